@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type AnalyticsQuery, decodeAnalytics, decodeCascade, encodeAnalytics, encodeCascade, sumCascade } from '../../src/api/analytics.ts'
+import { decodeAnalytics, decodeCascade, encodeAnalytics, encodeCascade, sumCascade } from '../../src/api/analytics.ts'
 import { decodeRuns, encodeRuns, MAX_RUN_SUMS } from '../../src/api/client.ts'
 import { ApiError } from '../../src/api/errors.ts'
+
+type AnalyticsQuery = Parameters<typeof decodeAnalytics>[1][number]
 
 const DAY = 86_400_000
 const query: AnalyticsQuery = {

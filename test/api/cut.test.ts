@@ -2,10 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MAX_NESTING } from '../../src/api/bounds.ts'
 import { createCutter } from '../../src/api/transport/cut.ts'
-import type { RowPlan } from '../../src/ports.ts'
 import { letter } from '../support/fuzz.ts'
 
-const PLAN: RowPlan = {
+const PLAN: Parameters<typeof createCutter>[0] = {
   at: [
     ['rows', '*'],
     ['all', '*', 'rows', '*'],

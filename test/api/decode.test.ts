@@ -13,7 +13,6 @@ import {
 } from '../../src/api/decode.ts'
 import { ApiError, parseJson } from '../../src/api/errors.ts'
 import { createCutter } from '../../src/api/transport/cut.ts'
-import type { RowPlan } from '../../src/ports.ts'
 
 const READ_AT = Date.UTC(2026, 10, 20)
 
@@ -212,7 +211,7 @@ describe('a roster', () => {
 })
 
 describe('a listing that is cut into rows while it arrives', () => {
-  const cut = (plan: RowPlan, value: unknown): unknown => {
+  const cut = (plan: ReturnType<typeof rosterRows>, value: unknown): unknown => {
     const cutter = createCutter(plan)
     cutter.push(Buffer.from(JSON.stringify(value)))
     const { text, value: found } = cutter.end()

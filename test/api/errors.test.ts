@@ -1,15 +1,6 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import {
-  ApiError,
-  type ApiErrorFacts,
-  classify,
-  errorSighting,
-  MAX_QUOTE,
-  MAX_RETRY_AFTER_MS,
-  outcomeOfFailure,
-  tidy,
-} from '../../src/api/errors.ts'
+import { ApiError, classify, errorSighting, MAX_QUOTE, MAX_RETRY_AFTER_MS, outcomeOfFailure, tidy } from '../../src/api/errors.ts'
 import type { Operation } from '../../src/ports.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 12)
@@ -20,7 +11,7 @@ function judge(
   body: unknown,
   operation: Operation = 'GetUsageConfig',
   headers: Record<string, string> = {},
-): ApiErrorFacts | 'ok' {
+): Parameters<typeof outcomeOfFailure>[0] | 'ok' {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   const verdict = classify({ status, headers, body: text }, operation, plain)
   return verdict.kind === 'ok' ? 'ok' : verdict.error

@@ -3,12 +3,14 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { authoritiesIn } from '../../src/api/transport/authorities.ts'
-import { createHttpTransport, type HttpTransport, type HttpTransportOptions } from '../../src/api/transport/http.ts'
+import { createHttpTransport } from '../../src/api/transport/http.ts'
 import { TEAM } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { type Authority, authority, certificateFolder, hasOpenssl, httpsServer } from '../support/certificates.ts'
 import { realClock } from '../support/real-clock.ts'
 import { KEY, listen, testClient } from './world.ts'
+
+type HttpTransport = ReturnType<typeof createHttpTransport>
 
 const BODY = { team_level: true, service_key: KEY }
 const open: { close(): unknown }[] = []
@@ -16,7 +18,7 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close()
 })
 
-function transportTo(baseUrl: string, more: Partial<HttpTransportOptions> = {}): HttpTransport {
+function transportTo(baseUrl: string, more: Partial<Parameters<typeof createHttpTransport>[0]> = {}): HttpTransport {
   const transport = createHttpTransport({ baseUrl, userAgent: 'x', proxyEnv: {}, concurrency: 1, ...more })
   open.push(transport)
   return transport

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { MAX_SMALL_ANSWER_BYTES } from '../../src/api/bounds.ts'
-import { createHttpTransport, type HttpTransport, type HttpTransportOptions } from '../../src/api/transport/http.ts'
+import { createHttpTransport } from '../../src/api/transport/http.ts'
 import { TEAM } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { realClock } from '../support/real-clock.ts'
@@ -21,7 +21,10 @@ async function serve(handler: Parameters<typeof listen>[0]): Promise<TestServer>
   return server
 }
 
-function transportTo(baseUrl: string, overrides: Partial<HttpTransportOptions> = {}): HttpTransport {
+function transportTo(
+  baseUrl: string,
+  overrides: Partial<Parameters<typeof createHttpTransport>[0]> = {},
+): ReturnType<typeof createHttpTransport> {
   const transport = createHttpTransport({ baseUrl, userAgent: 'capkeeper/1.2.3', proxyEnv: {}, concurrency: 4, ...overrides })
   open.push(transport)
   return transport

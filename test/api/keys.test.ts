@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createKeyRing, type KeySources } from '../../src/api/keys.ts'
+import { createKeyRing } from '../../src/api/keys.ts'
+
+type KeySources = Parameters<typeof createKeyRing>[0]
 
 let folder: string
 beforeEach(() => {

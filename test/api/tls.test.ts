@@ -5,9 +5,11 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { authoritiesIn } from '../../src/api/transport/authorities.ts'
-import { createHttpTransport, type HttpTransport, type HttpTransportOptions } from '../../src/api/transport/http.ts'
+import { createHttpTransport } from '../../src/api/transport/http.ts'
 import { type Authority, authority, type Certificate, certificateFolder, hasOpenssl, httpsServer } from '../support/certificates.ts'
 import { KEY } from './world.ts'
+
+type HttpTransport = ReturnType<typeof createHttpTransport>
 
 const BODY = { team_level: true, service_key: KEY }
 const SOON = { timeoutMs: 60_000 }
@@ -35,7 +37,11 @@ describe.skipIf(!hasOpenssl)('an https service (needs openssl)', () => {
     return server
   }
 
-  function transportTo(baseUrl: string, caFile: string | undefined, more: Partial<HttpTransportOptions> = {}): HttpTransport {
+  function transportTo(
+    baseUrl: string,
+    caFile: string | undefined,
+    more: Partial<Parameters<typeof createHttpTransport>[0]> = {},
+  ): HttpTransport {
     const trusting = caFile === undefined ? {} : { authorities: authoritiesIn(caFile) }
     const transport = createHttpTransport({ baseUrl, userAgent: 'x', proxyEnv: {}, concurrency: 2, ...trusting, ...more })
     open.push(transport)

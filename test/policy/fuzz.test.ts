@@ -4,13 +4,15 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { hasErrors, type Position, type Problem } from '../../src/core/model/problem.ts'
 import { MAX_CAP } from '../../src/core/model/units.ts'
-import { type Joined, joinDocuments } from '../../src/policy/join.ts'
+import { joinDocuments } from '../../src/policy/join.ts'
 import { digestOf } from '../../src/policy/load/digest.ts'
-import { type ParsedPolicyText, parsePolicyText } from '../../src/policy/parse.ts'
+import { parsePolicyText } from '../../src/policy/parse.ts'
 import { printPolicy } from '../../src/policy/print.ts'
 import { formatProblems } from '../../src/policy/yaml.ts'
 import { runs, spoilt } from '../support/fuzz.ts'
 import { policyText } from './support.ts'
+
+type ParsedPolicyText = ReturnType<typeof parsePolicyText>
 
 const RICH = policyText(`workspace: acme
 timezone: Europe/Berlin
@@ -109,7 +111,7 @@ function expectPlace(source: ParsedPolicyText['source'], at: Position | undefine
   expect(problem.sourceLine).toBe(line?.slice(from, from + (problem.sourceLine?.length ?? 0)))
 }
 
-const joined = (parsed: ParsedPolicyText, turned = false): Joined =>
+const joined = (parsed: ParsedPolicyText, turned = false): ReturnType<typeof joinDocuments> =>
   joinDocuments({
     workspace: 'acme',
     documents: turned ? parsed.documents.toReversed() : parsed.documents,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { type LoadOptions, loadPolicies } from '../../src/policy/load/load.ts'
+import { loadPolicies } from '../../src/policy/load/load.ts'
 import { folders, placesWithFiles, policyText } from './support.ts'
 
 const folder = folders()
 
 /** Loads `files` from a folder that is the working directory. */
-function load(files: Readonly<Record<string, string>>, options: LoadOptions = {}) {
+function load(files: Readonly<Record<string, string>>, options: Parameters<typeof loadPolicies>[1] = {}) {
   return loadPolicies(['.'], { cwd: folder(files), ...options })
 }
 

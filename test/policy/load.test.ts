@@ -3,8 +3,10 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hasErrors, type Problem } from '../../src/core/model/problem.ts'
 import { readTextFile } from '../../src/policy/load/files.ts'
-import { type LoadOptions, loadPolicies } from '../../src/policy/load/load.ts'
+import { loadPolicies } from '../../src/policy/load/load.ts'
 import { folders, placesWithFiles, policyText } from './support.ts'
+
+type LoadOptions = Parameters<typeof loadPolicies>[1]
 
 const folder = folders()
 

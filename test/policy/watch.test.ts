@@ -1,14 +1,16 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Watcher, type WatchOptions, watchPaths, waypoints } from '../../src/policy/load/watch.ts'
+import { watchPaths, waypoints } from '../../src/policy/load/watch.ts'
 import { until } from '../support/process.ts'
 import { realClock } from '../support/real-clock.ts'
 import { folders } from './support.ts'
 
+type WatchOptions = Parameters<typeof watchPaths>[3]
+
 const folder = folders()
 const clock = realClock()
-const watchers: Watcher[] = []
+const watchers: ReturnType<typeof watchPaths>[] = []
 afterEach(() => {
   for (const watcher of watchers.splice(0)) watcher.close()
 })

@@ -2,12 +2,13 @@
 // that names the fault.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { WireQueryRequest } from '../../src/api/wire.ts'
 import { compile } from '../../src/sandbox/analytics/analytics.ts'
 import { queriesOf } from '../../src/sandbox/analytics/query.ts'
 import { ask, bag, errorOf, HOUR, knownOf, NOW, sandboxOf } from './analytics-asking.ts'
 import { evaluate } from './analytics-naive.ts'
 import { faultyQuery, SERVED, validQuery } from './analytics-queries.ts'
+
+type WireQueryRequest = Parameters<typeof evaluate>[1]
 
 describe('every valid query', () => {
   const lag = 50 * HOUR

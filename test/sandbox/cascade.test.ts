@@ -1,10 +1,12 @@
 // Agent analytics compared with the raw rows: lines, runs and tools, filters, and rows as the service keeps them.
 import { describe, expect, test } from 'vitest'
 import type { WireCascadeLine, WireCascadeRun, WireCascadeTool } from '../../src/api/wire.ts'
-import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
 import type { AgentUse } from '../../src/sandbox/use.ts'
 import { fakeClock } from '../support/clock.ts'
+
+type Sandbox = ReturnType<typeof createSandbox>
 
 type Body = Readonly<Record<string, unknown>>
 

@@ -1,8 +1,10 @@
 // The seeded company and its months of use: the same under the same seed, and similar to real use.
 import { describe, expect, test } from 'vitest'
-import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
+import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import type { Span, Store } from '../../src/sandbox/store.ts'
 import { fakeClock } from '../support/clock.ts'
+
+type SandboxOptions = Parameters<typeof createSandbox>[0]
 
 const sandboxOf = (options: Partial<SandboxOptions> = {}) => createSandbox({ clock: fakeClock(), ...options })
 

@@ -8,14 +8,14 @@ import { InputError } from '../../src/core/model/problem.ts'
 import type { Operation } from '../../src/ports.ts'
 import { exportFixture } from '../../src/sandbox/fixture/export.ts'
 import { readFixture } from '../../src/sandbox/fixture/file.ts'
-import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
+import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import { USE_COLUMNS, USE_SOURCES } from '../../src/sandbox/use.ts'
 import { fakeClock } from '../support/clock.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 12)
 const read = (value: unknown) => readFixture('company.json', typeof value === 'string' ? value : JSON.stringify(value, undefined, 2), NOW)
 
-function sandboxOf(options: Partial<SandboxOptions> = {}) {
+function sandboxOf(options: Partial<Parameters<typeof createSandbox>[0]> = {}) {
   const sandbox = createSandbox({ clock: fakeClock(), ...options })
   onTestFinished(() => sandbox.close())
   const ask = (operation: Operation, body: object, key = 'sandbox-admin') => {

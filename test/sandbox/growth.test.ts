@@ -4,12 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { TEAM, userScope } from '../../src/core/model/scope.ts'
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
+import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import { fakeClock } from '../support/clock.ts'
+
+type Sandbox = ReturnType<typeof createSandbox>
 
 const DAY = 86_400_000
 const ADA = 'ada.lovelace@example.com'
-const start = (options: Partial<SandboxOptions> = {}) => {
+const start = (options: Partial<Parameters<typeof createSandbox>[0]> = {}) => {
   const clock = fakeClock()
   return { clock, sandbox: createSandbox({ clock, company: { people: 60, days: 20 }, ...options }) }
 }

@@ -2,9 +2,11 @@
 import { describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/ports.ts'
 import { parseSettings, SETTINGS } from '../../src/sandbox/settings.ts'
-import { DEFAULT_SWITCHES, parseSwitches, SWITCHES, type Switches, type SwitchTexts } from '../../src/sandbox/switches.ts'
+import { DEFAULT_SWITCHES, parseSwitches, SWITCHES, type Switches } from '../../src/sandbox/switches.ts'
 import { fakeClock } from '../support/clock.ts'
 import { startSandbox } from '../support/sandbox.ts'
+
+type SwitchTexts = Parameters<typeof parseSwitches>[0]
 
 const ADA = 'ada.lovelace@example.com'
 

@@ -5,14 +5,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { COMMAND_SOURCES, INTENTS, PROVIDER_SOURCES } from '../../src/sandbox/analytics/fields.ts'
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
+import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import { USE_SOURCES } from '../../src/sandbox/use.ts'
 import { fakeClock } from '../support/clock.ts'
+
+type Sandbox = ReturnType<typeof createSandbox>
 
 const DAY = 86_400_000
 const HOUR = 3_600_000
 const NOW = Date.UTC(2026, 10, 20, 12)
-const sandboxOf = (options: Partial<SandboxOptions> = {}): Sandbox => createSandbox({ clock: fakeClock(NOW), ...options })
+const sandboxOf = (options: Partial<Parameters<typeof createSandbox>[0]> = {}): Sandbox =>
+  createSandbox({ clock: fakeClock(NOW), ...options })
 const everyRow = ({ store }: Sandbox) => USE_SOURCES.map((source) => [...store.use(source)])
 
 const { store } = sandboxOf()

@@ -1,10 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { classify, type ReadBack, type Sent, type Verdict } from '../../../src/core/interpret/classify.ts'
+import { classify } from '../../../src/core/interpret/classify.ts'
 import type { Observed } from '../../../src/core/model/observed.ts'
 import { cap, type PlainCap } from '../../support/declare.ts'
 
-type Answer = Sent['answer']
+type Verdict = ReturnType<typeof classify>
+
+type Answer = Parameters<typeof classify>[0]['answer']
 type Shown = PlainCap | 'unknown'
 interface More {
   readonly inherited?: Shown
@@ -16,7 +18,13 @@ interface More {
 const observed = (value: Shown): Observed => (value === 'unknown' ? value : cap(value))
 const verdict = (from: PlainCap, to: PlainCap, answer: Answer, shows: Shown, more: More = {}): Verdict => {
   const { inherited = 'none', reads = 'explicit', zero = 'open', wasInVain = false, isPerson = false } = more
-  const back: ReadBack = { observed: observed(shows), mayApply: shows === inherited, isPerson, model: { reads, zero }, wasInVain }
+  const back: Parameters<typeof classify>[1] = {
+    observed: observed(shows),
+    mayApply: shows === inherited,
+    isPerson,
+    model: { reads, zero },
+    wasInVain,
+  }
   return classify({ from: cap(from), to: cap(to), answer }, back)
 }
 

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { countPeople, effectiveCap, inheritedCap, type PeopleInputs, sharedCap } from '../../../src/core/interpret/effective.ts'
+import { countPeople, effectiveCap, inheritedCap, sharedCap } from '../../../src/core/interpret/effective.ts'
 import type { Observed } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { measuredAddOn } from '../../support/add-on.ts'
 import { CYCLE, cap, DAY, email, HOUR, members, NOW, type PlainCap, roster, scope } from '../../support/declare.ts'
+
+type PeopleInputs = Parameters<typeof countPeople>[0]
 
 const key = (name: string): ScopeKey => scopeKey(scope(name))
 const balance = { creditsPerSeat: credits(100), seats: 3, addOnAvailable: credits(9), addOnUsed: credits(1), readAt: NOW }

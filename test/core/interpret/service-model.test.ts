@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { type Aspect, type AspectValue, addObservation, type ServiceEvidence } from '../../../src/core/interpret/evidence.ts'
-import { type DeclaredModel, serviceModel } from '../../../src/core/interpret/service-model.ts'
+import { serviceModel } from '../../../src/core/interpret/service-model.ts'
 import { NOW } from '../../support/declare.ts'
+
+type DeclaredModel = Parameters<typeof serviceModel>[0]
 
 const LAYERED: DeclaredModel = { capSemantics: 'layered' }
 const one = <A extends Aspect>(aspect: A, value: AspectValue<A>): ServiceEvidence => ({

@@ -3,11 +3,13 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { countPeople } from '../../../src/core/interpret/effective.ts'
 import type { ServiceModel } from '../../../src/core/interpret/service-model.ts'
-import { groupsWithCap, interpret, type SentCap, type SlotInputs, type Slots } from '../../../src/core/interpret/slots.ts'
+import { groupsWithCap, interpret, type SentCap } from '../../../src/core/interpret/slots.ts'
 import type { CapReading, OwnedCap } from '../../../src/core/model/observed.ts'
 import { byScope } from '../../../src/core/model/scope.ts'
 import { cap, HOUR, members, NOW, type OwnedSketch, ownedCaps, type PlainCap, roster, scope } from '../../support/declare.ts'
 import { keyOf as key } from '../../support/waves.ts'
+
+type SlotInputs = Parameters<typeof interpret>[0]
 
 type Shown = PlainCap | 'unknown'
 const BOTH = new Set([key('group:a'), key('group:b')])
@@ -26,7 +28,7 @@ const readingsOf = (shown: Readonly<Record<string, Shown>>): SlotInputs['reading
       { scope: scope(name), observed: value === 'unknown' ? value : cap(value), readAt: NOW },
     ]),
   )
-const slotsOf = (shown: Readonly<Record<string, Shown>>, model = OPEN, more: Partial<SlotInputs> = {}): Slots =>
+const slotsOf = (shown: Readonly<Record<string, Shown>>, model = OPEN, more: Partial<SlotInputs> = {}): ReturnType<typeof interpret> =>
   interpret({ model, readings: readingsOf(shown), owned: new Map(), people: PEOPLE, groupsWithCap: BOTH, ...more })
 
 const WORLD = { team: 5, 'group:a': 5, 'group:b': 7, bob: 5 } as const

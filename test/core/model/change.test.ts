@@ -1,11 +1,11 @@
 // How a write may have ended, what may be set after it, and which scopes in quarantine are only skipped.
 import { describe, expect, test } from 'vitest'
-import { isGone, isInDoubt, mayHaveLanded, type WriteEnd } from '../../../src/core/model/change.ts'
+import { isGone, isInDoubt, mayHaveLanded } from '../../../src/core/model/change.ts'
 import { type PolicyEntry, UNDECLARED } from '../../../src/core/model/policy.ts'
 import { entryOf, NOW, scope } from '../../support/declare.ts'
 
 describe('a write', () => {
-  test.each<readonly [string, WriteEnd, { readonly landed: boolean; readonly doubted: boolean }]>([
+  test.each<readonly [string, Parameters<typeof isInDoubt>[0], { readonly landed: boolean; readonly doubted: boolean }]>([
     ['that was read back has landed without doubt', { result: 'applied' }, { landed: true, doubted: false }],
     ['whose answer was lost may land yet', { result: 'ambiguous' }, { landed: true, doubted: true }],
     ['that did not read back may show later', { result: 'verify_failed' }, { landed: true, doubted: true }],

@@ -1,15 +1,10 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  type Advanced,
-  advance,
-  byUrgency,
-  CONDITIONS,
-  type Condition,
-  type Finding,
-  unexplained,
-} from '../../../src/core/model/condition.ts'
+import { advance, byUrgency, CONDITIONS, type Condition, unexplained } from '../../../src/core/model/condition.ts'
+
+type Advanced = ReturnType<typeof advance>
+type Finding = Parameters<typeof advance>[1][number]
 
 const found = (type: Finding['type'], subject = 'acme', more: Partial<Finding> = {}): Finding => ({
   ...{ type, subject, reason: 'X', message: `${type} of ${subject}` },

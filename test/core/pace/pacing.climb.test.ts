@@ -1,6 +1,5 @@
 // How the first climb ends: what a refusal in it says, and how it goes on below a rate that was refused.
 import { describe, expect, it } from 'vitest'
-import type { Pace } from '../../../src/core/pace/pace.ts'
 import { answered, currentRate, earliestSendAt, learnedRate, sent, startPace } from '../../../src/core/pace/pacing.ts'
 import { begin, drive, LATENCY_MS, OK, REFUSED, type Run } from '../../support/pacing.ts'
 
@@ -96,7 +95,7 @@ describe('a climb that is refused', () => {
 
 describe('after a climb that was refused', () => {
   /** The gap before the next request when one goes out `lateMs` late. */
-  const gapAfter = (start: Pace, lateMs: number): number => {
+  const gapAfter = (start: ReturnType<typeof sent>, lateMs: number): number => {
     const at = earliestSendAt(start, 0) + lateMs
     return earliestSendAt(sent(start, at), at) - at
   }

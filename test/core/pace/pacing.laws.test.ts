@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Answer, Pace, RateSettings } from '../../../src/core/pace/pace.ts'
 import { answered, currentRate, earliestSendAt, learnedRate, sent, startPace } from '../../../src/core/pace/pacing.ts'
 import { runs } from '../../support/fuzz.ts'
 import { begin, drive, OK, REFUSED } from '../../support/pacing.ts'
@@ -29,10 +28,10 @@ const settingsOf = fc.record({ start: fc.double({ min: 0.1, max: 60, noNaN: true
 
 interface Walk {
   readonly sends: number[]
-  readonly paces: Pace[]
+  readonly paces: ReturnType<typeof sent>[]
 }
 
-function walk(settings: RateSettings, list: readonly Move[], eager: boolean): Walk {
+function walk(settings: Parameters<typeof begin>[0], list: readonly Move[], eager: boolean): Walk {
   let pace = startPace(settings, 0)
   let nowMs = 0
   const inFlight: number[] = []
@@ -55,7 +54,7 @@ function walk(settings: RateSettings, list: readonly Move[], eager: boolean): Wa
   return record
 }
 
-const toAnswer = (move: Move): Answer =>
+const toAnswer = (move: Move): Parameters<typeof answered>[2] =>
   move.answer === 'told' ? { kind: 'refused', retryAfterMs: move.retryAfterMs } : move.answer === 'refused' ? REFUSED : OK
 
 describe('whatever happens', () => {

@@ -1,6 +1,5 @@
 // How long a pace waits before it tries more, and on which clock; what it does then is in pacing.test.ts.
 import { describe, expect, it } from 'vitest'
-import type { Pace } from '../../../src/core/pace/pace.ts'
 import {
   answered,
   currentRate,
@@ -12,6 +11,8 @@ import {
   withSettings,
 } from '../../../src/core/pace/pacing.ts'
 import { begin, drive, LATENCY_MS, OK, REFUSED, type Run } from '../../support/pacing.ts'
+
+type Pace = ReturnType<typeof sent>
 
 const learned = (rate: number, more: { readonly tryMs?: number } = {}): Run =>
   begin({ start: 5, max: 50 }, { rate, limited: true, ...more })

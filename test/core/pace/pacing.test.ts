@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import type { Answer, Pace } from '../../../src/core/pace/pace.ts'
 import { answered, currentRate, earliestSendAt, learnedRate, sent, startPace } from '../../../src/core/pace/pacing.ts'
 import { begin, drive, LATENCY_MS, OK, REFUSED, type Run } from '../../support/pacing.ts'
 
@@ -42,7 +41,7 @@ describe('the first climb', () => {
 describe('a block', () => {
   const climbed = drive(begin({ start: 5, max: 40 }), 10_000)
   const at = earliestSendAt(climbed.pace, climbed.nowMs)
-  const block = (retryAfterMs?: number): Pace =>
+  const block = (retryAfterMs?: number): ReturnType<typeof sent> =>
     answered(sent(climbed.pace, at), at + 20, retryAfterMs === undefined ? REFUSED : { kind: 'refused', retryAfterMs }, at)
 
   it.each([
@@ -74,7 +73,7 @@ describe('a block', () => {
   })
 
   /** How long it waits before each probe, when all of them are refused within `latencyMs`. */
-  function waits(answer: Answer, count: number, latencyMs = LATENCY_MS): number[] {
+  function waits(answer: Parameters<typeof answered>[2], count: number, latencyMs = LATENCY_MS): number[] {
     let { pace, nowMs } = { pace: block(answer.kind === 'refused' ? answer.retryAfterMs : undefined), nowMs: at + 20 }
     return Array.from({ length: count }, () => {
       const probeAt = earliestSendAt(pace, nowMs)

@@ -3,8 +3,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ScopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { nextReadings, paceOf, readingIntervals, type Watched } from '../../../src/core/pace/reading-order.ts'
+import { nextReadings, paceOf, readingIntervals } from '../../../src/core/pace/reading-order.ts'
 import { runs } from '../../support/fuzz.ts'
+
+type Watched = Parameters<typeof nextReadings>[0][number]
 
 const key = (index: number): ScopeKey => `p${index}@example.com` as ScopeKey
 const risks = fc.array(fc.oneof(fc.constant(0), fc.double({ min: 0.01, max: 10_000, noNaN: true })), { minLength: 1, maxLength: 60 })

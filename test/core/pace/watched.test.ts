@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { countPeople } from '../../../src/core/interpret/effective.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { type WatchInputs, watchedScopes } from '../../../src/core/pace/pacing.ts'
+import { watchedScopes } from '../../../src/core/pace/pacing.ts'
 import { riskOf } from '../../../src/core/pace/reading-order.ts'
 import { cap, members, NOW, type PlainCap, roster, scope, short } from '../../support/declare.ts'
 
@@ -21,7 +21,7 @@ function watched({ use = {}, useWhenRead = {}, changed = [] }: Sketch, caps = CA
   const people = known.people.map((one) => ({ ...one, used: credits(use[short({ kind: 'user', email: one.email })] ?? 0) }))
   const named = <T>(record: Readonly<Record<string, T>>, email: string): T | undefined => record[short({ kind: 'user', email })]
   const declared = new Map(Object.entries(caps).map(([name, value]) => [scopeKey(scope(name)), cap(value)]))
-  const inputs: WatchInputs = {
+  const inputs: Parameters<typeof watchedScopes>[0] = {
     scopes: ['team', 'group:g', 'ada'].map(scope),
     readAt: (key) => (key === scopeKey(scope('ada')) ? NOW : undefined),
     people: countPeople({ now: NOW, roster: { ...known, people }, groups: members({ g: ['bob'] }) }),

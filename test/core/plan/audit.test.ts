@@ -3,7 +3,7 @@ import { type CountedPerson, TEAM_KEY } from '../../../src/core/interpret/effect
 import type { CapReading, OwnedCap } from '../../../src/core/model/observed.ts'
 import { groupScope, type ScopeKey, scopeKey, userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { type Audit, type AuditInputs, audit } from '../../../src/core/plan/audit.ts'
+import { audit } from '../../../src/core/plan/audit.ts'
 import { email, entryOf, NOW, scope } from '../../support/declare.ts'
 
 interface Sketch {
@@ -32,11 +32,11 @@ const owned = (name: string, cap: number): OwnedCap => ({
   verifiedAt: NOW,
 })
 
-function look({ caps, groups = {}, used = {}, declared = [], ours = {} }: Sketch): Audit {
+function look({ caps, groups = {}, used = {}, declared = [], ours = {} }: Sketch): ReturnType<typeof audit> {
   const names = Object.keys(caps).filter((name) => name !== 'team' && !name.startsWith('group:'))
   const groupsOf = (name: string) =>
     Object.entries(groups).flatMap(([id, members]) => (members.includes(name) ? [scopeKey(groupScope(id))] : []))
-  const inputs: AuditInputs = {
+  const inputs: Parameters<typeof audit>[0] = {
     people: names.map(
       (name): CountedPerson => ({ email: email(name), key: key(name), disabled: false, groups: groupsOf(name), use: credits(0) }),
     ),

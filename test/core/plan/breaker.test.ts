@@ -1,8 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
-import { areShared, type End, isOpen, isTripped, NO_ENDS, type OpenBreaker, opened, tally } from '../../../src/core/plan/breaker.ts'
+import { areShared, isOpen, isTripped, NO_ENDS, opened, tally } from '../../../src/core/plan/breaker.ts'
 import { NOW } from '../../support/declare.ts'
+
+type End = Parameters<typeof tally>[1]
+type OpenBreaker = ReturnType<typeof opened>
 
 const HOUR = 3_600_000
 const LIMIT = { inARow: 3, percent: 10 }

@@ -1,9 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
-import { type Contest, type ContestInputs, contestedScopes } from '../../../src/core/plan/contested.ts'
+import { type Contest, contestedScopes } from '../../../src/core/plan/contested.ts'
 import type { Difference } from '../../../src/core/plan/diff.ts'
 import { cap, DAY, entryOf, NOW, type PlainCap, scope } from '../../support/declare.ts'
+
+type ContestInputs = Parameters<typeof contestedScopes>[1]
 
 const ADA = scope('ada')
 const KEY = scopeKey(ADA)

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { type HistoryEntry, type Hold, type Plan, READY } from '../../../src/core/model/change.ts'
-import type { Roster } from '../../../src/core/model/observed.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { credits, formatInstant } from '../../../src/core/model/units.ts'
 import type { ExplainInputs, Explanation } from '../../../src/core/plan/explain.ts'
 import { entryOf, members, NOW, ownedCaps, type PolicySketch, roster, scope } from '../../support/declare.ts'
 import { explained, observed, untilDecember } from '../../support/explained.ts'
+
+type Roster = ReturnType<typeof roster>
 
 describe('what is known of a person', () => {
   const people: Roster = { ...roster({ ada: 'approved', bob: 'pending', cyd: 'disabled' }) }

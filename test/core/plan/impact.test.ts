@@ -6,10 +6,12 @@ import { UNDECLARED } from '../../../src/core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import type { Difference } from '../../../src/core/plan/diff.ts'
-import { countingReader, type ImpactInputs, impactOf, impactOn, isFree, netEffect, reachOf } from '../../../src/core/plan/impact.ts'
+import { countingReader, impactOf, impactOn, isFree, netEffect, reachOf } from '../../../src/core/plan/impact.ts'
 import { cap, members, NOW, type PlainCap, roster, scope } from '../../support/declare.ts'
 import { runs } from '../../support/fuzz.ts'
 import { capsOf, companies, inForceOf, peopleOf, SCOPES, PEOPLE as SOMEBODY, written } from '../../support/waves.ts'
+
+type ImpactInputs = Parameters<typeof reachOf>[1]
 
 type Caps = Readonly<Record<string, PlainCap | 'unknown'>>
 const key = (name: string): ScopeKey => scopeKey(scope(name))

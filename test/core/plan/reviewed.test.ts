@@ -4,9 +4,11 @@ import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS, type GuardSettings } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { buildPlan } from '../../../src/core/plan/plan.ts'
-import { type NotedRules, noteRules, type ReviewedRules, stricter, weakenings } from '../../../src/core/plan/reviewed.ts'
+import { noteRules, type ReviewedRules, stricter, weakenings } from '../../../src/core/plan/reviewed.ts'
 import { DAY, email, entryOf, HOUR, NOW } from '../../support/declare.ts'
 import { each, lines, type PlanMore, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
+
+type NotedRules = ReturnType<typeof noteRules>
 
 const guards = (more: Partial<GuardSettings>): GuardSettings => ({ ...DEFAULT_GUARDS, ...more })
 const rulesBefore = (more: Partial<GuardSettings> = {}, protectedEmails: readonly string[] = []): ReviewedRules => ({

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import type { Quarantined } from '../../../src/core/model/change.ts'
 import type { ApiErrorKind, CapReading } from '../../../src/core/model/observed.ts'
 import { UNDECLARED } from '../../../src/core/model/policy.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey, TEAM } from '../../../src/core/model/scope.ts'
@@ -8,6 +7,8 @@ import { buildPlan } from '../../../src/core/plan/plan.ts'
 import { activeQuarantine, scopesToRead, skippedScopes, unknownScopes } from '../../../src/core/plan/states.ts'
 import { DAY, email, entryOf, HOUR, NOW, ownedCaps, type PlainCap, roster, scope, short } from '../../support/declare.ts'
 import { each, type PlanMore, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
+
+type Quarantined = Parameters<typeof activeQuarantine>[0][number]
 
 const key = (name: string): ScopeKey => scopeKey(scope(name))
 const AT = { file: 'acme.yaml', line: 1, column: 5 }

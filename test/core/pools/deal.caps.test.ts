@@ -2,8 +2,10 @@
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { dealPool } from '../../../src/core/pools/deal.ts'
-import type { PoolMember, PoolState, PoolTerms } from '../../../src/core/pools/state.ts'
+import type { PoolMember, PoolState } from '../../../src/core/pools/state.ts'
 import { CYCLE, cap, DAY, email, HOUR, type PlainCap } from '../../support/declare.ts'
+
+type PoolTerms = Parameters<typeof dealPool>[0]
 
 /** A Monday, after five of the 21 working days. */
 const AT = CYCLE.startAt + 8 * DAY

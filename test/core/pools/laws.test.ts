@@ -3,10 +3,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { dealPool } from '../../../src/core/pools/deal.ts'
-import type { PoolMember, PoolState, PoolTerms } from '../../../src/core/pools/state.ts'
+import type { PoolMember, PoolState } from '../../../src/core/pools/state.ts'
 import { CYCLE, DAY, HOUR } from '../../support/declare.ts'
 import { runs } from '../../support/fuzz.ts'
 import { contestedLives, live, lives, names } from './world.ts'
+
+type PoolTerms = Parameters<typeof dealPool>[0]
 
 /** There for one in five. */
 const rare = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>

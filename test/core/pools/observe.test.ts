@@ -5,7 +5,7 @@ import type { Cycle } from '../../../src/core/model/observed.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { fullSum } from '../../../src/core/pools/figures.ts'
 import { isGone, observePool } from '../../../src/core/pools/observe.ts'
-import { openLowers, type PoolMember, type PoolObservation, type PoolState } from '../../../src/core/pools/state.ts'
+import { openLowers, type PoolMember, type PoolState } from '../../../src/core/pools/state.ts'
 import { CYCLE, cap, DAY, email, HOUR, NOW, type PlainCap } from '../../support/declare.ts'
 
 const NEXT: Cycle = { startAt: CYCLE.endAt, endAt: CYCLE.endAt + 30 * DAY }
@@ -17,7 +17,7 @@ const state = (members: Readonly<Record<string, PoolMember>>, more: Partial<Pool
   members: Object.fromEntries(Object.entries(members).map(([name, one]) => [email(name), one])),
 })
 
-interface Sight extends Partial<Omit<PoolObservation, 'use' | 'caps' | 'verified' | 'sent' | 'members'>> {
+interface Sight extends Partial<Omit<Parameters<typeof observePool>[1], 'use' | 'caps' | 'verified' | 'sent' | 'members'>> {
   /** Default: of the present cycle, as of now. */
   readonly use?: Readonly<Record<string, number>>
   readonly readAt?: number

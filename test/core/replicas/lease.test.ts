@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { LEASED_WRITE_MS, type Lease, leftMs, MARGIN_MS, mayLeave, quietUntil } from '../../../src/core/replicas/lease.ts'
+import { LEASED_WRITE_MS, leftMs, MARGIN_MS, mayLeave, quietUntil } from '../../../src/core/replicas/lease.ts'
 
-const lease: Lease = { token: 7, askedAt: { wall: 1_000_000, monotonic: 500 }, lastsMs: 20_000 }
+const lease: Parameters<typeof leftMs>[0] = { token: 7, askedAt: { wall: 1_000_000, monotonic: 500 }, lastsMs: 20_000 }
 const passed = (wallMs: number, monotonicMs = wallMs) => ({ wall: 1_000_000 + wallMs, monotonic: 500 + monotonicMs })
 
 describe('a lease', () => {

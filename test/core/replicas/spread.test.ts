@@ -1,7 +1,10 @@
 // The spread of workspaces over replicas: even, stable, with few moves when replicas come and go, and no workspace left over.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Held, type Peer, settingsThatCount, spread } from '../../../src/core/replicas/lease.ts'
+import { settingsThatCount, spread } from '../../../src/core/replicas/lease.ts'
+
+type Held = Parameters<typeof spread>[2][number]
+type Peer = Parameters<typeof spread>[1][number]
 
 const peer = (id: string, refuses: readonly string[] = []): Peer => ({ id, refuses: new Set(refuses) })
 const names = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `w${at}`)

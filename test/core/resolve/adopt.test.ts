@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Cap } from '../../../src/core/model/policy.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { adopt, type LiveCaps } from '../../../src/core/resolve/adopt.ts'
+import { adopt } from '../../../src/core/resolve/adopt.ts'
 
 const cap = (value: number | 'none'): Cap => (value === 'none' ? value : credits(value))
 
@@ -12,7 +12,7 @@ interface Sketch {
   readonly people: Readonly<Record<string, number | 'none'>>
 }
 
-const live = ({ team, groups = {}, people }: Sketch): LiveCaps => ({
+const live = ({ team, groups = {}, people }: Sketch): Parameters<typeof adopt>[0] => ({
   team: cap(team),
   groups: Object.entries(groups).map(([id, one]) => ({ id, name: id.toUpperCase(), cap: cap(one.cap), emails: one.members })),
   people: Object.entries(people).map(([email, own]) => ({ email, cap: cap(own) })),

@@ -1,20 +1,14 @@
 // What the people file says of people over time: a change counts after ten minutes, who vanishes stays for a week, and a file that lost many is doubted.
 import { describe, expect, it } from 'vitest'
-import type { Roster } from '../../../src/core/model/observed.ts'
-import {
-  attributeChanges,
-  countListings,
-  type DirectoryMemory,
-  listingAt,
-  takeDirectory,
-  withListings,
-} from '../../../src/core/resolve/directory.ts'
+import { attributeChanges, countListings, listingAt, takeDirectory, withListings } from '../../../src/core/resolve/directory.ts'
 import { DAY } from '../../support/declare.ts'
+
+type DirectoryMemory = Parameters<typeof listingAt>[0]
 
 const MINUTE = 60_000
 const NOW = Date.UTC(2026, 10, 20)
 const names = Array.from({ length: 10 }, (_, index) => `p${index}@example.com`)
-const roster = (emails: readonly string[] = names, readAt = NOW): Roster => ({
+const roster = (emails: readonly string[] = names, readAt = NOW): ReturnType<typeof withListings> => ({
   people: emails.map((email) => ({ email, name: email, status: 'approved', disabled: false })),
   readAt,
   statusesAbsent: false,

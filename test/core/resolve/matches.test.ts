@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import type { When } from '../../../src/core/model/policy.ts'
 import { conditionKey, rowFacts } from '../../../src/core/resolve/conditions.ts'
-import { type ConditionInputs, type JudgedMatches, judgeMatches, type SettledMatches } from '../../../src/core/resolve/matches.ts'
+import { judgeMatches, type SettledMatches } from '../../../src/core/resolve/matches.ts'
 import { email, members, ownedCaps, type RowSketch, rosterRows } from '../../support/declare.ts'
 
 type Rows = Readonly<Record<string, RowSketch>>
@@ -12,7 +12,12 @@ type Rows = Readonly<Record<string, RowSketch>>
 const rulesOf = (letters: string): readonly When[] => [...letters].map((role) => ({ role }))
 const NEW = { groups: [] }
 
-const judged = (list: string, rows: Rows | undefined, before?: SettledMatches, more: Partial<ConditionInputs> = {}): JudgedMatches => {
+const judged = (
+  list: string,
+  rows: Rows | undefined,
+  before?: SettledMatches,
+  more: Partial<Parameters<typeof judgeMatches>[3]> = {},
+): ReturnType<typeof judgeMatches> => {
   const inputs = { groups: [], unknownGroups: [], memory: {}, newReading: NEW, owned: new Map(), clockDoubted: false, ...more }
   const all = { ...inputs, ...(rows && { roster: rosterRows(rows) }) }
   return judgeMatches(rulesOf(list), before, rowFacts(all, new Set()), all)

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { Roster } from '../../../src/core/model/observed.ts'
 import { agree, approvedCount, type Doubt, judgeRoster, keepGroups } from '../../../src/core/resolve/roster.ts'
 import { members, NOW, roster } from '../../support/declare.ts'
 import { each } from '../../support/plan.ts'
+
+type Roster = ReturnType<typeof roster>
 
 const of = (count: number): Roster => roster(each(count, 'approved' as const))
 const doubt = (count: number, since = NOW): Doubt => ({ roster: of(count), since })

@@ -1,7 +1,7 @@
 // Rules over people: what a condition makes of a row, which rule counts, and how a match changes.
 import { describe, expect, test } from 'vitest'
 import type { When } from '../../../src/core/model/policy.ts'
-import { fitsGlob, type RowInputs, rowFacts, truthOf } from '../../../src/core/resolve/conditions.ts'
+import { fitsGlob, rowFacts, truthOf } from '../../../src/core/resolve/conditions.ts'
 import { isReached, resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
 import type { DesiredInputs, Resolution } from '../../../src/core/resolve/resolution.ts'
 import { nearest } from '../../../src/policy/suggest.ts'
@@ -21,6 +21,8 @@ import {
   running,
   skips,
 } from '../../support/declare.ts'
+
+type RowInputs = Parameters<typeof rowFacts>[0]
 
 describe('a pattern', () => {
   test.each([

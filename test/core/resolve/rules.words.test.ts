@@ -1,7 +1,7 @@
 // The words about rules: the answer to each condition, what is missing, and notes on rules that may not do what was meant.
 import { describe, expect, test } from 'vitest'
 import type { When } from '../../../src/core/model/policy.ts'
-import { answersOf, type RowInputs, rowFacts, truthOf } from '../../../src/core/resolve/conditions.ts'
+import { answersOf, rowFacts, truthOf } from '../../../src/core/resolve/conditions.ts'
 import { resolveDesired } from '../../../src/core/resolve/desired.ts'
 import { judgeRules } from '../../../src/core/resolve/matches.ts'
 import type { DesiredInputs } from '../../../src/core/resolve/resolution.ts'
@@ -16,6 +16,8 @@ import {
   type RuleSketch,
   rosterRows,
 } from '../../support/declare.ts'
+
+type RowInputs = Parameters<typeof rowFacts>[0]
 
 const PEOPLE: Readonly<Record<string, RowSketch>> = {
   ada: { role: ' Admin ', usedDaysAgo: 0, joinedDaysAgo: 400, activeDays: { 30: 20 } },

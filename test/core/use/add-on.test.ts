@@ -1,9 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { ADD_ON_SOURCES, type AddOnInputs, addOnFigures, totalAddOn, worstSource } from '../../../src/core/use/add-on.ts'
+import { ADD_ON_SOURCES, addOnFigures, totalAddOn, worstSource } from '../../../src/core/use/add-on.ts'
 import { measuredAddOn } from '../../support/add-on.ts'
 import { CYCLE, DAY, email, HOUR, NOW } from '../../support/declare.ts'
+
+type AddOnInputs = Parameters<typeof addOnFigures>[0]
 
 const balance = { creditsPerSeat: credits(500) }
 const ADA = email('ada')

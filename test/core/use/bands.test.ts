@@ -1,12 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Band } from '../../../src/core/model/events.ts'
 import type { Cap } from '../../../src/core/model/policy.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { bandOf, bandRank, countBands } from '../../../src/core/use/bands.ts'
 
 describe('the band of a person', () => {
-  const rows: readonly { name: string; cap: number | 'none' | undefined; use: number | undefined; band: Band | undefined }[] = [
+  const rows: readonly {
+    name: string
+    cap: number | 'none' | undefined
+    use: number | undefined
+    band: NonNullable<ReturnType<typeof bandOf>> | undefined
+  }[] = [
     { name: 'without a cap is uncapped, whatever the use', cap: 'none', use: undefined, band: 'uncapped' },
     { name: 'who used nothing is under half', cap: 100, use: 0, band: 'under_50' },
     { name: 'just under half is under half', cap: 100, use: 49.99, band: 'under_50' },

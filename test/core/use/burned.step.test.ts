@@ -1,9 +1,10 @@
 // What one reading of use changes; what the sums come to is in burned.test.ts, and when a new cycle is believed in turn.test.ts.
 import { describe, expect, test } from 'vitest'
-import type { Roster } from '../../../src/core/model/observed.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { type Burned, foldUsage, NOTHING_BURNED } from '../../../src/core/use/burn.ts'
 import { CYCLE, email, NOW } from '../../support/declare.ts'
+
+type Roster = Parameters<typeof foldUsage>[1]
 
 const roster = (used: Readonly<Record<string, number | undefined>>, { cycle, ...more }: Partial<Roster> = { cycle: CYCLE }): Roster => ({
   people: Object.entries(used).map(([name, amount]) => ({

@@ -1,10 +1,12 @@
 // Credits burned: sums that never fall, whatever happens to the roster, the cycle and the groups.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { GroupMembers, Roster } from '../../../src/core/model/observed.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { type Burned, foldUsage, NOTHING_BURNED } from '../../../src/core/use/burn.ts'
 import { CYCLE, email, HOUR, NOW } from '../../support/declare.ts'
+
+type Roster = Parameters<typeof foldUsage>[1]
+type GroupMembers = Parameters<typeof foldUsage>[2][number]
 
 const NEXT = { startAt: CYCLE.endAt, endAt: CYCLE.endAt + 30 * 24 * HOUR }
 

@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { credits, type Instant } from '../../../src/core/model/units.ts'
-import { type DayHistory, forecastFrom, forecastReadsFrom, projectionOf } from '../../../src/core/use/forecast.ts'
+import { forecastFrom, forecastReadsFrom, projectionOf } from '../../../src/core/use/forecast.ts'
 import { alike, at, CYCLE, DAY, HOUR, historyOf } from '../../support/burn.ts'
+
+type DayHistory = ReturnType<typeof historyOf>
 
 const forecastOf = (history: DayHistory, fromAt: Instant = at(10), untilAt: Instant = CYCLE.endAt) =>
   forecastFrom({ history, fromAt, untilAt, freshnessMs: 3 * HOUR })

@@ -5,7 +5,6 @@ import { credits } from '../../../src/core/model/units.ts'
 import {
   addOnByDay,
   countGrades,
-  type Days,
   doubtOf,
   gradeOf,
   isAboveTotal,
@@ -19,6 +18,8 @@ import {
   withDays,
 } from '../../../src/core/use/history.ts'
 import { DAY, HOUR } from '../../support/declare.ts'
+
+type Days = Parameters<typeof usedByDay>[1]
 
 const LAG_MS = 3.5 * HOUR
 const at = (day: number): number => day * DAY

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Balance, RunUse } from '../../../src/core/model/observed.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { type AddOnFigures, addOnFigures } from '../../../src/core/use/add-on.ts'
+import { addOnFigures } from '../../../src/core/use/add-on.ts'
 import { type Report, type ReportInputs, type ReportPerson, reportOf } from '../../../src/core/use/report.ts'
 import { CYCLE, DAY, NOW } from '../../support/declare.ts'
 
@@ -12,7 +12,11 @@ const BALANCE: Balance = {
 }
 const ESTIMATED = addOnFigures({ now: NOW, cycle: CYCLE, balance: BALANCE })
 /** Everybody's use is add-on use, and people who left used 5 more. */
-const MEASURED: AddOnFigures = { source: 'measured', others: credits(5), of: (_, used) => used && { credits: used, source: 'measured' } }
+const MEASURED: ReturnType<typeof addOnFigures> = {
+  source: 'measured',
+  others: credits(5),
+  of: (_, used) => used && { credits: used, source: 'measured' },
+}
 
 const person = (email: string, used?: number, cap?: ReportPerson['cap'] | number, groups: readonly string[] = []): ReportPerson => ({
   ...{ email, groups },

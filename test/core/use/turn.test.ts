@@ -1,9 +1,12 @@
 // When another billing cycle is believed, and which figures are shown until then.
 import { describe, expect, test } from 'vitest'
-import type { Cycle, Roster } from '../../../src/core/model/observed.ts'
+import type { Cycle } from '../../../src/core/model/observed.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { type CycleFacts, groupsOfTurn, takeCycle } from '../../../src/core/use/turn.ts'
+import { groupsOfTurn, takeCycle } from '../../../src/core/use/turn.ts'
 import { CYCLE, DAY, email, HOUR, members } from '../../support/declare.ts'
+
+type Roster = Parameters<typeof takeCycle>[0]
+type CycleFacts = ReturnType<typeof takeCycle>
 
 const MINUTE = 60_000
 const NEXT = { startAt: CYCLE.endAt, endAt: CYCLE.endAt + 31 * DAY }

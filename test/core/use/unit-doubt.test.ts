@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { type FigurePair, unitDoubt } from '../../../src/core/use/forecast.ts'
+import { unitDoubt } from '../../../src/core/use/forecast.ts'
 
-const pair = (first: number | undefined, second: number | undefined): FigurePair => ({
+const pair = (first: number | undefined, second: number | undefined): Parameters<typeof unitDoubt>[0][number] => ({
   of: 'add-on credits',
   first: { name: 'the sum of people', credits: first === undefined ? undefined : credits(first) },
   second: { name: 'the balance', credits: second === undefined ? undefined : credits(second) },

@@ -1,13 +1,13 @@
 // What each edit writes, and what it leaves to a person, as texts before and after.
 import { describe, expect, test } from 'vitest'
 import type { Edit } from '../../../src/policy/edit/edit.ts'
-import { type EditPlan, planEdits } from '../../../src/policy/edit/plan.ts'
+import { planEdits } from '../../../src/policy/edit/plan.ts'
 import { folders, policyText } from '../support.ts'
 import { cap, extend, grant, ID, lines, NOW, of, remove, removeGrant, unprotect } from './edits.ts'
 
 const folder = folders()
 
-function planned(files: Readonly<Record<string, string>>, edits: readonly Edit[], more: object = {}): EditPlan {
+function planned(files: Readonly<Record<string, string>>, edits: readonly Edit[], more: object = {}): ReturnType<typeof planEdits> {
   const root = folder(files)
   return planEdits({ paths: [root], options: { now: NOW, cwd: root }, edits, ...more })
 }

@@ -4,7 +4,7 @@ import { chmodSync, linkSync, readdirSync, readFileSync, readlinkSync, statSync,
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { InputError } from '../../../src/core/model/problem.ts'
-import { type EditPlan, planEdits } from '../../../src/policy/edit/plan.ts'
+import { planEdits } from '../../../src/policy/edit/plan.ts'
 import { ChangedError, writeEdits } from '../../../src/policy/edit/write.ts'
 import { folders, policyText } from '../support.ts'
 
@@ -17,7 +17,7 @@ const NEW = Object.fromEntries(Object.entries(OLD).map(([name, text]) => [name, 
 /** Each process takes a tenth of a second: CAPKEEPER_FUZZ=3 tries every call. */
 const STEP = process.env['CAPKEEPER_FUZZ'] === undefined ? 3 : 1
 
-const plan = (root: string): EditPlan =>
+const plan = (root: string): ReturnType<typeof planEdits> =>
   planEdits({ paths: [root], options: { cwd: root, now: 0 }, edits: [{ kind: 'remove', target: { kind: 'approval', id: ID } }] })
 
 function edited(root: string) {

@@ -2,10 +2,12 @@
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS, type GuardCode } from '../../../../src/core/model/change.ts'
 import type { Difference } from '../../../../src/core/plan/diff.ts'
-import { type GuardInputs, isCounted, mayHold, type Round } from '../../../../src/core/plan/guards/round.ts'
+import { type GuardInputs, isCounted, mayHold } from '../../../../src/core/plan/guards/round.ts'
 import { entryOf } from '../../../support/declare.ts'
 import { digest, NO_FAILED_READS, planOf } from '../../../support/plan.ts'
 import { changeOf, keyOf } from '../../../support/waves.ts'
+
+type Round = Parameters<typeof mayHold>[1]
 
 const facts = { workspace: 'acme', declared: 1, reads: NO_FAILED_READS, rosterMissing: false as const, protectedPeople: new Set<string>() }
 const { impact } = planOf({})

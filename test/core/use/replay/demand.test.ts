@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest'
 import { credits } from '../../../../src/core/model/units.ts'
 import { demandByCycle } from '../../../../src/core/use/replay/demand.ts'
 import type { CapSource } from '../../../../src/core/use/replay/in-force.ts'
-import type { RecordedDays } from '../../../../src/core/use/replay/recorded.ts'
 import { DAY, email } from '../../../support/declare.ts'
 import { cyclesOf, recordedOf, START, weekdays } from '../../../support/replay.ts'
 
@@ -19,7 +18,7 @@ const capped = (people: number, capOn: (day: number) => number): CapSource => ({
 function demands(
   use: readonly (readonly number[])[],
   capOn: (day: number) => number,
-  more: { perSeat?: number; cycles?: Parameters<typeof demandByCycle>[0]['cycles']; recorded?: RecordedDays } = {},
+  more: { perSeat?: number; cycles?: Parameters<typeof demandByCycle>[0]['cycles']; recorded?: ReturnType<typeof recordedOf> } = {},
 ) {
   const names = use.map((_, index) => `p${index}`)
   return [

@@ -3,9 +3,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../../src/core/model/units.ts'
 import type { KnownDays, PersonHistory } from '../../../../src/core/use/history.ts'
-import { type CycleKnown, cycleKnown, isEnough, mergedDays, type PastDays, teamDays } from '../../../../src/core/use/replay/document.ts'
-import type { RecordedDays } from '../../../../src/core/use/replay/recorded.ts'
+import { cycleKnown, isEnough, mergedDays, teamDays } from '../../../../src/core/use/replay/document.ts'
 import { DAY } from '../../../support/declare.ts'
+
+type RecordedDays = ReturnType<typeof mergedDays>
+type PastDays = Parameters<typeof cycleKnown>[3]
 
 const at = (day: number): number => day * DAY
 const span = (from: number, until: number) => ({ fromAt: at(from), untilAt: at(until) })
@@ -95,7 +97,7 @@ describe('a cycle', () => {
     expect(cycleKnown(CYCLE, recorded, ['a'], team(span(31, 90)))).toEqual({ people: 0 })
   })
 
-  test.each<readonly [CycleKnown, boolean]>([
+  test.each<readonly [ReturnType<typeof cycleKnown>, boolean]>([
     [{ people: 0.95 }, true],
     [{ people: 0.949 }, false],
     [{ people: 1, use: 0.95 }, true],

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { scopeKey, TEAM } from '../../../../src/core/model/scope.ts'
 import { credits } from '../../../../src/core/model/units.ts'
-import { type RecommendInputs, recommend, type Target } from '../../../../src/core/use/replay/recommend.ts'
+import { recommend, type Target } from '../../../../src/core/use/replay/recommend.ts'
 import { DAY, email, type PolicySketch, policy, roster } from '../../../support/declare.ts'
 import { historyOf, ownedCap, raise, TEAM as TEAM_SCOPE } from '../../../support/ledger.ts'
 import { cyclesOf, group, recordedOf, START, weekdays } from '../../../support/replay.ts'
@@ -13,7 +13,7 @@ const byCycle = (use: Readonly<Record<string, readonly number[]>>) =>
     Object.entries(use).map(([name, cycles]) => [name, cycles.flatMap((amount) => [amount, ...Array.from({ length: 27 }, () => 0)])]),
   )
 
-interface Sketch extends Partial<Omit<RecommendInputs, 'policy' | 'target'>> {
+interface Sketch extends Partial<Omit<Parameters<typeof recommend>[0], 'policy' | 'target'>> {
   readonly use: Readonly<Record<string, readonly number[]>>
   readonly days?: Readonly<Record<string, readonly number[]>>
   readonly policy?: PolicySketch

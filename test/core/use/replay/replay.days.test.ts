@@ -1,10 +1,14 @@
 // A replay day by day, on demand made by hand: what is let through, which days count as blocked, and what is noted of each cap.
 import { describe, expect, test } from 'vitest'
 import type { ScopeKey } from '../../../../src/core/model/scope.ts'
-import type { CycleDemand, DayDemand } from '../../../../src/core/use/replay/demand.ts'
+import type { DayDemand } from '../../../../src/core/use/replay/demand.ts'
 import type { CapSource } from '../../../../src/core/use/replay/in-force.ts'
-import { type BandEnd, type CapUse, noCapUse, recordedCycle, replayCycle, workingDays } from '../../../../src/core/use/replay/replay.ts'
+import { noCapUse, recordedCycle, replayCycle, workingDays } from '../../../../src/core/use/replay/replay.ts'
 import { DAY } from '../../../support/declare.ts'
+
+type CycleDemand = Parameters<typeof replayCycle>[0]
+type BandEnd = Parameters<typeof replayCycle>[2]
+type CapUse = ReturnType<typeof noCapUse>
 
 interface DaySketch {
   /** By person. */

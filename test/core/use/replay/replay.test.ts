@@ -2,13 +2,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { TEAM_KEY } from '../../../../src/core/interpret/effective.ts'
-import type { Simulation } from '../../../../src/core/use/replay/document.ts'
 import { DAY, email } from '../../../support/declare.ts'
 import { runs } from '../../../support/fuzz.ts'
 import { historyOf, ownedCap, raise, TEAM } from '../../../support/ledger.ts'
 import { cyclesOf, group, START, simulated, weekdays } from '../../../support/replay.ts'
 
-const totalOf = ({ cycles }: Simulation, index = 0) => {
+const totalOf = ({ cycles }: ReturnType<typeof simulated>, index = 0) => {
   const found = cycles[index]?.total
   if (!found) throw new Error(`no cycle ${index}`)
   return found
