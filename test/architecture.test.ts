@@ -131,6 +131,20 @@ describe('the linter', () => {
   })
 })
 
+describe('a document', () => {
+  /** Files that a text names: `core/plan/plan.ts` in Markdown, below `src/` or from the root. */
+  const gone = (text: string): readonly string[] =>
+    [...text.matchAll(/`((?:[a-z-]+\/)+[a-z-]+\.ts)`/g)].flatMap(([, path = '']) =>
+      TREE.some((file) => [path, `src/${path}`, `test/${path}`].includes(file.path)) ? [] : [path],
+    )
+
+  test('names only files that are there', () => {
+    const documents = trackedFiles(ROOT).filter((path) => path.endsWith('.md'))
+    expect(documents.flatMap((path) => gone(read(path)).map((file) => `${path} names ${file}`))).toEqual([])
+    expect(gone('`core/plan/plan.ts` and `core/plan/planner.ts`')).toEqual(['core/plan/planner.ts'])
+  })
+})
+
 describe('no file', () => {
   test('tells where it was made', () => {
     const texts = trackedFiles(ROOT).map((path) => [path, read(path)] as const)

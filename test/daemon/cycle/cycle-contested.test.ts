@@ -28,29 +28,6 @@ async function contested(more: WorldOptions = {}): Promise<World> {
 }
 
 describe('a scope that another client keeps changing', () => {
-  test('is reverted twice and contested the third time within 24 h, reported once', async () => {
-    const one = await contested()
-    expect(one.caps()).toEqual({ team: 500, ada: 9000 })
-    expect(stateOf(one, 'ada')).toBe('contested')
-    await one.clock.pass(5 * MINUTE)
-    const { result, planned } = await one.cycle()
-    expect({ result, guards: planned.plan.holds.map((hold) => hold.guards) }).toEqual({ result: 'held', guards: [['contested']] })
-    expect(one.begun('Held', 'Contested', 'BreakerOpen')).toHaveLength(1)
-  })
-
-  test('is left alone for 24 h from then, also over a restart, and healed again after it', async () => {
-    const one = await contested()
-    one.restart()
-    await one.clock.pass(23 * HOUR)
-    await one.cycle()
-    expect(one.caps()['ada']).toBe(9000)
-    await one.clock.pass(HOUR)
-    await one.cycle()
-    expect(one.caps()['ada']).toBe(1000)
-    await quarrel(one, 1)
-    expect(one.caps()['ada']).toBe(1000)
-  })
-
   test('does not keep floodgates open: the team cap is put right although the cap that is left alone is missing', async () => {
     const one = await testWorld()
     await one.cycle(POLICY)

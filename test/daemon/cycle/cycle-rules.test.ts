@@ -36,18 +36,6 @@ describe('a rule', () => {
     },
   )
 
-  test('caps whom it matches at user scope, as ours, with its name and the value in the history', async () => {
-    const one = await company()
-    await one.cycle(GUESTS)
-    expect(one.caps()).toEqual({ team: 500, p001: 100, p002: 100 })
-    expect(one.ledger.owned().filter(({ owner }) => owner === 'rule')).toHaveLength(2)
-    const [last] = await one.ledger.history({ scope: { kind: 'user', email: email('p001') } })
-    expect(last).toMatchObject({ to: 100, reason: 'rule guests (role is guest): their own budget', source: { line: 201 } })
-    one.forget()
-    await one.cycle()
-    expect(one.writes()).toEqual([])
-  })
-
   test('lets go of a person after two readings that agree, as if it had been deleted', async () => {
     const one = await company()
     await one.cycle(GUESTS)

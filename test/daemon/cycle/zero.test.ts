@@ -13,25 +13,6 @@ describe('a cap of 0', () => {
   })
 
   test.each([
-    ['reads it back as unset', 'omitted', 'ZERO_NOT_STORED'],
-    ['refuses it', 'rejected', 'CAP_REFUSED'],
-  ] as const)('is rejected where the service %s, not repeated, and the others go on', async (_row, zeroCap, code) => {
-    const one = await testWorld({ people: 20, switches: { zeroCap } })
-    const first = await one.cycle({ caps: { team: 500, p001: 0, p002: 700 } })
-    expect(first.result).toBe('partial')
-    expect(one.caps()).toMatchObject({ team: 500, p002: 700 })
-    expect(one.ledger.quarantined()).toMatchObject([{ code }])
-    expect(one.begun('Rejected', 'Quarantined')).toMatchObject([{ reason: code }])
-    one.forget()
-    await one.clock.pass(3_600_000)
-    expect((await one.cycle()).result).toBe('noop')
-    expect({ writes: one.writes(), reads: one.reads() }).toEqual({ writes: [], reads: ['team', 'p001', 'p002'] })
-    await one.cycle({ caps: { team: 500, p001: 50, p002: 700 } })
-    expect(one.caps()).toEqual({ team: 500, p001: 50, p002: 700 })
-    expect(one.ledger.quarantined()).toEqual([])
-  })
-
-  test.each([
     ['asks for none there', { team: 500, p001: 'none' }],
     ['drops the scope', { team: 500 }],
   ] as const)('that does not show and may be set is cleared once policy %s, and only once', async (_row, caps) => {
