@@ -31,7 +31,7 @@ import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'
 import type { Preview } from '../../daemon/cycle/preview.ts'
 import { cycleOf } from '../../daemon/cycle/state.ts'
 import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
-import { cycleBeside } from '../../daemon/replay/cycles.ts'
+import { assumedBorders, cycleBeside } from '../../daemon/replay/cycles.ts'
 import type { AddOnSum, Ledger } from '../../ports.ts'
 import { readSetup } from '../compose.ts'
 import { showWarnings } from '../plan/run.ts'
@@ -98,9 +98,10 @@ async function gather(sources: Sources): Promise<ReportInputs> {
   const rows = await readRuns(sources, Math.min(cycle.startAt, forecastReadsFrom(now)), notes)
   const runs = rows?.filter(({ dayAt }) => dayAt >= midnight(cycle.startAt) && dayAt < cycle.endAt)
   const past = isPast ? await sumsBefore(sources, cycle, notes) : undefined
+  notes.push(...assumedBorders([cycle], current, usage.previousCycle?.cycle))
   const addOn = addOnOf(sources, cycle, past)
   if (isPast && addOn.source === 'estimated' && perSeat !== undefined) {
-    notes.push(`Add-on use is estimated with what a seat includes today, ${perSeat} credits.`)
+    notes.push(`Add-on use is estimated with what a seat includes, assumed to be today's ${perSeat} credits.`)
   }
   const figures = isPast ? undefined : await figuresOf(sources, current, rows, addOn)
   const people = isPast

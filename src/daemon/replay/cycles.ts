@@ -35,6 +35,14 @@ function monthsAfter(at: Instant, months: number, day: number): Instant {
   return start.getTime()
 }
 
+/** A note about cycles whose borders no reading told. `told`: the one before the present, where one did. */
+export function assumedBorders(cycles: readonly Cycle[], current: Cycle, told: Cycle | undefined): readonly string[] {
+  const last = cycles.findLast(({ startAt }) => startAt < current.startAt && startAt !== told?.startAt)
+  if (!last) return []
+  const how = isMonth(current) ? 'on the same day of each month' : 'each as long as the present one'
+  return [`Borders of cycles up to ${dayText(last.endAt)} are assumed: ${how}.`]
+}
+
 /** Cycles that end after `fromAt` and begin before `untilAt`, in the order of time. */
 export function cyclesBetween(known: Cycle, fromAt: Instant, untilAt: Instant): readonly Cycle[] {
   const found: Cycle[] = []
@@ -50,3 +58,5 @@ export function cyclesBetween(known: Cycle, fromAt: Instant, untilAt: Instant): 
 
 /** More cycles than any ledger keeps, even of a day each. */
 const MOST_STEPS = 1_000
+
+export const dayText = (at: Instant): string => new Date(at).toISOString().slice(0, 10)

@@ -19,7 +19,7 @@ import {
 import { isWeekend, type RecordedDays, recordedSpan } from '../../core/use/replay/recorded.ts'
 import type { DayRange, Ledger, UsageFacts } from '../../ports.ts'
 import { commonDays } from '../collect/history.ts'
-import { cycleBeside, cyclesBetween } from './cycles.ts'
+import { assumedBorders, cycleBeside, cyclesBetween, dayText } from './cycles.ts'
 
 /** How many cycles are shown by default. Choice. */
 const CYCLES = 3
@@ -83,7 +83,10 @@ export function replayStart(use: RecordedUse, { policy, against, cycles: asked, 
     journal,
     ...(perSeat !== undefined && { creditsPerSeat: perSeat }),
     ...(pricePerCredit !== undefined && { pricePerCredit }),
-    notes: shortage({ firstAt, current: known.current }, whole, asked),
+    notes: [
+      ...shortage({ firstAt, current: known.current }, whole, asked),
+      ...assumedBorders(cycles.slice(-shown), known.current, known.previous),
+    ],
   }
   return { kind: 'inputs', inputs, ...(whole === 0 && { ...later, best }) }
 }
@@ -172,8 +175,6 @@ function shortage(
   const from = enoughAt === undefined ? '' : `; ${asked === undefined ? 'one' : asked} will be from ${dayText(enoughAt)} on`
   return [`Days are recorded from ${dayText(firstAt)} on, and ${have}${from}.`]
 }
-
-const dayText = (at: Instant): string => new Date(at).toISOString().slice(0, 10)
 
 /** For the cycle of the last reading: each person's figure minus the sum of their days, where days began in the middle of the cycle. */
 function usedBefore({ highest, recorded }: RecordedUse, cycle: Cycle): ReadonlyMap<string, Credits> {

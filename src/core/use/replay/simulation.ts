@@ -126,7 +126,7 @@ function simulationNotes(inputs: SimulationInputs, people: ReplayPeople, { tally
     ...rejected.map(({ message }) => message),
     ...(creditsPerSeat === undefined ? ['What a seat includes is not known, so all use counts as add-on use: an upper bound.'] : []),
     ...(recorded.addOn === 'estimated' && creditsPerSeat !== undefined
-      ? [`Add-on use is estimated: what a person used in a cycle beyond the ${creditsPerSeat} credits of a seat, as they are today.`]
+      ? [`Add-on use is estimated: what a person used in a cycle beyond the credits of a seat, assumed to be today's ${creditsPerSeat}.`]
       : []),
     ...atCapNotes(tally),
     ...withoutCap(inputs, people),

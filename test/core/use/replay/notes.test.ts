@@ -12,7 +12,7 @@ const OTHERS =
 const POOLS =
   'Pools are dealt once a day from the use of the days before, with a first deal on the first day shown; a daemon deals up to every 4 h, and so blocks fewer.'
 const estimated = (perSeat: number): string =>
-  `Add-on use is estimated: what a person used in a cycle beyond the ${perSeat} credits of a seat, as they are today.`
+  `Add-on use is estimated: what a person used in a cycle beyond the credits of a seat, assumed to be today's ${perSeat}.`
 const silent = (on: string): string => `${on} no use at all: if no daemon ran then, that use counts on the day after, or is missing.`
 const unknownMembers = (names: string): string =>
   `The ledger does not know the members of ${names}, so their caps reach nobody here; a daemon lists them once its policies declare them.`
