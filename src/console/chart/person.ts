@@ -132,7 +132,7 @@ export function personChart({ addOn: present, use }: Pick<PersonDocument, 'addOn
     use.days.map(({ day, addOn = 0, cap, changed = false }, index) => ({
       at: Date.parse(day),
       used: isKnown(index) ? Math.round((addOn + (index >= missingFrom ? missing : 0)) * 10) / 10 : undefined,
-      cap: typeof cap === 'number' ? cap : undefined,
+      cap: cap === 'unknown' ? undefined : cap,
       change: changed ? `cap changed to ${capText(cap)}` : undefined,
     })),
   )
@@ -143,7 +143,8 @@ interface Day {
   readonly at: number
   /** Since the cycle's start. */
   readonly used: number | undefined
-  readonly cap: number | undefined
+  /** Undefined where it is not known. */
+  readonly cap: number | 'none' | undefined
   readonly change: string | undefined
 }
 
@@ -151,10 +152,13 @@ function chartOf(days: readonly Day[]): Chart {
   const startAt = days[0]?.at ?? 0
   const endAt = (days.at(-1)?.at ?? startAt) + DAY_MS
   const used = days.flatMap(({ at, used: value }) => (value === undefined ? [] : [{ at: at + DAY_MS, value }]))
-  const caps = days.flatMap(({ at, cap }) => (cap === undefined ? [] : [{ at, value: cap }]))
+  const caps = days.flatMap(({ at, cap }) => (typeof cap === 'number' ? [{ at, value: cap }] : []))
   const lastCap = days.at(-1)?.cap
-  const capEnd: readonly Point[] = lastCap === undefined ? [] : [{ at: endAt, value: lastCap }]
-  const changes = days.flatMap(({ at, cap = 0, change }) => (change === undefined ? [] : [{ at, value: cap, text: change }]))
+  const capEnd: readonly Point[] = typeof lastCap === 'number' ? [{ at: endAt, value: lastCap }] : []
+  const changes = days.flatMap(({ at, cap, change }) =>
+    change === undefined ? [] : [{ at, value: typeof cap === 'number' ? cap : 0, text: change }],
+  )
+  const areCapsKnown = days.every(({ cap }) => cap !== undefined)
   const layers: readonly (Layer | false)[] = [
     used.length > 1 && { kind: 'area', tone: 'main', points: used },
     used.length === 1 && { kind: 'dots', tone: 'main', points: used.map((point) => ({ ...point, text: `${compact(point.value)} used` })) },
@@ -164,7 +168,7 @@ function chartOf(days: readonly Day[]): Chart {
   return {
     id: 'person-use',
     title: 'Add-on use against the cap',
-    summary: summaryOf(used.at(-1)?.value, lastCap, changes.length),
+    summary: summaryOf(used.at(-1)?.value, lastCap, areCapsKnown ? changes.length : undefined),
     legend: legendOf(used.length > 0, caps.length > 0, changes.length > 0),
     plot: {
       fromAt: startAt,
@@ -178,15 +182,17 @@ function chartOf(days: readonly Day[]): Chart {
     },
     table: {
       heads: ['Day', 'Add-on use', 'Cap', 'Changed'],
-      rows: days.map(({ at, used: value, cap, change = '' }) => [dayMonth(at), value, cap ?? 'none', change]),
+      rows: days.map(({ at, used: value, cap, change = '' }) => [dayMonth(at), value, cap ?? 'not known', change]),
     },
   }
 }
 
-function summaryOf(used: number | undefined, cap: number | undefined, changes: number): string {
+/** `changes`: undefined where the cap is not known of every day. */
+function summaryOf(used: number | undefined, cap: Day['cap'], changes: number | undefined): string {
   const use = used === undefined ? 'Use is not known' : `${compact(used)} credits used`
-  const against = cap === undefined ? 'without a cap' : `under a cap of ${compact(cap)}`
-  return `${use}, ${against}; ${changes === 0 ? 'the cap was not changed' : `the cap was changed ${changes === 1 ? 'once' : `${changes} times`}`} in this time.`
+  const against = cap === undefined ? '' : cap === 'none' ? ', without a cap' : `, under a cap of ${compact(cap)}`
+  const changed = changes === 1 ? 'changed once' : `changed ${changes} times`
+  return `${use}${against}${changes === undefined ? '' : `; the cap was ${changes === 0 ? 'not changed' : changed} in this time`}.`
 }
 
 const legendOf = (hasUse: boolean, hasCap: boolean, hasChanges: boolean): readonly LegendEntry[] => [

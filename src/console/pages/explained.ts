@@ -1,6 +1,6 @@
 // Why a scope has its cap, as `explain` says it: declarations, readings, the planned change, writes. The pages of a group and of a person share it.
 import { type Html, html } from '../../core/escape/html.ts'
-import type { CandidateEntry, GroupDocument, WriteEntry } from '../../daemon/http/documents/types.ts'
+import type { CandidateEntry, GroupDocument, PersonDocument, WriteEntry } from '../../daemon/http/documents/types.ts'
 import { badge, capCell, empty, facts, figure, holdLink, number, scopeLink, section, sourceLink, table, when, words } from '../parts.ts'
 
 type Explained = Pick<
@@ -8,8 +8,17 @@ type Explained = Pick<
   'chain' | 'readings' | 'history' | 'conditions' | 'workspace' | 'at' | 'change' | 'nextReadingAt' | 'why' | 'desired'
 >
 
+/** Why the cap is what it is, and its past. `beside` stands beside the readings. Readers of some people are told the kind and the reason only. */
+export function explainedParts(one: Explained & Pick<PersonDocument, 'rule'>, isPart: boolean, beside: Html): readonly (Html | false)[] {
+  if (!isPart) return [chainPart(one), html`<div class="grid">${nowPart(one)}${beside}</div>`, historyPart(one)]
+  const { rule } = one
+  return [
+    rule !== undefined && section('Why this cap', html`<p>${words(rule.name)}${rule.reason !== undefined && html`: ${rule.reason}`}</p>`),
+  ]
+}
+
 /** All declarations, the winner first, each with its line. */
-export function chainPart({ chain, workspace, at, desired }: Explained): Html {
+function chainPart({ chain, workspace, at, desired }: Explained): Html {
   if (chain.length === 0) return section('Why this cap', empty('No policy declares a cap that applies here.'))
   return section(
     'Why this cap',
@@ -47,7 +56,7 @@ export function chainPart({ chain, workspace, at, desired }: Explained): Html {
   )
 }
 
-export function nowPart({ readings, nextReadingAt, change, why, conditions, workspace, at }: Explained): Html {
+function nowPart({ readings, nextReadingAt, change, why, conditions, workspace, at }: Explained): Html {
   return section(
     'Now, and what would change it',
     html`${facts([
@@ -76,7 +85,7 @@ export function nowPart({ readings, nextReadingAt, change, why, conditions, work
   )
 }
 
-export function historyPart({ history, at }: Explained): Html {
+function historyPart({ history, at }: Explained): Html {
   return section(
     'History',
     history.length === 0

@@ -32,7 +32,7 @@ import {
   when,
   withQuery,
 } from '../parts.ts'
-import { chainPart, historyPart, nowPart } from './explained.ts'
+import { explainedParts } from './explained.ts'
 
 /** Groups on a page, unless the address says otherwise. */
 const LIMIT = '50'
@@ -127,12 +127,13 @@ const groupTable = ({ items, workspace, at }: GroupListDocument, path: string, q
 
 export async function groupPage(documents: Documents, workspace: string, id: string): Promise<string> {
   const one = await documents.group(workspace, id)
+  const isPart = documents.parts().includes(workspace)
   return renderFrame({
     title: `${one.name} · ${workspace}`,
     heading: one.name,
     badges: html`<code class="soft">${one.id}</code>${one.state && stateBadge(one.state)}${!one.known && badge('not known to the service', 'warn')}`,
     workspace,
-    isPart: documents.parts().includes(workspace),
+    isPart,
     section: 'groups',
     crumbs: [[one.name, groupUrl(workspace, id)]],
     at: one.at,
@@ -159,9 +160,8 @@ export async function groupPage(documents: Documents, workspace: string, id: str
         one.addOn !== undefined && { name: 'Add-on use', value: figure(one.addOn), note: one.addOnSource && SOURCE_TEXT[one.addOnSource] },
       ]),
       burnPart(one),
-      chainPart(one),
-      html`<div class="grid">${nowPart(one)}${topPart(one)}</div>`,
-      historyPart(one),
+      ...explainedParts(one, isPart, topPart(one)),
+      isPart && topPart(one),
     ],
   })
 }

@@ -29,7 +29,7 @@ import {
   table,
   tiles,
 } from '../parts.ts'
-import { addOnText, chainPart, historyPart, nowPart } from './explained.ts'
+import { addOnText, explainedParts } from './explained.ts'
 
 type Entry = MeDocument['workspaces'][number]
 
@@ -78,12 +78,13 @@ function workspacePart(one: Entry): Html {
 export async function personPage(documents: Documents, workspace: string, person: string): Promise<string> {
   const one = await documents.person(workspace, person)
   const chart = personChart(one)
+  const isPart = documents.parts().includes(workspace)
   return renderFrame({
     title: `${one.person} · ${workspace}`,
     heading: one.person,
     badges: html`${one.band && bandBadge(one.band)}${one.state && stateBadge(one.state)}${one.status !== 'approved' && badge(one.status, 'info')}${one.disabled === true && badge('disabled', 'info')}${one.protected === true && badge('protected', 'info')}`,
     workspace,
-    isPart: documents.parts().includes(workspace),
+    isPart,
     section: 'people',
     crumbs: [[one.person, personUrl(workspace, person)]],
     at: one.at,
@@ -91,12 +92,16 @@ export async function personPage(documents: Documents, workspace: string, person
       figures(one),
       one.requestUrl !== undefined && html`<p><a href="${one.requestUrl}" rel="noreferrer">Ask for more</a></p>`,
       html`<section>${chart ? chartFigure(chart) : html`<h2>Add-on use against the cap</h2>${empty('No day of this person was read yet: figures by day are recorded from the first reading on.')}`}</section>`,
-      chainPart(one),
-      html`<div class="grid">${nowPart(one)}${section('Ask on the command line', html`${paste(`capkeeper explain ${one.person}`, 'The command that explains this cap')}<p class="small soft">It answers offline from policies and ledger, in the same words as this page.</p>${editPart(one)}`)}</div>`,
-      historyPart(one),
+      ...explainedParts(one, isPart, askPart(one)),
     ],
   })
 }
+
+const askPart = (one: PersonDocument) =>
+  section(
+    'Ask on the command line',
+    html`${paste(`capkeeper explain ${one.person}`, 'The command that explains this cap')}<p class="small soft">It answers offline from policies and ledger, in the same words as this page.</p>${editPart(one)}`,
+  )
 
 /** The line that changes the cap in the policies; a hash is nobody there. */
 const editPart = ({ person, cap = 'unknown' }: PersonDocument) =>

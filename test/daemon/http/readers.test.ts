@@ -278,6 +278,21 @@ describe('a reader of some groups', () => {
     expect(await among('/workspaces/acme')).toBe(page)
   })
 
+  test('is not told that nothing is there, where it is only not theirs to see', async () => {
+    const ask = await serve(undefined, { ...settings, viewers: [{ ...LEADS, emails: true }] })
+    const paths = ['groups/grp_platform', `people/${ADA}`]
+    for (const path of paths) {
+      const { status, text } = await ask(`/workspaces/acme/${path}`, LEAD)
+      expect(status).toBe(200)
+      expect(text).not.toMatch(/No policy declares|has not written|would change|was not changed|of the team|command line/)
+    }
+    const [group, person] = await Promise.all(
+      paths.map(async (path) => JSON.parse((await ask(`/api/v1/workspaces/acme/${path}`, LEAD)).text)),
+    )
+    expect(group).not.toHaveProperty('share')
+    expect(person.use.days.slice(0, -1).filter((day: object) => 'cap' in day || 'changed' in day)).toEqual([])
+  })
+
   test('gets the same bytes whatever becomes of what they may not see', async () => {
     let view = fullView('acme')
     const ask = await serve(() => [view])

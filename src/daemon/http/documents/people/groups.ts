@@ -51,7 +51,8 @@ export function groupEntries(facts: WorkspaceFacts, index: PeopleIndex, showing:
   const declared = new Map((policy?.set.groups ?? []).map(({ scope, name, at }) => [scope.id, { name, at }]))
   const listed = new Map(view.groups.map((group) => [group.id, group]))
   const states = new Map(view.scopes.flatMap((status) => (status.scope.kind === 'group' ? [[status.scope.id, status] as const] : [])))
-  const total = view.roster && usedIn(view.roster)
+  // Of readers of some people the roster is cut: its sum is not the team's.
+  const total = showing.isPart || !view.roster ? undefined : usedIn(view.roster)
   return [...new Set([...declared.keys(), ...listed.keys()])].map((id): GroupEntry => {
     const [group, people] = [listed.get(id), members.get(id) ?? []]
     const status = states.get(id)

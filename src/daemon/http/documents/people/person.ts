@@ -125,6 +125,8 @@ async function capsByDay(
   }
 }
 
+const UNKNOWN_CAP: DayCap = { cap: undefined, from: undefined }
+
 interface PersonUse {
   readonly days: Days
   readonly burned: readonly DayUse[]
@@ -174,7 +176,9 @@ function useByDay(
       used += onDay
       paid += measured?.byDay.get(at) ?? 0
     }
-    const { cap, from } = caps(Math.min(at + DAY_MS, showing.now + 1))
+    // The writes that tell of earlier days are not for readers of some people.
+    const isCapKnown = !showing.isPart || at >= midnight(showing.now)
+    const { cap, from } = isCapKnown ? caps(Math.min(at + DAY_MS, showing.now + 1)) : UNKNOWN_CAP
     const estimate = used === undefined || !view.balance ? undefined : Math.max(0, used - view.balance.creditsPerSeat)
     const addOn = isMeasured ? (used === undefined ? undefined : paid) : estimate
     listed.push({
@@ -186,7 +190,7 @@ function useByDay(
       ...(starts.has(at) && { starts: true }),
       ...(cap !== undefined && { cap }),
       ...(from !== undefined && { from: keyText(from, showing) }),
-      ...(before && before.cap !== cap && { changed: true }),
+      ...(before && !showing.isPart && before.cap !== cap && { changed: true }),
     })
     before = { cap, from }
   }
