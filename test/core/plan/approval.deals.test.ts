@@ -4,7 +4,7 @@ import type { Approval, Hold } from '../../../src/core/model/change.ts'
 import { UNDECLARED } from '../../../src/core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { matchApprovals, releasedChanges, verifyApprovals } from '../../../src/core/plan/approval.ts'
+import { matchApprovals, releasedChanges } from '../../../src/core/plan/approval.ts'
 import type { Difference } from '../../../src/core/plan/diff.ts'
 import { NOW, scope } from '../../support/declare.ts'
 
@@ -32,16 +32,6 @@ describe('what the approval of a deal releases', () => {
     ['is nothing of what was verified', approval({ released: [ofDeal('ada', true)] }), []],
     ['is nothing once it is spent', approval({ released: [ofDeal('ada')], state: 'spent' }), []],
   ])('%s', (_name, one, expected) => expect([...releasedChanges([one], differences).keys()]).toEqual(expected.map(key)))
-
-  test('is over when the guards have let that deal through', () => {
-    const one = approval({ released: [ofDeal('ada'), { ...change('cyd', 60, 50), verified: false }] })
-    const verified = (reviewed: readonly string[]) =>
-      verifyApprovals([one], { shown: () => undefined, inSync: new Set(), reviewedPools: new Set(reviewed) })[0]?.released.map(
-        (each) => each.verified,
-      )
-    expect(verified(['deal'])).toEqual([true, false])
-    expect(verified(['another'])).toEqual([false, false])
-  })
 })
 
 test('what the approval of single changes releases is no other value, also where nobody says what was overwritten', () =>
@@ -59,11 +49,6 @@ describe('matching the hold of a deal', () => {
   ) =>
     matchApprovals([approval(more)], [hold], shown, { isSeparate: false, poolOf: (at) => (inDeal(at) ? 'deal' : undefined) }).approvals[0]
   const SHOWN = (moved: number) => ({ a: { people: 2, at: NOW, credits: credits(moved) } })
-
-  test('remembers what it moved, and of which deal each change is', () =>
-    expect(matching({})).toEqual(
-      approval({ people: 2, credits: credits(20), released: hold.changes.map((one) => ({ ...one, verified: false, pool: 'deal' })) }),
-    ))
 
   test('names no deal of a change that is of none, and keeps the deal where one change is of it', () => {
     const one = matching({}, {}, (at) => at === key('bob'))

@@ -70,13 +70,6 @@ describe('what is approved now', () => {
     ['a spent id that is given again begins again', [approval({ ...old, state: 'spent' })], [], ['a'], ['a command pending now']],
     ['a void id that is given again begins again', [approval({ ...old, state: 'void' })], [], ['a'], ['a command pending now']],
     ['an id that policy does not list any more was withdrawn', [approval(old)], [], [], []],
-    [
-      'an id that policy does not list any more, and that has released something, goes on',
-      [approval({ ...old, released: [released('ada')] })],
-      [],
-      [],
-      ['a policy pending before'],
-    ],
     ['an operator’s word is in no policy', [approval({ ...old, via: 'command' })], [], [], ['a command pending before']],
     ['after 14 days it is still good', [approval({ approvedAt: NOW - 14 * DAY })], ['a'], [], ['a policy pending before']],
     ['beyond 14 days it is void', [approval({ approvedAt: NOW - 14 * DAY - 1 })], ['a'], [], ['a policy void before']],
@@ -88,8 +81,6 @@ describe('what is approved now', () => {
       ['a policy spent before'],
     ],
   ])('%s', (_name, known, policy, command, expected) => expect(current(known, policy, command)).toEqual(expected))
-  test('has released nothing yet when it is new', () =>
-    expect(currentApprovals([], { policy: ['a'], command: [] }, NOW)[0]?.released).toEqual([]))
 })
 
 describe('verifying', () => {
@@ -175,44 +166,8 @@ describe('matching', () => {
   const SHOWN = (people: number, roster?: number) => ({ a: { people, at: NOW, ...(roster !== undefined && { roster }) } })
   const doubt = hold({ guards: ['rosterShrink'] })
   test.each<readonly [string, Approval, Hold, Parameters<typeof matchApprovals>[2], number | undefined, Partial<Approval>, boolean]>([
-    [
-      'releases the changes of its hold',
-      approval(),
-      hold(),
-      {},
-      undefined,
-      { state: 'pending', people: 8, released: [released('ada'), released('bob')] },
-      true,
-    ],
     ['of another id does nothing', approval({ id: 'b' }), hold(), {}, undefined, approval({ id: 'b' }), false],
     ['that is spent does nothing', approval({ state: 'spent' }), hold(), {}, undefined, { state: 'spent', released: [] }, false],
-    [
-      'of a hold as large as a quarter more than shown',
-      approval(),
-      hold({ people: 10 }),
-      SHOWN(8),
-      undefined,
-      { state: 'pending', people: 8 },
-      true,
-    ],
-    [
-      'of a hold that is larger is void',
-      approval(),
-      hold({ people: 11 }),
-      SHOWN(8),
-      undefined,
-      { state: 'void', people: 8, released: [] },
-      false,
-    ],
-    [
-      'goes by what it was matched with first',
-      approval({ people: 8 }),
-      hold({ people: 11 }),
-      SHOWN(100),
-      undefined,
-      { state: 'void', people: 8 },
-      false,
-    ],
     ['of a doubted roster', approval(), doubt, SHOWN(8, 50), 50, { state: 'pending' }, true],
     ['of a doubted roster that has changed since is void', approval(), doubt, SHOWN(8, 50), 40, { state: 'void' }, false],
     ['of a doubted roster of which no size was shown', approval(), doubt, SHOWN(8), 40, { state: 'pending' }, true],

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { areShared, isOpen, isTripped, NO_ENDS, opened, tally } from '../../../src/core/plan/breaker.ts'
 import { NOW } from '../../support/declare.ts'
 
@@ -15,8 +14,6 @@ const tallied = (ends: string): Parameters<typeof isTripped>[0] =>
   [...ends].map((one): End => (one === 'o' ? 'done' : one === 'x' ? 'service' : 'scope')).reduce(tally, NO_ENDS)
 
 describe('when writes stop', () => {
-  test('the default is 3 in a row or 10 %', () => expect(DEFAULT_GUARDS.breaker).toEqual(LIMIT))
-
   // o: written, x: failed for a shared cause, s: refused for itself.
   test.each([
     ['two failures in a row are borne', 'oxx', 5, false],
@@ -61,13 +58,6 @@ describe('when writes stop', () => {
 describe('how long nothing is tried', () => {
   const first = opened(undefined, RUN, NOW)
 
-  test('10 min at first', () => {
-    expect(first).toEqual({ ...RUN, openedAt: NOW, waitMs: 600_000, retryAt: NOW + 600_000 })
-    expect(isOpen(first, NOW)).toBe(true)
-    expect(isOpen(first, NOW + 599_999)).toBe(true)
-    expect(isOpen(first, NOW + 600_000)).toBe(false)
-  })
-
   test('twice as long each time, up to 2 h', () => {
     const waits: number[] = []
     let breaker: OpenBreaker = first
@@ -80,11 +70,6 @@ describe('how long nothing is tried', () => {
     expect(breaker.waitMs).toBe(2 * HOUR)
   })
 
-  test('a failure ahead of time does not make it longer, and is told', () => {
-    const again = opened(first, { ...RUN, cause: 'timed out' }, NOW + 1000)
-    expect(again).toEqual({ ...first, cause: 'timed out', openedAt: NOW + 1000 })
-  })
-
   test('what was only turned down stays known by its scopes, until something fails otherwise', () => {
     const turnedDown = (scope: string) => ({ ...RUN, scopes: [scope], refused: true })
     const ahead = opened(opened(undefined, turnedDown('a'), NOW), turnedDown('b'), NOW + 1000)
@@ -95,15 +80,10 @@ describe('how long nothing is tried', () => {
     expect(failing.map((one) => one.refused)).toEqual([undefined, undefined, undefined])
   })
 
-  test('an outage of the same day goes on where it was', () =>
-    expect(opened(first, RUN, first.retryAt + 24 * HOUR - 1).waitMs).toBe(1_200_000))
-
   test('an outage of another day begins with 10 min again', () =>
     expect(opened({ ...first, waitMs: 2 * HOUR }, RUN, first.retryAt + 24 * HOUR).waitMs).toBe(600_000))
 
   test('a clock that was set back does not make it last', () => expect(isOpen(first, NOW - 1)).toBe(false))
-
-  test('without any failure nothing is open', () => expect(isOpen(undefined, NOW)).toBe(false))
 
   test('whatever fails when, nothing is kept back for more than 2 h', () =>
     fc.assert(

@@ -58,70 +58,20 @@ const told = (sketch: Sketch): string[] =>
 describe('what changes do to people', () => {
   test.each<readonly [string, Sketch, readonly string[]]>([
     ['nothing changes, nobody is reached', { now: { team: 5 }, changes: {} }, []],
-    [
-      'a team cap reaches all who have nothing narrower',
-      { now: { team: 5, 'group:b': 9, bob: 4 }, changes: { team: 3 } },
-      ['cyd lowered 5>3 by team'],
-    ],
-    [
-      'a group cap reaches its members',
-      { now: { team: 5, 'group:a': 9 }, changes: { 'group:a': 7 } },
-      ['ada lowered 9>7 by group:a', 'bob lowered 9>7 by group:a'],
-    ],
     ['the lower of two groups counts', { now: { 'group:a': 9, 'group:b': 4 }, changes: { 'group:a': 7 } }, ['bob lowered 9>7 by group:a']],
     ['an own cap reaches its person', { now: { bob: 4 }, changes: { bob: 6 } }, ['bob raised 4>6 by bob']],
-    [
-      'a first cap',
-      { now: { team: 'none' }, changes: { team: 6 } },
-      ['ada capped none>6 by team', 'bob capped none>6 by team', 'cyd capped none>6 by team'],
-    ],
     ['clearing falls back to the wider cap', { now: { team: 3, bob: 4 }, changes: { bob: 'none' } }, ['bob lowered 4>3 by bob']],
     ['clearing the last cap leaves none', { now: { team: 'none', bob: 4 }, changes: { bob: 'none' } }, ['bob cleared 4>none by bob']],
-    [
-      'a raise is not named for a lowering, however wide it is',
-      { now: { team: 5 }, changes: { team: 6, cyd: 3 } },
-      ['ada raised 5>6 by team', 'bob raised 5>6 by team', 'cyd lowered 5>3 by cyd'],
-    ],
     ['nor is a lowering for a raise', { now: { team: 5, 'group:a': 9 }, changes: { team: 4, cyd: 8 } }, ['cyd raised 5>8 by cyd']],
-    [
-      'two changes with one effect are both named',
-      { now: { team: 5, cyd: 4 }, changes: { team: 3, cyd: 'none' } },
-      ['ada lowered 5>3 by team', 'bob lowered 5>3 by team', 'cyd lowered 4>3 by cyd team'],
-    ],
-    [
-      'what evens out is no effect',
-      { now: { team: 5, cyd: 4 }, changes: { team: 4, cyd: 'none' } },
-      ['ada lowered 5>4 by team', 'bob lowered 5>4 by team'],
-    ],
-    [
-      'an unknown cap tells nothing',
-      { now: { team: 5, bob: 'unknown' }, changes: { team: 3 } },
-      ['ada lowered 5>3 by team', 'cyd lowered 5>3 by team'],
-    ],
     [
       'an interrupted plan counts from where it began',
       { now: { team: 5, bob: 4 }, changes: { cyd: 3 }, baseline: { bob: 9 } },
       ['cyd lowered 5>3 by cyd', 'bob lowered 9>4 by nothing'],
     ],
     [
-      'an interrupted team write counts for everybody',
-      { now: { team: 5 }, changes: { cyd: 4 }, baseline: { team: 9 } },
-      ['ada lowered 9>5 by nothing', 'bob lowered 9>5 by nothing', 'cyd lowered 9>4 by cyd'],
-    ],
-    [
       'an interrupted group write counts for who shows what it brought',
       { now: { 'group:a': 5, bob: 5 }, changes: { cyd: 3 }, baseline: { 'group:a': 9 }, mayBeInherited: (at) => at === key('bob') },
       ['cyd capped none>3 by cyd', 'ada lowered 9>5 by nothing', 'bob lowered 9>5 by nothing'],
-    ],
-    [
-      'what takes away a cap that an interrupted plan gave in the place of the wider one is named',
-      { now: { team: 'none', cyd: 7 }, changes: { cyd: 'none' }, baseline: { team: 9, cyd: 'none' } },
-      ['ada cleared 9>none by nothing', 'bob cleared 9>none by nothing', 'cyd cleared 9>none by cyd'],
-    ],
-    [
-      'so is that of a group',
-      { now: { team: 'none', 'group:a': 7 }, changes: { 'group:a': 'none' }, baseline: { team: 9, 'group:a': 'none' } },
-      ['ada cleared 9>none by group:a', 'bob cleared 9>none by group:a', 'cyd cleared 9>none by nothing'],
     ],
     [
       'but not what gives them back more of it',
@@ -149,37 +99,11 @@ describe('what changes do to people', () => {
       ['ada lowered 10>5 by group:b', 'bob lowered 12>8 by group:a'],
     ],
     [
-      'copies overwrite what people have',
-      { now: { team: 5, bob: 9 }, changes: { team: 3 }, capSemantics: 'copied' },
-      ['ada lowered 5>3 by team', 'bob lowered 9>3 by team', 'cyd lowered 5>3 by team'],
-    ],
-    [
       'copies of a group come before those of the team',
       { now: { team: 5, bob: 9 }, changes: { team: 3, 'group:a': 7 }, capSemantics: 'copied' },
       ['ada raised 5>7 by team group:a', 'bob lowered 9>7 by group:a', 'cyd lowered 5>3 by team'],
     ],
-    [
-      'copies leave alone whom policy keeps',
-      { now: { team: 5, bob: 9 }, changes: { team: 3 }, capSemantics: 'copied', kept: new Set([key('bob')]) },
-      ['ada lowered 5>3 by team', 'cyd lowered 5>3 by team'],
-    ],
-    [
-      'copies leave alone who is written in the same plan',
-      { now: { team: 5, bob: 9 }, changes: { team: 3, bob: 8 }, capSemantics: 'copied' },
-      ['ada lowered 5>3 by team', 'bob lowered 9>8 by bob', 'cyd lowered 5>3 by team'],
-    ],
-    [
-      'a copied change of one person reaches nobody else',
-      { now: { bob: 9 }, changes: { bob: 8 }, capSemantics: 'copied' },
-      ['bob lowered 9>8 by bob'],
-    ],
   ])('%s', (_name, sketch, expected) => expect(told(sketch)).toEqual(expected))
-
-  test('are told of people who are not counted when they are asked for', () => {
-    expect(
-      impactOn(PEOPLE.approved, ...inputsOf({ now: { 'group:a': 9 }, changes: { 'group:a': 7 } })).map((one) => one.person.email),
-    ).toEqual(['ada@example.com', 'bob@example.com', 'dan@example.com'])
-  })
 
   test.each<readonly [string, Observed, Observed, number, string | undefined]>([
     ['the same', credits(5), credits(5), 0, undefined],
