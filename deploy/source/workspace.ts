@@ -312,7 +312,7 @@ export const WORKSPACE: Dashboard = {
           kind: 'graph',
           title: 'Past of people',
           description: 'Days of people in the past, by what is known of them: measured, reconstructed, known in part, or missing.',
-          queries: [{ expr: `max by (state) (capkeeper_history_day_grades{${W}})`, legend: '{{state}}' }],
+          queries: [{ expr: `max by (state) (capkeeper_history_person_days{${W}})`, legend: '{{state}}' }],
           width: 6,
         },
         {

@@ -60,7 +60,7 @@ describe('before anything happened', () => {
       'capkeeper_group_prompt_credits_used',
       'capkeeper_attribution_gap_ratio',
       'capkeeper_addon_use_measured',
-      'capkeeper_history_day_grades',
+      'capkeeper_history_person_days',
       'capkeeper_cycle_start_timestamp_seconds',
       'capkeeper_cycle_end_timestamp_seconds',
       'capkeeper_usage_age_seconds',

@@ -81,7 +81,7 @@ export const GAUGES = {
     help: '1 while add-on use by person is measured by the service, 0 while it is estimated from credits used and credits per seat.',
     labels: W,
   },
-  capkeeper_history_day_grades: {
+  capkeeper_history_person_days: {
     help: 'Past days of people by what is known of them; absent while the past is not read.',
     labels: ['workspace', 'state'],
   },

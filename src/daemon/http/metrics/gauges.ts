@@ -37,7 +37,7 @@ export function putWorkspaceGauges(put: Put, view: WorkspaceView, now: Instant):
   putUse(put, view, addOn, now)
   const isKnown = view.roster !== undefined || view.measured !== undefined
   put('capkeeper_addon_use_measured', { workspace: view.workspace }, isKnown ? Number(addOn.source === 'measured') : undefined)
-  for (const state of DAY_GRADES) put('capkeeper_history_day_grades', { workspace: view.workspace, state }, view.history?.days[state])
+  for (const state of DAY_GRADES) put('capkeeper_history_person_days', { workspace: view.workspace, state }, view.history?.days[state])
   putBalance(put, view, addOn, now)
   putBurn(put, view, now)
 }
