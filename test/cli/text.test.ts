@@ -1,31 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { durationMs, readHoldId, readSince } from '../../src/cli/shared/args.ts'
 import { createSecrets } from '../../src/cli/shared/context.ts'
-import { columns, span, wrap } from '../../src/cli/shared/text.ts'
 import { shellWord } from '../../src/core/escape/terminal.ts'
-
-describe('text', () => {
-  test('wraps at spaces and keeps a long word whole', () => {
-    expect(wrap('one two three', 7)).toEqual(['one two', 'three'])
-    expect(wrap('a abcdefghij b', 4)).toEqual(['a', 'abcdefghij', 'b'])
-    expect(wrap('', 4)).toEqual([])
-  })
-
-  test('aligns columns without trailing spaces', () => {
-    expect(columns([['a', 'bb', 'c'], ['aaa', 'b'], []])).toEqual(['a    bb  c', 'aaa  b', ''])
-  })
-
-  test.each([
-    [0, '0 s'],
-    [59_999, '59 s'],
-    [60_000, '1 min'],
-    [7_200_000, '2 h'],
-    [90_000_000, '1 d'],
-    [-5, '0 s'],
-  ])('%i ms is %s', (ms, expected) => {
-    expect(span(ms)).toBe(expected)
-  })
-})
 
 describe('flag values', () => {
   test.each([

@@ -11,7 +11,7 @@ import { realClock } from '../support/real-clock.ts'
 import { type SandboxFixture, type SandboxFixtureOptions, startSandbox } from '../support/sandbox.ts'
 
 /** Refusals and waiting are not what these tests are about. */
-export const FAST = { start: 50, max: 200 }
+export const FAST = { start: 1_000, max: 1_000 }
 
 export interface Place {
   readonly folder: string

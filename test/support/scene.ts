@@ -144,7 +144,7 @@ workspaces:
     baseUrl: http://service
     keys: {default: {file: key}}
     policies: [policies]
-    rate: {start: 50, max: 200, concurrency: 1}`.split('\n')
+    rate: {start: 1000, max: 1000, concurrency: 1}`.split('\n')
 
 async function serviceOf(stage: Stage): Promise<SandboxFixture> {
   if (!stage.service) await open(stage, '')
