@@ -10,9 +10,12 @@ import type { Clock } from './ports.ts'
 export class FileError extends Error {
   override readonly name = 'FileError'
   readonly code: 'NOT_A_FILE' | 'TOO_LARGE' | 'FILE_STALLED'
-  constructor(code: FileError['code'], message: string) {
+  /** Where work with several files stood still. */
+  readonly path: string | undefined
+  constructor(code: FileError['code'], message: string, path?: string) {
     super(message)
     this.code = code
+    this.path = path
   }
 }
 
@@ -26,13 +29,14 @@ export function whyUnread(error: unknown): string {
 const PIPE_WAITS_MS = 5_000
 const STEP_MS = 20
 
-/** A thread reads for a process that must not wait. */
-let readsPipes = isMainThread
+/** A person's command, which may be given a pipe; a daemon that starts; or one at work, whose main thread must wait for no file. */
+let reader: 'command' | 'start' | 'daemon' = isMainThread ? 'command' : 'start'
 
-/** For the daemon: a pipe that nobody writes to would stop all workspaces. */
-export function refusePipes(): void {
-  readsPipes = false
+export function readAs(who: typeof reader): void {
+  reader = who
 }
+
+export const readerIs = (who: typeof reader): boolean => reader === who
 
 /** One for all files: thousands of them would make the collector of garbage stop the process. */
 const piece = Buffer.allocUnsafe(65_536)
@@ -55,7 +59,7 @@ function opened(path: string, flags: number, mayBePipe: boolean): { readonly fil
 
 /** The content of a file, or of a pipe where a person gives one. Throws a `FileError`, or the system's error. */
 export function readBytes(path: string, maxBytes: number, flags = 0): Buffer {
-  const { file, isPipe } = opened(path, flags, readsPipes && flags === 0)
+  const { file, isPipe } = opened(path, flags, reader === 'command' && flags === 0)
   try {
     const pieces: Buffer[] = []
     let waits = PIPE_WAITS_MS / STEP_MS
@@ -109,7 +113,7 @@ export interface Files {
   refresh(paths: readonly string[]): Promise<void>
 }
 
-const identityOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string => [dev, ino, size, mtimeNs, ctimeNs].join(':')
+export const identityOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string => [dev, ino, size, mtimeNs, ctimeNs].join(':')
 
 /** For commands: reads at once. A pipe can be read only once, so anything but a plain file never counts as changed. */
 export const DIRECT_FILES: Files = {
@@ -120,54 +124,92 @@ export const DIRECT_FILES: Files = {
   refresh: async () => undefined,
 }
 
-/** A read that takes longer is given up, and may end in its own time. */
+/** Work that makes no progress for so long is given up, and may end in its own time. */
 const DEADLINE_MS = 5_000
 /** Threads of libuv's pool, which `main.ts` sets: names of hosts are looked up there as well, so reads that never end must leave some. */
 const MOST_AT_ONCE = Math.max(1, Math.floor(Number(process.env['UV_THREADPOOL_SIZE'] ?? 4) / 2))
 const MAX_BYTES_ASIDE = 4 * 1024 * 1024
 
-interface Content {
-  readonly identity: string
-  readonly bytes: Buffer
-}
-
-/** At most one of a path, whoever asks for it. */
-const underWay = new Map<string, { readonly beganMs: number; readonly content: Promise<Content> }>()
 const waiting: (() => void)[] = []
 let atOnce = 0
+let strays = 0
 
-/** Whether a read has not ended, for which the end of a process would wait. */
-export const isReading = (): boolean => atOnce > 0
+/** Whether work with files has not ended, for which the end of the process would wait. */
+export const isReading = (): boolean => atOnce + strays > 0
 
-/** Reads a regular file beside the process, within 5 s. Rejects with a `FileError`, or the system's error. */
-export async function readAside(path: string, maxBytes: number, clock: Pick<Clock, 'monotonic' | 'sleep'>): Promise<Content> {
-  const nowMs = clock.monotonic()
-  const one = underWay.get(path) ?? { beganMs: nowMs, content: inTurn(path).finally(() => underWay.delete(path)) }
-  underWay.set(path, one)
-  const over = new AbortController()
-  const stalled = clock.sleep(one.beganMs + DEADLINE_MS - nowMs, over.signal).then(() => {
-    throw new FileError('FILE_STALLED', `did not answer within ${DEADLINE_MS / 1_000} s`)
-  })
-  try {
-    const content = await Promise.race([one.content, stalled])
-    if (content.bytes.length > maxBytes) throw tooLarge(maxBytes)
-    return content
-  } finally {
-    over.abort()
-    for (const late of [one.content, stalled]) late.catch(() => undefined)
-  }
+/** Work whose end nobody awaits, such as that of a thread that reads. */
+export async function leaveBehind(work: Promise<unknown>): Promise<void> {
+  strays += 1
+  await work.catch(() => undefined)
+  strays -= 1
 }
 
-async function inTurn(path: string): Promise<Content> {
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   if (atOnce >= MOST_AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve))
   else atOnce += 1
   try {
-    return await contentOf(path)
+    return await work()
   } finally {
     const next = waiting.shift()
     if (next) next()
     else atOnce -= 1
   }
+}
+
+/** Names the file that work waits for next. */
+export type Progress = (path: string) => void
+type Waits = Pick<Clock, 'monotonic' | 'sleep'>
+
+/**
+ * Does work with files beside the process, one of a name at a time, whoever asks for it. Rejects with a `FileError` when it made no progress for 5 s.
+ */
+export function oneAtATime<T>(work: (name: string, progress: Progress) => Promise<T>): (name: string, clock: Waits) => Promise<T> {
+  const underWay = new Map<string, { readonly state: { at: string; lastMs: number }; readonly result: Promise<T> }>()
+  const begin = (name: string, clock: Waits) => {
+    const state = { at: name, lastMs: clock.monotonic() }
+    const progress = (at: string): void => void Object.assign(state, { at, lastMs: clock.monotonic() })
+    const result = inTurn(() => work(name, progress)).finally(() => underWay.delete(name))
+    const one = { state, result }
+    underWay.set(name, one)
+    return one
+  }
+  return async (name, clock) => {
+    const { state, result } = underWay.get(name) ?? begin(name, clock)
+    const over = new AbortController()
+    const stalled = async (): Promise<never> => {
+      for (;;) {
+        const leftMs = state.lastMs + DEADLINE_MS - clock.monotonic()
+        if (leftMs <= 0) throw new FileError('FILE_STALLED', `did not answer within ${DEADLINE_MS / 1_000} s`, state.at)
+        await clock.sleep(leftMs, over.signal)
+      }
+    }
+    const either = [result, stalled()]
+    try {
+      return await Promise.race(either)
+    } finally {
+      over.abort()
+      for (const late of either) late.catch(() => undefined)
+    }
+  }
+}
+
+const contentBeside = oneAtATime(contentOf)
+
+/** Reads a regular file beside the process, within 5 s. Rejects with a `FileError`, or the system's error. */
+async function readAside(path: string, maxBytes: number, clock: Waits): Promise<Content> {
+  const content = await contentBeside(path, clock)
+  if (content.bytes.length > maxBytes) throw tooLarge(maxBytes)
+  return content
+}
+
+/** A file that is read whenever it is needed: by a command at once, by a daemon beside itself. */
+export const readWhole = async (path: string, maxBytes: number, clock: Waits): Promise<Pick<Content, 'mode' | 'bytes'>> =>
+  reader === 'command' ? { bytes: readBytes(path, maxBytes), mode: statSync(path).mode } : readAside(path, maxBytes, clock)
+
+interface Content {
+  readonly identity: string
+  readonly mode: number
+  readonly bytes: Buffer
 }
 
 async function contentOf(path: string): Promise<Content> {
@@ -178,7 +220,7 @@ async function contentOf(path: string): Promise<Content> {
     const pieces: Buffer[] = []
     for (let total = 0; total <= MAX_BYTES_ASIDE; ) {
       const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(65_536))
-      if (bytesRead === 0) return { identity: identityOf(stats), bytes: Buffer.concat(pieces) }
+      if (bytesRead === 0) return { identity: identityOf(stats), mode: Number(stats.mode), bytes: Buffer.concat(pieces) }
       pieces.push(buffer.subarray(0, bytesRead))
       total += bytesRead
     }
@@ -198,7 +240,7 @@ interface Kept {
 }
 
 /** For the daemon: `look` tells what was read last, and never waits. */
-export function keepFiles(clock: Pick<Clock, 'monotonic' | 'sleep'>): Files {
+export function keepFiles(clock: Waits): Files {
   const kept = new Map<string, Kept>()
   const ask = (path: string): Kept => {
     const before = kept.get(path)

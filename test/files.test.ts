@@ -2,8 +2,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
-import { FileError, keepFiles, readAside } from '../src/files.ts'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { FileError, keepFiles, readAs, readWhole } from '../src/files.ts'
 import { fakeClock } from './support/clock.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'capkeeper-files-'))
@@ -41,9 +41,11 @@ test('what cannot be read is an error until it can be', async () => {
 })
 
 test('many readers of one file, and many files, all get their content', async () => {
+  readAs('daemon')
+  onTestFinished(() => readAs('command'))
   const paths = Array.from({ length: 40 }, (_, at) => join(folder, String(at)))
   for (const one of paths) writeFileSync(one, one)
-  const read = await Promise.all([...paths, ...paths].map((one) => readAside(one, 1_000, fakeClock())))
+  const read = await Promise.all([...paths, ...paths].map((one) => readWhole(one, 1_000, fakeClock())))
   expect(read.map(({ bytes }) => bytes.toString())).toEqual([...paths, ...paths])
-  await expect(readAside(folder, 10, fakeClock())).rejects.toThrow(FileError)
+  await expect(readWhole(folder, 10, fakeClock())).rejects.toThrow(FileError)
 })

@@ -1,7 +1,8 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { watchPaths, waypoints } from '../../src/policy/load/watch.ts'
+import { waypoints } from '../../src/policy/load/stamp.ts'
+import { watchPaths } from '../../src/policy/load/watch.ts'
 import { until } from '../support/process.ts'
 import { realClock } from '../support/real-clock.ts'
 import { folders } from './support.ts'
@@ -10,7 +11,7 @@ type WatchOptions = Parameters<typeof watchPaths>[3]
 
 const folder = folders()
 const clock = realClock()
-const watchers: ReturnType<typeof watchPaths>[] = []
+const watchers: Awaited<ReturnType<typeof watchPaths>>[] = []
 afterEach(() => {
   for (const watcher of watchers.splice(0)) watcher.close()
 })
@@ -23,7 +24,7 @@ const SILENCE_MS = 150
 /** Watches, and finds that nothing is told of a start. */
 async function observe(paths: readonly string[], options: WatchOptions = {}) {
   const calls: number[] = []
-  watchers.push(watchPaths(paths, clock, () => calls.push(clock.monotonic()), { ...BY_EVENTS, ...options }))
+  watchers.push(await watchPaths(paths, clock, () => calls.push(clock.monotonic()), { ...BY_EVENTS, ...options }))
   await clock.sleep(SILENCE_MS)
   expect(calls).toEqual([])
   return {
@@ -164,7 +165,7 @@ describe('watchPaths', () => {
       calls += 1
       return calls === 1 ? Promise.reject(new Error('no')) : undefined
     }
-    watchers.push(watchPaths([root], clock, failing, BY_EVENTS))
+    watchers.push(await watchPaths([root], clock, failing, BY_EVENTS))
     for (const [index, text] of ['a: 2', 'a: 3'].entries()) {
       writeFileSync(join(root, 'a.yaml'), text)
       await until(`call ${index + 1}`, () => calls === index + 1)
@@ -182,19 +183,20 @@ describe('watchPaths', () => {
 })
 
 describe('waypoints', () => {
-  it('are every link on the way, the last name and the first that is missing', () => {
+  it('are every link on the way, the last name and the first that is missing', async () => {
     const root = folder({ 'real/p/a.yaml': '' })
     symlinkSync('real', join(root, 'two'))
     symlinkSync('two', join(root, 'one'))
-    const names = (path: string) => waypoints(join(root, path)).map((one) => join(one.folder, one.name).slice(root.length + 1))
-    expect(names('one/p')).toEqual(['one', 'two', 'real/p'])
-    expect(names('real/x/y')).toEqual(['real/x'])
+    const names = async (path: string) =>
+      (await waypoints(join(root, path))).map((one) => join(one.folder, one.name).slice(root.length + 1))
+    expect(await names('one/p')).toEqual(['one', 'two', 'real/p'])
+    expect(await names('real/x/y')).toEqual(['real/x'])
   })
 
-  it('end for links in a circle', () => {
+  it('end for links in a circle', async () => {
     const root = folder({})
     symlinkSync('b', join(root, 'a'))
     symlinkSync('a', join(root, 'b'))
-    expect(waypoints(join(root, 'a')).length).toBeLessThanOrEqual(41)
+    expect((await waypoints(join(root, 'a'))).length).toBeLessThanOrEqual(41)
   })
 })

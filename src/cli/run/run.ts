@@ -18,7 +18,7 @@ import type { LedgerStore } from '../../daemon/ledger/store.ts'
 import { type Comparisons, createComparisons } from '../../daemon/replay/comparisons.ts'
 import { type Daemon, startDaemon } from '../../daemon/schedule/daemon.ts'
 import { randomSalt, sha256 } from '../../daemon/schedule/system.ts'
-import { keepFiles, refusePipes } from '../../files.ts'
+import { keepFiles, readAs } from '../../files.ts'
 import { type Watcher, watchPaths } from '../../policy/load/watch.ts'
 import { type Embedded, LEFT_ALONE, onSandbox, startBeside, withSandboxKey } from '../sandbox/embedded.ts'
 import { type Cli, EXIT, UsageError } from '../shared/context.ts'
@@ -84,7 +84,7 @@ export interface Reader {
 
 /** Runs the daemon until it is stopped, or one cycle with --once. */
 export async function runCommand(flags: RunFlags, outer: Cli): Promise<void> {
-  refusePipes()
+  readAs('start')
   if (flags.listen !== undefined && !parseListen(flags.listen)) {
     throw new UsageError(`--listen '${flags.listen}' is not an address: write host:port, such as 127.0.0.1:9464`)
   }
@@ -103,6 +103,7 @@ export async function runCommand(flags: RunFlags, outer: Cli): Promise<void> {
     if (flags.once) await (await import('./once.ts')).runOnce(flags, cli, reader, embedded)
     else await untilAsked(flags, cli, reader, embedded)
   } finally {
+    readAs('command')
     await embedded?.close()
   }
 }
@@ -203,7 +204,8 @@ async function serve(flags: RunFlags, cli: Staying, reader: Reader, embedded: Em
     running.daemon = daemon
     void forgetOldHistory(host, aging.signal)
     announce(server, host, embedded)
-    const following = followFiles(daemon, cli, () => settings)
+    const following = await followFiles(daemon, cli, () => settings)
+    readAs('daemon')
     ending.onReload(() => void following.configChanged().then(() => daemon.hurry()))
     await untilStopped(daemon, host, embedded, ending)
     following.close()
@@ -232,23 +234,25 @@ interface Following {
 }
 
 /** Watches policy and config files. The paths follow the configuration. */
-function followFiles(daemon: Daemon, cli: Cli, settings: () => Settings): Following {
+async function followFiles(daemon: Daemon, cli: Cli, settings: () => Settings): Promise<Following> {
   // Without a config file the policies also name the workspace, so a change of them is a change of the configuration.
   const policiesChanged = (): void | Promise<void> => (settings().loaded.file === undefined ? configChanged() : daemon.policiesChanged())
-  const watchPolicies = (paths: readonly string[]): Watcher => watchPaths(paths, cli.clock, policiesChanged)
+  const watchPolicies = (paths: readonly string[]): Promise<Watcher> => watchPaths(paths, cli.clock, policiesChanged)
   let paths = policyPaths(settings().config).toSorted()
-  let policies = watchPolicies(paths)
+  let policies = await watchPolicies(paths)
   let closed = false
   async function configChanged(): Promise<void> {
     await daemon.configChanged()
     const next = policyPaths(settings().config).toSorted()
     if (closed || next.join('\n') === paths.join('\n')) return
-    policies.close()
     paths = next
-    policies = watchPolicies(paths)
+    const watcher = await watchPolicies(paths)
+    if (closed) return watcher.close()
+    policies.close()
+    policies = watcher
   }
   const { file } = settings().loaded
-  const config = file === undefined ? undefined : watchPaths([file], cli.clock, configChanged)
+  const config = file === undefined ? undefined : await watchPaths([file], cli.clock, configChanged)
   return {
     configChanged,
     close() {

@@ -50,13 +50,17 @@ export interface ConfigFileText {
   readonly text: string
 }
 
+/** The config file that is named. */
+export const configFileOf = ({ file, flags, env }: ConfigInput): string | undefined =>
+  file ?? flags.config ?? variable(env, 'CAPKEEPER_CONFIG')
+
 /** The text of the config file; the whole result where none is named, or where it cannot be read. */
-export function readConfigFile(input: ConfigInput): ConfigFileText | LoadedConfig {
+export function readConfigFile(input: ConfigInput, read?: (path: string) => Buffer): ConfigFileText | LoadedConfig {
   const cwd = input.cwd ?? process.cwd()
-  const file = input.file ?? input.flags.config ?? variable(input.env, 'CAPKEEPER_CONFIG')
+  const file = configFileOf(input)
   if (file === undefined) return build(input, undefined, [])
-  const read = readTextFile(file, cwd)
-  return 'problem' in read ? { problems: [read.problem], file } : { file, shown: shownPath(file, cwd) || file, text: read.text }
+  const found = readTextFile(file, cwd, read)
+  return 'problem' in found ? { problems: [found.problem], file } : { file, shown: shownPath(file, cwd) || file, text: found.text }
 }
 
 /** A parsed config file with environment and flags on top. */

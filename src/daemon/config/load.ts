@@ -1,14 +1,18 @@
-// Loads the config in the calling thread. The daemon uses `load-aside.ts`, which no config file can block.
+// Loads the config without a risk for the process: it is read beside a daemon, and parsed in a thread with bounds unless it is small.
 
+import { resolve } from 'node:path'
+import { readWhole } from '../../files.ts'
 import { READING_DEADLINE_MS, SMALL_BYTES } from '../../policy/bounds.ts'
+import { MAX_FILE_BYTES } from '../../policy/load/files.ts'
 import type { Clock } from '../../ports.ts'
-import { completed, type LoadedConfig, readConfigFile } from './config.ts'
+import { completed, configFileOf, type LoadedConfig, readConfigFile } from './config.ts'
 import { type ParsedConfig, parseConfigText } from './file.ts'
 import type { ConfigInput } from './settings.ts'
 
 /** `loadConfig` for the daemon: never throws for bad input, never ends the process, never takes longer than the deadline. */
 export async function loadConfigAside(input: ConfigInput, clock: Clock): Promise<LoadedConfig> {
-  const found = readConfigFile(input)
+  const file = configFileOf(input)
+  const found = readConfigFile(input, file === undefined ? undefined : await bytesOf(resolve(input.cwd ?? process.cwd(), file), clock))
   if (!('text' in found)) return found
   if (found.text.length <= SMALL_BYTES) {
     const { parseConfigText } = await import('./file.ts')
@@ -27,6 +31,17 @@ export async function loadConfigAside(input: ConfigInput, clock: Clock): Promise
   const hint = 'spread the workspaces over several config files and daemons'
   return { problems: [{ severity: 'error', code: 'TOO_LARGE', message: `${found.shown} ${why}`, at, hint }], file: found.file }
 }
+
+/** Gives what was read, or fails as the reading did. */
+const bytesOf = (path: string, clock: Clock): Promise<() => Buffer> =>
+  readWhole(path, MAX_FILE_BYTES, clock).then(
+    ({ bytes }) =>
+      () =>
+        bytes,
+    (error: unknown) => () => {
+      throw error
+    },
+  )
 
 /** Reads the config file, if any, and puts environment and flags on top. Never throws for bad input; never reads a service key. */
 export function loadConfig(input: ConfigInput): LoadedConfig {

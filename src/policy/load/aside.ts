@@ -1,6 +1,7 @@
 // Runs work that may need too much memory or time in a thread with bounds, while the process goes on. The thread gets one piece of data, says
 // where it is, and answers once.
 import { type ResourceLimits, Worker } from 'node:worker_threads'
+import { leaveBehind } from '../../files.ts'
 import type { Clock } from '../../ports.ts'
 import { THREAD_MEMORY_MIB } from '../bounds.ts'
 
@@ -40,7 +41,7 @@ export async function runAside<Answer>({ file, data, clock, deadlineMs, memory, 
     ...(at === undefined ? {} : { at }),
   })
   try {
-    return await new Promise<Outcome<Answer>>((resolve) => {
+    const outcome = await new Promise<Outcome<Answer>>((resolve) => {
       worker.on('message', (said: Said<Answer>) => {
         if (said.kind === 'at') at = said.name
         else resolve(said)
@@ -55,8 +56,11 @@ export async function runAside<Answer>({ file, data, clock, deadlineMs, memory, 
         () => undefined,
       )
     })
+    // One that waits for a file does not end before the file answers.
+    const ending = leaveBehind(worker.terminate())
+    if (outcome.kind === 'answer') await ending
+    return outcome
   } finally {
     over.abort()
-    await worker.terminate()
   }
 }

@@ -70,8 +70,8 @@ interface ReadFiles {
 
 const MAX_FILES = 10_000
 /** Names in all folders together, hidden ones and other files included. */
-const MAX_NAMES = 100_000
-const MAX_DEPTH = 32
+export const MAX_NAMES = 100_000
+export const MAX_DEPTH = 32
 /** Of one file, and of all policy files together. docs/operations.md, Bounds. */
 export const MAX_FILE_BYTES = 1024 * 1024
 export const MAX_BYTES_TOGETHER = 16 * 1024 * 1024
@@ -183,7 +183,7 @@ function entriesOf(walk: Walk, folder: string): readonly Dirent[] | undefined {
   }
 }
 
-const isPolicyName = (name: string): boolean => /\.ya?ml$/i.test(name)
+export const isPolicyName = (name: string): boolean => /\.ya?ml$/i.test(name)
 
 function visitEntry(walk: Walk, path: string, shown: string, { depth, isLink }: { depth: number; isLink: boolean }): undefined {
   const real = isLink ? realpathSync(path) : path
@@ -328,11 +328,15 @@ class UnfitFileError extends Error {
 }
 
 /** Reads a text file that is given by name, such as the config, whose lines may hold secrets. A pipe may be given, too, and the bound applies to it. */
-export function readTextFile(path: string, cwd: string): { readonly text: string } | { readonly problem: Problem } {
+export function readTextFile(
+  path: string,
+  cwd: string,
+  read: (path: string) => Buffer = (absolute) => readBytes(absolute, MAX_FILE_BYTES),
+): { readonly text: string } | { readonly problem: Problem } {
   const shown = shownPath(path, cwd) || path
   try {
     const absolute = resolve(cwd, path)
-    return { text: decode(shown, readBytes(absolute, MAX_FILE_BYTES)) }
+    return { text: decode(shown, read(absolute)) }
   } catch (error) {
     return { problem: withoutLine(fileProblem([], shown, error).problem) }
   }

@@ -1,11 +1,13 @@
-// Loads policies without risk for the process: a few small files on the calling thread, everything else in a thread with bounds. A file that is too
-// much for the thread is reported, and the others are read without it.
+// Loads policies without risk for the process: a few small files on the calling thread, everything else in a thread with bounds, and everything where a
+// daemon is at work. A file that is too much for the thread is reported, and the others are read without it.
 import type { Problem } from '../../core/model/problem.ts'
+import { FileError, readerIs } from '../../files.ts'
 import type { Clock } from '../../ports.ts'
 import { READING_DEADLINE_MS, SMALL_BYTES, SMALL_FILES } from '../bounds.ts'
 import type { Outcome } from './aside.ts'
-import { listPolicyFiles } from './files.ts'
+import { listPolicyFiles, shownPath } from './files.ts'
 import { type LoadedPolicies, type LoadOptions, loadPolicies, type WorkspaceSource } from './load.ts'
+import { stampOf } from './stamp.ts'
 
 /** How many files may be left out, one after the other, before loading fails. */
 const MAX_REFUSED = 8
@@ -13,8 +15,12 @@ const MAX_REFUSED = 8
 /** `loadPolicies` that never ends the process and never takes longer than the deadline. Never throws for bad input. */
 export async function loadPoliciesAside(paths: readonly string[], options: LoadOptions, clock: Clock): Promise<LoadedPolicies> {
   const cwd = options.cwd ?? process.cwd()
-  const { bytes, files } = listPolicyFiles(paths, cwd)
-  if (bytes <= SMALL_BYTES && files.length <= SMALL_FILES) return loadPolicies(paths, options)
+  const stalled = readerIs('command') ? undefined : await stalledIn(paths, cwd, clock)
+  if (stalled) return nothing([stalled])
+  if (!readerIs('daemon')) {
+    const { bytes, files } = listPolicyFiles(paths, cwd)
+    if (bytes <= SMALL_BYTES && files.length <= SMALL_FILES) return loadPolicies(paths, options)
+  }
   const { beside, runAside } = await import('./aside.ts')
   const end = clock.monotonic() + READING_DEADLINE_MS
   const refused = new Map<string, Problem>()
@@ -25,9 +31,22 @@ export async function loadPoliciesAside(paths: readonly string[], options: LoadO
     if (outcome.kind === 'answer') return outcome.answer
     const problem = problemOf(outcome)
     const isKnown = outcome.at === undefined || refused.has(outcome.at) || refused.size >= MAX_REFUSED
-    if (isKnown || outcome.at === undefined || outcome.kind === 'time')
-      return { sets: new Map(), problems: [...refused.values(), problem], problemsOf: new Map(), files: [] }
+    if (isKnown || outcome.at === undefined || outcome.kind === 'time') return nothing([...refused.values(), problem])
     refused.set(outcome.at, problem)
+  }
+}
+
+const nothing = (problems: readonly Problem[]): LoadedPolicies => ({ sets: new Map(), problems, problemsOf: new Map(), files: [] })
+
+/** A path that does not answer, found before a thread would wait for it in vain. */
+async function stalledIn(paths: readonly string[], cwd: string, clock: Clock): Promise<Problem | undefined> {
+  try {
+    await stampOf(paths, cwd, clock)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error
+    const file = shownPath(error.path ?? '.', cwd)
+    return { severity: 'error', code: error.code, message: `${file} ${error.message}`, at: { file, line: 1, column: 1 } }
   }
 }
 
@@ -57,6 +76,8 @@ function problemOf({ kind, at, message }: Exclude<Outcome<LoadedPolicies>, { rea
     case 'memory':
       return tooLarge(`${subject} needs more memory to be read than is given`)
     case 'time':
+      if (at === undefined && readerIs('daemon'))
+        return { severity: 'error', code: 'FILE_STALLED', message: `${subject} was not read within ${READING_DEADLINE_MS / 1000} s` }
       return tooLarge(`${subject} was not read within ${READING_DEADLINE_MS / 1000} s`)
     case 'error':
       return { severity: 'error', code: 'FILE_UNREADABLE', message: `${subject} cannot be read: ${message}`, ...place }

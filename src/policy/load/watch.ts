@@ -1,10 +1,9 @@
 // Calls back when policy files have changed. Each folder is watched, and each link on the way to it, because Kubernetes swaps `..data` and git-sync
 // its worktree. A slow poll finds changes without an event (network file systems, a replaced parent folder). It never reads a policy, never throws,
-// and does not call back when all files are as before.
-import { type FSWatcher, lstatSync, readlinkSync, statSync, watch } from 'node:fs'
-import { dirname, join, parse, resolve, sep } from 'node:path'
+// and does not call back when all files are as before. It looks beside the process, because a file system that is gone must not stop that.
+import { type FSWatcher, watch } from 'node:fs'
 import type { Clock } from '../../ports.ts'
-import { listPolicyFiles } from './files.ts'
+import { type Interest, type Stamp, stampOf } from './stamp.ts'
 
 export interface WatchOptions {
   /** The files must be quiet for so long; default 100 ms. */
@@ -21,9 +20,6 @@ export interface Watcher {
   close(): void
 }
 
-/** The names in a folder that matter. */
-type Interest = ReadonlySet<string> | 'any'
-
 interface State {
   readonly paths: readonly string[]
   readonly cwd: string
@@ -37,22 +33,25 @@ interface State {
 }
 
 /**
- * Calls `onChange` within 200 ms of the last event when the policy files of `paths` differ from those at the last call (or at the start). A path
+ * Watches once it is resolved. Calls `onChange` within 200 ms of the last event when the policy files of `paths` differ from those at the last call (or at the start). A path
  * may be a file, a folder, a link, or missing. Errors of `onChange` are ignored.
  */
-export function watchPaths(paths: readonly string[], clock: Clock, onChange: () => unknown, options: WatchOptions = {}): Watcher {
-  const cwd = options.cwd ?? process.cwd()
-  const listing = listPolicyFiles(paths, cwd)
+export async function watchPaths(
+  paths: readonly string[],
+  clock: Clock,
+  onChange: () => unknown,
+  options: WatchOptions = {},
+): Promise<Watcher> {
   const state: State = {
     paths,
-    cwd,
+    cwd: options.cwd ?? process.cwd(),
     watchers: new Map(),
     closed: new AbortController(),
-    stamp: listing.stamp,
+    stamp: STALLED,
     pending: undefined,
     wake: new AbortController(),
   }
-  arm(state, listing.folders, clock)
+  state.stamp = await look(state, clock)
   void observe(state, clock, onChange, options)
   return {
     close() {
@@ -88,25 +87,32 @@ async function isWoken(state: State, clock: Clock, ms: number): Promise<boolean>
 }
 
 async function compare(state: State, clock: Clock, onChange: () => unknown): Promise<void> {
+  const before = state.stamp
+  state.stamp = await look(state, clock)
+  if (state.stamp === before || state.closed.signal.aborted) return
+  // The receiver reports its own errors; the next change must still be reported.
+  await Promise.resolve()
+    .then(onChange)
+    .catch(() => undefined)
+}
+
+/** The files do not answer, which is a change as well. */
+const STALLED = 'stalled'
+
+/** How the files are now; their folders are watched from then on. */
+async function look(state: State, clock: Clock): Promise<string> {
   try {
-    const { stamp, folders } = listPolicyFiles(state.paths, state.cwd)
-    arm(state, folders, clock)
-    if (stamp === state.stamp) return
-    state.stamp = stamp
-    await onChange()
+    const { stamp, wanted } = await stampOf(state.paths, state.cwd, clock)
+    arm(state, wanted, clock)
+    return stamp
   } catch {
-    // The receiver reports its own errors; the next change must still be reported.
+    return STALLED
   }
 }
 
 /** Opens and closes watchers for the folders as they are now. A replaced folder has another inode, and so gets a new watcher. */
-function arm(state: State, folders: readonly string[], clock: Clock): void {
+function arm(state: State, wanted: Stamp['wanted'], clock: Clock): void {
   if (state.closed.signal.aborted) return
-  const wanted = new Map<string, { readonly folder: string; readonly interest: Interest }>()
-  for (const path of state.paths) {
-    for (const { folder, name } of waypoints(resolve(state.cwd, path))) want(wanted, folder, name)
-  }
-  for (const folder of folders) want(wanted, folder, undefined)
   for (const [key, { watcher }] of state.watchers) {
     if (wanted.has(key)) continue
     watcher.close()
@@ -127,23 +133,6 @@ function arm(state: State, folders: readonly string[], clock: Clock): void {
 
 const isSameInterest = (a: Interest, b: Interest): boolean => a === b || (a !== 'any' && b !== 'any' && a.symmetricDifference(b).size === 0)
 
-function want(wanted: Map<string, { folder: string; interest: Interest }>, folder: string, name: string | undefined): void {
-  const key = keyOf(folder)
-  if (key === undefined) return
-  const known = wanted.get(key)?.interest
-  const interest = name === undefined || known === 'any' ? 'any' : new Set([...(known ?? []), name])
-  wanted.set(key, { folder, interest })
-}
-
-function keyOf(folder: string): string | undefined {
-  try {
-    const { dev, ino, birthtimeMs } = statSync(folder)
-    return `${dev}:${ino}:${birthtimeMs}:${folder}`
-  } catch {
-    return undefined
-  }
-}
-
 /** Undefined when watching fails (too many watchers, a file system without events): then the poll must do. */
 function open(state: State, folder: string, interest: Interest, clock: Clock): FSWatcher | undefined {
   try {
@@ -162,45 +151,4 @@ function note(state: State, clock: Clock): void {
   if (state.pending) state.pending.last = now
   else state.pending = { first: now, last: now }
   state.wake.abort()
-}
-
-interface Waypoint {
-  readonly folder: string
-  readonly name: string
-}
-
-const MAX_LINKS = 40
-
-/** The places on the way to a path that may be swapped: each link, the last name, and the first missing one. */
-export function waypoints(path: string): readonly Waypoint[] {
-  const { root } = parse(path)
-  const found: Waypoint[] = []
-  let at = root
-  let names = path.slice(root.length).split(sep)
-  for (let links = 0; names.length > 0 && links < MAX_LINKS; ) {
-    const [name = '', ...rest] = names
-    names = rest
-    if (name === '') continue
-    const next = join(at, name)
-    const target = linkTarget(next)
-    if (target !== false || names.length === 0) found.push({ folder: at, name })
-    if (target === undefined) return found
-    if (target === false) at = next
-    else {
-      links += 1
-      const whole = resolve(dirname(next), target)
-      names = [...whole.slice(parse(whole).root.length).split(sep), ...names]
-      at = parse(whole).root
-    }
-  }
-  return found
-}
-
-/** The target of a link; false when it is no link, undefined when nothing exists. */
-function linkTarget(path: string): string | false | undefined {
-  try {
-    return lstatSync(path).isSymbolicLink() && readlinkSync(path)
-  } catch {
-    return undefined
-  }
 }
