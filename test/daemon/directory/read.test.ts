@@ -3,6 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { type DirectoryError, readDirectory } from '../../../src/daemon/directory/csv.ts'
 import { invalidText, readDirectoryAside } from '../../../src/daemon/directory/read.ts'
 import { realClock } from '../../support/real-clock.ts'
 
@@ -90,9 +91,16 @@ describe('a people file is invalid as a whole', () => {
     ],
     ['with a row that does not end', `${HEAD}"${'x\n'.repeat(100_000)}`, 'a quote is not closed'],
   ])('%s', async (_, text, message) => {
-    const answer = await read(text)
-    if (!('invalid' in answer)) throw new Error('the file was taken')
-    expect(invalidText(settings.file, answer)).toContain(message)
+    writeFileSync(settings.file, text)
+    const told = readDirectory(settings).then(
+      () => 'the file was taken',
+      ({ message: invalid, line }: DirectoryError) => invalidText(settings.file, { invalid, line }),
+    )
+    expect(await told).toContain(message)
+  })
+
+  it('which the thread that reads it tells with its line', async () => {
+    expect(await read('email,costCenter\n')).toEqual({ invalid: 'has no column "unit"', line: 1 })
   })
 
   it('that is missing, or a folder', async () => {
