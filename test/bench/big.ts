@@ -161,7 +161,6 @@ export const inputsOf = (world: BigWorld, policy: PolicyRevision, resolution: Re
   prune: true,
   now: world.now,
   digest: sha256,
-  instantText: String,
   contests: { known: {}, written: () => [] },
 })
 

@@ -159,7 +159,6 @@ export function planInputs(sketch: PlanSketch): PlanInputs {
     prune: sketch.prune ?? true,
     now,
     digest,
-    instantText: (at) => new Date(at).toISOString(),
   }
 }
 

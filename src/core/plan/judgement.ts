@@ -27,7 +27,7 @@ import type { GuardFacts, GuardInputs, Judgement } from './guards/round.ts'
 import { impactOf } from './impact.ts'
 import { type ChangesShown, REVIEW_MS, type ReviewedRules, type Rules, rulesOf, shownSince, strictest } from './reviewed.ts'
 
-export interface JudgementInputs extends Pick<GuardInputs, 'differences' | 'impact' | 'whole' | 'idle' | 'digest' | 'instantText'> {
+export interface JudgementInputs extends Pick<GuardInputs, 'differences' | 'impact' | 'whole' | 'idle' | 'digest'> {
   readonly workspace: string
   readonly policy: PolicyRevision
   readonly readings: ReadonlyMap<ScopeKey, CapReading>
@@ -188,7 +188,7 @@ type Judge = (given: Required<Pick<GuardInputs, 'released' | 'tryAnyway'>> & { r
 
 /** Judges by the present rules, and where rules were weakened, also by the earlier ones: a weaker rule counts for changes shown before it. */
 function judges(inputs: JudgementInputs, landed: ReadonlyMap<ScopeKey, Difference>): Judge {
-  const { differences, impact, whole, digest, instantText, holdsShown, changesShown, policy, contested, workspace } = inputs
+  const { differences, impact, whole, digest, holdsShown, changesShown, policy, contested, workspace } = inputs
   const idle = inputs.idle === undefined ? {} : { idle: inputs.idle }
   const { copying } = inputs.slots.model
   const unreleased = beforeReleases(landed, inputs)
@@ -205,7 +205,7 @@ function judges(inputs: JudgementInputs, landed: ReadonlyMap<ScopeKey, Differenc
       const isReleased = released.size > 0 || landed.size > 0
       // A change that has landed had its own approval: putting it back after another client needs no second one.
       const stillHeld = new Set([...held].filter((key) => !landed.has(key)))
-      const given = { differences, released, tryAnyway, impact, whole, facts, settings: rules.guards, digest, instantText, ...idle }
+      const given = { differences, released, tryAnyway, impact, whole, facts, settings: rules.guards, digest, ...idle }
       const before = isReleased && stillHeld.size > 0 && { unreleased: { ...unreleased, held: stillHeld } }
       return judgeParts({ ...given, ...before }, policy.settled)
     }

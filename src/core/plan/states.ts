@@ -7,7 +7,7 @@ import type { ScopeState, ScopeStatus } from '../model/events.ts'
 import { type CapReading, mayBeSet, type OwnedCap, type Roster } from '../model/observed.ts'
 import { isSameEntry, type PolicyEntry, UNDECLARED } from '../model/policy.ts'
 import { byScope, compareScopes, groupScope, parseScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../model/scope.ts'
-import { DAY_MS, type Instant, isYounger } from '../model/units.ts'
+import { DAY_MS, formatInstant, type Instant, isYounger } from '../model/units.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import type { Resolution } from '../resolve/resolution.ts'
 import { CONTEST_MS, type Contest } from './contested.ts'
@@ -110,8 +110,6 @@ export interface StateInputs {
   /** Orphans are not cleared because a policy file is broken, not because `prune` is off. */
   readonly policyBroken?: boolean
   readonly now: Instant
-  /** An instant for people to read. */
-  readonly instantText: (at: Instant) => string
 }
 
 /** The declared caps, and those that are in sync. A cap that keeps a member of a pool from being lifted is neither, and has no state. */
@@ -144,7 +142,7 @@ export function scopeStates(
   for (const change of changes) {
     if (others.has(scopeKey(change.scope)) || still.has(scopeKey(change.scope))) continue
     const contest = contested.get(scopeKey(change.scope))
-    put(change.scope, { ...stateOf(change.disposition, contest, inputs), cause: change.cause, ...since(change.scope, inputs) })
+    put(change.scope, { ...stateOf(change.disposition, contest), cause: change.cause, ...since(change.scope, inputs) })
   }
   const states = [...others.values()]
   for (const want of inSync) {
@@ -155,12 +153,12 @@ export function scopeStates(
   return others.size === 0 ? states : states.sort((a, b) => compareScopes(a.scope, b.scope))
 }
 
-function stateOf(disposition: Disposition, contest: Contest | undefined, { instantText }: StateInputs) {
+function stateOf(disposition: Disposition, contest: Contest | undefined) {
   if (disposition.kind === 'ready') return { state: 'drifted' as const }
   if (disposition.kind !== 'held') return { state: 'drifted' as const, why: disposition.reason }
   const { hold } = disposition
   if (!contest) return { state: 'held' as const, why: `hold ${hold}` }
-  const until = instantText(contest.at + CONTEST_MS)
+  const until = formatInstant(contest.at + CONTEST_MS)
   return { state: 'contested' as const, why: `hold ${hold}: changed by others ${contest.changes} times in 24 h, left alone until ${until}` }
 }
 

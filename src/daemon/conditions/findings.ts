@@ -7,7 +7,7 @@ import type { CapReading, Observed } from '../../core/model/observed.ts'
 import { type Cap, isSameEntry, whileInvalid } from '../../core/model/policy.ts'
 import { formatPosition, type Problem } from '../../core/model/problem.ts'
 import { type Scope, scopeKey, TEAM } from '../../core/model/scope.ts'
-import type { Instant } from '../../core/model/units.ts'
+import { formatInstant, type Instant } from '../../core/model/units.ts'
 import type { HoldsShown } from '../../core/plan/approval.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import type { PoolNote } from '../../core/pools/notes.ts'
@@ -190,7 +190,7 @@ export const pauseFindings = (pause: Pause | undefined, workspace: string): read
           type: 'Paused',
           subject: workspace,
           reason: 'PAUSED',
-          message: `paused until ${instant(pause.untilAt).slice(0, 16).replace('T', ' ')} UTC, nothing is written: ${pause.reason}`,
+          message: `paused until ${formatInstant(pause.untilAt)}, nothing is written: ${pause.reason}`,
           since: pause.pausedAt,
           version: instant(pause.pausedAt),
           fields: { until: instant(pause.untilAt), reason: pause.reason },
@@ -261,7 +261,7 @@ export function rosterFindings(usage: WorkspaceState['usage'], now: Instant, wor
   if (!usage) return []
   const { doubted, roster } = usage
   if (doubted) {
-    const message = `the roster is doubted since ${instant(doubted.since)}; the last good one serves`
+    const message = `the roster is doubted since ${formatInstant(doubted.since)}; the last good one serves`
     return [{ ...finding('RosterDoubted', 'ROSTER_DOUBTED', message, workspace), since: doubted.since }]
   }
   const ageMs = now - roster.readAt

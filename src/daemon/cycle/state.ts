@@ -11,7 +11,7 @@ import { type CapReading, type Cycle, mayBeSet, type OwnedCap } from '../../core
 import type { Cap, PolicyRevision } from '../../core/model/policy.ts'
 import { InputError } from '../../core/model/problem.ts'
 import { byScope, groupScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
-import { type Instant, isReadWithin, isYounger, notAhead } from '../../core/model/units.ts'
+import { formatInstant, type Instant, isReadWithin, isYounger, notAhead } from '../../core/model/units.ts'
 import { poolReviews } from '../../core/plan/approval.ts'
 import { isOpen } from '../../core/plan/breaker.ts'
 import type { Difference } from '../../core/plan/diff.ts'
@@ -322,7 +322,6 @@ export function planFrom(state: WorkspaceState, desired: DesiredState, planner: 
     policyBroken: settings.prune && !state.policyValid,
     now: clock.now(),
     digest,
-    instantText: (at) => new Date(at).toISOString(),
   })
 }
 
@@ -366,8 +365,7 @@ const BALANCE_LIFE_MS = 24 * 3_600_000
 /** The mode or the pause that withholds every write. */
 export function withheldBy({ mode = 'enforce' }: Pick<PlanSettings, 'mode'>, pause: Pause | undefined): Exclusion | undefined {
   if (mode !== 'enforce') return { kind: 'excluded', code: 'mode', reason: `mode is ${mode}` }
-  const until = pause && new Date(pause.untilAt).toISOString()
-  return pause && { kind: 'excluded', code: 'pause', reason: `paused until ${until} (${pause.reason})` }
+  return pause && { kind: 'excluded', code: 'pause', reason: `paused until ${formatInstant(pause.untilAt)} (${pause.reason})` }
 }
 
 /** Facts for the guards `maxRaise` and `breaker`. */

@@ -3,7 +3,7 @@
 import { basename } from 'node:path'
 import type { Finding } from '../../core/model/condition.ts'
 import type { Roster } from '../../core/model/observed.ts'
-import type { Instant } from '../../core/model/units.ts'
+import { formatInstant } from '../../core/model/units.ts'
 import { type DirectoryMemory, takeDirectory, UNCHANGED_MS, withListings } from '../../core/resolve/directory.ts'
 import type { Clock } from '../../ports.ts'
 import { finding } from '../conditions/findings.ts'
@@ -37,8 +37,6 @@ export async function learnDirectory(
   return { roster: withListings(roster, next), memory: next, findings: waiting(name, next, limitPercent) }
 }
 
-const instant = (at: Instant): string => new Date(at).toISOString()
-
 /** A file that does not count yet. */
 function waiting(name: string, { next }: DirectoryMemory, limitPercent: number | 'off'): readonly Finding[] {
   if (!next) return []
@@ -46,7 +44,7 @@ function waiting(name: string, { next }: DirectoryMemory, limitPercent: number |
     const message = `${name}: ${shrinkText(next.fell, limitPercent)}; the last good values stay in force. Put the file right, or raise guards.directoryShrink if it is`
     return [{ ...finding('DirectoryDoubted', 'DIRECTORY_DOUBTED', message, name), since: next.since }]
   }
-  const message = `${name} has changed, and counts when it has stayed the same until ${instant(next.since + UNCHANGED_MS)}`
+  const message = `${name} has changed, and counts when it has stayed the same until ${formatInstant(next.since + UNCHANGED_MS)}`
   return [{ ...finding('DirectoryWaits', 'DIRECTORY_WAITS', message, name), since: next.since }]
 }
 

@@ -53,8 +53,6 @@ export interface GuardInputs {
   readonly idle?: string
   /** SHA-256, for ids. */
   readonly digest: (text: string) => string
-  /** An instant for people to read. */
-  readonly instantText: (at: Instant) => string
   /** The impact of all differences together. */
   readonly whole: readonly Impact[]
   /** The plan as it was before any release, and the changes held then; absent while nothing is released. */

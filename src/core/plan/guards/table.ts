@@ -4,6 +4,7 @@ import { editLine } from '../../escape/terminal.ts'
 import type { CountedPerson } from '../../interpret/effective.ts'
 import type { ShareLimit } from '../../model/change.ts'
 import { type ScopeKey, scopeKey, userScope } from '../../model/scope.ts'
+import { formatInstant } from '../../model/units.ts'
 import type { AddOnSource } from '../../use/add-on.ts'
 import { CONTEST_MS, type Contest } from '../contested.ts'
 import type { Difference } from '../diff.ts'
@@ -15,7 +16,7 @@ import { type Finding, type Guard, holdWhere, isCounted, mayHold, type Round, sh
  * were refusals only those scopes are held: foreign raises of other scopes must be reverted meanwhile.
  */
 export const breaker: Guard = (round) => {
-  const { facts, settings, tryAnyway, instantText } = round.inputs
+  const { facts, settings, tryAnyway } = round.inputs
   const open = facts.breaker
   if (settings.breaker === 'off' || !open) return undefined
   const { inARow, percent } = settings.breaker
@@ -24,17 +25,17 @@ export const breaker: Guard = (round) => {
   const isOverwritten = only ? undefined : round.inputs.impact.isOverwritten
   const held = [...round.active.keys()].filter((key) => !tryAnyway?.has(key) && only?.has(key) !== false && !isOverwritten?.(key))
   const limits = `the limit is ${inARow} in a row or ${percent} %`
-  const why = `${open.failed} of ${open.planned} changes failed (${open.cause}), ${limits}; writes are tried again at ${instantText(open.retryAt)}`
+  const why = `${open.failed} of ${open.planned} changes failed (${open.cause}), ${limits}; writes are tried again at ${formatInstant(open.retryAt)}`
   return { guard: 'breaker', held, why }
 }
 
 export const contested: Guard = (round): Finding | undefined => {
-  const { facts, settings, instantText } = round.inputs
+  const { facts, settings } = round.inputs
   const known = facts.contested
   if (settings.contested === 'off' || !known) return undefined
   const found = [...round.active.values()].flatMap((one) => {
     const contest = known.get(one.key)
-    return contest ? describe(one, contest, instantText(contest.at + CONTEST_MS)) : []
+    return contest ? describe(one, contest, formatInstant(contest.at + CONTEST_MS)) : []
   })
   if (found.length === 0) return undefined
   const named = found.slice(0, 3)

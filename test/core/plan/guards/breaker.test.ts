@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Approval, holdOf } from '../../../../src/core/model/change.ts'
 import { scopeKey } from '../../../../src/core/model/scope.ts'
+import { formatInstant } from '../../../../src/core/model/units.ts'
 import { cap, entryOf, NOW, scope, short } from '../../../support/declare.ts'
 import { COPYING, each, lines, type PlanSketch, planOf } from '../../../support/plan.ts'
 
@@ -55,7 +56,7 @@ describe('writes that failed for a shared cause', () => {
   test('are told with the cause, both numbers, when it goes on, and the way out', () => {
     const [hold] = planOf(OPEN).plan.holds
     expect(hold?.message).toBe(
-      `acme: 3 of 12 changes failed (UsageConfig: 503), the limit is 3 in a row or 10 %; writes are tried again at ${new Date(breaker.retryAt).toISOString()}; approve hold ${hold?.id} (capkeeper edit approve ${hold?.id}) or wait until then`,
+      `acme: 3 of 12 changes failed (UsageConfig: 503), the limit is 3 in a row or 10 %; writes are tried again at ${formatInstant(breaker.retryAt)}; approve hold ${hold?.id} (capkeeper edit approve ${hold?.id}) or wait until then`,
     )
   })
 

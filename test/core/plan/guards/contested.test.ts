@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type ScopeKey, scopeKey } from '../../../../src/core/model/scope.ts'
+import { formatInstant } from '../../../../src/core/model/units.ts'
 import { cap, entryOf, NOW, scope } from '../../../support/declare.ts'
 import { each, lines, type PlanSketch, planOf } from '../../../support/plan.ts'
 
@@ -26,7 +27,7 @@ describe('a scope that another client keeps changing', () => {
 
   test('is told with its name, both numbers, until when, and the way out', () => {
     const [hold] = planOf(CONTESTED).plan.holds
-    const until = new Date(since + 24 * HOUR).toISOString()
+    const until = formatInstant(since + 24 * HOUR)
     expect(hold?.message).toBe(
       `acme: p0@example.com was changed by others 3 times (now 900, not 500, left alone until ${until}); the limit is 3 in 24 h, so they are not healed for 24 h; approve hold ${hold?.id} (capkeeper edit approve ${hold?.id}) or stop the other writer`,
     )
@@ -40,7 +41,7 @@ describe('a scope that another client keeps changing', () => {
     const contest = { at: since, entry: entryOf('cap', 500), changes: 3 }
     const known = Object.fromEntries(Object.keys(each(count, 0)).map((name) => [scopeKey(scope(name)), contest]))
     const [hold] = planOf({ caps: each(count, 500), observed: each(count, 900), owned, contests: { known } }).plan.holds
-    const until = new Date(since + 24 * HOUR).toISOString()
+    const until = formatInstant(since + 24 * HOUR)
     const told = ['p0', 'p1', last].map(
       (name) => `${name}@example.com was changed by others 3 times (now 900, not 500, left alone until ${until})`,
     )

@@ -12,7 +12,7 @@ type Round = Parameters<typeof mayHold>[1]
 const facts = { workspace: 'acme', declared: 1, reads: NO_FAILED_READS, rosterMissing: false as const, protectedPeople: new Set<string>() }
 const { impact } = planOf({})
 const inputs: GuardInputs = {
-  ...{ differences: [], released: new Set(), impact, facts, settings: DEFAULT_GUARDS, digest, instantText: String, whole: [] },
+  ...{ differences: [], released: new Set(), impact, facts, settings: DEFAULT_GUARDS, digest, whole: [] },
 }
 const roundOf = (...differences: readonly Difference[]): Round => ({
   inputs,
