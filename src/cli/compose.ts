@@ -125,11 +125,13 @@ const USER_AGENT = `capkeeper/${VERSION}`
 /** The channels for messages to people; undefined where the config has none. */
 export function openNotify(cli: Cli, { notify }: WorkspaceConfig): Channels | undefined {
   if (!notify) return undefined
+  const caFile = notify.mail?.caFile
   return openChannels({
     config: notify,
-    mailer: notify.mail && createMailer(notify.mail),
+    mailer: notify.mail && createMailer(notify.mail, caFile === undefined ? undefined : authoritiesIn(caFile, cli.files)),
     poster: createPoster({ userAgent: USER_AGENT, proxyEnv: cli.env }),
     env: cli.env,
     onSecret: (secret) => cli.secrets.add(secret),
+    files: cli.files,
   })
 }

@@ -6,6 +6,7 @@ import type { WebhookFormat } from '../../src/core/notify/text.ts'
 import { openChannels } from '../../src/daemon/notify/channels.ts'
 import { createMailer } from '../../src/daemon/notify/mail.ts'
 import { createWorkspace } from '../../src/daemon/workspace.ts'
+import { DIRECT_FILES } from '../../src/files.ts'
 import { listen } from '../api/world.ts'
 import { live } from './living.ts'
 import { NOTIFY } from './notify.ts'
@@ -54,6 +55,7 @@ export async function town(used: Readonly<Record<string, number>>, options: Town
     poster: createPoster({ userAgent: 'capkeeper/test', proxyEnv: {} }),
     env: { PASSWORD: 'pass word', HOOK: `${hook.url}${SECRET_PATH}` },
     onSecret: (secret) => void secrets.push(secret),
+    files: DIRECT_FILES,
   })
   let underWay = 0
   one.clock.busy = () => underWay > 0

@@ -5,6 +5,7 @@ import type { Message } from '../../core/notify/due.ts'
 import type { NotifySettings } from '../../core/notify/settings.ts'
 import { PAYLOADS } from '../../core/notify/text.ts'
 import type { Delivery } from '../../core/notify/told.ts'
+import type { Files } from '../../files.ts'
 import type { NotifyConfig, WebhookConfig } from '../config/notify-check.ts'
 import { readSecret, type TokenSource } from '../http/token.ts'
 import type { Mailer } from './mail.ts'
@@ -30,14 +31,20 @@ interface ChannelParts {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Called with every secret before it is used, so that it can be redacted. */
   readonly onSecret: (secret: string) => void
+  readonly files: Files
 }
 
 const TIMEOUT_MS = 15_000
 
-export function openChannels({ config, mailer, poster, env, onSecret }: ChannelParts): Channels {
-  const secret = (source: TokenSource): string | undefined => {
-    const found = readSecret(source, env)
-    if (found !== undefined) onSecret(found)
+export function openChannels({ config, mailer, poster, env, onSecret, files }: ChannelParts): Channels {
+  const last = new Map<TokenSource, string>()
+  /** The last good one, while its file cannot be read. */
+  const secret = async (source: TokenSource): Promise<string | undefined> => {
+    if ('file' in source) await files.refresh([source.file])
+    const found = readSecret(source, env, files)
+    if (found === undefined) return last.get(source)
+    last.set(source, found)
+    onSecret(found)
     return found
   }
   return {
@@ -45,13 +52,16 @@ export function openChannels({ config, mailer, poster, env, onSecret }: ChannelP
       const { to } = message
       if (to.kind === 'email') {
         if (!mailer) return { kind: 'refused', reason: 'no mail server is configured' }
-        const password = config.mail?.password
-        const found = password && secret(password)
+        const { password, caFile } = config.mail ?? {}
+        const found = password && (await secret(password))
+        if (caFile !== undefined) await files.refresh([caFile])
         if (password && found === undefined) return { kind: 'refused', reason: 'the password of the mail server cannot be read' }
         return cutOff(mailer.send(message, to.address, found), signal)
       }
       const webhook = config.webhooks.find(({ name }) => name === to.name)
-      return webhook ? post(webhook, message, { poster, url: secret(webhook.url), signal }) : { kind: 'refused', reason: 'no such webhook' }
+      return webhook
+        ? post(webhook, message, { poster, url: await secret(webhook.url), signal })
+        : { kind: 'refused', reason: 'no such webhook' }
     },
     close() {
       mailer?.close()

@@ -2,9 +2,9 @@
 // the server, so only their codes are used.
 import { PassThrough } from 'node:stream'
 import type { Transporter } from 'nodemailer'
+import type { Authorities } from '../../api/transport/authorities.ts'
 import type { Message } from '../../core/notify/due.ts'
 import type { Delivery } from '../../core/notify/told.ts'
-import { readText } from '../../files.ts'
 import type { MailConfig } from '../config/notify-check.ts'
 
 export interface Mailer {
@@ -16,12 +16,16 @@ export interface Mailer {
 
 const CONNECT_TIMEOUT_MS = 10_000
 const ANSWER_TIMEOUT_MS = 30_000
-const MAX_CA_BYTES = 4 * 1024 * 1024
 
 /** One address: nothing that could be read as several, or as a header. */
 const ADDRESS = /^[^\s@:<>(),;"\\[\]\p{Cc}]+@[^\s@:<>(),;"\\[\]\p{Cc}]+$/u
 
-export function createMailer(config: MailConfig, timeouts = { connectMs: CONNECT_TIMEOUT_MS, answerMs: ANSWER_TIMEOUT_MS }): Mailer {
+/** `authorities`: those of the CA file. */
+export function createMailer(
+  config: MailConfig,
+  authorities?: () => Authorities,
+  timeouts = { connectMs: CONNECT_TIMEOUT_MS, answerMs: ANSWER_TIMEOUT_MS },
+): Mailer {
   const open = new Set<Transporter>()
   return {
     async send({ subject, text }, address, password) {
@@ -29,7 +33,7 @@ export function createMailer(config: MailConfig, timeouts = { connectMs: CONNECT
       let transport: Transporter | undefined
       let begun = false
       try {
-        transport = await transportOf(config, password, timeouts)
+        transport = await transportOf(config, authorities?.(), password, timeouts)
         open.add(transport)
         // nodemailer reads the text once the server has accepted the sender; before that nothing was sent.
         transport.use('stream', (mail, next) => {
@@ -64,11 +68,12 @@ export function createMailer(config: MailConfig, timeouts = { connectMs: CONNECT
 }
 
 async function transportOf(
-  { host, port, tls, user, caFile }: MailConfig,
+  { host, port, tls, user }: MailConfig,
+  trusted: Authorities | undefined,
   password: string | undefined,
   { connectMs, answerMs }: { readonly connectMs: number; readonly answerMs: number },
 ): Promise<Transporter> {
-  const ca = caFile === undefined ? undefined : readAuthorities(caFile)
+  if (trusted && 'message' in trusted) throw new NoAuthorities()
   const { createTransport } = await import('nodemailer')
   return createTransport({
     host,
@@ -76,7 +81,7 @@ async function transportOf(
     secure: tls === 'implicit',
     requireTLS: tls === 'starttls',
     ignoreTLS: tls === 'none',
-    tls: { rejectUnauthorized: true, ...(ca !== undefined && { ca }) },
+    tls: { rejectUnauthorized: true, ...(trusted && { ca: trusted.pem }) },
     ...(user !== undefined && { auth: { user, pass: password ?? '' } }),
     connectionTimeout: connectMs,
     dnsTimeout: connectMs,
@@ -89,14 +94,6 @@ async function transportOf(
 /** The CA file cannot be read; nothing was sent. */
 class NoAuthorities extends Error {
   override readonly name = 'NoAuthorities'
-}
-
-function readAuthorities(file: string): string {
-  try {
-    return readText(file, MAX_CA_BYTES)
-  } catch {
-    throw new NoAuthorities()
-  }
 }
 
 const textOf = (error: object, name: string): string => {

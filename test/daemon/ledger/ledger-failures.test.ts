@@ -8,6 +8,7 @@ import {
   readFileSync,
   renameSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -50,7 +51,9 @@ const overwrite = (file: string, at: number, bytes: string): void => {
   writeFileSync(file, content)
 }
 
-const REFUSED: readonly (readonly [name: string, code: string, says: string, make: () => string | Promise<string>])[] = [
+type Refused = readonly [name: string, code: string, says: string, make: () => string | Promise<string>]
+
+const REFUSED: readonly Refused[] = [
   [
     'a text file',
     'LEDGER_CORRUPT',
@@ -103,6 +106,28 @@ const REFUSED: readonly (readonly [name: string, code: string, says: string, mak
   ],
   ['a folder', 'LEDGER_UNWRITABLE', 'is a folder', () => temporaryFolder()],
   ['a device', 'LEDGER_UNWRITABLE', 'is not a regular file', () => '/dev/null'],
+  [
+    'a ledger with a folder as its -wal',
+    'LEDGER_UNWRITABLE',
+    '-wal is not a regular file',
+    async () => {
+      const file = await usedLedger()
+      mkdirSync(`${file}-wal`)
+      return file
+    },
+  ],
+  ...['-journal', '-wal', '-shm'].map(
+    (suffix): Refused => [
+      `a ledger with a device as its ${suffix}`,
+      'LEDGER_UNWRITABLE',
+      `${suffix} is not a regular file`,
+      async () => {
+        const file = await usedLedger()
+        symlinkSync('/dev/zero', `${file}${suffix}`)
+        return file
+      },
+    ],
+  ),
 ]
 
 for (const mode of MODES) {
@@ -178,12 +203,6 @@ test('a file in the place of a folder is reported', async () => {
   const folder = temporaryFolder()
   writeFileSync(join(folder, 'file'), 'x')
   expect((await ledgerErrorOf(async () => await open(join(folder, 'file', 'capkeeper.db')))).code).toBe('LEDGER_UNWRITABLE')
-})
-
-test('a folder in the place of the journal makes the ledger unusable, and is reported', async () => {
-  const file = await usedLedger()
-  mkdirSync(`${file}-wal`)
-  expect((await ledgerErrorOf(async () => await open(file))).code).toBe('LEDGER_UNREADABLE')
 })
 
 test('a ledger that was moved while in use records nothing more, because the records would be lost', async () => {

@@ -46,10 +46,10 @@ test.each(['./capkeeper.db', '/var/postgres/x', 'postgres.db', 'https://daemon:9
 )
 
 test('every password that the driver can find is known as a secret', () => {
-  const read = (path: string) => (path === '/pass' ? 'db:5432:*:ada:one\\:two\n# comment\n*:*:*:*:three\n' : undefined)
-  const secrets = secretsOf('postgres://ada:f%2Fur@db/caps?password=five', { PGPASSWORD: 'six', PGPASSFILE: '/pass' }, read)
+  const file = 'db:5432:*:ada:one\\:two\n# comment\n*:*:*:*:three\n'
+  const secrets = secretsOf('postgres://ada:f%2Fur@db/caps?password=five', { PGPASSWORD: 'six' }, file)
   expect(new Set(secrets)).toEqual(new Set(['f/ur', 'f%2Fur', 'five', 'six', 'one\\:two', 'one:two', 'three']))
-  expect(secretsOf(undefined, {}, read)).toEqual([])
+  expect(secretsOf(undefined, {}, '')).toEqual([])
 })
 
 test.each([

@@ -1,8 +1,16 @@
 // Mail to a real server on loopback: what it is given, and what each way of failing is taken for.
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { authoritiesIn } from '../../../src/api/transport/authorities.ts'
+import { createPoster } from '../../../src/api/transport/http.ts'
 import type { Message } from '../../../src/core/notify/due.ts'
+import { openChannels } from '../../../src/daemon/notify/channels.ts'
 import { createMailer } from '../../../src/daemon/notify/mail.ts'
+import { DIRECT_FILES } from '../../../src/files.ts'
 import { authority, certificateFolder, hasOpenssl } from '../../support/certificates.ts'
+import { temporaryFolder } from '../../support/ledger.ts'
+import { NOTIFY } from '../../support/notify.ts'
 import { type Fault, mailServer } from '../../support/smtp.ts'
 
 const PASSWORD = 'correct horse battery staple'
@@ -20,7 +28,7 @@ const message = (subject: string, text: string): Message => ({
 async function mailing(timeouts?: { readonly connectMs: number; readonly answerMs: number }) {
   const server = await mailServer()
   const config = { host: '127.0.0.1', port: server.port, tls: 'none', from: 'caps@example.com', user: 'caps' } as const
-  return { server, mailer: createMailer(config, timeouts) }
+  return { server, mailer: createMailer(config, undefined, timeouts) }
 }
 
 describe('a mail', () => {
@@ -69,9 +77,11 @@ describe.skipIf(!hasOpenssl)('with STARTTLS (openssl)', () => {
       tls: 'starttls',
       from: 'caps@example.com',
       user: 'caps',
-      caFile: trusted,
     } as const
-    return { server, sent: await createMailer(config).send(message('hello', 'to you'), 'ada@example.com', PASSWORD) }
+    return {
+      server,
+      sent: await createMailer(config, authoritiesIn(trusted)).send(message('hello', 'to you'), 'ada@example.com', PASSWORD),
+    }
   }
 
   it('login and mail go over the encrypted connection alone', async () => {
@@ -121,6 +131,27 @@ describe('what fails', () => {
     server.faults = { RCPT: fault }
     const delivery = await mailer.send(message('subject', 'text'), 'ada@example.com', PASSWORD)
     expect(delivery).toEqual({ kind: 'refused', reason: expect.stringContaining(`(${fault.slice(0, 3)})`), ...more })
+  })
+
+  it('nothing is wrong while the file of the password cannot be read any more: the last good one is used', async () => {
+    const server = await mailServer()
+    const folder = temporaryFolder()
+    const file = join(folder, 'password')
+    writeFileSync(file, PASSWORD)
+    const mail = { host: '127.0.0.1', port: server.port, tls: 'none', from: 'caps@example.com', user: 'caps', password: { file } } as const
+    const channels = openChannels({
+      config: { settings: NOTIFY, mail, webhooks: [] },
+      mailer: createMailer(mail),
+      poster: createPoster({ userAgent: 'capkeeper/test', proxyEnv: {} }),
+      env: {},
+      onSecret: () => undefined,
+      files: DIRECT_FILES,
+    })
+    const send = () => channels.send(message('subject', 'text'), new AbortController().signal)
+    expect(await send()).toEqual({ kind: 'sent' })
+    rmSync(file)
+    expect(await send()).toEqual({ kind: 'sent' })
+    channels.close()
   })
 
   it('a server that is not there', async () => {

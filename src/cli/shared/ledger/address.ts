@@ -1,6 +1,12 @@
 // The address of a ledger: a file, a daemon or a database. A password in it must never be shown.
-import { isPostgresAddress, MAX_PASSWORD_FILE_BYTES, secretsOf, shownAddress } from '../../../daemon/ledger/postgres/address.ts'
-import { readText } from '../../../files.ts'
+import {
+  isPostgresAddress,
+  MAX_PASSWORD_FILE_BYTES,
+  passwordFileOf,
+  secretsOf,
+  shownAddress,
+} from '../../../daemon/ledger/postgres/address.ts'
+import { readWhole } from '../../../files.ts'
 import type { Cli } from '../context.ts'
 
 /** A path as it is; an address without its secrets. */
@@ -10,15 +16,8 @@ export const shownLedger = (ledger: string): string => (isPostgresAddress(ledger
 export const withoutUser = (address: string): string => address.replace(/^(https?:\/\/).*@/is, '$1')
 
 /** Redacts from now on every password that the database driver may use. */
-export function hidePasswords({ env, secrets }: Pick<Cli, 'env' | 'secrets'>, ledger: string): void {
+export async function hidePasswords({ env, secrets, clock }: Pick<Cli, 'env' | 'secrets' | 'clock'>, ledger: string): Promise<void> {
   if (!isPostgresAddress(ledger)) return
-  for (const one of secretsOf(ledger, env, textIn)) secrets.add(one)
-}
-
-function textIn(file: string): string | undefined {
-  try {
-    return readText(file, MAX_PASSWORD_FILE_BYTES)
-  } catch {
-    return undefined
-  }
+  const file = await readWhole(passwordFileOf(env), MAX_PASSWORD_FILE_BYTES, clock).catch(() => undefined)
+  for (const one of secretsOf(ledger, env, file?.bytes.toString('utf8') ?? '')) secrets.add(one)
 }

@@ -11,7 +11,7 @@ import { hidePasswords } from './address.ts'
 /** Opens a file or a database; the caller closes it. To write caps use `replica.ts`, which takes leases as well. */
 export async function openStore(cli: Cli, file: string, mode: LedgerMode, fence?: LedgerOptions['fence']): Promise<LedgerStore> {
   mustBeOwn(file)
-  hidePasswords(cli, file)
+  await hidePasswords(cli, file)
   return openLedger({ file, mode, clock: cli.clock, env: cli.env, ...(fence && { fence }) })
 }
 

@@ -31,15 +31,15 @@ export function shownAddress(address: string): string {
   return `postgres://${user}${host}${port === '' ? '' : `:${port}`}${url.pathname}`
 }
 
-/** All secrets in an address and in libpq's variables; `readFile` returns the text of a file, or undefined. */
+/** All secrets in an address, in libpq's variables, and in the text of its file of passwords. */
 export function secretsOf(
   address: string | undefined,
   env: Readonly<Record<string, string | undefined>>,
-  readFile: (path: string) => string | undefined,
+  passwords: string,
 ): readonly string[] {
   const url = address === undefined ? undefined : parsed(address)
   const inAddress = url ? [decoded(url.password), url.password, url.searchParams.get('password') ?? ''] : []
-  const inFile = entriesOf(readFile(passwordFileOf(env)) ?? '').flatMap(({ password }) => [password, unescaped(password)])
+  const inFile = entriesOf(passwords).flatMap(({ password }) => [password, unescaped(password)])
   return [...inAddress, env['PGPASSWORD'] ?? '', ...inFile].filter((one) => one !== '')
 }
 

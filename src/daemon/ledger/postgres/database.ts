@@ -1,9 +1,8 @@
 // The ledger's handle on PostgreSQL: a pool of connections, time limits for every statement, failures as LedgerErrors, and transactions that
 // are on the disk when they resolve. After a failure to connect it waits, longer each time. It knows nothing about the content.
-import { statSync } from 'node:fs'
 import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg'
 import { parseIntoClientConfig } from 'pg-connection-string'
-import { readText } from '../../../files.ts'
+import { FileError, readWhole } from '../../../files.ts'
 import type { Clock } from '../../../ports.ts'
 import { LedgerError } from '../error.ts'
 import { MAX_PASSWORD_FILE_BYTES, passwordFileOf, passwordFor, shownAddress, targetOf } from './address.ts'
@@ -135,7 +134,8 @@ export function openPostgres({ address: given, env, clock }: PostgresOptions): P
   if (!target) throw new LedgerError('LEDGER_UNREADABLE', `${name} is no address: write postgres://user@host:port/database`)
   const gate = createGate(clock, name)
   let { connectionString: address, withoutTls } = target
-  const make = (): Pool => poolOf(address, name, env)
+  const passwords = passwordsIn(passwordFileOf(env), name, clock)
+  const make = (): Pool => poolOf(address, name, passwords)
   let pool = make()
   /**
    * Drops the whole pool when one connection breaks: the others are likely dead too, each would cost a timeout, and a heartbeat whose answer is
@@ -226,7 +226,7 @@ class ClosingClient extends Client {
   }
 }
 
-function poolOf(connectionString: string, name: string, env: PostgresOptions['env']): Pool {
+function poolOf(connectionString: string, name: string, passwords: Passwords): Pool {
   try {
     const address = parseIntoClientConfig(connectionString)
     const config: PoolConfig = {
@@ -242,7 +242,7 @@ function poolOf(connectionString: string, name: string, env: PostgresOptions['en
     }
     // Adds libpq's variables for the parts that the address leaves out.
     const asked = new Client(address)
-    const pool = new Pool(asked.password ? config : { ...config, password: () => passwordInFile(passwordFileOf(env), asked, name) })
+    const pool = new Pool(asked.password ? config : { ...config, password: () => passwords(asked) })
     // An idle connection that dies is replaced when the next one is needed.
     pool.on('error', () => undefined)
     return pool
@@ -252,17 +252,29 @@ function poolOf(connectionString: string, name: string, env: PostgresOptions['en
   }
 }
 
-/** Read whenever the server asks for a password, so that a new password counts at once. '' when there is none: the server's refusal is clear. */
-function passwordInFile(file: string, { host, port, database = '', user = '' }: Client, name: string): string {
+type Passwords = (of: Client) => Promise<string>
+
+/**
+ * Read whenever the server asks for a password, so that a new password counts at once. '' when there is none: the server's refusal is clear. While the
+ * file does not answer, the last good one is used.
+ */
+function passwordsIn(file: string, name: string, clock: PostgresOptions['clock']): Passwords {
   const unusable = (why: string): LedgerError => new LedgerError('LEDGER_UNREADABLE', `${name}: the password file ${file} ${why}`)
-  try {
-    const stat = statSync(file, { throwIfNoEntry: false })
-    if (!stat) return ''
-    if ((stat.mode & OTHERS) !== 0) throw unusable('is not used, because other users may read it; run chmod 600 on it')
-    return passwordFor(readText(file, MAX_PASSWORD_FILE_BYTES), { host, port, database, user }) ?? ''
-  } catch (error) {
-    throw error instanceof LedgerError ? error : unusable(`cannot be read (${error instanceof Error ? error.message : String(error)})`)
+  let last: string | undefined
+  const read = async (): Promise<string> => {
+    try {
+      const { mode, bytes } = await readWhole(file, MAX_PASSWORD_FILE_BYTES, clock)
+      if ((mode & OTHERS) !== 0) throw unusable('is not used, because other users may read it; run chmod 600 on it')
+      last = bytes.toString('utf8')
+      return last
+    } catch (error) {
+      if (error instanceof LedgerError) throw error
+      if (error instanceof FileError && error.code === 'FILE_STALLED' && last !== undefined) return last
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
+      throw unusable(`cannot be read (${error instanceof Error ? error.message : String(error)})`)
+    }
   }
+  return async ({ host, port, database = '', user = '' }) => passwordFor(await read(), { host, port, database, user }) ?? ''
 }
 
 /** The rights of the group and of all other users. */

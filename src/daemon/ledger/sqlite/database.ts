@@ -48,6 +48,13 @@ export function lookAt(file: string): Stats | undefined {
   }
 }
 
+/** What SQLite opens beside a database, and would wait for as well. */
+function mustBeFilesBeside(path: string): void {
+  for (const file of ['-journal', '-wal', '-shm'].map((suffix) => `${path}${suffix}`)) {
+    if (lookAt(file)?.isFile() === false) throw new LedgerError('LEDGER_UNWRITABLE', `${file} is not a regular file; move it away`)
+  }
+}
+
 /** Throws a `LedgerError` for anything else, which might wait for ever when it is opened. */
 export function mustBeFile(file: string, stats: Stats): void {
   if (stats.isFile()) return
@@ -167,6 +174,7 @@ interface DatabaseOptions {
 export function openDatabase(path: string, options: DatabaseOptions): LedgerDatabase {
   const file = options.name ?? path
   const attempt = attempter(file)
+  if (!isInMemory(path)) mustBeFilesBeside(path)
   const sqlite = attempt(() => new DatabaseSync(path, { readOnly: options.readOnly, timeout: BUSY_TIMEOUT_MS }))
   const statements = new Map<string, StatementSync>()
   const prepared = (sql: string): StatementSync => {
