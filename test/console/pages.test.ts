@@ -2,7 +2,6 @@
 import { parse } from 'parse5'
 import { describe, expect, test } from 'vitest'
 import { createConsole } from '../../src/console/routes.ts'
-import { DocumentError } from '../../src/daemon/http/documents/documents.ts'
 import { pageAt, textOf } from '../support/page-at.ts'
 import { BROKEN_POLICY, policiesOf, workspaceOf } from '../support/page-documents.ts'
 import { ago, HOLD_ID, PAGE_PATHS, PLAN_ID, place } from '../support/page-parts.ts'
@@ -115,7 +114,7 @@ describe('outside data', () => {
   })
 
   test('that has no answer goes through to the server', async () => {
-    const refused = pageAt('/workspaces/acme/people/nobody', { person: async () => Promise.reject(new DocumentError(404, 'nobody here')) })
+    const refused = pageAt('/workspaces/acme/people/nobody', { person: async () => Promise.reject(new Error('nobody here')) })
     await expect(refused).rejects.toThrow('nobody here')
   })
 })

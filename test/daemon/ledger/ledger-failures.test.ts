@@ -267,6 +267,16 @@ const BROKEN: readonly (readonly [table: string, sql: string, says: string])[] =
   ],
   ['owned', `UPDATE owned SET data = json_remove(data, '$.cap') WHERE id = 2`, '.cap is missing and should be a cap or none'],
   ['owned', `UPDATE owned SET data = 'half a' WHERE id = 2`, 'the value is "half a" and should be JSON'],
+  [
+    'owned',
+    `UPDATE owned SET data = '{"scope":[],"cap":"many","owner":"x"}' WHERE id = 2`,
+    '.scope is a list and should be an object; .cap is "many" and should be a cap or none; .owner is "x" and should be policy or grant or rule or pool or conflict or copied; and 2 more',
+  ],
+  [
+    'owned',
+    `UPDATE owned SET data = '{}' WHERE id = 2`,
+    '.scope is missing and should be an object; .cap is missing and should be a cap or none; .owner is missing and',
+  ],
   ['owned', `UPDATE owned SET data = 'null' WHERE id = 2`, 'the value is null and should be an object'],
 ]
 
