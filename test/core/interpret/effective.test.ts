@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { countPeople, effectiveCap, inheritedCap, sharedCap } from '../../../src/core/interpret/effective.ts'
+import { countPeople, effectiveCap, inheritedCap } from '../../../src/core/interpret/effective.ts'
 import type { Observed } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { measuredAddOn } from '../../support/add-on.ts'
-import { CYCLE, cap, DAY, email, HOUR, members, NOW, type PlainCap, roster, scope } from '../../support/declare.ts'
+import { CYCLE, cap, DAY, email, HOUR, NOW, type PlainCap, roster, scope } from '../../support/declare.ts'
 
 type PeopleInputs = Parameters<typeof countPeople>[0]
 
@@ -21,20 +21,8 @@ describe('the people who are counted', () => {
   const team = roster({ ada: 'approved', bob: 'disabled', cyd: 'pending' })
   const used = (amount: number) => ({ ...team, people: team.people.map((one) => ({ ...one, used: credits(amount) })) })
 
-  test('are those approved, with the groups they are in, in the order of the roster', () => {
-    const people = count({ roster: team, groups: members({ a: ['bob', 'ada', 'cyd'], b: ['ada'] }) })
-    expect(people.approved).toEqual([
-      { email: email('ada'), key: key('ada'), disabled: false, groups: ['group:a', 'group:b'], use: 0 },
-      { email: email('bob'), key: key('bob'), disabled: true, groups: ['group:a'], use: 0 },
-    ])
-    expect(people.byGroup.get(key('group:a'))?.map((one) => one.email)).toEqual([email('ada'), email('bob')])
-    expect(people.byGroup.get(key('group:b'))?.map((one) => one.email)).toEqual([email('ada')])
-    expect(people.byKey.get(key('bob'))).toBe(people.approved[1])
-  })
   test('are in no group when none lists them', () => expect(count({ roster: team }).approved.map((one) => one.groups)).toEqual([[], []]))
   test('without those whose access is switched off in the total', () => expect(count({ roster: team }).total).toBe(1))
-  test('are all when no row has a status', () => expect(count({ roster: { ...team, statusesAbsent: true } }).approved).toHaveLength(3))
-  test('are none without a roster', () => expect(count({ groups: members({ a: ['ada'] }) })).toMatchObject({ approved: [], total: 0 }))
 
   test.each([
     ['is all credits used, as an upper bound, while the balance is unknown', {}, 150, 'upperBound'],
@@ -52,25 +40,9 @@ describe('the people who are counted', () => {
     ['counts in the first hours of the cycle', { roster: { ...used(3), cycle: CYCLE }, now: CYCLE.startAt + 6 * HOUR - 1 }, 900],
     ['counts no more after 6 h', { roster: { ...used(3), cycle: CYCLE }, now: CYCLE.startAt + 6 * HOUR }, 3],
     ['counts for as long as the new figure is not known', { roster: { ...team, cycle: CYCLE }, now: CYCLE.startAt + DAY }, 900],
-    [
-      'is told by the cycle of the balance when the roster has none',
-      { roster: used(3), balance: { ...balance, creditsPerSeat: credits(0), cycle: CYCLE }, now: CYCLE.startAt + 1 },
-      900,
-    ],
-    [
-      'is told by the cycle of the roster first',
-      {
-        roster: { ...used(3), cycle: CYCLE },
-        balance: { ...balance, creditsPerSeat: credits(0), cycle: { startAt: CYCLE.startAt + 9 * DAY, endAt: CYCLE.endAt } },
-        now: CYCLE.startAt + 9 * DAY + 1,
-      },
-      3,
-    ],
     ['does not count without a cycle', { roster: used(3), now: CYCLE.startAt + 1 }, 3],
     ['never takes away from what was used since', { roster: { ...used(1000), cycle: CYCLE }, now: CYCLE.startAt + 1 }, 1000],
   ])('last cycle’s use %s', (_name, more, use) => expect(count({ previousCycle, ...more }).approved[0]?.use).toBe(use))
-  test('nothing is known of a last cycle at the first', () =>
-    expect(count({ roster: { ...used(3), cycle: CYCLE }, now: CYCLE.startAt + 1 }).approved[0]?.use).toBe(3))
 })
 
 describe('the cap in force', () => {
@@ -91,7 +63,6 @@ describe('the cap in force', () => {
   ])('is %s', (_name, set, expected, from) =>
     expect(effectiveCap(ada, capAt(set))).toEqual({ cap: expected, from: from === undefined ? undefined : key(from) }),
   )
-  test('of a person in no group is the team’s', () => expect(sharedCap([], capAt({ team: 3 }))).toEqual({ cap: 3, from: 'team' }))
 
   test.each<readonly [string, string, Readonly<Record<string, PlainCap | 'unknown'>>, PlainCap | 'unknown']>([
     ['the team has no ancestor', 'team', { team: 3 }, 'none'],

@@ -33,12 +33,6 @@ describe('layers', () => {
   test.each<readonly [string, DeclaredModel, ServiceEvidence, object]>([
     ['are as declared while nothing was seen', LAYERED, {}, { layers: 'layered', layersProven: false }],
     ['are proven once a cap survived a team or group write', LAYERED, one('caps', 'layered'), { layers: 'layered', layersProven: true }],
-    [
-      'stay as declared where copying was seen, with the evidence beside them',
-      LAYERED,
-      one('caps', 'copied'),
-      { layers: 'layered', layersProven: false, copying: 'caps copied' },
-    ],
     ['are copied where that is declared', { capSemantics: 'copied' }, {}, { layers: 'copied', layersProven: false }],
   ])('%s', (_name, declared, seen, expected) =>
     expect(serviceModel(declared, seen)).toStrictEqual({ reads: 'open', zero: 'open', ...expected }),
@@ -50,7 +44,3 @@ describe('layers', () => {
     expect(serviceModel(LAYERED, seen)).toMatchObject({ copying: 'ada changed', layersProven: false })
   })
 })
-
-test.each(['stored', 'omitted', 'rejected'] as const)('a zero that was seen to be %s is known as such', (zero) =>
-  expect([serviceModel(LAYERED, one('zero', zero)).zero, serviceModel(LAYERED, {}).zero]).toEqual([zero, 'open']),
-)

@@ -1,18 +1,6 @@
-import { describe, expect, test } from 'vitest'
-import { scopeKey } from '../../../src/core/model/scope.ts'
-import { resolveDesired } from '../../../src/core/resolve/desired.ts'
+import { describe, test } from 'vitest'
 import type { DesiredInputs } from '../../../src/core/resolve/resolution.ts'
-import {
-  byGrant,
-  checkDecision,
-  type Decision,
-  desiredInputs,
-  entryOf,
-  members,
-  ownedCaps,
-  roster,
-  running,
-} from '../../support/declare.ts'
+import { byGrant, checkDecision, type Decision, members, ownedCaps, roster, running } from '../../support/declare.ts'
 
 describe('where the service copies shared caps to people', () => {
   const everybody = roster({ ada: 'approved', bob: 'approved', cyd: 'disabled', dan: 'pending' })
@@ -30,22 +18,6 @@ describe('where the service copies shared caps to people', () => {
       { policy: { caps }, more: copied(), desired: { ...wide, ada: 'copied 500', bob: 'copied 1500', cyd: 'copied 500' } },
     ],
     [
-      'a declaration of their own stays one',
-      {
-        policy: { caps: { ...caps, ada: 4000 } },
-        more: copied(),
-        desired: { ...wide, ada: 'cap 4000', bob: 'copied 1500', cyd: 'copied 500' },
-      },
-    ],
-    [
-      'a grant of their own stays one',
-      {
-        policy: { caps, grants: [{ on: 'ada', cap: 6000, ...running }] },
-        more: copied(),
-        desired: { ...wide, ada: 'grant 6000', bob: 'copied 1500', cyd: 'copied 500' },
-      },
-    ],
-    [
       'a none of their own gives them what they fall back to',
       {
         policy: { caps: { ...caps, bob: 'none' } },
@@ -56,18 +28,6 @@ describe('where the service copies shared caps to people', () => {
     [
       'a none of their own with nothing wider stays none',
       { policy: { caps: { bob: 'none' } }, more: copied(), desired: { bob: 'cap none' } },
-    ],
-    [
-      "a rule's none with nothing wider stays none",
-      { policy: { rules: [{ when: { email: 'bob@*' }, cap: 'none' }] }, more: copied(), desired: { bob: 'rule none' } },
-    ],
-    [
-      'a grant on the group reaches its members',
-      {
-        policy: { caps, grants: [{ on: 'group:a', cap: 9, ...running }] },
-        more: copied(),
-        desired: { team: 'cap 500', 'group:a': 'grant 9', ada: 'copied 500', bob: 'copied 9', cyd: 'copied 500' },
-      },
     ],
     [
       'a grant on the team does not lift those with a group cap',
@@ -82,10 +42,6 @@ describe('where the service copies shared caps to people', () => {
       { policy: { caps: { 'group:a': 1500 } }, more: copied(), desired: { 'group:a': 'cap 1500', bob: 'copied 1500' } },
     ],
     [
-      'none is not written to those of whom nothing is ours',
-      { policy: { caps: { team: 'none' } }, more: copied(), desired: { team: 'cap none' } },
-    ],
-    [
       'none is written to those who have a cap of ours',
       {
         policy: { caps: { team: 'none' } },
@@ -96,32 +52,6 @@ describe('where the service copies shared caps to people', () => {
     [
       'a cap of ours that nothing declares is left to pruning',
       { more: copied({ owned: ownedCaps({ ada: { cap: 500, owner: 'copied' } }) }) },
-    ],
-    [
-      'the conflict rule is still called so',
-      {
-        policy: { caps: { ...caps, 'group:b': 900 }, onGroupConflict: 'min' },
-        more: copied({ groups: members({ a: ['bob'], b: ['bob'] }) }),
-        desired: { ...wide, 'group:b': 'cap 900', ada: 'copied 500', bob: 'conflict 900', cyd: 'copied 500' },
-      },
-    ],
-    [
-      'a conflict without a rule is rejected',
-      {
-        policy: { caps: { 'group:a': 1500, 'group:b': 900 } },
-        more: copied({ groups: members({ a: ['bob'], b: ['bob'] }) }),
-        desired: { 'group:a': 'cap 1500', 'group:b': 'cap 900' },
-        rejected: { bob: 'GROUP_CONFLICT' },
-      },
-    ],
-    [
-      'a none of their own over groups that clash is rejected',
-      {
-        policy: { caps: { 'group:a': 1500, 'group:b': 900, bob: 'none' } },
-        more: copied({ groups: members({ a: ['bob'], b: ['bob'] }) }),
-        desired: { 'group:a': 'cap 1500', 'group:b': 'cap 900' },
-        rejected: { bob: 'GROUP_CONFLICT' },
-      },
     ],
     [
       'a none of their own falls back by the conflict rule',
@@ -165,14 +95,6 @@ describe('where the service copies shared caps to people', () => {
       },
     ],
     [
-      'an unknown group keeps nobody waiting',
-      {
-        policy: { caps },
-        more: copied({ groups: [], unknownGroups: ['a'] }),
-        desired: { team: 'cap 500', ada: 'copied 500', bob: 'copied 500', cyd: 'copied 500' },
-      },
-    ],
-    [
       'what was copied stays while the roster is unknown',
       {
         policy: { caps },
@@ -181,27 +103,4 @@ describe('where the service copies shared caps to people', () => {
       },
     ],
   ])('%s', (_, row) => checkDecision(row))
-
-  test('a copy says where its cap is declared and that it is a copy', () => {
-    const bob = resolveDesired(desiredInputs({ caps }, copied())).desired.find((one) => scopeKey(one.scope).startsWith('bob'))
-    expect(bob).toMatchObject({
-      owner: 'copied',
-      entry: entryOf('copied', 1500),
-      origin: { kind: 'copied', scope: { kind: 'group', id: 'a' }, at: { line: 2 } },
-    })
-    expect(bob?.losers.map((one) => one.cap)).toEqual([500])
-  })
-
-  test('what is kept under a none of their own points at that none', () => {
-    const owned = ownedCaps({ bob: { cap: 4000 } })
-    const bob = resolveDesired(desiredInputs({ caps: { ...caps, bob: 'none' } }, copied({ groups: [], owned }))).desired.at(-1)
-    expect(bob).toMatchObject({ cap: 4000, origin: { at: { line: 3 } } })
-  })
-
-  test('what is kept stays under the entry it was verified with', () => {
-    const owned = ownedCaps({ bob: { cap: 4000, owner: 'policy' } })
-    const bob = resolveDesired(desiredInputs({ caps }, copied({ groups: [], owned }))).desired.at(-1)
-    expect(bob).toMatchObject({ owner: 'policy', entry: entryOf('cap', 4000) })
-    expect(bob?.origin.reason).toContain('group:a')
-  })
 })

@@ -49,17 +49,6 @@ describe('a file counts', () => {
     expect(shown(counts)).toEqual({ values: { costCenter: 'CC-2' }, was: { at: NOW + 11 * MINUTE, values: { costCenter: 'CC-1' } } })
   })
 
-  it('anew from its last change on', () => {
-    const memory = taken([
-      [0, all('CC-1')],
-      [MINUTE, all('CC-2')],
-      [8 * MINUTE, all('CC-3')],
-      [12 * MINUTE, all('CC-3')],
-    ])
-    expect(shown(memory)).toEqual({ values: { costCenter: 'CC-1' } })
-    expect(memory.next).toEqual({ digest: JSON.stringify(all('CC-3')), since: NOW + 8 * MINUTE })
-  })
-
   it.each([
     ['people', all('CC-1', names.slice(3)), { from: 10, to: 7 }],
     ['the values of a column', { ...all('CC-1'), ...all('', names.slice(0, 3)) }, { from: 10, to: 7 }],

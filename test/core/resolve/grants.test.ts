@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { comparePositions, scopeKey } from '../../../src/core/model/scope.ts'
-import { grantId, grantStatuses, grantWindow, hasEnded, isInForce } from '../../../src/core/resolve/grants.ts'
-import { CYCLE, DAY, entryOf, type GrantSketch, grant, HOUR, NOW, type OwnedSketch, ownedCaps, policy } from '../../support/declare.ts'
+import { scopeKey } from '../../../src/core/model/scope.ts'
+import { grantId, grantStatuses, hasEnded } from '../../../src/core/resolve/grants.ts'
+import { CYCLE, DAY, entryOf, type GrantSketch, grant, NOW, type OwnedSketch, ownedCaps, policy } from '../../support/declare.ts'
 
 interface Setting {
   readonly owned?: OwnedSketch
@@ -50,15 +50,6 @@ describe('the state of a grant', () => {
   ])('%s', (_, sketch, expected) => {
     expect(states([sketch])).toEqual({ 1: expected })
   })
-
-  test('to the end of the cycle ends with the cycle even when the next cycle is not known yet', () => {
-    expect(states([toCycleEnd], { now: CYCLE.endAt - 1 })).toEqual({ 1: 'expiring' })
-    expect(states([toCycleEnd], { now: CYCLE.endAt })).toEqual({ 1: 'ended' })
-  })
-
-  test('to the end of a cycle yet to come stays pending after its start until that cycle is known', () => {
-    expect(states([{ ...toCycleEnd, from: CYCLE.endAt + HOUR }], { now: CYCLE.endAt + DAY })).toEqual({ 1: 'pending' })
-  })
 })
 
 describe('while the billing cycle is unknown a grant to its end', () => {
@@ -86,10 +77,6 @@ describe('while the billing cycle is unknown a grant to its end', () => {
       'the billing cycle is not known, so the end of this grant is not known either: what was in force goes on until it is',
     )
   })
-
-  test('does not keep an instant grant from ending', () => {
-    expect(states([over], { cycle: 'unknown', owned: byGrant })).toEqual({ 1: 'ended' })
-  })
 })
 
 describe('while the clocks disagree', () => {
@@ -99,12 +86,6 @@ describe('while the clocks disagree', () => {
     ['a running grant runs on', [running], byGrant, { 1: 'active' }],
     ['no running grant ends', [over], byGrant, { 1: 'active, with a note' }],
     ['a grant that is over by now stays over when it was not in force', [over], { cap: 500 }, { 1: 'ended' }],
-    [
-      'the next grant does not take over',
-      [over, { ...running, cap: 9000 }],
-      byGrant,
-      { 1: 'active, with a note', 2: 'pending, with a note' },
-    ],
     ['a running grant that was edited runs with its new amount', [{ ...running, cap: 7000 }], byGrant, { 1: 'active' }],
     ['a grant from long ago with another amount is not revived', [{ ...over, cap: 7000 }], byGrant, { 1: 'ended' }],
     [
@@ -140,12 +121,6 @@ describe('while the clocks disagree', () => {
       [{ ...over, from: NOW - 9 * DAY, until: NOW - 8 * DAY }, over],
       byGrant,
       { 1: 'ended', 2: 'active, with a note' },
-    ],
-    [
-      'of three ended ones the latest goes on',
-      [over, { ...over, from: NOW - 9 * DAY }, { ...over, from: NOW - 5 * DAY }],
-      byGrant,
-      { 1: 'active, with a note', 2: 'ended', 3: 'ended' },
     ],
     ['an expiring grant is still called expiring', [{ ...running, until: NOW + 1 }], byGrant, { 1: 'expiring' }],
   ])('%s', (_, grants, owned, expected) => {
@@ -190,26 +165,6 @@ describe('grants', () => {
       )
     expect(order(grants)).toEqual(['team 103', 'group:a 104', 'bob@example.com 102', 'bob@example.com 101'])
     expect(order(grants.toReversed())).toEqual(order(grants))
-  })
-
-  test('to the end of the cycle without a start mean the cycle at hand', () => {
-    const [one] = policy({ grants: [{ on: 'bob', until: 'cycleEnd' }] }).grants
-    expect(one && grantWindow(one, CYCLE)).toEqual({ kind: 'instant', untilAt: CYCLE.endAt })
-  })
-
-  test('are in force while active or expiring, and not otherwise', () => {
-    expect((['pending', 'active', 'expiring', 'ended'] as const).filter(isInForce)).toEqual(['active', 'expiring'])
-  })
-
-  test('are told apart by file, then line, then column', () => {
-    const places = [
-      ['b', 1, 1],
-      ['a', 2, 1],
-      ['a', 1, 2],
-      ['a', 1, 1],
-    ].map(([file, line, column]) => ({ file: String(file), line: Number(line), column: Number(column) }))
-    const inOrder = places.toReversed()
-    for (const any of [places, inOrder]) expect(any.toSorted(comparePositions)).toEqual(inOrder)
   })
 })
 

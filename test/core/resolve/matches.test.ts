@@ -121,11 +121,6 @@ describe('what is remembered', () => {
     expect(judged('a', rows('?', '?')).memory).toEqual({ conditions: [KEY], matched: {}, turning: {}, open: both })
   })
 
-  test('stays as it is while there is no roster', () => {
-    const { memory } = judged('ab', rows('a', '?'))
-    expect(judged('ab', undefined, memory).memory).toEqual(memory)
-  })
-
   test.each<readonly [string, Rows | undefined, boolean, boolean]>([
     ['is still a match for a person who is away and has a cap of ours', { bob: {} }, true, true],
     ['is no match for a person who is away without one', { bob: {} }, false, false],

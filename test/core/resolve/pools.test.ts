@@ -66,20 +66,6 @@ describe('the members of a pool', () => {
     expect(pools.map((one) => one.members)).toEqual([[]])
   })
 
-  test('are known with what is dealt to them first, and who is left alone', () => {
-    const { pools } = resolved({
-      pools: [research({ members: emails('ada', 'bob', 'cyd') })],
-      caps: { ada: 30, cyd: 20 },
-      rules: [{ when: { email: 'bob@*' }, cap: 'none' }],
-      protected: ['cyd'],
-    })
-    expect(pools[0]?.members).toStrictEqual([
-      { email: email('ada'), fixed: credits(30) },
-      { email: email('bob') },
-      { email: email('cyd'), fixed: credits(20), protected: true },
-    ])
-  })
-
   test('are known with our cap, for protected members', () => {
     const { pools } = resolved({ protected: ['ada'] }, { owned: ownedCaps({ ada: { cap: 30 }, cyd: { cap: 20 } }) })
     expect(pools[0]?.members).toStrictEqual([{ email: email('ada'), fixed: credits(30), protected: true }, { email: email('cyd') }])

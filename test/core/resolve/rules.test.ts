@@ -92,16 +92,6 @@ describe('a condition', () => {
     ['several things, one of which is not so', { role: 'member', email: 'bob@*' }, [false, true, false, false]],
   ])('on %s', (_name, when, expected) => expect(truths(when)).toEqual(expected))
 
-  test('on inactive days is not changed by an outage of analytics', () => {
-    const later = Object.fromEntries(
-      Object.entries(PEOPLE).map(([name, row]) => [
-        name,
-        row.usedDaysAgo === undefined ? row : { ...row, usedDaysAgo: row.usedDaysAgo + 60 },
-      ]),
-    )
-    expect(truths({ inactiveDays: 30 }, { roster: rosterRows(later) })).toEqual([false, true, false, 'unknown'])
-  })
-
   test('on something that the roster does not say is unknown, whatever else holds', () => {
     expect(truths({ role: 'member', groups: ['d'] }, { groups: members({ d: ['dan'] }) })).toEqual([false, false, false, 'unknown'])
   })
@@ -142,17 +132,6 @@ describe('the rule that counts', () => {
       { bob: 'cap 7', cyd: 'grant 9' },
     ],
     [
-      'wins over grants and caps of groups and of the team, and over their conflict',
-      {
-        caps: { team: 1, 'group:a': 2, 'group:b': 3 },
-        grants: [{ on: 'group:a', cap: 9, ...running }],
-        onGroupConflict: 'max',
-        rules: [{ when: MEMBERS, cap: 100 }],
-      },
-      { groups: members({ a: ['bob'], b: ['bob'] }) },
-      { team: 'cap 1', 'group:a': 'grant 9', 'group:b': 'cap 3', bob: 'rule 100', cyd: 'rule 100' },
-    ],
-    [
       'may set nothing, and stops those after it',
       {
         rules: [
@@ -162,24 +141,6 @@ describe('the rule that counts', () => {
       },
       {},
       { bob: 'rule none', cyd: 'rule 5' },
-    ],
-    [
-      'is the base that a grant adds to',
-      { grants: [{ on: 'bob', add: 50, ...running }], rules: [{ when: MEMBERS, cap: 100 }] },
-      {},
-      { bob: 'grant 150', cyd: 'rule 100' },
-    ],
-    [
-      'is copied like a cap of the person where caps are copied',
-      {
-        caps: { team: 7 },
-        rules: [
-          { when: { email: 'bob@*' }, cap: 100 },
-          { when: { email: 'cyd@*' }, cap: 'none' },
-        ],
-      },
-      { capSemantics: 'copied' },
-      { team: 'cap 7', ada: 'copied 7', bob: 'rule 100', cyd: 'copied 7', dan: 'copied 7' },
     ],
     [
       'yields to none of the person, where the next wider cap then applies',
@@ -269,10 +230,6 @@ describe('where a field is absent', () => {
     expect(dan(byGrant(), { conditions })).toBe('rule 100')
     expect(dan(byGrant())).toBeUndefined()
   })
-  test('a grant that adds has nothing to add to', () => {
-    const resolution = resolve({ ...sketch, grants: [{ on: 'dan', add: 5, ...running }] })
-    expect(codes(resolution)['dan']).toBe('ADD_WITHOUT_BASE')
-  })
   test('the reason says which', () => {
     const { desired } = resolve(sketch, { owned: ownedCaps({ dan: { cap: 50, owner: 'rule' } }) })
     const reason = desired.find(({ scope }) => scope.kind === 'user' && scope.email === email('dan'))?.origin.reason
@@ -314,11 +271,6 @@ describe('a match changes', () => {
     expect(asked(edited)).toEqual({ bob: 'rule 100' })
     expect(asked(resolve({ rules: [] }, { conditions }))).toEqual({})
     expect(asked(resolve({ rules: [{ when: MEMBERS, cap: 70 }] }, { roster: roleOf('member'), conditions }))).toEqual({ bob: 'rule 70' })
-  })
-
-  test('with the second good reading that answers, where nothing was known', () => {
-    expect(course([undefined, 'member', 'member'])).toEqual([undefined, undefined, IN])
-    expect(course([undefined, 'member', 'member', 'member'], (index) => index > 1)).toEqual([undefined, undefined, undefined, IN])
   })
 
   test('for no person who is away and comes back, as long as they have a cap of ours', () => {

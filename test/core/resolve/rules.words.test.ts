@@ -1,7 +1,7 @@
 // The words about rules: the answer to each condition, what is missing, and notes on rules that may not do what was meant.
 import { describe, expect, test } from 'vitest'
 import type { When } from '../../../src/core/model/policy.ts'
-import { answersOf, rowFacts, truthOf } from '../../../src/core/resolve/conditions.ts'
+import { answersOf, rowFacts } from '../../../src/core/resolve/conditions.ts'
 import { resolveDesired } from '../../../src/core/resolve/desired.ts'
 import { judgeRules } from '../../../src/core/resolve/matches.ts'
 import type { DesiredInputs } from '../../../src/core/resolve/resolution.ts'
@@ -46,20 +46,6 @@ describe('the answer to a condition', () => {
     ['on groups that they are not in', 'dan', { groups: ['a', 'b'] }, {}, 'groups false: in none of the groups a, b'],
     ['on days without use', 'bob', { inactiveDays: 1 }, {}, 'inactiveDays true: inactive for 1 day (1 or more)'],
     ['on days since signing up', 'ada', { joinedWithinDays: 7 }, {}, 'joinedWithinDays false: joined 400 days ago (7 or less)'],
-    [
-      'on hours beyond the days since signing up',
-      'new',
-      { joinedWithinDays: 14 },
-      { roster: rosterRows({ new: { joinedDaysAgo: 14.01 } }) },
-      'joinedWithinDays false: joined more than 14 days ago (14 or less)',
-    ],
-    [
-      'on active days',
-      'bob',
-      { activeDays: { below: 5, within: 30 } },
-      {},
-      'activeDays true: active on 4 of the last 30 days (fewer than 5)',
-    ],
     ['on a role that is absent', 'dan', { role: 'x' }, {}, 'role unknown: the roster has no role'],
     [
       'on groups whose members are not known',
@@ -74,13 +60,6 @@ describe('the answer to a condition', () => {
       { inactiveDays: 1 },
       {},
       'inactiveDays unknown: the roster has no time of use or sign-up for the person',
-    ],
-    [
-      'on use while nobody has a time',
-      'dan',
-      { inactiveDays: 1 },
-      { roster: rosterRows({ dan: {} }) },
-      'inactiveDays unknown: the roster has no time of use for any person',
     ],
     ['on signing up that is absent', 'dan', { joinedWithinDays: 1 }, {}, 'joinedWithinDays unknown: the roster has no time of sign-up'],
     [
@@ -98,15 +77,6 @@ describe('the answer to a condition', () => {
       'activeDays unknown: the roster has no active days of the last 7 days',
     ],
   ])('%s', (_name, who, when, more, expected) => expect(told(who, when, more)).toEqual([expected]))
-
-  test('is given for everything that is asked', () =>
-    expect(told('bob', { email: '*', role: 'x' })).toEqual(['email true: e-mail matches *', 'role false: role is member']))
-
-  test('stays unknown when the next one is yes', () => {
-    const roster = rosterRows(PEOPLE)
-    const facts = rowFacts({ roster, groups: [], unknownGroups: [], clockDoubted: false }, new Set())
-    expect(roster.people.map((person) => truthOf({ role: 'member', email: '*' }, person, facts))).toEqual([false, true, 'unknown'])
-  })
 })
 
 describe('of each rule', () => {
@@ -212,13 +182,6 @@ describe('a note', () => {
       five,
       at('a.example', 'b.example'),
       ['rule r1 matches nobody: no e-mail matches pp@b.example; the nearest is p1@b.example'],
-    ],
-    [
-      'names nobody for a pattern that has no domain',
-      { email: 'zzzzzz?' },
-      five,
-      at('a.example'),
-      ['rule r1 matches nobody: no e-mail matches zzzzzz?'],
     ],
     ['says nothing of a rule for everybody that asks more than an e-mail', { email: '*', role: 'x' }, five, {}, []],
     ['says nothing of a rule for everybody that asks something else', { role: 'x' }, five, {}, []],
