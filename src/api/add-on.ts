@@ -1,6 +1,6 @@
 // Add-on use by person, day and model, from the data source of Analytics that some deployments have beside the four of the interface
-// (docs/service.md, Add-on use per person). Rows name people by a hash of their key. The hash never leaves this folder: results
-// name people by e-mail. Pure.
+// (docs/service.md, Add-on use per person): the question, the answer, and the sums that rows of use are reduced to while they arrive. Rows
+// name people by a hash of their key. The hash never leaves this folder: results name people by e-mail. Pure.
 import type { AddOnReading, AddOnRow } from '../core/model/observed.ts'
 import { compareText, normaliseEmail } from '../core/model/scope.ts'
 import { cents, creditsOf, DAY_MS, type Instant } from '../core/model/units.ts'

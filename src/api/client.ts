@@ -1,5 +1,5 @@
-// The six operations as methods: encodes each question, sets its timeout and urgency, and hands it to send.ts. The preview path gets the
-// reading client, which has no method that writes.
+// The six operations as methods: encodes each question, sets its timeout and urgency, and hands it to send.ts. Whoever must not write gets the
+// reading client, which has no method that writes. Also sums runs of agents by day.
 import type { CapReading, RunsReading } from '../core/model/observed.ts'
 import type { Cap } from '../core/model/policy.ts'
 import type { Scope } from '../core/model/scope.ts'

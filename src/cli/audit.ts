@@ -1,4 +1,5 @@
-// `audit`: reads everything that a plan reads, and the cap of every other approved person.
+// `audit`: reads everything that a plan reads, and the cap of every other approved person; shows what core/plan/audit.ts finds as text, JSON
+// and Markdown.
 
 import type { Command } from 'commander'
 import { code, escaped, row, tableHead } from '../core/escape/markdown.ts'

@@ -1,5 +1,5 @@
-// Builds the real parts of commands: configuration, policies, keys and clients. A command that must not write gets a client without write
-// methods.
+// Builds the real parts of commands: configuration, policies, keys, clients and channels. A command that must not write gets a client without
+// write methods: only `connectWriter` makes one with them.
 
 import { createReadClient, createWriteClient, type ServiceReader, type ServiceWriter } from '../api/client.ts'
 import { createKeyRing, type KeyRing, type KeySource } from '../api/keys.ts'

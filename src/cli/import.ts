@@ -1,5 +1,5 @@
 // `import`: reads the roster, the groups and every cap in force, and prints a policy that asks for exactly that. A cap that could not be read is
-// named in it, never guessed.
+// named in it, never guessed. Readings are kept in a file meanwhile, so that a run that was stopped goes on.
 import { appendFileSync, rmSync, statSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { ServiceReader } from '../api/client.ts'

@@ -1,5 +1,5 @@
-// `ledger copy FROM TO`: moves a ledger between a file and PostgreSQL. Both are locked meanwhile, so that no daemon writes caps with the old
-// ledger. The old ledger stays as it is.
+// `ledger`: `copy FROM TO` moves a ledger between a file and PostgreSQL, with both locked meanwhile, so that no daemon writes caps with the old
+// ledger, which stays as it is; `backup` copies a file, `check` looks for damage, `forget` removes a person.
 
 import type { Command } from 'commander'
 import { plain } from '../core/escape/terminal.ts'

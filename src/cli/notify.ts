@@ -1,4 +1,5 @@
-// `notify preview`: reads everything that a plan reads, and shows the messages that the daemon would send. It has no channel to send them.
+// `notify`: `preview` reads everything that a plan reads, and shows the messages that the daemon would send; it has no channel to send them.
+// `test` sends one message through a channel.
 
 import type { Command } from 'commander'
 import { plain, printable } from '../core/escape/terminal.ts'

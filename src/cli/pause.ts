@@ -1,4 +1,5 @@
-// `pause`: stops writing at once, without a redeploy. The ledger records it, every writer checks it before each write, and it ends by itself.
+// `pause` and `resume`: stops writing at once, without a redeploy, and starts it again. The ledger records it, every writer checks it before
+// each write, and it ends by itself.
 import { type Command, InvalidArgumentError } from 'commander'
 import { plain } from '../core/escape/terminal.ts'
 import { LONGEST_PAUSE_MS } from '../core/model/change.ts'

@@ -1,5 +1,5 @@
 // `recommend`: works out caps from recorded use and prints a policy or JSON. A group without recorded members is an error when it was named, and
-// is otherwise left as it is.
+// is otherwise left as it is. People are named only where the policy names them.
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { plain } from '../core/escape/terminal.ts'

@@ -1,4 +1,5 @@
-// The pieces of pages: badges, tiles, boxes, links to policy lines, lines to paste, pagers, tables. Each says in words what it says in colour.
+// What all pages share: the addresses of pages, figures and instants in words, and the pieces of markup (badges, tiles, boxes, links to policy
+// lines, lines to paste, pagers, tables). Each says in words what it says in colour.
 
 import { type Html, html, type Value } from '../core/escape/html.ts'
 import { excerptLines } from '../core/escape/terminal.ts'

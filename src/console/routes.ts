@@ -1,4 +1,5 @@
-// Which page is at which address. It decides nothing about what a page says.
+// The console as the server takes it: which page is at which address, its files, and the page of a refusal. It decides nothing about what a
+// page says.
 
 import { html } from '../core/escape/html.ts'
 import type { Console, ConsoleRoute, PageRequest } from '../daemon/http/console.ts'

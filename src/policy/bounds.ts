@@ -1,5 +1,5 @@
-// Bounds on policies and config (docs/operations.md, Bounds): whatever a file holds, it must not end the process or fill its memory. Input beyond a
-// bound is an error like any other.
+// The version and the kinds of policy and config files, and the bounds on them (docs/operations.md, Bounds): whatever a file holds, it must not end the
+// process or fill its memory. Input beyond a bound is an error like any other.
 
 export const API_VERSION = 'capkeeper/v1'
 export const POLICY_KIND = 'CapPolicy'

@@ -1,5 +1,5 @@
-// Dates in a time zone to instants. Offsets come from Intl; this file only decides which of two offsets applies at a midnight, so that days
-// start and end by the clocks of the zone, also when they change at midnight.
+// Dates in a time zone to instants, and the grants of a policy, which have them. Offsets come from Intl; this file only decides which of two
+// offsets applies at a midnight, so that days start and end by the clocks of the zone, also when they change at midnight.
 
 import type { Grant } from '../core/model/policy.ts'
 import type { Position } from '../core/model/problem.ts'

@@ -1,4 +1,4 @@
-// Parses a policy text to its declarations. `faults.ts` checks documents against the schema, and `join.ts` against each other. Everything that
+// Parses a policy text to its declarations. `schema/faults.ts` checks documents against the schema, and `join.ts` against each other. Everything that
 // can be read is returned even when other parts are wrong, so that all problems are found at once; `whole` says that nothing is wrong.
 import type { CapRule, DeclaredGroup, PolicyApproval, ProtectedPerson } from '../core/model/policy.ts'
 import { hasErrors, type Position, type Problem } from '../core/model/problem.ts'

@@ -1,4 +1,4 @@
-// "Did you mean": the known word nearest to a typed one. It only suggests and never decides.
+// "Did you mean": the known word nearest to a typed one, and what a line of YAML was probably meant to be. It only suggests and never decides.
 import { closestMatch } from 'leven'
 import { nameOf } from './schema/check.ts'
 

@@ -1,5 +1,5 @@
-// Refusals of the service: each has a status and is written in one of the error styles that deployments use (docs/service.md, Errors,
-// and docs/sandbox.md). A refusal must never contain a key.
+// Refusals of the service, and the fields of a request, which are refused when they are wrong: each refusal has a status and is written in one
+// of the error styles that deployments use (docs/service.md, Errors, and docs/sandbox.md). A refusal must never contain a key.
 
 import type { Instant } from '../core/model/units.ts'
 import type { Switches } from './switches.ts'

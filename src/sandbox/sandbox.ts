@@ -1,4 +1,4 @@
-// The embedded service: data, seeded company, time, caps, growth of use and faults behind one object. The CLI, the tests and
+// The embedded service: data, seeded company, time, caps, growth of use, faults and another client behind one object. The CLI, the tests and
 // `capkeeper run --sandbox` create it here.
 
 import { BugError } from '../core/model/problem.ts'

@@ -1,5 +1,6 @@
 // The ways in which deployments differ, as switches (docs/sandbox.md, Behaviour): one table with flags, values, defaults and help, and one
-// reader that turns texts into settings or into problems of one line. The first value is the default.
+// reader that turns texts into settings or into problems of one line. The first value is the default. Also what makes two of them happen:
+// the chance of faults, and the limit of the rate.
 import { DAY_MS, HOUR_MS } from '../core/model/units.ts'
 import { type Draw, stream } from './company/random.ts'
 

@@ -1,6 +1,6 @@
 // Cuts a listing into its rows while its bytes arrive, so that the whole listing is never in memory: each row is parsed, reduced by the
 // plan's keeper, and dropped. The text around the rows is small, and is parsed at the end. Only bounds are checked here; the parser finds
-// invalid JSON.
+// invalid JSON. What is kept is counted in a `Room`, the memory that the answers of all workspaces share.
 
 import { getHeapStatistics } from 'node:v8'
 import type { RowPath, RowPlan } from '../../ports.ts'

@@ -1,6 +1,6 @@
-// Decides which request is sent next: by urgency, then in order of arrival. Each key has one pace, since the service counts per key;
+// Decides which request is sent next: by urgency, then in order of arrival. Each key has one pace (`Paces`), since the service counts per key;
 // requests under way are bounded for the whole workspace. It sends nothing itself, and never grants a turn that the ticket's `admit`
-// refuses or the key's pace does not allow yet.
+// refuses or the key's pace does not allow yet. Also runs work under several signals.
 import type { LearnedRate, Pace, RateSettings } from '../../core/pace/pace.ts'
 import { answered, currentRate, earliestSendAt, learnedRate, sent, startPace, succeeding, withSettings } from '../../core/pace/pacing.ts'
 import type { Clock } from '../../ports.ts'

@@ -1,4 +1,4 @@
-// One check of `doctor`: its subject, its result, and the way out.
+// One check of `doctor`: its subject, its result, and the way out; and the checks of what the service answers and of what was recorded of it.
 
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'

@@ -87,7 +87,7 @@ const MIB = 1024 * 1024
 const LITTLE_SPACE = 200 * MIB
 const NO_SPACE = 20 * MIB
 
-/** Checks the ledger's file itself; `records.ts` checks its contents. Undefined when it cannot be read. */
+/** Checks the ledger's file itself; check.ts checks its contents. Undefined when it cannot be read. */
 export async function checkLedgerFile(config: Config, cli: Cli, tell: Tell): Promise<LedgerReport | undefined> {
   const file = config.ledger
   if (isLedgerUrl(file)) {

@@ -1,4 +1,5 @@
-// The texts that `init` writes and prints: config, policy, workflow and summary. No key ever comes here, only its place.
+// The texts that `init` writes and prints: config, policy, workflow and summary; and the files themselves, all or none. No key ever comes here,
+// only its place.
 
 import { existsSync, linkSync, lstatSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

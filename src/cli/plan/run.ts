@@ -1,4 +1,4 @@
-// `plan`: previews all workspaces side by side, prints and saves the plans, and sets the exit code.
+// `plan`: previews all workspaces side by side, prints and saves the plans, and sets the exit code. People show as the config says.
 
 import type { Command } from 'commander'
 import { shellWord } from '../../core/escape/terminal.ts'
@@ -78,7 +78,7 @@ export function showWarnings(warnings: readonly Problem[], cli: Cli): void {
   if (warnings.length > 0) cli.stderr.write(problemsText(warnings, painter(cli.stderr)))
 }
 
-// A plan with people by e-mail or as hashes, in scopes and in texts (see shared/people.ts). Nothing else in the plan changes.
+// A plan with people by e-mail or as hashes, in scopes and in texts. Nothing else in the plan changes.
 
 /** The view with people as `labels` shows them. */
 function viewShown(view: PlanView, labels: PeopleLabels): PlanView {

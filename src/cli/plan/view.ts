@@ -1,4 +1,4 @@
-// Shared by all renderings of a plan: the plan, the outcomes of its changes, and the words for both.
+// Shared by all renderings of a plan: the plan, the outcomes of its changes, and the words for both. Also the plan as JSON.
 import {
   type Change,
   type ChangeResult,

@@ -1,5 +1,5 @@
-// What a command gets from outside: streams, environment, clock, and a place to leave its exit code. Tests pass their own. Commands never use
-// `process` themselves.
+// What a command gets from outside: streams, environment, clock, secrets to hide, colours, and a place to leave its exit code. Tests pass their
+// own. Commands never use `process` themselves.
 import { styleText } from 'node:util'
 import type { Problem } from '../../core/model/problem.ts'
 import type { Files } from '../../files.ts'

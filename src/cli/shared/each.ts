@@ -1,4 +1,5 @@
-// The work of a command in each workspace. A workspace that fails does not stop the others.
+// The work of a command in each workspace: a workspace that fails does not stop the others, and Ctrl-C stops them all. Says when the work waits
+// for the service's rate.
 
 import type { RequestEvent } from '../../api/send.ts'
 import { type Cli, EXIT, type ExitCode } from './context.ts'

@@ -1,5 +1,5 @@
-// Problems of policies and config as text, JSON and Markdown. Their wording and carets come from `policy`; only colours and the frame are
-// added here.
+// Problems of policies and config, and the result of `validate`, as text, JSON and Markdown. Their wording and carets come from `policy`; only
+// colours and the frame are added here. Also how people show in output.
 import { code, escaped, fitting } from '../../core/escape/markdown.ts'
 import { plain } from '../../core/escape/terminal.ts'
 import { shortRevision } from '../../core/model/policy.ts'

@@ -1,5 +1,5 @@
 // What every command that reads the service shares: each workspace with a client that cannot write, its ledger, and the plan that follows
-// from both. Nothing here writes, to the service or to the ledger.
+// from both. Nothing here writes, to the service or to the ledger. Also saves a file as a whole.
 
 import { closeSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import type { ServiceReader } from '../../api/client.ts'

@@ -1,5 +1,5 @@
-// Pieces of text that all renderings share: counts, caps, instants, padding and wrapping. Text from outside must be escaped
-// (core/escape/terminal.ts) before it comes here.
+// Pieces of text that all renderings share: counts, caps, instants, padding and wrapping, documents, the version. Text from outside must be
+// escaped (core/escape/terminal.ts) before it comes here.
 
 import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'

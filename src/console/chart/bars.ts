@@ -1,4 +1,4 @@
-// Amounts as a table with a bar for each, and the bars themselves.
+// Charts of bars, and amounts as tables: use by day in stacks, drift by day, people by group and band, amounts with a bar for each.
 import { type Html, html } from '../../core/escape/html.ts'
 import { DAY_MS } from '../../core/model/units.ts'
 import type { BurnSeries, DriftSeries } from '../../daemon/http/documents/types.ts'

@@ -1,4 +1,5 @@
-// A person's add-on use against the cap in force on each day, with the days on which the cap changed.
+// Charts of one person, one pool and one comparison: add-on use against the cap in force on each day, with the days on which the cap changed;
+// the credits of a pool over the cycle; two policies side by side.
 
 import { type Html, html } from '../../core/escape/html.ts'
 import { DAY_MS } from '../../core/model/units.ts'

@@ -1,4 +1,4 @@
-// The people of a workspace. Search, filters, order and page are in the address.
+// The people of a workspace: the list, whose search, filters, order and page are in the address, and the page of a lead, who sees only some.
 import { type Html, html } from '../../core/escape/html.ts'
 import { BANDS } from '../../core/model/events.ts'
 import { SOURCE_TEXT } from '../../core/use/add-on.ts'

@@ -1,4 +1,4 @@
-// One person: the cap in force and why, use against it by day, when it is used up, and the writes so far.
+// One person: the cap in force and why, use against it by day, when it is used up, and the writes so far. And the page of the person who asks.
 import { type Html, html } from '../../core/escape/html.ts'
 import { editLine } from '../../core/escape/terminal.ts'
 import { SOURCE_TEXT } from '../../core/use/add-on.ts'

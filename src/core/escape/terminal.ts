@@ -1,5 +1,6 @@
 // Untrusted text made safe for a terminal or a log line: it can neither move the cursor, nor change the order in which a reviewer reads, nor
-// hide in characters without a width. All text from policies, the service and the ledger must pass through here before it is printed.
+// hide in characters without a width. All text from policies, the service and the ledger must pass through here before it is printed: as a
+// line, as JSON, as a word of a command to paste, as an excerpt of a file, as a label of a metric.
 
 /** A word, quoted where a shell needs it. An address with an apostrophe stays whole, so that it can be told to be one. */
 export function shellWord(text: string): string {

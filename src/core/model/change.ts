@@ -1,4 +1,5 @@
-// A change, a hold, the plan itself, and what the ledger records of them. Plain data: the same plan is rendered, saved and applied.
+// A change, a hold, the plan itself, the settings of guards, and what the ledger records of all these. Plain data: the same plan is rendered,
+// saved and applied.
 import type { Cap, PolicyEntry } from './policy.ts'
 import type { Position } from './problem.ts'
 import type { Scope } from './scope.ts'

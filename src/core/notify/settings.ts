@@ -1,4 +1,5 @@
-// The settings of `notify` in the config, as plain data: who is told what, where, and in which words. Secrets of channels are kept elsewhere.
+// The settings of `notify` in the config, as plain data: who is told what, where, and in which words, with the defaults, and the link to ask
+// for more. Secrets of channels are kept elsewhere.
 
 /** What an address may ask for: `{email}`, `{cap}`, `{used}`. */
 export const REQUEST_PLACEHOLDERS = ['email', 'cap', 'used'] as const
@@ -83,7 +84,7 @@ export interface NotifySettings {
   readonly timezone: string
   readonly quietHours?: QuietHours
   readonly templates: Readonly<Record<MessageKind, Template>>
-  /** Where people ask for more, with placeholders of `request-link.ts`. */
+  /** Where people ask for more, with `REQUEST_PLACEHOLDERS`. */
   readonly requestUrl?: string
 }
 

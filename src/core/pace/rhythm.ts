@@ -1,5 +1,5 @@
-// How often a scope is read and why, for `explain` and the documents: with every sweep, or, where a sweep takes longer than the interval, within
-// a bound for all scopes, and sooner the more could leak. The daemon uses the same definition.
+// What a workspace does next, and how often a scope is read and why, for the daemon, `explain` and the documents: with every sweep, or, where a
+// sweep takes longer than the interval, within a bound for all scopes, and sooner the more could leak.
 import { type CapAt, effectiveCap, type People } from '../interpret/effective.ts'
 import type { Cycle } from '../model/observed.ts'
 import type { PolicySet } from '../model/policy.ts'

@@ -57,7 +57,7 @@ export interface Difference {
   readonly pool?: PoolReview
   /** It sets explicitly what may only be inherited; see pins.ts. */
   readonly pin?: true
-  /** The team or group whose write shows whether there is anything to clear here; see reveals.ts. */
+  /** The team or group whose write shows whether there is anything to clear here. */
   readonly revealedBy?: Scope
 }
 

@@ -42,7 +42,7 @@ type FollowUp = readonly [Difference, Disposition]
 
 export interface DisposeInputs {
   readonly differences: readonly Difference[]
-  /** See reveals.ts. */
+  /** Clears that a team or group write of this plan may reveal. */
   readonly reveals: readonly Difference[]
   readonly judged: Pick<Judged, 'judgement' | 'releases'>
   /** Excludes changes that no run writes, such as foreign changes with `onDrift: alert`: guards do not judge them, and they defer no other. */

@@ -1,5 +1,5 @@
-// Weaker guards and a shorter list of protected people count at once only for changes that were shown before. For later changes the earlier
-// rules stay in force beside them for 24 h (docs/guards-and-approvals.md, Two steps). Nothing is held here.
+// Weaker guards, a shorter list of protected people and wider envelopes count at once only for changes that were shown before. For later
+// changes the earlier rules stay in force beside them for 24 h (docs/guards-and-approvals.md, Two steps). Nothing is held here.
 
 import { type BreakerLimit, GUARD_CODES, type GuardCode, type GuardSettings, type HeldChange, type ShareLimit } from '../model/change.ts'
 import { type Delegated, type PolicyRevision, protectedEmails } from '../model/policy.ts'

@@ -55,7 +55,7 @@ export interface PoolState {
   readonly hasShown?: boolean
   /** The terms of the last deal, to notice a changed declaration. */
   readonly terms?: PoolTerms
-  /** Declaration and members (`reviewKey`) for which the guards let a deal through: later deals under the same key need no review. */
+  /** Declaration and members (`PoolReview.key`) for which the guards let a deal through: later deals under the same key need no review. */
   readonly reviewed?: string
   /** By e-mail. */
   readonly members: Readonly<Record<string, PoolMember>>

@@ -1,5 +1,6 @@
-// Whether a lease still lasts, and for how long: by two clocks, of which the one with less time left counts. It must never call a lease good
-// because one clock was set back, or stopped together with the process.
+// What replicas agree on: which of them holds which workspace, what a heartbeat says, how they share the rate of a key and what they learned
+// of it. And whether a lease still lasts: by two clocks, of which the one with less time left counts. It must never call a lease good because
+// one clock was set back, or stopped together with the process.
 import type { Instant } from '../model/units.ts'
 import type { RateSettings } from '../pace/pace.ts'
 

@@ -1,17 +1,5 @@
-// The usage summary of a workspace: how fast it uses credits, its use at the cycle's end, and when its add-on credits run out. Pure. A figure
-// that is not known is absent, never 0. All figures are credits of the whole team.
-//
-//   burn ratio    = burned in the window ÷ (credits of the cycle × window ÷ length of the cycle), by the calendar: weekends count.
-//                   Credits of the cycle = seats × credits per seat + add-on credits. The window ends with the latest fresh reading, at
-//                   most 3 h ago, and may begin in the cycle before. Where readings do not reach back far enough, 3d and 7d are taken
-//                   from the days. (use-curve.ts)
-//   projection    = used + Σ over the rest of the cycle of the weighted mean of the same weekday, × e^(±1.28 × spread). (forecast.ts)
-//   exhaustion    = where Σ over people of max(0, used × growth − credits per seat), each up to their cap, has grown by the add-on
-//                   credits that are left; growth is the projected use of the team ÷ its use now. (exhaustion.ts)
-//
-// Least data: a reading that is at most 24 h old and taken 6 h or more after the cycle's start; readings up to 4 h apart (a third of the
-// window, when that is more) where a window begins; the balance for ratios and exhaustion; for projection and exhaustion 28 complete days
-// since the first use.
+// How fast a workspace uses credits: the use of the team and of groups as readings of the roster add it, and its burn ratios, its use at the
+// cycle's end and when its add-on credits run out. Pure. A figure that is not known is absent, never 0.
 import type { Balance, Cycle, GroupMembers, Roster } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Credits, credits, DAY_MS, type Instant, wholeCents } from '../model/units.ts'
@@ -211,7 +199,18 @@ export interface BurnFigures {
   readonly exhaustedAt?: Instant
 }
 
-/** The figures at `now`; none in the first 6 h of a cycle, or when the latest reading is older than 24 h. Choice. */
+/**
+ * The figures at `now`; none in the first 6 h of a cycle, or when the latest reading is older than 24 h. Choice.
+ *
+ *   burn ratio    = burned in the window ÷ (credits of the cycle × window ÷ length of the cycle), by the calendar: weekends count. The
+ *                   window ends with the latest fresh reading, at most 3 h ago, and may begin in the cycle before, with readings at most
+ *                   4 h apart (a third of the window, when that is more). Where readings do not reach back far enough, days serve.
+ *   projection    = used + Σ over the rest of the cycle of the weighted mean of the same weekday, × e^(±1.28 × spread).
+ *   exhaustion    = where Σ over people of max(0, used × growth − credits per seat), each up to their cap, has grown by the add-on
+ *                   credits that are left; growth is the projected use of the team ÷ its use now.
+ *
+ * Ratios and exhaustion need the balance, projection and exhaustion 28 complete days since the first use.
+ */
 export function burnOf(inputs: BurnInputs): BurnFigures {
   const { now, cycle, people, freshnessMs = FRESHNESS_MS } = inputs
   const curve = useCurve({ now, readings: inputs.readings, cycle, freshnessMs })

@@ -1,7 +1,7 @@
-// What a team will still use until its cycle ends. Each coming day is expected to be like the same weekday of the last eight weeks, where each
-// week back counts half. That is linear in the past days, so more use never lowers the forecast. The spread is the error that the same forecast
-// had in past weeks. Days before the first use do not count, because a team may not have existed yet, and because the result must not depend on
-// how far back days were read. It says nothing with less than four weeks.
+// What a team has used by day, and what it will still use until its cycle ends. Each coming day is expected to be like the same weekday of the
+// last eight weeks, where each week back counts half. That is linear in the past days, so more use never lowers the forecast. The spread is the
+// error that it had in past weeks. Days before the first use do not count: a team may not have existed yet, and the result must not depend on
+// how far back days were read. It says nothing with less than four weeks. Also doubts figures that look as if they had another unit.
 
 import type { Cycle } from '../model/observed.ts'
 import { type Credits, credits, DAY_MS, HOUR_MS, type Instant, wholeCents } from '../model/units.ts'

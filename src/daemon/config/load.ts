@@ -14,10 +14,7 @@ export async function loadConfigAside(input: ConfigInput, clock: Clock): Promise
   const file = configFileOf(input)
   const found = readConfigFile(input, file === undefined ? undefined : await bytesOf(resolve(input.cwd ?? process.cwd(), file), clock))
   if (!('text' in found)) return found
-  if (found.text.length <= SMALL_BYTES) {
-    const { parseConfigText } = await import('./file.ts')
-    return completed(input, found, parseConfigText(found.shown, found.text, found.file))
-  }
+  if (found.text.length <= SMALL_BYTES) return completed(input, found, parseConfigText(found.shown, found.text, found.file))
   const { beside, runAside } = await import('../../policy/load/aside.ts')
   const errand = { file: beside(import.meta.url, 'file-thread'), data: found, clock, deadlineMs: READING_DEADLINE_MS }
   const outcome = await runAside<ParsedConfig>(errand)

@@ -1,4 +1,5 @@
-// The step `observe` of a cycle: reads the caps that are due, and records what follows from the readings. It writes nothing to the service.
+// The step `observe` of a cycle: reads the caps that are due, and records what follows from the readings, such as how an open intent ended.
+// Also reads people, groups and balance. It writes nothing to the service.
 import { ancestorsOf } from '../../core/interpret/effective.ts'
 import type { Intent } from '../../core/model/change.ts'
 import type { CapReading } from '../../core/model/observed.ts'

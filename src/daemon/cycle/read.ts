@@ -1,4 +1,5 @@
-// Reads caps, a bounded number at a time, and keeps every reading even when it is stopped half-way. It never writes.
+// Reads caps, a bounded number at a time, and keeps every reading even when it is stopped half-way, with what it shows of how the service
+// works. It never writes.
 
 import type { People } from '../../core/interpret/effective.ts'
 import {

@@ -1,4 +1,4 @@
-// The cycle in one screen: load -> observe -> plan -> guard -> write -> record. It orders the steps and decides nothing about caps.
+// The cycle in one screen: load -> observe -> deal -> plan -> guard -> write -> record. It orders the steps and decides nothing about caps.
 // A focused cycle (a policy edit, a grant that starts or ends) handles a few scopes and leaves the rest to the next sweep.
 
 import { isReady } from '../../core/model/change.ts'

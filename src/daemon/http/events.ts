@@ -1,5 +1,5 @@
-// Server-sent events: tell listeners which workspace changed and what about it, so that a page asks again for what it shows. It sends no data of a
-// workspace, bounds the number of listeners, and closes the connection of a listener that does not read.
+// Server-sent events: keeps what changed in which workspace lately, and tells listeners, so that a page asks again for what it shows. It sends no data of
+// a workspace, bounds the number of listeners, and closes the connection of a listener that does not read.
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ConditionType } from '../../core/model/condition.ts'

@@ -1,4 +1,5 @@
-// Serves the pages of the console and the files they load. The console decides what a page says; the gate decides which workspaces a reader sees.
+// Serves the pages of the console and the files they load, and keeps the answers of pages and documents while the state behind them is the same. The
+// console decides what a page says; the gate decides which workspaces a reader sees.
 import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../../ports.ts'

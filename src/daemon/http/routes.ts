@@ -1,5 +1,5 @@
 // Which address is answered with what, which requests are let in, and how a refusal reads: the addresses of docs/metrics.md, the console, /api/v1,
-// and /ledger. Only GET and HEAD are allowed; an answer never has a stack trace or a key.
+// and /ledger. Only GET and HEAD are allowed; an answer never has a stack trace or a key. Readers who ask for the same large text share one.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isHostOfHere, isLoopback } from '../../core/model/loopback.ts'
 import type { Clock } from '../../ports.ts'

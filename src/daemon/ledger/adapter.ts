@@ -1,5 +1,5 @@
 // The interface of a database for the ledger of one workspace: it reads rows, and writes changes of rows as one transaction, all or nothing.
-// Only `workspace.ts` knows what the rows mean.
+// Only `workspace.ts` knows what the rows mean. Also which binding a workspace has, a name with an address, in every database.
 import type { AddOnRow, RunUse } from '../../core/model/observed.ts'
 import { BugError } from '../../core/model/problem.ts'
 import type { Credits, Instant } from '../../core/model/units.ts'

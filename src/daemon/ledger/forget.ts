@@ -1,6 +1,6 @@
 // Removes a person from any value of the ledger: entries under their address, items about them, and their address in sentences. It depends on
 // no schema, so that it works for values of later versions too. The daemon learns of it by a mark, which holds only a hash and is removed
-// once the daemon has forgotten the person as well.
+// once the daemon has forgotten the person as well. Also keeps decoded rows in memory, from which a person can be removed.
 import { createHash, createHmac } from 'node:crypto'
 import { compareText } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'

@@ -1,4 +1,4 @@
-// The interface of an open ledger in any database. Types only.
+// The interface of an open ledger in any database, and the copy of a whole ledger from one database to another, which is compared afterwards.
 
 import { createHash } from 'node:crypto'
 import type { Pause } from '../../core/model/change.ts'

@@ -1,5 +1,5 @@
-// Sends due messages: records that a message is about to be sent, sends it, records the outcome. A message that may have been sent is never sent again.
-// There is no queue in memory: due messages follow from figures and the ledger.
+// Finds which messages are due now, and sends them: records that a message is about to be sent, sends it, records the outcome. A message that may have
+// been sent is never sent again. There is no queue in memory: due messages follow from figures and the ledger.
 import type { Finding } from '../../core/model/condition.ts'
 import type { Person } from '../../core/model/observed.ts'
 import { isYounger } from '../../core/model/units.ts'

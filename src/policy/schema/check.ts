@@ -1,4 +1,5 @@
-// The types of a schema and its validator: plain JSON with notes for messages, and a function that returns all faults at once.
+// The types of a schema and its validator: plain JSON with notes for messages, and a function that returns all faults at once. Also which
+// characters of an address are surely not meant, for schema and messages alike.
 
 /** `'` is allowed, as in o'brien@; the curly one is not. */
 const NEVER = /["\u00ab\u00bb\u2018-\u201f\u2039\u203a\u301d-\u301f\uff02\uff07`<>(){}[\],;\\]|[\p{Cc}\p{Cf}\p{Zs}]/u

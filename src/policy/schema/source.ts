@@ -1,5 +1,6 @@
-// The schema of policies, the source of the type, the validator, the schema for editors, and the known keys in messages. Only the generator loads
-// this file. It describes one document: duplicates, time zones, undeclared groups and workspaces are checked elsewhere.
+// The schema of policies, the source of the type, the validator, the schema for editors, and the known keys in messages, with the pieces that other
+// schemas share. Only the generator loads this file. It describes one document: duplicates, time zones, undeclared groups and workspaces are checked
+// elsewhere.
 
 import type { Static, TProperties, TSchema } from 'typebox'
 import Type from 'typebox'

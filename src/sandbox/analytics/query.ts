@@ -1,6 +1,6 @@
-// Reads the queries of a request and checks fields, functions, aliases, groups and filters by the rules of docs/service.md, Analytics.
-// Every refusal names what is wrong and what would be valid. It begins with the text that live deployments use, where that is documented
-// (docs/service.md, Errors). Knows no SQL.
+// Reads the queries of a request and checks fields, functions, aliases, groups and filters by the rules of docs/service.md, Analytics; writes
+// the cells of the answer. Every refusal names what is wrong and what would be valid. It begins with the text that live deployments use, where
+// that is documented (docs/service.md, Errors). Knows no SQL.
 import type { AggregationFunction, FilterOperation } from '../../api/wire.ts'
 import { DAY_MS, HOUR_MS } from '../../core/model/units.ts'
 import { type Fields, listField, Refusal, textField } from '../refusal.ts'

@@ -1,5 +1,6 @@
-// One person's working day as rows of use, drawn from the seed, the person and the day alone: agent, autocomplete, commands, legacy chat
-// and typing. Decides nothing about caps or time. The amounts are choices: the interface describes only the fields of rows.
+// One person's working day as rows of use, drawn from the seed, the person and the day alone: agent, autocomplete, commands, legacy chat and
+// typing; and how use grows as time passes. Decides nothing about caps or time. The amounts are choices: the interface describes only the
+// fields of rows.
 import { DAY_MS, HOUR_MS, type Instant } from '../../core/model/units.ts'
 import { COMMAND_SOURCES, INTENTS } from '../analytics/fields.ts'
 import type { Store, StoredPerson } from '../store.ts'

@@ -1,4 +1,5 @@
-// Opens the ledger of a process that writes: a file has one writer, and a database may have several, which hold workspaces by leases.
+// Opens the ledger of a process that writes: a file has one writer, and a database may have several, which hold workspaces by leases and share
+// the rate of a key.
 import { hostname } from 'node:os'
 import { ApiError } from '../../../api/errors.ts'
 import { createKeyRing } from '../../../api/keys.ts'

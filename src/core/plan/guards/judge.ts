@@ -1,5 +1,5 @@
 // The guards: what a plan may not do to people without a review. Each guard holds every change of its class. The remaining changes are judged
-// again, until no guard finds more. Only approvals of exactly the held changes release them (approval.ts).
+// again, until no guard finds more. Only approvals of exactly the held changes release them (../approval.ts).
 import { editLine } from '../../escape/terminal.ts'
 import { ancestorsOf, type CountedPerson } from '../../interpret/effective.ts'
 import { type GuardCode, HOLD_ID_DIGITS, type Hold } from '../../model/change.ts'

@@ -1,4 +1,5 @@
-// The four guards that count people of a class: affected, lowered, blocked, cleared. A share with a floor is the limit.
+// Every guard as one function: what it holds, and why. judge.ts asks them round by round; round.ts has what they share. The last of them
+// counts people of a class (affected, lowered, blocked, cleared), with a share and a floor as its limit.
 
 import { editLine } from '../../escape/terminal.ts'
 import type { CountedPerson } from '../../interpret/effective.ts'

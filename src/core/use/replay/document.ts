@@ -1,4 +1,5 @@
-// The data of a simulation: its inputs, one replayed cycle, and the document, which every rendering reads. Types only.
+// The data of a simulation: its inputs, one replayed cycle with its counts, the document, which every rendering reads, and how much of a cycle
+// is known.
 
 import { TEAM_KEY } from '../../interpret/effective.ts'
 import type { HistoryEntry } from '../../model/change.ts'

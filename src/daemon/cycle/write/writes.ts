@@ -1,7 +1,7 @@
-// Carries out one change: read again (if the reading is old) -> still `from`? -> intent (durable) -> write -> read back -> outcome.
-// Nothing is ever written without an intent before it. A lost answer is resolved by reading; if that fails too, the intent stays open for the
-// next cycle. A write that waits for its turn until its reading is old begins again once; then it waits as long as it takes, because a new
-// reading would wait for the same rate.
+// Writes the waves of a plan, each change so: read again (if the reading is old) -> still `from`? -> intent (durable) -> write -> read back ->
+// outcome. Nothing is ever written without an intent before it. A lost answer is resolved by reading; if that fails too, the intent stays open
+// for the next cycle. A write that waits for its turn until its reading is old begins again once; then it waits as long as it takes, because a
+// new reading would wait for the same rate.
 import type { Answer } from '../../../core/interpret/classify.ts'
 import { ancestorsOf } from '../../../core/interpret/effective.ts'
 import { type Change, type Intent, isReady, type Quarantined, type ScopeChange } from '../../../core/model/change.ts'

@@ -1,5 +1,5 @@
-// Puts the documents together for one reader: finds the workspace among those the reader may see, takes its present state, and makes the index of
-// people only where a document needs it. All readers share that index while the state of the workspace is the same.
+// Puts the documents together for one reader: finds the workspace among those the reader may see, whether it runs here or on another replica, takes its
+// present state, and makes the index of people only where a document needs it. All readers share that index while the state of the workspace is the same.
 import { kindOf } from '../../../core/model/condition.ts'
 import type { WorkspaceView } from '../../../core/model/events.ts'
 import type { Instant } from '../../../core/model/units.ts'

@@ -1,5 +1,5 @@
-// What is left for the person who asks, in each workspace where they may see themselves. It tells a person only of themselves: of a pool or the balance
-// that they are what stops the person first, and when.
+// What is left for the person who asks, in each workspace where they may see themselves, and what a lead sees of theirs. It tells a person only of
+// themselves: of a pool or the balance that they are what stops the person first, and when.
 
 import type { HistoryEntry } from '../../../core/model/change.ts'
 import type { Person, Roster } from '../../../core/model/observed.ts'

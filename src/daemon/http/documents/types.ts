@@ -1,5 +1,5 @@
-// The types of /status and of the documents behind the pages and /api/v1, each taken from its schema. Instants are RFC 3339 in UTC, people are shown
-// as `people` of the config says, lists are bounded and say what they leave out, and what was never known is absent. Types only.
+// The types of /status and of the documents behind the pages and /api/v1, each taken from its schema, and what they are made from. Instants are RFC 3339
+// in UTC, people are shown as `people` of the config says, lists are bounded and say what they leave out, and what was never known is absent. Types only.
 
 import type { HistoryEntry } from '../../../core/model/change.ts'
 import type { WorkspaceView } from '../../../core/model/events.ts'

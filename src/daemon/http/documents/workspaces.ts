@@ -1,4 +1,5 @@
-// The overview of all workspaces, and the page of one: what needs a person, what is off, what is held, and where the credits go.
+// The overview of all workspaces, the page of one, its pools by day and its health: what needs a person, what is off, what is held, and where the credits
+// go.
 import { serviceModel } from '../../../core/interpret/service-model.ts'
 import { GUARD_CODES } from '../../../core/model/change.ts'
 import type { ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'

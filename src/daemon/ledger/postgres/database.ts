@@ -1,5 +1,6 @@
-// The ledger's handle on PostgreSQL: a pool of connections, time limits for every statement, failures as LedgerErrors, and transactions that
-// are on the disk when they resolve. After a failure to connect it waits, longer each time. It knows nothing about the content.
+// The ledger's handle on PostgreSQL: a pool of connections, whose users wait in line, time limits for every statement, failures as
+// LedgerErrors, and transactions that are on the disk when they resolve. After a failure to connect it waits, longer each time. It knows
+// nothing about the content.
 import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg'
 import { parseIntoClientConfig } from 'pg-connection-string'
 import { FileError, readWhole } from '../../../files.ts'

@@ -1,5 +1,5 @@
 // Turns failures of PostgreSQL and of the connection to it into LedgerErrors, which say what to do. Raw errors of the driver never leave the
-// ledger, and no message contains a password.
+// ledger, and no message contains a password. Also how texts are stored that PostgreSQL does not take.
 import { type LedgerCode, LedgerError } from '../error.ts'
 
 /** A text as it is stored. */

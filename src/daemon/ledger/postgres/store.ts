@@ -1,5 +1,5 @@
-// A ledger in PostgreSQL, with the same modes as a ledger in a file. In place of SQLite's file lock, `run` and `apply` hold a lock or a lease
-// on each workspace.
+// A ledger in PostgreSQL, with the same modes as a ledger in a file: its bindings, its end of a copy, its check, and what `doctor` asks of the
+// server. In place of SQLite's file lock, `run` and `apply` hold a lock or a lease on each workspace.
 import { DAY_MS, type Instant } from '../../../core/model/units.ts'
 import type { Clock } from '../../../ports.ts'
 import { type Binding, type BindOptions, chosen, type LedgerMode, NO_BINDING } from '../adapter.ts'
@@ -116,7 +116,7 @@ export async function bindings(query: Query, only?: string): Promise<readonly Bi
   }))
 }
 
-/** The id of the binding to use; see `../binding.ts`. Rejects with LEDGER_BOUND. */
+/** The id of the binding to use; see `../adapter.ts`. Rejects with LEDGER_BOUND. */
 export async function bind(
   database: PostgresDatabase,
   workspace: string,

@@ -1,5 +1,5 @@
-// The ledger's handle on SQLite: each statement is prepared once, failures are LedgerErrors, and the only way to write is a transaction that
-// is on the disk when it returns. It knows nothing about the content.
+// The ledger's handle on SQLite: its file, which only the owner may read, its lock, and statements that are prepared once. Failures are
+// LedgerErrors, and the only way to write is a transaction that is on the disk when it returns. It knows nothing about the content.
 
 import { accessSync, chmodSync, closeSync, constants, openSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { backup, DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'

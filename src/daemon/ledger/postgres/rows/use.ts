@@ -1,4 +1,4 @@
-// Use in PostgreSQL: the same tables and sums as `../../sqlite/use.ts`, written in as few statements as possible.
+// Use in PostgreSQL: the same tables and sums as in `../../sqlite/rows.ts`, written in as few statements as possible.
 import { credits, type Instant } from '../../../../core/model/units.ts'
 import type { BurnStep } from '../../../../core/use/burn.ts'
 import type { AddOnBatch, RunsBatch } from '../../../../ports.ts'
