@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest'
 import { addOnFigures } from '../../../src/core/use/add-on.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import type { Transport, WireAnswer } from '../../../src/ports.ts'
-import type { SandboxCall } from '../../../src/sandbox/http/exchange.ts'
 import { CYCLE, DAY, email, HOUR, NOW } from '../../support/declare.ts'
 import { aheadBy, live, MINUTE } from '../../support/living.ts'
 import { daily, midnight, noon, recordPast } from '../../support/use.ts'
@@ -19,7 +18,7 @@ interface AskedQuery {
 }
 
 /** The days of a request and how many people it names, such as `11-01 to 11-21`. */
-function asked({ body }: Pick<SandboxCall, 'body'>): string {
+function asked({ body }: Pick<World['calls'][number], 'body'>): string {
   const [query, ...more] = body['query_requests'] as readonly AskedQuery[]
   const [from, to, key] = (query?.filters ?? []).map(({ value }) => value)
   return `${from?.slice(5)} to ${to?.slice(5)}${key === undefined ? '' : ` of ${more.length + 1}`}`

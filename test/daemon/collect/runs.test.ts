@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest'
 import { groupScope, scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
-import type { SandboxCall } from '../../../src/sandbox/http/exchange.ts'
 import { DAY, HOUR, NOW } from '../../support/declare.ts'
 import { aheadBy, live, MINUTE, outage, passUntil } from '../../support/living.ts'
 import { daily, midnight, noon, recordPast } from '../../support/use.ts'
@@ -13,7 +12,7 @@ const DECLARED = { caps: { team: 500, 'group:a': 900 } }
 const ALWAYS = { fromAt: 0, untilAt: NOW + 400 * DAY }
 
 /** The days of a request, such as `10-01 to 10-30`. */
-const asked = ({ body }: SandboxCall): string => {
+const asked = ({ body }: World['calls'][number]): string => {
   const day = (field: string) => String(body[field] ?? 'now').replace(/^\d+-(\d+-\d+)T.*$/, '$1')
   return `${body['group_name'] ?? 'team'} ${day('start_timestamp')} to ${day('end_timestamp')}`
 }

@@ -2,7 +2,6 @@
 // inherited cap; and an interrupted plan for as long as it is open.
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
-import type { CycleReport } from '../../../src/daemon/cycle/run.ts'
 import { DAY, email, HOUR, scope } from '../../support/declare.ts'
 import { type Declared, testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
@@ -10,7 +9,7 @@ const person = (number: number): string => `p${String(number).padStart(3, '0')}`
 const capsOf = (count: number, cap: number, from = 1): Record<string, number> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [person(from + index), cap]))
 const names = (count: number, from = 1): string[] => Object.keys(capsOf(count, 0, from))
-const holds = ({ planned }: CycleReport): string[] => planned.plan.holds.map((hold) => hold.guards.join('+'))
+const holds = ({ planned }: Awaited<ReturnType<World['cycle']>>): string[] => planned.plan.holds.map((hold) => hold.guards.join('+'))
 const uncapped = (one: World): number => Object.values(one.inForce()).filter((cap) => cap === 'none').length
 
 type Body = Readonly<Record<string, unknown>>

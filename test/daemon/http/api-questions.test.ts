@@ -2,7 +2,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { API_ROUTES } from '../../../src/daemon/http/api-table.ts'
-import type { Parameter } from '../../../src/daemon/http/documents/query.ts'
 import { offences } from '../../support/api-schema.ts'
 import { serve } from '../../support/serve.ts'
 import { fullView, HOLD } from '../../support/views.ts'
@@ -36,7 +35,13 @@ describe('an invalid request', () => {
 
   test('is no request that the OpenAPI document allows', async () => {
     const { url } = await serve({ views: () => [fullView()] })
-    const anyValue = ({ kind, words = [], pattern, least = 0, most = 0 }: Parameter): fc.Arbitrary<string> => {
+    const anyValue = ({
+      kind,
+      words = [],
+      pattern,
+      least = 0,
+      most = 0,
+    }: (typeof API_ROUTES)[number]['parameters'][number]): fc.Arbitrary<string> => {
       if (kind === 'word') return fc.constantFrom(...words)
       if (kind === 'whole') return fc.integer({ min: least, max: most }).map(String)
       if (kind === 'instant') return fc.date({ min: new Date(0), max: new Date(4e12), noInvalidDate: true }).map((at) => at.toISOString())

@@ -8,7 +8,6 @@ import type { WorkspaceView } from '../../../src/core/model/events.ts'
 import { API_ROUTES } from '../../../src/daemon/http/api-table.ts'
 import { EVERYBODY, type Viewer } from '../../../src/daemon/http/auth.ts'
 import { createLibrary, sourceOf } from '../../../src/daemon/http/documents/make.ts'
-import { OPENAPI } from '../../../src/daemon/http/openapi.generated.ts'
 import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../../../src/daemon/http/status/labels.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import { type Compared, compare, compareStart } from '../../../src/daemon/replay/compare.ts'
@@ -164,7 +163,6 @@ describe('the OpenAPI document', () => {
   test('keeps to the specification, and is served', async () => {
     const served = await json(`${(await serve()).url}/openapi.json`)
     expect(await new Validator().validate(served)).toMatchObject({ valid: true })
-    expect(served).toEqual(JSON.parse(JSON.stringify(OPENAPI)))
   })
 
   test('names every address of the table once', () => {

@@ -8,9 +8,7 @@ import type { WorkspaceView } from '../../../src/core/model/events.ts'
 import type { OriginKind } from '../../../src/core/model/policy.ts'
 import { userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import type { GrantStatus } from '../../../src/core/resolve/candidate.ts'
 import type { Resolution } from '../../../src/core/resolve/resolution.ts'
-import type { DesiredState } from '../../../src/daemon/cycle/state.ts'
 import { API_ROUTES } from '../../../src/daemon/http/api-table.ts'
 import { type AuthSettings, createGate } from '../../../src/daemon/http/auth.ts'
 import { declaredReason } from '../../../src/daemon/http/documents/part.ts'
@@ -227,7 +225,7 @@ describe('a reader of some groups', () => {
   test('has a page of who is near the cap, what ends soon and what changed, of their people only', async () => {
     const [ada = '', other = ''] = [personEmail(1), personEmail(5)]
     const now = fakeClock().now()
-    const grant = (email: string, days: number, state: 'active' | 'pending' = 'active'): GrantStatus => ({
+    const grant = (email: string, days: number, state: 'active' | 'pending' = 'active'): Resolution['grants'][number] => ({
       grant: {
         scope: userScope(email),
         amount: { kind: 'cap', credits: credits(6000) },
@@ -243,11 +241,11 @@ describe('a reader of some groups', () => {
       ...{ at: now - hours * HOUR, scope: userScope(email), action: 'set', effect: 'raise', from: credits(1), to: credits(2) },
       ...{ cause: 'external', result, planId: 'secret-plan', digest: 'secret-digest', revision: 'secret-revision' },
     })
-    const serveWith = async (grants: readonly GrantStatus[], history: readonly HistoryEntry[]) => {
+    const serveWith = async (grants: Resolution['grants'], history: readonly HistoryEntry[]) => {
       const clock = fakeClock()
       const views = () => [fullView('acme')]
       const resolution = { grants } as unknown as Resolution
-      const facts = () => ({ desiredState: { resolution } as unknown as DesiredState })
+      const facts = () => ({ desiredState: { resolution } as never })
       const records = { ...NO_RECORDS, history: async () => history }
       const documents = libraryOf({ views, clock, people: hashLabels(sha256, 'salt'), facts, records })
       const { url } = await start({

@@ -1,7 +1,6 @@
 import { createServer, request } from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import type { Readiness } from '../../../src/daemon/http/options.ts'
 import { ListenError, type Server, type ServerOptions } from '../../../src/daemon/http/server.ts'
 import { parseExposition } from '../../support/exposition.ts'
 import { serve } from '../../support/serve.ts'
@@ -36,7 +35,7 @@ describe('the pages', () => {
   })
 
   test('/readyz says what is missing until every workspace was attempted once', async () => {
-    let readiness: Readiness = { ready: false, reasons: ['acme: no cycle was attempted yet'] }
+    let readiness: ReturnType<ServerOptions['ready']> = { ready: false, reasons: ['acme: no cycle was attempted yet'] }
     const { url } = await start({ ready: () => readiness })
     const before = await fetch(`${url}/readyz`)
     expect(before.status).toBe(503)
