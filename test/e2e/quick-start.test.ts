@@ -69,4 +69,11 @@ describe('the quick start', () => {
     expect(without).toMatchObject({ code: 65, stderr: expect.stringContaining('no policies are given') })
     expect(real.calls.count()).toBe(0)
   })
+
+  test('by the line of npm start is the process that npm signals, so that nothing is left behind', async () => {
+    const command = npmStart([...PORTS, '--listen', '127.0.0.1:0', '--ledger', ':memory:'])
+    const daemon = await startDaemon([], { command, env: { PATH }, cwd: ROOT, listen: [] })
+    daemon.signal('SIGTERM')
+    expect(await daemon.ended).toEqual({ code: 0, signal: null })
+  })
 })
