@@ -326,14 +326,8 @@ describe('a cap of the conflict rule that a group grant brought about', () => {
 describe('what becomes ours and what is forgotten', () => {
   const adopted = (sketch: PlanSketch) => planOf(sketch).diff.adopted.map((one) => [scopeKey(one.scope), one.cap, one.owner, one.baseline])
 
-  test('a declared scope found equal is ours', () =>
-    expect(adopted({ caps: { p0: 500 }, observed: { p0: 500 } })).toEqual([['p0@example.com', 500, 'policy', undefined]]))
-
   test('what is ours already is no news', () =>
     expect(adopted({ caps: { p0: 500 }, observed: { p0: 500 }, owned: { p0: { cap: 500 } } })).toEqual([]))
-
-  test('a grant found equal remembers what stood there as its base', () =>
-    expect(adopted({ grants: [running], observed: { p0: 6000 } })).toEqual([['p0@example.com', 6000, 'grant', 6000]]))
 
   test('a given-back base is forgotten once it is there', () => {
     const sketch = { grants: [ended], observed: { p0: 800 }, owned: { p0: { cap: 6000, owner: 'grant' as const, baseline: 800 } } }

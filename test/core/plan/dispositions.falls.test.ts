@@ -34,27 +34,6 @@ describe('the clear of a person’s cap', () => {
       {},
       'ready',
     ],
-    [
-      'goes out where a guard holds the team’s cap, which may be for good',
-      {
-        ...{ caps: { team: 500 }, observed: { team: 5000, p0: 200 }, owned: { p0: { cap: 200 } } },
-        ...{ people: 9, guards: { ...OFF, maxLowered: { percent: 10, floor: 3 } } },
-      },
-      {},
-      'ready',
-    ],
-    [
-      'waits for the cap of a group that fails',
-      { caps: { 'group:g': 60 }, groups: g, owned: { p0: { cap: 40 } }, observed: { 'group:g': 900, p0: 40 } },
-      failing('group:g', 60),
-      'order group:g',
-    ],
-    [
-      'goes out where a group’s cap keeps the person from the team’s',
-      { caps: { team: 500, 'group:g': 60 }, groups: g, owned: { p0: { cap: 40 } }, observed: { team: 5000, 'group:g': 60, p0: 40 } },
-      failing('team', 500),
-      'ready',
-    ],
     ['goes out where it falls to no more than policy gives', { ...LEAK, observed: { team: 300, p0: 200 } }, failing('team', 500), 'ready'],
     [
       'goes out where they had more before',

@@ -1,6 +1,6 @@
 // What becomes of each change, and which of several reasons is shown.
 import { describe, expect, test } from 'vitest'
-import { type Disposition, isReady } from '../../../src/core/model/change.ts'
+import type { Disposition } from '../../../src/core/model/change.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import type { Difference } from '../../../src/core/plan/diff.ts'
 import { type Exclusion, type Failure, waveInputs } from '../../../src/core/plan/dispositions.ts'
@@ -43,36 +43,12 @@ describe('a change', () => {
       { p1: 'ready', team: 'held', p0: 'held' },
     ],
     [
-      'waits for one that another run writes',
-      LEANING,
-      { excluded: only('focus', 'team') },
-      { p1: 'ready', team: 'excluded focus', p0: 'deferred order team' },
-    ],
-    [
-      'waits for one that was not shown',
-      LEANING,
-      { excluded: only('notShown', 'team') },
-      { p1: 'ready', team: 'excluded notShown', p0: 'deferred order team' },
-    ],
-    [
       'waits for one that failed in this run',
       LEANING,
       { failed: failed({ team: 500 }) },
       { p1: 'ready', team: 'deferred failed', p0: 'deferred order team' },
     ],
     ['goes when what failed was another value', LEANING, { failed: failed({ team: 400 }) }, { p1: 'ready', team: 'ready', p0: 'ready' }],
-    [
-      'is shown as watched, though it failed',
-      LEANING,
-      { watched: only('onDrift', 'p1'), failed: failed({ p1: 9 }) },
-      { p1: 'excluded onDrift', team: 'ready', p0: 'ready' },
-    ],
-    [
-      'is shown as left out, though it failed',
-      LEANING,
-      { excluded: only('focus', 'p1'), failed: failed({ p1: 9 }) },
-      { p1: 'excluded focus', team: 'ready', p0: 'ready' },
-    ],
     [
       'waits for nothing that is only watched',
       { ...LEANING, caps: { team: 100, p0: 500 }, observed: { team: 500, p0: 'none' } },
@@ -109,15 +85,6 @@ describe('a change', () => {
     const all = { excluded: only('pause', 'p0'), failed: failed({ p0: 4 }) }
     expect(fates(sketch, all)).toEqual({ p0: 'held' })
     expect(fates(sketch, { ...all, watched: only('onDrift', 'p0') })).toEqual({ p0: 'excluded onDrift' })
-  })
-  test('keeps the name of its approval when it cannot go yet', () => {
-    const sketch: PlanSketch = { ...LEANING, protectedPeople: ['p0'], caps: { ...LEANING.caps, team: 400 } }
-    const approve = planOf(sketch).plan.holds.map((hold) => hold.id)
-    const { changes } = planOf({ ...sketch, approve }, { failed: failed({ team: 400 }) }).plan
-    expect(changes.filter((one) => one.released).map((one) => [short(one.scope), fate(one.disposition)])).toContainEqual([
-      'p0',
-      'deferred order team',
-    ])
   })
 })
 
@@ -289,19 +256,6 @@ describe('a deferred ancestor names the change it waits for', () => {
     }
     expect(reason(sketch, { excluded: only('focus', 'team') })).toBe('group:g comes first, and waits itself')
   })
-
-  test('when a guard holds it', () => {
-    // The team's first cap would block p1, who is protected; p0 would be uncapped without it.
-    const sketch: PlanSketch = {
-      ...LEANING,
-      caps: { team: 500, p0: 'none' },
-      observed: { team: 'none', p0: 500 },
-      used: { p1: 600 },
-      protectedPeople: ['p1'],
-    }
-    const { plan } = planOf(sketch)
-    expect(reason(sketch)).toBe(`team comes first, and hold ${plan.holds[0]?.id} keeps it back`)
-  })
 })
 
 describe('a team or group cap that the service refused', () => {
@@ -313,45 +267,17 @@ describe('a team or group cap that the service refused', () => {
     observed: { 'group:g': 'none', p0: 500 },
   }
   test.each<readonly [string, PlanSketch, Readonly<Record<string, string>>]>([
-    [
-      'of the team keeps out who would fall to it',
-      { ...LEANING, quarantined: REFUSED('team') },
-      { p1: 'ready', p0: 'deferred order team' },
-    ],
     ['of a group keeps out its members', { ...GROUP, quarantined: REFUSED('group:g') }, { p0: 'deferred order group:g' }],
-    [
-      'of a group that the service does not know defers no change',
-      { ...GROUP, quarantined: REFUSED('group:g', 'SCOPE_UNKNOWN') },
-      { p0: 'ready' },
-    ],
     [
       'of the team keeps out its members, also where the scope is unknown',
       { ...LEANING, quarantined: REFUSED('team', 'SCOPE_UNKNOWN') },
       { p1: 'ready', p0: 'deferred order team' },
     ],
-    [
-      'of a person defers no change of a person who falls to the team’s cap',
-      { people: ['p0', 'p1'], caps: { team: 100, p1: 500 }, observed: { team: 900, p1: 'none' }, guards: OFF, quarantined: REFUSED('p1') },
-      { team: 'ready' },
-    ],
     ['of a person defers no change', { ...LEANING, quarantined: REFUSED('p1', undefined, 9) }, { team: 'ready', p0: 'ready' }],
-    [
-      'that is to be cleared defers no change',
-      { ...LEANING, caps: { p0: 4, team: 'none' }, observed: { team: 500, p0: 5 }, quarantined: REFUSED('team', undefined, 'none') },
-      { p0: 'ready' },
-    ],
   ])('%s', (_name, sketch, expected) => expect(fates(sketch)).toEqual(expected))
 
   test('is told with what the service said', () => {
     const [one] = planOf({ ...GROUP, quarantined: REFUSED('group:g') }).plan.changes
     expect(one?.disposition).toMatchObject({ reason: 'group:g comes first, and is refused: too high' })
   })
-})
-
-test('every change of a plan has one place, and ready changes come first', () => {
-  const { changes } = planOf(LEANING, { excluded: only('focus', 'team') }).plan
-  expect(new Set(changes.map((one) => short(one.scope))).size).toBe(changes.length)
-  const ready = changes.map(isReady)
-  expect(ready).toEqual(ready.toSorted((a, b) => Number(b) - Number(a)))
-  expect(changes.map((one) => one.scope)).toContainEqual(scope('team'))
 })

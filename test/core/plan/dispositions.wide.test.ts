@@ -38,14 +38,6 @@ describe('where caps are copied', () => {
     ...{ people: ['p0', 'p1'], caps: { team: 600, p0: 900 }, observed: { team: 500, p0: 900, p1: 500 }, guards: OFF },
     capSemantics: 'copied',
   }
-  test('what a team or group write overwrites is shown behind it, with what it waits for', () => {
-    const { changes } = planOf(COPIED).plan
-    expect(changes.map((one) => [short(one.scope), one.from, one.to, fate(one.disposition)])).toEqual([
-      ['team', 500, 600, 'ready'],
-      ['p1', 500, 600, 'ready'],
-      ['p0', 600, 900, 'deferred order team'],
-    ])
-  })
   test('what is overwritten is told in the order of scopes, with the line that asks for it', () => {
     const caps = { team: 600, p1: 800, p0: 900 }
     const sketch: PlanSketch = { ...COPIED, people: ['p1', 'p0'], caps, observed: { team: 500, p0: 900, p1: 800 } }
@@ -61,12 +53,6 @@ describe('where caps are copied', () => {
       },
       { scope: scope('p1'), source: { line: 2 } },
     ])
-  })
-  test('a write to one person overwrites nothing, nor does a wide one what is asked for to be the same', () => {
-    expect(fates({ ...COPIED, caps: { p1: 7, p0: 900 }, observed: { p1: 6, p0: 900 } })).toEqual({ p1: 'ready' })
-    expect(fates({ ...COPIED, caps: { team: 600, p0: 600, p1: 600 }, observed: { team: 500, p0: 600, p1: 600 } })).toEqual({
-      team: 'ready',
-    })
   })
   test('nothing is written again for somebody who is to have no cap of their own, while what they fall back to is not known', () => {
     const ended = { on: 'group:g', cap: 6000, until: NOW - DAY }
@@ -154,26 +140,10 @@ describe('where reads may show what applies', () => {
       ['p0', 'deferred order team', hold?.id],
     ])
   })
-  test('what a deferred wide cap would reveal waits for it as well', () => {
-    const sketch: PlanSketch = { ...HIDDEN, groups: { g: ['p1'] }, caps: { team: 600, 'group:g': 900, p0: 'none' } }
-    const failed = new Map([[keyOf('team'), { to: credits(600), reason: '503' }]])
-    expect(fates({ ...sketch, observed: { team: 500, 'group:g': 900, p0: 500 } }, { failed })).toEqual({
-      p0: 'deferred order team',
-      team: 'deferred',
-    })
-  })
   test.each<readonly [string, Partial<PlanSketch>, PlanMore]>([
     ['the wide cap is not written', {}, { excluded: only('focus', 'team') }],
     ['reads show what is set', { readsExplicit: true, caps: { team: 600, p0: 900 }, observed: { team: 500, p0: 900 } }, {}],
     ['another value is shown', { observed: { team: 501, 'group:g': 'none', p0: 'none', p1: 'none' } }, {}],
-    [
-      'only a wide cap of others is written',
-      {
-        ...{ groups: { g: ['p0'], h: ['p1'] }, caps: { team: 500, 'group:h': 600, p0: 'none' } },
-        observed: { team: 500, 'group:h': 500, p0: 500 },
-      },
-      {},
-    ],
     [
       'what is shown comes from a group, and the team’s other cap is written',
       { caps: { team: 700, p0: 'none' }, observed: { team: 600, 'group:g': 500, p0: 500 } },

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import type { PoolMember, PoolState } from '../../../src/core/pools/state.ts'
-import { CYCLE, email, members, NOW, type PolicySketch, roster, rosterRows } from '../../support/declare.ts'
+import { CYCLE, email, NOW, type PolicySketch, roster, rosterRows } from '../../support/declare.ts'
 import { explained, lines } from '../../support/explained.ts'
 
 const dealt = (amount: number, more: Partial<PoolMember> = {}): PoolState => ({
@@ -79,21 +79,6 @@ describe('the chain of a member', () => {
     expect(explained('team', POLICY, { roster: roster({ ada: 'approved' }), pools: state })).not.toHaveProperty('pool')
   })
 })
-
-test('a rule that matches goes before the wider caps, and says so', () =>
-  expect(
-    lines(
-      explained(
-        'ada',
-        { caps: { team: 500, 'group:a': 60 }, rules: [{ when: { email: 'ada@*' }, cap: 30 }] },
-        { roster: roster({ ada: 'approved' }), groups: members({ a: ['ada'] }) },
-      ),
-    ),
-  ).toEqual([
-    '> rule ada 30 at acme.yaml:201:5: the first rule that matches, and nothing is declared for the person alone',
-    'cap group:a 60 at acme.yaml:2:5: a rule is narrower',
-    'cap team 500 at acme.yaml:1:5: a rule is narrower',
-  ]))
 
 test('says of whom it is not known whether they are a member what is missing', () => {
   const policy: PolicySketch = { pools: [{ name: 'research', credits: 100, members: { kind: 'when', when: { role: 'member' } } }] }

@@ -10,19 +10,6 @@ const ada = (sketch: PolicySketch, more: Partial<DesiredInputs> = {}) => lines(e
 
 test.each<[string, PolicySketch, readonly string[]]>([
   [
-    'the rule that matches, over the cap of the team',
-    { caps: { team: 500 }, rules: [MEMBER] },
-    [
-      '> rule ada 100 at acme.yaml:201:5: the first rule that matches, and nothing is declared for the person alone',
-      'cap team 500 at acme.yaml:1:5: a rule is narrower',
-    ],
-  ],
-  [
-    'a cap of the person, over the rule',
-    { caps: { ada: 7 }, rules: [MEMBER] },
-    ['> cap ada 7 at acme.yaml:1:5: the narrowest cap declared', 'rule ada 100 at acme.yaml:201:5: a cap for the person goes before rules'],
-  ],
-  [
     'a rule over the groups, which then need not agree',
     { caps: { 'group:a': 1, 'group:b': 2 }, rules: [MEMBER] },
     [
@@ -48,15 +35,6 @@ test.each<[string, PolicySketch, readonly string[]]>([
       'rule ada 100 at acme.yaml:201:5: a cap for the person goes before rules',
       'cap group:a 1 at acme.yaml:2:5: the groups of this person differ and spec.onGroupConflict is not set',
       'cap group:b 2 at acme.yaml:3:5: the groups of this person differ and spec.onGroupConflict is not set',
-    ],
-  ],
-  [
-    'none of a rule, before groups that differ',
-    { caps: { 'group:a': 1, 'group:b': 2 }, rules: [{ ...MEMBER, cap: 'none' }] },
-    [
-      'rule ada none at acme.yaml:201:5: sets nothing here, so the next wider one applies',
-      'cap group:a 1 at acme.yaml:1:5: the groups of this person differ and spec.onGroupConflict is not set',
-      'cap group:b 2 at acme.yaml:2:5: the groups of this person differ and spec.onGroupConflict is not set',
     ],
   ],
 ])('tells %s', (_name, sketch, expected) => expect(ada(sketch, { groups: members({ a: ['ada'], b: ['ada'] }) })).toEqual(expected))

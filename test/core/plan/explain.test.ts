@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type HistoryEntry, type Hold, type Plan, READY } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
-import { credits, formatInstant } from '../../../src/core/model/units.ts'
+import { credits } from '../../../src/core/model/units.ts'
 import type { ExplainInputs, Explanation } from '../../../src/core/plan/explain.ts'
 import { entryOf, members, NOW, ownedCaps, type PolicySketch, roster, scope } from '../../support/declare.ts'
 import { explained, observed, untilDecember } from '../../support/explained.ts'
@@ -167,11 +167,4 @@ describe('what became of a scope', () => {
   test('is what the ledger remembers of it', () => {
     expect(explained('ada', policy, { owned: ownedCaps({ ada: { cap: 1 } }) }).owned?.entry).toEqual(entryOf('cap', 1))
   })
-})
-
-test('an instant reads as its date and time in UTC', () => {
-  expect([Date.UTC(2026, 0, 2, 3, 4), Date.UTC(2026, 11, 31, 0, 0)].map(formatInstant)).toEqual([
-    '2026-01-02 03:04 UTC',
-    '2026-12-31 00:00 UTC',
-  ])
 })
