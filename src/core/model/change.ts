@@ -13,24 +13,6 @@ export const CAUSES = ['policy', 'external', 'expired', 'orphan'] as const
 /** Why desired and observed differ: policy changed, another client wrote, a grant ended, the scope is no longer declared. */
 export type Cause = (typeof CAUSES)[number]
 
-export const GUARD_CODES = [
-  'emptyPolicy',
-  'rosterShrink',
-  'directoryShrink',
-  'maxAffected',
-  'maxLowered',
-  'maxBlocked',
-  'maxCleared',
-  'maxRaise',
-  'protected',
-  'readQuality',
-  'breaker',
-  'semantics',
-  'envelope',
-  'contested',
-] as const
-export type GuardCode = (typeof GUARD_CODES)[number]
-
 export const CHANGE_RESULTS = ['applied', 'failed', 'ambiguous', 'verify_failed'] as const
 export type ChangeResult = (typeof CHANGE_RESULTS)[number]
 
@@ -175,28 +157,8 @@ export interface BreakerLimit {
   readonly percent: number
 }
 
-/** `off` switches a guard off. Defaults are `DEFAULT_GUARDS`. */
-export interface GuardSettings {
-  readonly emptyPolicy: boolean
-  readonly rosterShrink: number | 'off'
-  readonly directoryShrink: number | 'off'
-  readonly maxAffected: ShareLimit | 'off'
-  readonly maxLowered: ShareLimit | 'off'
-  readonly maxBlocked: ShareLimit | 'off'
-  readonly maxCleared: ShareLimit | 'off'
-  /** Percent of the add-on credits remaining; may be above 100. */
-  readonly maxRaise: number | 'off'
-  readonly readQuality: ShareLimit | 'off'
-  readonly protected: boolean
-  readonly breaker: BreakerLimit | 'off'
-  readonly semantics: boolean
-  readonly envelope: boolean
-  /** Foreign changes of one scope within 24 h. */
-  readonly contested: number | 'off'
-}
-
-/** docs/guards-and-approvals.md. */
-export const DEFAULT_GUARDS: GuardSettings = {
+/** Every guard with the setting it has by default, in the order of docs/guards-and-approvals.md. */
+export const DEFAULT_GUARDS = {
   emptyPolicy: true,
   rosterShrink: 20,
   directoryShrink: 20,
@@ -204,13 +166,26 @@ export const DEFAULT_GUARDS: GuardSettings = {
   maxLowered: { percent: 15, floor: 3 },
   maxBlocked: { percent: 2, floor: 3 },
   maxCleared: { percent: 5, floor: 3 },
+  /** Percent of the add-on credits remaining; may be above 100. */
   maxRaise: 100,
-  readQuality: { percent: 5, floor: 5 },
   protected: true,
+  readQuality: { percent: 5, floor: 5 },
   breaker: { inARow: 3, percent: 10 },
   semantics: true,
   envelope: true,
+  /** Foreign changes of one scope within 24 h. */
   contested: 3,
+} satisfies Readonly<Record<string, boolean | number | ShareLimit | BreakerLimit>>
+
+export type GuardCode = keyof typeof DEFAULT_GUARDS
+// Object.keys loses the type of the names; the cast restores it.
+export const GUARD_CODES = Object.keys(DEFAULT_GUARDS) as readonly GuardCode[]
+
+export type GuardDefault = (typeof DEFAULT_GUARDS)[GuardCode]
+
+/** `off`, or false where the guard is on or off, switches a guard off. */
+export type GuardSettings = {
+  readonly [Code in GuardCode]: (typeof DEFAULT_GUARDS)[Code] extends boolean ? boolean : (typeof DEFAULT_GUARDS)[Code] | 'off'
 }
 
 export type ApprovalState = 'pending' | 'spent' | 'void'

@@ -1,7 +1,7 @@
 // Values of a config file as the daemon needs them: durations, addresses, guards, references to keys. The schema has validated them. A service key is
 // never read here.
-import { type BreakerLimit, DEFAULT_GUARDS, type GuardSettings, type ShareLimit } from '../../core/model/change.ts'
-import type { GuardsText, Percent, Switch } from './schema-source.ts'
+import { DEFAULT_GUARDS, GUARD_CODES, type GuardCode, type GuardDefault, type GuardSettings } from '../../core/model/change.ts'
+import type { GuardsText, Percent } from './schema-source.ts'
 
 /** Where a key is found. */
 export type KeyRef = { readonly file: string } | { readonly env: string }
@@ -65,21 +65,28 @@ export function parseListen(text: string): Listen | undefined {
 
 /** `guards`, on top of the defaults. */
 export const guardsOf = (given: GuardsText): GuardSettings => ({
-  emptyPolicy: isOn(given.emptyPolicy, DEFAULT_GUARDS.emptyPolicy),
-  rosterShrink: percentOr(given.rosterShrink, DEFAULT_GUARDS.rosterShrink),
-  directoryShrink: percentOr(given.directoryShrink, DEFAULT_GUARDS.directoryShrink),
-  maxAffected: shareOf(given.maxAffected, DEFAULT_GUARDS.maxAffected),
-  maxLowered: shareOf(given.maxLowered, DEFAULT_GUARDS.maxLowered),
-  maxBlocked: shareOf(given.maxBlocked, DEFAULT_GUARDS.maxBlocked),
-  maxCleared: shareOf(given.maxCleared, DEFAULT_GUARDS.maxCleared),
-  maxRaise: percentOr(given.maxRaise, DEFAULT_GUARDS.maxRaise),
-  protected: isOn(given.protected, DEFAULT_GUARDS.protected),
-  readQuality: shareOf(given.readQuality, DEFAULT_GUARDS.readQuality),
-  breaker: breakerOf(given.breaker, DEFAULT_GUARDS.breaker),
-  semantics: isOn(given.semantics, DEFAULT_GUARDS.semantics),
-  envelope: isOn(given.envelope, DEFAULT_GUARDS.envelope),
-  contested: contestedOf(given.contested, DEFAULT_GUARDS.contested),
+  ...DEFAULT_GUARDS,
+  ...Object.fromEntries(GUARD_CODES.map((code) => [code, settingOf(given[code], DEFAULT_GUARDS[code])])),
 })
+
+/** What is not given is as by default. */
+function settingOf(given: GuardsText[GuardCode], usual: GuardDefault): GuardSettings[GuardCode] {
+  if (given === undefined) return usual
+  const word = wordOf(given)
+  if (typeof usual === 'boolean') return word === 'on'
+  if (word !== undefined || typeof given === 'boolean') return word === 'off' ? 'off' : usual
+  const asked: Asked = typeof given === 'object' ? given : { percent: given, times: given }
+  if (typeof usual === 'number') return percentOf(asked.times ?? usual)
+  const percent = percentOf(asked.percent ?? usual.percent)
+  return 'floor' in usual ? { percent, floor: asked.floor ?? usual.floor } : { inARow: asked.inARow ?? usual.inARow, percent }
+}
+
+interface Asked {
+  readonly percent?: Percent | undefined
+  readonly floor?: number | undefined
+  readonly inARow?: number | undefined
+  readonly times?: Percent | undefined
+}
 
 /** `off` and `false` switch a guard off, `on` and `true` leave it at its default; anything else is no switch. */
 function wordOf(given: unknown): 'off' | 'on' | undefined {
@@ -87,37 +94,5 @@ function wordOf(given: unknown): 'off' | 'on' | undefined {
   return text === 'off' || text === 'false' ? 'off' : text === 'on' || text === 'true' ? 'on' : undefined
 }
 
-const isOn = (given: Switch | undefined, usual: boolean): boolean => (given === undefined ? usual : wordOf(given) === 'on')
-
 /** `15%`, `15 %` or 15. */
 const percentOf = (given: Percent): number => (typeof given === 'number' ? given : Number(given.replace('%', '')))
-
-function percentOr(given: Switch | Percent | undefined, usual: number | 'off'): number | 'off' {
-  const word = wordOf(given)
-  if (given === undefined || word === 'on' || typeof given === 'boolean') return word === 'off' ? 'off' : usual
-  return word === 'off' ? 'off' : percentOf(given)
-}
-
-function shareOf(given: GuardsText['maxAffected'], fallback: ShareLimit | 'off'): ShareLimit | 'off' {
-  const usual = fallback === 'off' ? { percent: 100, floor: 0 } : fallback
-  if (typeof given === 'object') return { percent: percentOf(given.percent ?? usual.percent), floor: given.floor ?? usual.floor }
-  if (given === undefined || wordOf(given) === 'on') return fallback
-  const percent = percentOr(given, 'off')
-  return percent === 'off' ? 'off' : { ...usual, percent }
-}
-
-/** `10%`, `{inARow: 3, percent: 10}`, or off. */
-function breakerOf(given: GuardsText['breaker'], fallback: BreakerLimit | 'off'): BreakerLimit | 'off' {
-  const usual = fallback === 'off' ? { inARow: 1, percent: 0 } : fallback
-  if (typeof given === 'object') return { inARow: given.inARow ?? usual.inARow, percent: percentOf(given.percent ?? usual.percent) }
-  if (given === undefined || wordOf(given) === 'on') return fallback
-  const percent = percentOr(given, 'off')
-  return percent === 'off' ? 'off' : { ...usual, percent }
-}
-
-/** `3`, `{times: 3}`, or off. */
-function contestedOf(given: GuardsText['contested'], usual: number | 'off'): number | 'off' {
-  if (typeof given === 'number') return given
-  if (typeof given === 'object') return given.times ?? usual
-  return wordOf(given) === 'off' ? 'off' : usual
-}

@@ -7,21 +7,8 @@ import type { Settled } from '../../model/policy.ts'
 import { byScope, compareScopes, type ScopeKey, scopeKey } from '../../model/scope.ts'
 import type { Difference } from '../diff.ts'
 import { impactOf } from '../impact.ts'
-import { type Finding, type Guard, type GuardInputs, isReleased, type Judgement, type Round } from './round.ts'
-import {
-  breaker,
-  contested,
-  directoryShrink,
-  emptyPolicy,
-  envelope,
-  maxRaise,
-  protectedGuard,
-  readQuality,
-  rosterMissing,
-  rosterShrink,
-  semantics,
-  shareGuard,
-} from './table.ts'
+import { type Finding, type GuardInputs, isReleased, type Judgement, type Round } from './round.ts'
+import { GUARDS, SETTLED_OTHERWISE } from './table.ts'
 
 /** Judges a plan's differences, which are in the order of scopes; holds are in the order of their first change. */
 function judge(inputs: GuardInputs): Judgement {
@@ -159,18 +146,6 @@ function releaseNow({ facts, idle }: GuardInputs): Hold['release'] {
   return idle === undefined ? undefined : 'later'
 }
 
-/** The way out of guards that have no limit to raise. */
-export const SETTLED_OTHERWISE: Partial<Record<GuardCode, string>> = {
-  emptyPolicy: 'put the policies back',
-  rosterShrink: 'wait for two agreeing readings of the roster',
-  readQuality: 'wait for the service to answer',
-  semantics: 'set capSemantics: copied',
-  protected: 'change spec.protected',
-  breaker: 'wait until then',
-  envelope: 'wait for a day, or widen the envelope',
-  contested: 'stop the other writer',
-}
-
 function wayOut(guards: readonly GuardCode[], findings: HeldChanges['findings']): string {
   const limits = guards.filter((guard) => !SETTLED_OTHERWISE[guard]).map((guard) => `guards.${guard}`)
   const others = guards.flatMap((guard) => {
@@ -194,24 +169,6 @@ export function holdId(
   const lines = changes.map(({ key, from, to }) => JSON.stringify([key, from, to])).sort()
   return digest(JSON.stringify([workspace, lines])).slice(0, HOLD_ID_DIGITS)
 }
-
-const GUARDS: readonly Guard[] = [
-  rosterMissing,
-  emptyPolicy,
-  rosterShrink,
-  directoryShrink,
-  shareGuard('maxAffected'),
-  shareGuard('maxLowered'),
-  shareGuard('maxBlocked'),
-  shareGuard('maxCleared'),
-  maxRaise,
-  protectedGuard,
-  readQuality,
-  breaker,
-  semantics,
-  envelope,
-  contested,
-]
 
 /** Judges a plan's differences, part by part where some are of envelopes. Where caps are copied, a wide write and all others are one. */
 export function judgeParts(inputs: GuardInputs, settled: Settled | undefined): Judgement {

@@ -3,7 +3,7 @@
 
 import { editLine } from '../../escape/terminal.ts'
 import type { CountedPerson } from '../../interpret/effective.ts'
-import type { ShareLimit } from '../../model/change.ts'
+import type { GuardCode, ShareLimit } from '../../model/change.ts'
 import { type ScopeKey, scopeKey, userScope } from '../../model/scope.ts'
 import { formatInstant } from '../../model/units.ts'
 import type { AddOnSource } from '../../use/add-on.ts'
@@ -16,7 +16,7 @@ import { type Finding, type Guard, holdWhere, isCounted, mayHold, type Round, sh
  * No write is tried until the wait is over. A change that was released since the breaker opened is tried once (choice). Where all failures
  * were refusals only those scopes are held: foreign raises of other scopes must be reverted meanwhile.
  */
-export const breaker: Guard = (round) => {
+const breaker: Guard = (round) => {
   const { facts, settings, tryAnyway } = round.inputs
   const open = facts.breaker
   if (settings.breaker === 'off' || !open) return undefined
@@ -30,7 +30,7 @@ export const breaker: Guard = (round) => {
   return { guard: 'breaker', held, why }
 }
 
-export const contested: Guard = (round): Finding | undefined => {
+const contested: Guard = (round): Finding | undefined => {
   const { facts, settings } = round.inputs
   const known = facts.contested
   if (settings.contested === 'off' || !known) return undefined
@@ -48,7 +48,7 @@ export const contested: Guard = (round): Finding | undefined => {
 const describe = ({ key, from, to }: Difference, { changes }: Contest, until: string): string =>
   `${key} was changed by others ${changes} times (now ${from}, not ${to}, left alone until ${until})`
 
-export const directoryShrink: Guard = (round) => {
+const directoryShrink: Guard = (round) => {
   const { facts, settings } = round.inputs
   const doubt = facts.directoryDoubt
   if (!doubt || settings.directoryShrink === 'off') return undefined
@@ -60,7 +60,7 @@ export const directoryShrink: Guard = (round) => {
   })
 }
 
-export const emptyPolicy: Guard = (round) => {
+const emptyPolicy: Guard = (round) => {
   const { facts, settings } = round.inputs
   if (!settings.emptyPolicy) return undefined
   const before = facts.verifiedDeclared ?? 0
@@ -71,7 +71,7 @@ export const emptyPolicy: Guard = (round) => {
   return holdWhere('emptyPolicy', round, `${why}, so nothing is cleared`, (one) => one.to === 'none' || one.cause === 'orphan')
 }
 
-export const envelope: Guard = (round) => {
+const envelope: Guard = (round) => {
   const { facts, settings } = round.inputs
   const { narrowed = {}, isShownLong } = facts
   if (!settings.envelope || !isShownLong) return undefined
@@ -90,7 +90,7 @@ export const envelope: Guard = (round) => {
  * A first cap is no raise: before it there was no limit at all (choice). Raises by an interrupted plan count too. Without a known balance
  * there is no limit.
  */
-export const maxRaise: Guard = (round) => {
+const maxRaise: Guard = (round) => {
   const { facts, settings, impact } = round.inputs
   const remaining = facts.creditsRemaining
   if (settings.maxRaise === 'off' || remaining === undefined) return undefined
@@ -109,7 +109,7 @@ const raiseOf = ({ before, after }: Impact): number => (typeof before === 'numbe
 /** People whom the message names. */
 const NAMED = 3
 
-export const protectedGuard: Guard = (round) => {
+const protectedGuard: Guard = (round) => {
   const { facts, settings } = round.inputs
   if (!settings.protected || facts.protectedPeople.size === 0) return undefined
   const isHeld = (key: ScopeKey): boolean => mayHold(key, round, 'protected')
@@ -137,14 +137,14 @@ function impactOnProtected({ inputs, active }: Round): readonly Impact[] {
 
 const NOT_READ = { never: 'never read', old: 'not read for 24 h', ahead: 'not read since the clock went back' } as const
 
-export const rosterMissing: Guard = (round) => {
+const rosterMissing: Guard = (round) => {
   const missing = round.inputs.facts.rosterMissing
   return missing
     ? holdWhere('readQuality', round, `the roster was ${NOT_READ[missing]}, so people cannot be counted`, () => true)
     : undefined
 }
 
-export const readQuality: Guard = (round) => badReads(round) ?? unlistedGroups(round)
+const readQuality: Guard = (round) => badReads(round) ?? unlistedGroups(round)
 
 const unlistedGroups: Guard = (round) => {
   const { unlistedGroups: groups, rosterMissing: isHeld } = round.inputs.facts
@@ -169,7 +169,7 @@ const badReads: Guard = (round) => {
   return holdWhere('readQuality', round, why, (one) => !(one.scope.kind === 'user' && isRaise(one)))
 }
 
-export const rosterShrink: Guard = (round) => {
+const rosterShrink: Guard = (round) => {
   const { facts, settings } = round.inputs
   const doubt = facts.rosterDoubt
   if (!doubt || settings.rosterShrink === 'off') return undefined
@@ -184,7 +184,7 @@ export const rosterShrink: Guard = (round) => {
   )
 }
 
-export const semantics: Guard = (round) => {
+const semantics: Guard = (round) => {
   const { facts, settings, impact } = round.inputs
   if (!settings.semantics || facts.copying === undefined || impact.capSemantics === 'copied') return undefined
   const why = 'this service copies a team or group cap to each member (seen), while capSemantics is layered'
@@ -202,7 +202,7 @@ export const CLASSES: Record<ShareGuard, { readonly effects: ReadonlySet<NetEffe
 }
 
 /** Counts people of a class, and holds all changes of the class when they are too many. */
-export const shareGuard =
+const shareGuard =
   (guard: ShareGuard): Guard =>
   (round) => {
     const limit = round.inputs.settings[guard]
@@ -241,3 +241,34 @@ export const allowance = (limit: ShareLimit, total: number): number => Math.max(
 
 const limitText = (limit: ShareLimit, total: number): string =>
   (limit.percent * total) / 100 >= limit.floor ? `${limit.percent} %` : `${limit.floor} people`
+
+/** In the order in which they judge. */
+export const GUARDS: readonly Guard[] = [
+  rosterMissing,
+  emptyPolicy,
+  rosterShrink,
+  directoryShrink,
+  shareGuard('maxAffected'),
+  shareGuard('maxLowered'),
+  shareGuard('maxBlocked'),
+  shareGuard('maxCleared'),
+  maxRaise,
+  protectedGuard,
+  readQuality,
+  breaker,
+  semantics,
+  envelope,
+  contested,
+]
+
+/** The way out of guards that have no limit to raise. */
+export const SETTLED_OTHERWISE: Partial<Record<GuardCode, string>> = {
+  emptyPolicy: 'put the policies back',
+  rosterShrink: 'wait for two agreeing readings of the roster',
+  readQuality: 'wait for the service to answer',
+  semantics: 'set capSemantics: copied',
+  protected: 'change spec.protected',
+  breaker: 'wait until then',
+  envelope: 'wait for a day, or widen the envelope',
+  contested: 'stop the other writer',
+}

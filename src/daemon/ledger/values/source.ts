@@ -14,8 +14,10 @@ import {
   type BreakerLimit,
   CAUSES,
   CHANGE_RESULTS,
+  DEFAULT_GUARDS,
   EFFECTS,
   GUARD_CODES,
+  type GuardDefault,
   type GuardSettings,
   type HeldChange,
   type HistoryEntry,
@@ -180,23 +182,18 @@ const seen = shape<ServiceEvidence>({
 
 const numberOrOff = orWord('off', number)
 const shareLimit = orWord('off', shape<ShareLimit>({ percent: number, floor: number }))
+const breakerLimit = orWord('off', shape<BreakerLimit>({ inARow: number, percent: number }))
 
-const guards = shape<GuardSettings>({
-  emptyPolicy: boolean,
-  rosterShrink: numberOrOff,
-  directoryShrink: numberOrOff,
-  maxAffected: shareLimit,
-  maxLowered: shareLimit,
-  maxBlocked: shareLimit,
-  maxCleared: shareLimit,
-  maxRaise: numberOrOff,
-  readQuality: shareLimit,
-  protected: boolean,
-  breaker: orWord('off', shape<BreakerLimit>({ inARow: number, percent: number })),
-  semantics: boolean,
-  envelope: boolean,
-  contested: numberOrOff,
-})
+function guardSetting(usual: GuardDefault) {
+  if (typeof usual === 'boolean') return boolean
+  if (typeof usual === 'number') return numberOrOff
+  return 'floor' in usual ? shareLimit : breakerLimit
+}
+
+// Object.fromEntries loses the types of the fields; the cast restores them.
+const guards = shape(
+  Object.fromEntries(GUARD_CODES.map((code) => [code, guardSetting(DEFAULT_GUARDS[code])])) as Parameters<typeof shape<GuardSettings>>[0],
+)
 
 const rules = {
   guards,
