@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync }
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { waypoints } from '../../src/policy/load/stamp.ts'
-import { watchPaths } from '../../src/policy/load/watch.ts'
+import { stampBefore, watchPaths } from '../../src/policy/load/watch.ts'
 import { until } from '../support/process.ts'
 import { realClock } from '../support/real-clock.ts'
 import { folders } from './support.ts'
@@ -52,6 +52,15 @@ const swapLink = (target: string, path: string): void => {
 }
 
 describe('watchPaths reports', () => {
+  it('a change between the reading of the files and the watch', async () => {
+    const root = folder({ 'a.yaml': 'a: 1' })
+    const since = await stampBefore([root], clock)
+    writeFileSync(join(root, 'a.yaml'), 'a: 2')
+    let calls = 0
+    watchers.push(await watchPaths([root], clock, () => (calls += 1), { ...BY_EVENTS, since }))
+    await until('the change to be told', () => calls > 0)
+  })
+
   it('an edit in place', async () => {
     const root = folder({ 'a.yaml': 'a: 1' })
     await expectTold([root], () => writeFileSync(join(root, 'a.yaml'), 'a: 2'))

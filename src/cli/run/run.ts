@@ -3,7 +3,7 @@
 import { createConsole } from '../../console/routes.ts'
 import { hasErrors, InputError } from '../../core/model/problem.ts'
 import { logTransition } from '../../daemon/conditions/log.ts'
-import { type LoadedConfig, networkProblems } from '../../daemon/config/config.ts'
+import { configFileOf, type LoadedConfig, networkProblems } from '../../daemon/config/config.ts'
 import { loadConfigAside } from '../../daemon/config/load.ts'
 import type { Config, ConfigInput } from '../../daemon/config/settings.ts'
 import { parseListen } from '../../daemon/config/values.ts'
@@ -19,7 +19,7 @@ import { type Comparisons, createComparisons } from '../../daemon/replay/compari
 import { type Daemon, startDaemon } from '../../daemon/schedule/daemon.ts'
 import { randomSalt, sha256 } from '../../daemon/schedule/system.ts'
 import { keepFiles, readAs } from '../../files.ts'
-import { type Watcher, watchPaths } from '../../policy/load/watch.ts'
+import { stampBefore, type Watcher, watchPaths } from '../../policy/load/watch.ts'
 import { type Embedded, LEFT_ALONE, onSandbox, startBeside, withSandboxKey } from '../sandbox/embedded.ts'
 import { type Cli, EXIT, UsageError } from '../shared/context.ts'
 import { openForDaemon } from '../shared/ledger/replica.ts'
@@ -72,6 +72,8 @@ export function createEnding({ signals, stdin }: Pick<Cli, 'signals' | 'stdin'>)
 export interface Settings {
   readonly loaded: LoadedConfig
   readonly config: Config
+  /** The files before they were read: what changes while a daemon starts is not missed. */
+  readonly before: { readonly config: string | undefined; readonly policies: string }
 }
 
 /** Reads the configuration, at the start and after changes. */
@@ -109,16 +111,21 @@ export async function runCommand(flags: RunFlags, outer: Cli): Promise<void> {
 }
 
 async function readConfig(reader: Reader, flags: RunFlags, cli: Cli, embedded: Embedded | undefined): Promise<Settings> {
-  const loaded = await loadConfigAside(embedded ? withoutService(flags, cli) : { env: cli.env, flags }, cli.clock)
+  const input = embedded ? withoutService(flags, cli) : { env: cli.env, flags }
+  const file = configFileOf(input)
+  const before = file === undefined ? undefined : await stampBefore([file], cli.clock)
+  const loaded = await loadConfigAside(input, cli.clock)
   if (!loaded.config) throw new InputError(loaded.problems)
   const keepsLedger = loaded.file !== undefined || (flags.ledger ?? cli.env['CAPKEEPER_LEDGER'] ?? '') !== ''
   const config = embedded ? besideSandbox(loaded.config, { isQuick: loaded.file === undefined, keepsLedger }, embedded.url) : loaded.config
   const missing = networkProblems(config)
   if (missing.length > 0) throw new InputError(missing)
-  const policies = await readPolicies(policyPaths(config), loaded, flags, cli)
+  const paths = policyPaths(config)
+  const stamps = { config: before, policies: await stampBefore(paths, cli.clock) }
+  const policies = await readPolicies(paths, loaded, flags, cli)
   if (!hasErrors(problemsBeside(policies))) reader.name = policies.workspace
   const workspace = reader.name ?? policies.workspace
-  return { loaded, config: named(config, workspace === undefined ? {} : { workspace }) }
+  return { loaded, config: named(config, workspace === undefined ? {} : { workspace }), before: stamps }
 }
 
 /** With --sandbox, the address and the key of another service in the environment are ignored. */
@@ -221,9 +228,9 @@ async function serve(flags: RunFlags, cli: Staying, reader: Reader, embedded: Em
 }
 
 /** When broken policies hide the workspace's name at the start, the name comes from the ledger. */
-async function withKnownName({ loaded, config }: Settings, reader: Reader, store: LedgerStore): Promise<Settings> {
+async function withKnownName(settings: Settings, reader: Reader, store: LedgerStore): Promise<Settings> {
   const [only, ...others] = (await store.workspaces()).filter((one) => one.current)
-  if (loaded.file !== undefined || !only || others.length > 0) return { loaded, config }
+  if (settings.loaded.file !== undefined || !only || others.length > 0) return settings
   reader.name = only.workspace
   return reader.read()
 }
@@ -237,7 +244,8 @@ interface Following {
 async function followFiles(daemon: Daemon, cli: Cli, settings: () => Settings): Promise<Following> {
   // Without a config file the policies also name the workspace, so a change of them is a change of the configuration.
   const policiesChanged = (): void | Promise<void> => (settings().loaded.file === undefined ? configChanged() : daemon.policiesChanged())
-  const watchPolicies = (paths: readonly string[]): Promise<Watcher> => watchPaths(paths, cli.clock, policiesChanged)
+  const watchPolicies = (paths: readonly string[]): Promise<Watcher> =>
+    watchPaths(paths, cli.clock, policiesChanged, { since: settings().before.policies })
   let paths = policyPaths(settings().config).toSorted()
   let policies = await watchPolicies(paths)
   let closed = false
@@ -252,7 +260,7 @@ async function followFiles(daemon: Daemon, cli: Cli, settings: () => Settings): 
     policies = watcher
   }
   const { file } = settings().loaded
-  const config = file === undefined ? undefined : await watchPaths([file], cli.clock, configChanged)
+  const config = file === undefined ? undefined : await watchPaths([file], cli.clock, configChanged, { since: settings().before.config })
   return {
     configChanged,
     close() {

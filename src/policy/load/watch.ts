@@ -14,6 +14,8 @@ export interface WatchOptions {
   readonly pollMs?: number
   /** Default: the process's. */
   readonly cwd?: string
+  /** The stamp of before the files were read; default: that of the start. */
+  readonly since?: string | undefined
 }
 
 export interface Watcher {
@@ -33,8 +35,8 @@ interface State {
 }
 
 /**
- * Watches once it is resolved. Calls `onChange` within 200 ms of the last event when the policy files of `paths` differ from those at the last call (or at the start). A path
- * may be a file, a folder, a link, or missing. Errors of `onChange` are ignored.
+ * Watches once it is resolved. Calls `onChange` within 200 ms of the last event when the policy files of `paths` differ from those at the last
+ * call (or of `since`). A path may be a file, a folder, a link, or missing. Errors of `onChange` are ignored.
  */
 export async function watchPaths(
   paths: readonly string[],
@@ -51,7 +53,8 @@ export async function watchPaths(
     pending: undefined,
     wake: new AbortController(),
   }
-  state.stamp = await look(state, clock)
+  const stamp = await look(state, clock)
+  state.stamp = options.since ?? stamp
   void observe(state, clock, onChange, options)
   return {
     close() {
@@ -98,6 +101,13 @@ async function compare(state: State, clock: Clock, onChange: () => unknown): Pro
 
 /** The files do not answer, which is a change as well. */
 const STALLED = 'stalled'
+
+/** How files are before they are read, for `since`. */
+export const stampBefore = (paths: readonly string[], clock: Clock, cwd = process.cwd()): Promise<string> =>
+  stampOf(paths, cwd, clock).then(
+    ({ stamp }) => stamp,
+    () => STALLED,
+  )
 
 /** How the files are now; their folders are watched from then on. */
 async function look(state: State, clock: Clock): Promise<string> {
