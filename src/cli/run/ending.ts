@@ -1,0 +1,43 @@
+// The signals of a daemon: the first interrupt stops it, the second ends the process, and a hangup reads the configuration again.
+import type { Cli } from '../shared/context.ts'
+import { EXIT } from '../shared/context.ts'
+
+export interface Ending {
+  /** Aborts on the first interrupt. */
+  readonly stop: AbortSignal
+  /** Resolves on the first interrupt. */
+  readonly asked: Promise<void>
+  /** Sets what SIGHUP does. If one came before, it runs at once. */
+  onReload(reload: () => void): void
+  close(): void
+}
+
+/** Listens until it is closed. */
+export function createEnding({ signals, stdin }: Pick<Cli, 'signals' | 'stdin'>): Ending {
+  const stop = new AbortController()
+  const asked = Promise.withResolvers<void>()
+  let missed = 0
+  let reload = (): void => {
+    missed += 1
+  }
+  const end = (): void => {
+    if (stop.signal.aborted) signals.exit(EXIT.failed)
+    stop.abort(new Error('stopped'))
+    asked.resolve()
+  }
+  const offInterrupt = signals.on('interrupt', end)
+  // On a terminal a hangup means that the terminal was closed.
+  const offHangup = signals.on('hangup', stdin.isTTY === true ? end : () => reload())
+  return {
+    stop: stop.signal,
+    asked: asked.promise,
+    onReload(given) {
+      reload = given
+      if (missed > 0) reload()
+    },
+    close() {
+      offInterrupt()
+      offHangup()
+    },
+  }
+}
