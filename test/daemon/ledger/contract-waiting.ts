@@ -55,13 +55,6 @@ export function waitingContract(name: string, place: () => string | Promise<stri
       await ledger.load()
       expect([ledger.fact('verifiedDeclared'), ledger.owned(), ledger.openIntents().length]).toEqual([2, [ownedCap(ADA, 9)], 1])
     })
-
-    test('need no transaction when there are none', async () => {
-      const ledger = await (await open(await place())).workspace('acme', URL_A)
-      await ledger.commit()
-      await ledger.load()
-      expect(ledger.owned()).toEqual([])
-    })
   })
 
   describe(`two processes with ${name}`, () => {

@@ -1,7 +1,6 @@
 // The contract of a ledger in any database; each adapter passes these tests.
 
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Approval } from '../../../src/core/model/change.ts'
 import { BugError } from '../../../src/core/model/problem.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
@@ -10,8 +9,7 @@ import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import { marked } from '../../../src/daemon/ledger/forget.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { LedgerStore } from '../../../src/daemon/ledger/store.ts'
-import { entryOf } from '../../support/declare.ts'
-import { ADA, BOB, historyOf, intentFor, kept, ledgerErrorOf, ownedCap, PLATFORM, raise, TEAM } from '../../support/ledger.ts'
+import { ADA, BOB, historyOf, intentFor, kept, ledgerErrorOf, ownedCap, raise, TEAM } from '../../support/ledger.ts'
 import { realClock } from '../../support/real-clock.ts'
 
 const URL_A = 'https://a.example/api/v1'
@@ -29,34 +27,6 @@ export async function open(file: string, mode: LedgerMode = 'write'): Promise<Le
 /** `place` returns the path or the address of a ledger that does not exist yet. */
 export function ledgerContract(name: string, place: () => string | Promise<string>): void {
   describe(`what is recorded in ${name}`, () => {
-    test('an outcome closes its intent, appends to history and keeps ownership, and all of it survives closing', async () => {
-      const file = await place()
-      const store = await open(file)
-      const ledger = await store.workspace('acme', URL_A)
-      const change = raise(ADA, 500, 4000)
-      const intent = await ledger.recordIntent(intentFor(change))
-      expect(ledger.openIntents()).toEqual([intent])
-      await ledger.recordOutcome(intent, historyOf(change, 2_000), ownedCap(ADA, 4000))
-      await store.close()
-
-      const again = await open(file)
-      const later = await again.workspace('acme', URL_A)
-      expect(later.openIntents()).toEqual([])
-      expect(later.owned()).toEqual([ownedCap(ADA, 4000)])
-      expect(await later.history()).toEqual([historyOf(change, 2_000)])
-      await again.close()
-    })
-
-    test('an outcome can release or keep ownership', async () => {
-      const ledger = await (await open(await place())).workspace('acme', URL_A)
-      ledger.saveOwned([ownedCap(ADA, 500), ownedCap(BOB, 700)])
-      const change = raise(ADA, 500, 600)
-      await ledger.recordOutcome(await ledger.recordIntent(intentFor(change)), historyOf(change, 1), 'kept')
-      expect(ledger.owned()).toEqual([ownedCap(ADA, 500), ownedCap(BOB, 700)])
-      await ledger.recordOutcome(await ledger.recordIntent(intentFor(change)), historyOf(change, 2), 'released')
-      expect(ledger.owned()).toEqual([ownedCap(BOB, 700)])
-    })
-
     test('an intent has one outcome only, and a second one changes nothing', async () => {
       const ledger = await (await open(await place())).workspace('acme', URL_A)
       const change = raise(ADA, 500, 600)
@@ -136,27 +106,6 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       ])
     })
 
-    test('approvals and quarantined scopes are replaced by id and scope', async () => {
-      const ledger = await (await open(await place())).workspace('acme', URL_A)
-      const approval: Approval = { id: '7d1f0c2a9b34', via: 'command', approvedAt: 5, state: 'pending', released: [] }
-      ledger.saveApproval(approval)
-      const spent: Approval = {
-        ...approval,
-        state: 'spent',
-        people: 3,
-        released: [{ scope: PLATFORM, from: credits(5), to: 'none', verified: true }],
-      }
-      ledger.saveApproval(spent)
-      expect(ledger.approvals()).toEqual([spent])
-
-      const entry = { scope: ADA, code: 'CAP_REFUSED', message: 'no', entry: entryOf('cap', 5), at: 9 }
-      ledger.saveQuarantined(entry)
-      ledger.saveQuarantined({ ...entry, at: 10 })
-      expect(ledger.quarantined()).toEqual([{ ...entry, at: 10 }])
-      ledger.releaseQuarantined([scopeKey(ADA), scopeKey(BOB)])
-      expect(ledger.quarantined()).toEqual([])
-    })
-
     test('forgetting a person removes their history, their use, and their address in facts and approvals, and no other person', async () => {
       const file = await place()
       const store = await open(file)
@@ -184,17 +133,6 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       const again = await open(file)
       await check(await again.workspace('acme', URL_A))
       await again.close()
-    })
-
-    test('saving undefined removes a fact', async () => {
-      const ledger = await (await open(await place())).workspace('acme', URL_A)
-      expect(ledger.fact('verifiedDeclared')).toBeUndefined()
-      ledger.saveFact('verifiedDeclared', 12)
-      ledger.saveFact('pace', { default: { rate: 5, limited: true } })
-      expect(ledger.fact('verifiedDeclared')).toBe(12)
-      expect(ledger.fact('pace')).toEqual({ default: { rate: 5, limited: true } })
-      ledger.saveFact('verifiedDeclared', undefined)
-      expect(ledger.fact('verifiedDeclared')).toBeUndefined()
     })
 
     test('workspaces share nothing', async () => {
