@@ -8,6 +8,9 @@ import { readDate } from '../../policy/dates.ts'
 import { EXIT, UsageError } from './context.ts'
 import { shownLedger } from './ledger/address.ts'
 
+/** The commands that read the ledger of a running daemon too. */
+export const READS_DAEMONS = 'plan, explain, audit and edit tidy'
+
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
 type LogLevel = (typeof LOG_LEVELS)[number]
 const LOG_FORMATS = ['json', 'pretty'] as const
@@ -58,7 +61,7 @@ const FLAGS = {
     withVariable(
       '--ledger <file>',
       'CAPKEEPER_LEDGER',
-      'the durable record, a file or postgres://user@host/name; :memory: for none; plan and explain also take the address of a running daemon; default ./capkeeper.db',
+      `the durable record, a file or postgres://user@host/name; :memory: for none; ${READS_DAEMONS} also take the address of a running daemon; default ./capkeeper.db`,
     ),
   ledgerTokenFile: () =>
     new Option(

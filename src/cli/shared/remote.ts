@@ -1,7 +1,7 @@
 // Requests to a running daemon: the address, the token, the time limit, and the reason of a failure.
 import { readToken } from '../../daemon/http/token.ts'
 import type { Clock } from '../../ports.ts'
-import type { NetworkFlags } from './args.ts'
+import { type NetworkFlags, READS_DAEMONS } from './args.ts'
 import { type Cli, CommandError, UsageError } from './context.ts'
 import { shownLedger, withoutUser } from './ledger/address.ts'
 
@@ -104,6 +104,6 @@ export function causeOf(error: unknown): string {
 export function mustBeOwn(ledger: string): void {
   if (isLedgerUrl(ledger))
     throw new UsageError(
-      `${shownLedger(ledger)} is the ledger of a running daemon: only plan, explain, audit and edit tidy can read it; name a file with --ledger`,
+      `${shownLedger(ledger)} is the ledger of a running daemon: only ${READS_DAEMONS} can read it; name a file with --ledger`,
     )
 }
