@@ -68,12 +68,6 @@ describe('an approved roster', () => {
     ['is not that of an earlier doubt', doubt(NOW - DAY / 4), given({}), false],
     ['is not another one', doubt(NOW - DAY, 9), given({}), false],
     [
-      'is none where the approval was of something else',
-      doubt(NOW - DAY),
-      { ...given({}), roster: undefined } as unknown as Approval,
-      false,
-    ],
-    [
       'is none where nothing was released, since whenever it is doubted',
       { ...doubt(0), facts: { rosterDoubt: { before: 40, now: 20 } } },
       { ...given({}), releasedAt: undefined } as unknown as Approval,

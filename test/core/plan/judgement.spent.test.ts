@@ -44,11 +44,6 @@ test.each<readonly [string, PlanSketch, Approval['state']]>([
     { caps: { team: 300, p0: 'none' }, observed: { team: 300, p0: 300 }, owned: { p0: { cap: 'none' } }, readsExplicit: false },
     'spent',
   ],
-  [
-    'is spent once a scope that is not ours may only show the inherited cap',
-    { caps: { team: 300, p0: 200 }, observed: { team: 300, p0: 300 }, readsExplicit: false },
-    'spent',
-  ],
   ['is spent once the scope is no longer read', { caps: { p1: 5 }, observed: { p1: 5 } }, 'spent'],
   [
     'goes on while the cap is set and ours, though policy declares another meanwhile',

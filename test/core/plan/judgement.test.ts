@@ -231,11 +231,6 @@ describe('ids that an operator types', () => {
     const whole = holds.map((hold) => hold.id)
     expect(buildPlan({ ...inputs, approve: whole, digest: same }).plan.holds).toEqual([])
   })
-  test('are each told what became of them', () =>
-    expect(typed(id, '0'.repeat(32)).approvals.map((one) => [one.id, one.releases.length, one.note])).toEqual([
-      [id, 16, undefined],
-      ['0'.repeat(32), 0, NONE],
-    ]))
   test('say nothing new of what was released before and is not there yet', () => {
     const { approvals } = planOf({ ...LOWER, approve: [id] })
     const again = (text: string) => planOf({ ...LOWER, approvals, approve: [text] }).plan
@@ -344,29 +339,6 @@ describe('two holds', () => {
       [true, 'later'],
       [true, 'later'],
     ])
-  })
-})
-
-describe('an approved doubt about the roster', () => {
-  const doubted: PlanSketch = {
-    people: 20,
-    caps: { team: 400, p0: 600 },
-    observed: { team: 500, p0: 500 },
-    facts: { rosterDoubt: { before: 40, now: 20 } },
-  }
-  const inputs = (more: PlanSketch = {}): PlanSketch => ({
-    ...doubted,
-    guards: { maxRaise: 1 },
-    ...more,
-    facts: { ...doubted.facts, creditsRemaining: 10 },
-  })
-
-  test('is void when the roster is another by now than the one that was shown', () => {
-    const [hold] = planOf(inputs()).plan.holds
-    const id = hold?.id ?? ''
-    const state = (size: number) =>
-      planOf(inputs({ approve: [id], holdsShown: { [id]: { people: 20, at: NOW, roster: size } } })).approvals[0]?.state
-    expect([state(20), state(25)]).toEqual(['pending', 'void'])
   })
 })
 

@@ -4,7 +4,7 @@ import { type Approval, type ExclusionCode, isReady } from '../../../src/core/mo
 import { credits } from '../../../src/core/model/units.ts'
 import type { Difference } from '../../../src/core/plan/diff.ts'
 import type { Exclusion } from '../../../src/core/plan/dispositions.ts'
-import { DAY, entryOf, HOUR, NOW, type PlainCap, scope, short } from '../../support/declare.ts'
+import { DAY, entryOf, HOUR, NOW, scope, short } from '../../support/declare.ts'
 import { COPYING, each, lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 
 const AT = { file: 'acme.yaml', line: 1, column: 5 }
@@ -143,13 +143,6 @@ describe('when only a part goes', () => {
     expect(lines(part)).toEqual(['team set none>500 policy', 'p0 clear 500>none policy held:maxCleared'])
     expect(part.plan.holds.map((hold) => hold.changes.length)).toEqual([1])
   })
-  test('what nobody is going to write is not judged', () => {
-    const lower = { caps: each(20, 400), observed: each(20, 500) }
-    expect(planOf(lower).plan.holds).toHaveLength(1)
-    expect(planOf(lower, { watched: but('onDrift') }).plan.holds).toEqual([])
-  })
-  test('all of it named is the same as all of it', () =>
-    expect(planOf(leaning, { excluded: but('focus', 'p0', 'team') }).plan).toEqual(planOf(leaning).plan))
   test.each(['mode', 'pause'] as const)('%s keeps everything back in the order of writing', (code) => {
     const { changes } = planOf(leaning, { excluded: but(code) }).plan
     expect(changes.map((one) => [short(one.scope), one.disposition])).toEqual([
@@ -272,18 +265,6 @@ describe('the problems of a plan', () => {
 })
 
 describe('who is judged', () => {
-  test('nobody is out of reach behind a cap that could not be read, or only shows the inherited value', () => {
-    const team = { caps: { team: 400 }, observed: { team: 500 }, people: 10 }
-    expect(planOf(team).plan.holds[0]?.people).toBe(10)
-    const hidden = {
-      ...team,
-      caps: { ...team.caps, p0: 900, p1: 'none' as PlainCap },
-      observed: { ...team.observed, p0: 'unknown' as const, p1: 500 },
-    }
-    expect(planOf(hidden).plan.holds[0]?.people).toBe(10)
-    const own = { ...team, caps: { ...team.caps, p0: 900, p1: 500 }, observed: { ...team.observed, p0: 900, p1: 500 } }
-    expect(planOf(own).plan.holds[0]?.people).toBe(8)
-  })
   test('where reads may show what is inherited, so are people of a group that shows just what the team has', () => {
     const shown = { team: 500, 'group:g': 500 }
     const lowered: PlanSketch = { people: 10, groups: { g: ['p0', 'p1'] }, caps: { team: 400 }, observed: shown }
@@ -308,15 +289,6 @@ describe('who is judged', () => {
     const guards = (own: number) => planOf({ ...sketch, caps: { ...wide, p0: own } }).plan.holds.map((hold) => hold.guards)
     expect([guards(600), guards(400)]).toEqual([[], [['protected']]])
   })
-  test('the worse counts: after half a plan a group’s cap may be its own, or only what the team has by now', () => {
-    const half: PlanSketch = {
-      ...{ readsExplicit: false, people: 10, groups: { g: ['p0', 'p1', 'p2', 'p3', 'p4', 'p5'] }, baseline: { team: 'none' } },
-      ...{ caps: { team: 2000, 'group:g': 1000 }, observed: { team: 2000, 'group:g': 2000 } },
-    }
-    expect(planOf(half).plan.holds.map(({ people }) => people)).toEqual([6])
-    const opposite = planOf({ ...half, caps: { team: 1000, 'group:g': 2000 }, baseline: {} }).plan.holds
-    expect(opposite.map(({ people }) => people)).toEqual([4])
-  })
   test('a plan that was interrupted is judged from where it began', () => {
     const rest: PlanSketch = { people: 20, caps: each(6, 400), observed: { ...each(6, 400), p5: 500 } }
     expect(planOf(rest).plan.holds).toEqual([])
@@ -330,16 +302,6 @@ describe('who is judged', () => {
       capSemantics: 'copied',
     }
     expect(planOf(copied).plan.holds[0]?.people).toBe(9)
-  })
-  test('how much is declared is rules and grants together', () => {
-    const few: PlanSketch = {
-      caps: each(3, 5),
-      grants: [{ ...running, on: 'p9' }],
-      observed: { ...each(20, 5) },
-      owned: Object.fromEntries(Object.keys(each(20, 5)).map((name) => [name, { cap: 5 }])),
-    }
-    const holds = planOf({ ...few, facts: { verifiedDeclared: 10 }, guards: { maxAffected: 'off', maxCleared: 'off' } }).plan.holds
-    expect(holds[0]?.message).toContain('4')
   })
 })
 

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { type ScopeKey, scopeKey } from '../../../../src/core/model/scope.ts'
 import { formatInstant } from '../../../../src/core/model/units.ts'
-import { cap, entryOf, NOW, scope } from '../../../support/declare.ts'
-import { each, lines, type PlanSketch, planOf } from '../../../support/plan.ts'
+import { entryOf, NOW, scope } from '../../../support/declare.ts'
+import { each, type PlanSketch, planOf } from '../../../support/plan.ts'
 
-const guardsOf = (sketch: PlanSketch): string[] => planOf(sketch).plan.holds.map((hold) => hold.guards.join('+'))
 const HOUR = 3_600_000
 const rule = (name: string, value: number, owned = value) => ({ [name]: { cap: owned, entry: entryOf('cap', value) } })
 
@@ -17,13 +16,6 @@ describe('a scope that another client keeps changing', () => {
     owned: { ...rule('p0', 500), ...rule('p1', 500) },
     contests: { known: { [KEY]: { at: since, entry: entryOf('cap', 500), changes: 3 } } },
   }
-
-  test('is left alone, is shown as contested, and defers no other change', () => {
-    const planned = planOf(CONTESTED)
-    expect(lines(planned)).toEqual(['p1 lower 900>500 external', 'p0 lower 900>500 external held:contested'])
-    expect(planned.scopes.map(({ state, cause }) => `${state} ${cause}`)).toEqual(['contested external', 'drifted external'])
-    expect(planned.scopes[0]?.why).toContain('changed by others 3 times in 24 h, left alone until ')
-  })
 
   test('is told with its name, both numbers, until when, and the way out', () => {
     const [hold] = planOf(CONTESTED).plan.holds
@@ -47,24 +39,5 @@ describe('a scope that another client keeps changing', () => {
     )
     expect(hold?.message).toContain(`acme: ${told.join(', ')}${more}; the limit is 3 in 24 h`)
     expect(hold?.changes).toHaveLength(count)
-  })
-
-  test('is put right when its hold is approved, and then is only drifting', () => {
-    const [hold] = planOf(CONTESTED).plan.holds
-    const planned = planOf({ ...CONTESTED, approve: [hold?.id ?? ''] })
-    expect(planned.plan.holds).toEqual([])
-    expect(planned.scopes.map(({ state }) => state)).toEqual(['drifted', 'drifted'])
-  })
-
-  test('is put right when the guard is off, or policy asks for something else', () => {
-    expect(guardsOf({ ...CONTESTED, guards: { contested: 'off' } })).toEqual([])
-    expect(guardsOf({ ...CONTESTED, caps: { p0: 600, p1: 500 } })).toEqual([])
-  })
-
-  test('becomes so with the change that is one too many', () => {
-    const written = () => [1, 2].map(() => ({ cause: 'external' as const, from: cap(800), to: cap(500), result: 'applied' as const }))
-    const planned = planOf({ ...CONTESTED, contests: { written } })
-    expect([...planned.contested.values()]).toEqual([1, 2].map(() => ({ at: NOW, entry: entryOf('cap', 500), changes: 3 })))
-    expect(guardsOf({ ...CONTESTED, contests: { written } })).toEqual(['contested'])
   })
 })

@@ -223,10 +223,6 @@ describe('at the very limit nothing is held', () => {
     ['4 failed reads of few', { ...LOWER, facts: { reads: { failed: 4, total: 10, teamFailed: false } } }],
     ['5 % failed reads', { ...LOWER, facts: { reads: { failed: 5, total: 100, teamFailed: false } } }],
     [
-      'copying seen, where caps are said to be copied',
-      { people: [], caps: { team: 6 }, observed: { team: 5 }, model: COPYING, capSemantics: 'copied' },
-    ],
-    [
       'guards that are off',
       {
         ...protect(['p0']),

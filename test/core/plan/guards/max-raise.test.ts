@@ -47,16 +47,6 @@ describe('raises beyond the credits that are left', () => {
   ]
   test.each(TABLE)('%s', (_name, sketch, expected) => expect(guardsOf(sketch)).toEqual(expected))
 
-  test('hold all raises and nothing else', () => {
-    const sketch = left(500, { caps: { p0: 1000, p1: 501, p2: 400, p3: 700 }, observed: { p0: 500, p1: 500, p2: 500, p3: 'none' } })
-    expect(lines(planOf(sketch))).toEqual([
-      'p3 set none>700 policy',
-      'p2 lower 500>400 policy',
-      'p0 raise 500>1000 policy held:maxRaise',
-      'p1 raise 500>501 policy held:maxRaise',
-    ])
-  })
-
   test('leave out a change that heals, also when a person is raised by it and by another', () => {
     const both: PlanSketch = { people: 1, caps: { team: 600 }, observed: { team: 500, p0: 500 } }
     expect(lines(planOf(left(99, { ...both, owned: { ...rule('team', 600), p0: { cap: 500 } } })))).toEqual([
