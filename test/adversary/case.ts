@@ -37,9 +37,8 @@ export async function runCase(seed: number, only?: string, programs?: Programs):
 export function tell(result: CaseResult): string {
   const { seed, kind, breaches, story } = result
   const told = breaches.map((b) => `  ✗ ${b.rule}\n    ${b.found}`)
-  const again = seed < 0 ? `--known '${kind}'` : `--first ${seed} --seeds 1 --only ${kind}`
   return [
-    `${seed < 0 ? '' : `seed ${seed}: `}${kind}: ${breaches.length} breaches; again: npm run adversary -- ${again}`,
+    `seed ${seed}: ${kind}: ${breaches.length} breaches; again: npm run adversary -- --first ${seed} --seeds 1 --only ${kind}`,
     ...told,
     ...story.map((line) => `    | ${line.replaceAll('\n', '\n    | ')}`),
   ].join('\n')

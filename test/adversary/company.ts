@@ -28,12 +28,6 @@ export const values = [50, 100, 200, 300, 500, 800, 1000, 1500, 2000, 3000, 5000
 
 export const approved = (company: Company): readonly Person[] => company.people.filter((p) => p.status === 'APPROVED')
 
-/** `count` approved people p1… without groups, with these caps: the setting of the known cases. */
-export function plainCompany(count: number, caps: Readonly<Record<string, number>>, more: Partial<Company> = {}): Company {
-  const people = Array.from({ length: count }, (_, i) => person(`p${i + 1}`))
-  return { people, groups: [], caps: new Map(Object.entries(caps)), creditsPerSeat: 500, addOnAvailable: 1_000_000, ...more }
-}
-
 /** An approved person who has used `used` credits. */
 export const person = (name: string, used = 0): Person => ({ email: `${name}@adv.example`, status: 'APPROVED', disabled: false, used })
 

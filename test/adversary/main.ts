@@ -1,8 +1,7 @@
-// `npm run adversary -- --seeds 1000 [--first N] [--only KIND] [--jobs N] [--brief] [--ignore TEXT]`: many random cases; with `--known
-// [TEXT]` the known cases with the text in their names. Prints each breach with what led to it, and a count; exit code 1 on any breach.
+// `npm run adversary -- --seeds 1000 [--first N] [--only KIND] [--jobs N] [--brief] [--ignore TEXT]`: many random cases. Prints
+// each breach with what led to it, and a count; exit code 1 on any breach.
 import { parseArgs } from 'node:util'
 import { runCase, tell } from './case.ts'
-import { knownCases, runKnown } from './known.ts'
 
 const { values } = parseArgs({
   options: {
@@ -11,7 +10,6 @@ const { values } = parseArgs({
     only: { type: 'string' },
     jobs: { type: 'string', default: '2' },
     ignore: { type: 'string', multiple: true, default: [] },
-    known: { type: 'string' },
     brief: { type: 'boolean', default: false },
   },
 })
@@ -34,16 +32,7 @@ async function work(): Promise<void> {
   }
 }
 
-async function workKnown(text: string): Promise<void> {
-  for (const known of knownCases.filter((k) => k.name.includes(text))) {
-    const result = await runKnown(known)
-    if (result.breaches.length > 0) failed += 1
-    console.log(tell({ ...result, seed: -1, kind: known.name, story: values.brief || result.breaches.length === 0 ? [] : result.story }))
-  }
-}
-
-if (values.known !== undefined) await workKnown(values.known)
-else await Promise.all(Array.from({ length: Number(values.jobs) }, work))
+await Promise.all(Array.from({ length: Number(values.jobs) }, work))
 for (const [rule, count] of [...rules].sort((a, b) => b[1] - a[1])) console.log(`${String(count).padStart(5)} × ${rule}`)
-console.log(`${values.known === undefined ? `${end - first} cases` : 'known cases'}, ${failed} with breaches`)
+console.log(`${end - first} cases, ${failed} with breaches`)
 process.exitCode = failed > 0 ? 1 : 0

@@ -44,11 +44,13 @@ describe('the quick start', () => {
     expect(await daemon.ended).toEqual({ code: 0, signal: null })
   })
 
-  test('says which flag chooses another port for the service, when that one is taken', async () => {
+  test('ends with 1 where the port of the service or of the pages is taken, and says which flag chooses another', async () => {
     const real = await service()
     const { port } = new URL(real.url)
     const ran = await inside(['run', '--sandbox', '--sandbox-port', port, '--policies', join(ROOT, 'policies'), '--once'])
     expect(ran).toMatchObject({ code: 1, stderr: `error: 127.0.0.1:${port} is in use; choose another port with --sandbox-port\n` })
+    const pages = ['run', '--sandbox', ...PORTS, '--policies', join(ROOT, 'policies'), '--listen', `127.0.0.1:${port}`]
+    expect(await inside(pages)).toMatchObject({ code: 1, stderr: expect.stringContaining(`cannot listen on 127.0.0.1:${port}`) })
   })
 
   // What npm runs; npm itself would only add its own second.
