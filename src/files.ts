@@ -29,8 +29,8 @@ export function whyUnread(error: unknown): string {
 const PIPE_WAITS_MS = 5_000
 const STEP_MS = 20
 
-/** A person's command, which may be given a pipe; a daemon that starts; or one at work, whose main thread must wait for no file. */
-let reader: 'command' | 'start' | 'daemon' = isMainThread ? 'command' : 'start'
+/** A person's command, which may be given a pipe, or a daemon, whose main thread must wait for no file. A thread is given no pipe either. */
+let reader: 'command' | 'daemon' = isMainThread ? 'command' : 'daemon'
 
 export function readAs(who: typeof reader): void {
   reader = who
@@ -212,7 +212,8 @@ interface Content {
   readonly bytes: Buffer
 }
 
-async function contentOf(path: string): Promise<Content> {
+/** For work beside the process: the content of a regular file. */
+export async function contentOf(path: string): Promise<Content> {
   const file = await promises.open(path, READ_ONLY)
   try {
     const stats = await file.stat({ bigint: true })

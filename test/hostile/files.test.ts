@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { rootCertificates } from 'node:tls'
 import { afterAll, expect, test } from 'vitest'
 import { MAIN, until } from '../support/process.ts'
 import { atEnd, daemon, daemonFiles, endAll, type Folder, liveWithinMs, pause, service, watchLife } from './world.ts'
@@ -47,15 +48,18 @@ const KINDS: readonly (readonly [string, boolean, Make])[] = [
   ['a file system that never answers (needs FUSE)', hasFuse, (path, at) => symlinkSync(join(at.path, 'stalled', 'file'), path)],
 ]
 
-const FILES = ['token', 'ledger-token', 'key', 'config.yaml', 'policies/acme.yaml']
+const FILES = ['token', 'ledger-token', 'key', 'ca.pem', 'config.yaml', 'policies/acme.yaml', 'people.csv']
 const TOKEN = { authorization: 'Bearer token-of-the-pages' }
 const LEDGER_TOKEN = { authorization: 'Bearer token-of-the-ledger' }
 
 async function start(isStalling: boolean) {
   const good = await service()
   const config = { auth: { token: { file: 'token' } }, ledgerToken: { file: 'ledger-token' } }
-  const settings = { workspaces: { acme: good.url }, config }
+  const directory = { file: 'people.csv', id: 'email', columns: ['team'] }
+  const settings = { workspaces: { acme: good.url }, config, settings: { caFile: 'ca.pem', directory } }
   const at = daemonFiles(settings)
+  at.write('ca.pem', rootCertificates[0] ?? '')
+  at.write('people.csv', 'email,team\nperson.1@example.com,one\n')
   at.write('token', 'token-of-the-pages\n')
   at.write('ledger-token', 'token-of-the-ledger\n')
   mkdirSync(join(at.path, 'stalled'))
@@ -82,7 +86,7 @@ for (const [kind, isHere, make] of KINDS) {
       await until('the files to be named', async () => {
         expect((await running.get('/status', TOKEN)).status).toBe(200)
         expect((await running.get('/ledger', LEDGER_TOKEN)).status).toBe(200)
-        return named.every((file) => running.stderr().includes(`${file} `))
+        return named.every((file) => new RegExp(`${file}[ :]`).test(running.stderr()))
       })
       const asked = good.asked.get('GetUsageConfig') ?? 0
       await until('more cycles', () => (good.asked.get('GetUsageConfig') ?? 0) > asked + 1)

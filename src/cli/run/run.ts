@@ -47,7 +47,7 @@ export interface Reader {
 
 /** Runs the daemon until it is stopped, or one cycle with --once. */
 export async function runCommand(flags: RunFlags, outer: Cli): Promise<void> {
-  readAs('start')
+  readAs('daemon')
   if (flags.listen !== undefined && !parseListen(flags.listen)) {
     throw new UsageError(`--listen '${flags.listen}' is not an address: write host:port, such as 127.0.0.1:9464`)
   }
@@ -173,7 +173,6 @@ async function serve(flags: RunFlags, cli: Staying, reader: Reader, embedded: Em
     void forgetOldHistory(host, aging.signal)
     announce(server, host, embedded)
     const following = await followFiles(daemon, cli, () => settings)
-    readAs('daemon')
     ending.onReload(() => void following.configChanged().then(() => daemon.hurry()))
     await untilStopped(daemon, host, embedded, ending)
     following.close()

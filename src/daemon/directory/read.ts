@@ -3,8 +3,10 @@
 import { basename } from 'node:path'
 import type { Problem } from '../../core/model/problem.ts'
 import type { DirectoryFile } from '../../core/resolve/directory.ts'
+import { readerIs, whyUnread } from '../../files.ts'
 import { beside, runAside } from '../../policy/load/aside.ts'
 import { shownPath } from '../../policy/load/files.ts'
+import { readThrough } from '../../policy/load/stamp.ts'
 import type { Place } from '../../policy/yaml.ts'
 import type { Clock } from '../../ports.ts'
 import type { DirectorySettings } from './csv.ts'
@@ -34,6 +36,12 @@ export type ThreadAnswer =
 
 /** Reads the file, keeping only the given people. Never rejects. */
 export async function readDirectoryAside(settings: DirectorySettings, emails: readonly string[], clock: Clock): Promise<DirectoryAnswer> {
+  try {
+    // A thread that waits for a file for ever would stay.
+    if (readerIs('daemon')) await readThrough([settings.file], process.cwd(), clock)
+  } catch (error) {
+    return { invalid: whyUnread(error) }
+  }
   const data = { settings, emails: emails.join('\n') }
   const file = beside(import.meta.url, 'directory-thread')
   const outcome = await runAside<ThreadAnswer>({ file, data, clock, deadlineMs: DEADLINE_MS, memory: MEMORY })

@@ -1,5 +1,6 @@
-// Loads policies without risk for the process: a few small files on the calling thread, everything else in a thread with bounds, and everything where a
-// daemon is at work. A file that is too much for the thread is reported, and the others are read without it.
+// Loads policies without risk for the process: a few small files on the calling thread, everything else in a thread with bounds. A file that is too
+// much for the thread is reported, and the others are read without it. For a daemon all of them are read through beside it first, so that a file system
+// that is gone does not stop it: a thread for each loading would cost it 30 MiB.
 import type { Problem } from '../../core/model/problem.ts'
 import { FileError, readerIs } from '../../files.ts'
 import type { Clock } from '../../ports.ts'
@@ -7,7 +8,7 @@ import { READING_DEADLINE_MS, SMALL_BYTES, SMALL_FILES } from '../bounds.ts'
 import type { Outcome } from './aside.ts'
 import { listPolicyFiles, shownPath } from './files.ts'
 import { type LoadedPolicies, type LoadOptions, loadPolicies, type WorkspaceSource } from './load.ts'
-import { stampOf } from './stamp.ts'
+import { readThrough } from './stamp.ts'
 
 /** How many files may be left out, one after the other, before loading fails. */
 const MAX_REFUSED = 8
@@ -17,10 +18,8 @@ export async function loadPoliciesAside(paths: readonly string[], options: LoadO
   const cwd = options.cwd ?? process.cwd()
   const stalled = readerIs('command') ? undefined : await stalledIn(paths, cwd, clock)
   if (stalled) return nothing([stalled])
-  if (!readerIs('daemon')) {
-    const { bytes, files } = listPolicyFiles(paths, cwd)
-    if (bytes <= SMALL_BYTES && files.length <= SMALL_FILES) return loadPolicies(paths, options)
-  }
+  const { bytes, files } = listPolicyFiles(paths, cwd)
+  if (bytes <= SMALL_BYTES && files.length <= SMALL_FILES) return loadPolicies(paths, options)
   const { beside, runAside } = await import('./aside.ts')
   const end = clock.monotonic() + READING_DEADLINE_MS
   const refused = new Map<string, Problem>()
@@ -41,7 +40,7 @@ const nothing = (problems: readonly Problem[]): LoadedPolicies => ({ sets: new M
 /** A path that does not answer, found before a thread would wait for it in vain. */
 async function stalledIn(paths: readonly string[], cwd: string, clock: Clock): Promise<Problem | undefined> {
   try {
-    await stampOf(paths, cwd, clock)
+    await readThrough(paths, cwd, clock)
     return undefined
   } catch (error) {
     if (!(error instanceof FileError)) throw error
@@ -76,8 +75,6 @@ function problemOf({ kind, at, message }: Exclude<Outcome<LoadedPolicies>, { rea
     case 'memory':
       return tooLarge(`${subject} needs more memory to be read than is given`)
     case 'time':
-      if (at === undefined && readerIs('daemon'))
-        return { severity: 'error', code: 'FILE_STALLED', message: `${subject} was not read within ${READING_DEADLINE_MS / 1000} s` }
       return tooLarge(`${subject} was not read within ${READING_DEADLINE_MS / 1000} s`)
     case 'error':
       return { severity: 'error', code: 'FILE_UNREADABLE', message: `${subject} cannot be read: ${message}`, ...place }

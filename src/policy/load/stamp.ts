@@ -1,11 +1,11 @@
 // Tells whether policy files may have changed, and which folders to watch: their names, links and times, looked at beside the process, with the bounds
-// of `files.ts` on folders. It reads none of them and judges nothing.
+// of `files.ts` on folders. It judges nothing.
 import { lstat, opendir, readlink, realpath, stat } from 'node:fs'
 import { dirname, join, parse, resolve, sep } from 'node:path'
 import { promisify } from 'node:util'
-import { identityOf, oneAtATime, type Progress } from '../../files.ts'
+import { contentOf, identityOf, oneAtATime, type Progress } from '../../files.ts'
 import type { Clock } from '../../ports.ts'
-import { isPolicyName, MAX_DEPTH, MAX_NAMES } from './files.ts'
+import { isPolicyName, MAX_DEPTH, MAX_FILE_BYTES, MAX_NAMES } from './files.ts'
 
 /** The names in a folder that matter. */
 export type Interest = ReadonlySet<string> | 'any'
@@ -20,27 +20,35 @@ interface Walk {
   readonly lines: string[]
   readonly folders: Set<string>
   readonly progress: Progress
+  readonly reads: boolean
   names: number
 }
 
 const realOf = promisify(realpath)
 
-const stampBeside = oneAtATime(async (name, progress): Promise<Stamp> => {
-  const walk: Walk = { lines: [], folders: new Set(), progress, names: 0 }
-  const wanted = new Map<string, { folder: string; interest: Interest }>()
-  const paths = new Set(name.split('\0'))
-  for (const path of paths) await visit(walk, path, 0)
-  for (const path of paths) {
-    progress(path)
-    for (const { folder, name } of await waypoints(path)) await want(wanted, folder, name)
-  }
-  for (const folder of walk.folders) await want(wanted, folder, undefined)
-  return { stamp: walk.lines.sort().join('\n'), wanted }
-})
+const lookBeside = (reads: boolean) =>
+  oneAtATime(async (name, progress): Promise<Stamp> => {
+    const walk: Walk = { lines: [], folders: new Set(), progress, reads, names: 0 }
+    const wanted = new Map<string, { folder: string; interest: Interest }>()
+    const paths = new Set(name.split('\0'))
+    for (const path of paths) await visit(walk, path, 0)
+    for (const path of paths) {
+      progress(path)
+      for (const { folder, name } of await waypoints(path)) await want(wanted, folder, name)
+    }
+    for (const folder of walk.folders) await want(wanted, folder, undefined)
+    return { stamp: walk.lines.sort().join('\n'), wanted }
+  })
 
+const nameOf = (paths: readonly string[], cwd: string): string => paths.map((path) => resolve(cwd, path)).join('\0')
+
+const stampBeside = lookBeside(false)
 /** Rejects with a `FileError` when a path does not answer. */
-export const stampOf = (paths: readonly string[], cwd: string, clock: Clock): Promise<Stamp> =>
-  stampBeside(paths.map((path) => resolve(cwd, path)).join('\0'), clock)
+export const stampOf = (paths: readonly string[], cwd: string, clock: Clock): Promise<Stamp> => stampBeside(nameOf(paths, cwd), clock)
+
+const readBeside = lookBeside(true)
+/** Reads everything and keeps nothing. Rejects with a `FileError` when a path does not answer. */
+export const readThrough = (paths: readonly string[], cwd: string, clock: Clock): Promise<unknown> => readBeside(nameOf(paths, cwd), clock)
 
 async function visit(walk: Walk, path: string, depth: number): Promise<void> {
   walk.progress(path)
@@ -48,7 +56,10 @@ async function visit(walk: Walk, path: string, depth: number): Promise<void> {
     const real = await realOf(path)
     const stats = await promisify(stat)(real, { bigint: true })
     if (stats.isDirectory()) await visitFolder(walk, path, real, depth)
-    else if (depth === 0 || isPolicyName(path)) walk.lines.push(`${path}|${real}|${identityOf(stats)}`)
+    else if (depth === 0 || isPolicyName(path)) {
+      walk.lines.push(`${path}|${real}|${identityOf(stats)}`)
+      if (walk.reads && stats.size <= MAX_FILE_BYTES) await contentOf(real)
+    }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
     if (depth === 0 || isPolicyName(path) || code !== 'ENOENT') walk.lines.push(`${path}|${code}`)
