@@ -1,5 +1,5 @@
 // The only file that opens a path from outside for reading. An open never blocks, and only a regular file is read, up to a bound: a FIFO, device,
-// socket or folder must never hang or fill the process. What the daemon reads goes beside it (`readAside`), because a file system that is gone
+// socket or folder must never hang or fill the process. What the daemon reads goes beside it (`oneAtATime`), because a file system that is gone
 // lets a read wait for ever.
 import { type BigIntStats, closeSync, constants, createReadStream, fstatSync, openSync, promises, readSync, statSync } from 'node:fs'
 import type { Readable } from 'node:stream'
