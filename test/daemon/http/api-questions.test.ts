@@ -69,3 +69,11 @@ describe('an invalid request', () => {
     expect([answer.status, answer.headers.get('allow'), JSON.parse(await answer.text()).kind]).toEqual([405, 'GET, HEAD', 'Error'])
   })
 })
+
+test('what a team declares and an envelope refuses is among what a person should look at', async () => {
+  const { policy, ...view } = fullView()
+  const views = () => [{ ...view, ...(policy && { policy: { ...policy, valid: true } }) }]
+  const { url } = await serve({ views })
+  const { attention } = JSON.parse(await (await fetch(`${url}/api/v1/workspaces`)).text())
+  expect(attention).toContainEqual(expect.objectContaining({ subject: 'policy', tone: 'warn', path: '/workspaces/acme/policies' }))
+})
