@@ -5,7 +5,7 @@ import type { Programs } from './program.ts'
 import { randomOf } from './random.ts'
 import { type Breach, openWorld, type World } from './world.ts'
 
-export interface CaseResult {
+interface CaseResult {
   readonly seed: number
   readonly kind: string
   readonly breaches: readonly Breach[]

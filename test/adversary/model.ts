@@ -1,5 +1,5 @@
-// The adversary's own reading of docs/words.md and 5: which cap applies to a person, and how many people a change affects in which
-// way. Written from that page alone; must never import from src.
+// The adversary's own reading of docs/words.md and docs/guards-and-approvals.md: which cap applies to a person, and how many people a change
+// affects in which way. Written from these pages alone; must never import from src.
 import { approved, type Company } from './company.ts'
 
 /** Caps by scope: `team`, `group:ID` or an e-mail. */
@@ -32,7 +32,7 @@ export interface Counts {
   readonly unsure: number
 }
 
-/** The effects of a whole plan on people, each counted once by net effect (section 5). */
+/** The effects of a whole plan on people, each counted once by net effect (docs/guards-and-approvals.md). */
 export function countsOf(company: Company, before: State, now: State): Counts {
   const lowered: string[] = []
   const blocked: string[] = []
@@ -62,7 +62,7 @@ export interface Limits {
   readonly maxCleared: { readonly percent: number; readonly floor: number }
 }
 
-/** The defaults of section 5. */
+/** The defaults of docs/guards-and-approvals.md. */
 export const defaults: Limits = {
   maxAffected: { percent: 25, floor: 5 },
   maxLowered: { percent: 15, floor: 3 },

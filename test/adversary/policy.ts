@@ -1,4 +1,4 @@
-// A policy as data: drawn, written as YAML, and read by the adversary's own reading of section 2 (the desired cap of each scope now).
+// A policy as data: drawn, written as YAML, and read by the adversary's own reading of docs/policies.md (the desired cap of each scope now).
 import { approved, type Company, values } from './company.ts'
 import type { Cap } from './model.ts'
 import type { Random } from './random.ts'
@@ -53,7 +53,7 @@ export interface Declared {
   readonly loose: ReadonlySet<string>
 }
 
-/** The desired caps of a policy at an instant, by section 2. */
+/** The desired caps of a policy at an instant, by docs/policies.md. */
 export function declaredBy(policy: Policy, company: Company, now: number): Declared {
   const present = new Set(approved(company).map((p) => p.email))
   const active = policy.grants.filter((g) => (g.from === undefined || g.from.at <= now) && now < g.until.at)

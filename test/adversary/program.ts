@@ -29,9 +29,9 @@ export interface Programs {
 const limitMs = 120_000
 
 /** Starts a command in a folder. The key is in CAPKEEPER_TRIAL_KEY, where the trial's config looks for it. */
-export function start(folder: string, words: readonly string[], environment: Readonly<Record<string, string>> = {}): Running {
+export function start(folder: string, words: readonly string[]): Running {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('CAPKEEPER_')))
-  const env = { ...inherited, NO_COLOR: '1', NODE_NO_WARNINGS: '1', CAPKEEPER_TRIAL_KEY: 'sandbox-admin', ...environment }
+  const env = { ...inherited, NO_COLOR: '1', NODE_NO_WARNINGS: '1', CAPKEEPER_TRIAL_KEY: 'sandbox-admin' }
   const child = spawn(process.execPath, [mainFile, ...words], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
   let out = ''
   let talk = ''

@@ -60,7 +60,7 @@ export async function openWorld(company: Company, switches: readonly string[] = 
       `${ended.line} → ${ended.code}${ended.code > 3 || ended.code < 0 || ended.code === 1 ? `: ${(ended.talk || ended.out).slice(-600)}` : ''}`,
     )
     if (`${ended.out}${ended.talk}`.includes('sandbox-admin'))
-      breaches.push({ rule: 'Keys never appear in any output (section 7)', found: ended.line })
+      breaches.push({ rule: 'Keys never appear in any output (docs/operations.md)', found: ended.line })
   }
   const command = async (...words: readonly string[]): Promise<Ended> => {
     const ended = await programs.command(folder, words)

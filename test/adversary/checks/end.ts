@@ -1,4 +1,4 @@
-// The end state: declared scopes are as declared, all others are unchanged (docs/words.md, 3 and 6).
+// The end state: declared scopes are as declared, all others are unchanged (docs/commands.md, docs/policies.md).
 import type { Cap, State } from '../model.ts'
 import type { Declared } from '../policy.ts'
 import type { World } from '../world.ts'
@@ -17,7 +17,7 @@ export function checkEnd(world: World, expected: State, loose: ReadonlySet<strin
   const wrong = differences(actual, expected).filter(([scope]) => !loose.has(scope))
   for (const [scope, is, should] of wrong) {
     world.breach(
-      '0 means that the service is as declared; what is not mentioned is not managed (sections 1, 3)',
+      '0 means that the service is as declared; what is not mentioned is not managed (docs/commands.md, docs/policies.md)',
       `${when}: ${scope} is ${is}, should be ${should}`,
     )
   }

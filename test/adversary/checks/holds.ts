@@ -29,13 +29,16 @@ export function checkGuards(
   const shown = new Set(holds.flatMap((hold) => hold.guards))
   for (const guard of inAll(both, limits)) {
     if (!shown.has(guard))
-      world.breach(`${guard} holds when its share is passed (section 5)`, `${both.map(told).join('; or ')}, and no hold names it`)
+      world.breach(
+        `${guard} holds when its share is passed (docs/guards-and-approvals.md)`,
+        `${both.map(told).join('; or ')}, and no hold names it`,
+      )
   }
   const bound = both.flatMap((c) => guardsDue({ ...c, blocked: [...c.blocked, ...Array<string>(c.unsure).fill('?')] }, limits))
   for (const guard of shown) {
     if (guard in limits && !bound.some((g) => g === guard) && holds.length === 1) {
       world.breach(
-        'Counted by net effect of the whole plan (section 5)',
+        'Counted by net effect of the whole plan (docs/guards-and-approvals.md)',
         `${guard} holds, but ${both.map(told).join('; or ')}; ${holds.map((h) => h.message).join(' ')}`,
       )
     }
@@ -48,7 +51,7 @@ export function checkProtected(world: World, declared: ReadonlyMap<string, Cap>,
   const harmed = listed.filter((email) => real?.includes(email) && seen?.includes(email))
   if (harmed.length > 0)
     world.breach(
-      'protected holds any lowering, blocking or clearing of a listed person (section 5)',
+      'protected holds any lowering, blocking or clearing of a listed person (docs/guards-and-approvals.md)',
       `without any approval: ${harmed.join(', ')}`,
     )
 }
@@ -58,7 +61,7 @@ export function checkUnapproved(world: World, declared: ReadonlyMap<string, Cap>
   const both = counts(world, declared, start, world.service.state())
   for (const guard of inAll(both, limits)) {
     world.breach(
-      `${guard}: what goes out is judged again without what is held (section 5)`,
+      `${guard}: what goes out is judged again without what is held (docs/guards-and-approvals.md)`,
       `without any approval: ${both.map(told).join('; or ')}`,
     )
   }

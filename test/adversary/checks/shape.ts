@@ -75,9 +75,9 @@ const planKeys = [
   'approvals',
 ]
 const changeKeys = ['scope', 'action', 'effect', 'from', 'to', 'cause', 'people', 'source', 'reason']
-const rule = '--output json of plan and apply is as section 3 writes it'
+const rule = '--output json of plan and apply is as docs/commands.md writes it'
 
-/** Every field that section 3 names exists, with an allowed value. */
+/** Every field that docs/commands.md names exists, with an allowed value. */
 export function checkShape(world: World, plan: Json | undefined, command: string): void {
   const told = new Set<string>()
   const wrong = (found: string): void => {

@@ -1,4 +1,4 @@
-// Compares writes with the plan that was shown: the same changes, in its order (docs/commands.md and 6).
+// Compares writes with the plan that was shown: the same changes, in its order (docs/commands.md).
 import type { Cap } from '../model.ts'
 import { type Seen, writesOf, writtenText } from '../service.ts'
 import type { World } from '../world.ts'
@@ -18,16 +18,16 @@ export function checkDifference(
   for (const [scope, from, to] of expected) {
     if (loose.has(scope)) continue
     const change = shown.get(scope)
-    if (change === undefined) world.breach('plan shows the changes of all passes (section 6)', `${scope} ${from} → ${to} is missing`)
+    if (change === undefined) world.breach('plan shows the changes of all passes', `${scope} ${from} → ${to} is missing`)
     else if (change.to !== to || change.from !== from) {
-      world.breach('a change tells from and to (section 3)', `${scope} shows ${change.from} → ${change.to}, should be ${from} → ${to}`)
+      world.breach('a change tells from and to', `${scope} shows ${change.from} → ${change.to}, should be ${from} → ${to}`)
     }
     shown.delete(scope)
   }
   for (const change of shown.values()) {
     if (!loose.has(change.scope))
       world.breach(
-        'A scope is written only when its observed cap differs from what is declared (section 6)',
+        'A scope is written only when its observed cap differs from what is declared (ARCHITECTURE.md, invariant 3)',
         `plan wants ${change.scope} ${change.from} → ${change.to}`,
       )
   }
@@ -39,15 +39,15 @@ export function checkShown(world: World, changes: readonly Change[], seen: reado
   const waiting = new Set(changes.filter((c) => c.hold === '' && c.waitsFor !== '').map(keyOf))
   const written = writesOf(seen).map(writtenText)
   for (const key of written)
-    if (!shown.includes(key) && !waiting.has(key)) world.breach('apply writes no (scope, to) that was not shown (section 6)', key)
-  for (const key of shown)
-    if (!written.includes(key)) world.breach('a change that is shown and ready is written (sections 3, 5, 6)', `${key} was not`)
+    if (!shown.includes(key) && !waiting.has(key))
+      world.breach('apply writes no (scope, to) that was not shown (ARCHITECTURE.md, invariant 12)', key)
+  for (const key of shown) if (!written.includes(key)) world.breach('a change that is shown and ready is written', `${key} was not`)
   const order = changes
     .filter((c) => c.hold === '')
     .map(keyOf)
     .filter((key) => written.includes(key))
   const real = written.filter((key) => order.includes(key))
   if (inOrder && real.length === order.length && real.join() !== order.join()) {
-    world.breach('changes[] is in the order of writing (section 3)', `shown ${order.join(', ')}; written ${real.join(', ')}`)
+    world.breach('changes[] is in the order of writing', `shown ${order.join(', ')}; written ${real.join(', ')}`)
   }
 }

@@ -5,8 +5,8 @@ import { effective, type State } from '../model.ts'
 import { landedOf, type Seen, writesOf } from '../service.ts'
 import type { World } from '../world.ts'
 
-const below = 'Between any two writes no person is below the lesser of the caps before and after (section 6)'
-const uncapped = 'No person is uncapped on the way to a cap (section 6)'
+const below = 'Between any two writes no person is below the lesser of the caps before and after (docs/operations.md)'
+const uncapped = 'No person is uncapped on the way to a cap (docs/operations.md)'
 
 /** Checks each state between `before` and `end` that the writes produced. */
 export function checkWay(world: World, seen: readonly Seen[], before: State, end: State): void {
@@ -29,7 +29,7 @@ export function checkNeed(world: World, seen: readonly Seen[]): void {
   for (const write of writesOf(seen)) {
     const was = write.before.get(write.scope) ?? 'none'
     if (was !== write.cap) continue
-    const rule = 'A scope is written only when its observed cap differs, and is never cleared when unset (section 6)'
+    const rule = 'A scope is written only when its observed cap differs, and is never cleared when unset (ARCHITECTURE.md, invariant 3)'
     world.breach(rule, `${write.scope} was ${was} and was written ${write.cap}`)
   }
 }
@@ -41,7 +41,7 @@ export function checkOnce(world: World, seen: readonly Seen[]): void {
   for (const [scope, times] of count) {
     if (times > 1)
       world.breach(
-        'A scope is written only when its observed cap differs from what is declared (section 6)',
+        'A scope is written only when its observed cap differs from what is declared (ARCHITECTURE.md, invariant 3)',
         `${scope} was written ${times} times`,
       )
   }
@@ -52,6 +52,7 @@ export function checkReadBack(world: World, seen: readonly Seen[]): void {
   seen.forEach((write, index) => {
     if (!write.landed) return
     const readBack = seen.slice(index + 1).some((s) => s.operation === 'GetUsageConfig' && s.scope === write.scope)
-    if (!readBack) world.breach('A scope is read back after its write (section 6)', `${write.scope} → ${write.cap} was not`)
+    if (!readBack)
+      world.breach('A scope is read back after its write (ARCHITECTURE.md, invariant 3)', `${write.scope} → ${write.cap} was not`)
   })
 }

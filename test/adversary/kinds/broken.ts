@@ -40,18 +40,18 @@ export const broken: Kind = async (random, open) => {
   for (const words of [['validate'], random.chance(0.5) ? ['plan'] : ['apply', '--yes']]) {
     const run = await world.run(...words)
     if (words[0] === 'validate' || due === 65) {
-      if (run.code !== due) world.breach('65 invalid policy or config (section 3)', `${words.join(' ')}: exit ${run.code}: ${outcome(run)}`)
+      if (run.code !== due) world.breach('65 invalid policy or config', `${words.join(' ')}: exit ${run.code}: ${outcome(run)}`)
     }
     const said = `${run.out}${run.talk}`
     for (const place of places) {
       if (!said.includes(place))
         world.breach(
-          'Every error names file:line:column, and all are reported at once (section 2)',
+          'Every error names file:line:column, and all are reported at once (docs/policies.md)',
           `${words.join(' ')}: nothing at ${place} told: ${outcome(run)}`,
         )
     }
     if (due === 65 && run.seen.length > 0)
-      world.breach('An invalid policy stops the command (section 3)', `${words.join(' ')}: ${run.seen.length} requests`)
+      world.breach('An invalid policy stops the command', `${words.join(' ')}: ${run.seen.length} requests`)
   }
 }
 

@@ -40,7 +40,7 @@ async function round(world: World, policy: Policy, expected: State, loose: Reado
   world.write(policy)
   const start = world.service.state()
   const plan = await world.run('plan', '--detailed-exitcode', '--output', 'json')
-  if (writesOf(plan.seen).length > 0) world.breach('plan never writes (section 3)', `${writesOf(plan.seen).length} writes`)
+  if (writesOf(plan.seen).length > 0) world.breach('plan never writes', `${writesOf(plan.seen).length} writes`)
   checkShape(world, plan.json, 'plan')
   const changes = changesOf(plan.json)
   checkDifference(
@@ -52,7 +52,7 @@ async function round(world: World, policy: Policy, expected: State, loose: Reado
   const due = changes.length > 0 ? 2 : 0
   if (plan.code !== due)
     world.breach(
-      'plan --detailed-exitcode: 2 with changes pending, else 0 (section 3)',
+      'plan --detailed-exitcode: 2 with changes pending, else 0',
       `exit ${plan.code} with ${changes.length} changes: ${outcome(plan)}`,
     )
   const run = await world.run('apply', '--yes', '--output', 'json')
@@ -75,7 +75,7 @@ async function checkHistory(world: World, seen: Parameters<typeof landedOf>[0]):
   )
   for (const write of landed) {
     if (!entries.has(text(write.scope, write.cap)))
-      world.breach('history shows the writes of capkeeper, with both caps (section 3)', `${write.scope} → ${write.cap} is missing`)
+      world.breach('history shows the writes of capkeeper, with both caps', `${write.scope} → ${write.cap} is missing`)
   }
 }
 
@@ -86,12 +86,12 @@ async function checkExplain(world: World, declared: Declared, loose: ReadonlySet
   for (const scope of [chosen]) {
     const run = await world.run('explain', scope, '--output', 'json')
     if (scope === email && run.code !== 0)
-      world.breach('explain tells of every person of the roster (section 3)', `${scope}: exit ${run.code}: ${outcome(run)}`)
+      world.breach('explain tells of every person of the roster', `${scope}: exit ${run.code}: ${outcome(run)}`)
     const wanted = declared.wanted.get(scope)
     if (wanted === undefined || loose.has(scope)) continue
-    if (run.code !== 0) world.breach('explain tells of each scope of the policy (section 3)', `${scope}: exit ${run.code}: ${outcome(run)}`)
+    if (run.code !== 0) world.breach('explain tells of each scope of the policy', `${scope}: exit ${run.code}: ${outcome(run)}`)
     else if (scope === email && wanted !== 'none' && at(run.json, 'cap') !== wanted) {
-      world.breach('explain tells which rule won (section 3)', `${scope}: cap ${String(at(run.json, 'cap'))}, should be ${wanted}`)
+      world.breach('explain tells which rule won', `${scope}: cap ${String(at(run.json, 'cap'))}, should be ${wanted}`)
     }
   }
 }

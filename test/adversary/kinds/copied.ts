@@ -17,19 +17,19 @@ export const copied: Kind = async (random, open) => {
   world.write(policy)
   const { wanted } = declaredBy(policy, company, Date.now())
   const run = await world.run('apply', '--yes', '--output', 'json')
-  if (run.code !== 0)
-    world.breach('One apply on a healthy service ends where the policy says, with 0 (section 6)', `exit ${run.code}: ${outcome(run)}`)
+  if (run.code !== 0) world.breach('One apply on a healthy service ends where the policy says, with 0', `exit ${run.code}: ${outcome(run)}`)
   const should = after(new Map(), wanted)
   for (const { email } of approved(company)) {
     const is = await world.service.truth(email)
     const want = effective(should, company, email)
     if (is !== want && run.code === 0)
       world.breach(
-        "copied: every approved person's resolved cap is kept at user scope (section 6)",
+        "copied: every approved person's resolved cap is kept at user scope (docs/configuration.md)",
         `${email} has ${is}, should have ${want}`,
       )
   }
   const again = await world.run('apply', '--yes', '--output', 'json')
-  for (const write of writesOf(again.seen)) world.breach('A second apply writes nothing (sections 1, 6)', `${write.scope} → ${write.cap}`)
-  if (again.code !== 0) world.breach('A second apply ends with 0 (section 3)', `exit ${again.code}: ${outcome(again)}`)
+  for (const write of writesOf(again.seen))
+    world.breach('A second apply writes nothing (ARCHITECTURE.md, invariant 6)', `${write.scope} → ${write.cap}`)
+  if (again.code !== 0) world.breach('A second apply ends with 0', `exit ${again.code}: ${outcome(again)}`)
 }

@@ -26,25 +26,25 @@ export const daemon: Kind = async (random, open) => {
   try {
     if (!(await reached(world, expected, declared.loose)))
       return world.breach(
-        'run reconciles every workspace (section 3)',
+        'run reconciles every workspace (docs/operations.md)',
         `not as declared: ${missing(world, expected)}; ${running.talked().slice(-500)}`,
       )
     checkWay(world, world.service.seen, start, expected)
     const scope = random.pick([...declared.wanted.keys()].filter((s) => declared.wanted.get(s) !== 'none' || s === 'team'))
     await world.service.edit(scope, 4321)
     if (!(await reached(world, expected, declared.loose)))
-      world.breach('onDrift: heal (section 4)', `${scope} was set to 4321 and stayed: ${running.talked().slice(-300)}`)
+      world.breach('onDrift: heal (docs/configuration.md)', `${scope} was set to 4321 and stayed: ${running.talked().slice(-300)}`)
     const next = { ...policy, team: policy.team + 111 }
     world.write(next)
     const then = expectedEnd(world.service.state(), declaredBy(next, company, Date.now()))
     if (!(await reached(world, then, declared.loose)))
-      world.breach('a policy change reconciles (section 4)', `team should be ${next.team}; ${running.talked().slice(-300)}`)
+      world.breach('a policy change reconciles (docs/operations.md)', `team should be ${next.team}; ${running.talked().slice(-300)}`)
     const turn = Date.now() + 5000
     const lent = random.pick([...present(company)])
     const granted = { ...next, grants: [{ scope: lent, gives: { cap: 5432 }, until: { text: new Date(turn).toISOString(), at: turn } }] }
     world.write(granted)
     const lending = new Map(then).set(lent, 5432)
-    const rule = 'a grant ends at its instant and gives back what was there (section 2)'
+    const rule = 'a grant ends at its instant and gives back what was there (docs/policies.md)'
     if (!(await reached(world, lending, declared.loose)))
       world.breach(rule, `${lent} was not granted 5432; ${running.talked().slice(-300)}`)
     if (!(await reached(world, then, declared.loose))) world.breach(rule, `${lent} kept 5432; ${running.talked().slice(-300)}`)
@@ -52,7 +52,7 @@ export const daemon: Kind = async (random, open) => {
     if (back < turn) world.breach(rule, `${lent} was given back ${turn - back} ms early`)
     const beside = await world.run('plan', '--detailed-exitcode', '--output', 'json')
     if (beside.code !== 0 || holdsOf(beside.json).length > 0)
-      world.breach('every reading command works beside a running daemon (section 3)', `exit ${beside.code}: ${outcome(beside)}`)
+      world.breach('every reading command works beside a running daemon', `exit ${beside.code}: ${outcome(beside)}`)
     running.child.kill('SIGKILL')
     await running.ended
     if (declared.loose.size === 0) {

@@ -32,9 +32,9 @@ export const foreign: Kind = async (random, open) => {
   const run = await world.run('apply', '--yes', '--output', 'json')
   for (const change of changesOf(run.json)) {
     if (change.cause !== 'external')
-      world.breach('cause is external when another client wrote (section 1)', `${change.scope} says ${change.cause}`)
+      world.breach('cause is external when another client wrote (docs/words.md)', `${change.scope} says ${change.cause}`)
     if (change.hold !== '' && !changesClears(change.to))
-      world.breach('Healing is not held (section 5)', `${change.scope} ${change.from} → ${change.to} is held`)
+      world.breach('Healing is not held (docs/guards-and-approvals.md)', `${change.scope} ${change.from} → ${change.to} is held`)
   }
   if (run.code === 3 && changesOf(run.json).some((c) => c.to === 'none')) return
   checkDone(world, run, start, expected, declared.loose)

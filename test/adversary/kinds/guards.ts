@@ -45,18 +45,18 @@ export const guards: Kind = async (random, open) => {
   const same = await world.run('apply', '--yes', '--output', 'json')
   if (writesOf(same.seen).length > 0)
     world.breach(
-      'A hold stays until its own approval (section 5)',
+      'A hold stays until its own approval (docs/guards-and-approvals.md)',
       `the second apply wrote ${writesOf(same.seen).map(writtenText).join(', ')}`,
     )
   checkSame(world, holds, holdsOf(same.json))
   await release(world, random, policy, holdsOf(same.json))
   const left = differences(world.service.state(), expected).filter(([scope]) => !declared.loose.has(scope))
   for (const [scope, is, should] of left)
-    world.breach('All holds approved: the service is as declared (section 3)', `${scope} is ${is}, should be ${should}`)
+    world.breach('All holds approved: the service is as declared', `${scope} is ${is}, should be ${should}`)
   if (left.length === 0 && declared.loose.size === 0) await checkQuiet(world)
 }
 
-const exit = 'Exit codes, the first that fits: 3 held by a guard, 0 done (section 3)'
+const exit = 'Exit codes, the first that fits: 3 held by a guard, 0 done'
 
 function checkStep(world: World, run: Run, start: State): void {
   checkWay(world, run.seen, start, world.service.state())
@@ -73,7 +73,7 @@ function checkSame(world: World, before: readonly Hold[], now: readonly Hold[]):
   for (const hold of before) {
     if (!ids.has(hold.id))
       world.breach(
-        'A hold has the same id in every cycle while its changes are the same (section 5)',
+        'A hold has the same id in every cycle while its changes are the same (docs/guards-and-approvals.md)',
         `${hold.id} (${hold.guards.join(', ')}: ${hold.changes.join(', ')}) is gone; now ${now.map((h) => h.changes.join(', ')).join(' | ')}`,
       )
   }
@@ -95,8 +95,7 @@ async function release(world: World, random: Random, policy: Policy, standing: r
     if (reviewed) world.write({ ...policy, approvals: [hold.id] })
     else if (words.length === 0) {
       const approved = await world.run('approve', hold.id)
-      if (approved.code !== 0)
-        world.breach('approve ID records the release of a hold (section 3)', `exit ${approved.code}: ${outcome(approved)}`)
+      if (approved.code !== 0) world.breach('approve ID records the release of a hold', `exit ${approved.code}: ${outcome(approved)}`)
     }
     const mark = world.service.seen.length
     const killed = hold.changes.length > 1 && random.chance(0.35)
@@ -116,7 +115,7 @@ async function release(world: World, random: Random, policy: Policy, standing: r
   }
 }
 
-const lets = 'Releasing one hold never lets another through; it releases exactly its own changes (section 5)'
+const lets = 'Releasing one hold never lets another through; it releases exactly its own changes (docs/guards-and-approvals.md)'
 
 const foreignWrites = (run: Run, others: readonly Hold[]): readonly string[] =>
   writesOf(run.seen)
@@ -140,7 +139,7 @@ function checkKept(world: World, run: Run, hold: Hold): void {
       .map(keyOf),
   )
   const missing = hold.changes.filter((key) => !landed.has(key) && !waits.has(key))
-  const rule = 'The released changes stay released until verified, also when a crash leaves half of them (section 5)'
+  const rule = 'The released changes stay released until verified, also when a crash leaves half of them (docs/guards-and-approvals.md)'
   if (missing.length > 0) world.breach(rule, `${missing.join(', ')} not written after the crash; exit ${run.code}`)
 }
 
@@ -153,11 +152,11 @@ function checkReleased(world: World, run: Run, hold: Hold, others: readonly Hold
   const missing = hold.changes.filter((key) => !written.has(key) && !went.some((c) => keyOf(c) === key && c.waitsFor !== ''))
   if (missing.length > 0)
     world.breach(
-      'A released change that may not be written yet names what it waits for (section 6)',
+      'A released change that may not be written yet names what it waits for',
       `${missing.join(', ')}: not written, and no waitsFor`,
     )
   for (const change of went)
     if (goesOut(change) && change.released === '')
-      world.breach('released names the approval (section 3)', `${keyOf(change)} was approved and has no released`)
+      world.breach('released names the approval', `${keyOf(change)} was approved and has no released`)
   checkSame(world, others, holdsOf(run.json))
 }

@@ -23,17 +23,15 @@ export const inherited: Kind = async (random, open) => {
   const open4 = run.code === 4 && !told && `${run.out}${run.talk}`.includes('capReads')
   if (open4) return
   if (run.code !== 0)
-    return world.breach(
-      'One apply on a healthy service ends where the policy says, with 0 (section 6)',
-      `exit ${run.code}: ${outcome(run)}`,
-    )
+    return world.breach('One apply on a healthy service ends where the policy says, with 0', `exit ${run.code}: ${outcome(run)}`)
   if (declared.loose.size > 0) return
   for (const { email } of approved(company)) {
     const is = effective(world.service.state(), company, email)
     const should = effective(expected, company, email)
-    if (is !== should) world.breach('0 means that the service is as declared (section 3)', `${email} has ${is}, should have ${should}`)
+    if (is !== should) world.breach('0 means that the service is as declared', `${email} has ${is}, should have ${should}`)
   }
   const again = await world.run('apply', '--yes', '--output', 'json')
-  for (const write of writesOf(again.seen)) world.breach('A second apply writes nothing (sections 1, 6)', `${write.scope} → ${write.cap}`)
-  if (again.code !== 0) world.breach('A second apply ends with 0 (section 3)', `exit ${again.code}: ${outcome(again)}`)
+  for (const write of writesOf(again.seen))
+    world.breach('A second apply writes nothing (ARCHITECTURE.md, invariant 6)', `${write.scope} → ${write.cap}`)
+  if (again.code !== 0) world.breach('A second apply ends with 0', `exit ${again.code}: ${outcome(again)}`)
 }

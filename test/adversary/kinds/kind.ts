@@ -8,7 +8,7 @@ import type { Random } from '../random.ts'
 import { passing, writesOf } from '../service.ts'
 import type { Run, World } from '../world.ts'
 
-export type Open = (company: Company, switches?: readonly string[]) => Promise<World>
+type Open = (company: Company, switches?: readonly string[]) => Promise<World>
 
 /** One random case; it reports breaches to the world that it opened. */
 export type Kind = (random: Random, open: Open) => Promise<void>
@@ -30,8 +30,7 @@ export function drawSwitches(random: Random): readonly string[] {
 
 /** All checks of one `apply --yes` that ended with 0 on a healthy, layered service. */
 export function checkDone(world: World, run: Run, start: State, expected: State, loose: ReadonlySet<string>): void {
-  if (run.code !== 0)
-    world.breach('One apply on a healthy service ends where the policy says, with 0 (section 6)', `exit ${run.code}: ${outcome(run)}`)
+  if (run.code !== 0) world.breach('One apply on a healthy service ends where the policy says, with 0', `exit ${run.code}: ${outcome(run)}`)
   else checkEnd(world, expected, loose, 'after apply with exit 0')
   checkWay(world, run.seen, start, world.service.state())
   checkNeed(world, run.seen)
@@ -57,11 +56,11 @@ export async function applyKilledAt(world: World, write: number, landing: boolea
 /** Neither `apply` nor `plan --detailed-exitcode` finds a change. */
 export async function checkQuiet(world: World): Promise<void> {
   const again = await world.run('apply', '--yes', '--output', 'json')
-  for (const write of writesOf(again.seen)) world.breach('A second apply writes nothing (sections 1, 6)', `${write.scope} → ${write.cap}`)
-  if (again.code !== 0) world.breach('A second apply ends with 0 (section 3)', `exit ${again.code}: ${outcome(again)}`)
+  for (const write of writesOf(again.seen))
+    world.breach('A second apply writes nothing (ARCHITECTURE.md, invariant 6)', `${write.scope} → ${write.cap}`)
+  if (again.code !== 0) world.breach('A second apply ends with 0', `exit ${again.code}: ${outcome(again)}`)
   const plan = await world.run('plan', '--detailed-exitcode')
-  if (plan.code !== 0)
-    world.breach('plan --detailed-exitcode is 0 when nothing is pending (section 3)', `exit ${plan.code}: ${outcome(plan)}`)
+  if (plan.code !== 0) world.breach('plan --detailed-exitcode is 0 when nothing is pending', `exit ${plan.code}: ${outcome(plan)}`)
 }
 
 /** The end of a command's output, on one line. */

@@ -29,17 +29,17 @@ export const saved: Kind = async (random, open) => {
   const run = await world.run('apply', '--plan', 'plan.json', '--yes', '--output', 'json')
   const refused = (stale === 'foreign' && touched !== undefined) || stale === 'policy'
   if (refused) {
-    const rule = '--plan refuses all of it when one from no longer holds or the policy digest differs (section 3)'
+    const rule = '--plan refuses all of it when one from no longer holds or the policy digest differs'
     if (writesOf(run.seen).length > 0) world.breach(rule, `${stale}: ${writesOf(run.seen).length} writes went out`)
-    if (run.code !== 1) world.breach('1 failed, nothing could be done (section 3)', `${stale}: exit ${run.code}: ${outcome(run)}`)
+    if (run.code !== 1) world.breach('1 failed, nothing could be done', `${stale}: exit ${run.code}: ${outcome(run)}`)
     return
   }
   checkWay(world, run.seen, start, world.service.state())
   checkNeed(world, run.seen)
   checkShown(world, changes, run.seen, true)
   const held = changes.some((c) => c.hold !== '')
-  if (held ? run.code !== 3 : run.code !== 0) world.breach('0 done, 3 held (section 3)', `exit ${run.code}: ${outcome(run)}`)
+  if (held ? run.code !== 3 : run.code !== 0) world.breach('0 done, 3 held', `exit ${run.code}: ${outcome(run)}`)
   const left = differences(world.service.state(), expectedEnd(start, declared)).filter(([scope]) => !declared.loose.has(scope))
   if (!held && run.code === 0 && left.length > 0)
-    world.breach('0 means that the service is as declared (section 3)', left.map((l) => l.join(' ')).join('; '))
+    world.breach('0 means that the service is as declared', left.map((l) => l.join(' ')).join('; '))
 }
