@@ -81,7 +81,7 @@ export type ServiceWriter = ServiceReader & WriteClient
 /** A client that cannot write. One per workspace: it holds the pace, the circuit and the bound on requests under way. */
 export const createReadClient = (options: ClientOptions): ServiceReader => readerOver(createSender(options), options)
 
-/** A client that also sets and clears caps. */
+/** A client that also sets and clears caps. Who may get it is held by `WRITERS` in test/support/code-rules.ts. */
 export function createWriteClient(options: ClientOptions): ServiceWriter {
   const sender = createSender(options)
   return {

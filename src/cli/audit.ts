@@ -154,6 +154,11 @@ interface Finding {
   readonly rows: readonly (readonly string[])[]
 }
 
+const withUse = (some: Audit['uncapped']): Omit<Finding, 'title'> => ({
+  head: ['PERSON', 'USED'],
+  rows: some.map(({ email, used }) => [email, used === undefined ? 'unknown' : amountText(used)]),
+})
+
 function findings({ audit, addOnUse, directory }: AuditedWorkspace): readonly Finding[] {
   return [
     {
@@ -167,13 +172,11 @@ function findings({ audit, addOnUse, directory }: AuditedWorkspace): readonly Fi
     },
     {
       title: `${people(audit.uncapped.length)} without any cap`,
-      head: ['PERSON', 'USED'],
-      rows: audit.uncapped.map((one) => [one.email, one.used === undefined ? 'unknown' : amountText(one.used)]),
+      ...withUse(audit.uncapped),
     },
     {
       title: `${people(audit.unreached.length)} whom no rule, group or cap of the policies reaches`,
-      head: ['PERSON', 'USED'],
-      rows: audit.unreached.map((one) => [one.email, one.used === undefined ? 'unknown' : amountText(one.used)]),
+      ...withUse(audit.unreached),
     },
     {
       title: `${people(audit.near.length)} at 85 % of their cap or more${addOnUse === 'upperBound' ? `, ${SOURCE_WORDS.upperBound}` : ''}`,

@@ -115,6 +115,16 @@ const readers = (file: SourceFile): readonly string[] =>
         : [],
     )
 
+/** All files with a step on the way to a write of a cap: from the commands that write to the operation of the service. */
+const WRITERS = {
+  connectWriter: ['src/cli/apply/run.ts', 'src/cli/run/host.ts', 'src/cli/compose.ts'],
+  createWriteClient: ['src/cli/compose.ts', 'src/api/client.ts'],
+  WriteClient: ['src/ports.ts', 'src/api/client.ts', 'src/daemon/workspace.ts', 'src/daemon/cycle/write/writes.ts'],
+  writeCap: ['src/ports.ts', 'src/api/client.ts', 'src/daemon/cycle/write/writes.ts'],
+  // `doctor` asks with it for a person who cannot exist, and without a cap.
+  "operation : 'UsageConfig'": ['src/api/client.ts', 'src/api/probe.ts'],
+}
+
 export const CODE_RULES: readonly Rule[] = [
   {
     rule: 'only files.ts opens paths for reading',
@@ -207,18 +217,20 @@ export const CODE_RULES: readonly Rule[] = [
     keeps: { 'src/api/send.ts': 'send({ service_key: key })', 'src/sandbox/refusal.ts': 'read(body.service_key)' },
   },
   {
-    rule: 'the preview knows no way to write',
-    offences: each(
-      (file) => isIn(file.path, ['src/daemon/cycle/preview.ts', 'src/cli/plan/run.ts']),
-      runs('WriteClient,writeCap,applyPlan'),
+    rule: 'a cap is written from one place, and only `apply` and `run` get there',
+    offences: each(inSource, (file) =>
+      Object.entries(WRITERS).flatMap(([word, homes]) => (isIn(file.path, [...homes, 'src/sandbox/']) ? [] : places(file, word))),
     ),
     breaks: [
       { 'src/daemon/cycle/preview.ts': "import type { WriteClient } from '../ports.ts'" },
       { 'src/cli/plan/run.ts': 'client.writeCap(scope, 5)' },
+      { 'src/daemon/cycle/passes.ts': 'client.writeCap(scope, 5)' },
+      { 'src/cli/audit.ts': 'const { client } = connectWriter(cli, config)' },
+      { 'src/cli/compose.ts': "sender.send({ operation: 'UsageConfig' })" },
     ],
     keeps: {
       'src/daemon/cycle/preview.ts': "import type { ReadClient } from '../ports.ts'",
-      'src/daemon/cycle/apply.ts': 'client.writeCap(scope, 5)',
+      'src/daemon/cycle/write/writes.ts': 'client.writeCap(scope, 5)',
     },
   },
   {

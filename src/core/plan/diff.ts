@@ -10,13 +10,16 @@
 //   none       maybe inherited   not at it         in sync: the inherited cap applies, as desired; ours once it is known what reads show
 //   none       maybe inherited   at it             clear: it may be the cap that we set here
 //   none       m                 any               clear
+//   none, no   none              a 0 of ours       clear once, where the 0 may be stored and not show
 //   restore    foreign value     any               release: the base that a grant gives back was replaced by another client
 //   no         v                 at v              clear (orphan), or nothing when prune is off
 //   no         v                 a grant tried v   clear; or set what was verified before, when prune is off: the grant's end
 //   no         anything else     at v              release: it is not ours any more
 //   no         any               no                not ours; not even read
 //
-// Where caps are copied, `none` for a person becomes the cap to fall back to: that of the team or a group, with its pending change.
+// A clear arises in these lines alone. `none` is declared in a policy, or given back: by the end of a grant, or by a 0 that the service does
+// not store. plan.ts only shows ahead which clears the write of an ancestor will reveal. Where caps are copied, `none` for a person becomes the
+// cap to fall back to: that of the team or a group, with its pending change. There a clear of the team or a group clears its members as well.
 //
 // The cause: `external` when the ledger has verified another value under the same policy entry, `expired` when a grant has ended, `orphan`
 // when nothing declares the scope, else `policy`.
