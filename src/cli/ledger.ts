@@ -9,7 +9,7 @@ import type { Ledger } from '../ports.ts'
 import { addLedgerFlags, addUsedFlags, examples, type NetworkFlags } from './shared/args.ts'
 import { type Cli, CommandError, EXIT, UsageError } from './shared/context.ts'
 import { interruptible } from './shared/each.ts'
-import { withLedger } from './shared/ledger/access.ts'
+import { backupLedger, checkLedger, withLedger } from './shared/ledger/access.ts'
 import { shownLedger } from './shared/ledger/address.ts'
 import { withStore } from './shared/ledger/store.ts'
 import { sweepProgress } from './shared/progress.ts'
@@ -33,7 +33,7 @@ export function registerLedger(program: Command, cli: Cli): void {
     .argument('<file>', 'where the copy goes')
   addUsedFlags(backup, ['config', 'ledger'])
     .addHelpText('after', examples('capkeeper ledger backup /backups/capkeeper-2026-11-20.db'))
-    .action(async (file: string, flags: NetworkFlags) => (await import('./shared/ledger/access.ts')).backupLedger(file, flags, cli))
+    .action((file: string, flags: NetworkFlags) => backupLedger(file, flags, cli))
   group
     .command('copy')
     .summary('move the ledger to another place')
@@ -65,7 +65,7 @@ export function registerLedger(program: Command, cli: Cli): void {
     )
   addUsedFlags(check, ['config', 'ledger'])
     .addHelpText('after', examples('capkeeper ledger check --ledger ./capkeeper.db'))
-    .action(async (flags: NetworkFlags) => (await import('./shared/ledger/access.ts')).checkLedger(flags, cli))
+    .action((flags: NetworkFlags) => checkLedger(flags, cli))
 }
 
 const ALL_DAYS = { fromAt: 0, untilAt: 8_640_000_000_000_000 }

@@ -10,7 +10,7 @@ import type { WorkspaceEdit } from '../../policy/edit/plan.ts'
 import { type Cli, CommandError } from '../shared/context.ts'
 import { interruptible } from '../shared/each.ts'
 import { policyPaths, readPolicies } from '../shared/policies.ts'
-import { isLedgerUrl } from '../shared/remote.ts'
+import { isLedgerUrl, ledgerToken } from '../shared/remote.ts'
 import { dayText, span } from '../shared/text.ts'
 import type { TidyFlags } from './command.ts'
 import { editedConfig, makeEdits } from './run.ts'
@@ -49,9 +49,8 @@ async function withLedgers<T>(address: string, { flags, cli, signal }: Opening, 
       return use(async ({ workspace }) => (known.includes(workspace) ? store.workspace(workspace, undefined) : undefined))
     })
   }
-  const [{ declaredEmails, sharedAt }, { ledgerToken }, { readShared }, { sha256 }] = await Promise.all([
+  const [{ declaredEmails, sharedAt }, { readShared }, { sha256 }] = await Promise.all([
     import('../shared/ledger/ledgers.ts'),
-    import('../shared/remote.ts'),
     import('../../daemon/ledger/share.ts'),
     import('../../daemon/schedule/system.ts'),
   ])
