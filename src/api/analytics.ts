@@ -19,7 +19,7 @@ const MAX_CHUNKS = 122
 
 // ---- Analytics
 
-export interface AnalyticsQuery {
+interface AnalyticsQuery {
   /** `addOn`: add-on use by person, which only some deployments tell (docs/service.md). */
   readonly source: 'user' | 'chat' | 'command' | 'pcw' | 'addOn'
   /** Either every selection has a `fn`, or none has. */

@@ -15,7 +15,7 @@ export const MAX_RETRY_AFTER_MS = 3_600_000
 const MAX_ERROR_TEXT = 8_192
 
 /** Everything an ApiError may carry. */
-export interface ApiErrorFacts {
+interface ApiErrorFacts {
   readonly operation: Operation
   readonly kind: ApiErrorKind
   readonly message: string

@@ -30,7 +30,7 @@ interface JoinInput {
   readonly now?: Instant
 }
 
-export interface Joined {
+interface Joined {
   readonly set: PolicySet
   readonly problems: readonly Problem[]
 }

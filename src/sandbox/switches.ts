@@ -144,7 +144,7 @@ function spec<Name extends SwitchName>(
 }
 
 /** Texts by switch name, as a command line gives them; `faults` may be given several times. */
-export type SwitchTexts = Readonly<Partial<Record<SwitchName, string | readonly string[]>>>
+type SwitchTexts = Readonly<Partial<Record<SwitchName, string | readonly string[]>>>
 
 /** Reads the texts of switches; each problem is one line that names the flag, the given text and the valid values. */
 export function parseSwitches(

@@ -16,7 +16,7 @@ import type { Authorities } from './authorities.ts'
 import { type Account, type Claim, createCutter, noRoom, processRoom, type Room } from './cut.ts'
 import { onAbort } from './queue.ts'
 
-export interface HttpTransportOptions {
+interface HttpTransportOptions {
   /** With or without path prefix, trailing slash, `/api/v1`. */
   readonly baseUrl: string
   /** `capkeeper/VERSION`. */

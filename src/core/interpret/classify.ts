@@ -17,7 +17,7 @@ import type { Observed } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import type { ServiceModel } from './service-model.ts'
 
-export interface Sent {
+interface Sent {
   readonly from: Cap
   readonly to: Cap
   readonly answer: Answer
@@ -26,7 +26,7 @@ export interface Sent {
 /** `repeated`: accepted for the second time, because the reading after the first still showed the old value. */
 export type Answer = 'accepted' | 'repeated' | 'lost'
 
-export interface ReadBack {
+interface ReadBack {
   readonly observed: Observed
   /** The observed value may be the one that applies where nothing is set at the scope. */
   readonly mayApply: boolean

@@ -33,7 +33,7 @@ export interface People {
   readonly useSource: AddOnSource
 }
 
-export interface PeopleInputs {
+interface PeopleInputs {
   readonly roster?: Roster
   readonly groups: readonly GroupMembers[]
   readonly balance?: Balance

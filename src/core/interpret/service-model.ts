@@ -2,7 +2,7 @@
 // the workspace, declared or established by evidence, and never guessed scope by scope (docs/operations.md).
 import type { AspectValue, ServiceEvidence } from './evidence.ts'
 
-export interface DeclaredModel {
+interface DeclaredModel {
   readonly capSemantics: 'layered' | 'copied'
   /** `auto`: established by evidence. */
   readonly capReads?: 'auto' | 'explicit' | 'inherited'

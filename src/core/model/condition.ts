@@ -199,7 +199,7 @@ export interface Transition {
   readonly remembered?: true
 }
 
-export interface Advanced {
+interface Advanced {
   /** Every condition that holds, also those that another explains. */
   readonly conditions: readonly Condition[]
   /** The ended ones first, then those that began or changed. */

@@ -38,7 +38,7 @@ import {
 } from './pace.ts'
 import { riskOf, type Watched } from './reading-order.ts'
 
-export interface WatchInputs {
+interface WatchInputs {
   readonly scopes: readonly Scope[]
   /** When a scope was last read successfully. */
   readonly readAt: (key: ScopeKey) => Instant | undefined

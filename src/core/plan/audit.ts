@@ -11,7 +11,7 @@ import { type Adopted, adopt, type LiveGroup } from '../resolve/adopt.ts'
 import type { AddOnSource, AddOnUse } from '../use/add-on.ts'
 import { bandOf, bandRank } from '../use/bands.ts'
 
-export interface AuditInputs {
+interface AuditInputs {
   /** Every approved person. */
   readonly people: readonly CountedPerson[]
   /** The team, declared groups and every approved person. */

@@ -102,7 +102,7 @@ interface DealOptions {
   readonly hasShown?: boolean
 }
 
-export interface Deal {
+interface Deal {
   readonly state: PoolState
   /** The deal differs from the one before. */
   readonly isNew: boolean

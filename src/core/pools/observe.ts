@@ -48,7 +48,7 @@ const LONGEST_AGE_MS = DAY_MS
 /** Uncapped is more than any cap. */
 export const amountOf = (cap: Cap): number => (cap === 'none' ? Number.POSITIVE_INFINITY : cap)
 
-export interface Observed {
+interface Observed {
   /** Absent while no use of the cycle was ever known. */
   readonly state?: PoolState
   /** Why the last deal has to stay. */

@@ -14,7 +14,7 @@ export interface Held {
 }
 
 /** A replica that is alive. */
-export interface Peer {
+interface Peer {
   readonly id: string
   /** Workspaces that it will not take, because its configuration differs or it could not open them. */
   readonly refuses: ReadonlySet<string>

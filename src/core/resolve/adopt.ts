@@ -3,7 +3,7 @@
 import type { Cap } from '../model/policy.ts'
 
 /** What was read, all of it known; `none` is a scope without a cap explicitly set. */
-export interface LiveCaps {
+interface LiveCaps {
   readonly team: Cap
   readonly groups: readonly LiveGroup[]
   readonly people: readonly LivePerson[]

@@ -54,7 +54,7 @@ type Match =
   /** `asks`: the first condition without an answer. `settled`: what was matched before; absent where nothing was settled. */
   | { readonly kind: 'unknown'; readonly asks: string; readonly settled?: string }
 
-export interface JudgedMatches {
+interface JudgedMatches {
   of(email: string): Match
   /** What counted last, even while the answer is unknown; undefined where nothing was settled. */
   settled(email: string): string | undefined

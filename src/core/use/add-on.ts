@@ -44,7 +44,7 @@ export interface MeasuredCycle {
 /** An older measurement does not count, and use is estimated instead. Choice. */
 const MEASURED_LIFE_MS = DAY_MS
 
-export interface AddOnInputs {
+interface AddOnInputs {
   readonly now: Instant
   /** The cycle that the figures are for. */
   readonly cycle?: Cycle | undefined

@@ -176,7 +176,7 @@ export const FRESHNESS_MS = DAY_MS / 8
 /** Older readings do not count (docs/metrics.md). */
 const LONGEST_AGE_MS = DAY_MS
 
-export interface BurnInputs {
+interface BurnInputs {
   readonly now: Instant
   readonly cycle: Cycle
   /** Readings of the last 8 days, also in the cycle before, in any order. */

@@ -129,7 +129,7 @@ const within = (stretches: readonly Stretch[], fromAt: Instant, untilAt: Instant
   }, 0)
 
 /** Two figures of the same thing; either may be missing. */
-export interface FigurePair {
+interface FigurePair {
   /** Their name for people, such as `add-on credits`. */
   readonly of: string
   readonly first: { readonly name: string; readonly credits: Credits | undefined }

@@ -12,7 +12,7 @@ export interface ModelUse {
   readonly addOnSource?: AddOnSource
 }
 
-export interface ModelInputs {
+interface ModelInputs {
   readonly runs: readonly Pick<RunUse, 'model' | 'used'>[]
   /** Add-on credits by model in the service's spelling, where it tells them. */
   readonly measured?: ReadonlyMap<string, number> | undefined

@@ -25,7 +25,7 @@ export interface EndedCycle {
   readonly used: Readonly<Record<string, Credits>>
 }
 
-export interface CycleFacts {
+interface CycleFacts {
   /** Its cycle is the one believed, and its figures belong to that cycle. */
   readonly roster: Roster
   readonly turn?: Turn

@@ -23,7 +23,7 @@ import { DEFAULT_RATE, guardsOf, type KeyRef, type Keys, parseDuration, parseLis
 const MAX_ENVELOPES = 64
 
 /** Unknown workspaces, empty lists, and paths that two envelopes share. */
-export function checkEnvelopes(root: Branch<ConfigText>, locate: (path: string) => string): void {
+function checkEnvelopes(root: Branch<ConfigText>, locate: (path: string) => string): void {
   const list = field(root, 'envelopes')
   const envelopes = items(list)
   if (list && envelopes.length > MAX_ENVELOPES)
@@ -56,7 +56,7 @@ export function checkEnvelopes(root: Branch<ConfigText>, locate: (path: string) 
 }
 
 /** The envelopes of a workspace. */
-export function envelopesOf(root: Branch<ConfigText>, workspace: string, locate: (path: string) => string): readonly EnvelopeSource[] {
+function envelopesOf(root: Branch<ConfigText>, workspace: string, locate: (path: string) => string): readonly EnvelopeSource[] {
   return items(field(root, 'envelopes')).flatMap((branch: Branch<EnvelopeText>) => {
     const { sum, maxPeople, grants, policies, groups, ...one } = branch.value
     if (one.workspace !== workspace) return []

@@ -55,7 +55,7 @@ const REQUEST_URL_PATTERN = '^\\s*https://[^\\s"<>{}/?#@\\\\]{1,255}/[^\\s"<>]{0
 
 /** `off` and `false` switch a guard off, `on` and `true` leave it at its default. Helm writes `off` as false. */
 const SWITCH = { enum: ['on', 'off', true, false, 'true', 'false'] }
-export type Switch = 'on' | 'off' | boolean | 'true' | 'false'
+type Switch = 'on' | 'off' | boolean | 'true' | 'false'
 
 /** `15%`, `15 %` or 15: the same in every guard. */
 const percent = (most: number) => [

@@ -5,7 +5,7 @@ import { type FSWatcher, watch } from 'node:fs'
 import type { Clock } from '../../ports.ts'
 import { type Interest, type Stamp, stampOf } from './stamp.ts'
 
-export interface WatchOptions {
+interface WatchOptions {
   /** The files must be quiet for so long; default 100 ms. */
   readonly quietMs?: number
   /** A change is reported after so long even when events go on; default 1000 ms. */

@@ -73,10 +73,7 @@ function stopsFirst(facts: WorkspaceFacts, email: string, { isPart, now }: Showi
 }
 
 /** The link has the name by which the person is shown, so that a hash stays a hash. */
-export function requestOf(
-  { person, cap, addOn }: ReturnType<typeof personEntry>,
-  { requestUrl }: Showing,
-): { readonly requestUrl?: string } {
+function requestOf({ person, cap, addOn }: ReturnType<typeof personEntry>, { requestUrl }: Showing): { readonly requestUrl?: string } {
   const known = cap === 'unknown' ? undefined : cap
   return requestUrl === undefined ? {} : { requestUrl: requestLink(requestUrl, { email: person, cap: known, used: addOn }) }
 }
