@@ -72,7 +72,8 @@ export function declaredBy(policy: Policy, company: Company, now: number): Decla
   for (const user of policy.users) {
     const email = user.email.trim().toLowerCase()
     if (!present.has(email)) continue
-    wanted.set(email, user.cap)
+    // `none` leaves a person in several groups to the conflict rule.
+    if (user.cap !== 'none' || !wanted.has(email)) wanted.set(email, user.cap)
     if (user.cap !== 'none') loose.delete(email)
   }
   for (const grant of active) {

@@ -336,7 +336,7 @@ export const PLANTS: readonly Plant[] = [
     find: 'at > dataAt || (!isListed',
     replace: '(at > dataAt && at < 0) || (!isListed',
     needs: ['pools', 'work', 'pool-edit'],
-    caughtBy: [838],
+    caughtBy: [347],
   },
   {
     name: 'raises of a deal are written while its lowered caps still count',
