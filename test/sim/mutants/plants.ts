@@ -360,7 +360,7 @@ export const PLANTS: readonly Plant[] = [
     find: 'return member.left ? member : leave(member, now)',
     replace: 'return member.left ? member : { ...withoutRole(member), left: { at: now, settled: true }, use: credits(0) }',
     needs: ['pools', 'pool-turn'],
-    caughtBy: [47],
+    caughtBy: [105],
   },
   {
     name: 'the own cap of a protected member is raised past the credits',
