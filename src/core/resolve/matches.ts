@@ -163,8 +163,9 @@ function tellerOf(list: readonly Listed[], before: SettledMatches | undefined, f
 
 /** One person's next settled match. */
 function settle(past: Settled, { match }: First, tell: Teller, person: Person): Settled {
-  if (tell.isEdited) {
-    const stays = past.settled !== undefined && tell.isListed(past.settled)
+  const stays = past.settled !== undefined && tell.isListed(past.settled)
+  // What settled it may have been removed while the person was off the roster.
+  if (tell.isEdited || (past.settled !== undefined && !stays)) {
     // Readings that move the person as well must still agree twice: one odd reading counts no sooner because a rule was edited.
     if (stays && match !== past.settled && tell.hasMoved(person, past.settled)) return { settled: past.settled, turning: match }
     return { settled: match ?? (stays ? past.settled : undefined) }

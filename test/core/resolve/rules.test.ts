@@ -281,6 +281,14 @@ describe('a match changes', () => {
     expect(asked(resolve(sketch, { roster: roleOf('member'), owned, conditions: away.conditions }))['bob']).toBe(IN)
   })
 
+  test('at once for a person who comes back after their rule was removed', () => {
+    const owned = ownedCaps({ bob: { cap: 100, owner: 'rule' } })
+    const others: PolicySketch = { rules: [{ when: { email: 'b*' }, cap: 70 }] }
+    const first = resolve({ rules: [...(sketch.rules ?? []), ...(others.rules ?? [])] }, { roster: roleOf('member'), owned })
+    const away = resolve(others, { roster: rosterRows({ ada: {} }), owned, conditions: first.conditions })
+    expect(asked(resolve(others, { roster: roleOf('member'), owned, conditions: away.conditions }))['bob']).toBe('rule 70')
+  })
+
   test('and says so while it waits', () => {
     const { conditions } = resolve(sketch, { roster: roleOf('member') })
     const [bob] = resolve(sketch, { roster: roleOf('admin'), conditions }).desired
