@@ -352,7 +352,7 @@ export const PLANTS: readonly Plant[] = [
     find: 'inForce >= member.dealt || !isAbove(state, credits)) return',
     replace: 'inForce >= member.dealt || credits > 0) return',
     needs: ['pools', 'pool-turn'],
-    caughtBy: [105],
+    caughtBy: [145],
   },
   {
     name: 'a member who leaves a pool takes the credits along',
