@@ -8,7 +8,6 @@ import { sweepTooLong } from '../core/model/units.ts'
 import type { LoadedConfig } from '../daemon/config/config.ts'
 import { loadConfigAside } from '../daemon/config/load.ts'
 import { plainHttpProblems } from '../daemon/config/transport.ts'
-import { checkPeopleFile } from '../daemon/directory/read.ts'
 import type { LoadedPolicies } from '../policy/load/load.ts'
 import { addUsedFlags, examples, type NetworkFlags, type OutputFormat, outputOption } from './shared/args.ts'
 import { type Cli, EXIT, inputExit, painter, UsageError } from './shared/context.ts'
@@ -78,6 +77,8 @@ function caFileProblems({ config, places }: LoadedConfig): readonly Problem[] {
 
 async function peopleFileProblems({ config, places }: LoadedConfig, { clock }: Cli): Promise<readonly Problem[]> {
   const files = (config?.workspaces ?? []).flatMap(({ directory }) => directory ?? [])
+  if (files.length === 0) return []
+  const { checkPeopleFile } = await import('../daemon/directory/read.ts')
   const found = await Promise.all(files.map((settings) => checkPeopleFile(settings, clock, places?.get(settings.file))))
   return found.flatMap((one) => ('problem' in one ? [one.problem] : []))
 }

@@ -7,9 +7,9 @@ import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { CONFIG_FILE, createFiles, endingText, existingIn, filesOf, policyFile, type Start } from '../../src/cli/init/render.ts'
 import { credits } from '../../src/core/model/units.ts'
-import { loadConfig } from '../../src/daemon/config/load.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
 import { wordsOf } from '../support/command-lines.ts'
+import { loadConfig } from '../support/config.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 12)
 const live = { people: ['ada@example.com'], capOf: () => undefined, emails: () => [], unread: [] }

@@ -1,9 +1,9 @@
 // Where the limits of what was measured are told: in policies, in the config and in a roster.
 import { describe, expect, it } from 'vitest'
-import { loadConfig } from '../../src/daemon/config/load.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
 import type { Transport } from '../../src/ports.ts'
 import { folders, policyText } from '../policy/support.ts'
+import { loadConfig } from '../support/config.ts'
 import { testWorld } from '../support/world.ts'
 
 const folder = folders()

@@ -1,8 +1,9 @@
 // Policies and config read in a thread of their own: the same as without one, within bounds that end the thread and nothing else.
 import { describe, expect, it } from 'vitest'
-import { loadConfig, loadConfigAside } from '../../src/daemon/config/load.ts'
+import { loadConfigAside } from '../../src/daemon/config/load.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
 import { loadPoliciesAside } from '../../src/policy/load/load-aside.ts'
+import { loadConfig } from '../support/config.ts'
 import { realClock } from '../support/real-clock.ts'
 import { folders, placesWithFiles, policyText } from './support.ts'
 

@@ -6,15 +6,19 @@ import { READING_DEADLINE_MS, SMALL_BYTES } from '../../policy/bounds.ts'
 import { MAX_FILE_BYTES } from '../../policy/load/files.ts'
 import type { Clock } from '../../ports.ts'
 import { completed, configFileOf, type LoadedConfig, readConfigFile } from './config.ts'
-import { type ParsedConfig, parseConfigText } from './file.ts'
+import type { ParsedConfig } from './file.ts'
 import type { ConfigInput } from './settings.ts'
 
-/** `loadConfig` for the daemon: never throws for bad input, never ends the process, never takes longer than the deadline. */
+/** The config file, if any, with environment and flags on top. Never throws for bad input, never ends the process, never takes longer than the deadline. */
 export async function loadConfigAside(input: ConfigInput, clock: Clock): Promise<LoadedConfig> {
   const file = configFileOf(input)
   const found = readConfigFile(input, file === undefined ? undefined : await bytesOf(resolve(input.cwd ?? process.cwd(), file), clock))
   if (!('text' in found)) return found
-  if (found.text.length <= SMALL_BYTES) return completed(input, found, parseConfigText(found.shown, found.text, found.file))
+  if (found.text.length <= SMALL_BYTES) {
+    // Without a config file its parser is not needed.
+    const { parseConfigText } = await import('./file.ts')
+    return completed(input, found, parseConfigText(found.shown, found.text, found.file))
+  }
   const { beside, runAside } = await import('../../policy/load/aside.ts')
   const errand = { file: beside(import.meta.url, 'file-thread'), data: found, clock, deadlineMs: READING_DEADLINE_MS }
   const outcome = await runAside<ParsedConfig>(errand)
@@ -39,9 +43,3 @@ const bytesOf = (path: string, clock: Clock): Promise<() => Buffer> =>
       throw error
     },
   )
-
-/** Reads the config file, if any, and puts environment and flags on top. Never throws for bad input; never reads a service key. */
-export function loadConfig(input: ConfigInput): LoadedConfig {
-  const found = readConfigFile(input)
-  return 'text' in found ? completed(input, found, parseConfigText(found.shown, found.text, found.file)) : found
-}

@@ -8,7 +8,6 @@ import { READING_DEADLINE_MS, SMALL_BYTES, SMALL_FILES } from '../bounds.ts'
 import type { Outcome } from './aside.ts'
 import { listPolicyFiles, shownPath } from './files.ts'
 import { type LoadedPolicies, type LoadOptions, loadPolicies, type WorkspaceSource } from './load.ts'
-import { readThrough } from './stamp.ts'
 
 /** How many files may be left out, one after the other, before loading fails. */
 const MAX_REFUSED = 8
@@ -40,6 +39,7 @@ const nothing = (problems: readonly Problem[]): LoadedPolicies => ({ sets: new M
 /** A path that does not answer, found before a thread would wait for it in vain. */
 async function stalledIn(paths: readonly string[], cwd: string, clock: Clock): Promise<Problem | undefined> {
   try {
+    const { readThrough } = await import('./stamp.ts')
     await readThrough(paths, cwd, clock)
     return undefined
   } catch (error) {

@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { networkProblems } from '../../../src/daemon/config/config.ts'
 import { parseConfigText } from '../../../src/daemon/config/file.ts'
-import { loadConfig } from '../../../src/daemon/config/load.ts'
 import type { ConfigFlags } from '../../../src/daemon/config/settings.ts'
 import { parseDuration, parseListen } from '../../../src/daemon/config/values.ts'
 import { formatProblems } from '../../../src/policy/yaml.ts'
 import { folders, places } from '../../policy/support.ts'
+import { loadConfig } from '../../support/config.ts'
 import { letter } from '../../support/fuzz.ts'
 
 const folder = folders()

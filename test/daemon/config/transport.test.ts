@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { networkProblems } from '../../../src/daemon/config/config.ts'
-import { loadConfig } from '../../../src/daemon/config/load.ts'
 import type { ConfigFlags } from '../../../src/daemon/config/settings.ts'
 import { folders } from '../../policy/support.ts'
+import { loadConfig } from '../../support/config.ts'
 
 const folder = folders()
 

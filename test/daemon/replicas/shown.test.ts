@@ -1,8 +1,8 @@
 // The digest by which replicas compare their configurations.
 import { expect, test } from 'vitest'
-import { loadConfig } from '../../../src/daemon/config/load.ts'
 import { wantedIn } from '../../../src/daemon/replicas/shown.ts'
 import { folders } from '../../policy/support.ts'
+import { loadConfig } from '../../support/config.ts'
 
 const folder = folders()
 
