@@ -14,8 +14,8 @@ const NAMES = ['a.yaml', 'b.yaml', 'sub/c.yaml']
 const OLD = Object.fromEntries(NAMES.map((name) => [name, policyText(`approvals: [${ID}] # ü`, name)]))
 const NEW = Object.fromEntries(Object.entries(OLD).map(([name, text]) => [name, text.replace(ID, '')]))
 
-/** Each process takes a tenth of a second: CAPKEEPER_FUZZ=3 tries every call. */
-const STEP = process.env['CAPKEEPER_FUZZ'] === undefined ? 3 : 1
+/** Each process takes a third of a second: CAPKEEPER_FUZZ=1 tries every call. */
+const STEP = process.env['CAPKEEPER_FUZZ'] === undefined ? 7 : 1
 
 const plan = (root: string): ReturnType<typeof planEdits> =>
   planEdits({ paths: [root], options: { cwd: root, now: 0 }, edits: [{ kind: 'remove', target: { kind: 'approval', id: ID } }] })
