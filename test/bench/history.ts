@@ -44,7 +44,8 @@ async function costRows(): Promise<readonly Row[]> {
   return [
     atMost('G28', `${people} people, ${DAYS} days: requests to people x ranges`, String(requests), requests / planned, 1.02),
     atMost('G28', `time to requests / rate, at ${RATE}/s`, seconds(tookMs), tookMs / 1000 / (requests / RATE), 1.05),
-    exactly('G28', 'requests about people of a second run at once', again, 0),
+    // Soon after midnight the last day may still change (usageLag), and is read again.
+    atMost('G28', 'requests about people of a second run at once, to people', String(again), again / people, 1),
     atMost('G28', 'bytes a person-day on the disk, of 60', bytes.toFixed(1), bytes / 60, 1),
   ]
 }
