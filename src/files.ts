@@ -105,6 +105,10 @@ interface Seen {
   readonly text: () => string
 }
 
+/** The files among the sources of keys, tokens and passwords. */
+export const filesOf = (sources: readonly ({ readonly file: string } | { readonly env: string } | undefined)[]): readonly string[] =>
+  sources.flatMap((source) => (source && 'file' in source ? [source.file] : []))
+
 /** The small files that a process reads again and again. */
 export interface Files {
   /** Throws a `FileError`, or the system's error. */

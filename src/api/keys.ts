@@ -2,7 +2,7 @@
 // only through `keyFor`, for a request body. No message, problem or error shows any of it, and `redact` removes it from other texts.
 import { createHash } from 'node:crypto'
 import type { Problem } from '../core/model/problem.ts'
-import { DIRECT_FILES, type Files, whyUnread } from '../files.ts'
+import { DIRECT_FILES, type Files, filesOf, whyUnread } from '../files.ts'
 import type { Operation } from '../ports.ts'
 import { ApiError } from './errors.ts'
 import { PERMISSION_NAME, PERMISSION_OF, PERMISSIONS, type Permission } from './wire.ts'
@@ -65,7 +65,7 @@ type Loaded = { readonly value: string } | Unusable
 
 export function createKeyRing(sources: KeySources, options: KeyRingOptions): KeyRing {
   const { env, files = DIRECT_FILES } = options
-  const paths = Object.values(sources).flatMap((source) => ('file' in source ? [source.file] : []))
+  const paths = filesOf(Object.values(sources))
   const known = new Map<string, Known>()
   const remembered = new Map<string, ReadKey>()
 

@@ -2,7 +2,7 @@
 // write methods: only `connectWriter` makes one with them.
 
 import { createReadClient, createWriteClient, type ServiceReader, type ServiceWriter } from '../api/client.ts'
-import { createKeyRing, type KeyRing, type KeySource } from '../api/keys.ts'
+import { createKeyRing, type KeyRing } from '../api/keys.ts'
 import type { ClientOptions } from '../api/send.ts'
 import { authoritiesIn } from '../api/transport/authorities.ts'
 import { createHttpTransport, createPoster, type HttpTransport } from '../api/transport/http.ts'
@@ -15,6 +15,7 @@ import type { Config, WorkspaceConfig } from '../daemon/config/settings.ts'
 import { type Channels, openChannels } from '../daemon/notify/channels.ts'
 import { createMailer } from '../daemon/notify/mail.ts'
 import { systemRandom } from '../daemon/schedule/system.ts'
+import { filesOf } from '../files.ts'
 import type { NetworkFlags } from './shared/args.ts'
 import type { Cli } from './shared/context.ts'
 import { tellOfWaiting } from './shared/each.ts'
@@ -102,11 +103,9 @@ function connect(cli: Cli, config: WorkspaceConfig, reports: ClientReports) {
   return { options, keys, close }
 }
 
-const fileIn = (source: KeySource): readonly string[] => ('file' in source ? [source.file] : [])
-
 /** The files that each request needs: of keys, and of authorities. */
 export const serviceFiles = ({ keys, caFile }: WorkspaceConfig): readonly string[] => [
-  ...Object.values(keys).flatMap(fileIn),
+  ...filesOf(Object.values(keys)),
   ...(caFile === undefined ? [] : [caFile]),
 ]
 

@@ -1,6 +1,5 @@
 // The signals of a daemon: the first interrupt stops it, the second ends the process, and a hangup reads the configuration again.
-import type { Cli } from '../shared/context.ts'
-import { EXIT } from '../shared/context.ts'
+import { type Cli, EXIT } from '../shared/context.ts'
 
 export interface Ending {
   /** Aborts on the first interrupt. */

@@ -12,13 +12,13 @@ import { createLibrary, elsewhereSource, sourceOf } from '../../daemon/http/docu
 import type { WorkspaceSource } from '../../daemon/http/documents/types.ts'
 import type { Health } from '../../daemon/http/metrics/metrics.ts'
 import { ListenError, type Server, startServer } from '../../daemon/http/server.ts'
-import { ledgerGate, type TokenSource } from '../../daemon/http/token.ts'
+import { ledgerGate } from '../../daemon/http/token.ts'
 import { ledgerPieces, type SharedWorkspace } from '../../daemon/ledger/share.ts'
 import type { LedgerStore } from '../../daemon/ledger/store.ts'
 import { type Comparisons, createComparisons } from '../../daemon/replay/comparisons.ts'
 import { type Daemon, startDaemon } from '../../daemon/schedule/daemon.ts'
 import { randomSalt, sha256 } from '../../daemon/schedule/system.ts'
-import { keepFiles, readAs } from '../../files.ts'
+import { filesOf, keepFiles, readAs } from '../../files.ts'
 import { stampBefore, type Watcher, watchPaths } from '../../policy/load/watch.ts'
 import { type Embedded, LEFT_ALONE, onSandbox, startBeside, withSandboxKey } from '../sandbox/embedded.ts'
 import { type Cli, EXIT, UsageError } from '../shared/context.ts'
@@ -300,7 +300,7 @@ const unread =
 
 async function listenOn(config: Config, running: Readonly<Running>, host: Host): Promise<Server> {
   const { files } = host.cli
-  const readTokens = (): Promise<void> => files.refresh(filesIn([host.config().auth?.token, config.ledgerToken]))
+  const readTokens = (): Promise<void> => files.refresh(filesOf([host.config().auth?.token, config.ledgerToken]))
   await readTokens()
   return startServer({
     ...config.listen,
@@ -333,9 +333,6 @@ async function listenOn(config: Config, running: Readonly<Running>, host: Host):
     onError: (error) => host.logger.error({ error: error.message }, 'a page could not be made'),
   })
 }
-
-const filesIn = (sources: readonly (TokenSource | undefined)[]): readonly string[] =>
-  sources.flatMap((source) => (source && 'file' in source ? [source.file] : []))
 
 /** Prints the addresses: plain lines on a terminal, otherwise a line of the log. */
 function announce({ url }: Server, { cli, logger }: Host, embedded: Embedded | undefined): void {

@@ -30,10 +30,13 @@ export const wholeCents = (amount: number): Credits => credits(Math.round(amount
 /** The start of the day in UTC. */
 export const midnight = (at: Instant): Instant => Math.floor(at / DAY_MS) * DAY_MS
 
+/** Made when it is first needed: it takes longer than all else here, and a start must not wait for it. */
+let utc: Intl.DateTimeFormat | undefined
+
 /** `2026-12-16 00:00 UTC`. */
 export function formatInstant(at: Instant): string {
-  const format = new Intl.DateTimeFormat('en', { ...DIGITS, year: 'numeric', hourCycle: 'h23', timeZone: 'UTC' })
-  const part = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, value]))
+  utc ??= new Intl.DateTimeFormat('en', { ...DIGITS, year: 'numeric', hourCycle: 'h23', timeZone: 'UTC' })
+  const part = Object.fromEntries(utc.formatToParts(at).map(({ type, value }) => [type, value]))
   return `${part['year']}-${part['month']}-${part['day']} ${part['hour']}:${part['minute']} UTC`
 }
 

@@ -5,7 +5,7 @@ import type { Message } from '../../core/notify/due.ts'
 import type { NotifySettings } from '../../core/notify/settings.ts'
 import { PAYLOADS } from '../../core/notify/text.ts'
 import type { Delivery } from '../../core/notify/told.ts'
-import type { Files } from '../../files.ts'
+import { type Files, filesOf } from '../../files.ts'
 import type { NotifyConfig, WebhookConfig } from '../config/notify-check.ts'
 import { readSecret, type TokenSource } from '../http/token.ts'
 import type { Mailer } from './mail.ts'
@@ -40,7 +40,7 @@ export function openChannels({ config, mailer, poster, env, onSecret, files }: C
   const last = new Map<TokenSource, string>()
   /** The last good one, while its file cannot be read. */
   const secret = async (source: TokenSource): Promise<string | undefined> => {
-    if ('file' in source) await files.refresh([source.file])
+    await files.refresh(filesOf([source]))
     const found = readSecret(source, env, files)
     if (found === undefined) return last.get(source)
     last.set(source, found)

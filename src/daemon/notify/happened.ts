@@ -6,7 +6,7 @@ import { type HistoryEntry, isGone } from '../../core/model/change.ts'
 import type { JournalEntry } from '../../core/model/journal.ts'
 import { type PoolMembers, shortRevision } from '../../core/model/policy.ts'
 import { groupScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
-import { DAY_MS, type Instant } from '../../core/model/units.ts'
+import { DAY_MS, formatInstant, type Instant } from '../../core/model/units.ts'
 import { digestsAsked, type EndedUse, type PersonUse, type PoolUse, tellsEnded, toldNow } from '../../core/notify/due.ts'
 import { type Happening, lookBackMs } from '../../core/notify/happened.ts'
 import type { NotifySettings } from '../../core/notify/settings.ts'
@@ -16,7 +16,6 @@ import { capChanges, setBefore } from '../../core/use/replay/in-force.ts'
 import { isSameCycle } from '../../core/use/turn.ts'
 import type { Ledger } from '../../ports.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
-import { minuteText } from '../http/documents/show.ts'
 import type { Workspace } from '../workspace.ts'
 
 interface LookingBack extends Pick<Workspace, 'state' | 'clock'> {
@@ -136,11 +135,11 @@ const endingNow = ({ shown, clock }: Happened): readonly Happening[] =>
     if (state !== 'expiring' || untilAt === undefined) return []
     const cap = amount.kind === 'cap' ? `${amount.credits}` : `+${amount.credits}`
     return [
-      { kind: 'grantEnding', id: idOf(scopeKey(scope), untilAt), at: clock.now(), scope, text: `${cap} until ${minuteText(untilAt)}` },
+      { kind: 'grantEnding', id: idOf(scopeKey(scope), untilAt), at: clock.now(), scope, text: `${cap} until ${formatInstant(untilAt)}` },
     ]
   })
 
 const pausedNow = ({ pause, clock }: Happened): readonly Happening[] =>
   pause && pause.untilAt > clock.now()
-    ? [{ kind: 'paused', id: idOf(pause.pausedAt), at: pause.pausedAt, text: `nothing is written until ${minuteText(pause.untilAt)}` }]
+    ? [{ kind: 'paused', id: idOf(pause.pausedAt), at: pause.pausedAt, text: `nothing is written until ${formatInstant(pause.untilAt)}` }]
     : []

@@ -36,17 +36,17 @@ const contested: Guard = (round): Finding | undefined => {
   if (settings.contested === 'off' || !known) return undefined
   const found = [...round.active.values()].flatMap((one) => {
     const contest = known.get(one.key)
-    return contest ? describe(one, contest, formatInstant(contest.at + CONTEST_MS)) : []
+    return contest ? [[one, contest] as const] : []
   })
   if (found.length === 0) return undefined
-  const named = found.slice(0, 3)
+  const named = found.slice(0, 3).map(([one, contest]) => describe(one, contest))
   const more = found.length > named.length ? ` and ${found.length - named.length} more` : ''
   const why = `${named.join(', ')}${more}; the limit is ${settings.contested} in 24 h, so they are not healed for 24 h`
   return holdWhere('contested', round, why, (one) => known.has(one.key))
 }
 
-const describe = ({ key, from, to }: Difference, { changes }: Contest, until: string): string =>
-  `${key} was changed by others ${changes} times (now ${from}, not ${to}, left alone until ${until})`
+const describe = ({ key, from, to }: Difference, { at, changes }: Contest): string =>
+  `${key} was changed by others ${changes} times (now ${from}, not ${to}, left alone until ${formatInstant(at + CONTEST_MS)})`
 
 const directoryShrink: Guard = (round) => {
   const { facts, settings } = round.inputs

@@ -3,10 +3,11 @@
 
 import type { HistoryEntry } from '../../../core/model/change.ts'
 import { type Scope, scopeKey } from '../../../core/model/scope.ts'
+import { formatInstant } from '../../../core/model/units.ts'
 import { rhythmOf, rhythmText } from '../../../core/pace/rhythm.ts'
 import { type ExplainedCandidate, type Explanation, explain } from '../../../core/plan/explain.ts'
 import { declaredIn } from '../../schedule/slice.ts'
-import { keyText, minuteText, placeOf, rfc3339, scopeText } from './show.ts'
+import { keyText, placeOf, rfc3339, scopeText } from './show.ts'
 import type { CandidateEntry, PersonDocument, Showing, WorkspaceFacts, WriteEntry } from './types.ts'
 
 /** The part that the documents of a group and of a person have in common. */
@@ -148,13 +149,13 @@ function wouldChange(explanation: Explanation, { view, settings }: WorkspaceFact
   const said: string[] = []
   const winner = chain.find(({ wins }) => wins)
   if (hold) said.push(`the release of hold ${hold.id}, which keeps ${change ? `${change.from} → ${change.to}` : 'a change'} back`)
-  if (view.pause && change) said.push(`the end of the pause at ${minuteText(view.pause.untilAt)}`)
+  if (view.pause && change) said.push(`the end of the pause at ${formatInstant(view.pause.untilAt)}`)
   if (settings?.mode === 'audit' && change) said.push('mode: enforce in the config; in audit mode nothing is written')
   if (desired?.waits !== undefined) said.push(`newer figures of use: ${desired.waits}`)
-  if (winner?.candidate.untilAt !== undefined) said.push(`the end of the grant at ${minuteText(winner.candidate.untilAt)}`)
+  if (winner?.candidate.untilAt !== undefined) said.push(`the end of the grant at ${formatInstant(winner.candidate.untilAt)}`)
   for (const { candidate, state } of chain) {
     if (state === 'pending' && candidate.fromAt !== undefined)
-      said.push(`the start of a grant of ${candidate.cap} at ${minuteText(candidate.fromAt)}`)
+      said.push(`the start of a grant of ${candidate.cap} at ${formatInstant(candidate.fromAt)}`)
   }
   if (winner?.candidate.at) said.push(`an edit of ${winner.candidate.at.file}:${winner.candidate.at.line}`)
   if (scope.kind === 'user' && winner?.candidate.scope.kind !== 'user') {

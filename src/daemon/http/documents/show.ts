@@ -10,9 +10,6 @@ import type { PlaceEntry, ProblemEntry, Showing } from './types.ts'
 
 export const rfc3339 = (at: Instant): string => new Date(at).toISOString()
 
-/** For sentences: `2026-11-20 12:00 UTC`. */
-export const minuteText = (at: Instant): string => `${rfc3339(at).slice(0, 16).replace('T', ' ')} UTC`
-
 /** The day of an instant, in UTC. */
 export const dayText = (at: Instant): string => rfc3339(at).slice(0, 10)
 

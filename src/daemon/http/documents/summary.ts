@@ -5,10 +5,11 @@ import { byUrgency, type Condition, type ConditionType, kindOf, type Severity } 
 import type { HistoryShown, ModelUse, PoolStatus, ScopeState, ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
 import { whileInvalid } from '../../../core/model/policy.ts'
 import { compareScopes } from '../../../core/model/scope.ts'
+import { formatInstant } from '../../../core/model/units.ts'
 import { countBands } from '../../../core/use/bands.ts'
 import { creditsOfCycle } from '../../../core/use/burn.ts'
 import { projectedCents } from '../../../core/use/forecast.ts'
-import { cents, dayText, minuteText, ratio, rfc3339, scopeText } from './show.ts'
+import { cents, dayText, ratio, rfc3339, scopeText } from './show.ts'
 import type { AttentionEntry, DaemonFacts, Showing, WorkspaceSummary } from './types.ts'
 
 type Shown = Pick<Showing, 'people'>
@@ -209,9 +210,9 @@ export function attentionOf(view: WorkspaceView, showing: Showing): readonly Att
   if (off > 0) tell('warn', 'drift', `${many(off, 'scope')} differ${off === 1 ? 's' : ''} from policy`)
   const unread = counts.unknown + counts.rejected
   if (unread > 0) tell('warn', 'unread', `${many(unread, 'scope')} could not be read or ${unread === 1 ? 'was' : 'were'} refused`)
-  if (pause) tell('warn', 'pause', `paused until ${minuteText(pause.untilAt)}: ${showing.people.text(pause.reason)}`)
+  if (pause) tell('warn', 'pause', `paused until ${formatInstant(pause.untilAt)}: ${showing.people.text(pause.reason)}`)
   const exhaustedAt = view.use?.figures?.exhaustedAt
-  if (exhaustedAt !== undefined) tell('warn', 'credits', `add-on credits run out ${minuteText(exhaustedAt)}, before the cycle ends`)
+  if (exhaustedAt !== undefined) tell('warn', 'credits', `add-on credits run out ${formatInstant(exhaustedAt)}, before the cycle ends`)
   for (const { type, message } of warningsOf(view))
     tell(SEVERITY_TONES[kindOf(type).severity], 'warning', showing.people.text(message), '/health')
   const atCap = countBands(view.people)?.at_cap ?? 0

@@ -5,7 +5,7 @@ import type { HistoryEntry } from '../../../../core/model/change.ts'
 import type { JournalEntry } from '../../../../core/model/journal.ts'
 import { shortRevision, whileInvalid } from '../../../../core/model/policy.ts'
 import { parseScope, type Scope, scopeKey } from '../../../../core/model/scope.ts'
-import { DAY_MS, type Instant } from '../../../../core/model/units.ts'
+import { DAY_MS, formatInstant, type Instant } from '../../../../core/model/units.ts'
 import type { BlockedPerson, PersonChange, SimulatedCycle, SimulationRow } from '../../../../core/use/replay/document.ts'
 import type { Compared, ComparedPolicies } from '../../../replay/compare.ts'
 import type { ComparisonState } from '../../../replay/comparisons.ts'
@@ -13,7 +13,7 @@ import { DocumentError, type Query } from '../documents.ts'
 import { writeEntry } from '../explained.ts'
 import { type PeopleIndex, personShown } from '../people/roster.ts'
 import { asked, limitOf, PAGE, type Parameter, pageOf, text, word } from '../query.ts'
-import { dayText, headOf, keyText, minuteText, placeOf, rfc3339, scopeText } from '../show.ts'
+import { dayText, headOf, keyText, placeOf, rfc3339, scopeText } from '../show.ts'
 import type { ChangeEntry, ChangeListDocument, ComparisonDocument, PlanDocument, Records, Showing, WorkspaceFacts } from '../types.ts'
 
 /** `state` is undefined where comparisons are not made, and until a policy was read. */
@@ -268,7 +268,7 @@ function journalChange(one: JournalEntry, { view }: WorkspaceFacts, showing: Sho
       return { ...base, id: idOf(at, kind, digest, String(valid)), tone: valid ? 'good' : 'bad', text, digest, revision, stands }
     }
     case 'pause': {
-      const text = `paused until ${minuteText(one.untilAt)}`
+      const text = `paused until ${formatInstant(one.untilAt)}`
       const stands = view.pause?.pausedAt === at
       return { ...base, id: idOf(at, kind), tone: 'warn', text, reason: people.text(one.reason), stands }
     }
