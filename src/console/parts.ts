@@ -263,6 +263,10 @@ export const empty = (text: Value): Html => html`<p class="soft" data-found>${te
 export const section = (title: string, content: Value, extra?: Value): Html =>
   html`<section><div class="title"><h2>${title}</h2>${extra !== undefined && html`<div class="end">${extra}</div>`}</div>${content}</section>`
 
+/** Below a list that leaves some out. */
+export const omitted = (count: number): Html | false =>
+  count > 0 && html`<p class="soft">${number(count)} more ${count === 1 ? 'is' : 'are'} not listed.</p>`
+
 /** `scope`: `team`, `group:ID` or a person. */
 export const scopeLink = (workspace: string, scope: string): Html => html`<a href="${scopeUrl(workspace, scope)}">${scope}</a>`
 

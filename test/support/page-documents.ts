@@ -68,6 +68,8 @@ export const workspaceListOf = (
   total: items.length,
   page: 1,
   limit: 100,
+  parts: [],
+  partsOmitted: 0,
   items,
   ...overrides,
 })

@@ -17,10 +17,12 @@ import {
   modeBadge,
   number,
   OVERVIEW,
+  omitted,
   pager,
   percent,
   plural,
   scopesOff,
+  section,
   sectionUrl,
   table,
   tiles,
@@ -41,7 +43,7 @@ export async function overviewPage(documents: Documents, query: Query): Promise<
   return renderFrame({
     title: titleOf(list),
     heading: 'Overview',
-    workspaces: [...list.items.map(({ name }) => name), ...documents.parts()],
+    workspaces: [...list.items, ...list.parts].map(({ name }) => name),
     at: list.at,
     parts: [
       troubles(list),
@@ -53,6 +55,7 @@ export async function overviewPage(documents: Documents, query: Query): Promise<
           html`<p>No workspace yet. Add one to <code>workspaces:</code> of the config file; it appears here as soon as the file is saved.</p>`,
         ),
       cards ? html`<div class="grid">${list.items.map((one, index) => card(one, list.at, series[index]))}</div>` : lines(list, query),
+      list.parts.length > 0 && partsOf(list),
     ],
   })
 }
@@ -147,7 +150,7 @@ function card(one: WorkspaceSummary, at: string, series: CreditsSeries | undefin
   return html`<section><div class="title"><h2><a href="${workspaceUrl(name)}">${name}</a></h2>${badge(verdict, tone)}${modeBadge(mode, verdict)}</div>
 ${cycle ? chartFigure({ ...cycle, id: `cycle-${name}` }, 3) : empty(people === undefined ? 'People and their use were not read yet.' : 'The service reports no billing cycle, so there is no chart.')}
 ${facts([
-  ['In sync', html`${number(scopes.in_sync)} scopes`],
+  ['In sync', plural(scopes.in_sync, 'scope')],
   ['Not in sync', off > 0 && plural(off, 'scope')],
   ['Holds', holds > 0 && html`<a href="${sectionUrl(name, 'holds')}">${plural(holds, 'hold')}</a>`],
   ['People', people !== undefined && html`<a href="${sectionUrl(name, 'people')}">${number(people)}</a>`],
@@ -195,6 +198,23 @@ function lines(list: WorkspaceListDocument, query: Query): Html {
     items,
   )}${pager(list, ['workspace', 'workspaces'], OVERVIEW, query)}</section>`
 }
+
+/** Workspaces of which the reader sees only some people. */
+const partsOf = ({ parts, partsOmitted, at }: WorkspaceListDocument): Html =>
+  section('Your people in other workspaces', [
+    table(
+      'Your people in other workspaces',
+      [
+        { head: 'Workspace', isName: true, cell: ({ name }) => html`<a href="${workspaceUrl(name)}">${name}</a>` },
+        { head: 'Your people', kind: 'number', cell: ({ people }) => people !== undefined && number(people) },
+        { head: 'At cap', kind: 'number', cell: ({ bands }) => bands && number(bands.at_cap) },
+        { head: 'Credits used', kind: 'number', cell: ({ used }) => used !== undefined && figure(used) },
+        { head: 'Read', kind: 'fixed', cell: ({ readAt }) => readAt !== undefined && when(readAt, at) },
+      ],
+      parts,
+    ),
+    omitted(partsOmitted),
+  ])
 
 /** The share of the cycle's credits that is used, where both are known. */
 const ofCycle = <Shown>(use: WorkspaceSummary['use'], show: (share: number) => Shown): Shown | undefined =>

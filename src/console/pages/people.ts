@@ -18,6 +18,7 @@ import {
   figure,
   filterForm,
   number,
+  omitted,
   pager,
   percent,
   scopeLink,
@@ -53,9 +54,6 @@ export async function leadPage(documents: Documents, name: string): Promise<stri
   })
 }
 
-const more = (count: number): Html | false =>
-  count > 0 && html`<p class="soft">${number(count)} more ${count === 1 ? 'is' : 'are'} not listed.</p>`
-
 const nearPart = ({ near, nearOmitted, workspace }: LeadDocument): Html =>
   section(
     'Near their cap',
@@ -73,7 +71,7 @@ const nearPart = ({ near, nearOmitted, workspace }: LeadDocument): Html =>
             ],
             near,
           ),
-          more(nearOmitted),
+          omitted(nearOmitted),
         ],
     html`<span class="soft"><a href="${sectionUrl(workspace, 'people')}">all your people</a></span>`,
   )
@@ -98,7 +96,7 @@ const grantsPart = ({ grants, grantsOmitted, workspace, at }: LeadDocument): Htm
             ],
             grants,
           ),
-          more(grantsOmitted),
+          omitted(grantsOmitted),
         ],
   )
 
@@ -119,7 +117,7 @@ const changesPart = ({ changes, changesOmitted, workspace, at }: LeadDocument): 
             ],
             changes,
           ),
-          more(changesOmitted),
+          omitted(changesOmitted),
         ],
   )
 

@@ -178,6 +178,17 @@ describe('a reader of some groups', () => {
     const byName = JSON.parse((await named('/api/v1/workspaces/acme/people', LEAD)).text)
     expect(byName.items.map(({ person }: { person: string }) => person).toSorted()).toEqual([personEmail(1), personEmail(2)].toSorted())
     expect((await ask('/', LEAD)).headers['location']).toBe('/workspaces/acme')
+    expect(JSON.parse((await ask('/api/v1/workspaces', LEAD)).text)).toMatchObject({
+      ...{ total: 0, attention: [], partsOmitted: 0 },
+      parts: [{ name: 'acme', people: 2, bands: { under_50: 2, at_cap: 0 }, used: 30 }],
+    })
+  })
+
+  test('finds them below the workspaces of which they see everything', async () => {
+    const viewers = [LEADS, { groups: ['leads'], workspaces: ['beta'] }]
+    const ask = await serve(() => [fullView('acme'), fullView('beta')], { ...settings, viewers })
+    const { text } = await ask('/', LEAD)
+    expect(text).toMatch(/Your people in other workspaces.*href="\/workspaces\/acme">acme<\/a><\/th><td[^>]*>2</s)
   })
 
   test('sees nobody in a group that was not read for a day', async () => {

@@ -158,6 +158,8 @@ interface Found {
   readonly records: Records
   readonly facts: WorkspaceFacts
   readonly showing: Showing
+  /** Where the reader sees only some people: what that is cut from. */
+  readonly cut?: { readonly part: Part; readonly whole: Found }
 }
 
 /** Makes a method of `Documents` from a function over the workspace that was asked for. */
@@ -181,7 +183,6 @@ function documentsFor(options: DocumentOptions, wholeIndex: IndexOf, reader: Rea
       ...(requestUrl !== undefined && { requestUrl }),
     }
   }
-  const parts = new WeakMap<Found, { readonly part: Part; readonly whole: Found }>()
   const found = async (name: string): Promise<Found> => {
     const sight = sightOf(name)
     const source = options.sources().find((candidate) => candidate.name === name)
@@ -191,14 +192,9 @@ function documentsFor(options: DocumentOptions, wholeIndex: IndexOf, reader: Rea
     const whole = { source, records: source.records, facts: await source.facts(), showing: showing(sight.kind === 'whole' && sight.named) }
     if (sight.kind === 'whole') return whole
     const part = partOf(whole, sight, hashed)
-    const one = { source, records: part.records, facts: part.facts, showing: part.showing }
-    parts.set(one, { part, whole })
-    return one
+    return { source, records: part.records, facts: part.facts, showing: part.showing, cut: { part, whole } }
   }
-  const indexOf: IndexOf = async (one) => {
-    const known = parts.get(one)
-    return known ? known.part.indexOf(await wholeIndex(known.whole)) : wholeIndex(one)
-  }
+  const indexOf: IndexOf = async (one) => (one.cut ? one.cut.part.indexOf(await wholeIndex(one.cut.whole)) : wholeIndex(one))
   /** Documents that are made for readers of a part as well. */
   const about: AboutOne =
     (make) =>
@@ -208,13 +204,14 @@ function documentsFor(options: DocumentOptions, wholeIndex: IndexOf, reader: Rea
     (make) =>
     async (name, ...rest) => {
       const one = await found(name)
-      if (parts.has(one)) throw new DocumentError(404, 'there is no such page for you')
+      if (one.cut) throw new DocumentError(404, 'there is no such page for you')
       return make(one, ...rest)
     }
   const views = async (): Promise<readonly WorkspaceView[]> => {
     await refresh()
     return (await Promise.all(sources().map((source) => source.facts()))).map(({ view }) => view)
   }
+  const partNames = (): readonly string[] => options.sources().flatMap(({ name }) => (sightOf(name).kind === 'part' ? [name] : []))
   return {
     me: async () => {
       const { email, seesSelf, asks } = reader
@@ -228,20 +225,20 @@ function documentsFor(options: DocumentOptions, wholeIndex: IndexOf, reader: Rea
       const { version, ...health } = daemon()
       return statusDocument({ views: await views(), health, people, version, now: now() })
     },
-    workspaces: async (query = {}) => workspacesDocument(await views(), daemon(), showing(), query),
+    workspaces: async (query = {}) => {
+      const seen = await Promise.all(
+        partNames()
+          .toSorted()
+          .map(async (name) => (await found(name)).facts.view),
+      )
+      return workspacesDocument({ views: await views(), parts: seen }, daemon(), showing(), query)
+    },
     health: aboutWhole(({ facts, showing: how }) => healthDocument(facts, daemon(), how)),
     comparison: aboutWhole(({ source, facts, showing: how }) => {
       const digest = facts.view.policy?.digest ?? facts.policy?.digest
       return comparisonDocument(facts, digest === undefined ? undefined : options.comparisons?.of(source.name, digest), how)
     }),
-    lead: about(async (one) => {
-      const known = parts.get(one)?.part
-      const { facts, records, showing: how } = one
-      const sinceAt = changedSince(how.now)
-      const writes = known ? await known.writes(sinceAt) : await records.history({ sinceAt, limit: MOST_WRITES })
-      return leadDocument(facts, how, { grants: known?.grants ?? facts.desiredState?.resolution.grants ?? [], writes })
-    }),
-    parts: () => options.sources().flatMap(({ name }) => (sightOf(name).kind === 'part' ? [name] : [])),
+    parts: partNames,
     ...aboutOne(aboutWhole, indexOf),
     ...aboutPeople(about, indexOf),
   }
@@ -253,16 +250,21 @@ const withoutDetail = ({ conditions = [], ...daemon }: DaemonFacts): DaemonFacts
   conditions: conditions.map((one) => ({ ...one, message: kindOf(one.type).begun })),
 })
 
-type OfPeople = Pick<Documents, 'groups' | 'group' | 'people' | 'person'>
+type OfPeople = Pick<Documents, 'lead' | 'groups' | 'group' | 'people' | 'person'>
 
 const aboutPeople = (about: AboutOne, indexOf: IndexOf): OfPeople => ({
+  lead: about(async ({ facts, records, showing, cut }) => {
+    const sinceAt = changedSince(showing.now)
+    const writes = cut ? await cut.part.writes(sinceAt) : await records.history({ sinceAt, limit: MOST_WRITES })
+    return leadDocument(facts, showing, { grants: cut?.part.grants ?? facts.desiredState?.resolution.grants ?? [], writes })
+  }),
   groups: about(async (found, query: Query = {}) => groupsDocument(found.facts, await indexOf(found), found.showing, query)),
   group: about(async (found, id: string) => groupDocument(found.facts, await indexOf(found), found.records, found.showing, id)),
   people: about(async (found, query: Query = {}) => peopleDocument(found.facts, await indexOf(found), found.showing, query)),
   person: about(async (found, person: string) => personDocument(found.facts, await indexOf(found), found.records, found.showing, person)),
 })
 
-type OfWorkspace = Omit<Documents, keyof OfPeople | 'me' | 'lead' | 'parts' | 'status' | 'workspaces' | 'health' | 'comparison'>
+type OfWorkspace = Omit<Documents, keyof OfPeople | 'me' | 'parts' | 'status' | 'workspaces' | 'health' | 'comparison'>
 
 const aboutOne = (about: AboutOne, indexOf: IndexOf): OfWorkspace => ({
   workspace: about(async (found) => workspaceDocument(found.facts, found.showing, await holdsSince(found))),

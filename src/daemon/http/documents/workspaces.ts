@@ -143,12 +143,12 @@ function settingsOf({ settings }: WorkspaceFacts): HealthDocument['settings'] {
 }
 
 /** Bounds of the lists; what exceeds them is counted in `…Omitted`. Choice. */
-const MOST = { attention: 50, scopes: 100, holds: 50, grants: 200 } as const
+const MOST = { attention: 50, parts: 100, scopes: 100, holds: 50, grants: 200 } as const
 
 export const WORKSPACES_QUERY = [PAGE, limitOf(100, 500)]
 
 export function workspacesDocument(
-  views: readonly WorkspaceView[],
+  { views, parts }: { readonly views: readonly WorkspaceView[]; readonly parts: readonly WorkspaceView[] },
   daemon: DaemonFacts,
   showing: Showing,
   query: Query,
@@ -163,7 +163,22 @@ export function workspacesDocument(
     ...daemonPart(daemon),
     attention: pressing.slice(0, MOST.attention),
     attentionOmitted: Math.max(0, pressing.length - MOST.attention),
+    parts: parts.slice(0, MOST.parts).map((view) => partEntry(view, showing)),
+    partsOmitted: Math.max(0, parts.length - MOST.parts),
     ...pageOf(items, question),
+  }
+}
+
+/** All else of the summary is of the whole workspace. */
+function partEntry(view: WorkspaceView, showing: Showing): WorkspaceListDocument['parts'][number] {
+  const { name, people, bands, cycle, use } = summaryOf(view, showing)
+  return {
+    name,
+    ...(people !== undefined && { people }),
+    ...(bands && { bands }),
+    ...(cycle && { cycle }),
+    ...(use && { readAt: use.readAt }),
+    ...(use?.used !== undefined && { used: use.used }),
   }
 }
 

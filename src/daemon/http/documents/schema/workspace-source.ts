@@ -106,6 +106,15 @@ const attention = object('Something that needs a person.', {
   path: text('The page about it.'),
 })
 
+const part = object('What the reader sees of one workspace: everything here is of these people only.', {
+  name: text(),
+  people: SUMMARY.people,
+  bands: SUMMARY.bands,
+  cycle: SUMMARY.cycle,
+  readAt: optional(instant('When people and their use were read.')),
+  used: optional(figure('Credits that they used in this cycle; absent where the service shows none.')),
+})
+
 export const WORKSPACES = object('All workspaces that the reader may see; what needs a person first.', {
   ...head('WorkspaceList'),
   version: text('Of capkeeper.'),
@@ -113,6 +122,8 @@ export const WORKSPACES = object('All workspaces that the reader may see; what n
   ledgerWritable: flag('The ledger can be written; otherwise no cap is written.'),
   attention: list(attention, 'The most pressing first.'),
   attentionOmitted: count('How many more there are.'),
+  parts: list(part, 'Workspaces of which the reader sees only some people, by name.'),
+  partsOmitted: count('How many more there are.'),
   ...paged(object('One workspace at a glance.', SUMMARY), 'Those that need a person first, then by name.'),
 })
 
