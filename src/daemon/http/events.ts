@@ -1,5 +1,5 @@
-// Server-sent events: keeps what changed in which workspace lately, and tells listeners, so that a page asks again for what it shows. It sends no data of
-// a workspace, bounds the number of listeners, and closes the connection of a listener that does not read.
+// Server-sent events: tells listeners what changed in which workspace, so that a page asks again for what it shows. It sends no data of a workspace, bounds the number of listeners, and closes the connection of a listener that does not read.
+import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ConditionType } from '../../core/model/condition.ts'
@@ -110,8 +110,6 @@ export const EVENTS_PATH = `${API}/events`
 const BEAT_MS = 15_000
 /** After this time a page that lost its connection connects again. */
 const RETRY_MS = 3_000
-/** Changes that are kept for listeners that connect again. Choice. */
-const MOST_KEPT = 256
 /** Bytes that a listener may leave unread before its connection is closed. */
 const MOST_WAITING_BYTES = 64 * 1024
 /** A quarter of all connections may be listeners. Choice. */
@@ -139,13 +137,14 @@ export function addEvents(server: FastifyInstance, parts: EventParts): void {
   const { live } = parts
   const listeners = new Set<Listener>()
   const most = Math.max(1, Math.floor(parts.maxConnections / LISTENERS_SHARE))
-  const log = changeLog(live, (id, change) => {
-    for (const listener of listeners) if (concerns(listener, change)) send(listener, eventText('change', change, id))
+  const close = live.listen((change) => {
+    for (const listener of listeners)
+      if (concerns(listener, change.workspace)) send(listener, eventText('change', change, idOf(versionsFor(listener, parts), parts)))
   })
   const ended = new AbortController()
   server.addHook('onClose', async () => {
     ended.abort()
-    log.close()
+    close()
   })
   void beat(listeners, parts, ended.signal)
   server.get(EVENTS_PATH, (request, reply) => {
@@ -159,7 +158,7 @@ export function addEvents(server: FastifyInstance, parts: EventParts): void {
     listeners.add(listener)
     reply.raw.once('close', () => listeners.delete(listener))
     if (request.method === 'HEAD') return reply.raw.end()
-    greet(listener, log, parts)
+    greet(listener, parts)
   })
 }
 
@@ -190,8 +189,22 @@ function open(reply: FastifyReply, { method }: FastifyRequest): void {
 const eventText = (event: string, data: object, id?: string): string =>
   `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 
-const concerns = ({ viewer, only }: Listener, { workspace }: LiveChange): boolean =>
+const concerns = ({ viewer, only }: Listener, workspace: string): boolean =>
   (only === undefined || only === workspace) && hears(viewer, workspace)
+
+type Versions = Readonly<Record<string, number>>
+
+const versionsFor = (listener: Listener, { live, workspaces }: EventParts): Versions =>
+  Object.fromEntries(workspaces().flatMap((name) => (concerns(listener, name) ? [[name, live.version(name)]] : [])))
+
+/** Names what the listener was told so far, and nothing that it may not hear. Absent where it hears nothing. */
+const idOf = (versions: Versions, { live }: EventParts): string | undefined =>
+  Object.keys(versions).length === 0
+    ? undefined
+    : createHash('sha256')
+        .update(JSON.stringify([live.boot, versions]))
+        .digest('hex')
+        .slice(0, 16)
 
 /** A listener that does not read is closed before it costs memory. */
 function send({ response }: Listener, message: string): void {
@@ -199,23 +212,12 @@ function send({ response }: Listener, message: string): void {
   else response.write(message)
 }
 
-/** A listener that connects again is told what it missed, or that this is not known. */
-function greet(listener: Listener, log: ChangeLog, { live, workspaces }: EventParts): void {
-  const { viewer, only } = listener
-  // The id counts the changes of others.
-  if (only !== undefined && !hears(viewer, only)) {
-    send(listener, eventText('hello', { versions: {}, beatSeconds: BEAT_MS / 1000 }))
-    return
-  }
+/** A listener that connects again is told whether it missed anything. */
+function greet(listener: Listener, parts: EventParts): void {
+  const versions = versionsFor(listener, parts)
+  const id = idOf(versions, parts)
   const last = listener.request.headers['last-event-id']
-  const missed = typeof last === 'string' ? log.since(last) : undefined
-  if (missed) {
-    for (const [id, change] of missed) if (concerns(listener, change)) send(listener, eventText('change', change, id))
-    return
-  }
-  const seen = workspaces().filter((name) => concerns(listener, { workspace: name, version: 0, topics: [] }))
-  const versions = Object.fromEntries(seen.map((name) => [name, live.version(name)]))
-  send(listener, eventText(last === undefined ? 'hello' : 'reset', { versions, beatSeconds: BEAT_MS / 1000 }, log.last()))
+  send(listener, eventText(last === undefined || last === id ? 'hello' : 'reset', { versions, beatSeconds: BEAT_MS / 1000 }, id))
 }
 
 /** Shows that the connection is alive, and checks again whether the listener may listen. */
@@ -234,36 +236,5 @@ async function beat(listeners: Set<Listener>, { clock, gate }: EventParts, signa
           send(listener, eventText('change', { workspace: only, version: 0, topics: ['people'] }))
       }
     }
-  }
-}
-
-interface ChangeLog {
-  /** The id of the newest change. */
-  last(): string
-  /** Changes after this one; undefined when they are not known. */
-  since(id: string): readonly (readonly [string, LiveChange])[] | undefined
-  close(): void
-}
-
-function changeLog(live: Live, tell: (id: string, change: LiveChange) => void): ChangeLog {
-  const { boot } = live
-  const kept: (readonly [number, LiveChange])[] = []
-  let count = 0
-  const idOf = (number: number): string => `${boot}-${number}`
-  const close = live.listen((change) => {
-    count += 1
-    kept.push([count, change])
-    if (kept.length > MOST_KEPT) kept.shift()
-    tell(idOf(count), change)
-  })
-  return {
-    close,
-    last: () => idOf(count),
-    since(id) {
-      const [own, number] = id.split('-')
-      const at = Number(number)
-      if (own !== boot || !Number.isInteger(at) || at > count || at < count - kept.length) return undefined
-      return kept.filter(([one]) => one > at).map(([one, change]) => [idOf(one), change] as const)
-    },
   }
 }
