@@ -111,7 +111,7 @@ function createTally<Sum extends object>({ of, most, judge, keyOf, add }: SumKin
     all: (): Summed<Sum> => ({
       sums: [...sums].sort(([a], [b]) => compareText(a, b)).map(([, sum]) => sum),
       aside: aside?.rows ?? 0,
-      ...(aside && { why: aside.why }),
+      why: aside?.why,
     }),
   }
 }

@@ -71,9 +71,9 @@ export const timestamp = (at: Instant): string => new Date(at).toISOString()
 /** docs/service.md, Analytics. */
 export function encodeAnalytics(question: AnalyticsQuestion): AnalyticsRequest {
   return {
-    ...(question.groupName === undefined ? {} : { group_name: question.groupName }),
-    ...(question.startAt === undefined ? {} : { start_timestamp: timestamp(question.startAt) }),
-    ...(question.endAt === undefined ? {} : { end_timestamp: timestamp(question.endAt) }),
+    group_name: question.groupName,
+    start_timestamp: question.startAt === undefined ? undefined : timestamp(question.startAt),
+    end_timestamp: question.endAt === undefined ? undefined : timestamp(question.endAt),
     query_requests: question.queries.map(encodeQuery),
   }
 }
@@ -83,11 +83,11 @@ function encodeQuery(query: AnalyticsQuery): WireQueryRequest {
     data_source: SOURCES[query.source],
     selections: query.select.map(({ field, as, fn }) => ({
       field,
-      ...(as === undefined ? {} : { name: as }),
-      ...(fn === undefined ? {} : { aggregation_function: FUNCTIONS[fn] }),
+      name: as,
+      aggregation_function: fn === undefined ? undefined : FUNCTIONS[fn],
     })),
-    ...(query.where ? { filters: query.where.map(({ field, is, value }) => ({ name: field, filter: FILTERS[is], value })) } : {}),
-    ...(query.groupBy ? { aggregations: query.groupBy.map(({ field, as }) => ({ field, name: as })) } : {}),
+    filters: query.where ? query.where.map(({ field, is, value }) => ({ name: field, filter: FILTERS[is], value })) : undefined,
+    aggregations: query.groupBy ? query.groupBy.map(({ field, as }) => ({ field, name: as })) : undefined,
   }
 }
 
@@ -164,7 +164,7 @@ export interface CascadeUse {
 export function encodeCascade(question: CascadeQuestion): readonly CascadeRequest[] {
   const common = {
     ...(question.of && ('groupName' in question.of ? { group_name: question.of.groupName } : { emails: question.of.emails })),
-    ...(question.ideTypes ? { ide_types: question.ideTypes } : {}),
+    ide_types: question.ideTypes,
     query_requests: question.sources.map((source) => ({ [source]: {} })),
   }
   const chunks: CascadeRequest[] = []
@@ -234,7 +234,7 @@ function sumRuns(all: readonly Fields[]): readonly CascadeRuns[] {
       mode,
       messages: sum(rows.map((row) => counterOf('CascadeAnalytics', row, 'messagesSent'))),
       conversations: new Set(rows.map((row) => row['cascadeId']).filter((id) => typeof id === 'string')).size,
-      ...(tellsUse ? { used: creditsOf(cents(sum(rows.map(usedCents)))) } : {}),
+      used: tellsUse ? creditsOf(cents(sum(rows.map(usedCents)))) : undefined,
     }),
   )
 }

@@ -183,7 +183,7 @@ async function readingOf(scope: Scope, sent: Promise<Cap>, clock: Pick<Clock, 'n
     const lacking = error.lacksFeature || isRefusedForGood(scope, error)
     return {
       ...{ scope, observed: 'unknown', readAt: clock.now(), readMs: clock.monotonic() },
-      failure: { kind: error.kind, message: error.message, ...(lacking && { lacksFeature: true }) },
+      failure: { kind: error.kind, message: error.message, lacksFeature: lacking ? true : undefined },
     }
   }
 }
@@ -240,8 +240,8 @@ async function writeCap(sender: Sender, { scope, cap, timeoutMs, signal, turn }:
 
 const failureOf = ({ kind, message, unsent, lacksFeature }: ApiError): WriteFailure => ({
   ...{ kind, message },
-  ...(unsent && { unsent }),
-  ...(lacksFeature && { lacksFeature }),
+  unsent,
+  lacksFeature,
 })
 
 /** The request was never sent, was turned away by a proxy (407), or was refused by the service. */
@@ -293,10 +293,10 @@ const RUN_ROWS: RowPlan = summingRows(RUN_PATHS, RUNS)
 /** docs/service.md, CascadeAnalytics: runs of some days in one request. A range ends 1 ms before the day that it excludes. */
 export function encodeRuns({ fromAt, untilAt, groupName, email }: RunsQuestion): CascadeRequest {
   return {
-    ...(groupName === undefined ? {} : { group_name: groupName }),
-    ...(email === undefined ? {} : { emails: [email] }),
+    group_name: groupName,
+    emails: email === undefined ? undefined : [email],
     start_timestamp: timestamp(fromAt),
-    ...(untilAt === undefined ? {} : { end_timestamp: timestamp(untilAt - 1) }),
+    end_timestamp: untilAt === undefined ? undefined : timestamp(untilAt - 1),
     query_requests: [{ cascade_runs: {} }],
   }
 }
@@ -313,7 +313,7 @@ export function decodeRuns(
     .filter(({ dayAt }) => dayAt >= fromAt && dayAt < untilAt)
     .map(({ dayAt, model, mode, messages, cents: used = 0 }) => ({
       ...{ dayAt, model, mode, messages },
-      ...(tellsUse && { used: creditsOf(cents(used)) }),
+      used: tellsUse ? creditsOf(cents(used)) : undefined,
     }))
   return { rows, ...setAside(aside) }
 }

@@ -190,7 +190,7 @@ export function decodeGroup(body: unknown, group: { readonly id: string; readonl
     id: group.id,
     name: group.name,
     emails: people.map((person) => person.email),
-    ...(used.length > 0 ? { used: credits(used.reduce((sum, one) => sum + one, 0)) } : {}),
+    used: used.length > 0 ? credits(used.reduce((sum, one) => sum + one, 0)) : undefined,
     readAt,
   }
 }
@@ -218,7 +218,7 @@ function personOf(email: string, fields: Fields, answer: { readonly statusesAbse
     name: typeof fields['name'] === 'string' ? fields['name'].slice(0, MAX_NAME) : '',
     status: answer.statusesAbsent ? 'approved' : statusOf(fields['teamStatus']),
     disabled: fields['disableService'] === true || fields['disableCodeium'] === true,
-    ...(usedCents === undefined ? {} : { used: creditsOf(cents(usedCents)) }),
+    used: usedCents === undefined ? undefined : creditsOf(cents(usedCents)),
     ...activityOf(fields),
   }
 }
@@ -232,9 +232,9 @@ function activityOf(fields: Fields): Pick<Person, 'role' | 'lastUsedAt' | 'signe
   const used = names.flatMap((name) => instantOf(fields[name]) ?? [])
   const signedUpAt = instantOf(fields['signupTime'])
   return {
-    ...(role === '' ? {} : { role }),
-    ...(used.length === 0 ? {} : { lastUsedAt: Math.max(...used) }),
-    ...(signedUpAt === undefined ? {} : { signedUpAt }),
+    role: role === '' ? undefined : role,
+    lastUsedAt: used.length === 0 ? undefined : Math.max(...used),
+    signedUpAt,
   }
 }
 

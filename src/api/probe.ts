@@ -31,7 +31,7 @@ export type Reached =
 /** Sends one request that carries no key, and so is refused by every service that is one. Rejects only when `signal` aborts. */
 export async function reach(transport: Transport, clock: Clock, redact: (text: string) => string, signal?: AbortSignal): Promise<Reached> {
   const [askedAt, startedAt] = [clock.now(), clock.monotonic()]
-  const answer = await transport.send('GetUsageConfig', {}, { timeoutMs: REACH_TIMEOUT_MS, ...(signal && { signal }) })
+  const answer = await transport.send('GetUsageConfig', {}, { timeoutMs: REACH_TIMEOUT_MS, signal })
   const latencyMs = clock.monotonic() - startedAt
   if ('kind' in answer) return { kind: 'failed', message: answer.message }
   const skewMs = skewOf(answer, askedAt, clock.now())
@@ -201,5 +201,5 @@ async function holding(asked: Promise<unknown>): Promise<Holding> {
 const judged = ({ kind, message, lacksFeature }: Pick<ApiError, 'kind' | 'message' | 'lacksFeature'>): Holding => ({
   kind: kind === 'auth' && !lacksFeature ? 'lacking' : 'unclear',
   message,
-  ...(lacksFeature && { lacksFeature }),
+  lacksFeature,
 })

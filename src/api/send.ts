@@ -217,7 +217,7 @@ async function exchange<Value>(machine: Machine, request: ApiRequest<Value>, key
   const mayGo = (): boolean => mayLeave(Math.max(0, timeoutMs - (clock.monotonic() - startedMs)))
   // Thrown, and so not counted as a failure of the service.
   if (request.once && !mayGo()) throw leaseTooShort(operation)
-  const how = { timeoutMs, ...(rows && { rows: rowsWithoutEcho(rows, key.value) }), ...(request.once && { mayLeave: mayGo }) }
+  const how = { timeoutMs, ...(rows && { rows: rowsWithoutEcho(rows, key.value) }), mayLeave: request.once ? mayGo : undefined }
   const answer = await underSignals(signals, (either) =>
     transport.send(operation, { ...request.body, service_key: key.value }, { ...how, signal: either }),
   )

@@ -94,8 +94,8 @@ async function auditOne(reader: WorkspaceReader<SharedLedger>, cli: Cli): Promis
   const salt = ledger.fact('peopleSalt')
   const useUnknown = approved.filter(({ email }) => useOf(email) === undefined).length
   const directory = config.directory && (await compareDirectory(config.directory, state.usage?.roster, cli))
-  const seen = { audit: found, read: readings.size, addOnUse: figures.source, useUnknown, ...(directory && { directory }) }
-  return { workspace: config.name, ...seen, ...(salt !== undefined && { salt }) }
+  const seen = { audit: found, read: readings.size, addOnUse: figures.source, useUnknown, directory }
+  return { workspace: config.name, ...seen, salt }
 }
 
 /** Compares the people file, as it is now, with the roster. */
@@ -143,7 +143,7 @@ const renderAuditJson = (audited: readonly AuditedWorkspace[], now: Instant): st
     workspaces: audited.map(({ workspace, audit, addOnUse, useUnknown, directory }) => ({
       ...{ workspace, ...audit },
       ...{ addOnUse, useIsUpperBound: addOnUse === 'upperBound', useUnknown },
-      ...(directory && { directory }),
+      directory,
     })),
   })
 

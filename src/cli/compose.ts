@@ -87,7 +87,7 @@ function connect(cli: Cli, config: WorkspaceConfig, reports: ClientReports) {
     readFiles: () => cli.files.refresh(serviceFiles(config)),
     filesKept() {
       const found = authorities?.()
-      return found && 'unread' in found ? [found.unread] : []
+      return found && 'unread' in found && found.unread !== undefined ? [found.unread] : []
     },
     clock: cli.clock,
     random: systemRandom,
@@ -116,7 +116,7 @@ export function openTransport(
   concurrency: number,
   authorities = caFile === undefined ? undefined : authoritiesIn(caFile, files),
 ): HttpTransport {
-  return createHttpTransport({ baseUrl, userAgent: USER_AGENT, proxyEnv: env, concurrency, ...(authorities && { authorities }) })
+  return createHttpTransport({ baseUrl, userAgent: USER_AGENT, proxyEnv: env, concurrency, authorities })
 }
 
 const USER_AGENT = `capkeeper/${VERSION}`

@@ -226,8 +226,8 @@ function explanationDocument({ workspace, explanation, reading }: Explained) {
   return {
     workspace,
     ...rest,
-    ...(last && { lastWrite: historyDocument(last) }),
-    ...(reading && { reading: readingDocument(reading) }),
+    lastWrite: last && historyDocument(last),
+    reading: reading && readingDocument(reading),
   }
 }
 
@@ -236,8 +236,8 @@ function readingDocument(reading: Reading) {
   const atLeastMs = 'everyMs' in reading ? reading.sliced?.atLeastEveryMs : reading.atLeastEveryMs
   return {
     scope: reading.key,
-    ...('everyMs' in reading && { everySeconds: Math.round(reading.everyMs / 1000) }),
-    ...(atLeastMs !== undefined && { atLeastEverySeconds: Math.round(atLeastMs / 1000) }),
+    everySeconds: 'everyMs' in reading ? Math.round(reading.everyMs / 1000) : undefined,
+    atLeastEverySeconds: atLeastMs === undefined ? undefined : Math.round(atLeastMs / 1000),
     why: readingText(reading),
   }
 }
@@ -271,8 +271,8 @@ async function explainOne(scope: Scope, reader: WorkspaceReader<PlanLedger>, cli
       history: await ledger.history({ scope, limit: 1 }),
       holds: plan.holds,
       plan,
-      ...(usage?.balance && { balance: usage.balance }),
-      ...(measured && { measured }),
+      balance: usage?.balance && usage.balance,
+      measured,
     },
     scope,
   )

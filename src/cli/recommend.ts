@@ -84,7 +84,7 @@ const BLOCKED = 0.02
 
 /** Recommends caps for all workspaces of policies and ledger; exits 4 when some failed. */
 export async function recommendCommand(paths: readonly string[], flags: RecommendFlags, cli: Cli): Promise<void> {
-  const gathered = await gather(flags, { paths, ...(flags.cycles !== undefined && { cycles: flags.cycles }) }, cli)
+  const gathered = await gather(flags, { paths, cycles: flags.cycles }, cli)
   showWarnings(gathered.warnings, cli)
   const target: Target =
     flags.budget === undefined ? { kind: 'blocked', share: flags.blocked ?? BLOCKED } : { kind: 'budget', credits: flags.budget }
@@ -93,7 +93,7 @@ export async function recommendCommand(paths: readonly string[], flags: Recommen
   progress.expect(workspaces)
   const { done: results, codes } = await inEach(cli, workspaces, (one) => {
     progress.one()
-    return recommendOne({ ...inputsOf(one), target, ...(flags.group && { only: flags.group }) })
+    return recommendOne({ ...inputsOf(one), target, only: flags.group })
   }).finally(progress.stop)
   const labels = labelsFor(gathered.config.people, gathered.salt)
   const shown = results.map((one) => ({ ...one, simulation: shownAs(one.simulation, labels) }))

@@ -60,7 +60,7 @@ export async function validate(given: readonly string[], flags: ValidateFlags, c
     ...(loaded ? [...loaded.problems.filter((problem) => isJudged(problem, config)), ...longSweeps(loaded, config)] : []),
   ]
   const file = hasErrors(ofConfig) ? undefined : config.file
-  show({ ...(file !== undefined && { file }), workspaces: loaded ? validated(loaded, config) : [], problems }, config, flags, cli)
+  show({ file, workspaces: loaded ? validated(loaded, config) : [], problems }, config, flags, cli)
   cli.finish(hasErrors(problems) ? inputExit(problems) : EXIT.done)
 }
 

@@ -72,9 +72,9 @@ function charts({ cycle, days = [], totals, projected, exhaustedAt, which, works
     ...cycle,
     now,
     used: [{ at: cycle.startAt, value: 0 }, ...points.filter(({ at }) => at < now || which === 'previous'), ...present],
-    ...(budget !== undefined && { budget }),
-    ...(projected && { projected: [{ at: cycle.endAt, ...projected }] }),
-    ...(exhaustedAt !== undefined && { exhaustedAt }),
+    budget,
+    projected: projected && [{ at: cycle.endAt, ...projected }],
+    exhaustedAt,
   })
   const burn = stackChart({
     id: `burn-${workspace}`,

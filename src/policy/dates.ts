@@ -130,7 +130,7 @@ export function readGrant(branch: Branch<GrantText>, document: string, zone: Zon
   const subject = subjectOf(branch)
   if (!subject) return undefined
   const amount = amountOf(branch)
-  const known = { ...subject, ...(amount && { amount }), ...(times && { times }) }
+  const known = { ...subject, amount, times }
   const grant = good(branch)
   if (!grant || !times || !amount) return known
   const { reason, ticket } = grant

@@ -110,7 +110,7 @@ function setOf({ workspace, documents, rules, grants, groups, peopleRules, pools
       documents.flatMap((document) => document.approvals),
       ({ id }) => id,
     ),
-    ...(conflict ? { onGroupConflict: conflict.value } : {}),
+    onGroupConflict: conflict ? conflict.value : undefined,
     peopleRules: peopleRules.flatMap(({ value }) => value ?? []),
     pools: pools.flatMap(({ value }) => value ?? []).sort((a, b) => compareText(a.name, b.name)),
     documents: documents.map(({ name }) => name.value).sort(compareText),
@@ -197,10 +197,11 @@ const LONGEST_CYCLE_MS = 31 * 86_400_000
  */
 function checkOverlaps(together: Together): void {
   const { now } = together
-  const begins = now === undefined ? {} : { fromAt: now }
   const isOver = ({ fromAt, until }: Times): boolean =>
     now !== undefined && fromAt === undefined && until.kind === 'instant' && until.at <= now
-  const timed = together.grants.flatMap(({ times, scope, at }) => (times && !isOver(times) ? [{ scope, at, ...begins, ...times }] : []))
+  const timed = together.grants.flatMap(({ times, scope, at }) =>
+    times && !isOver(times) ? [{ scope, at, ...times, fromAt: times.fromAt ?? now }] : [],
+  )
   const byScope = Map.groupBy(timed, ({ scope }) => scopeKey(scope))
   for (const grants of byScope.values()) {
     const [first, ...later] = grants.toSorted(compareGrants)

@@ -88,7 +88,7 @@ function readDocument(root: Branch<PolicyText>, yamlProblems: readonly Problem[]
   return {
     file: root.reader.source.file,
     name: name ?? { value: '', at: placeOf(root) },
-    ...(workspace ? { workspace: { value: good(workspace), at: placeOf(workspace) } } : {}),
+    workspace: workspace ? { value: good(workspace), at: placeOf(workspace) } : undefined,
     ...declared,
     whole: !hasErrors(problems),
     problems,
@@ -123,7 +123,7 @@ function readSpec(spec: Branch<SpecText>, document: string): Declared {
       const id = placed(approval)
       return id ? [{ id: id.value, at: id.at }] : []
     }),
-    ...(conflict ? { onGroupConflict: conflict } : {}),
+    onGroupConflict: conflict,
     peopleRules: items(field(spec, 'rules')).map((rule) => readPeopleRule(rule, document)),
     pools: items(field(spec, 'pools')).map((pool) => readPool(pool, document)),
   }
@@ -171,7 +171,7 @@ function declare(branch: Branch<Partial<RuleText>>, { scope, at, document, isBar
   if (!scope) return {}
   const [cap, reason] = [placed(field(branch, 'cap')), good(field(branch, 'reason'))]
   const rule = cap && { scope, cap: capOf(cap.value), ...(reason === undefined ? {} : { reason }), at: cap.at, document }
-  return { declared: { value: scope, at, isBare }, ...(rule ? { rule: { value: rule, at } } : {}) }
+  return { declared: { value: scope, at, isBare }, rule: rule ? { value: rule, at } : undefined }
 }
 
 function readGroup(branch: Branch<GroupText>, document: string) {
@@ -182,7 +182,7 @@ function readGroup(branch: Branch<GroupText>, document: string) {
   const { rule, ...named } = declare(branch, { scope, at, document, isBare })
   return {
     group: scope && name ? ({ scope, name: name.value, at, nameAt: name.at } satisfies DeclaredGroup) : undefined,
-    rule: { ...named, ...(rule && name ? { rule } : {}) },
+    rule: { ...named, rule: rule && name ? rule : undefined },
   }
 }
 

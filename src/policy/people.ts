@@ -44,7 +44,7 @@ export function readPeopleRule(branch: Branch<PeopleRuleText>, document: string)
     name: { value: good(name), at: placeOf(name ?? branch) },
     groups: placedItems(when && field(when, 'groups')),
     columns: columnsOf(when),
-    ...(email ? { emailAt: placeOf(email) } : {}),
+    emailAt: email ? placeOf(email) : undefined,
   }
   const rule = good(branch)
   if (!rule || !cap) return named
@@ -66,12 +66,12 @@ export function readPool(branch: Branch<PoolText>, document: string): PlacedPool
     columns: [...columnsOf(when), ...columnsOf(who)],
     wholeGroups,
     emails: placedItems(who && field(who, 'emails')),
-    ...(amount && { credits: amount }),
-    ...(min && { min }),
+    credits: amount,
+    min,
   }
   const pool = good(branch)
   if (!pool || !amount) return named
-  const bounds = { min: credits(pool.min ?? 0), ...(pool.max === undefined ? {} : { max: credits(pool.max) }) }
+  const bounds = { min: credits(pool.min ?? 0), max: pool.max === undefined ? undefined : credits(pool.max) }
   const members = membersOf(pool.members)
   const value = {
     name: pool.name,
@@ -111,7 +111,7 @@ function whenOf({ email, role, groups, inactiveDays, joinedWithinDays, activeDay
 
 function attributesOf({ listed, ...columns }: NonNullable<WhenText['attributes']>): Attributes {
   const entries = Object.entries(columns).sort(([a], [b]) => compareText(a, b))
-  return { ...(listed === undefined ? {} : { listed }), ...(entries.length > 0 && { columns: Object.fromEntries(entries) }) }
+  return { listed, columns: entries.length > 0 ? Object.fromEntries(entries) : undefined }
 }
 
 function membersOf({ groups, emails, when, attributes }: PoolText['members']): PoolMembers {

@@ -18,9 +18,9 @@ interface PrintOptions {
 export function printPolicy(set: PolicySet, options: PrintOptions = {}): string {
   const team = set.rules.find(({ scope }) => scope.kind === 'team')
   const spec = {
-    ...(options.workspace === false ? {} : { workspace: set.workspace }),
-    ...(set.onGroupConflict ? { onGroupConflict: set.onGroupConflict } : {}),
-    ...(team && { team: capOf(team) }),
+    workspace: options.workspace === false ? undefined : set.workspace,
+    onGroupConflict: set.onGroupConflict,
+    team: team && capOf(team),
     ...listOf('groups', groupsOf(set)),
     ...listOf('users', usersOf(set)),
     ...listOf('grants', set.grants.map(grantOf)),
@@ -60,7 +60,7 @@ function comment(yaml: Document, key: ScopeKey, text: string): void {
 const listOf = <T>(key: string, values: readonly T[]) => (values.length > 0 ? { [key]: values } : {})
 
 function capOf({ cap, reason }: Pick<CapRule, 'cap' | 'reason'>) {
-  return { cap, ...(cap === 0 ? { allowZero: true } : {}), ...(reason === undefined ? {} : { reason }) }
+  return { cap, allowZero: cap === 0 ? true : undefined, ...(reason === undefined ? {} : { reason }) }
 }
 
 function groupsOf({ groups, rules }: PolicySet) {
@@ -77,8 +77,8 @@ function grantOf({ scope, amount, fromAt, until, reason, ticket }: Grant) {
   return {
     ...subjectOf(scope),
     [amount.kind]: amount.credits,
-    ...(amount.kind === 'cap' && amount.credits === 0 ? { allowZero: true } : {}),
-    ...(fromAt === undefined ? {} : { from: timeOf(fromAt) }),
+    allowZero: amount.kind === 'cap' && amount.credits === 0 ? true : undefined,
+    from: fromAt === undefined ? undefined : timeOf(fromAt),
     until: until.kind === 'cycleEnd' ? 'cycleEnd' : timeOf(until.at),
     reason,
     ...(ticket === undefined ? {} : { ticket }),
@@ -88,7 +88,7 @@ function grantOf({ scope, amount, fromAt, until, reason, ticket }: Grant) {
 function poolOf({ name, members, credits, share, min, max }: Pool) {
   const who =
     members.kind === 'groups' ? { groups: members.ids } : members.kind === 'emails' ? { emails: members.emails } : { when: members.when }
-  return { name, members: who, credits, share, ...(min === 0 ? {} : { min }), ...(max === undefined ? {} : { max }) }
+  return { name, members: who, credits, share, min: min === 0 ? undefined : min, max }
 }
 
 const subjectOf = (scope: Scope) =>

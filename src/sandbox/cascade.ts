@@ -37,7 +37,7 @@ export function cascadeAnalytics(context: ServiceContext, key: StoredKey, fields
   const sources = sourcesOf(fields)
   const all = peopleOf(store, key, groupName)
   const people = (emails.length > 0 && switches.runsFilter === 'kept' ? peopleByEmail(all, emails) : all).map((person) => person.id)
-  const filter = { fromAt, untilAt, people, ...(ides.length > 0 ? { ides } : {}) }
+  const filter = { fromAt, untilAt, people, ides: ides.length > 0 ? ides : undefined }
   let room = MAX_RUNS
   const results = sources.map((source) => {
     const result = resultOf(source, filter, context, room)

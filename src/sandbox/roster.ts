@@ -68,7 +68,7 @@ function statistics(person: StoredPerson, { used, days, last }: Figures, switche
     email: person.email,
     lastUpdateTime: stamp(latest),
     apiKey: person.apiKey,
-    ...(kept(days) ? { activeDays: days } : {}),
+    activeDays: kept(days) ? days : undefined,
     ...(person.disabled ? { [switches.names === 'live' ? 'disableCodeium' : 'disableService']: true } : {}),
     role: person.role,
     signupTime: stamp(person.signupAt),

@@ -88,7 +88,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const chance = createChance(seed, switches)
   const limiter = createRateLimiter(switches.rateLimit, () => clock.monotonic())
   const unlimited = createRateLimiter('off', () => 0)
-  const parts = { store, caps, switches, clock, chance, limiter, now, ...(options.onCall ? { onCall: options.onCall } : {}) }
+  const parts = { store, caps, switches, clock, chance, limiter, now, onCall: options.onCall }
   const reload = (): void => {
     caps.reload()
     growth.reload()

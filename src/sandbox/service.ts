@@ -68,8 +68,8 @@ function getUsageConfig({ caps, switches, store, quirks }: ServiceContext, key: 
   const cap = quirks?.staleRead ? caps.readStale(scope) : caps.read(scope)
   if (cap === undefined) return {}
   return {
-    ...(switches.capSpelling === 'snake' ? {} : { addOnCreditCap: cap }),
-    ...(switches.capSpelling === 'camel' ? {} : { add_on_credit_cap: cap }),
+    addOnCreditCap: switches.capSpelling === 'snake' ? undefined : cap,
+    add_on_credit_cap: switches.capSpelling === 'camel' ? undefined : cap,
   }
 }
 

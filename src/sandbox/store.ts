@@ -235,7 +235,7 @@ function metaPart(database: DatabaseSync): Pick<Store, 'meta' | 'setMeta' | 'key
       if (row) {
         const held = row.permissions.split(',')
         const permissions = PERMISSIONS.filter((permission) => held.includes(permission))
-        known.set(secret, { secret, permissions, ...(row.groupId === null ? {} : { groupId: row.groupId }) })
+        known.set(secret, { secret, permissions, groupId: row.groupId ?? undefined })
       }
       return known.get(secret)
     },
@@ -360,7 +360,7 @@ function useWriter(database: DatabaseSync): (row: UseRow) => void {
 }
 
 const activityOf = (row: ActivityRow): LastActivity => ({
-  ...(row.autocompleteAt === null ? {} : { autocompleteAt: row.autocompleteAt }),
-  ...(row.agentAt === null ? {} : { agentAt: row.agentAt }),
-  ...(row.commandAt === null ? {} : { commandAt: row.commandAt }),
+  autocompleteAt: row.autocompleteAt ?? undefined,
+  agentAt: row.agentAt ?? undefined,
+  commandAt: row.commandAt ?? undefined,
 })

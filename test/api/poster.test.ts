@@ -70,7 +70,7 @@ describe('a post that fails', () => {
     const cut = await serve((request) => request.socket.destroy())
     const silent = await serve(() => undefined)
     const failures = await Promise.all([posting()(`${cut.url}${PATH}`), posting()(`${silent.url}${PATH}`, 1_000)])
-    expect(failures.map((failure) => 'unsent' in failure)).toEqual([false, false])
+    expect(failures.some((failure) => JSON.stringify(failure).includes('unsent'))).toBe(false)
     expect(failures).toMatchObject([{ kind: 'network' }, { kind: 'timeout' }])
     expect(JSON.stringify(failures)).not.toMatch(/secret|T000/)
   })

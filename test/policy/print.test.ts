@@ -150,7 +150,11 @@ describe('laws', () => {
           { ...set, rules: people.filter((rule, index) => !isEven(rule, index)), groups: [], peopleRules: [], pools: [] },
           { name: 'two' },
         )
-        const orders = [{ 'a.yaml': one, 'b.yaml': two }, { [`z${number}.yaml`]: one, 'b.yaml': two }, { 'a.yaml': `${two}---\n${one}` }]
+        const orders: readonly Record<string, string>[] = [
+          { 'a.yaml': one, 'b.yaml': two },
+          { [`z${number}.yaml`]: one, 'b.yaml': two },
+          { 'a.yaml': `${two}---\n${one}` },
+        ]
         const loaded = orders.map((files) => load(files).sets.get('acme'))
         expect(loaded[0]).toBeDefined()
         for (const revision of loaded) {

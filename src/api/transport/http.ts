@@ -117,7 +117,7 @@ export function createPoster({ userAgent, proxyEnv }: Pick<HttpTransportOptions,
         return await statusOf(stream)
       } catch (error) {
         signal?.throwIfAborted()
-        return { ...failureOf(error, timeout, proxy), ...(isUnsent(error) && { unsent: true }) }
+        return { ...failureOf(error, timeout, proxy), unsent: isUnsent(error) ? true : undefined }
       } finally {
         release()
         stream.destroy()
@@ -190,11 +190,11 @@ async function openClient(
     agent,
     headers: { 'content-type': 'application/json', accept: 'application/json', 'user-agent': userAgent },
     http2: false,
-    https: { rejectUnauthorized: true, ...(pem !== undefined && { certificateAuthority: pem }) },
+    https: { rejectUnauthorized: true, certificateAuthority: pem },
     retry: { limit: 0 },
     throwHttpErrors: false,
     followRedirect: false,
-    ...(lookup && { dnsLookup: lookup }),
+    dnsLookup: lookup,
   })
 }
 

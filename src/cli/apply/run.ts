@@ -120,7 +120,7 @@ async function applyOne(job: Job): Promise<Done> {
     {
       ...(lease && { mayLeave: (timeoutMs: number) => held.mayLeave(config.name, timeoutMs), writeTimeoutMs: LEASED_WRITE_MS }),
       onSeen: seen.onSeen,
-      ...(learned && { learned }),
+      learned,
       onLearned: (key, rate) => ledger.saveFact('pace', { ...ledger.fact('pace'), [key]: rate }),
     },
   )
@@ -133,7 +133,7 @@ async function applyOne(job: Job): Promise<Done> {
     clock: cli.clock,
     random: systemRandom,
     digest: sha256,
-    ...(lease && { lease }),
+    lease,
     emit: (event) => {
       if (event.kind === 'condition' && isWarning(event)) say(cli, config.name, event.condition.message)
       if (event.kind === 'change-finished') writing.one()
@@ -149,7 +149,7 @@ async function applyOne(job: Job): Promise<Done> {
       alone: true,
       stop: signal,
       cut: job.cut,
-      ...(flags.approve && { approve: flags.approve }),
+      approve: flags.approve,
       onSweep: progress.expect,
       onReading: progress.one,
       async confirm(planned) {
@@ -164,7 +164,7 @@ async function applyOne(job: Job): Promise<Done> {
     if (flags.output === 'text') cli.stdout.write(resultText(report, job))
     tell(report, job)
     const salt = ledger.fact('peopleSalt')
-    return { report, ...(salt !== undefined && { salt }) }
+    return { report, salt }
   } finally {
     progress.stop()
     writing.stop()

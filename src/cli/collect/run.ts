@@ -83,7 +83,7 @@ export async function collected({ parts, state, roster, wanted, only, ...rest }:
       ranges: gradesOf(wanted, person, common).map(({ fromAt, untilAt, grade }) => ({
         ...{ from: dayText(fromAt), until: dayText(untilAt - 1), grade },
       })),
-      ...(doubt && { doubt: { told: doubt.told, listed: doubt.listed } }),
+      doubt: doubt && { told: doubt.told, listed: doubt.listed },
     }
   })
   const totals = Object.fromEntries(DAY_GRADES.map((grade) => [grade, all.reduce((sum, { days }) => sum + days[grade], 0)]))
@@ -110,7 +110,7 @@ export const renderCollectJson = (all: readonly Collected[], now: Instant): stri
     workspaces: all.map(({ workspace, wanted, people: found, totals, skipped, outcome, requests }) => ({
       workspace,
       ...{ from: dayText(wanted.fromAt), until: dayText(wanted.untilAt - 1), requests, totals },
-      ...(outcome.stopped && { stopped: { code: outcome.stopped.code, message: stopText(outcome.stopped) } }),
+      stopped: outcome.stopped && { code: outcome.stopped.code, message: stopText(outcome.stopped) },
       ...{ failed: outcome.failed, skipped, people: found },
     })),
   })
@@ -315,7 +315,7 @@ interface Work {
 async function readPast(job: Job, parts: CollectParts, state: WorkspaceState, { roster, rate, gate }: Work): Promise<Collected> {
   const { cli, config, flags, wanted, signal, isBeside } = job
   const [begunAt, begun] = [cli.clock.now(), gate.requests()]
-  const asking = { roster, wanted, ...(flags.person !== undefined && { only: [flags.person] }) }
+  const asking = { roster, wanted, only: flags.person === undefined ? undefined : [flags.person] }
   const plan = requestsOf(await historyPlan(parts, asking))
   const most = runsRequests(parts, state, wanted.fromAt) + plan.people + plan.listings + PROOFS
   tellLine(cli, costText(config, peopleToRead(parts.ledger, roster, asking.only).length, wanted, most, rate, isBeside))

@@ -43,7 +43,7 @@ export type Tell = (name: string, finding: Finding) => void
 
 const finding =
   (status: CheckStatus) =>
-  (message: string, hint?: string): Finding => ({ status, message, ...(hint !== undefined && { hint }) })
+  (message: string, hint?: string): Finding => ({ status, message, hint })
 
 export const ok = finding('ok')
 export const warning = finding('warning')

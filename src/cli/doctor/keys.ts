@@ -118,14 +118,12 @@ function reportOf({ names }: ProbedKey, { keys }: WorkspaceConfig, held: Held | 
     names,
     source: [...new Set(names.map((name) => sourceOf(keys[name])))].join(', ') || sourceOf(keys[first]),
     uses: PERMISSIONS.filter((permission) => names.some((name) => name === keyNameFor(keys, permission))),
-    ...(held && {
-      permissions: {
-        analyticsRead: held.analyticsRead.kind,
-        teamsRead: held.teamsRead.kind,
-        billingRead: held.billingRead.kind,
-        billingWrite: held.billingWrite.kind,
-      },
-    }),
+    permissions: held && {
+      analyticsRead: held.analyticsRead.kind,
+      teamsRead: held.teamsRead.kind,
+      billingRead: held.billingRead.kind,
+      billingWrite: held.billingWrite.kind,
+    },
   }
 }
 

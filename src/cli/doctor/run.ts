@@ -183,7 +183,7 @@ async function askService(
       onRequest: waiting.onRequest,
       onSeen: (observation) => void observations.push(observation),
       onKeys: (keys) => cli.secrets.alsoRedact(keys.redact),
-      ...(learned && { learned }),
+      learned,
     })
     if (!reached) {
       about('keys')('permissions', notChecked('permissions, plan and deployment: the service was not reached'))
@@ -263,7 +263,7 @@ function collect(output: 'text' | 'json', cli: Cli): Findings {
   return {
     checks,
     about: (area, workspace) => (name, finding) => {
-      const check: Check = { area, name, ...(workspace !== undefined && { workspace }), ...finding }
+      const check: Check = { area, name, workspace, ...finding }
       checks.push(check)
       if (output === 'json') return
       const next = workspace === undefined ? area : `${plain(workspace)}: ${area}`
@@ -318,6 +318,6 @@ function doctorJson(checks: readonly Check[], workspaces: readonly WorkspaceRepo
       ...rest,
       seen: Object.entries(seen).map(([aspect, one]) => ({ aspect, ...one })),
     })),
-    checks: checks.map(({ problems, ...check }) => ({ ...check, ...(problems && { problems: problems.toSorted(compareProblems) }) })),
+    checks: checks.map(({ problems, ...check }) => ({ ...check, problems: problems?.toSorted(compareProblems) })),
   })
 }

@@ -177,10 +177,10 @@ function inputOf(edits: readonly WorkspaceEdit[], { config, flags, cli }: Making
   const only = flags.workspace
   return {
     paths: policyPaths(config.config),
-    options: { ...(configured && { workspaces: configured }), ...(only !== undefined && { workspace: only }), now: cli.clock.now() },
+    options: { workspaces: configured, workspace: only, now: cli.clock.now() },
     edits,
-    ...(flags.file !== undefined && { file: flags.file }),
-    ...(configured && only !== undefined && { workspace: only }),
+    file: flags.file,
+    workspace: configured && only !== undefined ? only : undefined,
   }
 }
 

@@ -71,7 +71,7 @@ async function everything(
       const endedAt = await verifiedEnd(grant, set, ledger)
       if (endedAt === undefined || cli.clock.now() - endedAt < flags.ended) continue
       const { scope, fromAt, until } = grant
-      const times = { ...(fromAt === undefined ? {} : { fromAt }), until }
+      const times = { fromAt, until }
       const because = `its end was verified on ${dayText(endedAt)}, ${span(cli.clock.now() - endedAt)} ago`
       edits.push({ kind: 'remove', target: { kind: 'grant', scope, times }, workspace: set.workspace, because })
     }

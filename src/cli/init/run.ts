@@ -75,8 +75,8 @@ async function start(dir: string, folder: string, flags: InitFlags, cli: Cli): P
     workspace: config.name,
     baseUrl: config.baseUrl,
     key: keyFrom(config, folder),
-    ...(config.caFile === undefined ? {} : { caFile: pathFrom(config.caFile, folder) }),
-    ...(config.allowPlainHttp ? { allowPlainHttp: true } : {}),
+    caFile: config.caFile === undefined ? undefined : pathFrom(config.caFile, folder),
+    allowPlainHttp: config.allowPlainHttp ? true : undefined,
     adopted: adoptLive(live, groups),
     live,
     now: cli.clock.now(),
@@ -96,10 +96,10 @@ const givenOf = (flags: InitFlags, { env }: Cli): Given => {
   const baseUrl = flags.baseUrl ?? (env['CAPKEEPER_BASE_URL'] || undefined)
   const keyFile = flags.serviceKeyFile ?? (env['CAPKEEPER_SERVICE_KEY_FILE'] || undefined)
   return {
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-    ...(keyFile === undefined ? {} : { serviceKeyFile: keyFile }),
-    ...(flags.workspace === undefined ? {} : { workspace: flags.workspace }),
-    ...(flags.group === undefined ? {} : { group: flags.group }),
+    baseUrl,
+    serviceKeyFile: keyFile,
+    workspace: flags.workspace,
+    group: flags.group,
     hasKey: Boolean(env['CAPKEEPER_SERVICE_KEY']),
   }
 }
@@ -212,7 +212,7 @@ async function askMissing(given: Given, cli: Cli): Promise<Answers> {
     const isName = (name: string): string | undefined => nameFault(name || 'default')
     const workspace = (await ask(line, cli, 'Name of the workspace [default]: ', isName, given.workspace)) || 'default'
     const group = given.group ?? (await askGroups(line, cli))
-    return { baseUrl, workspace, group, ...(keyFile === undefined ? {} : { serviceKeyFile: keyFile }) }
+    return { baseUrl, workspace, group, serviceKeyFile: keyFile }
   } finally {
     lines.close()
   }

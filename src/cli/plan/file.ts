@@ -77,8 +77,8 @@ function readPlan(value: unknown, path: string): Plan {
     unknown: saved.unknown.map(({ scope, message }) => ({ scope: scopeOf(scope), message })),
     problems: saved.problems.map(({ severity, code, message, scope, at: place }) => ({
       ...{ severity, code, message },
-      ...(scope ? { scope: scopeOf(scope) } : {}),
-      ...(place ? { at: positionOf(place) } : {}),
+      scope: scope ? scopeOf(scope) : undefined,
+      at: place ? positionOf(place) : undefined,
     })),
     // Approvals, too, are judged again when the plan is applied.
     approvals: [],
@@ -105,8 +105,8 @@ function changeOf(change: SavedChange, path: string): Change {
   return {
     ...heldChangeOf(change),
     ...{ action, effect, cause, people },
-    ...(source ? { source: positionOf(source) } : {}),
-    ...(reason === undefined || reason === null ? {} : { reason }),
+    source: source ? positionOf(source) : undefined,
+    reason: reason === undefined || reason === null ? undefined : reason,
     // Guards judge the changes again when the plan is applied; here it only matters that a change was held when it was saved.
     disposition: hold === undefined || hold === null ? READY : { kind: 'held', hold },
     healing: change.healing === true,

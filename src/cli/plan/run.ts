@@ -88,9 +88,9 @@ function viewShown(view: PlanView, labels: PeopleLabels): PlanView {
   const ended = outcomes && [...outcomes].map(([key, one]) => [keys.get(key) ?? key, withText(one, 'error', labels)] as const)
   return {
     plan: planShown(plan, labels),
-    ...(ended && { outcomes: new Map(ended) }),
-    ...(news && { news: news.map((one) => problemShown(one, labels)) }),
-    ...(unread !== undefined && { unread: labels.text(unread) }),
+    outcomes: ended && new Map(ended),
+    news: news?.map((one) => problemShown(one, labels)),
+    unread: unread === undefined ? undefined : labels.text(unread),
   }
 }
 

@@ -144,7 +144,7 @@ function dispositionFields({ scope, disposition, released }: Change, isUntried: 
   const by = released && { released: releaseDocument(released) }
   switch (disposition.kind) {
     case 'ready':
-      return { ...by, ...(isUntried && { waitsFor: { scope, why: 'not tried: writing stopped before it was its turn' } }) }
+      return { ...by, waitsFor: isUntried ? { scope, why: 'not tried: writing stopped before it was its turn' } : undefined }
     case 'held':
       return { hold: disposition.hold }
     case 'deferred':
@@ -158,7 +158,7 @@ function dispositionFields({ scope, disposition, released }: Change, isUntried: 
 const releaseDocument = ({ id, via, at }: Release): Record<string, unknown> => ({ id, by: at ? formatPosition(at) : via })
 
 const approvalDocument = ({ id, via, at, state, releases, note }: PlanApproval): Record<string, unknown> => ({
-  ...releaseDocument({ id, via, ...(at && { at }) }),
+  ...releaseDocument({ id, via, at }),
   state,
   releases,
   ...(note !== undefined && { note }),

@@ -114,11 +114,11 @@ async function gather(sources: Sources): Promise<ReportInputs> {
     cycle,
     people: withAttributes(people, sources, cycle, isPast),
     groups: policy.set.groups.map(({ scope, name }) => ({ id: scope.id, name })),
-    ...(!isPast && usage.balance && { balance: usage.balance }),
-    ...(addOn.source !== 'upperBound' && { addOn }),
-    ...(addOn.source === 'measured' && flags.by === 'model' && { addOnByModel: await byModel(ledger, cycle) }),
-    ...(runs && { runs }),
-    ...(figures && { figures }),
+    balance: !isPast && usage.balance ? usage.balance : undefined,
+    addOn: addOn.source !== 'upperBound' ? addOn : undefined,
+    addOnByModel: addOn.source === 'measured' && flags.by === 'model' ? await byModel(ledger, cycle) : undefined,
+    runs,
+    figures,
     writes: (await ledger.history({ sinceAt: cycle.startAt })).filter(({ at }) => at < cycle.endAt),
     notes,
   }
@@ -176,8 +176,8 @@ const isPresent = (asked: ReportCycle, current: Cycle | undefined): boolean =>
 const monthOf = (at: Instant): string => dayText(at).slice(0, 7)
 
 const priceOf = ({ pricePerCredit, currency }: Config): Pick<ReportInputs, 'pricePerCredit' | 'currency'> => ({
-  ...(pricePerCredit !== undefined && { pricePerCredit }),
-  ...(currency !== undefined && { currency }),
+  pricePerCredit,
+  currency,
 })
 
 /** Runs are optional for a report. */
@@ -186,7 +186,7 @@ async function readRuns({ client, now, signal }: Sources, fromAt: Instant, notes
   try {
     for (let at = midnight(fromAt); at <= now; at += CHUNK_MS) {
       const untilAt = at + CHUNK_MS
-      const reading = await client.readRuns({ fromAt: at, ...(untilAt <= now && { untilAt }) }, signal)
+      const reading = await client.readRuns({ fromAt: at, untilAt: untilAt <= now ? untilAt : undefined }, signal)
       for (const row of reading.rows) rows.push(row)
     }
     return rows
@@ -205,7 +205,7 @@ function peopleNow({ desiredState, state }: Preview): readonly ReportPerson[] {
     // People who left or are not approved yet are listed only when they used something.
     if (!counted && !used) return []
     const cap = counted && effectiveCap(counted, (key) => readings.get(key)?.observed).cap
-    return [{ email, groups: groupsOf.get(email) ?? [], ...(used !== undefined && { used }), ...(cap !== undefined && { cap }) }]
+    return [{ email, groups: groupsOf.get(email) ?? [], used, cap }]
   })
 }
 
@@ -308,9 +308,7 @@ async function figuresOf(
   if (!usage) return undefined
   const people = peopleNow(seen).flatMap(({ email, used, cap }) => {
     const paid = addOn.of(email, used)
-    return used === undefined
-      ? []
-      : [{ used, ...(paid && { addOn: paid.credits }), ...(cap !== undefined && cap !== 'unknown' && { cap }) }]
+    return used === undefined ? [] : [{ used, addOn: paid?.credits, cap: cap !== undefined && cap !== 'unknown' ? cap : undefined }]
   })
   if (people.length === 0) return undefined
   const used = credits(people.reduce((sum, one) => sum + one.used, 0))
@@ -320,8 +318,8 @@ async function figuresOf(
     cycle,
     readings: [...(await ledger.useReadings()), { at: usage.roster.readAt, used }],
     people,
-    ...(history && { history }),
-    ...(usage.balance && { balance: usage.balance }),
+    history,
+    balance: usage.balance,
   })
 }
 
@@ -340,8 +338,8 @@ function reportShown(report: Report, labels: PeopleLabels): Report {
       latest: changes.latest.map((one) => ({
         ...one,
         scope: scopeShown(one.scope, labels),
-        ...(one.reason !== undefined && { reason: labels.text(one.reason) }),
-        ...(one.error !== undefined && { error: labels.text(one.error) }),
+        reason: one.reason === undefined ? undefined : labels.text(one.reason),
+        error: one.error === undefined ? undefined : labels.text(one.error),
       })),
     },
     notes: notes.map(labels.text),

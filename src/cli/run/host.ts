@@ -302,7 +302,7 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
       random: systemRandom,
       digest: sha256,
       groupsShown: () => groupsShownOf(host.config().auth?.viewers, config.name),
-      ...(lease && { lease }),
+      lease,
       // Saved once a cycle, because a disk write for each request would be slower than the service.
       chronicle,
       emit(event) {
@@ -311,10 +311,10 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
         chronicle.keep()
         void learning.keep()
       },
-      ...(channels &&
-        config.notify && {
-          notifier: { settings: config.notify.settings, label: (email: string) => host.people.label(email), send: channels.send },
-        }),
+      notifier:
+        channels && config.notify
+          ? { settings: config.notify.settings, label: (email: string) => host.people.label(email), send: channels.send }
+          : undefined,
     },
     requestFailed: () => first === 'failed',
     async finish() {

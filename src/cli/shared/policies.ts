@@ -22,10 +22,10 @@ export const readPolicies = (
   loadPoliciesAside(
     paths,
     {
-      ...(configured && { workspaces: configured }),
-      ...(workspace !== undefined && { workspace }),
+      workspaces: configured,
+      workspace,
       now: clock.now(),
-      ...(asWritten && { asWritten }),
+      asWritten: asWritten || undefined,
     },
     clock,
   )

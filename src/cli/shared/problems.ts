@@ -104,8 +104,8 @@ export function validationMarkdown(validation: Validation, labels: PeopleLabels)
 const problemShown = ({ message, hint, at, ...one }: Problem, { text }: PeopleLabels): Problem => ({
   ...one,
   message: text(message),
-  ...(hint !== undefined && { hint: text(hint) }),
-  ...(at && { at: { ...at, file: text(at.file) } }),
+  hint: hint === undefined ? undefined : text(hint),
+  at: at && { ...at, file: text(at.file) },
 })
 
 function problemItem(problem: Problem): string {

@@ -95,8 +95,7 @@ export async function withReader<L extends PreviewParts['ledger'], T>(
       ...parts,
       signal,
       progress,
-      preview: (only) =>
-        preview(parts, workspace.policy, { signal, onSweep: progress.expect, onReading: progress.one, ...(only && { only }) }),
+      preview: (only) => preview(parts, workspace.policy, { signal, onSweep: progress.expect, onReading: progress.one, only }),
     })
   } finally {
     close()

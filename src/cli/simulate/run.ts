@@ -118,9 +118,9 @@ export async function gather(flags: NetworkFlags, options: GatherOptions, cli: C
     if (!policy) return []
     const replay = {
       policy,
-      ...(beside && { against: beside }),
+      against: beside,
       ...(options.cycles !== undefined && { cycles: options.cycles }),
-      ...(pricePerCredit !== undefined && { pricePerCredit }),
+      pricePerCredit,
     }
     return [{ policy, groups: use.usage?.groups ?? [], start: startOf(use, { ...replay, now: cli.clock.now() }, flags) }]
   })
@@ -163,11 +163,7 @@ function shortText(workspace: string, { startAt, endAt, known }: KnownCycle, fla
 
 /** Simulates all workspaces of policies and ledger; exits 4 when some have no recorded use, and fails when none has. */
 export async function simulateCommand(paths: readonly string[], flags: SimulateFlags, cli: Cli): Promise<void> {
-  const gathered = await gather(
-    flags,
-    { paths, ...(flags.against !== undefined && { against: flags.against }), ...(flags.cycles !== undefined && { cycles: flags.cycles }) },
-    cli,
-  )
+  const gathered = await gather(flags, { paths, against: flags.against, cycles: flags.cycles }, cli)
   showWarnings(gathered.warnings, cli)
   const labels = labelsFor(gathered.config.people, gathered.salt)
   const { done, codes } = await simulateAll(gathered, cli)

@@ -40,9 +40,9 @@ export function cycleOfSeries({ cycle, credits, exhaustion, days, at }: CreditsS
     endAt,
     now,
     used: [{ at: startAt, value: 0 }, ...used],
-    ...(credits !== undefined && { budget: credits }),
-    ...(projected.length > 0 && { projected }),
-    ...(exhaustion !== undefined && { exhaustedAt: Date.parse(exhaustion) }),
+    budget: credits,
+    projected: projected.length > 0 ? projected : undefined,
+    exhaustedAt: exhaustion === undefined ? undefined : Date.parse(exhaustion),
   })
 }
 

@@ -150,7 +150,7 @@ export async function groupPage(documents: Documents, workspace: string, id: str
             name: 'Near or at their cap',
             value: number(one.near),
             note: `${number(one.bands.at_cap)} at it`,
-            ...(one.bands.at_cap > 0 && { weight: 'warn' as const }),
+            weight: one.bands.at_cap > 0 ? ('warn' as const) : undefined,
           },
         one.used !== undefined && {
           name: 'Credits used',

@@ -84,7 +84,7 @@ function pastTile({ from, days, left, stopped }: NonNullable<HealthDocument['his
     name: 'Past of people',
     value: all === 0 ? 'nobody' : percent(known / all),
     note: `since ${from}; ${rest}`,
-    ...(stopped !== undefined && { weight: 'warn' as const }),
+    weight: stopped === undefined ? undefined : ('warn' as const),
   }
 }
 
@@ -110,7 +110,7 @@ function figures(one: HealthDocument): Html {
       name: 'Failed requests',
       value: requests === 0 ? 'none sent' : percent(failed / requests),
       note: requests > 0 && `${number(failed)} of ${number(requests)} since the start`,
-      ...(failed > 0 && { weight: 'warn' as const }),
+      weight: failed > 0 ? ('warn' as const) : undefined,
     },
     ratePerSecond !== undefined && { name: 'Pace', value: `${number(ratePerSecond)}/s`, note: 'requests, as learned' },
     history && pastTile(history),
@@ -125,7 +125,7 @@ function figures(one: HealthDocument): Html {
         name: 'Clock of the service',
         value: `${number(Math.abs(clockSkewSeconds))} s`,
         note: clockSkewSeconds < 0 ? 'behind ours' : 'ahead of ours',
-        ...(Math.abs(clockSkewSeconds) > 300 && { weight: 'bad' as const }),
+        weight: Math.abs(clockSkewSeconds) > 300 ? ('bad' as const) : undefined,
       },
   ])
 }

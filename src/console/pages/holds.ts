@@ -93,7 +93,7 @@ export async function holdPage(documents: Documents, workspace: string, id: stri
           name: 'Blocked',
           value: number(one.counted.blocked),
           note: 'at 0, or at or below their use',
-          ...(one.counted.blocked > 0 && { weight: 'bad' as const }),
+          weight: one.counted.blocked > 0 ? ('bad' as const) : undefined,
         },
         { name: 'Left without a cap', value: number(one.counted.cleared) },
         { name: 'Raised', value: number(one.counted.raised) },

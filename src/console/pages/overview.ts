@@ -111,7 +111,7 @@ function totals(list: WorkspaceListDocument): Html {
         name: 'People at their cap',
         value: number(atCap),
         note: `of ${number(people)}`,
-        ...(atCap > 0 && { weight: 'warn' as const }),
+        weight: atCap > 0 ? ('warn' as const) : undefined,
       },
     { name: 'Workspaces', value: number(total), note: isWhole ? modesOf(items) : undefined },
   ])

@@ -124,13 +124,13 @@ function figures(one: PersonDocument) {
       note: [share !== undefined && `${percent(share)} of the cap`, addOnSource && SOURCE_TEXT[addOnSource]]
         .filter((part) => part !== undefined && part !== false)
         .join(', '),
-      ...(isAtCap && { weight: 'bad' as const }),
+      weight: isAtCap ? ('bad' as const) : undefined,
     },
     headRoom !== undefined && {
       name: 'Left',
       value: figure(headRoom),
       note: use.paceADay !== undefined && html`at ${figure(use.paceADay)} a day`,
-      ...(headRoom <= 0 && { weight: 'bad' as const }),
+      weight: headRoom <= 0 ? ('bad' as const) : undefined,
     },
     headRoom !== undefined && {
       name: 'Run out',

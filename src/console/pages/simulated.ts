@@ -95,7 +95,7 @@ function totals({
       name: 'Working days blocked',
       value: figure(days('policy')),
       note: html`${worked > 0 && `${percent(days('policy') / worked)} of all · `}${figure(days('beside'))} as it was`,
-      ...(days('policy') > days('beside') && { weight: 'warn' as const }),
+      weight: days('policy') > days('beside') ? ('warn' as const) : undefined,
     },
     { name: 'People who gain', value: figure(gains.length + gainsOmitted), note: 'fewer days blocked, or more credits' },
     { name: 'People who lose', value: figure(losses.length + lossesOmitted), note: 'more days blocked' },

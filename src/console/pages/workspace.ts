@@ -137,7 +137,7 @@ function figures(one: WorkspaceDocument): Html {
         : hasNone
           ? 'this plan has no credit balance'
           : 'the balance was not read yet',
-      ...(isShort && { weight: 'bad' as const }),
+      weight: isShort ? ('bad' as const) : undefined,
     },
     {
       name: 'Run out',
@@ -175,7 +175,7 @@ function figures(one: WorkspaceDocument): Html {
       name: 'Near or at their cap',
       value: number(bands['85_to_95'] + bands['95_to_100'] + bands.at_cap),
       note: html`<a href="${withQuery(sectionUrl(one.name, 'people'), { band: 'at_cap' })}">${number(bands.at_cap)} at it</a>, of ${number(people ?? 0)} people`,
-      ...(bands.at_cap > 0 && { weight: 'warn' as const }),
+      weight: bands.at_cap > 0 ? ('warn' as const) : undefined,
     },
   ])
 }
@@ -270,7 +270,7 @@ function nearPart({ rows, workspace }: NearSeries): Html | false {
     heatMap(
       'Group',
       columns,
-      shown.map(({ id, name, shares }) => ({ name, ...(id !== undefined && { href: groupUrl(workspace, id) }), counts: shares })),
+      shown.map(({ id, name, shares }) => ({ name, href: id === undefined ? undefined : groupUrl(workspace, id), counts: shares })),
     ),
     html`<span class="soft">from that share of the cap on; <a href="${sectionUrl(workspace, 'groups')}">all groups</a></span>`,
   )

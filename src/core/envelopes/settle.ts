@@ -125,7 +125,7 @@ function aroundOf({ declared, pooled, cycleEndAt, now }: SettleInputs, envelopes
     pooled,
     spans: memory.spans,
     now,
-    ...(cycleEndAt !== undefined && { cycleEndAt }),
+    cycleEndAt,
   }
 }
 

@@ -59,7 +59,7 @@ export function addObservation(seen: ServiceEvidence, { aspect, value, evidence 
   if (known && (known.value === value || known.value === LASTING[aspect])) return seen
   if (known?.before?.value === value && isYounger(known.at, at, FLICKER_MS)) return seen
   const before = known && { value: known.value, at: known.at, evidence: known.evidence }
-  return { ...seen, [aspect]: { value, at, evidence, ...(before && { before }) } }
+  return { ...seen, [aspect]: { value, at, evidence, before } }
 }
 
 /** A group list proves membership at the time of a reading if it is at most this much older: people may have left since (choice). */

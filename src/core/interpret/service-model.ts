@@ -24,7 +24,7 @@ export function serviceModel({ capSemantics, capReads = 'auto' }: DeclaredModel,
   const copying = evidence.caps?.value === 'copied' ? evidence.caps.evidence : undefined
   return {
     layers: capSemantics,
-    ...(copying !== undefined && { copying }),
+    copying,
     layersProven: evidence.caps?.value === 'layered',
     reads: capReads === 'auto' ? establishedReads(evidence) : capReads,
     zero: evidence.zero?.value ?? 'open',

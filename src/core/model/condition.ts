@@ -229,7 +229,7 @@ export function advance(previous: readonly Condition[], found: readonly Finding[
   for (const [key, condition] of holding) {
     if (!isShown(condition)) continue
     const was = before.get(key)
-    if (!was || !isShownBefore(was)) begun.push({ change: 'begun', condition, ...(old.has(key) && { remembered: true }) })
+    if (!was || !isShownBefore(was)) begun.push({ change: 'begun', condition, remembered: old.has(key) ? true : undefined })
     else if (versionOf(was) !== versionOf(condition)) begun.push({ change: 'changed', condition })
   }
   return { conditions, transitions: [...ended, ...begun] }

@@ -167,5 +167,5 @@ export const mayBeSet = ({ cap, tried }: Pick<OwnedCap, 'cap' | 'tried'>): boole
 export const withTried = ({ triedByGrant: _, ...owned }: OwnedCap, tried: Cap, byGrant: boolean): OwnedCap => ({
   ...owned,
   tried,
-  ...(byGrant && { triedByGrant: true }),
+  triedByGrant: byGrant ? true : undefined,
 })

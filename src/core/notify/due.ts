@@ -90,7 +90,7 @@ export function messagesDue(inputs: DueInputs): Due {
     // Events need no figures of a cycle.
     const kept = inputs.told ?? { cycleStartAt: 0, entries: {} }
     const events = eventMessages({ ...inputs, told: kept })
-    return { messages: events, quiet, ...(events.length > 0 && { told: kept }) }
+    return { messages: events, quiet, told: events.length > 0 ? kept : undefined }
   }
   const context: Context = { ...inputs, cycle, told }
   const found = [...eventMessages(context), ...poolMessages(context), ...personMessages(context), ...digestMessages(context)]
@@ -130,7 +130,7 @@ function messageOf({ settings, workspace, told, now }: Telling, draft: Draft): r
   const key = keyOf(draft)
   if (!isDue(told, key, level, now)) return []
   const values = { workspace, ...given }
-  return [{ key, level, to, kind, workspace, values, ...(kept && { kept }), ...written(settings.templates[kind], values) }]
+  return [{ key, level, to, kind, workspace, values, kept, ...written(settings.templates[kind], values) }]
 }
 
 const SOURCES: Readonly<Record<AddOnSource, string>> = {

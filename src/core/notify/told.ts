@@ -113,7 +113,7 @@ export function markSending(told: Told, messages: readonly Leveled[], now: Insta
     const last = Object.hasOwn(told.entries, key) ? told.entries[key] : undefined
     const tries = last?.level === level ? last.tries : 0
     const before = lastKept(last)
-    return [key, { level, state: 'sending', at: now, tries: tries + 1, ...(kept && { kept }), ...(kept && before && { before }) }]
+    return [key, { level, state: 'sending', at: now, tries: tries + 1, kept, before: kept && before ? before : undefined }]
   })
   return { ...told, entries: { ...told.entries, ...Object.fromEntries(begun) } }
 }
@@ -126,7 +126,7 @@ export function markEnded(told: Told, ended: ReadonlyMap<string, Delivery>, now:
     const { reason: _, before, ...rest } = entry
     if (delivery.kind === 'sent') return [[key, { ...rest, state: 'sent', at: now }]]
     const state = stateAfter(delivery.kind, rest.tries)
-    return [[key, { ...rest, state, at: now, reason: delivery.reason, ...(state === 'waiting' && before && { before }) }]]
+    return [[key, { ...rest, state, at: now, reason: delivery.reason, before: state === 'waiting' && before ? before : undefined }]]
   })
   return { ...told, entries: { ...told.entries, ...Object.fromEntries(entries) } }
 }

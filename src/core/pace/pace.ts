@@ -190,7 +190,7 @@ export function stepped(pace: Pace, phase: Phase, rate: number, nowMs: number): 
 
 /** A try succeeded. */
 export function settled(pace: Pace, nowMs: number, bounds?: Bounds): Pace {
-  const phase: Hold = { kind: 'hold', untilMs: busyMs(pace, nowMs) + QUIET_MIN_MS, back: undefined, ...(bounds && { bounds }) }
+  const phase: Hold = { kind: 'hold', untilMs: busyMs(pace, nowMs) + QUIET_MIN_MS, back: undefined, bounds }
   return { ...pace, phase, lesson: { ...pace.lesson, failedReturns: 0 } }
 }
 

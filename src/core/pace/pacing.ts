@@ -68,7 +68,7 @@ export function watchedScopes(inputs: WatchInputs): readonly Watched[] {
     const key = scopeKey(scope)
     const readAt = inputs.readAt(key)
     const isSuspect = suspects.has(key) || inputs.changedByOthers(scope)
-    return { key, risk: risks.get(key) ?? 0, ...(readAt !== undefined && { readAt }), ...(isSuspect && { suspect: true }) }
+    return { key, risk: risks.get(key) ?? 0, readAt, suspect: isSuspect ? true : undefined }
   })
 }
 

@@ -158,10 +158,10 @@ export function rhythmOf({ intervalMs, slicing, ...inputs }: RhythmInputs): Rhyt
       ...boundOf(slicing.watched.length, readsPerSecond),
       risk: watched.risk,
       isSuspect,
-      ...(person &&
-        typeof effective?.cap === 'number' && {
-          person: { headRoom: Math.max(0, effective.cap - person.use), pacePerDay: paces.get(person.email) ?? 0 },
-        }),
+      person:
+        person && typeof effective?.cap === 'number'
+          ? { headRoom: Math.max(0, effective.cap - person.use), pacePerDay: paces.get(person.email) ?? 0 }
+          : undefined,
     },
   }
 }

@@ -225,7 +225,7 @@ export function matchApprovals(
     matched.push(hold)
     const released = hold.changes.map((change) => {
       const pool = poolOf(scopeKey(change.scope))
-      return { ...change, verified: false, ...(pool !== undefined && { pool }) }
+      return { ...change, verified: false, pool }
     })
     return { ...approval, people, ...moved, released, ...(isOfRoster && roster !== undefined && { roster }) }
   })

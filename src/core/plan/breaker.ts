@@ -99,5 +99,5 @@ export function opened(before: OpenBreaker | undefined, run: FailedRun, now: Ins
   }
   const { retryAt, waitMs } = before
   const { refused: _, ...rest } = run
-  return { ...rest, scopes, ...(isRefused && { refused: true }), openedAt: now, retryAt, waitMs }
+  return { ...rest, scopes, refused: isRefused ? true : undefined, openedAt: now, retryAt, waitMs }
 }

@@ -91,7 +91,7 @@ export function dispose(inputs: DisposeInputs): Disposed {
   const disposed = (difference: Difference, disposition: Disposition | undefined): readonly DisposedChange[] => {
     if (!disposition) return []
     const released = judged.releases.get(difference.key)
-    return [{ difference, disposition, ...(released && { released }) }]
+    return [{ difference, disposition, released }]
   }
   return {
     order: [
@@ -116,7 +116,7 @@ export function waveInputs(
   // The value that was read last may be gone: a change must be safe with it and without it.
   const mayBeInherited = (key: ScopeKey): boolean =>
     slots.shown(key) === 'unknown' ? believedCap(key, inputs) === undefined : slots.mayBeUnset(key)
-  return { caps, mayBeInherited, people, ...(unlisted && { unlisted }), layers: slots.model.layers }
+  return { caps, mayBeInherited, people, unlisted, layers: slots.model.layers }
 }
 
 /** While a scope cannot be read, the cap verified under the same policy entry is believed to be set, unless another was read since. */

@@ -104,19 +104,19 @@ export function explain(inputs: ExplainInputs, scope: Scope): Explanation {
     groups: groups.map((group) => ({ id: group.scope.id, name: group.name })),
     ...nearestOf(inputs, scope),
     ...chainOf(inputs, scope, ancestors, desired),
-    ...(desired && { desired }),
+    desired,
     observed: [scope, ...ancestors].map((one) => observedAt(inputs, one)),
     ...(scope.kind === 'user' && {
       ...personOf(inputs, scope.email, ancestors),
       ...dealOf(inputs, resolution.pools, scope.email),
     }),
-    ...(lastWrite && { lastWrite }),
-    ...(change && { change }),
-    ...(hold && { hold }),
-    ...(rejected && { rejected }),
-    ...(skipped && { skipped }),
+    lastWrite,
+    change,
+    hold,
+    rejected,
+    skipped,
     problems: inputs.plan?.problems.filter(here) ?? [],
-    ...(owned && { owned }),
+    owned,
   }
 }
 
@@ -177,14 +177,12 @@ function personOf(inputs: ExplainInputs, email: string, ancestors: readonly Scop
     ? { cap: 'unknown', from: undefined }
     : effectiveCap(counted, (key) => readings.get(key)?.observed)
   return {
-    ...(roster && { person: { status: status ?? 'off-roster', disabled } }),
-    inForce: { cap, ...(from && { from }) },
-    ...(use && {
-      use: {
-        ...{ used: use.credits, source: use.source, isUpperBound: use.source === 'upperBound' },
-        ...(typeof cap === 'number' && { headRoom: wholeCents(cap - use.credits) }),
-      },
-    }),
+    person: roster && { status: status ?? 'off-roster', disabled },
+    inForce: { cap, from: from || undefined },
+    use: use && {
+      ...{ used: use.credits, source: use.source, isUpperBound: use.source === 'upperBound' },
+      headRoom: typeof cap === 'number' ? wholeCents(cap - use.credits) : undefined,
+    },
   }
 }
 

@@ -73,7 +73,7 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
   // A change that was held before a release stays held after it.
   const held = heldBeside(recent, differences)
   const matching = {
-    ...(facts.rosterDoubt && { roster: facts.rosterDoubt.now }),
+    roster: facts.rosterDoubt?.now,
     isSeparate: inputs.approvalSteps !== 'together',
     poolOf: (key: ScopeKey) => byKey.get(key)?.pool?.key,
   }
@@ -196,7 +196,7 @@ function judges(inputs: JudgementInputs, landed: ReadonlyMap<ScopeKey, Differenc
   const judgeBy = (rules: Rules): Judge => {
     const facts: GuardFacts = {
       ...inputs.facts,
-      ...(copying !== undefined && { copying }),
+      copying,
       ...{ contested, workspace, declared: declaredCount(policy.set) },
       ...(policy.settled && { narrowed: policy.settled.narrowed, isShownLong }),
       protectedPeople: new Set(rules.protectedEmails),
@@ -265,7 +265,7 @@ function typedApprovals(commands: readonly string[], holds: readonly Hold[], app
 
 function releaseOf({ id, via }: Approval, { set }: PolicyRevision): Release {
   const at = set.approvals.find((one) => one.id === id)?.at
-  return { id, via, ...(via === 'policy' && at && { at }) }
+  return { id, via, at: via === 'policy' && at ? at : undefined }
 }
 
 interface Found {
@@ -294,7 +294,7 @@ function shownOf(
     const note = releases.length > 0 ? undefined : (notes.get(one.id) ?? WHY_NOTHING[one.state])
     // An approval that is over can be removed from the policy, also when a command gave it.
     const at = one.state === 'pending' ? undefined : placeOf.get(one.id)
-    return { ...releaseOf(one, policy), ...(at && { at }), state: one.state, releases, ...(note !== undefined && { note }) }
+    return { ...releaseOf(one, policy), ...(at && { at }), state: one.state, releases, note }
   })
   const typed = unmatched.filter(({ id }) => !known.some((one) => one.id === id))
   return [...shown, ...typed.map(({ id, note }): PlanApproval => ({ id, via: 'command', state: 'pending', releases: [], note }))]

@@ -52,7 +52,7 @@ export function pins(
       healing: false,
       grantEnd: false,
     } as const
-    return [{ ...change, ...(pool && { pool }), pin: true }]
+    return [{ ...change, pool, pin: true }]
   })
 }
 

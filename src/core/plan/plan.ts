@@ -86,14 +86,14 @@ function planProblems(inputs: ProblemInputs, judged: Judged): readonly PlanProbl
     problems.push({ severity: 'error', code, message: `${message}; what was accepted last stays`, at })
   for (const { message, at } of notes) problems.push({ severity: 'warning', code: 'ENVELOPE_JOINED', message, at })
   for (const { scope, code, message, at } of inputs.resolution.rejected) {
-    problems.push({ severity: 'error', code, message, scope, ...(at && { at }) })
+    problems.push({ severity: 'error', code, message, scope, at })
   }
   for (const one of inputs.quarantined.values()) {
     const kind = isGone(one) ? ({ severity: 'warning', code: 'SCOPE_SKIPPED' } as const) : ({ severity: 'error', code: one.code } as const)
     problems.push({ ...kind, message: one.message, scope: one.scope })
   }
   for (const { scope, why, at } of inputs.resolution.skipped) {
-    problems.push({ severity: 'warning', code: 'SCOPE_SKIPPED', message: why, scope, ...(at && { at }) })
+    problems.push({ severity: 'warning', code: 'SCOPE_SKIPPED', message: why, scope, at })
   }
   for (const { code, message, at } of inputs.resolution.ruleNotes) problems.push({ severity: 'warning', code, message, at })
   for (const { code, message, at } of inputs.poolNotes ?? [])
@@ -108,7 +108,7 @@ function approvalProblem({ id, state, at, note, releases }: Judged['shown'][numb
   if (releases.length > 0 || note === undefined) return []
   const code = state === 'pending' ? 'APPROVAL_UNMATCHED' : `APPROVAL_${state.toUpperCase()}`
   const way = state === 'pending' || !at ? '' : `; remove it from spec.approvals: ${editLine('remove', `approval:${id}`)}`
-  return at || state === 'pending' ? [{ severity: 'warning', code, message: `approval ${id}: ${note}${way}`, ...(at && { at }) }] : []
+  return at || state === 'pending' ? [{ severity: 'warning', code, message: `approval ${id}: ${note}${way}`, at }] : []
 }
 
 /** The inputs of all steps that are not results of another step. */
@@ -153,7 +153,7 @@ export interface Planned {
 export function buildPlan(given: PlanInputs): Planned {
   const { owned, people, watched } = given
   const unlisted = given.facts.unlistedGroups
-  const membership = { people, ...(unlisted && { unlisted }) }
+  const membership = { people, unlisted }
   const resolution = withoutQuarantined(given)
   const slots = slotsOf(given, resolution)
   const { first, result, lifted, refused } = compare(given, resolution, slots, membership)
@@ -288,13 +288,13 @@ function impactInputs(inputs: PlanInputs, slots: Slots, result: Diff): ImpactInp
   return {
     people: inputs.people,
     readings: countingReader(slots.shown, (key) => unset.has(key)),
-    ...(inputs.model.reads !== 'explicit' && !isCopied && { mayBeInherited: slots.mayBeInherited }),
+    mayBeInherited: inputs.model.reads !== 'explicit' && !isCopied ? slots.mayBeInherited : undefined,
     capSemantics: inputs.model.layers,
     // A cap that a grant gave back is not ours any more: when a team or group write overwrites it, it is not restored.
-    ...(isCopied && { kept: new Set(result.desired.keys()).difference(new Set(result.released)) }),
-    ...(inputs.baseline && { baseline: inputs.baseline }),
+    kept: isCopied ? new Set(result.desired.keys()).difference(new Set(result.released)) : undefined,
+    baseline: inputs.baseline,
     // Where caps are layered nothing is overwritten: a person who shows an ancestor's cap inherits it.
-    ...((isCopied || inputs.model.copying !== undefined) && { isOverwritten: slots.isFromAncestorWrite }),
+    isOverwritten: isCopied || inputs.model.copying !== undefined ? slots.isFromAncestorWrite : undefined,
   }
 }
 
@@ -316,12 +316,12 @@ function toChanges(
       to: one.to,
       cause: one.cause,
       people: reachOf(one.key, impact, after),
-      ...(one.source && { source: one.source }),
-      ...(one.reason !== undefined && { reason: one.reason }),
+      source: one.source,
+      reason: one.reason,
       healing: one.healing,
       grantEnd: one.grantEnd,
       disposition,
-      ...(released && { released }),
+      released,
     }
   })
 }

@@ -131,8 +131,8 @@ function onlyStricter({ approvals, bounds, ...before }: ReviewedRules, now: Rule
     ...before,
     guards: { ...before.guards, ...off },
     protectedEmails,
-    ...(isFreer && { approvals }),
-    ...(isWidened && { bounds: narrower }),
+    approvals: isFreer ? approvals : undefined,
+    bounds: isWidened ? narrower : undefined,
   }
 }
 
@@ -145,8 +145,8 @@ export const strictest = (now: Rules, before: readonly ReviewedRules[]): Rules =
 export const rulesOf = ({ set, delegated }: PolicyRevision, guards: GuardSettings, approvals?: Rules['approvals']): Rules => ({
   guards,
   protectedEmails: protectedEmails(set),
-  ...(delegated && { bounds: boundsOf(delegated) }),
-  ...(approvals && { approvals }),
+  bounds: delegated && boundsOf(delegated),
+  approvals,
 })
 
 /** Every rule that is weaker than before, also the rules whose weakening counts at once. */

@@ -144,8 +144,8 @@ export function poolFigures({ credits }: Pick<PoolTerms, 'credits'>, state: Pool
     readAt: state.readAt,
     credits,
     used,
-    ...(Number.isFinite(dealt) && { dealt }),
-    ...(exhaustedAt !== undefined && { exhaustedAt }),
+    dealt: Number.isFinite(dealt) ? dealt : undefined,
+    exhaustedAt,
     members: staying.length,
     // The rest is less than one credit for each member.
     isUsedUp: credits - used < Math.max(1, staying.filter(([, member]) => isDealt(member)).length),

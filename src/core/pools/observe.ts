@@ -146,7 +146,7 @@ function laterCycle(before: PoolState, cycle: Cycle, use: KnownUse): Taken {
   const members = Object.fromEntries(
     staying.map(([email, { use: _old, ...member }]): [string, PoolMember] => {
       const read = use.used.get(email)
-      return [email, { ...member, base: credits(0), ...(read !== undefined && { use: read }) }]
+      return [email, { ...member, base: credits(0), use: read }]
     }),
   )
   return { state: { ...rest, cycle, readAt: use.readAt, members } }
@@ -180,7 +180,7 @@ function joinAndLeave(state: PoolState, { members, use, lowered, now }: PoolObse
     if (memberOf(state, here.email)) continue
     const used = known.get(here.email)
     const base = isFirst ? credits(0) : (used ?? credits(0))
-    const member = { base, ...(used !== undefined && { use: used }), sent: [], lowered: lowered?.get(here.email) ?? [] }
+    const member = { base, use: used, sent: [], lowered: lowered?.get(here.email) ?? [] }
     after[here.email] = withRole(member, here)
   }
   return after

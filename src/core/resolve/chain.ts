@@ -80,7 +80,7 @@ export function declarations(inputs: DesiredInputs): Declarations {
 }
 
 const conditionInputs = (inputs: DesiredInputs): ConditionInputs & { readonly nearest: NearestWord } => ({
-  ...(inputs.roster && { roster: inputs.roster }),
+  roster: inputs.roster,
   groups: inputs.groups,
   unknownGroups: inputs.unknownGroups,
   memory: inputs.conditions ?? {},
@@ -96,7 +96,7 @@ function addRule(scopes: Map<ScopeKey, ScopeFacts>, rule: CapRule): void {
   const known = scopes.get(key)?.rule
   if (known && comparePositions(known.at, rule.at) <= 0) return
   const { scope, cap, at, reason } = rule
-  scopes.set(key, { scope, rule: { kind: 'cap', scope, cap, at, ...(reason !== undefined && { reason }) } })
+  scopes.set(key, { scope, rule: { kind: 'cap', scope, cap, at, reason } })
 }
 
 /** The cap that a grant adds to, or why there is none. */
@@ -147,10 +147,10 @@ export function grantCandidate(status: GrantStatus, cap: Cap): Candidate {
     at,
     reason,
     grant: grantId(status.grant),
-    ...(ticket !== undefined && { ticket }),
-    ...(status.fromAt !== undefined && { fromAt: status.fromAt }),
-    ...(status.untilAt !== undefined && { untilAt: status.untilAt }),
-    ...(amount.kind === 'add' && { add: amount.credits }),
+    ticket,
+    fromAt: status.fromAt,
+    untilAt: status.untilAt,
+    add: amount.kind === 'add' ? amount.credits : undefined,
   }
 }
 
@@ -276,7 +276,7 @@ function judgeGroups(caps: readonly Candidate[], scope: UserScope, rule: PolicyS
   // When a grant replaced another group's cap, this choice depends on that grant too, and its end undoes the choice.
   const grant = chosen.grant ?? numbers.find((one) => one.grant !== undefined)?.grant
   const reason = `onGroupConflict: ${rule} of ${list(caps)}`
-  return { kind: 'chosen', cap: { kind: 'conflict', scope, cap, at, reason, ...(grant !== undefined && { grant }) } }
+  return { kind: 'chosen', cap: { kind: 'conflict', scope, cap, at, reason, grant } }
 }
 
 const AGREED: GroupVerdict = { kind: 'agreed' }

@@ -49,8 +49,8 @@ export function rowFacts({ roster, groups, unknownGroups, clockDoubted }: RowInp
   return {
     byEmail: new Map(roster?.people.map((person) => [person.email, person])),
     membersOf: new Map(known.map(({ id, emails }) => [id, new Set(emails)])),
-    ...(newestUseAt !== undefined && { newestUseAt }),
-    ...(roster && { readAt: roster.readAt }),
+    newestUseAt,
+    readAt: roster?.readAt,
     clockDoubted,
   }
 }

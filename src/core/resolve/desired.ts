@@ -64,7 +64,7 @@ export function resolveDesired(inputs: DesiredInputs): Resolution {
   return {
     ...draft,
     grants,
-    grantClock: { now: inputs.now, grantsFrozen: inputs.grantsFrozen, ...(inputs.cycle && { cycle: inputs.cycle }) },
+    grantClock: { now: inputs.now, grantsFrozen: inputs.grantsFrozen, cycle: inputs.cycle },
     rules: rules.statuses,
     ruleNotes: rules.notes,
     pools: poolPeople(
@@ -152,7 +152,7 @@ function decideShared(context: Context, key: ScopeKey, scope: Scope, draft: Draf
   const at = own?.at ?? facts?.rejected?.at
   if (scope.kind === 'group' && context.unknownGroups.has(scope.id)) {
     const named = context.inputs.set.groups.find((group) => group.scope.id === scope.id)?.nameAt ?? at
-    draft.skipped.push({ scope, why: whyUnknown(context.inputs, scope.id), ...(named && { at: named }) })
+    draft.skipped.push({ scope, why: whyUnknown(context.inputs, scope.id), at: named })
   } else if (facts?.rejected) draft.rejected.push(facts.rejected)
   else if (own) draft.desired.push(wanted(scope, own, candidates))
   else {
@@ -168,7 +168,7 @@ function decideUser(context: Context, key: ScopeKey, scope: UserScope, draft: Dr
   const away = whyAway(inputs, context.people, scope.email)
   if (away !== undefined) {
     const at = facts?.grant?.at ?? facts?.rule?.at ?? facts?.rejected?.at
-    if (facts || owned) draft.skipped.push({ scope, why: away, ...(at && { at }) })
+    if (facts || owned) draft.skipped.push({ scope, why: away, at })
     if (owned?.owner === 'conflict') {
       carryCount(inputs, scope.email, 0, draft)
       carryGroups(inputs, scope.email, draft)
@@ -331,7 +331,7 @@ function wanted(scope: Scope, origin: Origin, candidates: readonly Candidate[]):
   const { kind, cap } = origin
   const entry: AskedEntry = { kind, cap }
   const base = kind === 'grant' ? candidates.find((one) => BASES.includes(one.kind) && scopeKey(one.scope) === scopeKey(scope)) : undefined
-  return { scope, cap, owner: ownerOf(entry), entry, origin, losers: without(candidates, origin), ...(base && { base: base.cap }) }
+  return { scope, cap, owner: ownerOf(entry), entry, origin, losers: without(candidates, origin), base: base?.cap }
 }
 
 /** What a grant may replace at its own scope. What a pool deals is no base, because it depends on the grant. */
@@ -365,15 +365,15 @@ function restored(
     cap,
     ...atOf(last?.grant),
     reason: last?.grant.reason ?? 'the grant is no longer declared',
-    ...(last?.grant.ticket !== undefined && { ticket: last.grant.ticket }),
-    ...(last?.untilAt !== undefined && { untilAt: last.untilAt }),
+    ticket: last?.grant.ticket === undefined ? undefined : last.grant.ticket,
+    untilAt: last?.untilAt === undefined ? undefined : last.untilAt,
   }
   return wanted(owned.scope, origin, candidates)
 }
 
 function conflict(scope: UserScope, among: readonly Candidate[]): RejectedScope {
   const message = `${scope.email} is in groups with different caps: ${listWithPlaces(among)}; set spec.onGroupConflict to min or max, or declare a cap for this user`
-  return { scope, code: 'GROUP_CONFLICT', message, ...(among[0] && { at: among[0].at }) }
+  return { scope, code: 'GROUP_CONFLICT', message, at: among[0]?.at }
 }
 
 /** Absent for a cap that no policy line asks for. */

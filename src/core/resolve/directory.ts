@@ -111,10 +111,10 @@ function listedNow(
     const was = Object.entries(last?.values ?? {}).filter(([column, value]) => values[column] !== undefined && values[column] !== value)
     if (was.length > 0) return add({ values, was: { at: now, values: Object.fromEntries(was) } })
     if (last?.values && last.goneAt === undefined && isSame(last.values, values)) return before
-    return add({ values, ...(last?.was && { was: last.was }) })
+    return add({ values, was: last?.was && last.was })
   }
   if (last?.values && last.goneAt === undefined) {
-    return add({ values: last.values, ...(last.was && { was: last.was }), goneAt: now })
+    return add({ values: last.values, was: last.was, goneAt: now })
   }
   if (last && (!last.values || now - notAhead(last.goneAt ?? now, now) < GONE_LIFE_MS)) return before
   return add({})
@@ -132,7 +132,7 @@ export function withListings(roster: Roster, memory: DirectoryMemory | undefined
       const last = Object.hasOwn(memory.people, person.email) ? memory.people[person.email]?.at(-1) : undefined
       if (!last) return person
       const { at: _, was, ...listing } = last
-      return { ...person, listing: { ...listing, ...(was && roster.readAt - was.at < WAS_SHOWN_MS && { was }) } }
+      return { ...person, listing: { ...listing, was: was && roster.readAt - was.at < WAS_SHOWN_MS ? was : undefined } }
     }),
   }
 }

@@ -88,9 +88,9 @@ function status({ grant, untilAt, state: byClock }: Timed, state: GrantState, fr
   return {
     grant,
     state,
-    ...(grant.fromAt !== undefined && { fromAt: grant.fromAt }),
-    ...(untilAt !== undefined && { untilAt }),
-    ...(state !== byClock && { note: frozen ? FROZEN : CYCLE_UNKNOWN }),
+    fromAt: grant.fromAt,
+    untilAt,
+    note: state !== byClock ? (frozen ? FROZEN : CYCLE_UNKNOWN) : undefined,
   }
 }
 
@@ -120,7 +120,7 @@ export function grantId({ scope, fromAt, until }: Grant): string {
 function timesIn(id: string): GrantTimes {
   const [from = '', until = ''] = id.split('|').slice(-2)
   return {
-    ...(from !== '' && { fromAt: Number(from) }),
+    fromAt: from !== '' ? Number(from) : undefined,
     until: until === 'cycleEnd' ? { kind: until } : { kind: 'instant', at: Number(until) },
   }
 }

@@ -89,7 +89,7 @@ export function judgeMatches(
       const key = settled(email)
       const missing = known.has(email) ? asks.get(email) : (list[0]?.key ?? NO_MATCH)
       if (missing === undefined && key !== undefined) return { kind: 'known', key }
-      return { kind: 'unknown', asks: missing ?? NO_MATCH, ...(key !== undefined && { settled: key }) }
+      return { kind: 'unknown', asks: missing ?? NO_MATCH, settled: key }
     },
     settled,
     turningTo: (email) => known.get(email)?.turning,
@@ -298,7 +298,7 @@ function verdict({ byKey, matches, list: [first] }: Rules, email: string): RuleV
     return rule ? { kind: 'match', rule } : NONE
   }
   const settled = match.settled === undefined ? undefined : byKey.get(match.settled)
-  return { kind: 'unknown', rule: byKey.get(match.asks) ?? first, ...(settled && { settled }) }
+  return { kind: 'unknown', rule: byKey.get(match.asks) ?? first, settled }
 }
 
 /** Counts people by rule, in one pass over the roster. */
@@ -356,6 +356,6 @@ export function ruleCandidate(rule: PeopleRule, scope: UserScope, why: string): 
     at: rule.at,
     reason,
     rule: rule.name,
-    ...(rule.reason !== undefined && { ownReason: rule.reason }),
+    ownReason: rule.reason,
   }
 }

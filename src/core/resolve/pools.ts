@@ -107,7 +107,7 @@ function placeOf(
   const inForce = keptCap(memberOf(state, email))
   const isKept = keepsCap(pool, state, email)
   const waits = waitingRaises(pool, state).get(email)
-  const place = { pool, ...(inForce && { inForce }), isKept, ...(waits && { waits: waitingText(waits) }) }
+  const place = { pool, inForce, isKept, waits: waits && waitingText(waits) }
   const cap = isKept ? undefined : capToAsk(pool, state, email)
   if (cap === undefined) return place
   const scope: UserScope = { kind: 'user', email }
@@ -159,14 +159,14 @@ export function poolPeople(
     const isProtected = protectedEmails.has(email)
     const cap = declared ? declared.cap : isProtected ? ownedOf(email) : undefined
     const fixed = cap === undefined || cap === 'none' ? undefined : credits(cap)
-    return { email, ...(fixed !== undefined && { fixed }), ...((isProtected || isUncapped(declared)) && { protected: true }) }
+    return { email, fixed, protected: isProtected || isUncapped(declared) ? true : undefined }
   }
   return pools.map((pool) => {
     const people = (members.get(pool.name) ?? []).map(memberNow)
     // Nothing is dealt by a pool that cannot pay its min, which is an error.
     const dealt = cannotPay(pool, people.length) ? people.map((one) => ({ ...one, protected: true })) : people
     const open = unknown.get(pool.name)
-    return { pool, members: dealt, ...(open && { unknown: open }) }
+    return { pool, members: dealt, unknown: open }
   })
 }
 

@@ -75,14 +75,14 @@ export function foldUsage(burned: Burned, roster: Roster, groups: readonly Group
     burned: {
       team: wholeCents(burned.team + sum(increases.values())),
       groups: { ...burned.groups, ...Object.fromEntries(groups.map((group) => [group.id, burnedBy(group, burned, increases)])) },
-      ...(startAt !== undefined && { cycleStartAt: startAt }),
+      cycleStartAt: startAt,
       highest,
     },
     readAt: roster.readAt,
     increases,
     isNewCycle,
     raised,
-    ...(used !== undefined && { used }),
+    used,
   }
 }
 
@@ -221,8 +221,8 @@ export function burnOf(inputs: BurnInputs): BurnFigures {
   const exhaustedAt = balance && exhaustionOf({ balance, used: curve.used, people, forecast })
   return {
     ratios: balance && now < cycle.endAt ? ratiosOf(curve, history, evenPaceOf(balance, cycle)) : {},
-    ...(forecast && { projected: projectionOf(curve.used, forecast) }),
-    ...(exhaustedAt !== undefined && { exhaustedAt }),
+    projected: forecast && projectionOf(curve.used, forecast),
+    exhaustedAt,
   }
 }
 

@@ -36,7 +36,7 @@ const spelled = (model: string): string =>
 export function modelUse({ runs, measured, whole = {} }: ModelInputs): readonly ModelUse[] {
   const models = [...Map.groupBy(runs, ({ model }) => model)].map(([model, some]) => {
     const figures = some.flatMap(({ used }) => used ?? [])
-    return { model, ...(figures.length > 0 && { used: figures.reduce((sum, used) => sum + used, 0) }) }
+    return { model, used: figures.length > 0 ? figures.reduce((sum, used) => sum + used, 0) : undefined }
   })
   const told = models.reduce((sum, { used = 0 }) => sum + used, 0)
   const untold = (whole.used ?? 0) - told

@@ -157,11 +157,11 @@ export function reportOf(inputs: ReportInputs): Report {
     which,
     by,
     cycle,
-    ...(pricePerCredit !== undefined && { pricePerCredit }),
-    ...(inputs.currency !== undefined && { currency: inputs.currency }),
+    pricePerCredit,
+    currency: inputs.currency,
     totals,
-    ...(figures?.projected && { projected: projectedCents(figures.projected) }),
-    ...(figures?.exhaustedAt !== undefined && { exhaustedAt: figures.exhaustedAt }),
+    projected: figures?.projected && projectedCents(figures.projected),
+    exhaustedAt: figures?.exhaustedAt === undefined ? undefined : figures.exhaustedAt,
     rows: rows
       .map((row) => ({
         ...row,
@@ -194,7 +194,7 @@ function measure(person: ReportPerson, figures: AddOnFigures | undefined): Measu
   const { cap } = person
   const band = cap === undefined || cap === 'unknown' ? undefined : bandOf(cap, addOn?.credits)
   const headRoom = typeof cap === 'number' && addOn ? Math.max(0, cap - addOn.credits) : undefined
-  return { ...person, ...(addOn && { addOn }), ...(band && { band }), ...(headRoom !== undefined && { headRoom }) }
+  return { ...person, addOn, band, headRoom }
 }
 
 function rowsOf(inputs: ReportInputs, people: readonly Measured[]): readonly ReportRow[] {
@@ -239,7 +239,7 @@ function attributeRows(inputs: ReportInputs, column: string, people: readonly Me
       ...{ key: 'not attributed', name: 'not attributed' },
       ...known('used', Math.max(0, used)),
       ...(whole.addOn !== undefined && known('addOn', Math.max(0, addOn))),
-      ...(source && { addOnSource: source }),
+      addOnSource: source,
     },
   ]
 }
@@ -271,13 +271,13 @@ function daysOf(runs: readonly RunUse[]): Pick<Report, 'days'> {
 function rowOf(inputs: ReportInputs, about: Pick<ReportRow, 'key' | 'name'>, people: readonly Measured[]): ReportRow {
   return {
     ...about,
-    ...(inputs.people.length > 0 && { people: people.length }),
+    people: inputs.people.length > 0 ? people.length : undefined,
     ...known('used', sumOf(people.map(({ used }) => used))),
     ...addOnOf(people.map(({ addOn }) => addOn)),
     ...known('headRoom', sumOf(people.map(({ headRoom }) => headRoom))),
-    ...(people.some(({ cap }) => cap !== undefined && cap !== 'unknown') && {
-      uncapped: people.filter(({ cap }) => cap === 'none').length,
-    }),
+    uncapped: people.some(({ cap }) => cap !== undefined && cap !== 'unknown')
+      ? people.filter(({ cap }) => cap === 'none').length
+      : undefined,
   }
 }
 
@@ -292,9 +292,9 @@ function personRow({ email, used, addOn, cap, headRoom, band }: Measured): Repor
     name: email,
     ...known('used', used),
     ...addOnOf([addOn]),
-    ...(cap !== undefined && { cap }),
+    cap,
     ...known('headRoom', headRoom),
-    ...(band && { band }),
+    band,
   }
 }
 
@@ -302,7 +302,7 @@ const modelRow = ({ model, used, addOn, addOnSource }: ModelUse): ReportRow => (
   ...(model === undefined ? { key: '-', name: 'in no run' } : { key: model, name: model }),
   ...known('used', used),
   ...known('addOn', addOn),
-  ...(addOnSource && { addOnSource }),
+  addOnSource,
 })
 
 const known = <K extends string>(key: K, value: number | undefined): { readonly [P in K]?: Credits } =>

@@ -64,8 +64,8 @@ export function takeCycle(fresh: Roster, known: CycleFacts | undefined, now: Ins
   const isOld = areStillOld(sum(before), sum(fresh.people.map(({ used = 0 }) => used)), ageMs)
   return {
     roster: isOld ? withUse(fresh, undefined) : fresh,
-    ...(isOld && { turn: { cycle: named, namedAt } }),
-    ...(previousCycle && { previousCycle }),
+    turn: isOld ? { cycle: named, namedAt } : undefined,
+    previousCycle,
   }
 }
 
@@ -77,7 +77,7 @@ function withUse(fresh: Roster, other: Roster | undefined): Roster {
     ...(other?.cycle && { cycle: other.cycle }),
     people: fresh.people.map(({ used: _, ...person }): Person => {
       const used = figures.get(person.email)
-      return { ...person, ...(used !== undefined && { used }) }
+      return { ...person, used }
     }),
   }
 }
@@ -92,7 +92,7 @@ export function groupsOfTurn(
   const figures = new Map(turn.figuresAt === undefined ? [] : known.map(({ id, used }) => [id, used]))
   return fresh.map(({ used: _, ...group }): GroupMembers => {
     const used = figures.get(group.id)
-    return { ...group, ...(used !== undefined && { used }) }
+    return { ...group, used }
   })
 }
 

@@ -227,7 +227,7 @@ async function askByPerson({ workspace, state, signal }: Round, days: DayRange):
     unassignable = reading.unassignable
     malformed += reading.malformedRows ?? 0
   }
-  return { rows, unassignable, ...(malformed > 0 && { malformedRows: malformed }) }
+  return { rows, unassignable, malformedRows: malformed > 0 ? malformed : undefined }
 }
 
 /** Halves the chunk for the next reading; a single day cannot be halved. */
@@ -261,9 +261,7 @@ async function summarise({ workspace: { ledger }, state, cycle, latestDayAt, una
     if (sums) cycles.push(measuredCycle(one.startAt, sums))
   }
   const measured: MeasuredAddOn | undefined =
-    asked && cycles.length > 0
-      ? { readAt: asked.readAt, ...(latestDayAt !== undefined && { latestDayAt }), cycles, unassignable }
-      : undefined
+    asked && cycles.length > 0 ? { readAt: asked.readAt, latestDayAt, cycles, unassignable } : undefined
   ledger.saveFact('addOn', measured)
   await ledger.commit()
   state.measured = measured

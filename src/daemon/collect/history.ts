@@ -76,9 +76,9 @@ export async function commonDays(ledger: Pick<Ledger, 'fact' | 'recordedFrom'>, 
   const asked = believed(ledger.fact('addOnAsked'), now)
   const recordedFrom = await ledger.recordedFrom()
   return {
-    ...(asked?.hasRows && { measured: { fromAt: asked.isWhole ? 0 : asked.fromAt, untilAt: asked.throughAt + DAY_MS } }),
+    measured: asked?.hasRows ? { fromAt: asked.isWhole ? 0 : asked.fromAt, untilAt: asked.throughAt + DAY_MS } : undefined,
     unassignable: new Set(ledger.fact('addOn')?.unassignable ?? []),
-    ...(recordedFrom !== undefined && { recorded: { fromAt: recordedFrom, untilAt: ledger.fact('usage')?.roster.readAt ?? now } }),
+    recorded: recordedFrom === undefined ? undefined : { fromAt: recordedFrom, untilAt: ledger.fact('usage')?.roster.readAt ?? now },
   }
 }
 
@@ -154,7 +154,7 @@ export async function collectHistory(parts: CollectParts, options: HistoryRun): 
   }
   if (!run.stopped) await compare(run)
   const { stopped, failed, why } = run
-  return { failed, ...(stopped && { stopped }), ...(why && { why }) }
+  return { failed, stopped, why }
 }
 
 /** Before the first figure is kept: past runs carry credits, and somebody whom nobody knows has no runs. */
@@ -330,11 +330,11 @@ async function keep(
   email: string,
   { rows, isFound, isSilent }: { readonly rows: readonly UsedDay[]; readonly isFound: boolean; readonly isSilent: boolean },
 ): Promise<void> {
-  const read = { ...range, readAt: clock.now(), ...(isSilent && { isSilent }) }
+  const read = { ...range, readAt: clock.now(), isSilent: isSilent || undefined }
   await ledger.changeHistory(email, (history) => ({
     history: { ...withoutClaim(history), known: withDays(history.known, read, lagMs), ...(isFound && { isFound }) },
     // What readings tell of a silent person stays.
-    ...((!isSilent || history.isFound) && { told: { ...range, rows } }),
+    told: !isSilent || history.isFound ? { ...range, rows } : undefined,
   }))
 }
 
@@ -352,6 +352,6 @@ async function compare({ parts: { ledger }, roster, today, wanted }: Run): Promi
     const told = sumOfDays(await ledger.useOfPerson(email, cycle))
     const doubt = doubtOf(startAt, wholeCents(told + usedToday), listed.get(email))
     if (JSON.stringify(doubt) !== JSON.stringify(before.doubt))
-      await ledger.changeHistory(email, ({ doubt: _, ...history }) => ({ history: { ...history, ...(doubt && { doubt }) } }))
+      await ledger.changeHistory(email, ({ doubt: _, ...history }) => ({ history: { ...history, doubt } }))
   }
 }

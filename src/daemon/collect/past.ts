@@ -97,6 +97,6 @@ async function show(workspace: Workspace, roster: Roster, wanted: Days, stopped?
     for (const grade of DAY_GRADES) days[grade] += counts[grade]
   }
   const left = (await historyPlan(workspace, { roster, wanted })).reduce((sum, { emails }) => sum + emails.length, 0)
-  const history: HistoryShown = { ...wanted, days, left, ...(stopped && { stopped: stopped.code }) }
+  const history: HistoryShown = { ...wanted, days, left, stopped: stopped?.code }
   workspace.shown = { ...workspace.shown, history }
 }

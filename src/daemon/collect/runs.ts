@@ -80,7 +80,7 @@ export async function collectRunsBack(
     const isFresh = onlyBack || (asked && isYounger(asked.readAt, workspace.clock.now(), FRESH_MS))
     const failed =
       (isFresh ? undefined : await collect(workspace, state, target, malformed, signal)) ??
-      (await goBack(workspace, state, target, backTo, malformed, { onRequest, ...(signal && { signal }) }))
+      (await goBack(workspace, state, target, backTo, malformed, { onRequest, signal }))
     if (failed) found.push(unread('RUNS_UNREAD', RUNS, `${RUNS} of ${key} could not be read: ${failed.message}`))
     if (failed && failed.kind !== 'invalid' && failed.kind !== 'not_found') break
   }
@@ -183,7 +183,11 @@ async function collect(
     const untilAt = fromAt + chunkDays * DAY_MS
     const isLast = untilAt > now
     try {
-      const question = { fromAt, ...(!isLast && { untilAt }), ...(target.groupName !== undefined && { groupName: target.groupName }) }
+      const question = {
+        fromAt,
+        untilAt: !isLast ? untilAt : undefined,
+        ...(target.groupName !== undefined && { groupName: target.groupName }),
+      }
       const { rows, malformedRows: count = 0 } = await workspace.client.readRuns(question, signal)
       malformed.rows += count
       const throughAt = isLast ? rows.reduce((last, { dayAt }) => Math.max(last, dayAt), midnight(now)) : untilAt - DAY_MS
@@ -231,6 +235,6 @@ function byDay(rows: readonly RunUse[]): readonly RunUse[] {
   return [...Map.groupBy(rows, ({ dayAt }) => dayAt)].map(([dayAt, all]) => {
     const used = sumOfKnown(all.map((row) => row.used))
     const messages = all.reduce((sum, row) => sum + row.messages, 0)
-    return { dayAt, model: '', mode: '', messages, ...(used !== undefined && { used }) }
+    return { dayAt, model: '', mode: '', messages, used }
   })
 }

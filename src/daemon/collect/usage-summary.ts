@@ -65,9 +65,9 @@ async function summaryOf(workspace: Workspace): Promise<UseShown> {
   const figures = usage && cycle ? await figuresOf(workspace, usage, cycle, runs, addOn) : undefined
   return {
     burned,
-    ...(runs && { runsReadAt: runs.asked.readAt }),
-    ...(models.length > 0 && { models }),
-    ...(figures && { figures }),
+    runsReadAt: runs?.asked.readAt,
+    models: models.length > 0 ? models : undefined,
+    figures,
   }
 }
 
@@ -113,15 +113,15 @@ async function figuresOf(
   const people = usage.roster.people.flatMap(({ email, used }): readonly PersonUse[] => {
     const cap = caps.get(email)
     const paid = addOn.of(email, used)
-    return used === undefined ? [] : [{ used, ...(paid && { addOn: paid.credits }), ...(cap !== undefined && { cap }) }]
+    return used === undefined ? [] : [{ used, addOn: paid?.credits, cap }]
   })
   return burnOf({
     now: workspace.clock.now(),
     cycle,
     readings: await knownReadings(workspace),
     people,
-    ...(history && { history }),
-    ...(usage.balance && { balance: usage.balance }),
+    history,
+    balance: usage.balance,
   })
 }
 

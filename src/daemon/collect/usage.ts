@@ -63,17 +63,17 @@ export async function learnUsage(
     unknownGroups: state.unknownGroups,
     owned: ledger.owned(),
     limitPercent: settings.guards.rosterShrink,
-    ...(directory && {
-      withPeopleFile: async (roster: Roster, found: Finding[]) => {
+    withPeopleFile:
+      directory &&
+      (async (roster: Roster, found: Finding[]) => {
         const limitPercent = settings.guards.directoryShrink
         const learned = await learnDirectory(roster, { settings: directory, memory: state.directory, limitPercent, clock })
         found.push(...learned.findings)
         state.directory = learned.memory
         return learned.roster
-      },
-    }),
+      }),
     clock,
-    ...(signal && { signal }),
+    signal,
   })
   state.usage = reading.facts
   state.unknownGroups = reading.unknownGroups
@@ -111,9 +111,9 @@ async function readUsage(inputs: UsageInputs): Promise<UsageReading> {
   const believed = balance === undefined ? inputs.known?.balance : balance
   return {
     ...assembled,
-    ...(believed && believed !== 'unavailable' && { balance: believed }),
+    balance: believed && believed !== 'unavailable' ? believed : undefined,
     unknownGroups: groups.unknown,
-    ...(roster && !isDoubted && { newReading: { groups: groups.read } }),
+    newReading: roster && !isDoubted ? { groups: groups.read } : undefined,
     findings: found,
   }
 }
@@ -209,10 +209,10 @@ function assemble(
     facts: {
       roster: taken.roster,
       groups: groupsOfTurn(turn, doubted ? knownFirst(groups, known?.groups ?? []) : groups, known?.groups ?? []),
-      ...(kept && { balance: kept }),
-      ...(doubted && { doubted }),
-      ...(turn && { turn }),
-      ...(previousCycle && { previousCycle }),
+      balance: kept,
+      doubted,
+      turn,
+      previousCycle,
     },
   }
 }

@@ -141,7 +141,7 @@ function paused(journal: Journal, { since, fields = {} }: Condition): Journal {
 function cycleFinished(journal: Journal, { at, result, message }: EventOf<'cycle-finished'>): Journal {
   const isOut = result === 'error'
   if (isOut === journal.isOut) return journal
-  const entry: JournalEntry = isOut ? { at, kind: 'outage', ...(message !== undefined && { message }) } : { at, kind: 'recovery' }
+  const entry: JournalEntry = isOut ? { at, kind: 'outage', message } : { at, kind: 'recovery' }
   return { ...withEntry(journal, entry), isOut }
 }
 

@@ -117,7 +117,7 @@ const MOST_POOLS = 50
 function poolsOfDay(workspace: Workspace): Readonly<Record<string, PoolOfDay>> | undefined {
   const known = poolsOfCycle(workspace).map(({ name, credits, figures: { used, dealt } }): readonly [string, PoolOfDay] => [
     name,
-    { credits, used: wholeCents(used), ...(dealt !== undefined && { dealt: wholeCents(dealt) }) },
+    { credits, used: wholeCents(used), dealt: dealt === undefined ? undefined : wholeCents(dealt) },
   ])
   return known.length === 0 ? undefined : Object.fromEntries(known.slice(0, MOST_POOLS))
 }
@@ -126,7 +126,7 @@ function poolsOfDay(workspace: Workspace): Readonly<Record<string, PoolOfDay>> |
 export function showPlan(workspace: Workspace, planned: Planned, desiredState: DesiredState): void {
   workspace.shown = { ...workspace.shown, planned, desiredState }
   const pools = poolsOfDay(workspace)
-  report(workspace, { kind: 'planned', plan: planned.plan, ...(pools && { pools }) })
+  report(workspace, { kind: 'planned', plan: planned.plan, pools })
   const shown = workspace.ledger.fact('holdsShown') ?? {}
   const { clock, ledger, state } = workspace
   const since = clock.now() - LATE_MS
@@ -166,7 +166,7 @@ export function showPause(workspace: Workspace): void {
 /** Shows how a change ended; a third value that was read back is a foreign change. */
 export function showResult(workspace: Workspace, change: Change, { result, error, foreign }: WriteResult): void {
   const { scope } = change
-  if (result !== 'skipped') report(workspace, { kind: 'change-finished', change, result, ...(error !== undefined && { error }) })
+  if (result !== 'skipped') report(workspace, { kind: 'change-finished', change, result, error })
   // Kept with the other findings, so that the next plan, which finds it again, makes no news of it.
   const { foreign: others = [] } = workspace.findings
   if (foreign !== undefined)
@@ -181,12 +181,12 @@ export function showUsage(workspace: Workspace, reading: UsageReading): void {
   const { clock, config } = workspace
   notice(workspace, { usage: [...findings, ...rosterFindings(facts, clock.now(), config.name)] })
   const { balance: _, ...shown } = workspace.shown
-  workspace.shown = { ...shown, ...(balance && { balance }) }
+  workspace.shown = { ...shown, balance }
   report(workspace, {
     kind: 'usage-read',
     groups: facts?.groups ?? [],
-    ...(facts && { roster: facts.roster }),
-    ...(balance && { balance }),
+    roster: facts?.roster,
+    balance,
   })
 }
 

@@ -28,11 +28,10 @@ export function stopOf({ view, desiredState }: StopFacts, person: Person, now: I
   return firstStop({
     now,
     cycle: view.roster?.cycle ?? view.balance?.cycle,
-    ...(left !== undefined && {
-      own: { left: left + seatLeft(person, shown?.used, view.balance?.creditsPerSeat), used: person.used ?? 0 },
-    }),
-    ...(figures && { pool: figures }),
-    ...(view.use?.figures && { balance: view.use.figures }),
+    own:
+      left === undefined ? undefined : { left: left + seatLeft(person, shown?.used, view.balance?.creditsPerSeat), used: person.used ?? 0 },
+    pool: figures,
+    balance: view.use?.figures && view.use.figures,
   })
 }
 

@@ -32,29 +32,29 @@ export function viewOf(workspace: Workspace): WorkspaceView {
   return {
     workspace: config.name,
     mode: pause ? 'paused' : config.mode,
-    ...(pause && { pause }),
-    ...(shown.policy && { policy: shown.policy }),
+    pause,
+    policy: shown.policy,
     scopes: scopesShown(workspace),
     holds: shown.planned?.plan.holds ?? [],
     approvals: approvals.map(({ id, state }) => ({ id, state })),
     grants: countGrants(shown.desiredState),
-    ...(usage && shown.desiredState && { rules: shown.desiredState.resolution.rules.map(({ name, people }) => ({ name, people })) }),
-    ...(pools.length > 0 && { pools }),
-    ...(usage && { roster: usage.roster }),
+    rules: usage && shown.desiredState ? shown.desiredState.resolution.rules.map(({ name, people }) => ({ name, people })) : undefined,
+    pools: pools.length > 0 ? pools : undefined,
+    roster: usage?.roster,
     groups: usage?.groups ?? [],
-    ...(balance && { balance }),
+    balance,
     people: peopleShown(workspace),
-    ...(state?.measured && { measured: state.measured }),
-    ...(workspace.collector.addOn.whyNot && { notMeasured: workspace.collector.addOn.whyNot }),
-    ...(use && { use }),
-    ...(shown.history && { history: shown.history }),
-    ...(rate !== undefined && { ratePerSecond: rate }),
-    ...(state?.clockSkewMs !== undefined && { clockSkewMs: state.clockSkewMs }),
-    ...(seen && { seen }),
-    ...(shown.lastCycle && { lastCycle: shown.lastCycle }),
-    ...(shown.lastSuccessAt !== undefined && { lastSuccessAt: shown.lastSuccessAt }),
+    measured: state?.measured && state.measured,
+    notMeasured: workspace.collector.addOn.whyNot,
+    use,
+    history: shown.history,
+    ratePerSecond: rate,
+    clockSkewMs: state?.clockSkewMs === undefined ? undefined : state.clockSkewMs,
+    seen,
+    lastCycle: shown.lastCycle,
+    lastSuccessAt: shown.lastSuccessAt,
     conditions: unexplained(workspace.conditions),
-    ...(workspace.lease && { lease: workspace.lease.shown() }),
+    lease: workspace.lease?.shown(),
   }
 }
 
@@ -79,9 +79,9 @@ function poolsShown(workspace: Viewed): readonly PoolStatus[] {
     return {
       name,
       credits,
-      ...(poolState && { figures: poolFigures(pool, poolState) }),
-      ...(poolState?.dealtAt !== undefined && { dealtAt: poolState.dealtAt }),
-      ...(frozen !== undefined && { frozen }),
+      figures: poolState && poolFigures(pool, poolState),
+      dealtAt: poolState?.dealtAt === undefined ? undefined : poolState.dealtAt,
+      frozen,
     }
   })
 }
@@ -138,7 +138,7 @@ function peopleOf(state: WorkspaceState, desiredState: DesiredState, now: Instan
     const { cap } = effectiveCap(person, capAt)
     const addOn = figures.of(person.email, onTeam.get(person.email))
     const band = bandOf(cap === 'unknown' ? undefined : cap, addOn?.credits)
-    const known = { ...(cap !== 'unknown' && { cap }), ...(addOn && { used: addOn.credits, source: addOn.source }), ...(band && { band }) }
+    const known = { ...(cap !== 'unknown' && { cap }), ...(addOn && { used: addOn.credits, source: addOn.source }), band }
     return [{ email: person.email, ...known }]
   })
 }

@@ -96,11 +96,15 @@ function build({ env, flags }: ConfigInput, file: FileConfig | undefined, found:
   return {
     config,
     problems,
-    ...(configured && { configured: configured.map((one) => workspaces.find(({ name }) => name === one.name) ?? one) }),
+    configured: configured?.map((one) => workspaces.find(({ name }) => name === one.name) ?? one),
   }
 }
 
-const complete = (workspace: FileWorkspace): WorkspaceConfig => ({ baseUrl: '', approvals: DEFAULT_APPROVALS, ...workspace })
+const complete = (workspace: FileWorkspace): WorkspaceConfig => ({
+  ...workspace,
+  baseUrl: workspace.baseUrl ?? '',
+  approvals: DEFAULT_APPROVALS,
+})
 
 const NO_FILE: FileConfig = { metrics: { perUser: 'off', userLabel: 'hash' }, workspaces: [] }
 
@@ -118,7 +122,7 @@ const problem = (code: ProblemCode, message: string, hint?: string): Problem => 
   severity: 'error',
   code,
   message,
-  ...(hint !== undefined && { hint }),
+  hint,
 })
 
 function choose(configured: readonly WorkspaceConfig[], name: string | undefined, problems: Problem[]): readonly WorkspaceConfig[] {
@@ -151,9 +155,9 @@ function overridesOf(env: ConfigInput['env'], flags: ConfigFlags, file: FileConf
     problems.push(problem('URL', `${urlBy}: ${parsed.message}`, 'write it like https://service.example/api/v1'))
   const key = keyOverride(env, flags, file)
   return {
-    ...(policies && policies.length > 0 && { policies: { value: policies, by: by(flags.policies, '--policies', 'CAPKEEPER_POLICIES') } }),
-    ...(parsed && 'url' in parsed && { baseUrl: { value: parsed.url, by: urlBy } }),
-    ...(key && { key }),
+    policies: policies && policies.length > 0 ? { value: policies, by: by(flags.policies, '--policies', 'CAPKEEPER_POLICIES') } : undefined,
+    baseUrl: parsed && 'url' in parsed ? { value: parsed.url, by: urlBy } : undefined,
+    key,
   }
 }
 

@@ -65,9 +65,9 @@ function envelopesOf(root: Branch<ConfigText>, workspace: string, locate: (path:
       groups: groups ?? [],
       policies: (policies ?? []).map(locate),
       at: placeOf(branch),
-      ...(sum !== undefined && { sum }),
-      ...(maxPeople !== undefined && { maxPeople }),
-      ...(grants && { grants: { maxDays: grants.maxDays, maxAdd: grants.maxAdd } }),
+      sum,
+      maxPeople,
+      grants: grants && { maxDays: grants.maxDays, maxAdd: grants.maxAdd },
     }
   })
 }
@@ -319,23 +319,21 @@ function authOf({ auth, viewers }: ConfigText, locate: Locate): AuthSettings | u
   if (!auth) return undefined
   const { token, proxyHeader, emailHeader, from, metrics } = auth
   return {
-    ...(token && { token: referenceOf(token, locate) }),
-    ...(proxyHeader !== undefined && {
-      proxy: { header: proxyHeader, ...(emailHeader !== undefined && { emailHeader }), from: from ?? [] },
-    }),
+    token: token && referenceOf(token, locate),
+    proxy: proxyHeader === undefined ? undefined : { header: proxyHeader, emailHeader, from: from ?? [] },
     metrics: metrics ?? false,
-    ...(viewers && { viewers: viewers.map(viewerOf) }),
+    viewers: viewers?.map(viewerOf),
   }
 }
 
 function viewerOf({ groups, workspaces, only, self, people }: ViewerText): ViewerRule {
   const isSelf = self === true
   return {
-    ...(groups && { groups }),
+    groups,
     workspaces: workspaces ?? (isSelf ? ['*'] : []),
-    ...(only && { only: only.groups ?? [] }),
-    ...(isSelf && { self: true }),
-    ...(people === 'email' && { emails: true }),
+    only: only && (only.groups ?? []),
+    self: isSelf ? true : undefined,
+    emails: people === 'email' ? true : undefined,
   }
 }
 
@@ -344,12 +342,12 @@ function workspaceOf(branch: Branch<WorkspaceText>, locate: Locate): FileWorkspa
   const address = baseUrl === undefined ? undefined : parseBaseUrl(baseUrl)
   return {
     name,
-    ...(address && 'url' in address && { baseUrl: address.url }),
-    ...(caFile !== undefined && { caFile: locate(caFile) }),
-    ...(allowPlainHttp === true && { allowPlainHttp }),
+    baseUrl: address && 'url' in address ? address.url : undefined,
+    caFile: caFile === undefined ? undefined : locate(caFile),
+    allowPlainHttp: allowPlainHttp === true ? allowPlainHttp : undefined,
     keys: keysOf(keys ?? {}, locate),
     policies: (policies ?? []).map(locate),
-    ...(directory && { directory: { file: locate(directory.file), id: directory.id, columns: directory.columns ?? [] } }),
+    directory: directory && { file: locate(directory.file), id: directory.id, columns: directory.columns ?? [] },
     mode: settings.mode ?? WORKSPACE_DEFAULTS.mode,
     capSemantics: settings.capSemantics ?? WORKSPACE_DEFAULTS.capSemantics,
     capReads: settings.capReads ?? WORKSPACE_DEFAULTS.capReads,

@@ -83,7 +83,7 @@ export function notifyOf(given: NotifyText, located: Located): FileNotify {
     events: [...new Set(given.events ?? [])],
     channels: (given.webhooks ?? []).map(({ name }) => name).filter((name) => !owned.has(name)),
     timezone: given.timezone ?? 'UTC',
-    ...(quietHours && { quietHours: { fromMinute: minuteOf(quietHours.from), untilMinute: minuteOf(quietHours.until) } }),
+    quietHours: quietHours && { fromMinute: minuteOf(quietHours.from), untilMinute: minuteOf(quietHours.until) },
     templates: {
       person: templateOf(given, 'person'),
       pool: templateOf(given, 'pool'),
@@ -93,11 +93,11 @@ export function notifyOf(given: NotifyText, located: Located): FileNotify {
   }
   const config: NotifyConfig = {
     settings,
-    ...(given.email && { mail: mailOf(given.email, located) }),
+    mail: given.email && mailOf(given.email, located),
     webhooks: (given.webhooks ?? []).map(({ name, url, format = 'json' }) => ({ name, url: located.reference(url), format })),
   }
   const owners = (given.owners ?? []).map((one) => ({
-    ...(one.workspace !== undefined && { workspace: one.workspace }),
+    workspace: one.workspace,
     owner: ownerOf(one),
   }))
   return { config, owners }
@@ -132,10 +132,10 @@ function mailOf(given: NonNullable<NotifyText['email']>, { locate, reference }: 
     port: port ?? DEFAULT_PORT[tls],
     tls,
     from,
-    ...(replyTo !== undefined && { replyTo }),
-    ...(user !== undefined && { user }),
-    ...(password && { password: reference(password) }),
-    ...(caFile !== undefined && { caFile: locate(caFile) }),
+    replyTo,
+    user,
+    password: password && reference(password),
+    caFile: caFile === undefined ? undefined : locate(caFile),
   }
 }
 

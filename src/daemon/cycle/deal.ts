@@ -79,7 +79,7 @@ export function useNow({ usage, measured }: Pick<WorkspaceState, 'usage' | 'meas
   // The older of the two readings says how new the figures are.
   const rosterAt = turn?.figuresAt ?? roster.readAt
   const readAt = isMeasured && measured ? Math.min(rosterAt, measured.readAt) : rosterAt
-  return { kind: 'known', readAt, ...(cycle && { cycle }), used }
+  return { kind: 'known', readAt, cycle, used }
 }
 
 const NO_BALANCE = 'the balance is not known, and without it add-on use cannot be told from other use'

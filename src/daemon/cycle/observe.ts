@@ -96,8 +96,8 @@ export async function readDue({ workspace: { client, config }, state, planner, o
   options.onSweep?.(scopes)
   await sweep({
     ...{ client, scopes, concurrency: config.rate.concurrency, readings, urgent: options.focus !== undefined },
-    ...(options.onReading && { onReading: options.onReading }),
-    ...(options.stop && { signal: options.stop }),
+    onReading: options.onReading,
+    signal: options.stop,
   })
   state.clockSkewMs = client.clockSkewMs()
   return desired
@@ -149,6 +149,6 @@ function recoverInputs(
     entryAt: entriesOf(desired.resolution),
     unknown,
     isLeftAlone: (scope) => isLeftAlone(scope, desired),
-    ...(lease && { quietUntil: lease.quietUntil() }),
+    quietUntil: lease?.quietUntil(),
   }
 }

@@ -109,9 +109,9 @@ async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, Wr
     halted: {},
     concurrency: config.rate.concurrency,
     watch,
-    ...(options.stop && { stop: options.stop }),
-    ...(options.cut && { cut: options.cut }),
-    ...(options.leaving && { leaving: options.leaving }),
+    stop: options.stop,
+    cut: options.cut,
+    leaving: options.leaving,
     onResult: (change, result) => showResult(workspace, change, result),
     async afterAncestors(changes) {
       const moved = changes.filter((change) => hasMoved(change, results, state))

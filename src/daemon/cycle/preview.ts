@@ -51,8 +51,8 @@ export async function preview(parts: PreviewParts, policy: PolicyRevision, optio
     scopes,
     concurrency: parts.settings.rate.concurrency,
     readings: state.readings,
-    ...(options.onReading && { onReading: options.onReading }),
-    ...(options.signal && { signal: options.signal }),
+    onReading: options.onReading,
+    signal: options.signal,
   })
   state.clockSkewMs = parts.client.clockSkewMs()
   const learned = observeSweep(seenIn(parts.ledger), state.readings, desiredState(state, parts)).reduce(
@@ -60,11 +60,11 @@ export async function preview(parts: PreviewParts, policy: PolicyRevision, optio
     seenIn(parts.ledger),
   )
   const desired = desiredState(state, { ...parts, seen: learned })
-  const probe = { ...parts, seen: learned, state, desired, ...(options.signal && { signal: options.signal }) }
+  const probe = { ...parts, seen: learned, state, desired, signal: options.signal }
   const seen = only ? learned : await probeReads(probe)
   // Nothing is recorded: the deal, and what the readings tell of the deployment, count for this plan alone.
   const withheld = withheldBy(parts.settings, await parts.ledger.pause(parts.clock.now()))
-  const planner = { ...parts, seen, ...(withheld && { idle: withheld.reason }) }
+  const planner = { ...parts, seen, idle: withheld?.reason }
   takeDeal(dealPools(state, desired, planner), state)
   const planned = planFrom(state, desiredState(state, planner), planner, { excluded: () => withheld })
   const clocks = deploymentFindings(state, undefined, policy.set.workspace)

@@ -36,7 +36,7 @@ export async function probeReads(probe: Probe): Promise<ServiceEvidence> {
     concurrency: settings.rate.concurrency,
     readings,
     urgent: true,
-    ...(signal && { signal }),
+    signal,
   })
   return observeReadings(seen, readings, undefined, groupsAt).reduce(
     (known, observation) => addObservation(known, observation, clock.now()),

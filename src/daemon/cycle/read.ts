@@ -132,7 +132,7 @@ export function noneAhead(readings: Map<ScopeKey, CapReading>, now: Instant): vo
     readings.set(key, {
       ...rest,
       readAt: notAhead(rest.readAt, now),
-      ...(last && { last: { ...last, readAt: notAhead(last.readAt, now) } }),
+      last: last && { ...last, readAt: notAhead(last.readAt, now) },
     })
   }
 }
@@ -162,5 +162,5 @@ export function readQuality(scopes: readonly Scope[], readings: ReadonlyMap<Scop
     cause ??= reading.failure.message
   }
   const teamFailed = scopes.some((scope) => scope.kind === 'team') && readings.get(scopeKey(TEAM))?.observed === 'unknown'
-  return { failed, total, teamFailed, ...(cause !== undefined && { cause }) }
+  return { failed, total, teamFailed, cause }
 }

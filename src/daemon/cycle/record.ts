@@ -131,7 +131,7 @@ function withoutPast(approval: Approval, now: Instant): Approval {
   const { beside, releasedAt, ...rest } = approval
   const at = releasedAt === undefined ? {} : { releasedAt: notAhead(releasedAt, now) }
   const isPast = approval.state !== 'pending' && now - (releasedAt ?? approval.approvedAt) > LANDING_MS
-  return isPast ? { ...rest, ...at, released: [] } : { ...rest, ...at, ...(beside && { beside }) }
+  return isPast ? { ...rest, ...at, released: [] } : { ...rest, ...at, beside }
 }
 
 /** Deals of which no guard holds a change are reviewed: later deals of the pool may move within them. */
@@ -162,7 +162,7 @@ function holdsShown(planned: Planned, before: HoldsShown, doubted: number | unde
     // It was shown without its approval in the policy, so a person could review it.
     const isReviewed = !listed.has(id) || (!isNew && known.reviewed)
     const at = isNew ? now : notAhead(known.at, now)
-    return [id, { people, at, ...roster, ...moved, ...(isReviewed && { reviewed: true }) }] as const
+    return [id, { people, at, ...roster, ...moved, reviewed: isReviewed ? true : undefined }] as const
   })
   return Object.fromEntries([...gone, ...shown])
 }

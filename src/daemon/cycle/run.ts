@@ -97,7 +97,7 @@ interface FirstPlan extends Pass {
 async function planFirst(cycle: CycleRun, desired: DesiredState): Promise<FirstPlan> {
   const { workspace, withheld, startedAt, options } = cycle
   const planWith = (reread: ReadonlySet<ScopeKey>): Pass =>
-    makePlan(cycle, desired, { excluded: () => withheld, ...(options.approve && { approve: options.approve }) }, reread)
+    makePlan(cycle, desired, { excluded: () => withheld, approve: options.approve }, reread)
   const pass = planWith(new Set())
   const isEstablished = (!cycle.state.hasProbed || pass.planned.plan.changes.some(isReady)) && (await establishReads(cycle, desired))
   const reread = await rereadDependencies(pass, startedAt - workspace.config.intervalMs, cycle)
@@ -109,7 +109,7 @@ async function establishReads({ workspace, state, options: { stop } }: CycleRun,
   const { client, clock, config, ledger } = workspace
   const before = seenIn(ledger)
   state.hasProbed = true
-  const seen = await probeReads({ client, clock, settings: config, seen: before, state, desired, ...(stop && { signal: stop }) })
+  const seen = await probeReads({ client, clock, settings: config, seen: before, state, desired, signal: stop })
   if (seen !== before) ledger.saveFact('seen', seen)
   return seen !== before
 }
@@ -171,8 +171,8 @@ export async function reconcile(workspace: Workspace, state: WorkspaceState, opt
   const { after, outcome } = await record(cycle, first, applied, plannedMs)
   return {
     ...{ ...outcome, planned: first.planned, desired, after },
-    ...(applied && { applied }),
-    ...(isWithheld(permit) && { withheld: permit.reason }),
+    applied,
+    withheld: isWithheld(permit) ? permit.reason : undefined,
   }
 }
 
@@ -184,7 +184,7 @@ async function load(workspace: Workspace, state: WorkspaceState, options: CycleO
   await ledger.load()
   const hasForgotten = await forgetMarked(workspace, state)
   const withheld = await whyWithheld(workspace)
-  const planner: Planner = { ...workspace, settings: config, ...(withheld && { idle: withheld.reason }), ...watchedOf(workspace, options) }
+  const planner: Planner = { ...workspace, settings: config, idle: withheld?.reason, ...watchedOf(workspace, options) }
   const [startedAt, startedMs] = [clock.now(), clock.monotonic()]
   showPause(workspace)
   if (options.usage || hasForgotten) await refreshUsage(workspace, state, options.stop)
@@ -236,7 +236,7 @@ async function write(cycle: CycleRun, first: FirstPlan, agreement: Agreement): P
   recordReviews(first.planned, first.desired, state, workspace.ledger, workspace.digest)
   const isAccepted = acceptRoster(first.planned, cycle)
   // People who are only on the accepted roster were not read yet.
-  if (isAccepted) await readDue({ ...cycle, options: { readSince: startedAt, ...options } })
+  if (isAccepted) await readDue({ ...cycle, options: { ...options, readSince: options.readSince ?? startedAt } })
   const replan: Parameters<typeof runPasses>[0]['replan'] = (failed, alsoRead) => {
     // Readings since the last deal count in the sums of pools.
     const desired = deal(cycle, desiredState(state, planner))

@@ -167,8 +167,8 @@ export function desiredInputs(state: WorkspaceState, planner: Pick<Planner, 'set
     pools: state.pools,
     nearest,
     grantsFrozen: grantsFrozen(state),
-    ...(state.usage && { roster: state.usage.roster }),
-    ...(cycle && { cycle }),
+    roster: state.usage?.roster,
+    cycle,
   }
   return withEnvelopes(state, inputs, state.usage?.groups)
 }
@@ -194,7 +194,7 @@ export function desiredState(state: WorkspaceState, planner: Planner): DesiredSt
   const people = countPeople({
     ...{ groups: state.usage?.groups ?? [], now },
     ...state.usage,
-    ...(state.measured && { measured: state.measured }),
+    measured: state.measured,
   })
   const model = serviceModel(planner.settings, planner.seen ?? seenIn(ledger))
   // A person's reading may show the cap of a group, and then it tells nothing unless the group is read as well.
@@ -287,14 +287,14 @@ export function planFrom(state: WorkspaceState, desired: DesiredState, planner: 
     writtenAt: writtenBy(ledger, clock.now()),
     givenUp: givenUp(ledger, clock.now()),
     ...reviewedRules(state, planner),
-    ...(settings.approvals && { approvalSteps: settings.approvals }),
-    ...(planner.watched && { watched: planner.watched }),
+    approvalSteps: settings.approvals,
+    watched: planner.watched,
     ...options,
     approve: options.approve ?? [],
     holdsShown: ledger.fact('holdsShown') ?? {},
     changesShown: ledger.fact('changesShown') ?? {},
-    ...(planner.idle !== undefined && { idle: planner.idle }),
-    ...(baseline && { baseline }),
+    idle: planner.idle,
+    baseline,
     driftSince: ledger.fact('driftSince') ?? {},
     contests: {
       known: ledger.fact('contested') ?? {},
@@ -305,11 +305,13 @@ export function planFrom(state: WorkspaceState, desired: DesiredState, planner: 
       reads: readQuality(desired.toRead, state.readings),
       rosterMissing: rosterMissing(usage, clock.now()),
       unlistedGroups: desired.unlisted,
-      ...(verifiedDeclared !== undefined && { verifiedDeclared }),
-      ...(settings.directory && state.directory?.next?.fell && { directoryDoubt: state.directory.next.fell }),
-      ...(usage?.doubted && {
-        rosterDoubt: { before: approvedCount(usage.roster), now: approvedCount(usage.doubted.roster), since: usage.doubted.since },
-      }),
+      verifiedDeclared,
+      directoryDoubt: settings.directory && state.directory?.next?.fell ? state.directory.next.fell : undefined,
+      rosterDoubt: usage?.doubted && {
+        before: approvedCount(usage.roster),
+        now: approvedCount(usage.doubted.roster),
+        since: usage.doubted.since,
+      },
     },
     guards: settings.guards,
     poolNotes: poolNotes(desired.resolution.pools, state.pools, state.frozenPools),
@@ -375,7 +377,7 @@ function limitFacts({ usage }: WorkspaceState, { ledger, clock }: Planner) {
   const balance = usage?.balance
   const isKnown = balance !== undefined && isReadWithin(balance, now, BALANCE_LIFE_MS)
   return {
-    ...(isKnown && { creditsRemaining: Math.max(0, balance.addOnAvailable - balance.addOnUsed) }),
-    ...(breaker && isOpen(breaker, now) && { breaker }),
+    creditsRemaining: isKnown ? Math.max(0, balance.addOnAvailable - balance.addOnUsed) : undefined,
+    breaker: breaker && isOpen(breaker, now) ? breaker : undefined,
   }
 }

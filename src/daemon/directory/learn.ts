@@ -31,7 +31,7 @@ export async function learnDirectory(
   if ('invalid' in answer) {
     const message = `${invalidText(settings.file, answer)}; ${memory ? 'the last good values stay in force' : 'no people file was good yet'}`
     const found = finding('FileUnread', 'DIRECTORY_INVALID', message, name)
-    return { roster: withListings(roster, memory), ...(memory && { memory }), findings: [found] }
+    return { roster: withListings(roster, memory), memory, findings: [found] }
   }
   const next = takeDirectory(answer, memory, roster, limitPercent, clock.now())
   return { roster: withListings(roster, next), memory: next, findings: waiting(name, next, limitPercent) }

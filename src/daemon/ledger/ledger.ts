@@ -81,13 +81,13 @@ export async function openLedger(options: LedgerOptions): Promise<LedgerStore> {
   }
   createPrivately(path)
   const { database, lock } = openForWriting(realPath(path), mode)
-  return store(database, { mode, clock, exists: true, ...(lock && { lock }) })
+  return store(database, { mode, clock, exists: true, lock })
 }
 
 /** Loads the driver only for a database, because commands with a file must not pay for it. */
 async function openDatabaseLedger({ file, mode, clock, env = process.env, fence }: LedgerOptions): Promise<LedgerStore> {
   const { noBackupHere, openPostgresStore, serverOf } = await import('./postgres/store.ts')
-  const opened = await openPostgresStore({ address: file, mode, clock, env, ...(fence && { fence }) })
+  const opened = await openPostgresStore({ address: file, mode, clock, env, fence })
   if (opened) return opened
   const server = () => serverOf({ address: file, clock, env })
   const empty = store(emptyLedger(shownAddress(file), mode), { mode, clock, exists: false })

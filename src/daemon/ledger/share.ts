@@ -138,7 +138,7 @@ async function recordsOf({ workspace, baseUrl, ledger }: SharedWorkspace, now: I
     openIntents: ledger.openIntents().map(stored),
     approvals: ledger.approvals(),
     quarantined: ledger.quarantined().map(stored),
-    ...(pause && { pause }),
+    pause,
     lastWrites: history.filter((entry) => isFirst(entry, seen) || now - entry.at < CONTEST_MS),
     facts: {
       ...Object.fromEntries(SHARED_FACTS.map((name) => [name, storedFact(name, ledger.fact(name))])),
@@ -157,7 +157,7 @@ const isFirst = ({ scope }: HistoryEntry, seen: Set<string>): boolean => !seen.h
 const nameless = ({ roster, doubted, ...rest }: UsageFacts): UsageFacts => ({
   ...rest,
   roster: withoutNames(roster),
-  ...(doubted && { doubted: { ...doubted, roster: withoutNames(doubted.roster) } }),
+  doubted: doubted && { ...doubted, roster: withoutNames(doubted.roster) },
 })
 
 const withoutNames = (roster: Roster): Roster => ({ ...roster, people: roster.people.map(counted) })
@@ -165,7 +165,7 @@ const withoutNames = (roster: Roster): Roster => ({ ...roster, people: roster.pe
 /** The fields that guards count by. A plan reads the fields of rules from the service. */
 const counted = ({ email, status, disabled, used }: Person): Person => ({
   ...{ email, name: '', status, disabled },
-  ...(used !== undefined && { used }),
+  used,
 })
 
 /**

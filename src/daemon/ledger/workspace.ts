@@ -336,7 +336,7 @@ function histories({ rows, run, ...state }: State): Pick<Ledger, 'histories' | '
           const { history, told } = made
           const before = row && String(row.data)
           try {
-            await rows.write([{ kind: 'days', email, data: JSON.stringify(history), before, ...(told && { told }) }])
+            await rows.write([{ kind: 'days', email, data: JSON.stringify(history), before, told }])
             return true
           } catch (error) {
             if (!(error instanceof StaleRow)) throw error

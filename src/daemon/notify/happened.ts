@@ -36,7 +36,7 @@ export async function endedUse({ state, clock, ledger }: LookingBack, settings: 
   const people = [...groupsOfEach(state)].map(([email, groups]): PersonUse => {
     const { cap } = effectiveCap({ key: email as ScopeKey, groups }, (key) => set.get(key))
     const addOn = figures.of(email, Object.hasOwn(used, email) ? used[email] : undefined)
-    return { email, ...(cap !== 'unknown' && { cap }), ...(addOn && { used: addOn.credits, source: addOn.source }) }
+    return { email, cap: cap !== 'unknown' ? cap : undefined, ...(addOn && { used: addOn.credits, source: addOn.source }) }
   })
   return { cycle, people, pools: poolsAt(cycle.endAt, state, ledger) }
 }

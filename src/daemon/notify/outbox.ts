@@ -178,7 +178,7 @@ function stopsIn(telling: Telling): (email: string) => FirstStop | undefined {
     if (!usage) return undefined
     const { roster, balance } = usage
     const [people, pools] = [peopleShown(telling), poolsOfCycle(telling)]
-    const view = { people, roster, pools, ...(balance && { balance }), ...(shown.use && { use: shown.use }) }
+    const view = { people, roster, pools, balance, use: shown.use }
     return { rows: new Map(roster.people.map((one) => [one.email, one])), facts: { view, desiredState: shown.desiredState } }
   }
   let known: ReturnType<typeof gathered>
@@ -199,7 +199,7 @@ function poolsToTell(telling: Pick<Telling, 'state' | 'shown'>): readonly PoolUs
   const declared = new Map(telling.state?.policy.set.pools.map(({ name, members }) => [name, members]))
   return poolsOfCycle(telling).map(({ name, credits, figures: { used, exhaustedAt } }): PoolUse => {
     const groups = groupsOfPool(declared.get(name))
-    return { name, groups, credits, used, ...(exhaustedAt !== undefined && { exhaustedAt }) }
+    return { name, groups, credits, used, exhaustedAt }
   })
 }
 

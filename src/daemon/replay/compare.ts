@@ -64,7 +64,7 @@ export async function compareStart(ledger: Ledger, { workspace, now }: CompareOp
   const isAll = days >= KEPT_DAYS
   const fromAt = isAll ? 0 : (Math.floor(now / DAY_MS) - days) * DAY_MS
   const use = await recordedUseOf(workspace, ledger, { fromAt, untilAt: now + DAY_MS })
-  return { use, ...(policy && { policy }), ...(!isAll && { onlyDays: days }) }
+  return { use, policy, onlyDays: !isAll ? days : undefined }
 }
 
 /** How long the ledger keeps days. */
@@ -73,7 +73,7 @@ const KEPT_DAYS = 400
 /** Replays and compares. */
 export function compare({ policy, use, onlyDays }: CompareStart, { now, pricePerCredit }: CompareOptions): Compared {
   if (!policy) return { kind: 'no-policy' }
-  const start = replayStart(use, { policy, now, ...(pricePerCredit !== undefined && { pricePerCredit }) })
+  const start = replayStart(use, { policy, now, pricePerCredit })
   if (start.kind !== 'inputs') return start
   const note = `There are too many people for all recorded days here, so only the last ${onlyDays} are replayed; \`capkeeper simulate\` replays all.`
   const notes = onlyDays === undefined ? start.inputs.notes : [...start.inputs.notes, note]

@@ -69,7 +69,7 @@ export function createComparisons(options: ComparisonOptions): Comparisons {
       const id = `${digest} ${Math.floor(now / DAY_MS)}`
       const known = kept.get(workspace)
       if (known?.id === id && isGood(known, now)) return known
-      const next: Kept = { id, since: now, ...(known?.made && { made: known.made }) }
+      const next: Kept = { id, since: now, made: known?.made && known.made }
       // The order of the map is that of the latest requests.
       kept.delete(workspace)
       kept.set(workspace, next)
@@ -93,7 +93,7 @@ function goodMs(compared: Compared): number {
 async function comparedAside(workspace: string, options: ComparisonOptions, signal: AbortSignal): Promise<Compared> {
   const { clock, ledger, env, pricePerCredit } = options
   const price = pricePerCredit()
-  const how: CompareOptions = { workspace, now: clock.now(), ...(price !== undefined && { pricePerCredit: price }) }
+  const how: CompareOptions = { workspace, now: clock.now(), pricePerCredit: price }
   let opened: Opened | undefined
   try {
     opened = await ledger()

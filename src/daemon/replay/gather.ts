@@ -72,17 +72,17 @@ export function replayStart(use: RecordedUse, { policy, against, cycles: asked, 
   const inputs = {
     workspace,
     policy,
-    ...(against && { against }),
+    against,
     recorded,
     cycles,
     shown,
-    ...(usage && { roster: usage.roster }),
+    roster: usage?.roster,
     groups: usage?.groups ?? [],
     owned,
     history,
     journal,
-    ...(perSeat !== undefined && { creditsPerSeat: perSeat }),
-    ...(pricePerCredit !== undefined && { pricePerCredit }),
+    creditsPerSeat: perSeat,
+    pricePerCredit,
     notes: [
       ...shortage({ firstAt, current: known.current }, whole, asked),
       ...assumedBorders(cycles.slice(-shown), known.current, known.previous),
@@ -107,7 +107,7 @@ function cyclesKnown({ usage }: RecordedUse): Known | undefined {
   const current = usage?.roster.cycle ?? usage?.balance?.cycle
   if (!usage || !current) return undefined
   const previous = usage.previousCycle?.cycle
-  return { current, readAt: usage.roster.readAt, ...(previous && previous.endAt <= current.startAt && { previous }) }
+  return { current, readAt: usage.roster.readAt, previous: previous && previous.endAt <= current.startAt ? previous : undefined }
 }
 
 function chosenCycles(
@@ -125,7 +125,7 @@ function chosenCycles(
     return {
       ...real,
       isWhole,
-      ...(use.recorded.addOn === 'estimated' && isCurrent && !isWhole && { usedBefore: usedBefore(use, real) }),
+      usedBefore: use.recorded.addOn === 'estimated' && isCurrent && !isWhole ? usedBefore(use, real) : undefined,
     }
   })
   const last = all.findLastIndex(({ isWhole }) => isWhole)
@@ -205,9 +205,9 @@ export async function recordedUseOf(workspace: string, ledger: Ledger, days: Day
     past: {
       people: new Map((await ledger.histories()).map((one) => [one.email, one])),
       common,
-      ...(team && { team }),
+      team,
     },
-    ...(usage && { usage }),
+    usage,
     highest: await ledger.highestUse(),
     owned: ledger.owned(),
     history: await ledger.history(),

@@ -265,7 +265,7 @@ function statusOf(state: State, workspace: string): LeaseStatus {
   if (state.held.has(workspace)) return { isHere: true, holder: state.replica.name }
   const holder = state.rows.get(workspace)?.holder
   const refused = refusalOf(state, workspace)
-  return { isHere: false, ...(holder && holder.id !== state.replica.id && { holder: holder.name }), ...(refused && { refused }) }
+  return { isHere: false, holder: holder && holder.id !== state.replica.id ? holder.name : undefined, refused }
 }
 
 function noteFree({ answer, freeSince, clock }: State): void {

@@ -121,7 +121,7 @@ export function leaseOf(leases: Leases, workspace: string): WorkspaceLease | und
     quietUntil: () => leases.quietUntil(workspace),
     shown() {
       const { isHere, holder } = leases.statusOf(workspace)
-      return { isHere, ...(holder !== undefined && { holder }), transfers: leases.transfers(workspace) }
+      return { isHere, holder, transfers: leases.transfers(workspace) }
     },
   }
 }
@@ -249,7 +249,7 @@ export function commandLeases({ replica, table, clock, wanted, heldBy }: Command
       else if (renew.some((one) => one.workspace === workspace)) held.delete(workspace)
     }
     for (const [workspace, { token, quietMs }] of answer.taken) {
-      held.set(workspace, { token, askedAt, lastsMs: LEASE_MS, ...(quietMs > 0 && { quiet: { from: moment(), lastsMs: quietMs } }) })
+      held.set(workspace, { token, askedAt, lastsMs: LEASE_MS, quiet: quietMs > 0 ? { from: moment(), lastsMs: quietMs } : undefined })
     }
     return answer
   }

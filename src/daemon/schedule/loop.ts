@@ -264,7 +264,7 @@ async function sweepAll(workspace: Workspace, state: WorkspaceState, agenda: Age
   if (!isResumed) workspace.reading = await chooseReadings(workspace, state)
   const slice = workspace.reading?.slice
   const { applied, result, desired } = await wakingAtGrant(workspace, state, agenda, () =>
-    reconcile(workspace, state, { ...options, usage: false, ...(slice && { slice }), ...(readSince !== undefined && { readSince }) }),
+    reconcile(workspace, state, { ...options, usage: false, slice, readSince }),
   )
   // A stopped sweep goes on later; a paused or failed one is over, and the interval decides.
   if (applied?.interrupted !== 'stopped') agenda.sweepSince = undefined
@@ -388,7 +388,7 @@ async function waitForWork(workspace: Workspace, state: WorkspaceState, agenda: 
   const { sleepMs } = nextWork({
     caps: { lastAt: agenda.capsAt, delayMs: 0 },
     usage: { lastAt: agenda.usageAt, delayMs: 0 },
-    ...(grantAt !== undefined && { grantAt }),
+    grantAt,
     now: clock.now(),
     monotonicNow: clock.monotonic(),
   })

@@ -11,7 +11,7 @@ import type { EntryText } from './splice.ts'
 
 /** Refuses an edit at a place, with what to do by hand. Throws an `InputError`. */
 export function byHand(source: Source, at: number, message: string, hint: string, other?: Position): never {
-  throw new InputError([problemAt(source, [at, at + 1], 'error', 'EDIT_BY_HAND', message, { hint, ...(other && { other }) })])
+  throw new InputError([problemAt(source, [at, at + 1], 'error', 'EDIT_BY_HAND', message, { hint, other })])
 }
 
 /** Marks of templates; in a comment they are filled in as well. */

@@ -113,7 +113,7 @@ function withCap(
 ): PolicySet {
   const old = set.rules.find((rule) => scopeKey(rule.scope) === scopeKey(scope))
   const why = reason?.trim() ?? old?.reason
-  const rule: CapRule = { ...at, scope, cap, ...(why === undefined ? {} : { reason: why }) }
+  const rule: CapRule = { ...at, scope, cap, reason: why }
   return {
     ...set,
     rules: [...set.rules.filter((one) => one !== old), rule],
@@ -129,7 +129,7 @@ function timesIn(place: Place, from: string | undefined, until: string): Times |
   const untilAt = readTime(until.trim(), zone, 'end')
   if ((from !== undefined && fromAt === undefined) || (until !== 'cycleEnd' && untilAt === undefined)) return undefined
   return {
-    ...(fromAt === undefined ? {} : { fromAt }),
+    fromAt,
     until: untilAt === undefined ? { kind: 'cycleEnd' } : { kind: 'instant', at: untilAt },
   }
 }
@@ -152,7 +152,7 @@ function addGrant(edit: GrantEdit, place: Place): Step {
     amount: { kind: amount.kind, credits: credits(amount.credits) },
     ...times,
     reason: reason.trim(),
-    ...(ticket === undefined ? {} : { ticket: ticket.trim() }),
+    ticket: ticket?.trim(),
   }
   const own = grantsIn(place, scope)
   const same = own.find(({ grant }) => grant.value && isSameGrant(grant.value, value))

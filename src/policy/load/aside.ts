@@ -38,7 +38,7 @@ export async function runAside<Answer>({ file, data, clock, deadlineMs, memory, 
   const failed = (kind: 'memory' | 'time' | 'error', message: string): Outcome<Answer> => ({
     kind,
     message,
-    ...(at === undefined ? {} : { at }),
+    at,
   })
   try {
     const outcome = await new Promise<Outcome<Answer>>((resolve) => {

@@ -65,7 +65,7 @@ export function readDelegated(inputs: DelegatedInputs): { readonly delegated: De
     const usable = isShort(envelope, documents, inputs.set, problems) ? new Set(whole.map(({ file }) => file.shown)) : NONE
     for (const { file, envelope: name } of inputs.files.filter((one) => one.envelope === envelope.name)) {
       const own = documents.filter((document) => document.file === file.shown)
-      files.push({ envelope: name, file: file.shown, ...(usable.has(file.shown) && { documents: own.map(declarationsOf) }) })
+      files.push({ envelope: name, file: file.shown, documents: usable.has(file.shown) ? own.map(declarationsOf) : undefined })
     }
   }
   tellShared(files, inputs, problems)
@@ -150,7 +150,7 @@ function judgeTogether(
     others: platform,
     sources,
     incomplete: false,
-    ...(now === undefined ? {} : { now }),
+    now,
   })
   problems.push(...joined.problems.filter(({ code }) => code !== 'GRANT_ADD_BASE'))
   for (const { at } of joined.problems.filter(({ severity, code }) => severity === 'error' && code !== 'GRANT_ADD_BASE')) {
@@ -236,7 +236,7 @@ function judgeBounds(files: readonly DelegatedFile[], { envelopes, files: texts,
     membersOf: () => undefined,
     pooled: new Set(),
     spans: {},
-    ...(now !== undefined && { now }),
+    now,
   }
   const tell = ({ at, other, code, message, hint }: Refusal): void => {
     const source = sources.get(at.file)

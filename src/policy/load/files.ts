@@ -229,7 +229,7 @@ function complain(walk: Walk, real: string, shown: string, code: ProblemCode, wh
   // An envelope's folder is reached from its own path, and from a folder above it.
   if (walk.problems.some(({ problem, home }) => home !== undefined && problem.code === code && problem.at?.file === shown)) return
   const at = { file: shown, line: 1, column: 1 }
-  const problem: Problem = { severity: 'error', code, message: `${shown} ${what}`, at, ...(hint === undefined ? {} : { hint }) }
+  const problem: Problem = { severity: 'error', code, message: `${shown} ${what}`, at, hint }
   walk.problems.push(withHome({ problem, roots: [walk.root] }, walk.homeOf(real)))
 }
 

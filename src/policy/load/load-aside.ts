@@ -52,16 +52,16 @@ async function stalledIn(paths: readonly string[], cwd: string, clock: Clock): P
 /** Options that can be sent to a thread. */
 export const plainSources = ({ workspaces, ...options }: LoadOptions): LoadOptions => ({
   ...options,
-  ...(workspaces && { workspaces: workspaces.map((one) => (typeof one === 'string' ? one : sourceOf(one))) }),
+  workspaces: workspaces?.map((one) => (typeof one === 'string' ? one : sourceOf(one))),
 })
 
 /** The part of a configured workspace that the thread needs. */
 const sourceOf = ({ name, policies, capSemantics, envelopes, directory }: WorkspaceSource): WorkspaceSource => ({
   name,
-  ...(policies === undefined ? {} : { policies }),
-  ...(capSemantics === undefined ? {} : { capSemantics }),
-  ...(envelopes && { envelopes }),
-  ...(directory && { directory: { columns: directory.columns } }),
+  policies,
+  capSemantics,
+  envelopes,
+  directory: directory && { columns: directory.columns },
 })
 
 function problemOf({ kind, at, message }: Exclude<Outcome<LoadedPolicies>, { readonly kind: 'answer' }>): Problem {

@@ -128,11 +128,11 @@ export function loadPolicies(paths: readonly string[], options: LoadOptions = {}
   return {
     sets: 'problem' in revisions ? new Map() : revisions,
     problems: inOrder(found),
-    ...(theirs.length > 0 && { ofEnvelopes: theirs }),
+    ofEnvelopes: theirs.length > 0 ? theirs : undefined,
     problemsOf: new Map([...assigned.told].map(([name, problems]) => [name, inOrder(problems)])),
     files: all.texts.map(({ shown }) => shown),
-    ...(single === undefined ? {} : { workspace: single }),
-    ...(options.keepTrees && { kept: { texts, documents: assigned.documents } }),
+    workspace: single,
+    kept: options.keepTrees ? { texts, documents: assigned.documents } : undefined,
   }
 }
 
@@ -296,7 +296,7 @@ function joinAll(
       incomplete: readers.some((name) => assigned.incomplete.has(name)),
       copied: readers.every((name) => copied.has(name)),
       ...columnsOf(workspaces, readers),
-      ...(now === undefined ? {} : { now }),
+      now,
     })
     assigned.problems.push(...joined.problems)
     tell(assigned, readers, joined.problems)
@@ -340,7 +340,7 @@ function addDelegated({ everything, unread, joined, assigned, workspaces, option
     const joint = joined.get(name)
     const { set } = joint ?? joinDocuments({ workspace: name, documents, sources: new Map(), incomplete: true })
     const { now } = options
-    const inputs = { envelopes, files, unread: unread.filter(({ home }) => isOwn(home)), documents, set, ...(now !== undefined && { now }) }
+    const inputs = { envelopes, files, unread: unread.filter(({ home }) => isOwn(home)), documents, set, now }
     const { delegated, problems } = readDelegated(inputs)
     if (joint) sets.set(name, { ...joint, delegated })
     // Bounds cannot be judged without the whole policy of platform.
@@ -380,7 +380,7 @@ function withRevisions(sets: ReadonlyMap<string, Joint>, read: Read): ReadonlyMa
         set,
         digest: digestOfLines(lines),
         revision: revisionIn(name, files, read),
-        ...(delegated && { delegated }),
+        delegated,
       }
       return [name, empty.length > 0 ? { ...revision, empty } : revision]
     }),

@@ -93,7 +93,7 @@ export function refuse(branch: Branch): undefined {
   const message = says?.(text, branch) ?? `${nameOf(branch)} is ${written(node)}, ${what(schema)}`
   return report(branch, kind.codeOf?.(branch.value) ?? code, message, {
     ...hintOf(hint?.(text, branch) ?? kind.hintForNothing),
-    ...(isMappingKind(kind) ? { on: 'key' } : {}),
+    on: isMappingKind(kind) ? 'key' : undefined,
   })
 }
 
@@ -271,7 +271,7 @@ const reference = (what: string, hint: Kind['hint']): Kind => ({
   code: 'KEY_REFERENCE',
   what: () => '',
   says: (_text, branch) => `${nameOf(branch)} is not ${what}`,
-  ...(hint && { hint }),
+  hint,
 })
 
 const keyHint = (_text: string, { key }: Branch): string => `write ${key}: {file: PATH} or ${key}: {env: NAME}`

@@ -105,7 +105,7 @@ const TICKED: readonly AggregationFunction[] = ['QUERY_AGGREGATION_SUM', 'QUERY_
 const PLAIN = { filterable: true, groupable: true } as const
 const text = (name: string, meaning: string, sql: string, values?: readonly string[]): AnalyticsField => ({
   ...{ name, meaning, type: 'text', functions: LISTED, ...PLAIN, sql },
-  ...(values ? { values } : {}),
+  values,
 })
 const number = (name: string, meaning: string, sql: string): AnalyticsField => ({
   ...{ name, meaning, type: 'number', functions: SUMMED, ...PLAIN, sql },
@@ -214,7 +214,7 @@ const WRITTEN = `(
 
 const total = (name: string, meaning: string, sql: string, liveName?: string): AnalyticsField => ({
   ...{ name, meaning, type: 'number', functions: ['QUERY_AGGREGATION_UNSPECIFIED'], filterable: false, groupable: false, sql },
-  ...(liveName === undefined ? {} : { liveName }),
+  liveName,
 })
 const filterOnly = (name: string, meaning: string): AnalyticsField => ({
   ...{ name, meaning, type: 'text', functions: [], filterable: true, groupable: false, sql: name },

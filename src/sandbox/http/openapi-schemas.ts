@@ -105,7 +105,7 @@ function querySchema(source: AnalyticsSource): Schema {
       data_source: { const: source.name },
       selections: parts({ $ref: `#/components/schemas/Selection.${shortName(source)}` }, { minItems: 1 }),
       filters: parts({ $ref: `#/components/schemas/Filter.${shortName(source)}` }),
-      ...(groupable ? { aggregations: parts({ $ref: `#/components/schemas/Aggregation.${shortName(source)}` }) } : {}),
+      aggregations: groupable ? parts({ $ref: `#/components/schemas/Aggregation.${shortName(source)}` }) : undefined,
     },
   }
 }
@@ -265,8 +265,8 @@ function balanceSchema(switches: Switches): Schema {
 function capSchema({ capSpelling }: Switches): Schema {
   const cap = { type: 'integer', minimum: 0, maximum: MAX_CAP, description: 'absent: no cap is configured at this scope' }
   return object({
-    ...(capSpelling === 'snake' ? {} : { addOnCreditCap: cap }),
-    ...(capSpelling === 'camel' ? {} : { add_on_credit_cap: cap }),
+    addOnCreditCap: capSpelling === 'snake' ? undefined : cap,
+    add_on_credit_cap: capSpelling === 'camel' ? undefined : cap,
   })
 }
 

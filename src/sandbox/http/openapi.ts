@@ -150,14 +150,14 @@ function responsesOf(operation: Operation, { invalid, notFound, answer }: Operat
   const refusal = (description: string, choice: string | undefined = CODES_ARE_OURS): Schema => ({
     description,
     content: { [switches.errors === 'text' ? 'text/plain' : 'application/json']: { schema: ref('Error') } },
-    ...(choice ? { 'x-choice': choice } : {}),
+    'x-choice': choice ? choice : undefined,
   })
   const plan = operation === 'GetTeamCreditBalance' ? ', or a plan without the feature' : ''
   const refusals = {
     400: refusal(`invalid: ${invalid}`),
     401: refusal('missing or invalid service key'),
     403: refusal(`the key lacks the permission ${PERMISSION_OF[operation]}, or is limited to another group${plan}`),
-    ...(notFound === undefined ? {} : { 404: refusal(notFound) }),
+    404: notFound === undefined ? undefined : refusal(notFound),
   }
   const faulty = Object.values(switches.faults).some((probability) => probability > 0)
   return {
@@ -170,7 +170,7 @@ function responsesOf(operation: Operation, { invalid, notFound, answer }: Operat
       ...refusal('rate limit exceeded', undefined),
       headers: { 'retry-after': { schema: { type: 'string' }, 'x-choice': 'no header is documented' } },
     },
-    ...(faulty ? { '5XX': { description: 'a fault, as --faults asks for' } } : {}),
+    '5XX': faulty ? { description: 'a fault, as --faults asks for' } : undefined,
   }
 }
 

@@ -34,9 +34,7 @@ describe('layers', () => {
     ['are as declared while nothing was seen', LAYERED, {}, { layers: 'layered', layersProven: false }],
     ['are proven once a cap survived a team or group write', LAYERED, one('caps', 'layered'), { layers: 'layered', layersProven: true }],
     ['are copied where that is declared', { capSemantics: 'copied' }, {}, { layers: 'copied', layersProven: false }],
-  ])('%s', (_name, declared, seen, expected) =>
-    expect(serviceModel(declared, seen)).toStrictEqual({ reads: 'open', zero: 'open', ...expected }),
-  )
+  ])('%s', (_name, declared, seen, expected) => expect(serviceModel(declared, seen)).toEqual({ reads: 'open', zero: 'open', ...expected }))
 
   test('that were seen to be copied stay so when one later reading looks layered', () => {
     const copied = addObservation({}, { aspect: 'caps', value: 'copied', evidence: 'ada changed' }, NOW)

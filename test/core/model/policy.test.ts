@@ -9,7 +9,14 @@ describe('a policy', () => {
     const grants = [1, 2].map((line) => ({ on: 'ada', cap: 5, until: NOW + DAY, line }))
     const rules = ['a', 'b', 'c', 'd'].map((role) => ({ when: { role }, cap: 5 }))
     const pools = [{ credits: 5, members: { kind: 'emails' as const, emails: [] } }]
-    const counts = [{}, { caps: { team: 5, ada: 6 } }, { grants }, { rules }, { pools }, { caps: { team: 5 }, grants, rules, pools }]
+    const counts: readonly Parameters<typeof policy>[0][] = [
+      {},
+      { caps: { team: 5, ada: 6 } },
+      { grants },
+      { rules },
+      { pools },
+      { caps: { team: 5 }, grants, rules, pools },
+    ]
     expect(counts.map((sketch) => declaredCount(policy(sketch)))).toEqual([0, 2, 2, 4, 1, 8])
   })
   test('protects people, in order', () => {

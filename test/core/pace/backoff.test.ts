@@ -27,7 +27,8 @@ function pass(
   const admission = admit(state, asker, nowMs)
   if (admission.kind !== 'go' && admission.kind !== 'probe') return { state, admission }
   const underWay = admission.kind === 'probe' ? probing(state, asker) : state
-  const ending = step === 'failed' || step === 'denied' ? { kind: step, failure: `${step} at ${nowMs}` } : { kind: step }
+  const ending: Parameters<typeof ended<string>>[3] =
+    step === 'failed' || step === 'denied' ? { kind: step, failure: `${step} at ${nowMs}` } : { kind: step }
   return { state: ended(underWay, asker, admission.kind, ending, { nowMs, roll }), admission }
 }
 

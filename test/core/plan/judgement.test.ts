@@ -276,9 +276,9 @@ describe('an approval in a policy', () => {
   test('leaves the word to an operator who typed it as well, and its place to what has no effect any more', () => {
     const holdsShown = { [id]: { people: 16, at: NOW, reviewed: true } }
     const { changes, approvals } = planOf({ ...LOWER, approvalIds: ['0'.repeat(32), id], approve: [id], holdsShown }).plan
-    expect(changes[0]?.released).toStrictEqual({ id, via: 'command' })
+    expect(changes[0]?.released).toEqual({ id, via: 'command' })
     const own = approvals.find((one) => one.id === id)
-    expect(own).toStrictEqual({ id, via: 'command', state: 'pending', releases: expect.objectContaining({ length: 16 }) })
+    expect(own).toEqual({ id, via: 'command', state: 'pending', releases: expect.objectContaining({ length: 16 }) })
   })
   test('names its own place among several', () => {
     const inputs = planInputs({ ...LOWER, approvalIds: [id], holdsShown: { [id]: { people: 16, at: NOW, reviewed: true } } })

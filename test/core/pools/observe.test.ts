@@ -127,9 +127,9 @@ describe('a new cycle', () => {
     const at = NEXT.startAt + DAY
     const { state: begun } = see(named(100, at - HOUR), { now: at, cycle: NEXT, use: { ada: 1 }, members: ['ada', 'bob'] })
     expect(begun?.members[email('ada')]).toMatchObject({ use: 1, base: 0 })
-    expect(begun?.members[email('bob')]).not.toHaveProperty('use')
-    expect(begun).not.toHaveProperty('dealtAt')
-    expect(begun).not.toHaveProperty('later')
+    expect(begun?.members[email('bob')]?.use).toBeUndefined()
+    expect(begun?.dealtAt).toBeUndefined()
+    expect(begun?.later).toBeUndefined()
   })
 
   test.each([-1, 1, 1 - DAY, DAY - 1])('is none where the start of the present one moves by %i ms, as one of the service may', (ms) => {
@@ -138,7 +138,7 @@ describe('a new cycle', () => {
     const { state: after, frozen } = see(before, { use: { ada: 12 }, cycle: moved })
     expect(frozen).toBeUndefined()
     const ada = member({ base: credits(3), use: credits(12) })
-    expect(after).toStrictEqual({ ...before, cycle: moved, readAt: NOW, members: { ...before.members, [email('ada')]: ada } })
+    expect(after).toEqual({ ...before, cycle: moved, readAt: NOW, members: { ...before.members, [email('ada')]: ada } })
   })
 
   test('begins with the second reading that names it, also where its start has moved between them', () => {
@@ -150,7 +150,7 @@ describe('a new cycle', () => {
   test('is not the next one any more after an older reading of the present one, which changes nothing else', () => {
     const before = state({ ada: member() }, { later: { startAt: NEXT.startAt, readAt: NOW } })
     const { state: after } = see(before, { use: { ada: 90 }, readAt: before.readAt - HOUR })
-    expect(after).toStrictEqual(state({ ada: member() }))
+    expect(after).toEqual(state({ ada: member() }))
   })
 })
 
@@ -206,24 +206,24 @@ describe('a cap that is read', () => {
 describe('who', () => {
   test('joins while use is not known counts from nothing, with nothing known', () => {
     const { state: after } = see(state({ bob: member() }), { unknown: 'away', members: ['ada', 'bob'] })
-    expect(after?.members[email('ada')]).toStrictEqual({ base: 0, sent: [], lowered: [] })
+    expect(after?.members[email('ada')]).toEqual({ base: 0, sent: [], lowered: [] })
   })
   test('leaves keeps what was dealt, and the cap that was in force then', () => {
     const before = state({ ada: member({ dealt: credits(40), inForce: since(40), protected: true, fixed: credits(9) }) })
     const after = ada(see(before, { use: { bob: 1 } }))
-    expect(after).toStrictEqual(member({ dealt: credits(40), inForce: since(40), left: { at: NOW, cap: cap(40) } }))
+    expect(after).toEqual(member({ dealt: credits(40), inForce: since(40), left: { at: NOW, cap: cap(40) } }))
   })
   test('leaves without a known cap keeps none', () => {
     const after = ada(see(state({ ada: member({ dealt: credits(40) }) }), { use: { bob: 1 } }))
-    expect(after).toStrictEqual(member({ dealt: credits(40), left: { at: NOW } }))
+    expect(after).toEqual(member({ dealt: credits(40), left: { at: NOW } }))
   })
   test('leaves without a deal counts on at the cap in force until use under it must have shown', () => {
     const after = ada(see(state({ ada: member({ inForce: since(40) }) }), { use: { bob: 1 } }))
-    expect(after).toStrictEqual(member({ inForce: since(40), left: { at: NOW, cap: cap(40) }, lowered: [since(40, NOW)] }))
+    expect(after).toEqual(member({ inForce: since(40), left: { at: NOW, cap: cap(40) }, lowered: [since(40, NOW)] }))
   })
   test('leaves without a deal and without a known cap may have used any number until use must have shown', () => {
     const { state: after } = see(state({ ada: member(), bob: member({ inForce: since(9) }) }), { use: { bob: 1 } })
-    expect(after?.members[email('ada')]).toStrictEqual(member({ left: { at: NOW }, lowered: [since('none', NOW)] }))
+    expect(after?.members[email('ada')]).toEqual(member({ left: { at: NOW }, lowered: [since('none', NOW)] }))
     expect(after && fullSum(after)).toBe(Number.POSITIVE_INFINITY)
     const later = NOW + LAG + 1
     const { state: settled } = see(after, { use: { ada: 7, bob: 1 }, now: later, caps: { ada: since('none', later) }, members: ['bob'] })
@@ -231,15 +231,15 @@ describe('who', () => {
   })
   test('came in unread may have had any cap until they were read, and counts so until use must have shown', () => {
     const after = see(state({ ada: member() }), { use: { ada: 10 }, caps: { ada: since(20, NOW) } })
-    expect(ada(after)).toStrictEqual(member({ inForce: since(20, NOW), lowered: [since('none', NOW)] }))
+    expect(ada(after)).toEqual(member({ inForce: since(20, NOW), lowered: [since('none', NOW)] }))
   })
   test('left before stays as they left', () => {
     const left = member({ dealt: credits(40), inForce: since(40), left: { at: NOW - DAY, cap: cap(40) } })
-    expect(ada(see(state({ ada: left }), { use: { bob: 1 } }))).toStrictEqual(left)
+    expect(ada(see(state({ ada: left }), { use: { bob: 1 } }))).toEqual(left)
   })
   test('comes back goes on from there, and is dealt anew', () => {
     const left = member({ base: credits(4), dealt: credits(40), inForce: since(40), left: { at: NOW - DAY, cap: cap(40) } })
-    expect(ada(see(state({ ada: left }), { use: { ada: 10 } }))).toStrictEqual(member({ base: credits(4), inForce: since(40) }))
+    expect(ada(see(state({ ada: left }), { use: { ada: 10 } }))).toEqual(member({ base: credits(4), inForce: since(40) }))
   })
 
   test.each<readonly [string, Partial<PoolMember>, boolean]>([
@@ -272,7 +272,7 @@ describe('use under lowered caps that shows while the pool is frozen', () => {
     expect(again).toEqual(frozenAt)
     const thawed = see(again.state, { now: NOW + HOUR, use: { ada: 12, bob: 1 } })
     expect(thawed.hasShown).toBe(true)
-    expect(thawed.state).not.toHaveProperty('hasShown')
+    expect(thawed.state?.hasShown).toBeUndefined()
     expect(see(thawed.state, { now: NOW + 2 * HOUR, use: { ada: 12, bob: 1 } }).hasShown).toBe(false)
   })
 
@@ -284,7 +284,7 @@ describe('use under lowered caps that shows while the pool is frozen', () => {
     } as PoolState
     const thawed = see(known, { now: NOW + HOUR / 2, use: { ada: 12, bob: 1 }, caps })
     expect(thawed).toMatchObject({ hasShown: false })
-    expect(thawed.state).not.toHaveProperty('hasShown')
+    expect(thawed.state?.hasShown).toBeUndefined()
     expect(see(thawed.state, { now: NOW + 3 * HOUR, use: { ada: 12, bob: 1 }, caps }).hasShown).toBe(true)
   })
 })

@@ -146,8 +146,8 @@ describe('grants', () => {
       },
     )
     expect(one).toMatchObject({ fromAt: NOW - DAY, untilAt: CYCLE.endAt })
-    expect(two).not.toHaveProperty('untilAt')
-    expect(three).not.toHaveProperty('fromAt')
+    expect(two?.untilAt).toBeUndefined()
+    expect(three?.fromAt).toBeUndefined()
   })
 
   test('come in the order of scope, start and place, whatever the order they were declared in', () => {

@@ -68,13 +68,13 @@ describe('the members of a pool', () => {
 
   test('are known with our cap, for protected members', () => {
     const { pools } = resolved({ protected: ['ada'] }, { owned: ownedCaps({ ada: { cap: 30 }, cyd: { cap: 20 } }) })
-    expect(pools[0]?.members).toStrictEqual([{ email: email('ada'), fixed: credits(30), protected: true }, { email: email('cyd') }])
+    expect(pools[0]?.members).toEqual([{ email: email('ada'), fixed: credits(30), protected: true }, { email: email('cyd') }])
   })
 
   test('are known with our cap, for protected members where a rule sets nothing', () => {
     const rules = [{ when: { email: 'ada@*' }, cap: 'none' }] as const
     const { pools } = resolved({ protected: ['ada'], rules }, { owned: ownedCaps({ ada: { cap: 30 } }) })
-    expect(pools[0]?.members[0]).toStrictEqual({ email: email('ada'), fixed: credits(30), protected: true })
+    expect(pools[0]?.members[0]).toEqual({ email: email('ada'), fixed: credits(30), protected: true })
   })
 })
 
@@ -84,7 +84,7 @@ describe('policy cannot have', () => {
       caps: { ada: 30 },
       pools: [research(), research({ name: 'design', members: emails('ada', 'bob') })],
     })
-    for (const { members } of pools) expect(members[0]).toStrictEqual({ email: email('ada'), protected: true })
+    for (const { members } of pools) expect(members[0]).toEqual({ email: email('ada'), protected: true })
     expect(rejected).toMatchObject([
       {
         code: 'POOL_TWICE',
@@ -104,7 +104,7 @@ describe('policy cannot have', () => {
         at: { line: 1 },
       },
     ])
-    expect(pools[0]?.members[0]).toStrictEqual({ email: email('ada'), protected: true })
+    expect(pools[0]?.members[0]).toEqual({ email: email('ada'), protected: true })
   })
 })
 
@@ -326,7 +326,7 @@ describe('of a member is asked', () => {
       ['ada', 500, 'a raise to 740 waits until use up to 2026-11-20 11:00 UTC shows'],
       ['cyd', 260, undefined],
     ])
-    expect(desired[1]).not.toHaveProperty('waits')
+    expect(desired[1]?.waits).toBeUndefined()
   })
 })
 

@@ -9,9 +9,7 @@ type ModelUse = ReturnType<typeof modelUse>[number]
 const run = (model: string, used?: number): ModelInputs['runs'][number] => ({ model, ...(used !== undefined && { used: credits(used) }) })
 const measured = (...rows: readonly (readonly [string, number])[]): ModelInputs => ({ runs: [], measured: new Map(rows) })
 const told = (rows: readonly ModelUse[]): readonly string[] =>
-  rows.map((row) =>
-    ['model', 'used', 'addOn', 'addOnSource'].flatMap((key) => (key in row ? String(row[key as keyof ModelUse]) : [])).join(' '),
-  )
+  rows.map((row) => ['model', 'used', 'addOn', 'addOnSource'].flatMap((key) => row[key as keyof ModelUse] ?? []).join(' '))
 
 describe('use by model', () => {
   test.each<readonly [string, ModelInputs, readonly string[]]>([

@@ -220,7 +220,7 @@ describe('failures', () => {
     const { one, stop } = await collecting({ switches: { plan: 'quota' } }, (world) => recordPast(world, daily('ada', 10, noon(1))))
     await one.clock.pass(2 * HOUR)
     expect(codes(one).filter((code) => code === 'RUNS_WITHOUT_CREDITS')).toHaveLength(1)
-    expect(viewOf(one.workspace).use).not.toHaveProperty('models')
+    expect(viewOf(one.workspace).use?.models).toBeUndefined()
     expect((await teamDays(one))[0]).toEqual(['11-01', undefined])
     await stop()
   })

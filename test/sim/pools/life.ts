@@ -55,7 +55,7 @@ export async function livePools(seed: number, hours: number, sabotaged = false):
   })
   const first = between(draw, 800, 9000)
   const scene: Scene = { one, draw, used: new Map(MEMBERS.map((who) => [who, 0])), grows: pick(draw, MEMBERS), credits: first }
-  const caps = draw() < 0.5 ? { team: 300 } : {}
+  const caps: Record<string, number> = draw() < 0.5 ? { team: 300 } : {}
   const terms = {
     name: 'research',
     share: pick(draw, ['need', 'equal'] as const),

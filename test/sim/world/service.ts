@@ -288,7 +288,7 @@ function rateLimits({ clock, weather, serviceNow }: ServiceParts): RateLimits {
       passed += 1
       return passed > ALLOWED_PER_SECOND
     },
-    retryAfter() {
+    retryAfter(): Record<string, string> {
       const roll = weather.draw('rate-limit')
       if (roll < 0.4) return {}
       const seconds = 1 + Math.floor(roll * 20)

@@ -40,7 +40,7 @@ export async function readRecordedUse(cli: Cli, file: string, names: readonly st
       salt ??= ledger.fact('peopleSalt')
       workspaces.push(await recordedUseOf(workspace, ledger))
     }
-    return { workspaces, ...(salt !== undefined && { salt }) }
+    return { workspaces, salt }
   })
 }
 

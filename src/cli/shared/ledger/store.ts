@@ -12,7 +12,7 @@ import { hidePasswords } from './address.ts'
 export async function openStore(cli: Cli, file: string, mode: LedgerMode, fence?: LedgerOptions['fence']): Promise<LedgerStore> {
   mustBeOwn(file)
   await hidePasswords(cli, file)
-  return openLedger({ file, mode, clock: cli.clock, env: cli.env, ...(fence && { fence }) })
+  return openLedger({ file, mode, clock: cli.clock, env: cli.env, fence })
 }
 
 /** Opens a ledger, hands it to `use`, and closes it. */

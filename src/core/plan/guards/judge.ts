@@ -134,7 +134,7 @@ function holdsFrom(
       people: affected.size,
       changes,
       message: `${inputs.facts.workspace}: ${why}; ${ways}${now}`,
-      ...(release && { release }),
+      release,
     })
   }
   return { holds, heldBy }

@@ -220,7 +220,7 @@ const shareGuard =
       counted.size > allowed
         ? `${counted.size} of ${total} people ${words} (${shareAbove(limit.percent, counted.size, total)}), the limit is ${limitText(limit, total)}${sourceText(guard, round)}`
         : 'the team cap would be cleared'
-    return { guard, held: [...held], why, ...(counted.size > allowed && { counted }) }
+    return { guard, held: [...held], why, counted: counted.size > allowed ? counted : undefined }
   }
 
 /** Without the balance the credits that a seat includes are not known, so all use counts, and more people seem blocked than are. */

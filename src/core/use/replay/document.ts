@@ -212,7 +212,7 @@ function rowOf(
     policy,
     beside,
     kept,
-    ...(price !== undefined && { keptMoney: wholeCents(kept * price) }),
+    keptMoney: price === undefined ? undefined : wholeCents(kept * price),
   }
 }
 
@@ -263,7 +263,7 @@ export function cycleKnown(cycle: Days, recorded: RecordedDays, emails: readonly
   const total = isTold ? within(team.days, cycle).reduce((sum, { used }) => sum + used, 0) : 0
   return {
     people: emails.length === 0 ? 1 : known / emails.length,
-    ...(total > 0 && { use: usedIn(recorded, cycle) / total }),
+    use: total > 0 ? usedIn(recorded, cycle) / total : undefined,
   }
 }
 

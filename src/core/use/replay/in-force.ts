@@ -293,7 +293,7 @@ export function capsOfPolicy(inputs: PolicyCapsInputs): PolicyCaps {
 
 const inputsOn = ({ set, roster, groups }: PolicyCapsInputs, now: Instant, cycle: Cycle): DesiredInputs => ({
   set,
-  ...(roster && { roster }),
+  roster,
   groups,
   unknownGroups: [],
   cycle,

@@ -105,7 +105,7 @@ function knownDemand(inputs: RecommendInputs, people: ReplayPeople): Known {
 /** The caps that the policy gives to single people: by name, by a rule or by a pool, but neither by a grant nor by the conflict rule. */
 function ownCaps({ policy, roster, groups, cycles }: RecommendInputs, people: ReplayPeople): Omit<Known, 'cycles'> {
   const { onGroupConflict: _, ...set } = policy.set
-  const source = capsOfPolicy({ set: { ...set, grants: [] }, people, groups, ...(roster && { roster }) })
+  const source = capsOfPolicy({ set: { ...set, grants: [] }, people, groups, roster })
   const own = new Float64Array(people.emails.length).fill(Number.POSITIVE_INFINITY)
   const cycle = cycles.at(-1)
   if (!cycle) return { own, pools: [] }
@@ -147,7 +147,7 @@ function scopesOf({ policy: { set }, groups, only }: RecommendInputs, people: Re
       scope,
       name,
       members,
-      ...((!isAsked || members.length === 0) && { fixed: cap === undefined || cap === 'none' ? Number.POSITIVE_INFINITY : cap }),
+      fixed: !isAsked || members.length === 0 ? (cap === undefined || cap === 'none' ? Number.POSITIVE_INFINITY : cap) : undefined,
     }
   }
   const free = people.emails.flatMap((_, person) => ((own[person] ?? 0) === Number.POSITIVE_INFINITY ? [person] : []))
@@ -269,7 +269,7 @@ function described(inputs: RecommendInputs, scopes: Scopes, caps: Caps, known: K
         scope,
         name,
         cap,
-        ...(before !== undefined && { before }),
+        before,
         people: holders.filter((person) => (last?.[person] ?? -1) >= 0).length,
         personCycles: reach?.personCycles ?? 0,
         blocked: reach?.blocked ?? 0,

@@ -50,8 +50,8 @@ export function simulate(inputs: SimulationInputs): Simulation {
     policy: { digest: policy.digest, revision: policy.revision },
     beside: against ? { kind: 'policy', digest: against.digest, revision: against.revision } : { kind: 'inForce' },
     addOn: recorded.addOn,
-    ...(creditsPerSeat !== undefined && { creditsPerSeat }),
-    ...(pricePerCredit !== undefined && { pricePerCredit }),
+    creditsPerSeat,
+    pricePerCredit,
     recorded: span,
     cycles,
     ...tally.lists(),
@@ -77,14 +77,14 @@ export const demandsOf = (
     people: people.emails,
     cycles: inputs.cycles,
     inForce: capsInForce(people, inputs.owned, inputs.history, inputs.journal),
-    ...(inputs.creditsPerSeat !== undefined && { creditsPerSeat: inputs.creditsPerSeat }),
+    creditsPerSeat: inputs.creditsPerSeat,
   })
 
 type Sources = Readonly<Record<BandEnd, PolicyCaps>>
 
 /** One source for each end of the band, because a source that deals by use remembers its deals. */
 function sourcesOf({ roster, groups }: SimulationInputs, people: ReplayPeople, { set }: PolicyRevision): Sources {
-  const one = (): PolicyCaps => capsOfPolicy({ set, people, groups, ...(roster && { roster }) })
+  const one = (): PolicyCaps => capsOfPolicy({ set, people, groups, roster })
   return { low: one(), middle: one(), high: one() }
 }
 
@@ -245,8 +245,8 @@ function tallyOf(people: ReplayPeople): Tally {
           email,
           cycleStartAt: replayed.demand.cycle.startAt,
           workingDays: tenth(replayed.workingDays[person] ?? 0),
-          ...(both.policy && { policy: both.policy }),
-          ...(both.beside && { beside: both.beside }),
+          policy: both.policy,
+          beside: both.beside,
         })
       }
     },

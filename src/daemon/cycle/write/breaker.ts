@@ -103,5 +103,5 @@ export function watchWrites({ ledger, clock, limit, changes, done }: WatchInputs
 function failedRun({ failed, untried, failing, tally }: Run, planned: number): FailedRun {
   const cause = [...failed.values()].at(-1) ?? ''
   const scopes = [...untried, ...failed.keys()]
-  return { failed: failed.size, planned, cause, scopes, failing: [...failing], ...(tally.failed === 0 && { refused: true }) }
+  return { failed: failed.size, planned, cause, scopes, failing: [...failing], refused: tally.failed === 0 ? true : undefined }
 }

@@ -109,10 +109,10 @@ export function historyEntry(intent: Intent, { result, error, unproven }: Ended,
   const { planId, digest, revision } = intent
   return {
     ...{ at, scope, action, effect, from, to, cause, result },
-    ...(reason !== undefined && { reason }),
-    ...(error !== undefined && { error }),
-    ...(unproven && { unproven }),
-    ...(source && { source }),
+    reason,
+    error,
+    unproven: unproven || undefined,
+    source,
     ...{ planId, digest, revision },
   }
 }

@@ -110,7 +110,7 @@ function recordIntent(change: Change, run: WriteRun): Promise<Intent> {
     planId: plan.id,
     change: written,
     entry: differences.get(key)?.entry ?? UNDECLARED,
-    ...(base !== undefined && { base }),
+    base,
     digest: plan.policyDigest,
     revision: plan.revision,
   })
@@ -184,7 +184,7 @@ async function readAncestors({ scope, observed }: CapReading, run: WriteRun): Pr
   const key = scopeKey(scope)
   if (slots.model.reads === 'explicit' || slots.mayApply(key, observed)) return
   const scopes = ancestorsOf(key, planned.people).flatMap((one) => (planned.differences.has(one) ? [] : (readings.get(one)?.scope ?? [])))
-  await sweep({ client: run.client, scopes, concurrency: 1, readings, urgent: true, ...(run.cut && { signal: run.cut }) })
+  await sweep({ client: run.client, scopes, concurrency: 1, readings, urgent: true, signal: run.cut })
 }
 
 /** After a clear, the value may be inherited from a group that no policy names: only a second clear tells. */
@@ -313,7 +313,7 @@ function joined(before: WriteResult | undefined, { to }: Change, result: WriteRe
 
 function noteEnd(run: WaveRun, { scope }: Change, { result, blame, error }: WriteResult): void {
   const end = result === 'applied' ? 'done' : blame
-  const isOver = run.watch.note({ key: scopeKey(scope), end, ...(error !== undefined && { error }) })
+  const isOver = run.watch.note({ key: scopeKey(scope), end, error })
   if (isOver) run.halted = { interrupted: 'breaker', ...run.halted }
 }
 

@@ -30,8 +30,8 @@ export function explanationOf(facts: WorkspaceFacts, scope: Scope, history: read
       readings,
       history,
       holds: view.holds,
-      ...(planned && { plan: planned.plan }),
-      ...(view.balance && { balance: view.balance }),
+      plan: planned?.plan,
+      balance: view.balance,
       known: { inputs, resolution },
     },
     scope,
@@ -51,21 +51,21 @@ export function explained(
   const why = status?.why ?? explanation?.rejected?.message ?? explanation?.skipped?.why
   return {
     chain: (explanation?.chain ?? []).map((one) => candidateEntry(one, showing, revision)),
-    ...(explanation?.cap !== undefined && { desired: explanation.cap }),
-    ...(status && { state: status.state }),
+    desired: explanation?.cap === undefined ? undefined : explanation.cap,
+    state: status?.state,
     readings: (explanation?.observed ?? []).map(({ scope: read, reading }) => ({
       scope: scopeText(read, showing),
       ...(reading && {
         observed: reading.observed,
         readAt: rfc3339(reading.readAt),
-        ...(reading.failure && { failure: showing.people.text(reading.failure.message) }),
+        failure: reading.failure && showing.people.text(reading.failure.message),
       }),
     })),
     ...nextReading(facts, scope, showing),
-    ...(explanation?.change && { change: changeEntry(explanation.change, showing) }),
-    ...(lastWrite && { lastWrite }),
+    change: explanation?.change && changeEntry(explanation.change, showing),
+    lastWrite,
     history: writes,
-    ...(why !== undefined && { why: showing.people.text(why) }),
+    why: why === undefined ? undefined : showing.people.text(why),
     conditions: explanation ? wouldChange(explanation, facts, showing) : [],
   }
 }
@@ -79,11 +79,11 @@ function nextReading({ nextSweepAt, settings, desiredState, readings, slicing }:
   const readAt = readings?.get(rhythm.key)?.readAt
   const dueAt = rhythm.sliced && readAt !== undefined ? Math.max(readAt + rhythm.everyMs, nextSweepAt ?? 0) : nextSweepAt
   return {
-    ...(dueAt !== undefined && { nextReadingAt: rfc3339(Math.max(Math.round(dueAt), showing.now)) }),
+    nextReadingAt: dueAt === undefined ? undefined : rfc3339(Math.max(Math.round(dueAt), showing.now)),
     reading: {
       scope: keyText(rhythm.key, showing),
       everySeconds: Math.round(rhythm.everyMs / 1000),
-      ...(rhythm.sliced && { atLeastEverySeconds: Math.round(rhythm.sliced.atLeastEveryMs / 1000) }),
+      atLeastEverySeconds: rhythm.sliced && Math.round(rhythm.sliced.atLeastEveryMs / 1000),
       why: rhythmText(rhythm),
     },
   }
@@ -99,8 +99,8 @@ function changeEntry(
     to,
     cause,
     disposition: disposition.kind,
-    ...('reason' in disposition && { why: people.text(disposition.reason) }),
-    ...(disposition.kind === 'held' && { hold: disposition.hold }),
+    why: 'reason' in disposition ? people.text(disposition.reason) : undefined,
+    hold: disposition.kind === 'held' ? disposition.hold : undefined,
   }
 }
 
@@ -113,14 +113,14 @@ function candidateEntry({ candidate, wins, why, state }: ExplainedCandidate, sho
     cap,
     wins,
     why: people.text(why),
-    ...(state && { state }),
-    ...(fromAt !== undefined && { from: rfc3339(fromAt) }),
-    ...(untilAt !== undefined && { until: rfc3339(untilAt) }),
-    ...(add !== undefined && { add }),
-    ...(rule !== undefined && { name: people.text(rule) }),
-    ...(reason !== undefined && { reason: people.text(reason) }),
-    ...(ticket !== undefined && { ticket: people.text(ticket) }),
-    ...(at && { source: placeOf(at, showing, revision) }),
+    state,
+    from: fromAt === undefined ? undefined : rfc3339(fromAt),
+    until: untilAt === undefined ? undefined : rfc3339(untilAt),
+    add,
+    name: rule === undefined ? undefined : people.text(rule),
+    reason: reason === undefined ? undefined : people.text(reason),
+    ticket: ticket === undefined ? undefined : people.text(ticket),
+    source: at && placeOf(at, showing, revision),
   }
 }
 
@@ -135,9 +135,9 @@ export function writeEntry(entry: HistoryEntry, showing: Showing): WriteEntry {
     to,
     cause,
     result,
-    ...(reason !== undefined && { reason: people.text(reason) }),
-    ...(error !== undefined && { error: people.text(error) }),
-    ...(source && { source: placeOf(source, showing, revision) }),
+    reason: reason === undefined ? undefined : people.text(reason),
+    error: error === undefined ? undefined : people.text(error),
+    source: source && placeOf(source, showing, revision),
     planId,
     revision,
   }

@@ -37,7 +37,7 @@ export function holdsDocument(facts: WorkspaceFacts, since: ReadonlyMap<string, 
 
 function holdEntry(hold: Hold, { view }: WorkspaceFacts, since: ReadonlyMap<string, number>, showing: Showing): HoldEntry {
   const approval = view.approvals.find(({ id }) => id === hold.id)
-  return { ...holdOf(hold, since, showing), ...(approval && { approval: approval.state }) }
+  return { ...holdOf(hold, since, showing), approval: approval?.state }
 }
 
 /** A hold without its changes. `since`: when each hold was first shown. */
@@ -49,7 +49,7 @@ export function holdOf({ id, guards, people, changes, message }: Hold, since: Re
     people,
     changes: changes.length,
     message: showing.people.text(message),
-    ...(shownAt !== undefined && { since: rfc3339(shownAt) }),
+    since: shownAt === undefined ? undefined : rfc3339(shownAt),
   }
 }
 
@@ -90,7 +90,7 @@ export function holdDocument(
       after,
       effect: what,
       addOn: cents(person.use),
-      ...(protectedPeople.has(person.email) && { protected: true }),
+      protected: protectedPeople.has(person.email) ? true : undefined,
     })),
   }
 }
@@ -133,8 +133,8 @@ function heldChange(
       effect: change.effect,
       cause: change.cause,
       people: change.people,
-      ...(change.reason !== undefined && { reason: showing.people.text(change.reason) }),
-      ...(change.source && { source: placeOf(change.source, showing, view.policy?.revision) }),
+      reason: change.reason === undefined ? undefined : showing.people.text(change.reason),
+      source: change.source && placeOf(change.source, showing, view.policy?.revision),
     }),
   }
 }
@@ -181,7 +181,7 @@ function shareCounted(guard: ShareGuard, limit: ShareLimit, { differences, impac
     what: `people who ${words}`,
     counted,
     of,
-    ...(of > 0 && { percent: ratio((counted / of) * 100) }),
+    percent: of > 0 ? ratio((counted / of) * 100) : undefined,
     limit: limitText(limit),
     allowed: Math.floor(allowed),
     exceeded: counted > allowed,
@@ -212,7 +212,7 @@ function releasesOf({ id, guards, release }: Hold, { policy, settings, view }: W
       who: 'a person who may merge policy changes',
       text: `approvals: [${id}]`,
       edit: editLine('approve', id),
-      ...(file !== undefined && { file: showing.people.text(file) }),
+      file: file === undefined ? undefined : showing.people.text(file),
       note: isSeparate
         ? 'Write it under spec. It counts because this hold was shown before the line was added; remove it once it is spent.'
         : 'Write it under spec; remove it once it is spent.',

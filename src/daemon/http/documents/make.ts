@@ -43,13 +43,13 @@ function factsOf(workspace: Workspace): WorkspaceFacts {
     view: viewOf(workspace),
     settings: config,
     ...(state && { readings: state.readings, policy: state.policy, unknownGroups: state.unknownGroups }),
-    ...(shown.desiredState && { desiredState: shown.desiredState }),
-    ...(shown.planned && { planned: shown.planned }),
-    ...(runs && { runs }),
-    ...(journal && { journal }),
-    ...(requests && { requests }),
-    ...(workspace.reading && { slicing: workspace.reading }),
-    ...(nextSweepAt !== undefined && { nextSweepAt }),
+    desiredState: shown.desiredState,
+    planned: shown.planned,
+    runs,
+    journal,
+    requests,
+    slicing: workspace.reading,
+    nextSweepAt,
   }
 }
 
@@ -179,8 +179,8 @@ function documentsFor(options: DocumentOptions, wholeIndex: IndexOf, reader: Rea
       people: named ? EMAIL_LABELS : people,
       clock,
       now: now(),
-      ...(sourceUrl !== undefined && { sourceUrl }),
-      ...(requestUrl !== undefined && { requestUrl }),
+      sourceUrl,
+      requestUrl,
     }
   }
   const found = async (name: string): Promise<Found> => {

@@ -33,7 +33,7 @@ export function leadDocument({ view }: WorkspaceFacts, showing: Showing, { grant
   const { people: labels, now } = showing
   const near = view.people.flatMap(({ email, cap, used, source, band }) =>
     typeof cap === 'number' && used !== undefined && band !== undefined && NEAR.has(band)
-      ? [{ person: labels.label(email), cap, used: cents(used), ...(source && { source }), band, share: cap === 0 ? 1 : used / cap }]
+      ? [{ person: labels.label(email), cap, used: cents(used), source, band, share: cap === 0 ? 1 : used / cap }]
       : [],
   )
   near.sort((a, b) => b.share - a.share || (a.person < b.person ? -1 : 1))
@@ -124,12 +124,12 @@ function entryOf({ view, desiredState }: WorkspaceFacts, person: Person, hashed:
   const cycle = view.roster?.cycle ?? view.balance?.cycle
   return {
     workspace: view.workspace,
-    ...(view.roster && { readAt: rfc3339(view.roster.readAt) }),
-    ...(person.used !== undefined && { used: cents(person.used) }),
-    ...(shown?.used !== undefined && { addOn: cents(shown.used), ...(shown.source && { addOnSource: shown.source }) }),
-    ...(cap !== undefined && { cap }),
-    ...(winner && { entry: { kind: entryWord(winner), ...reasonOf(declaredReason(winner), hashed) } }),
-    ...(left !== undefined && { left: cents(Math.max(0, left)) }),
+    readAt: view.roster && rfc3339(view.roster.readAt),
+    used: person.used === undefined ? undefined : cents(person.used),
+    ...(shown?.used !== undefined && { addOn: cents(shown.used), addOnSource: shown.source }),
+    cap,
+    entry: winner && { kind: entryWord(winner), ...reasonOf(declaredReason(winner), hashed) },
+    left: left === undefined ? undefined : cents(Math.max(0, left)),
     stopsFirst: stopEntry(stopOf({ view, desiredState }, person, now)),
     grants: chain
       .filter(({ kind, untilAt }) => kind === 'grant' && untilAt !== undefined)
@@ -140,14 +140,14 @@ function entryOf({ view, desiredState }: WorkspaceFacts, person: Person, hashed:
         until: rfc3339(untilAt),
         ...reasonOf(reason, hashed),
       })),
-    ...(cycle && { cycleEnd: rfc3339(cycle.endAt) }),
+    cycleEnd: cycle && rfc3339(cycle.endAt),
   }
 }
 
 /** As documents show it. */
 export const stopEntry = ({ what, at }: FirstStop): MeEntry['stopsFirst'] => ({
   what,
-  ...(at !== undefined && { on: rfc3339(at).slice(0, 10) }),
+  on: at === undefined ? undefined : rfc3339(at).slice(0, 10),
 })
 
 const reasonOf = (reason: string | undefined, { text }: PeopleLabels) =>

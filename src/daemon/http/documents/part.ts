@@ -51,14 +51,14 @@ export function partOf(
   const cut = cutOf(view.groups, groups, { sight, hashed, shown: whole.showing.people.shown })
   const { keys, people } = cut
   const { clock, now, requestUrl } = whole.showing
-  const showing: Showing = { people, clock, now: stepOf(now), isPart: true, ...(requestUrl !== undefined && { requestUrl }) }
+  const showing: Showing = { people, clock, now: stepOf(now), isPart: true, requestUrl }
   const own = new Map([...(readings ?? [])].filter(([key]) => keys.has(key)))
   const grants = whole.facts.desiredState?.resolution.grants ?? []
   return {
     grants: grants.filter(({ grant }) => keys.has(scopeKey(grant.scope))),
     writes: async (sinceAt) =>
       (await whole.records.history({ sinceAt, limit: MOST_WRITES })).filter(({ scope }) => keys.has(scopeKey(scope))),
-    facts: { view: viewOf(view, cut), ...(readings && { readings: own }) },
+    facts: { view: viewOf(view, cut), readings: readings && own },
     records: recordsOf(whole.records),
     showing,
     indexOf: (index) => once(cut, index.rows, () => indexOf(index, cut)),
@@ -139,20 +139,18 @@ function viewOf({ workspace, mode, roster, people, scopes }: WorkspaceView, cut:
     workspace,
     mode,
     groups,
-    ...(roster && {
-      roster: {
-        people: once(cut, roster.people, () => roster.people.filter(({ email }) => seen.has(email))),
-        readAt: roster.readAt,
-        ...(roster.cycle && { cycle: roster.cycle }),
-        statusesAbsent: roster.statusesAbsent,
-        duplicates: [],
-      },
-    }),
+    roster: roster && {
+      people: once(cut, roster.people, () => roster.people.filter(({ email }) => seen.has(email))),
+      readAt: roster.readAt,
+      cycle: roster.cycle,
+      statusesAbsent: roster.statusesAbsent,
+      duplicates: [],
+    },
     people: once(cut, people, () => people.filter(({ email }) => seen.has(email))),
     scopes: once(cut, scopes, () =>
       scopes
         .filter(({ scope }) => keys.has(scopeKey(scope)))
-        .map(({ scope, state, desired, observed }) => ({ scope, state, observed, ...(desired !== undefined && { desired }) })),
+        .map(({ scope, state, desired, observed }) => ({ scope, state, observed, desired })),
     ),
     holds: [],
     approvals: [],

@@ -31,7 +31,7 @@ export function policiesDocument(facts: WorkspaceFacts, index: PeopleIndex, show
   return {
     ...headOf('PolicyList', showing),
     workspace: view.workspace,
-    ...(view.policy && { policy: policyOf(view.policy) }),
+    policy: view.policy && policyOf(view.policy),
     ...problemsOf(view, showing),
     documents: (policy?.set.documents ?? []).map((name) => showing.people.text(name)),
     protected: protectedPeople.slice(0, MOST_PROTECTED).map(({ scope, at }) => ({
@@ -61,7 +61,7 @@ function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing):
     return {
       name: scopeText(scope, showing),
       people: rows.length,
-      ...(members !== undefined && { members }),
+      members,
       near: countNear(rows),
       source: placeOf(at, showing, policy.revision),
     }
@@ -72,7 +72,7 @@ function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing):
       ...about(scope, at),
       cap,
       ...stateOf(status.get(scopeKey(scope))),
-      ...(reason !== undefined && { reason: people.text(reason) }),
+      reason: reason === undefined ? undefined : people.text(reason),
     }),
   )
   const peopleRules = policy.set.peopleRules.map(({ name, cap, at, reason }): PolicyRow => {
@@ -84,7 +84,7 @@ function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing):
       people: rows.length,
       near: countNear(rows),
       source: placeOf(at, showing, policy.revision),
-      ...(reason !== undefined && { reason: people.text(reason) }),
+      reason: reason === undefined ? undefined : people.text(reason),
     }
   })
   const grants = (desiredState?.resolution.grants ?? []).map((status): PolicyRow => {
@@ -99,7 +99,7 @@ function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing):
       name: people.text(name),
       credits,
       people: rows.length,
-      ...(members && { members: members.length }),
+      members: members?.length,
       near: countNear(rows),
       source: placeOf(at, showing, policy.revision),
     }

@@ -27,7 +27,7 @@ export const word = (name: string, words: readonly string[], about: string, usua
   about,
   kind: 'word',
   words,
-  ...(usually !== undefined && { usually }),
+  usually,
 })
 export const whole = (name: string, about: string, range: { readonly least: number; readonly most: number; readonly usually: number }) =>
   ({ name, about, kind: 'whole', ...range }) satisfies Parameter

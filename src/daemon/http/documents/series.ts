@@ -38,7 +38,7 @@ export function creditsSeries(facts: WorkspaceFacts, showing: Showing): CreditsS
       included: cents(balance.creditsPerSeat * balance.seats),
       addOn: cents(balance.addOnAvailable),
     }),
-    ...(use?.figures?.exhaustedAt !== undefined && { exhaustion: rfc3339(use.figures.exhaustedAt) }),
+    exhaustion: use?.figures?.exhaustedAt === undefined ? undefined : rfc3339(use.figures.exhaustedAt),
   }
   if (!cycle) return { ...base, days: [] }
   const usedAt = usedByDay(facts, cycle.startAt, showing.now)
@@ -54,13 +54,15 @@ export function creditsSeries(facts: WorkspaceFacts, showing: Showing): CreditsS
     const addOn = at === midnight(showing.now) && balance ? balance : figures.get(at)
     days.push({
       day: dayText(at),
-      ...(used !== undefined && { used: cents(used) }),
-      ...(burned !== undefined && { burned: cents(Math.max(0, burned)) }),
-      ...(balance && { even: cents((creditsOfCycle(balance) * (untilAt - cycle.startAt)) / (cycle.endAt - cycle.startAt)) }),
-      ...(projected && { projected: { p10: cents(projected.p10), p50: cents(projected.p50), p90: cents(projected.p90) } }),
-      ...(addOn?.addOnUsed !== undefined && { addOnUsed: cents(addOn.addOnUsed) }),
-      ...(addOn?.addOnUsed !== undefined &&
-        addOn.addOnAvailable !== undefined && { addOnLeft: cents(Math.max(0, addOn.addOnAvailable - addOn.addOnUsed)) }),
+      used: used === undefined ? undefined : cents(used),
+      burned: burned === undefined ? undefined : cents(Math.max(0, burned)),
+      even: balance && cents((creditsOfCycle(balance) * (untilAt - cycle.startAt)) / (cycle.endAt - cycle.startAt)),
+      projected: projected && { p10: cents(projected.p10), p50: cents(projected.p50), p90: cents(projected.p90) },
+      addOnUsed: addOn?.addOnUsed === undefined ? undefined : cents(addOn.addOnUsed),
+      addOnLeft:
+        addOn?.addOnUsed !== undefined && addOn.addOnAvailable !== undefined
+          ? cents(Math.max(0, addOn.addOnAvailable - addOn.addOnUsed))
+          : undefined,
     })
   }
   return { ...base, cycle: { start: rfc3339(cycle.startAt), end: rfc3339(cycle.endAt) }, days }
@@ -183,7 +185,7 @@ export function driftSeries(facts: WorkspaceFacts, showing: Showing, query: Quer
     open = known?.open ?? open
     days.push({
       day: dayText(at),
-      ...(at >= beganAt && { found, reverted, written, failed, ...(open !== undefined && { open }) }),
+      ...(at >= beganAt && { found, reverted, written, failed, open }),
     })
   }
   return { ...headOf('DriftSeries', showing), workspace: facts.view.workspace, days }
@@ -202,7 +204,7 @@ export function nearSeries(facts: WorkspaceFacts, index: PeopleIndex, showing: S
   const rows = known.map(([id, people]) => ({
     near: countNear(people),
     row: {
-      ...(id !== '' && { id: showing.people.text(id) }),
+      id: id !== '' ? showing.people.text(id) : undefined,
       name: id === '' ? 'in no declared group' : (names.get(id) ?? id),
       people: people.length,
       shares: sharesOf(people),

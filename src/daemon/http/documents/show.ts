@@ -48,31 +48,31 @@ export function scopeEntryOf<P>(status: ScopeStatus, showing: Pick<Showing, 'peo
     kind: scope.kind,
     scope: scopeText(scope, showing),
     state,
-    ...(desired !== undefined && { desired }),
+    desired,
     observed,
-    ...(readAt !== undefined && { readAt: rfc3339(readAt) }),
-    ...(cause && { cause }),
-    ...(driftSince !== undefined && { driftSince: rfc3339(driftSince) }),
-    ...(source !== undefined && { source }),
-    ...(reason !== undefined && { reason: people.text(reason) }),
-    ...(why !== undefined && { why: people.text(why) }),
+    readAt: readAt === undefined ? undefined : rfc3339(readAt),
+    cause,
+    driftSince: driftSince === undefined ? undefined : rfc3339(driftSince),
+    source,
+    reason: reason === undefined ? undefined : people.text(reason),
+    why: why === undefined ? undefined : people.text(why),
   }
 }
 
 export const grantEntryOf = ({ grant, state, fromAt, untilAt }: GrantStatus, { people }: Showing) => ({
   ...(grant.amount.kind === 'cap' ? { cap: grant.amount.credits } : { add: grant.amount.credits }),
   state,
-  ...(fromAt !== undefined && { from: rfc3339(fromAt) }),
-  ...(untilAt !== undefined && { until: rfc3339(untilAt) }),
+  from: fromAt === undefined ? undefined : rfc3339(fromAt),
+  until: untilAt === undefined ? undefined : rfc3339(untilAt),
   reason: people.text(grant.reason),
-  ...(grant.ticket !== undefined && { ticket: people.text(grant.ticket) }),
+  ticket: grant.ticket === undefined ? undefined : people.text(grant.ticket),
 })
 
 /** A policy line, with its address where the config has `sourceUrl` and the commit is known. */
 export function placeOf({ file, line, column }: Position, showing: Showing, revision = ''): PlaceEntry {
   const shown = showing.people.text(file)
   const url = sourceUrl(showing.sourceUrl, shown, line, revision)
-  return { file: shown, line, column, ...(url !== undefined && { url }) }
+  return { file: shown, line, column, url }
 }
 
 /** Undefined for a revision that is no commit: uncommitted lines have no address. */
@@ -104,11 +104,11 @@ function problemOf(
     severity,
     code,
     message: people.text(message),
-    ...(at && { at: placeOf(at, showing, revision) }),
-    ...(sourceLine !== undefined && { sourceLine: people.text(sourceLine) }),
-    ...(sourceColumn !== undefined && { sourceColumn }),
-    ...(length !== undefined && { length }),
-    ...(hint !== undefined && { hint: people.text(hint) }),
+    at: at && placeOf(at, showing, revision),
+    sourceLine: sourceLine === undefined ? undefined : people.text(sourceLine),
+    sourceColumn,
+    length,
+    hint: hint === undefined ? undefined : people.text(hint),
   }
 }
 

@@ -29,32 +29,30 @@ export function summaryOf(view: WorkspaceView, showing: Showing): WorkspaceSumma
     name: view.workspace,
     ...stateOf(view, showing),
     ...verdictOf(view, first),
-    ...(view.lease?.holder !== undefined && { heldBy: showing.people.text(view.lease.holder) }),
+    heldBy: view.lease?.holder === undefined ? undefined : showing.people.text(view.lease.holder),
     scopes: countStates(view.scopes),
     holds: view.holds.length,
     warnings: warningTexts(view, showing).length,
-    ...(view.roster && { people: view.roster.people.length }),
-    ...(bands && { bands }),
-    ...(cycle && { cycle: { start: rfc3339(cycle.startAt), end: rfc3339(cycle.endAt) } }),
+    people: view.roster?.people.length,
+    bands,
+    cycle: cycle && { start: rfc3339(cycle.startAt), end: rfc3339(cycle.endAt) },
     ...useOf(view),
-    ...(balance && { balance: balanceOf(balance) }),
-    ...(policy && { policy: policyOf(policy) }),
+    balance: balance && balanceOf(balance),
+    policy: policy && policyOf(policy),
   }
 }
 
 /** The mode, the pause, the last cycle, and the conditions. */
 export const stateOf = ({ mode, pause, lastCycle, lastSuccessAt, conditions }: WorkspaceView, { people }: Shown) => ({
   mode,
-  ...(pause && { pause: { until: rfc3339(pause.untilAt), since: rfc3339(pause.pausedAt), reason: people.text(pause.reason) } }),
-  ...(lastCycle && {
-    lastCycle: {
-      startedAt: rfc3339(lastCycle.startedAt),
-      finishedAt: rfc3339(lastCycle.finishedAt),
-      result: lastCycle.result,
-      ...(lastCycle.message !== undefined && { message: people.text(lastCycle.message) }),
-    },
-  }),
-  ...(lastSuccessAt !== undefined && { lastSuccessAt: rfc3339(lastSuccessAt) }),
+  pause: pause && { until: rfc3339(pause.untilAt), since: rfc3339(pause.pausedAt), reason: people.text(pause.reason) },
+  lastCycle: lastCycle && {
+    startedAt: rfc3339(lastCycle.startedAt),
+    finishedAt: rfc3339(lastCycle.finishedAt),
+    result: lastCycle.result,
+    message: lastCycle.message === undefined ? undefined : people.text(lastCycle.message),
+  },
+  lastSuccessAt: lastSuccessAt === undefined ? undefined : rfc3339(lastSuccessAt),
   conditions: conditionEntries(conditions, { people }).slice(0, MOST_CONDITIONS),
   conditionsOmitted: Math.max(0, conditions.length - MOST_CONDITIONS),
 })
@@ -97,11 +95,11 @@ export const balanceOf = ({ readAt, creditsPerSeat, seats, addOnAvailable, addOn
 
 /** What is known of a pool in this cycle; its declaration is shown beside it. */
 export const poolFigures = ({ figures, dealtAt, frozen }: Partial<PoolStatus>, { people }: Shown) => ({
-  ...(figures && { used: cents(figures.used) }),
-  ...(figures?.dealt !== undefined && { dealt: cents(figures.dealt) }),
-  ...(figures?.exhaustedAt !== undefined && { exhaustion: rfc3339(figures.exhaustedAt) }),
-  ...(dealtAt !== undefined && { dealtAt: rfc3339(dealtAt) }),
-  ...(frozen !== undefined && { frozen: people.text(frozen) }),
+  used: figures && cents(figures.used),
+  dealt: figures?.dealt === undefined ? undefined : cents(figures.dealt),
+  exhaustion: figures?.exhaustedAt === undefined ? undefined : rfc3339(figures.exhaustedAt),
+  dealtAt: dealtAt === undefined ? undefined : rfc3339(dealtAt),
+  frozen: frozen === undefined ? undefined : people.text(frozen),
 })
 
 /** Models that one document lists. Choice. */
@@ -119,11 +117,11 @@ function useOf({ roster, balance, use }: WorkspaceView): Pick<WorkspaceSummary, 
   return {
     use: {
       readAt: rfc3339(roster.readAt),
-      ...(used !== undefined && { used }),
-      ...(balance && { cycleCredits: cents(creditsOfCycle(balance)) }),
+      used,
+      cycleCredits: balance && cents(creditsOfCycle(balance)),
       ratios: Object.fromEntries(Object.entries(ratios).map(([window, value]) => [window, ratio(value)])),
-      ...(projected && { projected: projectedCents(projected) }),
-      ...(exhaustedAt !== undefined && { exhaustion: rfc3339(exhaustedAt) }),
+      projected: projected && projectedCents(projected),
+      exhaustion: exhaustedAt === undefined ? undefined : rfc3339(exhaustedAt),
     },
   }
 }
@@ -240,5 +238,5 @@ export function daemonAttention(
 /** How much of the past of people is known. */
 export const historyOf = ({ fromAt, untilAt, days, left, stopped }: HistoryShown) => ({
   ...{ from: dayText(fromAt), until: dayText(untilAt - 1), days, left },
-  ...(stopped !== undefined && { stopped }),
+  stopped,
 })

@@ -63,7 +63,7 @@ export function poolSeries({ view, journal }: WorkspaceFacts, showing: Showing):
   return {
     ...headOf('PoolSeries', showing),
     workspace: view.workspace,
-    ...(cycle && { cycle: { start: rfc3339(cycle.startAt), end: rfc3339(cycle.endAt) } }),
+    cycle: cycle && { start: rfc3339(cycle.startAt), end: rfc3339(cycle.endAt) },
     pools: pools.slice(0, MOST_SERIES).map(({ name, credits, figures }) => {
       const days: PoolSeries['pools'][number]['days'][number][] = []
       for (let at = midnight(cycle?.startAt ?? today); cycle && at <= Math.min(today, cycle.endAt - 1); at += DAY_MS) {
@@ -71,14 +71,14 @@ export function poolSeries({ view, journal }: WorkspaceFacts, showing: Showing):
         const known = at === today && figures ? figures : byName && Object.hasOwn(byName, name) ? byName[name] : undefined
         days.push({
           day: dayText(at),
-          ...(known && { used: cents(known.used) }),
-          ...(known?.dealt !== undefined && { dealt: cents(known.dealt) }),
+          used: known && cents(known.used),
+          dealt: known?.dealt === undefined ? undefined : cents(known.dealt),
         })
       }
       return {
         name: showing.people.text(name),
         credits,
-        ...(figures?.exhaustedAt !== undefined && { exhaustion: rfc3339(figures.exhaustedAt) }),
+        exhaustion: figures?.exhaustedAt === undefined ? undefined : rfc3339(figures.exhaustedAt),
         days,
       }
     }),
@@ -99,19 +99,19 @@ export function healthDocument(facts: WorkspaceFacts, daemon: DaemonFacts, showi
     workspace: view.workspace,
     ...daemonPart(daemon),
     ...lasting,
-    ...(view.ratePerSecond !== undefined && { ratePerSecond: ratio(view.ratePerSecond) }),
-    ...(view.history && { history: historyOf(view.history) }),
-    ...(view.clockSkewMs !== undefined && { clockSkewSeconds: view.clockSkewMs / 1000 }),
-    model: { ...model, ...(copying !== undefined && { copying: people.text(copying) }) },
+    ratePerSecond: view.ratePerSecond === undefined ? undefined : ratio(view.ratePerSecond),
+    history: view.history && historyOf(view.history),
+    clockSkewSeconds: view.clockSkewMs === undefined ? undefined : view.clockSkewMs / 1000,
+    model: { ...model, copying: copying === undefined ? undefined : people.text(copying) },
     seen: seenEntries(view.seen ?? {}, people),
     operations: (facts.requests ?? []).map(operationEntry),
     unread: failed,
-    ...(oldest !== undefined && { oldestReadingAt: rfc3339(oldest) }),
+    oldestReadingAt: oldest === undefined ? undefined : rfc3339(oldest),
     settings: settingsOf(facts),
     warnings: warningTexts(view, showing),
     replicas: (daemon.replicas ?? []).map(({ name, isHere }) => ({
       name: people.text(name),
-      ...(isHere && { version: daemon.version }),
+      version: isHere ? daemon.version : undefined,
       keeps: view.lease?.holder === name,
     })),
   }
@@ -124,8 +124,8 @@ function operationEntry(one: RequestsOf): HealthDocument['operations'][number] {
     operation,
     requests,
     failed,
-    ...(lastFailure && { lastFailure: { at: rfc3339(lastFailure.at), outcome: lastFailure.outcome } }),
-    ...(median !== undefined && { medianMs: Math.round(median * 10) / 10 }),
+    lastFailure: lastFailure && { at: rfc3339(lastFailure.at), outcome: lastFailure.outcome },
+    medianMs: median === undefined ? undefined : Math.round(median * 10) / 10,
   }
 }
 
@@ -193,7 +193,7 @@ export function workspaceDocument(facts: WorkspaceFacts, showing: Showing, holds
     ...summaryOf(view, showing),
     ...problemsOf(view, showing),
     scopesByKind: countsByKind(view.scopes),
-    ...(team && { team: scopeEntry(team, showing, revision) }),
+    team: team && scopeEntry(team, showing, revision),
     attention: wanting.slice(0, MOST.scopes).map((status) => scopeEntry(status, showing, revision)),
     attentionOmitted: Math.max(0, wanting.length - MOST.scopes),
     driftCredits: driftCredits(view.scopes),
@@ -227,6 +227,6 @@ function grantEntry(status: GrantStatus, showing: Showing, revision = ''): Works
     scope: scopeText(scope.kind === 'user' ? userScope(scope.email) : scope, showing),
     ...grantEntryOf(status, showing),
     source: placeOf(at, showing, revision),
-    ...(note !== undefined && { note: showing.people.text(note) }),
+    note: note === undefined ? undefined : showing.people.text(note),
   }
 }

@@ -67,8 +67,8 @@ function workspaceStatus(view: WorkspaceView, people: PeopleLabels, now: Instant
   return {
     workspace: view.workspace,
     ...stateOf(view, { people }),
-    ...(lease && { lease: { isHere: lease.isHere, ...(lease.holder !== undefined && { holder: lease.holder }) } }),
-    ...(policy && { policy: { ...policyOf(policy), ...problemEntries(policy.problems, people) } }),
+    lease: lease && { isHere: lease.isHere, holder: lease.holder },
+    policy: policy && { ...policyOf(policy), ...problemEntries(policy.problems, people) },
     scopeCounts: countsByKind(view.scopes),
     scopes: scopes.slice(0, STATUS_LIMITS.scopes).map((status) => scopeEntry(status, people)),
     scopesOmitted: Math.max(0, scopes.length - STATUS_LIMITS.scopes),
@@ -79,19 +79,19 @@ function workspaceStatus(view: WorkspaceView, people: PeopleLabels, now: Instant
     poolsOmitted: Math.max(0, pools.length - STATUS_LIMITS.pools),
     rules: rules.slice(0, STATUS_LIMITS.rules).map(({ name, people: reached }) => ({ name: people.text(name), people: reached })),
     rulesOmitted: Math.max(0, rules.length - STATUS_LIMITS.rules),
-    ...(view.roster && { use: useSummary(view, view.roster, people, now) }),
-    ...(balance && { balance: balanceOf(balance) }),
-    ...(view.use && { burn: burnSummary(view.use, people) }),
-    ...(view.history && { history: historyOf(view.history) }),
+    use: view.roster && useSummary(view, view.roster, people, now),
+    balance: balance && balanceOf(balance),
+    burn: view.use && burnSummary(view.use, people),
+    history: view.history && historyOf(view.history),
     groups: view.groups.map(({ id, name, emails, used, readAt }) => ({
       id: people.text(id),
       name: people.text(name),
       members: emails.length,
-      ...(used !== undefined && { used }),
+      used,
       readAt: rfc3339(readAt),
     })),
-    ...(view.ratePerSecond !== undefined && { ratePerSecond: view.ratePerSecond }),
-    ...(view.clockSkewMs !== undefined && { clockSkewSeconds: view.clockSkewMs / 1000 }),
+    ratePerSecond: view.ratePerSecond,
+    clockSkewSeconds: view.clockSkewMs === undefined ? undefined : view.clockSkewMs / 1000,
     seen: seenEntries(view.seen ?? {}, people),
     warnings: warningTexts(view, { people }),
   }
@@ -109,7 +109,7 @@ export function seenEntries(seen: ServiceEvidence, people: PeopleLabels): NonNul
   const shown = ({ value, at, evidence }: Evidence) => ({ value, at: rfc3339(at), evidence: people.text(evidence) })
   return ASPECTS.flatMap((aspect) => {
     const finding: LatestEvidence | undefined = seen[aspect]
-    return finding ? [{ aspect, ...shown(finding), ...(finding.before && { before: shown(finding.before) }) }] : []
+    return finding ? [{ aspect, ...shown(finding), before: finding.before && shown(finding.before) }] : []
   })
 }
 
@@ -118,10 +118,10 @@ const problemEntries = (problems: readonly Problem[], people: PeopleLabels) => (
     severity,
     code,
     message: people.text(message),
-    ...(at && { at: people.text(formatPosition(at)) }),
-    ...(sourceLine !== undefined && { sourceLine: people.text(sourceLine) }),
-    ...(sourceColumn !== undefined && { sourceColumn }),
-    ...(hint !== undefined && { hint: people.text(hint) }),
+    at: at && people.text(formatPosition(at)),
+    sourceLine: sourceLine === undefined ? undefined : people.text(sourceLine),
+    sourceColumn,
+    hint: hint === undefined ? undefined : people.text(hint),
   })),
   problemsOmitted: Math.max(0, problems.length - STATUS_LIMITS.problems),
 })
@@ -147,15 +147,15 @@ function useSummary(view: WorkspaceView, roster: Roster, people: PeopleLabels, n
   return {
     readAt: rfc3339(roster.readAt),
     people: roster.people.length,
-    ...(used !== undefined && { used }),
+    used,
     ...(cycle && { cycleStart: rfc3339(cycle.startAt), cycleEnd: rfc3339(cycle.endAt) }),
     addOn: addOnSummary(view, roster, now),
-    ...(bands && { bands }),
+    bands,
     nearCap: near.slice(0, STATUS_LIMITS.people).map(({ email, cap, used: addOn, source, band = 'at_cap' }) => ({
       person: people.label(email),
-      ...(cap !== undefined && { cap }),
-      ...(addOn !== undefined && { used: addOn }),
-      ...(source && { source }),
+      cap,
+      used: addOn,
+      source,
       band,
     })),
     nearCapOmitted: Math.max(0, near.length - STATUS_LIMITS.people),
@@ -168,10 +168,10 @@ function addOnSummary({ measured, notMeasured, balance }: WorkspaceView, roster:
   const isMeasured = figures.source === 'measured'
   return {
     source: figures.source,
-    ...(sum !== undefined && { credits: sum }),
-    ...(isMeasured && measured && { readAt: rfc3339(measured.readAt) }),
-    ...(isMeasured && measured?.latestDayAt !== undefined && { latestDay: dayText(measured.latestDayAt) }),
-    ...(!isMeasured && notMeasured && { notMeasured }),
+    credits: sum,
+    readAt: isMeasured && measured ? rfc3339(measured.readAt) : undefined,
+    latestDay: isMeasured && measured?.latestDayAt !== undefined ? dayText(measured.latestDayAt) : undefined,
+    notMeasured: !isMeasured && notMeasured ? notMeasured : undefined,
   }
 }
 
@@ -179,8 +179,8 @@ function burnSummary({ figures, models = [] }: UseShown, people: PeopleLabels): 
   const { ratios = {}, projected, exhaustedAt } = figures ?? {}
   return {
     ratios,
-    ...(projected && { projected: projectedCents(projected) }),
-    ...(exhaustedAt !== undefined && { exhaustion: rfc3339(exhaustedAt) }),
+    projected: projected && projectedCents(projected),
+    exhaustion: exhaustedAt === undefined ? undefined : rfc3339(exhaustedAt),
     ...modelEntries(models, { people }),
   }
 }

@@ -333,7 +333,7 @@ function sessionOf(client: PoolClient, name: string, { giveBack, broke, answerMs
   const ask = async (sql: string, values?: readonly Value[]): Promise<readonly Row[]> => {
     try {
       // The driver's types lack `query_timeout`.
-      const question = { text: sql, ...(values && { values: [...values] }), query_timeout: answerMs }
+      const question = { text: sql, values: values && [...values], query_timeout: answerMs }
       const answer: unknown = await client.query(question)
       return rowsOf(answer)
     } catch (error) {

@@ -196,10 +196,10 @@ function answerOf(rows: readonly Row[], name: string): HeartbeatAnswer {
     return {
       workspace: workspaceOf(row),
       token: Number(row['token']),
-      ...(!isFree && { holder: { id: String(row['holder']), name: textKept(row['name']) } }),
+      holder: !isFree ? { id: String(row['holder']), name: textKept(row['name']) } : undefined,
       lastsMs: released.has(workspaceOf(row)) ? 0 : lastsMs,
       config: String(row['config']),
-      ...(row['policy'] !== null && { policy: String(row['policy']) }),
+      policy: row['policy'] !== null ? String(row['policy']) : undefined,
     }
   })
   const told = new Map(of('told').map((row) => [workspaceOf(row), String(row['policy'])]))

@@ -71,7 +71,7 @@ export function useRows(database: UseDatabase, binding: number): UseRows {
           model: textKept(row['model']),
           mode: textKept(row['mode']),
           messages: Number(row['messages']),
-          ...(row['cents'] !== null && { used: credits(Number(row['cents']) / 100) }),
+          used: row['cents'] !== null ? credits(Number(row['cents']) / 100) : undefined,
         }),
       )
     },
@@ -217,7 +217,7 @@ function recorded(
         dayAt: Number(row['day']) * DAY_MS,
         people: day.people.subarray(0, named),
         cents: day.cents.subarray(0, named),
-        ...(addOn && { addOnCents: day.addOnCents.subarray(0, named) }),
+        addOnCents: addOn && day.addOnCents.subarray(0, named),
       }
     }),
   }

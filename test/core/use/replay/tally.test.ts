@@ -32,7 +32,7 @@ test('blocked people are by cycle, the last one first, then by days, then by nam
     ['ada', 0, 10],
     ['cy', 0, 10],
   ])
-  expect(blocked.map((one) => [one.workingDays, one.beside?.days, 'beside' in one])).toEqual([
+  expect(blocked.map((one) => [one.workingDays, one.beside?.days, one.beside !== undefined])).toEqual([
     [20, undefined, false],
     [20, 10, true],
     [20, undefined, false],

@@ -66,17 +66,17 @@ export function groupEntries(facts: WorkspaceFacts, index: PeopleIndex, showing:
       name: showing.people.text(declared.get(id)?.name ?? group?.name ?? id),
       known: group !== undefined && facts.unknownGroups?.includes(id) !== true,
       members: group?.emails.length ?? 0,
-      ...(status?.desired !== undefined && { cap: status.desired }),
-      ...((status?.observed ?? reading?.observed) !== undefined && { observed: status?.observed ?? reading?.observed ?? 'unknown' }),
-      ...(status && { state: status.state }),
+      cap: status?.desired === undefined ? undefined : status.desired,
+      observed: (status?.observed ?? reading?.observed) === undefined ? undefined : (status?.observed ?? reading?.observed ?? 'unknown'),
+      state: status?.state,
       ...(group?.used !== undefined && {
         used: cents(group.used),
-        ...(total !== undefined && total > 0 && { share: ratio(group.used / total) }),
+        share: total !== undefined && total > 0 ? ratio(group.used / total) : undefined,
       }),
-      ...(addOn !== undefined && { addOn: cents(addOn), ...(source && { addOnSource: source }) }),
+      ...(addOn !== undefined && { addOn: cents(addOn), addOnSource: source }),
       ...(bands && { bands, near: countNear(people) }),
-      ...(at && { source: placeOf(at, showing, view.policy?.revision) }),
-      ...(group && { readAt: rfc3339(group.readAt) }),
+      source: at && placeOf(at, showing, view.policy?.revision),
+      readAt: group && rfc3339(group.readAt),
     }
   })
 }

@@ -154,7 +154,7 @@ const SORTS: Readonly<Record<Exclude<Sort, 'rule'>, (row: PersonRow) => string |
 function ruleEntry(winner: Candidate, showing: Showing, revision = '') {
   if (showing.isPart) {
     const reason = declaredReason(winner)
-    return { kind: winner.kind, name: entryWord(winner), ...(reason !== undefined && { reason: showing.people.text(reason) }) }
+    return { kind: winner.kind, name: entryWord(winner), reason: reason === undefined ? undefined : showing.people.text(reason) }
   }
   return { kind: winner.kind, name: showing.people.text(ruleName(winner)), source: placeOf(winner.at, showing, revision) }
 }
@@ -165,20 +165,20 @@ export function personEntry(row: PersonRow, facts: WorkspaceFacts, showing: Show
   return {
     person: row.label,
     status: row.status,
-    ...(row.disabled && { disabled: true }),
+    disabled: row.disabled ? true : undefined,
     groups: groupIdsOf(row).map((id) => ({ id: showing.people.text(id), name: names.get(id) ?? '' })),
-    ...(row.cap !== undefined && { cap: row.cap }),
-    ...(row.from !== undefined && { from: keyText(row.from, showing) }),
-    ...(row.declared !== undefined && { declared: row.declared }),
-    ...(row.winner && { rule: ruleEntry(row.winner, showing, facts.view.policy?.revision) }),
-    ...(used !== undefined && { used: cents(used) }),
+    cap: row.cap,
+    from: row.from === undefined ? undefined : keyText(row.from, showing),
+    declared: row.declared,
+    rule: row.winner && ruleEntry(row.winner, showing, facts.view.policy?.revision),
+    used: used === undefined ? undefined : cents(used),
     ...(addOn !== undefined && {
       addOn: cents(addOn),
-      ...(row.source && { addOnSource: row.source, ...(row.source === 'upperBound' && { isUpperBound: true }) }),
+      ...(row.source && { addOnSource: row.source, isUpperBound: row.source === 'upperBound' ? true : undefined }),
     }),
-    ...(headRoom !== undefined && { headRoom: cents(headRoom) }),
-    ...(share !== undefined && { share: ratio(share) }),
-    ...(row.band && { band: row.band }),
-    ...(row.state && { state: row.state }),
+    headRoom: headRoom === undefined ? undefined : cents(headRoom),
+    share: share === undefined ? undefined : ratio(share),
+    band: row.band,
+    state: row.state,
   }
 }

@@ -54,7 +54,7 @@ export async function personDocument(
     workspace: view.workspace,
     ...entry,
     ...explained(explanation, { facts, scope, history }, showing),
-    ...(isProtected && { protected: true }),
+    protected: isProtected ? true : undefined,
     guards,
     ...stopsFirst(facts, row.email, showing),
     ...requestOf(entry, showing),
@@ -181,19 +181,19 @@ function useByDay(
     listed.push({
       day: dayText(at),
       burned: cents(onDay),
-      ...(used !== undefined && { used: cents(used) }),
-      ...(addOn !== undefined && { addOn: cents(addOn) }),
-      ...(grade && { grade }),
-      ...(starts.has(at) && { starts: true }),
-      ...(cap !== undefined && { cap }),
-      ...(from !== undefined && { from: keyText(from, showing) }),
-      ...(before && !showing.isPart && before.cap !== cap && { changed: true }),
+      used: used === undefined ? undefined : cents(used),
+      addOn: addOn === undefined ? undefined : cents(addOn),
+      grade,
+      starts: starts.has(at) ? true : undefined,
+      cap,
+      from: from === undefined ? undefined : keyText(from, showing),
+      changed: before && !showing.isPart && before.cap !== cap ? true : undefined,
     })
     before = { cap, from }
   }
   return {
     days: listed,
-    ...(used !== undefined && { addOnSource: isMeasured ? 'measured' : 'estimated' }),
+    addOnSource: used === undefined ? undefined : isMeasured ? 'measured' : 'estimated',
     ...runsOut(burned, headRoom, view.roster?.cycle?.endAt, showing.now),
   }
 }
@@ -205,7 +205,7 @@ function runsOut(burned: readonly DayUse[], headRoom: number | undefined, cycleE
   if (paceADay <= 0) return {}
   const endAt = headRoom === undefined ? undefined : now + (Math.max(0, headRoom) / paceADay) * DAY_MS
   const isSoon = endAt !== undefined && endAt < (cycleEndAt ?? now)
-  return { paceADay: cents(paceADay), ...(isSoon && { runsOutOn: dayText(endAt) }) }
+  return { paceADay: cents(paceADay), runsOutOn: isSoon ? dayText(endAt) : undefined }
 }
 
 export async function groupDocument(
@@ -230,9 +230,9 @@ export async function groupDocument(
     use: await groupUse(facts, records, showing, id),
     top: members.slice(0, MOST_MEMBERS).map(({ label, cap, addOn, band }) => ({
       person: label,
-      ...(cap !== undefined && cap !== 'unknown' && { cap }),
-      ...(addOn !== undefined && { addOn: cents(addOn) }),
-      ...(band && { band }),
+      cap: cap !== undefined && cap !== 'unknown' ? cap : undefined,
+      addOn: addOn === undefined ? undefined : cents(addOn),
+      band,
     })),
     topOmitted: Math.max(0, members.length - MOST_MEMBERS),
   }
@@ -250,7 +250,7 @@ async function groupUse({ view }: WorkspaceFacts, records: Records, showing: Sho
   for (let at = days.fromAt; at < days.untilAt; at += DAY_MS) {
     const isKnown = at >= asked.fromAt && at <= asked.throughAt
     const used = (byDay.get(at) ?? []).reduce((sum, row) => sum + (row.used ?? 0), 0)
-    listed.push({ day: dayText(at), ...(isKnown && { used: cents(used) }) })
+    listed.push({ day: dayText(at), used: isKnown ? cents(used) : undefined })
   }
   return { days: listed }
 }

@@ -60,7 +60,7 @@ const pathParameters = (path: string) =>
 
 function queryParameter({ name, about, kind, words, pattern, least, most, usually }: Parameter) {
   const types = {
-    text: { type: 'string', maxLength: MOST_LETTERS, ...(pattern && { pattern: pattern.source }) },
+    text: { type: 'string', maxLength: MOST_LETTERS, pattern: pattern?.source },
     word: { type: 'string', enum: words },
     whole: { type: 'integer', minimum: least, maximum: most },
     instant: {
@@ -75,7 +75,7 @@ function queryParameter({ name, about, kind, words, pattern, least, most, usuall
     in: 'query',
     required: false,
     description: about,
-    schema: { ...types[kind], ...(usually !== undefined && { default: usually }) },
+    schema: { ...types[kind], default: usually },
   }
 }
 
@@ -96,7 +96,7 @@ function operation({ path, summary, kind, parameters }: ApiRoute) {
         400: refusal('An unknown parameter, or an invalid value.'),
         401: refusal('The token, or the header of the proxy, is missing or wrong.'),
         403: refusal('The reader may not see this.'),
-        ...(isAboutOne && { 404: refusal('It does not exist, or the reader may not see it.') }),
+        404: isAboutOne ? refusal('It does not exist, or the reader may not see it.') : undefined,
         503: refusal('Too many answers are being sent to slow readers.'),
       },
     },

@@ -15,7 +15,7 @@ export const optional = <T extends TSchema>(schema: T) => Type.Optional(schema)
 export const list = <T extends TSchema>(items: T, description: string) => Type.Array(items, { description })
 
 export const words = <const T extends string>(all: readonly T[], description?: string) =>
-  Type.Unsafe<T>({ type: 'string', enum: [...all], ...(description !== undefined && { description }) })
+  Type.Unsafe<T>({ type: 'string', enum: [...all], description })
 
 /** One number for each of these words. */
 export const counts = <const T extends string>(all: readonly T[], description: string) =>

@@ -25,10 +25,10 @@ export function comparisonDocument({ view }: WorkspaceFacts, state: ComparisonSt
   return {
     ...head,
     ...progressOf(compared, since !== undefined, showing),
-    ...(since !== undefined && { since: rfc3339(since) }),
-    ...(made && { madeAt: rfc3339(made.at) }),
-    ...(compared && 'wholeAt' in compared && compared.wholeAt !== undefined && { wholeFrom: dayText(compared.wholeAt) }),
-    ...(compared?.kind === 'made' && { figures: figuresOf(compared.simulation, showing) }),
+    since: since === undefined ? undefined : rfc3339(since),
+    madeAt: made && rfc3339(made.at),
+    wholeFrom: compared && 'wholeAt' in compared && compared.wholeAt !== undefined ? dayText(compared.wholeAt) : undefined,
+    figures: compared?.kind === 'made' ? figuresOf(compared.simulation, showing) : undefined,
   }
 }
 
@@ -56,8 +56,8 @@ function figuresOf(simulation: ComparedPolicies, showing: Showing): NonNullable<
   return {
     policy,
     addOn,
-    ...(creditsPerSeat !== undefined && { creditsPerSeat }),
-    ...(pricePerCredit !== undefined && { pricePerCredit }),
+    creditsPerSeat,
+    pricePerCredit,
     recorded: { from: dayText(recorded.firstAt), through: dayText(recorded.lastAt) },
     cycles: cycles.map((one) => ({ ...cycleOf(one, showing), groupsOmitted: one.groupsOmitted })),
     blocked: blocked.items.map((one) => blockedOf(one, showing)),
@@ -84,8 +84,8 @@ const blockedOf = ({ email, cycleStartAt, workingDays, policy, beside }: Blocked
     person: people.label(email),
     cycleStart: rfc3339(cycleStartAt),
     workingDays,
-    ...(policy && { policy: stopped(policy) }),
-    ...(beside && { beside: stopped(beside) }),
+    policy: policy && stopped(policy),
+    beside: beside && stopped(beside),
   }
 }
 
@@ -135,8 +135,8 @@ export async function changesDocument(
       ? await records.history({
           limit: wanted,
           untilAt: cursor.untilAt,
-          ...(scope && { scope }),
-          ...(sinceAt !== undefined && { sinceAt }),
+          scope,
+          sinceAt,
         })
       : []
   const others = (facts.journal?.entries ?? []).filter(
@@ -161,7 +161,7 @@ export async function changesDocument(
     workspace: facts.view.workspace,
     limit,
     items: listed.map(({ entry }) => entry),
-    ...(last && isMore && { next: nextOf(last.at, listed, cursor) }),
+    next: last && isMore ? nextOf(last.at, listed, cursor) : undefined,
   }
 }
 
@@ -316,8 +316,8 @@ export async function planDocument(
     workspace: facts.view.workspace,
     id,
     present: present !== undefined,
-    ...(revision !== undefined && { revision }),
-    ...(digest !== undefined && { digest }),
+    revision,
+    digest,
     ...(instants.length > 0 && { first: rfc3339(Math.min(...instants)), last: rfc3339(Math.max(...instants)) }),
     applied: writes.filter(({ result }) => result === 'applied').length,
     failed: writes.filter(({ result }) => result !== 'applied').length,
@@ -328,9 +328,9 @@ export async function planDocument(
       effect,
       cause,
       disposition: disposition.kind,
-      ...(disposition.kind === 'held' && { hold: disposition.hold }),
-      ...('reason' in disposition && { why: showing.people.text(disposition.reason) }),
-      ...(source && { source: placeOf(source, showing, present?.revision) }),
+      hold: disposition.kind === 'held' ? disposition.hold : undefined,
+      why: 'reason' in disposition ? showing.people.text(disposition.reason) : undefined,
+      source: source && placeOf(source, showing, present?.revision),
     })),
     changesOmitted: Math.max(0, (present?.changes.length ?? 0) - MOST_CHANGES),
     met: met(entries, facts, showing),
@@ -354,7 +354,7 @@ async function writesOf(id: string, records: Records, { clock }: Showing, at: In
   const found = new Map<string, HistoryEntry>()
   let untilAt = at === undefined ? undefined : at + DAY_MS
   for (let looked = 0; looked < MOST_WRITES; looked += AT_A_TIME) {
-    const batch = await records.history({ limit: AT_A_TIME, ...(untilAt !== undefined && { untilAt }) })
+    const batch = await records.history({ limit: AT_A_TIME, untilAt })
     for (const entry of batch) if (entry.planId === id) found.set(JSON.stringify([entry.at, entry.scope]), entry)
     const oldest = batch.at(-1)
     if (!oldest || batch.length < AT_A_TIME) break

@@ -41,7 +41,7 @@ export function postgresRows({ database, writer, workspace, binding }: PostgresR
     return writer.write(workspace, async (ask) => {
       const [raised] = await ask('UPDATE capkeeper.binding SET version = version + 1 WHERE id = $1 RETURNING version', [binding])
       const opened = await applyAll(ask, { workspace, binding }, all)
-      return { ...(opened !== undefined && { opened }), version: Number(raised?.['version']) }
+      return { opened, version: Number(raised?.['version']) }
     })
   }
   return {

@@ -108,8 +108,8 @@ export function singleAnswer(rows: readonly Row[]): SingleAnswer {
   const [version, opened] = [row?.['version'], row?.['opened']]
   return {
     schema: Number(row?.['schema'] ?? 0),
-    ...(version !== null && version !== undefined && { version: Number(version) }),
-    ...(opened !== null && opened !== undefined && { opened: Number(opened) }),
+    version: version !== null && version !== undefined ? Number(version) : undefined,
+    opened: opened !== null && opened !== undefined ? Number(opened) : undefined,
     isClosed: row?.['closed'] === true,
   }
 }
