@@ -22,7 +22,7 @@ import { type Cli, EXIT, type ExitCode, type Paint, painter, UsageError, unpaint
 import { openLedgers, type PlanLedger } from './shared/ledger/ledgers.ts'
 import { learnedPaces } from './shared/ledger/replica.ts'
 import { readEach, type WorkspaceReader, withReader } from './shared/reader.ts'
-import { amountText, capText, columns, documentOrList, shortTime } from './shared/text.ts'
+import { amountText, capText, columns, dayText, documentOrList, shortTime } from './shared/text.ts'
 
 export interface ExplainFlags extends NetworkFlags {
   readonly output: 'text' | 'json'
@@ -53,7 +53,7 @@ export function renderExplainText(one: Explanation, rhythm: Reading | undefined,
     [headline(one, paint), ...statusLines(one)],
     block('Declared:', chainLines(one, paint), 'nothing in the policies bears on this scope'),
     block('Observed:', columns(one.observed.map(({ scope, reading }) => observedCells(scope, reading))), 'nothing was read'),
-    [...inForce(one), ...useLine(one)],
+    [...inForce(one), ...useLine(one), ...stopLine(one)],
     (one.pool?.lines ?? []).map((line, index) => `${index === 0 ? '' : '  '}${plain(line)}`),
     presentLines(one, paint),
     [lastWrite(one), ...ownedLine(one), ...readLine(one, rhythm)],
@@ -143,6 +143,19 @@ function useLine({ use }: Explanation): readonly string[] {
     case 'upperBound':
       return [`Used beyond the seat in this cycle: ${amount} at most (what a seat includes is not known)${left}.`]
   }
+}
+
+const STOPS: Readonly<Record<NonNullable<Explanation['stopsFirst']>['what'], string>> = {
+  cap: 'the cap',
+  pool: 'the pool',
+  balance: "the workspace's balance",
+  nothing: 'neither the cap nor a pool in this cycle',
+}
+
+function stopLine({ stopsFirst: stop }: Explanation): readonly string[] {
+  if (!stop) return []
+  const day = stop.at === undefined ? '' : `, on ${dayText(stop.at)} at this pace`
+  return [`Stops first: ${STOPS[stop.what]}${day}${stop.without ? "; the day of the workspace's balance is not worked out here" : ''}.`]
 }
 
 function presentLines(one: Explanation, paint: Paint): readonly string[] {

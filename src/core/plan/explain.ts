@@ -8,7 +8,8 @@ import type { Balance, CapReading, MemberStatus, Observed, OwnedCap } from '../m
 import type { Cap } from '../model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
 import { type Credits, credits, formatInstant, type Instant, wholeCents } from '../model/units.ts'
-import { dealLines } from '../pools/figures.ts'
+import { dealLines, poolFigures } from '../pools/figures.ts'
+import type { PoolState } from '../pools/state.ts'
 import type { Candidate, DesiredCap, GrantStatus, Origin, RejectedScope, SkippedScope } from '../resolve/candidate.ts'
 import { type Declarations, type GroupVerdict, grantCandidate, personChain, previewGrant } from '../resolve/chain.ts'
 import { declaredIn, resolveDesired } from '../resolve/desired.ts'
@@ -17,6 +18,8 @@ import { ruleCandidate } from '../resolve/matches.ts'
 import type { PoolPeople } from '../resolve/pools.ts'
 import type { DesiredInputs, Resolution } from '../resolve/resolution.ts'
 import { type AddOnSource, addOnFigures, type MeasuredAddOn } from '../use/add-on.ts'
+import { isUsedUp } from '../use/burn.ts'
+import { type FirstStop, firstStop } from '../use/first-stop.ts'
 
 export type ExplainInputs = DesiredInputs & {
   readonly readings: ReadonlyMap<ScopeKey, CapReading>
@@ -73,6 +76,8 @@ export interface Explanation {
   /** The cap in force as the readings show it; absent for team and group. */
   readonly inForce?: { readonly cap: Observed; readonly from?: ScopeKey }
   readonly use?: ExplainedUse
+  /** `without`: that day needs the use and the caps of everybody, which are not read here. */
+  readonly stopsFirst?: FirstStop & { readonly without?: 'balance' }
   /** The person's pool, with its deal in words. */
   readonly pool?: { readonly name: string; readonly lines: readonly string[] }
   readonly lastWrite?: HistoryEntry
@@ -107,7 +112,7 @@ export function explain(inputs: ExplainInputs, scope: Scope): Explanation {
     desired,
     observed: [scope, ...ancestors].map((one) => observedAt(inputs, one)),
     ...(scope.kind === 'user' && {
-      ...personOf(inputs, scope.email, ancestors),
+      ...personOf(inputs, scope.email, ancestors, resolution.pools),
       ...dealOf(inputs, resolution.pools, scope.email),
     }),
     lastWrite,
@@ -135,12 +140,11 @@ function nearestOf({ set, roster, nearest }: ExplainInputs, scope: Scope): Pick<
 }
 
 function dealOf(inputs: ExplainInputs, declared: readonly PoolPeople[], email: string): Pick<Explanation, 'pool'> {
-  const one = declared.find(({ members }) => members.some((member) => member.email === email))
+  const one = poolOf(inputs, declared, email)
   if (!one) return doubtOf(inputs, declared, email)
   const { name } = one.pool
-  const { pools = {} } = inputs
-  const state = Object.hasOwn(pools, name) ? pools[name] : undefined
-  return { pool: { name, lines: state ? dealLines(name, one.pool, state, email, formatInstant) : [`pool ${name}: nothing is dealt yet`] } }
+  const lines = one.state ? dealLines(name, one.pool, one.state, email, formatInstant) : [`pool ${name}: nothing is dealt yet`]
+  return { pool: { name, lines } }
 }
 
 /** Of whom it is not known whether they are a member. */
@@ -163,7 +167,9 @@ function observedAt({ readings }: ExplainInputs, scope: Scope): Explanation['obs
   return { scope, reading }
 }
 
-function personOf(inputs: ExplainInputs, email: string, ancestors: readonly Scope[]): Pick<Explanation, 'person' | 'inForce' | 'use'> {
+type OfPerson = Pick<Explanation, 'person' | 'inForce' | 'use' | 'stopsFirst'>
+
+function personOf(inputs: ExplainInputs, email: string, ancestors: readonly Scope[], pools: readonly PoolPeople[]): OfPerson {
   const { roster, balance, measured, readings, now, cycle } = inputs
   const row = roster?.people.find((one) => one.email === email)
   const disabled = row?.disabled ?? false
@@ -183,7 +189,32 @@ function personOf(inputs: ExplainInputs, email: string, ancestors: readonly Scop
       ...{ used: use.credits, source: use.source, isUpperBound: use.source === 'upperBound' },
       headRoom: typeof cap === 'number' ? wholeCents(cap - use.credits) : undefined,
     },
+    stopsFirst:
+      use &&
+      stopOf(inputs, poolOf(inputs, pools, email), {
+        own: typeof cap === 'number' ? { cap, addOn: use.credits, used: row.used, creditsPerSeat: balance?.creditsPerSeat } : undefined,
+      }),
   }
+}
+
+function stopOf(
+  { now, cycle, balance }: ExplainInputs,
+  dealt: DealtPool | undefined,
+  { own }: Pick<Parameters<typeof firstStop>[0], 'own'>,
+): NonNullable<Explanation['stopsFirst']> {
+  const over = balance && isUsedUp(balance) ? { exhaustedAt: balance.readAt } : undefined
+  const pool = dealt?.state && poolFigures(dealt.pool, dealt.state)
+  return { ...firstStop({ now, cycle, own, pool, balance: over }), without: over ? undefined : 'balance' }
+}
+
+interface DealtPool {
+  readonly pool: PoolPeople['pool']
+  readonly state: PoolState | undefined
+}
+
+function poolOf({ pools = {} }: ExplainInputs, declared: readonly PoolPeople[], email: string): DealtPool | undefined {
+  const pool = declared.find(({ members }) => members.some((member) => member.email === email))?.pool
+  return pool && { pool, state: Object.hasOwn(pools, pool.name) ? pools[pool.name] : undefined }
 }
 
 interface View {

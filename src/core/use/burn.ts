@@ -120,11 +120,14 @@ interface ExhaustionInputs {
   readonly forecast?: Forecast | undefined
 }
 
+/** Whether there were add-on credits, and none is left. */
+export const isUsedUp = ({ addOnAvailable, addOnUsed }: Balance): boolean => addOnAvailable > 0 && addOnUsed >= addOnAvailable
+
 /** The instant of the balance when they have already run out; undefined when they last to the cycle's end, or that is not known. */
 function exhaustionOf({ balance, used, people, forecast }: ExhaustionInputs): Instant | undefined {
   const { addOnAvailable, addOnUsed, creditsPerSeat, readAt } = balance
+  if (isUsedUp(balance)) return readAt
   if (addOnAvailable <= 0) return undefined
-  if (addOnUsed >= addOnAvailable) return readAt
   if (!people || !forecast || used <= 0) return undefined
   const addOnAt = (factor: number): number => people.reduce((sum, one) => sum + addOnOf(one, factor, creditsPerSeat), 0)
   const [now, left] = [addOnAt(1), addOnAvailable - addOnUsed]

@@ -24,11 +24,20 @@ interface Limit {
   readonly exhaustedAt?: Instant | undefined
 }
 
+interface OwnUse {
+  readonly cap: number
+  /** Add-on credits used in the cycle, which the cap counts. */
+  readonly addOn: number
+  /** All credits used in the cycle. */
+  readonly used: number | undefined
+  readonly creditsPerSeat: number | undefined
+}
+
 interface StopInputs {
   readonly now: Instant
   readonly cycle: Cycle | undefined
-  /** Credits until the cap is reached, those of the seat included, and all credits used in the cycle. Absent without a cap. */
-  readonly own?: { readonly left: number; readonly used: number }
+  /** Absent without a cap. */
+  readonly own?: OwnUse | undefined
   readonly pool?: Limit & { readonly isUsedUp: boolean }
   readonly balance?: Limit
 }
@@ -49,9 +58,11 @@ export function firstStop({ now, cycle, own, pool, balance }: StopInputs): First
 }
 
 /** At the person's own pace of the cycle so far, on working days. */
-function capReachedAt({ left, used }: NonNullable<StopInputs['own']>, now: Instant, cycle: Cycle | undefined): Instant | undefined {
+function capReachedAt({ cap, addOn, used, creditsPerSeat = 0 }: OwnUse, now: Instant, cycle: Cycle | undefined): Instant | undefined {
+  // Credits of the seat are used before add-on credits are.
+  const left = cap - addOn + (addOn > 0 || used === undefined ? 0 : Math.max(0, creditsPerSeat - used))
   if (left <= 0) return now
   if (!cycle || now >= cycle.endAt) return undefined
-  const pace = used / Math.max(FEWEST_DAYS, workingDays(cycle.startAt, now))
+  const pace = (used ?? 0) / Math.max(FEWEST_DAYS, workingDays(cycle.startAt, now))
   return exhaustionAt(left, pace, now, cycle.endAt)
 }

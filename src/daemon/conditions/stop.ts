@@ -1,7 +1,7 @@
 // What stops a person first, from what pages and messages know of a workspace. The rule is in core/use/first-stop.ts; this only gathers its inputs.
 import type { PersonStatus, WorkspaceView } from '../../core/model/events.ts'
 import type { Person } from '../../core/model/observed.ts'
-import type { Credits, Instant } from '../../core/model/units.ts'
+import type { Instant } from '../../core/model/units.ts'
 import { declaredIn } from '../../core/resolve/desired.ts'
 import { type FirstStop, firstStop } from '../../core/use/first-stop.ts'
 import type { DesiredState } from '../cycle/state.ts'
@@ -22,19 +22,16 @@ export function shownAt(people: WorkspaceView['people']): ReadonlyMap<string, Pe
 
 export function stopOf({ view, desiredState }: StopFacts, person: Person, now: Instant): FirstStop {
   const shown = shownAt(view.people).get(person.email)
-  const left = typeof shown?.cap === 'number' && shown.used !== undefined ? shown.cap - shown.used : undefined
   const pool = desiredState && declaredIn(desiredState.inputs).pools.placeOf(person.email)?.pool.name
   const figures = view.pools?.find(({ name }) => name === pool)?.figures
   return firstStop({
     now,
     cycle: view.roster?.cycle ?? view.balance?.cycle,
     own:
-      left === undefined ? undefined : { left: left + seatLeft(person, shown?.used, view.balance?.creditsPerSeat), used: person.used ?? 0 },
+      typeof shown?.cap === 'number' && shown.used !== undefined
+        ? { cap: shown.cap, addOn: shown.used, used: person.used, creditsPerSeat: view.balance?.creditsPerSeat }
+        : undefined,
     pool: figures,
-    balance: view.use?.figures && view.use.figures,
+    balance: view.use?.figures,
   })
 }
-
-/** Credits of the seat that are still to be used before add-on credits are. */
-const seatLeft = ({ used }: Person, addOn: Credits | undefined, creditsPerSeat: number | undefined): number =>
-  used === undefined || addOn === undefined || addOn > 0 || creditsPerSeat === undefined ? 0 : Math.max(0, creditsPerSeat - used)

@@ -88,3 +88,14 @@ test('says of whom it is not known whether they are a member what is missing', (
     lines: ['pool research: whether its condition holds is not known (role: the roster has no role), so the person stays out of it'],
   })
 })
+
+test('a pool that is used up stops its members first', () => {
+  const people = roster({ ada: 'approved' })
+  const more = { roster: { ...people, people: people.people.map((one) => ({ ...one, used: credits(100) })) }, cycle: CYCLE }
+  const state = dealt(100, { use: credits(100) })
+  expect(explained('ada', POLICY, { ...more, pools: { research: state } }).stopsFirst).toEqual({
+    what: 'pool',
+    at: NOW,
+    without: 'balance',
+  })
+})

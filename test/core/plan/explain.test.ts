@@ -3,7 +3,7 @@ import { type HistoryEntry, type Hold, type Plan, READY } from '../../../src/cor
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import type { ExplainInputs, Explanation } from '../../../src/core/plan/explain.ts'
-import { entryOf, members, NOW, ownedCaps, type PolicySketch, roster, scope } from '../../support/declare.ts'
+import { CYCLE, entryOf, members, NOW, ownedCaps, type PolicySketch, roster, scope } from '../../support/declare.ts'
 import { explained, observed, untilDecember } from '../../support/explained.ts'
 
 type Roster = ReturnType<typeof roster>
@@ -67,6 +67,29 @@ describe('what is known of a person', () => {
       { inForce: { cap: 'unknown', from: scopeKey(scope('ada')) }, use: { used: credits(200), source: 'estimated', isUpperBound: false } },
     ],
   ])('is %s', (_, more, expected) => expect(explained('ada', policy, { groups, ...more })).toMatchObject(expected))
+
+  const cycle = CYCLE
+  const over = { ...balance, addOnAvailable: credits(100), addOnUsed: credits(100) }
+  test.each<[string, Partial<ExplainInputs>, Explanation['stopsFirst']]>([
+    [
+      'their cap, which is reached',
+      { roster: used(2_000), readings: observed({ team: 1500 }) },
+      { what: 'cap', at: NOW, without: 'balance' },
+    ],
+    [
+      'their cap, at their pace on working days, after the credits of the seat',
+      { roster: used(400), balance, readings: observed({ team: 40 }) },
+      { what: 'cap', at: Date.UTC(2026, 10, 27, 13, 48), without: 'balance' },
+    ],
+    [
+      'the balance, where it is used up',
+      { roster: used(600), balance: over, readings: observed({ team: 5000 }) },
+      { what: 'balance', at: NOW },
+    ],
+    ['nothing without a cap', { roster: used(700), balance }, { what: 'nothing', without: 'balance' }],
+  ])('is what stops them first: %s', (_, more, expected) =>
+    expect(explained('ada', policy, { cycle, ...more }).stopsFirst).toEqual(expected),
+  )
 
   test('is a list of the groups that are declared, known, and theirs', () => {
     const list = { groups: members({ a: ['ada'], b: ['ada'], c: ['eve'], d: ['ada'] }), unknownGroups: ['b'] }

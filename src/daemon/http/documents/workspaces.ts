@@ -172,14 +172,7 @@ export function workspacesDocument(
 /** All else of the summary is of the whole workspace. */
 function partEntry(view: WorkspaceView, showing: Showing): WorkspaceListDocument['parts'][number] {
   const { name, people, bands, cycle, use } = summaryOf(view, showing)
-  return {
-    name,
-    ...(people !== undefined && { people }),
-    ...(bands && { bands }),
-    ...(cycle && { cycle }),
-    ...(use && { readAt: use.readAt }),
-    ...(use?.used !== undefined && { used: use.used }),
-  }
+  return { name, people, bands, cycle, readAt: use?.readAt, used: use?.used }
 }
 
 export function workspaceDocument(facts: WorkspaceFacts, showing: Showing, holdsSince: ReadonlyMap<string, number>): WorkspaceDocument {
