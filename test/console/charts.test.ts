@@ -53,7 +53,7 @@ test('every chart of every page is drawn within its plot, without styles', async
 
 test.each([
   ['cycle', ACME, '117K of 180K credits used; 192K expected by 1 Dec; the add-on credits run out on 27 Nov.'],
-  ['burn-group', ACME, '66.6K credits in 20 days; the group that used most is Platform.'],
+  ['burn-group', ACME, '66.6K credits of agent runs in 20 days; the group that used most is Platform.'],
   ['drift', ACME, '30 changes by others found, 30 reverted in 20 days.'],
   ['pool-research', ACME, '13.3K of 20K credits used, 19.7K dealt as caps.'],
   ['person-use', `${ACME}/people/ada@example.com`, '3,150 credits used, under a cap of 4,000; the cap was changed 2 times in this time.'],
@@ -126,6 +126,20 @@ test('a stack gives colours to six, sums all others, and takes groups by any nam
     ['2 Nov', '0', '0', '0', '0', '0', '0', '0.5'],
   ])
   expectDrawn({ id: '', says: '', markup, heads, rows })
+})
+
+test('a stack begins with the first day that was read, and a person’s table tells the grade of each day', async () => {
+  const series = { ...burnOf('group'), days: [0, 1, 2].map(dayOf), lines: [{ name: 'Data', total: 5, values: [null, null, 5] }] }
+  const burn = await figure('burn-group', ACME, { burnSeries: async () => series })
+  expect([burn.says, burn.rows]).toEqual(['5 credits of agent runs in 1 day.', [['3 Nov', '5']]])
+  const days = [
+    { day: '2026-11-01', burned: 10, addOn: 10, cap: 50, grade: 'measured', starts: true },
+    { day: '2026-11-02', burned: 0, addOn: 10, cap: 50, grade: 'missing' },
+  ] as const
+  const person = async () => personOf({ addOn: 10, use: { days: [...days, { day: '2026-11-03', burned: 0, addOn: 10, cap: 50 }] } })
+  const { rows, markup } = await figure('person-use', `${ACME}/people/ada@example.com`, { person })
+  expect(rows.map(([, , grade]) => grade)).toEqual(['measured', 'missing', '–'])
+  expect(markup).toContain('1 Nov: 10 used, measured')
 })
 
 test('tables that draw tell every figure, lead to those people, and have both sides of a comparison on one scale', async () => {

@@ -19,17 +19,18 @@ interface StackData {
   readonly names?: ReadonlyMap<string, string>
 }
 
-/** Undefined until a day was read. */
+/** Undefined until a day was read; days before that have no figure, which is not 0. */
 export function burnOfSeries({ by, days, lines }: BurnSeries): Chart | undefined {
-  if (days.length === 0 || lines.length === 0) return undefined
+  const first = days.findIndex((_, index) => lines.some(({ values }) => typeof values[index] === 'number'))
+  if (first === -1) return undefined
   const keyOf = ({ id, name }: BurnSeries['lines'][number]): string => id ?? name
   return stackChart({
     id: `burn-${by}`,
     title: by === 'team' ? 'Credits burned by day' : `Credits burned by day and ${by}`,
     noun: by,
-    days: days.map((day, index) => ({
+    days: days.slice(first).map((day, index) => ({
       at: Date.parse(day),
-      parts: new Map(lines.map((line) => [keyOf(line), line.values[index] ?? 0])),
+      parts: new Map(lines.map((line) => [keyOf(line), line.values[first + index] ?? 0])),
     })),
     names: new Map(lines.map((line) => [keyOf(line), line.name])),
   })
@@ -111,7 +112,7 @@ function barsOf(at: number, parts: readonly { readonly tone: Tone; readonly valu
 
 function summaryOf(total: number, days: number, most: string | undefined, noun: string, isAlone: boolean): string {
   if (total === 0 || most === undefined) return 'No credits were used on these days.'
-  const burned = `${compact(Math.round(total))} credits in ${days} ${days === 1 ? 'day' : 'days'}`
+  const burned = `${compact(Math.round(total))} credits of agent runs in ${days} ${days === 1 ? 'day' : 'days'}`
   return isAlone ? `${burned}.` : `${burned}; the ${noun} that used most is ${most}.`
 }
 

@@ -3,6 +3,7 @@
 
 import { type Html, html } from '../../core/escape/html.ts'
 import { DAY_MS } from '../../core/model/units.ts'
+import type { DayGrade } from '../../core/use/history.ts'
 import type { PersonDocument, PoolSeries } from '../../daemon/http/documents/types.ts'
 import { type Column, capText, compact, dayMonth, figure, number, table } from '../parts.ts'
 import { BAR_HEAD, meter } from './bars.ts'
@@ -130,8 +131,9 @@ export function personChart({ addOn: present, use }: Pick<PersonDocument, 'addOn
     return index === use.days.length - 1 ? addOn !== undefined || present !== undefined : addOn !== undefined && isDayKnown
   }
   return chartOf(
-    use.days.map(({ day, addOn = 0, cap, changed = false }, index) => ({
+    use.days.map(({ day, addOn = 0, cap, changed = false, grade }, index) => ({
       at: Date.parse(day),
+      grade,
       used: isKnown(index) ? Math.round((addOn + (index >= missingFrom ? missing : 0)) * 10) / 10 : undefined,
       cap: cap === 'unknown' ? undefined : cap,
       change: changed ? `cap changed to ${capText(cap)}` : undefined,
@@ -142,6 +144,7 @@ export function personChart({ addOn: present, use }: Pick<PersonDocument, 'addOn
 interface Day {
   /** Midnight, UTC. */
   readonly at: number
+  readonly grade: DayGrade | undefined
   /** Since the cycle's start. */
   readonly used: number | undefined
   /** Undefined where it is not known. */
@@ -178,12 +181,12 @@ function chartOf(days: readonly Day[]): Chart {
       slots: days.map((day) => ({
         fromAt: day.at,
         untilAt: day.at + DAY_MS,
-        text: `${dayMonth(day.at)}: ${day.used === undefined ? 'use not known' : `${compact(day.used)} used`}`,
+        text: `${dayMonth(day.at)}: ${day.used === undefined ? 'use not known' : `${compact(day.used)} used`}${day.grade ? `, ${day.grade}` : ''}`,
       })),
     },
     table: {
-      heads: ['Day', 'Add-on use', 'Cap', 'Changed'],
-      rows: days.map(({ at, used: value, cap, change = '' }) => [dayMonth(at), value, cap ?? 'not known', change]),
+      heads: ['Day', 'Add-on use', 'Grade', 'Cap', 'Changed'],
+      rows: days.map(({ at, used: value, grade, cap, change = '' }) => [dayMonth(at), value, grade, cap ?? 'not known', change]),
     },
   }
 }

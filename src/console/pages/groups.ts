@@ -167,14 +167,14 @@ export async function groupPage(documents: Documents, workspace: string, id: str
 }
 
 function burnPart({ use: { days }, name }: GroupDocument) {
-  const known = days.filter(({ used }) => used !== undefined)
-  if (known.length === 0) return section('Credits burned by day', empty('No day of this group was read yet.'))
+  const first = days.findIndex(({ used }) => used !== undefined)
+  if (first === -1) return section('Credits burned by day', empty('No day of this group was read yet.'))
   return html`<section>${chartFigure(
     stackChart({
       id: 'burn',
       title: 'Credits burned by day',
       noun: 'group',
-      days: days.map(({ day, used }) => ({ at: Date.parse(day), parts: new Map([[name, used ?? 0]]) })),
+      days: days.slice(first).map(({ day, used }) => ({ at: Date.parse(day), parts: new Map([[name, used ?? 0]]) })),
     }),
   )}</section>`
 }

@@ -44,8 +44,8 @@ export async function workspacePage(documents: Documents, name: string): Promise
   const [one, credits, byGroup, byModel, drift, near, pools] = await Promise.all([
     documents.workspace(name),
     documents.creditsSeries(name),
-    documents.burnSeries(name, { by: 'group' }),
-    documents.burnSeries(name, { by: 'model' }),
+    documents.burnSeries(name, { by: 'group', days: '90' }),
+    documents.burnSeries(name, { by: 'model', days: '90' }),
     documents.driftSeries(name),
     documents.nearSeries(name),
     documents.poolSeries(name),

@@ -14,8 +14,8 @@ export interface ComparisonState {
 }
 
 export interface Comparisons {
-  /** The comparison for the policies in force, by digest; starts one where it is missing or outdated. */
-  of(workspace: string, digest: string): ComparisonState
+  /** The comparison made from these, such as the digest of the policies in force; starts one where it is missing or outdated. */
+  of(workspace: string, from: string): ComparisonState
   /** Stops what is under way. */
   close(): void
 }
@@ -46,7 +46,7 @@ const DEADLINE_MS = 60_000
 const MEMORY = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 } as const
 
 interface Kept extends ComparisonState {
-  /** The policies and the day of the request. */
+  /** What it is made from, and the day of the request. */
   readonly id: string
 }
 
@@ -64,9 +64,9 @@ export function createComparisons(options: ComparisonOptions): Comparisons {
     onMade(workspace)
   }
   return {
-    of(workspace, digest) {
+    of(workspace, from) {
       const now = clock.now()
-      const id = `${digest} ${Math.floor(now / DAY_MS)}`
+      const id = `${from} ${Math.floor(now / DAY_MS)}`
       const known = kept.get(workspace)
       if (known?.id === id && isGood(known, now)) return known
       const next: Kept = { id, since: now, made: known?.made && known.made }

@@ -5,7 +5,7 @@ import type { JournalEntry } from '../../core/model/journal.ts'
 import type { Cycle, OwnedCap } from '../../core/model/observed.ts'
 import { scopeKey, TEAM } from '../../core/model/scope.ts'
 import { type Credits, credits, DAY_MS, type Instant } from '../../core/model/units.ts'
-import type { CommonDays } from '../../core/use/history.ts'
+import { type CommonDays, countGrades, DAY_GRADES } from '../../core/use/history.ts'
 import { firstDayOf, type ReplayCycle } from '../../core/use/replay/demand.ts'
 import {
   type CycleKnown,
@@ -85,6 +85,7 @@ export function replayStart(use: RecordedUse, { policy, against, cycles: asked, 
     pricePerCredit,
     notes: [
       ...shortage({ firstAt, current: known.current }, whole, asked),
+      ...gradesNote(use, cycles.slice(-shown)),
       ...assumedBorders(cycles.slice(-shown), known.current, known.previous),
     ],
   }
@@ -140,9 +141,25 @@ function chosenCycles(
   return { cycles, shown: Math.min(wanted, last >= 0 ? whole : all.length), whole: last >= 0 ? whole : 0, best }
 }
 
+const approvedOf = ({ usage }: RecordedUse): readonly string[] =>
+  (usage?.roster.people ?? []).flatMap(({ email, status }) => (status === 'approved' ? [email] : []))
+
+/** Where the days of the shown cycles come from. */
+function gradesNote(use: RecordedUse, cycles: readonly Cycle[]): readonly string[] {
+  const [first, last] = [cycles[0], cycles.at(-1)]
+  if (!first || !last) return []
+  const days = { fromAt: firstDayOf(first), untilAt: firstDayOf({ startAt: last.endAt }) }
+  const counts = approvedOf(use).map((email) => countGrades(days, use.past.people.get(email) ?? { email, known: [] }, use.past.common))
+  const sums = DAY_GRADES.map((grade) => ({ grade, days: counts.reduce((sum, one) => sum + one[grade], 0) })).filter((one) => one.days > 0)
+  const all = sums.reduce((sum, one) => sum + one.days, 0)
+  const text = sums.map((one) => `${one.grade} ${Number(((100 * one.days) / all).toFixed(1))} %`).join(', ')
+  return all === 0 ? [] : [`Days of people: ${text}.`]
+}
+
 /** How much of a cycle is known. */
-function knownCycles({ past, recorded, usage }: RecordedUse): (cycle: Cycle) => CycleKnown {
-  const emails = (usage?.roster.people ?? []).flatMap(({ email, status }) => (status === 'approved' ? [email] : []))
+function knownCycles(use: RecordedUse): (cycle: Cycle) => CycleKnown {
+  const { past, recorded } = use
+  const emails = approvedOf(use)
   const { recorded: read } = past.common
   // Nobody works on a weekend: readings that began after one may as well have begun before it. Choice.
   let fromAt = read?.fromAt ?? 0

@@ -159,6 +159,20 @@ describe('a comparison', () => {
   })
 })
 
+test('a comparison is made anew when the past has been read', async () => {
+  const asked: string[] = []
+  for (const left of [3, 0]) {
+    const { workspace, clock, ...world } = await busyWorld()
+    const { history = { fromAt: 0, untilAt: 0, days: { measured: 0, reconstructed: 0, partial: 0, missing: 0 } } } = workspace.shown
+    const shown = { ...workspace.shown, history: { ...history, left } }
+    const of = (_: string, from: string) => ({ since: asked.push(from) })
+    await libraryOver({ ...world, clock, workspace: { ...workspace, shown } }, EMAIL_LABELS, { of })
+      .for(ADA)
+      .comparison('acme')
+  }
+  expect(new Set(asked).size).toBe(2)
+})
+
 describe('the OpenAPI document', () => {
   test('keeps to the specification, and is served', async () => {
     const served = await json(`${(await serve()).url}/openapi.json`)

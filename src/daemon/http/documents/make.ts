@@ -236,7 +236,9 @@ function documentsFor(options: DocumentOptions, wholeIndex: IndexOf, reader: Rea
     health: aboutWhole(({ facts, showing: how }) => healthDocument(facts, daemon(), how)),
     comparison: aboutWhole(({ source, facts, showing: how }) => {
       const digest = facts.view.policy?.digest ?? facts.policy?.digest
-      return comparisonDocument(facts, digest === undefined ? undefined : options.comparisons?.of(source.name, digest), how)
+      // The past read meanwhile tells more cycles.
+      const from = `${digest}${(facts.view.history?.left ?? 0) > 0 ? ', in part' : ''}`
+      return comparisonDocument(facts, digest === undefined ? undefined : options.comparisons?.of(source.name, from), how)
     }),
     parts: partNames,
     ...aboutOne(aboutWhole, indexOf),
