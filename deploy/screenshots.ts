@@ -1,5 +1,5 @@
 // The pictures of README and docs, taken of the real program on its sandbox, so that they never grow old. `npm run screenshots`; needs Chromium.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +19,6 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`)
 interface Daemon {
   readonly child: ChildProcess
   readonly url: string
-  readonly sandbox: string
 }
 
 async function start(folder: string): Promise<Daemon> {
@@ -36,13 +35,12 @@ async function start(folder: string): Promise<Daemon> {
   const child = spawn(process.execPath, [MAIN, ...argv], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (said += text))
-  const found = await until('the daemon', async () => {
+  const url = await until('the daemon', async () => {
     if (child.exitCode !== null) throw new Error(said)
     const [, url] = /status page\s+(http:\S+)\//.exec(said) ?? []
-    const [, sandbox] = /sandbox\s+(http:\S+)\s/.exec(said) ?? []
-    return url !== undefined && sandbox !== undefined && { url, sandbox }
+    return url
   })
-  return { child, ...found }
+  return { child, url }
 }
 
 async function until<Found>(what: string, look: () => Promise<Found | false | undefined>): Promise<Found> {
@@ -61,10 +59,8 @@ async function json(url: string): Promise<Readonly<Record<string, unknown>>> {
 }
 
 const WIDTH = 1240
-const HEIGHT = 880
-
 /** A picture of what fits a window of this height; the page is at rest. */
-async function shoot(page: Page, name: string, height = HEIGHT): Promise<void> {
+async function shoot(page: Page, name: string, height: number): Promise<void> {
   await page.setViewportSize({ width: WIDTH, height })
   const path = join(ROOT, 'docs', `${name}.png`)
   await page.waitForTimeout(500)
@@ -80,7 +76,7 @@ function lowerEverybody(folder: string): void {
   writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/cap: (\d\d)\d\d\b/g, 'cap: $1'))
 }
 
-async function pictures(folder: string, { url, sandbox }: Daemon, page: Page): Promise<void> {
+async function pictures(folder: string, { url }: Daemon, page: Page): Promise<void> {
   const api = `${url}/api/v1/workspaces/${WORKSPACE}`
   await until('a foreign change reverted', async () => {
     const { items } = await json(`${api}/changes?kind=foreign`)
@@ -91,29 +87,12 @@ async function pictures(folder: string, { url, sandbox }: Daemon, page: Page): P
     return tone === 'good' && Object(use)['projected'] !== undefined
   })
   await page.goto(`${url}/workspaces/${WORKSPACE}`)
-  await shoot(page, 'status-page')
+  await shoot(page, 'status-page', 1080)
   await page.goto(`${url}/workspaces/${WORKSPACE}/people`)
   await shoot(page, 'people', 640)
-  const report = join(folder, 'report.html')
-  const argv = [
-    'report',
-    '--by',
-    'group',
-    '--output',
-    'html',
-    '--base-url',
-    sandbox,
-    '--ledger',
-    ':memory:',
-    '--policies',
-    join(folder, 'policies'),
-  ]
-  writeFileSync(
-    report,
-    execFileSync(process.execPath, [MAIN, ...argv], { cwd: folder, env: { ...process.env, CAPKEEPER_SERVICE_KEY: 'sandbox-admin' } }),
-  )
-  await page.goto(`file://${report}`)
-  await shoot(page, 'report', 820)
+  await until('a comparison', async () => (await json(`${api}/comparison`))['state'] === 'made')
+  await page.goto(`${url}/workspaces/${WORKSPACE}/simulate`)
+  await shoot(page, 'simulate', 700)
   lowerEverybody(folder)
   const id = await until('a hold', async () => {
     const { items } = await json(`${api}/holds`)
