@@ -1,8 +1,7 @@
 // The only file that opens a path from outside for reading. An open never blocks, and only a regular file is read, up to a bound: a FIFO, device,
 // socket or folder must never hang or fill the process. What the daemon reads goes beside it (`oneAtATime`), because a file system that is gone
 // lets a read wait for ever.
-import { type BigIntStats, closeSync, constants, createReadStream, fstatSync, openSync, promises, readSync, statSync } from 'node:fs'
-import type { Readable } from 'node:stream'
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, promises, readSync, statSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
 import type { Clock } from './ports.ts'
 
@@ -10,7 +9,7 @@ import type { Clock } from './ports.ts'
 export class FileError extends Error {
   override readonly name = 'FileError'
   readonly code: 'NOT_A_FILE' | 'TOO_LARGE' | 'FILE_STALLED'
-  /** Where work with several files stood still. */
+  /** Where the work stood still. */
   readonly path: string | undefined
   constructor(code: FileError['code'], message: string, path?: string) {
     super(message)
@@ -19,11 +18,22 @@ export class FileError extends Error {
   }
 }
 
-/** `is not a regular file (NOT_A_FILE)`: why a file cannot be read, to follow its name. */
-export function whyUnread(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
-  return `${error instanceof FileError ? error.message : 'cannot be read'}${code}`
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  EACCES: 'may not be read by this user',
+  EPERM: 'may not be read by this user',
+  ELOOP: 'is a link that leads back to itself',
+  ENOTDIR: 'does not exist: a part of the path is a file',
 }
+
+const codeIn = (error: unknown): string | undefined => (error instanceof Error && 'code' in error ? String(error.code) : undefined)
+
+/** `is not a regular file`: why a file cannot be read, to follow its name. */
+export const whyUnread = (error: unknown): string =>
+  error instanceof FileError ? error.message : (REASONS[codeIn(error) ?? ''] ?? 'cannot be read')
+
+/** `is not a regular file (NOT_A_FILE)`. */
+export const whyUnreadAndCode = (error: unknown): string => `${whyUnread(error)} (${codeIn(error) ?? String(error)})`
 
 /** A person's command waits so long for a pipe, such as `<(vault …)`. */
 const PIPE_WAITS_MS = 5_000
@@ -41,13 +51,11 @@ export const readerIs = (who: typeof reader): boolean => reader === who
 /** One for all files: thousands of them would make the collector of garbage stop the process. */
 const piece = Buffer.allocUnsafe(65_536)
 
-/** Opens a regular file without blocking, through links unless `flags` says otherwise. The caller closes it. Throws a `FileError`, or the system's error. */
-export const openFile = (path: string, flags = 0): number => opened(path, flags, false).file
-
 const READ_ONLY = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
 const notAFile = (): FileError => new FileError('NOT_A_FILE', 'is not a regular file')
 const tooLarge = (maxBytes: number): FileError => new FileError('TOO_LARGE', `has more than the ${maxBytes} bytes that are read`)
 
+/** Opens a regular file without blocking, through links unless `flags` says otherwise. The caller closes it. */
 function opened(path: string, flags: number, mayBePipe: boolean): { readonly file: number; readonly isPipe: boolean } {
   const file = openSync(path, READ_ONLY | flags)
   const stats = fstatSync(file)
@@ -57,9 +65,9 @@ function opened(path: string, flags: number, mayBePipe: boolean): { readonly fil
   throw notAFile()
 }
 
-/** The content of a file, or of a pipe where a person gives one. Throws a `FileError`, or the system's error. */
-export function readBytes(path: string, maxBytes: number, flags = 0): Buffer {
-  const { file, isPipe } = opened(path, flags, reader === 'command' && flags === 0)
+/** The content of a file, or without `flags` of a pipe where a person gives one. Throws a `FileError`, or the system's error. */
+export function readBytes(path: string, maxBytes: number, flags?: number): Buffer {
+  const { file, isPipe } = opened(path, flags ?? 0, reader === 'command' && flags === undefined)
   try {
     const pieces: Buffer[] = []
     let waits = PIPE_WAITS_MS / STEP_MS
@@ -82,8 +90,16 @@ export function readBytes(path: string, maxBytes: number, flags = 0): Buffer {
   }
 }
 
-/** The pieces of a regular file, for a thread: opening it waits for the disk. */
-export const streamOf = (path: string): Readable => createReadStream('', { fd: openFile(path), highWaterMark: 256 * 1024 })
+/** Some bytes of a regular file, fewer at its end. */
+export function readPart(path: string, position: number, length: number): Buffer {
+  const { file } = opened(path, 0, false)
+  try {
+    const bytes = Buffer.alloc(length)
+    return bytes.subarray(0, readSync(file, bytes, 0, length, position))
+  } finally {
+    closeSync(file)
+  }
+}
 
 export const readText = (path: string, maxBytes: number): string => readBytes(path, maxBytes).toString('utf8')
 
@@ -132,7 +148,6 @@ export const DIRECT_FILES: Files = {
 const DEADLINE_MS = 5_000
 /** Threads of libuv's pool, which `main.ts` sets: names of hosts are looked up there as well, so reads that never end must leave some. */
 const MOST_AT_ONCE = Math.max(1, Math.floor(Number(process.env['UV_THREADPOOL_SIZE'] ?? 4) / 2))
-const MAX_BYTES_ASIDE = 4 * 1024 * 1024
 
 const waiting: (() => void)[] = []
 let atOnce = 0
@@ -164,47 +179,53 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
 export type Progress = (path: string) => void
 type Waits = Pick<Clock, 'monotonic' | 'sleep'>
 
-/**
- * Does work with files beside the process, one of a name at a time, whoever asks for it. Rejects with a `FileError` when it made no progress for 5 s.
- */
-export function oneAtATime<T>(work: (name: string, progress: Progress) => Promise<T>): (name: string, clock: Waits) => Promise<T> {
-  const underWay = new Map<string, { readonly state: { at: string; lastMs: number }; readonly result: Promise<T> }>()
-  const begin = (name: string, clock: Waits) => {
-    const state = { at: name, lastMs: clock.monotonic() }
-    const progress = (at: string): void => void Object.assign(state, { at, lastMs: clock.monotonic() })
-    const result = inTurn(() => work(name, progress)).finally(() => underWay.delete(name))
-    const one = { state, result }
-    underWay.set(name, one)
-    return one
-  }
-  return async (name, clock) => {
-    const { state, result } = underWay.get(name) ?? begin(name, clock)
-    const over = new AbortController()
-    const stalled = async (): Promise<never> => {
-      for (;;) {
-        const leftMs = state.lastMs + DEADLINE_MS - clock.monotonic()
-        if (leftMs <= 0) throw new FileError('FILE_STALLED', `did not answer within ${DEADLINE_MS / 1_000} s`, state.at)
-        await clock.sleep(leftMs, over.signal)
-      }
-    }
-    const either = [result, stalled()]
-    try {
-      return await Promise.race(either)
-    } finally {
-      over.abort()
-      for (const late of either) late.catch(() => undefined)
-    }
-  }
+interface State {
+  at?: string
+  lastMs: number
 }
 
-const contentBeside = oneAtATime(contentOf)
+const underWay = new Map<string, { readonly state: State; readonly result: Promise<unknown> }>()
+
+/**
+ * Does work with files beside the process, when none of that name is under way, whoever began it: what stalls is never tried twice at once. Rejects
+ * with a `FileError` when it made no progress for 5 s, and so does what waits for it.
+ */
+export async function oneAtATime<T>(name: string, clock: Waits, work: (progress: Progress) => Promise<T>): Promise<T> {
+  for (let before = underWay.get(name); before; before = underWay.get(name))
+    await inTime(
+      before.state,
+      before.result.catch(() => undefined),
+      clock,
+    )
+  const state: State = { lastMs: clock.monotonic() }
+  const result = inTurn(() => work((at) => void Object.assign(state, { at, lastMs: clock.monotonic() }))).finally(() =>
+    underWay.delete(name),
+  )
+  underWay.set(name, { state, result })
+  return inTime(state, result, clock)
+}
+
+async function inTime<T>(state: State, result: Promise<T>, clock: Waits): Promise<T> {
+  const over = new AbortController()
+  const stalled = async (): Promise<never> => {
+    for (;;) {
+      const leftMs = state.lastMs + DEADLINE_MS - clock.monotonic()
+      if (leftMs <= 0) throw new FileError('FILE_STALLED', `did not answer within ${DEADLINE_MS / 1_000} s`, state.at)
+      await clock.sleep(leftMs, over.signal)
+    }
+  }
+  const either = [result, stalled()]
+  try {
+    return await Promise.race(either)
+  } finally {
+    over.abort()
+    for (const late of either) late.catch(() => undefined)
+  }
+}
 
 /** Reads a regular file beside the process, within 5 s. Rejects with a `FileError`, or the system's error. */
-async function readAside(path: string, maxBytes: number, clock: Waits): Promise<Content> {
-  const content = await contentBeside(path, clock)
-  if (content.bytes.length > maxBytes) throw tooLarge(maxBytes)
-  return content
-}
+const readAside = (path: string, maxBytes: number, clock: Waits): Promise<Content> =>
+  oneAtATime(path, clock, (progress) => contentOf(path, maxBytes, { progress }))
 
 /** A file that is read whenever it is needed: by a command at once, by a daemon beside itself. */
 export const readWhole = async (path: string, maxBytes: number, clock: Waits): Promise<Pick<Content, 'mode' | 'bytes'>> =>
@@ -216,25 +237,49 @@ interface Content {
   readonly bytes: Buffer
 }
 
+async function openAside(path: string, flags = 0) {
+  const file = await promises.open(path, READ_ONLY | flags)
+  const stats = await file.stat({ bigint: true })
+  if (stats.isFile()) return { file, stats }
+  await file.close()
+  throw notAFile()
+}
+
 /** For work beside the process: the content of a regular file. */
-export async function contentOf(path: string): Promise<Content> {
-  const file = await promises.open(path, READ_ONLY)
+export async function contentOf(
+  path: string,
+  maxBytes: number,
+  how: { readonly flags?: number; readonly progress?: Progress },
+): Promise<Content> {
+  const { file, stats } = await openAside(path, how.flags)
   try {
-    const stats = await file.stat({ bigint: true })
-    if (!stats.isFile()) throw notAFile()
     const pieces: Buffer[] = []
-    for (let total = 0; total <= MAX_BYTES_ASIDE; ) {
-      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(65_536))
+    const room = Math.min(Number(stats.size) + 1, 262_144)
+    for (let total = 0; total <= maxBytes; ) {
+      how.progress?.(path)
+      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(room))
       if (bytesRead === 0) return { identity: identityOf(stats), mode: Number(stats.mode), bytes: Buffer.concat(pieces) }
       pieces.push(buffer.subarray(0, bytesRead))
       total += bytesRead
     }
-    throw tooLarge(MAX_BYTES_ASIDE)
+    throw tooLarge(maxBytes)
   } finally {
     await file.close()
   }
 }
 
+/** For work beside the process: see `readPart`. */
+export async function partOf(path: string, position: number, length: number): Promise<Buffer> {
+  const { file } = await openAside(path)
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, position)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}
+
+const MAX_KEPT_BYTES = 4 * 1024 * 1024
 /** A file is read again at most this often. */
 const AGAIN_MS = 1_000
 
@@ -250,7 +295,7 @@ export function keepFiles(clock: Waits): Files {
   const ask = (path: string): Kept => {
     const before = kept.get(path)
     if (before && clock.monotonic() - before.askedMs < AGAIN_MS) return before
-    const found = readAside(path, MAX_BYTES_ASIDE, clock).catch((error: unknown) => ({ error }))
+    const found = readAside(path, MAX_KEPT_BYTES, clock).catch((error: unknown) => ({ error }))
     const one: Kept = {
       ...before,
       askedMs: clock.monotonic(),

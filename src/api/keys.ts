@@ -2,7 +2,7 @@
 // only through `keyFor`, for a request body. No message, problem or error shows any of it, and `redact` removes it from other texts.
 import { createHash } from 'node:crypto'
 import type { Problem } from '../core/model/problem.ts'
-import { DIRECT_FILES, type Files, filesOf, whyUnread } from '../files.ts'
+import { DIRECT_FILES, type Files, filesOf, whyUnreadAndCode } from '../files.ts'
 import type { Operation } from '../ports.ts'
 import { ApiError } from './errors.ts'
 import { PERMISSION_NAME, PERMISSION_OF, PERMISSIONS, type Permission } from './wire.ts'
@@ -151,7 +151,7 @@ function readKeyFile(files: Pick<Files, 'look'>, file: string, before?: ReadKey)
     if (before?.identity === identity) return { identity, loaded: before.loaded }
     return { identity, loaded: checkedKey(text(), `the key file ${file}`) }
   } catch (error) {
-    const message = `the key file ${file} ${whyUnread(error)}`
+    const message = `the key file ${file} ${whyUnreadAndCode(error)}`
     if (before && 'value' in before.loaded) return { identity: '', loaded: before.loaded, unread: message }
     return { identity: '', loaded: { code: 'KEY_UNREADABLE', message } }
   }

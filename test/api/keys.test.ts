@@ -103,7 +103,7 @@ describe('a key', () => {
     expect(ring.kept()).toEqual([])
     rmSync(path)
     expect(ring.keyFor('Analytics').value).toBe('good')
-    expect(ring.kept()).toEqual([`the key file ${path} cannot be read (ENOENT)`])
+    expect(ring.kept()).toEqual([`the key file ${path} does not exist (ENOENT)`])
     mkdirSync(path)
     expect(ring.keyFor('Analytics').value).toBe('good')
     expect(ring.kept()).toEqual([`the key file ${path} is not a regular file (NOT_A_FILE)`])
@@ -115,7 +115,7 @@ describe('a key', () => {
   it('works again once a broken file is repaired', async () => {
     const path = join(folder, 'late')
     const ring = ringOf({ default: { file: path } })
-    expect(() => ring.keyFor('Analytics')).toThrow(/cannot be read \(ENOENT\)/)
+    expect(() => ring.keyFor('Analytics')).toThrow(/does not exist \(ENOENT\)/)
     writeFileSync(path, 'good')
     expect(ring.keyFor('Analytics').value).toBe('good')
   })

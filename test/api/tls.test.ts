@@ -131,7 +131,7 @@ describe('a CA file', () => {
   const file = join(folder, 'ca.pem')
   const garbage = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'
   const cases: readonly [string, string, RegExp][] = [
-    ['it does not exist', join(folder, 'nowhere.pem'), /nowhere\.pem cannot be read \(ENOENT\)/],
+    ['it does not exist', join(folder, 'nowhere.pem'), /nowhere\.pem does not exist \(ENOENT\)/],
     ['it is a folder', folder, /is not a regular file/],
     ['it holds no certificate', file, /holds no certificate/],
     ['it holds a broken one', `${file}.broken`, /certificate 1 of 1 cannot be read/],
@@ -153,7 +153,7 @@ describe('a CA file', () => {
     const good = trusted()
     for (const [spoil, said] of [
       [() => writeFileSync(file, 'no certificate'), /holds no certificate/],
-      [() => rmSync(file), /cannot be read \(ENOENT\)/],
+      [() => rmSync(file), /does not exist \(ENOENT\)/],
       [() => mkdirSync(file), /is not a regular file/],
     ] as const) {
       spoil()

@@ -74,7 +74,7 @@ describe('the end of a daemon', () => {
   ])('whose configuration names %s where there is none comes at once, with 65', async (what, settings) => {
     const at = await world({ settings })
     const ran = await at.run('run', '--listen', '127.0.0.1:0')
-    expect(ran).toMatchObject({ code: 65, stderr: expect.stringMatching(new RegExp(`${what} .*lost.* cannot be read`)) })
+    expect(ran).toMatchObject({ code: 65, stderr: expect.stringMatching(new RegExp(`${what} .*lost.* does not exist`)) })
     expect(at.service.calls.log).toEqual([])
   })
 

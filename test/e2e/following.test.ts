@@ -141,7 +141,7 @@ describe('a configuration that changes', () => {
     at.write('config.yaml', configText([unusable], { metrics: { perUser: 'all' } }))
     await daemon.shows('capkeeper_config_valid', 0, {})
     expect(daemon.log().filter(({ msg }) => msg === 'configuration is invalid, the last good one stays in force')).toMatchObject([
-      { level: 'error', problems: [expect.stringContaining('ca.pem cannot be read')] },
+      { level: 'error', problems: [expect.stringContaining('ca.pem does not exist')] },
     ])
     config({ metrics: { perUser: 'all' } })
     await daemon.shows('capkeeper_config_valid', 1, {})

@@ -26,7 +26,7 @@ describe('a missing or wrong setting', () => {
       'an unreadable key file',
       ['--policies', 'p.yaml', ...url, '--service-key-file', 'nowhere'],
       {},
-      /the key file nowhere cannot be read \(ENOENT\)/,
+      /the key file nowhere does not exist \(ENOENT\)/,
     ],
     ['an empty key file', ['--policies', 'p.yaml', ...url, '--service-key-file', 'empty'], {}, /the key file empty is empty/],
     ['an address that is none', ['--policies', 'p.yaml', '--base-url', 'service'], env, /--base-url: not an http or https address/],

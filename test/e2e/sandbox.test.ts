@@ -182,7 +182,7 @@ describe('an error is told in one line, and nothing is left behind', () => {
   test('invalid input, 65: a fixture that is not there', async () => {
     const { code, stderr } = await refused(['--fixture', 'none.json', '--data', 'sandbox.db'])
     expect(code).toBe(65)
-    expect(stderr).toMatch(/^error: fixture none\.json cannot be read: ENOENT/)
+    expect(stderr).toMatch(/^error: the fixture none\.json does not exist \(ENOENT\)/)
   })
 
   test('invalid input, 65: a fixture for a data file that holds a company already', async () => {

@@ -112,7 +112,7 @@ describe.skipIf(!hasOpenssl)('a certificate that is wrong (needs openssl)', () =
     expect(untrusted).toMatchObject({ code: 1, stderr: expect.stringContaining('not trusted; name a private CA with --ca-file') })
     expect(leaks(untrusted)).toEqual([])
     expect(textOf(trusted)).not.toContain('certificate')
-    expect(broken).toMatchObject({ code: 65, stderr: expect.stringContaining('nowhere.pem cannot be read (ENOENT)') })
+    expect(broken).toMatchObject({ code: 65, stderr: expect.stringContaining('nowhere.pem does not exist (ENOENT)') })
   })
 
   test('is not taken because NODE_TLS_REJECT_UNAUTHORIZED says so: 65', async () => {

@@ -1,6 +1,11 @@
-import { join } from 'node:path'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { deflateSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { commitOf } from '../../src/policy/load/git.ts'
+import { commitOf, revisionOf } from '../../src/policy/load/git.ts'
+import { atOnce, lookedBeside } from '../../src/policy/load/steps.ts'
+import { realClock } from '../support/real-clock.ts'
 import { folders } from './support.ts'
 
 const folder = folders()
@@ -46,5 +51,47 @@ describe('commitOf', () => {
   it('takes the name of a git-sync worktree whose repository is not mounted', () => {
     const root = folder({ [`${A}/.git`]: 'gitdir: /nowhere/.git/worktrees/x\n', [`${A}/policies/a.yaml`]: '' })
     expect(commitOf(join(root, A, 'policies'))).toBe(A)
+  })
+})
+
+describe("git's own files that are not what they should be", () => {
+  const HEAD = { '.git/HEAD': 'ref: refs/heads/main\n', '.git/refs/heads/main': `${A}\n`, 'a.yaml': 'a: 1' }
+  /** Known at once and beside the process alike. */
+  const revision = async (root: string): Promise<string> => {
+    const known = () => revisionOf([root], [{ real: join(root, 'a.yaml'), bytes: Buffer.from('a: 1') }], [root])
+    const beside = await lookedBeside([root], realClock(), known())
+    expect(atOnce(known())).toBe(beside)
+    return beside
+  }
+
+  it.skipIf(spawnSync('mkfifo', ['--version']).status !== 0).each([
+    ['.git', ''],
+    ['.git/HEAD', ''],
+    ['.git/refs/heads/main', ''],
+    ['.git/commondir', A],
+    ['.git/objects/info/alternates', A],
+    [`.git/objects/aa/${A.slice(2)}`, A],
+    ['.git/objects/pack/a.idx', A],
+  ])('hold nothing up: a pipe in place of %s (needs mkfifo)', async (path, expected) => {
+    const root = folder(path === '.git' ? { 'a.yaml': 'a: 1' } : HEAD)
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    rmSync(join(root, path), { force: true })
+    execFileSync('mkfifo', [join(root, path)])
+    expect(await revision(root)).toBe(expected)
+  })
+
+  it('use no more memory and time than the files of a good one: an object that is made of itself', async () => {
+    const root = folder({ ...HEAD, '.git/objects/pack/a.pack': '' })
+    const fan = Buffer.alloc(256 * 4)
+    for (let byte = 0xaa; byte < 256; byte += 1) fan.writeUInt32BE(1, byte * 4)
+    const id = Buffer.from(A, 'hex')
+    const [header, zero] = [Buffer.from('ff744f6300000002', 'hex'), Buffer.alloc(4)]
+    writeFileSync(join(root, '.git/objects/pack/a.idx'), Buffer.concat([header, fan, id, zero, zero]))
+    // A delta of four bytes, whose base is the object itself.
+    writeFileSync(
+      join(root, '.git/objects/pack/a.pack'),
+      Buffer.concat([Buffer.from([0x74]), id, deflateSync(Buffer.from([4, 4, 0x90, 4]))]),
+    )
+    expect(await revision(root)).toBe(A)
   })
 })

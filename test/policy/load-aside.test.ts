@@ -1,6 +1,9 @@
 // Policies and config read in a thread of their own: the same as without one, within bounds that end the thread and nothing else.
-import { describe, expect, it } from 'vitest'
+import { rmSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadConfigAside } from '../../src/daemon/config/load.ts'
+import { readAs } from '../../src/files.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
 import { loadPoliciesAside } from '../../src/policy/load/load-aside.ts'
 import { loadConfig } from '../support/config.ts'
@@ -11,6 +14,22 @@ const folder = folders()
 const clock = realClock()
 const people = (count: number): string =>
   `users:\n${Array.from({ length: count }, (_, index) => `- {email: person.${index}@example.com, cap: ${index + 1}}`).join('\n')}`
+
+it('policies that are read beside a daemon are the same, with their commit', async () => {
+  readAs('daemon')
+  onTestFinished(() => readAs('command'))
+  const cwd = folder({
+    'p/a.yaml': policyText('users: [{email: a@b.c, cap: 5}]', 'a'),
+    'p/b.yaml': '\xff\ufeff',
+    '.git/HEAD': `${'c'.repeat(40)}\n`,
+  })
+  symlinkSync('nowhere', join(cwd, 'p/c.yaml'))
+  const aside = await loadPoliciesAside(['p'], { cwd }, clock)
+  expect(aside).toEqual(loadPolicies(['p'], { cwd }))
+  rmSync(join(cwd, 'p/c.yaml'))
+  rmSync(join(cwd, 'p/b.yaml'))
+  expect((await loadPoliciesAside(['p'], { cwd }, clock)).sets.get('default')?.revision).toBe('c'.repeat(40))
+})
 
 describe('policies that are read in a thread', () => {
   it('give the sets, the problems and the files that they give without a thread', async () => {

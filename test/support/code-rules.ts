@@ -115,6 +115,12 @@ const readers = (file: SourceFile): readonly string[] =>
         : [],
     )
 
+/** What waits for the disk on the thread that asks. */
+const looks = (file: SourceFile): readonly string[] =>
+  file.imports
+    .filter(({ specifier = '' }) => /^(node:)?fs$/.test(specifier))
+    .flatMap(({ names, line }) => (names.some(({ name }) => name.endsWith('Sync')) ? [`${file.path}:${line} may wait for the disk`] : []))
+
 /** All files with a step on the way to a write of a cap: from the commands that write to the operation of the service. */
 const WRITERS = {
   connectWriter: ['src/cli/apply/run.ts', 'src/cli/run/host.ts', 'src/cli/compose.ts'],
@@ -137,6 +143,15 @@ export const CODE_RULES: readonly Rule[] = [
       "import { readFile } from 'node:fs/promises'",
     ].map((source) => ({ 'src/cli/x.ts': source })),
     keeps: { 'src/cli/x.ts': "import { statSync } from 'node:fs'", 'src/files.ts': "import { openSync } from 'node:fs'" },
+  },
+  {
+    rule: 'only steps.ts looks at the disk for what loads policies and their commits',
+    offences: each((file) => isIn(file.path, ['src/policy/load/']) && !file.path.endsWith('/steps.ts'), looks),
+    breaks: [{ 'src/policy/load/git.ts': "import { statSync } from 'node:fs'" }],
+    keeps: {
+      'src/policy/load/watch.ts': "import { watch } from 'node:fs'",
+      'src/policy/load/steps.ts': "import { statSync } from 'node:fs'",
+    },
   },
   {
     rule: 'core is pure: plain data in, plain data out',

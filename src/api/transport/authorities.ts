@@ -1,7 +1,7 @@
 // A file of CA certificates to trust instead of the usual ones, read again when it changes. Nothing here, and no setting anywhere, turns
 // verification off.
 import { X509Certificate } from 'node:crypto'
-import { DIRECT_FILES, type Files, whyUnread } from '../../files.ts'
+import { DIRECT_FILES, type Files, whyUnreadAndCode } from '../../files.ts'
 
 /** The CA certificates to trust, in PEM; or why there are none. */
 export type Authorities =
@@ -35,7 +35,7 @@ function readAuthorities(files: Pick<Files, 'look'>, file: string, before: Known
     const { identity, text } = files.look(file, MAX_BYTES)
     return before?.identity === identity ? before : { identity, found: checkedPem(text(), file) }
   } catch (error) {
-    return { identity: '', found: { message: `the CA file ${file} ${whyUnread(error)}` } }
+    return { identity: '', found: { message: `the CA file ${file} ${whyUnreadAndCode(error)}` } }
   }
 }
 

@@ -5,7 +5,7 @@ import type { Cap } from '../../core/model/policy.ts'
 import { byScope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { CLOCKS_APART_MS, type Instant } from '../../core/model/units.ts'
 import type { LedgerStore } from '../../daemon/ledger/store.ts'
-import { readText } from '../../files.ts'
+import { readText, whyUnreadAndCode } from '../../files.ts'
 import type { Setup, WorkspaceSetup } from '../compose.ts'
 import { plansFromJson } from '../plan/file.ts'
 import { type Cli, CommandError } from '../shared/context.ts'
@@ -25,7 +25,7 @@ export function readPlans(file: string): readonly Plan[] {
     return plansFromJson(readText(file, MAX_PLAN_BYTES), file)
   } catch (error) {
     if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
-      throw new CommandError(`${file} cannot be read (${error.code})`)
+      throw new CommandError(`${file} ${whyUnreadAndCode(error)}`)
     }
     throw error
   }

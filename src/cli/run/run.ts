@@ -33,8 +33,8 @@ import { bound, createHost, forgetOldHistory, type Host, loadForDaemon, openWork
 export interface Settings {
   readonly loaded: LoadedConfig
   readonly config: Config
-  /** The files before they were read: what changes while a daemon starts is not missed. */
-  readonly before: { readonly config: string | undefined; readonly policies: string }
+  /** The files as they were read: what changes while a daemon starts is not missed. */
+  readonly stamps: { readonly config: string | undefined; readonly policies: string }
 }
 
 /** Reads the configuration, at the start and after changes. */
@@ -82,11 +82,14 @@ async function readConfig(reader: Reader, flags: RunFlags, cli: Cli, embedded: E
   const missing = networkProblems(config)
   if (missing.length > 0) throw new InputError(missing)
   const paths = policyPaths(config)
-  const stamps = { config: before, policies: await stampBefore(paths, cli.clock) }
   const policies = await readPolicies(paths, loaded, flags, cli)
   if (!hasErrors(problemsBeside(policies))) reader.name = policies.workspace
   const workspace = reader.name ?? policies.workspace
-  return { loaded, config: named(config, workspace === undefined ? {} : { workspace }), before: stamps }
+  return {
+    loaded,
+    config: named(config, workspace === undefined ? {} : { workspace }),
+    stamps: { config: before, policies: policies.stamp },
+  }
 }
 
 /** With --sandbox, the address and the key of another service in the environment are ignored. */
@@ -200,12 +203,14 @@ interface Following {
   close(): void
 }
 
+const envelopesIn = ({ configured = [] }: LoadedConfig) => configured.flatMap(({ envelopes = [] }) => envelopes)
+
 /** Watches policy and config files. The paths follow the configuration. */
 async function followFiles(daemon: Daemon, cli: Cli, settings: () => Settings): Promise<Following> {
   // Without a config file the policies also name the workspace, so a change of them is a change of the configuration.
   const policiesChanged = (): void | Promise<void> => (settings().loaded.file === undefined ? configChanged() : daemon.policiesChanged())
   const watchPolicies = (paths: readonly string[]): Promise<Watcher> =>
-    watchPaths(paths, cli.clock, policiesChanged, { since: settings().before.policies })
+    watchPaths(paths, cli.clock, policiesChanged, { since: settings().stamps.policies, envelopes: envelopesIn(settings().loaded) })
   let paths = policyPaths(settings().config).toSorted()
   let policies = await watchPolicies(paths)
   let closed = false
@@ -220,7 +225,7 @@ async function followFiles(daemon: Daemon, cli: Cli, settings: () => Settings): 
     policies = watcher
   }
   const { file } = settings().loaded
-  const config = file === undefined ? undefined : await watchPaths([file], cli.clock, configChanged, { since: settings().before.config })
+  const config = file === undefined ? undefined : await watchPaths([file], cli.clock, configChanged, { since: settings().stamps.config })
   return {
     configChanged,
     close() {

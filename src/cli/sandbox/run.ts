@@ -7,7 +7,7 @@ import { plain } from '../../core/escape/terminal.ts'
 import { InputError } from '../../core/model/problem.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'
 import { takeLock } from '../../daemon/ledger/sqlite/database.ts'
-import { readText } from '../../files.ts'
+import { readText, whyUnreadAndCode } from '../../files.ts'
 import { exportFixture } from '../../sandbox/fixture/export.ts'
 import { addedKeys, readFixture } from '../../sandbox/fixture/file.ts'
 import type { Fixture } from '../../sandbox/fixture/fixture.ts'
@@ -32,7 +32,7 @@ function textOf(file: string): string {
   try {
     return readText(file, MAX_FIXTURE_BYTES)
   } catch (error) {
-    const message = `fixture ${file} cannot be read: ${messageOf(error)}`
+    const message = `the fixture ${file} ${whyUnreadAndCode(error)}`
     throw new InputError([{ severity: 'error', code: 'FIXTURE_UNREADABLE', message }])
   }
 }

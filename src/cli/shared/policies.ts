@@ -3,8 +3,8 @@ import type { PolicyRevision } from '../../core/model/policy.ts'
 import type { Problem } from '../../core/model/problem.ts'
 import type { LoadedConfig } from '../../daemon/config/config.ts'
 import type { Config } from '../../daemon/config/settings.ts'
-import type { LoadedPolicies } from '../../policy/load/load.ts'
 import { loadPoliciesAside } from '../../policy/load/load-aside.ts'
+import type { LoadedPolicies } from '../../policy/load/loaded.ts'
 import type { Cli } from './context.ts'
 
 /** The policy paths of all workspaces, each once. */

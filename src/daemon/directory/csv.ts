@@ -1,13 +1,12 @@
-// Reads a people file as a stream: RFC 4180 with a header, in UTF-8. Of each row only the id and the named columns are kept; everything else is
-// dropped as it is read. A file that is wrong anywhere is invalid as a whole, with its place.
+// Parses a people file in pieces: RFC 4180 with a header, in UTF-8. Of each row only the id and the named columns are kept; everything else is
+// dropped as it is parsed. A file that is wrong anywhere is invalid as a whole, with its place.
 
 import { createHash, type Hash } from 'node:crypto'
 import { type CsvError, parse } from 'csv-parse'
 import { normaliseEmail } from '../../core/model/scope.ts'
-import { streamOf } from '../../files.ts'
 
 /** Bounds of a people file. */
-const MAX_BYTES = 16 * 1024 * 1024
+export const MAX_BYTES = 16 * 1024 * 1024
 const MAX_ROWS = 100_000
 /** Of one value that is kept. */
 const MAX_VALUE = 200
@@ -38,9 +37,8 @@ export class DirectoryError extends Error {
   }
 }
 
-/** Reads the file. Throws a `DirectoryError` for its content, and what opening a file throws. */
-export async function readDirectory(settings: DirectorySettings): Promise<DirectoryRows> {
-  const stream = streamOf(settings.file)
+/** What the content of the file says. Throws a `DirectoryError`. */
+export async function parseDirectory(settings: DirectorySettings, content: Uint8Array): Promise<DirectoryRows> {
   const hash = createHash('sha256')
   const rows = rowsOf(settings)
   const parser = parse({ bom: true, relax_column_count: true, skip_empty_lines: false, on_record: rows.add })
@@ -52,26 +50,26 @@ export async function readDirectory(settings: DirectorySettings): Promise<Direct
   })
   done.catch(() => undefined)
   try {
-    for await (const piece of pieces(stream, hash)) {
+    for (const piece of pieces(content, hash)) {
       if (!parser.write(piece)) await Promise.race([new Promise<void>((resolve) => parser.once('drain', resolve)), done])
       if (parser.errored) break
     }
     parser.end()
     await done
   } finally {
-    stream.destroy()
     parser.destroy()
   }
   return { digest: hash.digest('hex'), ...rows.whole() }
 }
 
+const PIECE_BYTES = 256 * 1024
+
 /** The pieces of the file, which must be UTF-8. */
-async function* pieces(stream: AsyncIterable<Buffer>, hash: Hash): AsyncGenerator<Buffer> {
+function* pieces(content: Uint8Array, hash: Hash): Generator<Buffer> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
-  let [bytes, line] = [0, 1]
-  for await (const piece of stream) {
-    bytes += piece.length
-    if (bytes > MAX_BYTES) throw new DirectoryError(`has more than the ${MAX_BYTES / 1024 / 1024} MiB that are read`, line)
+  let line = 1
+  for (let at = 0; at < content.length; at += PIECE_BYTES) {
+    const piece = Buffer.from(content.buffer, content.byteOffset + at, Math.min(PIECE_BYTES, content.length - at))
     hash.update(piece)
     check(decoder, piece, line)
     const zero = piece.indexOf(0)

@@ -1,15 +1,14 @@
-// Reads a people file beside the process, in a thread with bounds. None of its lines is ever shown: they have what is not to be kept.
+// Reads a people file beside the process, and parses it in a thread with bounds. None of its lines is ever shown: they have what is not to be kept.
 
 import { basename } from 'node:path'
 import type { Problem } from '../../core/model/problem.ts'
 import type { DirectoryFile } from '../../core/resolve/directory.ts'
-import { readerIs, whyUnread } from '../../files.ts'
+import { readWhole, whyUnread } from '../../files.ts'
 import { beside, runAside } from '../../policy/load/aside.ts'
 import { shownPath } from '../../policy/load/files.ts'
-import { readThrough } from '../../policy/load/stamp.ts'
 import type { Place } from '../../policy/yaml.ts'
 import type { Clock } from '../../ports.ts'
-import type { DirectorySettings } from './csv.ts'
+import { type DirectorySettings, MAX_BYTES } from './csv.ts'
 
 const DEADLINE_MS = 20_000
 
@@ -36,13 +35,9 @@ export type ThreadAnswer =
 
 /** Reads the file, keeping only the given people. Never rejects. */
 export async function readDirectoryAside(settings: DirectorySettings, emails: readonly string[], clock: Clock): Promise<DirectoryAnswer> {
-  try {
-    // A thread that waits for a file for ever would stay.
-    if (readerIs('daemon')) await readThrough([settings.file], process.cwd(), clock)
-  } catch (error) {
-    return { invalid: whyUnread(error) }
-  }
-  const data = { settings, emails: emails.join('\n') }
+  const read = await readWhole(settings.file, MAX_BYTES, clock).catch((error: unknown) => ({ invalid: whyUnread(error) }))
+  if ('invalid' in read) return read
+  const data = { settings, bytes: read.bytes, emails: emails.join('\n') }
   const file = beside(import.meta.url, 'directory-thread')
   const outcome = await runAside<ThreadAnswer>({ file, data, clock, deadlineMs: DEADLINE_MS, memory: MEMORY })
   if (outcome.kind === 'answer') {

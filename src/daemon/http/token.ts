@@ -2,7 +2,7 @@
 // counts at once, and compared in a time that reveals nothing of it. It must never get into an answer, a log or an error.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { isLoopback } from '../../core/model/loopback.ts'
-import { DIRECT_FILES, type Files, whyUnread } from '../../files.ts'
+import { DIRECT_FILES, type Files, whyUnreadAndCode } from '../../files.ts'
 
 /** Where a token is found. */
 export type TokenSource = { readonly file: string } | { readonly env: string }
@@ -83,7 +83,7 @@ function tokenOf(files: Pick<Files, 'look'>, file: string): { readonly token?: s
     const token = tokenIn(files.look(file, MAX_TOKEN_BYTES).text())
     return token === undefined ? { why: 'has no token' } : { token }
   } catch (error) {
-    return { why: whyUnread(error) }
+    return { why: whyUnreadAndCode(error) }
   }
 }
 

@@ -1,6 +1,5 @@
 // The files of envelopes: which files are a team's, and what they declare. A file that is wrong is reported as its envelope's, is returned without
 // declarations, so that its last good form stays, and changes nothing for any other file (docs/delegation.md).
-import { realpathSync } from 'node:fs'
 import { resolve, sep } from 'node:path'
 import { type Around, declaredBy, measure, refusalOf, whyTooMuch } from '../../core/envelopes/bounds.ts'
 import type { Delegated, DelegatedDocument, DelegatedFile, Envelope, PolicySet, Refusal } from '../../core/model/policy.ts'
@@ -12,6 +11,7 @@ import type { ParsedPolicyText, PolicyDocument } from '../parse.ts'
 import { problemOn, quoted, type Source } from '../yaml.ts'
 import { linesOf } from './digest.ts'
 import type { HomeOf, PolicyText } from './files.ts'
+import { ifFound, realPathOf, type Steps } from './steps.ts'
 
 /** An envelope with its paths. */
 export interface EnvelopeSource extends Envelope {
@@ -22,18 +22,13 @@ export interface EnvelopeSource extends Envelope {
 const MAX_ENVELOPE_TEXT = 512 * 1024
 
 /** The envelope whose path is nearest above a real path. */
-export function homesOf(envelopes: readonly EnvelopeSource[], cwd: string): HomeOf {
-  const homes = envelopes.flatMap(({ name, policies }) => policies.map((path) => ({ name, real: realOf(resolve(cwd, path)) })))
+export function* homesOf(envelopes: readonly EnvelopeSource[], cwd: string): Steps<HomeOf> {
+  const homes: { readonly name: string; readonly real: string }[] = []
+  for (const { name, policies } of envelopes) {
+    for (const path of policies.map((one) => resolve(cwd, one))) homes.push({ name, real: (yield* ifFound(realPathOf(path))) ?? path })
+  }
   const nearest = homes.toSorted((a, b) => b.real.length - a.real.length)
   return (real) => nearest.find((home) => real === home.real || real.startsWith(`${home.real}${sep}`))?.name
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path
-  }
 }
 
 interface OwnedFile extends ParsedPolicyText {

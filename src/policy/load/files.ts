@@ -2,15 +2,16 @@
 // mounted ConfigMap count, which lead through `..data`. A link must stay within its policy folder, but the path itself may be a link to anywhere
 // (git-sync). All texts are of one state: files that change while they are read are read again.
 import { isUtf8 } from 'node:buffer'
-import { type BigIntStats, constants, type Dirent, opendirSync, realpathSync, statSync } from 'node:fs'
+import { type BigIntStats, constants, type Dirent } from 'node:fs'
 import { isAbsolute, join, normalize, relative, resolve, sep } from 'node:path'
 import type { Problem } from '../../core/model/problem.ts'
 import { compareText } from '../../core/model/scope.ts'
-import { FileError, readBytes } from '../../files.ts'
+import { FileError, identityOf, readBytes, whyUnread } from '../../files.ts'
 import { MAX_PROBLEMS_TOGETHER, MAX_SET_TEXT } from '../bounds.ts'
 import type { ProblemCode } from '../codes.ts'
 import { withoutLine } from '../tree.ts'
 import { type Place, placeAt, sourceOf } from '../yaml.ts'
+import { atOnce, bytesOf, entriesOf, realPathOf, type Steps, statsOf } from './steps.ts'
 
 /** Sets are kept in memory and in the ledger, once for each workspace, even when aliases make the files short. */
 export function beyondText(said: readonly (readonly string[])[]): Problem | undefined {
@@ -61,11 +62,19 @@ const NO_HOMES: HomeOf = () => undefined
 
 export interface PolicyText extends PolicyFile {
   readonly text: string
+  /** The envelope in whose folder it is; absent: platform's. */
+  readonly home?: string
 }
 
-interface ReadFiles {
-  readonly texts: readonly PolicyText[]
+export interface FoundFile extends Omit<PolicyText, 'text'> {
+  readonly bytes: Buffer
+}
+
+/** Policy files as they were at one time. */
+export interface FoundFiles {
+  readonly files: readonly FoundFile[]
   readonly problems: readonly FileProblem[]
+  readonly stamp: string
 }
 
 const MAX_FILES = 10_000
@@ -106,26 +115,28 @@ function spentAt({ spent, homeOf }: Pick<Walk, 'spent' | 'homeOf'>, real: string
 }
 
 /** Lists the policy files of `paths`, each real file once, sorted by the path shown. Never throws. */
-export function listPolicyFiles(paths: readonly string[], cwd: string, homeOf = NO_HOMES): Listing {
+export const listPolicyFiles = (paths: readonly string[], cwd: string): Listing => atOnce(listing(paths, cwd, NO_HOMES))
+
+export function* listing(paths: readonly string[], cwd: string, homeOf: HomeOf): Steps<Listing> {
   const found: Walk['found'] = new Map()
   const folders = new Set<string>()
   const problems: FileProblem[] = []
   const spent: Walk['spent'] = new Map()
-  for (const path of new Set(paths)) listRoot(path, cwd, { found, folders, problems, spent, homeOf })
+  for (const path of new Set(paths)) yield* listRoot(path, cwd, { found, folders, problems, spent, homeOf })
   const files = [...found].map(([real, { shown, roots }]) => ({ real, shown, roots })).sort((a, b) => compareText(a.shown, b.shown))
   const stamps = [...found].map(([real, { shown, stamp }]) => `${shown}|${real}|${stamp}`)
   const stamp = [...stamps, ...problems.map(({ problem }) => problem.message)].sort().join('\n')
   return { files, folders: [...folders], problems, stamp, bytes: [...spent.values()].reduce((sum, { bytes }) => sum + bytes, 0) }
 }
 
-function listRoot(path: string, cwd: string, into: Omit<Walk, 'root' | 'realRoot' | 'seen'>): void {
+function* listRoot(path: string, cwd: string, into: Omit<Walk, 'root' | 'realRoot' | 'seen'>): Steps<void> {
   const absolute = resolve(cwd, path)
   const shown = shownPath(path, cwd)
   try {
-    const realRoot = realpathSync(absolute)
+    const realRoot = yield* realPathOf(absolute)
     const walk = { ...into, root: path, realRoot, seen: new Set<string>() }
-    const stats = statSync(realRoot, { bigint: true })
-    if (stats.isDirectory()) walkFolder(walk, realRoot, shown, 0)
+    const stats = yield* statsOf(realRoot)
+    if (stats.isDirectory()) yield* walkFolder(walk, realRoot, shown, 0)
     else addFile(walk, realRoot, shown === '' ? path : shown, stats)
   } catch (error) {
     into.problems.push(withHome(fileProblem([path], shown || path, error), into.homeOf(absolute)))
@@ -140,12 +151,12 @@ export function shownPath(path: string, cwd: string): string {
 
 const isOutside = (way: string): boolean => way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)
 
-function walkFolder(walk: Walk, real: string, shown: string, depth: number): undefined {
+function* walkFolder(walk: Walk, real: string, shown: string, depth: number): Steps<undefined> {
   if (walk.seen.has(real)) return
   walk.seen.add(real)
   walk.folders.add(real)
   if (depth > MAX_DEPTH) return complain(walk, real, shown, 'TOO_LARGE', `folders are nested more than ${MAX_DEPTH} deep`)
-  const entries = entriesOf(walk, real)
+  const entries = yield* namesIn(walk, real)
   if (!entries)
     return complain(
       walk,
@@ -158,7 +169,7 @@ function walkFolder(walk: Walk, real: string, shown: string, depth: number): und
     if (entry.name.startsWith('.')) continue
     const path = join(shown, entry.name)
     try {
-      visitEntry(walk, join(real, entry.name), path, { depth, isLink: entry.isSymbolicLink() })
+      yield* visitEntry(walk, join(real, entry.name), path, { depth, isLink: entry.isSymbolicLink() })
     } catch (error) {
       if (isPolicyName(entry.name) || !entry.isSymbolicLink())
         walk.problems.push(withHome(fileProblem([walk.root], path, error), walk.homeOf(join(real, entry.name))))
@@ -167,27 +178,18 @@ function walkFolder(walk: Walk, real: string, shown: string, depth: number): und
 }
 
 /** The entries of a folder, by name; undefined when there are too many. */
-function entriesOf(walk: Walk, folder: string): readonly Dirent[] | undefined {
-  const opened = opendirSync(folder)
+function* namesIn(walk: Walk, folder: string): Steps<readonly Dirent[] | undefined> {
   const { spent, most } = spentAt(walk, folder)
-  try {
-    const entries: Dirent[] = []
-    for (let entry = opened.readSync(); entry; entry = opened.readSync()) {
-      spent.names += 1
-      if (spent.names > most.names) return undefined
-      entries.push(entry)
-    }
-    return entries.sort((a, b) => compareText(a.name, b.name))
-  } finally {
-    opened.closeSync()
-  }
+  const entries = yield* entriesOf(folder, most.names - spent.names + 1)
+  spent.names += entries.length
+  return spent.names > most.names ? undefined : entries.sort((a, b) => compareText(a.name, b.name))
 }
 
-export const isPolicyName = (name: string): boolean => /\.ya?ml$/i.test(name)
+const isPolicyName = (name: string): boolean => /\.ya?ml$/i.test(name)
 
-function visitEntry(walk: Walk, path: string, shown: string, { depth, isLink }: { depth: number; isLink: boolean }): undefined {
-  const real = isLink ? realpathSync(path) : path
-  const stats = statSync(real, { bigint: true })
+function* visitEntry(walk: Walk, path: string, shown: string, { depth, isLink }: { depth: number; isLink: boolean }): Steps<undefined> {
+  const real = isLink ? yield* realPathOf(path) : path
+  const stats = yield* statsOf(real)
   if (!stats.isDirectory() && !isPolicyName(path)) return
   if (isLink && isOutside(relative(walk.realRoot, real))) {
     const what = `is a link that leaves the policy folder: it leads to ${real}`
@@ -198,7 +200,7 @@ function visitEntry(walk: Walk, path: string, shown: string, { depth, isLink }: 
     const what = `is a link that leaves the folder of envelope ${home}: it leads to ${real}`
     return complain(walk, path, shown, 'LINK_OUTSIDE', what, 'copy its target into the folder')
   }
-  if (stats.isDirectory()) walkFolder(walk, real, shown, depth + 1)
+  if (stats.isDirectory()) yield* walkFolder(walk, real, shown, depth + 1)
   else addFile(walk, real, shown, stats)
 }
 
@@ -221,8 +223,7 @@ function addFile(walk: Walk, real: string, shown: string, stats: BigIntStats): u
   if (spent.bytes > most.bytes)
     return refuse(`and the policy files before it have more than the ${most.bytes} bytes that are read together`)
   spent.files += 1
-  const stamp = [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':')
-  walk.found.set(real, { shown, roots: [walk.root], stamp })
+  walk.found.set(real, { shown, roots: [walk.root], stamp: identityOf(stats) })
 }
 
 function complain(walk: Walk, real: string, shown: string, code: ProblemCode, what: string, hint?: string): undefined {
@@ -235,54 +236,59 @@ function complain(walk: Walk, real: string, shown: string, code: ProblemCode, wh
 
 const withHome = (one: FileProblem, home: string | undefined): FileProblem => (home === undefined ? one : { ...one, home })
 
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'does not exist',
-  EACCES: 'may not be read by this user',
-  EPERM: 'may not be read by this user',
-  ELOOP: 'is a link that leads back to itself',
-  ENOTDIR: 'does not exist: a part of the path is a file',
-}
-
-/** Why a file could not be read, to follow its name. */
-export function whyUnread(error: unknown): string {
-  if (error instanceof FileError) return error.message
-  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
-  return (code && REASONS[code]) ?? `cannot be read: ${code ?? (error instanceof Error ? error.message : String(error))}`
-}
-
 function fileProblem(roots: readonly string[], shown: string, error: unknown): FileProblem {
   if (error instanceof FileError) {
     const at = { file: shown, line: 1, column: 1 }
     return { problem: { severity: 'error', code: error.code, message: `${shown} ${error.message}`, at }, roots }
   }
-  const place = error instanceof UnfitFileError ? error.place : {}
-  return { problem: { severity: 'error', code: 'FILE_UNREADABLE', message: `${shown} ${whyUnread(error)}`, ...place }, roots }
+  const unfit = error instanceof UnfitFileError ? error : undefined
+  const why = unfit ? `cannot be read: ${unfit.message}` : whyUnread(error)
+  return { problem: { severity: 'error', code: 'FILE_UNREADABLE', message: `${shown} ${why}`, ...unfit?.place }, roots }
 }
 
 /** Reads the policy files of `paths`, all of one state. Never throws. */
-export function readPolicyFiles(paths: readonly string[], cwd: string, homeOf = NO_HOMES): ReadFiles {
-  let before = listPolicyFiles(paths, cwd, homeOf)
+export function* readPolicyFiles(paths: readonly string[], cwd: string, homeOf: HomeOf): Steps<FoundFiles> {
+  let before = yield* listing(paths, cwd, homeOf)
   for (let reading = 1; reading <= MAX_READINGS; reading += 1) {
-    const read = readListed(before, homeOf)
-    const after = listPolicyFiles(paths, cwd, homeOf)
-    if (after.stamp === before.stamp) return read
+    const read = yield* readListed(before, homeOf)
+    const after = yield* listing(paths, cwd, homeOf)
+    if (after.stamp === before.stamp) return { ...read, stamp: after.stamp }
     before = after
   }
   const message = `the policy files changed during each of ${MAX_READINGS} readings; they are read again when they rest`
-  return { texts: [], problems: [{ problem: { severity: 'error', code: 'FILE_UNREADABLE', message }, roots: [...paths] }] }
+  return { files: [], problems: [{ problem: { severity: 'error', code: 'FILE_UNREADABLE', message }, roots: [...paths] }], stamp: '' }
 }
 
-function readListed(listing: Listing, homeOf: HomeOf): ReadFiles {
-  const texts: PolicyText[] = []
+function* readListed(listing: Listing, homeOf: HomeOf): Steps<Omit<FoundFiles, 'stamp'>> {
+  const files: FoundFile[] = []
   const problems = [...listing.problems]
   for (const file of listing.files) {
+    const home = homeOf(file.real)
     try {
-      texts.push({ ...file, text: decode(file.shown, readBytes(file.real, MAX_FILE_BYTES, constants.O_NOFOLLOW)) })
+      const bytes = yield* bytesOf(file.real, MAX_FILE_BYTES, constants.O_NOFOLLOW)
+      files.push({ ...file, bytes, home })
     } catch (error) {
-      problems.push(withHome(fileProblem(file.roots, file.shown, error), homeOf(file.real)))
+      problems.push(withHome(fileProblem(file.roots, file.shown, error), home))
     }
   }
-  return { texts, problems }
+  return { files, problems }
+}
+
+/** What the files say, and what is no text. */
+export function textsOf({ files, problems }: Omit<FoundFiles, 'stamp'>): {
+  readonly texts: readonly PolicyText[]
+  readonly problems: readonly FileProblem[]
+} {
+  const texts: PolicyText[] = []
+  const found = [...problems]
+  for (const { bytes, ...file } of files) {
+    try {
+      texts.push({ ...file, text: decode(file.shown, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)) })
+    } catch (error) {
+      found.push(withHome(fileProblem(file.roots, file.shown, error), file.home))
+    }
+  }
+  return { texts, problems: found }
 }
 
 function decode(shown: string, bytes: Buffer): string {
@@ -318,11 +324,9 @@ const REPLACEMENT = '\uFFFD'
 const REPLACEMENT_BYTES = Buffer.from(REPLACEMENT)
 
 class UnfitFileError extends Error {
-  readonly code: string
   readonly place: Place
-  constructor(why: string, place: Place = {}) {
+  constructor(why: string, place: Place) {
     super(why)
-    this.code = why
     this.place = place
   }
 }

@@ -1,14 +1,16 @@
 // Reads commits and trees from a repository's own files, loose or packed, to find what a commit holds at a path. It runs no program and reads only
 // the repository and its alternates. An object that cannot be read is unknown, never an error.
-import { closeSync, readdirSync, readSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
-import { openFile, readBytes, readText } from '../../files.ts'
+import { bytesAt, bytesOf, entriesOf, ifFound, type Steps } from './steps.ts'
 
 /** Larger trees and commits are not those of a policy repository. Choice. */
 const MAX_OBJECT_BYTES = 16 * 1024 * 1024
-const MAX_INDEX_BYTES = 256 * 1024 * 1024
+/** Of a pack that begin with the same byte. Choice. */
+const MAX_IDS = 1_000_000
+const MAX_ALTERNATES_BYTES = 64 * 1024
+const MAX_ALTERNATES = 32
 /** git itself makes chains of 50 at most. */
-const MAX_DELTAS = 4_096
+const MAX_DELTAS = 300
 const MAX_ENTRIES = 100_000
 
 /** One object's kind and content. */
@@ -32,37 +34,42 @@ export interface TreeEntry {
 
 export interface Repository {
   /** Of a commit's root tree; undefined when it cannot be read. */
-  rootOf(commit: string): string | undefined
+  rootOf(commit: string): Steps<string | undefined>
   /** Undefined when it cannot be read. */
-  entriesOf(tree: string): readonly TreeEntry[] | undefined
+  entriesOf(tree: string): Steps<readonly TreeEntry[] | undefined>
 }
 
 /** The objects of `gitDir`, the common folder of all worktrees. */
-export function openRepository(gitDir: string): Repository {
-  const stores = [join(gitDir, 'objects'), ...alternatesOf(join(gitDir, 'objects'))]
-  const object = (id: string): GitObject | undefined => {
-    try {
-      return stores.map((store) => loose(store, id) ?? packed(store, id)).find((found) => found !== undefined)
-    } catch {
-      return undefined
+export function* openRepository(gitDir: string): Steps<Repository> {
+  const own = join(gitDir, 'objects')
+  const stores = [own, ...(yield* alternatesOf(own))]
+  function* object(id: string): Steps<GitObject | undefined> {
+    for (const store of stores) {
+      const found = yield* ifFound(objectIn(store, id))
+      if (found) return found
     }
+    return undefined
   }
   return {
-    rootOf: (commit) => /^tree ([0-9a-f]+)\n/.exec(object(commit)?.body.toString('latin1', 0, 80) ?? '')?.[1],
-    entriesOf(tree) {
-      const found = object(tree)
+    *rootOf(commit) {
+      const found = yield* object(commit)
+      return /^tree ([0-9a-f]+)\n/.exec(found?.body.toString('latin1', 0, 80) ?? '')?.[1]
+    },
+    *entriesOf(tree) {
+      const found = yield* object(tree)
       return found && found.kind === KINDS['tree'] ? entriesIn(found.body, tree.length / 2) : undefined
     },
   }
 }
 
-function alternatesOf(store: string): readonly string[] {
-  try {
-    const lines = readText(join(store, 'info/alternates'), MAX_OBJECT_BYTES).split('\n')
-    return lines.filter((line) => line !== '').map((line) => (isAbsolute(line) ? line : join(store, line)))
-  } catch {
-    return []
-  }
+function* alternatesOf(store: string): Steps<readonly string[]> {
+  const text = (yield* ifFound(bytesOf(join(store, 'info/alternates'), MAX_ALTERNATES_BYTES)))?.toString('utf8') ?? ''
+  const lines = text.split('\n').filter((line) => line !== '')
+  return lines.slice(0, MAX_ALTERNATES).map((line) => (isAbsolute(line) ? line : join(store, line)))
+}
+
+function* objectIn(store: string, id: string, maxDeltas = MAX_DELTAS): Steps<GitObject | undefined> {
+  return (yield* loose(store, id)) ?? (yield* packed(store, id, maxDeltas))
 }
 
 /** A tree is a sequence of `<mode> <name>\0<id>`. */
@@ -84,58 +91,44 @@ function entriesIn(body: Buffer, idBytes: number): readonly TreeEntry[] {
 const inflate = (bytes: Buffer, maxOutputLength: number): Buffer =>
   process.getBuiltinModule('node:zlib').inflateSync(bytes, { maxOutputLength })
 
-function loose(store: string, id: string): GitObject | undefined {
-  let bytes: Buffer
-  try {
-    bytes = readBytes(join(store, id.slice(0, 2), id.slice(2)), MAX_OBJECT_BYTES)
-  } catch {
-    return undefined
-  }
+function* loose(store: string, id: string): Steps<GitObject | undefined> {
+  const bytes = yield* ifFound(bytesOf(join(store, id.slice(0, 2), id.slice(2)), MAX_OBJECT_BYTES))
+  if (!bytes) return undefined
   const whole = inflate(bytes, MAX_OBJECT_BYTES)
   const end = whole.indexOf(0)
   const [kind = ''] = whole.toString('latin1', 0, Math.max(0, end)).split(' ')
   return { kind: KINDS[kind] ?? 0, body: whole.subarray(end + 1) }
 }
 
-function packed(store: string, id: string): GitObject | undefined {
+function* packed(store: string, id: string, maxDeltas: number): Steps<GitObject | undefined> {
   const folder = join(store, 'pack')
-  for (const name of namesIn(folder)) {
+  for (const { name } of (yield* ifFound(entriesOf(folder, MAX_ENTRIES))) ?? []) {
     if (!name.endsWith('.idx')) continue
-    const offset = offsetIn(readBytes(join(folder, name), MAX_INDEX_BYTES), Buffer.from(id, 'hex'))
-    if (offset === undefined) continue
-    const file = openFile(join(folder, `${name.slice(0, -4)}.pack`))
-    try {
-      return unpacked(file, offset, id.length / 2, (base) => loose(store, base) ?? packed(store, base))
-    } finally {
-      closeSync(file)
-    }
+    const offset = yield* offsetIn(join(folder, name), Buffer.from(id, 'hex'))
+    const pack = join(folder, `${name.slice(0, -4)}.pack`)
+    if (offset !== undefined) return yield* unpacked({ store, pack, idBytes: id.length / 2, maxDeltas }, offset)
   }
   return undefined
 }
 
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
-}
-
 /** Finds an id in a pack's index, version 2: a table of counts by first byte, the sorted ids, checksums, offsets. */
-function offsetIn(index: Buffer, id: Buffer): number | undefined {
-  if (index.length > MAX_INDEX_BYTES || index.readUInt32BE(0) !== 0xff744f63 || index.readUInt32BE(4) !== 2) return undefined
-  const fan = (byte: number): number => (byte < 0 ? 0 : index.readUInt32BE(8 + byte * 4))
-  const ids = 8 + 256 * 4
-  const total = fan(255)
-  let [low, high] = [fan((id[0] ?? 0) - 1), fan(id[0] ?? 0)]
+function* offsetIn(index: string, id: Buffer): Steps<number | undefined> {
+  const [ids, first] = [8 + 256 * 4, id[0] ?? 0]
+  const head = yield* bytesAt(index, 0, ids)
+  if (head.length < ids || head.readUInt32BE(0) !== 0xff744f63 || head.readUInt32BE(4) !== 2) return undefined
+  const fan = (byte: number): number => (byte < 0 ? 0 : head.readUInt32BE(8 + byte * 4))
+  const [from, until, total] = [fan(first - 1), fan(first), fan(255)]
+  if (until - from > MAX_IDS) return undefined
+  const alike = yield* bytesAt(index, ids + from * id.length, (until - from) * id.length)
+  let [low, high] = [0, alike.length / id.length]
   while (low < high) {
     const middle = (low + high) >>> 1
-    const order = id.compare(index, ids + middle * id.length, ids + (middle + 1) * id.length)
+    const order = id.compare(alike, middle * id.length, (middle + 1) * id.length)
     if (order === 0) {
       const offsets = ids + total * (id.length + 4)
-      const offset = index.readUInt32BE(offsets + middle * 4)
+      const offset = (yield* bytesAt(index, offsets + (from + middle) * 4, 4)).readUInt32BE()
       if (offset < 0x80000000) return offset
-      return Number(index.readBigUInt64BE(offsets + total * 4 + (offset - 0x80000000) * 8))
+      return Number((yield* bytesAt(index, offsets + total * 4 + (offset - 0x80000000) * 8, 8)).readBigUInt64BE())
     }
     if (order < 0) high = middle
     else low = middle + 1
@@ -143,31 +136,34 @@ function offsetIn(index: Buffer, id: Buffer): number | undefined {
   return undefined
 }
 
-/** Follows an object's chain of deltas to its base, then applies them in turn. */
-function unpacked(file: number, start: number, idBytes: number, named: (id: string) => GitObject | undefined): GitObject | undefined {
-  const deltas: Buffer[] = []
-  let offset = start
-  while (deltas.length < MAX_DELTAS) {
-    const head = readAt(file, offset, 64)
-    const { kind, size, at } = headerOf(head)
-    if (size > MAX_OBJECT_BYTES) return undefined
-    const data = (from: number): Buffer => inflate(readAt(file, offset + from, size + (size >> 8) + 64), size + 1)
-    if (kind === OFFSET_DELTA) {
-      const back = distanceIn(head, at)
-      deltas.push(data(back.at))
-      offset -= back.distance
-    } else if (kind === NAMED_DELTA) {
-      deltas.push(data(at + idBytes))
-      const base = named(head.toString('hex', at, at + idBytes))
-      return base && { kind: base.kind, body: deltas.reduceRight(patched, base.body) }
-    } else return { kind, body: deltas.reduceRight(patched, data(at)) }
-  }
-  return undefined
+interface Pack {
+  readonly store: string
+  readonly pack: string
+  readonly idBytes: number
+  readonly maxDeltas: number
 }
 
-function readAt(file: number, position: number, length: number): Buffer {
-  const bytes = Buffer.alloc(length)
-  return bytes.subarray(0, readSync(file, bytes, 0, length, position))
+/** Follows an object's chain of deltas to its base, then applies them in turn. */
+function* unpacked({ store, pack, idBytes, maxDeltas }: Pack, start: number): Steps<GitObject | undefined> {
+  const deltas: Buffer[] = []
+  let [offset, bytes] = [start, 0]
+  while (deltas.length <= maxDeltas) {
+    const head = yield* bytesAt(pack, offset, 64)
+    const { kind, size, at } = headerOf(head)
+    bytes += size
+    if (bytes > MAX_OBJECT_BYTES) return undefined
+    const back = kind === OFFSET_DELTA ? distanceIn(head, at) : undefined
+    const from = back?.at ?? (kind === NAMED_DELTA ? at + idBytes : at)
+    const data = inflate(yield* bytesAt(pack, offset + from, size + (size >> 8) + 64), size + 1)
+    if (kind !== OFFSET_DELTA && kind !== NAMED_DELTA) return { kind, body: deltas.reduceRight(patched, data) }
+    deltas.push(data)
+    if (back) offset -= back.distance
+    else {
+      const base = yield* objectIn(store, head.toString('hex', at, at + idBytes), maxDeltas - deltas.length)
+      return base && { kind: base.kind, body: deltas.reduceRight(patched, base.body) }
+    }
+  }
+  return undefined
 }
 
 /** Kind and size: four bits of the size in the first byte, seven in each further one. */
@@ -212,6 +208,12 @@ function patched(base: Buffer, delta: Buffer): Buffer {
   number()
   const size = number()
   const pieces: Buffer[] = []
+  let made = 0
+  const add = (piece: Buffer): void => {
+    made += piece.length
+    if (made > Math.min(size, MAX_OBJECT_BYTES)) throw new Error('a delta comes to more than its size')
+    pieces.push(piece)
+  }
   while (at < delta.length) {
     const command = delta[at] ?? 0
     at += 1
@@ -220,9 +222,9 @@ function patched(base: Buffer, delta: Buffer): Buffer {
       const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0] = parts
       const from = a + b * 0x100 + c * 0x10000 + d * 0x1000000
       const length = e + f * 0x100 + g * 0x10000 || 0x10000
-      pieces.push(base.subarray(from, from + length))
+      add(base.subarray(from, from + length))
     } else {
-      pieces.push(delta.subarray(at, at + command))
+      add(delta.subarray(at, at + command))
       at += command
     }
   }

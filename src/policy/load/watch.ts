@@ -3,6 +3,7 @@
 // and does not call back when all files are as before. It looks beside the process, because a file system that is gone must not stop that.
 import { type FSWatcher, watch } from 'node:fs'
 import type { Clock } from '../../ports.ts'
+import type { EnvelopeSource } from './delegated.ts'
 import { type Interest, type Stamp, stampOf } from './stamp.ts'
 
 interface WatchOptions {
@@ -14,8 +15,10 @@ interface WatchOptions {
   readonly pollMs?: number
   /** Default: the process's. */
   readonly cwd?: string
-  /** The stamp of before the files were read; default: that of the start. */
+  /** The stamp of the files as they were read; default: that of the start. */
   readonly since?: string | undefined
+  /** Policy folders of teams, which are read with bounds of their own. */
+  readonly envelopes?: readonly EnvelopeSource[]
 }
 
 export interface Watcher {
@@ -25,6 +28,7 @@ export interface Watcher {
 interface State {
   readonly paths: readonly string[]
   readonly cwd: string
+  readonly envelopes: readonly EnvelopeSource[]
   readonly watchers: Map<string, { readonly watcher: FSWatcher; readonly interest: Interest }>
   readonly closed: AbortController
   stamp: string
@@ -47,6 +51,7 @@ export async function watchPaths(
   const state: State = {
     paths,
     cwd: options.cwd ?? process.cwd(),
+    envelopes: options.envelopes ?? [],
     watchers: new Map(),
     closed: new AbortController(),
     stamp: STALLED,
@@ -102,9 +107,9 @@ async function compare(state: State, clock: Clock, onChange: () => unknown): Pro
 /** The files do not answer, which is a change as well. */
 const STALLED = 'stalled'
 
-/** How files are before they are read, for `since`. */
+/** How the files are before they are read, for `since`. */
 export const stampBefore = (paths: readonly string[], clock: Clock, cwd = process.cwd()): Promise<string> =>
-  stampOf(paths, cwd, clock).then(
+  stampOf(paths, cwd, clock, []).then(
     ({ stamp }) => stamp,
     () => STALLED,
   )
@@ -112,7 +117,7 @@ export const stampBefore = (paths: readonly string[], clock: Clock, cwd = proces
 /** How the files are now; their folders are watched from then on. */
 async function look(state: State, clock: Clock): Promise<string> {
   try {
-    const { stamp, wanted } = await stampOf(state.paths, state.cwd, clock)
+    const { stamp, wanted } = await stampOf(state.paths, state.cwd, clock, state.envelopes)
     arm(state, wanted, clock)
     return stamp
   } catch {

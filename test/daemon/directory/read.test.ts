@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type DirectoryError, readDirectory } from '../../../src/daemon/directory/csv.ts'
+import { type DirectoryError, parseDirectory } from '../../../src/daemon/directory/csv.ts'
 import { invalidText, readDirectoryAside } from '../../../src/daemon/directory/read.ts'
 import { realClock } from '../../support/real-clock.ts'
 
@@ -84,15 +84,9 @@ describe('a people file is invalid as a whole', () => {
       HEAD + Array.from({ length: 100_001 }, (_, index) => `p${index}@example.com,,1,2\n`).join(''),
       'people.csv:100002: has more than the 100000 rows that are read',
     ],
-    [
-      'that is too large',
-      HEAD + Array.from({ length: 17_000 }, (_, index) => `p${index}@example.com,${'x'.repeat(1000)},1,2\n`).join(''),
-      'MiB that are read',
-    ],
     ['with a row that does not end', `${HEAD}"${'x\n'.repeat(100_000)}`, 'a quote is not closed'],
   ])('%s', async (_, text, message) => {
-    writeFileSync(settings.file, text)
-    const told = readDirectory(settings).then(
+    const told = parseDirectory(settings, Buffer.from(text)).then(
       () => 'the file was taken',
       ({ message: invalid, line }: DirectoryError) => invalidText(settings.file, { invalid, line }),
     )
@@ -103,7 +97,8 @@ describe('a people file is invalid as a whole', () => {
     expect(await read('email,costCenter\n')).toEqual({ invalid: 'has no column "unit"', line: 1 })
   })
 
-  it('that is missing, or a folder', async () => {
+  it('that is missing, too large, or a folder', async () => {
+    await expect(read('x'.repeat(16 * 1024 * 1024 + 1))).resolves.toEqual({ invalid: 'has more than the 16777216 bytes that are read' })
     const missing = await readDirectoryAside({ ...settings, file: join(folder, 'none.csv') }, [], realClock())
     expect(missing).toMatchObject({ invalid: 'does not exist' })
     const isFolder = await readDirectoryAside({ ...settings, file: folder }, [], realClock())

@@ -3,7 +3,7 @@
 // nothing about the content.
 import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg'
 import { parseIntoClientConfig } from 'pg-connection-string'
-import { FileError, readWhole } from '../../../files.ts'
+import { FileError, readWhole, whyUnreadAndCode } from '../../../files.ts'
 import type { Clock } from '../../../ports.ts'
 import { LedgerError } from '../error.ts'
 import { MAX_PASSWORD_FILE_BYTES, passwordFileOf, passwordFor, shownAddress, targetOf } from './address.ts'
@@ -256,8 +256,8 @@ function poolOf(connectionString: string, name: string, passwords: Passwords): P
 type Passwords = (of: Client) => Promise<string>
 
 /**
- * Read whenever the server asks for a password, so that a new password counts at once. '' when there is none: the server's refusal is clear. While the
- * file does not answer, the last good one is used.
+ * Read whenever the server asks for a password, so that a new password counts at once. '' when there is none: the server's refusal is clear. While it
+ * is no file that can be read, the last good one is used.
  */
 function passwordsIn(file: string, name: string, clock: PostgresOptions['clock']): Passwords {
   const unusable = (why: string): LedgerError => new LedgerError('LEDGER_UNREADABLE', `${name}: the password file ${file} ${why}`)
@@ -270,9 +270,9 @@ function passwordsIn(file: string, name: string, clock: PostgresOptions['clock']
       return last
     } catch (error) {
       if (error instanceof LedgerError) throw error
-      if (error instanceof FileError && error.code === 'FILE_STALLED' && last !== undefined) return last
+      if (error instanceof FileError && last !== undefined) return last
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
-      throw unusable(`cannot be read (${error instanceof Error ? error.message : String(error)})`)
+      throw unusable(whyUnreadAndCode(error))
     }
   }
   return async ({ host, port, database = '', user = '' }) => passwordFor(await read(), { host, port, database, user }) ?? ''
