@@ -125,9 +125,11 @@ const USER_AGENT = `capkeeper/${VERSION}`
 export function openNotify(cli: Cli, { notify }: WorkspaceConfig): Channels | undefined {
   if (!notify) return undefined
   const caFile = notify.mail?.caFile
+  const authorities = caFile === undefined ? undefined : authoritiesIn(caFile, cli.files)
   return openChannels({
     config: notify,
-    mailer: notify.mail && createMailer(notify.mail, caFile === undefined ? undefined : authoritiesIn(caFile, cli.files)),
+    mailer: notify.mail && createMailer(notify.mail, authorities),
+    authorities,
     poster: createPoster({ userAgent: USER_AGENT, proxyEnv: cli.env }),
     env: cli.env,
     onSecret: (secret) => cli.secrets.add(secret),

@@ -65,7 +65,7 @@ export async function town(used: Readonly<Record<string, number>>, options: Town
       underWay -= 1
     })
   }
-  one.workspace = createWorkspace({ ...one.workspace, notifier: { settings: config.settings, label, send } })
+  one.workspace = createWorkspace({ ...one.workspace, notifier: { ...channels, settings: config.settings, label, send } })
   const life = live(one)
   onTestFinished(async () => {
     await life.stop()

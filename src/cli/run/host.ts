@@ -313,7 +313,7 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
       },
       notifier:
         channels && config.notify
-          ? { settings: config.notify.settings, label: (email: string) => host.people.label(email), send: channels.send }
+          ? { settings: config.notify.settings, label: (email: string) => host.people.label(email), ...channels }
           : undefined,
     },
     requestFailed: () => first === 'failed',

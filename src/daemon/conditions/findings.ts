@@ -214,7 +214,7 @@ export function serviceFindings(scopes: readonly Scope[], readings: WorkspaceSta
 
 const NO_CAPS = 'caps are refused for good, whatever the key, so none is kept; use and reports go on. Another plan of the service has caps'
 
-/** Keys and certificates that were good and can no longer be read. */
+/** Keys, certificates and secrets of channels that were good and can no longer be read. */
 export const fileFindings = (kept: readonly string[], workspace: string): readonly Finding[] =>
   kept.map((message) => finding('FileUnread', 'FILE_UNREADABLE', `${workspace}: ${message}; the last good one is used`, message))
 

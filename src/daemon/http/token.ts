@@ -79,12 +79,10 @@ export function tokenReader(
 
 /** The token in a file, or why there is none. */
 function tokenOf(files: Pick<Files, 'look'>, file: string): { readonly token?: string; readonly why?: string } {
-  try {
-    const token = tokenIn(files.look(file, MAX_TOKEN_BYTES).text())
-    return token === undefined ? { why: 'has no token' } : { token }
-  } catch (error) {
-    return { why: whyUnreadAndCode(error) }
-  }
+  const { secret, why } = secretOf({ file }, {}, files)
+  if (why !== undefined) return { why }
+  const token = tokenIn(secret)
+  return token === undefined ? { why: 'has no token' } : { token }
 }
 
 const tokenIn = (text: string | undefined): string | undefined => {
@@ -93,24 +91,23 @@ const tokenIn = (text: string | undefined): string | undefined => {
 }
 
 /** Without white space around it; undefined when there is none. */
-export const readToken = (token: TokenSource, env: LedgerGateOptions['env']): string | undefined => tokenIn(readSecret(token, env))
+export const readToken = (token: TokenSource, env: LedgerGateOptions['env']): string | undefined => tokenIn(secretOf(token, env).secret)
 
-/** One line without white space around it; a password may have some inside. Undefined when there is none. */
-export const readSecret = (
-  secret: TokenSource,
+/** One line without white space around it, where a password may have some inside, or why there is none. */
+export function secretOf(
+  source: TokenSource,
   env: LedgerGateOptions['env'],
   files: Pick<Files, 'look'> = DIRECT_FILES,
-): string | undefined => secretIn('file' in secret ? beginningOf(files, secret.file) : env[secret.env])
+): { readonly secret?: string; readonly why?: string } {
+  try {
+    const secret = secretIn('file' in source ? files.look(source.file, MAX_TOKEN_BYTES).text() : env[source.env])
+    return secret === undefined ? { why: 'is empty, or has more than one line' } : { secret }
+  } catch (error) {
+    return { why: whyUnreadAndCode(error) }
+  }
+}
 
 function secretIn(given: string | undefined): string | undefined {
   const text = given?.trim()
   return text === undefined || text === '' || /\p{Cc}/u.test(text) ? undefined : text
-}
-
-function beginningOf(files: Pick<Files, 'look'>, file: string): string | undefined {
-  try {
-    return files.look(file, MAX_TOKEN_BYTES).text()
-  } catch {
-    return undefined
-  }
 }

@@ -16,6 +16,7 @@ import {
 import { type Delivery, markEnded, markSending, settleOpen, type Told, type ToldEntry, withDigests } from '../../core/notify/told.ts'
 import type { FirstStop } from '../../core/use/first-stop.ts'
 import type { RecordsReader } from '../../ports.ts'
+import { fileFindings } from '../conditions/findings.ts'
 import { notice } from '../conditions/notice.ts'
 import { type StopFacts, stopOf } from '../conditions/stop.ts'
 import { peopleShown, poolsOfCycle } from '../conditions/view.ts'
@@ -41,7 +42,7 @@ interface Ending {
   readonly cut: AbortSignal
 }
 
-/** Sends what is due now; the findings tell what could not be sent. Rejects with a `LedgerError`. */
+/** Sends what is due now; the findings tell what could not be sent, and which files cannot be read. Rejects with a `LedgerError`. */
 async function tellPeople(workspace: Workspace, notifier: Notifier, signals: Ending): Promise<readonly Finding[]> {
   const { ledger, clock } = workspace
   const known = ledger.fact('told')
@@ -60,7 +61,8 @@ async function tellPeople(workspace: Workspace, notifier: Notifier, signals: End
     for (const { one, delivery } of ended) learn(trust, channelOf(one.key), delivery)
     await finish(workspace, new Map(ended.map(({ one, delivery }) => [one.key, delivery])))
   }
-  return notifyFindings(entriesOf(ledger.fact('told'), stillAsked(workspace, notifier, looked)), clock.now())
+  const unsent = notifyFindings(entriesOf(ledger.fact('told'), stillAsked(workspace, notifier, looked)), clock.now())
+  return [...unsent, ...fileFindings(await notifier.kept(), workspace.config.name)]
 }
 
 /** Records which digests are configured, before any of them is due. */

@@ -61,7 +61,7 @@ async function telling(options: WorldOptions) {
     return { kind: 'sent' as const }
   }
   const settings = { ...NOTIFY, pools: [] }
-  one.workspace = createWorkspace({ ...one.workspace, notifier: { settings, label: (address) => address, send } })
+  one.workspace = createWorkspace({ ...one.workspace, notifier: { settings, label: (address) => address, send, kept: async () => [] } })
   const life = live(one)
   onTestFinished(life.stop)
   life.set({ caps: { team: 1000 } })

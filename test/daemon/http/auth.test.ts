@@ -97,7 +97,7 @@ describe('with a token', () => {
     rmSync(file, { recursive: true })
     writeFileSync(file, '')
     expect([asks('good'), asks('bad')]).toEqual(['in', 401])
-    expect(told.slice(1)).toEqual([`the token file ${file} has no token; the last good token is used`])
+    expect(told.slice(1)).toEqual([`the token file ${file} is empty, or has more than one line; the last good token is used`])
     writeFileSync(file, 'new\n')
     expect([asks('good'), asks('new')]).toEqual([401, 'in'])
   })

@@ -133,7 +133,7 @@ describe('what fails', () => {
     expect(delivery).toEqual({ kind: 'refused', reason: expect.stringContaining(`(${fault.slice(0, 3)})`), ...more })
   })
 
-  it('nothing is wrong while the file of the password cannot be read any more: the last good one is used', async () => {
+  it('the last good password is used while its file cannot be read, which is told', async () => {
     const server = await mailServer()
     const folder = temporaryFolder()
     const file = join(folder, 'password')
@@ -148,9 +148,13 @@ describe('what fails', () => {
       files: DIRECT_FILES,
     })
     const send = () => channels.send(message('subject', 'text'), new AbortController().signal)
-    expect(await send()).toEqual({ kind: 'sent' })
     rmSync(file)
-    expect(await send()).toEqual({ kind: 'sent' })
+    const why = `the password of the mail server: ${file} does not exist (ENOENT)`
+    expect([await send(), await channels.kept()]).toEqual([{ kind: 'refused', reason: why }, []])
+    writeFileSync(file, PASSWORD)
+    expect([await send(), await channels.kept()]).toEqual([{ kind: 'sent' }, []])
+    rmSync(file)
+    expect([await send(), await channels.kept()]).toEqual([{ kind: 'sent' }, [why]])
     channels.close()
   })
 

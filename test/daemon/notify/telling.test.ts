@@ -115,7 +115,7 @@ describe('a channel that fails', () => {
     expect(new Set(receivers(mail)).size).toBe(40)
   })
 
-  it.each([30])('for %i people alone does not keep the others from their mail', async (count) => {
+  it.each([30])('for %i people alone does not keep the others from their mail, and shows the files it cannot read', async (count) => {
     const people = Array.from({ length: 40 }, (_, index) => `p${String(index).padStart(2, '0')}`)
     const one = await createWorld({ people, caps: { team: 1000 } })
     recordPast(one, uses(Object.fromEntries(people.map((name) => [name, 1000]))))
@@ -126,7 +126,8 @@ describe('a channel that fails', () => {
       reached.set(address, one.clock.monotonic())
       return { kind: 'sent' }
     }
-    one.workspace = createWorkspace({ ...one.workspace, notifier: { settings: NOTIFY, label: (email) => email, send } })
+    const kept = async () => ['the password of the mail server: /keys/mail does not exist (ENOENT)']
+    one.workspace = createWorkspace({ ...one.workspace, notifier: { settings: NOTIFY, label: (email) => email, send, kept } })
     const life = live(one)
     onTestFinished(async () => {
       await life.stop()
@@ -136,6 +137,8 @@ describe('a channel that fails', () => {
     await one.clock.pass(HOUR)
     expect(reached.size).toBe(40 - count)
     expect(Math.max(...reached.values()) / MINUTE).toBeLessThan(30)
+    const message = 'acme: the password of the mail server: /keys/mail does not exist (ENOENT); the last good one is used'
+    expect(one.workspace.conditions).toContainEqual(expect.objectContaining({ type: 'FileUnread', message }))
   })
 
   it('that may have taken a message is not given it again', async () => {
