@@ -19,6 +19,7 @@ const TESTS = [
   'test/core/**/*.test.ts',
   'test/policy/{at-once,dates,join,load,parse,people,print,yaml}*.test.ts',
   'test/api/{analytics,cut,decode,standing}*.test.ts',
+  'test/policy/edit/*.test.ts',
 ]
 
 type Mutant = Awaited<ReturnType<Stryker['runMutationTest']>>[number]
@@ -27,9 +28,11 @@ const CAUGHT = new Set(['Killed', 'Timeout'])
 const MISSED = new Set(['Survived', 'NoCoverage'])
 
 const root = join(import.meta.dirname, '../..')
-const scratch = mkdtempSync(join(tmpdir(), 'capkeeper-mutation-'))
 process.chdir(root)
 const flags = process.argv.slice(2).filter((one) => one.startsWith('--'))
+const unknown = flags.filter((one) => one !== '--idle' && !one.startsWith('--first='))
+if (unknown.length > 0) throw new Error(`${unknown.join(' ')}: there are --idle and --first=GLOB`)
+const scratch = mkdtempSync(join(tmpdir(), 'capkeeper-mutation-'))
 const named = process.argv.slice(2).filter((one) => !one.startsWith('--'))
 const mutate = named.length > 0 ? named : MUTATED
 const broken = globSync(mutate.map((one) => one.replace(/:\d.*$/, '')))

@@ -73,7 +73,8 @@ export function planEdits(input: EditInput): EditPlan {
 
 function proven(input: EditInput): EditPlan {
   const { before, wanted, files, made, nothing } = workOut(input)
-  return { kind: 'proven', files, made, nothing, warnings: files.length > 0 ? prove({ input, before, wanted, files }) : [] }
+  // An edit that says that it changes something and leaves every text as it was is refused as well.
+  return { kind: 'proven', files, made, nothing, warnings: made.length > 0 ? prove({ input, before, wanted, files }) : [] }
 }
 
 /** Apart from the proof, so that the trees of the texts before are gone when the texts after are loaded. */
