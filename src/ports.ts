@@ -9,6 +9,7 @@ import type {
   Balance,
   CapReading,
   GroupMembers,
+  Operation,
   OwnedCap,
   Roster,
   RunsReading,
@@ -50,8 +51,6 @@ export interface Random {
 
 /** SHA-256 of a UTF-8 text, 64 hex digits. */
 export type Digest = (text: string) => string
-
-export type Operation = 'Analytics' | 'UserPageAnalytics' | 'CascadeAnalytics' | 'GetUsageConfig' | 'UsageConfig' | 'GetTeamCreditBalance'
 
 /** An HTTP response as it arrived. Header names are lower case. */
 export interface WireAnswer {

@@ -1,13 +1,13 @@
 // Add-on use by person, day and model, from the data source of Analytics that some deployments have beside the four of the interface
 // (docs/service.md, Add-on use per person): the question, the answer, and the sums that rows of use are reduced to while they arrive. Rows
 // name people by a hash of their key. The hash never leaves this folder: results name people by e-mail. Pure.
-import type { AddOnReading, AddOnRow } from '../core/model/observed.ts'
+import type { AddOnReading, AddOnRow, ApiError, Operation } from '../core/model/observed.ts'
 import { compareText, normaliseEmail } from '../core/model/scope.ts'
 import { cents, creditsOf, DAY_MS, type Instant } from '../core/model/units.ts'
-import type { AddOnQuestion, Operation, RowPath, RowPlan } from '../ports.ts'
+import type { AddOnQuestion, RowPath, RowPlan } from '../ports.ts'
 import { BoundError } from './bounds.ts'
 import { type Fields, isAbsent, MAX_CENTS, MAX_FIGURE, numberOf, objectOf, rowsOf, setAside } from './decode.ts'
-import { type ApiError, isObject, malformed } from './errors.ts'
+import { isObject, malformed } from './errors.ts'
 import type { AnalyticsRequest, WireFilter } from './wire.ts'
 
 /** Marks a row that is already a sum: no JSON has a symbol as key. */

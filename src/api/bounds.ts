@@ -1,5 +1,5 @@
 // Bounds on the answers of a service, and the error past one (docs/operations.md, Bounds). Sizes are in bytes, after decompression.
-import type { Operation } from '../ports.ts'
+import type { Operation } from '../core/model/observed.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB

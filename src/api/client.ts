@@ -1,6 +1,6 @@
 // The six operations as methods: encodes each question, sets its timeout and urgency, and hands it to send.ts. Whoever must not write gets the
 // reading client, which has no method that writes. Also sums runs of agents by day.
-import type { CapReading, RunsReading } from '../core/model/observed.ts'
+import { ApiError, type CapReading, type RunsReading } from '../core/model/observed.ts'
 import type { Cap } from '../core/model/policy.ts'
 import type { Scope } from '../core/model/scope.ts'
 import { cents, creditsOf, DAY_MS, type Instant } from '../core/model/units.ts'
@@ -53,7 +53,7 @@ import {
   setAside,
   spellingSighting,
 } from './decode.ts'
-import { ApiError } from './errors.ts'
+
 import type { KeyName } from './keys.ts'
 import { type ApiRequest, type ClientOptions, createSender, type Sender } from './send.ts'
 import type { Urgency } from './transport/queue.ts'

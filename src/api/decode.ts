@@ -2,11 +2,11 @@
 // strings, names may have the live spelling. A value that cannot be understood is `malformed`, never guessed.
 
 import type { WireObservation } from '../core/interpret/evidence.ts'
-import type { Balance, Cycle, GroupMembers, MemberStatus, Person, Roster, SetAside } from '../core/model/observed.ts'
+import type { Balance, Cycle, GroupMembers, MemberStatus, Operation, Person, Roster, SetAside } from '../core/model/observed.ts'
 import type { Cap } from '../core/model/policy.ts'
 import { compareText, isEmail, normaliseEmail } from '../core/model/scope.ts'
 import { type Credits, cents, credits, creditsOf, DAY_MS, type Instant, MAX_CAP } from '../core/model/units.ts'
-import type { Operation, RowPlan } from '../ports.ts'
+import type { RowPlan } from '../ports.ts'
 import { isObject, malformed } from './errors.ts'
 
 export type Fields = Readonly<Record<string, unknown>>

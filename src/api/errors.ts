@@ -3,8 +3,8 @@
 // service's own words go through `tidy` first, because a service may echo the key that it refuses.
 
 import type { AspectValue, WireObservation } from '../core/interpret/evidence.ts'
-import type { ApiErrorKind } from '../core/model/observed.ts'
-import type { Operation, WireAnswer } from '../ports.ts'
+import { ApiError, type ApiErrorFacts, type ApiErrorKind, type Operation } from '../core/model/observed.ts'
+import type { WireAnswer } from '../ports.ts'
 import { isTooDeep, TOO_DEEP } from './bounds.ts'
 import { PERMISSION_NAME, PERMISSION_OF } from './wire.ts'
 
@@ -13,47 +13,6 @@ export const MAX_QUOTE = 300
 /** The longest pause that a `Retry-After` can ask for; the next try shows whether more is needed. Choice. */
 export const MAX_RETRY_AFTER_MS = 3_600_000
 const MAX_ERROR_TEXT = 8_192
-
-/** Everything an ApiError may carry. */
-interface ApiErrorFacts {
-  readonly operation: Operation
-  readonly kind: ApiErrorKind
-  readonly message: string
-  readonly status?: number
-  readonly retryAfterMs?: number
-  /** The permission to ask an administrator for; present when the kind is `auth`. */
-  readonly permission?: string
-  /** The workspace's plan does not include the operation: another key would not help. */
-  readonly lacksFeature?: true
-  /** The request never left: it certainly had no effect. */
-  readonly unsent?: true
-  /** Its turn did not come in time. Attempts before that were refused for the rate, so they had no effect either. */
-  readonly isLate?: true
-}
-
-/** A classified failure of the service or the network. `message` names the operation, and is free of any key. */
-export class ApiError extends Error implements ApiErrorFacts {
-  override readonly name = 'ApiError'
-  readonly operation: Operation
-  readonly kind: ApiErrorKind
-  declare readonly status?: number
-  declare readonly retryAfterMs?: number
-  declare readonly permission?: string
-  declare readonly lacksFeature?: true
-  declare readonly unsent?: true
-  declare readonly isLate?: true
-  constructor(facts: ApiErrorFacts) {
-    super(facts.message)
-    this.operation = facts.operation
-    this.kind = facts.kind
-    if (facts.status !== undefined) this.status = facts.status
-    if (facts.retryAfterMs !== undefined) this.retryAfterMs = facts.retryAfterMs
-    if (facts.permission !== undefined) this.permission = facts.permission
-    if (facts.lacksFeature) this.lacksFeature = true
-    if (facts.unsent) this.unsent = true
-    if (facts.isLate) this.isLate = true
-  }
-}
 
 /** The answer arrived, but is not as docs/service.md says. */
 export const malformed = (operation: Operation, what: string): ApiError =>

@@ -1,10 +1,9 @@
 // The service's keys: one per permission, from a file or the environment, read again when the file changes. A key's text leaves this file
 // only through `keyFor`, for a request body. No message, problem or error shows any of it, and `redact` removes it from other texts.
 import { createHash } from 'node:crypto'
+import { ApiError, type Operation } from '../core/model/observed.ts'
 import type { Problem } from '../core/model/problem.ts'
 import { DIRECT_FILES, type Files, filesOf, whyUnreadAndCode } from '../files.ts'
-import type { Operation } from '../ports.ts'
-import { ApiError } from './errors.ts'
 import { PERMISSION_NAME, PERMISSION_OF, PERMISSIONS, type Permission } from './wire.ts'
 
 export type KeySource = { readonly file: string } | { readonly env: string }

@@ -1,11 +1,13 @@
 // The questions of `doctor`: whether a service answers at all, and which permissions a key has. Each key has one client, so that its pace
 // counts all questions asked with it. Nothing here can change a cap: see `mayWrite`.
+
+import { ApiError } from '../core/model/observed.ts'
 import { TEAM } from '../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../core/model/units.ts'
 import type { Clock, Transport } from '../ports.ts'
 import { lacksAddOn } from './add-on.ts'
 import { readerOver, type ServiceReader, TIMEOUT_MS } from './client.ts'
-import { ApiError, classify, isObject } from './errors.ts'
+import { classify, isObject } from './errors.ts'
 import { createKeyRing, type KeyName, type KeyRing, type KeyRingOptions, type KeySources } from './keys.ts'
 import { type ClientOptions, createSender, type Sender, skewOf } from './send.ts'
 import { createPaces } from './transport/queue.ts'

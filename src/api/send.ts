@@ -4,10 +4,11 @@
 
 import type { WireObservation } from '../core/interpret/evidence.ts'
 import type { RequestOutcome } from '../core/model/events.ts'
+import { ApiError, type Operation } from '../core/model/observed.ts'
 import { admit, type Backoff, type Ending, ended, probing, retryDelayMs, spendRetry, startBackoff } from '../core/pace/backoff.ts'
 import type { LearnedRate, RateSettings } from '../core/pace/pace.ts'
-import type { Clock, Operation, Random, RowPlan, Transport, TransportFailure, WireAnswer } from '../ports.ts'
-import { ApiError, classify, errorSighting, isObject, notSent, outcomeOfFailure, tidy } from './errors.ts'
+import type { Clock, Random, RowPlan, Transport, TransportFailure, WireAnswer } from '../ports.ts'
+import { classify, errorSighting, isObject, notSent, outcomeOfFailure, tidy } from './errors.ts'
 import type { KeyRing, ServiceKey } from './keys.ts'
 import { createQueue, type Paces, type Permit, type Queue, type Turn, type Urgency, underSignals } from './transport/queue.ts'
 

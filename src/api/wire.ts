@@ -1,6 +1,6 @@
 // The requests and answers of all six operations as docs/service.md spells them, with the spellings of live deployments. Only types and
 // tables of names; decode.ts judges real answers. These names never leave api/ and sandbox/.
-import type { Operation } from '../ports.ts'
+import type { Operation } from '../core/model/observed.ts'
 
 /** Every operation is a POST to `{base_url}/api/v1/{Operation}`. docs/service.md, Requests. */
 export const OPERATION_PATH = '/api/v1/'

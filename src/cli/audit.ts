@@ -15,7 +15,7 @@ import { type AddOnSource, addOnFigures } from '../core/use/add-on.ts'
 import { sweep } from '../daemon/cycle/read.ts'
 import { cycleOf, desiredInputs } from '../daemon/cycle/state.ts'
 import type { DirectorySettings } from '../daemon/directory/csv.ts'
-import { readDirectoryAside } from '../daemon/directory/read.ts'
+import { readPeopleFile } from '../daemon/directory/read.ts'
 import { EMAIL_LABELS, type PeopleLabels } from '../daemon/http/status/labels.ts'
 import type { SharedLedger } from '../daemon/ledger/share.ts'
 import { readSetup } from './compose.ts'
@@ -101,7 +101,7 @@ async function auditOne(reader: WorkspaceReader<SharedLedger>, cli: Cli): Promis
 /** Compares the people file, as it is now, with the roster. */
 async function compareDirectory(settings: DirectorySettings, roster: Roster | undefined, cli: Cli): Promise<AuditedDirectory | undefined> {
   const emails = roster?.people.filter((person) => isApproved(person, roster)).map(({ email }) => email) ?? []
-  const answer = await readDirectoryAside(settings, emails, cli.clock)
+  const answer = await readPeopleFile(settings, emails, cli.clock)
   if ('invalid' in answer) return undefined
   const others = new Set(roster?.people.map(({ email }) => email))
   return {

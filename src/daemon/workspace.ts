@@ -12,6 +12,7 @@ import type { Clock, Digest, Ledger, Random, WriteClient } from '../ports.ts'
 import { type Collector, type KnownRuns, newCollector, type UndeclaredPass } from './collect/kept.ts'
 import type { Chronicle } from './conditions/chronicle.ts'
 import type { DesiredState, PlanSettings, WorkspaceState } from './cycle/state.ts'
+import type { ReadPeopleFile } from './directory/read.ts'
 import type { Notifier } from './notify/channels.ts'
 import type { Reading } from './schedule/reading.ts'
 
@@ -49,6 +50,7 @@ export interface WorkspaceParts {
   readonly clock: Clock
   readonly random: Random
   readonly digest: Digest
+  readonly readPeopleFile: ReadPeopleFile
   readonly emit: Emit
   /** Sends notifications; absent where none are configured. */
   readonly notifier?: Notifier

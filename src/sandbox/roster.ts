@@ -1,8 +1,9 @@
 // UserPageAnalytics: the people with their status and their use, summed from the raw rows. Also decides which people a request is about.
 import type { Answers, UserPageAnswer, WireUser } from '../api/wire.ts'
+import type { Operation } from '../core/model/observed.ts'
 import { normaliseEmail } from '../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../core/model/units.ts'
-import type { Operation } from '../ports.ts'
+
 import type { CapBook } from './caps.ts'
 import { type Fields, Refusal, textField, timeField } from './refusal.ts'
 import type { LastActivity, Store, StoredKey, StoredPerson } from './store.ts'

@@ -1,10 +1,11 @@
 // The embedded service: data, seeded company, time, caps, growth of use, faults and another client behind one object. The CLI, the tests and
 // `capkeeper run --sandbox` create it here.
 
+import type { Operation } from '../core/model/observed.ts'
 import { BugError } from '../core/model/problem.ts'
 import { normaliseEmail, type Scope, type ScopeKey, scopeKey, userScope } from '../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../core/model/units.ts'
-import type { Clock, Operation } from '../ports.ts'
+import type { Clock } from '../ports.ts'
 import { type CapBook, openCaps } from './caps.ts'
 import { type CompanyOptions, DEFAULT_COMPANY, MODELS, seedCompany } from './company/company.ts'
 import { between, type Draw, stream } from './company/random.ts'

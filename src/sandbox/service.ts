@@ -1,9 +1,10 @@
 // The operations of the service as functions over its data, and which permission each needs. Each checks the key first, then the fields, then
 // what they name (docs/sandbox.md, Behaviour). Knows nothing of HTTP and faults; refusals are thrown as `Refusal`, and nothing else is thrown.
 import type { BalanceAnswer, GetUsageConfigAnswer } from '../api/wire.ts'
+import type { Operation } from '../core/model/observed.ts'
 import { groupScope, type Scope, TEAM, userScope } from '../core/model/scope.ts'
 import { MAX_CAP } from '../core/model/units.ts'
-import type { Operation } from '../ports.ts'
+
 import { analytics } from './analytics/analytics.ts'
 import { cascadeAnalytics } from './cascade.ts'
 import { type Fields, fieldsOf, flagField, Refusal, textField, wholeField } from './refusal.ts'

@@ -2,8 +2,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ADD_ON_ROWS, createKeyBook, decodeAddOn, encodeAddOn, lacksAddOn, MAX_ADD_ON_SUMS } from '../../src/api/add-on.ts'
-import { ApiError } from '../../src/api/errors.ts'
 import { createCutter } from '../../src/api/transport/cut.ts'
+import { ApiError } from '../../src/core/model/observed.ts'
 
 const DAY = 86_400_000
 const FROM = Date.UTC(2026, 10, 1)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeAnalytics, decodeCascade, encodeAnalytics, encodeCascade, sumCascade } from '../../src/api/analytics.ts'
 import { decodeRuns, encodeRuns, MAX_RUN_SUMS } from '../../src/api/client.ts'
-import { ApiError } from '../../src/api/errors.ts'
+import { ApiError } from '../../src/core/model/observed.ts'
 
 type AnalyticsQuery = Parameters<typeof decodeAnalytics>[1][number]
 

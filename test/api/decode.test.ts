@@ -11,8 +11,9 @@ import {
   numberOf,
   rosterRows,
 } from '../../src/api/decode.ts'
-import { ApiError, parseJson } from '../../src/api/errors.ts'
+import { parseJson } from '../../src/api/errors.ts'
 import { createCutter } from '../../src/api/transport/cut.ts'
+import { ApiError } from '../../src/core/model/observed.ts'
 
 const READ_AT = Date.UTC(2026, 10, 20)
 

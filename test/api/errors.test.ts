@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { ApiError, classify, errorSighting, MAX_QUOTE, MAX_RETRY_AFTER_MS, outcomeOfFailure, tidy } from '../../src/api/errors.ts'
-import type { Operation } from '../../src/ports.ts'
+import { classify, errorSighting, MAX_QUOTE, MAX_RETRY_AFTER_MS, outcomeOfFailure, tidy } from '../../src/api/errors.ts'
+import { ApiError, type Operation } from '../../src/core/model/observed.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 12)
 const plain = { nowMs: NOW, redact: (text: string) => text, names: true }

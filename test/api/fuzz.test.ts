@@ -2,8 +2,9 @@
 // error; no NaN; only whole caps from 0 up; no endless wait; and never the key, however the service repeats it.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ApiError, classify, MAX_RETRY_AFTER_MS } from '../../src/api/errors.ts'
+import { classify, MAX_RETRY_AFTER_MS } from '../../src/api/errors.ts'
 import { OPERATIONS } from '../../src/api/wire.ts'
+import { ApiError } from '../../src/core/model/observed.ts'
 import { TEAM, userScope } from '../../src/core/model/scope.ts'
 import type { WireAnswer } from '../../src/ports.ts'
 import { letter, runs } from '../support/fuzz.ts'

@@ -6,7 +6,8 @@ import { createWriteClient, type ServiceWriter } from '../../src/api/client.ts'
 import { createKeyRing, type KeyRing } from '../../src/api/keys.ts'
 import type { ClientOptions, RequestEvent } from '../../src/api/send.ts'
 import { createPaces } from '../../src/api/transport/queue.ts'
-import type { Clock, Operation, Transport, TransportFailure, WireAnswer } from '../../src/ports.ts'
+import type { Operation } from '../../src/core/model/observed.ts'
+import type { Clock, Transport, TransportFailure, WireAnswer } from '../../src/ports.ts'
 
 export const KEY = 'test-key-0123456789-abcdefghijklmnop'
 

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { readDirectoryAside } from '../../src/daemon/directory/read.ts'
+import { readPeopleFile } from '../../src/daemon/directory/read.ts'
 import { systemClock } from '../../src/daemon/schedule/system.ts'
 import { atMost, median, ms, publish, ROUNDS, told, watchLoop } from './bench.ts'
 
@@ -52,7 +52,7 @@ async function measure(file: string): Promise<void> {
     const first = performance.now()
     await bare(file)
     const between = performance.now()
-    const answer = await readDirectoryAside(settings, emails, systemClock)
+    const answer = await readPeopleFile(settings, emails, systemClock)
     const read = performance.now()
     if ('invalid' in answer || answer.people.size !== ROWS)
       throw new Error(`the file was not read: ${JSON.stringify(answer).slice(0, 200)}`)
@@ -62,7 +62,7 @@ async function measure(file: string): Promise<void> {
     ours.push(read - between)
     // Looking at the event loop takes a core, so it is not done while time is taken.
     const stop = watchLoop()
-    await readDirectoryAside(settings, emails, systemClock)
+    await readPeopleFile(settings, emails, systemClock)
     stops.push(stop())
   }
   const [own, other] = [median(ours), median(theirs)]

@@ -1,18 +1,21 @@
 // A workspace whose service answers at once, in this process: what a cycle costs the daemon itself, from JSON to plan and ledger, without
 // sockets. Time is virtual, so that months of cycles take minutes.
+
 import { createWriteClient } from '../../src/api/client.ts'
 import { createKeyRing } from '../../src/api/keys.ts'
 import { createPaces } from '../../src/api/transport/queue.ts'
 import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
+import type { Operation } from '../../src/core/model/observed.ts'
 import { reconcile } from '../../src/daemon/cycle/run.ts'
 import { recall } from '../../src/daemon/cycle/state.ts'
+import { readPeopleFile } from '../../src/daemon/directory/read.ts'
 import type { LedgerStore } from '../../src/daemon/ledger/store.ts'
 import { sha256 } from '../../src/daemon/schedule/system.ts'
 import { createWorkspace } from '../../src/daemon/workspace.ts'
 import { joinDocuments } from '../../src/policy/join.ts'
 import { digestOf } from '../../src/policy/load/digest.ts'
 import { parsePolicyText } from '../../src/policy/parse.ts'
-import type { Clock, Operation, Transport } from '../../src/ports.ts'
+import type { Clock, Transport } from '../../src/ports.ts'
 
 export interface Company {
   readonly people: number
@@ -138,7 +141,7 @@ export async function instantWorkspace(name: string, company: Company, store: Le
   } as const
   const told = new Map<string, number>()
   const emit = ({ kind }: { readonly kind: string }): void => void told.set(kind, (told.get(kind) ?? 0) + 1)
-  const workspace = createWorkspace({ config, client, ledger, clock, random: { next: () => 0.5 }, digest: sha256, emit })
+  const workspace = createWorkspace({ config, client, ledger, clock, random: { next: () => 0.5 }, digest: sha256, readPeopleFile, emit })
   const state = recall(policyOf(name, company), ledger)
   workspace.state = state
   return {

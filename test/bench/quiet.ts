@@ -1,9 +1,11 @@
 // A workspace of the daemon as a quiet cycle over a big company leaves it, for benches of what is shown. It asks the service nothing.
+
 import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
 import { scopeKey, TEAM } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { learnBurned } from '../../src/daemon/collect/usage-summary.ts'
 import { desiredState, planFrom, recall } from '../../src/daemon/cycle/state.ts'
+import { readPeopleFile } from '../../src/daemon/directory/read.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { sha256, systemClock, systemRandom } from '../../src/daemon/schedule/system.ts'
 import { createWorkspace, type Workspace } from '../../src/daemon/workspace.ts'
@@ -53,6 +55,7 @@ export async function quietWorkspace(world: BigWorld): Promise<Workspace> {
     clock,
     random: systemRandom,
     digest: sha256,
+    readPeopleFile,
     emit: () => undefined,
   })
   const state = recall(policyIn(world), ledger)

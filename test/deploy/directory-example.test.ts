@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { readDirectoryAside } from '../../src/daemon/directory/read.ts'
+import { readPeopleFile } from '../../src/daemon/directory/read.ts'
 import { manifestsOf, schemaOffences } from '../support/kubernetes.ts'
 import { realClock } from '../support/real-clock.ts'
 import { readDeploy } from '../support/rules.ts'
@@ -96,7 +96,7 @@ test('from SCIM: the users of the standard, page by page, with the token', async
   expect({ status, said }).toEqual({ status: 0, said: 'wrote 3 people; 1 have no e-mail address\n' })
   expect(asked).toEqual([1, 3, 5].map((index) => `/scim/v2/Users?startIndex=${index}&count=200 Bearer secret`))
   const emails = ['bjensen@example.com', 'jsmith@example.com', 'comma@example.com']
-  const answer = await readDirectoryAside({ file, id: 'email', columns: ['costCenter', 'unit'] }, emails, realClock())
+  const answer = await readPeopleFile({ file, id: 'email', columns: ['costCenter', 'unit'] }, emails, realClock())
   expect(answer).toMatchObject({
     people: new Map([
       ['bjensen@example.com', { costCenter: '4130', unit: 'Tour Operations' }],

@@ -4,7 +4,8 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { Operation } from '../../src/ports.ts'
+import type { Operation } from '../../src/core/model/observed.ts'
+
 import { capkeeper, until } from '../support/process.ts'
 import { atEnd, CAP, type Daemon, daemon, daemonFiles, endAll, folder, heals, IS_HEAVY, pause, service } from './world.ts'
 

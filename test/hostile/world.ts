@@ -6,7 +6,8 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { Operation } from '../../src/ports.ts'
+import type { Operation } from '../../src/core/model/observed.ts'
+
 import { MAIN, until } from '../support/process.ts'
 import { realClock } from '../support/real-clock.ts'
 

@@ -2,7 +2,8 @@
 // took effect, and whether its answer was sent. A write may be held, before it takes effect or before its answer.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Operation } from '../../src/ports.ts'
+import type { Operation } from '../../src/core/model/observed.ts'
+
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { clock, now } from './time.ts'
 

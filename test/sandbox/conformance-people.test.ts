@@ -1,7 +1,8 @@
 // UserPageAnalytics and the balance, field by field, on a company that can be counted by hand; and the permissions of keys. Rows name their
 // section of docs/service.md and run twice: in process and over loopback HTTP.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Operation } from '../../src/ports.ts'
+import type { Operation } from '../../src/core/model/observed.ts'
+
 import { SANDBOX_KEYS } from '../../src/sandbox/sandbox.ts'
 import { PERMISSIONS } from '../../src/sandbox/store.ts'
 import { fakeClock } from '../support/clock.ts'

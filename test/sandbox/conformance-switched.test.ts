@@ -1,7 +1,8 @@
 // The operations under two switches of docs/sandbox.md, Behaviour: `--add-on-rows served` and `--plan no-caps`. Rows run twice: in
 // process and over loopback HTTP, on the company that can be counted by hand.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Operation } from '../../src/ports.ts'
+import type { Operation } from '../../src/core/model/observed.ts'
+
 import { SANDBOX_KEYS } from '../../src/sandbox/sandbox.ts'
 import { PERMISSION_OF } from '../../src/sandbox/service.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'

@@ -1,5 +1,6 @@
 // Sends requests to a sandbox in the two ways that must give the same answers: in process and over loopback HTTP.
-import type { Operation } from '../../src/ports.ts'
+import type { Operation } from '../../src/core/model/observed.ts'
+
 import { readFixture } from '../../src/sandbox/fixture/file.ts'
 import type { SandboxFixture } from '../support/sandbox.ts'
 

@@ -1,7 +1,8 @@
 // One row per rule, field and error condition of the operations, each naming its section of docs/service.md. Every row runs
 // twice: in process and over loopback HTTP.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Operation } from '../../src/ports.ts'
+import type { Operation } from '../../src/core/model/observed.ts'
+
 import { type SandboxFixture, startSandbox } from '../support/sandbox.ts'
 
 type Body = Readonly<Record<string, unknown>>

@@ -2,7 +2,8 @@
 // are valid ones with one or two faults, so that they pass the first checks.
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Operation } from '../../src/ports.ts'
+import type { Operation } from '../../src/core/model/observed.ts'
+
 import { OPERATION_TEXTS, openApiDocument } from '../../src/sandbox/http/openapi.ts'
 import { MAX_BODY_BYTES } from '../../src/sandbox/http/server.ts'
 import { DEFAULT_SWITCHES } from '../../src/sandbox/switches.ts'

@@ -2,7 +2,8 @@
 import { connect } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Operation } from '../../src/ports.ts'
+import type { Operation } from '../../src/core/model/observed.ts'
+
 import { MAX_BODY_BYTES, startSandboxServer } from '../../src/sandbox/http/server.ts'
 import { type SandboxFixture, startSandbox } from '../support/sandbox.ts'
 

@@ -1,6 +1,7 @@
 // Each switch of docs/sandbox.md, Behaviour: how its text is read, and its effect on answers.
 import { describe, expect, test } from 'vitest'
-import type { Operation } from '../../src/ports.ts'
+import type { Operation } from '../../src/core/model/observed.ts'
+
 import { parseSettings, SETTINGS } from '../../src/sandbox/settings.ts'
 import { DEFAULT_SWITCHES, parseSwitches, SWITCHES, type Switches } from '../../src/sandbox/switches.ts'
 import { fakeClock } from '../support/clock.ts'

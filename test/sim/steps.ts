@@ -1,10 +1,10 @@
 // The steps of the simulation that invariants see: one closed union, and the scene they may read. Nothing in it comes from the code under
 // test, except where noted.
 import type { CycleEvent, WorkspaceView } from '../../src/core/model/events.ts'
-import type { OwnedCap } from '../../src/core/model/observed.ts'
+import type { Operation, OwnedCap } from '../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
 import type { WorkspaceConfig } from '../../src/daemon/config/settings.ts'
-import type { Ledger, Operation } from '../../src/ports.ts'
+import type { Ledger } from '../../src/ports.ts'
 import type { ModelCap, PolicyModel } from './lives/policy-model.ts'
 import type { ApplyEnd } from './lives/process.ts'
 import type { Scenario } from './lives/scenario.ts'

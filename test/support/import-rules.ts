@@ -12,6 +12,8 @@ interface Reach {
   readonly types: readonly string[]
 }
 
+const CYCLE = 'src/daemon/cycle/run.ts'
+
 /** core <- policy, api, sandbox <- daemon <- console, cli <- main. */
 const REACH: Readonly<Record<string, Reach>> = {
   ports: { values: [], types: ['core'] },
@@ -157,6 +159,32 @@ function heavyStart(files: readonly SourceFile[]): readonly string[] {
   return found
 }
 
+/** All that the cycle may load: whoever judges what can write reads these and nothing else. What only shows is not among them. */
+const WRITE_HALF = [
+  ...['envelopes', 'escape', 'interpret', 'model', 'plan', 'pools', 'resolve'].map((room) => `src/core/${room}/`),
+  ...['add-on', 'turn'].map((file) => `src/core/use/${file}.ts`),
+  ...['collect/add-on', 'collect/kept', 'collect/usage', 'conditions/findings', 'conditions/notice', 'conditions/show'].map(
+    (file) => `src/daemon/${file}.ts`,
+  ),
+  ...['config/values', 'directory/learn', 'ledger/error', 'ledger/forget', 'workspace'].map((file) => `src/daemon/${file}.ts`),
+  ...['src/daemon/cycle/', 'src/daemon/ledger/values/', 'src/policy/suggest.ts', 'src/policy/schema/check.ts'],
+]
+
+/** Each way from the cycle to a file outside its half. */
+function waysOut(files: readonly SourceFile[]): readonly string[] {
+  const byPath = new Map(files.map((file) => [file.path, file]))
+  const seen = new Set<string>()
+  const visit = (path: string, way: readonly string[]): readonly string[] => {
+    const file = byPath.get(path)
+    if (seen.has(path)) return []
+    seen.add(path)
+    if (!isIn(path, WRITE_HALF)) return [[...way, path].join(' -> ')]
+    const values = file?.imports.filter(({ typeOnly }) => !typeOnly) ?? []
+    return file ? targets(file, values).flatMap((next) => visit(next, [...way, path])) : []
+  }
+  return visit(CYCLE, [])
+}
+
 /** Imports of values from files that build a schema, except in such files. */
 function generatorInputs(files: readonly SourceFile[]): readonly string[] {
   const inputs = new Set(
@@ -277,6 +305,19 @@ export const IMPORT_RULES: readonly Rule[] = [
       'src/cli/run/command.ts': "await import('../daemon/http/server.ts')\nimport type { A } from '../daemon/http/metrics/metrics.ts'",
       'src/daemon/http/server.ts': "import fastify from 'fastify'",
       'src/daemon/http/metrics/metrics.ts': "import { Gauge } from 'prom-client'",
+    },
+  },
+  {
+    rule: 'the half that may write loads nothing of the half that only shows',
+    offences: waysOut,
+    breaks: [
+      { [CYCLE]: "import { viewOf } from '../conditions/view.ts'" },
+      { [CYCLE]: "import { a } from './state.ts'", 'src/daemon/cycle/state.ts': "const a = () => import('../../core/use/forecast.ts')" },
+      { [CYCLE]: "import { ApiError } from '../../api/errors.ts'" },
+    ],
+    keeps: {
+      [CYCLE]: "import { a } from '../conditions/show.ts'\nimport type { B } from '../notify/channels.ts'",
+      'src/daemon/conditions/view.ts': "import { burnOf } from '../../core/use/burn.ts'",
     },
   },
   {

@@ -1,7 +1,9 @@
 // The embedded service over loopback HTTP for tests: started on a free port, counted, and closed again. Time does not move unless the test
 // moves its clock, so latency and rate limits need a clock that moves.
+
+import type { Operation } from '../../src/core/model/observed.ts'
 import { parseScope } from '../../src/core/model/scope.ts'
-import type { Clock, Operation, Transport } from '../../src/ports.ts'
+import type { Clock, Transport } from '../../src/ports.ts'
 import type { CompanyOptions } from '../../src/sandbox/company/company.ts'
 import type { Fixture } from '../../src/sandbox/fixture/fixture.ts'
 import type { SandboxCall } from '../../src/sandbox/http/exchange.ts'

@@ -1,5 +1,6 @@
 // A small world for the daemon's tests: a workspace on a real sandbox with the real client and the real ledger, and a clock on which time
 // passes only while nothing else can happen. No answer is scripted: results are what the parts do together.
+
 import { onTestFinished } from 'vitest'
 import { createWriteClient, type ServiceWriter } from '../../src/api/client.ts'
 import { createKeyRing } from '../../src/api/keys.ts'
@@ -7,16 +8,18 @@ import { createHttpTransport } from '../../src/api/transport/http.ts'
 import { createPaces } from '../../src/api/transport/queue.ts'
 import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
 import type { CycleEvent } from '../../src/core/model/events.ts'
+import type { Operation } from '../../src/core/model/observed.ts'
 import type { PolicyRevision, PolicySet } from '../../src/core/model/policy.ts'
 import { parseScope, type Scope, scopeKey } from '../../src/core/model/scope.ts'
 import type { CycleOptions } from '../../src/daemon/cycle/options.ts'
 import { type CycleReport, reconcile } from '../../src/daemon/cycle/run.ts'
 import { recall, type WorkspaceState } from '../../src/daemon/cycle/state.ts'
+import { readPeopleFile } from '../../src/daemon/directory/read.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { sha256 } from '../../src/daemon/schedule/system.ts'
 import { createWorkspace, type Workspace, type WorkspaceSettings } from '../../src/daemon/workspace.ts'
 import { digestOf } from '../../src/policy/load/digest.ts'
-import type { Clock, Ledger, Operation, Transport } from '../../src/ports.ts'
+import type { Clock, Ledger, Transport } from '../../src/ports.ts'
 import type { SandboxCall } from '../../src/sandbox/http/exchange.ts'
 import { startSandboxServer } from '../../src/sandbox/http/server.ts'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
@@ -39,10 +42,7 @@ interface WorldClock extends Clock {
   busy: () => boolean
 }
 
-interface Sleeper {
-  readonly at: number
-  readonly wake: () => void
-}
+type Sleeper = { readonly at: number; readonly wake: () => void }
 
 /** How many idle turns of the event loop make a wait endless. */
 const PATIENCE = 200_000
@@ -235,7 +235,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const client = createWriteClient({ transport, keys, clock, random: NO_RANDOM, rate, paces: createPaces() })
   const settings: WorkspaceSettings = { ...SETTINGS, name: options.name ?? 'acme', ...options.config }
   const open = (config: WorkspaceSettings): Workspace =>
-    createWorkspace({ config, client, ledger, clock, random: NO_RANDOM, digest: sha256, ...followed(ledger, events) })
+    createWorkspace({ config, client, ledger, clock, random: NO_RANDOM, digest: sha256, readPeopleFile, ...followed(ledger, events) })
   const world: World = {
     ...looking(sandbox, calls, events),
     clock,

@@ -14,6 +14,7 @@ import { seenKeeper } from '../../daemon/cycle/read.ts'
 import { type CycleReport, reconcile } from '../../daemon/cycle/run.ts'
 import { recall } from '../../daemon/cycle/state.ts'
 import type { WriteResult } from '../../daemon/cycle/write/outcome.ts'
+import { readPeopleFile } from '../../daemon/directory/read.ts'
 import { EMAIL_LABELS } from '../../daemon/http/status/labels.ts'
 import { leaseOf } from '../../daemon/replicas/leases.ts'
 import { sha256, systemRandom } from '../../daemon/schedule/system.ts'
@@ -133,6 +134,7 @@ async function applyOne(job: Job): Promise<Done> {
     clock: cli.clock,
     random: systemRandom,
     digest: sha256,
+    readPeopleFile,
     lease,
     emit: (event) => {
       if (event.kind === 'condition' && isWarning(event)) say(cli, config.name, event.condition.message)

@@ -1,5 +1,6 @@
 // `collect`: the order of the requests, what is said before and while they run, and how the command ends. It shares the work with a running
 // daemon: then it is four times slower than the daemon, and rests after a refusal for the rate.
+
 import type { RequestEvent } from '../../api/send.ts'
 import { plain } from '../../core/escape/terminal.ts'
 import type { Roster } from '../../core/model/observed.ts'
@@ -20,6 +21,7 @@ import { collectRunsBack, runsRequests } from '../../daemon/collect/runs.ts'
 import { learnUsage } from '../../daemon/collect/usage.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { recall, type WorkspaceState } from '../../daemon/cycle/state.ts'
+import { readPeopleFile } from '../../daemon/directory/read.ts'
 import { keyedHash } from '../../daemon/ledger/forget.ts'
 import { isLocked } from '../../daemon/ledger/sqlite/database.ts'
 import { randomSalt } from '../../daemon/schedule/system.ts'
@@ -285,7 +287,7 @@ async function readPeople(
   { client }: CollectParts,
   state: WorkspaceState,
 ): Promise<Roster> {
-  const reading = await learnUsage(client, state, { settings: config, ledger, clock: cli.clock }, signal)
+  const reading = await learnUsage(client, state, { settings: config, ledger, clock: cli.clock, readPeopleFile }, signal)
   for (const { message } of reading.findings) tellLine(cli, `${config.name}: ${message}`)
   if (!reading.newReading || !state.usage)
     throw new CommandError(`${config.name}: nobody's past can be read without the list of people (UserPageAnalytics)`)

@@ -10,6 +10,7 @@ import { createLogger, eventLog, type Logger } from '../../daemon/conditions/log
 import type { LoadedConfig } from '../../daemon/config/config.ts'
 import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { learnedKeeper } from '../../daemon/cycle/dependencies.ts'
+import { readPeopleFile } from '../../daemon/directory/read.ts'
 import { groupsShownOf } from '../../daemon/http/auth.ts'
 import { createLive, type Live } from '../../daemon/http/events.ts'
 import { createMetrics, type Metrics } from '../../daemon/http/metrics/metrics.ts'
@@ -301,6 +302,7 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
       clock: cli.clock,
       random: systemRandom,
       digest: sha256,
+      readPeopleFile,
       groupsShown: () => groupsShownOf(host.config().auth?.viewers, config.name),
       lease,
       // Saved once a cycle, because a disk write for each request would be slower than the service.

@@ -4,6 +4,7 @@
 import { closeSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import type { ServiceReader } from '../../api/client.ts'
 import { type Preview, type PreviewOptions, type PreviewParts, preview } from '../../daemon/cycle/preview.ts'
+import { readPeopleFile } from '../../daemon/directory/read.ts'
 import { sha256 } from '../../daemon/schedule/system.ts'
 import { connectReader, type Setup, type WorkspaceSetup } from '../compose.ts'
 import type { Cli } from './context.ts'
@@ -89,7 +90,7 @@ export async function withReader<L extends PreviewParts['ledger'], T>(
   const { client, close } = connectReader(cli, workspace.config, { signal })
   try {
     const ledger = await ledgerOf(workspace, client)
-    const parts = { client, settings: workspace.config, ledger, clock: cli.clock, digest: sha256 }
+    const parts = { client, settings: workspace.config, ledger, clock: cli.clock, digest: sha256, readPeopleFile }
     return await use({
       ...workspace,
       ...parts,

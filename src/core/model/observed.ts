@@ -6,8 +6,52 @@ import type { Credits, Instant } from './units.ts'
 /** Three-valued: a cap, `none` (nothing set), or `unknown`, which never causes a write. */
 export type Observed = Cap | 'unknown'
 
+/** The operations of the service (docs/service.md). */
+export type Operation = 'Analytics' | 'UserPageAnalytics' | 'CascadeAnalytics' | 'GetUsageConfig' | 'UsageConfig' | 'GetTeamCreditBalance'
+
 /** How a request can fail (docs/service.md, What the client tolerates, point 5). */
 export type ApiErrorKind = 'rate_limited' | 'auth' | 'invalid' | 'not_found' | 'server' | 'timeout' | 'network' | 'malformed'
+
+/** Everything an ApiError may carry. */
+export interface ApiErrorFacts {
+  readonly operation: Operation
+  readonly kind: ApiErrorKind
+  readonly message: string
+  readonly status?: number
+  readonly retryAfterMs?: number
+  /** The permission to ask an administrator for; present when the kind is `auth`. */
+  readonly permission?: string
+  /** The workspace's plan does not include the operation: another key would not help. */
+  readonly lacksFeature?: true
+  /** The request never left: it certainly had no effect. */
+  readonly unsent?: true
+  /** Its turn did not come in time. Attempts before that were refused for the rate, so they had no effect either. */
+  readonly isLate?: true
+}
+
+/** A classified failure of the service or the network. `message` names the operation, and is free of any key. */
+export class ApiError extends Error implements ApiErrorFacts {
+  override readonly name = 'ApiError'
+  readonly operation: Operation
+  readonly kind: ApiErrorKind
+  declare readonly status?: number
+  declare readonly retryAfterMs?: number
+  declare readonly permission?: string
+  declare readonly lacksFeature?: true
+  declare readonly unsent?: true
+  declare readonly isLate?: true
+  constructor(facts: ApiErrorFacts) {
+    super(facts.message)
+    this.operation = facts.operation
+    this.kind = facts.kind
+    if (facts.status !== undefined) this.status = facts.status
+    if (facts.retryAfterMs !== undefined) this.retryAfterMs = facts.retryAfterMs
+    if (facts.permission !== undefined) this.permission = facts.permission
+    if (facts.lacksFeature) this.lacksFeature = true
+    if (facts.unsent) this.unsent = true
+    if (facts.isLate) this.isLate = true
+  }
+}
 
 /** One reading of one scope. `failure` is present exactly when `observed` is `unknown`. */
 export interface CapReading {

@@ -2,9 +2,8 @@
 // cycle, then all days before them, later only the days that may have changed. It never decides about a cap, and its requests wait for all
 // that do.
 
-import { ApiError } from '../../api/errors.ts'
 import type { Finding } from '../../core/model/condition.ts'
-import type { AddOnReading, AddOnRow, ApiErrorKind, Cycle } from '../../core/model/observed.ts'
+import { type AddOnReading, type AddOnRow, ApiError, type ApiErrorKind, type Cycle } from '../../core/model/observed.ts'
 import { type Credits, credits, DAY_MS, HOUR_MS, type Instant, isYounger, midnight, wholeCents } from '../../core/model/units.ts'
 import { isDoubtful, type MeasuredAddOn, type MeasuredCycle } from '../../core/use/add-on.ts'
 import type { AddOnAsked } from '../../core/use/burn.ts'

@@ -15,6 +15,7 @@ import type { Clock, ReadClient, UsageFacts } from '../../ports.ts'
 import { finding, malformedRows, unread } from '../conditions/findings.ts'
 import { countReading, desiredInputs, type Planner, type WorkspaceState } from '../cycle/state.ts'
 import { learnDirectory } from '../directory/learn.ts'
+import type { ReadPeopleFile } from '../directory/read.ts'
 import { failureOf } from './add-on.ts'
 
 /** The subject of findings. */
@@ -51,10 +52,10 @@ interface UsageInputs {
 export async function learnUsage(
   client: ReadClient,
   state: WorkspaceState,
-  planner: Pick<Planner, 'settings' | 'ledger' | 'clock'>,
+  planner: Pick<Planner, 'settings' | 'ledger' | 'clock'> & { readonly readPeopleFile: ReadPeopleFile },
   signal?: AbortSignal,
 ): Promise<UsageReading> {
-  const { settings, ledger, clock } = planner
+  const { settings, ledger, clock, readPeopleFile } = planner
   const { directory } = settings
   const reading = await readUsage({
     client,
@@ -67,7 +68,7 @@ export async function learnUsage(
       directory &&
       (async (roster: Roster, found: Finding[]) => {
         const limitPercent = settings.guards.directoryShrink
-        const learned = await learnDirectory(roster, { settings: directory, memory: state.directory, limitPercent, clock })
+        const learned = await learnDirectory(roster, { settings: directory, memory: state.directory, limitPercent, clock, readPeopleFile })
         found.push(...learned.findings)
         state.directory = learned.memory
         return learned.roster

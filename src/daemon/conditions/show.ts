@@ -1,16 +1,18 @@
 // Shows what a cycle did: its outcome in one word, its events, its findings, and what the view shows. It decides nothing about caps.
 import type { Change, Disposition } from '../../core/model/change.ts'
 import type { Finding } from '../../core/model/condition.ts'
-import type { ReconcileResult } from '../../core/model/events.ts'
+import type { PoolStatus, ReconcileResult } from '../../core/model/events.ts'
 import type { PoolOfDay } from '../../core/model/journal.ts'
 import type { CapReading } from '../../core/model/observed.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { type Instant, MOST_PASSES, wholeCents } from '../../core/model/units.ts'
 import type { Planned } from '../../core/plan/plan.ts'
+import { poolFigures } from '../../core/pools/figures.ts'
+import { isSameCycle } from '../../core/use/turn.ts'
 import type { UsageReading } from '../collect/usage.ts'
 import type { PassReport } from '../cycle/pass.ts'
 import { seenIn } from '../cycle/read.ts'
-import type { DesiredState, WorkspaceState } from '../cycle/state.ts'
+import { cycleOf, type DesiredState, type WorkspaceState } from '../cycle/state.ts'
 import type { WriteResult } from '../cycle/write/outcome.ts'
 import { report, type Workspace } from '../workspace.ts'
 import {
@@ -28,7 +30,6 @@ import {
   viewerFindings,
 } from './findings.ts'
 import { type Found, notice } from './notice.ts'
-import { poolsOfCycle } from './view.ts'
 
 /** How a cycle ended. */
 export interface Outcome {
@@ -120,6 +121,39 @@ function poolsOfDay(workspace: Workspace): Readonly<Record<string, PoolOfDay>> |
     { credits, used: wholeCents(used), dealt: dealt === undefined ? undefined : wholeCents(dealt) },
   ])
   return known.length === 0 ? undefined : Object.fromEntries(known.slice(0, MOST_POOLS))
+}
+
+export type Viewed = Pick<Workspace, 'state' | 'shown'> & Partial<Pick<Workspace, 'before'>>
+
+/** The state under the present settings, or until there is one that under those before. */
+export const knownState = ({ state, before }: Viewed): WorkspaceState | undefined => state ?? before
+
+/** Pools as of the last cycle. */
+export function poolsShown(workspace: Viewed): readonly PoolStatus[] {
+  const { shown } = workspace
+  const state = knownState(workspace)
+  return (shown.desiredState?.resolution.pools ?? []).map(({ pool }): PoolStatus => {
+    const { name, credits } = pool
+    const poolState = state && Object.hasOwn(state.pools, name) ? state.pools[name] : undefined
+    const frozen = state && Object.hasOwn(state.frozenPools, name) ? state.frozenPools[name] : undefined
+    return {
+      name,
+      credits,
+      figures: poolState && poolFigures(pool, poolState),
+      dealtAt: poolState?.dealtAt === undefined ? undefined : poolState.dealtAt,
+      frozen,
+    }
+  })
+}
+
+/** Pools with figures of the present billing cycle. */
+export function poolsOfCycle(workspace: Viewed): readonly (PoolStatus & Required<Pick<PoolStatus, 'figures'>>)[] {
+  const { state } = workspace
+  const cycle = cycleOf(state?.usage)
+  return poolsShown(workspace).flatMap(({ figures, ...one }) => {
+    const pool = state?.pools[one.name]
+    return figures && pool && cycle && isSameCycle(pool.cycle, cycle) ? [{ ...one, figures }] : []
+  })
 }
 
 /** Shows a plan, and notices its findings. */

@@ -2,20 +2,19 @@
 
 import { type CapAt, effectiveCap, isApproved } from '../../core/interpret/effective.ts'
 import { unexplained } from '../../core/model/condition.ts'
-import type { GrantState, PersonStatus, PoolStatus, ScopeStatus, UseShown, WorkspaceView } from '../../core/model/events.ts'
+import type { GrantState, PersonStatus, ScopeStatus, UseShown, WorkspaceView } from '../../core/model/events.ts'
 import { compareScopes } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
-import { poolFigures } from '../../core/pools/figures.ts'
 import { addOnFigures } from '../../core/use/add-on.ts'
 import { bandOf } from '../../core/use/bands.ts'
 import { NOTHING_BURNED } from '../../core/use/burn.ts'
-import { isSameCycle } from '../../core/use/turn.ts'
 import type { RecordsReader } from '../../ports.ts'
 import { undeclaredShown } from '../collect/undeclared.ts'
 import { seenIn } from '../cycle/read.ts'
 import { cycleOf, type DesiredState, type WorkspaceState } from '../cycle/state.ts'
 import { orNothing } from '../ledger/error.ts'
 import type { Workspace } from '../workspace.ts'
+import { knownState, poolsShown, type Viewed } from './show.ts'
 
 /** Makes the view; cheap enough for every scrape. */
 export function viewOf(workspace: Workspace): WorkspaceView {
@@ -62,38 +61,6 @@ export function viewOf(workspace: Workspace): WorkspaceView {
 function burnedBefore(ledger: Pick<RecordsReader, 'fact'>): UseShown {
   const { team, groups } = ledger.fact('burned') ?? NOTHING_BURNED
   return { burned: { team, groups } }
-}
-
-type Viewed = Pick<Workspace, 'state' | 'shown'> & Partial<Pick<Workspace, 'before'>>
-
-const knownState = ({ state, before }: Viewed): WorkspaceState | undefined => state ?? before
-
-/** Pools as of the last cycle. */
-function poolsShown(workspace: Viewed): readonly PoolStatus[] {
-  const { shown } = workspace
-  const state = knownState(workspace)
-  return (shown.desiredState?.resolution.pools ?? []).map(({ pool }): PoolStatus => {
-    const { name, credits } = pool
-    const poolState = state && Object.hasOwn(state.pools, name) ? state.pools[name] : undefined
-    const frozen = state && Object.hasOwn(state.frozenPools, name) ? state.frozenPools[name] : undefined
-    return {
-      name,
-      credits,
-      figures: poolState && poolFigures(pool, poolState),
-      dealtAt: poolState?.dealtAt === undefined ? undefined : poolState.dealtAt,
-      frozen,
-    }
-  })
-}
-
-/** Pools with figures of the present billing cycle. */
-export function poolsOfCycle(workspace: Viewed): readonly (PoolStatus & Required<Pick<PoolStatus, 'figures'>>)[] {
-  const { state } = workspace
-  const cycle = cycleOf(state?.usage)
-  return poolsShown(workspace).flatMap(({ figures, ...one }) => {
-    const pool = state?.pools[one.name]
-    return figures && pool && cycle && isSameCycle(pool.cycle, cycle) ? [{ ...one, figures }] : []
-  })
 }
 
 function scopesShown(workspace: Workspace): readonly ScopeStatus[] {

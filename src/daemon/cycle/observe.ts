@@ -7,7 +7,6 @@ import { byScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/s
 import type { Instant } from '../../core/model/units.ts'
 import { entriesOf, unknownScopes } from '../../core/plan/states.ts'
 import { learnUsage } from '../collect/usage.ts'
-import { learnBurned } from '../collect/usage-summary.ts'
 import { showUsage } from '../conditions/show.ts'
 import type { Workspace } from '../workspace.ts'
 import type { CycleOptions, CycleRun } from './options.ts'
@@ -68,7 +67,6 @@ export async function refreshUsage(workspace: Workspace, state: WorkspaceState, 
     workspace.ledger.saveFact('usage', reading.facts)
     workspace.ledger.saveFact('directory', state.directory)
     recordCounted(state, workspace.ledger)
-    await learnBurned(workspace, reading.facts)
   }
   showUsage(workspace, reading)
 }

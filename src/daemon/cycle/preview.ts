@@ -9,6 +9,7 @@ import type { Clock, Digest, Ledger, ReadClient, RecordsReader } from '../../por
 import { askMeasured } from '../collect/add-on.ts'
 import { learnUsage, type UsageReading } from '../collect/usage.ts'
 import { deploymentFindings } from '../conditions/findings.ts'
+import type { ReadPeopleFile } from '../directory/read.ts'
 import { dealPools, takeDeal } from './deal.ts'
 import { probeReads } from './probe.ts'
 import { observeSweep, seenIn, sweep } from './read.ts'
@@ -20,6 +21,7 @@ export interface PreviewParts {
   readonly ledger: RecordsReader & Pick<Ledger, 'pause'>
   readonly clock: Clock
   readonly digest: Digest
+  readonly readPeopleFile: ReadPeopleFile
 }
 
 export interface PreviewOptions {

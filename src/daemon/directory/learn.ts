@@ -8,21 +8,22 @@ import { type DirectoryMemory, takeDirectory, UNCHANGED_MS, withListings } from 
 import type { Clock } from '../../ports.ts'
 import { finding } from '../conditions/findings.ts'
 import type { DirectorySettings } from './csv.ts'
-import { invalidText, readDirectoryAside } from './read.ts'
+import type { Invalid, ReadPeopleFile } from './read.ts'
 
 interface DirectoryInputs {
   readonly settings: DirectorySettings
   readonly memory: DirectoryMemory | undefined
   readonly limitPercent: number | 'off'
   readonly clock: Clock
+  readonly readPeopleFile: ReadPeopleFile
 }
 
 /** The roster with what the people file says of everybody, and what is remembered of the file from now on. */
 export async function learnDirectory(
   roster: Roster,
-  { settings, memory, limitPercent, clock }: DirectoryInputs,
+  { settings, memory, limitPercent, clock, readPeopleFile }: DirectoryInputs,
 ): Promise<{ readonly roster: Roster; readonly memory?: DirectoryMemory; readonly findings: readonly Finding[] }> {
-  const answer = await readDirectoryAside(
+  const answer = await readPeopleFile(
     settings,
     roster.people.map(({ email }) => email),
     clock,
@@ -51,3 +52,7 @@ function waiting(name: string, { next }: DirectoryMemory, limitPercent: number |
 /** `people with a value fell from 120 to 40, the limit is 20 %`. */
 const shrinkText = ({ from, to }: { readonly from: number; readonly to: number }, limitPercent: number | 'off'): string =>
   `people with a value fell from ${from} to ${to}, the limit is ${limitPercent} %`
+
+/** `people.csv:12: has an address that line 7 has as well`. */
+export const invalidText = (file: string, { invalid, line }: Invalid): string =>
+  `${basename(file)}${line === undefined ? '' : `:${line}`}: ${invalid}`

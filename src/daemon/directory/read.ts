@@ -1,6 +1,5 @@
 // Reads a people file beside the process, and parses it in a thread with bounds. None of its lines is ever shown: they have what is not to be kept.
 
-import { basename } from 'node:path'
 import type { Problem } from '../../core/model/problem.ts'
 import type { DirectoryFile } from '../../core/resolve/directory.ts'
 import { readWhole, whyUnread } from '../../files.ts'
@@ -15,13 +14,17 @@ const DEADLINE_MS = 20_000
 /** Memory of the thread, in MiB: the addresses of 100,000 people, and one row at a time. */
 const MEMORY = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 } as const
 
-interface Invalid {
+/** Why a file is invalid, and on which line. */
+export interface Invalid {
   readonly invalid: string
   readonly line?: number
 }
 
 /** What a file says: `others` are people in it who were not asked for. */
 type DirectoryAnswer = (DirectoryFile & { readonly others: readonly string[] }) | Invalid
+
+/** Reads the file, keeping only the given people. Never rejects. */
+export type ReadPeopleFile = (settings: DirectorySettings, emails: readonly string[], clock: Clock) => Promise<DirectoryAnswer>
 
 /** What the thread says, in few values: for each address that was asked for the index of its values, or -1; the other addresses by line. */
 export type ThreadAnswer =
@@ -33,8 +36,7 @@ export type ThreadAnswer =
     }
   | Invalid
 
-/** Reads the file, keeping only the given people. Never rejects. */
-export async function readDirectoryAside(settings: DirectorySettings, emails: readonly string[], clock: Clock): Promise<DirectoryAnswer> {
+export const readPeopleFile: ReadPeopleFile = async (settings, emails, clock) => {
   const read = await readWhole(settings.file, MAX_BYTES, clock).catch((error: unknown) => ({ invalid: whyUnread(error) }))
   if ('invalid' in read) return read
   const data = { settings, bytes: read.bytes, emails: emails.join('\n') }
@@ -53,17 +55,13 @@ export async function readDirectoryAside(settings: DirectorySettings, emails: re
   return { invalid: outcome.kind === 'memory' ? 'needs more memory to be read than is given' : outcome.message }
 }
 
-/** `people.csv:12: has an address that line 7 has as well`. */
-export const invalidText = (file: string, { invalid, line }: Invalid): string =>
-  `${basename(file)}${line === undefined ? '' : `:${line}`}: ${invalid}`
-
 /** How many people it lists, or what is wrong with it. Only a warning where it cannot be read, because it may exist only where capkeeper runs. */
 export async function checkPeopleFile(
   settings: DirectorySettings,
   clock: Clock,
   place?: Place,
 ): Promise<{ readonly people: number } | { readonly problem: Problem }> {
-  const answer = await readDirectoryAside(settings, [], clock)
+  const answer = await readPeopleFile(settings, [], clock)
   if (!('invalid' in answer)) return { people: answer.others.length }
   const shown = shownPath(settings.file, process.cwd())
   const { invalid, line } = answer

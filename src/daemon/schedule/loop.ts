@@ -12,7 +12,7 @@ import { collectAddOn } from '../collect/add-on.ts'
 import { keepPast } from '../collect/past.ts'
 import { collectRuns } from '../collect/runs.ts'
 import { readUndeclared, undeclaredDueAt } from '../collect/undeclared.ts'
-import { showUsageSummary } from '../collect/usage-summary.ts'
+import { learnBurned, showUsageSummary } from '../collect/usage-summary.ts'
 import { cycleFindings, policyFindings, RUNS, unread } from '../conditions/findings.ts'
 import { notice } from '../conditions/notice.ts'
 import { showCycle } from '../conditions/show.ts'
@@ -311,6 +311,7 @@ async function wakingAtGrant<T>(
 async function readUsage(workspace: Workspace, state: WorkspaceState, agenda: Agenda, options: StepOptions): Promise<void> {
   const { clock, config, random } = workspace
   await refreshUsage(workspace, state, options.stop)
+  if (state.usage) await learnBurned(workspace, state.usage)
   const isKnown = state.usage !== undefined
   const delay = isKnown ? config.usageIntervalMs : Math.min(config.usageIntervalMs, config.intervalMs)
   agenda.usageAt = clock.monotonic() + nextCycleDelay(delay, random.next())

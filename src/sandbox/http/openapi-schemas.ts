@@ -13,8 +13,9 @@ import type {
   WireScope,
   WireUser,
 } from '../../api/wire.ts'
+import type { Operation } from '../../core/model/observed.ts'
 import { MAX_CAP } from '../../core/model/units.ts'
-import type { Operation } from '../../ports.ts'
+
 import { type AnalyticsField, type AnalyticsSource, FILTERS, sourcesServed } from '../analytics/fields.ts'
 import { MAX_ALIAS, MAX_PARTS } from '../analytics/query.ts'
 import { IDES } from '../company/company.ts'

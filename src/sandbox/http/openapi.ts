@@ -1,6 +1,7 @@
 // The service as an OpenAPI 3.1 document: made from the tables that the operations use, for the switches in force, and served at
 // /openapi.json. Points that docs/service.md leaves open are marked `x-choice`.
-import type { Operation } from '../../ports.ts'
+import type { Operation } from '../../core/model/observed.ts'
+
 import { PERMISSION_OF, WITHOUT_CAPS } from '../service.ts'
 import type { Switches } from '../switches.ts'
 import { answerSchemas, REQUEST_SCHEMAS, type Schema, sharedSchemas } from './openapi-schemas.ts'

@@ -3,7 +3,8 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
-import { ApiError } from '../../../src/api/errors.ts'
+import { ApiError } from '../../../src/core/model/observed.ts'
+
 import { credits, DAY_MS, midnight } from '../../../src/core/model/units.ts'
 import { historyPlan, wantedDays } from '../../../src/daemon/collect/history.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'

@@ -1,8 +1,9 @@
 // Reading people, groups and the balance: a part that fails keeps its last known good value, is reported, and never stops the others.
 import { describe, expect, test } from 'vitest'
+import type { Operation } from '../../../src/core/model/observed.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
-import type { Operation, Transport } from '../../../src/ports.ts'
+import type { Transport } from '../../../src/ports.ts'
 import { CYCLE, HOUR, NOW } from '../../support/declare.ts'
 import { living, MINUTE, outage, passUntil, SECOND } from '../../support/living.ts'
 import { type Declared, testWorld, worldClock } from '../../support/world.ts'

@@ -49,7 +49,7 @@ describe('the view', () => {
     one.setStatus('p002', 'PENDING')
     one.removePerson('p003')
     for (const who of ['p001', 'p002', 'p004']) one.sandbox.recordUse(`${who}@example.com`, 140_000)
-    await one.clock.until(learnUsage(one.client, one.state, { settings: one.workspace.config, ledger: one.ledger, clock: one.clock }))
+    await one.clock.until(learnUsage(one.client, one.state, { ...one.workspace, settings: one.workspace.config }))
     const { people } = viewOf(one.workspace)
     expect(people).toHaveLength(17)
     expect(people[0]).toEqual({ email: 'p004@example.com', cap: 500, used: 900, source: 'estimated', band: 'at_cap' })

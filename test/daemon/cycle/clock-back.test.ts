@@ -1,7 +1,8 @@
 // A wall clock that was a month ahead and is set back: whatever it dated still ends in time.
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
-import type { Operation, Transport } from '../../../src/ports.ts'
+import type { Operation } from '../../../src/core/model/observed.ts'
+import type { Transport } from '../../../src/ports.ts'
 import { DAY, HOUR } from '../../support/declare.ts'
 import { MINUTE } from '../../support/living.ts'
 import { testWorld, type WorldOptions } from '../../support/world.ts'

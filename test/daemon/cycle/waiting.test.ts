@@ -1,6 +1,7 @@
 // Lowerings and clears wait for the writes that they depend on, and no change waits for ever.
 import { describe, expect, test } from 'vitest'
-import type { Operation, Transport } from '../../../src/ports.ts'
+import type { Operation } from '../../../src/core/model/observed.ts'
+import type { Transport } from '../../../src/ports.ts'
 import { email, NOW } from '../../support/declare.ts'
 import { testWorld } from '../../support/world.ts'
 

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type DirectoryError, parseDirectory } from '../../../src/daemon/directory/csv.ts'
-import { invalidText, readDirectoryAside } from '../../../src/daemon/directory/read.ts'
+import { invalidText } from '../../../src/daemon/directory/learn.ts'
+import { readPeopleFile } from '../../../src/daemon/directory/read.ts'
 import { realClock } from '../../support/real-clock.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'people-'))
@@ -12,7 +13,7 @@ const settings = { file: join(folder, 'people.csv'), id: 'email', columns: ['cos
 
 const read = (text: string | Buffer, emails: readonly string[] = ['ada@example.com']) => {
   writeFileSync(settings.file, text)
-  return readDirectoryAside(settings, emails, realClock())
+  return readPeopleFile(settings, emails, realClock())
 }
 
 const HEAD = 'email,secret,costCenter,unit\n'
@@ -99,9 +100,9 @@ describe('a people file is invalid as a whole', () => {
 
   it('that is missing, too large, or a folder', async () => {
     await expect(read('x'.repeat(16 * 1024 * 1024 + 1))).resolves.toEqual({ invalid: 'has more than the 16777216 bytes that are read' })
-    const missing = await readDirectoryAside({ ...settings, file: join(folder, 'none.csv') }, [], realClock())
+    const missing = await readPeopleFile({ ...settings, file: join(folder, 'none.csv') }, [], realClock())
     expect(missing).toMatchObject({ invalid: 'does not exist' })
-    const isFolder = await readDirectoryAside({ ...settings, file: folder }, [], realClock())
+    const isFolder = await readPeopleFile({ ...settings, file: folder }, [], realClock())
     expect(isFolder).toMatchObject({ invalid: 'is not a regular file' })
   })
 })

@@ -4,12 +4,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decodeRuns } from '../../../src/api/client.ts'
 import { decodeRoster } from '../../../src/api/decode.ts'
-import { ApiError } from '../../../src/api/errors.ts'
-import type { RunsReading } from '../../../src/core/model/observed.ts'
+import { ApiError, type RunsReading } from '../../../src/core/model/observed.ts'
 import { groupScope, scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { type Burned, foldUsage, NOTHING_BURNED } from '../../../src/core/use/burn.ts'
-import { showUsageSummary } from '../../../src/daemon/collect/usage-summary.ts'
+import { learnBurned, showUsageSummary } from '../../../src/daemon/collect/usage-summary.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import type { LedgerMode } from '../../../src/daemon/ledger/adapter.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
@@ -197,6 +196,10 @@ test('workspaces do not see each other’s use', async () => {
 
 describe('credits burned', () => {
   const DECLARED = { caps: { team: 500, 'group:a': 900 } }
+  const cycle = async (one: Awaited<ReturnType<typeof testWorld>>, declared?: Parameters<typeof one.cycle>[0]) => {
+    await one.cycle(declared)
+    if (one.state.usage) await learnBurned(one.workspace, one.state.usage)
+  }
   const burnedBy = async (one: Awaited<ReturnType<typeof testWorld>>) => {
     await showUsageSummary(one.workspace)
     return viewOf(one.workspace).use?.burned
@@ -206,23 +209,23 @@ describe('credits burned', () => {
     const one = await testWorld({ people: ['ada', 'bob'], groups: { a: ['ada'] } })
     const use = (who: string, amount: number): void => one.sandbox.recordUse(email(who), amount * 100)
     use('ada', 40)
-    await one.cycle(DECLARED)
+    await cycle(one, DECLARED)
     expect(await burnedBy(one)).toEqual({ team: 0, groups: { a: 0 } })
     await one.clock.pass(HOUR)
     use('ada', 7)
     use('bob', 2)
-    await one.cycle()
+    await cycle(one)
     expect(await burnedBy(one)).toEqual({ team: 9, groups: { a: 7 } })
     one.restart()
     expect(await burnedBy(one)).toEqual({ team: 9, groups: { a: 7 } })
     await one.clock.pass(DAY)
     use('bob', 1)
-    await one.cycle()
+    await cycle(one)
     expect(await burnedBy(one)).toEqual({ team: 10, groups: { a: 7 } })
     await one.clock.pass(CYCLE.endAt - one.clock.now() + HOUR)
     use('ada', 3)
     one.restart()
-    await one.cycle()
+    await cycle(one)
     expect(await burnedBy(one)).toEqual({ team: 13, groups: { a: 10 } })
     expect(await one.ledger.useByPerson({ fromAt: midnight(1), untilAt: midnight(1, 12) })).toEqual([
       { email: email('ada'), used: 7 },
@@ -251,26 +254,26 @@ describe('credits burned', () => {
       },
     })
     const one = await testWorld({ people: ['ada', 'bob'], wrapLedger })
-    await one.cycle({ caps: { team: 500 } })
+    await cycle(one, { caps: { team: 500 } })
     one.sandbox.recordUse(email('ada'), 700)
     isLost = true
-    await expect(one.cycle()).rejects.toThrow('does not answer')
+    await expect(cycle(one)).rejects.toThrow('does not answer')
     isLost = false
-    await one.cycle()
+    await cycle(one)
     expect((await burnedBy(one))?.team).toBe(7)
     expect(await one.ledger.useByPerson({ fromAt: NOW - DAY, untilAt: NOW + DAY })).toEqual([{ email: email('ada'), used: 7 }])
   })
 
   test('wait while the roster is doubted, and are added afterwards', async () => {
     const one = await testWorld({ people: 20 })
-    await one.cycle({ caps: { team: 500 } })
+    await cycle(one, { caps: { team: 500 } })
     const gone = Array.from({ length: 9 }, (_, index) => `p${String(index + 12).padStart(3, '0')}`)
     for (const name of gone) one.removePerson(name)
     one.sandbox.recordUse(email('p001'), 500)
-    await one.cycle()
+    await cycle(one)
     expect((await burnedBy(one))?.team).toBe(0)
     await one.clock.pass(11 * 60_000)
-    await one.cycle()
+    await cycle(one)
     expect((await burnedBy(one))?.team).toBe(5)
   })
 })

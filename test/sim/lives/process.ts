@@ -1,5 +1,6 @@
 // One capkeeper process of the simulation: the real daemon, client, ledger file, lock, log, metrics and status on simulated time, and the
 // ways it can end. Only the interfaces of ports.ts are replaced.
+
 import { createWriteClient } from '../../../src/api/client.ts'
 import { createKeyRing } from '../../../src/api/keys.ts'
 import { createPaces, type Paces } from '../../../src/api/transport/queue.ts'
@@ -11,6 +12,7 @@ import type { Config, WorkspaceConfig } from '../../../src/daemon/config/setting
 import { learnedKeeper } from '../../../src/daemon/cycle/dependencies.ts'
 import { reconcile } from '../../../src/daemon/cycle/run.ts'
 import { recall } from '../../../src/daemon/cycle/state.ts'
+import { readPeopleFile } from '../../../src/daemon/directory/read.ts'
 import { workspaceLedger } from '../../../src/daemon/ledger/workspace.ts'
 import { type Daemon, type OpenedWorkspace, type PolicyLoad, startDaemon } from '../../../src/daemon/schedule/daemon.ts'
 import { sha256 } from '../../../src/daemon/schedule/system.ts'
@@ -250,6 +252,7 @@ async function openWorkspace(
       clock,
       random,
       digest: sha256,
+      readPeopleFile,
       emit(event) {
         tell(event)
         if (event.kind === 'cycle-finished') void learning.keep()

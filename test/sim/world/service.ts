@@ -1,7 +1,9 @@
 // The service as simulated processes reach it: the sandbox behind a network that loses, delays and damages. It emits steps for requests
 // sent, effects and answers.
+
+import type { Operation } from '../../../src/core/model/observed.ts'
 import { groupScope, parseScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
-import type { Operation, Transport, TransportFailure, WireAnswer } from '../../../src/ports.ts'
+import type { Transport, TransportFailure, WireAnswer } from '../../../src/ports.ts'
 import { stream } from '../../../src/sandbox/company/random.ts'
 import { encodeRefusal } from '../../../src/sandbox/refusal.ts'
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts'

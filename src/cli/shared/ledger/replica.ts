@@ -1,8 +1,8 @@
 // Opens the ledger of a process that writes: a file has one writer, and a database may have several, which hold workspaces by leases and share
 // the rate of a key.
 import { hostname } from 'node:os'
-import { ApiError } from '../../../api/errors.ts'
 import { createKeyRing } from '../../../api/keys.ts'
+import { ApiError } from '../../../core/model/observed.ts'
 import { learnedTogether, type NamedKey, type ReplicaName, sharersOf } from '../../../core/replicas/lease.ts'
 import type { Config, WorkspaceConfig } from '../../../daemon/config/settings.ts'
 import { isPostgresAddress } from '../../../daemon/ledger/postgres/address.ts'

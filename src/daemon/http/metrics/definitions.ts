@@ -1,5 +1,5 @@
 // Names, types, labels and help texts of every metric: docs/metrics.md, to the letter. gauges.ts and metrics.ts decide the values.
-import type { Operation } from '../../../ports.ts'
+import type { Operation } from '../../../core/model/observed.ts'
 
 export interface Definition {
   readonly help: string
