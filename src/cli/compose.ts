@@ -5,15 +5,13 @@ import { createReadClient, createWriteClient, type ServiceReader, type ServiceWr
 import { createKeyRing, type KeyRing } from '../api/keys.ts'
 import type { ClientOptions } from '../api/send.ts'
 import { authoritiesIn } from '../api/transport/authorities.ts'
-import { createHttpTransport, createPoster, type HttpTransport } from '../api/transport/http.ts'
+import { createHttpTransport, type HttpTransport } from '../api/transport/http.ts'
 import { createPaces } from '../api/transport/queue.ts'
 import type { PolicyRevision } from '../core/model/policy.ts'
 import { hasErrors, InputError, type Problem } from '../core/model/problem.ts'
 import { networkProblems } from '../daemon/config/config.ts'
 import { loadConfigAside } from '../daemon/config/load.ts'
 import type { Config, WorkspaceConfig } from '../daemon/config/settings.ts'
-import { type Channels, openChannels } from '../daemon/notify/channels.ts'
-import { createMailer } from '../daemon/notify/mail.ts'
 import { systemRandom } from '../daemon/schedule/system.ts'
 import { filesOf } from '../files.ts'
 import type { NetworkFlags } from './shared/args.ts'
@@ -119,20 +117,4 @@ export function openTransport(
   return createHttpTransport({ baseUrl, userAgent: USER_AGENT, proxyEnv: env, concurrency, authorities })
 }
 
-const USER_AGENT = `capkeeper/${VERSION}`
-
-/** The channels for messages to people; undefined where the config has none. */
-export function openNotify(cli: Cli, { notify }: WorkspaceConfig): Channels | undefined {
-  if (!notify) return undefined
-  const caFile = notify.mail?.caFile
-  const authorities = caFile === undefined ? undefined : authoritiesIn(caFile, cli.files)
-  return openChannels({
-    config: notify,
-    mailer: notify.mail && createMailer(notify.mail, authorities),
-    authorities,
-    poster: createPoster({ userAgent: USER_AGENT, proxyEnv: cli.env }),
-    env: cli.env,
-    onSecret: (secret) => cli.secrets.add(secret),
-    files: cli.files,
-  })
-}
+export const USER_AGENT = `capkeeper/${VERSION}`

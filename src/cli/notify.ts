@@ -2,6 +2,8 @@
 // `test` sends one message through a channel.
 
 import type { Command } from 'commander'
+import { authoritiesIn } from '../api/transport/authorities.ts'
+import { createPoster } from '../api/transport/http.ts'
 import { plain, printable } from '../core/escape/terminal.ts'
 import { InputError } from '../core/model/problem.ts'
 import type { Instant } from '../core/model/units.ts'
@@ -11,9 +13,11 @@ import type { Delivery } from '../core/notify/told.ts'
 import { loadConfigAside } from '../daemon/config/load.ts'
 import type { WorkspaceConfig } from '../daemon/config/settings.ts'
 import type { PeopleShown } from '../daemon/http/status/labels.ts'
+import { type Channels, openChannels } from '../daemon/notify/channels.ts'
 import { endedUse, happened } from '../daemon/notify/happened.ts'
+import { createMailer } from '../daemon/notify/mail.ts'
 import { dueNow } from '../daemon/notify/outbox.ts'
-import { openNotify, readSetup } from './compose.ts'
+import { readSetup, USER_AGENT } from './compose.ts'
 import { showWarnings } from './plan/run.ts'
 import { addFlags, addNetworkFlags, examples, type NetworkFlags, outputOption } from './shared/args.ts'
 import { type Cli, CommandError, EXIT, type Paint, painter, UsageError, worstExit } from './shared/context.ts'
@@ -214,3 +218,19 @@ const messageLines = ({ to, subject, text }: Message, paint: Paint): readonly st
   `${paint('dim', 'subject')}  ${plain(subject)}`,
   ...text.split('\n').map((line) => (line === '' ? '' : `  ${printable(line)}`)),
 ]
+
+/** The channels for messages to people; undefined where the config has none. */
+export function openNotify(cli: Cli, { notify }: WorkspaceConfig): Channels | undefined {
+  if (!notify) return undefined
+  const caFile = notify.mail?.caFile
+  const authorities = caFile === undefined ? undefined : authoritiesIn(caFile, cli.files)
+  return openChannels({
+    config: notify,
+    mailer: notify.mail && createMailer(notify.mail, authorities),
+    authorities,
+    poster: createPoster({ userAgent: USER_AGENT, proxyEnv: cli.env }),
+    env: cli.env,
+    onSecret: (secret) => cli.secrets.add(secret),
+    files: cli.files,
+  })
+}

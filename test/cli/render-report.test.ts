@@ -79,7 +79,7 @@ describe('a report as a page', () => {
       used: credits(10 * (index + 1)),
     }))
     const page = renderReportPage([report({ runs })], NOW)
-    expect(page).toContain('60 credits in 3 days.')
+    expect(page).toContain('60 credits of agent runs in 3 days.')
     expect(page).toContain('<figure class="chart" id="cycle-acme">')
     expect(page).not.toMatch(/\sstyle=|NaN/)
     expect(renderReportPage([report()], NOW)).not.toContain('<figure')

@@ -6,7 +6,6 @@ import { type CsvError, parse } from 'csv-parse'
 import { normaliseEmail } from '../../core/model/scope.ts'
 
 /** Bounds of a people file. */
-export const MAX_BYTES = 16 * 1024 * 1024
 const MAX_ROWS = 100_000
 /** Of one value that is kept. */
 const MAX_VALUE = 200

@@ -7,9 +7,10 @@ import { beside, runAside } from '../../policy/load/aside.ts'
 import { shownPath } from '../../policy/load/files.ts'
 import type { Place } from '../../policy/yaml.ts'
 import type { Clock } from '../../ports.ts'
-import { type DirectorySettings, MAX_BYTES } from './csv.ts'
+import type { DirectorySettings } from './csv.ts'
 
 const DEADLINE_MS = 20_000
+const MAX_BYTES = 16 * 1024 * 1024
 
 /** Memory of the thread, in MiB: the addresses of 100,000 people, and one row at a time. */
 const MEMORY = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 } as const
