@@ -168,7 +168,7 @@ async function previewOne(
   const ended = await endedUse({ state, clock, ledger }, settings)
   const shown = { desiredState, planned }
   const lately = await happened({ state, shown, pause: await ledger.pause(clock.now()), clock, ledger }, settings)
-  const due = dueNow({ config, state, shown, clock, ledger }, { settings, label: labels.label }, { ended, happened: lately })
+  const due = dueNow({ config, state, shown, clock, ledger }, { settings, ...labels }, { ended, happened: lately })
   const known = new Set(policy.set.groups.map(({ scope }) => scope.id))
   const pools = new Set(policy.set.pools.map(({ name }) => name))
   const notes = settings.owners.flatMap(({ of }) => {

@@ -5,6 +5,8 @@ import { configText, policyText, type World, workspace, world } from './world.ts
 const POLICY = `team: {cap: 400}
 users:
   - {email: ada.lovelace@example.com, cap: 50, reason: asked for by alan.turing@example.com}
+rules:
+  - {name: team of grace.hopper@example.com, when: {email: "*.hopper@example.com"}, cap: 70}
 protected: [ada.lovelace@example.com]`
 
 async function hashing(): Promise<World> {
@@ -27,7 +29,7 @@ describe('people: hash', () => {
     const { stdout } = await (await hashing()).run(...argv)
     expect(stdout).toMatch(/[0-9a-f]{12}/)
     expect(stdout).not.toContain('example.com')
-    expect(stdout).not.toMatch(/lovelace|turing|dijkstra/)
+    expect(stdout).not.toMatch(/lovelace|turing|dijkstra|hopper/)
   })
 
   const TWICE = `${POLICY}\ngrants: [{user: alan.turing@example.com, cap: 5, until: 2020-01-01, reason: old}]`.replace(

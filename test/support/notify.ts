@@ -28,5 +28,6 @@ export const due = (given: Partial<DueInputs> = {}): Due =>
     pools: [],
     told: undefined,
     label: (email) => email,
+    all: (value) => value,
     ...given,
   })

@@ -3,6 +3,7 @@ import { onTestFinished } from 'vitest'
 import { createPoster } from '../../src/api/transport/http.ts'
 import type { NotifySettings } from '../../src/core/notify/settings.ts'
 import type { WebhookFormat } from '../../src/core/notify/text.ts'
+import { EMAIL_LABELS } from '../../src/daemon/http/status/labels.ts'
 import { openChannels } from '../../src/daemon/notify/channels.ts'
 import { createMailer } from '../../src/daemon/notify/mail.ts'
 import { createWorkspace } from '../../src/daemon/workspace.ts'
@@ -65,7 +66,7 @@ export async function town(used: Readonly<Record<string, number>>, options: Town
       underWay -= 1
     })
   }
-  one.workspace = createWorkspace({ ...one.workspace, notifier: { ...channels, settings: config.settings, label, send } })
+  one.workspace = createWorkspace({ ...one.workspace, notifier: { ...channels, ...EMAIL_LABELS, settings: config.settings, label, send } })
   const life = live(one)
   onTestFinished(async () => {
     await life.stop()

@@ -4,20 +4,19 @@ import type { Command } from 'commander'
 import { shellWord } from '../../core/escape/terminal.ts'
 import type { Plan } from '../../core/model/change.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
-import type { Scope } from '../../core/model/scope.ts'
 import { pauseFindings } from '../../daemon/conditions/findings.ts'
 import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
 import { readSetup } from '../compose.ts'
 import { addFlags, addNetworkFlags, examples, ledgerArgs, type NetworkFlags, type OutputFormat, outputOption } from '../shared/args.ts'
 import { type Cli, CommandError, columnsOf, EXIT, type ExitCode, painter, worstExit } from '../shared/context.ts'
 import { openLedgers } from '../shared/ledger/ledgers.ts'
-import { labelsFor, problemsText, scopeShown } from '../shared/problems.ts'
+import { labelsFor, problemsText } from '../shared/problems.ts'
 import { readEach, saveWhole, withReader } from '../shared/reader.ts'
 import { isLedgerUrl } from '../shared/remote.ts'
 import { messageOf, tellLine } from '../shared/text.ts'
 import { renderPlanText, type TextOptions } from './render.ts'
 import { renderPlanMarkdown } from './render-markdown.ts'
-import { type PlanView, releaseBy, renderPlanJson, tellReading, unreadBecause, writeKey } from './view.ts'
+import { outcomeOf, type PlanView, releaseBy, renderPlanJson, tellReading, unreadBecause, writeKey } from './view.ts'
 
 export interface PlanFlags extends NetworkFlags {
   readonly output: OutputFormat
@@ -78,54 +77,15 @@ export function showWarnings(warnings: readonly Problem[], cli: Cli): void {
   if (warnings.length > 0) cli.stderr.write(problemsText(warnings, painter(cli.stderr)))
 }
 
-// A plan with people by e-mail or as hashes, in scopes and in texts. Nothing else in the plan changes.
-
-/** The view with people as `labels` shows them. */
+/** The view with people as `labels` shows them, wherever they are named. */
 function viewShown(view: PlanView, labels: PeopleLabels): PlanView {
-  if (labels.shown === 'email') return view
-  const { plan, outcomes, news, unread } = view
-  const keys = new Map(plan.changes.map((change) => [writeKey(change), writeKey({ ...change, scope: scopeShown(change.scope, labels) })]))
-  const ended = outcomes && [...outcomes].map(([key, one]) => [keys.get(key) ?? key, withText(one, 'error', labels)] as const)
-  return {
-    plan: planShown(plan, labels),
-    outcomes: ended && new Map(ended),
-    news: news?.map((one) => problemShown(one, labels)),
-    unread: unread === undefined ? undefined : labels.text(unread),
-  }
-}
-
-function planShown(plan: Plan, labels: PeopleLabels): Plan {
-  const scoped = <T extends { readonly scope: Scope }>(one: T): T => ({ ...one, scope: scopeShown(one.scope, labels) })
-  return {
-    ...plan,
-    changes: plan.changes.map((change) => ({
-      ...withText(scoped(change), 'reason', labels),
-      disposition: dispositionShown(change.disposition, labels),
-    })),
-    holds: plan.holds.map((hold) => ({ ...hold, changes: hold.changes.map(scoped), message: labels.text(hold.message) })),
-    unknown: plan.unknown.map((one) => ({ ...scoped(one), message: labels.text(one.message) })),
-    problems: plan.problems.map((one) => problemShown(one, labels)),
-    approvals: plan.approvals.map((one) => ({ ...withText(one, 'note', labels), releases: one.releases.map(scoped) })),
-  }
-}
-
-function dispositionShown(one: Plan['changes'][number]['disposition'], labels: PeopleLabels): typeof one {
-  if (one.kind === 'deferred') {
-    return { ...one, reason: labels.text(one.reason), ...(one.waitsFor && { waitsFor: scopeShown(one.waitsFor, labels) }) }
-  }
-  return one.kind === 'excluded' ? { ...one, reason: labels.text(one.reason) } : one
-}
-
-const problemShown = (one: Plan['problems'][number], labels: PeopleLabels): typeof one => ({
-  ...one,
-  message: labels.text(one.message),
-  ...(one.scope && { scope: scopeShown(one.scope, labels) }),
-})
-
-/** The object with the people in one of its texts, if it has that text, as `labels` shows them. */
-function withText<K extends string, T extends { readonly [key in K]?: string }>(one: T, key: K, labels: PeopleLabels): T {
-  const text = one[key]
-  return text === undefined ? one : { ...one, [key]: labels.text(text) }
+  const shown = labels.all({ ...view, outcomes: undefined })
+  const ended = shown.plan.changes.map((change, at) => {
+    const before = view.plan.changes[at]
+    const outcome = before && outcomeOf(view, before)
+    return outcome && ([writeKey(change), labels.all(outcome)] as const)
+  })
+  return { ...shown, outcomes: view.outcomes && new Map(ended.flatMap((one) => (one ? [one] : []))) }
 }
 
 /** Plans every workspace that can be planned, and leaves the exit code. */

@@ -38,7 +38,7 @@ import { showWarnings } from '../plan/run.ts'
 import { type Cli, CommandError, EXIT, painter, worstExit } from '../shared/context.ts'
 import { collectLine } from '../shared/ledger/access.ts'
 import { openOwnLedgers } from '../shared/ledger/ledgers.ts'
-import { labelsFor, scopeShown } from '../shared/problems.ts'
+import { labelsFor } from '../shared/problems.ts'
 import { readEach, type WorkspaceReader, withReader } from '../shared/reader.ts'
 import { dayText, documentText, rfc3339, tellLine } from '../shared/text.ts'
 import type { ReportFlags } from './command.ts'
@@ -327,23 +327,9 @@ async function figuresOf(
 
 /** The report with people as `labels` shows them. */
 function reportShown(report: Report, labels: PeopleLabels): Report {
-  if (labels.shown === 'email') return report
-  const { by, rows, near, changes, notes } = report
-  return {
-    ...report,
-    rows: by === 'user' ? rows.map((one) => ({ ...one, key: labels.label(one.key), name: labels.label(one.name) })) : rows,
-    near: near.map((one) => ({ ...one, email: labels.label(one.email) })),
-    changes: {
-      ...changes,
-      latest: changes.latest.map((one) => ({
-        ...one,
-        scope: scopeShown(one.scope, labels),
-        reason: one.reason === undefined ? undefined : labels.text(one.reason),
-        error: one.error === undefined ? undefined : labels.text(one.error),
-      })),
-    },
-    notes: notes.map(labels.text),
-  }
+  const { by, rows } = report
+  const shown = by === 'user' ? rows.map((one) => ({ ...one, key: labels.label(one.key), name: labels.label(one.name) })) : rows
+  return labels.all({ ...report, rows: shown })
 }
 
 // A report for programs: all of it as JSON, the table as CSV. Nothing is cut.

@@ -316,7 +316,7 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
       },
       notifier:
         channels && config.notify
-          ? { settings: config.notify.settings, label: (email: string) => host.people.label(email), ...channels }
+          ? { settings: config.notify.settings, label: host.people.label, all: host.people.all, ...channels }
           : undefined,
     },
     requestFailed: () => first === 'failed',

@@ -4,7 +4,6 @@ import { code, escaped, fitting } from '../../core/escape/markdown.ts'
 import { plain } from '../../core/escape/terminal.ts'
 import { shortRevision } from '../../core/model/policy.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
-import type { Scope } from '../../core/model/scope.ts'
 import { EMAIL_LABELS, hashLabels, type PeopleLabels, type PeopleShown } from '../../daemon/http/status/labels.ts'
 import { randomSalt, sha256 } from '../../daemon/schedule/system.ts'
 import { compareProblems, formatProblems } from '../../policy/yaml.ts'
@@ -14,10 +13,6 @@ import { count, documentText } from './text.ts'
 /** Hashes stay the same while the ledger keeps their salt; without a salt they differ in each run. */
 export const labelsFor = (shown: PeopleShown, salt: string | undefined): PeopleLabels =>
   shown === 'hash' ? hashLabels(sha256, salt ?? randomSalt()) : EMAIL_LABELS
-
-/** A scope with its person as shown. */
-export const scopeShown = (scope: Scope, labels: PeopleLabels): Scope =>
-  scope.kind === 'user' ? { kind: 'user', email: labels.label(scope.email) } : scope
 
 /** Every problem with its line and caret, then their number; '' when there are none. */
 export function problemsText(problems: readonly Problem[], paint: Paint = unpainted): string {
@@ -88,7 +83,7 @@ const MARKDOWN_ROOM = 55_000
 
 /** For a comment on a pull request: the verdict, then every problem with its place; people show as `labels` says. */
 export function validationMarkdown(validation: Validation, labels: PeopleLabels): string {
-  const problems = validation.problems.toSorted(compareProblems).map((one) => problemShown(one, labels))
+  const problems = validation.problems.toSorted(compareProblems).map(labels.all)
   const verdict = hasErrors(problems) ? `**Not valid: ${problemCount(problems)}.**` : '**Valid.**'
   const { lines, left } = fitting(problems.map(problemItem), MARKDOWN_ROOM)
   const parts = [
@@ -100,13 +95,6 @@ export function validationMarkdown(validation: Validation, labels: PeopleLabels)
   ]
   return `${parts.join('\n\n')}\n`
 }
-
-const problemShown = ({ message, hint, at, ...one }: Problem, { text }: PeopleLabels): Problem => ({
-  ...one,
-  message: text(message),
-  hint: hint === undefined ? undefined : text(hint),
-  at: at && { ...at, file: text(at.file) },
-})
 
 function problemItem(problem: Problem): string {
   const place = problem.at ? `${code(`${problem.at.file}:${problem.at.line}:${problem.at.column}`)} ` : ''

@@ -61,6 +61,8 @@ export interface DueInputs {
   readonly stopOf?: (email: string) => FirstStop | undefined
   /** How people are named to others: by e-mail or by hash. */
   readonly label: (email: string) => string
+  /** A copy for others of any value, with people named so in every text. */
+  readonly all: <T>(value: T) => T
 }
 
 /** The key holds no secret. */
@@ -125,11 +127,12 @@ const keyOf = ({ kind, key }: Pick<Draft, 'kind' | 'key'>): string => JSON.strin
 
 type Telling = Omit<Context, 'cycle'>
 
-function messageOf({ settings, workspace, told, now }: Telling, draft: Draft): readonly Message[] {
+function messageOf({ settings, workspace, told, now, all }: Telling, draft: Draft): readonly Message[] {
   const { kind, level, to, values: given, kept } = draft
   const key = keyOf(draft)
   if (!isDue(told, key, level, now)) return []
-  const values = { workspace, ...given }
+  // Names of pools, rules and groups may hold addresses. What a person is told is about them.
+  const values = kind === 'person' ? { workspace, ...given } : all({ workspace, ...given })
   return [{ key, level, to, kind, workspace, values, kept, ...written(settings.templates[kind], values) }]
 }
 

@@ -8,6 +8,7 @@ import { PAYLOADS } from '../../core/notify/text.ts'
 import type { Delivery } from '../../core/notify/told.ts'
 import { type Files, filesOf } from '../../files.ts'
 import type { NotifyConfig, WebhookConfig } from '../config/notify-check.ts'
+import type { PeopleLabels } from '../http/status/labels.ts'
 import { secretOf, sourceText, type TokenSource } from '../http/token.ts'
 import type { Mailer } from './mail.ts'
 
@@ -21,10 +22,8 @@ export interface Channels {
 }
 
 /** Channels and settings of one workspace. */
-export interface Notifier extends Pick<Channels, 'send' | 'kept'> {
+export interface Notifier extends Pick<Channels, 'send' | 'kept'>, Pick<PeopleLabels, 'label' | 'all'> {
   readonly settings: NotifySettings
-  /** How a person is shown to others. */
-  readonly label: (email: string) => string
 }
 
 interface ChannelParts {

@@ -149,7 +149,7 @@ interface Telling extends Pick<Workspace, 'state' | 'shown' | 'clock'> {
 /** What is due now, also in quiet hours. Old figures cause no message. */
 export function dueNow(
   telling: Telling,
-  { settings, label }: Pick<Notifier, 'settings' | 'label'>,
+  { settings, label, all }: Pick<Notifier, 'settings' | 'label' | 'all'>,
   { told = telling.ledger.fact('told'), ended, happened = [] }: LookedUp & Pick<Partial<DueInputs>, 'told'> = {},
 ): Due {
   const { clock, config } = telling
@@ -170,6 +170,7 @@ export function dueNow(
     told,
     ended,
     label,
+    all,
   })
 }
 

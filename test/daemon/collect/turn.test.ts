@@ -2,6 +2,7 @@
 // burned, notified, granted and counted by guards.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Message } from '../../../src/core/notify/due.ts'
+import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
 import { createWorkspace } from '../../../src/daemon/workspace.ts'
 import type { Transport } from '../../../src/ports.ts'
 import { email, HOUR, NOW } from '../../support/declare.ts'
@@ -61,7 +62,7 @@ async function telling(options: WorldOptions) {
     return { kind: 'sent' as const }
   }
   const settings = { ...NOTIFY, pools: [] }
-  one.workspace = createWorkspace({ ...one.workspace, notifier: { settings, label: (address) => address, send, kept: async () => [] } })
+  one.workspace = createWorkspace({ ...one.workspace, notifier: { ...EMAIL_LABELS, settings, send, kept: async () => [] } })
   const life = live(one)
   onTestFinished(life.stop)
   life.set({ caps: { team: 1000 } })

@@ -1,12 +1,17 @@
 // Where people are shown as hashes no address leaves the process by any door, whatever text it is in and however it is encoded there.
 import { expect, test } from 'vitest'
+import { showPlans } from '../../../src/cli/plan/run.ts'
+import { writeKey } from '../../../src/cli/plan/view.ts'
 import { createConsole } from '../../../src/console/routes.ts'
 import type { WorkspaceView } from '../../../src/core/model/events.ts'
+import { PAYLOADS } from '../../../src/core/notify/text.ts'
 import { API_ROUTES } from '../../../src/daemon/http/api-table.ts'
 import { createMetrics } from '../../../src/daemon/http/metrics/metrics.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { HASHED_LABELS, libraryOf } from '../../support/documents.ts'
+import { due, NOTIFY } from '../../support/notify.ts'
 import { filled, type PathParts } from '../../support/paths.ts'
+import { planOf } from '../../support/plan.ts'
 import { serve } from '../../support/serve.ts'
 import { fullView, HOLD, personEmail } from '../../support/views.ts'
 
@@ -113,3 +118,23 @@ test.each(Object.entries(SPELLINGS))('an address %s leaves by no door', async (_
   expect(answers.filter(([, text]) => text.length > 500).length).toBeGreaterThan(20)
   expect(answers.filter(([, text]) => readBy(text).includes(SECRET)).map(([path]) => path)).toEqual([])
 })
+
+test.each(Object.entries(SPELLINGS))(
+  'an address %s leaves in no comment on a pull request, and in no message but to the person',
+  (_, secret) => {
+    const { plan } = planOf({ caps: { team: 400, p1: 900 }, observed: { team: 600, p1: 0 }, protectedPeople: ['p2'] })
+    const view = {
+      plan: spoilt(plan, secret) as typeof plan,
+      outcomes: new Map(plan.changes.map((one) => [writeKey(one), { result: 'failed', error: secret }] as const)),
+    }
+    const comment = showPlans([view, { plan, unread: `nothing of ${secret}` }], 'markdown', { people: HASHED_LABELS })
+    const pool = { name: `pool of ${secret}`, groups: [], credits: 100, used: 100 }
+    const to = { kind: 'webhook', name: 'chat' } as const
+    const owners = [{ of: { kind: 'pool', name: pool.name }, targets: [to] }] as const
+    const settings = { ...NOTIFY, owners, digest: 'daily', channels: ['chat'] } as const
+    const { messages } = due({ ...HASHED_LABELS, settings, pools: [pool] })
+    expect(messages.map(({ kind }) => kind)).toEqual(['pool', 'digest'])
+    const sent = messages.flatMap((message) => Object.values(PAYLOADS).map((payload) => JSON.stringify(payload(message))))
+    expect([comment, ...sent].filter((text) => readBy(text).includes(SECRET))).toEqual([])
+  },
+)

@@ -1,6 +1,7 @@
 // A daemon that tells people: its loop on a clock that the test moves, a real ledger, a real mail server and a real webhook on loopback.
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Told } from '../../../src/core/notify/told.ts'
+import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import type { Notifier } from '../../../src/daemon/notify/channels.ts'
 import { createWorkspace } from '../../../src/daemon/workspace.ts'
@@ -127,7 +128,7 @@ describe('a channel that fails', () => {
       return { kind: 'sent' }
     }
     const kept = async () => ['the password of the mail server: /keys/mail does not exist (ENOENT)']
-    one.workspace = createWorkspace({ ...one.workspace, notifier: { settings: NOTIFY, label: (email) => email, send, kept } })
+    one.workspace = createWorkspace({ ...one.workspace, notifier: { ...EMAIL_LABELS, settings: NOTIFY, send, kept } })
     const life = live(one)
     onTestFinished(async () => {
       await life.stop()
