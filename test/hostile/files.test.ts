@@ -1,18 +1,32 @@
 // Files from outside that cannot be read, or never answer: the daemon goes on beside all of them, with what it read last, and ends when it is told to.
-import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { rootCertificates } from 'node:tls'
 import { afterAll, expect, test } from 'vitest'
 import { MAIN, until } from '../support/process.ts'
-import { atEnd, daemon, daemonFiles, endAll, type Folder, liveWithinMs, pause, service, watchLife } from './world.ts'
+import {
+  atEnd,
+  type Daemon,
+  daemon,
+  daemonFiles,
+  endAll,
+  type Folder,
+  heals,
+  IS_HEAVY,
+  liveWithinMs,
+  pause,
+  service,
+  watchLife,
+} from './world.ts'
 
 afterAll(endAll)
 
-/** Mounts a file system that never answers, until the program ends. */
+/** Mounts a file system that never answers, until the program ends, which is the first process of its world, as in a container. */
 const STALLED = 'exec 9<>/dev/fuse && mount -i -t fuse -o fd=9,rootmode=40000,user_id=0,group_id=0 none "$0" && exec "$@"'
-const stalledAt = (path: string): readonly string[] => ['unshare', '-rm', 'sh', '-c', STALLED, path]
+const stalledAt = (path: string): readonly string[] => ['unshare', '-rmp', '--kill-child', 'sh', '-c', STALLED, path]
 
 const hasMkfifo = spawnSync('mkfifo', ['--version']).status === 0
 const hasFuse = ((): boolean => {
@@ -21,6 +35,13 @@ const hasFuse = ((): boolean => {
 })()
 
 type Make = (path: string, at: Folder) => unknown
+
+/** Asks a daemon to end. `unshare` does not pass signals on. */
+function terminate({ pid, child }: Daemon): void {
+  const inside = Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')[0])
+  if (child.spawnfile === 'unshare') process.kill(inside, 'SIGTERM')
+  else child.kill('SIGTERM')
+}
 
 const KINDS: readonly (readonly [string, boolean, Make])[] = [
   ['a pipe (needs mkfifo)', hasMkfifo, (path) => execFileSync('mkfifo', [path])],
@@ -45,7 +66,11 @@ const KINDS: readonly (readonly [string, boolean, Make])[] = [
       truncateSync(path, 2 ** 40)
     },
   ],
-  ['a file system that never answers (needs FUSE)', hasFuse, (path, at) => symlinkSync(join(at.path, 'stalled', 'file'), path)],
+  [
+    'a file system that never answers, of the first process (needs FUSE)',
+    hasFuse,
+    (path, at) => symlinkSync(join(at.path, 'stalled', 'file'), path),
+  ],
 ]
 
 const FILES = ['token', 'ledger-token', 'key', 'ca.pem', 'config.yaml', 'policies/acme.yaml', 'people.csv']
@@ -93,12 +118,70 @@ for (const [kind, isHere, make] of KINDS) {
       expect((await running.get('/status', TOKEN)).status).toBe(200)
       const longestMs = await watch.stop()
       expect(longestMs).toBeLessThan(liveWithinMs(longestMs))
-      running.child.kill('SIGTERM')
+      terminate(running)
       expect(await Promise.race([running.over, pause(10_000)])).toBe(0)
     },
     60_000,
   )
 }
+
+/** What a person's commands read, and how they end where it cannot be read. */
+const GIVEN: readonly (readonly [string, readonly string[]])[] = [
+  ['a saved plan', ['apply', '--yes', '--plan', 'given']],
+  ['a fixture', ['sandbox', '--port', '0', '--fixture', 'given']],
+  ['a password file', ['status', '--ledger', 'postgres://capkeeper@127.0.0.1:9/ledger']],
+]
+
+test.each(KINDS.filter(([kind, isHere, make]) => isHere && make.length === 1 && (IS_HEAVY || /pipe|device|large/.test(kind))))(
+  'given to a command ends it: %s',
+  async (_kind, _isHere, make) => {
+    const at = daemonFiles({ workspaces: { acme: 'http://127.0.0.1:9' } })
+    make(join(at.path, 'given'), at)
+    const env = { ...process.env, PGPASSFILE: join(at.path, 'given') }
+    const ended = await Promise.all(
+      GIVEN.map(async ([what, argv]) => {
+        const child = spawn(process.execPath, [MAIN, ...argv, ...(what === 'a fixture' ? [] : ['--config', 'config.yaml'])], {
+          cwd: at.path,
+          env,
+          stdio: 'ignore',
+        })
+        atEnd(() => child.kill('SIGKILL'))
+        const [code] = await once(child, 'exit')
+        return [what, code]
+      }),
+    )
+    expect(ended.filter(([, code]) => typeof code !== 'number' || code === 0)).toEqual([])
+  },
+  60_000,
+)
+
+test.skipIf(!hasMkfifo)(
+  'in place of any file for a moment, again and again while all are read, stops nothing (needs mkfifo)',
+  async () => {
+    const { good, at, running } = await start(false)
+    const paths = FILES.map((file) => join(at.path, file))
+    for (const path of paths) {
+      execFileSync('mkfifo', [`${path}.pipe`])
+      renameSync(path, `${path}.good`)
+      symlinkSync(`${path}.good`, path)
+    }
+    const watch = watchLife(running)
+    for (let round = 0; round < 400; round += 1) {
+      for (const path of paths) {
+        symlinkSync(`${path}.${round % 2 === 0 ? 'pipe' : 'good'}`, `${path}.next`)
+        renameSync(`${path}.next`, path)
+      }
+      if (round % 20 === 0) await running.get('/status', TOKEN)
+      await pause(7)
+    }
+    await heals(good)
+    const longestMs = await watch.stop()
+    expect(longestMs).toBeLessThan(liveWithinMs(longestMs))
+    terminate(running)
+    expect(await Promise.race([running.over, pause(10_000)])).toBe(0)
+  },
+  60_000,
+)
 
 test.skipIf(!hasFuse)(
   'a key that does not answer at the start ends the daemon with the reason (needs FUSE)',
