@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import { FileError, keepFiles, readAs, readWhole } from '../src/files.ts'
+import { FileError, keepFiles, oneAtATime, readAs, readWhole } from '../src/files.ts'
 import { fakeClock } from './support/clock.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'capkeeper-files-'))
@@ -48,4 +48,24 @@ test('many readers of one file, and many files, all get their content', async ()
   const read = await Promise.all([...paths, ...paths].map((one) => readWhole(one, 1_000, fakeClock())))
   expect(read.map(({ bytes }) => bytes.toString())).toEqual([...paths, ...paths])
   await expect(readWhole(folder, 10, fakeClock())).rejects.toThrow(FileError)
+})
+
+test('what stalls is begun once, whoever asks for it, and again when it has ended', async () => {
+  const clock = fakeClock()
+  let begun = 0
+  const end = Promise.withResolvers<void>()
+  const work = async (): Promise<void> => {
+    begun += 1
+    await end.promise
+  }
+  const ask = () => oneAtATime('one', clock, work)
+  const asked = Promise.allSettled([ask(), ask(), ask()])
+  await clock.advance(5_000)
+  const reasons = (await asked).map((one) => (one.status === 'rejected' ? String(one.reason.code) : 'done'))
+  expect([reasons, begun]).toEqual([['FILE_STALLED', 'FILE_STALLED', 'FILE_STALLED'], 1])
+  await expect(ask()).rejects.toThrow('did not answer within 5 s')
+  end.resolve()
+  await new Promise(setImmediate)
+  await ask()
+  expect(begun).toBe(2)
 })

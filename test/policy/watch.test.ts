@@ -1,3 +1,4 @@
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -121,6 +122,18 @@ describe('watchPaths reports', () => {
       renameSync(join(root, 'q'), join(root, 'p'))
     })
     await tells(() => writeFileSync(join(root, 'p/a.yaml'), 'a: 3'))
+  })
+
+  it.skipIf(spawnSync('mkfifo', ['--version']).status !== 0)('a pipe in place of the folder, and of a file (needs mkfifo)', async () => {
+    const root = folder({ 'p/a.yaml': 'a: 1', 'q/a.yaml': 'a: 2' })
+    const { tells } = await observe([join(root, 'p')])
+    for (const path of ['p/a.yaml', 'p']) {
+      await tells(() => {
+        renameSync(join(root, path), join(root, `${path}.old`))
+        execFileSync('mkfifo', [join(root, path)])
+      })
+    }
+    await tells(() => swapLink('q', join(root, 'p')))
   })
 
   it('a path that was not there before, folder by folder', async () => {

@@ -32,17 +32,22 @@ export interface TreeEntry {
   readonly id: string
 }
 
+/** By name. */
+export type Entries = ReadonlyMap<string, TreeEntry>
+
 export interface Repository {
   /** Of a commit's root tree; undefined when it cannot be read. */
   rootOf(commit: string): Steps<string | undefined>
   /** Undefined when it cannot be read. */
-  entriesOf(tree: string): Steps<readonly TreeEntry[] | undefined>
+  entriesOf(tree: string): Steps<Entries | undefined>
 }
 
 /** The objects of `gitDir`, the common folder of all worktrees. */
 export function* openRepository(gitDir: string): Steps<Repository> {
   const own = join(gitDir, 'objects')
   const stores = [own, ...(yield* alternatesOf(own))]
+  const known = new Map<string, Entries>()
+  let kept = 0
   function* object(id: string): Steps<GitObject | undefined> {
     for (const store of stores) {
       const found = yield* ifFound(objectIn(store, id))
@@ -56,8 +61,14 @@ export function* openRepository(gitDir: string): Steps<Repository> {
       return /^tree ([0-9a-f]+)\n/.exec(found?.body.toString('latin1', 0, 80) ?? '')?.[1]
     },
     *entriesOf(tree) {
+      const before = known.get(tree)
+      if (before) return before
       const found = yield* object(tree)
-      return found && found.kind === KINDS['tree'] ? entriesIn(found.body, tree.length / 2) : undefined
+      if (!found || found.kind !== KINDS['tree']) return undefined
+      const entries = entriesIn(found.body, tree.length / 2)
+      kept += entries.size
+      if (kept <= MAX_ENTRIES) known.set(tree, entries)
+      return entries
     },
   }
 }
@@ -73,15 +84,16 @@ function* objectIn(store: string, id: string, maxDeltas = MAX_DELTAS): Steps<Git
 }
 
 /** A tree is a sequence of `<mode> <name>\0<id>`. */
-function entriesIn(body: Buffer, idBytes: number): readonly TreeEntry[] {
-  const entries: TreeEntry[] = []
-  for (let at = 0; at < body.length && entries.length < MAX_ENTRIES; ) {
+function entriesIn(body: Buffer, idBytes: number): Entries {
+  const entries = new Map<string, TreeEntry>()
+  for (let at = 0; at < body.length && entries.size < MAX_ENTRIES; ) {
     const space = body.indexOf(0x20, at)
     const end = body.indexOf(0, space)
     if (space < 0 || end < 0) break
     const id = body.toString('hex', end + 1, end + 1 + idBytes)
     const mode = body.toString('latin1', at, space)
-    entries.push({ name: body.toString('utf8', space + 1, end), isFolder: mode === '40000', isLink: mode === '120000', id })
+    const name = body.toString('utf8', space + 1, end)
+    entries.set(name, { name, isFolder: mode === '40000', isLink: mode === '120000', id })
     at = end + 1 + idBytes
   }
   return entries

@@ -2,7 +2,7 @@
 // configuration could make it run commands.
 import { createHash } from 'node:crypto'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
-import { openRepository, type Repository, type TreeEntry } from './git-objects.ts'
+import { type Entries, openRepository, type Repository, type TreeEntry } from './git-objects.ts'
 import { atOnce, bytesOf, ifFound, linkTextOf, realPathOf, type Steps, statsOf } from './steps.ts'
 
 const COMMIT = /^([0-9a-f]{40}|[0-9a-f]{64})$/
@@ -103,9 +103,9 @@ function* entryAt(repository: Repository, top: string, path: readonly string[]):
   for (const name of path) {
     if (name === '') continue
     if (!entry?.isFolder) return undefined
-    const entries: readonly TreeEntry[] | undefined = yield* repository.entriesOf(entry.id)
+    const entries: Entries | undefined = yield* repository.entriesOf(entry.id)
     if (!entries) return UNREAD
-    entry = entries.find((one) => one.name === name)
+    entry = entries.get(name)
   }
   return entry
 }
@@ -124,7 +124,7 @@ function* policyFilesIn(repository: Repository, top: string, path: string): Step
 
 function* policyFilesOf(repository: Repository, tree: string, at: string, depth: number): Steps<readonly CommittedFile[]> {
   const found: CommittedFile[] = []
-  for (const { name, isFolder, isLink, id } of (depth < MAX_DEPTH && (yield* repository.entriesOf(tree))) || []) {
+  for (const { name, isFolder, isLink, id } of (depth < MAX_DEPTH ? yield* repository.entriesOf(tree) : undefined)?.values() ?? []) {
     if (name.startsWith('.')) continue
     const here = at === '' ? name : `${at}/${name}`
     if (isFolder) found.push(...(yield* policyFilesOf(repository, id, here, depth + 1)))

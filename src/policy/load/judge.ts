@@ -12,14 +12,17 @@ import { delegatedLines, digestOfLines, linesOf } from './digest.ts'
 import { beyondText, bounded, type FoundFiles, type PolicyText, textsOf } from './files.ts'
 import type { LoadedPolicies, LoadOptions, WorkspaceSource } from './loaded.ts'
 
+interface From {
+  readonly folders: readonly string[]
+  readonly files: ReadonlySet<string>
+  readonly paths: readonly string[]
+}
+
 /** Policies whose revision is not known yet. */
 export interface Judged extends Omit<LoadedPolicies, 'sets'> {
   readonly sets: ReadonlyMap<string, Omit<PolicyRevision, 'revision'>>
   /** Of each set: the folders of its documents, the real files that it was read from, and its paths. */
-  readonly from: ReadonlyMap<
-    string,
-    { readonly folders: readonly string[]; readonly files: readonly string[]; readonly paths: readonly string[] }
-  >
+  readonly from: ReadonlyMap<string, From>
 }
 
 const DEFAULT_WORKSPACE = 'default'
@@ -326,10 +329,11 @@ function withDigests(sets: ReadonlyMap<string, Joint>, read: Read): Pick<Judged,
   const digested = said.map(({ name, set, files, lines, delegated }) => {
     const theirs = read.files.filter(({ readers }) => readers.includes(name))
     const empty = theirs.filter(holdsNothing).map(({ file }) => file.shown)
-    const documents = theirs.filter(({ file }) => files.includes(file.shown))
+    const named = new Set(files)
+    const documents = theirs.filter(({ file }) => named.has(file.shown))
     const from = {
       folders: documents.map(({ file }) => dirname(file.real)),
-      files: theirs.map(({ file }) => file.real),
+      files: new Set(theirs.map(({ file }) => file.real)),
       paths: (read.roots.get(name) ?? []).map((path) => resolve(read.cwd, path)),
     }
     const one = { set, digest: digestOfLines(lines), delegated, ...(empty.length > 0 && { empty }) }

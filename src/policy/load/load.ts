@@ -29,8 +29,8 @@ export function* readingOf(paths: readonly string[], { cwd = process.cwd(), work
 export function* withRevisions({ from, ...judged }: Judged, files: readonly FoundFile[]): Steps<LoadedPolicies> {
   const sets = new Map<string, PolicyRevision>()
   for (const [name, set] of judged.sets) {
-    const { folders = [], files: read = [], paths = [] } = from.get(name) ?? {}
-    const theirs = files.filter(({ real }) => read.includes(real))
+    const { folders = [], files: read, paths = [] } = from.get(name) ?? {}
+    const theirs = files.filter(({ real }) => read?.has(real))
     sets.set(name, { ...set, revision: yield* revisionOf(folders, theirs, paths) })
   }
   return { ...judged, sets }
