@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, test } from 'vitest'
 import { capkeeper, until } from '../support/process.ts'
+import { realClock } from '../support/real-clock.ts'
+import { startSandbox } from '../support/sandbox.ts'
 import { atEnd, CAP, daemon, daemonFiles, endAll, type Folder, folder, heals, pause, type Service, service } from './world.ts'
 
 afterAll(endAll)
@@ -67,6 +69,26 @@ describe('a disk that', () => {
     expect(one.ended()).toBeUndefined()
     rmSync(filler)
     await until('the cap to be put back', () => good.cap === CAP)
+  })
+
+  test.skipIf(!CAN_MOUNT)('is full ends collect in one line, and the ledger is whole', async () => {
+    const at = folder()
+    const disk = join(at.path, 'disk')
+    mount(disk)
+    const company = await startSandbox({ clock: realClock(), people: 30, days: 180 })
+    atEnd(() => company.close())
+    daemonFiles({
+      workspaces: { acme: company.url },
+      at,
+      settings: { rate: { start: 500, max: 500 } },
+      config: { ledger: 'disk/ledger.db' },
+    })
+    at.write('key', 'sandbox-admin')
+    const ran = await capkeeper(['collect', '--config', 'config.yaml'], { cwd: at.path })
+    expect(ran).toMatchObject({ code: 1, stderr: expect.stringMatching(/: the disk is full, .*make room/) })
+    expect(ran.stderr.trimEnd().split('\n')).toHaveLength(2)
+    spawnSync('mount', ['-o', 'remount,size=64m', disk])
+    expect(await capkeeper(['ledger', 'check', '--ledger', 'disk/ledger.db'], { cwd: at.path })).toMatchObject({ code: 0 })
   })
 
   test.skipIf(!CAN_MOUNT)('is read-only at the start is reported in one line, and the next start works', async () => {

@@ -4,7 +4,7 @@
 import type { RequestEvent } from '../../api/send.ts'
 import { plain } from '../../core/escape/terminal.ts'
 import type { Roster } from '../../core/model/observed.ts'
-import { HOUR_MS, type Instant, isYounger, MINUTE_MS } from '../../core/model/units.ts'
+import { HOUR_MS, type Instant, isYounger, MINUTE_MS, midnight } from '../../core/model/units.ts'
 import { countGrades, DAY_GRADES, type DayGrade, type Days, gradesOf, requestsOf } from '../../core/use/history.ts'
 import { collectAddOn } from '../../daemon/collect/add-on.ts'
 import {
@@ -13,6 +13,7 @@ import {
   type HistoryOutcome,
   type HistoryStop,
   historyPlan,
+  nowForBoth,
   peopleToRead,
   skippedPeople,
 } from '../../daemon/collect/history.ts'
@@ -245,7 +246,10 @@ async function collectOne(job: Job): Promise<Collected> {
     const state = recall(policy, ledger)
     const parts: CollectParts = { config, client, ledger, clock: cli.clock, collector: newCollector(randomSalt().slice(0, 8)) }
     const roster = await readPeople(job, parts, state)
-    return await readPast(job, parts, state, { roster, rate, gate })
+    const wanted = { ...job.wanted, untilAt: Math.min(job.wanted.untilAt, midnight(nowForBoth(parts))) }
+    if (wanted.untilAt <= wanted.fromAt)
+      throw new CommandError(`${config.name}: by the service's clock none of these days is over; correct the clock of this machine`)
+    return await readPast({ ...job, wanted }, parts, state, { roster, rate, gate })
   } finally {
     close()
   }
@@ -288,7 +292,7 @@ async function readPeople(
   state: WorkspaceState,
 ): Promise<Roster> {
   const reading = await learnUsage(client, state, { settings: config, ledger, clock: cli.clock, readPeopleFile }, signal)
-  for (const { message } of reading.findings) tellLine(cli, `${config.name}: ${message}`)
+  for (const { message } of reading.findings.filter(({ onlyIfHeld }) => !onlyIfHeld)) tellLine(cli, `${config.name}: ${message}`)
   if (!reading.newReading || !state.usage)
     throw new CommandError(`${config.name}: nobody's past can be read without the list of people (UserPageAnalytics)`)
   const { roster } = state.usage

@@ -1,6 +1,6 @@
 // The past use of people by day: which days are known, from where, and which must still be read. It decides the grade of every figure, and what a
 // service's answer is worth. It never adds figures of two sources, and never scales one.
-import { type Credits, credits, DAY_MS, type Instant, wholeCents } from '../model/units.ts'
+import { type Credits, credits, DAY_MS, type Instant, isAhead, wholeCents } from '../model/units.ts'
 
 /** Whole UTC days; `untilAt` is exclusive. */
 export interface Days {
@@ -78,6 +78,10 @@ export const missingDays = (wanted: Days, known: readonly Days[]): readonly Days
     isEmpty(wanted) ? [] : [wanted],
   )
 
+/** Without what a clock that was ahead has read: days that were not over then look as if nobody had used anything. */
+export const soundDays = (known: readonly KnownDays[], now: Instant): readonly KnownDays[] =>
+  known.filter(({ readAt }) => !isAhead(readAt, now))
+
 /** Adjoining days are read again together; a gap is not bridged. Newest first, at most 30 days each. */
 const inRanges = (days: readonly Days[]): readonly Days[] =>
   days.toReversed().flatMap(({ fromAt, untilAt }) => {
@@ -96,7 +100,7 @@ export const rangesToRead = (wanted: Days, known: readonly KnownDays[], measured
 
 /** `known` with the days of one more answer, in the order of time. Neighbours are joined where that loses nothing. */
 export function withDays(known: readonly KnownDays[], read: KnownDays, lagMs: number): readonly KnownDays[] {
-  const rest = known.flatMap((one) => without(one, read).map((part) => ({ ...one, ...part })))
+  const rest = soundDays(known, read.readAt).flatMap((one) => without(one, read).map((part) => ({ ...one, ...part })))
   const joined: KnownDays[] = []
   for (const next of [...rest, read].sort((a, b) => a.fromAt - b.fromAt)) {
     const last = joined.at(-1)

@@ -18,6 +18,7 @@ import {
   planHistory,
   type RangeOfPeople,
   rangesToRead,
+  soundDays,
   sumOfDays,
   type UsedDay,
   usedByDay,
@@ -28,6 +29,7 @@ import { DEFAULT_USAGE_LAG_MS } from '../config/values.ts'
 import { keyedHash } from '../ledger/forget.ts'
 import { type Failure, failureOf } from './add-on.ts'
 import { believed, type CollectParts, LONGEST_BACK_DAYS } from './kept.ts'
+import { serviceNow } from './usage.ts'
 import { sumOfKnown } from './usage-summary.ts'
 
 const CLAIM_MS = 2 * MINUTE_MS
@@ -65,6 +67,10 @@ export interface HistoryOutcome {
   readonly why?: Failure
 }
 
+/** A day is over once it is by this machine's clock and by the service's. */
+export const nowForBoth = ({ clock, client }: Pick<CollectParts, 'clock' | 'client'>): Instant =>
+  Math.min(clock.now(), serviceNow(clock.now(), client))
+
 /** Whole days only: the present day is known from readings. */
 export const wantedDays = (now: Instant, days: number): Days => ({
   fromAt: midnight(now) - Math.min(days, LONGEST_BACK_DAYS) * DAY_MS,
@@ -101,11 +107,12 @@ export async function historyPlan(
   { ledger, clock, config }: Pick<CollectParts, 'ledger' | 'config'> & { readonly clock: Pick<Clock, 'now'> },
   { roster, wanted, only }: Pick<HistoryRun, 'roster' | 'wanted' | 'only'>,
 ): Promise<readonly RangeOfPeople[]> {
-  const known = new Map((await ledger.histories()).map((one) => [one.email, one]))
+  const now = clock.now()
+  const known = new Map((await ledger.histories()).map((one) => [one.email, { ...one, known: soundDays(one.known, now) }]))
   return planHistory(
     peopleToRead(ledger, roster, only).map((email) => known.get(email) ?? { email, known: [] }),
     wanted,
-    { common: await commonDays(ledger, clock.now()), lagMs: config.usageLagMs ?? DEFAULT_USAGE_LAG_MS },
+    { common: await commonDays(ledger, now), lagMs: config.usageLagMs ?? DEFAULT_USAGE_LAG_MS },
   )
 }
 
@@ -114,12 +121,10 @@ interface Run extends HistoryRun {
   readonly lagMs: number
   failures: number
   failed: number
-  /** Ranges that another process has claimed. */
-  others: number
   isOver: boolean
   why: Failure | undefined
   stopped: HistoryStop | undefined
-  /** Use of the present day, which is compared and not kept, by e-mail. */
+  /** Use of the days of the cycle after the wanted ones, which is compared and not kept, by e-mail. */
   readonly today: Map<string, Credits>
   /** Active days by range, and then by e-mail. */
   readonly active: Map<string, ReadonlyMap<string, number>>
@@ -134,7 +139,6 @@ export async function collectHistory(parts: CollectParts, options: HistoryRun): 
     lagMs,
     failures: 0,
     failed: 0,
-    others: 0,
     isOver: false,
     why: undefined,
     stopped: undefined,
@@ -145,12 +149,14 @@ export async function collectHistory(parts: CollectParts, options: HistoryRun): 
   const [newest] = plan
   if (newest) await prove(run, newest)
   for (let round = 0; plan.length > 0 && !run.stopped && round < MOST_ROUNDS; round += 1) {
-    run.others = 0
-    for (const range of plan) if (!run.stopped) await readRange(run, range)
-    if (run.others === 0 || run.stopped) break
     // Another process reads them now, or has ended while it did.
-    await parts.clock.sleep(WAIT_MS, options.signal)
-    plan = await historyPlan(parts, options)
+    const claimed: RangeOfPeople[] = []
+    for (const range of plan) {
+      const emails = run.stopped ? [] : await readRange(run, range)
+      if (emails.length > 0) claimed.push({ ...range, emails })
+    }
+    plan = claimed
+    if (plan.length > 0 && !run.stopped) await parts.clock.sleep(WAIT_MS, options.signal)
   }
   if (!run.stopped) await compare(run)
   const { stopped, failed, why } = run
@@ -204,16 +210,18 @@ async function ask<T>(run: Run, request: () => Promise<T>): Promise<{ readonly v
   }
 }
 
-async function readRange(run: Run, { emails, ...range }: RangeOfPeople): Promise<void> {
+/** Returns the people whom another process has claimed. */
+async function readRange(run: Run, { emails, ...range }: RangeOfPeople): Promise<readonly string[]> {
   const total = await totalOf(run, range)
   const active = emails.length > 1 ? await activeIn(run, range) : undefined
   const queue = emails.values()
+  const claimed: string[] = []
   let told = 0
   const work = async (): Promise<void> => {
     for (const email of queue) {
       if (run.stopped || run.isOver) return
       const used = await readPerson(run, range, email, active?.get(email), total)
-      if (used === 'claimed') run.others += 1
+      if (used === 'claimed') claimed.push(email)
       else {
         run.onDone?.(1)
         told += used
@@ -224,6 +232,7 @@ async function readRange(run: Run, { emails, ...range }: RangeOfPeople): Promise
   const all = Array.from({ length: Math.max(1, run.concurrency) }, work)
   try {
     await Promise.all(all)
+    return claimed
   } catch (error) {
     run.isOver = true
     await Promise.allSettled(all)
@@ -278,7 +287,7 @@ async function readPerson(run: Run, range: Days, email: string, activeDays: numb
   let isKnown = false
   const isMine = await ledger.changeHistory(email, (history) => {
     // Another process may have read it since the plan was made.
-    isKnown = rangesToRead(range, history.known, [], run.lagMs).length === 0
+    isKnown = rangesToRead(range, soundDays(history.known, clock.now()), [], run.lagMs).length === 0
     return isKnown ? undefined : claimed(history, run.parts.collector.by, clock.now())
   })
   if (isKnown) return 0
@@ -295,7 +304,7 @@ async function readPerson(run: Run, range: Days, email: string, activeDays: numb
 async function readClaimed(run: Run, range: Days, email: string, activeDays: number | undefined, total: Total): Promise<number> {
   const { ledger, clock, client } = run.parts
   // The newest answer also has the present day: the figure of the cycle has it too.
-  const isNewest = range.untilAt === run.wanted.untilAt && midnight(clock.now()) === range.untilAt
+  const isNewest = range.untilAt === run.wanted.untilAt && midnight(nowForBoth(run.parts)) === range.untilAt
   const question = isNewest ? { fromAt: range.fromAt, email } : { ...range, email }
   const answer = await ask(run, () => client.readRuns(question, run.signal))
   if ('failure' in answer) {
@@ -309,8 +318,11 @@ async function readClaimed(run: Run, range: Days, email: string, activeDays: num
     await unfiltered(run)
     return 0
   }
-  if (isNewest)
-    run.today.set(email, sumOfDays(usedByDay(answer.value.rows, { fromAt: range.untilAt, untilAt: range.untilAt + 2 * DAY_MS })))
+  if (isNewest) {
+    const fromAt = Math.max(range.untilAt, midnight(run.roster.cycle?.startAt ?? 0))
+    const untilAt = midnight(serviceNow(clock.now(), client)) + 2 * DAY_MS
+    run.today.set(email, sumOfDays(usedByDay(answer.value.rows, { fromAt, untilAt })))
+  }
   const isFound = answer.value.rows.length > 0
   await keep(run, range, email, { rows, isFound, isSilent: !isFound && (activeDays ?? 0) > 0 })
   return sum
@@ -325,12 +337,12 @@ const claimed = (history: PersonHistory, by: string, now: Instant): { readonly h
 const withoutClaim = ({ claim: _, ...history }: PersonHistory): PersonHistory => history
 
 async function keep(
-  { parts: { ledger, clock }, lagMs }: Run,
+  { parts: { ledger, clock, client }, lagMs }: Run,
   range: Days,
   email: string,
   { rows, isFound, isSilent }: { readonly rows: readonly UsedDay[]; readonly isFound: boolean; readonly isSilent: boolean },
 ): Promise<void> {
-  const read = { ...range, readAt: clock.now(), isSilent: isSilent || undefined }
+  const read = { ...range, readAt: nowForBoth({ clock, client }), isSilent: isSilent || undefined }
   await ledger.changeHistory(email, (history) => ({
     history: { ...withoutClaim(history), known: withDays(history.known, read, lagMs), ...(isFound && { isFound }) },
     // What readings tell of a silent person stays.

@@ -9,7 +9,7 @@ import { unread } from '../conditions/findings.ts'
 import { notice } from '../conditions/notice.ts'
 import { LedgerError } from '../ledger/error.ts'
 import { report, type Workspace } from '../workspace.ts'
-import { collectHistory, commonDays, type HistoryStop, historyPlan, peopleToRead, wantedDays } from './history.ts'
+import { collectHistory, commonDays, type HistoryStop, historyPlan, nowForBoth, peopleToRead, wantedDays } from './history.ts'
 import type { CollectState } from './kept.ts'
 import { collectRunsBack } from './runs.ts'
 
@@ -46,7 +46,7 @@ async function collectPast(workspace: Workspace, state: CollectState, signal: Ab
   const roster = state.usage?.roster
   const days = config.historyDays ?? 0
   if (days === 0 || !roster || clock.monotonic() < collector.past.restUntil) return collector.past.found
-  const wanted = wantedDays(clock.now(), days)
+  const wanted = wantedDays(nowForBoth(workspace), days)
   await collectRunsBack(workspace, state, wanted.fromAt, { signal, onlyBack: true })
   let shownAt = clock.monotonic()
   await show(workspace, roster, wanted)

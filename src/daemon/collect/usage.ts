@@ -170,7 +170,7 @@ async function readGroups(inputs: UsageInputs, found: Finding[]) {
 }
 
 /** Now by the service's clock, where it is known. */
-const serviceNow = (now: Instant, client: Pick<ReadClient, 'clockSkewMs'>): Instant => now + (client.clockSkewMs() ?? 0)
+export const serviceNow = (now: Instant, client: Pick<ReadClient, 'clockSkewMs'>): Instant => now + (client.clockSkewMs() ?? 0)
 
 /** The facts with the doubted roster as the good one. */
 export function withDoubted(usage: UsageFacts, { client, clock }: Pick<UsageInputs, 'client' | 'clock'>): UsageFacts {

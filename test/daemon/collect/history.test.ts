@@ -4,12 +4,23 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { ApiError } from '../../../src/core/model/observed.ts'
-
-import { credits, DAY_MS, midnight } from '../../../src/core/model/units.ts'
-import { historyPlan, wantedDays } from '../../../src/daemon/collect/history.ts'
+import { credits, DAY_MS, HOUR_MS, MINUTE_MS, midnight } from '../../../src/core/model/units.ts'
+import { historyPlan, nowForBoth, wantedDays } from '../../../src/daemon/collect/history.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { Ledger, RunsQuestion } from '../../../src/ports.ts'
-import { asked, kept, newLedger, opened, partsOf, run, service, sorted, URL_A } from '../../support/collecting.ts'
+import {
+  asked,
+  kept,
+  newLedger,
+  opened,
+  partsOf,
+  patientClock,
+  run,
+  type Service,
+  service,
+  sorted,
+  URL_A,
+} from '../../support/collecting.ts'
 import { temporaryFolder } from '../../support/ledger.ts'
 import type { SandboxFixtureOptions } from '../../support/sandbox.ts'
 
@@ -172,6 +183,59 @@ describe('ended at any point, and started again', () => {
     // Each person and range once, and a proof of each process.
     expect(asked(one).length).toBeLessThanOrEqual(6 * 3 + 2)
   })
+})
+
+test('who is claimed by a process that ended is waited for, and nobody else is read again meanwhile', async () => {
+  const clock = patientClock()
+  // The day before may still change: each new run reads it again.
+  const night = { ...clock, now: () => clock.now() - 11 * HOUR_MS }
+  const one = await service({}, { clock: night })
+  const ledger = await newLedger(night)
+  await ledger.changeHistory('ada.lovelace@example.com', (before) => ({
+    history: { ...before, claim: { by: 'dead', untilAt: night.now() + 2 * MINUTE_MS } },
+  }))
+  await run(one, partsOf(one, ledger))
+  expect(sorted(await kept(ledger, one))).toEqual(sorted(one.truth))
+  expect(asked(one)).toHaveLength(6 * 3 + 1)
+})
+
+describe('a clock that is ahead by days', () => {
+  const aheadOf = ({ clock }: Service) => ({ ...clock, now: () => clock.now() + 3 * DAY_MS })
+
+  test('closes no day that is not over by the service’s', async () => {
+    const one = await service()
+    const ledger = await newLedger(one.clock)
+    const clock = aheadOf(one)
+    const parts = partsOf({ ...one, clock }, ledger, { clockSkewMs: () => -3 * DAY_MS })
+    expect(wantedDays(nowForBoth(parts), 70)).toEqual(one.wanted)
+    await run({ ...one, clock }, parts)
+    expect(sorted(await kept(ledger, one))).toEqual(sorted(one.truth))
+    expect(await historyPlan(partsOf(one, ledger), one)).toEqual([])
+    expect((await ledger.histories()).filter(({ doubt }) => doubt)).toEqual([])
+  })
+
+  test('has read nothing that counts, where the service told no time', async () => {
+    const one = await service()
+    const ledger = await newLedger(one.clock)
+    const all = await historyPlan(partsOf(one, ledger), one)
+    const clock = aheadOf(one)
+    const wanted = wantedDays(clock.now(), 70)
+    await run({ ...one, clock, wanted }, partsOf({ ...one, clock }, ledger, { clockSkewMs: () => undefined }))
+    expect(await historyPlan(partsOf(one, ledger), one)).toEqual(all)
+    await run(one, partsOf(one, ledger))
+    expect(sorted(await kept(ledger, one))).toEqual(sorted(one.truth))
+    expect(await historyPlan(partsOf(one, ledger), one)).toEqual([])
+  })
+})
+
+test('one that is behind by days takes nobody’s later use for a doubt', async () => {
+  const one = await service()
+  const ledger = await newLedger(one.clock)
+  const clock = { ...one.clock, now: () => one.clock.now() - 5 * DAY_MS }
+  const wanted = wantedDays(clock.now(), 70)
+  await run({ ...one, clock, wanted }, partsOf({ ...one, clock }, ledger, { clockSkewMs: () => 5 * DAY_MS }))
+  expect((await ledger.histories()).length).toBeGreaterThan(0)
+  expect((await ledger.histories()).filter(({ doubt }) => doubt)).toEqual([])
 })
 
 describe('the comparison with the roster', () => {
