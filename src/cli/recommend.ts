@@ -23,7 +23,7 @@ import { labelsFor } from './shared/problems.ts'
 import { sweepProgress } from './shared/progress.ts'
 import { count, dayText, documentText, people, wrap } from './shared/text.ts'
 import { blockedPeople, cyclesText, figure, money, range, spanText, totalsOf } from './simulate/render-markdown.ts'
-import { gather, inputsOf, type Recorded, shownAs } from './simulate/run.ts'
+import { gather, inputsOf, type Recorded } from './simulate/run.ts'
 
 export interface RecommendFlags extends NetworkFlags {
   readonly group?: readonly string[]
@@ -96,7 +96,7 @@ export async function recommendCommand(paths: readonly string[], flags: Recommen
     return recommendOne({ ...inputsOf(one), target, only: flags.group })
   }).finally(progress.stop)
   const labels = labelsFor(gathered.config.people, gathered.salt)
-  const shown = results.map((one) => ({ ...one, simulation: shownAs(one.simulation, labels) }))
+  const shown = results.map((one) => ({ ...one, simulation: labels.all(one.simulation) }))
   cli.stdout.write(
     flags.output === 'json' ? renderRecommendationJson(shown, target, cli.clock.now()) : renderRecommendationPolicy(shown, target),
   )

@@ -59,7 +59,7 @@ describe('watchPaths reports', () => {
     const since = await stampBefore([root], clock)
     writeFileSync(join(root, 'a.yaml'), 'a: 2')
     let calls = 0
-    watchers.push(await watchPaths([root], clock, () => (calls += 1), { ...BY_EVENTS, since }))
+    watchers.push(await watchPaths([root], clock, () => (calls += 1), { ...BY_EVENTS, since: () => since }))
     await until('the change to be told', () => calls > 0)
   })
 
@@ -193,6 +193,20 @@ describe('watchPaths', () => {
       writeFileSync(join(root, 'a.yaml'), text)
       await until(`call ${index + 1}`, () => calls === index + 1)
     }
+  })
+
+  it('tells again until what was read is what is there', async () => {
+    const root = folder({ 'a.yaml': 'a: 1' })
+    let read: string | undefined = 'of a reading that failed'
+    let calls = 0
+    const receive = async () => {
+      calls += 1
+      if (calls === 3) read = await stampBefore([root], clock)
+    }
+    watchers.push(await watchPaths([root], clock, receive, { pollMs: 20, quietMs: 5, since: () => read }))
+    await until('three calls', () => calls === 3)
+    await clock.sleep(SILENCE_MS)
+    expect(calls).toBe(3)
   })
 
   it('says nothing after it is closed', async () => {

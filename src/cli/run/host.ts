@@ -17,9 +17,10 @@ import { createMetrics, type Metrics } from '../../daemon/http/metrics/metrics.t
 import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../../daemon/http/status/labels.ts'
 import type { LedgerStore } from '../../daemon/ledger/store.ts'
 import { type Leases, leaseOf, soleLeases } from '../../daemon/replicas/leases.ts'
-import type { OpenedWorkspace, PolicyLoad } from '../../daemon/schedule/daemon.ts'
+import type { OpenedWorkspace } from '../../daemon/schedule/daemon.ts'
 import { randomSalt, sha256, systemRandom } from '../../daemon/schedule/system.ts'
 import { commitOf } from '../../policy/load/git.ts'
+import type { LoadedPolicies } from '../../policy/load/loaded.ts'
 import { formatProblems } from '../../policy/yaml.ts'
 import type { Ledger } from '../../ports.ts'
 import { connectWriter, serviceFiles } from '../compose.ts'
@@ -332,7 +333,7 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
 }
 
 /** Loads the policies of all workspaces; problems are logged with their places. */
-export async function loadForDaemon(loaded: LoadedConfig, config: Config, host: Host): Promise<PolicyLoad> {
+export async function loadForDaemon(loaded: LoadedConfig, config: Config, host: Host): Promise<LoadedPolicies> {
   const policies = await readPolicies(policyPaths(config), loaded, host.flags, host.cli)
   if (hasErrors(policies.problems)) host.complain(policies.problems, 'policies have errors')
   return policies

@@ -33,14 +33,14 @@ import { bound, createHost, forgetOldHistory, type Host, loadForDaemon, openWork
 export interface Settings {
   readonly loaded: LoadedConfig
   readonly config: Config
-  /** The files as they were read: what changes while a daemon starts is not missed. */
-  readonly stamps: { readonly config: string | undefined; readonly policies: string }
 }
 
 /** Reads the configuration, at the start and after changes. */
 export interface Reader {
   /** Throws an `InputError` with everything that is wrong or missing. */
   read(): Promise<Settings>
+  /** The files as they were last read, also in vain. */
+  readonly stamps: { config?: string; policies?: string }
   /** The last known name of the only workspace, for when broken policies hide it. */
   name: string | undefined
 }
@@ -61,7 +61,7 @@ export async function runCommand(flags: RunFlags, outer: Cli): Promise<void> {
   const files = keepFiles(outer.clock)
   const cli = { ...outer, files, ...(flags.sandbox && { env: withSandboxKey(outer.env) }) }
   const embedded = flags.sandbox ? await startBeside(cli, flags.sandboxPort) : undefined
-  const reader: Reader = { read: () => readConfig(reader, flags, cli, embedded), name: undefined }
+  const reader: Reader = { read: () => readConfig(reader, flags, cli, embedded), stamps: {}, name: undefined }
   try {
     if (flags.once) await (await import('./once.ts')).runOnce(flags, cli, reader, embedded)
     else await untilAsked(flags, cli, reader, embedded)
@@ -74,7 +74,7 @@ export async function runCommand(flags: RunFlags, outer: Cli): Promise<void> {
 async function readConfig(reader: Reader, flags: RunFlags, cli: Cli, embedded: Embedded | undefined): Promise<Settings> {
   const input = embedded ? withoutService(flags, cli) : { env: cli.env, flags }
   const file = configFileOf(input)
-  const before = file === undefined ? undefined : await stampBefore([file], cli.clock)
+  if (file !== undefined) reader.stamps.config = await stampBefore([file], cli.clock)
   const loaded = await loadConfigAside(input, cli.clock)
   if (!loaded.config) throw new InputError(loaded.problems)
   const keepsLedger = loaded.file !== undefined || (flags.ledger ?? cli.env['CAPKEEPER_LEDGER'] ?? '') !== ''
@@ -83,12 +83,12 @@ async function readConfig(reader: Reader, flags: RunFlags, cli: Cli, embedded: E
   if (missing.length > 0) throw new InputError(missing)
   const paths = policyPaths(config)
   const policies = await readPolicies(paths, loaded, flags, cli)
+  reader.stamps.policies = policies.stamp
   if (!hasErrors(problemsBeside(policies))) reader.name = policies.workspace
   const workspace = reader.name ?? policies.workspace
   return {
     loaded,
     config: named(config, workspace === undefined ? {} : { workspace }),
-    stamps: { config: before, policies: policies.stamp },
   }
 }
 
@@ -160,7 +160,11 @@ async function serve(flags: RunFlags, cli: Staying, reader: Reader, embedded: Em
       config: settings.config,
       leases: store.held,
       open: (one) => openWorkspace(one, host),
-      loadPolicies: (config) => loadForDaemon(settings.loaded, config, host),
+      async loadPolicies(config) {
+        const policies = await loadForDaemon(settings.loaded, config, host)
+        reader.stamps.policies = policies.stamp
+        return policies
+      },
       async reloadConfig() {
         settings = await reader.read()
         return settings.config
@@ -175,7 +179,7 @@ async function serve(flags: RunFlags, cli: Staying, reader: Reader, embedded: Em
     running.daemon = daemon
     void forgetOldHistory(host, aging.signal)
     announce(server, host, embedded)
-    const following = await followFiles(daemon, cli, () => settings)
+    const following = await followFiles(daemon, cli, reader, () => settings)
     ending.onReload(() => void following.configChanged().then(() => daemon.hurry()))
     await untilStopped(daemon, host, embedded, ending)
     following.close()
@@ -206,17 +210,17 @@ interface Following {
 const envelopesIn = ({ configured = [] }: LoadedConfig) => configured.flatMap(({ envelopes = [] }) => envelopes)
 
 /** Watches policy and config files. The paths follow the configuration. */
-async function followFiles(daemon: Daemon, cli: Cli, settings: () => Settings): Promise<Following> {
+async function followFiles(daemon: Daemon, cli: Cli, { stamps }: Reader, settings: () => Settings): Promise<Following> {
   // Without a config file the policies also name the workspace, so a change of them is a change of the configuration.
   const policiesChanged = (): void | Promise<void> => (settings().loaded.file === undefined ? configChanged() : daemon.policiesChanged())
   const watchPolicies = (paths: readonly string[]): Promise<Watcher> =>
-    watchPaths(paths, cli.clock, policiesChanged, { since: settings().stamps.policies, envelopes: envelopesIn(settings().loaded) })
-  let paths = policyPaths(settings().config).toSorted()
+    watchPaths(paths, cli.clock, policiesChanged, { since: () => stamps.policies, envelopes: envelopesIn(settings().loaded) })
+  let paths = policyPaths(settings().config)
   let policies = await watchPolicies(paths)
   let closed = false
   async function configChanged(): Promise<void> {
     await daemon.configChanged()
-    const next = policyPaths(settings().config).toSorted()
+    const next = policyPaths(settings().config)
     if (closed || next.join('\n') === paths.join('\n')) return
     paths = next
     const watcher = await watchPolicies(paths)
@@ -225,7 +229,7 @@ async function followFiles(daemon: Daemon, cli: Cli, settings: () => Settings): 
     policies = watcher
   }
   const { file } = settings().loaded
-  const config = file === undefined ? undefined : await watchPaths([file], cli.clock, configChanged, { since: settings().stamps.config })
+  const config = file === undefined ? undefined : await watchPaths([file], cli.clock, configChanged, { since: () => stamps.config })
   return {
     configChanged,
     close() {

@@ -10,7 +10,6 @@ import type { Simulation, SimulationInputs, SimulationRow } from '../../core/use
 import { simulate } from '../../core/use/replay/simulation.ts'
 import { loadConfigAside } from '../../daemon/config/load.ts'
 import type { Config } from '../../daemon/config/settings.ts'
-import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
 import { type KnownCycle, type RecordedUse, type ReplayOptions, replayStart } from '../../daemon/replay/gather.ts'
 import { randomSalt } from '../../daemon/schedule/system.ts'
 import type { LoadedPolicies } from '../../policy/load/loaded.ts'
@@ -167,7 +166,7 @@ export async function simulateCommand(paths: readonly string[], flags: SimulateF
   showWarnings(gathered.warnings, cli)
   const labels = labelsFor(gathered.config.people, gathered.salt)
   const { done, codes } = await simulateAll(gathered, cli)
-  const simulations = done.map((one) => shownAs(one, labels))
+  const simulations = done.map(labels.all)
   const now = cli.clock.now()
   const renderers = {
     text: () => renderSimulationText(simulations, painter(cli.stdout)),
@@ -186,21 +185,6 @@ async function simulateAll({ workspaces }: Gathered, cli: Cli): Promise<Answers<
     return await inEach(cli, workspaces, (one) => simulate({ ...inputsOf(one), onCycle: progress.one }))
   } finally {
     progress.stop()
-  }
-}
-
-/** The simulation with people as `labels` shows them, in lists and texts. */
-export function shownAs(simulation: Simulation, labels: PeopleLabels): Simulation {
-  if (labels.shown === 'email') return simulation
-  const named = <T extends { readonly email: string }>(list: readonly T[]): readonly T[] =>
-    list.map((one) => ({ ...one, email: labels.label(one.email) }))
-  return {
-    ...simulation,
-    blocked: named(simulation.blocked),
-    gains: named(simulation.gains),
-    losses: named(simulation.losses),
-    caps: simulation.caps.map((one) => ({ ...one, scope: labels.text(one.scope) })),
-    notes: simulation.notes.map(labels.text),
   }
 }
 

@@ -76,8 +76,8 @@ export interface Daemon {
   /** The ledgers of all workspaces, for plans that are made elsewhere. */
   ledgers(): readonly SharedWorkspace[]
   ready(): Readiness
-  /** Policy files changed. */
-  policiesChanged(): void
+  /** Policy files changed; resolves when they were read. */
+  policiesChanged(): Promise<void>
   /** The configuration file changed; resolves when it was read. */
   configChanged(): Promise<void>
   /** SIGHUP: reads and reconciles everything at once. */
@@ -175,7 +175,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     },
     ledgers: () => runners().map(({ config: { name, baseUrl }, workspace: { ledger } }) => ({ workspace: name, baseUrl, ledger })),
     ready: () => ready(runners(), { canRecord: canRecord(), now: parts.clock.monotonic() }),
-    policiesChanged: () => void state.loadPolicies(),
+    policiesChanged: state.loadPolicies,
     configChanged: readConfig,
     hurry() {
       for (const runner of runners()) runner.loop.hurry()

@@ -10,6 +10,7 @@ import { type FoundFiles, shownPath } from './files.ts'
 import { type Judged, judgePolicies } from './judge.ts'
 import { readingOf, withRevisions } from './load.ts'
 import type { LoadedPolicies, LoadOptions, WorkspaceSource } from './loaded.ts'
+import { STALLED } from './stamp.ts'
 import { lookedAt } from './steps.ts'
 
 /** How many files may be left out, one after the other, before loading fails. */
@@ -25,7 +26,7 @@ export async function loadPoliciesAside(paths: readonly string[], given: LoadOpt
     if (!(error instanceof FileError)) throw error
     const file = shownPath(error.path ?? '.', options.cwd)
     const problem: Problem = { severity: 'error', code: error.code, message: `${file} ${error.message}`, at: { file, line: 1, column: 1 } }
-    return nothing([problem], '')
+    return nothing([problem], STALLED)
   }
 }
 

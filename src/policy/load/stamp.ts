@@ -15,6 +15,9 @@ export interface Stamp {
   readonly wanted: ReadonlyMap<string, { readonly folder: string; readonly interest: Interest }>
 }
 
+/** The stamp of files that do not answer, which is a change as well. */
+export const STALLED = 'stalled'
+
 /** Rejects with a `FileError` when a path does not answer. */
 export const stampOf = (paths: readonly string[], cwd: string, clock: Clock, envelopes: readonly EnvelopeSource[]): Promise<Stamp> =>
   lookedBeside(paths, clock, looking(paths, cwd, envelopes))

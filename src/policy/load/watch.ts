@@ -4,7 +4,7 @@
 import { type FSWatcher, watch } from 'node:fs'
 import type { Clock } from '../../ports.ts'
 import type { EnvelopeSource } from './delegated.ts'
-import { type Interest, type Stamp, stampOf } from './stamp.ts'
+import { type Interest, STALLED, type Stamp, stampOf } from './stamp.ts'
 
 interface WatchOptions {
   /** The files must be quiet for so long; default 100 ms. */
@@ -15,8 +15,8 @@ interface WatchOptions {
   readonly pollMs?: number
   /** Default: the process's. */
   readonly cwd?: string
-  /** The stamp of the files as they were read; default: that of the start. */
-  readonly since?: string | undefined
+  /** The stamp of the files as they were last read, so that a reading of another state, or a failed one, is repeated; default: as they were last seen. */
+  readonly since?: () => string | undefined
   /** Policy folders of teams, which are read with bounds of their own. */
   readonly envelopes?: readonly EnvelopeSource[]
 }
@@ -59,7 +59,7 @@ export async function watchPaths(
     wake: new AbortController(),
   }
   const stamp = await look(state, clock)
-  state.stamp = options.since ?? stamp
+  state.stamp = options.since?.() ?? stamp
   void observe(state, clock, onChange, options)
   return {
     close() {
@@ -79,7 +79,7 @@ async function observe(state: State, clock: Clock, onChange: () => unknown, opti
     if (waitMs > 0 && (await isWoken(state, clock, waitMs))) continue
     if (state.closed.signal.aborted) return
     state.pending = undefined
-    await compare(state, clock, onChange)
+    await compare(state, clock, onChange, options)
   }
 }
 
@@ -94,18 +94,16 @@ async function isWoken(state: State, clock: Clock, ms: number): Promise<boolean>
   }
 }
 
-async function compare(state: State, clock: Clock, onChange: () => unknown): Promise<void> {
-  const before = state.stamp
+async function compare(state: State, clock: Clock, onChange: () => unknown, { since }: WatchOptions): Promise<void> {
+  const seen = state.stamp
   state.stamp = await look(state, clock)
+  const before = since?.() ?? seen
   if (state.stamp === before || state.closed.signal.aborted) return
   // The receiver reports its own errors; the next change must still be reported.
   await Promise.resolve()
     .then(onChange)
     .catch(() => undefined)
 }
-
-/** The files do not answer, which is a change as well. */
-const STALLED = 'stalled'
 
 /** How the files are before they are read, for `since`. */
 export const stampBefore = (paths: readonly string[], clock: Clock, cwd = process.cwd()): Promise<string> =>
