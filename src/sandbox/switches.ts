@@ -74,6 +74,8 @@ interface SwitchSpec<Name extends SwitchName = SwitchName> {
   readonly name: Name
   readonly flag: string
   readonly values: string
+  /** Where there are no others. */
+  readonly choices?: readonly string[]
   readonly default: string
   readonly help: string
   readonly read: (text: string) => Switches[Name] | undefined
@@ -82,6 +84,7 @@ interface SwitchSpec<Name extends SwitchName = SwitchName> {
 function oneOf<const Value extends string>(...values: readonly [Value, ...Value[]]) {
   return {
     values: values.join(' | '),
+    choices: values,
     default: values[0],
     read: (text: string): Value | undefined => values.find((value) => value === text),
   }
@@ -137,7 +140,12 @@ export const SWITCHES: { readonly [Name in SwitchName]: SwitchSpec<Name> } = {
 
 function spec<Name extends SwitchName>(
   name: Name,
-  kind: { readonly values: string; readonly default: string; readonly read: (text: string) => Switches[Name] | undefined },
+  kind: {
+    readonly values: string
+    readonly choices?: readonly string[]
+    readonly default: string
+    readonly read: (text: string) => Switches[Name] | undefined
+  },
   help: string,
 ): SwitchSpec<Name> {
   return { name, flag: `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`, help, ...kind }

@@ -235,7 +235,9 @@ const showing = ({ ledger }: Config, flags: ApplyFlags, stream: Output) => ({
   people: EMAIL_LABELS,
 })
 
-const say = (cli: Cli, workspace: string, text: string): void => void tellLine(cli, `${workspace}: ${text}`)
+/** Some errors name their workspace themselves, because other commands tell them alone. */
+const say = (cli: Cli, workspace: string, text: string): void =>
+  void tellLine(cli, text.startsWith(`${workspace}: `) ? text : `${workspace}: ${text}`)
 
 /** A condition that neither the plan nor its outcome shows. */
 function isWarning({ change, condition }: Transition): boolean {

@@ -43,7 +43,7 @@ async function history(scope: Scope | undefined, flags: HistoryFlags, cli: Cli):
   ])
   await withLedger(flags, cli, { mode: 'read' }, async ({ workspace, ledger }) => {
     const sinceAt = flags.since?.(cli.clock.now())
-    const filter = { ...(scope && { scope }), sinceAt }
+    const filter = { scope, sinceAt }
     const found = await ledger.history({ ...filter, limit: flags.limit + 1 })
     const entries = found.slice(0, flags.limit)
     cli.stdout.write(flags.output === 'json' ? renderHistoryJson(workspace, entries) : renderHistoryText(entries, painter(cli.stdout)))

@@ -101,7 +101,7 @@ export async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
       tellReading(cli, config.name, one)
       for (const { message } of pauseFindings(await ledger.pause(cli.clock.now()), config.name)) tellLine(cli, `${config.name}: ${message}`)
       const unread = unreadBecause(one)
-      return { plan: one.planned.plan, ...(unread !== undefined && { unread }) }
+      return { plan: one.planned.plan, unread }
     }),
   )
   const plans = read.done.map(({ plan }) => plan)

@@ -71,16 +71,16 @@ export function columnsOf({ by, rows }: Report): readonly ReportColumn[] {
 const labelOf = ({ key, name }: ReportRow): string => (key === name || key === '-' || key === 'team' ? name : `${name} (${key})`)
 
 /** The figures above the table, as name and value; unknown ones are left out. */
-function headlinesOf({ totals, projected, exhaustedAt, cycle }: Report): readonly (readonly [string, string])[] {
-  const figure = (name: string, value: number | undefined): readonly (readonly [string, string])[] =>
-    value === undefined ? [] : [[name, amountText(value)]]
+function headlinesOf({ totals, projected, exhaustedAt, cycle, currency }: Report): readonly (readonly [string, string])[] {
+  const figure = (name: string, value: number | undefined, unit?: string): readonly (readonly [string, string])[] =>
+    value === undefined ? [] : [[name, [amountText(value), ...(unit === undefined ? [] : [unit])].join(' ')]]
   return [
     ...figure('Credits used', totals.used),
     ...figure('Credits that the seats include', totals.included),
     ...figure('Add-on credits used', totals.addOnUsed),
     ...figure('Add-on credits available', totals.addOnAvailable),
-    ...figure('Cost of the credits used', totals.cost),
-    ...figure('Cost of the add-on credits used', totals.addOnCost),
+    ...figure('Cost of the credits used', totals.cost, currency),
+    ...figure('Cost of the add-on credits used', totals.addOnCost, currency),
     ...(projected
       ? ([
           [

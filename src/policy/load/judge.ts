@@ -336,7 +336,7 @@ function withDigests(sets: ReadonlyMap<string, Joint>, read: Read): Pick<Judged,
       files: new Set(theirs.map(({ file }) => file.real)),
       paths: (read.roots.get(name) ?? []).map((path) => resolve(read.cwd, path)),
     }
-    const one = { set, digest: digestOfLines(lines), delegated, ...(empty.length > 0 && { empty }) }
+    const one = { set, digest: digestOfLines(lines), delegated, empty: empty.length > 0 ? empty : undefined }
     return { name, one, from }
   })
   return { sets: new Map(digested.map(({ name, one }) => [name, one])), from: new Map(digested.map(({ name, from }) => [name, from])) }
