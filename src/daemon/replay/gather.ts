@@ -86,6 +86,7 @@ export function replayStart(use: RecordedUse, { policy, against, cycles: asked, 
     notes: [
       ...shortage({ firstAt, current: known.current }, whole, asked),
       ...gradesNote(use, cycles.slice(-shown)),
+      ...twiceNote(use, cycles.slice(-shown)),
       ...assumedBorders(cycles.slice(-shown), known.current, known.previous),
     ],
   }
@@ -155,6 +156,22 @@ function gradesNote(use: RecordedUse, cycles: readonly Cycle[]): readonly string
   const text = sums.map((one) => `${one.grade} ${Number(((100 * one.days) / all).toFixed(1))} %`).join(', ')
   return all === 0 ? [] : [`Days of people: ${text}.`]
 }
+
+/** People have more than the workspace where the service tells somebody's past under two addresses. */
+function twiceNote(use: RecordedUse, cycles: readonly Cycle[]): readonly string[] {
+  const knownOf = knownCycles(use)
+  const most = Math.max(0, ...cycles.map((cycle) => knownOf(cycle).use ?? 0))
+  const listed = new Set((use.usage?.roster.people ?? []).map(({ email }) => email))
+  const others = use.recorded.people.filter((email) => !listed.has(email)).length
+  if (most <= MOST_OF_TOTAL || others === 0) return []
+  const are = others === 1 ? '1 person with use is' : `${others} people with use are`
+  return [
+    `People together have ${Math.round(100 * most)} % of the workspace's use in a cycle, and ${are} not on the roster: who was renamed counts twice.`,
+  ]
+}
+
+/** Of the workspace's use, in what people have of it. Choice. */
+const MOST_OF_TOTAL = 1.01
 
 /** How much of a cycle is known. */
 function knownCycles(use: RecordedUse): (cycle: Cycle) => CycleKnown {
