@@ -64,3 +64,12 @@ function endOfString(text: string, begin: number): number {
   }
   return text.length
 }
+
+/** The JSON value of a body; undefined when it is not JSON (so also for zero bytes) or nested too deep. */
+export function parseJson(text: string): unknown {
+  try {
+    return isTooDeep(text) ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

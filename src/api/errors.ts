@@ -5,7 +5,7 @@
 import type { AspectValue, WireObservation } from '../core/interpret/evidence.ts'
 import { ApiError, type ApiErrorFacts, type ApiErrorKind, type Operation } from '../core/model/observed.ts'
 import type { WireAnswer } from '../ports.ts'
-import { isTooDeep, TOO_DEEP } from './bounds.ts'
+import { isTooDeep, parseJson, TOO_DEEP } from './bounds.ts'
 import { PERMISSION_NAME, PERMISSION_OF } from './wire.ts'
 
 /** The longest piece of the service's own words in a message. Choice. */
@@ -212,15 +212,6 @@ interface ErrorText {
 }
 
 const bodyOf = ({ body, rows }: WireAnswer): unknown => (rows ? rows.value : parseJson(body))
-
-/** The JSON value of a body; undefined when it is not JSON (so also for zero bytes) or nested too deep. */
-export function parseJson(text: string): unknown {
-  try {
-    return isTooDeep(text) ? undefined : JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
 
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -18,6 +18,9 @@ const DAYS = 70
 /** Closed by whoever uses them. */
 export const opened: { close(): Promise<void> }[] = []
 
+/** Test files of one worker share the list. */
+export const closeAll = () => Promise.all(opened.splice(0).map((one) => one.close()))
+
 /** A clock on which every wait is over at once. */
 export function patientClock(): Clock {
   let elapsed = 0

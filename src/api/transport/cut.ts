@@ -4,7 +4,7 @@
 
 import { getHeapStatistics } from 'node:v8'
 import type { RowPath, RowPlan } from '../../ports.ts'
-import { BoundError, isTooDeep, MAX_NESTING, MAX_ROW_BYTES, MAX_ROWS, MAX_SMALL_ANSWER_BYTES, sizeText, TOO_DEEP } from '../bounds.ts'
+import { BoundError, MAX_NESTING, MAX_ROW_BYTES, MAX_ROWS, MAX_SMALL_ANSWER_BYTES, parseJson, sizeText, TOO_DEEP } from '../bounds.ts'
 
 /** The heap of the program itself, with a small company. Measured. */
 const OWN_HEAP_BYTES = 32 * 1024 * 1024
@@ -167,17 +167,8 @@ export function createCutter(plan: RowPlan): Cutter {
     push: (chunk) => push(state, chunk),
     end() {
       const text = new TextDecoder().decode(Buffer.concat(state.around.parts))
-      return { text, value: state.isBroken || state.isInRows ? undefined : putBack(parsed(text), state.kept) }
+      return { text, value: state.isBroken || state.isInRows ? undefined : putBack(parseJson(text), state.kept) }
     },
-  }
-}
-
-/** Undefined when the text is not JSON, as JSON has no such value. */
-function parsed(text: string): unknown {
-  try {
-    return isTooDeep(text) ? undefined : JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 
@@ -283,7 +274,7 @@ function endRows(state: State, bytes: Buffer, isOver: boolean): number {
   const isBlank = text.trim() === ''
   if (isBlank && (!isOver || state.afterComma)) state.isBroken = true
   state.afterComma = true
-  const rows = isBlank ? [] : parsed(`[${text}]`)
+  const rows = isBlank ? [] : parseJson(`[${text}]`)
   if (!Array.isArray(rows)) {
     state.isBroken = true
     return 0

@@ -1,6 +1,6 @@
 // `edit`: plans the edits, shows them, and writes the files. It reads no key, and uses no network but the ledger's, for `tidy`.
 import { printable } from '../../core/escape/terminal.ts'
-import { hasErrors, InputError, type Problem } from '../../core/model/problem.ts'
+import { hasErrors, InputError, messageOf, type Problem } from '../../core/model/problem.ts'
 import type { LoadedConfig } from '../../daemon/config/config.ts'
 import { loadConfigAside } from '../../daemon/config/load.ts'
 import { type Edit, looksLikeTemplate } from '../../policy/edit/edit.ts'
@@ -11,7 +11,7 @@ import { compareProblems } from '../../policy/yaml.ts'
 import { type Cli, CommandError, EXIT, inputExit, type Paint, painter, type Style, UsageError } from '../shared/context.ts'
 import { policyPaths } from '../shared/policies.ts'
 import { problemsText } from '../shared/problems.ts'
-import { documentText, messageOf, tellLine } from '../shared/text.ts'
+import { documentText, tellLine } from '../shared/text.ts'
 import type { EditFlags } from './command.ts'
 
 /** Unchanged lines around a change. */

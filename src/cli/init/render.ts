@@ -4,6 +4,7 @@
 import { existsSync, linkSync, lstatSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { plain, shellWord } from '../../core/escape/terminal.ts'
+import { messageOf } from '../../core/model/problem.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Adopted } from '../../core/resolve/adopt.ts'
 import type { KeyRef } from '../../daemon/config/values.ts'
@@ -11,7 +12,7 @@ import { printPolicy } from '../../policy/print.ts'
 import { type Live, notesOf, policyOf } from '../import.ts'
 import { schemaText } from '../schema/text.ts'
 import { CommandError } from '../shared/context.ts'
-import { count, dayText, messageOf, padEnd, people, VERSION } from '../shared/text.ts'
+import { count, dayText, padEnd, people, VERSION } from '../shared/text.ts'
 
 interface NewFile {
   /** Below the folder, with `/`. */

@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import { createKeyRing } from '../../api/keys.ts'
 import { parseBaseUrl } from '../../api/url.ts'
 import { plain, shellWord } from '../../core/escape/terminal.ts'
-import { hasErrors, InputError } from '../../core/model/problem.ts'
+import { hasErrors, InputError, messageOf } from '../../core/model/problem.ts'
 import { networkProblems } from '../../daemon/config/config.ts'
 import { loadConfigAside } from '../../daemon/config/load.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
@@ -14,7 +14,7 @@ import { adoptLive, groupOption, type Live, type NamedGroup, NO_GROUPS, readGrou
 import { addFlags, examples, type NetworkFlags } from '../shared/args.ts'
 import { type Cli, CommandError, EXIT, UsageError } from '../shared/context.ts'
 import { interruptible } from '../shared/each.ts'
-import { count, messageOf } from '../shared/text.ts'
+import { count } from '../shared/text.ts'
 import { createFiles, endingText, existingIn, FIXED_FILES, filesOf, isNoFolder, policyFile, type Start, slugOf } from './render.ts'
 
 export interface InitFlags extends Pick<NetworkFlags, 'baseUrl' | 'serviceKeyFile' | 'caFile' | 'allowPlainHttp' | 'workspace'> {

@@ -1,11 +1,11 @@
 // Reads a saved plan for `apply --plan`. Every field is checked against the schema, because others may have edited the file. A field that is
 // missing or wrong is refused with its place and the way out, and is never filled in.
+
 import { type Change, type HeldChange, type Plan, READY } from '../../core/model/change.ts'
-import type { Cap } from '../../core/model/policy.ts'
 import { InputError } from '../../core/model/problem.ts'
 import { groupScope, type Scope, TEAM, userScope } from '../../core/model/scope.ts'
-import { credits } from '../../core/model/units.ts'
 import type { AnnotatedSchema, Fault } from '../../policy/schema/check.ts'
+import { capOf } from '../../policy/schema/kinds.ts'
 import { check, SCHEMA } from './schema.generated.ts'
 import type { SavedChange, SavedPlan, SavedScope } from './schema-source.ts'
 
@@ -87,8 +87,6 @@ function readPlan(value: unknown, path: string): Plan {
 
 const scopeOf = ({ kind, id = '', email = '' }: SavedScope): Scope =>
   kind === 'team' ? TEAM : kind === 'group' ? groupScope(id) : userScope(email)
-
-const capOf = (cap: number | 'none'): Cap => (cap === 'none' ? cap : credits(cap))
 
 const positionOf = ({ file, line, column }: NonNullable<SavedChange['source']>) => ({ file, line, column })
 

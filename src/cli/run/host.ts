@@ -2,7 +2,7 @@
 
 import { createPaces, type Paces } from '../../api/transport/queue.ts'
 import type { Emit } from '../../core/model/events.ts'
-import { hasErrors, type Problem } from '../../core/model/problem.ts'
+import { hasErrors, messageOf, type Problem } from '../../core/model/problem.ts'
 import { DAY_MS, HOUR_MS } from '../../core/model/units.ts'
 import { LEASED_WRITE_MS, partOfRate } from '../../core/replicas/lease.ts'
 import { chronicleOf } from '../../daemon/conditions/chronicle.ts'
@@ -31,7 +31,7 @@ import { type Cli, hasColours } from '../shared/context.ts'
 import { type Sharers, sharersIn } from '../shared/ledger/replica.ts'
 import { ledgerOf } from '../shared/ledger/store.ts'
 import { policyPaths, readPolicies } from '../shared/policies.ts'
-import { messageOf, PACKAGE_FOLDER, VERSION } from '../shared/text.ts'
+import { PACKAGE_FOLDER, VERSION } from '../shared/text.ts'
 
 export interface Host {
   readonly cli: Cli

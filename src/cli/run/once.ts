@@ -1,5 +1,5 @@
 // `run --once`: one cycle of all workspaces side by side, with the exit codes of `apply`. Invalid policies are an error, as in `apply`.
-import { hasErrors, InputError } from '../../core/model/problem.ts'
+import { hasErrors, InputError, messageOf } from '../../core/model/problem.ts'
 import { reconcile } from '../../daemon/cycle/run.ts'
 import { recall } from '../../daemon/cycle/state.ts'
 import { createWorkspace } from '../../daemon/workspace.ts'
@@ -9,7 +9,7 @@ import { type Cli, CommandError } from '../shared/context.ts'
 import { interruptible } from '../shared/each.ts'
 import { openForCommand } from '../shared/ledger/replica.ts'
 import { policyPaths, problemsBeside, readPolicies } from '../shared/policies.ts'
-import { messageOf } from '../shared/text.ts'
+
 import type { RunFlags } from './command.ts'
 import { createHost, type Host, openWorkspace } from './host.ts'
 import type { Reader } from './run.ts'

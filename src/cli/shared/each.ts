@@ -2,8 +2,9 @@
 // for the service's rate.
 
 import type { RequestEvent } from '../../api/send.ts'
+import { messageOf } from '../../core/model/problem.ts'
 import { type Cli, EXIT, type ExitCode } from './context.ts'
-import { messageOf, tellLine } from './text.ts'
+import { tellLine } from './text.ts'
 
 /** How long a write in flight and the read after it may take after the first interrupt; as long as in the daemon. */
 const GRACE_MS = 8_000

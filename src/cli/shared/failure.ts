@@ -2,9 +2,8 @@
 // CAPKEEPER_DEBUG, and never a key.
 import { CommanderError } from 'commander'
 import { plain } from '../../core/escape/terminal.ts'
-import { InputError } from '../../core/model/problem.ts'
+import { InputError, messageOf } from '../../core/model/problem.ts'
 import { CommandError, EXIT, type ExitCode, inputExit, painter, UsageError, type World } from './context.ts'
-import { messageOf } from './text.ts'
 
 /** Prints a failure on stderr and returns its exit code. `command` is the one whose `--help` is suggested. */
 export async function reportFailure(error: unknown, cli: World, command = 'capkeeper'): Promise<ExitCode> {

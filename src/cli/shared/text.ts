@@ -87,9 +87,6 @@ export function columns(rows: readonly (readonly string[])[], isNumber: (column:
   )
 }
 
-/** The message of whatever was thrown. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
 /** The system's code for what was thrown, such as ENOENT. */
 export const systemCodeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error ? String(error.code) : undefined

@@ -1,5 +1,7 @@
 // Holds: what is held, the people it affects, what each guard counted, and the exact ways to release it.
+
 import { type Html, html, type Value } from '../../core/escape/html.ts'
+import { EFFECTS_ON_PEOPLE } from '../../core/model/change.ts'
 import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
 import type { HoldDocument } from '../../daemon/http/documents/types.ts'
 import { renderFrame } from '../frame.ts'
@@ -66,8 +68,6 @@ export async function holdsPage(documents: Documents, workspace: string, query: 
   })
 }
 
-const EFFECTS = ['raised', 'capped', 'lowered', 'blocked', 'cleared'] as const
-
 export async function holdPage(documents: Documents, workspace: string, id: string, query: Query): Promise<string> {
   const one = await documents.hold(workspace, id, query)
   const path = holdUrl(workspace, id)
@@ -102,7 +102,7 @@ export async function holdPage(documents: Documents, workspace: string, id: stri
       arithmeticPart(one),
       section(
         'People affected',
-        html`${filterForm(path, [{ kind: 'choice', name: 'effect', label: 'Effect', options: EFFECTS.map((effect) => [effect, effect] as const) }], query)}${affectedTable(one)}${pager(one, ['person', 'people'], path, query)}`,
+        html`${filterForm(path, [{ kind: 'choice', name: 'effect', label: 'Effect', options: EFFECTS_ON_PEOPLE.map((effect) => [effect, effect] as const) }], query)}${affectedTable(one)}${pager(one, ['person', 'people'], path, query)}`,
       ),
       heldPart(one),
     ],

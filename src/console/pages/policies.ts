@@ -1,6 +1,7 @@
 // The policies in force: problems of the files, and every declared cap with its line and the people it applies to.
+
 import { type Html, html } from '../../core/escape/html.ts'
-import { whileInvalid } from '../../core/model/policy.ts'
+import { ENTRY_KINDS, whileInvalid } from '../../core/model/policy.ts'
 import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
 import type { PolicyListDocument, PolicyRow } from '../../daemon/http/documents/types.ts'
 import { renderFrame } from '../frame.ts'
@@ -25,8 +26,6 @@ import {
   when,
   withQuery,
 } from '../parts.ts'
-
-const KINDS = ['team', 'group', 'user', 'grant', 'rule', 'pool'] as const
 
 export async function policiesPage(documents: Documents, workspace: string, query: Query): Promise<string> {
   const list = await documents.policies(workspace, query)
@@ -58,7 +57,7 @@ export async function policiesPage(documents: Documents, workspace: string, quer
         path,
         [
           { kind: 'search', name: 'search', label: 'Name, id or person' },
-          { kind: 'choice', name: 'kind', label: 'Kind', options: KINDS.map((kind) => [kind, kind] as const) },
+          { kind: 'choice', name: 'kind', label: 'Kind', options: ENTRY_KINDS.map((kind) => [kind, kind] as const) },
         ],
         query,
       ),

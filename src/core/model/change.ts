@@ -279,3 +279,6 @@ export interface Quarantined {
 
 /** Whether the service does not know the scope and no policy declares it: it is skipped, which is no failure. */
 export const isGone = ({ code, entry }: Quarantined): boolean => code === 'SCOPE_UNKNOWN' && entry.kind === 'undeclared'
+
+/** What a hold would do to a person. */
+export const EFFECTS_ON_PEOPLE = ['raised', 'capped', 'lowered', 'blocked', 'cleared'] as const

@@ -61,3 +61,6 @@ export interface PoolOfDay {
   /** The sum of the amounts that its members count at; absent while a member's cap is not known. */
   readonly dealt?: number
 }
+
+/** What the history of changes tells: our writes, and the kinds of the journal. */
+export const CHANGE_KINDS = ['write', 'foreign', 'hold', 'release', 'policy', 'pause', 'resume', 'outage', 'recovery'] as const

@@ -293,3 +293,6 @@ const OWNERS: Readonly<Record<PolicyEntry['kind'], OwnerKind>> = {
 
 /** The owner of a cap that was written for this entry. */
 export const ownerOf = ({ kind }: PolicyEntry): OwnerKind => OWNERS[kind]
+
+/** What a policy may declare a cap by. */
+export const ENTRY_KINDS = ['team', 'group', 'user', 'grant', 'rule', 'pool'] as const

@@ -29,6 +29,9 @@ export const formatPosition = (at: Position): string => `${at.file}:${at.line}:$
 
 export const hasErrors = (problems: readonly Problem[]): boolean => problems.some((problem) => problem.severity === 'error')
 
+/** The message of whatever was thrown. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
 /** A bug of capkeeper itself: an invariant that does not hold. Never thrown for bad input or a failing service. */
 export class BugError extends Error {
   override readonly name = 'BugError'

@@ -92,3 +92,6 @@ export function sweepTooLong(scopes: number, ratePerSecond: number, intervalMs: 
 
 /** The most passes of a cycle; what remains after them is reported (docs/operations.md). */
 export const MOST_PASSES = 8
+
+/** At least 0, also of nothing. */
+export const greatest = (values: readonly number[]): number => values.reduce((most, value) => Math.max(most, value), 0)

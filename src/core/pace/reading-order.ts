@@ -1,7 +1,8 @@
 // Which caps are read next while a whole sweep takes longer than the interval. Each scope has a deadline: the more credits could leak through
 // it, the sooner, and none later than a bound for all. A scope without use only waits longer.
+
 import type { ScopeKey } from '../model/scope.ts'
-import type { Credits, Instant } from '../model/units.ts'
+import { type Credits, greatest, type Instant } from '../model/units.ts'
 
 /** A managed scope. */
 export interface Watched {
@@ -52,8 +53,6 @@ export function readingIntervals(risks: readonly number[], readsPerSecond: numbe
 const BISECTIONS = 40
 
 /** A loop, because too many arguments of Math.max end the process. */
-const greatest = (values: readonly number[]): number => values.reduce((most, value) => Math.max(most, value), 0)
-
 /** The latest time to read a scope. */
 const readingDueAt = ({ readAt, risk }: Watched, intervals: ReadingIntervals): Instant =>
   readAt === undefined ? Number.NEGATIVE_INFINITY : readAt + intervals(risk)

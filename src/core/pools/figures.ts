@@ -1,11 +1,9 @@
 // What is shown of a pool: credits, used, dealt, when it is expected to run out, and one person's deal in words. It decides nothing.
 
 import type { Cycle } from '../model/observed.ts'
-import { DAY_MS, HOUR_MS, type Instant } from '../model/units.ts'
+import { DAY_MS, greatest, HOUR_MS, type Instant } from '../model/units.ts'
 import { amountOf, isGone } from './observe.ts'
 import { memberOf, type PoolMember, type PoolState, type PoolTerms } from './state.ts'
-
-const greatest = (values: readonly number[]): number => values.reduce((most, value) => Math.max(most, value), 0)
 
 const useOf = ({ use }: PoolMember): number => use ?? 0
 

@@ -14,7 +14,7 @@ import { finding, RUNS } from '../conditions/findings.ts'
 import { notice } from '../conditions/notice.ts'
 import { peopleShown } from '../conditions/view.ts'
 import { cycleOf } from '../cycle/state.ts'
-import { LedgerError } from '../ledger/error.ts'
+import { unlessLedger } from '../ledger/error.ts'
 import type { Workspace } from '../workspace.ts'
 import type { KnownRuns } from './kept.ts'
 
@@ -46,10 +46,6 @@ async function burnedSoFar({ burned, ledger }: Workspace): Promise<Burned> {
 export async function showUsageSummary(workspace: Workspace): Promise<void> {
   const use = await summaryOf(workspace).catch(unlessLedger)
   if (use) workspace.shown = { ...workspace.shown, use }
-}
-
-const unlessLedger = (error: unknown): undefined => {
-  if (!(error instanceof LedgerError)) throw error
 }
 
 async function summaryOf(workspace: Workspace): Promise<UseShown> {

@@ -1,10 +1,11 @@
 // Reads again the scopes that the writes of a plan depend on, where they were read too long ago: a long sweep is read in slices, and a cap
 // that others have removed since must not count as the one that keeps a person from falling with the team. It decides nothing about caps.
+
 import { type Change, isReady } from '../../core/model/change.ts'
 import { type Scope, type ScopeKey, scopeKey, TEAM } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Clock, Ledger } from '../../ports.ts'
-import { LedgerError } from '../ledger/error.ts'
+import { unlessLedger } from '../ledger/error.ts'
 import type { CycleRun } from './options.ts'
 import type { Pass } from './pass.ts'
 import { type SeenKeeper, seenKeeper, sweep } from './read.ts'
@@ -28,11 +29,7 @@ export function learnedKeeper(ledger: Pick<Ledger, 'fact' | 'saveFact' | 'commit
     seen.keep()
     await ledger.commit()
   }
-  return { pace, onSeen: seen.onSeen, keep: () => save().catch(ignore) }
-}
-
-const ignore = (error: unknown): void => {
-  if (!(error instanceof LedgerError)) throw error
+  return { pace, onSeen: seen.onSeen, keep: () => save().catch(unlessLedger) }
 }
 
 /** Reads the scopes that the plan depends on and that were read before `since`. Returns those scopes. */

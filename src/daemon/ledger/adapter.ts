@@ -127,6 +127,9 @@ export interface DataRow {
   readonly data: unknown
 }
 
+/** From a row of a table with these columns. */
+export const dataRow = (row: Readonly<Record<string, unknown>>): DataRow => ({ id: Number(row['id']), data: row['data'] })
+
 export interface KeyedRow extends DataRow {
   readonly key: string
 }

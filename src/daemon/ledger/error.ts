@@ -81,6 +81,11 @@ const RESTORE = 'point --ledger at another file, or stop capkeeper and put a cop
 export const corrupt = (file: string, fault: string): LedgerError =>
   new LedgerError('LEDGER_CORRUPT', `${file} is damaged: ${fault}; ${RESTORE}`)
 
+/** For what may wait while the ledger fails; rethrows everything else. */
+export const unlessLedger = (error: unknown): undefined => {
+  if (!(error instanceof LedgerError)) throw error
+}
+
 /** A failure of the file system as a LedgerError; other errors are returned unchanged. */
 export function fromFileSystem(error: unknown, file: string): unknown {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return error

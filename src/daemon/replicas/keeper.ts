@@ -1,6 +1,7 @@
 // Keeps the leases of one replica: sends heartbeats, takes and releases workspaces as the spread says, and ends the loop of a workspace whose
 // lease is over. Its own clocks decide whether a lease still holds, the database whether one may be taken. A write may leave only under a
 // lease that is certain.
+import { messageOf } from '../../core/model/problem.ts'
 import {
   BEAT_MS,
   type HeartbeatAnswer,
@@ -88,8 +89,6 @@ async function live(state: State): Promise<void> {
     await clock.sleep(LOOK_MS, ended.signal).catch(() => undefined)
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** Never waits: a database that does not answer must not hide the end of a lease. */
 function tick(state: State): void {

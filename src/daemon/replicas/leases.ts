@@ -1,5 +1,6 @@
 // The daemon's view of leases, the same for a ledger of one process and for one that replicas share. `soleLeases` is the case of one process;
 // keeper.ts keeps the leases of a replica, whose state is here; `commandLeases` holds those of `apply`.
+
 import type { Instant } from '../../core/model/units.ts'
 import {
   BEAT_MS,
@@ -16,7 +17,7 @@ import {
   type ReplicaName,
 } from '../../core/replicas/lease.ts'
 import type { Clock, LeaseTable } from '../../ports.ts'
-import { LedgerError } from '../ledger/error.ts'
+import { type LedgerError, unlessLedger } from '../ledger/error.ts'
 import type { WorkspaceLease } from '../workspace.ts'
 import { saySame } from './policies.ts'
 
@@ -289,11 +290,7 @@ export function commandLeases({ replica, table, clock, wanted, heldBy }: Command
     async stop() {
       ended.abort(new Error('stopped'))
       await living
-      if (held.size > 0) await table.leave(replica.id).catch(ignore)
+      if (held.size > 0) await table.leave(replica.id).catch(unlessLedger)
     },
   }
-}
-
-const ignore = (error: unknown): void => {
-  if (!(error instanceof LedgerError)) throw error
 }

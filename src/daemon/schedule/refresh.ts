@@ -1,6 +1,7 @@
 // How the daemon as a whole is doing: opens its workspaces all or none, tells when it is ready, and refreshes what pages show of other
 // processes before a page is answered. A database that does not answer must not keep a page waiting, so after a while the page shows the last
 // known state.
+
 import type { Pause } from '../../core/model/change.ts'
 import type { Finding } from '../../core/model/condition.ts'
 import { InputError } from '../../core/model/problem.ts'
@@ -10,7 +11,7 @@ import type { Clock } from '../../ports.ts'
 import { problemTexts } from '../conditions/findings.ts'
 import type { WorkspaceConfig } from '../config/settings.ts'
 import type { Readiness } from '../http/options.ts'
-import { LedgerError } from '../ledger/error.ts'
+import { unlessLedger } from '../ledger/error.ts'
 import type { Leases } from '../replicas/leases.ts'
 import type { Workspace } from '../workspace.ts'
 
@@ -118,6 +119,3 @@ export async function refreshViews(state: Refreshed, runners: readonly { readonl
 }
 
 /** Pauses that cannot be read stay as they were. */
-const unlessLedger = (error: unknown): undefined => {
-  if (!(error instanceof LedgerError)) throw error
-}

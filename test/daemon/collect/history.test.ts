@@ -10,6 +10,7 @@ import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { Ledger, RunsQuestion } from '../../../src/ports.ts'
 import {
   asked,
+  closeAll,
   kept,
   newLedger,
   opened,
@@ -24,7 +25,7 @@ import {
 import { temporaryFolder } from '../../support/ledger.ts'
 import type { SandboxFixtureOptions } from '../../support/sandbox.ts'
 
-afterAll(() => Promise.all(opened.map((one) => one.close())))
+afterAll(closeAll)
 
 describe('the days in the ledger are those of the service', () => {
   const ways: readonly (readonly [string, SandboxFixtureOptions])[] = [

@@ -2,9 +2,9 @@
 import { afterAll, expect, test } from 'vitest'
 import type { PolicyRevision } from '../../../src/core/model/policy.ts'
 import { recordedUseOf, replayStart } from '../../../src/daemon/replay/gather.ts'
-import { newLedger, opened, partsOf, run, service } from '../../support/collecting.ts'
+import { closeAll, newLedger, partsOf, run, service } from '../../support/collecting.ts'
 
-afterAll(() => Promise.all(opened.map((one) => one.close())))
+afterAll(closeAll)
 
 test('a person who was renamed counts twice, which is said', async () => {
   const one = await service()

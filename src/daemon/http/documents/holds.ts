@@ -2,7 +2,7 @@
 // shows it.
 
 import { editLine, shellWord } from '../../../core/escape/terminal.ts'
-import type { GuardCode, GuardSettings, Hold, ShareLimit } from '../../../core/model/change.ts'
+import { EFFECTS_ON_PEOPLE, type GuardCode, type GuardSettings, type Hold, type ShareLimit } from '../../../core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import { credits, DAY_MS } from '../../../core/model/units.ts'
 import { APPROVAL_GROWTH, APPROVAL_LIFE_MS } from '../../../core/plan/approval.ts'
@@ -16,8 +16,7 @@ import { cents, headOf, placeOf, ratio, rfc3339, scopeText } from './show.ts'
 import type { HoldDocument, HoldListDocument, Showing, WorkspaceFacts } from './types.ts'
 
 export const HOLDS_QUERY = [PAGE, limitOf(50, 200)]
-const EFFECT_WORDS = ['raised', 'capped', 'lowered', 'blocked', 'cleared'] as const
-export const HOLD_QUERY = [word('effect', EFFECT_WORDS, 'What happens to them.'), PAGE, limitOf(100, 500)]
+export const HOLD_QUERY = [word('effect', EFFECTS_ON_PEOPLE, 'What happens to them.'), PAGE, limitOf(100, 500)]
 
 const MOST_HELD = 200
 
@@ -64,7 +63,7 @@ export function holdDocument(
   const hold = facts.view.holds.find((one) => one.id === id)
   if (!hold) throw new DocumentError(404, 'there is no such hold: it was released, its changes are different now, or it never existed')
   const impacts = affectedBy(hold, facts)
-  const effect = question.word('effect', EFFECT_WORDS)
+  const effect = question.word('effect', EFFECTS_ON_PEOPLE)
   const listed = effect === undefined ? impacts : impacts.filter((one) => one.effect === effect)
   const page = pageOf(listed.toSorted(byWeight), question)
   const protectedPeople = new Set(facts.policy?.set.protectedPeople.map(({ scope }) => scope.email))

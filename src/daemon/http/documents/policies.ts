@@ -1,6 +1,7 @@
 // Every declared cap with its line, its value, its state, and the people for whom it decides now.
 
 import type { ScopeStatus } from '../../../core/model/events.ts'
+import { ENTRY_KINDS } from '../../../core/model/policy.ts'
 import { formatPosition, type Position } from '../../../core/model/problem.ts'
 import { byScope, type Scope, scopeKey } from '../../../core/model/scope.ts'
 import type { Query } from './documents.ts'
@@ -9,8 +10,6 @@ import { asked, limitOf, PAGE, pageOf, text, word } from './query.ts'
 import { grantEntryOf, headOf, placeOf, problemsOf, scopeText } from './show.ts'
 import { policyOf } from './summary.ts'
 import type { PolicyListDocument, PolicyRow, Showing, WorkspaceFacts } from './types.ts'
-
-const ENTRY_KINDS = ['team', 'group', 'user', 'grant', 'rule', 'pool'] as const
 
 export const POLICIES_QUERY = [
   word('kind', ENTRY_KINDS, 'What is declared.'),

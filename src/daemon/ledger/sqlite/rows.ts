@@ -1,11 +1,13 @@
 // The rows of one workspace in SQLite, those of use too. Every method is one statement or one transaction, and a change is on the disk when it
 // returns.
+
 import { scopeKey } from '../../../core/model/scope.ts'
 import { credits, type Instant } from '../../../core/model/units.ts'
 import type { BurnStep } from '../../../core/use/burn.ts'
 import type { AddOnBatch, HistoryFilter, RunsBatch } from '../../../ports.ts'
 import {
   type DataRow,
+  dataRow,
   KEYS,
   type KeyedRow,
   type KeyedTable,
@@ -16,7 +18,7 @@ import {
   type WorkspaceRows,
 } from '../adapter.ts'
 import { bounds, centsOf, dayOf, lastDays, MOST, READINGS_KEPT_MS, type UseDatabase, useRows } from '../use/queries.ts'
-import type { LedgerDatabase, Row } from './database.ts'
+import type { LedgerDatabase } from './database.ts'
 
 const sqliteUse = (database: LedgerDatabase): UseDatabase => ({
   ask: async (sql, values) => database.all(sql, ...values),
@@ -163,8 +165,6 @@ export function readRows(database: LedgerDatabase, binding: number, latelySince:
     lately: historyRows(database, binding, { sinceAt: latelySince }),
   }
 }
-
-const dataRow = (row: Row): DataRow => ({ id: Number(row['id']), data: row['data'] })
 
 /** Newest first. */
 function historyRows(database: LedgerDatabase, binding: number, { scope, sinceAt, untilAt, limit }: HistoryFilter): readonly DataRow[] {

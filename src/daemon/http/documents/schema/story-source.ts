@@ -1,7 +1,9 @@
 // The timeline, plans, holds, and series for charts. Schemas only; see parts-source.ts.
+
 import Type from 'typebox'
 import { CAUSES, EFFECTS } from '../../../../core/model/change.ts'
 import { BANDS } from '../../../../core/model/events.ts'
+import { CHANGE_KINDS } from '../../../../core/model/journal.ts'
 import { ADD_ON_SOURCES } from '../../../../core/use/add-on.ts'
 import {
   cap,
@@ -68,8 +70,6 @@ export const LEAD = object('What a lead wants to know of the people they see.', 
   changes: list(CHANGE, 'Of the last seven days, the newest first.'),
   changesOmitted: count('How many more there are.'),
 })
-
-const CHANGE_KINDS = ['write', 'foreign', 'hold', 'release', 'policy', 'pause', 'resume', 'outage', 'recovery'] as const
 
 const entry = object('An entry of the timeline.', {
   id: text('Stays the same.'),

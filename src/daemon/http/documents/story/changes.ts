@@ -1,8 +1,9 @@
 // What happened in a workspace: the timeline (writes from the ledger's history and everything else from the journal, the newest first), one plan, and the
 // comparison of policies over past cycles. The timeline pages by instant, so that new entries do not move those on later pages.
+
 import { createHash } from 'node:crypto'
 import type { HistoryEntry } from '../../../../core/model/change.ts'
-import type { JournalEntry } from '../../../../core/model/journal.ts'
+import { CHANGE_KINDS, type JournalEntry } from '../../../../core/model/journal.ts'
 import { shortRevision, whileInvalid } from '../../../../core/model/policy.ts'
 import { parseScope, type Scope, scopeKey } from '../../../../core/model/scope.ts'
 import { DAY_MS, formatInstant, type Instant } from '../../../../core/model/units.ts'
@@ -95,15 +96,13 @@ const changeOf = ({ email, credits, blockedDays }: PersonChange, { people }: Sho
   blockedDays,
 })
 
-const KINDS = ['write', 'foreign', 'hold', 'release', 'policy', 'pause', 'resume', 'outage', 'recovery'] as const
-
 const MOST_ENTRIES = 200
 
 /** An instant, and how many entries of that instant were seen, 2,000 at most. */
 const CURSOR = /^(\d{1,15})-(1?\d{1,3}|2000)$/
 
 export const CHANGES_QUERY: readonly Parameter[] = [
-  word('kind', KINDS, 'What happened.'),
+  word('kind', CHANGE_KINDS, 'What happened.'),
   text('scope', '`team`, `group:ID`, or a person as shown.'),
   { name: 'since', about: 'Nothing older than this.', kind: 'instant' },
   { name: 'after', about: '`next` of the previous answer.', kind: 'text', pattern: CURSOR },
@@ -127,7 +126,7 @@ export async function changesDocument(
   const limit = question.whole('limit')
   const cursor = cursorOf(question.text('after'))
   const scope = scopeOf(question.text('scope'), index)
-  const kind = question.word('kind', KINDS)
+  const kind = question.word('kind', CHANGE_KINDS)
   const sinceAt = question.instant('since')
   const wanted = cursor.skip + limit + 1
   const writes =

@@ -4,16 +4,7 @@
 import { scopeKey } from '../../../../core/model/scope.ts'
 import type { Instant } from '../../../../core/model/units.ts'
 import type { HistoryFilter } from '../../../../ports.ts'
-import {
-  type DataRow,
-  KEYS,
-  type KeyedRow,
-  type KeyedTable,
-  notOpen,
-  type RowChange,
-  type Snapshot,
-  type WorkspaceRows,
-} from '../../adapter.ts'
+import { dataRow, KEYS, type KeyedRow, type KeyedTable, notOpen, type RowChange, type Snapshot, type WorkspaceRows } from '../../adapter.ts'
 import { useRows } from '../../use/queries.ts'
 import type { PostgresDatabase, Query, Row } from '../database.ts'
 import { keptText, textKept } from '../error.ts'
@@ -66,8 +57,6 @@ export function postgresRows({ database, writer, workspace, binding }: PostgresR
     ...useRows(postgresUse(query), binding),
   }
 }
-
-const dataRow = (row: Row): DataRow => ({ id: Number(row['id']), data: row['data'] })
 
 async function versionOf(query: Query, binding: number): Promise<number | undefined> {
   const [row] = await query('SELECT version FROM capkeeper.binding WHERE id = $1', [binding])
