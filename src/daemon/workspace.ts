@@ -37,6 +37,8 @@ export interface WorkspaceSettings extends PlanSettings {
   readonly usageIntervalMs: number
   /** Past days of people that are read; 0 or absent: none. */
   readonly historyDays?: number
+  /** Of past use, where the balance does not tell. */
+  readonly creditsPerSeat?: number
   /** Absent: ignore. */
   readonly undeclaredUsers?: 'ignore' | 'report'
 }

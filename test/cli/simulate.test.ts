@@ -40,6 +40,18 @@ describe('simulate', () => {
     expect(cycles[0].total.keptMoney).toBe(cycles[0].total.kept * 0.5)
   })
 
+  test('takes the credits of a seat from the config where the balance does not tell them', async () => {
+    const totals = async (...place: Parameters<typeof recordedPlace>) => {
+      const { stdout } = await (await recordedPlace(...place)).run('simulate', '--output', 'json')
+      const [{ cycles, notes, creditsPerSeat }] = JSON.parse(stdout).simulations
+      return { creditsPerSeat, totals: cycles.map(({ total }: { total: unknown }) => total), isBound: /upper bound/.test(notes.join()) }
+    }
+    const { creditsPerSeat: _, ...untold } = COMPANY
+    expect((await totals(untold)).isBound).toBe(true)
+    expect(await totals(untold, { creditsPerSeat: 100 })).toEqual(await totals(COMPANY))
+    expect((await totals(COMPANY, { creditsPerSeat: 7 })).creditsPerSeat).toBe(100)
+  })
+
   test.each(['text', 'json', 'markdown', 'html'])('names nobody as %s where people are hashed', async (format) => {
     const at = await recordedPlace(COMPANY, { people: 'hash' })
     at.write('policy.yaml', {

@@ -97,7 +97,7 @@ export async function collected({ parts, state, roster, wanted, only, ...rest }:
     people: all,
     totals: totals as Record<DayGrade, number>,
     skipped: skipped.size,
-    knowsSeats: state.usage?.balance !== undefined,
+    knowsSeats: (state.usage?.balance ?? config.creditsPerSeat) !== undefined,
   }
 }
 
@@ -165,7 +165,9 @@ function linesOf({
       : []),
     ...(knowsSeats
       ? []
-      : ['  note: add-on use of days that are not measured is unknown, because the credits of a seat are (Billing Read).']),
+      : [
+          '  note: add-on use of days that are not measured is unknown, because the credits of a seat are (Billing Read, or creditsPerSeat in the config).',
+        ]),
     '  note: People who left are in no figure, and a person who was renamed is two people.',
   ]
 }

@@ -94,7 +94,7 @@ async function gather(sources: Sources): Promise<ReportInputs> {
     throw new CommandError(`${config.name}: the roster with the billing cycle could not be read, so there is nothing to report on`)
   const notes: string[] = []
   const { cycle, isPast } = chosenCycle(sources, current, usage.previousCycle?.cycle)
-  const perSeat = usage.balance?.creditsPerSeat
+  const perSeat = usage.balance?.creditsPerSeat ?? config.creditsPerSeat
   const rows = await readRuns(sources, Math.min(cycle.startAt, forecastReadsFrom(now)), notes)
   const runs = rows?.filter(({ dayAt }) => dayAt >= midnight(cycle.startAt) && dayAt < cycle.endAt)
   const past = isPast ? await sumsBefore(sources, cycle, notes) : undefined
@@ -237,12 +237,20 @@ async function byModel(ledger: Pick<Ledger, 'addOnUse'>, cycle: Cycle): Promise<
   return sums
 }
 
-function addOnOf({ seen, now }: Sources, cycle: Cycle, past: Sums | undefined): AddOnFigures {
+function addOnOf({ config, seen, now }: Sources, cycle: Cycle, past: Sums | undefined): AddOnFigures {
   const { usage, measured } = seen.state
   const before = past && { readAt: now, cycles: [measuredCycle(cycle.startAt, past)], unassignable: [] }
   const isCurrent = cycle.startAt === cycleOf(usage)?.startAt
-  return addOnFigures({ now, cycle, measured: isCurrent ? measured : before, balance: usage?.balance })
+  return addOnFigures({
+    now,
+    cycle,
+    measured: isCurrent ? measured : before,
+    balance: usage?.balance ?? (isCurrent ? undefined : seatsOf(config)),
+  })
 }
+
+const seatsOf = ({ creditsPerSeat }: WorkspaceConfig) =>
+  creditsPerSeat === undefined ? undefined : { creditsPerSeat: credits(creditsPerSeat) }
 
 /** People of a past cycle: with the measured use, or else the sum of their days where it is known of almost everybody, or else the use at its end. */
 async function peopleBefore(

@@ -277,7 +277,7 @@ function comparisonsOf(config: Config, host: Host): Comparisons {
     clock: host.cli.clock,
     ledger: () => host.store.share?.() ?? { file: config.ledger },
     env: host.cli.env,
-    pricePerCredit: () => host.config().pricePerCredit,
+    prices: () => host.config(),
     onMade: (name) => host.live.changed(name, ['comparison']),
   })
   host.atEnd.push(async () => comparisons.close())

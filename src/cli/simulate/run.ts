@@ -110,7 +110,7 @@ export async function gather(flags: NetworkFlags, options: GatherOptions, cli: C
     ? config.workspaces.map(({ name }) => name)
     : [policies.workspace ?? config.workspaces[0]?.name ?? 'default']
   const ledger = await readRecordedUse(cli, config.ledger, names, flags)
-  const { pricePerCredit } = config
+  const { pricePerCredit, creditsPerSeat } = config
   const workspaces = ledger.workspaces.flatMap((use): readonly Recorded[] => {
     const policy = policies.sets.get(use.workspace)
     const beside = against && againstOf(against, use.workspace)
@@ -118,8 +118,9 @@ export async function gather(flags: NetworkFlags, options: GatherOptions, cli: C
     const replay = {
       policy,
       against: beside,
-      ...(options.cycles !== undefined && { cycles: options.cycles }),
+      cycles: options.cycles,
       pricePerCredit,
+      creditsPerSeat,
     }
     return [{ policy, groups: use.usage?.groups ?? [], start: startOf(use, { ...replay, now: cli.clock.now() }, flags) }]
   })

@@ -35,7 +35,7 @@ export interface KnownRuns {
 
 /** What collecting needs of a workspace, in the daemon and in a command. */
 export interface CollectParts {
-  readonly config: { readonly name: string; readonly usageLagMs?: number }
+  readonly config: { readonly name: string; readonly usageLagMs?: number; readonly creditsPerSeat?: number }
   readonly client: ReadClient
   readonly ledger: Ledger
   readonly clock: Clock

@@ -81,7 +81,12 @@ function build({ env, flags }: ConfigInput, file: FileConfig | undefined, found:
   const approvals = file?.approvals ?? DEFAULT_APPROVALS
   const { notify, workspaces: _, ...given } = file ?? NO_FILE
   const workspaces = override(chosen, overrides, problems)
-    .map((workspace) => ({ ...workspace, approvals, ...(notify && { notify: notifyFor(notify, workspace.name, given.requests?.url) }) }))
+    .map((workspace) => ({
+      ...workspace,
+      approvals,
+      creditsPerSeat: given.creditsPerSeat,
+      ...(notify && { notify: notifyFor(notify, workspace.name, given.requests?.url) }),
+    }))
     .map(withTransport(env, flags, problems))
   const ledger = flags.ledger ?? variable(env, 'CAPKEEPER_LEDGER') ?? file?.ledger ?? DEFAULT_LEDGER
   const config: Config = {

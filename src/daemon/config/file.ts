@@ -73,7 +73,7 @@ function envelopesOf(root: Branch<ConfigText>, workspace: string, locate: (path:
 }
 
 /** A workspace of the file. */
-export interface FileWorkspace extends Omit<WorkspaceConfig, 'baseUrl' | 'approvals' | 'notify'> {
+export interface FileWorkspace extends Omit<WorkspaceConfig, 'baseUrl' | 'approvals' | 'notify' | 'creditsPerSeat'> {
   readonly baseUrl?: string
 }
 
@@ -285,7 +285,8 @@ const optional = <K extends string, T>(key: K, value: T | undefined) =>
 
 /** The settings of a file without an error. */
 function configOf(root: Branch<ConfigText>, locate: Locate): FileConfig {
-  const { listen, people, ledger, ledgerToken, approvals, metrics, pricePerCredit, currency, sourceUrl, requests } = root.value
+  const { listen, people, ledger, ledgerToken, approvals, metrics, pricePerCredit, currency, creditsPerSeat, sourceUrl, requests } =
+    root.value
   const notify = good(field(root, 'notify'))
   const located = { locate, reference: (given: Reference) => referenceOf(given, locate) }
   const perUser = metrics?.perUser ?? 'off'
@@ -305,6 +306,7 @@ function configOf(root: Branch<ConfigText>, locate: Locate): FileConfig {
     ...optional('requests', requests),
     ...optional('pricePerCredit', pricePerCredit),
     ...optional('currency', currency?.trim()),
+    ...optional('creditsPerSeat', creditsPerSeat),
     ...optional('notify', notify && notifyOf(notify, located)),
     // YAML 1.1 reads `off` as false, and Helm writes it so.
     metrics: { perUser: perUser === 'top' || perUser === 'all' ? perUser : 'off', userLabel: metrics?.userLabel ?? 'hash' },

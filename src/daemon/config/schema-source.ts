@@ -369,6 +369,7 @@ export const CONFIG = object(
       leaf<number>('price', { type: 'number', exclusiveMinimum: 0, maximum: 1_000_000 }, 'Turns credits into money in reports.'),
     ),
     currency: orNothing(pattern('currency', '^\\s*[A-Z]{3}\\s*$', 'Of pricePerCredit, in three letters (ISO 4217), for reports.')),
+    creditsPerSeat: orNothing(whole(1, 1_000_000, 'What a seat includes in each cycle, for past use where the balance cannot be read.')),
     notify: orNothing(NOTIFY),
     envelopes: list('Policy folders in which teams decide within bounds.', ENVELOPE),
     workspaces: list('Each is managed independently of the others.', WORKSPACE),

@@ -33,6 +33,8 @@ export interface Config {
   readonly pricePerCredit?: number
   /** Of the price; ISO 4217. */
   readonly currency?: string
+  /** Credits that a seat includes in each cycle, where the balance does not tell. */
+  readonly creditsPerSeat?: number
   /** At least one; only the chosen one with `--workspace`. */
   readonly workspaces: readonly WorkspaceConfig[]
 }
@@ -61,6 +63,8 @@ export interface WorkspaceConfig {
   readonly usageLagMs?: number
   /** Past days of people that the daemon reads; 0 or absent: none. */
   readonly historyDays?: number
+  /** See `Config.creditsPerSeat`. */
+  readonly creditsPerSeat?: number
   readonly onDrift: 'heal' | 'alert'
   readonly prune: boolean
   readonly undeclaredUsers: 'ignore' | 'report'

@@ -6,7 +6,7 @@ import { DAY_MS, type Instant } from '../../core/model/units.ts'
 import type { BlockedPerson, CapReach, PersonChange, SimulatedCycle, Simulation, SimulationRow } from '../../core/use/replay/document.ts'
 import { simulate } from '../../core/use/replay/simulation.ts'
 import type { Ledger } from '../../ports.ts'
-import { type RecordedUse, recordedUseOf, replayStart } from './gather.ts'
+import { type RecordedUse, type ReplayOptions, recordedUseOf, replayStart } from './gather.ts'
 
 /** How much of each list is kept; `simulate --output json` has all of it. Choice. */
 const MOST = { groups: 100, people: 200, caps: 200 } as const
@@ -42,9 +42,8 @@ export type Compared =
   | { readonly kind: 'no-policy' | 'no-days' | 'no-cycle'; readonly wholeAt?: Instant }
   | { readonly kind: 'failed'; readonly message: string }
 
-export interface CompareOptions {
+export interface CompareOptions extends Pick<ReplayOptions, 'pricePerCredit' | 'creditsPerSeat'> {
   readonly workspace: string
-  readonly pricePerCredit?: number
   readonly now: Instant
 }
 
@@ -71,9 +70,9 @@ export async function compareStart(ledger: Ledger, { workspace, now }: CompareOp
 const KEPT_DAYS = 400
 
 /** Replays and compares. */
-export function compare({ policy, use, onlyDays }: CompareStart, { now, pricePerCredit }: CompareOptions): Compared {
+export function compare({ policy, use, onlyDays }: CompareStart, { workspace: _, ...options }: CompareOptions): Compared {
   if (!policy) return { kind: 'no-policy' }
-  const start = replayStart(use, { policy, now, pricePerCredit })
+  const start = replayStart(use, { policy, ...options })
   if (start.kind !== 'inputs') return start
   const note = `There are too many people for all recorded days here, so only the last ${onlyDays} are replayed; \`capkeeper simulate\` replays all.`
   const notes = onlyDays === undefined ? start.inputs.notes : [...start.inputs.notes, note]

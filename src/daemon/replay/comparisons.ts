@@ -32,7 +32,8 @@ export interface ComparisonOptions {
   readonly ledger: () => Promise<Opened> | Opened
   /** Environment for a database's driver. */
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly pricePerCredit: () => number | undefined
+  /** What the config says of credits. */
+  readonly prices: () => Pick<CompareOptions, 'pricePerCredit' | 'creditsPerSeat'>
   /** Called after each new comparison. */
   readonly onMade: (workspace: string) => void
 }
@@ -91,9 +92,9 @@ function goodMs(compared: Compared): number {
 }
 
 async function comparedAside(workspace: string, options: ComparisonOptions, signal: AbortSignal): Promise<Compared> {
-  const { clock, ledger, env, pricePerCredit } = options
-  const price = pricePerCredit()
-  const how: CompareOptions = { workspace, now: clock.now(), pricePerCredit: price }
+  const { clock, ledger, env, prices } = options
+  const { pricePerCredit, creditsPerSeat } = prices()
+  const how: CompareOptions = { workspace, now: clock.now(), pricePerCredit, creditsPerSeat }
   let opened: Opened | undefined
   try {
     opened = await ledger()

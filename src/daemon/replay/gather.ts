@@ -42,6 +42,8 @@ export interface ReplayOptions extends Pick<SimulationInputs, 'policy' | 'agains
   /** How many of the last whole cycles. */
   readonly cycles?: number
   readonly pricePerCredit?: number
+  /** Of a seat and cycle, where the balance does not tell. */
+  readonly creditsPerSeat?: number
   readonly now: Instant
 }
 
@@ -58,7 +60,8 @@ type ReplayStart =
   | { readonly kind: 'no-days' | 'no-cycle'; readonly wholeAt?: Instant }
 
 /** Whole cycles where there are any, else the recorded part of the latest; a note says when there will be as many as requested. */
-export function replayStart(use: RecordedUse, { policy, against, cycles: asked, pricePerCredit, now }: ReplayOptions): ReplayStart {
+export function replayStart(use: RecordedUse, options: ReplayOptions): ReplayStart {
+  const { policy, against, cycles: asked, pricePerCredit, creditsPerSeat, now } = options
   const { workspace, recorded, usage, owned, history, journal } = use
   const span = recordedSpan(recorded)
   const known = cyclesKnown(use)
@@ -68,7 +71,7 @@ export function replayStart(use: RecordedUse, { policy, against, cycles: asked, 
   const later = wholeAt === undefined ? {} : { wholeAt }
   if (!span) return { kind: 'no-days', ...later }
   const { cycles, shown, whole, best } = chosenCycles(use, span, known, asked ?? CYCLES, now)
-  const perSeat = usage?.balance?.creditsPerSeat
+  const perSeat = usage?.balance?.creditsPerSeat ?? (creditsPerSeat === undefined ? undefined : credits(creditsPerSeat))
   const inputs = {
     workspace,
     policy,

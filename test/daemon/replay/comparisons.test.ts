@@ -65,7 +65,7 @@ function keeper(options: Partial<ComparisonOptions> = {}) {
     clock,
     ledger: () => ({ file: '' }),
     env: {},
-    pricePerCredit: () => 0.5,
+    prices: () => ({ pricePerCredit: 0.5 }),
     onMade: (workspace) => told.push(workspace),
     ...options,
   })

@@ -124,7 +124,11 @@ function simulationNotes(inputs: SimulationInputs, people: ReplayPeople, { tally
   return [
     ...unknownMembers(inputs),
     ...rejected.map(({ message }) => message),
-    ...(creditsPerSeat === undefined ? ['What a seat includes is not known, so all use counts as add-on use: an upper bound.'] : []),
+    ...(creditsPerSeat === undefined
+      ? [
+          'What a seat includes is not known, so all use counts as add-on use: an upper bound. Write creditsPerSeat into the config where the balance does not tell it.',
+        ]
+      : []),
     ...(recorded.addOn === 'estimated' && creditsPerSeat !== undefined
       ? [`Add-on use is estimated: what a person used in a cycle beyond the credits of a seat, assumed to be today's ${creditsPerSeat}.`]
       : []),

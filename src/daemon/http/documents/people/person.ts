@@ -149,9 +149,10 @@ async function measuredDays(email: string, days: Days, records: Records): Promis
 
 function useByDay(
   { days, burned, measured, grades, caps, headRoom }: PersonUse,
-  { view }: WorkspaceFacts,
+  { view, settings }: WorkspaceFacts,
   showing: Showing,
 ): PersonDocument['use'] {
+  const perSeat = view.balance?.creditsPerSeat ?? settings?.creditsPerSeat
   const byDay = new Map(burned.map(({ dayAt, used }) => [dayAt, used]))
   const cycle = view.roster?.cycle ?? view.balance?.cycle
   const starts = new Set(cycle ? cyclesBetween(cycle, days.fromAt, days.untilAt).map(({ startAt }) => midnight(startAt)) : [])
@@ -176,7 +177,7 @@ function useByDay(
     // The writes that tell of earlier days are not for readers of some people.
     const isCapKnown = !showing.isPart || at >= midnight(showing.now)
     const { cap, from } = isCapKnown ? caps(Math.min(at + DAY_MS, showing.now + 1)) : UNKNOWN_CAP
-    const estimate = used === undefined || !view.balance ? undefined : Math.max(0, used - view.balance.creditsPerSeat)
+    const estimate = used === undefined || perSeat === undefined ? undefined : Math.max(0, used - perSeat)
     const addOn = isMeasured ? (used === undefined ? undefined : paid) : estimate
     listed.push({
       day: dayText(at),
