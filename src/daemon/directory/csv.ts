@@ -1,7 +1,8 @@
 // Parses a people file in pieces: RFC 4180 with a header, in UTF-8. Of each row only the id and the named columns are kept; everything else is
 // dropped as it is parsed. A file that is wrong anywhere is invalid as a whole, with its place.
 
-import { createHash, type Hash } from 'node:crypto'
+import { isUtf8 } from 'node:buffer'
+import { createHash } from 'node:crypto'
 import { type CsvError, parse } from 'csv-parse'
 import { normaliseEmail } from '../../core/model/scope.ts'
 
@@ -38,7 +39,7 @@ export class DirectoryError extends Error {
 
 /** What the content of the file says. Throws a `DirectoryError`. */
 export async function parseDirectory(settings: DirectorySettings, content: Uint8Array): Promise<DirectoryRows> {
-  const hash = createHash('sha256')
+  mustBeText(content)
   const rows = rowsOf(settings)
   const parser = parse({ bom: true, relax_column_count: true, skip_empty_lines: false, on_record: rows.add })
   // Records are taken as they are parsed; none is left to be read.
@@ -49,64 +50,35 @@ export async function parseDirectory(settings: DirectorySettings, content: Uint8
   })
   done.catch(() => undefined)
   try {
-    for (const piece of pieces(content, hash)) {
-      if (!parser.write(piece)) await Promise.race([new Promise<void>((resolve) => parser.once('drain', resolve)), done])
-      if (parser.errored) break
+    for (let at = 0; at < content.length && !parser.errored; at += PIECE_BYTES) {
+      const isTaken = parser.write(content.subarray(at, at + PIECE_BYTES))
+      if (!isTaken) await Promise.race([new Promise<void>((resolve) => parser.once('drain', resolve)), done])
     }
     parser.end()
     await done
   } finally {
     parser.destroy()
   }
-  return { digest: hash.digest('hex'), ...rows.whole() }
+  return { digest: createHash('sha256').update(content).digest('hex'), ...rows.whole() }
 }
 
 const PIECE_BYTES = 256 * 1024
 
-/** The pieces of the file, which must be UTF-8. */
-function* pieces(content: Uint8Array, hash: Hash): Generator<Buffer> {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  let line = 1
-  for (let at = 0; at < content.length; at += PIECE_BYTES) {
-    const piece = Buffer.from(content.buffer, content.byteOffset + at, Math.min(PIECE_BYTES, content.length - at))
-    hash.update(piece)
-    check(decoder, piece, line)
-    const zero = piece.indexOf(0)
-    if (zero >= 0) throw new DirectoryError('has a byte of 0, so it is no text', line + linesIn(piece.subarray(0, zero)))
-    line += linesIn(piece)
-    yield piece
-  }
-  check(decoder, undefined, line)
-}
-
-function check(decoder: InstanceType<typeof TextDecoder>, piece: Buffer | undefined, line: number): void {
-  try {
-    decoder.decode(piece, { stream: piece !== undefined })
-  } catch {
-    throw new DirectoryError('is not UTF-8', line + (piece ? linesBefore(piece) : 0))
-  }
-}
-
-/** How many lines of a piece are whole and in UTF-8. The first may have begun in the piece before. */
-function linesBefore(piece: Buffer): number {
-  let count = 0
-  for (let from = piece.indexOf(10) + 1; from > 0; count += 1) {
-    const end = piece.indexOf(10, from)
-    try {
-      new TextDecoder('utf-8', { fatal: true }).decode(piece.subarray(from, end < 0 ? undefined : end))
-    } catch {
-      return count + 1
-    }
+function mustBeText(content: Uint8Array): void {
+  const zero = content.indexOf(0)
+  if (zero >= 0) throw new DirectoryError('has a byte of 0, so it is no text', linesIn(content.subarray(0, zero)))
+  if (isUtf8(content)) return
+  let [line, from] = [1, 0]
+  for (let end = content.indexOf(LINE_END); end >= 0 && isUtf8(content.subarray(from, end)); end = content.indexOf(LINE_END, from)) {
+    line += 1
     from = end + 1
   }
-  return 0
+  throw new DirectoryError('is not UTF-8', line)
 }
 
-function linesIn(piece: Buffer): number {
-  let count = 0
-  for (let at = piece.indexOf(10); at >= 0; at = piece.indexOf(10, at + 1)) count += 1
-  return count
-}
+const LINE_END = 10
+
+const linesIn = (content: Uint8Array): number => content.reduce((count, byte) => count + Number(byte === LINE_END), 1)
 
 const asDirectoryError = (error: Error): Error => {
   if (error instanceof DirectoryError) return error
@@ -132,7 +104,8 @@ function rowsOf(settings: DirectorySettings) {
   let header: Header | undefined
   let line = 1
   const share = (cells: readonly string[], { columns }: Header, at: number): number => {
-    const key = columns.map((column) => cells[column]).join('\0')
+    let key = ''
+    for (const column of columns) key += `${cells[column]}\0`
     const index = known.get(key)
     if (index !== undefined) return index
     const entries = settings.columns.map((name, column) => [name, cells[columns[column] ?? 0] ?? ''] as const)
