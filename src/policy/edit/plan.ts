@@ -133,7 +133,10 @@ function makeOne(edit: WorkspaceEdit, { desk, wanted, before }: Making): readonl
 function mayHold({ kind }: Edit, around: ReturnType<Desk['around']>): ReturnType<Desk['around']> {
   if (kind !== 'protect' && kind !== 'approve') return around
   const ofPlatform = ({ document }: Place): boolean => document.envelope === undefined
-  return { places: around.places.filter(ofPlatform), all: around.all.filter(ofPlatform) }
+  const places = around.places.filter(ofPlatform)
+  if (places.length === 0 && around.places.length > 0)
+    throw new ChoiceError('protected people and approvals may not stand in a file of an envelope; choose one of platform’s with --file')
+  return { places, all: around.all.filter(ofPlatform) }
 }
 
 /** The texts as edited so far. */
