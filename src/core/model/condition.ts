@@ -141,6 +141,12 @@ export const CONDITIONS = {
     ended: 'each group that viewers name shows somebody',
   },
   NotifyFailed: { severity: 'warn', begun: 'messages could not be sent', ended: 'messages can be sent again' },
+  EnvelopeRefused: {
+    severity: 'warn',
+    begun: 'what a team declares is not accepted',
+    ended: 'what the team declares is accepted, or gone',
+    hasOwnPlace: true,
+  },
   PoolWaits: {
     severity: 'info',
     begun: 'raises of a pool wait for newer figures',

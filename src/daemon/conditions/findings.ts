@@ -4,7 +4,7 @@ import { type HistoryEntry, type Hold, mayHaveLanded, type Pause, type PlanProbl
 import type { ConditionType, Finding } from '../../core/model/condition.ts'
 import type { PolicyStatus, ReconcileResult } from '../../core/model/events.ts'
 import type { CapReading, Observed } from '../../core/model/observed.ts'
-import { type Cap, isSameEntry, whileInvalid } from '../../core/model/policy.ts'
+import { type Cap, isSameEntry, type Refusal, whileInvalid } from '../../core/model/policy.ts'
 import { formatPosition, type Problem } from '../../core/model/problem.ts'
 import { type Scope, scopeKey, TEAM } from '../../core/model/scope.ts'
 import { formatInstant, type Instant } from '../../core/model/units.ts'
@@ -51,14 +51,14 @@ export function policyFindings({ valid, digest, problems }: PolicyStatus, worksp
 }
 
 /** The first problems as lines. */
-export const problemTexts = (problems: readonly Problem[]): readonly string[] =>
+export const problemTexts = (problems: readonly Pick<Problem, 'at' | 'message'>[]): readonly string[] =>
   problems.slice(0, MOST_PROBLEMS).map(({ at, message }) => (at ? `${formatPosition(at)}: ${message}` : message))
 
-/** Holds, quarantined scopes, and approvals and rules that need attention. */
+/** Holds, quarantined scopes, and approvals, rules and entries of teams that need attention. `loaded`: what was found when the files were read. */
 export function planFindings(
   { plan, poolNotes }: Planned,
   { quarantine, resolution }: DesiredState,
-  shown: HoldsShown,
+  { shown, loaded }: { readonly shown: HoldsShown; readonly loaded: readonly Problem[] },
 ): readonly Finding[] {
   const since = (id: string): { since?: Instant } => (shown[id] ? { since: shown[id].at } : {})
   const held = plan.holds.map((hold): Finding => ({ ...holdFinding(hold), ...since(hold.id) }))
@@ -69,7 +69,7 @@ export function planFindings(
     const isDated = quarantined && quarantined.code !== 'SCOPE_UNKNOWN'
     return type ? [{ ...problemFinding(type, problem, plan.workspace), ...(isDated && { since: quarantined.at }) }] : []
   })
-  return [...held, ...problems, ...resolution.ruleNotes.map(ruleFinding), ...poolNotes.map(poolFinding)]
+  return [...held, ...problems, ...refusedEntries(plan, loaded), ...resolution.ruleNotes.map(ruleFinding), ...poolNotes.map(poolFinding)]
 }
 
 const POOL_TYPES = {
@@ -98,6 +98,19 @@ function holdFinding({ id, guards, people, changes, message }: Hold): Finding {
   const [guard, ...others] = guards
   const type = (others.length === 0 && guard && HOLD_TYPES[guard]) || 'Held'
   return { type, subject: `hold ${id}`, reason: 'HELD', message, fields: { hold: id, guards, people, changes: changes.length } }
+}
+
+const ENVELOPE_CODES: ReadonlySet<string> = new Set<Refusal['code']>(['ENVELOPE_OUTSIDE', 'ENVELOPE_BOUND'])
+
+/** Entries of teams that are refused because of the members of groups, which only a cycle knows. */
+function refusedEntries({ workspace, problems }: Planned['plan'], loaded: readonly Problem[]): readonly Finding[] {
+  const known = new Set(loaded.flatMap(({ at }) => (at ? formatPosition(at) : [])))
+  const refused = problems.filter(({ code, at, scope }) => ENVELOPE_CODES.has(code) && !scope && at && !known.has(formatPosition(at)))
+  const texts = problemTexts(refused)
+  const [first] = texts
+  if (first === undefined) return []
+  const message = `${first}${refused.length > 1 ? ` (and ${refused.length - 1} more)` : ''}`
+  return [{ ...finding('EnvelopeRefused', 'ENVELOPE', message, workspace), version: texts.join('\n'), fields: { problems: texts } }]
 }
 
 const PROBLEM_TYPES: Readonly<Record<string, ConditionType>> = {

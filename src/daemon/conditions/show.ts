@@ -169,7 +169,11 @@ export function showPlan(workspace: Workspace, planned: Planned, desiredState: D
   const found = workspace.findings.foreign ? foreignNow : foreignNow.map((finding) => fromLedger(finding, ledger))
   const foreign = [...found, ...lasting(workspace.findings.foreign ?? [], planned, readings)]
   const viewers = state ? viewerFindings(workspace.groupsShown?.() ?? [], state, workspace.config.name) : []
-  notice(workspace, { foreign, plan: planFindings(planned, desiredState, shown), viewers })
+  notice(workspace, {
+    foreign,
+    plan: planFindings(planned, desiredState, { shown, loaded: workspace.shown.policy?.problems ?? [] }),
+    viewers,
+  })
 }
 
 /** Dates a foreign change that another process has found before, so that it is no news. */

@@ -201,6 +201,8 @@ export function attentionOf(view: WorkspaceView, showing: Showing): readonly Att
   if (policy && !policy.valid) tell('bad', 'policy', `the policy files are not valid; ${whileInvalid(policy.digest)}`, '/policies')
   const refused = policy?.valid ? policy.problems.filter(({ severity }) => severity === 'error').length : 0
   if (refused > 0) tell('warn', 'policy', `${many(refused, 'error')} in what teams declare; what was accepted last stays`, '/policies')
+  for (const { type, message } of view.conditions)
+    if (type === 'EnvelopeRefused') tell('warn', 'policy', showing.people.text(message), '/policies')
   for (const { id, people, guards } of holds) {
     tell('warn', 'hold', `${guards.join(', ')}: ${many(people, 'person', 'people')} affected, waits for a decision`, `/holds/${id}`)
   }
