@@ -175,11 +175,10 @@ function isAskedOf(scope: ScopeKey, cap: ModelCap, scene: Scene): boolean {
   if (scene.policies().some(({ rules }) => rules.some((rule) => rule.cap === cap))) return true
   const { groupsOf, holds, gone, dark } = scene.company
   const asked = scene.scenario.capSemantics === 'copied' ? personCap : userCap
-  const policy = scene.policy()
   // Members of a group that cannot be listed may or may not be known.
   const belongings = [groupsOf, (email: string) => groupsOf(email).filter((id) => !gone.has(id) && !dark.has(id))]
-  // When the model cannot tell whether a rule matches, the rest of the policy may have applied.
-  const policies = [policy, { ...policy, rules: [] }]
+  // A process may still have an earlier policy. When the model cannot tell whether a rule matches, the rest of the policy may have applied.
+  const policies = scene.policies().flatMap((policy) => [policy, { ...policy, rules: [] }])
   return belongings.some((known) =>
     policies.some((asking) => asked(asking, scope, { approved: [], groupsOf: known, holds }, scene.now()) === cap),
   )
