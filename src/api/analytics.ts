@@ -9,8 +9,14 @@ import type { RowPath, RowPlan } from '../ports.ts'
 import { counterOf, type Fields, numberOf, objectOf, rowsOf } from './decode.ts'
 import { isObject, malformed } from './errors.ts'
 
-import type { AnalyticsRequest, CascadeRequest, CascadeSource, IdeType, WireQueryRequest } from './wire.ts'
-import { CASCADE_WRAPPER } from './wire.ts'
+import {
+  type AnalyticsRequest,
+  CASCADE_WRAPPER,
+  type CascadeRequest,
+  type CascadeSource,
+  type IdeType,
+  type WireQueryRequest,
+} from './wire.ts'
 
 /** Days of agent analytics in one request (docs/service.md, What the client tolerates, point 8). */
 const CASCADE_CHUNK_DAYS = 30
@@ -86,8 +92,8 @@ function encodeQuery(query: AnalyticsQuery): WireQueryRequest {
       name: as,
       aggregation_function: fn === undefined ? undefined : FUNCTIONS[fn],
     })),
-    filters: query.where ? query.where.map(({ field, is, value }) => ({ name: field, filter: FILTERS[is], value })) : undefined,
-    aggregations: query.groupBy ? query.groupBy.map(({ field, as }) => ({ field, name: as })) : undefined,
+    filters: query.where?.map(({ field, is, value }) => ({ name: field, filter: FILTERS[is], value })),
+    aggregations: query.groupBy?.map(({ field, as }) => ({ field, name: as })),
   }
 }
 

@@ -1,6 +1,5 @@
 // The questions of `doctor`: whether a service answers at all, and which permissions a key has. Each key has one client, so that its pace
 // counts all questions asked with it. Nothing here can change a cap: see `mayWrite`.
-
 import { ApiError } from '../core/model/observed.ts'
 import { TEAM } from '../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../core/model/units.ts'

@@ -284,7 +284,7 @@ async function explainOne(scope: Scope, reader: WorkspaceReader<PlanLedger>, cli
       history: await ledger.history({ scope, limit: 1 }),
       holds: plan.holds,
       plan,
-      balance: usage?.balance && usage.balance,
+      balance: usage?.balance,
       measured,
     },
     scope,

@@ -110,7 +110,7 @@ function setOf({ workspace, documents, rules, grants, groups, peopleRules, pools
       documents.flatMap((document) => document.approvals),
       ({ id }) => id,
     ),
-    onGroupConflict: conflict ? conflict.value : undefined,
+    onGroupConflict: conflict?.value,
     peopleRules: peopleRules.flatMap(({ value }) => value ?? []),
     pools: pools.flatMap(({ value }) => value ?? []).sort((a, b) => compareText(a.name, b.name)),
     documents: documents.map(({ name }) => name.value).sort(compareText),

@@ -2,7 +2,7 @@
 // throws for bad input. Scalars stay the text that was written (`1e3` is not 1000, `7e1` in an id is not 70); `schema/kinds.ts` converts them.
 import { Composer, type CST, type Document, isScalar, Lexer, type Node, Parser, visit, type YAMLError } from 'yaml'
 import { excerptLines, plain } from '../core/escape/terminal.ts'
-import { formatPosition, hasErrors, type Position, type Problem } from '../core/model/problem.ts'
+import { formatPosition, hasErrors, messageOf, type Position, type Problem } from '../core/model/problem.ts'
 import { comparePositions, compareText } from '../core/model/scope.ts'
 import type { ProblemCode } from './codes.ts'
 import { blankSlip, columnSlip, mergeSlip, type Slip, templateSlip } from './suggest.ts'
@@ -66,7 +66,7 @@ export function readYaml(file: string, text: string, { keepTokens = false } = {}
     if (parsed.length > MAX_DOCUMENTS) return unreadable(source, 'TOO_LARGE', `more than the ${MAX_DOCUMENTS} documents that are read`)
     return sortOut(source, parsed)
   } catch (error) {
-    return unreadable(source, 'YAML_SYNTAX', `cannot be parsed: ${error instanceof Error ? error.message : String(error)}`)
+    return unreadable(source, 'YAML_SYNTAX', `cannot be parsed: ${messageOf(error)}`)
   }
 }
 

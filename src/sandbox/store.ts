@@ -1,7 +1,7 @@
 // All data of the embedded service, in node:sqlite, in memory or in a file: people, groups, caps, keys, and the raw rows of use that every
 // figure is summed from. Decides nothing about the interface, and never builds SQL from the text of a request.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { InputError } from '../core/model/problem.ts'
+import { InputError, messageOf } from '../core/model/problem.ts'
 import { parseScope, type Scope, scopeKey } from '../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../core/model/units.ts'
 import { ADD_ON_VIEW, SCHEMA } from './tables.ts'
@@ -193,7 +193,7 @@ function openDatabase(file: string): DatabaseSync {
     database.exec(ADD_ON_VIEW)
     return database
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     const message = `sandbox data ${file} cannot be used: ${why}; name another file with --data, or use --data :memory:`
     throw new InputError([{ severity: 'error', code: 'SANDBOX_DATA_UNUSABLE', message }])
   }

@@ -1,6 +1,5 @@
 // A workspace whose service answers at once, in this process: what a cycle costs the daemon itself, from JSON to plan and ledger, without
 // sockets. Time is virtual, so that months of cycles take minutes.
-
 import { createWriteClient } from '../../src/api/client.ts'
 import { createKeyRing } from '../../src/api/keys.ts'
 import { createPaces } from '../../src/api/transport/queue.ts'

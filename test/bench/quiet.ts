@@ -1,5 +1,4 @@
 // A workspace of the daemon as a quiet cycle over a big company leaves it, for benches of what is shown. It asks the service nothing.
-
 import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
 import { scopeKey, TEAM } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'

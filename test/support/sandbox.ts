@@ -1,6 +1,5 @@
 // The embedded service over loopback HTTP for tests: started on a free port, counted, and closed again. Time does not move unless the test
 // moves its clock, so latency and rate limits need a clock that moves.
-
 import type { Operation } from '../../src/core/model/observed.ts'
 import { parseScope } from '../../src/core/model/scope.ts'
 import type { Clock, Transport } from '../../src/ports.ts'

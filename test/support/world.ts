@@ -1,6 +1,5 @@
 // A small world for the daemon's tests: a workspace on a real sandbox with the real client and the real ledger, and a clock on which time
 // passes only while nothing else can happen. No answer is scripted: results are what the parts do together.
-
 import { onTestFinished } from 'vitest'
 import { createWriteClient, type ServiceWriter } from '../../src/api/client.ts'
 import { createKeyRing } from '../../src/api/keys.ts'

@@ -1,6 +1,5 @@
 // `collect`: the order of the requests, what is said before and while they run, and how the command ends. It shares the work with a running
 // daemon: then it is four times slower than the daemon, and rests after a refusal for the rate.
-
 import type { RequestEvent } from '../../api/send.ts'
 import { plain } from '../../core/escape/terminal.ts'
 import type { Roster } from '../../core/model/observed.ts'

@@ -1,6 +1,5 @@
 // Reads a saved plan for `apply --plan`. Every field is checked against the schema, because others may have edited the file. A field that is
 // missing or wrong is refused with its place and the way out, and is never filled in.
-
 import { type Change, type HeldChange, type Plan, READY } from '../../core/model/change.ts'
 import { InputError } from '../../core/model/problem.ts'
 import { groupScope, type Scope, TEAM, userScope } from '../../core/model/scope.ts'

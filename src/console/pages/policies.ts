@@ -1,5 +1,4 @@
 // The policies in force: problems of the files, and every declared cap with its line and the people it applies to.
-
 import { type Html, html } from '../../core/escape/html.ts'
 import { ENTRY_KINDS, whileInvalid } from '../../core/model/policy.ts'
 import type { Documents, Query } from '../../daemon/http/documents/documents.ts'

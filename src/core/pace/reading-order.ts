@@ -1,6 +1,5 @@
 // Which caps are read next while a whole sweep takes longer than the interval. Each scope has a deadline: the more credits could leak through
 // it, the sooner, and none later than a bound for all. A scope without use only waits longer.
-
 import type { ScopeKey } from '../model/scope.ts'
 import { type Credits, greatest, type Instant } from '../model/units.ts'
 

@@ -365,8 +365,8 @@ function restored(
     cap,
     ...atOf(last?.grant),
     reason: last?.grant.reason ?? 'the grant is no longer declared',
-    ticket: last?.grant.ticket === undefined ? undefined : last.grant.ticket,
-    untilAt: last?.untilAt === undefined ? undefined : last.untilAt,
+    ticket: last?.grant.ticket,
+    untilAt: last?.untilAt,
   }
   return wanted(owned.scope, origin, candidates)
 }

@@ -111,7 +111,7 @@ function listedNow(
     const was = Object.entries(last?.values ?? {}).filter(([column, value]) => values[column] !== undefined && values[column] !== value)
     if (was.length > 0) return add({ values, was: { at: now, values: Object.fromEntries(was) } })
     if (last?.values && last.goneAt === undefined && isSame(last.values, values)) return before
-    return add({ values, was: last?.was && last.was })
+    return add({ values, was: last?.was })
   }
   if (last?.values && last.goneAt === undefined) {
     return add({ values: last.values, was: last.was, goneAt: now })

@@ -161,7 +161,7 @@ export function reportOf(inputs: ReportInputs): Report {
     currency: inputs.currency,
     totals,
     projected: figures?.projected && projectedCents(figures.projected),
-    exhaustedAt: figures?.exhaustedAt === undefined ? undefined : figures.exhaustedAt,
+    exhaustedAt: figures?.exhaustedAt,
     rows: rows
       .map((row) => ({
         ...row,

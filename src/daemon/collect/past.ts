@@ -3,6 +3,7 @@
 import type { Finding } from '../../core/model/condition.ts'
 import type { HistoryShown } from '../../core/model/events.ts'
 import type { Roster } from '../../core/model/observed.ts'
+import { messageOf } from '../../core/model/problem.ts'
 import { DAY_MS, MINUTE_MS } from '../../core/model/units.ts'
 import { countGrades, DAY_GRADES, type Days } from '../../core/use/history.ts'
 import { unread } from '../conditions/findings.ts'
@@ -34,7 +35,7 @@ async function noticePast(workspace: Workspace, state: CollectState, signal: Abo
     notice(workspace, { history: await collectPast(workspace, state, signal) })
   } catch (error) {
     if (signal.aborted) return
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     if (error instanceof LedgerError) notice(workspace, { history: [unread('HISTORY_UNREAD', PAST, message)] })
     else report(workspace, { kind: 'bug', message: `unexpected: ${message}` })
   }

@@ -140,7 +140,7 @@ export function poolsShown(workspace: Viewed): readonly PoolStatus[] {
       name,
       credits,
       figures: poolState && poolFigures(pool, poolState),
-      dealtAt: poolState?.dealtAt === undefined ? undefined : poolState.dealtAt,
+      dealtAt: poolState?.dealtAt,
       frozen,
     }
   })

@@ -1,6 +1,5 @@
 // Reads again the scopes that the writes of a plan depend on, where they were read too long ago: a long sweep is read in slices, and a cap
 // that others have removed since must not count as the one that keeps a person from falling with the team. It decides nothing about caps.
-
 import { type Change, isReady } from '../../core/model/change.ts'
 import { type Scope, type ScopeKey, scopeKey, TEAM } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'

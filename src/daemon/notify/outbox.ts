@@ -2,6 +2,7 @@
 // been sent is never sent again. There is no queue in memory: due messages follow from figures and the ledger.
 import type { Finding } from '../../core/model/condition.ts'
 import type { Person } from '../../core/model/observed.ts'
+import { messageOf } from '../../core/model/problem.ts'
 import { isYounger } from '../../core/model/units.ts'
 import {
   channelOf,
@@ -256,7 +257,7 @@ export function keepTold(workspace: Workspace, telling: TellingState, ends: Endi
     .catch((error: unknown) => {
       // Cycles report a ledger that cannot be written.
       if (error instanceof LedgerError || ends.ending.aborted) return
-      report(workspace, { kind: 'bug', message: `unexpected: ${error instanceof Error ? error.message : String(error)}` })
+      report(workspace, { kind: 'bug', message: `unexpected: ${messageOf(error)}` })
     })
     .finally(() => {
       grace.close()

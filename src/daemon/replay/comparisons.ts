@@ -1,5 +1,6 @@
 // Keeps one comparison for each workspace. It is made in a thread on the first request, once per policy and day, one workspace after the other, and
 // shared by all requests. A request never waits and never throws. A thread that runs out of memory or time is reported, and tried again later.
+import { messageOf } from '../../core/model/problem.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../../core/model/units.ts'
 import { beside, type Outcome, runAside } from '../../policy/load/aside.ts'
 import type { Clock } from '../../ports.ts'
@@ -70,7 +71,7 @@ export function createComparisons(options: ComparisonOptions): Comparisons {
       const id = `${from} ${Math.floor(now / DAY_MS)}`
       const known = kept.get(workspace)
       if (known?.id === id && isGood(known, now)) return known
-      const next: Kept = { id, since: now, made: known?.made && known.made }
+      const next: Kept = { id, since: now, made: known?.made }
       // The order of the map is that of the latest requests.
       kept.delete(workspace)
       kept.set(workspace, next)
@@ -110,7 +111,7 @@ async function comparedAside(workspace: string, options: ComparisonOptions, sign
     })
     return outcome.kind === 'answer' ? outcome.answer : { kind: 'failed', message: whyNot(outcome) }
   } catch (error) {
-    return { kind: 'failed', message: error instanceof Error ? error.message : String(error) }
+    return { kind: 'failed', message: messageOf(error) }
   } finally {
     opened?.end?.()
   }

@@ -70,7 +70,7 @@ export function replayStart(use: RecordedUse, options: ReplayOptions): ReplaySta
   const wholeAt = wholeFrom(firstAt, known.current, 1)
   const later = wholeAt === undefined ? {} : { wholeAt }
   if (!span) return { kind: 'no-days', ...later }
-  const { cycles, shown, whole, best } = chosenCycles(use, span, known, asked ?? CYCLES, now)
+  const { cycles, shown, whole, best, most } = chosenCycles(use, span, known, asked ?? CYCLES, now)
   const perSeat = usage?.balance?.creditsPerSeat ?? (creditsPerSeat === undefined ? undefined : credits(creditsPerSeat))
   const inputs = {
     workspace,
@@ -89,7 +89,7 @@ export function replayStart(use: RecordedUse, options: ReplayOptions): ReplaySta
     notes: [
       ...shortage({ firstAt, current: known.current }, whole, asked),
       ...gradesNote(use, cycles.slice(-shown)),
-      ...twiceNote(use, cycles.slice(-shown)),
+      ...twiceNote(use, most),
       ...assumedBorders(cycles.slice(-shown), known.current, known.previous),
     ],
   }
@@ -115,17 +115,30 @@ function cyclesKnown({ usage }: RecordedUse): Known | undefined {
   return { current, readAt: usage.roster.readAt, previous: previous && previous.endAt <= current.startAt ? previous : undefined }
 }
 
+interface Chosen {
+  readonly cycles: readonly ReplayCycle[]
+  /** How many of them, from the last on, are shown. */
+  readonly shown: number
+  readonly whole: number
+  readonly best: KnownCycle
+  /** The greatest part of the workspace's use that people have in a shown cycle. */
+  readonly most: number
+}
+
 function chosenCycles(
   use: RecordedUse,
   span: { readonly firstAt: Instant; readonly lastAt: Instant },
   known: Known,
   wanted: number,
   now: Instant,
-): { readonly cycles: readonly ReplayCycle[]; readonly shown: number; readonly whole: number; readonly best: KnownCycle } {
+): Chosen {
   const knownOf = knownCycles(use)
-  const all = cyclesBetween(known.current, span.firstAt, span.lastAt + DAY_MS).map((cycle): ReplayCycle => {
+  const found = cyclesBetween(known.current, span.firstAt, span.lastAt + DAY_MS).map((cycle) => {
     const real = known.previous?.endAt === cycle.endAt ? known.previous : cycle
-    const isWhole = real.endAt <= now && isEnough(knownOf(real))
+    return { ...real, known: knownOf(real) }
+  })
+  const all = found.map(({ known: share, ...real }): ReplayCycle => {
+    const isWhole = real.endAt <= now && isEnough(share)
     const isCurrent = real.startAt === known.current.startAt
     return {
       ...real,
@@ -137,12 +150,13 @@ function chosenCycles(
   // A cycle that is not known well enough ends the row; those before it only tell what people used to use.
   const whole = last - all.findLastIndex(({ isWhole }, index) => index < last && !isWhole)
   const cycles = last >= 0 ? all.slice(0, last + 1) : all
-  const ended = [...all.filter(({ endAt }) => endAt <= now), cycleBeside(known.current, -1)].map((cycle) => ({
-    ...cycle,
-    known: knownOf(cycle),
-  }))
+  const before = cycleBeside(known.current, -1)
+  const ended = [...found.filter(({ endAt }) => endAt <= now), { ...before, known: knownOf(before) }]
   const best = ended.reduce((most, one) => (one.known.people >= most.known.people ? one : most))
-  return { cycles, shown: Math.min(wanted, last >= 0 ? whole : all.length), whole: last >= 0 ? whole : 0, best }
+  const shown = Math.min(wanted, last >= 0 ? whole : all.length)
+  const shares = found.slice(0, cycles.length).slice(-shown)
+  const most = Math.max(0, ...shares.map((one) => one.known.use ?? 0))
+  return { cycles, shown, whole: last >= 0 ? whole : 0, best, most }
 }
 
 const approvedOf = ({ usage }: RecordedUse): readonly string[] =>
@@ -161,9 +175,7 @@ function gradesNote(use: RecordedUse, cycles: readonly Cycle[]): readonly string
 }
 
 /** People have more than the workspace where the service tells somebody's past under two addresses. */
-function twiceNote(use: RecordedUse, cycles: readonly Cycle[]): readonly string[] {
-  const knownOf = knownCycles(use)
-  const most = Math.max(0, ...cycles.map((cycle) => knownOf(cycle).use ?? 0))
+function twiceNote(use: RecordedUse, most: number): readonly string[] {
   const listed = new Set((use.usage?.roster.people ?? []).map(({ email }) => email))
   const others = use.recorded.people.filter((email) => !listed.has(email)).length
   if (most <= MOST_OF_TOTAL || others === 0) return []

@@ -1,6 +1,5 @@
 // The daemon's view of leases, the same for a ledger of one process and for one that replicas share. `soleLeases` is the case of one process;
 // keeper.ts keeps the leases of a replica, whose state is here; `commandLeases` holds those of `apply`.
-
 import type { Instant } from '../../core/model/units.ts'
 import {
   BEAT_MS,

@@ -5,7 +5,7 @@ import type { Pause } from '../../core/model/change.ts'
 import { advance, type Condition, type Finding, type Transition } from '../../core/model/condition.ts'
 import type { WorkspaceView } from '../../core/model/events.ts'
 import type { PolicyRevision } from '../../core/model/policy.ts'
-import { InputError, type Problem } from '../../core/model/problem.ts'
+import { InputError, messageOf, type Problem } from '../../core/model/problem.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { emptied } from '../../core/resolve/emptied.ts'
 import type { Clock } from '../../ports.ts'
@@ -234,7 +234,7 @@ function hooksOf(state: State): LeaseHooks {
       runners.delete(name)
       parts.registered(name, false)
     },
-    failed: (name, error) => void failed.set(name, error instanceof Error ? error.message : String(error)),
+    failed: (name, error) => void failed.set(name, messageOf(error)),
     beaten: () => updateConditions(state, parts.ledgerWritable()),
     policiesSettled: () => state.loaded && distribute(state, state.loaded),
     lastGood: (name) => lastGoodId(runners.get(name)?.workspace),
@@ -275,7 +275,7 @@ function end(runner: Runner): Promise<void> {
 
 /** Reports an unexpected error, such as a disk that fails while policies load. It must not end the daemon: the last policies stay in force. */
 function reportBug({ runners }: State, error: unknown): void {
-  const message = `unexpected: ${error instanceof Error ? error.message : String(error)}`
+  const message = `unexpected: ${messageOf(error)}`
   for (const { workspace } of runners.values()) report(workspace, { kind: 'bug', message })
 }
 

@@ -4,6 +4,7 @@
 import { holdOf } from '../../core/model/change.ts'
 import type { PolicyStatus } from '../../core/model/events.ts'
 import { isSameEntry, type PolicyEntry, type PolicyRevision, UNDECLARED } from '../../core/model/policy.ts'
+import { messageOf } from '../../core/model/problem.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { nextCycleDelay, nextGrantInstant, nextWork } from '../../core/pace/rhythm.ts'
@@ -160,7 +161,7 @@ async function keepSummaryFresh(workspace: Workspace, agenda: Agenda): Promise<v
 
 /** Shows a cycle that failed, because of the ledger or of a bug, and waits until it may be tried again. */
 async function recoverFrom(workspace: Workspace, agenda: Agenda, error: unknown, stop: AbortSignal): Promise<void> {
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   const now = workspace.clock.now()
   const times = { startedAt: now, observeMs: 0, applyMs: 0, totalMs: 0 }
   const outcome = { result: 'error', message } as const
@@ -328,7 +329,7 @@ async function collect(workspace: Workspace, state: WorkspaceState, agenda: Agen
     keepPast(workspace, state, ending)
   } catch (error) {
     if (ending.aborted) return
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     if (error instanceof LedgerError) notice(workspace, { runs: [unread('RUNS_UNRECORDED', RUNS, message)] })
     else report(workspace, { kind: 'bug', message: `unexpected: ${message}` })
   } finally {

@@ -1,10 +1,9 @@
 // How the daemon as a whole is doing: opens its workspaces all or none, tells when it is ready, and refreshes what pages show of other
 // processes before a page is answered. A database that does not answer must not keep a page waiting, so after a while the page shows the last
 // known state.
-
 import type { Pause } from '../../core/model/change.ts'
 import type { Finding } from '../../core/model/condition.ts'
-import { InputError } from '../../core/model/problem.ts'
+import { InputError, messageOf } from '../../core/model/problem.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { formatProblems } from '../../policy/yaml.ts'
 import type { Clock } from '../../ports.ts'
@@ -21,7 +20,7 @@ const PROCESS = 'capkeeper'
 /** A configuration that cannot come into force: it is invalid, or a workspace of it cannot be opened. */
 export function configFinding(error: unknown): Finding {
   const found = { type: 'ConfigInvalid', subject: PROCESS, reason: 'CONFIG_INVALID' } as const
-  if (!(error instanceof InputError)) return { ...found, message: error instanceof Error ? error.message : String(error) }
+  if (!(error instanceof InputError)) return { ...found, message: messageOf(error) }
   const [first = 'nothing is known of why', ...more] = problemTexts(error.problems)
   const lines = formatProblems(error.problems).split('\n')
   const message = more.length > 0 ? `${first} (and ${error.problems.length - 1} more)` : first

@@ -1,6 +1,5 @@
 // Takes one request from its text to its answer, faults included. The in-process transport and the HTTP server share it, so that they
 // cannot differ. Order: faults that stop the request, the key, the rate, the operation, faults that damage the answer.
-
 import type { Operation } from '../../core/model/observed.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Clock } from '../../ports.ts'

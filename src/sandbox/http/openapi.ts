@@ -151,7 +151,7 @@ function responsesOf(operation: Operation, { invalid, notFound, answer }: Operat
   const refusal = (description: string, choice: string | undefined = CODES_ARE_OURS): Schema => ({
     description,
     content: { [switches.errors === 'text' ? 'text/plain' : 'application/json']: { schema: ref('Error') } },
-    'x-choice': choice ? choice : undefined,
+    'x-choice': choice,
   })
   const plan = operation === 'GetTeamCreditBalance' ? ', or a plan without the feature' : ''
   const refusals = {

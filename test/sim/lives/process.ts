@@ -1,6 +1,5 @@
 // One capkeeper process of the simulation: the real daemon, client, ledger file, lock, log, metrics and status on simulated time, and the
 // ways it can end. Only the interfaces of ports.ts are replaced.
-
 import { createWriteClient } from '../../../src/api/client.ts'
 import { createKeyRing } from '../../../src/api/keys.ts'
 import { createPaces, type Paces } from '../../../src/api/transport/queue.ts'

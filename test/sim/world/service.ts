@@ -1,6 +1,5 @@
 // The service as simulated processes reach it: the sandbox behind a network that loses, delays and damages. It emits steps for requests
 // sent, effects and answers.
-
 import type { Operation } from '../../../src/core/model/observed.ts'
 import { groupScope, parseScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
 import type { Transport, TransportFailure, WireAnswer } from '../../../src/ports.ts'

@@ -51,7 +51,7 @@ export function explained(
   const why = status?.why ?? explanation?.rejected?.message ?? explanation?.skipped?.why
   return {
     chain: (explanation?.chain ?? []).map((one) => candidateEntry(one, showing, revision)),
-    desired: explanation?.cap === undefined ? undefined : explanation.cap,
+    desired: explanation?.cap,
     state: status?.state,
     readings: (explanation?.observed ?? []).map(({ scope: read, reading }) => ({
       scope: scopeText(read, showing),

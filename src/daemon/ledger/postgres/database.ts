@@ -3,6 +3,7 @@
 // nothing about the content.
 import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg'
 import { parseIntoClientConfig } from 'pg-connection-string'
+import { messageOf } from '../../../core/model/problem.ts'
 import { FileError, readWhole, whyUnreadAndCode } from '../../../files.ts'
 import type { Clock } from '../../../ports.ts'
 import { LedgerError } from '../error.ts'
@@ -248,7 +249,7 @@ function poolOf(connectionString: string, name: string, passwords: Passwords): P
     pool.on('error', () => undefined)
     return pool
   } catch (error) {
-    const told = error instanceof Error ? error.message : String(error)
+    const told = messageOf(error)
     throw new LedgerError('LEDGER_UNREADABLE', `${name}: the connection cannot be set up (${told})`)
   }
 }

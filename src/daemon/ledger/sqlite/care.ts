@@ -2,6 +2,7 @@
 // lock and change nothing.
 import { closeSync, fsyncSync, linkSync, mkdtempSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { messageOf } from '../../../core/model/problem.ts'
 import { DAY_MS, type Instant } from '../../../core/model/units.ts'
 import { type Binding, bindings } from '../adapter.ts'
 import { LedgerError } from '../error.ts'
@@ -111,7 +112,7 @@ export function backupLedger(database: LedgerDatabase, target: string): void {
     giveName(partial, path)
     flush(dirname(path))
   } catch (error) {
-    throw noBackup(database.file, error instanceof Error ? error.message : String(error))
+    throw noBackup(database.file, messageOf(error))
   } finally {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
   }

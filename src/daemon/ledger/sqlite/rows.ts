@@ -1,6 +1,5 @@
 // The rows of one workspace in SQLite, those of use too. Every method is one statement or one transaction, and a change is on the disk when it
 // returns.
-
 import { scopeKey } from '../../../core/model/scope.ts'
 import { credits, type Instant } from '../../../core/model/units.ts'
 import type { BurnStep } from '../../../core/use/burn.ts'

@@ -66,7 +66,7 @@ export function groupEntries(facts: WorkspaceFacts, index: PeopleIndex, showing:
       name: showing.people.text(declared.get(id)?.name ?? group?.name ?? id),
       known: group !== undefined && facts.unknownGroups?.includes(id) !== true,
       members: group?.emails.length ?? 0,
-      cap: status?.desired === undefined ? undefined : status.desired,
+      cap: status?.desired,
       observed: (status?.observed ?? reading?.observed) === undefined ? undefined : (status?.observed ?? reading?.observed ?? 'unknown'),
       state: status?.state,
       ...(group?.used !== undefined && {

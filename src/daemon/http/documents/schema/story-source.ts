@@ -1,5 +1,4 @@
 // The timeline, plans, holds, and series for charts. Schemas only; see parts-source.ts.
-
 import Type from 'typebox'
 import { CAUSES, EFFECTS } from '../../../../core/model/change.ts'
 import { BANDS } from '../../../../core/model/events.ts'

@@ -1,6 +1,5 @@
 // What happened in a workspace: the timeline (writes from the ledger's history and everything else from the journal, the newest first), one plan, and the
 // comparison of policies over past cycles. The timeline pages by instant, so that new entries do not move those on later pages.
-
 import { createHash } from 'node:crypto'
 import type { HistoryEntry } from '../../../../core/model/change.ts'
 import { CHANGE_KINDS, type JournalEntry } from '../../../../core/model/journal.ts'
