@@ -1,4 +1,5 @@
 // The interfaces to the outside world: clock, chance, HTTP, service, ledger. A simulation implements them as well. Types only, no code.
+
 import type { ServiceEvidence } from './core/interpret/evidence.ts'
 import type { Approval, HistoryEntry, Intent, Pause, Quarantined } from './core/model/change.ts'
 import type { DayFigures, JournalEntry } from './core/model/journal.ts'
@@ -20,10 +21,9 @@ import type { Cap, EnvelopeMemory, PolicyRevision } from './core/model/policy.ts
 import type { GroupScope, Scope, ScopeKey, TeamScope } from './core/model/scope.ts'
 import type { Credits, Instant } from './core/model/units.ts'
 import type { Told } from './core/notify/told.ts'
-import type { HoldsShown } from './core/plan/approval.ts'
 import type { OpenBreaker } from './core/plan/breaker.ts'
-import type { Contest } from './core/plan/contested.ts'
-import type { ChangesShown, NotedRules } from './core/plan/reviewed.ts'
+import type { NotedRules } from './core/plan/reviewed.ts'
+import type { ChangesShown, Contest, HoldsShown } from './core/plan/snapshot.ts'
 import type { Heartbeat, HeartbeatAnswer, HeldWorkspace } from './core/replicas/lease.ts'
 import type { DirectoryMemory } from './core/resolve/directory.ts'
 import type { MatchMemory } from './core/resolve/matches.ts'

@@ -7,7 +7,8 @@ import type { CapReading, GroupMembers, OwnedCap, Roster } from '../../src/core/
 import type { Cap, PolicyRevision } from '../../src/core/model/policy.ts'
 import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
-import { buildPlan, type PlanInputs } from '../../src/core/plan/plan.ts'
+import { buildPlan } from '../../src/core/plan/plan.ts'
+import type { Snapshot } from '../../src/core/plan/snapshot.ts'
 import { resolveDesired } from '../../src/core/resolve/desired.ts'
 import type { Resolution } from '../../src/core/resolve/resolution.ts'
 import { sha256 } from '../../src/daemon/schedule/system.ts'
@@ -136,7 +137,7 @@ export const resolveAll = (world: BigWorld, policy: PolicyRevision): Resolution 
   })
 
 /** What a plan of the company is made from. */
-export const inputsOf = (world: BigWorld, policy: PolicyRevision, resolution: Resolution): PlanInputs => ({
+export const inputsOf = (world: BigWorld, policy: PolicyRevision, resolution: Resolution): Snapshot => ({
   workspace: 'bench',
   policy,
   resolution,

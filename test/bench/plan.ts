@@ -4,7 +4,8 @@ import { groupsWithCap, interpret } from '../../src/core/interpret/slots.ts'
 import { scopeKey, TEAM } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { diff } from '../../src/core/plan/diff.ts'
-import { buildPlan, type PlanInputs, type Planned } from '../../src/core/plan/plan.ts'
+import { buildPlan, type Planned } from '../../src/core/plan/plan.ts'
+import type { Snapshot } from '../../src/core/plan/snapshot.ts'
 import { atMost, median, ms, publish, type Row } from './bench.ts'
 import { type BigWorld, bigWorld, inputsOf, policyIn, resolveAll } from './big.ts'
 
@@ -21,7 +22,7 @@ function withTeamDrift(world: BigWorld): BigWorld {
 
 function compare(figure: string, world: BigWorld, expected: (planned: Planned) => boolean): Row {
   const policy = policyIn(world)
-  const inputs: PlanInputs = inputsOf(world, policy, resolveAll(world, policy))
+  const inputs: Snapshot = inputsOf(world, policy, resolveAll(world, policy))
   const slots = interpret({ ...inputs, groupsWithCap: groupsWithCap(inputs.resolution.desired) })
   const bare = (): number => diff({ ...inputs, slots }).differences.length
   const whole = (): Planned => buildPlan(inputs)

@@ -7,7 +7,8 @@ import type { Balance, CapReading, GroupMembers, Observed, OwnedCap, Roster } fr
 import { byScope, type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { poolReviews } from '../../src/core/plan/approval.ts'
-import { buildPlan, type PlanInputs, type Planned } from '../../src/core/plan/plan.ts'
+import { buildPlan, type Planned } from '../../src/core/plan/plan.ts'
+import type { Snapshot } from '../../src/core/plan/snapshot.ts'
 import { activeQuarantine, skippedScopes } from '../../src/core/plan/states.ts'
 import { resolveDesired } from '../../src/core/resolve/desired.ts'
 import type { DealtPools } from '../../src/core/resolve/pools.ts'
@@ -29,7 +30,7 @@ import {
 export const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 /** What a sketch does not say of a plan. */
-export type PlanMore = Partial<PlanInputs>
+export type PlanMore = Partial<Snapshot>
 
 export interface PlanSketch extends PolicySketch {
   /** The observed caps by scope name; 'unknown' for a failed read. */
@@ -46,10 +47,10 @@ export interface PlanSketch extends PolicySketch {
   readonly approvalIds?: readonly string[]
   readonly approvals?: readonly Approval[]
   readonly approve?: readonly string[]
-  readonly holdsShown?: PlanInputs['holdsShown']
-  readonly contests?: Partial<PlanInputs['contests']>
+  readonly holdsShown?: Snapshot['holdsShown']
+  readonly contests?: Partial<Snapshot['contests']>
   readonly guards?: Partial<GuardSettings>
-  readonly facts?: Partial<PlanInputs['facts']>
+  readonly facts?: Partial<Snapshot['facts']>
   readonly baseline?: Readonly<Record<string, PlainCap>>
   readonly capSemantics?: 'layered' | 'copied'
   /** The dealt caps of members, by the name of the pool. */
@@ -93,11 +94,11 @@ function rosterOf(sketch: PlanSketch): Roster | undefined {
 }
 
 /** The plan for a sketch of the world. Default: twenty approved people p0 … p19 and no groups. */
-export function planOf(sketch: PlanSketch, more: Partial<PlanInputs> = {}): Planned {
+export function planOf(sketch: PlanSketch, more: Partial<Snapshot> = {}): Planned {
   return buildPlan({ ...planInputs(sketch), ...more })
 }
 
-export function planInputs(sketch: PlanSketch): PlanInputs {
+export function planInputs(sketch: PlanSketch): Snapshot {
   const now = sketch.now ?? NOW
   const rows = rosterOf(sketch)
   const groups: readonly GroupMembers[] = members(sketch.groups ?? {})

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { countPeople, type People } from '../../src/core/interpret/effective.ts'
 import { type Cap, UNDECLARED } from '../../src/core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
-import type { Difference } from '../../src/core/plan/diff.ts'
+import type { Difference } from '../../src/core/plan/snapshot.ts'
 import type { WaveInputs } from '../../src/core/plan/wave.ts'
 import { cap, members, NOW, type PlainCap, roster, scope } from './declare.ts'
 

@@ -4,14 +4,15 @@
 //   pending --matched--> pending with released changes --all verified--> spent
 //      |                              |
 //      +-- 14 days, or 25 % more people than shown, or another roster than the one shown --> void
+
 import type { CapAt } from '../interpret/effective.ts'
 import type { Approval, HeldChange, Hold } from '../model/change.ts'
 import { byScope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import { CLOCKS_APART_MS, DAY_MS, type Instant, isYounger } from '../model/units.ts'
 import type { DealtPools, PoolPeople } from '../resolve/pools.ts'
 import { agree } from '../resolve/roster.ts'
-import type { Difference, PoolReview } from './diff.ts'
 import type { Impact } from './impact.ts'
+import type { Difference, HoldsShown, PoolReview } from './snapshot.ts'
 
 /** By the name of the pool. */
 export function poolReviews(
@@ -58,24 +59,6 @@ export const APPROVAL_GROWTH = 1.25
 
 /** An operator must type at least so many digits of a hold's id. */
 export const MIN_HOLD_PREFIX = 8
-
-/** A hold as it was shown. */
-export interface HoldShown {
-  /** The people it affected when it was last shown. */
-  readonly people: number
-  /** When it was first shown. */
-  readonly at: Instant
-  /** The number of approved people on the doubted roster. */
-  readonly roster?: number
-  /** The credits that a pool's deal moves. */
-  readonly credits?: number
-  /** It was shown under a revision that did not list its approval, so a review was possible. */
-  readonly reviewed?: boolean
-  /** The first plan without it; absent while it exists. */
-  readonly goneAt?: Instant
-}
-
-export type HoldsShown = Readonly<Record<string, HoldShown>>
 
 /**
  * The ledger's approvals joined with the ids that policy lists and that commands give. An approval that is too old, or of unknown age, is void;

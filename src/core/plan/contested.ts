@@ -1,33 +1,13 @@
 // Scopes that another client changes as often as we revert them. After so many foreign changes within a day a scope is contested: it is shown
 // and not written for 24 h. Reverts in the ledger count, so our own changes never do. Another policy entry starts anew (choice).
 
-import type { HistoryEntry } from '../model/change.ts'
-import { isSameEntry, type PolicyEntry } from '../model/policy.ts'
-import type { Scope, ScopeKey } from '../model/scope.ts'
+import { isSameEntry } from '../model/policy.ts'
+import type { ScopeKey } from '../model/scope.ts'
 import { DAY_MS, type Instant, isYounger } from '../model/units.ts'
-import type { Difference } from './diff.ts'
+import type { Contest, Difference, KnownContests } from './snapshot.ts'
 
 /** Foreign changes of so long ago count, and a contested scope is left alone for so long. */
 export const CONTEST_MS = DAY_MS
-
-/** A contested scope. */
-export interface Contest {
-  /** When it became contested. */
-  readonly at: Instant
-  /** The policy entry that was contested. */
-  readonly entry: PolicyEntry
-  /** Foreign changes within the 24 h before. */
-  readonly changes: number
-}
-
-type Written = Pick<HistoryEntry, 'cause' | 'from' | 'to' | 'result'>
-
-export interface ContestInputs {
-  /** As the ledger has them. */
-  readonly known: Readonly<Record<ScopeKey, Contest>>
-  /** The writes to a scope since then, newest first. */
-  readonly written: (scope: Scope, sinceAt: Instant) => readonly Written[]
-}
 
 /** Whether the scope is still left alone. A clock that was set back ends it. */
 export const isLeftTo = (contest: Contest, now: Instant): boolean => isYounger(contest.at, now, CONTEST_MS)
@@ -35,7 +15,7 @@ export const isLeftTo = (contest: Contest, now: Instant): boolean => isYounger(c
 /** The scopes among these differences that are contested now. */
 export function contestedScopes(
   differences: readonly Difference[],
-  { known, written }: ContestInputs,
+  { known, written }: KnownContests,
   limit: number | 'off',
   now: Instant,
 ): ReadonlyMap<ScopeKey, Contest> {
@@ -56,7 +36,7 @@ export function contestedScopes(
  * How often this cap was restored. A write of another value belongs to another policy entry, as does everything before it. A revert whose
  * read-back already showed the next foreign change counts as well.
  */
-function countReverts(entries: readonly Written[], from: Difference['from'], to: Difference['to']): number {
+function countReverts(entries: ReturnType<KnownContests['written']>, from: Difference['from'], to: Difference['to']): number {
   let count = 0
   let next = from
   for (const entry of entries) {

@@ -23,9 +23,10 @@
 //
 // The cause: `external` when the ledger has verified another value under the same policy entry, `expired` when a grant has ended, `orphan`
 // when nothing declares the scope, else `policy`.
+
 import type { Slots } from '../interpret/slots.ts'
 import type { Cause, UnknownScope } from '../model/change.ts'
-import { type CapReading, mayBeSet, type Observed, type OwnedCap } from '../model/observed.ts'
+import { mayBeSet, type Observed, type OwnedCap } from '../model/observed.ts'
 import { type Cap, GIVEN_UP, isSameEntry, ownerOf, type PolicyEntry, UNDECLARED } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
@@ -33,49 +34,11 @@ import type { Instant } from '../model/units.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import { hasEnded } from '../resolve/grants.ts'
 import type { Resolution } from '../resolve/resolution.ts'
+import type { Difference, Snapshot } from './snapshot.ts'
 
-/** The deal that a change is a part of. */
-export interface PoolReview {
-  readonly name: string
-  /** 32 hex digits over workspace, declaration and members. */
-  readonly key: string
-  /** The guards have let a deal with this key through. */
-  readonly isReviewed: boolean
-}
-
-/** What `Change` is made from, before people are counted. */
-export interface Difference {
-  readonly scope: Scope
-  readonly key: ScopeKey
-  readonly from: Cap
-  readonly to: Cap
-  readonly cause: Cause
-  readonly source?: Position
-  readonly reason?: string
-  /** The policy entry behind it. */
-  readonly entry: PolicyEntry
-  readonly healing: boolean
-  readonly grantEnd: boolean
-  /** The deal of a pool that it is a part of. */
-  readonly pool?: PoolReview
-  /** It sets explicitly what may only be inherited; see pins.ts. */
-  readonly pin?: true
-  /** The team or group whose write shows whether there is anything to clear here. */
-  readonly revealedBy?: Scope
-}
-
-export interface DiffInputs {
-  readonly resolution: Resolution
-  /** Readings of every scope that was to be read; a missing one counts as unknown. */
-  readonly readings: ReadonlyMap<ScopeKey, CapReading>
+/** What policy asks is in `resolution` and `skipped` here without the scopes that are quarantined. */
+interface DiffInputs extends Snapshot {
   readonly slots: Slots
-  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
-  readonly prune: boolean
-  /** By the name of the pool. */
-  readonly poolReviews: ReadonlyMap<string, PoolReview>
-  /** Scopes that are neither read nor written (people not approved, unknown groups). */
-  readonly skipped: ReadonlySet<ScopeKey>
-  readonly now: Instant
 }
 
 export interface Diff {

@@ -1,23 +1,16 @@
 // What becomes of each change now, in one chain: only watched, held by a guard, excluded from this run, failed in it, deferred because
 // another change comes first, or ready. In a plan nothing else decides that a change is not written, and every output shows this decision.
-import { ancestorsOf, type People } from '../interpret/effective.ts'
+
+import { ancestorsOf } from '../interpret/effective.ts'
 import type { Slots } from '../interpret/slots.ts'
 import { type Disposition, READY, type Release, type UnknownScope } from '../model/change.ts'
-import type { OwnedCap } from '../model/observed.ts'
 import { type Cap, isSameEntry } from '../model/policy.ts'
 import { byScope, compareScopes, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
-import { type Difference, sourceOf } from './diff.ts'
+import { sourceOf } from './diff.ts'
 import type { Judged } from './judgement.ts'
+import type { Difference, Snapshot } from './snapshot.ts'
 import { type Pending, schedule, type WaveInputs } from './wave.ts'
-
-export type Exclusion = Extract<Disposition, { kind: 'excluded' }>
-
-/** A write of this run that did not succeed; another value may still be written. */
-export interface Failure {
-  readonly to: Cap
-  readonly reason: string
-}
 
 /** A cap that the service has refused and that is still desired: of the team, of a group, or of a member of a pool. */
 export interface Refused {
@@ -40,24 +33,14 @@ export interface Disposed {
 
 type FollowUp = readonly [Difference, Disposition]
 
-export interface DisposeInputs {
+export interface DisposeInputs extends Snapshot {
   readonly differences: readonly Difference[]
   /** Clears that a team or group write of this plan may reveal. */
   readonly reveals: readonly Difference[]
   readonly judged: Pick<Judged, 'judgement' | 'releases'>
-  /** Excludes changes that no run writes, such as foreign changes with `onDrift: alert`: guards do not judge them, and they defer no other. */
-  readonly watched?: (difference: Difference) => Exclusion | undefined
-  /** Excludes changes from this run; another run writes them. */
-  readonly excluded?: (difference: Difference) => Exclusion | undefined
-  /** The writes of this run that failed: it does not try them again. */
-  readonly failed?: ReadonlyMap<ScopeKey, Failure>
-  /** Scopes that were unread for so long that they defer no other change any more. */
-  readonly givenUp?: ReadonlySet<ScopeKey>
   readonly refused: readonly Refused[]
   readonly unknown: readonly UnknownScope[]
   readonly desired: ReadonlyMap<ScopeKey, DesiredCap>
-  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
-  readonly people: People
   readonly unlisted?: ReadonlySet<ScopeKey>
   readonly slots: Slots
   /** Members of pools who need their own cap before an ancestor's may lift them. */

@@ -14,7 +14,7 @@ import {
 import type { Observed } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import type { ScopeKey } from '../model/scope.ts'
-import type { Difference } from './diff.ts'
+import type { Difference } from './snapshot.ts'
 
 /** `capped`: a first cap that does not block the person. */
 export type NetEffect = 'raised' | 'capped' | 'lowered' | 'blocked' | 'cleared'

@@ -1,9 +1,9 @@
 // Guards and approvals together: guards hold, approvals release exactly the changes they name, and guards judge again with the released
 // changes still counted, until no approval matches any more. Releasing one hold must never let another through.
+
 import type { CapAt } from '../interpret/effective.ts'
 import type { Slots } from '../interpret/slots.ts'
-import type { Approval, GuardSettings, HeldChange, Hold, PlanApproval, Release } from '../model/change.ts'
-import type { CapReading, OwnedCap } from '../model/observed.ts'
+import type { Approval, HeldChange, Hold, PlanApproval, Release } from '../model/change.ts'
 import { declaredCount, type PolicyRevision, UNDECLARED } from '../model/policy.ts'
 import { byScope, compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
 import { DAY_MS, type Instant } from '../model/units.ts'
@@ -12,7 +12,6 @@ import { agree } from '../resolve/roster.ts'
 import {
   asShown,
   currentApprovals,
-  type HoldsShown,
   MIN_HOLD_PREFIX,
   matchApprovals,
   releasedChanges,
@@ -20,35 +19,21 @@ import {
   verifyApprovals,
   voidGrown,
 } from './approval.ts'
-import type { Contest, ContestInputs } from './contested.ts'
-import type { Difference, PoolReview } from './diff.ts'
 import { judgeParts } from './guards/judge.ts'
 import type { GuardFacts, GuardInputs, Judgement } from './guards/round.ts'
-import { impactOf } from './impact.ts'
-import { type ChangesShown, REVIEW_MS, type ReviewedRules, type Rules, rulesOf, shownSince, strictest } from './reviewed.ts'
+import { type Impact, type ImpactInputs, impactOf } from './impact.ts'
+import { REVIEW_MS, rulesOf, shownSince, strictest } from './reviewed.ts'
+import type { Contest, Difference, Rules, Snapshot } from './snapshot.ts'
 
-export interface JudgementInputs extends Pick<GuardInputs, 'differences' | 'impact' | 'whole' | 'idle' | 'digest'> {
-  readonly workspace: string
-  readonly policy: PolicyRevision
-  readonly readings: ReadonlyMap<ScopeKey, CapReading>
+interface JudgementInputs extends Snapshot {
+  /** In the order of scopes, with the clears that they may reveal. */
+  readonly differences: readonly Difference[]
+  readonly impact: ImpactInputs
+  /** The impact of all differences together. */
+  readonly whole: readonly Impact[]
   readonly slots: Slots
-  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly inSync: readonly DesiredCap[]
-  readonly approvals: readonly Approval[]
-  /** Ids, or their beginnings, given by `apply --approve`. */
-  readonly approve: readonly string[]
-  readonly holdsShown: HoldsShown
-  readonly changesShown: ChangesShown
-  /** `together`: an approval may arrive with the change it releases. */
-  readonly approvalSteps?: 'separate' | 'together'
-  /** Earlier rules that are still in force beside weaker ones, oldest first. */
-  readonly reviewed?: readonly ReviewedRules[]
   readonly contested: ReadonlyMap<ScopeKey, Contest>
-  readonly contests: Pick<ContestInputs, 'written'>
-  readonly facts: Omit<GuardFacts, 'protectedPeople' | 'workspace' | 'declared' | 'contested' | 'copying'>
-  readonly guards: GuardSettings
-  readonly poolReviews: ReadonlyMap<string, PoolReview>
-  readonly now: Instant
 }
 
 export interface Judged {

@@ -1,13 +1,14 @@
 // A pin sets a desired cap explicitly at its scope, though it shows there already: it may only be inherited, and the ancestor is about to
 // change. That is safe under both readings. Members of pools get a cap of their own in the same way, before an ancestor lifts them.
+
 import { ancestorsOf, type CapAt, type People, sharedCap, TEAM_KEY } from '../interpret/effective.ts'
 import type { Slots } from '../interpret/slots.ts'
 import type { Cap, PolicyEntry, Pool } from '../model/policy.ts'
 import { type ScopeKey, scopeKey, type UserScope, userScope } from '../model/scope.ts'
 import type { Credits } from '../model/units.ts'
-import type { Followers } from '../pools/deal.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
-import { type Diff, type Difference, type PoolReview, sourceOf } from './diff.ts'
+import { type Diff, sourceOf } from './diff.ts'
+import type { Difference, PoolFollowers, PoolReview } from './snapshot.ts'
 
 export interface Membership {
   readonly people: People
@@ -54,11 +55,6 @@ export function pins(
     } as const
     return [{ ...change, pool, pin: true }]
   })
-}
-
-/** A pool with those of its members who inherit their cap. */
-export interface PoolFollowers extends Followers {
-  readonly pool: Pool
 }
 
 interface LiftedMembers {

@@ -1,34 +1,25 @@
 // Builds one plan from the desired caps, the readings and the ledger. The same inputs give the same plan, byte for byte, in `plan`, in `apply`
 // and in the daemon. It joins the steps of the other files here, and writes nothing.
-import { editLine } from '../escape/terminal.ts'
+
 import { ancestorsOf, type CapAt, type People } from '../interpret/effective.ts'
-import { groupsWithCap, interpret, type SlotInputs, type Slots } from '../interpret/slots.ts'
-import {
-  type Approval,
-  type Change,
-  type Effect,
-  holdOf,
-  isGone,
-  type Plan,
-  type PlanCounts,
-  type PlanProblem,
-  type Quarantined,
-} from '../model/change.ts'
+import { groupsWithCap, interpret, type Slots } from '../interpret/slots.ts'
+import { type Approval, type Change, type Effect, holdOf, type Plan } from '../model/change.ts'
 import type { ScopeStatus } from '../model/events.ts'
 import type { OwnedCap } from '../model/observed.ts'
-import type { Cap, PolicyRevision } from '../model/policy.ts'
+import type { Cap } from '../model/policy.ts'
 import { byScope, compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { PoolNote } from '../pools/notes.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import type { Resolution } from '../resolve/resolution.ts'
-import { type Contest, type ContestInputs, contestedScopes } from './contested.ts'
-import { type Diff, type Difference, type DiffInputs, diff, sourceOf } from './diff.ts'
-import { type Disposed, type DisposeInputs, dispose, type Refused } from './dispositions.ts'
+import { contestedScopes } from './contested.ts'
+import { type Diff, diff, sourceOf } from './diff.ts'
+import { type Disposed, dispose, type Refused } from './dispositions.ts'
 import { countingReader, type Impact, type ImpactInputs, impactOf, isRaise, reachOf } from './impact.ts'
-import { type Judged, type JudgementInputs, judgeWithApprovals } from './judgement.ts'
-import { liftedMembers, type Membership, type PoolFollowers, pins } from './pins.ts'
-import { rulesOf, type Weakening, weakenings } from './reviewed.ts'
-import { type StateInputs, scopeStates } from './states.ts'
+import { judgeWithApprovals } from './judgement.ts'
+import { liftedMembers, type Membership, pins } from './pins.ts'
+import { rulesOf, weakenings } from './reviewed.ts'
+import type { Contest, Difference, Snapshot } from './snapshot.ts'
+import { countScopes, planProblems, scopeStates } from './states.ts'
 import type { Pending } from './wave.ts'
 
 /** The clears that these differences may reveal, in the order of scopes. None has an effect on people of its own: both readings end alike. */
@@ -66,66 +57,6 @@ function revealedClears(
   return found.toSorted((a, b) => compareScopes(a.scope, b.scope))
 }
 
-interface ProblemInputs {
-  readonly resolution: Resolution
-  readonly quarantined: ReadonlyMap<ScopeKey, Quarantined>
-  readonly policy: PolicyRevision
-  readonly weakenings: readonly Weakening[]
-  readonly poolNotes?: readonly PoolNote[]
-}
-
-/** Weakened rules come first: a reviewer must not miss them. */
-function planProblems(inputs: ProblemInputs, judged: Judged): readonly PlanProblem[] {
-  const problems: PlanProblem[] = inputs.weakenings.map(({ rule, from, to }) => ({
-    severity: 'warning',
-    code: 'RULES_WEAKENED',
-    message: `policy weakens ${rule}: ${from} → ${to}`,
-  }))
-  const { refusals = [], notes = [] } = inputs.policy.settled ?? {}
-  for (const { code, message, at } of refusals)
-    problems.push({ severity: 'error', code, message: `${message}; what was accepted last stays`, at })
-  for (const { message, at } of notes) problems.push({ severity: 'warning', code: 'ENVELOPE_JOINED', message, at })
-  for (const { scope, code, message, at } of inputs.resolution.rejected) {
-    problems.push({ severity: 'error', code, message, scope, at })
-  }
-  for (const one of inputs.quarantined.values()) {
-    const kind = isGone(one) ? ({ severity: 'warning', code: 'SCOPE_SKIPPED' } as const) : ({ severity: 'error', code: one.code } as const)
-    problems.push({ ...kind, message: one.message, scope: one.scope })
-  }
-  for (const { scope, why, at } of inputs.resolution.skipped) {
-    problems.push({ severity: 'warning', code: 'SCOPE_SKIPPED', message: why, scope, at })
-  }
-  for (const { code, message, at } of inputs.resolution.ruleNotes) problems.push({ severity: 'warning', code, message, at })
-  for (const { code, message, at } of inputs.poolNotes ?? [])
-    problems.push({ severity: code === 'POOL_BOUNDS' ? 'error' : 'warning', code, message, at })
-  for (const { guard, message } of judged.judgement.warnings) {
-    problems.push({ severity: 'warning', code: `GUARD_${guard.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`, message })
-  }
-  return [...problems, ...judged.shown.flatMap(approvalProblem)]
-}
-
-function approvalProblem({ id, state, at, note, releases }: Judged['shown'][number]): readonly PlanProblem[] {
-  if (releases.length > 0 || note === undefined) return []
-  const code = state === 'pending' ? 'APPROVAL_UNMATCHED' : `APPROVAL_${state.toUpperCase()}`
-  const way = state === 'pending' || !at ? '' : `; remove it from spec.approvals: ${editLine('remove', `approval:${id}`)}`
-  return at || state === 'pending' ? [{ severity: 'warning', code, message: `approval ${id}: ${note}${way}`, at }] : []
-}
-
-/** The inputs of all steps that are not results of another step. */
-export interface PlanInputs
-  extends StateInputs,
-    Pick<SlotInputs, 'model' | 'people' | 'sent' | 'writtenAt'>,
-    Omit<DiffInputs, 'slots'>,
-    Omit<JudgementInputs, 'differences' | 'slots' | 'inSync' | 'impact' | 'whole' | 'contested' | 'contests'>,
-    Pick<DisposeInputs, 'watched' | 'excluded' | 'failed' | 'givenUp'>,
-    Pick<ProblemInputs, 'poolNotes'> {
-  readonly contests: ContestInputs
-  /** The caps at the start of an interrupted plan. */
-  readonly baseline?: Readonly<Record<ScopeKey, Cap>>
-  /** Members of pools who inherit their cap. */
-  readonly followers?: readonly PoolFollowers[]
-}
-
 export interface Planned {
   readonly plan: Plan
   readonly diff: Diff
@@ -150,7 +81,7 @@ export interface Planned {
 }
 
 /** The steps of a plan: interpret the readings, compare, count the impact, judge, give dispositions, and collect what is shown. */
-export function buildPlan(given: PlanInputs): Planned {
+export function buildPlan(given: Snapshot): Planned {
   const { owned, people, watched } = given
   const unlisted = given.facts.unlistedGroups
   const membership = { people, unlisted }
@@ -183,11 +114,11 @@ export function buildPlan(given: PlanInputs): Planned {
   return {
     plan: {
       ...identityOf(given, changes),
-      counts: count(changes, scopes, result),
+      counts: countScopes(changes, scopes, result),
       changes,
       holds: judged.judgement.holds,
       unknown: result.unknown.toSorted((a, b) => compareScopes(a.scope, b.scope)),
-      problems: planProblems({ ...given, weakenings: weakened }, judged),
+      problems: planProblems(given, weakened, judged),
       approvals: judged.shown,
     },
     diff: result,
@@ -210,13 +141,13 @@ const inOrder = (differences: readonly Difference[]): readonly Difference[] =>
   differences.toSorted((a, b) => compareScopes(a.scope, b.scope))
 
 /** Slots outlive the plan. With all of `given` in them each plan would keep the one before it in memory, without end. */
-function slotsOf({ model, readings, owned, people, facts, sent, now, writtenAt }: PlanInputs, { desired }: Resolution): Slots {
+function slotsOf({ model, readings, owned, people, facts, sent, now, writtenAt }: Snapshot, { desired }: Resolution): Slots {
   const unlisted = facts.unlistedGroups
   return interpret({ model, readings, owned, people, unlisted, sent, now, writtenAt, groupsWithCap: groupsWithCap(desired) })
 }
 
 /** The diff; where a pending cap would lift members of pools, `result` is a second one in which they keep the cap in force. */
-function compare(given: PlanInputs, resolution: Resolution, slots: Slots, membership: Membership) {
+function compare(given: Snapshot, resolution: Resolution, slots: Slots, membership: Membership) {
   const skipped = skippedNow(given, resolution)
   const first = diff({ ...given, resolution, slots, skipped })
   // A quarantined member has no desired cap here, but an ancestor's would lift them like any other: `given.skipped` is without them.
@@ -230,7 +161,7 @@ function compare(given: PlanInputs, resolution: Resolution, slots: Slots, member
 }
 
 /** Of the caps that keep members of pools from being lifted: those to write, and those that the service has refused. */
-function splitRefused({ quarantined }: PlanInputs, caps: readonly DesiredCap[]) {
+function splitRefused({ quarantined }: Snapshot, caps: readonly DesiredCap[]) {
   const kept = new Map<ScopeKey, DesiredCap>()
   const refused: Refused[] = []
   for (const one of caps) {
@@ -245,7 +176,7 @@ function splitRefused({ quarantined }: PlanInputs, caps: readonly DesiredCap[]) 
 
 /** Caps of the team and of groups that the service has refused: they stay pending, and defer the changes that depend on them. */
 function refusedAncestors(
-  { quarantined }: PlanInputs,
+  { quarantined }: Snapshot,
   declared: ReadonlyMap<ScopeKey, DesiredCap>,
   desired: typeof declared,
 ): readonly Refused[] {
@@ -258,7 +189,7 @@ function refusedAncestors(
 }
 
 /** Without the desired caps of quarantined scopes. Where the service did not store a 0, the cap from before it takes its place. */
-function withoutQuarantined({ resolution, quarantined }: PlanInputs): Resolution {
+function withoutQuarantined({ resolution, quarantined }: Snapshot): Resolution {
   if (quarantined.size === 0) return resolution
   const desired = resolution.desired.flatMap((one) => {
     const left = quarantined.get(scopeKey(one.scope))
@@ -269,7 +200,7 @@ function withoutQuarantined({ resolution, quarantined }: PlanInputs): Resolution
 }
 
 /** Quarantined scopes without a desired cap are skipped as well. */
-function skippedNow({ skipped, quarantined }: PlanInputs, { desired }: Resolution): ReadonlySet<ScopeKey> {
+function skippedNow({ skipped, quarantined }: Snapshot, { desired }: Resolution): ReadonlySet<ScopeKey> {
   if (quarantined.size === 0) return skipped
   const wanted = byScope(desired)
   return new Set([...skipped, ...[...quarantined.keys()].filter((key) => !wanted.has(key))])
@@ -282,7 +213,7 @@ const restored = (one: DesiredCap, cap: Cap): DesiredCap => ({
   origin: { ...one.origin, cap, reason: 'the service does not store a cap of 0 here, so the cap before it stays' },
 })
 
-function impactInputs(inputs: PlanInputs, slots: Slots, result: Diff): ImpactInputs {
+function impactInputs(inputs: Snapshot, slots: Slots, result: Diff): ImpactInputs {
   const unset = new Set(result.inSync.filter(({ cap }) => cap === 'none').map(({ scope }) => scopeKey(scope)))
   const isCopied = inputs.model.layers === 'copied'
   return {
@@ -334,7 +265,7 @@ function effectOf(one: Difference, blocked: ReadonlySet<ScopeKey>): Effect {
   return one.from === 'none' ? 'set' : 'lower'
 }
 
-function identityOf({ workspace, policy, digest, now }: PlanInputs, changes: readonly Change[]) {
+function identityOf({ workspace, policy, digest, now }: Snapshot, changes: readonly Change[]) {
   const lines = changes.map((one) => `${scopeKey(one.scope)}\t${one.from}\t${one.to}\t${holdOf(one) ?? ''}`).sort()
   return {
     apiVersion: 'capkeeper/v1',
@@ -345,23 +276,4 @@ function identityOf({ workspace, policy, digest, now }: PlanInputs, changes: rea
     policyDigest: policy.digest,
     revision: policy.revision,
   } as const
-}
-
-function count(changes: readonly Change[], scopes: readonly ScopeStatus[], result: Diff): PlanCounts {
-  const open = changes.filter((one) => holdOf(one) === undefined)
-  const of = (effect: Effect): number => open.filter((one) => one.effect === effect).length
-  // A scope with the cap from before a 0 that was not stored is rejected, though that cap is in sync.
-  const rejected = byScope(scopes.filter(({ state }) => state === 'rejected'))
-  return {
-    set: of('set'),
-    raise: of('raise'),
-    lower: of('lower'),
-    block: of('block'),
-    clear: of('clear'),
-    held: changes.length - open.length,
-    inSync: result.inSync.filter(({ scope }) => !rejected.has(scopeKey(scope))).length,
-    unknown: result.unknown.length,
-    skipped: scopes.filter(({ state }) => state === 'skipped').length,
-    rejected: rejected.size,
-  }
 }

@@ -1,14 +1,12 @@
 // Weaker guards, a shorter list of protected people and wider envelopes count at once only for changes that were shown before. For later
 // changes the earlier rules stay in force beside them for 24 h (docs/guards-and-approvals.md, Two steps). Nothing is held here.
 
-import { type BreakerLimit, GUARD_CODES, type GuardCode, type GuardSettings, type HeldChange, type ShareLimit } from '../model/change.ts'
+import { type BreakerLimit, GUARD_CODES, type GuardCode, type GuardSettings, type ShareLimit } from '../model/change.ts'
 import { type Delegated, type PolicyRevision, protectedEmails } from '../model/policy.ts'
-import type { ScopeKey } from '../model/scope.ts'
 import { DAY_MS, type Instant, isYounger, notAhead } from '../model/units.ts'
-import type { Difference } from './diff.ts'
+import type { ChangesShown, Difference, ReviewedRules, Rules } from './snapshot.ts'
 
-/** By name, as `envelopes.payments.maxCap`: more is wider. */
-type Bounds = Readonly<Record<string, number>>
+type Bounds = NonNullable<Rules['bounds']>
 
 const UNBOUNDED = Number.MAX_SAFE_INTEGER
 
@@ -60,31 +58,12 @@ function textOf(key: string, value: number): string {
   return value === UNBOUNDED ? 'no bound' : `${value}`
 }
 
-/** The rules that decide whether a change is held. */
-export interface Rules {
-  readonly guards: GuardSettings
-  readonly protectedEmails: readonly string[]
-  /** Of the envelopes; absent: there are none. */
-  readonly bounds?: Bounds
-  /** `together`: an approval may arrive with the change it releases. Absent: not known. */
-  readonly approvals?: 'separate' | 'together'
-}
-
-/** The part of earlier rules that is stricter than the present ones; every other guard is off in it. */
-export interface ReviewedRules extends Rules {
-  /** When the weaker rules were first read. */
-  readonly weakenedAt: Instant
-}
-
 /** The rules as last read, and the earlier ones that are still in force beside them, oldest first. */
 export interface NotedRules extends Rules {
   readonly before?: readonly ReviewedRules[]
   /** Written by 0.1.0: then these are the earlier rules themselves. */
   readonly weakenedAt?: Instant
 }
-
-/** The changes that guards have held, each as it was last shown, and since when it was shown so. */
-export type ChangesShown = Readonly<Record<ScopeKey, Pick<HeldChange, 'from' | 'to'> & { readonly at: Instant }>>
 
 /** Since when this change is shown; infinity when it never was. From or to another cap it is another change. */
 export function shownSince({ key, from, to }: Pick<Difference, 'key' | 'from' | 'to'>, shown: ChangesShown): Instant {

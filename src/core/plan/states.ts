@@ -1,8 +1,18 @@
-// The state of every managed scope, from the plan, for metrics, /status and the pages. Also which scopes a cycle reads, and which it skips.
+// What is shown beside the changes of a plan: the state of every managed scope, the counts, the problems. Also which scopes a cycle reads and skips.
 // It decides no change.
 
+import { editLine } from '../escape/terminal.ts'
 import { isApproved, TEAM_KEY } from '../interpret/effective.ts'
-import { type Change, type Disposition, isGone, type Quarantined } from '../model/change.ts'
+import {
+  type Change,
+  type Disposition,
+  type Effect,
+  holdOf,
+  isGone,
+  type PlanCounts,
+  type PlanProblem,
+  type Quarantined,
+} from '../model/change.ts'
 import type { ScopeState, ScopeStatus } from '../model/events.ts'
 import { type CapReading, mayBeSet, type OwnedCap, type Roster } from '../model/observed.ts'
 import { isSameEntry, type PolicyEntry, UNDECLARED } from '../model/policy.ts'
@@ -10,8 +20,11 @@ import { byScope, compareScopes, groupScope, parseScope, type Scope, type ScopeK
 import { DAY_MS, formatInstant, type Instant, isYounger } from '../model/units.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import type { Resolution } from '../resolve/resolution.ts'
-import { CONTEST_MS, type Contest } from './contested.ts'
+import { CONTEST_MS } from './contested.ts'
 import type { Diff } from './diff.ts'
+import type { Judged } from './judgement.ts'
+import type { Weakening } from './reviewed.ts'
+import type { Contest, Snapshot } from './snapshot.ts'
 
 const QUARANTINE_MS = DAY_MS
 
@@ -102,16 +115,6 @@ export function scopesToRead(
 export const PRUNE_OFF = 'prune is off'
 export const PRUNING_WAITS = 'not cleared while a policy file is broken'
 
-export interface StateInputs {
-  readonly resolution: Resolution
-  readonly readings: ReadonlyMap<ScopeKey, CapReading>
-  readonly quarantined: ReadonlyMap<ScopeKey, Quarantined>
-  readonly driftSince: Readonly<Record<ScopeKey, Instant>>
-  /** Orphans are not cleared because a policy file is broken, not because `prune` is off. */
-  readonly policyBroken?: boolean
-  readonly now: Instant
-}
-
 /** The declared caps, and those that are in sync. A cap that keeps a member of a pool from being lifted is neither, and has no state. */
 interface DeclaredCaps {
   readonly declared: ReadonlyMap<ScopeKey, DesiredCap>
@@ -120,7 +123,7 @@ interface DeclaredCaps {
 
 /** One status per scope that is declared or ours, in the canonical order. */
 export function scopeStates(
-  inputs: StateInputs,
+  inputs: Snapshot,
   { declared, inSync }: DeclaredCaps,
   result: Diff,
   changes: readonly Change[],
@@ -162,7 +165,7 @@ function stateOf(disposition: Disposition, contest: Contest | undefined) {
   return { state: 'contested' as const, why: `hold ${hold}: changed by others ${contest.changes} times in 24 h, left alone until ${until}` }
 }
 
-const since = (scope: Scope, inputs: StateInputs): { driftSince: Instant } => ({
+const since = (scope: Scope, inputs: Snapshot): { driftSince: Instant } => ({
   driftSince: inputs.driftSince[scopeKey(scope)] ?? inputs.now,
 })
 
@@ -181,3 +184,60 @@ function statusOf(scope: Scope, want: DesiredCap | undefined, reading: CapReadin
 }
 
 const NOT_READ: { readonly observed: 'unknown'; readonly readAt: undefined } = { observed: 'unknown', readAt: undefined }
+
+/** Weakened rules come first: a reviewer must not miss them. */
+export function planProblems(inputs: Snapshot, weakened: readonly Weakening[], judged: Judged): readonly PlanProblem[] {
+  const problems: PlanProblem[] = weakened.map(({ rule, from, to }) => ({
+    severity: 'warning',
+    code: 'RULES_WEAKENED',
+    message: `policy weakens ${rule}: ${from} → ${to}`,
+  }))
+  const { refusals = [], notes = [] } = inputs.policy.settled ?? {}
+  for (const { code, message, at } of refusals)
+    problems.push({ severity: 'error', code, message: `${message}; what was accepted last stays`, at })
+  for (const { message, at } of notes) problems.push({ severity: 'warning', code: 'ENVELOPE_JOINED', message, at })
+  for (const { scope, code, message, at } of inputs.resolution.rejected) {
+    problems.push({ severity: 'error', code, message, scope, at })
+  }
+  for (const one of inputs.quarantined.values()) {
+    const kind = isGone(one) ? ({ severity: 'warning', code: 'SCOPE_SKIPPED' } as const) : ({ severity: 'error', code: one.code } as const)
+    problems.push({ ...kind, message: one.message, scope: one.scope })
+  }
+  for (const { scope, why, at } of inputs.resolution.skipped) {
+    problems.push({ severity: 'warning', code: 'SCOPE_SKIPPED', message: why, scope, at })
+  }
+  for (const { code, message, at } of inputs.resolution.ruleNotes) problems.push({ severity: 'warning', code, message, at })
+  for (const { code, message, at } of inputs.poolNotes ?? [])
+    problems.push({ severity: code === 'POOL_BOUNDS' ? 'error' : 'warning', code, message, at })
+  for (const { guard, message } of judged.judgement.warnings) {
+    problems.push({ severity: 'warning', code: `GUARD_${guard.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`, message })
+  }
+  return [...problems, ...judged.shown.flatMap(approvalProblem)]
+}
+
+function approvalProblem({ id, state, at, note, releases }: Judged['shown'][number]): readonly PlanProblem[] {
+  if (releases.length > 0 || note === undefined) return []
+  const code = state === 'pending' ? 'APPROVAL_UNMATCHED' : `APPROVAL_${state.toUpperCase()}`
+  const way = state === 'pending' || !at ? '' : `; remove it from spec.approvals: ${editLine('remove', `approval:${id}`)}`
+  return at || state === 'pending' ? [{ severity: 'warning', code, message: `approval ${id}: ${note}${way}`, at }] : []
+}
+
+/** How many scopes and changes there are of each kind. */
+export function countScopes(changes: readonly Change[], scopes: readonly ScopeStatus[], result: Diff): PlanCounts {
+  const open = changes.filter((one) => holdOf(one) === undefined)
+  const of = (effect: Effect): number => open.filter((one) => one.effect === effect).length
+  // A scope with the cap from before a 0 that was not stored is rejected, though that cap is in sync.
+  const rejected = byScope(scopes.filter(({ state }) => state === 'rejected'))
+  return {
+    set: of('set'),
+    raise: of('raise'),
+    lower: of('lower'),
+    block: of('block'),
+    clear: of('clear'),
+    held: changes.length - open.length,
+    inSync: result.inSync.filter(({ scope }) => !rejected.has(scopeKey(scope))).length,
+    unknown: result.unknown.length,
+    skipped: scopes.filter(({ state }) => state === 'skipped').length,
+    rejected: rejected.size,
+  }
+}

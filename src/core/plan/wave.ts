@@ -1,11 +1,12 @@
 // Which changes may be written now, side by side. A change is admitted only if each person it reaches stays within the limits that `Limits`
 // lists, in whichever order the writes of the wave land and whichever of them fail. A change that failed, is held or could not be read is
 // still pending, and so defers every change that would be unsafe without it (docs/operations.md).
+
 import { type CapAt, type CountedPerson, effectiveCap, type People, TEAM_KEY } from '../interpret/effective.ts'
 import type { Observed } from '../model/observed.ts'
 import { byScope, type Scope, type ScopeKey } from '../model/scope.ts'
 import type { Credits } from '../model/units.ts'
-import type { Difference } from './diff.ts'
+import type { Difference } from './snapshot.ts'
 
 /** A cap that is still to be written, by this run or by a later one. */
 export interface Pending extends Pick<Difference, 'scope' | 'key' | 'from' | 'to' | 'healing'> {

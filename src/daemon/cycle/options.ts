@@ -1,10 +1,10 @@
 // What a cycle is told to do, and what its steps share. Types only.
+
 import type { CapReading } from '../../core/model/observed.ts'
 import type { Scope, ScopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
-import type { Difference } from '../../core/plan/diff.ts'
-import type { Exclusion } from '../../core/plan/dispositions.ts'
 import type { Planned } from '../../core/plan/plan.ts'
+import type { Difference, Exclusion } from '../../core/plan/snapshot.ts'
 import type { Workspace } from '../workspace.ts'
 import type { Planner, WorkspaceState } from './state.ts'
 

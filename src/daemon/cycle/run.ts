@@ -3,9 +3,8 @@
 
 import { isReady } from '../../core/model/change.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
-import type { Difference } from '../../core/plan/diff.ts'
-import type { Exclusion } from '../../core/plan/dispositions.ts'
 import type { Planned } from '../../core/plan/plan.ts'
+import type { Difference, Exclusion } from '../../core/plan/snapshot.ts'
 import { askMeasured } from '../collect/add-on.ts'
 import { withDoubted } from '../collect/usage.ts'
 import { foundBy, type Outcome, outcomeOf, showCycle, showPause, showPlan } from '../conditions/show.ts'

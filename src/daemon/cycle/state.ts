@@ -14,10 +14,9 @@ import { byScope, groupScope, type Scope, type ScopeKey, scopeKey } from '../../
 import { formatInstant, type Instant, isReadWithin, isYounger, notAhead } from '../../core/model/units.ts'
 import { poolReviews } from '../../core/plan/approval.ts'
 import { isOpen } from '../../core/plan/breaker.ts'
-import type { Difference } from '../../core/plan/diff.ts'
-import type { Exclusion, Failure } from '../../core/plan/dispositions.ts'
 import { buildPlan, type Planned } from '../../core/plan/plan.ts'
-import { noteRules, type ReviewedRules, type Rules, rulesOf } from '../../core/plan/reviewed.ts'
+import { noteRules, rulesOf } from '../../core/plan/reviewed.ts'
+import type { Difference, Exclusion, Failure, ReviewedRules, Rules } from '../../core/plan/snapshot.ts'
 import { activeQuarantine, entriesOf, scopesToRead, skippedScopes, unknownScopes } from '../../core/plan/states.ts'
 import { followersIn } from '../../core/pools/deal.ts'
 import { poolNotes } from '../../core/pools/notes.ts'
@@ -134,9 +133,9 @@ export interface Planner {
   readonly digest: Digest
   /** What was seen of the deployment; absent: what the ledger says. */
   readonly seen?: ServiceEvidence
-  /** See `PlanInputs.watched`. */
+  /** See `Snapshot.watched`. */
   readonly watched?: (difference: Difference) => Exclusion | undefined
-  /** See `PlanInputs.idle`. */
+  /** See `Snapshot.idle`. */
   readonly idle?: string
 }
 
@@ -237,9 +236,9 @@ function withIntents(managed: readonly Scope[], ledger: RecordsReader): readonly
 export interface PlanOptions {
   /** Ids given on the command line. */
   readonly approve?: readonly string[]
-  /** See `PlanInputs.excluded`. */
+  /** See `Snapshot.excluded`. */
   readonly excluded?: (difference: Difference) => Exclusion | undefined
-  /** See `PlanInputs.failed`. */
+  /** See `Snapshot.failed`. */
   readonly failed?: ReadonlyMap<ScopeKey, Failure>
 }
 

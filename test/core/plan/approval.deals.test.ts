@@ -5,7 +5,7 @@ import { UNDECLARED } from '../../../src/core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { matchApprovals, releasedChanges } from '../../../src/core/plan/approval.ts'
-import type { Difference } from '../../../src/core/plan/diff.ts'
+import type { Difference } from '../../../src/core/plan/snapshot.ts'
 import { NOW, scope } from '../../support/declare.ts'
 
 const key = (name: string): ScopeKey => scopeKey(scope(name))

@@ -6,8 +6,8 @@ import { UNDECLARED } from '../../../src/core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { currentApprovals, matchApprovals, releasedChanges, verifyApprovals, voidGrown } from '../../../src/core/plan/approval.ts'
-import type { Difference } from '../../../src/core/plan/diff.ts'
 import type { Impact } from '../../../src/core/plan/impact.ts'
+import type { Difference } from '../../../src/core/plan/snapshot.ts'
 import { DAY, email, NOW, scope } from '../../support/declare.ts'
 
 const key = (name: string): ScopeKey => scopeKey(scope(name))

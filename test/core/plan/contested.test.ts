@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
-import { type Contest, contestedScopes } from '../../../src/core/plan/contested.ts'
-import type { Difference } from '../../../src/core/plan/diff.ts'
+import { contestedScopes } from '../../../src/core/plan/contested.ts'
+import type { Contest, Difference } from '../../../src/core/plan/snapshot.ts'
 import { cap, entryOf, NOW, type PlainCap, scope } from '../../support/declare.ts'
 
 type ContestInputs = Parameters<typeof contestedScopes>[1]

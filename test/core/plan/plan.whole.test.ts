@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Approval, type ExclusionCode, isReady } from '../../../src/core/model/change.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import type { Difference } from '../../../src/core/plan/diff.ts'
-import type { Exclusion } from '../../../src/core/plan/dispositions.ts'
+import type { Difference, Exclusion } from '../../../src/core/plan/snapshot.ts'
 import { DAY, entryOf, HOUR, NOW, scope, short } from '../../support/declare.ts'
 import { COPYING, each, lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { creditsMoved, poolReviews, withReviews } from '../../../src/core/plan/approval.ts'
-import type { Difference, PoolReview } from '../../../src/core/plan/diff.ts'
+import type { Difference, PoolReview } from '../../../src/core/plan/snapshot.ts'
 import type { PoolState } from '../../../src/core/pools/state.ts'
 import { CYCLE, cap, email, NOW, type PlainCap, type PoolSketch, policy, scope } from '../../support/declare.ts'
 import { digest, lines, type PlanSketch, planOf } from '../../support/plan.ts'

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Scope, ScopeKey } from '../../../src/core/model/scope.ts'
-import type { Difference } from '../../../src/core/plan/diff.ts'
+import type { Difference } from '../../../src/core/plan/snapshot.ts'
 import { nextWave, planStart, schedule } from '../../../src/core/plan/wave.ts'
 import { type PlainCap, short } from '../../support/declare.ts'
 import { runs } from '../../support/fuzz.ts'

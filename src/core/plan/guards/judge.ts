@@ -1,12 +1,13 @@
 // The guards: what a plan may not do to people without a review. Each guard holds every change of its class. The remaining changes are judged
 // again, until no guard finds more. Only approvals of exactly the held changes release them (../approval.ts).
+
 import { editLine } from '../../escape/terminal.ts'
 import { ancestorsOf, type CountedPerson } from '../../interpret/effective.ts'
 import { type GuardCode, HOLD_ID_DIGITS, type Hold } from '../../model/change.ts'
 import type { Settled } from '../../model/policy.ts'
 import { byScope, compareScopes, type ScopeKey, scopeKey } from '../../model/scope.ts'
-import type { Difference } from '../diff.ts'
 import { impactOf } from '../impact.ts'
+import type { Difference } from '../snapshot.ts'
 import { type Finding, type GuardInputs, isReleased, type Judgement, type Round } from './round.ts'
 import { GUARDS, SETTLED_OTHERWISE } from './table.ts'
 

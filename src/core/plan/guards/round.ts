@@ -3,39 +3,21 @@
 import type { CountedPerson } from '../../interpret/effective.ts'
 import type { GuardCode, GuardSettings, Hold } from '../../model/change.ts'
 import type { ScopeKey } from '../../model/scope.ts'
-import type { Instant } from '../../model/units.ts'
-import type { OpenBreaker } from '../breaker.ts'
-import type { Contest } from '../contested.ts'
-import type { Difference } from '../diff.ts'
 import type { Impact, ImpactInputs } from '../impact.ts'
+import type { Contest, Difference, SnapshotFacts } from '../snapshot.ts'
 
-/** Facts beside the plan itself. */
-export interface GuardFacts {
+/** Facts beside the differences. */
+export interface GuardFacts extends SnapshotFacts {
   readonly workspace: string
-  /** Approved people now and at the last good read, while the new roster is doubted. */
-  readonly rosterDoubt?: { readonly before: number; readonly now: number; readonly since?: Instant }
-  /** People with a value in the people file, before and in a new file that is not believed. */
-  readonly directoryDoubt?: { readonly from: number; readonly to: number }
-  /** The number of declared scopes, now and in the set last verified in enforce mode. */
+  /** The number of declared scopes. */
   readonly declared: number
-  readonly verifiedDeclared?: number
-  /** Failed reads with a shared cause, and all reads. */
-  readonly reads: { readonly failed: number; readonly total: number; readonly teamFailed: boolean; readonly cause?: string }
-  /** No roster was read ever, or within 24 h: people cannot be counted, so nothing is written; with `never`, no approval counts either. */
-  readonly rosterMissing: 'never' | 'old' | 'ahead' | false
-  /** Declared groups whose members are not known. */
-  readonly unlistedGroups?: ReadonlySet<ScopeKey>
   /** The evidence that this service copies team and group caps. */
   readonly copying?: string
   readonly protectedPeople: ReadonlySet<string>
-  /** Add-on credits that are not used yet; absent while the balance is not known. */
-  readonly creditsRemaining?: number
   /** Scopes that change only because an envelope was narrowed or removed. */
   readonly narrowed?: Readonly<Record<ScopeKey, string>>
   /** Whether a change was shown for a day. */
   readonly isShownLong?: (one: Difference) => boolean
-  /** Present while no write may be tried. */
-  readonly breaker?: OpenBreaker
   /** Scopes that another client keeps changing. */
   readonly contested?: ReadonlyMap<ScopeKey, Contest>
 }

@@ -7,9 +7,9 @@ import type { GuardCode, ShareLimit } from '../../model/change.ts'
 import { type ScopeKey, scopeKey, userScope } from '../../model/scope.ts'
 import { formatInstant } from '../../model/units.ts'
 import type { AddOnSource } from '../../use/add-on.ts'
-import { CONTEST_MS, type Contest } from '../contested.ts'
-import type { Difference } from '../diff.ts'
+import { CONTEST_MS } from '../contested.ts'
 import { type Impact, impactOn, isFree, isRaise, type NetEffect } from '../impact.ts'
+import type { Contest, Difference } from '../snapshot.ts'
 import { type Finding, type Guard, holdWhere, isCounted, mayHold, type Round, shareAbove } from './round.ts'
 
 /**

@@ -1,8 +1,9 @@
 // The differences between values in the ledger and in memory: policy entries are stored as texts, and fields of later versions may be absent.
+
 import { type AskedEntry, GIVEN_UP, ORIGIN_KINDS, type PolicyEntry, type PolicyRevision, UNDECLARED } from '../../../core/model/policy.ts'
 import type { ScopeKey } from '../../../core/model/scope.ts'
 import { credits } from '../../../core/model/units.ts'
-import type { Contest } from '../../../core/plan/contested.ts'
+import type { Contest } from '../../../core/plan/snapshot.ts'
 import type { LedgerFacts } from '../../../ports.ts'
 import type { StoredPolicySet } from './policy-source.ts'
 

@@ -1,8 +1,8 @@
 // Which guards a change is exempt from, and who counts; what each guard holds is in judge.test.ts.
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS, type GuardCode } from '../../../../src/core/model/change.ts'
-import type { Difference } from '../../../../src/core/plan/diff.ts'
 import { type GuardInputs, isCounted, mayHold } from '../../../../src/core/plan/guards/round.ts'
+import type { Difference } from '../../../../src/core/plan/snapshot.ts'
 import { entryOf } from '../../../support/declare.ts'
 import { digest, NO_FAILED_READS, planOf } from '../../../support/plan.ts'
 import { changeOf, keyOf } from '../../../support/waves.ts'

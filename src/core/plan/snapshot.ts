@@ -1,0 +1,198 @@
+// The one value that a plan is made from, and the difference that each step of a plan takes a look at. Every step takes the whole snapshot and
+// what the steps before it found; nothing here decides anything.
+import type { People } from '../interpret/effective.ts'
+import type { ServiceModel } from '../interpret/service-model.ts'
+import type { SentCap } from '../interpret/slots.ts'
+import type { Approval, Cause, Disposition, GuardSettings, HeldChange, HistoryEntry, Quarantined } from '../model/change.ts'
+import type { CapReading, OwnedCap } from '../model/observed.ts'
+import type { Cap, PolicyEntry, PolicyRevision, Pool } from '../model/policy.ts'
+import type { Position } from '../model/problem.ts'
+import type { Scope, ScopeKey } from '../model/scope.ts'
+import type { Instant } from '../model/units.ts'
+import type { Followers } from '../pools/deal.ts'
+import type { PoolNote } from '../pools/notes.ts'
+import type { Resolution } from '../resolve/resolution.ts'
+import type { OpenBreaker } from './breaker.ts'
+
+/** Everything that a plan depends on. The same snapshot gives the same plan, byte for byte. */
+export interface Snapshot {
+  readonly workspace: string
+  readonly now: Instant
+  /** SHA-256, for ids. */
+  readonly digest: (text: string) => string
+
+  // What policy asks.
+  readonly policy: PolicyRevision
+  readonly resolution: Resolution
+  readonly prune: boolean
+  /** Orphans are not cleared because a policy file is broken, not because `prune` is off. */
+  readonly policyBroken?: boolean
+  /** Scopes that are neither read nor written (people not approved, unknown groups). */
+  readonly skipped: ReadonlySet<ScopeKey>
+  readonly quarantined: ReadonlyMap<ScopeKey, Quarantined>
+  /** By the name of the pool. */
+  readonly poolReviews: ReadonlyMap<string, PoolReview>
+  readonly poolNotes?: readonly PoolNote[]
+  /** Members of pools who inherit their cap. */
+  readonly followers?: readonly PoolFollowers[]
+
+  // What was read.
+  readonly model: ServiceModel
+  /** Readings of every scope that was to be read; a missing one counts as unknown. */
+  readonly readings: ReadonlyMap<ScopeKey, CapReading>
+  readonly people: People
+  readonly facts: SnapshotFacts
+
+  // What the ledger remembers.
+  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
+  /** Caps that we sent to teams and groups and that may have landed, beside those that the ledger says are ours. */
+  readonly sent?: readonly SentCap[]
+  /** When a write of ours to the scope itself may have landed last. */
+  readonly writtenAt?: (scope: Scope) => Instant | undefined
+  /** The caps at the start of an interrupted plan; they count as "before". */
+  readonly baseline?: Readonly<Record<ScopeKey, Cap>>
+  readonly driftSince: Readonly<Record<ScopeKey, Instant>>
+  readonly contests: KnownContests
+  /** Scopes that were unread for so long that they defer no other change any more. */
+  readonly givenUp?: ReadonlySet<ScopeKey>
+
+  // What guards and approvals go by.
+  readonly guards: GuardSettings
+  readonly approvals: readonly Approval[]
+  /** Ids, or their beginnings, given by `apply --approve`. */
+  readonly approve: readonly string[]
+  /** `together`: an approval may arrive with the change it releases. */
+  readonly approvalSteps?: 'separate' | 'together'
+  readonly holdsShown: HoldsShown
+  readonly changesShown: ChangesShown
+  /** Earlier rules that are still in force beside weaker ones, oldest first. */
+  readonly reviewed?: readonly ReviewedRules[]
+
+  // What this run may do.
+  /** Why nothing is written now, whatever is approved. */
+  readonly idle?: string
+  /** Excludes changes that no run writes, such as foreign changes with `onDrift: alert`: guards do not judge them, and they defer no other. */
+  readonly watched?: (difference: Difference) => Exclusion | undefined
+  /** Excludes changes from this run; another run writes them. */
+  readonly excluded?: (difference: Difference) => Exclusion | undefined
+  /** The writes of this run that failed: it does not try them again. */
+  readonly failed?: ReadonlyMap<ScopeKey, Failure>
+}
+
+/** What `Change` is made from, before people are counted. */
+export interface Difference {
+  readonly scope: Scope
+  readonly key: ScopeKey
+  readonly from: Cap
+  readonly to: Cap
+  readonly cause: Cause
+  readonly source?: Position
+  readonly reason?: string
+  /** The policy entry behind it. */
+  readonly entry: PolicyEntry
+  readonly healing: boolean
+  readonly grantEnd: boolean
+  /** The deal of a pool that it is a part of. */
+  readonly pool?: PoolReview
+  /** It sets explicitly what may only be inherited; see pins.ts. */
+  readonly pin?: true
+  /** The team or group whose write shows whether there is anything to clear here. */
+  readonly revealedBy?: Scope
+}
+
+/** Facts that guards judge by, beside the differences. */
+export interface SnapshotFacts {
+  /** Approved people now and at the last good read, while the new roster is doubted. */
+  readonly rosterDoubt?: { readonly before: number; readonly now: number; readonly since?: Instant }
+  /** People with a value in the people file, before and in a new file that is not believed. */
+  readonly directoryDoubt?: { readonly from: number; readonly to: number }
+  /** The number of scopes that were declared in the set last verified in enforce mode. */
+  readonly verifiedDeclared?: number
+  /** Failed reads with a shared cause, and all reads. */
+  readonly reads: { readonly failed: number; readonly total: number; readonly teamFailed: boolean; readonly cause?: string }
+  /** No roster was read ever, or within 24 h: people cannot be counted, so nothing is written; with `never`, no approval counts either. */
+  readonly rosterMissing: 'never' | 'old' | 'ahead' | false
+  /** Declared groups whose members are not known: anybody may be in them. */
+  readonly unlistedGroups?: ReadonlySet<ScopeKey>
+  /** Add-on credits that are not used yet; absent while the balance is not known. */
+  readonly creditsRemaining?: number
+  /** Present while no write may be tried. */
+  readonly breaker?: OpenBreaker
+}
+
+export type Exclusion = Extract<Disposition, { kind: 'excluded' }>
+
+/** A write of this run that did not succeed; another value may still be written. */
+export interface Failure {
+  readonly to: Cap
+  readonly reason: string
+}
+
+/** The deal that a change is a part of. */
+export interface PoolReview {
+  readonly name: string
+  /** 32 hex digits over workspace, declaration and members. */
+  readonly key: string
+  /** The guards have let a deal with this key through. */
+  readonly isReviewed: boolean
+}
+
+/** A pool with those of its members who inherit their cap. */
+export interface PoolFollowers extends Followers {
+  readonly pool: Pool
+}
+
+/** A contested scope. */
+export interface Contest {
+  /** When it became contested. */
+  readonly at: Instant
+  /** The policy entry that was contested. */
+  readonly entry: PolicyEntry
+  /** Foreign changes within the 24 h before. */
+  readonly changes: number
+}
+
+export interface KnownContests {
+  /** As the ledger has them. */
+  readonly known: Readonly<Record<ScopeKey, Contest>>
+  /** The writes to a scope since then, newest first. */
+  readonly written: (scope: Scope, sinceAt: Instant) => readonly Pick<HistoryEntry, 'cause' | 'from' | 'to' | 'result'>[]
+}
+
+/** A hold as it was shown. */
+export interface HoldShown {
+  /** The people it affected when it was last shown. */
+  readonly people: number
+  /** When it was first shown. */
+  readonly at: Instant
+  /** The number of approved people on the doubted roster. */
+  readonly roster?: number
+  /** The credits that a pool's deal moves. */
+  readonly credits?: number
+  /** It was shown under a revision that did not list its approval, so a review was possible. */
+  readonly reviewed?: boolean
+  /** The first plan without it; absent while it exists. */
+  readonly goneAt?: Instant
+}
+
+/** By the hold's id. */
+export type HoldsShown = Readonly<Record<string, HoldShown>>
+
+/** The changes that guards have held, each as it was last shown, and since when it was shown so. */
+export type ChangesShown = Readonly<Record<ScopeKey, Pick<HeldChange, 'from' | 'to'> & { readonly at: Instant }>>
+
+/** The rules that decide whether a change is held. */
+export interface Rules {
+  readonly guards: GuardSettings
+  readonly protectedEmails: readonly string[]
+  /** Of the envelopes, by name, as `envelopes.payments.maxCap`: more is wider. Absent: there are none. */
+  readonly bounds?: Readonly<Record<string, number>>
+  /** `together`: an approval may arrive with the change it releases. Absent: not known. */
+  readonly approvals?: 'separate' | 'together'
+}
+
+/** The part of earlier rules that is stricter than the present ones; every other guard is off in it. */
+export interface ReviewedRules extends Rules {
+  /** When the weaker rules were first read. */
+  readonly weakenedAt: Instant
+}
