@@ -3,7 +3,8 @@
 
 import { html } from '../core/escape/html.ts'
 import type { Console, ConsoleRoute, PageRequest } from '../daemon/http/console.ts'
-import type { Documents, Query } from '../daemon/http/documents/documents.ts'
+import type { Query } from '../daemon/http/documents/documents.ts'
+import type { Documents } from '../daemon/http/documents/make.ts'
 import { CONTENT_SECURITY_POLICY, renderFrame, SCRIPT_ASSET, STYLE_ASSET } from './frame.ts'
 import { groupPage, groupsPage } from './pages/groups.ts'
 import { healthPage } from './pages/health.ts'

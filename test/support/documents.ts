@@ -13,7 +13,6 @@ export const NO_RECORDS: Records = {
   runs: async () => [],
   useOfPerson: async () => [],
   addOnOfPerson: async () => [],
-  useReadings: async () => [],
   gradesOfPerson: async () => [],
   fact: async () => undefined,
 }

@@ -1,6 +1,7 @@
 // A page of the console, made of the documents of the tests, and what of it is to be read.
 import { createConsole } from '../../src/console/routes.ts'
-import type { Documents, Query } from '../../src/daemon/http/documents/documents.ts'
+import type { Query } from '../../src/daemon/http/documents/documents.ts'
+import type { Documents } from '../../src/daemon/http/documents/make.ts'
 import { documentsOf } from './page-documents.ts'
 
 const { routes } = createConsole()

@@ -1,6 +1,7 @@
 // Documents of a workspace as the daemon makes them, with every part a test may change: the input of the pages.
 
-import type { Documents, Query } from '../../src/daemon/http/documents/documents.ts'
+import type { Query } from '../../src/daemon/http/documents/documents.ts'
+import type { Documents } from '../../src/daemon/http/documents/make.ts'
 import type {
   HealthDocument,
   HoldDocument,

@@ -1,5 +1,5 @@
 // The expected texts of pages in each state of a workspace: a table for tests of the markup, and for tests in a browser.
-import type { Documents } from '../../src/daemon/http/documents/documents.ts'
+import type { Documents } from '../../src/daemon/http/documents/make.ts'
 import { comparisonOf } from './page-comparison.ts'
 import { BROKEN_POLICY, healthOf, holdListOf, policiesOf, summaryOf, workspaceListOf, workspaceOf } from './page-documents.ts'
 import { ago, HOLD_ID, headOf, place } from './page-parts.ts'

@@ -1,6 +1,6 @@
 // How the daemon runs one workspace: conditions, cycles, requests, the service model with its evidence, settings and replicas.
 import { type Html, html, type Value } from '../../core/escape/html.ts'
-import type { Documents } from '../../daemon/http/documents/documents.ts'
+import type { Documents } from '../../daemon/http/documents/make.ts'
 import type { HealthDocument } from '../../daemon/http/documents/types.ts'
 import { renderFrame } from '../frame.ts'
 import {

@@ -1,7 +1,8 @@
 // Holds: what is held, the people it affects, what each guard counted, and the exact ways to release it.
 import { type Html, html, type Value } from '../../core/escape/html.ts'
 import { EFFECTS_ON_PEOPLE } from '../../core/model/change.ts'
-import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
+import type { Query } from '../../daemon/http/documents/documents.ts'
+import type { Documents } from '../../daemon/http/documents/make.ts'
 import type { HoldDocument } from '../../daemon/http/documents/types.ts'
 import { renderFrame } from '../frame.ts'
 import {

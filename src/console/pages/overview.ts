@@ -1,6 +1,7 @@
 // The overview: what needs a person first, then every workspace with its credits left, when they run out, and what is wrong.
 import { type Html, html } from '../../core/escape/html.ts'
-import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
+import type { Query } from '../../daemon/http/documents/documents.ts'
+import type { Documents } from '../../daemon/http/documents/make.ts'
 import type { AttentionEntry, CreditsSeries, WorkspaceListDocument, WorkspaceSummary } from '../../daemon/http/documents/types.ts'
 import { BAR_HEAD, meter } from '../chart/bars.ts'
 import { chartFigure } from '../chart/chart.ts'

@@ -1,6 +1,7 @@
 // The timeline of a workspace, and one plan of it: its writes, the holds and foreign changes it found, and its remaining changes.
 import { type Html, html, type Value } from '../../core/escape/html.ts'
-import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
+import type { Query } from '../../daemon/http/documents/documents.ts'
+import type { Documents } from '../../daemon/http/documents/make.ts'
 import type { ChangeEntry, PlanDocument, WriteEntry } from '../../daemon/http/documents/types.ts'
 import { renderFrame } from '../frame.ts'
 import {

@@ -1,7 +1,8 @@
 // The policies in force: problems of the files, and every declared cap with its line and the people it applies to.
 import { type Html, html } from '../../core/escape/html.ts'
 import { ENTRY_KINDS, whileInvalid } from '../../core/model/policy.ts'
-import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
+import type { Query } from '../../daemon/http/documents/documents.ts'
+import type { Documents } from '../../daemon/http/documents/make.ts'
 import type { PolicyListDocument, PolicyRow } from '../../daemon/http/documents/types.ts'
 import { renderFrame } from '../frame.ts'
 import {

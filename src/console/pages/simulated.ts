@@ -2,7 +2,7 @@
 // never reached. Every figure is the middle one of its range; where a cap cut demand off the range is shown too. It decides only how many
 // lines are shown.
 import { type Html, html, type Value } from '../../core/escape/html.ts'
-import type { Documents } from '../../daemon/http/documents/documents.ts'
+import type { Documents } from '../../daemon/http/documents/make.ts'
 import type { ComparisonDocument } from '../../daemon/http/documents/types.ts'
 import { compareChart } from '../chart/person.ts'
 import { renderFrame } from '../frame.ts'

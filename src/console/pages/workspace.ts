@@ -2,7 +2,7 @@
 import { type Html, html } from '../../core/escape/html.ts'
 import { BANDS } from '../../core/model/events.ts'
 import { whileInvalid } from '../../core/model/policy.ts'
-import type { Documents } from '../../daemon/http/documents/documents.ts'
+import type { Documents } from '../../daemon/http/documents/make.ts'
 import type { NearSeries, PoolSeries, WorkspaceDocument } from '../../daemon/http/documents/types.ts'
 import { type AmountRow, amountTable, burnOfSeries, driftChart, heatMap, meter } from '../chart/bars.ts'
 import { type Chart, chartFigure, short } from '../chart/chart.ts'

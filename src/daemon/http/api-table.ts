@@ -1,8 +1,9 @@
 // The addresses of /api/v1: what each is for, its parameters, and the schema of its answer. The server and the OpenAPI document are both made of this
 // table, so that they cannot disagree. Names here are a contract: they are added and never changed.
 
-import type { Documents, Query } from './documents/documents.ts'
+import type { Query } from './documents/documents.ts'
 import { HOLD_QUERY, HOLDS_QUERY } from './documents/holds.ts'
+import type { Documents } from './documents/make.ts'
 import { GROUPS_QUERY } from './documents/people/groups.ts'
 import { PEOPLE_QUERY } from './documents/people/people.ts'
 import { POLICIES_QUERY } from './documents/policies.ts'
@@ -13,28 +14,10 @@ import { WORKSPACES_QUERY } from './documents/workspaces.ts'
 
 export const API = '/api/v1'
 
+type KindOf<Method> = Method extends (...asked: never[]) => Promise<{ readonly kind: infer Kind }> ? Kind : never
+
 /** The kinds of documents, which are the names of their schemas. */
-export type DocumentKind =
-  | 'Me'
-  | 'Lead'
-  | 'WorkspaceList'
-  | 'Workspace'
-  | 'GroupList'
-  | 'Group'
-  | 'PersonList'
-  | 'Person'
-  | 'ChangeList'
-  | 'Plan'
-  | 'HoldList'
-  | 'Hold'
-  | 'PolicyList'
-  | 'Health'
-  | 'Comparison'
-  | 'CreditsSeries'
-  | 'BurnSeries'
-  | 'DriftSeries'
-  | 'NearSeries'
-  | 'PoolSeries'
+export type DocumentKind = Exclude<KindOf<Documents[keyof Documents]>, 'Status'>
 
 export interface ApiRoute {
   /** A part that begins with a colon is a parameter: anything but a slash. */

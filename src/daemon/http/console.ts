@@ -1,5 +1,6 @@
 // What the server needs of the console: pages by address, and the files they load. Types only, so that neither depends on the other's code.
-import type { Documents, Query } from './documents/documents.ts'
+import type { Query } from './documents/documents.ts'
+import type { Documents } from './documents/make.ts'
 
 /** A request for a page. */
 export interface PageRequest {

@@ -10,9 +10,9 @@ import { isCounted } from '../../../core/plan/guards/round.ts'
 import { allowance, CLASSES, SETTLED_OTHERWISE, type ShareGuard } from '../../../core/plan/guards/table.ts'
 import { type Impact, impactOf, type NetEffect } from '../../../core/plan/impact.ts'
 import type { Planned } from '../../../core/plan/plan.ts'
-import { DocumentError, type Query } from './documents.ts'
+import { DocumentError, type Query, type Seen } from './documents.ts'
 import { asked, limitOf, PAGE, pageOf, word } from './query.ts'
-import { cents, headOf, placeOf, ratio, rfc3339, scopeText } from './show.ts'
+import { cents, headAbout, placeOf, ratio, rfc3339, scopeText } from './show.ts'
 import type { HoldDocument, HoldListDocument, Showing, WorkspaceFacts } from './types.ts'
 
 export const HOLDS_QUERY = [PAGE, limitOf(50, 200)]
@@ -22,13 +22,21 @@ const MOST_HELD = 200
 
 type HoldEntry = HoldListDocument['items'][number]
 
-export function holdsDocument(facts: WorkspaceFacts, since: ReadonlyMap<string, number>, showing: Showing, query: Query): HoldListDocument {
+/** When each hold was first shown, by id. */
+export async function holdsSince({ records, facts }: Seen): Promise<ReadonlyMap<string, number>> {
+  if (facts.view.holds.length === 0) return new Map()
+  const shown = await records.fact('holdsShown')
+  return new Map(Object.entries(shown ?? {}).map(([id, { at }]) => [id, at]))
+}
+
+export async function holdsDocument(seen: Seen, query: Query = {}): Promise<HoldListDocument> {
   const question = asked(query, HOLDS_QUERY)
+  const { facts, showing } = seen
+  const since = await holdsSince(seen)
   const items = facts.view.holds.toSorted((a, b) => b.people - a.people || (a.id < b.id ? -1 : 1))
   const page = pageOf(items, question)
   return {
-    ...headOf('HoldList', showing),
-    workspace: facts.view.workspace,
+    ...headAbout('HoldList', seen),
     ...page,
     items: page.items.map((hold) => holdEntry(hold, facts, since, showing)),
   }
@@ -52,14 +60,9 @@ export function holdOf({ id, guards, people, changes, message }: Hold, since: Re
   }
 }
 
-export function holdDocument(
-  facts: WorkspaceFacts,
-  id: string,
-  since: ReadonlyMap<string, number>,
-  showing: Showing,
-  query: Query,
-): HoldDocument {
+export async function holdDocument(seen: Seen, id: string, query: Query = {}): Promise<HoldDocument> {
   const question = asked(query, HOLD_QUERY)
+  const { facts, showing } = seen
   const hold = facts.view.holds.find((one) => one.id === id)
   if (!hold) throw new DocumentError(404, 'there is no such hold: it was released, its changes are different now, or it never existed')
   const impacts = affectedBy(hold, facts)
@@ -68,9 +71,8 @@ export function holdDocument(
   const page = pageOf(listed.toSorted(byWeight), question)
   const protectedPeople = new Set(facts.policy?.set.protectedPeople.map(({ scope }) => scope.email))
   return {
-    ...headOf('Hold', showing),
-    workspace: facts.view.workspace,
-    ...holdEntry(hold, facts, since, showing),
+    ...headAbout('Hold', seen),
+    ...holdEntry(hold, facts, await holdsSince(seen), showing),
     arithmetic: hold.guards.map((guard) => arithmeticOf(guard, hold, facts, showing)),
     counted: {
       lowered: countOf(impacts, 'lowered'),

@@ -13,10 +13,10 @@ import type { Workspace, WorkspaceSettings } from '../../workspace.ts'
 import type { Viewer } from '../auth.ts'
 import { EMAIL_LABELS, type PeopleLabels } from '../status/labels.ts'
 import { statusDocument } from '../status/status.ts'
-import { DocumentError, type Documents, type Query } from './documents.ts'
+import { DocumentError, type Query, type Seen } from './documents.ts'
 import { holdDocument, holdsDocument } from './holds.ts'
-import { changedSince, leadDocument, meDocument } from './me.ts'
-import { MOST_WRITES, type Part, partOf, stepOf } from './part.ts'
+import { leadDocument, meDocument } from './me.ts'
+import { partOf, stepOf } from './part.ts'
 import { groupsDocument } from './people/groups.ts'
 import { peopleDocument } from './people/people.ts'
 import { groupDocument, personDocument } from './people/person.ts'
@@ -31,7 +31,7 @@ export const sourceOf = (workspace: Workspace, version: () => number): Workspace
   name: workspace.config.name,
   version,
   facts: async () => factsOf(workspace),
-  records: recordsOf(workspace),
+  records: recordsOf(async () => workspace.ledger),
 })
 
 function factsOf(workspace: Workspace): WorkspaceFacts {
@@ -61,52 +61,30 @@ export const elsewhereSource = (
   { settings, view }: { readonly settings: WorkspaceSettings; readonly view: WorkspaceView },
   version: () => number,
   open: () => Promise<Ledger>,
-): WorkspaceSource => {
-  const ask = async <T>(nothing: T, question: (records: Records) => Promise<T>): Promise<T> =>
-    orElse(
-      nothing,
-      open().then((ledger) => question(recordsOf({ ledger }))),
-    )
+): WorkspaceSource => ({ name: settings.name, version, facts: async () => ({ view, settings }), records: recordsOf(open) })
+
+function recordsOf(open: () => Promise<Ledger>): Records {
+  const ask = async <T>(nothing: T, question: (ledger: Ledger) => Promise<T>): Promise<T> => {
+    try {
+      return await question(await open())
+    } catch (error) {
+      if (error instanceof LedgerError) return nothing
+      throw error
+    }
+  }
   return {
-    name: settings.name,
-    version,
-    facts: async () => ({ view, settings }),
-    records: {
-      history: (filter) => ask([], ({ history }) => history(filter)),
-      runs: (scope, days) => ask([], ({ runs }) => runs(scope, days)),
-      useOfPerson: (email, days) => ask([], ({ useOfPerson }) => useOfPerson(email, days)),
-      addOnOfPerson: (email, days) => ask([], ({ addOnOfPerson }) => addOnOfPerson(email, days)),
-      useReadings: () => ask([], ({ useReadings }) => useReadings()),
-      gradesOfPerson: (email, days) => ask([], ({ gradesOfPerson }) => gradesOfPerson(email, days)),
-      fact: (name) => ask(undefined, ({ fact }) => fact(name)),
-    },
+    history: (filter) => ask([], (ledger) => ledger.history(filter)),
+    runs: (scope, days) => ask([], (ledger) => ledger.runs(scope, days)),
+    useOfPerson: (email, days) => ask([], (ledger) => ledger.useOfPerson(email, days)),
+    addOnOfPerson: (email, days) => ask([], (ledger) => ledger.addOnOfPerson(email, days)),
+    gradesOfPerson: (email, days) => ask([], (ledger) => gradesOfPerson(ledger, email, days)),
+    fact: (name) => ask(undefined, async (ledger) => orNothing(() => ledger.fact(name))),
   }
 }
 
 async function gradesOfPerson(ledger: Ledger, email: string, days: DayRange) {
   const [person = { email, known: [] }] = await ledger.histories(email)
   return gradesOf(days, person, await commonDays(ledger, days.untilAt))
-}
-
-function recordsOf({ ledger }: Pick<Workspace, 'ledger'>): Records {
-  return {
-    history: (filter) => orElse([], ledger.history(filter)),
-    runs: (scope, days) => orElse([], ledger.runs(scope, days)),
-    useOfPerson: (email, days) => orElse([], ledger.useOfPerson(email, days)),
-    addOnOfPerson: (email, days) => orElse([], ledger.addOnOfPerson(email, days)),
-    useReadings: () => orElse([], ledger.useReadings()),
-    gradesOfPerson: (email, days) => orElse([], gradesOfPerson(ledger, email, days)),
-    fact: async (name) => orNothing(() => ledger.fact(name)),
-  }
-}
-
-async function orElse<T>(nothing: T, asked: Promise<T>): Promise<T> {
-  try {
-    return await asked
-  } catch (error) {
-    if (error instanceof LedgerError) return nothing
-    throw error
-  }
 }
 
 interface DocumentOptions {
@@ -153,96 +131,116 @@ export function createLibrary(options: DocumentOptions): Library {
   }
 }
 
-interface Found {
-  readonly source: WorkspaceSource
-  readonly records: Records
-  readonly facts: WorkspaceFacts
-  readonly showing: Showing
-  /** Where the reader sees only some people: what that is cut from. */
-  readonly cut?: { readonly part: Part; readonly whole: Found }
-}
+/** Writes of a week that are looked through: more than any service takes, so that those of others push none out. Choice. */
+const MOST_WRITES = 100_000
 
-/** Makes a method of `Documents` from a function over the workspace that was asked for. */
+/** Makes a method of `Documents` from a function over what the reader sees of the workspace that was asked for. */
 type AboutOne = <Rest extends readonly unknown[], Document>(
-  make: (found: Found, ...rest: Rest) => Document | Promise<Document>,
+  make: (seen: Seen, ...rest: Rest) => Document | Promise<Document>,
 ) => (workspace: string, ...rest: Rest) => Promise<Document>
 
-function documentsFor(options: DocumentOptions, wholeIndex: IndexOf, reader: Reader): Documents {
+/** What one reader finds: the workspaces, and how they are shown. */
+function readerOf(options: DocumentOptions, indexOf: IndexOf, { sightOf, seesAll }: Reader) {
   const { people, clock, hashed, refresh = async () => undefined } = options
-  const { sightOf, seesAll } = reader
-  const sources = (): readonly WorkspaceSource[] => options.sources().filter(({ name }) => sightOf(name).kind === 'whole')
-  const daemon = (): DaemonFacts => (seesAll ? options.daemon() : withoutDetail(options.daemon()))
   const now = (): number => (seesAll ? clock.now() : stepOf(clock.now()))
   const showing = (named = false): Showing => {
     const [sourceUrl, requestUrl] = [options.sourceUrl?.(), options.requestUrl?.()]
-    return {
-      people: named ? EMAIL_LABELS : people,
-      clock,
-      now: now(),
-      sourceUrl,
-      requestUrl,
-    }
+    return { people: named ? EMAIL_LABELS : people, clock, now: now(), sourceUrl, requestUrl }
   }
-  const found = async (name: string): Promise<Found> => {
+  const seen = async (name: string): Promise<Seen> => {
     const sight = sightOf(name)
     const source = options.sources().find((candidate) => candidate.name === name)
     // The same answer whether it exists: a reader is not told of workspaces of others.
     if (!source || sight.kind === 'nothing') throw new DocumentError(404, 'there is no such workspace, or it is not yours to see')
     await refresh()
-    const whole = { source, records: source.records, facts: await source.facts(), showing: showing(sight.kind === 'whole' && sight.named) }
-    if (sight.kind === 'whole') return whole
-    const part = partOf(whole, sight, hashed)
-    return { source, records: part.records, facts: part.facts, showing: part.showing, cut: { part, whole } }
+    const { records } = source
+    const shown = { facts: await source.facts(), showing: showing(sight.kind === 'whole' && sight.named) }
+    const whole: Seen = {
+      ...shown,
+      records,
+      grants: shown.facts.desiredState?.resolution.grants ?? [],
+      writes: (sinceAt) => records.history({ sinceAt, limit: MOST_WRITES }),
+      index: () => indexOf({ source, ...shown }),
+    }
+    return sight.kind === 'whole' ? whole : partOf(whole, sight, hashed)
   }
-  const indexOf: IndexOf = async (one) => (one.cut ? one.cut.part.indexOf(await wholeIndex(one.cut.whole)) : wholeIndex(one))
   /** Documents that are made for readers of a part as well. */
   const about: AboutOne =
     (make) =>
     async (name, ...rest) =>
-      make(await found(name), ...rest)
-  const aboutWhole: AboutOne =
-    (make) =>
-    async (name, ...rest) => {
-      const one = await found(name)
-      if (one.cut) throw new DocumentError(404, 'there is no such page for you')
+      make(await seen(name), ...rest)
+  const aboutWhole: AboutOne = (make) =>
+    about((one, ...rest) => {
+      if (one.showing.isPart) throw new DocumentError(404, 'there is no such page for you')
       return make(one, ...rest)
-    }
+    })
   const views = async (): Promise<readonly WorkspaceView[]> => {
     await refresh()
-    return (await Promise.all(sources().map((source) => source.facts()))).map(({ view }) => view)
+    const sources = options.sources().filter(({ name }) => sightOf(name).kind === 'whole')
+    return (await Promise.all(sources.map((source) => source.facts()))).map(({ view }) => view)
   }
-  const partNames = (): readonly string[] => options.sources().flatMap(({ name }) => (sightOf(name).kind === 'part' ? [name] : []))
+  const daemon = (): DaemonFacts => (seesAll ? options.daemon() : withoutDetail(options.daemon()))
+  const parts = (): readonly string[] => options.sources().flatMap(({ name }) => (sightOf(name).kind === 'part' ? [name] : []))
+  return { now, showing, seen, about, aboutWhole, views, daemon, parts, refresh }
+}
+
+/** Every method rejects with a `DocumentError` when a parameter is invalid, or what was asked for does not exist. */
+export type Documents = ReturnType<typeof documentsFor>
+
+/** The documents behind the pages and /api/v1, for one reader, who sees only the workspaces that the reader may see. */
+function documentsFor(options: DocumentOptions, indexOf: IndexOf, reader: Reader) {
+  const { now, showing, seen, about, aboutWhole, views, daemon, parts, refresh } = readerOf(options, indexOf, reader)
+  const { people, hashed } = options
   return {
-    me: async () => {
-      const { email, seesSelf, asks } = reader
+    /** What is left for the person who asks. */
+    async me() {
+      const { email, seesSelf, sightOf, asks } = reader
       if (asks.length < 2) throw new DocumentError(404, 'nobody is known by address here: the config has no auth.emailHeader')
       if (email === undefined) throw new DocumentError(404, 'the proxy named no address of yours')
       await refresh()
       const own = options.sources().filter(({ name }) => seesSelf(name) || sightOf(name).kind === 'whole')
       return meDocument(await Promise.all(own.map((source) => source.facts())), email, hashed, showing())
     },
-    status: async () => {
+    async status() {
       const { version, ...health } = daemon()
       return statusDocument({ views: await views(), health, people, version, now: now() })
     },
-    workspaces: async (query = {}) => {
-      const seen = await Promise.all(
-        partNames()
+    async workspaces(query: Query = {}) {
+      const ofParts = await Promise.all(
+        parts()
           .toSorted()
-          .map(async (name) => (await found(name)).facts.view),
+          .map(async (name) => (await seen(name)).facts.view),
       )
-      return workspacesDocument({ views: await views(), parts: seen }, daemon(), showing(), query)
+      return workspacesDocument({ views: await views(), parts: ofParts }, daemon(), showing(), query)
     },
-    health: aboutWhole(({ facts, showing: how }) => healthDocument(facts, daemon(), how)),
-    comparison: aboutWhole(({ source, facts, showing: how }) => {
-      const digest = facts.view.policy?.digest ?? facts.policy?.digest
+    /** Workspaces of which the reader sees only some people: the pages of whole workspaces do not exist for them. */
+    parts,
+    lead: about(leadDocument),
+    groups: about(groupsDocument),
+    group: about(groupDocument),
+    people: about(peopleDocument),
+    /** `person`: as `people` of the config shows people. */
+    person: about(personDocument),
+    workspace: aboutWhole(workspaceDocument),
+    changes: aboutWhole(changesDocument),
+    holds: aboutWhole(holdsDocument),
+    hold: aboutWhole(holdDocument),
+    plan: aboutWhole(planDocument),
+    policies: aboutWhole(policiesDocument),
+    health: aboutWhole((one) => healthDocument(one, daemon())),
+    /** Starts making the comparison where there is none; never waits for it. */
+    comparison: aboutWhole((one) => {
+      const { view, policy } = one.facts
+      const digest = view.policy?.digest ?? policy?.digest
       // The past read meanwhile tells more cycles.
-      const from = `${digest}${(facts.view.history?.left ?? 0) > 0 ? ', in part' : ''}`
-      return comparisonDocument(facts, digest === undefined ? undefined : options.comparisons?.of(source.name, from), how)
+      const from = `${digest}${(view.history?.left ?? 0) > 0 ? ', in part' : ''}`
+      return comparisonDocument(one, digest === undefined ? undefined : options.comparisons?.of(view.workspace, from))
     }),
-    parts: partNames,
-    ...aboutOne(aboutWhole, indexOf),
-    ...aboutPeople(about, indexOf),
+    creditsSeries: aboutWhole(creditsSeries),
+    burnSeries: aboutWhole(burnSeries),
+    driftSeries: aboutWhole(driftSeries),
+    nearSeries: aboutWhole(nearSeries),
+    poolSeries: aboutWhole(poolSeries),
   }
 }
 
@@ -252,48 +250,7 @@ const withoutDetail = ({ conditions = [], ...daemon }: DaemonFacts): DaemonFacts
   conditions: conditions.map((one) => ({ ...one, message: kindOf(one.type).begun })),
 })
 
-type OfPeople = Pick<Documents, 'lead' | 'groups' | 'group' | 'people' | 'person'>
-
-const aboutPeople = (about: AboutOne, indexOf: IndexOf): OfPeople => ({
-  lead: about(async ({ facts, records, showing, cut }) => {
-    const sinceAt = changedSince(showing.now)
-    const writes = cut ? await cut.part.writes(sinceAt) : await records.history({ sinceAt, limit: MOST_WRITES })
-    return leadDocument(facts, showing, { grants: cut?.part.grants ?? facts.desiredState?.resolution.grants ?? [], writes })
-  }),
-  groups: about(async (found, query: Query = {}) => groupsDocument(found.facts, await indexOf(found), found.showing, query)),
-  group: about(async (found, id: string) => groupDocument(found.facts, await indexOf(found), found.records, found.showing, id)),
-  people: about(async (found, query: Query = {}) => peopleDocument(found.facts, await indexOf(found), found.showing, query)),
-  person: about(async (found, person: string) => personDocument(found.facts, await indexOf(found), found.records, found.showing, person)),
-})
-
-type OfWorkspace = Omit<Documents, keyof OfPeople | 'me' | 'parts' | 'status' | 'workspaces' | 'health' | 'comparison'>
-
-const aboutOne = (about: AboutOne, indexOf: IndexOf): OfWorkspace => ({
-  workspace: about(async (found) => workspaceDocument(found.facts, found.showing, await holdsSince(found))),
-  policies: about(async (found, query: Query = {}) => policiesDocument(found.facts, await indexOf(found), found.showing, query)),
-  changes: about(async (found, query: Query = {}) => {
-    // Only a scope in the question may be a person.
-    const index = query['scope'] ? await indexOf(found) : undefined
-    return changesDocument(found.facts, index, found.records, found.showing, query)
-  }),
-  plan: about(({ facts, records, showing }, id: string, query: Query = {}) => planDocument(facts, id, records, showing, query)),
-  holds: about(async (found, query: Query = {}) => holdsDocument(found.facts, await holdsSince(found), found.showing, query)),
-  hold: about(async (found, id: string, query: Query = {}) => holdDocument(found.facts, id, await holdsSince(found), found.showing, query)),
-  creditsSeries: about(({ facts, showing }) => creditsSeries(facts, showing)),
-  burnSeries: about(({ facts, records, showing }, query: Query = {}) => burnSeries(facts, records, showing, query)),
-  driftSeries: about(({ facts, showing }, query: Query = {}) => driftSeries(facts, showing, query)),
-  nearSeries: about(async (found) => nearSeries(found.facts, await indexOf(found), found.showing)),
-  poolSeries: about(({ facts, showing }) => poolSeries(facts, showing)),
-})
-
-/** When each hold was first shown, by id. */
-async function holdsSince({ records, facts }: Found): Promise<ReadonlyMap<string, number>> {
-  if (facts.view.holds.length === 0) return new Map()
-  const shown = await records.fact('holdsShown')
-  return new Map(Object.entries(shown ?? {}).map(([id, { at }]) => [id, at]))
-}
-
-type IndexOf = (found: Found) => Promise<PeopleIndex>
+type IndexOf = (whole: Pick<Seen, 'facts' | 'showing'> & { readonly source: WorkspaceSource }) => Promise<PeopleIndex>
 
 /** Workspaces whose index of people is kept: those asked about last. Choice. */
 const MOST_KEPT = 4

@@ -1,18 +1,17 @@
 // What is left for the person who asks, in each workspace where they may see themselves, and what a lead sees of theirs. It tells a person only of
 // themselves: of a pool or the balance that they are what stops the person first, and when.
 
-import type { HistoryEntry } from '../../../core/model/change.ts'
 import type { Person, Roster } from '../../../core/model/observed.ts'
 import { normaliseEmail } from '../../../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../../../core/model/units.ts'
 import { requestLink } from '../../../core/notify/settings.ts'
-import type { GrantStatus } from '../../../core/resolve/candidate.ts'
 import { resolvePerson } from '../../../core/resolve/desired.ts'
 import type { FirstStop } from '../../../core/use/first-stop.ts'
 import { shownAt, stopOf } from '../../conditions/stop.ts'
 import type { PeopleLabels } from '../status/labels.ts'
+import type { Seen } from './documents.ts'
 import { declaredReason, entryWord } from './part.ts'
-import { cents, headOf, rfc3339, scopeText } from './show.ts'
+import { cents, headAbout, rfc3339, scopeText } from './show.ts'
 import type { LeadDocument, MeDocument, Showing, WorkspaceFacts } from './types.ts'
 
 const WEEK_MS = 7 * DAY_MS
@@ -20,18 +19,11 @@ const WEEK_MS = 7 * DAY_MS
 /** Bound of each list. Choice. */
 const MOST = 50
 
-/** Since when changes are listed. */
-export const changedSince = (now: Instant): Instant => now - WEEK_MS
-
-interface LeadInputs {
-  readonly grants: readonly GrantStatus[]
-  /** Writes since `changedSince`, the newest first. */
-  readonly writes: readonly HistoryEntry[]
-}
-
-export function leadDocument({ view }: WorkspaceFacts, showing: Showing, { grants, writes }: LeadInputs): LeadDocument {
+export async function leadDocument(seen: Seen): Promise<LeadDocument> {
+  const { facts, showing, grants } = seen
   const { people: labels, now } = showing
-  const near = view.people.flatMap(({ email, cap, used, source, band }) =>
+  const writes = await seen.writes(now - WEEK_MS)
+  const near = facts.view.people.flatMap(({ email, cap, used, source, band }) =>
     typeof cap === 'number' && used !== undefined && band !== undefined && NEAR.has(band)
       ? [{ person: labels.label(email), cap, used: cents(used), source, band, share: cap === 0 ? 1 : used / cap }]
       : [],
@@ -54,8 +46,7 @@ export function leadDocument({ view }: WorkspaceFacts, showing: Showing, { grant
     result === 'applied' ? [{ at: rfc3339(at), scope: scopeText(scope, showing), from, to, effect, cause }] : [],
   )
   return {
-    ...headOf('Lead', showing),
-    workspace: view.workspace,
+    ...headAbout('Lead', seen),
     near: near.slice(0, MOST).map(({ share: _, ...one }) => one),
     nearOmitted: Math.max(0, near.length - MOST),
     grants: ending.slice(0, MOST),

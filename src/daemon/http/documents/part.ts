@@ -1,15 +1,15 @@
 // What a reader sees of a workspace of which only some people are theirs to see. The facts are cut before any document is made of them, so a document
 // cannot tell what is not in them: a fact that is not named here does not exist for such a reader.
 
-import type { HistoryEntry } from '../../../core/model/change.ts'
 import { GRANT_STATES, type GrantState, type WorkspaceView } from '../../../core/model/events.ts'
 import { groupScope, type ScopeKey, scopeKey, userScope } from '../../../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../../../core/model/units.ts'
-import type { Candidate, GrantStatus } from '../../../core/resolve/candidate.ts'
+import type { Candidate } from '../../../core/resolve/candidate.ts'
 import type { PartSight } from '../auth.ts'
 import type { PeopleLabels } from '../status/labels.ts'
+import type { Seen } from './documents.ts'
 import type { PeopleIndex } from './people/roster.ts'
-import type { Records, Showing, WorkspaceFacts } from './types.ts'
+import type { Records, Showing } from './types.ts'
 
 /** Members of a group that was not read for this long are shown to nobody. Choice. */
 const MEMBERS_LIFE_MS = DAY_MS
@@ -26,26 +26,8 @@ export function entryWord({ kind, scope }: Pick<Candidate, 'kind' | 'scope'>): s
 export const declaredReason = ({ kind, reason, ownReason }: Pick<Candidate, 'kind' | 'reason' | 'ownReason'>): string | undefined =>
   kind === 'cap' || kind === 'grant' ? reason : ownReason
 
-/** Writes of a week that are looked through: more than any service takes, so that those of others push none out. Choice. */
-export const MOST_WRITES = 100_000
-
-export interface Part {
-  /** Grants and writes of the scopes that are seen. */
-  readonly grants: readonly GrantStatus[]
-  writes(sinceAt: Instant): Promise<readonly HistoryEntry[]>
-  readonly facts: WorkspaceFacts
-  readonly records: Records
-  readonly showing: Showing
-  /** The rows of the people who are seen. */
-  indexOf(whole: PeopleIndex): PeopleIndex
-}
-
 /** `hashed`: labels as hashes, whatever the config shows to others. */
-export function partOf(
-  whole: { readonly facts: WorkspaceFacts; readonly records: Records; readonly showing: Showing },
-  sight: PartSight,
-  hashed: PeopleLabels,
-): Part {
+export function partOf(whole: Seen, sight: PartSight, hashed: PeopleLabels): Seen {
   const { view, readings } = whole.facts
   const groups = view.groups.filter(({ id, readAt }) => sight.groups.includes(id) && whole.showing.now - readAt <= MEMBERS_LIFE_MS)
   const cut = cutOf(view.groups, groups, { sight, hashed, shown: whole.showing.people.shown })
@@ -53,15 +35,16 @@ export function partOf(
   const { clock, now, requestUrl } = whole.showing
   const showing: Showing = { people, clock, now: stepOf(now), isPart: true, requestUrl }
   const own = new Map([...(readings ?? [])].filter(([key]) => keys.has(key)))
-  const grants = whole.facts.desiredState?.resolution.grants ?? []
   return {
-    grants: grants.filter(({ grant }) => keys.has(scopeKey(grant.scope))),
-    writes: async (sinceAt) =>
-      (await whole.records.history({ sinceAt, limit: MOST_WRITES })).filter(({ scope }) => keys.has(scopeKey(scope))),
+    grants: whole.grants.filter(({ grant }) => keys.has(scopeKey(grant.scope))),
+    writes: async (sinceAt) => (await whole.writes(sinceAt)).filter(({ scope }) => keys.has(scopeKey(scope))),
     facts: { view: viewOf(view, cut), readings: readings && own },
     records: recordsOf(whole.records),
     showing,
-    indexOf: (index) => once(cut, index.rows, () => indexOf(index, cut)),
+    async index() {
+      const index = await whole.index()
+      return once(cut, index.rows, () => indexOf(index, cut))
+    },
   }
 }
 
@@ -162,7 +145,6 @@ function viewOf({ workspace, mode, roster, people, scopes }: WorkspaceView, cut:
 /** Writes name plans and revisions, and holds are of others too. */
 const recordsOf = ({ runs, useOfPerson, addOnOfPerson, gradesOfPerson, fact }: Records): Records => ({
   history: async () => [],
-  useReadings: async () => [],
   runs,
   useOfPerson,
   addOnOfPerson,

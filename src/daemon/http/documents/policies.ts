@@ -4,10 +4,10 @@ import type { ScopeStatus } from '../../../core/model/events.ts'
 import { ENTRY_KINDS } from '../../../core/model/policy.ts'
 import { formatPosition, type Position } from '../../../core/model/problem.ts'
 import { byScope, type Scope, scopeKey } from '../../../core/model/scope.ts'
-import type { Query } from './documents.ts'
+import type { Query, Seen } from './documents.ts'
 import { countNear, type PeopleIndex } from './people/roster.ts'
 import { asked, limitOf, PAGE, pageOf, text, word } from './query.ts'
-import { grantEntryOf, headOf, placeOf, problemsOf, scopeText } from './show.ts'
+import { grantEntryOf, headAbout, placeOf, problemsOf, scopeText } from './show.ts'
 import { policyOf } from './summary.ts'
 import type { PolicyListDocument, PolicyRow, Showing, WorkspaceFacts } from './types.ts'
 
@@ -20,16 +20,17 @@ export const POLICIES_QUERY = [
 
 const MOST_PROTECTED = 200
 
-export function policiesDocument(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing, query: Query): PolicyListDocument {
+export async function policiesDocument(seen: Seen, query: Query = {}): Promise<PolicyListDocument> {
   const question = asked(query, POLICIES_QUERY)
+  const { facts, showing } = seen
+  const index = await seen.index()
   const kind = question.word('kind', ENTRY_KINDS)
   const search = question.text('search')?.toLowerCase() ?? ''
   const { view, policy } = facts
   const fitting = entriesOf(facts, index, showing).filter((entry) => (kind === undefined || entry.kind === kind) && matches(entry, search))
   const protectedPeople = policy?.set.protectedPeople ?? []
   return {
-    ...headOf('PolicyList', showing),
-    workspace: view.workspace,
+    ...headAbout('PolicyList', seen),
     policy: view.policy && policyOf(view.policy),
     ...problemsOf(view, showing),
     documents: (policy?.set.documents ?? []).map((name) => showing.people.text(name)),

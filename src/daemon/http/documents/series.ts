@@ -8,13 +8,13 @@ import { creditsOfCycle, FRESHNESS_MS } from '../../../core/use/burn.ts'
 import { forecastFrom, type Projection } from '../../../core/use/forecast.ts'
 import type { KnownRuns } from '../../collect/kept.ts'
 import { historyOf } from '../../collect/usage-summary.ts'
-import type { Query } from './documents.ts'
+import type { Query, Seen } from './documents.ts'
 import { groupNames } from './people/people.ts'
-import { countNear, membersByGroup, type PeopleIndex, type PersonRow, shareOf } from './people/roster.ts'
+import { countNear, membersByGroup, type PersonRow, shareOf } from './people/roster.ts'
 import { asked, whole, word } from './query.ts'
-import { cents, dayText, headOf, rfc3339 } from './show.ts'
+import { cents, dayText, headAbout, rfc3339 } from './show.ts'
 import { usedIn } from './summary.ts'
-import type { BurnSeries, CreditsSeries, DriftSeries, NearSeries, Records, Showing, WorkspaceFacts } from './types.ts'
+import type { BurnSeries, CreditsSeries, DriftSeries, NearSeries, Showing, WorkspaceFacts } from './types.ts'
 
 const DAYS = whole('days', 'How many days, today the last.', { least: 1, most: 120, usually: 30 })
 const BURN_BY = ['team', 'group', 'model', 'mode'] as const
@@ -26,13 +26,13 @@ export const DRIFT_QUERY = [DAYS]
 const MOST_LINES = 12
 const MOST_ROWS = 100
 
-export function creditsSeries(facts: WorkspaceFacts, showing: Showing): CreditsSeries {
+export function creditsSeries(seen: Seen): CreditsSeries {
+  const { facts, showing } = seen
   const { view } = facts
   const { balance, use } = view
   const cycle = view.roster?.cycle ?? balance?.cycle
   const base = {
-    ...headOf('CreditsSeries', showing),
-    workspace: view.workspace,
+    ...headAbout('CreditsSeries', seen),
     ...(balance && {
       credits: cents(creditsOfCycle(balance)),
       included: cents(balance.creditsPerSeat * balance.seats),
@@ -105,15 +105,16 @@ function projectionByDay({ view, runs }: WorkspaceFacts, endAt: Instant): ((at: 
   }
 }
 
-export async function burnSeries(facts: WorkspaceFacts, records: Records, showing: Showing, query: Query): Promise<BurnSeries> {
+export async function burnSeries(seen: Seen, query: Query = {}): Promise<BurnSeries> {
   const question = asked(query, BURN_QUERY)
+  const { facts, showing } = seen
   const by = question.word('by', BURN_BY) ?? 'team'
   const untilAt = midnight(showing.now) + DAY_MS
   const fromAt = untilAt - question.whole('days') * DAY_MS
   const days: Instant[] = []
   for (let at = fromAt; at < untilAt; at += DAY_MS) days.push(at)
-  const lines = by === 'group' ? await groupLines(facts, records, showing, days) : teamLines(facts, showing, by, days)
-  return { ...headOf('BurnSeries', showing), workspace: facts.view.workspace, by, days: days.map(dayText), lines }
+  const lines = by === 'group' ? await groupLines(seen, days) : teamLines(facts, showing, by, days)
+  return { ...headAbout('BurnSeries', seen), by, days: days.map(dayText), lines }
 }
 
 type Line = BurnSeries['lines'][number]
@@ -155,7 +156,7 @@ function teamLines(
 }
 
 /** Groups may overlap, so the remaining ones are not summed. */
-async function groupLines(facts: WorkspaceFacts, records: Records, showing: Showing, days: readonly Instant[]): Promise<readonly Line[]> {
+async function groupLines({ facts, records, showing }: Seen, days: readonly Instant[]): Promise<readonly Line[]> {
   const [first, last] = [days[0], days.at(-1)]
   const asked = await records.fact('runsAsked')
   const isWithoutCredits = facts.runs !== undefined && historyOf(facts.runs) === undefined
@@ -172,8 +173,9 @@ async function groupLines(facts: WorkspaceFacts, records: Records, showing: Show
   return lines.toSorted((a, b) => b.total - a.total)
 }
 
-export function driftSeries(facts: WorkspaceFacts, showing: Showing, query: Query): DriftSeries {
+export function driftSeries(seen: Seen, query: Query = {}): DriftSeries {
   const question = asked(query, DRIFT_QUERY)
+  const { facts, showing } = seen
   const figures = new Map(facts.journal?.days.map((day) => [day.dayAt, day]))
   const beganAt = facts.journal?.days[0]?.dayAt ?? Number.POSITIVE_INFINITY
   const untilAt = midnight(showing.now) + DAY_MS
@@ -188,13 +190,15 @@ export function driftSeries(facts: WorkspaceFacts, showing: Showing, query: Quer
       ...(at >= beganAt && { found, reverted, written, failed, open }),
     })
   }
-  return { ...headOf('DriftSeries', showing), workspace: facts.view.workspace, days }
+  return { ...headAbout('DriftSeries', seen), days }
 }
 
 /** Ten steps of 10 %, then at the cap, then without a cap. */
 const STEPS = 12
 
-export function nearSeries(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing): NearSeries {
+export async function nearSeries(seen: Seen): Promise<NearSeries> {
+  const { facts, showing } = seen
+  const index = await seen.index()
   const names = groupNames(facts, showing)
   const approved = index.rows.filter(({ status }) => status === 'approved')
   const inNoGroup = approved.filter(({ groups }) => groups.length === 0)
@@ -212,8 +216,7 @@ export function nearSeries(facts: WorkspaceFacts, index: PeopleIndex, showing: S
   }))
   rows.sort((a, b) => b.near - a.near || b.row.people - a.row.people || (a.row.name < b.row.name ? -1 : 1))
   return {
-    ...headOf('NearSeries', showing),
-    workspace: facts.view.workspace,
+    ...headAbout('NearSeries', seen),
     rows: rows.slice(0, MOST_ROWS).map(({ row }) => row),
     rowsOmitted: Math.max(0, rows.length - MOST_ROWS),
   }

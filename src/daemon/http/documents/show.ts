@@ -5,8 +5,7 @@ import type { Position, Problem } from '../../../core/model/problem.ts'
 import { type Scope, scopeKey } from '../../../core/model/scope.ts'
 import { type Instant, wholeCents } from '../../../core/model/units.ts'
 import type { GrantStatus } from '../../../core/resolve/candidate.ts'
-import type { PeopleShown } from '../status/labels.ts'
-import type { PlaceEntry, ProblemEntry, Showing } from './types.ts'
+import type { PlaceEntry, ProblemEntry, Showing, WorkspaceFacts } from './types.ts'
 
 export const rfc3339 = (at: Instant): string => new Date(at).toISOString()
 
@@ -19,18 +18,16 @@ export const cents = (amount: number): number => wholeCents(amount)
 /** Four decimals. */
 export const ratio = (value: number): number => Math.round(value * 10_000) / 10_000
 
-interface Head<K extends string> {
-  readonly apiVersion: 'capkeeper/v1'
-  readonly kind: K
-  readonly at: string
-  readonly peopleShown: PeopleShown
-}
+export const headOf = <const K extends string>(kind: K, { people, now }: Showing) =>
+  ({ apiVersion: 'capkeeper/v1', kind, at: rfc3339(now), peopleShown: people.shown }) as const
 
-export const headOf = <const K extends string>(kind: K, { people, now }: Showing): Head<K> => ({
-  apiVersion: 'capkeeper/v1',
-  kind,
-  at: rfc3339(now),
-  peopleShown: people.shown,
+/** The same of a document about one workspace. */
+export const headAbout = <const K extends string>(
+  kind: K,
+  { facts, showing }: { readonly facts: WorkspaceFacts; readonly showing: Showing },
+) => ({
+  ...headOf(kind, showing),
+  workspace: facts.view.workspace,
 })
 
 /** `team`, `group:ID`, or the label of a person. */

@@ -1,17 +1,15 @@
 // The types of /status and of the documents behind the pages and /api/v1, each taken from its schema, and what they are made from. Instants are RFC 3339
 // in UTC, people are shown as `people` of the config says, lists are bounded and say what they leave out, and what was never known is absent. Types only.
 
-import type { HistoryEntry } from '../../../core/model/change.ts'
 import type { WorkspaceView } from '../../../core/model/events.ts'
-import type { CapReading, RunUse } from '../../../core/model/observed.ts'
+import type { CapReading } from '../../../core/model/observed.ts'
 import type { PolicyRevision } from '../../../core/model/policy.ts'
-import type { GroupScope, Scope, ScopeKey, TeamScope } from '../../../core/model/scope.ts'
-import type { Credits, Instant } from '../../../core/model/units.ts'
+import type { ScopeKey } from '../../../core/model/scope.ts'
+import type { Instant } from '../../../core/model/units.ts'
 import type { Slicing } from '../../../core/pace/rhythm.ts'
 import type { Planned } from '../../../core/plan/plan.ts'
-import type { UseReading } from '../../../core/use/forecast.ts'
 import type { DayGrade } from '../../../core/use/history.ts'
-import type { AddOnDay, Clock, DayRange, LedgerFacts } from '../../../ports.ts'
+import type { Clock, DayRange, Ledger, LedgerFacts } from '../../../ports.ts'
 import type { KnownRuns } from '../../collect/kept.ts'
 import type { RequestsOf } from '../../conditions/chronicle.ts'
 import type { Journal } from '../../conditions/journal.ts'
@@ -56,29 +54,11 @@ export interface WorkspaceFacts {
   readonly nextSweepAt?: Instant
 }
 
-export interface DayUse {
-  readonly dayAt: Instant
-  readonly used: Credits
-}
-
 /** The facts of the ledger that documents show. */
-type FactShown = 'holdsShown' | 'runsAsked' | 'addOnAsked' | 'unreadSince'
+type FactShown = 'holdsShown' | 'runsAsked' | 'addOnAsked'
 
 /** The durable records of a workspace. Empty where the ledger cannot be read. */
-export interface Records {
-  /** Newest first; `untilAt` itself counts. */
-  history(filter: {
-    readonly scope?: Scope
-    readonly sinceAt?: Instant
-    readonly untilAt?: Instant
-    readonly limit: number
-  }): Promise<readonly HistoryEntry[]>
-  runs(scope: TeamScope | GroupScope, days: DayRange): Promise<readonly RunUse[]>
-  /** Credits that one person used, by day; no row for days without use. */
-  useOfPerson(email: string, days: DayRange): Promise<readonly DayUse[]>
-  /** What part of them the service says was paid from add-on credits; no row for days without any. */
-  addOnOfPerson(email: string, days: DayRange): Promise<readonly AddOnDay[]>
-  useReadings(): Promise<readonly UseReading[]>
+export interface Records extends Pick<Ledger, 'history' | 'runs' | 'useOfPerson' | 'addOnOfPerson'> {
   /** What is known of each past day of one person. */
   gradesOfPerson(email: string, days: DayRange): Promise<readonly (DayRange & { readonly grade: DayGrade })[]>
   fact<K extends FactShown>(name: K): Promise<LedgerFacts[K] | undefined>

@@ -9,10 +9,10 @@ import { guardText } from '../../../core/plan/reviewed.ts'
 import type { GrantStatus } from '../../../core/resolve/candidate.ts'
 import { medianMs, type RequestsOf } from '../../conditions/chronicle.ts'
 import { seenEntries } from '../status/status.ts'
-import type { Query } from './documents.ts'
-import { holdOf } from './holds.ts'
+import type { Query, Seen } from './documents.ts'
+import { holdOf, holdsSince } from './holds.ts'
 import { asked, limitOf, PAGE, pageOf } from './query.ts'
-import { cents, dayText, grantEntryOf, headOf, placeOf, problemsOf, ratio, rfc3339, scopeEntryOf, scopeText } from './show.ts'
+import { cents, dayText, grantEntryOf, headAbout, headOf, placeOf, problemsOf, ratio, rfc3339, scopeEntryOf, scopeText } from './show.ts'
 import {
   attentionOf,
   countsByKind,
@@ -55,14 +55,15 @@ function poolEntries({ view, desiredState }: WorkspaceFacts, showing: Showing): 
 const MOST_SERIES = 20
 
 /** Each pool from the first day of the cycle until today: as recorded at the end of each day, and as it is now. */
-export function poolSeries({ view, journal }: WorkspaceFacts, showing: Showing): PoolSeries {
+export function poolSeries(seen: Seen): PoolSeries {
+  const { facts, showing } = seen
+  const { view, journal } = facts
   const cycle = view.roster?.cycle ?? view.balance?.cycle
   const pools = view.pools ?? []
   const today = midnight(showing.now)
   const recorded = new Map(journal?.days.map((day) => [day.dayAt, day.pools]))
   return {
-    ...headOf('PoolSeries', showing),
-    workspace: view.workspace,
+    ...headAbout('PoolSeries', seen),
     cycle: cycle && { start: rfc3339(cycle.startAt), end: rfc3339(cycle.endAt) },
     pools: pools.slice(0, MOST_SERIES).map(({ name, credits, figures }) => {
       const days: PoolSeries['pools'][number]['days'][number][] = []
@@ -86,7 +87,8 @@ export function poolSeries({ view, journal }: WorkspaceFacts, showing: Showing):
   }
 }
 
-export function healthDocument(facts: WorkspaceFacts, daemon: DaemonFacts, showing: Showing): HealthDocument {
+export function healthDocument(seen: Seen, daemon: DaemonFacts): HealthDocument {
+  const { facts, showing } = seen
   const { view, settings, readings } = facts
   const { people } = showing
   const { pause: _, ...lasting } = stateOf(view, showing)
@@ -95,8 +97,7 @@ export function healthDocument(facts: WorkspaceFacts, daemon: DaemonFacts, showi
   const failed = [...(readings?.values() ?? [])].filter(({ failure }) => failure !== undefined).length
   const oldest = managed.reduce<number | undefined>((least, at) => (least === undefined || at < least ? at : least), undefined)
   return {
-    ...headOf('Health', showing),
-    workspace: view.workspace,
+    ...headAbout('Health', seen),
     ...daemonPart(daemon),
     ...lasting,
     ratePerSecond: view.ratePerSecond === undefined ? undefined : ratio(view.ratePerSecond),
@@ -175,14 +176,15 @@ function partEntry(view: WorkspaceView, showing: Showing): WorkspaceListDocument
   return { name, people, bands, cycle, readAt: use?.readAt, used: use?.used }
 }
 
-export function workspaceDocument(facts: WorkspaceFacts, showing: Showing, holdsSince: ReadonlyMap<string, number>): WorkspaceDocument {
+export async function workspaceDocument(seen: Seen): Promise<WorkspaceDocument> {
+  const { facts, showing } = seen
+  const since = await holdsSince(seen)
   const { view, desiredState } = facts
   const revision = view.policy?.revision
   const wanting = notInSync(view.scopes)
   const team = view.scopes.find(({ scope }) => scope.kind === 'team')
   return {
-    ...headOf('Workspace', showing),
-    workspace: view.workspace,
+    ...headAbout('Workspace', seen),
     ...summaryOf(view, showing),
     ...problemsOf(view, showing),
     scopesByKind: countsByKind(view.scopes),
@@ -190,7 +192,7 @@ export function workspaceDocument(facts: WorkspaceFacts, showing: Showing, holds
     attention: wanting.slice(0, MOST.scopes).map((status) => scopeEntry(status, showing, revision)),
     attentionOmitted: Math.max(0, wanting.length - MOST.scopes),
     driftCredits: driftCredits(view.scopes),
-    held: view.holds.slice(0, MOST.holds).map((hold) => holdOf(hold, holdsSince, showing)),
+    held: view.holds.slice(0, MOST.holds).map((hold) => holdOf(hold, since, showing)),
     approvals: view.approvals.map(({ id, state }) => ({ id, state })),
     grants: (desiredState?.resolution.grants ?? []).slice(0, MOST.grants).map((grant) => grantEntry(grant, showing, revision)),
     ...modelEntries(view.use?.models ?? [], showing),

@@ -3,9 +3,9 @@
 import { groupScope, scopeKey } from '../../../../core/model/scope.ts'
 import { worstSource } from '../../../../core/use/add-on.ts'
 import { countBands } from '../../../../core/use/bands.ts'
-import type { Query } from '../documents.ts'
+import type { Query, Seen } from '../documents.ts'
 import { asked, limitOf, PAGE, pageOf, text, word } from '../query.ts'
-import { cents, headOf, placeOf, ratio, rfc3339 } from '../show.ts'
+import { cents, headAbout, placeOf, ratio, rfc3339 } from '../show.ts'
 import { sumKnown, usedIn } from '../summary.ts'
 import type { GroupEntry, GroupListDocument, Showing, WorkspaceFacts } from '../types.ts'
 import { ORDERS } from './people.ts'
@@ -21,19 +21,20 @@ export const GROUPS_QUERY = [
   limitOf(100, 500),
 ]
 
-export function groupsDocument(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing, query: Query): GroupListDocument {
+export async function groupsDocument(seen: Seen, query: Query = {}): Promise<GroupListDocument> {
   const question = asked(query, GROUPS_QUERY)
   const search = question.text('search')?.toLowerCase() ?? ''
   const sort = question.word('sort', GROUP_SORTS) ?? 'near'
   const order = question.word('order', ORDERS) ?? (sort === 'name' ? 'asc' : 'desc')
   const sign = order === 'desc' ? -1 : 1
-  const all = groupEntries(facts, index, showing).filter(({ id, name }) => `${id}\n${name}`.toLowerCase().includes(search))
+  const entries = groupEntries(seen.facts, await seen.index(), seen.showing)
+  const all = entries.filter(({ id, name }) => `${id}\n${name}`.toLowerCase().includes(search))
   const by = SORTS[sort]
   all.sort((a, b) => {
     const [left, right] = [by(a), by(b)]
     return left === right ? (a.id < b.id ? -1 : 1) : sign * (left < right ? -1 : 1)
   })
-  return { ...headOf('GroupList', showing), workspace: facts.view.workspace, ...pageOf(all, question) }
+  return { ...headAbout('GroupList', seen), ...pageOf(all, question) }
 }
 
 const SORTS: Readonly<Record<(typeof GROUP_SORTS)[number], (entry: GroupEntry) => string | number>> = {

@@ -6,10 +6,10 @@ import { groupScope, type ScopeKey, scopeKey } from '../../../../core/model/scop
 import type { Candidate } from '../../../../core/resolve/candidate.ts'
 import { bandRank } from '../../../../core/use/bands.ts'
 import type { PeopleLabels } from '../../status/labels.ts'
-import { DocumentError, type Query } from '../documents.ts'
+import { DocumentError, type Query, type Seen } from '../documents.ts'
 import { declaredReason, entryWord } from '../part.ts'
 import { type Asked, asked, limitOf, PAGE, text, word } from '../query.ts'
-import { cents, headOf, keyText, placeOf, ratio } from '../show.ts'
+import { cents, headAbout, keyText, placeOf, ratio } from '../show.ts'
 import type { PersonEntry, PersonListDocument, Showing, WorkspaceFacts } from '../types.ts'
 import { groupIdsOf, headRoomOf, type PeopleIndex, type PersonRow, ruleName, ruleOf, shareOf } from './roster.ts'
 
@@ -31,8 +31,10 @@ export const PEOPLE_QUERY = [
   limitOf(50, 500),
 ]
 
-export function peopleDocument(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing, query: Query): PersonListDocument {
+export async function peopleDocument(seen: Seen, query: Query = {}): Promise<PersonListDocument> {
   const question = asked(query, PEOPLE_QUERY)
+  const { facts, showing } = seen
+  const index = await seen.index()
   const [page, limit] = [question.whole('page'), question.whole('limit')]
   const { rows, bands, total } = found(index, wantedBy(question, facts, index, showing), orderOf(question, index), {
     from: (page - 1) * limit,
@@ -40,8 +42,7 @@ export function peopleDocument(facts: WorkspaceFacts, index: PeopleIndex, showin
   })
   const names = groupNames(facts, showing)
   return {
-    ...headOf('PersonList', showing),
-    workspace: facts.view.workspace,
+    ...headAbout('PersonList', seen),
     total,
     page,
     limit,

@@ -10,14 +10,14 @@ import { bandRank } from '../../../../core/use/bands.ts'
 import { type CapChange, capChanges } from '../../../../core/use/replay/in-force.ts'
 import { stopOf } from '../../../conditions/stop.ts'
 import { cyclesBetween } from '../../../replay/cycles.ts'
-import { DocumentError } from '../documents.ts'
+import { DocumentError, type Seen } from '../documents.ts'
 import { explained, explanationOf, MOST_WRITES } from '../explained.ts'
 import { onlyOne, stopEntry } from '../me.ts'
-import { cents, dayText, headOf, keyText } from '../show.ts'
-import type { DayUse, GroupDocument, PersonDocument, Records, Showing, WorkspaceFacts } from '../types.ts'
+import { cents, dayText, headAbout, keyText } from '../show.ts'
+import type { GroupDocument, PersonDocument, Records, Showing, WorkspaceFacts } from '../types.ts'
 import { groupEntries } from './groups.ts'
 import { groupNames, personEntry } from './people.ts'
-import { groupIdsOf, headRoomOf, membersByGroup, type PeopleIndex, personShown, shareOf } from './roster.ts'
+import { groupIdsOf, headRoomOf, membersByGroup, personShown, shareOf } from './roster.ts'
 
 /** Days of a chart. Choice. */
 const FEWEST_DAYS = 90
@@ -29,14 +29,9 @@ const MOST_LOOKED_BACK = 500
 /** Days of the pace by which a cap is expected to be used up. */
 const PACE_DAYS = 7
 
-export async function personDocument(
-  facts: WorkspaceFacts,
-  index: PeopleIndex,
-  records: Records,
-  showing: Showing,
-  person: string,
-): Promise<PersonDocument> {
-  const row = personShown(index, person)
+export async function personDocument(seen: Seen, person: string): Promise<PersonDocument> {
+  const { facts, records, showing } = seen
+  const row = personShown(await seen.index(), person)
   if (!row) throw new DocumentError(404, 'this workspace has no such person')
   const scope = userScope(row.email)
   const { view, policy } = facts
@@ -50,8 +45,7 @@ export async function personDocument(
   const guards = view.holds.filter(({ id }) => id === explanation?.hold?.id).flatMap((hold) => hold.guards)
   const entry = personEntry(row, facts, showing, groupNames(facts, showing))
   return {
-    ...headOf('Person', showing),
-    workspace: view.workspace,
+    ...headAbout('Person', seen),
     ...entry,
     ...explained(explanation, { facts, scope, history }, showing),
     protected: isProtected ? true : undefined,
@@ -123,6 +117,8 @@ async function capsByDay(
 }
 
 const UNKNOWN_CAP: DayCap = { cap: undefined, from: undefined }
+
+type DayUse = Awaited<ReturnType<Records['useOfPerson']>>[number]
 
 interface PersonUse {
   readonly days: Days
@@ -209,13 +205,9 @@ function runsOut(burned: readonly DayUse[], headRoom: number | undefined, cycleE
   return { paceADay: cents(paceADay), runsOutOn: isSoon ? dayText(endAt) : undefined }
 }
 
-export async function groupDocument(
-  facts: WorkspaceFacts,
-  index: PeopleIndex,
-  records: Records,
-  showing: Showing,
-  id: string,
-): Promise<GroupDocument> {
+export async function groupDocument(seen: Seen, id: string): Promise<GroupDocument> {
+  const { facts, records, showing } = seen
+  const index = await seen.index()
   const entry = groupEntries(facts, index, showing).find((one) => one.id === id)
   if (!entry) throw new DocumentError(404, 'no declared group has this id')
   const scope = groupScope(id)
@@ -224,11 +216,10 @@ export async function groupDocument(
     (a, b) => bandRank(b.band) - bandRank(a.band) || (shareOf(b) ?? 0) - (shareOf(a) ?? 0),
   )
   return {
-    ...headOf('Group', showing),
-    workspace: facts.view.workspace,
+    ...headAbout('Group', seen),
     ...entry,
     ...explained(explanationOf(facts, scope, history), { facts, scope, history }, showing),
-    use: await groupUse(facts, records, showing, id),
+    use: await groupUse(seen, id),
     top: members.slice(0, MOST_MEMBERS).map(({ label, cap, addOn, band }) => ({
       person: label,
       cap: cap !== undefined && cap !== 'unknown' ? cap : undefined,
@@ -239,10 +230,10 @@ export async function groupDocument(
   }
 }
 
-async function groupUse({ view }: WorkspaceFacts, records: Records, showing: Showing, id: string): Promise<GroupDocument['use']> {
+async function groupUse({ facts, records, showing }: Seen, id: string): Promise<GroupDocument['use']> {
   const scope = groupScope(id)
   const asked = (await records.fact('runsAsked'))?.[scopeKey(scope)]
-  const days = daysShown(view.roster?.cycle?.startAt, showing.now)
+  const days = daysShown(facts.view.roster?.cycle?.startAt, showing.now)
   if (!asked) return { days: [] }
   const rows = await records.runs(scope, days)
   const known = rows.filter(({ used }) => used !== undefined)

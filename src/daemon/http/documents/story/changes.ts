@@ -9,16 +9,17 @@ import { DAY_MS, formatInstant, type Instant } from '../../../../core/model/unit
 import type { BlockedPerson, PersonChange, SimulatedCycle, SimulationRow } from '../../../../core/use/replay/document.ts'
 import type { Compared, ComparedPolicies } from '../../../replay/compare.ts'
 import type { ComparisonState } from '../../../replay/comparisons.ts'
-import { DocumentError, type Query } from '../documents.ts'
+import { DocumentError, type Query, type Seen } from '../documents.ts'
 import { writeEntry } from '../explained.ts'
-import { type PeopleIndex, personShown } from '../people/roster.ts'
+import { personShown } from '../people/roster.ts'
 import { asked, limitOf, PAGE, type Parameter, pageOf, text, word } from '../query.ts'
-import { dayText, headOf, keyText, placeOf, rfc3339, scopeText } from '../show.ts'
+import { dayText, headAbout, keyText, placeOf, rfc3339, scopeText } from '../show.ts'
 import type { ChangeEntry, ChangeListDocument, ComparisonDocument, PlanDocument, Records, Showing, WorkspaceFacts } from '../types.ts'
 
 /** `state` is undefined where comparisons are not made, and until a policy was read. */
-export function comparisonDocument({ view }: WorkspaceFacts, state: ComparisonState | undefined, showing: Showing): ComparisonDocument {
-  const head = { ...headOf('Comparison', showing), workspace: view.workspace }
+export function comparisonDocument(seen: Seen, state: ComparisonState | undefined): ComparisonDocument {
+  const { showing } = seen
+  const head = { ...headAbout('Comparison', seen) }
   if (!state) return { ...head, state: 'lacking', message: TOO_LITTLE['no-policy'] }
   const { made, since } = state
   const compared = made?.compared
@@ -114,17 +115,12 @@ interface Cursor {
   readonly skip: number
 }
 
-export async function changesDocument(
-  facts: WorkspaceFacts,
-  index: PeopleIndex | undefined,
-  records: Records,
-  showing: Showing,
-  query: Query,
-): Promise<ChangeListDocument> {
+export async function changesDocument(seen: Seen, query: Query = {}): Promise<ChangeListDocument> {
   const question = asked(query, CHANGES_QUERY)
+  const { facts, records, showing } = seen
   const limit = question.whole('limit')
   const cursor = cursorOf(question.text('after'))
-  const scope = scopeOf(question.text('scope'), index)
+  const scope = await scopeOf(question.text('scope'), seen)
   const kind = question.word('kind', CHANGE_KINDS)
   const sinceAt = question.instant('since')
   const wanted = cursor.skip + limit + 1
@@ -155,8 +151,7 @@ export async function changesDocument(
   const last = listed.at(-1)
   const isMore = joined.length > skipped + limit
   return {
-    ...headOf('ChangeList', showing),
-    workspace: facts.view.workspace,
+    ...headAbout('ChangeList', seen),
     limit,
     items: listed.map(({ entry }) => entry),
     next: last && isMore ? nextOf(last.at, listed, cursor) : undefined,
@@ -185,9 +180,9 @@ function nextOf(at: Instant, listed: readonly Dated[], cursor: Cursor): string {
   return `${at}-${seen}`
 }
 
-function scopeOf(given: string | undefined, index: PeopleIndex | undefined): Scope | undefined {
+async function scopeOf(given: string | undefined, { index }: Seen): Promise<Scope | undefined> {
   if (given === undefined) return undefined
-  const row = index && personShown(index, given)
+  const row = personShown(await index(), given)
   if (row) return { kind: 'user', email: row.email }
   const scope = parseScope(given)
   // An e-mail that people are not shown by must not be accepted.
@@ -293,14 +288,9 @@ const MOST_CHANGES = 100
 const MOST_WRITES = 10_000
 const AT_A_TIME = 500
 
-export async function planDocument(
-  facts: WorkspaceFacts,
-  id: string,
-  records: Records,
-  showing: Showing,
-  query: Query,
-): Promise<PlanDocument> {
+export async function planDocument(seen: Seen, id: string, query: Query = {}): Promise<PlanDocument> {
   const question = asked(query, PLAN_QUERY)
+  const { facts, records, showing } = seen
   const writes = await writesOf(id, records, showing, question.instant('at'))
   const entries = (facts.journal?.entries ?? []).filter((entry) => 'planId' in entry && entry.planId === id)
   const present = facts.planned?.plan.id === id ? facts.planned.plan : undefined
@@ -310,8 +300,7 @@ export async function planDocument(
   const digest = latest?.digest ?? present?.policyDigest
   const instants = [...writes, ...entries].map(({ at }) => at)
   return {
-    ...headOf('Plan', showing),
-    workspace: facts.view.workspace,
+    ...headAbout('Plan', seen),
     id,
     present: present !== undefined,
     revision,
