@@ -13,6 +13,7 @@ import {
   packageOffences,
   placesInLock,
   revealing,
+  spineOffences,
   undocumented,
 } from './support/repository-rules.ts'
 
@@ -42,6 +43,15 @@ describe.each([...IMPORT_RULES, ...CODE_RULES].map((rule) => [rule.rule, rule] a
   test('found kept where it is', () => {
     expect(offencesIn(rule, rule.keeps)).toEqual([])
   })
+})
+
+test('the spine can be read in one evening', () => {
+  const linesOf = new Map(TREE.map(({ path, code }) => [path, new Set(code.map(({ line }) => line)).size]))
+  const real = read('ARCHITECTURE.md')
+  expect(spineOffences(real, (path) => linesOf.get(path))).toEqual([])
+  expect(spineOffences(real, () => 200)).toHaveLength(1)
+  expect(spineOffences(real.replaceAll('Spine,', 'Rooms,'), (path) => linesOf.get(path))).toHaveLength(1)
+  expect(spineOffences('1. Spine: `core/gone.ts`', (path) => linesOf.get(path))).toEqual(['core/gone.ts is not there'])
 })
 
 describe('the package', () => {

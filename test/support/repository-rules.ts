@@ -33,6 +33,20 @@ export function packageOffences(file: PackageFile): readonly string[] {
 export const undocumented = (file: PackageFile, architecture: string): readonly string[] =>
   Object.keys({ ...file.dependencies, ...file.devDependencies }).filter((name) => !architecture.includes(`\`${name}\``))
 
+/** Lines of ARCHITECTURE.md that begin with a number and `Spine` name the files of the spine, in reading order; there is one at least. */
+export function spineOffences(architecture: string, codeLines: (path: string) => number | undefined): readonly string[] {
+  const files = architecture
+    .split('\n')
+    .flatMap((line) => (/^\d+\. Spine/.test(line) ? [...line.matchAll(/`([^`]+)`/g)].flatMap(([, path]) => path ?? []) : []))
+  const lines = files.map((path) => codeLines(`src/${path}`))
+  const sum = lines.reduce((total: number, one) => total + (one ?? 0), 0)
+  return [
+    ...files.filter((_, index) => lines[index] === undefined).map((path) => `${path} is not there`),
+    ...(files.length > 0 && files.length <= 15 ? [] : [`the spine has ${files.length} files`]),
+    ...(sum <= 2_500 ? [] : [`the spine has ${sum} lines`]),
+  ]
+}
+
 interface LinterFile {
   readonly linter?: { readonly rules?: Readonly<Record<string, unknown>> }
   readonly overrides?: readonly { readonly includes?: readonly string[]; readonly linter?: unknown }[]

@@ -6,13 +6,14 @@
 //      +-- 14 days, or 25 % more people than shown, or another roster than the one shown --> void
 
 import type { CapAt } from '../interpret/effective.ts'
-import type { Approval, HeldChange, Hold } from '../model/change.ts'
+import type { Approval, HeldChange, Hold, PlanApproval, Release } from '../model/change.ts'
+import type { PolicyRevision } from '../model/policy.ts'
 import { byScope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import { CLOCKS_APART_MS, DAY_MS, type Instant, isYounger } from '../model/units.ts'
 import type { DealtPools, PoolPeople } from '../resolve/pools.ts'
 import { agree } from '../resolve/roster.ts'
 import type { Impact } from './impact.ts'
-import type { Difference, HoldsShown, PoolReview } from './snapshot.ts'
+import type { Difference, HoldsShown, PoolReview, Snapshot } from './snapshot.ts'
 
 /** By the name of the pool. */
 export function poolReviews(
@@ -217,3 +218,67 @@ export function matchApprovals(
 
 const TOO_EARLY =
   'it came with the change it releases, or ahead of it, and releases nothing (approvals: separate); approve the hold by command, or list the id once the hold was shown without it'
+
+interface Typed {
+  readonly ids: readonly string[]
+  readonly unmatched: readonly Unmatched[]
+}
+
+/** The ids that an operator typed: each may be cut to a beginning that only one hold has. */
+export function typedApprovals(commands: readonly string[], holds: readonly Hold[], approvals: readonly Approval[]): Typed {
+  const ids: string[] = []
+  const unmatched: Unmatched[] = []
+  for (const typed of commands) {
+    const found = holds.filter(({ id }) => id.startsWith(typed))
+    const [only, ...others] = found
+    if (only && others.length === 0 && typed.length >= MIN_HOLD_PREFIX) ids.push(only.id)
+    else if (only) {
+      const begins = others.length > 0 ? `${found.length} holds begin` : 'a hold begins'
+      unmatched.push({ id: typed, note: `${begins} with ${typed}; type more of the id` })
+    } else if (!approvals.some(({ id, state }) => id.startsWith(typed) && state === 'pending')) unmatched.push({ id: typed, note: NO_HOLD })
+  }
+  return { ids, unmatched }
+}
+
+export function releaseOf({ id, via }: Approval, { set }: PolicyRevision): Release {
+  const at = set.approvals.find((one) => one.id === id)?.at
+  return { id, via, at: via === 'policy' && at ? at : undefined }
+}
+
+interface Showing extends Pick<Snapshot, 'policy'> {
+  readonly differences: readonly Difference[]
+  readonly released: ReadonlyMap<ScopeKey, Approval>
+  readonly holds: readonly Hold[]
+  readonly unmatched: readonly Unmatched[]
+  /** Holds that an approval releases once changes may be written again. */
+  readonly waiting: readonly Hold[]
+}
+
+/** Approvals that are listed in policy, pending, or void while their hold exists: each with the changes it releases, now or once changes may be written. */
+export function shownApprovals(approvals: readonly Approval[], inputs: Showing): readonly PlanApproval[] {
+  const { policy, differences, released, holds, unmatched, waiting } = inputs
+  const notes = new Map(unmatched.map(({ id, note }) => [id, note]))
+  const byKey = byScope(differences)
+  const placeOf = new Map(policy.set.approvals.map(({ id, at }) => [id, at]))
+  const present = new Set(holds.map(({ id }) => id))
+  const known = approvals.filter(({ id, state }) => state === 'pending' || placeOf.has(id) || (state === 'void' && present.has(id)))
+  const shown = known.map((one): PlanApproval => {
+    const now = [...released].flatMap(([key, by]) => (by.id === one.id ? (byKey.get(key) ?? []) : []))
+    const later = waiting.find(({ id }) => id === one.id)?.changes ?? []
+    const releases = [...now, ...later].map(({ scope, from, to }) => ({ scope, from, to }))
+    const note = releases.length > 0 ? undefined : (notes.get(one.id) ?? WHY_NOTHING[one.state])
+    // An approval that is over can be removed from the policy, also when a command gave it.
+    const at = one.state === 'pending' ? undefined : placeOf.get(one.id)
+    return { ...releaseOf(one, policy), ...(at && { at }), state: one.state, releases, note }
+  })
+  const typed = unmatched.filter(({ id }) => !known.some((one) => one.id === id))
+  return [...shown, ...typed.map(({ id, note }): PlanApproval => ({ id, via: 'command', state: 'pending', releases: [], note }))]
+}
+
+const NO_HOLD = 'no hold has this id now'
+
+const WHY_NOTHING: Readonly<Record<Approval['state'], string>> = {
+  pending: NO_HOLD,
+  spent: 'it was used, and releases nothing any more',
+  void: 'it is void, because it reaches more people than were shown or is too old; review its hold again and approve it anew',
+}

@@ -1,14 +1,13 @@
 // What becomes of each change now, in one chain: only watched, held by a guard, excluded from this run, failed in it, deferred because
 // another change comes first, or ready. In a plan nothing else decides that a change is not written, and every output shows this decision.
 
-import { ancestorsOf } from '../interpret/effective.ts'
 import type { Slots } from '../interpret/slots.ts'
 import { type Disposition, READY, type Release, type UnknownScope } from '../model/change.ts'
 import { type Cap, isSameEntry } from '../model/policy.ts'
-import { byScope, compareScopes, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
+import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
-import { sourceOf } from './diff.ts'
 import type { Judged } from './judgement.ts'
+import { rewrites } from './pins.ts'
 import type { Difference, Snapshot } from './snapshot.ts'
 import { type Pending, schedule, type WaveInputs } from './wave.ts'
 
@@ -196,23 +195,8 @@ function followUps(
   notReady: ReadonlyMap<ScopeKey, Disposition>,
   inputs: DisposeInputs,
 ): readonly FollowUp[] {
-  return inputs.slots.model.layers === 'copied' ? rewrites(scheduled, inputs) : revealed(notReady, inputs)
-}
-
-/** Where caps are copied, a team or group write overwrites its members' caps: each that is in sync now is written again. */
-function rewrites(scheduled: readonly Difference[], { differences, people, desired }: DisposeInputs): readonly FollowUp[] {
-  if (scheduled.length === 0) return []
-  const known = new Set(differences.map(({ key }) => key))
-  const written = byScope(scheduled)
-  const found = people.approved.flatMap((person): readonly FollowUp[] => {
-    const [ancestor] = ancestorsOf(person.key, people).flatMap((key) => written.get(key) ?? [])
-    const want = desired.get(person.key)
-    if (!ancestor || !want || known.has(person.key) || want.cap === ancestor.to || want.cap === 'none') return []
-    const { scope, cap, entry, origin } = want
-    const change = { scope, key: person.key, from: ancestor.to, to: cap, ...sourceOf(origin), entry } as const
-    return [[{ ...change, cause: 'policy', healing: false, grantEnd: false }, after(ancestor.scope, 'overwrites it')]]
-  })
-  return found.toSorted(([a], [b]) => compareScopes(a.scope, b.scope))
+  if (inputs.slots.model.layers !== 'copied') return revealed(notReady, inputs)
+  return rewrites(scheduled, inputs.differences, inputs).map(([one, ancestor]) => [one, after(ancestor, 'overwrites it')])
 }
 
 /** Clears that a team or group write of this run, or a later one, reveals. One that guards hold is in the hold of that write. */

@@ -12,9 +12,11 @@ import { agree } from '../resolve/roster.ts'
 import {
   asShown,
   currentApprovals,
-  MIN_HOLD_PREFIX,
   matchApprovals,
   releasedChanges,
+  releaseOf,
+  shownApprovals,
+  typedApprovals,
   type Unmatched,
   verifyApprovals,
   voidGrown,
@@ -46,64 +48,94 @@ export interface Judged {
   readonly shown: readonly PlanApproval[]
 }
 
+/** One judgement, with the changes that approvals had released before it. */
+interface Round {
+  readonly judgement: Judgement
+  readonly released: ReadonlyMap<ScopeKey, Approval>
+}
+
 /** Judges which changes may be written. */
 export function judgeWithApprovals(inputs: JudgementInputs): Judged {
-  const { differences, policy, slots, now, facts, idle, holdsShown } = inputs
-  const byKey = byScope(differences)
-  const listed = policy.set.approvals.map(({ id }) => id)
-  const known = asShown(currentApprovals(inputs.approvals, { policy: listed }, now), holdsShown)
-  let approvals = voidGrown(verifyApprovals(known, landingOf(known, byKey, inputs)), inputs.whole)
-  const recent = approvals.filter(({ releasedAt }) => releasedAt !== undefined && now - releasedAt < BESIDE_MS)
-  const judgeNow = judges(inputs, landedReleases(recent, byKey, slots))
-  // A change that was held before a release stays held after it.
-  const held = heldBeside(recent, differences)
-  const matching = {
-    roster: facts.rosterDoubt?.now,
-    isSeparate: inputs.approvalSteps !== 'together',
-    poolOf: (key: ScopeKey) => byKey.get(key)?.pool?.key,
+  const { now, facts, idle, holdsShown } = inputs
+  const byKey = byScope(inputs.differences)
+  const known = asShown(currentApprovals(inputs.approvals, { policy: listed(inputs.policy) }, now), holdsShown)
+  const approvals = voidGrown(verifyApprovals(known, landingOf(known, byKey, inputs)), inputs.whole)
+  const judgeNow = roundsOf(approvals, byKey, inputs)
+  let round = judgeNow(approvals)
+  if (facts.rosterMissing === 'never') {
+    const ids = [...known.filter(({ state }) => state === 'pending').map(({ id }) => id), ...inputs.approve]
+    return judged(round, { approvals, unmatched: ids.map((id) => ({ id, note: NO_ROSTER })) }, inputs)
   }
-  let commands = inputs.approve
-  let unmatched: readonly Unmatched[] = []
+  const match = (some: readonly Approval[], { judgement }: Round) =>
+    matchApprovals(some, judgement.holds, holdsShown, {
+      roster: facts.rosterDoubt?.now,
+      isSeparate: inputs.approvalSteps !== 'together',
+      poolOf: (key) => byKey.get(key)?.pool?.key,
+    })
+  if (idle !== undefined) {
+    // Nothing is matched now; the plan shows what would be.
+    const later = match(approvals, round)
+    return judged(round, { approvals, toShow: later.approvals, waiting: later.matched, unmatched: later.unmatched }, inputs)
+  }
+  const typed = typedApprovals(inputs.approve, round.judgement.holds, approvals)
+  let next = match(currentApprovals(approvals, { command: typed.ids }, now), round)
+  const unmatched = [...typed.unmatched, ...next.unmatched]
   const matched = new Set<string>()
-  // Without any roster nobody can be counted: no approval counts, and none is used up.
-  const isFinal = facts.rosterMissing === 'never'
-  // Each round but the last matches an approval, so the approvals bound the rounds.
-  for (let round = 0; ; round += 1) {
-    const releasedBy = (some: readonly Approval[]) => releasedChanges(some, differences, slots.isFromAncestorWrite)
-    const released = isFinal ? new Map<ScopeKey, Approval>() : releasedBy(approvals)
+  // Each round has matched an approval, so the approvals bound the rounds.
+  for (let count = 0; next.matched.length > 0 && count <= next.approvals.length; count += 1) {
+    for (const { id } of next.matched) matched.add(id)
+    round = judgeNow(next.approvals)
+    next = match(currentApprovals(next.approvals, {}, now), round)
+    unmatched.push(...next.unmatched)
+  }
+  return judged(round, { approvals: next.approvals, matched, unmatched }, inputs)
+}
+
+const listed = ({ set }: PolicyRevision): readonly string[] => set.approvals.map(({ id }) => id)
+
+/** Judges with these approvals. What one of its judgements has held stays held in the next: releasing one hold never lets another through. */
+function roundsOf(
+  verified: readonly Approval[],
+  byKey: ReadonlyMap<ScopeKey, Difference>,
+  inputs: JudgementInputs,
+): (approvals: readonly Approval[]) => Round {
+  const { differences, slots, now, facts } = inputs
+  const recent = verified.filter(({ releasedAt }) => releasedAt !== undefined && now - releasedAt < BESIDE_MS)
+  const judge = judges(inputs, landedReleases(recent, byKey, slots))
+  const held = heldBeside(recent, differences)
+  const releasedBy = (some: readonly Approval[]) => releasedChanges(some, differences, slots.isFromAncestorWrite)
+  return (approvals) => {
+    // Without any roster nobody can be counted: no approval counts, and none is used up.
+    const released = facts.rosterMissing === 'never' ? new Map<ScopeKey, Approval>() : releasedBy(approvals)
     // A change that was released before the breaker opened was tried then.
     const tryAnyway = releasedBy(approvals.filter(({ approvedAt }) => approvedAt >= (facts.breaker?.openedAt ?? 0)))
-    const judgement = judgeNow({ released: new Set(released.keys()), tryAnyway: new Set(tryAnyway.keys()), held })
+    const judgement = judge({ released: new Set(released.keys()), tryAnyway: new Set(tryAnyway.keys()), held })
     for (const key of judgement.heldBy.keys()) held.add(key)
-    const done = (toShow: readonly Approval[] = approvals, waiting: readonly Hold[] = []): Judged => {
-      const beside = judgement.holds.flatMap(({ changes }) => changes)
-      const after = approvals.map((one) => (matched.has(one.id) ? { ...one, releasedAt: now, beside } : one))
-      return {
-        judgement,
-        approvals: after,
-        releases: new Map([...released].map(([key, one]) => [key, releaseOf(one, policy)])),
-        rosterAccepted: isRosterAccepted(after, judgement, inputs),
-        shown: shownOf(toShow, released, inputs, { judgement, unmatched, waiting }),
-      }
-    }
-    if (isFinal) {
-      const ids = [...known.filter(({ state }) => state === 'pending').map(({ id }) => id), ...commands]
-      unmatched = ids.map((id) => ({ id, note: NO_ROSTER }))
-      return done()
-    }
-    if (idle !== undefined) {
-      // Nothing is matched now; the plan shows what would be.
-      const later = matchApprovals(approvals, judgement.holds, holdsShown, matching)
-      unmatched = later.unmatched
-      return done(later.approvals, later.matched)
-    }
-    const typed = typedApprovals(commands, judgement.holds, approvals)
-    commands = []
-    const next = matchApprovals(currentApprovals(approvals, { command: typed.ids }, now), judgement.holds, holdsShown, matching)
-    approvals = next.approvals
-    unmatched = [...unmatched, ...typed.unmatched, ...next.unmatched]
-    if (next.matched.length === 0 || round > approvals.length) return done()
-    for (const { id } of next.matched) matched.add(id)
+    return { judgement, released }
+  }
+}
+
+interface Matched {
+  readonly approvals: readonly Approval[]
+  /** The ids of approvals that this plan has matched. */
+  readonly matched?: ReadonlySet<string>
+  readonly unmatched: readonly Unmatched[]
+  /** The approvals as they would be if changes might be written, and the holds that they would release. */
+  readonly toShow?: readonly Approval[]
+  readonly waiting?: readonly Hold[]
+}
+
+function judged({ judgement, released }: Round, found: Matched, inputs: JudgementInputs): Judged {
+  const { approvals, matched, unmatched, toShow = approvals, waiting = [] } = found
+  const { policy, differences } = inputs
+  const beside = judgement.holds.flatMap(({ changes }) => changes)
+  const after = approvals.map((one) => (matched?.has(one.id) ? { ...one, releasedAt: inputs.now, beside } : one))
+  return {
+    judgement,
+    approvals: after,
+    releases: new Map([...released].map(([key, one]) => [key, releaseOf(one, policy)])),
+    rosterAccepted: isRosterAccepted(after, judgement, inputs),
+    shown: shownApprovals(toShow, { policy, differences, released, holds: judgement.holds, unmatched, waiting }),
   }
 }
 
@@ -226,69 +258,3 @@ function judges(inputs: JudgementInputs, landed: ReadonlyMap<ScopeKey, Differenc
 const NO_ROSTER = 'the roster was never read, and without it nothing is released'
 
 const NOT_YET = 'the weaker rules of this revision count only for changes that were shown before them (approvals: separate)'
-
-interface Typed {
-  readonly ids: readonly string[]
-  readonly unmatched: readonly Unmatched[]
-}
-
-/** The ids that an operator typed: each may be cut to a beginning that only one hold has. */
-function typedApprovals(commands: readonly string[], holds: readonly Hold[], approvals: readonly Approval[]): Typed {
-  const ids: string[] = []
-  const unmatched: Unmatched[] = []
-  for (const typed of commands) {
-    const found = holds.filter(({ id }) => id.startsWith(typed))
-    const [only, ...others] = found
-    if (only && others.length === 0 && typed.length >= MIN_HOLD_PREFIX) ids.push(only.id)
-    else if (only) {
-      const begins = others.length > 0 ? `${found.length} holds begin` : 'a hold begins'
-      unmatched.push({ id: typed, note: `${begins} with ${typed}; type more of the id` })
-    } else if (!approvals.some(({ id, state }) => id.startsWith(typed) && state === 'pending')) unmatched.push({ id: typed, note: NO_HOLD })
-  }
-  return { ids, unmatched }
-}
-
-function releaseOf({ id, via }: Approval, { set }: PolicyRevision): Release {
-  const at = set.approvals.find((one) => one.id === id)?.at
-  return { id, via, at: via === 'policy' && at ? at : undefined }
-}
-
-interface Found {
-  readonly judgement: Judgement
-  readonly unmatched: readonly Unmatched[]
-  /** Holds that an approval releases once changes may be written again. */
-  readonly waiting: readonly Hold[]
-}
-
-/** Approvals that are listed in policy, pending, or void while their hold exists: each with the changes it releases, now or once changes may be written. */
-function shownOf(
-  approvals: readonly Approval[],
-  released: ReadonlyMap<ScopeKey, Approval>,
-  { policy, differences }: JudgementInputs,
-  { judgement: { holds }, unmatched, waiting }: Found,
-): readonly PlanApproval[] {
-  const notes = new Map(unmatched.map(({ id, note }) => [id, note]))
-  const byKey = byScope(differences)
-  const placeOf = new Map(policy.set.approvals.map(({ id, at }) => [id, at]))
-  const present = new Set(holds.map(({ id }) => id))
-  const known = approvals.filter(({ id, state }) => state === 'pending' || placeOf.has(id) || (state === 'void' && present.has(id)))
-  const shown = known.map((one): PlanApproval => {
-    const now = [...released].flatMap(([key, by]) => (by.id === one.id ? (byKey.get(key) ?? []) : []))
-    const later = waiting.find(({ id }) => id === one.id)?.changes ?? []
-    const releases = [...now, ...later].map(({ scope, from, to }) => ({ scope, from, to }))
-    const note = releases.length > 0 ? undefined : (notes.get(one.id) ?? WHY_NOTHING[one.state])
-    // An approval that is over can be removed from the policy, also when a command gave it.
-    const at = one.state === 'pending' ? undefined : placeOf.get(one.id)
-    return { ...releaseOf(one, policy), ...(at && { at }), state: one.state, releases, note }
-  })
-  const typed = unmatched.filter(({ id }) => !known.some((one) => one.id === id))
-  return [...shown, ...typed.map(({ id, note }): PlanApproval => ({ id, via: 'command', state: 'pending', releases: [], note }))]
-}
-
-const NO_HOLD = 'no hold has this id now'
-
-const WHY_NOTHING: Readonly<Record<Approval['state'], string>> = {
-  pending: NO_HOLD,
-  spent: 'it was used, and releases nothing any more',
-  void: 'it is void, because it reaches more people than were shown or is too old; review its hold again and approve it anew',
-}

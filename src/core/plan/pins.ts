@@ -1,10 +1,11 @@
 // A pin sets a desired cap explicitly at its scope, though it shows there already: it may only be inherited, and the ancestor is about to
-// change. That is safe under both readings. Members of pools get a cap of their own in the same way, before an ancestor lifts them.
+// change. That is safe under both readings. Members of pools get a cap of their own in the same way, before an ancestor lifts them. A reveal is
+// the other way round: whether there is a cap to clear shows only once the ancestor was written.
 
 import { ancestorsOf, type CapAt, type People, sharedCap, TEAM_KEY } from '../interpret/effective.ts'
 import type { Slots } from '../interpret/slots.ts'
 import type { Cap, PolicyEntry, Pool } from '../model/policy.ts'
-import { type ScopeKey, scopeKey, type UserScope, userScope } from '../model/scope.ts'
+import { byScope, compareScopes, type Scope, type ScopeKey, scopeKey, type UserScope, userScope } from '../model/scope.ts'
 import type { Credits } from '../model/units.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import { type Diff, sourceOf } from './diff.ts'
@@ -131,4 +132,59 @@ function keptCap(scope: UserScope, cap: Credits, pool: Pool): DesiredCap {
   const entry: PolicyEntry = { kind: 'pool', cap }
   const reason = `pool ${pool.name}: the credits do not pay for the ancestor's cap; what is in force stays`
   return { scope, cap, owner: 'pool', entry, origin: { kind: 'pool', scope, cap, at: pool.at, reason, pool: pool.name }, losers: [] }
+}
+
+/** The clears that these differences may reveal, in the order of scopes. None has an effect on people of its own: both readings end alike. */
+export function revealedClears(
+  differences: readonly Difference[],
+  { desired }: Pick<Diff, 'desired'>,
+  slots: Slots,
+  people: People,
+): readonly Difference[] {
+  const changes = byScope(differences)
+  if (slots.model.layers === 'copied' || differences.every(({ scope }) => scope.kind === 'user')) return []
+  const ancestorOf = (key: ScopeKey): Difference | undefined =>
+    ancestorsOf(key, people)
+      .flatMap((one) => changes.get(one) ?? [])
+      .find((one) => slots.shown(one.key) === slots.shown(key))
+  const found = [...desired].flatMap(([key, { scope, cap, entry, origin }]): readonly Difference[] => {
+    // Few are to have no cap: the rest of tens of thousands cost no further check.
+    const shown = cap === 'none' ? slots.shown(key) : undefined
+    if (typeof shown !== 'number' || changes.has(key) || !slots.mayBeInherited(key)) return []
+    const ancestor = ancestorOf(key)
+    if (!ancestor) return []
+    const change = {
+      scope,
+      key,
+      from: shown,
+      to: cap,
+      cause: 'policy',
+      ...sourceOf(origin),
+      entry,
+      healing: false,
+      grantEnd: false,
+    } as const
+    return [{ ...change, revealedBy: ancestor.scope }]
+  })
+  return found.toSorted((a, b) => compareScopes(a.scope, b.scope))
+}
+
+/** Where caps are copied, a team or group write overwrites its members' caps: each that is in sync now is written again after it. */
+export function rewrites(
+  scheduled: readonly Difference[],
+  differences: readonly Difference[],
+  { desired, people }: Pick<Diff, 'desired'> & Pick<Membership, 'people'>,
+): readonly (readonly [Difference, Scope])[] {
+  if (scheduled.length === 0) return []
+  const known = new Set(differences.map(({ key }) => key))
+  const written = byScope(scheduled)
+  const found = people.approved.flatMap((person): readonly (readonly [Difference, Scope])[] => {
+    const [ancestor] = ancestorsOf(person.key, people).flatMap((key) => written.get(key) ?? [])
+    const want = desired.get(person.key)
+    if (!ancestor || !want || known.has(person.key) || want.cap === ancestor.to || want.cap === 'none') return []
+    const { scope, cap, entry, origin } = want
+    const change = { scope, key: person.key, from: ancestor.to, to: cap, ...sourceOf(origin), entry } as const
+    return [[{ ...change, cause: 'policy', healing: false, grantEnd: false }, ancestor.scope]]
+  })
+  return found.toSorted(([a], [b]) => compareScopes(a.scope, b.scope))
 }

@@ -1,61 +1,25 @@
 // Builds one plan from the desired caps, the readings and the ledger. The same inputs give the same plan, byte for byte, in `plan`, in `apply`
 // and in the daemon. It joins the steps of the other files here, and writes nothing.
 
-import { ancestorsOf, type CapAt, type People } from '../interpret/effective.ts'
+import type { CapAt, People } from '../interpret/effective.ts'
 import { groupsWithCap, interpret, type Slots } from '../interpret/slots.ts'
 import { type Approval, type Change, type Effect, holdOf, type Plan } from '../model/change.ts'
 import type { ScopeStatus } from '../model/events.ts'
 import type { OwnedCap } from '../model/observed.ts'
-import type { Cap } from '../model/policy.ts'
 import { byScope, compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { PoolNote } from '../pools/notes.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import type { Resolution } from '../resolve/resolution.ts'
 import { contestedScopes } from './contested.ts'
-import { type Diff, diff, sourceOf } from './diff.ts'
+import { type Diff, diff } from './diff.ts'
 import { type Disposed, dispose, type Refused } from './dispositions.ts'
 import { countingReader, type Impact, type ImpactInputs, impactOf, isRaise, reachOf } from './impact.ts'
 import { judgeWithApprovals } from './judgement.ts'
-import { liftedMembers, type Membership, pins } from './pins.ts'
+import { liftedMembers, type Membership, pins, revealedClears } from './pins.ts'
 import { rulesOf, weakenings } from './reviewed.ts'
 import type { Contest, Difference, Snapshot } from './snapshot.ts'
-import { countScopes, planProblems, scopeStates } from './states.ts'
+import { countScopes, planProblems, scopeStates, skippedNow, withoutQuarantined } from './states.ts'
 import type { Pending } from './wave.ts'
-
-/** The clears that these differences may reveal, in the order of scopes. None has an effect on people of its own: both readings end alike. */
-function revealedClears(
-  differences: readonly Difference[],
-  { desired }: Pick<Diff, 'desired'>,
-  slots: Slots,
-  people: People,
-): readonly Difference[] {
-  const changes = byScope(differences)
-  if (slots.model.layers === 'copied' || differences.every(({ scope }) => scope.kind === 'user')) return []
-  const ancestorOf = (key: ScopeKey): Difference | undefined =>
-    ancestorsOf(key, people)
-      .flatMap((one) => changes.get(one) ?? [])
-      .find((one) => slots.shown(one.key) === slots.shown(key))
-  const found = [...desired].flatMap(([key, { scope, cap, entry, origin }]): readonly Difference[] => {
-    // Few are to have no cap: the rest of tens of thousands cost no further check.
-    const shown = cap === 'none' ? slots.shown(key) : undefined
-    if (typeof shown !== 'number' || changes.has(key) || !slots.mayBeInherited(key)) return []
-    const ancestor = ancestorOf(key)
-    if (!ancestor) return []
-    const change = {
-      scope,
-      key,
-      from: shown,
-      to: cap,
-      cause: 'policy',
-      ...sourceOf(origin),
-      entry,
-      healing: false,
-      grantEnd: false,
-    } as const
-    return [{ ...change, revealedBy: ancestor.scope }]
-  })
-  return found.toSorted((a, b) => compareScopes(a.scope, b.scope))
-}
 
 export interface Planned {
   readonly plan: Plan
@@ -187,31 +151,6 @@ function refusedAncestors(
     return want && want.scope.kind !== 'user' && !isNobody ? [{ scope: want.scope, to: want.cap, message }] : []
   })
 }
-
-/** Without the desired caps of quarantined scopes. Where the service did not store a 0, the cap from before it takes its place. */
-function withoutQuarantined({ resolution, quarantined }: Snapshot): Resolution {
-  if (quarantined.size === 0) return resolution
-  const desired = resolution.desired.flatMap((one) => {
-    const left = quarantined.get(scopeKey(one.scope))
-    if (!left) return one
-    return left.restore === undefined ? [] : restored(one, left.restore)
-  })
-  return { ...resolution, desired }
-}
-
-/** Quarantined scopes without a desired cap are skipped as well. */
-function skippedNow({ skipped, quarantined }: Snapshot, { desired }: Resolution): ReadonlySet<ScopeKey> {
-  if (quarantined.size === 0) return skipped
-  const wanted = byScope(desired)
-  return new Set([...skipped, ...[...quarantined.keys()].filter((key) => !wanted.has(key))])
-}
-
-const restored = (one: DesiredCap, cap: Cap): DesiredCap => ({
-  ...one,
-  cap,
-  entry: { kind: 'kept', cap },
-  origin: { ...one.origin, cap, reason: 'the service does not store a cap of 0 here, so the cap before it stays' },
-})
 
 function impactInputs(inputs: Snapshot, slots: Slots, result: Diff): ImpactInputs {
   const unset = new Set(result.inSync.filter(({ cap }) => cap === 'none').map(({ scope }) => scopeKey(scope)))

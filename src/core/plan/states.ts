@@ -15,7 +15,7 @@ import {
 } from '../model/change.ts'
 import type { ScopeState, ScopeStatus } from '../model/events.ts'
 import { type CapReading, mayBeSet, type OwnedCap, type Roster } from '../model/observed.ts'
-import { isSameEntry, type PolicyEntry, UNDECLARED } from '../model/policy.ts'
+import { type Cap, isSameEntry, type PolicyEntry, UNDECLARED } from '../model/policy.ts'
 import { byScope, compareScopes, groupScope, parseScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../model/scope.ts'
 import { DAY_MS, formatInstant, type Instant, isYounger } from '../model/units.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
@@ -76,6 +76,31 @@ export function activeQuarantine(
   }
   return { active, over }
 }
+
+/** Without the desired caps of quarantined scopes. Where the service did not store a 0, the cap from before it takes its place. */
+export function withoutQuarantined({ resolution, quarantined }: Snapshot): Resolution {
+  if (quarantined.size === 0) return resolution
+  const desired = resolution.desired.flatMap((one) => {
+    const left = quarantined.get(scopeKey(one.scope))
+    if (!left) return one
+    return left.restore === undefined ? [] : restored(one, left.restore)
+  })
+  return { ...resolution, desired }
+}
+
+/** Quarantined scopes without a desired cap are skipped as well. */
+export function skippedNow({ skipped, quarantined }: Snapshot, { desired }: Resolution): ReadonlySet<ScopeKey> {
+  if (quarantined.size === 0) return skipped
+  const wanted = byScope(desired)
+  return new Set([...skipped, ...[...quarantined.keys()].filter((key) => !wanted.has(key))])
+}
+
+const restored = (one: DesiredCap, cap: Cap): DesiredCap => ({
+  ...one,
+  cap,
+  entry: { kind: 'kept', cap },
+  origin: { ...one.origin, cap, reason: 'the service does not store a cap of 0 here, so the cap before it stays' },
+})
 
 /**
  * Readings of scopes that the service says it does not know, while it knows most of the others: an address that answers nothing but "not

@@ -1,7 +1,8 @@
 // What policy asks of every scope at an instant: one winner per scope, with the declarations that lost kept for `explain`. It does no input
 // or output, never guesses a missing base, and never desires a cap for a person who is not approved (docs/policies.md).
-import { isApproved, TEAM_KEY } from '../interpret/effective.ts'
-import type { OwnedCap, Person, Roster } from '../model/observed.ts'
+
+import { TEAM_KEY } from '../interpret/effective.ts'
+import type { OwnedCap, Person } from '../model/observed.ts'
 import { type AskedEntry, type Cap, type OriginKind, ownerOf } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import { compareScopes, normaliseEmail, type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
@@ -14,34 +15,7 @@ import { attributeChanges } from './directory.ts'
 import { ruleCandidate } from './matches.ts'
 import { type Place, poolNone, poolPeople } from './pools.ts'
 import type { DesiredInputs, Resolution } from './resolution.ts'
-
-/** Addresses of one roster that are compared with all people: comparing many with many takes seconds. */
-const MOST_COMPARED = 20
-
-/** What was found for each address, while the roster is the same. */
-const compared = new WeakMap<Roster, Map<string, string>>()
-
-/** Why a person is neither read nor written; undefined where they are approved, or the roster is unknown. */
-function whyAway(inputs: DesiredInputs, people: ReadonlyMap<string, Person> | undefined, email: string): string | undefined {
-  const { roster, nearest } = inputs
-  if (!roster || !people) return undefined
-  const person = people.get(email)
-  if (person) return isApproved(person, roster) ? undefined : `${email} is ${person.status}, not approved`
-  const found = compared.get(roster) ?? new Map<string, string>()
-  compared.set(roster, found)
-  if (nearest && !found.has(email) && found.size < MOST_COMPARED) found.set(email, meant(nearest(email, [...people.keys()])))
-  return `${email} is not on the roster${found.get(email) ?? ''}`
-}
-
-/** Why a group is neither read nor written. The service lists members by the name of a group, and does not list groups. */
-function whyUnknown({ set, unknownGroups, nearest }: DesiredInputs, id: string): string {
-  const name = set.groups.find(({ scope }) => scope.id === id)?.name
-  if (name === undefined) return `the service does not know group ${id}`
-  const known = set.groups.filter(({ scope }) => !unknownGroups.includes(scope.id)).map((group) => group.name)
-  return `the service does not know group ${id} by the name ${name}${meant(nearest?.(name, known))}`
-}
-
-const meant = (near: string | undefined): string => (near === undefined ? '' : `; did you mean ${near}?`)
+import { whyAway, whyUnknown } from './roster.ts'
 
 /** Readings of the groups that must agree before a cap of the conflict rule is dropped. */
 const READINGS_TO_DROP = 2

@@ -1,13 +1,16 @@
 // The step `observe` of a cycle: reads the caps that are due, and records what follows from the readings, such as how an open intent ended.
-// Also reads people, groups and balance. It writes nothing to the service.
+// Also reads people, groups and balance, and forgets people when told to. It writes nothing to the service.
+
 import { ancestorsOf } from '../../core/interpret/effective.ts'
 import type { Intent } from '../../core/model/change.ts'
 import type { CapReading } from '../../core/model/observed.ts'
-import { byScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import { byScope, type Scope, type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { entriesOf, unknownScopes } from '../../core/plan/states.ts'
 import { learnUsage } from '../collect/usage.ts'
 import { showUsage } from '../conditions/show.ts'
+import { marked, withoutPerson } from '../ledger/forget.ts'
+import { FACT_NAMES } from '../ledger/values/values.ts'
 import type { Workspace } from '../workspace.ts'
 import type { CycleOptions, CycleRun } from './options.ts'
 import { noneAhead, noteSeen, observeSweep, seenIn, sweep } from './read.ts'
@@ -149,4 +152,31 @@ function recoverInputs(
     isLeftAlone: (scope) => isLeftAlone(scope, desired),
     quietUntil: lease?.quietUntil(),
   }
+}
+
+/** True when it forgot a person: then the roster must be read again. Rejects with a `LedgerError`; then the next cycle does it. */
+export async function forgetMarked(workspace: Workspace, state: WorkspaceState): Promise<boolean> {
+  const { ledger, client, chronicle } = workspace
+  const marks = ledger.fact('forgotten') ?? []
+  if (marks.length === 0) return false
+  const known = marked(marks, [remembered(state), chronicle?.journal(), ...FACT_NAMES.map((name) => ledger.fact(name))])
+  // A person who was given a cap since has records again that are needed.
+  const ours = new Set([...ledger.owned(), ...ledger.openIntents().map(({ change }) => change)].map(({ scope }) => scopeKey(scope)))
+  const emails = known.filter((email) => !ours.has(scopeKey(userScope(email))))
+  for (const email of emails) {
+    Object.assign(state, withoutPerson(remembered(state), email))
+    client.forget?.(email)
+    chronicle?.forget(email)
+  }
+  workspace.before = undefined
+  for (const email of emails) await ledger.forget(email)
+  const newer = (ledger.fact('forgotten') ?? []).filter(({ hash }) => !marks.some((mark) => mark.hash === hash))
+  ledger.saveFact('forgotten', newer.length === 0 ? undefined : newer)
+  await ledger.commit()
+  return emails.length > 0
+}
+
+/** The parts of the state that name people, as plain data. */
+const remembered = ({ usage, measured, conflictsGone, conflictGroups, conditions, pools }: WorkspaceState) => {
+  return { usage, measured, conflictsGone, conflictGroups, conditions, pools }
 }

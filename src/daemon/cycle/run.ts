@@ -2,18 +2,16 @@
 // A focused cycle (a policy edit, a grant that starts or ends) handles a few scopes and leaves the rest to the next sweep.
 
 import { isReady } from '../../core/model/change.ts'
-import { byScope, type Scope, type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
+import { byScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import type { Difference, Exclusion } from '../../core/plan/snapshot.ts'
 import { askMeasured } from '../collect/add-on.ts'
 import { withDoubted } from '../collect/usage.ts'
 import { foundBy, type Outcome, outcomeOf, showCycle, showPause, showPlan } from '../conditions/show.ts'
-import { marked, withoutPerson } from '../ledger/forget.ts'
-import { FACT_NAMES } from '../ledger/values/values.ts'
 import { readPause, type Workspace } from '../workspace.ts'
 import { dealPools, takeDeal } from './deal.ts'
 import { rereadDependencies } from './dependencies.ts'
-import { observe, readDue, refreshUsage } from './observe.ts'
+import { forgetMarked, observe, readDue, refreshUsage } from './observe.ts'
 import type { Agreement, CycleOptions, CycleRun } from './options.ts'
 import type { Pass, PassReport } from './pass.ts'
 import { runPasses } from './passes.ts'
@@ -55,33 +53,6 @@ function unlessShown({ mayWrite }: Agreement, desired: DesiredState): Excluded {
 function overwrittenBy({ scope, key }: Difference, { slots, people }: DesiredState): DesiredState['people']['approved'] {
   if (slots.model.layers !== 'copied' || scope.kind === 'user') return []
   return scope.kind === 'team' ? people.approved : (people.byGroup.get(key) ?? [])
-}
-
-/** True when it forgot a person: then the roster must be read again. Rejects with a `LedgerError`; then the next cycle does it. */
-async function forgetMarked(workspace: Workspace, state: WorkspaceState): Promise<boolean> {
-  const { ledger, client, chronicle } = workspace
-  const marks = ledger.fact('forgotten') ?? []
-  if (marks.length === 0) return false
-  const known = marked(marks, [remembered(state), chronicle?.journal(), ...FACT_NAMES.map((name) => ledger.fact(name))])
-  // A person who was given a cap since has records again that are needed.
-  const ours = new Set([...ledger.owned(), ...ledger.openIntents().map(({ change }) => change)].map(({ scope }) => scopeKey(scope)))
-  const emails = known.filter((email) => !ours.has(scopeKey(userScope(email))))
-  for (const email of emails) {
-    Object.assign(state, withoutPerson(remembered(state), email))
-    client.forget?.(email)
-    chronicle?.forget(email)
-  }
-  workspace.before = undefined
-  for (const email of emails) await ledger.forget(email)
-  const newer = (ledger.fact('forgotten') ?? []).filter(({ hash }) => !marks.some((mark) => mark.hash === hash))
-  ledger.saveFact('forgotten', newer.length === 0 ? undefined : newer)
-  await ledger.commit()
-  return emails.length > 0
-}
-
-/** The parts of the state that name people, as plain data. */
-const remembered = ({ usage, measured, conflictsGone, conflictGroups, conditions, pools }: WorkspaceState) => {
-  return { usage, measured, conflictsGone, conflictGroups, conditions, pools }
 }
 
 interface FirstPlan extends Pass {

@@ -300,7 +300,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'the cap that a lost 0 had replaced is not restored',
-    file: 'core/plan/plan.ts',
+    file: 'core/plan/states.ts',
     find: 'return left.restore === undefined ? [] : restored(one, left.restore)',
     replace: 'return []',
     needs: ['zero-lost', 'zero'],
