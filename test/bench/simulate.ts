@@ -1,4 +1,4 @@
-// G23: `simulate` of 12 cycles, 5,000 people, as a process with the heap of the image: seconds of CPU (it works on
+// G28: `simulate` of 12 cycles, 5,000 people, as a process with the heap of the image: seconds of CPU (it works on
 // one core, and other work on the machine does not count), and how they grow with people. The ledger is
 // made by the real adapter.
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ const GROUPS = 50
 const ROUNDS = 5
 /** Old space of the image (G10), with room for nothing else. */
 const OLD_SPACE_MIB = 64
-const MOST_MS = 2_000
+const MOST_MS = { caps: 1_000, pools: 2_000 } as const
 const FROM = Date.UTC(2025, 10, 1)
 const UNTIL = Date.UTC(2026, 10, 2)
 
@@ -127,28 +127,28 @@ const [quarter = 0, , whole = 0] = times
 const [pooledQuarter = 0, , pooledWhole = 0] = pools
 const rows: readonly Row[] = [
   {
-    goal: 'G23',
+    goal: 'G28',
     figure: `simulate, 12 cycles, ${PEOPLE.at(-1)} people: CPU, start included, ${OLD_SPACE_MIB} MiB of old space`,
-    limit: `<= ${seconds(MOST_MS)}`,
+    limit: `<= ${seconds(MOST_MS.caps)}`,
     measured: seconds(whole),
-    met: whole <= MOST_MS,
+    met: whole <= MOST_MS.caps,
   },
   atMost(
-    'G23',
+    'G28',
     `the same with ${PEOPLE.join(', ')} people: cost per person, beside the first`,
     times.map(seconds).join(', '),
     whole / 4 / quarter,
     1.25,
   ),
   {
-    goal: 'G23',
+    goal: 'G28',
     figure: `the same with everybody in one of three pools, ${PEOPLE.at(-1)} people`,
-    limit: `<= ${seconds(MOST_MS)}`,
+    limit: `<= ${seconds(MOST_MS.pools)}`,
     measured: seconds(pooledWhole),
-    met: pooledWhole <= MOST_MS,
+    met: pooledWhole <= MOST_MS.pools,
   },
   atMost(
-    'G23',
+    'G28',
     `pools with ${PEOPLE.join(', ')} people: cost per person, beside the first`,
     pools.map(seconds).join(', '),
     pooledWhole / 4 / pooledQuarter,

@@ -3,14 +3,14 @@
 import type { Command } from 'commander'
 import { shellWord } from '../../core/escape/terminal.ts'
 import type { Plan } from '../../core/model/change.ts'
-import { hasErrors, messageOf, type Problem } from '../../core/model/problem.ts'
+import { hasErrors, messageOf } from '../../core/model/problem.ts'
 import { pauseFindings } from '../../daemon/conditions/findings.ts'
 import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
 import { readSetup } from '../compose.ts'
 import { addFlags, addNetworkFlags, examples, ledgerArgs, type NetworkFlags, type OutputFormat, outputOption } from '../shared/args.ts'
 import { type Cli, CommandError, columnsOf, EXIT, type ExitCode, painter, worstExit } from '../shared/context.ts'
 import { openLedgers } from '../shared/ledger/ledgers.ts'
-import { labelsFor, problemsText } from '../shared/problems.ts'
+import { labelsFor, showWarnings } from '../shared/problems.ts'
 import { readEach, saveWhole, withReader } from '../shared/reader.ts'
 import { isLedgerUrl } from '../shared/remote.ts'
 import { tellLine } from '../shared/text.ts'
@@ -70,11 +70,6 @@ export function showPlans(views: readonly PlanView[], output: OutputFormat, opti
     case 'text':
       return views.map((view) => renderPlanText(view, options)).join('\n')
   }
-}
-
-/** Warnings of policies and config, on stderr. */
-export function showWarnings(warnings: readonly Problem[], cli: Cli): void {
-  if (warnings.length > 0) cli.stderr.write(problemsText(warnings, painter(cli.stderr)))
 }
 
 /** The view with people as `labels` shows them, wherever they are named. */

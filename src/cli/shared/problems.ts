@@ -7,7 +7,7 @@ import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import { EMAIL_LABELS, hashLabels, type PeopleLabels, type PeopleShown } from '../../daemon/http/status/labels.ts'
 import { randomSalt, sha256 } from '../../daemon/schedule/system.ts'
 import { compareProblems, formatProblems } from '../../policy/yaml.ts'
-import { type Paint, unpainted } from './context.ts'
+import { type Cli, type Paint, painter, unpainted } from './context.ts'
 import { count, documentText } from './text.ts'
 
 /** Hashes stay the same while the ledger keeps their salt; without a salt they differ in each run. */
@@ -19,6 +19,11 @@ export function problemsText(problems: readonly Problem[], paint: Paint = unpain
   if (problems.length === 0) return ''
   const lines = formatProblems(problems).split('\n')
   return `${lines.map((line) => painted(line, paint)).join('\n')}\n${problemCount(problems)}\n`
+}
+
+/** Warnings of policies and config, on stderr. */
+export function showWarnings(warnings: readonly Problem[], cli: Cli): void {
+  if (warnings.length > 0) cli.stderr.write(problemsText(warnings, painter(cli.stderr)))
 }
 
 function painted(line: string, paint: Paint): string {

@@ -1,7 +1,6 @@
 // `simulate`: replays recorded use workspace by workspace, and prints the result with people as the config says.
 
 import { type Command, Option } from 'commander'
-import { renderSimulationPage } from '../../console/simulation.ts'
 import { plain } from '../../core/escape/terminal.ts'
 import type { PolicyRevision } from '../../core/model/policy.ts'
 import { hasErrors, InputError, type Problem } from '../../core/model/problem.ts'
@@ -13,13 +12,12 @@ import type { Config } from '../../daemon/config/settings.ts'
 import { type KnownCycle, type RecordedUse, type ReplayOptions, replayStart } from '../../daemon/replay/gather.ts'
 import { randomSalt } from '../../daemon/schedule/system.ts'
 import type { LoadedPolicies } from '../../policy/load/loaded.ts'
-import { showWarnings } from '../plan/run.ts'
 import { addUsedFlags, examples, type NetworkFlags, outputOption, readInteger } from '../shared/args.ts'
 import { type Cli, CommandError, EXIT, type Paint, painter, UsageError, unpainted, worstExit } from '../shared/context.ts'
 import { type Answers, inEach } from '../shared/each.ts'
 import { collectLine, readRecordedUse } from '../shared/ledger/access.ts'
 import { policyPaths, readPolicies } from '../shared/policies.ts'
-import { labelsFor } from '../shared/problems.ts'
+import { labelsFor, showWarnings } from '../shared/problems.ts'
 import { sweepProgress } from '../shared/progress.ts'
 import { columns, dayText, documentText, padEnd, people, wrap } from '../shared/text.ts'
 import {
@@ -173,9 +171,9 @@ export async function simulateCommand(paths: readonly string[], flags: SimulateF
     text: () => renderSimulationText(simulations, painter(cli.stdout)),
     json: () => documentText('Simulation', { createdAt: now, simulations }),
     markdown: () => renderSimulationMarkdown(simulations),
-    html: () => renderSimulationPage(simulations, now),
+    html: async () => (await import('../../console/simulation.ts')).renderSimulationPage(simulations, now),
   }
-  cli.stdout.write(renderers[flags.output]())
+  cli.stdout.write(await renderers[flags.output]())
   cli.finish(worstExit([EXIT.done, ...codes]))
 }
 

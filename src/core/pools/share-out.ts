@@ -74,9 +74,10 @@ export function matters(table: PoolTable, { parts }: Aim, isOver: boolean): bool
   let [moved, total] = [0, 0]
   for (const { levels } of parts) {
     for (let place = levels.from; place < levels.to; place += 1) {
+      if (wants(table, place)) return true
       const now = table.present[place] ?? Number.NaN
-      const cap = isRaised(table, levels, place) ? (table.target[place] ?? 0) : lowered(table, place, isOver)
-      if (Number.isNaN(now) || (cap !== now && (isOver ? cap < now : isOutside(table, levels, place))) || wants(table, place)) return true
+      const cap = isWorthRaising(table, levels, place) ? (table.target[place] ?? 0) : lowered(table, place, isOver)
+      if (Number.isNaN(now) || (cap !== now && (isOver ? cap < now : isOutside(table, levels, place)))) return true
       moved += cap > now ? cap - now : now - cap
       total += now
     }
@@ -152,13 +153,14 @@ function raiseWithin(table: PoolTable, { levels, level: top }: Part, room: numbe
   return cost(level)
 }
 
-/** Whether the member is near the cap, below `min`, or would get a tenth more. */
-function isRaised(table: PoolTable, levels: Levels, place: number): boolean {
-  if (table.isRead[place] === 0) return false
-  if (wants(table, place)) return true
+const isRaised = (table: PoolTable, levels: Levels, place: number): boolean =>
+  isWorthRaising(table, levels, place) || (table.isRead[place] !== 0 && wants(table, place))
+
+/** Whether the member is below `min`, or would get a tenth more. */
+function isWorthRaising(table: PoolTable, levels: Levels, place: number): boolean {
   const now = table.present[place] ?? Number.NaN
   const cap = table.target[place] ?? 0
-  return isHelped(table, place, cap) && (cap > now * (1 + WORTH_RAISING) || isOutside(table, levels, place))
+  return table.isRead[place] !== 0 && (cap > now * (1 + WORTH_RAISING) || isOutside(table, levels, place)) && isHelped(table, place, cap)
 }
 
 /**

@@ -28,8 +28,7 @@ export interface DayDemand {
   readonly dayAt: Instant
   /** Add-on credits used, by place. */
   readonly addOn: Float64Array
-  /** 1 where anything was used, by place. */
-  readonly worked: Uint8Array
+  /** In the order of places. */
   readonly cutOff: readonly CutOff[]
   /** The caps that were in force. */
   readonly caps: Float64Array
@@ -40,6 +39,10 @@ export interface CycleDemand {
   readonly days: readonly DayDemand[]
   /** By place: 1 for people who were at their cap, 2 where no earlier day tells what they would have used. */
   readonly atCap: Uint8Array
+  /** By place: add-on credits used. */
+  readonly addOn: Float64Array
+  /** By place: days with use, and days at the cap in part. */
+  readonly workingDays: Float64Array
 }
 
 interface DemandInputs {
@@ -93,12 +96,12 @@ function demandOf(
   const spent = Float64Array.from(people, (email) => cycle.usedBefore?.get(email) ?? 0)
   const addOnSpent = spent.map((used) => Math.max(0, used - creditsPerSeat))
   const atCap = new Uint8Array(people.length)
+  const sums = { addOn: new Float64Array(people.length), workingDays: new Float64Array(people.length) }
   const days: DayDemand[] = []
   for (let dayAt = firstAt; dayAt < endAt; dayAt += DAY_MS) {
     const { caps } = inForce.capsOn({ at: dayAt + DAY_MS / 2, cycle, used: addOnSpent })
     const today = read(dayAt)
     const addOn = new Float64Array(people.length)
-    const worked = new Uint8Array(people.length)
     const cutOff: CutOff[] = []
     for (let person = 0; person < people.length; person += 1) {
       const used = today.used[person] ?? 0
@@ -109,7 +112,8 @@ function demandOf(
       spent[person] = before + used
       addOn[person] = paid
       addOnSpent[person] = (addOnSpent[person] ?? 0) + paid
-      if (used > 0) worked[person] = 1
+      sums.addOn[person] = (sums.addOn[person] ?? 0) + paid
+      if (used > 0) sums.workingDays[person] = (sums.workingDays[person] ?? 0) + 1
       const isAtCap = cap !== Number.POSITIVE_INFINITY && before + used > 0 && before + used >= creditsPerSeat - 1
       if (!isAtCap || !isStopped(cap, addOnSpent[person] ?? 0)) {
         memory.add(person, dayAt, used)
@@ -117,11 +121,13 @@ function demandOf(
       }
       const guess = memory.guess(person, dayAt, used)
       atCap[person] = guess === 'unknown' ? 2 : Math.max(1, atCap[person] ?? 0)
-      if (typeof guess === 'object') cutOff.push(guess)
+      if (typeof guess !== 'object') continue
+      cutOff.push(guess)
+      if (used <= 0) sums.workingDays[person] = (sums.workingDays[person] ?? 0) + guess.share
     }
-    days.push({ dayAt, addOn, worked, cutOff, caps })
+    days.push({ dayAt, addOn, cutOff, caps })
   }
-  return { cycle, days, atCap }
+  return { cycle, days, atCap, ...sums }
 }
 
 type DayReader = (dayAt: Instant) => { readonly used: Float64Array; readonly addOn: Float64Array }
@@ -158,7 +164,7 @@ interface Memory {
 
 const weekdayOf = (dayAt: Instant): number => (dayAt / DAY_MS) % 7
 
-/** The latest days of each person by weekday, from the day of their first use. */
+/** The latest days of each person by weekday, from the day of their first use. People who follow each other are side by side, as they are read. */
 function memoryOf(people: number): Memory {
   const seen = new Float64Array(people * 7 * WEEKS)
   const counts = new Uint32Array(people * 7)
@@ -167,18 +173,18 @@ function memoryOf(people: number): Memory {
     add(person, dayAt, used) {
       if (used > 0) hasBegun[person] = 1
       if (hasBegun[person] !== 1) return
-      const slot = person * 7 + weekdayOf(dayAt)
+      const slot = weekdayOf(dayAt) * people + person
       const count = counts[slot] ?? 0
-      seen[slot * WEEKS + (count % WEEKS)] = used
+      seen[(count % WEEKS) * counts.length + slot] = used
       counts[slot] = count + 1
     },
     guess(person, dayAt, used) {
-      const slot = person * 7 + weekdayOf(dayAt)
+      const slot = weekdayOf(dayAt) * people + person
       const known = Math.min(WEEKS, counts[slot] ?? 0)
       if (known === 0) return 'unknown'
       let [sum, high, working] = [0, 0, 0]
       for (let week = 0; week < known; week += 1) {
-        const one = seen[slot * WEEKS + week] ?? 0
+        const one = seen[week * counts.length + slot] ?? 0
         sum += one
         high = Math.max(high, one)
         if (one > 0) working += 1

@@ -142,7 +142,6 @@ export type Outcomes = Readonly<Record<BandEnd, Outcome>>
 /** One cycle, replayed. */
 export interface ReplayedCycle {
   readonly demand: CycleDemand
-  readonly workingDays: Float64Array
   readonly policy: Outcomes
   readonly beside: Outcomes
 }
@@ -162,7 +161,7 @@ export function simulatedCycle(
   pools: readonly PoolPlaces[],
 ): SimulatedCycle {
   const { cycle } = replayed.demand
-  const all = people.emails.flatMap((_, person) => (isCounted(people, replayed, person) ? [person] : []))
+  const all = people.emails.flatMap((_, person) => (isCounted(people, replayed.demand, person) ? [person] : []))
   const row = (key: string, name: string, members: readonly number[]) => rowOf({ key, name }, members, replayed, inputs.pricePerCredit)
   const membersOf = new Map<ScopeKey, number[]>(groupRows(inputs).map(({ key }) => [key, []]))
   for (const person of all) for (const key of people.groupsOf[person] ?? []) membersOf.get(key)?.push(person)
@@ -175,18 +174,15 @@ export function simulatedCycle(
     total: row(TEAM_KEY, 'everybody', all),
     groups: [...groups, ...(groups.length > 0 && rest.length > 0 ? [row('-', 'in no group', rest)] : [])],
     pools: pools.map(({ name, credits, members }) => {
-      const counted = members.filter((person) => isCounted(people, replayed, person))
+      const counted = members.filter((person) => isCounted(people, replayed.demand, person))
       return { ...row(`pool:${name}`, `pool ${name}`, counted), credits }
     }),
   }
 }
 
 /** Approved today, or with use in the cycle. */
-export const isCounted = (
-  { isPresent }: ReplayPeople,
-  { workingDays: days }: Pick<ReplayedCycle, 'workingDays'>,
-  person: number,
-): boolean => isPresent[person] === true || (days[person] ?? 0) > 0
+export const isCounted = ({ isPresent }: ReplayPeople, { workingDays: days }: Pick<CycleDemand, 'workingDays'>, person: number): boolean =>
+  isPresent[person] === true || (days[person] ?? 0) > 0
 
 /** Groups whose members are known, by name. */
 function groupRows({ groups, policy }: SimulationInputs): readonly { readonly key: ScopeKey; readonly name: string }[] {
@@ -208,7 +204,7 @@ function rowOf(
   return {
     ...about,
     people: members.length,
-    workingDays: tenth(sumOver(members, replayed.workingDays)),
+    workingDays: tenth(sumOver(members, replayed.demand.workingDays)),
     policy,
     beside,
     kept,

@@ -110,7 +110,7 @@ export interface PoolPlaces {
 
 /** Deals day by day. Call it once for each day, in the order of time; a result is valid until the next day. */
 export function poolDealer(people: ReplayPeople) {
-  const places = new Map(people.emails.map((email, place) => [email, place]))
+  const places = placesOf(people)
   let known: { readonly undealt: UndealtDay; readonly caps: CapsOfDay; readonly pools: readonly PoolOnDays[] } | undefined
   const take = (undealt: UndealtDay) => {
     const before = new Map(known?.pools.map((pool) => [pool.name, pool]))
@@ -128,14 +128,19 @@ export function poolDealer(people: ReplayPeople) {
       }
       return caps
     },
-    placesIn: (pools: readonly PoolPeople[]): readonly PoolPlaces[] =>
-      pools.map((one) => ({
-        name: one.pool.name,
-        credits: one.pool.credits,
-        max: one.pool.max ?? one.pool.credits,
-        members: one.members.flatMap(({ email }) => places.get(email) ?? []),
-      })),
   }
+}
+
+const placesOf = ({ emails }: ReplayPeople): ReadonlyMap<string, number> => new Map(emails.map((email, place) => [email, place]))
+
+function placesIn(pools: readonly PoolPeople[], people: ReplayPeople): readonly PoolPlaces[] {
+  const places = placesOf(people)
+  return pools.map(({ pool, members }) => ({
+    name: pool.name,
+    credits: pool.credits,
+    max: pool.max ?? pool.credits,
+    members: members.flatMap(({ email }) => places.get(email) ?? []),
+  }))
 }
 
 /** The state of a pool from one day to the next. */
@@ -262,6 +267,8 @@ interface PolicyCapsInputs {
 }
 
 export interface PolicyCaps extends CapSource {
+  /** The same for another replay, which has its own deals. */
+  another(): CapSource
   /** Scopes that the policy rejected on a day so far. */
   readonly rejected: ReadonlyMap<string, RejectedScope>
   /** Pools with their members; none before the first day. */
@@ -273,7 +280,6 @@ export function capsOfPolicy(inputs: PolicyCapsInputs): PolicyCaps {
   const known = new Map<string, UndealtDay>()
   const rejected = new Map<string, RejectedScope>()
   const { scopes, place } = scopeList()
-  const dealer = poolDealer(inputs.people)
   let pools: readonly PoolPlaces[] = []
   const undealtOn = (at: Instant, cycle: Cycle): UndealtDay => {
     const resolvable = inputsOn(inputs, at, cycle)
@@ -284,11 +290,15 @@ export function capsOfPolicy(inputs: PolicyCapsInputs): PolicyCaps {
     for (const one of resolution.rejected) rejected.set(scopeKey(one.scope), one)
     const caps = capsOfAll(inputs.people, new Map(resolution.desired.map(({ scope, cap }) => [scopeKey(scope), cap])), place)
     const undealt = { caps, pools: resolution.pools }
-    pools = dealer.placesIn(resolution.pools)
+    pools = placesIn(resolution.pools, inputs.people)
     known.set(key, undealt)
     return undealt
   }
-  return { scopes, rejected, pools: () => pools, capsOn: (day) => dealer.capsOn(day, undealtOn(day.at, day.cycle)) }
+  const another = (): CapSource => {
+    const dealer = poolDealer(inputs.people)
+    return { scopes, capsOn: (day) => dealer.capsOn(day, undealtOn(day.at, day.cycle)) }
+  }
+  return { ...another(), rejected, pools: () => pools, another }
 }
 
 const inputsOn = ({ set, roster, groups }: PolicyCapsInputs, now: Instant, cycle: Cycle): DesiredInputs => ({
@@ -347,7 +357,7 @@ export function capsInForce(
 ): CapSource {
   const writes = capChanges(history, journal)
   const set = setBefore(owned, writes)
-  const places = new Map<string, number>(people.emails.map((email, place) => [email, place]))
+  const places = placesOf(people)
   const { scopes, place } = scopeList()
   let next = 0
   let caps: CapsOfDay | undefined

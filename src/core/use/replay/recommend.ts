@@ -9,7 +9,6 @@ import { DUST } from './demand.ts'
 import { isCounted, type Simulation, type SimulationInputs } from './document.ts'
 import { capsOfPolicy, type PoolPlaces } from './in-force.ts'
 import { type ReplayPeople, replayPeople } from './recorded.ts'
-import { workingDays } from './replay.ts'
 import { demandsOf, presentPeople, simulate } from './simulation.ts'
 
 /** `share`: of people blocked, 0 to 1. `credits`: add-on credits of the most expensive cycle. */
@@ -96,8 +95,7 @@ function knownDemand(inputs: RecommendInputs, people: ReplayPeople): Known {
       for (let person = 0; person < sums.length; person += 1) sums[person] = (sums[person] ?? 0) + (addOn[person] ?? 0)
       for (const { person, middle } of cutOff) sums[person] = (sums[person] ?? 0) + middle
     }
-    const days = { workingDays: workingDays(demand) }
-    cycles.push(sums.map((sum, person) => (isCounted(people, days, person) ? sum : -1)))
+    cycles.push(sums.map((sum, person) => (isCounted(people, demand, person) ? sum : -1)))
   }
   return { cycles: cycles.slice(-inputs.shown), ...ownCaps(inputs, people) }
 }

@@ -48,10 +48,11 @@ export function replayCycle({ cycle, days, atCap }: CycleDemand, caps: CapSource
   let from: Int32Array | undefined
   for (const [index, day] of days.entries()) {
     const held = caps.capsOn({ at: day.dayAt + DAY_MS / 2, cycle, used: addOn })
-    const extra = extraOf(day.cutOff, band)
+    let next = 0
     for (let person = 0; person < atCap.length; person += 1) {
-      const more = extra?.get(person)
-      const wanted = (day.addOn[person] ?? 0) + (more?.credits ?? 0)
+      const more = day.cutOff[next]?.person === person ? day.cutOff[next] : undefined
+      if (more) next += 1
+      const wanted = (day.addOn[person] ?? 0) + (more ? extraOf(more, band) : 0)
       if (wanted <= 0) continue
       const cap = held.caps[person] ?? Number.POSITIVE_INFINITY
       const before = addOn[person] ?? 0
@@ -59,7 +60,7 @@ export function replayCycle({ cycle, days, atCap }: CycleDemand, caps: CapSource
       const isBlocked = wanted - got > DUST
       addOn[person] = before + got
       if (isBlocked) {
-        blockedDays[person] = (blockedDays[person] ?? 0) + (day.worked[person] === 1 ? 1 : (more?.share ?? 1))
+        blockedDays[person] = (blockedDays[person] ?? 0) + (more?.share ?? 1)
         if (firstBlocked[person] === -1) {
           firstBlocked[person] = index
           capThen[person] = cap
@@ -86,24 +87,16 @@ function noteHolders(capUse: CapUse, { caps, from }: CapsOfDay): void {
   for (const [person, place] of from.entries()) if (place >= 0) noteUse(capUse, place, caps[person] ?? 0, 0, false)
 }
 
-interface Extra {
-  readonly credits: number
-  readonly share: number
-}
-
-function extraOf(cutOff: readonly CutOff[], band: BandEnd): ReadonlyMap<number, Extra> | undefined {
-  if (band === 'low' || cutOff.length === 0) return undefined
-  return new Map(cutOff.map((one) => [one.person, { credits: band === 'high' ? one.high : one.middle, share: one.share }]))
-}
+const extraOf = ({ middle, high }: CutOff, band: BandEnd): number => (band === 'low' ? 0 : band === 'high' ? high : middle)
 
 /** The recorded outcome: use as recorded, and a person blocked where more demand is estimated. */
-export function recordedCycle({ days, atCap }: CycleDemand, band: BandEnd): Outcome {
-  const outcome = emptyOutcome(atCap.length)
-  const { addOn, blockedDays, firstBlocked, capThen } = outcome
+export function recordedCycle({ days, atCap, addOn }: CycleDemand, band: BandEnd): Outcome {
+  const outcome = { ...emptyOutcome(atCap.length), addOn }
+  const { blockedDays, firstBlocked, capThen } = outcome
   for (const [index, day] of days.entries()) {
-    for (let person = 0; person < atCap.length; person += 1) addOn[person] = (addOn[person] ?? 0) + (day.addOn[person] ?? 0)
-    for (const [person, { credits, share }] of extraOf(day.cutOff, band) ?? []) {
-      if (credits <= DUST) continue
+    for (const more of day.cutOff) {
+      const { person, share } = more
+      if (extraOf(more, band) <= DUST) continue
       blockedDays[person] = (blockedDays[person] ?? 0) + share
       if (firstBlocked[person] !== -1) continue
       firstBlocked[person] = index
@@ -111,14 +104,4 @@ export function recordedCycle({ days, atCap }: CycleDemand, band: BandEnd): Outc
     }
   }
   return outcome
-}
-
-/** Working days of each person: days with use, and days at the cap in part. */
-export function workingDays({ days, atCap }: CycleDemand): Float64Array {
-  const sums = new Float64Array(atCap.length)
-  for (const { worked, cutOff } of days) {
-    for (let person = 0; person < sums.length; person += 1) sums[person] = (sums[person] ?? 0) + (worked[person] ?? 0)
-    for (const { person, share } of cutOff) if (worked[person] !== 1) sums[person] = (sums[person] ?? 0) + share
-  }
-  return sums
 }

@@ -23,9 +23,9 @@ import {
   simulatedCycle,
   tenth,
 } from './document.ts'
-import { capsInForce, capsOfPolicy, type PolicyCaps } from './in-force.ts'
+import { type CapSource, capsInForce, capsOfPolicy, type PolicyCaps } from './in-force.ts'
 import { isWeekend, type RecordedDays, type ReplayPeople, recordedSpan, replayPeople } from './recorded.ts'
-import { type BandEnd, type CapUse, noCapUse, type Outcome, recordedCycle, replayCycle, workingDays } from './replay.ts'
+import { type BandEnd, type CapUse, noCapUse, type Outcome, recordedCycle, replayCycle } from './replay.ts'
 
 /** Replays the cycles and builds the document. */
 export function simulate(inputs: SimulationInputs): Simulation {
@@ -80,12 +80,14 @@ export const demandsOf = (
     creditsPerSeat: inputs.creditsPerSeat,
   })
 
-type Sources = Readonly<Record<BandEnd, PolicyCaps>>
+interface Sources extends Readonly<Record<BandEnd, CapSource>> {
+  readonly middle: PolicyCaps
+}
 
 /** One source for each end of the band, because a source that deals by use remembers its deals. */
 function sourcesOf({ roster, groups }: SimulationInputs, people: ReplayPeople, { set }: PolicyRevision): Sources {
-  const one = (): PolicyCaps => capsOfPolicy({ set, people, groups, roster })
-  return { low: one(), middle: one(), high: one() }
+  const middle = capsOfPolicy({ set, people, groups, roster })
+  return { low: middle.another(), middle, high: middle.another() }
 }
 
 function replayedCycle(
@@ -97,7 +99,6 @@ function replayedCycle(
     banded(demand, (band) => replayCycle(demand, sources[band], band, band === 'middle' ? use : undefined))
   return {
     demand,
-    workingDays: workingDays(demand),
     policy: under(sides.policy, capUse),
     beside: sides.beside ? under(sides.beside) : banded(demand, (band) => recordedCycle(demand, band)),
   }
@@ -217,7 +218,7 @@ interface Held {
 function addHeld({ personCycles, blocked }: Held, people: ReplayPeople, replayed: ReplayedCycle): void {
   const { from, blockedDays } = replayed.policy.middle
   for (const [person, place] of from?.entries() ?? []) {
-    if (place < 0 || !isCounted(people, replayed, person)) continue
+    if (place < 0 || !isCounted(people, replayed.demand, person)) continue
     personCycles[place] = (personCycles[place] ?? 0) + 1
     blocked[place] = (blocked[place] ?? 0) + Number((blockedDays[person] ?? 0) > 0)
   }
@@ -248,7 +249,7 @@ function tallyOf(people: ReplayPeople): Tally {
         blocked.push({
           email,
           cycleStartAt: replayed.demand.cycle.startAt,
-          workingDays: tenth(replayed.workingDays[person] ?? 0),
+          workingDays: tenth(replayed.demand.workingDays[person] ?? 0),
           policy: both.policy,
           beside: both.beside,
         })

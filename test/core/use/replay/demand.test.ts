@@ -66,7 +66,7 @@ describe('what a person would have used on a day at the cap', () => {
     const [demand] = demands([days, other], (day) => (day === last ? total : Number.POSITIVE_INFINITY), {
       cycles: [{ startAt: START, endAt: START + 70 * DAY, isWhole: true }],
     })
-    return { cutOff: demand?.days[last]?.cutOff, atCap: demand?.atCap[0] }
+    return { cutOff: demand?.days[last]?.cutOff, atCap: demand?.atCap[0], days: demand?.workingDays[0] }
   }
 
   test.each<readonly [string, readonly number[], { readonly middle: number; readonly high: number; readonly share: number }]>([
@@ -79,12 +79,14 @@ describe('what a person would have used on a day at the cap', () => {
     ['is as likely as a working day as those were', [10, 0, 30, 40, 0], { middle: 20, high: 40, share: 0.75 }],
     ['goes by days since the first one with use', [0, 0, 30, 0, 0], { middle: 15, high: 30, share: 0.5 }],
     ['is nothing in the middle where they used more than the mean', [10, 30, 25], { middle: 0, high: 5, share: 1 }],
-  ])('%s', (_name, use, expected) => expect(mondays(...use)).toEqual({ cutOff: [{ person: 0, ...expected }], atCap: 1 }))
+  ])('%s', (_name, use, expected) => expect(mondays(...use)).toMatchObject({ cutOff: [{ person: 0, ...expected }], atCap: 1 }))
 
   test('is nothing more where they used as much as ever', () => {
-    expect(mondays(30, 30)).toEqual({ cutOff: [], atCap: 1 })
+    expect(mondays(30, 30)).toEqual({ cutOff: [], atCap: 1, days: 2 })
     expect(mondays(30, 29.99).cutOff).toHaveLength(1)
   })
+  test('is a working day as a whole with any use, else in part', () =>
+    expect([mondays(20, 30, 5), mondays(10, 0, 30, 40, 0)].map(({ days }) => days)).toEqual([3, 3.75]))
   test('is not known where no such weekday is before it, and stays so for the cycle', () => {
     const use = [[10, 10, 10, 10, 10, 0, 0, 10, 10]]
     const at = (caps: Readonly<Record<number, number>>) => demands(use, (day) => caps[day] ?? Number.POSITIVE_INFINITY)[0]?.atCap[0]

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { ScopeKey } from '../../../../src/core/model/scope.ts'
 import type { DayDemand } from '../../../../src/core/use/replay/demand.ts'
 import type { CapSource } from '../../../../src/core/use/replay/in-force.ts'
-import { noCapUse, recordedCycle, replayCycle, workingDays } from '../../../../src/core/use/replay/replay.ts'
+import { noCapUse, recordedCycle, replayCycle } from '../../../../src/core/use/replay/replay.ts'
 import { DAY } from '../../../support/declare.ts'
 
 type CycleDemand = Parameters<typeof replayCycle>[0]
@@ -13,7 +13,6 @@ type CapUse = ReturnType<typeof noCapUse>
 interface DaySketch {
   /** By person. */
   readonly addOn: readonly number[]
-  readonly worked?: readonly number[]
   readonly cutOff?: DayDemand['cutOff']
   /** What is in force, for people as they were. */
   readonly caps?: readonly number[]
@@ -24,10 +23,11 @@ const demandOf = (...days: readonly DaySketch[]): CycleDemand => {
   return {
     cycle: { startAt: 0, endAt: days.length * DAY, isWhole: true },
     atCap: new Uint8Array(people),
-    days: days.map(({ addOn, worked, cutOff = [], caps }, day) => ({
+    addOn: Float64Array.from({ length: people }, (_, person) => days.reduce((sum, one) => sum + (one.addOn[person] ?? 0), 0)),
+    workingDays: new Float64Array(people),
+    days: days.map(({ addOn, cutOff = [], caps }, day) => ({
       dayAt: day * DAY,
       addOn: Float64Array.from(addOn),
-      worked: Uint8Array.from(worked ?? addOn.map((one) => Number(one > 0))),
       cutOff,
       caps: Float64Array.from(caps ?? addOn.map(() => Number.POSITIVE_INFINITY)),
     })),
@@ -65,7 +65,7 @@ describe('a cap in a replay', () => {
     expect(played(demandOf({ addOn: [wanted] }), capped([0])).days).toEqual([days]),
   )
 
-  const stopped = demandOf({ addOn: [4, 0], worked: [1, 0], cutOff: [more(0, 3, 6, 0.5), more(1, 2, 8, 0.25)] })
+  const stopped = demandOf({ addOn: [4, 0], cutOff: [more(0, 3, 6), more(1, 2, 8, 0.25)] })
   test.each<readonly [BandEnd, readonly number[], readonly number[]]>([
     ['low', [4, 0], [0, 0]],
     ['middle', [5, 2], [1, 0]],
@@ -130,14 +130,3 @@ test('the recorded outcome is blocked where more was wanted, by the cap in force
   expect(of('low')).toEqual({ addOn: [10, 1], days: [0, 0], first: [-1, -1], cap: [NONE, NONE] })
   expect(recordedCycle(demand, 'low').from).toBeUndefined()
 })
-
-test('working days are those with use, and those at the cap in part', () =>
-  expect([
-    ...workingDays(
-      demandOf(
-        { addOn: [5, 0], cutOff: [more(0, 1, 1, 0.5), more(1, 1, 1, 0.25)] },
-        { addOn: [0, 0], cutOff: [more(1, 1, 1, 0.5)] },
-        { addOn: [0, 3] },
-      ),
-    ),
-  ]).toEqual([1, 1.75]))
