@@ -12,7 +12,7 @@ import { type Impact, impactOf, type NetEffect } from '../../../core/plan/impact
 import type { Planned } from '../../../core/plan/plan.ts'
 import { DocumentError, type Query, type Seen } from './documents.ts'
 import { asked, limitOf, PAGE, pageOf, word } from './query.ts'
-import { cents, headAbout, placeOf, ratio, rfc3339, scopeText } from './show.ts'
+import { bounded, cents, headAbout, placeOf, ratio, rfc3339, scopeText } from './show.ts'
 import type { HoldDocument, HoldListDocument, Showing, WorkspaceFacts } from './types.ts'
 
 export const HOLDS_QUERY = [PAGE, limitOf(50, 200)]
@@ -80,8 +80,7 @@ export async function holdDocument(seen: Seen, id: string, query: Query = {}): P
       cleared: countOf(impacts, 'cleared'),
       raised: countOf(impacts, 'raised') + countOf(impacts, 'capped'),
     },
-    held: hold.changes.slice(0, MOST_HELD).map((one) => heldChange(one, facts, showing)),
-    heldOmitted: Math.max(0, hold.changes.length - MOST_HELD),
+    ...bounded('held', hold.changes, MOST_HELD, (one) => heldChange(one, facts, showing)),
     releases: releasesOf(hold, facts, showing),
     void: `void after ${APPROVAL_LIFE_MS / DAY_MS} days, or when more than ${Math.floor(hold.people * APPROVAL_GROWTH)} people are affected (now ${hold.people})`,
     ...page,

@@ -11,7 +11,7 @@ import { shownAt, stopOf } from '../../conditions/stop.ts'
 import type { PeopleLabels } from '../status/labels.ts'
 import type { Seen } from './documents.ts'
 import { declaredReason, entryWord } from './part.ts'
-import { cents, headAbout, rfc3339, scopeText } from './show.ts'
+import { bounded, cents, headAbout, rfc3339, scopeText } from './show.ts'
 import type { LeadDocument, MeDocument, Showing, WorkspaceFacts } from './types.ts'
 
 const WEEK_MS = 7 * DAY_MS
@@ -47,12 +47,9 @@ export async function leadDocument(seen: Seen): Promise<LeadDocument> {
   )
   return {
     ...headAbout('Lead', seen),
-    near: near.slice(0, MOST).map(({ share: _, ...one }) => one),
-    nearOmitted: Math.max(0, near.length - MOST),
-    grants: ending.slice(0, MOST),
-    grantsOmitted: Math.max(0, ending.length - MOST),
-    changes: changes.slice(0, MOST),
-    changesOmitted: Math.max(0, changes.length - MOST),
+    ...bounded('near', near, MOST, ({ share: _, ...one }) => one),
+    ...bounded('grants', ending, MOST, (one) => one),
+    ...bounded('changes', changes, MOST, (one) => one),
   }
 }
 

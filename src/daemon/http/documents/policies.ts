@@ -7,7 +7,7 @@ import { byScope, type Scope, scopeKey } from '../../../core/model/scope.ts'
 import type { Query, Seen } from './documents.ts'
 import { countNear, type PeopleIndex } from './people/roster.ts'
 import { asked, limitOf, PAGE, pageOf, text, word } from './query.ts'
-import { grantEntryOf, headAbout, placeOf, problemsOf, scopeText } from './show.ts'
+import { bounded, grantEntryOf, headAbout, placeOf, problemsOf, scopeText } from './show.ts'
 import { policyOf } from './summary.ts'
 import type { PolicyListDocument, PolicyRow, Showing, WorkspaceFacts } from './types.ts'
 
@@ -28,17 +28,15 @@ export async function policiesDocument(seen: Seen, query: Query = {}): Promise<P
   const search = question.text('search')?.toLowerCase() ?? ''
   const { view, policy } = facts
   const fitting = entriesOf(facts, index, showing).filter((entry) => (kind === undefined || entry.kind === kind) && matches(entry, search))
-  const protectedPeople = policy?.set.protectedPeople ?? []
   return {
     ...headAbout('PolicyList', seen),
     policy: view.policy && policyOf(view.policy),
     ...problemsOf(view, showing),
     documents: (policy?.set.documents ?? []).map((name) => showing.people.text(name)),
-    protected: protectedPeople.slice(0, MOST_PROTECTED).map(({ scope, at }) => ({
+    ...bounded('protected', policy?.set.protectedPeople ?? [], MOST_PROTECTED, ({ scope, at }) => ({
       person: showing.people.label(scope.email),
       source: placeOf(at, showing, policy?.revision),
     })),
-    protectedOmitted: Math.max(0, protectedPeople.length - MOST_PROTECTED),
     ...pageOf(fitting, question),
   }
 }

@@ -12,7 +12,7 @@ import type { Query, Seen } from './documents.ts'
 import { groupNames } from './people/people.ts'
 import { countNear, membersByGroup, type PersonRow, shareOf } from './people/roster.ts'
 import { asked, whole, word } from './query.ts'
-import { cents, dayText, headAbout, rfc3339 } from './show.ts'
+import { bounded, cents, dayText, headAbout, rfc3339 } from './show.ts'
 import { usedIn } from './summary.ts'
 import type { BurnSeries, CreditsSeries, DriftSeries, NearSeries, Showing, WorkspaceFacts } from './types.ts'
 
@@ -217,8 +217,7 @@ export async function nearSeries(seen: Seen): Promise<NearSeries> {
   rows.sort((a, b) => b.near - a.near || b.row.people - a.row.people || (a.row.name < b.row.name ? -1 : 1))
   return {
     ...headAbout('NearSeries', seen),
-    rows: rows.slice(0, MOST_ROWS).map(({ row }) => row),
-    rowsOmitted: Math.max(0, rows.length - MOST_ROWS),
+    ...bounded('rows', rows, MOST_ROWS, ({ row }) => row),
   }
 }
 

@@ -5,7 +5,7 @@ import type { Position, Problem } from '../../../core/model/problem.ts'
 import { type Scope, scopeKey } from '../../../core/model/scope.ts'
 import { type Instant, wholeCents } from '../../../core/model/units.ts'
 import type { GrantStatus } from '../../../core/resolve/candidate.ts'
-import type { PlaceEntry, ProblemEntry, Showing, WorkspaceFacts } from './types.ts'
+import type { PlaceEntry, Showing, WorkspaceFacts } from './types.ts'
 
 export const rfc3339 = (at: Instant): string => new Date(at).toISOString()
 
@@ -29,6 +29,11 @@ export const headAbout = <const K extends string>(
   ...headOf(kind, showing),
   workspace: facts.view.workspace,
 })
+
+/** The first `most` of a list, and how many more there are. */
+export const bounded = <const K extends string, T, R>(name: K, items: readonly T[], most: number, map: (item: T) => R) =>
+  ({ [name]: items.slice(0, most).map(map), [`${name}Omitted`]: Math.max(0, items.length - most) }) as Record<K, readonly R[]> &
+    Record<`${K}Omitted`, number>
 
 /** `team`, `group:ID`, or the label of a person. */
 export const scopeText = (scope: Scope, { people }: Pick<Showing, 'people'>): string =>
@@ -84,24 +89,22 @@ function sourceUrl(template: string | undefined, file: string, line: number, rev
 const MOST_PROBLEMS = 50
 
 export function problemsOf({ policy }: WorkspaceView, showing: Showing) {
-  const problems = policy?.problems ?? []
-  return {
-    problems: problems.slice(0, MOST_PROBLEMS).map((one) => problemOf(one, showing, policy?.revision)),
-    problemsOmitted: Math.max(0, problems.length - MOST_PROBLEMS),
-  }
+  return bounded('problems', policy?.problems ?? [], MOST_PROBLEMS, (one) =>
+    problemOf(one, showing, one.at && placeOf(one.at, showing, policy?.revision)),
+  )
 }
 
-function problemOf(
-  { severity, code, message, at, sourceLine, sourceColumn, length, hint }: Problem,
-  showing: Showing,
-  revision = '',
-): ProblemEntry {
-  const { people } = showing
+/** `at`: the line, as the document shows lines. */
+export function problemOf<P>(
+  { severity, code, message, sourceLine, sourceColumn, length, hint }: Problem,
+  { people }: Pick<Showing, 'people'>,
+  at: P,
+) {
   return {
     severity,
     code,
     message: people.text(message),
-    at: at && placeOf(at, showing, revision),
+    at,
     sourceLine: sourceLine === undefined ? undefined : people.text(sourceLine),
     sourceColumn,
     length,

@@ -9,7 +9,7 @@ import { formatInstant } from '../../../core/model/units.ts'
 import { countBands } from '../../../core/use/bands.ts'
 import { creditsOfCycle } from '../../../core/use/burn.ts'
 import { projectedCents } from '../../../core/use/forecast.ts'
-import { cents, dayText, ratio, rfc3339, scopeText } from './show.ts'
+import { bounded, cents, dayText, ratio, rfc3339, scopeText } from './show.ts'
 import type { AttentionEntry, DaemonFacts, Showing, WorkspaceSummary } from './types.ts'
 
 type Shown = Pick<Showing, 'people'>
@@ -53,8 +53,7 @@ export const stateOf = ({ mode, pause, lastCycle, lastSuccessAt, conditions }: W
     message: lastCycle.message === undefined ? undefined : people.text(lastCycle.message),
   },
   lastSuccessAt: lastSuccessAt === undefined ? undefined : rfc3339(lastSuccessAt),
-  conditions: conditionEntries(conditions, { people }).slice(0, MOST_CONDITIONS),
-  conditionsOmitted: Math.max(0, conditions.length - MOST_CONDITIONS),
+  ...bounded('conditions', conditionEntries(conditions, { people }), MOST_CONDITIONS, (entry) => entry),
 })
 
 /** Conditions that one document lists. Choice. */
@@ -105,10 +104,8 @@ export const poolFigures = ({ figures, dealtAt, frozen }: Partial<PoolStatus>, {
 /** Models that one document lists. Choice. */
 const MOST_MODELS = 20
 
-export const modelEntries = (models: readonly ModelUse[], { people }: Shown) => ({
-  models: models.slice(0, MOST_MODELS).map(({ model, mode, used }) => ({ model: people.text(model), mode: people.text(mode), used })),
-  modelsOmitted: Math.max(0, models.length - MOST_MODELS),
-})
+export const modelEntries = (models: readonly ModelUse[], { people }: Shown) =>
+  bounded('models', models, MOST_MODELS, ({ model, mode, used }) => ({ model: people.text(model), mode: people.text(mode), used }))
 
 function useOf({ roster, balance, use }: WorkspaceView): Pick<WorkspaceSummary, 'use'> {
   if (!roster) return {}

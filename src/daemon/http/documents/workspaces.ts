@@ -12,7 +12,20 @@ import { seenEntries } from '../status/status.ts'
 import type { Query, Seen } from './documents.ts'
 import { holdOf, holdsSince } from './holds.ts'
 import { asked, limitOf, PAGE, pageOf } from './query.ts'
-import { cents, dayText, grantEntryOf, headAbout, headOf, placeOf, problemsOf, ratio, rfc3339, scopeEntryOf, scopeText } from './show.ts'
+import {
+  bounded,
+  cents,
+  dayText,
+  grantEntryOf,
+  headAbout,
+  headOf,
+  placeOf,
+  problemsOf,
+  ratio,
+  rfc3339,
+  scopeEntryOf,
+  scopeText,
+} from './show.ts'
 import {
   attentionOf,
   countsByKind,
@@ -59,13 +72,12 @@ export function poolSeries(seen: Seen): PoolSeries {
   const { facts, showing } = seen
   const { view, journal } = facts
   const cycle = view.roster?.cycle ?? view.balance?.cycle
-  const pools = view.pools ?? []
   const today = midnight(showing.now)
   const recorded = new Map(journal?.days.map((day) => [day.dayAt, day.pools]))
   return {
     ...headAbout('PoolSeries', seen),
     cycle: cycle && { start: rfc3339(cycle.startAt), end: rfc3339(cycle.endAt) },
-    pools: pools.slice(0, MOST_SERIES).map(({ name, credits, figures }) => {
+    ...bounded('pools', view.pools ?? [], MOST_SERIES, ({ name, credits, figures }) => {
       const days: PoolSeries['pools'][number]['days'][number][] = []
       for (let at = midnight(cycle?.startAt ?? today); cycle && at <= Math.min(today, cycle.endAt - 1); at += DAY_MS) {
         const byName = recorded.get(at)
@@ -83,7 +95,6 @@ export function poolSeries(seen: Seen): PoolSeries {
         days,
       }
     }),
-    poolsOmitted: Math.max(0, pools.length - MOST_SERIES),
   }
 }
 
@@ -162,10 +173,8 @@ export function workspacesDocument(
   return {
     ...headOf('WorkspaceList', showing),
     ...daemonPart(daemon),
-    attention: pressing.slice(0, MOST.attention),
-    attentionOmitted: Math.max(0, pressing.length - MOST.attention),
-    parts: parts.slice(0, MOST.parts).map((view) => partEntry(view, showing)),
-    partsOmitted: Math.max(0, parts.length - MOST.parts),
+    ...bounded('attention', pressing, MOST.attention, (entry) => entry),
+    ...bounded('parts', parts, MOST.parts, (view) => partEntry(view, showing)),
     ...pageOf(items, question),
   }
 }
@@ -181,7 +190,6 @@ export async function workspaceDocument(seen: Seen): Promise<WorkspaceDocument> 
   const since = await holdsSince(seen)
   const { view, desiredState } = facts
   const revision = view.policy?.revision
-  const wanting = notInSync(view.scopes)
   const team = view.scopes.find(({ scope }) => scope.kind === 'team')
   return {
     ...headAbout('Workspace', seen),
@@ -189,8 +197,7 @@ export async function workspaceDocument(seen: Seen): Promise<WorkspaceDocument> 
     ...problemsOf(view, showing),
     scopesByKind: countsByKind(view.scopes),
     team: team && scopeEntry(team, showing, revision),
-    attention: wanting.slice(0, MOST.scopes).map((status) => scopeEntry(status, showing, revision)),
-    attentionOmitted: Math.max(0, wanting.length - MOST.scopes),
+    ...bounded('attention', notInSync(view.scopes), MOST.scopes, (status) => scopeEntry(status, showing, revision)),
     driftCredits: driftCredits(view.scopes),
     held: view.holds.slice(0, MOST.holds).map((hold) => holdOf(hold, since, showing)),
     approvals: view.approvals.map(({ id, state }) => ({ id, state })),

@@ -10,7 +10,7 @@ import type { Instant } from '../../../core/model/units.ts'
 import { addOnFigures, totalAddOn } from '../../../core/use/add-on.ts'
 import { bandRank, countBands } from '../../../core/use/bands.ts'
 import { projectedCents } from '../../../core/use/forecast.ts'
-import { dayText, rfc3339, scopeEntryOf, scopeText } from '../documents/show.ts'
+import { bounded, dayText, problemOf, rfc3339, scopeEntryOf, scopeText } from '../documents/show.ts'
 import {
   balanceOf,
   conditionEntries,
@@ -70,15 +70,12 @@ function workspaceStatus(view: WorkspaceView, people: PeopleLabels, now: Instant
     lease: lease && { isHere: lease.isHere, holder: lease.holder },
     policy: policy && { ...policyOf(policy), ...problemEntries(policy.problems, people) },
     scopeCounts: countsByKind(view.scopes),
-    scopes: scopes.slice(0, STATUS_LIMITS.scopes).map((status) => scopeEntry(status, people)),
-    scopesOmitted: Math.max(0, scopes.length - STATUS_LIMITS.scopes),
+    ...bounded('scopes', scopes, STATUS_LIMITS.scopes, (status) => scopeEntry(status, people)),
     holds: view.holds.map((hold) => holdEntry(hold, people)),
     approvals: view.approvals.map(({ id, state }) => ({ id, state })),
     grants: view.grants,
-    pools: pools.slice(0, STATUS_LIMITS.pools).map((pool) => poolEntry(pool, people)),
-    poolsOmitted: Math.max(0, pools.length - STATUS_LIMITS.pools),
-    rules: rules.slice(0, STATUS_LIMITS.rules).map(({ name, people: reached }) => ({ name: people.text(name), people: reached })),
-    rulesOmitted: Math.max(0, rules.length - STATUS_LIMITS.rules),
+    ...bounded('pools', pools, STATUS_LIMITS.pools, (pool) => poolEntry(pool, people)),
+    ...bounded('rules', rules, STATUS_LIMITS.rules, ({ name, people: reached }) => ({ name: people.text(name), people: reached })),
     use: view.roster && useSummary(view, view.roster, people, now),
     balance: balance && balanceOf(balance),
     burn: view.use && burnSummary(view.use, people),
@@ -113,18 +110,11 @@ export function seenEntries(seen: ServiceEvidence, people: PeopleLabels): NonNul
   })
 }
 
-const problemEntries = (problems: readonly Problem[], people: PeopleLabels) => ({
-  problems: problems.slice(0, STATUS_LIMITS.problems).map(({ severity, code, message, at, sourceLine, sourceColumn, hint }) => ({
-    severity,
-    code,
-    message: people.text(message),
-    at: at && people.text(formatPosition(at)),
-    sourceLine: sourceLine === undefined ? undefined : people.text(sourceLine),
-    sourceColumn,
-    hint: hint === undefined ? undefined : people.text(hint),
-  })),
-  problemsOmitted: Math.max(0, problems.length - STATUS_LIMITS.problems),
-})
+const problemEntries = (problems: readonly Problem[], people: PeopleLabels) =>
+  bounded('problems', problems, STATUS_LIMITS.problems, (one) => {
+    const { length: _, ...entry } = problemOf(one, { people }, one.at && people.text(formatPosition(one.at)))
+    return entry
+  })
 
 const scopeEntry = (status: ScopeStatus, people: PeopleLabels): WorkspaceStatus['scopes'][number] =>
   scopeEntryOf(status, { people }, status.source && people.text(formatPosition(status.source)))
@@ -134,8 +124,7 @@ const holdEntry = ({ id, guards, people: reached, message, changes }: Hold, peop
   guards,
   people: reached,
   message: people.text(message),
-  changes: changes.slice(0, STATUS_LIMITS.changes).map(({ scope, from, to }) => ({ scope: scopeText(scope, { people }), from, to })),
-  changesOmitted: Math.max(0, changes.length - STATUS_LIMITS.changes),
+  ...bounded('changes', changes, STATUS_LIMITS.changes, ({ scope, from, to }) => ({ scope: scopeText(scope, { people }), from, to })),
 })
 
 function useSummary(view: WorkspaceView, roster: Roster, people: PeopleLabels, now: Instant): NonNullable<WorkspaceStatus['use']> {
@@ -151,14 +140,13 @@ function useSummary(view: WorkspaceView, roster: Roster, people: PeopleLabels, n
     ...(cycle && { cycleStart: rfc3339(cycle.startAt), cycleEnd: rfc3339(cycle.endAt) }),
     addOn: addOnSummary(view, roster, now),
     bands,
-    nearCap: near.slice(0, STATUS_LIMITS.people).map(({ email, cap, used: addOn, source, band = 'at_cap' }) => ({
+    ...bounded('nearCap', near, STATUS_LIMITS.people, ({ email, cap, used: addOn, source, band = 'at_cap' }) => ({
       person: people.label(email),
       cap,
       used: addOn,
       source,
       band,
     })),
-    nearCapOmitted: Math.max(0, near.length - STATUS_LIMITS.people),
   }
 }
 

@@ -13,7 +13,7 @@ import { cyclesBetween } from '../../../replay/cycles.ts'
 import { DocumentError, type Seen } from '../documents.ts'
 import { explained, explanationOf, MOST_WRITES } from '../explained.ts'
 import { onlyOne, stopEntry } from '../me.ts'
-import { cents, dayText, headAbout, keyText } from '../show.ts'
+import { bounded, cents, dayText, headAbout, keyText } from '../show.ts'
 import type { GroupDocument, PersonDocument, Records, Showing, WorkspaceFacts } from '../types.ts'
 import { groupEntries } from './groups.ts'
 import { groupNames, personEntry } from './people.ts'
@@ -220,13 +220,12 @@ export async function groupDocument(seen: Seen, id: string): Promise<GroupDocume
     ...entry,
     ...explained(explanationOf(facts, scope, history), { facts, scope, history }, showing),
     use: await groupUse(seen, id),
-    top: members.slice(0, MOST_MEMBERS).map(({ label, cap, addOn, band }) => ({
+    ...bounded('top', members, MOST_MEMBERS, ({ label, cap, addOn, band }) => ({
       person: label,
       cap: cap !== undefined && cap !== 'unknown' ? cap : undefined,
       addOn: addOn === undefined ? undefined : cents(addOn),
       band,
     })),
-    topOmitted: Math.max(0, members.length - MOST_MEMBERS),
   }
 }
 

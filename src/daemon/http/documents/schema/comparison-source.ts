@@ -1,6 +1,6 @@
 // The document that compares the policies in force with the caps that were in force, over past cycles. Schemas only; see parts-source.ts.
 import Type from 'typebox'
-import { count, day, figure, flag, headOf, instant, list, object, optional, scopeName, text, words } from './parts-source.ts'
+import { bounded, count, day, documentOf, figure, flag, instant, list, object, optional, scopeName, text, words } from './parts-source.ts'
 
 const banded = (description: string) =>
   object(description, {
@@ -34,8 +34,7 @@ const cycle = object('One billing cycle.', {
   end: instant('The first instant of the next.'),
   whole: flag('It has ended, and all of its days are recorded.'),
   total: row,
-  groups: list(row, 'Those with the most blocked days first.'),
-  groupsOmitted: count('How many more there are.'),
+  ...bounded('groups', row, 'Those with the most blocked days first.'),
   pools: list(object('A pool.', { ...ROW, credits: figure('Its credits for a cycle.') }), 'Pools of the policies.'),
 })
 
@@ -75,20 +74,15 @@ const figures = object('The comparison.', {
   pricePerCredit: optional(figure('As configured.')),
   recorded: object('Days that are recorded.', { from: day('The first.'), through: day('The last.') }),
   cycles: list(cycle, 'In order.'),
-  blocked: list(blocked, 'Blocked under the policies, the latest cycle and the longest first.'),
-  blockedOmitted: count('How many more there are.'),
-  gains: list(change, 'Blocked on fewer days, or allowed to use more; the most first.'),
-  gainsOmitted: count('How many more there are.'),
-  losses: list(change, 'Blocked on more days; the most first.'),
-  lossesOmitted: count('How many more there are.'),
-  unreached: list(reach, 'Caps that no person reached.'),
-  unreachedOmitted: count('How many more there are.'),
+  ...bounded('blocked', blocked, 'Blocked under the policies, the latest cycle and the longest first.'),
+  ...bounded('gains', change, 'Blocked on fewer days, or allowed to use more; the most first.'),
+  ...bounded('losses', change, 'Blocked on more days; the most first.'),
+  ...bounded('unreached', reach, 'Caps that no person reached.'),
   capsReached: count('Caps that at least one person reached.'),
   notes: list(text(), 'What recorded use cannot tell.'),
 })
 
-export const COMPARISON = object('The policies in force beside the caps that were in force, over recorded cycles.', {
-  ...headOf('Comparison'),
+export const COMPARISON = documentOf('Comparison', 'The policies in force beside the caps that were in force, over recorded cycles.', {
   state: words(['made', 'running', 'lacking', 'failed'], '`running`: it is being made, and `figures` are older.'),
   message: optional(text('Why there are no figures.')),
   since: optional(instant('When making it began.')),

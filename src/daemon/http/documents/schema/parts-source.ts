@@ -1,6 +1,6 @@
 // Pieces of the schemas of /api/v1, which are the source of the types, of the OpenAPI document and of the tests of answers. Only the generator loads these
 // files; other code imports the types of documents/types.ts.
-import Type, { type Static, type TProperties, type TSchema } from 'typebox'
+import Type, { type Static, type TArray, type TInteger, type TProperties, type TSchema } from 'typebox'
 import { CAUSES, CHANGE_RESULTS, EFFECTS, GUARD_CODES } from '../../../../core/model/change.ts'
 import { SEVERITIES } from '../../../../core/model/condition.ts'
 import { BANDS, GRANT_STATES, MODES, RECONCILE_RESULTS, SCOPE_STATES } from '../../../../core/model/events.ts'
@@ -13,6 +13,11 @@ export const object = <T extends TProperties>(description: string, properties: T
 export const optional = <T extends TSchema>(schema: T) => Type.Optional(schema)
 
 export const list = <T extends TSchema>(items: T, description: string) => Type.Array(items, { description })
+
+/** The first items of a list, and how many more there are. */
+export const bounded = <const K extends string, T extends TSchema>(name: K, items: T, description: string) =>
+  ({ [name]: list(items, description), [`${name}Omitted`]: count('How many more there are.') }) as Record<K, TArray<T>> &
+    Record<`${K}Omitted`, TInteger>
 
 export const words = <const T extends string>(all: readonly T[], description?: string) =>
   Type.Unsafe<T>({ type: 'string', enum: [...all], description })
@@ -68,8 +73,9 @@ export const head = <const K extends string>(kind: K) => ({
   peopleShown: words(['hash', 'email'], 'How people are shown.'),
 })
 
-/** The first fields of a document about one workspace. */
-export const headOf = <const K extends string>(kind: K) => ({ ...head(kind), workspace: text('The name of the workspace.') })
+/** A document about one workspace. */
+export const documentOf = <const K extends string, T extends TProperties>(kind: K, description: string, properties: T) =>
+  object(description, { ...head(kind), workspace: text('The name of the workspace.'), ...properties })
 
 /** The fields of a list in pages. */
 export const paged = <T extends TSchema>(items: T, description: string) => ({

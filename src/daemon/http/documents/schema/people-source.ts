@@ -7,17 +7,18 @@ import { STOPS } from '../../../../core/use/first-stop.ts'
 import { DAY_GRADES } from '../../../../core/use/history.ts'
 import {
   band,
+  bounded,
   cap,
   cause,
   changeResult,
   count,
   counts,
   day,
+  documentOf,
   effect,
   figure,
   flag,
   guard,
-  headOf,
   instant,
   list,
   object,
@@ -80,8 +81,7 @@ const GROUP_ENTRY = {
   readAt: optional(instant('When its members were read.')),
 }
 
-export const GROUPS = object('The groups that the policies declare.', {
-  ...headOf('GroupList'),
+export const GROUPS = documentOf('GroupList', 'The groups that the policies declare.', {
   ...paged(object('One group.', GROUP_ENTRY), 'As `sort` says.'),
 })
 
@@ -160,14 +160,14 @@ const useDay = object('One day.', {
   used: optional(figure('Credits burned; absent where not known.')),
 })
 
-export const GROUP = object('One group.', {
-  ...headOf('Group'),
+export const GROUP = documentOf('Group', 'One group.', {
   ...GROUP_ENTRY,
   ...EXPLAINED,
   use: object('Credits its members burned.', {
     days: list(useDay, 'The last days in order.'),
   }),
-  top: list(
+  ...bounded(
+    'top',
     object('A member.', {
       person: text(),
       cap: optional(cap()),
@@ -176,7 +176,6 @@ export const GROUP = object('One group.', {
     }),
     'Those nearest to their cap first.',
   ),
-  topOmitted: count('How many more there are.'),
 })
 
 const PERSON_ENTRY = {
@@ -205,8 +204,7 @@ const PERSON_ENTRY = {
   state: optional(scopeState),
 }
 
-export const PEOPLE = object('People, searched, filtered and sorted.', {
-  ...headOf('PersonList'),
+export const PEOPLE = documentOf('PersonList', 'People, searched, filtered and sorted.', {
   ...paged(object('One person.', PERSON_ENTRY), 'As `sort` says.'),
   bands: counts(BANDS, 'People who fit the other filters, by band.'),
   groups: list(object('A group to filter by.', { id: text(), name: text() }), 'The declared groups.'),
@@ -228,8 +226,7 @@ const personDay = object('One day of a person.', {
   changed: optional(flag('The cap in force changed on it.')),
 })
 
-export const PERSON = object('One person.', {
-  ...headOf('Person'),
+export const PERSON = documentOf('Person', 'One person.', {
   ...PERSON_ENTRY,
   ...EXPLAINED,
   protected: optional(flag('Never lowered, blocked or cleared.')),

@@ -6,6 +6,7 @@ import { ADD_ON_SOURCES } from '../../../../core/use/add-on.ts'
 import {
   balance,
   band,
+  bounded,
   cap,
   condition,
   count,
@@ -26,7 +27,6 @@ import {
 } from './parts-source.ts'
 import { approval, finding, history, lastCycle, model, POLICY_STATE, pause, ratios, scopesByKind, scopeWith } from './workspace-source.ts'
 
-const MORE = 'How many more there are.'
 const line = (description: string) => optional(text(`${description} \`file:line:column\`.`))
 const addOnSource = words(ADD_ON_SOURCES, 'Where the figure comes from.')
 
@@ -47,8 +47,7 @@ const problem = object('A problem in a policy file.', {
 
 const policy = object('The policies in force.', {
   ...POLICY_STATE,
-  problems: list(problem, 'In the order of the files.'),
-  problemsOmitted: count(MORE),
+  ...bounded('problems', problem, 'In the order of the files.'),
 })
 
 const scope = scopeWith(line('The declaration.'))
@@ -58,8 +57,7 @@ const hold = object('Changes that a guard holds.', {
   guards: list(guard, 'Which guards.'),
   people: count('People who are affected.'),
   message: text(),
-  changes: list(object('A held change.', { scope: scopeName, from: cap(), to: cap() }), 'In the order of writing.'),
-  changesOmitted: count(MORE),
+  ...bounded('changes', object('A held change.', { scope: scopeName, from: cap(), to: cap() }), 'In the order of writing.'),
 })
 
 const pool = object('A budget over caps in this cycle, in credits.', {
@@ -102,16 +100,14 @@ const use = object('Use in this cycle, in credits.', {
   cycleEnd: optional(instant('The first instant of the next.')),
   addOn,
   bands: optional(counts(BANDS, 'People by how near they are to their cap; absent while nothing is known.')),
-  nearCap: list(near, 'The nearest first.'),
-  nearCapOmitted: count(MORE),
+  ...bounded('nearCap', near, 'The nearest first.'),
 })
 
 const burn = object('How fast credits are burned, and where that leads.', {
   ratios,
   projected: optional(projection),
   exhaustion: optional(instant('When the add-on credits are expected to run out; absent when they last.')),
-  models: list(model, 'The most used first.'),
-  modelsOmitted: count(MORE),
+  ...bounded('models', model, 'The most used first.'),
 })
 
 const group = object('A declared group.', {
@@ -131,18 +127,16 @@ const workspace = object('One workspace.', {
   lastCycle: optional(lastCycle),
   lastSuccessAt: optional(instant('When a cycle last ended well.')),
   scopeCounts: scopesByKind,
-  scopes: list(scope, 'Those that need attention first.'),
-  scopesOmitted: count(MORE),
+  ...bounded('scopes', scope, 'Those that need attention first.'),
   holds: list(hold, 'Holds in force.'),
   approvals: list(approval, 'Those on record.'),
   grants: counts(GRANT_STATES, 'Grants by state.'),
-  pools: list(pool, 'By name.'),
-  poolsOmitted: count(MORE),
-  rules: list(
+  ...bounded('pools', pool, 'By name.'),
+  ...bounded(
+    'rules',
     object('A rule.', { name: text(), people: count('People for whom it is the first match.') }),
     'In the order in which they apply.',
   ),
-  rulesOmitted: count(MORE),
   use: optional(use),
   balance: optional(balance),
   burn: optional(burn),
@@ -151,8 +145,7 @@ const workspace = object('One workspace.', {
   ratePerSecond: optional(figure('Requests per second, as learned.')),
   clockSkewSeconds: optional(figure("The service's clock minus ours.")),
   seen: optional(list(finding, 'Evidence from answers of the service.')),
-  conditions: list(condition, 'The most urgent first.'),
-  conditionsOmitted: count(MORE),
+  ...bounded('conditions', condition, 'The most urgent first.'),
   warnings: list(text(), 'Messages of conditions that no other field shows.'),
 })
 

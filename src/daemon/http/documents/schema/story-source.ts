@@ -5,17 +5,18 @@ import { BANDS } from '../../../../core/model/events.ts'
 import { CHANGE_KINDS } from '../../../../core/model/journal.ts'
 import { ADD_ON_SOURCES } from '../../../../core/use/add-on.ts'
 import {
+  bounded,
   cap,
   cause,
   changeResult,
   count,
   cycle,
   day,
+  documentOf,
   effect,
   figure,
   flag,
   guard,
-  headOf,
   instant,
   list,
   object,
@@ -62,12 +63,9 @@ export const LEAD = object('What a lead wants to know of the people they see.', 
   at: instant('When it was made.'),
   peopleShown: words(['hash', 'email'], 'How people are shown.'),
   workspace: text('The name of the workspace.'),
-  near: list(PERSON, 'The nearest first.'),
-  nearOmitted: count('How many more there are.'),
-  grants: list(GRANT, 'The earliest end first.'),
-  grantsOmitted: count('How many more there are.'),
-  changes: list(CHANGE, 'Of the last seven days, the newest first.'),
-  changesOmitted: count('How many more there are.'),
+  ...bounded('near', PERSON, 'The nearest first.'),
+  ...bounded('grants', GRANT, 'The earliest end first.'),
+  ...bounded('changes', CHANGE, 'Of the last seven days, the newest first.'),
 })
 
 const entry = object('An entry of the timeline.', {
@@ -95,8 +93,7 @@ const entry = object('An entry of the timeline.', {
   source: optional(place),
 })
 
-export const CHANGES = object('What happened, the newest first.', {
-  ...headOf('ChangeList'),
+export const CHANGES = documentOf('ChangeList', 'What happened, the newest first.', {
   limit: Type.Integer({ minimum: 1, description: 'The most in one answer.' }),
   items: list(entry, 'The newest first.'),
   next: optional(text('The value of `after` for older entries; absent at the end.')),
@@ -112,8 +109,7 @@ const HOLD_ENTRY = {
   approval: optional(words(['pending', 'spent', 'void'], 'The state of its approval.')),
 }
 
-export const PLAN = object('One plan, as far as it is recorded.', {
-  ...headOf('Plan'),
+export const PLAN = documentOf('Plan', 'One plan, as far as it is recorded.', {
   id: text('16 hex digits, the same for the same differences under the same policies.'),
   present: flag('It is the plan of the last cycle.'),
   revision: optional(text('The policies it was made for.')),
@@ -122,7 +118,8 @@ export const PLAN = object('One plan, as far as it is recorded.', {
   last: optional(instant('Its last record.')),
   applied: count('Applied writes.'),
   failed: count('Writes that failed, or whose outcome is unverified.'),
-  changes: list(
+  ...bounded(
+    'changes',
     object('A remaining change.', {
       scope: scopeName,
       from: cap('The cap now.'),
@@ -136,13 +133,11 @@ export const PLAN = object('One plan, as far as it is recorded.', {
     }),
     'Only of the present plan, in the order of writing.',
   ),
-  changesOmitted: count('How many more there are.'),
   met: list(entry, 'Holds that it showed first, and foreign changes that it found; the newest first.'),
   ...paged(WRITE, 'Its writes, the newest first.'),
 })
 
-export const HOLDS = object('Holds in force.', {
-  ...headOf('HoldList'),
+export const HOLDS = documentOf('HoldList', 'Holds in force.', {
   ...paged(object('One hold.', HOLD_ENTRY), 'Those that affect the most people first.'),
 })
 
@@ -187,8 +182,7 @@ const release = object('A way to release the hold.', {
   note: optional(text()),
 })
 
-export const HOLD = object('One hold: its changes, the people affected, why, and the ways to release it.', {
-  ...headOf('Hold'),
+export const HOLD = documentOf('Hold', 'One hold: its changes, the people affected, why, and the ways to release it.', {
   ...HOLD_ENTRY,
   arithmetic: list(arithmetic, 'What each guard counted.'),
   counted: object('People affected, by net effect.', {
@@ -197,8 +191,7 @@ export const HOLD = object('One hold: its changes, the people affected, why, and
     cleared: count('No cap any more.'),
     raised: count('A higher cap, or a first one above their use.'),
   }),
-  held: list(heldChange, 'Held changes.'),
-  heldOmitted: count('How many more there are.'),
+  ...bounded('held', heldChange, 'Held changes.'),
   releases: list(release, 'The ways to release it.'),
   void: text('When an approval of it is void.'),
   ...paged(affected, 'People affected; those who lose the most first.'),
@@ -214,8 +207,7 @@ const amountDay = object('One day.', {
   addOnLeft: optional(figure('Add-on credits left at its end.')),
 })
 
-export const CREDITS_SERIES = object('Credits over the cycle: used, even pace, projection with its band, balance.', {
-  ...headOf('CreditsSeries'),
+export const CREDITS_SERIES = documentOf('CreditsSeries', 'Credits over the cycle: used, even pace, projection with its band, balance.', {
   cycle: optional(cycle),
   credits: optional(figure('All credits of the cycle.')),
   included: optional(figure('Credits of the seats.')),
@@ -224,8 +216,7 @@ export const CREDITS_SERIES = object('Credits over the cycle: used, even pace, p
   days: list(amountDay, 'Each day of the cycle in order, future days with the projection.'),
 })
 
-export const BURN_SERIES = object('Credits burned by day.', {
-  ...headOf('BurnSeries'),
+export const BURN_SERIES = documentOf('BurnSeries', 'Credits burned by day.', {
   by: words(['team', 'group', 'model', 'mode']),
   days: list(day('Which.'), 'In order.'),
   lines: list(
@@ -239,8 +230,7 @@ export const BURN_SERIES = object('Credits burned by day.', {
   ),
 })
 
-export const DRIFT_SERIES = object('Drift found and reverted by day.', {
-  ...headOf('DriftSeries'),
+export const DRIFT_SERIES = documentOf('DriftSeries', 'Drift found and reverted by day.', {
   days: list(
     object('One day.', {
       day: day('Which.'),
@@ -254,10 +244,10 @@ export const DRIFT_SERIES = object('Drift found and reverted by day.', {
   ),
 })
 
-export const POOL_SERIES = object('Pools over the billing cycle.', {
-  ...headOf('PoolSeries'),
+export const POOL_SERIES = documentOf('PoolSeries', 'Pools over the billing cycle.', {
   cycle: optional(cycle),
-  pools: list(
+  ...bounded(
+    'pools',
     object('One pool.', {
       name: text(),
       credits: figure('Credits of all members together in a cycle.'),
@@ -277,12 +267,11 @@ export const POOL_SERIES = object('Pools over the billing cycle.', {
     }),
     'By name.',
   ),
-  poolsOmitted: count('How many more there are.'),
 })
 
-export const NEAR_SERIES = object('How near people are to their cap, by group.', {
-  ...headOf('NearSeries'),
-  rows: list(
+export const NEAR_SERIES = documentOf('NearSeries', 'How near people are to their cap, by group.', {
+  ...bounded(
+    'rows',
     object('One group, or the people in no group.', {
       id: optional(text('Absent: people in no declared group.')),
       name: text(),
@@ -291,5 +280,4 @@ export const NEAR_SERIES = object('How near people are to their cap, by group.',
     }),
     'Groups with the most people near their cap first.',
   ),
-  rowsOmitted: count('How many more there are.'),
 })

@@ -7,6 +7,7 @@ import { BURN_WINDOWS, type BurnWindow } from '../../../../core/use/burn.ts'
 import { DAY_GRADES } from '../../../../core/use/history.ts'
 import {
   balance,
+  bounded,
   cap,
   cause,
   condition,
@@ -14,12 +15,12 @@ import {
   counts,
   cycle,
   day,
+  documentOf,
   figure,
   flag,
   grantState,
   guard,
   head,
-  headOf,
   instant,
   list,
   mode,
@@ -93,8 +94,7 @@ const SUMMARY = {
   use: optional(use),
   balance: optional(balance),
   policy: optional(policyState),
-  conditions: list(condition, 'The most urgent first.'),
-  conditionsOmitted: count('How many more there are.'),
+  ...bounded('conditions', condition, 'The most urgent first.'),
   heldBy: optional(text('The replica that holds this workspace.')),
 }
 
@@ -120,10 +120,8 @@ export const WORKSPACES = object('All workspaces that the reader may see; what n
   version: text('Of capkeeper.'),
   configValid: flag('The config file is valid; otherwise the last good one is in force.'),
   ledgerWritable: flag('The ledger can be written; otherwise no cap is written.'),
-  attention: list(attention, 'The most pressing first.'),
-  attentionOmitted: count('How many more there are.'),
-  parts: list(part, 'Workspaces of which the reader sees only some people, by name.'),
-  partsOmitted: count('How many more there are.'),
+  ...bounded('attention', attention, 'The most pressing first.'),
+  ...bounded('parts', part, 'Workspaces of which the reader sees only some people, by name.'),
   ...paged(object('One workspace at a glance.', SUMMARY), 'Those that need a person first, then by name.'),
 })
 
@@ -190,15 +188,12 @@ export const scopesByKind = object('Managed scopes by kind and state.', {
   user: counts(SCOPE_STATES, 'People.'),
 })
 
-export const WORKSPACE = object('One workspace.', {
-  ...headOf('Workspace'),
+export const WORKSPACE = documentOf('Workspace', 'One workspace.', {
   ...SUMMARY,
-  problems: list(problem, 'Problems of the policy files.'),
-  problemsOmitted: count('How many more there are.'),
+  ...bounded('problems', problem, 'Problems of the policy files.'),
   scopesByKind,
   team: optional(scope),
-  attention: list(scope, 'Scopes that are not in sync, those that need a person first.'),
-  attentionOmitted: count('How many more there are.'),
+  ...bounded('attention', scope, 'Scopes that are not in sync, those that need a person first.'),
   driftCredits: object('Drift in credits per person, not times people.', {
     above: figure('Observed above desired.'),
     below: figure('Observed below desired.'),
@@ -206,8 +201,7 @@ export const WORKSPACE = object('One workspace.', {
   held: list(hold, 'Holds in force.'),
   approvals: list(approval, 'Approvals and their states.'),
   grants: list(grant, 'Temporary caps.'),
-  models: list(model, 'The most used first.'),
-  modelsOmitted: count('How many more there are.'),
+  ...bounded('models', model, 'The most used first.'),
   pools: list(pool, 'Budgets over caps.'),
   warningTexts: list(text(), 'Messages of conditions that no other field shows.'),
 })
@@ -230,14 +224,11 @@ const reach = object('A declared cap, and the people it applies to.', {
   until: optional(instant('When a grant ends.')),
 })
 
-export const POLICIES = object('Every declared cap with its line and the people it applies to.', {
-  ...headOf('PolicyList'),
+export const POLICIES = documentOf('PolicyList', 'Every declared cap with its line and the people it applies to.', {
   policy: optional(policyState),
-  problems: list(problem, 'Problems of the files.'),
-  problemsOmitted: count('How many more there are.'),
+  ...bounded('problems', problem, 'Problems of the files.'),
   documents: list(text(), 'Names of the policy documents.'),
-  protected: list(object('A person whose cap is never lowered.', { person: text(), source: place }), 'Protected people.'),
-  protectedOmitted: count('How many more there are.'),
+  ...bounded('protected', object('A person whose cap is never lowered.', { person: text(), source: place }), 'Protected people.'),
   ...paged(reach, 'The team, groups, rules, pools, people, grants.'),
 })
 
@@ -269,8 +260,7 @@ export const history = object('How much of the past of people is known.', {
   stopped: optional(text('The code of the reason why no more is read.')),
 })
 
-export const HEALTH = object('How the daemon runs one workspace.', {
-  ...headOf('Health'),
+export const HEALTH = documentOf('Health', 'How the daemon runs one workspace.', {
   version: text('Of capkeeper.'),
   mode,
   lastCycle: optional(lastCycle),
@@ -302,8 +292,7 @@ export const HEALTH = object('How the daemon runs one workspace.', {
     guards: Type.Record(Type.String(), Type.String(), { description: 'Each guard and its limit, in words.' }),
   }),
   warnings: list(text(), 'Messages of conditions that no other field shows.'),
-  conditions: list(condition, 'The most urgent first.'),
-  conditionsOmitted: count('How many more there are.'),
+  ...bounded('conditions', condition, 'The most urgent first.'),
   replicas: list(
     object('A running capkeeper.', { name: text(), version: optional(text()), keeps: flag('It holds this workspace.') }),
     'Empty where there is only one replica.',

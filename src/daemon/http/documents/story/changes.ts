@@ -13,7 +13,7 @@ import { DocumentError, type Query, type Seen } from '../documents.ts'
 import { writeEntry } from '../explained.ts'
 import { personShown } from '../people/roster.ts'
 import { asked, limitOf, PAGE, type Parameter, pageOf, text, word } from '../query.ts'
-import { dayText, headAbout, keyText, placeOf, rfc3339, scopeText } from '../show.ts'
+import { bounded, dayText, headAbout, keyText, placeOf, rfc3339, scopeText } from '../show.ts'
 import type { ChangeEntry, ChangeListDocument, ComparisonDocument, PlanDocument, Records, Showing, WorkspaceFacts } from '../types.ts'
 
 /** `state` is undefined where comparisons are not made, and until a policy was read. */
@@ -308,7 +308,7 @@ export async function planDocument(seen: Seen, id: string, query: Query = {}): P
     ...(instants.length > 0 && { first: rfc3339(Math.min(...instants)), last: rfc3339(Math.max(...instants)) }),
     applied: writes.filter(({ result }) => result === 'applied').length,
     failed: writes.filter(({ result }) => result !== 'applied').length,
-    changes: (present?.changes ?? []).slice(0, MOST_CHANGES).map(({ scope, from, to, effect, cause, disposition, source }) => ({
+    ...bounded('changes', present?.changes ?? [], MOST_CHANGES, ({ scope, from, to, effect, cause, disposition, source }) => ({
       scope: scopeText(scope, showing),
       from,
       to,
@@ -319,7 +319,6 @@ export async function planDocument(seen: Seen, id: string, query: Query = {}): P
       why: 'reason' in disposition ? showing.people.text(disposition.reason) : undefined,
       source: source && placeOf(source, showing, present?.revision),
     })),
-    changesOmitted: Math.max(0, (present?.changes.length ?? 0) - MOST_CHANGES),
     met: met(entries, facts, showing),
     ...pageOf(
       writes.map((entry) => writeEntry(entry, showing)),
