@@ -29,21 +29,19 @@ export const CONTENT_SECURITY_POLICY = [
 ].join('; ')
 
 interface PageContents {
-  /** Of the browser's window; default: the heading. */
+  /** Of the browser's window; default: the heading, and of which workspace. */
   readonly title?: string
-  readonly heading: string
+  /** Default: the name of the section. A page of a section with a heading of its own is about one thing in it. */
+  readonly heading?: string
   /** Badges beside the heading. */
   readonly badges?: Value
-  readonly workspace?: string
+  /** The document that it shows: about which workspace, and when it was made. */
+  readonly of?: { readonly workspace?: string; readonly at?: string }
   /** Links to workspaces, on the overview. */
   readonly workspaces?: readonly string[]
   readonly section?: Section
   /** The reader sees only some people of the workspace, for whom the other sections do not exist. */
   readonly isPart?: boolean
-  /** From the section down to this page, which comes last. */
-  readonly crumbs?: readonly (readonly [text: string, href: string])[]
-  /** When the data was made. */
-  readonly at?: string
   /** The page's script replaces each part when it changes. */
   readonly parts: readonly (Html | false | undefined)[]
 }
@@ -60,7 +58,9 @@ const NAMES: Readonly<Record<Section, string>> = {
 
 /** The whole document. */
 export function renderFrame(page: PageContents): string {
-  const { heading, title = heading, workspace, badges, at, parts, isPart = false } = page
+  const { section, heading = section && NAMES[section], badges, of: { workspace, at } = {}, parts, isPart = false } = page
+  const named = section === undefined ? heading : page.heading === undefined ? `${heading} of ${workspace}` : `${heading} · ${workspace}`
+  const { title = named } = page
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -92,7 +92,7 @@ ${parts.map((part) => part && html`<div class="part">${part}</div>\n`)}
 /** The overview itself lists all. */
 const MOST_LINKED = 20
 
-function navigation({ workspace, section, heading, isPart = false, workspaces = [] }: PageContents): Html {
+function navigation({ of: { workspace } = {}, section, heading, isPart = false, workspaces = [] }: PageContents): Html {
   const link = (href: string, text: string, isHere: boolean): Html =>
     html`<li><a href="${href}"${isHere && html` aria-current="page"`}>${text}</a></li>`
   return html`<nav aria-label="Pages"><ul>${link(OVERVIEW, 'Overview', workspace === undefined && heading === 'Overview')}</ul>${workspaces.length > 0 && html`<h2>Workspaces</h2><ul>${workspaces.slice(0, MOST_LINKED).map((name) => link(workspaceUrl(name), name, false))}</ul>`}${
@@ -103,10 +103,10 @@ function navigation({ workspace, section, heading, isPart = false, workspaces = 
   }</nav>`
 }
 
-function crumbs({ workspace, section, crumbs: further = [] }: PageContents): Html | false {
+function crumbs({ of: { workspace } = {}, section, heading }: PageContents): Html | false {
   if (workspace === undefined) return false
   const trail: (readonly [string, string])[] = [['Overview', OVERVIEW]]
   if (section !== undefined) trail.push([workspace, workspaceUrl(workspace)])
-  if (section !== undefined && further.length > 0) trail.push([NAMES[section], sectionUrl(workspace, section)], ...further.slice(0, -1))
+  if (section !== undefined && heading !== undefined) trail.push([NAMES[section], sectionUrl(workspace, section)])
   return html`<nav class="crumbs" aria-label="Breadcrumbs"><ol>${trail.map(([text, href]) => html`<li><a href="${href}">${text}</a></li>`)}</ol></nav>`
 }

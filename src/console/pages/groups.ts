@@ -43,12 +43,9 @@ export async function groupsPage(documents: Documents, workspace: string, query:
   const path = sectionUrl(workspace, 'groups')
   const known = list.items.flatMap(({ bands, ...one }) => (bands ? [{ ...one, bands }] : []))
   return renderFrame({
-    title: `Groups of ${workspace}`,
-    heading: 'Groups',
-    workspace,
+    of: list,
     isPart: documents.parts().includes(workspace),
     section: 'groups',
-    at: list.at,
     parts: [
       filterForm(path, [{ kind: 'search', name: 'search', label: 'Name or id' }], query),
       list.items.length === 0
@@ -130,14 +127,11 @@ export async function groupPage(documents: Documents, workspace: string, id: str
   const one = await documents.group(workspace, id)
   const isPart = documents.parts().includes(workspace)
   return renderFrame({
-    title: `${one.name} · ${workspace}`,
     heading: one.name,
     badges: html`<code class="soft">${one.id}</code>${one.state && stateBadge(one.state)}${!one.known && badge('not known to the service', 'warn')}`,
-    workspace,
+    of: one,
     isPart,
     section: 'groups',
-    crumbs: [[one.name, groupUrl(workspace, id)]],
-    at: one.at,
     parts: [
       tiles([
         { name: 'Cap of each member', value: capCell(one.observed ?? 'unknown'), note: html`policy asks ${capCell(one.cap)}` },

@@ -26,11 +26,8 @@ import {
 export async function healthPage(documents: Documents, workspace: string): Promise<string> {
   const one = await documents.health(workspace)
   return renderFrame({
-    title: `Health of ${workspace}`,
-    heading: 'Health',
-    workspace,
+    of: one,
     section: 'health',
-    at: one.at,
     parts: [
       troubles(one),
       figures(one),

@@ -33,11 +33,8 @@ export async function holdsPage(documents: Documents, workspace: string, query: 
   const list = await documents.holds(workspace, query)
   const path = sectionUrl(workspace, 'holds')
   return renderFrame({
-    title: `Holds of ${workspace}`,
-    heading: 'Holds',
-    workspace,
+    of: list,
     section: 'holds',
-    at: list.at,
     parts: [
       list.items.length === 0
         ? section(
@@ -72,13 +69,10 @@ export async function holdPage(documents: Documents, workspace: string, id: stri
   const one = await documents.hold(workspace, id, query)
   const path = holdUrl(workspace, id)
   return renderFrame({
-    title: `Hold ${one.id.slice(0, 12)} · ${workspace}`,
     heading: `Hold ${one.id.slice(0, 12)}`,
     badges: html`${one.guards.map((guard) => badge(guard, 'warn'))}${one.approval !== undefined && badge(`approval ${one.approval}`, 'info')}`,
-    workspace,
+    of: one,
     section: 'holds',
-    crumbs: [[one.id, path]],
-    at: one.at,
     parts: [
       box('warn', html`<p>${one.message}</p>`),
       tiles([

@@ -45,7 +45,7 @@ export async function overviewPage(documents: Documents, query: Query): Promise<
     title: titleOf(list),
     heading: 'Overview',
     workspaces: [...list.items, ...list.parts].map(({ name }) => name),
-    at: list.at,
+    of: list,
     parts: [
       troubles(list),
       totals(list),

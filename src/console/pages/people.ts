@@ -44,13 +44,11 @@ const CAUSE_TEXT: Readonly<Record<LeadDocument['changes'][number]['cause'], stri
 export async function leadPage(documents: Documents, name: string): Promise<string> {
   const one = await documents.lead(name)
   return renderFrame({
-    title: one.workspace,
     heading: one.workspace,
     badges: one.peopleShown === 'hash' && badge('shown as hashes'),
-    workspace: one.workspace,
+    of: one,
     workspaces: documents.parts().filter((other) => other !== name),
     isPart: documents.parts().includes(name),
-    at: one.at,
     parts: [nearPart(one), grantsPart(one), changesPart(one)],
   })
 }
@@ -129,13 +127,10 @@ export async function peoplePage(documents: Documents, workspace: string, query:
   const list = await documents.people(workspace, query)
   const path = sectionUrl(workspace, 'people')
   return renderFrame({
-    title: `People of ${workspace}`,
-    heading: 'People',
     badges: list.peopleShown === 'hash' && badge('shown as hashes'),
-    workspace,
+    of: list,
     isPart: documents.parts().includes(workspace),
     section: 'people',
-    at: list.at,
     parts: [
       filterForm(path, filtersOf(list), query),
       bandLinks(list, path, query),

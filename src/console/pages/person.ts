@@ -21,7 +21,6 @@ import {
   number,
   paste,
   percent,
-  personUrl,
   plural,
   scopeLink,
   section,
@@ -80,14 +79,11 @@ export async function personPage(documents: Documents, workspace: string, person
   const chart = personChart(one)
   const isPart = documents.parts().includes(workspace)
   return renderFrame({
-    title: `${one.person} · ${workspace}`,
     heading: one.person,
     badges: html`${one.band && bandBadge(one.band)}${one.state && stateBadge(one.state)}${one.status !== 'approved' && badge(one.status, 'info')}${one.disabled === true && badge('disabled', 'info')}${one.protected === true && badge('protected', 'info')}`,
-    workspace,
+    of: one,
     isPart,
     section: 'people',
-    crumbs: [[one.person, personUrl(workspace, person)]],
-    at: one.at,
     parts: [
       figures(one),
       one.requestUrl !== undefined && html`<p><a href="${one.requestUrl}" rel="noreferrer">Ask for more</a></p>`,

@@ -57,11 +57,8 @@ export async function changesPage(documents: Documents, workspace: string, query
   const path = sectionUrl(workspace, 'changes')
   const days = Map.groupBy(list.items, ({ at }) => at.slice(0, 10))
   return renderFrame({
-    title: `Changes of ${workspace}`,
-    heading: 'Changes',
-    workspace,
+    of: list,
     section: 'changes',
-    at: list.at,
     parts: [
       filterForm(
         path,
@@ -137,10 +134,8 @@ export async function planPage(documents: Documents, workspace: string, id: stri
     title: `Plan ${id} of ${workspace}`,
     heading: `Plan ${id}`,
     badges: [present && badge('the present plan', 'info'), failed > 0 && badge(`${number(failed)} failed`, 'bad')],
-    workspace,
+    of: plan,
     section: 'changes',
-    crumbs: [[id, planUrl(workspace, id)]],
-    at,
     parts: [
       section(
         'What it is',

@@ -32,12 +32,9 @@ export async function policiesPage(documents: Documents, workspace: string, quer
   const path = sectionUrl(workspace, 'policies')
   const { policy, problems, problemsOmitted, at } = list
   return renderFrame({
-    title: `Policies of ${workspace}`,
-    heading: 'Policies',
     badges: policy && badge(policy.valid ? 'valid' : 'not valid', policy.valid ? 'good' : 'bad'),
-    workspace,
+    of: list,
     section: 'policies',
-    at,
     parts: [
       policy &&
         !policy.valid &&

@@ -247,15 +247,13 @@ export async function simulatePage(documents: Documents, workspace: string): Pro
   const { at, figures, state, madeAt } = comparison
   return renderFrame({
     title: `Simulate for ${workspace}`,
-    heading: 'Simulate',
     badges: [
       figures && badge(`policies ${figures.policy.digest}`),
       state === 'running' && badge('replaying', 'info'),
       madeAt !== undefined && figures && html`<span class="soft">made ${when(madeAt, at)}</span>`,
     ],
-    workspace,
+    of: comparison,
     section: 'simulate',
-    at,
     parts: [stateBox(comparison), ...(figures ? simulatedParts(figures, workspace) : []), tryAnother(workspace)],
   })
 }

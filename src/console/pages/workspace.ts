@@ -55,11 +55,9 @@ export async function workspacePage(documents: Documents, name: string): Promise
   // A chart without figures is one sentence, and shares a column.
   const [drawn, empties] = [charts.filter(({ isEmpty }) => !isEmpty), charts.filter(({ isEmpty }) => isEmpty)]
   return renderFrame({
-    title: one.name,
     heading: one.name,
     badges: html`${badge(one.verdict, one.tone)}${modeBadge(one.mode, one.verdict)}`,
-    workspace: one.name,
-    at: one.at,
+    of: one,
     parts: [
       troubles(one),
       figures(one),
