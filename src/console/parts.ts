@@ -330,19 +330,36 @@ export function pager(
 export interface Column<Row> {
   readonly head: Value
   readonly cell: (row: Row) => Value
-  /** `fixed`: does not wrap; `measure`: a bar. */
   readonly kind?: 'number' | 'name' | 'text' | 'fixed' | 'measure'
+  readonly isName: boolean
+}
+
+const columnOf =
+  (kind?: Column<unknown>['kind'], isName = false) =>
+  <Row>(head: Value, cell: (row: Row) => Value): Column<Row> => ({ head, cell, kind, isName })
+
+/** Columns of tables. */
+export const column = {
   /** Screen readers read it as the name of its row. */
-  readonly isName?: boolean
+  row: columnOf(undefined, true),
+  fixedRow: columnOf('fixed', true),
+  /** It does not wrap. */
+  fixed: columnOf('fixed'),
+  /** A bar. */
+  measure: columnOf('measure'),
+  number: columnOf('number'),
+  name: columnOf('name'),
+  text: columnOf('text'),
+  plain: columnOf(),
 }
 
 /** A table that scrolls sideways where it is too wide. `compact`: no wider than its contents; `amounts`: with bars. */
-export function table<Row>(label: string, columns: readonly Column<Row>[], rows: readonly Row[], look?: 'compact' | 'amounts'): Html {
+export function table<Row>(label: string, rows: readonly Row[], columns: readonly Column<Row>[], look?: 'compact' | 'amounts'): Html {
   return html`<div class="scroll" tabindex="0" role="group" aria-label="${label}"><table${look !== undefined && html` class="${look}"`}><thead><tr>${columns.map(
     ({ head, kind }) => html`<th scope="col"${kind === 'number' && html` class="number"`}>${head}</th>`,
   )}</tr></thead><tbody>${rows.map(
     (row) => html`<tr>${columns.map(({ cell, kind, isName }) =>
-      isName === true
+      isName
         ? html`<th scope="row" class="${kind ?? 'name'}">${cell(row)}</th>`
         : html`<td${kind !== undefined && html` class="${kind}"`}>${cell(row)}</td>`,
     )}</tr>

@@ -6,7 +6,7 @@ import { attributeOf, type Report, type ReportRow, subjectOf } from '../core/use
 import { stackChart } from './chart/bars.ts'
 import { chartFigure } from './chart/chart.ts'
 import { cycleChart } from './chart/cycle.ts'
-import { BAND_TEXT, badge, type Column, capText, day, facts, instant, number, plural, table, words } from './parts.ts'
+import { BAND_TEXT, badge, capText, column, day, facts, instant, number, plural, table, words } from './parts.ts'
 import { STYLE } from './style.ts'
 
 /** Without navigation, so the contents take the whole width of the paper. */
@@ -118,22 +118,12 @@ const FIGURES: readonly (readonly [head: string, value: (row: ReportRow) => numb
 /** Columns without any figure are left out. */
 function useTable({ by, rows }: Report): Html {
   const heading = `Use by ${by === 'user' ? 'person' : (attributeOf(by) ?? by)}`
-  const columns = FIGURES.filter(([, value]) => rows.some((row) => value(row) !== undefined)).map(
-    ([head, value]): Column<ReportRow> => ({
-      head,
-      kind: 'number',
-      cell(row) {
-        const found = value(row)
-        return typeof found === 'number' ? number(found) : found
-      },
-    }),
-  )
-  const name: Column<ReportRow> = {
-    head: subjectOf(by),
-    isName: true,
-    cell: (row) => html`${row.name}${row.key.startsWith('group:') && html` <code>${row.key}</code>`}`,
-  }
-  return html`<h3>${heading}</h3>${table(heading, [name, ...columns], rows)}`
+  const known = FIGURES.filter(([, value]) => rows.some((row) => value(row) !== undefined))
+  const text = (value: number | string | undefined) => (typeof value === 'number' ? number(value) : value)
+  return html`<h3>${heading}</h3>${table(heading, rows, [
+    column.row(subjectOf(by), (row) => html`${row.name}${row.key.startsWith('group:') && html` <code>${row.key}</code>`}`),
+    ...known.map(([head, value]) => column.number(head, (row: ReportRow) => text(value(row)))),
+  ])}`
 }
 
 function nearTable({ near }: Report): Html | false {
@@ -141,13 +131,13 @@ function nearTable({ near }: Report): Html | false {
   const heading = `${plural(near.length, 'person', 'people')} at 85 % of their cap or more`
   return html`<h3>${heading}</h3>${table(
     heading,
-    [
-      { head: 'Person', isName: true, cell: ({ email }) => email },
-      { head: 'Add-on use', kind: 'number', cell: ({ addOn }) => number(addOn) },
-      { head: 'Cap', kind: 'number', cell: ({ cap }) => number(cap) },
-      { head: 'Band', kind: 'fixed', cell: ({ band }) => BAND_TEXT[band] },
-    ],
     near,
+    [
+      column.row('Person', ({ email }) => email),
+      column.number('Add-on use', ({ addOn }) => number(addOn)),
+      column.number('Cap', ({ cap }) => number(cap)),
+      column.fixed('Band', ({ band }) => BAND_TEXT[band]),
+    ],
     'compact',
   )}`
 }
@@ -156,15 +146,15 @@ function changesTable({ changes: { applied, failed, latest } }: Report): Html {
   if (latest.length === 0) return html`<h3>Changes by capkeeper</h3><p>None in this cycle.</p>`
   return html`<h3>Changes by capkeeper</h3><p>${plural(applied, 'change')} applied, ${number(failed)} failed; the latest:</p>${table(
     'Changes by capkeeper',
-    [
-      { head: 'When', kind: 'fixed', cell: ({ at }) => instant(rfc(at)) },
-      { head: 'Scope', isName: true, cell: ({ scope }) => scopeText(scope) },
-      { head: 'From', kind: 'number', cell: ({ from }) => capText(from) },
-      { head: 'To', kind: 'number', cell: ({ to }) => capText(to) },
-      { head: 'Cause', cell: ({ cause }) => cause },
-      { head: 'Result', cell: ({ result }) => words(result) },
-    ],
     latest,
+    [
+      column.fixed('When', ({ at }) => instant(rfc(at))),
+      column.row('Scope', ({ scope }) => scopeText(scope)),
+      column.number('From', ({ from }) => capText(from)),
+      column.number('To', ({ to }) => capText(to)),
+      column.plain('Cause', ({ cause }) => cause),
+      column.plain('Result', ({ result }) => words(result)),
+    ],
     'compact',
   )}`
 }

@@ -4,7 +4,7 @@ import { type Html, html } from '../core/escape/html.ts'
 import type { BlockedPerson, PersonChange, Simulation, SimulationRow } from '../core/use/replay/document.ts'
 import { compareChart } from './chart/person.ts'
 import { rowsTable } from './pages/simulated.ts'
-import { type Column, day, number, plural, table } from './parts.ts'
+import { type Column, column, day, number, plural, table } from './parts.ts'
 import { page, rfc } from './report.ts'
 
 /** Lines of each list; JSON has all. */
@@ -70,11 +70,11 @@ function figures(simulation: Simulation, heading: string, rows: readonly (readon
 }
 
 /** A list as a table of bounded length; nothing where it is empty. */
-function listed<Row>(heading: string, columns: readonly Column<Row>[], rows: readonly Row[]): Html | false {
+function listed<Row>(heading: string, rows: readonly Row[], columns: readonly Column<Row>[]): Html | false {
   const more = rows.length - VISIBLE
   return (
     rows.length > 0 &&
-    html`<h3>${heading}</h3>${table(heading, columns, rows.slice(0, VISIBLE), 'compact')}${more > 0 && html`<p class="soft">and ${number(more)} more; --output json has all</p>`}`
+    html`<h3>${heading}</h3>${table(heading, rows.slice(0, VISIBLE), columns, 'compact')}${more > 0 && html`<p class="soft">and ${number(more)} more; --output json has all</p>`}`
   )
 }
 
@@ -85,39 +85,35 @@ function blockedTable(simulation: Simulation): Html | false {
   }
   return listed(
     'Blocked under this policy',
-    [
-      { head: 'Person', isName: true, cell: ({ email }) => email },
-      { head: 'Cycle', kind: 'fixed', cell: ({ cycleStartAt }) => day(rfc(cycleStartAt)) },
-      { head: 'Blocked', cell: (one) => daysText(one, 'policy') },
-      { head: 'Cap', kind: 'number', cell: ({ policy }) => number(policy?.cap ?? 0) },
-      { head: besideTitle(simulation), cell: (one) => daysText(one, 'beside') },
-    ],
     simulation.blocked.filter(({ policy }) => policy),
+    [
+      column.row('Person', ({ email }) => email),
+      column.fixed('Cycle', ({ cycleStartAt }) => day(rfc(cycleStartAt))),
+      column.plain('Blocked', (one) => daysText(one, 'policy')),
+      column.number('Cap', ({ policy }) => number(policy?.cap ?? 0)),
+      column.plain(besideTitle(simulation), (one) => daysText(one, 'beside')),
+    ],
   )
 }
 
 function changesTable(heading: string, simulation: Simulation, list: readonly PersonChange[]): Html | false {
   const beside = besideTitle(simulation)
-  return listed(
-    heading,
-    [
-      { head: 'Person', isName: true, cell: ({ email }) => email },
-      { head: `Blocked days ${beside}`, kind: 'number', cell: ({ blockedDays }) => number(blockedDays.beside) },
-      { head: 'Blocked days', kind: 'number', cell: ({ blockedDays }) => number(blockedDays.policy) },
-      { head: `Credits ${beside}`, kind: 'number', cell: ({ credits }) => number(credits.beside) },
-      { head: 'Credits', kind: 'number', cell: ({ credits }) => number(credits.policy) },
-    ],
-    list,
-  )
+  return listed(heading, list, [
+    column.row('Person', ({ email }) => email),
+    column.number(`Blocked days ${beside}`, ({ blockedDays }) => number(blockedDays.beside)),
+    column.number('Blocked days', ({ blockedDays }) => number(blockedDays.policy)),
+    column.number(`Credits ${beside}`, ({ credits }) => number(credits.beside)),
+    column.number('Credits', ({ credits }) => number(credits.policy)),
+  ])
 }
 
 const capsTable = ({ caps }: Simulation): Html | false =>
   listed(
     'Caps never reached',
-    [
-      { head: 'Scope', isName: true, cell: ({ scope }) => scope },
-      { head: 'Cap', kind: 'number', cell: ({ cap }) => number(cap) },
-      { head: 'Highest use', kind: 'number', cell: ({ highest }) => number(highest) },
-    ],
     caps.filter(({ isReached }) => !isReached),
+    [
+      column.row('Scope', ({ scope }) => scope),
+      column.number('Cap', ({ cap }) => number(cap)),
+      column.number('Highest use', ({ highest }) => number(highest)),
+    ],
   )

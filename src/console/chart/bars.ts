@@ -2,7 +2,7 @@
 import { type Html, html } from '../../core/escape/html.ts'
 import { DAY_MS } from '../../core/model/units.ts'
 import type { BurnSeries, DriftSeries } from '../../daemon/http/documents/types.ts'
-import { compact, dayMonth, figure, number, percent, plural, table } from '../parts.ts'
+import { column, compact, dayMonth, figure, number, percent, plural, table } from '../parts.ts'
 import { type Bar, type Chart, short, type Tone } from './chart.ts'
 
 /** Credits by group or by model. A map, because names come from outside: one such as `constructor` would be found in any object. */
@@ -203,13 +203,13 @@ export function amountTable(nameHead: string, amountHead: string, rows: readonly
   const sum = rows.reduce((total, { amount }) => total + amount, 0)
   return table(
     amountHead,
-    [
-      { head: nameHead, isName: true, cell: ({ name }) => name },
-      { head: amountHead, kind: 'number', cell: ({ amount }) => figure(amount) },
-      { head: 'Share', kind: 'number', cell: ({ amount }) => percent(sum === 0 ? 0 : amount / sum) },
-      { head: BAR_HEAD, kind: 'measure', cell: ({ amount }) => meter(most === 0 ? 0 : amount / most, 'main') },
-    ],
     rows,
+    [
+      column.row(nameHead, ({ name }) => name),
+      column.number(amountHead, ({ amount }) => figure(amount)),
+      column.number('Share', ({ amount }) => percent(sum === 0 ? 0 : amount / sum)),
+      column.measure(BAR_HEAD, ({ amount }) => meter(most === 0 ? 0 : amount / most, 'main')),
+    ],
     'amounts',
   )
 }

@@ -5,7 +5,7 @@ import { type Html, html } from '../../core/escape/html.ts'
 import { DAY_MS } from '../../core/model/units.ts'
 import type { DayGrade } from '../../core/use/history.ts'
 import type { PersonDocument, PoolSeries } from '../../daemon/http/documents/types.ts'
-import { type Column, capText, compact, dayMonth, figure, number, table } from '../parts.ts'
+import { type Column, capText, column, compact, dayMonth, figure, number, table } from '../parts.ts'
 import { BAR_HEAD, meter } from './bars.ts'
 import { type Chart, type Layer, type LegendEntry, legendList, type Point } from './chart.ts'
 
@@ -93,17 +93,13 @@ export function compareChart({ title, head, names, rows }: Comparison, level: 2 
     { tone: 'main', text: names.policy },
   ])
   const columns: readonly Column<CompareRow>[] = [
-    { head, isName: true, cell: ({ name }) => name },
-    { head: names.beside, kind: 'number', cell: ({ beside }) => figure(beside) },
-    { head: names.policy, kind: 'number', cell: ({ policy }) => figure(policy) },
-    { head: 'Change', kind: 'number', cell: ({ beside, policy }) => difference(policy - beside) },
-    {
-      head: BAR_HEAD,
-      kind: 'measure',
-      cell: ({ beside, policy }) => html`${meter(beside / most, 'rest')}${meter(policy / most, 'main')}`,
-    },
+    column.row(head, ({ name }) => name),
+    column.number(names.beside, ({ beside }) => figure(beside)),
+    column.number(names.policy, ({ policy }) => figure(policy)),
+    column.number('Change', ({ beside, policy }) => difference(policy - beside)),
+    column.measure(BAR_HEAD, ({ beside, policy }) => html`${meter(beside / most, 'rest')}${meter(policy / most, 'main')}`),
   ]
-  return html`<figure class="chart"><figcaption>${heading}<p class="soft">${sentence(names, rows)}</p></figcaption>${legend}${table(title, columns, rows, 'amounts')}</figure>`
+  return html`<figure class="chart"><figcaption>${heading}<p class="soft">${sentence(names, rows)}</p></figcaption>${legend}${table(title, rows, columns, 'amounts')}</figure>`
 }
 
 const difference = (amount: number): string => (amount > 0 ? `+${number(amount)}` : number(amount))

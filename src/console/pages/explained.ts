@@ -1,7 +1,22 @@
 // Why a scope has its cap, as `explain` says it: declarations, readings, the planned change, writes. The pages of a group and of a person share it.
 import { type Html, html } from '../../core/escape/html.ts'
 import type { CandidateEntry, GroupDocument, PersonDocument, WriteEntry } from '../../daemon/http/documents/types.ts'
-import { badge, capCell, empty, facts, figure, holdLink, number, scopeLink, section, sourceLink, table, when, words } from '../parts.ts'
+import {
+  badge,
+  capCell,
+  column,
+  empty,
+  facts,
+  figure,
+  holdLink,
+  number,
+  scopeLink,
+  section,
+  sourceLink,
+  table,
+  when,
+  words,
+} from '../parts.ts'
 
 type Explained = Pick<
   GroupDocument,
@@ -22,36 +37,25 @@ function chainPart({ chain, workspace, at, desired }: Explained): Html {
   if (chain.length === 0) return section('Why this cap', empty('No policy declares a cap that applies here.'))
   return section(
     'Why this cap',
-    table<CandidateEntry>(
-      'All declarations that apply, the winner first',
-      [
-        {
-          head: 'Declared',
-          isName: true,
-          cell: ({ kind, scope, name, wins }) =>
-            html`${wins && badge('decides', 'good')} ${words(kind)}${name !== undefined && html` ${name}`} on ${scopeLink(workspace, scope)}`,
-        },
-        {
-          head: 'Cap',
-          kind: 'number',
-          cell: ({ cap, add }) => html`${capCell(cap)}${add !== undefined && html` <span class="soft">+${number(add)}</span>`}`,
-        },
-        {
-          head: 'Why',
-          kind: 'text',
-          cell: ({ why, reason, ticket }) =>
-            html`${why}${reason !== undefined && html`<br><span class="soft">${reason}${ticket !== undefined && ` (${ticket})`}</span>`}`,
-        },
-        {
-          head: 'Ends',
-          kind: 'fixed',
-          cell: ({ until, state }) =>
-            html`${state !== undefined && state !== 'active' && html`${words(state)} `}${until !== undefined && when(until, at)}`,
-        },
-        { head: 'Declared at', kind: 'fixed', cell: ({ source }) => sourceLink(source) },
-      ],
-      chain,
-    ),
+    table<CandidateEntry>('All declarations that apply, the winner first', chain, [
+      column.row(
+        'Declared',
+        ({ kind, scope, name, wins }) =>
+          html`${wins && badge('decides', 'good')} ${words(kind)}${name !== undefined && html` ${name}`} on ${scopeLink(workspace, scope)}`,
+      ),
+      column.number('Cap', ({ cap, add }) => html`${capCell(cap)}${add !== undefined && html` <span class="soft">+${number(add)}</span>`}`),
+      column.text(
+        'Why',
+        ({ why, reason, ticket }) =>
+          html`${why}${reason !== undefined && html`<br><span class="soft">${reason}${ticket !== undefined && ` (${ticket})`}</span>`}`,
+      ),
+      column.fixed(
+        'Ends',
+        ({ until, state }) =>
+          html`${state !== undefined && state !== 'active' && html`${words(state)} `}${until !== undefined && when(until, at)}`,
+      ),
+      column.fixed('Declared at', ({ source }) => sourceLink(source)),
+    ]),
     desired !== undefined && html`result: <strong>${capCell(desired)}</strong>`,
   )
 }
@@ -68,20 +72,13 @@ function nowPart({ readings, nextReadingAt, change, why, conditions, workspace, 
       ],
       ['Held by', change?.hold !== undefined && holdLink(workspace, change.hold)],
       ['Because', change?.hold === undefined && (change?.why ?? why)],
-    ])}${table(
-      'Readings of the scope and its ancestors',
-      [
-        { head: 'Read at', isName: true, cell: ({ scope }) => scopeLink(workspace, scope) },
-        {
-          head: 'Value',
-          kind: 'number',
-          cell: ({ observed, failure }) =>
-            failure !== undefined ? html`<span class="soft">${failure}</span>` : capCell(observed ?? 'unknown'),
-        },
-        { head: 'When', kind: 'fixed', cell: ({ readAt }) => (readAt === undefined ? 'not read yet' : when(readAt, at)) },
-      ],
-      readings,
-    )}${conditions.length > 0 && html`<p class="small soft">What would change the cap:</p><ul>${conditions.map((text) => html`<li>${text}</li>`)}</ul>`}`,
+    ])}${table('Readings of the scope and its ancestors', readings, [
+      column.row('Read at', ({ scope }) => scopeLink(workspace, scope)),
+      column.number('Value', ({ observed, failure }) =>
+        failure !== undefined ? html`<span class="soft">${failure}</span>` : capCell(observed ?? 'unknown'),
+      ),
+      column.fixed('When', ({ readAt }) => (readAt === undefined ? 'not read yet' : when(readAt, at))),
+    ])}${conditions.length > 0 && html`<p class="small soft">What would change the cap:</p><ul>${conditions.map((text) => html`<li>${text}</li>`)}</ul>`}`,
   )
 }
 
@@ -90,23 +87,15 @@ function historyPart({ history, at }: Explained): Html {
     'History',
     history.length === 0
       ? empty('capkeeper has not written this cap.')
-      : table<WriteEntry>(
-          'Writes, the newest first',
-          [
-            { head: 'When', kind: 'fixed', isName: true, cell: (write) => when(write.at, at) },
-            {
-              head: 'Effect',
-              kind: 'fixed',
-              cell: ({ effect, result }) => html`${effect} ${result !== 'applied' && badge(words(result), 'bad')}`,
-            },
-            { head: 'From', kind: 'number', cell: ({ from }) => capCell(from) },
-            { head: 'To', kind: 'number', cell: ({ to }) => capCell(to) },
-            { head: 'Cause', kind: 'fixed', cell: ({ cause }) => CAUSE_TEXT[cause] },
-            { head: 'Why', kind: 'text', cell: ({ reason, error }) => error ?? reason },
-            { head: 'Declared at', kind: 'fixed', cell: ({ source }) => sourceLink(source) },
-          ],
-          history,
-        ),
+      : table<WriteEntry>('Writes, the newest first', history, [
+          column.fixedRow('When', (write) => when(write.at, at)),
+          column.fixed('Effect', ({ effect, result }) => html`${effect} ${result !== 'applied' && badge(words(result), 'bad')}`),
+          column.number('From', ({ from }) => capCell(from)),
+          column.number('To', ({ to }) => capCell(to)),
+          column.fixed('Cause', ({ cause }) => CAUSE_TEXT[cause]),
+          column.text('Why', ({ reason, error }) => error ?? reason),
+          column.fixed('Declared at', ({ source }) => sourceLink(source)),
+        ]),
   )
 }
 

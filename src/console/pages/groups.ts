@@ -14,6 +14,7 @@ import {
   badge,
   bandBadge,
   capCell,
+  column,
   empty,
   figure,
   filterForm,
@@ -86,42 +87,27 @@ const BAND_HEAT = {
 } as const
 
 const groupTable = ({ items, workspace, at }: GroupListDocument, path: string, query: Query) =>
-  table<GroupEntry>(
-    'Groups',
-    [
-      {
-        head: sortHead('Group', { by: 'name', usually: 'asc' }, path, query),
-        isName: true,
-        cell: ({ id, name }) => html`<a href="${groupUrl(workspace, id)}">${name}</a> <code class="soft small">${id}</code>`,
-      },
-      {
-        head: 'State',
-        kind: 'fixed',
-        cell: ({ state, known }) => html`${state && stateBadge(state)} ${!known && badge('not known to the service', 'warn')}`,
-      },
-      { head: sortHead('Cap', { by: 'cap', usually: 'desc' }, path, query), kind: 'number', cell: ({ cap }) => capCell(cap) },
-      { head: 'Observed', kind: 'number', cell: ({ observed }) => capCell(observed ?? 'unknown') },
-      {
-        head: sortHead('Members', { by: 'members', usually: 'desc' }, path, query),
-        kind: 'number',
-        cell: ({ id, members }) => html`<a href="${withQuery(sectionUrl(workspace, 'people'), { group: id })}">${number(members)}</a>`,
-      },
-      {
-        head: sortHead('Near cap', { by: 'near', usually: 'desc', isDefault: true }, path, query),
-        kind: 'number',
-        cell: ({ near }) => near !== undefined && number(near),
-      },
-      {
-        head: sortHead('Credits used', { by: 'use', usually: 'desc' }, path, query),
-        kind: 'number',
-        cell: ({ used }) => used !== undefined && figure(used),
-      },
-      { head: 'Share', kind: 'number', cell: ({ share }) => share !== undefined && percent(share) },
-      { head: 'Declared at', kind: 'fixed', cell: ({ source }) => sourceLink(source) },
-      { head: 'Read', kind: 'fixed', cell: ({ readAt }) => readAt !== undefined && when(readAt, at) },
-    ],
-    items,
-  )
+  table<GroupEntry>('Groups', items, [
+    column.row(
+      sortHead('Group', { by: 'name', usually: 'asc' }, path, query),
+      ({ id, name }) => html`<a href="${groupUrl(workspace, id)}">${name}</a> <code class="soft small">${id}</code>`,
+    ),
+    column.fixed('State', ({ state, known }) => html`${state && stateBadge(state)} ${!known && badge('not known to the service', 'warn')}`),
+    column.number(sortHead('Cap', { by: 'cap', usually: 'desc' }, path, query), ({ cap }) => capCell(cap)),
+    column.number('Observed', ({ observed }) => capCell(observed ?? 'unknown')),
+    column.number(
+      sortHead('Members', { by: 'members', usually: 'desc' }, path, query),
+      ({ id, members }) => html`<a href="${withQuery(sectionUrl(workspace, 'people'), { group: id })}">${number(members)}</a>`,
+    ),
+    column.number(
+      sortHead('Near cap', { by: 'near', usually: 'desc', isDefault: true }, path, query),
+      ({ near }) => near !== undefined && number(near),
+    ),
+    column.number(sortHead('Credits used', { by: 'use', usually: 'desc' }, path, query), ({ used }) => used !== undefined && figure(used)),
+    column.number('Share', ({ share }) => share !== undefined && percent(share)),
+    column.fixed('Declared at', ({ source }) => sourceLink(source)),
+    column.fixed('Read', ({ readAt }) => readAt !== undefined && when(readAt, at)),
+  ])
 
 export async function groupPage(documents: Documents, workspace: string, id: string): Promise<string> {
   const one = await documents.group(workspace, id)
@@ -179,14 +165,10 @@ const topPart = ({ top, topOmitted, workspace }: GroupDocument) =>
     'Nearest to their cap',
     top.length === 0
       ? empty('No member is known yet.')
-      : html`${table(
-          'People of the group nearest to their cap',
-          [
-            { head: 'Person', isName: true, cell: ({ person }) => scopeLink(workspace, person) },
-            { head: 'Add-on use', kind: 'number', cell: ({ addOn }) => addOn !== undefined && figure(addOn) },
-            { head: 'Cap', kind: 'number', cell: ({ cap }) => capCell(cap) },
-            { head: 'Band', kind: 'fixed', cell: ({ band }) => band && bandBadge(band) },
-          ],
-          top,
-        )}${topOmitted > 0 && html`<p class="soft">${plural(topOmitted, 'more person', 'more people')}.</p>`}`,
+      : html`${table('People of the group nearest to their cap', top, [
+          column.row('Person', ({ person }) => scopeLink(workspace, person)),
+          column.number('Add-on use', ({ addOn }) => addOn !== undefined && figure(addOn)),
+          column.number('Cap', ({ cap }) => capCell(cap)),
+          column.fixed('Band', ({ band }) => band && bandBadge(band)),
+        ])}${topOmitted > 0 && html`<p class="soft">${plural(topOmitted, 'more person', 'more people')}.</p>`}`,
   )

@@ -6,6 +6,7 @@ import { renderFrame } from '../frame.ts'
 import {
   badge,
   box,
+  column,
   duration,
   empty,
   facts,
@@ -46,21 +47,15 @@ function troubles({ configValid, ledgerWritable, conditions, conditionsOmitted, 
     conditions.length > 0 &&
       section(
         'Conditions',
-        table(
-          'Conditions',
-          [
-            {
-              head: 'Condition',
-              kind: 'fixed',
-              isName: true,
-              cell: ({ type, reason, severity }) => html`${badge(type, SEVERITY_WEIGHT[severity])} <code class="soft">${reason}</code>`,
-            },
-            { head: 'About', kind: 'name', cell: ({ subject }) => about(subject, workspace) },
-            { head: 'Says', kind: 'text', cell: ({ message }) => withoutWays(message, workspace) },
-            { head: 'Since', kind: 'fixed', cell: ({ since }) => when(since, at) },
-          ],
-          conditions,
-        ),
+        table('Conditions', conditions, [
+          column.fixedRow(
+            'Condition',
+            ({ type, reason, severity }) => html`${badge(type, SEVERITY_WEIGHT[severity])} <code class="soft">${reason}</code>`,
+          ),
+          column.name('About', ({ subject }) => about(subject, workspace)),
+          column.text('Says', ({ message }) => withoutWays(message, workspace)),
+          column.fixed('Since', ({ since }) => when(since, at)),
+        ]),
         conditionsOmitted > 0 && html`<span class="soft">${number(conditionsOmitted)} more</span>`,
       ),
   ].filter((part) => part !== false)
@@ -132,21 +127,13 @@ const requestsPart = ({ operations, at }: HealthDocument): Html =>
     'Requests to the service',
     operations.length === 0
       ? empty('None was sent yet.')
-      : table(
-          'Requests to the service since the daemon started',
-          [
-            { head: 'Operation', kind: 'fixed', isName: true, cell: ({ operation }) => operation },
-            { head: 'Requests', kind: 'number', cell: ({ requests }) => number(requests) },
-            { head: 'Failed', kind: 'number', cell: ({ failed }) => number(failed) },
-            { head: 'Median', kind: 'number', cell: ({ medianMs }) => medianMs !== undefined && `${number(Math.round(medianMs))} ms` },
-            {
-              head: 'Last failure',
-              kind: 'text',
-              cell: ({ lastFailure }) => lastFailure && html`${words(lastFailure.outcome)} ${when(lastFailure.at, at)}`,
-            },
-          ],
-          operations,
-        ),
+      : table('Requests to the service since the daemon started', operations, [
+          column.fixedRow('Operation', ({ operation }) => operation),
+          column.number('Requests', ({ requests }) => number(requests)),
+          column.number('Failed', ({ failed }) => number(failed)),
+          column.number('Median', ({ medianMs }) => medianMs !== undefined && `${number(Math.round(medianMs))} ms`),
+          column.text('Last failure', ({ lastFailure }) => lastFailure && html`${words(lastFailure.outcome)} ${when(lastFailure.at, at)}`),
+        ]),
   )
 
 const modelPart = ({ model }: HealthDocument): Html =>
@@ -188,21 +175,16 @@ const seenPart = ({ seen, at }: HealthDocument): Html | false =>
   seen.length > 0 &&
   section(
     'Evidence from the service',
-    table(
-      'Evidence from the service',
-      [
-        { head: 'About', kind: 'fixed', isName: true, cell: ({ aspect }) => ASPECT_TEXT[aspect] },
-        { head: 'Seen', kind: 'fixed', cell: ({ value }) => value },
-        {
-          head: 'Evidence',
-          kind: 'text',
-          cell: ({ evidence, before }) =>
-            html`${evidence}${before && html`<br><span class="soft">Before, ${before.value}: ${before.evidence}, ${when(before.at, at)}</span>`}`,
-        },
-        { head: 'When', kind: 'fixed', cell: (finding) => when(finding.at, at) },
-      ],
-      seen,
-    ),
+    table('Evidence from the service', seen, [
+      column.fixedRow('About', ({ aspect }) => ASPECT_TEXT[aspect]),
+      column.fixed('Seen', ({ value }) => value),
+      column.text(
+        'Evidence',
+        ({ evidence, before }) =>
+          html`${evidence}${before && html`<br><span class="soft">Before, ${before.value}: ${before.evidence}, ${when(before.at, at)}</span>`}`,
+      ),
+      column.fixed('When', (finding) => when(finding.at, at)),
+    ]),
   )
 
 const ASPECT_TEXT: Readonly<Record<HealthDocument['seen'][number]['aspect'], string>> = {
@@ -217,13 +199,9 @@ const replicasPart = ({ replicas }: HealthDocument): Html | false =>
   replicas.length > 0 &&
   section(
     'Replicas',
-    table(
-      'Replicas',
-      [
-        { head: 'Replica', isName: true, cell: ({ name }) => name },
-        { head: 'Version', kind: 'fixed', cell: ({ version }) => version },
-        { head: 'Holds this workspace', kind: 'fixed', cell: ({ keeps }) => keeps && badge('yes', 'good') },
-      ],
-      replicas,
-    ),
+    table('Replicas', replicas, [
+      column.row('Replica', ({ name }) => name),
+      column.fixed('Version', ({ version }) => version),
+      column.fixed('Holds this workspace', ({ keeps }) => keeps && badge('yes', 'good')),
+    ]),
   )

@@ -9,6 +9,7 @@ import {
   badge,
   box,
   capCell,
+  column,
   empty,
   figure,
   filterForm,
@@ -43,24 +44,15 @@ export async function holdsPage(documents: Documents, workspace: string, query: 
               html`Guards let every change of the present plan through. Their limits are on the <a href="${sectionUrl(workspace, 'health')}">health</a> page.`,
             ),
           )
-        : html`<section>${table(
-            'Holds',
-            [
-              {
-                head: 'Hold',
-                kind: 'fixed',
-                isName: true,
-                cell: ({ id }) => holdLink(workspace, id, ''),
-              },
-              { head: 'Guards', kind: 'name', cell: ({ guards }) => guards.map((guard) => badge(guard, 'warn')) },
-              { head: 'People', kind: 'number', cell: ({ people }) => number(people) },
-              { head: 'Changes', kind: 'number', cell: ({ changes }) => number(changes) },
-              { head: 'Why', kind: 'text', cell: ({ message }) => withoutWays(message, list.workspace) },
-              { head: 'Since', kind: 'fixed', cell: ({ since }) => since !== undefined && when(since, list.at) },
-              { head: 'Approval', kind: 'fixed', cell: ({ approval }) => approval },
-            ],
-            list.items,
-          )}${pager(list, ['hold', 'holds'], path, query)}</section>`,
+        : html`<section>${table('Holds', list.items, [
+            column.fixedRow('Hold', ({ id }) => holdLink(workspace, id, '')),
+            column.name('Guards', ({ guards }) => guards.map((guard) => badge(guard, 'warn'))),
+            column.number('People', ({ people }) => number(people)),
+            column.number('Changes', ({ changes }) => number(changes)),
+            column.text('Why', ({ message }) => withoutWays(message, list.workspace)),
+            column.fixed('Since', ({ since }) => since !== undefined && when(since, list.at)),
+            column.fixed('Approval', ({ approval }) => approval),
+          ])}${pager(list, ['hold', 'holds'], path, query)}</section>`,
     ],
   })
 }
@@ -127,64 +119,47 @@ const HOW_TEXT: Readonly<Record<HoldDocument['releases'][number]['how'], string>
 const arithmeticPart = ({ arithmetic }: HoldDocument): Html =>
   section(
     'What the guards counted',
-    table(
-      'What the guards counted',
-      [
-        { head: 'Guard', kind: 'fixed', isName: true, cell: ({ guard, exceeded }) => badge(guard, exceeded ? 'warn' : undefined) },
-        { head: 'Counts', kind: 'text', cell: ({ what }) => what },
-        { head: 'Found', kind: 'number', cell: ({ counted }) => counted !== undefined && figure(counted) },
-        { head: 'Of', kind: 'number', cell: ({ of }) => of !== undefined && figure(of) },
-        { head: 'Share', kind: 'number', cell: ({ percent }): Value => percent !== undefined && `${number(percent)} %` },
-        {
-          head: 'Allowed',
-          kind: 'text',
-          cell: ({ limit, allowed }) => html`${limit}${allowed !== undefined && html` <span class="soft">(${figure(allowed)})</span>`}`,
-        },
-        { head: 'Setting', kind: 'name', cell: ({ setting }) => html`<code>${setting}</code>` },
-      ],
-      arithmetic,
-    ),
+    table('What the guards counted', arithmetic, [
+      column.fixedRow('Guard', ({ guard, exceeded }) => badge(guard, exceeded ? 'warn' : undefined)),
+      column.text('Counts', ({ what }) => what),
+      column.number('Found', ({ counted }) => counted !== undefined && figure(counted)),
+      column.number('Of', ({ of }) => of !== undefined && figure(of)),
+      column.number('Share', ({ percent }): Value => percent !== undefined && `${number(percent)} %`),
+      column.text(
+        'Allowed',
+        ({ limit, allowed }) => html`${limit}${allowed !== undefined && html` <span class="soft">(${figure(allowed)})</span>`}`,
+      ),
+      column.name('Setting', ({ setting }) => html`<code>${setting}</code>`),
+    ]),
   )
 
 const affectedTable = ({ items, workspace }: HoldDocument): Html =>
   items.length === 0
     ? empty('No person: the scopes have no people, or the people are not known yet.')
-    : table(
-        'People affected',
-        [
-          {
-            head: 'Person',
-            isName: true,
-            cell: ({ person, protected: isProtected }) =>
-              html`${scopeLink(workspace, person)}${isProtected === true && html` ${badge('protected', 'info')}`}`,
-          },
-          { head: 'Before', kind: 'number', cell: ({ before }) => capCell(before) },
-          { head: 'After', kind: 'number', cell: ({ after }) => capCell(after) },
-          { head: 'Add-on use', kind: 'number', cell: ({ addOn }) => figure(addOn) },
-          {
-            head: 'Effect',
-            kind: 'fixed',
-            cell: ({ effect }) =>
-              badge(effect, effect === 'blocked' ? 'bad' : effect === 'raised' || effect === 'capped' ? undefined : 'warn'),
-          },
-        ],
-        items,
-      )
+    : table('People affected', items, [
+        column.row(
+          'Person',
+          ({ person, protected: isProtected }) =>
+            html`${scopeLink(workspace, person)}${isProtected === true && html` ${badge('protected', 'info')}`}`,
+        ),
+        column.number('Before', ({ before }) => capCell(before)),
+        column.number('After', ({ after }) => capCell(after)),
+        column.number('Add-on use', ({ addOn }) => figure(addOn)),
+        column.fixed('Effect', ({ effect }) =>
+          badge(effect, effect === 'blocked' ? 'bad' : effect === 'raised' || effect === 'capped' ? undefined : 'warn'),
+        ),
+      ])
 
 const heldPart = ({ held, heldOmitted, workspace }: HoldDocument): Html =>
   section(
     'Held changes',
-    html`${table(
-      'Held changes',
-      [
-        { head: 'Scope', isName: true, cell: ({ scope }) => scopeLink(workspace, scope) },
-        { head: 'From', kind: 'number', cell: ({ from }) => capCell(from) },
-        { head: 'To', kind: 'number', cell: ({ to }) => capCell(to) },
-        { head: 'Effect', kind: 'fixed', cell: ({ effect }) => effect },
-        { head: 'People', kind: 'number', cell: ({ people }) => people !== undefined && number(people) },
-        { head: 'Cause', kind: 'fixed', cell: ({ cause }) => cause && CAUSE_TEXT[cause] },
-        { head: 'Declared at', kind: 'fixed', cell: ({ source }) => sourceLink(source) },
-      ],
-      held,
-    )}${heldOmitted > 0 && html`<p class="soft">${plural(heldOmitted, 'more change')}.</p>`}`,
+    html`${table('Held changes', held, [
+      column.row('Scope', ({ scope }) => scopeLink(workspace, scope)),
+      column.number('From', ({ from }) => capCell(from)),
+      column.number('To', ({ to }) => capCell(to)),
+      column.fixed('Effect', ({ effect }) => effect),
+      column.number('People', ({ people }) => people !== undefined && number(people)),
+      column.fixed('Cause', ({ cause }) => cause && CAUSE_TEXT[cause]),
+      column.fixed('Declared at', ({ source }) => sourceLink(source)),
+    ])}${heldOmitted > 0 && html`<p class="soft">${plural(heldOmitted, 'more change')}.</p>`}`,
   )

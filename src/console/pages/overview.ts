@@ -10,6 +10,7 @@ import { renderFrame } from '../frame.ts'
 import {
   badge,
   box,
+  column,
   compact,
   dayMonth,
   empty,
@@ -166,54 +167,35 @@ ${facts([
 
 function lines(list: WorkspaceListDocument, query: Query): Html {
   const { items, at } = list
-  return html`<section>${table(
-    'Workspaces',
-    [
-      { head: 'Workspace', isName: true, cell: ({ name }) => html`<a href="${workspaceUrl(name)}">${name}</a>` },
-      {
-        head: 'State',
-        cell: ({ verdict, tone, mode }) => html`${badge(verdict, tone)} ${modeBadge(mode, verdict)}`,
-      },
-      { head: 'Add-on credits left', kind: 'number', cell: ({ balance }) => balance && figure(balance.addOnAvailable - balance.addOnUsed) },
-      {
-        head: 'Run out',
-        kind: 'fixed',
-        cell: ({ use, cycle, balance }) =>
-          use?.exhaustion !== undefined ? when(use.exhaustion, at) : balance && cycle && html`<span class="soft">not in this cycle</span>`,
-      },
-      { head: 'Credits used', kind: 'number', cell: ({ use }) => use?.used !== undefined && figure(use.used) },
-      { head: 'Of the cycle', kind: 'number', cell: ({ use }) => ofCycle(use, percent) },
-      { head: BAR_HEAD, cell: ({ use }) => ofCycle(use, (share) => meter(share, 'main')) },
-      {
-        head: 'At cap',
-        kind: 'number',
-        cell: ({ bands, people }) => bands !== undefined && people !== undefined && `${compact(bands.at_cap)} of ${compact(people)}`,
-      },
-      { head: 'Holds', kind: 'number', cell: ({ holds }) => number(holds) },
-      {
-        head: 'Last success',
-        kind: 'fixed',
-        cell: ({ lastSuccessAt }) => (lastSuccessAt === undefined ? 'none yet' : when(lastSuccessAt, at)),
-      },
-    ],
-    items,
-  )}${pager(list, ['workspace', 'workspaces'], OVERVIEW, query)}</section>`
+  return html`<section>${table('Workspaces', items, [
+    column.row('Workspace', ({ name }) => html`<a href="${workspaceUrl(name)}">${name}</a>`),
+    column.plain('State', ({ verdict, tone, mode }) => html`${badge(verdict, tone)} ${modeBadge(mode, verdict)}`),
+    column.number('Add-on credits left', ({ balance }) => balance && figure(balance.addOnAvailable - balance.addOnUsed)),
+    column.fixed('Run out', ({ use, cycle, balance }) =>
+      use?.exhaustion !== undefined ? when(use.exhaustion, at) : balance && cycle && html`<span class="soft">not in this cycle</span>`,
+    ),
+    column.number('Credits used', ({ use }) => use?.used !== undefined && figure(use.used)),
+    column.number('Of the cycle', ({ use }) => ofCycle(use, percent)),
+    column.plain(BAR_HEAD, ({ use }) => ofCycle(use, (share) => meter(share, 'main'))),
+    column.number(
+      'At cap',
+      ({ bands, people }) => bands !== undefined && people !== undefined && `${compact(bands.at_cap)} of ${compact(people)}`,
+    ),
+    column.number('Holds', ({ holds }) => number(holds)),
+    column.fixed('Last success', ({ lastSuccessAt }) => (lastSuccessAt === undefined ? 'none yet' : when(lastSuccessAt, at))),
+  ])}${pager(list, ['workspace', 'workspaces'], OVERVIEW, query)}</section>`
 }
 
 /** Workspaces of which the reader sees only some people. */
 const partsOf = ({ parts, partsOmitted, at }: WorkspaceListDocument): Html =>
   section('Your people in other workspaces', [
-    table(
-      'Your people in other workspaces',
-      [
-        { head: 'Workspace', isName: true, cell: ({ name }) => html`<a href="${workspaceUrl(name)}">${name}</a>` },
-        { head: 'Your people', kind: 'number', cell: ({ people }) => people !== undefined && number(people) },
-        { head: 'At cap', kind: 'number', cell: ({ bands }) => bands && number(bands.at_cap) },
-        { head: 'Credits used', kind: 'number', cell: ({ used }) => used !== undefined && figure(used) },
-        { head: 'Read', kind: 'fixed', cell: ({ readAt }) => readAt !== undefined && when(readAt, at) },
-      ],
-      parts,
-    ),
+    table('Your people in other workspaces', parts, [
+      column.row('Workspace', ({ name }) => html`<a href="${workspaceUrl(name)}">${name}</a>`),
+      column.number('Your people', ({ people }) => people !== undefined && number(people)),
+      column.number('At cap', ({ bands }) => bands && number(bands.at_cap)),
+      column.number('Credits used', ({ used }) => used !== undefined && figure(used)),
+      column.fixed('Read', ({ readAt }) => readAt !== undefined && when(readAt, at)),
+    ]),
     omitted(partsOmitted),
   ])
 

@@ -14,6 +14,7 @@ import {
   bandBadge,
   bandKey,
   capCell,
+  column,
   empty,
   type Filter,
   figure,
@@ -59,17 +60,13 @@ const nearPart = ({ near, nearOmitted, workspace }: LeadDocument): Html =>
     near.length === 0
       ? empty('Nobody has used 85 % of their cap.')
       : [
-          table(
-            'People near their cap',
-            [
-              { head: 'Person', isName: true, cell: ({ person }) => scopeLink(workspace, person) },
-              { head: 'Used', kind: 'number', cell: ({ used }) => figure(used) },
-              { head: 'Cap', kind: 'number', cell: ({ cap }) => capCell(cap) },
-              { head: 'Use of the cap', kind: 'fixed', cell: ({ band }) => bandBadge(band) },
-              { head: 'Figure', cell: ({ source }) => source && SOURCE_TEXT[source] },
-            ],
-            near,
-          ),
+          table('People near their cap', near, [
+            column.row('Person', ({ person }) => scopeLink(workspace, person)),
+            column.number('Used', ({ used }) => figure(used)),
+            column.number('Cap', ({ cap }) => capCell(cap)),
+            column.fixed('Use of the cap', ({ band }) => bandBadge(band)),
+            column.plain('Figure', ({ source }) => source && SOURCE_TEXT[source]),
+          ]),
           omitted(nearOmitted),
         ],
     html`<span class="soft"><a href="${sectionUrl(workspace, 'people')}">all your people</a></span>`,
@@ -81,20 +78,12 @@ const grantsPart = ({ grants, grantsOmitted, workspace, at }: LeadDocument): Htm
     grants.length === 0
       ? empty('None ends within a week.')
       : [
-          table(
-            'Temporary caps that end within a week',
-            [
-              { head: 'Scope', isName: true, cell: ({ scope }) => scopeLink(workspace, scope) },
-              {
-                head: 'Cap',
-                kind: 'number',
-                cell: ({ cap, add }) => (cap !== undefined ? figure(cap) : add !== undefined && `+${number(add)}`),
-              },
-              { head: 'Ends', kind: 'fixed', cell: ({ until }) => when(until, at) },
-              { head: 'Why', kind: 'text', cell: ({ reason }) => reason },
-            ],
-            grants,
-          ),
+          table('Temporary caps that end within a week', grants, [
+            column.row('Scope', ({ scope }) => scopeLink(workspace, scope)),
+            column.number('Cap', ({ cap, add }) => (cap !== undefined ? figure(cap) : add !== undefined && `+${number(add)}`)),
+            column.fixed('Ends', ({ until }) => when(until, at)),
+            column.text('Why', ({ reason }) => reason),
+          ]),
           omitted(grantsOmitted),
         ],
   )
@@ -105,17 +94,13 @@ const changesPart = ({ changes, changesOmitted, workspace, at }: LeadDocument): 
     changes.length === 0
       ? empty('No cap of your people was written in the last seven days.')
       : [
-          table(
-            'Caps that were written in the last seven days',
-            [
-              { head: 'When', kind: 'fixed', cell: (change) => when(change.at, at) },
-              { head: 'Scope', isName: true, cell: ({ scope }) => scopeLink(workspace, scope) },
-              { head: 'From', kind: 'number', cell: ({ from }) => capCell(from) },
-              { head: 'To', kind: 'number', cell: ({ to }) => capCell(to) },
-              { head: 'Because', kind: 'text', cell: ({ cause }) => CAUSE_TEXT[cause] },
-            ],
-            changes,
-          ),
+          table('Caps that were written in the last seven days', changes, [
+            column.fixed('When', (change) => when(change.at, at)),
+            column.row('Scope', ({ scope }) => scopeLink(workspace, scope)),
+            column.number('From', ({ from }) => capCell(from)),
+            column.number('To', ({ to }) => capCell(to)),
+            column.text('Because', ({ cause }) => CAUSE_TEXT[cause]),
+          ]),
           omitted(changesOmitted),
         ],
   )
@@ -175,43 +160,30 @@ const BAND_TONE: Readonly<Partial<Record<NonNullable<PersonEntry['band']>, Tone>
 }
 
 const peopleTable = ({ items, workspace }: PersonListDocument, path: string, query: Query): Html =>
-  table<PersonEntry>(
-    'People',
-    [
-      {
-        head: sortHead('Person', { by: 'person', usually: 'asc' }, path, query),
-        isName: true,
-        cell: ({ person, status, disabled }) =>
-          html`${scopeLink(workspace, person)}${status !== 'approved' && html` ${badge(status)}`}${disabled === true && html` ${badge('disabled')}`}`,
-      },
-      {
-        head: sortHead('Of the cap', { by: 'near', usually: 'desc', isDefault: true }, path, query),
-        kind: 'number',
-        cell: ({ share, band }) =>
-          share !== undefined ? percent(share) : band && badge(BAND_TEXT[band], band === 'at_cap' ? 'bad' : undefined),
-      },
-      {
-        head: BAR_HEAD,
-        cell: ({ share, band }) => share !== undefined && meter(share, (band && BAND_TONE[band]) ?? 'main'),
-      },
-      {
-        head: sortHead('Add-on use', { by: 'use', usually: 'desc' }, path, query),
-        kind: 'number',
-        cell: ({ addOn, addOnSource, isUpperBound }) =>
-          html`<span${addOnSource && html` title="${SOURCE_TEXT[addOnSource]}"`}>${addOnText(addOn, isUpperBound)}</span>`,
-      },
-      { head: sortHead('Cap', { by: 'cap', usually: 'desc' }, path, query), kind: 'number', cell: ({ cap }) => capCell(cap ?? 'unknown') },
-      {
-        head: sortHead('Left', { by: 'headroom', usually: 'asc' }, path, query),
-        kind: 'number',
-        cell: ({ headRoom }) => headRoom !== undefined && figure(headRoom),
-      },
-      { head: sortHead('Decided by', { by: 'rule', usually: 'asc' }, path, query), kind: 'name', cell: (row) => ruleCell(row, workspace) },
-      { head: 'Groups', kind: 'name', cell: ({ groups }) => groups.map(({ name }) => name).join(', ') },
-      { head: 'State', kind: 'fixed', cell: ({ state }) => state && stateBadge(state) },
-    ],
-    items,
-  )
+  table<PersonEntry>('People', items, [
+    column.row(
+      sortHead('Person', { by: 'person', usually: 'asc' }, path, query),
+      ({ person, status, disabled }) =>
+        html`${scopeLink(workspace, person)}${status !== 'approved' && html` ${badge(status)}`}${disabled === true && html` ${badge('disabled')}`}`,
+    ),
+    column.number(sortHead('Of the cap', { by: 'near', usually: 'desc', isDefault: true }, path, query), ({ share, band }) =>
+      share !== undefined ? percent(share) : band && badge(BAND_TEXT[band], band === 'at_cap' ? 'bad' : undefined),
+    ),
+    column.plain(BAR_HEAD, ({ share, band }) => share !== undefined && meter(share, (band && BAND_TONE[band]) ?? 'main')),
+    column.number(
+      sortHead('Add-on use', { by: 'use', usually: 'desc' }, path, query),
+      ({ addOn, addOnSource, isUpperBound }) =>
+        html`<span${addOnSource && html` title="${SOURCE_TEXT[addOnSource]}"`}>${addOnText(addOn, isUpperBound)}</span>`,
+    ),
+    column.number(sortHead('Cap', { by: 'cap', usually: 'desc' }, path, query), ({ cap }) => capCell(cap ?? 'unknown')),
+    column.number(
+      sortHead('Left', { by: 'headroom', usually: 'asc' }, path, query),
+      ({ headRoom }) => headRoom !== undefined && figure(headRoom),
+    ),
+    column.name(sortHead('Decided by', { by: 'rule', usually: 'asc' }, path, query), (row) => ruleCell(row, workspace)),
+    column.name('Groups', ({ groups }) => groups.map(({ name }) => name).join(', ')),
+    column.fixed('State', ({ state }) => state && stateBadge(state)),
+  ])
 
 const ruleCell = ({ rule, from }: PersonEntry, workspace: string): Html | string | undefined => {
   if (!rule) return from

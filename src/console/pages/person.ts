@@ -12,6 +12,7 @@ import {
   badge,
   bandBadge,
   capCell,
+  column,
   day,
   dayMonth,
   empty,
@@ -61,15 +62,11 @@ function workspacePart(one: Entry): Html {
     ]),
     requestUrl !== undefined && html`<p><a href="${requestUrl}">Ask for more</a></p>`,
     grants.length > 0 &&
-      table(
-        `Temporary caps in ${workspace}`,
-        [
-          { head: 'Cap', kind: 'number', cell: (grant) => capCell(grant.cap) },
-          { head: 'Until', cell: ({ until }) => moment(until) },
-          { head: 'Reason', cell: ({ reason = '' }) => reason },
-        ],
-        grants,
-      ),
+      table(`Temporary caps in ${workspace}`, grants, [
+        column.number('Cap', (grant) => capCell(grant.cap)),
+        column.plain('Until', ({ until }) => moment(until)),
+        column.plain('Reason', ({ reason = '' }) => reason),
+      ]),
   ]
   return section(workspace, contents)
 }

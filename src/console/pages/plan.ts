@@ -7,6 +7,7 @@ import { renderFrame } from '../frame.ts'
 import {
   badge,
   capCell,
+  column,
   day,
   empty,
   facts,
@@ -161,40 +162,24 @@ export async function planPage(documents: Documents, workspace: string, id: stri
 function written(plan: PlanDocument, query: Query): Html {
   const { items, workspace, at, id } = plan
   if (plan.total === 0) return empty('No write of it is recorded.')
-  return html`${table<WriteEntry>(
-    'What it wrote',
-    [
-      { head: 'When', kind: 'fixed', cell: (one) => when(one.at, at) },
-      { head: 'Scope', isName: true, cell: ({ scope }) => scopeLink(workspace, scope) },
-      { head: 'From', kind: 'number', cell: ({ from }) => capCell(from) },
-      { head: 'To', kind: 'number', cell: ({ to }) => capCell(to) },
-      { head: 'Result', kind: 'fixed', cell: ({ result }) => badge(words(result), result === 'applied' ? 'good' : 'bad') },
-      {
-        head: 'Why',
-        kind: 'text',
-        cell: ({ cause, reason, error }) => [CAUSE_TEXT[cause], reason, error].filter((part) => part !== undefined).join(' · '),
-      },
-      { head: 'Declared at', kind: 'fixed', cell: ({ source }) => sourceLink(source) },
-    ],
-    items,
-  )}${pager(plan, ['write', 'writes'], planUrl(workspace, id), query)}`
+  return html`${table<WriteEntry>('What it wrote', items, [
+    column.fixed('When', (one) => when(one.at, at)),
+    column.row('Scope', ({ scope }) => scopeLink(workspace, scope)),
+    column.number('From', ({ from }) => capCell(from)),
+    column.number('To', ({ to }) => capCell(to)),
+    column.fixed('Result', ({ result }) => badge(words(result), result === 'applied' ? 'good' : 'bad')),
+    column.text('Why', ({ cause, reason, error }) => [CAUSE_TEXT[cause], reason, error].filter((part) => part !== undefined).join(' · ')),
+    column.fixed('Declared at', ({ source }) => sourceLink(source)),
+  ])}${pager(plan, ['write', 'writes'], planUrl(workspace, id), query)}`
 }
 
 function remainingChanges({ changes, changesOmitted, workspace }: PlanDocument): Html {
-  return html`${table<PlanDocument['changes'][number]>(
-    'Remaining changes',
-    [
-      { head: 'Scope', isName: true, cell: ({ scope }) => scopeLink(workspace, scope) },
-      { head: 'From', kind: 'number', cell: ({ from }) => capCell(from) },
-      { head: 'To', kind: 'number', cell: ({ to }) => capCell(to) },
-      { head: 'State', kind: 'fixed', cell: ({ disposition }) => badge(disposition, disposition === 'ready' ? undefined : 'warn') },
-      {
-        head: 'Why',
-        kind: 'text',
-        cell: ({ hold, why }) => (hold === undefined ? why : holdLink(workspace, hold)),
-      },
-      { head: 'Declared at', kind: 'fixed', cell: ({ source }) => sourceLink(source) },
-    ],
-    changes,
-  )}${changesOmitted > 0 && html`<p class="soft">and ${number(changesOmitted)} more.</p>`}`
+  return html`${table<PlanDocument['changes'][number]>('Remaining changes', changes, [
+    column.row('Scope', ({ scope }) => scopeLink(workspace, scope)),
+    column.number('From', ({ from }) => capCell(from)),
+    column.number('To', ({ to }) => capCell(to)),
+    column.fixed('State', ({ disposition }) => badge(disposition, disposition === 'ready' ? undefined : 'warn')),
+    column.text('Why', ({ hold, why }) => (hold === undefined ? why : holdLink(workspace, hold))),
+    column.fixed('Declared at', ({ source }) => sourceLink(source)),
+  ])}${changesOmitted > 0 && html`<p class="soft">and ${number(changesOmitted)} more.</p>`}`
 }

@@ -9,6 +9,7 @@ import {
   badge,
   box,
   capCell,
+  column,
   empty,
   facts,
   figure,
@@ -65,30 +66,21 @@ export async function policiesPage(documents: Documents, workspace: string, quer
 }
 
 const declared = ({ items, workspace, at }: PolicyListDocument): Html =>
-  table<PolicyRow>(
-    'Every declared cap',
-    [
-      { head: 'Declared', isName: true, cell: (row) => html`${badge(row.kind)} ${nameOf(row, workspace)}` },
-      { head: 'Cap', kind: 'number', cell: valueCell },
-      { head: 'Observed', kind: 'number', cell: ({ observed }) => observed !== undefined && capCell(observed) },
-      { head: 'State', kind: 'fixed', cell: ({ state }) => state && stateBadge(state) },
-      {
-        head: 'Decides for',
-        kind: 'number',
-        cell: ({ people, members }) =>
-          html`${figure(people)}${members !== undefined && members !== people && html` <span class="soft">of ${figure(members)}</span>`}`,
-      },
-      { head: 'Near cap', kind: 'number', cell: ({ near }) => number(near) },
-      { head: 'Ends', kind: 'fixed', cell: ({ until }) => until !== undefined && when(until, at) },
-      {
-        head: 'Why',
-        kind: 'text',
-        cell: ({ reason, ticket }) => html`${reason}${ticket !== undefined && html` <span class="soft">${ticket}</span>`}`,
-      },
-      { head: 'Declared at', kind: 'fixed', cell: ({ source }) => sourceLink(source) },
-    ],
-    items,
-  )
+  table<PolicyRow>('Every declared cap', items, [
+    column.row('Declared', (row) => html`${badge(row.kind)} ${nameOf(row, workspace)}`),
+    column.number('Cap', valueCell),
+    column.number('Observed', ({ observed }) => observed !== undefined && capCell(observed)),
+    column.fixed('State', ({ state }) => state && stateBadge(state)),
+    column.number(
+      'Decides for',
+      ({ people, members }) =>
+        html`${figure(people)}${members !== undefined && members !== people && html` <span class="soft">of ${figure(members)}</span>`}`,
+    ),
+    column.number('Near cap', ({ near }) => number(near)),
+    column.fixed('Ends', ({ until }) => until !== undefined && when(until, at)),
+    column.text('Why', ({ reason, ticket }) => html`${reason}${ticket !== undefined && html` <span class="soft">${ticket}</span>`}`),
+    column.fixed('Declared at', ({ source }) => sourceLink(source)),
+  ])
 
 /** A pool has credits for all members together instead of a cap. */
 function valueCell({ cap, add, credits }: PolicyRow): ReturnType<typeof capCell> | Html | string {

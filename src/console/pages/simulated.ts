@@ -10,6 +10,7 @@ import {
   badge,
   box,
   type Column,
+  column,
   day,
   figure,
   number,
@@ -155,23 +156,23 @@ function groupsPart({ groups, groupsOmitted, start }: Cycle, workspace: string, 
 export function rowsTable(label: string, head: string, rows: readonly ShownRow[], { beside: name, hasMoney }: Looks): Html {
   const ranged = rows.some(({ policy }) => policy.credits.low !== policy.credits.high)
   const cells: readonly (Column<ShownRow> | false)[] = [
-    { head, isName: true, cell: ({ shown }) => shown },
-    { head: 'People', kind: 'number', cell: ({ people }) => figure(people) },
-    { head: `Credits, ${name}`, kind: 'number', cell: ({ beside }) => figure(beside.credits.middle) },
-    { head: 'Credits', kind: 'number', cell: ({ policy }) => figure(policy.credits.middle) },
-    ranged && { head: 'Range', kind: 'number', cell: ({ policy }) => range(policy.credits) },
-    { head: 'Kept', kind: 'number', cell: ({ kept }) => figure(kept) },
-    hasMoney && { head: 'Money kept', kind: 'number', cell: ({ keptMoney }) => keptMoney !== undefined && number(keptMoney) },
-    { head: `People blocked, ${name}`, kind: 'number', cell: ({ beside }) => number(beside.blockedPeople.middle) },
-    { head: 'People blocked', kind: 'number', cell: ({ policy }) => number(policy.blockedPeople.middle) },
-    { head: `Days, ${name}`, kind: 'number', cell: ({ beside }) => figure(beside.blockedDays.middle) },
-    { head: 'Days blocked', kind: 'number', cell: ({ policy }) => figure(policy.blockedDays.middle) },
-    { head: 'Working days', kind: 'number', cell: ({ workingDays }) => figure(workingDays) },
+    column.row(head, ({ shown }) => shown),
+    column.number('People', ({ people }) => figure(people)),
+    column.number(`Credits, ${name}`, ({ beside }) => figure(beside.credits.middle)),
+    column.number('Credits', ({ policy }) => figure(policy.credits.middle)),
+    ranged && column.number('Range', ({ policy }) => range(policy.credits)),
+    column.number('Kept', ({ kept }) => figure(kept)),
+    hasMoney && column.number('Money kept', ({ keptMoney }) => keptMoney !== undefined && number(keptMoney)),
+    column.number(`People blocked, ${name}`, ({ beside }) => number(beside.blockedPeople.middle)),
+    column.number('People blocked', ({ policy }) => number(policy.blockedPeople.middle)),
+    column.number(`Days, ${name}`, ({ beside }) => figure(beside.blockedDays.middle)),
+    column.number('Days blocked', ({ policy }) => figure(policy.blockedDays.middle)),
+    column.number('Working days', ({ workingDays }) => figure(workingDays)),
   ]
   return table(
     label,
-    cells.filter((cell) => cell !== false),
     rows,
+    cells.filter((cell) => cell !== false),
   )
 }
 
@@ -192,17 +193,13 @@ function blockedPart({ blocked, blockedOmitted }: Figures, workspace: string): H
   const shown = blocked.slice(0, VISIBLE)
   return section(
     'Blocked under these policies',
-    html`${table<Blocked>(
-      'People who would have been blocked',
-      [
-        { head: 'Person', isName: true, cell: ({ person }) => scopeLink(workspace, person) },
-        { head: 'Cycle', kind: 'fixed', cell: ({ cycleStart }) => day(cycleStart) },
-        { head: 'Blocked', kind: 'fixed', cell: (one) => words(one, 'policy') },
-        { head: 'Cap', kind: 'number', cell: ({ policy }) => policy && figure(policy.cap) },
-        { head: 'As it was', kind: 'fixed', cell: (one) => words(one, 'beside') },
-      ],
-      shown,
-    )}${rest(blocked.length - shown.length + blockedOmitted, 'person', 'people')}`,
+    html`${table<Blocked>('People who would have been blocked', shown, [
+      column.row('Person', ({ person }) => scopeLink(workspace, person)),
+      column.fixed('Cycle', ({ cycleStart }) => day(cycleStart)),
+      column.fixed('Blocked', (one) => words(one, 'policy')),
+      column.number('Cap', ({ policy }) => policy && figure(policy.cap)),
+      column.fixed('As it was', (one) => words(one, 'beside')),
+    ])}${rest(blocked.length - shown.length + blockedOmitted, 'person', 'people')}`,
   )
 }
 
@@ -212,15 +209,11 @@ function changesPart(title: string, list: readonly Change[], omitted: number, wo
   const pair = ({ beside, policy }: Change['credits']): Value => html`${figure(beside)} → ${figure(policy)}`
   return section(
     title,
-    html`${table<Change>(
-      title,
-      [
-        { head: 'Person', isName: true, cell: ({ person }) => scopeLink(workspace, person) },
-        { head: 'Days blocked', kind: 'number', cell: ({ blockedDays }) => pair(blockedDays) },
-        { head: 'Add-on credits', kind: 'number', cell: ({ credits }) => pair(credits) },
-      ],
-      shown,
-    )}${rest(list.length - shown.length + omitted, 'person', 'people')}`,
+    html`${table<Change>(title, shown, [
+      column.row('Person', ({ person }) => scopeLink(workspace, person)),
+      column.number('Days blocked', ({ blockedDays }) => pair(blockedDays)),
+      column.number('Add-on credits', ({ credits }) => pair(credits)),
+    ])}${rest(list.length - shown.length + omitted, 'person', 'people')}`,
   )
 }
 
@@ -229,16 +222,12 @@ function unreachedPart({ unreached, unreachedOmitted }: Figures, workspace: stri
   const shown = unreached.slice(0, VISIBLE)
   return section(
     'Caps never reached',
-    html`${table<Figures['unreached'][number]>(
-      'Caps never reached',
-      [
-        { head: 'Scope', isName: true, cell: ({ scope }) => scopeLink(workspace, scope) },
-        { head: 'Cap', kind: 'number', cell: ({ cap }) => figure(cap) },
-        { head: 'Highest use', kind: 'number', cell: ({ highest }) => figure(highest) },
-        { head: 'Of the cap', kind: 'number', cell: ({ cap, highest }) => cap > 0 && percent(highest / cap) },
-      ],
-      shown,
-    )}${rest(unreached.length - shown.length + unreachedOmitted, 'cap')}`,
+    html`${table<Figures['unreached'][number]>('Caps never reached', shown, [
+      column.row('Scope', ({ scope }) => scopeLink(workspace, scope)),
+      column.number('Cap', ({ cap }) => figure(cap)),
+      column.number('Highest use', ({ highest }) => figure(highest)),
+      column.number('Of the cap', ({ cap, highest }) => cap > 0 && percent(highest / cap)),
+    ])}${rest(unreached.length - shown.length + unreachedOmitted, 'cap')}`,
   )
 }
 

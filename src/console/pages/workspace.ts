@@ -15,6 +15,7 @@ import {
   bandKey,
   box,
   capCell,
+  column,
   dayMonth,
   empty,
   facts,
@@ -210,24 +211,18 @@ function scopesPart({ attention, attentionOmitted, name, at, scopesByKind }: Wor
   const total = Object.values(scopesByKind).reduce((sum, counts) => sum + Object.values(counts).reduce((all, count) => all + count, 0), 0)
   return section(
     'Not in sync',
-    html`${table(
-      'Scopes that are not in sync',
-      [
-        { head: 'Scope', isName: true, cell: ({ scope }) => scopeLink(name, scope) },
-        { head: 'State', kind: 'fixed', cell: ({ state }) => stateBadge(state) },
-        { head: 'Desired', kind: 'number', cell: ({ desired }) => capCell(desired) },
-        { head: 'Observed', kind: 'number', cell: ({ observed }) => capCell(observed) },
-        {
-          head: 'Cause',
-          kind: 'fixed',
-          cell: ({ cause, driftSince }) =>
-            html`${cause}${driftSince !== undefined && html` <span class="soft">${when(driftSince, at)}</span>`}`,
-        },
-        { head: 'Declared at', kind: 'fixed', cell: ({ source }) => sourceLink(source) },
-        { head: 'Why', kind: 'text', cell: ({ why, reason }) => why ?? reason },
-      ],
-      attention,
-    )}${attentionOmitted > 0 && html`<p class="soft">${plural(attentionOmitted, 'more scope')}.</p>`}`,
+    html`${table('Scopes that are not in sync', attention, [
+      column.row('Scope', ({ scope }) => scopeLink(name, scope)),
+      column.fixed('State', ({ state }) => stateBadge(state)),
+      column.number('Desired', ({ desired }) => capCell(desired)),
+      column.number('Observed', ({ observed }) => capCell(observed)),
+      column.fixed(
+        'Cause',
+        ({ cause, driftSince }) => html`${cause}${driftSince !== undefined && html` <span class="soft">${when(driftSince, at)}</span>`}`,
+      ),
+      column.fixed('Declared at', ({ source }) => sourceLink(source)),
+      column.text('Why', ({ why, reason }) => why ?? reason),
+    ])}${attentionOmitted > 0 && html`<p class="soft">${plural(attentionOmitted, 'more scope')}.</p>`}`,
     html`<span class="soft">of ${plural(total, 'managed scope')}</span>`,
   )
 }
@@ -279,24 +274,16 @@ function poolsPart({ pools, at }: WorkspaceDocument): Html | false {
     pools.length > 0 &&
     section(
       'Pools',
-      table(
-        'Pools',
-        [
-          { head: 'Pool', isName: true, cell: ({ name }) => name },
-          { head: 'Credits', kind: 'number', cell: ({ credits }) => figure(credits) },
-          { head: 'Used', kind: 'number', cell: ({ used }) => used !== undefined && figure(used) },
-          { head: 'Of the pool', cell: ({ used, credits }) => used !== undefined && meter(credits === 0 ? 0 : used / credits, 'main') },
-          { head: 'Dealt as caps', kind: 'number', cell: ({ dealt }) => dealt !== undefined && figure(dealt) },
-          { head: 'People', kind: 'number', cell: ({ people }) => number(people) },
-          {
-            head: 'Used up',
-            kind: 'fixed',
-            cell: ({ exhaustion, frozen }) => frozen ?? (exhaustion !== undefined && when(exhaustion, at)),
-          },
-          { head: 'Declared at', kind: 'fixed', cell: ({ source }) => sourceLink(source) },
-        ],
-        pools,
-      ),
+      table('Pools', pools, [
+        column.row('Pool', ({ name }) => name),
+        column.number('Credits', ({ credits }) => figure(credits)),
+        column.number('Used', ({ used }) => used !== undefined && figure(used)),
+        column.plain('Of the pool', ({ used, credits }) => used !== undefined && meter(credits === 0 ? 0 : used / credits, 'main')),
+        column.number('Dealt as caps', ({ dealt }) => dealt !== undefined && figure(dealt)),
+        column.number('People', ({ people }) => number(people)),
+        column.fixed('Used up', ({ exhaustion, frozen }) => frozen ?? (exhaustion !== undefined && when(exhaustion, at))),
+        column.fixed('Declared at', ({ source }) => sourceLink(source)),
+      ]),
     )
   )
 }
@@ -319,31 +306,18 @@ function grantsPart({ grants, name, at }: WorkspaceDocument): Html | false {
     shown.length > 0 &&
     section(
       'Temporary caps',
-      table(
-        'Temporary caps',
-        [
-          { head: 'Scope', isName: true, cell: ({ scope }) => scopeLink(name, scope) },
-          {
-            head: 'Cap',
-            kind: 'number',
-            cell: ({ cap, add }) => (cap !== undefined ? figure(cap) : add !== undefined && `+${number(add)}`),
-          },
-          {
-            head: 'State',
-            kind: 'fixed',
-            cell: ({ state }) => stateBadge(state),
-          },
-          { head: 'Ends', kind: 'fixed', cell: ({ until }) => until !== undefined && when(until, at) },
-          {
-            head: 'Why',
-            kind: 'text',
-            cell: ({ reason, ticket, note }) =>
-              html`${reason}${ticket !== undefined && html` <span class="soft">${ticket}</span>`}${note !== undefined && html`<br><span class="soft">${note}</span>`}`,
-          },
-          { head: 'Declared at', kind: 'fixed', cell: ({ source }) => sourceLink(source) },
-        ],
-        shown,
-      ),
+      table('Temporary caps', shown, [
+        column.row('Scope', ({ scope }) => scopeLink(name, scope)),
+        column.number('Cap', ({ cap, add }) => (cap !== undefined ? figure(cap) : add !== undefined && `+${number(add)}`)),
+        column.fixed('State', ({ state }) => stateBadge(state)),
+        column.fixed('Ends', ({ until }) => until !== undefined && when(until, at)),
+        column.text(
+          'Why',
+          ({ reason, ticket, note }) =>
+            html`${reason}${ticket !== undefined && html` <span class="soft">${ticket}</span>`}${note !== undefined && html`<br><span class="soft">${note}</span>`}`,
+        ),
+        column.fixed('Declared at', ({ source }) => sourceLink(source)),
+      ]),
     )
   )
 }
