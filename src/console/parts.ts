@@ -69,23 +69,16 @@ function field(filter: Filter, value: string): Html {
   )}</select></label>`
 }
 
-interface Sorting {
-  /** The value of `sort`. */
-  readonly by: string
-  /** Its default order. */
-  readonly usually: 'asc' | 'desc'
-  /** The list is sorted by it by default. */
-  readonly isDefault?: boolean
-}
-
-/** The head of a column, as a link that sorts by it; a second click reverses the order. */
-export function sortHead(text: string, { by, usually, isDefault = false }: Sorting, path: string, query: Query): Html {
-  const isSorted = query['sort'] === by || ((query['sort'] ?? '') === '' && isDefault)
-  const order = query['order'] === 'asc' || query['order'] === 'desc' ? query['order'] : usually
-  const { page: _, ...rest } = query
-  const href = withQuery(path, { ...rest, sort: by, order: isSorted ? (order === 'asc' ? 'desc' : 'asc') : undefined })
-  return html`<a id="by-${by}" href="${href}">${text}${isSorted && html` <span aria-hidden="true">${order === 'asc' ? '▲' : '▼'}</span><span class="hidden">, sorted ${order === 'asc' ? 'upwards' : 'downwards'}</span>`}</a>`
-}
+/** Heads of columns as links that sort by them; a second click reverses the order. `usually`: the default order of the value of `sort`. */
+export const sorter =
+  (path: string, query: Query) =>
+  (text: string, by: string, usually: 'asc' | 'desc' = 'desc', isDefault = false): Html => {
+    const isSorted = query['sort'] === by || ((query['sort'] ?? '') === '' && isDefault)
+    const order = query['order'] === 'asc' || query['order'] === 'desc' ? query['order'] : usually
+    const { page: _, ...rest } = query
+    const href = withQuery(path, { ...rest, sort: by, order: isSorted ? (order === 'asc' ? 'desc' : 'asc') : undefined })
+    return html`<a id="by-${by}" href="${href}">${text}${isSorted && html` <span aria-hidden="true">${order === 'asc' ? '▲' : '▼'}</span><span class="hidden">, sorted ${order === 'asc' ? 'upwards' : 'downwards'}</span>`}</a>`
+  }
 
 const NUMBER = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 })
 
@@ -366,3 +359,7 @@ export function table<Row>(label: string, rows: readonly Row[], columns: readonl
 `,
   )}</tbody></table></div>`
 }
+
+/** A section that is one table; nothing without rows. */
+export const listing = <Row>(title: string, rows: readonly Row[], columns: readonly Column<Row>[]): Html | false =>
+  rows.length > 0 && section(title, table(title, rows, columns))

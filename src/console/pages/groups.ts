@@ -26,7 +26,7 @@ import {
   scopeLink,
   section,
   sectionUrl,
-  sortHead,
+  sorter,
   sourceLink,
   stateBadge,
   table,
@@ -86,28 +86,27 @@ const BAND_HEAT = {
   at_cap: 'hot',
 } as const
 
-const groupTable = ({ items, workspace, at }: GroupListDocument, path: string, query: Query) =>
-  table<GroupEntry>('Groups', items, [
+function groupTable({ items, workspace, at }: GroupListDocument, path: string, query: Query) {
+  const sorted = sorter(path, query)
+  return table<GroupEntry>('Groups', items, [
     column.row(
-      sortHead('Group', { by: 'name', usually: 'asc' }, path, query),
+      sorted('Group', 'name', 'asc'),
       ({ id, name }) => html`<a href="${groupUrl(workspace, id)}">${name}</a> <code class="soft small">${id}</code>`,
     ),
     column.fixed('State', ({ state, known }) => html`${state && stateBadge(state)} ${!known && badge('not known to the service', 'warn')}`),
-    column.number(sortHead('Cap', { by: 'cap', usually: 'desc' }, path, query), ({ cap }) => capCell(cap)),
+    column.number(sorted('Cap', 'cap'), ({ cap }) => capCell(cap)),
     column.number('Observed', ({ observed }) => capCell(observed ?? 'unknown')),
     column.number(
-      sortHead('Members', { by: 'members', usually: 'desc' }, path, query),
+      sorted('Members', 'members'),
       ({ id, members }) => html`<a href="${withQuery(sectionUrl(workspace, 'people'), { group: id })}">${number(members)}</a>`,
     ),
-    column.number(
-      sortHead('Near cap', { by: 'near', usually: 'desc', isDefault: true }, path, query),
-      ({ near }) => near !== undefined && number(near),
-    ),
-    column.number(sortHead('Credits used', { by: 'use', usually: 'desc' }, path, query), ({ used }) => used !== undefined && figure(used)),
+    column.number(sorted('Near cap', 'near', 'desc', true), ({ near }) => near !== undefined && number(near)),
+    column.number(sorted('Credits used', 'use'), ({ used }) => used !== undefined && figure(used)),
     column.number('Share', ({ share }) => share !== undefined && percent(share)),
     column.fixed('Declared at', ({ source }) => sourceLink(source)),
     column.fixed('Read', ({ readAt }) => readAt !== undefined && when(readAt, at)),
   ])
+}
 
 export async function groupPage(documents: Documents, workspace: string, id: string): Promise<string> {
   const one = await documents.group(workspace, id)

@@ -11,6 +11,7 @@ import {
   empty,
   facts,
   holdLink,
+  listing,
   number,
   percent,
   SEVERITY_WEIGHT,
@@ -172,20 +173,16 @@ const settingsPart = ({ settings, version, mode }: HealthDocument): Html =>
   )
 
 const seenPart = ({ seen, at }: HealthDocument): Html | false =>
-  seen.length > 0 &&
-  section(
-    'Evidence from the service',
-    table('Evidence from the service', seen, [
-      column.fixedRow('About', ({ aspect }) => ASPECT_TEXT[aspect]),
-      column.fixed('Seen', ({ value }) => value),
-      column.text(
-        'Evidence',
-        ({ evidence, before }) =>
-          html`${evidence}${before && html`<br><span class="soft">Before, ${before.value}: ${before.evidence}, ${when(before.at, at)}</span>`}`,
-      ),
-      column.fixed('When', (finding) => when(finding.at, at)),
-    ]),
-  )
+  listing('Evidence from the service', seen, [
+    column.fixedRow('About', ({ aspect }) => ASPECT_TEXT[aspect]),
+    column.fixed('Seen', ({ value }) => value),
+    column.text(
+      'Evidence',
+      ({ evidence, before }) =>
+        html`${evidence}${before && html`<br><span class="soft">Before, ${before.value}: ${before.evidence}, ${when(before.at, at)}</span>`}`,
+    ),
+    column.fixed('When', (finding) => when(finding.at, at)),
+  ])
 
 const ASPECT_TEXT: Readonly<Record<HealthDocument['seen'][number]['aspect'], string>> = {
   caps: 'Team and group caps',
@@ -196,12 +193,8 @@ const ASPECT_TEXT: Readonly<Record<HealthDocument['seen'][number]['aspect'], str
 }
 
 const replicasPart = ({ replicas }: HealthDocument): Html | false =>
-  replicas.length > 0 &&
-  section(
-    'Replicas',
-    table('Replicas', replicas, [
-      column.row('Replica', ({ name }) => name),
-      column.fixed('Version', ({ version }) => version),
-      column.fixed('Holds this workspace', ({ keeps }) => keeps && badge('yes', 'good')),
-    ]),
-  )
+  listing('Replicas', replicas, [
+    column.row('Replica', ({ name }) => name),
+    column.fixed('Version', ({ version }) => version),
+    column.fixed('Holds this workspace', ({ keeps }) => keeps && badge('yes', 'good')),
+  ])

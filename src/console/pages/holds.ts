@@ -15,6 +15,7 @@ import {
   filterForm,
   holdLink,
   holdUrl,
+  listing,
   number,
   pager,
   paste,
@@ -116,22 +117,19 @@ const HOW_TEXT: Readonly<Record<HoldDocument['releases'][number]['how'], string>
   wait: 'By waiting',
 }
 
-const arithmeticPart = ({ arithmetic }: HoldDocument): Html =>
-  section(
-    'What the guards counted',
-    table('What the guards counted', arithmetic, [
-      column.fixedRow('Guard', ({ guard, exceeded }) => badge(guard, exceeded ? 'warn' : undefined)),
-      column.text('Counts', ({ what }) => what),
-      column.number('Found', ({ counted }) => counted !== undefined && figure(counted)),
-      column.number('Of', ({ of }) => of !== undefined && figure(of)),
-      column.number('Share', ({ percent }): Value => percent !== undefined && `${number(percent)} %`),
-      column.text(
-        'Allowed',
-        ({ limit, allowed }) => html`${limit}${allowed !== undefined && html` <span class="soft">(${figure(allowed)})</span>`}`,
-      ),
-      column.name('Setting', ({ setting }) => html`<code>${setting}</code>`),
-    ]),
-  )
+const arithmeticPart = ({ arithmetic }: HoldDocument): Html | false =>
+  listing('What the guards counted', arithmetic, [
+    column.fixedRow('Guard', ({ guard, exceeded }) => badge(guard, exceeded ? 'warn' : undefined)),
+    column.text('Counts', ({ what }) => what),
+    column.number('Found', ({ counted }) => counted !== undefined && figure(counted)),
+    column.number('Of', ({ of }) => of !== undefined && figure(of)),
+    column.number('Share', ({ percent }): Value => percent !== undefined && `${number(percent)} %`),
+    column.text(
+      'Allowed',
+      ({ limit, allowed }) => html`${limit}${allowed !== undefined && html` <span class="soft">(${figure(allowed)})</span>`}`,
+    ),
+    column.name('Setting', ({ setting }) => html`<code>${setting}</code>`),
+  ])
 
 const affectedTable = ({ items, workspace }: HoldDocument): Html =>
   items.length === 0

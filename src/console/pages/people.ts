@@ -27,7 +27,7 @@ import {
   scopeUrl,
   section,
   sectionUrl,
-  sortHead,
+  sorter,
   stateBadge,
   table,
   when,
@@ -159,31 +159,30 @@ const BAND_TONE: Readonly<Partial<Record<NonNullable<PersonEntry['band']>, Tone>
   '85_to_95': 's5',
 }
 
-const peopleTable = ({ items, workspace }: PersonListDocument, path: string, query: Query): Html =>
-  table<PersonEntry>('People', items, [
+function peopleTable({ items, workspace }: PersonListDocument, path: string, query: Query): Html {
+  const sorted = sorter(path, query)
+  return table<PersonEntry>('People', items, [
     column.row(
-      sortHead('Person', { by: 'person', usually: 'asc' }, path, query),
+      sorted('Person', 'person', 'asc'),
       ({ person, status, disabled }) =>
         html`${scopeLink(workspace, person)}${status !== 'approved' && html` ${badge(status)}`}${disabled === true && html` ${badge('disabled')}`}`,
     ),
-    column.number(sortHead('Of the cap', { by: 'near', usually: 'desc', isDefault: true }, path, query), ({ share, band }) =>
+    column.number(sorted('Of the cap', 'near', 'desc', true), ({ share, band }) =>
       share !== undefined ? percent(share) : band && badge(BAND_TEXT[band], band === 'at_cap' ? 'bad' : undefined),
     ),
     column.plain(BAR_HEAD, ({ share, band }) => share !== undefined && meter(share, (band && BAND_TONE[band]) ?? 'main')),
     column.number(
-      sortHead('Add-on use', { by: 'use', usually: 'desc' }, path, query),
+      sorted('Add-on use', 'use'),
       ({ addOn, addOnSource, isUpperBound }) =>
         html`<span${addOnSource && html` title="${SOURCE_TEXT[addOnSource]}"`}>${addOnText(addOn, isUpperBound)}</span>`,
     ),
-    column.number(sortHead('Cap', { by: 'cap', usually: 'desc' }, path, query), ({ cap }) => capCell(cap ?? 'unknown')),
-    column.number(
-      sortHead('Left', { by: 'headroom', usually: 'asc' }, path, query),
-      ({ headRoom }) => headRoom !== undefined && figure(headRoom),
-    ),
-    column.name(sortHead('Decided by', { by: 'rule', usually: 'asc' }, path, query), (row) => ruleCell(row, workspace)),
+    column.number(sorted('Cap', 'cap'), ({ cap }) => capCell(cap ?? 'unknown')),
+    column.number(sorted('Left', 'headroom', 'asc'), ({ headRoom }) => headRoom !== undefined && figure(headRoom)),
+    column.name(sorted('Decided by', 'rule', 'asc'), (row) => ruleCell(row, workspace)),
     column.name('Groups', ({ groups }) => groups.map(({ name }) => name).join(', ')),
     column.fixed('State', ({ state }) => state && stateBadge(state)),
   ])
+}
 
 const ruleCell = ({ rule, from }: PersonEntry, workspace: string): Html | string | undefined => {
   if (!rule) return from

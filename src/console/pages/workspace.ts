@@ -22,6 +22,7 @@ import {
   figure,
   groupUrl,
   holdUrl,
+  listing,
   modeBadge,
   number,
   percent,
@@ -269,24 +270,17 @@ function nearPart({ rows, workspace }: NearSeries): Html | false {
   )
 }
 
-function poolsPart({ pools, at }: WorkspaceDocument): Html | false {
-  return (
-    pools.length > 0 &&
-    section(
-      'Pools',
-      table('Pools', pools, [
-        column.row('Pool', ({ name }) => name),
-        column.number('Credits', ({ credits }) => figure(credits)),
-        column.number('Used', ({ used }) => used !== undefined && figure(used)),
-        column.plain('Of the pool', ({ used, credits }) => used !== undefined && meter(credits === 0 ? 0 : used / credits, 'main')),
-        column.number('Dealt as caps', ({ dealt }) => dealt !== undefined && figure(dealt)),
-        column.number('People', ({ people }) => number(people)),
-        column.fixed('Used up', ({ exhaustion, frozen }) => frozen ?? (exhaustion !== undefined && when(exhaustion, at))),
-        column.fixed('Declared at', ({ source }) => sourceLink(source)),
-      ]),
-    )
-  )
-}
+const poolsPart = ({ pools, at }: WorkspaceDocument): Html | false =>
+  listing('Pools', pools, [
+    column.row('Pool', ({ name }) => name),
+    column.number('Credits', ({ credits }) => figure(credits)),
+    column.number('Used', ({ used }) => used !== undefined && figure(used)),
+    column.plain('Of the pool', ({ used, credits }) => used !== undefined && meter(credits === 0 ? 0 : used / credits, 'main')),
+    column.number('Dealt as caps', ({ dealt }) => dealt !== undefined && figure(dealt)),
+    column.number('People', ({ people }) => number(people)),
+    column.fixed('Used up', ({ exhaustion, frozen }) => frozen ?? (exhaustion !== undefined && when(exhaustion, at))),
+    column.fixed('Declared at', ({ source }) => sourceLink(source)),
+  ])
 
 /** The document has more. */
 const MOST_POOL_CHARTS = 6
@@ -300,27 +294,23 @@ function poolChartsPart(series: PoolSeries): Html | false {
   )
 }
 
-function grantsPart({ grants, name, at }: WorkspaceDocument): Html | false {
-  const shown = grants.filter(({ state }) => state !== 'ended')
-  return (
-    shown.length > 0 &&
-    section(
-      'Temporary caps',
-      table('Temporary caps', shown, [
-        column.row('Scope', ({ scope }) => scopeLink(name, scope)),
-        column.number('Cap', ({ cap, add }) => (cap !== undefined ? figure(cap) : add !== undefined && `+${number(add)}`)),
-        column.fixed('State', ({ state }) => stateBadge(state)),
-        column.fixed('Ends', ({ until }) => until !== undefined && when(until, at)),
-        column.text(
-          'Why',
-          ({ reason, ticket, note }) =>
-            html`${reason}${ticket !== undefined && html` <span class="soft">${ticket}</span>`}${note !== undefined && html`<br><span class="soft">${note}</span>`}`,
-        ),
-        column.fixed('Declared at', ({ source }) => sourceLink(source)),
-      ]),
-    )
+const grantsPart = ({ grants, name, at }: WorkspaceDocument): Html | false =>
+  listing(
+    'Temporary caps',
+    grants.filter(({ state }) => state !== 'ended'),
+    [
+      column.row('Scope', ({ scope }) => scopeLink(name, scope)),
+      column.number('Cap', ({ cap, add }) => (cap !== undefined ? figure(cap) : add !== undefined && `+${number(add)}`)),
+      column.fixed('State', ({ state }) => stateBadge(state)),
+      column.fixed('Ends', ({ until }) => until !== undefined && when(until, at)),
+      column.text(
+        'Why',
+        ({ reason, ticket, note }) =>
+          html`${reason}${ticket !== undefined && html` <span class="soft">${ticket}</span>`}${note !== undefined && html`<br><span class="soft">${note}</span>`}`,
+      ),
+      column.fixed('Declared at', ({ source }) => sourceLink(source)),
+    ],
   )
-}
 
 function modelsPart({ models, modelsOmitted }: WorkspaceDocument): Html | false {
   return (
