@@ -65,6 +65,10 @@ export type Layer =
   | { readonly kind: 'instant'; readonly at: number; readonly tone: Tone; readonly text: string }
   | { readonly kind: 'dots'; readonly tone: Tone; readonly points: readonly (Point & { readonly text: string })[] }
 
+/** A line at one height. */
+export const level = (tone: Tone, value: number, fromAt: number, untilAt: number) =>
+  ({ kind: 'line', tone, points: [fromAt, untilAt].map((at) => ({ at, value })) }) as const
+
 export interface Bar {
   readonly fromAt: number
   readonly untilAt: number
@@ -83,7 +87,7 @@ interface Slot {
 interface Plot {
   readonly fromAt: number
   readonly untilAt: number
-  readonly layers: readonly Layer[]
+  readonly layers: readonly (Layer | false)[]
   readonly slots: readonly Slot[]
   /** Its figures are whole numbers. */
   readonly isCount?: boolean
@@ -120,7 +124,8 @@ const highestOf = (layer: Layer): number => {
 }
 
 /** `label` is for screen readers. */
-function plot({ fromAt, untilAt, layers, slots, isCount, height = HEIGHT }: Plot, label: string): Html {
+function plot({ fromAt, untilAt, layers: all, slots, isCount, height = HEIGHT }: Plot, label: string): Html {
+  const layers = all.filter((layer) => layer !== false)
   const { max, ticks } = valueScale(Math.max(0, ...layers.map(highestOf)), isCount)
   const frame: Frame = {
     x: (at) => shareOf(at, fromAt, untilAt) * WIDTH,

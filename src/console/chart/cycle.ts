@@ -2,7 +2,7 @@
 import { DAY_MS } from '../../core/model/units.ts'
 import type { CreditsSeries } from '../../daemon/http/documents/types.ts'
 import { compact, dayMonth } from '../parts.ts'
-import type { Chart, Layer, LegendEntry, Point } from './chart.ts'
+import { type Chart, type Layer, type LegendEntry, level, type Point } from './chart.ts'
 
 interface CycleData {
   readonly startAt: number
@@ -51,24 +51,18 @@ export function cycleChart(data: CycleData): Chart {
   const last = used.at(-1) ?? { at: startAt, value: 0 }
   const goal = budget ?? projected?.at(-1)?.p50
   const ahead = (percentile: 'p10' | 'p50' | 'p90'): readonly Point[] => aheadOf(data, last, percentile)
-  const even: readonly Point[] =
-    goal === undefined
-      ? []
-      : [
-          { at: startAt, value: 0 },
-          { at: endAt, value: goal },
-        ]
   const layers: readonly (Layer | false)[] = [
     projected !== undefined && { kind: 'band', tone: 'main', low: ahead('p10'), high: ahead('p90') },
-    budget !== undefined && {
+    budget !== undefined && level('limit', budget, startAt, endAt),
+    goal !== undefined && {
       kind: 'line',
-      tone: 'limit',
+      tone: 'even',
       points: [
-        { at: startAt, value: budget },
-        { at: endAt, value: budget },
+        { at: startAt, value: 0 },
+        { at: endAt, value: goal },
       ],
+      dashed: true,
     },
-    goal !== undefined && { kind: 'line', tone: 'even', points: even, dashed: true },
     { kind: 'area', tone: 'main', points: used },
     projected !== undefined && { kind: 'line', tone: 'main', points: ahead('p50'), dashed: true },
     { kind: 'instant', at: last.at, tone: 'even', text: 'now' },
@@ -82,7 +76,7 @@ export function cycleChart(data: CycleData): Chart {
     plot: {
       fromAt: startAt,
       untilAt: endAt,
-      layers: layers.filter((layer) => layer !== false),
+      layers,
       slots: daysOf(data).map((day) => ({ ...day, text: slotText(day, data) })),
     },
     table: {

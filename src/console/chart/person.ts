@@ -7,7 +7,7 @@ import type { DayGrade } from '../../core/use/history.ts'
 import type { PersonDocument, PoolSeries } from '../../daemon/http/documents/types.ts'
 import { type Column, capText, column, compact, dayMonth, figure, number, table } from '../parts.ts'
 import { BAR_HEAD, meter } from './bars.ts'
-import { type Chart, type Layer, type LegendEntry, legendList, type Point } from './chart.ts'
+import { type Chart, type Layer, type LegendEntry, legendList, level, type Point } from './chart.ts'
 
 /** One chart for each pool; none without a cycle. */
 export const poolCharts = ({ cycle, pools, at }: PoolSeries): readonly Chart[] =>
@@ -27,14 +27,7 @@ function poolChart({ name, credits, exhaustion, days }: PoolSeries['pools'][numb
   const exhaustedAt = exhaustion === undefined ? undefined : Date.parse(exhaustion)
   const last = points.at(-1)
   const layers: readonly (Layer | false)[] = [
-    {
-      kind: 'line',
-      tone: 'limit',
-      points: [
-        { at: startAt, value: credits },
-        { at: endAt, value: credits },
-      ],
-    },
+    level('limit', credits, startAt, endAt),
     { kind: 'area', tone: 'main', points: points.map(({ at, used }) => ({ at, value: used })) },
     {
       kind: 'line',
@@ -58,7 +51,7 @@ function poolChart({ name, credits, exhaustion, days }: PoolSeries['pools'][numb
     plot: {
       fromAt: startAt,
       untilAt: endAt,
-      layers: layers.filter((layer) => layer !== false),
+      layers,
       slots: points.map(({ at, used }, index) => ({
         fromAt: at,
         untilAt: points[index + 1]?.at ?? Math.min(endAt, at + DAY_MS),
@@ -173,7 +166,7 @@ function chartOf(days: readonly Day[]): Chart {
     plot: {
       fromAt: startAt,
       untilAt: endAt,
-      layers: layers.filter((layer) => layer !== false),
+      layers,
       slots: days.map((day) => ({
         fromAt: day.at,
         untilAt: day.at + DAY_MS,
