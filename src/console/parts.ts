@@ -224,22 +224,13 @@ export const capCell = (cap: number | 'none' | 'unknown' | undefined): Value =>
     ? html`<data value="${cap}" title="${number(cap)}">${compact(cap)}</data>`
     : html`<span class="soft">${capText(cap)}</span>`
 
-export interface Tile {
-  readonly name: string
-  readonly value: Value
-  readonly note?: Value
-  readonly weight?: Weight
-}
+export const tile = (name: string, value: Value, note?: Value, weight?: Weight | false): Html =>
+  html`<dl class="tile ${weight && `t-${weight}`}"><dt>${name}</dt><dd class="value">${value}</dd>${
+    note !== undefined && note !== false && html`<dd class="note">${note}</dd>`
+  }</dl>`
 
 /** The most important figures of a page. */
-export const tiles = (all: readonly (Tile | false | undefined)[]): Html =>
-  html`<div class="tiles">${all.map(
-    (tile) =>
-      tile &&
-      html`<dl class="tile ${tile.weight && `t-${tile.weight}`}"><dt>${tile.name}</dt><dd class="value">${tile.value}</dd>${
-        tile.note !== undefined && tile.note !== false && html`<dd class="note">${tile.note}</dd>`
-      }</dl>`,
-  )}</div>`
+export const tiles = (all: readonly (Html | false | undefined)[]): Html => html`<div class="tiles">${all}</div>`
 
 export const facts = (rows: readonly (readonly [name: string, value: Value])[]): Html | false => {
   const known = rows.filter(([, value]) => value !== undefined && value !== false && value !== '')

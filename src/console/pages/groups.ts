@@ -30,6 +30,7 @@ import {
   sourceLink,
   stateBadge,
   table,
+  tile,
   tiles,
   when,
   withQuery,
@@ -119,25 +120,13 @@ export async function groupPage(documents: Documents, workspace: string, id: str
     section: 'groups',
     parts: [
       tiles([
-        { name: 'Cap of each member', value: capCell(one.observed ?? 'unknown'), note: html`policy asks ${capCell(one.cap)}` },
-        {
-          name: 'Members',
-          value: number(one.members),
-          note: html`<a href="${withQuery(sectionUrl(workspace, 'people'), { group: id })}">list them</a>`,
-        },
+        tile('Cap of each member', capCell(one.observed ?? 'unknown'), html`policy asks ${capCell(one.cap)}`),
+        tile('Members', number(one.members), html`<a href="${withQuery(sectionUrl(workspace, 'people'), { group: id })}">list them</a>`),
         one.bands !== undefined &&
-          one.near !== undefined && {
-            name: 'Near or at their cap',
-            value: number(one.near),
-            note: `${number(one.bands.at_cap)} at it`,
-            weight: one.bands.at_cap > 0 ? ('warn' as const) : undefined,
-          },
-        one.used !== undefined && {
-          name: 'Credits used',
-          value: figure(one.used),
-          note: one.share !== undefined && `${percent(one.share)} of the team’s`,
-        },
-        one.addOn !== undefined && { name: 'Add-on use', value: figure(one.addOn), note: one.addOnSource && SOURCE_TEXT[one.addOnSource] },
+          one.near !== undefined &&
+          tile('Near or at their cap', number(one.near), `${number(one.bands.at_cap)} at it`, one.bands.at_cap > 0 && 'warn'),
+        one.used !== undefined && tile('Credits used', figure(one.used), one.share !== undefined && `${percent(one.share)} of the team’s`),
+        one.addOn !== undefined && tile('Add-on use', figure(one.addOn), one.addOnSource && SOURCE_TEXT[one.addOnSource]),
       ]),
       burnPart(one),
       ...explainedParts(one, isPart, topPart(one)),

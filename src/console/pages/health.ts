@@ -17,8 +17,8 @@ import {
   SEVERITY_WEIGHT,
   section,
   span,
-  type Tile,
   table,
+  tile,
   tiles,
   when,
   withoutWays,
@@ -69,16 +69,16 @@ function about(subject: string, workspace: string): Value {
 }
 
 /** How much of the past of people is known, and how much is left to read. */
-function pastTile({ from, days, left, stopped }: NonNullable<HealthDocument['history']>): Tile {
+function pastTile({ from, days, left, stopped }: NonNullable<HealthDocument['history']>): Html {
   const known = days.measured + days.reconstructed
   const all = known + days.partial + days.missing
   const rest = stopped ?? (left > 0 ? `${number(left)} requests left` : 'nothing left to read')
-  return {
-    name: 'Past of people',
-    value: all === 0 ? 'nobody' : percent(known / all),
-    note: `since ${from}; ${rest}`,
-    weight: stopped === undefined ? undefined : ('warn' as const),
-  }
+  return tile(
+    'Past of people',
+    all === 0 ? 'nobody' : percent(known / all),
+    `since ${from}; ${rest}`,
+    stopped === undefined ? undefined : 'warn',
+  )
 }
 
 function figures(one: HealthDocument): Html {
@@ -86,40 +86,41 @@ function figures(one: HealthDocument): Html {
   const requests = operations.reduce((sum, { requests: count }) => sum + count, 0)
   const failed = operations.reduce((sum, { failed: count }) => sum + count, 0)
   return tiles([
-    {
-      name: 'Last cycle',
-      value: lastCycle ? lastCycle.result : 'none yet',
-      note: lastCycle && html`${when(lastCycle.finishedAt, at)}, took ${span(lastCycle.startedAt, lastCycle.finishedAt)}`,
-      weight: !lastCycle
+    tile(
+      'Last cycle',
+      lastCycle ? lastCycle.result : 'none yet',
+      lastCycle && html`${when(lastCycle.finishedAt, at)}, took ${span(lastCycle.startedAt, lastCycle.finishedAt)}`,
+      !lastCycle
         ? 'warn'
         : lastCycle.result === 'error'
           ? 'bad'
           : lastCycle.result === 'success' || lastCycle.result === 'noop'
             ? 'good'
             : 'warn',
-    },
-    { name: 'Last success', value: lastSuccessAt === undefined ? 'none yet' : when(lastSuccessAt, at) },
-    {
-      name: 'Failed requests',
-      value: requests === 0 ? 'none sent' : percent(failed / requests),
-      note: requests > 0 && `${number(failed)} of ${number(requests)} since the start`,
-      weight: failed > 0 ? ('warn' as const) : undefined,
-    },
-    ratePerSecond !== undefined && { name: 'Pace', value: `${number(ratePerSecond)}/s`, note: 'requests, as learned' },
+    ),
+    tile('Last success', lastSuccessAt === undefined ? 'none yet' : when(lastSuccessAt, at)),
+    tile(
+      'Failed requests',
+      requests === 0 ? 'none sent' : percent(failed / requests),
+      requests > 0 && `${number(failed)} of ${number(requests)} since the start`,
+      failed > 0 && 'warn',
+    ),
+    ratePerSecond !== undefined && tile('Pace', `${number(ratePerSecond)}/s`, 'requests, as learned'),
     history && pastTile(history),
-    {
-      name: 'Scopes unread',
-      value: number(unread),
-      note: oldestReadingAt !== undefined && html`oldest reading ${when(oldestReadingAt, at)}`,
-      weight: unread > 0 ? 'warn' : 'good',
-    },
+    tile(
+      'Scopes unread',
+      number(unread),
+      oldestReadingAt !== undefined && html`oldest reading ${when(oldestReadingAt, at)}`,
+      unread > 0 ? 'warn' : 'good',
+    ),
     clockSkewSeconds !== undefined &&
-      Math.abs(clockSkewSeconds) >= 1 && {
-        name: 'Clock of the service',
-        value: `${number(Math.abs(clockSkewSeconds))} s`,
-        note: clockSkewSeconds < 0 ? 'behind ours' : 'ahead of ours',
-        weight: Math.abs(clockSkewSeconds) > 300 ? ('bad' as const) : undefined,
-      },
+      Math.abs(clockSkewSeconds) >= 1 &&
+      tile(
+        'Clock of the service',
+        `${number(Math.abs(clockSkewSeconds))} s`,
+        clockSkewSeconds < 0 ? 'behind ours' : 'ahead of ours',
+        Math.abs(clockSkewSeconds) > 300 && 'bad',
+      ),
   ])
 }
 

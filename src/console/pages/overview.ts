@@ -27,6 +27,7 @@ import {
   section,
   sectionUrl,
   table,
+  tile,
   tiles,
   type Weight,
   when,
@@ -89,33 +90,20 @@ function totals(list: WorkspaceListDocument): Html {
   const people = counted.reduce((sum, one) => sum + one.people, 0)
   const isWhole = items.length === total
   return tiles([
-    {
-      name: 'Needs a person',
-      value: number(count),
-      note: count === 0 ? 'all is well' : 'the list is below',
-      weight: count === 0 ? 'good' : worst,
-    },
+    tile('Needs a person', number(count), count === 0 ? 'all is well' : 'the list is below', count === 0 ? 'good' : worst),
     isWhole &&
-      left.length > 0 && {
-        name: 'Add-on credits left',
-        value: figure(left.reduce((sum, value) => sum + value, 0)),
-        note: total === 1 ? undefined : 'all workspaces together',
-      },
+      left.length > 0 &&
+      tile('Add-on credits left', figure(left.reduce((sum, value) => sum + value, 0)), total === 1 ? undefined : 'all workspaces together'),
     isWhole &&
-      left.length > 0 && {
-        name: total === 1 ? 'Run out' : 'First to run out',
-        value: soonest === undefined ? 'no' : dayMonth(Date.parse(soonest)),
-        note: soonest === undefined ? 'not in this cycle' : when(soonest, at),
-        weight: soonest === undefined ? 'good' : 'warn',
-      },
-    isWhole &&
-      people > 0 && {
-        name: 'People at their cap',
-        value: number(atCap),
-        note: `of ${number(people)}`,
-        weight: atCap > 0 ? ('warn' as const) : undefined,
-      },
-    { name: 'Workspaces', value: number(total), note: isWhole ? modesOf(items) : undefined },
+      left.length > 0 &&
+      tile(
+        total === 1 ? 'Run out' : 'First to run out',
+        soonest === undefined ? 'no' : dayMonth(Date.parse(soonest)),
+        soonest === undefined ? 'not in this cycle' : when(soonest, at),
+        soonest === undefined ? 'good' : 'warn',
+      ),
+    isWhole && people > 0 && tile('People at their cap', number(atCap), `of ${number(people)}`, atCap > 0 && 'warn'),
+    tile('Workspaces', number(total), isWhole ? modesOf(items) : undefined),
   ])
 }
 

@@ -27,6 +27,7 @@ import {
   section,
   stateBadge,
   table,
+  tile,
   tiles,
 } from '../parts.ts'
 import { addOnText, explainedParts } from './explained.ts'
@@ -47,18 +48,10 @@ function workspacePart(one: Entry): Html {
   const { workspace, cap, left, used, addOn, entry, stopsFirst, grants, cycleEnd, requestUrl } = one
   const contents = [
     tiles([
-      { name: 'Left', value: left === undefined ? '–' : figure(left), note: cycleEnd !== undefined && html`until ${day(cycleEnd)}` },
-      {
-        name: 'Your cap',
-        value: capCell(cap ?? 'unknown'),
-        note: entry && `${entry.kind}${entry.reason === undefined ? '' : `: ${entry.reason}`}`,
-      },
-      {
-        name: 'Used',
-        value: used === undefined ? '–' : figure(used),
-        note: addOn !== undefined && html`${figure(addOn)} of them add-on credits`,
-      },
-      { name: 'Stops you first', value: STOP_TEXT[stopsFirst.what], note: stopsFirst.on !== undefined && `expected on ${stopsFirst.on}` },
+      tile('Left', left === undefined ? '–' : figure(left), cycleEnd !== undefined && html`until ${day(cycleEnd)}`),
+      tile('Your cap', capCell(cap ?? 'unknown'), entry && `${entry.kind}${entry.reason === undefined ? '' : `: ${entry.reason}`}`),
+      tile('Used', used === undefined ? '–' : figure(used), addOn !== undefined && html`${figure(addOn)} of them add-on credits`),
+      tile('Stops you first', STOP_TEXT[stopsFirst.what], stopsFirst.on !== undefined && `expected on ${stopsFirst.on}`),
     ]),
     requestUrl !== undefined && html`<p><a href="${requestUrl}">Ask for more</a></p>`,
     grants.length > 0 &&
@@ -106,42 +99,40 @@ function figures(one: PersonDocument) {
   const { cap, from, addOn, addOnSource, isUpperBound, headRoom, share, use, band, groups, workspace, used, guards, stopsFirst } = one
   const isAtCap = band === 'at_cap'
   return tiles([
-    {
-      name: 'Cap in force',
-      value: capCell(cap ?? 'unknown'),
-      note: from === one.person ? 'set for this person' : from !== undefined && html`from ${scopeLink(workspace, from)}`,
-    },
-    {
-      name: 'Add-on use',
-      value: addOnText(addOn, isUpperBound),
-      note: [share !== undefined && `${percent(share)} of the cap`, addOnSource && SOURCE_TEXT[addOnSource]]
+    tile(
+      'Cap in force',
+      capCell(cap ?? 'unknown'),
+      from === one.person ? 'set for this person' : from !== undefined && html`from ${scopeLink(workspace, from)}`,
+    ),
+    tile(
+      'Add-on use',
+      addOnText(addOn, isUpperBound),
+      [share !== undefined && `${percent(share)} of the cap`, addOnSource && SOURCE_TEXT[addOnSource]]
         .filter((part) => part !== undefined && part !== false)
         .join(', '),
-      weight: isAtCap ? ('bad' as const) : undefined,
-    },
-    headRoom !== undefined && {
-      name: 'Left',
-      value: figure(headRoom),
-      note: use.paceADay !== undefined && html`at ${figure(use.paceADay)} a day`,
-      weight: headRoom <= 0 ? ('bad' as const) : undefined,
-    },
-    headRoom !== undefined && {
-      name: 'Run out',
-      value: isAtCap ? 'now' : use.runsOutOn === undefined ? 'no' : dayMonth(Date.parse(use.runsOutOn)),
-      note: isAtCap ? 'the cap is used up' : use.runsOutOn === undefined ? 'not in this cycle' : 'at the pace of the last 7 days',
-      weight: isAtCap ? 'bad' : use.runsOutOn === undefined ? 'good' : 'warn',
-    },
-    stopsFirst !== undefined && {
-      name: 'Stops first',
-      value: stopsFirst.what === 'cap' ? 'own cap' : stopsFirst.what,
-      note: stopsFirst.on !== undefined && `expected on ${stopsFirst.on}`,
-    },
-    used !== undefined && { name: 'All credits used', value: figure(used), note: 'with those of the seat' },
-    {
-      name: 'Groups',
-      value: number(groups.length),
-      note: groups.map(({ id, name }, index) => html`${index > 0 && ', '}<a href="${groupUrl(workspace, id)}">${name}</a>`),
-    },
-    guards.length > 0 && { name: 'Held back', value: plural(guards.length, 'guard'), note: guards.join(', '), weight: 'warn' },
+      isAtCap && 'bad',
+    ),
+    headRoom !== undefined &&
+      tile('Left', figure(headRoom), use.paceADay !== undefined && html`at ${figure(use.paceADay)} a day`, headRoom <= 0 && 'bad'),
+    headRoom !== undefined &&
+      tile(
+        'Run out',
+        isAtCap ? 'now' : use.runsOutOn === undefined ? 'no' : dayMonth(Date.parse(use.runsOutOn)),
+        isAtCap ? 'the cap is used up' : use.runsOutOn === undefined ? 'not in this cycle' : 'at the pace of the last 7 days',
+        isAtCap ? 'bad' : use.runsOutOn === undefined ? 'good' : 'warn',
+      ),
+    stopsFirst !== undefined &&
+      tile(
+        'Stops first',
+        stopsFirst.what === 'cap' ? 'own cap' : stopsFirst.what,
+        stopsFirst.on !== undefined && `expected on ${stopsFirst.on}`,
+      ),
+    used !== undefined && tile('All credits used', figure(used), 'with those of the seat'),
+    tile(
+      'Groups',
+      number(groups.length),
+      groups.map(({ id, name }, index) => html`${index > 0 && ', '}<a href="${groupUrl(workspace, id)}">${name}</a>`),
+    ),
+    guards.length > 0 && tile('Held back', plural(guards.length, 'guard'), guards.join(', '), 'warn'),
   ])
 }

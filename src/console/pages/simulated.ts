@@ -21,6 +21,7 @@ import {
   scopeUrl,
   section,
   table,
+  tile,
   tiles,
   when,
 } from '../parts.ts'
@@ -87,20 +88,20 @@ function totals({
   const worked = sumOf(cycles, ({ workingDays }) => workingDays)
   const never = unreached.length + unreachedOmitted
   return tiles([
-    {
-      name: kept < 0 ? 'More add-on credits spent' : 'Add-on credits kept',
-      value: figure(Math.abs(kept)),
-      note: html`of ${figure(credits('beside'))} used in ${plural(cycles.length, 'cycle')}${money !== undefined && html` · ${number(Math.abs(money))} in money`}`,
-    },
-    {
-      name: 'Working days blocked',
-      value: figure(days('policy')),
-      note: html`${worked > 0 && `${percent(days('policy') / worked)} of all · `}${figure(days('beside'))} as it was`,
-      weight: days('policy') > days('beside') ? ('warn' as const) : undefined,
-    },
-    { name: 'People who gain', value: figure(gains.length + gainsOmitted), note: 'fewer days blocked, or more credits' },
-    { name: 'People who lose', value: figure(losses.length + lossesOmitted), note: 'more days blocked' },
-    { name: 'Caps never reached', value: figure(never), note: html`of ${figure(never + capsReached)} that apply to people` },
+    tile(
+      kept < 0 ? 'More add-on credits spent' : 'Add-on credits kept',
+      figure(Math.abs(kept)),
+      html`of ${figure(credits('beside'))} used in ${plural(cycles.length, 'cycle')}${money !== undefined && html` · ${number(Math.abs(money))} in money`}`,
+    ),
+    tile(
+      'Working days blocked',
+      figure(days('policy')),
+      html`${worked > 0 && `${percent(days('policy') / worked)} of all · `}${figure(days('beside'))} as it was`,
+      days('policy') > days('beside') && 'warn',
+    ),
+    tile('People who gain', figure(gains.length + gainsOmitted), 'fewer days blocked, or more credits'),
+    tile('People who lose', figure(losses.length + lossesOmitted), 'more days blocked'),
+    tile('Caps never reached', figure(never), html`of ${figure(never + capsReached)} that apply to people`),
   ])
 }
 

@@ -36,6 +36,7 @@ import {
   sourceLink,
   stateBadge,
   table,
+  tile,
   tiles,
   when,
   withoutWays,
@@ -129,54 +130,54 @@ function figures(one: WorkspaceDocument): Html {
   const hasNone = conditions.some(({ type }) => type === 'BalanceUnavailable' || type === 'NoCaps')
   const isShort = balance !== undefined && left !== undefined && left <= balance.addOnAvailable * 0.1
   return tiles([
-    {
-      name: 'Add-on credits left',
-      value: left === undefined ? 'not known' : figure(left),
-      note: balance
+    tile(
+      'Add-on credits left',
+      left === undefined ? 'not known' : figure(left),
+      balance
         ? html`of ${figure(balance.addOnAvailable)}, read ${when(balance.readAt, at)}`
         : hasNone
           ? 'this plan has no credit balance'
           : 'the balance was not read yet',
-      weight: isShort ? ('bad' as const) : undefined,
-    },
-    {
-      name: 'Run out',
-      value: use?.exhaustion !== undefined ? dayMonth(Date.parse(use.exhaustion)) : balance ? 'no' : 'not known',
-      note:
-        use?.exhaustion !== undefined
-          ? when(use.exhaustion, at)
-          : balance && cycle && html`not in this cycle, which ends ${when(cycle.end, at)}`,
-      ...(use?.exhaustion !== undefined ? { weight: 'bad' as const } : balance && { weight: 'good' as const }),
-    },
-    use?.used !== undefined && {
-      name: 'Credits used',
-      value: figure(use.used),
-      note:
+      isShort && 'bad',
+    ),
+    tile(
+      'Run out',
+      use?.exhaustion !== undefined ? dayMonth(Date.parse(use.exhaustion)) : balance ? 'no' : 'not known',
+      use?.exhaustion !== undefined
+        ? when(use.exhaustion, at)
+        : balance && cycle && html`not in this cycle, which ends ${when(cycle.end, at)}`,
+      use?.exhaustion !== undefined ? 'bad' : balance && 'good',
+    ),
+    use?.used !== undefined &&
+      tile(
+        'Credits used',
+        figure(use.used),
         use.projected &&
-        html`${figure(Math.round(use.projected.p50))} expected at the end, likely ${figure(Math.round(use.projected.p10))} to ${figure(Math.round(use.projected.p90))}`,
-    },
-    {
-      name: 'Holds to decide',
-      value: number(held.length),
-      note: held.length > 0 && html`<a href="${sectionUrl(one.name, 'holds')}">decide</a>`,
-      weight: held.length > 0 ? 'warn' : 'good',
-    },
-    {
-      name: 'Caps not in sync',
-      value: off === 0 && scopes.in_sync === 0 && unread > 0 ? 'not known' : number(off),
-      note: html`${
+          html`${figure(Math.round(use.projected.p50))} expected at the end, likely ${figure(Math.round(use.projected.p10))} to ${figure(Math.round(use.projected.p90))}`,
+      ),
+    tile(
+      'Holds to decide',
+      number(held.length),
+      held.length > 0 && html`<a href="${sectionUrl(one.name, 'holds')}">decide</a>`,
+      held.length > 0 ? 'warn' : 'good',
+    ),
+    tile(
+      'Caps not in sync',
+      off === 0 && scopes.in_sync === 0 && unread > 0 ? 'not known' : number(off),
+      html`${
         off > 0
           ? html`${figure(driftCredits.above)} credits above, ${figure(driftCredits.below)} below`
           : `${plural(scopes.in_sync, 'scope')} in sync`
       }${unread > 0 && `, ${number(unread)} unread or refused`}`,
-      weight: off > 0 || unread > 0 ? 'warn' : 'good',
-    },
-    bands !== undefined && {
-      name: 'Near or at their cap',
-      value: number(bands['85_to_95'] + bands['95_to_100'] + bands.at_cap),
-      note: html`<a href="${withQuery(sectionUrl(one.name, 'people'), { band: 'at_cap' })}">${number(bands.at_cap)} at it</a>, of ${number(people ?? 0)} people`,
-      weight: bands.at_cap > 0 ? ('warn' as const) : undefined,
-    },
+      off > 0 || unread > 0 ? 'warn' : 'good',
+    ),
+    bands !== undefined &&
+      tile(
+        'Near or at their cap',
+        number(bands['85_to_95'] + bands['95_to_100'] + bands.at_cap),
+        html`<a href="${withQuery(sectionUrl(one.name, 'people'), { band: 'at_cap' })}">${number(bands.at_cap)} at it</a>, of ${number(people ?? 0)} people`,
+        bands.at_cap > 0 && 'warn',
+      ),
   ])
 }
 
