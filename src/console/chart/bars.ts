@@ -2,7 +2,7 @@
 import { type Html, html } from '../../core/escape/html.ts'
 import { DAY_MS } from '../../core/model/units.ts'
 import type { BurnSeries, DriftSeries } from '../../daemon/http/documents/types.ts'
-import { column, compact, dayMonth, figure, number, percent, plural, table } from '../parts.ts'
+import { column, compact, figure, number, percent, plural, table } from '../parts.ts'
 import { type Bar, type Chart, short, type Tone } from './chart.ts'
 
 /** Credits by group or by model. A map, because names come from outside: one such as `constructor` would be found in any object. */
@@ -53,16 +53,12 @@ export function stackChart({ id, title, noun, days, names }: StackData): Chart {
   ]
   const folded = days.map(({ at, parts }) => ({ at, values: columns.map(({ creditsIn }) => creditsIn(parts)) }))
   const total = folded.reduce((sum, { values }) => sum + sumOf(values), 0)
-  const first = days[0]?.at ?? 0
-  const last = days.at(-1)?.at ?? first
   return {
     id,
     title,
     summary: summaryOf(total, days.length, columns[0]?.name, noun, columns.length === 1),
     legend: columns.map(({ tone, name }) => ({ tone, text: name })),
     plot: {
-      fromAt: first,
-      untilAt: last + DAY_MS,
       layers: [
         {
           kind: 'bars',
@@ -74,16 +70,14 @@ export function stackChart({ id, title, noun, days, names }: StackData): Chart {
           ),
         },
       ],
-      slots: folded.map(({ at, values }) => ({
-        fromAt: at,
-        untilAt: at + DAY_MS,
-        text: `${dayMonth(at)}: ${compact(sumOf(values))} credits`,
-      })),
     },
-    table: {
-      heads: ['Day', ...columns.map(({ name }) => name)],
-      rows: folded.map(({ at, values }) => [dayMonth(at), ...values.map((value) => Math.round(value * 10) / 10)]),
-    },
+    heads: columns.map(({ name }) => name),
+    slots: folded.map(({ at, values }) => ({
+      fromAt: at,
+      untilAt: at + DAY_MS,
+      says: `${compact(sumOf(values))} credits`,
+      figures: values.map((value) => Math.round(value * 10) / 10),
+    })),
   }
 }
 
@@ -155,8 +149,6 @@ function heatRow({ name, href, counts, cellHref }: HeatRow, columns: readonly He
 
 export function driftChart(series: Pick<DriftSeries, 'days'>): Chart {
   const days = series.days.map(({ day, found = 0, reverted = 0 }) => ({ at: Date.parse(day), found, reverted }))
-  const first = days[0]?.at ?? 0
-  const last = days.at(-1)?.at ?? first
   const found = days.reduce((sum, day) => sum + day.found, 0)
   const reverted = days.reduce((sum, day) => sum + day.reverted, 0)
   return {
@@ -169,8 +161,6 @@ export function driftChart(series: Pick<DriftSeries, 'days'>): Chart {
       { tone: 's2', text: 'reverted' },
     ],
     plot: {
-      fromAt: first,
-      untilAt: last + DAY_MS,
       height: 120,
       isCount: true,
       layers: [
@@ -182,13 +172,14 @@ export function driftChart(series: Pick<DriftSeries, 'days'>): Chart {
           ]),
         },
       ],
-      slots: days.map((day) => ({
-        fromAt: day.at,
-        untilAt: day.at + DAY_MS,
-        text: `${dayMonth(day.at)}: ${day.found} found, ${day.reverted} reverted`,
-      })),
     },
-    table: { heads: ['Day', 'Changed by others', 'Reverted'], rows: days.map((day) => [dayMonth(day.at), day.found, day.reverted]) },
+    heads: ['Changed by others', 'Reverted'],
+    slots: days.map(({ at, ...day }) => ({
+      fromAt: at,
+      untilAt: at + DAY_MS,
+      says: `${day.found} found, ${day.reverted} reverted`,
+      figures: [day.found, day.reverted],
+    })),
   }
 }
 

@@ -77,18 +77,21 @@ export interface Bar {
   readonly tone: Tone
 }
 
-/** A part of the time axis that can be pointed to; it belongs to a row of the chart's table. */
-interface Slot {
+/** A part of the time axis that can be pointed to, and a row of the chart's table. */
+export interface Slot {
   readonly fromAt: number
   readonly untilAt: number
-  readonly text: string
+  /** Beside the day, where it is pointed to. */
+  readonly says: string | undefined
+  /** Of the table, in the order of its heads; unknown ones are absent. */
+  readonly figures: readonly (number | string | undefined)[]
 }
 
 interface Plot {
-  readonly fromAt: number
-  readonly untilAt: number
+  /** Default: that of the slots. */
+  readonly fromAt?: number
+  readonly untilAt?: number
   readonly layers: readonly (Layer | false)[]
-  readonly slots: readonly Slot[]
   /** Its figures are whole numbers. */
   readonly isCount?: boolean
   /** Of the plot alone, in pixels. */
@@ -124,7 +127,10 @@ const highestOf = (layer: Layer): number => {
 }
 
 /** `label` is for screen readers. */
-function plot({ fromAt, untilAt, layers: all, slots, isCount, height = HEIGHT }: Plot, label: string): Html {
+function plot(drawing: Plot, slots: readonly Slot[], label: string): Html {
+  const { layers: all, isCount, height = HEIGHT } = drawing
+  const fromAt = drawing.fromAt ?? slots[0]?.fromAt ?? 0
+  const untilAt = drawing.untilAt ?? slots.at(-1)?.untilAt ?? DAY_MS
   const layers = all.filter((layer) => layer !== false)
   const { max, ticks } = valueScale(Math.max(0, ...layers.map(highestOf)), isCount)
   const frame: Frame = {
@@ -217,8 +223,9 @@ function overlay(layer: Layer, { x, y }: Frame): Html | false {
 }
 
 /** Catches the pointer; without scripts the browser shows its title. */
-const slotArea = ({ fromAt, untilAt, text }: Slot, { x, height }: Frame): Html => {
+const slotArea = ({ fromAt, untilAt, says }: Slot, { x, height }: Frame): Html => {
   const left = x(fromAt)
+  const text = says === undefined ? dayMonth(fromAt) : `${dayMonth(fromAt)}: ${says}`
   return html`<rect x="${percent(left)}" width="${percent(x(untilAt) - left)}" y="0" height="${TOP + height + BOTTOM}"><title>${text}</title></rect>`
 }
 
@@ -236,29 +243,25 @@ export interface Chart {
   readonly summary: string
   readonly legend: readonly LegendEntry[]
   readonly plot: Plot
-  readonly table: ChartTable
+  /** Of the table, beside the day. */
+  readonly heads: readonly string[]
+  readonly slots: readonly Slot[]
   /** It has no figures: only the sentence is shown. */
   readonly isEmpty?: boolean
 }
 
-/** One row for each slot of the plot. */
-interface ChartTable {
-  readonly heads: readonly string[]
-  /** The first cell names the row; unknown figures are absent. */
-  readonly rows: readonly (readonly [name: string, ...figures: readonly (number | string | undefined)[]])[]
-}
-
 export const chartFigure = (
-  { id, title, summary, legend, plot: drawing, table, isEmpty = false }: Chart,
+  { id, title, summary, legend, plot: drawing, heads, slots, isEmpty = false }: Chart,
   level: 2 | 3 = 2,
 ): Html => html`<figure class="chart" id="${id}">
 <figcaption>${level === 2 ? html`<h2>${title}</h2>` : html`<h3>${title}</h3>`}<p class="soft">${summary}</p></figcaption>
-${!isEmpty && drawn(legend, drawing, `${title}. ${summary}`, table)}</figure>`
-
-const drawn = (legend: Chart['legend'], drawing: Plot, words: string, table: ChartTable): Html => html`${legendList(legend)}
-<div class="drawing">${plot(drawing, words)}</div>
-<details><summary>Figures of this chart</summary>${chartTable(table)}</details>
+${
+  !isEmpty &&
+  html`${legendList(legend)}
+<div class="drawing">${plot(drawing, slots, `${title}. ${summary}`)}</div>
+<details><summary>Figures of this chart</summary>${chartTable(heads, slots)}</details>
 `
+}</figure>`
 
 export const legendList = (entries: readonly LegendEntry[]): Html | false =>
   entries.length > 1 &&
@@ -273,15 +276,11 @@ export const legendList = (entries: readonly LegendEntry[]): Html | false =>
 
 const cell = (value: number | string | undefined): string => (value === undefined ? '–' : typeof value === 'number' ? number(value) : value)
 
-const chartTable = ({
-  heads,
-  rows,
-}: ChartTable): Html => html`<div class="scroll" tabindex="0" role="group" aria-label="Figures"><table class="compact">
-<thead><tr>${heads.map((head, index) => html`<th scope="col"${index > 0 && html` class="number"`}>${head}</th>`)}</tr></thead>
-<tbody>${rows.map(
-  ([
-    name,
-    ...figures
-  ]) => html`<tr><th scope="row">${name}</th>${figures.map((value): Value => html`<td class="number">${cell(value)}</td>`)}</tr>
+const chartTable = (heads: readonly string[], slots: readonly Slot[]): Html =>
+  html`<div class="scroll" tabindex="0" role="group" aria-label="Figures"><table class="compact">
+<thead><tr><th scope="col">Day</th>${heads.map((head) => html`<th scope="col" class="number">${head}</th>`)}</tr></thead>
+<tbody>${slots.map(
+    ({ fromAt, figures }) =>
+      html`<tr><th scope="row">${dayMonth(fromAt)}</th>${figures.map((value): Value => html`<td class="number">${cell(value)}</td>`)}</tr>
 `,
-)}</tbody></table></div>`
+  )}</tbody></table></div>`

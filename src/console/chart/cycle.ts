@@ -77,17 +77,14 @@ export function cycleChart(data: CycleData): Chart {
       fromAt: startAt,
       untilAt: endAt,
       layers,
-      slots: daysOf(data).map((day) => ({ ...day, text: slotText(day, data) })),
     },
-    table: {
-      heads: ['Day', 'Used', 'Even pace', 'Expected'],
-      rows: daysOf(data).map(({ fromAt, untilAt }) => [
-        dayMonth(fromAt),
-        usedAt(untilAt, data),
-        goal === undefined ? undefined : Math.round(goal * evenShare(untilAt, data)),
-        expectedAt(untilAt, data, last),
-      ]),
-    },
+    heads: ['Used', 'Even pace', 'Expected'],
+    slots: daysOf(data).map(({ fromAt, untilAt }) => {
+      const known = usedAt(untilAt, data)
+      const even = goal === undefined ? undefined : Math.round(goal * evenShare(untilAt, data))
+      const says = known === undefined ? undefined : `${compact(known)} used`
+      return { fromAt, untilAt, says, figures: [known, even, expectedAt(untilAt, data, last)] }
+    }),
   }
 }
 
@@ -147,9 +144,4 @@ function expectedAt(until: number, data: CycleData, last: Point): number | undef
   const after = points.findIndex(({ at }) => at >= until)
   const [from, to] = [points[after - 1] ?? last, points[after]]
   return to && Math.round(from.value + ((to.value - from.value) * (until - from.at)) / Math.max(1, to.at - from.at))
-}
-
-function slotText(day: Day, data: CycleData): string {
-  const used = usedAt(day.untilAt, data)
-  return used === undefined ? dayMonth(day.fromAt) : `${dayMonth(day.fromAt)}: ${compact(used)} used`
 }

@@ -5,7 +5,7 @@ import { type Html, html } from '../../core/escape/html.ts'
 import { DAY_MS } from '../../core/model/units.ts'
 import type { DayGrade } from '../../core/use/history.ts'
 import type { PersonDocument, PoolSeries } from '../../daemon/http/documents/types.ts'
-import { type Column, capText, column, compact, dayMonth, figure, number, table } from '../parts.ts'
+import { type Column, capText, column, compact, figure, number, table } from '../parts.ts'
 import { BAR_HEAD, meter } from './bars.ts'
 import { type Chart, type Layer, type LegendEntry, legendList, level, type Point } from './chart.ts'
 
@@ -52,13 +52,14 @@ function poolChart({ name, credits, exhaustion, days }: PoolSeries['pools'][numb
       fromAt: startAt,
       untilAt: endAt,
       layers,
-      slots: points.map(({ at, used }, index) => ({
-        fromAt: at,
-        untilAt: points[index + 1]?.at ?? Math.min(endAt, at + DAY_MS),
-        text: `${dayMonth(at)}: ${compact(used)} used`,
-      })),
     },
-    table: { heads: ['Day', 'Used', 'Dealt'], rows: points.map(({ at, used, dealt }) => [dayMonth(at), used, dealt ?? '']) },
+    heads: ['Used', 'Dealt'],
+    slots: points.map(({ at, used, dealt }, index) => ({
+      fromAt: at,
+      untilAt: points[index + 1]?.at ?? Math.min(endAt, at + DAY_MS),
+      says: `${compact(used)} used`,
+      figures: [used, dealt ?? ''],
+    })),
   }
 }
 
@@ -163,20 +164,14 @@ function chartOf(days: readonly Day[]): Chart {
     title: 'Add-on use against the cap',
     summary: summaryOf(used.at(-1)?.value, lastCap, areCapsKnown ? changes.length : undefined),
     legend: legendOf(used.length > 0, caps.length > 0, changes.length > 0),
-    plot: {
-      fromAt: startAt,
-      untilAt: endAt,
-      layers,
-      slots: days.map((day) => ({
-        fromAt: day.at,
-        untilAt: day.at + DAY_MS,
-        text: `${dayMonth(day.at)}: ${day.used === undefined ? 'use not known' : `${compact(day.used)} used`}${day.grade ? `, ${day.grade}` : ''}`,
-      })),
-    },
-    table: {
-      heads: ['Day', 'Add-on use', 'Grade', 'Cap', 'Changed'],
-      rows: days.map(({ at, used: value, grade, cap, change = '' }) => [dayMonth(at), value, grade, cap ?? 'not known', change]),
-    },
+    plot: { layers },
+    heads: ['Add-on use', 'Grade', 'Cap', 'Changed'],
+    slots: days.map(({ at, used: value, grade, cap, change = '' }) => ({
+      fromAt: at,
+      untilAt: at + DAY_MS,
+      says: `${value === undefined ? 'use not known' : `${compact(value)} used`}${grade ? `, ${grade}` : ''}`,
+      figures: [value, grade, cap ?? 'not known', change],
+    })),
   }
 }
 
