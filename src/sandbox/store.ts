@@ -252,19 +252,19 @@ const personOf = (row: PersonRow): StoredPerson => ({ ...row, disabled: row.disa
 
 function peoplePart(database: DatabaseSync): Pick<Store, 'people' | 'person' | 'savePerson' | 'removePerson'> {
   const all = query<PersonRow>(database, 'SELECT * FROM people ORDER BY id')
-  const one = query<PersonRow>(database, 'SELECT * FROM people WHERE email = :email')
   const save = command(database, 'INSERT OR REPLACE INTO people VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
   const remove = command(database, 'DELETE FROM people WHERE email = ?')
   const depart = command(database, "INSERT OR REPLACE INTO meta (name, value) VALUES ('departed', 1)")
   const leave = command(database, 'DELETE FROM members WHERE person = (SELECT id FROM people WHERE email = ?)')
   /** All people as they were last read; cleared at the first change. */
-  let roster: readonly StoredPerson[] | undefined
+  let roster: ReadonlyMap<string, StoredPerson> | undefined
+  const byEmail = (): ReadonlyMap<string, StoredPerson> => {
+    roster ??= new Map(all().map((row) => [row.email, personOf(row)]))
+    return roster
+  }
   return {
-    people() {
-      roster ??= all().map(personOf)
-      return roster
-    },
-    person: (email) => one({ email }).map(personOf)[0],
+    people: () => [...byEmail().values()],
+    person: (email) => byEmail().get(email),
     savePerson(p) {
       roster = undefined
       save(p.id, p.email, p.name, p.role, p.status, p.disabled ? 1 : 0, p.apiKey, p.signupAt)

@@ -8,12 +8,13 @@ export type Found = Readonly<Partial<Record<FindingSource, readonly Finding[]>>>
 
 /** Replaces the findings of these sources. */
 export function notice(workspace: Workspace, found: Found): void {
-  const before = Object.values(workspace.findings).flat()
+  const before = countOf(workspace.findings)
   workspace.findings = { ...workspace.findings, ...found }
-  const after = Object.values(workspace.findings).flat()
   // The usual case, kept cheap: these sources have found nothing, now or before.
-  if (before.length === after.length && Object.values(found).every((now) => now.length === 0)) return
-  const { conditions, transitions } = advance(workspace.conditions, after, workspace.clock.now())
+  if (countOf(found) === 0 && countOf(workspace.findings) === before) return
+  const { conditions, transitions } = advance(workspace.conditions, Object.values(workspace.findings).flat(), workspace.clock.now())
   workspace.conditions = conditions
   for (const transition of transitions) report(workspace, { kind: 'condition', ...transition })
 }
+
+const countOf = (found: Found): number => Object.values(found).reduce((sum, { length }) => sum + length, 0)

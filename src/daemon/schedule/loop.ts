@@ -9,6 +9,8 @@ import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { nextCycleDelay, nextGrantInstant, nextWork } from '../../core/pace/rhythm.ts'
 import { isOpen } from '../../core/plan/breaker.ts'
+import { resolveDesired } from '../../core/resolve/desired.ts'
+import type { DesiredInputs, Resolution } from '../../core/resolve/resolution.ts'
 import { collectAddOn } from '../collect/add-on.ts'
 import { keepPast } from '../collect/past.ts'
 import { collectRuns } from '../collect/runs.ts'
@@ -21,7 +23,7 @@ import { declare } from '../cycle/envelopes.ts'
 import { refreshUsage } from '../cycle/observe.ts'
 import type { CycleOptions } from '../cycle/options.ts'
 import { reconcile } from '../cycle/run.ts'
-import { cycleOf, type DesiredState, desiredState, grantsFrozen, recall, type WorkspaceState } from '../cycle/state.ts'
+import { cycleOf, desiredInputs, grantsFrozen, recall, type WorkspaceState } from '../cycle/state.ts'
 import { LedgerError } from '../ledger/error.ts'
 import { idleTelling, keepTold, type TellingState } from '../notify/outbox.ts'
 import { report, type Workspace } from '../workspace.ts'
@@ -248,7 +250,7 @@ async function focusOnChanges(workspace: Workspace, state: WorkspaceState, agend
   const { applied, desired, result } = await reconcile(workspace, state, { ...options, usage: false, focus })
   if (applied?.interrupted === 'stopped') return
   agenda.isPolicyNew = false
-  keepEntries(agenda, desired)
+  keepEntries(agenda, desired.resolution)
   if (waitsForBreaker(workspace, agenda)) return
   if (result === 'error') agenda.capsAt = Math.min(agenda.capsAt, workspace.clock.monotonic() + FAILED_PAUSE_MS)
 }
@@ -260,7 +262,7 @@ async function sweepAll(workspace: Workspace, state: WorkspaceState, agenda: Age
     agenda.capsAt = workspace.clock.monotonic() + nextCycleDelay(workspace.config.intervalMs, workspace.random.next())
   }
   if (usage) await readUsage(workspace, state, agenda, options)
-  if (!isUnchanged(agenda, workspace, state)) keepEntries(agenda, desiredStateNow(workspace, state))
+  if (!isUnchanged(agenda, workspace, state)) keepEntries(agenda, resolveDesired(inputsNow(workspace, state)))
   const readSince = isResumed ? agenda.sweepSince : undefined
   if (!isResumed) workspace.reading = await chooseReadings(workspace, state)
   const slice = workspace.reading?.slice
@@ -269,7 +271,7 @@ async function sweepAll(workspace: Workspace, state: WorkspaceState, agenda: Age
   )
   // A stopped sweep goes on later; a paused or failed one is over, and the interval decides.
   if (applied?.interrupted !== 'stopped') agenda.sweepSince = undefined
-  keepEntries(agenda, desired)
+  keepEntries(agenda, desired.resolution)
   if (waitsForBreaker(workspace, agenda)) return
   agenda.failures = result === 'error' ? agenda.failures + 1 : 0
   if (agenda.failures > 0) agenda.capsAt = Math.min(agenda.capsAt, workspace.clock.monotonic() + retryMs(agenda))
@@ -345,16 +347,16 @@ const hasNewGroups = (state: WorkspaceState): boolean => {
   return state.policy.set.groups.some((group) => !known.has(group.scope.id))
 }
 
-const desiredStateNow = (workspace: Workspace, state: WorkspaceState): DesiredState =>
-  desiredState(state, { ...workspace, settings: workspace.config })
+const inputsNow = (workspace: Workspace, state: WorkspaceState): DesiredInputs =>
+  desiredInputs(state, { ...workspace, settings: workspace.config })
 
 /** What policy asks of each scope. */
-const entriesOf = ({ resolution }: DesiredState): ReadonlyMap<ScopeKey, PolicyEntry> =>
-  new Map(resolution.desired.map((one) => [scopeKey(one.scope), one.entry]))
+const entriesOf = ({ desired }: Resolution): ReadonlyMap<ScopeKey, PolicyEntry> =>
+  new Map(desired.map((one) => [scopeKey(one.scope), one.entry]))
 
 /** Keeps what the cycle was asked, so that a grant that has begun since still counts as a change. */
-function keepEntries(agenda: Agenda, desired: DesiredState): void {
-  agenda.entries = entriesOf(desired)
+function keepEntries(agenda: Agenda, resolution: Resolution): void {
+  agenda.entries = entriesOf(resolution)
   agenda.unchanged = undefined
 }
 
@@ -373,12 +375,12 @@ function isUnchanged({ unchanged }: Agenda, { clock }: Workspace, state: Workspa
 function changedScopes(workspace: Workspace, state: WorkspaceState, agenda: Agenda): ReadonlySet<ScopeKey> {
   const before = agenda.entries
   if (!before || isUnchanged(agenda, workspace, state)) return new Set()
-  const desired = desiredStateNow(workspace, state)
-  const now = entriesOf(desired)
+  const inputs = inputsNow(workspace, state)
+  const now = entriesOf(resolveDesired(inputs))
   const changed = new Set<ScopeKey>()
   for (const [key, entry] of now) if (!isSameEntry(before.get(key) ?? UNDECLARED, entry)) changed.add(key)
   // Only the ledger asks for a restore after a grant: once the cap is not ours any more, it is done.
-  const isRestored = (key: ScopeKey, { kind }: PolicyEntry): boolean => kind === 'restore' && !desired.owned.has(key)
+  const isRestored = (key: ScopeKey, { kind }: PolicyEntry): boolean => kind === 'restore' && !inputs.owned.has(key)
   for (const [key, entry] of before) if (!now.has(key) && !isRestored(key, entry)) changed.add(key)
   if (changed.size === 0) agenda.unchanged = unchangedNow(workspace, state)
   return changed

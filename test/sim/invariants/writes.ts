@@ -148,7 +148,8 @@ export const notOurs: Invariant = {
       if (step.kind === 'landed') for (const scope of [step.scope, ...copiedTo(step.scope, scene)]) add(scope, step.to)
       if (step.kind === 'answered' && step.scope !== undefined && step.observed !== undefined) {
         last.set(`${step.process} ${step.scope}`, step.observed)
-        if (step.observed !== 'unknown' && isAskedOf(step.scope, step.observed, scene)) add(step.scope, step.observed)
+        const isNew = step.observed !== 'unknown' && !ours.get(step.scope)?.has(step.observed)
+        if (isNew && isAskedOf(step.scope, step.observed, scene)) add(step.scope, step.observed)
       }
       const write = asWrite(step)
       if (write?.to !== 'none') return
