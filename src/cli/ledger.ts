@@ -4,7 +4,7 @@
 import type { Command } from 'commander'
 import { plain } from '../core/escape/terminal.ts'
 import { parseScope, scopeKey } from '../core/model/scope.ts'
-import { type CopyEnd, copyLedger } from '../daemon/ledger/store.ts'
+import { type CopyEnd, copyLedger, countRows } from '../daemon/ledger/sql/copy.ts'
 import type { Ledger } from '../ports.ts'
 import { addLedgerFlags, addUsedFlags, examples, type NetworkFlags } from './shared/args.ts'
 import { type Cli, CommandError, EXIT, UsageError } from './shared/context.ts'
@@ -118,7 +118,7 @@ export async function copyCommand(from: string, to: string, cli: Cli): Promise<v
 async function copyBetween(from: CopyEnd, to: CopyEnd, cli: Cli, signal: AbortSignal): Promise<number> {
   const progress = await sweepProgress('copying the ledger', cli.stderr, signal)
   try {
-    progress.expect({ length: await from.count() })
+    progress.expect({ length: await countRows(from) })
     return await copyLedger(from, to, (rows) => {
       signal.throwIfAborted()
       progress.some(rows.length)

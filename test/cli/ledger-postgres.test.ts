@@ -50,7 +50,7 @@ describe.skipIf(!hasPostgres)('with a ledger in PostgreSQL', () => {
     const address = await used()
     const checked = await cli('ledger', 'check', '--ledger', address)
     expect(checked).toMatchObject({ code: 0, stderr: '' })
-    expect(checked.stdout).toContain(': whole, schema version 1\n')
+    expect(checked.stdout).toContain(': whole, schema version 5\n')
     expect(checked.stdout).toContain('pg_amcheck')
     expect(checked.stdout).toMatch(/acme +https:\/\/acme\.example +1 +0 +0 +0 +0/)
     const copy = join(folder, 'copy.db')

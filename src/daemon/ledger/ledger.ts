@@ -4,11 +4,11 @@
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Clock } from '../../ports.ts'
-import { bind, bindings, type LedgerMode } from './adapter.ts'
+import type { LedgerMode } from './adapter.ts'
 import { corrupt, fromFileSystem, LedgerError } from './error.ts'
 import { isPostgresAddress, otherScheme, shownAddress } from './postgres/address.ts'
 import type { Fence } from './postgres/writer.ts'
-import { backupLedger, checkLedger, damage, pruneHistory } from './sqlite/care.ts'
+import { backupLedger, checkLedger, damage } from './sqlite/care.ts'
 import {
   createPrivately,
   forReading,
@@ -22,20 +22,9 @@ import {
   openDatabase,
   takeLock,
 } from './sqlite/database.ts'
-import { sqliteRows, type Versions } from './sqlite/rows.ts'
+import { sqliteCopy, sqliteDatabase } from './sqlite/dialect.ts'
 import { create, schemaVersion } from './sqlite/schema.ts'
-import {
-  COPY_TABLES,
-  type CopyEnd,
-  type CopyReader,
-  type CopyRow,
-  type CopyTable,
-  type CopyWriter,
-  columnNames,
-  type LedgerStore,
-} from './store.ts'
-import { pacesIn, pausesIn } from './values/rows.ts'
-import { workspaceLedger } from './workspace.ts'
+import { type LedgerStore, storeOn } from './store.ts'
 
 export type { LedgerMode } from './adapter.ts'
 export type { LedgerReport, LedgerStore } from './store.ts'
@@ -169,41 +158,15 @@ interface StoreParts {
 
 const sharing = (database: LedgerDatabase, parts: StoreParts): LedgerStore => ({ ...store(database, parts), share: database.share })
 
-function store(database: LedgerDatabase, { mode, clock, exists, lock }: StoreParts): LedgerStore {
-  const versions: Versions = new Map()
+function store(database: LedgerDatabase, { lock, ...parts }: StoreParts): LedgerStore {
   return {
-    file: database.file,
-    exists,
-    async workspace(name, baseUrl, options) {
-      const binding = bind(database, name, baseUrl, { mode, now: clock.now(), rebind: options?.rebind ?? false })
-      const rowsOf = (id: number) => sqliteRows({ database, workspace: name, binding: id, versions })
-      const setAside = async () => bindings(database, name).flatMap(({ id }) => (id === binding ? [] : [rowsOf(id)]))
-      return workspaceLedger({ rows: rowsOf(binding), clock, isKeeper: mode === 'write', setAside })
-    },
-    workspaces: async () => bindings(database).map(({ id: _, ...binding }) => binding),
-    pauses: async (now) =>
-      pausesIn(
-        database.file,
-        database
-          .all('SELECT id, workspace, data FROM pause')
-          .map((row) => ({ ...row, id: Number(row['id']), workspace: String(row['workspace']), data: row['data'] })),
-        now,
-      ),
-    paces: async (workspaces) => {
-      const rows = database.all(
-        "SELECT workspace, data FROM fact JOIN binding ON binding.id = fact.binding WHERE binding.current = 1 AND name = 'pace'",
-      )
-      return pacesIn(
-        rows.flatMap(({ workspace, data }) => (workspaces.includes(String(workspace)) ? [{ workspace: String(workspace), data }] : [])),
-      )
-    },
+    ...storeOn(sqliteDatabase(database), parts),
     probe: async () => {
-      database.write(() => database.run('UPDATE binding SET bound_at = bound_at WHERE id = (SELECT min(id) FROM binding)'))
+      database.write(() => database.all('UPDATE binding SET bound_at = bound_at WHERE id = (SELECT min(id) FROM binding)'))
     },
-    prune: async (now) => pruneHistory(database, now),
-    check: async () => checkLedger(database, exists),
+    check: () => checkLedger(database, parts.exists),
     async backup(target) {
-      if (!exists) throw new LedgerError('LEDGER_BACKUP', `no copy was made: there is no ledger at ${database.file} yet`)
+      if (!parts.exists) throw new LedgerError('LEDGER_BACKUP', `no copy was made: there is no ledger at ${database.file} yet`)
       backupLedger(database, target)
     },
     copyEnd: async () => sqliteCopy(database),
@@ -213,59 +176,3 @@ function store(database: LedgerDatabase, { mode, clock, exists, lock }: StorePar
     },
   }
 }
-
-// The end of a copy in SQLite.
-
-const AT_A_TIME = 1_000
-
-function sqliteCopy(database: LedgerDatabase): CopyEnd {
-  const within = async <T>(begin: string, body: () => Promise<T>): Promise<T> => {
-    database.execute(begin)
-    try {
-      const result = await body()
-      database.execute('COMMIT')
-      return result
-    } catch (error) {
-      database.execute('ROLLBACK')
-      throw error
-    }
-  }
-  return {
-    name: database.file,
-    count: async () => COPY_TABLES.reduce((sum, { name }) => sum + Number(database.get(`SELECT count(*) AS n FROM ${name}`)?.['n']), 0),
-    read: (body) => within('BEGIN', () => body(reader(database))),
-    fill: (body) => within('BEGIN IMMEDIATE', () => body(writer(database))),
-  }
-}
-
-const reader = (database: LedgerDatabase): CopyReader => ({
-  async *rows(table) {
-    let batch: CopyRow[] = []
-    for (const row of database.each(`SELECT ${columnNames(table)} FROM ${table.name}`)) {
-      batch.push(table.columns.map(([name, kind]) => columnValue(row[name], kind)))
-      if (batch.length < AT_A_TIME) continue
-      yield batch
-      batch = []
-    }
-    if (batch.length > 0) yield batch
-  },
-  lastIntent: async () => Number(database.get("SELECT seq FROM sqlite_sequence WHERE name = 'intent'")?.['seq'] ?? 0),
-})
-
-function columnValue(kept: unknown, kind: CopyTable['columns'][number][1]): CopyRow[number] {
-  if (kept === null) return null
-  if (kind === 'flag') return kept === 1
-  return kind === 'number' ? Number(kept) : String(kept)
-}
-
-const writer = (database: LedgerDatabase): CopyWriter => ({
-  ...reader(database),
-  async put(table, rows) {
-    const sql = `INSERT INTO ${table.name} (${columnNames(table)}) VALUES (${table.columns.map(() => '?').join(', ')})`
-    for (const row of rows) database.run(sql, ...row.map((value) => (typeof value === 'boolean' ? Number(value) : value)))
-  },
-  async goOnAfter(lastIntent) {
-    database.run("DELETE FROM sqlite_sequence WHERE name = 'intent'")
-    database.run("INSERT INTO sqlite_sequence (name, seq) VALUES ('intent', ?)", lastIntent)
-  },
-})

@@ -1,126 +1,16 @@
-// The interface of an open ledger in any database, and the copy of a whole ledger from one database to another, which is compared afterwards.
-
-import { createHash } from 'node:crypto'
+// An open ledger: its interface, and what is the same in every database.
 import type { Pause } from '../../core/model/change.ts'
 import type { Instant } from '../../core/model/units.ts'
-import type { LeaseTable, Ledger, LedgerFacts } from '../../ports.ts'
-import type { Binding } from './adapter.ts'
-import { LedgerError } from './error.ts'
+import type { Clock, LeaseTable, Ledger, LedgerFacts } from '../../ports.ts'
+import type { LedgerMode } from './adapter.ts'
+import { type Binding, bind, bindings } from './sql/bindings.ts'
+import { type BindingReport, prune } from './sql/care.ts'
+import type { CopyEnd } from './sql/copy.ts'
+import { workspaceRows } from './sql/rows.ts'
+import { type SqlDatabase, textKept } from './sql/statement.ts'
 import type { SharedCopy } from './sqlite/database.ts'
-
-/** The type of a column; a `key` is a text that rows are searched by. */
-type ColumnKind = 'number' | 'flag' | 'key' | 'data'
-
-export interface CopyTable {
-  readonly name: string
-  readonly columns: readonly (readonly [name: string, kind: ColumnKind])[]
-}
-
-const ID = ['id', 'number'] as const
-const BINDING = ['binding', 'number'] as const
-const DATA = ['data', 'data'] as const
-
-/** In an order in which each row comes after the rows that it refers to. */
-export const COPY_TABLES: readonly CopyTable[] = [
-  { name: 'binding', columns: [ID, ['workspace', 'key'], ['base_url', 'key'], ['bound_at', 'number'], ['current', 'flag']] },
-  { name: 'owned', columns: [ID, BINDING, ['scope', 'key'], DATA] },
-  { name: 'intent', columns: [ID, BINDING, DATA] },
-  { name: 'history', columns: [ID, BINDING, ['at', 'number'], ['scope', 'key'], DATA] },
-  { name: 'approval', columns: [ID, BINDING, ['hold', 'key'], DATA] },
-  { name: 'quarantine', columns: [ID, BINDING, ['scope', 'key'], DATA] },
-  { name: 'fact', columns: [ID, BINDING, ['name', 'key'], DATA] },
-  { name: 'pause', columns: [ID, ['workspace', 'key'], DATA] },
-  {
-    name: 'run_use',
-    columns: [BINDING, ['day', 'number'], ['scope', 'key'], ['model', 'key'], ['mode', 'key'], ['messages', 'number'], ['cents', 'number']],
-  },
-  { name: 'person', columns: [ID, BINDING, ['email', 'key'], ['highest', 'number'], ['last_day', 'number']] },
-  { name: 'person_use', columns: [BINDING, ['day', 'number'], ['person', 'number'], ['cents', 'number'], ['told', 'flag']] },
-  { name: 'known_days', columns: [ID, BINDING, ['email', 'key'], DATA] },
-  {
-    name: 'add_on_use',
-    columns: [BINDING, ['day', 'number'], ['person', 'number'], ['model', 'key'], ['cents', 'number'], ['add_on_cents', 'number']],
-  },
-  { name: 'use_reading', columns: [BINDING, ['at', 'number'], ['cents', 'number']] },
-]
-
-export const columnNames = ({ columns }: CopyTable): string => columns.map(([name]) => name).join(', ')
-
-/** The values of a row in the order of its table's columns. */
-export type CopyRow = readonly (string | number | boolean | null)[]
-
-export interface CopyReader {
-  /** All rows of a table, in batches. */
-  rows(table: CopyTable): AsyncIterable<readonly CopyRow[]>
-  /** The highest id that an intent ever had; no later intent may have it. */
-  lastIntent(): Promise<number>
-}
-
-export interface CopyWriter extends CopyReader {
-  put(table: CopyTable, rows: readonly CopyRow[]): Promise<void>
-  /** New ids start after the copied ones; ids of intents also after this one. */
-  goOnAfter(lastIntent: number): Promise<void>
-}
-
-/** One end of a copy. The store holds every workspace until the copy ends. */
-export interface CopyEnd {
-  readonly name: string
-  count(): Promise<number>
-  /** Reads one state of the ledger, even if other processes write meanwhile. */
-  read<T>(body: (reader: CopyReader) => Promise<T>): Promise<T>
-  /** One transaction, rolled back when `body` rejects. */
-  fill<T>(body: (writer: CopyWriter) => Promise<T>): Promise<T>
-}
-
-/** Resolves with the number of copied rows. Rejects with LEDGER_BACKUP, and leaves the target unchanged then. */
-export async function copyLedger(from: CopyEnd, to: CopyEnd, onRows: (rows: readonly unknown[]) => void): Promise<number> {
-  if ((await to.count()) > 0) throw notCopied(from, `${to.name} holds records already; name an empty ledger`)
-  return from.read((reader) =>
-    to.fill(async (writer) => {
-      let copied = 0
-      for (const table of COPY_TABLES) {
-        const read = digest()
-        for await (const rows of reader.rows(table)) {
-          for (const row of rows) read.add(row)
-          await writer.put(table, rows)
-          copied += rows.length
-          onRows(rows)
-        }
-        const written = digest()
-        for await (const rows of writer.rows(table)) for (const row of rows) written.add(row)
-        if (read.value() !== written.value()) {
-          throw notCopied(from, `table ${table.name} read back differs from what was written to ${to.name}`)
-        }
-      }
-      await writer.goOnAfter(await reader.lastIntent())
-      return copied
-    }),
-  )
-}
-
-const notCopied = ({ name }: CopyEnd, why: string): LedgerError => new LedgerError('LEDGER_BACKUP', `no copy was made of ${name}: ${why}`)
-
-/** A digest that does not depend on the order of rows, because databases sort texts differently. */
-function digest() {
-  let sum = 0n
-  let count = 0
-  return {
-    add(row: CopyRow): void {
-      sum += BigInt(`0x${createHash('sha256').update(JSON.stringify(row)).digest('hex')}`)
-      count += 1
-    },
-    value: (): string => `${count} ${sum}`,
-  }
-}
-
-/** How many records one workspace has at one address. */
-export interface BindingReport extends Omit<Binding, 'id'> {
-  readonly owned: number
-  readonly openIntents: number
-  readonly history: number
-  readonly approvals: number
-  readonly quarantined: number
-}
+import { pacesIn, pausesIn } from './values/rows.ts'
+import { workspaceLedger } from './workspace.ts'
 
 /** The result of `ledger check`. */
 export interface LedgerReport {
@@ -185,4 +75,40 @@ export interface LedgerStore {
   copyEnd(): Promise<CopyEnd>
   /** Frees the lock, and closes the file or the connections. A second call does nothing. */
   close(): Promise<void>
+}
+
+interface StoreParts {
+  readonly mode: LedgerMode
+  readonly clock: Clock
+  readonly exists: boolean
+  /** Takes the right to write a workspace. */
+  claim?(workspace: string): Promise<void>
+}
+
+type Common = 'file' | 'exists' | 'workspace' | 'workspaces' | 'pauses' | 'paces' | 'prune'
+
+/** What a store does by SQL alone. */
+export function storeOn(database: SqlDatabase, { mode, clock, exists, claim }: StoreParts): Pick<LedgerStore, Common> {
+  const { name: file, ask } = database
+  const datas = async (sql: string) =>
+    (await ask({ sql })).map((row) => ({ id: Number(row['id']), workspace: textKept(row['workspace']), data: row['data'] }))
+  return {
+    ...{ file, exists },
+    async workspace(name, baseUrl, { rebind = false } = {}) {
+      // Before anything is changed, because the holder may use another address.
+      if (mode === 'write') await claim?.(name)
+      const binding = await bind(database, name, baseUrl, { mode, now: clock.now(), rebind })
+      const rowsOf = (id: number) => workspaceRows(database, { workspace: name, binding: id })
+      const setAside = async () => (await bindings(database, name)).flatMap(({ id }) => (id === binding ? [] : [rowsOf(id)]))
+      return workspaceLedger({ rows: rowsOf(binding), clock, isKeeper: mode === 'write', setAside })
+    },
+    workspaces: async () => (await bindings(database)).map(({ id: _, ...binding }) => binding),
+    pauses: async (now) => pausesIn(file, await datas('SELECT id, workspace, data FROM @pause'), now),
+    async paces(workspaces) {
+      const sql =
+        "SELECT fact.id, workspace, data FROM @fact JOIN @binding ON binding.id = fact.binding WHERE binding.current AND name = 'pace'"
+      return pacesIn((await datas(sql)).filter((row) => workspaces.includes(row.workspace)))
+    },
+    prune: (now) => prune(database, now),
+  }
 }

@@ -33,7 +33,7 @@ test('an undamaged ledger is reported with its version and its records, without 
   expect(await store.check()).toEqual({
     file,
     exists: true,
-    schemaVersion: 4,
+    schemaVersion: 5,
     problems: [],
     workspaces: [
       {

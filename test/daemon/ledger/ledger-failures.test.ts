@@ -16,8 +16,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import type { LedgerMode } from '../../../src/daemon/ledger/adapter.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
+import { workspaceRows } from '../../../src/daemon/ledger/sql/rows.ts'
 import { type LedgerDatabase, openDatabase } from '../../../src/daemon/ledger/sqlite/database.ts'
-import { sqliteRows } from '../../../src/daemon/ledger/sqlite/rows.ts'
+import { sqliteDatabase } from '../../../src/daemon/ledger/sqlite/dialect.ts'
 import { create } from '../../../src/daemon/ledger/sqlite/schema.ts'
 import { workspaceLedger } from '../../../src/daemon/ledger/workspace.ts'
 import { fakeClock } from '../../support/clock.ts'
@@ -87,7 +88,7 @@ const REFUSED: readonly Refused[] = [
   [
     'a ledger of a newer version',
     'LEDGER_NEWER',
-    'its schema version is 7, this one knows 4',
+    'its schema version is 7, this one knows 5',
     async () => {
       const file = await usedLedger()
       withSqlite(file, 'PRAGMA user_version = 7')
@@ -222,7 +223,7 @@ test('a ledger that was moved while in use records nothing more, because the rec
 
 const ledgerOn = (database: LedgerDatabase) =>
   workspaceLedger({
-    rows: sqliteRows({ database, workspace: 'acme', binding: 1, versions: new Map() }),
+    rows: workspaceRows(sqliteDatabase(database), { workspace: 'acme', binding: 1 }),
     clock: fakeClock(),
     isKeeper: true,
   })

@@ -44,7 +44,7 @@ test('a transaction that was under way at kill -9 is rolled back', async () => {
     await ledger.commit()
     const database = openDatabase('${file}', { readOnly: false })
     database.write(() => {
-      database.run("UPDATE fact SET data = '2'")
+      database.all("UPDATE fact SET data = '2'")
       writeSync(1, 'ready')
       process.kill(process.pid, 'SIGKILL')
     })

@@ -2,10 +2,12 @@
 
 import type { Pause } from '../../../src/core/model/change.ts'
 import type { Instant } from '../../../src/core/model/units.ts'
-import { bindings, type Snapshot } from '../../../src/daemon/ledger/adapter.ts'
+import type { Snapshot } from '../../../src/daemon/ledger/adapter.ts'
 import { keptRows } from '../../../src/daemon/ledger/forget.ts'
+import { bindingOf, bindingsSql } from '../../../src/daemon/ledger/sql/bindings.ts'
+import { pauseSql, presentSql, snapshotOf } from '../../../src/daemon/ledger/sql/rows.ts'
 import { type LedgerDatabase, openDatabase } from '../../../src/daemon/ledger/sqlite/database.ts'
-import { pauseRow, readRows } from '../../../src/daemon/ledger/sqlite/rows.ts'
+import { statementsIn } from '../../../src/daemon/ledger/sqlite/dialect.ts'
 import { readRow } from '../../../src/daemon/ledger/values/rows.ts'
 import { approval, intent, ownedCap, pause, quarantined } from '../../../src/daemon/ledger/values/values.ts'
 import { factsKept } from '../../../src/daemon/ledger/workspace.ts'
@@ -43,6 +45,7 @@ function once<T>(make: () => T): () => T {
 /** Opens the file for reading; it has to exist. */
 export function openDisk(file: string, workspace: string): OpenDisk {
   const database: LedgerDatabase = openDatabase(file, { readOnly: true })
+  const run = statementsIn(database)
   const facts = keptRows(() => undefined)
   const fact = factsKept(file, facts)
   let seen: { readonly version: unknown; readonly content: DiskContent } | undefined
@@ -50,8 +53,10 @@ export function openDisk(file: string, workspace: string): OpenDisk {
   const now = (): DiskContent => {
     const version = database.get('PRAGMA data_version')?.['data_version']
     if (seen && seen.version === version) return seen.content
-    const binding = bindings(database).find((one) => one.workspace === workspace && one.current)
-    const { tables, intents } = readRows(database, binding?.id ?? 0, Number.MAX_SAFE_INTEGER)
+    const binding = run(bindingsSql(workspace))
+      .map(bindingOf)
+      .find((one) => one.current)
+    const { tables, intents } = snapshotOf(run(presentSql(binding?.id ?? 0)), [])
     facts.replace(tables.fact)
     const content = contentOf(file, tables, intents)
     seen = { version, content }
@@ -67,7 +72,7 @@ export function openDisk(file: string, workspace: string): OpenDisk {
       return fact(name)
     },
     pause(now) {
-      const row = pauseRow(database, workspace)
+      const [row] = run(pauseSql(workspace))
       const kept = row && readRow(file, 'pause', row, pause)
       return kept && kept.untilAt > now ? kept : undefined
     },

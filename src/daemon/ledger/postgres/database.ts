@@ -7,6 +7,7 @@ import { messageOf } from '../../../core/model/problem.ts'
 import { FileError, readWhole, whyUnreadAndCode } from '../../../files.ts'
 import type { Clock } from '../../../ports.ts'
 import { LedgerError } from '../error.ts'
+import type { Row } from '../sql/statement.ts'
 import { MAX_PASSWORD_FILE_BYTES, passwordFileOf, passwordFor, shownAddress, targetOf } from './address.ts'
 import { fromPostgres, isBroken, isWithoutTls } from './error.ts'
 
@@ -70,7 +71,7 @@ export function createSlots({ count, patienceMs, clock, refused }: SlotsOptions)
   }
 }
 
-export type Row = Readonly<Record<string, unknown>>
+/** Lists are of one column of several rows. */
 export type Value = string | number | boolean | null | readonly (string | number | null)[]
 
 /** Runs one statement. */

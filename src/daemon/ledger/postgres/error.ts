@@ -1,12 +1,6 @@
 // Turns failures of PostgreSQL and of the connection to it into LedgerErrors, which say what to do. Raw errors of the driver never leave the
-// ledger, and no message contains a password. Also how texts are stored that PostgreSQL does not take.
+// ledger, and no message contains a password.
 import { type LedgerCode, LedgerError } from '../error.ts'
-
-/** A text as it is stored. */
-export const keptText = (text: string): string => (/[\\\0]/.test(text) ? text.replace(/\\/g, '\\\\').replaceAll('\0', '\\0') : text)
-
-/** The text of a stored one. */
-export const textKept = (kept: unknown): string => String(kept).replace(/\\(.)/gs, (_, sign: string) => (sign === '0' ? '\0' : sign))
 
 interface Meaning {
   readonly code: LedgerCode

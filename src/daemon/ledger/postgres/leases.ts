@@ -3,8 +3,8 @@
 import { type Heartbeat, type HeartbeatAnswer, type HeldWorkspace, LEASED_WRITE_MS, type LeaseRow } from '../../../core/replicas/lease.ts'
 import type { LeaseTable } from '../../../ports.ts'
 import { LedgerError } from '../error.ts'
-import type { PostgresDatabase, Query, Row } from './database.ts'
-import { keptText, textKept } from './error.ts'
+import { keptText, type Row, textKept } from '../sql/statement.ts'
+import type { PostgresDatabase, Query } from './database.ts'
 import { mustBeKnown } from './schema.ts'
 
 /** Identifies the era of a server, which ends when a standby takes its place. The first expression that the server allows counts. */

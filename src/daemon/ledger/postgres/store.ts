@@ -1,155 +1,63 @@
-// A ledger in PostgreSQL, with the same modes as a ledger in a file: its bindings, its end of a copy, its check, and what `doctor` asks of the
-// server. In place of SQLite's file lock, `run` and `apply` hold a lock or a lease on each workspace.
-import { DAY_MS, type Instant } from '../../../core/model/units.ts'
+// A ledger in PostgreSQL, with the same modes as a ledger in a file: its records, its end of a copy, and what `doctor` asks of the server. In place of SQLite's file lock, `run` and `apply` hold a lock or a lease on each workspace.
 import type { Clock } from '../../../ports.ts'
-import { type Binding, type BindOptions, chosen, type LedgerMode, NO_BINDING } from '../adapter.ts'
+import type { LedgerMode } from '../adapter.ts'
 import { LedgerError } from '../error.ts'
-import { HISTORY_DAYS, MAX_PROBLEMS, TABLES } from '../sqlite/care.ts'
-import {
-  type BindingReport,
-  COPY_TABLES,
-  type CopyEnd,
-  type CopyReader,
-  type CopyRow,
-  type CopyTable,
-  type CopyWriter,
-  columnNames,
-  type LedgerReport,
-  type LedgerStore,
-  type ServerReport,
-} from '../store.ts'
-import type { Decode } from '../values/decode.ts'
-import { pacesIn, pausesIn, readRow } from '../values/rows.ts'
-import { workspaceLedger } from '../workspace.ts'
-import { openPostgres, type PostgresDatabase, type Query, type Row } from './database.ts'
-import { keptText, textKept } from './error.ts'
+import { bindings } from '../sql/bindings.ts'
+import { checkRows } from '../sql/care.ts'
+import { recording, statementsOf } from '../sql/changes.ts'
+import type { CopyEnd } from '../sql/copy.ts'
+import { type Change, carriedOutBy, keptText, type SqlDatabase, type Steps } from '../sql/statement.ts'
+import { SCHEMA_VERSION, TABLES } from '../sql/tables.ts'
+import { type LedgerStore, type ServerReport, storeOn } from '../store.ts'
+import { openPostgres, type PostgresDatabase, type Query } from './database.ts'
+import { asking } from './dialect.ts'
 import { postgresLeases } from './leases.ts'
-import { postgresRows } from './rows/rows.ts'
-import { pruneUse } from './rows/use.ts'
-import { migratePostgres, POSTGRES_VERSION, postgresVersion, VERSION_SQL } from './schema.ts'
-import { type Fence, fencedWriter, freeWriter, lockingWriter, noWriter, readOnly, type Writer } from './writer.ts'
+import { makeSchema, postgresVersion, VERSION_SQL } from './schema.ts'
+import { singleOf } from './single.ts'
+import { type Fence, fencedWriter, freeWriter, lockingWriter, noWriter, readOnly, versioned, type Writer } from './writer.ts'
 
-const ROWS_AT_ONCE = 1_000
-
-export const postgresCopy = (database: PostgresDatabase): CopyEnd => ({
-  name: database.name,
-  async count() {
-    const counts = COPY_TABLES.map(({ name }) => `(SELECT count(*) FROM capkeeper.${name})`)
-    const [row] = await database.query(`SELECT ${counts.join(' + ')} AS n`)
-    return Number(row?.['n'])
-  },
-  read: (body) => database.transaction((query) => body(reader(query)), 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY'),
-  fill: (body) => database.transaction((query) => body(writer(query))),
-})
-
-const reader = (query: Query): CopyReader => ({
-  async *rows(table) {
-    await query(`DECLARE copied NO SCROLL CURSOR FOR SELECT ${columnNames(table)} FROM capkeeper.${table.name}`)
-    for (;;) {
-      const rows = await query(`FETCH ${ROWS_AT_ONCE} FROM copied`)
-      if (rows.length > 0) yield rows.map((row) => rowOf(table, row))
-      if (rows.length < ROWS_AT_ONCE) break
-    }
-    await query('CLOSE copied')
-  },
-  async lastIntent() {
-    const [row] = await query('SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM capkeeper.intent_id_seq')
-    return Number(row?.['last'])
-  },
-})
-
-const rowOf = ({ columns }: CopyTable, row: Row): CopyRow =>
-  columns.map(([name, kind]) => {
-    const kept = row[name]
-    if (kept === null) return null
-    if (kind === 'number') return Number(kept)
-    if (kind === 'flag') return kept === true
-    return kind === 'key' ? textKept(kept) : String(kept)
-  })
-
-/** Instants may have fractions of a millisecond. */
-const typeOf = (name: string, kind: CopyTable['columns'][number][1]): string => {
-  if (kind === 'flag') return 'boolean'
-  if (kind !== 'number') return 'text'
-  return name === 'at' || name === 'bound_at' ? 'double precision' : 'bigint'
-}
-
-const writer = (query: Query): CopyWriter => ({
-  ...reader(query),
-  async put(table, rows) {
-    const lists = table.columns.map(([name, kind], index) => `$${index + 1}::${typeOf(name, kind)}[]`)
-    const values = table.columns.map(([, kind], index) =>
-      rows.map((row) => {
-        const value = row[index] ?? null
-        if (typeof value === 'boolean') return String(value)
-        return kind === 'key' && value !== null ? keptText(String(value)) : value
-      }),
-    )
-    await query(`INSERT INTO capkeeper.${table.name} (${columnNames(table)}) SELECT * FROM unnest(${lists.join(', ')})`, values)
-  },
-  async goOnAfter(lastIntent) {
-    for (const { name, columns } of COPY_TABLES) {
-      if (!columns.some(([column]) => column === 'id')) continue
-      const least = name === 'intent' ? lastIntent : 0
-      await query(
-        `SELECT setval(pg_get_serial_sequence('capkeeper.${name}', 'id'), greatest(1, $1::bigint, (SELECT max(id) FROM capkeeper.${name})),
-           greatest($1::bigint, (SELECT max(id) FROM capkeeper.${name})) > 0)`,
-        [least],
-      )
-    }
-  },
-})
-
-/** All bindings, or those of one workspace, by name, the current one of a name first. */
-export async function bindings(query: Query, only?: string): Promise<readonly Binding[]> {
-  // Filtered, because all bindings for each of a thousand workspaces would be a million rows.
-  const rows = await query(
-    `SELECT * FROM capkeeper.binding WHERE $1::text IS NULL OR workspace = $1 ORDER BY workspace, current DESC, bound_at DESC, id`,
-    [only === undefined ? null : keptText(only)],
-  )
-  return rows.map((row) => ({
-    id: Number(row['id']),
-    workspace: textKept(row['workspace']),
-    baseUrl: textKept(row['base_url']),
-    current: row['current'] === true,
-    boundAt: Number(row['bound_at']),
-  }))
-}
-
-/** The id of the binding to use; see `../adapter.ts`. Rejects with LEDGER_BOUND. */
-export async function bind(
-  database: PostgresDatabase,
-  workspace: string,
-  baseUrl: string | undefined,
-  options: BindOptions,
-): Promise<number> {
-  const choose = async (query: Query): Promise<number | undefined> =>
-    chosen({ all: await bindings(query, workspace), ledger: database.name }, workspace, baseUrl, options)
-  const known = await choose(database.query)
-  if (known !== undefined) return known
-  if (options.mode === 'read') return NO_BINDING
-  return database.transaction(async (query) => {
-    await query('LOCK TABLE capkeeper.binding IN SHARE ROW EXCLUSIVE MODE')
-    return (await choose(query)) ?? make(query, workspace, baseUrl, options)
-  })
-}
-
-async function make(query: Query, workspace: string, baseUrl: string | undefined, { now }: BindOptions): Promise<number> {
-  const url = keptText(baseUrl ?? '')
-  const name = keptText(workspace)
-  const [claimed] = await query("SELECT id FROM capkeeper.binding WHERE workspace = $1 AND base_url = '' AND current", [name])
-  if (claimed) {
-    await query('UPDATE capkeeper.binding SET base_url = $1, bound_at = $2 WHERE id = $3', [url, now, Number(claimed['id'])])
-    return Number(claimed['id'])
+/** A ledger in PostgreSQL as a database that every ledger can use. */
+export function ledgerIn(database: PostgresDatabase, writer: Writer): SqlDatabase {
+  const { name, query, transaction } = database
+  return {
+    name,
+    ask: asking(query),
+    transaction: (steps, isAlone) =>
+      transaction(
+        versioned(name, (own) => carriedOutBy(isAlone ? alone(steps) : steps(), asking(own))),
+        VERSION_SQL,
+      ),
+    async record(place, changes) {
+      const { workspace, binding } = place
+      const all = changes.flatMap((change) => [...statementsOf(change, place), ...(change.kind === 'forget' ? [notShown(workspace)] : [])])
+      const single = await writer.single(workspace, (under) => singleOf(binding, all, under))
+      const refused = single?.isClosed === false ? all.find(({ as }) => as === 'closed')?.refused : undefined
+      if (refused) throw refused()
+      return single ?? writer.write(workspace, (own) => carriedOutBy(recording(place, all, name), asking(own)))
+    },
   }
-  await query('UPDATE capkeeper.binding SET current = false WHERE workspace = $1', [name])
-  const [made] = await query(
-    `INSERT INTO capkeeper.binding (workspace, base_url, bound_at, current) VALUES ($1, $2, $3, true)
-     ON CONFLICT (workspace, base_url) DO UPDATE SET current = true, bound_at = excluded.bound_at RETURNING id`,
-    [name, url, now],
-  )
-  return Number(made?.['id'])
 }
+
+function* alone<T>(steps: () => Steps<T>): Steps<T> {
+  yield { sql: 'LOCK TABLE @binding IN SHARE ROW EXCLUSIVE MODE' }
+  return yield* steps()
+}
+
+/** The holder of the workspace saves what it shows again, without the person. */
+const notShown = (workspace: string): Change => ({ sql: 'DELETE FROM @shown WHERE workspace = ?1', values: [keptText(workspace)] })
+
+const copyOf = ({ name, transaction }: PostgresDatabase): CopyEnd => ({
+  name,
+  read: (body) => transaction((query) => body(asking(query)), 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY'),
+  fill: (body) => transaction((query) => body(asking(query))),
+  lastIntent: { sql: 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM capkeeper.intent_id_seq' },
+  goOnAfter: (lastIntent) =>
+    TABLES.filter(({ columns }) => columns.includes('id')).map(({ name: table }) => ({
+      sql: `SELECT setval(pg_get_serial_sequence('capkeeper.${table}', 'id'), greatest(1, $1::bigint, (SELECT max(id) FROM capkeeper.${table})),
+        greatest($1::bigint, (SELECT max(id) FROM capkeeper.${table})) > 0)`,
+      values: [table === 'intent' ? lastIntent : 0],
+    })),
+})
 
 export interface PostgresStoreOptions {
   readonly address: string
@@ -165,13 +73,11 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const { address, env, clock, mode } = options
   const database = openPostgres({ address, env, clock })
   try {
-    if (mode !== 'read') await migratePostgres(database)
-    const version = await postgresVersion(database.query, database.name)
-    if (version === 0) {
+    if (mode !== 'read') await makeSchema(database)
+    else if ((await postgresVersion(database.query, database.name)) === 0) {
       await database.close()
       return undefined
     }
-    if (version < POSTGRES_VERSION) throw olderSchema(database.name, version)
     return store(database, options)
   } catch (error) {
     await database.close()
@@ -195,12 +101,6 @@ export const noBackupHere = (name: string): LedgerError =>
     `${name} is in PostgreSQL: copy it with pg_dump --schema=capkeeper, or with the backups of your database`,
   )
 
-const olderSchema = (name: string, version: number): LedgerError =>
-  new LedgerError(
-    'LEDGER_UNREADABLE',
-    `${name} has schema version ${version}, and this capkeeper reads ${POSTGRES_VERSION}; start run or apply with it once, or use the older capkeeper`,
-  )
-
 function writerFor(database: PostgresDatabase, { mode, fence, clock }: PostgresStoreOptions): Writer {
   if (mode === 'read') return noWriter(database)
   if (mode === 'note') return freeWriter(database)
@@ -210,45 +110,22 @@ function writerFor(database: PostgresDatabase, { mode, fence, clock }: PostgresS
 function store(database: PostgresDatabase, options: PostgresStoreOptions): LedgerStore {
   const { mode, clock } = options
   const writer = writerFor(database, options)
+  const ledger = ledgerIn(database, writer)
   let closed: Promise<void> | undefined
   return {
-    file: database.name,
-    exists: true,
-    async workspace(name, baseUrl, { rebind = false } = {}) {
-      // Before anything is changed, because the holder may use another address.
-      if (mode === 'write') await writer.claim(name)
-      const binding = await bind(database, name, baseUrl, { mode, now: clock.now(), rebind })
-      const rowsOf = (id: number) => postgresRows({ database, writer, workspace: name, binding: id })
-      const setAside = async () => (await bindings(database.query, name)).flatMap(({ id }) => (id === binding ? [] : [rowsOf(id)]))
-      return workspaceLedger({ rows: rowsOf(binding), clock, isKeeper: mode === 'write', setAside })
-    },
-    workspaces: async () => (await bindings(database.query)).map(({ id: _, ...binding }) => binding),
-    async pauses(now) {
-      const rows = await database.query('SELECT id, workspace, data FROM capkeeper.pause')
-      return pausesIn(
-        database.name,
-        rows.map((row) => ({ id: Number(row['id']), workspace: textKept(row['workspace']), data: row['data'] })),
-        now,
-      )
-    },
-    async paces(workspaces) {
-      const rows = await database.query(
-        `SELECT workspace, data FROM capkeeper.fact JOIN capkeeper.binding ON binding.id = fact.binding
-         WHERE binding.current AND name = 'pace' AND workspace = ANY($1::text[])`,
-        [workspaces.map(keptText)],
-      )
-      return pacesIn(rows.map((row) => ({ workspace: textKept(row['workspace']), data: row['data'] })))
-    },
+    ...storeOn(ledger, { mode, clock, exists: true, claim: writer.claim }),
     async probe() {
       if (mode === 'read') throw readOnly(database)
       await database.transaction((query) => query('UPDATE capkeeper.schema_version SET version = version'), VERSION_SQL)
     },
-    prune: (now) => prunePostgres(database, now),
-    check: () => checkPostgres(database),
+    check: async () => ({
+      ...{ file: database.name, exists: true, schemaVersion: SCHEMA_VERSION, ...(await checkRows(ledger)) },
+      note: 'each row was read; checking the pages is left to PostgreSQL (data checksums, pg_amcheck)',
+    }),
     backup: () => Promise.reject(noBackupHere(database.name)),
     async copyEnd() {
-      for (const { workspace } of await bindings(database.query)) await writer.claim(workspace)
-      return postgresCopy(database)
+      for (const { workspace } of await bindings(ledger)) await writer.claim(workspace)
+      return copyOf(database)
     },
     leases: postgresLeases(database),
     server: () => serverReport(database, clock),
@@ -310,69 +187,4 @@ async function missingRights(query: Query): Promise<readonly string[]> {
   )
   if (schema?.['there'] !== true && schema?.['may'] !== true) return ['CREATE on the database, to make the schema capkeeper']
   return schema?.['enters'] === false ? ['USAGE on the schema capkeeper'] : []
-}
-
-// Maintains a ledger in PostgreSQL: checks that each row can be read, and deletes old history. Pages, backups and standbys are left to the
-// database.
-
-/** Rows in one query. */
-const AT_A_TIME = 5_000
-
-/** Checks every row. Damage is reported, and does not reject. */
-async function checkPostgres(database: PostgresDatabase): Promise<LedgerReport> {
-  const problems: string[] = []
-  for (const [table, decode] of TABLES) await checkRows(database, table, decode, problems)
-  const workspaces: BindingReport[] = []
-  for (const binding of await bindings(database.query)) workspaces.push(await countRows(database, binding))
-  return {
-    file: database.name,
-    exists: true,
-    schemaVersion: await postgresVersion(database.query, database.name),
-    problems,
-    workspaces,
-    note: 'each row was read; checking the pages is left to PostgreSQL (data checksums, pg_amcheck)',
-  }
-}
-
-async function checkRows(database: PostgresDatabase, table: string, decode: Decode<unknown>, problems: string[]): Promise<void> {
-  const data = table === 'fact' ? "'[' || to_json(name)::text || ',' || data || ']'" : 'data'
-  const sql = `SELECT id, ${data} AS data FROM capkeeper.${table} WHERE id > $1 ORDER BY id LIMIT ${AT_A_TIME}`
-  let after = 0
-  for (;;) {
-    const rows = await database.query(sql, [after])
-    for (const row of rows) {
-      after = Number(row['id'])
-      try {
-        readRow(database.name, table, row, decode)
-      } catch (error) {
-        if (!(error instanceof LedgerError)) throw error
-        if (problems.length < MAX_PROBLEMS) problems.push(error.message)
-      }
-    }
-    if (rows.length < AT_A_TIME) return
-  }
-}
-
-async function countRows({ query }: PostgresDatabase, { id, ...binding }: Binding): Promise<BindingReport> {
-  const tables = ['owned', 'intent', 'history', 'approval', 'quarantine']
-  const counts = tables.map((table) => `(SELECT count(*) FROM capkeeper.${table} WHERE binding = $1) AS ${table}`)
-  const [row] = await query(`SELECT ${counts.join(', ')}`, [id])
-  return {
-    ...binding,
-    owned: Number(row?.['owned']),
-    openIntents: Number(row?.['intent']),
-    history: Number(row?.['history']),
-    approvals: Number(row?.['approval']),
-    quarantined: Number(row?.['quarantine']),
-  }
-}
-
-/** Deletes history and use older than 400 days. Resolves with the number of deleted rows. */
-function prunePostgres(database: PostgresDatabase, now: Instant): Promise<number> {
-  const before = now - HISTORY_DAYS * DAY_MS
-  return database.transaction(async (query) => {
-    const sql = 'WITH gone AS (DELETE FROM capkeeper.history WHERE at < $1 RETURNING 1) SELECT count(*) AS n FROM gone'
-    const [gone] = await query(sql, [before])
-    return Number(gone?.['n']) + (await pruneUse(query, before))
-  }, VERSION_SQL)
 }

@@ -6,10 +6,11 @@ import { BugError } from '../../../core/model/problem.ts'
 import type { Clock } from '../../../ports.ts'
 import { inOrder } from '../adapter.ts'
 import { LedgerError } from '../error.ts'
-import type { PostgresDatabase, Query, Row, Session } from './database.ts'
-import { keptText } from './error.ts'
-import { type Single, type SingleAnswer, singleAnswer, type Under } from './rows/single.ts'
+import { unbound } from '../sql/changes.ts'
+import { keptText, type Row } from '../sql/statement.ts'
+import type { PostgresDatabase, Query, Session } from './database.ts'
 import { mustBeKnown, VERSION_SQL } from './schema.ts'
+import { type Single, type SingleAnswer, singleAnswer, type Under } from './single.ts'
 
 /** The lease that this process has on a workspace, if any. */
 export type Fence = (workspace: string) => { readonly replica: string; readonly token: number } | undefined
@@ -36,9 +37,9 @@ function recorded(rows: readonly Row[], name: string, refused: () => LedgerError
 }
 
 /** Rejects when the schema has become newer meanwhile. */
-const versioned =
+export const versioned =
   <T>(name: string, body: (query: Query) => Promise<T>) =>
-  (query: Query, begun: readonly { readonly [column: string]: unknown }[]): Promise<T> => {
+  (query: Query, begun: readonly Row[]): Promise<T> => {
     mustBeKnown(Number(begun[0]?.['version']), name)
     return body(query)
   }
@@ -103,10 +104,6 @@ const fenced = (name: string, workspace: string): LedgerError =>
     'LEDGER_FENCED',
     `${name}: another replica holds ${workspace} now, so nothing was recorded; this replica continues when it holds it again`,
   )
-
-/** After a backup was restored while a daemon was running. */
-const unbound = (name: string, workspace: string): LedgerError =>
-  new LedgerError('LEDGER_CORRUPT', `${name}: the records of ${workspace} are gone; stop capkeeper and restore the database from a backup`)
 
 /** How long to wait for the lock of a process that is ending. Choice. */
 const PATIENCE_MS = 1_000

@@ -1,42 +1,18 @@
-// Maintains a ledger file: checks it, makes consistent copies while it is in use, and deletes old history. Checking and copying need no write
-// lock and change nothing.
+// Maintains a ledger file: checks it, and makes consistent copies while it is in use. Both need no write lock and change nothing.
 import { closeSync, fsyncSync, linkSync, mkdtempSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { messageOf } from '../../../core/model/problem.ts'
-import { DAY_MS, type Instant } from '../../../core/model/units.ts'
-import { type Binding, bindings } from '../adapter.ts'
 import { LedgerError } from '../error.ts'
-import type { BindingReport, LedgerReport } from '../store.ts'
-
-import { type Decode, Undecodable, unlike } from '../values/decode.ts'
-import { readRow } from '../values/rows.ts'
-import { approval, factFrom, historyEntry, intent, isFact, ownedCap, pause, personHistory, quarantined } from '../values/values.ts'
+import { checkRows, MAX_PROBLEMS } from '../sql/care.ts'
+import type { LedgerReport } from '../store.ts'
 import { createPrivately, type LedgerDatabase, lookAt } from './database.ts'
-import { pruneUse } from './rows.ts'
+import { sqliteDatabase } from './dialect.ts'
 import { schemaVersion } from './schema.ts'
 
-/** How long history is kept (docs/configuration.md). */
-export const HISTORY_DAYS = 400
-
-/** The most faults that are reported. */
-export const MAX_PROBLEMS = 100
-
 /** Checks every page and every row. Damage is reported, not thrown. */
-export function checkLedger(database: LedgerDatabase, exists: boolean): LedgerReport {
-  const problems: string[] = []
-  const found = <T>(check: () => T, otherwise: T): T => {
-    try {
-      return check()
-    } catch (error) {
-      if (!(error instanceof LedgerError)) throw error
-      if (problems.length < MAX_PROBLEMS) problems.push(error.message)
-      return otherwise
-    }
-  }
-  for (const problem of found(() => damage(database, 'integrity_check'), [])) problems.push(problem)
-  for (const [table, decode] of TABLES) found(() => checkRows(database, table, decode, found), undefined)
-  const workspaces = found(() => bindings(database).map((binding) => countRows(database, binding)), [])
-  return { file: database.file, exists, schemaVersion: schemaVersion(database), problems, workspaces }
+export async function checkLedger(database: LedgerDatabase, exists: boolean): Promise<LedgerReport> {
+  const found = await checkRows(sqliteDatabase(database), () => damage(database, 'integrity_check'))
+  return { file: database.file, exists, schemaVersion: schemaVersion(database), ...found }
 }
 
 /** The faults of pages and references. `quick_check` does not compare indexes with their tables. */
@@ -47,52 +23,6 @@ export function damage(database: LedgerDatabase, how: 'integrity_check' | 'quick
     ...pages.filter((line) => line !== 'ok'),
     ...references.map((row) => `row ${String(row['rowid'])} of table ${String(row['table'])} belongs to no workspace`),
   ].slice(0, MAX_PROBLEMS)
-}
-
-/** A fact together with its name. */
-const fact: Decode<unknown> = (value) => {
-  const [name, data]: readonly unknown[] = Array.isArray(value) ? value : []
-  if (!isFact(name)) throw new Undecodable(unlike('.name', 'a value that this version knows', name))
-  return factFrom(name, data)
-}
-
-/** The tables whose rows have a value, with its decoder. A fact is decoded as a list of its name and its value. */
-export const TABLES: readonly (readonly [table: string, decode: Decode<unknown>])[] = [
-  ['owned', ownedCap],
-  ['intent', intent],
-  ['history', historyEntry],
-  ['approval', approval],
-  ['quarantine', quarantined],
-  ['known_days', personHistory],
-  ['pause', pause],
-  ['fact', fact],
-]
-
-type Found = <T>(check: () => T, otherwise: T) => T
-
-function checkRows(database: LedgerDatabase, table: string, decode: Decode<unknown>, found: Found): void {
-  const data = table === 'fact' ? "'[' || json_quote(name) || ',' || data || ']'" : 'data'
-  for (const row of database.each(`SELECT id, ${data} AS data FROM ${table} ORDER BY id`)) {
-    found(() => readRow(database.file, table, row, decode), undefined)
-  }
-}
-
-function countRows(database: LedgerDatabase, { id, ...binding }: Binding): BindingReport {
-  const count = (table: string): number => Number(database.get(`SELECT count(*) AS n FROM ${table} WHERE binding = ?`, id)?.['n'])
-  return {
-    ...binding,
-    owned: count('owned'),
-    openIntents: count('intent'),
-    history: count('history'),
-    approvals: count('approval'),
-    quarantined: count('quarantine'),
-  }
-}
-
-/** Deletes history and use older than 400 days. Returns the number of deleted rows. */
-export function pruneHistory(database: LedgerDatabase, now: Instant): number {
-  const before = now - HISTORY_DAYS * DAY_MS
-  return database.write(() => database.run('DELETE FROM history WHERE at < ?', before).changes + pruneUse(database, before))
 }
 
 /**

@@ -150,12 +150,8 @@ export interface LedgerDatabase {
   readonly file: string
   get(sql: string, ...values: readonly SQLInputValue[]): Row | undefined
   all(sql: string, ...values: readonly SQLInputValue[]): readonly Row[]
-  /** Row by row, for long tables. */
-  each(sql: string, ...values: readonly SQLInputValue[]): Iterable<Row>
   /** Runs statements without a result. */
   execute(sql: string): void
-  /** Changes rows; only inside `write`. */
-  run(sql: string, ...values: readonly SQLInputValue[]): { readonly changes: number; readonly lastId: number }
   /** Runs `change` as one transaction: durable when this returns, rolled back when it throws. */
   write<T>(change: () => T): T
   /** Makes a copy in memory, a few pages at a time, so that other work goes on. */
@@ -187,16 +183,7 @@ export function openDatabase(path: string, options: DatabaseOptions): LedgerData
     file,
     get: (sql, ...values) => attempt(() => prepared(sql).get(...values)),
     all: (sql, ...values) => attempt(() => prepared(sql).all(...values)),
-    *each(sql, ...values) {
-      const rows = attempt(() => sqlite.prepare(sql).iterate(...values))
-      for (let next = attempt(() => rows.next()); !next.done; next = attempt(() => rows.next())) yield next.value
-    },
     execute: (sql) => attempt(() => sqlite.exec(sql)),
-    run(sql, ...values) {
-      if (!sqlite.isTransaction) throw new BugError(`outside a transaction: ${sql}`)
-      const { changes, lastInsertRowid } = attempt(() => prepared(sql).run(...values))
-      return { changes: Number(changes), lastId: Number(lastInsertRowid) }
-    },
     write(change) {
       if (!stillThere()) throw movedAway(file)
       return transaction(sqlite, change, attempt)

@@ -4,10 +4,11 @@ import { inOrder, type Snapshot, type WorkspaceRows } from '../../../../src/daem
 import { keptRows } from '../../../../src/daemon/ledger/forget.ts'
 import { openLedger } from '../../../../src/daemon/ledger/ledger.ts'
 import { openPostgres, type PostgresDatabase } from '../../../../src/daemon/ledger/postgres/database.ts'
-import { postgresRows } from '../../../../src/daemon/ledger/postgres/rows/rows.ts'
-import { migratePostgres } from '../../../../src/daemon/ledger/postgres/schema.ts'
-import { bind, bindings } from '../../../../src/daemon/ledger/postgres/store.ts'
+import { makeSchema } from '../../../../src/daemon/ledger/postgres/schema.ts'
+import { ledgerIn } from '../../../../src/daemon/ledger/postgres/store.ts'
 import { lockingWriter, noWriter } from '../../../../src/daemon/ledger/postgres/writer.ts'
+import { bind, bindings } from '../../../../src/daemon/ledger/sql/bindings.ts'
+import { workspaceRows } from '../../../../src/daemon/ledger/sql/rows.ts'
 import { readRow } from '../../../../src/daemon/ledger/values/rows.ts'
 import { pause } from '../../../../src/daemon/ledger/values/values.ts'
 import { factsKept } from '../../../../src/daemon/ledger/workspace.ts'
@@ -40,12 +41,13 @@ export function postgresLedger(address: string, workspace: string): SimLedger {
     async open(clock: Clock) {
       const database = handle()
       const writer = lockingWriter(database, patient(state, clock))
+      const tables = ledgerIn(database, writer)
       const close = (): void => {
         writer.close()
         void real(() => database.close())
       }
       try {
-        await real(() => migratePostgres(database))
+        await real(() => makeSchema(database))
         await real(() => writer.claim(workspace))
       } catch (error) {
         close()
@@ -54,9 +56,9 @@ export function postgresLedger(address: string, workspace: string): SimLedger {
       return {
         rows: (name, baseUrl) =>
           real(async () => {
-            const binding = await bind(database, name, baseUrl, { mode: 'write', now: clock.now(), rebind: false })
+            const binding = await bind(tables, name, baseUrl, { mode: 'write', now: clock.now(), rebind: false })
             await refresh(state)
-            return watched(postgresRows({ database, writer, workspace: name, binding }), state, real)
+            return watched(workspaceRows(tables, { workspace: name, binding }), state, real)
           }),
         close,
       }
@@ -92,8 +94,9 @@ const patient = (state: State, clock: Clock): Clock => ({
 
 async function refresh(state: State): Promise<void> {
   const { database, workspace } = state
-  const binding = (await bindings(database.query)).find((one) => one.workspace === workspace && one.current)?.id ?? 0
-  const rows = postgresRows({ database, writer: noWriter(database), workspace, binding })
+  const tables = ledgerIn(database, noWriter(database))
+  const binding = (await bindings(tables, workspace)).find((one) => one.current)?.id ?? 0
+  const rows = workspaceRows(tables, { workspace, binding })
   state.snapshot = await rows.read(Number.MAX_SAFE_INTEGER, false)
   state.pauseData = (await rows.pause())?.data
 }

@@ -2,10 +2,11 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { bindings } from '../../../../src/daemon/ledger/adapter.ts'
 import { openLedger } from '../../../../src/daemon/ledger/ledger.ts'
+import { bindings } from '../../../../src/daemon/ledger/sql/bindings.ts'
+import { workspaceRows } from '../../../../src/daemon/ledger/sql/rows.ts'
 import { openDatabase } from '../../../../src/daemon/ledger/sqlite/database.ts'
-import { sqliteRows } from '../../../../src/daemon/ledger/sqlite/rows.ts'
+import { sqliteDatabase } from '../../../../src/daemon/ledger/sqlite/dialect.ts'
 import { type OpenDisk, openDisk } from '../disk.ts'
 import type { SimLedger } from './kind.ts'
 
@@ -17,12 +18,12 @@ export function sqliteLedger(workspace: string): SimLedger {
     async open(clock) {
       const store = await openLedger({ file, mode: 'write', clock })
       const database = openDatabase(file, { readOnly: false })
-      const versions = new Map<number, number>()
+      const tables = sqliteDatabase(database)
       return {
         async rows(name, baseUrl) {
           await store.workspace(name, baseUrl)
-          const binding = bindings(database).find((one) => one.workspace === name && one.current)?.id ?? 0
-          return sqliteRows({ database, workspace: name, binding, versions })
+          const binding = (await bindings(tables, name)).find((one) => one.current)?.id ?? 0
+          return workspaceRows(tables, { workspace: name, binding })
         },
         close() {
           void store.close()

@@ -1,10 +1,11 @@
-// Reads use from the ledger: runs by day, model and mode, each person's use by day, add-on use, and the readings that a forecast needs. The
-// SQL is the same in every database, but for the few words in `UseDatabase`. Sums are made here, and no decisions.
+// Reads use from the ledger: runs by day, model and mode, each person's use by day, add-on use, and the readings that a forecast needs. Sums are
+// made here, and no decisions.
 import type { AddOnRow, RunUse } from '../../../core/model/observed.ts'
 import { type Credits, cents, credits, creditsOf, DAY_MS, type Instant } from '../../../core/model/units.ts'
 import type { RecordedDays } from '../../../core/use/replay/recorded.ts'
 import type { AddOnSum, DayRange } from '../../../ports.ts'
 import type { WorkspaceRows } from '../adapter.ts'
+import { type Ask, keptText, type Row, textKept, type Value } from './statement.ts'
 
 /** Readings are kept this long: the longest window of the burn ratio, and a day. Choice. */
 export const READINGS_KEPT_MS = 9 * DAY_MS
@@ -26,21 +27,6 @@ export function lastDays(rows: readonly AddOnRow[]): ReadonlyMap<string, number>
   return latest
 }
 
-type UseRow = Readonly<Record<string, unknown>>
-
-export interface UseDatabase {
-  /** Values are written `?1`, `?2` and so on. */
-  ask(sql: string, values: readonly (string | number)[]): Promise<readonly UseRow[]>
-  /** Before the name of a table. */
-  readonly schema: string
-  /** The function that returns the least of its arguments. */
-  readonly least: string
-  /** An aggregate of a column as a JSON list. */
-  listOf(column: string): string
-  keptText(text: string): string
-  textKept(kept: unknown): string
-}
-
 type UseRows = Pick<
   WorkspaceRows,
   | 'runs'
@@ -56,12 +42,12 @@ type UseRows = Pick<
   | 'addOnOfPerson'
 >
 
-export function useRows(database: UseDatabase, binding: number): UseRows {
-  const { ask, schema, least, keptText, textKept } = database
+export function useRows(database: Ask, binding: number): UseRows {
+  const ask = (sql: string, values: readonly Value[]): Promise<readonly Row[]> => database({ sql, values })
   return {
     async runs(scope, days) {
       const rows = await ask(
-        `SELECT day, model, mode, messages, cents FROM ${schema}run_use
+        `SELECT day, model, mode, messages, cents FROM @run_use
          WHERE binding = ?1 AND day >= ?2 AND day < ?3 AND scope = ?4 ORDER BY day, model, mode`,
         [binding, ...bounds(days), keptText(scope)],
       )
@@ -77,26 +63,26 @@ export function useRows(database: UseDatabase, binding: number): UseRows {
     },
     async knownDays(email) {
       const rows = await ask(
-        `SELECT id, email, data FROM ${schema}known_days WHERE binding = ?1${email === undefined ? '' : ' AND email = ?2'} ORDER BY email`,
+        `SELECT id, email, data FROM @known_days WHERE binding = ?1${email === undefined ? '' : ' AND email = ?2'} ORDER BY email`,
         [binding, ...(email === undefined ? [] : [keptText(email)])],
       )
       return rows.map((row) => ({ id: Number(row['id']), key: textKept(row['email']), data: row['data'] }))
     },
     async recordedFrom() {
-      const [row] = await ask(`SELECT day FROM ${schema}person_use WHERE binding = ?1 AND NOT told ORDER BY day LIMIT 1`, [binding])
+      const [row] = await ask(`SELECT day FROM @person_use WHERE binding = ?1 AND NOT told ORDER BY day LIMIT 1`, [binding])
       return row && dayAtOf(row)
     },
     async highestUse() {
-      const sql = `SELECT email, highest FROM ${schema}person WHERE binding = ?1 AND highest > 0 ORDER BY id`
+      const sql = `SELECT email, highest FROM @person WHERE binding = ?1 AND highest > 0 ORDER BY id`
       return new Map((await ask(sql, [binding])).map((row) => [textKept(row['email']), amountOf(row['highest'])]))
     },
     async useReadings() {
-      const rows = await ask(`SELECT at, cents FROM ${schema}use_reading WHERE binding = ?1 ORDER BY at`, [binding])
+      const rows = await ask(`SELECT at, cents FROM @use_reading WHERE binding = ?1 ORDER BY at`, [binding])
       return rows.map((row) => ({ at: Number(row['at']), used: amountOf(row['cents']) }))
     },
     async useByPerson(days) {
       const rows = await ask(
-        `SELECT email, ${least}(sum(cents), ${MOST}) AS cents FROM ${schema}person_use JOIN ${schema}person ON person.id = person_use.person
+        `SELECT email, @least(sum(cents), ${MOST}) AS cents FROM @person_use JOIN @person ON person.id = person_use.person
          WHERE person_use.binding = ?1 AND day >= ?2 AND day < ?3 GROUP BY person.id ORDER BY sum(cents) DESC, email`,
         [binding, ...bounds(days)],
       )
@@ -104,24 +90,24 @@ export function useRows(database: UseDatabase, binding: number): UseRows {
     },
     async useOfPerson(email, days) {
       const rows = await ask(
-        `${daysAsked(`${schema}person_use`)}
-         SELECT asked.day, cents FROM asked JOIN ${schema}person ON person.binding = ?1 AND person.email = ?4
-         JOIN ${schema}person_use ON person_use.binding = ?1 AND person_use.day = asked.day AND person_use.person = person.id ORDER BY asked.day`,
+        `${daysAsked('person_use')}
+         SELECT asked.day, cents FROM asked JOIN @person ON person.binding = ?1 AND person.email = ?4
+         JOIN @person_use ON person_use.binding = ?1 AND person_use.day = asked.day AND person_use.person = person.id ORDER BY asked.day`,
         [binding, ...bounds(days), keptText(email)],
       )
       return rows.map((row) => ({ dayAt: dayAtOf(row), used: amountOf(row['cents']) }))
     },
     async useByDay(days, source) {
-      const people = await ask(`SELECT id, email FROM ${schema}person WHERE binding = ?1 AND email <> '' ORDER BY id`, [binding])
+      const people = await ask(`SELECT id, email FROM @person WHERE binding = ?1 AND email <> '' ORDER BY id`, [binding])
       return recorded(
         source,
         people.map((row) => ({ id: Number(row['id']), email: textKept(row['email']) })),
-        await ask(byDaySql(database)[source], [binding, ...bounds(days)]),
+        await ask(BY_DAY[source], [binding, ...bounds(days)]),
       )
     },
     async addOnUse(days) {
       const rows = await ask(
-        `SELECT day, email, model, cents, add_on_cents FROM ${schema}add_on_use JOIN ${schema}person ON person.id = add_on_use.person
+        `SELECT day, email, model, cents, add_on_cents FROM @add_on_use JOIN @person ON person.id = add_on_use.person
          WHERE add_on_use.binding = ?1 AND day >= ?2 AND day < ?3 ORDER BY day, email, model`,
         [binding, ...bounds(days)],
       )
@@ -131,8 +117,8 @@ export function useRows(database: UseDatabase, binding: number): UseRows {
     },
     async addOnSums(days) {
       const rows = await ask(
-        `SELECT email, ${least}(sum(cents), ${MOST}) AS cents, ${least}(sum(add_on_cents), ${MOST}) AS add_on_cents
-         FROM ${schema}add_on_use JOIN ${schema}person ON person.id = add_on_use.person
+        `SELECT email, @least(sum(cents), ${MOST}) AS cents, @least(sum(add_on_cents), ${MOST}) AS add_on_cents
+         FROM @add_on_use JOIN @person ON person.id = add_on_use.person
          WHERE add_on_use.binding = ?1 AND day >= ?2 AND day < ?3 GROUP BY person.id ORDER BY email`,
         [binding, ...bounds(days)],
       )
@@ -140,10 +126,10 @@ export function useRows(database: UseDatabase, binding: number): UseRows {
     },
     async addOnOfPerson(email, days) {
       const rows = await ask(
-        `${daysAsked(`${schema}add_on_use`)}
-         SELECT asked.day, ${least}(sum(add_on_cents), ${MOST}) AS cents FROM asked
-         JOIN ${schema}person ON person.binding = ?1 AND person.email = ?4
-         JOIN ${schema}add_on_use ON add_on_use.binding = ?1 AND add_on_use.day = asked.day AND add_on_use.person = person.id
+        `${daysAsked('add_on_use')}
+         SELECT asked.day, @least(sum(add_on_cents), ${MOST}) AS cents FROM asked
+         JOIN @person ON person.binding = ?1 AND person.email = ?4
+         JOIN @add_on_use ON add_on_use.binding = ?1 AND add_on_use.day = asked.day AND add_on_use.person = person.id
          GROUP BY asked.day ORDER BY asked.day`,
         [binding, ...bounds(days), keptText(email)],
       )
@@ -152,21 +138,21 @@ export function useRows(database: UseDatabase, binding: number): UseRows {
   }
 }
 
-const dayAtOf = (row: UseRow): Instant => Number(row['day']) * DAY_MS
+const dayAtOf = (row: Row): Instant => Number(row['day']) * DAY_MS
 
 const amountOf = (kept: unknown): Credits => creditsOf(cents(Number(kept)))
 
-const sumOf = (row: UseRow): AddOnSum => ({ used: amountOf(row['cents']), addOn: amountOf(row['add_on_cents']) })
+const sumOf = (row: Row): AddOnSum => ({ used: amountOf(row['cents']), addOn: amountOf(row['add_on_cents']) })
 
 /** A day comes as lists in one row: a row for each person and day would take five times as long. */
-const byDaySql = ({ schema, least, listOf }: UseDatabase) => ({
-  estimated: `SELECT day, ${listOf('person')} AS people, ${listOf('cents')} AS cents FROM ${schema}person_use
+const BY_DAY = {
+  estimated: `SELECT day, @list(person) AS people, @list(cents) AS cents FROM @person_use
               WHERE binding = ?1 AND day >= ?2 AND day < ?3 GROUP BY day ORDER BY day`,
-  measured: `SELECT day, ${listOf('person')} AS people, ${listOf('cents')} AS cents, ${listOf('add_on')} AS add_on FROM (
-               SELECT day, person, ${least}(sum(cents), ${MOST}) AS cents, ${least}(sum(add_on_cents), ${MOST}) AS add_on
-               FROM ${schema}add_on_use WHERE binding = ?1 AND day >= ?2 AND day < ?3 GROUP BY day, person
+  measured: `SELECT day, @list(person) AS people, @list(cents) AS cents, @list(add_on) AS add_on FROM (
+               SELECT day, person, @least(sum(cents), ${MOST}) AS cents, @least(sum(add_on_cents), ${MOST}) AS add_on
+               FROM @add_on_use WHERE binding = ?1 AND day >= ?2 AND day < ?3 GROUP BY day, person
              ) AS sums GROUP BY day ORDER BY day`,
-})
+}
 
 /**
  * The days of a range that have rows, as the table `asked (day)`. The keys begin with the day, and a day has many people. So the query goes from
@@ -174,9 +160,9 @@ const byDaySql = ({ schema, least, listOf }: UseDatabase) => ({
  */
 const daysAsked = (table: string): string =>
   `WITH RECURSIVE asked (day) AS (
-     SELECT min(day) FROM ${table} WHERE binding = ?1 AND day >= ?2 AND day < ?3
+     SELECT min(day) FROM @${table} WHERE binding = ?1 AND day >= ?2 AND day < ?3
      UNION ALL
-     SELECT (SELECT min(day) FROM ${table} WHERE binding = ?1 AND day > asked.day AND day < ?3) FROM asked WHERE asked.day IS NOT NULL
+     SELECT (SELECT min(day) FROM @${table} WHERE binding = ?1 AND day > asked.day AND day < ?3) FROM asked WHERE asked.day IS NOT NULL
    )`
 
 // Decodes use by day for a replay: each row is a day, with its people and amounts as JSON lists.
@@ -187,11 +173,7 @@ interface Person {
 }
 
 /** Rows of people who are not in `known` are left out. */
-function recorded(
-  source: RecordedDays['addOn'],
-  known: readonly Person[],
-  days: readonly Readonly<Record<string, unknown>>[],
-): RecordedDays {
+function recorded(source: RecordedDays['addOn'], known: readonly Person[], days: readonly Row[]): RecordedDays {
   const places = new Map(known.map(({ id }, place) => [id, place]))
   return {
     addOn: source,

@@ -1,0 +1,106 @@
+// Maintains a ledger in any database: checks that each row can be read, and deletes old history and use.
+import { DAY_MS, type Instant } from '../../../core/model/units.ts'
+import { KEYS } from '../adapter.ts'
+import { LedgerError } from '../error.ts'
+import { type Decode, Undecodable, unlike } from '../values/decode.ts'
+import { readRow } from '../values/rows.ts'
+import { approval, factFrom, historyEntry, intent, isFact, ownedCap, pause, personHistory, quarantined } from '../values/values.ts'
+import { type Binding, bindings } from './bindings.ts'
+import { dayOf } from './queries.ts'
+import { batches, type Row, type SqlDatabase } from './statement.ts'
+import { kindOf, TABLES } from './tables.ts'
+
+/** How long history is kept (docs/configuration.md). */
+const HISTORY_DAYS = 400
+
+/** The most faults that are reported. */
+export const MAX_PROBLEMS = 100
+
+const fact =
+  (name: unknown): Decode<unknown> =>
+  (value) => {
+    if (!isFact(name)) throw new Undecodable(unlike('.name', 'a value that this version knows', name))
+    return factFrom(name, value)
+  }
+
+/** The tables whose rows have a value, with the decoder of each. */
+const VALUES: Readonly<Record<string, (row: Row) => Decode<unknown>>> = {
+  owned: () => ownedCap,
+  intent: () => intent,
+  history: () => historyEntry,
+  approval: () => approval,
+  quarantine: () => quarantined,
+  known_days: () => personHistory,
+  pause: () => pause,
+  fact: (row) => fact(row[KEYS.fact]),
+}
+
+/** How many records one workspace has at one address. */
+export interface BindingReport extends Omit<Binding, 'id'> {
+  readonly owned: number
+  readonly openIntents: number
+  readonly history: number
+  readonly approvals: number
+  readonly quarantined: number
+}
+
+interface Found {
+  readonly problems: readonly string[]
+  readonly workspaces: readonly BindingReport[]
+}
+
+/** Reads every row. Damage is reported, and does not reject. `pages` reports the faults of what rows are kept in. */
+export async function checkRows(database: SqlDatabase, pages: () => readonly string[] = () => []): Promise<Found> {
+  const problems: string[] = []
+  const tried = async (check: () => unknown): Promise<void> => {
+    try {
+      await check()
+    } catch (error) {
+      if (!(error instanceof LedgerError) || error.code !== 'LEDGER_CORRUPT') throw error
+      if (problems.length < MAX_PROBLEMS) problems.push(error.message)
+    }
+  }
+  await tried(() => problems.push(...pages()))
+  for (const [table, decode] of Object.entries(VALUES)) {
+    const columns = table === 'fact' ? ['id', KEYS.fact, 'data'] : ['id', 'data']
+    await tried(async () => {
+      for await (const rows of batches(database.ask, table, columns, ['id']))
+        for (const row of rows) await tried(() => readRow(database.name, table, row, decode(row)))
+    })
+  }
+  const workspaces: BindingReport[] = []
+  await tried(async () => {
+    for (const binding of await bindings(database)) workspaces.push(await counted(database, binding))
+  })
+  return { problems, workspaces }
+}
+
+async function counted({ ask }: SqlDatabase, { id, ...binding }: Binding): Promise<BindingReport> {
+  const tables = ['owned', 'intent', 'history', 'approval', 'quarantine']
+  const counts = tables.map((table) => `(SELECT count(*) FROM @${table} WHERE binding = ?1) AS ${table}`)
+  const [row] = await ask({ sql: `SELECT ${counts.join(', ')}`, values: [id] })
+  const count = (table: string): number => Number(row?.[table])
+  return {
+    ...binding,
+    ...{ owned: count('owned'), openIntents: count('intent'), history: count('history') },
+    ...{ approvals: count('approval'), quarantined: count('quarantine') },
+  }
+}
+
+/** Deletes history and use older than 400 days, and people without use since. Resolves with the number of deleted rows. */
+export function prune({ transaction }: SqlDatabase, now: Instant): Promise<number> {
+  const before = now - HISTORY_DAYS * DAY_MS
+  return transaction(function* () {
+    let deleted = 0
+    for (const { name, pruned } of TABLES) {
+      if (pruned === undefined) continue
+      // With the bindings, because the keys begin with them.
+      const old = `FROM @${name} WHERE binding IN (SELECT id FROM @binding) AND ${pruned} < ?1`
+      const values = [kindOf(pruned) === 'real' ? before : dayOf(before)]
+      const [row] = yield { sql: `SELECT count(*) AS n ${old}`, values }
+      yield { sql: `DELETE ${old}`, values }
+      deleted += Number(row?.['n'])
+    }
+    return deleted
+  })
+}
