@@ -49,14 +49,13 @@ function holdEntry(hold: Hold, { view }: WorkspaceFacts, since: ReadonlyMap<stri
 
 /** A hold without its changes. `since`: when each hold was first shown. */
 export function holdOf({ id, guards, people, changes, message }: Hold, since: ReadonlyMap<string, number>, showing: Showing) {
-  const shownAt = since.get(id)
   return {
     id,
     guards,
     people,
     changes: changes.length,
     message: showing.people.text(message),
-    since: shownAt === undefined ? undefined : rfc3339(shownAt),
+    since: rfc3339(since.get(id)),
   }
 }
 
@@ -129,13 +128,11 @@ function heldChange(
     scope: scopeText(scope, showing),
     from,
     to,
-    ...(change && {
-      effect: change.effect,
-      cause: change.cause,
-      people: change.people,
-      reason: change.reason === undefined ? undefined : showing.people.text(change.reason),
-      source: change.source && placeOf(change.source, showing, view.policy?.revision),
-    }),
+    effect: change?.effect,
+    cause: change?.cause,
+    people: change?.people,
+    reason: showing.people.text(change?.reason),
+    source: change?.source && placeOf(change.source, showing, view.policy?.revision),
   }
 }
 
@@ -212,7 +209,7 @@ function releasesOf({ id, guards, release }: Hold, { policy, settings, view }: W
       who: 'a person who may merge policy changes',
       text: `approvals: [${id}]`,
       edit: editLine('approve', id),
-      file: file === undefined ? undefined : showing.people.text(file),
+      file: showing.people.text(file),
       note: isSeparate
         ? 'Write it under spec. It counts because this hold was shown before the line was added; remove it once it is spent.'
         : 'Write it under spec; remove it once it is spent.',

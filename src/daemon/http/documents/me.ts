@@ -11,7 +11,7 @@ import { shownAt, stopOf } from '../../conditions/stop.ts'
 import type { PeopleLabels } from '../status/labels.ts'
 import type { Seen } from './documents.ts'
 import { declaredReason, entryWord } from './part.ts'
-import { bounded, cents, headAbout, rfc3339, scopeText } from './show.ts'
+import { bounded, cents, dayText, headAbout, rfc3339, scopeText } from './show.ts'
 import type { LeadDocument, MeDocument, Showing, WorkspaceFacts } from './types.ts'
 
 const WEEK_MS = 7 * DAY_MS
@@ -112,8 +112,8 @@ function entryOf({ view, desiredState }: WorkspaceFacts, person: Person, hashed:
   const cycle = view.roster?.cycle ?? view.balance?.cycle
   return {
     workspace: view.workspace,
-    readAt: view.roster && rfc3339(view.roster.readAt),
-    used: person.used === undefined ? undefined : cents(person.used),
+    readAt: rfc3339(view.roster?.readAt),
+    used: cents(person.used),
     ...(shown?.used !== undefined && { addOn: cents(shown.used), addOnSource: shown.source }),
     cap,
     entry: winner && { kind: entryWord(winner), ...reasonOf(declaredReason(winner), hashed) },
@@ -128,14 +128,14 @@ function entryOf({ view, desiredState }: WorkspaceFacts, person: Person, hashed:
         until: rfc3339(untilAt),
         ...reasonOf(reason, hashed),
       })),
-    cycleEnd: cycle && rfc3339(cycle.endAt),
+    cycleEnd: rfc3339(cycle?.endAt),
   }
 }
 
 /** As documents show it. */
 export const stopEntry = ({ what, at }: FirstStop): MeEntry['stopsFirst'] => ({
   what,
-  on: at === undefined ? undefined : rfc3339(at).slice(0, 10),
+  on: dayText(at),
 })
 
 const reasonOf = (reason: string | undefined, { text }: PeopleLabels) =>

@@ -70,7 +70,7 @@ function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing):
       ...about(scope, at),
       cap,
       ...stateOf(status.get(scopeKey(scope))),
-      reason: reason === undefined ? undefined : people.text(reason),
+      reason: people.text(reason),
     }),
   )
   const peopleRules = policy.set.peopleRules.map(({ name, cap, at, reason }): PolicyRow => {
@@ -82,7 +82,7 @@ function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing):
       people: rows.length,
       near: countNear(rows),
       source: placeOf(at, showing, policy.revision),
-      reason: reason === undefined ? undefined : people.text(reason),
+      reason: people.text(reason),
     }
   })
   const grants = (desiredState?.resolution.grants ?? []).map((status): PolicyRow => {

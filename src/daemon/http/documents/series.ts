@@ -12,7 +12,7 @@ import type { Query, Seen } from './documents.ts'
 import { groupNames } from './people/people.ts'
 import { countNear, membersByGroup, type PersonRow, shareOf } from './people/roster.ts'
 import { asked, whole, word } from './query.ts'
-import { bounded, cents, dayText, headAbout, rfc3339 } from './show.ts'
+import { bounded, cents, daysFrom, dayText, headAbout, rfc3339 } from './show.ts'
 import { usedIn } from './summary.ts'
 import type { BurnSeries, CreditsSeries, DriftSeries, NearSeries, Showing, WorkspaceFacts } from './types.ts'
 
@@ -38,33 +38,32 @@ export function creditsSeries(seen: Seen): CreditsSeries {
       included: cents(balance.creditsPerSeat * balance.seats),
       addOn: cents(balance.addOnAvailable),
     }),
-    exhaustion: use?.figures?.exhaustedAt === undefined ? undefined : rfc3339(use.figures.exhaustedAt),
+    exhaustion: rfc3339(use?.figures?.exhaustedAt),
   }
   if (!cycle) return { ...base, days: [] }
   const usedAt = usedByDay(facts, cycle.startAt, showing.now)
   const projectedAt = projectionByDay(facts, cycle.endAt)
   const figures = new Map(facts.journal?.days.map((day) => [day.dayAt, day]))
-  const days: CreditsSeries['days'][number][] = []
-  for (let at = midnight(cycle.startAt); at < cycle.endAt; at += DAY_MS) {
+  const days = daysFrom(midnight(cycle.startAt), cycle.endAt).map((at): CreditsSeries['days'][number] => {
     const untilAt = Math.min(at + DAY_MS, cycle.endAt)
     const used = usedAt.get(at)
     const before = at <= cycle.startAt ? 0 : usedAt.get(at - DAY_MS)
     const burned = used === undefined || before === undefined ? undefined : used - before
     const projected = at >= midnight(showing.now) ? projectedAt?.(untilAt) : undefined
     const addOn = at === midnight(showing.now) && balance ? balance : figures.get(at)
-    days.push({
+    return {
       day: dayText(at),
-      used: used === undefined ? undefined : cents(used),
+      used: cents(used),
       burned: burned === undefined ? undefined : cents(Math.max(0, burned)),
       even: balance && cents((creditsOfCycle(balance) * (untilAt - cycle.startAt)) / (cycle.endAt - cycle.startAt)),
       projected: projected && { p10: cents(projected.p10), p50: cents(projected.p50), p90: cents(projected.p90) },
-      addOnUsed: addOn?.addOnUsed === undefined ? undefined : cents(addOn.addOnUsed),
+      addOnUsed: cents(addOn?.addOnUsed),
       addOnLeft:
         addOn?.addOnUsed !== undefined && addOn.addOnAvailable !== undefined
           ? cents(Math.max(0, addOn.addOnAvailable - addOn.addOnUsed))
           : undefined,
-    })
-  }
+    }
+  })
   return { ...base, cycle: { start: rfc3339(cycle.startAt), end: rfc3339(cycle.endAt) }, days }
 }
 
@@ -111,8 +110,7 @@ export async function burnSeries(seen: Seen, query: Query = {}): Promise<BurnSer
   const by = question.word('by', BURN_BY) ?? 'team'
   const untilAt = midnight(showing.now) + DAY_MS
   const fromAt = untilAt - question.whole('days') * DAY_MS
-  const days: Instant[] = []
-  for (let at = fromAt; at < untilAt; at += DAY_MS) days.push(at)
+  const days = daysFrom(fromAt, untilAt)
   const lines = by === 'group' ? await groupLines(seen, days) : teamLines(facts, showing, by, days)
   return { ...headAbout('BurnSeries', seen), by, days: days.map(dayText), lines }
 }
@@ -179,17 +177,13 @@ export function driftSeries(seen: Seen, query: Query = {}): DriftSeries {
   const figures = new Map(facts.journal?.days.map((day) => [day.dayAt, day]))
   const beganAt = facts.journal?.days[0]?.dayAt ?? Number.POSITIVE_INFINITY
   const untilAt = midnight(showing.now) + DAY_MS
-  const days: DriftSeries['days'][number][] = []
   let open: number | undefined
-  for (let at = untilAt - question.whole('days') * DAY_MS; at < untilAt; at += DAY_MS) {
+  const days = daysFrom(untilAt - question.whole('days') * DAY_MS, untilAt).map((at) => {
     const known = figures.get(at)
     const { found = 0, reverted = 0, written = 0, failed = 0 } = known ?? {}
     open = known?.open ?? open
-    days.push({
-      day: dayText(at),
-      ...(at >= beganAt && { found, reverted, written, failed, open }),
-    })
-  }
+    return { day: dayText(at), ...(at >= beganAt && { found, reverted, written, failed, open }) }
+  })
   return { ...headAbout('DriftSeries', seen), days }
 }
 

@@ -3,20 +3,25 @@
 import type { ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
 import type { Position, Problem } from '../../../core/model/problem.ts'
 import { type Scope, scopeKey } from '../../../core/model/scope.ts'
-import { type Instant, wholeCents } from '../../../core/model/units.ts'
+import { DAY_MS, type Instant, wholeCents } from '../../../core/model/units.ts'
 import type { GrantStatus } from '../../../core/resolve/candidate.ts'
+import { lifted } from '../status/labels.ts'
 import type { PlaceEntry, Showing, WorkspaceFacts } from './types.ts'
 
-export const rfc3339 = (at: Instant): string => new Date(at).toISOString()
+export const rfc3339 = lifted((at: Instant) => new Date(at).toISOString())
 
 /** The day of an instant, in UTC. */
-export const dayText = (at: Instant): string => rfc3339(at).slice(0, 10)
+export const dayText = lifted((at: Instant) => rfc3339(at).slice(0, 10))
+
+/** The days from the first of these midnights until the second instant. */
+export const daysFrom = (fromAt: Instant, untilAt: Instant): readonly Instant[] =>
+  Array.from({ length: Math.max(0, Math.ceil((untilAt - fromAt) / DAY_MS)) }, (_, index) => fromAt + index * DAY_MS)
 
 /** Whole cents. */
-export const cents = (amount: number): number => wholeCents(amount)
+export const cents = lifted((amount: number): number => wholeCents(amount))
 
 /** Four decimals. */
-export const ratio = (value: number): number => Math.round(value * 10_000) / 10_000
+export const ratio = lifted((value: number) => Math.round(value * 10_000) / 10_000)
 
 export const headOf = <const K extends string>(kind: K, { people, now }: Showing) =>
   ({ apiVersion: 'capkeeper/v1', kind, at: rfc3339(now), peopleShown: people.shown }) as const
@@ -52,22 +57,22 @@ export function scopeEntryOf<P>(status: ScopeStatus, showing: Pick<Showing, 'peo
     state,
     desired,
     observed,
-    readAt: readAt === undefined ? undefined : rfc3339(readAt),
+    readAt: rfc3339(readAt),
     cause,
-    driftSince: driftSince === undefined ? undefined : rfc3339(driftSince),
+    driftSince: rfc3339(driftSince),
     source,
-    reason: reason === undefined ? undefined : people.text(reason),
-    why: why === undefined ? undefined : people.text(why),
+    reason: people.text(reason),
+    why: people.text(why),
   }
 }
 
 export const grantEntryOf = ({ grant, state, fromAt, untilAt }: GrantStatus, { people }: Showing) => ({
   ...(grant.amount.kind === 'cap' ? { cap: grant.amount.credits } : { add: grant.amount.credits }),
   state,
-  from: fromAt === undefined ? undefined : rfc3339(fromAt),
-  until: untilAt === undefined ? undefined : rfc3339(untilAt),
+  from: rfc3339(fromAt),
+  until: rfc3339(untilAt),
   reason: people.text(grant.reason),
-  ticket: grant.ticket === undefined ? undefined : people.text(grant.ticket),
+  ticket: people.text(grant.ticket),
 })
 
 /** A policy line, with its address where the config has `sourceUrl` and the commit is known. */
@@ -105,10 +110,10 @@ export function problemOf<P>(
     code,
     message: people.text(message),
     at,
-    sourceLine: sourceLine === undefined ? undefined : people.text(sourceLine),
+    sourceLine: people.text(sourceLine),
     sourceColumn,
     length,
-    hint: hint === undefined ? undefined : people.text(hint),
+    hint: people.text(hint),
   }
 }
 

@@ -29,7 +29,7 @@ export function summaryOf(view: WorkspaceView, showing: Showing): WorkspaceSumma
     name: view.workspace,
     ...stateOf(view, showing),
     ...verdictOf(view, first),
-    heldBy: view.lease?.holder === undefined ? undefined : showing.people.text(view.lease.holder),
+    heldBy: showing.people.text(view.lease?.holder),
     scopes: countStates(view.scopes),
     holds: view.holds.length,
     warnings: warningTexts(view, showing).length,
@@ -50,9 +50,9 @@ export const stateOf = ({ mode, pause, lastCycle, lastSuccessAt, conditions }: W
     startedAt: rfc3339(lastCycle.startedAt),
     finishedAt: rfc3339(lastCycle.finishedAt),
     result: lastCycle.result,
-    message: lastCycle.message === undefined ? undefined : people.text(lastCycle.message),
+    message: people.text(lastCycle.message),
   },
-  lastSuccessAt: lastSuccessAt === undefined ? undefined : rfc3339(lastSuccessAt),
+  lastSuccessAt: rfc3339(lastSuccessAt),
   ...bounded('conditions', conditionEntries(conditions, { people }), MOST_CONDITIONS, (entry) => entry),
 })
 
@@ -94,11 +94,11 @@ export const balanceOf = ({ readAt, creditsPerSeat, seats, addOnAvailable, addOn
 
 /** What is known of a pool in this cycle; its declaration is shown beside it. */
 export const poolFigures = ({ figures, dealtAt, frozen }: Partial<PoolStatus>, { people }: Shown) => ({
-  used: figures && cents(figures.used),
-  dealt: figures?.dealt === undefined ? undefined : cents(figures.dealt),
-  exhaustion: figures?.exhaustedAt === undefined ? undefined : rfc3339(figures.exhaustedAt),
-  dealtAt: dealtAt === undefined ? undefined : rfc3339(dealtAt),
-  frozen: frozen === undefined ? undefined : people.text(frozen),
+  used: cents(figures?.used),
+  dealt: cents(figures?.dealt),
+  exhaustion: rfc3339(figures?.exhaustedAt),
+  dealtAt: rfc3339(dealtAt),
+  frozen: people.text(frozen),
 })
 
 /** Models that one document lists. Choice. */
@@ -118,15 +118,14 @@ function useOf({ roster, balance, use }: WorkspaceView): Pick<WorkspaceSummary, 
       cycleCredits: balance && cents(creditsOfCycle(balance)),
       ratios: Object.fromEntries(Object.entries(ratios).map(([window, value]) => [window, ratio(value)])),
       projected: projected && projectedCents(projected),
-      exhaustion: exhaustedAt === undefined ? undefined : rfc3339(exhaustedAt),
+      exhaustion: rfc3339(exhaustedAt),
     },
   }
 }
 
 /** Credits used by everybody in this cycle; absent where no person has a figure. */
 export function usedIn({ people }: NonNullable<WorkspaceView['roster']>): number | undefined {
-  const sum = sumKnown(people.map(({ used }) => used))
-  return sum === undefined ? undefined : cents(sum)
+  return cents(sumKnown(people.map(({ used }) => used)))
 }
 
 /** Absent where none of them is known. */

@@ -4,7 +4,7 @@ import { serviceModel } from '../../../core/interpret/service-model.ts'
 import { GUARD_CODES } from '../../../core/model/change.ts'
 import type { ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
 import { userScope } from '../../../core/model/scope.ts'
-import { DAY_MS, midnight } from '../../../core/model/units.ts'
+import { midnight } from '../../../core/model/units.ts'
 import { guardText } from '../../../core/plan/reviewed.ts'
 import type { GrantStatus } from '../../../core/resolve/candidate.ts'
 import { medianMs, type RequestsOf } from '../../conditions/chronicle.ts'
@@ -15,6 +15,7 @@ import { asked, limitOf, PAGE, pageOf } from './query.ts'
 import {
   bounded,
   cents,
+  daysFrom,
   dayText,
   grantEntryOf,
   headAbout,
@@ -78,20 +79,15 @@ export function poolSeries(seen: Seen): PoolSeries {
     ...headAbout('PoolSeries', seen),
     cycle: cycle && { start: rfc3339(cycle.startAt), end: rfc3339(cycle.endAt) },
     ...bounded('pools', view.pools ?? [], MOST_SERIES, ({ name, credits, figures }) => {
-      const days: PoolSeries['pools'][number]['days'][number][] = []
-      for (let at = midnight(cycle?.startAt ?? today); cycle && at <= Math.min(today, cycle.endAt - 1); at += DAY_MS) {
+      const days = daysFrom(midnight(cycle?.startAt ?? today), cycle ? Math.min(today + 1, cycle.endAt) : 0).map((at) => {
         const byName = recorded.get(at)
         const known = at === today && figures ? figures : byName && Object.hasOwn(byName, name) ? byName[name] : undefined
-        days.push({
-          day: dayText(at),
-          used: known && cents(known.used),
-          dealt: known?.dealt === undefined ? undefined : cents(known.dealt),
-        })
-      }
+        return { day: dayText(at), used: cents(known?.used), dealt: cents(known?.dealt) }
+      })
       return {
         name: showing.people.text(name),
         credits,
-        exhaustion: figures?.exhaustedAt === undefined ? undefined : rfc3339(figures.exhaustedAt),
+        exhaustion: rfc3339(figures?.exhaustedAt),
         days,
       }
     }),
@@ -111,14 +107,14 @@ export function healthDocument(seen: Seen, daemon: DaemonFacts): HealthDocument 
     ...headAbout('Health', seen),
     ...daemonPart(daemon),
     ...lasting,
-    ratePerSecond: view.ratePerSecond === undefined ? undefined : ratio(view.ratePerSecond),
+    ratePerSecond: ratio(view.ratePerSecond),
     history: view.history && historyOf(view.history),
     clockSkewSeconds: view.clockSkewMs === undefined ? undefined : view.clockSkewMs / 1000,
-    model: { ...model, copying: copying === undefined ? undefined : people.text(copying) },
+    model: { ...model, copying: people.text(copying) },
     seen: seenEntries(view.seen ?? {}, people),
     operations: (facts.requests ?? []).map(operationEntry),
     unread: failed,
-    oldestReadingAt: oldest === undefined ? undefined : rfc3339(oldest),
+    oldestReadingAt: rfc3339(oldest),
     settings: settingsOf(facts),
     warnings: warningTexts(view, showing),
     replicas: (daemon.replicas ?? []).map(({ name, isHere }) => ({
@@ -229,6 +225,6 @@ function grantEntry(status: GrantStatus, showing: Showing, revision = ''): Works
     scope: scopeText(scope.kind === 'user' ? userScope(scope.email) : scope, showing),
     ...grantEntryOf(status, showing),
     source: placeOf(at, showing, revision),
-    note: note === undefined ? undefined : showing.people.text(note),
+    note: showing.people.text(note),
   }
 }

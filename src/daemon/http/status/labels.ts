@@ -6,18 +6,24 @@ import type { Digest } from '../../../ports.ts'
 
 export type PeopleShown = 'hash' | 'email'
 
+/** A function that leaves absent what is absent. */
+type Lifted<A, B> = <T extends A | undefined>(value: T) => B | Extract<T, undefined>
+
+export const lifted = <A, B>(make: (value: A) => B): Lifted<A, B> =>
+  ((value) => (value === undefined ? undefined : make(value))) as Lifted<A, B>
+
 export interface PeopleLabels {
   readonly shown: PeopleShown
   /** The label of one person: the e-mail, or 12 hex digits. */
   label(email: string): string
   /** A text with every e-mail in it replaced by its label. */
-  text(text: string): string
+  readonly text: Lifted<string, string>
   /** A copy with every text in it as `text` gives it, names of fields too; a field `email` is one person. */
   all<T>(value: T): T
 }
 
 /** E-mails as they are. */
-export const EMAIL_LABELS: PeopleLabels = { shown: 'email', label: (email) => email, text: (text) => text, all: (value) => value }
+export const EMAIL_LABELS: PeopleLabels = { shown: 'email', label: (email) => email, text: lifted((text) => text), all: (value) => value }
 
 /**
  * E-mails as 12 hex digits. `salt` belongs to one installation, so the same person has the same hash in it: an e-mail cannot be read, but one that is known
@@ -26,7 +32,7 @@ export const EMAIL_LABELS: PeopleLabels = { shown: 'email', label: (email) => em
 export function hashLabels(digest: Digest, salt: string, form: (hash: string, raw: string) => string = (hash) => hash): PeopleLabels {
   const hash = (email: string): string => digest(`${salt}\n${normaliseEmail(email)}`).slice(0, 12)
   const label = (email: string): string => form(hash(email), email)
-  const text = (raw: string): string => {
+  const text = lifted((raw: string): string => {
     if (!SUSPECT.test(raw)) return raw
     let [shown, from] = ['', 0]
     for (const { email, start, end } of emailsIn(raw)) {
@@ -34,7 +40,7 @@ export function hashLabels(digest: Digest, salt: string, form: (hash: string, ra
       from = end
     }
     return (shown + raw.slice(from)).replace(BASE64, (run) => (isEncodedEmail(run) ? label(run) : run))
-  }
+  })
   return { shown: 'hash', label, text, all: (value) => mapTexts(value, text, label) }
 }
 

@@ -168,7 +168,7 @@ function burnSummary({ figures, models = [] }: UseShown, people: PeopleLabels): 
   return {
     ratios,
     projected: projected && projectedCents(projected),
-    exhaustion: exhaustedAt === undefined ? undefined : rfc3339(exhaustedAt),
+    exhaustion: rfc3339(exhaustedAt),
     ...modelEntries(models, { people }),
   }
 }

@@ -68,7 +68,7 @@ export function groupEntries(facts: WorkspaceFacts, index: PeopleIndex, showing:
       known: group !== undefined && facts.unknownGroups?.includes(id) !== true,
       members: group?.emails.length ?? 0,
       cap: status?.desired,
-      observed: (status?.observed ?? reading?.observed) === undefined ? undefined : (status?.observed ?? reading?.observed ?? 'unknown'),
+      observed: status?.observed ?? reading?.observed,
       state: status?.state,
       ...(group?.used !== undefined && {
         used: cents(group.used),
@@ -77,7 +77,7 @@ export function groupEntries(facts: WorkspaceFacts, index: PeopleIndex, showing:
       ...(addOn !== undefined && { addOn: cents(addOn), addOnSource: source }),
       ...(bands && { bands, near: countNear(people) }),
       source: at && placeOf(at, showing, view.policy?.revision),
-      readAt: group && rfc3339(group.readAt),
+      readAt: rfc3339(group?.readAt),
     }
   })
 }

@@ -154,8 +154,7 @@ const SORTS: Readonly<Record<Exclude<Sort, 'rule'>, (row: PersonRow) => string |
 
 function ruleEntry(winner: Candidate, showing: Showing, revision = '') {
   if (showing.isPart) {
-    const reason = declaredReason(winner)
-    return { kind: winner.kind, name: entryWord(winner), reason: reason === undefined ? undefined : showing.people.text(reason) }
+    return { kind: winner.kind, name: entryWord(winner), reason: showing.people.text(declaredReason(winner)) }
   }
   return { kind: winner.kind, name: showing.people.text(ruleName(winner)), source: placeOf(winner.at, showing, revision) }
 }
@@ -172,13 +171,13 @@ export function personEntry(row: PersonRow, facts: WorkspaceFacts, showing: Show
     from: row.from === undefined ? undefined : keyText(row.from, showing),
     declared: row.declared,
     rule: row.winner && ruleEntry(row.winner, showing, facts.view.policy?.revision),
-    used: used === undefined ? undefined : cents(used),
+    used: cents(used),
     ...(addOn !== undefined && {
       addOn: cents(addOn),
       ...(row.source && { addOnSource: row.source, isUpperBound: row.source === 'upperBound' ? true : undefined }),
     }),
-    headRoom: headRoom === undefined ? undefined : cents(headRoom),
-    share: share === undefined ? undefined : ratio(share),
+    headRoom: cents(headRoom),
+    share: ratio(share),
     band: row.band,
     state: row.state,
   }

@@ -13,7 +13,7 @@ import { cyclesBetween } from '../../../replay/cycles.ts'
 import { DocumentError, type Seen } from '../documents.ts'
 import { explained, explanationOf, MOST_WRITES } from '../explained.ts'
 import { onlyOne, stopEntry } from '../me.ts'
-import { bounded, cents, dayText, headAbout, keyText } from '../show.ts'
+import { bounded, cents, daysFrom, dayText, headAbout, keyText } from '../show.ts'
 import type { GroupDocument, PersonDocument, Records, Showing, WorkspaceFacts } from '../types.ts'
 import { groupEntries } from './groups.ts'
 import { groupNames, personEntry } from './people.ts'
@@ -151,14 +151,14 @@ function useByDay(
   const perSeat = view.balance?.creditsPerSeat ?? settings?.creditsPerSeat
   const byDay = new Map(burned.map(({ dayAt, used }) => [dayAt, used]))
   const cycle = view.roster?.cycle ?? view.balance?.cycle
-  const starts = new Set(cycle ? cyclesBetween(cycle, days.fromAt, days.untilAt).map(({ startAt }) => midnight(startAt)) : [])
   const listed: PersonDocument['use']['days'][number][] = []
+  const starts = new Set(cycle ? cyclesBetween(cycle, days.fromAt, days.untilAt).map(({ startAt }) => midnight(startAt)) : [])
   // Where the first days of a cycle were not read, sums since its start are not known, and all its days are estimated.
   let isMeasured = false
   let used: number | undefined
   let paid = 0
   let before: DayCap | undefined
-  for (let at = days.fromAt; at < days.untilAt; at += DAY_MS) {
+  for (const at of daysFrom(days.fromAt, days.untilAt)) {
     const onDay = byDay.get(at) ?? 0
     if (starts.has(at)) {
       used = 0
@@ -178,8 +178,8 @@ function useByDay(
     listed.push({
       day: dayText(at),
       burned: cents(onDay),
-      used: used === undefined ? undefined : cents(used),
-      addOn: addOn === undefined ? undefined : cents(addOn),
+      used: cents(used),
+      addOn: cents(addOn),
       grade,
       starts: starts.has(at) ? true : undefined,
       cap,
@@ -223,7 +223,7 @@ export async function groupDocument(seen: Seen, id: string): Promise<GroupDocume
     ...bounded('top', members, MOST_MEMBERS, ({ label, cap, addOn, band }) => ({
       person: label,
       cap: cap !== undefined && cap !== 'unknown' ? cap : undefined,
-      addOn: addOn === undefined ? undefined : cents(addOn),
+      addOn: cents(addOn),
       band,
     })),
   }
@@ -237,11 +237,10 @@ async function groupUse({ facts, records, showing }: Seen, id: string): Promise<
   const rows = await records.runs(scope, days)
   const known = rows.filter(({ used }) => used !== undefined)
   const byDay = Map.groupBy(known, ({ dayAt }) => dayAt)
-  const listed: { day: string; used?: number }[] = []
-  for (let at = days.fromAt; at < days.untilAt; at += DAY_MS) {
+  const listed = daysFrom(days.fromAt, days.untilAt).map((at) => {
     const isKnown = at >= asked.fromAt && at <= asked.throughAt
     const used = (byDay.get(at) ?? []).reduce((sum, row) => sum + (row.used ?? 0), 0)
-    listed.push({ day: dayText(at), used: isKnown ? cents(used) : undefined })
-  }
+    return { day: dayText(at), used: isKnown ? cents(used) : undefined }
+  })
   return { days: listed }
 }

@@ -26,8 +26,8 @@ export function comparisonDocument(seen: Seen, state: ComparisonState | undefine
   return {
     ...head,
     ...progressOf(compared, since !== undefined, showing),
-    since: since === undefined ? undefined : rfc3339(since),
-    madeAt: made && rfc3339(made.at),
+    since: rfc3339(since),
+    madeAt: rfc3339(made?.at),
     wholeFrom: compared && 'wholeAt' in compared && compared.wholeAt !== undefined ? dayText(compared.wholeAt) : undefined,
     figures: compared?.kind === 'made' ? figuresOf(compared.simulation, showing) : undefined,
   }
