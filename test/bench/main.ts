@@ -26,6 +26,7 @@ const BENCHES = [
   'memory',
   'forecast',
   'history',
+  'history-live',
   'pools',
   'reading',
   'hostile',

@@ -11,13 +11,23 @@ import { refuse } from '../../policy/schema/kinds.ts'
 import { didYouMean } from '../../policy/suggest.ts'
 import { type Branch, field, good, items, nameOf, placeOf, report, shownPlaceOf, withoutLine } from '../../policy/tree.ts'
 import { type Place, quoted, readYaml } from '../../policy/yaml.ts'
-import { type AuthSettings, isNetwork, type ViewerRule } from '../http/auth.ts'
+import type { AuthSettings, ViewerRule } from '../http/auth.ts'
 import { isPostgresAddress, otherScheme } from '../ledger/postgres/address.ts'
 import { checkNotify, type FileNotify, notifyOf, reportDuplicates } from './notify-check.ts'
 import { check, SCHEMA } from './schema.generated.ts'
 import type { ConfigText, EnvelopeText, ViewerText, WorkspaceText } from './schema-source.ts'
 import type { Config, WorkspaceConfig } from './settings.ts'
-import { DEFAULT_RATE, guardsOf, type KeyRef, type Keys, parseDuration, parseListen, type Rate, WORKSPACE_DEFAULTS } from './values.ts'
+import {
+  DEFAULT_RATE,
+  guardsOf,
+  isNetwork,
+  type KeyRef,
+  type Keys,
+  parseDuration,
+  parseListen,
+  type Rate,
+  WORKSPACE_DEFAULTS,
+} from './values.ts'
 
 /** More of them would let teams use up what all files together may take to read. */
 const MAX_ENVELOPES = 64

@@ -1,5 +1,6 @@
 // Values of a config file as the daemon needs them: durations, addresses, guards, references to keys. The schema has validated them. A service key is
 // never read here.
+import { isIP } from 'node:net'
 import { DEFAULT_GUARDS, GUARD_CODES, type GuardCode, type GuardDefault, type GuardSettings } from '../../core/model/change.ts'
 import type { GuardsText, Percent } from './schema-source.ts'
 
@@ -96,3 +97,11 @@ function wordOf(given: unknown): 'off' | 'on' | undefined {
 
 /** `15%`, `15 %` or 15. */
 const percentOf = (given: Percent): number => (typeof given === 'number' ? given : Number(given.replace('%', '')))
+
+/** Whether a text is an address, or a network with a valid number of bits. */
+export function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/')
+  const family = isIP(address)
+  if (family === 0 || rest.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32))
+}

@@ -203,14 +203,6 @@ export function networkList(networks: readonly string[]): BlockList {
   return list
 }
 
-/** Whether a text is an address, or a network with a valid number of bits. */
-export function isNetwork(text: string): boolean {
-  const [address = '', bits, ...rest] = text.split('/')
-  const family = isIP(address)
-  if (family === 0 || rest.length > 0) return false
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32))
-}
-
 /** An IPv4 address may come mapped into IPv6. */
 function isWithin(address: string | undefined, list: BlockList): boolean {
   if (address === undefined) return false
