@@ -17,7 +17,7 @@ import type {
   RunUse,
   SetAside,
 } from './core/model/observed.ts'
-import type { Cap, EnvelopeMemory, PolicyRevision } from './core/model/policy.ts'
+import type { Cap, EnvelopeMemory, KeptRevision } from './core/model/policy.ts'
 import type { GroupScope, Scope, ScopeKey, TeamScope } from './core/model/scope.ts'
 import type { Credits, Instant } from './core/model/units.ts'
 import type { Told } from './core/notify/told.ts'
@@ -171,7 +171,7 @@ export interface WriteClient extends ReadClient {
 /** Single values that the ledger keeps of a workspace, by name. */
 export interface LedgerFacts {
   /** The last good policy set, with what was accepted of envelopes. */
-  readonly policy: PolicyRevision
+  readonly policy: KeptRevision
   readonly envelopes: EnvelopeMemory
   /** Learned pace by key name, as `core/pace/pacing.ts` makes it. */
   readonly pace: Readonly<Record<string, unknown>>

@@ -4,7 +4,7 @@
 import { createInterface } from 'node:readline/promises'
 import { type Change, EFFECTS, holdOf, type Plan, READY } from '../../core/model/change.ts'
 import { kindOf, type Transition } from '../../core/model/condition.ts'
-import type { Cap } from '../../core/model/policy.ts'
+import { type Cap, keptRevision } from '../../core/model/policy.ts'
 import { messageOf } from '../../core/model/problem.ts'
 import { byScope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Planned } from '../../core/plan/plan.ts'
@@ -145,7 +145,7 @@ async function applyOne(job: Job): Promise<Done> {
   })
   try {
     const state = recall(policy, ledger)
-    ledger.saveFact('policy', state.policy)
+    ledger.saveFact('policy', keptRevision(state.policy))
     workspace.state = state
     const report = await reconcile(workspace, state, {
       usage: true,

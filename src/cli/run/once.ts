@@ -1,4 +1,5 @@
 // `run --once`: one cycle of all workspaces side by side, with the exit codes of `apply`. Invalid policies are an error, as in `apply`.
+import { keptRevision } from '../../core/model/policy.ts'
 import { hasErrors, InputError, messageOf } from '../../core/model/problem.ts'
 import { reconcile } from '../../daemon/cycle/run.ts'
 import { recall } from '../../daemon/cycle/state.ts'
@@ -46,7 +47,7 @@ async function cycle(
     const opened = await openWorkspace(config, host)
     try {
       const state = recall(policy, opened.parts.ledger)
-      opened.parts.ledger.saveFact('policy', state.policy)
+      opened.parts.ledger.saveFact('policy', keptRevision(state.policy))
       return { report: await reconcile(createWorkspace(opened.parts), state, { usage: true, alone: true, ...signals }) }
     } finally {
       await opened.finish?.()

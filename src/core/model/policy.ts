@@ -166,6 +166,11 @@ export interface PolicyRevision {
   readonly settled?: Settled
 }
 
+/** A revision for a later process, which has its own bounds; what teams say beyond them is in their files. */
+export type KeptRevision = Omit<PolicyRevision, 'delegated' | 'settled'>
+
+export const keptRevision = ({ delegated: _, settled: __, ...kept }: PolicyRevision): KeptRevision => kept
+
 /** A revision to be shown: each commit cut to its first 12 digits, `+dirty` unchanged. */
 export const shortRevision = (revision: string): string => revision.replace(/[0-9a-f]{13,}/g, (commit) => commit.slice(0, 12))
 

@@ -9,7 +9,6 @@ import { CONTEST_MS } from '../../core/plan/contested.ts'
 import type { Digest, Ledger, LedgerFacts, RecordsReader, UsageFacts } from '../../ports.ts'
 import { emailsIn, hashLabels, mapTexts } from '../http/status/labels.ts'
 import type { LedgerDocument, SharedRecords } from './values/source.ts'
-import { restored, restoredFact, stored, storedFact } from './values/stored.ts'
 import { FACT_NAMES } from './values/values.ts'
 
 /** The records that a plan and its explanation read. */
@@ -134,14 +133,14 @@ async function recordsOf({ workspace, baseUrl, ledger }: SharedWorkspace, now: I
   const pause = await ledger.pause(now)
   return {
     ...{ workspace, baseUrl },
-    owned: ledger.owned().map(stored),
-    openIntents: ledger.openIntents().map(stored),
+    owned: ledger.owned(),
+    openIntents: ledger.openIntents(),
     approvals: ledger.approvals(),
-    quarantined: ledger.quarantined().map(stored),
+    quarantined: ledger.quarantined(),
     pause,
     lastWrites: history.filter((entry) => isFirst(entry, seen) || now - entry.at < CONTEST_MS),
     facts: {
-      ...Object.fromEntries(SHARED_FACTS.map((name) => [name, storedFact(name, ledger.fact(name))])),
+      ...Object.fromEntries(SHARED_FACTS.map((name) => [name, ledger.fact(name)])),
       ...(usage && { usage: nameless(usage) }),
     },
   }
@@ -186,14 +185,13 @@ export function readShared(
   const unmask = (masked: string): string =>
     masked.replace(HASHED, (all, hash: string, at: string) => known.get(hash)?.replace('@', at) ?? all)
   const { owned, openIntents, approvals, quarantined, pause, lastWrites, facts } = mapTexts(found, unmask)
-  const kept = { owned: owned.map(restored), openIntents: openIntents.map(restored), quarantined: quarantined.map(restored) }
   return {
-    owned: () => kept.owned,
-    openIntents: () => kept.openIntents,
+    owned: () => owned,
+    openIntents: () => openIntents,
     approvals: () => approvals,
-    quarantined: () => kept.quarantined,
+    quarantined: () => quarantined,
     pause: async (now) => (pause && pause.untilAt > now ? pause : undefined),
-    fact: (name) => restoredFact(name, facts[name]),
+    fact: (name) => facts[name],
     writtenLately: (scope, sinceAt) => lastWrites.filter((entry) => entry.at >= sinceAt && isOf(scope, entry)),
     ancestorWrites: (sinceAt) => lastWrites.filter((entry) => entry.at >= sinceAt && entry.scope.kind !== 'user'),
     history: async ({ scope, sinceAt = 0, limit = lastWrites.length } = {}) =>

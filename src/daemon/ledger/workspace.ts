@@ -13,7 +13,6 @@ import { type DataRow, inOrder, type KeyedTable, type RowChange, type Snapshot, 
 import { LedgerError } from './error.ts'
 import { type KeptRows, keptRows, keyedHash, markOf, withoutPerson } from './forget.ts'
 import { readRow } from './values/rows.ts'
-import { stored, storedFact } from './values/stored.ts'
 import { approval, factFrom, historyEntry, intent, ownedCap, pause, personHistory, quarantined } from './values/values.ts'
 
 /** Longer than the day of history that plans need, so that a long cycle still has all of it. */
@@ -103,17 +102,17 @@ function changing(state: State): Omit<Records, keyof RecordsReader> {
   }
   return {
     saveOwned: (caps) => {
-      for (const one of caps) put('owned', scopeKey(one.scope), stored(one))
+      for (const one of caps) put('owned', scopeKey(one.scope), one)
     },
     releaseOwned: (keys) => {
       for (const key of keys) drop('owned', key)
     },
     saveApproval: (saved) => put('approval', saved.id, saved),
-    saveQuarantined: (entry) => put('quarantine', scopeKey(entry.scope), stored(entry)),
+    saveQuarantined: (entry) => put('quarantine', scopeKey(entry.scope), entry),
     releaseQuarantined: (keys) => {
       for (const key of keys) drop('quarantine', key)
     },
-    saveFact: (name, value) => (value === undefined ? drop('fact', name) : put('fact', name, storedFact(name, value))),
+    saveFact: (name, value) => (value === undefined ? drop('fact', name) : put('fact', name, value)),
   }
 }
 
@@ -158,7 +157,7 @@ function writing(state: State): Pick<Ledger, 'load' | 'commit' | 'recordIntent' 
     recordIntent: (before) =>
       run(async () => {
         const recorded: { intent?: Intent } = {}
-        await durable(state, [{ kind: 'open', data: JSON.stringify(stored(before)) }], (id = 0) => {
+        await durable(state, [{ kind: 'open', data: JSON.stringify(before) }], (id = 0) => {
           recorded.intent = { ...before, id }
           intents.set(id, recorded.intent)
         })
@@ -171,7 +170,7 @@ function writing(state: State): Pick<Ledger, 'load' | 'commit' | 'recordIntent' 
         if (entry) changes.push({ kind: 'append', at: entry.at, scope: scopeKey(entry.scope), data: JSON.stringify(entry) })
         if (ownership === 'released') changes.push({ kind: 'drop', table: 'owned', key })
         else if (ownership !== 'kept') {
-          changes.push({ kind: 'put', table: 'owned', key: scopeKey(ownership.scope), data: JSON.stringify(stored(ownership)) })
+          changes.push({ kind: 'put', table: 'owned', key: scopeKey(ownership.scope), data: JSON.stringify(ownership) })
         }
         return durable(state, changes, () => {
           intents.delete(closed.id)

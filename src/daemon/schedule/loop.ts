@@ -3,7 +3,7 @@
 
 import { holdOf } from '../../core/model/change.ts'
 import type { PolicyStatus } from '../../core/model/events.ts'
-import { isSameEntry, type PolicyEntry, type PolicyRevision, UNDECLARED } from '../../core/model/policy.ts'
+import { isSameEntry, keptRevision, type PolicyEntry, type PolicyRevision, UNDECLARED } from '../../core/model/policy.ts'
 import { messageOf } from '../../core/model/problem.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
@@ -234,7 +234,7 @@ function adoptPolicy(workspace: Workspace, agenda: Agenda): WorkspaceState | und
     agenda.isPolicyNew = workspace.state !== undefined
     if (workspace.state) declare(workspace.state, policy)
     else workspace.state = recall(policy, ledger)
-    if (agenda.policy) ledger.saveFact('policy', workspace.state.policy)
+    if (agenda.policy) ledger.saveFact('policy', keptRevision(workspace.state.policy))
     agenda.policy = undefined
   }
   if (workspace.state) workspace.state.policyValid = agenda.policyValid

@@ -2,10 +2,8 @@
 import { expect, it } from 'vitest'
 import type { Plan } from '../../../src/core/model/change.ts'
 import { type PolicyEntry, UNDECLARED } from '../../../src/core/model/policy.ts'
-import { stored } from '../../../src/daemon/ledger/values/stored.ts'
 import { entryOf } from '../../support/declare.ts'
 import type { Invariant, Scene, Step } from '../steps.ts'
-import { asIntent } from '../world/crash.ts'
 import { wholeOnly } from './orphans.ts'
 import { freshReading, readBack } from './readings.ts'
 import { ADA, ADA_SCOPE, read } from './sketch.ts'
@@ -112,9 +110,4 @@ const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: read
 
 it.each(KEPT)('%s is no violation', (_title, invariant, steps) => {
   expect(said(invariant, steps)).toEqual([])
-})
-
-it('the step of an intent has its decoded policy entry, whose kind invariants read', () => {
-  const one = { at: 0, entry: entryOf('restore', 500) }
-  expect(asIntent(JSON.stringify(stored(one)), 7)).toEqual({ ...one, id: 7 })
 })

@@ -2,7 +2,6 @@
 // process without power records nothing more and has no effect.
 import type { RowChange, WorkspaceRows } from '../../../src/daemon/ledger/adapter.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
-import { entryFrom } from '../../../src/daemon/ledger/values/stored.ts'
 import type { Ledger } from '../../../src/ports.ts'
 
 export const FULL_DISK = 'the disk of the simulation is full'
@@ -64,11 +63,7 @@ export function fragileRows(real: WorkspaceRows, fate: LedgerFate): WorkspaceRow
   }
 }
 
-/** An intent as the port has it: invariants need the kind of its policy entry, which a row keeps as a text. */
-export function asIntent(data: string, id: number): object {
-  const row = JSON.parse(data)
-  return { ...row, entry: entryFrom(row.entry), id }
-}
+const asIntent = (data: string, id: number): object => ({ ...JSON.parse(data), id })
 
 type Told = readonly [method: keyof Ledger, values: readonly unknown[]]
 

@@ -54,10 +54,12 @@ function objectOf(fields: object): Json {
   }
 }
 
+type OfKind<T extends { readonly kind: string }, K> = T extends unknown ? (K extends T['kind'] ? T : never) : never
+
 /** A union by `kind`, with the other fields of each kind. */
 export const byKind = <T extends { readonly kind: string }>(
   kinds: {
-    readonly [K in T['kind']]: Fields<Omit<Extract<T, { readonly kind: K }>, 'kind'>>
+    readonly [K in T['kind']]: Fields<Omit<OfKind<T, K>, 'kind'>>
   },
 ): Of<T> =>
   leaf<T>('an object', {

@@ -1,6 +1,6 @@
 // The schemas of scopes, caps, the last known good policy, envelopes and the people file in the ledger. Only the generator loads this file;
 // source.ts has the other values.
-import type { Static } from 'typebox'
+import type { TUnsafe } from 'typebox'
 import type { Listing } from '../../../core/model/observed.ts'
 import type {
   ActiveDays,
@@ -22,7 +22,7 @@ import type { Position } from '../../../core/model/problem.ts'
 import type { GroupScope, Scope, ScopeKey, UserScope } from '../../../core/model/scope.ts'
 import type { Credits } from '../../../core/model/units.ts'
 import type { DatedListing, DirectoryMemory } from '../../../core/resolve/directory.ts'
-import { boolean, byKind, list, number, numeric, type Of, oneOf, optional, orWord, record, shape, text } from './build.ts'
+import { boolean, byKind, list, number, numeric, oneOf, optional, orWord, record, shape, text } from './build.ts'
 
 export const amount = numeric<Credits>('a number')
 
@@ -32,7 +32,7 @@ export const position = shape<Position>({ file: text, line: number, column: numb
 
 export const scope = byKind<Scope>({ team: {}, group: { id: text }, user: { email: text } })
 
-export const byScope = <T>(item: Of<T>): Of<Readonly<Record<ScopeKey, T>>> => record(item)
+export const byScope = <T>(item: TUnsafe<T>): TUnsafe<Readonly<Record<ScopeKey, T>>> => record(item)
 
 const when = shape<When>({
   email: optional(text),
@@ -50,10 +50,7 @@ const poolMembers = byKind<PoolMembers>({
   when: { when },
 })
 
-/** Fields that earlier versions did not write. */
-type Later = 'peopleRules' | 'pools'
-
-export const policySet = shape<Omit<PolicySet, Later> & Partial<Pick<PolicySet, Later>>>({
+export const policySet = shape<PolicySet>({
   workspace: text,
   rules: list(
     shape<CapRule>({
@@ -87,25 +84,21 @@ export const policySet = shape<Omit<PolicySet, Later> & Partial<Pick<PolicySet, 
   protectedPeople: list(shape<ProtectedPerson>({ scope: byKind<UserScope>({ user: { email: text } }), at: position })),
   approvals: list(shape<PolicyApproval>({ id: text, at: position })),
   onGroupConflict: optional(oneOf(['min', 'max'])),
-  peopleRules: optional(list(shape<PeopleRule>({ name: text, when, cap, reason: optional(text), at: position, document: text }))),
-  pools: optional(
-    list(
-      shape<Pool>({
-        name: text,
-        members: poolMembers,
-        credits: amount,
-        share: oneOf(['need', 'equal']),
-        min: amount,
-        max: optional(amount),
-        at: position,
-        document: text,
-      }),
-    ),
+  peopleRules: list(shape<PeopleRule>({ name: text, when, cap, reason: optional(text), at: position, document: text })),
+  pools: list(
+    shape<Pool>({
+      name: text,
+      members: poolMembers,
+      credits: amount,
+      share: oneOf(['need', 'equal']),
+      min: amount,
+      max: optional(amount),
+      at: position,
+      document: text,
+    }),
   ),
   documents: list(text),
 })
-
-export type StoredPolicySet = Static<typeof policySet>
 
 export const envelopes = shape<EnvelopeMemory>({
   ...{ readAt: record(number), members: record(list(text)), last: record(list(text)), joined: record(number) },

@@ -29,7 +29,7 @@ import {
 } from '../../../core/model/change.ts'
 import type { DayFigures, JournalEntry, PoolOfDay } from '../../../core/model/journal.ts'
 import type { Balance, Cycle, GroupMembers, Listing, Observed, OwnedCap, Person, Roster } from '../../../core/model/observed.ts'
-import { OWNER_KINDS } from '../../../core/model/policy.ts'
+import { type AskedEntry, ORIGIN_KINDS, OWNER_KINDS, type PolicyEntry } from '../../../core/model/policy.ts'
 import type { ScopeKey } from '../../../core/model/scope.ts'
 import { type Kept, TOLD_STATES, type Told, type ToldEntry } from '../../../core/notify/told.ts'
 import type { OpenBreaker } from '../../../core/plan/breaker.ts'
@@ -59,13 +59,17 @@ import {
   written,
 } from './build.ts'
 import { amount, byScope, cap, directory, envelopes, listed, policySet, position, scope } from './policy-source.ts'
-import type { Stored, StoredFacts } from './stored.ts'
 
-const ownedCap = shape<Stored<OwnedCap>>({
+const ASKED: readonly AskedEntry['kind'][] = [...ORIGIN_KINDS, 'kept']
+const asked = Object.fromEntries(ASKED.map((kind) => [kind, { cap }])) as Record<AskedEntry['kind'], { readonly cap: typeof cap }>
+
+const entry = byKind<PolicyEntry>({ ...asked, undeclared: {}, given_up: {} })
+
+const ownedCap = shape<OwnedCap>({
   scope,
   cap,
   owner: oneOf(OWNER_KINDS),
-  entry: text,
+  entry,
   verifiedAt: number,
   written: optional(boolean),
   tried: optional(cap),
@@ -80,10 +84,10 @@ const what = { scope, action: oneOf(['set', 'clear']), effect: oneOf(EFFECTS), f
 const why = { source: optional(position), reason: optional(text) }
 const change = shape<ScopeChange>({ ...what, ...why, people: number, healing: boolean, grantEnd: boolean })
 
-const recorded = { at: number, planId: text, change, entry: text, base: optional(cap), digest: text, revision: text }
+const recorded = { at: number, planId: text, change, entry, base: optional(cap), digest: text, revision: text }
 /** Without its id, which is that of the row. */
-const intent = shape<Stored<Omit<Intent, 'id'>>>(recorded)
-const openIntent = shape<Stored<Intent>>({ ...recorded, id: number })
+const intent = shape<Omit<Intent, 'id'>>(recorded)
+const openIntent = shape<Intent>({ ...recorded, id: number })
 
 const historyEntry = shape<HistoryEntry>({
   ...what,
@@ -111,7 +115,7 @@ const approval = shape<Approval>({
   withdrawn: optional(boolean),
 })
 
-const quarantined = shape<Stored<Quarantined>>({ scope, code: text, message: text, entry: text, at: number, restore: optional(cap) })
+const quarantined = shape<Quarantined>({ scope, code: text, message: text, entry, at: number, restore: optional(cap) })
 
 const kept = shape<Kept>({
   items: optional(list(text)),
@@ -252,8 +256,8 @@ const dayFigures = shape<DayFigures>({
 })
 
 /** All facts. */
-const facts: { readonly [K in keyof LedgerFacts]: Of<StoredFacts[K]> } = {
-  policy: shape<StoredFacts['policy']>({ set: policySet, digest: text, revision: text }),
+const facts: { readonly [K in keyof LedgerFacts]: Of<LedgerFacts[K]> } = {
+  policy: shape<LedgerFacts['policy']>({ set: policySet, digest: text, revision: text, empty: optional(list(text)) }),
   envelopes,
   pace: record(anything),
   usage,
@@ -293,7 +297,7 @@ const facts: { readonly [K in keyof LedgerFacts]: Of<StoredFacts[K]> } = {
     failing: optional(list(text)),
     refused: optional(boolean),
   }),
-  contested: byScope(shape<Stored<Contest>>({ at: number, entry: text, changes: number })),
+  contested: byScope(shape<Contest>({ at: number, entry, changes: number })),
   driftSince: byScope(number),
   runsAsked: byScope(shape<RunsAsked>({ fromAt: number, throughAt: number, readAt: number, wideAt: number })),
   journal: list(journalEntry),
@@ -376,6 +380,7 @@ export const LEDGER = written(partsOf(values), {
   cap,
   position,
   scope,
+  entry,
   ownedCap,
   change,
   historyEntry,

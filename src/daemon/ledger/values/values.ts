@@ -1,4 +1,4 @@
-// Decodes each value of the ledger by its schema (source.ts). Values are written with JSON.stringify, except for the changes in stored.ts.
+// Decodes each value of the ledger by its schema (source.ts). Values are written with JSON.stringify.
 
 import type { Approval, HistoryEntry, Intent, Pause, Quarantined } from '../../../core/model/change.ts'
 import type { OwnedCap } from '../../../core/model/observed.ts'
@@ -7,7 +7,6 @@ import type { LedgerFacts } from '../../../ports.ts'
 import { type Decode, mustFit, type Schema } from './decode.ts'
 import { SCHEMA } from './schema.generated.ts'
 import type { LedgerDocument, LedgerValues } from './source.ts'
-import { restored, restoredFact, type StoredFacts } from './stored.ts'
 
 /** Schemas by name. A name without one fits any value. */
 const fieldsOf = (schema: Schema | undefined): NonNullable<Schema['properties']> => schema?.properties ?? {}
@@ -22,14 +21,10 @@ const checked =
     return value as LedgerValues[K]
   }
 
-const ownedRow = checked('ownedCap')
-const intentRow = checked('intent')
-const quarantinedRow = checked('quarantined')
-
-export const ownedCap: Decode<OwnedCap> = (value) => restored(ownedRow(value))
+export const ownedCap: Decode<OwnedCap> = checked('ownedCap')
 /** Without its id, which is that of the row. */
-export const intent: Decode<Omit<Intent, 'id'>> = (value) => restored(intentRow(value))
-export const quarantined: Decode<Quarantined> = (value) => restored(quarantinedRow(value))
+export const intent: Decode<Omit<Intent, 'id'>> = checked('intent')
+export const quarantined: Decode<Quarantined> = checked('quarantined')
 export const historyEntry: Decode<HistoryEntry> = checked('historyEntry')
 export const approval: Decode<Approval> = checked('approval')
 export const pause: Decode<Pause> = checked('pause')
@@ -46,5 +41,5 @@ export const isFact = (name: unknown): name is keyof LedgerFacts => typeof name 
 /** Decodes a fact. Throws `Undecodable`. */
 export function factFrom<K extends keyof LedgerFacts>(name: K, value: unknown): LedgerFacts[K] {
   mustFit(value, facts[name] ?? {}, SCHEMA)
-  return restoredFact(name, value as StoredFacts[K])
+  return value as LedgerFacts[K]
 }

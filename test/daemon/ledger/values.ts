@@ -1,0 +1,49 @@
+// Arbitrary values of a ledger, drawn from its schema.
+import fc from 'fast-check'
+import { groupScope, type Scope, TEAM, userScope } from '../../../src/core/model/scope.ts'
+import type { Schema } from '../../../src/daemon/ledger/values/decode.ts'
+import { SCHEMA } from '../../../src/daemon/ledger/values/schema.generated.ts'
+import type { LedgerValues } from '../../../src/daemon/ledger/values/source.ts'
+import type { LedgerFacts } from '../../../src/ports.ts'
+
+const text = fc.string({ unit: 'grapheme', maxLength: 12 })
+const number = fc.oneof(
+  fc.integer({ min: 0, max: 50 }),
+  fc.integer({ min: -50, max: 2 ** 31 }).map((one) => one + 0.5),
+)
+const named = (value: fc.Arbitrary<unknown>) =>
+  fc.dictionary(fc.oneof(text, fc.constant('__proto__')), value, { maxKeys: 4, noNullPrototype: true })
+
+/** A few scopes, so that several values are about one. */
+export const scope: fc.Arbitrary<Scope> = fc.oneof(
+  fc.constant(TEAM),
+  fc.constantFrom('a', 'grp_"x"', "o'brien; --", 'ß\n', 'a\\0\0').map(groupScope),
+  fc.constantFrom('ada@example.com', 'bob@example.com', "o'hara@example.com", '__proto__@example.com').map(userScope),
+)
+
+function drawn({ $ref, ...schema }: Schema): fc.Arbitrary<unknown> {
+  const { if: word, else: otherwise, type, items, additionalProperties, oneOf, properties = {}, required = [] } = schema
+  if ($ref === '#/$defs/scope') return scope
+  if ($ref !== undefined) return drawn(SCHEMA.$defs?.[$ref.replace('#/$defs/', '')] ?? {})
+  if (word && otherwise) return fc.oneof(fc.constant(word.const), drawn(otherwise))
+  if (schema.enum) return fc.constantFrom(...schema.enum)
+  if ('const' in schema) return fc.constant(schema.const)
+  if (oneOf) return fc.oneof(...oneOf.map(drawn))
+  if (items) return fc.array(drawn(items), { maxLength: 3 })
+  if (additionalProperties) return named(drawn(additionalProperties))
+  if (type === 'object') {
+    const fields = Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, drawn(one)]))
+    return fc.record(fields, { requiredKeys: [...required], noNullPrototype: true })
+  }
+  if (type === 'boolean') return fc.boolean()
+  return type === 'number' ? number : type === 'string' ? text : fc.oneof(number, text, named(number))
+}
+
+/** Values with a name in the schema. */
+export const valuesOf = <K extends keyof LedgerValues>(name: K) => drawn(SCHEMA.properties?.[name] ?? {}) as fc.Arbitrary<LedgerValues[K]>
+
+const facts = SCHEMA.$defs?.['facts']?.properties ?? {}
+
+export const FACTS = Object.keys(facts) as readonly (keyof LedgerFacts)[]
+
+export const factsOf = <K extends keyof LedgerFacts>(name: K) => drawn(facts[name] ?? {}) as fc.Arbitrary<LedgerFacts[K]>
