@@ -19,6 +19,11 @@ export const bounded = <const K extends string, T extends TSchema>(name: K, item
   ({ [name]: list(items, description), [`${name}Omitted`]: count('How many more there are.') }) as Record<K, TArray<T>> &
     Record<`${K}Omitted`, TInteger>
 
+/** The same of objects. */
+export const listOf = <T extends TProperties>(description: string, of: string, properties: T) => list(object(of, properties), description)
+export const boundedOf = <const K extends string, T extends TProperties>(name: K, description: string, of: string, properties: T) =>
+  bounded(name, object(of, properties), description)
+
 export const words = <const T extends string>(all: readonly T[], description?: string) =>
   Type.Unsafe<T>({ type: 'string', enum: [...all], description })
 

@@ -7,7 +7,7 @@ import { STOPS } from '../../../../core/use/first-stop.ts'
 import { DAY_GRADES } from '../../../../core/use/history.ts'
 import {
   band,
-  bounded,
+  boundedOf,
   cap,
   cause,
   changeResult,
@@ -21,6 +21,7 @@ import {
   guard,
   instant,
   list,
+  listOf,
   object,
   observed,
   optional,
@@ -166,16 +167,12 @@ export const GROUP = documentOf('Group', 'One group.', {
   use: object('Credits its members burned.', {
     days: list(useDay, 'The last days in order.'),
   }),
-  ...bounded(
-    'top',
-    object('A member.', {
-      person: text(),
-      cap: optional(cap()),
-      addOn: optional(figure('Add-on use.')),
-      band: optional(band),
-    }),
-    'Those nearest to their cap first.',
-  ),
+  ...boundedOf('top', 'Those nearest to their cap first.', 'A member.', {
+    person: text(),
+    cap: optional(cap()),
+    addOn: optional(figure('Add-on use.')),
+    band: optional(band),
+  }),
 })
 
 const PERSON_ENTRY = {
@@ -208,10 +205,10 @@ export const PEOPLE = documentOf('PersonList', 'People, searched, filtered and s
   ...paged(object('One person.', PERSON_ENTRY), 'As `sort` says.'),
   bands: counts(BANDS, 'People who fit the other filters, by band.'),
   groups: list(object('A group to filter by.', { id: text(), name: text() }), 'The declared groups.'),
-  rules: list(
-    object('A rule to filter by.', { name: text(), people: count('People for whom it decides.') }),
-    'The declarations that decide for people.',
-  ),
+  rules: listOf('The declarations that decide for people.', 'A rule to filter by.', {
+    name: text(),
+    people: count('People for whom it decides.'),
+  }),
 })
 
 const personDay = object('One day of a person.', {

@@ -7,6 +7,7 @@ import {
   balance,
   band,
   bounded,
+  boundedOf,
   cap,
   condition,
   count,
@@ -132,11 +133,10 @@ const workspace = object('One workspace.', {
   approvals: list(approval, 'Those on record.'),
   grants: counts(GRANT_STATES, 'Grants by state.'),
   ...bounded('pools', pool, 'By name.'),
-  ...bounded(
-    'rules',
-    object('A rule.', { name: text(), people: count('People for whom it is the first match.') }),
-    'In the order in which they apply.',
-  ),
+  ...boundedOf('rules', 'In the order in which they apply.', 'A rule.', {
+    name: text(),
+    people: count('People for whom it is the first match.'),
+  }),
   use: optional(use),
   balance: optional(balance),
   burn: optional(burn),

@@ -6,6 +6,7 @@ import { CHANGE_KINDS } from '../../../../core/model/journal.ts'
 import { ADD_ON_SOURCES } from '../../../../core/use/add-on.ts'
 import {
   bounded,
+  boundedOf,
   cap,
   cause,
   changeResult,
@@ -19,6 +20,7 @@ import {
   guard,
   instant,
   list,
+  listOf,
   object,
   observed,
   optional,
@@ -118,21 +120,17 @@ export const PLAN = documentOf('Plan', 'One plan, as far as it is recorded.', {
   last: optional(instant('Its last record.')),
   applied: count('Applied writes.'),
   failed: count('Writes that failed, or whose outcome is unverified.'),
-  ...bounded(
-    'changes',
-    object('A remaining change.', {
-      scope: scopeName,
-      from: cap('The cap now.'),
-      to: cap('The cap to be written.'),
-      effect,
-      cause,
-      disposition: words(['ready', 'held', 'deferred', 'excluded']),
-      hold: optional(text('The hold it is part of.')),
-      why: optional(text('Why it is not written now.')),
-      source: optional(place),
-    }),
-    'Only of the present plan, in the order of writing.',
-  ),
+  ...boundedOf('changes', 'Only of the present plan, in the order of writing.', 'A remaining change.', {
+    scope: scopeName,
+    from: cap('The cap now.'),
+    to: cap('The cap to be written.'),
+    effect,
+    cause,
+    disposition: words(['ready', 'held', 'deferred', 'excluded']),
+    hold: optional(text('The hold it is part of.')),
+    why: optional(text('Why it is not written now.')),
+    source: optional(place),
+  }),
   met: list(entry, 'Holds that it showed first, and foreign changes that it found; the newest first.'),
   ...paged(WRITE, 'Its writes, the newest first.'),
 })
@@ -219,65 +217,48 @@ export const CREDITS_SERIES = documentOf('CreditsSeries', 'Credits over the cycl
 export const BURN_SERIES = documentOf('BurnSeries', 'Credits burned by day.', {
   by: words(['team', 'group', 'model', 'mode']),
   days: list(day('Which.'), 'In order.'),
-  lines: list(
-    object('One line of the chart.', {
-      name: text('Of the group or model.'),
-      id: optional(text('Of the group.')),
-      total: figure('Of these days.'),
-      values: list(Type.Unsafe<number | null>({ type: ['number', 'null'] }), 'One for each day; null where not known.'),
-    }),
-    'The most used first; the rest is summed as `other`.',
-  ),
+  lines: listOf('The most used first; the rest is summed as `other`.', 'One line of the chart.', {
+    name: text('Of the group or model.'),
+    id: optional(text('Of the group.')),
+    total: figure('Of these days.'),
+    values: list(Type.Unsafe<number | null>({ type: ['number', 'null'] }), 'One for each day; null where not known.'),
+  }),
 })
 
 export const DRIFT_SERIES = documentOf('DriftSeries', 'Drift found and reverted by day.', {
-  days: list(
-    object('One day.', {
-      day: day('Which.'),
-      found: optional(count('Foreign changes found; absent before counting began.')),
-      reverted: optional(count('Foreign changes reverted.')),
-      written: optional(count('Writes for other reasons.')),
-      failed: optional(count('Writes that failed.')),
-      open: optional(count('Drifted scopes at its end; absent before counting began.')),
-    }),
-    'In order; days before counting began have no figures.',
-  ),
+  days: listOf('In order; days before counting began have no figures.', 'One day.', {
+    day: day('Which.'),
+    found: optional(count('Foreign changes found; absent before counting began.')),
+    reverted: optional(count('Foreign changes reverted.')),
+    written: optional(count('Writes for other reasons.')),
+    failed: optional(count('Writes that failed.')),
+    open: optional(count('Drifted scopes at its end; absent before counting began.')),
+  }),
 })
 
 export const POOL_SERIES = documentOf('PoolSeries', 'Pools over the billing cycle.', {
   cycle: optional(cycle),
-  ...bounded(
-    'pools',
-    object('One pool.', {
-      name: text(),
-      credits: figure('Credits of all members together in a cycle.'),
-      exhaustion: optional(instant('When it is expected to be used up; absent when not within the cycle.')),
-      days: list(
-        object('One day.', {
-          day: day('Which.'),
-          used: optional(figure('Credits used in the cycle, at the end of the day.')),
-          dealt: optional(
-            figure(
-              'Sum over the members of the greatest of use, cap in force, cap dealt and any cap lowered too lately for use under it to show; absent while somebody counts at no cap.',
-            ),
-          ),
-        }),
-        'From the first day of the cycle until today, in order; days before recording began have no figures.',
+  ...boundedOf('pools', 'By name.', 'One pool.', {
+    name: text(),
+    credits: figure('Credits of all members together in a cycle.'),
+    exhaustion: optional(instant('When it is expected to be used up; absent when not within the cycle.')),
+    days: listOf('From the first day of the cycle until today, in order; days before recording began have no figures.', 'One day.', {
+      day: day('Which.'),
+      used: optional(figure('Credits used in the cycle, at the end of the day.')),
+      dealt: optional(
+        figure(
+          'Sum over the members of the greatest of use, cap in force, cap dealt and any cap lowered too lately for use under it to show; absent while somebody counts at no cap.',
+        ),
       ),
     }),
-    'By name.',
-  ),
+  }),
 })
 
 export const NEAR_SERIES = documentOf('NearSeries', 'How near people are to their cap, by group.', {
-  ...bounded(
-    'rows',
-    object('One group, or the people in no group.', {
-      id: optional(text('Absent: people in no declared group.')),
-      name: text(),
-      people: count('How many.'),
-      shares: list(count('People.'), 'By share of the cap used: ten steps of 10 %, then at the cap or above, then without a cap.'),
-    }),
-    'Groups with the most people near their cap first.',
-  ),
+  ...boundedOf('rows', 'Groups with the most people near their cap first.', 'One group, or the people in no group.', {
+    id: optional(text('Absent: people in no declared group.')),
+    name: text(),
+    people: count('How many.'),
+    shares: list(count('People.'), 'By share of the cap used: ten steps of 10 %, then at the cap or above, then without a cap.'),
+  }),
 })

@@ -23,6 +23,7 @@ import {
   head,
   instant,
   list,
+  listOf,
   mode,
   object,
   observed,
@@ -293,10 +294,11 @@ export const HEALTH = documentOf('Health', 'How the daemon runs one workspace.',
   }),
   warnings: list(text(), 'Messages of conditions that no other field shows.'),
   ...bounded('conditions', condition, 'The most urgent first.'),
-  replicas: list(
-    object('A running capkeeper.', { name: text(), version: optional(text()), keeps: flag('It holds this workspace.') }),
-    'Empty where there is only one replica.',
-  ),
+  replicas: listOf('Empty where there is only one replica.', 'A running capkeeper.', {
+    name: text(),
+    version: optional(text()),
+    keeps: flag('It holds this workspace.'),
+  }),
 })
 
 export const SCOPE = scope
