@@ -4,8 +4,8 @@ import { jsonText, plain } from '../core/escape/terminal.ts'
 import { STOP_TEXT } from '../core/use/first-stop.ts'
 import type { MeDocument } from '../daemon/http/documents/types.ts'
 import { examples, type OutputFormat, outputOption } from './shared/args.ts'
-import { type Cli, CommandError, EXIT } from './shared/context.ts'
-import { askDaemon, causeOf, PAGES_TOKEN_WAY, pageAt, pagesToken, refusal } from './shared/remote.ts'
+import { type Cli, EXIT } from './shared/context.ts'
+import { askFor, PAGES_TOKEN_WAY, pageAt, pagesToken, refusal } from './shared/remote.ts'
 
 const TIMEOUT_MS = 10_000
 
@@ -37,21 +37,9 @@ async function me({ url, tokenFile, output }: MeFlags, cli: Cli): Promise<void> 
 }
 
 async function ask(url: string, token: string | undefined, { clock }: Cli): Promise<MeDocument> {
-  const answer = await askDaemon({ url, timeoutMs: TIMEOUT_MS, clock, token }).catch((error: unknown) => {
-    throw new CommandError(`no daemon answers at ${url} (${causeOf(error)})`)
-  })
-  const document = answer.status === 200 ? meIn(answer.text) : undefined
-  if (document) return document
+  const { answer, value } = await askFor({ url, timeoutMs: TIMEOUT_MS, clock, token }, PAGES_TOKEN_WAY)
+  if (Object(value).kind === 'Me') return value as MeDocument
   throw refusal({ url, token }, answer, PAGES_TOKEN_WAY)
-}
-
-function meIn(text: string): MeDocument | undefined {
-  try {
-    const document = Object(JSON.parse(text))
-    return document.kind === 'Me' ? document : undefined
-  } catch {
-    return undefined
-  }
 }
 
 function textOf({ workspaces }: MeDocument): string {

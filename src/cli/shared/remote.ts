@@ -35,8 +35,22 @@ interface DaemonAnswer {
   readonly text: string
 }
 
+/** The answer of a daemon, and the value of its JSON if it is any. Throws a `CommandError` when none answers (`hint`: why that may be), or it refuses. */
+export async function askFor(question: DaemonQuestion, way: string, hint = ''): Promise<{ answer: DaemonAnswer; value: unknown }> {
+  const answer = await askDaemon(question).catch((error: unknown) => {
+    question.signal?.throwIfAborted()
+    throw new CommandError(`no daemon answers at ${question.url} (${causeOf(error)})${hint}`)
+  })
+  if (answer.status !== 200) throw refusal(question, answer, way)
+  try {
+    return { answer, value: JSON.parse(answer.text) }
+  } catch {
+    return { answer, value: undefined }
+  }
+}
+
 /** Status and body of a daemon's answer. Rejects as `fetch` does, for a redirect, and after `timeoutMs`. */
-export async function askDaemon({ url, timeoutMs, signal, clock, token }: DaemonQuestion): Promise<DaemonAnswer> {
+async function askDaemon({ url, timeoutMs, signal, clock, token }: DaemonQuestion): Promise<DaemonAnswer> {
   const [answered, late] = [new AbortController(), new AbortController()]
   const giveUp = () => late.abort(new Error(`no answer within ${timeoutMs / 1_000} s`))
   clock.sleep(timeoutMs, answered.signal).then(giveUp, () => undefined)
@@ -94,7 +108,7 @@ function tokenFrom(file: string | undefined, variable: string, env: Cli['env']):
 }
 
 /** fetch says only "fetch failed"; the reason is in its cause. */
-export function causeOf(error: unknown): string {
+function causeOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   if (!(cause instanceof Error)) return String(cause)
   return 'code' in cause && cause.code !== undefined ? String(cause.code) : cause.message

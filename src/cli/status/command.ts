@@ -6,7 +6,7 @@ import { InputError } from '../../core/model/problem.ts'
 import type { StatusDocument } from '../../daemon/http/documents/types.ts'
 import { addFlags, examples, type OutputFormat, outputOption } from '../shared/args.ts'
 import { type Cli, CommandError, EXIT, painter, UsageError } from '../shared/context.ts'
-import { askDaemon, causeOf, PAGES_TOKEN_WAY, pageAt, pagesToken, refusal } from '../shared/remote.ts'
+import { askFor, PAGES_TOKEN_WAY, pageAt, pagesToken } from '../shared/remote.ts'
 
 const TIMEOUT_MS = 10_000
 const DEFAULT_URL = 'http://127.0.0.1:9464'
@@ -35,12 +35,12 @@ export function registerStatus(program: Command, cli: Cli): void {
 
 async function status(flags: StatusFlags, cli: Cli): Promise<void> {
   const url = pageAt(flags.url ?? (await configuredUrl(flags, cli)) ?? DEFAULT_URL, '/status', '--url')
-  const text = await download(url, pagesToken(flags.tokenFile, cli), cli)
+  const status = await statusAt(url, pagesToken(flags.tokenFile, cli), cli)
   if (flags.output === 'json') {
-    cli.stdout.write(jsonText(readStatus(text, url)))
+    cli.stdout.write(jsonText(status))
   } else {
     const { renderStatusText } = await import('./render.ts')
-    cli.stdout.write(renderStatusText(readStatus(text, url), painter(cli.stdout)))
+    cli.stdout.write(renderStatusText(status, painter(cli.stdout)))
   }
   cli.finish(EXIT.done)
 }
@@ -57,23 +57,9 @@ async function configuredUrl({ config: file }: StatusFlags, { env, clock }: Cli)
   return `http://${reachable}:${port}`
 }
 
-async function download(url: string, token: string | undefined, { clock }: Cli): Promise<string> {
-  const answer = await askDaemon({ url, timeoutMs: TIMEOUT_MS, clock, token }).catch((error: unknown) => {
-    throw new CommandError(
-      `no daemon answers at ${url} (${causeOf(error)}); is \`capkeeper run\` running there, or does it listen elsewhere (--url)?`,
-    )
-  })
-  if (answer.status !== 200) throw refusal({ url, token }, answer, PAGES_TOKEN_WAY)
-  return answer.text
-}
-
-function readStatus(text: string, url: string): StatusDocument {
-  try {
-    const document: unknown = JSON.parse(text)
-    if (typeof document === 'object' && document !== null && 'kind' in document && document.kind === 'Status')
-      return document as StatusDocument
-  } catch {
-    // Falls through to the message below.
-  }
+async function statusAt(url: string, token: string | undefined, { clock }: Cli): Promise<StatusDocument> {
+  const hint = '; is `capkeeper run` running there, or does it listen elsewhere (--url)?'
+  const { value } = await askFor({ url, timeoutMs: TIMEOUT_MS, clock, token }, PAGES_TOKEN_WAY, hint)
+  if (Object(value).kind === 'Status') return value as StatusDocument
   throw new CommandError(`${url} did not answer with a capkeeper status; is that a capkeeper daemon?`)
 }

@@ -14,7 +14,7 @@ import type { Ledger, ReadClient } from '../../../ports.ts'
 import type { Setup, WorkspaceSetup } from '../../compose.ts'
 import type { NetworkFlags } from '../args.ts'
 import { type Cli, CommandError } from '../context.ts'
-import { askDaemon, causeOf, type DaemonQuestion, isLedgerUrl, ledgerToken, pageAt, refusal } from '../remote.ts'
+import { askFor, type DaemonQuestion, isLedgerUrl, ledgerToken, pageAt } from '../remote.ts'
 import { currentWorkspaces, ledgerOf, openStore } from './store.ts'
 
 /** A daemon elsewhere does not share what each person used by day. */
@@ -75,22 +75,10 @@ export async function sharedAt(
   asking: Pick<DaemonQuestion, 'clock' | 'token' | 'signal'>,
 ): Promise<{ readonly url: string; readonly document: LedgerDocument }> {
   const url = pageAt(address, '/ledger', '--ledger')
-  const answer = await download({ ...asking, url, timeoutMs: TIMEOUT_MS })
-  return { url, document: decoded(url, () => sharedLedger(answer)) }
-}
-
-async function download(question: DaemonQuestion): Promise<unknown> {
-  const { url } = question
-  const answer = await askDaemon(question).catch((error: unknown) => {
-    question.signal?.throwIfAborted()
-    throw new CommandError(`no daemon answers at ${url} (${causeOf(error)}); is \`capkeeper run\` running there?`)
-  })
-  if (answer.status !== 200) throw refusal(question, answer, 'give --ledger-token-file FILE, or set CAPKEEPER_LEDGER_TOKEN')
-  try {
-    return JSON.parse(answer.text)
-  } catch {
-    throw new CommandError(`${url} did not answer with a ledger; is that a capkeeper daemon of this version?`)
-  }
+  const way = 'give --ledger-token-file FILE, or set CAPKEEPER_LEDGER_TOKEN'
+  const { value } = await askFor({ ...asking, url, timeoutMs: TIMEOUT_MS }, way, '; is `capkeeper run` running there?')
+  if (value === undefined) throw new CommandError(`${url} did not answer with a ledger; is that a capkeeper daemon of this version?`)
+  return { url, document: decoded(url, () => sharedLedger(value)) }
 }
 
 /** A workspace of the same name at another address has other caps. */
