@@ -146,58 +146,41 @@ const renderAuditJson = (audited: readonly AuditedWorkspace[], now: Instant): st
     })),
   })
 
-/** One list of findings. */
-interface Finding {
-  readonly title: string
-  readonly head: readonly string[]
-  readonly rows: readonly (readonly string[])[]
-}
+/** One list of findings: its title, the heads of its columns, and its rows. */
+type Finding = readonly [title: string, head: readonly string[], rows: readonly (readonly string[])[]]
 
-const withUse = (some: Audit['uncapped']): Omit<Finding, 'title'> => ({
-  head: ['PERSON', 'USED'],
-  rows: some.map(({ email, used }) => [email, used === undefined ? 'unknown' : amountText(used)]),
-})
+const finding = (...one: Finding): Finding => one
+
+const withUse = (some: Audit['uncapped']) => some.map(({ email, used }) => [email, used === undefined ? 'unknown' : amountText(used)])
+const named = (emails: readonly string[]) => emails.map((email) => [email])
 
 function findings({ audit, addOnUse, directory }: AuditedWorkspace): readonly Finding[] {
-  return [
-    {
-      title: `${count(audit.undeclared.length, 'user-level cap')} that no policy declares`,
-      head: ['PERSON', 'CAP', 'SET BY'],
-      rows: audit.undeclared.map((one) => [
-        one.email,
-        capText(one.cap),
-        one.ours ? 'capkeeper; the next sweep clears it' : 'somebody else',
-      ]),
-    },
-    {
-      title: `${people(audit.uncapped.length)} without any cap`,
-      ...withUse(audit.uncapped),
-    },
-    {
-      title: `${people(audit.unreached.length)} whom no rule, group or cap of the policies reaches`,
-      ...withUse(audit.unreached),
-    },
-    {
-      title: `${people(audit.near.length)} at 85 % of their cap or more${addOnUse === 'upperBound' ? `, ${SOURCE_WORDS.upperBound}` : ''}`,
-      head: ['PERSON', 'USED', 'CAP', 'SHARE', 'CAP SET AT'],
-      rows: audit.near.map((one) => [one.email, amountText(one.used), capText(one.cap), shareText(one.used, one.cap), one.from]),
-    },
-    {
-      title: `${people(directory?.notInFile.length ?? 0)} on the roster and not in the people file`,
-      head: ['PERSON'],
-      rows: directory?.notInFile.map((email) => [email]) ?? [],
-    },
-    {
-      title: `${people(directory?.notOnRoster.length ?? 0)} in the people file and not on the roster`,
-      head: ['PERSON'],
-      rows: directory?.notOnRoster.map((email) => [email]) ?? [],
-    },
-    {
-      title: `${count(audit.unread.length, 'cap')} could not be read`,
-      head: ['SCOPE', 'WHY'],
-      rows: audit.unread.map((one) => [one.scope, one.message]),
-    },
+  const { undeclared, uncapped, unreached, near, unread } = audit
+  const { notInFile = [], notOnRoster = [] } = directory ?? {}
+  const setBy = (ours: boolean): string => (ours ? 'capkeeper; the next sweep clears it' : 'somebody else')
+  const bound = addOnUse === 'upperBound' ? `, ${SOURCE_WORDS.upperBound}` : ''
+  const all = [
+    finding(
+      `${count(undeclared.length, 'user-level cap')} that no policy declares`,
+      ['PERSON', 'CAP', 'SET BY'],
+      undeclared.map((one) => [one.email, capText(one.cap), setBy(one.ours)]),
+    ),
+    finding(`${people(uncapped.length)} without any cap`, ['PERSON', 'USED'], withUse(uncapped)),
+    finding(`${people(unreached.length)} whom no rule, group or cap of the policies reaches`, ['PERSON', 'USED'], withUse(unreached)),
+    finding(
+      `${people(near.length)} at 85 % of their cap or more${bound}`,
+      ['PERSON', 'USED', 'CAP', 'SHARE', 'CAP SET AT'],
+      near.map((one) => [one.email, amountText(one.used), capText(one.cap), shareText(one.used, one.cap), one.from]),
+    ),
+    finding(`${people(notInFile.length)} on the roster and not in the people file`, ['PERSON'], named(notInFile)),
+    finding(`${people(notOnRoster.length)} in the people file and not on the roster`, ['PERSON'], named(notOnRoster)),
+    finding(
+      `${count(unread.length, 'cap')} could not be read`,
+      ['SCOPE', 'WHY'],
+      unread.map((one) => [one.scope, one.message]),
+    ),
   ]
+  return all.filter(([, , rows]) => rows.length > 0)
 }
 
 const SOURCE_WORDS: Readonly<Record<AddOnSource, string>> = {
@@ -221,11 +204,11 @@ const left = (total: number): readonly string[] => (total > VISIBLE ? [`… and 
 /** A block for each list that is not empty, and one line when all are. */
 function renderAuditText(audited: readonly AuditedWorkspace[], paint: Paint = unpainted): string {
   const blocks = audited.flatMap((one) => {
-    const found = findings(one).filter(({ rows }) => rows.length > 0)
+    const found = findings(one)
     const title = `${paint('bold', plain(one.workspace))}: ${coverage(one, found.length === 0)}`
     return [
       [title],
-      ...found.map(({ title: name, head, rows }) => [
+      ...found.map(([name, head, rows]) => [
         `${paint('yellow', name)}:`,
         ...columns([head, ...rows.slice(0, VISIBLE).map((cells) => cells.map(plain))]).map((line) => `  ${line}`),
         ...left(rows.length).map((line) => `  ${line}`),
@@ -238,12 +221,12 @@ function renderAuditText(audited: readonly AuditedWorkspace[], paint: Paint = un
 /** Tables for others; people show as `labels` says. */
 function renderAuditMarkdown(audited: readonly AuditedWorkspace[], labels: PeopleLabels = EMAIL_LABELS): string {
   const parts = audited.flatMap((one) => {
-    const found = findings(one).filter(({ rows }) => rows.length > 0)
+    const found = findings(one)
     const cell = (text: string): string => escaped(labels.text(text))
     return [
       `### capkeeper audit: ${escaped(one.workspace)}`,
       `${coverage(one, found.length === 0)}.`,
-      ...found.flatMap(({ title, head, rows }) => [
+      ...found.flatMap(([title, head, rows]) => [
         `**${title}**`,
         [
           ...tableHead(head),
