@@ -93,8 +93,9 @@ export function compact(amount: number): string {
   return size < 9_999.5 ? number(Math.round(amount)) : COMPACT.format(amount)
 }
 
-/** A compact figure with all its digits in the title. */
-export const figure = (amount: number): Html => {
+/** A compact figure with all its digits in the title; nothing where there is none. */
+export const figure = (amount: number | undefined): Html | undefined => {
+  if (amount === undefined) return undefined
   const text = compact(amount)
   const full = number(amount)
   return text === full ? html`${full}` : html`<data value="${amount}" title="${full}">${text}</data>`
@@ -160,8 +161,8 @@ function relative(at: string, now: string): string {
 }
 
 /** `4 h ago`, with the instant in the title; the page's script converts it to the viewer's time zone. */
-export const when = (at: string, now: string): Html =>
-  html`<time datetime="${at}" title="${instant(at)}" data-relative>${relative(at, now)}</time>`
+export const when = (at: string | undefined, now: string): Html | false =>
+  at !== undefined && html`<time datetime="${at}" title="${instant(at)}" data-relative>${relative(at, now)}</time>`
 
 /** The instant, in UTC; the page's script converts it to the viewer's time zone. */
 export const moment = (at: string): Html => html`<time datetime="${at}" title="${instant(at)}" data-instant>${instant(at)}</time>`

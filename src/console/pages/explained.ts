@@ -51,8 +51,7 @@ function chainPart({ chain, workspace, at, desired }: Explained): Html {
       ),
       column.fixed(
         'Ends',
-        ({ until, state }) =>
-          html`${state !== undefined && state !== 'active' && html`${words(state)} `}${until !== undefined && when(until, at)}`,
+        ({ until, state }) => html`${state !== undefined && state !== 'active' && html`${words(state)} `}${when(until, at)}`,
       ),
       column.fixed('Declared at', ({ source }) => sourceLink(source)),
     ]),

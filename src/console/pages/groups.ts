@@ -102,10 +102,10 @@ function groupTable({ items, workspace, at }: GroupListDocument, path: string, q
       ({ id, members }) => html`<a href="${withQuery(sectionUrl(workspace, 'people'), { group: id })}">${number(members)}</a>`,
     ),
     column.number(sorted('Near cap', 'near', 'desc', true), ({ near }) => near !== undefined && number(near)),
-    column.number(sorted('Credits used', 'use'), ({ used }) => used !== undefined && figure(used)),
+    column.number(sorted('Credits used', 'use'), ({ used }) => figure(used)),
     column.number('Share', ({ share }) => share !== undefined && percent(share)),
     column.fixed('Declared at', ({ source }) => sourceLink(source)),
-    column.fixed('Read', ({ readAt }) => readAt !== undefined && when(readAt, at)),
+    column.fixed('Read', ({ readAt }) => when(readAt, at)),
   ])
 }
 
@@ -155,7 +155,7 @@ const topPart = ({ top, topOmitted, workspace }: GroupDocument) =>
       ? empty('No member is known yet.')
       : html`${table('People of the group nearest to their cap', top, [
           column.row('Person', ({ person }) => scopeLink(workspace, person)),
-          column.number('Add-on use', ({ addOn }) => addOn !== undefined && figure(addOn)),
+          column.number('Add-on use', ({ addOn }) => figure(addOn)),
           column.number('Cap', ({ cap }) => capCell(cap)),
           column.fixed('Band', ({ band }) => band && bandBadge(band)),
         ])}${topOmitted > 0 && html`<p class="soft">${plural(topOmitted, 'more person', 'more people')}.</p>`}`,

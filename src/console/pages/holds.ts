@@ -52,7 +52,7 @@ export async function holdsPage(documents: Documents, workspace: string, query: 
             column.number('People', ({ people }) => number(people)),
             column.number('Changes', ({ changes }) => number(changes)),
             column.text('Why', ({ message }) => withoutWays(message, list.workspace)),
-            column.fixed('Since', ({ since }) => since !== undefined && when(since, list.at)),
+            column.fixed('Since', ({ since }) => when(since, list.at)),
             column.fixed('Approval', ({ approval }) => approval),
           ])}${pager(list, ['hold', 'holds'], path, query)}</section>`,
     ],
@@ -112,8 +112,8 @@ const arithmeticPart = ({ arithmetic }: HoldDocument): Html | false =>
   listing('What the guards counted', arithmetic, [
     column.fixedRow('Guard', ({ guard, exceeded }) => badge(guard, exceeded ? 'warn' : undefined)),
     column.text('Counts', ({ what }) => what),
-    column.number('Found', ({ counted }) => counted !== undefined && figure(counted)),
-    column.number('Of', ({ of }) => of !== undefined && figure(of)),
+    column.number('Found', ({ counted }) => figure(counted)),
+    column.number('Of', ({ of }) => figure(of)),
     column.number('Share', ({ percent }): Value => percent !== undefined && `${number(percent)} %`),
     column.text(
       'Allowed',

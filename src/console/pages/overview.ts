@@ -181,8 +181,8 @@ const partsOf = ({ parts, partsOmitted, at }: WorkspaceListDocument): Html =>
       column.row('Workspace', ({ name }) => html`<a href="${workspaceUrl(name)}">${name}</a>`),
       column.number('Your people', ({ people }) => people !== undefined && number(people)),
       column.number('At cap', ({ bands }) => bands && number(bands.at_cap)),
-      column.number('Credits used', ({ used }) => used !== undefined && figure(used)),
-      column.fixed('Read', ({ readAt }) => readAt !== undefined && when(readAt, at)),
+      column.number('Credits used', ({ used }) => figure(used)),
+      column.fixed('Read', ({ readAt }) => when(readAt, at)),
     ]),
     omitted(partsOmitted),
   ])

@@ -177,7 +177,7 @@ function peopleTable({ items, workspace }: PersonListDocument, path: string, que
         html`<span${addOnSource && html` title="${SOURCE_TEXT[addOnSource]}"`}>${addOnText(addOn, isUpperBound)}</span>`,
     ),
     column.number(sorted('Cap', 'cap'), ({ cap }) => capCell(cap ?? 'unknown')),
-    column.number(sorted('Left', 'headroom', 'asc'), ({ headRoom }) => headRoom !== undefined && figure(headRoom)),
+    column.number(sorted('Left', 'headroom', 'asc'), ({ headRoom }) => figure(headRoom)),
     column.name(sorted('Decided by', 'rule', 'asc'), (row) => ruleCell(row, workspace)),
     column.name('Groups', ({ groups }) => groups.map(({ name }) => name).join(', ')),
     column.fixed('State', ({ state }) => state && stateBadge(state)),

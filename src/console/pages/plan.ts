@@ -143,8 +143,8 @@ export async function planPage(documents: Documents, workspace: string, id: stri
         facts([
           ['Policies', digest !== undefined && html`<a href="${sectionUrl(workspace, 'policies')}"><code>${digest}</code></a>`],
           ['Revision', revision !== undefined && revision !== '' && html`<code title="${revision}">${revision.slice(0, 12)}</code>`],
-          ['First recorded', first !== undefined && when(first, at)],
-          ['Last recorded', last !== undefined && when(last, at)],
+          ['First recorded', when(first, at)],
+          ['Last recorded', when(last, at)],
           ['Writes', `${number(applied)} applied, ${number(failed)} failed`],
         ]),
       ),

@@ -77,7 +77,7 @@ const declared = ({ items, workspace, at }: PolicyListDocument): Html =>
         html`${figure(people)}${members !== undefined && members !== people && html` <span class="soft">of ${figure(members)}</span>`}`,
     ),
     column.number('Near cap', ({ near }) => number(near)),
-    column.fixed('Ends', ({ until }) => until !== undefined && when(until, at)),
+    column.fixed('Ends', ({ until }) => when(until, at)),
     column.text('Why', ({ reason, ticket }) => html`${reason}${ticket !== undefined && html` <span class="soft">${ticket}</span>`}`),
     column.fixed('Declared at', ({ source }) => sourceLink(source)),
   ])

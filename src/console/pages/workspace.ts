@@ -275,11 +275,11 @@ const poolsPart = ({ pools, at }: WorkspaceDocument): Html | false =>
   listing('Pools', pools, [
     column.row('Pool', ({ name }) => name),
     column.number('Credits', ({ credits }) => figure(credits)),
-    column.number('Used', ({ used }) => used !== undefined && figure(used)),
+    column.number('Used', ({ used }) => figure(used)),
     column.plain('Of the pool', ({ used, credits }) => used !== undefined && meter(credits === 0 ? 0 : used / credits, 'main')),
-    column.number('Dealt as caps', ({ dealt }) => dealt !== undefined && figure(dealt)),
+    column.number('Dealt as caps', ({ dealt }) => figure(dealt)),
     column.number('People', ({ people }) => number(people)),
-    column.fixed('Used up', ({ exhaustion, frozen }) => frozen ?? (exhaustion !== undefined && when(exhaustion, at))),
+    column.fixed('Used up', ({ exhaustion, frozen }) => frozen ?? when(exhaustion, at)),
     column.fixed('Declared at', ({ source }) => sourceLink(source)),
   ])
 
@@ -303,7 +303,7 @@ const grantsPart = ({ grants, name, at }: WorkspaceDocument): Html | false =>
       column.row('Scope', ({ scope }) => scopeLink(name, scope)),
       column.number('Cap', ({ cap, add }) => (cap !== undefined ? figure(cap) : add !== undefined && `+${number(add)}`)),
       column.fixed('State', ({ state }) => stateBadge(state)),
-      column.fixed('Ends', ({ until }) => until !== undefined && when(until, at)),
+      column.fixed('Ends', ({ until }) => when(until, at)),
       column.text(
         'Why',
         ({ reason, ticket, note }) =>

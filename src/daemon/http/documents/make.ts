@@ -7,7 +7,7 @@ import { gradesOf } from '../../../core/use/history.ts'
 import type { Clock, DayRange, Ledger } from '../../../ports.ts'
 import { commonDays } from '../../collect/history.ts'
 import { viewOf } from '../../conditions/view.ts'
-import { LedgerError, orNothing } from '../../ledger/error.ts'
+import { LedgerError } from '../../ledger/error.ts'
 import type { Comparisons } from '../../replay/comparisons.ts'
 import type { Workspace, WorkspaceSettings } from '../../workspace.ts'
 import type { Viewer } from '../auth.ts'
@@ -78,7 +78,7 @@ function recordsOf(open: () => Promise<Ledger>): Records {
     useOfPerson: (email, days) => ask([], (ledger) => ledger.useOfPerson(email, days)),
     addOnOfPerson: (email, days) => ask([], (ledger) => ledger.addOnOfPerson(email, days)),
     gradesOfPerson: (email, days) => ask([], (ledger) => gradesOfPerson(ledger, email, days)),
-    fact: (name) => ask(undefined, async (ledger) => orNothing(() => ledger.fact(name))),
+    fact: (name) => ask(undefined, async (ledger) => ledger.fact(name)),
   }
 }
 
