@@ -19,16 +19,12 @@ import { readPeopleFile } from '../daemon/directory/read.ts'
 import { EMAIL_LABELS, type PeopleLabels } from '../daemon/http/status/labels.ts'
 import type { SharedLedger } from '../daemon/ledger/share.ts'
 import { readSetup } from './compose.ts'
-import { addFlags, addNetworkFlags, examples, type NetworkFlags, type OutputFormat, outputOption } from './shared/args.ts'
+import { addFlags, addNetworkFlags, examples, outputOption, type ShowFlags } from './shared/args.ts'
 import { type Cli, EXIT, type ExitCode, type Paint, painter, unpainted, worstExit } from './shared/context.ts'
 import { openLedgers } from './shared/ledger/ledgers.ts'
 import { labelsFor, showWarnings } from './shared/problems.ts'
 import { readEach, type WorkspaceReader, withReader } from './shared/reader.ts'
 import { amountText, capText, columns, count, documentText, people, tellLine } from './shared/text.ts'
-
-export interface AuditFlags extends NetworkFlags {
-  readonly output: OutputFormat
-}
 
 export function registerAudit(program: Command, cli: Cli): void {
   const command = program
@@ -40,11 +36,11 @@ export function registerAudit(program: Command, cli: Cli): void {
     .addOption(outputOption(['text', 'json', 'markdown']))
   addFlags(addNetworkFlags(command), ['ledgerTokenFile'])
     .addHelpText('after', examples('capkeeper audit', 'capkeeper audit --workspace acme --output json | jq .workspaces[].undeclared'))
-    .action((flags: AuditFlags) => auditCommand(flags, cli))
+    .action((flags: ShowFlags) => auditCommand(flags, cli))
 }
 
 /** Audits all workspaces. Exits 4 when a workspace or some caps could not be read, and 1 when none could. */
-export async function auditCommand(flags: AuditFlags, cli: Cli): Promise<void> {
+export async function auditCommand(flags: ShowFlags, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
   showWarnings(setup.warnings, cli)
   const open = (signal: AbortSignal) => openLedgers(cli, setup, signal, flags)

@@ -17,16 +17,12 @@ import { declaredIn, slicingOf } from '../daemon/schedule/slice.ts'
 import { readSetup, type WorkspaceSetup } from './compose.ts'
 import { historyDocument } from './history/render.ts'
 import { RESULT_WORDS, SIGNS, tellReading, unreadBecause } from './plan/view.ts'
-import { addFlags, addNetworkFlags, examples, type NetworkFlags, outputOption } from './shared/args.ts'
+import { addFlags, addNetworkFlags, examples, outputOption, type ShowFlags } from './shared/args.ts'
 import { type Cli, EXIT, type ExitCode, type Paint, painter, UsageError, unpainted, worstExit } from './shared/context.ts'
 import { openLedgers, type PlanLedger } from './shared/ledger/ledgers.ts'
 import { learnedPaces } from './shared/ledger/replica.ts'
 import { readEach, type WorkspaceReader, withReader } from './shared/reader.ts'
 import { amountText, capText, columns, dayText, documentOrList, shortTime } from './shared/text.ts'
-
-export interface ExplainFlags extends NetworkFlags {
-  readonly output: 'text' | 'json'
-}
 
 export function registerExplain(program: Command, cli: Cli): void {
   const command = program
@@ -39,7 +35,7 @@ export function registerExplain(program: Command, cli: Cli): void {
     .addOption(outputOption(['text', 'json']))
   addFlags(addNetworkFlags(command), ['ledgerTokenFile'])
     .addHelpText('after', examples('capkeeper explain ada.lovelace@example.com', 'capkeeper explain group:grp_platform --output json'))
-    .action((scope: string, flags: ExplainFlags) => explainCommand(scope, flags, cli))
+    .action((scope: string, flags: ShowFlags<'text' | 'json'>) => explainCommand(scope, flags, cli))
 }
 
 /** How often a daemon reads the scope; only a bound where the use by day is not known. */
@@ -256,7 +252,7 @@ function readingDocument(reading: Reading) {
 }
 
 /** Explains one scope in all workspaces. */
-export async function explainCommand(text: string, flags: ExplainFlags, cli: Cli): Promise<void> {
+export async function explainCommand(text: string, flags: ShowFlags<'text' | 'json'>, cli: Cli): Promise<void> {
   const scope = parseScope(text)
   if (!scope) throw new UsageError(`'${text}' is not a scope: write an e-mail, group:ID or team`)
   const setup = await readSetup(cli, flags)

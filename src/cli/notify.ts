@@ -18,17 +18,13 @@ import { endedUse, happened } from '../daemon/notify/happened.ts'
 import { createMailer } from '../daemon/notify/mail.ts'
 import { dueNow } from '../daemon/notify/outbox.ts'
 import { readSetup, USER_AGENT } from './compose.ts'
-import { addFlags, addNetworkFlags, examples, type NetworkFlags, outputOption } from './shared/args.ts'
+import { addFlags, addNetworkFlags, examples, type NetworkFlags, outputOption, type ShowFlags } from './shared/args.ts'
 import { type Cli, CommandError, EXIT, type Paint, painter, UsageError, worstExit } from './shared/context.ts'
 import { interruptible } from './shared/each.ts'
 import { openLedgers, type PlanLedger } from './shared/ledger/ledgers.ts'
 import { labelsFor, showWarnings } from './shared/problems.ts'
 import { readEach, type WorkspaceReader, withReader } from './shared/reader.ts'
 import { count, documentText, tellLine } from './shared/text.ts'
-
-export interface NotifyFlags extends NetworkFlags {
-  readonly output: 'text' | 'json'
-}
 
 export interface NotifyTestFlags extends Pick<NetworkFlags, 'config' | 'workspace'> {
   readonly email?: string
@@ -54,7 +50,7 @@ export function registerNotify(program: Command, cli: Cli): void {
     .addOption(outputOption(['text', 'json']))
   addNetworkFlags(preview)
     .addHelpText('after', examples('capkeeper notify preview', 'capkeeper notify preview --workspace acme --output json'))
-    .action((flags: NotifyFlags) => previewCommand(flags, cli))
+    .action((flags: ShowFlags<'text' | 'json'>) => previewCommand(flags, cli))
   const test = group
     .command('test')
     .summary('send one test message to an address or a webhook')
@@ -137,7 +133,7 @@ const messageTo = (to: Target, workspace: string): Message => ({
 })
 
 /** Prints the messages. Exits 1 when the config asks for none, or no roster could be read; 4 when some workspaces failed. */
-export async function previewCommand(flags: NotifyFlags, cli: Cli): Promise<void> {
+export async function previewCommand(flags: ShowFlags<'text' | 'json'>, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
   showWarnings(setup.warnings, cli)
   if (!setup.workspaces.some(({ config }) => config.notify)) throw new CommandError(NOTHING_ASKED)

@@ -15,7 +15,7 @@ import {
 } from '../core/use/replay/recommend.ts'
 import { printPolicy } from '../policy/print.ts'
 import { didYouMean } from '../policy/suggest.ts'
-import { addUsedFlags, examples, type NetworkFlags, outputOption, readInteger } from './shared/args.ts'
+import { addUsedFlags, examples, outputOption, readInteger, type ShowFlags } from './shared/args.ts'
 import { type Cli, CommandError, EXIT, UsageError, worstExit } from './shared/context.ts'
 import { inEach } from './shared/each.ts'
 import { labelsFor, showWarnings } from './shared/problems.ts'
@@ -24,13 +24,12 @@ import { count, dayText, documentText, people, wrap } from './shared/text.ts'
 import { blockedPeople, cyclesText, figure, money, range, spanText, totalsOf } from './simulate/render-markdown.ts'
 import { gather, inputsOf, type Recorded } from './simulate/run.ts'
 
-export interface RecommendFlags extends NetworkFlags {
+export interface RecommendFlags extends ShowFlags<'policy' | 'json'> {
   readonly group?: readonly string[]
   /** Share of people, 0 to 1. */
   readonly blocked?: number
   readonly budget?: number
   readonly cycles?: number
-  readonly output: 'policy' | 'json'
 }
 
 export function registerRecommend(program: Command, cli: Cli): void {

@@ -9,7 +9,7 @@ import type { LoadedConfig } from '../daemon/config/config.ts'
 import { loadConfigAside } from '../daemon/config/load.ts'
 import { plainHttpProblems } from '../daemon/config/transport.ts'
 import type { LoadedPolicies } from '../policy/load/loaded.ts'
-import { addUsedFlags, examples, type NetworkFlags, type OutputFormat, outputOption } from './shared/args.ts'
+import { addUsedFlags, examples, outputOption, type ShowFlags } from './shared/args.ts'
 import { type Cli, EXIT, inputExit, painter, UsageError } from './shared/context.ts'
 import { amountsOf, policyPaths, readPolicies } from './shared/policies.ts'
 import {
@@ -22,10 +22,6 @@ import {
   validationText,
 } from './shared/problems.ts'
 
-export interface ValidateFlags extends NetworkFlags {
-  readonly output: OutputFormat
-}
-
 export function registerValidate(program: Command, cli: Cli): void {
   const command = program
     .command('validate')
@@ -37,11 +33,11 @@ export function registerValidate(program: Command, cli: Cli): void {
     .addOption(outputOption(['text', 'json', 'markdown']))
   addUsedFlags(command, ['config', 'policies', 'workspace'])
     .addHelpText('after', examples('capkeeper validate policies/', 'capkeeper validate --config capkeeper.yaml --output json'))
-    .action((paths: readonly string[], flags: ValidateFlags) => validate(paths, flags, cli))
+    .action((paths: readonly string[], flags: ShowFlags) => validate(paths, flags, cli))
 }
 
 /** Checks the given paths, or those of the flags and the config. Exits 65 on an error. */
-export async function validate(given: readonly string[], flags: ValidateFlags, cli: Cli): Promise<void> {
+export async function validate(given: readonly string[], flags: ShowFlags, cli: Cli): Promise<void> {
   const config = await loadConfigAside({ env: cli.env, flags }, cli.clock)
   const paths = given.length > 0 ? given : policyPaths(config.config)
   if (paths.length === 0 && config.file === undefined && !hasErrors(config.problems)) {
@@ -136,7 +132,7 @@ function validated({ sets, problemsOf }: LoadedPolicies, { config, configured }:
 }
 
 /** Text has its problems on stderr, as compilers do. JSON and Markdown are one document on stdout. */
-function show(validation: Validation, config: LoadedConfig, { output }: ValidateFlags, cli: Cli): void {
+function show(validation: Validation, config: LoadedConfig, { output }: ShowFlags, cli: Cli): void {
   switch (output) {
     case 'json':
       cli.stdout.write(validationJson(validation))

@@ -1,10 +1,9 @@
 // `apply`: plans, asks, writes, reads back. One of the two commands that write caps; it holds the ledger's write lock while it runs.
 import type { Command } from 'commander'
-import { addNetworkFlags, examples, type NetworkFlags, type OutputFormat, outputOption, readHoldId } from '../shared/args.ts'
+import { addNetworkFlags, examples, outputOption, readHoldId, type ShowFlags } from '../shared/args.ts'
 import { type Cli, UsageError } from '../shared/context.ts'
 
-export interface ApplyFlags extends NetworkFlags {
-  readonly output: OutputFormat
+export interface ApplyFlags extends ShowFlags {
   readonly yes?: boolean
   readonly plan?: string
   readonly approve?: readonly string[]

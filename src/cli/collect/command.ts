@@ -3,12 +3,11 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { parseScope } from '../../core/model/scope.ts'
 import { DAY_MS, type Instant, midnight } from '../../core/model/units.ts'
 import type { Days } from '../../core/use/history.ts'
-import { addNetworkFlags, examples, type NetworkFlags, outputOption, readDay, readInteger } from '../shared/args.ts'
+import { addNetworkFlags, examples, outputOption, readDay, readInteger, type ShowFlags } from '../shared/args.ts'
 import { type Cli, UsageError } from '../shared/context.ts'
 import { dayText } from '../shared/text.ts'
 
-export interface CollectFlags extends NetworkFlags {
-  readonly output: 'text' | 'json'
+export interface CollectFlags extends ShowFlags<'text' | 'json'> {
   readonly days?: number
   readonly since?: Instant
   readonly until?: Instant

@@ -2,22 +2,12 @@
 import type { Command } from 'commander'
 import type { Scope } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
-import {
-  addLedgerFlags,
-  examples,
-  type NetworkFlags,
-  type OutputFormat,
-  outputOption,
-  readInteger,
-  readScope,
-  readSince,
-} from '../shared/args.ts'
+import { addLedgerFlags, examples, outputOption, readInteger, readScope, readSince, type ShowFlags } from '../shared/args.ts'
 import { type Cli, EXIT, painter } from '../shared/context.ts'
 
-interface HistoryFlags extends NetworkFlags {
+interface HistoryFlags extends ShowFlags {
   readonly since?: (now: Instant) => Instant
   readonly limit: number
-  readonly output: OutputFormat
 }
 
 export function registerHistory(program: Command, cli: Cli): void {

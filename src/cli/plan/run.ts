@@ -7,7 +7,7 @@ import { hasErrors, messageOf } from '../../core/model/problem.ts'
 import { pauseFindings } from '../../daemon/conditions/findings.ts'
 import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
 import { readSetup } from '../compose.ts'
-import { addFlags, addNetworkFlags, examples, ledgerArgs, type NetworkFlags, type OutputFormat, outputOption } from '../shared/args.ts'
+import { addFlags, addNetworkFlags, examples, ledgerArgs, type OutputFormat, outputOption, type ShowFlags } from '../shared/args.ts'
 import { type Cli, CommandError, columnsOf, EXIT, type ExitCode, painter, worstExit } from '../shared/context.ts'
 import { openLedgers } from '../shared/ledger/ledgers.ts'
 import { labelsFor, showWarnings } from '../shared/problems.ts'
@@ -18,8 +18,7 @@ import { renderPlanText, type TextOptions } from './render.ts'
 import { renderPlanMarkdown } from './render-markdown.ts'
 import { outcomeOf, type PlanView, releaseBy, renderPlanJson, tellReading, unreadBecause, writeKey } from './view.ts'
 
-export interface PlanFlags extends NetworkFlags {
-  readonly output: OutputFormat
+export interface PlanFlags extends ShowFlags {
   readonly detailedExitcode?: boolean
   readonly out?: string
   readonly rebind?: boolean

@@ -1,16 +1,15 @@
 // `report`: use, head-room and changes of a billing cycle. It reads the service and the ledger, and writes nothing.
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { ATTRIBUTE_VIEW, REPORT_VIEWS, type ReportCycle, type ReportView } from '../../core/use/report.ts'
-import { addNetworkFlags, examples, type NetworkFlags, outputOption } from '../shared/args.ts'
+import { addNetworkFlags, examples, outputOption, type ShowFlags } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'
 
 const REPORT_FORMATS = ['text', 'json', 'csv', 'markdown', 'html'] as const
 type ReportFormat = (typeof REPORT_FORMATS)[number]
 
-export interface ReportFlags extends NetworkFlags {
+export interface ReportFlags extends ShowFlags<ReportFormat> {
   readonly cycle: ReportCycle
   readonly by: ReportView
-  readonly output: ReportFormat
 }
 
 export function registerReport(program: Command, cli: Cli): void {

@@ -114,6 +114,11 @@ export const addLedgerFlags = (command: Command): Command => addUsedFlags(comman
 
 export type OutputFormat = 'text' | 'json' | 'markdown'
 
+/** The flags of a command that prints in one of several forms. */
+export interface ShowFlags<Format extends string = OutputFormat> extends NetworkFlags {
+  readonly output: Format
+}
+
 /** `--output`, with the formats that this command knows; the first is the default. */
 export const outputOption = (formats: readonly string[]): Option =>
   new Option('--output <format>', 'form of the answer').choices(formats).default(formats[0])

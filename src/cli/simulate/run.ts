@@ -12,7 +12,7 @@ import type { Config } from '../../daemon/config/settings.ts'
 import { type KnownCycle, type RecordedUse, type ReplayOptions, replayStart } from '../../daemon/replay/gather.ts'
 import { randomSalt } from '../../daemon/schedule/system.ts'
 import type { LoadedPolicies } from '../../policy/load/loaded.ts'
-import { addUsedFlags, examples, type NetworkFlags, outputOption, readInteger } from '../shared/args.ts'
+import { addUsedFlags, examples, type NetworkFlags, outputOption, readInteger, type ShowFlags } from '../shared/args.ts'
 import { type Cli, CommandError, EXIT, type Paint, painter, UsageError, unpainted, worstExit } from '../shared/context.ts'
 import { type Answers, inEach } from '../shared/each.ts'
 import { collectLine, readRecordedUse } from '../shared/ledger/access.ts'
@@ -38,10 +38,9 @@ import {
 const SIMULATE_FORMATS = ['text', 'json', 'markdown', 'html'] as const
 type SimulateFormat = (typeof SIMULATE_FORMATS)[number]
 
-export interface SimulateFlags extends NetworkFlags {
+export interface SimulateFlags extends ShowFlags<SimulateFormat> {
   readonly cycles?: number
   readonly against?: string
-  readonly output: SimulateFormat
 }
 
 export function registerSimulate(program: Command, cli: Cli): void {
