@@ -5,7 +5,7 @@ import { type Html, html, type Value } from '../core/escape/html.ts'
 import { excerptLines } from '../core/escape/terminal.ts'
 import type { Band, GrantState, Mode, ScopeState } from '../core/model/events.ts'
 import type { Query } from '../daemon/http/documents/documents.ts'
-import type { PlaceEntry, ProblemEntry } from '../daemon/http/documents/types.ts'
+import type { PersonListDocument, PlaceEntry, ProblemEntry } from '../daemon/http/documents/types.ts'
 
 /** Absent and empty parameters are left out. */
 export const withQuery = (path: string, query: Readonly<Record<string, string | number | undefined>>): string => {
@@ -291,15 +291,9 @@ export const problemList = (problems: readonly ProblemEntry[], omitted: number):
   omitted > 0 && html`<p class="soft">${plural(omitted, 'more problem')}; <code>capkeeper validate</code> lists all.</p>`,
 ]
 
-interface Paged {
-  readonly total: number
-  readonly page: number
-  readonly limit: number
-}
-
 /** The present page of a list, and links to the ones before and after. */
 export function pager(
-  { total, page, limit }: Paged,
+  { total, page, limit }: Pick<PersonListDocument, 'total' | 'page' | 'limit'>,
   noun: readonly [one: string, many: string],
   path: string,
   query: Readonly<Record<string, string>>,

@@ -41,81 +41,52 @@ export const PATH_PARTS: Readonly<Record<string, string>> = {
   plan: 'The whole id of a plan, 16 hex digits.',
 }
 
-const OF = `${API}/workspaces/:workspace`
-
-/** Without `parameters` every parameter is refused. */
+/** The method is called with the parts of the path and with the question. Without `parameters` every parameter is refused. */
 const route = (
   path: string,
   kind: DocumentKind,
+  method: Exclude<keyof Documents, 'parts' | 'status'>,
   summary: string,
-  make: ApiRoute['make'],
   parameters: readonly Parameter[] = [],
 ): ApiRoute => ({
-  path,
+  path: API + path,
   kind,
   summary,
   parameters,
   make(documents, params, query) {
     if (parameters.length === 0) asked(query, [])
-    return make(documents, params, query)
+    const parts = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => params[name] ?? '')
+    return (documents[method] as (...asked: readonly unknown[]) => Promise<object>)(...parts, query)
   },
 })
 
-/** Methods whose document is about a whole workspace. */
-type OfWorkspace = {
-  [K in keyof Documents]: Documents[K] extends (workspace: string, query: Query) => Promise<object> ? K : never
-}[keyof Documents]
-
-const ofWorkspace = (path: string, kind: DocumentKind, method: OfWorkspace, summary: string, parameters?: readonly Parameter[]): ApiRoute =>
-  route(`${OF}${path}`, kind, summary, (documents, { workspace = '' }, query) => documents[method](workspace, query), parameters)
-
-/** The method is called as the parameter in the path. */
-const ofOne = (
-  path: string,
-  kind: DocumentKind,
-  name: 'group' | 'person' | 'plan' | 'hold',
-  summary: string,
-  parameters?: readonly Parameter[],
-): ApiRoute =>
-  route(
-    `${OF}${path}/:${name}`,
-    kind,
-    summary,
-    (documents, { workspace = '', [name]: one = '' }, query) => documents[name](workspace, one, query),
-    parameters,
-  )
+const OF = '/workspaces/:workspace'
 
 export const API_ROUTES: readonly ApiRoute[] = [
-  { ...route(`${API}/me`, 'Me', 'What is left for the person who asks.', (documents) => documents.me()), isOwn: true },
+  { ...route('/me', 'Me', 'me', 'What is left for the person who asks.'), isOwn: true },
+  route('/workspaces', 'WorkspaceList', 'workspaces', 'All workspaces, and what needs a person.', WORKSPACES_QUERY),
+  route(OF, 'Workspace', 'workspace', 'One workspace.'),
+  route(`${OF}/lead`, 'Lead', 'lead', 'Who is near the cap, which grants end within a week, and what changed this week.'),
+  route(`${OF}/groups`, 'GroupList', 'groups', 'Its declared groups.', GROUPS_QUERY),
+  route(`${OF}/groups/:group`, 'Group', 'group', 'One group.'),
+  route(`${OF}/people`, 'PersonList', 'people', 'Its people.', PEOPLE_QUERY),
+  route(`${OF}/people/:person`, 'Person', 'person', 'One person: use by day, and why the cap is what it is.'),
+  route(`${OF}/changes`, 'ChangeList', 'changes', 'What happened, the newest first.', CHANGES_QUERY),
   route(
-    `${API}/workspaces`,
-    'WorkspaceList',
-    'All workspaces, and what needs a person.',
-    (documents, _, query) => documents.workspaces(query),
-    WORKSPACES_QUERY,
-  ),
-  ofWorkspace('', 'Workspace', 'workspace', 'One workspace.'),
-  ofWorkspace('/lead', 'Lead', 'lead', 'Who is near the cap, which grants end within a week, and what changed this week.'),
-  ofWorkspace('/groups', 'GroupList', 'groups', 'Its declared groups.', GROUPS_QUERY),
-  ofOne('/groups', 'Group', 'group', 'One group.'),
-  ofWorkspace('/people', 'PersonList', 'people', 'Its people.', PEOPLE_QUERY),
-  ofOne('/people', 'Person', 'person', 'One person: use by day, and why the cap is what it is.'),
-  ofWorkspace('/changes', 'ChangeList', 'changes', 'What happened, the newest first.', CHANGES_QUERY),
-  ofOne(
-    '/plans',
+    `${OF}/plans/:plan`,
     'Plan',
     'plan',
     'One plan: its writes, its holds, and the changes that are still to be written, as far as recorded.',
     PLAN_QUERY,
   ),
-  ofWorkspace('/holds', 'HoldList', 'holds', 'Holds in force.', HOLDS_QUERY),
-  ofOne('/holds', 'Hold', 'hold', 'One hold: the people it affects, and the ways to release it.', HOLD_QUERY),
-  ofWorkspace('/policies', 'PolicyList', 'policies', 'Every declared cap and the people it applies to.', POLICIES_QUERY),
-  ofWorkspace('/health', 'Health', 'health', 'How the daemon runs it.'),
-  ofWorkspace('/comparison', 'Comparison', 'comparison', 'The policies in force beside the caps that were in force, over recorded cycles.'),
-  ofWorkspace('/series/credits', 'CreditsSeries', 'creditsSeries', 'Credits over the cycle.'),
-  ofWorkspace('/series/burn', 'BurnSeries', 'burnSeries', 'Credits burned by day.', BURN_QUERY),
-  ofWorkspace('/series/drift', 'DriftSeries', 'driftSeries', 'Drift found and reverted by day.', DRIFT_QUERY),
-  ofWorkspace('/series/near', 'NearSeries', 'nearSeries', 'How near people are to their cap, by group.'),
-  ofWorkspace('/series/pools', 'PoolSeries', 'poolSeries', 'Pools over the cycle.'),
+  route(`${OF}/holds`, 'HoldList', 'holds', 'Holds in force.', HOLDS_QUERY),
+  route(`${OF}/holds/:hold`, 'Hold', 'hold', 'One hold: the people it affects, and the ways to release it.', HOLD_QUERY),
+  route(`${OF}/policies`, 'PolicyList', 'policies', 'Every declared cap and the people it applies to.', POLICIES_QUERY),
+  route(`${OF}/health`, 'Health', 'health', 'How the daemon runs it.'),
+  route(`${OF}/comparison`, 'Comparison', 'comparison', 'The policies in force beside the caps that were in force, over recorded cycles.'),
+  route(`${OF}/series/credits`, 'CreditsSeries', 'creditsSeries', 'Credits over the cycle.'),
+  route(`${OF}/series/burn`, 'BurnSeries', 'burnSeries', 'Credits burned by day.', BURN_QUERY),
+  route(`${OF}/series/drift`, 'DriftSeries', 'driftSeries', 'Drift found and reverted by day.', DRIFT_QUERY),
+  route(`${OF}/series/near`, 'NearSeries', 'nearSeries', 'How near people are to their cap, by group.'),
+  route(`${OF}/series/pools`, 'PoolSeries', 'poolSeries', 'Pools over the cycle.'),
 ]
