@@ -4,6 +4,7 @@ import type { AddOnRow } from '../../src/core/model/observed.ts'
 import { credits, wholeCents } from '../../src/core/model/units.ts'
 import type { MeasuredAddOn } from '../../src/core/use/add-on.ts'
 import type { AddOnAsked } from '../../src/core/use/burn.ts'
+import type { RecordedDays } from '../../src/core/use/replay/recorded.ts'
 import type { AddOnBatch, AddOnSum, Ledger, LedgerFacts } from '../../src/ports.ts'
 import { CYCLE, DAY, email, NOW } from './declare.ts'
 
@@ -17,10 +18,24 @@ export function measuredAddOn(
   return { readAt: NOW, unassignable: [], ...rest, cycles: [{ startAt, people, others: credits(others) }] }
 }
 
+type DayEntry = readonly [dayAt: number, email: string, cents: number, addOnCents?: number]
+
+/** As a replay reads them. */
+export function recordedDays(addOn: RecordedDays['addOn'], entries: readonly DayEntry[]): RecordedDays {
+  const people = [...new Set(entries.map(([, who]) => who))]
+  const days = [...Map.groupBy(entries, ([dayAt]) => dayAt)].map(([dayAt, rows]) => ({
+    dayAt,
+    people: Int32Array.from(rows, ([, who]) => people.indexOf(who)),
+    cents: Float64Array.from(rows, ([, , cents]) => cents),
+    addOnCents: addOn === 'measured' ? Float64Array.from(rows, (row) => row[3] ?? 0) : undefined,
+  }))
+  return { addOn, people, days }
+}
+
 /** `keep` saves a fact of the same ledger. */
 export function modelAddOn(
   keep: <K extends keyof LedgerFacts>(name: K, value: LedgerFacts[K]) => void,
-): Pick<Ledger, 'saveAddOnUse' | 'addOnUse' | 'addOnSums' | 'addOnOfPerson'> {
+): Pick<Ledger, 'saveAddOnUse' | 'addOnUse' | 'addOnSums' | 'addOnOfPerson' | 'useByDay'> {
   let known: readonly AddOnRow[] = []
   const within = ({ fromAt, untilAt }: { readonly fromAt: number; readonly untilAt: number }) =>
     known.filter(({ dayAt }) => dayAt >= fromAt && dayAt < untilAt)
@@ -40,6 +55,18 @@ export function modelAddOn(
       }
       return new Map([...sums].sort(([a], [b]) => (a < b ? -1 : 1)))
     },
+    async useByDay(range) {
+      const days = Map.groupBy(
+        within(range).filter((row) => row.email !== ''),
+        (row) => `${row.dayAt} ${row.email}`,
+      )
+      const cents = (rows: readonly AddOnRow[], name: 'used' | 'addOn') => rows.reduce((sum, row) => sum + Math.round(row[name] * 100), 0)
+      const entries = [...days.values()].flatMap((rows) => {
+        const [first] = rows
+        return first ? [[first.dayAt, first.email, cents(rows, 'used'), cents(rows, 'addOn')] as const] : []
+      })
+      return recordedDays('measured', entries)
+    },
     async addOnOfPerson(of, days) {
       const byDay = new Map<number, number>()
       for (const row of within(days)) if (row.email === of) byDay.set(row.dayAt, (byDay.get(row.dayAt) ?? 0) + row.addOn)
@@ -51,7 +78,7 @@ export function modelAddOn(
 const midnight = fc.integer({ min: 0, max: 30 }).map((day) => day * DAY)
 const amount = fc.integer({ min: 0, max: 1_000_000 }).map((cents) => credits(cents / 100))
 
-export const addOnAsked: fc.Arbitrary<AddOnAsked> = fc.record({
+const addOnAsked: fc.Arbitrary<AddOnAsked> = fc.record({
   ...{ fromAt: midnight, throughAt: midnight, readAt: fc.nat(), wideAt: fc.nat() },
   ...{ hasRows: fc.boolean(), emptyDays: fc.nat(), isWhole: fc.boolean() },
 })

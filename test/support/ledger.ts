@@ -117,7 +117,6 @@ export function partOfProgram(name: string, source: string): string {
 export async function helperProcess(script: string): Promise<Helper> {
   const prelude = `
     import { openLedger } from '${partOfProgram('ledger', 'daemon/ledger/ledger.ts')}'
-    import { takeLock } from '${partOfProgram('lock', 'daemon/ledger/sqlite/database.ts')}'
     import { systemClock as clock } from '${partOfProgram('clock', 'daemon/schedule/system.ts')}'
     const ready = () => console.log('ready')
     const stay = () => setInterval(() => {}, 1 << 30)

@@ -18,7 +18,6 @@ const INPUT = {
   ...ENTRIES,
   // Imported by helper processes of the ledger's tests (ledger.ts).
   'ledger-part': 'src/daemon/ledger/ledger.ts',
-  'lock-part': 'src/daemon/ledger/sqlite/database.ts',
   'database-part': 'src/daemon/ledger/sqlite/database.ts',
   'clock-part': 'src/daemon/schedule/system.ts',
 }

@@ -5,7 +5,9 @@ import { groupScope, scopeKey, TEAM } from '../../src/core/model/scope.ts'
 import { type Credits, credits } from '../../src/core/model/units.ts'
 import type { BurnStep } from '../../src/core/use/burn.ts'
 import { type PersonHistory, withDays } from '../../src/core/use/history.ts'
-import type { Ledger, LedgerFacts } from '../../src/ports.ts'
+import type { RecordedDays } from '../../src/core/use/replay/recorded.ts'
+import type { DayRange, Ledger, LedgerFacts } from '../../src/ports.ts'
+import { addOnBatch, recordedDays } from './add-on.ts'
 import { DAY } from './declare.ts'
 
 type Use = Pick<
@@ -38,7 +40,6 @@ export function modelUse(keep: <K extends keyof LedgerFacts>(name: K, value: Led
   const told = new Set<string>()
   const histories = new Map<string, PersonHistory>()
   const highest = new Map<string, Credits>()
-  const known = new Set<string>()
   let readings: readonly { readonly at: number; readonly used: Credits }[] = []
   return {
     async saveRuns(scope, { rows, asked, fromAt, untilAt }) {
@@ -50,7 +51,6 @@ export function modelUse(keep: <K extends keyof LedgerFacts>(name: K, value: Led
     async saveBurn({ burned: { highest: figures, ...burned }, isNewCycle, raised, increases, readAt, used }) {
       if (isNewCycle) highest.clear()
       for (const email of raised) {
-        known.add(email)
         highest.set(email, figures?.get(email) ?? credits(0))
       }
       for (const [email, increase] of increases) {
@@ -69,7 +69,6 @@ export function modelUse(keep: <K extends keyof LedgerFacts>(name: K, value: Led
       if (!made) return false
       histories.set(email, made.history)
       if (!made.told) return true
-      known.add(email)
       const own = days.get(email) ?? new Map<number, number>()
       for (let day = made.told.fromAt / DAY; day < made.told.untilAt / DAY; day += 1) {
         own.delete(day)
@@ -108,34 +107,31 @@ export function modelUse(keep: <K extends keyof LedgerFacts>(name: K, value: Led
         .map(([day, used]) => ({ dayAt: day * DAY, used: credits(used) }))
         .filter(({ dayAt }) => dayAt >= fromAt && dayAt < untilAt)
         .sort((a, b) => a.dayAt - b.dayAt),
-    async useByDay({ fromAt, untilAt }) {
-      const people = [...known]
-      const all = new Set([...days.values()].flatMap((own) => [...own.keys()]))
-      const inside = [...all].filter((day) => day * DAY >= fromAt && day * DAY < untilAt).sort((a, b) => a - b)
-      return {
-        addOn: 'estimated',
-        people,
-        days: inside.map((day) => {
-          const rows = people.flatMap((email, place) =>
-            [days.get(email)?.get(day)].flatMap((used) => (used === undefined ? [] : [{ place, used }])),
-          )
-          return {
-            dayAt: day * DAY,
-            people: Int32Array.from(rows, ({ place }) => place),
-            cents: Float64Array.from(rows, ({ used }) => Math.round(used * 100)),
-          }
-        }),
-      }
-    },
+    useByDay: async (range) =>
+      recordedDays(
+        'estimated',
+        [...days].flatMap(([who, own]) =>
+          [...own].flatMap(([day, used]) => (isWithin(day * DAY, range) ? [[day * DAY, who, Math.round(used * 100)] as const] : [])),
+        ),
+      ),
   }
 }
 
-const midnight = fc.integer({ min: 0, max: 30 }).map((day) => day * DAY)
-const amount = fc.integer({ min: 1, max: 1_000_000 }).map((cents) => credits(cents / 100))
-const email = fc.constantFrom('ada@example.com', 'bob@example.com', "o'hara@example.com", '__proto__@example.com')
+const isWithin = (at: number, { fromAt, untilAt }: DayRange): boolean => at >= fromAt && at < untilAt
 
-/** Also saves a fact of its own. */
-export const asked: fc.Arbitrary<LedgerFacts['runsAsked']> = fc.dictionary(
+/** Whatever the order of people is: each day and person with the amounts. */
+async function byDay(ledger: Ledger, source: RecordedDays['addOn']): Promise<readonly string[]> {
+  const { people, days } = await ledger.useByDay({ fromAt: 5 * DAY, untilAt: 20 * DAY }, source)
+  return days
+    .flatMap((day) => [...day.people].map((place, row) => `${day.dayAt} ${people[place]} ${day.cents[row]} ${day.addOnCents?.[row]}`))
+    .toSorted()
+}
+
+const midnight = fc.integer({ min: 0, max: 16 }).map((day) => day * DAY)
+const amount = fc.integer({ min: 1, max: 1_000_000 }).map((cents) => credits(cents / 100))
+const email = fc.constantFrom('ada@example.com', '__proto__@example.com')
+
+const asked: fc.Arbitrary<LedgerFacts['runsAsked']> = fc.dictionary(
   fc.constantFrom('team', 'group:a'),
   fc.record({ fromAt: midnight, throughAt: midnight, readAt: fc.nat(), wideAt: fc.nat() }),
   { noNullPrototype: true },
@@ -164,7 +160,7 @@ const step: fc.Arbitrary<BurnStep> = fc
   .record({
     team: amount,
     figures: fc.array(fc.tuple(email, amount)),
-    readAt: fc.integer({ min: 0, max: 30 * DAY }),
+    readAt: fc.integer({ min: 0, max: 20 * DAY }),
     isNewCycle: fc.boolean(),
   })
   .map(({ team, figures, readAt, isNewCycle }) => {
@@ -201,12 +197,11 @@ export const useSteps: fc.Arbitrary<(ledger: Ledger) => Promise<unknown>> = fc.o
   saveRuns,
   answer,
   { arbitrary: fc.constant((ledger: Ledger) => ledger.dropHistories({ checkedAt: 1, isFiltered: false, hasCredits: true })), weight: 1 },
-  step.map(
-    (one) =>
-      (ledger: Ledger): Promise<void> =>
-        ledger.saveBurn(one),
-  ),
+  step.map((one) => (ledger: Ledger) => ledger.saveBurn(one)),
+  addOnBatch.map((one) => (ledger: Ledger) => ledger.saveAddOnUse(one)),
 )
+
+const EVER = { fromAt: 0, untilAt: 8_640_000_000_000_000 }
 
 /** All queries of a ledger about use. */
 export const useOf = async (ledger: Ledger) => ({
@@ -217,8 +212,13 @@ export const useOf = async (ledger: Ledger) => ({
   histories: await ledger.histories(),
   recordedFrom: await ledger.recordedFrom(),
   people: await ledger.useByPerson({ fromAt: 5 * DAY, untilAt: 20 * DAY }),
-  byDay: await ledger.useByDay({ fromAt: 5 * DAY, untilAt: 20 * DAY }, 'estimated'),
+  byDay: [await byDay(ledger, 'estimated'), await byDay(ledger, 'measured')],
   person: await ledger.useOfPerson('ada@example.com', { fromAt: 5 * DAY, untilAt: 20 * DAY }),
   // The cost of a query depends on the days with use, not on the requested days: these are a hundred million.
-  ever: await ledger.useOfPerson('ada@example.com', { fromAt: 0, untilAt: 8_640_000_000_000_000 }),
+  ever: await ledger.useOfPerson('ada@example.com', EVER),
+  addOn: await ledger.addOnUse({ fromAt: 5 * DAY, untilAt: 20 * DAY }),
+  addOnSums: [...(await ledger.addOnSums({ fromAt: 5 * DAY, untilAt: 60 * DAY }))],
+  addOnOf: await Promise.all(
+    ['ada@example.com', '__proto__@example.com', 'nobody@example.com'].map((who) => ledger.addOnOfPerson(who, EVER)),
+  ),
 })

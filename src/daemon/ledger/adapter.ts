@@ -1,13 +1,10 @@
 // The interface of a database for the ledger of one workspace: it reads rows, and writes changes of rows as one transaction, all or nothing.
 // Only `workspace.ts` knows what the rows mean.
-import type { AddOnRow, RunUse } from '../../core/model/observed.ts'
 import { BugError } from '../../core/model/problem.ts'
-import type { Credits, Instant } from '../../core/model/units.ts'
+import type { Instant } from '../../core/model/units.ts'
 import type { BurnStep } from '../../core/use/burn.ts'
-import type { UseReading } from '../../core/use/forecast.ts'
 import type { ToldDays } from '../../core/use/history.ts'
-import type { RecordedDays } from '../../core/use/replay/recorded.ts'
-import type { AddOnBatch, AddOnDay, AddOnSum, DayRange, HistoryFilter, RunsBatch } from '../../ports.ts'
+import type { AddOnBatch, HistoryFilter, Ledger, RunsBatch } from '../../ports.ts'
 
 /** Returns a function that runs actions one after the other, in the order of the calls; a failed action does not stop the next. */
 export function inOrder(): <T>(action: () => Promise<T>) => Promise<T> {
@@ -84,13 +81,28 @@ export interface Snapshot {
 }
 
 /** A `close` of an intent that is not open. */
-export const notOpen = (close: Extract<RowChange, { readonly kind: 'close' }> | undefined): BugError =>
-  new BugError(`intent ${close?.id} for ${close?.scope} has an outcome already`)
+export const notOpen = ({ id, scope }: Extract<RowChange, { readonly kind: 'close' }>): BugError =>
+  new BugError(`intent ${id} for ${scope} has an outcome already`)
 
 /** Another process has changed the row since it was read; nothing was written. */
 export class StaleRow extends Error {
   override readonly name = 'StaleRow'
 }
+
+/** What a ledger tells of use as it is recorded. */
+export type UseQueries = Pick<
+  Ledger,
+  | 'recordedFrom'
+  | 'runs'
+  | 'addOnUse'
+  | 'addOnSums'
+  | 'addOnOfPerson'
+  | 'highestUse'
+  | 'useReadings'
+  | 'useByPerson'
+  | 'useByDay'
+  | 'useOfPerson'
+>
 
 /** The rows of one workspace. Every method rejects with a `LedgerError` when the database fails. */
 export interface WorkspaceRows {
@@ -104,15 +116,5 @@ export interface WorkspaceRows {
   pause(): Promise<DataRow | undefined>
   /** What is known of the past use of everybody, or of one person. */
   knownDays(email?: string): Promise<readonly KeyedRow[]>
-  /** The first day of which only readings tell. */
-  recordedFrom(): Promise<Instant | undefined>
-  runs(scope: string, days: DayRange): Promise<readonly RunUse[]>
-  addOnUse(days: DayRange): Promise<readonly AddOnRow[]>
-  addOnSums(days: DayRange): Promise<ReadonlyMap<string, AddOnSum>>
-  addOnOfPerson(email: string, days: DayRange): Promise<readonly AddOnDay[]>
-  highestUse(): Promise<ReadonlyMap<string, Credits>>
-  useReadings(): Promise<readonly UseReading[]>
-  useByPerson(days: DayRange): Promise<readonly { readonly email: string; readonly used: Credits }[]>
-  useByDay(days: DayRange, source: RecordedDays['addOn']): Promise<RecordedDays>
-  useOfPerson(email: string, days: DayRange): Promise<readonly { readonly dayAt: Instant; readonly used: Credits }[]>
+  readonly use: UseQueries
 }

@@ -301,21 +301,12 @@ function use(state: State) {
   return {
     saveRuns: (scope, batch) => withFact({ kind: 'runs', scope: scopeKey(scope), batch }, 'runsAsked', batch.asked),
     ...histories(state),
-    recordedFrom: rows.recordedFrom,
-    runs: (scope, days) => rows.runs(scopeKey(scope), days),
+    ...rows.use,
     saveAddOnUse: (batch) => withFact({ kind: 'addOn', batch }, 'addOnAsked', batch.asked),
-    addOnUse: rows.addOnUse,
-    addOnSums: rows.addOnSums,
-    addOnOfPerson: rows.addOnOfPerson,
     saveBurn(step) {
       const { highest: _, ...burned } = step.burned
       return withFact({ kind: 'burn', step }, 'burned', burned)
     },
-    highestUse: rows.highestUse,
-    useReadings: rows.useReadings,
-    useByPerson: rows.useByPerson,
-    useOfPerson: rows.useOfPerson,
-    useByDay: rows.useByDay,
   } satisfies Partial<Ledger>
 }
 

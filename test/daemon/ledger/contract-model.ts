@@ -27,8 +27,8 @@ const doing = <T>(values: fc.Arbitrary<T>, act: (ledger: Ledger, value: T) => un
 const scopeKeys = fc.array(scope.map(scopeKey), { maxLength: 3 })
 const ownership = fc.oneof(fc.constantFrom('released' as const, 'kept' as const), ownedCap)
 const action: fc.Arbitrary<Step> = fc.oneof(
-  doing(fc.array(ownedCap, { maxLength: 4 }), (ledger, caps) => ledger.saveOwned(caps)),
-  doing(scopeKeys, (ledger, keys) => ledger.releaseOwned(keys)),
+  { arbitrary: doing(fc.array(ownedCap, { maxLength: 4 }), (ledger, caps) => ledger.saveOwned(caps)), weight: 2 },
+  { arbitrary: doing(scopeKeys, (ledger, keys) => ledger.releaseOwned(keys)), weight: 2 },
   doing(valuesOf('intent'), (ledger, one) => ledger.recordIntent(one)),
   doing(fc.tuple(fc.nat(), valuesOf('historyEntry'), ownership), async (ledger, [which, line, owned]) => {
     const open = ledger.openIntents()
@@ -39,7 +39,7 @@ const action: fc.Arbitrary<Step> = fc.oneof(
   doing(valuesOf('quarantined'), (ledger, one) => ledger.saveQuarantined(one)),
   doing(scopeKeys, (ledger, keys) => ledger.releaseQuarantined(keys)),
   doing(fc.option(valuesOf('pause'), { nil: undefined }), (ledger, one) => ledger.savePause(one)),
-  useSteps,
+  { arbitrary: useSteps, weight: 6 },
   fc.constantFrom(...FACTS).chain(saveFactStep),
 )
 
@@ -64,7 +64,10 @@ const URL = 'https://a.example'
 
 /** `place` returns the path or the address of a ledger that does not exist yet. */
 export function modelContract(name: string, place: () => string | Promise<string>, numRuns: number): void {
-  const steps = fc.array(fc.oneof({ weight: 6, arbitrary: action }, fc.constantFrom('reopen' as const, 'load' as const)), { maxLength: 25 })
+  const steps = fc.array(fc.oneof({ weight: 6, arbitrary: action }, fc.constantFrom('reopen' as const, 'load' as const)), {
+    maxLength: 25,
+    size: 'max',
+  })
   test(`after any actions, closed and opened again at any time, a ledger in ${name} is equal to plain maps`, async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {

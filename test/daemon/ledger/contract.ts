@@ -2,15 +2,18 @@
 
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { BugError } from '../../../src/core/model/problem.ts'
-import { scopeKey } from '../../../src/core/model/scope.ts'
+import { groupScope, scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import type { LedgerMode } from '../../../src/daemon/ledger/adapter.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import { marked } from '../../../src/daemon/ledger/forget.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { LedgerStore } from '../../../src/daemon/ledger/store.ts'
+import type { Ledger } from '../../../src/ports.ts'
+import { DAY } from '../../support/declare.ts'
 import { ADA, BOB, historyOf, intentFor, kept, ledgerErrorOf, ownedCap, raise, TEAM } from '../../support/ledger.ts'
 import { realClock } from '../../support/real-clock.ts'
+import { useOf } from '../../support/use-model.ts'
 
 const URL_A = 'https://a.example/api/v1'
 const URL_B = 'https://b.example/api/v1'
@@ -22,6 +25,27 @@ export async function open(file: string, mode: LedgerMode = 'write'): Promise<Le
   const store = await openLedger({ file, mode, clock })
   onTestFinished(() => store.close())
   return store
+}
+
+const GROUP_A = groupScope('a')
+const NEVER = { fromAt: 0, throughAt: 0, readAt: 1, wideAt: 1 }
+
+/** Use of every kind on one day. */
+async function used(ledger: Ledger, day: number): Promise<void> {
+  const range = { fromAt: day * DAY, untilAt: (day + 1) * DAY }
+  const run = { dayAt: range.fromAt, model: 'M', mode: 'X', messages: 1, used: credits(1) }
+  await ledger.saveRuns(GROUP_A, { ...range, rows: [run], asked: { [scopeKey(GROUP_A)]: NEVER } })
+  const [highest, increases] = [new Map([[ADA.email, credits(4)]]), new Map([[ADA.email, credits(3)]])]
+  const burned = { team: credits(3), groups: {}, highest }
+  await ledger.saveBurn({ burned, readAt: range.fromAt, increases, isNewCycle: false, raised: [ADA.email], used: credits(4) })
+  await addOn(ledger, day)
+}
+
+/** Add-on use on one day, as so many rows. */
+function addOn(ledger: Ledger, day: number, times = 1): Promise<void> {
+  const paid = { dayAt: day * DAY, email: ADA.email, model: 'M', used: credits(2), addOn: credits(1) }
+  const asked = { ...NEVER, hasRows: true, emptyDays: 0, isWhole: false }
+  return ledger.saveAddOnUse({ fromAt: day * DAY, untilAt: (day + 1) * DAY, rows: Array.from({ length: times }, () => paid), asked })
 }
 
 /** `place` returns the path or the address of a ledger that does not exist yet. */
@@ -156,20 +180,38 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       acme.releaseOwned([scopeKey(ADA)])
       expect(acme.owned()).toEqual([])
       expect(beta.owned()).toEqual([ownedCap(ADA, 600)])
+      const none = await useOf(beta)
+      await used(acme, 9)
+      expect(await useOf(acme)).not.toEqual(none)
+      expect(await useOf(beta)).toEqual(none)
     })
 
-    test('only history is deleted after 400 days', async () => {
+    test('a batch that cannot be recorded changes nothing of what is there', async () => {
+      const ledger = await (await open(await place())).workspace('acme', URL_A)
+      await used(ledger, 9)
+      const before = [await useOf(ledger), ledger.fact('addOnAsked')]
+      await expect(addOn(ledger, 9, 2)).rejects.toThrow(LedgerError)
+      expect([await useOf(ledger), ledger.fact('addOnAsked')]).toEqual(before)
+    })
+
+    test('only history and use are deleted after 400 days, and people without use since; sums stay', async () => {
       const store = await open(await place())
       const ledger = await store.workspace('acme', URL_A)
-      const day = 86_400_000
-      for (const at of [0, day, 2 * day]) {
+      for (const at of [5, 6, 7]) {
         const change = raise(ADA, 1, 2)
-        await ledger.recordOutcome(await ledger.recordIntent(intentFor(change)), historyOf(change, at), ownedCap(ADA, 2))
+        await ledger.recordOutcome(await ledger.recordIntent(intentFor(change)), historyOf(change, at * DAY), ownedCap(ADA, 2))
       }
-      expect(await store.prune(401 * day)).toBe(1)
-      expect((await ledger.history()).map((entry) => entry.at)).toEqual([2 * day, day])
-      expect(ledger.owned()).toHaveLength(1)
-      expect(await store.prune(401 * day)).toBe(0)
+      await used(ledger, 5)
+      // The write, the runs, the person, and their use and add-on use.
+      expect(await store.prune(406 * DAY)).toBe(5)
+      expect((await ledger.history()).map((entry) => entry.at)).toEqual([7 * DAY, 6 * DAY])
+      expect([ledger.owned().length, ledger.fact('burned')?.team]).toEqual([1, 3])
+      expect(await useOf(ledger)).toMatchObject({ group: [], highest: {}, people: [], addOn: [] })
+      await used(ledger, 6)
+      // Days that are read again later are older.
+      await addOn(ledger, 5)
+      expect(await store.prune(406 * DAY)).toBe(1)
+      expect(await useOf(ledger)).toMatchObject({ people: [{ used: 3 }], addOn: [{ dayAt: 6 * DAY }] })
     })
   })
 

@@ -93,7 +93,6 @@ const contents = async (store: LedgerStore) => {
     await ledger.history(),
     await ledger.pause(NOW),
     await useOf(ledger),
-    await ledger.addOnUse({ fromAt: 0, untilAt: 60 * DAY }),
   ]
   return [await store.workspaces(), await of(await store.workspace('acme', undefined))]
 }

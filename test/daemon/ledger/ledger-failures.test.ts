@@ -16,11 +16,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import type { LedgerMode } from '../../../src/daemon/ledger/adapter.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
-import { workspaceRows } from '../../../src/daemon/ledger/sql/rows.ts'
 import { type LedgerDatabase, openDatabase } from '../../../src/daemon/ledger/sqlite/database.ts'
 import { sqliteDatabase } from '../../../src/daemon/ledger/sqlite/dialect.ts'
 import { create } from '../../../src/daemon/ledger/sqlite/schema.ts'
-import { workspaceLedger } from '../../../src/daemon/ledger/workspace.ts'
+import { storeOn } from '../../../src/daemon/ledger/store.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { ADA, intentFor, kept, ledgerErrorOf, ownedCap, raise, temporaryFolder } from '../../support/ledger.ts'
 
@@ -145,6 +144,15 @@ for (const mode of MODES) {
   })
 }
 
+test('a lock file of another program is not changed', async () => {
+  const file = newFile()
+  writeFileSync(`${file}.lock`, 'pid 4711\n'.repeat(100), { mode: 0o600 })
+  expect(await ledgerErrorOf(() => open(file))).toMatchObject({
+    code: 'LEDGER_UNWRITABLE',
+    message: expect.stringContaining('is not a lock file of capkeeper'),
+  })
+})
+
 test('a ledger with a damaged page in the middle is refused by a writer, and the lock is free again', async () => {
   const file = await usedLedger()
   overwrite(file, statSync(file).size - 8_192, 'x'.repeat(4_096))
@@ -222,17 +230,12 @@ test('a ledger that was moved while in use records nothing more, because the rec
 })
 
 const ledgerOn = (database: LedgerDatabase) =>
-  workspaceLedger({
-    rows: workspaceRows(sqliteDatabase(database), { workspace: 'acme', binding: 1 }),
-    clock: fakeClock(),
-    isKeeper: true,
-  })
+  storeOn(sqliteDatabase(database), { mode: 'write', clock: fakeClock(), exists: true }).workspace('acme', URL_A)
 
 test('a full disk is a LedgerError: nothing is half-written, reading works, and waiting changes are recorded once there is room', async () => {
   const database = openDatabase(newFile(), { readOnly: false })
   onTestFinished(() => database.close())
   create(database)
-  database.execute("INSERT INTO binding (workspace, base_url, bound_at, current) VALUES ('acme', '', 0, 1)")
   const ledger = await ledgerOn(database)
   const pages = Number(database.get('PRAGMA page_count')?.['page_count'])
   database.execute(`PRAGMA max_page_count = ${pages + 2}`)

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
+import { isLocked } from '../../../src/daemon/ledger/sqlite/database.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { helperProcess, ledgerErrorOf, partOfProgram, temporaryFolder } from '../../support/ledger.ts'
 
@@ -14,6 +15,7 @@ const INTENT = `{
 
 test('after kill -9 the lock is free, and every recorded intent is in the ledger', async () => {
   const file = join(temporaryFolder(), 'capkeeper.db')
+  expect(isLocked(file)).toBeUndefined()
   const writer = await helperProcess(`
     // A reference is kept, because garbage collection of the store would free the lock.
     globalThis.store = await openLedger({ file: '${file}', mode: 'write', clock })
@@ -23,7 +25,9 @@ test('after kill -9 the lock is free, and every recorded intent is in the ledger
     stay()
   `)
   expect((await ledgerErrorOf(() => open(file, 'write'))).code).toBe('LEDGER_LOCKED')
+  expect(isLocked(file)).toBe(true)
   await writer.kill()
+  expect(isLocked(file)).toBe(false)
   const recorded = [...writer.output().matchAll(/intent (\d+)/g)].map((match) => Number(match[1]))
   const store = await open(file, 'write')
   expect((await store.workspace('acme', URL_A)).openIntents().map((intent) => intent.id)).toEqual(recorded)

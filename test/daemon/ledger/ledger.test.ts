@@ -5,7 +5,7 @@ import { BugError } from '../../../src/core/model/problem.ts'
 import type { LedgerMode } from '../../../src/daemon/ledger/adapter.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import { fakeClock } from '../../support/clock.ts'
-import { ADA, intentFor, kept, ledgerErrorOf, ownedCap, raise, temporaryFolder } from '../../support/ledger.ts'
+import { ADA, helperProcess, intentFor, kept, ledgerErrorOf, ownedCap, raise, temporaryFolder } from '../../support/ledger.ts'
 import { ledgerContract } from './contract.ts'
 import { modelContract } from './contract-model.ts'
 import { waitingContract } from './contract-waiting.ts'
@@ -18,7 +18,7 @@ const newFile = (): string => join(temporaryFolder(), 'capkeeper.db')
 
 ledgerContract('a file', newFile)
 waitingContract('a file', newFile)
-modelContract('a file', newFile, 25)
+modelContract('a file', newFile, 80)
 
 describe('opening a ledger', () => {
   test('only the owner can access the ledger and the files beside it', async () => {
@@ -60,8 +60,13 @@ describe('opening a ledger', () => {
     const store = await open(file)
     await kept(store.workspace('acme', URL_A), (one) => one.saveOwned([ownedCap(ADA, 500)]))
     symlinkSync(file, `${file}.alias`)
-    expect((await ledgerErrorOf(async () => await open(file))).code).toBe('LEDGER_LOCKED')
-    expect((await ledgerErrorOf(async () => await open(`${file}.alias`))).code).toBe('LEDGER_LOCKED')
+    const says = 'is in use by another capkeeper that writes (run or apply)'
+    for (const name of [file, `${file}.alias`])
+      expect(await ledgerErrorOf(() => open(name))).toMatchObject({ code: 'LEDGER_LOCKED', message: expect.stringContaining(says) })
+    // A refused attempt in the same process does not drop the lock.
+    const other = await helperProcess(`await openLedger({ file: '${file}', mode: 'write', clock }).catch(({ code }) => console.log(code))`)
+    await other.ended()
+    expect(other.output()).toBe('LEDGER_LOCKED\n')
     const reader = await open(file, 'read')
     expect((await reader.workspace('acme', URL_A)).owned()).toHaveLength(1)
     await reader.close()

@@ -19,6 +19,8 @@ export function modelLedger(): Ledger {
   const facts = new Map<string, unknown>()
   let paused: Pause | undefined
   let lastId = 0
+  const use = modelUse((name, value) => void facts.set(name, value))
+  const addOn = modelAddOn((name, value) => void facts.set(name, value))
   return {
     owned: () => byKey(owned),
     saveOwned: (caps) => caps.forEach((one) => void owned.set(scopeKey(one.scope), one)),
@@ -53,7 +55,8 @@ export function modelLedger(): Ledger {
     forget: async () => undefined,
     fact: <K extends keyof LedgerFacts>(name: K) => facts.get(name) as LedgerFacts[K] | undefined,
     saveFact: (name, value) => (value === undefined ? void facts.delete(name) : void facts.set(name, value)),
-    ...modelUse((name, value) => void facts.set(name, value)),
-    ...modelAddOn((name, value) => void facts.set(name, value)),
+    ...use,
+    ...addOn,
+    useByDay: (range, source) => (source === 'measured' ? addOn : use).useByDay(range, source),
   }
 }

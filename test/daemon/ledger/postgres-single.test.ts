@@ -60,12 +60,11 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
   })
 
   test('two changes of one row are recorded in their order, as a transaction', async () => {
-    const { ledger } = await openAcme()
+    const { store, ledger } = await openAcme()
     const intent = await ledger.recordIntent(intentFor(CHANGE))
     ledger.saveOwned([ownedCap(ADA, 1)])
     await ledger.recordOutcome(intent, undefined, 'released')
-    await ledger.load()
-    expect(ledger.owned()).toEqual([])
+    expect((await store.workspace('acme', undefined)).owned()).toEqual([])
   })
 
   test('a record under an old token is refused as a whole', async () => {

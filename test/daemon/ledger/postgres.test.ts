@@ -2,7 +2,6 @@
 import { describe } from 'vitest'
 import { hasPostgres, postgresForFile } from '../../support/postgres.ts'
 import { ledgerContract } from './contract.ts'
-import { addOnContract } from './contract-add-on.ts'
 import { modelContract } from './contract-model.ts'
 import { waitingContract } from './contract-waiting.ts'
 
@@ -12,6 +11,5 @@ const place = () => server().create()
 describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   ledgerContract('PostgreSQL', place)
   waitingContract('PostgreSQL', place)
-  modelContract('PostgreSQL', place, 4)
-  addOnContract('PostgreSQL', place, 3)
+  modelContract('PostgreSQL', place, 8)
 })

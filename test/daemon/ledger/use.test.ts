@@ -1,11 +1,11 @@
-// Use in the ledger: how long it is kept, and sums over restarts and cycles.
+// Use in the ledger: what the service may answer, and sums over restarts and cycles.
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decodeRuns } from '../../../src/api/client.ts'
 import { decodeRoster } from '../../../src/api/decode.ts'
 import { ApiError, type RunsReading } from '../../../src/core/model/observed.ts'
-import { groupScope, scopeKey, TEAM } from '../../../src/core/model/scope.ts'
+import { scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { type Burned, foldUsage, NOTHING_BURNED } from '../../../src/core/use/burn.ts'
 import { learnBurned, showUsageSummary } from '../../../src/daemon/collect/usage-summary.ts'
@@ -26,14 +26,6 @@ const newFile = (): string => join(temporaryFolder(), 'capkeeper.db')
 const open = (file: string, mode: LedgerMode = 'write') => openLedger({ file, mode, clock: fakeClock() })
 
 const ASKED = { fromAt: midnight(1), throughAt: midnight(20), readAt: NOW, wideAt: NOW }
-
-const saveRuns = (ledger: Ledger, dayAt: number, used: number): Promise<void> =>
-  ledger.saveRuns(TEAM, {
-    fromAt: dayAt,
-    untilAt: dayAt + DAY,
-    rows: [{ dayAt, model: 'Large', mode: 'UNKNOWN', messages: 1, used: credits(used) }],
-    asked: { [scopeKey(TEAM)]: ASKED },
-  })
 
 /** A reading of one person, day after day. */
 async function burn(ledger: Ledger, figures: readonly { readonly at: number; readonly used: number }[]): Promise<void> {
@@ -150,49 +142,6 @@ function madeSense(read: () => RunsReading): RunsReading {
     throw error
   }
 }
-
-test('use is deleted after 400 days, with people who used nothing since; the sums stay', async () => {
-  const store = await open(newFile())
-  const ledger = await store.workspace('acme', URL_A)
-  const old = NOW - 401 * DAY
-  await saveRuns(ledger, Math.floor(old / DAY) * DAY, 1)
-  await saveRuns(ledger, midnight(20), 2)
-  await burn(ledger, [
-    { at: old - DAY, used: 1 },
-    { at: old, used: 4 },
-  ])
-  expect(await ledger.useByPerson({ fromAt: 0, untilAt: NOW })).toEqual([{ email: email('ada'), used: 3 }])
-  expect(await store.prune(NOW)).toBe(3)
-  expect(await ledger.useByPerson({ fromAt: 0, untilAt: NOW })).toEqual([])
-  expect(await ledger.highestUse()).toEqual(new Map())
-  expect(await ledger.runs(TEAM, { fromAt: 0, untilAt: NOW + DAY })).toMatchObject([{ dayAt: midnight(20), used: 2 }])
-  expect(ledger.fact('burned')).toMatchObject({ team: 3 })
-  await store.close()
-})
-
-test('readings are kept for nine days', async () => {
-  const store = await open(newFile())
-  const ledger = await store.workspace('acme', URL_A)
-  await burn(ledger, [
-    { at: NOW - 12 * DAY, used: 1 },
-    { at: NOW - 8 * DAY, used: 2 },
-    { at: NOW, used: 3 },
-  ])
-  expect(await ledger.useReadings()).toEqual([
-    { at: NOW - 8 * DAY, used: 2 },
-    { at: NOW, used: 3 },
-  ])
-  await store.close()
-})
-
-test('workspaces do not see each other’s use', async () => {
-  const store = await open(newFile())
-  await saveRuns(await store.workspace('acme', URL_A), midnight(3), 1)
-  const other = await store.workspace('beta', 'https://b.example')
-  expect(await other.runs(TEAM, { fromAt: 0, untilAt: NOW })).toEqual([])
-  expect(await other.runs(groupScope('a'), { fromAt: 0, untilAt: NOW })).toEqual([])
-  await store.close()
-})
 
 describe('credits burned', () => {
   const DECLARED = { caps: { team: 500, 'group:a': 900 } }

@@ -17,8 +17,8 @@ const named = (value: fc.Arbitrary<unknown>) =>
 /** A few scopes, so that several values are about one. */
 export const scope: fc.Arbitrary<Scope> = fc.oneof(
   fc.constant(TEAM),
-  fc.constantFrom('a', 'grp_"x"', "o'brien; --", 'ß\n', 'a\\0\0').map(groupScope),
-  fc.constantFrom('ada@example.com', 'bob@example.com', "o'hara@example.com", '__proto__@example.com').map(userScope),
+  fc.constantFrom("o'brien; --", 'ß\\0\0').map(groupScope),
+  fc.constantFrom('ada@example.com', '__proto__@example.com').map(userScope),
 )
 
 function drawn({ $ref, ...schema }: Schema): fc.Arbitrary<unknown> {

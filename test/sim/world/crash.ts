@@ -18,6 +18,11 @@ interface LedgerFate {
   onRecorded(method: keyof Ledger, values: readonly unknown[]): void
 }
 
+/** The same methods, each inside `around`. */
+export const within = <T extends object>(methods: T, around: <R>(act: () => Promise<R>) => Promise<R>): T =>
+  // Object.fromEntries loses the types of the methods.
+  Object.fromEntries(Object.entries(methods).map(([name, act]) => [name, (...inputs: unknown[]) => around(() => act(...inputs))])) as T
+
 export function fragileRows(real: WorkspaceRows, fate: LedgerFate): WorkspaceRows {
   const open = new Map<number, object>()
   const alive = (): void => {
@@ -50,16 +55,7 @@ export function fragileRows(real: WorkspaceRows, fate: LedgerFate): WorkspaceRow
     history: (filter) => reading(() => real.history(filter)),
     pause: () => reading(() => real.pause()),
     knownDays: (email) => reading(() => real.knownDays(email)),
-    recordedFrom: () => reading(() => real.recordedFrom()),
-    runs: (scope, days) => reading(() => real.runs(scope, days)),
-    addOnUse: (days) => reading(() => real.addOnUse(days)),
-    addOnSums: (days) => reading(() => real.addOnSums(days)),
-    addOnOfPerson: (email, days) => reading(() => real.addOnOfPerson(email, days)),
-    highestUse: () => reading(() => real.highestUse()),
-    useReadings: () => reading(() => real.useReadings()),
-    useByPerson: (days) => reading(() => real.useByPerson(days)),
-    useByDay: (days, source) => reading(() => real.useByDay(days, source)),
-    useOfPerson: (email, days) => reading(() => real.useOfPerson(email, days)),
+    use: within(real.use, reading),
   }
 }
 

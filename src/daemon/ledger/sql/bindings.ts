@@ -71,7 +71,7 @@ function chosen(ofName: readonly Binding[], ledger: string, baseUrl: string | un
 function* made(workspace: string, url: string, now: Instant): Steps<number> {
   // One that has no address yet gets it.
   yield {
-    sql: "UPDATE @binding SET base_url = ?2, bound_at = ?3 WHERE workspace = ?1 AND base_url = '' AND current",
+    sql: "UPDATE @binding SET base_url = ?2, bound_at = ?3 WHERE workspace = ?1 AND base_url = ''",
     values: [workspace, url, now],
   }
   yield { sql: 'UPDATE @binding SET current = false WHERE workspace = ?1 AND base_url <> ?2', values: [workspace, url] }

@@ -1,10 +1,11 @@
 // Reads use from the ledger: runs by day, model and mode, each person's use by day, add-on use, and the readings that a forecast needs. Sums are
 // made here, and no decisions.
 import type { AddOnRow, RunUse } from '../../../core/model/observed.ts'
+import { scopeKey } from '../../../core/model/scope.ts'
 import { type Credits, cents, credits, creditsOf, DAY_MS, type Instant } from '../../../core/model/units.ts'
 import type { RecordedDays } from '../../../core/use/replay/recorded.ts'
 import type { AddOnSum, DayRange } from '../../../ports.ts'
-import type { WorkspaceRows } from '../adapter.ts'
+import type { UseQueries } from '../adapter.ts'
 import { type Ask, keptText, type Row, textKept, type Value } from './statement.ts'
 
 /** Readings are kept this long: the longest window of the burn ratio, and a day. Choice. */
@@ -27,29 +28,14 @@ export function lastDays(rows: readonly AddOnRow[]): ReadonlyMap<string, number>
   return latest
 }
 
-type UseRows = Pick<
-  WorkspaceRows,
-  | 'runs'
-  | 'knownDays'
-  | 'recordedFrom'
-  | 'highestUse'
-  | 'useReadings'
-  | 'useByPerson'
-  | 'useByDay'
-  | 'useOfPerson'
-  | 'addOnUse'
-  | 'addOnSums'
-  | 'addOnOfPerson'
->
-
-export function useRows(database: Ask, binding: number): UseRows {
+export function useQueries(database: Ask, binding: number): UseQueries {
   const ask = (sql: string, values: readonly Value[]): Promise<readonly Row[]> => database({ sql, values })
   return {
     async runs(scope, days) {
       const rows = await ask(
         `SELECT day, model, mode, messages, cents FROM @run_use
          WHERE binding = ?1 AND day >= ?2 AND day < ?3 AND scope = ?4 ORDER BY day, model, mode`,
-        [binding, ...bounds(days), keptText(scope)],
+        [binding, ...bounds(days), keptText(scopeKey(scope))],
       )
       return rows.map(
         (row): RunUse => ({
@@ -60,13 +46,6 @@ export function useRows(database: Ask, binding: number): UseRows {
           used: row['cents'] !== null ? credits(Number(row['cents']) / 100) : undefined,
         }),
       )
-    },
-    async knownDays(email) {
-      const rows = await ask(
-        `SELECT id, email, data FROM @known_days WHERE binding = ?1${email === undefined ? '' : ' AND email = ?2'} ORDER BY email`,
-        [binding, ...(email === undefined ? [] : [keptText(email)])],
-      )
-      return rows.map((row) => ({ id: Number(row['id']), key: textKept(row['email']), data: row['data'] }))
     },
     async recordedFrom() {
       const [row] = await ask(`SELECT day FROM @person_use WHERE binding = ?1 AND NOT told ORDER BY day LIMIT 1`, [binding])

@@ -2,7 +2,7 @@
 import { scopeKey } from '../../../core/model/scope.ts'
 import type { HistoryFilter } from '../../../ports.ts'
 import { type DataRow, dataRow, KEYS, type KeyedRow, type KeyedTable, type Snapshot, type WorkspaceRows } from '../adapter.ts'
-import { useRows } from './queries.ts'
+import { useQueries } from './queries.ts'
 import { keptText, type Place, type Row, type SqlDatabase, type Statement, textKept } from './statement.ts'
 
 /** A binding that does not exist reads as an empty workspace. */
@@ -33,7 +33,11 @@ export function workspaceRows({ name, ask, record }: SqlDatabase, place: Place):
       const [row] = await ask(pauseSql(workspace))
       return row && dataRow(row)
     },
-    ...useRows(ask, binding),
+    async knownDays(email) {
+      const sql = `SELECT id, email AS key, data FROM @known_days WHERE binding = ?1${email === undefined ? '' : ' AND email = ?2'} ORDER BY email`
+      return (await ask({ sql, values: [binding, ...(email === undefined ? [] : [keptText(email)])] })).map(keyedRow)
+    },
+    use: useQueries(ask, binding),
   }
 }
 
@@ -54,10 +58,12 @@ const PRESENT = [
 
 const versionIn = (rows: readonly Row[]): number => Number(rows.find((row) => row['kind'] === 'version')?.['id'] ?? 0)
 
+const keyedRow = (row: Row): KeyedRow => ({ ...dataRow(row), key: textKept(row['key']) })
+
 /** Of rows that `presentSql` and `historySql` ask for. */
 export function snapshotOf(rows: readonly Row[], lately: readonly Row[]): Snapshot {
   const of = (kind: string): readonly Row[] => rows.filter((row) => row['kind'] === kind)
-  const table = (name: KeyedTable): readonly KeyedRow[] => of(name).map((row) => ({ ...dataRow(row), key: textKept(row['key']) }))
+  const table = (name: KeyedTable): readonly KeyedRow[] => of(name).map(keyedRow)
   return {
     tables: { owned: table('owned'), approval: table('approval'), quarantine: table('quarantine'), fact: table('fact') },
     intents: of('intent')

@@ -14,6 +14,7 @@ import { pause } from '../../../../src/daemon/ledger/values/values.ts'
 import { factsKept } from '../../../../src/daemon/ledger/workspace.ts'
 import type { Clock } from '../../../../src/ports.ts'
 import { realClock } from '../../../support/real-clock.ts'
+import { within } from '../crash.ts'
 import { contentOf, type Disk } from '../disk.ts'
 import type { SimLedger } from './kind.ts'
 
@@ -108,7 +109,8 @@ function watched(rows: WorkspaceRows, state: State, real: Real): WorkspaceRows {
   const run = inOrder()
   return {
     name: rows.name,
-    read: (...inputs) => real(() => rows.read(...inputs)),
+    ...within({ read: rows.read, history: rows.history, pause: rows.pause, knownDays: rows.knownDays }, real),
+    use: within(rows.use, real),
     write: (changes) =>
       real(() =>
         run(async () => {
@@ -117,19 +119,6 @@ function watched(rows: WorkspaceRows, state: State, real: Real): WorkspaceRows {
           return opened
         }),
       ),
-    history: (filter) => real(() => rows.history(filter)),
-    pause: () => real(() => rows.pause()),
-    knownDays: (email) => real(() => rows.knownDays(email)),
-    recordedFrom: () => real(() => rows.recordedFrom()),
-    runs: (scope, days) => real(() => rows.runs(scope, days)),
-    addOnUse: (days) => real(() => rows.addOnUse(days)),
-    addOnSums: (days) => real(() => rows.addOnSums(days)),
-    addOnOfPerson: (email, days) => real(() => rows.addOnOfPerson(email, days)),
-    highestUse: () => real(() => rows.highestUse()),
-    useReadings: () => real(() => rows.useReadings()),
-    useByPerson: (days) => real(() => rows.useByPerson(days)),
-    useByDay: (days, source) => real(() => rows.useByDay(days, source)),
-    useOfPerson: (email, days) => real(() => rows.useOfPerson(email, days)),
   }
 }
 
