@@ -1,6 +1,7 @@
 // A report as one self-contained page, to print or to mail: no script, nothing to fetch, every value escaped.
 
 import { type Html, html, type Value } from '../core/escape/html.ts'
+import { scopeKey } from '../core/model/scope.ts'
 import { DAY_MS } from '../core/model/units.ts'
 import { attributeOf, type Report, type ReportRow, subjectOf } from '../core/use/report.ts'
 import { stackChart } from './chart/bars.ts'
@@ -149,7 +150,7 @@ function changesTable({ changes: { applied, failed, latest } }: Report): Html {
     latest,
     [
       column.fixed('When', ({ at }) => instant(rfc(at))),
-      column.row('Scope', ({ scope }) => scopeText(scope)),
+      column.row('Scope', ({ scope }) => scopeKey(scope)),
       column.number('From', ({ from }) => capText(from)),
       column.number('To', ({ to }) => capText(to)),
       column.plain('Cause', ({ cause }) => cause),
@@ -158,6 +159,3 @@ function changesTable({ changes: { applied, failed, latest } }: Report): Html {
     'compact',
   )}`
 }
-
-const scopeText = (scope: Report['changes']['latest'][number]['scope']): string =>
-  scope.kind === 'team' ? 'team' : scope.kind === 'group' ? `group:${scope.id}` : scope.email

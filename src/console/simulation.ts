@@ -66,7 +66,7 @@ function comparison(simulation: Simulation, title: string, figure: (side: Simula
 
 function figures(simulation: Simulation, heading: string, rows: readonly (readonly [string, SimulationRow])[]): Html {
   const shown = rows.map(([name, row]) => ({ ...row, shown: name }))
-  return html`<h3>${heading}</h3>${rowsTable(heading, '', shown, { beside: besideTitle(simulation), hasMoney: simulation.pricePerCredit !== undefined })}`
+  return html`<h3>${heading}</h3>${rowsTable(heading, '', shown, besideTitle(simulation))}`
 }
 
 /** A list as a table of bounded length; nothing where it is empty. */

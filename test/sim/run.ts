@@ -163,7 +163,7 @@ async function show(life: Life): Promise<void> {
   if (!daemon) return
   const views = daemon.views()
   const health = daemon.health()
-  const status = statusDocument({ views, health, people: EMAIL_LABELS, now: Math.floor(life.now()), version: '0.0.0' })
+  const status = statusDocument(views, { ...health, version: '0.0.0' }, { people: EMAIL_LABELS, now: Math.floor(life.now()) })
   life.emit({ kind: 'output', where: '/status', text: JSON.stringify(status) })
   metrics ??= createMetrics({ version: '0.0.0', revision: '', clock: { now: () => life.scenario.startAt } })
   metrics.registerWorkspace(WORKSPACE)

@@ -42,15 +42,14 @@ const NAMES = { beside: 'as it was', policy: 'these policies' } as const
 function simulatedParts(figures: Figures, workspace: string): readonly (Html | false)[] {
   const { cycles, notes } = figures
   const latest = cycles.at(-1)
-  const looks = looksOf(figures)
   return [
     totals(figures),
     html`<div class="grid">${[
       byCycle('Days on which people were blocked', cycles, ({ blockedDays }) => blockedDays.middle),
       byCycle('Add-on credits used', cycles, ({ credits }) => credits.middle),
     ].map((chart) => html`<section>${chart}</section>`)}</div>`,
-    section('Cycle by cycle', rowsTable('Cycles', 'Cycle', cycles.map(cycleRow), looks)),
-    latest !== undefined && latest.groups.length > 0 && groupsPart(latest, workspace, figures),
+    section('Cycle by cycle', rowsTable('Cycles', 'Cycle', cycles.map(cycleRow), NAMES.beside)),
+    latest !== undefined && latest.groups.length > 0 && groupsPart(latest, workspace),
     latest !== undefined &&
       latest.pools.length > 0 &&
       section(
@@ -59,7 +58,7 @@ function simulatedParts(figures: Figures, workspace: string): readonly (Html | f
           'Pools',
           'Pool',
           latest.pools.map((pool) => ({ ...pool, shown: html`${pool.name} <span class="soft">${figure(pool.credits)} credits</span>` })),
-          looks,
+          NAMES.beside,
         ),
       ),
     blockedPart(figures, workspace),
@@ -116,14 +115,6 @@ const byCycle = (title: string, cycles: readonly Cycle[], of: (side: Row[Side]) 
     2,
   )
 
-interface Looks {
-  /** What the policies are compared with. */
-  readonly beside: string
-  readonly hasMoney: boolean
-}
-
-const looksOf = ({ pricePerCredit }: Figures): Looks => ({ beside: NAMES.beside, hasMoney: pricePerCredit !== undefined })
-
 type ShownRow = Pick<Row, 'people' | 'workingDays' | 'policy' | 'beside' | 'kept' | 'keptMoney'> & { readonly shown: Value }
 
 const cycleRow = ({ start, whole, total }: Cycle): ShownRow => ({
@@ -131,7 +122,7 @@ const cycleRow = ({ start, whole, total }: Cycle): ShownRow => ({
   shown: html`${day(start)}${!whole && html` ${badge('in part', 'info')}`}`,
 })
 
-function groupsPart({ groups, groupsOmitted, start }: Cycle, workspace: string, figures: Figures): Html {
+function groupsPart({ groups, groupsOmitted, start }: Cycle, workspace: string): Html {
   const shown = groups.slice(0, VISIBLE)
   const left = groups.length - shown.length + groupsOmitted
   const isBlocking = groups.some(({ policy, beside }) => policy.blockedDays.middle + beside.blockedDays.middle > 0)
@@ -149,12 +140,12 @@ function groupsPart({ groups, groupsOmitted, start }: Cycle, workspace: string, 
     'Groups',
     'Group',
     shown.map((row) => ({ ...row, shown: row.key === '-' ? row.name : html`<a href="${scopeUrl(workspace, row.key)}">${row.name}</a>` })),
-    looksOf(figures),
+    NAMES.beside,
   )}${rest(left, 'group')}</section>`
 }
 
-/** All figures of cycles, groups or pools under both sides. */
-export function rowsTable(label: string, head: string, rows: readonly ShownRow[], { beside: name, hasMoney }: Looks): Html {
+/** All figures of cycles, groups or pools under both sides. `name`: what the policies are compared with. */
+export function rowsTable(label: string, head: string, rows: readonly ShownRow[], name: string): Html {
   const ranged = rows.some(({ policy }) => policy.credits.low !== policy.credits.high)
   const cells: readonly (Column<ShownRow> | false)[] = [
     column.row(head, ({ shown }) => shown),
@@ -163,7 +154,8 @@ export function rowsTable(label: string, head: string, rows: readonly ShownRow[]
     column.number('Credits', ({ policy }) => figure(policy.credits.middle)),
     ranged && column.number('Range', ({ policy }) => range(policy.credits)),
     column.number('Kept', ({ kept }) => figure(kept)),
-    hasMoney && column.number('Money kept', ({ keptMoney }) => keptMoney !== undefined && number(keptMoney)),
+    rows.some(({ keptMoney }) => keptMoney !== undefined) &&
+      column.number('Money kept', ({ keptMoney }) => keptMoney !== undefined && number(keptMoney)),
     column.number(`People blocked, ${name}`, ({ beside }) => number(beside.blockedPeople.middle)),
     column.number('People blocked', ({ policy }) => number(policy.blockedPeople.middle)),
     column.number(`Days, ${name}`, ({ beside }) => figure(beside.blockedDays.middle)),

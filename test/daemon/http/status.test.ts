@@ -15,7 +15,7 @@ const HEALTHY = { configValid: true, ledgerWritable: true }
 
 /** Whatever the view, the document is as the OpenAPI document says. */
 const statusOf = (view: WorkspaceView, people = EMAIL_LABELS) => {
-  const document = statusDocument({ views: [view], health: HEALTHY, people, now: NOW, version: '0.1.0' })
+  const document = statusDocument([view], { ...HEALTHY, version: '0.1.0' }, { people, now: NOW })
   expect(offences('Status', document)).toEqual([])
   return document
 }

@@ -142,10 +142,9 @@ type AboutOne = <Rest extends readonly unknown[], Document>(
 /** What one reader finds: the workspaces, and how they are shown. */
 function readerOf(options: DocumentOptions, indexOf: IndexOf, { sightOf, seesAll }: Reader) {
   const { people, clock, hashed, refresh = async () => undefined } = options
-  const now = (): number => (seesAll ? clock.now() : stepOf(clock.now()))
   const showing = (named = false): Showing => {
-    const [sourceUrl, requestUrl] = [options.sourceUrl?.(), options.requestUrl?.()]
-    return { people: named ? EMAIL_LABELS : people, clock, now: now(), sourceUrl, requestUrl }
+    const [now, sourceUrl, requestUrl] = [clock.now(), options.sourceUrl?.(), options.requestUrl?.()]
+    return { people: named ? EMAIL_LABELS : people, clock, now: seesAll ? now : stepOf(now), sourceUrl, requestUrl }
   }
   const seen = async (name: string): Promise<Seen> => {
     const sight = sightOf(name)
@@ -181,7 +180,7 @@ function readerOf(options: DocumentOptions, indexOf: IndexOf, { sightOf, seesAll
   }
   const daemon = (): DaemonFacts => (seesAll ? options.daemon() : withoutDetail(options.daemon()))
   const parts = (): readonly string[] => options.sources().flatMap(({ name }) => (sightOf(name).kind === 'part' ? [name] : []))
-  return { now, showing, seen, about, aboutWhole, views, daemon, parts, refresh }
+  return { showing, seen, about, aboutWhole, views, daemon, parts, refresh }
 }
 
 /** Every method rejects with a `DocumentError` when a parameter is invalid, or what was asked for does not exist. */
@@ -189,8 +188,7 @@ export type Documents = ReturnType<typeof documentsFor>
 
 /** The documents behind the pages and /api/v1, for one reader, who sees only the workspaces that the reader may see. */
 function documentsFor(options: DocumentOptions, indexOf: IndexOf, reader: Reader) {
-  const { now, showing, seen, about, aboutWhole, views, daemon, parts, refresh } = readerOf(options, indexOf, reader)
-  const { people, hashed } = options
+  const { showing, seen, about, aboutWhole, views, daemon, parts, refresh } = readerOf(options, indexOf, reader)
   return {
     /** What is left for the person who asks. */
     async me() {
@@ -199,12 +197,9 @@ function documentsFor(options: DocumentOptions, indexOf: IndexOf, reader: Reader
       if (email === undefined) throw new DocumentError(404, 'the proxy named no address of yours')
       await refresh()
       const own = options.sources().filter(({ name }) => seesSelf(name) || sightOf(name).kind === 'whole')
-      return meDocument(await Promise.all(own.map((source) => source.facts())), email, hashed, showing())
+      return meDocument(await Promise.all(own.map((source) => source.facts())), email, options.hashed, showing())
     },
-    async status() {
-      const { version, ...health } = daemon()
-      return statusDocument({ views: await views(), health, people, version, now: now() })
-    },
+    status: async () => statusDocument(await views(), daemon(), showing()),
     async workspaces(query: Query = {}) {
       const ofParts = await Promise.all(
         parts()

@@ -24,8 +24,7 @@ import {
   usedIn,
   warningTexts,
 } from '../documents/summary.ts'
-import type { StatusDocument, WorkspaceStatus } from '../documents/types.ts'
-import type { Health } from '../metrics/metrics.ts'
+import type { DaemonFacts, Showing, StatusDocument, WorkspaceStatus } from '../documents/types.ts'
 import type { PeopleLabels } from './labels.ts'
 
 /** Bounds of the lists; what exceeds them is counted in `…Omitted`. Choice. */
@@ -38,28 +37,22 @@ export const STATUS_LIMITS = {
   rules: 100,
 } as const
 
-interface StatusInputs {
-  readonly views: readonly WorkspaceView[]
-  readonly health: Health
-  readonly people: PeopleLabels
-  readonly now: Instant
-  readonly version: string
-}
-
 /** The state of every workspace as a document; docs/metrics.md. */
-export function statusDocument({ views, health, people, now, version }: StatusInputs): StatusDocument {
-  return {
-    apiVersion: 'capkeeper/v1',
-    kind: 'Status',
-    version,
-    at: rfc3339(now),
-    people: people.shown,
-    configValid: health.configValid,
-    ledgerWritable: health.ledgerWritable,
-    conditions: conditionEntries(health.conditions ?? [], { people }),
-    workspaces: views.map((view) => workspaceStatus(view, people, now)),
-  }
-}
+export const statusDocument = (
+  views: readonly WorkspaceView[],
+  daemon: DaemonFacts,
+  { people, now }: Pick<Showing, 'people' | 'now'>,
+): StatusDocument => ({
+  apiVersion: 'capkeeper/v1',
+  kind: 'Status',
+  version: daemon.version,
+  at: rfc3339(now),
+  people: people.shown,
+  configValid: daemon.configValid,
+  ledgerWritable: daemon.ledgerWritable,
+  conditions: conditionEntries(daemon.conditions ?? [], { people }),
+  workspaces: views.map((view) => workspaceStatus(view, people, now)),
+})
 
 function workspaceStatus(view: WorkspaceView, people: PeopleLabels, now: Instant): WorkspaceStatus {
   const { lease, policy, balance, pools = [], rules = [] } = view
