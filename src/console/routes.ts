@@ -2,9 +2,7 @@
 // page says.
 
 import { html } from '../core/escape/html.ts'
-import type { Console, ConsoleRoute, PageRequest } from '../daemon/http/console.ts'
-import type { Query } from '../daemon/http/documents/documents.ts'
-import type { Documents } from '../daemon/http/documents/make.ts'
+import type { Console, ConsoleRoute } from '../daemon/http/console.ts'
 import { CONTENT_SECURITY_POLICY, renderFrame, SCRIPT_ASSET, STYLE_ASSET } from './frame.ts'
 import { groupPage, groupsPage } from './pages/groups.ts'
 import { healthPage } from './pages/health.ts'
@@ -40,35 +38,22 @@ export const createConsole = (): Console => ({
   contentSecurityPolicy: CONTENT_SECURITY_POLICY,
 })
 
-type Page = (documents: Documents, workspace: string, query: Query) => Promise<string>
-type PageOf = (documents: Documents, workspace: string, name: string, query: Query) => Promise<string>
-
-const named = ({ params }: PageRequest, name: string): string => params[name] ?? ''
-
-const page = (section: string, render: Page): ConsoleRoute => ({
-  path: `/workspaces/:workspace${section}`,
-  render: (documents, request) => render(documents, named(request, 'workspace'), request.query),
-})
-
-const pageOf = (section: string, render: PageOf): ConsoleRoute => ({
-  path: `/workspaces/:workspace${section}/:name`,
-  render: (documents, request) => render(documents, named(request, 'workspace'), named(request, 'name'), request.query),
-})
+const of = (path: string, render: ConsoleRoute['render']): ConsoleRoute => ({ path: `/workspaces/:workspace${path}`, render })
 
 const ROUTES: readonly ConsoleRoute[] = [
-  { path: '/', render: (documents, { query }) => overviewPage(documents, query) },
+  { path: '/', render: overviewPage },
   { path: '/me', render: mePage, isOwn: true },
-  page('', (documents, workspace) => (documents.parts().includes(workspace) ? leadPage : workspacePage)(documents, workspace)),
-  page('/lead', leadPage),
-  page('/groups', groupsPage),
-  pageOf('/groups', groupPage),
-  page('/people', peoplePage),
-  pageOf('/people', personPage),
-  page('/changes', changesPage),
-  pageOf('/plans', planPage),
-  page('/holds', holdsPage),
-  pageOf('/holds', holdPage),
-  page('/policies', policiesPage),
-  page('/simulate', simulatePage),
-  page('/health', healthPage),
+  of('', (documents, asked) => (documents.parts().includes(asked.params['workspace'] ?? '') ? leadPage : workspacePage)(documents, asked)),
+  of('/lead', leadPage),
+  of('/groups', groupsPage),
+  of('/groups/:name', groupPage),
+  of('/people', peoplePage),
+  of('/people/:name', personPage),
+  of('/changes', changesPage),
+  of('/plans/:name', planPage),
+  of('/holds', holdsPage),
+  of('/holds/:name', holdPage),
+  of('/policies', policiesPage),
+  of('/simulate', simulatePage),
+  of('/health', healthPage),
 ]

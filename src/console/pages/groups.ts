@@ -3,6 +3,7 @@
 import { html } from '../../core/escape/html.ts'
 import { BANDS } from '../../core/model/events.ts'
 import { SOURCE_TEXT } from '../../core/use/add-on.ts'
+import type { PageRequest } from '../../daemon/http/console.ts'
 import type { Query } from '../../daemon/http/documents/documents.ts'
 import type { Documents } from '../../daemon/http/documents/make.ts'
 import type { GroupDocument, GroupEntry, GroupListDocument } from '../../daemon/http/documents/types.ts'
@@ -40,7 +41,7 @@ import { explainedParts } from './explained.ts'
 /** Groups on a page, unless the address says otherwise. */
 const LIMIT = '50'
 
-export async function groupsPage(documents: Documents, workspace: string, query: Query): Promise<string> {
+export async function groupsPage(documents: Documents, { params: { workspace = '' }, query }: PageRequest): Promise<string> {
   const list = await documents.groups(workspace, { limit: LIMIT, ...query })
   const path = sectionUrl(workspace, 'groups')
   const known = list.items.flatMap(({ bands, ...one }) => (bands ? [{ ...one, bands }] : []))
@@ -109,7 +110,7 @@ function groupTable({ items, workspace, at }: GroupListDocument, path: string, q
   ])
 }
 
-export async function groupPage(documents: Documents, workspace: string, id: string): Promise<string> {
+export async function groupPage(documents: Documents, { params: { workspace = '', name: id = '' } }: PageRequest): Promise<string> {
   const one = await documents.group(workspace, id)
   const isPart = documents.parts().includes(workspace)
   return renderFrame({

@@ -1,5 +1,6 @@
 // How the daemon runs one workspace: conditions, cycles, requests, the service model with its evidence, settings and replicas.
 import { type Html, html, type Value } from '../../core/escape/html.ts'
+import type { PageRequest } from '../../daemon/http/console.ts'
 import type { Documents } from '../../daemon/http/documents/make.ts'
 import type { HealthDocument } from '../../daemon/http/documents/types.ts'
 import { renderFrame } from '../frame.ts'
@@ -25,7 +26,7 @@ import {
   words,
 } from '../parts.ts'
 
-export async function healthPage(documents: Documents, workspace: string): Promise<string> {
+export async function healthPage(documents: Documents, { params: { workspace = '' } }: PageRequest): Promise<string> {
   const one = await documents.health(workspace)
   return renderFrame({
     of: one,

@@ -1,7 +1,7 @@
 // Holds: what is held, the people it affects, what each guard counted, and the exact ways to release it.
 import { type Html, html, type Value } from '../../core/escape/html.ts'
 import { EFFECTS_ON_PEOPLE } from '../../core/model/change.ts'
-import type { Query } from '../../daemon/http/documents/documents.ts'
+import type { PageRequest } from '../../daemon/http/console.ts'
 import type { Documents } from '../../daemon/http/documents/make.ts'
 import type { HoldDocument } from '../../daemon/http/documents/types.ts'
 import { renderFrame } from '../frame.ts'
@@ -32,7 +32,7 @@ import {
 } from '../parts.ts'
 import { CAUSE_TEXT } from './explained.ts'
 
-export async function holdsPage(documents: Documents, workspace: string, query: Query): Promise<string> {
+export async function holdsPage(documents: Documents, { params: { workspace = '' }, query }: PageRequest): Promise<string> {
   const list = await documents.holds(workspace, query)
   const path = sectionUrl(workspace, 'holds')
   return renderFrame({
@@ -59,7 +59,7 @@ export async function holdsPage(documents: Documents, workspace: string, query: 
   })
 }
 
-export async function holdPage(documents: Documents, workspace: string, id: string, query: Query): Promise<string> {
+export async function holdPage(documents: Documents, { params: { workspace = '', name: id = '' }, query }: PageRequest): Promise<string> {
   const one = await documents.hold(workspace, id, query)
   const path = holdUrl(workspace, id)
   return renderFrame({

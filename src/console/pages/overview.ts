@@ -1,5 +1,6 @@
 // The overview: what needs a person first, then every workspace with its credits left, when they run out, and what is wrong.
 import { type Html, html } from '../../core/escape/html.ts'
+import type { PageRequest } from '../../daemon/http/console.ts'
 import type { Query } from '../../daemon/http/documents/documents.ts'
 import type { Documents } from '../../daemon/http/documents/make.ts'
 import type { AttentionEntry, CreditsSeries, WorkspaceListDocument, WorkspaceSummary } from '../../daemon/http/documents/types.ts'
@@ -39,7 +40,7 @@ import {
 /** Up to this number workspaces show as cards with charts, more of them as a table. */
 const MOST_CARDS = 4
 
-export async function overviewPage(documents: Documents, query: Query): Promise<string> {
+export async function overviewPage(documents: Documents, { query }: PageRequest): Promise<string> {
   const list = await documents.workspaces(query)
   const cards = list.total <= MOST_CARDS
   const series = cards ? await Promise.all(list.items.map(({ name }) => documents.creditsSeries(name))) : []

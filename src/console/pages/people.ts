@@ -2,6 +2,7 @@
 import { type Html, html } from '../../core/escape/html.ts'
 import { BANDS } from '../../core/model/events.ts'
 import { SOURCE_TEXT } from '../../core/use/add-on.ts'
+import type { PageRequest } from '../../daemon/http/console.ts'
 import type { Query } from '../../daemon/http/documents/documents.ts'
 import type { Documents } from '../../daemon/http/documents/make.ts'
 import type { LeadDocument, PersonEntry, PersonListDocument } from '../../daemon/http/documents/types.ts'
@@ -42,7 +43,7 @@ const CAUSE_TEXT: Readonly<Record<LeadDocument['changes'][number]['cause'], stri
   orphan: 'no policy declares it any more',
 }
 
-export async function leadPage(documents: Documents, name: string): Promise<string> {
+export async function leadPage(documents: Documents, { params: { workspace: name = '' } }: PageRequest): Promise<string> {
   const one = await documents.lead(name)
   return renderFrame({
     heading: one.workspace,
@@ -108,7 +109,7 @@ const changesPart = ({ changes, changesOmitted, workspace, at }: LeadDocument): 
 /** Options of a filter; the search finds the rest. */
 const MOST_OPTIONS = 200
 
-export async function peoplePage(documents: Documents, workspace: string, query: Query): Promise<string> {
+export async function peoplePage(documents: Documents, { params: { workspace = '' }, query }: PageRequest): Promise<string> {
   const list = await documents.people(workspace, query)
   const path = sectionUrl(workspace, 'people')
   return renderFrame({

@@ -3,6 +3,7 @@ import { type Html, html } from '../../core/escape/html.ts'
 import { editLine } from '../../core/escape/terminal.ts'
 import { SOURCE_TEXT } from '../../core/use/add-on.ts'
 import { STOP_TEXT } from '../../core/use/first-stop.ts'
+import type { PageRequest } from '../../daemon/http/console.ts'
 import type { Documents } from '../../daemon/http/documents/make.ts'
 import type { MeDocument, PersonDocument } from '../../daemon/http/documents/types.ts'
 import { chartFigure } from '../chart/chart.ts'
@@ -64,7 +65,7 @@ function workspacePart(one: Entry): Html {
   return section(workspace, contents)
 }
 
-export async function personPage(documents: Documents, workspace: string, person: string): Promise<string> {
+export async function personPage(documents: Documents, { params: { workspace = '', name: person = '' } }: PageRequest): Promise<string> {
   const one = await documents.person(workspace, person)
   const chart = personChart(one)
   const isPart = documents.parts().includes(workspace)

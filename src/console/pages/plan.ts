@@ -1,5 +1,6 @@
 // The timeline of a workspace, and one plan of it: its writes, the holds and foreign changes it found, and its remaining changes.
 import { type Html, html, type Value } from '../../core/escape/html.ts'
+import type { PageRequest } from '../../daemon/http/console.ts'
 import type { Query } from '../../daemon/http/documents/documents.ts'
 import type { Documents } from '../../daemon/http/documents/make.ts'
 import type { ChangeEntry, PlanDocument, WriteEntry } from '../../daemon/http/documents/types.ts'
@@ -53,7 +54,7 @@ const KIND_TEXT: Readonly<Record<ChangeEntry['kind'], string>> = {
   recovery: 'recovered',
 }
 
-export async function changesPage(documents: Documents, workspace: string, query: Query): Promise<string> {
+export async function changesPage(documents: Documents, { params: { workspace = '' }, query }: PageRequest): Promise<string> {
   const list = await documents.changes(workspace, query)
   const path = sectionUrl(workspace, 'changes')
   const days = Map.groupBy(list.items, ({ at }) => at.slice(0, 10))
@@ -128,7 +129,7 @@ function links({ kind, at, hold, stands, planId, tone }: ChangeEntry, workspace:
   }
 }
 
-export async function planPage(documents: Documents, workspace: string, id: string, query: Query): Promise<string> {
+export async function planPage(documents: Documents, { params: { workspace = '', name: id = '' }, query }: PageRequest): Promise<string> {
   const plan = await documents.plan(workspace, id, query)
   const { at, first, last, present, revision, digest, applied, failed, met } = plan
   return renderFrame({

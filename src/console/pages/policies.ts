@@ -1,7 +1,7 @@
 // The policies in force: problems of the files, and every declared cap with its line and the people it applies to.
 import { type Html, html } from '../../core/escape/html.ts'
 import { ENTRY_KINDS, whileInvalid } from '../../core/model/policy.ts'
-import type { Query } from '../../daemon/http/documents/documents.ts'
+import type { PageRequest } from '../../daemon/http/console.ts'
 import type { Documents } from '../../daemon/http/documents/make.ts'
 import type { PolicyListDocument, PolicyRow } from '../../daemon/http/documents/types.ts'
 import { renderFrame } from '../frame.ts'
@@ -28,7 +28,7 @@ import {
   withQuery,
 } from '../parts.ts'
 
-export async function policiesPage(documents: Documents, workspace: string, query: Query): Promise<string> {
+export async function policiesPage(documents: Documents, { params: { workspace = '' }, query }: PageRequest): Promise<string> {
   const list = await documents.policies(workspace, query)
   const path = sectionUrl(workspace, 'policies')
   const { policy, problems, problemsOmitted, at } = list

@@ -2,6 +2,7 @@
 // never reached. Every figure is the middle one of its range; where a cap cut demand off the range is shown too. It decides only how many
 // lines are shown.
 import { type Html, html, type Value } from '../../core/escape/html.ts'
+import type { PageRequest } from '../../daemon/http/console.ts'
 import type { Documents } from '../../daemon/http/documents/make.ts'
 import type { ComparisonDocument } from '../../daemon/http/documents/types.ts'
 import { compareChart } from '../chart/person.ts'
@@ -224,7 +225,7 @@ function unreachedPart({ unreached, unreachedOmitted }: Figures, workspace: stri
   )
 }
 
-export async function simulatePage(documents: Documents, workspace: string): Promise<string> {
+export async function simulatePage(documents: Documents, { params: { workspace = '' } }: PageRequest): Promise<string> {
   const comparison = await documents.comparison(workspace)
   const { at, figures, state, madeAt } = comparison
   return renderFrame({

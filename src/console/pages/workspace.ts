@@ -2,6 +2,7 @@
 import { type Html, html } from '../../core/escape/html.ts'
 import { BANDS } from '../../core/model/events.ts'
 import { whileInvalid } from '../../core/model/policy.ts'
+import type { PageRequest } from '../../daemon/http/console.ts'
 import type { Documents } from '../../daemon/http/documents/make.ts'
 import type { NearSeries, PoolSeries, WorkspaceDocument } from '../../daemon/http/documents/types.ts'
 import { type AmountRow, amountTable, burnOfSeries, driftChart, heatMap, meter } from '../chart/bars.ts'
@@ -43,7 +44,7 @@ import {
   withQuery,
 } from '../parts.ts'
 
-export async function workspacePage(documents: Documents, name: string): Promise<string> {
+export async function workspacePage(documents: Documents, { params: { workspace: name = '' } }: PageRequest): Promise<string> {
   const [one, credits, byGroup, byModel, drift, near, pools] = await Promise.all([
     documents.workspace(name),
     documents.creditsSeries(name),
