@@ -34,33 +34,23 @@ export interface NetworkFlags {
 const collect = (path: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), path]
 
 /** Only names the variable. `daemon/config/config.ts` reads it, so that its problems say whether the flag or the variable is wrong. */
-const withVariable = (flags: string, variable: string, description: string): Option =>
-  new Option(flags, `${description} (env: ${variable})`)
+function withVariable(flags: string, description: string): Option {
+  const [name = ''] = flags.slice(2).split(' ')
+  return new Option(flags, `${description} (env: CAPKEEPER_${name.toUpperCase().replaceAll('-', '_')})`)
+}
 
 const FLAGS = {
-  config: () => withVariable('--config <file>', 'CAPKEEPER_CONFIG', 'configuration file; everything but the URL and the key has a default'),
+  config: () => withVariable('--config <file>', 'configuration file; everything but the URL and the key has a default'),
   policies: () =>
-    withVariable(
-      '--policies <path>',
-      'CAPKEEPER_POLICIES',
-      'policy file or folder, read recursively; may be given several times',
-    ).argParser(collect),
-  baseUrl: () =>
-    withVariable('--base-url <url>', 'CAPKEEPER_BASE_URL', 'address of the service; a path prefix and a trailing /api/v1 are fine'),
+    withVariable('--policies <path>', 'policy file or folder, read recursively; may be given several times').argParser(collect),
+  baseUrl: () => withVariable('--base-url <url>', 'address of the service; a path prefix and a trailing /api/v1 are fine'),
   serviceKeyFile: () =>
-    withVariable(
-      '--service-key-file <file>',
-      'CAPKEEPER_SERVICE_KEY_FILE',
-      'file that holds the service key; or set CAPKEEPER_SERVICE_KEY to the key itself',
-    ),
-  caFile: () =>
-    withVariable('--ca-file <file>', 'CAPKEEPER_CA_FILE', 'CA certificates (PEM) to check the service against, in place of the usual ones'),
-  allowPlainHttp: () =>
-    withVariable('--allow-plain-http', 'CAPKEEPER_ALLOW_PLAIN_HTTP', 'allow http:// to another machine, where the key travels unencrypted'),
+    withVariable('--service-key-file <file>', 'file that holds the service key; or set CAPKEEPER_SERVICE_KEY to the key itself'),
+  caFile: () => withVariable('--ca-file <file>', 'CA certificates (PEM) to check the service against, in place of the usual ones'),
+  allowPlainHttp: () => withVariable('--allow-plain-http', 'allow http:// to another machine, where the key travels unencrypted'),
   ledger: () =>
     withVariable(
       '--ledger <file>',
-      'CAPKEEPER_LEDGER',
       `the durable record, a file or postgres://user@host/name; :memory: for none; ${READS_DAEMONS} also take the address of a running daemon; default ./capkeeper.db`,
     ),
   ledgerTokenFile: () =>
