@@ -73,14 +73,6 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       expect(ledger.openIntents()).toEqual([])
     })
 
-    test('the id of an intent is never used again', async () => {
-      const ledger = await (await open(await place())).workspace('acme', URL_A)
-      const change = raise(ADA, 500, 600)
-      const first = await ledger.recordIntent(intentFor(change))
-      await ledger.recordOutcome(first, historyOf(change, 1), 'kept')
-      expect((await ledger.recordIntent(intentFor(change))).id).toBeGreaterThan(first.id)
-    })
-
     test('history is newest first, even after the clock went back, and can be filtered by scope, time and number', async () => {
       const ledger = await (await open(await place())).workspace('acme', URL_A)
       for (const [scope, at] of [

@@ -45,14 +45,17 @@ describe.skipIf(!hasPostgres)('a schema in PostgreSQL', () => {
     expect(await sqlIn(address, "SELECT to_regnamespace('capkeeper') AS there")).toEqual([{ there: null }])
   })
 
-  test.each(['write', 'note', 'read'] as const)('of a newer version is refused and not changed, opened to %s', async (mode) => {
+  test.each(['write', 'note', 'read'] as const)('of another version is refused and not changed, opened to %s', async (mode) => {
     const address = await server().create()
     await (await open(address)).close()
-    await sqlIn(address, 'UPDATE capkeeper.schema_version SET version = 7')
-    expect(await ledgerErrorOf(() => openLedger({ file: address, mode, clock }))).toMatchObject({
-      code: 'LEDGER_NEWER',
-      message: expect.stringContaining('its schema version is 7, this one knows 5'),
-    })
+    for (const [version, code, says] of [
+      [7, 'LEDGER_NEWER', 'its schema version is 7, this one knows 5'],
+      [4, 'LEDGER_UNREADABLE', 'has schema version 4, and this capkeeper reads 5'],
+    ] as const) {
+      await sqlIn(address, `UPDATE capkeeper.schema_version SET version = ${version}`)
+      const refused = await ledgerErrorOf(() => openLedger({ file: address, mode, clock }))
+      expect(refused).toMatchObject({ code, message: expect.stringContaining(says) })
+    }
   })
 
   test('that was migrated meanwhile is not written by an older process', async () => {

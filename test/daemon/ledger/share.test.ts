@@ -85,7 +85,7 @@ describe('a shared ledger', () => {
     ]
     for (const name of names) expect({ [name]: read?.fact(name) }).toEqual({ [name]: world.ledger.fact(name) })
     const scope = userScope(emailOf(person(3)))
-    expect(read?.history({ scope, limit: 1 })).toEqual(world.ledger.history({ scope, limit: 1 }))
+    expect(await read?.history({ scope, limit: 1 })).toEqual(await world.ledger.history({ scope, limit: 1 }))
   })
 
   test('gives the same plan and holds as the ledger itself', async () => {

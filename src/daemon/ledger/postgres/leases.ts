@@ -5,7 +5,7 @@ import type { LeaseTable } from '../../../ports.ts'
 import { LedgerError } from '../error.ts'
 import { keptText, type Row, textKept } from '../sql/statement.ts'
 import type { PostgresDatabase, Query } from './database.ts'
-import { mustBeKnown } from './schema.ts'
+import { mustBePresent } from './schema.ts'
 
 /** Identifies the era of a server, which ends when a standby takes its place. The first expression that the server allows counts. */
 const ERAS = [
@@ -175,7 +175,7 @@ function valuesOf({ replica, lastsMs, spreads, refuses, renew, release, take }: 
 function answerOf(rows: readonly Row[], name: string): HeartbeatAnswer {
   const of = (kind: string): readonly Row[] => rows.filter((row) => row['kind'] === kind)
   const workspaceOf = (row: Row): string => textKept(row['workspace'])
-  mustBeKnown(Number(of('version')[0]?.['token']), name)
+  mustBePresent(Number(of('version')[0]?.['token']), name)
   const released = new Set(of('released').map(workspaceOf))
   const taken = new Map(
     of('taken').map((row) => {

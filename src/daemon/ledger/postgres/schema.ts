@@ -1,5 +1,5 @@
-// The schema of a ledger in PostgreSQL, which one process makes in one transaction. A schema of another version or another program is never
-// changed.
+// The schema of a ledger in PostgreSQL: its version, and its migration in one transaction by one process at a time. A newer version, or a
+// schema of another program, is never changed.
 import { LedgerError } from '../error.ts'
 import { SCHEMA_VERSION, scriptOf } from '../sql/tables.ts'
 import type { PostgresDatabase, Query } from './database.ts'
@@ -68,13 +68,16 @@ const REPLICAS = `CREATE INDEX intent_binding ON capkeeper.intent (binding);
      data TEXT NOT NULL
    )`
 
-/** "capk": held while the schema is made. */
-const SCHEMA_LOCK = 0x6361706b
+/** The script that brings each version to the present one; 0 is a database without a ledger. No version before it was ever released. */
+const MIGRATIONS: Readonly<Record<number, string>> = { 0: `${scriptOf(TYPES)}; ${REPLICAS}` }
+
+/** "capk": held while the schema is made or changed. */
+const MIGRATION_LOCK = 0x6361706b
 
 /** Read at the beginning of each transaction that writes: a replica that is older than the schema must write nothing. */
 export const VERSION_SQL = 'SELECT version FROM capkeeper.schema_version'
 
-/** 0 where there is no ledger yet. Rejects with LEDGER_FOREIGN, LEDGER_NEWER or LEDGER_UNREADABLE. */
+/** 0 where there is no ledger yet. Rejects with LEDGER_FOREIGN or LEDGER_NEWER. */
 export async function postgresVersion(query: Query, name: string): Promise<number> {
   const [found] = await query(
     `SELECT to_regclass('capkeeper.schema_version') IS NOT NULL AS ours, EXISTS (
@@ -85,32 +88,48 @@ export async function postgresVersion(query: Query, name: string): Promise<numbe
     throw new LedgerError('LEDGER_FOREIGN', `${name}: the schema capkeeper holds tables of another program; name another database`)
   }
   if (found?.['ours'] !== true) return 0
-  return mustBeKnown(Number((await query(VERSION_SQL))[0]?.['version'] ?? 0), name)
+  return notNewer(Number((await query(VERSION_SQL))[0]?.['version'] ?? 0), name)
 }
 
-/** Throws LEDGER_NEWER for a version that this capkeeper does not know, and LEDGER_UNREADABLE for one that it knows no more. */
-export function mustBeKnown(version: number, name: string): number {
-  if (version === SCHEMA_VERSION) return version
-  if (version < SCHEMA_VERSION) {
-    const told = `its schema version is ${version}, and this capkeeper knows ${SCHEMA_VERSION} alone; name another database`
-    throw new LedgerError('LEDGER_UNREADABLE', `${name} was written by another capkeeper: ${told}`)
-  }
+/** Throws LEDGER_NEWER for a version that this capkeeper does not know. */
+function notNewer(version: number, name: string): number {
+  if (version <= SCHEMA_VERSION) return version
   throw new LedgerError(
     'LEDGER_NEWER',
     `${name} was written by a newer capkeeper: its schema version is ${version}, this one knows ${SCHEMA_VERSION}; use the newer capkeeper`,
   )
 }
 
-/** Makes the schema where there is none. One process does it, and the others wait. */
-export async function makeSchema(database: PostgresDatabase): Promise<void> {
-  if ((await postgresVersion(database.query, database.name)) > 0) return
+/** Throws LEDGER_NEWER, or LEDGER_UNREADABLE for an older version. */
+export function mustBePresent(version: number, name: string): void {
+  if (notNewer(version, name) === SCHEMA_VERSION) return
+  throw new LedgerError(
+    'LEDGER_UNREADABLE',
+    `${name} has schema version ${version}, and this capkeeper reads ${SCHEMA_VERSION}; start run or apply with it once, or use the older capkeeper`,
+  )
+}
+
+/** Makes the schema or brings it to the present version. One process does it, and the others wait. */
+export async function migratePostgres(database: PostgresDatabase): Promise<void> {
+  if ((await postgresVersion(database.query, database.name)) === SCHEMA_VERSION) return
   await database.transaction(async (query) => {
-    await query('SELECT pg_advisory_xact_lock($1)', [SCHEMA_LOCK])
-    if ((await postgresVersion(query, database.name)) > 0) return
-    // An administrator may have made it for a user without the right to.
-    const [known] = await query("SELECT to_regnamespace('capkeeper') IS NOT NULL AS there")
-    if (known?.['there'] !== true) await query('CREATE SCHEMA capkeeper')
-    await query('CREATE TABLE capkeeper.schema_version (single BOOLEAN PRIMARY KEY DEFAULT true CHECK (single), version INTEGER NOT NULL)')
-    await query(`${scriptOf(TYPES)}; ${REPLICAS}; INSERT INTO capkeeper.schema_version (version) VALUES (${SCHEMA_VERSION})`)
+    await query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+    const version = await postgresVersion(query, database.name)
+    if (version === SCHEMA_VERSION) return
+    const script = MIGRATIONS[version]
+    if (script === undefined) return mustBePresent(version, database.name)
+    if (version === 0) {
+      // An administrator may have made it for a user without the right to.
+      const [known] = await query("SELECT to_regnamespace('capkeeper') IS NOT NULL AS there")
+      if (known?.['there'] !== true) await query('CREATE SCHEMA capkeeper')
+      await query(
+        'CREATE TABLE capkeeper.schema_version (single BOOLEAN PRIMARY KEY DEFAULT true CHECK (single), version INTEGER NOT NULL)',
+      )
+      await query('INSERT INTO capkeeper.schema_version (version) VALUES (0)')
+    }
+    // Each transaction that writes reads the version first, and so waits for this lock.
+    await query('LOCK TABLE capkeeper.schema_version IN ACCESS EXCLUSIVE MODE')
+    await query(script)
+    await query('UPDATE capkeeper.schema_version SET version = $1', [SCHEMA_VERSION])
   })
 }

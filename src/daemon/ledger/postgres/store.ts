@@ -12,7 +12,7 @@ import { type LedgerStore, type ServerReport, storeOn } from '../store.ts'
 import { openPostgres, type PostgresDatabase, type Query } from './database.ts'
 import { asking } from './dialect.ts'
 import { postgresLeases } from './leases.ts'
-import { makeSchema, postgresVersion, VERSION_SQL } from './schema.ts'
+import { migratePostgres, mustBePresent, postgresVersion, VERSION_SQL } from './schema.ts'
 import { singleOf } from './single.ts'
 import { type Fence, fencedWriter, freeWriter, lockingWriter, noWriter, readOnly, versioned, type Writer } from './writer.ts'
 
@@ -73,11 +73,13 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const { address, env, clock, mode } = options
   const database = openPostgres({ address, env, clock })
   try {
-    if (mode !== 'read') await makeSchema(database)
-    else if ((await postgresVersion(database.query, database.name)) === 0) {
+    if (mode !== 'read') await migratePostgres(database)
+    const version = await postgresVersion(database.query, database.name)
+    if (version === 0) {
       await database.close()
       return undefined
     }
+    mustBePresent(version, database.name)
     return store(database, options)
   } catch (error) {
     await database.close()

@@ -9,7 +9,7 @@ import { LedgerError } from '../error.ts'
 import { unbound } from '../sql/changes.ts'
 import { keptText, type Row } from '../sql/statement.ts'
 import type { PostgresDatabase, Query, Session } from './database.ts'
-import { mustBeKnown, VERSION_SQL } from './schema.ts'
+import { mustBePresent, VERSION_SQL } from './schema.ts'
 import { type Single, type SingleAnswer, singleAnswer, type Under } from './single.ts'
 
 /** The lease that this process has on a workspace, if any. */
@@ -31,7 +31,7 @@ type Recorded = SingleAnswer & { readonly version: number }
 /** Throws for a record that was refused. */
 function recorded(rows: readonly Row[], name: string, refused: () => LedgerError): Recorded {
   const { version, ...answer } = singleAnswer(rows)
-  mustBeKnown(answer.schema, name)
+  mustBePresent(answer.schema, name)
   if (version === undefined) throw refused()
   return { ...answer, version }
 }
@@ -40,7 +40,7 @@ function recorded(rows: readonly Row[], name: string, refused: () => LedgerError
 export const versioned =
   <T>(name: string, body: (query: Query) => Promise<T>) =>
   (query: Query, begun: readonly Row[]): Promise<T> => {
-    mustBeKnown(Number(begun[0]?.['version']), name)
+    mustBePresent(Number(begun[0]?.['version']), name)
     return body(query)
   }
 

@@ -4,7 +4,7 @@ import { inOrder, type Snapshot, type WorkspaceRows } from '../../../../src/daem
 import { keptRows } from '../../../../src/daemon/ledger/forget.ts'
 import { openLedger } from '../../../../src/daemon/ledger/ledger.ts'
 import { openPostgres, type PostgresDatabase } from '../../../../src/daemon/ledger/postgres/database.ts'
-import { makeSchema } from '../../../../src/daemon/ledger/postgres/schema.ts'
+import { migratePostgres } from '../../../../src/daemon/ledger/postgres/schema.ts'
 import { ledgerIn } from '../../../../src/daemon/ledger/postgres/store.ts'
 import { lockingWriter, noWriter } from '../../../../src/daemon/ledger/postgres/writer.ts'
 import { bind, bindings } from '../../../../src/daemon/ledger/sql/bindings.ts'
@@ -48,7 +48,7 @@ export function postgresLedger(address: string, workspace: string): SimLedger {
         void real(() => database.close())
       }
       try {
-        await real(() => makeSchema(database))
+        await real(() => migratePostgres(database))
         await real(() => writer.claim(workspace))
       } catch (error) {
         close()
