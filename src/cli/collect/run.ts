@@ -34,7 +34,7 @@ import { learnedPaces } from '../shared/ledger/replica.ts'
 import { ledgerOf, withStore } from '../shared/ledger/store.ts'
 import { showWarnings } from '../shared/problems.ts'
 import { progressBar } from '../shared/progress.ts'
-import { amountText, count, dayText, documentText, people, span, tellLine } from '../shared/text.ts'
+import { amountText, count, dayText, documentText, padEnd, people, span, tellLine } from '../shared/text.ts'
 import type { CollectFlags } from './command.ts'
 
 interface CollectedPerson {
@@ -134,17 +134,13 @@ function linesOf({
   tookMs,
   knowsSeats,
 }: Collected): readonly string[] {
-  const { measured, reconstructed, partial, missing } = totals
-  const all = measured + reconstructed + partial + missing
+  const all = DAY_GRADES.reduce((sum, grade) => sum + totals[grade], 0)
   const share = (part: number): string => `${amount(part)} (${all === 0 ? 0 : Number(((100 * part) / all).toFixed(1))} %)`
   const doubted = found.filter(({ doubt }) => doubt)
   const unread = found.filter(({ days }) => days.missing > 0).length
   return [
     `${plain(workspace)}: the past of ${people(found.length)} from ${dayText(wanted.fromAt)} to ${dayText(wanted.untilAt - 1)}, ${count(requests, 'request')} in ${span(tookMs)}`,
-    `  measured       ${share(measured)}`,
-    `  reconstructed  ${share(reconstructed)}`,
-    `  partial        ${share(partial)}`,
-    `  missing        ${share(missing)}`,
+    ...DAY_GRADES.map((grade) => `  ${padEnd(grade, 15)}${share(totals[grade])}`),
     ...(outcome.stopped ? [`  stopped: ${plain(stopText(outcome.stopped))}`] : []),
     ...(outcome.failed > 0
       ? [`  note: ${count(outcome.failed, 'range')} could not be read: ${plain(outcome.why?.message ?? '')}; start again to try once more`]

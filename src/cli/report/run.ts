@@ -74,7 +74,8 @@ async function reportOne(reader: WorkspaceReader<Ledger>, flags: ReportFlags, sh
   checkColumn(reader.config, flags.by)
   const seen = await reader.preview(({ usage }) => (isPresent(flags.cycle, cycleOf(usage)) ? undefined : () => false))
   for (const { message } of seen.warnings) tellLine(cli, `${reader.config.name}: ${message}`)
-  const report = reportOf({ ...(await gather({ ...reader, seen, flags, now: cli.clock.now() })), ...priceOf(shared) })
+  const { pricePerCredit, currency } = shared
+  const report = reportOf({ ...(await gather({ ...reader, seen, flags, now: cli.clock.now() })), pricePerCredit, currency })
   // A terminal is for the person who runs the command; the other formats are for others.
   return flags.output === 'text' ? report : reportShown(report, labelsFor(shared.people, reader.ledger.fact('peopleSalt')))
 }
@@ -173,11 +174,6 @@ const isPresent = (asked: ReportCycle, current: Cycle | undefined): boolean =>
   asked === 'current' || (current !== undefined && monthOf(current.startAt) === asked)
 
 const monthOf = (at: Instant): string => dayText(at).slice(0, 7)
-
-const priceOf = ({ pricePerCredit, currency }: Config): Pick<ReportInputs, 'pricePerCredit' | 'currency'> => ({
-  pricePerCredit,
-  currency,
-})
 
 /** Runs are optional for a report. */
 async function readRuns({ client, now, signal }: Sources, fromAt: Instant, notes: string[]): Promise<readonly RunUse[] | undefined> {

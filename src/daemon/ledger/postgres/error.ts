@@ -7,63 +7,55 @@ interface Meaning {
   readonly says: (told: string) => string
 }
 
-const away: Meaning = { code: 'LEDGER_AWAY', says: (told) => `the database cannot be reached (${told}); nothing is written until it can` }
-const busy: Meaning = { code: 'LEDGER_LOCKED', says: (told) => `the database was busy for too long (${told}); try again` }
-const refused: Meaning = {
-  code: 'LEDGER_UNREADABLE',
-  says: (told) => `the server does not let this user in (${told}); check the user, the password (PGPASSWORD or PGPASSFILE) and pg_hba.conf`,
-}
-const untrusted: Meaning = {
-  code: 'LEDGER_UNREADABLE',
-  says: (told) =>
+const meaning = (code: LedgerCode, says: Meaning['says']): Meaning => ({ code, says })
+
+const away = meaning('LEDGER_AWAY', (told) => `the database cannot be reached (${told}); nothing is written until it can`)
+const busy = meaning('LEDGER_LOCKED', (told) => `the database was busy for too long (${told}); try again`)
+const refused = meaning(
+  'LEDGER_UNREADABLE',
+  (told) => `the server does not let this user in (${told}); check the user, the password (PGPASSWORD or PGPASSFILE) and pg_hba.conf`,
+)
+const untrusted = meaning(
+  'LEDGER_UNREADABLE',
+  (told) =>
     `the server's certificate is not trusted (${told}); name its authority (sslrootcert or PGSSLROOTCERT), or the host as the certificate has it`,
-}
-const withoutTls: Meaning = {
-  code: 'LEDGER_UNREADABLE',
-  says: (told) => `sslmode demands TLS, and the server offers none (${told}); switch it on there, or choose another sslmode`,
-}
-const unusable: Meaning = {
-  code: 'LEDGER_UNREADABLE',
-  says: (told) => `no connection can be made (${told}); check host, port, sslmode and the files of certificates and keys`,
-}
-const standby: Meaning = {
-  code: 'LEDGER_UNWRITABLE',
-  says: (told) => `the server takes no writes (${told}); the address has to lead to the primary`,
-}
+)
+const withoutTls = meaning(
+  'LEDGER_UNREADABLE',
+  (told) => `sslmode demands TLS, and the server offers none (${told}); switch it on there, or choose another sslmode`,
+)
+const unusable = meaning(
+  'LEDGER_UNREADABLE',
+  (told) => `no connection can be made (${told}); check host, port, sslmode and the files of certificates and keys`,
+)
+const standby = meaning('LEDGER_UNWRITABLE', (told) => `the server takes no writes (${told}); the address has to lead to the primary`)
+const foreign = meaning(
+  'LEDGER_CORRUPT',
+  (told) => `its tables are not as capkeeper makes them (${told}); restore the database from a backup`,
+)
 
 /** By SQLSTATE, or its first two characters (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   '08': away,
-  '53300': {
-    code: 'LEDGER_AWAY',
-    says: (told) => `the server has no connection left (${told}); raise max_connections, or run fewer replicas`,
-  },
-  '53100': { code: 'LEDGER_FULL', says: () => 'the disk of the database is full, so nothing was recorded; make room there' },
+  '53300': meaning('LEDGER_AWAY', (told) => `the server has no connection left (${told}); raise max_connections, or run fewer replicas`),
+  '53100': meaning('LEDGER_FULL', () => 'the disk of the database is full, so nothing was recorded; make room there'),
   '57P': away,
   '28': refused,
-  '3D000': {
-    code: 'LEDGER_UNREADABLE',
-    says: (told) => `there is no such database (${told}); make it with CREATE DATABASE, or correct the address`,
-  },
-  '42501': {
-    code: 'LEDGER_UNWRITABLE',
-    says: (told) =>
-      /for (schema|table|sequence) /.test(told)
-        ? `this user lacks a right (${told}); use the owner of the schema capkeeper, or grant it USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on its tables`
-        : `this user lacks a right (${told}); let it make the schema (GRANT CREATE ON DATABASE), or make it: CREATE SCHEMA capkeeper AUTHORIZATION its name`,
-  },
+  '3D000': meaning(
+    'LEDGER_UNREADABLE',
+    (told) => `there is no such database (${told}); make it with CREATE DATABASE, or correct the address`,
+  ),
+  '42501': meaning('LEDGER_UNWRITABLE', (told) =>
+    /for (schema|table|sequence) /.test(told)
+      ? `this user lacks a right (${told}); use the owner of the schema capkeeper, or grant it USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on its tables`
+      : `this user lacks a right (${told}); let it make the schema (GRANT CREATE ON DATABASE), or make it: CREATE SCHEMA capkeeper AUTHORIZATION its name`,
+  ),
   '25006': standby,
   '57014': busy,
   '55P03': busy,
   '40': busy,
-  '42P01': {
-    code: 'LEDGER_CORRUPT',
-    says: (told) => `its tables are not as capkeeper makes them (${told}); restore the database from a backup`,
-  },
-  '42703': {
-    code: 'LEDGER_CORRUPT',
-    says: (told) => `its tables are not as capkeeper makes them (${told}); restore the database from a backup`,
-  },
+  '42P01': foreign,
+  '42703': foreign,
 }
 
 const fields = (error: object): { readonly code: string; readonly isOfServer: boolean } => ({
