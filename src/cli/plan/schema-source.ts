@@ -60,18 +60,8 @@ const PROBLEM = object({
   scope: orNull(SCOPE),
   at: orNull(POSITION),
 })
-const COUNTS = object({
-  set: WHOLE,
-  raise: WHOLE,
-  lower: WHOLE,
-  block: WHOLE,
-  clear: WHOLE,
-  held: WHOLE,
-  inSync: WHOLE,
-  unknown: WHOLE,
-  skipped: WHOLE,
-  rejected: WHOLE,
-})
+const COUNTED = [...EFFECTS, 'held', 'inSync', 'unknown', 'skipped', 'rejected'] as const
+const COUNTS = object(Object.fromEntries(COUNTED.map((name) => [name, WHOLE])) as Record<(typeof COUNTED)[number], typeof WHOLE>)
 
 /** One saved plan. */
 export const SAVED_PLAN = object({
