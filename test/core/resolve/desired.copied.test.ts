@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest'
 import type { DesiredInputs } from '../../../src/core/resolve/resolution.ts'
-import { byGrant, checkDecision, type Decision, members, ownedCaps, roster, running } from '../../support/declare.ts'
+import { byGrant, checkDecision, type Decision, members, ownedCaps, roster } from '../../support/declare.ts'
 
 describe('where the service copies shared caps to people', () => {
   const everybody = roster({ ada: 'approved', bob: 'approved', cyd: 'disabled', dan: 'pending' })
@@ -18,24 +18,8 @@ describe('where the service copies shared caps to people', () => {
       { policy: { caps }, more: copied(), desired: { ...wide, ada: 'copied 500', bob: 'copied 1500', cyd: 'copied 500' } },
     ],
     [
-      'a none of their own gives them what they fall back to',
-      {
-        policy: { caps: { ...caps, bob: 'none' } },
-        more: copied(),
-        desired: { ...wide, ada: 'copied 500', bob: 'copied 1500', cyd: 'copied 500' },
-      },
-    ],
-    [
       'a none of their own with nothing wider stays none',
       { policy: { caps: { bob: 'none' } }, more: copied(), desired: { bob: 'cap none' } },
-    ],
-    [
-      'a grant on the team does not lift those with a group cap',
-      {
-        policy: { caps, grants: [{ on: 'team', cap: 9000, ...running }] },
-        more: copied(),
-        desired: { team: 'grant 9000', 'group:a': 'cap 1500', ada: 'copied 9000', bob: 'copied 1500', cyd: 'copied 9000' },
-      },
     ],
     [
       'nobody gets anything where nothing applies',
@@ -52,14 +36,6 @@ describe('where the service copies shared caps to people', () => {
     [
       'a cap of ours that nothing declares is left to pruning',
       { more: copied({ owned: ownedCaps({ ada: { cap: 500, owner: 'copied' } }) }) },
-    ],
-    [
-      'a none of their own falls back by the conflict rule',
-      {
-        policy: { caps: { 'group:a': 1500, 'group:b': 900, bob: 'none' }, onGroupConflict: 'min' },
-        more: copied({ groups: members({ a: ['bob'], b: ['bob'] }) }),
-        desired: { 'group:a': 'cap 1500', 'group:b': 'cap 900', bob: 'conflict 900' },
-      },
     ],
     [
       'nothing new is copied while the members of a group are not known',

@@ -5,9 +5,7 @@ import { resolveDesired } from '../../../src/core/resolve/desired.ts'
 import {
   asked,
   byGrant,
-  CYCLE,
   checkDecision,
-  codes,
   coming,
   DAY,
   type Decision,
@@ -16,7 +14,6 @@ import {
   NOW,
   over,
   ownedCaps,
-  type PolicySketch,
   roster,
   running,
   withoutCycle,
@@ -27,14 +24,6 @@ describe('a grant that adds', () => {
   const inA = { groups: members({ a: ['bob'] }) }
   const inAB = { groups: members({ a: ['bob'], b: ['bob'] }) }
   test.each<[string, Decision]>([
-    [
-      'comes on top of the person’s own rule',
-      {
-        policy: { caps: { team: 500, 'group:a': 1500, bob: 2000 }, grants: [{ on: 'bob', ...add }] },
-        more: inA,
-        desired: { team: 'cap 500', 'group:a': 'cap 1500', bob: 'grant 2800' },
-      },
-    ],
     [
       'comes on top of the group’s rule',
       {
@@ -49,19 +38,6 @@ describe('a grant that adds', () => {
         policy: { caps: { team: 500, 'group:a': 'none' }, grants: [{ on: 'bob', ...add }] },
         more: inA,
         desired: { team: 'cap 500', 'group:a': 'cap none', bob: 'grant 1300' },
-      },
-    ],
-    [
-      'ignores grants on wider scopes',
-      {
-        policy: {
-          caps: { team: 500 },
-          grants: [
-            { on: 'bob', ...add },
-            { on: 'team', cap: 9000, ...running },
-          ],
-        },
-        desired: { team: 'grant 9000', bob: 'grant 1300' },
       },
     ],
     [
@@ -92,14 +68,6 @@ describe('a grant that adds', () => {
         policy: { caps: { 'group:a': 1500, 'group:b': 900 }, onGroupConflict: 'max', grants: [{ on: 'bob', ...add }] },
         more: inAB,
         desired: { 'group:a': 'cap 1500', 'group:b': 'cap 900', bob: 'grant 2300' },
-      },
-    ],
-    [
-      'is rejected on a person’s own none',
-      {
-        policy: { caps: { team: 500, bob: 'none' }, grants: [{ on: 'bob', ...add }] },
-        desired: { team: 'cap 500' },
-        rejected: { bob: 'ADD_WITHOUT_BASE' },
       },
     ],
     ['is rejected where nothing is declared', { policy: { grants: [{ on: 'bob', ...add }] }, rejected: { bob: 'ADD_WITHOUT_BASE' } }],
@@ -158,21 +126,6 @@ describe('a grant that adds', () => {
   test('is shown with what it adds', () => {
     const [, bob] = resolveDesired(desiredInputs({ caps: { team: 500 }, grants: [{ on: 'bob', ...add }] })).desired
     expect(bob?.origin).toMatchObject({ cap: 1300, add: 800 })
-  })
-})
-
-describe('grants that overlap once the cycle is known', () => {
-  test('are rejected with both places, and the scope is left alone', () => {
-    const policy: PolicySketch = {
-      caps: { bob: 1 },
-      grants: [
-        { on: 'bob', cap: 2, from: CYCLE.startAt, until: 'cycleEnd' },
-        { on: 'bob', cap: 3, ...running },
-      ],
-    }
-    const resolution = resolveDesired(desiredInputs(policy))
-    expect([asked(resolution), codes(resolution)]).toEqual([{}, { bob: 'GRANT_OVERLAP' }])
-    expect(resolution.rejected[0]?.message).toContain('acme.yaml:101:5 and acme.yaml:102:5')
   })
 })
 

@@ -80,14 +80,6 @@ describe('a person in several groups', () => {
       { policy: { caps, grants: [{ on: 'eve', cap: 7, ...running }] }, more: both, desired: { ...wide, eve: 'grant 7' } },
     ],
     [
-      'is judged by a running grant of a group',
-      {
-        policy: { caps, onGroupConflict: 'min', grants: [{ on: 'group:b', cap: 8000, ...running }] },
-        more: both,
-        desired: { 'group:a': 'cap 1500', 'group:b': 'grant 8000', eve: 'conflict 1500' },
-      },
-    ],
-    [
       'is not rejected while nobody knows whether a rule decides for the person',
       {
         policy: { caps, rules: [{ when: { role: 'member' }, cap: 5 }] },
@@ -140,12 +132,6 @@ describe('a cap of the conflict rule whose conflict is gone', () => {
       'waits with its count while the person is away',
       { roster: roster({ eve: 'pending' }), conflictsGone: { 'eve@example.com': 1 } },
       undefined,
-      { 'eve@example.com': 1 },
-    ],
-    [
-      'stays before a copy takes its place',
-      { capSemantics: 'copied', roster: roster({ eve: 'approved' }) },
-      'conflict 900',
       { 'eve@example.com': 1 },
     ],
     [

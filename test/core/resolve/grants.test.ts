@@ -129,27 +129,6 @@ describe('while the clocks disagree', () => {
 })
 
 describe('grants', () => {
-  test('carry their window as far as it is known', () => {
-    const [one, two, three] = grantStatuses(
-      policy({
-        grants: [
-          { on: 'a', ...toCycleEnd },
-          { on: 'b', until: 'cycleEnd', from: CYCLE.endAt },
-          { on: 'c', until: NOW + DAY },
-        ],
-      }).grants,
-      {
-        now: NOW,
-        owned: new Map(),
-        grantsFrozen: false,
-        cycle: CYCLE,
-      },
-    )
-    expect(one).toMatchObject({ fromAt: NOW - DAY, untilAt: CYCLE.endAt })
-    expect(two?.untilAt).toBeUndefined()
-    expect(three?.fromAt).toBeUndefined()
-  })
-
   test('come in the order of scope, start and place, whatever the order they were declared in', () => {
     const { grants } = policy({
       grants: [
@@ -170,14 +149,6 @@ describe('grants', () => {
 
 describe('a grant that a cap came from, known by its id alone', () => {
   const idOf = (sketch: Omit<GrantSketch, 'on'>, on = 'bob'): string => grantId(grant({ on, ...sketch }, { file: 'a', line: 1, column: 1 }))
-
-  test('is another one with another scope, start or end, and the same with another cap and reason', () => {
-    const ids = [running, { ...running, from: NOW }, { ...running, until: NOW + DAY }, { until: running.until }, toCycleEnd].map((one) =>
-      idOf(one),
-    )
-    expect(new Set([...ids, idOf(running, 'ada')]).size).toBe(6)
-    expect(idOf({ ...running, cap: 1, reason: 'edited' })).toBe(ids[0])
-  })
 
   test.each<readonly [string, Omit<GrantSketch, 'on'>, Partial<Parameters<typeof hasEnded>[1]>, boolean]>([
     ['has ended at its end', { ...running, until: NOW }, {}, true],

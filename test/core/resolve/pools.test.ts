@@ -70,12 +70,6 @@ describe('the members of a pool', () => {
     const { pools } = resolved({ protected: ['ada'] }, { owned: ownedCaps({ ada: { cap: 30 }, cyd: { cap: 20 } }) })
     expect(pools[0]?.members).toEqual([{ email: email('ada'), fixed: credits(30), protected: true }, { email: email('cyd') }])
   })
-
-  test('are known with our cap, for protected members where a rule sets nothing', () => {
-    const rules = [{ when: { email: 'ada@*' }, cap: 'none' }] as const
-    const { pools } = resolved({ protected: ['ada'], rules }, { owned: ownedCaps({ ada: { cap: 30 } }) })
-    expect(pools[0]?.members[0]).toEqual({ email: email('ada'), fixed: credits(30), protected: true })
-  })
 })
 
 describe('policy cannot have', () => {
