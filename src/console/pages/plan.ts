@@ -30,28 +30,17 @@ import {
 } from '../parts.ts'
 import { CAUSE_TEXT } from './explained.ts'
 
-const KINDS: readonly (readonly [ChangeEntry['kind'], string])[] = [
-  ['write', 'writes'],
-  ['foreign', 'changes by others'],
-  ['hold', 'holds'],
-  ['release', 'releases'],
-  ['policy', 'policy revisions'],
-  ['pause', 'pauses'],
-  ['resume', 'ends of pauses'],
-  ['outage', 'outages'],
-  ['recovery', 'recoveries'],
-]
-
-const KIND_TEXT: Readonly<Record<ChangeEntry['kind'], string>> = {
-  write: 'write',
-  foreign: 'by others',
-  hold: 'hold',
-  release: 'release',
-  policy: 'policy',
-  pause: 'pause',
-  resume: 'resumed',
-  outage: 'outage',
-  recovery: 'recovered',
+/** On a line of the timeline, and as a filter. */
+const KIND_TEXT: Readonly<Record<ChangeEntry['kind'], readonly [one: string, many: string]>> = {
+  write: ['write', 'writes'],
+  foreign: ['by others', 'changes by others'],
+  hold: ['hold', 'holds'],
+  release: ['release', 'releases'],
+  policy: ['policy', 'policy revisions'],
+  pause: ['pause', 'pauses'],
+  resume: ['resumed', 'ends of pauses'],
+  outage: ['outage', 'outages'],
+  recovery: ['recovered', 'recoveries'],
 }
 
 export async function changesPage(documents: Documents, { params: { workspace = '' }, query }: PageRequest): Promise<string> {
@@ -65,7 +54,12 @@ export async function changesPage(documents: Documents, { params: { workspace = 
       filterForm(
         path,
         [
-          { kind: 'choice', name: 'kind', label: 'Kind', options: KINDS },
+          {
+            kind: 'choice',
+            name: 'kind',
+            label: 'Kind',
+            options: Object.entries(KIND_TEXT).map(([kind, [, many]]) => [kind, many] as const),
+          },
           { kind: 'search', name: 'scope', label: 'Scope: team, group:ID or a person' },
         ],
         query,
@@ -94,7 +88,7 @@ function timelineEntry(one: ChangeEntry, workspace: string, now: string): Html {
   const { at, kind, tone, text, scope, from, to, cause, source, reason, error } = one
   const isChange = from !== undefined && to !== undefined
   const soft = [cause && CAUSE_TEXT[cause], reason, error].filter((part) => part !== undefined).join(' · ')
-  return html`<li><span>${when(at, now)}</span><span>${badge(KIND_TEXT[kind], tone === 'good' ? undefined : tone)}</span><span>${
+  return html`<li><span>${when(at, now)}</span><span>${badge(KIND_TEXT[kind][0], tone === 'good' ? undefined : tone)}</span><span>${
     isChange && scope !== undefined ? html`${scopeLink(workspace, scope)} ${capCell(from)} → ${capCell(to)}` : text
   }${soft !== '' && html` <span class="soft">${soft}</span>`}${source && html` ${sourceLink(source)}`}${links(one, workspace).map(([href, words]) => html` <a class="fixed" href="${href}">${words}</a>`)}</span></li>
 `
