@@ -1,4 +1,5 @@
-// A ledger in PostgreSQL, with the same modes as a ledger in a file: its records, its end of a copy, and what `doctor` asks of the server. In place of SQLite's file lock, `run` and `apply` hold a lock or a lease on each workspace.
+// A ledger in PostgreSQL, with the same modes as a ledger in a file: its records, its end of a copy, and what `doctor` asks of the server. In
+// place of SQLite's file lock, `run` and `apply` hold a lock or a lease on each workspace.
 import type { Clock } from '../../../ports.ts'
 import type { LedgerMode } from '../adapter.ts'
 import { LedgerError } from '../error.ts'

@@ -52,7 +52,7 @@ export function statementsOf(change: RowChange, { workspace, binding }: Place): 
     case 'runs':
       return runs(of, keptText(change.scope), change.batch)
     case 'burn':
-      return burn(binding, change.step)
+      return burn(of, change.step)
     case 'addOn':
       return addOn(of, change.batch)
     case 'days':
@@ -108,10 +108,9 @@ const runs = (of: Of, scope: string, batch: RunsBatch): readonly Change[] => [
 ]
 
 /** What a reading of the roster adds. */
-function burn(binding: number, { burned, readAt, increases, isNewCycle, raised, used }: BurnStep): readonly Change[] {
+function burn(of: Of, { burned, readAt, increases, isNewCycle, raised, used }: BurnStep): readonly Change[] {
   // A reading counts on the day it was made. Choice: the service is up to 3 h late, and does not say when a person used something.
   const day = dayOf(readAt)
-  const of = [binding]
   const anew = { sql: 'UPDATE @person SET highest = 0 WHERE binding = ?1', values: of }
   const known = {
     ...{ sql: people('highest = excluded.highest, last_day = excluded.last_day'), values: of },
@@ -122,12 +121,14 @@ function burn(binding: number, { burned, readAt, increases, isNewCycle, raised, 
           ON CONFLICT (binding, day, person) DO UPDATE SET cents = @least(person_use.cents + excluded.cents, ${MOST}) WHERE NOT person_use.told`,
     ...{ values: of, given: [...increases].map(([email, increase]) => [keptText(email), day, centsOf(increase)]) },
   }
+  const all = [...(isNewCycle ? [anew] : []), known, added]
+  if (used === undefined) return all
   const reading = {
     sql: `${insert('use_reading', 'at, cents')} ON CONFLICT (binding, at) DO UPDATE SET cents = excluded.cents`,
-    ...{ values: of, given: used === undefined ? [] : [[readAt, centsOf(used)]] },
+    ...{ values: of, given: [[readAt, centsOf(used)]] },
   }
-  const old = { sql: 'DELETE FROM @use_reading WHERE binding = ?1 AND at < ?2', values: [binding, readAt - READINGS_KEPT_MS] }
-  return [...(isNewCycle ? [anew] : []), known, added, ...(used === undefined ? [] : [reading, old])]
+  const old = { sql: 'DELETE FROM @use_reading WHERE binding = ?1 AND at < ?2', values: [...of, readAt - READINGS_KEPT_MS] }
+  return [...all, reading, old]
 }
 
 /** Replaces the add-on use of some days. */
