@@ -27,11 +27,6 @@ describe('a difference', () => {
       { ...P0, from: 6000, to: 500, cause: 'expired', entry: entryOf('restore', 500), healing: false, grantEnd: true },
     ],
     [
-      'of an orphan has no entry',
-      { observed: { p0: 500 }, owned: { p0: { cap: 500 } } },
-      { ...P0, from: 500, to: 'none', cause: 'orphan', entry: UNDECLARED, healing: false, grantEnd: false },
-    ],
-    [
       'of an orphan that shows an ended grant is the end of that grant',
       {
         grants: [{ ...ended, on: 'p1' }],
@@ -91,18 +86,6 @@ describe('a difference', () => {
 })
 
 describe('beside differences', () => {
-  test('a scope that could not be read tells why, and one that was not read yet says so', () => {
-    const unread = diffOf({ caps: { p0: 5, p1: 5 }, observed: { p0: 'unknown' }, owned: { p2: { cap: 5 } } })
-    expect(unread.unknown).toEqual([
-      { scope: scope('p0'), message: 'GetUsageConfig: 503' },
-      { scope: scope('p1'), message: 'not read yet' },
-      { scope: scope('p2'), message: 'not read yet' },
-    ])
-    expect(diffOf({ observed: { p2: 'unknown' }, owned: { p2: { cap: 5 } } }).unknown).toEqual([
-      { scope: scope('p2'), message: 'GetUsageConfig: 503' },
-    ])
-  })
-
   test('a scope that was asked for and failed without a reason says that it was not read', () => {
     const inputs = planInputs({ caps: { p0: 5 }, owned: { p1: { cap: 5 } } })
     const readings = new Map(

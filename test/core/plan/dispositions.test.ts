@@ -34,7 +34,6 @@ const LEANING: PlanSketch = {
 }
 
 describe('a change', () => {
-  test('is ready when nothing keeps it', () => expect(fates(LEANING)).toEqual({ p1: 'ready', team: 'ready', p0: 'ready' }))
   test.each<readonly [string, PlanSketch, PlanMore, Readonly<Record<string, string>>]>([
     [
       'waits for one that a guard holds',
@@ -54,12 +53,6 @@ describe('a change', () => {
       { ...LEANING, caps: { team: 100, p0: 500 }, observed: { team: 500, p0: 'none' } },
       { watched: only('onDrift', 'p0') },
       { team: 'ready', p0: 'excluded onDrift' },
-    ],
-    [
-      'stays behind a pause, whatever it would wait for',
-      LEANING,
-      { excluded: only('pause', 'team', 'p0', 'p1') },
-      { p1: 'excluded pause', team: 'excluded pause', p0: 'excluded pause' },
     ],
   ])('%s', (_name, sketch, more, expected) => expect(fates(sketch, more)).toEqual(expected))
 
@@ -168,13 +161,6 @@ test.each(['mode', 'pause', 'replaced'] as const)(
     ),
 )
 
-test('the first cap of a group with unknown members defers changes that would take more from anybody', () => {
-  const sketch: PlanSketch = { people: ['p0'], caps: { team: 5, 'group:g': 9 }, observed: { team: 9, 'group:g': 'none' }, guards: OFF }
-  expect(fates(sketch)).toEqual({ 'group:g': 'ready', team: 'ready' })
-  const unlistedGroups = new Set([keyOf('group:g')])
-  expect(fates({ ...sketch, facts: { unlistedGroups } })).toEqual({ 'group:g': 'held', team: 'deferred order group:g' })
-})
-
 describe('the cap that a pool deals', () => {
   const member = { base: credits(0), use: credits(0), dealt: credits(200), sent: [], lowered: [] }
   const dealing: PlanSketch = {
@@ -208,17 +194,7 @@ describe('a foreign value', () => {
     expect(fates(sketch, { excluded: only('focus', 'p0') })).toEqual({ team: 'ready', p0: 'excluded focus' })
     expect(fates({ ...sketch, owned: {} }, { excluded: only('focus', 'p0') })).toEqual({ team: 'deferred order p0', p0: 'excluded focus' })
   })
-  test('that a guard holds stays for now, so no person falls below the present cap on the way', () => {
-    const sketch: PlanSketch = {
-      ...{ people: ['p0', 'p1'], groups: { g: ['p0'] }, guards: OFF, owned: { team: { cap: 100 } } },
-      ...{ caps: { team: 100, 'group:g': 300, p0: 500 }, observed: { team: 900, 'group:g': 'none', p0: 'none' } },
-    }
-    const known = { [keyOf('team')]: { at: NOW, entry: entryOf('cap', 100), changes: 3 } }
-    const excluded = only('focus', 'p0')
-    expect(fates(sketch, { excluded })).toEqual({ team: 'ready', 'group:g': 'ready', p0: 'excluded focus' })
-    const waiting = { team: 'held', 'group:g': 'deferred order p0', p0: 'excluded focus' }
-    expect(fates({ ...sketch, contests: { known } }, { excluded })).toEqual(waiting)
-  })
+
   test.each<readonly [string, PlanSketch]>([
     ['was refused', { quarantined: [{ scope: scope('team'), code: 'CAP_REFUSED', message: 'no', entry: entryOf('cap', 100), at: NOW }] }],
     ['could not be read', { observed: { team: 'unknown', 'group:g': 'none', p0: 'none' } }],

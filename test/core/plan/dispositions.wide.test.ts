@@ -74,12 +74,6 @@ describe('where caps are copied', () => {
       { team: 'deferred order p0' },
     ],
     [
-      'of their group waits',
-      'group:g',
-      { caps: { 'group:g': 600, p0: 700 }, groups: { g: ['p1', 'p0'] }, observed: { 'group:g': 500, p0: 900, p1: 600 } },
-      { 'group:g': 'deferred order p0' },
-    ],
-    [
       'of a group of others goes',
       'group:g',
       { caps: { 'group:g': 600, p0: 700 }, groups: { g: ['p1'] }, observed: { 'group:g': 500, p0: 900, p1: 600 } },

@@ -1,7 +1,7 @@
 // What explain tells of rules: which one won and by which value, why others lost, and which field is absent.
 import { expect, test } from 'vitest'
 import type { DesiredInputs } from '../../../src/core/resolve/resolution.ts'
-import { members, ownedCaps, type PolicySketch, rosterRows, running } from '../../support/declare.ts'
+import { members, ownedCaps, type PolicySketch, rosterRows } from '../../support/declare.ts'
 import { explained, lines } from '../../support/explained.ts'
 
 const MEMBER = { when: { role: 'member' }, cap: 100, reason: 'as agreed' } as const
@@ -38,16 +38,6 @@ test.each<[string, PolicySketch, readonly string[]]>([
     ],
   ],
 ])('tells %s', (_name, sketch, expected) => expect(ada(sketch, { groups: members({ a: ['ada'], b: ['ada'] }) })).toEqual(expected))
-
-test('tells a grant, over the rule that it adds to', () => {
-  const [won, lost] = ada({ grants: [{ on: 'ada', add: 50, ...running }], rules: [MEMBER] })
-  expect([won, lost]).toEqual([expect.stringContaining('> grant (active) ada 150'), expect.stringContaining('rule ada 100')])
-})
-
-test('names the value that made the rule match', () => {
-  const { chain } = explained('ada', { rules: [MEMBER] }, { roster })
-  expect(chain[0]?.candidate).toMatchObject({ rule: 'r1', reason: 'rule r1 (role is member): as agreed' })
-})
 
 test('says of whom it is not known which field is absent, and that what is in force stays', () => {
   const sketch = { caps: { team: 500 }, rules: [MEMBER] }

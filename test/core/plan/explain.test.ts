@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { type HistoryEntry, type Hold, type Plan, READY } from '../../../src/core/model/change.ts'
+import { type Hold, type Plan, READY } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import type { ExplainInputs, Explanation } from '../../../src/core/plan/explain.ts'
-import { CYCLE, entryOf, members, NOW, ownedCaps, type PolicySketch, roster, scope } from '../../support/declare.ts'
+import { CYCLE, members, NOW, type PolicySketch, roster, scope } from '../../support/declare.ts'
 import { explained, observed, untilDecember } from '../../support/explained.ts'
 
 type Roster = ReturnType<typeof roster>
@@ -103,19 +103,6 @@ describe('what is known of a person', () => {
 })
 
 describe('what became of a scope', () => {
-  const entry = (name: string, at: number): HistoryEntry => ({
-    at,
-    scope: scope(name),
-    action: 'set',
-    effect: 'raise',
-    from: credits(1),
-    to: credits(2),
-    cause: 'policy',
-    result: 'applied',
-    planId: '0123456789abcdef',
-    digest: '0123456789ab',
-    revision: '',
-  })
   const hold = (name: string): Hold => ({
     id: '7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b',
     guards: ['maxLowered'],
@@ -156,12 +143,6 @@ describe('what became of a scope', () => {
   }
   const policy: PolicySketch = { caps: { ada: 1, bob: 2 } }
 
-  test('is the last write of just this scope', () => {
-    const history = [entry('bob', 9), entry('ada', 8), entry('ada', 7)]
-    expect(explained('ada', policy, { history }).lastWrite?.at).toBe(8)
-    expect(explained('dan', policy, { history }).lastWrite).toBeUndefined()
-  })
-
   test('is the change and the problems of the plan', () => {
     const { change, problems } = explained('ada', policy, { plan })
     expect([change?.effect, problems.map((one) => one.code)]).toEqual(['lower', ['OTHER']])
@@ -185,9 +166,5 @@ describe('what became of a scope', () => {
     expect(skipped?.why).toBe('ada@example.com is pending, not approved')
     // Their own cap is not read, and goes before the team's.
     expect(inForce).toEqual({ cap: 'unknown' })
-  })
-
-  test('is what the ledger remembers of it', () => {
-    expect(explained('ada', policy, { owned: ownedCaps({ ada: { cap: 1 } }) }).owned?.entry).toEqual(entryOf('cap', 1))
   })
 })

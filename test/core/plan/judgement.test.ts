@@ -250,11 +250,6 @@ describe('ids that an operator types', () => {
       ['c', note],
     ])
   })
-  test('in a policy are whole ids only', () => {
-    const holdsShown = { [id]: { people: 16, at: NOW, reviewed: true } }
-    expect(planOf({ ...LOWER, approvalIds: [id.slice(0, 12)], holdsShown }).plan.holds).toHaveLength(1)
-    expect(planOf({ ...LOWER, approvalIds: [id], holdsShown }).plan.holds).toEqual([])
-  })
 })
 
 describe('an approval in a policy', () => {
@@ -293,8 +288,6 @@ describe('an approval in a policy', () => {
   })
   test('may come with its change where approvals are together', () =>
     expect(planOf({ ...LOWER, approvalIds: [id] }, { approvalSteps: 'together' }).plan.holds).toEqual([]))
-  test('that came too early releases once an operator types it as well', () =>
-    expect(planOf({ ...LOWER, approvalIds: [id], approve: [id] }).plan.holds).toEqual([]))
 })
 
 describe('two holds', () => {

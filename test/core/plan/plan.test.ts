@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isReady } from '../../../src/core/model/change.ts'
+
 import { UNDECLARED } from '../../../src/core/model/policy.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { cap, entryOf, HOUR, NOW, scope, short } from '../../support/declare.ts'
@@ -11,17 +11,11 @@ const mixed: PlanSketch = {
   observed: { team: 500, 'group:a': 500, 'group:b': 500, p0: 700, p1: 500, p2: 500 },
 }
 const order = (sketch: PlanSketch): readonly string[] => planOf(sketch).plan.changes.map((one) => short(one.scope))
-const ready = (sketch: PlanSketch): readonly string[] =>
-  planOf(sketch).plan.changes.flatMap((one) => (isReady(one) ? short(one.scope) : []))
 
 describe('a plan', () => {
   test('is in the order of writing: first sets and raises from users to the team, then the rest from the team to users', () =>
     expect(order(mixed)).toEqual(['p2', 'group:b', 'team', 'group:a', 'p0', 'p1']))
-  test('has what is held behind what goes out', () => {
-    const doubted: PlanSketch = { ...mixed, facts: { rosterDoubt: { before: 40, now: 20 } } }
-    expect(order(doubted)).toEqual(['p2', 'team', 'group:a', 'group:b', 'p0', 'p1'])
-    expect(ready(doubted)).toEqual(['p2'])
-  })
+
   test('has team and group writes first where caps are copied, and the caps they overwrite after them', () => {
     const copied: PlanSketch = {
       people: ['p0', 'p1', 'p2'],
@@ -38,12 +32,7 @@ describe('a plan', () => {
     ])
     expect(changes.at(-1)?.disposition).toMatchObject({ code: 'order', waitsFor: scope('team') })
   })
-  test('has an id of 16 hex digits that time does not change', () => {
-    const { id } = planOf(mixed).plan
-    expect(id).toMatch(/^[0-9a-f]{16}$/)
-    expect(planOf({ ...mixed, now: NOW + HOUR }).plan.id).toBe(id)
-    expect(planOf({ ...mixed, caps: { ...mixed.caps, p2: 601 } }).plan.id).not.toBe(id)
-  })
+
   test('is the same whatever the order of what went in', () => {
     const names = Object.keys(mixed.caps ?? {})
     fc.assert(
@@ -111,7 +100,7 @@ describe('quarantine', () => {
 
   test('leaves one scope alone and never the others', () => expect(changed({})).toEqual(['p1@example.com']))
   test('is over after 24 h', () => expect(changed({ now: NOW + 24 * HOUR })).toHaveLength(2))
-  test('is over when the policy entry changes', () => expect(changed({ caps: { p0: 501, p1: 500 } })).toHaveLength(2))
+
   test('asks for what stood there before a 0 that is not kept, and says so', () => {
     const zero = { ...entry, code: 'ZERO_NOT_STORED', entry: entryOf('cap', 0), restore: cap(300) }
     const { plan } = planOf({ caps: { p0: 0, p1: 400 }, observed: { p0: 'none', p1: 400 }, quarantined: [zero] })

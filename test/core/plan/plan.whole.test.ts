@@ -4,7 +4,7 @@ import { type Approval, type ExclusionCode, isReady } from '../../../src/core/mo
 import { credits } from '../../../src/core/model/units.ts'
 import type { Difference, Exclusion } from '../../../src/core/plan/snapshot.ts'
 import { DAY, entryOf, HOUR, NOW, scope, short } from '../../support/declare.ts'
-import { COPYING, each, lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
+import { COPYING, each, lines, type PlanSketch, planOf } from '../../support/plan.ts'
 
 const AT = { file: 'acme.yaml', line: 1, column: 5 }
 const running = { on: 'p1', cap: 6000, until: NOW + 9 * DAY }
@@ -67,18 +67,6 @@ describe('a plan as a whole', () => {
     })
   })
 
-  test('has another id for another workspace, policy, value and hold', () => {
-    const change = { caps: each(16, 400), observed: each(16, 500), people: 100 }
-    const ids = [
-      planOf(sketch).plan.id,
-      planOf(sketch, { workspace: 'beta' }).plan.id,
-      planOf(sketch, { policy: { ...planInputs(sketch).policy, digest: 'other' } }).plan.id,
-      planOf(change).plan.id,
-      planOf({ ...change, guards: { maxLowered: 'off', maxAffected: 'off' } }).plan.id,
-    ]
-    expect(new Set(ids).size).toBe(ids.length)
-  })
-
   test('has the same id in whatever order its changes are shown', () => {
     const two = { caps: { p0: 5, p1: 5 }, observed: { p0: 'none', p1: 'none' } } as const
     const [whole, part] = [planOf(two).plan, planOf(two, { excluded: but('focus', 'p1') }).plan]
@@ -129,14 +117,7 @@ describe('when only a part goes', () => {
   }
 
   test('the whole stands', () => expect(lines(planOf(leaning))).toEqual(['team set none>500 policy', 'p0 clear 500>none policy']))
-  test('a change that leans on one of another run waits for it, and says so', () => {
-    const part = planOf(leaning, { excluded: but('focus', 'p0') })
-    expect(part.plan.changes.map((one) => [short(one.scope), one.disposition])).toEqual([
-      ['p0', { kind: 'deferred', code: 'order', reason: 'team comes first, and is not written now: not now', waitsFor: scope('team') }],
-      ['team', { kind: 'excluded', code: 'focus', reason: 'not now' }],
-    ])
-    expect(part.plan.holds).toEqual([])
-  })
+
   test('a change that leans on one that nobody is going to write is judged without it, and held', () => {
     const part = planOf(leaning, { watched: but('onDrift', 'p0') })
     expect(lines(part)).toEqual(['team set none>500 policy', 'p0 clear 500>none policy held:maxCleared'])
@@ -288,11 +269,7 @@ describe('who is judged', () => {
     const guards = (own: number) => planOf({ ...sketch, caps: { ...wide, p0: own } }).plan.holds.map((hold) => hold.guards)
     expect([guards(600), guards(400)]).toEqual([[], [['protected']]])
   })
-  test('a plan that was interrupted is judged from where it began', () => {
-    const rest: PlanSketch = { people: 20, caps: each(6, 400), observed: { ...each(6, 400), p5: 500 } }
-    expect(planOf(rest).plan.holds).toEqual([])
-    expect(planOf({ ...rest, baseline: each(6, 500) }).plan.holds).toHaveLength(1)
-  })
+
   test('copies do not count for people whom policy keeps', () => {
     const copied: PlanSketch = {
       people: 10,

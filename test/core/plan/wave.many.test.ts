@@ -7,17 +7,6 @@ import { changeOf, peopleOf, waveOf } from '../../support/waves.ts'
 describe('somebody in many groups', () => {
   const many = (count: number) => Array.from({ length: count }, (_, index) => `g${index}`)
 
-  test('more than are tried in every combination is safe with none and with all of them written', () => {
-    const ids = many(40)
-    const groups = Object.fromEntries(ids.map((id) => [id, ['p0']]))
-    const changes = ids.map((id) => changeOf(`group:${id}`, 'none', 500))
-    const { waves } = schedule({
-      ...waveOf({ groups, set: { team: 600 }, changes: [...changes, changeOf('team', 600, 100)] }),
-      people: peopleOf(groups, ['p0']),
-    })
-    expect(waves.map((wave) => wave.length)).toEqual([40, 1])
-  })
-
   test.each([
     [1, 1],
     [1, 2],

@@ -67,7 +67,6 @@ describe('the order of kinds', () => {
     const one = company({ team: [9, 5], p0: ['none', 9] })
     expect(wavesOf(one, { ready: one.changes.slice(0, 1), layers: 'copied' })).toEqual(['team'])
   })
-  test('has no empty steps', () => expect(schedule(waveOf(company({})))).toEqual({ waves: [], blocked: new Map() }))
 })
 
 describe('a change waits', () => {

@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { Approval } from '../../../../src/core/model/change.ts'
-import { scopeKey } from '../../../../src/core/model/scope.ts'
+
 import { formatInstant } from '../../../../src/core/model/units.ts'
-import { cap, entryOf, NOW, scope } from '../../../support/declare.ts'
+import { cap, NOW, scope } from '../../../support/declare.ts'
 import { each, lines, type PlanSketch, planOf } from '../../../support/plan.ts'
 
 const guardsOf = (sketch: PlanSketch): string[] => planOf(sketch).plan.holds.map((hold) => hold.guards.join('+'))
-const rule = (name: string, value: number, owned = value) => ({ [name]: { cap: owned, entry: entryOf('cap', value) } })
 
 describe('writes that failed for a shared cause', () => {
   const breaker = {
@@ -19,21 +18,6 @@ describe('writes that failed for a shared cause', () => {
     scopes: [],
   }
   const OPEN: PlanSketch = { caps: { team: 500, p0: 600, p1: 5 }, observed: { team: 'none', p0: 500, p1: 9 }, facts: { breaker } }
-
-  test('hold everything until they are tried again, also what heals', () => {
-    const healing = { ...OPEN, owned: rule('p0', 600) }
-    expect(lines(planOf(healing)).every((line) => line.endsWith('held:breaker'))).toBe(true)
-    expect(planOf(healing).plan.changes.map((one) => one.healing)).toEqual([false, true, false])
-  })
-
-  test('hold only the scopes that were merely turned down', () => {
-    const refused = { ...breaker, refused: true, scopes: [scopeKey(scope('p0'))] }
-    expect(lines(planOf({ ...OPEN, facts: { breaker: refused } }))).toEqual([
-      'team set none>500 policy',
-      'p1 lower 9>5 policy',
-      'p0 raise 500>600 policy held:breaker',
-    ])
-  })
 
   test('are told with the cause, both numbers, when it goes on, and the way out', () => {
     const [hold] = planOf(OPEN).plan.holds

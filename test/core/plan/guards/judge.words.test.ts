@@ -26,15 +26,6 @@ describe('a hold', () => {
       ] as const),
     ],
     [
-      'maxLowered',
-      { people: 100, caps: each(16, 400), observed: each(16, 500) },
-      ...([
-        16,
-        16,
-        '16 of 100 people would be lowered (16 %), the limit is 15 %; approve hold ID (capkeeper edit approve ID) or raise guards.maxLowered',
-      ] as const),
-    ],
-    [
       'maxAffected and maxLowered together',
       { people: 20, caps: each(6, 400), observed: each(6, 500) },
       ...([
@@ -128,15 +119,6 @@ describe('a hold', () => {
         0,
         1,
         'the roster was never read, so people cannot be counted; no approval releases this; wait for the service to answer',
-      ] as const),
-    ],
-    [
-      'readQuality with an old roster',
-      { ...LOWER, facts: { rosterMissing: 'old' } },
-      ...([
-        1,
-        1,
-        'the roster was not read for 24 h, so people cannot be counted; approve hold ID (capkeeper edit approve ID) or wait for the service to answer',
       ] as const),
     ],
     [

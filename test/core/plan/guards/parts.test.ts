@@ -25,10 +25,6 @@ const lowering = (count: number): PlanSketch => ({ people: 20, caps: { ...each(2
 const of = (envelope: string, ...people: readonly number[]) => Object.fromEntries(people.map((n) => [`p${n}`, envelope]))
 
 describe('guards judge platform first, then each envelope', () => {
-  test('a share that an envelope exceeds holds only the changes of that envelope', () => {
-    expect(held(lowering(6), of('a', 0, 1, 2, 3))).toEqual(['maxAffected+maxLowered: p0 p1 p2 p3'])
-  })
-
   test('two envelopes that are each within the share do not count for each other', () => {
     expect(held(lowering(6), { ...of('a', 0, 1, 2), ...of('b', 3, 4, 5) })).toEqual([])
   })
