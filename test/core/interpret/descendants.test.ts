@@ -16,14 +16,6 @@ describe('what a descendant of a written team proves', () => {
     ['layers, when it kept a number of its own', [500, 600], 4000, 4000, OPEN, 'caps layered: kept its 4000'],
     ['layers, when it kept a number of its own while the team was cleared', [500, 'none'], 4000, 4000, OPEN, 'caps layered: kept its 4000'],
     [
-      'copying, when its own number became what was written',
-      [500, 600],
-      4000,
-      600,
-      OPEN,
-      'caps copied: changed from 4000 to 600 without a write of its own',
-    ],
-    [
       'copying, when its own number went as the team was cleared',
       [500, 'none'],
       4000,

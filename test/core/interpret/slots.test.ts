@@ -45,16 +45,6 @@ describe('what applies where nothing is set', () => {
   ])('%s', (_name, at, unset, expected) =>
     expect(slotsOf(WORLD, OPEN, { groupsWithCap: BOTH.difference(new Set(unset.map(key))) }).inherited(key(at))).toBe(expected),
   )
-  test('is that of a group of which nothing is asked any more where we wrote it there, or where reads are explicit', () => {
-    const groupsWithCap = new Set([key('group:b')])
-    const owned = byScope([...ownedCaps({ 'group:a': { cap: 5 } }).values()].map((one) => ({ ...one, written: true })))
-    expect(slotsOf(WORLD, OPEN, { groupsWithCap, owned }).inherited(key('ada'))).toBe(5)
-    expect(slotsOf(WORLD, EXPLICIT, { groupsWithCap }).inherited(key('ada'))).toBe(5)
-  })
-  test('is the group’s where the team’s value differs, though none is asked of the group', () =>
-    expect(slotsOf({ ...WORLD, team: 6 }, OPEN, { groupsWithCap: new Set([key('group:b')]) }).inherited(key('ada'))).toBe(5))
-  test('is unknown where the ancestor could not be read', () =>
-    expect(slotsOf({ team: 'unknown', cyd: 3 }).inherited(key('cyd'))).toBe('unknown'))
 })
 
 describe('while the members of group:c, with a cap of 3, are unknown', () => {
@@ -123,10 +113,7 @@ describe('a slot', () => {
     const bare = (reads: 'open' | 'inherited'): boolean => slotsOf({ team: 'none', cyd: 9 }, { ...OPEN, reads }).mayBeUnset(key('cyd'))
     expect([bare('open'), bare('inherited')]).toEqual([false, true])
   })
-  test('has a cap set where a write of ours set it and it shows', () => {
-    const owned = byScope([...ownedCaps({ cyd: { cap: 9 }, ada: { cap: 8 } }).values()].map((one) => ({ ...one, written: true })))
-    expect(['cyd', 'ada'].map((at) => slotsOf(shown, OPEN, { owned }).mayBeUnset(key(at)))).toEqual([false, true])
-  })
+
   test.each<readonly [string, Partial<OwnedCap>, boolean]>([
     ['is certain where a write of ours set it', { cap: cap(5), written: true }, false],
     ['may be inherited where we only found it so', { cap: cap(5) }, true],
@@ -141,17 +128,6 @@ describe('a slot', () => {
       [key('bob'), { scope: scope('bob'), observed: cap(5), readAt: NOW }],
     ])
     expect(['cyd', 'bob', 'dan'].map((name) => slotsOf({}, OPEN, { readings }).lastRead(key(name)))).toEqual([9, undefined, undefined])
-  })
-  test.each<readonly [string, Readonly<Record<string, Shown>>, Shown]>([
-    ['reads unset has nothing set, whatever reads show', { team: 'none', cyd: 'none' }, 'none'],
-    ['failed to be read is not known', { team: 5, cyd: 'unknown' }, 5],
-  ])('that %s', (_name, world, inherited) => {
-    const slots = slotsOf(world)
-    expect([slots.shown(key('cyd')), slots.inherited(key('cyd')), slots.mayBeInherited(key('cyd'))]).toEqual([
-      world['cyd'],
-      inherited,
-      false,
-    ])
   })
 
   test('is certain everywhere where reads are explicit, and may be inherited only where an ancestor shows the same number', () => {
@@ -221,19 +197,9 @@ describe('a value from our own team write', () => {
       true,
     ],
     [
-      'nothing at all after such a clear, where reads turn out to show only what is set',
-      { model: { ...OPEN, copying: 'seen' }, shown: { bob: 'none', 'group:a': 900 }, sent: [sent('team', 700, 'none')] },
-      true,
-    ],
-    [
       'what a group that no policy names may give once the clear shows',
       { model: { ...OPEN, copying: 'seen' }, shown: { team: 'none' }, sent: [sent('team', 700, 'none')] },
       true,
-    ],
-    [
-      'not that while the clear does not show: a foreign cap may still be set',
-      { model: { ...OPEN, copying: 'seen' }, shown: { team: 700 }, sent: [sent('team', 700, 'none')] },
-      false,
     ],
     [
       'not that while the team is unread',
@@ -241,21 +207,6 @@ describe('a value from our own team write', () => {
       false,
     ],
     ['not that where reads are explicit', { shown: { team: 'none' }, sent: [sent('team', 700, 'none')] }, false],
-    [
-      'not that where no clear is copied',
-      { model: OPEN, shown: { team: 'none' }, owned: { bob: { cap: 700 } }, sent: [sent('team', 700, 'none')] },
-      false,
-    ],
-    [
-      'not what is inherited after such a clear, where reads are explicit: the copied clear would show',
-      { shown: { 'group:a': 900 }, sent: [sent('team', 700, 'none')] },
-      false,
-    ],
-    [
-      'not what is inherited after such a clear, where caps are kept in layers and no clear is copied',
-      { model: OPEN, shown: { 'group:a': 900 }, owned: { bob: { cap: 700 } }, sent: [sent('team', 700, 'none')] },
-      false,
-    ],
     [
       'not what is inherited where we sent another cap to an ancestor, for that one was copied',
       { model: { ...OPEN, copying: 'seen' }, shown: { 'group:a': 900 }, sent: [sent('team', 700, 800)] },
@@ -318,20 +269,6 @@ describe('a value from our own team write', () => {
     ).toBe(false))
   test('is never at the team itself', () =>
     expect(slotsOf({ team: 900 }, COPYING, { sent: [sent('team', 500, 900)] }).isFromAncestorWrite(key('team'))).toBe(false))
-
-  test('is what another group gives where the group that we cleared shows the team’s value', () => {
-    const shown = { team: 600, 'group:a': 600, 'group:b': 700, ada: 700 }
-    const cleared = { owned: ours({ ada: { cap: 100 } }), sent: [sent('group:a', 100, 'none')] }
-    expect(slotsOf(shown, { ...OPEN, copying: 'seen' }, cleared).isFromAncestorWrite(key('ada'))).toBe(true)
-  })
-})
-
-test('what applies once the team has another cap is the team’s, where a group only shows the one it has now', () => {
-  const slots = slotsOf({ team: 600, 'group:a': 600, bob: 600 }, { ...OPEN, layers: 'copied' }, { groupsWithCap: new Set() })
-  expect(slots.inheritedAfter(key('bob'), new Map([[key('team'), cap('none')]]))).toBe('none')
-  expect(slots.inheritedAfter(key('bob'), new Map([[key('team'), cap(100)]]))).toBe(100)
-  const set = slotsOf({ team: 600, 'group:a': 600, bob: 600 }, { ...EXPLICIT, layers: 'copied' }, { groupsWithCap: new Set() })
-  expect(set.inheritedAfter(key('bob'), new Map([[key('team'), cap('none')]]))).toBe(600)
 })
 
 test('groups for which a number is asked', () => {
