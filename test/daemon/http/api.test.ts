@@ -179,6 +179,13 @@ describe('the OpenAPI document', () => {
     expect(await new Validator().validate(served)).toMatchObject({ valid: true })
   })
 
+  test('says of each refusal that a reader may get that there is one', async () => {
+    const { url } = await serve()
+    const { paths } = await json(`${url}/openapi.json`)
+    const { status } = await fetch(`${url}/api/v1/me`)
+    expect([status, paths['/api/v1/me'].get.responses[status]?.description]).toEqual([404, expect.stringContaining('names no address')])
+  })
+
   test('names every address of the table once', () => {
     expect(new Set(API_ROUTES.map(({ path }) => path)).size).toBe(API_ROUTES.length)
     expect(new Set(API_ROUTES.map(({ kind }) => kind)).size).toBe(API_ROUTES.length)

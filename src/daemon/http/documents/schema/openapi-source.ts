@@ -79,8 +79,10 @@ function queryParameter({ name, about, kind, words, pattern, least, most, usuall
   }
 }
 
-function operation({ path, summary, kind, parameters }: ApiRoute) {
-  const isAboutOne = path.includes(':')
+function operation({ path, summary, kind, parameters, isOwn }: ApiRoute) {
+  const notFound = isOwn
+    ? 'The proxy names no address of the reader, or nobody has it.'
+    : 'It does not exist, or the reader may not see it.'
   return {
     get: {
       operationId: `get${kind}`,
@@ -96,7 +98,7 @@ function operation({ path, summary, kind, parameters }: ApiRoute) {
         400: refusal('An unknown parameter, or an invalid value.'),
         401: refusal('The token, or the header of the proxy, is missing or wrong.'),
         403: refusal('The reader may not see this.'),
-        404: isAboutOne ? refusal('It does not exist, or the reader may not see it.') : undefined,
+        404: isOwn || path.includes(':') ? refusal(notFound) : undefined,
         503: refusal('Too many answers are being sent to slow readers.'),
       },
     },
