@@ -48,6 +48,8 @@ import { checkKeys, type KeyReport } from './keys.ts'
 import { checkFiles, checkLedgerFile, checkProgram } from './machine.ts'
 import { checkPlan } from './plan.ts'
 
+type DoctorFlags = ShowFlags<'text' | 'json'>
+
 export function registerDoctor(program: Command, cli: Cli): void {
   const command = program
     .command('doctor')
@@ -66,11 +68,11 @@ export function registerDoctor(program: Command, cli: Cli): void {
         'capkeeper doctor --base-url https://service.example --service-key-file key --output json',
       ),
     )
-    .action((flags: ShowFlags<'text' | 'json'>) => doctorCommand(flags, cli))
+    .action((flags: DoctorFlags) => doctorCommand(flags, cli))
 }
 
 /** Runs all checks and sets the exit code. */
-export async function doctorCommand(flags: ShowFlags<'text' | 'json'>, cli: Cli): Promise<void> {
+export async function doctorCommand(flags: DoctorFlags, cli: Cli): Promise<void> {
   const findings = collect(flags.output, cli)
   const workspaces = await interruptible(cli, (signal) => examine(flags, cli, findings, signal))
   if (flags.output === 'json') cli.stdout.write(cli.secrets.redact(doctorJson(findings.checks, workspaces, cli.clock.now())))
@@ -78,12 +80,7 @@ export async function doctorCommand(flags: ShowFlags<'text' | 'json'>, cli: Cli)
   cli.finish(exitOf(findings.checks))
 }
 
-async function examine(
-  flags: ShowFlags<'text' | 'json'>,
-  cli: Cli,
-  findings: Findings,
-  signal: AbortSignal,
-): Promise<readonly WorkspaceReport[]> {
+async function examine(flags: DoctorFlags, cli: Cli, findings: Findings, signal: AbortSignal): Promise<readonly WorkspaceReport[]> {
   await checkProgram(cli.clock, findings.about('program'))
   const loaded = await loadConfigAside({ env: cli.env, flags }, cli.clock)
   checkConfig(loaded, findings.about('config'))
@@ -115,13 +112,7 @@ function checkConfig({ config, file, problems }: LoadedConfig, tell: Tell): void
   else tell('config', ok(`${subject}: valid, ${count(config?.workspaces.length ?? 0, 'workspace')}`))
 }
 
-async function checkPolicies(
-  loaded: LoadedConfig,
-  config: Config,
-  flags: ShowFlags<'text' | 'json'>,
-  cli: Cli,
-  tell: Tell,
-): Promise<LoadedPolicies> {
+async function checkPolicies(loaded: LoadedConfig, config: Config, flags: DoctorFlags, cli: Cli, tell: Tell): Promise<LoadedPolicies> {
   const policies = await readPolicies(policyPaths(config), loaded, flags, cli)
   const without = config.workspaces.filter((one) => one.policies.length === 0)
   const judged: readonly Problem[] = without.length === config.workspaces.length ? [] : policies.problems

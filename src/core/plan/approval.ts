@@ -13,7 +13,7 @@ import { CLOCKS_APART_MS, DAY_MS, type Instant, isYounger } from '../model/units
 import type { DealtPools, PoolPeople } from '../resolve/pools.ts'
 import { agree } from '../resolve/roster.ts'
 import type { Impact } from './impact.ts'
-import type { Difference, HoldsShown, PoolReview, Snapshot } from './snapshot.ts'
+import type { Difference, HoldsShown, PoolReview } from './snapshot.ts'
 
 /** By the name of the pool. */
 export function poolReviews(
@@ -59,7 +59,7 @@ export const APPROVAL_LIFE_MS = 14 * DAY_MS
 export const APPROVAL_GROWTH = 1.25
 
 /** An operator must type at least so many digits of a hold's id. */
-export const MIN_HOLD_PREFIX = 8
+const MIN_HOLD_PREFIX = 8
 
 /**
  * The ledger's approvals joined with the ids that policy lists and that commands give. An approval that is too old, or of unknown age, is void;
@@ -245,7 +245,8 @@ export function releaseOf({ id, via }: Approval, { set }: PolicyRevision): Relea
   return { id, via, at: via === 'policy' && at ? at : undefined }
 }
 
-interface Showing extends Pick<Snapshot, 'policy'> {
+interface Showing {
+  readonly policy: PolicyRevision
   readonly differences: readonly Difference[]
   readonly released: ReadonlyMap<ScopeKey, Approval>
   readonly holds: readonly Hold[]

@@ -1,6 +1,6 @@
 // A pin sets a desired cap explicitly at its scope, though it shows there already: it may only be inherited, and the ancestor is about to
 // change. That is safe under both readings. Members of pools get a cap of their own in the same way, before an ancestor lifts them. A reveal is
-// the other way round: whether there is a cap to clear shows only once the ancestor was written.
+// the other way round: whether there is a cap to clear shows only once the ancestor was written. A rewrite follows where that write copies.
 
 import { ancestorsOf, type CapAt, type People, sharedCap, TEAM_KEY } from '../interpret/effective.ts'
 import type { Slots } from '../interpret/slots.ts'
@@ -25,6 +25,11 @@ const possibleAncestors = (key: ScopeKey, { people, unlisted = new Set() }: Memb
 const ancestorCaps = ({ differences }: Diff): ReadonlyMap<ScopeKey, Cap> =>
   new Map(differences.flatMap(({ scope, key, to }) => (scope.kind === 'user' ? [] : [[key, to] as const])))
 
+/** A change to what policy asks, which no other client and no grant's end has caused. */
+const asked = ({ scope, cap, entry, origin }: DesiredCap, from: Cap): Difference => ({
+  ...{ scope, key: scopeKey(scope), from, to: cap, cause: 'policy', ...sourceOf(origin), entry, healing: false, grantEnd: false },
+})
+
 /** The pins that a plan needs. */
 export function pins(
   diff: Diff,
@@ -34,27 +39,16 @@ export function pins(
 ): readonly Difference[] {
   const pending = ancestorCaps(diff)
   if (pending.size === 0 || slots.model.layers === 'copied') return []
-  return diff.inSync.flatMap(({ scope, cap, entry, origin }): Difference[] => {
+  return diff.inSync.flatMap((one): Difference[] => {
+    const { scope, cap, entry, origin } = one
     const key = scopeKey(scope)
     // A cap that a grant gave back is not ours any more: it may follow its ancestor, as it did before.
     if (cap === 'none' || entry.kind === 'restore' || !slots.mayBeInherited(key)) return []
     const ancestors = scope.kind === 'user' ? possibleAncestors(key, membership) : [TEAM_KEY]
-    if (ancestors.every((one) => (pending.get(one) ?? cap) === cap)) return []
+    if (ancestors.every((ancestor) => (pending.get(ancestor) ?? cap) === cap)) return []
     const reason = origin.reason ?? 'it may only be inherited, and the cap it may be inherited from changes'
     const pool = origin.pool === undefined ? undefined : reviews.get(origin.pool)
-    const change = {
-      scope,
-      key,
-      from: 'none',
-      to: cap,
-      cause: 'policy',
-      ...sourceOf(origin),
-      reason,
-      entry,
-      healing: false,
-      grantEnd: false,
-    } as const
-    return [{ ...change, pool, pin: true }]
+    return [{ ...asked(one, 'none'), reason, pool, pin: true }]
   })
 }
 
@@ -147,24 +141,12 @@ export function revealedClears(
     ancestorsOf(key, people)
       .flatMap((one) => changes.get(one) ?? [])
       .find((one) => slots.shown(one.key) === slots.shown(key))
-  const found = [...desired].flatMap(([key, { scope, cap, entry, origin }]): readonly Difference[] => {
+  const found = [...desired].flatMap(([key, want]): readonly Difference[] => {
     // Few are to have no cap: the rest of tens of thousands cost no further check.
-    const shown = cap === 'none' ? slots.shown(key) : undefined
+    const shown = want.cap === 'none' ? slots.shown(key) : undefined
     if (typeof shown !== 'number' || changes.has(key) || !slots.mayBeInherited(key)) return []
     const ancestor = ancestorOf(key)
-    if (!ancestor) return []
-    const change = {
-      scope,
-      key,
-      from: shown,
-      to: cap,
-      cause: 'policy',
-      ...sourceOf(origin),
-      entry,
-      healing: false,
-      grantEnd: false,
-    } as const
-    return [{ ...change, revealedBy: ancestor.scope }]
+    return ancestor ? [{ ...asked(want, shown), revealedBy: ancestor.scope }] : []
   })
   return found.toSorted((a, b) => compareScopes(a.scope, b.scope))
 }
@@ -182,9 +164,7 @@ export function rewrites(
     const [ancestor] = ancestorsOf(person.key, people).flatMap((key) => written.get(key) ?? [])
     const want = desired.get(person.key)
     if (!ancestor || !want || known.has(person.key) || want.cap === ancestor.to || want.cap === 'none') return []
-    const { scope, cap, entry, origin } = want
-    const change = { scope, key: person.key, from: ancestor.to, to: cap, ...sourceOf(origin), entry } as const
-    return [[{ ...change, cause: 'policy', healing: false, grantEnd: false }, ancestor.scope]]
+    return [[asked(want, ancestor.to), ancestor.scope]]
   })
   return found.toSorted(([a], [b]) => compareScopes(a.scope, b.scope))
 }

@@ -48,17 +48,20 @@ const route = (
   method: Exclude<keyof Documents, 'parts' | 'status'>,
   summary: string,
   parameters: readonly Parameter[] = [],
-): ApiRoute => ({
-  path: API + path,
-  kind,
-  summary,
-  parameters,
-  make(documents, params, query) {
-    if (parameters.length === 0) asked(query, [])
-    const parts = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => params[name] ?? '')
-    return (documents[method] as (...asked: readonly unknown[]) => Promise<object>)(...parts, query)
-  },
-})
+): ApiRoute => {
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+  return {
+    path: API + path,
+    kind,
+    summary,
+    parameters,
+    make(documents, params, query) {
+      if (parameters.length === 0) asked(query, [])
+      const parts = names.map((name) => params[name] ?? '')
+      return (documents[method] as (...asked: readonly unknown[]) => Promise<object>)(...parts, query)
+    },
+  }
+}
 
 const OF = '/workspaces/:workspace'
 

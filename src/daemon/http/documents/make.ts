@@ -266,7 +266,7 @@ function peopleIndexes({ clock }: DocumentOptions): IndexOf {
     const id = `${source.version()} ${showing.people.shown}`
     const name = `${source.name} ${showing.people.shown}`
     const known = kept.get(name)
-    if (known?.id.endsWith(showing.people.shown) && isFresh(known, id)) return known.index
+    if (known && isFresh(known, id)) return known.index
     // Deleted first, so that the newest comes last.
     kept.delete(name)
     const one: KeptIndex = { id, index: peopleIndex(facts, showing) }
