@@ -34,6 +34,8 @@ export interface SandboxOptions {
   readonly switches?: Partial<Switches>
   /** How many times as fast as `clock` the sandbox's time runs; default 1. */
   readonly speed?: number
+  /** The time of a new company starts this long before the present, and never runs ahead of it; without it, it starts now and may. */
+  readonly behindMs?: number
   /** A file, or `:memory:` (default). The company in a file is continued with its seed. */
   readonly data?: string
   /** Replaces the seeded company; only for empty data. The sandbox's time starts at its `asOf`. */
@@ -80,7 +82,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const past = createGrowth({ store, seed, capOf: caps.inForce, working: kept !== undefined })
   past.growTo(startAt)
   const growth = options.working === false ? createGrowth({ store, seed, capOf: caps.inForce, working: false }) : past
-  const time = sandboxTime(clock, options.speed ?? 1, startAt)
+  const time = sandboxTime(clock, options.speed ?? 1, startAt, options.behindMs)
   const now = (): Instant => {
     const at = time()
     growth.growTo(at)
@@ -130,7 +132,7 @@ function closedOnFailure<T>(store: Store, fill: () => T): T {
 }
 
 /** Fills an empty store, or continues its company; returns when the sandbox's time starts, which never runs backwards. */
-function openCompany(store: Store, { clock, fixture }: SandboxOptions, company: CompanyOptions): Instant {
+function openCompany(store: Store, { clock, fixture, behindMs = 0 }: SandboxOptions, company: CompanyOptions): Instant {
   const grownUntil = store.meta('grownUntil')
   if (fixture) loadFixture(store, fixture)
   for (const key of SANDBOX_KEYS) store.saveKey(key)
@@ -139,7 +141,7 @@ function openCompany(store: Store, { clock, fixture }: SandboxOptions, company: 
   if (grownUntil !== undefined) return Math.max(wallNow, grownUntil)
   seedCompany(store, company)
   store.setMeta('grownUntil', wallNow - company.days * DAY_MS)
-  return wallNow
+  return wallNow - behindMs
 }
 
 function useNow(store: Store, email: string, at: Instant, cents: number): AgentUse {

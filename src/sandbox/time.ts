@@ -4,10 +4,16 @@ import type { Cycle } from '../core/model/observed.ts'
 import type { Instant } from '../core/model/units.ts'
 import type { Clock } from '../ports.ts'
 
-/** A clock that starts at `startAt` and runs `speed` times as fast as `clock`; a jump of the wall clock does not move it. Choice. */
-export function sandboxTime(clock: Clock, speed: number, startAt: Instant): () => Instant {
+/**
+ * A clock that starts at `startAt` and runs `speed` times as fast as `clock`; a jump of the wall clock does not move it. One that starts
+ * `behindMs` before the present runs as fast as `clock` from when it has caught up with it. Choice.
+ */
+export function sandboxTime(clock: Clock, speed: number, startAt: Instant, behindMs = Number.POSITIVE_INFINITY): () => Instant {
   const began = clock.monotonic()
-  return () => Math.floor(startAt + (clock.monotonic() - began) * speed)
+  return () => {
+    const passedMs = clock.monotonic() - began
+    return Math.floor(startAt + Math.min(passedMs * speed, passedMs + behindMs))
+  }
 }
 
 /** The billing cycle that contains `now`: the calendar month in UTC; the end is the start of the next one. Choice. */

@@ -48,6 +48,15 @@ describe('growth', () => {
     expect(total(usedBy(fast.sandbox))).toBeGreaterThan(total(usedBy(slow.sandbox)))
   })
 
+  test('of a sandbox that starts behind the present catches up with it, and never runs ahead', async () => {
+    const { clock, sandbox } = start({ speed: 600, behindMs: DAY })
+    expect(clock.now() - sandbox.now()).toBe(DAY)
+    await clock.advance(60_000)
+    expect(clock.now() - sandbox.now()).toBe(DAY - 599 * 60_000)
+    await clock.advance(600_000)
+    expect(clock.now() - sandbox.now()).toBe(0)
+  })
+
   test('gives the same rows in many small steps as in one', async () => {
     const one = start()
     const many = start()

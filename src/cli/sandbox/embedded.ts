@@ -1,5 +1,6 @@
 // The embedded service of `sandbox` and of `run --sandbox`.
 import { groupScope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import { DAY_MS } from '../../core/model/units.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { startSandboxServer } from '../../sandbox/http/server.ts'
 import { createSandbox, SANDBOX_KEYS, type Sandbox, type SandboxOptions } from '../../sandbox/sandbox.ts'
@@ -50,9 +51,9 @@ function listenFailure(error: unknown, { host, port, flag = '--port' }: Embedded
   return new CommandError(`the sandbox cannot listen on ${host}:${port} (${String(error.code)})`)
 }
 
-/** The service of the quick start: an hour of use passes every six seconds. */
+/** The service of the quick start: the use of the last day passes in two and a half minutes, and never a day that the daemon's clock has not seen. */
 export async function startBeside(cli: Cli, port: number | undefined): Promise<Embedded> {
-  const options = { clock: cli.clock, speed: QUICK_START_SPEED }
+  const options = { clock: cli.clock, speed: QUICK_START_SPEED, behindMs: DAY_MS }
   const host = '127.0.0.1'
   if (port !== undefined) return startEmbedded(options, { host, port, flag: '--sandbox-port' })
   return startEmbedded(options, { host, port: SANDBOX_PORT }).catch((error: unknown) => {
