@@ -31,7 +31,7 @@ export interface WaveInputs<Change extends Pending = Pending> {
   readonly pending: readonly Pending[]
   /** The cap set at each scope; for an unread scope, the best guess. */
   readonly caps: CapAt
-  /** Whether nothing may be set at a scope. A change must then be safe under both readings. */
+  /** Whether nothing may be set at a scope. A change must then be safe in every combination. */
   readonly mayBeInherited: (key: ScopeKey) => boolean
   readonly people: People
   /** Groups whose members are not known: anybody may be in one of them. */
@@ -141,11 +141,11 @@ function blockerFinder(inputs: WaveInputs): (change: Pending, admitted: Changes)
     const chain = [person.key, ...person.groups, TEAM_KEY]
     const others = chain.flatMap((key) => (key === change.key ? [] : (pending.get(key) ?? [])))
     const [first] = others
-    // No other change on the person's chain is pending: the result is exactly what the person is to get, under either reading.
+    // No other change on the person's chain is pending: the result is exactly what the person is to get, under every reading.
     if (!first) return undefined
     const ancestors = others.filter((one) => (change.key === person.key || one.key === TEAM_KEY) && !one.isHeld && !one.isRefused)
     const concurrent = others.filter(({ key }) => admitted.has(key))
-    for (const limits of limitsOf(person, chain.some(start.mayBeInherited))) {
+    for (const limits of limitsOf(person, chain)) {
       for (const written of subsets(concurrent)) {
         written.set(change.key, change)
         const ancestor = ancestorToWaitFor(person, limits, written, { pending, ancestors })
@@ -169,17 +169,19 @@ function blockerFinder(inputs: WaveInputs): (change: Pending, admitted: Changes)
   }
 }
 
-/** The limits of each person; two sets where scopes on the chain may have nothing set. */
+/** The limits of each person; one set for each combination of scopes on the chain that may have nothing set. */
 function limitsReader(
   inputs: WaveInputs,
   start: PlanStart,
   pending: Changes,
-): (person: CountedPerson, isOpen: boolean) => readonly Limits[] {
+): (person: CountedPerson, chain: readonly ScopeKey[]) => readonly Limits[] {
   const accepted = byScope(inputs.pending.filter(({ isRefused }) => !isRefused))
   const known = new Map<CountedPerson, readonly Limits[]>()
-  const limitsOf = (person: CountedPerson, isSet: boolean): Limits => {
-    const read = (caps: CapAt, mayBeUnset: (key: ScopeKey) => boolean): CapAt =>
-      isSet ? caps : (key) => (mayBeUnset(key) ? 'none' : caps(key))
+  const limitsOf = (person: CountedPerson, unset: readonly ScopeKey[]): Limits => {
+    const read =
+      (caps: CapAt, mayBeUnset: (key: ScopeKey) => boolean): CapAt =>
+      (key) =>
+        unset.includes(key) && mayBeUnset(key) ? 'none' : caps(key)
     const caps = read(inputs.caps, inputs.mayBeInherited)
     const startCaps = read(start.caps, start.mayBeInherited)
     const before = inForce(person, startCaps)
@@ -193,8 +195,8 @@ function limitsReader(
       mayBeUncapped: before === 'none' || end === 'none',
     }
   }
-  return (person, isOpen) => {
-    const limits = known.get(person) ?? [limitsOf(person, true), ...(isOpen ? [limitsOf(person, false)] : [])]
+  return (person, chain) => {
+    const limits = known.get(person) ?? combinations(chain.filter(start.mayBeInherited)).map((unset) => limitsOf(person, unset))
     known.set(person, limits)
     return limits
   }
@@ -238,15 +240,10 @@ const inForce = (person: CountedPerson, caps: CapAt): Observed => effectiveCap(p
 
 const amountOf = (cap: Observed): number => (typeof cap === 'number' ? cap : UNLIMITED)
 
-/** Up to so many unlisted groups are tried in every combination; beyond, each alone and all together. */
-const MOST_UNLISTED = 4
-
 /** Each person as listed, and as a possible member of the unlisted groups. */
 function possibleMemberships({ unlisted = new Set() }: WaveInputs): (people: readonly CountedPerson[]) => readonly CountedPerson[] {
   if (unlisted.size === 0) return (people) => people
-  const groups = [...unlisted]
-  const single = groups.map((group) => [group])
-  const more = groups.length > MOST_UNLISTED ? [[], ...single, groups] : combinations(groups)
+  const more = combinations([...unlisted])
   const known = new Map<CountedPerson, readonly CountedPerson[]>()
   const inEach = (person: CountedPerson): readonly CountedPerson[] => {
     const all = known.get(person) ?? more.map((one) => ({ ...person, groups: [...person.groups, ...one] }))
@@ -256,8 +253,13 @@ function possibleMemberships({ unlisted = new Set() }: WaveInputs): (people: rea
   return (people) => people.flatMap(inEach)
 }
 
+/** Up to so many scopes of which each may or may not count are tried in every combination; beyond, each alone and all together. */
+const MOST_OPEN = 4
+
 const combinations = <T>(all: readonly T[]): readonly (readonly T[])[] =>
-  Array.from({ length: 2 ** all.length }, (_, bits) => all.filter((_one, index) => (bits >> index) % 2 === 1))
+  all.length > MOST_OPEN
+    ? [[], ...all.map((one) => [one]), all]
+    : Array.from({ length: 2 ** all.length }, (_, bits) => all.filter((_one, index) => (bits >> index) % 2 === 1))
 
 /** The people whose cap in force a group's or person's cap may decide. */
 function peopleUnder(key: ScopeKey, { people, unlisted }: WaveInputs): readonly CountedPerson[] {
