@@ -1,5 +1,6 @@
 // A running workspace: its loop runs on a clock that the test moves, with a real sandbox.
 import { onTestFinished } from 'vitest'
+import type { Approval } from '../../src/core/model/change.ts'
 import type { PolicyStatus } from '../../src/core/model/events.ts'
 import { type Loop, startLoop } from '../../src/daemon/schedule/loop.ts'
 import type { Transport } from '../../src/ports.ts'
@@ -71,8 +72,12 @@ export async function living(options: WorldOptions = {}): Promise<Living> {
 
 /** p001 … by number. */
 export const person = (number: number): string => `p${String(number).padStart(3, '0')}`
-export const capsOf = (count: number, cap = 1000): Record<string, number> =>
-  Object.fromEntries(Array.from({ length: count }, (_, index) => [person(index + 1), cap]))
+export const capsOf = (count: number, cap = 1000, from = 1): Record<string, number> =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [person(from + index), cap]))
+
+/** As by a command. */
+export const approve = (one: World, id = '', more: Partial<Approval> = {}): void =>
+  one.ledger.saveApproval({ id, via: 'command', approvedAt: one.clock.now(), state: 'pending', released: [], ...more })
 
 /** Lets time pass until a condition holds; returns how long that took. */
 export async function passUntil(one: World, isTrue: () => boolean, mostMs: number, stepMs = 50): Promise<number> {

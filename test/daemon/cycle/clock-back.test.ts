@@ -1,33 +1,10 @@
 // A wall clock that was a month ahead and is set back: whatever it dated still ends in time.
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
-import type { Operation } from '../../../src/core/model/observed.ts'
-import type { Transport } from '../../../src/ports.ts'
 import { DAY, HOUR } from '../../support/declare.ts'
-import { MINUTE } from '../../support/living.ts'
+import { answering, type Match, reads, writes } from '../../support/faults.ts'
+import { approve, capsOf, MINUTE, person } from '../../support/living.ts'
 import { testWorld, type WorldOptions } from '../../support/world.ts'
-
-const person = (number: number): string => `p${String(number).padStart(3, '0')}`
-const capsOf = (count: number, cap: number): Record<string, number> =>
-  Object.fromEntries(Array.from({ length: count }, (_, index) => [person(index + 1), cap]))
-
-/** Fails one operation on p001 with this status while `is` says so. */
-const failing =
-  (bad: { is: boolean }, failed: Operation, status: number) =>
-  (inner: Transport): Transport => ({
-    send: async (operation, body, options) =>
-      bad.is && operation === failed && String(body['user_email']).startsWith('p001')
-        ? { status, headers: {}, body: '{"error":"no"}' }
-        : inner.send(operation, body, options),
-  })
-
-/** Answers an operation with 500 while `is` says so. */
-const without =
-  (bad: { is: boolean }, failed: Operation) =>
-  (inner: Transport): Transport => ({
-    send: async (operation, body, options) =>
-      bad.is && operation === failed ? { status: 500, headers: {}, body: '{"error":"no"}' } : inner.send(operation, body, options),
-  })
 
 describe.each([
   ['was never ahead', 0],
@@ -60,12 +37,12 @@ describe.each([
   })
 
   test('a refused scope is tried again after a day', async () => {
-    const bad = { is: true }
-    const one = await testWorld({ people: 10, wrapTransport: failing(bad, 'UsageConfig', 400) })
+    const bad = { broken: true }
+    const one = await testWorld({ people: 10, wrapTransport: answering(writes('p001'), 400, bad) })
     await one.cycle({ caps: { team: 100 } })
     one.clock.jumpWall(ahead)
     await one.cycle({ caps: { team: 100, p001: 700, p002: 700, p003: 700 } })
-    bad.is = false
+    bad.broken = false
     one.clock.jumpWall(-ahead)
     await one.clock.pass(2 * DAY)
     await one.cycle()
@@ -78,8 +55,7 @@ describe.each([
     one.clock.jumpWall(ahead)
     const { planned } = await one.cycle({ caps: { team: 100, p001: 600 }, protect: ['p001'] })
     one.restart({ mode: 'audit' })
-    const id = planned.plan.holds[0]?.id ?? ''
-    one.ledger.saveApproval({ id, via: 'command', approvedAt: one.clock.now(), state: 'pending', released: [] })
+    approve(one, planned.plan.holds[0]?.id)
     one.clock.jumpWall(-ahead)
     await one.clock.pass(15 * DAY)
     one.restart({ mode: 'enforce' })
@@ -88,14 +64,14 @@ describe.each([
   })
 
   test('a person who cannot be read defers a team write for a day', async () => {
-    const bad = { is: false }
+    const bad = { broken: false }
     const one = await testWorld({
       people: 10,
-      wrapTransport: failing(bad, 'GetUsageConfig', 500),
+      wrapTransport: answering(reads('p001'), 500, bad),
       config: { guards: { ...DEFAULT_GUARDS, maxAffected: 'off', maxLowered: 'off', readQuality: 'off' } },
     })
     await one.cycle({ caps: { team: 1000 } })
-    bad.is = true
+    bad.broken = true
     one.clock.jumpWall(ahead)
     await one.cycle({ caps: { team: 1000, p001: 700 } })
     one.clock.jumpWall(-ahead)
@@ -124,28 +100,28 @@ describe.each([
   })
 
   /** Read by the clock of then, and not any more. */
-  const unreadForADay = async (operation: Operation, more: WorldOptions = {}) => {
-    const bad = { is: false }
-    const one = await testWorld({ people: 10, ...more, wrapTransport: without(bad, operation) })
+  const unreadForADay = async (match: Match, more: WorldOptions = {}) => {
+    const bad = { broken: false }
+    const one = await testWorld({ people: 10, ...more, wrapTransport: answering(match, 500, bad) })
     one.clock.jumpWall(ahead)
     await one.cycle({ caps: { team: 500 } })
-    bad.is = true
+    bad.broken = true
     one.clock.jumpWall(-ahead)
     await one.clock.pass(1.1 * DAY)
     return { one, bad }
   }
 
   test('a roster that cannot be read any more serves for a day at most', async () => {
-    const { one, bad } = await unreadForADay('UserPageAnalytics')
+    const { one, bad } = await unreadForADay((operation) => operation === 'UserPageAnalytics')
     await one.cycle({ caps: { team: 600 } })
     expect(one.caps()['team']).toBe(500)
-    bad.is = false
+    bad.broken = false
     await one.cycle()
     expect(one.caps()['team']).toBe(600)
   })
 
   test('a balance that cannot be read any more counts for a day at most', async () => {
-    const { one } = await unreadForADay('GetTeamCreditBalance', { addOn: 10 })
+    const { one } = await unreadForADay((operation) => operation === 'GetTeamCreditBalance', { addOn: 10 })
     await one.cycle({ caps: { team: 600 } })
     expect(one.caps()['team']).toBe(600)
   })

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { MINUTE_MS } from '../../../src/core/model/units.ts'
-import type { Transport } from '../../../src/ports.ts'
 import { email, scope } from '../../support/declare.ts'
+import { answering, writes } from '../../support/faults.ts'
 import { type Declared, testWorld, type WorldOptions } from '../../support/world.ts'
 
 const COPIED: WorldOptions = {
@@ -66,13 +66,7 @@ test('a team write whose repairs were not in the agreed plan is left out, and ov
 })
 
 test('a team write goes out over a person whose cap the service has refused, because no plan repairs that', async () => {
-  const wrapTransport = (inner: Transport): Transport => ({
-    send: async (operation, body, options) =>
-      operation === 'UsageConfig' && body['user_email'] === email('ada')
-        ? { status: 400, headers: {}, body: JSON.stringify({ error: 'invalid cap' }) }
-        : inner.send(operation, body, options),
-  })
-  const one = await testWorld({ ...COPIED, wrapTransport })
+  const one = await testWorld({ ...COPIED, wrapTransport: answering(writes('ada'), 400) })
   await one.cycle({ caps: { team: 500, ada: 4000, bob: 900 } })
   expect(one.ledger.quarantined()).toMatchObject([{ scope: { email: email('ada') } }])
   const edited: Declared = { caps: { team: 600, ada: 4000, bob: 900 } }

@@ -1,15 +1,10 @@
 // Approvals from end to end: they release the changes that were shown and no others.
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
-import { DAY, email, short } from '../../support/declare.ts'
+import { DAY, short } from '../../support/declare.ts'
+import { answering, writes } from '../../support/faults.ts'
+import { approve, capsOf, person } from '../../support/living.ts'
 import { type Declared, testWorld, type World } from '../../support/world.ts'
-
-const person = (number: number): string => `p${String(number).padStart(3, '0')}`
-const capsOf = (count: number, cap: number): Record<string, number> =>
-  Object.fromEntries(Array.from({ length: count }, (_, index) => [person(index + 1), cap]))
-
-const approve = (one: World, id: string): void =>
-  one.ledger.saveApproval({ id, via: 'command', approvedAt: one.clock.now(), state: 'pending', released: [] })
 
 const COPIES = { capSemantics: 'fan-out' } as const
 const COPIED = { capSemantics: 'copied' } as const
@@ -22,7 +17,7 @@ describe('an approval', () => {
     const one = await testWorld({ people: 8, switches: { capReads: 'inherited', ...COPIES }, config: { capReads: 'inherited', ...COPIED } })
     await one.cycle({ caps: { team: 50 } })
     const { planned } = await one.cycle({ caps: { p001: 50 } })
-    approve(one, planned.plan.holds.find(({ people }) => people === 7)?.id ?? '')
+    approve(one, planned.plan.holds.find(({ people }) => people === 7)?.id)
     await one.cycle()
     expect(one.caps()).toEqual({ team: 50, p001: 50 })
     await one.cycle()
@@ -80,23 +75,15 @@ describe('an approval', () => {
   })
 
   test('releases a change as it was shown, and not from a foreign value since', async () => {
-    const storm = { is: false }
-    const one = await testWorld({
-      people: 20,
-      wrapTransport: (inner) => ({
-        send: async (operation, body, options) =>
-          storm.is && operation === 'UsageConfig' && body['user_email'] === email('p001')
-            ? { status: 503, headers: {}, body: '{"error":"no"}' }
-            : inner.send(operation, body, options),
-      }),
-    })
+    const storm = { broken: false }
+    const one = await testWorld({ people: 20, wrapTransport: answering(writes('p001'), 503, storm) })
     await one.cycle({ caps: { team: 500, ...capsOf(5, 1000) } })
     const lowered: Declared = { caps: { team: 500, ...capsOf(5, 900) } }
     approve(one, holdOf(await one.cycle(lowered)))
-    storm.is = true
+    storm.broken = true
     await one.cycle()
     expect(one.caps()).toMatchObject({ p001: 1000, p002: 900 })
-    storm.is = false
+    storm.broken = false
     one.foreign('p001', 60_000)
     const { planned } = await one.cycle({ ...lowered, protect: ['p001'] })
     expect(planned.plan.holds).toMatchObject([{ guards: ['protected'] }])
@@ -181,7 +168,7 @@ describe('an approval', () => {
     const { planned } = await one.cycle({ caps: { team: 200, ...others } })
     const [team, clears] = planned.plan.holds
     expect([team?.guards, clears?.guards]).toEqual([['maxRaise'], ['maxAffected', 'maxLowered']])
-    approve(one, team?.id ?? '')
+    approve(one, team?.id)
     for (let round = 0; round < 3; round += 1) {
       const { after: then } = await one.cycle()
       expect(then.plan.holds).toMatchObject([
@@ -190,7 +177,7 @@ describe('an approval', () => {
       await one.clock.pass(DAY / 4)
     }
     expect(one.caps()).toEqual({ team: 200, ...others, ...capsOf(6, 200) })
-    approve(one, clears?.id ?? '')
+    approve(one, clears?.id)
     await one.cycle()
     expect(one.caps()).toEqual({ team: 200, ...others })
   })
@@ -259,7 +246,7 @@ describe('releasing one hold leaves the other as it is', () => {
     const { planned } = await one.cycle(declared)
     expect(planned.plan.holds.map((hold) => hold.guards)).toEqual(guards)
     const [first, second] = planned.plan.holds
-    approve(one, first?.id ?? '')
+    approve(one, first?.id)
     expect((await one.cycle()).after.plan.holds).toMatchObject([{ id: second?.id }])
     return second?.id
   }
@@ -274,7 +261,7 @@ describe('releasing one hold leaves the other as it is', () => {
     const [a, b] = first.planned.plan.holds
     expect([a?.guards, b?.guards]).toEqual([['maxAffected', 'maxLowered'], ['maxAffected']])
     await one.clock.pass(DAY - 600_000)
-    approve(one, a?.id ?? '')
+    approve(one, a?.id)
     await one.cycle()
     await one.clock.pass(900_000)
     expect((await one.cycle()).after.plan.holds).toMatchObject([{ id: b?.id }])

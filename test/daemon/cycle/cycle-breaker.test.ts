@@ -2,31 +2,25 @@
 import { describe, expect, test } from 'vitest'
 import type { Transport } from '../../../src/ports.ts'
 import { email, HOUR } from '../../support/declare.ts'
+import { answering, answerOf, either, type Fault, writes } from '../../support/faults.ts'
 import { capsOf, live, living, MINUTE, passUntil, person } from '../../support/living.ts'
 import { SETTINGS, testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
-interface Fault {
-  broken: boolean
+interface Outage extends Fault {
   readonly status?: number
   /** Only these people's writes. */
-  readonly people?: readonly string[] | undefined
+  people?: readonly string[]
 }
 
-const failing =
-  (fault: Fault) =>
-  (inner: Transport): Transport => ({
-    send: async (operation, body, options) => {
-      const isMeant = fault.people === undefined || fault.people.some((name) => body['user_email'] === email(name))
-      if (!fault.broken || operation !== 'UsageConfig' || !isMeant) return inner.send(operation, body, options)
-      return {
-        status: fault.status ?? 500,
-        headers: {},
-        body: JSON.stringify({ error: fault.status === 404 ? 'invalid user e-mail' : 'no' }),
-      }
-    },
-  })
+const failing = (fault: Outage) =>
+  answering(
+    (...asked) => (fault.people ? either(...fault.people.map(writes)) : writes())(...asked),
+    fault.status ?? 500,
+    fault,
+    fault.status === 404 ? '{"error":"invalid user e-mail"}' : undefined,
+  )
 
-const world = (fault: Fault, more: WorldOptions = {}) =>
+const world = (fault: Outage, more: WorldOptions = {}) =>
   testWorld({ people: 20, wrapTransport: failing(fault), config: { rate: { concurrency: 1 } }, ...more })
 
 const failures = async (one: World): Promise<number> => (await one.ledger.history()).filter(({ result }) => result === 'failed').length
@@ -109,7 +103,7 @@ describe('writes that fail for a shared cause', () => {
   })
 
   test.each([10])('%i failing raises do not block lowerings for good, though raises go first', async (many) => {
-    const fault = { broken: false, people: Array.from({ length: many }, (_, index) => person(index + 1)) }
+    const fault = { broken: false, people: Object.keys(capsOf(many)) }
     const one = await world(fault)
     await one.cycle({ caps: capsOf(20, 100) })
     fault.broken = true
@@ -123,7 +117,7 @@ describe('writes that fail for a shared cause', () => {
   })
 
   test('the oldest failure is tried first, whether a raise or a lowering', async () => {
-    const fault = { broken: false, people: undefined as readonly string[] | undefined }
+    const fault: Outage = { broken: false }
     const one = await world(fault)
     await one.cycle({ caps: capsOf(20, 100) })
     fault.broken = true
@@ -132,7 +126,7 @@ describe('writes that fail for a shared cause', () => {
       await one.cycle({ caps: { ...capsOf(20, 100), ...capsOf(6, 110), ...lowered } })
       await one.clock.pass(5 * MINUTE)
       // Half way, all but some raises go through.
-      if (minute === 2 * 60) fault.people = Array.from({ length: 6 }, (_, index) => person(index + 1))
+      if (minute === 2 * 60) fault.people = Object.keys(capsOf(6))
     }
     expect(Object.keys(lowered).map((name) => one.caps()[name])).toEqual([90, 90, 90])
   })
@@ -199,7 +193,7 @@ describe('writes that are turned down', () => {
   })
 
   test.each([3, 12])('%i of them and nothing else: foreign changes elsewhere are still reverted', async (refused) => {
-    const people = Array.from({ length: refused }, (_, index) => person(index + 1))
+    const people = Object.keys(capsOf(refused))
     const fault = { broken: true, status: 400, people }
     const one = await world(fault)
     await one.cycle({ caps: { team: 500, [person(20)]: 700 } })
@@ -232,7 +226,7 @@ describe('writes that are turned down', () => {
   })
 
   test('so many that they stop the writes, and good ones behind them: those go first when it is time', async () => {
-    const fault = { broken: true, status: 400, people: Array.from({ length: 12 }, (_, index) => person(index + 1)) }
+    const fault = { broken: true, status: 400, people: Object.keys(capsOf(12)) }
     const one = await world(fault)
     await one.cycle({ caps: capsOf(20) })
     expect(one.caps()).toEqual({})
@@ -278,9 +272,9 @@ describe('a running workspace', () => {
     const wrapTransport = (inner: Transport): Transport => ({
       async send(operation, body, options) {
         if (operation !== 'UsageConfig') return inner.send(operation, body, options)
-        if (isDown) return { status: 503, headers: {}, body: '{"error":"down"}' }
+        if (isDown) return answerOf(503)
         const isBad = body['user_email'] === email('p001')
-        return isBad ? { status: 400, headers: {}, body: '{"error":"no"}' } : inner.send(operation, body, options)
+        return isBad ? answerOf(400) : inner.send(operation, body, options)
       },
     })
     const guards = { ...SETTINGS.guards, maxAffected: 'off', maxLowered: 'off' } as const
@@ -320,7 +314,7 @@ describe('a running workspace', () => {
 })
 
 test('caps that our own team write overwrote are restored as soon as a write succeeds, whatever the breaker says', async () => {
-  const names = Array.from({ length: 8 }, (_, index) => person(index + 1))
+  const names = Object.keys(capsOf(8))
   const fault = { broken: false, people: names }
   const own = capsOf(8, 2000)
   const one = await world(fault, { switches: { capSemantics: 'fan-out' }, config: { capSemantics: 'copied', rate: { concurrency: 1 } } })

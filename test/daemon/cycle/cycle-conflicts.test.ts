@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { HOUR } from '../../support/declare.ts'
+import { answering, listings, type Match } from '../../support/faults.ts'
 import { testWorld } from '../../support/world.ts'
 
 const COMPANY = { people: 20, groups: { a: ['p001', 'p002'], b: ['p002'] } }
@@ -42,43 +43,28 @@ describe('a cap of the conflict rule', () => {
   })
 
   test('is not kept any longer by a clear that failed', async () => {
-    const storm = { is: false }
-    const one = await testWorld({
-      ...COMPANY,
-      wrapTransport: (inner) => ({
-        send: async (operation, body, options) =>
-          storm.is && operation === 'UsageConfig' && 'clear_add_on_credit_cap' in body
-            ? { status: 503, headers: {}, body: '{"error":"no"}' }
-            : inner.send(operation, body, options),
-      }),
-    })
+    const storm = { broken: false }
+    const isClear: Match = (_, body) => 'clear_add_on_credit_cap' in body
+    const one = await testWorld({ ...COMPANY, wrapTransport: answering(isClear, 503, storm) })
     await one.cycle({ ...CONFLICT, caps: { ...CONFLICT.caps, 'group:c': 100 } })
-    storm.is = true
+    storm.broken = true
     await one.cycle({ ...CONFLICT, caps: { 'group:a': 1500, 'group:b': 1500, 'group:c': 100 } })
-    storm.is = false
+    storm.broken = false
     await one.clock.pass(HOUR)
     const outcome = await one.cycle(undefined, { usage: false })
     expect([outcome.result, one.caps()['p002']]).toEqual(['success', undefined])
   })
 
   test('stays while one of the groups cannot be read', async () => {
-    const storm = { is: false }
-    const one = await testWorld({
-      ...COMPANY,
-      wrapTransport: (inner) => ({
-        send: async (operation, body, options) =>
-          storm.is && body['group_name'] === 'B'
-            ? { status: 503, headers: {}, body: '{"error":"no"}' }
-            : inner.send(operation, body, options),
-      }),
-    })
+    const storm = { broken: false }
+    const one = await testWorld({ ...COMPANY, wrapTransport: answering(listings('B'), 503, storm) })
     await one.cycle(CONFLICT)
     one.setMembers('b', [])
     await one.cycle()
-    storm.is = true
+    storm.broken = true
     await one.cycle()
     expect(one.caps()['p002']).toBe(1500)
-    storm.is = false
+    storm.broken = false
     await one.clock.pass(HOUR)
     await one.cycle()
     expect(one.caps()['p002']).toBeUndefined()

@@ -4,8 +4,9 @@ import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { HOUR_MS } from '../../../src/core/model/units.ts'
 import { seenIn } from '../../../src/daemon/cycle/read.ts'
-import type { Transport } from '../../../src/ports.ts'
 import { email, scope } from '../../support/declare.ts'
+import { answering, cutShort, reads, writes } from '../../support/faults.ts'
+import { approve } from '../../support/living.ts'
 import { type Declared, testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
 const COMPANY: WorldOptions = {
@@ -77,16 +78,11 @@ describe('capSemantics: copied', () => {
   })
 
   test('a focused cycle succeeds only if all descendants that its write may have moved could be read', async () => {
-    const away = new Set<string>()
-    const wrapTransport = (inner: Transport): Transport => ({
-      send: async (operation, body, options) =>
-        operation === 'GetUsageConfig' && away.has(String(body['user_email']))
-          ? { kind: 'network', message: 'connection refused' }
-          : inner.send(operation, body, options),
-    })
+    const away = { broken: false }
+    const wrapTransport = answering(reads('ada'), 503, away)
     const one = await testWorld({ ...COMPANY, switches: COPIES, config: { capSemantics: 'copied' }, wrapTransport })
     await one.cycle(POLICY)
-    away.add(email('ada'))
+    away.broken = true
     const focus = new Set([scopeKey(scope('team'))])
     const report = await one.cycle({ caps: { ...POLICY.caps, team: 600 } }, { focus })
     expect(report).toMatchObject({ result: 'partial', message: expect.stringContaining(email('ada')) })
@@ -146,8 +142,7 @@ describe('capSemantics: copied', () => {
     expect(result).toBe('held')
     expect(one.inForce()).toMatchObject({ q10: 500, q19: 500, q20: 2000 })
     expect(one.caps()).toMatchObject({ team: 1000, 'group:a': 500 })
-    const ids = planned.plan.holds.map((hold) => hold.id)
-    for (const id of ids) one.ledger.saveApproval({ id, via: 'command', approvedAt: one.clock.now(), state: 'pending', released: [] })
+    for (const { id } of planned.plan.holds) approve(one, id)
     await one.cycle()
     expect(one.caps()).toMatchObject({ team: 2000, 'group:a': 400, q10: 400, q20: 2000 })
   })
@@ -155,11 +150,8 @@ describe('capSemantics: copied', () => {
   test('a crash between the team’s write and its repairs is repaired by the next start, without a foreign change', async () => {
     const one = await testWorld({ ...COMPANY, switches: COPIES, config: { capSemantics: 'copied' } })
     await one.cycle(POLICY)
-    const stop = new AbortController()
-    one.onCall = ({ operation }) => void (operation === 'UsageConfig' && stop.abort(new Error('killed')))
-    await one.cycle({ caps: { ...POLICY.caps, team: 600 } }, { stop: stop.signal, leaving: () => stop.signal.aborted })
+    await cutShort(one, writes(), { caps: { ...POLICY.caps, team: 600 } }, { dies: true })
     expect(one.ledger.openIntents()).toHaveLength(1)
-    one.onCall = undefined
     one.restart()
     one.forget()
     await one.cycle()
@@ -171,12 +163,9 @@ describe('capSemantics: copied', () => {
     const one = await testWorld({ ...COMPANY, switches: COPIES, config: { capSemantics: 'copied' } })
     await one.cycle(POLICY)
     const since = one.clock.now()
-    const stop = new AbortController()
-    one.onCall = ({ operation }) => void (operation === 'UsageConfig' && stop.abort(new Error('the policy changed')))
     await one.clock.pass(1)
-    const { applied } = await one.cycle({ caps: { ...POLICY.caps, team: 600 } }, { stop: stop.signal })
+    const { applied } = await cutShort(one, writes(), { caps: { ...POLICY.caps, team: 600 } })
     expect(applied?.interrupted).toBe('stopped')
-    one.onCall = undefined
     one.forget()
     await one.cycle(undefined, { readSince: since })
     expect(one.inForce()).toEqual({ ...RESOLVED, eve: 600, fay: 600 })
@@ -286,12 +275,7 @@ describe('copying is seen in the next cycle', () => {
   const interrupted = async (leaving: boolean) => {
     const one = await testWorld({ people: ['ada', 'bob'], switches: COPIES })
     await one.cycle({ caps: { ada: 4000 } })
-    const stop = new AbortController()
-    one.onCall = ({ operation, body }) => {
-      if (operation === 'UsageConfig' && body['team_level'] === true) stop.abort(new Error('the policy changed'))
-    }
-    await one.cycle(asked, { stop: stop.signal, leaving: () => leaving })
-    one.onCall = undefined
+    await cutShort(one, writes('team'), asked, { dies: leaving })
     return one
   }
 
@@ -312,12 +296,7 @@ describe('copying is seen in the next cycle', () => {
   test('but not from a value that we wrote there ourselves since', async () => {
     const one = await testWorld({ people: ['ada', 'bob'] })
     await one.cycle({ caps: { ada: 4000 } })
-    const stop = new AbortController()
-    one.onCall = ({ operation, body }) => {
-      if (operation === 'UsageConfig' && body['team_level'] === true) stop.abort(new Error('the policy changed'))
-    }
-    await one.cycle(asked, { stop: stop.signal })
-    one.onCall = undefined
+    await cutShort(one, writes('team'), asked)
     await one.clock.pass(60_000)
     await one.cycle({ caps: { ada: 500, team: 500 } })
     await one.cycle()
@@ -355,12 +334,7 @@ describe('the members of two groups of one plan', () => {
   })
 
   test('a group does not fall below a member whose own cap was to be set first, and could not be', async () => {
-    const wrapTransport = (inner: Transport): Transport => ({
-      send: async (operation, body, options) =>
-        operation === 'UsageConfig' && body['user_email'] === email('ada')
-          ? { status: 500, headers: {}, body: '{"error":"try again"}' }
-          : inner.send(operation, body, options),
-    })
+    const wrapTransport = answering(writes('ada'), 500)
     const inherited = { switches: { capReads: 'inherited' }, config: { capReads: 'inherited' } } as const
     const one = await testWorld({ people: ['ada', 'bob'], groups: { a: ['ada'] }, ...inherited, wrapTransport })
     await one.cycle({ caps: { 'group:a': 800, bob: 50 } })

@@ -2,50 +2,19 @@
 // inherited cap; and an interrupted plan for as long as it is open.
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
-import { DAY, email, HOUR, scope } from '../../support/declare.ts'
+import { DAY, HOUR, scope } from '../../support/declare.ts'
+import { answering, cutShort, type Fault, listings, type Match, reads, writes } from '../../support/faults.ts'
+import { approve, capsOf } from '../../support/living.ts'
 import { type Declared, testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
-const person = (number: number): string => `p${String(number).padStart(3, '0')}`
-const capsOf = (count: number, cap: number, from = 1): Record<string, number> =>
-  Object.fromEntries(Array.from({ length: count }, (_, index) => [person(from + index), cap]))
 const names = (count: number, from = 1): string[] => Object.keys(capsOf(count, 0, from))
 const holds = ({ planned }: Awaited<ReturnType<World['cycle']>>): string[] => planned.plan.holds.map((hold) => hold.guards.join('+'))
 const uncapped = (one: World): number => Object.values(one.inForce()).filter((cap) => cap === 'none').length
 
-type Body = Readonly<Record<string, unknown>>
-
-/** A world in which matching requests fail while `broken` is on. */
-async function breakable(
-  options: WorldOptions,
-  match: (operation: string, body: Body) => boolean,
-  status = 503,
-): Promise<{ one: World; storm: { broken: boolean } }> {
+/** A world in which matching requests fail while the storm lasts. */
+async function breakable(options: WorldOptions, match: Match, status = 503): Promise<{ one: World; storm: Fault }> {
   const storm = { broken: false }
-  const one = await testWorld({
-    ...options,
-    wrapTransport: (inner) => ({
-      send: async (operation, body, more) =>
-        storm.broken && match(operation, body)
-          ? { status, headers: {}, body: status === 200 ? '{}' : '{"error":"no"}' }
-          : inner.send(operation, body, more),
-    }),
-  })
-  return { one, storm }
-}
-
-const isRead = (operation: string): boolean => operation === 'GetUsageConfig'
-
-/** Kills the process after so many writes of this cycle. */
-async function killedAfter(writes: number, one: World, declared: Declared): Promise<void> {
-  const stop = new AbortController()
-  let sent = 0
-  one.onCall = ({ operation }) => {
-    if (operation !== 'UsageConfig') return
-    sent += 1
-    if (sent === writes) stop.abort(new Error('killed'))
-  }
-  await one.cycle(declared, { stop: stop.signal, leaving: () => stop.signal.aborted })
-  one.onCall = undefined
+  return { one: await testWorld({ ...options, wrapTransport: answering(match, status, storm) }), storm }
 }
 
 const SLOW = { rate: { concurrency: 1 } }
@@ -72,7 +41,7 @@ describe('changes that are not written do not count', () => {
   })
 
   test('a focused cycle does not rely on a team cap outside its focus', async () => {
-    const { one, storm } = await breakable({ people: 40 }, (operation, body) => operation === 'UsageConfig' && body['team_level'] === true)
+    const { one, storm } = await breakable({ people: 40 }, writes('team'))
     await one.cycle({ caps: capsOf(20, 400) })
     storm.broken = true
     await one.cycle({ caps: { team: 500, ...capsOf(20, 400) } })
@@ -113,10 +82,7 @@ describe('changes that are not written do not count', () => {
 
 describe('people whose scopes cannot be read', () => {
   test('a group whose members were never listed is not written', async () => {
-    const { one, storm } = await breakable(
-      { people: 40, groups: { g: names(36) } },
-      (operation, body) => operation === 'UserPageAnalytics' && body['group_name'] !== undefined,
-    )
+    const { one, storm } = await breakable({ people: 40, groups: { g: names(36) } }, listings())
     await one.cycle({ caps: { team: 5000 } })
     storm.broken = true
     const report = await one.cycle({ caps: { team: 5000, 'group:g': 1 } })
@@ -129,15 +95,11 @@ describe('people whose scopes cannot be read', () => {
   })
 
   test('a dropped group whose members were never listed keeps its cap while the cap that they would inherit is held', async () => {
-    const { one, storm } = await breakable(
-      { people: 40, groups: { g: names(6) } },
-      (operation, body) => operation === 'UserPageAnalytics' && body['group_name'] !== undefined,
-    )
+    const { one, storm } = await breakable({ people: 40, groups: { g: names(6) } }, listings())
     await one.cycle({ caps: { team: 100 } })
     storm.broken = true
     const { planned } = await one.cycle({ caps: { team: 100, 'group:g': 4000 } })
-    const [hold] = planned.plan.holds
-    one.ledger.saveApproval({ id: hold?.id ?? '', via: 'command', approvedAt: one.clock.now(), state: 'pending', released: [] })
+    approve(one, planned.plan.holds[0]?.id)
     await one.cycle()
     expect(one.caps()).toEqual({ team: 100, 'group:g': 4000 })
     const report = await one.cycle({ caps: { team: 'none' } })
@@ -146,10 +108,7 @@ describe('people whose scopes cannot be read', () => {
   })
 
   test('members of a group whose cap cannot be read count with the team', async () => {
-    const { one, storm } = await breakable(
-      { people: 40, groups: { g: names(36) } },
-      (operation, body) => isRead(operation) && body['group_id'] !== undefined,
-    )
+    const { one, storm } = await breakable({ people: 40, groups: { g: names(36) } }, reads('group:g'))
     await one.cycle({ caps: { team: 5000, 'group:g': 'none' }, protect: ['p001'] })
     storm.broken = true
     const report = await one.cycle({ caps: { team: 5, 'group:g': 'none' }, protect: ['p001'] })
@@ -158,7 +117,7 @@ describe('people whose scopes cannot be read', () => {
   })
 
   test('a protected person whose cap cannot be read is not lowered with the team', async () => {
-    const { one, storm } = await breakable({ people: 3 }, (operation, body) => isRead(operation) && body['user_email'] === email('p001'))
+    const { one, storm } = await breakable({ people: 3 }, reads('p001'))
     await one.cycle({ caps: { team: 5000, p001: 'none' }, protect: ['p001'] })
     storm.broken = true
     expect(holds(await one.cycle({ caps: { team: 5, p001: 'none' }, protect: ['p001'] }))).toEqual(['protected'])
@@ -202,10 +161,10 @@ describe('people whose scopes cannot be read', () => {
 
 describe('an interrupted plan', () => {
   /** Forty people at 1000 of a hundred, fifteen of whom go to 900, which is the limit; killed on the way. */
-  async function interrupted(writes: number, match: (operation: string, body: Body) => boolean = () => false) {
+  async function interrupted(after: number, match: Match = () => false) {
     const { one, storm } = await breakable({ people: 100, config: SLOW }, match, 400)
     await one.cycle({ caps: capsOf(40, 1000) })
-    await killedAfter(writes, one, { caps: { ...capsOf(40, 1000), ...capsOf(15, 900) } })
+    await cutShort(one, writes(), { caps: { ...capsOf(40, 1000), ...capsOf(15, 900) } }, { after, dies: true })
     one.restart(SLOW)
     return { one, storm, more: { caps: { ...capsOf(40, 1000), ...capsOf(15, 900), ...capsOf(10, 900, 21) } } }
   }
@@ -216,7 +175,7 @@ describe('an interrupted plan', () => {
   })
 
   test('is counted until its rest could be read', async () => {
-    const { one, storm, more } = await interrupted(15, (operation, body) => isRead(operation) && /p02|p03/.test(String(body['user_email'])))
+    const { one, storm, more } = await interrupted(15, (...asked) => reads()(...asked) && /p02|p03/.test(String(asked[1]['user_email'])))
     storm.broken = true
     await one.cycle(more)
     storm.broken = false
@@ -243,7 +202,7 @@ describe('an interrupted plan', () => {
   test('does not make a lowering of a protected person look like a raise', async () => {
     const one = await testWorld({ people: 40, config: SLOW })
     await one.cycle({ caps: { team: 100 } })
-    await killedAfter(1, one, { caps: { team: 5000, p001: 9000 } })
+    await cutShort(one, writes(), { caps: { team: 5000, p001: 9000 } }, { dies: true })
     one.restart(SLOW)
     one.foreign('team', 5000)
     const report = await one.cycle({ caps: { team: 200 }, protect: ['p003'] })
@@ -257,7 +216,7 @@ describe('the declared scopes that emptyPolicy compares with', () => {
   const emptied: Declared = { caps: { team: 900 } }
 
   test('are not forgotten while caps cannot be read', async () => {
-    const { one, storm } = await breakable({ people: 40 }, isRead, 403)
+    const { one, storm } = await breakable({ people: 40 }, reads(), 403)
     await one.cycle(before)
     storm.broken = true
     await one.cycle(emptied)

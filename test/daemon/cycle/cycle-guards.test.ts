@@ -1,19 +1,10 @@
 // Guards from end to end: a hold keeps its id, is released by exactly that id, and the release is spent once it was verified, also after a crash.
 // Which people count, and by which roster.
 import { describe, expect, test } from 'vitest'
-import type { Approval } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
+import { answering, cutShort, either, reads, writes } from '../../support/faults.ts'
+import { approve, capsOf, MINUTE, person } from '../../support/living.ts'
 import { type Declared, testWorld, type World, type WorldOptions } from '../../support/world.ts'
-
-const MINUTE = 60_000
-
-/** p001 … with these numbers. */
-const person = (number: number): string => `p${String(number).padStart(3, '0')}`
-const capsOf = (count: number, cap: number, from = 1): Record<string, number> =>
-  Object.fromEntries(Array.from({ length: count }, (_, index) => [person(from + index), cap]))
-
-const approve = (one: World, id: string, more: Partial<Approval> = {}): void =>
-  one.ledger.saveApproval({ id, via: 'command', approvedAt: one.clock.now(), state: 'pending', released: [], ...more })
 
 const states = (one: World): Record<string, string> => Object.fromEntries(one.ledger.approvals().map(({ id, state }) => [id, state]))
 
@@ -40,14 +31,9 @@ describe('a hold', () => {
   test('whose release was half written when the process died goes on with the other half', async () => {
     const { one, id } = await held({ config: { rate: { concurrency: 1 } } })
     approve(one, id)
-    const stop = new AbortController()
-    one.onCall = ({ operation }) => {
-      if (operation === 'UsageConfig' && one.count('UsageConfig') >= 7 + 3) stop.abort(new Error('killed'))
-    }
-    const { applied } = await one.cycle(undefined, { stop: stop.signal, leaving: () => stop.signal.aborted })
+    const { applied } = await cutShort(one, writes(), undefined, { after: 3, dies: true })
     expect(applied?.interrupted).toBe('stopped')
     expect(states(one)).toEqual({ [id]: 'pending' })
-    one.onCall = undefined
     one.restart()
     expect((await one.cycle()).result).toBe('success')
     expect(one.caps()).toEqual({ team: 500, ...capsOf(6, 1000) })
@@ -56,14 +42,11 @@ describe('a hold', () => {
 
   /** A hold of six people, whose group has ten by now. */
   const grown = async () => {
-    const one = await testWorld({ people: 20, groups: { a: ['p001', 'p002', 'p003', 'p004', 'p005', 'p006'] } })
+    const one = await testWorld({ people: 20, groups: { a: Object.keys(capsOf(6)) } })
     await one.cycle({ caps: { 'group:a': 4000 } })
     const { planned } = await one.cycle({ caps: { 'group:a': 1000 } })
     const id = planned.plan.holds[0]?.id ?? ''
-    one.setMembers(
-      'a',
-      Array.from({ length: 10 }, (_, index) => person(index + 1)),
-    )
+    one.setMembers('a', Object.keys(capsOf(10)))
     return { one, id }
   }
 
@@ -105,7 +88,7 @@ describe('counting people', () => {
   })
 
   test('everybody in a group that policy drops, by its last known members', async () => {
-    const one = await testWorld({ people: 20, groups: { a: Array.from({ length: 10 }, (_, index) => person(index + 1)) } })
+    const one = await testWorld({ people: 20, groups: { a: Object.keys(capsOf(10)) } })
     await one.cycle({ caps: { 'group:a': 1000, p020: 700 } })
     const { result, planned } = await one.cycle({ caps: { p020: 700 } })
     expect(result).toBe('held')
@@ -149,10 +132,7 @@ describe('counting people', () => {
   test('an interrupted plan is counted from where it began', async () => {
     const one = await testWorld({ people: 20, config: { rate: { concurrency: 1 } } })
     await one.cycle({ caps: { team: 500, ...capsOf(6, 4000) } })
-    const stop = new AbortController()
-    one.onCall = ({ operation }) => void (operation === 'UsageConfig' && stop.abort(new Error('killed')))
-    await one.cycle({ caps: { team: 500, ...capsOf(6, 4000), ...capsOf(3, 1000) } }, { stop: stop.signal })
-    one.onCall = undefined
+    await cutShort(one, writes(), { caps: { team: 500, ...capsOf(6, 4000), ...capsOf(3, 1000) } })
     one.restart()
     const { planned, result } = await one.cycle({ caps: { team: 500, ...capsOf(6, 4000), p001: 1000, ...capsOf(3, 1000, 4) } })
     expect(result).toBe('held')
@@ -204,8 +184,7 @@ describe('a roster that shrinks', () => {
       expect((await one.cycle(edited)).result).toBe('held')
       await one.clock.pass(20 * MINUTE)
     }
-    const id = one.workspace.shown.planned?.plan.holds[0]?.id ?? ''
-    approve(one, id)
+    approve(one, one.workspace.shown.planned?.plan.holds[0]?.id)
     await one.cycle()
     expect(one.caps()).toMatchObject({ team: 600, p001: 3000 })
     await one.cycle()
@@ -243,23 +222,13 @@ describe('a roster that shrinks', () => {
 })
 
 describe('readings that fail', () => {
-  /** Answers 500 for some readings. */
-  const failing = (names: ReadonlySet<string>): NonNullable<WorldOptions['wrapTransport']> => {
-    const email = (body: Readonly<Record<string, unknown>>) => String(body['user_email'] ?? 'team').replace('@example.com', '')
-    return (inner) => ({
-      send: async (operation, body, options) =>
-        operation === 'GetUsageConfig' && names.has(email(body))
-          ? { status: 500, headers: {}, body: '{"error":"try again"}' }
-          : inner.send(operation, body, options),
-    })
-  }
-
   test('in number hold all but raises of people whose cap is known', async () => {
-    const names = new Set<string>()
+    const fault = { broken: false }
+    const unread = either(...[10, 20, 30, 40, 50, 60].map((number) => reads(person(number))))
     // Slow enough that others are read between the attempts, which is no outage.
-    const one = await testWorld({ people: 60, rate: 10, wrapTransport: failing(names) })
+    const one = await testWorld({ people: 60, rate: 10, wrapTransport: answering(unread, 500, fault) })
     await one.cycle({ caps: { team: 500, ...capsOf(60, 1000) } })
-    for (let number = 10; number <= 60; number += 10) names.add(person(number))
+    fault.broken = true
     const { result, planned } = await one.cycle({ caps: { team: 600, ...capsOf(60, 1000), p011: 900, p012: 1100 } })
     expect(result).toBe('partial')
     expect(planned.plan.holds).toMatchObject([{ guards: ['readQuality'] }])
@@ -267,20 +236,19 @@ describe('readings that fail', () => {
   })
 
   test('of the team’s cap hold even alone', async () => {
-    const names = new Set<string>()
-    const one = await testWorld({ people: 40, wrapTransport: failing(names) })
+    const fault = { broken: false }
+    const one = await testWorld({ people: 40, wrapTransport: answering(reads('team'), 500, fault) })
     await one.cycle({ caps: { team: 500, ...capsOf(3, 1000) } })
-    names.add('team')
+    fault.broken = true
     const { planned } = await one.cycle({ caps: { team: 500, ...capsOf(3, 1000), p001: 900 } })
     expect(planned.plan.holds).toMatchObject([{ guards: ['readQuality'] }])
-    names.clear()
+    fault.broken = false
     await one.clock.pass(10 * MINUTE)
     expect((await one.cycle()).result).toBe('success')
   })
 
   test('in small number hold nothing, and only the team cap waits for whom it would leave short', async () => {
-    const names = new Set(['p011', 'p012'])
-    const one = await testWorld({ people: 40, wrapTransport: failing(names) })
+    const one = await testWorld({ people: 40, wrapTransport: answering(either(reads('p011'), reads('p012')), 500) })
     const { result, planned } = await one.cycle({ caps: { team: 500, ...capsOf(20, 1000) } })
     expect(result).toBe('partial')
     expect(Object.keys(one.caps())).toHaveLength(18)

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { scopeKey, userScope } from '../../../src/core/model/scope.ts'
 import type { Transport } from '../../../src/ports.ts'
 import { DAY, HOUR, NOW, type PolicySketch } from '../../support/declare.ts'
+import { answering, listings, writes } from '../../support/faults.ts'
 import { intentFor, raise } from '../../support/ledger.ts'
 import { type Declared, testWorld, type World } from '../../support/world.ts'
 
@@ -48,36 +49,32 @@ describe('a cap of ours that equals its ancestor’s', () => {
     ['turns into none', { team: 500, p001: 'none' }],
     ['is no longer declared', { team: 500 }],
   ] as const)('is cleared in the end when the clear was lost, when it %s', async (_row, caps) => {
-    const storm = { is: false }
-    const lost = (inner: Transport): Transport => ({
-      send: async (operation, body, options) =>
-        storm.is && operation === 'UsageConfig' ? { kind: 'network', message: 'reset' } : inner.send(operation, body, options),
-    })
-    const one = await testWorld({ people: 20, wrapTransport: lost })
+    const storm = { broken: false }
+    const one = await testWorld({ people: 20, wrapTransport: answering(writes(), 503, storm) })
     await one.cycle({ caps: { team: 500, p001: 500 } })
-    storm.is = true
+    storm.broken = true
     await one.cycle({ caps })
     expect(mine(one)).toContain('p001@example.com')
-    storm.is = false
+    storm.broken = false
     await one.cycle()
     await one.cycle()
     expect(one.caps()).toEqual({ team: 500 })
   })
 
   test('is cleared in the end when the process died with the clear under way', async () => {
-    const storm = { is: false }
+    const storm = { broken: false }
     const dying = (inner: Transport): Transport => ({
       send: async (operation, body, options) => {
-        if (storm.is && operation === 'UsageConfig') throw new Error('killed')
+        if (storm.broken && operation === 'UsageConfig') throw new Error('killed')
         return inner.send(operation, body, options)
       },
     })
     const one = await testWorld({ people: 20, wrapTransport: dying })
     await one.cycle({ caps: { team: 500, p001: 500 } })
-    storm.is = true
+    storm.broken = true
     await expect(one.cycle({ caps: { team: 500, p001: 'none' } })).rejects.toThrow('killed')
     expect(one.ledger.openIntents()).toHaveLength(1)
-    storm.is = false
+    storm.broken = false
     one.restart()
     await one.cycle()
     await one.cycle()
@@ -364,25 +361,18 @@ describe('the end of a grant', () => {
   })
 
   test('waits where caps are copied until the members of every group are known', async () => {
-    const storm = { is: false }
-    const one = await testWorld({
-      people: 20,
-      groups: { g: ['p002'] },
-      config: { capSemantics: 'copied' },
-      switches: { capSemantics: 'fan-out' },
-      wrapTransport: (inner) => ({
-        send: async (operation, body, options) =>
-          storm.is && 'group_name' in body ? { status: 503, headers: {}, body: '{"error":"no"}' } : inner.send(operation, body, options),
-      }),
-    })
+    const storm = { broken: false }
+    const wrapTransport = answering(listings(), 503, storm)
+    const copied = { config: { capSemantics: 'copied' }, switches: { capSemantics: 'fan-out' } } as const
+    const one = await testWorld({ people: 20, groups: { g: ['p002'] }, ...copied, wrapTransport })
     const grants = [{ on: 'p001', cap: 6000, until: NOW + HOUR }]
     await one.cycle({ caps: { team: 500 } })
     await one.cycle({ caps: { team: 500 }, grants })
-    storm.is = true
+    storm.broken = true
     await one.clock.pass(2 * HOUR)
     await one.cycle({ caps: { team: 500, 'group:g': 900 }, grants })
     expect(one.caps()['p001']).toBe(6000)
-    storm.is = false
+    storm.broken = false
     await one.clock.pass(HOUR)
     await one.cycle()
     expect(one.caps()).toMatchObject({ team: 500, p001: 500, p002: 900 })

@@ -4,6 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { DAY, email, HOUR, numbered, type PoolSketch } from '../../support/declare.ts'
+import { answering, reads, writes } from '../../support/faults.ts'
+import { approve } from '../../support/living.ts'
 import { noon, type PastUse, recordPast } from '../../support/use.ts'
 import { type Declared, testWorld, type World } from '../../support/world.ts'
 
@@ -18,8 +20,6 @@ const pool = (total: number, members: PoolSketch['members'], more: Partial<PoolS
 })
 /** Add-on use: what exceeds the seat. */
 const spent = (who: string, amount: number, at = noon(19)): PastUse => ({ who, at, credits: SEAT + amount })
-const approve = (one: World, id: string): void =>
-  one.ledger.saveApproval({ id, via: 'command', approvedAt: one.clock.now(), state: 'pending', released: [] })
 const later = async (one: World, ms: number): Promise<void> => {
   await one.clock.pass(ms)
 }
@@ -98,30 +98,18 @@ describe('a pool', () => {
   })
 
   test('raises no member while another client has raised one, and lowers that one first', async () => {
-    const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 100, bob: 100 } })
-    const lost = { raises: true }
-    const declared: Declared = { pools: [pool(1000, people('ada', 'bob'))] }
-    const slow = await testWorld({
-      people: ['ada', 'bob'],
-      caps: { ada: 100, bob: 100 },
-      wrapTransport: (inner) => ({
-        send: async (operation, body, options) =>
-          lost.raises && operation === 'UsageConfig' && body['user_email'] === email('bob')
-            ? { status: 503, headers: {}, body: '{"error":"no"}' }
-            : inner.send(operation, body, options),
-      }),
-    })
-    await one.cycle(declared)
-    expect(one.caps()).toEqual({ ada: 500, bob: 500 })
-    await slow.cycle(declared)
-    expect(slow.caps()).toEqual({ ada: 500, bob: 100 })
-    slow.foreign('ada', 950)
-    lost.raises = false
-    slow.forget()
-    await later(slow, HOUR)
-    await slow.cycle()
-    expect(slow.writes()[0]).toBe('ada 500')
-    expect(slow.caps()).toEqual({ ada: 500, bob: 100 })
+    const lost = { broken: true }
+    const caps = { ada: 100, bob: 100 }
+    const one = await testWorld({ people: ['ada', 'bob'], caps, wrapTransport: answering(writes('bob'), 503, lost) })
+    await one.cycle({ pools: [pool(1000, people('ada', 'bob'))] })
+    expect(one.caps()).toEqual({ ada: 500, bob: 100 })
+    one.foreign('ada', 950)
+    lost.broken = false
+    one.forget()
+    await later(one, HOUR)
+    await one.cycle()
+    expect(one.writes()[0]).toBe('ada 500')
+    expect(one.caps()).toEqual({ ada: 500, bob: 100 })
   })
 
   test('keeps its last deal while use is unknown', async () => {
@@ -132,16 +120,7 @@ describe('a pool', () => {
   })
 
   test('leaves a member alone whose cap cannot be read, and raises no other', async () => {
-    const one = await testWorld({
-      people: ['ada', 'bob'],
-      caps: { ada: 100, bob: 100 },
-      wrapTransport: (inner) => ({
-        send: async (operation, body, options) =>
-          operation === 'GetUsageConfig' && body['user_email'] === email('bob')
-            ? { status: 503, headers: {}, body: '{"error":"no"}' }
-            : inner.send(operation, body, options),
-      }),
-    })
+    const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 100, bob: 100 }, wrapTransport: answering(reads('bob')) })
     await one.cycle({ pools: [pool(1000, people('ada', 'bob'))] })
     expect(one.caps()).toEqual({ ada: 100, bob: 100 })
   })
@@ -267,7 +246,7 @@ describe('guards', () => {
   test('let later deals move within the reviewed one', async () => {
     const one = await testWorld({ people: 40, caps })
     const held = await one.cycle(declared(20_000))
-    approve(one, held.planned.plan.holds[0]?.id ?? '')
+    approve(one, held.planned.plan.holds[0]?.id)
     await one.cycle()
     recordPast(
       one,
@@ -285,7 +264,7 @@ describe('guards', () => {
   ])('judge %s like any change', async (_row, changed) => {
     const one = await testWorld({ people: 40, caps })
     const held = await one.cycle(declared(20_000))
-    approve(one, held.planned.plan.holds[0]?.id ?? '')
+    approve(one, held.planned.plan.holds[0]?.id)
     await one.cycle()
     const { planned } = await one.cycle({
       ...changed,

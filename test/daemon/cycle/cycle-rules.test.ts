@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { refreshUsage } from '../../../src/daemon/cycle/observe.ts'
 import { email, HOUR, NOW } from '../../support/declare.ts'
+import { person } from '../../support/living.ts'
 import { daily, noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World } from '../../support/world.ts'
 
@@ -17,7 +18,7 @@ function setRole(world: World, name: string, role: string): void {
 /** Twenty people, of whom p001 and p002 are guests and all others members. */
 async function company(more: Parameters<typeof testWorld>[0] = {}): Promise<World> {
   const world = await testWorld({ people: 20, ...more })
-  for (let index = 1; index <= 20; index += 1) setRole(world, `p${String(index).padStart(3, '0')}`, index <= 2 ? 'guest' : 'member')
+  for (let index = 1; index <= 20; index += 1) setRole(world, person(index), index <= 2 ? 'guest' : 'member')
   return world
 }
 
@@ -97,7 +98,7 @@ describe('a rule', () => {
   test('that loses many people at once is judged by the guards, like its deletion', async () => {
     const one = await company()
     await one.cycle({ caps: { team: 500 }, rules: [{ name: 'members', when: MEMBERS, cap: 900 }] })
-    for (let index = 3; index <= 20; index += 1) setRole(one, `p${String(index).padStart(3, '0')}`, 'guest')
+    for (let index = 3; index <= 20; index += 1) setRole(one, person(index), 'guest')
     await one.cycle()
     const report = await one.cycle()
     expect(report.result).toBe('held')
@@ -120,7 +121,7 @@ describe('a rule', () => {
   test('changes no cap on a doubted roster', async () => {
     const one = await company()
     await one.cycle(GUESTS)
-    for (let index = 3; index <= 12; index += 1) one.removePerson(`p${String(index).padStart(3, '0')}`)
+    for (let index = 3; index <= 12; index += 1) one.removePerson(person(index))
     setRole(one, 'p001', 'member')
     setRole(one, 'p020', 'guest')
     for (let round = 0; round < 2; round += 1) await one.cycle()

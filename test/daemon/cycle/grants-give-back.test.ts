@@ -4,6 +4,7 @@ import type { Intent } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { DAY, type GrantSketch, HOUR, NOW, scope } from '../../support/declare.ts'
+import { answering, writes } from '../../support/faults.ts'
 import { ADA, intentFor, raise } from '../../support/ledger.ts'
 import { type Declared, testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
@@ -223,22 +224,13 @@ describe('a grant’s write that lands only after its end is cleared again', () 
   test.each(LIVES.flatMap((life) => [false, true].map((dies) => [...life, dies] as const)))(
     '%s',
     async (_name, caps = {}, policies, before, dies) => {
-      const lost = { is: false }
-      const one = await company({
-        ...UNPRUNED,
-        caps,
-        wrapTransport: (inner) => ({
-          send: async (operation, body, options) =>
-            lost.is && operation === 'UsageConfig' && body['user_email'] !== undefined
-              ? { status: 503, headers: {}, body: '{"error":"no"}' }
-              : inner.send(operation, body, options),
-        }),
-      })
+      const lost = { broken: false }
+      const one = await company({ ...UNPRUNED, caps, wrapTransport: answering(writes('ada'), 503, lost) })
       const back = before === undefined ? { team: 900 } : { team: 900, ada: before }
       const [first, second, granted, ended, after] = policies
       await later(one, 0, first)
       await later(one, HOUR, second)
-      lost.is = true
+      lost.broken = true
       if (dies) {
         // It died with the first try under way, and looked again when the grant was over.
         const stood = one.caps()['ada']
@@ -247,7 +239,7 @@ describe('a grant’s write that lands only after its end is cleared again', () 
         await one.ledger.recordIntent(intentFor(change, { entry: { kind: 'grant', cap: credits(800) }, at: one.clock.now() }))
         one.restart()
       } else await later(one, HOUR, granted)
-      lost.is = false
+      lost.broken = false
       await later(one, 2 * HOUR, ended)
       expect(one.caps()).toEqual(back)
       await later(one, HOUR, after)

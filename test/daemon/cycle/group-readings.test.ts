@@ -2,6 +2,7 @@
 // pools and the conflict rule.
 import { expect, test } from 'vitest'
 import { HOUR } from '../../support/declare.ts'
+import { answering } from '../../support/faults.ts'
 import { type Declared, revisionOf, testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
 /** Everybody is in h, ada and bob in g, whose name is G. */
@@ -11,10 +12,7 @@ async function company(switches: WorldOptions['switches'] = {}): Promise<{ one: 
     people: ['ada', 'bob', 'cleo'],
     groups: { g: ['ada', 'bob'], h: ['ada', 'bob', 'cleo'] },
     switches,
-    wrapTransport: (inner) => ({
-      send: async (operation, body, options) =>
-        body['group_name'] === storm.name ? { status: 403, headers: {}, body: '{"error":"no"}' } : inner.send(operation, body, options),
-    }),
+    wrapTransport: answering((_, body) => body['group_name'] === storm.name, 403),
   })
   return { one, storm }
 }

@@ -3,16 +3,15 @@
 import { describe, expect, test } from 'vitest'
 import { userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import type { Transport, WireAnswer } from '../../../src/ports.ts'
+import type { Transport } from '../../../src/ports.ts'
 import { email, HOUR, NOW, type PlainCap, type PoolSketch } from '../../support/declare.ts'
+import { answering, answerOf, writes } from '../../support/faults.ts'
 import { intentFor, raise } from '../../support/ledger.ts'
 import { person } from '../../support/living.ts'
 import { noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World } from '../../support/world.ts'
 
-const answer = (status: number, body = status === 200 ? '{}' : '{"error":"no"}'): WireAnswer => ({ status, headers: {}, body })
-
-interface Fault {
+interface Wrong {
   /** What a read of the scope shows; absent: all is well. */
   reads?: string
   /** Of each write of the scope, in turn: whether it lands, and what is answered; the last one stays. */
@@ -22,20 +21,20 @@ interface Fault {
 
 /** Reads and writes of one scope go wrong as `fault` says. */
 const faulty =
-  (fault: Fault, name: 'team' | (string & {})) =>
+  (fault: Wrong, name: 'team' | (string & {})) =>
   (inner: Transport): Transport => ({
     async send(operation, body, options) {
       const isMeant = name === 'team' ? body['team_level'] === true : body['user_email'] === email(name)
-      if (isMeant && fault.reads !== undefined && operation === 'GetUsageConfig') return answer(200, fault.reads)
+      if (isMeant && fault.reads !== undefined && operation === 'GetUsageConfig') return answerOf(200, fault.reads)
       if (!isMeant || operation !== 'UsageConfig' || !fault.writes) return inner.send(operation, body, options)
       const [landed, status] = fault.writes[Math.min(fault.sent, fault.writes.length - 1)] ?? [true, 200]
       fault.sent += 1
       if (landed) await inner.send(operation, body, options)
-      return answer(status)
+      return answerOf(status)
     },
   })
 
-const heal = (fault: Fault): void => {
+const heal = (fault: Wrong): void => {
   delete fault.reads
   delete fault.writes
 }
@@ -50,7 +49,7 @@ describe('a cap that came, and that was read back too early, is ours and is clea
     ['refused for the value', 400],
     ['refused for the pace', 429],
   ])('when its answer was lost and the second try was %s', async (_row, status) => {
-    const fault: Fault = { sent: 0 }
+    const fault: Wrong = { sent: 0 }
     const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
     await one.cycle({ caps: { team: 900, p001: 500 } })
     Object.assign(fault, {
@@ -69,7 +68,7 @@ describe('a cap that came, and that was read back too early, is ours and is clea
   })
 
   test('when the early reading shows a foreign value, set just before', async () => {
-    const fault: Fault = { sent: 0 }
+    const fault: Wrong = { sent: 0 }
     const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
     await one.cycle({ caps: { team: 900 } })
     one.onCall = ({ operation }) => {
@@ -84,7 +83,7 @@ describe('a cap that came, and that was read back too early, is ours and is clea
   })
 
   test('when its answer was lost and a later write of the same scope was refused', async () => {
-    const fault: Fault = { sent: 0 }
+    const fault: Wrong = { sent: 0 }
     const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
     await one.cycle({ caps: { team: 900, p001: 500 } })
     Object.assign(fault, {
@@ -112,7 +111,7 @@ describe('a cap that came, and that was read back too early, is ours and is clea
     ['over a number', { team: 900, p001: 500 }, '{"addOnCreditCap":500}'],
     ['over nothing', { team: 900 }, '{}'],
   ])('when its answer was lost and so was a later write of another value, which never came: %s', async (_row, caps, reads) => {
-    const fault: Fault = { sent: 0 }
+    const fault: Wrong = { sent: 0 }
     const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
     await one.cycle({ caps })
     Object.assign(fault, {
@@ -132,7 +131,7 @@ describe('a cap that came, and that was read back too early, is ours and is clea
   })
 
   test('but not the cap that a grant restores at its end: that was another client’s', async () => {
-    const fault: Fault = { sent: 0 }
+    const fault: Wrong = { sent: 0 }
     const one = await testWorld({ people: 20, caps: { p001: 700 }, wrapTransport: faulty(fault, 'p001') })
     await one.cycle({ caps: { team: 900 }, grants: [{ on: 'p001', cap: 6000, from: NOW - HOUR, until: NOW + HOUR }] })
     await one.clock.pass(2 * HOUR)
@@ -145,7 +144,7 @@ describe('a cap that came, and that was read back too early, is ours and is clea
   })
 
   test('when the second try was not even sent: it has its line of history', async () => {
-    const fault: Fault = { sent: 0 }
+    const fault: Wrong = { sent: 0 }
     const key = { isRefused: false }
     const others = Array.from({ length: 12 }, (_, index) => person(index + 2))
     const capsOf = (cap: number) => ({ team: 900, ...Object.fromEntries(others.map((name) => [name, cap])) })
@@ -161,7 +160,7 @@ describe('a cap that came, and that was read back too early, is ours and is clea
         )({
           send: async (operation, body, options) =>
             key.isRefused && operation === 'UsageConfig' && body['user_email'] !== email('p001')
-              ? answer(401)
+              ? answerOf(401)
               : inner.send(operation, body, options),
         }),
     })
@@ -185,7 +184,7 @@ describe('a cap that came, and that was read back too early, is ours and is clea
     ['over a declared none', 'none', '{}', 503],
     ['over a declared none, and was accepted', 'none', '{}', 200],
   ] as const)('when it came %s', async (_row, before, reads, status) => {
-    const fault: Fault = { sent: 0 }
+    const fault: Wrong = { sent: 0 }
     const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
     await one.cycle({ caps: { team: 900, ...(before !== undefined && { p001: before }) } })
     Object.assign(fault, { reads, writes: [[true, status]] })
@@ -198,7 +197,7 @@ describe('a cap that came, and that was read back too early, is ours and is clea
   })
 
   test('also when the reading is still too old as policy drops it', async () => {
-    const fault: Fault = { sent: 0 }
+    const fault: Wrong = { sent: 0 }
     const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
     await one.cycle({ caps: { team: 900, p001: 'none' } })
     Object.assign(fault, { reads: '{}', writes: [[true, 503]] })
@@ -216,7 +215,7 @@ describe('a 0 that never came', () => {
     ['one lost answer', 1],
     ['an outage', 1000],
   ])('through %s is no 0 that is not kept: it is written again', async (_row, times) => {
-    const fault: Fault = { sent: 0 }
+    const fault: Wrong = { sent: 0 }
     const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
     await one.cycle({ caps: { team: 900 } })
     fault.writes = [...Array.from({ length: times }, () => [false, 503] as const), [true, 200]]
@@ -240,7 +239,7 @@ describe('a 0 that never came', () => {
   })
 
   test('over a number that is gone is written again as well, without a foreign change', async () => {
-    const fault: Fault = { sent: 0 }
+    const fault: Wrong = { sent: 0 }
     const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' }, wrapTransport: faulty(fault, 'p001') })
     await one.cycle({ caps: { team: 900, p001: 700 } })
     fault.writes = [[true, 503]]
@@ -266,7 +265,7 @@ describe('a raise within a pool', () => {
     ['accepted and not read back', 200, 'verify_failed'],
     ['lost and not read back', 503, 'failed'],
   ] as const)('that was %s counts in the sum for a day', async (_row, status, result) => {
-    const fault: Fault = { sent: 0, writes: [[false, status]] }
+    const fault: Wrong = { sent: 0, writes: [[false, status]] }
     const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 100, bob: 100 }, wrapTransport: faulty(fault, 'ada') })
     await one.cycle({ pools: [research] })
     expect(one.caps()).toEqual({ ada: 100, bob: 500 })
@@ -287,7 +286,7 @@ describe('a team write that may still lift a member of a pool', () => {
   test.each(['explicit', 'inherited'] as const)(
     'counts in the sum, also of one who came after it was sent, where reads are %s',
     async (capReads) => {
-      const fault: Fault = { sent: 0 }
+      const fault: Wrong = { sent: 0 }
       const caps = { team: 100, bob: 100 }
       const one = await testWorld({
         ...{ people: ['ada', 'bob'], caps, switches: { capReads }, config: { capReads } },
@@ -317,7 +316,7 @@ describe('a team write', () => {
     ['accepted', 200],
     ['lost', 503],
   ])('that came and was read back too early, its answer %s: what it copied is seen, and nobody else is blamed', async (_row, status) => {
-    const fault: Fault = { sent: 0 }
+    const fault: Wrong = { sent: 0 }
     const one = await testWorld({ people: 12, caps, switches: { capSemantics: 'fan-out' }, wrapTransport: faulty(fault, 'team') })
     await one.cycle({ caps })
     Object.assign(fault, { reads: '{"addOnCreditCap":500}', writes: [[true, status]] })
@@ -334,7 +333,7 @@ describe('a team write', () => {
     ['accepted', 200],
     ['lost', 503],
   ])('that does not show, its answer %s, proves nothing of caps beneath that are as before', async (_row, status) => {
-    const fault: Fault = { sent: 0 }
+    const fault: Wrong = { sent: 0 }
     const one = await testWorld({ people: 12, caps, switches: { capSemantics: 'fan-out' }, wrapTransport: faulty(fault, 'team') })
     await one.cycle({ caps })
     fault.writes = [[false, status]]
@@ -347,28 +346,23 @@ describe('a team write', () => {
 test.each([503, 500])(
   'caps that never came, because the service was down (%i), are no proof that a wide write has copied',
   async (status) => {
-    const outage = { isOn: true }
+    const outage = { broken: true }
     const one = await testWorld({
       people: 20,
       groups: { b: ['p003'] },
       caps: { team: 500, 'group:b': 300 },
-      wrapTransport: (inner) => ({
-        send: async (operation, body, options) =>
-          outage.isOn && operation === 'UsageConfig'
-            ? { status, headers: {}, body: '{"error":"no"}' }
-            : inner.send(operation, body, options),
-      }),
+      wrapTransport: answering(writes(), status, outage),
     })
-    outage.isOn = false
+    outage.broken = false
     await one.cycle({ caps: { team: 500, 'group:b': 300 } })
-    outage.isOn = true
+    outage.broken = true
     const asked = { team: 500, p001: 900, p002: 900, p003: 900 }
     await one.cycle({ caps: asked })
     for (const _third of Array.from({ length: 6 })) {
       await one.clock.pass(HOUR / 3)
       await one.cycle()
     }
-    outage.isOn = false
+    outage.broken = false
     for (const _third of Array.from({ length: 12 })) {
       await one.clock.pass(HOUR / 3)
       await one.cycle()

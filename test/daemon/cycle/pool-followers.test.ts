@@ -1,6 +1,7 @@
 // Members of pools without a dealt cap, who inherit: no team or group write raises them above what the credits pay for.
 import { describe, expect, test } from 'vitest'
 import { email, HOUR, type PoolSketch } from '../../support/declare.ts'
+import { answering, listings, writes } from '../../support/faults.ts'
 import { noon, recordPast } from '../../support/use.ts'
 import { type Declared, testWorld, type World } from '../../support/world.ts'
 
@@ -112,23 +113,14 @@ describe('members', () => {
   })
 
   test('who inherit a cap defer an ancestor’s raise until it can be set explicitly for them', async () => {
-    const fails = { now: true }
-    const one = await testWorld({
-      people: ['ada', 'bob'],
-      groups: { g: ['ada'] },
-      caps: { 'group:g': 100 },
-      wrapTransport: (inner) => ({
-        send: async (operation, body, options) =>
-          fails.now && operation === 'UsageConfig' && body['user_email'] === email('ada')
-            ? { status: 503, headers: {}, body: '{"error":"no"}' }
-            : inner.send(operation, body, options),
-      }),
-    })
+    const fault = { broken: true }
+    const wrapTransport = answering(writes('ada'), 503, fault)
+    const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada'] }, caps: { 'group:g': 100 }, wrapTransport })
     const kept = { protect: ['ada'], pools: [pool(1000, people('ada', 'bob'))] }
     await one.cycle({ ...kept, caps: { 'group:g': 100 } })
     await one.cycle({ ...kept, caps: { 'group:g': 2000 } })
     expect(one.caps()).toEqual({ 'group:g': 100, bob: 900 })
-    fails.now = false
+    fault.broken = false
     await later(one, HOUR)
     await one.cycle()
     expect(one.caps()).toEqual({ 'group:g': 2000, ada: 100, bob: 900 })
@@ -197,17 +189,8 @@ describe('members', () => {
   })
 
   test('keep the inherited cap also when a group is raised whose members could not be listed', async () => {
-    const one = await testWorld({
-      people: ['ada', 'bob'],
-      groups: { g: ['ada'] },
-      caps: { team: 100 },
-      wrapTransport: (inner) => ({
-        send: async (operation, body, options) =>
-          operation === 'UserPageAnalytics' && body['group_name'] !== undefined
-            ? { status: 503, headers: {}, body: '{"error":"no"}' }
-            : inner.send(operation, body, options),
-      }),
-    })
+    const wrapTransport = answering(listings())
+    const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada'] }, caps: { team: 100 }, wrapTransport })
     const kept = { protect: ['ada'], pools: [pool(1000, people('ada', 'bob'))] }
     await one.cycle({ ...kept, caps: { team: 100 } })
     expect(one.caps()).toEqual({ team: 100, bob: 900 })

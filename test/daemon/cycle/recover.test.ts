@@ -13,6 +13,7 @@ import { recoverIntents } from '../../../src/daemon/cycle/observe.ts'
 import type { Ledger } from '../../../src/ports.ts'
 import type { FaultName } from '../../../src/sandbox/switches.ts'
 import { entryOf } from '../../support/declare.ts'
+import { answering, cutShort, type Fault, type Match, reads, writes } from '../../support/faults.ts'
 import { intentFor, raise } from '../../support/ledger.ts'
 import { createWorld, type Declared, revisionOf, testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
@@ -216,16 +217,7 @@ describe('an open intent', () => {
 })
 
 describe('an open intent of somebody who is away', () => {
-  const unread = async (fault: { broken: boolean }) =>
-    testWorld({
-      people: 20,
-      wrapTransport: (inner) => ({
-        send: async (operation, body, options) =>
-          fault.broken && operation === 'GetUsageConfig' && body['user_email'] === 'p001@example.com'
-            ? { status: 503, headers: {}, body: '{"error":"no"}' }
-            : inner.send(operation, body, options),
-      }),
-    })
+  const unread = async (fault: Fault) => testWorld({ people: 20, wrapTransport: answering(reads('p001'), 503, fault) })
 
   test('is closed as failed when the service does not know them any more, and nobody is quarantined for it', async () => {
     const fault = { broken: false }
@@ -320,12 +312,8 @@ test.each([
     const one = await testWorld({ people: 12, caps, switches: { capSemantics: 'fan-out' } })
     await one.cycle({ caps })
     one.forget()
-    const stop = new AbortController()
-    one.onCall = ({ operation, body }) => {
-      if (operation === 'GetUsageConfig' && body['team_level'] && one.writes().length === 1) stop.abort(new Error('stopped'))
-    }
-    await one.cycle({ caps: { ...caps, team: 600 } }, { stop: stop.signal }).catch(() => undefined)
-    one.onCall = undefined
+    const isReadBack: Match = (...asked) => reads('team')(...asked) && one.writes().length === 1
+    await cutShort(one, isReadBack, { caps: { ...caps, team: 600 } })
     if (restarts) one.restart()
     one.forget()
     await one.clock.pass(MINUTE)
@@ -339,29 +327,17 @@ test.each([
 
 test('a death in a team write is looked beneath also while the team cannot be read: copying is seen, and nobody else is blamed', async () => {
   const caps = { team: 500, p001: 900, p002: 800, p003: 700 }
-  const bad = { is: false }
-  const one = await testWorld({
-    people: 12,
-    caps,
-    switches: { capSemantics: 'fan-out' },
-    wrapTransport: (inner) => ({
-      send: async (operation, body, options) =>
-        bad.is && operation === 'GetUsageConfig' && body['team_level']
-          ? { status: 500, headers: {}, body: '{"error":"no"}' }
-          : inner.send(operation, body, options),
-    }),
-  })
+  const bad = { broken: false }
+  const wrapTransport = answering(reads('team'), 500, bad)
+  const one = await testWorld({ people: 12, caps, switches: { capSemantics: 'fan-out' }, wrapTransport })
   await one.cycle({ caps })
-  const stop = new AbortController()
-  one.onCall = ({ operation }) => void (operation === 'UsageConfig' && stop.abort(new Error('killed')))
-  await one.cycle({ caps: { ...caps, team: 600 } }, { stop: stop.signal, leaving: () => stop.signal.aborted }).catch(() => undefined)
-  one.onCall = undefined
+  await cutShort(one, writes(), { caps: { ...caps, team: 600 } }, { dies: true })
   one.restart()
   one.forget()
-  bad.is = true
+  bad.broken = true
   await settle(one, 1)
   expect(one.ledger.openIntents()).toHaveLength(1)
-  bad.is = false
+  bad.broken = false
   await settle(one, 1)
   expect(one.ledger.openIntents()).toEqual([])
   expect({ copying: one.ledger.fact('seen')?.caps?.value, foreign: one.begun('ForeignChange') }).toEqual({ copying: 'copied', foreign: [] })

@@ -1,38 +1,23 @@
 // Writes that the service refuses: all, because of the key; most, because of the address; or one.
 import { describe, expect, test } from 'vitest'
 import type { Transport } from '../../../src/ports.ts'
-import { email } from '../../support/declare.ts'
+import { email, HOUR } from '../../support/declare.ts'
+import { answering, either, type Fault, listings, reads, writes } from '../../support/faults.ts'
+import { capsOf } from '../../support/living.ts'
 import { testWorld } from '../../support/world.ts'
-
-const HOUR = 3_600_000
 
 const REFUSALS: Readonly<Record<number, string>> = { 403: 'permission denied', 404: 'invalid user e-mail' }
 
-/** Writes are answered with this status while `broken` says so, all of them or one person's. */
-const turningDown =
-  (fault: { broken: boolean }, status: number, name?: string) =>
-  (inner: Transport): Transport => ({
-    send: async (operation, body, options) =>
-      fault.broken && operation === 'UsageConfig' && (name === undefined || body['user_email'] === email(name))
-        ? { status, headers: {}, body: JSON.stringify({ error: REFUSALS[status] ?? 'no' }) }
-        : inner.send(operation, body, options),
-  })
-
-/** Writes are accepted, and nothing comes of them. */
-const withoutWrites = (inner: Transport): Transport => ({
-  send: async (operation, body, options) =>
-    operation === 'UsageConfig' ? { status: 200, headers: {}, body: '{}' } : inner.send(operation, body, options),
-})
-
-const many = (count: number, cap: number): Record<string, number> =>
-  Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${String(index + 1).padStart(3, '0')}`, cap]))
+/** Writes are answered with this status while the fault lasts, all of them or one person's. */
+const turningDown = (fault: Fault, status: number, name?: string) =>
+  answering(writes(name), status, fault, JSON.stringify({ error: REFUSALS[status] ?? 'no' }))
 
 describe('a key that may not write', () => {
   test('costs one line of history and one error a cycle, and is reported once', async () => {
     const fault = { broken: true }
     const one = await testWorld({ people: 200, rate: 20, wrapTransport: turningDown(fault, 403) })
     for (let round = 0; round < 5; round += 1) {
-      const { result, message, applied } = await one.cycle({ caps: many(150, 100) })
+      const { result, message, applied } = await one.cycle({ caps: capsOf(150, 100) })
       expect({ result, interrupted: applied?.interrupted }).toEqual({ result: 'error', interrupted: 'refused' })
       expect(message).toContain('Billing Write')
       await one.clock.pass(300_000)
@@ -49,7 +34,7 @@ describe('a key that may not write', () => {
 
   test('leaves no history of writes that were not sent', async () => {
     const one = await testWorld({ people: 20, wrapTransport: turningDown({ broken: true }, 403) })
-    await one.cycle({ caps: many(10, 100) })
+    await one.cycle({ caps: capsOf(10, 100) })
     const before = (await one.ledger.history()).length
     await one.cycle()
     expect(await one.ledger.history()).toHaveLength(before)
@@ -91,7 +76,7 @@ describe('a write that is turned down for itself', () => {
 
   test.each([400, 404])('quarantines no scope when most are refused with %i', async (status) => {
     const one = await testWorld({ people: 20, wrapTransport: turningDown({ broken: true }, status) })
-    await one.cycle({ caps: many(10, 1000) })
+    await one.cycle({ caps: capsOf(10, 1000) })
     expect(one.ledger.quarantined()).toEqual([])
     expect(await one.ledger.history()).toHaveLength(10)
   })
@@ -104,12 +89,7 @@ describe('a write that is turned down for itself', () => {
 })
 
 test('a group that could not be set before the team is lowered defers the changes that depend on it', async () => {
-  const wrapTransport = (inner: Transport): Transport => ({
-    send: async (operation, body, options) =>
-      operation === 'UsageConfig' && ('group_id' in body || 'group_name' in body)
-        ? { status: 400, headers: {}, body: '{"error":"no"}' }
-        : inner.send(operation, body, options),
-  })
+  const wrapTransport = answering(writes('group:a'), 400)
   const inherited = { switches: { capReads: 'inherited' }, config: { capReads: 'inherited' } } as const
   const one = await testWorld({ people: ['ada', 'bob'], groups: { a: ['ada'] }, ...inherited, wrapTransport })
   await one.cycle({ caps: { team: 300, ada: 1500 } })
@@ -120,15 +100,11 @@ test('a group that could not be set before the team is lowered defers the change
 
 describe('a group of ours that the service does not know any more', () => {
   test('is skipped once no policy declares it, without a failure', async () => {
-    const group = { isGone: false }
-    const gone = { status: 404, headers: {}, body: JSON.stringify({ error: 'unknown group' }) }
-    const wrapTransport = (inner: Transport): Transport => ({
-      send: async (operation, body, options) =>
-        group.isGone && ('group_id' in body || 'group_name' in body) ? gone : inner.send(operation, body, options),
-    })
-    const one = await testWorld({ groups: { a: ['ada'] }, wrapTransport })
+    const gone = { broken: false }
+    const isOfGroup = either(reads('group:a'), writes('group:a'), listings('A'))
+    const one = await testWorld({ groups: { a: ['ada'] }, wrapTransport: answering(isOfGroup, 404, gone, '{"error":"unknown group"}') })
     await one.cycle({ caps: { team: 500, 'group:a': 900 } })
-    group.isGone = true
+    gone.broken = true
     one.restart()
     for (let round = 0; round < 3; round += 1) {
       const { result, after } = await one.cycle({ caps: { team: 500 } })
@@ -142,13 +118,8 @@ describe('a group of ours that the service does not know any more', () => {
 
 describe('a member of a pool whom the service does not know, and to whom nothing was dealt', () => {
   test('is left alone while the service does not know them: the sweep of the others is whole', async () => {
-    const gone = { status: 404, headers: {}, body: JSON.stringify({ error: 'invalid user e-mail' }) }
-    const wrapTransport = (inner: Transport): Transport => ({
-      send: async (operation, body, options) => {
-        return body['user_email'] === email('ada') ? gone : inner.send(operation, body, options)
-      },
-    })
-    const one = await testWorld({ wrapTransport })
+    const isOfAda = either(reads('ada'), writes('ada'))
+    const one = await testWorld({ wrapTransport: answering(isOfAda, 404, undefined, '{"error":"invalid user e-mail"}') })
     const members = { kind: 'emails', emails: ['ada', 'bob', 'cleo'].map(email) } as const
     await one.cycle({ caps: { team: 500 }, pools: [{ name: 'research', credits: 900, members, share: 'equal' }] })
     expect((await one.cycle()).result).toBe('noop')
@@ -156,37 +127,27 @@ describe('a member of a pool whom the service does not know, and to whom nothing
 })
 
 describe('a person whose cap is answered with a 404', () => {
-  const answering =
-    (fault: { body: string | undefined }, asked: 'GetUsageConfig' | 'UsageConfig') =>
-    (inner: Transport): Transport => ({
-      send: async (operation, body, options) =>
-        fault.body !== undefined && operation === asked && body['user_email'] === email('ada')
-          ? { status: 404, headers: {}, body: fault.body }
-          : inner.send(operation, body, options),
-    })
-
   test.each([
     ['of a proxy', 'default backend - 404', 'unknown'],
     ['without a word', '', 'unknown'],
     ['in a page', '<html><title>404 Not Found</title></html>', 'unknown'],
     ['in the words of the service', '{"error":"invalid user e-mail"}', 'rejected'],
   ])('%s: a later good reading is the last word', async (_name, body, state) => {
-    const fault: { body: string | undefined } = { body: undefined }
-    const one = await testWorld({ wrapTransport: answering(fault, 'GetUsageConfig') })
+    const fault = { broken: false }
+    const one = await testWorld({ wrapTransport: answering(reads('ada'), 404, fault, body) })
     await one.cycle({ caps: { team: 500, ada: 4000 } })
-    fault.body = body
+    fault.broken = true
     const { after } = await one.cycle()
     expect(after.scopes.find(({ scope }) => scope.kind === 'user')).toMatchObject({ state })
     one.foreign('ada', 99_999)
-    fault.body = undefined
+    fault.broken = false
     await one.clock.pass(300_000)
     await one.cycle()
     expect(one.caps()).toMatchObject({ ada: 4000 })
   })
 
   test('in the words of the service, when it is written: it is not sent again for a day', async () => {
-    const fault = { body: '{"error":"invalid user e-mail"}' }
-    const one = await testWorld({ wrapTransport: answering(fault, 'UsageConfig') })
+    const one = await testWorld({ wrapTransport: turningDown({ broken: true }, 404, 'ada') })
     await one.cycle({ caps: { team: 500, ada: 4000 } })
     await one.cycle()
     expect((await one.ledger.history()).map(({ result }) => result).sort()).toEqual(['applied', 'failed'])
@@ -239,7 +200,7 @@ describe('a write that the service accepts and does not keep', () => {
   test('never is one for a group that shows the undeclared team cap, nor for a group that is to have a cap', async () => {
     const caps = { team: 2000 }
     const shown = await testWorld({ groups: { core: ['ada'] }, caps, switches: { capReads: 'inherited' } })
-    const lost = await testWorld({ groups: { core: ['ada'] }, wrapTransport: withoutWrites })
+    const lost = await testWorld({ groups: { core: ['ada'] }, wrapTransport: answering(writes(), 200) })
     for (let round = 0; round < 5; round += 1) {
       await shown.cycle({ caps: { 'group:core': 'none' } })
       await lost.cycle({ caps: { 'group:core': 1000 } })

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { ASPECTS, LISTED_MS, type ServiceEvidence } from '../../../src/core/interpret/evidence.ts'
 import { noteSeen, seenIn, seenKeeper } from '../../../src/daemon/cycle/read.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
-import type { Transport } from '../../../src/ports.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { email, NOW } from '../../support/declare.ts'
+import { answering, reads } from '../../support/faults.ts'
 import { testWorld, type WorldOptions } from '../../support/world.ts'
 
 const COMPANY: WorldOptions = { people: ['ada', 'bob', 'cleo'], groups: { a: ['ada', 'bob'] } }
@@ -111,18 +111,13 @@ test('an observation of the client is recorded once, however often it comes', as
 })
 
 test('a stale reading of a value that our own write has just replaced proves no copying', async () => {
-  const stale = { is: false }
-  const wrapTransport = (inner: Transport): Transport => ({
-    send: async (operation, body, options) =>
-      stale.is && operation === 'GetUsageConfig' && body['user_email'] === email('ada')
-        ? { status: 200, headers: {}, body: JSON.stringify({ addOnCreditCap: 500 }) }
-        : inner.send(operation, body, options),
-  })
+  const stale = { broken: false }
+  const wrapTransport = answering(reads('ada'), 200, stale, '{"addOnCreditCap":500}')
   const one = await testWorld({ people: ['ada', 'bob'], wrapTransport })
   await one.cycle({ caps: { ada: 4000 } })
   one.foreign('ada', 500)
   one.onCall = ({ operation }) => {
-    stale.is = operation === 'GetUsageConfig' && one.writes().includes('team 500')
+    stale.broken = operation === 'GetUsageConfig' && one.writes().includes('team 500')
   }
   one.forget()
   await one.cycle({ caps: { ada: 4000, team: 500 } })

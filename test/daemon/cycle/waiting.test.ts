@@ -1,32 +1,13 @@
 // Lowerings and clears wait for the writes that they depend on, and no change waits for ever.
 import { describe, expect, test } from 'vitest'
-import type { Operation } from '../../../src/core/model/observed.ts'
-import type { Transport } from '../../../src/ports.ts'
 import { email, NOW } from '../../support/declare.ts'
+import { answering, either, reads, writes } from '../../support/faults.ts'
 import { testWorld } from '../../support/world.ts'
-
-type Body = Readonly<Record<string, unknown>>
-
-/** Requests that match are answered with this status while `broken` says so. */
-const refusing =
-  (fault: { broken: boolean }, match: (operation: Operation, body: Body) => boolean, status = 503) =>
-  (inner: Transport): Transport => ({
-    send: async (operation, body, options) =>
-      fault.broken && match(operation, body)
-        ? { status, headers: {}, body: JSON.stringify({ error: 'no' }) }
-        : inner.send(operation, body, options),
-  })
-
-const writesTo =
-  (name: string) =>
-  (operation: Operation, body: Body): boolean =>
-    operation === 'UsageConfig' && (name === 'team' ? body['team_level'] === true : body['user_email'] === email(name))
 
 describe('a clear waits for the ancestor’s cap', () => {
   test('while that one is to be cleared as well and cannot be read', async () => {
     const fault = { broken: false }
-    const isGroupRead = (operation: Operation, body: Body): boolean => operation === 'GetUsageConfig' && body['group_id'] !== undefined
-    const one = await testWorld({ people: 20, groups: { a: ['p001'] }, wrapTransport: refusing(fault, isGroupRead) })
+    const one = await testWorld({ people: 20, groups: { a: ['p001'] }, wrapTransport: answering(reads('group:a'), 503, fault) })
     await one.cycle({ caps: { team: 300, 'group:a': 200, p001: 1000 } })
     fault.broken = true
     await one.cycle({ caps: { team: 300 } })
@@ -39,9 +20,8 @@ describe('a clear waits for the ancestor’s cap', () => {
 
   test('while the ancestor is to be cleared as well and cannot be, also where it equals its own ancestor’s', async () => {
     const fault = { broken: false }
-    const isGroupWrite = (operation: Operation, body: Body): boolean => operation === 'UsageConfig' && body['group_id'] !== undefined
     const groups = { a: ['p001'], b: ['p001'] }
-    const one = await testWorld({ people: 20, groups, wrapTransport: refusing(fault, isGroupWrite) })
+    const one = await testWorld({ people: 20, groups, wrapTransport: answering(either(writes('group:a'), writes('group:b')), 503, fault) })
     const wide = { team: 500, 'group:b': 2000 }
     await one.cycle({ caps: { ...wide, 'group:a': 500, p001: 2000 } })
     fault.broken = true
@@ -55,7 +35,7 @@ describe('a clear waits for the ancestor’s cap', () => {
 
   test('while that one could not be written', async () => {
     const fault = { broken: false }
-    const one = await testWorld({ people: 20, wrapTransport: refusing(fault, writesTo('team')) })
+    const one = await testWorld({ people: 20, wrapTransport: answering(writes('team'), 503, fault) })
     await one.cycle({ caps: { p001: 4000, p002: 4000 } })
     fault.broken = true
     await one.cycle({ caps: { team: 500 } })
@@ -92,15 +72,11 @@ describe('a clear waits for the ancestor’s cap', () => {
 
 describe('a lower of the team waits for its descendants', () => {
   test.each([
-    ['whose own cap could not be written', writesTo('p001'), 503],
-    [
-      'whose own cap could not be read',
-      (operation: Operation, body: Body) => operation === 'GetUsageConfig' && body['user_email'] === email('p001'),
-      503,
-    ],
-  ] as const)('%s', async (_row, match, status) => {
+    ['written', writes('p001')],
+    ['read', reads('p001')],
+  ])('whose own cap could not be %s', async (_row, match) => {
     const fault = { broken: false }
-    const one = await testWorld({ people: 3, wrapTransport: refusing(fault, match, status) })
+    const one = await testWorld({ people: 3, wrapTransport: answering(match, 503, fault) })
     await one.cycle({ caps: { team: 5000 } })
     fault.broken = true
     const { result } = await one.cycle({ caps: { team: 100, p001: 4000, p002: 3000 } })
@@ -114,8 +90,7 @@ describe('a lower of the team waits for its descendants', () => {
 
   test('but not for a person who gets no more than it leaves, nor for one with an own cap', async () => {
     const fault = { broken: false }
-    const isBad = (operation: Operation, body: Body): boolean => writesTo('p001')(operation, body) || writesTo('p002')(operation, body)
-    const one = await testWorld({ people: 3, wrapTransport: refusing(fault, isBad) })
+    const one = await testWorld({ people: 3, wrapTransport: answering(either(writes('p001'), writes('p002')), 503, fault) })
     await one.cycle({ caps: { team: 5000, p002: 700 } })
     fault.broken = true
     await one.cycle({ caps: { team: 100, p001: 90, p002: 800 } })
@@ -124,8 +99,7 @@ describe('a lower of the team waits for its descendants', () => {
 
   test('not for one whose cap the ledger knows and that cannot be read just now', async () => {
     const fault = { broken: false }
-    const unread = (operation: Operation, body: Body): boolean => operation === 'GetUsageConfig' && body['user_email'] === email('p001')
-    const one = await testWorld({ people: 3, wrapTransport: refusing(fault, unread) })
+    const one = await testWorld({ people: 3, wrapTransport: answering(reads('p001'), 503, fault) })
     await one.cycle({ caps: { team: 5000, p001: 4000 } })
     fault.broken = true
     await one.cycle({ caps: { team: 100, p001: 4000 } })
@@ -134,7 +108,7 @@ describe('a lower of the team waits for its descendants', () => {
 
   test('nor for ever for one whom the service refuses', async () => {
     const fault = { broken: false }
-    const one = await testWorld({ people: 3, wrapTransport: refusing(fault, writesTo('p001'), 400) })
+    const one = await testWorld({ people: 3, wrapTransport: answering(writes('p001'), 400, fault) })
     await one.cycle({ caps: { team: 5000 } })
     fault.broken = true
     await one.cycle({ caps: { team: 100, p001: 4000 } })
@@ -144,7 +118,7 @@ describe('a lower of the team waits for its descendants', () => {
 
 test('a group is lowered and a cap cleared while a raise elsewhere fails', async () => {
   const fault = { broken: false }
-  const one = await testWorld({ people: 20, groups: { a: ['p001'], b: ['p002'] }, wrapTransport: refusing(fault, writesTo('p002')) })
+  const one = await testWorld({ people: 20, groups: { a: ['p001'], b: ['p002'] }, wrapTransport: answering(writes('p002'), 503, fault) })
   await one.cycle({ caps: { team: 500, 'group:a': 1500, 'group:b': 1500, p003: 900 } })
   fault.broken = true
   await one.cycle({ caps: { team: 500, 'group:a': 1400, 'group:b': 1400, p002: 3000 } })
@@ -153,10 +127,10 @@ test('a group is lowered and a cap cleared while a raise elsewhere fails', async
 
 describe('reverting to a verified cap', () => {
   test.each([
-    ['can never be written', writesTo('p001')],
-    ['can never be read', (operation: Operation, body: Body) => operation === 'GetUsageConfig' && body['user_email'] === email('p001')],
-  ])('does not wait for a first cap beneath that %s', async (_row, match) => {
-    const one = await testWorld({ people: 20, wrapTransport: refusing({ broken: true }, match) })
+    ['written', writes('p001')],
+    ['read', reads('p001')],
+  ])('does not wait for a first cap beneath that can never be %s', async (_row, match) => {
+    const one = await testWorld({ people: 20, wrapTransport: answering(match) })
     await one.cycle({ caps: { team: 500 } })
     await one.cycle({ caps: { team: 500, p001: 4000 } })
     one.foreign('team', 90_000)
@@ -167,7 +141,7 @@ describe('reverting to a verified cap', () => {
 
   test('waits for a descendant’s cap that another client cleared as well, and that could not be restored yet', async () => {
     const fault = { broken: false }
-    const one = await testWorld({ people: 20, wrapTransport: refusing(fault, writesTo('p001')) })
+    const one = await testWorld({ people: 20, wrapTransport: answering(writes('p001'), 503, fault) })
     await one.cycle({ caps: { team: 500, p001: 4000 } })
     fault.broken = true
     one.foreign('team', 90_000)

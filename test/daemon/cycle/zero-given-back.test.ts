@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
-import type { Ledger, Transport } from '../../../src/ports.ts'
-import { email } from '../../support/declare.ts'
-import { outage } from '../../support/living.ts'
+import type { Ledger } from '../../../src/ports.ts'
+import { answering, reads } from '../../support/faults.ts'
+import { approve, outage } from '../../support/living.ts'
 import { noon, recordPast } from '../../support/use.ts'
 import { testWorld, type WorldOptions } from '../../support/world.ts'
 
@@ -158,8 +158,7 @@ test('a number is restored to a group whose 0 was released from a hold of group 
   const { planned } = await one.cycle({ caps: { ada: 4000, 'group:a': 0 } })
   const [hold] = planned.plan.holds
   expect(hold).toMatchObject({ guards: ['semantics'] })
-  const approval = { id: hold?.id ?? '', via: 'command', approvedAt: one.clock.now(), state: 'pending', released: [] } as const
-  one.ledger.saveApproval(approval)
+  approve(one, hold?.id)
   one.forget()
   await one.cycle()
   expect(one.writes()).toContain('group:a 0')
@@ -167,17 +166,11 @@ test('a number is restored to a group whose 0 was released from a hold of group 
 })
 
 test('a restore that does not show is written once in a cycle, and again by the next one', async () => {
-  const stale = { is: false }
-  const wrapTransport = (inner: Transport): Transport => ({
-    send: async (operation, body, options) =>
-      stale.is && operation === 'GetUsageConfig' && body['user_email'] === email('p002')
-        ? { status: 200, headers: {}, body: '{}' }
-        : inner.send(operation, body, options),
-  })
-  const one = await testWorld({ ...OMITTED, wrapTransport })
+  const stale = { broken: false }
+  const one = await testWorld({ ...OMITTED, wrapTransport: answering(reads('p002'), 200, stale) })
   await one.cycle({ caps: { team: 500, p002: 700 } })
   one.onCall = ({ operation }) => {
-    if (operation === 'UsageConfig' && one.writes().includes('p002 0')) stale.is = true
+    if (operation === 'UsageConfig' && one.writes().includes('p002 0')) stale.broken = true
   }
   one.forget()
   await one.cycle({ caps: { team: 500, p002: 0 } })
@@ -186,7 +179,7 @@ test('a restore that does not show is written once in a cycle, and again by the 
   one.forget()
   await one.cycle()
   expect(one.writes()).toEqual(['p002 700'])
-  stale.is = false
+  stale.broken = false
   await one.clock.pass(300_000)
   one.forget()
   await one.cycle()
@@ -195,20 +188,14 @@ test('a restore that does not show is written once in a cycle, and again by the 
 })
 
 test('a 0 that was kept before, and does not show for a moment after it was written anew, is no dropped 0', async () => {
-  const stale = { is: false }
-  const wrapTransport = (inner: Transport): Transport => ({
-    send: async (operation, body, options) =>
-      stale.is && operation === 'GetUsageConfig' && body['user_email'] === email('p002')
-        ? { status: 200, headers: {}, body: '{}' }
-        : inner.send(operation, body, options),
-  })
-  const one = await testWorld({ people: 20, caps: { p002: 700 }, wrapTransport })
+  const stale = { broken: false }
+  const one = await testWorld({ people: 20, caps: { p002: 700 }, wrapTransport: answering(reads('p002'), 200, stale) })
   await one.cycle({ caps: { team: 500, p002: 0 } })
   one.foreign('p002', undefined)
-  stale.is = true
+  stale.broken = true
   await one.cycle()
   expect(one.ledger.quarantined()).toEqual([])
-  stale.is = false
+  stale.broken = false
   await one.clock.pass(300_000)
   await one.cycle()
   expect(one.caps()).toEqual({ team: 500, p002: 0 })

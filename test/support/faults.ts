@@ -1,0 +1,69 @@
+// A service that answers some requests wrongly, for as long as a test says so, and cycles that are cut short.
+import type { Operation } from '../../src/core/model/observed.ts'
+import type { Transport, WireAnswer } from '../../src/ports.ts'
+import { email } from './declare.ts'
+import type { Declared, World } from './world.ts'
+
+type Body = Readonly<Record<string, unknown>>
+export type Match = (operation: Operation, body: Body) => boolean
+
+export interface Fault {
+  broken: boolean
+}
+
+const ALWAYS: Fault = { broken: true }
+
+const isOf = (name: string | undefined, body: Body): boolean => {
+  if (name === undefined) return true
+  if (name === 'team') return body['team_level'] === true
+  return name.startsWith('group:') ? body['group_id'] === name.slice(6) : body['user_email'] === email(name)
+}
+
+/** Writes of a scope, or all. */
+export const writes =
+  (name?: string): Match =>
+  (operation, body) =>
+    operation === 'UsageConfig' && isOf(name, body)
+
+/** Reads of the cap of a scope, or all. */
+export const reads =
+  (name?: string): Match =>
+  (operation, body) =>
+    operation === 'GetUsageConfig' && isOf(name, body)
+
+/** Lists of the members of groups, or of the one with this name. */
+export const listings =
+  (name?: string): Match =>
+  (operation, body) =>
+    operation === 'UserPageAnalytics' && (name === undefined ? body['group_name'] !== undefined : body['group_name'] === name)
+
+export const either =
+  (...matches: readonly Match[]): Match =>
+  (operation, body) =>
+    matches.some((one) => one(operation, body))
+
+/** 200 without a text answers nothing, any other status an error. */
+export const answerOf = (status: number, body = status === 200 ? '{}' : '{"error":"no"}'): WireAnswer => ({ status, headers: {}, body })
+
+/** Requests that match are answered like this, and do not reach the service, while the fault lasts. */
+export const answering =
+  (match: Match, status = 503, fault = ALWAYS, text?: string) =>
+  (inner: Transport): Transport => ({
+    send: async (operation, body, options) =>
+      fault.broken && match(operation, body) ? answerOf(status, text) : inner.send(operation, body, options),
+  })
+
+/** A cycle that is stopped with the first request that matches, or with a later one; `dies` ends the process with it. */
+export async function cutShort(one: World, match: Match, declared?: Declared, more: { after?: number; dies?: boolean } = {}) {
+  const { after = 1, dies = false } = more
+  const stop = new AbortController()
+  let seen = 0
+  one.onCall = ({ operation, body }) => {
+    if (!match(operation, body)) return
+    seen += 1
+    if (seen === after) stop.abort(new Error('stopped'))
+  }
+  const report = await one.cycle(declared, { stop: stop.signal, leaving: () => dies && stop.signal.aborted })
+  one.onCall = undefined
+  return report
+}
