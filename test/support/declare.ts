@@ -115,6 +115,12 @@ export function policy(sketch: PolicySketch): PolicySet {
   }
 }
 
+/** A pool called research, shared equally among people by name or by a condition. */
+export const research = (amount: number, of: PoolMembers | readonly string[], more: Partial<PoolSketch> = {}): PoolSketch => {
+  const members: PoolMembers = 'kind' in of ? of : { kind: 'emails', emails: of.map(email) }
+  return { name: 'research', credits: amount, share: 'equal', members, ...more }
+}
+
 const poolGroups = (members: PoolMembers): readonly string[] =>
   members.kind === 'groups' ? members.ids : members.kind === 'when' ? (members.when.groups ?? []) : []
 

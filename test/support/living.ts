@@ -2,6 +2,7 @@
 import { onTestFinished } from 'vitest'
 import type { Approval } from '../../src/core/model/change.ts'
 import type { PolicyStatus } from '../../src/core/model/events.ts'
+import type { CycleReport } from '../../src/daemon/cycle/run.ts'
 import { type Loop, startLoop } from '../../src/daemon/schedule/loop.ts'
 import type { Transport } from '../../src/ports.ts'
 import { NOW } from './declare.ts'
@@ -68,6 +69,12 @@ export async function living(options: WorldOptions = {}): Promise<Living> {
     await one.close()
   })
   return life
+}
+
+/** A cycle after so long. */
+export async function later(one: World, ms: number, ...given: Parameters<World['cycle']>): Promise<CycleReport> {
+  await one.clock.pass(ms)
+  return one.cycle(...given)
 }
 
 /** p001 … by number. */

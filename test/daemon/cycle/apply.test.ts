@@ -8,6 +8,7 @@ import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import type { Ledger } from '../../../src/ports.ts'
 import { DAY, NOW, type PlainCap } from '../../support/declare.ts'
+import { later } from '../../support/living.ts'
 import { createWorld, testWorld, type World } from '../../support/world.ts'
 
 /** Guards that hold nothing back, so that every change goes out. */
@@ -252,8 +253,7 @@ describe('a ledger that cannot record', () => {
     expect(one.caps()).toEqual({ ada: 6000 })
     disk.broken = false
     await one.cycle()
-    await one.clock.pass(2 * DAY)
-    await one.cycle()
+    await later(one, 2 * DAY)
     expect(one.caps()).toEqual({ team: 500 })
   })
 

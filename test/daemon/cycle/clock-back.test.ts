@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { DAY, HOUR } from '../../support/declare.ts'
 import { answering, type Match, reads, writes } from '../../support/faults.ts'
-import { approve, capsOf, MINUTE, person } from '../../support/living.ts'
+import { approve, capsOf, later, MINUTE, person } from '../../support/living.ts'
 import { testWorld, type WorldOptions } from '../../support/world.ts'
 
 describe.each([
@@ -15,11 +15,9 @@ describe.each([
     const pausedAt = one.clock.now() + ahead
     await one.ledger.savePause({ pausedAt, untilAt: pausedAt + 4 * HOUR, reason: 'a move' })
     await one.cycle({ caps: { ada: 500 } })
-    await one.clock.pass(3 * HOUR)
-    await one.cycle()
+    await later(one, 3 * HOUR)
     expect(one.caps()).toEqual({})
-    await one.clock.pass(2 * HOUR)
-    await one.cycle()
+    await later(one, 2 * HOUR)
     expect(one.caps()).toEqual({ ada: 500 })
   })
 
@@ -30,8 +28,7 @@ describe.each([
     await one.cycle({ caps: { team: 500, p001: 600 }, protect: ['p001'] })
     expect(one.caps()).toEqual({ team: 500, p001: 700 })
     one.clock.jumpWall(-ahead)
-    await one.clock.pass(3 * DAY)
-    await one.cycle()
+    await later(one, 3 * DAY)
     await one.cycle({ caps: { team: 150, p001: 600 }, protect: ['p001'] })
     expect(one.caps()['team']).toBe(500)
   })
@@ -44,8 +41,7 @@ describe.each([
     await one.cycle({ caps: { team: 100, p001: 700, p002: 700, p003: 700 } })
     bad.broken = false
     one.clock.jumpWall(-ahead)
-    await one.clock.pass(2 * DAY)
-    await one.cycle()
+    await later(one, 2 * DAY)
     expect(one.caps()['p001']).toBe(700)
   })
 
@@ -77,8 +73,7 @@ describe.each([
     one.clock.jumpWall(-ahead)
     await one.cycle({ caps: { team: 600, p001: 700 } })
     expect(one.caps()['team']).toBe(1000)
-    await one.clock.pass(1.1 * DAY)
-    await one.cycle()
+    await later(one, 1.1 * DAY)
     await one.cycle()
     expect(one.caps()['team']).toBe(600)
   })
@@ -91,11 +86,9 @@ describe.each([
     await one.cycle()
     one.clock.jumpWall(-ahead)
     await one.cycle({ caps: { team: 5000, ...capsOf(30, 900) } })
-    await one.clock.pass(5 * MINUTE)
-    await one.cycle()
+    await later(one, 5 * MINUTE)
     expect(one.caps()['p001']).toBe(1000)
-    await one.clock.pass(DAY)
-    await one.cycle()
+    await later(one, DAY)
     expect(one.caps()['p001']).toBe(900)
   })
 
@@ -134,8 +127,7 @@ describe.each([
     await one.cycle()
     one.clock.jumpWall(-ahead)
     for (let times = 0; times < 3; times += 1) {
-      await one.clock.pass(15 * MINUTE)
-      await one.cycle()
+      await later(one, 15 * MINUTE)
     }
     expect(one.state.usage?.roster.people).toHaveLength(28)
   })

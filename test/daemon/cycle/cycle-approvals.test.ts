@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { DAY, short } from '../../support/declare.ts'
 import { answering, writes } from '../../support/faults.ts'
-import { approve, capsOf, person } from '../../support/living.ts'
+import { approve, capsOf, later, person } from '../../support/living.ts'
 import { type Declared, testWorld, type World } from '../../support/world.ts'
 
 const COPIES = { capSemantics: 'fan-out' } as const
@@ -208,8 +208,7 @@ describe('an approval', () => {
       const lowered: Declared = { caps: { team: 900, p001: 600 }, protect: ['p001'] }
       const id = holdOf(await one.cycle(lowered))
       for (let passed = 0; passed < day; passed += 1) {
-        await one.clock.pass(DAY)
-        await one.cycle()
+        await later(one, DAY)
       }
       await one.cycle({ ...lowered, approvals: [id] })
       expect([day, one.caps()['p001']]).toEqual([day, 600])
@@ -223,8 +222,7 @@ describe('an approval', () => {
     await one.cycle()
     await one.cycle()
     expect(one.ledger.approvals()).toMatchObject([{ state: 'spent', released: [{}, {}, {}, {}, {}] }])
-    await one.clock.pass(DAY + 1)
-    await one.cycle()
+    await later(one, DAY + 1)
     expect(one.ledger.approvals()).toEqual([
       {
         id: expect.any(String),
@@ -263,8 +261,7 @@ describe('releasing one hold leaves the other as it is', () => {
     await one.clock.pass(DAY - 600_000)
     approve(one, a?.id)
     await one.cycle()
-    await one.clock.pass(900_000)
-    expect((await one.cycle()).after.plan.holds).toMatchObject([{ id: b?.id }])
+    expect((await later(one, 900_000)).after.plan.holds).toMatchObject([{ id: b?.id }])
     one.restart({ mode: 'audit' })
     await one.cycle()
     one.restart({ mode: 'enforce' })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Transport } from '../../../src/ports.ts'
 import { email, HOUR } from '../../support/declare.ts'
 import { answering, answerOf, either, type Fault, writes } from '../../support/faults.ts'
-import { capsOf, live, living, MINUTE, passUntil, person } from '../../support/living.ts'
+import { capsOf, later, live, living, MINUTE, passUntil, person } from '../../support/living.ts'
 import { SETTINGS, testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
 interface Outage extends Fault {
@@ -57,8 +57,7 @@ describe('writes that fail for a shared cause', () => {
     }
     expect(tried.map((minute, index) => minute - (tried[index - 1] ?? 0))).toEqual([10, 20, 40, 80, 120])
     fault.broken = false
-    await one.clock.pass(120 * MINUTE)
-    expect((await one.cycle()).result).toBe('success')
+    expect((await later(one, 120 * MINUTE)).result).toBe('success')
     expect(one.caps()).toEqual(capsOf(12))
     expect(one.ledger.fact('breaker')).toBeUndefined()
     expect(guards(one)).toEqual([])
@@ -86,8 +85,7 @@ describe('writes that fail for a shared cause', () => {
     const one = await world({ broken: true, people: [person(1)] })
     await one.cycle({ caps: capsOf(12) })
     expect(Object.keys(one.caps())).toHaveLength(11)
-    await one.clock.pass(5 * MINUTE)
-    await one.cycle()
+    await later(one, 5 * MINUTE)
     expect(await failures(one)).toBe(2)
     expect(one.ledger.fact('breaker')).toBeUndefined()
   })
@@ -97,8 +95,7 @@ describe('writes that fail for a shared cause', () => {
     const one = await world({ broken: true, people })
     await one.cycle({ caps: capsOf(20) })
     expect(one.caps()).toEqual({})
-    await one.clock.pass(10 * MINUTE)
-    await one.cycle()
+    await later(one, 10 * MINUTE)
     expect(Object.keys(one.caps())).toHaveLength(17)
   })
 
@@ -135,8 +132,7 @@ describe('writes that fail for a shared cause', () => {
     const people = [1, 2, 3].map(person)
     const one = await world({ broken: true, people })
     await one.cycle({ caps: capsOf(20) })
-    await one.clock.pass(10 * MINUTE)
-    await one.cycle()
+    await later(one, 10 * MINUTE)
     expect(one.ledger.fact('breaker')?.waitMs).toBe(10 * MINUTE)
   })
 
@@ -145,8 +141,7 @@ describe('writes that fail for a shared cause', () => {
     const one = await world(fault, { config: { rate: { concurrency: 8 } } })
     await one.cycle({ caps: capsOf(20) })
     const before = await failures(one)
-    await one.clock.pass(10 * MINUTE)
-    await one.cycle()
+    await later(one, 10 * MINUTE)
     expect((await failures(one)) - before).toBe(3)
   })
 
@@ -155,15 +150,13 @@ describe('writes that fail for a shared cause', () => {
     const one = await world(fault)
     const { after } = await one.cycle({ caps: capsOf(12) })
     const id = after.plan.holds[0]?.id ?? ''
-    await one.clock.pass(MINUTE)
-    await one.cycle(undefined, { approve: [id] })
+    await later(one, MINUTE, undefined, { approve: [id] })
     expect(await failures(one)).toBe(6)
     await one.cycle()
     expect(await failures(one)).toBe(6)
     fault.broken = false
     await one.cycle(undefined, { approve: [id] })
-    await one.clock.pass(20 * MINUTE)
-    expect((await one.cycle()).result).not.toBe('held')
+    expect((await later(one, 20 * MINUTE)).result).not.toBe('held')
     expect(one.caps()).toEqual(capsOf(12))
   })
 
@@ -183,12 +176,10 @@ describe('writes that are turned down', () => {
     await one.cycle({ caps: capsOf(6) })
     expect(one.ledger.quarantined()).toEqual([])
     expect(await failures(one)).toBe(6)
-    await one.clock.pass(5 * MINUTE)
-    expect((await one.cycle()).result).toBe('held')
+    expect((await later(one, 5 * MINUTE)).result).toBe('held')
     expect(await failures(one)).toBe(6)
     fault.broken = false
-    await one.clock.pass(5 * MINUTE)
-    await one.cycle()
+    await later(one, 5 * MINUTE)
     expect(one.caps()).toEqual(capsOf(6))
   })
 
@@ -213,15 +204,13 @@ describe('writes that are turned down', () => {
     await one.cycle({ caps: { team: 600, ...capsOf(20, 2000) } })
     const tried = await failures(one)
     for (let minute = 1; minute < 10; minute += 3) {
-      await one.clock.pass(3 * MINUTE)
-      await one.cycle()
+      await later(one, 3 * MINUTE)
     }
     expect(await failures(one)).toBe(tried)
     expect(one.workspace.shown.planned?.plan.counts.held).toBe(21)
     expect(one.ledger.quarantined()).toEqual([])
     fault.broken = false
-    await one.clock.pass(MINUTE)
-    await one.cycle()
+    await later(one, MINUTE)
     expect(one.caps()).toEqual({ team: 600, ...capsOf(20, 2000) })
   })
 
@@ -230,8 +219,7 @@ describe('writes that are turned down', () => {
     const one = await world(fault)
     await one.cycle({ caps: capsOf(20) })
     expect(one.caps()).toEqual({})
-    await one.clock.pass(10 * MINUTE)
-    await one.cycle()
+    await later(one, 10 * MINUTE)
     expect(Object.keys(one.caps())).toHaveLength(8)
   })
 
@@ -239,15 +227,13 @@ describe('writes that are turned down', () => {
     const fault = { broken: true, status: 400 }
     const one = await world(fault)
     await one.cycle({ caps: capsOf(6) })
-    await one.clock.pass(MINUTE)
-    await one.cycle({ caps: { [person(20)]: 700, ...capsOf(6) } })
+    await later(one, MINUTE, { caps: { [person(20)]: 700, ...capsOf(6) } })
     await one.cycle()
     expect(await failures(one)).toBe(7)
     expect(one.ledger.quarantined()).toEqual([])
     expect(one.workspace.shown.planned?.plan.counts.held).toBe(7)
     fault.broken = false
-    await one.clock.pass(10 * MINUTE)
-    await one.cycle()
+    await later(one, 10 * MINUTE)
     expect(one.caps()).toEqual({ [person(20)]: 700, ...capsOf(6) })
   })
 
@@ -256,13 +242,6 @@ describe('writes that are turned down', () => {
     await one.cycle({ caps: capsOf(20) })
     expect(await failures(one)).toBe(10)
     expect(guards(one)).toEqual(['breaker'])
-  })
-
-  test('one of them is quarantined, and blocks no other', async () => {
-    const one = await world({ broken: true, status: 400, people: [person(1)] })
-    await one.cycle({ caps: capsOf(12) })
-    expect(one.ledger.quarantined().map(({ code }) => code)).toEqual(['CAP_REFUSED'])
-    expect(one.ledger.fact('breaker')).toBeUndefined()
   })
 })
 
@@ -324,7 +303,6 @@ test('caps that our own team write overwrote are restored as soon as a write suc
   expect(torn.applied?.interrupted).toBe('breaker')
   expect(one.inForce()[person(8)]).toBe(3500)
   fault.broken = false
-  await one.clock.pass(5 * MINUTE)
-  await one.cycle()
+  await later(one, 5 * MINUTE)
   for (const name of names) expect({ [name]: one.inForce()[name] }).toEqual({ [name]: 2000 })
 })

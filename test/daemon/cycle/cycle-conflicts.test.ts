@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { HOUR } from '../../support/declare.ts'
 import { answering, listings, type Match } from '../../support/faults.ts'
+import { later } from '../../support/living.ts'
 import { testWorld } from '../../support/world.ts'
 
 const COMPANY = { people: 20, groups: { a: ['p001', 'p002'], b: ['p002'] } }
@@ -50,8 +51,7 @@ describe('a cap of the conflict rule', () => {
     storm.broken = true
     await one.cycle({ ...CONFLICT, caps: { 'group:a': 1500, 'group:b': 1500, 'group:c': 100 } })
     storm.broken = false
-    await one.clock.pass(HOUR)
-    const outcome = await one.cycle(undefined, { usage: false })
+    const outcome = await later(one, HOUR, undefined, { usage: false })
     expect([outcome.result, one.caps()['p002']]).toEqual(['success', undefined])
   })
 
@@ -65,8 +65,7 @@ describe('a cap of the conflict rule', () => {
     await one.cycle()
     expect(one.caps()['p002']).toBe(1500)
     storm.broken = false
-    await one.clock.pass(HOUR)
-    await one.cycle()
+    await later(one, HOUR)
     expect(one.caps()['p002']).toBeUndefined()
   })
 
@@ -76,8 +75,7 @@ describe('a cap of the conflict rule', () => {
     one.sandbox.store.saveGroup({ id: 'b', name: 'Renamed' })
     one.sandbox.reload()
     for (let round = 0; round < 4; round += 1) {
-      await one.clock.pass(HOUR)
-      await one.cycle()
+      await later(one, HOUR)
     }
     expect(one.caps()['p002']).toBe(1500)
   })

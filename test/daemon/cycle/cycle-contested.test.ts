@@ -1,6 +1,6 @@
 // Contested scopes from end to end: a foreign change is reverted twice, left alone the third time within a day, and reverted again later.
 import { describe, expect, test } from 'vitest'
-import { MINUTE } from '../../support/living.ts'
+import { later, MINUTE } from '../../support/living.ts'
 import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
 const HOUR = 60 * MINUTE
@@ -13,8 +13,7 @@ const stateOf = (one: World, name: string): string | undefined =>
 async function quarrel(one: World, times: number, cap = 9000): Promise<void> {
   for (let round = 0; round < times; round += 1) {
     one.foreign('ada', cap)
-    await one.clock.pass(5 * MINUTE)
-    await one.cycle()
+    await later(one, 5 * MINUTE)
   }
 }
 
@@ -33,13 +32,11 @@ describe('a scope that another client keeps changing', () => {
     await one.cycle(POLICY)
     for (let round = 0; round < 3; round += 1) {
       one.foreign('ada', undefined)
-      await one.clock.pass(5 * MINUTE)
-      await one.cycle()
+      await later(one, 5 * MINUTE)
     }
     expect(stateOf(one, 'ada')).toBe('contested')
     one.foreign('team', 90_000)
-    await one.clock.pass(5 * MINUTE)
-    await one.cycle()
+    await later(one, 5 * MINUTE)
     expect(one.caps()).toEqual({ team: 500 })
   })
 
@@ -86,8 +83,7 @@ describe('a scope that another client keeps changing', () => {
   test('is never left alone where our own team writes overwrite it', async () => {
     const one = await testWorld({ config: { capSemantics: 'copied' }, switches: { capSemantics: 'fan-out' } })
     for (const team of [500, 600, 500, 600, 500]) {
-      await one.clock.pass(5 * MINUTE)
-      await one.cycle({ caps: { team, ada: 1000 } })
+      await later(one, 5 * MINUTE, { caps: { team, ada: 1000 } })
     }
     expect(one.caps()).toMatchObject({ team: 500, ada: 1000, bob: 500 })
     expect(one.ledger.fact('contested')).toBeUndefined()
@@ -135,8 +131,7 @@ describe('onDrift: alert', () => {
     one.foreign('team', undefined)
     one.forget()
     for (let round = 0; round < 5; round += 1) {
-      await one.clock.pass(5 * MINUTE)
-      await one.cycle()
+      await later(one, 5 * MINUTE)
     }
     expect(one.writes()).toEqual([])
     expect(one.begun('ForeignChange')).toHaveLength(3)
@@ -172,8 +167,7 @@ describe('onDrift: alert', () => {
     const declared = { caps, grants: [{ on: 'p003', cap: 4000, until: one.clock.now() + HOUR }] }
     await one.cycle(declared)
     expect(one.caps()['p003']).toBe(4000)
-    await one.clock.pass(2 * HOUR)
-    await one.cycle()
+    await later(one, 2 * HOUR)
     expect(one.caps()['p003']).toBe(1000)
   })
 
@@ -183,8 +177,7 @@ describe('onDrift: alert', () => {
     one.foreign('p003', 50)
     await one.cycle()
     expect(one.caps()['p003']).toBe(50)
-    await one.clock.pass(2 * HOUR)
-    await one.cycle()
+    await later(one, 2 * HOUR)
     expect(one.caps()['p003']).toBe(1000)
   })
 
@@ -206,8 +199,7 @@ describe('onDrift: alert', () => {
     await one.cycle({ caps })
     for (const cap of [1, 2, 3, 4, 5]) {
       one.foreign('p003', cap)
-      await one.clock.pass(5 * MINUTE)
-      await one.cycle()
+      await later(one, 5 * MINUTE)
     }
     expect(one.ledger.fact('contested')).toBeUndefined()
     expect(one.begun('ForeignChange')).toHaveLength(5)

@@ -6,6 +6,7 @@ import type { Transport } from '../../../src/ports.ts'
 import { DAY, HOUR, NOW, type PolicySketch } from '../../support/declare.ts'
 import { answering, listings, writes } from '../../support/faults.ts'
 import { intentFor, raise } from '../../support/ledger.ts'
+import { later } from '../../support/living.ts'
 import { type Declared, testWorld, type World } from '../../support/world.ts'
 
 const mine = (one: World): readonly string[] => one.ledger.owned().map((cap) => scopeKey(cap.scope))
@@ -89,22 +90,6 @@ describe('a cap that we wrote and that was read back too early', () => {
       if (operation === 'UsageConfig') one.foreign(name, shown)
     }
   }
-  test.each([
-    ['where nothing was ours', {}, undefined],
-    ['where another cap was ours', { p001: 500 }, 500],
-  ] as const)('is cleared when policy has dropped it meanwhile, %s', async (_row, caps, shown) => {
-    const one = await testWorld({ people: 20 })
-    await one.cycle({ caps: { team: 900, ...caps } })
-    stale(one, 'p001', shown)
-    await one.cycle({ caps: { team: 900, p001: 700 } })
-    one.onCall = undefined
-    one.foreign('p001', 700)
-    await one.cycle({ caps: { team: 900 } })
-    expect(one.caps()).toEqual({ team: 900 })
-    await one.cycle()
-    expect(mine(one)).toEqual(['team'])
-  })
-
   const one700: PolicySketch = { caps: { team: 900 }, rules: [{ name: 'one', when: { email: 'p001@*' }, cap: 700 }] }
   const granted = (caps: NonNullable<PolicySketch['caps']>): PolicySketch => ({
     caps,
@@ -117,6 +102,14 @@ describe('a cap that we wrote and that was read back too early', () => {
     during: PolicySketch,
     after: PolicySketch,
   ])[] = [
+    ['where nothing was ours', undefined, { caps: { team: 900 } }, { caps: { team: 900, p001: 700 } }, { caps: { team: 900 } }],
+    [
+      'where another cap was ours',
+      undefined,
+      { caps: { team: 900, p001: 500 } },
+      { caps: { team: 900, p001: 700 } },
+      { caps: { team: 900 } },
+    ],
     ['of a rule over people', undefined, { caps: { team: 900 } }, one700, { caps: { team: 900 } }],
     ['of a rule over people, where another cap was ours', undefined, { caps: { team: 900, p001: 500 } }, one700, { caps: { team: 900 } }],
     ['of a grant', undefined, { caps: { team: 900 } }, granted({ team: 900 }), { caps: { team: 900 } }],
@@ -160,8 +153,7 @@ describe('a cap that we wrote and that was read back too early', () => {
     await one.cycle({ caps: { team: 900, p001: 700 } })
     one.onCall = undefined
     await one.cycle({ caps: { team: 900, p001: 500 } })
-    await one.clock.pass(DAY + HOUR)
-    await one.cycle()
+    await later(one, DAY + HOUR)
     one.foreign('p001', 700)
     await one.cycle({ caps: { team: 900 } })
     expect(one.caps()).toEqual({ team: 900, p001: 700 })
@@ -230,8 +222,7 @@ describe('where an accepted write has ended a cap of ours', () => {
     if (found !== undefined) one.foreign(on, found)
     await one.cycle(before)
     expect(one.caps()[on]).toBe(200)
-    await one.clock.pass(2 * HOUR)
-    await one.cycle(after)
+    await later(one, 2 * HOUR, after)
     expect(one.caps()[on]).toBe(found)
     one.foreign(on, 200)
     one.forget()
@@ -285,11 +276,9 @@ describe('the end of a grant', () => {
     await one.cycle({ caps, grants: [old, current], protect: ['p001'] })
     const moved = { ...current, until: NOW + 2 * DAY }
     await one.cycle({ caps, grants: [old, moved], protect: ['p001'] })
-    await one.clock.pass(DAY + HOUR)
-    await one.cycle()
+    await later(one, DAY + HOUR)
     expect(one.inForce()['p001']).toBe(6000)
-    await one.clock.pass(DAY)
-    const { planned } = await one.cycle()
+    const { planned } = await later(one, DAY)
     expect(planned.plan.holds).toEqual([])
     expect(one.inForce()['p001']).toBe(500)
   })
@@ -298,8 +287,7 @@ describe('the end of a grant', () => {
     const one = await testWorld({ people: 40 })
     await one.cycle({ caps: { team: 500 }, grants: [{ on: 'team', cap: 6000, from: NOW - HOUR, until: 'cycleEnd' }], protect: ['p001'] })
     expect(one.inForce()['p001']).toBe(6000)
-    await one.clock.pass(15 * DAY)
-    await one.cycle()
+    await later(one, 15 * DAY)
     expect(one.inForce()['p001']).toBe(500)
   })
 
@@ -308,8 +296,7 @@ describe('the end of a grant', () => {
     await one.cycle({ caps: { team: 500 } })
     await one.cycle({ caps: { team: 500 }, grants: [{ on: 'p001', cap: 6000, until: NOW + HOUR }] })
     expect(one.caps()).toEqual({ team: 500, p001: 6000 })
-    await one.clock.pass(2 * HOUR)
-    for (let round = 0; round < 3; round += 1) await one.cycle()
+    for (let round = 0; round < 3; round += 1) await later(one, 2 * HOUR)
     expect({ caps: one.caps(), mine: mine(one) }).toEqual({ caps: { team: 500 }, mine: ['team'] })
   })
 
@@ -326,8 +313,7 @@ describe('the end of a grant', () => {
       })
       await one.cycle({ caps: { team: 500 }, bare: ['core'], grants: [{ on: 'p001', cap: 1000, until: NOW + HOUR }] })
       expect(one.caps()).toEqual({ ...caps, p001: 1000 })
-      await one.clock.pass(2 * HOUR)
-      for (let round = 0; round < 3; round += 1) await one.cycle()
+      for (let round = 0; round < 3; round += 1) await later(one, 2 * HOUR)
       expect({ caps: one.caps(), mine: mine(one) }).toEqual({ caps, mine: ['team'] })
     },
   )
@@ -345,8 +331,7 @@ describe('the end of a grant', () => {
     one.onCall = undefined
     for (const name of ['p001', 'p002']) one.foreign(name, 6000)
     await one.cycle()
-    await one.clock.pass(2 * HOUR)
-    for (let round = 0; round < 3; round += 1) await one.cycle()
+    for (let round = 0; round < 3; round += 1) await later(one, 2 * HOUR)
     expect({ caps: one.caps(), mine: mine(one) }).toEqual({ caps: { team: 500, p002: 700 }, mine: ['team'] })
   })
 
@@ -369,12 +354,10 @@ describe('the end of a grant', () => {
     await one.cycle({ caps: { team: 500 } })
     await one.cycle({ caps: { team: 500 }, grants })
     storm.broken = true
-    await one.clock.pass(2 * HOUR)
-    await one.cycle({ caps: { team: 500, 'group:g': 900 }, grants })
+    await later(one, 2 * HOUR, { caps: { team: 500, 'group:g': 900 }, grants })
     expect(one.caps()['p001']).toBe(6000)
     storm.broken = false
-    await one.clock.pass(HOUR)
-    await one.cycle()
+    await later(one, HOUR)
     expect(one.caps()).toMatchObject({ team: 500, p001: 500, p002: 900 })
   })
 })

@@ -3,44 +3,32 @@
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { DAY, email, HOUR, numbered, type PoolSketch } from '../../support/declare.ts'
+import { DAY, email, HOUR, numbered, type PoolSketch, research } from '../../support/declare.ts'
 import { answering, reads, writes } from '../../support/faults.ts'
-import { approve } from '../../support/living.ts'
+import { approve, later } from '../../support/living.ts'
 import { noon, type PastUse, recordPast } from '../../support/use.ts'
-import { type Declared, testWorld, type World } from '../../support/world.ts'
+import { type Declared, testWorld } from '../../support/world.ts'
 
 const SEAT = 500
-const people = (...names: readonly string[]): PoolSketch['members'] => ({ kind: 'emails', emails: names.map(email) })
-const pool = (total: number, members: PoolSketch['members'], more: Partial<PoolSketch> = {}): PoolSketch => ({
-  name: 'research',
-  credits: total,
-  members,
-  share: 'equal',
-  ...more,
-})
 /** Add-on use: what exceeds the seat. */
 const spent = (who: string, amount: number, at = noon(19)): PastUse => ({ who, at, credits: SEAT + amount })
-const later = async (one: World, ms: number): Promise<void> => {
-  await one.clock.pass(ms)
-}
 
 describe('a pool', () => {
   test('gives everybody a cap of their own, and a second cycle writes nothing', async () => {
     const one = await testWorld({ people: ['ada', 'bob'] })
     recordPast(one, [spent('ada', 100)])
-    const { planned } = await one.cycle({ caps: { team: 50 }, pools: [pool(1100, people('ada', 'bob'))] })
+    const { planned } = await one.cycle({ caps: { team: 50 }, pools: [research(1100, ['ada', 'bob'])] })
     expect(one.caps()).toEqual({ team: 50, ada: 600, bob: 500 })
     expect(planned.plan.changes.find(({ to }) => to === 600)?.reason).toMatch(/^pool research: /)
     expect(one.ledger.owned().find(({ cap }) => cap === 600)).toMatchObject({ owner: 'pool' })
     one.forget()
-    await later(one, 5 * HOUR)
-    expect((await one.cycle()).result).toBe('noop')
+    expect((await later(one, 5 * HOUR)).result).toBe('noop')
     expect(one.writes()).toEqual([])
   })
 
   test.each(['__proto__', 'constructor'])('called %s is dealt, frozen and shown as any other', async (name) => {
     const one = await testWorld({ people: ['ada', 'bob'] })
-    const pools = [pool(1100, people('ada', 'bob'), { name })]
+    const pools = [research(1100, ['ada', 'bob'], { name })]
     await one.cycle({ pools })
     expect(Object.hasOwn(one.state.frozenPools, name)).toBe(false)
     expect(one.state.pools[name]).toMatchObject({ dealtAt: expect.any(Number) })
@@ -48,7 +36,7 @@ describe('a pool', () => {
   })
 
   test.each<[string, PoolSketch['members'], string]>([
-    ['e-mails', people('zoe'), 'no approved person has one of its e-mails'],
+    ['e-mails', { kind: 'emails', emails: [email('zoe')] }, 'no approved person has one of its e-mails'],
     ['a group', { kind: 'groups', ids: ['grp_r'] }, 'no approved person is in group grp_r'],
     [
       'a condition',
@@ -57,25 +45,23 @@ describe('a pool', () => {
     ],
   ])('of %s that are nobody says that it has no members', async (_name, members, why) => {
     const one = await testWorld({ people: ['ada'], groups: { grp_r: [] } })
-    const { planned } = await one.cycle({ pools: [pool(100, members)] })
+    const { planned } = await one.cycle({ pools: [research(100, members)] })
     expect(planned.plan.problems).toEqual([
       expect.objectContaining({ severity: 'warning', code: 'POOL_NOBODY', message: `pool research: has no members: ${why}` }),
     ])
-    const after = await one.cycle({ pools: [pool(100, people('ada'))] })
+    const after = await one.cycle({ pools: [research(100, ['ada'])] })
     expect(after.planned.plan.problems.map(({ code }) => code)).not.toContain('POOL_NOBODY')
   })
 
   test('moves head-room to whom it serves: first the lower, hours later the raise', async () => {
     const one = await testWorld({ people: ['ada', 'bob'] })
-    const declared: Declared = { pools: [pool(1000, people('ada', 'bob'))] }
+    const declared: Declared = { pools: [research(1000, ['ada', 'bob'])] }
     await one.cycle(declared)
     expect(one.caps()).toEqual({ ada: 500, bob: 500 })
     recordPast(one, [spent('ada', 480)])
     await later(one, 5 * HOUR)
-    await one.cycle()
     expect(one.caps()).toEqual({ ada: 500, bob: 260 })
-    await later(one, 2 * HOUR)
-    const { result, after } = await one.cycle()
+    const { result, after } = await later(one, 2 * HOUR)
     expect(one.caps()).toEqual({ ada: 500, bob: 260 })
     expect(result).toBe('noop')
     expect(after.scopes.find(({ scope }) => scopeKey(scope) === email('ada'))).toMatchObject({
@@ -84,13 +70,12 @@ describe('a pool', () => {
     })
     expect(after.plan.problems).toMatchObject([{ code: 'POOL_WAITS', message: expect.stringContaining(`: ${email('ada')} to 740`) }])
     await later(one, 2.5 * HOUR)
-    await one.cycle()
     expect(one.caps()).toEqual({ ada: 740, bob: 260 })
   })
 
   test('reverts a foreign change to the dealt cap, also over a restart', async () => {
     const one = await testWorld({ people: ['ada', 'bob'] })
-    await one.cycle({ pools: [pool(1000, people('ada', 'bob'))] })
+    await one.cycle({ pools: [research(1000, ['ada', 'bob'])] })
     one.foreign('ada', 9000)
     one.restart()
     await one.cycle()
@@ -101,27 +86,26 @@ describe('a pool', () => {
     const lost = { broken: true }
     const caps = { ada: 100, bob: 100 }
     const one = await testWorld({ people: ['ada', 'bob'], caps, wrapTransport: answering(writes('bob'), 503, lost) })
-    await one.cycle({ pools: [pool(1000, people('ada', 'bob'))] })
+    await one.cycle({ pools: [research(1000, ['ada', 'bob'])] })
     expect(one.caps()).toEqual({ ada: 500, bob: 100 })
     one.foreign('ada', 950)
     lost.broken = false
     one.forget()
     await later(one, HOUR)
-    await one.cycle()
     expect(one.writes()[0]).toBe('ada 500')
     expect(one.caps()).toEqual({ ada: 500, bob: 100 })
   })
 
   test('keeps its last deal while use is unknown', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], switches: { plan: 'team' } })
-    await one.cycle({ caps: { team: 70 }, pools: [pool(1000, people('ada', 'bob'))] })
+    await one.cycle({ caps: { team: 70 }, pools: [research(1000, ['ada', 'bob'])] })
     expect(one.caps()).toEqual({ team: 70 })
     expect(one.state.frozenPools['research']).toMatch(/balance/)
   })
 
   test('leaves a member alone whose cap cannot be read, and raises no other', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 100, bob: 100 }, wrapTransport: answering(reads('bob')) })
-    await one.cycle({ pools: [pool(1000, people('ada', 'bob'))] })
+    await one.cycle({ pools: [research(1000, ['ada', 'bob'])] })
     expect(one.caps()).toEqual({ ada: 100, bob: 100 })
   })
 })
@@ -129,26 +113,23 @@ describe('a pool', () => {
 describe('members', () => {
   test('of a group that joins are dealt after two readings of the group', async () => {
     const one = await testWorld({ people: ['ada', 'bob', 'cleo'], groups: { g: ['ada', 'bob'] } })
-    await one.cycle({ pools: [pool(900, { kind: 'groups', ids: ['g'] })] })
+    await one.cycle({ pools: [research(900, { kind: 'groups', ids: ['g'] })] })
     expect(one.caps()).toEqual({ ada: 450, bob: 450 })
     one.setMembers('g', ['ada', 'bob', 'cleo'])
     await later(one, HOUR)
-    await one.cycle()
     expect(one.caps()).toEqual({ ada: 450, bob: 450 })
     await later(one, HOUR)
-    await one.cycle()
     expect(one.caps()).toEqual({ ada: 300, bob: 300, cleo: 300 })
   })
 
   test('who leave lose the cap, and stay in the sum with their use', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada', 'bob'] } })
     recordPast(one, [spent('bob', 300)])
-    await one.cycle({ pools: [pool(1300, { kind: 'groups', ids: ['g'] })] })
+    await one.cycle({ pools: [research(1300, { kind: 'groups', ids: ['g'] })] })
     expect(one.caps()).toEqual({ ada: 500, bob: 800 })
     one.setMembers('g', ['ada'])
     for (let reading = 0; reading < 2; reading += 1) {
       await later(one, HOUR)
-      await one.cycle()
     }
     // What bob used until the cap went may not show yet.
     for (const [hours, ada] of [
@@ -156,7 +137,6 @@ describe('members', () => {
       [4, 1000],
     ] as const) {
       await later(one, hours * HOUR)
-      await one.cycle()
       expect(one.caps()).toEqual({ ada })
     }
   })
@@ -164,7 +144,7 @@ describe('members', () => {
   test('with an explicit cap get it first, at most what remains', async () => {
     const one = await testWorld({ people: ['ada', 'bob', 'cleo'] })
     recordPast(one, [spent('cleo', 200)])
-    await one.cycle({ caps: { ada: 300, bob: 5000 }, pools: [pool(1000, people('ada', 'bob', 'cleo'))] })
+    await one.cycle({ caps: { ada: 300, bob: 5000 }, pools: [research(1000, ['ada', 'bob', 'cleo'])] })
     expect(one.caps()).toEqual({ ada: 300, bob: 500, cleo: 200 })
     expect(one.ledger.owned().map(({ cap, owner }) => [cap, owner])).toEqual(
       expect.arrayContaining([
@@ -176,7 +156,7 @@ describe('members', () => {
 
   test('who become protected keep their dealt cap, though policy does not ask for it', async () => {
     const one = await testWorld({ people: ['ada', 'bob'] })
-    const pools = [pool(1000, people('ada', 'bob'))]
+    const pools = [research(1000, ['ada', 'bob'])]
     await one.cycle({ caps: { team: 5000 }, pools })
     one.forget()
     const { planned } = await one.cycle({ caps: { team: 5000 }, pools, protect: ['ada'] })
@@ -190,10 +170,9 @@ describe('members', () => {
     ['goes where they can', 580, 580],
   ])('the own cap of a protected member %s', async (_what, own, expected) => {
     const one = await testWorld({ people: ['ada', 'bob'] })
-    const pools = [pool(1000, people('ada', 'bob'), { max: 400 })]
+    const pools = [research(1000, ['ada', 'bob'], { max: 400 })]
     await one.cycle({ pools })
-    await later(one, 5 * HOUR)
-    await one.cycle({ caps: { ada: own }, pools, protect: ['ada'] })
+    await later(one, 5 * HOUR, { caps: { ada: own }, pools, protect: ['ada'] })
     expect(one.caps()).toEqual({ ada: expected, bob: 400 })
   })
 
@@ -204,14 +183,14 @@ describe('members', () => {
       const { ada = 'none', bob = 'none' } = one.inForce()
       if (operation === 'UsageConfig') sums.push(Number(ada) + Number(bob))
     }
-    await one.cycle({ caps: { team: 900 }, pools: [pool(1000, people('ada', 'bob'))] })
+    await one.cycle({ caps: { team: 900 }, pools: [research(1000, ['ada', 'bob'])] })
     expect(one.caps()).toEqual({ team: 900, ada: 500, bob: 500 })
     expect(Math.max(...sums)).toBe(1000)
   })
 
   test('who are protected keep their cap', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 700 } })
-    await one.cycle({ protect: ['ada'], pools: [pool(1000, people('ada', 'bob'))] })
+    await one.cycle({ protect: ['ada'], pools: [research(1000, ['ada', 'bob'])] })
     expect(one.caps()).toEqual({ ada: 700, bob: 300 })
   })
 })
@@ -219,7 +198,7 @@ describe('members', () => {
 describe('guards', () => {
   const names = numbered(40)
   const caps = Object.fromEntries(names.map((name) => [name, 1000]))
-  const declared = (total: number): Declared => ({ pools: [pool(total, people(...names))] })
+  const declared = (total: number): Declared => ({ pools: [research(total, names)] })
 
   test('hold a first deal, under an id that no reading changes, and its approval releases the deal as it is then', async () => {
     const one = await testWorld({ people: 40, caps })
@@ -231,8 +210,7 @@ describe('guards', () => {
       one,
       names.slice(0, 10).map((name) => spent(name, 450)),
     )
-    await later(one, 5 * HOUR)
-    const second = await one.cycle()
+    const second = await later(one, 5 * HOUR)
     expect(second.planned.plan.holds.map((hold) => hold.id)).toEqual([id])
     expect(second.planned.plan.holds[0]?.changes).not.toEqual(first.planned.plan.holds[0]?.changes)
     approve(one, id)
@@ -252,15 +230,14 @@ describe('guards', () => {
       one,
       names.slice(0, 4).map((name) => spent(name, 460)),
     )
-    await later(one, 5 * HOUR)
-    const { planned } = await one.cycle()
+    const { planned } = await later(one, 5 * HOUR)
     expect(planned.plan.holds).toEqual([])
     expect(one.writes().length).toBeGreaterThan(10)
   })
 
   test.each<readonly [string, Declared]>([
     ['other credits', declared(10_000)],
-    ['other members', { pools: [pool(20_000, people(...names.slice(0, 39))), { ...pool(1, people('p040')), name: 'other' }] }],
+    ['other members', { pools: [research(20_000, names.slice(0, 39)), { ...research(1, ['p040']), name: 'other' }] }],
   ])('judge %s like any change', async (_row, changed) => {
     const one = await testWorld({ people: 40, caps })
     const held = await one.cycle(declared(20_000))
@@ -303,14 +280,14 @@ test('a process that dies at any write of a deal goes on, and every write keeps 
     one.onCall = ({ operation }) => {
       if (operation === 'UsageConfig') sums.push(sumOf())
     }
-    const declared: Declared = { pools: [pool(total, people('ada', 'bob', 'cleo'))] }
+    const declared: Declared = { pools: [research(total, ['ada', 'bob', 'cleo'])] }
     const step = async (): Promise<void> => {
       await one.cycle(declared).catch(() => one.restart())
     }
     await step()
     recordPast(one, [spent('ada', 480)])
     for (let round = 0; round < 4; round += 1) {
-      await later(one, 5 * HOUR)
+      await one.clock.pass(5 * HOUR)
       await step()
     }
     await one.cycle(declared)
@@ -323,16 +300,13 @@ test('a process that dies at any write of a deal goes on, and every write keeps 
 test('a new cycle is dealt from its start, and only once two readings name it', async () => {
   const one = await testWorld({ people: ['ada', 'bob'] })
   recordPast(one, [spent('ada', 480)])
-  await one.cycle({ pools: [pool(1000, people('ada', 'bob'))] })
+  await one.cycle({ pools: [research(1000, ['ada', 'bob'])] })
   expect(one.caps()).toEqual({ ada: 740, bob: 260 })
   await later(one, 12 * DAY)
-  await one.cycle()
   expect(one.state.frozenPools['research']).toMatch(/named once/)
   expect(one.caps()).toEqual({ ada: 740, bob: 260 })
   await later(one, HOUR)
-  await one.cycle()
   expect(one.caps()).toEqual({ ada: 500, bob: 260 })
   await later(one, 5 * HOUR)
-  await one.cycle()
   expect(one.caps()).toEqual({ ada: 500, bob: 500 })
 })

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { refreshUsage } from '../../../src/daemon/cycle/observe.ts'
 import { email, HOUR, NOW } from '../../support/declare.ts'
-import { person } from '../../support/living.ts'
+import { later, person } from '../../support/living.ts'
 import { daily, noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World } from '../../support/world.ts'
 
@@ -126,8 +126,7 @@ describe('a rule', () => {
     setRole(one, 'p020', 'guest')
     for (let round = 0; round < 2; round += 1) await one.cycle()
     expect(one.caps()).toEqual({ team: 500, p001: 100, p002: 100 })
-    await one.clock.pass(HOUR)
-    for (let round = 0; round < 3; round += 1) await one.cycle()
+    for (let round = 0; round < 3; round += 1) await later(one, HOUR)
     expect(one.caps()).toEqual({ team: 500, p002: 100, p020: 100 })
   })
 

@@ -6,6 +6,7 @@ import { credits } from '../../../src/core/model/units.ts'
 import { DAY, type GrantSketch, HOUR, NOW, scope } from '../../support/declare.ts'
 import { answering, writes } from '../../support/faults.ts'
 import { ADA, intentFor, raise } from '../../support/ledger.ts'
+import { later } from '../../support/living.ts'
 import { type Declared, testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
 const company = (more: WorldOptions = {}): Promise<World> =>
@@ -15,9 +16,8 @@ const UNPRUNED = { config: { prune: false } } as const
 const grantOn = (on: string, more: Partial<GrantSketch> = {}): GrantSketch => ({ on, cap: 800, from: NOW, until: NOW + DAY, ...more })
 
 /** A cycle after so long. */
-async function later(one: World, time: number, declared?: Declared): Promise<Record<string, number>> {
-  await one.clock.pass(time)
-  await one.cycle(declared)
+async function capsLater(one: World, time: number, declared?: Declared): Promise<Record<string, number>> {
+  await later(one, time, declared)
   return one.caps()
 }
 
@@ -28,7 +28,7 @@ describe('an undeclared cap', () => {
     const second = grantOn('ada', { cap: 500, from: NOW + 5 * DAY, until: NOW + 6 * DAY })
     await one.cycle({ caps: { team: 900 }, grants: [first, second] })
     expect(one.caps()).toEqual({ team: 900, ada: 6000 })
-    for (const days of [2, 1, 2.5, 1]) expect(await later(one, days * DAY)).toEqual({ team: 900, ada: 500 })
+    for (const days of [2, 1, 2.5, 1]) expect(await capsLater(one, days * DAY)).toEqual({ team: 900, ada: 500 })
   })
 
   test('comes back after two successive grants, also when no cycle ran meanwhile', async () => {
@@ -37,9 +37,9 @@ describe('an undeclared cap', () => {
       const second = grantOn('ada', { cap: 700, from: NOW + DAY, until: NOW + 2 * DAY })
       await one.cycle({ caps: { team: 900 }, grants: [grantOn('ada'), second] })
       if (isDown) one.restart()
-      else expect(await later(one, DAY / 2)).toEqual({ team: 900, ada: 800 })
-      expect(await later(one, isDown ? 1.5 * DAY : DAY)).toEqual({ team: 900, ada: 700 })
-      expect(await later(one, DAY)).toEqual({ team: 900, ada: 500 })
+      else expect(await capsLater(one, DAY / 2)).toEqual({ team: 900, ada: 800 })
+      expect(await capsLater(one, isDown ? 1.5 * DAY : DAY)).toEqual({ team: 900, ada: 700 })
+      expect(await capsLater(one, DAY)).toEqual({ team: 900, ada: 500 })
     }
   })
 
@@ -47,7 +47,7 @@ describe('an undeclared cap', () => {
     const one = await company({ caps: { team: 900, 'group:g': 700, ada: 500 } })
     await one.cycle({ grants: [grantOn(on, { from: NOW + DAY, until: NOW + 2 * DAY })] })
     one.restart()
-    expect(await later(one, 3 * DAY)).toEqual({ team: 900, 'group:g': 700, ada: 500 })
+    expect(await capsLater(one, 3 * DAY)).toEqual({ team: 900, 'group:g': 700, ada: 500 })
   })
 })
 
@@ -65,20 +65,20 @@ describe.each(SCOPES)('a cap of ours on %s that policy has dropped', (_name, on)
     await one.cycle(declared)
     if (when === 'before the grant') await one.cycle(dropped)
     const isDropped = when === 'before the grant' || when === 'with its beginning'
-    await later(one, 2 * HOUR, { ...(isDropped ? dropped : declared), grants })
+    await capsLater(one, 2 * HOUR, { ...(isDropped ? dropped : declared), grants })
     expect(one.caps()).toMatchObject({ [on]: 800 })
-    if (when === 'while it runs') await later(one, HOUR, { ...dropped, grants })
+    if (when === 'while it runs') await capsLater(one, HOUR, { ...dropped, grants })
     expect(one.caps()).toMatchObject({ [on]: 800 })
-    await later(one, DAY, { ...dropped, grants })
+    await capsLater(one, DAY, { ...dropped, grants })
   }
 
   test.each(WHEN)('comes back where nothing is pruned, and is pruned once that is asked for: dropped %s', async (when) => {
     const one = await company(UNPRUNED)
     await live(one, when)
     expect(one.caps()).toEqual({ team: 900, [on]: 500 })
-    expect(await later(one, HOUR)).toEqual({ team: 900, [on]: 500 })
+    expect(await capsLater(one, HOUR)).toEqual({ team: 900, [on]: 500 })
     one.restart({ prune: true })
-    expect(await later(one, HOUR)).toEqual({ team: 900 })
+    expect(await capsLater(one, HOUR)).toEqual({ team: 900 })
   })
 
   test.each(WHEN.slice(1))('is gone after the grant where that is pruned: dropped %s', async (when) => {
@@ -91,12 +91,12 @@ describe.each(SCOPES)('a cap of ours on %s that policy has dropped', (_name, on)
     const one = await company()
     const grants = [grantOn(on, { from: NOW + HOUR })]
     await one.cycle(declared)
-    await later(one, 2 * HOUR, { ...(when === 'with its beginning' ? dropped : declared), grants })
-    if (when === 'while it runs') await later(one, HOUR, { ...dropped, grants })
+    await capsLater(one, 2 * HOUR, { ...(when === 'with its beginning' ? dropped : declared), grants })
+    if (when === 'while it runs') await capsLater(one, HOUR, { ...dropped, grants })
     one.state.policyValid = false
-    expect(await later(one, DAY, { ...dropped, grants })).toEqual({ team: 900, [on]: 500 })
+    expect(await capsLater(one, DAY, { ...dropped, grants })).toEqual({ team: 900, [on]: 500 })
     one.state.policyValid = true
-    expect(await later(one, HOUR)).toEqual({ team: 900 })
+    expect(await capsLater(one, HOUR)).toEqual({ team: 900 })
   })
 
   test('does not come back where another client had set another before the grant', async () => {
@@ -104,9 +104,9 @@ describe.each(SCOPES)('a cap of ours on %s that policy has dropped', (_name, on)
     await one.cycle(declared)
     one.foreign(on, 650)
     const grants = [grantOn(on, { from: NOW + HOUR })]
-    await later(one, 2 * HOUR, { ...dropped, grants })
-    expect(await later(one, 2 * DAY)).toEqual({ team: 900, [on]: 650 })
-    expect(await later(one, 2 * DAY)).toEqual({ team: 900, [on]: 650 })
+    await capsLater(one, 2 * HOUR, { ...dropped, grants })
+    expect(await capsLater(one, 2 * DAY)).toEqual({ team: 900, [on]: 650 })
+    expect(await capsLater(one, 2 * DAY)).toEqual({ team: 900, [on]: 650 })
     expect(one.ledger.owned().map(({ scope }) => scope.kind)).toEqual(['team'])
   })
 })
@@ -174,7 +174,7 @@ describe.each(SCOPES)('a grant over a declared cap gives that cap back as ours, 
 test('a grant over a cap whose declaration ends with the grant leaves only caps of ours', async () => {
   const one = await company(UNPRUNED)
   await one.cycle({ caps: { team: 900, ada: 500 }, grants: [grantOn('ada')] })
-  expect(await later(one, 2 * DAY, { caps: { team: 900 } })).not.toMatchObject({ ada: 800 })
+  expect(await capsLater(one, 2 * DAY, { caps: { team: 900 } })).not.toMatchObject({ ada: 800 })
 })
 
 test.each([
@@ -189,7 +189,7 @@ test.each([
     // The members of a group that the service does not know are not known.
     one.sandbox.store.saveGroup({ id: 'g', name: isKnown ? 'G' : 'Renamed' })
     one.sandbox.reload()
-    seen.push((await later(one, [0, HOUR, 2 * HOUR, DAY][index] ?? 0, { caps: { team: 900 }, rules, grants }))['ada'])
+    seen.push((await capsLater(one, [0, HOUR, 2 * HOUR, DAY][index] ?? 0, { caps: { team: 900 }, rules, grants }))['ada'])
   }
   expect(seen).toEqual([300, 300, 800, 300])
 })
@@ -203,7 +203,7 @@ test('an open write of a second grant restores the cap that the first would', as
   await one.ledger.recordIntent(intentFor(change, { entry: { kind: 'grant', cap: credits(700) }, at: one.clock.now() }))
   one.foreign('ada', 700)
   one.restart()
-  expect(await later(one, 3 * DAY, { caps: { team: 900 } })).toEqual({ team: 900, ada: 500 })
+  expect(await capsLater(one, 3 * DAY, { caps: { team: 900 } })).toEqual({ team: 900, ada: 500 })
 })
 
 describe('a grant’s write that lands only after its end is cleared again', () => {
@@ -228,8 +228,8 @@ describe('a grant’s write that lands only after its end is cleared again', () 
       const one = await company({ ...UNPRUNED, caps, wrapTransport: answering(writes('ada'), 503, lost) })
       const back = before === undefined ? { team: 900 } : { team: 900, ada: before }
       const [first, second, granted, ended, after] = policies
-      await later(one, 0, first)
-      await later(one, HOUR, second)
+      await capsLater(one, 0, first)
+      await capsLater(one, HOUR, second)
       lost.broken = true
       if (dies) {
         // It died with the first try under way, and looked again when the grant was over.
@@ -238,15 +238,15 @@ describe('a grant’s write that lands only after its end is cleared again', () 
         const change: typeof raised = stood === undefined ? { ...raised, effect: 'set', from: 'none' } : raised
         await one.ledger.recordIntent(intentFor(change, { entry: { kind: 'grant', cap: credits(800) }, at: one.clock.now() }))
         one.restart()
-      } else await later(one, HOUR, granted)
+      } else await capsLater(one, HOUR, granted)
       lost.broken = false
-      await later(one, 2 * HOUR, ended)
+      await capsLater(one, 2 * HOUR, ended)
       expect(one.caps()).toEqual(back)
-      await later(one, HOUR, after)
+      await capsLater(one, HOUR, after)
       one.foreign('ada', 800)
-      await later(one, HOUR)
-      expect(await later(one, HOUR)).toEqual(back)
-      expect(await later(one, HOUR)).toEqual(back)
+      await capsLater(one, HOUR)
+      expect(await capsLater(one, HOUR)).toEqual(back)
+      expect(await capsLater(one, HOUR)).toEqual(back)
     },
   )
 })
@@ -257,8 +257,7 @@ describe('a grant that was removed from the policy', () => {
     const one = await company()
     await one.cycle({ ...policy, grants: [grantOn('ada', { until })] })
     one.restart()
-    await one.clock.pass(time)
-    const { planned } = await one.cycle(policy)
+    const { planned } = await later(one, time, policy)
     expect(one.caps()).toEqual({ team: 900, ada: planned.plan.holds.length === 0 ? 500 : 800 })
     return planned.plan.holds.flatMap(({ guards }) => guards)
   }
@@ -281,8 +280,8 @@ test.each([
 ] as const)('a grant of 0 that the service does not keep leaves at its end what stood there: a cap %s', async (_name, more, ours, left) => {
   const one = await company({ switches: { zeroCap: 'omitted' }, ...more })
   await one.cycle({ caps: { team: 900, ...ours } })
-  await later(one, HOUR, { caps: { team: 900 }, grants: [grantOn('ada', { cap: 0 })] })
+  await capsLater(one, HOUR, { caps: { team: 900 }, grants: [grantOn('ada', { cap: 0 })] })
   expect(one.caps()).toEqual({ team: 900, ada: 300 })
-  expect(await later(one, 2 * DAY)).toEqual({ team: 900, ...left })
-  expect(await later(one, HOUR)).toEqual({ team: 900, ...left })
+  expect(await capsLater(one, 2 * DAY)).toEqual({ team: 900, ...left })
+  expect(await capsLater(one, HOUR)).toEqual({ team: 900, ...left })
 })

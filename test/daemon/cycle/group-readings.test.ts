@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest'
 import { HOUR } from '../../support/declare.ts'
 import { answering } from '../../support/faults.ts'
+import { later } from '../../support/living.ts'
 import { type Declared, revisionOf, testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
 /** Everybody is in h, ada and bob in g, whose name is G. */
@@ -17,9 +18,8 @@ async function company(switches: WorldOptions['switches'] = {}): Promise<{ one: 
   return { one, storm }
 }
 
-const later = async (one: World): Promise<number | undefined> => {
-  await one.clock.pass(HOUR)
-  await one.cycle()
+const adaLater = async (one: World): Promise<number | undefined> => {
+  await later(one, HOUR)
   return one.caps()['ada']
 }
 
@@ -34,13 +34,13 @@ test.each(CASES)('for %s one odd reading of a group, and one that failed, are no
   await one.cycle(declared)
   expect(one.caps()).toMatchObject({ ada: cap, bob: cap })
   one.setMembers('g', ['bob'])
-  expect(await later(one)).toBe(cap)
+  expect(await adaLater(one)).toBe(cap)
   one.setMembers('g', ['ada', 'bob'])
   storm.name = 'G'
-  expect(await later(one)).toBe(cap)
-  expect(await later(one)).toBe(cap)
+  expect(await adaLater(one)).toBe(cap)
+  expect(await adaLater(one)).toBe(cap)
   storm.name = ''
-  expect(await later(one)).toBe(cap)
+  expect(await adaLater(one)).toBe(cap)
 })
 
 test.each(CASES)(
@@ -49,12 +49,12 @@ test.each(CASES)(
     const { one, storm } = await company()
     await one.cycle(declared)
     one.setMembers('g', ['bob'])
-    expect(await later(one)).toBe(cap)
+    expect(await adaLater(one)).toBe(cap)
     storm.name = 'G'
     one.restart()
-    expect(await later(one)).toBe(cap)
+    expect(await adaLater(one)).toBe(cap)
     storm.name = ''
-    expect(await later(one)).toBeUndefined()
+    expect(await adaLater(one)).toBeUndefined()
   },
 )
 
@@ -62,14 +62,14 @@ test.each(CASES)('for %s a reading that says otherwise between two makes them no
   const { one, storm } = await company()
   await one.cycle(declared)
   one.setMembers('g', ['bob'])
-  expect(await later(one)).toBe(cap)
+  expect(await adaLater(one)).toBe(cap)
   one.setMembers('g', ['ada', 'bob'])
   storm.name = 'H'
-  expect(await later(one)).toBe(cap)
+  expect(await adaLater(one)).toBe(cap)
   one.setMembers('g', ['bob'])
   storm.name = ''
-  expect(await later(one)).toBe(cap)
-  expect(await later(one)).toBeUndefined()
+  expect(await adaLater(one)).toBe(cap)
+  expect(await adaLater(one)).toBeUndefined()
 })
 
 test('a person joins a rule by a listed group, also when another group of the rule was not listed', async () => {
@@ -78,8 +78,8 @@ test('a person joins a rule by a listed group, also when another group of the ru
   one.addPerson('dan')
   one.setMembers('h', ['ada', 'bob', 'cleo', 'dan'])
   storm.name = 'G'
-  await later(one)
-  await later(one)
+  await adaLater(one)
+  await adaLater(one)
   expect(one.caps()).toMatchObject({ dan: 100 })
 })
 
@@ -98,10 +98,8 @@ test('a renamed group has no members until it was listed under the new name', as
   await one.cycle()
   expect(one.caps()).toEqual({ team: 900 })
   storm.name = ''
-  await one.clock.pass(HOUR)
-  await one.cycle()
-  await one.clock.pass(HOUR)
-  await one.cycle()
+  await later(one, HOUR)
+  await later(one, HOUR)
   expect(one.caps()).toEqual({ team: 900, cleo: 100 })
 })
 

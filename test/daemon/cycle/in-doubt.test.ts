@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest'
 import { userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import type { Transport } from '../../../src/ports.ts'
-import { email, HOUR, NOW, type PlainCap, type PoolSketch } from '../../support/declare.ts'
+import { email, HOUR, NOW, type PlainCap, research } from '../../support/declare.ts'
 import { answering, answerOf, writes } from '../../support/faults.ts'
 import { intentFor, raise } from '../../support/ledger.ts'
-import { person } from '../../support/living.ts'
+import { later, person } from '../../support/living.ts'
 import { noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World } from '../../support/world.ts'
 
@@ -34,6 +34,9 @@ const faulty =
     },
   })
 
+/** A write that lands, and whose answer is lost. */
+const lost = [true, 503] as const
+
 const heal = (fault: Wrong): void => {
   delete fault.reads
   delete fault.writes
@@ -43,27 +46,22 @@ const linesOf = async (one: World, to: PlainCap): Promise<readonly string[]> =>
   (await one.ledger.history({ limit: 99 })).filter((line) => line.to === to).map(({ result }) => result)
 
 describe('a cap that came, and that was read back too early, is ours and is cleared when policy drops it,', () => {
-  test.each([
-    ['lost as well', 503],
-    ['refused for the key', 401],
-    ['refused for the value', 400],
-    ['refused for the pace', 429],
-  ])('when its answer was lost and the second try was %s', async (_row, status) => {
+  test.each<readonly [string, PlainCap | undefined, Wrong['writes']]>([
+    ...[503, 401, 400, 429].map((status) => [`and the second try was answered with ${status}`, 500, [lost, [false, status]]] as const),
+    ['over a number', 500, [lost]],
+    ['over nothing declared', undefined, [lost]],
+    ['over a declared none', 'none', [lost]],
+    ['over a declared none, and was accepted', 'none', [[true, 200]]],
+  ])('when its answer was lost %s', async (_row, before, writes) => {
     const fault: Wrong = { sent: 0 }
     const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
-    await one.cycle({ caps: { team: 900, p001: 500 } })
-    Object.assign(fault, {
-      reads: '{"addOnCreditCap":500}',
-      writes: [
-        [true, 503],
-        [false, status],
-      ],
-    })
+    await one.cycle({ caps: { team: 900, ...(before !== undefined && { p001: before }) } })
+    Object.assign(fault, { reads: before === 500 ? '{"addOnCreditCap":500}' : '{}', writes })
     await one.cycle({ caps: { team: 900, p001: 700 } })
     expect(one.caps()).toEqual({ team: 900, p001: 700 })
     heal(fault)
     one.restart()
-    await one.cycle({ caps: { team: 900 } })
+    for (let round = 0; round < 2; round += 1) await one.cycle({ caps: { team: 900 } })
     expect(one.caps()).toEqual({ team: 900 })
   })
 
@@ -88,19 +86,12 @@ describe('a cap that came, and that was read back too early, is ours and is clea
     await one.cycle({ caps: { team: 900, p001: 500 } })
     Object.assign(fault, {
       reads: '{"addOnCreditCap":500}',
-      writes: [
-        [true, 503],
-        [false, 503],
-        [false, 503],
-        [false, 400],
-      ],
+      writes: [lost, [false, 503], [false, 503], [false, 400]],
     })
     await one.cycle({ caps: { team: 900, p001: 700 } })
-    await one.clock.pass(HOUR)
-    await one.cycle({ caps: { team: 900, p001: 800 } })
+    await later(one, HOUR, { caps: { team: 900, p001: 800 } })
     expect(await linesOf(one, 800)).toEqual(['failed'])
-    await one.clock.pass(HOUR)
-    await one.cycle({ caps: { team: 900, p001: 500 } })
+    await later(one, HOUR, { caps: { team: 900, p001: 500 } })
     expect(one.caps()).toEqual({ team: 900, p001: 700 })
     heal(fault)
     await one.cycle({ caps: { team: 900 } })
@@ -116,14 +107,10 @@ describe('a cap that came, and that was read back too early, is ours and is clea
     await one.cycle({ caps })
     Object.assign(fault, {
       reads,
-      writes: [
-        [true, 503],
-        [false, 503],
-      ],
+      writes: [lost, [false, 503]],
     })
     await one.cycle({ caps: { team: 900, p001: 700 } })
-    await one.clock.pass(HOUR)
-    await one.cycle({ caps: { team: 900, p001: 800 } })
+    await later(one, HOUR, { caps: { team: 900, p001: 800 } })
     expect(one.caps()).toEqual({ team: 900, p001: 700 })
     heal(fault)
     for (let round = 0; round < 2; round += 1) await one.cycle({ caps: { team: 900 } })
@@ -135,7 +122,7 @@ describe('a cap that came, and that was read back too early, is ours and is clea
     const one = await testWorld({ people: 20, caps: { p001: 700 }, wrapTransport: faulty(fault, 'p001') })
     await one.cycle({ caps: { team: 900 }, grants: [{ on: 'p001', cap: 6000, from: NOW - HOUR, until: NOW + HOUR }] })
     await one.clock.pass(2 * HOUR)
-    Object.assign(fault, { reads: '{"addOnCreditCap":6000}', writes: [[true, 503]] })
+    Object.assign(fault, { reads: '{"addOnCreditCap":6000}', writes: [lost] })
     await one.cycle()
     expect(one.caps()).toEqual({ team: 900, p001: 700 })
     heal(fault)
@@ -166,46 +153,26 @@ describe('a cap that came, and that was read back too early, is ours and is clea
     })
     await one.cycle({ caps: { ...caps, p001: 500 } })
     key.isRefused = true
-    Object.assign(fault, { reads: '{"addOnCreditCap":500}', writes: [[true, 503]] })
+    Object.assign(fault, { reads: '{"addOnCreditCap":500}', writes: [lost] })
     await one.cycle({ caps: raised })
     expect({ p001: one.caps()['p001'], sent: fault.sent }).toEqual({ p001: 700, sent: 1 })
     expect(await linesOf(one, 700)).toContain('failed')
     key.isRefused = false
     heal(fault)
     one.restart()
-    await one.clock.pass(HOUR)
-    await one.cycle({ caps })
+    await later(one, HOUR, { caps })
     expect(one.caps()).toEqual(caps)
-  })
-
-  test.each([
-    ['over a number', 500, '{"addOnCreditCap":500}', 503],
-    ['over nothing declared', undefined, '{}', 503],
-    ['over a declared none', 'none', '{}', 503],
-    ['over a declared none, and was accepted', 'none', '{}', 200],
-  ] as const)('when it came %s', async (_row, before, reads, status) => {
-    const fault: Wrong = { sent: 0 }
-    const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
-    await one.cycle({ caps: { team: 900, ...(before !== undefined && { p001: before }) } })
-    Object.assign(fault, { reads, writes: [[true, status]] })
-    await one.cycle({ caps: { team: 900, p001: 700 } })
-    expect(one.caps()).toEqual({ team: 900, p001: 700 })
-    heal(fault)
-    await one.cycle({ caps: { team: 900 } })
-    await one.cycle()
-    expect(one.caps()).toEqual({ team: 900 })
   })
 
   test('also when the reading is still too old as policy drops it', async () => {
     const fault: Wrong = { sent: 0 }
     const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
     await one.cycle({ caps: { team: 900, p001: 'none' } })
-    Object.assign(fault, { reads: '{}', writes: [[true, 503]] })
+    Object.assign(fault, { reads: '{}', writes: [lost] })
     await one.cycle({ caps: { team: 900, p001: 700 } })
     await one.cycle({ caps: { team: 900 } })
     heal(fault)
-    await one.clock.pass(HOUR)
-    await one.cycle()
+    await later(one, HOUR)
     expect(one.caps()).toEqual({ team: 900 })
   })
 })
@@ -223,8 +190,7 @@ describe('a 0 that never came', () => {
     expect(fault.sent).toBe(Math.min(times + 1, 3))
     expect(one.ledger.fact('seen')?.zero?.value).not.toBe('omitted')
     heal(fault)
-    await one.clock.pass(HOUR)
-    await one.cycle()
+    await later(one, HOUR)
     expect({ caps: one.caps(), quarantined: one.ledger.quarantined() }).toEqual({ caps: { team: 900, p001: 0 }, quarantined: [] })
   })
 
@@ -247,34 +213,26 @@ describe('a 0 that never came', () => {
     expect({ sent: fault.sent, quarantined: one.ledger.quarantined() }).toEqual({ sent: 3, quarantined: [] })
     expect(one.begun('ForeignChange')).toEqual([])
     heal(fault)
-    await one.clock.pass(HOUR)
-    await one.cycle()
+    await later(one, HOUR)
     expect(one.ledger.quarantined()).toMatchObject([{ code: 'ZERO_NOT_STORED' }])
     expect(one.caps()).toEqual({ team: 900, p001: 700 })
   })
 })
 
 describe('a raise within a pool', () => {
-  const research: PoolSketch = {
-    name: 'research',
-    credits: 1000,
-    members: { kind: 'emails', emails: ['ada', 'bob'].map(email) },
-    share: 'equal',
-  }
   test.each([
     ['accepted and not read back', 200, 'verify_failed'],
     ['lost and not read back', 503, 'failed'],
   ] as const)('that was %s counts in the sum for a day', async (_row, status, result) => {
     const fault: Wrong = { sent: 0, writes: [[false, status]] }
     const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 100, bob: 100 }, wrapTransport: faulty(fault, 'ada') })
-    await one.cycle({ pools: [research] })
+    await one.cycle({ pools: [research(1000, ['ada', 'bob'])] })
     expect(one.caps()).toEqual({ ada: 100, bob: 500 })
     expect(await linesOf(one, 500)).toContain(result)
     heal(fault)
     recordPast(one, [{ who: 'bob', at: noon(19), credits: 500 + 480 }])
     for (let round = 0; round < 4; round += 1) {
-      await one.clock.pass(4.5 * HOUR)
-      await one.cycle()
+      await later(one, 4.5 * HOUR)
     }
     // 500 may still land at ada.
     expect((one.caps()['bob'] ?? 0) + 500).toBeLessThanOrEqual(1000)
@@ -282,7 +240,6 @@ describe('a raise within a pool', () => {
 })
 
 describe('a team write that may still lift a member of a pool', () => {
-  const research: PoolSketch = { name: 'research', credits: 1000, members: { kind: 'emails', emails: ['ada', 'bob'].map(email) } }
   test.each(['explicit', 'inherited'] as const)(
     'counts in the sum, also of one who came after it was sent, where reads are %s',
     async (capReads) => {
@@ -297,13 +254,12 @@ describe('a team write that may still lift a member of a pool', () => {
       await one.cycle({ caps: { team: 600, bob: 100 } })
       expect({ caps: one.caps(), sent: fault.sent }).toEqual({ caps, sent: 3 })
       heal(fault)
-      await one.cycle({ caps: { team: 100 }, protect: ['ada'], pools: [research] })
+      await one.cycle({ caps: { team: 100 }, protect: ['ada'], pools: [research(1000, ['ada', 'bob'])] })
       // 600 may still land at the team, and ada has no cap of her own.
       expect((one.caps()['bob'] ?? 0) + 600).toBeLessThanOrEqual(1000)
       await one.clock.pass(25 * HOUR)
       for (let round = 0; round < 2; round += 1) {
-        await one.clock.pass(HOUR)
-        await one.cycle()
+        await later(one, HOUR)
       }
       expect(one.caps()['bob']).toBe(900)
     },
@@ -323,8 +279,7 @@ describe('a team write', () => {
     await one.cycle({ caps: { ...caps, team: 600 } })
     expect(one.caps()['team']).toBe(600)
     heal(fault)
-    await one.clock.pass(300_000)
-    await one.cycle()
+    await later(one, 300_000)
     expect(one.ledger.fact('seen')?.caps?.value).toBe('copied')
     expect(one.begun('ForeignChange')).toEqual([])
   })
@@ -359,13 +314,11 @@ test.each([503, 500])(
     const asked = { team: 500, p001: 900, p002: 900, p003: 900 }
     await one.cycle({ caps: asked })
     for (const _third of Array.from({ length: 6 })) {
-      await one.clock.pass(HOUR / 3)
-      await one.cycle()
+      await later(one, HOUR / 3)
     }
     outage.broken = false
     for (const _third of Array.from({ length: 12 })) {
-      await one.clock.pass(HOUR / 3)
-      await one.cycle()
+      await later(one, HOUR / 3)
     }
     expect(one.ledger.fact('seen')?.caps?.value).not.toBe('copied')
     expect(one.caps()).toEqual(asked)

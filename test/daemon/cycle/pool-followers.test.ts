@@ -1,26 +1,15 @@
 // Members of pools without a dealt cap, who inherit: no team or group write raises them above what the credits pay for.
 import { describe, expect, test } from 'vitest'
-import { email, HOUR, type PoolSketch } from '../../support/declare.ts'
+import { HOUR, research } from '../../support/declare.ts'
 import { answering, listings, writes } from '../../support/faults.ts'
+import { later } from '../../support/living.ts'
 import { noon, recordPast } from '../../support/use.ts'
-import { type Declared, testWorld, type World } from '../../support/world.ts'
-
-const people = (...names: readonly string[]): PoolSketch['members'] => ({ kind: 'emails', emails: names.map(email) })
-const pool = (total: number, members: PoolSketch['members'], more: Partial<PoolSketch> = {}): PoolSketch => ({
-  name: 'research',
-  credits: total,
-  members,
-  share: 'equal',
-  ...more,
-})
-const later = async (one: World, ms: number): Promise<void> => {
-  await one.clock.pass(ms)
-}
+import { type Declared, testWorld } from '../../support/world.ts'
 
 describe('members', () => {
   test('who are protected and get their first cap leave the rest to the others', async () => {
     const one = await testWorld({ people: ['ada', 'bob'] })
-    await one.cycle({ caps: { ada: 600 }, protect: ['ada'], pools: [pool(1000, people('ada', 'bob'))] })
+    await one.cycle({ caps: { ada: 600 }, protect: ['ada'], pools: [research(1000, ['ada', 'bob'])] })
     expect(one.caps()).toEqual({ ada: 600, bob: 400 })
   })
 
@@ -30,16 +19,15 @@ describe('members', () => {
     ['their own cap waits', { caps: { 'group:g': 2000, ada: 700 } }, { 'group:g': 2000, ada: 100, bob: 900 }],
     [
       'the credits pay for it',
-      { caps: { 'group:g': 150 }, pools: [pool(1050, people('ada', 'bob'), { max: 900 })] },
+      { caps: { 'group:g': 150 }, pools: [research(1050, ['ada', 'bob'], { max: 900 })] },
       { 'group:g': 150, bob: 900 },
     ],
   ])('who are protected and inherit a cap keep it when %s, unless the credits pay for more', async (_row, changed, expected) => {
     const one = await testWorld({ people: ['ada', 'bob', 'cleo'], groups: { g: ['ada', 'cleo'] }, caps: { 'group:g': 100 } })
-    const kept = { protect: ['ada'], pools: [pool(1000, people('ada', 'bob'))] }
+    const kept = { protect: ['ada'], pools: [research(1000, ['ada', 'bob'])] }
     await one.cycle({ ...kept, caps: { 'group:g': 100 } })
     expect(one.caps()).toEqual({ 'group:g': 100, bob: 900 })
     await later(one, 5 * HOUR)
-    await one.cycle()
     const sums: number[] = []
     one.onCall = ({ operation }) => {
       const { ada = 'none', bob = 'none' } = one.inForce()
@@ -56,13 +44,12 @@ describe('members', () => {
   test('are not raised by the revert of an ancestor’s foreign change while the pool is above its credits', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada'] }, caps: { 'group:g': 100 } })
     const kept = { protect: ['ada'], caps: { 'group:g': 100 } }
-    await one.cycle({ ...kept, pools: [pool(1000, people('ada', 'bob'))] })
+    await one.cycle({ ...kept, pools: [research(1000, ['ada', 'bob'])] })
     await later(one, 5 * HOUR)
-    await one.cycle()
     one.foreign('group:g', 50)
-    await later(one, HOUR / 6)
+    await one.clock.pass(HOUR / 6)
     // What bob could use until now, and ada until somebody lowered the group, is more than the credits that are left.
-    await one.cycle({ ...kept, pools: [pool(900, people('ada', 'bob'))] })
+    await one.cycle({ ...kept, pools: [research(900, ['ada', 'bob'])] })
     expect(one.caps()).toEqual({ 'group:g': 100, ada: 50, bob: 850 })
   })
 
@@ -76,11 +63,10 @@ describe('members', () => {
         switches: { capReads },
         config: { capReads },
       })
-      await one.cycle({ caps: { 'group:g': 100 }, protect: ['ada'], pools: [pool(1000, people('ada', 'bob'))] })
+      await one.cycle({ caps: { 'group:g': 100 }, protect: ['ada'], pools: [research(1000, ['ada', 'bob'])] })
       expect(one.caps()).toEqual({ 'group:g': 100, ada: 0, bob: 1000 })
       one.forget()
-      await later(one, 5 * HOUR)
-      expect((await one.cycle()).result).toBe('noop')
+      expect((await later(one, 5 * HOUR)).result).toBe('noop')
       expect(one.writes()).toEqual([])
     },
   )
@@ -92,22 +78,20 @@ describe('members', () => {
     const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada', 'bob'] }, caps: { 'group:g': 0 } })
     // 500 of them are included in the seat.
     recordPast(one, [{ who: 'ada', at: noon(19), credits: 500 + 1_100 }])
-    await one.cycle({ ...declared, pools: [pool(2000, people('ada', 'bob'), { min: 10 })] })
+    await one.cycle({ ...declared, pools: [research(2000, ['ada', 'bob'], { min: 10 })] })
     expect(one.caps()).toEqual({ 'group:g': 500, ada: 0, bob: 900 })
     one.forget()
-    await later(one, 5 * HOUR)
-    expect((await one.cycle()).result).toBe('noop')
+    expect((await later(one, 5 * HOUR)).result).toBe('noop')
     expect(one.writes()).toEqual([])
   })
 
   test('who are protected, inherit a cap and have none by a rule keep it', async () => {
     const one = await testWorld({ people: ['ada', 'bob', 'cleo'], groups: { g: ['ada', 'cleo'] }, caps: { 'group:g': 100 } })
     const rules = [{ name: 'free', when: { email: 'ada@*' }, cap: 'none' as const }]
-    const kept = { protect: ['ada'], rules, pools: [pool(1000, people('bob', 'ada'))] }
+    const kept = { protect: ['ada'], rules, pools: [research(1000, ['bob', 'ada'])] }
     await one.cycle({ rules, caps: { 'group:g': 100 } })
     await one.cycle({ ...kept, caps: { 'group:g': 100 } })
     await later(one, 5 * HOUR)
-    await one.cycle()
     await one.cycle({ ...kept, caps: { 'group:g': 2000 } })
     expect(one.caps()).toEqual({ 'group:g': 2000, ada: 100, bob: 900 })
   })
@@ -116,24 +100,23 @@ describe('members', () => {
     const fault = { broken: true }
     const wrapTransport = answering(writes('ada'), 503, fault)
     const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada'] }, caps: { 'group:g': 100 }, wrapTransport })
-    const kept = { protect: ['ada'], pools: [pool(1000, people('ada', 'bob'))] }
+    const kept = { protect: ['ada'], pools: [research(1000, ['ada', 'bob'])] }
     await one.cycle({ ...kept, caps: { 'group:g': 100 } })
     await one.cycle({ ...kept, caps: { 'group:g': 2000 } })
     expect(one.caps()).toEqual({ 'group:g': 100, bob: 900 })
     fault.broken = false
     await later(one, HOUR)
-    await one.cycle()
     expect(one.caps()).toEqual({ 'group:g': 2000, ada: 100, bob: 900 })
   })
 
   test('at a refused 0 defer an ancestor’s raise, and are tried once a day', async () => {
     const people = ['ada', 'bob']
     const one = await testWorld({ people, groups: { g: people }, caps: { 'group:g': 0 }, switches: { zeroCap: 'rejected' } })
-    const pools = [pool(1000, { kind: 'emails', emails: [email('ada'), email('bob')] })]
+    const pools = [research(1000, people)]
     await one.cycle({ caps: { 'group:g': 100 }, protect: ['ada'], pools })
     expect(one.caps()).toEqual({ 'group:g': 0, bob: 1000 })
     for (const _hour of Array.from({ length: 5 })) {
-      await later(one, HOUR)
+      await one.clock.pass(HOUR)
       one.forget()
       const { after } = await one.cycle()
       expect(one.writes()).toEqual([])
@@ -144,14 +127,13 @@ describe('members', () => {
       })
     }
     await later(one, 20 * HOUR)
-    await one.cycle()
     expect(one.writes()).toHaveLength(1)
     expect(one.caps()).toEqual({ 'group:g': 0, bob: 1000 })
   })
 
   test('whose caps another client cleared defer an ancestor’s raise, also where that is only watched', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], caps: { team: 300, ada: 500 }, config: { onDrift: 'alert' } })
-    const pools = [pool(1000, people('ada', 'bob'))]
+    const pools = [research(1000, ['ada', 'bob'])]
     await one.cycle({ caps: { team: 300 }, pools })
     expect(one.caps()).toEqual({ team: 300, ada: 500, bob: 500 })
     one.foreign('ada', undefined)
@@ -166,7 +148,7 @@ describe('members', () => {
     const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada'] }, caps: { 'group:g': 100 } })
     // Nobody has used anything yet, so nobody knows who is idle.
     const rules = [{ name: 'idle', when: { inactiveDays: 90 }, cap: 5 }]
-    const kept = { rules, pools: [pool(1000, people('ada', 'bob'))] }
+    const kept = { rules, pools: [research(1000, ['ada', 'bob'])] }
     await one.cycle({ ...kept, caps: { 'group:g': 100 } })
     expect(one.caps()).toEqual({ 'group:g': 100 })
     await one.cycle({ ...kept, caps: {} })
@@ -175,7 +157,7 @@ describe('members', () => {
 
   test('get a perhaps inherited cap explicitly before the team is raised, also under a rule with an unknown condition', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], caps: { team: 500 }, switches: { capReads: 'inherited' } })
-    const pools = [pool(1000, people('ada', 'bob'))]
+    const pools = [research(1000, ['ada', 'bob'])]
     await one.cycle({ caps: { team: 500 }, pools })
     const sums: number[] = []
     one.onCall = ({ operation }) => {
@@ -191,7 +173,7 @@ describe('members', () => {
   test('keep the inherited cap also when a group is raised whose members could not be listed', async () => {
     const wrapTransport = answering(listings())
     const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada'] }, caps: { team: 100 }, wrapTransport })
-    const kept = { protect: ['ada'], pools: [pool(1000, people('ada', 'bob'))] }
+    const kept = { protect: ['ada'], pools: [research(1000, ['ada', 'bob'])] }
     await one.cycle({ ...kept, caps: { team: 100 } })
     expect(one.caps()).toEqual({ team: 100, bob: 900 })
     const changed = { ...kept, caps: { team: 100, 'group:g': 2000 } }
@@ -202,7 +184,7 @@ describe('members', () => {
 
   test('for whom policy asks none, which a pool cannot have, keep the inherited cap when the group is raised', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada', 'bob'] }, caps: { 'group:g': 100 } })
-    const pools = [pool(1000, { kind: 'groups', ids: ['g'] })]
+    const pools = [research(1000, { kind: 'groups', ids: ['g'] })]
     await one.cycle({ pools, caps: { 'group:g': 100, ada: 'none' } })
     expect(one.caps()).toEqual({ 'group:g': 100, bob: 900 })
     await one.cycle({ pools, caps: { 'group:g': 2000, ada: 'none' } })

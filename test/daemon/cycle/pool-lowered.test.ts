@@ -1,23 +1,18 @@
 // Members of pools whom another client has lowered are not raised while the credits do not pay for it. Of members whom our write lowered just
 // before they joined, use under the old cap may not show yet.
 import { expect, test } from 'vitest'
-import { email, HOUR, type PoolSketch } from '../../support/declare.ts'
+import { email, HOUR, research } from '../../support/declare.ts'
+import { later } from '../../support/living.ts'
 import { type Declared, testWorld, type World } from '../../support/world.ts'
 
-const RESEARCH: PoolSketch = {
-  name: 'research',
-  credits: 1000,
-  share: 'equal',
-  members: { kind: 'emails', emails: ['ada', 'bob'].map(email) },
-}
+const RESEARCH = research(1000, ['ada', 'bob'])
 
 /** Others give bob more than there is, and ada this; an hour later it is seen. */
 async function othersSet(one: World, ada: number | undefined): Promise<void> {
   one.foreign('ada', ada)
   one.foreign('bob', 1500)
   one.forget()
-  await one.clock.pass(HOUR)
-  await one.cycle()
+  await later(one, HOUR)
 }
 
 test.each([
@@ -31,8 +26,7 @@ test.each([
     await one.cycle(declared)
     await othersSet(one, cap)
     expect(one.writes()).toEqual(['bob 500'])
-    await one.clock.pass(5 * HOUR)
-    await one.cycle()
+    await later(one, 5 * HOUR)
     expect(one.caps()).toEqual({ ...caps, ada: 500, bob: 500 })
   },
 )
@@ -51,12 +45,10 @@ test('whom others have lowered is told once, though nobody is raised while the s
   const one = await testWorld({ people: ['ada', 'bob'] })
   await one.cycle({ caps: { ada: 600 }, pools: [RESEARCH] })
   await othersSet(one, 7)
-  await one.clock.pass(HOUR)
-  await one.cycle()
+  await later(one, HOUR)
   expect(one.begun('ForeignChange').map(({ subject }) => subject)).toEqual(['bob', 'ada'].map(email))
   expect(one.caps()).toEqual({ ada: 7, bob: 400 })
-  await one.clock.pass(5 * HOUR)
-  await one.cycle()
+  await later(one, 5 * HOUR)
   expect(one.caps()).toEqual({ ada: 600, bob: 400 })
 })
 
@@ -73,8 +65,7 @@ test('is not raised by the pass after the one that has found a member whom other
   expect(one.writes()).toEqual(['ada 500'])
   expect(one.caps()).toEqual({ ada: 500, bob: 50 })
   expect(after.plan.problems).toMatchObject([{ code: 'POOL_ABOVE' }, { code: 'POOL_WAITS' }])
-  await one.clock.pass(5 * HOUR)
-  await one.cycle()
+  await later(one, 5 * HOUR)
   expect(one.caps()).toEqual({ ada: 500, bob: 500 })
 })
 
@@ -86,10 +77,8 @@ test.each<readonly [string, Declared, Declared, Readonly<Record<string, number>>
   const one = await testWorld({ people: ['ada', 'bob'] })
   await one.cycle(before)
   await one.cycle(after)
-  await one.clock.pass(HOUR)
-  await one.cycle({ ...after, caps: wide, pools: [RESEARCH] })
+  await later(one, HOUR, { ...after, caps: wide, pools: [RESEARCH] })
   expect(one.caps()).toMatchObject({ bob: 100 })
-  await one.clock.pass(5 * HOUR)
-  await one.cycle()
+  await later(one, 5 * HOUR)
   expect(one.caps()).toEqual({ ...wide, ada: 500, bob: 500 })
 })

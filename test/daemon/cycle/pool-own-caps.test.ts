@@ -1,16 +1,11 @@
 // An explicit cap of a member of a pool, by declaration or rule: it is dealt first, in full where the credits pay for it.
 import { describe, expect, test } from 'vitest'
-import { DAY, email, HOUR, NOW, type PoolSketch } from '../../support/declare.ts'
+import { DAY, HOUR, NOW, research } from '../../support/declare.ts'
+import { later } from '../../support/living.ts'
 import { noon, recordPast } from '../../support/use.ts'
 import { type Declared, testWorld } from '../../support/world.ts'
 
-const RESEARCH: PoolSketch = {
-  name: 'research',
-  credits: 5000,
-  share: 'equal',
-  max: 400,
-  members: { kind: 'emails', emails: ['ada', 'bob'].map(email) },
-}
+const RESEARCH = research(5000, ['ada', 'bob'], { max: 400 })
 const rule = (cap: number): Declared => ({ rules: [{ name: 'some', when: { email: 'ada@*' }, cap }] })
 
 describe('a cap declared for a member is written', () => {
@@ -27,8 +22,7 @@ describe('a cap declared for a member is written', () => {
     expect(one.caps()).toEqual({ ada: expected, bob: 400 })
     expect(result).toBe('success')
     one.forget()
-    await one.clock.pass(5 * HOUR)
-    expect((await one.cycle()).result).toBe('noop')
+    expect((await later(one, 5 * HOUR)).result).toBe('noop')
     expect(one.writes()).toEqual([])
   })
 
@@ -59,14 +53,11 @@ describe('a grant of a member that is over', () => {
   async function ended(caps: Readonly<Record<string, number>>, declared: Declared): Promise<readonly unknown[]> {
     const one = await testWorld({ people: ['ada', 'bob'], caps })
     await one.cycle({ ...declared, grants, pools: [tight] })
-    await one.clock.pass(5 * HOUR)
-    await one.cycle()
+    await later(one, 5 * HOUR)
     expect(one.caps()['ada']).toBe(300)
-    await one.clock.pass(20 * HOUR)
-    await one.cycle()
+    await later(one, 20 * HOUR)
     const atOnce = one.inForce()
-    await one.clock.pass(5 * HOUR)
-    await one.cycle()
+    await later(one, 5 * HOUR)
     return [atOnce, one.inForce()]
   }
 

@@ -1,24 +1,16 @@
 // Pools and members that policy cannot have, as it turns out with the roster: the error is told, nothing is dealt to them, and they count all
 // the same, so that no raise takes a sum above the credits.
 import { describe, expect, test } from 'vitest'
-import { email, HOUR, type PoolSketch } from '../../support/declare.ts'
+import { HOUR, type PoolSketch, research } from '../../support/declare.ts'
+import { later } from '../../support/living.ts'
 import { testWorld } from '../../support/world.ts'
-
-const people = (...names: readonly string[]): PoolSketch['members'] => ({ kind: 'emails', emails: names.map(email) })
-const pool = (total: number, members: PoolSketch['members'], more: Partial<PoolSketch> = {}): PoolSketch => ({
-  name: 'research',
-  credits: total,
-  members,
-  share: 'equal',
-  ...more,
-})
 
 describe('members', () => {
   test('in two pools are rejected, with both places', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada'], h: ['ada', 'bob'] } })
     const { planned } = await one.cycle({
       pools: [
-        pool(1000, { kind: 'groups', ids: ['g'] }),
+        research(1000, { kind: 'groups', ids: ['g'] }),
         { name: 'other', credits: 500, share: 'equal', members: { kind: 'groups', ids: ['h'] } },
       ],
     })
@@ -30,15 +22,11 @@ describe('members', () => {
   test('in two pools count in the sum of both at the cap in force, whatever others set it to', async () => {
     const names = ['ada', 'bob', 'cleo', 'dora', 'eve']
     const one = await testWorld({ people: names, caps: Object.fromEntries(names.map((name) => [name, 100])) })
-    const pools: readonly PoolSketch[] = [
-      pool(400, people('ada', 'bob', 'cleo', 'dora')),
-      pool(200, people('dora', 'eve'), { name: 'other' }),
-    ]
+    const pools: readonly PoolSketch[] = [research(400, ['ada', 'bob', 'cleo', 'dora']), research(200, ['dora', 'eve'], { name: 'other' })]
     const writtenTo = async (dora: number): Promise<readonly string[]> => {
       one.foreign('dora', dora)
       one.forget()
-      await one.clock.pass(5 * HOUR)
-      await one.cycle({ pools })
+      await later(one, 5 * HOUR, { pools })
       return one.writes()
     }
     expect(await writtenTo(100)).toEqual([])
@@ -50,20 +38,20 @@ describe('members', () => {
 
   test('in two pools without a known cap stop the raises of both', async () => {
     const one = await testWorld({ people: ['ada', 'bob', 'cleo'], caps: { ada: 10, bob: 10 } })
-    await one.cycle({ pools: [pool(400, people('ada', 'cleo')), pool(400, people('bob', 'cleo'), { name: 'other' })] })
+    await one.cycle({ pools: [research(400, ['ada', 'cleo']), research(400, ['bob', 'cleo'], { name: 'other' })] })
     expect(one.caps()).toEqual({ ada: 10, bob: 10 })
   })
 
   test('whom policy wants without a cap are rejected, and stop raises', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada', 'bob'] }, caps: { bob: 100 } })
-    const { planned } = await one.cycle({ caps: { ada: 'none' }, pools: [pool(1000, { kind: 'groups', ids: ['g'] })] })
+    const { planned } = await one.cycle({ caps: { ada: 'none' }, pools: [research(1000, { kind: 'groups', ids: ['g'] })] })
     expect(planned.plan.problems).toContainEqual(expect.objectContaining({ code: 'POOL_NONE' }))
     expect(one.caps()).toEqual({ bob: 100 })
   })
 })
 
 describe('a pool', () => {
-  const research = pool(100, { kind: 'groups', ids: ['grp_r'] }, { min: 50 })
+  const tight = research(100, { kind: 'groups', ids: ['grp_r'] }, { min: 50 })
   const BOUNDS = {
     severity: 'error',
     code: 'POOL_BOUNDS',
@@ -72,22 +60,21 @@ describe('a pool', () => {
 
   test('that cannot pay its min for all of a group says so, and deals nothing', async () => {
     const one = await testWorld({ people: ['ada', 'bob', 'cleo'], groups: { grp_r: ['ada', 'bob', 'cleo'] }, caps: { ada: 10 } })
-    const { planned } = await one.cycle({ pools: [research] })
+    const { planned } = await one.cycle({ pools: [tight] })
     expect(planned.plan.problems).toContainEqual(expect.objectContaining(BOUNDS))
     expect([one.writes(), one.caps()]).toEqual([[], { ada: 10 }])
-    const after = await one.cycle({ pools: [{ ...research, min: 30 }] })
+    const after = await one.cycle({ pools: [{ ...tight, min: 30 }] })
     expect(after.planned.plan.problems.map(({ code }) => code)).not.toContain('POOL_BOUNDS')
     expect(one.caps()).toEqual({ ada: 10, bob: 33, cleo: 33 })
   })
 
   test('whose group has outgrown its min keeps what was dealt, and takes back what others add to it', async () => {
     const one = await testWorld({ people: ['ada', 'bob', 'cleo'], groups: { grp_r: ['ada', 'bob'] } })
-    await one.cycle({ pools: [research] })
+    await one.cycle({ pools: [tight] })
     one.setMembers('grp_r', ['ada', 'bob', 'cleo'])
     one.foreign('bob', 900)
     for (let reading = 0; reading < 3; reading += 1) {
-      await one.clock.pass(HOUR)
-      await one.cycle(undefined, { usage: true })
+      await later(one, HOUR, undefined, { usage: true })
     }
     expect(one.caps()).toEqual({ ada: 50, bob: 50 })
   })

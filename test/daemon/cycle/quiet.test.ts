@@ -2,6 +2,7 @@
 // A write that lands later still is reported as late, and reverted once.
 import { describe, expect, test } from 'vitest'
 import { ADA, intentFor, raise } from '../../support/ledger.ts'
+import { later } from '../../support/living.ts'
 import { testWorld, type World } from '../../support/world.ts'
 
 const QUIET_MS = 15_000
@@ -39,8 +40,7 @@ describe('a scope with an open intent of the holder before', () => {
       expect.objectContaining({ kind: 'excluded', code: 'lease', reason: expect.stringContaining('may still land') }),
     )
 
-    await one.clock.pass(QUIET_MS - 1_000)
-    await one.cycle()
+    await later(one, QUIET_MS - 1_000)
     expect(one.writes()).toEqual(['bob 300'])
     expect(one.ledger.openIntents()).toHaveLength(1)
   })
@@ -67,8 +67,7 @@ describe('a scope with an open intent of the holder before', () => {
 describe('a write that lands later than it may', () => {
   async function afterQuiet(): Promise<World> {
     const one = await taken({ lands: false })
-    await one.clock.pass(QUIET_MS)
-    await one.cycle(SECOND)
+    await later(one, QUIET_MS, SECOND)
     await one.clock.pass(MINUTE)
     one.forget()
     return one
@@ -88,8 +87,7 @@ describe('a write that lands later than it may', () => {
     ])
     expect(one.begun('ForeignChange')).toEqual([])
     expect(one.writes()).toEqual(['ada 300'])
-    await one.clock.pass(MINUTE)
-    await one.cycle()
+    await later(one, MINUTE)
     expect(one.writes()).toEqual(['ada 300'])
     expect(one.ended('LateWrite')).toHaveLength(1)
   })

@@ -13,11 +13,10 @@ import { recoverIntents } from '../../../src/daemon/cycle/observe.ts'
 import type { Ledger } from '../../../src/ports.ts'
 import type { FaultName } from '../../../src/sandbox/switches.ts'
 import { entryOf } from '../../support/declare.ts'
-import { answering, cutShort, type Fault, type Match, reads, writes } from '../../support/faults.ts'
+import { answering, cutShort, type Match, reads, writes } from '../../support/faults.ts'
 import { intentFor, raise } from '../../support/ledger.ts'
+import { later, MINUTE } from '../../support/living.ts'
 import { createWorld, type Declared, revisionOf, testWorld, type World, type WorldOptions } from '../../support/world.ts'
-
-const MINUTE = 60_000
 
 const COMPANY: WorldOptions = { people: 12, groups: { a: ['p001', 'p002'], b: ['p003'] } }
 const FIRST: Declared = { caps: { team: 500, 'group:a': 1500, 'group:b': 900, p001: 4000, p004: 700, p005: 800, p006: 900 } }
@@ -45,8 +44,7 @@ const keyOf = (body: Readonly<Record<string, unknown>>): string =>
 
 async function settle(one: World, cycles: number): Promise<void> {
   for (let round = 0; round < cycles; round += 1) {
-    await one.clock.pass(10 * MINUTE)
-    await one.cycle()
+    await later(one, 10 * MINUTE)
   }
 }
 
@@ -145,8 +143,7 @@ describe('a process that dies', () => {
       one.onCall = undefined
       const sent = one.count('UsageConfig')
       one.restart()
-      await one.clock.pass(MINUTE)
-      await one.cycle()
+      await later(one, MINUTE)
       expect(one.caps()).toEqual(FIRST.caps)
       expect(one.count('UsageConfig')).toBeLessThanOrEqual(7 + Math.min(1, sent))
       expect(one.ledger.openIntents()).toEqual([])
@@ -217,42 +214,34 @@ describe('an open intent', () => {
 })
 
 describe('an open intent of somebody who is away', () => {
-  const unread = async (fault: Fault) => testWorld({ people: 20, wrapTransport: answering(reads('p001'), 503, fault) })
-
-  test('is closed as failed when the service does not know them any more, and nobody is quarantined for it', async () => {
+  /** Sent once, not read back, and ten minutes later the person is gone or pending. */
+  const away = async (leave: (one: World) => void, isRead: boolean) => {
     const fault = { broken: false }
-    const one = await unread(fault)
-    await one.cycle({ caps: { team: 500, p002: 5 } })
+    const one = await testWorld({ people: 20, wrapTransport: answering(reads('p001'), 503, fault) })
+    const others = { team: 500, p002: 5 }
+    await one.cycle({ caps: others })
     one.onCall = ({ operation }) => {
       fault.broken ||= operation === 'UsageConfig'
     }
-    await one.cycle({ caps: { team: 500, p001: 1000, p002: 5 } })
+    await one.cycle({ caps: { ...others, p001: 1000 } })
     one.onCall = undefined
     expect(one.ledger.openIntents()).toHaveLength(1)
-    fault.broken = false
-    one.removePerson('p001')
-    await one.clock.pass(10 * MINUTE)
-    expect((await one.cycle({ caps: { team: 500, p002: 5 } })).result).toBe('noop')
+    fault.broken = !isRead
+    leave(one)
+    expect((await later(one, 10 * MINUTE, isRead ? { caps: others } : undefined)).result).toBe('noop')
     expect(one.ledger.openIntents()).toEqual([])
+    return one
+  }
+
+  test('is closed as failed when the service does not know them any more, and nobody is quarantined for it', async () => {
+    const one = await away((world) => world.removePerson('p001'), true)
     expect(one.ledger.quarantined()).toEqual([])
     expect((await one.ledger.history())[0]).toMatchObject({ result: 'failed', to: 1000 })
     expect((await one.cycle()).result).toBe('noop')
   })
 
   test('is closed as ambiguous when they cannot be read while they are not approved, and the cap stays ours', async () => {
-    const fault = { broken: false }
-    const one = await unread(fault)
-    const asked = { caps: { team: 500, p001: 1000, p002: 5 } }
-    await one.cycle({ caps: { team: 500, p002: 5 } })
-    one.onCall = ({ operation }) => {
-      fault.broken ||= operation === 'UsageConfig'
-    }
-    await one.cycle(asked)
-    one.onCall = undefined
-    one.setStatus('p001', 'PENDING')
-    await one.clock.pass(10 * MINUTE)
-    expect((await one.cycle()).result).toBe('noop')
-    expect(one.ledger.openIntents()).toEqual([])
+    const one = await away((world) => world.setStatus('p001', 'PENDING'), false)
     expect((await one.ledger.history())[0]).toMatchObject({ result: 'ambiguous', to: 1000 })
     expect(one.ledger.owned().map((owned) => owned.cap)).toContain(1000)
   })
@@ -296,8 +285,7 @@ test('an intent that was recorded while the clock was far ahead is closed after 
   await one.ledger.recordIntent(intentFor(raise(userScope('ada@example.com'), 100, 700), { at: one.clock.now() }))
   one.foreign('ada', 700)
   one.clock.jumpWall(-36 * 3_600_000)
-  await one.clock.pass(60_000)
-  await one.cycle({ caps: { team: 500, ada: 700 } })
+  await later(one, 60_000, { caps: { team: 500, ada: 700 } })
   expect(one.ledger.openIntents()).toEqual([])
   expect(await one.ledger.history({ scope: userScope('ada@example.com') })).toMatchObject([{ result: 'applied', to: 700 }])
 })
@@ -316,8 +304,7 @@ test.each([
     await cutShort(one, isReadBack, { caps: { ...caps, team: 600 } })
     if (restarts) one.restart()
     one.forget()
-    await one.clock.pass(MINUTE)
-    await one.cycle()
+    await later(one, MINUTE)
     expect({
       copying: one.ledger.fact('seen')?.caps?.value,
       foreign: one.begun('ForeignChange').map(({ message }) => message),

@@ -1,6 +1,6 @@
 // Approving a `rosterShrink` hold makes the doubted roster the good one, in the same cycle that carries the held changes out.
 import { expect, test } from 'vitest'
-import { capsOf, person } from '../../support/living.ts'
+import { capsOf, later, person } from '../../support/living.ts'
 import { type Declared, testWorld } from '../../support/world.ts'
 
 test('an approved roster counts at once: people who are away on it are not written, the others are', async () => {
@@ -72,10 +72,8 @@ test('an approval of an earlier doubt says nothing of the next one', async () =>
   await one.cycle(undefined, { approve: [planned.plan.holds[0]?.id ?? ''] })
   expect(one.ledger.fact('usage')?.doubted).toBeUndefined()
   for (const number of [7, 8, 9, 10]) one.setStatus(person(number), 'APPROVED')
-  await one.clock.pass(900_000)
-  await one.cycle()
+  await later(one, 900_000)
   for (const number of [7, 8, 9, 10]) one.setStatus(person(number), 'PENDING')
-  await one.clock.pass(900_000)
-  await one.cycle()
+  await later(one, 900_000)
   expect(one.ledger.fact('usage')?.doubted).toBeDefined()
 })

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { email, NOW } from '../../support/declare.ts'
 import { answering, either, reads, writes } from '../../support/faults.ts'
+import { later } from '../../support/living.ts'
 import { testWorld } from '../../support/world.ts'
 
 describe('a clear waits for the ancestor’s cap', () => {
@@ -13,8 +14,7 @@ describe('a clear waits for the ancestor’s cap', () => {
     await one.cycle({ caps: { team: 300 } })
     expect(one.inForce()['p001']).toBe(1000)
     fault.broken = false
-    await one.clock.pass(300_000)
-    await one.cycle()
+    await later(one, 300_000)
     expect(one.caps()).toEqual({ team: 300 })
   })
 
@@ -28,8 +28,7 @@ describe('a clear waits for the ancestor’s cap', () => {
     await one.cycle({ caps: wide })
     expect(one.inForce()['p001']).toBe(2000)
     fault.broken = false
-    await one.clock.pass(300_000)
-    await one.cycle()
+    await later(one, 300_000)
     expect({ mine: one.inForce()['p001'], caps: one.caps() }).toEqual({ mine: 2000, caps: wide })
   })
 
@@ -41,8 +40,7 @@ describe('a clear waits for the ancestor’s cap', () => {
     await one.cycle({ caps: { team: 500 } })
     expect(one.inForce()).toMatchObject({ p001: 4000, p002: 4000 })
     fault.broken = false
-    await one.clock.pass(300_000)
-    const { result } = await one.cycle()
+    const { result } = await later(one, 300_000)
     expect({ result, caps: one.caps() }).toEqual({ result: 'success', caps: { team: 500 } })
   })
 
@@ -83,8 +81,7 @@ describe('a lower of the team waits for its descendants', () => {
     expect(result).toBe('partial')
     expect(one.caps()).toEqual({ team: 5000, p002: 3000 })
     fault.broken = false
-    await one.clock.pass(300_000)
-    await one.cycle()
+    await later(one, 300_000)
     expect(one.caps()).toEqual({ team: 100, p001: 4000, p002: 3000 })
   })
 
@@ -134,8 +131,7 @@ describe('reverting to a verified cap', () => {
     await one.cycle({ caps: { team: 500 } })
     await one.cycle({ caps: { team: 500, p001: 4000 } })
     one.foreign('team', 90_000)
-    await one.clock.pass(300_000)
-    await one.cycle()
+    await later(one, 300_000)
     expect(one.caps()).toEqual({ team: 500 })
   })
 
@@ -146,12 +142,10 @@ describe('reverting to a verified cap', () => {
     fault.broken = true
     one.foreign('team', 90_000)
     one.foreign('p001', undefined)
-    await one.clock.pass(300_000)
-    await one.cycle()
+    await later(one, 300_000)
     expect(one.caps()).toEqual({ team: 90_000 })
     fault.broken = false
-    await one.clock.pass(300_000)
-    await one.cycle()
+    await later(one, 300_000)
     expect(one.caps()).toEqual({ team: 500, p001: 4000 })
   })
 })

@@ -6,7 +6,7 @@ import { scopeKey } from '../../../src/core/model/scope.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import type { Ledger } from '../../../src/ports.ts'
 import { answering, reads } from '../../support/faults.ts'
-import { approve, outage } from '../../support/living.ts'
+import { approve, later, outage } from '../../support/living.ts'
 import { noon, recordPast } from '../../support/use.ts'
 import { testWorld, type WorldOptions } from '../../support/world.ts'
 
@@ -88,8 +88,7 @@ test.each(OWNERS)('a number that could not be given back at once is given back b
   expect(one.caps()).toEqual({ team: 500, p002: 0 })
   one.onCall = undefined
   away.is = false
-  await one.clock.pass(3_600_000)
-  await one.cycle()
+  await later(one, 3_600_000)
   expect(one.caps()).toEqual({ team: 500, p002: 700 })
   expect(one.ledger.quarantined()).toMatchObject([{ code: 'ZERO_NOT_STORED' }])
 })
@@ -106,8 +105,7 @@ test('a number is given back to a protected person too: it undoes our own write'
   expect(one.caps()).toEqual({ p002: 0 })
   one.onCall = undefined
   away.is = false
-  await one.clock.pass(3_600_000)
-  await one.cycle({ caps: { p002: 0 }, protect: ['p002'] })
+  await later(one, 3_600_000, { caps: { p002: 0 }, protect: ['p002'] })
   expect(one.caps()).toEqual({ p002: 700 })
 })
 
@@ -196,8 +194,7 @@ test('a 0 that was kept before, and does not show for a moment after it was writ
   await one.cycle()
   expect(one.ledger.quarantined()).toEqual([])
   stale.broken = false
-  await one.clock.pass(300_000)
-  await one.cycle()
+  await later(one, 300_000)
   expect(one.caps()).toEqual({ team: 500, p002: 0 })
 })
 

@@ -1,17 +1,10 @@
 // A cap of 0 on services that store it, read it back as unset, or refuse it: kept, or rejected once and the old cap restored.
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
+import { later } from '../../support/living.ts'
 import { testWorld } from '../../support/world.ts'
 
 describe('a cap of 0', () => {
-  test('is kept where the service stores it', async () => {
-    const one = await testWorld({ people: 20 })
-    await one.cycle({ caps: { team: 500, p001: 0 } })
-    expect(one.caps()).toEqual({ team: 500, p001: 0 })
-    one.forget()
-    expect((await one.cycle()).result).toBe('noop')
-  })
-
   test.each([
     ['asks for none there', { team: 500, p001: 'none' }],
     ['drops the scope', { team: 500 }],
@@ -26,8 +19,7 @@ describe('a cap of 0', () => {
     ])
     expect(one.caps()).toEqual({ team: 500 })
     one.forget()
-    await one.clock.pass(3_600_000)
-    expect((await one.cycle()).result).toBe('noop')
+    expect((await later(one, 3_600_000)).result).toBe('noop')
     expect(one.writes()).toEqual([])
   })
 
@@ -48,28 +40,11 @@ describe('a cap of 0', () => {
     expect(one.writes()).toEqual([])
   })
 
-  test('that reads back as unset gives our number back also after a death right after the write', async () => {
-    const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' } })
-    await one.cycle({ caps: { team: 500, p002: 700 } })
-    await one.cycle({ caps: { team: 500, p002: 0 } }, { leaving: () => true })
-    expect(one.ledger.openIntents()).toHaveLength(1)
-    one.restart()
-    await one.cycle()
-    expect(one.caps()).toEqual({ team: 500, p002: 700 })
-  })
-
-  test('that reads back as unset restores nothing where no cap was set', async () => {
-    const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' } })
-    await one.cycle({ caps: { team: 500, p001: 0 } })
-    expect(one.writes().toSorted()).toEqual(['p001 0', 'team 500'])
-  })
-
   test('that reads back as unset is not tried again after a day either', async () => {
     const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' } })
     await one.cycle({ caps: { p001: 0 } })
     one.forget()
-    await one.clock.pass(48 * 3_600_000)
-    await one.cycle()
+    await later(one, 48 * 3_600_000)
     expect(one.count('UsageConfig')).toBe(0)
   })
 })
