@@ -2,7 +2,7 @@
 
 import type { ServiceEvidence } from './core/interpret/evidence.ts'
 import type { Approval, HistoryEntry, Intent, Pause, Quarantined } from './core/model/change.ts'
-import type { DayFigures, JournalEntry } from './core/model/journal.ts'
+import type { DayFigures, JournalEntry } from './core/model/events.ts'
 import type {
   AddOnReading,
   AddOnRow,

@@ -1,6 +1,6 @@
 // values.schema.json of the chart. What a workspace, its metrics and the rest of the config may hold comes from the config's own schema, so
 // that Helm refuses what capkeeper would refuse; what is explained comes from the comments of values.yaml, so that it is written once.
-import { CONFIG_SCHEMA } from '../../src/cli/schema/text.ts'
+import { CONFIG_SCHEMA } from '../../src/cli/schema.ts'
 import { explanationsOf } from './explanations.ts'
 import type { JsonSchema } from './value-types.ts'
 import {

@@ -5,9 +5,8 @@ import type { AddOnReading, AddOnRow, ApiError, Operation } from '../core/model/
 import { compareText, normaliseEmail } from '../core/model/scope.ts'
 import { cents, creditsOf, DAY_MS, type Instant } from '../core/model/units.ts'
 import type { AddOnQuestion, RowPath, RowPlan } from '../ports.ts'
-import { BoundError } from './bounds.ts'
 import { type Fields, isAbsent, MAX_CENTS, MAX_FIGURE, numberOf, objectOf, rowsOf, setAside } from './decode.ts'
-import { isObject, malformed } from './errors.ts'
+import { BoundError, isObject, malformed } from './errors.ts'
 import type { AnalyticsRequest, WireFilter } from './wire.ts'
 
 /** Marks a row that is already a sum: no JSON has a symbol as key. */

@@ -2,14 +2,13 @@
 // and Markdown.
 
 import type { Command } from 'commander'
-import { code, escaped, row, tableHead } from '../core/escape/markdown.ts'
+import { code, escaped, row, tableHead } from '../core/escape/formats.ts'
 import { plain } from '../core/escape/terminal.ts'
 import { isApproved } from '../core/interpret/effective.ts'
 import type { Roster } from '../core/model/observed.ts'
 import { scopeKey, TEAM, userScope } from '../core/model/scope.ts'
 import type { Instant } from '../core/model/units.ts'
-import { type Audit, audit } from '../core/plan/audit.ts'
-import { managedUsers } from '../core/plan/undeclared.ts'
+import { type Audit, audit, managedUsers } from '../core/plan/audit.ts'
 import { isReached } from '../core/resolve/desired.ts'
 import { type AddOnSource, addOnFigures } from '../core/use/add-on.ts'
 import { sweep } from '../daemon/cycle/read.ts'

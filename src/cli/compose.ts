@@ -17,7 +17,7 @@ import { filesOf } from '../files.ts'
 import type { NetworkFlags } from './shared/args.ts'
 import type { Cli } from './shared/context.ts'
 import { tellOfWaiting } from './shared/each.ts'
-import { named, policyPaths, problemsBeside, readPolicies } from './shared/policies.ts'
+import { named, policyPaths, problemsBeside, readPolicies } from './shared/problems.ts'
 import { VERSION } from './shared/text.ts'
 
 /** The valid configuration and policies of a command. */

@@ -5,7 +5,7 @@ import { isReading } from '../files.ts'
 import type { Clock } from '../ports.ts'
 import { runCli } from './program.ts'
 import { createSecrets, EXIT, type ExitCode, type Output, type World } from './shared/context.ts'
-import { reportFailure } from './shared/failure.ts'
+import { reportFailure } from './shared/each.ts'
 
 /** Runs the command line of this process; resolves with its exit code and never rejects. */
 export async function main(host: NodeJS.Process): Promise<ExitCode> {

@@ -4,7 +4,7 @@ import { Command, Help } from 'commander'
 import { DIRECT_FILES } from '../files.ts'
 import { EXIT_HELP, refuseEmpty, refuseKeyFlags } from './shared/args.ts'
 import { type Cli, EXIT, type ExitCode, type World } from './shared/context.ts'
-import { helpPointer, reportFailure, withoutFlagValues } from './shared/failure.ts'
+import { helpPointer, reportFailure, withoutFlagValues } from './shared/each.ts'
 import { VERSION } from './shared/text.ts'
 
 /** Adds one command to the program. Its action leaves an exit code with `cli.finish`, or throws. */
@@ -45,11 +45,11 @@ const COMMANDS: readonly (readonly [usage: string, summary: string, load: () => 
     async () => (await import('./report/command.ts')).registerReport,
   ],
   ['notify', 'messages to people and owners', async () => (await import('./notify.ts')).registerNotify],
-  ['history [options] [scope]', 'what capkeeper wrote', async () => (await import('./history/command.ts')).registerHistory],
+  ['history [options] [scope]', 'what capkeeper wrote', async () => (await import('./history.ts')).registerHistory],
   ['me [options]', 'what is left for you', async () => (await import('./me.ts')).registerMe],
-  ['status [options]', 'state of a running daemon', async () => (await import('./status/command.ts')).registerStatus],
+  ['status [options]', 'state of a running daemon', async () => (await import('./status.ts')).registerStatus],
   ['doctor [options]', 'check config, files, keys and service', async () => (await import('./doctor/run.ts')).registerDoctor],
-  ['schema <kind>', 'JSON Schema for editors', async () => (await import('./schema/command.ts')).registerSchema],
+  ['schema <kind>', 'JSON Schema for editors', async () => (await import('./schema.ts')).registerSchema],
   ['ledger', 'copy, move or check the ledger', async () => (await import('./ledger.ts')).registerLedger],
   [
     'sandbox [options]',

@@ -11,10 +11,12 @@ import { plainHttpProblems } from '../daemon/config/transport.ts'
 import type { LoadedPolicies } from '../policy/load/loaded.ts'
 import { addUsedFlags, examples, outputOption, type ShowFlags } from './shared/args.ts'
 import { type Cli, EXIT, inputExit, painter, UsageError } from './shared/context.ts'
-import { amountsOf, policyPaths, readPolicies } from './shared/policies.ts'
 import {
+  amountsOf,
   labelsFor,
+  policyPaths,
   problemsText,
+  readPolicies,
   type ValidatedWorkspace,
   type Validation,
   validationJson,

@@ -1,7 +1,7 @@
 // What all pages share: the addresses of pages, figures and instants in words, and the pieces of markup (badges, tiles, boxes, links to policy
 // lines, lines to paste, pagers, tables). Each says in words what it says in colour.
 
-import { type Html, html, type Value } from '../core/escape/html.ts'
+import { type Html, html, type Value } from '../core/escape/formats.ts'
 import { excerptLines } from '../core/escape/terminal.ts'
 import type { Band, GrantState, Mode, ScopeState } from '../core/model/events.ts'
 import type { Query } from '../daemon/http/documents/documents.ts'

@@ -1,16 +1,14 @@
 // The console as the server takes it: which page is at which address, its files, and the page of a refusal. It decides nothing about what a
 // page says.
 
-import { html } from '../core/escape/html.ts'
+import { html } from '../core/escape/formats.ts'
 import type { Console, ConsoleRoute } from '../daemon/http/console.ts'
 import { CONTENT_SECURITY_POLICY, renderFrame, SCRIPT_ASSET, STYLE_ASSET } from './frame.ts'
 import { groupPage, groupsPage } from './pages/groups.ts'
 import { healthPage } from './pages/health.ts'
-import { holdPage, holdsPage } from './pages/holds.ts'
 import { overviewPage } from './pages/overview.ts'
-import { leadPage, peoplePage } from './pages/people.ts'
-import { mePage, personPage } from './pages/person.ts'
-import { changesPage, planPage } from './pages/plan.ts'
+import { leadPage, mePage, peoplePage, personPage } from './pages/people.ts'
+import { changesPage, holdPage, holdsPage, planPage } from './pages/plan.ts'
 import { policiesPage } from './pages/policies.ts'
 import { simulatePage } from './pages/simulated.ts'
 import { workspacePage } from './pages/workspace.ts'

@@ -1,20 +1,29 @@
 // One workspace of the daemon: its settings, its ports, its state, and what it shows. All that changes during its life is here, so that
 // workspaces share nothing.
 import { LONGEST_PAUSE_MS, type Pause } from '../core/model/change.ts'
-import type { Condition, Finding } from '../core/model/condition.ts'
+import { advance, type Condition, type Finding } from '../core/model/condition.ts'
 import type { CycleEvent, CycleStatus, Emit, HistoryShown, LeaseShown, Mode, PolicyStatus, UseShown } from '../core/model/events.ts'
 import type { Balance, Roster } from '../core/model/observed.ts'
-import type { Instant } from '../core/model/units.ts'
+import type { ScopeKey } from '../core/model/scope.ts'
+import type { Credits, Instant } from '../core/model/units.ts'
+import type { Slicing } from '../core/pace/rhythm.ts'
 import type { Planned } from '../core/plan/plan.ts'
 import type { Burned } from '../core/use/burn.ts'
 import type { UseReading } from '../core/use/forecast.ts'
 import type { Clock, Digest, Ledger, Random, WriteClient } from '../ports.ts'
 import { type Collector, type KnownRuns, newCollector, type UndeclaredPass } from './collect/kept.ts'
-import type { Chronicle } from './conditions/chronicle.ts'
+import type { Chronicle } from './conditions/journal.ts'
 import type { DesiredState, PlanSettings, WorkspaceState } from './cycle/state.ts'
 import type { ReadPeopleFile } from './directory/read.ts'
 import type { Notifier } from './notify/channels.ts'
-import type { Reading } from './schedule/reading.ts'
+
+/** The slice of the last sweep, and the figures by which it was chosen. */
+export interface Reading extends Slicing {
+  /** The scopes that the sweep reads. */
+  readonly slice: ReadonlySet<ScopeKey>
+  /** What people had used when the slices that gave their caps were read. */
+  readonly useWhenRead: ReadonlyMap<string, Credits>
+}
 
 interface Shown {
   readonly planned?: Planned
@@ -172,3 +181,22 @@ type Unaddressed<T> = T extends unknown ? Omit<T, 'workspace' | 'at'> : never
 export function report(workspace: Workspace, event: Unaddressed<CycleEvent>): void {
   workspace.emit({ ...event, workspace: workspace.config.name, at: workspace.clock.now() } as CycleEvent)
 }
+
+// Brings the conditions of a workspace up to date with new findings; what has changed becomes events. It is the only place that changes
+// conditions, and it finds nothing itself.
+
+/** New findings by source. A finding and the one that explains it must come together. */
+export type Found = Readonly<Partial<Record<FindingSource, readonly Finding[]>>>
+
+/** Replaces the findings of these sources. */
+export function notice(workspace: Workspace, found: Found): void {
+  const before = countOf(workspace.findings)
+  workspace.findings = { ...workspace.findings, ...found }
+  // The usual case, kept cheap: these sources have found nothing, now or before.
+  if (countOf(found) === 0 && countOf(workspace.findings) === before) return
+  const { conditions, transitions } = advance(workspace.conditions, Object.values(workspace.findings).flat(), workspace.clock.now())
+  workspace.conditions = conditions
+  for (const transition of transitions) report(workspace, { kind: 'condition', ...transition })
+}
+
+const countOf = (found: Found): number => Object.values(found).reduce((sum, { length }) => sum + length, 0)

@@ -7,9 +7,8 @@ import { byScope, comparePositions, compareScopes, compareText, type Scope, type
 import { beyondLimit, type Instant } from '../core/model/units.ts'
 import type { ProblemCode } from './codes.ts'
 import type { PlacedGrant, Times } from './dates.ts'
-import { checkPeople, undeclaredHint } from './join-people.ts'
 import type { Part, PolicyDocument } from './parse.ts'
-import type { PlacedPool, PlacedRule } from './people.ts'
+import { checkPeople, type PlacedPool, type PlacedRule, undeclaredHint } from './people.ts'
 import type { Placed } from './tree.ts'
 import { type ProblemExtra, problemOn, quoted, type Source } from './yaml.ts'
 

@@ -1,13 +1,15 @@
-// Reads an entry of `spec.rules` or `spec.pools`, and checks what the schema cannot: that its numbers fit together. `join-people.ts` checks it
+// Reads an entry of `spec.rules` or `spec.pools`, and checks what the schema cannot: that its numbers fit together. Then it is checked
 // against other declarations. Neither knows a roster.
-
-import type { Attributes, PeopleRule, Pool, PoolMembers, When } from '../core/model/policy.ts'
+import type { Attributes, CapRule, PeopleRule, Pool, PoolMembers, When } from '../core/model/policy.ts'
 import type { Position } from '../core/model/problem.ts'
-import { compareText } from '../core/model/scope.ts'
+import { comparePositions, compareText } from '../core/model/scope.ts'
 import { credits } from '../core/model/units.ts'
+import type { ProblemCode } from './codes.ts'
 import { capOf } from './schema/kinds.ts'
 import type { PeopleRuleText, PoolText, WhenText } from './schema/source.ts'
+import { meant } from './suggest.ts'
 import { type Branch, field, good, items, keyPlaceOf, nameOf, type Placed, placed, placeOf, report } from './tree.ts'
+import { type ProblemExtra, quoted } from './yaml.ts'
 
 /** The parts of a rule that could be read; `value` is the whole rule, when nothing in it is wrong. */
 export interface PlacedRule {
@@ -144,3 +146,135 @@ function checkBounds(branch: Branch<PoolText>): void {
     report(min, 'POOL_BOUNDS', message, { hint, other: placeOf(amount) })
   }
 }
+
+// Checks rules and pools across all documents of a workspace: duplicate names, undeclared groups, people in two pools, and minimum caps that the
+// credits cannot pay. It knows no roster, so the members of groups and conditions are checked later.
+
+interface PeopleInput {
+  /** In the order in which they apply. */
+  readonly rules: readonly PlacedRule[]
+  readonly pools: readonly PlacedPool[]
+  /** Ids of declared groups; undefined while a file is broken that may declare some. */
+  readonly groups: ReadonlySet<string> | undefined
+  /** The columns of the people file; undefined while no config says. */
+  readonly columns: readonly string[] | undefined
+  /** The cap that the policies declare for a person. */
+  readonly capOf: (email: string) => CapRule | undefined
+  /** The service copies the caps of team and groups to people. */
+  readonly copied: boolean
+}
+
+type Tell = (at: Position, code: ProblemCode, message: string, extra?: ProblemExtra & { readonly warning?: true }) => void
+
+/** Checks the rules and pools of one workspace. */
+export function checkPeople(input: PeopleInput, tell: Tell): void {
+  checkNames(input.rules, 'rule', 'DUPLICATE_RULE', tell)
+  checkNames(input.pools, 'pool', 'DUPLICATE_POOL', tell)
+  for (const rule of input.rules) checkGroups(titleOf('rule', rule), rule.groups, input, tell)
+  for (const pool of input.pools) checkGroups(titleOf('pool', pool), pool.groups, input, tell)
+  for (const rule of input.rules) checkColumns(titleOf('rule', rule), rule.columns, input, tell)
+  for (const pool of input.pools) checkColumns(titleOf('pool', pool), pool.columns, input, tell)
+  for (const rule of input.rules) warnAboutEverybody(rule, tell)
+  checkShared(input.pools, tell)
+  for (const pool of input.pools) checkPool(pool, input, tell)
+}
+
+type Named = Pick<PlacedRule, 'name'>
+
+const titleOf = (what: string, { name }: Named): string => (name.value === undefined ? `a ${what}` : `${what} ${quoted(name.value)}`)
+
+function checkNames(all: readonly Named[], what: string, code: 'DUPLICATE_RULE' | 'DUPLICATE_POOL', tell: Tell): void {
+  const first = new Map<string, Position>()
+  for (const { name } of all.toSorted(byPlace)) {
+    if (name.value === undefined) continue
+    const other = first.get(name.value)
+    if (!other) first.set(name.value, name.at)
+    else {
+      const hint = `give each ${what} a name of its own`
+      tell(name.at, code, `the name ${quoted(name.value)} is taken by another ${what}`, { hint, other })
+    }
+  }
+}
+
+/** A group must be declared, because its members are listed by its name. */
+function checkGroups(who: string, groups: readonly Placed<string>[], { groups: declared }: PeopleInput, tell: Tell): void {
+  for (const { value, at } of groups) {
+    if (!declared || declared.has(value)) continue
+    tell(at, 'UNDECLARED_GROUP', `${who} names group ${value}, which is not declared in groups`, { hint: undeclaredHint(value, declared) })
+  }
+}
+
+/** A column that is not listed in the config is never read. */
+function checkColumns(who: string, named: readonly Placed<string>[], { columns }: PeopleInput, tell: Tell): void {
+  for (const { value, at } of named) {
+    if (!columns || columns.includes(value)) continue
+    const hint = meant(value, columns) ?? 'list it in directory.columns of the workspace in the config'
+    tell(at, 'UNDECLARED_COLUMN', `${who} names the column ${quoted(value)}, which the config does not list in directory`, { hint })
+  }
+}
+
+/** What to do where a group is named and not declared. */
+export const undeclaredHint = (id: string, declared: ReadonlySet<string>): string =>
+  meant(id, [...declared].sort()) ?? 'declare it there with id and name; its cap may be left out'
+
+/** A pattern that matches every address. Whether another one matches everybody on the roster is not known here. */
+function warnAboutEverybody({ value, emailAt }: PlacedRule, tell: Tell): void {
+  if (value === undefined || emailAt === undefined) return
+  const { name, when } = value
+  if (!/^\**@?\**$/.test(when.email ?? '') || !when.email?.includes('*') || Object.keys(when).length > 1) return
+  if (/^\*+@$|^@\*+$/.test(when.email)) return
+  const hint = 'that is what the cap of the team is for; the rules after this one never apply'
+  tell(emailAt, 'RULE_EVERYBODY', `rule ${quoted(name)} matches every e-mail address`, { hint, warning: true })
+}
+
+/** A person, or a whole group, in two pools. */
+function checkShared(pools: readonly PlacedPool[], tell: Tell): void {
+  for (const kind of ['emails', 'wholeGroups'] as const) {
+    const first = new Map<string, Seat>()
+    for (const pool of pools.toSorted(byPlace)) {
+      for (const { value, at } of pool[kind]) {
+        const other = first.get(value)
+        if (!other) first.set(value, { pool, at })
+        else tellTwice(kind === 'wholeGroups' ? `group ${value}` : value, { pool, at }, other, tell)
+      }
+    }
+  }
+}
+
+interface Seat {
+  readonly pool: PlacedPool
+  readonly at: Position
+}
+
+function tellTwice(who: string, { pool, at }: Seat, other: Seat, tell: Tell): void {
+  const isSame = pool === other.pool
+  const names = [other.pool, pool].map(({ name }) => (name.value === undefined ? 'one without a name' : quoted(name.value)))
+  const where = isSame ? `twice in ${titleOf('pool', pool)}` : `in pools ${names.join(' and ')}`
+  tell(at, 'POOL_TWICE', `${who} is ${where}`, { hint: 'keep one of the two', other: other.at })
+}
+
+function checkPool(pool: PlacedPool, { capOf, copied }: PeopleInput, tell: Tell): void {
+  const { emails, min, credits, name: called } = pool
+  const people = new Set(emails.map(({ value }) => value)).size
+  const name = titleOf('pool', pool)
+  if (copied) {
+    const hint = 'take the pool out, or set capSemantics: layered if the service keeps a cap for each scope'
+    const message = `${name} cannot be kept where capSemantics is copied: a write for the team or a group would undo its deal`
+    tell(called.at, 'POOL_COPIED', message, { hint })
+  }
+  // A min above the credits was reported with the pool itself.
+  if (min && credits && people > 1 && min.value <= credits.value && people * min.value > credits.value) {
+    const sum = people * min.value
+    const hint = `write a min of ${Math.floor(credits.value / people)} or less, or credits of ${sum} or more`
+    const message = `${name} cannot pay its min: ${people} members at ${min.value} are ${sum} credits, it has ${credits.value}`
+    tell(min.at, 'POOL_BOUNDS', message, { hint, other: credits.at })
+  }
+  for (const { value, at: place } of emails) {
+    const own = capOf(value)
+    if (own?.cap !== 'none') continue
+    const hint = 'give the person a number, or take either line out'
+    tell(place, 'POOL_NONE', `${value} is a member of ${name} and has the cap none, which a pool cannot count`, { hint, other: own.at })
+  }
+}
+
+const byPlace = (a: Named, b: Named): number => comparePositions(a.name.at, b.name.at)

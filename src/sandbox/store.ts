@@ -4,8 +4,19 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { InputError, messageOf } from '../core/model/problem.ts'
 import { parseScope, type Scope, scopeKey } from '../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../core/model/units.ts'
-import { ADD_ON_VIEW, SCHEMA } from './tables.ts'
-import { type AgentUse, decodeUse, encodeUse, insertUse, tableOf, USE_SOURCES, type UseOf, type UseRow, type UseSource } from './use.ts'
+import {
+  ADD_ON_VIEW,
+  type AgentUse,
+  decodeUse,
+  encodeUse,
+  insertUse,
+  SCHEMA,
+  tableOf,
+  USE_SOURCES,
+  type UseOf,
+  type UseRow,
+  type UseSource,
+} from './use.ts'
 
 export const TEAM_STATUSES = ['UNSPECIFIED', 'PENDING', 'APPROVED', 'REJECTED'] as const
 /** `USER_TEAM_STATUS_…` without its prefix. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MAX_NESTING } from '../../src/api/bounds.ts'
+import { MAX_NESTING } from '../../src/api/errors.ts'
 import { createCutter } from '../../src/api/transport/cut.ts'
 import { letter } from '../support/fuzz.ts'
 

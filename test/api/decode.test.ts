@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createKeyBook } from '../../src/api/add-on.ts'
-import { parseJson } from '../../src/api/bounds.ts'
 import {
   activeDayRows,
   decodeActiveDays,
@@ -12,6 +11,7 @@ import {
   numberOf,
   rosterRows,
 } from '../../src/api/decode.ts'
+import { parseJson } from '../../src/api/errors.ts'
 
 import { createCutter } from '../../src/api/transport/cut.ts'
 import { ApiError } from '../../src/core/model/observed.ts'

@@ -4,8 +4,7 @@
 
 import type { Cycle } from '../../src/core/model/observed.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../../src/core/model/units.ts'
-import { habitsOf } from '../../src/sandbox/company/company.ts'
-import { between, type Draw, pick, stream } from '../../src/sandbox/company/random.ts'
+import { between, type Draw, habitsOf, pick, stream } from '../../src/sandbox/company/company.ts'
 import { dayOf } from '../../src/sandbox/company/work.ts'
 import { cycleAt } from '../../src/sandbox/time.ts'
 

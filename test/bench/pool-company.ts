@@ -5,7 +5,7 @@ import { credits, DAY_MS, HOUR_MS } from '../../src/core/model/units.ts'
 import { dealPool } from '../../src/core/pools/deal.ts'
 import { observePool } from '../../src/core/pools/observe.ts'
 import type { CapSince, PoolState, PoolTerms } from '../../src/core/pools/state.ts'
-import { between, type Draw, pick, stream } from '../../src/sandbox/company/random.ts'
+import { between, type Draw, pick, stream } from '../../src/sandbox/company/company.ts'
 import { cycleAt } from '../../src/sandbox/time.ts'
 
 const TICK_MS = HOUR_MS / 2

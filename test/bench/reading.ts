@@ -2,7 +2,7 @@
 // core/pace/reading-order.ts and with round robin at the same number of readings, over simulated companies. A run is the same every time.
 import type { ScopeKey } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
-import { nextReadings, paceOf, readingIntervals, riskOf, type Watched } from '../../src/core/pace/reading-order.ts'
+import { nextReadings, paceOf, readingIntervals, riskOf, type Watched } from '../../src/core/pace/rhythm.ts'
 import { median, publish, type Row, told } from './bench.ts'
 
 const SCOPES = 20_000

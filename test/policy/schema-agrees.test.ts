@@ -3,7 +3,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { parseDocument } from 'yaml'
-import { CONFIG_SCHEMA, POLICY_SCHEMA } from '../../src/cli/schema/text.ts'
+import { CONFIG_SCHEMA, POLICY_SCHEMA } from '../../src/cli/schema.ts'
 import { hasErrors, type Problem } from '../../src/core/model/problem.ts'
 import { parseConfigText } from '../../src/daemon/config/file.ts'
 import { parsePolicyText } from '../../src/policy/parse.ts'

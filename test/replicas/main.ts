@@ -1,7 +1,7 @@
 // `npm run replicas:check -- [--faults 100] [--seed 1] [--only TEXT] [--replicas 3] [--workspaces 6]`: real daemons on a real PostgreSQL
 // under one fault after the other, judged from outside. Prints each fault as it ends and a table; exit code 1 on any violation.
 import { parseArgs } from 'node:util'
-import { stream } from '../../src/sandbox/company/random.ts'
+import { stream } from '../../src/sandbox/company/company.ts'
 import { hasPostgres } from '../support/postgres.ts'
 import type { FaultKind } from './course.ts'
 import { FAULTS } from './faults.ts'

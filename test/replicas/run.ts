@@ -1,5 +1,5 @@
 // Runs one fault after the other in one world, each judged when it has ended. Returns figures and violations; main.ts prints them.
-import { stream } from '../../src/sandbox/company/random.ts'
+import { stream } from '../../src/sandbox/company/company.ts'
 import type { Course, FaultKind, Roll } from './course.ts'
 import { lateLandings, type Violation, violationsOf } from './judge.ts'
 import { now } from './time.ts'

@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/core/model/observed.ts'
 
-import { parseSettings, SETTINGS } from '../../src/sandbox/settings.ts'
-import { DEFAULT_SWITCHES, parseSwitches, SWITCHES, type Switches } from '../../src/sandbox/switches.ts'
+import { DEFAULT_SWITCHES, parseSettings, parseSwitches, SETTINGS, SWITCHES, type Switches } from '../../src/sandbox/switches.ts'
 import { fakeClock } from '../support/clock.ts'
 import { startSandbox } from '../support/sandbox.ts'
 

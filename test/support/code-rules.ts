@@ -101,7 +101,7 @@ const OPENERS = [
   'src/cli/shared/reader.ts',
   'src/cli/shared/text.ts',
   'src/daemon/http/connections.ts',
-  'src/daemon/ledger/sqlite/care.ts',
+  'src/daemon/ledger/sqlite/file.ts',
   'src/daemon/ledger/sqlite/database.ts',
   'src/policy/edit/write.ts',
 ]

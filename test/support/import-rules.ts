@@ -52,14 +52,14 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
     'src/policy/schema/source.ts',
     'src/policy/schema/source.ts',
     'src/daemon/config/schema-source.ts',
-    'src/daemon/ledger/values/build.ts',
+    'src/daemon/ledger/values/policy-source.ts',
     'src/daemon/ledger/values/policy-source.ts',
     'src/daemon/ledger/values/source.ts',
     'src/cli/plan/schema-source.ts',
     'src/daemon/http/documents/schema/',
   ],
   yaml: ['src/policy/', 'src/daemon/config/'],
-  nodemailer: ['src/daemon/notify/mail.ts'],
+  nodemailer: ['src/daemon/notify/channels.ts'],
   'node:sqlite': ['src/daemon/ledger/', 'src/sandbox/store.ts'],
 }
 
@@ -267,7 +267,7 @@ export const IMPORT_RULES: readonly Rule[] = [
     keeps: {
       'src/api/transport/http.ts': "const { default: got } = await import('got')",
       'src/daemon/config/file.ts': "import { parse } from 'yaml'",
-      'src/daemon/ledger/sqlite/schema.ts': "import { DatabaseSync } from 'node:sqlite'",
+      'src/daemon/ledger/sqlite/file.ts': "import { DatabaseSync } from 'node:sqlite'",
       'src/daemon/x.ts': "import { join } from 'node:path/posix'",
     },
   },

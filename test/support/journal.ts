@@ -2,7 +2,7 @@
 import type { HistoryEntry } from '../../src/core/model/change.ts'
 import type { CycleEvent } from '../../src/core/model/events.ts'
 import { scopeKey, TEAM } from '../../src/core/model/scope.ts'
-import { type Chronicle, chronicleOf } from '../../src/daemon/conditions/chronicle.ts'
+import { type Chronicle, chronicleOf } from '../../src/daemon/conditions/journal.ts'
 import type { HistoryFilter, Ledger } from '../../src/ports.ts'
 
 /** Follows events, and passes them on. */

@@ -1,6 +1,6 @@
 // Parses PromQL with Prometheus' own grammar: syntax errors, and the metrics and labels of a query.
 import { parser } from '@prometheus-io/lezer-promql'
-import { COUNTERS, GAUGES, HISTOGRAMS } from '../../src/daemon/http/metrics/definitions.ts'
+import { COUNTERS, GAUGES, HISTOGRAMS } from '../../src/daemon/http/metrics/gauges.ts'
 
 export interface Named {
   /** Parts that are not PromQL. */

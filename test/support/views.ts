@@ -7,7 +7,7 @@ import type { Balance, Cycle, Roster } from '../../src/core/model/observed.ts'
 import { groupScope, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { addOnFigures } from '../../src/core/use/add-on.ts'
-import { bandOf } from '../../src/core/use/bands.ts'
+import { bandOf } from '../../src/core/use/first-stop.ts'
 
 /** 2026-11-20T12:00Z, where `fakeClock()` starts. */
 export const NOW = Date.UTC(2026, 10, 20, 12)

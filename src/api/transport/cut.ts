@@ -4,7 +4,7 @@
 
 import { getHeapStatistics } from 'node:v8'
 import type { RowPath, RowPlan } from '../../ports.ts'
-import { BoundError, MAX_NESTING, MAX_ROW_BYTES, MAX_ROWS, MAX_SMALL_ANSWER_BYTES, parseJson, sizeText, TOO_DEEP } from '../bounds.ts'
+import { BoundError, MAX_NESTING, MAX_ROW_BYTES, MAX_ROWS, MAX_SMALL_ANSWER_BYTES, parseJson, sizeText, TOO_DEEP } from '../errors.ts'
 
 /** The heap of the program itself, with a small company. Measured. */
 const OWN_HEAP_BYTES = 32 * 1024 * 1024

@@ -24,8 +24,7 @@ import { addNetworkFlags, examples, outputOption, type ShowFlags } from '../shar
 import { type Cli, EXIT, type ExitCode, inputExit, type Paint, painter, type Style } from '../shared/context.ts'
 import { interruptible, tellOfWaiting } from '../shared/each.ts'
 import { openStore } from '../shared/ledger/store.ts'
-import { amountsOf, named, policyPaths, readPolicies } from '../shared/policies.ts'
-import { problemsText } from '../shared/problems.ts'
+import { amountsOf, named, policyPaths, problemsText, readPolicies } from '../shared/problems.ts'
 import { count, documentText, padEnd, VERSION } from '../shared/text.ts'
 import {
   type Area,

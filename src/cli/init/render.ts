@@ -10,7 +10,7 @@ import type { Adopted } from '../../core/resolve/adopt.ts'
 import type { KeyRef } from '../../daemon/config/values.ts'
 import { printPolicy } from '../../policy/print.ts'
 import { type Live, notesOf, policyOf } from '../import.ts'
-import { schemaText } from '../schema/text.ts'
+import { schemaText } from '../schema.ts'
 import { CommandError } from '../shared/context.ts'
 import { count, dayText, padEnd, people, VERSION } from '../shared/text.ts'
 

@@ -1,5 +1,5 @@
 // A report as text and as Markdown. Long tables are cut with a count; JSON and CSV have all of it.
-import { code, escaped, row, tableHead } from '../../core/escape/markdown.ts'
+import { code, escaped, row, tableHead } from '../../core/escape/formats.ts'
 import { plain } from '../../core/escape/terminal.ts'
 import { EFFECTS } from '../../core/model/change.ts'
 import { scopeKey } from '../../core/model/scope.ts'

@@ -2,7 +2,7 @@
 // figures. Data that cannot be read becomes a note in the report.
 
 import { renderReportPage } from '../../console/report.ts'
-import { csvText } from '../../core/escape/csv.ts'
+import { csvText } from '../../core/escape/formats.ts'
 import { effectiveCap } from '../../core/interpret/effective.ts'
 import type { Cycle, Roster, RunUse } from '../../core/model/observed.ts'
 import { scopeKey, userScope } from '../../core/model/scope.ts'
@@ -31,7 +31,7 @@ import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'
 import type { Preview } from '../../daemon/cycle/preview.ts'
 import { cycleOf } from '../../daemon/cycle/state.ts'
 import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
-import { assumedBorders, cycleBeside } from '../../daemon/replay/cycles.ts'
+import { assumedBorders, cycleBeside } from '../../daemon/replay/gather.ts'
 import type { AddOnSum, Ledger } from '../../ports.ts'
 import { readSetup } from '../compose.ts'
 import { type Cli, CommandError, EXIT, painter, worstExit } from '../shared/context.ts'

@@ -9,7 +9,7 @@ import type { Embedded } from '../sandbox/embedded.ts'
 import { type Cli, CommandError } from '../shared/context.ts'
 import { interruptible } from '../shared/each.ts'
 import { openForCommand } from '../shared/ledger/replica.ts'
-import { policyPaths, problemsBeside, readPolicies } from '../shared/policies.ts'
+import { policyPaths, problemsBeside, readPolicies } from '../shared/problems.ts'
 
 import type { RunFlags } from './command.ts'
 import { createHost, type Host, openWorkspace } from './host.ts'

@@ -1,7 +1,6 @@
 // `sandbox`: the embedded service on its own port. Its flags come from the service's tables of settings and switches.
 import { type Command, Option } from 'commander'
-import { SETTINGS } from '../../sandbox/settings.ts'
-import { SWITCHES } from '../../sandbox/switches.ts'
+import { SETTINGS, SWITCHES } from '../../sandbox/switches.ts'
 import { examples, readInteger } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'
 

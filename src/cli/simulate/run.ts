@@ -16,8 +16,7 @@ import { addUsedFlags, examples, type NetworkFlags, outputOption, readInteger, t
 import { type Cli, CommandError, EXIT, type Paint, painter, UsageError, unpainted, worstExit } from '../shared/context.ts'
 import { type Answers, inEach } from '../shared/each.ts'
 import { collectLine, readRecordedUse } from '../shared/ledger/access.ts'
-import { policyPaths, readPolicies } from '../shared/policies.ts'
-import { labelsFor, showWarnings } from '../shared/problems.ts'
+import { labelsFor, policyPaths, readPolicies, showWarnings } from '../shared/problems.ts'
 import { sweepProgress } from '../shared/progress.ts'
 import { columns, dayText, documentText, padEnd, people, wrap } from '../shared/text.ts'
 import {
@@ -170,7 +169,7 @@ export async function simulateCommand(paths: readonly string[], flags: SimulateF
     text: () => renderSimulationText(simulations, painter(cli.stdout)),
     json: () => documentText('Simulation', { createdAt: now, simulations }),
     markdown: () => renderSimulationMarkdown(simulations),
-    html: async () => (await import('../../console/simulation.ts')).renderSimulationPage(simulations, now),
+    html: async () => (await import('../../console/report.ts')).renderSimulationPage(simulations, now),
   }
   cli.stdout.write(await renderers[flags.output]())
   cli.finish(worstExit([EXIT.done, ...codes]))

@@ -1,4 +1,5 @@
 // The verdict on a write, by its answer and the reading after it. Only a table: the callers decide what follows.
+// Below, what it proves of the deployment.
 //
 //   read back          written    answer      ->
 //   -----------------  ---------  ----------  ------------------------------------------------------------
@@ -13,9 +14,74 @@
 //   the old value      any        accepted    unmoved: a stale reading, or a scope that keeps nothing
 //   the old value      any        lost        notLanded
 //   anything else      any        any         foreign
-import type { Observed } from '../model/observed.ts'
+
+import type { ScopeChange } from '../model/change.ts'
+import type { CapReading, Observed } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
+import { scopeKey } from '../model/scope.ts'
+import type { Observation } from './evidence.ts'
 import type { ServiceModel } from './service-model.ts'
+
+// What the descendants of a team or group show after a write to it proves how the deployment treats caps: it copied the cap to them, kept
+// their own, or shows the inherited one.
+
+type AncestorChange = Pick<ScopeChange, 'scope' | 'from' | 'to'>
+
+/** Up to so many descendants of a written scope are read to observe the effect. */
+const MOST_SAMPLED = 5
+
+/**
+ * What one descendant proves by its readings before and after a write to the ancestor; nothing when they allow several explanations. Caps
+ * are copied to people: a group that keeps its own cap under the team proves nothing about them.
+ */
+export function observeDescendant(
+  ancestor: AncestorChange,
+  before: CapReading,
+  after: CapReading,
+  model: ServiceModel,
+): Observation | undefined {
+  const key = scopeKey(after.scope)
+  const wrote = `after ${scopeKey(ancestor.scope)} was written (${ancestor.from} to ${ancestor.to}), ${key}`
+  const [was, is] = [before.observed, after.observed]
+  if (isOwn(was, ancestor) && is === ancestor.to)
+    return { aspect: 'caps', value: 'copied', evidence: `${wrote} changed from ${was} to ${is} without a write of its own` }
+  const isPerson = after.scope.kind === 'user'
+  if (isPerson && isOwn(was, ancestor) && is === was) return { aspect: 'caps', value: 'layered', evidence: `${wrote} kept its ${was}` }
+  if (typeof ancestor.to === 'number' && was === ancestor.from && is === ancestor.to && ancestor.from !== ancestor.to)
+    return { aspect: 'reads', value: 'inherited', evidence: `${wrote} reads ${is} as well` }
+  if (was === 'none' && is === 'none' && typeof ancestor.to === 'number' && ancestor.to > 0) {
+    const evidence = `${wrote} still reads unset`
+    if (model.reads !== 'explicit') return { aspect: 'reads', value: 'explicit', evidence }
+    return isPerson ? { aspect: 'caps', value: 'layered', evidence } : undefined
+  }
+  return undefined
+}
+
+/** Whether the scope showed a number of its own: neither the ancestor's old cap nor its new one. */
+const isOwn = (was: Observed, { from, to }: AncestorChange): boolean => typeof was === 'number' && was !== from && was !== to
+
+/** Whether a write to the ancestor may have changed what this scope shows. */
+export function mayHaveMoved(ancestor: AncestorChange, before: Observed | undefined, model: ServiceModel): boolean {
+  if (!model.layersProven) return true
+  if (model.reads === 'explicit') return false
+  return before === 'none' || before === ancestor.from || before === ancestor.to
+}
+
+/** The descendants that can prove most: those with numbers of their own and, where reads are open, those with nothing set. */
+export function sampleDescendants(
+  ancestor: AncestorChange,
+  descendants: readonly CapReading[],
+  model: ServiceModel,
+): readonly CapReading[] {
+  const own = peopleFirst(descendants.filter(({ observed }) => isOwn(observed, ancestor)))
+  const unset = peopleFirst(descendants.filter(({ observed }) => observed === 'none'))
+  const needsUnset = model.reads !== 'explicit' || own[0]?.scope.kind !== 'user'
+  const sample = [...own.slice(0, MOST_SAMPLED - 2), ...(needsUnset ? unset.slice(0, 2) : [])]
+  return sample.length > 0 ? sample : descendants.slice(0, MOST_SAMPLED)
+}
+
+const peopleFirst = (readings: readonly CapReading[]): readonly CapReading[] =>
+  readings.toSorted((a, b) => Number(b.scope.kind === 'user') - Number(a.scope.kind === 'user'))
 
 interface Sent {
   readonly from: Cap

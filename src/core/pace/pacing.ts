@@ -36,7 +36,7 @@ import {
   type Verdict,
   within,
 } from './pace.ts'
-import { riskOf, type Watched } from './reading-order.ts'
+import { riskOf, type Watched } from './rhythm.ts'
 
 interface WatchInputs {
   readonly scopes: readonly Scope[]

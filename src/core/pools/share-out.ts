@@ -1,9 +1,9 @@
 // How a deal shares credits out over a table: the final cap of everybody (`aim`), whether a deal matters now (`matters`), and which caps can be
 // given at once (`give`). A lowered cap frees nothing until a later reading shows the use under the old one; raises take only what is free
 // (figures.ts). It never lowers below known use, and never gives less than 1.
-import { capAt, costAt, highestLevel, type Levels, levelsOf, paidAt } from './level.ts'
+
 import type { PoolTerms } from './state.ts'
-import type { PoolTable } from './table.ts'
+import { capAt, costAt, highestLevel, type Levels, levelsOf, type PoolTable, paidAt } from './table.ts'
 
 /** A member is near the cap when their use is within 15 % of it (docs/policies.md, Pools). */
 const NEAR = 0.85

@@ -7,11 +7,11 @@ import { formatPosition } from '../model/problem.ts'
 import { comparePositions, compareText, groupScope, type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
 import { type Credits, credits, MAX_CAP } from '../model/units.ts'
 import type { Candidate, GrantStatus, RejectedScope } from './candidate.ts'
+import type { NearestWord } from './conditions.ts'
 import { grantId, grantStatuses, isInForce } from './grants.ts'
 import { type ConditionInputs, type JudgedRules, judgeRules, type RuleVerdict, ruleCandidate } from './matches.ts'
 import { type Place, type ResolvedPools, resolvePools } from './pools.ts'
 import type { DesiredInputs } from './resolution.ts'
-import type { NearestWord } from './rule-notes.ts'
 
 /** What is declared at one scope now. `grant` is the one in force, with its sum when it adds. */
 interface ScopeFacts {

@@ -8,8 +8,19 @@ import type { OwnedCap, Person } from '../model/observed.ts'
 import type { PeopleRule, PolicySet, When } from '../model/policy.ts'
 import { type ScopeKey, scopeKey, type UserScope, userScope } from '../model/scope.ts'
 import type { Candidate } from './candidate.ts'
-import { answersOf, conditionKey, poolCondition, type RowFacts, type RowInputs, rowFacts, truthOf } from './conditions.ts'
-import { type NearestWord, type RuleNote, type RuleStatus, ruleNotes } from './rule-notes.ts'
+import {
+  answersOf,
+  conditionKey,
+  type NearestWord,
+  poolCondition,
+  type RowFacts,
+  type RowInputs,
+  type RuleNote,
+  type RuleStatus,
+  rowFacts,
+  ruleNotes,
+  truthOf,
+} from './conditions.ts'
 
 /** Good readings in a row that must agree before a match changes. */
 const READINGS_TO_TURN = 2

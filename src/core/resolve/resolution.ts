@@ -4,11 +4,11 @@ import type { PolicySet } from '../model/policy.ts'
 import type { ScopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import type { DesiredCap, GrantStatus, RejectedScope, SkippedScope } from './candidate.ts'
+import type { NearestWord, RuleNote, RuleStatus } from './conditions.ts'
 import type { AttributeChange } from './directory.ts'
 import type { GrantClock } from './grants.ts'
 import type { MatchMemory, NewReading } from './matches.ts'
 import type { DealtPools, PoolPeople } from './pools.ts'
-import type { NearestWord, RuleNote, RuleStatus } from './rule-notes.ts'
 
 export interface Resolution {
   /** Canonical order of scopes. */

@@ -1,10 +1,31 @@
 // Whether a new reading of the roster is believed, and why somebody whom policy names is not managed. A roster that suddenly shrinks looks just like a
 // key that is limited to one group. It is doubted, and the last known good roster serves, until two readings agree or a person approves the change.
-
 import { isApproved } from '../interpret/effective.ts'
 import type { GroupMembers, Person, Roster } from '../model/observed.ts'
+import type { PolicyRevision, PolicySet } from '../model/policy.ts'
+import type { Problem } from '../model/problem.ts'
 import { DAY_MS, type Instant, MINUTE_MS, notAhead } from '../model/units.ts'
 import type { DesiredInputs } from './resolution.ts'
+
+// A file that held a policy and holds none now is broken, as one that does not parse: an emptied file must not remove what it declared. Deleting
+// the file is how its policies are removed.
+
+/** One problem for each file of which `kept`, the last known good set, has a part, and which is empty now. */
+export function emptied({ empty = [] }: PolicyRevision, kept: PolicySet | undefined): readonly Problem[] {
+  const held = new Set(kept && filesOf(kept))
+  return empty
+    .filter((file) => held.has(file))
+    .map((file) => ({
+      severity: 'error',
+      code: 'EMPTY_FILE',
+      message: `${file} held policies and is empty now; they stay in force`,
+      hint: 'restore the file, or delete it to remove what it declared',
+      at: { file, line: 1, column: 1 },
+    }))
+}
+
+const filesOf = ({ rules, grants, groups, protectedPeople, approvals, peopleRules, pools }: PolicySet): readonly string[] =>
+  [rules, grants, groups, protectedPeople, approvals, peopleRules, pools].flatMap((all) => all.map(({ at }) => at.file))
 
 /** Two short readings that agree, this far apart, are believed up to `DOUBT_CEILING_PERCENT`. */
 const AGREEMENT_MS = 10 * MINUTE_MS

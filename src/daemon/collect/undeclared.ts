@@ -4,7 +4,7 @@
 import type { ScopeStatus } from '../../core/model/events.ts'
 import type { CapReading } from '../../core/model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
-import { managedUsers, undeclaredCaps, undeclaredPeople, undeclaredStatus } from '../../core/plan/undeclared.ts'
+import { managedUsers, undeclaredCaps, undeclaredPeople, undeclaredStatus } from '../../core/plan/audit.ts'
 import { sweep } from '../cycle/read.ts'
 import type { DesiredState } from '../cycle/state.ts'
 import type { Workspace } from '../workspace.ts'

@@ -11,11 +11,10 @@ import { type Burned, type BurnFigures, burnOf, foldUsage, NOTHING_BURNED, type 
 import { type DayHistory, type UseReading, unitDoubt } from '../../core/use/forecast.ts'
 import type { UsageFacts } from '../../ports.ts'
 import { finding, RUNS } from '../conditions/findings.ts'
-import { notice } from '../conditions/notice.ts'
 import { peopleShown } from '../conditions/view.ts'
 import { cycleOf } from '../cycle/state.ts'
 import { unlessLedger } from '../ledger/error.ts'
-import type { Workspace } from '../workspace.ts'
+import { notice, type Workspace } from '../workspace.ts'
 import type { KnownRuns } from './kept.ts'
 
 /** Earlier days say nothing about the days to come. Choice. */

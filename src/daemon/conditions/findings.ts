@@ -12,7 +12,7 @@ import { formatInstant, type Instant } from '../../core/model/units.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import type { HoldsShown } from '../../core/plan/snapshot.ts'
 import type { PoolNote } from '../../core/pools/notes.ts'
-import type { RuleNote } from '../../core/resolve/rule-notes.ts'
+import type { RuleNote } from '../../core/resolve/conditions.ts'
 import { type DesiredState, grantsFrozen, type WorkspaceState } from '../cycle/state.ts'
 
 const instant = (at: Instant): string => new Date(at).toISOString()

@@ -1,8 +1,7 @@
 // Shows what a cycle did: its outcome in one word, its events, its findings, and what the view shows. It decides nothing about caps.
 import type { Change, Disposition } from '../../core/model/change.ts'
 import type { Finding } from '../../core/model/condition.ts'
-import type { PoolStatus, ReconcileResult } from '../../core/model/events.ts'
-import type { PoolOfDay } from '../../core/model/journal.ts'
+import type { PoolOfDay, PoolStatus, ReconcileResult } from '../../core/model/events.ts'
 import type { CapReading } from '../../core/model/observed.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { type Instant, MOST_PASSES, wholeCents } from '../../core/model/units.ts'
@@ -10,11 +9,11 @@ import type { Planned } from '../../core/plan/plan.ts'
 import { poolFigures } from '../../core/pools/figures.ts'
 import { isSameCycle } from '../../core/use/turn.ts'
 import type { UsageReading } from '../collect/usage.ts'
-import type { PassReport } from '../cycle/pass.ts'
+import type { PassReport } from '../cycle/options.ts'
 import { seenIn } from '../cycle/read.ts'
 import { cycleOf, type DesiredState, type WorkspaceState } from '../cycle/state.ts'
 import type { WriteResult } from '../cycle/write/outcome.ts'
-import { report, type Workspace } from '../workspace.ts'
+import { type Found, notice, report, type Workspace } from '../workspace.ts'
 import {
   cycleFindings,
   deploymentFindings,
@@ -29,7 +28,6 @@ import {
   serviceFindings,
   viewerFindings,
 } from './findings.ts'
-import { type Found, notice } from './notice.ts'
 
 /** How a cycle ended. */
 export interface Outcome {

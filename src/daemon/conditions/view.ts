@@ -1,13 +1,14 @@
 // Makes the present state of a workspace, as /status, the pages and the gauges show it, from what the last cycle knew. It only reads.
-
 import { type CapAt, effectiveCap, isApproved } from '../../core/interpret/effective.ts'
 import { unexplained } from '../../core/model/condition.ts'
 import type { GrantState, PersonStatus, ScopeStatus, UseShown, WorkspaceView } from '../../core/model/events.ts'
+import type { Person } from '../../core/model/observed.ts'
 import { compareScopes } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
+import { declaredIn } from '../../core/resolve/desired.ts'
 import { addOnFigures } from '../../core/use/add-on.ts'
-import { bandOf } from '../../core/use/bands.ts'
 import { NOTHING_BURNED } from '../../core/use/burn.ts'
+import { bandOf, type FirstStop, firstStop } from '../../core/use/first-stop.ts'
 import type { RecordsReader } from '../../ports.ts'
 import { undeclaredShown } from '../collect/undeclared.ts'
 import { seenIn } from '../cycle/read.ts'
@@ -15,6 +16,38 @@ import { cycleOf, type DesiredState, type WorkspaceState } from '../cycle/state.
 import { orNothing } from '../ledger/error.ts'
 import type { Workspace } from '../workspace.ts'
 import { knownState, poolsShown, type Viewed } from './show.ts'
+
+// What stops a person first, from what pages and messages know of a workspace. The rule is in core/use/first-stop.ts; this only gathers its inputs.
+
+export interface StopFacts {
+  readonly view: Pick<WorkspaceView, 'people' | 'roster' | 'balance' | 'pools' | 'use'>
+  readonly desiredState?: DesiredState | undefined
+}
+
+const byAddress = new WeakMap<WorkspaceView['people'], ReadonlyMap<string, PersonStatus>>()
+
+/** Made once for each view, because 50,000 people may ask. */
+export function shownAt(people: WorkspaceView['people']): ReadonlyMap<string, PersonStatus> {
+  const known = byAddress.get(people) ?? new Map(people.map((one) => [one.email, one]))
+  byAddress.set(people, known)
+  return known
+}
+
+export function stopOf({ view, desiredState }: StopFacts, person: Person, now: Instant): FirstStop {
+  const shown = shownAt(view.people).get(person.email)
+  const pool = desiredState && declaredIn(desiredState.inputs).pools.placeOf(person.email)?.pool.name
+  const figures = view.pools?.find(({ name }) => name === pool)?.figures
+  return firstStop({
+    now,
+    cycle: view.roster?.cycle ?? view.balance?.cycle,
+    own:
+      typeof shown?.cap === 'number' && shown.used !== undefined
+        ? { cap: shown.cap, addOn: shown.used, used: person.used, creditsPerSeat: view.balance?.creditsPerSeat }
+        : undefined,
+    pool: figures,
+    balance: view.use?.figures,
+  })
+}
 
 /** Makes the view; cheap enough for every scrape. */
 export function viewOf(workspace: Workspace): WorkspaceView {

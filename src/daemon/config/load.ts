@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import { readWhole } from '../../files.ts'
-import { READING_DEADLINE_MS, SMALL_BYTES } from '../../policy/bounds.ts'
+import { READING_DEADLINE_MS, SMALL_BYTES } from '../../policy/codes.ts'
 import { MAX_FILE_BYTES } from '../../policy/load/files.ts'
 import type { Clock } from '../../ports.ts'
 import { completed, configFileOf, type LoadedConfig, readConfigFile } from './config.ts'

@@ -1,12 +1,34 @@
-// What a cycle is told to do, and what its steps share. Types only.
+// What a cycle is told to do, what its steps share, and what they report. Types only.
 
+import type { Change } from '../../core/model/change.ts'
 import type { CapReading } from '../../core/model/observed.ts'
 import type { Scope, ScopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import type { Difference, Exclusion } from '../../core/plan/snapshot.ts'
 import type { Workspace } from '../workspace.ts'
-import type { Planner, WorkspaceState } from './state.ts'
+import type { DesiredState, Planner, WorkspaceState } from './state.ts'
+import type { WriteResult } from './write/outcome.ts'
+import type { Halted } from './write/writes.ts'
+
+/** A plan with the desired state that it was made from. */
+export interface Pass {
+  readonly planned: Planned
+  readonly desired: DesiredState
+}
+
+export interface PassReport extends Halted {
+  /** How the last write of each scope ended. */
+  readonly results: ReadonlyMap<ScopeKey, WriteResult>
+  /** Earlier writes of scopes that were written again with another value, such as when a grant ended during the run. */
+  readonly earlier: readonly { readonly change: Change; readonly result: WriteResult }[]
+  /** The changes that `results` are about, in the order of writing. */
+  readonly tried: ReadonlyMap<ScopeKey, Change>
+  /** Descendants that the writes may have changed, and that were to be read again. */
+  readonly alsoRead: ReadonlySet<ScopeKey>
+  /** The plan after the last writes. */
+  readonly last: Pass
+}
 
 export interface CycleOptions {
   /** Roster, groups and balance are due. */

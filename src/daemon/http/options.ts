@@ -1,13 +1,12 @@
 // What the server needs to serve the daemon's pages. Types only.
 import type { WorkspaceView } from '../../core/model/events.ts'
 import type { Clock } from '../../ports.ts'
-import type { AuthSettings, Gate } from './auth.ts'
+import type { AuthSettings, Gate, LedgerGate } from './auth.ts'
 import type { Console } from './console.ts'
 import type { Library } from './documents/make.ts'
 import type { Live } from './events.ts'
 import type { Health, Metrics } from './metrics/metrics.ts'
 import type { PeopleLabels } from './status/labels.ts'
-import type { LedgerGate } from './token.ts'
 
 /** `reasons` say what is missing while `ready` is false. */
 export interface Readiness {

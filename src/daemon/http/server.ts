@@ -1,10 +1,251 @@
-// The daemon's HTTP server: its address, and the limits that cut off slow and misbehaving clients. routes.ts decides what it answers; nothing behind it
+// The daemon's HTTP server: its address, and the limits that cut off slow and misbehaving clients; and what it answers. Nothing behind it
 // writes caps.
 import { isIPv6 } from 'node:net'
-import fastify, { type FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import fastify from 'fastify'
+import { isHostOfHere, isLoopback } from '../../core/model/loopback.ts'
+import type { Clock } from '../../ports.ts'
+import { API, API_ROUTES } from './api-table.ts'
+import { EVERYBODY, type Gate, isRefused, NOBODY, type Refusal, type Viewer } from './auth.ts'
 import { boundConnections, connectionsWithin, descriptorLimit } from './connections.ts'
+import { DocumentError } from './documents/documents.ts'
+import { addEvents, askingOf, EVENTS_PATH } from './events.ts'
+import { OPENAPI } from './openapi.generated.ts'
 import type { ServedOptions } from './options.ts'
-import { addRoutes, badAddress } from './routes.ts'
+import { addPages, answer, createAnswers, type PageParts, paramsOf, pathOf, queryOf } from './pages.ts'
+
+// Which address is answered with what, which requests are let in, and how a refusal reads: the addresses of docs/metrics.md, the console, /api/v1,
+// and /ledger. Only GET and HEAD are allowed; an answer never has a stack trace or a key. Readers who ask for the same large text share one.
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+const OPENAPI_PATH = '/openapi.json'
+
+/** Whether refusals of this path are JSON. */
+const isApi = (path: string): boolean => path === '/api' || path.startsWith('/api/')
+
+function addApi(server: FastifyInstance, parts: Omit<PageParts, 'console'>): void {
+  for (const { path, make, isOwn = false } of API_ROUTES) {
+    server.get(path, (request, reply) =>
+      answer(reply, request, parts, {
+        type: JSON_TYPE,
+        isOwn,
+        make: async (viewer) => `${JSON.stringify(await make(parts.documents.for(viewer), paramsOf(request), queryOf(request)))}\n`,
+      }),
+    )
+  }
+  const openapi = Buffer.from(`${JSON.stringify(OPENAPI)}\n`)
+  server.get(OPENAPI_PATH, (_, reply) => reply.type(JSON_TYPE).send(openapi))
+}
+
+/** A refusal as JSON. */
+const refuseJson = (reply: FastifyReply, status: number, message: string): FastifyReply =>
+  reply
+    .code(status)
+    .type(JSON_TYPE)
+    .send(`${JSON.stringify({ apiVersion: 'capkeeper/v1', kind: 'Error', status, message: message.trimEnd() })}\n`)
+
+const API_HELP = `there is no such document; ${OPENAPI_PATH} names all documents of ${API}`
+
+/** A page is shared for this many times as long as making it took. Choice. */
+const SHARED_TIMES = 4
+/** A page of this size is shared at least this long, so that few copies are in memory while slow readers read theirs. Choice. */
+const LARGE_BYTES = 1024 * 1024
+const LARGE_SHARED_MS = 15_000
+
+type SharedPage = () => Promise<Buffer>
+
+export function sharePage(clock: Pick<Clock, 'monotonic'>, make: () => string | Promise<string> | Promise<Buffer>): SharedPage {
+  let made: { readonly bytes: Buffer; readonly untilMs: number } | undefined
+  let making: Promise<Buffer> | undefined
+  async function remake(): Promise<Buffer> {
+    const beganMs = clock.monotonic()
+    try {
+      const content = await make()
+      const bytes = typeof content === 'string' ? Buffer.from(content) : content
+      const nowMs = clock.monotonic()
+      const sharedMs = (nowMs - beganMs) * SHARED_TIMES
+      made = { bytes, untilMs: nowMs + (bytes.length >= LARGE_BYTES ? Math.max(sharedMs, LARGE_SHARED_MS) : sharedMs) }
+      return bytes
+    } finally {
+      making = undefined
+    }
+  }
+  return async () => {
+    if (made && clock.monotonic() < made.untilMs) return made.bytes
+    // The old page is released first: two of them at once would take twice the memory.
+    made = undefined
+    making ??= remake()
+    return making
+  }
+}
+
+/** How long pieces are joined without a pause for other work. */
+const STRETCH_MS = 20
+
+/** Joins a long text while other work goes on. */
+export async function gathered(pieces: AsyncIterable<string>, clock: Pick<Clock, 'monotonic' | 'sleep'>): Promise<Buffer> {
+  const parts: Buffer[] = []
+  let beganMs = clock.monotonic()
+  for await (const piece of pieces) {
+    parts.push(Buffer.from(piece))
+    if (clock.monotonic() - beganMs < STRETCH_MS) continue
+    await clock.sleep(1)
+    beganMs = clock.monotonic()
+  }
+  return Buffer.concat(parts)
+}
+
+/** Addresses that are no pages of the console, as a refusal names them. */
+const PATHS = ['/metrics', '/livez', '/readyz', '/status', '/ledger', OPENAPI_PATH]
+/** Probes of the cluster have no token. */
+const ALWAYS_OPEN = ['/livez', '/readyz']
+
+const ALLOWED = 'GET, HEAD'
+const TEXT = 'text/plain; charset=utf-8'
+
+export function addRoutes(server: FastifyInstance, options: ServedOptions, limits: { readonly maxConnections: number }): void {
+  const { clock, console, documents, live } = options
+  const gate: Gate = options.gate ?? (() => EVERYBODY)
+  const viewers = new WeakMap<FastifyRequest, Viewer>()
+  const viewerOf = (request: FastifyRequest): Viewer => viewers.get(request) ?? NOBODY
+  addChecks(server, options, { gate, viewers })
+  addRefusals(server, options)
+  const parts = { documents, answers: createAnswers(clock, live.boot), viewerOf }
+  addProbes(server, options, viewerOf)
+  addLedger(server, options, viewerOf)
+  server.get('/status', (request, reply) => {
+    // Commands ask for the present state, so no answer of it is kept.
+    const state = `at ${clock.monotonic()}`
+    const make = async (viewer: Viewer) => `${JSON.stringify(await documents.for(viewer).status(), undefined, 2)}\n`
+    return answer(reply, request, parts, { type: JSON_TYPE, state, make })
+  })
+  addPages(server, { ...parts, console })
+  addApi(server, parts)
+  addEvents(server, { live, clock, gate, workspaces: documents.names, maxConnections: limits.maxConnections })
+}
+
+interface Checks {
+  readonly gate: Gate
+  readonly viewers: WeakMap<FastifyRequest, Viewer>
+}
+
+/** Judged before anything else: the host that was asked for, the reader, and the method. */
+function addChecks(server: FastifyInstance, options: ServedOptions, { gate, viewers }: Checks): void {
+  const isPrivate = isLoopback(options.host)
+  const { routes, assets } = options.console
+  const isKnown = pathMatcher([
+    ...PATHS,
+    EVENTS_PATH,
+    ...API_ROUTES.map(({ path }) => path),
+    ...routes.map(({ path }) => path),
+    ...assets.map(({ path }) => path),
+  ])
+  server.addHook('onRequest', async (request, reply) => {
+    const path = pathOf(request)
+    reply.header('X-Content-Type-Options', 'nosniff').header('Referrer-Policy', 'no-referrer').header('Cache-Control', 'no-store')
+    reply.header('Cross-Origin-Resource-Policy', 'same-origin').header('X-Frame-Options', 'DENY')
+    // A page of another site must not read this one through a browser on this machine.
+    if (isPrivate && !isHostOfHere(request.headers.host ?? 'localhost')) return refuse(reply, request, 421, FOREIGN_NAME)
+    if (path === '/ledger' || !isOpen(path, options)) await options.readTokens?.()
+    const viewer = isOpen(path, options) ? NOBODY : gate(askingOf(request))
+    if (isRefused(viewer)) return refuseEntry(reply, request, viewer)
+    viewers.set(request, viewer)
+    // Here, before the body is read, and for every method of HTTP.
+    if (request.method === 'GET' || request.method === 'HEAD') return
+    if (!isKnown(path)) return notFound(reply, request)
+    const message = `${request.method} is not allowed here: capkeeper's pages are read-only (${ALLOWED})\n`
+    return refuse(reply.header('Allow', ALLOWED), request, 405, message)
+  })
+}
+
+/** Whether the reader is not checked here. `/ledger` has its own token where the config names one. */
+function isOpen(path: string, { isChecked, ledgerHasToken = false }: ServedOptions): boolean {
+  if (ALWAYS_OPEN.includes(path)) return true
+  return path === '/metrics' ? isChecked?.()?.metrics !== true : path === '/ledger' && ledgerHasToken
+}
+
+const refuseEntry = (reply: FastifyReply, request: FastifyRequest, { status, message }: Refusal): FastifyReply =>
+  refuse(status === 401 ? reply.header('WWW-Authenticate', 'Bearer') : reply, request, status, message)
+
+function addRefusals(server: FastifyInstance, { onError }: ServedOptions): void {
+  server.setNotFoundHandler((request, reply) => notFound(reply, request))
+  server.setErrorHandler((error, request, reply) => {
+    if (error instanceof DocumentError) {
+      if (error.status === 503) reply.header('Retry-After', '5')
+      return refuse(reply, request, error.status, `${error.message}\n`)
+    }
+    // Fastify itself refuses mistakes of the client, such as a path that cannot be decoded.
+    const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
+    if (status >= 400 && status < 500) return badAddress(reply, request)
+    onError?.(error instanceof Error ? error : new Error(String(error)))
+    return refuse(reply, request, 500, 'this page could not be made; the log says why\n')
+  })
+}
+
+function addProbes(server: FastifyInstance, options: ServedOptions, viewerOf: (request: FastifyRequest) => Viewer): void {
+  const { metrics, people, clock, refresh = async () => undefined } = options
+  server.get('/livez', (_, reply) => reply.type(TEXT).send('ok\n'))
+  server.get('/readyz', async (_, reply) => {
+    await refresh()
+    const { ready, reasons } = options.ready()
+    if (ready) return reply.type(TEXT).send('ok\n')
+    // Names of workspaces must not be shown to readers who were not checked.
+    const shown = options.isChecked?.() === undefined ? reasons.map((reason) => `- ${people.text(reason)}`) : []
+    return reply
+      .code(503)
+      .type(TEXT)
+      .send(['not ready', ...shown, ''].join('\n'))
+  })
+  const shared: SharedPage = sharePage(clock, async () => {
+    await refresh()
+    return metrics.render(options.views(), options.health())
+  })
+  server.get('/metrics', async (request, reply) => {
+    const refusal = isOpen('/metrics', options) ? undefined : ofAll('/metrics', viewerOf(request))
+    return refusal ? refuseEntry(reply, request, refusal) : reply.type(metrics.contentType).send(await shared())
+  })
+}
+
+function addLedger(server: FastifyInstance, options: ServedOptions, viewerOf: (request: FastifyRequest) => Viewer): void {
+  const { clock, ledger, ledgerGate, ledgerHasToken = false, isChecked } = options
+  const shared: SharedPage = sharePage(clock, () => gathered(ledger(), clock))
+  server.get('/ledger', async (request, reply) => {
+    const isItsOwn = ledgerHasToken || isChecked?.() === undefined
+    const refusal = isItsOwn
+      ? ledgerGate(request.headers.authorization)
+      : ofAll('/ledger', viewerOf(request), '; name a token with ledgerToken')
+    if (refusal) return refuseEntry(reply, request, refusal)
+    return reply.type(JSON_TYPE).send(await shared())
+  })
+}
+
+/** The answer at this address is about all workspaces, so the reader must be allowed to see all. */
+const ofAll = (path: string, { seesAll }: Viewer, wayOut = ''): Refusal | undefined =>
+  seesAll ? undefined : { status: 403, message: `${path} is about all workspaces, and you may not see all of them${wayOut}\n` }
+
+const refuse = (reply: FastifyReply, request: FastifyRequest, status: number, message: string): FastifyReply =>
+  isApi(pathOf(request)) ? refuseJson(reply, status, message) : reply.code(status).type(TEXT).send(message)
+
+const FOREIGN_NAME = 'this address answers only to localhost and to IP addresses; to serve it under a name, listen on another address\n'
+
+export const badAddress = (reply: FastifyReply, request: FastifyRequest): FastifyReply =>
+  refuse(reply, request, 400, 'this address is malformed\n')
+
+const notFound = (reply: FastifyReply, request: FastifyRequest): FastifyReply =>
+  refuse(reply, request, 404, isApi(pathOf(request)) ? API_HELP : NO_SUCH_PAGE)
+
+const NO_SUCH_PAGE = `no such page; there are /, ${PATHS.join(', ')}, and those below /workspaces\n`
+
+/** Whether a path matches one of these, in which a part that begins with a colon matches anything. */
+function pathMatcher(paths: readonly string[]): (path: string) => boolean {
+  const patterns = paths.map((path) => path.split('/'))
+  return (path) => {
+    const parts = path.split('/')
+    return patterns.some(
+      (pattern) => pattern.length === parts.length && pattern.every((part, at) => part.startsWith(':') || part === parts[at]),
+    )
+  }
+}
 
 export interface ServerOptions extends ServedOptions {
   /** Default `SERVER_LIMITS`. */

@@ -8,7 +8,6 @@ import type { LedgerMode } from './adapter.ts'
 import { corrupt, fromFileSystem, LedgerError } from './error.ts'
 import { isPostgresAddress, otherScheme, shownAddress } from './postgres/address.ts'
 import type { Fence } from './postgres/writer.ts'
-import { backupLedger, checkLedger, damage } from './sqlite/care.ts'
 import {
   createPrivately,
   forReading,
@@ -22,8 +21,7 @@ import {
   openDatabase,
   takeLock,
 } from './sqlite/database.ts'
-import { sqliteCopy, sqliteDatabase } from './sqlite/dialect.ts'
-import { create, schemaVersion } from './sqlite/schema.ts'
+import { backupLedger, checkLedger, create, damage, schemaVersion, sqliteCopy, sqliteDatabase } from './sqlite/file.ts'
 import { type LedgerStore, storeOn } from './store.ts'
 
 export type { LedgerMode } from './adapter.ts'

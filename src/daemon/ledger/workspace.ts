@@ -12,8 +12,7 @@ import { randomSalt } from '../schedule/system.ts'
 import { type DataRow, inOrder, type KeyedTable, type RowChange, type Snapshot, StaleRow, type WorkspaceRows } from './adapter.ts'
 import { LedgerError } from './error.ts'
 import { type KeptRows, keptRows, keyedHash, markOf, withoutPerson } from './forget.ts'
-import { readRow } from './values/rows.ts'
-import { approval, factFrom, historyEntry, intent, ownedCap, pause, personHistory, quarantined } from './values/values.ts'
+import { approval, factFrom, historyEntry, intent, ownedCap, pause, personHistory, quarantined, readRow } from './values/values.ts'
 
 /** Longer than the day of history that plans need, so that a long cycle still has all of it. */
 const LATELY_MS = CONTEST_MS + 6 * 3_600_000

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { effectiveCap } from '../../core/interpret/effective.ts'
 import { type HistoryEntry, isGone } from '../../core/model/change.ts'
-import type { JournalEntry } from '../../core/model/journal.ts'
+import type { JournalEntry } from '../../core/model/events.ts'
 import { type PoolMembers, shortRevision } from '../../core/model/policy.ts'
 import { groupScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { DAY_MS, formatInstant, type Instant } from '../../core/model/units.ts'

@@ -28,7 +28,7 @@ import {
   type Own,
   type State,
 } from './leases.ts'
-import { READOPT_EVERY_MS, readopt, report, SHOW_EVERY_MS, show, shownElsewhere } from './sharing.ts'
+import { READOPT_EVERY_MS, readopt, report, SHOW_EVERY_MS, show, shownElsewhere } from './shown.ts'
 
 /** A heartbeat that takes longer is given up. */
 const BEAT_PATIENCE_MS = 5_000

@@ -6,12 +6,10 @@ import type { CapReading } from '../../core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { type Credits, DAY_MS, type Instant } from '../../core/model/units.ts'
 import { watchedScopes } from '../../core/pace/pacing.ts'
-import { nextReadings, paceOf, readingIntervals } from '../../core/pace/reading-order.ts'
-import { type Slicing, sweepRate } from '../../core/pace/rhythm.ts'
+import { nextReadings, paceOf, readingIntervals, type Slicing, sweepRate } from '../../core/pace/rhythm.ts'
 import type { Ledger, RecordsReader } from '../../ports.ts'
 import { type DesiredState, desiredState, type WorkspaceState } from '../cycle/state.ts'
-import type { Workspace } from '../workspace.ts'
-import type { Reading } from './reading.ts'
+import type { Reading, Workspace } from '../workspace.ts'
 
 /** A person's pace is their use over this many days. Choice. */
 const PACE_DAYS = 14

@@ -1,6 +1,6 @@
 // Plans edits without risk for the process: of small policies on the calling thread, of others in a thread with bounds, as they are loaded.
 import type { Clock } from '../../ports.ts'
-import { READING_DEADLINE_MS, SMALL_BYTES, SMALL_FILES, THREAD_MEMORY_MIB } from '../bounds.ts'
+import { READING_DEADLINE_MS, SMALL_BYTES, SMALL_FILES, THREAD_MEMORY_MIB } from '../codes.ts'
 import { listPolicyFiles } from '../load/files.ts'
 import { plainSources } from '../load/load-aside.ts'
 import { type EditInput, type EditPlan, planEdits } from './plan.ts'

@@ -13,8 +13,8 @@ import { loadPolicies } from '../load/load.ts'
 import type { KeptTexts, LoadedPolicies, LoadOptions } from '../load/loaded.ts'
 import { parsePolicyText } from '../parse.ts'
 import { type Edit, foreignTo, subjectOf } from './edit.ts'
+import { ChoiceError, type Place, placesIn } from './entries.ts'
 import { type Splice, spliced } from './layout.ts'
-import { ChoiceError, type Place, placesIn } from './place.ts'
 import { stepOf } from './step.ts'
 
 /** What is edited, where. `edits` are made one after the other. */

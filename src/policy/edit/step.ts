@@ -8,9 +8,24 @@ import { type PlacedGrant, readTime, type Times } from '../dates.ts'
 import { readZone } from '../parse.ts'
 import { type Branch, field, good, items, placeOf } from '../tree.ts'
 import { byHand, type CapEdit, type Edit, type ExtendEdit, type Fields, type GrantEdit, type Target, type Value } from './edit.ts'
-import { addEntry, addKeys, addTeam, addText, removeEntry, removeKey, setScalar } from './entries.ts'
+import {
+  addEntry,
+  addKeys,
+  addTeam,
+  addText,
+  ChoiceError,
+  entryOf,
+  type Found,
+  grantsOf,
+  type Place,
+  placeFor,
+  removeEntry,
+  removeKey,
+  setScalar,
+  specOf,
+  textItem,
+} from './entries.ts'
 import type { Splice } from './layout.ts'
-import { ChoiceError, entryOf, type Found, grantsOf, type Place, placeFor, specOf, textItem } from './place.ts'
 
 /** What an edit does; `nothing` says why there is nothing to do. */
 type Step =

@@ -3,7 +3,7 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads'
 import { leaveBehind } from '../../files.ts'
 import type { Clock } from '../../ports.ts'
-import { THREAD_MEMORY_MIB } from '../bounds.ts'
+import { THREAD_MEMORY_MIB } from '../codes.ts'
 
 /** A message of the thread: where it is, or its answer. */
 export type Said<Answer> = { readonly kind: 'at'; readonly name: string } | { readonly kind: 'answer'; readonly answer: Answer }

@@ -4,14 +4,14 @@
 import type { Problem } from '../../core/model/problem.ts'
 import { FileError } from '../../files.ts'
 import type { Clock } from '../../ports.ts'
-import { READING_DEADLINE_MS, SMALL_BYTES, SMALL_FILES } from '../bounds.ts'
+import { READING_DEADLINE_MS, SMALL_BYTES, SMALL_FILES } from '../codes.ts'
 import type { Outcome } from './aside.ts'
 import { type FoundFiles, shownPath } from './files.ts'
 import { type Judged, judgePolicies } from './judge.ts'
 import { readingOf, withRevisions } from './load.ts'
 import type { LoadedPolicies, LoadOptions, WorkspaceSource } from './loaded.ts'
-import { STALLED } from './stamp.ts'
 import { lookedAt } from './steps.ts'
+import { STALLED } from './watch.ts'
 
 /** How many files may be left out, one after the other, before loading fails. */
 const MAX_REFUSED = 8

@@ -53,7 +53,7 @@ export interface LoadedPolicies {
   readonly problemsOf: ReadonlyMap<string, readonly Problem[]>
   /** Paths as shown, sorted. */
   readonly files: readonly string[]
-  /** Changes when the files do (`stamp.ts`). */
+  /** Changes when the files do (`watch.ts`). */
   readonly stamp: string
   readonly workspace?: string
   readonly kept?: KeptTexts

@@ -6,8 +6,7 @@ import { COMMAND_SOURCES, INTENTS } from '../analytics/fields.ts'
 import type { Store, StoredPerson } from '../store.ts'
 import { cycleAt } from '../time.ts'
 import type { AgentUse, AutocompleteUse, ChatUse, CommandUse, TypingUse, UseRow } from '../use.ts'
-import { type Habits, habitsOf, IDES, MODELS, versionOf } from './company.ts'
-import { between, type Draw, pick, stream } from './random.ts'
+import { between, type Draw, type Habits, habitsOf, IDES, MODELS, pick, stream, versionOf } from './company.ts'
 
 interface Worker {
   readonly person: number

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { type DefaultTreeAdapterMap, parseFragment } from 'parse5'
 import { describe, expect, test } from 'vitest'
-import { html, type Value } from '../../../src/core/escape/html.ts'
+import { html, type Value } from '../../../src/core/escape/formats.ts'
 import { printable } from '../../../src/core/escape/terminal.ts'
 import { runs } from '../../support/fuzz.ts'
 import { texts } from './texts.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { mayHaveMoved, observeDescendant, sampleDescendants } from '../../../src/core/interpret/descendants.ts'
+import { mayHaveMoved, observeDescendant, sampleDescendants } from '../../../src/core/interpret/classify.ts'
 import type { ServiceModel } from '../../../src/core/interpret/service-model.ts'
 import type { CapReading, Observed } from '../../../src/core/model/observed.ts'
 import { cap, NOW, type PlainCap, scope, short } from '../../support/declare.ts'

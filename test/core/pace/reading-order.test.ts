@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ScopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { nextReadings, paceOf, readingIntervals } from '../../../src/core/pace/reading-order.ts'
+import { nextReadings, paceOf, readingIntervals } from '../../../src/core/pace/rhythm.ts'
 import { runs } from '../../support/fuzz.ts'
 
 type Watched = Parameters<typeof nextReadings>[0][number]

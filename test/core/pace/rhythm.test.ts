@@ -4,8 +4,15 @@ import type { CountedPerson, People } from '../../../src/core/interpret/effectiv
 import type { Cap } from '../../../src/core/model/policy.ts'
 import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { readingIntervals } from '../../../src/core/pace/reading-order.ts'
-import { rhythmBound, rhythmBoundText, rhythmOf, rhythmText, type Slicing, sweepRate } from '../../../src/core/pace/rhythm.ts'
+import {
+  readingIntervals,
+  rhythmBound,
+  rhythmBoundText,
+  rhythmOf,
+  rhythmText,
+  type Slicing,
+  sweepRate,
+} from '../../../src/core/pace/rhythm.ts'
 
 const MINUTE = 60_000
 const ada = userScope('ada@example.com')

@@ -4,7 +4,7 @@ import { countPeople } from '../../../src/core/interpret/effective.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { watchedScopes } from '../../../src/core/pace/pacing.ts'
-import { riskOf } from '../../../src/core/pace/reading-order.ts'
+import { riskOf } from '../../../src/core/pace/rhythm.ts'
 import { cap, members, NOW, type PlainCap, roster, scope, short } from '../../support/declare.ts'
 
 interface Sketch {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { countPeople } from '../../../src/core/interpret/effective.ts'
 import type { CapReading, Observed } from '../../../src/core/model/observed.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
-import { managedUsers, undeclaredCaps, undeclaredPeople } from '../../../src/core/plan/undeclared.ts'
+import { managedUsers, undeclaredCaps, undeclaredPeople } from '../../../src/core/plan/audit.ts'
 import { cap, email, NOW, type PlainCap, roster, scope } from '../../support/declare.ts'
 
 const key = (name: string) => scopeKey(scope(name))

@@ -1,7 +1,7 @@
 // The level up to which a pool shares out is found, and with few looks: a replay asks for the cost of a level a hundred million times.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { costAt, highestLevel, levelsOf } from '../../../src/core/pools/level.ts'
+import { costAt, highestLevel, levelsOf } from '../../../src/core/pools/table.ts'
 
 const person = fc.record({ use: fc.nat(1000), days: fc.integer({ min: 1, max: 20 }), weight: fc.integer({ min: 1, max: 60 }) })
 const pools = fc.array(person, { minLength: 1, maxLength: 12 }).map((people) => {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Cap } from '../../../src/core/model/policy.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { bandOf, bandRank, countBands } from '../../../src/core/use/bands.ts'
+import { bandOf, bandRank, countBands } from '../../../src/core/use/first-stop.ts'
 
 describe('the band of a person', () => {
   const rows: readonly {

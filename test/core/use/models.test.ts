@@ -1,7 +1,7 @@
 // Use by model, with what of it was paid from add-on credits: measured by the service, or shared out by use.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { modelUse } from '../../../src/core/use/report-models.ts'
+import { modelUse } from '../../../src/core/use/add-on.ts'
 
 type ModelInputs = Parameters<typeof modelUse>[0]
 type ModelUse = ReturnType<typeof modelUse>[number]

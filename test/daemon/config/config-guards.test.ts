@@ -2,7 +2,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { CONFIG_SCHEMA } from '../../../src/cli/schema/text.ts'
+import { CONFIG_SCHEMA } from '../../../src/cli/schema.ts'
 import { DEFAULT_GUARDS, type GuardSettings } from '../../../src/core/model/change.ts'
 import { parseConfigText } from '../../../src/daemon/config/file.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { gathered, sharePage } from '../../../src/daemon/http/routes.ts'
+import { gathered, sharePage } from '../../../src/daemon/http/server.ts'
 import { fakeClock } from '../../support/clock.ts'
 
 describe('a page that is shared', () => {

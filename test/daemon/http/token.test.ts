@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type LedgerGateOptions, ledgerGate } from '../../../src/daemon/http/token.ts'
+import { type LedgerGateOptions, ledgerGate } from '../../../src/daemon/http/auth.ts'
 import { temporaryFolder } from '../../support/ledger.ts'
 
 const TOKEN = 'a-token-of-some-length'

@@ -1,7 +1,7 @@
 // Billing cycles before and after a known one: months keep their day, others their length, and there are no gaps.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { cycleBeside, cyclesBetween } from '../../../src/daemon/replay/cycles.ts'
+import { cycleBeside, cyclesBetween } from '../../../src/daemon/replay/gather.ts'
 import { DAY, HOUR } from '../../support/declare.ts'
 
 const day = (text: string): number => Date.parse(`${text}T00:00:00Z`)

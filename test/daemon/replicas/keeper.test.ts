@@ -2,7 +2,7 @@
 // workspace, nothing is recorded under an old token, and in the end all workspaces are held, evenly.
 import { describe, expect, test } from 'vitest'
 import { LEASE_MS } from '../../../src/core/replicas/lease.ts'
-import { stream } from '../../../src/sandbox/company/random.ts'
+import { stream } from '../../../src/sandbox/company/company.ts'
 import { createLeaseWorld, type LeaseWorld, type LeaseWorldOptions, type Sent } from '../../support/lease-world.ts'
 
 const WORKSPACES = ['a', 'b', 'c', 'd', 'e']

@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { type HeartbeatAnswer, LEASE_MS } from '../../../src/core/replicas/lease.ts'
 import { createKeeper } from '../../../src/daemon/replicas/keeper.ts'
-import { READOPT_MS } from '../../../src/daemon/replicas/sharing.ts'
+import { READOPT_MS } from '../../../src/daemon/replicas/shown.ts'
 import type { LeaseTable } from '../../../src/ports.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { QUIET_HOOKS, QUIET_TABLE } from '../../support/lease-parts.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { oneAtATime } from '../../../src/daemon/schedule/one-at-a-time.ts'
+import { oneAtATime } from '../../../src/daemon/schedule/refresh.ts'
 
 /** Work whose ends are told by hand. */
 function byHand() {

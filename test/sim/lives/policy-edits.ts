@@ -2,7 +2,7 @@
 
 import { type ScopeKey, scopeKey, userScope } from '../../../src/core/model/scope.ts'
 import { HOUR_MS } from '../../../src/core/model/units.ts'
-import { between, type Draw, pick, stream } from '../../../src/sandbox/company/random.ts'
+import { between, type Draw, pick, stream } from '../../../src/sandbox/company/company.ts'
 import { cycleAt } from '../../../src/sandbox/time.ts'
 import { emailOf, groupName } from '../world/company.ts'
 import type { Life } from './life.ts'

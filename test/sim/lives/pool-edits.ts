@@ -1,6 +1,6 @@
 // Pools of simulated policies: the first one or two, and edits of them. Mistakes that would make the whole policy invalid, such as a member
 // with the cap none or a min above the credits, are removed before it is published: no later edit would ever count.
-import { between, type Draw, pick } from '../../../src/sandbox/company/random.ts'
+import { between, type Draw, pick } from '../../../src/sandbox/company/company.ts'
 import type { Life } from './life.ts'
 import type { ModelPool, PolicyModel } from './policy-model.ts'
 

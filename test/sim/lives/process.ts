@@ -17,7 +17,7 @@ import { type Daemon, type OpenedWorkspace, type PolicyLoad, startDaemon } from 
 import { sha256 } from '../../../src/daemon/schedule/system.ts'
 import { createWorkspace } from '../../../src/daemon/workspace.ts'
 import type { Clock, Ledger } from '../../../src/ports.ts'
-import { stream } from '../../../src/sandbox/company/random.ts'
+import { stream } from '../../../src/sandbox/company/company.ts'
 import type { Step } from '../steps.ts'
 import type { SimClock } from '../world/clock.ts'
 import { fragileRows } from '../world/crash.ts'

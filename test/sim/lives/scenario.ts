@@ -3,7 +3,7 @@
 
 import { DEFAULT_GUARDS, type GuardSettings } from '../../../src/core/model/change.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/model/units.ts'
-import { between, type Draw, pick, stream } from '../../../src/sandbox/company/random.ts'
+import { between, type Draw, pick, stream } from '../../../src/sandbox/company/company.ts'
 import type { Switches } from '../../../src/sandbox/switches.ts'
 import { EVENT_KINDS, type EventKind, POOL_EVENTS, RULE_EVENTS } from './events/kinds.ts'
 

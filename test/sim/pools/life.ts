@@ -3,7 +3,7 @@
 // over all present and former members with the credits. A seed can be replayed.
 
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
-import { between, type Draw, pick, stream } from '../../../src/sandbox/company/random.ts'
+import { between, type Draw, pick, stream } from '../../../src/sandbox/company/company.ts'
 import { email, HOUR, NOW } from '../../support/declare.ts'
 import { recordPast } from '../../support/use.ts'
 import { createWorld, type Declared, type World } from '../../support/world.ts'

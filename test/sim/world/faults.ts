@@ -1,5 +1,5 @@
 // Which faults affect a request, and how answers are damaged. Every kind draws from a stream of its own.
-import { pick, stream } from '../../../src/sandbox/company/random.ts'
+import { pick, stream } from '../../../src/sandbox/company/company.ts'
 import type { FaultKind, Scenario } from '../lives/scenario.ts'
 
 export interface Weather {

@@ -3,7 +3,7 @@
 import type { Operation } from '../../../src/core/model/observed.ts'
 import { groupScope, parseScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
 import type { Transport, TransportFailure, WireAnswer } from '../../../src/ports.ts'
-import { stream } from '../../../src/sandbox/company/random.ts'
+import { stream } from '../../../src/sandbox/company/company.ts'
 import { encodeRefusal } from '../../../src/sandbox/refusal.ts'
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts'
 import { cycleAt } from '../../../src/sandbox/time.ts'

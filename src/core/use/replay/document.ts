@@ -3,7 +3,7 @@
 
 import { TEAM_KEY } from '../../interpret/effective.ts'
 import type { HistoryEntry } from '../../model/change.ts'
-import type { JournalEntry } from '../../model/journal.ts'
+import type { JournalEntry } from '../../model/events.ts'
 import type { Cycle, GroupMembers, OwnedCap, Roster } from '../../model/observed.ts'
 import type { PolicyRevision } from '../../model/policy.ts'
 import { compareText, groupScope, type ScopeKey, scopeKey } from '../../model/scope.ts'

@@ -1,7 +1,7 @@
 // Checks how a team or group write changed its descendants: reads a few of them at once, to learn how this deployment treats caps, and all
 // that it may have changed before the next plan is made. It never writes to the service.
 
-import { mayHaveMoved, observeDescendant, sampleDescendants } from '../../../core/interpret/descendants.ts'
+import { mayHaveMoved, observeDescendant, sampleDescendants } from '../../../core/interpret/classify.ts'
 import { groupsListed, type Observation } from '../../../core/interpret/evidence.ts'
 import { type ServiceModel, serviceModel } from '../../../core/interpret/service-model.ts'
 import type { SentCap } from '../../../core/interpret/slots.ts'

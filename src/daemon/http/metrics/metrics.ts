@@ -18,10 +18,12 @@ import {
   type GaugeName,
   HISTOGRAMS,
   type HistogramName,
+  isShown,
   OPERATIONS,
   PHASES,
-} from './definitions.ts'
-import { isShown, type Put, putWorkspaceGauges } from './gauges.ts'
+  type Put,
+  putWorkspaceGauges,
+} from './gauges.ts'
 
 /** `top`: the people with the highest use; `all`: all people, up to the limit. */
 interface PerUserSettings {

@@ -3,7 +3,7 @@
 import { LedgerError } from '../error.ts'
 import { SCHEMA_VERSION, scriptOf } from '../sql/tables.ts'
 import type { PostgresDatabase, Query } from './database.ts'
-import { TYPES } from './dialect.ts'
+import { TYPES } from './single.ts'
 
 /**
  * What replicas share: `lease` says which of them may write a workspace; `token` rises with each new holder, and `era` is the era of the server in

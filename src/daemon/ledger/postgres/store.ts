@@ -11,10 +11,9 @@ import { type Change, carriedOutBy, keptText, type SqlDatabase, type Steps } fro
 import { SCHEMA_VERSION, TABLES } from '../sql/tables.ts'
 import { type LedgerStore, type ServerReport, storeOn } from '../store.ts'
 import { openPostgres, type PostgresDatabase, type Query } from './database.ts'
-import { asking } from './dialect.ts'
 import { postgresLeases } from './leases.ts'
 import { migratePostgres, mustBePresent, postgresVersion, VERSION_SQL } from './schema.ts'
-import { singleOf } from './single.ts'
+import { asking, singleOf } from './single.ts'
 import { type Fence, fencedWriter, freeWriter, lockingWriter, noWriter, readOnly, versioned, type Writer } from './writer.ts'
 
 /** A ledger in PostgreSQL as a database that every ledger can use. */

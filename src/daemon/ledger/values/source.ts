@@ -27,7 +27,7 @@ import {
   type ScopeChange,
   type ShareLimit,
 } from '../../../core/model/change.ts'
-import type { DayFigures, JournalEntry, PoolOfDay } from '../../../core/model/journal.ts'
+import type { DayFigures, JournalEntry, PoolOfDay } from '../../../core/model/events.ts'
 import type { Balance, Cycle, GroupMembers, Listing, Observed, OwnedCap, Person, Roster } from '../../../core/model/observed.ts'
 import { type AskedEntry, ORIGIN_KINDS, OWNER_KINDS, type PolicyEntry } from '../../../core/model/policy.ts'
 import type { ScopeKey } from '../../../core/model/scope.ts'
@@ -42,10 +42,16 @@ import type { FigureDoubt, HistoryClaim, HistoryState, KnownDays, PersonHistory 
 import type { EndedCycle, Turn } from '../../../core/use/turn.ts'
 import type { LedgerFacts, UsageFacts } from '../../../ports.ts'
 import {
+  amount,
   anything,
   boolean,
   byKind,
+  byScope,
+  cap,
+  directory,
+  envelopes,
   list,
+  listed,
   number,
   type Of,
   object,
@@ -53,12 +59,14 @@ import {
   optional,
   orWord,
   partsOf,
+  policySet,
+  position,
   record,
+  scope,
   shape,
   text,
   written,
-} from './build.ts'
-import { amount, byScope, cap, directory, envelopes, listed, policySet, position, scope } from './policy-source.ts'
+} from './policy-source.ts'
 
 const ASKED: readonly AskedEntry['kind'][] = [...ORIGIN_KINDS, 'kept']
 const asked = Object.fromEntries(ASKED.map((kind) => [kind, { cap }])) as Record<AskedEntry['kind'], { readonly cap: typeof cap }>

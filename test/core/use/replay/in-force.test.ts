@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { HistoryEntry } from '../../../../src/core/model/change.ts'
-import type { JournalEntry } from '../../../../src/core/model/journal.ts'
+import type { JournalEntry } from '../../../../src/core/model/events.ts'
 import { type ScopeKey, scopeKey } from '../../../../src/core/model/scope.ts'
 import { credits } from '../../../../src/core/model/units.ts'
 import { capsInForce } from '../../../../src/core/use/replay/in-force.ts'

@@ -1,5 +1,5 @@
 // The effect of each kind of event on a simulated life, and the end of a storm.
-import { stream } from '../../../../src/sandbox/company/random.ts'
+import { stream } from '../../../../src/sandbox/company/company.ts'
 import type { Life } from '../life.ts'
 import type { SimEvent } from '../scenario.ts'
 import type { EventKind } from './kinds.ts'

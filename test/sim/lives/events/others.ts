@@ -1,6 +1,6 @@
 // Another client writes caps.
 import { scopeKey } from '../../../../src/core/model/scope.ts'
-import { between } from '../../../../src/sandbox/company/random.ts'
+import { between } from '../../../../src/sandbox/company/company.ts'
 import { drawCap } from '../policy-edits.ts'
 import { type Acts, foreign, redraw, someScope, whenWriting } from './tools.ts'
 

@@ -1,5 +1,5 @@
 // People join and leave, change groups and roles, and use credits.
-import { between, pick } from '../../../../src/sandbox/company/random.ts'
+import { between, pick } from '../../../../src/sandbox/company/company.ts'
 import { emailOf, groupName } from '../../world/company.ts'
 import type { Life } from '../life.ts'
 import { editModel, squeeze } from '../policy-edits.ts'

@@ -1,6 +1,6 @@
 // Events of policies: small and large edits, broken and empty files, grants, approvals.
 import { scopeKey } from '../../../../src/core/model/scope.ts'
-import { between, pick } from '../../../../src/sandbox/company/random.ts'
+import { between, pick } from '../../../../src/sandbox/company/company.ts'
 import type { Life } from '../life.ts'
 import { addGrant, declareAsIs, drawRules, editModel, lowerWide, squeeze, swapUp } from '../policy-edits.ts'
 import { copyModel, emptyModel } from '../policy-model.ts'

@@ -1,5 +1,5 @@
 // Events of pools: people work up to their caps, and the credits and the members of a pool change within hours of a deal.
-import { between, type Draw, pick } from '../../../../src/sandbox/company/random.ts'
+import { between, type Draw, pick } from '../../../../src/sandbox/company/company.ts'
 import type { Life } from '../life.ts'
 import { copyModel } from '../policy-model.ts'
 import { dismiss, editPools, favour, richestMember, scalePools } from '../pool-edits.ts'

@@ -1,7 +1,7 @@
 // Events of the process, its clocks, its config and its key.
 import { DEFAULT_GUARDS } from '../../../../src/core/model/change.ts'
 import { HOUR_MS } from '../../../../src/core/model/units.ts'
-import { between, type Draw, pick } from '../../../../src/sandbox/company/random.ts'
+import { between, type Draw, pick } from '../../../../src/sandbox/company/company.ts'
 import type { Life } from '../life.ts'
 import { addShortGrant } from '../policy-edits.ts'
 import { copyModel } from '../policy-model.ts'

@@ -1,6 +1,6 @@
 // Parts of events: the people that an event concerns, how long it may act (never past the end of the storm), and shared actions.
 import { type ScopeKey, scopeKey } from '../../../../src/core/model/scope.ts'
-import { type Draw, pick } from '../../../../src/sandbox/company/random.ts'
+import { type Draw, pick } from '../../../../src/sandbox/company/company.ts'
 import { emailOf } from '../../world/company.ts'
 import type { Life } from '../life.ts'
 import { drawCap, drawModel, editModel } from '../policy-edits.ts'

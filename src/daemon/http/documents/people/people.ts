@@ -4,7 +4,7 @@
 import { BANDS, type Band, SCOPE_STATES } from '../../../../core/model/events.ts'
 import { groupScope, type ScopeKey, scopeKey } from '../../../../core/model/scope.ts'
 import type { Candidate } from '../../../../core/resolve/candidate.ts'
-import { bandRank } from '../../../../core/use/bands.ts'
+import { bandRank } from '../../../../core/use/first-stop.ts'
 import type { PeopleLabels } from '../../status/labels.ts'
 import { DocumentError, type Query, type Seen } from '../documents.ts'
 import { declaredReason, entryWord } from '../part.ts'

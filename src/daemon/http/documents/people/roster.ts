@@ -10,7 +10,7 @@ import type { Credits } from '../../../../core/model/units.ts'
 import type { Candidate } from '../../../../core/resolve/candidate.ts'
 import { resolvePerson } from '../../../../core/resolve/desired.ts'
 import type { AddOnSource } from '../../../../core/use/add-on.ts'
-import { bandRank } from '../../../../core/use/bands.ts'
+import { bandRank } from '../../../../core/use/first-stop.ts'
 import { mapYielding } from '../show.ts'
 import type { Showing, WorkspaceFacts } from '../types.ts'
 

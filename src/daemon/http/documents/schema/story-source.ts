@@ -1,8 +1,7 @@
 // The timeline, plans, holds, and series for charts. Schemas only; see parts-source.ts.
 import Type from 'typebox'
 import { CAUSES, EFFECTS } from '../../../../core/model/change.ts'
-import { BANDS } from '../../../../core/model/events.ts'
-import { CHANGE_KINDS } from '../../../../core/model/journal.ts'
+import { BANDS, CHANGE_KINDS } from '../../../../core/model/events.ts'
 import { ADD_ON_SOURCES } from '../../../../core/use/add-on.ts'
 import {
   bounded,

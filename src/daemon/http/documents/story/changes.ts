@@ -2,7 +2,7 @@
 // comparison of policies over past cycles. The timeline pages by instant, so that new entries do not move those on later pages.
 import { createHash } from 'node:crypto'
 import type { HistoryEntry } from '../../../../core/model/change.ts'
-import { CHANGE_KINDS, type JournalEntry } from '../../../../core/model/journal.ts'
+import { CHANGE_KINDS, type JournalEntry } from '../../../../core/model/events.ts'
 import { shortRevision, whileInvalid } from '../../../../core/model/policy.ts'
 import { parseScope, type Scope, scopeKey } from '../../../../core/model/scope.ts'
 import { DAY_MS, formatInstant, type Instant } from '../../../../core/model/units.ts'

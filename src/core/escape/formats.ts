@@ -1,7 +1,27 @@
+// HTML without injection: the template escapes every value that it did not make itself. Pages have no other way to put a value into markup.
+import { clipped, plain, printable } from './terminal.ts'
+
+// CSV (RFC 4180) of untrusted text: no cell can end early, and a spreadsheet takes none for a formula, whichever separator its locale uses.
+// Numbers stay numbers.
+
+/** Rows as CSV, each ending with CR LF. */
+export const csvText = (rows: readonly (readonly (string | number)[])[]): string =>
+  rows.map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('')
+
+/** One line of printable text; an apostrophe precedes what a spreadsheet would calculate. */
+function csvCell(value: string | number): string {
+  if (typeof value === 'number') return String(value)
+  const line = plain(value)
+  const safe = line === '-' ? line : line.replace(FORMULA, "$<before>'$<start>")
+  return /[",;]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+/** The first character of a formula: at the start of a cell or after a semicolon, behind spaces and invisible characters too. */
+const FORMULA = /(?<before>(?:^|;)[\s\uFFFD"']*)(?<start>[=+\-@\uff1d\uff0b\uff0d\uff20\u2212])/g
+
 // Untrusted text made safe for Markdown on a code host: it must not break a table, become markup or a link, mention people (`@name`) or refer
 // to issues (`#1`, `GH-1`). Characters of Markdown and HTML become character references. Hosts look for mentions after references are
 // resolved; those are broken by an invisible character.
-import { clipped } from './terminal.ts'
 
 const JOINER = '\u2060'
 
@@ -53,3 +73,31 @@ export function fitting(lines: readonly string[], room: number): { readonly line
   }
   return { lines: lines.slice(0, taken), left: lines.length - taken }
 }
+
+declare const brand: unique symbol
+
+/** Markup that is safe to send. */
+export interface Html {
+  readonly markup: string
+  readonly [brand]?: never
+}
+
+/** A value in a template; `undefined` and `false` render nothing. */
+export type Value = Html | string | number | undefined | false | readonly Value[]
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+
+/** Text for an element or a double-quoted attribute, where the template cannot be used. */
+export const htmlText = (text: string): string => printable(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
+
+function render(value: Value): string {
+  if (value === undefined || value === false) return ''
+  if (typeof value === 'string') return htmlText(value)
+  if (typeof value === 'number') return String(value)
+  return 'markup' in value ? value.markup : value.map(render).join('')
+}
+
+/** The template. Attributes must be in double quotes. */
+export const html = (parts: TemplateStringsArray, ...values: readonly Value[]): Html => ({
+  markup: parts.reduce((markup, part, index) => markup + render(values[index - 1]) + part),
+})

@@ -1,0 +1,87 @@
+// `history`: the writes of capkeeper, from the ledger alone. It needs no network and works beside a running daemon.
+import type { Command } from 'commander'
+import { plain } from '../core/escape/terminal.ts'
+import type { HistoryEntry } from '../core/model/change.ts'
+import { shortRevision } from '../core/model/policy.ts'
+import { formatPosition } from '../core/model/problem.ts'
+import { type Scope, scopeKey } from '../core/model/scope.ts'
+import type { Instant } from '../core/model/units.ts'
+import { RESULT_WORDS, SIGNS } from './plan/view.ts'
+import { addLedgerFlags, examples, outputOption, readInteger, readScope, readSince, type ShowFlags } from './shared/args.ts'
+import { type Cli, EXIT, type Paint, painter, unpainted } from './shared/context.ts'
+import { capText, columns, documentText, rfc3339, shortTime } from './shared/text.ts'
+
+// The writes of capkeeper, newest first: time, scope, caps, result, reason and policy revision.
+
+/** One line per write, and one below it with the reason, the source and the revision. */
+export function renderHistoryText(entries: readonly HistoryEntry[], paint: Paint = unpainted): string {
+  if (entries.length === 0) return 'Nothing was written.\n'
+  const heads = columns(entries.map(headCells))
+  const lines = entries.flatMap((entry, index) => {
+    const error = entry.error === undefined ? [] : [paint('red', `    ${plain(entry.error)}`)]
+    return [heads[index] ?? '', paint('dim', `    ${detail(entry)}`), ...error]
+  })
+  return `${lines.join('\n')}\n`
+}
+
+const headCells = (entry: HistoryEntry): readonly string[] => [
+  shortTime(entry.at),
+  `${SIGNS[entry.effect]} ${entry.effect}`,
+  plain(scopeKey(entry.scope)),
+  `${capText(entry.from)} → ${capText(entry.to)}`,
+  entry.cause,
+  RESULT_WORDS[entry.result],
+]
+
+function detail(entry: HistoryEntry): string {
+  const revision = entry.revision === '' ? '' : ` at ${shortRevision(entry.revision)}`
+  const place = entry.source ? formatPosition(entry.source) : 'no longer declared'
+  return [place, entry.reason, `policies ${entry.digest}${revision}`, `plan ${entry.planId}`]
+    .flatMap((part) => (part === undefined || part === '' ? [] : [plain(part)]))
+    .join(' · ')
+}
+
+/** One write in JSON, here and in `explain`: instants are RFC 3339, caps numbers or `"none"`. */
+export const historyDocument = ({ at, digest, ...entry }: HistoryEntry): Readonly<Record<string, unknown>> => ({
+  at: rfc3339(at),
+  ...entry,
+  policyDigest: digest,
+})
+
+/** `{apiVersion, kind: "History", workspace, entries[]}`. */
+export const renderHistoryJson = (workspace: string, entries: readonly HistoryEntry[]): string =>
+  documentText('History', { workspace, entries: entries.map(historyDocument) })
+
+interface HistoryFlags extends ShowFlags {
+  readonly since?: (now: Instant) => Instant
+  readonly limit: number
+}
+
+export function registerHistory(program: Command, cli: Cli): void {
+  const command = program
+    .command('history')
+    .description(
+      'Shows what capkeeper wrote, newest first: when, to which scope, from what to what, how it ended, why, and at which policy revision. ' +
+        'The ledger keeps 400 days.',
+    )
+    .argument('[scope]', 'only this scope: an e-mail, group:ID or team', readScope)
+    .option('--since <when>', 'a duration back from now (7d), a date (2026-11-01) or an RFC 3339 instant', readSince)
+    .option('--limit <n>', 'how many entries at most', readInteger(1, 1_000_000), 100)
+    .addOption(outputOption(['text', 'json']))
+  addLedgerFlags(command)
+    .addHelpText('after', examples('capkeeper history --since 7d', 'capkeeper history ada@example.com --output json'))
+    .action((scope: Scope | undefined, flags: HistoryFlags) => history(scope, flags, cli))
+}
+
+async function history(scope: Scope | undefined, flags: HistoryFlags, cli: Cli): Promise<void> {
+  const { withLedger } = await import('./shared/ledger/access.ts')
+  await withLedger(flags, cli, { mode: 'read' }, async ({ workspace, ledger }) => {
+    const sinceAt = flags.since?.(cli.clock.now())
+    const filter = { scope, sinceAt }
+    const found = await ledger.history({ ...filter, limit: flags.limit + 1 })
+    const entries = found.slice(0, flags.limit)
+    cli.stdout.write(flags.output === 'json' ? renderHistoryJson(workspace, entries) : renderHistoryText(entries, painter(cli.stdout)))
+    if (found.length > entries.length) cli.stderr.write('there are older entries; --limit shows more\n')
+    cli.finish(EXIT.done)
+  })
+}

@@ -1,0 +1,180 @@
+// SQL as SQLite has it, and a ledger file as a database that every ledger can use.
+
+import { closeSync, fsyncSync, linkSync, mkdtempSync, openSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { messageOf } from '../../../core/model/problem.ts'
+import { corrupt, LedgerError } from '../error.ts'
+import { checkRows, MAX_PROBLEMS } from '../sql/care.ts'
+import { recording, statementsOf } from '../sql/changes.ts'
+import type { CopyEnd } from '../sql/copy.ts'
+import { type Ask, carriedOut, type Row, type SqlDatabase, type Statement, translator } from '../sql/statement.ts'
+import { SCHEMA_VERSION, scriptOf, type Types } from '../sql/tables.ts'
+import type { LedgerReport } from '../store.ts'
+import { createPrivately, type LedgerDatabase, lookAt } from './database.ts'
+
+export const TYPES: Types = {
+  ...{ integer: 'INTEGER', real: 'REAL', flag: 'INTEGER', text: 'TEXT', schema: '' },
+  // The id of an intent is never used again.
+  id: (table) => `INTEGER PRIMARY KEY${table === 'intent' ? ' AUTOINCREMENT' : ''}`,
+  end: (hasId) => (hasId ? ' STRICT' : ' STRICT, WITHOUT ROWID'),
+}
+
+const text = translator({
+  table: (name) => name,
+  value: (place) => `?${place}`,
+  // A statement is carried out for one row after the other, because it is prepared only once.
+  given: (columns, first) => `(SELECT ${columns.map((column, at) => `?${first + at} AS ${column}`).join(', ')}) AS given`,
+  by: (index) => `INDEXED BY ${index}`,
+  ...{ least: 'min', greatest: 'max' },
+  listOf: (column) => `json_group_array(${column})`,
+})
+
+/** Carries out statements at once. */
+export const statementsIn =
+  (database: LedgerDatabase) =>
+  ({ sql, values = [], given }: Statement): readonly Row[] =>
+    given ? given.flatMap((row) => database.all(text(sql), ...values, ...row)) : database.all(text(sql), ...values)
+
+export function sqliteDatabase(database: LedgerDatabase): SqlDatabase {
+  const run = statementsIn(database)
+  const transaction: SqlDatabase['transaction'] = async (steps) => database.write(() => carriedOut(steps(), run))
+  return {
+    name: database.file,
+    ask: async (statement) => run(statement),
+    transaction,
+    record: (place, changes) =>
+      transaction(() =>
+        recording(
+          place,
+          changes.flatMap((change) => statementsOf(change, place)),
+          database.file,
+        ),
+      ),
+  }
+}
+
+export function sqliteCopy(database: LedgerDatabase): CopyEnd {
+  const { ask } = sqliteDatabase(database)
+  const within = async <T>(begin: string, body: (ask: Ask) => Promise<T>): Promise<T> => {
+    database.execute(begin)
+    try {
+      const result = await body(ask)
+      database.execute('COMMIT')
+      return result
+    } catch (error) {
+      database.execute('ROLLBACK')
+      throw error
+    }
+  }
+  return {
+    name: database.file,
+    read: (body) => within('BEGIN', body),
+    fill: (body) => within('BEGIN IMMEDIATE', body),
+    lastIntent: { sql: "SELECT seq AS last FROM sqlite_sequence WHERE name = 'intent'" },
+    goOnAfter: (lastIntent) => [
+      { sql: "DELETE FROM sqlite_sequence WHERE name = 'intent'" },
+      { sql: "INSERT INTO sqlite_sequence (name, seq) VALUES ('intent', ?1)", values: [lastIntent] },
+    ],
+  }
+}
+
+// The schema of a ledger file: its owner and version. A file of another program or of a newer capkeeper is never changed, and a
+// ledger that cannot be read is never replaced by a new one. An empty file is a new ledger.
+
+/** "capk": tells a ledger from other SQLite files (`PRAGMA application_id`). */
+const APPLICATION_ID = 0x6361706b
+
+/** 0 for an empty database. Throws LEDGER_FOREIGN or LEDGER_NEWER, and LEDGER_CORRUPT when it is no database at all. */
+export function schemaVersion(database: LedgerDatabase): number {
+  const owner = pragma(database, 'application_id')
+  const version = pragma(database, 'user_version')
+  if (owner !== APPLICATION_ID) {
+    if (owner === 0 && version === 0 && database.get('SELECT name FROM sqlite_schema LIMIT 1') === undefined) return 0
+    throw new LedgerError('LEDGER_FOREIGN', `${database.file} is an SQLite database of another program; point --ledger at another file`)
+  }
+  if (version > SCHEMA_VERSION) {
+    throw new LedgerError(
+      'LEDGER_NEWER',
+      `${database.file} was written by a newer capkeeper: its schema version is ${version}, this one knows ${SCHEMA_VERSION}; use the newer capkeeper`,
+    )
+  }
+  if (version < SCHEMA_VERSION) throw corrupt(database.file, `its schema version is ${version}`)
+  return version
+}
+
+/** Makes an empty database a ledger, in one transaction. */
+export function create(database: LedgerDatabase): void {
+  if (schemaVersion(database) === SCHEMA_VERSION) return
+  database.write(() => {
+    // Read again: another process may have made it meanwhile.
+    if (schemaVersion(database) === SCHEMA_VERSION) return
+    database.execute(`${scriptOf(TYPES)}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`)
+  })
+}
+
+function pragma(database: LedgerDatabase, name: 'application_id' | 'user_version'): number {
+  return Number(database.get(`PRAGMA ${name}`)?.[name] ?? 0)
+}
+
+// Maintains a ledger file: checks it, and makes consistent copies while it is in use. Both need no write lock and change nothing.
+
+/** Checks every page and every row. Damage is reported, not thrown. */
+export async function checkLedger(database: LedgerDatabase, exists: boolean): Promise<LedgerReport> {
+  const found = await checkRows(sqliteDatabase(database), () => damage(database, 'integrity_check'))
+  return { file: database.file, exists, schemaVersion: schemaVersion(database), ...found }
+}
+
+/** The faults of pages and references. `quick_check` does not compare indexes with their tables. */
+export function damage(database: LedgerDatabase, how: 'integrity_check' | 'quick_check'): readonly string[] {
+  const pages = database.all(`PRAGMA ${how}(${MAX_PROBLEMS})`).map((row) => String(Object.values(row)[0]))
+  const references = database.all('PRAGMA foreign_key_check')
+  return [
+    ...pages.filter((line) => line !== 'ok'),
+    ...references.map((row) => `row ${String(row['rowid'])} of table ${String(row['table'])} belongs to no workspace`),
+  ].slice(0, MAX_PROBLEMS)
+}
+
+/**
+ * Writes a consistent copy of a ledger to `target`, which must not exist; the ledger may be in use. The copy gets its name only when it is
+ * complete and on the disk; a backup that is killed leaves a folder `<target>.partial-…`. Throws LEDGER_BACKUP.
+ */
+export function backupLedger(database: LedgerDatabase, target: string): void {
+  const path = resolve(target)
+  if (lookAt(path)) throw noBackup(database.file, `${target} exists already; name a file that does not`)
+  let folder: string | undefined
+  try {
+    folder = mkdtempSync(`${path}.partial-`)
+    const partial = join(folder, 'copy')
+    createPrivately(partial)
+    database.all('VACUUM INTO ?', partial)
+    flush(partial)
+    giveName(partial, path)
+    flush(dirname(path))
+  } catch (error) {
+    throw noBackup(database.file, messageOf(error))
+  } finally {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Unlike a rename, a link never replaces a file that was made meanwhile. Some network volumes have no links. */
+function giveName(partial: string, path: string): void {
+  try {
+    linkSync(partial, path)
+  } catch (error) {
+    if (lookAt(path)) throw error
+    renameSync(partial, path)
+  }
+}
+
+const noBackup = (file: string, why: string): LedgerError => new LedgerError('LEDGER_BACKUP', `no copy was made of ${file}: ${why}`)
+
+/** Waits until a file, or the entries of a folder, are on the disk. */
+function flush(path: string): void {
+  const handle = openSync(path, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
