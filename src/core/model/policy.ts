@@ -111,7 +111,7 @@ export interface DeclaredGroup {
   readonly scope: GroupScope
   readonly name: string
   readonly at: Position
-  /** Absent in a set that an earlier version stored. */
+  /** Where the name stands, for groups that a file declares. */
   readonly nameAt?: Position
 }
 

@@ -61,8 +61,6 @@ function textOf(key: string, value: number): string {
 /** The rules as last read, and the earlier ones that are still in force beside them, oldest first. */
 export interface NotedRules extends Rules {
   readonly before?: readonly ReviewedRules[]
-  /** Written by 0.1.0: then these are the earlier rules themselves. */
-  readonly weakenedAt?: Instant
 }
 
 /** Since when this change is shown; infinity when it never was. From or to another cap it is another change. */
@@ -87,9 +85,9 @@ export interface Weakening {
  */
 export function noteRules(noted: NotedRules | undefined, now: Rules, at: Instant): NotedRules {
   if (!noted) return now
-  const { before: earlier = [], weakenedAt = at, ...last } = noted
+  const { before: earlier = [], ...last } = noted
   const bounds = narrowerThan(now.bounds ?? {}, last.bounds ?? {})
-  const before = [...earlier, { ...last, bounds, weakenedAt }]
+  const before = [...earlier, { ...last, bounds, weakenedAt: at }]
     .map((one) => ({ ...one, weakenedAt: notAhead(one.weakenedAt, at) }))
     .flatMap((one) => (isYounger(one.weakenedAt, at, REVIEW_MS) ? (onlyStricter(one, now) ?? []) : []))
   return before.length > 0 ? { ...now, before } : now

@@ -2,9 +2,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS, type GuardSettings } from '../../../src/core/model/change.ts'
+import type { Envelope } from '../../../src/core/model/policy.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { buildPlan } from '../../../src/core/plan/plan.ts'
-import { noteRules, stricter, weakenings } from '../../../src/core/plan/reviewed.ts'
+import { noteRules, rulesOf, stricter, weakenings } from '../../../src/core/plan/reviewed.ts'
 import type { ReviewedRules } from '../../../src/core/plan/snapshot.ts'
 import { DAY, email, entryOf, HOUR, NOW } from '../../support/declare.ts'
 import { each, lines, type PlanMore, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
@@ -201,6 +202,62 @@ describe('where a change comes beside one that was shown before the rule was wea
   })
 })
 
+describe('the bounds of envelopes', () => {
+  type Bounds = readonly Envelope[]
+  const PAY = { name: 'pay', workspace: 'w', groups: ['g1'], maxCap: 500, at: { file: 'f', line: 1, column: 1 } }
+  const rules = (envelopes: Bounds = []) =>
+    rulesOf({ set: { protectedPeople: [] }, delegated: { envelopes, files: [], unlisted: [], refused: [] } } as never, DEFAULT_GUARDS)
+  const told = (...steps: readonly (Bounds | number)[]): readonly string[] => {
+    let noted: NotedRules | undefined
+    let at = NOW
+    for (const step of steps) {
+      if (typeof step === 'number') at += step * HOUR
+      else noted = noteRules(noted, rules(step), at)
+    }
+    const { before, ...now }: NotedRules = noted ?? rules()
+    return weakenings(now, before).map(({ rule, from, to }) => `${rule.replace('envelopes.', '')}: ${from} → ${to}`)
+  }
+
+  test.each<readonly [string, readonly (Bounds | number)[], readonly string[]]>([
+    ['tell of nothing that is as before', [[PAY], [PAY]], []],
+    ['tell of a new envelope by one line', [[], [{ ...PAY, sum: 9 }]], ['pay: no envelope → an envelope']],
+    ['tell of an envelope that is gone, whose files nothing bounds now', [[{ ...PAY, sum: 9 }], []], ['pay: an envelope → no envelope']],
+    ['tell of a group that is inside now', [[PAY], [{ ...PAY, groups: ['g1', 'g2'] }]], ['pay.groups.g2: not inside → inside']],
+    ['tell of no group that is inside no more', [[{ ...PAY, groups: ['g1', 'g2'] }], [PAY]], []],
+    ['tell of a higher maxCap', [[PAY], [{ ...PAY, maxCap: 501 }]], ['pay.maxCap: 500 → 501']],
+    ['tell of no lower maxCap', [[PAY], [{ ...PAY, maxCap: 499 }]], []],
+    ['tell of a sum that bounds nothing now', [[{ ...PAY, sum: 9 }], [PAY]], ['pay.sum: 9 → no bound']],
+    ['tell of no sum that is new', [[PAY], [{ ...PAY, sum: 9 }]], []],
+    ['tell of more people', [[{ ...PAY, maxPeople: 3 }], [{ ...PAY, maxPeople: 4 }]], ['pay.maxPeople: 3 → 4']],
+    [
+      'tell of grants that are allowed now, and in order',
+      [[PAY], [{ ...PAY, maxCap: 600, grants: { maxDays: 7, maxAdd: 100 } }]],
+      ['pay.grants.maxAdd: 0 → 100', 'pay.grants.maxDays: 0 → 7', 'pay.maxCap: 500 → 600'],
+    ],
+    [
+      'tell of one envelope and not of another',
+      [
+        [PAY, { ...PAY, name: 'web' }],
+        [PAY, { ...PAY, name: 'web', maxCap: 900 }],
+      ],
+      ['web.maxCap: 500 → 900'],
+    ],
+    ['of before are told of for a day', [[PAY], [{ ...PAY, maxCap: 600 }], 23, [{ ...PAY, maxCap: 600 }]], ['pay.maxCap: 500 → 600']],
+    ['and no longer', [[PAY], [{ ...PAY, maxCap: 600 }], 24, [{ ...PAY, maxCap: 600 }]], []],
+    ['as narrow again are forgotten', [[PAY], [{ ...PAY, maxCap: 600 }], 1, [PAY]], []],
+    [
+      'half as wide again are told of from the first',
+      [[PAY], 1, [{ ...PAY, maxCap: 900 }], 1, [{ ...PAY, maxCap: 700 }]],
+      ['pay.maxCap: 500 → 700'],
+    ],
+    [
+      'that are widened again and again are told of from the first',
+      [[PAY], 1, [{ ...PAY, maxCap: 600 }], 1, [{ ...PAY, maxCap: 700, sum: 9 }], 1, [{ ...PAY, maxCap: 700 }]],
+      ['pay.maxCap: 500 → 700', 'pay.sum: 9 → no bound'],
+    ],
+  ])('%s', (_name, steps, expected) => expect(told(...steps)).toEqual(expected))
+})
+
 describe('rules that are noted again and again', () => {
   type Step = readonly [atHours: number, now: Partial<GuardSettings>, listed: readonly string[]]
   const noted = (steps: readonly Step[]): NotedRules | undefined =>
@@ -253,12 +310,6 @@ describe('rules that are noted again and again', () => {
       [],
     ],
   ])('%s', (_name, steps, expected) => expect(told(steps)).toEqual(expected))
-
-  test('count what was noted by 0.1.0 from when it was noted', () => {
-    const old: NotedRules = { guards: guards({}), protectedEmails: ['ada@x'], weakenedAt: NOW }
-    const at = (ms: number) => noteRules(old, { guards: guards({}), protectedEmails: [] }, NOW + ms).before?.map((one) => one.weakenedAt)
-    expect([at(HOUR), at(DAY)]).toEqual([[NOW], undefined])
-  })
 
   test('keep of the rules of before what is stricter than now, and everything else off', () => {
     const { before } = noted([

@@ -288,7 +288,7 @@ const facts: { readonly [K in keyof LedgerFacts]: Of<LedgerFacts[K]> } = {
   ),
   changesShown: byScope(shape<ChangesShown[ScopeKey]>({ from: cap, to: cap, at: number })),
   rules: shape<LedgerFacts['rules']>({
-    ...{ ...rules, weakenedAt: optional(number) },
+    ...rules,
     before: optional(list(shape<ReviewedRules>({ ...rules, weakenedAt: number }))),
   }),
   unreadSince: byScope(number),
