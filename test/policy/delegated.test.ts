@@ -86,6 +86,18 @@ describe('a file of a team', () => {
     expect(loaded.ofB).toEqual(load(base).ofB)
   })
 
+  it.each([
+    ['group', '{team: {cap: 5000}, groups: [{id: grp_a, name: A, cap: 100}]}', 0],
+    ['team', '{team: {cap: 100}, groups: [{id: grp_a, name: A, cap: 5000}]}', 0],
+    ['nothing within the bounds', '{team: {cap: 5000}, groups: [{id: grp_a, name: A}]}', 2],
+    ['nothing at all', '{groups: [{id: grp_a, name: A}]}', 1],
+  ])('may build on what is wider, without knowing who is in the group: %s', (_what, platform, problems) => {
+    const grant = '{user: a2@x.com, add: 9, from: 2026-11-01, until: 2026-11-09, reason: x}'
+    const body = text('a', `{users: [{email: a1@x.com, cap: none}], grants: [${grant}]}`)
+    const loaded = load({ 'policies/platform.yaml': text('platform', platform), 'policies/a/a.yaml': body })
+    expect(loaded.problems.filter((one) => one.endsWith(' ENVELOPE_BOUND'))).toHaveLength(problems)
+  })
+
   it('may not be a link that leaves its folder; the target stays platform’s', () => {
     const loaded = withA(text('a', good), { 'policies/a/out.yaml': '../platform.yaml', 'policies/a/in.yaml': 'a.yaml' })
     expect(loaded.problems).toEqual(['policies/a/out.yaml:1 LINK_OUTSIDE'])

@@ -100,19 +100,17 @@ function whyCap({ scope, cap }: CapRule, { name, maxCap }: Envelope, given: Give
   return beyond(`none at ${nameOf(scope)} falls back to ${to}, and maxCap of envelope ${name} is ${maxCap}`, `write ${maxCap} or less`)
 }
 
-/** The highest cap that may apply where nothing is set at the scope itself; `none` where nobody is capped. */
+/** The highest cap that may apply where nothing is set at the scope itself, the lowest while groups are not known; `none` where nobody is capped. */
 function fallback(scope: Scope, { around, rules }: Given): Cap {
+  const reaches = (wider: Scope): boolean | undefined =>
+    scope.kind === 'user' && wider.kind === 'group' ? around.membersOf(wider.id)?.has(scope.email) : false
+  const capsOf = (all: readonly CapRule[], test: (wider: Scope) => boolean): readonly number[] =>
+    all.flatMap(({ scope: wider, cap }) => (cap !== 'none' && test(wider) ? [cap] : []))
   const all = [...rules, ...around.platform.rules]
-  const numbers = all.flatMap((rule) => {
-    if (rule.cap === 'none' || rule.scope.kind === 'user') return []
-    if (rule.scope.kind === 'team') return [{ isTeam: true, cap: rule.cap }]
-    const members = scope.kind === 'user' ? around.membersOf(rule.scope.id) : undefined
-    const reaches = scope.kind === 'user' && scopeKey(rule.scope) !== scopeKey(scope) && (members?.has(scope.email) ?? false)
-    return reaches ? [{ isTeam: false, cap: rule.cap }] : []
-  })
-  const groups = numbers.filter(({ isTeam }) => !isTeam)
-  const reached = groups.length > 0 ? groups : numbers
-  return reached.reduce<Cap>((most, { cap }) => (most === 'none' || cap > most ? cap : most), 'none')
+  const groups = capsOf(all, (wider) => reaches(wider) === true)
+  const others = [...capsOf(all, (wider) => reaches(wider) === undefined), ...capsOf(around.platform.rules, ({ kind }) => kind === 'team')]
+  const cap = groups.length > 0 ? Math.max(...groups) : Math.min(...others)
+  return Number.isFinite(cap) ? (cap as Cap) : 'none'
 }
 
 /** What a grant gives: its cap, or the cap that it adds to and its addition. Undefined without a base. */

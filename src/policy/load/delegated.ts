@@ -243,8 +243,6 @@ function judgeBounds(files: readonly DelegatedFile[], { envelopes, files: texts,
     const documents = files.flatMap((file) => (file.envelope === envelope.name ? (file.documents ?? []) : []))
     const rules = documents.flatMap((document) => document.rules)
     for (const entry of [...rules, ...documents.flatMap((document) => document.grants)]) {
-      // What `none` falls back to depends on the groups of the person.
-      if ('cap' in entry && entry.cap === 'none' && entry.scope.kind === 'user') continue
       const why = refusalOf(entry, envelope, { around, rules })
       if (why) tell(why)
     }
