@@ -62,7 +62,7 @@ export const isAhead = (at: Instant, now: Instant): boolean => at - CLOCKS_APART
 export const notAhead = (at: Instant, now: Instant): Instant => Math.min(at, now)
 
 /** Per workspace, except `workspaces`, which is per process. The figures are in deploy/README.md. Choice. */
-export const MEASURED_LIMITS = { people: 50_000, groups: 500, scopes: 20_000, workspaces: 100 } as const
+const MEASURED_LIMITS = { people: 50_000, groups: 500, scopes: 20_000, workspaces: 100 } as const
 
 const WORDS: Readonly<Record<keyof typeof MEASURED_LIMITS, string>> = {
   people: 'people on the roster',

@@ -1,8 +1,19 @@
-// What is told of a policy set as a whole: how much it declares, whom it protects, and which commit it is of.
+// What is told of a policy set as a whole: how much it declares, whom it protects, and which commit it is of; and of the entry behind a cap: when
+// two ask for the same, and whose the cap is.
 import { describe, expect, test } from 'vitest'
-import { declaredCount, protectedEmails, shortRevision, whileInvalid } from '../../../src/core/model/policy.ts'
-import { userScope } from '../../../src/core/model/scope.ts'
-import { DAY, email, NOW, policy } from '../../support/declare.ts'
+import {
+  declaredCount,
+  GIVEN_UP,
+  isSameEntry,
+  ownerOf,
+  protectedEmails,
+  shortRevision,
+  UNDECLARED,
+  whileInvalid,
+} from '../../../src/core/model/policy.ts'
+import { DAY, email, entryOf, NOW, policy } from '../../support/declare.ts'
+
+type PolicyEntry = Parameters<typeof ownerOf>[0]
 
 describe('a policy', () => {
   test('declares by caps, grants, rules and pools', () => {
@@ -19,11 +30,8 @@ describe('a policy', () => {
     ]
     expect(counts.map((sketch) => declaredCount(policy(sketch)))).toEqual([0, 2, 2, 4, 1, 8])
   })
-  test('protects people, in order', () => {
-    const at = { file: 'a.yaml', line: 1, column: 1 }
-    const protectedPeople = ['bob', 'ada'].map((name) => ({ scope: userScope(email(name)), at }))
-    expect(protectedEmails({ protectedPeople })).toEqual([email('ada'), email('bob')])
-  })
+  test('protects people, in order', () =>
+    expect(protectedEmails(policy({ protected: ['bob', 'ada'] }))).toEqual([email('ada'), email('bob')]))
   test('that is not whole keeps the last one in force, where there was one', () => {
     expect([whileInvalid(''), whileInvalid('aaaabbbbcccc')]).toEqual([
       'no set was whole yet, so no cap is kept',
@@ -39,3 +47,30 @@ test.each([
   ['0123456789ab', '0123456789ab'],
   ['0123456789abc 0123456789abd', '0123456789ab 0123456789ab'],
 ])('the revision %j is shown as %j', (revision, shown) => expect(shortRevision(revision)).toBe(shown))
+
+describe('two entries', () => {
+  test.each<readonly [string, PolicyEntry, PolicyEntry, boolean]>([
+    ['of one kind and cap are the same', entryOf('cap', 5), entryOf('cap', 5), true],
+    ['of another cap are not', entryOf('cap', 5), entryOf('cap', 6), false],
+    ['of another kind are not', entryOf('cap', 5), entryOf('grant', 5), false],
+    ['of nothing declared are the same', UNDECLARED, { kind: 'undeclared' }, true],
+    ['of something given up are the same', GIVEN_UP, { kind: 'given_up' }, true],
+    ['of nothing declared and of something given up are not', UNDECLARED, GIVEN_UP, false],
+  ])('%s', (_title, one, other, same) => expect(isSameEntry(one, other)).toBe(same))
+})
+
+test.each<readonly [PolicyEntry['kind'], string]>([
+  ['cap', 'policy'],
+  ['kept', 'policy'],
+  ['undeclared', 'policy'],
+  ['given_up', 'policy'],
+  ['grant', 'grant'],
+  ['restore', 'grant'],
+  ['rule', 'rule'],
+  ['pool', 'pool'],
+  ['conflict', 'conflict'],
+  ['copied', 'copied'],
+])('a cap of an entry %s belongs to: %s', (kind, owner) => {
+  const entry: PolicyEntry = kind === 'undeclared' || kind === 'given_up' ? { kind } : entryOf(kind, 1)
+  expect(ownerOf(entry)).toBe(owner)
+})

@@ -12,7 +12,6 @@ import {
   TEAM,
   userScope,
 } from '../../../src/core/model/scope.ts'
-import { cents, credits, creditsOf, wholeCents } from '../../../src/core/model/units.ts'
 
 describe('a scope', () => {
   test.each<readonly [string, Scope | undefined]>([
@@ -55,10 +54,6 @@ describe('a scope', () => {
       ['a@x.y', 1],
     ])
   })
-})
-
-test('an amount is converted to the cent, and sums lose their dust', () => {
-  expect([creditsOf(cents(12_345)), wholeCents(0.1 + 0.2), wholeCents(1.006), credits(7)]).toEqual([123.45, 0.3, 1.01, 7])
 })
 
 describe('a problem', () => {

@@ -1,8 +1,35 @@
-import { describe, expect, it } from 'vitest'
-import { beyondLimit, MEASURED_LIMITS, sweepTooLong } from '../../../src/core/model/units.ts'
+// Amounts, how old something is by clocks that differ, and what is beyond what was measured.
+import { describe, expect, test } from 'vitest'
+import { beyondLimit, cents, credits, creditsOf, isYounger, notAhead, sweepTooLong, wholeCents } from '../../../src/core/model/units.ts'
+
+test('an amount is converted to the cent, and sums lose their dust', () => {
+  expect([creditsOf(cents(12_345)), wholeCents(0.1 + 0.2), wholeCents(1.006), credits(7)]).toEqual([123.45, 0.3, 1.01, 7])
+})
+
+describe('what was stamped', () => {
+  test.each([
+    [100, true, 'just now'],
+    [91, true, 'less than so long ago'],
+    [90, false, 'so long ago'],
+    [101, false, 'ahead, by a clock that was set back since'],
+  ])('at %i is surely younger: %s, for it is %s', (at, isYoung) => expect(isYounger(at, 100, 10)).toBe(isYoung))
+
+  test.each([
+    [105, true],
+    [106, false],
+  ])('by another machine at %i may be ahead by as much as clocks are apart: %s', (at, isYoung) =>
+    expect(isYounger(at, 100, 10, 5)).toBe(isYoung),
+  )
+
+  test.each([
+    [100, 100],
+    [90, 90],
+    [101, 100],
+  ])('at %i counts as %i where a wait begins with it', (at, counts) => expect(notAhead(at, 100)).toBe(counts))
+})
 
 describe('a sweep', () => {
-  it.each([
+  test.each([
     [3_000, 10, 300_000, undefined],
     [3_001, 10, 300_000, /^3001 declared scopes take 5 min to read at rate\.max 10 .* the interval of 5 min/],
     [20_000, 10, 300_000, /^20000 declared scopes take 33\.3 min/],
@@ -15,13 +42,12 @@ describe('a sweep', () => {
 
 describe('beyond what was measured', () => {
   const MORE = 'watch memory and the length of cycles, and give more memory'
-  it.each([
+  test.each([
     ['people', 50_000, 'people on the roster', MORE],
     ['groups', 500, 'declared groups', MORE],
     ['scopes', 20_000, 'declared scopes', MORE],
     ['workspaces', 100, 'configured workspaces', 'spread them over several daemons'],
   ] as const)('%s are told with both numbers, from one more than %i on', (what, limit, words, wayOut) => {
-    expect(MEASURED_LIMITS[what]).toBe(limit)
     expect(beyondLimit(what, limit)).toBeUndefined()
     expect(beyondLimit(what, limit + 1)).toBe(`${limit + 1} ${words}, and capkeeper is measured with up to ${limit}; ${wayOut}`)
   })
