@@ -1,6 +1,7 @@
-// Messages to people and owners, for tests: settings, and what is due at noon of a day late in the cycle.
+// Messages to people and owners, for tests: settings, what is due at noon of a day late in the cycle, and what is remembered of it.
 import { type Due, type DueInputs, messagesDue } from '../../src/core/notify/due.ts'
 import { DEFAULT_TEMPLATES, type NotifySettings } from '../../src/core/notify/settings.ts'
+import { type Delivery, markEnded, markSending, type Told } from '../../src/core/notify/told.ts'
 
 export const NOON = Date.parse('2026-11-22T12:00Z')
 export const CYCLE = { startAt: Date.parse('2026-11-01T00:00Z'), endAt: Date.parse('2026-12-01T00:00Z') }
@@ -31,3 +32,9 @@ export const due = (given: Partial<DueInputs> = {}): Due =>
     all: (value) => value,
     ...given,
   })
+
+/** What is remembered once all messages that were due had this outcome. */
+export function afterwards({ told, messages }: Due, kind: Delivery['kind'] = 'sent', now = NOON, before?: Told): Told {
+  const sending = markSending(told ?? before ?? { cycleStartAt: 0, entries: {} }, messages, now)
+  return markEnded(sending, new Map(messages.map(({ key }) => [key, kind === 'sent' ? { kind } : { kind, reason: 'why' }])), now)
+}

@@ -15,7 +15,7 @@ export function unknownPlaceholders(text: string, kind: MessageKind): readonly s
 }
 
 /** A template filled with values; `{{` and `}}` are braces. */
-export const filled = (text: string, values: Values): string =>
+const filled = (text: string, values: Values): string =>
   text.replace(PLACEHOLDER, (found, name: string | undefined) => {
     if (name === undefined) return found.charAt(0)
     const key = name.trim()

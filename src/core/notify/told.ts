@@ -58,7 +58,7 @@ const FIRST_WAIT_MS = 60_000
 const LONGEST_WAIT_MS = 3_600_000
 
 /** The wait after so many tries. */
-export const waitMs = (tries: number): number => Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.max(0, tries - 1))
+const waitMs = (tries: number): number => Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.max(0, tries - 1))
 
 /** Digests and events go by days, not by billing cycles. */
 const DIGEST_PREFIX = '["digest"'
