@@ -97,6 +97,24 @@ describe('what is known of a person', () => {
     expect(theirs).toEqual([{ id: 'a', name: 'A' }])
   })
 
+  test.each<[string, string, PolicySketch, Roster | undefined, string, string | undefined]>([
+    ['a person of the roster', 'adda', {}, people, 'ada', 'ada@example.com'],
+    ['a person whom only policy names', 'dann', { caps: { dan: 1 } }, people, 'dan', 'dan@example.com'],
+    ['a group that policy names', 'group:pya', { caps: { 'group:pay': 1 } }, people, 'group:pay', 'group:pay'],
+    ['nobody for a person of the roster, however near others are', 'ada', {}, people, 'bob', undefined],
+    ['another person for one whom only policy names', 'dan', { caps: { dan: 1, dann: 1 } }, people, 'dann', 'dann@example.com'],
+    ['nothing for a group that policy names', 'group:pay', { caps: { 'group:pay': 1, 'group:pya': 1 } }, people, 'group:pya', undefined],
+    ['no group for a person', 'pay', { caps: { 'group:pay': 1 } }, people, 'group:pay', undefined],
+    ['nobody where nobody is near', 'eve', {}, people, '', undefined],
+    ['nobody while there is no roster', 'adda', { caps: { ada: 1 } }, undefined, 'ada', undefined],
+    ['a group while there is no roster', 'group:pya', { caps: { 'group:pay': 1 } }, undefined, 'group:pay', 'group:pay'],
+  ])('names as the nearest %s', (_, name, sketch, known, near, expected) => {
+    const nearest = (_word: string, among: readonly string[]) => among.find((one) => one === (near && scopeKey(scope(near))))
+    const more = known && { roster: known }
+    expect(explained(name, sketch, { ...more, nearest }).nearest).toBe(expected)
+    expect(explained(name, sketch, more).nearest).toBeUndefined()
+  })
+
   test('is no use where the service says none', () => {
     expect(explained('ada', policy, { roster: people, balance }).use).toBeUndefined()
   })
