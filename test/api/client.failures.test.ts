@@ -1,6 +1,5 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { createKeyRing } from '../../src/api/keys.ts'
 import { TEAM } from '../../src/core/model/scope.ts'
 import { failing, ok, people, rejection } from './answers.ts'
 import { hastyClock, KEY, keyRing, type Script, testClient } from './world.ts'
@@ -88,7 +87,7 @@ describe('a refused key', () => {
   it('is offered again after thirty seconds, and at once when it changes', async () => {
     const clock = hastyClock()
     const env = { KEY: 'bad-key' }
-    const keys = createKeyRing({ default: { env: 'KEY' } }, { env })
+    const keys = keyRing(env)
     const { client, sent } = testClient(
       ({ body }) => (body['service_key'] === 'bad-key' ? failing(401) : ok({ addOnCreditCap: 4 })),
       { keys },
@@ -113,7 +112,7 @@ describe('a refused key', () => {
 
   it('that cannot even be loaded is an auth failure without a request', async () => {
     const clock = hastyClock()
-    const keys = createKeyRing({ default: { env: 'NOT_SET' } }, { env: {} })
+    const keys = keyRing({}, { default: { env: 'NOT_SET' } })
     const { client, sent } = testClient(() => ({}), { keys }, clock)
     expect((await client.readCap(TEAM)).failure).toMatchObject({ kind: 'auth', message: expect.stringContaining('NOT_SET') })
     expect(await client.writeCap(TEAM, 'none')).toMatchObject({ kind: 'refused', failure: { kind: 'auth' } })

@@ -1,9 +1,6 @@
 // A service that echoes the key as data: the key is removed, and the rest of the answer counts.
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { expect, onTestFinished, test } from 'vitest'
-import { createHttpTransport } from '../../src/api/transport/http.ts'
-import { KEY, keyRing, testClient } from './world.ts'
+import { expect, test } from 'vitest'
+import { KEY, keyRing, serve, testClient, transportTo } from './world.ts'
 
 const APPROVED = { teamStatus: 'USER_TEAM_STATUS_APPROVED', activeDays: 3 }
 const PEOPLE = {
@@ -28,15 +25,8 @@ const answerTo = (path: string): unknown => (path.endsWith('/Analytics') ? ITEMS
 
 /** Rows that are kept while they arrive. */
 async function overHttp(): Promise<ReturnType<typeof testClient>> {
-  const server = createServer((request, response) => response.end(JSON.stringify(answerTo(request.url ?? ''))))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const transport = createHttpTransport({ baseUrl, userAgent: 'capkeeper/1.2.3', proxyEnv: {}, concurrency: 4 })
-  onTestFinished(async () => {
-    await transport.close()
-    server.close()
-  })
-  return testClient(() => ({}), { transport })
+  const server = await serve((request, response) => response.end(JSON.stringify(answerTo(request.url ?? ''))))
+  return testClient(() => ({}), { transport: transportTo(server.url) })
 }
 
 const asOne = (): ReturnType<typeof testClient> => testClient(({ operation }) => ({ body: JSON.stringify(answerTo(`/${operation}`)) }))

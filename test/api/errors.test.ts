@@ -1,25 +1,27 @@
+// What the client says of an answer that is no success: its kind, its words, and what it keeps to itself.
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { classify, errorSighting, MAX_QUOTE, MAX_RETRY_AFTER_MS, outcomeOfFailure, tidy } from '../../src/api/errors.ts'
-import { ApiError, type Operation } from '../../src/core/model/observed.ts'
+import { ApiError } from '../../src/core/model/observed.ts'
+import { userScope } from '../../src/core/model/scope.ts'
+import { credits } from '../../src/core/model/units.ts'
+import { NOON, rejection } from './answers.ts'
+import { hastyClock, testClient } from './world.ts'
 
-const NOW = Date.UTC(2026, 10, 20, 12)
-const plain = { nowMs: NOW, redact: (text: string) => text, names: true }
+const ADA = userScope('ada@example.com')
 
-function judge(
-  status: number,
-  body: unknown,
-  operation: Operation = 'GetUsageConfig',
-  headers: Record<string, string> = {},
-): Parameters<typeof outcomeOfFailure>[0] | 'ok' {
-  const text = typeof body === 'string' ? body : JSON.stringify(body)
-  const verdict = classify({ status, headers, body: text }, operation, plain)
-  return verdict.kind === 'ok' ? 'ok' : verdict.error
+/** A client that gets this answer to each request, at noon. */
+const answered = (status: number, body: unknown, headers: Record<string, string> = {}) => {
+  const seen: { readonly aspect: string; readonly value: unknown }[] = []
+  const answer = { status, headers, body: typeof body === 'string' ? body : JSON.stringify(body) }
+  return { ...testClient(() => answer, { onSeen: (one) => seen.push(one) }, hastyClock(NOON - 20)), seen }
 }
 
-const kindOf = (status: number, body: unknown, operation?: Operation): string => {
-  const judged = judge(status, body, operation)
-  return judged === 'ok' ? 'ok' : judged.kind
+const failureOfRead = async (status: number, body: unknown, headers?: Record<string, string>) =>
+  (await answered(status, body, headers).client.readCap(ADA)).failure
+
+async function failureOfWrite(status: number, body: unknown) {
+  const outcome = await answered(status, body).client.writeCap(ADA, credits(5))
+  return outcome.kind === 'accepted' ? undefined : outcome.failure
 }
 
 const HTML = '<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>'
@@ -85,8 +87,8 @@ describe('an answer is classified', () => {
     ['by stem: 400 without selections', 400, { error: 'at least one field or aggregation is needed' }, 'invalid'],
     ['by stem: 403 for the rate', 403, 'Rate limit exceeded', 'rate_limited'],
     ['as malformed: a redirect', 302, '', 'malformed'],
-  ])('%s', (_name, status, body, expected) => {
-    expect(kindOf(status, body)).toBe(expected)
+  ])('%s', async (_name, status, body, expected) => {
+    expect((await failureOfWrite(status, body))?.kind ?? 'ok').toBe(expected)
   })
 })
 
@@ -94,9 +96,8 @@ describe('a request that names no person or group', () => {
   it.each([
     ['by a code', { code: 'not_found', message: 'x' }],
     ['by a stem', { error: 'group not found' }],
-  ])('is not answered with a 404: the service is not there, %s', (_name, said) => {
-    const answer = { status: 404, headers: {}, body: JSON.stringify(said) }
-    expect(classify(answer, 'UserPageAnalytics', { ...plain, names: false })).toMatchObject({ error: { kind: 'malformed' } })
+  ])('is not answered with a 404: the service is not there, %s', async (_name, said) => {
+    expect(await rejection(answered(404, said).client.readRoster())).toMatchObject({ kind: 'malformed' })
   })
 })
 
@@ -107,9 +108,10 @@ describe('metrics call a failure', () => {
     ['by its status: 404 with nothing', 404, '', 'not_found'],
     ['by what the service says: 400 about a user', 400, { error: 'user not found' }, 'not_found'],
     ['malformed: a redirect', 302, '', 'malformed'],
-  ])('%s', (_name, status, body, expected) => {
-    const judged = judge(status, body)
-    expect(judged !== 'ok' && outcomeOfFailure(judged)).toBe(expected)
+  ])('%s', async (_name, status, body, expected) => {
+    const { client, events } = answered(status, body)
+    await client.readCap(ADA)
+    expect(events[0]?.outcome).toBe(expected)
   })
 })
 
@@ -120,48 +122,51 @@ describe('the plan without the feature', () => {
     ['200 with an error that names the plan', 200, { error: 'not available on your plan' }],
     ['501 unimplemented', 501, { code: 'unimplemented', message: 'no' }],
     ['402', 402, ''],
-  ])('is recognised: %s', (_name, status, body) => {
-    expect(judge(status, body, 'GetTeamCreditBalance')).toMatchObject({ lacksFeature: true, kind: 'invalid' })
+  ])('is recognised: %s', async (_name, status, body) => {
+    const { client, events } = answered(status, body)
+    expect(await client.readBalance()).toBe('unavailable')
+    expect(events.map(({ outcome }) => outcome)).toEqual(['invalid'])
   })
 
   it.each([
-    ['a read whose plan is named', 403, { error: 'an enterprise plan is needed' }, 'GetUsageConfig', 'auth'],
+    ['a read whose plan is named', failureOfRead, 403, { error: 'an enterprise plan is needed' }, 'auth'],
     [
       'a read that is there for no team',
+      failureOfRead,
       400,
       { code: 'invalid_argument', message: 'not available for this team' },
-      'GetUsageConfig',
       'invalid',
     ],
     [
       'a write that is there for no team',
+      failureOfWrite,
       403,
       { code: 'permission_denied', message: 'caps are not enabled on your plan' },
-      'UsageConfig',
       'auth',
     ],
-    ['an error in a 200', 200, { error: 'permission denied: not included in this plan' }, 'UsageConfig', 'auth'],
-    ['402', 402, '', 'GetUsageConfig', 'invalid'],
-  ] as const)('is recognised for caps, which keep their kind: %s', (_name, status, body, operation, kind) => {
-    expect(judge(status, body, operation)).toMatchObject({
-      lacksFeature: true,
-      kind,
-      message: expect.stringContaining('the plan lacks this'),
-    })
+    ['an error in a 200', failureOfWrite, 200, { error: 'permission denied: not included in this plan' }, 'auth'],
+    ['402', failureOfRead, 402, '', 'invalid'],
+  ] as const)('is recognised for caps, which keep their kind: %s', async (_name, failureOf, status, body, kind) => {
+    const message = expect.stringContaining('the plan lacks this')
+    expect(await failureOf(status, body)).toMatchObject({ lacksFeature: true, kind, message })
   })
 
+  const ofRoster = (status: number, body: unknown) => rejection(answered(status, body).client.readRoster())
+  const ofBalance = (status: number, body: unknown) => rejection(answered(status, body).client.readBalance())
   it.each([
-    ['another operation', 403, { error: 'enterprise plan needed' }, 'UserPageAnalytics'],
-    ['a missing permission for caps', 403, { code: 'permission_denied', message: 'insufficient permissions' }, 'GetUsageConfig'],
-    ['an unknown group', 404, { error: 'group not available on this team' }, 'GetUsageConfig'],
-    ['a refused value', 400, { error: 'a cap of 0 is not enabled for this team' }, 'UsageConfig'],
-    ['a refused key for caps', 401, { error: 'not available for this team' }, 'GetUsageConfig'],
-    ['a planned outage', 503, { error: 'caps are not available for this team right now' }, 'GetUsageConfig'],
-    ['a refused key', 401, { error: 'plan' }, 'GetTeamCreditBalance'],
-    ['a missing permission', 403, { error: 'insufficient permissions' }, 'GetTeamCreditBalance'],
-    ['an outage', 503, { error: 'billing plan service down' }, 'GetTeamCreditBalance'],
-  ] as const)('is not confused with %s', (_name, status, body, operation) => {
-    expect(judge(status, body, operation)).not.toHaveProperty('lacksFeature')
+    ['another operation', ofRoster, 403, { error: 'enterprise plan needed' }],
+    ['a missing permission for caps', failureOfRead, 403, { code: 'permission_denied', message: 'insufficient permissions' }],
+    ['an unknown group', failureOfRead, 404, { error: 'group not available on this team' }],
+    ['a refused value', failureOfWrite, 400, { error: 'a cap of 0 is not enabled for this team' }],
+    ['a refused key for caps', failureOfRead, 401, { error: 'not available for this team' }],
+    ['a planned outage', failureOfRead, 503, { error: 'caps are not available for this team right now' }],
+    ['a refused key', ofBalance, 401, { error: 'plan' }],
+    ['a missing permission', ofBalance, 403, { error: 'insufficient permissions' }],
+    ['an outage', ofBalance, 503, { error: 'billing plan service down' }],
+  ] as const)('is not confused with %s', async (_name, failureOf, status, body) => {
+    const failure = await failureOf(status, body)
+    expect(failure).toHaveProperty('message')
+    expect(Object(failure).lacksFeature).toBeUndefined()
   })
 })
 
@@ -172,17 +177,18 @@ describe('Retry-After', () => {
     ['as a date, from our clock', { 'retry-after': date }, 30_000],
     ['as a date, from the clock of the service when it tells it', { 'retry-after': date, date: 'Fri, 20 Nov 2026 12:00:20 GMT' }, 10_000],
     ['as a date that is past', { 'retry-after': 'Fri, 20 Nov 2026 11:00:00 GMT' }, 0],
-    ['longer than an hour', { 'retry-after': '999999' }, MAX_RETRY_AFTER_MS],
+    ['longer than an hour', { 'retry-after': '999999' }, 3_600_000],
     ['that makes no sense', { 'retry-after': 'later' }, undefined],
     ['that is absent', {}, undefined],
-  ])('%s', (_name, headers, expected) => {
-    const judged = judge(429, '', 'GetUsageConfig', headers)
-    expect(judged === 'ok' ? judged : judged.retryAfterMs).toBe(expected)
+  ])('%s', async (_name, headers, expected) => {
+    const error = await rejection(answered(400, '', headers).client.readRoster())
+    expect(error).toMatchObject({ kind: 'invalid' })
+    expect(Object(error).retryAfterMs).toBe(expected)
   })
 })
 
 describe('a message', () => {
-  it.each([
+  it.each<readonly [string, number, unknown, RegExp]>([
     [
       'names the operation and the permission for a refused key',
       403,
@@ -199,40 +205,25 @@ describe('a message', () => {
     ['asks about the base URL when a 404 says nothing', 404, '404 page not found', /is the base URL right\?$/],
     ['does not ask about the base URL when the group is named', 404, { error: 'invalid group name: X' }, /invalid group name: X$/],
     ['is one line', 400, { error: 'a\nb\u0000\u001b[31mc' }, /said: a b \[31mc$/],
-  ])('%s', (_name, status, body, expected) => {
-    const judged = judge(status, body)
-    expect(judged === 'ok' ? '' : judged.message).toMatch(expected)
+    ['is bounded for any length of the service’s message', 400, { error: 'x y '.repeat(100_000) }, /^.{150,400}…$/],
+    ['leaves out a UUID', 400, 'no such key 123e4567-e89b-12d3-a456-426614174000 here', /said: no such key \[removed\] here$/],
+    ['leaves out a long token', 400, 'bad c2VydmljZS1rZXktMTIzNDU2Nzg5MA== given', /said: bad \[removed\] given$/],
+    ['leaves out a named key', 400, 'request {"service_key": "hunter2"} refused', /said: request {"service_key": "\[removed\]"} refused$/],
+    [
+      'keeps an enum name',
+      400,
+      'invalid query table: QUERY_DATA_SOURCE_UNSPECIFIED',
+      /said: invalid query table: QUERY_DATA_SOURCE_UNSPECIFIED$/,
+    ],
+    ['keeps an e-mail', 400, 'user ada.lovelace@example.com not found', /said: user ada.lovelace@example.com not found$/],
+    ['keeps a short id', 400, 'invalid group id grp_platform_2026', /said: invalid group id grp_platform_2026$/],
+  ])('%s', async (_name, status, body, expected) => {
+    expect((await failureOfRead(status, body))?.message).toMatch(expected)
   })
 
-  it('has the target of a redirect, without its query', () => {
-    const judged = judge(301, '', 'UsageConfig', { location: 'https://elsewhere.example/login?key=abc#x' })
-    expect(judged).toMatchObject({ kind: 'malformed', status: 301 })
-    expect(judged === 'ok' ? '' : judged.message).toContain(
-      'redirected (301) to https://elsewhere.example/login; redirects are not followed',
-    )
-  })
-
-  it('is bounded for any length of the service’s message', () => {
-    const judged = judge(400, { error: 'x y '.repeat(100_000) })
-    expect(judged === 'ok' ? 0 : judged.message.length).toBeLessThan(MAX_QUOTE + 100)
-  })
-})
-
-describe('a text that looks like a key', () => {
-  it.each([
-    ['a UUID', 'no such key 123e4567-e89b-12d3-a456-426614174000 here', 'no such key [removed] here'],
-    ['a long token', 'bad c2VydmljZS1rZXktMTIzNDU2Nzg5MA== given', 'bad [removed] given'],
-    ['a named key', 'request {"service_key": "hunter2"} refused', 'request {"service_key": "[removed]"} refused'],
-  ])('is removed: %s', (_name, text, expected) => {
-    expect(tidy(text, (same) => same)).toBe(expected)
-  })
-
-  it.each([
-    ['an enum name', 'invalid query table: QUERY_DATA_SOURCE_UNSPECIFIED'],
-    ['an e-mail', 'user ada.lovelace@example.com not found'],
-    ['a short id', 'invalid group id grp_platform_2026'],
-  ])('is not confused with %s', (_name, text) => {
-    expect(tidy(text, (same) => same)).toBe(text)
+  it('has the target of a redirect, without its query', async () => {
+    const failure = await failureOfRead(301, '', { location: 'https://elsewhere.example/login?key=abc#x' })
+    expect(failure?.message).toContain('redirected (301) to https://elsewhere.example/login; redirects are not followed')
   })
 })
 
@@ -254,8 +245,9 @@ describe('the shape of an error is recognised', () => {
     ['not when the service fails', 502, 'bad gateway', undefined],
     ['not in a redirect', 302, '', undefined],
     ['not in a body without words', 400, '', undefined],
-  ] as const)('%s', (_row, status, body, value) => {
-    const text = typeof body === 'string' ? body : JSON.stringify(body)
-    expect(errorSighting({ status, headers: {}, body: text }, 'UsageConfig')?.value).toBe(value)
+  ] as const)('%s', async (_row, status, body, value) => {
+    const { client, seen } = answered(status, body)
+    await client.writeCap(ADA, credits(5))
+    expect(seen[0]).toEqual(value && expect.objectContaining({ aspect: 'errors', value }))
   })
 })

@@ -1,45 +1,17 @@
 // The final check before a request is sent: whatever happens while it connects, nothing is sent once it may not leave.
-import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { authoritiesIn } from '../../src/api/transport/authorities.ts'
-import { createHttpTransport } from '../../src/api/transport/http.ts'
 import { TEAM } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { type Authority, authority, certificateFolder, hasOpenssl, httpsServer } from '../support/certificates.ts'
 import { realClock } from '../support/real-clock.ts'
-import { KEY, listen, testClient } from './world.ts'
-
-type HttpTransport = ReturnType<typeof createHttpTransport>
+import { KEY, proxyTo, serve, testClient, transportTo } from './world.ts'
 
 const BODY = { team_level: true, service_key: KEY }
-const open: { close(): unknown }[] = []
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close()
-})
-
-function transportTo(baseUrl: string, more: Partial<Parameters<typeof createHttpTransport>[0]> = {}): HttpTransport {
-  const transport = createHttpTransport({ baseUrl, userAgent: 'x', proxyEnv: {}, concurrency: 1, ...more })
-  open.push(transport)
-  return transport
-}
 
 interface Way {
-  readonly transport: HttpTransport
+  readonly transport: ReturnType<typeof transportTo>
   readonly arrived: () => number
-}
-
-/** A proxy that connects every CONNECT to one port. */
-async function proxyTo(port: number): Promise<string> {
-  const proxy = createServer().on('connect', (_request, near) => {
-    const far = connect(port, '127.0.0.1', () => near.write('HTTP/1.1 200 OK\r\n\r\n'))
-    near.pipe(far).pipe(near)
-    for (const one of [near, far]) one.on('error', () => undefined)
-    near.on('close', () => far.destroy())
-  })
-  await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done))
-  open.push({ close: () => new Promise((done) => proxy.close(done)) })
-  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
 }
 
 describe('a write', () => {
@@ -50,16 +22,13 @@ describe('a write', () => {
   })
   afterAll(remove)
 
-  async function http(): Promise<Way> {
-    const server = await listen((_request, response) => response.end('{}'))
-    open.push(server)
-    return { transport: transportTo(server.url), arrived: () => server.requests.length }
-  }
-  async function httpByProxy(): Promise<Way> {
-    const server = await listen((_request, response) => response.end('{}'))
-    open.push(server)
-    const proxy = await proxyTo(Number(new URL(server.url).port))
-    return { transport: transportTo('http://service.example', { proxyEnv: { HTTP_PROXY: proxy } }), arrived: () => server.requests.length }
+  async function http(isByProxy = false): Promise<Way> {
+    const server = await serve((_request, response) => response.end('{}'))
+    const proxyEnv = { HTTP_PROXY: isByProxy ? (await proxyTo(server.url)).url : '' }
+    return {
+      transport: transportTo(isByProxy ? 'http://service.example' : server.url, { proxyEnv }),
+      arrived: () => server.requests.length,
+    }
   }
   async function https(isByProxy = false): Promise<Way> {
     let arrived = 0
@@ -69,16 +38,16 @@ describe('a write', () => {
       arrived += 1
       response.end('{}')
     })
-    open.push(server)
+    onTestFinished(() => server.close())
     const trusting = { authorities: authoritiesIn(ours.file) }
-    const proxied = { ...trusting, proxyEnv: { HTTPS_PROXY: isByProxy ? await proxyTo(server.port) : '' } }
-    const transport = isByProxy ? transportTo('https://service.example', proxied) : transportTo(server.url, trusting)
+    const proxyEnv = { HTTPS_PROXY: isByProxy ? (await proxyTo(server.url)).url : '' }
+    const transport = transportTo(isByProxy ? 'https://service.example' : server.url, { ...trusting, proxyEnv })
     return { transport, arrived: () => arrived }
   }
   const needsOpenssl = (way: () => Promise<Way>) => (hasOpenssl ? way : undefined)
   const WAYS: readonly (readonly [string, (() => Promise<Way>) | undefined])[] = [
     ['http', http],
-    ['http through a proxy', httpByProxy],
+    ['http through a proxy', () => http(true)],
     ['https', needsOpenssl(https)],
     ['https through a proxy', needsOpenssl(() => https(true))],
   ]
@@ -97,8 +66,7 @@ describe('a write', () => {
   })
 
   test('is checked only when its connection is open', async () => {
-    const server = await listen((_request, response) => response.end('{}'))
-    open.push(server)
+    const server = await serve((_request, response) => response.end('{}'))
     let lookedUp = false
     const transport = transportTo(server.url.replace('127.0.0.1', 'localhost'), {
       lookup: (_name, options, found) => {

@@ -1,6 +1,5 @@
 // The pace belongs to a key and outlives the clients: reloads, changed keys and changed limits never let a request leave too early.
 import { describe, expect, it } from 'vitest'
-import { createKeyRing } from '../../src/api/keys.ts'
 import type { ClientOptions } from '../../src/api/send.ts'
 import { createPaces } from '../../src/api/transport/queue.ts'
 import { TEAM } from '../../src/core/model/scope.ts'
@@ -62,7 +61,7 @@ describe('the pace of a key', () => {
   it('is shared by two names of one key', async () => {
     const { open, gaps } = house({})
     const env = { A: 'one-key-0123456789', B: 'one-key-0123456789' }
-    const keys = createKeyRing({ default: { env: 'A' }, billingWrite: { env: 'B' } }, { env })
+    const keys = keyRing(env, { default: { env: 'A' }, billingWrite: { env: 'B' } })
     const { client } = open({ keys })
     await Promise.all([client.readCap(TEAM), client.writeCap(TEAM, 'none')])
     expect(gaps()).toEqual([GAP_MS])
@@ -71,7 +70,7 @@ describe('the pace of a key', () => {
   it('keeps the gap when the key changes, even while requests wait', async () => {
     const { open, gaps, sent } = house({})
     const env = { KEY: 'old-key-0123456789' }
-    const { client } = open({ keys: createKeyRing({ default: { env: 'KEY' } }, { env }) })
+    const { client } = open({ keys: keyRing(env) })
     const waiting = people(5).map((scope) => client.readCap(scope))
     await waiting[0]
     env.KEY = 'new-key-0123456789'

@@ -1,16 +1,9 @@
 // Posts to secret addresses: what arrives, what certainly did not, and that no failure shows the address.
-import { connect } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createPoster } from '../../src/api/transport/http.ts'
-import { listen } from './world.ts'
+import { proxyTo, serve } from './world.ts'
 
 const PATH = '/services/T000/very-secret'
-
-async function serve(handler: Parameters<typeof listen>[0]) {
-  const server = await listen(handler)
-  onTestFinished(() => server.close())
-  return server
-}
 
 function posting(proxyEnv: Readonly<Record<string, string>> = {}) {
   const poster = createPoster({ userAgent: 'capkeeper/1.2.3', proxyEnv })
@@ -34,28 +27,17 @@ describe('a post', () => {
   })
 
   it('goes through the proxy', async () => {
-    const asked: string[] = []
     const server = await serve((_request, response) => response.end('ok'))
-    const proxy = await serve(() => undefined)
-    proxy.server.on('connect', (request, socket) => {
-      asked.push(request.url ?? '')
-      const upstream = connect(Number(new URL(server.url).port), '127.0.0.1', () => {
-        socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
-        upstream.pipe(socket).pipe(upstream)
-      })
-      upstream.on('error', () => undefined)
-      socket.on('error', () => undefined)
-    })
+    const proxy = await proxyTo(server.url)
     expect(await posting({ http_proxy: proxy.url })(`http://hooks.example${PATH}`)).toEqual({ status: 200 })
-    expect(asked).toEqual(['hooks.example:80'])
+    expect(proxy.asked).toEqual(['hooks.example:80'])
     expect(server.requests).toHaveLength(1)
   })
 })
 
 describe('a post that fails', () => {
   it('certainly did not arrive when nothing listens, the name is unknown, or the proxy refuses', async () => {
-    const proxy = await serve(() => undefined)
-    proxy.server.on('connect', (_request, socket) => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n'))
+    const proxy = await proxyTo()
     const failures = await Promise.all([
       posting()(`http://127.0.0.1:1${PATH}`),
       posting()(`http://no-such-host.invalid${PATH}`),

@@ -1,30 +1,14 @@
 // The questions of a probe and its conclusions; above all, its one request to the writing operation cannot write.
 import { describe, expect, test } from 'vitest'
-import { type Holding, type KeyProbe, probesOf, reach } from '../../src/api/probe.ts'
-import type { Transport, TransportFailure, WireAnswer } from '../../src/ports.ts'
-import { hastyClock } from './world.ts'
+import { probesOf, reach } from '../../src/api/probe.ts'
+import { hastyClock, type Script, scripted } from './world.ts'
 
-interface Sent {
-  readonly operation: string
-  readonly body: Readonly<Record<string, unknown>>
-}
+type Give = ReturnType<Script>
 
-const answer = (status: number, body: unknown): WireAnswer => ({
-  status,
-  headers: { date: new Date(Date.UTC(2026, 10, 20, 12)).toUTCString() },
+const answer = (status: number, body: unknown) => ({
+  ...{ status, headers: { date: new Date(Date.UTC(2026, 10, 20, 12)).toUTCString() } },
   body: typeof body === 'string' ? body : JSON.stringify(body),
 })
-
-function transportOf(give: WireAnswer | TransportFailure): Transport & { readonly sent: Sent[] } {
-  const sent: Sent[] = []
-  return {
-    sent,
-    async send(operation, body) {
-      sent.push({ operation, body })
-      return give
-    },
-  }
-}
 
 const OPTIONS = {
   env: { A: 'key-one-long', B: 'key-two-long' },
@@ -32,9 +16,10 @@ const OPTIONS = {
   rate: { start: 1_000, max: 1_000, concurrency: 1 },
 }
 
-function probe(give: WireAnswer | TransportFailure): { readonly key: KeyProbe; readonly sent: Sent[] } {
-  const transport = transportOf(give)
-  const [key] = probesOf({ ...OPTIONS, clock: hastyClock(), transport, sources: { default: { env: 'A' } } })
+function probe(give: Give) {
+  const clock = hastyClock()
+  const transport = scripted(clock, () => give)
+  const [key] = probesOf({ ...OPTIONS, clock, transport, sources: { default: { env: 'A' } } })
   if (!key || 'problem' in key) throw new Error('no probe')
   return { key, sent: transport.sent }
 }
@@ -43,7 +28,7 @@ const REFUSED = answer(400, { error: 'one of set_add_on_credit_cap and clear_add
 const DENIED = answer(403, { error: 'insufficient permissions' })
 
 describe('asking whether a key may write', () => {
-  test.each<readonly [string, WireAnswer | TransportFailure, Holding['kind']]>([
+  test.each<readonly [string, Give, string]>([
     ['is answered yes by a refusal of the request', REFUSED, 'held'],
     ['is answered yes by a refusal in a success', answer(200, { error: 'no scope: one is required' }), 'held'],
     ['is answered yes by a scope that is not found', answer(404, { error: 'user not found' }), 'held'],
@@ -57,7 +42,9 @@ describe('asking whether a key may write', () => {
     const { key, sent } = probe(give)
     expect((await key.mayWrite()).kind).toBe(kind)
     // No cap, and a person who cannot exist.
-    expect(sent).toEqual([{ operation: 'UsageConfig', body: { service_key: 'key-one-long', user_email: 'nobody@capkeeper.invalid' } }])
+    expect(sent).toEqual([
+      { operation: 'UsageConfig', body: { service_key: 'key-one-long', user_email: 'nobody@capkeeper.invalid' }, at: 0 },
+    ])
   })
 
   test('reports when the service accepts the request that it must refuse', async () => {
@@ -68,7 +55,7 @@ describe('asking whether a key may write', () => {
 describe('probes', () => {
   test('are one for each different key, and unusable keys have a reason', () => {
     const sources = { default: { env: 'A' }, teamsRead: { env: 'B' }, billingRead: { env: 'A' }, billingWrite: { env: 'C' } }
-    const probes = probesOf({ ...OPTIONS, clock: hastyClock(), transport: transportOf(REFUSED), sources })
+    const probes = probesOf({ ...OPTIONS, clock: hastyClock(), transport: scripted(hastyClock(), () => REFUSED), sources })
     expect(probes.map(({ names }) => names)).toEqual([['default', 'billingRead'], ['teamsRead'], ['billingWrite']])
     expect(probes.map((one) => 'problem' in one && one.problem)).toEqual([
       false,
@@ -79,7 +66,7 @@ describe('probes', () => {
 })
 
 describe('the first request', () => {
-  test.each<readonly [string, WireAnswer | TransportFailure, object]>([
+  test.each<readonly [string, Give, object]>([
     [
       'that is refused for want of a key reached a service that judges keys first',
       answer(401, { error: 'missing service key' }),
@@ -101,8 +88,9 @@ describe('the first request', () => {
     ['that meets a failing service did not arrive', answer(503, 'down'), { kind: 'failed' }],
     ['that nobody answers did not arrive', { kind: 'network', message: 'nothing listens' }, { kind: 'failed', message: 'nothing listens' }],
   ])('%s', async (_row, give, expected) => {
-    const transport = transportOf(give)
-    expect(await reach(transport, hastyClock(), (text) => text)).toMatchObject(expected)
-    expect(transport.sent).toEqual([{ operation: 'GetUsageConfig', body: {} }])
+    const clock = hastyClock()
+    const transport = scripted(clock, () => give)
+    expect(await reach(transport, clock, (text) => text)).toMatchObject(expected)
+    expect(transport.sent).toEqual([{ operation: 'GetUsageConfig', body: {}, at: 0 }])
   })
 })

@@ -1,15 +1,10 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { authoritiesIn } from '../../src/api/transport/authorities.ts'
-import { createHttpTransport } from '../../src/api/transport/http.ts'
 import { type Authority, authority, type Certificate, certificateFolder, hasOpenssl, httpsServer } from '../support/certificates.ts'
-import { KEY } from './world.ts'
-
-type HttpTransport = ReturnType<typeof createHttpTransport>
+import { KEY, proxyTo, transportTo } from './world.ts'
 
 const BODY = { team_level: true, service_key: KEY }
 const SOON = { timeoutMs: 60_000 }
@@ -19,7 +14,6 @@ describe.skipIf(!hasOpenssl)('an https service (needs openssl)', () => {
   const { folder, remove } = certificateFolder()
   let [ours, others]: Authority[] = []
   let good: Certificate
-  const open: { close(): unknown }[] = []
 
   beforeAll(() => {
     ours = authority(folder, 'ours')
@@ -27,33 +21,21 @@ describe.skipIf(!hasOpenssl)('an https service (needs openssl)', () => {
     good = ours.sign(HERE)
   })
   afterAll(remove)
-  afterEach(async () => {
-    for (const one of open.splice(0)) await one.close()
-  })
-
   async function serve(certificate: Certificate) {
     const server = await httpsServer(certificate, (_request, response) => response.end('{}'))
-    open.push(server)
+    onTestFinished(() => server.close())
     return server
   }
 
-  function transportTo(
-    baseUrl: string,
-    caFile: string | undefined,
-    more: Partial<Parameters<typeof createHttpTransport>[0]> = {},
-  ): HttpTransport {
-    const trusting = caFile === undefined ? {} : { authorities: authoritiesIn(caFile) }
-    const transport = createHttpTransport({ baseUrl, userAgent: 'x', proxyEnv: {}, concurrency: 2, ...trusting, ...more })
-    open.push(transport)
-    return transport
-  }
+  const to = (baseUrl: string, caFile: string | undefined, more: Parameters<typeof transportTo>[1] = {}) =>
+    transportTo(baseUrl, { ...(caFile !== undefined && { authorities: authoritiesIn(caFile) }), ...more })
 
-  const ask = (transport: HttpTransport) => transport.send('GetUsageConfig', BODY, SOON)
+  const ask = (transport: ReturnType<typeof transportTo>) => transport.send('GetUsageConfig', BODY, SOON)
 
   it('is trusted when the CA file contains its authority', async () => {
     const server = await serve(good)
-    expect(await ask(transportTo(server.url, ours?.file))).toMatchObject({ status: 200 })
-    expect(await ask(transportTo(`https://localhost:${server.port}`, ours?.file))).toMatchObject({ status: 200 })
+    expect(await ask(to(server.url, ours?.file))).toMatchObject({ status: 200 })
+    expect(await ask(to(`https://localhost:${server.port}`, ours?.file))).toMatchObject({ status: 200 })
   })
 
   const refusals: readonly [string, () => Certificate | undefined, () => string | undefined, string][] = [
@@ -65,7 +47,7 @@ describe.skipIf(!hasOpenssl)('an https service (needs openssl)', () => {
 
   it.each(refusals)('is refused with one clear line when %s', async (_case, certificate, caFile, said) => {
     const server = await serve(certificate() ?? good)
-    const failure = await ask(transportTo(server.url, caFile()))
+    const failure = await ask(to(server.url, caFile()))
     expect(failure).toEqual({ kind: 'network', message: expect.stringContaining(said) })
     expect('message' in failure && failure.message).not.toContain('\n')
     expect(inspect(failure, { depth: 20, showHidden: true })).not.toContain(KEY)
@@ -76,7 +58,7 @@ describe.skipIf(!hasOpenssl)('an https service (needs openssl)', () => {
     const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED']
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
     try {
-      expect(await ask(transportTo(server.url, others?.file))).toMatchObject({ message: expect.stringContaining('not trusted') })
+      expect(await ask(to(server.url, others?.file))).toMatchObject({ message: expect.stringContaining('not trusted') })
     } finally {
       if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']
       else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = before
@@ -85,23 +67,12 @@ describe.skipIf(!hasOpenssl)('an https service (needs openssl)', () => {
 
   it('is verified through the tunnel of a proxy too, host name included', async () => {
     const server = await serve(good)
-    const proxy = createServer().on('connect', (_request, socket, head) => {
-      const upstream = connect(server.port, '127.0.0.1', () => {
-        socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
-        upstream.write(head)
-        upstream.pipe(socket).pipe(upstream)
-      })
-      upstream.on('error', () => socket.destroy())
-      socket.on('error', () => upstream.destroy())
-    })
-    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
-    open.push({ close: () => void proxy.closeAllConnections() }, { close: () => void proxy.close() })
-    const proxyEnv = { HTTPS_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` }
-    expect(await ask(transportTo(`https://localhost:${server.port}`, ours?.file, { proxyEnv }))).toMatchObject({ status: 200 })
-    expect(await ask(transportTo(`https://localhost:${server.port}`, others?.file, { proxyEnv }))).toMatchObject({
+    const proxyEnv = { HTTPS_PROXY: (await proxyTo(server.url)).url }
+    expect(await ask(to(`https://localhost:${server.port}`, ours?.file, { proxyEnv }))).toMatchObject({ status: 200 })
+    expect(await ask(to(`https://localhost:${server.port}`, others?.file, { proxyEnv }))).toMatchObject({
       message: expect.stringContaining('not trusted'),
     })
-    expect(await ask(transportTo('https://elsewhere.example', ours?.file, { proxyEnv }))).toMatchObject({
+    expect(await ask(to('https://elsewhere.example', ours?.file, { proxyEnv }))).toMatchObject({
       message: expect.stringContaining('another host name'),
     })
   })
@@ -114,7 +85,7 @@ describe.skipIf(!hasOpenssl)('an https service (needs openssl)', () => {
       renameSync(`${file}.new`, file)
     }
     put(`# a bundle\n${others?.pem}${ours?.pem}`)
-    const transport = transportTo(server.url, file)
+    const transport = to(server.url, file)
     expect(await ask(transport)).toMatchObject({ status: 200 })
     put(others?.pem ?? '')
     expect(await ask(transport)).toMatchObject({ message: expect.stringContaining('not trusted') })
@@ -140,7 +111,7 @@ describe('a CA file', () => {
     writeFileSync(file, 'hello')
     writeFileSync(`${file}.broken`, garbage)
     const authorities = authoritiesIn(path)
-    expect(() => createHttpTransport({ baseUrl: 'https://x', userAgent: 'x', proxyEnv: {}, concurrency: 1, authorities })).toThrow(
+    expect(() => transportTo('https://x', { authorities })).toThrow(
       expect.objectContaining({ problems: [expect.objectContaining({ code: 'CA_INVALID', message: expect.stringMatching(said) })] }),
     )
   })
@@ -173,7 +144,7 @@ describe('a CA file', () => {
 
 it('NODE_TLS_REJECT_UNAUTHORIZED=0 is refused for https, and means nothing for http', () => {
   const proxyEnv = { NODE_TLS_REJECT_UNAUTHORIZED: '0' }
-  const make = (baseUrl: string) => () => createHttpTransport({ baseUrl, userAgent: 'x', proxyEnv, concurrency: 1 })
+  const make = (baseUrl: string) => () => transportTo(baseUrl, { proxyEnv })
   expect(make('https://x')).toThrow(expect.objectContaining({ problems: [expect.objectContaining({ code: 'TLS_UNVERIFIED' })] }))
   expect(make('http://127.0.0.1:1')).not.toThrow()
 })

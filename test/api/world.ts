@@ -1,10 +1,13 @@
 // Shared by the client's tests: a clock that jumps to the next alarm when the event loop is idle, scripted answers, a service
 // on a loopback port, and a client made of them.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
+import { onTestFinished } from 'vitest'
 import { createWriteClient, type ServiceWriter } from '../../src/api/client.ts'
 import { createKeyRing, type KeyRing } from '../../src/api/keys.ts'
 import type { ClientOptions, RequestEvent } from '../../src/api/send.ts'
+import { createCutter } from '../../src/api/transport/cut.ts'
+import { createHttpTransport } from '../../src/api/transport/http.ts'
 import { createPaces } from '../../src/api/transport/queue.ts'
 import type { Operation } from '../../src/core/model/observed.ts'
 import type { Clock, Transport, TransportFailure, WireAnswer } from '../../src/ports.ts'
@@ -61,6 +64,18 @@ export function scripted(clock: Clock, script: Script, latencyMs = 20): Transpor
   }
 }
 
+/** As over a socket: rows are kept while they arrive. */
+export const rowByRow = (transport: Transport): Transport => ({
+  async send(operation, body, how) {
+    const answer = await transport.send(operation, body, how)
+    if ('kind' in answer || !how.rows) return answer
+    const cutter = createCutter(how.rows)
+    cutter.push(Buffer.from(answer.body))
+    const { text, value } = cutter.end()
+    return { ...answer, body: text, rows: { value } }
+  },
+})
+
 export interface TestClient {
   readonly client: ServiceWriter
   readonly clock: ReturnType<typeof hastyClock>
@@ -69,7 +84,11 @@ export interface TestClient {
   readonly learned: [string, unknown, number][]
 }
 
-export const keyRing = (value = KEY): KeyRing => createKeyRing({ default: { env: 'KEY' } }, { env: { KEY: value } })
+/** Keys from variables: one for everything, unless a source is named for a permission. */
+export const keyRing = (
+  key: string | Readonly<Record<string, string>> = KEY,
+  sources: Parameters<typeof createKeyRing>[0] = { default: { env: 'KEY' } },
+): KeyRing => createKeyRing(sources, { env: typeof key === 'string' ? { KEY: key } : key })
 
 /** A client over scripted answers, fast enough that pacing does not show unless a test wants it. */
 export function testClient(script: Script, overrides: Partial<ClientOptions> = {}, clock = hastyClock()): TestClient {
@@ -117,4 +136,36 @@ export async function listen(handler: (request: IncomingMessage, response: Serve
       server.closeAllConnections()
     })
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, requests, close }
+}
+
+/** A service on a free loopback port until the test ends. */
+export async function serve(handler: Parameters<typeof listen>[0]): Promise<TestServer> {
+  const server = await listen(handler)
+  onTestFinished(() => server.close())
+  return server
+}
+
+/** A transport to the address until the test ends. */
+export function transportTo(baseUrl: string, more: Partial<Parameters<typeof createHttpTransport>[0]> = {}) {
+  const transport = createHttpTransport({ baseUrl, userAgent: 'capkeeper/1.2.3', proxyEnv: {}, concurrency: 4, ...more })
+  onTestFinished(() => transport.close())
+  return transport
+}
+
+/** A proxy that connects every CONNECT to the port of the target, and remembers who was asked for; without a target it refuses. */
+export async function proxyTo(target?: string): Promise<TestServer & { readonly asked: string[] }> {
+  const asked: string[] = []
+  const proxy = await serve((_request, response) => response.writeHead(500).end())
+  proxy.server.on('connect', (request, near, head) => {
+    asked.push(`${request.url} ${request.headers['proxy-authorization'] ?? ''}`.trim())
+    if (target === undefined) return near.end('HTTP/1.1 403 Forbidden\r\n\r\n')
+    const far = connect(Number(new URL(target).port), '127.0.0.1', () => {
+      near.write('HTTP/1.1 200 Connection Established\r\n\r\n')
+      far.write(head)
+      near.pipe(far).pipe(near)
+    })
+    for (const one of [near, far]) one.on('error', () => undefined)
+    near.on('close', () => far.destroy())
+  })
+  return { ...proxy, asked }
 }
