@@ -74,6 +74,7 @@ export function readGroup(text: string, before: readonly NamedGroup[] = []): rea
   if (/\s|:\/\//.test(id))
     throw new InvalidArgumentError('A group id has no blanks in it and is no address; write ID=NAME, such as grp_platform=Platform.')
   if (before.some((one) => one.id === id)) throw new InvalidArgumentError(`The group ${id} is given twice.`)
+  if (before.some((one) => one.name === name)) throw new InvalidArgumentError(`The name ${name} is given twice.`)
   return [...before, { id, name }]
 }
 

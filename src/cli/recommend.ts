@@ -124,7 +124,7 @@ function recommendOne(inputs: RecommendInputs): Recommendation {
   const budget = inputs.target.kind === 'budget' ? inputs.target.credits : 0
   throw new CommandError(
     `${inputs.workspace}: no caps of the groups keep a budget of ${figure(budget)}: with the least of them the dearest cycle comes to ${figure(Math.ceil(result.least))}, ` +
-      'because of people with caps of their own, groups that were left out, or the least cap of 10; raise the budget or lower those caps',
+      'because of people with caps or grants of their own, groups that were left out, or the least cap of 10; raise the budget or lower those caps',
   )
 }
 

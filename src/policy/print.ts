@@ -1,6 +1,6 @@
 // Prints a policy set as YAML that parses back to the same set. Positions and document names are not part of it.
 import { Document, isCollection, isMap, isScalar } from 'yaml'
-import type { CapRule, Grant, PolicySet, Pool } from '../core/model/policy.ts'
+import type { CapRule, Grant, PolicySet, Pool, When } from '../core/model/policy.ts'
 import type { Scope, ScopeKey } from '../core/model/scope.ts'
 import type { Instant } from '../core/model/units.ts'
 import { API_VERSION, POLICY_KIND } from './codes.ts'
@@ -26,7 +26,7 @@ export function printPolicy(set: PolicySet, options: PrintOptions = {}): string 
     ...listOf('grants', set.grants.map(grantOf)),
     ...listOf(
       'rules',
-      set.peopleRules.map(({ name, when, ...rest }) => ({ name, when, ...capOf(rest) })),
+      set.peopleRules.map(({ name, when, ...rest }) => ({ name, when: whenOf(when), ...capOf(rest) })),
     ),
     ...listOf('pools', set.pools.map(poolOf)),
     ...listOf(
@@ -87,9 +87,16 @@ function grantOf({ scope, amount, fromAt, until, reason, ticket }: Grant) {
 
 function poolOf({ name, members, credits, share, min, max }: Pool) {
   const who =
-    members.kind === 'groups' ? { groups: members.ids } : members.kind === 'emails' ? { emails: members.emails } : { when: members.when }
+    members.kind === 'groups'
+      ? { groups: members.ids }
+      : members.kind === 'emails'
+        ? { emails: members.emails }
+        : { when: whenOf(members.when) }
   return { name, members: who, credits, share, min: min === 0 ? undefined : min, max }
 }
+
+const whenOf = ({ attributes, ...when }: When) =>
+  attributes ? { ...when, attributes: { listed: attributes.listed, ...attributes.columns } } : when
 
 const subjectOf = (scope: Scope) =>
   scope.kind === 'team' ? { team: true } : scope.kind === 'group' ? { group: scope.id } : { user: scope.email }

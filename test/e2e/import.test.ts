@@ -23,6 +23,7 @@ describe('import', () => {
   test.each([
     ['an id without a name', ['--group', 'grp_platform'], 64, 'ID=NAME'],
     ['a group given twice', ['--group', 'a=A', '--group', 'a=B'], 64, 'given twice'],
+    ['a name given twice', ['--group', 'a=A', '--group', 'b=A'], 64, 'given twice'],
     ['a name that the service does not know', ['--group', 'grp_platform=Nobody'], 1, 'grp_platform (Nobody) could not be listed'],
     ['an id that the service does not know', ['--group', 'grp_none=Platform'], 1, 'check --group'],
   ])('refuses %s without an answer', async (_name, flags, code, message) => {

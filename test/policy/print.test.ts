@@ -47,6 +47,11 @@ const when = fc
       inactiveDays: days,
       joinedWithinDays: days,
       activeDays: fc.record({ below: days, within: fc.constant(30) }),
+      attributes: fc.constantFrom(
+        { listed: false },
+        { columns: { costCenter: '12' } },
+        { listed: true, columns: { costCenter: '', unit: 'a' } },
+      ),
     },
     { requiredKeys: [] },
   )

@@ -2,7 +2,7 @@
 // with the same share of blocked people everywhere. The figures come from a simulation of the recommended policy. Caps of single people, grants
 // and the rest of the policy stay. People without recorded use are not guessed.
 
-import type { Cap, CapRule, PolicyRevision, PolicySet } from '../../model/policy.ts'
+import type { Cap, CapRule, PolicySet } from '../../model/policy.ts'
 import { byScope, type GroupScope, type ScopeKey, scopeKey, TEAM, type TeamScope } from '../../model/scope.ts'
 import { credits, MAX_CAP } from '../../model/units.ts'
 import { DUST } from './demand.ts'
@@ -46,7 +46,7 @@ export interface Recommendation {
   readonly simulation: Simulation
 }
 
-/** The budget cannot be kept: people with caps of their own use more than it by themselves. */
+/** The budget cannot be kept: people with caps or grants of their own use more than it by themselves. */
 interface OutOfReach {
   readonly least: number
 }
@@ -69,14 +69,22 @@ export function recommend(inputs: RecommendInputs): Recommendation | OutOfReach 
   const people = replayPeople(inputs.recorded, presentPeople(inputs.roster), inputs.groups)
   const known = knownDemand(inputs, people)
   const scopes = scopesOf(inputs, people, known)
-  const caps =
-    inputs.target.kind === 'blocked' ? capsAt(scopes, known, inputs.target.share) : capsWithin(scopes, known, inputs.target.credits)
-  if (!(caps instanceof Map)) return caps
-  const set = withCaps(inputs.policy.set, caps)
-  const policy: PolicyRevision = { ...inputs.policy, set }
-  const simulation = simulate({ ...inputs, policy })
-  const dearest = Math.max(0, ...simulation.cycles.map(({ total }) => total.policy.credits.middle))
-  return { workspace: inputs.workspace, set, caps: described(inputs, scopes, caps, known, simulation), dearest, simulation }
+  const { target } = inputs
+  const simulated = (caps: Caps): Recommendation => {
+    const set = withCaps(inputs.policy.set, caps)
+    const simulation = simulate({ ...inputs, policy: { ...inputs.policy, set } })
+    const dearest = Math.max(0, ...simulation.cycles.map(({ total }) => total.policy.credits.middle))
+    return { workspace: inputs.workspace, set, caps: described(inputs, scopes, caps, known, simulation), dearest, simulation }
+  }
+  if (target.kind === 'blocked') return simulated(capsAt(scopes, known, target.share))
+  // `known` leaves grants out: what they cost beyond the budget is taken from the others, until the simulation keeps it.
+  for (let aim = target.credits; ; ) {
+    const caps = capsWithin(scopes, known, aim)
+    const result = simulated(caps ?? capsAt(scopes, known, 1))
+    if (result.dearest <= target.credits + DUST) return result
+    if (!caps) return { least: result.dearest }
+    aim = Math.min(aim, dearestUnder(scopes, known, caps)) - (result.dearest - target.credits)
+  }
 }
 
 interface Known {
@@ -213,12 +221,11 @@ function raise(scope: ScopePeople, scopes: Scopes, caps: Caps, known: Known, sha
   return true
 }
 
-/** The caps with the lowest share of blocked people, the same in every scope, with which the most expensive cycle keeps the budget. */
-function capsWithin(scopes: Scopes, known: Known, budget: number): Caps | OutOfReach {
+/** The caps with the lowest share of blocked people, the same in every scope, with which the most expensive cycle keeps the budget; undefined for none. */
+function capsWithin(scopes: Scopes, known: Known, budget: number): Caps | undefined {
   let [low, high] = [0, SHARES]
   const at = (step: number): Caps => capsAt(scopes, known, step / SHARES)
-  const least = dearestUnder(scopes, known, at(high))
-  if (least > budget) return { least }
+  if (dearestUnder(scopes, known, at(high)) > budget) return undefined
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
     if (dearestUnder(scopes, known, at(middle)) <= budget) high = middle

@@ -139,6 +139,17 @@ describe('the caps of groups', () => {
     expect([result.caps.map((one) => [scopeKey(one.scope), one.cap]), result.dearest]).toEqual([[['group:a', cap]], dearest])
     expect(result.set.rules.map((one) => one.cap)).toEqual([20, cap, 'none'])
   })
+  test('take what a grant costs from the others', () => {
+    const one = {
+      use: { ada: [300], bob: [200], cy: [90] },
+      policy: { grants: [{ on: 'ada', cap: 900, from: START, until: START + 99 * DAY }] },
+    }
+    expect([done(one, budget(480)), done(one, budget(320))].map(({ caps: [team], dearest }) => [team?.cap, dearest])).toEqual([
+      [90, 480],
+      [10, 320],
+    ])
+    expect(recommended(one, budget(319))).toEqual({ least: 320 })
+  })
   test('tell the least that they come to where a budget is out of reach', () =>
     expect(recommended(only, budget(69))).toEqual({ least: 70 }))
   test('need none of the team where only they are asked for', () =>
