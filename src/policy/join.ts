@@ -100,7 +100,7 @@ function setOf({ workspace, documents, rules, grants, groups, peopleRules, pools
     workspace,
     rules: rules.map(({ value }) => value).sort((a, b) => compareScopes(a.scope, b.scope)),
     grants: grants.flatMap(({ value }) => value ?? []).sort(compareGrants),
-    groups: groups.toSorted((a, b) => compareScopes(a.scope, b.scope)),
+    groups: onePer(groups, ({ scope }) => scope.id),
     protectedPeople: onePer(
       documents.flatMap((document) => document.protectedPeople),
       ({ scope }) => scope.email,

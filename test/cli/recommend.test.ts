@@ -77,6 +77,17 @@ describe('recommend', () => {
     expect(stdout).toContain('The ledger does not know the members of group:grp_new')
   })
 
+  test('is valid where a team gives the cap of a group that platform names, and tells the digest of that policy', async () => {
+    const envelope = { name: 'web', workspace: 'acme', policies: ['web.yaml'], groups: ['grp_web'], maxCap: 3000 }
+    const at = await recordedPlace(MANY, { envelopes: [envelope] })
+    at.write('policy.yaml', { ...POLICY, spec: { team: { cap: 50 }, groups: [{ id: 'grp_web', name: 'Web' }] } })
+    at.write('web.yaml', { ...POLICY, metadata: { name: 'web' }, spec: { groups: POLICY.spec.groups } })
+    const file = at.write('proposed.yaml', (await at.run('recommend', ...ASK)).stdout)
+    expect(await at.run('validate', file)).toMatchObject({ code: 0, stderr: '' })
+    const [{ policy }] = JSON.parse((await at.run('simulate', '--output', 'json')).stdout).simulations
+    expect((await at.run('validate')).stdout).toContain(policy.digest)
+  })
+
   test('suggests a pool where one budget would block nobody and allow less', async () => {
     const at = await recordedPlace(MANY)
     const { stdout } = await at.run('recommend', '--blocked', '40%')

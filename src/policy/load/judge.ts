@@ -302,13 +302,21 @@ function addDelegated({ everything, unread, joined, assigned, workspaces, option
     tell(assigned, [name], told)
     if (!options.asWritten) continue
     documents.push(...files.flatMap((file) => file.documents.map((document) => ({ ...document, envelope: file.envelope }))))
-    if (joint) sets.set(name, { ...joint, set: joinDocuments({ workspace: name, documents, sources: new Map(), incomplete: true }).set })
+    if (joint)
+      sets.set(name, {
+        ...joint,
+        delegated,
+        ofPlatform: set,
+        set: joinDocuments({ workspace: name, documents, sources: new Map(), incomplete: true }).set,
+      })
   }
   return { sets, theirs }
 }
 
 interface Joint {
   readonly set: PolicySet
+  /** Where `set` has what teams write as well. */
+  readonly ofPlatform?: PolicySet
   readonly files: readonly string[]
   readonly delegated?: Delegated
 }
@@ -323,7 +331,11 @@ interface Read {
 
 /** The sets with digest, unless they are too large together. */
 function withDigests(sets: ReadonlyMap<string, Joint>, read: Read): Pick<Judged, 'sets' | 'from'> | { readonly problem: Problem } {
-  const said = [...sets].map(([name, one]) => ({ name, ...one, lines: [...linesOf(one.set), ...delegatedLines(one.delegated)] }))
+  const said = [...sets].map(([name, one]) => ({
+    name,
+    ...one,
+    lines: [...linesOf(one.ofPlatform ?? one.set), ...delegatedLines(one.delegated)],
+  }))
   const problem = beyondText(said.map(({ lines }) => lines))
   if (problem) return { problem }
   const digested = said.map(({ name, set, files, lines, delegated }) => {
