@@ -40,6 +40,9 @@ export function scope(name: string): Scope {
   return name.startsWith('group:') ? groupScope(name.slice(6)) : userScope(email(name))
 }
 
+/** The keys of scopes by name. */
+export const keysOf = (...names: readonly string[]): ReadonlySet<ScopeKey> => new Set(names.map((name) => scopeKey(scope(name))))
+
 export interface GrantSketch {
   readonly on: string
   readonly cap?: number

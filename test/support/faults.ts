@@ -53,16 +53,20 @@ export const answering =
       fault.broken && match(operation, body) ? answerOf(status, text) : inner.send(operation, body, options),
   })
 
+/** Happens after each request that matches, until `onCall` is set anew. */
+export function whenAsked(one: World, match: Match, act: () => unknown): void {
+  one.onCall = ({ operation, body }) => void (match(operation, body) && act())
+}
+
 /** A cycle that is stopped with the first request that matches, or with a later one; `dies` ends the process with it. */
 export async function cutShort(one: World, match: Match, declared?: Declared, more: { after?: number; dies?: boolean } = {}) {
   const { after = 1, dies = false } = more
   const stop = new AbortController()
   let seen = 0
-  one.onCall = ({ operation, body }) => {
-    if (!match(operation, body)) return
+  whenAsked(one, match, () => {
     seen += 1
     if (seen === after) stop.abort(new Error('stopped'))
-  }
+  })
   const report = await one.cycle(declared, { stop: stop.signal, leaving: () => dies && stop.signal.aborted })
   one.onCall = undefined
   return report

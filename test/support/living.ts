@@ -1,12 +1,12 @@
 // A running workspace: its loop runs on a clock that the test moves, with a real sandbox.
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import type { Approval } from '../../src/core/model/change.ts'
 import type { PolicyStatus } from '../../src/core/model/events.ts'
 import type { CycleReport } from '../../src/daemon/cycle/run.ts'
 import { type Loop, startLoop } from '../../src/daemon/schedule/loop.ts'
 import type { Transport } from '../../src/ports.ts'
 import { NOW } from './declare.ts'
-import { createWorld, type Declared, revisionOf, type World, type WorldOptions } from './world.ts'
+import { createWorld, type Declared, revisionOf, testWorld, type World, type WorldOptions } from './world.ts'
 
 export const SECOND = 1000
 export const MINUTE = 60 * SECOND
@@ -75,6 +75,20 @@ export async function living(options: WorldOptions = {}): Promise<Living> {
 export async function later(one: World, ms: number, ...given: Parameters<World['cycle']>): Promise<CycleReport> {
   await one.clock.pass(ms)
   return one.cycle(...given)
+}
+
+/** A world in which a first cycle has carried out this policy. */
+export async function worldUnder(declared: Declared, options?: WorldOptions): Promise<World> {
+  const one = await testWorld(options)
+  await one.cycle(declared)
+  return one
+}
+
+/** The next cycle, after so long, has nothing to write. */
+export async function expectNothing(one: World, afterMs = 0): Promise<void> {
+  one.forget()
+  expect((await later(one, afterMs)).result).toBe('noop')
+  expect(one.writes()).toEqual([])
 }
 
 /** p001 … by number. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { DAY, HOUR } from '../../support/declare.ts'
 import { answering, type Match, reads, writes } from '../../support/faults.ts'
-import { approve, capsOf, later, MINUTE, person } from '../../support/living.ts'
+import { approve, capsOf, later, MINUTE, person, worldUnder } from '../../support/living.ts'
 import { testWorld, type WorldOptions } from '../../support/world.ts'
 
 describe.each([
@@ -22,8 +22,7 @@ describe.each([
   })
 
   test('a plan that is not through counts from where it began for a day', async () => {
-    const one = await testWorld({ people: 100 })
-    await one.cycle({ caps: { team: 100, p001: 700 }, protect: ['p001'] })
+    const one = await worldUnder({ caps: { team: 100, p001: 700 }, protect: ['p001'] }, { people: 100 })
     one.clock.jumpWall(ahead)
     await one.cycle({ caps: { team: 500, p001: 600 }, protect: ['p001'] })
     expect(one.caps()).toEqual({ team: 500, p001: 700 })
@@ -35,8 +34,7 @@ describe.each([
 
   test('a refused scope is tried again after a day', async () => {
     const bad = { broken: true }
-    const one = await testWorld({ people: 10, wrapTransport: answering(writes('p001'), 400, bad) })
-    await one.cycle({ caps: { team: 100 } })
+    const one = await worldUnder({ caps: { team: 100 } }, { people: 10, wrapTransport: answering(writes('p001'), 400, bad) })
     one.clock.jumpWall(ahead)
     await one.cycle({ caps: { team: 100, p001: 700, p002: 700, p003: 700 } })
     bad.broken = false
@@ -46,8 +44,7 @@ describe.each([
   })
 
   test('an approval is void after 14 days', async () => {
-    const one = await testWorld({ people: 10 })
-    await one.cycle({ caps: { team: 100, p001: 700 }, protect: ['p001'] })
+    const one = await worldUnder({ caps: { team: 100, p001: 700 }, protect: ['p001'] }, { people: 10 })
     one.clock.jumpWall(ahead)
     const { planned } = await one.cycle({ caps: { team: 100, p001: 600 }, protect: ['p001'] })
     one.restart({ mode: 'audit' })
@@ -79,8 +76,7 @@ describe.each([
   })
 
   test('weaker rules count for later changes only after a day', async () => {
-    const one = await testWorld({ people: 100 })
-    await one.cycle({ caps: { team: 5000, ...capsOf(30, 1000) } })
+    const one = await worldUnder({ caps: { team: 5000, ...capsOf(30, 1000) } }, { people: 100 })
     one.clock.jumpWall(ahead)
     one.restart({ guards: { ...DEFAULT_GUARDS, maxLowered: 'off', maxAffected: 'off' } })
     await one.cycle()
@@ -120,21 +116,17 @@ describe.each([
   })
 
   test('a roster that fell by a third is believed after two agreeing readings', async () => {
-    const one = await testWorld({ people: 40 })
-    await one.cycle({ caps: { team: 500 } })
+    const one = await worldUnder({ caps: { team: 500 } }, { people: 40 })
     for (let number = 1; number <= 12; number += 1) one.removePerson(person(number))
     one.clock.jumpWall(ahead)
     await one.cycle()
     one.clock.jumpWall(-ahead)
-    for (let times = 0; times < 3; times += 1) {
-      await later(one, 15 * MINUTE)
-    }
+    for (let times = 0; times < 3; times += 1) await later(one, 15 * MINUTE)
     expect(one.state.usage?.roster.people).toHaveLength(28)
   })
 
   test('the descendants of a team write are checked once, also when an earlier write has a later time', async () => {
-    const one = await testWorld({ people: 12, caps: { team: 500, p001: 900 } })
-    await one.cycle({ caps: { team: 500, p001: 900 } })
+    const one = await worldUnder({ caps: { team: 500, p001: 900 } }, { people: 12, caps: { team: 500, p001: 900 } })
     one.clock.jumpWall(ahead)
     await one.cycle({ caps: { team: 600, p001: 900 } })
     one.clock.jumpWall(-ahead)

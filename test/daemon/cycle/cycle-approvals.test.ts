@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { DAY, short } from '../../support/declare.ts'
 import { answering, writes } from '../../support/faults.ts'
-import { approve, capsOf, later, person } from '../../support/living.ts'
+import { approve, capsOf, later, person, worldUnder } from '../../support/living.ts'
 import { type Declared, testWorld, type World } from '../../support/world.ts'
 
 const COPIES = { capSemantics: 'fan-out' } as const
@@ -98,8 +98,7 @@ describe('an approval', () => {
       (one: World) => one.ledger.savePause({ untilAt: one.clock.now() + 5 * DAY, reason: 'wait', pausedAt: one.clock.now() }),
     ],
   ])('is not matched %s, and void when the people have grown meanwhile', async (_row, why, rest) => {
-    const one = await testWorld({ people: 6 })
-    await one.cycle({ caps: { team: 5000 }, protect: ['p001'] })
+    const one = await worldUnder({ caps: { team: 5000 }, protect: ['p001'] }, { people: 6 })
     const lowered: Declared = { caps: { team: 5 }, protect: ['p001'] }
     const id = holdOf(await one.cycle(lowered))
     approve(one, id)
@@ -119,8 +118,7 @@ describe('an approval', () => {
   })
 
   test('given to a run that was then declined releases nothing', async () => {
-    const one = await testWorld({ people: 20 })
-    await one.cycle({ caps: { team: 500, ...capsOf(10, 1000) } })
+    const one = await worldUnder({ caps: { team: 500, ...capsOf(10, 1000) } }, { people: 20 })
     const lowered: Declared = { caps: { team: 500, ...capsOf(10, 900) } }
     const id = holdOf(await one.cycle(lowered))
     await one.cycle(lowered, { approve: [id], confirm: async () => undefined })
@@ -161,27 +159,6 @@ describe('an approval', () => {
     expect(one.state.usage?.roster.people).toHaveLength(1)
   })
 
-  test('leaves another hold unchanged for a day, though its people inherit what was released', async () => {
-    const one = await testWorld({ people: 20, addOn: 1000 })
-    const others = { p011: 300, p012: 300, p013: 300, p014: 300, p015: 300 }
-    await one.cycle({ caps: { team: 50, ...others, ...capsOf(6, 200) } })
-    const { planned } = await one.cycle({ caps: { team: 200, ...others } })
-    const [team, clears] = planned.plan.holds
-    expect([team?.guards, clears?.guards]).toEqual([['maxRaise'], ['maxAffected', 'maxLowered']])
-    approve(one, team?.id)
-    for (let round = 0; round < 3; round += 1) {
-      const { after: then } = await one.cycle()
-      expect(then.plan.holds).toMatchObject([
-        { id: clears?.id, people: 6, message: expect.stringContaining('(before anything was released); approve hold') },
-      ])
-      await one.clock.pass(DAY / 4)
-    }
-    expect(one.caps()).toEqual({ team: 200, ...others, ...capsOf(6, 200) })
-    approve(one, clears?.id)
-    await one.cycle()
-    expect(one.caps()).toEqual({ team: 200, ...others })
-  })
-
   test('that came with its change, was withdrawn, and is listed again releases what was shown since', async () => {
     for (const day of [12, 17]) {
       const one = await testWorld({ people: 20 })
@@ -201,23 +178,8 @@ describe('an approval', () => {
     }
   })
 
-  test('in a policy releases a hold of a fortnight on any day', async () => {
-    for (const day of [13, 14, 15, 16]) {
-      const one = await testWorld({ people: 20 })
-      await one.cycle({ caps: { team: 900, p001: 700 }, protect: ['p001'] })
-      const lowered: Declared = { caps: { team: 900, p001: 600 }, protect: ['p001'] }
-      const id = holdOf(await one.cycle(lowered))
-      for (let passed = 0; passed < day; passed += 1) {
-        await later(one, DAY)
-      }
-      await one.cycle({ ...lowered, approvals: [id] })
-      expect([day, one.caps()['p001']]).toEqual([day, 600])
-    }
-  })
-
   test('that has ended keeps nothing but its id after a day', async () => {
-    const one = await testWorld({ people: 20 })
-    await one.cycle({ caps: { team: 500, ...capsOf(5, 1000) } })
+    const one = await worldUnder({ caps: { team: 500, ...capsOf(5, 1000) } }, { people: 20 })
     approve(one, holdOf(await one.cycle({ caps: { team: 500, ...capsOf(5, 900) } })))
     await one.cycle()
     await one.cycle()
@@ -238,21 +200,8 @@ describe('an approval', () => {
 })
 
 describe('releasing one hold leaves the other as it is', () => {
-  const others = { p011: 300, p012: 300, p013: 300, p014: 300, p015: 300 }
-  /** The first hold is approved: the second stands, and the own caps that it keeps are there. */
-  const releasesFirst = async (one: World, declared: Declared, guards: readonly (readonly string[])[]): Promise<string | undefined> => {
-    const { planned } = await one.cycle(declared)
-    expect(planned.plan.holds.map((hold) => hold.guards)).toEqual(guards)
-    const [first, second] = planned.plan.holds
-    approve(one, first?.id)
-    expect((await one.cycle()).after.plan.holds).toMatchObject([{ id: second?.id }])
-    return second?.id
-  }
-  const RAISED = [['maxRaise'], ['maxAffected', 'maxLowered']]
-
   test('for a day from the release on, however long the plan has been under way', async () => {
-    const one = await testWorld({ people: 100 })
-    await one.cycle({ caps: { team: 5000, ...capsOf(28, 1000) } })
+    const one = await worldUnder({ caps: { team: 5000, ...capsOf(28, 1000) } }, { people: 100 })
     const lowered = { team: 5000, ...capsOf(28, 0), ...capsOf(25, 900) }
     // The first cap of p050 goes out at once: the plan begins.
     const first = await one.cycle({ caps: { ...lowered, p050: 6000 } })
@@ -269,51 +218,16 @@ describe('releasing one hold leaves the other as it is', () => {
     expect(one.caps()).toMatchObject({ p001: 900, p026: 1000 })
   })
 
-  test('where the released change was the end of a grant', async () => {
-    const one = await testWorld({ people: 20, addOn: 1000 })
-    const grants = [{ on: 'team', cap: 50, until: one.clock.now() + 3_600_000 }]
-    await one.cycle({ caps: { team: 200, ...others, ...capsOf(6, 200) }, grants })
-    await one.clock.pass(7_200_000)
-    await releasesFirst(one, { caps: { team: 200, ...others }, grants }, RAISED)
-    expect(one.caps()['p001']).toBe(200)
-  })
-
-  test('where the released change reverted a contested scope', async () => {
-    const one = await testWorld({ people: 20, addOn: 1000 })
-    await one.cycle({ caps: { team: 200, ...others, ...capsOf(6, 200) } })
-    for (let fought = 0; fought < 3; fought += 1) {
-      one.foreign('team', 50)
-      await one.cycle()
-    }
-    await releasesFirst(one, { caps: { team: 200, ...others } }, [['contested'], ['maxAffected', 'maxLowered']])
-    expect(one.caps()['p001']).toBe(200)
-  })
-
-  test.each(['inherited', 'explicit'] as const)('where it was a clear, and reads are %s', async (capReads) => {
-    const groups = { g: Object.keys(capsOf(12, 0)) }
-    const more = { p013: 300, p014: 300, p015: 300, p016: 300, p017: 300, p018: 300 }
-    const one = await testWorld({ people: 20, addOn: 500, groups, switches: { capReads }, config: { capReads } })
-    await one.cycle({ caps: { team: 200, 'group:g': 50, ...more, ...capsOf(6, 200) } })
-    await releasesFirst(one, { caps: { team: 200, 'group:g': 'none', ...more } }, RAISED)
-    expect(one.caps()).toEqual({ team: 200, ...more, ...capsOf(6, 200) })
-  })
-
-  test('where the released scope has a foreign change since', async () => {
-    const one = await testWorld({ people: 20, addOn: 1000 })
-    await one.cycle({ caps: { team: 50, ...others, ...capsOf(6, 200) } })
-    const second = await releasesFirst(one, { caps: { team: 200, ...others } }, RAISED)
-    one.foreign('team', 500)
-    expect((await one.cycle()).after.plan.holds).toMatchObject([{ id: second }])
-    expect(one.caps()['p001']).toBe(200)
-  })
-
   test('and holds no later change, such as a raise of a protected person', async () => {
     const guards = { ...DEFAULT_GUARDS, maxAffected: 'off', maxLowered: 'off' } as const
     const one = await testWorld({ people: 20, addOn: 1000, config: { guards } })
     const declared = (team: number, p017: number, more = {}): Declared => ({ caps: { team, p017, ...more }, protect: ['p001'] })
     await one.cycle(declared(5000, 6000))
-    const second = await releasesFirst(one, declared(50, 60_000), [['protected'], ['maxRaise']])
-    expect((await one.cycle(declared(50, 60_000, { p001: 60 }))).after.plan.holds).toMatchObject([{ id: second }])
+    const [first, second] = (await one.cycle(declared(50, 60_000))).planned.plan.holds
+    expect([first?.guards, second?.guards]).toEqual([['protected'], ['maxRaise']])
+    approve(one, first?.id)
+    expect((await one.cycle()).after.plan.holds).toMatchObject([{ id: second?.id }])
+    expect((await one.cycle(declared(50, 60_000, { p001: 60 }))).after.plan.holds).toMatchObject([{ id: second?.id }])
     expect(one.caps()['p001']).toBe(60)
   })
 })

@@ -1,9 +1,9 @@
 // Contested scopes from end to end: a foreign change is reverted twice, left alone the third time within a day, and reverted again later.
 import { describe, expect, test } from 'vitest'
-import { later, MINUTE } from '../../support/living.ts'
+import { HOUR, NOW } from '../../support/declare.ts'
+import { later, MINUTE, worldUnder } from '../../support/living.ts'
 import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
-const HOUR = 60 * MINUTE
 const POLICY = { caps: { team: 500, ada: 1000 } }
 
 const stateOf = (one: World, name: string): string | undefined =>
@@ -18,8 +18,7 @@ async function quarrel(one: World, times: number, cap = 9000): Promise<void> {
 }
 
 async function contested(more: WorldOptions = {}): Promise<World> {
-  const one = await testWorld(more)
-  await one.cycle(POLICY)
+  const one = await worldUnder(POLICY, more)
   await quarrel(one, 2)
   expect(one.caps()['ada']).toBe(1000)
   await quarrel(one, 1)
@@ -28,8 +27,7 @@ async function contested(more: WorldOptions = {}): Promise<World> {
 
 describe('a scope that another client keeps changing', () => {
   test('does not keep floodgates open: the team cap is put right although the cap that is left alone is missing', async () => {
-    const one = await testWorld()
-    await one.cycle(POLICY)
+    const one = await worldUnder(POLICY)
     for (let round = 0; round < 3; round += 1) {
       one.foreign('ada', undefined)
       await later(one, 5 * MINUTE)
@@ -51,52 +49,11 @@ describe('a scope that another client keeps changing', () => {
     expect(stateOf(one, 'ada')).toBe('contested')
   })
 
-  test('is put right when its hold is approved', async () => {
-    const one = await contested()
-    const [hold] = one.workspace.shown.planned?.plan.holds ?? []
-    await one.cycle(undefined, { approve: [hold?.id ?? ''] })
-    expect(one.caps()['ada']).toBe(1000)
-  })
-
-  test('is ours again when policy asks for something else there', async () => {
-    const one = await contested()
-    await one.cycle({ caps: { team: 500, ada: 2000 } })
-    expect(one.caps()['ada']).toBe(2000)
-    await quarrel(one, 1)
-    expect(one.caps()['ada']).toBe(2000)
-  })
-
-  test('does not keep another scope from being healed', async () => {
-    const one = await contested()
-    one.foreign('team', 9)
-    await one.cycle()
-    expect(one.caps()).toEqual({ team: 500, ada: 9000 })
-  })
-
-  test('is never contested for our own writes, however many', async () => {
-    const one = await testWorld()
-    for (const cap of [1000, 2000, 1000, 2000, 1000, 2000]) await one.cycle({ caps: { team: 500, ada: cap } })
-    await quarrel(one, 1)
-    expect(one.caps()['ada']).toBe(2000)
-  })
-
   test('is never left alone where our own team writes overwrite it', async () => {
     const one = await testWorld({ config: { capSemantics: 'copied' }, switches: { capSemantics: 'fan-out' } })
-    for (const team of [500, 600, 500, 600, 500]) {
-      await later(one, 5 * MINUTE, { caps: { team, ada: 1000 } })
-    }
+    for (const team of [500, 600, 500, 600, 500]) await later(one, 5 * MINUTE, { caps: { team, ada: 1000 } })
     expect(one.caps()).toMatchObject({ team: 500, ada: 1000, bob: 500 })
     expect(one.ledger.fact('contested')).toBeUndefined()
-  })
-
-  test('is not contested by changes that lie further apart', async () => {
-    const one = await testWorld()
-    await one.cycle(POLICY)
-    for (let day = 0; day < 5; day += 1) {
-      await one.clock.pass(13 * HOUR)
-      await quarrel(one, 1)
-    }
-    expect(one.caps()['ada']).toBe(1000)
   })
 
   test('leaves no write in an unchanged world, neither to the service nor to the ledger', async () => {
@@ -124,15 +81,12 @@ describe('onDrift: alert', () => {
   const caps = { team: 500, 'group:a': 800, p003: 1000 }
 
   test('shows foreign changes as drift with their cause, and never writes', async () => {
-    const one = await testWorld(alert)
-    await one.cycle({ caps })
+    const one = await worldUnder({ caps }, alert)
     one.foreign('p003', 9000)
     one.foreign('group:a', 9)
     one.foreign('team', undefined)
     one.forget()
-    for (let round = 0; round < 5; round += 1) {
-      await later(one, 5 * MINUTE)
-    }
+    for (let round = 0; round < 5; round += 1) await later(one, 5 * MINUTE)
     expect(one.writes()).toEqual([])
     expect(one.begun('ForeignChange')).toHaveLength(3)
     const shown = one.workspace.shown.planned
@@ -142,8 +96,7 @@ describe('onDrift: alert', () => {
   })
 
   test('still writes changes of policy, and foreign changes only where policy changed', async () => {
-    const one = await testWorld(alert)
-    await one.cycle({ caps })
+    const one = await worldUnder({ caps }, alert)
     one.foreign('p003', 9000)
     one.foreign('group:a', 9)
     await one.cycle({ caps: { ...caps, team: 600, 'group:a': 850, p004: 700 } })
@@ -151,8 +104,7 @@ describe('onDrift: alert', () => {
   })
 
   test('outlasts a restart, and reverts once it is set to heal', async () => {
-    const one = await testWorld(alert)
-    await one.cycle({ caps })
+    const one = await worldUnder({ caps }, alert)
     one.foreign('p003', 9000)
     one.restart()
     await one.cycle()
@@ -162,18 +114,8 @@ describe('onDrift: alert', () => {
     expect(one.caps()['p003']).toBe(1000)
   })
 
-  test('starts and ends grants', async () => {
-    const one = await testWorld(alert)
-    const declared = { caps, grants: [{ on: 'p003', cap: 4000, until: one.clock.now() + HOUR }] }
-    await one.cycle(declared)
-    expect(one.caps()['p003']).toBe(4000)
-    await later(one, 2 * HOUR)
-    expect(one.caps()['p003']).toBe(1000)
-  })
-
   test('leaves a grant’s foreign value alone while it runs, and gives the base back at its end', async () => {
-    const one = await testWorld(alert)
-    await one.cycle({ caps, grants: [{ on: 'p003', cap: 4000, until: one.clock.now() + HOUR }] })
+    const one = await worldUnder({ caps, grants: [{ on: 'p003', cap: 4000, until: NOW + HOUR }] }, alert)
     one.foreign('p003', 50)
     await one.cycle()
     expect(one.caps()['p003']).toBe(50)
@@ -195,8 +137,7 @@ describe('onDrift: alert', () => {
   })
 
   test('foreign changes are not contested, because none is reverted', async () => {
-    const one = await testWorld(alert)
-    await one.cycle({ caps })
+    const one = await worldUnder({ caps }, alert)
     for (const cap of [1, 2, 3, 4, 5]) {
       one.foreign('p003', cap)
       await later(one, 5 * MINUTE)

@@ -1,9 +1,8 @@
 // The cap that a grant restores at its end: the one from before it, ours under the rules of pruning, and never that of an older grant.
 import { describe, expect, test } from 'vitest'
 import type { Intent } from '../../../src/core/model/change.ts'
-import { scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { DAY, type GrantSketch, HOUR, NOW, scope } from '../../support/declare.ts'
+import { DAY, type GrantSketch, HOUR, NOW, short } from '../../support/declare.ts'
 import { answering, writes } from '../../support/faults.ts'
 import { ADA, intentFor, raise } from '../../support/ledger.ts'
 import { later } from '../../support/living.ts'
@@ -164,7 +163,7 @@ describe.each(SCOPES)('a grant over a declared cap gives that cap back as ours, 
     })
     await living.cycle({ ...based(300), grants })
     const one = await company(FOUND)
-    for (const intent of intents) if (scopeKey(intent.change.scope) === scopeKey(scope(on))) await one.ledger.recordIntent(intent)
+    for (const intent of intents) if (short(intent.change.scope) === on) await one.ledger.recordIntent(intent)
     one.foreign(on, 800)
     await one.cycle(WITHOUT)
     expect(one.caps()[on]).toBeUndefined()

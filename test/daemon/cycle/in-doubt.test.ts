@@ -7,7 +7,7 @@ import type { Transport } from '../../../src/ports.ts'
 import { email, HOUR, NOW, type PlainCap, research } from '../../support/declare.ts'
 import { answering, answerOf, writes } from '../../support/faults.ts'
 import { intentFor, raise } from '../../support/ledger.ts'
-import { later, person } from '../../support/living.ts'
+import { later, person, worldUnder } from '../../support/living.ts'
 import { noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World } from '../../support/world.ts'
 
@@ -34,6 +34,12 @@ const faulty =
     },
   })
 
+/** Twenty people, of whom p001 is read and written wrongly as `fault` says. */
+async function doubtful(): Promise<{ one: World; fault: Wrong }> {
+  const fault: Wrong = { sent: 0 }
+  return { one: await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') }), fault }
+}
+
 /** A write that lands, and whose answer is lost. */
 const lost = [true, 503] as const
 
@@ -53,8 +59,7 @@ describe('a cap that came, and that was read back too early, is ours and is clea
     ['over a declared none', 'none', [lost]],
     ['over a declared none, and was accepted', 'none', [[true, 200]]],
   ])('when its answer was lost %s', async (_row, before, writes) => {
-    const fault: Wrong = { sent: 0 }
-    const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
+    const { one, fault } = await doubtful()
     await one.cycle({ caps: { team: 900, ...(before !== undefined && { p001: before }) } })
     Object.assign(fault, { reads: before === 500 ? '{"addOnCreditCap":500}' : '{}', writes })
     await one.cycle({ caps: { team: 900, p001: 700 } })
@@ -66,8 +71,7 @@ describe('a cap that came, and that was read back too early, is ours and is clea
   })
 
   test('when the early reading shows a foreign value, set just before', async () => {
-    const fault: Wrong = { sent: 0 }
-    const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
+    const { one, fault } = await doubtful()
     await one.cycle({ caps: { team: 900 } })
     one.onCall = ({ operation }) => {
       if (operation === 'UsageConfig') fault.reads = '{"addOnCreditCap":400}'
@@ -81,8 +85,7 @@ describe('a cap that came, and that was read back too early, is ours and is clea
   })
 
   test('when its answer was lost and a later write of the same scope was refused', async () => {
-    const fault: Wrong = { sent: 0 }
-    const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
+    const { one, fault } = await doubtful()
     await one.cycle({ caps: { team: 900, p001: 500 } })
     Object.assign(fault, {
       reads: '{"addOnCreditCap":500}',
@@ -102,8 +105,7 @@ describe('a cap that came, and that was read back too early, is ours and is clea
     ['over a number', { team: 900, p001: 500 }, '{"addOnCreditCap":500}'],
     ['over nothing', { team: 900 }, '{}'],
   ])('when its answer was lost and so was a later write of another value, which never came: %s', async (_row, caps, reads) => {
-    const fault: Wrong = { sent: 0 }
-    const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
+    const { one, fault } = await doubtful()
     await one.cycle({ caps })
     Object.assign(fault, {
       reads,
@@ -165,8 +167,7 @@ describe('a cap that came, and that was read back too early, is ours and is clea
   })
 
   test('also when the reading is still too old as policy drops it', async () => {
-    const fault: Wrong = { sent: 0 }
-    const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
+    const { one, fault } = await doubtful()
     await one.cycle({ caps: { team: 900, p001: 'none' } })
     Object.assign(fault, { reads: '{}', writes: [lost] })
     await one.cycle({ caps: { team: 900, p001: 700 } })
@@ -182,8 +183,7 @@ describe('a 0 that never came', () => {
     ['one lost answer', 1],
     ['an outage', 1000],
   ])('through %s is no 0 that is not kept: it is written again', async (_row, times) => {
-    const fault: Wrong = { sent: 0 }
-    const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
+    const { one, fault } = await doubtful()
     await one.cycle({ caps: { team: 900 } })
     fault.writes = [...Array.from({ length: times }, () => [false, 503] as const), [true, 200]]
     await one.cycle({ caps: { team: 900, p001: 0 } })
@@ -195,8 +195,7 @@ describe('a 0 that never came', () => {
   })
 
   test('because the process died before it was sent is written by the next start', async () => {
-    const one = await testWorld({ people: 20 })
-    await one.cycle({ caps: { team: 900 } })
+    const one = await worldUnder({ caps: { team: 900 } }, { people: 20 })
     const change = { ...raise(userScope(email('p001')), 500, 0), from: 'none', to: credits(0), effect: 'block' } as const
     await one.ledger.recordIntent(intentFor(change))
     one.restart()
@@ -231,9 +230,7 @@ describe('a raise within a pool', () => {
     expect(await linesOf(one, 500)).toContain(result)
     heal(fault)
     recordPast(one, [{ who: 'bob', at: noon(19), credits: 500 + 480 }])
-    for (let round = 0; round < 4; round += 1) {
-      await later(one, 4.5 * HOUR)
-    }
+    for (let round = 0; round < 4; round += 1) await later(one, 4.5 * HOUR)
     // 500 may still land at ada.
     expect((one.caps()['bob'] ?? 0) + 500).toBeLessThanOrEqual(1000)
   })
@@ -258,9 +255,7 @@ describe('a team write that may still lift a member of a pool', () => {
       // 600 may still land at the team, and ada has no cap of her own.
       expect((one.caps()['bob'] ?? 0) + 600).toBeLessThanOrEqual(1000)
       await one.clock.pass(25 * HOUR)
-      for (let round = 0; round < 2; round += 1) {
-        await later(one, HOUR)
-      }
+      for (let round = 0; round < 2; round += 1) await later(one, HOUR)
       expect(one.caps()['bob']).toBe(900)
     },
   )
@@ -313,13 +308,9 @@ test.each([503, 500])(
     outage.broken = true
     const asked = { team: 500, p001: 900, p002: 900, p003: 900 }
     await one.cycle({ caps: asked })
-    for (const _third of Array.from({ length: 6 })) {
-      await later(one, HOUR / 3)
-    }
+    for (const _third of Array.from({ length: 6 })) await later(one, HOUR / 3)
     outage.broken = false
-    for (const _third of Array.from({ length: 12 })) {
-      await later(one, HOUR / 3)
-    }
+    for (const _third of Array.from({ length: 12 })) await later(one, HOUR / 3)
     expect(one.ledger.fact('seen')?.caps?.value).not.toBe('copied')
     expect(one.caps()).toEqual(asked)
   },

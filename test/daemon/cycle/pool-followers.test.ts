@@ -1,18 +1,11 @@
 // Members of pools without a dealt cap, who inherit: no team or group write raises them above what the credits pay for.
 import { describe, expect, test } from 'vitest'
 import { HOUR, research } from '../../support/declare.ts'
-import { answering, listings, writes } from '../../support/faults.ts'
+import { answering, writes } from '../../support/faults.ts'
 import { later } from '../../support/living.ts'
-import { noon, recordPast } from '../../support/use.ts'
 import { type Declared, testWorld } from '../../support/world.ts'
 
 describe('members', () => {
-  test('who are protected and get their first cap leave the rest to the others', async () => {
-    const one = await testWorld({ people: ['ada', 'bob'] })
-    await one.cycle({ caps: { ada: 600 }, protect: ['ada'], pools: [research(1000, ['ada', 'bob'])] })
-    expect(one.caps()).toEqual({ ada: 600, bob: 400 })
-  })
-
   test.each<readonly [string, Declared, Readonly<Record<string, number>>]>([
     ['the group’s cap goes up', { caps: { 'group:g': 2000 } }, { 'group:g': 2000, ada: 100, bob: 900 }],
     ['the group’s cap goes', { caps: {} }, { ada: 100, bob: 900 }],
@@ -51,49 +44,6 @@ describe('members', () => {
     // What bob could use until now, and ada until somebody lowered the group, is more than the credits that are left.
     await one.cycle({ ...kept, pools: [research(900, ['ada', 'bob'])] })
     expect(one.caps()).toEqual({ 'group:g': 100, ada: 50, bob: 850 })
-  })
-
-  test.each(['explicit', 'inherited'] as const)(
-    'who are protected and inherit a 0 keep it, and it costs no credit, where reads are %s',
-    async (capReads) => {
-      const one = await testWorld({
-        people: ['ada', 'bob'],
-        groups: { g: ['ada', 'bob'] },
-        caps: { 'group:g': 0 },
-        switches: { capReads },
-        config: { capReads },
-      })
-      await one.cycle({ caps: { 'group:g': 100 }, protect: ['ada'], pools: [research(1000, ['ada', 'bob'])] })
-      expect(one.caps()).toEqual({ 'group:g': 100, ada: 0, bob: 1000 })
-      one.forget()
-      expect((await later(one, 5 * HOUR)).result).toBe('noop')
-      expect(one.writes()).toEqual([])
-    },
-  )
-
-  test.each<readonly [string, Declared]>([
-    ['a declared 0', { caps: { 'group:g': 500, ada: 0 } }],
-    ['the 0 of a rule', { caps: { 'group:g': 500 }, rules: [{ name: 'off', when: { email: 'ada@*' }, cap: 0 }] }],
-  ])('who inherit a 0 have %s kept where a wider cap goes up, whatever they used', async (_row, declared) => {
-    const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada', 'bob'] }, caps: { 'group:g': 0 } })
-    // 500 of them are included in the seat.
-    recordPast(one, [{ who: 'ada', at: noon(19), credits: 500 + 1_100 }])
-    await one.cycle({ ...declared, pools: [research(2000, ['ada', 'bob'], { min: 10 })] })
-    expect(one.caps()).toEqual({ 'group:g': 500, ada: 0, bob: 900 })
-    one.forget()
-    expect((await later(one, 5 * HOUR)).result).toBe('noop')
-    expect(one.writes()).toEqual([])
-  })
-
-  test('who are protected, inherit a cap and have none by a rule keep it', async () => {
-    const one = await testWorld({ people: ['ada', 'bob', 'cleo'], groups: { g: ['ada', 'cleo'] }, caps: { 'group:g': 100 } })
-    const rules = [{ name: 'free', when: { email: 'ada@*' }, cap: 'none' as const }]
-    const kept = { protect: ['ada'], rules, pools: [research(1000, ['bob', 'ada'])] }
-    await one.cycle({ rules, caps: { 'group:g': 100 } })
-    await one.cycle({ ...kept, caps: { 'group:g': 100 } })
-    await later(one, 5 * HOUR)
-    await one.cycle({ ...kept, caps: { 'group:g': 2000 } })
-    expect(one.caps()).toEqual({ 'group:g': 2000, ada: 100, bob: 900 })
   })
 
   test('who inherit a cap defer an ancestor’s raise until it can be set explicitly for them', async () => {
@@ -144,17 +94,6 @@ describe('members', () => {
     expect(one.caps()).toEqual({ team: 6000, ada: 500, bob: 500 })
   })
 
-  test('under a rule with an unknown condition keep the inherited cap when the ancestor is cleared', async () => {
-    const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada'] }, caps: { 'group:g': 100 } })
-    // Nobody has used anything yet, so nobody knows who is idle.
-    const rules = [{ name: 'idle', when: { inactiveDays: 90 }, cap: 5 }]
-    const kept = { rules, pools: [research(1000, ['ada', 'bob'])] }
-    await one.cycle({ ...kept, caps: { 'group:g': 100 } })
-    expect(one.caps()).toEqual({ 'group:g': 100 })
-    await one.cycle({ ...kept, caps: {} })
-    expect(one.caps()).toEqual({ ada: 100 })
-  })
-
   test('get a perhaps inherited cap explicitly before the team is raised, also under a rule with an unknown condition', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], caps: { team: 500 }, switches: { capReads: 'inherited' } })
     const pools = [research(1000, ['ada', 'bob'])]
@@ -168,29 +107,5 @@ describe('members', () => {
     await one.cycle({ caps: { team: 900 }, rules, pools })
     expect(one.caps()).toEqual({ team: 900, ada: 500, bob: 500 })
     expect(Math.max(...sums)).toBe(1000)
-  })
-
-  test('keep the inherited cap also when a group is raised whose members could not be listed', async () => {
-    const wrapTransport = answering(listings())
-    const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada'] }, caps: { team: 100 }, wrapTransport })
-    const kept = { protect: ['ada'], pools: [research(1000, ['ada', 'bob'])] }
-    await one.cycle({ ...kept, caps: { team: 100 } })
-    expect(one.caps()).toEqual({ team: 100, bob: 900 })
-    const changed = { ...kept, caps: { team: 100, 'group:g': 2000 } }
-    const [hold] = (await one.cycle(changed)).after.plan.holds
-    await one.cycle(changed, { approve: [hold?.id ?? ''] })
-    expect(one.caps()).toEqual({ team: 100, 'group:g': 2000, ada: 100, bob: 900 })
-  })
-
-  test('for whom policy asks none, which a pool cannot have, keep the inherited cap when the group is raised', async () => {
-    const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada', 'bob'] }, caps: { 'group:g': 100 } })
-    const pools = [research(1000, { kind: 'groups', ids: ['g'] })]
-    await one.cycle({ pools, caps: { 'group:g': 100, ada: 'none' } })
-    expect(one.caps()).toEqual({ 'group:g': 100, bob: 900 })
-    await one.cycle({ pools, caps: { 'group:g': 2000, ada: 'none' } })
-    expect(one.caps()).toEqual({ 'group:g': 2000, ada: 100, bob: 900 })
-    one.forget()
-    await one.cycle()
-    expect(one.writes()).toEqual([])
   })
 })

@@ -2,23 +2,10 @@
 // the same, so that no raise takes a sum above the credits.
 import { describe, expect, test } from 'vitest'
 import { HOUR, type PoolSketch, research } from '../../support/declare.ts'
-import { later } from '../../support/living.ts'
+import { later, worldUnder } from '../../support/living.ts'
 import { testWorld } from '../../support/world.ts'
 
 describe('members', () => {
-  test('in two pools are rejected, with both places', async () => {
-    const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada'], h: ['ada', 'bob'] } })
-    const { planned } = await one.cycle({
-      pools: [
-        research(1000, { kind: 'groups', ids: ['g'] }),
-        { name: 'other', credits: 500, share: 'equal', members: { kind: 'groups', ids: ['h'] } },
-      ],
-    })
-    expect(planned.plan.problems).toContainEqual(
-      expect.objectContaining({ code: 'POOL_TWICE', message: expect.stringMatching(/acme.yaml:30[12].*acme.yaml:30[12]/) }),
-    )
-  })
-
   test('in two pools count in the sum of both at the cap in force, whatever others set it to', async () => {
     const names = ['ada', 'bob', 'cleo', 'dora', 'eve']
     const one = await testWorld({ people: names, caps: Object.fromEntries(names.map((name) => [name, 100])) })
@@ -52,30 +39,11 @@ describe('members', () => {
 
 describe('a pool', () => {
   const tight = research(100, { kind: 'groups', ids: ['grp_r'] }, { min: 50 })
-  const BOUNDS = {
-    severity: 'error',
-    code: 'POOL_BOUNDS',
-    message: 'pool research: cannot pay its min, so nothing is dealt: 3 members at 50 are 150 credits, it has 100',
-  }
-
-  test('that cannot pay its min for all of a group says so, and deals nothing', async () => {
-    const one = await testWorld({ people: ['ada', 'bob', 'cleo'], groups: { grp_r: ['ada', 'bob', 'cleo'] }, caps: { ada: 10 } })
-    const { planned } = await one.cycle({ pools: [tight] })
-    expect(planned.plan.problems).toContainEqual(expect.objectContaining(BOUNDS))
-    expect([one.writes(), one.caps()]).toEqual([[], { ada: 10 }])
-    const after = await one.cycle({ pools: [{ ...tight, min: 30 }] })
-    expect(after.planned.plan.problems.map(({ code }) => code)).not.toContain('POOL_BOUNDS')
-    expect(one.caps()).toEqual({ ada: 10, bob: 33, cleo: 33 })
-  })
-
   test('whose group has outgrown its min keeps what was dealt, and takes back what others add to it', async () => {
-    const one = await testWorld({ people: ['ada', 'bob', 'cleo'], groups: { grp_r: ['ada', 'bob'] } })
-    await one.cycle({ pools: [tight] })
+    const one = await worldUnder({ pools: [tight] }, { people: ['ada', 'bob', 'cleo'], groups: { grp_r: ['ada', 'bob'] } })
     one.setMembers('grp_r', ['ada', 'bob', 'cleo'])
     one.foreign('bob', 900)
-    for (let reading = 0; reading < 3; reading += 1) {
-      await later(one, HOUR, undefined, { usage: true })
-    }
+    for (let reading = 0; reading < 3; reading += 1) await later(one, HOUR, undefined, { usage: true })
     expect(one.caps()).toEqual({ ada: 50, bob: 50 })
   })
 })

@@ -1,15 +1,89 @@
-// The second step of a deal: a raise that waits for use under lowered caps to show, and goes out once it has.
+// Raises that wait: for use under lowered caps to show, and for the sum of a pool to be within its credits again. Members of pools whom another client has lowered are not raised while the credits do not pay for it. Of members whom our write lowered just
+// before they joined, use under the old cap may not show yet.
 import { expect, test } from 'vitest'
 import { email, HOUR, research } from '../../support/declare.ts'
-import { later } from '../../support/living.ts'
+import { later, worldUnder } from '../../support/living.ts'
 import { noon, recordPast } from '../../support/use.ts'
-import { testWorld } from '../../support/world.ts'
+import { type Declared, testWorld, type World } from '../../support/world.ts'
 
 const RESEARCH = research(1000, ['ada', 'bob'])
 
+/** Others give bob more than there is, and ada this; an hour later it is seen. */
+async function othersSet(one: World, ada: number | undefined): Promise<void> {
+  one.foreign('ada', ada)
+  one.foreign('bob', 1500)
+  one.forget()
+  await later(one, HOUR)
+}
+
+test.each([
+  ['to 0 at their own scope', 0, {}],
+  ['to the 0 of the team', undefined, { team: 0 }],
+] as const)(
+  'does not put back whom others have set %s while the sum is above the credits, and does so afterwards',
+  async (_how, cap, caps) => {
+    const one = await testWorld({ people: ['ada', 'bob'], switches: { zeroCap: 'stored' } })
+    const declared: Declared = { caps, pools: [RESEARCH] }
+    await one.cycle(declared)
+    await othersSet(one, cap)
+    expect(one.writes()).toEqual(['bob 500'])
+    await later(one, 5 * HOUR)
+    expect(one.caps()).toEqual({ ...caps, ada: 500, bob: 500 })
+  },
+)
+
+test.each([100, 0])('the own cap of a protected member, set to %i by others, waits as well', async (lower) => {
+  const one = await testWorld({ people: ['ada', 'bob'], switches: { zeroCap: 'stored' } })
+  const declared: Declared = { caps: { ada: 600 }, pools: [RESEARCH] }
+  await one.cycle(declared)
+  await one.cycle({ ...declared, protect: ['ada'] })
+  expect(one.caps()).toEqual({ ada: 600, bob: 400 })
+  await othersSet(one, lower)
+  expect(one.writes()).toEqual(['bob 400'])
+})
+
+test('whom others have lowered is told once, though nobody is raised while the sum is above the credits', async () => {
+  const one = await worldUnder({ caps: { ada: 600 }, pools: [RESEARCH] }, { people: ['ada', 'bob'] })
+  await othersSet(one, 7)
+  await later(one, HOUR)
+  expect(one.begun('ForeignChange').map(({ subject }) => subject)).toEqual(['bob', 'ada'].map(email))
+  expect(one.caps()).toEqual({ ada: 7, bob: 400 })
+  await later(one, 5 * HOUR)
+  expect(one.caps()).toEqual({ ada: 600, bob: 400 })
+})
+
+test('is not raised by the pass after the one that has found a member whom others have raised', async () => {
+  const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 100, bob: 100 } })
+  // While somebody is asked, readings grow old.
+  const meanwhile = async () => {
+    await one.clock.pass(HOUR / 30)
+    one.foreign('ada', 9000)
+    one.foreign('bob', 50)
+    return {}
+  }
+  const { after } = await one.cycle({ pools: [RESEARCH] }, { confirm: meanwhile })
+  expect(one.writes()).toEqual(['ada 500'])
+  expect(one.caps()).toEqual({ ada: 500, bob: 50 })
+  expect(after.plan.problems).toMatchObject([{ code: 'POOL_ABOVE' }, { code: 'POOL_WAITS' }])
+  await later(one, 5 * HOUR)
+  expect(one.caps()).toEqual({ ada: 500, bob: 500 })
+})
+
+test.each<readonly [string, Declared, Declared, Readonly<Record<string, number>>]>([
+  ['their own cap', { caps: { ada: 800, bob: 100 } }, { caps: { ada: 100, bob: 100 } }, {}],
+  ['their own cap, which is cleared', { caps: { team: 100, ada: 800 } }, { caps: { team: 100 } }, { team: 100 }],
+  ["the team's cap", { caps: { team: 800, bob: 100 } }, { caps: { team: 100, bob: 100 } }, { team: 100 }],
+])('counts somebody who comes in at the higher cap that was lowered an hour before: %s', async (_what, before, after, wide) => {
+  const one = await worldUnder(before, { people: ['ada', 'bob'] })
+  await one.cycle(after)
+  await later(one, HOUR, { ...after, caps: wide, pools: [RESEARCH] })
+  expect(one.caps()).toMatchObject({ bob: 100 })
+  await later(one, 5 * HOUR)
+  expect(one.caps()).toEqual({ ...wide, ada: 500, bob: 500 })
+})
+
 test('a raise that waited for use to show is sent once it has shown, not with the next deal', async () => {
-  const one = await testWorld({ people: ['ada', 'bob'], config: { usageLagMs: 0.5 * HOUR } })
-  await one.cycle({ pools: [RESEARCH] })
+  const one = await worldUnder({ pools: [RESEARCH] }, { people: ['ada', 'bob'], config: { usageLagMs: 0.5 * HOUR } })
   recordPast(one, [{ who: 'ada', at: noon(19), credits: 980 }])
   await later(one, 5 * HOUR)
   expect(one.caps()).toEqual({ ada: 500, bob: 260 })

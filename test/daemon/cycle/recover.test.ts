@@ -3,19 +3,13 @@
 
 import { assert, asyncProperty, integer } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { countPeople } from '../../../src/core/interpret/effective.ts'
-import { serviceModel } from '../../../src/core/interpret/service-model.ts'
-import { interpret } from '../../../src/core/interpret/slots.ts'
-import { UNDECLARED } from '../../../src/core/model/policy.ts'
-import { type Scope, scopeKey, userScope } from '../../../src/core/model/scope.ts'
-import { credits } from '../../../src/core/model/units.ts'
-import { recoverIntents } from '../../../src/daemon/cycle/observe.ts'
+import { type Scope, scopeKey } from '../../../src/core/model/scope.ts'
 import type { Ledger } from '../../../src/ports.ts'
 import type { FaultName } from '../../../src/sandbox/switches.ts'
 import { entryOf } from '../../support/declare.ts'
 import { answering, cutShort, type Match, reads, writes } from '../../support/faults.ts'
-import { intentFor, raise } from '../../support/ledger.ts'
-import { later, MINUTE } from '../../support/living.ts'
+import { ADA, intentFor, raise } from '../../support/ledger.ts'
+import { expectNothing, later, MINUTE, worldUnder } from '../../support/living.ts'
 import { createWorld, type Declared, revisionOf, testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
 const COMPANY: WorldOptions = { people: 12, groups: { a: ['p001', 'p002'], b: ['p003'] } }
@@ -43,9 +37,7 @@ const keyOf = (body: Readonly<Record<string, unknown>>): string =>
   body['team_level'] === true ? 'team' : 'group_id' in body ? `group:${body['group_id']}` : String(body['user_email'])
 
 async function settle(one: World, cycles: number): Promise<void> {
-  for (let round = 0; round < cycles; round += 1) {
-    await later(one, 10 * MINUTE)
-  }
+  for (let round = 0; round < cycles; round += 1) await later(one, 10 * MINUTE)
 }
 
 // Stale readings of one scope in several cycles in a row cannot be told from the truth, so the mixture has fewer of them.
@@ -91,9 +83,7 @@ describe('faults of the service', () => {
       expect(one.ledger.openIntents()).toEqual([])
       expect(orphans).toEqual([])
       const history = (await one.ledger.history()).length
-      one.forget()
-      expect((await one.cycle()).result).toBe('noop')
-      expect(one.writes()).toEqual([])
+      await expectNothing(one)
       expect(await one.ledger.history()).toHaveLength(history)
       expect(one.ledger.owned()).toHaveLength(6)
       await one.close()
@@ -124,8 +114,7 @@ describe('faults of the service', () => {
 
 describe('a process that dies', () => {
   test('at any call of a run goes on with no write more than the one in doubt', async () => {
-    const whole = await testWorld(COMPANY)
-    await whole.cycle(FIRST)
+    const whole = await worldUnder(FIRST, COMPANY)
     const calls = whole.calls.length
     for (let dying = 1; dying <= calls; dying += 1) {
       const one = await createWorld(COMPANY)
@@ -178,35 +167,24 @@ describe('a process that dies', () => {
 })
 
 describe('an open intent', () => {
-  const SCOPE = userScope('ada@example.com')
-  const change = raise(SCOPE, 500, 900)
-
   test.each([
-    ['is closed as applied when the value is there', 900, 10, 1, 'applied'],
-    ['is closed as failed when the old value is there', 500, 10, 1, 'failed'],
-    ['is closed as verify_failed when somebody else’s is', 123, 10, 1, 'verify_failed'],
-    ['stays open on a reading from before it', 900, -10, 0, undefined],
-    ['stays open when the scope could not be read', 'unknown', 10, 0, undefined],
-  ] as const)('%s', async (_row, value, laterMs, closed, result) => {
-    const one = await testWorld()
-    const at = one.clock.now()
-    await one.ledger.recordIntent(intentFor(change, { at, entry: entryOf('conflict', 900) }))
-    const observed = value === 'unknown' ? value : credits(value)
-    const failure = value === 'unknown' ? { failure: { kind: 'network' as const, message: 'refused' } } : {}
-    const readings = new Map([[scopeKey(SCOPE), { scope: SCOPE, observed, readAt: at + laterMs, ...failure }]])
-    const people = countPeople({ groups: [], now: at })
-    const model = serviceModel({ capSemantics: 'layered' }, {})
-    const slots = interpret({ model, readings, owned: new Map(), people, groupsWithCap: new Set() })
-    const nothing = {
-      desiredAt: () => undefined,
-      ownedAt: () => undefined,
-      entryAt: () => UNDECLARED,
-      unknown: new Set<never>(),
-      isLeftAlone: () => false,
-    }
-    expect(await recoverIntents({ ledger: one.ledger, clock: one.clock, readings, slots, ...nothing })).toHaveLength(closed)
+    ['is closed as applied when the value is there', 900, true, 'applied'],
+    ['is closed as failed when the old value is there', 500, true, 'failed'],
+    ['is closed as verify_failed when somebody else’s is', 123, true, 'verify_failed'],
+    ['stays open on a reading from before it', 900, false, undefined],
+    ['stays open when the scope could not be read', 'unknown', true, undefined],
+  ] as const)('%s', async (_row, shown, isRead, result) => {
+    const fault = { broken: false }
+    const one = await testWorld({ config: { mode: 'audit' }, caps: { ada: 500 }, wrapTransport: answering(reads('ada'), 503, fault) })
+    if (!isRead) one.foreign('ada', 900)
+    await one.cycle({ caps: { ada: 700 } })
+    await one.clock.pass(MINUTE)
+    await one.ledger.recordIntent(intentFor(raise(ADA, 500, 900), { at: one.clock.now(), entry: entryOf('conflict', 900) }))
+    if (shown === 'unknown') fault.broken = true
+    else one.foreign('ada', shown)
+    await later(one, MINUTE, undefined, isRead ? {} : { slice: new Set() })
     expect((await one.ledger.history())[0]?.result).toBe(result)
-    expect(one.ledger.openIntents()).toHaveLength(1 - closed)
+    expect(one.ledger.openIntents()).toHaveLength(result ? 0 : 1)
     // What landed is ours, or may land yet, and whose it was is not forgotten either.
     const isOurs = result === 'applied' || result === 'failed'
     expect(one.ledger.owned()).toMatchObject(isOurs ? [{ cap: 900, owner: 'conflict' }] : [])
@@ -279,15 +257,14 @@ function dyingClient({ client }: World, isDead: () => boolean): World['client'] 
 }
 
 test('an intent that was recorded while the clock was far ahead is closed after the clock was set back', async () => {
-  const one = await testWorld()
-  await one.cycle({ caps: { team: 500 } })
+  const one = await worldUnder({ caps: { team: 500 } })
   one.clock.jumpWall(36 * 3_600_000)
-  await one.ledger.recordIntent(intentFor(raise(userScope('ada@example.com'), 100, 700), { at: one.clock.now() }))
+  await one.ledger.recordIntent(intentFor(raise(ADA, 100, 700), { at: one.clock.now() }))
   one.foreign('ada', 700)
   one.clock.jumpWall(-36 * 3_600_000)
   await later(one, 60_000, { caps: { team: 500, ada: 700 } })
   expect(one.ledger.openIntents()).toEqual([])
-  expect(await one.ledger.history({ scope: userScope('ada@example.com') })).toMatchObject([{ result: 'applied', to: 700 }])
+  expect(await one.ledger.history({ scope: ADA })).toMatchObject([{ result: 'applied', to: 700 }])
 })
 
 test.each([
@@ -297,8 +274,7 @@ test.each([
   'a stop between a team write that is read back and the look beneath it, and the process %s: copying is seen, and nobody else is blamed',
   async (_name, restarts) => {
     const caps = { team: 500, p001: 900, p002: 800, p003: 700 }
-    const one = await testWorld({ people: 12, caps, switches: { capSemantics: 'fan-out' } })
-    await one.cycle({ caps })
+    const one = await worldUnder({ caps }, { people: 12, caps, switches: { capSemantics: 'fan-out' } })
     one.forget()
     const isReadBack: Match = (...asked) => reads('team')(...asked) && one.writes().length === 1
     await cutShort(one, isReadBack, { caps: { ...caps, team: 600 } })
@@ -316,8 +292,7 @@ test('a death in a team write is looked beneath also while the team cannot be re
   const caps = { team: 500, p001: 900, p002: 800, p003: 700 }
   const bad = { broken: false }
   const wrapTransport = answering(reads('team'), 500, bad)
-  const one = await testWorld({ people: 12, caps, switches: { capSemantics: 'fan-out' }, wrapTransport })
-  await one.cycle({ caps })
+  const one = await worldUnder({ caps }, { people: 12, caps, switches: { capSemantics: 'fan-out' }, wrapTransport })
   await cutShort(one, writes(), { caps: { ...caps, team: 600 } }, { dies: true })
   one.restart()
   one.forget()
@@ -336,8 +311,7 @@ test('a death in a team write is looked beneath also while the team cannot be re
 
 test('the descendants of a team write are checked once, also after a restart', async () => {
   const caps = { team: 500, 'group:a': 1500, p001: 900 }
-  const one = await testWorld({ ...COMPANY, caps })
-  await one.cycle({ caps })
+  const one = await worldUnder({ caps }, { ...COMPANY, caps })
   await one.cycle({ caps: { ...caps, team: 600, 'group:a': 1400 } })
   one.restart()
   one.forget()

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Transport } from '../../../src/ports.ts'
 import { email, HOUR } from '../../support/declare.ts'
-import { answering, either, type Fault, listings, reads, writes } from '../../support/faults.ts'
-import { capsOf, later } from '../../support/living.ts'
+import { answering, either, type Fault, listings, reads, whenAsked, writes } from '../../support/faults.ts'
+import { capsOf, later, worldUnder } from '../../support/living.ts'
 import { testWorld } from '../../support/world.ts'
 
 const REFUSALS: Readonly<Record<number, string>> = { 403: 'permission denied', 404: 'invalid user e-mail' }
@@ -35,8 +35,7 @@ describe('a key that may not write', () => {
 describe('a write that is turned down for itself', () => {
   test('leaves the team alone for a day as well', async () => {
     const fault = { broken: false }
-    const one = await testWorld({ people: 20, wrapTransport: turningDown(fault, 400) })
-    await one.cycle({ caps: { team: 500 } })
+    const one = await worldUnder({ caps: { team: 500 } }, { people: 20, wrapTransport: turningDown(fault, 400) })
     one.foreign('team', 90_000)
     fault.broken = true
     await one.cycle()
@@ -50,8 +49,7 @@ describe('a write that is turned down for itself', () => {
 
   test('does not quarantine the team as unknown: it has no id, so the answer is not the service’s', async () => {
     const fault = { broken: false }
-    const one = await testWorld({ people: 20, wrapTransport: turningDown(fault, 404) })
-    await one.cycle({ caps: { team: 500 } })
+    const one = await worldUnder({ caps: { team: 500 } }, { people: 20, wrapTransport: turningDown(fault, 404) })
     one.foreign('team', 90_000)
     fault.broken = true
     await one.cycle()
@@ -114,8 +112,7 @@ describe('a person whose cap is answered with a 404', () => {
     ['in the words of the service', '{"error":"invalid user e-mail"}', 'rejected'],
   ])('%s: a later good reading is the last word', async (_name, body, state) => {
     const fault = { broken: false }
-    const one = await testWorld({ wrapTransport: answering(reads('ada'), 404, fault, body) })
-    await one.cycle({ caps: { team: 500, ada: 4000 } })
+    const one = await worldUnder({ caps: { team: 500, ada: 4000 } }, { wrapTransport: answering(reads('ada'), 404, fault, body) })
     fault.broken = true
     const { after } = await one.cycle()
     expect(after.scopes.find(({ scope }) => scope.kind === 'user')).toMatchObject({ state })
@@ -126,8 +123,7 @@ describe('a person whose cap is answered with a 404', () => {
   })
 
   test('in the words of the service, when it is written: it is not sent again for a day', async () => {
-    const one = await testWorld({ wrapTransport: turningDown({ broken: true }, 404, 'ada') })
-    await one.cycle({ caps: { team: 500, ada: 4000 } })
+    const one = await worldUnder({ caps: { team: 500, ada: 4000 } }, { wrapTransport: turningDown({ broken: true }, 404, 'ada') })
     await one.cycle()
     expect((await one.ledger.history()).map(({ result }) => result).sort()).toEqual(['applied', 'failed'])
     expect(one.ledger.quarantined()).toMatchObject([{ code: 'CAP_REFUSED', scope: { email: email('ada') } }])
@@ -221,8 +217,7 @@ describe('a clear after which a cap shows that the person inherits by now', () =
     })
 
     test('is sent once more when another cap shows, and then no more', async () => {
-      const one = await testWorld({ ...unnamed, caps: { 'group:core': 1500, ada: 50 } })
-      await one.cycle({ caps: { ada: 'none' } })
+      const one = await worldUnder({ caps: { ada: 'none' } }, { ...unnamed, caps: { 'group:core': 1500, ada: 50 } })
       one.foreign('ada', 700)
       await one.cycle()
       one.foreign('group:core', 2000)
@@ -233,8 +228,7 @@ describe('a clear after which a cap shows that the person inherits by now', () =
     })
 
     test('is forgotten once another cap explains the reading: then that value is a cap of their own', async () => {
-      const one = await testWorld({ ...unnamed, caps: { team: 1000, 'group:core': 1500 } })
-      await one.cycle({ caps: { team: 1000, ada: 'none' } })
+      const one = await worldUnder({ caps: { team: 1000, ada: 'none' } }, { ...unnamed, caps: { team: 1000, 'group:core': 1500 } })
       one.foreign('group:core', undefined)
       await one.cycle()
       one.foreign('ada', 1500)
@@ -243,8 +237,7 @@ describe('a clear after which a cap shows that the person inherits by now', () =
     })
 
     test('has landed, also where no policy declares the cap any more that went', async () => {
-      const one = await testWorld({ ...unnamed, caps: { 'group:core': 1500 } })
-      await one.cycle({ caps: { ada: 1500, bob: 10 } })
+      const one = await worldUnder({ caps: { ada: 1500, bob: 10 } }, { ...unnamed, caps: { 'group:core': 1500 } })
       expect((await one.cycle({ caps: { bob: 10 } })).result).toBe('success')
       expect((await one.cycle()).result).toBe('noop')
       expect(one.writes()).toEqual(['bob 10', 'ada none', 'ada none'])
@@ -290,9 +283,7 @@ describe('a clear after which a cap shows that the person inherits by now', () =
       caps: { team: 1000, 'group:core': 400, ada: 50 },
       config: { capReads: 'inherited' },
     })
-    one.onCall = ({ operation }) => {
-      if (operation === 'UsageConfig') one.foreign('group:core', 450)
-    }
+    whenAsked(one, writes(), () => one.foreign('group:core', 450))
     const { result } = await one.cycle({ caps: { team: 1000, ada: 'none' }, bare: ['core'] })
     expect({ result, caps: one.caps() }).toEqual({ result: 'success', caps: { team: 1000, 'group:core': 450 } })
     expect(one.begun('ForeignChange')).toEqual([])
