@@ -135,7 +135,7 @@ export function nameOf(value: unknown): string {
 export const shown = (value: unknown): string => JSON.stringify(value)?.slice(0, 40) ?? 'nothing'
 
 /** Sums of one answer. A bigger question is asked in smaller pieces. Choice. */
-export const MAX_ADD_ON_SUMS = 50_000
+const MAX_ADD_ON_SUMS = 50_000
 
 const FIELDS = ['api_key', 'date', 'model', 'prompts_used', 'flex_credits_used'] as const
 

@@ -264,7 +264,7 @@ function wireScope(scope: Scope): WireScope {
 // Runs of agents, summed by day, model and mode for the record of use (docs/service.md, Rows of the agent). Pure.
 
 /** Sums of one answer: a month of 20 models in 10 modes has a third of that. Choice. */
-export const MAX_RUN_SUMS = 20_000
+const MAX_RUN_SUMS = 20_000
 
 /** One day, model and mode. */
 interface RunSum {
@@ -291,7 +291,7 @@ const RUNS: SumKind<RunSum> = {
 const RUN_ROWS: RowPlan = summingRows(RUN_PATHS, RUNS)
 
 /** docs/service.md, CascadeAnalytics: runs of some days in one request. A range ends 1 ms before the day that it excludes. */
-export function encodeRuns({ fromAt, untilAt, groupName, email }: RunsQuestion): CascadeRequest {
+function encodeRuns({ fromAt, untilAt, groupName, email }: RunsQuestion): CascadeRequest {
   return {
     group_name: groupName,
     emails: email === undefined ? undefined : [email],

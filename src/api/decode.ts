@@ -55,7 +55,7 @@ export function counterOf(operation: Operation, fields: Fields, name: string): n
  * A time in RFC 3339, a bare date, or the form `2026-02-03 17:00:00 +0000 UTC`; undefined for anything else. A zero time, which is the year 1
  * or 1970, stands for one that is not set.
  */
-export function instantOf(value: unknown): Instant | undefined {
+function instantOf(value: unknown): Instant | undefined {
   if (typeof value !== 'string') return undefined
   const text = value.trim().replace(/^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2}(?:\.\d+)?) \+0000 UTC$/, '$1T$2Z')
   if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/i.test(text)) return undefined

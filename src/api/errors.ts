@@ -50,7 +50,7 @@ export const sizeText = (bytes: number): string =>
 const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d]
 
 /** Whether a JSON text is nested too deep. Asked before parsing, because parsing takes the memory. */
-export function isTooDeep(text: string): boolean {
+function isTooDeep(text: string): boolean {
   let depth = 0
   for (let at = 0; at < text.length; at += 1) {
     const sign = text.charCodeAt(at)
@@ -82,9 +82,9 @@ export function parseJson(text: string): unknown {
 }
 
 /** The longest piece of the service's own words in a message. Choice. */
-export const MAX_QUOTE = 300
+const MAX_QUOTE = 300
 /** The longest pause that a `Retry-After` can ask for; the next try shows whether more is needed. Choice. */
-export const MAX_RETRY_AFTER_MS = 3_600_000
+const MAX_RETRY_AFTER_MS = 3_600_000
 const MAX_ERROR_TEXT = 8_192
 
 /** The answer arrived, but is not as docs/service.md says. */

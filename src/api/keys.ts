@@ -6,7 +6,7 @@ import type { Problem } from '../core/model/problem.ts'
 import { DIRECT_FILES, type Files, filesOf, whyUnreadAndCode } from '../files.ts'
 import { PERMISSION_NAME, PERMISSION_OF, PERMISSIONS, type Permission } from './wire.ts'
 
-export type KeySource = { readonly file: string } | { readonly env: string }
+type KeySource = { readonly file: string } | { readonly env: string }
 
 /** Permissions without a source of their own fall back to `default` (docs/configuration.md). */
 export type KeySources = { readonly [name in KeyName]?: KeySource }

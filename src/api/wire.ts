@@ -5,15 +5,6 @@ import type { Operation } from '../core/model/observed.ts'
 /** Every operation is a POST to `{base_url}/api/v1/{Operation}`. docs/service.md, Requests. */
 export const OPERATION_PATH = '/api/v1/'
 
-export const OPERATIONS = [
-  'Analytics',
-  'UserPageAnalytics',
-  'CascadeAnalytics',
-  'GetUsageConfig',
-  'UsageConfig',
-  'GetTeamCreditBalance',
-] as const satisfies readonly Operation[]
-
 export const PERMISSIONS = ['analyticsRead', 'teamsRead', 'billingRead', 'billingWrite'] as const
 export type Permission = (typeof PERMISSIONS)[number]
 

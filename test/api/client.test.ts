@@ -158,29 +158,11 @@ describe('a read that fails', () => {
 
 describe('a write', () => {
   it.each([
-    ['2xx with an object', { body: '{}' }, 'accepted'],
-    ['2xx with zero bytes', { body: '' }, 'accepted'],
-    ['2xx with a page, which something in between has sent', { status: 202, body: '<html>' }, 'ambiguous'],
-    ['2xx with a page about a key', { body: '<!doctype html><title>Unauthorized</title>' }, 'ambiguous'],
-    ['404 with a page', { status: 404, body: '<html><title>404 Not Found</title></html>' }, 'ambiguous'],
-    ['404 of a proxy', failing(404, 'default backend - 404'), 'ambiguous'],
-    ['2xx with an error', { body: '{"error":"exactly one cap field"}' }, 'refused'],
-    ['2xx with an error that may mean anything', { body: '{"error":"oh dear"}' }, 'ambiguous'],
-    ['400', failing(400), 'refused'],
-    ['403', failing(403), 'refused'],
-    ['404 about the person', failing(404, 'user not found'), 'refused'],
-    ['407, which is the proxy', failing(407), 'refused'],
-    ['408, which something on the way may have said', failing(408), 'ambiguous'],
-    ['499', failing(499), 'ambiguous'],
-    ['409', failing(409), 'refused'],
-    ['409 that says it was broken off', { status: 409, body: '{"code":"aborted","message":"try again"}' }, 'ambiguous'],
-    ['500', failing(500), 'ambiguous'],
-    ['a redirect', { status: 302, body: '' }, 'ambiguous'],
-    ['a time-out', LATE, 'ambiguous'],
-    ['a broken connection', RESET, 'ambiguous'],
-  ])('answered by %s is sent once', async (_name, answer, kind) => {
+    ['a time-out', LATE],
+    ['a broken connection', RESET],
+  ])('answered by %s is sent once, and may have landed', async (_name, answer) => {
     const { client, sent } = testClient(() => answer)
-    expect((await client.writeCap(userScope('ada@example.com'), credits(5))).kind).toBe(kind)
+    expect((await client.writeCap(userScope('ada@example.com'), credits(5))).kind).toBe('ambiguous')
     expect(sent).toHaveLength(1)
   })
 

@@ -30,6 +30,8 @@ describe('an answer is classified', () => {
   it.each([
     ['as a success: 200 with an object', 200, {}, 'ok'],
     ['as a success: 204 with nothing', 204, '', 'ok'],
+    ['as malformed: 202 with a page, which something in between has sent', 202, HTML, 'malformed'],
+    ['as malformed: 200 with a page about a key', 200, '<!doctype html><title>Unauthorized</title>', 'malformed'],
     ['as a success: 200 with an empty error', 200, { error: '' }, 'ok'],
     ['as a success: 200 with a null error', 200, { error: null }, 'ok'],
     ['as a success: 200 with zero bytes, which decoding judges', 200, '', 'ok'],
@@ -88,7 +90,12 @@ describe('an answer is classified', () => {
     ['by stem: 403 for the rate', 403, 'Rate limit exceeded', 'rate_limited'],
     ['as malformed: a redirect', 302, '', 'malformed'],
   ])('%s', async (_name, status, body, expected) => {
-    expect((await failureOfWrite(status, body))?.kind ?? 'ok').toBe(expected)
+    const { client, sent } = answered(status, body)
+    const outcome = await client.writeCap(ADA, credits(5))
+    const kind = outcome.kind === 'accepted' ? 'ok' : outcome.failure.kind
+    const hadNoEffect = ['rate_limited', 'auth', 'invalid', 'not_found'].includes(kind) || status === 407
+    expect([kind, outcome.kind]).toEqual([expected, kind === 'ok' ? 'accepted' : hadNoEffect ? 'refused' : 'ambiguous'])
+    expect(sent).toHaveLength(kind === 'rate_limited' ? 101 : 1)
   })
 })
 
