@@ -63,7 +63,7 @@ export interface LastActivity {
 }
 
 /** A span of time, both ends included. */
-export interface Span {
+interface Span {
   readonly fromAt: Instant
   readonly untilAt: Instant
 }

@@ -172,7 +172,7 @@ export function parseSwitches(
 }
 
 /** A whole number from 0 to `max`; undefined for anything else. */
-export function readWhole(text: string, max: number): number | undefined {
+function readWhole(text: string, max: number): number | undefined {
   const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN
   return value <= max ? value : undefined
 }

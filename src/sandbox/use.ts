@@ -118,7 +118,7 @@ const COLUMN_LISTS: ReadonlyMap<UseSource, readonly Column[]> = new Map(
 const columnsOf = (source: UseSource): readonly Column[] => COLUMN_LISTS.get(source) ?? []
 
 /** Creates the table of each source. */
-export const USE_SCHEMA = USE_SOURCES.map((source) => {
+const USE_SCHEMA = USE_SOURCES.map((source) => {
   const columns = columnsOf(source).map(([name, kind]) => `${name} ${kind === 'text' || kind === 'counts' ? 'TEXT' : 'INTEGER'} NOT NULL`)
   return `CREATE TABLE IF NOT EXISTS ${tableOf(source)} (${columns.join(', ')});`
 }).join('\n')

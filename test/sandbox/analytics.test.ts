@@ -84,10 +84,6 @@ describe('an answer', () => {
   const sum = fn('num_acceptances', 'SUM')
   const where = (name: string, filter: string, value: string) => ({ name, filter: `QUERY_FILTER_${filter}`, value })
 
-  test('Selection: the default name of a sum is made of its function and field', () => {
-    expect(itemsOf(sandbox, user({ selections: [sum] }))).toEqual([{ sum_num_acceptances: '23' }])
-  })
-
   test('Endpoints 1: raw rows include numbers, come oldest first, and have the cells of live answers', () => {
     const selections = ['api_key', 'date', 'hour', 'language', 'num_acceptances'].map((field) => ({ field, name: field }))
     const items = itemsOf(sandbox, user({ selections, filters: [where('api_key', 'EQUAL', ada)] }))
@@ -107,18 +103,6 @@ describe('an answer', () => {
   ])('Fields of the user data source: %s is the date there', (field, days) => {
     const items = itemsOf(sandbox, user({ selections: [{ ...sum, name: 'n' }], aggregations: [{ field, name: 'day' }] }))
     expect(Object.fromEntries(items.map(({ day, n }) => [day, n]))).toEqual(days)
-  })
-
-  test('Endpoints 1: one item per group with a group-by, one item without', () => {
-    const selections = [
-      { ...sum, name: 'n' },
-      { ...fn('distinct_users', 'COUNT'), name: 'users' },
-    ]
-    expect(itemsOf(sandbox, user({ selections, aggregations: [{ field: 'language', name: 'language' }] }))).toEqual([
-      { language: 'GO', n: '17', users: '2' },
-      { language: 'RUST', n: '6', users: '1' },
-    ])
-    expect(itemsOf(sandbox, user({ selections }))).toEqual([{ n: '23', users: '2' }])
   })
 
   test('counts distinct users, days and hours, and lists what it counts when nothing is aggregated', () => {
@@ -162,15 +146,6 @@ describe('an answer', () => {
   test('any text is a valid alias and is shown unchanged', () => {
     const { body } = ask(sandbox, { query_requests: [user({ selections: [{ ...sum, name: '__proto__' }] })] })
     expect(JSON.stringify(body)).toBe('{"queryResults":[{"responseItems":[{"item":{"__proto__":"23"}}]}]}')
-  })
-
-  test('Endpoints 1: a group restricts rows to its people, and so does a key limited to a group', () => {
-    const query = user({ selections: [sum] })
-    const inPlatform = itemsOf(sandbox, query, { group_name: 'Platform' })
-    store.saveKey({ secret: 'limited', permissions: ['Analytics Read'], groupId: 'grp_platform' })
-    expect(itemsOf(sandbox, query, {}, 'limited')).toEqual(inPlatform)
-    expect(inPlatform).toEqual([{ sum_num_acceptances: '23' }])
-    expect(itemsOf(sandbox, query, { group_name: 'Mobile' })).toEqual([{ sum_num_acceptances: '0' }])
   })
 })
 

@@ -1,9 +1,7 @@
 // Agent analytics compared with the raw rows: lines, runs and tools, filters, and rows as the service keeps them.
 import { describe, expect, test } from 'vitest'
-import type { WireCascadeLine, WireCascadeRun, WireCascadeTool } from '../../src/api/wire.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
-import type { AgentUse } from '../../src/sandbox/use.ts'
 import { fakeClock } from '../support/clock.ts'
 
 type Sandbox = ReturnType<typeof createSandbox>
@@ -20,10 +18,12 @@ function ask(sandbox: Sandbox, body: Body, key = 'sandbox-teams-read') {
   return { status, body: JSON.parse(text) }
 }
 
+type Rows = readonly Readonly<Record<string, string>>[]
+
 interface Answered {
-  readonly lines: readonly WireCascadeLine[]
-  readonly runs: readonly WireCascadeRun[]
-  readonly tools: readonly WireCascadeTool[]
+  readonly lines: Rows
+  readonly runs: Rows
+  readonly tools: Rows
 }
 
 function answerOf(sandbox: Sandbox, body: Body = {}, key?: string): Answered {
@@ -35,6 +35,7 @@ function answerOf(sandbox: Sandbox, body: Body = {}, key?: string): Answered {
 
 const sandbox = sandboxOf()
 const rows = [...sandbox.store.use('agent')]
+type AgentUse = (typeof rows)[number]
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 const midnight = (at: number): string => new Date(at - (at % DAY)).toISOString().replace('.000Z', 'Z')
 
@@ -150,6 +151,11 @@ describe('docs/service.md, CascadeAnalytics', () => {
     ['an invalid time', { ...everything, end_timestamp: 'now' }, /invalid timestamp format: end_timestamp/],
     ['ide types that are not a list', { ...everything, ide_types: 'cli' }, /ide_types must be an array/],
     ['an e-mail that is not a text', { ...everything, emails: [7] }, /emails must be an array of strings/],
+    ['e-mails that are no list', { ...everything, emails: ADA }, /emails must be an array/],
+    ['e-mails and a group together', { ...everything, emails: [ADA], group_name: 'Platform' }, /cannot be combined/],
+    ['an unknown ide type', { ...everything, ide_types: ['teapot'] }, /teapot/],
+    ['an unknown source', { query_requests: [{ cascade_teapots: {} }] }, /exactly one of/],
+    ['two sources in one query', { query_requests: [{ cascade_runs: {}, cascade_lines: {} }] }, /exactly one/],
   ])('refuses %s', (_name, body, error) => {
     const told = ask(sandbox, body)
     expect([told.status, told.body.error]).toEqual([400, expect.stringMatching(error)])

@@ -102,3 +102,13 @@ export const company = () =>
     }),
     Date.parse(NOW),
   )
+
+/** docs/service.md, Requests, as it stands there. */
+export const NEEDED: Readonly<Record<Operation, string>> = {
+  Analytics: 'Analytics Read',
+  UserPageAnalytics: 'Teams Read-only',
+  CascadeAnalytics: 'Teams Read-only',
+  GetUsageConfig: 'Billing Read',
+  UsageConfig: 'Billing Write',
+  GetTeamCreditBalance: 'Billing Read',
+}

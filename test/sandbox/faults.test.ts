@@ -1,5 +1,5 @@
 // Faults: each kind over loopback HTTP and in process, whether the request took effect, and that the seed decides.
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { createChance, FAULT_NAMES, type FaultName } from '../../src/sandbox/switches.ts'
 import { fakeClock } from '../support/clock.ts'
 import { type SandboxFixture, startSandbox } from '../support/sandbox.ts'
@@ -10,8 +10,11 @@ const read = { service_key: 'sandbox-admin', team_level: true }
 const post = (fixture: SandboxFixture, operation: string, body: object, signal?: AbortSignal) =>
   fetch(`${fixture.url}/api/v1/${operation}`, { method: 'POST', body: JSON.stringify(body), ...(signal ? { signal } : {}) })
 
-const always = (...names: readonly FaultName[]) =>
-  startSandbox({ faults: Object.fromEntries(names.map((name) => [name, 1])), clock: fakeClock() })
+async function always(name: FaultName, clock = fakeClock()) {
+  const fixture = await startSandbox({ faults: { [name]: 1 }, clock })
+  onTestFinished(() => fixture.close())
+  return fixture
+}
 
 describe('a fault', () => {
   test.each([
@@ -24,7 +27,6 @@ describe('a fault', () => {
     fixture.setCap('team', undefined)
     expect(await fixture.transport.send('UsageConfig', write, { timeoutMs: 100 })).toMatchObject({ kind: 'network' })
     expect(fixture.capOf('team')).toBe(cap)
-    await fixture.close()
   })
 
   test('5xx answers a server error in the configured style, without effect', async () => {
@@ -37,18 +39,17 @@ describe('a fault', () => {
     }
     expect([...statuses].sort()).toEqual([500, 502, 503])
     expect(fixture.capOf('team')).toBeUndefined()
-    await fixture.close()
   })
 
   test('timeout gives no answer until the client gives up, without effect; closing the server ends it', async () => {
-    const fixture = await always('timeout')
+    const fixture = await startSandbox({ faults: { timeout: 1 }, clock: fakeClock() })
     const gaveUp = new AbortController()
     const asked = post(fixture, 'UsageConfig', write, gaveUp.signal).catch(() => 'gave up')
     while (fixture.calls.count() === 0) await new Promise((resolve) => setImmediate(resolve))
     gaveUp.abort()
     expect(await asked).toBe('gave up')
     const clock = fakeClock()
-    const inside = await startSandbox({ faults: { timeout: 1 }, clock })
+    const inside = await always('timeout', clock)
     const sent = inside.transport.send('UsageConfig', write, { timeoutMs: 30_000 })
     await clock.advance(30_000)
     expect(await sent).toMatchObject({ kind: 'timeout' })
@@ -56,7 +57,6 @@ describe('a fault', () => {
     while (fixture.calls.count() === 1) await new Promise((resolve) => setImmediate(resolve))
     await fixture.close()
     expect(await left).toBe('ended')
-    await inside.close()
   })
 
   test('truncated cuts the answer in two, after its effect', async () => {
@@ -67,7 +67,6 @@ describe('a fault', () => {
     expect(() => JSON.parse(text)).toThrow()
     expect(await (await post(fixture, 'UsageConfig', write)).text()).toBe('{')
     expect(fixture.capOf('team')).toBe(5)
-    await fixture.close()
   })
 
   test('html answers a page with 200 or 503, without effect', async () => {
@@ -81,7 +80,6 @@ describe('a fault', () => {
     }
     expect([...statuses].sort()).toEqual([200, 503])
     expect(fixture.capOf('team')).toBeUndefined()
-    await fixture.close()
   })
 
   test('stale-read answers the cap before the last write', async () => {
@@ -92,14 +90,12 @@ describe('a fault', () => {
     expect(await readCap()).toEqual({})
     await post(fixture, 'UsageConfig', { ...write, set_add_on_credit_cap: 6 })
     expect(await readCap()).toEqual({ addOnCreditCap: 5 })
-    await fixture.close()
   })
 
   test('short-roster leaves out half of the people', async () => {
     const fixture = await always('short-roster')
     const body = await (await post(fixture, 'UserPageAnalytics', read)).json()
     expect(body).toMatchObject({ userTableStats: { length: 10 } })
-    await fixture.close()
   })
 })
 

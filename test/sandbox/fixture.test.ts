@@ -233,6 +233,7 @@ describe('a broken fixture is refused with the position of each problem', () => 
       /is after the instant of this state, 2026-11-10T09:00:00.000Z/,
     ],
     ['a comma that is missing', '"capkeeper/v1",', '"capkeeper/v1"', '"kind"', /not JSON: "," or "}" belongs here/],
+    ['a key deep inside', '"messages": 3', '"massages": 3', '"massages"', /"massages" is not known here/],
     ['a name twice', '"asOf": "2026-11-10T09:00:00Z",', '"kind": "SandboxFixture",', '"kind": "SandboxFixture",', /"kind" is given twice/],
   ])('%s', (_name, from, to, where, message) => {
     const text = lines.join('\n').replace(from, to)
@@ -243,6 +244,64 @@ describe('a broken fixture is refused with the position of each problem', () => 
     const place = placeOf(where, twice ? text.split('\n').map((line, index) => (index === 2 ? '' : line)) : text.split('\n'))
     expect(`${problem?.at?.file} ${problem?.at?.line}:${problem?.at?.column}`).toBe(`company.json ${place}`)
     expect(problem?.sourceLine).toBe(text.split('\n')[(problem?.at?.line ?? 0) - 1])
+  })
+
+  test.each([
+    ['an empty text', '', 1, /ends too early/],
+    ['a text that ends early', '{"a": [1, 2', 12, /ends too early: "," or "]"/],
+    ['a trailing comma in an object', '{"a": 1,}', 9, /nothing follows the comma/],
+    ['a trailing comma in a list', '[1,]', 4, /nothing follows the comma/],
+    ['a missing comma', '[1 2]', 4, /"," or "]" belongs here/],
+    ['a missing colon', '{"a" 1}', 6, /":" belongs after "a"/],
+    ['a name without quotes', '{a: 1}', 2, /a name in double quotes/],
+    ['single quotes', "['a']", 2, /a value belongs here/],
+    ['quotes without an end', '{"a": "x', 7, /has no end/],
+    ['a line end within quotes', '["a\nb"]', 4, /line end or control character/],
+    ['an escape of another language', '["\\x41"]', 3, /not an escape/],
+    ['a number with a leading zero', '[01]', 3, /"," or "]"/],
+    ['a comment', '// x\n{}', 1, /a value belongs here/],
+    ['text after the value', '{} {}', 4, /nothing may follow/],
+    ['a duplicate name', '{"a": 1, "\\u0061": 2}', 10, /given twice/],
+    ['deep nesting', '['.repeat(200_000), 66, /deeper than 64 levels/],
+  ])('no JSON: %s', (_name, text, column, message) => {
+    expect(problemsOf(text)).toMatchObject([{ message: expect.stringMatching(message), at: { line: 1, column } }])
+  })
+
+  test('no JSON, exactly where JSON.parse finds a fault', () => {
+    const text = fc.oneof(
+      fc.json({ maxDepth: 4 }),
+      fc.tuple(fc.json(), fc.nat(), fc.constantFrom('', ',', '"', '}', '0', '\\', ':', ' ')).map(([json, at, put]) => {
+        const cut = at % (json.length + 1)
+        return json.slice(0, cut) + put + json.slice(cut + 1)
+      }),
+      fc.string({ unit: fc.constantFrom(...'{}[]":,0.-e \n\\tu') }),
+    )
+    fc.assert(
+      fc.property(text, (json) => {
+        const [problem] = problemsOf(json)
+        if (!/given twice/.test(problem?.message ?? '')) expect(/^not JSON/.test(problem?.message ?? '')).toBe(!isJson(json))
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  test('an unknown name, wherever it is and however the text is laid out', () => {
+    fc.assert(
+      fc.property(
+        fc.json({ maxDepth: 3 }),
+        fc.nat(4),
+        fc.constantFrom('people', 'groups', 'keys'),
+        fc.boolean(),
+        (json, space, list, isFirst) => {
+          const [one, ...rest] = SMALL[list as 'people'].toReversed()
+          const odd = isFirst ? { '~/odd': JSON.parse(json), ...one } : { ...one, '~/odd': JSON.parse(json) }
+          const lines = JSON.stringify({ ...SMALL, [list]: [...rest.toReversed(), odd] }, undefined, space).split('\n')
+          const line = lines.findIndex((text) => text.includes('"~/odd"'))
+          const at = { line: line + 1, column: (lines[line] ?? '').indexOf('"~/odd"') + 1 }
+          expect(problemsOf(lines.join('\n'))).toMatchObject([{ message: expect.stringContaining('is not known here'), at, length: 7 }])
+        },
+      ),
+    )
   })
 
   test('a person without an e-mail: the position is the person', () => {
@@ -276,3 +335,12 @@ describe('a broken fixture is refused with the position of each problem', () => 
     )
   })
 })
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

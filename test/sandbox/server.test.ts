@@ -2,19 +2,10 @@
 import { connect } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Operation } from '../../src/core/model/observed.ts'
-
 import { MAX_BODY_BYTES, startSandboxServer } from '../../src/sandbox/http/server.ts'
 import { type SandboxFixture, startSandbox } from '../support/sandbox.ts'
 
-const OPERATIONS: readonly Operation[] = [
-  'Analytics',
-  'UserPageAnalytics',
-  'CascadeAnalytics',
-  'GetUsageConfig',
-  'UsageConfig',
-  'GetTeamCreditBalance',
-]
+const OPERATIONS = ['Analytics', 'UserPageAnalytics', 'CascadeAnalytics', 'GetUsageConfig', 'UsageConfig', 'GetTeamCreditBalance']
 let fixture: SandboxFixture
 
 beforeAll(async () => {
@@ -87,23 +78,14 @@ describe('the server', () => {
     ['binary', 400, '\u0000\u0001\ud800'],
     ['deep nesting', 400, `${'['.repeat(200_000)}${']'.repeat(200_000)}`],
     ['a deep object without a key', 401, `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
+    ['a key in __proto__', 401, '{"__proto__":{"service_key":"sandbox-admin"},"team_level":true}'],
+    ['a scope in __proto__', 400, '{"service_key":"sandbox-admin","__proto__":{"team_level":true}}'],
   ])('answers %s as a body with %i', async (_name, status, body) => {
     for (const operation of ['GetUsageConfig', 'Analytics']) {
       const told = await send(`/api/v1/${operation}`, { method: 'POST', body })
       expect(told.status).toBe(status)
       expect(told.text).not.toMatch(/\bat .*\.(ts|js)\b/)
     }
-  })
-
-  test('answers 413 to a body beyond its bound, and keeps running', async () => {
-    const told = await send('/api/v1/UsageConfig', { method: 'POST', body: JSON.stringify({ service_key: 'x'.repeat(10_000_000) }) }).catch(
-      () => undefined,
-    )
-    // The connection may be closed before the client has sent the whole body.
-    if (told) expect(told.status).toBe(413)
-    expect(
-      (await send('/api/v1/GetUsageConfig', { method: 'POST', body: '{"service_key":"sandbox-admin","team_level":true}' })).status,
-    ).toBe(200)
   })
 
   test.each([
@@ -115,13 +97,6 @@ describe('the server', () => {
   ])('reads a JSON body whatever its type says: %s', async (type) => {
     const body = '{"service_key":"sandbox-admin","team_level":true}'
     expect((await send('/api/v1/GetUsageConfig', { method: 'POST', body, headers: { 'content-type': type } })).status).toBe(200)
-  })
-
-  test('takes no key from __proto__', async () => {
-    const body = '{"__proto__":{"service_key":"sandbox-admin"},"team_level":true}'
-    expect((await send('/api/v1/GetUsageConfig', { method: 'POST', body })).status).toBe(401)
-    const nested = '{"service_key":"sandbox-admin","__proto__":{"team_level":true}}'
-    expect((await send('/api/v1/GetUsageConfig', { method: 'POST', body: nested })).status).toBe(400)
   })
 
   test('carries the time of its clock as Date', async () => {
@@ -168,55 +143,13 @@ describe('the server', () => {
   })
 })
 
-describe('fuzzed bodies', () => {
-  const value = fc.oneof(
-    fc.anything({ maxDepth: 3, withNullPrototype: false }),
-    fc.constantFrom('', 'grp_platform', 'ada.lovelace@example.com', true, 5, 1e308, -0),
+test('any bytes as a body never give a 500, a crash or a stack', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...OPERATIONS), fc.uint8Array({ maxLength: 2000 }), async (operation, body) => {
+      const told = await send(`/api/v1/${operation}`, { method: 'POST', body: new Uint8Array(body) })
+      expect([400, 401]).toContain(told.status)
+      expect(JSON.parse(told.text)).toEqual({ error: expect.any(String) })
+    }),
+    { numRuns: 150 },
   )
-  const field = fc.constantFrom(
-    ...['team_level', 'group_id', 'user_email', 'set_add_on_credit_cap', 'clear_add_on_credit_cap', 'group_name', 'start_timestamp'],
-    ...['end_timestamp', 'emails', 'ide_types', 'query_requests', '__proto__', 'constructor'],
-  )
-  const key = fc.constantFrom('sandbox-admin', 'sandbox-teams-read', 'nobody', 7, null)
-
-  test('that are JSON, and close to valid requests, never give a 500', () => {
-    const text = fc.oneof(
-      fc.string(),
-      fc.json(),
-      fc
-        .tuple(key, fc.array(fc.tuple(field, value)))
-        .map(([secret, pairs]) =>
-          JSON.stringify({ ...Object.fromEntries(pairs.map(([name, any]) => [name, plain(any)])), service_key: secret }),
-        ),
-    )
-    fc.assert(
-      fc.property(fc.constantFrom(...OPERATIONS), text, (operation, body) => {
-        const result = fixture.sandbox.exchange(operation, body)
-        if (result.kind !== 'answer') throw new Error(`no answer: ${result.kind}`)
-        expect([200, 400, 401, 403, 404, 501]).toContain(result.answer.status)
-        expect(() => JSON.parse(result.answer.body)).not.toThrow()
-      }),
-      { numRuns: 250 },
-    )
-  })
-
-  test('of any bytes never give a 500, a crash or a stack over HTTP', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...OPERATIONS), fc.uint8Array({ maxLength: 2000 }), async (operation, body) => {
-        const told = await send(`/api/v1/${operation}`, { method: 'POST', body: new Uint8Array(body) })
-        expect([400, 401]).toContain(told.status)
-        expect(JSON.parse(told.text)).toEqual({ error: expect.any(String) })
-      }),
-      { numRuns: 150 },
-    )
-  })
 })
-
-/** What JSON can carry of any value. */
-function plain(any: unknown): unknown {
-  try {
-    return JSON.parse(JSON.stringify(any) ?? 'null')
-  } catch {
-    return null
-  }
-}

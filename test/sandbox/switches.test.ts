@@ -1,5 +1,5 @@
 // Each switch of docs/sandbox.md, Behaviour: how its text is read, and its effect on answers.
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Operation } from '../../src/core/model/observed.ts'
 
 import { DEFAULT_SWITCHES, parseSettings, parseSwitches, SETTINGS, SWITCHES, type Switches } from '../../src/sandbox/switches.ts'
@@ -81,64 +81,48 @@ describe('the settings of the company', () => {
   )
 })
 
-interface Told {
-  readonly status: number
-  readonly text: string
-  readonly headers: Headers
-}
-
-/** Starts a sandbox, sends it requests over HTTP, and closes it. */
-async function withSandbox(
-  switches: Partial<Switches>,
-  act: (
-    ask: (operation: Operation, body?: object, key?: string) => Promise<Told>,
-    fixture: Awaited<ReturnType<typeof startSandbox>>,
-  ) => Promise<void>,
-): Promise<void> {
-  const fixture = await startSandbox({ ...switches, clock: fakeClock(), days: 10 })
-  const ask = async (operation: Operation, body: object = {}, key = 'sandbox-admin'): Promise<Told> => {
+/** A sandbox until the test ends, and requests to it over HTTP. */
+async function asking(switches: Parameters<typeof startSandbox>[0]) {
+  const fixture = await startSandbox({ clock: fakeClock(), days: 10, ...switches })
+  onTestFinished(() => fixture.close())
+  const ask = async (operation: Operation, body: object = {}, key = 'sandbox-admin') => {
     const init = { method: 'POST', body: JSON.stringify({ service_key: key, ...body }), headers: { 'content-type': 'application/json' } }
     const answer = await fetch(`${fixture.url}/api/v1/${operation}`, init)
     return { status: answer.status, text: await answer.text(), headers: answer.headers }
   }
-  try {
-    await act(ask, fixture)
-  } finally {
-    await fixture.close()
-  }
+  const jsonOf = async (...asked: Parameters<typeof ask>) => JSON.parse((await ask(...asked)).text)
+  return { ...fixture, ask, jsonOf }
 }
 
 describe('a sandbox', () => {
   test('with fan-out copies a group write to its members, and a clear too; layered does not', async () => {
     for (const capSemantics of ['layered', 'fan-out'] as const) {
-      await withSandbox({ capSemantics }, async (ask, { capOf, setCap }) => {
-        setCap(ADA, 9)
-        setCap('edsger.dijkstra@example.com', 9)
-        await ask('UsageConfig', { group_id: 'grp_platform', set_add_on_credit_cap: 5 })
-        expect([capOf('group:grp_platform'), capOf(ADA), capOf('edsger.dijkstra@example.com')]).toEqual([
-          5,
-          capSemantics === 'layered' ? 9 : 5,
-          9,
-        ])
-        await ask('UsageConfig', { team_level: true, clear_add_on_credit_cap: true })
-        expect(capOf(ADA)).toBe(capSemantics === 'layered' ? 9 : undefined)
-        expect(capOf('group:grp_platform')).toBe(5)
-      })
+      const { ask, capOf, setCap } = await asking({ capSemantics })
+      setCap(ADA, 9)
+      setCap('edsger.dijkstra@example.com', 9)
+      await ask('UsageConfig', { group_id: 'grp_platform', set_add_on_credit_cap: 5 })
+      expect([capOf('group:grp_platform'), capOf(ADA), capOf('edsger.dijkstra@example.com')]).toEqual([
+        5,
+        capSemantics === 'layered' ? 9 : 5,
+        9,
+      ])
+      await ask('UsageConfig', { team_level: true, clear_add_on_credit_cap: true })
+      expect(capOf(ADA)).toBe(capSemantics === 'layered' ? 9 : undefined)
+      expect(capOf('group:grp_platform')).toBe(5)
     }
   })
 
   test('with inherited reads shows the cap that applies: user, else the lowest group, else team', async () => {
-    await withSandbox({ capReads: 'inherited' }, async (ask, { setCap }) => {
-      const read = async (scope: object) => JSON.parse((await ask('GetUsageConfig', scope)).text).addOnCreditCap
-      const barbara = { user_email: 'barbara.liskov@example.com' }
-      setCap('team', 500)
-      expect([await read(barbara), await read({ group_id: 'grp_data' }), await read({ team_level: true })]).toEqual([500, 500, 500])
-      setCap('group:grp_platform', 1500)
-      setCap('group:grp_data', 800)
-      expect(await read(barbara)).toBe(800)
-      setCap('barbara.liskov@example.com', 4000)
-      expect(await read(barbara)).toBe(4000)
-    })
+    const { jsonOf, setCap } = await asking({ capReads: 'inherited' })
+    const read = async (scope: object) => (await jsonOf('GetUsageConfig', scope)).addOnCreditCap
+    const barbara = { user_email: 'barbara.liskov@example.com' }
+    setCap('team', 500)
+    expect([await read(barbara), await read({ group_id: 'grp_data' }), await read({ team_level: true })]).toEqual([500, 500, 500])
+    setCap('group:grp_platform', 1500)
+    setCap('group:grp_data', 800)
+    expect(await read(barbara)).toBe(800)
+    setCap('barbara.liskov@example.com', 4000)
+    expect(await read(barbara)).toBe(4000)
   })
 
   test.each([
@@ -146,11 +130,10 @@ describe('a sandbox', () => {
     ['omitted', 200, {}],
     ['rejected', 400, { addOnCreditCap: 7 }],
   ] as const)('with zero caps %s answers a write of 0 with %i and a read with %j', async (zeroCap, status, read) => {
-    await withSandbox({ zeroCap }, async (ask, { setCap }) => {
-      setCap('team', 7)
-      expect((await ask('UsageConfig', { team_level: true, set_add_on_credit_cap: 0 })).status).toBe(status)
-      expect(JSON.parse((await ask('GetUsageConfig', { team_level: true })).text)).toEqual(read)
-    })
+    const { ask, jsonOf, setCap } = await asking({ zeroCap })
+    setCap('team', 7)
+    expect((await ask('UsageConfig', { team_level: true, set_add_on_credit_cap: 0 })).status).toBe(status)
+    expect(await jsonOf('GetUsageConfig', { team_level: true })).toEqual(read)
   })
 
   test.each([
@@ -158,57 +141,49 @@ describe('a sandbox', () => {
     ['snake', { add_on_credit_cap: 5 }],
     ['both', { addOnCreditCap: 5, add_on_credit_cap: 5 }],
   ] as const)('with %s spelling answers %j', async (capSpelling, body) => {
-    await withSandbox({ capSpelling }, async (ask, { setCap }) => {
-      setCap('team', 5)
-      expect(JSON.parse((await ask('GetUsageConfig', { team_level: true })).text)).toEqual(body)
-    })
+    const { jsonOf, setCap } = await asking({ capSpelling })
+    setCap('team', 5)
+    expect(await jsonOf('GetUsageConfig', { team_level: true })).toEqual(body)
   })
 
   test.each([
     ['object', '{}'],
     ['empty', ''],
   ] as const)('with write body %s answers a write with "%s"', async (writeBody, text) => {
-    await withSandbox({ writeBody }, async (ask) => {
-      expect(await ask('UsageConfig', { team_level: true, set_add_on_credit_cap: 5 })).toMatchObject({ status: 200, text })
-    })
+    const { ask } = await asking({ writeBody })
+    expect(await ask('UsageConfig', { team_level: true, set_add_on_credit_cap: 5 })).toMatchObject({ status: 200, text })
   })
 
   test('with live names says disableCodeium', async () => {
     for (const names of ['spec', 'live'] as const) {
-      await withSandbox({ names }, async (ask, { sandbox }) => {
-        const ada = sandbox.store.person(ADA)
-        if (ada) sandbox.store.savePerson({ ...ada, disabled: true })
-        const [first] = JSON.parse((await ask('UserPageAnalytics')).text).userTableStats
-        expect(first[names === 'live' ? 'disableCodeium' : 'disableService']).toBe(true)
-        expect(Object.keys(first).filter((name) => name.startsWith('disable'))).toHaveLength(1)
-      })
+      const { jsonOf, sandbox } = await asking({ names })
+      const ada = sandbox.store.person(ADA)
+      if (ada) sandbox.store.savePerson({ ...ada, disabled: true })
+      const [first] = (await jsonOf('UserPageAnalytics')).userTableStats
+      expect(first[names === 'live' ? 'disableCodeium' : 'disableService']).toBe(true)
+      expect(Object.keys(first).filter((name) => name.startsWith('disable'))).toHaveLength(1)
     }
   })
 
   test('with 64-bit texts writes credits used and the balance as texts, caps and days as numbers', async () => {
-    await withSandbox({ int64: 'string' }, async (ask, { setCap }) => {
-      setCap('team', 5)
-      const [first] = JSON.parse((await ask('UserPageAnalytics')).text).userTableStats
-      expect([typeof first.promptCreditsUsed, typeof first.activeDays]).toEqual(['string', 'number'])
-      const { billingCycleStart, billingCycleEnd, ...figures } = JSON.parse((await ask('GetTeamCreditBalance')).text)
-      expect(Object.values(figures).map((value) => typeof value)).toEqual(['string', 'string', 'string', 'string'])
-      expect((await ask('GetUsageConfig', { team_level: true })).text).toBe('{"addOnCreditCap":5}')
-    })
+    const { ask, jsonOf, setCap } = await asking({ int64: 'string' })
+    setCap('team', 5)
+    const [first] = (await jsonOf('UserPageAnalytics')).userTableStats
+    expect([typeof first.promptCreditsUsed, typeof first.activeDays]).toEqual(['string', 'number'])
+    const { billingCycleStart, billingCycleEnd, ...figures } = await jsonOf('GetTeamCreditBalance')
+    expect(Object.values(figures).map((value) => typeof value)).toEqual(['string', 'string', 'string', 'string'])
+    expect((await ask('GetUsageConfig', { team_level: true })).text).toBe('{"addOnCreditCap":5}')
   })
 
   test('with zeros omitted leaves out zero figures and empty lists', async () => {
-    await withSandbox({ zeros: 'omitted', int64: 'string' }, async (ask, { sandbox }) => {
-      const ada = sandbox.store.person(ADA)
-      sandbox.store.saveGroup({ id: 'grp_empty', name: 'Empty' })
-      const rows: readonly Record<string, unknown>[] = JSON.parse((await ask('UserPageAnalytics')).text).userTableStats
-      expect(rows.some((row) => row['promptCreditsUsed'] === '0' || row['activeDays'] === 0)).toBe(false)
-      expect(rows.some((row) => !('promptCreditsUsed' in row))).toBe(true)
-      expect(Object.keys(JSON.parse((await ask('UserPageAnalytics', { group_name: 'Empty' })).text))).toEqual([
-        'billingCycleStart',
-        'billingCycleEnd',
-      ])
-      expect(ada).toBeDefined()
-    })
+    const { jsonOf, sandbox } = await asking({ zeros: 'omitted', int64: 'string' })
+    const ada = sandbox.store.person(ADA)
+    sandbox.store.saveGroup({ id: 'grp_empty', name: 'Empty' })
+    const rows: readonly Record<string, unknown>[] = (await jsonOf('UserPageAnalytics')).userTableStats
+    expect(rows.some((row) => row['promptCreditsUsed'] === '0' || row['activeDays'] === 0)).toBe(false)
+    expect(rows.some((row) => !('promptCreditsUsed' in row))).toBe(true)
+    expect(Object.keys(await jsonOf('UserPageAnalytics', { group_name: 'Empty' }))).toEqual(['billingCycleStart', 'billingCycleEnd'])
+    expect(ada).toBeDefined()
   })
 
   const styles: readonly (readonly [Switches['errors'], number, string, string])[] = [
@@ -223,11 +198,10 @@ describe('a sandbox', () => {
     ['ok', 200, '{"error":"insufficient permissions: GetUsageConfig needs Billing Read"}', 'application/json'],
   ]
   test.each(styles)('with errors as %s refuses with %i', async (errors, status, text, type) => {
-    await withSandbox({ errors }, async (ask) => {
-      const told = await ask('GetUsageConfig', { team_level: true }, 'sandbox-analytics')
-      expect(told).toMatchObject({ status, text })
-      expect(told.headers.get('content-type')).toBe(`${type}; charset=utf-8`)
-    })
+    const { ask } = await asking({ errors })
+    const told = await ask('GetUsageConfig', { team_level: true }, 'sandbox-analytics')
+    expect(told).toMatchObject({ status, text })
+    expect(told.headers.get('content-type')).toBe(`${type}; charset=utf-8`)
   })
 
   const codes = [
@@ -236,16 +210,15 @@ describe('a sandbox', () => {
     [404, 'not_found', 'GetUsageConfig', { group_id: 'x' }, 'sandbox-admin'],
   ] as const
   test.each(codes)('in the connect style writes %i as %s', async (status, code, operation, body, key) => {
-    await withSandbox({ errors: 'connect' }, async (ask) => {
-      const told = await ask(operation, body, key)
-      expect([told.status, JSON.parse(told.text).code]).toEqual([status, code])
-    })
+    const { ask } = await asking({ errors: 'connect' })
+    const told = await ask(operation, body, key)
+    expect([told.status, JSON.parse(told.text).code]).toEqual([status, code])
   })
 
   test('with a rate limit refuses beyond it, per key, until the window is over; unknown keys do not count', async () => {
     const clock = fakeClock()
-    const fixture = await startSandbox({ clock, rateLimit: { limit: 2, windowMs: 60_000 }, retryAfter: 'seconds' })
-    const ask = (key: string) => fixture.transport.send('GetTeamCreditBalance', { service_key: key }, { timeoutMs: 1000 })
+    const { transport } = await asking({ clock, rateLimit: { limit: 2, windowMs: 60_000 }, retryAfter: 'seconds' })
+    const ask = (key: string) => transport.send('GetTeamCreditBalance', { service_key: key }, { timeoutMs: 1000 })
     for (let turn = 0; turn < 5; turn += 1) expect(await ask('nobody')).toMatchObject({ status: 401 })
     expect(await ask('sandbox-admin')).toMatchObject({ status: 200 })
     await clock.advance(30_500)
@@ -260,29 +233,26 @@ describe('a sandbox', () => {
     expect(await ask('sandbox-admin')).toMatchObject({ status: 429, headers: { 'retry-after': '1' } })
     await clock.advance(1)
     expect(await ask('sandbox-admin')).toMatchObject({ status: 200 })
-    await fixture.close()
   })
 
   test.each(['none', 'seconds', 'date'] as const)('writes Retry-After as %s', async (retryAfter) => {
-    await withSandbox({ rateLimit: { limit: 1, windowMs: 3_600_000 }, retryAfter }, async (ask) => {
-      await ask('GetTeamCreditBalance')
-      const told = await ask('GetTeamCreditBalance')
-      const expected = { none: null, seconds: '3600', date: 'Fri, 20 Nov 2026 13:00:00 GMT' }[retryAfter]
-      expect([told.status, told.headers.get('retry-after')]).toEqual([429, expected])
-    })
+    const { ask } = await asking({ rateLimit: { limit: 1, windowMs: 3_600_000 }, retryAfter })
+    await ask('GetTeamCreditBalance')
+    const told = await ask('GetTeamCreditBalance')
+    const expected = { none: null, seconds: '3600', date: 'Fri, 20 Nov 2026 13:00:00 GMT' }[retryAfter]
+    expect([told.status, told.headers.get('retry-after')]).toEqual([429, expected])
   })
 
   test('with latency answers after it, and with jitter no earlier and not much later', async () => {
     const clock = fakeClock()
-    const fixture = await startSandbox({ clock, latency: 100, jitter: 50 })
+    const { transport } = await asking({ clock, latency: 100, jitter: 50 })
     const started = clock.monotonic()
-    const asked = fixture.transport.send('GetTeamCreditBalance', { service_key: 'sandbox-admin' }, { timeoutMs: 1000 })
+    const asked = transport.send('GetTeamCreditBalance', { service_key: 'sandbox-admin' }, { timeoutMs: 1000 })
     await clock.advance(99)
     expect(clock.sleeping()).toBe(1)
     await clock.advance(51)
     expect(await asked).toMatchObject({ status: 200 })
     expect(clock.monotonic() - started).toBe(150)
-    await fixture.close()
   })
 
   test.each([
@@ -291,27 +261,26 @@ describe('a sandbox', () => {
     ['quota', 200, false],
     ['no-caps', 403, true],
   ] as const)('on the %s plan answers the balance with %i; credits in analytics: %s', async (plan, status, credits) => {
-    await withSandbox({ plan }, async (ask) => {
-      const balance = await ask('GetTeamCreditBalance')
-      expect(balance.status).toBe(status)
-      if (plan === 'team') expect(balance.text).toContain('plan without the feature')
-      const [first] = JSON.parse((await ask('UserPageAnalytics')).text).userTableStats
-      expect('promptCreditsUsed' in first).toBe(credits)
-      const runs = await ask('CascadeAnalytics', { query_requests: [{ cascade_runs: {} }] })
-      expect(runs.text.includes('promptsUsed')).toBe(credits)
-    })
+    const { ask, jsonOf } = await asking({ plan })
+    const balance = await ask('GetTeamCreditBalance')
+    expect(balance.status).toBe(status)
+    if (plan === 'team') expect(balance.text).toContain('plan without the feature')
+    const [first] = (await jsonOf('UserPageAnalytics')).userTableStats
+    expect('promptCreditsUsed' in first).toBe(credits)
+    const runs = await ask('CascadeAnalytics', { query_requests: [{ cascade_runs: {} }] })
+    expect(runs.text.includes('promptsUsed')).toBe(credits)
   })
 
   test('with an analytics delay shows use that late, while the balance and caps are current', async () => {
     const clock = fakeClock()
-    const fixture = await startSandbox({ clock, working: false, analyticsDelay: 3 * 3_600_000 })
-    const used = () =>
-      JSON.parse(fixture.sandbox.handle('UserPageAnalytics', { service_key: 'sandbox-admin' }).body).userTableStats[0].promptCreditsUsed
-    const addOn = () => JSON.parse(fixture.sandbox.handle('GetTeamCreditBalance', { service_key: 'sandbox-admin' }).body).addOnCreditsUsed
-    fixture.sandbox.recordUse(ADA, 70_000)
-    expect([used(), addOn()]).toEqual([0, 200])
+    const { sandbox, jsonOf } = await asking({ clock, days: 0, working: false, analyticsDelay: 3 * 3_600_000 })
+    const figures = async () => [
+      (await jsonOf('UserPageAnalytics')).userTableStats[0].promptCreditsUsed,
+      (await jsonOf('GetTeamCreditBalance')).addOnCreditsUsed,
+    ]
+    sandbox.recordUse(ADA, 70_000)
+    expect(await figures()).toEqual([0, 200])
     await clock.advance(3 * 3_600_000)
-    expect([used(), addOn()]).toEqual([70_000, 200])
-    await fixture.close()
+    expect(await figures()).toEqual([70_000, 200])
   })
 })

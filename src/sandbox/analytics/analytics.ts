@@ -94,7 +94,7 @@ interface Part {
 }
 
 /** Groups are the first columns. Rows come oldest first, groups and distinct values by value. Rule 6 leaves the order open: choice. */
-export function compile({ source, selections, groups, filters }: Query, reach: Reach): Compiled {
+function compile({ source, selections, groups, filters }: Query, reach: Reach): Compiled {
   const columns = [...groups.map((one) => plain(one)), ...selections.map((one) => aggregated(one))]
   const conditions = [...reachOf(reach), ...filters.map(conditionOf)]
   const distinct = selections.some((one) => one.fn === 'QUERY_AGGREGATION_UNSPECIFIED' && one.field.plain !== undefined)
