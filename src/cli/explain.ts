@@ -2,7 +2,7 @@
 // because only the whole plan tells whether a guard holds it.
 
 import type { Command } from 'commander'
-import { editLine, plain } from '../core/escape/terminal.ts'
+import { editCapLine, plain } from '../core/escape/terminal.ts'
 import type { Change } from '../core/model/change.ts'
 import { shortRevision } from '../core/model/policy.ts'
 import { formatPosition } from '../core/model/problem.ts'
@@ -186,7 +186,7 @@ function editLines({ scope, cap, chain, person }: Explanation): readonly string[
     scope.kind === 'team' ||
     (person !== undefined && person.status !== 'off-roster') ||
     chain.some(({ candidate }) => scopeKey(candidate.scope) === scopeKey(scope))
-  return cap === undefined || !isKnown ? [] : [plain(`To change it in the policies: ${editLine('cap', scopeKey(scope), capText(cap))}`)]
+  return cap === undefined || !isKnown ? [] : [plain(`To change it in the policies: ${editCapLine(scopeKey(scope), capText(cap))}`)]
 }
 
 const WAITS: ReadonlySet<string> = new Set(['deferred', 'excluded'])

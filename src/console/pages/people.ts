@@ -1,6 +1,6 @@
 // The people of a workspace: the list, whose search, filters, order and page are in the address, and the page of a lead, who sees only some.
 import { type Html, html } from '../../core/escape/formats.ts'
-import { editLine } from '../../core/escape/terminal.ts'
+import { editCapLine } from '../../core/escape/terminal.ts'
 import { BANDS } from '../../core/model/events.ts'
 import { SOURCE_TEXT } from '../../core/use/add-on.ts'
 import { STOP_TEXT } from '../../core/use/first-stop.ts'
@@ -110,7 +110,7 @@ const askPart = (one: PersonDocument) =>
 const editPart = ({ person, cap = 'unknown' }: PersonDocument) =>
   cap !== 'unknown' &&
   person.includes('@') &&
-  html`<p class="small">Another cap in the policies:</p>${paste(editLine('cap', person, String(cap)), 'The command that changes the policies')}`
+  html`<p class="small">Another cap in the policies:</p>${paste(editCapLine(person, String(cap)), 'The command that changes the policies')}`
 
 function figures(one: PersonDocument) {
   const { cap, from, addOn, addOnSource, isUpperBound, headRoom, share, use, band, groups, workspace, used, guards, stopsFirst } = one

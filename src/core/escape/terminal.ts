@@ -11,6 +11,9 @@ export function shellWord(text: string): string {
 /** The line that makes an edit of the policies, such as `capkeeper edit approve ID`. */
 export const editLine = (...words: readonly string[]): string => ['capkeeper', 'edit', ...words.map(shellWord)].join(' ')
 
+/** The line that changes a cap. `edit` takes a 0 only where it is meant. */
+export const editCapLine = (scope: string, cap: string): string => editLine('cap', scope, cap, ...(cap === '0' ? ['--allow-zero'] : []))
+
 // Patterns with sets of Unicode are slow to compile, and almost every text is plain ASCII: they are inside the functions that need them.
 
 /** Replaces controls, format characters (bidi, zero width, byte order mark, tags), lone surrogates, and letters that are drawn as nothing. */
