@@ -78,9 +78,9 @@ function pastLine({ history }: WorkspaceStatus): readonly string[] {
   return [`past of people since ${history.from}: ${share} % known, ${history.stopped ?? `${count(history.left, 'request')} left`}`]
 }
 
-/** Lines of a table; a daemon of an earlier version lists neither pools nor rules. */
+/** Lines of a table. */
 function poolLines({ workspaces }: StatusDocument): readonly string[] {
-  const rows = workspaces.flatMap(({ workspace, pools = [] }) =>
+  const rows = workspaces.flatMap(({ workspace, pools }) =>
     pools.map((pool) => [
       plain(workspace),
       plain(pool.name),
@@ -93,15 +93,15 @@ function poolLines({ workspaces }: StatusDocument): readonly string[] {
       pool.frozen === undefined ? '' : `the last deal stays: ${plain(pool.frozen)}`,
     ]),
   )
-  const omitted = workspaces.reduce((sum, { poolsOmitted = 0 }) => sum + poolsOmitted, 0)
+  const omitted = workspaces.reduce((sum, { poolsOmitted }) => sum + poolsOmitted, 0)
   return listed(['WORKSPACE', 'POOL', 'CREDITS', 'USED', 'COUNTED AT', 'PEOPLE', 'USED UP', 'DEALT', ''], rows, omitted, 'pools')
 }
 
 function ruleLines({ workspaces }: StatusDocument): readonly string[] {
-  const rows = workspaces.flatMap(({ workspace, rules = [] }) =>
+  const rows = workspaces.flatMap(({ workspace, rules }) =>
     rules.map(({ name, people: reached }) => [plain(workspace), plain(name), number(reached)]),
   )
-  const omitted = workspaces.reduce((sum, { rulesOmitted = 0 }) => sum + rulesOmitted, 0)
+  const omitted = workspaces.reduce((sum, { rulesOmitted }) => sum + rulesOmitted, 0)
   return listed(['WORKSPACE', 'RULE', 'PEOPLE'], rows, omitted, 'rules')
 }
 

@@ -157,11 +157,6 @@ describe('the state of a daemon as text', () => {
     ])
   })
 
-  test('shows a daemon of an earlier version, which lists neither pools nor rules', async () => {
-    const { pools: _pools, poolsOmitted: _more, rules: _rules, rulesOmitted: _others, ...earlier } = quiet
-    expect(await told(document([earlier as WorkspaceStatus]))).not.toContain('POOL')
-  })
-
   test('says "none yet" for what was never known', async () => {
     const { policy: _policy, lastCycle: _cycle, ...fresh } = quiet
     expect(await told(document([fresh]))).toContain('acme       enforce  none yet    42       0        0     0      none yet\n')
