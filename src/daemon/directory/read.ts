@@ -2,7 +2,7 @@
 
 import type { Problem } from '../../core/model/problem.ts'
 import type { DirectoryFile } from '../../core/resolve/directory.ts'
-import { readWhole, whyUnread } from '../../files.ts'
+import { FileError, readWhole, whyUnread } from '../../files.ts'
 import { beside, runAside } from '../../policy/load/aside.ts'
 import { shownPath } from '../../policy/load/files.ts'
 import type { Place } from '../../policy/yaml.ts'
@@ -15,7 +15,7 @@ const MAX_BYTES = 16 * 1024 * 1024
 /** Memory of the thread, in MiB: the addresses of 100,000 people, and one row at a time. */
 const MEMORY = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 } as const
 
-/** Why a file is invalid, and on which line. */
+/** Why a file is invalid, and on which line; without a line it is not there, or may not be opened. */
 export interface Invalid {
   readonly invalid: string
   readonly line?: number
@@ -38,7 +38,10 @@ export type ThreadAnswer =
   | Invalid
 
 export const readPeopleFile: ReadPeopleFile = async (settings, emails, clock) => {
-  const read = await readWhole(settings.file, MAX_BYTES, clock).catch((error: unknown) => ({ invalid: whyUnread(error) }))
+  const read = await readWhole(settings.file, MAX_BYTES, clock).catch((error: unknown) => ({
+    invalid: whyUnread(error),
+    line: error instanceof FileError ? 1 : undefined,
+  }))
   if ('invalid' in read) return read
   const data = { settings, bytes: read.bytes, emails: emails.join('\n') }
   const file = beside(import.meta.url, 'directory-thread')
@@ -53,10 +56,10 @@ export const readPeopleFile: ReadPeopleFile = async (settings, emails, clock) =>
     }
     return { digest: answer.digest, people, others: answer.others === '' ? [] : answer.others.split('\n') }
   }
-  return { invalid: outcome.kind === 'memory' ? 'needs more memory to be read than is given' : outcome.message }
+  return { invalid: outcome.kind === 'memory' ? 'needs more memory to be read than is given' : outcome.message, line: 1 }
 }
 
-/** How many people it lists, or what is wrong with it. Only a warning where it cannot be read, because it may exist only where capkeeper runs. */
+/** How many people it lists, or what is wrong with it. Only a warning where it cannot be opened, because it may exist only where capkeeper runs. */
 export async function checkPeopleFile(
   settings: DirectorySettings,
   clock: Clock,

@@ -99,7 +99,10 @@ describe('a people file is invalid as a whole', () => {
   })
 
   it('that is missing, too large, or a folder', async () => {
-    await expect(read('x'.repeat(16 * 1024 * 1024 + 1))).resolves.toEqual({ invalid: 'has more than the 16777216 bytes that are read' })
+    await expect(read('x'.repeat(16 * 1024 * 1024 + 1))).resolves.toEqual({
+      invalid: 'has more than the 16777216 bytes that are read',
+      line: 1,
+    })
     const missing = await readPeopleFile({ ...settings, file: join(folder, 'none.csv') }, [], realClock())
     expect(missing).toMatchObject({ invalid: 'does not exist' })
     const isFolder = await readPeopleFile({ ...settings, file: folder }, [], realClock())
