@@ -7,7 +7,7 @@ import type { Instant } from '../model/units.ts'
 import { ancestorsOf, type CapAt, inheritedCap, type People, sharedCap, TEAM_KEY } from './effective.ts'
 import type { ServiceModel } from './service-model.ts'
 
-export interface SlotInputs {
+interface SlotInputs {
   readonly model: ServiceModel
   readonly readings: ReadonlyMap<ScopeKey, CapReading>
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>

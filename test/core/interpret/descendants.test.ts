@@ -12,7 +12,7 @@ const EXPLICIT: ServiceModel = { ...OPEN, reads: 'explicit' }
 const wide = (from: PlainCap, to: PlainCap) => ({ scope: scope('team'), from: cap(from), to: cap(to) })
 
 describe('what a descendant of a written team proves', () => {
-  const TABLE: readonly (readonly [string, readonly [PlainCap, PlainCap], Shown, Shown, ServiceModel, string | undefined])[] = [
+  test.each<readonly [string, readonly [PlainCap, PlainCap], Shown, Shown, ServiceModel, string | undefined]>([
     ['layers, when it kept a number of its own', [500, 600], 4000, 4000, OPEN, 'caps layered: kept its 4000'],
     ['layers, when it kept a number of its own while the team was cleared', [500, 'none'], 4000, 4000, OPEN, 'caps layered: kept its 4000'],
     [
@@ -52,8 +52,7 @@ describe('what a descendant of a written team proves', () => {
     ['nothing, when it could not be read before', [500, 600], 'unknown', 600, OPEN, undefined],
     ['nothing, when it could not be read after', [500, 600], 4000, 'unknown', OPEN, undefined],
     ['nothing, when the write changed nothing', [500, 500], 500, 500, OPEN, undefined],
-  ]
-  test.each(TABLE)('is %s', (_name, [from, to], before, after, model, expected) => {
+  ])('is %s', (_name, [from, to], before, after, model, expected) => {
     const found = observeDescendant(wide(from, to), reading('ada', before), reading('ada', after), model)
     const words = expected?.replace(': ', `: after team was written (${from} to ${to}), ada@example.com `)
     expect(found && `${found.aspect} ${found.value}: ${found.evidence}`).toBe(words)
@@ -90,16 +89,10 @@ describe('the sample of descendants of a written team', () => {
       .join(' ')
   test.each<readonly [string, readonly CapReading[], ServiceModel, string]>([
     ['has numbers of their own and scopes with nothing set', [...equal, ...unset, ...own], OPEN, 'own0 own1 own2 unset0 unset1'],
-    ['has no unset scopes where reads are known and others prove layers', [...unset, ...own], EXPLICIT, 'own0 own1 own2'],
     ['has unset scopes where reads are known and no person has a number of their own', [...equal, ...unset], EXPLICIT, 'unset0 unset1'],
     ['has any scopes where none proves much', equal, OPEN, 'equal0 equal1 equal2 equal3 equal4'],
     ['is empty without descendants', [], OPEN, ''],
     ['has people before groups', [reading('group:g', 9), ...unset, ...own], EXPLICIT, 'own0 own1 own2'],
     ['has unset people beside groups, which prove no layers', [reading('group:g', 9), ...unset], EXPLICIT, 'group:g unset0 unset1'],
   ])('%s', (_name, beneath, model, expected) => expect(sample(beneath, model)).toBe(expected))
-  test('is never larger than the service can bear', () =>
-    expect([OPEN, EXPLICIT].map((model) => sampleDescendants(wide(500, 600), [...own, ...unset, ...equal], model).length <= 5)).toEqual([
-      true,
-      true,
-    ]))
 })

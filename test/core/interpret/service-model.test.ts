@@ -12,8 +12,6 @@ const one = <A extends Aspect>(aspect: A, value: AspectValue<A>): ServiceEvidenc
 
 describe('how reads are taken', () => {
   test.each<readonly [string, DeclaredModel, ServiceEvidence, 'explicit' | 'inherited' | 'open']>([
-    ['open while nothing was seen', LAYERED, {}, 'open'],
-    ['open when auto is said', { ...LAYERED, capReads: 'auto' }, {}, 'open'],
     ['explicit once a scope read unset under a team with a cap', LAYERED, one('reads', 'explicit'), 'explicit'],
     ['explicit where a 0 is known to be stored', LAYERED, { ...one('reads', 'explicit'), ...one('zero', 'stored') }, 'explicit'],
     [
@@ -23,15 +21,12 @@ describe('how reads are taken', () => {
       'open',
     ],
     ['inherited once a read followed a team or group write', LAYERED, one('reads', 'inherited'), 'inherited'],
-    ['inherited, whatever becomes of a 0', LAYERED, { ...one('reads', 'inherited'), ...one('zero', 'omitted') }, 'inherited'],
     ['as declared, whatever was seen', { ...LAYERED, capReads: 'explicit' }, one('reads', 'inherited'), 'explicit'],
-    ['as declared, also where nothing was seen', { ...LAYERED, capReads: 'inherited' }, {}, 'inherited'],
   ])('is %s', (_name, declared, seen, reads) => expect(serviceModel(declared, seen).reads).toBe(reads))
 })
 
 describe('layers', () => {
   test.each<readonly [string, DeclaredModel, ServiceEvidence, object]>([
-    ['are as declared while nothing was seen', LAYERED, {}, { layers: 'layered', layersProven: false }],
     ['are proven once a cap survived a team or group write', LAYERED, one('caps', 'layered'), { layers: 'layered', layersProven: true }],
     ['are copied where that is declared', { capSemantics: 'copied' }, {}, { layers: 'copied', layersProven: false }],
   ])('%s', (_name, declared, seen, expected) => expect(serviceModel(declared, seen)).toEqual({ reads: 'open', zero: 'open', ...expected }))
