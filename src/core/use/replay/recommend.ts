@@ -4,7 +4,7 @@
 
 import type { Cap, CapRule, PolicySet } from '../../model/policy.ts'
 import { byScope, type GroupScope, type ScopeKey, scopeKey, TEAM, type TeamScope } from '../../model/scope.ts'
-import { credits, MAX_CAP } from '../../model/units.ts'
+import { credits, MAX_CAP, wholeCents } from '../../model/units.ts'
 import { DUST } from './demand.ts'
 import { isCounted, type Simulation, type SimulationInputs } from './document.ts'
 import { capsOfPolicy, type PoolPlaces } from './in-force.ts'
@@ -278,8 +278,8 @@ function described(inputs: RecommendInputs, scopes: Scopes, caps: Caps, known: K
         people: holders.filter((person) => (last?.[person] ?? -1) >= 0).length,
         personCycles: reach?.personCycles ?? 0,
         blocked: reach?.blocked ?? 0,
-        highestDemand: demandsOfMembers(holders, known).reduce((most, demand) => Math.max(most, demand), 0),
-        poolCredits: Math.max(0, ...sums),
+        highestDemand: wholeCents(demandsOfMembers(holders, known).reduce((most, demand) => Math.max(most, demand), 0)),
+        poolCredits: wholeCents(Math.max(0, ...sums)),
       }
     })
 }

@@ -65,6 +65,8 @@ describe('the cap of the team', () => {
     ])
     expect([dearest, workspace]).toEqual([800, 'acme'])
   })
+  test('has its figures in whole cents', () =>
+    expect(done({ use: { ada: [0.1], bob: [0.2] } }, share(0)).caps[0]).toMatchObject({ highestDemand: 0.2, poolCredits: 0.3 }))
   test('may block the given share of people, those without use included', () => {
     expect(done({ use }, share(1 / 6)).caps[0]).toMatchObject({ cap: 300, blocked: 1, highestDemand: 700, poolCredits: 800 })
     expect(done({ use }, share(0.49)).caps[0]).toMatchObject({ cap: 100, blocked: 2 })
