@@ -34,8 +34,21 @@ grants:
   until: cycleEnd
   reason: release week
 - {group: g1, add: 800, until: 2026-12-15T18:00:00+01:00, reason: r, ticket: OPS-12}
+rules:
+- {name: quiet, when: {email: "*@x.y", role: member, groups: [g2], inactiveDays: 30, joinedWithinDays: 14}, cap: 5, reason: r}
+- {name: rest, when: {activeDays: {below: 5, within: 30}, attributes: {listed: true, costCenter: "", unit: a}}, cap: none}
+pools:
+- {name: few, members: {emails: [dee@example.com, eve@example.com]}, credits: 500, share: equal, min: 5, max: 90}
+- {name: all, members: {when: {role: guest, attributes: {costCenter: "12"}}}, credits: 500}
 protected: [oncall@example.com]
 approvals: [7d1f0c2a9b347d1f0c2a9b347d1f0c2a]`)
+/** What YAML reads as something else unless it is quoted. */
+const WORDS = ['plain', 'true', '12', '1e3', ': odd', '# no comment', '"quoted"', 'two\nlines', 'null', '007', "it's", '- item']
+const worded = fc
+  .constantFrom(...WORDS)
+  .map((word) =>
+    RICH.replaceAll(/reason: r\b/g, () => `reason: ${JSON.stringify(word)}`).replace('name: One', () => `name: ${JSON.stringify(word)}`),
+  )
 const SMALL = policyText('team:\n  cap: 500 # all\nusers:\n- &u {email: a@b.c, cap: 7}')
 const ODD = [
   ...['\n', '\r\n', '\r', '\t', '\u00a0', '\u2028', '\ufeff', '\u0000', '\u001b[31m', '\ud800', '😀', 'é', '\u202e'],
@@ -120,6 +133,14 @@ const joined = (parsed: ParsedPolicyText, turned = false): ReturnType<typeof joi
     now: Date.UTC(2026, 10, 20),
   })
 
+/** What a set means, without places and the names of documents. */
+const meaning = (set: ReturnType<typeof joined>['set']): unknown =>
+  JSON.parse(
+    JSON.stringify(set, (key, value) =>
+      ['at', 'nameAt', 'document', 'documents'].includes(key) && typeof value !== 'number' ? undefined : value,
+    ),
+  )
+
 describe('a policy text of any kind', () => {
   it('is read without a throw, and each problem has its place in it', () => {
     fc.assert(
@@ -141,13 +162,14 @@ describe('a policy text of any kind', () => {
   it('means the same after it was printed, when nothing is wrong with it', () => {
     let whole = 0
     fc.assert(
-      fc.property(text, (spoiltText) => {
+      fc.property(fc.oneof({ weight: 5, arbitrary: text }, { weight: 1, arbitrary: worded }), (spoiltText) => {
         const parsed = parsePolicyText('x.yaml', spoiltText)
         const before = joined(parsed)
         if (hasErrors([...parsed.problems, ...before.problems])) return
         whole += 1
         const again = parsePolicyText('x.yaml', printPolicy(before.set))
         expect(again.problems).toEqual([])
+        expect(meaning(joined(again).set)).toEqual(meaning(before.set))
         expect(digestOf(joined(again).set)).toBe(digestOf(before.set))
       }),
       runs(300),
@@ -194,30 +216,5 @@ describe('a cap', () => {
       }),
       runs(100),
     )
-  })
-})
-
-describe('a text made to hurt', () => {
-  const refs = (depth: number): string =>
-    Array.from({ length: depth }, (_, index) => `a${index + 1}: &a${index + 1} [*a${index}, *a${index}]`).join('\n')
-  it.each([
-    ['nesting in flows', `spec: ${'['.repeat(20_000)}`],
-    ['nesting in maps', `spec: ${'{a: '.repeat(5_000)}`],
-    ['nesting in blocks', Array.from({ length: 400 }, (_, index) => `${' '.repeat(index)}a:`).join('\n')],
-    ['a bomb of aliases', `a0: &a0 x\n${refs(60)}`],
-    ['an anchor inside itself', policyText('team: &t {cap: 500, reason: *t}')],
-    [
-      'many aliases',
-      policyText(`team: {cap: &c 5}\nusers: [${Array.from({ length: 12_000 }, (_, index) => `{email: p${index}@b.c, cap: *c}`).join()}]`),
-    ],
-    ['a key of 100,000 letters', `${'k'.repeat(100_000)}: 1`],
-    ['a long line of quotes', `a: ${'"'.repeat(50_001)}`],
-    ['many documents', '---\na\n'.repeat(3_000)],
-    ['an empty key', `: x\n${RICH}`],
-    ['a key that is a mapping', '? {a: b}\n: c'],
-  ])('is refused in good time: %s', (_row, hurting) => {
-    const { problems } = parsePolicyText('x.yaml', hurting)
-    expect(hasErrors(problems)).toBe(true)
-    expect(formatProblems(problems).length).toBeLessThan(3_000_000)
   })
 })

@@ -2,17 +2,29 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { deflateSync } from 'node:zlib'
-import { describe, expect, it } from 'vitest'
-import { commitOf, revisionOf } from '../../src/policy/load/git.ts'
-import { atOnce, lookedBeside } from '../../src/policy/load/steps.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { readAs } from '../../src/files.ts'
+import { loadPolicies } from '../../src/policy/load/load.ts'
+import { loadPoliciesAside } from '../../src/policy/load/load-aside.ts'
 import { realClock } from '../support/real-clock.ts'
-import { folders } from './support.ts'
+import { folders, policyText } from './support.ts'
 
 const folder = folders()
 const A = 'a'.repeat(40)
 const B = 'b'.repeat(40)
+const POLICY = policyText('team: {cap: 5}')
 
-describe('commitOf', () => {
+/** The revision of the policies in a folder, known at once and beside the process alike; '' when there is none. */
+async function revisionOf(path: string): Promise<string> {
+  const at = { cwd: path }
+  readAs('daemon')
+  onTestFinished(() => readAs('command'))
+  const beside = await loadPoliciesAside(['.'], at, realClock())
+  expect(beside).toEqual(loadPolicies(['.'], at))
+  return beside.sets.get('default')?.revision ?? ''
+}
+
+describe('the revision of policies', () => {
   it.each([
     ['a branch', { '.git/HEAD': 'ref: refs/heads/main\n', '.git/refs/heads/main': `${A}\n` }, A],
     ['a detached head', { '.git/HEAD': `${A}\n` }, A],
@@ -30,40 +42,33 @@ describe('commitOf', () => {
     ['a branch without a commit', { '.git/HEAD': 'ref: refs/heads/main\n' }, ''],
     ['a reference that leaves the folder', { '.git/HEAD': 'ref: refs/../../secret\n', secret: A }, ''],
     ['garbage', { '.git/HEAD': 'what\n' }, ''],
-  ])('knows the commit of %s', (_name, files, expected) => {
-    const root = folder({ ...files, 'policies/deep/a.yaml': '' })
-    expect(commitOf(join(root, 'policies/deep'))).toBe(expected)
+  ])('is the commit of %s', async (_name, files, expected) => {
+    const root = folder({ ...files, 'policies/deep/a.yaml': POLICY })
+    expect(await revisionOf(join(root, 'policies/deep'))).toBe(expected)
   })
 
-  it('follows the file that a linked worktree has, to its own head and the common branches', () => {
+  it('follows the file that a linked worktree has, to its own head and the common branches', async () => {
     const root = folder({
       'main/.git/HEAD': `${B}\n`,
       'main/.git/refs/heads/topic': `${A}\n`,
       'main/.git/worktrees/topic/HEAD': 'ref: refs/heads/topic\n',
       'main/.git/worktrees/topic/commondir': '../..\n',
       'topic/.git': 'gitdir: ../main/.git/worktrees/topic\n',
-      'topic/policies/a.yaml': '',
+      'topic/policies/a.yaml': POLICY,
+      'main/a.yaml': POLICY,
     })
-    expect(commitOf(join(root, 'topic/policies'))).toBe(A)
-    expect(commitOf(join(root, 'main'))).toBe(B)
+    expect(await revisionOf(join(root, 'topic/policies'))).toBe(A)
+    expect(await revisionOf(join(root, 'main'))).toBe(B)
   })
 
-  it('takes the name of a git-sync worktree whose repository is not mounted', () => {
-    const root = folder({ [`${A}/.git`]: 'gitdir: /nowhere/.git/worktrees/x\n', [`${A}/policies/a.yaml`]: '' })
-    expect(commitOf(join(root, A, 'policies'))).toBe(A)
+  it('takes the name of a git-sync worktree whose repository is not mounted', async () => {
+    const root = folder({ [`${A}/.git`]: 'gitdir: /nowhere/.git/worktrees/x\n', [`${A}/policies/a.yaml`]: POLICY })
+    expect(await revisionOf(join(root, A, 'policies'))).toBe(A)
   })
 })
 
 describe("git's own files that are not what they should be", () => {
-  const HEAD = { '.git/HEAD': 'ref: refs/heads/main\n', '.git/refs/heads/main': `${A}\n`, 'a.yaml': 'a: 1' }
-  /** Known at once and beside the process alike. */
-  const revision = async (root: string): Promise<string> => {
-    const known = () => revisionOf([root], [{ real: join(root, 'a.yaml'), bytes: Buffer.from('a: 1') }], [root])
-    const beside = await lookedBeside([root], realClock(), known())
-    expect(atOnce(known())).toBe(beside)
-    return beside
-  }
-
+  const HEAD = { '.git/HEAD': 'ref: refs/heads/main\n', '.git/refs/heads/main': `${A}\n`, 'a.yaml': POLICY }
   it.skipIf(spawnSync('mkfifo', ['--version']).status !== 0).each([
     ['.git', ''],
     ['.git/HEAD', ''],
@@ -73,11 +78,11 @@ describe("git's own files that are not what they should be", () => {
     [`.git/objects/aa/${A.slice(2)}`, A],
     ['.git/objects/pack/a.idx', A],
   ])('hold nothing up: a pipe in place of %s (needs mkfifo)', async (path, expected) => {
-    const root = folder(path === '.git' ? { 'a.yaml': 'a: 1' } : HEAD)
+    const root = folder(path === '.git' ? { 'a.yaml': POLICY } : HEAD)
     mkdirSync(dirname(join(root, path)), { recursive: true })
     rmSync(join(root, path), { force: true })
     execFileSync('mkfifo', [join(root, path)])
-    expect(await revision(root)).toBe(expected)
+    expect(await revisionOf(root)).toBe(expected)
   })
 
   it('use no more memory and time than the files of a good one: an object that is made of itself', async () => {
@@ -92,6 +97,6 @@ describe("git's own files that are not what they should be", () => {
       join(root, '.git/objects/pack/a.pack'),
       Buffer.concat([Buffer.from([0x74]), id, deflateSync(Buffer.from([4, 4, 0x90, 4]))]),
     )
-    expect(await revision(root)).toBe(A)
+    expect(await revisionOf(root)).toBe(A)
   })
 })

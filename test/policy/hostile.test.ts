@@ -62,6 +62,8 @@ describe('a policy folder', () => {
     symlinkSync('../p2', join(root, 'p/like'))
     symlinkSync('hop', join(root, 'p/one.yaml'))
     symlinkSync('../secret.yaml', join(root, 'p/hop'))
+    symlinkSync('../secret.yaml', join(root, 'p/notes.txt'))
+    symlinkSync('..', join(root, 'p/sub/up'))
     symlinkSync('sub/b.yaml', join(root, 'p/inside.yaml'))
     const { problems, files } = loadPolicies(['p'], { cwd: root })
     expect(problems.map(({ code, message }) => `${code} ${message.split(' ')[0]}`)).toEqual([
@@ -115,6 +117,8 @@ describe('a text', () => {
       /unknown key/,
     ],
     ['that contains itself', policyText('users: &u [*u]'), /not a mapping/],
+    ['with a key of 100,000 letters', `${many('k', 100_000)}: 1`, /at most 1024 chars/],
+    ['with an empty key', `: x\n${GOOD}`, /key/],
   ]
 
   it.each(rows)('%s is refused, as a policy and as a config', (_name, text, said) => {

@@ -12,7 +12,6 @@ function parseOne(spec: string): PolicyDocument {
 
 const problemsOf = (spec: string) => parsePolicyText('p.yaml', policyText(spec)).problems
 const grant = (lines: string): string => `grants:\n- user: a@b.c\n  ${lines.replaceAll('\n', '\n  ')}`
-const UNTIL = 'until: 2027-01-31\nreason: r'
 
 describe('a whole document', () => {
   const document = parsePolicyText(
@@ -45,7 +44,7 @@ spec:
       reason: release week
       ticket: 4711
   protected: [OnCall@example.com]
-  approvals: [7d1f0c2a9b347d1f0c2a9b347d1f0c2a, 12345678901234567890123456789012, 1e100000000010000000001000000000, "0000000000000000000000000000000A"]
+  approvals: [7d1f0c2a9b347d1f0c2a9b347d1f0c2a, 12345678901234567890123456789012, 1e100000000010000000001000000000, " 0000000000000000000000000000000A "]
   onGroupConflict: max
 `,
   )
@@ -143,6 +142,8 @@ describe('caps', () => {
     ['none', 'none', 'none'],
     ['none in quotes, which is the same text', '"none"', 'none'],
     ['a comment after it', '500 # each', 500],
+    ['a 0 that is allowed', '0\n  allowZero: true', 0],
+    ['none, whatever allowZero says', 'none\n  allowZero: true', 'none'],
   ])('are read from %s', (_name, cap, expected) => expect(parseOne(`team:\n  cap: ${cap}`).rules[0]?.value.cap).toBe(expected))
 
   it.each([
@@ -180,25 +181,6 @@ describe('caps', () => {
     expect(problems[0]?.hint).toBe(hint)
     expect(problems[0]?.length).toBe(cap.length)
   })
-
-  it.each([
-    ['nothing', 'cap:', '7:5 CAP'],
-    ['null', 'cap: null', '7:5 CAP'],
-    ['a tilde', 'cap: ~', '7:5 CAP'],
-    ['a list', 'cap: [500]', '7:10 CAP'],
-    ['a mapping', 'cap: {of: 500}', '7:10 CAP'],
-    ['no key', 'reason: why', '7:5 MISSING'],
-  ])('that are %s are errors', (_name, line, expected) => expect(places(problemsOf(`team:\n  ${line}`))).toEqual([expected]))
-
-  it.each([
-    ['alone', 'cap: 0', ['7:10 CAP_ZERO']],
-    ['with allowZero: false', 'cap: 0\n  allowZero: false', ['7:10 CAP_ZERO']],
-    ['with allowZero: true', 'cap: 0\n  allowZero: true', []],
-    ['with allowZero before it', 'allowZero: true\n  cap: 0', []],
-    ['with a quoted allowZero', 'cap: 0\n  allowZero: "true"', ['8:16 NOT_BOOLEAN']],
-    ['with allowZero: yes', 'cap: 0\n  allowZero: yes', ['8:16 NOT_BOOLEAN']],
-    ['and none beside allowZero', 'cap: none\n  allowZero: true', []],
-  ])('of 0 %s', (_name, lines, expected) => expect(places(problemsOf(`team:\n  ${lines}`))).toEqual(expected))
 })
 
 describe('amounts of grants', () => {
@@ -217,30 +199,6 @@ describe('amounts of grants', () => {
 })
 
 describe('groups, users and lists', () => {
-  it.each([
-    ['a group without a name', 'groups:\n- id: g\n  cap: 5', ['7:5 MISSING']],
-    ['a group without an id', 'groups:\n- name: G\n  cap: 5', ['7:5 MISSING']],
-    ['a group with an empty name', 'groups:\n- id: g\n  name: ""\n  cap: 5', ['8:11 NOT_TEXT']],
-    ['a group with a boolean name', 'groups:\n- id: g\n  name: true\n  cap: 5', ['8:11 NOT_TEXT']],
-    ['a group as a word', 'groups: [g]', ['6:12 NOT_A_MAPPING']],
-    ['a user without an e-mail', 'users:\n- cap: 5', ['7:5 MISSING']],
-    ['a user without a cap', 'users:\n- email: a@b.c', ['7:5 MISSING']],
-    ['an e-mail without @', 'users:\n- email: ada\n  cap: 5', ['7:12 EMAIL']],
-    ['an e-mail with a space', 'users:\n- email: a da@b.c\n  cap: 5', ['7:12 EMAIL']],
-    ['an e-mail that reads as a scope', 'users:\n- email: group:a@b.c\n  cap: 5', ['7:12 EMAIL']],
-    ['an empty item', 'users:\n-\n- email: a@b.c\n  cap: 5', ['7:4 MISSING']],
-    ['a mapping where a list belongs', 'users: {email: a@b.c}', ['6:10 NOT_A_LIST']],
-    ['a list where a mapping belongs', 'team: [cap]', ['6:9 NOT_A_MAPPING']],
-    ['a team that is empty', 'team:', ['6:3 MISSING']],
-    ['an empty reason', 'team:\n  cap: 5\n  reason: " "', ['8:13 NOT_TEXT']],
-    ['a protected that is no e-mail', 'protected: [oncall]', ['6:15 EMAIL']],
-    ['an approval with 31 digits', 'approvals: [7d1f0c2a9b347d1f0c2a9b347d1f0c2]', ['6:15 APPROVAL']],
-    ['an approval that is not hex', 'approvals: [7d1f0c2a9b347d1f0c2a9b347d1f0c2g]', ['6:15 APPROVAL']],
-    ['an unknown onGroupConflict', 'onGroupConflict: avg', ['6:20 UNKNOWN_VALUE']],
-    ['a time zone that does not exist', 'timezone: Mars/Olympus', ['6:13 TIMEZONE']],
-    ['an empty workspace', 'workspace:', ['6:3 NOT_TEXT']],
-  ])('report %s', (_name, spec, expected) => expect(places(problemsOf(spec))).toEqual(expected))
-
   it('may be empty', () => {
     expect(parseOne('groups:\nusers: []\ngrants: ~\nprotected:\napprovals: null\ntimezone:').rules).toEqual([])
   })
@@ -253,65 +211,13 @@ describe('groups, users and lists', () => {
     expect(parseOne('groups: [{id: g, name: G}]')).toMatchObject({ rules: [], groups: [{ name: 'G' }] }))
 })
 
-describe('unknown and repeated keys', () => {
-  it.each([
-    [
-      'at the top',
-      'apiVersion: capkeeper/v1\nkind: CapPolicy\nmeta: {}\nmetadata: {name: x}\nspec: {}\n',
-      '3:1 UNKNOWN_KEY',
-      /metadata|known here/,
-    ],
-    [
-      'in metadata',
-      'apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: x, label: {}}\nspec: {}\n',
-      '3:21 UNKNOWN_KEY',
-      /"labels"/,
-    ],
-    ['in spec', policyText('user: []'), '6:3 UNKNOWN_KEY', /"users"/],
-    ['in a rule', policyText('team: {cap: 5, reson: x}'), '6:18 UNKNOWN_KEY', /"reason"/],
-    ['with another case', policyText('team: {Cap: 5, cap: 5}'), '6:10 UNKNOWN_KEY', /"cap"/],
-    ['with two letters swapped', policyText('onGroupConflcit: min'), '6:3 UNKNOWN_KEY', /"onGroupConflict"/],
-    ['as a merge', policyText('team: {<<: {cap: 5}, cap: 5}'), '6:10 UNKNOWN_KEY', /merge/],
-    ['as a mapping', policyText('team: {? {a: 1} : 5, cap: 5}'), '6:12 UNKNOWN_KEY', /^$/],
-  ])('are reported %s', (_name, text, expected, hint) => {
-    const { problems } = parsePolicyText('p.yaml', text)
-    expect(places(problems)).toEqual([expected])
-    expect(problems[0]?.hint ?? '').toMatch(hint)
-  })
-
-  it('name both places of a repeated key', () => {
-    const problems = problemsOf('team: {cap: 5}\nteam: {cap: 6}')
-    expect(places(problems)).toEqual(['7:3 YAML_DUPLICATE_KEY'])
-    expect(problems[0]?.other).toEqual({ file: 'p.yaml', line: 6, column: 3 })
-  })
-})
-
 describe('what a document is', () => {
-  const rest = 'metadata: {name: x}\nspec: {}\n'
-  it.each([
-    ['no apiVersion', `kind: CapPolicy\n${rest}`, ['1:1 KIND']],
-    ['another apiVersion', `apiVersion: v1\nkind: CapPolicy\n${rest}`, ['1:13 KIND']],
-    ['no kind', `apiVersion: capkeeper/v1\n${rest}`, ['1:1 KIND']],
-    ['the kind of the config', `apiVersion: capkeeper/v1\nkind: Config\n${rest}`, ['2:7 KIND']],
-    ['no metadata', 'apiVersion: capkeeper/v1\nkind: CapPolicy\nspec: {}\n', ['1:1 MISSING']],
-    ['no name', 'apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {}\nspec: {}\n', ['3:11 MISSING']],
-    ['no spec', 'apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: x}\n', ['1:1 MISSING']],
-    ['an empty spec', 'apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: x}\nspec:\n', ['4:1 MISSING']],
-    ['a list', '- a\n', ['1:1 NOT_A_MAPPING']],
-    ['a word', 'hello\n', ['1:1 NOT_A_MAPPING']],
-  ])('is an error with %s', (_name, text, expected) => expect(places(parsePolicyText('p.yaml', text).problems)).toEqual(expected))
-
   it.each([
     ['no spec', 'apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: x}\n', true],
     ['a workspace that is not a text', policyText('workspace: []'), false],
     ['a wrong cap', policyText('workspace: acme\nteam: {cap: x}'), false],
   ])('can be read in part or not at all, with %s', (_name, text, damaged) => {
     expect(parsePolicyText('p.yaml', text).damaged).toBe(damaged)
-  })
-
-  it('reports everything at once', () => {
-    const problems = problemsOf('team: {cap: x}\nusers: [{email: a, cap: -1}, {mail: b@c.d, cap: 5}]\nprotected: [z]\ntimezone: nowhere')
-    expect(places(problems).length).toBe(7)
   })
 })
 
@@ -323,37 +229,6 @@ describe('grants', () => {
   ])('are read %s', (_name, line, scope) => {
     expect(parseOne(`grants:\n- ${line}\n  cap: 5\n  until: 2027-01-31\n  reason: r`).grants[0]?.value?.scope).toEqual(scope)
   })
-
-  it.each([
-    ['nobody', 'grants:\n- cap: 5\n  until: 2027-01-31\n  reason: r', ['7:5 GRANT_SCOPE']],
-    ['two', 'grants:\n- user: a@b.c\n  team: true\n  cap: 5\n  until: 2027-01-31\n  reason: r', ['8:5 GRANT_SCOPE']],
-    ['team: false', 'grants:\n- team: false\n  cap: 5\n  until: 2027-01-31\n  reason: r', ['7:11 GRANT_SCOPE']],
-    ['team: yes', 'grants:\n- team: yes\n  cap: 5\n  until: 2027-01-31\n  reason: r', ['7:11 NOT_BOOLEAN']],
-    ['neither cap nor add', grant(UNTIL), ['7:5 GRANT_AMOUNT']],
-    ['both cap and add', grant(`cap: 5\nadd: 5\n${UNTIL}`), ['9:5 GRANT_AMOUNT']],
-    ['cap: none', grant(`cap: none\n${UNTIL}`), ['8:10 CAP']],
-    ['cap: 0', grant(`cap: 0\n${UNTIL}`), ['8:10 CAP_ZERO']],
-    ['cap: 0 that is meant', grant(`cap: 0\nallowZero: true\n${UNTIL}`), []],
-    ['add: 0', grant(`add: 0\n${UNTIL}`), ['8:10 CAP']],
-    ['add: -5', grant(`add: -5\n${UNTIL}`), ['8:10 CAP']],
-    ['no until', grant('cap: 5\nreason: r'), ['7:5 MISSING']],
-    ['no reason', grant('cap: 5\nuntil: 2027-01-31'), ['7:5 MISSING']],
-    ['an empty reason', grant('cap: 5\nuntil: 2027-01-31\nreason: ""'), ['10:13 NOT_TEXT']],
-    ['a reason that is nothing', grant('cap: 5\nuntil: 2027-01-31\nreason:'), ['10:5 MISSING']],
-    ['a day that does not exist', grant('cap: 5\nuntil: 2027-02-30\nreason: r'), ['9:12 TIME']],
-    ['a time without a zone', grant('cap: 5\nuntil: 2027-01-31T10:00:00\nreason: r'), ['9:12 TIME']],
-    ['cycleend', grant('cap: 5\nfrom: 2027-01-01\nuntil: cycleend\nreason: r'), ['10:12 TIME']],
-    ['cycleEnd without from', grant('cap: 5\nuntil: cycleEnd\nreason: r'), ['9:12 GRANT_TIMES']],
-    ['from: cycleEnd', grant('cap: 5\nfrom: cycleEnd\nuntil: 2027-01-31\nreason: r'), ['9:11 TIME']],
-    ['an end before its start', grant('cap: 5\nfrom: 2027-02-01\nuntil: 2027-01-31\nreason: r'), ['10:12 GRANT_TIMES']],
-    [
-      'an end at its start',
-      grant('cap: 5\nfrom: 2027-01-31T10:00:00Z\nuntil: 2027-01-31T11:00:00+01:00\nreason: r'),
-      ['10:12 GRANT_TIMES'],
-    ],
-    ['one day', grant('cap: 5\nfrom: 2027-01-31\nuntil: 2027-01-31\nreason: r'), []],
-    ['an unknown key', grant(`cap: 5\nuntill: 2027\n${UNTIL}`), ['9:5 UNKNOWN_KEY']],
-  ])('with %s', (_name, spec, expected) => expect(places(problemsOf(spec))).toEqual(expected))
 
   it('take dates in the time zone of their document, through the end of the day, also over a change of clocks', () => {
     const spec = `timezone: Europe/Berlin\n${grant('cap: 5\nfrom: 2026-10-25\nuntil: 2026-10-25\nreason: r')}`

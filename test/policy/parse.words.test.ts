@@ -104,6 +104,15 @@ describe('a declaration', () => {
     ],
     ['of a grant that is a word', 'grants: [x]', ['spec.grants[0] is x, not a mapping of keys; write it like {until: …, reason: …}']],
     ['of a key that nobody knows', 'grant: []', ['unknown key "grant" in spec; did you mean "grants"?']],
+    ['of a key in a rule that nobody knows', 'team: {cap: 5, reson: x}', ['unknown key "reson" in spec.team; did you mean "reason"?']],
+    ['of a key in another case', 'team: {Cap: 5, cap: 5}', ['unknown key "Cap" in spec.team; did you mean "cap"?']],
+    [
+      'of a key with two letters swapped',
+      'onGroupConflcit: min',
+      ['unknown key "onGroupConflcit" in spec; did you mean "onGroupConflict"?'],
+    ],
+    ['of a key that is a mapping', 'team: {? {a: 1} : 5, cap: 5}', ['a key of spec.team is a mapping, not a word']],
+    ['of a merge', 'team: {<<: {cap: 5}, cap: 5}', ['unknown key "<<" in spec.team; merge keys are not read: write the keys out']],
     ['of nothing', 'timezone:\nusers:\ngroups:\ngrants:\nprotected:\napprovals:', []],
   ])('%s', (_name, spec, expected) => expect(said(policyText(spec))).toEqual(expected))
 })
@@ -116,33 +125,10 @@ describe('what is given back', () => {
     return one
   }
 
-  it('of a whole document: everything, with the names of its document and file', () => {
-    const one = read(
-      'workspace: acme\nonGroupConflict: min\nteam: {cap: 5, reason: r}\nprotected: [A@b.c]\napprovals: [" 7D1F0C2A9B347D1F0C2A9B347D1F0C2A "]',
-    )
-    expect(one).toMatchObject({
-      ...{
-        file: 'x.yaml',
-        whole: true,
-        name: { value: 'test', at: { line: 4, column: 9 } },
-        workspace: { value: 'acme', at: { line: 6, column: 14 } },
-      },
-      ...{ onGroupConflict: { value: 'min', at: { line: 7, column: 20 } }, grants: [], groups: [] },
-      rules: [
-        {
-          value: { scope: { kind: 'team' }, cap: 5, reason: 'r', document: 'test', at: { line: 8, column: 15 } },
-          at: { line: 8, column: 3 },
-        },
-      ],
-      protectedPeople: [{ scope: { kind: 'user', email: 'a@b.c' }, at: { line: 9, column: 15 } }],
-      approvals: [{ id: '7d1f0c2a9b347d1f0c2a9b347d1f0c2a', at: { line: 10, column: 15 } }],
-    })
-    expect(parsed('team: {cap: 5}')).toMatchObject({ damaged: false, problems: [], source: { file: 'x.yaml' } })
-  })
-
   it('of a document that says little: nothing that it does not say', () => {
     const one = read('team: {cap: 5}')
     expect([one.workspace, one.onGroupConflict]).toEqual([undefined, undefined])
+    expect(parsed('team: {cap: 5}')).toMatchObject({ damaged: false, problems: [], source: { file: 'x.yaml' } })
     expect(one.rules[0]?.value).toEqual({ scope: { kind: 'team' }, cap: 5, at: { file: 'x.yaml', line: 6, column: 15 }, document: 'test' })
   })
 

@@ -78,8 +78,8 @@ export interface FoundFiles {
 
 const MAX_FILES = 10_000
 /** Names in all folders together, hidden ones and other files included. */
-export const MAX_NAMES = 100_000
-export const MAX_DEPTH = 32
+const MAX_NAMES = 100_000
+const MAX_DEPTH = 32
 /** Of one file, and of all policy files together. docs/operations.md, Bounds. */
 export const MAX_FILE_BYTES = 1024 * 1024
 export const MAX_BYTES_TOGETHER = 16 * 1024 * 1024

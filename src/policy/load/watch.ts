@@ -12,10 +12,10 @@ import { ifFound, linkTextOf, lookedBeside, type Steps, statsOf } from './steps.
 // reading. It judges nothing.
 
 /** The names in a folder that matter. */
-export type Interest = ReadonlySet<string> | 'any'
+type Interest = ReadonlySet<string> | 'any'
 
 /** `stamp` changes when a file that is read, or what keeps one from being read, changes; `wanted` are the folders where this would show. */
-export interface Stamp {
+interface Stamp {
   readonly stamp: string
   readonly wanted: ReadonlyMap<string, { readonly folder: string; readonly interest: Interest }>
 }
@@ -24,7 +24,7 @@ export interface Stamp {
 export const STALLED = 'stalled'
 
 /** Rejects with a `FileError` when a path does not answer. */
-export const stampOf = (paths: readonly string[], cwd: string, clock: Clock, envelopes: readonly EnvelopeSource[]): Promise<Stamp> =>
+const stampOf = (paths: readonly string[], cwd: string, clock: Clock, envelopes: readonly EnvelopeSource[]): Promise<Stamp> =>
   lookedBeside(paths, clock, looking(paths, cwd, envelopes))
 
 function* looking(paths: readonly string[], cwd: string, envelopes: readonly EnvelopeSource[]): Steps<Stamp> {
@@ -54,7 +54,7 @@ interface Waypoint {
 const MAX_LINKS = 40
 
 /** The places on the way to a path that may be swapped: each link, the last name, and the first missing one. */
-export function* waypoints(path: string): Steps<readonly Waypoint[]> {
+function* waypoints(path: string): Steps<readonly Waypoint[]> {
   const { root } = parse(path)
   const found: Waypoint[] = []
   let at = root
