@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { createReadClient } from '../../src/api/client.ts'
-import { createPaces } from '../../src/api/transport/queue.ts'
 import { groupScope, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import type { TransportFailure } from '../../src/ports.ts'
@@ -74,7 +73,14 @@ describe('a request', () => {
     const clock = hastyClock()
     const transport = scripted(clock, () => ({}))
     const rate = { start: 5, max: 10, concurrency: 8 }
-    const client = createReadClient({ transport, keys: keyRing(), clock, random: { next: () => 0 }, rate, paces: createPaces() })
+    const client = createReadClient({
+      transport,
+      keys: keyRing(),
+      clock,
+      random: { next: () => 0 },
+      rate,
+      paces: testClient(() => ({})).paces,
+    })
     expect(client).not.toHaveProperty('writeCap')
     // @ts-expect-error: the type has no writing method either.
     expect(client.writeCap).toBeUndefined()

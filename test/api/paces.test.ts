@@ -1,7 +1,5 @@
 // The pace belongs to a key and outlives the clients: reloads, changed keys and changed limits never let a request leave too early.
 import { describe, expect, it } from 'vitest'
-import type { ClientOptions } from '../../src/api/send.ts'
-import { createPaces } from '../../src/api/transport/queue.ts'
 import { TEAM } from '../../src/core/model/scope.ts'
 import { failing, inOrder, people } from './answers.ts'
 import { hastyClock, keyRing, scripted, type TestClient, testClient } from './world.ts'
@@ -13,8 +11,8 @@ const GAP_MS = 1_000 / RATE.max
 function house(...answers: Parameters<typeof inOrder>) {
   const clock = hastyClock()
   const transport = scripted(clock, inOrder(...answers))
-  const paces = createPaces()
-  const open = (overrides: Partial<ClientOptions> = {}): TestClient =>
+  const { paces } = testClient(() => ({}))
+  const open = (overrides: Parameters<typeof testClient>[1] = {}): TestClient =>
     // A new ring each time, as after a reload.
     testClient(() => ({}), { transport, paces, keys: keyRing(), rate: RATE, ...overrides }, clock)
   const gaps = (): number[] => transport.sent.slice(1).map(({ at }, index) => at - (transport.sent[index]?.at ?? 0))

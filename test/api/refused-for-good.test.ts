@@ -1,14 +1,12 @@
 // A workspace without caps, told apart from a key without permissions, in every style of errors: the client over the sandbox.
 
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createWriteClient } from '../../src/api/client.ts'
 import { probesOf } from '../../src/api/probe.ts'
-import { createPaces } from '../../src/api/transport/queue.ts'
 import { TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
 import { startSandbox } from '../support/sandbox.ts'
-import { hastyClock, keyRing } from './world.ts'
+import { hastyClock, keyRing, testClient } from './world.ts'
 
 const ADA = userScope('ada.lovelace@example.com')
 const STYLES: readonly Switches['errors'][] = ['error', 'connect', 'text', 'ok']
@@ -18,8 +16,8 @@ async function over(switches: Partial<Switches>, key: string) {
   const clock = hastyClock()
   const { transport, calls, close } = await startSandbox(switches)
   onTestFinished(close)
-  const options = { transport, clock, paces: createPaces(), random: { next: () => 0.5 }, rate }
-  return { calls, options, client: createWriteClient({ ...options, keys: keyRing(key) }) }
+  const options = { transport, clock, random: { next: () => 0.5 }, rate }
+  return { calls, options, client: testClient(() => ({}), { ...options, keys: keyRing(key) }, clock).client }
 }
 
 describe.each(STYLES)('with errors as %s', (errors) => {

@@ -82,6 +82,8 @@ export interface TestClient {
   readonly sent: Sent[]
   readonly events: RequestEvent[]
   readonly learned: [string, unknown, number][]
+  /** For further clients of the same keys. */
+  readonly paces: ClientOptions['paces']
 }
 
 /** Keys from variables: one for everything, unless a source is named for a permission. */
@@ -95,18 +97,19 @@ export function testClient(script: Script, overrides: Partial<ClientOptions> = {
   const transport = scripted(clock, script)
   const events: RequestEvent[] = []
   const learned: [string, unknown, number][] = []
+  const { paces = createPaces() } = overrides
   const client = createWriteClient({
     transport,
     keys: keyRing(),
     clock,
     random: { next: () => 0.5 },
     rate: { start: 1_000, max: 1_000, concurrency: 8 },
-    paces: createPaces(),
+    paces,
     onRequest: (event) => events.push(event),
     onLearned: (...told) => learned.push(told),
     ...overrides,
   })
-  return { client, clock, sent: transport.sent, events, learned }
+  return { client, clock, sent: transport.sent, events, learned, paces }
 }
 
 export interface TestServer {
