@@ -119,14 +119,10 @@ describe('an answer', () => {
     ['a bare date is the midnight it begins with', [where('hour', 'GE', '2026-11-11')], '14'],
     ['a bare date ends at its midnight', [where('hour', 'LE', '2026-11-11')], '15'],
     ['an hour as answers show it', [where('hour', 'EQUAL', '2026-11-10 17:00:00 +0000 UTC')], '5'],
-    ['an hour in RFC 3339', [where('hour', 'GREATER_THAN', '2026-11-10T17:00:00Z')], '14'],
     ['a time within an hour is none of the hours', [where('hour', 'EQUAL', '2026-11-10T17:30:00Z')], '0'],
     ['a time within an hour lies after that hour', [where('hour', 'LESS_THAN', '2026-11-10T17:30:00Z')], '9'],
-    ['a date', [where('date', 'EQUAL', '2026-11-10')], '9'],
     ['a shifted date', [where('date UTC-8', 'LESS_THAN', '2026-11-10')], '4'],
     ['several at once', [where('language', 'EQUAL', 'GO'), where('num_acceptances', 'GREATER_THAN', '4')], '13'],
-    ['a fraction', [where('num_acceptances', 'LE', '4.5')], '4'],
-    ['a text that no row has', [where('language', 'EQUAL', "GO' OR '1'='1")], '0'],
   ])('Filter: %s', (_name, filters, total) => {
     expect(itemsOf(sandbox, user({ selections: [sum], filters }))).toEqual([{ sum_num_acceptances: total }])
   })
