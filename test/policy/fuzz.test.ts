@@ -2,7 +2,7 @@
 // Texts are near to good ones, so that they get past the first check, and are then spoilt in a few tokens.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hasErrors, type Position, type Problem } from '../../src/core/model/problem.ts'
+import { hasErrors, type Problem } from '../../src/core/model/problem.ts'
 import { MAX_CAP } from '../../src/core/model/units.ts'
 import { joinDocuments } from '../../src/policy/join.ts'
 import { digestOf } from '../../src/policy/load/digest.ts'
@@ -112,7 +112,7 @@ const text = fc.oneof(
 )
 
 /** The place is in the text, and the line shown is that line. */
-function expectPlace(source: ParsedPolicyText['source'], at: Position | undefined, problem: Problem): void {
+function expectPlace(source: ParsedPolicyText['source'], at: Problem['at'], problem: Problem): void {
   const lines = source.text.split('\n')
   expect(at, problem.message).toBeDefined()
   const line = lines[(at?.line ?? 0) - 1]?.replace(/\r$/, '')
