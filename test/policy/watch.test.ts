@@ -134,16 +134,12 @@ describe('watchPaths reports', () => {
     await tells(() => swapLink('q', join(root, 'p')))
   })
 
-  it('a link at the beginning of a way of links, or in its middle, and one in a circle', async () => {
-    const root = folder({ 'real/p/a.yaml': 'a: 1', 'other/p/a.yaml': 'a: 2' })
-    for (const [target, name] of [
-      ['real', 'two'],
-      ['two', 'one'],
-      ['round', 'circle'],
-      ['circle', 'round'],
-    ] as const)
-      symlinkSync(target, join(root, name))
-    const { tells } = await observe([join(root, 'one/p'), join(root, 'circle')])
+  it('a link at the beginning of a way of links, in its middle and at its end, and one in a circle', async () => {
+    const root = folder({ 'real/p/a.yaml': 'a: 1', 'real/q/a.yaml': 'a: 3', 'other/p/a.yaml': 'a: 2' })
+    const links = { 'real/end': 'p', 'other/end': 'p', two: 'real', one: 'two', circle: 'round', round: 'circle' }
+    for (const [name, target] of Object.entries(links)) symlinkSync(target, join(root, name))
+    const { tells } = await observe([join(root, 'one/end'), join(root, 'circle')])
+    await tells(() => swapLink('q', join(root, 'real/end')))
     await tells(() => swapLink('other', join(root, 'two')))
     await tells(() => swapLink('real', join(root, 'one')))
     await tells(() => swapLink('other/p/a.yaml', join(root, 'circle')))
