@@ -15,15 +15,6 @@ const COPIED: WorldOptions = {
   config: { capSemantics: 'copied', capReads: 'inherited', onDrift: 'alert', guards: { ...DEFAULT_GUARDS, maxCleared: 'off' } },
 }
 
-test('a person who shows the cap of the team, also through a group, follows it without a foreign change', async () => {
-  const one = await testWorld(COPIED)
-  const policy: Declared = { caps: { team: 500, 'group:a': 'none', ada: 4000, dan: 'none' } }
-  await one.cycle(policy)
-  await one.cycle({ caps: { ...policy.caps, team: 'none' } })
-  expect(one.inForce()).toEqual({ ada: 4000, bob: 'none', cleo: 'none', dan: 'none' })
-  expect(one.begun('ForeignChange')).toEqual([])
-})
-
 test.each(['inherited', 'auto'] as const)(
   'what a group’s clear was copied over is put back, also where a group that no policy names shows there then (capReads: %s)',
   async (capReads) => {

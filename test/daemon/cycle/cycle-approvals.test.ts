@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { DAY, short } from '../../support/declare.ts'
-import { answering, writes } from '../../support/faults.ts'
-import { approve, capsOf, later, person, worldUnder } from '../../support/living.ts'
+import { approve, capsOf, later, worldUnder } from '../../support/living.ts'
 import { type Declared, testWorld, type World } from '../../support/world.ts'
 
 const COPIES = { capSemantics: 'fan-out' } as const
@@ -61,35 +60,6 @@ describe('an approval', () => {
     expect(one.caps()).toMatchObject({ p001: 300, p002: 400 })
   })
 
-  test('names the same hold in every cycle, where a grant over a copied cap ends with its ancestor’s cap', async () => {
-    const one = await testWorld({ people: 12, switches: COPIES, config: { capReads: 'explicit', ...COPIED } })
-    one.foreign('team', 300)
-    await one.cycle({ caps: { team: 300 }, grants: [{ on: 'p001', cap: 200, until: one.clock.now() + 9 * DAY }] })
-    const cycles = [await one.cycle({ caps: { p012: 300 } }), await one.cycle(), await one.cycle()]
-    const holds = cycles.map(({ planned }) => planned.plan.holds.map(({ id }) => id))
-    expect(holds[0]).toHaveLength(2)
-    expect(holds.slice(1)).toEqual([holds[0], holds[0]])
-    for (const id of holds[0] ?? []) approve(one, id)
-    await one.cycle()
-    expect(one.caps()).toEqual({ p012: 300 })
-  })
-
-  test('releases a change as it was shown, and not from a foreign value since', async () => {
-    const storm = { broken: false }
-    const one = await testWorld({ people: 20, wrapTransport: answering(writes('p001'), 503, storm) })
-    await one.cycle({ caps: { team: 500, ...capsOf(5, 1000) } })
-    const lowered: Declared = { caps: { team: 500, ...capsOf(5, 900) } }
-    approve(one, holdOf(await one.cycle(lowered)))
-    storm.broken = true
-    await one.cycle()
-    expect(one.caps()).toMatchObject({ p001: 1000, p002: 900 })
-    storm.broken = false
-    one.foreign('p001', 60_000)
-    const { planned } = await one.cycle({ ...lowered, protect: ['p001'] })
-    expect(planned.plan.holds).toMatchObject([{ guards: ['protected'] }])
-    expect(one.caps()['p001']).toBe(60_000)
-  })
-
   test.each([
     ['in audit mode', 'mode is audit', (one: World) => one.restart({ mode: 'audit' })],
     [
@@ -140,23 +110,6 @@ describe('an approval', () => {
     await one.cycle(before)
     expect(holdOf(await one.cycle(lowered))).toBe(id)
     expect(goneAt()).toBeUndefined()
-  })
-
-  test('of a shrunken roster does not accept another one', async () => {
-    const one = await testWorld({ people: 40 })
-    const leave = (from: number, to: number): void => {
-      for (let number = from; number <= to; number += 1) one.removePerson(person(number))
-    }
-    await one.cycle({ caps: { team: 500 } })
-    leave(1, 25)
-    const id = holdOf(await one.cycle({ caps: { team: 600 } }))
-    approve(one, id)
-    leave(26, 39)
-    await one.cycle()
-    expect({ people: one.state.usage?.roster.people.length, states: states(one) }).toEqual({ people: 40, states: ['void'] })
-    approve(one, id)
-    await one.cycle()
-    expect(one.state.usage?.roster.people).toHaveLength(1)
   })
 
   test('that came with its change, was withdrawn, and is listed again releases what was shown since', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Transport } from '../../../src/ports.ts'
 import { email, HOUR } from '../../support/declare.ts'
 import { answering, answerOf, either, type Fault, writes } from '../../support/faults.ts'
-import { capsOf, later, live, living, MINUTE, passUntil, person } from '../../support/living.ts'
+import { capsOf, later, live, MINUTE, person } from '../../support/living.ts'
 import { SETTINGS, testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
 interface Outage extends Fault {
@@ -203,25 +203,6 @@ describe('a running workspace', () => {
     await one.clock.pass(2 * HOUR)
     await life.stop()
     expect(one.caps()).toEqual({ team: 990 })
-  })
-
-  test('tries again when it is time, also when its interval is longer', async () => {
-    const fault = { broken: false }
-    const { one, set } = await living({
-      people: 20,
-      wrapTransport: failing(fault),
-      config: { intervalMs: 60 * MINUTE, rate: { concurrency: 1 } },
-    })
-    set({ caps: capsOf(12) })
-    await one.clock.pass(MINUTE)
-    fault.broken = true
-    set({ caps: capsOf(12, 2000) })
-    await one.clock.pass(2 * MINUTE)
-    expect(one.ledger.fact('breaker')).toBeDefined()
-    fault.broken = false
-    const tookMs = await passUntil(one, () => one.caps()[person(12)] === 2000, 60 * MINUTE, 10_000)
-    expect(tookMs).toBeGreaterThan(5 * MINUTE)
-    expect(tookMs).toBeLessThan(11 * MINUTE)
   })
 })
 

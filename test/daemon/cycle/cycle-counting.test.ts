@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { DAY, HOUR, keysOf } from '../../support/declare.ts'
 import { answering, cutShort, type Fault, listings, type Match, reads, writes } from '../../support/faults.ts'
-import { approve, capsOf, later, worldUnder } from '../../support/living.ts'
+import { capsOf, later, worldUnder } from '../../support/living.ts'
 import { type Declared, testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
 const names = (count: number, from = 1): string[] => Object.keys(capsOf(count, 0, from))
@@ -72,19 +72,6 @@ describe('people whose scopes cannot be read', () => {
     expect(holds(await one.cycle())).toEqual(['maxAffected+maxLowered'])
   })
 
-  test('a dropped group whose members were never listed keeps its cap while the cap that they would inherit is held', async () => {
-    const { one, storm } = await breakable({ people: 40, groups: { g: names(6) } }, listings())
-    await one.cycle({ caps: { team: 100 } })
-    storm.broken = true
-    const { planned } = await one.cycle({ caps: { team: 100, 'group:g': 4000 } })
-    approve(one, planned.plan.holds[0]?.id)
-    await one.cycle()
-    expect(one.caps()).toEqual({ team: 100, 'group:g': 4000 })
-    const report = await one.cycle({ caps: { team: 'none' } })
-    expect(holds(report)).toEqual(['maxAffected+maxCleared'])
-    expect(one.caps()).toEqual({ team: 100, 'group:g': 4000 })
-  })
-
   test.each<readonly [string, WorldOptions, string, readonly string[]]>([
     ['members of a group whose cap cannot be read', { people: 40, groups: { g: names(36) } }, 'group:g', ALL],
     ['a person whose cap cannot be read', { people: 3 }, 'p001', ['protected']],
@@ -131,11 +118,6 @@ describe('an interrupted plan', () => {
     one.restart(SLOW)
     return { one, storm, more: { caps: { ...capsOf(40, 1000), ...capsOf(15, 900), ...capsOf(10, 900, 21) } } }
   }
-
-  test('is counted for as long as it is held', async () => {
-    const { one, more } = await interrupted(10)
-    for (const declared of [more, undefined, undefined]) expect(holds(await one.cycle(declared))).toEqual(['maxLowered'])
-  })
 
   test('is counted until its rest could be read', async () => {
     const { one, storm, more } = await interrupted(15, (...asked) => reads()(...asked) && /p02|p03/.test(String(asked[1]['user_email'])))

@@ -1,9 +1,8 @@
 // Rules over people from end to end: writes, changes of the roster over one and two readings, restarts, a doubted roster, and guards.
 import { describe, expect, test } from 'vitest'
 import { refreshUsage } from '../../../src/daemon/cycle/observe.ts'
-import { email, NOW } from '../../support/declare.ts'
+import { email } from '../../support/declare.ts'
 import { person } from '../../support/living.ts'
-import { daily, noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World } from '../../support/world.ts'
 
 function setRole(world: World, name: string, role: string): void {
@@ -67,44 +66,6 @@ describe('a rule', () => {
     for (let round = 0; round < 3; round += 1) await one.cycle()
     expect(one.caps()).toEqual({ team: 500, p001: 100, p002: 100 })
   })
-
-  test('asks for active days of just the days that it names, counted back from the newest use of anybody', async () => {
-    const used = { answer: '"lastChatUsageTime":"2026-11-10T10:00:00Z","role":' }
-    const one = await company({
-      wrapTransport: (inner) => ({ send: async (...request) => edited(await inner.send(...request), /"role":/g, used.answer) }),
-    })
-    const rules = [
-      { when: { activeDays: { below: 5, within: 30 } }, cap: 50 },
-      { when: { activeDays: { below: 9, within: 7 } }, cap: 60 },
-    ]
-    await one.cycle({ caps: { team: 500 }, rules })
-    const asked = one.calls.flatMap(({ body }) =>
-      body['end_timestamp'] === undefined ? [] : [[body['start_timestamp'], body['end_timestamp']]],
-    )
-    const until = '2026-11-11T00:00:00.000Z'
-    expect(asked).toEqual([
-      ['2026-11-04T00:00:00.000Z', until],
-      ['2026-10-12T00:00:00.000Z', until],
-    ])
-    expect(one.caps()['p020']).toBe(50)
-  })
-
-  test.each([{ inactiveDays: 30 }, { activeDays: { below: 3, within: 14 } }])(
-    'on %j matches nobody because one person’s last use lies a year ahead',
-    async (when) => {
-      const one = await testWorld({
-        people: ['ada', 'bob', 'cleo'],
-        wrapTransport: (inner) => ({
-          send: async (...request) =>
-            edited(await inner.send(...request), /("email":"cleo[^}]*"lastChatUsageTime":")[^"]*/g, '$12027-11-20T10:00:00Z'),
-        }),
-      })
-      for (const name of ['ada', 'bob', 'cleo']) recordPast(one, daily(name, 10, noon(1)))
-      for (let round = 0; round < 3; round += 1) await one.cycle({ caps: { team: 1000 }, rules: [{ when, cap: 10 }] })
-      expect(one.state.usage?.roster.people.map(({ lastUsedAt = 0 }) => lastUsedAt > NOW)).toEqual([false, false, true])
-      expect(one.caps()).toEqual({ team: 1000 })
-    },
-  )
 
   test('keeps the caps in force while active days cannot be read', async () => {
     const one = await company()

@@ -114,26 +114,15 @@ describe.each(SCOPES)('a grant over a declared cap gives that cap back as ours, 
   const FOUND = { caps: { ada: 1500, 'group:g': 1500 } } as const
   const WITHOUT = { caps: POLICY, ...(on === 'ada' ? {} : { bare: ['g'] }) }
   const based = (cap: number): Declared => ({ caps: { ...POLICY, [on]: cap } })
-  const grants = [grantOn(on)]
+  const granted = (base: Declared): Declared => ({ ...base, grants: [grantOn(on)] })
+  const both = granted(based(300))
   /** Edits one after the other; nothing is declared at the end. */
   const EDITS: readonly (readonly [string, readonly Declared[]])[] = [
-    ['both begin at once', [{ ...based(300), grants }]],
-    [
-      'the declared cap comes while the grant runs',
-      [
-        { ...WITHOUT, grants },
-        { ...based(300), grants },
-      ],
-    ],
-    ['the declared cap changes while the grant runs', [based(200), { ...based(200), grants }, { ...based(300), grants }]],
-    ['the declared cap changes as the grant begins', [based(200), { ...based(300), grants }]],
-    [
-      'the declared cap goes before the grant',
-      [
-        { ...based(300), grants },
-        { ...WITHOUT, grants },
-      ],
-    ],
+    ['both begin at once', [both]],
+    ['the declared cap comes while the grant runs', [granted(WITHOUT), both]],
+    ['the declared cap changes while the grant runs', [based(200), granted(based(200)), both]],
+    ['the declared cap changes as the grant begins', [based(200), both]],
+    ['the declared cap goes before the grant', [both, granted(WITHOUT)]],
   ]
 
   test.each(EDITS)('%s', async (_edit, edits) => {
@@ -161,7 +150,7 @@ describe.each(SCOPES)('a grant over a declared cap gives that cap back as ours, 
         },
       }),
     })
-    await living.cycle({ ...based(300), grants })
+    await living.cycle(both)
     const one = await company(FOUND)
     for (const intent of intents) if (short(intent.change.scope) === on) await one.ledger.recordIntent(intent)
     one.foreign(on, 800)

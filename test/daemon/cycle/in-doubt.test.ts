@@ -7,7 +7,7 @@ import type { Transport } from '../../../src/ports.ts'
 import { email, HOUR, NOW, type PlainCap, research } from '../../support/declare.ts'
 import { answering, answerOf, writes } from '../../support/faults.ts'
 import { intentFor, raise } from '../../support/ledger.ts'
-import { later, person, worldUnder } from '../../support/living.ts'
+import { later, worldUnder } from '../../support/living.ts'
 import { noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World } from '../../support/world.ts'
 
@@ -130,40 +130,6 @@ describe('a cap that came, and that was read back too early, is ours and is clea
     heal(fault)
     await one.cycle({ caps: { team: 900 } })
     expect({ caps: one.caps(), ours: one.ledger.owned().length }).toEqual({ caps: { team: 900, p001: 700 }, ours: 1 })
-  })
-
-  test('when the second try was not even sent: it has its line of history', async () => {
-    const fault: Wrong = { sent: 0 }
-    const key = { isRefused: false }
-    const others = Array.from({ length: 12 }, (_, index) => person(index + 2))
-    const capsOf = (cap: number) => ({ team: 900, ...Object.fromEntries(others.map((name) => [name, cap])) })
-    const caps = capsOf(500)
-    const raised = { ...capsOf(700), p001: 700 }
-    const one = await testWorld({
-      people: 20,
-      config: { rate: { concurrency: 16 } },
-      wrapTransport: (inner) =>
-        faulty(
-          fault,
-          'p001',
-        )({
-          send: async (operation, body, options) =>
-            key.isRefused && operation === 'UsageConfig' && body['user_email'] !== email('p001')
-              ? answerOf(401)
-              : inner.send(operation, body, options),
-        }),
-    })
-    await one.cycle({ caps: { ...caps, p001: 500 } })
-    key.isRefused = true
-    Object.assign(fault, { reads: '{"addOnCreditCap":500}', writes: [lost] })
-    await one.cycle({ caps: raised })
-    expect({ p001: one.caps()['p001'], sent: fault.sent }).toEqual({ p001: 700, sent: 1 })
-    expect(await linesOf(one, 700)).toContain('failed')
-    key.isRefused = false
-    heal(fault)
-    one.restart()
-    await later(one, HOUR, { caps })
-    expect(one.caps()).toEqual(caps)
   })
 
   test('also when the reading is still too old as policy drops it', async () => {

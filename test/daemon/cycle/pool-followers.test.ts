@@ -59,28 +59,6 @@ describe('members', () => {
     expect(one.caps()).toEqual({ 'group:g': 2000, ada: 100, bob: 900 })
   })
 
-  test('at a refused 0 defer an ancestor’s raise, and are tried once a day', async () => {
-    const people = ['ada', 'bob']
-    const one = await testWorld({ people, groups: { g: people }, caps: { 'group:g': 0 }, switches: { zeroCap: 'rejected' } })
-    const pools = [research(1000, people)]
-    await one.cycle({ caps: { 'group:g': 100 }, protect: ['ada'], pools })
-    expect(one.caps()).toEqual({ 'group:g': 0, bob: 1000 })
-    for (const _hour of Array.from({ length: 5 })) {
-      await one.clock.pass(HOUR)
-      one.forget()
-      const { after } = await one.cycle()
-      expect(one.writes()).toEqual([])
-      const [change] = after.plan.changes
-      expect(change?.disposition).toMatchObject({
-        kind: 'deferred',
-        reason: expect.stringMatching(/^ada@example.com comes first, and is refused: /),
-      })
-    }
-    await later(one, 20 * HOUR)
-    expect(one.writes()).toHaveLength(1)
-    expect(one.caps()).toEqual({ 'group:g': 0, bob: 1000 })
-  })
-
   test('whose caps another client cleared defer an ancestor’s raise, also where that is only watched', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], caps: { team: 300, ada: 500 }, config: { onDrift: 'alert' } })
     const pools = [research(1000, ['ada', 'bob'])]

@@ -3,8 +3,6 @@ import { expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { useNow } from '../../../src/daemon/cycle/deal.ts'
 import { CYCLE, email, NOW, roster } from '../../support/declare.ts'
-import { noon, recordPast } from '../../support/use.ts'
-import { testWorld } from '../../support/world.ts'
 
 const BALANCE = { creditsPerSeat: credits(500), seats: 2, addOnAvailable: credits(9_000), addOnUsed: credits(9_000), readAt: NOW }
 
@@ -30,30 +28,4 @@ test.each([
     NOW,
   )
   expect(known.kind === 'known' && known.used.get(email('ada'))).toBe(expected)
-})
-
-test.each([
-  ['a number', undefined, true],
-  ['no number', '"NaN"', false],
-  ['an object', '{"units":170000}', false],
-])('a pool deals only where a member’s figure of use is %s', async (_name, figure, isDealt) => {
-  const one = await testWorld({
-    people: ['ada', 'bob'],
-    caps: { ada: 3000, bob: 3000 },
-    wrapTransport: (inner) => ({
-      async send(...request) {
-        const answer = await inner.send(...request)
-        if (!('body' in answer) || figure === undefined) return answer
-        return { ...answer, body: answer.body.replaceAll(/("email":"ada[^}]*"promptCreditsUsed":)\d+/g, `$1${figure}`) }
-      },
-    }),
-  })
-  recordPast(one, [
-    { who: 'ada', at: noon(10), credits: 1700 },
-    { who: 'bob', at: noon(10), credits: 900 },
-  ])
-  const emails = [email('ada'), email('bob')]
-  await one.cycle({ pools: [{ name: 'research', members: { kind: 'emails', emails }, credits: 2000, share: 'equal' }] })
-  expect(one.state.frozenPools).toEqual(isDealt ? {} : { research: 'the use of a member is not known' })
-  expect(one.caps()['ada'] === 3000).toBe(!isDealt)
 })

@@ -308,13 +308,3 @@ test('a death in a team write is looked beneath also while the team cannot be re
   await settle(one, 1)
   expect(one.reads()).toHaveLength(4)
 })
-
-test('the descendants of a team write are checked once, also after a restart', async () => {
-  const caps = { team: 500, 'group:a': 1500, p001: 900 }
-  const one = await worldUnder({ caps }, { ...COMPANY, caps })
-  await one.cycle({ caps: { ...caps, team: 600, 'group:a': 1400 } })
-  one.restart()
-  one.forget()
-  await one.cycle()
-  expect(one.reads().toSorted()).toEqual(['group:a', 'p001', 'team'])
-})

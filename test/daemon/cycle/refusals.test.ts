@@ -130,21 +130,6 @@ describe('a person whose cap is answered with a 404', () => {
   })
 })
 
-describe('a pause', () => {
-  test('is reported when it begins and when it ends, once each', async () => {
-    const one = await testWorld()
-    const now = one.clock.now()
-    await one.ledger.savePause({ untilAt: now + HOUR, reason: 'audit', pausedAt: now })
-    await one.cycle({ caps: { ada: 100 } })
-    await one.cycle()
-    expect(one.begun('Paused')).toMatchObject([{ fields: { reason: 'audit' } }])
-    await later(one, 2 * HOUR)
-    await one.cycle()
-    expect(one.ended('Paused')).toMatchObject([{ fields: { reason: 'audit' } }])
-    expect(one.begun('Paused')).toHaveLength(1)
-  })
-})
-
 describe('a write that the service accepts and does not keep', () => {
   test('is quarantined for a day after the third time in a row, as an undeclared cap of an ancestor may show there', async () => {
     const config = { capReads: 'explicit' } as const
@@ -253,28 +238,6 @@ describe('a clear after which a cap shows that the person inherits by now', () =
       expect(one.begun('ForeignChange')).toEqual([])
     },
   )
-
-  describe('of a person in two groups', () => {
-    const twoGroups = { groups: { core: ['ada'], edge: ['ada', 'bob'] }, switches: { capReads: 'inherited' } } as const
-    const config = { capReads: 'inherited' } as const
-
-    test('has landed, also where one of the groups loses its cap in the same cycle', async () => {
-      const one = await testWorld({ people: ['ada', 'bob'], ...twoGroups, config })
-      await one.cycle({ caps: { team: 50, 'group:core': 800, 'group:edge': 200, ada: 300 }, onGroupConflict: 'min' })
-      const caps = { team: 50, 'group:core': 800 }
-      expect((await one.cycle({ caps: { ...caps, ada: 'none' } })).result).toBe('success')
-      expect((await one.cycle()).result).toBe('noop')
-      expect([one.caps(), one.begun('ForeignChange')]).toEqual([caps, []])
-    })
-
-    test('has landed, also where one of the groups seems to have a cap and only shows that of the team', async () => {
-      const one = await testWorld({ people: ['ada', 'bob'], ...twoGroups, config, caps: { team: 50, ada: 300 } })
-      const caps = { team: 50, 'group:core': 800, 'group:edge': 50, ada: 'none' } as const
-      expect((await one.cycle({ caps, onGroupConflict: 'min' })).result).toBe('success')
-      expect((await one.cycle()).result).toBe('noop')
-      expect(one.begun('ForeignChange')).toEqual([])
-    })
-  })
 
   test('has landed, also when another client changed that cap since it was read', async () => {
     const one = await testWorld({

@@ -1,23 +1,11 @@
 // Lowerings and clears wait for the writes that they depend on, and no change waits for ever.
 import { describe, expect, test } from 'vitest'
-import { email, NOW } from '../../support/declare.ts'
+import { email } from '../../support/declare.ts'
 import { answering, either, reads, writes } from '../../support/faults.ts'
 import { later, worldUnder } from '../../support/living.ts'
 import { testWorld } from '../../support/world.ts'
 
 describe('a clear waits for the ancestor’s cap', () => {
-  test('while that one is to be cleared as well and cannot be read', async () => {
-    const fault = { broken: false }
-    const one = await testWorld({ people: 20, groups: { a: ['p001'] }, wrapTransport: answering(reads('group:a'), 503, fault) })
-    await one.cycle({ caps: { team: 300, 'group:a': 200, p001: 1000 } })
-    fault.broken = true
-    await one.cycle({ caps: { team: 300 } })
-    expect(one.inForce()['p001']).toBe(1000)
-    fault.broken = false
-    await later(one, 300_000)
-    expect(one.caps()).toEqual({ team: 300 })
-  })
-
   test('while the ancestor is to be cleared as well and cannot be, also where it equals its own ancestor’s', async () => {
     const fault = { broken: false }
     const groups = { a: ['p001'], b: ['p001'] }
@@ -30,18 +18,6 @@ describe('a clear waits for the ancestor’s cap', () => {
     fault.broken = false
     await later(one, 300_000)
     expect({ mine: one.inForce()['p001'], caps: one.caps() }).toEqual({ mine: 2000, caps: wide })
-  })
-
-  test('while a guard holds it, and the cycle says so', async () => {
-    const one = await worldUnder({ caps: { p001: 500, p002: 500 } }, { people: 20 })
-    one.ledger.saveFact('seen', { caps: { value: 'copied', at: NOW, evidence: 'bob changed without a write of his own' } })
-    one.forget()
-    const { result, message, planned } = await one.cycle({ caps: { team: 500 } })
-    expect(one.writes()).toEqual([])
-    expect({ result, message }).toEqual({
-      result: 'held',
-      message: `${email('p001')}: team comes first, and hold ${planned.plan.holds[0]?.id} keeps it back`,
-    })
   })
 })
 

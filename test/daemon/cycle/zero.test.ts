@@ -8,7 +8,6 @@ import type { Ledger } from '../../../src/ports.ts'
 import { short } from '../../support/declare.ts'
 import { answering, reads } from '../../support/faults.ts'
 import { approve, expectNothing, later, outage, worldUnder } from '../../support/living.ts'
-import { noon, recordPast } from '../../support/use.ts'
 import { testWorld, type WorldOptions } from '../../support/world.ts'
 
 const NO_BLOCKING = { ...DEFAULT_GUARDS, maxBlocked: 'off', maxAffected: 'off' } as const
@@ -120,22 +119,6 @@ test.each(OWNERS)('a number that could not be given back at once is given back b
   await later(one, 3_600_000)
   expect(one.caps()).toEqual({ team: 500, p002: 700 })
   expect(one.ledger.quarantined()).toMatchObject([{ code: 'ZERO_NOT_STORED' }])
-})
-
-test('a number is given back to a protected person too: it undoes our own write', async () => {
-  const away = { is: false }
-  const one = await testWorld({ ...OMITTED, config: { guards: NO_BLOCKING }, wrapTransport: outage(away) })
-  recordPast(one, [{ who: 'p002', at: noon(19), credits: 1500 }])
-  await one.cycle({ caps: { p002: 700 } })
-  one.onCall = ({ operation }) => {
-    if (operation === 'GetUsageConfig' && one.writes().includes('p002 0')) away.is = true
-  }
-  await one.cycle({ caps: { p002: 0 } })
-  expect(one.caps()).toEqual({ p002: 0 })
-  one.onCall = undefined
-  away.is = false
-  await later(one, 3_600_000, { caps: { p002: 0 }, protect: ['p002'] })
-  expect(one.caps()).toEqual({ p002: 700 })
 })
 
 test.each([
