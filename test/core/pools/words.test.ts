@@ -3,24 +3,13 @@ import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { dealLines, poolFigures } from '../../../src/core/pools/figures.ts'
 import { poolNotes } from '../../../src/core/pools/notes.ts'
-import type { MemberNow, PoolMember, PoolState } from '../../../src/core/pools/state.ts'
-import { CYCLE, cap, DAY, email, HOUR, NOW, type PlainCap, type PoolSketch, policy } from '../../support/declare.ts'
+import { CYCLE, DAY, email, HOUR, NOW, type PoolSketch, policy } from '../../support/declare.ts'
+import { type MemberSketch, type Members, since, stateOf } from './world.ts'
 
-const since = (value: PlainCap) => ({ cap: cap(value), at: NOW })
-const member = (use: number, more: Partial<PoolMember> = {}): PoolMember => ({
-  base: credits(0),
-  use: credits(use),
-  sent: [],
-  lowered: [],
-  ...more,
-})
-const state = (members: Readonly<Record<string, PoolMember>>, more: Partial<PoolState> = {}): PoolState => ({
-  cycle: CYCLE,
-  readAt: NOW,
-  dealtAt: NOW,
-  members: Object.fromEntries(Object.entries(members).map(([name, one]) => [email(name), one])),
-  ...more,
-})
+const member = (use: number, more: MemberSketch = {}): MemberSketch => ({ use, ...more })
+const state = (members: Members, more?: Parameters<typeof stateOf>[1]) => stateOf(members, more, NOW)
+type PoolState = ReturnType<typeof state>
+
 const sketch = (more: Partial<PoolSketch> = {}) =>
   policy({ pools: [{ name: 'research', credits: 100, members: { kind: 'emails', emails: [] }, ...more }] }).pools
 const day = (at: number): string => new Date(at).toISOString().slice(0, 10)
@@ -29,41 +18,31 @@ describe('the figures of a pool', () => {
   test('count members, use and caps', () => {
     const figures = poolFigures(
       { credits: credits(100) },
-      state({ ada: member(40, { inForce: since(60) }), bob: member(10, { inForce: since(20), left: { at: NOW } }) }),
+      state({ ada: { use: 40, cap: 60 }, bob: { use: 10, cap: 20, left: { at: NOW } } }),
     )
     expect(figures).toMatchObject({ readAt: NOW, credits: 100, used: 50, dealt: 70, members: 1, isUsedUp: false })
   })
-  test('name no sum while a cap is not known, and no end without any use', () => {
-    const figures = poolFigures({ credits: credits(100) }, state({ ada: member(0) }))
-    expect(figures).toEqual({ readAt: NOW, credits: 100, used: 0, members: 1, isUsedUp: false })
-  })
-  test.each<readonly [string, number, Readonly<Record<string, PoolMember>>, boolean]>([
-    ['with a credit for each who is dealt to', 12, { ada: member(5), bob: member(5) }, false],
-    ['with less than that', 11, { ada: member(5), bob: member(5) }, true],
+  test.each<readonly [string, number, Members, boolean]>([
+    ['with less than that', 11, { ada: { use: 5 }, bob: { use: 5 } }, true],
     [
       'counting nobody who is protected or left',
       11,
-      { ada: member(5), bob: member(5, { protected: true }), cyd: member(0, { left: { at: NOW } }) },
+      { ada: { use: 5 }, bob: { use: 5, protected: true }, cyd: { use: 0, left: { at: NOW } } },
       false,
     ],
-    ['with nobody left to raise', 10, { ada: member(10, { protected: true }) }, true],
+    ['with nobody left to raise', 10, { ada: { use: 10, protected: true } }, true],
   ])('say whether it is used up: %s', (_name, total, members, expected) =>
     expect(poolFigures({ credits: credits(total) }, state(members)).isUsedUp).toBe(expected),
   )
 
   /** 2026-11-16, a Monday, after ten working days of ten credits. */
   const MONDAY = CYCLE.startAt + 15 * DAY
-  const spent = (more: Partial<PoolState> = {}) => state({ ada: member(100) }, { readAt: MONDAY, ...more })
+  const spent = (more: Partial<PoolState> = {}) => state({ ada: { use: 100 } }, { readAt: MONDAY, ...more })
   test.each<readonly [string, number, PoolState, number | undefined]>([
-    ['now, when nothing is left', 100, spent(), MONDAY],
-    ['now, when more than all is gone', 95, spent(), MONDAY],
-    ['on Wednesday noon, with two and a half days left', 125, spent(), MONDAY + 2.5 * DAY],
     ['at the end of Friday, with five days left', 150, spent(), MONDAY + 5 * DAY],
     ['on the next Monday, with six days left', 160, spent(), MONDAY + 8 * DAY],
     ['at the same time within an hour', 125, spent({ readAt: MONDAY + HOUR - 1 }), MONDAY + HOUR - 1 + 2.5 * DAY],
     ['now, also on a Saturday', 100, spent({ readAt: MONDAY + 5 * DAY }), MONDAY + 5 * DAY],
-    ['not within the cycle', 1000, spent(), undefined],
-    ['within 400 days', 2955, spent({ cycle: { ...CYCLE, endAt: MONDAY + 1000 * DAY } }), MONDAY + 399.5 * DAY],
     ['not beyond 400 days', 2965, spent({ cycle: { ...CYCLE, endAt: MONDAY + 1000 * DAY } }), undefined],
   ])('say when it is used up: %s', (_name, total, one, expected) =>
     expect(poolFigures({ credits: credits(total) }, one).exhaustedAt).toBe(expected),
@@ -71,18 +50,18 @@ describe('the figures of a pool', () => {
 
   const lines = (pool: Partial<PoolSketch>, one: PoolState, who = 'ada') =>
     sketch(pool).flatMap((terms) => dealLines('research', terms, one, email(who), day))
-  const ALONE = { inForce: since(60) }
+  const ALONE = { cap: 60 }
   test.each<readonly [string, Partial<PoolSketch>, PoolState, readonly string[]]>([
     [
       'for one member, before anything is dealt',
       {},
-      state({ ada: member(0, ALONE) }, { dealtAt: undefined as never }),
+      state({ ada: member(0, ALONE) }, { dealtAt: undefined }),
       ['pool research: 100 credits for 1 member, by need', 'used 0, counted at 60', 'ada@example.com: used 0 of it'],
     ],
     [
       'with its terms, for who is not in it',
       { share: 'equal', min: 5, max: 50 },
-      state({ bob: member(0, ALONE), cyd: member(0, { inForce: since('none') }) }),
+      state({ bob: member(0, ALONE), cyd: { use: 0, cap: 'none' } }),
       [
         'pool research: 100 credits for 2 members, the same head-room for everybody, at least 5, at most 50',
         'used 0, counted at more than the credits: a member has no known cap, or had none lately',
@@ -94,13 +73,13 @@ describe('the figures of a pool', () => {
       {},
       state({
         ada: member(30.126, {
-          base: credits(10),
-          dealt: credits(50),
-          fixed: credits(70),
+          base: 10,
+          dealt: 50,
+          fixed: 70,
           protected: true,
           ...ALONE,
-          lowered: [since(80), since('none')],
-          sent: [since(55)],
+          lowered: [since(80, NOW), since('none', NOW)],
+          sent: [since(55, NOW)],
         }),
       }),
       [
@@ -126,7 +105,7 @@ describe('the figures of a pool', () => {
     [
       'without the use of somebody of whom none is known',
       {},
-      state({ ada: { base: credits(0), sent: [], lowered: [], dealt: credits(5), ...ALONE } }),
+      state({ ada: { base: 0, sent: [], lowered: [], dealt: 5, ...ALONE } }),
       [
         'pool research: 100 credits for 1 member, by need',
         'used 0, counted at 60',
@@ -137,144 +116,67 @@ describe('the figures of a pool', () => {
   ])('in words: %s', (_name, pool, one, expected) => expect(lines(pool, one)).toEqual(expected))
 })
 
-describe('the notes on a pool', () => {
-  const notes = (
-    pool: Partial<PoolSketch>,
-    one: PoolState | undefined,
-    names: readonly string[] = ['ada'],
-    frozen: Readonly<Record<string, string>> = {},
-  ) =>
-    poolNotes(
-      sketch(pool).map((each) => ({ pool: each, members: names.map((name): MemberNow => ({ email: email(name) })) })),
-      one ? { research: one } : {},
-      frozen,
-    )
-  test.each<
-    readonly [
-      string,
-      Partial<PoolSketch>,
-      PoolState | undefined,
-      readonly string[] | undefined,
-      Readonly<Record<string, string>>,
-      readonly string[],
-    ]
-  >([
-    ['nothing of one that works', {}, state({ ada: member(7, { inForce: since(60) }) }), undefined, {}, []],
-    [
-      'who is not in it, by e-mail',
-      {},
-      undefined,
-      [],
-      {},
-      ['POOL_NOBODY pool research: has no members: no approved person has one of its e-mails'],
-    ],
-    [
-      'who is not in it, by a group',
-      { members: { kind: 'groups', ids: ['g'] } },
-      undefined,
-      [],
-      {},
-      ['POOL_NOBODY pool research: has no members: no approved person is in group g'],
-    ],
-    [
-      'who is not in it, by groups',
-      { members: { kind: 'groups', ids: ['g', 'h'] } },
-      undefined,
-      [],
-      {},
-      ['POOL_NOBODY pool research: has no members: no approved person is in one of the groups g, h'],
-    ],
-    [
-      'who is not in it, by a condition',
-      { members: { kind: 'when', when: { role: 'x' } } },
-      undefined,
-      [],
-      {},
-      ['POOL_NOBODY pool research: has no members: no approved person meets its condition in two readings that agree'],
-    ],
-    [
-      'why it is frozen, and nothing of who is in it then',
-      {},
-      undefined,
-      [],
-      { research: 'use is old' },
-      ['POOL_FROZEN pool research: nothing is dealt: use is old'],
-    ],
-    [
-      'why its last deal stays',
-      {},
-      state({ ada: member(7, { inForce: since(60) }) }),
-      undefined,
-      { research: 'use is old' },
-      ['POOL_FROZEN pool research: the last deal stays: use is old'],
-    ],
-    ['nothing of why another pool is frozen', {}, undefined, undefined, { design: 'use is old' }, []],
-    [
-      'what it cannot pay',
-      { min: 51 },
-      undefined,
-      ['ada', 'bob'],
-      {},
-      ['POOL_BOUNDS pool research: cannot pay its min, so nothing is dealt: 2 members at 51 are 102 credits, it has 100'],
-    ],
-    ['nothing while it can just pay it', { min: 50 }, undefined, ['ada', 'bob'], {}, []],
-    [
-      'that it is used up',
-      {},
-      state({ ada: member(99.6, { inForce: since(100) }) }),
-      undefined,
-      {},
-      ['POOL_USED_UP pool research: 100 of 100 credits are used; everybody stays at their use until the next cycle'],
-    ],
-    [
-      'that it is above its credits',
-      {},
-      state({ ada: member(7, { inForce: since(100) }), bob: member(0, { inForce: since(1) }) }),
-      undefined,
-      {},
-      [
-        'POOL_ABOVE pool research: use and caps count at 101, above its 100 credits; caps are only lowered, never below use, until they fit',
-      ],
-    ],
-    ['nothing at just its credits', {}, state({ ada: member(7, { inForce: since(100) }) }), undefined, {}, []],
-    [
-      'nothing of a sum before anything was dealt',
-      {},
-      state({ ada: member(7, { inForce: since(101) }) }, { dealtAt: undefined as never }),
-      undefined,
-      {},
-      [],
-    ],
-    [
-      'who has no known cap',
-      {},
-      state({ ada: member(7) }),
-      undefined,
-      {},
-      ['POOL_ABOVE pool research: ada@example.com has no known cap in force, or had none lately, so nobody is raised'],
-    ],
-    [
-      'how many have no known cap, and the first of them',
-      {},
-      state({ ada: member(7), bob: member(7), cyd: member(7, { inForce: since(9) }) }),
-      undefined,
-      {},
-      ['POOL_ABOVE pool research: 2 members, ada@example.com first, have no known cap in force, or had none lately, so nobody is raised'],
-    ],
-    [
-      'who is about to get a first cap, and who just got one',
-      {},
-      state({ ada: member(7, { dealt: credits(9) }), bob: member(7, { inForce: since(9), lowered: [since('none')] }) }),
-      undefined,
-      {},
-      ['POOL_ABOVE pool research: 2 members, ada@example.com first, have no known cap in force, or had none lately, so nobody is raised'],
-    ],
-  ])('say %s', (_name, pool, one, names, frozen, expected) => {
-    const found = notes(pool, one, names, frozen)
-    expect(found.map(({ code, message }) => `${code} ${message}`)).toEqual(expected)
-    expect(found.map((note) => [note.pool, note.at.line])).toEqual(expected.map(() => ['research', 301]))
-    expect(found.map(({ version }) => version)).toEqual(expected.map((text) => (text.startsWith('POOL_FROZEN') ? 'use is old' : '')))
-  })
+interface Given {
+  readonly pool?: Partial<PoolSketch>
+  /** Its state, where there is one. */
+  readonly is?: PoolState
+  /** Default: ada. */
+  readonly names?: readonly string[]
+  readonly frozen?: Readonly<Record<string, string>>
+}
+const OLD = { research: 'use is old' }
+const NOBODY = 'POOL_NOBODY has no members: no approved person'
+
+test.each<readonly [string, Given, string | undefined]>([
+  ['who is not in it, by e-mail', { names: [] }, `${NOBODY} has one of its e-mails`],
+  ['who is not in it, by a group', { names: [], pool: { members: { kind: 'groups', ids: ['g'] } } }, `${NOBODY} is in group g`],
+  [
+    'who is not in it, by groups',
+    { names: [], pool: { members: { kind: 'groups', ids: ['g', 'h'] } } },
+    `${NOBODY} is in one of the groups g, h`,
+  ],
+  [
+    'who is not in it, by a condition',
+    { names: [], pool: { members: { kind: 'when', when: { role: 'x' } } } },
+    `${NOBODY} meets its condition in two readings that agree`,
+  ],
+  ['why it is frozen, and nothing of who is in it then', { names: [], frozen: OLD }, 'POOL_FROZEN nothing is dealt: use is old'],
+  ['why its last deal stays', { is: state({ ada: { use: 7, cap: 60 } }), frozen: OLD }, 'POOL_FROZEN the last deal stays: use is old'],
+  ['nothing of why another pool is frozen', { frozen: { design: 'use is old' } }, undefined],
+  [
+    'what it cannot pay',
+    { pool: { min: 51 }, names: ['ada', 'bob'] },
+    'POOL_BOUNDS cannot pay its min, so nothing is dealt: 2 members at 51 are 102 credits, it has 100',
+  ],
+  ['nothing while it can just pay it', { pool: { min: 50 }, names: ['ada', 'bob'] }, undefined],
+  [
+    'that it is used up',
+    { is: state({ ada: { use: 99.6, cap: 100 } }) },
+    'POOL_USED_UP 100 of 100 credits are used; everybody stays at their use until the next cycle',
+  ],
+  [
+    'that it is above its credits',
+    { is: state({ ada: { use: 7, cap: 100 }, bob: { use: 0, cap: 1 } }) },
+    'POOL_ABOVE use and caps count at 101, above its 100 credits; caps are only lowered, never below use, until they fit',
+  ],
+  ['nothing at just its credits', { is: state({ ada: { use: 7, cap: 100 } }) }, undefined],
+  ['nothing of a sum before anything was dealt', { is: state({ ada: { use: 7, cap: 101 } }, { dealtAt: undefined }) }, undefined],
+  [
+    'who has no known cap',
+    { is: state({ ada: { use: 7 } }) },
+    'POOL_ABOVE ada@example.com has no known cap in force, or had none lately, so nobody is raised',
+  ],
+  [
+    'who is about to get a first cap, and who just got one',
+    { is: state({ ada: { use: 7, dealt: 9 }, bob: { use: 7, cap: 9, lowered: [since('none', NOW)] } }) },
+    'POOL_ABOVE 2 members, ada@example.com first, have no known cap in force, or had none lately, so nobody is raised',
+  ],
+])('the notes on a pool say %s', (_name, { pool = {}, is, names = ['ada'], frozen = {} }, expected) => {
+  const pools = sketch(pool).map((each) => ({ pool: each, members: names.map((name) => ({ email: email(name) })) }))
+  const found = poolNotes(pools, is ? { research: is } : {}, frozen)
+  expect(found.map(({ code, message }) => `${code} ${message}`)).toEqual(expected ? [expected.replace(' ', ' pool research: ')] : [])
+  for (const note of found)
+    expect([note.pool, note.at.line, note.version]).toEqual(['research', 301, note.code === 'POOL_FROZEN' ? 'use is old' : ''])
 })
 
 test.each([

@@ -1,13 +1,85 @@
 // A small world for the laws of pools: true use and true caps, readings up to three and a half hours stale, writes that fail, are lost or
 // land hours later. Steps are plain data, so that fast-check shrinks them; it plays the part of the daemon with no more knowledge than that.
 import fc from 'fast-check'
+import type { Cycle } from '../../../src/core/model/observed.ts'
 import { type Credits, credits } from '../../../src/core/model/units.ts'
 import { dealPool } from '../../../src/core/pools/deal.ts'
+import { poolFigures } from '../../../src/core/pools/figures.ts'
 import { observePool } from '../../../src/core/pools/observe.ts'
-import type { CapSince, MemberNow, PoolState, PoolTerms } from '../../../src/core/pools/state.ts'
-import { CYCLE, HOUR } from '../../support/declare.ts'
+import type { CapSince, MemberNow, PoolMember, PoolState, PoolTerms } from '../../../src/core/pools/state.ts'
+import { CYCLE, cap, DAY, email, HOUR, NOW, type PlainCap } from '../../support/declare.ts'
+
+/** A member in plain figures; without a cap it was never read. */
+export interface MemberSketch extends Partial<Pick<PoolMember, 'protected' | 'left' | 'sent' | 'lowered'>> {
+  readonly use?: number
+  /** In force. */
+  readonly cap?: PlainCap | CapSince
+  readonly base?: number
+  readonly fixed?: number
+  readonly dealt?: number
+}
+export type Members = Readonly<Record<string, MemberSketch>>
+
+export const since = (value: PlainCap, at = NOW - DAY): CapSince => ({ cap: cap(value), at })
+
+const capSince = (one: PlainCap | CapSince, at: number): CapSince => (typeof one === 'object' ? one : since(one, at))
+
+const amount = (one: number | undefined): Credits | undefined => (one === undefined ? one : credits(one))
+
+export const memberOf = ({ use, cap: inForce, base = 0, fixed, dealt, ...more }: MemberSketch, at = NOW - HOUR): PoolMember => ({
+  ...{ base: credits(base), use: amount(use), fixed: amount(fixed), dealt: amount(dealt) },
+  ...{ inForce: inForce === undefined ? inForce : capSince(inForce, at), sent: [], lowered: [], ...more },
+})
+
+/** Dealt and read now; all caps were read at `at`. */
+export const stateOf = (members: Members, more: Partial<PoolState> = {}, at?: number): PoolState => ({
+  ...{ cycle: CYCLE, readAt: NOW, dealtAt: NOW },
+  members: Object.fromEntries(Object.entries(members).map(([name, one]) => [email(name), memberOf(one, at)])),
+  ...more,
+})
 
 export const LAG_MS = 3.5 * HOUR
+
+/** An observation by names; people with use are the members where none are named. */
+export interface Sight {
+  readonly now?: number
+  readonly use?: Readonly<Record<string, number>>
+  /** When use was read, where that is not now. */
+  readonly readAt?: number
+  readonly cycle?: Cycle | null
+  /** Why use is not known. */
+  readonly unknown?: string
+  readonly caps?: Readonly<Record<string, PlainCap | CapSince>>
+  readonly verified?: Readonly<Record<string, CapSince>>
+  readonly sent?: Readonly<Record<string, PlainCap | CapSince>>
+  readonly members?: readonly string[]
+  readonly own?: Readonly<Record<string, number>>
+  readonly protected?: readonly string[]
+}
+
+export function see(before: PoolState | undefined, sight: Sight): ReturnType<typeof observePool> {
+  const { now = NOW, readAt = now, use = {}, cycle = CYCLE, own = {} } = sight
+  const named = <T, To>(record: Readonly<Record<string, T>> = {}, to: (one: T) => To) =>
+    new Map(Object.entries(record).map(([name, one]) => [email(name), to(one)]))
+  return observePool(before, {
+    now,
+    use:
+      sight.unknown === undefined
+        ? { kind: 'known', readAt, used: named(use, credits), cycle: cycle ?? undefined }
+        : { kind: 'unknown', why: sight.unknown },
+    caps: named(sight.caps, (one) => capSince(one, now)),
+    verified: named(sight.verified, (one) => one),
+    sent: named(sight.sent, (one) => [capSince(one, now)]),
+    members: (sight.members ?? Object.keys(use)).map((name) => ({
+      ...{ email: email(name), fixed: amount(own[name]), protected: sight.protected?.includes(name) || undefined },
+    })),
+    usageLagMs: LAG_MS,
+  })
+}
+
+/** What a member counts at; with any use and cap where no cap is known. */
+export const countOf = (state: PoolState | undefined, name: string): number | undefined =>
+  state && poolFigures({ credits: credits(1) }, { ...state, members: { [name]: state.members[email(name)] as PoolMember } }).dealt
 
 export type Fate = 'lands' | 'fails' | 'lost' | 'late'
 
