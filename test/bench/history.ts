@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { credits, DAY_MS, midnight } from '../../src/core/model/units.ts'
-import { addOnByDay } from '../../src/core/use/history.ts'
+import { sumOfDays } from '../../src/core/use/history.ts'
 import { commonDays, historyPlan } from '../../src/daemon/collect/history.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import type { Ledger } from '../../src/ports.ts'
@@ -110,8 +110,7 @@ async function truthRows(): Promise<readonly Row[]> {
       for (const { email, addOn } of reading.rows) measured.set(email, (measured.get(email) ?? 0) + addOn)
     }
     for (const { email } of one.roster.people) {
-      const days = addOnByDay(await ledger.useOfPerson(email, cycle), seat)
-      const sum = days.reduce((total, { addOn }) => total + addOn, 0)
+      const sum = Math.max(0, sumOfDays(await ledger.useOfPerson(email, cycle)) - seat)
       const real = measured.get(email) ?? 0
       if (midnight(one.wanted.fromAt) <= cycle.fromAt && Math.max(sum, real) > 0) errors.push(Math.abs(sum - real) / Math.max(sum, real))
     }

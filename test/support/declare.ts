@@ -1,7 +1,7 @@
 // Short forms of policies and of the state of the world, for tests of the pure core. Names without an @ get a domain.
 
 import { expect } from 'vitest'
-import type { GroupMembers, MemberStatus, OwnedCap, Roster } from '../../src/core/model/observed.ts'
+import type { Cycle, GroupMembers, MemberStatus, OwnedCap, Roster } from '../../src/core/model/observed.ts'
 import type {
   AskedEntry,
   Cap,
@@ -150,6 +150,15 @@ export function roster(people: Readonly<Record<string, MemberStatus | 'disabled'
     disabled: status === 'disabled',
   }))
   return { people: rows, readAt: NOW, statusesAbsent: false, duplicates: [], ...more }
+}
+
+/** Approved people with what they used in the cycle. */
+export const rosterOfUse = (used: Readonly<Record<string, number | undefined>>, cycle?: Cycle, readAt = NOW): Roster => {
+  const { people, ...rest } = roster(Object.fromEntries(Object.keys(used).map((name) => [name, 'approved'])), { readAt, cycle })
+  return {
+    ...rest,
+    people: people.map((one) => ({ ...one, used: used[one.name] === undefined ? undefined : credits(used[one.name] ?? 0) })),
+  }
 }
 
 /** The other properties of a row of the roster: days are before NOW. */

@@ -54,7 +54,7 @@ export interface HistoryState {
 export const RANGE_DAYS = 30
 
 /** The first day that may still change: use of a day arrives until `lagMs` after its end. */
-export const openFrom = (readAt: Instant, lagMs: number): Instant => Math.floor((readAt - lagMs) / DAY_MS) * DAY_MS
+const openFrom = (readAt: Instant, lagMs: number): Instant => Math.floor((readAt - lagMs) / DAY_MS) * DAY_MS
 
 /** The part of the days that will not change any more; empty where `fromAt` is not before `untilAt`. */
 const settled = ({ fromAt, untilAt, readAt }: KnownDays, lagMs: number): Days => ({
@@ -134,7 +134,7 @@ export interface CommonDays {
 const covers = (days: Days | undefined, dayAt: Instant): boolean => days !== undefined && dayAt >= days.fromAt && dayAt < days.untilAt
 
 /** The grade of one person's day. Every figure of past use has the grade that this function says. */
-export function gradeOf(dayAt: Instant, { email, known, doubt, isFound }: PersonHistory, common: CommonDays): DayGrade {
+function gradeOf(dayAt: Instant, { email, known, doubt, isFound }: PersonHistory, common: CommonDays): DayGrade {
   if (covers(common.measured, dayAt) && !common.unassignable.has(email)) return 'measured'
   const told = known.find((days) => covers(days, dayAt))
   if (told && (isFound || !told.isSilent)) return doubt ? 'partial' : 'reconstructed'
@@ -177,16 +177,6 @@ export function doubtOf(cycleStartAt: Instant, told: Credits, listed: Credits | 
 export interface UsedDay {
   readonly dayAt: Instant
   readonly used: Credits
-}
-
-/** The part of each day that add-on credits paid: what the running total of the cycle has above the seat's credits. Days in the order of time. */
-export function addOnByDay(days: readonly UsedDay[], creditsPerSeat: Credits): readonly (UsedDay & { readonly addOn: Credits })[] {
-  let total = 0
-  return days.map(({ dayAt, used }) => {
-    const before = Math.max(0, total - creditsPerSeat)
-    total += used
-    return { dayAt, used, addOn: wholeCents(Math.max(0, total - creditsPerSeat) - before) }
-  })
 }
 
 /** One person's use on whole days, as the service tells it; a day without a row had none. */

@@ -15,19 +15,10 @@ describe('measured figures', () => {
   const MEASURED = { credits: 120, source: 'measured' }
   const ESTIMATED = { credits: 200, source: 'estimated' }
   test.each<readonly [string, Partial<AddOnInputs>, unknown]>([
-    ['count in place of the estimate', { measured: measuredAddOn({ ada: 120 }) }, MEASURED],
-    ['say 0 of people they do not name', { measured: measuredAddOn({ bob: 120 }) }, { credits: 0, source: 'measured' }],
     ['count for a day', { measured: measuredAddOn({ ada: 120 }, { readAt: NOW - DAY }) }, MEASURED],
     ['count no longer than that', { measured: measuredAddOn({ ada: 120 }, { readAt: NOW - DAY - 1 }) }, ESTIMATED],
-    ['of another cycle do not count', { measured: measuredAddOn({ ada: 120 }, { startAt: CYCLE.startAt - 30 * DAY }) }, ESTIMATED],
-    [
-      'count for a cycle that starts some hours later',
-      { measured: measuredAddOn({ ada: 120 }, { startAt: CYCLE.startAt + 9 * HOUR }) },
-      MEASURED,
-    ],
     ['count for one that starts hours earlier', { measured: measuredAddOn({ ada: 120 }, { startAt: CYCLE.startAt - 9 * HOUR }) }, MEASURED],
     ['do not count while no cycle is known', { measured: measuredAddOn({ ada: 120 }), cycle: undefined }, ESTIMATED],
-    ['do not count for people who have no key', { measured: measuredAddOn({}, { unassignable: [ADA] }) }, ESTIMATED],
     [
       'do not count when more than half is of people not on the roster',
       { measured: measuredAddOn({ ada: 120 }, { others: 121 }) },
@@ -45,6 +36,15 @@ describe('measured figures', () => {
     const measured = measuredAddOn({ ada: 120 })
     expect(figures({ measured }).of('constructor', undefined)).toEqual({ credits: 0, source: 'measured' })
   })
+})
+
+test('figures are measured, else estimated by the balance, else an upper bound', () => {
+  const all = [figures({ measured: measuredAddOn({ ada: 120 }), balance }), figures({ balance }), figures()]
+  expect(all.map((one) => [one.source, one.of(ADA, credits(700))])).toEqual([
+    ['measured', { credits: 120, source: 'measured' }],
+    ['estimated', { credits: 200, source: 'estimated' }],
+    ['upperBound', { credits: 700, source: 'upperBound' }],
+  ])
 })
 
 describe('a sum', () => {

@@ -1,88 +1,70 @@
-// Credits burned: sums that never fall, whatever happens to the roster, the cycle and the groups.
+// Credits burned: what one reading of use changes, and sums that never fall, whatever happens to the roster, the cycle and the groups. When a
+// new cycle is believed is in turn.test.ts.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { credits } from '../../../src/core/model/units.ts'
-import { type Burned, foldUsage, NOTHING_BURNED } from '../../../src/core/use/burn.ts'
-import { CYCLE, email, HOUR, NOW } from '../../support/declare.ts'
+import { foldUsage, NOTHING_BURNED } from '../../../src/core/use/burn.ts'
+import { CYCLE, email, HOUR, NOW, rosterOfUse } from '../../support/declare.ts'
 
 type Roster = Parameters<typeof foldUsage>[1]
 type GroupMembers = Parameters<typeof foldUsage>[2][number]
 
 const NEXT = { startAt: CYCLE.endAt, endAt: CYCLE.endAt + 30 * 24 * HOUR }
 
-const used = (figures: Readonly<Record<string, number | undefined>>, cycle: Roster['cycle'] = CYCLE): Roster => ({
-  people: Object.entries(figures).map(([name, amount]) => ({
-    email: email(name),
-    name,
-    status: 'approved',
-    disabled: false,
-    ...(amount !== undefined && { used: credits(amount) }),
-  })),
-  ...(cycle && { cycle }),
-  readAt: NOW,
-  statusesAbsent: false,
-  duplicates: [],
-})
-const noCycle = (figures: Readonly<Record<string, number>>): Roster => {
-  const { cycle: _, ...rest } = used(figures)
-  return rest
-}
+const used = (figures: Readonly<Record<string, number | undefined>>, cycle: Roster['cycle'] = CYCLE) => rosterOfUse(figures, cycle)
 const group = (...names: readonly string[]): GroupMembers => ({ id: 'g', name: 'G', emails: names.map(email), readAt: NOW })
 
 type Reading = readonly [Roster, GroupMembers?]
 
-const fold = (readings: readonly Reading[], from: Burned = NOTHING_BURNED): Burned =>
-  readings.reduce((burned, [roster, members]) => foldUsage(burned, roster, members ? [members] : []).burned, from)
-
-const rows: readonly { name: string; readings: readonly Reading[]; team: number; group?: number }[] = [
-  { name: 'start at 0 whatever was used before', readings: [[used({ a: 100, b: 50 })]], team: 0 },
-  { name: 'grow by the increase within a cycle', readings: [[used({ a: 100, b: 50 })], [used({ a: 130, b: 50 })]], team: 30 },
-  { name: 'count a newcomer from nothing', readings: [[used({ a: 100 })], [used({ a: 100, b: 8 })]], team: 8 },
-  { name: 'grow by the new figure after a cycle reset', readings: [[used({ a: 100 })], [used({ a: 7 }, NEXT)]], team: 7 },
-  { name: 'grow by the new figure even when it exceeds the old one', readings: [[used({ a: 5 })], [used({ a: 9 }, NEXT)]], team: 9 },
-  {
-    name: 'do not count again what a cycle showed whose start moves on by some hours',
-    readings: [[used({ a: 100 })], [used({ a: 101 }, { ...CYCLE, startAt: CYCLE.startAt + HOUR })], [used({ a: 103 }, CYCLE)]],
-    team: 3,
-  },
-  { name: 'never fall when somebody leaves', readings: [[used({ a: 100, b: 50 })], [used({ b: 60 })]], team: 10 },
-  {
-    name: 'do not count twice who leaves and comes back',
-    readings: [[used({ a: 100, b: 1 })], [used({ b: 1 })], [used({ a: 105, b: 1 })]],
-    team: 5,
-  },
-  { name: 'ignore a figure that is corrected downwards', readings: [[used({ a: 100 })], [used({ a: 90 })], [used({ a: 101 })]], team: 1 },
-  { name: 'pass over a person without a figure', readings: [[used({ a: 100 })], [used({ a: undefined })], [used({ a: 101 })]], team: 1 },
-  { name: 'take a fall for a reset where the cycle is unknown', readings: [[noCycle({ a: 100 })], [noCycle({ a: 8 })]], team: 8 },
-  { name: 'carry no dust behind the cent', readings: [[used({ a: 0.1, b: 0 })], [used({ a: 0.3, b: 0.1 })]], team: 0.3 },
-  {
-    name: 'of a group are those of its members',
-    readings: [
-      [used({ a: 10, b: 10 }), group('a')],
-      [used({ a: 15, b: 17 }), group('a')],
-    ],
-    team: 12,
-    group: 5,
-  },
-  {
-    name: 'of a group do not jump when somebody with much use joins it',
-    readings: [
-      [used({ a: 10, b: 900 }), group('a')],
-      [used({ a: 11, b: 902 }), group('a', 'b')],
-    ],
-    team: 3,
-    group: 3,
-  },
-  {
-    name: 'of a group go on where they were after it was not declared for a while',
-    readings: [[used({ a: 10 }), group('a')], [used({ a: 12 }), group('a')], [used({ a: 15 })], [used({ a: 16 }), group('a')]],
-    team: 6,
-    group: 3,
-  },
-]
+const fold = (readings: readonly Reading[]) =>
+  readings.reduce((burned, [roster, members]) => foldUsage(burned, roster, members ? [members] : []).burned, NOTHING_BURNED)
 
 describe('credits burned', () => {
-  test.each(rows)('$name', ({ readings, team, group: ofGroup = 0 }) => {
+  test.each<{ name: string; readings: readonly Reading[]; team: number; group?: number }>([
+    { name: 'start at 0 whatever was used before', readings: [[used({ a: 100, b: 50 })]], team: 0 },
+    { name: 'grow by the increase within a cycle', readings: [[used({ a: 100, b: 50 })], [used({ a: 130, b: 50 })]], team: 30 },
+    { name: 'count a newcomer from nothing', readings: [[used({ a: 100 })], [used({ a: 100, b: 8 })]], team: 8 },
+    { name: 'grow by the new figure after a cycle reset', readings: [[used({ a: 100 })], [used({ a: 7 }, NEXT)]], team: 7 },
+    { name: 'grow by the new figure even when it exceeds the old one', readings: [[used({ a: 5 })], [used({ a: 9 }, NEXT)]], team: 9 },
+    {
+      name: 'do not count again what a cycle showed whose start moves on by some hours',
+      readings: [[used({ a: 100 })], [used({ a: 101 }, { ...CYCLE, startAt: CYCLE.startAt + HOUR })], [used({ a: 103 }, CYCLE)]],
+      team: 3,
+    },
+    { name: 'never fall when somebody leaves', readings: [[used({ a: 100, b: 50 })], [used({ b: 60 })]], team: 10 },
+    {
+      name: 'do not count twice who leaves and comes back',
+      readings: [[used({ a: 100, b: 1 })], [used({ b: 1 })], [used({ a: 105, b: 1 })]],
+      team: 5,
+    },
+    { name: 'ignore a figure that is corrected downwards', readings: [[used({ a: 100 })], [used({ a: 90 })], [used({ a: 101 })]], team: 1 },
+    { name: 'pass over a person without a figure', readings: [[used({ a: 100 })], [used({ a: undefined })], [used({ a: 101 })]], team: 1 },
+    { name: 'take a fall for a reset where the cycle is unknown', readings: [[rosterOfUse({ a: 100 })], [rosterOfUse({ a: 8 })]], team: 8 },
+    { name: 'carry no dust behind the cent', readings: [[used({ a: 0.1, b: 0 })], [used({ a: 0.3, b: 0.1 })]], team: 0.3 },
+    {
+      name: 'of a group are those of its members',
+      readings: [
+        [used({ a: 10, b: 10 }), group('a')],
+        [used({ a: 15, b: 17 }), group('a')],
+      ],
+      team: 12,
+      group: 5,
+    },
+    {
+      name: 'of a group do not jump when somebody with much use joins it',
+      readings: [
+        [used({ a: 10, b: 900 }), group('a')],
+        [used({ a: 11, b: 902 }), group('a', 'b')],
+      ],
+      team: 3,
+      group: 3,
+    },
+    {
+      name: 'of a group go on where they were after it was not declared for a while',
+      readings: [[used({ a: 10 }), group('a')], [used({ a: 12 }), group('a')], [used({ a: 15 })], [used({ a: 16 }), group('a')]],
+      team: 6,
+      group: 3,
+    },
+  ])('$name', ({ readings, team, group: ofGroup = 0 }) => {
     const burned = fold(readings)
     expect(burned.team).toBe(team)
     expect(burned.groups['g'] ?? 0).toBe(ofGroup)
@@ -119,5 +101,25 @@ describe('credits burned', () => {
         }
       }),
     )
+  })
+})
+
+describe('a reading', () => {
+  const step = (before: Readonly<Record<string, number>>, reading: Roster) => foldUsage(fold([[used(before)]]), reading, [])
+  test('tells who used more, by how much, and the sum', () => {
+    const { burned, ...told } = step({ a: 100, b: 50 }, used({ a: 130, b: 50, c: 0, d: undefined }))
+    const increases = new Map([[email('a'), 30]])
+    expect(told).toEqual({ readAt: NOW, increases, isNewCycle: false, raised: [email('a')], used: 180 })
+    expect([burned.team, burned.cycleStartAt, burned.highest?.get(email('a'))]).toEqual([30, CYCLE.startAt, 130])
+  })
+  test('tells no increase of less than a cent, and no use where no person has a figure', () => {
+    const { increases, raised } = step({ a: 100 }, used({ a: 100.001 }))
+    expect([increases.size, raised]).toEqual([0, [email('a')]])
+    expect(step({ a: 100 }, used({ a: undefined })).used).toBeUndefined()
+  })
+  test('without a cycle burns nothing of a figure that stayed', () => {
+    const before = fold([[rosterOfUse({ a: 100 })]])
+    expect(before.cycleStartAt).toBeUndefined()
+    expect(foldUsage(before, rosterOfUse({ a: 100 }), []).burned.team).toBe(0)
   })
 })

