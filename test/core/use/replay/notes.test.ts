@@ -40,12 +40,10 @@ describe('a simulation says', () => {
 
   test.each<readonly [string, Partial<Sketch>, readonly string[]]>([
     ['that use is estimated from seats, and that no cap is known', { perSeat: 20 }, [estimated(20), NOTHING_KNOWN]],
-    ['no more than that beside another policy', { perSeat: 0, ...beside }, [estimated(0)]],
     ['nothing of seats where add-on use was measured', { recorded: measured, ...beside }, []],
     ['where caps in force come from: of what is ours', { owned: [ownedCap(TEAM, 1000)] }, [estimated(0), OTHERS]],
     ['where caps in force come from: of what was written', { history: [historyOf(raise(TEAM, 500, 1000), START)] }, [estimated(0), OTHERS]],
     ['nothing of caps where there is nobody', { use: {}, roster: roster({}) }, [estimated(0)]],
-    ['how pools are dealt', { caps: pools, ...beside }, [estimated(0), POOLS]],
     ['how pools are dealt, also those of the other policy', { against: pools }, [estimated(0), POOLS]],
     ['which groups it does not know', { caps: { caps: { 'group:a': 5 } }, ...beside }, [unknownMembers('group:a (A)'), estimated(0)]],
     [
@@ -77,7 +75,6 @@ describe('a simulation says', () => {
     ],
   ])('%s', (_name, sketch, expected) => expect(special(sketch)).toEqual(expected))
 
-  test('first what could not be gathered', () => expect(notes({ notes: ['no history'] })[0]).toBe('no history'))
   test('what is wrong with the policy on a replayed day', () => {
     const set = { caps: { 'group:a': 50, 'group:b': 30 } }
     const said = special({ caps: set, groups: [group('a', 'ada'), group('b', 'ada')], ...beside })

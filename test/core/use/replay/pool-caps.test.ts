@@ -4,8 +4,7 @@ import { expect, test } from 'vitest'
 import { type Credits, credits } from '../../../../src/core/model/units.ts'
 import { capToAsk, dealPool } from '../../../../src/core/pools/deal.ts'
 import { observePool } from '../../../../src/core/pools/observe.ts'
-import type { CapSince, PoolState } from '../../../../src/core/pools/state.ts'
-import { poolDealer, type UndealtDay } from '../../../../src/core/use/replay/in-force.ts'
+import { poolDealer } from '../../../../src/core/use/replay/in-force.ts'
 import { DAY, email, policy } from '../../../support/declare.ts'
 import { runs } from '../../../support/fuzz.ts'
 import { cyclesOf, START } from '../../../support/replay.ts'
@@ -57,7 +56,7 @@ test('a replay deals as the daemon would', () => {
           const own = isLater ? later : fixed
           return { email: names[index] ?? '', ...(cap !== undefined ? { protected: true } : own !== undefined && { fixed: credits(own) }) }
         })
-      const undealtBy = (isLater: boolean): UndealtDay => ({
+      const undealtBy = (isLater: boolean): Parameters<ReturnType<typeof poolDealer>['capsOn']>[1] => ({
         caps: {
           caps: Float64Array.from(people, ({ cap }) => cap ?? Number.POSITIVE_INFINITY),
           from: new Int32Array(people.length).fill(-1),
@@ -66,7 +65,7 @@ test('a replay deals as the daemon would', () => {
       })
       const [early, late] = [undealtBy(false), undealtBy(true)]
       const dealer = poolDealer(peopleOf(names))
-      let state: PoolState | undefined
+      let state: ReturnType<typeof observePool>['state']
       let capsBefore: readonly number[] | undefined
       for (const cycle of cyclesOf(2)) {
         const used = new Float64Array(people.length)
@@ -75,13 +74,13 @@ test('a replay deals as the daemon would', () => {
           const now = membersBy(isLater)
           const { caps } = dealer.capsOn({ at: dayAt, cycle, used }, isLater ? late : early)
           const known = new Map<string, Credits>(names.map((name, place) => [name, credits(used[place] ?? 0)]))
-          const read = new Map<string, CapSince>(
+          const read: Parameters<typeof observePool>[1]['caps'] = new Map(
             names.map((name, place) => {
               const cap = capsBefore?.[place] ?? people[place]?.cap ?? Number.POSITIVE_INFINITY
               return [name, { cap: Number.isFinite(cap) ? credits(cap) : 'none', at: dayAt - DAY }]
             }),
           )
-          const observe = (from: PoolState | undefined, readAt: number) =>
+          const observe = (from: ReturnType<typeof observePool>['state'], readAt: number) =>
             observePool(from, {
               now: readAt,
               use: { kind: 'known', readAt, cycle, used: known },

@@ -5,7 +5,6 @@ import { capsOfPolicy } from '../../../../src/core/use/replay/in-force.ts'
 import { replayPeople } from '../../../../src/core/use/replay/recorded.ts'
 import { DAY, email, policy, roster } from '../../../support/declare.ts'
 import { runs } from '../../../support/fuzz.ts'
-import { historyOf, ownedCap, raise, TEAM } from '../../../support/ledger.ts'
 import { cyclesOf, recordedOf, START, simulated, weekdays } from '../../../support/replay.ts'
 
 const emails = (...names: readonly string[]) => ({ kind: 'emails' as const, emails: names.map(email) })
@@ -33,20 +32,6 @@ describe('a pool of 230 credits for one person who uses 10 a weekday and one who
     expect(caps).toEqual([])
     expect(notes.join('\n')).toContain('Pools are dealt once a day')
   })
-})
-
-test('where a cap had cut demand off, each end of the band is dealt by itself', () => {
-  const use = { ada: [...weekdays(10), ...weekdays(10).map((amount, day) => (day < 7 ? amount : 0))], bob: weekdays(1, 56) }
-  const { cycles } = simulated({
-    use,
-    cycles: cyclesOf(2),
-    shown: 1,
-    owned: [ownedCap(TEAM, 50)],
-    history: [historyOf(raise(TEAM, 1000, 50), START + 28 * DAY)],
-    caps: { pools: [pool(230, 'ada', 'bob')] },
-  })
-  const banded = cycles[0]?.pools[0]?.policy.credits
-  expect(banded?.low).toBeLessThan(banded?.high ?? 0)
 })
 
 const use = fc.array(fc.array(fc.integer({ min: 0, max: 60 }), { minLength: 56, maxLength: 56 }), { minLength: 1, maxLength: 6 })

@@ -17,9 +17,6 @@ describe('one person who uses 10 credits each of 20 weekdays', () => {
   const use = { ada: weekdays(10) }
 
   test.each<[string, number, number, { credits: number; days: number; from?: number; cap?: number }]>([
-    ['is not blocked by a cap of what they use', 0, 200, { credits: 200, days: 0 }],
-    ['is blocked from the day that the cap does not cover', 0, 95, { credits: 95, days: 11, from: 11, cap: 95 }],
-    ['uses the credits of the seat first', 120, 50, { credits: 50, days: 3, from: 23, cap: 50 }],
     ['needs no add-on credits within the seat', 200, 1, { credits: 0, days: 0 }],
     ['is blocked at once by 0', 0, 0, { credits: 0, days: 20, from: 0, cap: 0 }],
   ])('%s', (_row, perSeat, cap, expected) => {
