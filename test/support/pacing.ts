@@ -11,6 +11,12 @@ export interface Run {
   readonly nowMs: number
 }
 
+interface Refusal {
+  readonly refusedMs?: number
+  readonly probedMs?: number
+  readonly retryAfterMs?: number
+}
+
 /** Sends as fast as the pace allows until `untilMs`, one at a time; `decide` answers. */
 export function drive(run: Run, untilMs: number, decide: (sentAtMs: number) => Answer = () => OK): Run {
   let { pace, nowMs } = run
@@ -24,3 +30,14 @@ export function drive(run: Run, untilMs: number, decide: (sentAtMs: number) => A
 }
 
 export const begin = (settings: RateSettings, learned?: unknown): Run => ({ pace: startPace(settings, 0, learned), nowMs: 0 })
+
+/** The next request is refused, and the first probe after that answered, each after the given time. */
+export function refuse(run: Run, { refusedMs = LATENCY_MS, probedMs = LATENCY_MS, retryAfterMs }: Refusal = {}): Run {
+  const at = earliestSendAt(run.pace, run.nowMs)
+  const blocked = answered(sent(run.pace, at), at + refusedMs, { kind: 'refused', retryAfterMs }, at)
+  const probeAt = earliestSendAt(blocked, at + refusedMs)
+  return { pace: answered(sent(blocked, probeAt), probeAt + probedMs, OK, probeAt), nowMs: probeAt + probedMs }
+}
+
+/** The same for so long, and what is answered is answered at once. */
+export const refuseFor = (run: Run, retryAfterMs: number): Run => refuse(run, { refusedMs: 0, probedMs: 0, retryAfterMs })

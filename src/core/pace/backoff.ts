@@ -50,7 +50,7 @@ interface Asker {
 }
 
 /** `wait`: a probe is under way and its outcome decides. `fail`: not now; `failure` is the last error. */
-export type Admission<Failure> = { readonly kind: 'go' | 'probe' | 'wait' } | { readonly kind: 'fail'; readonly failure: Failure }
+type Admission<Failure> = { readonly kind: 'go' | 'probe' | 'wait' } | { readonly kind: 'fail'; readonly failure: Failure }
 
 /**
  * How a request ended. `answered`: the service accepted the key and judged the request, whatever its answer. `failed`: 5xx, no answer, or an

@@ -1,15 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  type Admission,
-  admit,
-  type Backoff,
-  ended,
-  probing,
-  retryDelayMs,
-  spendRetry,
-  startBackoff,
-} from '../../../src/core/pace/backoff.ts'
+import { admit, ended, probing, retryDelayMs, spendRetry, startBackoff } from '../../../src/core/pace/backoff.ts'
+
+type State = ReturnType<typeof startBackoff<string>>
+type Admission = ReturnType<typeof admit<string>>
 
 const READER = { operation: 'GetUsageConfig', keyId: 'key-1' }
 const WRITER = { operation: 'UsageConfig', keyId: 'key-1' }
@@ -17,13 +11,7 @@ const WRITER = { operation: 'UsageConfig', keyId: 'key-1' }
 type Step = 'answered' | 'nothing' | 'failed' | 'denied'
 
 /** Sends one request through if it is admitted, and tells how it went. */
-function pass(
-  state: Backoff<string>,
-  step: Step,
-  nowMs: number,
-  asker = READER,
-  roll = 1,
-): { state: Backoff<string>; admission: Admission<string> } {
+function pass(state: State, step: Step, nowMs: number, asker = READER, roll = 1): { state: State; admission: Admission } {
   const admission = admit(state, asker, nowMs)
   if (admission.kind !== 'go' && admission.kind !== 'probe') return { state, admission }
   const underWay = admission.kind === 'probe' ? probing(state, asker) : state
@@ -32,10 +20,10 @@ function pass(
   return { state: ended(underWay, asker, admission.kind, ending, { nowMs, roll }), admission }
 }
 
-const passAll = (steps: readonly Step[], nowMs = 0, asker = READER): Backoff<string> =>
+const passAll = (steps: readonly Step[], nowMs = 0, asker = READER): State =>
   steps.reduce((state, step) => pass(state, step, nowMs, asker).state, startBackoff<string>())
 
-const outage = (): Backoff<string> => passAll(Array<Step>(10).fill('failed'))
+const outage = (): State => passAll(Array<Step>(10).fill('failed'))
 
 describe('the circuit', () => {
   it('is not opened by the retries of a few bad requests among good ones', () => {
@@ -126,7 +114,7 @@ describe('a refused key', () => {
 
 describe('the retry budget', () => {
   it('gives ten retries before anything has succeeded', () => {
-    let state: Backoff<string> | undefined = startBackoff<string>()
+    let state: State | undefined = startBackoff<string>()
     let spent = 0
     while (state) {
       state = spendRetry(state, 1)

@@ -1,15 +1,7 @@
 // How the first climb ends: what a refusal in it says, and how it goes on below a rate that was refused.
 import { describe, expect, it } from 'vitest'
 import { answered, currentRate, earliestSendAt, learnedRate, sent, startPace } from '../../../src/core/pace/pacing.ts'
-import { begin, drive, LATENCY_MS, OK, REFUSED, type Run } from '../../support/pacing.ts'
-
-/** The next request is refused; the first probe is answered `latencyMs` after it went out, a second later. */
-function refuse(run: Run, latencyMs = LATENCY_MS): Run {
-  const at = earliestSendAt(run.pace, run.nowMs)
-  const blocked = answered(sent(run.pace, at), at + LATENCY_MS, REFUSED, at)
-  const probeAt = earliestSendAt(blocked, at + LATENCY_MS)
-  return { pace: answered(sent(blocked, probeAt), probeAt + latencyMs, OK, probeAt), nowMs: probeAt + latencyMs }
-}
+import { begin, drive, OK, REFUSED, type Run, refuse } from '../../support/pacing.ts'
 
 /** The rates that it takes on for `forMs`, the first included. */
 function ratesOf(run: Run, forMs: number): number[] {

@@ -10,7 +10,7 @@ import {
   succeeding,
   withSettings,
 } from '../../../src/core/pace/pacing.ts'
-import { begin, drive, LATENCY_MS, OK, REFUSED, type Run } from '../../support/pacing.ts'
+import { begin, drive, LATENCY_MS, OK, REFUSED, type Run, refuseFor } from '../../support/pacing.ts'
 
 type Pace = ReturnType<typeof sent>
 
@@ -127,14 +127,6 @@ describe('what a refusal in the first climb says', () => {
     ['what went through after five', 5, (0.97 * 6) / 61],
   ])('is %s', (_title, successes, rate) => expect(after(successes)).toBeCloseTo(Math.max(0.1, rate), 2))
 })
-
-/** The next request is refused for so long, the probe after it answered. */
-function refuseFor(run: Run, retryAfterMs: number): Run {
-  const at = earliestSendAt(run.pace, run.nowMs)
-  const blocked = answered(sent(run.pace, at), at, { kind: 'refused', retryAfterMs }, at)
-  const probeAt = earliestSendAt(blocked, at)
-  return { pace: answered(sent(blocked, probeAt), probeAt, OK, probeAt), nowMs: probeAt }
-}
 
 describe('the rate after a refusal', () => {
   it('is what two steps were tried from while the third has not begun', () => {

@@ -1,22 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { answered, currentRate, earliestSendAt, learnedRate, sent, startPace } from '../../../src/core/pace/pacing.ts'
-import { begin, drive, LATENCY_MS, OK, REFUSED, type Run } from '../../support/pacing.ts'
+import { begin, drive, LATENCY_MS, OK, REFUSED, type Run, refuse } from '../../support/pacing.ts'
 
 /** Refused after 5 s at 5/s, answered again after `blockMs`. */
-function resumedAfter(blockMs: number): Run {
-  const { pace } = drive(begin({ start: 5, max: 5 }), 5_000)
-  const blocked = answered(sent(pace, 5_200), 5_210, { kind: 'refused', retryAfterMs: blockMs }, 5_200)
-  const probeAt = earliestSendAt(blocked, 5_210)
-  return { pace: answered(sent(blocked, probeAt), probeAt + 10, OK, probeAt), nowMs: probeAt + 10 }
-}
-
-/** The next request is refused, the first probe answered. */
-function refuseOnce(run: Run): Run {
-  const at = earliestSendAt(run.pace, run.nowMs)
-  const blocked = answered(sent(run.pace, at), at + LATENCY_MS, REFUSED, at)
-  const probeAt = earliestSendAt(blocked, at + LATENCY_MS)
-  return { pace: answered(sent(blocked, probeAt), probeAt + LATENCY_MS, OK, probeAt), nowMs: probeAt + LATENCY_MS }
-}
+const resumedAfter = (blockMs: number): Run => refuse(drive(begin({ start: 5, max: 5 }), 5_000), { retryAfterMs: blockMs })
 
 /** Drives without a refusal until the rate is at least `rate`. */
 function driveToRate(run: Run, rate: number): Run {
@@ -164,38 +151,38 @@ describe('the rate after a block', () => {
 
   it('is believed after two steps held, and given up when it is refused soon after', () => {
     const tried = driveToRate(begin({ start: 5, max: 50 }, { rate: 10, limited: true }), 12)
-    const gained = refuseOnce(drive(tried, tried.nowMs + 5_000))
+    const gained = refuse(drive(tried, tried.nowMs + 5_000))
     expect(currentRate(gained.pace)).toBeGreaterThan(10)
     expect(currentRate(gained.pace)).toBeLessThan(currentRate(tried.pace))
-    const lost = refuseOnce(drive(gained, gained.nowMs + 5_000))
+    const lost = refuse(drive(gained, gained.nowMs + 5_000))
     expect(currentRate(lost.pace)).toBe(10)
     expect(learnedRate(lost.pace).tryMs).toBe(40_000)
   })
 
   it('is proven when it holds for its quiet time, and later steps are shorter then', () => {
     const tried = driveToRate(begin({ start: 5, max: 50 }, { rate: 10, limited: true, tryMs: 80_000 }), 12)
-    const gained = refuseOnce(drive(tried, tried.nowMs + 15_000))
+    const gained = refuse(drive(tried, tried.nowMs + 15_000))
     const proven = drive(gained, gained.nowMs + 62_000)
     expect(learnedRate(proven.pace)).toEqual({ rate: currentRate(gained.pace), limited: true, tryMs: 40_000 })
   })
 
   it('is cut by 3 % at most in one short cycle, and by what two of them measured', () => {
-    const once = refuseOnce(drive(begin({ start: 5, max: 50 }, { rate: 10, limited: true }), 30_000))
+    const once = refuse(drive(begin({ start: 5, max: 50 }, { rate: 10, limited: true }), 30_000))
     expect(currentRate(once.pace)).toBeCloseTo(9.7)
-    const twice = refuseOnce(drive(once, once.nowMs + 5_000))
+    const twice = refuse(drive(once, once.nowMs + 5_000))
     expect(currentRate(twice.pace)).toBeLessThan(9.4)
     expect(currentRate(twice.pace)).toBeGreaterThan(8.8)
   })
 
   it('goes back to the usual rate in one step after a low by chance, and waits twice as long when that fails', () => {
     const held = drive(begin({ start: 5, max: 50 }, { rate: 10, limited: true }), 30_000)
-    const low = refuseOnce(refuseOnce(refuseOnce(held)))
+    const low = refuse(refuse(refuse(held)))
     const rate = currentRate(low.pace)
     expect(rate).toBeLessThan(2)
     expect(learnedRate(low.pace).rate).toBeGreaterThan(7)
     const back = driveToRate(drive(low, low.nowMs + 14_000), 7)
     expect(back.nowMs - low.nowMs).toBeLessThan(18_000)
-    const failed = refuseOnce(back)
+    const failed = refuse(back)
     expect(currentRate(failed.pace)).toBe(rate)
     expect(currentRate(drive(failed, failed.nowMs + 25_000).pace)).toBe(rate)
     expect(currentRate(drive(failed, failed.nowMs + 40_000).pace)).toBeGreaterThan(2 * rate)
