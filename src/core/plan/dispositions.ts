@@ -111,11 +111,13 @@ function believedCap(key: ScopeKey, { slots, owned, desired }: Pick<DisposeInput
 function pendingChanges({ differences, judged, watched, pooled }: DisposeInputs): readonly Pending[] {
   return differences.flatMap((one): readonly Pending[] => {
     // A change that is only watched defers no other, except in the sum of a pool, which must never be exceeded.
-    if (watched?.(one) && !pooled.has(one.key)) return []
+    const isWatched = watched?.(one) !== undefined
+    if (isWatched && !pooled.has(one.key)) return []
     const isHeld = judged.judgement.heldBy.has(one.key)
-    // A held revert is not written now, so no person may count on it. A held deal defers an ancestor only where that would exceed the credits.
+    // A revert that is held or watched is not written now: no person may count on it. A held deal defers an ancestor only where that would
+    // exceed the credits.
     const isPooled = pooled.has(one.key) || (one.pool !== undefined && !isHeld)
-    return [{ ...one, healing: one.healing && !isHeld, isPooled, isHeld }]
+    return [{ ...one, healing: one.healing && !isHeld && !isWatched, isPooled, isHeld, isWatched }]
   })
 }
 

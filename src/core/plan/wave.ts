@@ -16,6 +16,8 @@ export interface Pending extends Pick<Difference, 'scope' | 'key' | 'from' | 'to
   readonly isPooled?: boolean
   /** The service has refused it, and may always refuse it. */
   readonly isRefused?: boolean
+  /** It is shown and not written: no person gets its cap, which still counts in the sum of a pool. */
+  readonly isWatched?: boolean
   /** A guard holds it: it may never be written. */
   readonly isHeld?: boolean
   /** Its scope could not be read: what is set there is not known. */
@@ -175,23 +177,19 @@ function limitsReader(
   start: PlanStart,
   pending: Changes,
 ): (person: CountedPerson, chain: readonly ScopeKey[]) => readonly Limits[] {
-  const accepted = byScope(inputs.pending.filter(({ isRefused }) => !isRefused))
+  const wanted = inputs.pending.filter(({ isWatched }) => !isWatched)
+  const goal = byScope(wanted)
+  const accepted = byScope(wanted.filter(({ isRefused }) => !isRefused))
   const known = new Map<CountedPerson, readonly Limits[]>()
   const limitsOf = (person: CountedPerson, unset: readonly ScopeKey[]): Limits => {
-    const read =
-      (caps: CapAt, mayBeUnset: (key: ScopeKey) => boolean): CapAt =>
-      (key) =>
-        unset.includes(key) && mayBeUnset(key) ? 'none' : caps(key)
-    const caps = read(inputs.caps, inputs.mayBeInherited)
-    const startCaps = read(start.caps, start.mayBeInherited)
-    const before = inForce(person, startCaps)
-    const end = inForce(person, after(caps, pending))
-    const endWithoutRefused = accepted.size === pending.size ? end : inForce(person, after(caps, accepted))
-    const reverted = inForce(person, after(startCaps, start.reverts))
+    const caps: CapAt = (key) => (unset.includes(key) && inputs.mayBeInherited(key) ? 'none' : inputs.caps(key))
+    const startCaps: CapAt = (key) => (unset.includes(key) ? 'none' : start.caps(key))
+    const [before, end] = [inForce(person, startCaps), inForce(person, after(caps, goal))]
+    const amount = (at: CapAt, changes: Changes): number => amountOf(inForce(person, after(at, changes)))
     return {
       ...{ caps, before: amountOf(before), after: amountOf(end) },
-      floor: Math.min(amountOf(before), Math.max(amountOf(end), amountOf(endWithoutRefused)), amountOf(reverted)),
-      ceiling: pending.get(person.key)?.isPooled ? Math.max(amountOf(before), amountOf(end)) : UNLIMITED,
+      floor: Math.min(amountOf(before), Math.max(amountOf(end), amount(caps, accepted)), amount(startCaps, start.reverts)),
+      ceiling: pending.get(person.key)?.isPooled ? Math.max(amountOf(before), amount(caps, pending)) : UNLIMITED,
       mayBeUncapped: before === 'none' || end === 'none',
     }
   }

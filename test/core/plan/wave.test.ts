@@ -168,13 +168,14 @@ describe('a change waits', () => {
   })
 
   test('for the cap that a pool deals, where it would lift a member above it: what members have counts in a sum', () => {
-    const one = company({ team: [5, 9], p0: ['none', 6] })
-    const dealt = one.changes.map((change) => (change.scope.kind === 'user' ? { ...change, isPooled: true } : change))
-    expect(wavesOf(one, held(one, 'p0'))).toEqual(['team'])
-    const { waves, blocked } = schedule(waveOf(one, { ...held(one, 'p0'), pending: dealt }))
-    expect([waves, blockerText(blocked.get(keyOf('team')))]).toEqual([[], 'after p0'])
-    const within = company({ team: [5, 6], p0: ['none', 6] })
-    expect(wavesOf(within, { ...held(within, 'p0'), pending: [...dealt.slice(1), ...within.changes.slice(0, 1)] })).toEqual(['team'])
+    const result = (team: readonly [number, number], isWatched: boolean) => {
+      const one = company({ team, p0: ['none', 6] })
+      const dealt = one.changes.map((change) => (change.scope.kind === 'user' ? { ...change, isPooled: true, isWatched } : change))
+      return blockerText(schedule(waveOf(one, { ...held(one, 'p0'), pending: dealt })).blocked.get(keyOf('team'))) ?? 'goes'
+    }
+    expect([result([5, 9], false), result([5, 9], true)]).toEqual(['after p0', 'after p0'])
+    expect([result([5, 6], false), result([5, 6], true)]).toEqual(['goes', 'goes'])
+    expect([result([9, 4], false), result([9, 4], true)]).toEqual(['after p0', 'goes'])
   })
 
   test('where it is wrong in one way to read, though right in the others', () => {
