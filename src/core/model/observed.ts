@@ -190,6 +190,8 @@ export interface OwnedCap {
   readonly verifiedAt: Instant
   /** A write of ours set it at this very scope, so it is not only inherited. */
   readonly written?: boolean
+  /** When the first reading was made that does not show the cap. */
+  readonly missedAt?: Instant
   /** A cap that we wrote later, though the read-back showed the old one: it may be set all the same, and is ours as well. */
   readonly tried?: Cap
   /** `tried` came from a grant: where it shows after the grant's end, `cap` is restored. */

@@ -17,6 +17,8 @@
 //   no         anything else     at v              release: it is not ours any more
 //   no         any               no                not ours; not even read
 //
+// One reading may be stale, so record.ts lets a cap that we wrote go only when a second reading does not show it either.
+//
 // A clear arises in these lines alone. `none` is declared in a policy, or given back: by the end of a grant, or by a 0 that the service does
 // not store. plan.ts only shows ahead which clears the write of an ancestor will reveal. Where caps are copied, `none` for a person becomes the
 // cap to fall back to: that of the team or a group, with its pending change. There a clear of the team or a group clears its members as well.
@@ -26,7 +28,7 @@
 
 import type { Slots } from '../interpret/slots.ts'
 import type { Cause, UnknownScope } from '../model/change.ts'
-import { type CapReading, mayBeSet, type Observed, type OwnedCap, withTried } from '../model/observed.ts'
+import { mayBeSet, type Observed, type OwnedCap } from '../model/observed.ts'
 import { type Cap, GIVEN_UP, isSameEntry, ownerOf, type PolicyEntry, UNDECLARED } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
@@ -119,11 +121,8 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
       const left = afterEnd(desired.cap, owned, inputs.now)
       if (left === 'released') draft.released.push(key)
       else draft.adopted.push(left)
-    } else if (isNewToLedger(owned, desired, slots.unexplained(key))) {
-      const record = ownedFrom(desired, owned, setBefore(observed, slots, key), inputs.now, slots.unexplained(key))
-      const doubted = isInherited ? stillDoubted(owned, inputs.readings.get(key)) : undefined
-      draft.adopted.push(doubted === undefined ? record : withTried(record, doubted, false))
-    }
+    } else if (isNewToLedger(owned, desired, slots.unexplained(key)))
+      draft.adopted.push(ownedFrom(desired, owned, setBefore(observed, slots, key), inputs.now, slots.unexplained(key)))
     return
   }
   const isOverwritten = slots.isFromAncestorWrite(key)
@@ -237,17 +236,12 @@ const HIDDEN_ZERO = 'a cap of 0 was written here and does not show: it may be se
 /** The verified cap, or one written after it whose read-back may have come too early. */
 const isOurs = (owned: OwnedCap | undefined, cap: Cap): boolean => owned !== undefined && (cap === owned.cap || cap === owned.tried)
 
-/** The cap that we wrote here and that does not show: one reading may be stale, so it is ours until a second one does not show it either. */
-function stillDoubted(owned: OwnedCap | undefined, reading: CapReading | undefined): Cap | undefined {
-  if (owned?.written && typeof owned.cap === 'number') return owned.cap
-  return owned && reading && reading.readAt <= owned.verifiedAt ? owned.tried : undefined
-}
-
 const isNewToLedger = (owned: OwnedCap | undefined, desired: DesiredCap, shows: Cap | undefined): boolean =>
   owned === undefined ||
   !isSameEntry(owned.entry, desired.entry) ||
   owned.cap !== desired.cap ||
   owned.tried !== undefined ||
+  owned.missedAt !== undefined ||
   owned.shows !== shows ||
   owned.owner !== desired.owner ||
   owned.grant !== desired.origin.grant ||

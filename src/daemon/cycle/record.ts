@@ -29,17 +29,21 @@ import { countReading, type DesiredState, openBaseline, type PlanSettings, rules
 /** Records what a plan found out; it waits for the next commit. */
 export function recordPlan(planned: Planned, desired: DesiredState, state: WorkspaceState, ledger: Ledger, now: Instant): void {
   const adopted: OwnedCap[] = []
-  for (const one of planned.diff.adopted) {
-    const before = desired.owned.get(scopeKey(one.scope))
-    const found = withReplaced(withBaseline(one, desired, ledger, now), before, ledger, now)
+  const note = (found: OwnedCap, before: OwnedCap | undefined): void => {
     if (!isDeepStrictEqual(found, { ...before, verifiedAt: found.verifiedAt })) adopted.push(found)
+  }
+  for (const one of planned.diff.adopted) {
+    const key = scopeKey(one.scope)
+    const before = desired.owned.get(key)
+    const missed = one.cap === 'none' ? firstMissed(before, state.readings.get(key)) : undefined
+    note(missed ?? withReplaced(withBaseline(one, desired, ledger, now), before, ledger, now), before)
   }
   const released: ScopeKey[] = []
   for (const key of planned.diff.released) {
     const [owned, reading] = [desired.owned.get(key), state.readings.get(key)]
     if (!owned) continue
-    const landed = landedLate(owned, reading, ledger, now)
-    if (landed) adopted.push(landed)
+    const kept = landedLate(owned, reading, ledger, now) ?? firstMissed(owned, reading)
+    if (kept) note(kept, owned)
     else if (!mayBeStale(owned, reading, ledger, now)) released.push(key)
   }
   if (adopted.length > 0) ledger.saveOwned(adopted)
@@ -82,6 +86,13 @@ const stillContested = (planned: Planned, before: LedgerFacts['contested'], now:
   ...Object.fromEntries(Object.entries(before).filter(([, contest]) => isLeftTo(contest, now))),
   ...Object.fromEntries(planned.contested),
 })
+
+/** One reading may be stale: a cap that we wrote and that does not show stays ours until a second reading does not show it either. */
+function firstMissed(owned: OwnedCap | undefined, reading: CapReading | undefined): OwnedCap | undefined {
+  if (!owned?.written || typeof owned.cap !== 'number' || !reading) return undefined
+  const { missedAt = reading.readAt } = owned
+  return missedAt === reading.readAt ? { ...owned, missedAt } : undefined
+}
 
 /** A cap stays ours on a reading that may be stale or that is older than the last write. */
 function mayBeStale(owned: OwnedCap, reading: CapReading | undefined, ledger: Ledger, now: Instant): boolean {

@@ -118,20 +118,6 @@ describe('beside differences', () => {
 })
 
 describe('what the ledger is to remember', () => {
-  test('a cap that we wrote stays known as tried until a second reading does not show it either', () => {
-    const sketch = { caps: { team: 2000, p0: 'none' }, model: { reads: 'inherited' }, readsExplicit: false } as const
-    const written = { p0: { cap: 1500, more: { written: true } }, team: { cap: 2000 } } as const
-    const [first] = diffOf({ ...sketch, observed: { team: 2000, p0: 2000 }, owned: written }).adopted
-    expect(first).toMatchObject({ cap: 'none', tried: 1500 })
-    const later = (observed: number, verifiedAt: number) => {
-      const owned = { team: { cap: 2000 }, p0: { cap: 'none', tried: 1500, more: { verifiedAt } } } as const
-      return diffOf({ ...sketch, observed: { team: 2000, p0: observed }, owned })
-    }
-    expect(later(2000, NOW).adopted).toMatchObject([{ cap: 'none', tried: 1500 }])
-    expect(later(2000, NOW - 1).adopted.map(({ cap, tried }) => [cap, tried])).toEqual([['none', undefined]])
-    expect(later(1500, NOW - 1).differences).toMatchObject([{ from: 1500, to: 'none' }])
-  })
-
   const desired = (sketch: PlanSketch) => {
     const [one] = planInputs(sketch).resolution.desired
     if (!one) throw new Error('nothing is asked')

@@ -128,8 +128,23 @@ describe('a cap that came, and that was read back too early, is ours and is clea
     await one.cycle()
     expect(one.caps()).toEqual({ team: 900, p001: 700 })
     heal(fault)
-    await one.cycle({ caps: { team: 900 } })
+    for (let round = 0; round < 2; round += 1) await one.cycle({ caps: { team: 900 } })
     expect({ caps: one.caps(), ours: one.ledger.owned().length }).toEqual({ caps: { team: 900, p001: 700 }, ours: 1 })
+  })
+
+  test.each([
+    ['where it is declared no more', undefined],
+    ['where none is declared first', 'none'],
+  ] as const)('and when it does not show in one reading long after it was written, %s', async (_row, then) => {
+    const fault: Wrong = { sent: 0 }
+    const one = await testWorld({ people: 20, config: { capReads: 'inherited' }, wrapTransport: faulty(fault, 'p001') })
+    await one.cycle({ caps: { team: 900, p001: 700 } })
+    await one.clock.pass(25 * HOUR)
+    fault.reads = '{"addOnCreditCap":900}'
+    await one.cycle({ caps: { team: 900, ...(then && { p001: then }) } })
+    heal(fault)
+    for (let round = 0; round < 2; round += 1) await one.cycle({ caps: { team: 900 } })
+    expect(one.caps()).toEqual({ team: 900 })
   })
 
   test('also when the reading is still too old as policy drops it', async () => {

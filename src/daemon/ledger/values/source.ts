@@ -80,6 +80,7 @@ const ownedCap = shape<OwnedCap>({
   entry,
   verifiedAt: number,
   written: optional(boolean),
+  missedAt: optional(number),
   tried: optional(cap),
   triedByGrant: optional(boolean),
   shows: optional(cap),
@@ -92,7 +93,8 @@ const what = { scope, action: oneOf(['set', 'clear']), effect: oneOf(EFFECTS), f
 const why = { source: optional(position), reason: optional(text) }
 const change = shape<ScopeChange>({ ...what, ...why, people: number, healing: boolean, grantEnd: boolean })
 
-const recorded = { at: number, planId: text, change, entry, base: optional(cap), digest: text, revision: text }
+const planned = { at: number, planId: text, digest: text, revision: text }
+const recorded = { ...planned, change, entry, base: optional(cap) }
 /** Without its id, which is that of the row. */
 const intent = shape<Omit<Intent, 'id'>>(recorded)
 const openIntent = shape<Intent>({ ...recorded, id: number })
@@ -100,13 +102,10 @@ const openIntent = shape<Intent>({ ...recorded, id: number })
 const historyEntry = shape<HistoryEntry>({
   ...what,
   ...why,
-  at: number,
+  ...planned,
   result: oneOf(CHANGE_RESULTS),
   error: optional(text),
   unproven: optional(boolean),
-  planId: text,
-  digest: text,
-  revision: text,
 })
 
 const approval = shape<Approval>({
