@@ -121,8 +121,19 @@ interface Seen {
   readonly text: () => string
 }
 
+// Secrets of one line, in a file or in a variable. They must never get into an answer, a log or an error.
+
+/** Where a token or a password is found. */
+export type TokenSource = { readonly file: string } | { readonly env: string }
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const MAX_TOKEN_BYTES = 4_096
+
+export const sourceText = (token: TokenSource): string => ('file' in token ? token.file : `the variable ${token.env}`)
+
 /** The files among the sources of keys, tokens and passwords. */
-export const filesOf = (sources: readonly ({ readonly file: string } | { readonly env: string } | undefined)[]): readonly string[] =>
+export const filesOf = (sources: readonly (TokenSource | undefined)[]): readonly string[] =>
   sources.flatMap((source) => (source && 'file' in source ? [source.file] : []))
 
 /** The small files that a process reads again and again. */
@@ -317,4 +328,59 @@ export function keepFiles(clock: Waits): Files {
       await Promise.all(paths.map((path) => ask(path).asked))
     },
   }
+}
+
+/** Reads a token again for each request, or after a while; a file without a token, or that cannot be read any more, keeps its last good one, and is told once. */
+export function tokenReader(
+  env: Environment,
+  onUnread: (message: string) => void = () => undefined,
+  files: Pick<Files, 'look'> = DIRECT_FILES,
+): (source: TokenSource) => string | undefined {
+  let last: { readonly file: string; readonly token: string | undefined; readonly why: string | undefined } | undefined
+  return (source) => {
+    if ('env' in source) return tokenIn(env[source.env])
+    const { file } = source
+    const before = last?.file === file ? last : undefined
+    const { token = before?.token, why } = tokenOf(files, file)
+    if (why !== undefined && before?.why !== why) {
+      onUnread(`the token file ${file} ${why}${token === undefined ? '' : '; the last good token is used'}`)
+    }
+    last = { file, token, why }
+    return token
+  }
+}
+
+/** The token in a file, or why there is none. */
+function tokenOf(files: Pick<Files, 'look'>, file: string): { readonly token?: string; readonly why?: string } {
+  const { secret, why } = secretOf({ file }, {}, files)
+  if (why !== undefined) return { why }
+  const token = tokenIn(secret)
+  return token === undefined ? { why: 'has no token' } : { token }
+}
+
+const tokenIn = (text: string | undefined): string | undefined => {
+  const secret = secretIn(text)
+  return secret === undefined || /\s/.test(secret) ? undefined : secret
+}
+
+/** Without white space around it; undefined when there is none. */
+export const readToken = (token: TokenSource, env: Environment): string | undefined => tokenIn(secretOf(token, env).secret)
+
+/** One line without white space around it, where a password may have some inside, or why there is none. */
+export function secretOf(
+  source: TokenSource,
+  env: Environment,
+  files: Pick<Files, 'look'> = DIRECT_FILES,
+): { readonly secret?: string; readonly why?: string } {
+  try {
+    const secret = secretIn('file' in source ? files.look(source.file, MAX_TOKEN_BYTES).text() : env[source.env])
+    return secret === undefined ? { why: 'is empty, or has more than one line' } : { secret }
+  } catch (error) {
+    return { why: whyUnreadAndCode(error) }
+  }
+}
+
+function secretIn(given: string | undefined): string | undefined {
+  const text = given?.trim()
+  return text === undefined || text === '' || /\p{Cc}/u.test(text) ? undefined : text
 }

@@ -1,5 +1,5 @@
 // Requests to a running daemon: the address, the token, the time limit, and the reason of a failure.
-import { readToken } from '../../daemon/http/auth.ts'
+import { readToken } from '../../files.ts'
 import type { Clock } from '../../ports.ts'
 import { type NetworkFlags, READS_DAEMONS } from './args.ts'
 import { type Cli, CommandError, UsageError } from './context.ts'

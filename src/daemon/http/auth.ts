@@ -6,13 +6,10 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { isLoopback } from '../../core/model/loopback.ts'
 import { isEmail } from '../../core/model/scope.ts'
-import { DIRECT_FILES, type Files, whyUnreadAndCode } from '../../files.ts'
+import { type Files, sourceText, type TokenSource, tokenReader } from '../../files.ts'
 
 // Which requests may read /ledger: those on loopback, or with the token that the config names. The token is read for each request, so that a new one
 // counts at once, and compared as above. It must never get into an answer, a log or an error.
-
-/** Where a token is found. */
-export type TokenSource = { readonly file: string } | { readonly env: string }
 
 /** Why a request may not read; undefined when it may. */
 export interface Refusal {
@@ -33,8 +30,6 @@ export interface LedgerGateOptions {
   readonly files?: Pick<Files, 'look'>
 }
 
-const MAX_TOKEN_BYTES = 4_096
-
 /** Choice: 403 where no token would help, 401 where the right one would. */
 export function ledgerGate({ host, token, env, onUnread, files }: LedgerGateOptions): LedgerGate {
   const read = tokenReader(env, onUnread, files)
@@ -54,8 +49,6 @@ const NO_TOKEN_SET =
 
 const WRONG_TOKEN = '/ledger needs its token: set CAPKEEPER_LEDGER_TOKEN, or give --ledger-token-file\n'
 
-export const sourceText = (token: TokenSource): string => ('file' in token ? token.file : `the variable ${token.env}`)
-
 /** Whether an `Authorization` header has the expected token. Digests are compared because they have one length. */
 export function isShown(authorization: string | undefined, expected: string): boolean {
   const given = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
@@ -63,61 +56,6 @@ export function isShown(authorization: string | undefined, expected: string): bo
 }
 
 const digestOf = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest()
-
-/** Reads a token again for each request, or after a while; a file without a token, or that cannot be read any more, keeps its last good one, and is told once. */
-export function tokenReader(
-  env: LedgerGateOptions['env'],
-  onUnread: (message: string) => void = () => undefined,
-  files: Pick<Files, 'look'> = DIRECT_FILES,
-): (source: TokenSource) => string | undefined {
-  let last: { readonly file: string; readonly token: string | undefined; readonly why: string | undefined } | undefined
-  return (source) => {
-    if ('env' in source) return tokenIn(env[source.env])
-    const { file } = source
-    const before = last?.file === file ? last : undefined
-    const { token = before?.token, why } = tokenOf(files, file)
-    if (why !== undefined && before?.why !== why) {
-      onUnread(`the token file ${file} ${why}${token === undefined ? '' : '; the last good token is used'}`)
-    }
-    last = { file, token, why }
-    return token
-  }
-}
-
-/** The token in a file, or why there is none. */
-function tokenOf(files: Pick<Files, 'look'>, file: string): { readonly token?: string; readonly why?: string } {
-  const { secret, why } = secretOf({ file }, {}, files)
-  if (why !== undefined) return { why }
-  const token = tokenIn(secret)
-  return token === undefined ? { why: 'has no token' } : { token }
-}
-
-const tokenIn = (text: string | undefined): string | undefined => {
-  const secret = secretIn(text)
-  return secret === undefined || /\s/.test(secret) ? undefined : secret
-}
-
-/** Without white space around it; undefined when there is none. */
-export const readToken = (token: TokenSource, env: LedgerGateOptions['env']): string | undefined => tokenIn(secretOf(token, env).secret)
-
-/** One line without white space around it, where a password may have some inside, or why there is none. */
-export function secretOf(
-  source: TokenSource,
-  env: LedgerGateOptions['env'],
-  files: Pick<Files, 'look'> = DIRECT_FILES,
-): { readonly secret?: string; readonly why?: string } {
-  try {
-    const secret = secretIn('file' in source ? files.look(source.file, MAX_TOKEN_BYTES).text() : env[source.env])
-    return secret === undefined ? { why: 'is empty, or has more than one line' } : { secret }
-  } catch (error) {
-    return { why: whyUnreadAndCode(error) }
-  }
-}
-
-function secretIn(given: string | undefined): string | undefined {
-  const text = given?.trim()
-  return text === undefined || text === '' || /\p{Cc}/u.test(text) ? undefined : text
-}
 
 /** The headers count only from these networks. */
 interface Proxy {

@@ -8,9 +8,8 @@ import type { Message } from '../../core/notify/due.ts'
 import type { NotifySettings } from '../../core/notify/settings.ts'
 import { PAYLOADS } from '../../core/notify/text.ts'
 import type { Delivery } from '../../core/notify/told.ts'
-import { type Files, filesOf } from '../../files.ts'
+import { type Files, filesOf, secretOf, sourceText, type TokenSource } from '../../files.ts'
 import type { MailConfig, NotifyConfig, WebhookConfig } from '../config/notify-check.ts'
-import { secretOf, sourceText, type TokenSource } from '../http/auth.ts'
 import type { PeopleLabels } from '../http/status/labels.ts'
 
 // Mail over SMTP with nodemailer, which is loaded with the first mail: plain text to one address at a time. Errors of the package may quote the message and
