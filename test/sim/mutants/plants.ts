@@ -296,7 +296,7 @@ export const PLANTS: readonly Plant[] = [
     find: 'await readMoved(wrote.ancestors, cycle)',
     replace: 'await readMoved([], cycle)',
     needs: ['copied', 'policy-mass', 'policy-edit'],
-    caughtBy: [860],
+    caughtBy: [317],
   },
   {
     name: 'the cap that a lost 0 had replaced is not restored',
