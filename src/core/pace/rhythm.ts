@@ -22,7 +22,7 @@ export interface Watched {
 }
 
 /** No scope waits longer than so many plain sweeps; the other requests go where credits could leak. Choice. */
-export const LONGEST_SWEEPS = 1.1
+const LONGEST_SWEEPS = 1.1
 
 /** How long a leak lasts before the next reading of use shows it, in working days. Choice. */
 const LEAK_DAYS = 0.5
@@ -35,7 +35,7 @@ export const riskOf = ({ pacePerDay, headRoom }: { readonly pacePerDay: number; 
 export const paceOf = (used: Credits, days: number): number => (days > 0 ? used / ((days * 5) / 7) : 0)
 
 /** The time between two readings, in ms, by risk. */
-export type ReadingIntervals = (risk: number) => number
+type ReadingIntervals = (risk: number) => number
 
 /**
  * Intervals that use exactly `readsPerSecond`: min(longest, k ÷ √risk), with the smallest k that the requests allow. The cost of a late
@@ -109,7 +109,7 @@ interface RecurringWork {
 }
 
 /** Milliseconds until it is due; 0 when it is due now or never ran. */
-export const dueInMs = ({ lastAt, delayMs }: RecurringWork, monotonicNow: number): number =>
+const dueInMs = ({ lastAt, delayMs }: RecurringWork, monotonicNow: number): number =>
   lastAt === undefined ? 0 : Math.max(0, lastAt + delayMs - monotonicNow)
 
 interface ScheduleInputs {

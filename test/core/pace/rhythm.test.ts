@@ -1,30 +1,37 @@
-// How often a scope is read and why, in words and figures.
+// How often a scope is read and why, in words and figures, and what is due when.
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { CountedPerson, People } from '../../../src/core/interpret/effective.ts'
-import type { Cap } from '../../../src/core/model/policy.ts'
-import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
+import { groupScope, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import {
+  nextCycleDelay,
+  nextGrantInstant,
+  nextWork,
   readingIntervals,
   rhythmBound,
   rhythmBoundText,
   rhythmOf,
   rhythmText,
-  type Slicing,
   sweepRate,
 } from '../../../src/core/pace/rhythm.ts'
+import { CYCLE, DAY, type GrantSketch, NOW, policy } from '../../support/declare.ts'
+
+type People = Parameters<typeof rhythmOf>[0]['people']
+type Person = People['approved'][number]
+type Scope = Parameters<typeof scopeKey>[0]
+type Inputs = Parameters<typeof rhythmOf>[0]
 
 const MINUTE = 60_000
 const ada = userScope('ada@example.com')
 const web = groupScope('web')
-const person = (scope: Scope, use: number, groups: readonly Scope[] = []): CountedPerson => ({
+const person = (scope: Scope, use: number, groups: readonly Scope[] = []): Person => ({
   email: scopeKey(scope),
   key: scopeKey(scope),
   groups: groups.map(scopeKey),
   use: credits(use),
   disabled: false,
 })
-const peopleOf = (...all: readonly CountedPerson[]): People => ({
+const peopleOf = (...all: readonly Person[]): People => ({
   approved: all,
   total: all.length,
   alone: all,
@@ -32,16 +39,13 @@ const peopleOf = (...all: readonly CountedPerson[]): People => ({
   byGroup: new Map(),
   useSource: 'measured',
 })
-const capsOf =
-  (caps: Readonly<Record<string, number>>) =>
-  (key: ScopeKey): Cap | undefined =>
-    caps[key] === undefined ? undefined : credits(caps[key])
+const capsOf = (caps: Readonly<Record<string, number>>) => (key: string) => (caps[key] === undefined ? undefined : credits(caps[key]))
 
 /** 2,000 scopes at one request a second; the first has this risk. */
-function slicing(risk: number, paces: Readonly<Record<string, number>> = {}, suspect = false): Slicing {
+function slicing(risk: number, paces: Readonly<Record<string, number>> = {}, suspect = false): NonNullable<Inputs['slicing']> {
   const { readsPerSecond } = sweepRate(1, 5 * MINUTE)
   const watched = Array.from({ length: 2_000 }, (_, index) => ({
-    key: index === 0 ? scopeKey(ada) : index === 1 ? scopeKey(web) : (`p${index}@example.com` as ScopeKey),
+    key: index === 0 ? scopeKey(ada) : index === 1 ? scopeKey(web) : scopeKey(userScope(`p${index}@example.com`)),
     risk: index === 0 ? risk : 1,
     ...(index === 0 && suspect && { suspect: true as const }),
   }))
@@ -133,5 +137,45 @@ describe('a scope', () => {
     expect(
       rhythmOf({ ...inputs, people, toRead: [ada], scope: bob, declared: capsOf({ 'group:web': 100 }), intervalMs: MINUTE }),
     ).toBeUndefined()
+  })
+})
+
+describe('the next instant of a grant', () => {
+  test.each<[string, readonly Omit<GrantSketch, 'on'>[], number | undefined]>([
+    ['is unknown without grants', [], undefined],
+    ['is later than now, never now itself', [{ from: NOW, until: NOW + 9 }], NOW + 9],
+    ['is the nearest of all', [{ until: NOW + 9 }, { from: NOW + 7, until: NOW + 8 }, { until: NOW + 10 }], NOW + 7],
+  ])('%s', (_, grants, expected) => {
+    expect(nextGrantInstant(policy({ grants: grants.map((one) => ({ on: 'bob', ...one })) }), CYCLE, NOW)).toBe(expected)
+  })
+})
+
+describe('the delay to the next cycle', () => {
+  test('never leaves 10 % either way', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1000, max: DAY }), fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (interval, roll) => {
+        expect(Math.abs(nextCycleDelay(interval, roll) - interval)).toBeLessThanOrEqual(interval / 10 + 0.5)
+      }),
+    )
+  })
+})
+
+describe('work', () => {
+  const usage = { lastAt: 0, delayMs: 15 * MINUTE }
+  test.each<[string, { at: number; grantAt?: number; lastAt?: undefined }, [boolean, boolean, number]]>([
+    ['that never ran is due', { at: 7, lastAt: undefined }, [true, false, 0]],
+    ['rests until caps are due', { at: MINUTE }, [false, false, 4 * MINUTE]],
+    ['takes up usage when it is due', { at: 15 * MINUTE }, [true, true, 0]],
+    ['takes up caps early when a grant starts or ends', { at: MINUTE, grantAt: NOW }, [true, false, 0]],
+    ['checks the wall clock now and then while a grant is awaited', { at: 0, grantAt: NOW + DAY }, [false, false, 60_000]],
+  ])('%s', (_, { at, grantAt, ...last }, [capsDue, usageDue, sleepMs]) => {
+    const waiting = {
+      caps: { lastAt: 0, delayMs: 5 * MINUTE, ...last },
+      usage,
+      now: NOW,
+      monotonicNow: at,
+      ...(grantAt !== undefined && { grantAt }),
+    }
+    expect(nextWork(waiting)).toEqual({ capsDue, usageDue, sleepMs })
   })
 })
