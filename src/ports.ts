@@ -239,7 +239,7 @@ export interface AddOnBatch extends DayRange {
 }
 
 /** Add-on use of one person on one day. */
-export interface AddOnDay {
+interface AddOnDay {
   readonly dayAt: Instant
   readonly addOn: Credits
 }

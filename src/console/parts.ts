@@ -27,7 +27,7 @@ export const OVERVIEW = '/'
 export const workspaceUrl = (workspace: string): string => `/workspaces/${part(workspace)}`
 export const sectionUrl = (workspace: string, section: Section): string => `${workspaceUrl(workspace)}/${section}`
 export const groupUrl = (workspace: string, id: string): string => `${sectionUrl(workspace, 'groups')}/${part(id)}`
-export const personUrl = (workspace: string, person: string): string => `${sectionUrl(workspace, 'people')}/${part(person)}`
+const personUrl = (workspace: string, person: string): string => `${sectionUrl(workspace, 'people')}/${part(person)}`
 export const holdUrl = (workspace: string, id: string): string => `${sectionUrl(workspace, 'holds')}/${part(id)}`
 
 /** `at`: an instant at which it wrote, which is needed to find a plan of long ago. */

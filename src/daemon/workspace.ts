@@ -84,7 +84,7 @@ export interface WorkspaceLease {
 }
 
 /** The parts that find conditions; the findings of a part replace its earlier ones. */
-export type FindingSource =
+type FindingSource =
   | 'policy'
   | 'usage'
   | 'runs'

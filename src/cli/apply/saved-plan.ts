@@ -24,7 +24,7 @@ import type { ApplyFlags } from './command.ts'
  * Reads a saved plan: one plan, or the items of a PlanList. `file` is only named in errors. Throws an `InputError` with the code
  * PLAN_FILE_INVALID that says which field is wrong.
  */
-export function plansFromJson(text: string, file: string): readonly Plan[] {
+function plansFromJson(text: string, file: string): readonly Plan[] {
   try {
     const root = parseJson(text)
     if (!isObject(root) || root['kind'] !== 'PlanList') return [readPlan(root, '')]

@@ -13,7 +13,7 @@ announcement.className = 'hidden'
 announcement.setAttribute('role', 'status')
 
 /** From now on, links, forms and the history among pages of the console are handled in this document. */
-export function visitInPlace(): void {
+function visitInPlace(): void {
   document.body.append(announcement)
   window.navigation?.addEventListener('navigate', (event) => {
     const { canIntercept, hashChange, downloadRequest, formData, navigationType, destination } = event
@@ -55,7 +55,7 @@ function replacePage(page: Document, left?: string): void {
 }
 
 /** In a narrow window the navigation scrolls sideways. */
-export const showPlace = (): void => document.querySelector('.side [aria-current]')?.scrollIntoView({ inline: 'center', block: 'nearest' })
+const showPlace = (): void => document.querySelector('.side [aria-current]')?.scrollIntoView({ inline: 'center', block: 'nearest' })
 
 /** Keeps the focus on the field or column head that was used, and announces the result. When going back it is on the link that was followed, else on the
  * heading, which is read aloud. */

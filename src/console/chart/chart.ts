@@ -78,7 +78,7 @@ export interface Bar {
 }
 
 /** A part of the time axis that can be pointed to, and a row of the chart's table. */
-export interface Slot {
+interface Slot {
   readonly fromAt: number
   readonly untilAt: number
   /** Beside the day, where it is pointed to. */

@@ -32,7 +32,7 @@ export interface Disposed {
 
 type FollowUp = readonly [Difference, Disposition]
 
-export interface DisposeInputs extends Snapshot {
+interface DisposeInputs extends Snapshot {
   readonly differences: readonly Difference[]
   /** Clears that a team or group write of this plan may reveal. */
   readonly reveals: readonly Difference[]

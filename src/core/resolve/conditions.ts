@@ -96,7 +96,7 @@ export const answersOf = (when: When, person: Person, facts: RowFacts): readonly
     return { key, truth, text: truth === 'unknown' ? ABSENT[key](when, person, facts) : TOLD[key](when, person, facts) }
   })
 
-export const CONDITION_KEYS = ['email', 'role', 'groups', 'inactiveDays', 'joinedWithinDays', 'activeDays', 'attributes'] as const
+const CONDITION_KEYS = ['email', 'role', 'groups', 'inactiveDays', 'joinedWithinDays', 'activeDays', 'attributes'] as const
 
 type Ask = (when: When, person: Person, facts: RowFacts) => Truth
 type Tell = (when: When, person: Person, facts: RowFacts) => string
@@ -166,10 +166,10 @@ function joinedAgo({ signedUpAt }: Person, { readAt, clockDoubted }: RowFacts): 
 }
 
 /** Not rounded; undefined where the days are not known. */
-export const daysOf = { inactiveDays: inactiveFor, joinedWithinDays: joinedAgo } as const
+const daysOf = { inactiveDays: inactiveFor, joinedWithinDays: joinedAgo } as const
 
 /** Days in words that agree with what the condition makes of them. */
-export const daysText = { inactiveDays: whole, joinedWithinDays: atMost } as const
+const daysText = { inactiveDays: whole, joinedWithinDays: atMost } as const
 
 const sameText = (a: string, b: string): boolean => a.trim().toLowerCase() === b.trim().toLowerCase()
 

@@ -26,13 +26,13 @@ const JOURNAL_LIMITS = { entries: 500, days: 400, daysOfPools: 62 } as const
 const MOST_FOREIGN = 20
 
 /** Continues a journal that was kept. */
-export function journalOf(entries: readonly JournalEntry[] = [], days: readonly DayFigures[] = []): Journal {
+function journalOf(entries: readonly JournalEntry[] = [], days: readonly DayFigures[] = []): Journal {
   const last = entries.findLast(({ kind }) => kind === 'outage' || kind === 'recovery')
   return { entries, days, isOut: last?.kind === 'outage' }
 }
 
 /** Adds one event; returns the same object where there is nothing to keep. */
-export function journaled(journal: Journal, event: CycleEvent): Journal {
+function journaled(journal: Journal, event: CycleEvent): Journal {
   switch (event.kind) {
     case 'change-finished': {
       const isRevert = event.change.cause === 'external'

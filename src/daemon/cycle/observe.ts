@@ -36,7 +36,7 @@ const SET_BACK_MS = 3_600_000
 const begunAt = ({ at }: Intent, now: Instant): Instant => (at > now ? now - SET_BACK_MS : at)
 
 /** Closes every open intent whose scope was read since, and returns those. */
-export async function recoverIntents(inputs: RecoverInputs): Promise<readonly Intent[]> {
+async function recoverIntents(inputs: RecoverInputs): Promise<readonly Intent[]> {
   const closed: Intent[] = []
   for (const intent of inputs.ledger.openIntents()) if (await recover(intent, inputs)) closed.push(intent)
   return closed

@@ -50,7 +50,7 @@ const NO_TOKEN_SET =
 const WRONG_TOKEN = '/ledger needs its token: set CAPKEEPER_LEDGER_TOKEN, or give --ledger-token-file\n'
 
 /** Whether an `Authorization` header has the expected token. Digests are compared because they have one length. */
-export function isShown(authorization: string | undefined, expected: string): boolean {
+function isShown(authorization: string | undefined, expected: string): boolean {
   const given = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
   return given !== undefined && timingSafeEqual(digestOf(given), digestOf(expected))
 }

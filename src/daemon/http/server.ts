@@ -103,7 +103,7 @@ const ALWAYS_OPEN = ['/livez', '/readyz']
 const ALLOWED = 'GET, HEAD'
 const TEXT = 'text/plain; charset=utf-8'
 
-export function addRoutes(server: FastifyInstance, options: ServedOptions, limits: { readonly maxConnections: number }): void {
+function addRoutes(server: FastifyInstance, options: ServedOptions, limits: { readonly maxConnections: number }): void {
   const { clock, console, documents, live } = options
   const gate: Gate = options.gate ?? (() => EVERYBODY)
   const viewers = new WeakMap<FastifyRequest, Viewer>()
@@ -228,7 +228,7 @@ const refuse = (reply: FastifyReply, request: FastifyRequest, status: number, me
 
 const FOREIGN_NAME = 'this address answers only to localhost and to IP addresses; to serve it under a name, listen on another address\n'
 
-export const badAddress = (reply: FastifyReply, request: FastifyRequest): FastifyReply =>
+const badAddress = (reply: FastifyReply, request: FastifyRequest): FastifyReply =>
   refuse(reply, request, 400, 'this address is malformed\n')
 
 const notFound = (reply: FastifyReply, request: FastifyRequest): FastifyReply =>

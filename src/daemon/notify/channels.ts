@@ -15,7 +15,7 @@ import type { PeopleLabels } from '../http/status/labels.ts'
 // Mail over SMTP with nodemailer, which is loaded with the first mail: plain text to one address at a time. Errors of the package may quote the message and
 // the server, so only their codes are used.
 
-export interface Mailer {
+interface Mailer {
   /** Never rejects. */
   send(message: Message, address: string, password: string | undefined): Promise<Delivery>
   /** Closes all connections. */

@@ -78,7 +78,7 @@ export function cyclesBetween(known: Cycle, fromAt: Instant, untilAt: Instant): 
 /** More cycles than any ledger keeps, even of a day each. */
 const MOST_STEPS = 1_000
 
-export const dayText = (at: Instant): string => new Date(at).toISOString().slice(0, 10)
+const dayText = (at: Instant): string => new Date(at).toISOString().slice(0, 10)
 
 /** How many cycles are shown by default. Choice. */
 const CYCLES = 3

@@ -26,7 +26,7 @@ import {
 import { columnOf, hasComment, type Layout, layoutOf, linesOf, nextLine, type Splice } from './layout.ts'
 import { fillMarked, indented, insertAfter, linesAt, removeAt, wholeLines } from './splice.ts'
 
-export type Spec = Branch<SpecText>
+type Spec = Branch<SpecText>
 type ListKey = 'groups' | 'users' | 'grants' | 'protected' | 'approvals'
 
 const textIn = ({ reader }: Branch): string => reader.source.text

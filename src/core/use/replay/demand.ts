@@ -24,7 +24,7 @@ export interface CutOff {
   readonly share: number
 }
 
-export interface DayDemand {
+interface DayDemand {
   readonly dayAt: Instant
   /** Add-on credits used, by place. */
   readonly addOn: Float64Array

@@ -94,7 +94,7 @@ function capOfOne(
 }
 
 /** Caps without any deal, and the members of pools. */
-export interface UndealtDay {
+interface UndealtDay {
   readonly caps: CapsOfDay
   readonly pools: readonly PoolPeople[]
 }

@@ -78,6 +78,7 @@ export function recommend(inputs: RecommendInputs): Recommendation | OutOfReach 
   }
   if (target.kind === 'blocked') return simulated(capsAt(scopes, known, target.share))
   // `known` leaves grants out: what they cost beyond the budget is taken from the others, until the simulation keeps it.
+  // Each round wants fewer credits than the one before it came to, and so takes a larger share: `SHARES` bounds the rounds.
   for (let aim = target.credits; ; ) {
     const caps = capsWithin(scopes, known, aim)
     const result = simulated(caps ?? capsAt(scopes, known, 1))

@@ -181,10 +181,10 @@ export const OPERATIONS: readonly Operation[] = [
 
 export const PHASES = ['observe', 'apply', 'total'] as const
 
-export const APPROVAL_STATES = ['pending', 'spent', 'void'] as const
+const APPROVAL_STATES = ['pending', 'spent', 'void'] as const
 
-export const DRIFT_DIRECTIONS = ['above', 'below', 'missing', 'extra'] as const
-export type DriftDirection = (typeof DRIFT_DIRECTIONS)[number]
+const DRIFT_DIRECTIONS = ['above', 'below', 'missing', 'extra'] as const
+type DriftDirection = (typeof DRIFT_DIRECTIONS)[number]
 
 /** Sets one series; an undefined value sets nothing. */
 export type Put = (name: GaugeName, labels: Readonly<Record<string, string>>, value: number | undefined) => void

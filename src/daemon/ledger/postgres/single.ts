@@ -29,7 +29,7 @@ const translated = translator({
 })
 
 /** A statement for the driver: given rows as one list for each column. */
-export const sent = ({ sql, values = [], given }: Statement, may?: string): readonly [sql: string, values: readonly Value[]] => {
+const sent = ({ sql, values = [], given }: Statement, may?: string): readonly [sql: string, values: readonly Value[]] => {
   const lists = given?.[0]?.map((_, at) => given.map((row) => row[at] ?? null)) ?? []
   return [translated(sql, may), [...values, ...lists]]
 }

@@ -67,7 +67,7 @@ export async function carriedOutBy<T>(steps: Steps<T>, ask: Ask): Promise<T> {
 }
 
 /** The words of a database for what is written with `@` and `?`. */
-export interface Dialect {
+interface Dialect {
   table(name: string): string
   value(place: number): string
   /** `places` are those of the values of one given row. */

@@ -40,7 +40,7 @@ export const TABLES: readonly Table[] = [
   table('use_reading', 'binding at cents', 'binding at'),
 ]
 
-export type Kind = 'integer' | 'real' | 'flag' | 'text'
+type Kind = 'integer' | 'real' | 'flag' | 'text'
 
 const INTEGERS = words('id binding version day person messages cents add_on_cents highest last_day')
 

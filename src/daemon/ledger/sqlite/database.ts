@@ -128,7 +128,7 @@ function refusal(error: unknown, ledger: string, file: string): unknown {
   return fromSqlite(error, file)
 }
 
-export type Row = Readonly<Record<string, SQLOutputValue>>
+type Row = Readonly<Record<string, SQLOutputValue>>
 
 export const MEMORY = ':memory:'
 

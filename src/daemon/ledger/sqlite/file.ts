@@ -12,7 +12,7 @@ import { SCHEMA_VERSION, scriptOf, type Types } from '../sql/tables.ts'
 import type { LedgerReport } from '../store.ts'
 import { createPrivately, type LedgerDatabase, lookAt } from './database.ts'
 
-export const TYPES: Types = {
+const TYPES: Types = {
   ...{ integer: 'INTEGER', real: 'REAL', flag: 'INTEGER', text: 'TEXT', schema: '' },
   // The id of an intent is never used again.
   id: (table) => `INTEGER PRIMARY KEY${table === 'intent' ? ' AUTOINCREMENT' : ''}`,

@@ -39,7 +39,7 @@ const leaf = <T>(wanted: string, schema: Json): Of<T> => Type.Unsafe<T>({ ...sch
 const OBJECT = { 'x-wanted': 'an object' }
 
 /** A number, with the words for what it means. */
-export const numeric = <T extends number>(wanted: string): Of<T> => leaf<T>(wanted, { type: 'number' })
+const numeric = <T extends number>(wanted: string): Of<T> => leaf<T>(wanted, { type: 'number' })
 
 export const text = leaf<string>('a text', { type: 'string' })
 export const number = numeric<number>('a number')

@@ -57,7 +57,7 @@ const SORTS: Readonly<Record<(typeof GROUP_SORTS)[number], (entry: GroupEntry) =
 }
 
 /** Every declared group, and those that were read before their declaration was removed. */
-export function groupEntries(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing): GroupEntry[] {
+function groupEntries(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing): GroupEntry[] {
   const { view, policy } = facts
   const members = membersByGroup(index.rows)
   const declared = new Map((policy?.set.groups ?? []).map(({ scope, name, at }) => [scope.id, { name, at }]))
