@@ -28,7 +28,11 @@ import { countReading, type DesiredState, openBaseline, type PlanSettings, rules
 
 /** Records what a plan found out; it waits for the next commit. */
 export function recordPlan(planned: Planned, desired: DesiredState, state: WorkspaceState, ledger: Ledger, now: Instant): void {
-  const adopted: OwnedCap[] = []
+  // It shows again, so the next reading that does not show it is the first.
+  const adopted = [...desired.owned.values()].flatMap(({ missedAt, ...owned }) => {
+    const isShown = state.readings.get(scopeKey(owned.scope))?.observed === owned.cap
+    return missedAt !== undefined && isShown ? [owned] : []
+  })
   const note = (found: OwnedCap, before: OwnedCap | undefined): void => {
     if (!isDeepStrictEqual(found, { ...before, verifiedAt: found.verifiedAt })) adopted.push(found)
   }

@@ -147,6 +147,23 @@ describe('a cap that came, and that was read back too early, is ours and is clea
     expect(one.caps()).toEqual({ team: 900 })
   })
 
+  test('and when it shows again between two readings that do not show it', async () => {
+    const fault: Wrong = { sent: 0 }
+    const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
+    await one.cycle({ caps: { team: 900, p001: 700 } })
+    await one.clock.pass(25 * HOUR)
+    one.restart({ mode: 'audit' })
+    for (const reads of ['{}', undefined, '{}']) {
+      heal(fault)
+      if (reads) fault.reads = reads
+      await later(one, HOUR, { caps: { team: 900 } })
+    }
+    heal(fault)
+    one.restart()
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 900 })
+  })
+
   test('also when the reading is still too old as policy drops it', async () => {
     const { one, fault } = await doubtful()
     await one.cycle({ caps: { team: 900, p001: 'none' } })
