@@ -90,17 +90,6 @@ export function readBytes(path: string, maxBytes: number, flags?: number): Buffe
   }
 }
 
-/** Some bytes of a regular file, fewer at its end. */
-export function readPart(path: string, position: number, length: number): Buffer {
-  const { file } = opened(path, 0, false)
-  try {
-    const bytes = Buffer.alloc(length)
-    return bytes.subarray(0, readSync(file, bytes, 0, length, position))
-  } finally {
-    closeSync(file)
-  }
-}
-
 export const readText = (path: string, maxBytes: number): string => readBytes(path, maxBytes).toString('utf8')
 
 const asleep = new Int32Array(new SharedArrayBuffer(4))
@@ -274,17 +263,6 @@ export async function contentOf(
       total += bytesRead
     }
     throw tooLarge(maxBytes)
-  } finally {
-    await file.close()
-  }
-}
-
-/** For work beside the process: see `readPart`. */
-export async function partOf(path: string, position: number, length: number): Promise<Buffer> {
-  const { file } = await openAside(path)
-  try {
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, position)
-    return buffer.subarray(0, bytesRead)
   } finally {
     await file.close()
   }

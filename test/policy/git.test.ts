@@ -1,7 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { deflateSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readAs } from '../../src/files.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
@@ -74,29 +73,11 @@ describe("git's own files that are not what they should be", () => {
     ['.git/HEAD', ''],
     ['.git/refs/heads/main', ''],
     ['.git/commondir', A],
-    ['.git/objects/info/alternates', A],
-    [`.git/objects/aa/${A.slice(2)}`, A],
-    ['.git/objects/pack/a.idx', A],
   ])('hold nothing up: a pipe in place of %s (needs mkfifo)', async (path, expected) => {
     const root = folder(path === '.git' ? { 'a.yaml': POLICY } : HEAD)
     mkdirSync(dirname(join(root, path)), { recursive: true })
     rmSync(join(root, path), { force: true })
     execFileSync('mkfifo', [join(root, path)])
     expect(await revisionOf(root)).toBe(expected)
-  })
-
-  it('use no more memory and time than the files of a good one: an object that is made of itself', async () => {
-    const root = folder({ ...HEAD, '.git/objects/pack/a.pack': '' })
-    const fan = Buffer.alloc(256 * 4)
-    for (let byte = 0xaa; byte < 256; byte += 1) fan.writeUInt32BE(1, byte * 4)
-    const id = Buffer.from(A, 'hex')
-    const [header, zero] = [Buffer.from('ff744f6300000002', 'hex'), Buffer.alloc(4)]
-    writeFileSync(join(root, '.git/objects/pack/a.idx'), Buffer.concat([header, fan, id, zero, zero]))
-    // A delta of four bytes, whose base is the object itself.
-    writeFileSync(
-      join(root, '.git/objects/pack/a.pack'),
-      Buffer.concat([Buffer.from([0x74]), id, deflateSync(Buffer.from([4, 4, 0x90, 4]))]),
-    )
-    expect(await revisionOf(root)).toBe(A)
   })
 })

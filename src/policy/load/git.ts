@@ -1,9 +1,8 @@
-// Finds the commit of a worktree and whether policy files were edited since, from git's own files. No git program is run, because a repository's
-// configuration could make it run commands.
+// Finds the commit of a worktree from git's own files, and with git's help whether policy files were edited since. Of git only `ls-tree` is run, which
+// runs nothing that a repository's configuration names and fetches nothing. Without git the commit alone is known.
 import { createHash } from 'node:crypto'
-import { basename, dirname, join, relative, resolve, sep } from 'node:path'
-import { type Entries, openRepository, type Repository, type TreeEntry } from './git-objects.ts'
-import { atOnce, bytesOf, ifFound, linkTextOf, realPathOf, type Steps, statsOf } from './steps.ts'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { atOnce, bytesOf, ifFound, linkTextOf, outputOf, realPathOf, type Steps, statsOf } from './steps.ts'
 
 const COMMIT = /^([0-9a-f]{40}|[0-9a-f]{64})$/
 const MAX_LINKS = 5
@@ -63,30 +62,28 @@ export function* revisionOf(folders: readonly string[], files: readonly ReadFile
 
 /** Whether policy files differ from the commit: edited, new, or removed from `roots`, staged or not. False when the commit cannot be read. */
 function* isEdited({ worktree, commit, gitDir }: Checkout, files: readonly ReadFile[], roots: readonly string[]): Steps<boolean> {
-  if (gitDir === undefined || commit === '') return false
-  const repository = yield* openRepository(gitDir)
-  const top = yield* repository.rootOf(commit)
-  if (top === undefined) return false
+  if (gitDir === undefined) return false
   const real = yield* realPath(worktree)
-  const algorithm = commit.length === 64 ? 'sha256' : 'sha1'
-  const here = new Map(files.map((file) => [relative(real, file.real).split(sep).join('/'), file.bytes]))
-  const within = (path: string): boolean => path !== '..' && !path.startsWith('../') && !path.startsWith('/')
-  for (const [path, bytes] of here) {
-    if (!within(path)) continue
-    const id = (yield* entryAt(repository, top, path.split('/')))?.id
-    if (id === 'unread') return false
-    if (id === undefined || !blobIds(bytes, algorithm).includes(id)) return true
+  const here = new Map<string, Buffer>()
+  for (const file of files) {
+    const path = pathIn(real, file.real)
+    if (path !== undefined) here.set(path, file.bytes)
   }
+  const within: string[] = []
   for (const root of roots) {
-    const path = relative(real, yield* realPath(root))
-      .split(sep)
-      .join('/')
-    for (const one of within(path) ? yield* policyFilesIn(repository, top, path) : []) {
-      // A link is compared by its own text, because its target was read as a file.
-      if (!one.isLink && !here.has(one.path)) return true
-      if (one.isLink && !blobIds(Buffer.from((yield* ifFound(linkTextOf(join(real, one.path)))) ?? ''), algorithm).includes(one.id))
-        return true
-    }
+    const path = pathIn(real, yield* realPath(root))
+    if (path !== undefined) within.push(path)
+  }
+  const linked = [...here.keys()].filter((path) => !within.some((root) => isBelow(path, root)))
+  const listed = yield* ifFound(committedFiles(gitDir, commit, [...within, ...linked]))
+  if (!listed) return false
+  const algorithm = commit.length === 64 ? 'sha256' : 'sha1'
+  for (const [path, bytes] of here) if (!blobIds(bytes, algorithm).includes(listed.get(path)?.id ?? '')) return true
+  for (const [path, { isLink, id }] of listed) {
+    if (!POLICY_PATH.test(path)) continue
+    // A link is compared by its own text, because its target was read as a file.
+    if (!isLink && !here.has(path)) return true
+    if (isLink && !blobIds(Buffer.from((yield* ifFound(linkTextOf(join(real, path)))) ?? ''), algorithm).includes(id)) return true
   }
   return false
 }
@@ -95,43 +92,31 @@ function* realPath(path: string): Steps<string> {
   return (yield* ifFound(realPathOf(path))) ?? path
 }
 
-const UNREAD: TreeEntry = { name: '', isFolder: false, isLink: false, id: 'unread' }
-
-/** The entry at a path of a tree; `unread` as its id when a tree on the way cannot be read. */
-function* entryAt(repository: Repository, top: string, path: readonly string[]): Steps<TreeEntry | undefined> {
-  let entry: TreeEntry | undefined = { ...UNREAD, isFolder: true, id: top }
-  for (const name of path) {
-    if (name === '') continue
-    if (!entry?.isFolder) return undefined
-    const entries: Entries | undefined = yield* repository.entriesOf(entry.id)
-    if (!entries) return UNREAD
-    entry = entries.get(name)
-  }
-  return entry
+/** A path as git writes it; undefined outside the worktree. */
+function pathIn(worktree: string, path: string): string | undefined {
+  const inside = relative(worktree, path).split(sep).join('/')
+  return inside === '..' || inside.startsWith('../') || isAbsolute(inside) ? undefined : inside
 }
 
-const MAX_DEPTH = 32
+const isBelow = (path: string, root: string): boolean => root === '' || path === root || path.startsWith(`${root}/`)
 
-interface CommittedFile extends Pick<TreeEntry, 'isLink' | 'id'> {
-  readonly path: string
+/** Files of policies; hidden names are skipped, as on the disk. */
+const POLICY_PATH = /^(?!(.*\/)?\.).*\.ya?ml$/i
+
+interface CommittedFile {
+  readonly isLink: boolean
+  readonly id: string
 }
 
-/** The policy files of a commit within a path; hidden names are skipped, as on the disk. */
-function* policyFilesIn(repository: Repository, top: string, path: string): Steps<readonly CommittedFile[]> {
-  const start = yield* entryAt(repository, top, path.split('/'))
-  return start?.isFolder ? yield* policyFilesOf(repository, start.id, path, 0) : []
+/** The files of a commit at some paths. Throws where git is missing, or has not got the commit. */
+function* committedFiles(gitDir: string, commit: string, paths: readonly string[]): Steps<ReadonlyMap<string, CommittedFile>> {
+  const given = paths.includes('') ? [] : paths
+  const output = yield* outputOf(gitDir, 'git', [`--git-dir=${gitDir}`, 'ls-tree', '-r', '-z', '--full-tree', commit, '--', ...given], GIT)
+  return new Map([...output.matchAll(ENTRY)].map(([, mode, id = '', path = '']) => [path, { isLink: mode === '120000', id }]))
 }
 
-function* policyFilesOf(repository: Repository, tree: string, at: string, depth: number): Steps<readonly CommittedFile[]> {
-  const found: CommittedFile[] = []
-  for (const { name, isFolder, isLink, id } of (depth < MAX_DEPTH ? yield* repository.entriesOf(tree) : undefined)?.values() ?? []) {
-    if (name.startsWith('.')) continue
-    const here = at === '' ? name : `${at}/${name}`
-    if (isFolder) found.push(...(yield* policyFilesOf(repository, id, here, depth + 1)))
-    else if (/\.ya?ml$/i.test(name)) found.push({ path: here, isLink, id })
-  }
-  return found
-}
+const ENTRY = /(\d+) blob ([0-9a-f]+)\t([^\0]*)\0/g
+const GIT = { GIT_NO_LAZY_FETCH: '1', GIT_LITERAL_PATHSPECS: '1' }
 
 /** The ids that git may give a content: a checkout on Windows may have changed its line ends. */
 const blobIds = (content: Buffer, algorithm: 'sha1' | 'sha256'): readonly string[] =>

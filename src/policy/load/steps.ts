@@ -2,7 +2,7 @@
 // (a command, a thread) or beside the process (a daemon, which must wait for no file). So there is one walk for both. It decides nothing.
 import { type Dirent, opendir, opendirSync, readlink, readlinkSync, realpath, realpathSync, stat, statSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { contentOf, oneAtATime, type Progress, partOf, readBytes, readerIs, readPart } from '../../files.ts'
+import { contentOf, oneAtATime, type Progress, readBytes, readerIs } from '../../files.ts'
 import type { Clock } from '../../ports.ts'
 
 interface Step {
@@ -33,7 +33,19 @@ export const bytesOf = step(
   (path, maxBytes: number, flags?: number) => readBytes(path, maxBytes, flags ?? 0),
   async (path, maxBytes: number, flags?: number) => (await contentOf(path, maxBytes, { flags })).bytes,
 )
-export const bytesAt = step(readPart, partOf)
+
+/** Bounds of a program's run: sooner than a file counts as stalled. Choice. */
+const RUN = { encoding: 'utf8', timeout: 2_000, maxBuffer: 16 * 1024 * 1024, stdio: 'pipe' } as const
+
+/** What a program writes that looks at a folder. Throws where it is missing or fails. It gets no variable of ours but the PATH. */
+export const outputOf = step(
+  (_folder, program: string, argv: readonly string[], env: Readonly<Record<string, string>>) =>
+    process.getBuiltinModule('node:child_process').execFileSync(program, argv, { ...RUN, env: { PATH: process.env['PATH'], ...env } }),
+  async (_folder, program: string, argv: readonly string[], env: Readonly<Record<string, string>>) => {
+    const run = promisify(process.getBuiltinModule('node:child_process').execFile)
+    return (await run(program, argv, { ...RUN, env: { PATH: process.env['PATH'], ...env } })).stdout
+  },
+)
 
 /** Some entries of a folder: all of them, or `most`. */
 export const entriesOf = step(
