@@ -18,6 +18,7 @@ import type { WorkspaceConfig } from '../daemon/config/settings.ts'
 import { sweep } from '../daemon/cycle/read.ts'
 import { readText } from '../files.ts'
 import { printPolicy } from '../policy/print.ts'
+import { oddCharacter } from '../policy/schema/check.ts'
 import { connectReader } from './compose.ts'
 import { addNetworkFlags, examples, type NetworkFlags } from './shared/args.ts'
 import { type Cli, CommandError, EXIT, UsageError } from './shared/context.ts'
@@ -273,13 +274,29 @@ function liveOf(
   }
 }
 
-/** The caps to declare. */
-export const adoptLive = (live: Live, groups: readonly NamedGroup[]): Adopted =>
-  adopt({
+/** The caps to declare, and those that the policy leaves out, with the reason. */
+export interface Imported extends Adopted {
+  readonly leftOut: readonly { readonly scope: Scope; readonly message: string }[]
+}
+
+/** Works out what the policy declares. It leaves out what could not be read, and who has an address that a policy refuses. */
+export function adoptLive(live: Live, groups: readonly NamedGroup[]): Imported {
+  const adopted = adopt({
     team: live.capOf(TEAM) ?? 'none',
     groups: groups.map(({ id, name }): LiveGroup => ({ id, name, cap: live.capOf(groupScope(id)) ?? 'none', emails: live.emails(id) })),
     people: live.people.flatMap((email) => ({ email, cap: live.capOf(userScope(email)) ?? 'none' })),
   })
+  const refused = adopted.people.flatMap(({ email, cap }) => {
+    const odd = oddCharacter(email)
+    return odd === undefined ? [] : [{ email, message: `no policy can name this address, whose cap is ${cap}: ${odd}` }]
+  })
+  const names = new Set(refused.map(({ email }) => email))
+  return {
+    ...adopted,
+    people: adopted.people.filter(({ email }) => !names.has(email)),
+    leftOut: [...live.unread, ...refused.map(({ email, message }) => ({ scope: userScope(email), message }))],
+  }
+}
 
 /** The policy set of a workspace that declares them. */
 export function policyOf(workspace: string, { team, groups, named, people }: Adopted): PolicySet {
@@ -303,15 +320,15 @@ export function policyOf(workspace: string, { team, groups, named, people }: Ado
 }
 
 /** Lines for the top of the file: what a reader must know a month later. */
-export function notesOf(config: Pick<WorkspaceConfig, 'baseUrl'>, adopted: Adopted, live: Live): readonly string[] {
+export function notesOf(config: Pick<WorkspaceConfig, 'baseUrl'>, { left, leftOut }: Imported): readonly string[] {
   const lines = [`Imported by capkeeper from ${config.baseUrl}.`]
-  if (adopted.left > 0) lines.push(`${count(adopted.left, 'cap')} equal to the wider one ${adopted.left === 1 ? 'is' : 'are'} left out.`)
-  if (live.unread.length > 0) lines.push(`NOT COMPLETE: ${count(live.unread.length, 'cap')} could not be read:`)
-  lines.push(...live.unread.map(({ scope }) => `  ${scopeKey(scope)}`))
+  if (left > 0) lines.push(`${count(left, 'cap')} equal to the wider one ${left === 1 ? 'is' : 'are'} left out.`)
+  if (leftOut.length > 0) lines.push(`NOT COMPLETE: ${count(leftOut.length, 'cap')} missing:`)
+  lines.push(...leftOut.map(({ scope }) => `  ${scopeKey(scope)}`))
   return lines
 }
 
-/** Imports one workspace. Exits 4 when some caps could not be read. */
+/** Imports one workspace. Exits 4 when some caps are left out. */
 export async function importCommand(flags: ImportFlags, cli: Cli): Promise<void> {
   const { config, isNamed } = await readWorkspace(flags, cli)
   const groups = flags.group ?? []
@@ -320,11 +337,16 @@ export async function importCommand(flags: ImportFlags, cli: Cli): Promise<void>
   const interrupted = `interrupted; the readings are kept in ${flags.journal}: the same command continues within an hour`
   const live = await interruptible(cli, (signal) => readLive({ config, groups, journal, interrupted, cli, signal }))
   const adopted = adoptLive(live, groups)
-  const notes = notesOf(config, adopted, live).map((line) => `# ${plain(line)}\n`)
+  const notes = notesOf(config, adopted).map((line) => `# ${plain(line)}\n`)
   cli.stdout.write(`${notes.join('')}${printPolicy(policyOf(config.name, adopted), { name: config.name, workspace: isNamed })}`)
-  tell(adopted, live, flags.journal, cli)
+  tellImported(adopted, cli)
   if (live.unread.length === 0) journal.remove()
-  cli.finish(live.unread.length > 0 ? EXIT.partial : EXIT.done)
+  else
+    tellLine(
+      cli,
+      `${count(live.unread.length, 'cap')} could not be read; the same command reads them again and keeps the rest (${flags.journal})`,
+    )
+  cli.finish(adopted.leftOut.length > 0 ? EXIT.partial : EXIT.done)
 }
 
 async function readWorkspace(flags: ImportFlags, cli: Cli): Promise<{ readonly config: WorkspaceConfig; readonly isNamed: boolean }> {
@@ -341,15 +363,13 @@ async function readWorkspace(flags: ImportFlags, cli: Cli): Promise<{ readonly c
   return { config: { ...config, name: flags.workspace }, isNamed: true }
 }
 
-function tell(adopted: Adopted, live: Live, file: string, cli: Cli): void {
-  const talk = (line: string): unknown => tellLine(cli, line)
-  const [torn, ...others] = adopted.conflicts
+/** Says what a reader of the policy must know, on stderr. */
+export function tellImported({ conflicts, leftOut }: Imported, cli: Cli): void {
+  const [torn, ...others] = conflicts
   if (torn !== undefined) {
     const who = others.length > 0 ? `${torn} and ${others.length} more` : torn
-    talk(`warning: ${who}: their groups have different caps; set spec.onGroupConflict to min or max, or give them a cap of their own`)
+    const ways = 'set spec.onGroupConflict to min or max, or give them a cap of their own'
+    tellLine(cli, `warning: ${who}: their groups have different caps; ${ways}`)
   }
-  for (const { scope, message } of live.unread.slice(0, 10)) talk(`error: ${scopeKey(scope)} could not be read: ${message}`)
-  if (live.unread.length > 0) {
-    talk(`${count(live.unread.length, 'cap')} could not be read; the same command reads them again and keeps the rest (${file})`)
-  }
+  for (const { scope, message } of leftOut.slice(0, 10)) tellLine(cli, `error: ${scopeKey(scope)} is left out: ${message}`)
 }

@@ -13,7 +13,7 @@ import { loadConfig } from '../support/config.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 12)
 const live = { people: ['ada@example.com'], capOf: () => undefined, emails: () => [], unread: [] }
-const nothing = { team: 'none', groups: [], people: [], named: [], left: 0, conflicts: [] } as const
+const nothing = { team: 'none', groups: [], people: [], named: [], left: 0, conflicts: [], leftOut: [] } as const
 const START: Start = {
   ...{ workspace: 'acme', baseUrl: 'https://service.example', key: { file: '/keys/read' }, live, now: NOW },
   adopted: {

@@ -102,20 +102,24 @@ describe('init', () => {
     expect([ran.stdout, ran.stderr, ...at.files().map(at.read)].join('')).not.toContain(secret)
   })
 
-  test('leaves out a person whom the service does not know, says so, and ends with 4', async () => {
+  test('leaves out a person whom the service does not know and one whom no policy can name, says so, and ends with 4', async () => {
     const at = await beginning({ people: 4 })
     const { store } = at.service.sandbox
     // Gone between the roster and the caps.
     at.service.setCap('team', 500)
     const lost = store.people().at(-1)?.email ?? ''
+    const odd = 'a{b}`c@example.com'
+    for (const [id, person] of store.people().slice(0, 1).entries()) store.savePerson({ ...person, id: 99 + id, email: odd })
+    at.service.sandbox.reload()
+    at.service.setCap(odd, 700)
     const read = store.person
     Object.assign(store, { person: (email: string) => (email === lost ? undefined : read(email)) })
     const ran = await at.init('.', ...at.flags)
     expect(ran).toMatchObject({
       code: 4,
-      stderr: expect.stringContaining('error: left out: GetUsageConfig: the service does not know this'),
+      stderr: expect.stringMatching(/error: \S+ is left out: GetUsageConfig: the service does not know this.*\n.*is 700: { \(U\+007B\)/),
     })
-    expect(at.read('policies/acme.yaml')).toContain(`# NOT COMPLETE: 1 cap could not be read:\n#   ${lost}\n`)
+    expect(at.read('policies/acme.yaml')).toContain(`# NOT COMPLETE: 2 caps missing:\n#   ${lost}\n#   ${odd}\n`)
     expect((await inside(['plan', '--config', 'capkeeper.yaml', '--detailed-exitcode'], { cwd: at.folder })).code).toBe(0)
   })
 })

@@ -9,7 +9,7 @@ import type { Instant } from '../../core/model/units.ts'
 import type { Adopted } from '../../core/resolve/adopt.ts'
 import type { KeyRef } from '../../daemon/config/values.ts'
 import { printPolicy } from '../../policy/print.ts'
-import { type Live, notesOf, policyOf } from '../import.ts'
+import { type Imported, type Live, notesOf, policyOf } from '../import.ts'
 import { schemaText } from '../schema.ts'
 import { CommandError } from '../shared/context.ts'
 import { count, dayText, padEnd, people, VERSION } from '../shared/text.ts'
@@ -104,7 +104,7 @@ export interface Start {
   readonly key: KeyRef
   readonly caFile?: string
   readonly allowPlainHttp?: true
-  readonly adopted: Adopted
+  readonly adopted: Imported
   readonly live: Live
   readonly now: Instant
 }
@@ -172,11 +172,11 @@ const SECTIONS: Readonly<Record<string, string>> = {
   '  users:': "  # A person's own cap wins over every group's and the team's.",
 }
 
-function policyText({ workspace, baseUrl, adopted, live, now }: Start): string {
+function policyText({ workspace, baseUrl, adopted, now }: Start): string {
   const printed = printPolicy(policyOf(workspace, adopted), { name: workspace, workspace: true })
   const [schema = '', ...lines] = printed.trimEnd().split('\n')
   const body = lines.flatMap((line) => [...(SECTIONS[line] === undefined ? [] : ['', SECTIONS[line]]), line])
-  const notes = notesOf({ baseUrl }, adopted, live)
+  const notes = notesOf({ baseUrl }, adopted)
   const comment = [
     ...notes,
     'It asks for exactly what is in force, so the first plan changes nothing. Change it here, and review the plan.',

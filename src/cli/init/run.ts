@@ -10,11 +10,11 @@ import { networkProblems } from '../../daemon/config/config.ts'
 import { loadConfigAside } from '../../daemon/config/load.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import type { KeyRef } from '../../daemon/config/values.ts'
-import { adoptLive, groupOption, type Live, type NamedGroup, NO_GROUPS, readGroup, readLive } from '../import.ts'
+import { adoptLive, groupOption, type Live, type NamedGroup, NO_GROUPS, readGroup, readLive, tellImported } from '../import.ts'
 import { addFlags, examples, type NetworkFlags } from '../shared/args.ts'
 import { type Cli, CommandError, EXIT, UsageError } from '../shared/context.ts'
 import { interruptible } from '../shared/each.ts'
-import { count } from '../shared/text.ts'
+import { count, tellLine } from '../shared/text.ts'
 import { createFiles, endingText, existingIn, FIXED_FILES, filesOf, isNoFolder, policyFile, type Start, slugOf } from './render.ts'
 
 export interface InitFlags extends Pick<NetworkFlags, 'baseUrl' | 'serviceKeyFile' | 'caFile' | 'allowPlainHttp' | 'workspace'> {
@@ -87,9 +87,11 @@ async function start(dir: string, folder: string, flags: InitFlags, cli: Cli): P
       throw new CommandError(`nothing was written: the service key would show in ${path}; rename what holds it`)
   }
   createFiles(folder, files)
-  tell(started, folder, cli)
+  const { key, adopted } = started
+  if ('file' in key && !isAbsolute(key.file)) tellLine(cli, `warning: the key file ${key.file} lies in ${folder}: keep it out of git`)
+  tellImported(adopted, cli)
   cli.stdout.write(endingText(started, files, dir))
-  cli.finish(live.unread.length > 0 ? EXIT.partial : EXIT.done)
+  cli.finish(adopted.leftOut.length > 0 ? EXIT.partial : EXIT.done)
 }
 
 const givenOf = (flags: InitFlags, { env }: Cli): Given => {
@@ -148,18 +150,6 @@ function pathFrom(path: string, folder: string): string {
 function keyFrom({ keys }: WorkspaceConfig, folder: string): KeyRef {
   const key = keys.default ?? { env: 'CAPKEEPER_SERVICE_KEY' }
   return 'file' in key ? { file: pathFrom(key.file, folder) } : key
-}
-
-function tell({ key, live, adopted }: Start, folder: string, { stderr, secrets }: Cli): void {
-  const talk = (line: string): unknown => stderr.write(secrets.redact(`${line}\n`))
-  if ('file' in key && !isAbsolute(key.file)) talk(`warning: the key file ${key.file} lies in ${folder}: keep it out of git`)
-  const [torn, ...others] = adopted.conflicts
-  if (torn !== undefined) {
-    talk(
-      `warning: ${others.length > 0 ? `${torn} and ${others.length} more` : torn}: their groups have different caps; see onGroupConflict in the policy`,
-    )
-  }
-  for (const { message } of live.unread.slice(0, 10)) talk(`error: left out: ${message}`)
 }
 
 /** The command that asks no questions. */
