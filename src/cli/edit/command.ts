@@ -93,7 +93,7 @@ function registerGrant(group: Command, cli: Cli): void {
     .option('--cap <credits>', 'the cap while it lasts', readInteger(0, MAX_CAP))
     .option('--add <credits>', 'credits on top of the base cap', readInteger(1, MAX_CAP))
     .requiredOption('--until <date>', 'through this day, up to an RFC 3339 instant, or cycleEnd', readUntil)
-    .option('--from <date>', 'from this day or instant on; default: now', readFrom)
+    .option('--from <date>', 'from this day or instant on; default: now', readStart)
     .option('--reason <text>', 'why; required for a new grant')
     .option('--ticket <text>', 'where it was asked for')
     .option('--extend', 'move the end of the grant that is there later')
@@ -117,6 +117,7 @@ function grantOf(scope: Scope, { cap, add, until, from, reason, ticket, extend, 
     if (until === 'cycleEnd') throw new UsageError('--extend needs a date: the end of a cycle is not known here')
     return { kind: 'extend', scope, until, ...start }
   }
+  if (from === 'none') throw new UsageError('a grant that begins now is added without --from')
   const amount = cap ?? add
   if (amount === undefined || (cap !== undefined && add !== undefined)) throw new UsageError('give one of --cap and --add')
   if (reason === undefined) throw new UsageError('give the --reason: every grant says why')
@@ -162,7 +163,7 @@ function registerRemove(group: Command, cli: Cli): void {
       `Removes exactly that entry, with the comment above it or on its line. A group that a grant, a rule or a pool names loses its cap only. ${ABOUT}`,
     )
     .argument('<entry>', 'an e-mail, group:ID, team, protect:EMAIL, approval:ID or grant:SCOPE', readTarget)
-    .option('--from <date>', 'of several grants, the one that begins then', readFrom)
+    .option('--from <date>', 'of several grants, the one that begins then; none: the one without from', readStart)
   editFlags(command)
     .addHelpText('after', examples('capkeeper edit remove grant:bob@example.com', 'capkeeper edit remove protect:oncall@example.com'))
     .action((target: Target, flags: RemoveFlags) => {
@@ -228,6 +229,8 @@ function readFrom(text: string): string {
     throw new InvalidArgumentError('Write a date (2026-12-15) or an RFC 3339 instant.')
   return time
 }
+
+const readStart = (text: string): string => (text.trim() === 'none' ? 'none' : readFrom(text))
 
 const readUntil = (text: string): string => (text.trim() === 'cycleEnd' ? 'cycleEnd' : readFrom(text))
 

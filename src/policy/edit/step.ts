@@ -205,12 +205,14 @@ const grantsIn = (place: Place, scope: Scope): readonly GrantFound[] =>
     return grant ? [{ ...found, grant, place }] : []
   })
 
-/** The only grant, or the one that begins at `from`. */
+/** The only grant, or the one that begins at `from`; `none`: the one without a beginning. */
 function chosen(scope: Scope, found: readonly GrantFound[], from: string | undefined): GrantFound | undefined {
-  const fits = found.filter(({ place, grant }) => from === undefined || grant.times?.fromAt === timesIn(place, from, 'cycleEnd')?.fromAt)
+  const startIn = (place: Place) => (from === 'none' ? undefined : timesIn(place, from, 'cycleEnd')?.fromAt)
+  const fits = found.filter(({ place, grant }) => from === undefined || (grant.times && grant.times.fromAt === startIn(place)))
   if (fits.length <= 1) return fits[0]
   const list = fits.map(({ grant }) => formatPosition(grant.at)).join(', ')
-  throw new ChoiceError(`${scopeKey(scope)} has ${fits.length} grants (${list}); name one with --from DATE`)
+  const none = fits.some(({ grant }) => grant.times?.fromAt === undefined) ? ' or none' : ''
+  throw new ChoiceError(`${scopeKey(scope)} has ${fits.length} grants (${list}); name one with --from DATE${none}`)
 }
 
 const LONGEST_CYCLE_MS = 31 * DAY_MS

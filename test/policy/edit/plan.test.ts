@@ -384,7 +384,10 @@ describe('a person is left', () => {
       '- {team: true, cap: 5, until: 2026-11-25, reason: r}',
       '- {team: true, cap: 5, from: 2026-12-01, until: 2026-12-02, reason: r}',
     )
-    expect(edited(two, removeGrant('team'))).toBe('choice: team has 2 grants (a.yaml:7:6, a.yaml:8:6); name one with --from DATE')
+    expect(edited(two, removeGrant('team'))).toBe('choice: team has 2 grants (a.yaml:7:6, a.yaml:8:6); name one with --from DATE or none')
+    expect(edited(two, removeGrant('team', { from: 'none' }))).toBe(
+      lines('grants:', '- {team: true, cap: 5, from: 2026-12-01, until: 2026-12-02, reason: r}'),
+    )
     expect(edited(two, removeGrant('team', { from: '2026-12-01' }))).toBe(
       lines('grants:', '- {team: true, cap: 5, until: 2026-11-25, reason: r}'),
     )
