@@ -2,7 +2,7 @@
 // because only the whole plan tells whether a guard holds it.
 
 import type { Command } from 'commander'
-import { editCapLine, plain } from '../core/escape/terminal.ts'
+import { capEdit, plain } from '../core/escape/terminal.ts'
 import type { Change } from '../core/model/change.ts'
 import { shortRevision } from '../core/model/policy.ts'
 import { formatPosition } from '../core/model/problem.ts'
@@ -22,7 +22,7 @@ import { type Cli, EXIT, type ExitCode, type Paint, painter, UsageError, unpaint
 import { openLedgers, type PlanLedger } from './shared/ledger/ledgers.ts'
 import { learnedPaces } from './shared/ledger/replica.ts'
 import { readEach, type WorkspaceReader, withReader } from './shared/reader.ts'
-import { amountText, capText, columns, dayText, documentOrList, shortTime } from './shared/text.ts'
+import { amountText, capText, columns, dayText, documentOrList, rfc3339, shortTime } from './shared/text.ts'
 
 export function registerExplain(program: Command, cli: Cli): void {
   const command = program
@@ -182,11 +182,15 @@ function presentLines(one: Explanation, paint: Paint): readonly string[] {
 
 /** The line to type for another cap. An address that nobody has, and a group that is not declared, may be misspelt. */
 function editLines({ scope, cap, chain, person }: Explanation): readonly string[] {
-  const isKnown =
-    scope.kind === 'team' ||
-    (person !== undefined && person.status !== 'off-roster') ||
-    chain.some(({ candidate }) => scopeKey(candidate.scope) === scopeKey(scope))
-  return cap === undefined || !isKnown ? [] : [plain(`To change it in the policies: ${editCapLine(scopeKey(scope), capText(cap))}`)]
+  const key = scopeKey(scope)
+  const here = chain.filter(({ candidate }) => scopeKey(candidate.scope) === key)
+  const isKnown = scope.kind === 'team' || (person !== undefined && person.status !== 'off-roster') || here.length > 0
+  if (cap === undefined || !isKnown) return []
+  const grants = here.flatMap(({ candidate: { kind, fromAt }, state }) =>
+    kind === 'grant' ? [{ state, from: fromAt === undefined ? undefined : rfc3339(fromAt) }] : [],
+  )
+  const { what, line } = capEdit(key, capText(cap), grants)
+  return [plain(`To ${what} in the policies: ${line}`)]
 }
 
 const WAITS: ReadonlySet<string> = new Set(['deferred', 'excluded'])

@@ -92,7 +92,7 @@ describe('an explanation as text', () => {
     const { change: _, hold: _hold, ...still } = whole
     expect(renderExplainText({ ...still, desired: { ...desired, waits } }, undefined)).toContain(`Now: nothing to write.\n  ${waits}\n`)
     expect(renderExplainText({ ...still, desired }, undefined)).toContain(
-      'Now: nothing to write.\nTo change it in the policies: capkeeper edit cap ada@example.com 6000\n\n',
+      'Now: nothing to write.\nTo end its grant in the policies: capkeeper edit remove grant:ada@example.com\n\n',
     )
     expect(renderExplainText({ ...whole, desired: { ...desired, waits } }, undefined)).toContain(
       `  acme: 9 of 20 reads failed\n  ${waits}\n`,

@@ -268,7 +268,13 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
   ['the command that releases a hold', `/workspaces/acme/holds/${HOLD_ID}`, {}, `capkeeper approve ${HOLD_ID}`],
   ['the line that releases a hold', `/workspaces/acme/holds/${HOLD_ID}`, {}, `spec: approvals: - ${HOLD_ID}`],
   ['the edit that writes it', `/workspaces/acme/holds/${HOLD_ID}`, {}, `or by command capkeeper edit approve ${HOLD_ID}`],
-  ['the edit that changes a cap', '/workspaces/acme/people/ada@example.com', {}, 'capkeeper edit cap ada@example.com 4000'],
+  ['the edit that ends a grant', '/workspaces/acme/people/ada@example.com', {}, 'capkeeper edit remove grant:ada@example.com'],
+  [
+    'the edit that changes a cap',
+    '/workspaces/acme/people/ada@example.com',
+    { person: async () => personOf({ chain: [] }) },
+    'capkeeper edit cap ada@example.com 4000',
+  ],
   [
     'where to ask for more',
     '/workspaces/acme/people/ada@example.com',

@@ -1,6 +1,6 @@
 // The people of a workspace: the list, whose search, filters, order and page are in the address, and the page of a lead, who sees only some.
 import { type Html, html } from '../../core/escape/formats.ts'
-import { editCapLine } from '../../core/escape/terminal.ts'
+import { capEdit } from '../../core/escape/terminal.ts'
 import { BANDS } from '../../core/model/events.ts'
 import { SOURCE_TEXT } from '../../core/use/add-on.ts'
 import { STOP_TEXT } from '../../core/use/first-stop.ts'
@@ -107,10 +107,15 @@ const askPart = (one: PersonDocument) =>
   )
 
 /** The line that changes the cap in the policies; a hash is nobody there. */
-const editPart = ({ person, cap = 'unknown' }: PersonDocument) =>
-  cap !== 'unknown' &&
-  person.includes('@') &&
-  html`<p class="small">Another cap in the policies:</p>${paste(editCapLine(person, String(cap)), 'The command that changes the policies')}`
+function editPart({ person, cap = 'unknown', chain }: PersonDocument) {
+  if (cap === 'unknown' || !person.includes('@')) return undefined
+  const { what, line } = capEdit(
+    person,
+    String(cap),
+    chain.filter(({ kind, scope }) => kind === 'grant' && scope === person),
+  )
+  return html`<p class="small">To ${what} in the policies:</p>${paste(line, 'The command that changes the policies')}`
+}
 
 function figures(one: PersonDocument) {
   const { cap, from, addOn, addOnSource, isUpperBound, headRoom, share, use, band, groups, workspace, used, guards, stopsFirst } = one

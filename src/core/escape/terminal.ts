@@ -1,6 +1,7 @@
 // Untrusted text made safe for a terminal or a log line: it can neither move the cursor, nor change the order in which a reviewer reads, nor
 // hide in characters without a width. All text from policies, the service and the ledger must pass through here before it is printed: as a
 // line, as JSON, as a word of a command to paste, as an excerpt of a file, as a label of a metric.
+import type { GrantState } from '../model/events.ts'
 
 /** A word, quoted where a shell needs it. An address with an apostrophe stays whole, so that it can be told to be one. */
 export function shellWord(text: string): string {
@@ -11,8 +12,20 @@ export function shellWord(text: string): string {
 /** The line that makes an edit of the policies, such as `capkeeper edit approve ID`. */
 export const editLine = (...words: readonly string[]): string => ['capkeeper', 'edit', ...words.map(shellWord)].join(' ')
 
-/** The line that changes a cap. `edit` takes a 0 only where it is meant. */
-export const editCapLine = (scope: string, cap: string): string => editLine('cap', scope, cap, ...(cap === '0' ? ['--allow-zero'] : []))
+/** What changes the cap that applies at a scope, and the line for it: beneath a grant in force another cap would change nothing, so it ends. */
+export function capEdit(scope: string, cap: string, grants: readonly GrantHere[]): { readonly what: string; readonly line: string } {
+  const running = grants.find(({ state }) => state === 'active' || state === 'expiring')
+  // `edit` takes a 0 only where it is meant.
+  if (!running) return { what: 'change it', line: editLine('cap', scope, cap, ...(cap === '0' ? ['--allow-zero'] : [])) }
+  const one = grants.length === 1 ? [] : ['--from', running.from ?? 'none']
+  return { what: 'end its grant', line: editLine('remove', `grant:${scope}`, ...one) }
+}
+
+/** A grant of a scope; `from` in RFC 3339. */
+interface GrantHere {
+  readonly state?: GrantState
+  readonly from?: string
+}
 
 // Patterns with sets of Unicode are slow to compile, and almost every text is plain ASCII: they are inside the functions that need them.
 
