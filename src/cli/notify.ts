@@ -95,7 +95,7 @@ function targetOf({ email, webhook }: NotifyTestFlags): Target {
   throw new UsageError('name who gets the message: --email ADDRESS, or --webhook NAME of the config')
 }
 
-/** The channel in words, without its secrets. Throws a `CommandError` when the config has no such channel. */
+/** The channel in words, without its secrets. Throws when the config has no such channel. */
 function channelText(to: Target, { mail, webhooks }: NonNullable<WorkspaceConfig['notify']>): string {
   if (to.kind === 'email') {
     if (!mail) throw new CommandError('no mail server is configured: write notify.email into the config')
@@ -105,7 +105,7 @@ function channelText(to: Target, { mail, webhooks }: NonNullable<WorkspaceConfig
   const found = webhooks.find(({ name }) => name === to.name)
   if (found) return `in the format ${found.format}`
   const names = webhooks.map(({ name }) => plain(name)).join(', ')
-  throw new CommandError(`the config has no webhook ${plain(to.name)}; ${names === '' ? 'it has none' : `it has ${names}`}`)
+  throw new UsageError(`the config has no webhook ${plain(to.name)}; ${names === '' ? 'it has none' : `it has ${names}`}`)
 }
 
 async function sendTo(to: Target, workspace: WorkspaceConfig, cli: Cli, signal: AbortSignal): Promise<Delivery> {

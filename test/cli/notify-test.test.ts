@@ -97,7 +97,7 @@ describe('notify test', () => {
   it.each<readonly [string, readonly string[], number, string]>([
     ['nobody was named', [], 64, 'name who gets the message: --email ADDRESS, or --webhook NAME'],
     ['two were named', ['--email', 'a@b.example', '--webhook', 'chat'], 64, 'name who gets the message'],
-    ['an unknown webhook was named', ['--webhook', 'chats'], 1, 'the config has no webhook chats; it has chat, room, program'],
+    ['an unknown webhook was named', ['--webhook', 'chats'], 64, 'the config has no webhook chats; it has chat, room, program'],
     ['no address was named', ['--email', 'me'], 1, 'not an address that mail can be sent to'],
   ])('sends nothing where %s', async (_name, flags, code, words) => {
     const { mail, bodies, test } = await world()

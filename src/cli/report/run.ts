@@ -34,7 +34,7 @@ import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
 import { assumedBorders, cycleBeside } from '../../daemon/replay/gather.ts'
 import type { AddOnSum, Ledger } from '../../ports.ts'
 import { readSetup } from '../compose.ts'
-import { type Cli, CommandError, EXIT, painter, worstExit } from '../shared/context.ts'
+import { type Cli, CommandError, EXIT, painter, UsageError, worstExit } from '../shared/context.ts'
 import { collectLine } from '../shared/ledger/access.ts'
 import { openOwnLedgers } from '../shared/ledger/ledgers.ts'
 import { labelsFor, showWarnings } from '../shared/problems.ts'
@@ -130,7 +130,7 @@ function checkColumn({ name, directory }: WorkspaceConfig, by: ReportView): void
   const columns = directory?.columns ?? []
   if (column === undefined || columns.includes(column)) return
   const known = columns.length === 0 ? 'it has no people file' : `its columns are ${columns.join(', ')}`
-  throw new CommandError(`${name}: the config lists no column ${column} in directory; ${known}`)
+  throw new UsageError(`${name}: the config lists no column ${column} in directory; ${known}`)
 }
 
 /** The people with what the people file says of them in the report's column: now, or at the end of a past cycle. */
