@@ -228,11 +228,13 @@ function checkViewers(root: Branch<ConfigText>): void {
     report(network, 'AUTH', `${nameOf(network)} is ${quoted(text)}, not an address or a network`, { hint: 'write one such as 10.0.0.0/8' })
   }
   const viewers = field(root, 'viewers')
-  if (viewers && good(viewers) && items(viewers).length > 0 && (!auth || field(auth, 'proxyHeader') === undefined)) {
+  const [proxyHeader, emailHeader] = [auth && field(auth, 'proxyHeader'), auth && field(auth, 'emailHeader')]
+  if (viewers && good(viewers) && items(viewers).length > 0 && !proxyHeader) {
     const hint = 'name the header in auth.proxyHeader, or leave viewers out'
     report(viewers, 'AUTH', 'viewers are distinguished by groups that a proxy names, and no proxy is configured', { on: 'key', hint })
   }
-  const emailHeader = auth && field(auth, 'emailHeader')
+  if (emailHeader && proxyHeader && good(emailHeader)?.toLowerCase() === good(proxyHeader)?.toLowerCase())
+    report(emailHeader, 'AUTH', 'auth.emailHeader is the header of the groups as well', { hint: 'name one of its own for the address' })
   if (emailHeader && items(viewers).length === 0) {
     const hint = 'say in viewers who sees what, such as {self: true}'
     report(emailHeader, 'AUTH', 'auth.emailHeader tells readers apart, and viewers do not say who sees what', { on: 'key', hint })
@@ -303,12 +305,7 @@ function configOf(root: Branch<ConfigText>, locate: Locate): FileConfig {
   return {
     ...optional('listen', listen === undefined ? undefined : parseListen(listen)),
     ...optional('people', people),
-    ...optional(
-      'ledger',
-      ledger === undefined || ledger === ':memory:' || isPostgresAddress(ledger) || otherScheme(ledger) !== undefined
-        ? ledger
-        : locate(ledger),
-    ),
+    ...optional('ledger', ledger === undefined || ledger === ':memory:' || isPostgresAddress(ledger) ? ledger : locate(ledger)),
     ...optional('approvals', approvals),
     ...optional('ledgerToken', ledgerToken && referenceOf(ledgerToken, locate)),
     ...optional('auth', authOf(root.value, locate)),

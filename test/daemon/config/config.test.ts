@@ -237,6 +237,7 @@ workspaces:
     ['auth that lets in nobody', `${HEAD}auth: {}`, ['3:1 AUTH']],
     ['auth by a token in its place', `${HEAD}auth: {token: ${SECRET}}`, ['3:8 KEY_REFERENCE']],
     ['auth by token and proxy', `${HEAD}auth: {token: {env: T}, proxyHeader: X-Groups, from: [10.0.0.0/8]}`, ['3:1 AUTH']],
+    ['one header twice', `${HEAD}auth: {proxyHeader: X-A, emailHeader: x-a, from: [::1]}\nviewers: [{self: true}]`, ['3:39 AUTH']],
     ['a proxy from nowhere', `${HEAD}auth: {proxyHeader: X-Groups}`, ['3:1 AUTH']],
     ['a proxy without its header', `${HEAD}auth: {from: [10.0.0.0/8]}`, ['3:1 AUTH']],
     ['a header that is none', `${HEAD}auth: {proxyHeader: "X Groups", from: [10.0.0.1]}`, ['3:21 AUTH']],
