@@ -82,7 +82,7 @@ export const PROBLEM_CODES = {
   NONE_FALLS_BACK: 'none at a scope whose wider scope has a cap',
   NUMBER: 'not a number within its bounds',
   DURATION: 'not a duration within its bounds',
-  ADDRESS: 'not an address to listen on',
+  ADDRESS: 'not an address to listen on, or not the address of a ledger',
   URL: 'not a base URL',
   PLAIN_HTTP: 'http to another machine, which would carry the key unencrypted',
   KEY_REFERENCE: 'not a reference to a key',

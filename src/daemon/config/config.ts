@@ -9,6 +9,7 @@ import type { ProblemCode } from '../../policy/codes.ts'
 import { readTextFile, shownPath } from '../../policy/load/files.ts'
 import { didYouMean } from '../../policy/suggest.ts'
 import { quoted } from '../../policy/yaml.ts'
+import { ledgerFault } from '../ledger/postgres/address.ts'
 import type { FileConfig, FileWorkspace, ParsedConfig, Places } from './file.ts'
 import { notifyFor } from './notify-check.ts'
 import type { Approvals, Config, ConfigFlags, ConfigInput, WorkspaceConfig } from './settings.ts'
@@ -89,6 +90,8 @@ function build({ env, flags }: ConfigInput, file: FileConfig | undefined, found:
     }))
     .map(withTransport(env, flags, problems))
   const ledger = flags.ledger ?? variable(env, 'CAPKEEPER_LEDGER') ?? file?.ledger ?? DEFAULT_LEDGER
+  const fault = ledgerFault(ledger)
+  if (fault !== undefined) problems.push(problem('ADDRESS', `${flags.ledger === undefined ? 'CAPKEEPER_LEDGER' : '--ledger'}: ${fault}`))
   const config: Config = {
     ...given,
     listen,

@@ -47,6 +47,8 @@ const whole = (least: number, most: number, description?: string) =>
 
 /** The name of an HTTP header. */
 const HEADER_PATTERN = "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$"
+/** A file, or an address of PostgreSQL; no other address. */
+const LEDGER_PATTERN = '^\\s*([Pp][Oo][Ss][Tt][Gg][Rr][Ee][Ss]([Qq][Ll])?://|(?![A-Za-z][A-Za-z0-9+.-]*://)\\S)'
 /** Only a web address may become a link. */
 const SOURCE_URL_PATTERN = '^\\s*https?://[^\\s"<>]{1,1000}\\s*$'
 
@@ -345,7 +347,11 @@ export const CONFIG = object(
     listen: orNothing(pattern('listen', LISTEN_PATTERN, 'host:port of the HTTP server; default 127.0.0.1:9464.')),
     people: orNothing(choice(['hash', 'email'], 'How people are shown; default email on loopback, else hash.')),
     ledger: orNothing(
-      text('The durable record, relative to this file; :memory: for none; or a PostgreSQL address such as postgres://host/name.'),
+      leaf<string>(
+        'ledger',
+        { type: ['string', 'number'], pattern: LEDGER_PATTERN },
+        'The durable record, relative to this file; :memory: for none; or a PostgreSQL address such as postgres://host/name.',
+      ),
     ),
     ledgerToken: optional(LEDGER_TOKEN),
     auth: optional(AUTH),

@@ -6,7 +6,7 @@ import { resolve } from 'node:path'
 import type { Clock } from '../../ports.ts'
 import type { LedgerMode } from './adapter.ts'
 import { corrupt, fromFileSystem, LedgerError } from './error.ts'
-import { isPostgresAddress, otherScheme, shownAddress } from './postgres/address.ts'
+import { isPostgresAddress, ledgerFault, shownAddress } from './postgres/address.ts'
 import type { Fence } from './postgres/writer.ts'
 import {
   createPrivately,
@@ -52,13 +52,9 @@ export interface LedgerOptions {
 export async function openLedger(options: LedgerOptions): Promise<LedgerStore> {
   const { file, mode, clock } = options
   if (isPostgresAddress(file)) return openDatabaseLedger(options)
-  const other = otherScheme(file)
+  const fault = ledgerFault(file)
   // As the path of a file it would be an empty ledger, and messages would show its password.
-  if (other !== undefined)
-    throw new LedgerError(
-      'LEDGER_UNREADABLE',
-      `a ledger is a file, or an address that begins with postgres://; this one begins with ${other}`,
-    )
+  if (fault !== undefined) throw new LedgerError('LEDGER_UNREADABLE', fault)
   if (file === MEMORY) return sharing(emptyLedger(MEMORY, mode), { mode, clock, exists: true })
   if (isInMemory(file)) return store(openDatabase(file, { readOnly: true }), { mode, clock, exists: true })
   const path = resolve(file)

@@ -51,7 +51,20 @@ interface Kind {
 const WHOLE_NUMBER = /^(0|[1-9][0-9]*)$/
 const DECIMAL = /^(0|[1-9][0-9]*)(\.[0-9]+)?$/
 const CAPS = new Set(['cap', 'grant-cap', 'add', 'whole'])
-const TEXTS = new Set(['text', 'header', 'approval', 'timezone', 'listen', 'currency', 'url', 'source-url', 'request-url', 'from', 'until'])
+const TEXTS = new Set([
+  'text',
+  'header',
+  'approval',
+  'timezone',
+  'listen',
+  'ledger',
+  'currency',
+  'url',
+  'source-url',
+  'request-url',
+  'from',
+  'until',
+])
 
 /** The value of a scalar, by the text that was written. 1e3, 0x10 and 010 are no numbers here, and a cap has only digits. */
 export function convert(node: Scalar, { 'x-kind': kind = '' }: AnnotatedSchema): unknown {
@@ -354,6 +367,14 @@ const KINDS: Readonly<Record<string, Kind>> = {
     hintForNothing: 'write a duration such as 90s, 5m, 2h or 1d',
   },
   listen: trimmedText('ADDRESS', 'not host:port', 'write 127.0.0.1:9464, or 0.0.0.0:9464 for all addresses'),
+  ledger: {
+    code: 'ADDRESS',
+    isText: true,
+    what: () => '',
+    // It may hold a password.
+    says: (text, branch) => `${nameOf(branch)} begins with ${text.trim().split(':', 1)[0]}: and is neither a file nor in PostgreSQL`,
+    hint: () => 'write the path of a file, or an address that begins with postgres://',
+  },
   url: {
     code: 'URL',
     isText: true,

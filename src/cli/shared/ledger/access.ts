@@ -4,6 +4,7 @@ import { plain } from '../../../core/escape/terminal.ts'
 import { hasErrors, InputError } from '../../../core/model/problem.ts'
 import type { LoadedConfig } from '../../../daemon/config/config.ts'
 import { loadConfigAside } from '../../../daemon/config/load.ts'
+import { ledgerFault } from '../../../daemon/ledger/postgres/address.ts'
 import type { LedgerReport, LedgerStore } from '../../../daemon/ledger/store.ts'
 import { type RecordedUse, recordedUseOf } from '../../../daemon/replay/gather.ts'
 import { loadPoliciesAside } from '../../../policy/load/load-aside.ts'
@@ -139,7 +140,7 @@ async function ledgerFile(flags: NetworkFlags, cli: Cli): Promise<{ readonly fil
   const given = { config: flags.config, ledger: flags.ledger, policies: flags.policies }
   const loaded = await loadConfigAside({ env: cli.env, flags: given }, cli.clock)
   const file = flags.ledger ?? (cli.env['CAPKEEPER_LEDGER'] || loaded.config?.ledger)
-  if (file === undefined) throw new InputError(loaded.problems.filter((problem) => hasErrors([problem])))
+  if (file === undefined || ledgerFault(file) !== undefined) throw new InputError(loaded.problems.filter((problem) => hasErrors([problem])))
   if (file === ':memory:') throw new UsageError('a ledger in memory is gone with its process; name a file with --ledger')
   const configured = loaded.configured?.map(({ name }) => name) ?? []
   return {

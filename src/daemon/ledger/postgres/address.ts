@@ -4,10 +4,11 @@
 /** Whether a ledger is in PostgreSQL, not in a file. */
 export const isPostgresAddress = (ledger: string): boolean => /^postgres(ql)?:\/\//i.test(ledger)
 
-/** The scheme of an address that is no ledger, such as `mysql://`. Pages (http) are excluded: some commands read a ledger from one. */
-export function otherScheme(ledger: string): string | undefined {
+/** Why an address such as `mysql://` is no ledger, without its secrets. Pages (http) are excluded: some commands read a ledger from one. */
+export function ledgerFault(ledger: string): string | undefined {
   const [scheme] = /^[a-z][a-z\d+.-]*:\/\//i.exec(ledger) ?? []
-  return scheme === undefined || /^(postgres(ql)?|https?):/i.test(scheme) ? undefined : scheme
+  if (scheme === undefined || /^(postgres(ql)?|https?):/i.test(scheme)) return undefined
+  return `a ledger is a file, or an address that begins with postgres://; this one begins with ${scheme}`
 }
 
 /** libpq allows a user before an empty host, which the variables or `host=` then name. `URL` needs a host. */
