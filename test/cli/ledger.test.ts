@@ -205,7 +205,7 @@ describe('history', () => {
     expect(await cli('history', ...argv)).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining(`there is no ledger at ${file}; name it with --ledger`),
+      stderr: expect.stringContaining(`there is no ledger at ${file} yet`),
     })
     expect(existsSync(file)).toBe(false)
   })

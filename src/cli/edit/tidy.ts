@@ -7,7 +7,7 @@ import { scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { SharedLedger } from '../../daemon/ledger/share.ts'
 import type { WorkspaceEdit } from '../../policy/edit/plan.ts'
-import { type Cli, CommandError } from '../shared/context.ts'
+import type { Cli } from '../shared/context.ts'
 import { interruptible } from '../shared/each.ts'
 import { policyPaths, readPolicies } from '../shared/problems.ts'
 import { isLedgerUrl, ledgerToken } from '../shared/remote.ts'
@@ -42,9 +42,9 @@ interface Opening {
 /** Loaded here, so that the other edits start without a database and without the network. */
 async function withLedgers<T>(address: string, { flags, cli, signal }: Opening, use: (of: LedgerOf) => Promise<T>): Promise<T> {
   if (!isLedgerUrl(address)) {
-    const { currentWorkspaces, withStore } = await import('../shared/ledger/store.ts')
+    const { currentWorkspaces, mustExist, withStore } = await import('../shared/ledger/store.ts')
     return withStore(cli, address, 'read', async (store) => {
-      if (!store.exists) throw new CommandError(`there is no ledger at ${store.file}; name it with --ledger`)
+      mustExist(store)
       const known = await currentWorkspaces(store)
       return use(async ({ workspace }) => (known.includes(workspace) ? store.workspace(workspace, undefined) : undefined))
     })

@@ -15,7 +15,7 @@ import { type Cli, CommandError, EXIT, UsageError } from '../context.ts'
 import { isLedgerUrl } from '../remote.ts'
 import { columns, count, tellLine } from '../text.ts'
 import { shownLedger } from './address.ts'
-import { currentWorkspaces, withStore } from './store.ts'
+import { currentWorkspaces, mustExist, withStore } from './store.ts'
 
 interface RecordedLedger {
   readonly workspaces: readonly RecordedUse[]
@@ -77,7 +77,7 @@ export async function withLedger(
 ): Promise<void> {
   const { file, names } = await ledgerFile(flags, cli)
   const chosen = await withStore(cli, file, 'read', async (store) => {
-    if (options.mode === 'read') mustExist(file, store)
+    if (options.mode === 'read') mustExist(store)
     return chooseWorkspace(store, names, options)
   })
   if (!chosen.known) {
@@ -101,17 +101,12 @@ export async function backupLedger(target: string, flags: NetworkFlags, cli: Cli
 export async function checkLedger(flags: NetworkFlags, cli: Cli): Promise<void> {
   const { file } = await ledgerFile(flags, cli)
   const report = await withStore(cli, file, 'read', async (store) => {
-    mustExist(file, store)
+    mustExist(store)
     return store.check()
   })
   for (const problem of report.problems) tellLine(cli, `error: ${problem}`)
   cli.stdout.write(checkText(report))
   cli.finish(report.problems.length > 0 ? EXIT.failed : EXIT.done)
-}
-
-/** One that does not exist reads as an empty one; nothing can be told of it. */
-function mustExist(file: string, { exists }: LedgerStore): void {
-  if (!exists) throw new CommandError(`there is no ledger at ${shownLedger(file)}; name it with --ledger`)
 }
 
 function checkText(report: LedgerReport): string {

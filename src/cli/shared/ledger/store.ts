@@ -4,7 +4,7 @@ import type { LedgerMode } from '../../../daemon/ledger/adapter.ts'
 import { type LedgerOptions, openLedger } from '../../../daemon/ledger/ledger.ts'
 import type { LedgerStore } from '../../../daemon/ledger/store.ts'
 import type { Ledger } from '../../../ports.ts'
-import type { Cli } from '../context.ts'
+import { type Cli, CommandError } from '../context.ts'
 import { mustBeOwn } from '../remote.ts'
 import { hidePasswords } from './address.ts'
 
@@ -32,3 +32,8 @@ export const ledgerOf = (store: LedgerStore, config: WorkspaceConfig, rebind = f
 /** The workspaces that have records, without those that were set aside by `--rebind`. */
 export const currentWorkspaces = async (store: LedgerStore): Promise<readonly string[]> =>
   (await store.workspaces()).flatMap((one) => (one.current ? [one.workspace] : []))
+
+/** One that does not exist yet, or is an empty file, reads as an empty one; nothing can be told of it. */
+export function mustExist({ exists, file }: LedgerStore): void {
+  if (!exists) throw new CommandError(`there is no ledger at ${file} yet; run or apply makes it, and --ledger names another`)
+}
