@@ -94,6 +94,16 @@ const REFUSED: readonly Refused[] = [
     },
   ],
   [
+    'a ledger of an older version',
+    'LEDGER_UNREADABLE',
+    'by an older capkeeper: its schema version is 4, this one knows 5; use that one',
+    async () => {
+      const file = await usedLedger()
+      withSqlite(file, 'PRAGMA user_version = 4')
+      return file
+    },
+  ],
+  [
     'a ledger whose first page was overwritten',
     'LEDGER_CORRUPT',
     'is not an SQLite database, or its first page is damaged',

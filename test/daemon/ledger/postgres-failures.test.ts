@@ -50,7 +50,7 @@ describe.skipIf(!hasPostgres)('a schema in PostgreSQL', () => {
     await (await open(address)).close()
     for (const [version, code, says] of [
       [7, 'LEDGER_NEWER', 'its schema version is 7, this one knows 5'],
-      [4, 'LEDGER_UNREADABLE', 'has schema version 4, and this capkeeper reads 5'],
+      [4, 'LEDGER_UNREADABLE', 'by an older capkeeper: its schema version is 4, this one knows 5; use that one'],
     ] as const) {
       await sqlIn(address, `UPDATE capkeeper.schema_version SET version = ${version}`)
       const refused = await ledgerErrorOf(() => openLedger({ file: address, mode, clock }))

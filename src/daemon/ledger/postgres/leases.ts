@@ -4,8 +4,8 @@ import { type Heartbeat, type HeartbeatAnswer, type HeldWorkspace, LEASED_WRITE_
 import type { LeaseTable } from '../../../ports.ts'
 import { LedgerError } from '../error.ts'
 import { keptText, type Row, textKept } from '../sql/statement.ts'
+import { mustBePresent } from '../sql/tables.ts'
 import type { PostgresDatabase, Query } from './database.ts'
-import { mustBePresent } from './schema.ts'
 
 /** Identifies the era of a server, which ends when a standby takes its place. The first expression that the server allows counts. */
 const ERAS = [

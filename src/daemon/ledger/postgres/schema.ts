@@ -1,7 +1,7 @@
 // The schema of a ledger in PostgreSQL: its version, and its migration in one transaction by one process at a time. A newer version, or a
 // schema of another program, is never changed.
 import { LedgerError } from '../error.ts'
-import { SCHEMA_VERSION, scriptOf } from '../sql/tables.ts'
+import { mustBePresent, SCHEMA_VERSION, scriptOf } from '../sql/tables.ts'
 import type { PostgresDatabase, Query } from './database.ts'
 import { TYPES } from './single.ts'
 
@@ -88,25 +88,9 @@ export async function postgresVersion(query: Query, name: string): Promise<numbe
     throw new LedgerError('LEDGER_FOREIGN', `${name}: the schema capkeeper holds tables of another program; name another database`)
   }
   if (found?.['ours'] !== true) return 0
-  return notNewer(Number((await query(VERSION_SQL))[0]?.['version'] ?? 0), name)
-}
-
-/** Throws LEDGER_NEWER for a version that this capkeeper does not know. */
-function notNewer(version: number, name: string): number {
-  if (version <= SCHEMA_VERSION) return version
-  throw new LedgerError(
-    'LEDGER_NEWER',
-    `${name} was written by a newer capkeeper: its schema version is ${version}, this one knows ${SCHEMA_VERSION}; use the newer capkeeper`,
-  )
-}
-
-/** Throws LEDGER_NEWER, or LEDGER_UNREADABLE for an older version. */
-export function mustBePresent(version: number, name: string): void {
-  if (notNewer(version, name) === SCHEMA_VERSION) return
-  throw new LedgerError(
-    'LEDGER_UNREADABLE',
-    `${name} has schema version ${version}, and this capkeeper reads ${SCHEMA_VERSION}; start run or apply with it once, or use the older capkeeper`,
-  )
+  const version = Number((await query(VERSION_SQL))[0]?.['version'] ?? 0)
+  if (version > SCHEMA_VERSION) mustBePresent(version, name)
+  return version
 }
 
 /** Makes the schema or brings it to the present version. One process does it, and the others wait. */

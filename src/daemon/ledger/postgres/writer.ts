@@ -8,8 +8,9 @@ import { inOrder } from '../adapter.ts'
 import { LedgerError } from '../error.ts'
 import { unbound } from '../sql/changes.ts'
 import { keptText, type Row } from '../sql/statement.ts'
+import { mustBePresent } from '../sql/tables.ts'
 import type { PostgresDatabase, Query, Session } from './database.ts'
-import { mustBePresent, VERSION_SQL } from './schema.ts'
+import { VERSION_SQL } from './schema.ts'
 import { type Single, type SingleAnswer, singleAnswer, type Under } from './single.ts'
 
 /** The lease that this process has on a workspace, if any. */

@@ -1,5 +1,6 @@
 // The tables of a ledger, the same in every database. Instants are milliseconds since the epoch, days are counted from it, amounts are cents
 // (100 = 1 credit), and `data` is one value as JSON.
+import { LedgerError } from '../error.ts'
 
 /** One table, all of whose columns but those of run_use that may be null have a value. */
 export interface Table {
@@ -86,3 +87,14 @@ const indexes = (schema: string): readonly string[] => [
 
 /** The version of the schema that this capkeeper reads and writes; none before it was ever released. */
 export const SCHEMA_VERSION = 5
+
+/** Throws LEDGER_NEWER, or LEDGER_UNREADABLE for an older version. */
+export function mustBePresent(version: number, name: string): void {
+  if (version === SCHEMA_VERSION) return
+  const [code, age] = version > SCHEMA_VERSION ? (['LEDGER_NEWER', 'a newer'] as const) : (['LEDGER_UNREADABLE', 'an older'] as const)
+  const way = 'use that one, or name another ledger with --ledger'
+  throw new LedgerError(
+    code,
+    `${name} was written by ${age} capkeeper: its schema version is ${version}, this one knows ${SCHEMA_VERSION}; ${way}`,
+  )
+}

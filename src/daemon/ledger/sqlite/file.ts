@@ -3,12 +3,12 @@
 import { closeSync, fsyncSync, linkSync, mkdtempSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { messageOf } from '../../../core/model/problem.ts'
-import { corrupt, LedgerError } from '../error.ts'
+import { LedgerError } from '../error.ts'
 import { checkRows, MAX_PROBLEMS } from '../sql/care.ts'
 import { recording, statementsOf } from '../sql/changes.ts'
 import type { CopyEnd } from '../sql/copy.ts'
 import { type Ask, carriedOut, type Row, type SqlDatabase, type Statement, translator } from '../sql/statement.ts'
-import { SCHEMA_VERSION, scriptOf, type Types } from '../sql/tables.ts'
+import { mustBePresent, SCHEMA_VERSION, scriptOf, type Types } from '../sql/tables.ts'
 import type { LedgerReport } from '../store.ts'
 import { createPrivately, type LedgerDatabase, lookAt } from './database.ts'
 
@@ -84,7 +84,7 @@ export function sqliteCopy(database: LedgerDatabase): CopyEnd {
 /** "capk": tells a ledger from other SQLite files (`PRAGMA application_id`). */
 const APPLICATION_ID = 0x6361706b
 
-/** 0 for an empty database. Throws LEDGER_FOREIGN or LEDGER_NEWER, and LEDGER_CORRUPT when it is no database at all. */
+/** 0 for an empty database. Throws LEDGER_FOREIGN, for another version as `mustBePresent`, and LEDGER_CORRUPT when it is no database at all. */
 export function schemaVersion(database: LedgerDatabase): number {
   const owner = pragma(database, 'application_id')
   const version = pragma(database, 'user_version')
@@ -92,13 +92,7 @@ export function schemaVersion(database: LedgerDatabase): number {
     if (owner === 0 && version === 0 && database.get('SELECT name FROM sqlite_schema LIMIT 1') === undefined) return 0
     throw new LedgerError('LEDGER_FOREIGN', `${database.file} is an SQLite database of another program; point --ledger at another file`)
   }
-  if (version > SCHEMA_VERSION) {
-    throw new LedgerError(
-      'LEDGER_NEWER',
-      `${database.file} was written by a newer capkeeper: its schema version is ${version}, this one knows ${SCHEMA_VERSION}; use the newer capkeeper`,
-    )
-  }
-  if (version < SCHEMA_VERSION) throw corrupt(database.file, `its schema version is ${version}`)
+  mustBePresent(version, database.file)
   return version
 }
 
