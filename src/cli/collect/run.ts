@@ -22,6 +22,7 @@ import { learnUsage } from '../../daemon/collect/usage.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { recall, type WorkspaceState } from '../../daemon/cycle/state.ts'
 import { readPeopleFile } from '../../daemon/directory/read.ts'
+import { LedgerError } from '../../daemon/ledger/error.ts'
 import { keyedHash } from '../../daemon/ledger/forget.ts'
 import { isLocked } from '../../daemon/ledger/sqlite/database.ts'
 import { randomSalt } from '../../daemon/schedule/system.ts'
@@ -323,18 +324,24 @@ async function readPast(job: Job, parts: CollectParts, state: WorkspaceState, { 
   const most = runsRequests(parts, state, wanted.fromAt) + plan.people + plan.listings + PROOFS
   tellLine(cli, costText(config, peopleToRead(parts.ledger, roster, asking.only).length, wanted, most, rate, isBeside))
   const onRequest = gate.turn
-  for (const { message } of await collectRunsBack(parts, state, wanted.fromAt, { signal, onRequest }))
-    tellLine(cli, `${config.name}: ${message}`)
-  for (const { message } of await collectAddOn(parts, state, signal, wanted.fromAt)) tellLine(cli, `${config.name}: ${message}`)
-  const left = requestsOf(await historyPlan(parts, asking)).people
-  const bar = await progressBar(left, `${plain(config.name)}: ranges of people`, cli.stderr, signal)
-  let done = 0
-  const onDone = (more: number): void => {
-    done += more
-    bar.update(done)
+  const read = async (): Promise<HistoryOutcome> => {
+    for (const { message } of await collectRunsBack(parts, state, wanted.fromAt, { signal, onRequest }))
+      tellLine(cli, `${config.name}: ${message}`)
+    for (const { message } of await collectAddOn(parts, state, signal, wanted.fromAt)) tellLine(cli, `${config.name}: ${message}`)
+    const left = requestsOf(await historyPlan(parts, asking)).people
+    const bar = await progressBar(left, `${plain(config.name)}: ranges of people`, cli.stderr, signal)
+    let done = 0
+    const onDone = (more: number): void => {
+      done += more
+      bar.update(done)
+    }
+    const options = { ...asking, concurrency: config.rate.concurrency, signal, onRequest, onDone }
+    return collectHistory(parts, options).finally(bar.stop)
   }
-  const options = { ...asking, concurrency: config.rate.concurrency, signal, onRequest, onDone }
-  const outcome: HistoryOutcome = await collectHistory(parts, options).finally(bar.stop)
+  const outcome = await read().catch((error: unknown): HistoryOutcome => {
+    if (!(error instanceof LedgerError)) throw error
+    return { failed: 0, stopped: { code: 'HISTORY_UNREAD', failure: error } }
+  })
   return collected({
     parts,
     state,

@@ -43,7 +43,7 @@ const MOST_FAILURES = 5
 /** Why the past of people is not read. */
 export type HistoryStop =
   | { readonly code: 'HISTORY_UNFILTERED' | 'HISTORY_WITHOUT_CREDITS' }
-  | { readonly code: 'HISTORY_UNREAD'; readonly failure: Failure }
+  | { readonly code: 'HISTORY_UNREAD'; readonly failure: Pick<Failure, 'message'> }
 
 export interface HistoryRun {
   /** Whose past is read. */
