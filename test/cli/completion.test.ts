@@ -96,8 +96,4 @@ describe('completion', () => {
     for (const name of ['approve', 'audit', 'doctor', 'import', 'pause', 'report', 'validate', 'ledger', 'backup'])
       expect(stdout).toContain(name)
   })
-
-  test('for an unknown shell is wrong usage', async () => {
-    expect(await run(['completion', 'tcsh'])).toMatchObject({ code: 64, stdout: '' })
-  })
 })

@@ -1,43 +1,34 @@
-// `simulate` as a user types it, on a ledger that the real adapter wrote.
-import { join } from 'node:path'
+// `simulate` and `recommend` as a user types them, on a ledger that the real adapter wrote: pages and JSON, people as hashes, and that what one
+// recommends is taken by the other, which says the same of it. Scenes tell the rest.
 import { describe, expect, test } from 'vitest'
-import { temporaryFolder } from '../support/ledger.ts'
+import type { CapReach } from '../../src/core/use/replay/document.ts'
 import type { RecordedCompany } from '../support/recorded.ts'
 import { BUSY, COMPANY, PEOPLE, POLICY, recordedPlace } from './recorded-place.ts'
 
+/** Twelve people whose working days cost 2, 4, ... 24 credits; half of them are in a group, two have caps of their own. */
+const MANY = {
+  ...COMPANY,
+  people: Array.from({ length: 12 }, (_, person) => ({
+    email: `p${person}@example.com`,
+    uses: ({ weekday }: { readonly weekday: number }) => (weekday > 4 ? 0 : 2 * (person + 1)),
+  })),
+  groups: [{ id: 'grp_web', name: 'Web', emails: Array.from({ length: 6 }, (_, person) => `p${2 * person}@example.com`) }],
+}
+const SPEC = {
+  ...POLICY.spec,
+  users: [
+    { email: 'p11@example.com', cap: 100 },
+    { email: 'p10@example.com', cap: 150 },
+  ],
+}
+const ASK = ['--blocked', '20%'] as const
+
 describe('simulate', () => {
-  test('shows the simulated cycles, aligned and with a verdict', async () => {
-    const { code, stdout, stderr } = await (await recordedPlace()).run('simulate')
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    const lines = stdout.split('\n')
-    expect(lines[0]).toMatch(/^acme: policy [0-9a-f]{12} over 3 cycles, 2026-08-01 to 2026-11-01, beside what was in force$/)
-    // Ada: 2,600 - 300 of seats, 3 x 400 let through; the others 650 - 300, let through all of it for Bob, and 3 x 50 for the two in no group.
-    expect(lines.slice(1, 3).join(' ')).toBe(
-      'Over the last 3 cycles this policy would have kept 1,500 of 3,350 add-on credits, and blocked 3 people on 69 of 260 working days; in force it was 0 people on 0.',
-    )
-    const rows = lines.filter((line) => /^(CYCLE|20\d\d| {2}Web| {2}in no)/.test(line) && !line.includes('@'))
-    expect(new Set(rows.map((line) => line.length)).size).toBe(1)
-    expect(rows).toHaveLength(10)
-  })
-
-  test.each(['json', 'markdown', 'html'] as const)('prints %s', async (format) => {
-    const { code, stdout } = await (await recordedPlace()).run('simulate', '--output', format)
-    expect(code).toBe(0)
-    expect(stdout).toContain(BUSY)
-  })
-
   test('draws each cycle under both sides as HTML', async () => {
     const { stdout } = await (await recordedPlace()).run('simulate', '--output', 'html')
     expect(stdout).toContain('this policy: 69; in force: 0.')
     expect(stdout.match(/<figure class="chart">/g)).toHaveLength(2)
     expect(stdout).not.toMatch(/\sstyle=|NaN/)
-  })
-
-  test('has money where a price is configured', async () => {
-    const { stdout } = await (await recordedPlace(COMPANY, { pricePerCredit: 0.5 })).run('simulate', '--cycles', '1', '--output', 'json')
-    const [{ cycles }] = JSON.parse(stdout).simulations
-    expect(cycles).toHaveLength(1)
-    expect(cycles[0].total.keptMoney).toBe(cycles[0].total.kept * 0.5)
   })
 
   test('takes the credits of a seat from the config where the balance does not tell them', async () => {
@@ -69,46 +60,75 @@ describe('simulate', () => {
     expect(stdout).not.toMatch(/@example|ada\b/)
     expect(stdout).toMatch(/[0-9a-f]{12}/)
   })
+})
 
-  test('compares with another policy', async () => {
-    const at = await recordedPlace()
-    const other = at.write('other.yaml', { ...POLICY, spec: { workspace: 'acme', team: { cap: 10 } } })
-    const { stdout } = await at.run('simulate', '--against', other, '--output', 'json')
-    const [{ beside, gains, losses }] = JSON.parse(stdout).simulations
-    expect(beside).toMatchObject({ kind: 'policy' })
-    expect({ gains: gains.length, losses }).toEqual({ gains: 4, losses: [] })
+describe('recommend', () => {
+  test.each([
+    ['a share of blocked people', ASK],
+    ['nobody blocked', ['--blocked', '0%']],
+    ['a budget', ['--budget', '900']],
+  ])('for %s prints a policy that is valid, and that simulate gives the same figures of', async (_row, ask) => {
+    const at = await recordedPlace(MANY)
+    at.write('policy.yaml', { ...POLICY, spec: SPEC })
+    const printed = await at.run('recommend', ...ask)
+    expect(printed).toMatchObject({ code: 0, stderr: '' })
+    const file = at.write('proposed.yaml', printed.stdout)
+    expect(await at.run('validate', file)).toMatchObject({ code: 0, stderr: '' })
+    const [{ caps, dearest, simulation }] = JSON.parse((await at.run('recommend', ...ask, '--output', 'json')).stdout).workspaces
+    const [again] = JSON.parse((await at.run('simulate', file, '--output', 'json')).stdout).simulations
+    expect(again.cycles).toEqual(simulation.cycles)
+    for (const { scope, cap, personCycles, blocked } of caps) {
+      expect(again.caps.find((one: CapReach) => one.scope === scope)).toMatchObject({ cap, personCycles, blocked })
+      expect(printed.stdout).toContain(`${blocked} of ${personCycles} person-cycles blocked`)
+      expect(printed.stdout).toContain(`cap: ${cap}\n`)
+      if (ask[0] === '--blocked') expect(blocked).toBeLessThanOrEqual((personCycles * Number.parseFloat(ask[1] ?? '')) / 100)
+    }
+    expect(caps.map(({ scope }: CapReach) => scope)).toEqual(['group:grp_web', 'team'])
+    if (ask[0] === '--budget') expect(dearest).toBeLessThanOrEqual(900)
   })
 
-  test.each(['text', 'markdown', 'html', 'json'])('replays pools beside another policy, as %s', async (format) => {
-    const at = await recordedPlace()
-    const pools = [{ name: 'web', members: { groups: ['grp_web'] }, credits: 1000 }]
-    const pooled = at.write('pooled.yaml', { ...POLICY, spec: { ...POLICY.spec, groups: [{ id: 'grp_web', name: 'Web' }], pools } })
-    const { code, stdout, stderr } = await at.run('simulate', pooled, '--against', at.policy, '--cycles', '1', '--output', format)
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toContain('pool web')
-    if (format !== 'json') return
-    const [{ cycles }] = JSON.parse(stdout).simulations
-    // Ada wants 22 x 40 - 100 in October, Bob 120: 400 each are too few for her, 1000 for both are enough.
-    expect(cycles[0].pools).toMatchObject([
-      { key: 'pool:web', credits: 1000, people: 2, policy: { credits: { middle: 900 } }, beside: { credits: { middle: 520 } } },
-    ])
+  test('takes the least caps that will do', async () => {
+    const at = await recordedPlace(MANY)
+    at.write('policy.yaml', { ...POLICY, spec: SPEC })
+    const [{ caps }] = JSON.parse((await at.run('recommend', ...ASK, '--output', 'json')).stdout).workspaces
+    for (const { scope, cap } of caps as readonly CapReach[]) {
+      const lower = at.write('lower.yaml', {
+        ...POLICY,
+        spec: {
+          ...SPEC,
+          team: { cap: scope === 'team' ? cap - 10 : 5000 },
+          groups: [{ id: 'grp_web', name: 'Web', cap: scope === 'team' ? 5000 : cap - 10 }],
+        },
+      })
+      const [again] = JSON.parse((await at.run('simulate', lower, '--output', 'json')).stdout).simulations
+      const found = again.caps.find((one: CapReach) => one.scope === scope)
+      expect(found.blocked / found.personCycles).toBeGreaterThan(0.2)
+    }
   })
 
-  test('says from when a recorded history is long enough for what is asked', async () => {
-    const { code, stdout } = await (await recordedPlace()).run('simulate', '--cycles', '6', '--output', 'json')
-    const [{ notes, cycles }] = JSON.parse(stdout).simulations
-    expect({ code, cycles: cycles.length }).toEqual({ code: 0, cycles: 3 })
-    expect(notes[0]).toBe('Days are recorded from 2026-08-03 on, and 3 cycles are recorded as a whole; 6 will be from 2027-02-01 on.')
+  test('is valid where a team gives the cap of a group that platform names, and tells the digest of that policy', async () => {
+    const envelope = { name: 'web', workspace: 'acme', policies: ['web.yaml'], groups: ['grp_web'], maxCap: 3000 }
+    const at = await recordedPlace(MANY, { envelopes: [envelope] })
+    at.write('policy.yaml', { ...POLICY, spec: { team: { cap: 50 }, groups: [{ id: 'grp_web', name: 'Web' }] } })
+    at.write('web.yaml', { ...POLICY, metadata: { name: 'web' }, spec: { groups: POLICY.spec.groups } })
+    const file = at.write('proposed.yaml', (await at.run('recommend', ...ASK)).stdout)
+    expect(await at.run('validate', file)).toMatchObject({ code: 0, stderr: '' })
+    const [{ policy }] = JSON.parse((await at.run('simulate', '--output', 'json')).stdout).simulations
+    expect((await at.run('validate')).stdout).toContain(policy.digest)
   })
 
-  test('is refused before a cycle is known, with the share reached and the command to type', async () => {
-    expect(await (await recordedPlace({ ...COMPANY, fromAt: Date.UTC(2026, 10, 9) })).run('simulate')).toMatchObject({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringMatching(/is known for 0 % of the people; type: capkeeper collect --config /),
-    })
+  test('suggests a pool where one budget would block nobody and allow less', async () => {
+    const { stdout } = await (await recordedPlace(MANY)).run('recommend', '--blocked', '40%')
+    expect(stdout).toMatch(/^# {3}- name: "web"\n# {5}members: \{groups: \["grp_web"\]\}\n# {5}credits: \d+\n# {5}share: need$/m)
   })
 
+  test('names no person of the ledger', async () => {
+    const at = await recordedPlace(COMPANY, { people: 'hash' })
+    for (const format of ['policy', 'json']) expect((await at.run('recommend', '--output', format)).stdout).not.toContain(PEOPLE[0])
+  })
+})
+
+describe.each(['simulate', 'recommend'])('%s', (command) => {
   test.each<[string, RecordedCompany | 'empty', number]>([
     ['no day', 'empty', 4],
     ['no whole cycle', { ...COMPANY, fromAt: Date.UTC(2026, 10, 9) }, 4],
@@ -116,26 +136,12 @@ describe('simulate', () => {
   ])('%s of another workspace is recorded: the first is told of all the same', async (_row, recorded, code) => {
     const at = await recordedPlace()
     await at.beside('beta', recorded)
-    const ran = await at.run('simulate')
+    const ran = await at.run(command)
     expect(ran).toMatchObject({
       code,
       stdout: expect.stringContaining('acme'),
       stderr: code === 0 ? '' : expect.stringContaining('error: beta: '),
     })
     expect(ran.stdout.includes('beta')).toBe(code === 0)
-  })
-
-  test.each<[string, (at: Awaited<ReturnType<typeof recordedPlace>>) => readonly string[], number, string]>([
-    ['a ledger without days', () => [], 1, 'capkeeper collect'],
-    ['a daemon for a ledger', () => ['--ledger', 'http://127.0.0.1:9464'], 64, 'ledger backup'],
-    ['a ledger that does not exist', () => ['--ledger', join(temporaryFolder(), 'no.db')], 1, 'has no records'],
-    ['a policy that does not parse', (at) => [at.write('bad.yaml', 'spec: [')], 65, 'bad.yaml:1:'],
-    ['another policy that does not parse', (at) => ['--against', at.write('bad.yaml', 'kind: CapPolicy')], 65, 'bad.yaml:1:1'],
-    ['a path that leads nowhere', () => ['--against', 'nowhere.yaml'], 65, 'nowhere.yaml does not exist'],
-    ['no number of cycles', () => ['--cycles', 'many'], 64, 'from 1 to 36'],
-    ['a workspace that nobody knows', () => ['--workspace', 'globex'], 64, 'globex'],
-  ])('refuses %s', async (_row, argv, code, words) => {
-    const at = await recordedPlace('empty')
-    expect(await at.run('simulate', ...argv(at))).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(words) })
   })
 })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../../src/ports.ts'
 import { parseSettings, parseSwitches } from '../../src/sandbox/switches.ts'
-import { inside } from './inside.ts'
+import { begin, inside } from './inside.ts'
 import { realClock } from './real-clock.ts'
 import { type SandboxFixture, startSandbox } from './sandbox.ts'
 
@@ -24,6 +24,9 @@ interface Stage {
   readonly folder: string
   readonly clock: Clock & { advance(ms: number): void }
   service?: SandboxFixture
+  daemon?: { readonly url: string; end(): Promise<unknown> }
+  /** How wide the terminal is; absent when commands write to a pipe. */
+  columns?: number
   /** Requests up to here were shown by an earlier `writes`. */
   seen: number
 }
@@ -37,6 +40,7 @@ export async function play(text: string): Promise<string> {
     for (const part of parts(text)) out.push(...(typeof part === 'string' ? [part] : await perform(part, stage)))
     return `${out.join('\n').trimEnd()}\n`
   } finally {
+    await stage.daemon?.end()
     await stage.service?.close()
     rmSync(folder, { recursive: true, force: true })
   }
@@ -86,6 +90,12 @@ async function perform(step: Step, stage: Stage): Promise<readonly string[]> {
       return [line, ...quoted('|', readFileSync(join(stage.folder, step.rest), 'utf8'), stage)]
     case 'service':
       await open(stage, step.rest)
+      return [line]
+    case 'daemon':
+      stage.daemon = await startDaemon(step.rest, stage)
+      return [line]
+    case 'terminal':
+      stage.columns = Number(step.rest)
       return [line]
     case 'cap':
       setCap(await serviceOf(stage), step.rest)
@@ -151,6 +161,34 @@ async function serviceOf(stage: Stage): Promise<SandboxFixture> {
   return stage.service
 }
 
+/** Runs beside the commands of the scene, on a free port, once it has looked at every workspace. */
+async function startDaemon(flags: string, stage: Stage): Promise<NonNullable<Stage['daemon']>> {
+  await serviceOf(stage)
+  const stopping: (() => void)[] = []
+  const on = (kind: string, handler: () => void) => {
+    if (kind === 'interrupt') stopping.push(handler)
+    return () => undefined
+  }
+  const config = join(stage.folder, 'config.yaml')
+  const argv = ['run', '--config', config, '--listen', '127.0.0.1:0', ...words(flags)]
+  const { stderr, ended } = begin(argv, {}, { on, exit: () => undefined }, stage.clock)
+  const url = await new Promise<string>((resolve, reject) => {
+    ended.then(({ stderr: said }) => reject(new Error(`the daemon has ended: ${said}`)))
+    let log = ''
+    stderr.on('data', (piece: Buffer) => {
+      log += piece.toString()
+      const [, page] = /"page":"(.*?)\/"/.exec(log) ?? []
+      if (page !== undefined) resolve(page)
+    })
+  })
+  while (!(await fetch(`${url}/readyz`)).ok) await stage.clock.sleep(10)
+  const end = async (): Promise<unknown> => {
+    for (const stop of stopping) stop()
+    return ended
+  }
+  return { url, end }
+}
+
 /** `SCOPE N` or `SCOPE none`, written by somebody else. */
 function setCap(service: SandboxFixture, rest: string): void {
   const [scope = '', cap = ''] = rest.split(' ')
@@ -179,22 +217,29 @@ function written(body: Readonly<Record<string, unknown>>): string {
 
 async function command(line: string, stage: Stage): Promise<readonly string[]> {
   const service = await serviceOf(stage)
-  const [program, ...argv] = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quotedWord, word]) => quotedWord ?? word ?? '')
-  if (program !== 'capkeeper') throw new Error(`a scene runs capkeeper, not ${program}`)
-  const env = { CAPKEEPER_CONFIG: 'config.yaml', NO_COLOR: '1' }
+  const said = words(line)
+  const begins = said.indexOf('capkeeper')
+  if (begins === -1) throw new Error(`a scene runs capkeeper, not ${said[0]}`)
+  const [before, argv] = [said.slice(0, begins), said.slice(begins + 1)]
+  const variables = Object.fromEntries(before.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]))
+  const env = { CAPKEEPER_CONFIG: 'config.yaml', NO_COLOR: '1', ...variables }
   const ran = await inside(
-    argv.map((word) => word.replace('http://service', service.url)),
-    { cwd: stage.folder, env, clock: stage.clock },
+    argv.map((word) => word.replace('http://service', service.url).replace('http://daemon', stage.daemon?.url ?? 'http://daemon')),
+    { cwd: stage.folder, env, clock: stage.clock, ...(stage.columns !== undefined && { columns: stage.columns }) },
   )
   const shown = [...quoted('|', ran.stdout, stage), ...quoted('!', ran.stderr, stage)]
   return [`$ ${line}${ran.code === 0 ? '' : `  # exit ${ran.code}`}`, ...shown]
 }
 
+/** Words apart, with what stands in quotes as one. */
+const words = (line: string): readonly string[] => [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, whole, word]) => whole ?? word ?? '')
+
 /** Each line behind its mark, without what differs from run to run: the folder, the address, how long an answer took, how full the disk is. */
-function quoted(mark: string, text: string, { folder, service }: Stage): readonly string[] {
+function quoted(mark: string, text: string, { folder, service, daemon }: Stage): readonly string[] {
   if (text === '') return []
   const told = text
     .replaceAll(service?.url ?? '\0', 'http://service')
+    .replaceAll(daemon?.url ?? '\0', 'http://daemon')
     .replaceAll(`${folder}/`, '')
     .replaceAll(folder, '.')
     .replace(/\b\d+ ms\b/g, 'N ms')

@@ -1,19 +1,16 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
-import { networkProblems } from '../../../src/daemon/config/config.ts'
 import { parseConfigText } from '../../../src/daemon/config/file.ts'
 import type { ConfigFlags } from '../../../src/daemon/config/settings.ts'
-import { parseDuration, parseListen } from '../../../src/daemon/config/values.ts'
 import { formatProblems } from '../../../src/policy/yaml.ts'
-import { folders, places } from '../../policy/support.ts'
+import { folders } from '../../policy/support.ts'
 import { loadConfig } from '../../support/config.ts'
 import { letter } from '../../support/fuzz.ts'
 
 const folder = folders()
 const HEAD = 'apiVersion: capkeeper/v1\nkind: Config\n'
-const VIEWERS = `${HEAD}auth: {proxyHeader: X-G, from: [10.0.0.1]}\nviewers: `
 const SECRET = 'sk-very-secret-key-0123456789'
 
 /** Loads `text` as conf/c.yaml of a working directory. */
@@ -101,18 +98,6 @@ describe('without a config file', () => {
       ledger: ':memory:',
       workspaces: [{ name: 'acme', baseUrl: 'https://flag.example', keys: { default: { file: 'flag' } }, policies: ['flag'] }],
     })
-  })
-
-  it.each([
-    [{ baseUrl: 'service.example' }, 'URL'],
-    [{ baseUrl: `https://me:${SECRET}@service.example` }, 'URL'],
-    [{ listen: 'localhost' }, 'ADDRESS'],
-    [{ config: '/nowhere/at/all.yaml' }, 'FILE_UNREADABLE'],
-  ])('%j is an error', (flags, code) => {
-    const { config, problems } = loadConfig({ env: {}, flags })
-    expect(config).toBeUndefined()
-    expect(problems.map((problem) => problem.code)).toEqual([code])
-    expect(formatProblems(problems)).not.toContain(SECRET)
   })
 })
 
@@ -220,83 +205,6 @@ workspaces:
 
   it('starts no faster than max', () => expect(acme('rate: {max: 2}')?.rate).toEqual({ start: 2, max: 2, concurrency: 8 }))
 
-  it.each([
-    ['nothing', '', ['1:1 MISSING']],
-    ['a policy', 'apiVersion: capkeeper/v1\nkind: CapPolicy\n', ['2:7 KIND']],
-    ['no kind', 'apiVersion: capkeeper/v1\n', ['1:1 KIND']],
-    ['two documents', `${HEAD}---\n${HEAD}`, ['4:1 KIND']],
-    ['no YAML', `${HEAD}listen: [`, ['3:9 YAML_SYNTAX']],
-    ['an unknown key', `${HEAD}listn: x`, ['3:1 UNKNOWN_KEY']],
-    ['a key twice', `${HEAD}people: hash\npeople: email`, ['4:1 YAML_DUPLICATE_KEY']],
-    ['an address without a port', `${HEAD}listen: localhost`, ['3:9 ADDRESS']],
-    ['a port beyond all ports', `${HEAD}listen: localhost:70000`, ['3:9 ADDRESS']],
-    ['people by name', `${HEAD}people: name`, ['3:9 UNKNOWN_VALUE']],
-    ['a currency by its name', `${HEAD}currency: euro`, ['3:11 UNKNOWN_VALUE']],
-    ['a price of nothing', `${HEAD}pricePerCredit: 0`, ['3:17 NUMBER']],
-    ['a token in its place', `${HEAD}ledgerToken: ${SECRET}`, ['3:1 KEY_REFERENCE']],
-    ['auth that lets in nobody', `${HEAD}auth: {}`, ['3:1 AUTH']],
-    ['auth by a token in its place', `${HEAD}auth: {token: ${SECRET}}`, ['3:8 KEY_REFERENCE']],
-    ['auth by token and proxy', `${HEAD}auth: {token: {env: T}, proxyHeader: X-Groups, from: [10.0.0.0/8]}`, ['3:1 AUTH']],
-    ['one header twice', `${HEAD}auth: {proxyHeader: X-A, emailHeader: x-a, from: [::1]}\nviewers: [{self: true}]`, ['3:39 AUTH']],
-    ['a proxy from nowhere', `${HEAD}auth: {proxyHeader: X-Groups}`, ['3:1 AUTH']],
-    ['a proxy without its header', `${HEAD}auth: {from: [10.0.0.0/8]}`, ['3:1 AUTH']],
-    ['a header that is none', `${HEAD}auth: {proxyHeader: "X Groups", from: [10.0.0.1]}`, ['3:21 AUTH']],
-    ['links that lead nowhere', `${HEAD}sourceUrl: foo`, ['3:12 URL']],
-    ['a network that is none', `${HEAD}auth: {proxyHeader: X-Groups, from: [10.0.0.0/33]}`, ['3:38 AUTH']],
-    ['viewers whom nobody tells apart', `${HEAD}viewers: [{groups: [eng], workspaces: [acme]}]`, ['3:1 AUTH']],
-    ['viewers of no workspace', `${VIEWERS}[{groups: [eng], workspaces: [acmee]}]\nworkspaces: [{name: acme}]`, ['4:40 AUTH']],
-    ['a proxy at no address', `${HEAD}auth: {proxyHeader: X-G, from: []}`, ['3:32 MISSING']],
-    [
-      'viewers who are nobody, and who see nothing',
-      `${VIEWERS}[{self: false, workspaces: [acme]}, {groups: [eng]}]`,
-      ['4:11 AUTH', '4:46 AUTH'],
-    ],
-    ['an unknown key of auth', `${HEAD}auth: {tokn: {env: T}}`, ['3:1 AUTH', '3:8 UNKNOWN_KEY']],
-    ['a price in quotes', `${HEAD}pricePerCredit: "1"`, ['3:17 NUMBER']],
-    ['an unknown series setting', `${HEAD}metrics: {perUser: some}`, ['3:20 UNKNOWN_VALUE']],
-    ['a workspace without a name', `${HEAD}workspaces: [{mode: audit}]`, ['3:14 MISSING']],
-    ['a workspace twice', `${HEAD}workspaces: [{name: a}, {name: a}]`, ['3:32 DUPLICATE_NAME']],
-    ['an address that is none', workspace('baseUrl: service'), ['5:12 URL']],
-    ['an address with a password', workspace(`baseUrl: https://me:${SECRET}@x.example`), ['5:12 URL']],
-    ['another protocol', workspace('baseUrl: ftp://x.example'), ['5:12 URL']],
-    ['a key in its place', workspace(`keys: {default: ${SECRET}}`), ['5:10 KEY_REFERENCE']],
-    ['a key instead of all keys', workspace(`keys: ${SECRET}`), ['5:3 KEY_REFERENCE']],
-    ['a key in no place', workspace('keys: {default: {}}'), ['5:10 KEY_REFERENCE']],
-    ['a key in two places', workspace('keys: {default: {file: a, env: b}}'), ['5:10 KEY_REFERENCE']],
-    ['a key under another name', workspace(`serviceKey: ${SECRET}`), ['5:3 UNKNOWN_KEY']],
-    ['a key where its file belongs', workspace(`keys:\n  default:\n    vallue: ${SECRET}`), ['6:5 KEY_REFERENCE', '7:7 UNKNOWN_KEY']],
-    ['approvals that come at no time', `${HEAD}approvals: later`, ['3:12 UNKNOWN_VALUE']],
-    ['reads of another kind', workspace('capReads: own'), ['5:13 UNKNOWN_VALUE']],
-    ['another mode', workspace('mode: dry'), ['5:9 UNKNOWN_VALUE']],
-    ['a duration without a unit', workspace('interval: 300'), ['5:13 DURATION']],
-    ['a duration of nothing', workspace('interval: 0s'), ['5:13 DURATION']],
-    ['a duration too long for a timer', workspace('interval: 40d'), ['5:13 DURATION']],
-    ['a prune that is neither', workspace('prune: maybe'), ['5:10 NOT_BOOLEAN']],
-    ['an unknown guard', workspace('guards: {maxLowerd: off}'), ['5:12 UNKNOWN_KEY']],
-    ['a share that is none', workspace('guards: {maxLowered: few}'), ['5:24 NUMBER']],
-    ['a share beyond everybody', workspace('guards: {maxLowered: 120%}'), ['5:24 NUMBER']],
-    ['a floor that is not whole', workspace('guards: {maxLowered: {floor: 1.5}}'), ['5:32 NUMBER']],
-    ['a switch that is neither', workspace('guards: {emptyPolicy: 20%}'), ['5:25 NOT_BOOLEAN']],
-    ['a shrink beyond everybody', workspace('guards: {rosterShrink: 101}'), ['5:26 NUMBER']],
-    ['no requests', workspace('rate: {max: 0}'), ['5:15 NUMBER']],
-    ['a negative rate', workspace('rate: {max: -1}'), ['5:15 NUMBER']],
-    ['a start above max', workspace('rate: {start: 6, max: 5}'), ['5:17 NUMBER']],
-    ['a start above the default max', workspace('rate: {start: 11}'), ['5:17 NUMBER']],
-    ['no requests in flight', workspace('rate: {concurrency: 0}'), ['5:23 NUMBER']],
-  ])('with %s is an error with its place, and no secret in it', (_name, text, expected) => {
-    const { config, problems } = load(text)
-    expect(config).toBeUndefined()
-    expect(places(problems).toSorted()).toEqual(expected)
-    expect(problems.every(({ at }) => at?.file === 'conf/c.yaml')).toBe(true)
-    expect(formatProblems(problems)).not.toContain(SECRET)
-  })
-
-  it('reports all problems at once, with suggestions', () => {
-    const { problems } = load(workspace('mode: enforced\nguards: {maxLowerd: off}\ninterval: 5'))
-    expect(problems.map(({ hint }) => hint)).toEqual(expect.arrayContaining(['did you mean "enforce"?', 'did you mean "maxLowered"?']))
-    expect(problems.length).toBe(3)
-  })
-
   it('never throws, whatever it holds', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: letter }), fc.json()), (text) => {
@@ -305,6 +213,15 @@ workspaces:
       { numRuns: 80 },
     )
   })
+})
+
+test('envelopes belong to their workspace, with their place', () => {
+  const envelopes = 'envelopes: [{name: a, workspace: acme, policies: [p/a], groups: [grp_a], maxCap: 3000}]'
+  const [acme, beta] =
+    load(`${HEAD}${envelopes}\nworkspaces: [{name: acme, policies: [p]}, {name: beta, policies: [q]}]`).config?.workspaces ?? []
+  const at = { file: 'conf/c.yaml', line: 3 }
+  expect(acme?.envelopes).toMatchObject([{ name: 'a', workspace: 'acme', policies: ['conf/p/a'], groups: ['grp_a'], maxCap: 3000, at }])
+  expect(beta).not.toHaveProperty('envelopes')
 })
 
 describe('several workspaces', () => {
@@ -325,26 +242,6 @@ describe('several workspaces', () => {
     ])
   })
 
-  it('do not hold one that was not configured', () => {
-    const { problems } = load(two, {}, { workspace: 'betta' })
-    expect(problems).toMatchObject([{ code: 'WORKSPACE_UNKNOWN', hint: 'did you mean "beta"?' }])
-    expect(load(two, {}, { workspace: 'gamma' }).problems[0]?.hint).toBe('known here: acme, beta')
-  })
-
-  it.each([
-    ['--base-url', {}, { baseUrl: 'https://c.example' }],
-    ['--policies', {}, { policies: ['p'] }],
-    ['--service-key-file', {}, { serviceKeyFile: 'k' }],
-    ['CAPKEEPER_BASE_URL', { CAPKEEPER_BASE_URL: 'https://c.example' }, {}],
-    ['CAPKEEPER_SERVICE_KEY', { CAPKEEPER_SERVICE_KEY: SECRET }, {}],
-  ])('need --workspace beside %s', (by, env: Record<string, string>, flags: ConfigFlags) => {
-    const { problems } = load(two, env, flags)
-    expect(problems.map(({ code, message }) => [code, message])).toEqual([
-      ['NEEDS_WORKSPACE', `${by} is for one workspace, and 2 are configured: acme, beta`],
-    ])
-    expect(load(two, env, { ...flags, workspace: 'acme' }).problems).toEqual([])
-  })
-
   it('may name the variable of the key themselves', () => {
     const named = two.replace('{file: /k}', '{env: CAPKEEPER_SERVICE_KEY}')
     const { config, problems } = load(named, { CAPKEEPER_SERVICE_KEY: SECRET })
@@ -357,19 +254,6 @@ describe('several workspaces', () => {
       default: { file: '/new' },
       billingWrite: { file: '/w' },
     })
-  })
-})
-
-describe('networkProblems', () => {
-  it('name what is missing and how to give it', () => {
-    const { config } = loadConfig({ env: {}, flags: {} })
-    expect(config && networkProblems(config).map(({ code }) => code)).toEqual(['NO_BASE_URL', 'NO_KEY', 'NO_POLICIES'])
-    expect(config && networkProblems(config, { policies: false }).map(({ code }) => code)).toEqual(['NO_BASE_URL', 'NO_KEY'])
-  })
-
-  it('are none when all is given', () => {
-    const { config } = loadConfig({ env: {}, flags: { baseUrl: 'https://a.example', serviceKeyFile: 'k', policies: ['p'] } })
-    expect(config && networkProblems(config)).toEqual([])
   })
 })
 
@@ -386,7 +270,7 @@ describe('values', () => {
     ['5 m', undefined],
     ['-5m', undefined],
     ['1.5h', undefined],
-  ])('the duration %s is %s', (text, ms) => expect(parseDuration(text)).toBe(ms))
+  ])('the duration %s is %s', (text, ms) => expect(acme(`interval: ${text}`)?.intervalMs).toBe(ms))
 
   it.each([
     ['127.0.0.1:9464', { host: '127.0.0.1', port: 9464 }],
@@ -396,5 +280,5 @@ describe('values', () => {
     ['localhost', undefined],
     ['::1:80', undefined],
     ['a:99999', undefined],
-  ])('%s listens on %j', (text, listen) => expect(parseListen(text)).toEqual(listen))
+  ])('%s listens on %j', (text, listen) => expect(load(`${HEAD}listen: "${text}"`).config?.listen).toEqual(listen))
 })

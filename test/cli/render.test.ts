@@ -1,0 +1,45 @@
+// Reports as pages, and plans as comments of any length: what a scene cannot show on a page of a manual.
+import { expect, test } from 'vitest'
+import { MARKDOWN_LIMIT } from '../../src/cli/plan/render-markdown.ts'
+import { showPlans } from '../../src/cli/plan/run.ts'
+import { EMAIL_LABELS } from '../../src/daemon/http/status/labels.ts'
+import { configText, workspace, world } from '../e2e/world.ts'
+import { planOf } from '../support/plan.ts'
+
+const HOSTILE = '<script>alert(1)</script>'
+
+test('a report as a page is one document that fetches nothing, escapes what it shows, and draws what is known', async () => {
+  const sandbox = { people: 5, groups: 1, days: 30, addOnRows: 'served' } as const
+  const at = await world({ policy: `workspace: "${HOSTILE}"\nteam: {cap: 500}`, sandbox })
+  at.write('config.yaml', configText([workspace(HOSTILE, at.service.url)]))
+  const page = (await at.run('report', '--output', 'html')).stdout
+  expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
+  expect(page).not.toMatch(/<script|src=|href="(?!data:)|@import|url\(|\sstyle=|NaN/)
+  for (const words of ['@media print', '<figure class="chart" id="cycle-', '>measured<', 'about 3 hours late'])
+    expect(page).toContain(words)
+  expect(page).toMatch(/[\d,]+ credits of agent runs in \d+ days/)
+  const withoutRuns = await world({ sandbox: { ...sandbox, plan: 'quota' } })
+  expect((await withoutRuns.run('report', '--output', 'html')).stdout).not.toContain('<figure')
+})
+
+test('plans as Markdown stay within the limit of a comment and count what they leave out', () => {
+  const { plan } = planOf({ caps: { team: 400, p1: 900 }, observed: { team: 600, p1: 1000 }, people: 30, protectedPeople: ['p1'] })
+  const [change, hold] = [plan.changes[0], plan.holds[0]]
+  if (!change || !hold) throw new Error('a plan with a change and a hold is needed')
+  const many = {
+    ...plan,
+    changes: Array.from({ length: 3000 }, () => ({ ...change, reason: '|'.repeat(5000), disposition: { kind: 'ready' } as const })),
+    problems: Array.from({ length: 500 }, () => ({ severity: 'error' as const, code: 'X_Y', message: '<b>'.repeat(1000) })),
+    holds: Array.from({ length: 40 }, () => ({ ...hold, message: '*'.repeat(5000) })),
+  }
+  const text = showPlans([{ plan: many }], 'markdown', { people: EMAIL_LABELS })
+  expect(text.length).toBeLessThanOrEqual(MARKDOWN_LIMIT)
+  expect(text).toMatch(/Left out for length: \d+ holds, \d+ changes, \d+ problems; `capkeeper plan` shows all\./)
+  const several = showPlans(
+    Array.from({ length: 400 }, () => ({ plan: { ...many, changes: plan.changes } })),
+    'markdown',
+    { people: EMAIL_LABELS },
+  )
+  expect(several.length).toBeLessThanOrEqual(MARKDOWN_LIMIT)
+  expect(several).toMatch(/\d+ workspaces left out for length/)
+})
