@@ -332,7 +332,9 @@ function distribute(state: State, load: PolicyLoad, only?: string): void {
     const read = sets.get(name)
     const lost = read ? emptied(read, (workspace.state?.policy ?? orNothing(() => workspace.ledger.fact('policy')))?.set) : []
     const policy = lost.length > 0 ? undefined : read
-    const problems = [...lost, ...(load.problemsOf?.get(name) ?? load.problems)]
+    // Of a file that was emptied the loader has only warned.
+    const isTold = ({ code, at }: Problem): boolean => lost.some((one) => one.code === code && one.at?.file === at?.file)
+    const problems = [...lost, ...(load.problemsOf?.get(name) ?? load.problems).filter((one) => !isTold(one))]
     const known = policy ?? lastGood(workspace)
     const status = {
       valid: policy !== undefined,
