@@ -32,7 +32,10 @@ export const GAUGES = {
   capkeeper_build_info: { help: 'Always 1; the version and the commit of this program.', labels: ['version', 'revision'] },
   capkeeper_config_valid: { help: '1 while the configuration file is valid; 0 while the last good one is in force.', labels: [] },
   capkeeper_ledger_writable: { help: '1 while the ledger can be written; without it no cap is written.', labels: [] },
-  capkeeper_policy_valid: { help: '1 while the policy files are valid; 0 while the last good set is in force.', labels: W },
+  capkeeper_policy_valid: {
+    help: '1 while the policy files are valid, those of envelopes aside; 0 while the last good set is in force.',
+    labels: W,
+  },
   capkeeper_policy_info: {
     help: 'Always 1; the digest and the commit of the policy set in force.',
     labels: ['workspace', 'revision', 'digest'],
