@@ -1,6 +1,6 @@
 // Joins all documents of a workspace to its policy set, and checks them against each other: duplicate scopes, overlapping grants, `add` without a
 // base, conflicting settings. The order of the set does not depend on the order of the files.
-import { editLine } from '../core/escape/terminal.ts'
+import { removeGrantLine } from '../core/escape/terminal.ts'
 import type { CapRule, DeclaredGroup, Grant, PolicySet } from '../core/model/policy.ts'
 import type { Position, Problem } from '../core/model/problem.ts'
 import { byScope, comparePositions, compareScopes, compareText, type Scope, type ScopeKey, scopeKey, TEAM } from '../core/model/scope.ts'
@@ -301,13 +301,11 @@ function warnAboutEnded(together: Together): void {
   const several = Map.groupBy(grants, ({ scope }) => scopeKey(scope))
   for (const { scope, at, times } of grants) {
     if (times?.until.kind !== 'instant' || times.until.at > now) continue
-    const { fromAt } = times
-    const isAlone = several.get(scopeKey(scope))?.length === 1
-    const from = isAlone || fromAt === undefined ? [] : ['--from', new Date(fromAt).toISOString()]
-    const line = isAlone || fromAt !== undefined ? `: ${editLine('remove', `grant:${scopeKey(scope)}`, ...from)}` : ''
+    const from = times.fromAt === undefined ? undefined : new Date(times.fromAt).toISOString()
+    const line = removeGrantLine(scopeKey(scope), from, several.get(scopeKey(scope))?.length === 1)
     const ended = new Date(times.until.at).toISOString().replace('.000Z', 'Z')
     add(together, at, 'GRANT_ENDED', `the grant for ${nameOf(scope)} ended at ${ended}`, {
-      hint: `it can be removed${line}`,
+      hint: `it can be removed: ${line}`,
       warning: true,
     })
   }
