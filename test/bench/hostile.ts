@@ -28,7 +28,7 @@ for (const attack of ATTACKS.filter(({ name }) => name.includes(wanted))) {
     config,
     env: { TOKEN: 'the-token' },
   })
-  const { ended, livezMs, healedMs, peakMiB, bytes } = await tried({ attack, on, good, attacker, share: 1, forMs: FOR_MS, healing: true })
+  const { ended, livezMs, healedMs, peakMiB, bytes } = await tried({ attacks: [attack], on, good, attacker, share: 1, forMs: FOR_MS })
   const figure = `${attack.name}: /livez; healed; memory`
   const met = ended === undefined && livezMs <= LIVEZ_MS && healedMs <= HEALED_MS && peakMiB <= POD_LIMIT_MIB
   const measured = ended === undefined ? `${seconds(livezMs)}; ${seconds(healedMs)}; ${Math.round(peakMiB)} MiB` : 'ended'

@@ -4,7 +4,8 @@ import { realClock } from '../support/real-clock.ts'
 import { ATTACKS, type Attack } from './clients.ts'
 
 export interface Order {
-  readonly name: string
+  /** Attacks that go on at the same time. */
+  readonly names: readonly string[]
   readonly url: string
   /** Requests and connections in proportion. */
   readonly share: number
@@ -18,7 +19,10 @@ const TOGETHER = 200
 /** After so long without a byte no more answers are awaited. */
 const QUIET_MS = 3_000
 
-async function run({ name, url, share, forMs }: Order): Promise<number> {
+const run = async ({ names, ...order }: Order): Promise<number> =>
+  (await Promise.all(names.map((name) => attacked(name, order)))).reduce((sum, bytes) => sum + bytes, 0)
+
+async function attacked(name: string, { url, share, forMs }: Omit<Order, 'names'>): Promise<number> {
   const attack = ATTACKS.find((one) => one.name === name)
   if (!attack) throw new Error(`no attack called ${name}`)
   const endMs = clock.monotonic() + forMs

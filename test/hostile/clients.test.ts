@@ -1,12 +1,22 @@
-// Clients that mean harm, from the table in clients.ts: the daemon goes on, /livez answers, and caps are healed meanwhile. In a light form a few of each
-// kind, for a moment each; `npm run hostile` runs them whole.
+// Clients that mean harm, from the table in clients.ts: the daemon goes on, /livez answers, and caps are healed meanwhile. `npm run hostile` has 50,000
+// people and tries them one by one, `npm test` a few of each at the same time.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ATTACKS } from './clients.ts'
+import { until } from '../support/process.ts'
+import { ATTACKS, type Attack } from './clients.ts'
 import { type Attacker, startAttacker, tried } from './trial.ts'
 import { type Daemon, daemon, endAll, heals, IS_HEAVY, liveWithinMs, POD_LIMIT_MIB, type Service, service } from './world.ts'
 
-const [SHARE, FOR_MS] = IS_HEAVY ? [1, 10_000] : [0.05, 200]
+/** The old space is what deploy/README.md gives for 50,000 people. */
+const [PEOPLE, SHARE, FOR_MS, ENV] = IS_HEAVY
+  ? [50_000, 1, 10_000, { NODE_OPTIONS: '--max-semi-space-size=1 --max-old-space-size=160' }]
+  : [2_000, 0.05, 1_500, {}]
 const HEALED_WITHIN_MS = 10_000
+const TRIED: readonly (readonly [string, readonly Attack[]])[] = IS_HEAVY
+  ? ATTACKS.map((attack) => [attack.name, [attack]])
+  : [
+      ['all at the same time', ATTACKS.filter(({ token }) => !token)],
+      ['all that is about a token', ATTACKS.filter(({ token }) => token)],
+    ]
 
 interface Target {
   readonly on: Daemon
@@ -18,33 +28,53 @@ interface Parts {
   readonly guarded: Target
 }
 const state: { parts?: Parts } = {}
+const parts = (): Parts => {
+  if (!state.parts) throw new Error('no daemon')
+  return state.parts
+}
 
-async function target(config: Readonly<Record<string, unknown>>): Promise<Target> {
-  const good = await service({}, 200)
-  const settings = { usageInterval: '5s' }
-  return { good, on: await daemon({ workspaces: { acme: good.url }, settings, config, env: { TOKEN: 'the-token' } }) }
+async function target(config: Readonly<Record<string, unknown>>, listen = '127.0.0.1:0'): Promise<Target> {
+  const good = await service({}, PEOPLE)
+  const env = { TOKEN: 'the-token', LEDGER_TOKEN: 'the-ledger-token', ...ENV }
+  const on = await daemon({ workspaces: { acme: good.url }, settings: { usageInterval: '5s' }, config, env, listen })
+  await heals(good)
+  return { good, on }
 }
 
 beforeAll(async () => {
-  const [open, guarded] = await Promise.all([target({}), target({ auth: { token: { env: 'TOKEN' } } })])
+  const tokens = { auth: { token: { env: 'TOKEN' } }, ledgerToken: { env: 'LEDGER_TOKEN' } }
+  const [open, guarded] = await Promise.all([target({}), target(tokens, '0.0.0.0:0')])
   state.parts = { attacker: startAttacker(), open, guarded }
 })
 afterAll(endAll)
 
 describe('the daemon goes on under clients that send', () => {
-  test.each(ATTACKS.map((attack) => [attack.name, attack] as const))('%s', async (_name, attack) => {
-    if (!state.parts) throw new Error('no daemon')
-    const { open, guarded, attacker } = state.parts
-    const at = attack.token ? guarded : open
-    const outcome = await tried({ ...at, attacker, attack, share: SHARE, forMs: FOR_MS, healing: IS_HEAVY })
+  test.each(TRIED)('%s', async (_name, attacks) => {
+    const { open, guarded, attacker } = parts()
+    const at = attacks[0]?.token ? guarded : open
+    const outcome = await tried({ ...at, attacker, attacks, share: SHARE, forMs: FOR_MS })
     expect(outcome.ended).toBeUndefined()
     expect(outcome.livezMs).toBeLessThan(liveWithinMs(outcome.livezMs))
     expect(outcome.healedMs).toBeLessThan(HEALED_WITHIN_MS)
     expect(outcome.peakMiB).toBeLessThan(POD_LIMIT_MIB)
   })
 
-  test('all of that, and heals caps', async () => {
-    if (!state.parts) throw new Error('no daemon')
-    for (const { good } of [state.parts.open, state.parts.guarded]) await heals(good)
+  test('all of that, and heals caps and tells its whole ledger to a client that reads it', async () => {
+    const { open, guarded } = parts()
+    for (const { good } of [open, guarded]) await heals(good)
+    const ledger = await until('the ledger', async () => JSON.parse((await open.on.get('/ledger')).text))
+    expect(ledger.workspaces[0].facts.usage.roster.people).toHaveLength(PEOPLE)
   })
+})
+
+test('/ledger beyond loopback is served to a client with its token', async () => {
+  const { on } = parts().guarded
+  for (const [authorization, status] of [
+    ['', 401],
+    ['Bearer wrong', 401],
+    ['Bearer the-token', 401],
+    ['Bearer the-ledger-token', 200],
+  ] as const)
+    expect(await on.get('/ledger', authorization === '' ? {} : { authorization })).toMatchObject({ status })
+  expect(on.stderr()).not.toMatch(/the-(ledger-)?token/)
 })

@@ -26,6 +26,19 @@ const asks = (path: string, headers = '', method = 'GET'): string => `${method} 
 /** Half a megabyte, so that a few requests are many bytes. */
 const LARGE = 'x'.repeat(512 * 1024)
 const IN_ACME = '/workspaces/acme'
+const OF_ACME = [
+  '',
+  '/groups',
+  '/people',
+  '/people?sort=use&limit=500',
+  '/changes',
+  '/holds',
+  '/policies',
+  '/health',
+  '/series/near',
+  '/series/credits',
+]
+const PAGES = ['/', '/status', '/metrics', '/api/v1/workspaces', ...OF_ACME.map((path) => `/api/v1${IN_ACME}${path}`)]
 
 export const ATTACKS: readonly Attack[] = [
   {
@@ -34,6 +47,20 @@ export const ATTACKS: readonly Attack[] = [
     requests: 10_000,
     text: (one) => asks(`/api/v1${IN_ACME}/people?page=${one + 1}`),
     reads: false,
+  },
+  {
+    name: 'other pages of people in the API, on many connections, unread',
+    connections: 300,
+    requests: 1,
+    text: (_, connection) => asks(`/api/v1${IN_ACME}/people?limit=500&page=${1 + (connection % 100)}&search=${connection % 7}`),
+    reads: false,
+  },
+  {
+    name: 'every page and document, on many connections, read',
+    connections: 400,
+    requests: 20,
+    text: (one, connection) => asks(PAGES[(one + connection) % PAGES.length] ?? ''),
+    reads: true,
   },
   {
     name: 'searches for people, pipelined on one connection, unread',

@@ -1,4 +1,4 @@
-// One attack on one daemon, and what it did: whether the daemon ended, how long /livez and a foreign change waited at worst, and its memory.
+// Attacks on one daemon at the same time, and what they did: whether the daemon ended, how long /livez and a foreign change waited at worst, and its memory.
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
 import { realClock } from '../support/real-clock.ts'
@@ -17,14 +17,12 @@ export interface Outcome {
 }
 
 interface Trial {
-  readonly attack: Attack
+  readonly attacks: readonly Attack[]
   readonly on: Daemon
   readonly good: Service
   readonly attacker: Attacker
   readonly share: number
   readonly forMs: number
-  /** Whether a foreign change is made meanwhile; 0 is shown without. */
-  readonly healing: boolean
 }
 
 const clock = realClock()
@@ -50,11 +48,11 @@ export function startAttacker(): Attacker {
   }
 }
 
-export async function tried({ attack, on, good, attacker, share, forMs, healing }: Trial): Promise<Outcome> {
+export async function tried({ attacks, on, good, attacker, share, forMs }: Trial): Promise<Outcome> {
   const watch = watchLife(on)
-  const over = attacker.run({ name: attack.name, url: on.url, share, forMs })
+  const over = attacker.run({ names: attacks.map(({ name }) => name), url: on.url, share, forMs })
   await pause(Math.min(500, forMs / 4))
-  const healedMs = healing ? await healed(on, good) : 0
+  const healedMs = await healed(on, good)
   const bytes = await over
   const livezMs = await watch.stop()
   const ended = on.ended()

@@ -305,7 +305,7 @@ export function watchLife(of: Daemon): Watch {
       }
       const ms = isAlive ? clock.monotonic() - beganMs - (lag - before) : Number.POSITIVE_INFINITY
       longest = Math.max(longest, ms)
-      await clock.sleep(50)
+      await clock.sleep(100)
     }
   })()
   return {

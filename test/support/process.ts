@@ -123,7 +123,7 @@ export async function onTerminal(
 }
 
 /** Between two attempts, at first and at most: a tenth of the time so far, because each attempt costs the program an answer. */
-const [SHORTEST_MS, LONGEST_MS] = [20, 200]
+const [SHORTEST_MS, LONGEST_MS] = [20, 500]
 
 /** No test depends on its length: every event comes within it, also on a machine ten times as slow. */
 const PATIENCE_MS = 90_000

@@ -1,10 +1,15 @@
-// One daemon, with the heap of the image, keeps a good workspace beside one workspace for each misbehaviour of a service.
+// One daemon, with the heap of the image, keeps a good workspace beside one for each misbehaviour of a service: it hangs, resets, refuses, fails TLS, drops
+// packets, or answers with too much, too deep or without end.
+import { type ChildProcess, spawn } from 'node:child_process'
 import type { ServerResponse } from 'node:http'
+import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { authority, certificateFolder, hasOpenssl, httpsServer } from '../support/certificates.ts'
 import { until } from '../support/process.ts'
 import {
   type Answers,
+  atEnd,
   CAP,
   type Daemon,
   daemon,
@@ -14,11 +19,43 @@ import {
   liveWithinMs,
   POD_LIMIT_MIB,
   pause,
+  port,
   rosterOf,
   type Service,
   service,
   watchLife,
 } from './world.ts'
+
+/** An address on loopback that drops packets: its program is stopped, and its queue is full. */
+async function droppedAddress(): Promise<string> {
+  const program = "const s=require('net').createServer().listen({port:0,host:'127.0.0.1',backlog:1},()=>console.log(s.address().port))"
+  const child: ChildProcess = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'ignore'] })
+  atEnd(() => child.kill('SIGKILL'))
+  let said = ''
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  const number = Number(await until('a port', () => said.trim() || undefined))
+  child.kill('SIGSTOP')
+  for (let filler = 0; filler < 4; filler += 1) {
+    const socket = connect(number, '127.0.0.1').on('error', () => undefined)
+    atEnd(() => socket.destroy())
+    await pause(50)
+  }
+  return `http://127.0.0.1:${number}`
+}
+
+/** A fault of the network, and the expected words in the log. */
+const WAYS: readonly (readonly [string, string, RegExp])[] = [
+  ['resets each connection', 'resets', /ECONNRESET/],
+  ['refuses connections', 'refuses', /nothing listens at the address/],
+  ['cuts its answers off', 'cuts', /cut off|ECONNRESET/],
+  ['does not speak HTTP', 'garbage', /HPE_INVALID/],
+  ['does not speak TLS where it should', 'plain', /EPROTO|TLS/],
+  ['drops packets', 'drops', /no connection within 10 s/],
+  ['fails every other request', 'flaps', /the service failed \(500\)/],
+  ...(hasOpenssl ? ([['shows a certificate that has expired', 'expired', /the certificate has expired/]] as const) : []),
+]
 
 const MIB = 1024 * 1024
 
@@ -40,7 +77,7 @@ function pour(response: ServerResponse, head: string, piece: string, bytes = Num
 
 /** One gzip member after the other, as the format allows: compressing so much into one takes seconds, and decompresses to the same. */
 const MEMBER = gzipSync(Buffer.alloc(8_000_000, 0x20))
-const BOMB = Buffer.concat(Array.from({ length: IS_HEAVY ? 500 : 50 }, () => MEMBER))
+const BOMB = Buffer.concat(Array.from({ length: IS_HEAVY ? 500 : 10 }, () => MEMBER))
 const DEEP = '['.repeat(400_000)
 const HUGE = rosterOf(IS_HEAVY ? 300_000 : 60_000)
 const row = (more: object): string =>
@@ -58,7 +95,7 @@ const gzipped = (bytes: Buffer) => (_: unknown, response: ServerResponse) =>
 const text = (body: string) => (_: unknown, response: ServerResponse) => void response.writeHead(200).end(body)
 
 /** A misbehaviour of a service, and the expected words in the log. */
-const CASES: readonly (readonly [string, string, Answers, RegExp])[] = [
+const ANSWERS: readonly (readonly [string, string, Answers, RegExp])[] = [
   [
     'a balance of 60 MiB',
     'balance',
@@ -137,25 +174,60 @@ function pourRuns(response: ServerResponse): void {
   more()
 }
 
-const state: { daemon?: Daemon; good?: Service; slow?: Service; longest: number } = { longest: 0 }
+const CASES = [...WAYS, ...ANSWERS.map(([what, name, _answers, told]) => [what, name, told] as const)]
+const state: { daemon?: Daemon; good?: Service; flaps?: Service; slow?: Service; longest: number } = { longest: 0 }
 const running = (): Daemon => {
   if (!state.daemon) throw new Error('no daemon')
   return state.daemon
 }
 
-beforeAll(async () => {
-  const workspaces: Record<string, string> = {}
-  state.good = await service()
-  for (const [, name, answers] of CASES) workspaces[name] = (await service(answers)).url
-  state.slow = await service({ GetUsageConfig: (_, response) => void drip(response) })
-  const started = await daemon({
-    workspaces: { ...workspaces, good: state.good.url, drip: state.slow.url },
-    settings: { interval: '3s', usageInterval: '1h' },
+type Addresses = Record<string, string | Record<string, unknown>>
+
+async function unreachable(): Promise<Addresses> {
+  const { folder, remove } = certificateFolder()
+  atEnd(remove)
+  const ours = hasOpenssl ? authority(folder, 'ours') : undefined
+  const expired = ours && (await httpsServer(ours.sign('IP:127.0.0.1', -1), (_, response) => response.end('{}')))
+  atEnd(() => expired?.close())
+  const plain = await port((socket) => socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')))
+  let count = 0
+  state.flaps = await service({
+    UserPageAnalytics: (_, response) => {
+      count += 1
+      if (count % 2 === 1) response.writeHead(500).end()
+      else response.writeHead(200).end('{"userTableStats":[{"email":"ada@example.com"}]}')
+    },
   })
-  state.daemon = started
-  const watch = watchLife(started)
+  const hangs = await port(() => undefined)
+  // More workspaces, for the load: half of them hang.
+  const others = Array.from(
+    { length: IS_HEAVY ? 40 : 0 },
+    (_, index) => [`more-${index}`, `${index % 2 === 0 ? hangs : 'http://127.0.0.1:9'}/${index}`] as const,
+  )
+  return {
+    hangs,
+    resets: await port((socket) => socket.resetAndDestroy()),
+    refuses: 'http://127.0.0.1:9',
+    cuts: await port((socket) => socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"addOn'))),
+    garbage: await port((socket) => socket.once('data', () => socket.end('SSH-2.0-x\r\n\r\n'))),
+    plain: plain.replace('http:', 'https:'),
+    drops: await droppedAddress(),
+    flaps: { baseUrl: state.flaps.url, interval: '1s' },
+    ...(expired && ours && { expired: { baseUrl: expired.url, caFile: ours.file } }),
+    ...Object.fromEntries(others),
+  }
+}
+
+beforeAll(async () => {
+  state.good = await service()
+  state.slow = await service({ GetUsageConfig: (_, response) => void drip(response) })
+  const workspaces: Addresses = { ...(await unreachable()), good: { baseUrl: state.good.url, interval: '1s' }, drip: state.slow.url }
+  for (const [, name, answers] of ANSWERS) workspaces[name] = (await service(answers)).url
+  state.daemon = await daemon({ workspaces, settings: { interval: IS_HEAVY ? '3s' : '1h', usageInterval: '1h' } })
+  const watch = watchLife(running())
   for (let round = 0; round < (IS_HEAVY ? 20 : 2); round += 1) await heals(state.good)
-  await until('each of them to be told', () => CASES.every(([, name, , told]) => told.test(started.said(name)))).catch(() => undefined)
+  await until('each of them to be told', () => CASES.every(([, name, told]) => told.test(running().said(name)))).catch(() => undefined)
+  await heals(state.good)
   state.longest = await watch.stop()
 })
 afterAll(endAll)
@@ -169,34 +241,36 @@ async function drip(response: ServerResponse): Promise<void> {
   }
 }
 
-describe('with the heap of the image, a workspace whose service answers with', () => {
-  test.each(CASES)('%s gets the reason in the log, and no other workspace does', (_name, name, _answers, told) => {
-    expect(running().ended()).toBeUndefined()
+describe('a workspace whose service', () => {
+  test.each(CASES)('%s gets the reason in the log, and no other workspace does', (_what, name, told) => {
     expect(running().said(name)).toMatch(told)
     expect(running().said('good')).not.toMatch(told)
   })
 
-  test('a byte at intervals delays no other workspace', async () => {
+  test('is away, or sends a byte at intervals, delays no other, and the process answers within a second', async () => {
+    expect(running().ended()).toBeUndefined()
     expect(state.slow?.asked.get('GetUsageConfig')).toBeGreaterThan(0)
-    if (state.good) await heals(state.good)
+    expect(state.longest).toBeLessThan(liveWithinMs(state.longest))
+    expect(running().said('good')).not.toMatch(/first request failed|_UNREAD/)
+    expect(running().said('hangs')).toContain('asking the service')
+  })
+
+  test('fails at times is kept all the same', async () => {
+    if (state.flaps) await heals(state.flaps)
+  })
+
+  test.runIf(IS_HEAVY)('never answers delays the readiness of the daemon by 30 s at most', async () => {
+    await until('the daemon to be ready', async () => (await running().get('/readyz')).status === 200)
   })
 })
 
 describe('meanwhile', () => {
-  test('the process runs, and /livez answers within a second', () => {
-    expect(running().ended()).toBeUndefined()
-    expect(state.longest).toBeLessThan(liveWithinMs(state.longest))
-  })
-
   test('memory stays below the limit of the pod', () => expect(running().peakMiB()).toBeLessThan(POD_LIMIT_MIB))
 
-  test('the good workspace is kept as without them', async () => {
+  test('the good workspace is kept as without them, and the record can be written', async () => {
     expect(state.good?.cap).toBe(CAP)
     const inSync = /capkeeper_scopes\{[^}]*workspace="good"[^}]*kind="team"[^}]*state="in_sync"[^}]*\} 1/
     await until('the good workspace in sync', async () => inSync.test((await running().get('/metrics')).text))
-  })
-
-  test('the record can be written', async () => {
     expect((await running().get('/metrics')).text).toMatch(/^capkeeper_ledger_writable 1$/m)
   })
 })
