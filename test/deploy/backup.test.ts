@@ -1,11 +1,10 @@
-// The scheduled backup: the script of the CronJob run on a real ledger, and the copy put back as the guide says; and what the CronJob is made of.
+// The scheduled backup: the script of the CronJob run on a real ledger, and the copy put back as the guide says.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { ofKind, schemaOffences } from '../support/kubernetes.ts'
-import { restrictedOffences } from '../support/pod-security.ts'
+import { ofKind } from '../support/kubernetes.ts'
 import { MAIN } from '../support/process.ts'
 import { readDeploy } from '../support/rules.ts'
 import { hasHelm, helmed } from './renderings.ts'
@@ -82,53 +81,7 @@ describe('the backup', () => {
   })
 })
 
-describe('the CronJob', () => {
-  const cronJob = (...flags: readonly string[]) => {
-    const [found] = ofKind(helmed('--set', 'backup.enabled=true', ...flags), 'CronJob')
-    if (!found) throw new Error('there is no CronJob')
-    return found
-  }
-  const podOf = (...flags: readonly string[]) => Object(cronJob(...flags).spec).jobTemplate.spec.template.spec
-
-  test.skipIf(!hasHelm)('is what Kubernetes takes and a restricted namespace lets in (needs helm)', () => {
-    for (const flags of [
-      ['backup.existingClaim=copies'],
-      ['backup.s3.bucket=backups/capkeeper'],
-      ['backup.existingClaim=copies,backup.s3.bucket=b'],
-    ]) {
-      expect(schemaOffences(cronJob('--set', ...flags))).toEqual([])
-      expect(restrictedOffences(podOf('--set', ...flags))).toEqual([])
-    }
-  })
-
-  test.skipIf(!hasHelm)('runs on the node of the daemon, with its volume (needs helm)', () => {
-    const pod = podOf('--set', 'backup.existingClaim=copies')
-    const [{ labelSelector, topologyKey }] = pod.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution
-    expect(topologyKey).toBe('kubernetes.io/hostname')
-    const [set] = ofKind(helmed(), 'StatefulSet')
-    expect(Object(set?.spec).template.metadata.labels).toMatchObject(labelSelector.matchLabels)
-    expect(pod.volumes).toEqual([
-      { name: 'data', persistentVolumeClaim: { claimName: 'data-capkeeper-0' } },
-      { name: 'backup', persistentVolumeClaim: { claimName: 'copies' } },
-      { name: 'tmp', emptyDir: { sizeLimit: '64Mi' } },
-    ])
-    expect(podOf('--set', 'backup.existingClaim=copies,persistence.existingClaim=mine').volumes[0].persistentVolumeClaim).toEqual({
-      claimName: 'mine',
-    })
-  })
-
-  test.skipIf(!hasHelm)('uploads with a key from a secret, never from the values (needs helm)', () => {
-    const pod = podOf('--set', 'backup.s3.bucket=backups/capkeeper,backup.s3.existingSecret=store')
-    expect(pod.initContainers.map(({ name }: { readonly name: string }) => name)).toEqual(['copy'])
-    expect(pod.containers[0].args.slice(0, 3)).toEqual(['copy', '/backup', 'store:backups/capkeeper'])
-    expect(pod.containers[0].env).toContainEqual({
-      name: 'RCLONE_CONFIG_STORE_SECRET_ACCESS_KEY',
-      valueFrom: { secretKeyRef: { name: 'store', key: 'secret-access-key' } },
-    })
-  })
-
-  test.skipIf(!hasHelm)('carries the script as a whole (needs helm)', () => {
-    const [copy] = podOf('--set', 'backup.s3.bucket=b').initContainers
-    expect(copy.args).toEqual([readDeploy('helm/capkeeper/files/backup.mjs')])
-  })
+test.skipIf(!hasHelm)('the CronJob carries the script as a whole (needs helm)', () => {
+  const [job] = ofKind(helmed('--set', 'backup.enabled=true,backup.s3.bucket=b'), 'CronJob')
+  expect(Object(job?.spec).jobTemplate.spec.template.spec.initContainers[0].args).toEqual([readDeploy('helm/capkeeper/files/backup.mjs')])
 })

@@ -2,7 +2,7 @@
 // when half of a release is already changed.
 import { describe, expect, test } from 'vitest'
 import { readDeploy, runProgram } from '../support/rules.ts'
-import { CHART, hasHelm, helmed, refusal } from './renderings.ts'
+import { CHART, hasHelm, refusal, valuesFile } from './renderings.ts'
 
 const acme = (more: object): object => ({ name: 'acme', baseUrl: 'https://service.example/api/v1', ...more })
 const workspaces = (...all: readonly object[]): readonly string[] => ['--set-json', `workspaces=${JSON.stringify(all.map(acme))}`]
@@ -45,6 +45,13 @@ describe('Helm refuses', () => {
       ['--set', 'backup.enabled=true,backup.existingClaim=copies,persistence.accessMode=ReadWriteOncePod'],
       'no second pod may read the ledger',
     ],
+    ['a ledger in PostgreSQL without the secret of its address', ['--set', 'ledger.kind=postgres'], 'needs ledger.postgres.existingSecret'],
+    [
+      'one with copies of a volume that is not there',
+      ['--values', valuesFile('postgres'), '--set', 'backup.enabled=true,backup.existingClaim=x'],
+      "the database's own backups",
+    ],
+    ['a ledger of another kind', ['--set', 'ledger.kind=mysql'], 'ledger'],
   ])('%s (needs helm)', (_row, flags, named) => {
     const { status, said } = refusal(...flags)
     expect(said).toContain(named)
@@ -54,48 +61,6 @@ describe('Helm refuses', () => {
   test.skipIf(!hasHelm)('a release whose objects could not be named after it (needs helm)', () => {
     expect(refusal('--set', 'fullnameOverride=caps').status).toBe(0)
     expect(runProgram('helm', ['template', '7', CHART, '--kube-version', '1.35.0']).said).toContain('a Service cannot be')
-  })
-})
-
-describe('Helm takes', () => {
-  test.skipIf(!hasHelm)('guards in every form of the config, keys of one permission each, and a workspace that pauses (needs helm)', () => {
-    const flags = workspaces(
-      { guards: { maxLowered: '25%', maxRaise: 'off', breaker: { inARow: 5 }, contested: 4 } },
-      { name: 'keys', keys: { billingRead: { file: '/x' }, billingWrite: { env: 'WRITE_KEY' } } },
-      { name: 'paused', mode: 'paused', prune: false, undeclaredUsers: 'report', capSemantics: 'copied' },
-    )
-    expect(refusal(...flags)).toMatchObject({ status: 0 })
-  })
-
-  test.skipIf(!hasHelm)('names that look like numbers, as texts (needs helm)', () => {
-    const flags = ['nameOverride=1e3', 'priorityClassName=123', 'persistence.storageClass=007', 'keys.existingSecret=42', 'keys.entry=1']
-    const manifests = helmed(
-      ...flags.flatMap((flag) => ['--set-string', flag]),
-      '--set-string',
-      'fullnameOverride=no',
-      '--namespace',
-      '123',
-    )
-    const notTexts = manifests.flatMap(({ metadata }) => [
-      ...Object.values(metadata.labels ?? {}),
-      ...Object.values(metadata.annotations ?? {}),
-      metadata.name,
-      metadata.namespace,
-    ])
-    expect(notTexts.filter((value) => typeof value !== 'string')).toEqual([])
-    expect(new Set(manifests.map(({ metadata }) => metadata.namespace))).toEqual(new Set(['123']))
-    expect(manifests.find(({ kind }) => kind === 'StatefulSet')).toMatchObject({
-      spec: {
-        selector: { matchLabels: { 'app.kubernetes.io/name': '1e3' } },
-        template: {
-          spec: {
-            priorityClassName: '123',
-            volumes: expect.arrayContaining([{ name: 'keys', secret: { secretName: '42', defaultMode: 288 } }]),
-          },
-        },
-        volumeClaimTemplates: [{ spec: { storageClassName: '007' } }],
-      },
-    })
   })
 })
 

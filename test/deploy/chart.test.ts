@@ -1,16 +1,15 @@
-// The Helm chart beyond what all manifests must be: what its values do, which it refuses, and that each of them is explained.
+// The Helm chart beyond what its manifests are: which values it refuses, and that each of them is explained.
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { isMap, isScalar, parse, parseDocument, type YAMLMap } from 'yaml'
-import { ofKind, rendered, statefulSet } from '../support/kubernetes.ts'
+import { rendered } from '../support/kubernetes.ts'
 import { readDeploy, runProgram } from '../support/rules.ts'
 import { CONFIG_KEYS } from '../support/schema-keys.ts'
-import { CHART, hasHelm, helmed, refusal, valuesFile } from './renderings.ts'
+import { CHART, hasHelm, refusal, valuesFile } from './renderings.ts'
 
 const schema = JSON.parse(readDeploy('helm/capkeeper/values.schema.json'))
-const podOf = (...flags: readonly string[]) => statefulSet(helmed(...flags)).spec?.template.spec
 
 describe('helm', () => {
   test.skipIf(!hasHelm)('lint --strict finds nothing wrong with the chart or any of its values files (needs helm)', () => {
@@ -18,19 +17,6 @@ describe('helm', () => {
     for (const flags of [[], ...files.map((file) => ['--values', file])]) {
       expect(runProgram('helm', ['lint', '--strict', '--kube-version', '1.35.0', CHART, ...flags])).toMatchObject({ status: 0 })
     }
-  })
-
-  test.skipIf(!hasHelm)('makes of the defaults what kustomize makes of the base, but for the namespace (needs helm)', () => {
-    expect(
-      helmed()
-        .map(({ kind }) => kind)
-        .toSorted(),
-    ).toEqual(
-      [
-        ...Array(5).fill('ConfigMap'),
-        ...['NetworkPolicy', 'PodDisruptionBudget', 'PodMonitor', 'PrometheusRule', 'Service', 'ServiceAccount', 'StatefulSet'],
-      ].toSorted(),
-    )
   })
 
   test.skipIf(!hasHelm)('tells after an install what is missing, how to look and how to stop (needs helm)', () => {
@@ -114,72 +100,6 @@ function notesOf(...flags: readonly string[]): string {
 }
 
 describe('values', () => {
-  test.skipIf(!hasHelm)('put placement, volumes and account of somebody else onto the pod (needs helm)', () => {
-    const found = podOf('--values', valuesFile('existing'))
-    expect(found).toMatchObject({
-      serviceAccountName: 'caps',
-      imagePullSecrets: [{ name: 'pull' }],
-      priorityClassName: 'platform',
-      nodeSelector: { 'kubernetes.io/arch': 'arm64' },
-      tolerations: [{ key: 'platform', operator: 'Exists', effect: 'NoSchedule' }],
-    })
-    const claim = statefulSet(helmed('--values', valuesFile('existing'))).spec?.volumeClaimTemplates?.[0]?.spec
-    expect(claim).toMatchObject({
-      accessModes: ['ReadWriteOncePod'],
-      storageClassName: 'fast',
-      resources: { requests: { storage: '5Gi' } },
-    })
-  })
-
-  test.skipIf(!hasHelm)('pin images by digest, and give git-sync its repository and secret (needs helm)', () => {
-    const found = podOf('--values', valuesFile('git-sync'))
-    const [capkeeper, sidecar] = [found?.containers[0], found?.initContainers?.[0]]
-    expect(capkeeper?.image).toMatch(/^images\.example\.com\/capkeeper@sha256:[0-9a-f]{64}$/)
-    expect(capkeeper?.env).toContainEqual({ name: 'HTTPS_PROXY', value: 'http://proxy.example.com:3128' })
-    expect(sidecar?.args).toEqual(
-      expect.arrayContaining([
-        '--repo=https://git.example.com/platform/cap-policies.git',
-        '--ref=v12',
-        '--password-file=/etc/git-secret/token',
-        '--depth=1',
-      ]),
-    )
-  })
-
-  test.skipIf(!hasHelm)('leave a public repository without a secret (needs helm)', () => {
-    const found = podOf('--set', 'gitSync.enabled=true,gitSync.folder=,gitSync.repository=https://git.example.com/caps.git')
-    expect(JSON.stringify(found)).not.toContain('git-secret')
-  })
-
-  test.skipIf(!hasHelm)('fill in what a workspace leaves out, and keep what it says (needs helm)', () => {
-    const [config] = ofKind(helmed('--values', valuesFile('workspaces'), '--set', 'mode=paused'), 'ConfigMap').filter(({ metadata }) =>
-      metadata.name.endsWith('-config'),
-    )
-    expect(parse(config?.data?.['config.yaml'] ?? '').workspaces).toEqual([
-      expect.objectContaining({ name: 'acme', mode: 'paused', policies: ['/policies'], interval: '10m' }),
-      expect.objectContaining({ name: 'labs', mode: 'audit', keys: { default: { file: '/var/run/secrets/capkeeper/labs-key' } } }),
-    ])
-  })
-
-  test.skipIf(!hasHelm)(
-    'put the labels that a Prometheus selects by onto monitor and rules, and the address of the runbook in (needs helm)',
-    () => {
-      const manifests = helmed('--values', valuesFile('workspaces'))
-      const monitoring = manifests.filter(({ apiVersion }) => apiVersion.startsWith('monitoring.'))
-      expect(monitoring.map(({ metadata }) => metadata.labels?.['release'])).toEqual(['prometheus', 'prometheus'])
-      expect(JSON.stringify(ofKind(manifests, 'PrometheusRule'))).not.toContain('"runbook_url":"deploy/')
-    },
-  )
-
-  test.skipIf(!hasHelm)('narrow what may be reached, and widen who may read (needs helm)', () => {
-    const [policy] = ofKind(helmed('--values', valuesFile('workspaces')), 'NetworkPolicy')
-    const runners = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'runners' } } }
-    expect(policy?.spec).toMatchObject({
-      ingress: [{ from: [{}, { podSelector: {} }, runners] }],
-      egress: [{}, { ports: [{ port: 443, protocol: 'TCP' }], to: [{ ipBlock: { cidr: '192.0.2.0/24' } }] }],
-    })
-  })
-
   test('are the versions of the package', () => {
     const { version } = JSON.parse(readDeploy('../package.json'))
     expect(parse(readDeploy('helm/capkeeper/Chart.yaml'))).toMatchObject({ version, appVersion: version })

@@ -164,7 +164,7 @@ test.skipIf(!hasLdap)('from LDAP: people of a real OpenLDAP, with folded lines a
   const server = spawn(SLAPD, ['-f', join(at, 'slapd.conf'), '-h', socket, '-d', '0'], { stdio: 'ignore' })
   const search = ['-x', '-LLL', '-H', socket, '-b', 'dc=example,dc=com', '-E', 'pr=1/noprompt', 'mail=*', 'mail', 'departmentNumber', 'ou']
   try {
-    await expect.poll(() => existsSync(join(at, 'socket')), { timeout: 10_000 }).toBe(true)
+    await expect.poll(() => spawnSync('ldapsearch', search).status, { timeout: 10_000 }).toBe(0)
     writeFileSync(join(at, 'found.ldif'), execFileSync('ldapsearch', search))
   } finally {
     server.kill()
