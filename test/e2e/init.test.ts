@@ -91,17 +91,6 @@ describe('init', () => {
     for (const name of at.files()) expect(at.read(name)).not.toContain(KEY)
   })
 
-  test('takes the key from the environment, and then the config names the variable', async () => {
-    const at = await beginning({ people: 3 })
-    const secret = 'env-key-0123456789-abcdef'
-    at.service.sandbox.store.saveKey({ secret, permissions: ['Teams Read-only', 'Billing Read'] })
-    const flags = ['--base-url', at.service.url, '--workspace', 'acme']
-    const ran = await inside(['init', ...flags], { cwd: at.folder, env: { CAPKEEPER_SERVICE_KEY: secret } })
-    expect(ran.code).toBe(0)
-    expect(at.read('capkeeper.yaml')).toContain('        env: CAPKEEPER_SERVICE_KEY\n')
-    expect([ran.stdout, ran.stderr, ...at.files().map(at.read)].join('')).not.toContain(secret)
-  })
-
   test('leaves out a person whom the service does not know and one whom no policy can name, says so, and ends with 4', async () => {
     const at = await beginning({ people: 4 })
     const { store } = at.service.sandbox
@@ -125,15 +114,6 @@ describe('init', () => {
 })
 
 describe('init overwrites nothing', () => {
-  test.each(FILES)('where %s is there already it lists it, exits 1 and asks the service nothing', async (name) => {
-    const at = await beginning({ people: 3 })
-    at.write(name, 'mine')
-    const ran = await at.init('.', ...at.flags)
-    expect(ran).toMatchObject({ code: 1, stdout: '' })
-    expect(ran.stderr).toContain(`nothing was written: . has ${name} already`)
-    expect([at.files(), at.read(name), at.service.calls.count()]).toEqual([[name], 'mine', 0])
-  })
-
   test('lists all existing files, also a dangling link', async () => {
     const at = await beginning({ people: 3 })
     at.write('capkeeper.yaml', 'mine')
@@ -153,67 +133,7 @@ describe('init overwrites nothing', () => {
   })
 })
 
-type Bad = readonly [name: string, argv: (at: Beginning) => readonly string[], code: number, message: RegExp, key: string]
-
 describe('init writes nothing', () => {
-  const BAD: readonly Bad[] = [
-    ['without a terminal and without flags', () => [], 64, /no terminal to ask on: give --base-url URL and --service-key-file FILE/, KEY],
-    ['without a key', (at) => ['--base-url', at.service.url], 64, /: give --service-key-file FILE/, KEY],
-    [
-      'where nothing is asked',
-      () => ['--non-interactive', '--service-key-file', 'key'],
-      64,
-      /nothing is asked with --non-interactive: give --base-url/,
-      KEY,
-    ],
-    ['for a group without a name', (at) => [...at.flags, '--group', 'grp_platform'], 64, /ID=NAME/, KEY],
-    ['for a name without letters', (at) => [...at.flags, '--workspace', '…'], 64, /letters or digits/, KEY],
-    ['for an address as a name', (at) => [...at.flags, '--workspace', 'https://service.example'], 64, /--workspace: a name has no \//, KEY],
-    ['for an e-mail as a name', (at) => [...at.flags, '--workspace', 'ada@example.com'], 64, /--workspace: a name has no .*@/, KEY],
-    ['for a name that nobody would type', (at) => [...at.flags, '--workspace', 'a'.repeat(61)], 64, /at most 60/, KEY],
-    ['for an address as a group', (at) => [...at.flags, '--group', 'https://x.example/?a=b'], 64, /is no address/, KEY],
-    ['for an address as the folder', () => ['https://service.example'], 64, /DIR is the folder.*--base-url/, KEY],
-    ['for an address that is none', (at) => [...at.flags, '--base-url', 'service'], 65, /--base-url: not an http or https address/, KEY],
-    ['for a key file that is not there', (at) => [...at.flags, '--service-key-file', 'none'], 65, /none/, KEY],
-    [
-      'where nothing listens',
-      (at) => [...at.flags, '--base-url', 'http://127.0.0.1:9'],
-      1,
-      /roster could not be read: .*nothing listens/,
-      KEY,
-    ],
-    ['with a wrong key', (at) => at.flags, 1, /the key was refused \(401\): needs Teams Read-only/, 'nobody-knows-this-key'],
-    ['with a key that reads no caps', (at) => at.flags, 1, /the team cap could not be read: .*needs Billing Read/, 'sandbox-teams-read'],
-    [
-      'for a group that the service does not know',
-      (at) => [...at.flags, '--group', 'grp_x=Nobody'],
-      1,
-      /Nobody\) could not be listed/,
-      KEY,
-    ],
-    ['into a file', (at) => ['key', ...at.flags], 1, /key is not a folder/, KEY],
-  ]
-  test('in any of these cases, says why, and repeats no key', async () => {
-    const at = await beginning({ people: 3 })
-    for (const [name, argvOf, code, message, key] of BAD) {
-      at.write('key', key)
-      const ran = await at.init(...argvOf(at))
-      expect({ name, code: ran.code, stdout: ran.stdout }).toEqual({ name, code, stdout: '' })
-      expect(ran.stderr, name).toMatch(message)
-      expect(at.files(), name).toEqual([])
-      expect(ran.stderr, name).not.toContain(at.read('key').trim())
-    }
-  })
-
-  test('on a plan without caps, and says that it is not the key', async () => {
-    for (const errors of ['connect', 'ok'] as const) {
-      const at = await beginning({ people: 3, plan: 'no-caps', errors })
-      const ran = await at.init('.', ...at.flags)
-      expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('the service refuses caps here whatever the key') })
-      expect(at.files()).toEqual([])
-    }
-  })
-
   test('while the service fails for everybody', async () => {
     const at = await beginning({ people: 3, faults: { '5xx': 1 } })
     expect(await at.init('.', ...at.flags)).toMatchObject({ code: 1, stderr: expect.stringContaining('the roster could not be read') })

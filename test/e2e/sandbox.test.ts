@@ -1,5 +1,5 @@
 // `capkeeper sandbox` as a process: what it prints, what it serves, fixtures in and out, and what it says when something is wrong.
-import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { inside } from '../support/inside.ts'
@@ -96,31 +96,6 @@ describe('an error is told in one line, and nothing is left behind', () => {
     return ran
   }
 
-  test.each([
-    [
-      'a rate that is none',
-      ['--rate-limit', 'fast'],
-      /^error: --rate-limit fast: not a value of this switch; write off \| N\/s \| N\/m \| N\/h$/m,
-    ],
-    ['a rate of nothing', ['--rate-limit', '0/s'], /^error: --rate-limit 0\/s: /m],
-    ['a fault that is none', ['--faults', '5xx=2'], /^error: --faults 5xx=2: /m],
-    ['several at once', ['--people', 'many', '--speed', '0'], /^error: --people many: .*1 to 100000; --speed 0: .*1 to 1000000$/m],
-    ['a value that a switch does not have', ['--cap-semantics', 'sideways'], /^error: --cap-semantics sideways: .*layered/m],
-    ['a negative number of people', ['--people', '-4'], /--people -4: /],
-    ['a switch that is not there', ['--cap-semantic', 'layered'], /--cap-semantics/],
-    ['a port that is none', ['--port', '70000'], /--port.*70000.*whole number from 0 to 65535/],
-    ['an address of another machine', ['--host', '192.0.2.1'], /^error: 192\.0\.2\.1:0 is no address of this machine/m],
-    [
-      'a fixture beside what it replaces',
-      ['--fixture', 'x.json', '--people', '5', '--days', '1'],
-      /^error: --people, --days: a fixture has its own people/m,
-    ],
-  ])('wrong usage, 64: %s', async (_name, argv, message) => {
-    const { code, stderr } = await refused([...argv, '--data', 'sandbox.db'])
-    expect(code, stderr).toBe(64)
-    expect(stderr).toMatch(message)
-  })
-
   test('a port in use ends it with 1, before anything is seeded', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     onTestFinished(() => void other.close())
@@ -131,70 +106,6 @@ describe('an error is told in one line, and nothing is left behind', () => {
     const { code, stderr } = await refused(['--port', String(port), '--data', 'sandbox.db'])
     expect(code).toBe(1)
     expect(stderr).toBe(`error: 127.0.0.1:${port} is in use; choose another port with --port\n`)
-  })
-
-  test.each([
-    [
-      'a folder that is not there',
-      'nowhere/sandbox.db',
-      /^error: sandbox data nowhere\/sandbox\.db cannot be used: unable to open database file; /,
-    ],
-    ['a folder in its place', 'folder', /^error: sandbox data folder cannot be used: /],
-    ['another kind of file', 'notes.txt', /^error: sandbox data notes\.txt cannot be used: file is not a database; /],
-  ])('invalid input, 65: a data file in %s', async (_name, data, message) => {
-    const at = place()
-    mkdirSync(at.path('folder'))
-    at.write('notes.txt', 'not a database, but a text that is longer than the header of one would be; '.repeat(20))
-    const { code, stderr } = await refused([...SMALL, '--data', data], at)
-    expect(code, stderr).toBe(65)
-    expect(stderr).toMatch(message)
-  })
-
-  test('invalid input, 65: a fixture that breaks its schema, with the place of everything wrong', async () => {
-    const at = place()
-    const lines = [
-      '{"apiVersion": "capkeeper/v1", "kind": "SandboxFixture",',
-      ' "people": [{"email": "ada"}],',
-      ' "caps": {"team": "500"}, "group": []}',
-    ]
-    at.write('bad.json', lines.join('\n'))
-    const { code, stderr } = await refused(['--fixture', 'bad.json', '--data', 'sandbox.db'], at)
-    expect(code).toBe(65)
-    expect(stderr).toContain('bad.json:2:23: error: email: "ada" must match pattern')
-    expect(stderr).toContain('bad.json:3:19: error: team: must be of type integer, not "500"')
-    expect(stderr).toContain(
-      'bad.json:3:27: error: "group" is not known here\n   "caps": {"team": "500"}, "group": []}\n                            ^^^^^^^',
-    )
-    expect(stderr).toMatch(/3 errors\n$/)
-  })
-
-  test.each([
-    ['no JSON', '{"apiVersion": "capkeeper/v1",}', /^bad\.json:1:31: error: not JSON: nothing follows the comma; leave it out\n/],
-    ['nothing at all', '', /^bad\.json:1:1: error: not JSON: the text ends too early/],
-  ])('invalid input, 65: a fixture that is %s', async (_name, text, message) => {
-    const at = place()
-    at.write('bad.json', text)
-    const { code, stderr } = await refused(['--fixture', 'bad.json'], at)
-    expect(code).toBe(65)
-    expect(stderr).toMatch(message)
-  })
-
-  test('invalid input, 65: a fixture that is not there', async () => {
-    const { code, stderr } = await refused(['--fixture', 'none.json', '--data', 'sandbox.db'])
-    expect(code).toBe(65)
-    expect(stderr).toMatch(/^error: the fixture none\.json does not exist \(ENOENT\)/)
-  })
-
-  test('invalid input, 65: a fixture for a data file that holds a company already', async () => {
-    const at = place()
-    await inside(['sandbox', ...SMALL, '--data', 'sandbox.db', '--export', 'a.json'], { cwd: at.folder })
-    const before = (await inside(['sandbox', '--data', 'sandbox.db', '--export', '-'], { cwd: at.folder })).stdout
-    const { code, stderr } = await refused(['--data', 'sandbox.db', '--fixture', 'a.json'], at)
-    expect(code).toBe(65)
-    expect(stderr).toMatch(
-      /^error: a\.json: a fixture starts a new company, and the data file holds one already; name another file with --data\n/,
-    )
-    expect((await inside(['sandbox', '--data', 'sandbox.db', '--export', '-'], { cwd: at.folder })).stdout).toBe(before)
   })
 
   test('invalid input, 65: a data file that another sandbox serves; it can be exported meanwhile', async () => {

@@ -217,17 +217,22 @@ function written(body: Readonly<Record<string, unknown>>): string {
 
 async function command(line: string, stage: Stage): Promise<readonly string[]> {
   const service = await serviceOf(stage)
-  const said = words(line)
+  const [typed = '', pattern = ''] = line.split(' | grep ')
+  const said = words(typed).map((word) =>
+    word.replace('http://service', service.url).replace('http://daemon', stage.daemon?.url ?? 'http://daemon'),
+  )
   const begins = said.indexOf('capkeeper')
   if (begins === -1) throw new Error(`a scene runs capkeeper, not ${said[0]}`)
   const [before, argv] = [said.slice(0, begins), said.slice(begins + 1)]
   const variables = Object.fromEntries(before.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]))
   const env = { CAPKEEPER_CONFIG: 'config.yaml', NO_COLOR: '1', ...variables }
-  const ran = await inside(
-    argv.map((word) => word.replace('http://service', service.url).replace('http://daemon', stage.daemon?.url ?? 'http://daemon')),
-    { cwd: stage.folder, env, clock: stage.clock, ...(stage.columns !== undefined && { columns: stage.columns }) },
-  )
-  const shown = [...quoted('|', ran.stdout, stage), ...quoted('!', ran.stderr, stage)]
+  const ran = await inside(argv, {
+    cwd: stage.folder,
+    env,
+    clock: stage.clock,
+    ...(stage.columns !== undefined && { columns: stage.columns }),
+  })
+  const shown = [...quoted('|', ran.stdout, stage), ...quoted('!', ran.stderr, stage)].filter((one) => new RegExp(pattern).test(one))
   return [`$ ${line}${ran.code === 0 ? '' : `  # exit ${ran.code}`}`, ...shown]
 }
 
