@@ -1,8 +1,8 @@
 // History is kept 400 days (docs/configuration.md), as a clock says that had time to be put right.
 import { expect, test } from 'vitest'
 import { forgetOldHistory, type Host } from '../../src/cli/run/host.ts'
+import { worldClock } from '../support/clock.ts'
 import { DAY, HOUR } from '../support/declare.ts'
-import { worldClock } from '../support/world.ts'
 
 test('old history goes once a day, and not in the first hour: the clock of a machine that has just started may be wrong', async () => {
   const clock = worldClock()

@@ -5,22 +5,20 @@ import { createLive } from '../../src/daemon/http/events.ts'
 import { type Server, startServer } from '../../src/daemon/http/server.ts'
 import { browser, CHROMIUM, type Opened, violations } from '../support/browser.ts'
 import { fakeClock } from '../support/clock.ts'
-import { documentsOf, workspaceOf } from '../support/page-documents.ts'
-import { PAGE_PATHS } from '../support/page-parts.ts'
-import { PAGE_STATES } from '../support/page-states.ts'
+import { ACME, changed, EXAMPLE, PAGE_PATHS, PAGE_STATES } from '../support/pages.ts'
 import { serverParts } from '../support/server.ts'
 
 const HOSTILE = `<script>document.title='owned'</script><img src=x onerror="document.title='owned'">`
 
 /** Every eighth of the states; all with CAPKEEPER_PAGES=all. */
-const STATES = PAGE_STATES.filter(([, , one]) => Object.keys(one).length > 0).filter(
+const STATES = PAGE_STATES.filter(([, , one]) => one !== EXAMPLE).filter(
   (_, place) => process.env['CAPKEEPER_PAGES'] === 'all' || place % 8 === 0,
 )
 
 const chromium = browser()
 let server: Server | undefined
 let state = 0
-let documents = documentsOf()
+let documents = EXAMPLE
 const at = (path: string): string => `${server?.url}${path}`
 
 beforeAll(async () => {
@@ -76,8 +74,8 @@ describe.skipIf(!CHROMIUM)('in a browser', () => {
   test('in each state a page has no fault that axe finds in either theme, and fits a phone (needs Chromium)', async () => {
     const { page, complaints, hosts } = await chromium.open({ width: 390 })
     const found: string[] = []
-    for (const [says, path, overrides] of STATES) {
-      documents = documentsOf(overrides)
+    for (const [says, path, one] of STATES) {
+      documents = one
       state += 1
       await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
       await page.goto(at(path))
@@ -87,7 +85,7 @@ describe.skipIf(!CHROMIUM)('in a browser', () => {
       faults.push(...(await violations(page, ['color-contrast'])))
       found.push(...faults.map((fault) => `${says}: ${fault}`), ...(overflow > 0 ? [`${says}: ${overflow} px too wide`] : []))
     }
-    documents = documentsOf()
+    documents = EXAMPLE
     state += 1
     expect(found).toEqual([])
     expect(complaints.filter(isOurs)).toEqual([])
@@ -108,13 +106,13 @@ describe.skipIf(!CHROMIUM)('in a browser', () => {
 
   test('a chart tells its figures to a pointer and to keys (needs Chromium)', async () => {
     const { page } = await chromium.open()
-    await page.goto(at('/workspaces/acme'))
+    await page.goto(at(ACME))
     const chart = page.locator('#cycle .drawing')
     await chart.hover({ position: { x: 400, y: 100 } })
     await page.locator('.tip').waitFor()
     await chart.focus()
     await page.keyboard.press('Home')
-    expect(await page.locator('.tip').innerText()).toMatch(/^1 Nov\s+Used\s+5,778\s+Even pace\s+6,000$/)
+    expect(await page.locator('.tip').innerText()).toMatch(/^1 Nov\s+Used\s+0\s+Even pace\s+337$/)
     await page.keyboard.press('ArrowRight')
     expect(await page.locator('.tip').innerText()).toMatch(/^2 Nov/)
     await page.keyboard.press('Escape')
@@ -130,10 +128,10 @@ describe.skipIf(!CHROMIUM)('in a browser', () => {
   })
 
   test('a hostile name runs no script and does not stretch the page (needs Chromium)', async () => {
-    documents = documentsOf({ workspace: async () => workspaceOf({ verdict: HOSTILE, warningTexts: [HOSTILE, 'g'.repeat(400)] }) })
+    documents = changed({ workspace: { verdict: HOSTILE, warningTexts: [HOSTILE, 'g'.repeat(400)] } })
     state += 1
     const { page, complaints } = await chromium.open({ width: 800 })
-    await page.goto(at('/workspaces/acme'))
+    await page.goto(at(ACME))
     expect(await page.title()).toBe('acme · capkeeper')
     expect(await page.locator('main').innerText()).toContain(HOSTILE)
     expect(await page.locator('img').count()).toBe(0)
@@ -146,11 +144,11 @@ describe.skipIf(!CHROMIUM)('in a browser', () => {
     const live = createLive(clock, 'boot')
     let text = 'the key needs Billing Write'
     let version = 0
-    const one = documentsOf({ workspace: async () => workspaceOf({ warningTexts: [text] }) })
+    const one = changed({ workspace: () => ({ warningTexts: [text] }) })
     const library = { for: () => one, state: () => String(version), names: () => ['acme'] }
     const own = await startServer(serverParts({ documents: library, live, clock }))
     const { page } = await chromium.open()
-    await page.goto(`${own.url}/workspaces/acme`)
+    await page.goto(own.url + ACME)
     await page.locator('#live', { hasText: 'Live' }).waitFor()
     await page.locator('#cycle summary').click()
     await page.locator('#cycle').evaluate((chart) => chart.setAttribute('data-marked', ''))

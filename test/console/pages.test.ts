@@ -2,11 +2,9 @@
 import { parse } from 'parse5'
 import { describe, expect, test } from 'vitest'
 import { createConsole } from '../../src/console/routes.ts'
-import { pageAt, textOf } from '../support/page-at.ts'
-import { BROKEN_POLICY, policiesOf, workspaceOf } from '../support/page-documents.ts'
-import { ago, HOLD_ID, PAGE_PATHS, PLAN_ID, place } from '../support/page-parts.ts'
-import { PAGE_STATES } from '../support/page-states.ts'
-import { changesOf } from '../support/page-story.ts'
+import { NOW } from '../support/declare.ts'
+import { exampleOf } from '../support/example.ts'
+import { ACME, changed, HOLD, PAGE_PATHS, PAGE_STATES, pageAt, TIMELINE, textOf } from '../support/pages.ts'
 
 describe('every page', () => {
   test.each(PAGE_PATHS)('%s is whole HTML without scripts or styles in it, and within 100 KiB but for its charts', async (path) => {
@@ -25,7 +23,7 @@ describe('every page', () => {
     const markup = await pageAt(path)
     expect(markup).toContain('<a class="skip" href="#contents">')
     expect(markup).toContain('aria-current="page"')
-    if (path !== '/') expect(markup).toContain('href="/workspaces/acme/holds"')
+    if (path !== '/') expect(markup).toContain(`href="${ACME}/holds"`)
   })
 })
 
@@ -41,65 +39,48 @@ test.each([
   ['4 h', 4 * 3600 + 5 * 60 + 9],
   ['3 d', 3 * 86_400 + 2 * 3600],
 ])('an age reads as %s', async (text, seconds) => {
-  const lastCycle = { startedAt: ago(seconds * 1000), finishedAt: ago(seconds * 1000), result: 'error' as const, message: 'm' }
-  expect(textOf(await pageAt('/workspaces/acme', { workspace: async () => workspaceOf({ lastCycle }) }))).toContain(`failed ${text} ago.`)
+  const at = NOW - seconds * 1000
+  const documents = exampleOf({ lastCycle: { startedAt: at, finishedAt: at, result: 'error', message: 'm' } })
+  expect(textOf(await pageAt(ACME, documents))).toContain(`failed ${text} ago.`)
 })
 
-describe('the name of a rule or pool', () => {
-  test('leads to its people by the word that their page filters by', async () => {
-    const items = (['rule', 'pool'] as const).map((kind) => ({ kind, name: 'on leave', people: 1, near: 0, source: place(50) }))
-    const markup = await pageAt('/workspaces/acme/policies', { policies: async () => policiesOf({ items, total: 2 }) })
-    for (const kind of ['rule', 'pool'])
-      expect(markup).toMatch(new RegExp(`href="/workspaces/acme/people\\?rule=${kind}(\\+|%20)on(\\+|%20)leave"`))
-  })
+test('the name of a rule or pool leads to its people by the word that their page filters by', async () => {
+  const markup = await pageAt(`${ACME}/policies`)
+  for (const rule of ['rule%20seldom%20here', 'pool%20research']) expect(markup).toContain(`href="${ACME}/people?rule=${rule}"`)
 })
 
-describe('the timeline', () => {
-  test('links each entry to the page that explains it', async () => {
-    const markup = await pageAt('/workspaces/acme/changes')
-    for (const href of [
-      `/workspaces/acme/plans/${PLAN_ID}?at=${encodeURIComponent(ago(120_000))}`,
-      `/workspaces/acme/holds/${HOLD_ID}`,
-      '/workspaces/acme/policies',
-      `/workspaces/acme/changes?kind=write&amp;since=${encodeURIComponent(ago(86_400_000))}`,
-      '/workspaces/acme',
-      '/workspaces/acme/health',
-    ])
-      expect(markup.slice(markup.indexOf('class="timeline"'))).toContain(`href="${href}"`)
-  })
-
-  test('does not lead to a hold that is over', async () => {
-    const over = changesOf().items.map((one) => ({ ...one, stands: false }))
-    const markup = await pageAt('/workspaces/acme/changes', { changes: async () => changesOf({ items: over }) })
-    expect(markup).not.toContain(`href="/workspaces/acme/holds/${HOLD_ID}"`)
-  })
+test('the timeline links each entry to the page that explains it, but not to a hold that is over', async () => {
+  const markup = await pageAt(`${ACME}/changes`)
+  const lines = markup.match(/<li><span><time.*?<\/li>/gs) ?? []
+  const links = lines.map((line) => [...line.matchAll(/ class="fixed" href="([^"]+)"/g)].map(([, href]) => href))
+  expect(links).toEqual(
+    TIMELINE.map(({ kind, at, planId, stands, hold, tone }) => {
+      const plan = planId === undefined ? [] : [`${ACME}/plans/${planId}?at=${encodeURIComponent(at)}`]
+      const since = `${ACME}/changes?kind=write&amp;since=${encodeURIComponent(at)}`
+      if (kind === 'policy') return [`${ACME}/policies`, ...(tone === 'bad' ? [] : [since])]
+      if (kind === 'pause' || kind === 'resume') return [ACME]
+      if (kind === 'outage' || kind === 'recovery') return [`${ACME}/health`]
+      return [...(stands === true ? [`${ACME}/holds/${hold}`] : []), ...plan]
+    }),
+  )
+  expect(new Set(TIMELINE.map(({ kind }) => kind)).size).toBe(9)
+  expect(links.flat()).toContain(HOLD)
 })
 
 describe('outside data', () => {
   const hostile = `<script>alert("x")</script><img src=x onerror='alert(1)'>&amp;`
 
   test('is escaped everywhere', async () => {
-    const markup = await pageAt('/workspaces/acme', {
-      workspace: async () =>
-        workspaceOf({
-          ...BROKEN_POLICY,
-          verdict: hostile,
-          warningTexts: [hostile],
-          grants: [
-            { scope: hostile, state: 'active', reason: hostile, source: { file: hostile, line: 1, column: 1, url: 'javascript:alert(1)' } },
-          ],
-        }),
-      burnSeries: async () => ({
-        apiVersion: 'capkeeper/v1',
-        kind: 'BurnSeries',
-        at: ago(0),
-        peopleShown: 'email',
-        workspace: hostile,
-        by: 'group',
-        days: ['2026-11-01'],
-        lines: [{ name: hostile, total: 1, values: [1] }],
-      }),
+    const place = { file: hostile, line: 1, column: 1, url: 'javascript:alert(1)' }
+    const documents = changed({
+      workspace: {
+        verdict: hostile,
+        warningTexts: [hostile],
+        grants: [{ scope: hostile, state: 'active', reason: hostile, source: place }],
+      },
+      burnSeries: { lines: [{ name: hostile, total: 1, values: [1] }] },
     })
+    const markup = await pageAt(ACME, documents)
     expect(markup).not.toContain('<img')
     expect(markup).not.toContain('<script>')
     expect(markup).not.toContain('javascript:')
@@ -107,15 +88,14 @@ describe('outside data', () => {
   })
 
   test('keeps a question in the forms and links of the page, and nothing else of it', async () => {
-    const markup = await pageAt('/workspaces/acme/people', {}, { search: '"><b>', sort: 'cap', page: '2' })
+    const markup = await pageAt(`${ACME}/people`, undefined, { search: '"><b>', sort: 'cap', page: '2' })
     expect(markup).toContain('value="&quot;&gt;&lt;b&gt;"')
     expect(markup).toContain('<input type="hidden" name="sort" value="cap">')
     expect(markup).not.toContain('name="page"')
   })
 
   test('that has no answer goes through to the server', async () => {
-    const refused = pageAt('/workspaces/acme/people/nobody', { person: async () => Promise.reject(new Error('nobody here')) })
-    await expect(refused).rejects.toThrow('nobody here')
+    await expect(pageAt(`${ACME}/people/nobody`)).rejects.toThrow('this workspace has no such person')
   })
 })
 

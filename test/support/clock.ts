@@ -1,13 +1,26 @@
-// A clock that moves only when a test moves it. Sleepers wake in the order of their time.
+// Clocks that move only when a test moves them, and one on which time passes while nothing else can happen. Sleepers wake in the order of their time.
 import type { Clock } from '../../src/ports.ts'
 
-interface FakeClock extends Clock {
-  /** Moves both clocks on, waking sleepers on the way; awaits microtasks between wake-ups. */
-  advance(ms: number): Promise<void>
+interface MovedClock extends Clock {
   /** Moves only the wall clock, as an operator or NTP does. */
   jumpWall(ms: number): void
+}
+
+interface FakeClock extends MovedClock {
+  /** Moves both clocks on, waking sleepers on the way; awaits microtasks between wake-ups. */
+  advance(ms: number): Promise<void>
   /** The number of sleepers. */
   sleeping(): number
+}
+
+/** A clock on which time passes only while a sleeper waits for it and nothing else can happen. */
+export interface WorldClock extends MovedClock {
+  /** Waits for a promise, letting as much time pass as it takes. */
+  until<T>(promise: Promise<T>): Promise<T>
+  /** Lets this much time pass. */
+  pass(ms: number): Promise<void>
+  /** True while work outside the clock is under way, such as a request over a socket. */
+  busy: () => boolean
 }
 
 interface Sleeper {
@@ -15,45 +28,99 @@ interface Sleeper {
   readonly wake: () => void
 }
 
-const settle = async (): Promise<void> => {
-  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve()
-}
+const START = Date.UTC(2026, 10, 20, 12)
 
-export function fakeClock(startAt = Date.UTC(2026, 10, 20, 12)): FakeClock {
+function sleepersOf(startAt: number) {
   let elapsed = 0
   let skew = 0
-  let sleepers: Sleeper[] = []
-  return {
-    now: () => startAt + elapsed + skew,
+  let sleepers: readonly Sleeper[] = []
+  const clock: MovedClock = {
+    now: () => startAt + Math.floor(elapsed) + skew,
     monotonic: () => elapsed,
     sleep(ms, signal) {
       if (signal?.aborted) return Promise.reject(signal.reason)
       return new Promise((resolve, reject) => {
         const sleeper: Sleeper = { at: elapsed + Math.max(0, ms), wake: resolve }
-        sleepers.push(sleeper)
+        sleepers = [...sleepers, sleeper]
         signal?.addEventListener('abort', () => {
           sleepers = sleepers.filter((one) => one !== sleeper)
           reject(signal.reason)
         })
       })
     },
-    async advance(ms) {
-      const end = elapsed + ms
-      await settle()
-      for (let turn = 0; turn < 1_000_000; turn += 1) {
-        const next = sleepers.filter((one) => one.at <= end).sort((a, b) => a.at - b.at)[0]
-        if (!next) break
-        elapsed = Math.max(elapsed, next.at)
-        sleepers = sleepers.filter((one) => one !== next)
-        next.wake()
-        await settle()
-      }
-      elapsed = end
-      await settle()
-    },
     jumpWall(ms) {
       skew += ms
     },
-    sleeping: () => sleepers.length,
   }
+  return {
+    clock,
+    sleeping: () => sleepers.length,
+    /** Wakes the next sleeper that is due by `end`; false when there is none. */
+    step(end: number): boolean {
+      const next = sleepers.reduce<Sleeper | undefined>((best, one) => (best && best.at <= one.at ? best : one), undefined)
+      if (!next || next.at > end) return false
+      elapsed = Math.max(elapsed, next.at)
+      sleepers = sleepers.filter((one) => one !== next)
+      next.wake()
+      return true
+    },
+    reach(end: number): void {
+      elapsed = end
+    },
+  }
+}
+
+export function fakeClock(startAt = START): FakeClock {
+  const { clock, sleeping, step, reach } = sleepersOf(startAt)
+  const settle = async (): Promise<void> => {
+    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve()
+  }
+  return {
+    ...clock,
+    sleeping,
+    async advance(ms) {
+      const end = clock.monotonic() + ms
+      await settle()
+      for (let turn = 0; turn < 1_000_000 && step(end); turn += 1) await settle()
+      reach(end)
+      await settle()
+    },
+  }
+}
+
+/** How many idle turns of the event loop make a wait endless. */
+const PATIENCE = 200_000
+
+export function worldClock(startAt = START): WorldClock {
+  const { clock, step, reach } = sleepersOf(startAt)
+  const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+  const world: WorldClock = {
+    ...clock,
+    busy: () => false,
+    async until(promise) {
+      let over = false
+      const end = (): void => {
+        over = true
+      }
+      promise.then(end, end)
+      for (let idle = 0; idle < PATIENCE; idle += 1) {
+        await settle()
+        if (over) return promise
+        if (!world.busy() && step(Number.POSITIVE_INFINITY)) idle = 0
+      }
+      throw new Error('nothing happens any more, and the promise is still open')
+    },
+    async pass(ms) {
+      const end = clock.monotonic() + ms
+      for (let idle = 0; idle < PATIENCE; idle += 1) {
+        await settle()
+        if (world.busy()) continue
+        if (!step(end)) break
+        idle = 0
+      }
+      reach(end)
+      await settle()
+    },
+  }
+  return world
 }

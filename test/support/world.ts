@@ -9,7 +9,7 @@ import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
 import type { CycleEvent } from '../../src/core/model/events.ts'
 import type { Operation } from '../../src/core/model/observed.ts'
 import type { PolicyRevision, PolicySet } from '../../src/core/model/policy.ts'
-import { parseScope, type Scope, scopeKey } from '../../src/core/model/scope.ts'
+import { parseScope, type Scope } from '../../src/core/model/scope.ts'
 import type { CycleOptions } from '../../src/daemon/cycle/options.ts'
 import { type CycleReport, reconcile } from '../../src/daemon/cycle/run.ts'
 import { recall, type WorkspaceState } from '../../src/daemon/cycle/state.ts'
@@ -18,94 +18,18 @@ import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { sha256 } from '../../src/daemon/schedule/system.ts'
 import { createWorkspace, type Workspace, type WorkspaceSettings } from '../../src/daemon/workspace.ts'
 import { digestOf } from '../../src/policy/load/digest.ts'
-import type { Clock, Ledger, Transport } from '../../src/ports.ts'
+import type { Ledger, Transport } from '../../src/ports.ts'
+import type { CompanyOptions } from '../../src/sandbox/company/company.ts'
 import type { SandboxCall } from '../../src/sandbox/http/exchange.ts'
 import { startSandboxServer } from '../../src/sandbox/http/server.ts'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import type { TeamStatus } from '../../src/sandbox/store.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
+import { type WorldClock, worldClock } from './clock.ts'
 import { type ToldConditions, toldConditions } from './conditions.ts'
-import { email, NOW, numbered, type PolicySketch, policy, scope } from './declare.ts'
+import { email, numbered, type PolicySketch, policy, scope, short } from './declare.ts'
 import { followed } from './journal.ts'
 import { sandboxTransport } from './sandbox-transport.ts'
-
-/** A clock on which time passes only while a sleeper waits for it and nothing else can happen. */
-interface WorldClock extends Clock {
-  /** Waits for a promise, letting as much time pass as it takes. */
-  until<T>(promise: Promise<T>): Promise<T>
-  /** Lets this much time pass. */
-  pass(ms: number): Promise<void>
-  /** Moves the wall clock alone. */
-  jumpWall(ms: number): void
-  /** True while work outside the clock is under way, such as a request over a socket. */
-  busy: () => boolean
-}
-
-type Sleeper = { readonly at: number; readonly wake: () => void }
-
-/** How many idle turns of the event loop make a wait endless. */
-const PATIENCE = 200_000
-
-export function worldClock(startAt = NOW): WorldClock {
-  let elapsed = 0
-  let skew = 0
-  let sleepers: readonly Sleeper[] = []
-  const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-  /** Wakes the next sleeper that is due by `end`; false when there is none. */
-  const step = (end: number): boolean => {
-    const next = sleepers.reduce<Sleeper | undefined>((best, one) => (best && best.at <= one.at ? best : one), undefined)
-    if (!next || next.at > end) return false
-    elapsed = Math.max(elapsed, next.at)
-    sleepers = sleepers.filter((one) => one !== next)
-    next.wake()
-    return true
-  }
-  const clock: WorldClock = {
-    busy: () => false,
-    now: () => startAt + Math.floor(elapsed) + skew,
-    monotonic: () => elapsed,
-    sleep(ms, signal) {
-      if (signal?.aborted) return Promise.reject(signal.reason)
-      return new Promise((resolve, reject) => {
-        const sleeper = { at: elapsed + Math.max(0, ms), wake: resolve }
-        sleepers = [...sleepers, sleeper]
-        const abort = (): void => {
-          sleepers = sleepers.filter((one) => one !== sleeper)
-          reject(signal?.reason)
-        }
-        signal?.addEventListener('abort', abort, { once: true })
-      })
-    },
-    async until(promise) {
-      let over = false
-      const end = (): void => {
-        over = true
-      }
-      promise.then(end, end)
-      for (let idle = 0; idle < PATIENCE; idle += 1) {
-        await settle()
-        if (over) return promise
-        if (!clock.busy() && step(Number.POSITIVE_INFINITY)) idle = 0
-      }
-      throw new Error('nothing happens any more, and the promise is still open')
-    },
-    async pass(ms) {
-      const end = elapsed + ms
-      for (let idle = 0; idle < PATIENCE; idle += 1) {
-        await settle()
-        if (clock.busy()) continue
-        if (!step(end)) break
-        idle = 0
-      }
-      elapsed = end
-      await settle()
-    },
-    jumpWall(ms) {
-      skew += ms
-    },
-  }
-  return clock
-}
 
 /** Parts beyond caps and grants: protected people, approvals. */
 export interface Declared extends PolicySketch {
@@ -134,6 +58,8 @@ export interface WorldOptions {
   readonly caps?: Readonly<Record<string, number>>
   readonly switches?: Partial<Switches>
   readonly seed?: number
+  /** A seeded company with its past instead of these people. */
+  readonly company?: CompanyOptions
   /** Add-on credits of the cycle; default: so many that no raise is held. */
   readonly addOn?: number
   readonly config?: Partial<WorkspaceSettings>
@@ -213,17 +139,17 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const events: CycleEvent[] = []
   const sandbox = createSandbox({
     clock,
-    company: { people: 1, groups: 1, days: 0, seed: options.seed ?? 1 },
+    company: options.company ?? { people: 1, groups: 1, days: 0, seed: options.seed ?? 1 },
     // Every answer takes a moment, so that events have an order; over HTTP the socket does that.
     switches: { latency: options.http ? 0 : 1, ...options.switches },
-    working: false,
+    working: options.company !== undefined,
     onCall: (call) => note(call),
   })
   const note = (call: SandboxCall): void => {
     calls.push(call)
     world.onCall?.(call)
   }
-  populate(sandbox, options)
+  if (!options.company) populate(sandbox, options)
   const wire = options.http ? await overHttp(sandbox, clock) : inProcess(sandbox, () => world.stormy, note)
   const file = await openLedger({ file: options.ledger ?? ':memory:', mode: 'write', clock })
   const real = await file.workspace(options.name ?? 'acme', 'http://sandbox')
@@ -231,7 +157,10 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const keys = createKeyRing({ default: { env: 'KEY' } }, { env: { KEY: 'sandbox-admin' } })
   const transport = options.wrapTransport?.(wire.transport) ?? wire.transport
   const rate = { start: options.rate ?? 100_000, max: options.rate ?? 100_000, concurrency: 8 }
-  const client = createWriteClient({ transport, keys, clock, random: NO_RANDOM, rate, paces: createPaces() })
+  const client = createWriteClient({
+    ...{ transport, keys, clock, random: NO_RANDOM, rate, paces: createPaces() },
+    onRequest: (one) => world.workspace.chronicle?.onEvent({ kind: 'request-finished', workspace: settings.name, at: clock.now(), ...one }),
+  })
   const settings: WorkspaceSettings = { ...SETTINGS, name: options.name ?? 'acme', ...options.config }
   const open = (config: WorkspaceSettings): Workspace =>
     createWorkspace({ config, client, ledger, clock, random: NO_RANDOM, digest: sha256, readPeopleFile, ...followed(ledger, events) })
@@ -328,8 +257,6 @@ async function overHttp(sandbox: Sandbox, clock: WorldClock) {
   }
 }
 
-const shortName = (one: Scope): string => scopeKey(one).replace('@example.com', '')
-
 function looking(sandbox: Sandbox, calls: SandboxCall[], events: CycleEvent[]) {
   const { store } = sandbox
   const of = (operation: Operation): readonly SandboxCall[] => calls.filter((call) => call.operation === operation)
@@ -337,10 +264,10 @@ function looking(sandbox: Sandbox, calls: SandboxCall[], events: CycleEvent[]) {
     calls,
     events,
     foreign: (name: string, cap: number | undefined) => sandbox.writeCap(scope(name), cap),
-    caps: () => Object.fromEntries(store.caps().map((one) => [shortName(one.scope), one.cap])),
+    caps: () => Object.fromEntries(store.caps().map((one) => [short(one.scope), one.cap])),
     inForce: () => capsInForce(sandbox),
-    writes: () => of('UsageConfig').map(({ body }) => `${shortName(scopeOf(body))} ${body['set_add_on_credit_cap'] ?? 'none'}`),
-    reads: () => of('GetUsageConfig').map(({ body }) => shortName(scopeOf(body))),
+    writes: () => of('UsageConfig').map(({ body }) => `${short(scopeOf(body))} ${body['set_add_on_credit_cap'] ?? 'none'}`),
+    reads: () => of('GetUsageConfig').map(({ body }) => short(scopeOf(body))),
     count: (operation: Operation) => of(operation).length,
     forget() {
       calls.length = 0

@@ -9,9 +9,8 @@ import type { Outcome } from './aside.ts'
 import { type FoundFiles, shownPath } from './files.ts'
 import { type Judged, judgePolicies } from './judge.ts'
 import { readingOf, withRevisions } from './load.ts'
-import type { LoadedPolicies, LoadOptions, WorkspaceSource } from './loaded.ts'
+import { type LoadedPolicies, type LoadOptions, STALLED, type WorkspaceSource } from './loaded.ts'
 import { lookedAt } from './steps.ts'
-import { STALLED } from './watch.ts'
 
 /** How many files may be left out, one after the other, before loading fails. */
 const MAX_REFUSED = 8

@@ -6,6 +6,7 @@ import { dirname, join, parse, resolve, sep } from 'node:path'
 import type { Clock } from '../../ports.ts'
 import { type EnvelopeSource, homesOf } from './delegated.ts'
 import { listing } from './files.ts'
+import { STALLED } from './loaded.ts'
 import { ifFound, linkTextOf, lookedBeside, type Steps, statsOf } from './steps.ts'
 
 // Tells whether policy files may have changed, and which folders to watch: their names, links and times, looked at beside the process as they are for
@@ -19,9 +20,6 @@ interface Stamp {
   readonly stamp: string
   readonly wanted: ReadonlyMap<string, { readonly folder: string; readonly interest: Interest }>
 }
-
-/** The stamp of files that do not answer, which is a change as well. */
-export const STALLED = 'stalled'
 
 /** Rejects with a `FileError` when a path does not answer. */
 const stampOf = (paths: readonly string[], cwd: string, clock: Clock, envelopes: readonly EnvelopeSource[]): Promise<Stamp> =>

@@ -3,10 +3,11 @@ import { describe, expect, test } from 'vitest'
 import { addOnFigures } from '../../../src/core/use/add-on.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import type { Transport, WireAnswer } from '../../../src/ports.ts'
+import { worldClock } from '../../support/clock.ts'
 import { CYCLE, DAY, email, HOUR, NOW } from '../../support/declare.ts'
 import { aheadBy, live, MINUTE } from '../../support/living.ts'
 import { daily, midnight, noon, recordPast } from '../../support/use.ts'
-import { testWorld, type World, type WorldOptions, worldClock } from '../../support/world.ts'
+import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
 const COMPANY = { people: ['ada', 'bob', 'cleo'] }
 const DECLARED = { caps: { team: 500 } }

@@ -5,11 +5,12 @@ import type { Message } from '../../../src/core/notify/due.ts'
 import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
 import { createWorkspace } from '../../../src/daemon/workspace.ts'
 import type { Transport } from '../../../src/ports.ts'
+import { worldClock } from '../../support/clock.ts'
 import { email, HOUR, NOW } from '../../support/declare.ts'
 import { live, MINUTE, person } from '../../support/living.ts'
 import { NOTIFY } from '../../support/notify.ts'
 import { daily, midnight, noon, recordPast } from '../../support/use.ts'
-import { SETTINGS, testWorld, type World, type WorldOptions, worldClock } from '../../support/world.ts'
+import { SETTINGS, testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
 interface Answer {
   readonly billingCycleStart?: string

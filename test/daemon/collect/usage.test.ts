@@ -4,9 +4,10 @@ import type { Operation } from '../../../src/core/model/observed.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import type { Transport } from '../../../src/ports.ts'
+import { worldClock } from '../../support/clock.ts'
 import { CYCLE, HOUR, NOW } from '../../support/declare.ts'
 import { living, MINUTE, outage, passUntil, SECOND } from '../../support/living.ts'
-import { type Declared, testWorld, worldClock } from '../../support/world.ts'
+import { type Declared, testWorld } from '../../support/world.ts'
 
 const DECLARED: Declared = { caps: { team: 500, 'group:a': 900, 'group:b': 800 } }
 const COMPANY = { people: ['ada', 'bob', 'cleo'], groups: { a: ['ada'], b: ['bob'] } }

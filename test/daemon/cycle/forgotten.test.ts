@@ -3,11 +3,12 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import { FACT_NAMES } from '../../../src/daemon/ledger/values/values.ts'
+import { worldClock } from '../../support/clock.ts'
 import { DAY, email, HOUR } from '../../support/declare.ts'
 import { temporaryFolder } from '../../support/ledger.ts'
 import { live, MINUTE } from '../../support/living.ts'
 import { midnight, noon, recordPast } from '../../support/use.ts'
-import { testWorld, worldClock } from '../../support/world.ts'
+import { testWorld } from '../../support/world.ts'
 
 const ADA = email('ada')
 const POOL = { name: 'all', members: { kind: 'when', when: { email: '*' } } as const, credits: 5000 }

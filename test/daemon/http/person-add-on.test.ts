@@ -5,11 +5,12 @@ import { EVERYBODY } from '../../../src/daemon/http/auth.ts'
 import { createLibrary, sourceOf } from '../../../src/daemon/http/documents/make.ts'
 import { EMAIL_LABELS, hashLabels } from '../../../src/daemon/http/status/labels.ts'
 import { sha256 } from '../../../src/daemon/schedule/system.ts'
+import { worldClock } from '../../support/clock.ts'
 import { DAY, HOUR } from '../../support/declare.ts'
 import { HASHED_LABELS } from '../../support/documents.ts'
 import { live, MINUTE } from '../../support/living.ts'
 import { daily, midnight, noon, recordPast } from '../../support/use.ts'
-import { testWorld, type World, worldClock } from '../../support/world.ts'
+import { testWorld, type World } from '../../support/world.ts'
 
 async function personIn(one: World, people = EMAIL_LABELS) {
   const library = createLibrary({

@@ -6,9 +6,10 @@ import { InputError, type Problem } from '../../../src/core/model/problem.ts'
 import type { Config } from '../../../src/daemon/config/settings.ts'
 import { type Daemon, GRACE_MS, startDaemon } from '../../../src/daemon/schedule/daemon.ts'
 import { ATTEMPT_MS } from '../../../src/daemon/schedule/refresh.ts'
+import { worldClock } from '../../support/clock.ts'
 import { configOf, workspaceConfig } from '../../support/configured.ts'
 import { outage } from '../../support/living.ts'
-import { createWorld, type Declared, revisionOf, type World, type WorldOptions, worldClock } from '../../support/world.ts'
+import { createWorld, type Declared, revisionOf, type World, type WorldOptions } from '../../support/world.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND

@@ -3,8 +3,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Config } from '../../../src/daemon/config/settings.ts'
 import { type LeaseHooks, type Leases, soleLeases } from '../../../src/daemon/replicas/leases.ts'
 import { startDaemon } from '../../../src/daemon/schedule/daemon.ts'
+import { worldClock } from '../../support/clock.ts'
 import { configOf, workspaceConfig } from '../../support/configured.ts'
-import { createWorld, revisionOf, type World, worldClock } from '../../support/world.ts'
+import { createWorld, revisionOf, type World } from '../../support/world.ts'
 
 const MINUTE = 60_000
 

@@ -1,0 +1,229 @@
+// The pages of the console over the documents of the example, and a table of what they must say in which state.
+import { createConsole } from '../../src/console/routes.ts'
+import type { WorkspaceView } from '../../src/core/model/events.ts'
+import { EVERYBODY } from '../../src/daemon/http/auth.ts'
+import type { Query } from '../../src/daemon/http/documents/documents.ts'
+import type { Documents } from '../../src/daemon/http/documents/make.ts'
+import { NOW } from './declare.ts'
+import { libraryOf } from './documents.ts'
+import { ADA, exampleOf, exampleView } from './example.ts'
+import { emptyView, fullView, HOUR, MINUTE, REFUSED } from './views.ts'
+
+export const EXAMPLE = exampleOf()
+export const ACME = '/workspaces/acme'
+
+type About = Exclude<keyof Documents, 'parts'>
+type Made<K extends About> = Awaited<ReturnType<Documents[K]>>
+type Changes = { readonly [K in About]?: Partial<Made<K>> | ((made: Made<K>) => Partial<Made<K>>) }
+
+/** The documents of the example with other parts. */
+export function changed(changes: Changes): Documents {
+  const names = Object.keys(changes) as About[]
+  const change = async (name: About, asked: never[]) => {
+    const made = await (EXAMPLE[name] as (...asked: never[]) => Promise<object>)(...asked)
+    const other = changes[name] as object | ((made: object) => object)
+    return { ...made, ...(typeof other === 'function' ? other(made) : other) }
+  }
+  return { ...EXAMPLE, ...Object.fromEntries(names.map((name) => [name, (...asked: never[]) => change(name, asked)])) }
+}
+
+/** Without settings, policies, plan and records. */
+const views = (...all: readonly WorkspaceView[]): Documents => libraryOf({ views: () => all }).for(EVERYBODY)
+const several = (count: number, change: Partial<WorkspaceView> = {}): Documents =>
+  views(...Array.from({ length: count }, (_, index) => exampleView({ ...change, workspace: `team-${index}` })))
+
+const { routes } = createConsole()
+
+/** The markup of the page at a path. */
+export async function pageAt(path: string, documents = EXAMPLE, query: Query = {}): Promise<string> {
+  for (const route of routes) {
+    const names = [...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+    const found = new RegExp(`^${route.path.replace(/:\w+/g, '([^/]+)')}$`).exec(path)
+    if (!found) continue
+    const params = Object.fromEntries(names.map((name, index) => [name, decodeURIComponent(found[index + 1] ?? '')]))
+    return route.render(documents, { params, query, path })
+  }
+  throw new Error(`no page at ${path}`)
+}
+
+/** What a reader sees, roughly: the markup without tags. */
+export const textOf = (markup: string): string =>
+  markup
+    .replace(/<[^>]*>/g, ' ')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&quot;', '"')
+    .replace(/\s+/g, ' ')
+    .replace(/ (?=[.,:;])/g, '')
+
+/** What the timeline of the example tells, the newest first. */
+export const { items: TIMELINE } = await EXAMPLE.changes('acme')
+export const HOLD_ID = exampleView().holds[0]?.id ?? ''
+const FAILED = TIMELINE.find(({ result }) => result === 'failed')
+export const HOLD = `${ACME}/holds/${HOLD_ID}`
+export const PERSON = `${ACME}/people/${ADA}`
+
+/** The pages of the workspace acme, the overview, and what a person sees of themselves. */
+export const PAGE_PATHS = [
+  '/',
+  ACME,
+  ...['lead', 'groups', 'groups/grp_platform', 'people', 'changes', 'holds', 'policies', 'simulate', 'health'].map(
+    (name) => `${ACME}/${name}`,
+  ),
+  PERSON,
+  HOLD,
+  `${ACME}/plans/${FAILED?.planId}`,
+]
+
+const NOTHING = views()
+const FIRST = views(emptyView())
+const BROKEN = exampleOf({ policy: fullView().policy })
+const noBalance = { type: 'BalanceUnavailable', subject: 'acme', reason: 'NO_BALANCE', message: 'no balance', since: NOW } as const
+
+/** Rows: the text, the page, the state. */
+export const PAGE_STATES: readonly (readonly [says: string, path: string, state: Documents, text: string])[] = [
+  ['what needs a person first', '/', EXAMPLE, 'Needs a person 5'],
+  ['how much is left', '/', EXAMPLE, 'Add-on credits left 864'],
+  ['when it runs out', '/', EXAMPLE, 'Run out 24 Nov'],
+  [
+    'that nothing needs a person',
+    '/',
+    views(exampleView({ holds: [], scopes: [], conditions: [], people: [], use: undefined })),
+    'Nothing needs a person',
+  ],
+  ['that there is no workspace', '/', NOTHING, 'No workspace yet.'],
+  [
+    'that the ledger cannot be written',
+    '/',
+    changed({ workspaces: { ledgerWritable: false } }),
+    'The ledger cannot be written, so no cap is written.',
+  ],
+  ['that the config file is broken', '/', changed({ workspaces: { configValid: false } }), 'The config file is not valid.'],
+  ['100 workspaces in a table', '/', several(100), '100 workspaces'],
+  ['that nothing was read yet', ACME, FIRST, 'The first cycle is under way.'],
+  ['that the balance is not known', ACME, FIRST, 'Add-on credits left not known'],
+  [
+    'that the plan has no balance',
+    ACME,
+    exampleOf({ balance: undefined, conditions: [noBalance] }),
+    'Add-on credits left not known this plan has no credit balance',
+  ],
+  [
+    'that use is not known, which is not 0',
+    ACME,
+    changed({
+      workspace: { use: { readAt: '2026-11-20T11:52:30.001Z', ratios: {} } },
+      creditsSeries: ({ days }) => ({ days: days.map(({ day }) => ({ day })) }),
+    }),
+    'The service reports no credits used on this plan',
+  ],
+  [
+    'that no cap could be read, which is not that none is off',
+    ACME,
+    exampleOf({ scopes: exampleView().scopes.map((one) => ({ ...one, state: 'unknown' })) }),
+    'Caps not in sync not known 0 scopes in sync, 14 unread or refused',
+  ],
+  [
+    'how many caps are off, those that are held among them',
+    ACME,
+    EXAMPLE,
+    'Caps not in sync 4 8,650 credits above, 0 below, 1 unread or refused',
+  ],
+  [
+    'nothing of when credits run out where the balance is not known',
+    '/',
+    several(5, { balance: undefined, use: undefined, mode: 'paused' }),
+    'team-0 ! a hold to decide about ! paused 8,385 4 of 30 1 20 min ago',
+  ],
+  ['audit mode', ACME, exampleOf({ mode: 'audit' }), 'nothing is ever written'],
+  [
+    'a pause with its reason and the way out',
+    ACME,
+    exampleOf({ mode: 'paused', pause: { untilAt: NOW + HOUR, pausedAt: NOW, reason: 'incident 12' } }),
+    'incident 12 To go on now: capkeeper resume --workspace acme',
+  ],
+  [
+    'that the service is down',
+    ACME,
+    exampleOf({ lastCycle: { startedAt: NOW - MINUTE, finishedAt: NOW - 50_000, result: 'error', message: '503 from the service' } }),
+    'The last cycle failed 50 s ago. 503 from the service',
+  ],
+  ['that a key is refused', ACME, exampleOf({ conditions: [REFUSED] }), 'the key needs Billing Write'],
+  ['a broken policy with its place', ACME, BROKEN, 'policies/acme.yaml:21:10 unknown key "emial" in a user'],
+  ['the same carets as validate', `${ACME}/policies`, BROKEN, '- emial: grace@example.com ^^^^^ hint: did you mean "email"?'],
+  [
+    'what the policies would have kept, in credits and money',
+    `${ACME}/simulate`,
+    EXAMPLE,
+    'Add-on credits kept 2,338 of 10.1K used in 1 cycle · 93.5 in money',
+  ],
+  ['on how many days they would have blocked people', `${ACME}/simulate`, EXAMPLE, 'Working days blocked 42 10 % of all · 0 as it was'],
+  [
+    'who would have been blocked, since when',
+    `${ACME}/simulate`,
+    EXAMPLE,
+    'ada.lovelace@example.com 1 Oct 2026 4 of 19 days from 27 Oct 2026 1,000 not blocked',
+  ],
+  ['caps that nobody reached', `${ACME}/simulate`, EXAMPLE, 'grace.hopper@example.com 625 257 41 %'],
+  [
+    'the commands that try another policy',
+    `${ACME}/simulate`,
+    EXAMPLE,
+    'capkeeper simulate proposed.yaml --workspace acme --against policies/',
+  ],
+  [
+    'that a comparison is under way',
+    `${ACME}/simulate`,
+    changed({ comparison: { state: 'running', figures: undefined } }),
+    'This page shows it when it is ready',
+  ],
+  [
+    'from when on there is enough to compare',
+    `${ACME}/simulate`,
+    changed({ comparison: { state: 'lacking', figures: undefined, message: 'no day is recorded yet', wholeFrom: '2027-01-01' } }),
+    'There is too little to replay: no day is recorded yet. The first cycle that is recorded as a whole ends on 1 Jan 2027.',
+  ],
+  [
+    'why a comparison could not be made',
+    `${ACME}/simulate`,
+    changed({ comparison: { state: 'failed', message: 'the ledger is away' } }),
+    'The replay failed: the ledger is away.',
+  ],
+  [
+    'copying seen',
+    `${ACME}/health`,
+    exampleOf({ seen: { caps: { value: 'copied', at: NOW, evidence: 'a write of team changed somebody' } } }),
+    'Copying was seen: a write of team changed somebody',
+  ],
+  [
+    'the replicas',
+    `${ACME}/health`,
+    changed({ health: { replicas: [{ name: 'capkeeper-0', version: '0.1.0', keeps: true }] } }),
+    'capkeeper-0 0.1.0 ✓ yes',
+  ],
+  ['no policy at all', `${ACME}/policies`, FIRST, 'No cap is declared'],
+  ['a rule with its reason', `${ACME}/policies`, EXAMPLE, 'rule seldom here 125 1 0 asks first policies/acme.yaml:55'],
+  ['a pool with its credits', `${ACME}/policies`, EXAMPLE, 'pool research 3,000 together 2 0 policies/acme.yaml:64'],
+  ['for how many of its members a cap decides', `${ACME}/policies`, EXAMPLE, '275 375 ! held 6 of 10 1 builds the build'],
+  ['no group at all', `${ACME}/groups`, FIRST, 'No group is declared.'],
+  ['nobody read yet', `${ACME}/people`, FIRST, 'People were not read yet.'],
+  ['people as hashes', `${ACME}/people`, changed({ people: { peopleShown: 'hash' } }), 'shown as hashes'],
+  ['where one is in a long list', `${ACME}/people`, changed({ people: { total: 5_000 } }), '1 to 50 of 5,000 people'],
+  ['no history', `${ACME}/changes`, FIRST, 'Nothing has happened'],
+  ['a person without history', PERSON, changed({ person: { history: [], use: { days: [] } } }), 'capkeeper has not written this cap.'],
+  ['why a cap is what it is', PERSON, EXAMPLE, '✓ decides cap on ada.lovelace@example.com 1,000 the narrowest cap declared'],
+  ['what would change it', PERSON, EXAMPLE, 'What would change the cap: an edit of policies/acme.yaml:40'],
+  ['the command that explains it', PERSON, EXAMPLE, `capkeeper explain ${ADA}`],
+  [
+    'the edit that ends a grant',
+    `${ACME}/people/alan.turing@example.com`,
+    EXAMPLE,
+    'To end its grant in the policies: capkeeper edit remove grant:alan.turing@example.com',
+  ],
+  ['the edit that changes it', PERSON, EXAMPLE, `capkeeper edit cap ${ADA} 9000`],
+  ['where to ask for more', PERSON, EXAMPLE, 'Ask for more'],
+  ['no holds', `${ACME}/holds`, FIRST, 'Nothing is held'],
+  ['the command that releases a hold', HOLD, EXAMPLE, `capkeeper approve ${HOLD_ID}`],
+  ['the line that releases a hold', HOLD, EXAMPLE, `approvals: [${HOLD_ID}]`],
+  ['the edit that writes it', HOLD, EXAMPLE, `or by command capkeeper edit approve ${HOLD_ID}`],
+  ['what a guard counted', HOLD, EXAMPLE, 'people who would be lowered 16 28 57.1 % 15 %, never under 3 (4)'],
+]
