@@ -203,7 +203,7 @@ describe('the pace', () => {
     const { client } = testClient(() => ({}), { transport, rate: { start: 10, max: 10, concurrency: 4 } }, clock)
     await Promise.all(people(40).map((scope) => client.readCap(scope)))
     expect(most).toBe(4)
-    expect(clock.elapsed()).toBeGreaterThanOrEqual(10_000)
+    expect(clock.monotonic()).toBeGreaterThanOrEqual(10_000)
   })
 
   it('does not count refusals for the rate as failures', async () => {

@@ -172,7 +172,7 @@ describe('any answer of the service', () => {
         expect(numbersIn([client.clockSkewMs()]).every(Number.isFinite)).toBe(true)
         expect(numbersIn(value).every(Number.isFinite)).toBe(true)
         expect(sent.length).toBeLessThan(120)
-        expect(clock.elapsed()).toBeLessThan(120 * HOUR_MS)
+        expect(clock.monotonic()).toBeLessThan(120 * HOUR_MS)
       }),
       runs(150),
     )

@@ -1,5 +1,4 @@
-// Shared by the client's tests: a clock that jumps to the next alarm when the event loop is idle, scripted answers, a service
-// on a loopback port, and a client made of them.
+// Shared by the client's tests: scripted answers, a service on a loopback port, and a client made of them on a clock that never waits.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { onTestFinished } from 'vitest'
@@ -11,40 +10,11 @@ import { createHttpTransport } from '../../src/api/transport/http.ts'
 import { createPaces } from '../../src/api/transport/queue.ts'
 import type { Operation } from '../../src/core/model/observed.ts'
 import type { Clock, Transport, TransportFailure, WireAnswer } from '../../src/ports.ts'
+import { hastyClock } from '../support/clock.ts'
+
+export { hastyClock }
 
 export const KEY = 'test-key-0123456789-abcdefghijklmnop'
-
-/** Sleeping takes no real time: the earliest sleeper wakes as soon as the event loop is idle. */
-export function hastyClock(startAt = Date.UTC(2026, 10, 20, 12)): Clock & { elapsed(): number; pass(ms: number): void } {
-  let elapsed = 0
-  let sleepers: { at: number; wake: () => void }[] = []
-  const wakeNext = (): void => {
-    sleepers.sort((a, b) => a.at - b.at)
-    const next = sleepers.shift()
-    if (!next) return
-    elapsed = Math.max(elapsed, next.at)
-    next.wake()
-  }
-  return {
-    now: () => startAt + elapsed,
-    monotonic: () => elapsed,
-    elapsed: () => elapsed,
-    pass: (ms) => {
-      elapsed += ms
-    },
-    sleep: (ms, signal) =>
-      new Promise((resolve, reject) => {
-        if (signal?.aborted) return reject(signal.reason)
-        const sleeper = { at: elapsed + ms, wake: resolve }
-        sleepers.push(sleeper)
-        setImmediate(wakeNext)
-        signal?.addEventListener('abort', () => {
-          sleepers = sleepers.filter((one) => one !== sleeper)
-          reject(signal.reason)
-        })
-      }),
-  }
-}
 
 export type Sent = { readonly operation: Operation; readonly body: Readonly<Record<string, unknown>>; readonly at: number }
 export type Script = (sent: Sent, count: number) => Partial<WireAnswer> | TransportFailure | Promise<Partial<WireAnswer> | TransportFailure>

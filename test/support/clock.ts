@@ -88,6 +88,19 @@ export function fakeClock(startAt = START): FakeClock {
   }
 }
 
+/** Sleeping takes no real time: the earliest sleeper wakes as soon as the event loop is idle. */
+export function hastyClock(startAt = START): MovedClock & { pass(ms: number): void } {
+  const { clock, step, reach } = sleepersOf(startAt)
+  return {
+    ...clock,
+    pass: (ms) => reach(clock.monotonic() + ms),
+    sleep(ms, signal) {
+      setImmediate(step, Number.POSITIVE_INFINITY)
+      return clock.sleep(ms, signal)
+    },
+  }
+}
+
 /** How many idle turns of the event loop make a wait endless. */
 const PATIENCE = 200_000
 

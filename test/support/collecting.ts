@@ -9,6 +9,7 @@ import { type CollectParts, newCollector } from '../../src/daemon/collect/kept.t
 import { collectRunsBack } from '../../src/daemon/collect/runs.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import type { Clock, Ledger, ReadClient } from '../../src/ports.ts'
+import { hastyClock } from './clock.ts'
 import { temporaryFolder } from './ledger.ts'
 import { type SandboxFixtureOptions, startSandbox } from './sandbox.ts'
 
@@ -21,22 +22,10 @@ export const opened: { close(): Promise<void> }[] = []
 /** Test files of one worker share the list. */
 export const closeAll = () => Promise.all(opened.splice(0).map((one) => one.close()))
 
-/** A clock on which every wait is over at once. */
-export function patientClock(): Clock {
-  let elapsed = 0
-  return {
-    now: () => Date.UTC(2026, 10, 20, 12) + elapsed,
-    monotonic: () => elapsed,
-    async sleep(ms) {
-      elapsed += ms
-    },
-  }
-}
-
 /** A service with past use, and what its rows say of each person and day. */
 export async function service(
   options: SandboxFixtureOptions = {},
-  { clock = patientClock(), ratePerSecond = 1_000, wantedFor = DAYS } = {},
+  { clock = hastyClock() as Clock, ratePerSecond = 1_000, wantedFor = DAYS } = {},
 ) {
   const fixture = await startSandbox({ clock, people: 6, groups: 1, days: 100, ...options })
   opened.push(fixture)

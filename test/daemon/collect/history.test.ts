@@ -8,20 +8,8 @@ import { credits, DAY_MS, HOUR_MS, MINUTE_MS, midnight } from '../../../src/core
 import { historyPlan, nowForBoth, wantedDays } from '../../../src/daemon/collect/history.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { Ledger, RunsQuestion } from '../../../src/ports.ts'
-import {
-  asked,
-  closeAll,
-  kept,
-  newLedger,
-  opened,
-  partsOf,
-  patientClock,
-  run,
-  type Service,
-  service,
-  sorted,
-  URL_A,
-} from '../../support/collecting.ts'
+import { hastyClock } from '../../support/clock.ts'
+import { asked, closeAll, kept, newLedger, opened, partsOf, run, type Service, service, sorted, URL_A } from '../../support/collecting.ts'
 import { temporaryFolder } from '../../support/ledger.ts'
 import type { SandboxFixtureOptions } from '../../support/sandbox.ts'
 
@@ -187,7 +175,7 @@ describe('ended at any point, and started again', () => {
 })
 
 test('who is claimed by a process that ended is waited for, and nobody else is read again meanwhile', async () => {
-  const clock = patientClock()
+  const clock = hastyClock()
   // The day before may still change: each new run reads it again.
   const night = { ...clock, now: () => clock.now() - 11 * HOUR_MS }
   const one = await service({}, { clock: night })
