@@ -25,43 +25,52 @@ export interface WorldClock extends MovedClock {
 
 interface Sleeper {
   readonly at: number
+  /** Who sleeps, where several do. */
+  readonly of: number
   readonly wake: () => void
 }
 
 const START = Date.UTC(2026, 10, 20, 12)
 
-function sleepersOf(startAt: number) {
+/** Time and those who wait for it; it passes only by `step` and `reach`. */
+export function sleepersOf(startAt: number) {
   let elapsed = 0
   let skew = 0
   let sleepers: readonly Sleeper[] = []
-  const clock: MovedClock = {
-    now: () => startAt + Math.floor(elapsed) + skew,
-    monotonic: () => elapsed,
-    sleep(ms, signal) {
+  const sleepOf =
+    (of: number): Clock['sleep'] =>
+    (ms, signal) => {
       if (signal?.aborted) return Promise.reject(signal.reason)
       return new Promise((resolve, reject) => {
-        const sleeper: Sleeper = { at: elapsed + Math.max(0, ms), wake: resolve }
+        const sleeper: Sleeper = { at: elapsed + Math.max(0, ms), of, wake: resolve }
         sleepers = [...sleepers, sleeper]
         signal?.addEventListener('abort', () => {
           sleepers = sleepers.filter((one) => one !== sleeper)
           reject(signal.reason)
         })
       })
-    },
+    }
+  const clock: MovedClock = {
+    now: () => startAt + Math.floor(elapsed) + skew,
+    monotonic: () => elapsed,
+    sleep: sleepOf(0),
     jumpWall(ms) {
       skew += ms
     },
   }
   return {
     clock,
+    sleepOf,
     sleeping: () => sleepers.length,
-    /** Wakes the next sleeper that is due by `end`; false when there is none. */
-    step(end: number): boolean {
-      const next = sleepers.reduce<Sleeper | undefined>((best, one) => (best && best.at <= one.at ? best : one), undefined)
-      if (!next || next.at > end) return false
+    /** Wakes the next sleeper that is due by `end` and may wake; false when there is none. */
+    step(end: number, mayWake: (of: number) => boolean = () => true): boolean {
+      let next: Sleeper | undefined
+      for (const one of sleepers) if (one.at <= end && mayWake(one.of) && (!next || one.at < next.at)) next = one
+      if (!next) return false
       elapsed = Math.max(elapsed, next.at)
-      sleepers = sleepers.filter((one) => one !== next)
-      next.wake()
+      const woken = next
+      sleepers = sleepers.filter((one) => one !== woken)
+      woken.wake()
       return true
     },
     reach(end: number): void {

@@ -5,12 +5,7 @@ import { LedgerError } from '../../src/daemon/ledger/error.ts'
 import { createKeeper } from '../../src/daemon/replicas/keeper.ts'
 import type { FencedLeases } from '../../src/daemon/replicas/leases.ts'
 import type { Clock, LeaseTable } from '../../src/ports.ts'
-
-interface Sleeper {
-  readonly at: number
-  readonly of: number
-  readonly wake: () => void
-}
+import { sleepersOf } from './clock.ts'
 
 interface Row {
   holder: string | undefined
@@ -79,8 +74,8 @@ const settle = async (): Promise<void> => {
 }
 
 export function createLeaseWorld({ replicas, workspaces, random, mayLeave, configs: settings = [] }: LeaseWorldOptions): LeaseWorld {
-  let time = 0
-  let sleepers: Sleeper[] = []
+  const { clock: all, sleepOf, step, reach } = sleepersOf(1e12)
+  const time = all.monotonic
   let rows = new Map<string, Row>()
   let history: { readonly at: number; readonly rows: ReadonlyMap<string, Row> }[] = []
   let era = { id: 1, since: Number.NEGATIVE_INFINITY }
@@ -90,60 +85,48 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave, confi
   const intents: Omit<Sent, 'landsAt'>[] = []
   const machines: Machine[] = []
 
-  const sleepOf =
-    (of: number): Clock['sleep'] =>
-    (ms, signal) =>
-      signal?.aborted
-        ? Promise.reject(signal.reason)
-        : new Promise((resolve, reject) => {
-            const sleeper: Sleeper = { at: time + Math.max(0, ms), of, wake: resolve }
-            sleepers.push(sleeper)
-            signal?.addEventListener('abort', () => {
-              sleepers = sleepers.filter((one) => one !== sleeper)
-              reject(signal.reason)
-            })
-          })
-
   const isCut = (of: number): boolean => machines[of]?.cut === true
   const copy = (): Map<string, Row> => new Map([...rows].map(([name, row]) => [name, { ...row }]))
 
   function beat({ replica, lastsMs, renew, release, take, refuses, spreads }: Heartbeat): HeartbeatAnswer {
-    history = [...history.filter(({ at }) => time - at < 60_000), { at: time, rows: copy() }]
-    alive.set(replica.id, { until: time + lastsMs, spreads, refuses, name: replica.name })
+    history = [...history.filter(({ at }) => time() - at < 60_000), { at: time(), rows: copy() }]
+    alive.set(replica.id, { until: time() + lastsMs, spreads, refuses, name: replica.name })
     const renewed = new Set<string>()
     const taken = new Map<string, { token: number; quietMs: number }>()
     for (const { workspace, token } of renew) {
       const row = rows.get(workspace)
       if (row?.token !== token || row.holder !== replica.id || row.era !== era.id) continue
-      row.until = time + lastsMs
+      row.until = time() + lastsMs
       renewed.add(workspace)
     }
     for (const { workspace, token } of release) {
       const row = rows.get(workspace)
-      if (row?.token === token && row.holder === replica.id) Object.assign(row, { holder: undefined, until: time })
+      if (row?.token === token && row.holder === replica.id) Object.assign(row, { holder: undefined, until: time() })
     }
-    for (const { workspace, config } of era.since + LEASE_MS <= time ? take : []) {
+    for (const { workspace, config } of era.since + LEASE_MS <= time() ? take : []) {
       const row = rows.get(workspace)
-      if (row?.holder !== undefined && row.until > time && row.era === era.id && row.holder !== replica.id) continue
-      const token = Math.max((row?.token ?? 0) + 1, Math.floor(time))
+      if (row?.holder !== undefined && row.until > time() && row.era === era.id && row.holder !== replica.id) continue
+      const token = Math.max((row?.token ?? 0) + 1, Math.floor(time()))
       const isOld = row !== undefined && row.era !== era.id
       const endedAt = Math.max(row?.until ?? Number.NEGATIVE_INFINITY, isOld || !row ? era.since + LEASE_MS : Number.NEGATIVE_INFINITY)
-      const quietMs = Math.max(0, endedAt - time + LEASED_WRITE_MS)
-      rows.set(workspace, { holder: replica.id, token, until: time + lastsMs, era: era.id, config })
+      const quietMs = Math.max(0, endedAt - time() + LEASED_WRITE_MS)
+      rows.set(workspace, { holder: replica.id, token, until: time() + lastsMs, era: era.id, config })
       taken.set(workspace, { token, quietMs })
     }
-    const peers = [...alive].flatMap(([id, one]) => (one.spreads && one.until > time ? [{ id, name: one.name, refuses: one.refuses }] : []))
+    const peers = [...alive].flatMap(([id, one]) =>
+      one.spreads && one.until > time() ? [{ id, name: one.name, refuses: one.refuses }] : [],
+    )
     const leases = [...rows].map(([workspace, row]): LeaseRow => {
-      const isHeld = row.holder !== undefined && row.until > time
+      const isHeld = row.holder !== undefined && row.until > time()
       return {
         workspace,
         token: row.token,
-        lastsMs: row.until - time,
+        lastsMs: row.until - time(),
         config: row.config,
         ...(isHeld && row.holder !== undefined && { holder: { id: row.holder, name: row.holder } }),
       }
     })
-    const isLive = (id: string): boolean => id === replica.id || (alive.get(id)?.spreads === true && (alive.get(id)?.until ?? 0) > time)
+    const isLive = (id: string): boolean => id === replica.id || (alive.get(id)?.spreads === true && (alive.get(id)?.until ?? 0) > time())
     const votes = new Map<string, Map<string, string>>()
     for (const [id, told] of configs)
       for (const [workspace, config] of isLive(id) ? told : []) votes.set(workspace, (votes.get(workspace) ?? new Map()).set(id, config))
@@ -169,7 +152,7 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave, confi
     return {
       beat: (heartbeat) => ask(of, () => beat(heartbeat)),
       configured: (replica, told) => ask(of, () => void configs.set(replica, told)),
-      hasFree: () => ask(of, () => [...rows.values()].some(({ holder, until }) => holder === undefined || until <= time)),
+      hasFree: () => ask(of, () => [...rows.values()].some(({ holder, until }) => holder === undefined || until <= time())),
       followed: async (_, policies) => policies,
       readopt: async () => false,
       saveShown: async () => undefined,
@@ -193,13 +176,13 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave, confi
         await ask(of, () => {
           const row = rows.get(workspace)
           if (!row || row.holder !== held.replica || row.token !== held.token) throw new LedgerError('LEDGER_FENCED', 'fenced')
-          intents.push({ at: time, workspace, replica: held.replica, token: held.token })
+          intents.push({ at: time(), workspace, replica: held.replica, token: held.token })
         })
         if (stop.aborted) return
         const may = mayLeave?.(machine.keeper, workspace) ?? machine.keeper.mayLeave(workspace, LEASED_WRITE_MS)
         if (!may) continue
         const lastsMs = random() < 0.7 ? random() * 300 : random() * LEASED_WRITE_MS
-        sent.push({ at: time, workspace, replica: held.replica, token: held.token, landsAt: time + lastsMs })
+        sent.push({ at: time(), workspace, replica: held.replica, token: held.token, landsAt: time() + lastsMs })
         run.busy = sleep(lastsMs)
         await run.busy
       } catch (error) {
@@ -210,7 +193,7 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave, confi
 
   for (let of = 0; of < replicas; of += 1) {
     const name = `replica-${of}`
-    const clock: Clock = { now: () => 1e12 + time + (machines[of]?.skew ?? 0), monotonic: () => time, sleep: sleepOf(of) }
+    const clock: Clock = { ...all, now: () => all.now() + (machines[of]?.skew ?? 0), sleep: sleepOf(of) }
     const keeper = createKeeper({ replica: { id: name, name }, table: tableOf(of), clock })
     const running = new Map<string, Run>()
     machines.push({ name, keeper, paused: false, skew: 0, cut: false, running })
@@ -237,19 +220,10 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave, confi
   }
 
   async function advance(ms: number): Promise<void> {
-    const end = time + ms
+    const end = time() + ms
     await settle()
-    for (;;) {
-      let next: Sleeper | undefined
-      for (const one of sleepers) if (one.at <= end && machines[one.of]?.paused !== true && (!next || one.at < next.at)) next = one
-      if (!next) break
-      time = Math.max(time, next.at)
-      const woken = next
-      sleepers = sleepers.filter((one) => one !== woken)
-      woken.wake()
-      await settle()
-    }
-    time = end
+    while (step(end, (of) => machines[of]?.paused !== true)) await settle()
+    reach(end)
   }
 
   const machineAt = (of: number): Machine => {
@@ -278,9 +252,9 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave, confi
       machineAt(of).cut = isNow
     },
     failOver(lostMs) {
-      const old = history.findLast(({ at }) => at <= time - lostMs)
+      const old = history.findLast(({ at }) => at <= time() - lostMs)
       rows = new Map([...(old?.rows ?? new Map<string, Row>())].map(([name, row]) => [name, { ...row }]))
-      era = { id: era.id + 1, since: time }
+      era = { id: era.id + 1, since: time() }
     },
     async stop(of) {
       const { keeper, running } = machineAt(of)
@@ -291,6 +265,6 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave, confi
       }
       await keeper.stop()
     },
-    now: () => time,
+    now: time,
   }
 }
