@@ -85,12 +85,17 @@ export function verdictOf(simulation: Simulation): string {
     Math.round(kept) === 0
       ? `spent the same ${figure(credits.policy)} add-on credits`
       : `${kept > 0 ? 'kept' : 'spent'} ${figure(Math.abs(kept))}${kept > 0 ? ` of ${figure(credits.beside)}` : ' more'} add-on credits${amount}`
-  const then = simulation.beside.kind === 'inForce' ? 'in force' : 'under the other policy'
+  const { beside } = simulation
+  const isKnown = beside.kind === 'policy' || simulation.cycles.some(({ endAt }) => (beside.knownFromAt ?? endAt) < endAt)
+  const was = `${people(blockedPeople(simulation, 'beside'))} on ${figure(blockedDays.beside)}`
+  const then = beside.kind === 'policy' ? `under the other policy it was ${was}` : isKnown ? `in force it was ${was}` : NOT_KNOWN
   return (
     `${over} this policy would have ${spent}, and blocked ${people(blockedPeople(simulation, 'policy'))} on ${figure(blockedDays.policy)} of ` +
-    `${figure(workingDays)} working days; ${then} it was ${people(blockedPeople(simulation, 'beside'))} on ${figure(blockedDays.beside)}.`
+    `${figure(workingDays)} working days; ${then}.`
   )
 }
+
+const NOT_KNOWN = 'whom the caps in force blocked is not known'
 
 /** Lines shown of each list. */
 const VISIBLE = 20

@@ -96,7 +96,10 @@ export interface PersonChange {
 export interface Simulation {
   readonly workspace: string
   readonly policy: { readonly digest: string; readonly revision: string }
-  readonly beside: { readonly kind: 'inForce' } | { readonly kind: 'policy'; readonly digest: string; readonly revision: string }
+  /** `knownFromAt`: of when the first record of a cap is; before it no side tells who was blocked. */
+  readonly beside:
+    | { readonly kind: 'inForce'; readonly knownFromAt?: Instant }
+    | { readonly kind: 'policy'; readonly digest: string; readonly revision: string }
   readonly addOn: RecordedDays['addOn']
   readonly creditsPerSeat?: number
   readonly pricePerCredit?: number

@@ -5,7 +5,7 @@ import { isApproved } from '../../interpret/effective.ts'
 import type { Roster } from '../../model/observed.ts'
 import type { PolicyRevision } from '../../model/policy.ts'
 import { groupScope, scopeKey } from '../../model/scope.ts'
-import { DAY_MS, wholeCents } from '../../model/units.ts'
+import { DAY_MS, formatInstant, type Instant, wholeCents } from '../../model/units.ts'
 import type { RejectedScope } from '../../resolve/candidate.ts'
 import { type CycleDemand, demandByCycle } from './demand.ts'
 import {
@@ -48,7 +48,9 @@ export function simulate(inputs: SimulationInputs): Simulation {
   return {
     workspace,
     policy: { digest: policy.digest, revision: policy.revision },
-    beside: against ? { kind: 'policy', digest: against.digest, revision: against.revision } : { kind: 'inForce' },
+    beside: against
+      ? { kind: 'policy', digest: against.digest, revision: against.revision }
+      : { kind: 'inForce', knownFromAt: knownFrom(inputs) },
     addOn: recorded.addOn,
     creditsPerSeat,
     pricePerCredit,
@@ -58,7 +60,7 @@ export function simulate(inputs: SimulationInputs): Simulation {
     caps: capsReached(sides.policy.middle, capUse, tally.held()),
     notes: [
       ...inputs.notes,
-      ...simulationNotes(inputs, people, { tally: tally.counts(), rejected: [...sides.policy.middle.rejected.values()] }),
+      ...simulationNotes(inputs, people, { cycles, tally: tally.counts(), rejected: [...sides.policy.middle.rejected.values()] }),
     ],
   }
 }
@@ -115,12 +117,13 @@ function banded(demand: CycleDemand, replay: (band: BandEnd) => Outcome): Outcom
 // where there is one, the way out.
 
 interface Found {
+  readonly cycles: readonly SimulatedCycle[]
   readonly tally: Counts
   readonly rejected: readonly RejectedScope[]
 }
 
 /** The most important first. */
-function simulationNotes(inputs: SimulationInputs, people: ReplayPeople, { tally, rejected }: Found): readonly string[] {
+function simulationNotes(inputs: SimulationInputs, people: ReplayPeople, { cycles, tally, rejected }: Found): readonly string[] {
   const { creditsPerSeat, recorded } = inputs
   return [
     ...unknownMembers(inputs),
@@ -134,7 +137,7 @@ function simulationNotes(inputs: SimulationInputs, people: ReplayPeople, { tally
       ? [`Add-on use is estimated: what a person used in a cycle beyond the credits of a seat, assumed to be today's ${creditsPerSeat}.`]
       : []),
     ...atCapNotes(tally),
-    ...withoutCap(inputs, people),
+    ...withoutCap(inputs, people, cycles),
     ...poolNotes(inputs),
     ...silentDays(recorded, inputs),
     'Groups and roles are those of today. Recorded use does not tell what people would have done had they known of another cap.',
@@ -165,10 +168,21 @@ const OTHERS =
   'In force counts what the ledger knows: caps that capkeeper wrote or declared, and what it saw other clients write there. A cap that was set ' +
   'where no policy declares one is not in the ledger and counts as none.'
 
-function withoutCap({ against, owned, history }: SimulationInputs, { emails }: ReplayPeople): readonly string[] {
-  if (against || emails.length === 0) return []
-  if (owned.length > 0 || history.length > 0) return [OTHERS]
-  return ['The ledger knows of no cap that was in force: people count as without one, and nobody as blocked.']
+/** Of when the first record of a cap is; undefined without any. */
+function knownFrom({ owned, history }: SimulationInputs): Instant | undefined {
+  const all = [...owned.map(({ verifiedAt }) => verifiedAt), ...history.map(({ at }) => at)]
+  return all.length === 0 ? undefined : all.reduce((first, at) => Math.min(first, at))
+}
+
+function withoutCap(inputs: SimulationInputs, { emails }: ReplayPeople, cycles: readonly SimulatedCycle[]): readonly string[] {
+  if (inputs.against || emails.length === 0) return []
+  const from = knownFrom(inputs)
+  const count = cycles.filter(({ startAt }) => from === undefined || startAt < from).reduce((sum, { total }) => sum + total.people, 0)
+  const cut = `in ${count} person-cycle${count === 1 ? '' : 's'} a cap may have cut demand`
+  const none = 'The ledger knows of no cap that was in force: people count as without one, and nobody as blocked'
+  if (from === undefined) return [`${none}; ${cut}.`]
+  const first = `The first cap on record is of ${formatInstant(from).slice(0, 10)}, and what was in force before is not known`
+  return [OTHERS, ...(count > 0 ? [`${first}; ${cut}.`] : [])]
 }
 
 function poolNotes({ policy, against }: SimulationInputs): readonly string[] {

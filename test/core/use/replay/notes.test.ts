@@ -5,7 +5,8 @@ import { historyOf, ownedCap, raise, TEAM } from '../../../support/ledger.ts'
 import { cyclesOf, group, recordedOf, type Sketch, START, simulated, weekdays } from '../../../support/replay.ts'
 
 const LAST = 'Groups and roles are those of today. Recorded use does not tell what people would have done had they known of another cap.'
-const NOTHING_KNOWN = 'The ledger knows of no cap that was in force: people count as without one, and nobody as blocked.'
+const NOTHING_KNOWN =
+  'The ledger knows of no cap that was in force: people count as without one, and nobody as blocked; in 1 person-cycle a cap may have cut demand.'
 const OTHERS =
   'In force counts what the ledger knows: caps that capkeeper wrote or declared, and what it saw other clients write there. A cap that was set ' +
   'where no policy declares one is not in the ledger and counts as none.'
@@ -43,6 +44,15 @@ describe('a simulation says', () => {
     ['nothing of seats where add-on use was measured', { recorded: measured, ...beside }, []],
     ['where caps in force come from: of what is ours', { owned: [ownedCap(TEAM, 1000)] }, [estimated(0), OTHERS]],
     ['where caps in force come from: of what was written', { history: [historyOf(raise(TEAM, 500, 1000), START)] }, [estimated(0), OTHERS]],
+    [
+      'since when caps in force are known',
+      { cycles: cyclesOf(2), owned: [{ ...ownedCap(TEAM, 1000), verifiedAt: START + DAY }] },
+      [
+        estimated(0),
+        OTHERS,
+        'The first cap on record is of 2026-06-02, and what was in force before is not known; in 1 person-cycle a cap may have cut demand.',
+      ],
+    ],
     ['nothing of caps where there is nobody', { use: {}, roster: roster({}) }, [estimated(0)]],
     ['how pools are dealt, also those of the other policy', { against: pools }, [estimated(0), POOLS]],
     ['which groups it does not know', { caps: { caps: { 'group:a': 5 } }, ...beside }, [unknownMembers('group:a (A)'), estimated(0)]],
