@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => server?.close())
 
-/** Made-up documents have no events to tell; what listens to them says so on the console. */
+/** Documents alone have no events to tell; what listens to them says so on the console. */
 const isOurs = (complaint: string): boolean => !/404|MIME type.*text\/plain/.test(complaint)
 
 /** A4 between its margins, at 96 dots an inch. */

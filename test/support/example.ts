@@ -19,6 +19,7 @@ import { createWorld, type World } from './world.ts'
 
 export const ADA = 'ada.lovelace@example.com'
 const GRACE = 'grace.hopper@example.com'
+const BEGUN = NOW - 8 * DAY - 85 * MINUTE
 
 const ROOT = join(import.meta.dirname, '../..')
 const FILE = realpathSync(join(ROOT, 'policies/acme.yaml'))
@@ -32,8 +33,8 @@ const POLICY = `${readFileSync(FILE, 'utf8').replace(/cap: (\d+)/g, (_, cap: str
 `
 
 /** As a daemon loads it, edited. */
-function policyOf(text: string, now: number): PolicyRevision {
-  const { sets, problems } = loadPolicies(['policies'], { now, cwd: ROOT, replaced: new Map([[FILE, text]]) })
+function policyOf(text: string): PolicyRevision {
+  const { sets, problems } = loadPolicies(['policies'], { now: BEGUN, cwd: ROOT, replaced: new Map([[FILE, text]]) })
   const [policy] = sets.values()
   if (!policy) throw new Error(JSON.stringify(problems))
   return { ...policy, revision: '0123456789abcdef0123456789abcdef01234567' }
@@ -45,7 +46,7 @@ let isAway = (_operation: Operation, _body: object): boolean => false
 const openWorld = (): Promise<World> =>
   createWorld({
     company: { people: 30, groups: 8, days: 40, seed: 1 },
-    clock: worldClock(NOW - 8 * DAY - 85 * MINUTE),
+    clock: worldClock(BEGUN),
     config: { intervalMs: 15 * MINUTE, usageIntervalMs: 15 * MINUTE, historyDays: 52 },
     wrapTransport: (inner) => ({
       send: async (operation, body, options) =>
@@ -60,19 +61,19 @@ async function makeExample() {
   sandbox.store.setMeta('addOnAvailable', 7_000)
   sandbox.reload()
   /** A daemon runs for so long, and none for a while after it. */
-  const run = async (text: string | undefined, forMs: number, thenMs = 0): Promise<void> => {
+  const run = async (policy: PolicyRevision | undefined, forMs: number, thenMs = 0): Promise<void> => {
     const life = live(world)
-    const policy = text === undefined ? undefined : policyOf(text, clock.now())
     const { digest = '', revision = '' } = policy ?? {}
     life.loop.setPolicy(policy, { valid: policy !== undefined, digest, revision, loadedAt: clock.now(), problems: [] })
     await clock.pass(forMs)
     await life.stop()
     await clock.pass(thenMs)
   }
-  await run(POLICY, 15 * MINUTE, 4 * DAY)
+  await run(policyOf(POLICY), 15 * MINUTE, 4 * DAY)
   world.foreign('team', 9_000)
   world.foreign(ADA, 7_000)
-  const lower = POLICY.replace('cap: 375', 'cap: 275')
+  const lowerText = POLICY.replace('cap: 375', 'cap: 275')
+  const lower = policyOf(lowerText)
   await run(lower, 30 * MINUTE, 4 * DAY)
   await ledger.savePause({ untilAt: clock.now() + HOUR, reason: 'incident 12', pausedAt: clock.now() })
   isAway = () => true
@@ -80,7 +81,7 @@ async function makeExample() {
   isAway = () => false
   await ledger.savePause(undefined)
   await run(undefined, 5 * MINUTE)
-  const lowest = lower.replace('cap: 750', 'cap: 300').replace('cap: 625 #', 'cap: 500 #')
+  const lowest = policyOf(lowerText.replace('cap: 750', 'cap: 300').replace('cap: 625 #', 'cap: 500 #'))
   await run(lowest, 10 * MINUTE)
   approve(world, world.workspace.shown.planned?.plan.holds.find(({ guards }) => guards.includes('protected'))?.id)
   world.foreign(ADA, 9_000)
