@@ -78,10 +78,8 @@ export const PLANTS: readonly Plant[] = [
     name: 'an unknown reading counts as unset',
     file: 'core/plan/diff.ts',
     find: "const observedAt = (key: ScopeKey, inputs: DiffInputs): Observed => inputs.readings.get(key)?.observed ?? 'unknown'",
-    replace: `const observedAt = (key: ScopeKey, inputs: DiffInputs): Observed => {
-  const seen = inputs.readings.get(key)?.observed ?? 'none'
-  return seen === 'unknown' ? 'none' : seen
-}`,
+    replace:
+      "const observedAt = (key: ScopeKey, inputs: DiffInputs): Observed => { const seen = inputs.readings.get(key)?.observed ?? 'none'; return seen === 'unknown' ? 'none' : seen }",
     caughtBy: [1],
   },
   {
@@ -377,5 +375,26 @@ export const PLANTS: readonly Plant[] = [
     replace: 'match !== undefined',
     needs: ['rules', 'role'],
     caughtBy: [88],
+  },
+  {
+    name: 'a reading that fails ends the cycle',
+    file: 'daemon/cycle/read.ts',
+    find: 'const last = before && (',
+    replace: "if (reading.failure && before) throw new TypeError('there is no cap')\n  const last = before && (",
+    caughtBy: [267],
+  },
+  {
+    name: 'a sweep reads each scope twice',
+    file: 'daemon/cycle/read.ts',
+    find: 'Iterator.from([...ancestors, ...apart(people)])',
+    replace: 'Iterator.from([...ancestors, ...ancestors, ...apart(people)])',
+    caughtBy: [267],
+  },
+  {
+    name: 'an apply that is held ends with the code of a failure',
+    file: 'cli/apply/run.ts',
+    find: '  held: EXIT.held,',
+    replace: '  held: EXIT.failed,',
+    caughtBy: [6],
   },
 ]
