@@ -1,10 +1,10 @@
 // Turns the faults that a validator finds in a document into problems with places. Each wrong value is reported once, in the words of its kind; a
 // condition between the keys of a mapping has its own message.
 
-import { didYouMean } from '../suggest.ts'
+import { didYouMean, meant } from '../suggest.ts'
 import { type Branch, growTree, keyPlaceOf, nameOf, report, type Says } from '../tree.ts'
 import { quoted, type Source, type YamlDocument } from '../yaml.ts'
-import type { AnnotatedSchema, Check, Fault } from './check.ts'
+import { type AnnotatedSchema, type Check, type Fault, keysOf } from './check.ts'
 import { convert, isMappingOf, refuse } from './kinds.ts'
 
 /** `name` is the document's name in messages; `says` has messages that only the caller can word. */
@@ -59,8 +59,24 @@ function tell(branch: Branch, { keyword, params }: Fault, told: Set<Branch>): un
 
 function tellUnknown(branch: Branch, key: string): undefined {
   const child = branch.children.get(key)
-  const hint = key === '<<' ? 'merge keys are not read: write the keys out' : didYouMean(key, Object.keys(branch.schema.properties ?? {}))
+  const hint = key === '<<' ? 'merge keys are not read: write the keys out' : whereTo(branch, key)
   if (child) report(child, 'UNKNOWN_KEY', `unknown key ${quoted(key)} in ${nameOf(branch)}`, { on: 'key', hint })
+}
+
+/** A key that is near, else the only mapping one level below, or the nearest one around, that has this key. */
+function whereTo(branch: Branch, key: string): string {
+  const known = keysOf(branch.schema)
+  const near = meant(key, known)
+  if (near !== undefined) return near
+  const below = known.filter((name) => {
+    const one = branch.schema.properties?.[name]
+    return keysOf(one?.items ?? one).includes(key)
+  })
+  const [home, ...others] = below
+  if (home !== undefined && others.length === 0) return `it belongs in ${home}`
+  for (let around = branch.parent; around; around = around.parent)
+    if (keysOf(around.schema).includes(key)) return `it belongs in ${nameOf(around)}, not in ${nameOf(branch)}`
+  return didYouMean(key, known)
 }
 
 function tellMissing(branch: Branch, key: string): undefined {
