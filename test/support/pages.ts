@@ -84,6 +84,7 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
   ['what needs a person first', '/', EXAMPLE, 'Needs a person 5'],
   ['how much is left', '/', EXAMPLE, 'Add-on credits left 864'],
   ['when it runs out', '/', EXAMPLE, 'Run out 24 Nov'],
+  ['how many are at their cap', '/', EXAMPLE, 'At their cap 4 Last success'],
   [
     'that nothing needs a person',
     '/',
@@ -134,6 +135,10 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
     several(5, { balance: undefined, use: undefined, mode: 'paused' }),
     'team-0 ! a hold to decide about ! paused 8,385 4 of 30 1 20 min ago',
   ],
+  ['why a cap is not known', ACME, EXAMPLE, '! unknown 625 625 policies/acme.yaml:43 GetUsageConfig: connection refused'],
+  ['how near the people of a group are to their caps', ACME, EXAMPLE, 'Platform 3 1 1 1 2 1 0 0 0 0 1 0'],
+  ['what a model used in all modes', ACME, EXAMPLE, 'Corvid Pro 2,227 27 %'],
+  ['grants that are not over', ACME, EXAMPLE, 'group:grp_mobile 1,800 ✓ active in 375 d launch of the new app'],
   ['audit mode', ACME, exampleOf({ mode: 'audit' }), 'nothing is ever written'],
   [
     'a pause with its reason and the way out',
@@ -149,6 +154,7 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
   ],
   ['that a key is refused', ACME, exampleOf({ conditions: [REFUSED] }), 'the key needs Billing Write'],
   ['a broken policy with its place', ACME, BROKEN, 'policies/acme.yaml:21:10 unknown key "emial" in a user'],
+  ['that the files are not valid', `${ACME}/policies`, BROKEN, 'The files are not valid'],
   ['the same carets as validate', `${ACME}/policies`, BROKEN, '- emial: grace@example.com ^^^^^ hint: did you mean "email"?'],
   [
     'what the policies would have kept, in credits and money',
@@ -210,6 +216,7 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
   ['where one is in a long list', `${ACME}/people`, changed({ people: { total: 5_000 } }), '1 to 50 of 5,000 people'],
   ['no history', `${ACME}/changes`, FIRST, 'Nothing has happened'],
   ['a person without history', PERSON, changed({ person: { history: [], use: { days: [] } } }), 'capkeeper has not written this cap.'],
+  ['what is left of a cap, and the pace', PERSON, EXAMPLE, 'Left 8,078 at 60.3 a day'],
   ['why a cap is what it is', PERSON, EXAMPLE, '✓ decides cap on ada.lovelace@example.com 1,000 the narrowest cap declared'],
   ['what would change it', PERSON, EXAMPLE, 'What would change the cap: an edit of policies/acme.yaml:40'],
   ['the command that explains it', PERSON, EXAMPLE, `capkeeper explain ${ADA}`],
