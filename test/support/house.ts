@@ -35,7 +35,7 @@ export function sourceFile(path: string, text: string): SourceFile {
   try {
     const tokens = tokensOf(text)
     const code = tokens.filter((token) => token.kind !== 'comment')
-    return { path, text, code, comments: tokens.filter((token) => token.kind === 'comment'), imports: importsIn(code) }
+    return { path, text, code, comments: tokens.filter((token) => token.kind === 'comment'), imports: importsIn(text, tokens) }
   } catch (error) {
     throw new Error(`${path}: ${error instanceof Error ? error.message : String(error)}`)
   }

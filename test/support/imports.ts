@@ -1,5 +1,5 @@
-// Finds the imports of a source: every form that Node or the type checker follows. It reads tokens, so that an import in a comment or a
-// text does not count.
+// Finds the imports of a source: every form that Node or the type checker follows.
+import { parseSync } from 'rolldown/utils'
 import { type Token, tokensOf } from './tokens.ts'
 
 interface ImportedName {
@@ -22,76 +22,41 @@ export interface Import {
 }
 
 /** The imports of a source, in its order. */
-export const importsOf = (source: string): readonly Import[] => importsIn(tokensOf(source).filter((token) => token.kind !== 'comment'))
+export const importsOf = (source: string): readonly Import[] => importsIn(source, tokensOf(source))
 
-/** The same for a source that is already cut into tokens; comments are ignored. */
-export const importsIn = (code: readonly Token[]): readonly Import[] => code.flatMap((token, index) => importAt(code, index, token) ?? [])
+/** The same for a source that is already cut into tokens. */
+export function importsIn(source: string, tokens: readonly Token[]): readonly Import[] {
+  const { module, errors } = parseSync('x.ts', source)
+  const [wrong] = errors
+  if (wrong) throw new Error(wrong.message)
+  const lineOf = (at: number): number => source.slice(0, at).split('\n').length
+  const statements = [
+    ...module.staticImports.map((one) => ({ ...one, how: 'import' as const, from: one.moduleRequest.value })),
+    // What another statement imports is exported without a `from` here.
+    ...module.staticExports.flatMap((one) => {
+      const from = one.entries[0]?.moduleRequest
+      return from && from.start > one.start ? [{ ...one, how: 'export' as const, from: from.value }] : []
+    }),
+  ]
+  const imports = statements.map(({ how, from, start, entries }) => {
+    const typeOnly = /^\w+ type\b/.test(source.slice(start)) && entries.every(({ isType }) => isType) && entries.length > 0
+    const names = entries.map(({ importName, isType }) => ({ name: nameOf(importName), typeOnly: isType && !typeOnly }))
+    return { how, specifier: from, typeOnly, names, line: lineOf(start) }
+  })
+  const code = tokens.filter(({ kind }) => kind !== 'comment')
+  return [...imports, ...code.flatMap((token, index) => call(code, index, token) ?? [])].sort((a, b) => a.line - b.line)
+}
+
+const nameOf = ({ kind, name }: { readonly kind: string; readonly name?: string | null }): string =>
+  kind === 'Name' ? (name ?? '') : kind === 'Default' ? 'default' : '*'
 
 const CALLS = new Set(['import', 'require', 'getBuiltinModule'])
 
-function importAt(tokens: readonly Token[], index: number, token: Token): Import | undefined {
-  if (token.kind !== 'word') return undefined
+function call(tokens: readonly Token[], index: number, { text, line }: Token): Import | undefined {
   const before = tokens[index - 1]?.text
-  const isMember = before === '.' && token.text !== 'getBuiltinModule'
-  if (isMember) return undefined
-  const next = tokens[index + 1]
-  if (CALLS.has(token.text) && next?.text === '(') return call(tokens, index, before === 'typeof')
-  if (token.text === 'import' && next?.kind === 'string') return statement(tokens, index, index + 1)
-  if (token.text === 'import' && next !== undefined && !'.:,=;?)'.includes(next.text)) return upToFrom(tokens, index)
-  const afterType = next?.text === 'type' ? tokens[index + 2] : next
-  if (token.text === 'export' && afterType !== undefined && '{*'.includes(afterType.text)) return upToFrom(tokens, index)
-  return undefined
-}
-
-function call(tokens: readonly Token[], index: number, typeOnly: boolean): Import {
+  const isMember = before === '.' && text !== 'getBuiltinModule'
+  if (!CALLS.has(text) || isMember || tokens[index + 1]?.text !== '(') return undefined
   const argument = tokens[index + 2]
   const isWhole = argument?.kind === 'string' && [')', ','].includes(tokens[index + 3]?.text ?? '')
-  const line = tokens[index]?.line ?? 0
-  return { how: 'dynamic', ...(isWhole && { specifier: content(argument) }), typeOnly, names: [], line }
+  return { how: 'dynamic', ...(isWhole && { specifier: argument.text.slice(1, -1) }), typeOnly: before === 'typeof', names: [], line }
 }
-
-/** `export { a }` without a `from` is no import. */
-function upToFrom(tokens: readonly Token[], index: number): Import | undefined {
-  for (let at = index + 1; at < tokens.length; at += 1) {
-    const text = tokens[at]?.text
-    if (text === 'from' && tokens[at + 1]?.kind === 'string') return statement(tokens, index, at + 1)
-    if (text === ';' || text === '=' || (text === '}' && tokens[at + 1]?.text !== 'from')) return undefined
-  }
-  return undefined
-}
-
-/** `at` is the index of the specifier. */
-function statement(tokens: readonly Token[], index: number, at: number): Import {
-  const clause = tokens.slice(index + 1, Math.max(index + 1, at - 1))
-  const typeOnly = clause[0]?.text === 'type' && clause.length > 1 && clause[1]?.text !== ','
-  const how = tokens[index]?.text === 'export' ? 'export' : 'import'
-  const names = namesOf(typeOnly ? clause.slice(1) : clause)
-  return { how, specifier: content(tokens[at]), typeOnly, names, line: tokens[index]?.line ?? 0 }
-}
-
-function namesOf(clause: readonly Token[]): readonly ImportedName[] {
-  const names: ImportedName[] = []
-  let isInBraces = false
-  let parts: string[] = []
-  for (const text of [...clause.map((token) => token.text), ',']) {
-    if (text !== '{' && text !== '}' && text !== ',') {
-      parts.push(text)
-      continue
-    }
-    const found = nameOf(parts, isInBraces)
-    if (found) names.push(found)
-    parts = []
-    if (text !== ',') isInBraces = text === '{'
-  }
-  return names
-}
-
-function nameOf(parts: readonly string[], isInBraces: boolean): ImportedName | undefined {
-  const [first, second] = parts
-  if (first === undefined) return undefined
-  if (!isInBraces) return { name: first === '*' ? '*' : 'default', typeOnly: false }
-  const isMarked = first === 'type' && second !== undefined && (second !== 'as' || parts[2] === 'as')
-  return { name: isMarked ? second : first, typeOnly: isMarked }
-}
-
-const content = (token: Token | undefined): string => token?.text.slice(1, -1) ?? ''
