@@ -35,7 +35,7 @@ export function importsIn(source: string, tokens: readonly Token[]): readonly Im
     // What another statement imports is exported without a `from` here.
     ...module.staticExports.flatMap((one) => {
       const from = one.entries[0]?.moduleRequest
-      return from && from.start > one.start ? [{ ...one, how: 'export' as const, from: from.value }] : []
+      return from && from.start > one.start && from.start < one.end ? [{ ...one, how: 'export' as const, from: from.value }] : []
     }),
   ]
   const imports = statements.map(({ how, from, start, entries }) => {
