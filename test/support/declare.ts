@@ -1,6 +1,5 @@
 // Short forms of policies and of the state of the world, for tests of the pure core. Names without an @ get a domain.
 
-import { expect } from 'vitest'
 import type { Cycle, GroupMembers, MemberStatus, OwnedCap, Roster } from '../../src/core/model/observed.ts'
 import type {
   AskedEntry,
@@ -261,18 +260,12 @@ export const codes = ({ rejected }: Resolution): Record<string, string> =>
 export const skips = ({ skipped }: Resolution): Record<string, string> =>
   Object.fromEntries(skipped.map((one) => [short(one.scope), one.why]))
 
-/** A decision: what policy and world lead to, as `asked` and `codes` show it. */
-export interface Decision {
-  readonly policy?: PolicySketch
-  readonly more?: Partial<DesiredInputs>
-  readonly desired?: Record<string, string>
-  readonly rejected?: Record<string, string>
-}
-
-/** Checks one row of a decision table. */
-export function checkDecision({ policy = {}, more = {}, desired = {}, rejected = {} }: Decision): void {
+/** `bob grant 1300, eve GROUP_CONFLICT`: what is asked or rejected, but for the caps that policy declares for just these scopes. */
+export function decided(policy: PolicySketch, more: Partial<DesiredInputs> = {}): string {
   const resolution = resolveDesired(desiredInputs(policy, more))
-  expect({ desired: asked(resolution), rejected: codes(resolution) }).toEqual({ desired, rejected })
+  const own = Object.entries(policy.caps ?? {}).map(([name, value]) => `${name} cap ${value}`)
+  const told = Object.entries({ ...asked(resolution), ...codes(resolution) }).map(([name, what]) => `${name} ${what}`)
+  return told.filter((one) => !own.includes(one)).join(', ')
 }
 
 /** Windows of grants around now. */

@@ -1,11 +1,10 @@
 // Explanations of sketched policies, in a form that is easy to read in tests.
 
 import type { CapReading, Observed } from '../../src/core/model/observed.ts'
-import { formatPosition } from '../../src/core/model/problem.ts'
 import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { type ExplainInputs, type Explanation, explain } from '../../src/core/plan/explain.ts'
-import { DAY, desiredInputs, NOW, type PolicySketch, scope } from './declare.ts'
+import { DAY, desiredInputs, NOW, type PolicySketch, scope, short } from './declare.ts'
 
 /** Readings by scope name. */
 export const observed = (caps: Readonly<Record<string, Observed | number>>): ReadonlyMap<ScopeKey, CapReading> =>
@@ -21,11 +20,11 @@ export function explained(name: string, policy: PolicySketch, more: Partial<Expl
   return explain({ ...desiredInputs(policy, more), readings: new Map(), history: [], holds: [], ...more }, scope(name))
 }
 
-/** One line for each candidate: `> ` before the winner, the cap, the place, the reason. */
+/** One line for each candidate: `> ` before the winner, the cap, the line of the policy, the reason. */
 export const lines = ({ chain }: Explanation): string[] =>
   chain.map(({ candidate, wins, why, state }) => {
-    const what = `${candidate.kind}${state ? ` (${state})` : ''} ${scopeKey(candidate.scope).replace('@example.com', '')} ${candidate.cap}`
-    return `${wins ? '> ' : ''}${what} at ${candidate.at ? formatPosition(candidate.at) : 'no line'}: ${why}`
+    const what = `${candidate.kind}${state ? ` (${state})` : ''} ${short(candidate.scope)} ${candidate.cap}`
+    return `${wins ? '> ' : ''}${what} @${candidate.at?.line ?? 'no line'}: ${why}`
   })
 
 /** Windows of grants around now, one with an end that is easy to recognise. */

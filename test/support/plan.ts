@@ -173,6 +173,23 @@ export function lines(planned: Planned): string[] {
   })
 }
 
+/**
+ * What shows at a scope, what is asked for it and what is ours there, as in `team 500>400, p0 ?>5 ours 5, p1 none, p2 >7`; `?` is a failed read.
+ */
+export function scopes(text: string): Required<Pick<PlanSketch, 'caps' | 'observed' | 'owned'>> {
+  const rows = text
+    .split(', ')
+    .map((row) => /^(?<name>\S+) (?<shown>\w+|\?)?(>(?<asked>\w+))?( ours (?<ours>\w+))?$/.exec(row)?.groups ?? {})
+  const plain = (value: string): PlainCap => (value === 'none' ? value : Number(value))
+  const column = <T>(field: string, of: (value: string) => T): Record<string, T> =>
+    Object.fromEntries(rows.flatMap(({ name = text, [field]: value }) => (value === undefined ? [] : [[name, of(value)]])))
+  return {
+    observed: column('shown', (value) => (value === '?' ? 'unknown' : plain(value))),
+    caps: column('asked', plain),
+    owned: column('ours', (value) => ({ cap: plain(value) })),
+  }
+}
+
 /** `n` people p0 … with one cap each. */
 export const each = <T>(count: number, value: T): Record<string, T> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, value]))

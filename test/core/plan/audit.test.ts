@@ -1,59 +1,73 @@
+// What nobody declares: whose caps are looked at, which are worth showing, and what `audit` finds in the readings.
 import { describe, expect, test } from 'vitest'
-import { type CountedPerson, TEAM_KEY } from '../../../src/core/interpret/effective.ts'
-import type { CapReading, OwnedCap } from '../../../src/core/model/observed.ts'
-import { groupScope, type ScopeKey, scopeKey, userScope } from '../../../src/core/model/scope.ts'
-import { credits } from '../../../src/core/model/units.ts'
-import { audit } from '../../../src/core/plan/audit.ts'
-import { email, entryOf, NOW, scope } from '../../support/declare.ts'
+import { audit, managedUsers, undeclaredCaps, undeclaredPeople } from '../../../src/core/plan/audit.ts'
+import { cap, email, keysOf, members, NOW, type PlainCap, scope } from '../../support/declare.ts'
+import { type PlanSketch, planInputs } from '../../support/plan.ts'
 
 interface Sketch {
   /** What was read, by short name; people are those whose own cap is here. */
-  readonly caps: Readonly<Record<string, number | 'none' | 'unknown'>>
+  readonly caps: NonNullable<PlanSketch['observed']>
   readonly groups?: Readonly<Record<string, readonly string[]>>
   readonly used?: Readonly<Record<string, number>>
   readonly declared?: readonly string[]
   readonly ours?: Readonly<Record<string, number>>
 }
 
-const key = (name: string): ScopeKey => scopeKey(scope(name))
-
-const reading = (name: string, observed: number | 'none' | 'unknown'): CapReading => ({
-  scope: scope(name),
-  observed: typeof observed === 'number' ? credits(observed) : observed,
-  readAt: NOW,
-  ...(observed === 'unknown' && { failure: { kind: 'server', message: 'it is down' } }),
-})
-
-const owned = (name: string, cap: number): OwnedCap => ({
-  scope: scope(name),
-  cap: credits(cap),
-  owner: 'policy',
-  entry: entryOf('cap', 1),
-  verifiedAt: NOW,
-})
-
 function look({ caps, groups = {}, used = {}, declared = [], ours = {} }: Sketch): ReturnType<typeof audit> {
+  const owned = Object.fromEntries(Object.entries(ours).map(([name, value]) => [name, { cap: value }]))
   const names = Object.keys(caps).filter((name) => name !== 'team' && !name.startsWith('group:'))
-  const groupsOf = (name: string) =>
-    Object.entries(groups).flatMap(([id, members]) => (members.includes(name) ? [scopeKey(groupScope(id))] : []))
-  const inputs: Parameters<typeof audit>[0] = {
-    people: names.map(
-      (name): CountedPerson => ({ email: email(name), key: key(name), disabled: false, groups: groupsOf(name), use: credits(0) }),
-    ),
-    readings: new Map(Object.entries(caps).map(([name, observed]) => [key(name), reading(name, observed)])),
-    groups: Object.entries(groups).map(([id, members]) => ({ id, name: id, emails: members.map(email) })),
-    declared: new Set(declared.map(key)),
-    owned: new Map(Object.entries(ours).map(([name, cap]) => [key(name), owned(name, cap)])),
+  const inputs = planInputs({ observed: caps, people: names, groups, owned })
+  return audit({
+    ...{ people: inputs.people.approved, readings: inputs.readings, owned: inputs.owned, groups: members(groups) },
+    declared: keysOf(...declared),
     reaches: (address) => declared.includes('team') || declared.some((name) => email(name) === address),
     useOf: (address) => {
-      const found = used[address.replace('@example.com', '')]
-      return found === undefined ? undefined : { credits: credits(found), source: 'estimated' }
+      const found = cap(used[short(address)] ?? 'none')
+      return found === 'none' ? undefined : { credits: found, source: 'estimated' }
     },
-  }
-  return audit(inputs)
+  })
 }
 
 const short = (address: string): string => address.replace('@example.com', '')
+
+describe('whom to look at', () => {
+  const { people } = planInputs({ people: ['ada', 'bob', 'cleo'] })
+  const NOTHING = { desired: [], skipped: [], rejected: [], pools: [] }
+  const [KEY = '' as never] = keysOf('ada')
+  test.each([
+    ['approved people whom neither policy nor the ledger knows', managedUsers(NOTHING), 'ada bob cleo'],
+    ['nobody who is declared', managedUsers({ ...NOTHING, desired: [{ scope: scope('ada') }, { scope: scope('team') }] }), 'bob cleo'],
+    [
+      'nobody whom policy makes impossible',
+      managedUsers({ ...NOTHING, rejected: [{ scope: scope('ada'), code: 'GROUP_CONFLICT', message: '' }] }),
+      'bob cleo',
+    ],
+    ['nobody to whom a pool may deal', managedUsers({ ...NOTHING, pools: [{ members: [{ email: email('ada') }] }] }), 'bob cleo'],
+    ['nobody whose cap is ours, or who is left alone', managedUsers(NOTHING, [KEY], keysOf('team')), 'bob cleo'],
+  ])('%s', (_name, managed, expected) =>
+    expect(
+      undeclaredPeople(people, managed)
+        .map((one) => short(one.email))
+        .join(' '),
+    ).toBe(expected),
+  )
+})
+
+test.each<readonly [string, string, PlainCap | 'unknown', PlainCap, PlainCap | undefined, readonly number[]]>([
+  ['a number of the person’s own', 'ada', 900, 500, undefined, [900]],
+  ['a 0', 'ada', 0, 500, undefined, [0]],
+  ['nothing where nothing is set', 'ada', 'none', 500, undefined, []],
+  ['nothing where the wider cap shows, or may', 'ada', 500, 500, undefined, []],
+  ['what was read last while it cannot be read', 'ada', 'unknown', 500, 900, [900]],
+  ['nothing of what was never read', 'ada', 'unknown', 500, undefined, []],
+  ['a number where nothing wider is set', 'ada', 500, 'none', undefined, [500]],
+  ['never the team', 'team', 500, 'none', undefined, []],
+  ['never a group', 'group:a', 500, 'none', undefined, []],
+])('what is worth showing is %s', (_name, name, shown, wider, before, expected) => {
+  const last = before === undefined ? {} : { last: { observed: cap(before), readAt: NOW - 1 } }
+  const readings = [...planInputs({ observed: { [name]: shown } }).readings.values()].map((one) => ({ ...one, ...last }))
+  expect(undeclaredCaps(readings, () => cap(wider)).map((found) => Number(found.cap))).toEqual(expected)
+})
 
 describe('caps that no policy declares', () => {
   test.each<[string, Sketch, readonly string[]]>([
@@ -117,13 +131,13 @@ describe('people near their cap', () => {
       groups: { core: ['ada', 'bob'] },
       used: { ada: 90, bob: 80 },
     })
-    expect(near.map(({ from }) => from)).toEqual(['group:core', userScope(email('bob')).email])
-    expect(look({ caps: { team: 100, ada: 'none' }, used: { ada: 90 } }).near[0]?.from).toBe(TEAM_KEY)
+    expect(near.map(({ from }) => from)).toEqual(['group:core', email('bob')])
+    expect(look({ caps: { team: 100, ada: 'none' }, used: { ada: 90 } }).near[0]?.from).toBe('team')
   })
 })
 
 test('what could not be read is named with its reason', () => {
-  expect(look({ caps: { team: 5, ada: 'unknown', bob: 1 } }).unread).toEqual([{ scope: email('ada'), message: 'it is down' }])
+  expect(look({ caps: { team: 5, ada: 'unknown', bob: 1 } }).unread).toEqual([{ scope: email('ada'), message: 'GetUsageConfig: 503' }])
 })
 
 test('it says whether values were taken for the wider ones', () => {

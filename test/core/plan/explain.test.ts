@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { type Hold, type Plan, READY } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import type { ExplainInputs, Explanation } from '../../../src/core/plan/explain.ts'
 import { CYCLE, members, NOW, type PolicySketch, roster, scope } from '../../support/declare.ts'
 import { explained, observed, untilDecember } from '../../support/explained.ts'
+import { planOf, scopes } from '../../support/plan.ts'
 
 type Roster = ReturnType<typeof roster>
+type More = NonNullable<Parameters<typeof explained>[2]>
+type Explanation = ReturnType<typeof explained>
 
 describe('what is known of a person', () => {
   const people: Roster = { ...roster({ ada: 'approved', bob: 'pending', cyd: 'disabled' }) }
@@ -15,7 +16,7 @@ describe('what is known of a person', () => {
   const groups = members({ a: ['ada'] })
   const policy: PolicySketch = { caps: { team: 500, 'group:a': 1500 } }
 
-  test.each<[string, string, Partial<ExplainInputs>, Explanation['person']]>([
+  test.each<[string, string, More, Explanation['person']]>([
     ['that they are approved', 'ada', { roster: people }, { status: 'approved', disabled: false }],
     ['that they are pending', 'bob', { roster: people }, { status: 'pending', disabled: false }],
     ['that they are disabled', 'cyd', { roster: people }, { status: 'approved', disabled: true }],
@@ -39,7 +40,7 @@ describe('what is known of a person', () => {
     ])
   })
 
-  test.each<[string, Partial<ExplainInputs>, Partial<Explanation>]>([
+  test.each<[string, More, Partial<Explanation>]>([
     [
       'the cap in force and the head-room',
       { roster: used(700), balance, readings: observed({ 'group:a': 1500 }) },
@@ -70,7 +71,7 @@ describe('what is known of a person', () => {
 
   const cycle = CYCLE
   const over = { ...balance, addOnAvailable: credits(100), addOnUsed: credits(100) }
-  test.each<[string, Partial<ExplainInputs>, Explanation['stopsFirst']]>([
+  test.each<[string, More, Explanation['stopsFirst']]>([
     [
       'their cap, which is reached',
       { roster: used(2_000), readings: observed({ team: 1500 }) },
@@ -121,63 +122,23 @@ describe('what is known of a person', () => {
 })
 
 describe('what became of a scope', () => {
-  const hold = (name: string): Hold => ({
-    id: '7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b',
-    guards: ['maxLowered'],
-    people: 1,
-    changes: [{ scope: scope(name), from: credits(2), to: credits(1) }],
-    message: 'too many',
-  })
-  const plan: Plan = {
-    apiVersion: 'capkeeper/v1',
-    kind: 'Plan',
-    id: '0123456789abcdef',
-    workspace: 'acme',
-    createdAt: NOW,
-    policyDigest: '',
-    revision: '',
-    counts: { set: 0, raise: 0, lower: 1, block: 0, clear: 0, held: 0, inSync: 0, unknown: 0, skipped: 0, rejected: 0 },
-    changes: [
-      {
-        scope: scope('ada'),
-        action: 'set',
-        effect: 'lower',
-        from: credits(2),
-        to: credits(1),
-        cause: 'policy',
-        people: 1,
-        healing: false,
-        grantEnd: false,
-        disposition: READY,
-      },
-    ],
-    holds: [hold('bob')],
-    unknown: [],
-    problems: [
-      { severity: 'warning', code: 'SOME', message: 'about all' },
-      { severity: 'error', code: 'OTHER', message: 'about ada', scope: scope('ada') },
-    ],
-    approvals: [],
-  }
-  const policy: PolicySketch = { caps: { ada: 1, bob: 2 } }
+  const policy: PolicySketch = { caps: { ada: 1, bob: 1 } }
+  const { plan } = planOf({ ...scopes('ada 2>1, bob 2>1, cyd >5'), people: ['ada', 'bob'], protectedPeople: ['bob'] })
 
-  test('is the change and the problems of the plan', () => {
-    const { change, problems } = explained('ada', policy, { plan })
-    expect([change?.effect, problems.map((one) => one.code)]).toEqual(['lower', ['OTHER']])
-    expect(explained('bob', policy, { plan })).toMatchObject({ problems: [] })
-    expect(explained('bob', policy)).toMatchObject({ problems: [] })
+  test('is the change, the hold and the problems of the plan', () => {
+    const found = ['ada', 'bob', 'cyd'].map((name) => explained(name, policy, { plan }))
+    expect(found.map(({ change, hold, problems }) => [change?.effect, hold?.guards, problems.map((one) => one.code)])).toEqual([
+      ['lower', undefined, []],
+      ['lower', ['protected'], []],
+      [undefined, undefined, ['SCOPE_SKIPPED']],
+    ])
+    expect(explained('bob', policy).problems).toEqual([])
   })
 
-  test('is the hold that keeps it back, of the plan or by itself', () => {
-    expect(explained('bob', policy, { plan }).hold?.id).toBe('7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b')
-    expect(explained('ada', policy, { holds: [hold('ada')] }).hold?.message).toBe('too many')
-    expect(explained('ada', policy, { plan }).hold).toBeUndefined()
-  })
+  test('is a hold by itself as well', () => expect(explained('bob', policy, { holds: plan.holds }).hold?.id).toBe(plan.holds[0]?.id))
 
-  test('is its rejection, with the reason', () => {
-    const { rejected } = explained('ada', { grants: [{ on: 'ada', add: 1, ...untilDecember }] })
-    expect(rejected?.code).toBe('ADD_WITHOUT_BASE')
-  })
+  test('is its rejection, with the reason', () =>
+    expect(explained('ada', { grants: [{ on: 'ada', add: 1, ...untilDecember }] }).rejected?.code).toBe('ADD_WITHOUT_BASE'))
 
   test('is that it is skipped, with the reason', () => {
     const { skipped, inForce } = explained('ada', policy, { roster: roster({ ada: 'pending' }), readings: observed({ team: 500 }) })

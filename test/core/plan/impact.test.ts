@@ -1,52 +1,32 @@
+// What a plan does to people: who is reached, by which changes, and with what effect, also after an interrupted plan.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { countPeople } from '../../../src/core/interpret/effective.ts'
 import type { Observed } from '../../../src/core/model/observed.ts'
-import { UNDECLARED } from '../../../src/core/model/policy.ts'
-import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
-import { credits } from '../../../src/core/model/units.ts'
-import { countingReader, impactOf, impactOn, isFree, netEffect, reachOf } from '../../../src/core/plan/impact.ts'
-import type { Difference } from '../../../src/core/plan/snapshot.ts'
-import { cap, members, NOW, type PlainCap, roster, scope } from '../../support/declare.ts'
+import { impactOf, impactOn, netEffect } from '../../../src/core/plan/impact.ts'
+import { cap, type PlainCap, roster, short } from '../../support/declare.ts'
 import { runs } from '../../support/fuzz.ts'
-import { capsOf, companies, inForceOf, peopleOf, SCOPES, PEOPLE as SOMEBODY, written } from '../../support/waves.ts'
+import { type PlanSketch, planInputs, planOf, scopes } from '../../support/plan.ts'
+import { capsOf, changeOf, companies, inForceOf, keyOf as key, PEOPLE, peopleOf, SCOPES, written } from '../../support/waves.ts'
 
-type ImpactInputs = Parameters<typeof reachOf>[1]
+type ImpactInputs = Parameters<typeof impactOf>[1]
+type Caps = Readonly<Record<string, PlainCap>>
 
-type Caps = Readonly<Record<string, PlainCap | 'unknown'>>
-const key = (name: string): ScopeKey => scopeKey(scope(name))
-const observed = (value: PlainCap | 'unknown'): Observed => (value === 'unknown' ? value : cap(value))
-const reader = (caps: Caps) => (at: ScopeKey) => {
-  const found = Object.entries(caps).find(([name]) => key(name) === at)
-  return found && observed(found[1])
-}
 /** ada is in a and b, bob in a, cyd in none, dan's access is switched off. */
-const PEOPLE = countPeople({
+const COMPANY: PlanSketch = {
   roster: roster({ ada: 'approved', bob: 'approved', cyd: 'approved', dan: 'disabled' }),
-  groups: members({ a: ['ada', 'bob', 'dan'], b: ['ada'] }),
-  now: NOW,
-})
+  groups: { a: ['ada', 'bob', 'dan'], b: ['ada'] },
+}
+const { people } = planInputs(COMPANY)
 interface Sketch extends Partial<Omit<ImpactInputs, 'readings' | 'baseline'>> {
   readonly now: Caps
-  readonly changes: Readonly<Record<string, PlainCap>>
-  readonly baseline?: Readonly<Record<string, PlainCap>>
+  readonly changes: Caps
+  readonly baseline?: Caps
 }
 function inputsOf({ now, changes, baseline, ...more }: Sketch) {
-  const inputs: ImpactInputs = {
-    people: PEOPLE,
-    readings: reader(now),
-    capSemantics: 'layered',
-    ...(baseline && { baseline: Object.fromEntries(Object.entries(baseline).map(([name, value]) => [key(name), cap(value)])) }),
-    ...more,
-  }
-  const differences = Object.entries(changes).map(([name, to]): readonly [ScopeKey, Difference] => {
-    const from = reader(now)(key(name))
-    const shown = from === undefined || from === 'unknown' ? 'none' : from
-    return [
-      key(name),
-      { scope: scope(name), key: key(name), from: shown, to: cap(to), cause: 'policy', entry: UNDECLARED, healing: false, grantEnd: false },
-    ]
-  })
+  const caps = capsOf(now)
+  const began = baseline && { baseline: Object.fromEntries(capsOf(baseline)) }
+  const inputs: ImpactInputs = { people, readings: (at) => caps.get(at), capSemantics: 'layered', ...began, ...more }
+  const differences = Object.entries(changes).map(([name, to]) => [key(name), changeOf(name, now[name] ?? 'none', to)] as const)
   return [new Map(differences), inputs] as const
 }
 const told = (sketch: Sketch): string[] =>
@@ -106,39 +86,35 @@ describe('what changes do to people', () => {
   ])('%s', (_name, sketch, expected) => expect(told(sketch)).toEqual(expected))
 
   test.each<readonly [string, Observed, Observed, number, string | undefined]>([
-    ['the same', credits(5), credits(5), 0, undefined],
-    ['from unknown', 'unknown', credits(5), 0, undefined],
-    ['to unknown', credits(5), 'unknown', 0, undefined],
-    ['to none', credits(5), 'none', 0, 'cleared'],
-    ['up', credits(5), credits(6), 9, 'raised'],
-    ['down', credits(5), credits(4), 3, 'lowered'],
-    ['down to use', credits(5), credits(4), 4, 'blocked'],
-    ['to 0', credits(5), credits(0), -1, 'blocked'],
-    ['first', 'none', credits(5), 4, 'capped'],
-    ['first, at use', 'none', credits(5), 5, 'blocked'],
-    ['first, of 0', 'none', credits(0), -1, 'blocked'],
+    ['the same', cap(5), cap(5), 0, undefined],
+    ['from unknown', 'unknown', cap(5), 0, undefined],
+    ['to unknown', cap(5), 'unknown', 0, undefined],
+    ['to none', cap(5), 'none', 0, 'cleared'],
+    ['up', cap(5), cap(6), 9, 'raised'],
+    ['down', cap(5), cap(4), 3, 'lowered'],
+    ['down to use', cap(5), cap(4), 4, 'blocked'],
+    ['to 0', cap(5), cap(0), -1, 'blocked'],
+    ['first', 'none', cap(5), 4, 'capped'],
+    ['first, at use', 'none', cap(5), 5, 'blocked'],
+    ['first, of 0', 'none', cap(0), -1, 'blocked'],
   ])('net effect: %s', (_name, before, after, use, expected) => expect(netEffect(before, after, use)).toBe(expected))
-
-  test('only who has less is counted by shares', () =>
-    expect((['raised', 'capped', 'lowered', 'blocked', 'cleared'] as const).filter(isFree)).toEqual(['raised', 'capped']))
 })
 
 describe('in any small company', () => {
   const UNCAPPED = Number.POSITIVE_INFINITY
-  const capIn = (value: number): Observed => (value === UNCAPPED ? 'none' : credits(value))
+  const capIn = (value: number): Observed => (value === UNCAPPED ? 'none' : cap(value))
 
   test('a plan does to people just what the caps in force before and after it say', () => {
     fc.assert(
       fc.property(companies(), ({ groups, set, changes }) => {
-        const people = peopleOf(groups)
         const [before, after] = [capsOf(set), written(capsOf(set), changes)]
-        const expected = SOMEBODY.flatMap((name) => {
+        const expected = PEOPLE.flatMap((name) => {
           const [had, gets] = [before, after].map((caps) => capIn(inForceOf(name, groups, caps)))
           const effect = had !== undefined && gets !== undefined && netEffect(had, gets, 0)
           return effect ? [`${name} ${effect} ${had}>${gets}`] : []
         })
         const byKey = new Map(changes.map((one) => [one.key, one]))
-        const found = impactOf(byKey, { people, readings: (at) => before.get(at), capSemantics: 'layered' })
+        const found = impactOf(byKey, { people: peopleOf(groups), readings: (at) => before.get(at), capSemantics: 'layered' })
         const told = found.map((one) => `${one.person.email.split('@')[0]} ${one.effect} ${one.before}>${one.after}`)
         expect(told.toSorted()).toEqual(expected)
       }),
@@ -176,48 +152,29 @@ describe('in any small company', () => {
         const unnamed = found.filter(({ person, effect, changes: named }) => {
           const [has, gets] = [now, after].map((caps) => capIn(inForceOf(person.email.split('@')[0] ?? '', groups, caps)))
           const taken = has !== undefined && gets !== undefined && has !== 'none' && netEffect(has, gets, 0)
-          return taken && !isFree(taken) && !isFree(effect) && named.length === 0
+          const isLess = (one: typeof effect): boolean => one !== 'raised' && one !== 'capped'
+          return taken && isLess(taken) && isLess(effect) && named.length === 0
         })
         expect(unnamed).toEqual([])
       }),
       runs(300),
     )
   })
-
-  test('a change reaches those for whom nothing narrower is in force after it', () => {
-    fc.assert(
-      fc.property(companies(), ({ groups, set }) => {
-        const after = capsOf(set)
-        const reach = (name: string) =>
-          reachOf(key(name), { people: peopleOf(groups), readings: () => undefined, capSemantics: 'layered' }, (at) => after.get(at))
-        // With the lowest cap of all at the team, whoever has that one has nothing narrower.
-        const beneath = SOMEBODY.filter((name) => inForceOf(name, groups, new Map([...after, [key('team'), credits(1)]])) === 1)
-        expect(reach('team')).toBe(beneath.length)
-      }),
-      runs(300),
-    )
-  })
 })
 
-describe('how many a change reaches', () => {
-  const reach = (at: string, after: Caps, capSemantics: 'layered' | 'copied' = 'layered') =>
-    reachOf(key(at), { people: PEOPLE, readings: reader({}), capSemantics }, reader(after))
-  test.each<readonly [string, string, Caps, number]>([
-    ['the team, where nothing is narrower', 'team', { team: 5 }, 4],
-    ['the team, but those with a cap of their own', 'team', { team: 5, bob: 3, cyd: 'none', dan: 'unknown' }, 3],
-    ['the team, but those in a group with a cap', 'team', { team: 5, 'group:b': 3 }, 3],
-    ['the team, with those in a group without one', 'team', { team: 5, 'group:a': 'none', 'group:b': 'unknown' }, 4],
-    ['a group, whatever the other group has', 'group:a', { 'group:a': 5, 'group:b': 3 }, 3],
-    ['a group, but those with their own', 'group:a', { 'group:a': 5, ada: 3 }, 2],
-    ['a group nobody is in', 'group:x', {}, 0],
-    ['a person', 'bob', { bob: 5 }, 1],
-    ['somebody who is not there', 'eve', { eve: 5 }, 0],
-  ])('%s', (_name, at, after, expected) => expect(reach(at, after)).toBe(expected))
-  test('all of them where caps are copied', () =>
-    expect([reach('team', { bob: 3 }, 'copied'), reach('group:a', { ada: 3 }, 'copied')]).toEqual([4, 3]))
-})
-
-test('for counting, what is unknown or only inherited is not set', () => {
-  const counted = countingReader(reader({ ada: 'unknown', bob: 5, cyd: 5 }), (one) => one === key('bob'))
-  expect(['ada', 'bob', 'cyd', 'dan'].map((name) => counted(key(name)))).toEqual(['none', 'none', 5, undefined])
+test.each<[string, string, number, PlanSketch?]>([
+  ['the team, where nothing is narrower', 'team 4>5', 4],
+  ['the team, but those with a cap of their own', 'team 4>5, bob 3>3, cyd none>none, dan ?>3', 3],
+  ['the team, but those in a group with a cap', 'team 4>5, group:b 3>3', 3],
+  ['the team, with those in a group without one', 'team 4>5, group:a none>none, group:b ?>4', 4],
+  ['a group, whatever the other group has', 'group:a 4>5, group:b 3>3', 3],
+  ['a group, but those with their own', 'group:a 4>5, ada 3>3', 2],
+  ['a group nobody is in', 'group:x 4>5', 0],
+  ['a person', 'bob 4>5', 1],
+  ['all of the team where caps are copied', 'team 4>5, bob 3>3', 4, { capSemantics: 'copied' }],
+  ['all of a group where caps are copied', 'group:a 4>5, ada 3>3', 3, { capSemantics: 'copied' }],
+])('a change reaches %s', (_name, text, expected, more = {}) => {
+  const [name] = text.split(' ')
+  const { changes } = planOf({ ...COMPANY, ...scopes(text), ...more }).plan
+  expect(changes.find((one) => short(one.scope) === name)?.people).toBe(expected)
 })

@@ -257,17 +257,6 @@ describe('an approval in a policy', () => {
   const id = planOf(LOWER).plan.holds[0]?.id ?? ''
   const AT = { file: 'acme.yaml', line: 1, column: 1 }
 
-  test('that came with its change releases nothing, and says why with its place', () => {
-    const { holds, approvals, problems } = planOf({ ...LOWER, approvalIds: [id], holdsShown: { [id]: { people: 16, at: NOW } } }).plan
-    expect(holds).toHaveLength(1)
-    expect(approvals).toMatchObject([{ id, via: 'policy', at: AT, releases: [], state: 'pending' }])
-    expect(approvals[0]?.note).toContain('it came with the change it releases, or ahead of it')
-    expect(problems).toMatchObject([{ code: 'APPROVAL_UNMATCHED', at: AT }])
-  })
-  test('names its place at every change it releases', () => {
-    const { changes } = planOf({ ...LOWER, approvalIds: [id], holdsShown: { [id]: { people: 16, at: NOW, reviewed: true } } }).plan
-    expect(changes.map((one) => one.released)).toEqual(Array.from({ length: 16 }, () => ({ id, via: 'policy', at: AT })))
-  })
   test('leaves the word to an operator who typed it as well, and its place to what has no effect any more', () => {
     const holdsShown = { [id]: { people: 16, at: NOW, reviewed: true } }
     const { changes, approvals } = planOf({ ...LOWER, approvalIds: ['0'.repeat(32), id], approve: [id], holdsShown }).plan
@@ -275,19 +264,17 @@ describe('an approval in a policy', () => {
     const own = approvals.find((one) => one.id === id)
     expect(own).toEqual({ id, via: 'command', state: 'pending', releases: expect.objectContaining({ length: 16 }) })
   })
-  test('names its own place among several', () => {
+  test('names its place at every change it releases, also among several', () => {
     const inputs = planInputs({ ...LOWER, approvalIds: [id], holdsShown: { [id]: { people: 16, at: NOW, reviewed: true } } })
     const other = { id: '0'.repeat(32), at: { ...AT, line: 7 } }
     const policy = { ...inputs.policy, set: { ...inputs.policy.set, approvals: [other, ...inputs.policy.set.approvals] } }
     const { changes, approvals } = buildPlan({ ...inputs, policy }).plan
-    expect(changes[0]?.released?.at).toEqual(AT)
+    expect(changes.map((one) => one.released)).toEqual(Array.from({ length: 16 }, () => ({ id, via: 'policy', at: AT })))
     expect(approvals.map((one) => [one.at?.line, one.note])).toEqual([
       [7, 'no hold has this id now'],
       [1, undefined],
     ])
   })
-  test('may come with its change where approvals are together', () =>
-    expect(planOf({ ...LOWER, approvalIds: [id] }, { approvalSteps: 'together' }).plan.holds).toEqual([]))
 })
 
 describe('two holds', () => {

@@ -1,10 +1,110 @@
+// The plan as one object: its order, its changes, what guards are asked about it when only a part goes, and the problems that it carries.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { isReady } from '../../../src/core/model/change.ts'
+import { DAY, entryOf, keysOf, NOW, scope, short } from '../../support/declare.ts'
+import { each, lines, type PlanMore, type PlanSketch, planOf } from '../../support/plan.ts'
 
-import { UNDECLARED } from '../../../src/core/model/policy.ts'
-import { scopeKey } from '../../../src/core/model/scope.ts'
-import { cap, entryOf, HOUR, NOW, scope, short } from '../../support/declare.ts'
-import { type PlanSketch, planOf } from '../../support/plan.ts'
+const AT = { file: 'acme.yaml', line: 1, column: 5 }
+const running = { on: 'p1', cap: 6000, until: NOW + 9 * DAY }
+/** Leaves out what is not one of these. */
+const but =
+  (code: 'focus' | 'mode' | 'pause' | 'onDrift', ...names: readonly string[]): NonNullable<PlanMore['excluded']> =>
+  ({ scope: at }) =>
+    names.includes(short(at)) ? undefined : { kind: 'excluded', code, reason: 'not now' }
+
+describe('a plan as a whole', () => {
+  const sketch: PlanSketch = {
+    people: ['p0', 'p1', 'p2'],
+    caps: { p0: 500, p2: 5, p9: 3 },
+    grants: [running],
+    observed: { p0: 'none', p1: 400, p2: 'unknown' },
+  }
+
+  test('says which workspace, which policy, when, and what changes why', () => {
+    const { id, ...rest } = planOf(sketch).plan
+    expect(id).toBe('7e56f7314b387c9c')
+    expect(rest).toEqual({
+      apiVersion: 'capkeeper/v1',
+      kind: 'Plan',
+      workspace: 'acme',
+      createdAt: NOW,
+      policyDigest: 'aaaabbbbcccc',
+      revision: '',
+      counts: { set: 1, raise: 1, lower: 0, block: 0, clear: 0, held: 0, inSync: 0, unknown: 1, skipped: 1, rejected: 0 },
+      changes: [
+        {
+          scope: scope('p0'),
+          action: 'set',
+          effect: 'set',
+          from: 'none',
+          to: 500,
+          cause: 'policy',
+          people: 1,
+          source: AT,
+          healing: false,
+          grantEnd: false,
+          disposition: { kind: 'ready' },
+        },
+        {
+          ...{ scope: scope('p1'), action: 'set', effect: 'raise', from: 400, to: 6000, cause: 'policy', people: 1 },
+          ...{ source: { ...AT, line: 101 }, reason: 'release week', healing: false, grantEnd: false, disposition: { kind: 'ready' } },
+        },
+      ],
+      holds: [],
+      unknown: [{ scope: scope('p2'), message: 'GetUsageConfig: 503' }],
+      problems: [
+        {
+          severity: 'warning',
+          code: 'SCOPE_SKIPPED',
+          message: 'p9@example.com is not on the roster',
+          scope: scope('p9'),
+          at: { ...AT, line: 3 },
+        },
+      ],
+      approvals: [],
+    })
+  })
+
+  test('has the same id in whatever order its changes are shown', () => {
+    const two = { caps: { p0: 5, p1: 5 }, observed: { p0: 'none', p1: 'none' } } as const
+    const [whole, part] = [planOf(two).plan, planOf(two, { excluded: but('focus', 'p1') }).plan]
+    expect(part.changes.map(({ scope: at }) => short(at))).toEqual(whole.changes.map(({ scope: at }) => short(at)).toReversed())
+    expect(part.id).toBe(whole.id)
+  })
+
+  test.each<readonly [string, PlanSketch, readonly string[]]>([
+    ['clear', { caps: { p0: 'none' }, observed: { p0: 9 } }, ['clear clear']],
+    ['set', { caps: { p0: 5 }, observed: { p0: 'none' } }, ['set set']],
+    ['raise, also to below use', { caps: { p0: 6 }, observed: { p0: 5 }, used: { p0: 900 } }, ['set raise']],
+    ['lower', { caps: { p0: 4 }, observed: { p0: 5 } }, ['set lower']],
+    [
+      'block at use, of the group whose member it is',
+      { people: ['p0'], caps: { 'group:g': 5 }, groups: { g: ['p0'] }, observed: { 'group:g': 9 }, used: { p0: 5 } },
+      ['set block'],
+    ],
+    ['block to 0', { caps: { 'group:g': 0 }, observed: { 'group:g': 9 } }, ['set block']],
+    ['block as a first cap', { caps: { p0: 5 }, observed: { p0: 'none' }, used: { p0: 9 } }, ['set block']],
+  ])('tells a change that is a %s', (_name, one, expected) =>
+    expect(planOf(one).plan.changes.map((change) => `${change.action} ${change.effect}`)).toEqual(expected),
+  )
+
+  test('counts each effect, and what is held only as held', () => {
+    const caps = { p0: 'none', p1: 4, p2: 0, p3: 9, p4: 7, p5: 1 } as const
+    const observed = { p0: 5, p1: 5, p2: 5, p3: 5, p4: 'none', p5: 1 } as const
+    const off = { maxAffected: 'off', maxLowered: 'off', maxBlocked: 'off', maxCleared: 'off' } as const
+    const even = { set: 1, raise: 1, lower: 1, block: 1, clear: 1, held: 0, inSync: 1, unknown: 0, skipped: 0, rejected: 0 }
+    expect(planOf({ caps, observed, guards: off }).plan.counts).toEqual(even)
+    const guarded = planOf({ caps, observed, guards: { ...off, maxLowered: { percent: 0, floor: 0 } } }).plan.counts
+    expect(guarded).toEqual({ ...even, lower: 0, held: 1 })
+  })
+
+  test('is empty where everything is as asked', () => {
+    const { plan: empty, scopes } = planOf({ caps: { p0: 5 }, observed: { p0: 5 } })
+    expect([empty.changes, empty.holds, empty.unknown, empty.problems]).toEqual([[], [], [], []])
+    expect(scopes.map((one) => [short(one.scope), one.state])).toEqual([['p0', 'in_sync']])
+  })
+})
 
 const mixed: PlanSketch = {
   caps: { p2: 600, 'group:b': 600, team: 600, p1: 400, 'group:a': 400, p0: 'none' },
@@ -12,7 +112,7 @@ const mixed: PlanSketch = {
 }
 const order = (sketch: PlanSketch): readonly string[] => planOf(sketch).plan.changes.map((one) => short(one.scope))
 
-describe('a plan', () => {
+describe('a plan of several changes', () => {
   test('is in the order of writing: first sets and raises from users to the team, then the rest from the team to users', () =>
     expect(order(mixed)).toEqual(['p2', 'group:b', 'team', 'group:a', 'p0', 'p1']))
 
@@ -81,40 +181,138 @@ test('what could not be read is told in the order of scopes, declared or not any
 })
 
 test('a plan has the groups with unknown members', () => {
-  const unlistedGroups = new Set([scopeKey(scope('group:g'))])
+  const unlistedGroups = keysOf('group:g')
   expect(planOf({ facts: { unlistedGroups } }).unlisted).toBe(unlistedGroups)
   expect(planOf({}).unlisted).toBeUndefined()
   expect(planOf({}).poolNotes).toEqual([])
 })
 
-describe('quarantine', () => {
-  const entry = {
-    scope: { kind: 'user', email: 'p0@example.com' },
-    code: 'CAP_REFUSED',
-    message: 'p0@example.com: refused',
-    entry: entryOf('cap', 500),
-    at: NOW,
-  } as const
-  const sketch: PlanSketch = { caps: { p0: 500, p1: 500 }, observed: { p0: 400, p1: 400 }, quarantined: [entry] }
-  const changed = (more: PlanSketch) => planOf({ ...sketch, ...more }).plan.changes.map((one) => scopeKey(one.scope))
+describe('when only a part goes', () => {
+  /** Clearing p0 falls back to the team's cap, which this plan raises first. */
+  const leaning: PlanSketch = {
+    caps: { team: 500, p0: 'none' },
+    observed: { team: 'none', p0: 500 },
+    people: ['p0'],
+    guards: { maxCleared: { percent: 0, floor: 0 } },
+  }
 
-  test('leaves one scope alone and never the others', () => expect(changed({})).toEqual(['p1@example.com']))
-  test('is over after 24 h', () => expect(changed({ now: NOW + 24 * HOUR })).toHaveLength(2))
+  test('the whole stands', () => expect(lines(planOf(leaning))).toEqual(['team set none>500 policy', 'p0 clear 500>none policy']))
 
-  test('asks for what stood there before a 0 that is not kept, and says so', () => {
-    const zero = { ...entry, code: 'ZERO_NOT_STORED', entry: entryOf('cap', 0), restore: cap(300) }
-    const { plan } = planOf({ caps: { p0: 0, p1: 400 }, observed: { p0: 'none', p1: 400 }, quarantined: [zero] })
-    expect(plan.changes).toMatchObject([
-      { scope: scope('p0'), from: 'none', to: 300, reason: 'the service does not store a cap of 0 here, so the cap before it stays' },
+  test('a change that leans on one that nobody is going to write is judged without it, and held', () => {
+    const part = planOf(leaning, { watched: but('onDrift', 'p0') })
+    expect(lines(part)).toEqual(['team set none>500 policy', 'p0 clear 500>none policy held:maxCleared'])
+    expect(part.plan.holds.map((hold) => hold.changes.length)).toEqual([1])
+  })
+  test.each(['mode', 'pause'] as const)('%s keeps everything back in the order of writing', (code) => {
+    const { changes } = planOf(leaning, { excluded: but(code) }).plan
+    expect(changes.map((one) => [short(one.scope), one.disposition])).toEqual([
+      ['team', { kind: 'excluded', code, reason: 'not now' }],
+      ['p0', { kind: 'excluded', code, reason: 'not now' }],
     ])
-    const there = planOf({ caps: { p0: 0, p1: 400, p2: 400 }, observed: { p0: 300, p1: 400, p2: 400 }, quarantined: [zero] })
-    expect(there.plan.counts).toMatchObject({ rejected: 1, inSync: 2 })
-    expect(there.desired.get(scopeKey(scope('p0')))).toMatchObject({ cap: 300, entry: { kind: 'kept', cap: 300 } })
   })
-  test('leaves a scope alone also where it is ours and policy asks for nothing', () => {
-    const left = { ...entry, entry: UNDECLARED }
-    expect(planOf({ observed: { p0: 5 }, owned: { p0: { cap: 5 } }, quarantined: [left], facts: {} }).plan.changes).toEqual([])
+  test('the same is held whichever part this run writes, with the same ids', () => {
+    const both: PlanSketch = {
+      ...leaning,
+      people: 30,
+      caps: { ...each(10, 3), ...leaning.caps },
+      observed: { ...each(10, 4), ...leaning.observed },
+    }
+    const whole = planOf(both).plan.holds
+    expect(whole.map((hold) => [hold.guards.join(), hold.changes.length])).toEqual([['maxAffected,maxLowered', 9]])
+    expect(planOf(both, { excluded: but('focus', 'p0') }).plan.holds).toEqual(whole)
+    const approved = planOf({ ...both, approve: whole.map((hold) => hold.id) }, { excluded: but('focus', 'p1') })
+    expect(approved.plan.changes.flatMap((one) => (isReady(one) ? short(one.scope) : []))).toEqual(['p1'])
+    expect(approved.plan.changes.filter((one) => one.released)).toHaveLength(9)
+    expect(approved.rosterAccepted).toBe(false)
   })
-  test('of a zero that is not stored lasts until the policy changes', () =>
-    expect(changed({ now: NOW + 999 * HOUR, quarantined: [{ ...entry, code: 'ZERO_NOT_STORED' }] })).toEqual(['p1@example.com']))
+  test('an approved doubt about the roster counts, also when this run writes something else', () => {
+    const doubt = { ...leaning, facts: { rosterDoubt: { before: 40, now: 20 } } }
+    const [hold] = planOf(doubt).plan.holds
+    expect(planOf({ ...doubt, approve: [hold?.id ?? ''] }, { excluded: but('focus', 'team') }).rosterAccepted).toBe(true)
+  })
+})
+
+describe('the problems of a plan', () => {
+  const FINE: PlanSketch = { caps: { p0: 5 }, observed: { p0: 5 } }
+  const problems = (sketch: PlanSketch) => planOf(sketch).plan.problems
+  const clash: PlanSketch = {
+    caps: { 'group:a': 5, 'group:b': 7 },
+    groups: { a: ['p0'], b: ['p0'] },
+    observed: { 'group:a': 5, 'group:b': 7 },
+  }
+
+  test('are people whom policy cannot decide about, with their place', () => {
+    const [problem, ...more] = problems(clash)
+    expect(more).toEqual([])
+    expect(problem).toMatchObject({ severity: 'error', code: 'GROUP_CONFLICT', scope: scope('p0') })
+    expect(problem && 'at' in problem && problem.at?.file).toBe('acme.yaml')
+  })
+  test('are scopes that the service refused', () => {
+    const refused = {
+      scope: { kind: 'user', email: 'p0@example.com' },
+      code: 'CAP_REFUSED',
+      message: 'refused',
+      entry: entryOf('cap', 500),
+      at: NOW,
+    } as const
+    const planned = planOf({ caps: { p0: 500 }, observed: { p0: 400 }, quarantined: [refused] })
+    expect(planned.plan.problems).toEqual([{ severity: 'error', code: 'CAP_REFUSED', message: 'refused', scope: scope('p0') }])
+    expect(planned.plan.counts.rejected).toBe(1)
+    expect([...planned.desired.keys()]).toEqual([])
+  })
+  test('are guards with nothing to hold back', () => {
+    expect(problems({ ...FINE, facts: { rosterDoubt: { before: 40, now: 20 } } })).toMatchObject([
+      { severity: 'warning', code: 'GUARD_ROSTER_SHRINK' },
+    ])
+  })
+  test('are what rules and pools do that nobody may have meant', () => {
+    const at = { file: 'acme.yaml', line: 301, column: 5 }
+    const note = (code: 'POOL_BOUNDS' | 'POOL_NOBODY') => ({ code, pool: 'p', message: code.toLowerCase(), version: '', at })
+    const planned = planOf(
+      { ...FINE, rules: [{ when: { email: 'nobody@*' }, cap: 5 }] },
+      { poolNotes: [note('POOL_NOBODY'), note('POOL_BOUNDS')] },
+    )
+    expect(planned.plan.problems).toMatchObject([
+      { severity: 'warning', code: 'RULE_NOBODY', at: { line: 201 } },
+      { severity: 'warning', code: 'POOL_NOBODY', message: 'pool_nobody', at },
+      { severity: 'error', code: 'POOL_BOUNDS', message: 'pool_bounds', at },
+    ])
+  })
+})
+
+describe('who is judged', () => {
+  test('where reads may show what is inherited, so are people of a group that shows just what the team has', () => {
+    const shown = { team: 500, 'group:g': 500 }
+    const lowered: PlanSketch = { people: 10, groups: { g: ['p0', 'p1'] }, caps: { team: 400 }, observed: shown }
+    const people = (more: PlanSketch) => planOf({ ...lowered, ...more }).plan.holds[0]?.people
+    expect(people({ readsExplicit: false })).toBe(10)
+    expect(people({})).toBe(8)
+  })
+  test('where reads may show what is inherited, a declared cap is set at its own scope first, and nobody is lowered', () => {
+    const kept = { 'group:g': 500, ...each(10, 500), p1: 900 }
+    const lowered: PlanSketch = { people: 10, groups: { g: ['p0', 'p1'] }, caps: { team: 400, ...kept }, observed: { team: 500, ...kept } }
+    const people = (more: PlanSketch) => planOf({ ...lowered, ...more }).plan.holds[0]?.people
+    expect(people({ readsExplicit: false })).toBeUndefined()
+    expect(people({})).toBeUndefined()
+    expect(people({ readsExplicit: false, capSemantics: 'copied' })).toBeUndefined()
+  })
+  test('whatever gives them what they show, people are raised and lowered from there', () => {
+    const wide = { team: 500, 'group:g': 500, 'group:h': 700 }
+    const sketch: PlanSketch = {
+      ...{ readsExplicit: false, groups: { g: ['p0'], h: ['p0'] }, protectedPeople: ['p0'] },
+      observed: { ...wide, p0: 500 },
+    }
+    const guards = (own: number) => planOf({ ...sketch, caps: { ...wide, p0: own } }).plan.holds.map((hold) => hold.guards)
+    expect([guards(600), guards(400)]).toEqual([[], [['protected']]])
+  })
+
+  test('copies do not count for people whom policy keeps', () => {
+    const copied: PlanSketch = {
+      people: 10,
+      caps: { team: 400, p0: 500 },
+      observed: { team: 500, ...each(10, 500) },
+      capSemantics: 'copied',
+    }
+    expect(planOf(copied).plan.holds[0]?.people).toBe(9)
+  })
 })

@@ -1,113 +1,90 @@
+// What is shown of each scope beside the changes, which scopes are left alone, and which a sweep reads.
 import { describe, expect, test } from 'vitest'
-import type { ApiErrorKind, CapReading } from '../../../src/core/model/observed.ts'
 import { UNDECLARED } from '../../../src/core/model/policy.ts'
-import { byScope, type Scope, type ScopeKey, scopeKey, TEAM } from '../../../src/core/model/scope.ts'
-import { credits } from '../../../src/core/model/units.ts'
 import { buildPlan } from '../../../src/core/plan/plan.ts'
-import { activeQuarantine, scopesToRead, skippedScopes, unknownScopes } from '../../../src/core/plan/states.ts'
-import { DAY, email, entryOf, HOUR, NOW, ownedCaps, type PlainCap, roster, scope, short } from '../../support/declare.ts'
+import { scopesToRead, unknownScopes } from '../../../src/core/plan/states.ts'
+import { cap, DAY, email, entryOf, HOUR, keysOf, NOW, ownedCaps, type PlainCap, roster, scope, short } from '../../support/declare.ts'
 import { type PlanMore, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 
-type Quarantined = Parameters<typeof activeQuarantine>[0][number]
-
-const key = (name: string): ScopeKey => scopeKey(scope(name))
 const AT = { file: 'acme.yaml', line: 1, column: 5 }
 const states = (sketch: PlanSketch, more: PlanMore = {}) => planOf(sketch, more).scopes
+type Quarantined = NonNullable<PlanSketch['quarantined']>[number]
 
-describe('scopes that are left alone', () => {
-  const resolution = (sketch: PlanSketch) => planInputs(sketch).resolution
-  const everybody = roster({ ada: 'approved', bob: 'pending' })
-  const owned = ownedCaps({
-    ada: { cap: 5 },
-    bob: { cap: 5 },
-    cyd: { cap: 5 },
-    'group:a': { cap: 5 },
-    'group:b': { cap: 5 },
-    team: { cap: 5 },
+test('left alone are scopes that policy names or that are ours, and that do not exist', () => {
+  const ours = { p0: { cap: 5 }, p1: { cap: 5 }, p2: { cap: 5 }, 'group:a': { cap: 5 }, team: { cap: 5 } }
+  const { scopes } = planOf({
+    roster: roster({ p0: 'approved', p1: 'pending' }),
+    caps: { eve: 5, p0: 5 },
+    observed: { p0: 5 },
+    owned: ours,
   })
-  const skipped = (people: typeof everybody | undefined, sketch: PlanSketch = {}) => [
-    ...skippedScopes(resolution(sketch), owned, people, ['b']),
-  ]
-
-  test('are those that policy names and that do not exist', () =>
-    expect(skipped(everybody, { caps: { eve: 5 }, people: ['ada'] })).toEqual(['eve', 'bob', 'cyd', 'group:b'].map(key)))
+  expect(scopes.map((one) => `${short(one.scope)} ${one.state}`)).toEqual([
+    ...['team unknown', 'group:a unknown', 'eve skipped', 'p0 in_sync', 'p1 skipped', 'p2 skipped'],
+  ])
 })
 
 describe('quarantine', () => {
   const entry = (more: Partial<Quarantined> = {}): Quarantined => ({
-    scope: scope('p0'),
-    code: 'CAP_REFUSED',
-    message: 'refused',
-    entry: entryOf('cap', 500),
-    at: NOW,
+    ...{ scope: scope('p0'), code: 'CAP_REFUSED', message: 'refused', entry: entryOf('cap', 500), at: NOW },
     ...more,
   })
-  const { resolution } = planInputs({ caps: { p0: 500 } })
-  const of = (one: Quarantined, skipped: readonly string[] = [], now = NOW) => {
-    const { active, over } = activeQuarantine([one], resolution, new Set(skipped.map(key)), now)
-    return [...active.keys(), ...over.map((at) => `over ${at}`)].map((text) => text.replace('@example.com', ''))
-  }
-  test.each<readonly [string, Quarantined, readonly string[], number, string]>([
-    ['holds for a day', entry(), [], NOW + 24 * HOUR - 1, 'p0'],
-    ['is over after a day', entry(), [], NOW + DAY, 'over p0'],
-    ['of a zero that is not stored is not over after a day', entry({ code: 'ZERO_NOT_STORED' }), [], NOW + 9 * DAY, 'p0'],
-    ['is over when the entry changes', entry({ entry: entryOf('cap', 400) }), [], NOW, 'over p0'],
-    ['is over when the scope is skipped', entry(), ['p0'], NOW, 'over p0'],
-    [
-      'of an unknown scope is over: the last reading says whether the service knows it',
-      entry({ code: 'SCOPE_UNKNOWN' }),
-      [],
-      NOW,
-      'over p0',
-    ],
-    ['of a scope that is not declared is over', entry({ scope: scope('p9') }), [], NOW, 'over p9'],
-    ['of an orphan holds', entry({ scope: scope('p9'), entry: UNDECLARED }), [], NOW, 'p9'],
-  ])('%s', (_name, one, skipped, now, expected) => expect(of(one, skipped, now)).toEqual([expected]))
-})
+  const DECLARED: PlanSketch = { caps: { p0: 500, p1: 500 }, observed: { p0: 400, p1: 400 } }
+  const ORPHAN: PlanSketch = { caps: { p1: 500 }, observed: { p0: 5, p1: 400 }, owned: { p0: { cap: 5 } } }
+  const zero = entry({ code: 'ZERO_NOT_STORED' })
+  test.each<readonly [string, Quarantined, PlanSketch, string]>([
+    ['holds for a day, and never for others', entry(), { ...DECLARED, now: NOW + DAY - 1 }, 'p1'],
+    ['is over after a day', entry(), { ...DECLARED, now: NOW + DAY }, 'p0 p1'],
+    ['of a zero that is not stored lasts until the policy changes', zero, { ...DECLARED, now: NOW + 99 * DAY }, 'p1'],
+    ['is over when the entry changes', entry({ entry: entryOf('cap', 400) }), DECLARED, 'p0 p1'],
+    ['of a scope that is not declared any more is over', entry(), ORPHAN, 'p1 p0'],
+    ['of an orphan holds', entry({ entry: UNDECLARED }), ORPHAN, 'p1'],
+  ])('%s', (_name, one, sketch, expected) => {
+    const { changes } = planOf({ ...sketch, quarantined: [one] }).plan
+    expect(changes.map(({ scope: at }) => short(at)).join(' ')).toBe(expected)
+  })
 
-describe('what a sweep reads', () => {
-  const read = (skipped: readonly string[]) =>
-    scopesToRead(
-      planInputs({ caps: { p1: 5, 'group:b': 5, p0: 5 } }).resolution,
-      ownedCaps({ team: { cap: 5 }, p0: { cap: 5 }, p3: { cap: 'none' }, p2: { cap: 4 } }),
-      new Set(skipped.map(key)),
-    ).map(short)
-  test('but not what is skipped', () => expect(read(['p0', 'group:b'])).toEqual(['team', 'p1', 'p2']))
+  test('asks for what stood there before a 0 that is not kept, and says so', () => {
+    const quarantined = [{ ...zero, entry: entryOf('cap', 0), restore: cap(300) }]
+    const reason = 'the service does not store a cap of 0 here, so the cap before it stays'
+    const { plan } = planOf({ caps: { p0: 0, p1: 400 }, observed: { p0: 'none', p1: 400 }, quarantined })
+    expect(plan.changes).toMatchObject([{ scope: scope('p0'), from: 'none', to: 300, reason }])
+    const there = planOf({ caps: { p0: 0, p1: 400, p2: 400 }, observed: { p0: 300, p1: 400, p2: 400 }, quarantined })
+    expect(there.plan.counts).toMatchObject({ rejected: 1, inSync: 2 })
+    expect(there.desired.get(email('p0') as never)).toMatchObject({ cap: 300, entry: { kind: 'kept', cap: 300 } })
+    expect(there.scopes.map((one) => [short(one.scope), one.state, one.observed])[0]).toEqual(['p0', 'rejected', 300])
+  })
 })
 
 describe('a scope that the service does not know', () => {
-  const [p0, p1, p2] = ['p0', 'p1', 'p2'].map(scope)
-  const unknown = (failed: readonly Scope[], kind: ApiErrorKind = 'not_found') => {
-    const all = [TEAM, p0, p1, p2].flatMap((one) => one ?? [])
-    const failure = { kind, message: 'no such user' }
-    const read = all.map(
-      (one): CapReading =>
-        failed.includes(one) ? { scope: one, observed: 'unknown', readAt: NOW, failure } : { scope: one, observed: 'none', readAt: NOW },
+  const all = ['team', 'p0', 'p1', 'p2'].map(scope)
+  const unknown = (...names: readonly string[]) => {
+    const readings = [...planInputs({ observed: Object.fromEntries(all.map((one) => [short(one), 'none' as const])) }).readings]
+    const failure = { kind: 'not_found', message: 'no such user' } as const
+    const read = readings.map(
+      ([key, one]) => [key, names.includes(short(one.scope)) ? { ...one, observed: 'unknown' as const, failure } : one] as const,
     )
-    return [...unknownScopes(all, byScope(read)).keys()]
+    return [...unknownScopes(all, new Map(read)).keys()]
   }
-  test('is one that the last reading did not find, while the service knows most', () => expect(unknown([p0 ?? TEAM])).toEqual([key('p0')]))
-  test('is none where most are not found: that is about the address', () =>
-    expect(unknown([p0, p1, p2].flatMap((one) => one ?? []))).toEqual([]))
+  test('is one that the last reading did not find, while the service knows most', () => expect(unknown('p0')).toEqual([email('p0')]))
+  test('is none where most are not found: that is about the address', () => expect(unknown('p0', 'p1', 'p2')).toEqual([]))
 })
 
-describe('what a sweep reads beside what is asked for and what is ours', () => {
-  const nobody = new Set<ScopeKey>()
-  const resolution = (sketch: PlanSketch) => planInputs(sketch).resolution
-
-  test('are the members of pools, also those to whom nothing is dealt yet', () => {
-    const pool = { members: { kind: 'emails', emails: ['p1', 'p0'].map(email) }, credits: 100 } as const
-    expect(scopesToRead(resolution({ pools: [pool] }), new Map(), nobody).map(short)).toEqual(['team', 'p0', 'p1'])
+describe('what a sweep reads', () => {
+  const read = (sketch: PlanSketch, ...more: readonly [ReturnType<typeof keysOf>?, Parameters<typeof scopesToRead>[3]?]) => {
+    const [skipped = new Set(), mayShow] = more
+    return scopesToRead(planInputs(sketch).resolution, ownedCaps(sketch.owned ?? {}), skipped, mayShow)
+      .map(short)
+      .join(' ')
+  }
+  test('is what is asked for and what is ours, but not what is skipped', () => {
+    const owned = { team: { cap: 5 }, p0: { cap: 5 }, p3: { cap: 'none' }, p2: { cap: 4 } } as const
+    expect(read({ caps: { p1: 5, 'group:b': 5, p0: 5 }, owned }, keysOf('p0', 'group:b'))).toBe('team p1 p2')
   })
-
+  test('are the members of pools, also those to whom nothing is dealt yet', () =>
+    expect(read({ pools: [{ members: { kind: 'emails', emails: ['p1', 'p0'].map(email) }, credits: 100 }] })).toBe('team p0 p1'))
   test('are undeclared groups, where their members may show their cap', () => {
-    const groupsOf = (of: ScopeKey) => (of === key('p0') ? [key('group:b'), key('group:')] : [])
-    expect(scopesToRead(resolution({ caps: { p0: 5, p1: 5 } }), new Map(), nobody, groupsOf).map(short)).toEqual([
-      'team',
-      'group:b',
-      'p0',
-      'p1',
-    ])
+    const [p0, ...groups] = keysOf('p0', 'group:b', 'group:')
+    expect(read({ caps: { p0: 5, p1: 5 } }, new Set(), (of) => (of === p0 ? groups : []))).toBe('team group:b p0 p1')
   })
 })
 
@@ -126,25 +103,55 @@ describe('the state of a scope', () => {
       { grants: [{ on: 'p0', cap: 500, until: NOW + DAY }], observed: { p0: 500 } },
       { state: 'in_sync', observed: 500, readAt: NOW, desired: 500, source: { ...AT, line: 101 }, reason: 'release week' },
     ],
+    [
+      'rejected by the service',
+      {
+        ...{ caps: { p0: 500 }, observed: { p0: 4 } },
+        quarantined: [{ scope: scope('p0'), code: 'CAP_REFUSED', message: 'refused', entry: entryOf('cap', 500), at: NOW }],
+      },
+      { state: 'rejected', why: 'refused', observed: 4, readAt: NOW, ...rule },
+    ],
   ])('%s', (_name, sketch, expected) => expect(states(sketch)).toStrictEqual([{ scope: scope('p0'), ...expected }]))
 
-  test('an orphan that stays while a policy file is broken, whatever prune says', () =>
-    expect(states({ observed: { p0: 4 }, owned: { p0: { cap: 4 } }, prune: false }, { policyBroken: true })).toMatchObject([
+  const ORPHAN: PlanSketch = { observed: { p0: 4 }, owned: { p0: { cap: 4 } } }
+  const excluded = () => ({ kind: 'excluded', code: 'pause', reason: 'paused until noon' }) as const
+  const known = { [email('p0')]: { at: NOW - HOUR, entry: entryOf('cap', 500), changes: 3 } }
+  const quarantined = [{ scope: scope('p0'), code: 'SCOPE_UNKNOWN', message: 'no such user', entry: UNDECLARED, at: NOW }]
+  test.each<readonly [string, PlanSketch, PlanMore, object]>([
+    [
+      'an orphan that stays while a policy file is broken, whatever prune says',
+      { ...ORPHAN, prune: false },
+      { policyBroken: true },
       { state: 'drifted', cause: 'orphan', why: 'not cleared while a policy file is broken' },
-    ]))
-
-  test('drifted, with why it is not written now', () => {
-    const excluded = () => ({ kind: 'excluded', code: 'pause', reason: 'paused until noon' }) as const
-    expect(states({ caps: { p0: 500 }, observed: { p0: 4 } }, { excluded })).toMatchObject([{ state: 'drifted', why: 'paused until noon' }])
-  })
-
-  test('contested, with how often others changed it and until when it is left alone', () => {
-    const known = { [key('p0')]: { at: NOW - HOUR, entry: entryOf('cap', 500), changes: 3 } }
-    const fought: PlanSketch = { caps: { p0: 500 }, observed: { p0: 4 }, owned: { p0: { cap: 500 } }, contests: { known } }
-    const [one] = states(fought)
-    expect(one).toMatchObject({ state: 'contested', cause: 'external' })
-    expect(one?.why).toMatch(/^hold [0-9a-f]{32}: changed by others 3 times in 24 h, left alone until 2026-11-21 11:00 UTC$/)
-  })
+    ],
+    [
+      'drifted, with why it is not written now',
+      { caps: { p0: 500 }, observed: { p0: 4 } },
+      { excluded },
+      { state: 'drifted', why: 'paused until noon' },
+    ],
+    [
+      'contested, with how often others changed it and until when it is left alone',
+      { caps: { p0: 500 }, observed: { p0: 4 }, owned: { p0: { cap: 500 } }, contests: { known } },
+      {},
+      {
+        ...{ state: 'contested', cause: 'external' },
+        why: expect.stringMatching(/^hold [0-9a-f]{32}: changed by others 3 times in 24 h, left alone until 2026-11-21 11:00 UTC$/),
+      },
+    ],
+    [
+      'skipped, of a cap of ours on a person whom the service no longer knows',
+      { ...ORPHAN, quarantined },
+      {},
+      { state: 'skipped', why: 'no such user' },
+    ],
+    [
+      'held, with the id of its hold and since when it drifts',
+      { caps: { team: 4 }, observed: { team: 5 } },
+      { driftSince: Object.fromEntries([...keysOf('team')].map((key) => [key, NOW - HOUR])) },
+      { state: 'held', cause: 'policy', driftSince: NOW - HOUR, why: expect.stringMatching(/^hold [0-9a-f]{32}$/) },
+    ],
+  ])('%s', (_name, sketch, more, expected) => expect(states(sketch, more)).toMatchObject([expected]))
 
   test.each<readonly [string, PlainCap, string]>([
     ['in sync', 500, 'in_sync'],
@@ -156,37 +163,13 @@ describe('the state of a scope', () => {
     expect(buildPlan({ ...inputs, resolution: { ...inputs.resolution, desired } }).scopes).toMatchObject([{ state, why: waits }])
   })
 
-  test('skipped, of a cap of ours on a person whom the service no longer knows', () => {
-    const quarantined = [{ scope: scope('p0'), code: 'SCOPE_UNKNOWN', message: 'no such user', entry: UNDECLARED, at: NOW }]
-    expect(states({ owned: { p0: { cap: 4 } }, quarantined })).toMatchObject([{ state: 'skipped', why: 'no such user' }])
-  })
-
-  test('rejected, in one row, where a 0 was not stored and the cap before it is set', () => {
-    const zero = { code: 'ZERO_NOT_STORED', message: 'a 0 is not kept', entry: entryOf('cap', 0), restore: credits(7), at: NOW }
-    const kept = states({ caps: { p0: 0 }, observed: { p0: 7 }, quarantined: [{ scope: scope('p0'), ...zero }] })
-    expect(kept.map((one) => [short(one.scope), one.state, one.observed])).toEqual([['p0', 'rejected', 7]])
-  })
-
-  test('rejected by policy, and by the service', () => {
-    const clash: PlanSketch = {
-      caps: { 'group:a': 5, 'group:b': 7 },
-      groups: { a: ['p0'], b: ['p0'] },
-      observed: { 'group:a': 5, 'group:b': 7 },
-    }
-    expect(states(clash).map((one) => [short(one.scope), one.state, one.why?.slice(0, 30)])).toEqual([
+  test('rejected by policy, beside the groups that differ', () => {
+    const groups = { 'group:a': 5, 'group:b': 7 }
+    const clash = states({ caps: groups, groups: { a: ['p0'], b: ['p0'] }, observed: groups })
+    expect(clash.map((one) => [short(one.scope), one.state, one.why?.slice(0, 30)])).toEqual([
       ['group:a', 'in_sync', undefined],
       ['group:b', 'in_sync', undefined],
       ['p0', 'rejected', 'p0@example.com is in groups wi'],
     ])
-    const quarantined = [{ scope: scope('p0'), code: 'CAP_REFUSED', message: 'refused', entry: entryOf('cap', 500), at: NOW }]
-    expect(states({ caps: { p0: 500 }, observed: { p0: 4 }, quarantined })).toEqual([
-      { scope: scope('p0'), state: 'rejected', why: 'refused', observed: 4, readAt: NOW, ...rule },
-    ])
-  })
-
-  test('held, with the id of its hold and since when it drifts', () => {
-    const [one] = states({ people: 20, caps: { team: 4 }, observed: { team: 5 } }, { driftSince: { [key('team')]: NOW - HOUR } })
-    expect(one).toMatchObject({ state: 'held', cause: 'policy', driftSince: NOW - HOUR })
-    expect(one?.why).toMatch(/^hold [0-9a-f]{32}$/)
   })
 })

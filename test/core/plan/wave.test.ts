@@ -2,11 +2,12 @@
 // docs/operations.md and a slow count of their own.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Scope, ScopeKey } from '../../../src/core/model/scope.ts'
+import type { ScopeKey } from '../../../src/core/model/scope.ts'
 import type { Difference } from '../../../src/core/plan/snapshot.ts'
 import { nextWave, planStart, schedule } from '../../../src/core/plan/wave.ts'
 import { type PlainCap, short } from '../../support/declare.ts'
 import { runs } from '../../support/fuzz.ts'
+import { scopes } from '../../support/plan.ts'
 import {
   type Caps,
   type Company,
@@ -24,166 +25,137 @@ import {
 } from '../../support/waves.ts'
 
 const named = (changes: readonly Difference[]): string => changes.map((one) => short(one.scope)).join(' ')
-const wavesOf = (company: Company, more: Parameters<typeof waveOf>[1] = {}): readonly string[] =>
-  schedule(waveOf(company, more)).waves.map(named)
-const blockerText = (by: Scope | undefined): string | undefined => by && `after ${short(by)}`
+type More = Parameters<typeof waveOf>[1]
+/** The waves one after another, and what each blocked change comes after: `team, p2; p0 after team`. */
+const told = (company: Company, more: More = {}): string => {
+  const { waves, blocked } = schedule(waveOf(company, more))
+  const after = [...blocked].map(([key, by]) => `${key.replace('@example.com', '')} after ${short(by)}`)
+  return [waves.map(named).join(', '), ...after].join('; ')
+}
 
-/** `name: from > to` of a company in which everything else is not set. */
-const company = (
-  writes: Readonly<Record<string, readonly [PlainCap, PlainCap]>>,
-  more: Partial<Omit<Company, 'changes'>> = {},
-): Company => ({
-  groups: more.groups ?? { a: ['p0', 'p1'], b: ['p1', 'p2'] },
-  set: { ...Object.fromEntries(Object.entries(writes).map(([name, [from]]) => [name, from])), ...more.set },
-  changes: Object.entries(writes).map(([name, [from, to]]) => changeOf(name, from, to)),
+/** What shows and what is asked, as in `scopes`; p0 and p1 are in group a, p1 and p2 in b, unless it is said otherwise. */
+function company(text: string, groups: Company['groups'] = { a: ['p0', 'p1'], b: ['p1', 'p2'] }): Company {
+  const { observed, caps } = scopes(text)
+  const set = observed as Company['set']
+  return { groups, set, changes: Object.entries(caps).map(([name, to]) => changeOf(name, set[name] ?? 'none', to)) }
+}
+const without = (one: Company, ...names: readonly string[]): Required<Pick<NonNullable<More>, 'ready'>> => ({
+  ready: one.changes.filter(({ scope }) => !names.includes(short(scope))),
 })
 
 describe('the order of kinds', () => {
-  const ALL: Parameters<typeof company>[0] = {
-    ...{ team: [5, 4], 'group:a': [5, 6], 'group:b': [6, 5] },
-    ...{ p0: ['none', 5], p1: [5, 6], p2: [5, 'none'] },
-  }
-
+  const ALL = company('team 5>4, group:a 5>6, group:b 6>5, p0 none>5, p1 5>6, p2 5>none')
   test('is first sets and raises from users to the team, then the rest from the team to users', () =>
-    expect(wavesOf(company(ALL))).toEqual(['p0 p1', 'group:a', 'team', 'group:b', 'p2']))
+    expect(told(ALL)).toBe('p0 p1, group:a, team, group:b, p2'))
   test('is from the team to users where caps are copied, raises of people before the rest', () =>
-    expect(wavesOf(company(ALL), { layers: 'copied' })).toEqual(['team', 'group:a group:b', 'p0 p1', 'p2']))
+    expect(told(ALL, { layers: 'copied' })).toBe('team, group:a group:b, p0 p1, p2'))
   test('counts a cap that may be inherited as a first one, but never a clearing', () => {
-    const one = company({ p0: [6, 5], p1: [5, 'none'], team: [9, 8] })
+    const one = company('p0 6>5, p1 5>none, team 9>8')
     const changes = one.changes.map((change) => ({ ...change, isFirst: change.key !== keyOf('team') }))
-    expect(wavesOf({ ...one, changes })[0]).toBe('p0')
+    expect(told({ ...one, changes })).toMatch(/^p0, /)
   })
   test('counts pending caps also without a refused one of a descendant, which may never be written', () => {
-    const one = company({ team: [200, 300], 'group:a': ['none', 0], p0: [700, 'none'] })
-    const [team, group, clear] = one.changes
-    const inputs = (isRefused: boolean) => {
-      const pending = [team, group && { ...group, isRefused }, clear].flatMap((change) => change ?? [])
-      return { ...waveOf(one), pending, ready: pending.slice(2) }
+    const one = company('team 200>300, group:a none>0, p0 700>none')
+    const refused = (isRefused: boolean) => {
+      const pending = one.changes.map((change) => (change.key === keyOf('group:a') ? { ...change, isRefused } : change))
+      return told(one, { pending, ready: pending.slice(2) })
     }
-    expect(nextWave(inputs(true)).blocked).toEqual(new Map([[keyOf('p0'), { kind: 'team' }]]))
-    expect(nextWave(inputs(false)).changes).toHaveLength(1)
+    expect([refused(true), refused(false)]).toEqual(['; p0 after team', 'p0'])
   })
   test('is kept where caps are copied, even if a person falls below on the way: there is no safe order', () => {
-    const one = company({ team: [9, 5], p0: ['none', 9] })
-    expect(wavesOf(one, { ready: one.changes.slice(0, 1), layers: 'copied' })).toEqual(['team'])
+    const one = company('team 9>5, p0 none>9')
+    expect(told(one, { ...without(one, 'p0'), layers: 'copied' })).toBe('team')
   })
 })
 
 describe('a change waits', () => {
-  const held = (one: Company, ...names: readonly string[]) => ({ ready: one.changes.filter(({ scope }) => !names.includes(short(scope))) })
-  const TABLE: readonly (readonly [string, Company, readonly string[], readonly string[], Readonly<Record<string, string>>])[] = [
-    [
-      'for the ancestor’s cap that takes the place of a cleared one',
-      company({ p0: [5, 'none'], team: ['none', 4] }),
-      ['team'],
-      [],
-      { p0: 'after team' },
-    ],
-    ['not for an ancestor’s cap that reaches other people', company({ p0: [5, 4], 'group:b': [5, 9] }), ['group:b'], ['p0'], {}],
-    ['for a first cap of a person who would fall below it', company({ team: [9, 2], p0: ['none', 9] }), ['p0'], [], { team: 'after p0' }],
-    [
-      'for a first cap of a person who would be uncapped',
-      company({ team: [9, 'none'], p2: ['none', 9] }),
-      ['p2'],
-      [],
-      { team: 'after p2' },
-    ],
-    ['not where the person is to have no less', company({ team: [9, 5], p0: ['none', 4] }), ['p0'], ['team'], {}],
+  const inThree = { a: ['p0'], b: ['p0'], c: ['p0'] }
+  test.each<readonly [string, Company, readonly string[], string]>([
+    ['for the ancestor’s cap that takes the place of a cleared one', company('p0 5>none, team none>4'), ['team'], '; p0 after team'],
+    ['not for an ancestor’s cap that reaches other people', company('p0 5>4, group:b 5>9'), ['group:b'], 'p0'],
+    ['for a first cap of a person who would fall below it', company('team 9>2, p0 none>9'), ['p0'], '; team after p0'],
+    ['for a first cap of a person who would be uncapped', company('team 9>none, p2 none>9'), ['p2'], '; team after p2'],
+    ['not where the person is to have no less', company('team 9>5, p0 none>4'), ['p0'], 'team'],
     [
       'for the other group of a person who would be uncapped',
-      company({ 'group:a': ['none', 4], 'group:b': [9, 'none'] }),
+      company('group:a none>4, group:b 9>none'),
       ['group:a'],
-      [],
-      { 'group:b': 'after group:a' },
+      '; group:b after group:a',
     ],
     [
       'for the one of two that makes room for it',
-      company({ 'group:a': [9, 8], 'group:b': [2, 6], p1: [5, 'none'] }),
+      company('group:a 9>8, group:b 2>6, p1 5>none'),
       ['group:a', 'group:b'],
-      [],
-      { p1: 'after group:b' },
+      '; p1 after group:b',
     ],
     [
       'for the first that is not written yet, where only several together make room for it',
-      company(
-        { 'group:a': [2, 6], 'group:b': [2, 6], 'group:c': [2, 6], p0: [5, 'none'] },
-        { groups: { a: ['p0'], b: ['p0'], c: ['p0'] } },
-      ),
+      company('group:a 2>6, group:b 2>6, group:c 2>6, p0 5>none', inThree),
       ['group:b', 'group:c'],
-      ['group:a'],
-      { p0: 'after group:b' },
+      'group:a; p0 after group:b',
     ],
-    [
-      'not for another that is to be cleared as well',
-      company({ 'group:a': [5, 'none'], 'group:b': [7, 'none'] }),
-      [],
-      ['group:a group:b'],
-      {},
-    ],
-    ['not where nobody is in the group', company({ 'group:c': [5, 4], team: [9, 8] }), ['team'], ['group:c'], {}],
-    [
-      'not at all when nothing else on the way is to change',
-      company({ p0: [5, 'none'], 'group:a': [9, 2], p2: [1, 2] }),
-      ['p2'],
-      ['group:a', 'p0'],
-      {},
-    ],
-  ]
-  test.each(TABLE)('%s', (_name, one, names, expected, blocked) => {
-    const result = schedule(waveOf(one, held(one, ...names)))
-    expect(result.waves.map(named)).toEqual(expected)
-    expect(Object.fromEntries([...result.blocked].map(([key, by]) => [key.replace('@example.com', ''), blockerText(by)]))).toEqual(blocked)
-  })
+    ['not for another that is to be cleared as well', company('group:a 5>none, group:b 7>none'), [], 'group:a group:b'],
+    ['not where nobody is in the group', company('group:c 5>4, team 9>8'), ['team'], 'group:c'],
+    ['not at all when nothing else on the way is to change', company('p0 5>none, group:a 9>2, p2 1>2'), ['p2'], 'group:a, p0'],
+  ])('%s', (_name, one, names, expected) => expect(told(one, without(one, ...names))).toBe(expected))
 
   test('for the first cap of a group with unknown members: anybody may be in it', () => {
-    const one = company({ team: [9, 5], 'group:a': ['none', 9], p2: [9, 'none'] }, { groups: {} })
-    const inputs = waveOf(one, held(one, 'group:a'))
-    expect(schedule(inputs).waves.map(named)).toEqual(['team', 'p2'])
-    const unlisted = schedule({ ...inputs, unlisted: new Set([keyOf('group:a')]) })
-    expect(unlisted.waves.map(named)).toEqual(['p2'])
-    expect(blockerText(unlisted.blocked.get(keyOf('team')))).toBe('after group:a')
+    const one = company('team 9>5, group:a none>9, p2 9>none', {})
+    expect(told(one, without(one, 'group:a'))).toBe('team, p2')
+    expect(told(one, { ...without(one, 'group:a'), unlisted: new Set([keyOf('group:a')]) })).toBe('p2; team after group:a')
   })
 
   test('so it does where more such groups are than are tried in every combination', () => {
-    const one = company({ team: [9, 5], 'group:a': ['none', 9] }, { groups: {}, set: { 'group:c1': 5 } })
+    const one = company('team 9>5, group:a none>9, group:c1 5', {})
     const unlisted = new Set([keyOf('group:a'), ...Array.from({ length: 40 }, (_, index) => keyOf(`group:c${index}`))])
-    const { waves, blocked } = schedule({ ...waveOf(one, held(one, 'group:a')), unlisted })
-    expect([waves, blockerText(blocked.get(keyOf('team')))]).toEqual([[], 'after group:a'])
-    expect(wavesOf(one, { unlisted })).toEqual(['group:a', 'team'])
+    expect(told(one, { ...without(one, 'group:a'), unlisted })).toBe('; team after group:a')
+    expect(told(one, { unlisted })).toBe('group:a, team')
   })
 
   test('so it does for members of two such groups, where neither alone would be in the way', () => {
-    const one = company({ 'group:a': [4, 'none'], 'group:b': [9, 5], p0: ['none', 5] }, { groups: {}, set: { team: 5, 'group:c': 4 } })
+    const one = company('group:a 4>none, group:b 9>5, p0 none>5, team 5, group:c 4', {})
     const pending = one.changes.map((change) => ({ ...change, isPooled: change.scope.kind === 'user' }))
     const unlisted = new Set(['a', 'b', 'c', 'd'].map((id) => keyOf(`group:${id}`)))
-    const { waves, blocked } = schedule(waveOf(one, { ...held(one, 'group:b', 'p0'), pending, unlisted }))
-    expect([waves, blockerText(blocked.get(keyOf('group:a')))]).toEqual([[], 'after p0'])
+    expect(told(one, { ...without(one, 'group:b', 'p0'), pending, unlisted })).toBe('; group:a after p0')
   })
 
   test('for a first cap of a person who had one when the plan began, and of no other person', () => {
-    const one = company({ 'group:a': [5, 'none'], p0: ['none', 7] }, { groups: { a: ['p0'] } })
-    const inputs = waveOf(one, held(one, 'p0'))
-    expect(schedule(inputs).waves).toEqual([])
-    expect(schedule({ ...inputs, start: planStart(waveOf({ ...one, set: {} })) }).waves.map(named)).toEqual(['group:a'])
+    const one = company('group:a 5>none, p0 none>7', { a: ['p0'] })
+    expect(told(one, without(one, 'p0'))).toBe('; group:a after p0')
+    expect(told(one, { ...without(one, 'p0'), start: planStart(waveOf({ ...one, set: {} })) })).toBe('group:a')
   })
 
   test('for the cap that a pool deals, where it would lift a member above it: what members have counts in a sum', () => {
-    const result = (team: readonly [number, number], isWatched: boolean) => {
-      const one = company({ team, p0: ['none', 6] })
+    const result = (team: string, isWatched: boolean) => {
+      const one = company(`team ${team}, p0 none>6`)
       const dealt = one.changes.map((change) => (change.scope.kind === 'user' ? { ...change, isPooled: true, isWatched } : change))
-      return blockerText(schedule(waveOf(one, { ...held(one, 'p0'), pending: dealt })).blocked.get(keyOf('team'))) ?? 'goes'
+      return told(one, { ...without(one, 'p0'), pending: dealt })
     }
-    expect([result([5, 9], false), result([5, 9], true)]).toEqual(['after p0', 'after p0'])
-    expect([result([5, 6], false), result([5, 6], true)]).toEqual(['goes', 'goes'])
-    expect([result([9, 4], false), result([9, 4], true)]).toEqual(['after p0', 'goes'])
+    expect([result('5>9', false), result('5>9', true)]).toEqual(['; team after p0', '; team after p0'])
+    expect([result('5>6', false), result('5>6', true)]).toEqual(['team', 'team'])
+    expect([result('9>4', false), result('9>4', true)]).toEqual(['; team after p0', 'team'])
   })
 
   test('where it is wrong in one way to read, though right in the others', () => {
-    const one = company({ 'group:a': [9, 4], p0: [9, 12] }, { set: { team: 2 } })
-    const group = held(one, 'p0')
-    expect(schedule(waveOf(one, group)).waves.map(named)).toEqual(['group:a'])
-    const open = schedule(waveOf(one, { ...group, mayBeInherited: (key) => key !== keyOf('team') }))
-    expect([open.waves, blockerText(open.blocked.get(keyOf('group:a')))]).toEqual([[], 'after p0'])
+    const one = company('group:a 9>4, p0 9>12, team 2')
+    expect(told(one, without(one, 'p0'))).toBe('group:a')
+    expect(told(one, { ...without(one, 'p0'), mayBeInherited: (key) => key !== keyOf('team') })).toBe('; group:a after p0')
+  })
+
+  test.each([
+    [1, 1],
+    [1, 2],
+    [6, 2],
+    [7, 1],
+  ])('where of many groups %i get a first cap and %i are raised, so that nobody is lifted above what a pool deals', (firsts, raised) => {
+    const ids = Array.from({ length: firsts + raised }, (_, index) => `g${index}`)
+    const from = (index: number): PlainCap => (index < firsts ? 'none' : 4)
+    const changes = ids.map((id, index) => changeOf(`group:${id}`, from(index), index < firsts ? 500 : 900))
+    const dealt = { ...changeOf('p0', 'none', 500), isPooled: true }
+    const groups = Object.fromEntries(ids.map((id) => [id, ['p0']]))
+    const set = Object.fromEntries(ids.map((id, index) => [`group:${id}`, from(index)]))
+    const inputs = { ...waveOf({ groups, set, changes }), people: peopleOf(groups, ['p0']), pending: [...changes, dealt] }
+    expect(schedule(inputs).waves.map((wave) => wave.length)).toEqual([ids.length - 1, 1])
   })
 })
 

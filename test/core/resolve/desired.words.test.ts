@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest'
 import { resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
 import { grantId } from '../../../src/core/resolve/grants.ts'
-import type { DesiredInputs } from '../../../src/core/resolve/resolution.ts'
 import { nearest } from '../../../src/policy/suggest.ts'
 import {
   byGrant,
@@ -20,130 +19,111 @@ import {
   roster,
   running,
   scope,
+  short,
 } from '../../support/declare.ts'
 
-const resolve = (sketch: PolicySketch, more: Partial<DesiredInputs> = {}) => resolveDesired(desiredInputs(sketch, more))
+type More = NonNullable<Parameters<typeof desiredInputs>[1]>
+
+const resolve = (sketch: PolicySketch, more: More = {}) => resolveDesired(desiredInputs(sketch, more))
 const at = (line: number) => ({ file: 'acme.yaml', line, column: 5 })
 const two = { groups: members({ a: ['ada'], b: ['ada'] }) }
 
-describe('why a scope is rejected', () => {
-  test.each<readonly [string, PolicySketch, Partial<DesiredInputs>, object]>([
-    [
-      'a grant adds to nothing',
-      { grants: [{ on: 'ada', add: 5, ...running }] },
-      {},
-      {
-        code: 'ADD_WITHOUT_BASE',
-        at: at(101),
-        message:
-          'ada@example.com: a grant adds 5 credits, but no cap is declared for it to add to; declare that cap, or write cap: in place of add:',
-      },
-    ],
-    [
-      'a grant adds to what a group that was not read may set',
-      { caps: { 'group:a': 7, team: 5 }, grants: [{ on: 'ada', add: 5, ...running }] },
-      {},
-      {
-        code: 'ADD_WITHOUT_BASE',
-        at: at(101),
-        message:
-          'ada@example.com: a grant adds 5 credits, but the members of group:a are not known, so neither is the cap to add to; declare that cap, or write cap: in place of add:',
-      },
-    ],
-    [
-      'a grant adds to groups that differ',
-      { caps: { 'group:a': 7, 'group:b': 9 }, grants: [{ on: 'ada', add: 5, ...running }] },
-      two,
-      {
-        code: 'ADD_WITHOUT_BASE',
-        at: at(101),
-        message:
-          'ada@example.com: a grant adds 5 credits, but the caps of group:a (7) and group:b (9) differ and spec.onGroupConflict is not set; declare that cap, or write cap: in place of add:',
-      },
-    ],
-    [
-      'a grant adds too much',
-      { caps: { ada: 2_147_483_640 }, grants: [{ on: 'ada', add: 8, ...running }] },
-      {},
-      {
-        code: 'CAP_TOO_LARGE',
-        at: at(101),
-        message:
-          'ada@example.com: a grant adds 8 credits to 2147483640, which makes 2147483648, above the largest cap 2147483647; add less',
-      },
-    ],
-    [
-      'two grants are in force',
-      {
-        grants: [
-          { on: 'ada', ...running },
-          { on: 'ada', from: NOW - 5, until: NOW + 5 },
-        ],
-      },
-      {},
-      {
-        code: 'GRANT_OVERLAP',
-        at: at(102),
-        message:
-          'ada@example.com: two grants are in force at once, acme.yaml:101:5 and acme.yaml:102:5; let one end before the other begins',
-      },
-    ],
-    [
-      'groups differ',
-      { caps: { 'group:a': 7, 'group:b': 'none' } },
-      two,
-      {
-        code: 'GROUP_CONFLICT',
-        at: at(1),
-        message:
-          'ada@example.com is in groups with different caps: group:a (cap 7, acme.yaml:1:5) and group:b (cap none, acme.yaml:2:5); set spec.onGroupConflict to min or max, or declare a cap for this user',
-      },
-    ],
-  ])('%s', (_name, sketch, more, expected) => expect(resolve(sketch, more).rejected).toMatchObject([expected]))
-})
+const NO_BASE = 'declare that cap, or write cap: in place of add:'
+const NO_RULE = 'spec.onGroupConflict is not set'
+const ADDS: PolicySketch = { grants: [{ on: 'ada', add: 5, ...running }] }
+const OVERLAPPING: PolicySketch['grants'] = [
+  { on: 'ada', ...running },
+  { on: 'ada', from: NOW - 5, until: NOW + 5 },
+]
+test.each<readonly [string, PolicySketch, More, string]>([
+  [
+    'a grant adds to nothing',
+    ADDS,
+    {},
+    `ADD_WITHOUT_BASE 101 ada@example.com: a grant adds 5 credits, but no cap is declared for it to add to; ${NO_BASE}`,
+  ],
+  [
+    'a grant adds to none',
+    { ...ADDS, caps: { ada: 'none' } },
+    {},
+    `ADD_WITHOUT_BASE 101 ada@example.com: a grant adds 5 credits, but the cap to add to is none (acme.yaml:1:5); ${NO_BASE}`,
+  ],
+  [
+    'a grant adds to what a group that was not read may set',
+    { ...ADDS, caps: { 'group:a': 7, team: 5 } },
+    {},
+    `ADD_WITHOUT_BASE 101 ada@example.com: a grant adds 5 credits, but the members of group:a are not known, so neither is the cap to add to; ${NO_BASE}`,
+  ],
+  [
+    'a grant adds to groups that differ',
+    { ...ADDS, caps: { 'group:a': 7, 'group:b': 9 } },
+    two,
+    `ADD_WITHOUT_BASE 101 ada@example.com: a grant adds 5 credits, but the caps of group:a (7) and group:b (9) differ and ${NO_RULE}; ${NO_BASE}`,
+  ],
+  [
+    'a grant adds too much',
+    { ...ADDS, caps: { ada: 2_147_483_643 } },
+    {},
+    'CAP_TOO_LARGE 101 ada@example.com: a grant adds 5 credits to 2147483643, which makes 2147483648, above the largest cap 2147483647; add less',
+  ],
+  [
+    'two grants are in force',
+    { grants: OVERLAPPING },
+    {},
+    'GRANT_OVERLAP 102 ada@example.com: two grants are in force at once, acme.yaml:101:5 and acme.yaml:102:5; let one end before the other begins',
+  ],
+  [
+    'groups differ',
+    { caps: { 'group:a': 7, 'group:b': 'none' } },
+    two,
+    `GROUP_CONFLICT 1 ada@example.com is in groups with different caps: group:a (cap 7, acme.yaml:1:5) and group:b (cap none, acme.yaml:2:5); set spec.onGroupConflict to min or max, or declare a cap for this user`,
+  ],
+])('a scope is rejected where %s', (_name, sketch, more, expected) =>
+  expect(resolve(sketch, more).rejected.map(({ code, at: place, message }) => `${code} ${place?.line} ${message}`)).toEqual([expected]),
+)
 
-describe('why a scope is left alone', () => {
-  const skipped = (sketch: PolicySketch, more: Partial<DesiredInputs>) => resolve(sketch, more).skipped
-  const people = roster({ ada: 'pending', bob: 'rejected' })
-  test.each<readonly [string, PolicySketch, Partial<DesiredInputs>, readonly object[]]>([
-    [
-      'somebody is off the roster',
-      { grants: [{ on: 'eve', ...running }] },
-      { roster: people },
-      [{ scope: scope('eve'), why: 'eve@example.com is not on the roster', at: at(101) }],
-    ],
+describe('a scope is left alone', () => {
+  const skipped = (sketch: PolicySketch, more: More) => resolve(sketch, more).skipped
+  const away = { roster: roster({ ada: 'pending', bob: 'rejected' }) }
+  const unknown = { unknownGroups: ['a', 'date'], nearest }
+  test.each<readonly [string, PolicySketch, More, string]>([
+    ['somebody is off the roster', { grants: [{ on: 'eve', ...running }] }, away, 'eve 101 eve@example.com is not on the roster'],
     [
       'a cap of ours stays on somebody who is away',
       {},
-      { roster: people, owned: ownedCaps({ bob: { cap: 5 } }) },
-      [{ scope: scope('bob'), why: 'bob@example.com is rejected, not approved' }],
+      { ...away, owned: ownedCaps({ bob: { cap: 5 } }) },
+      'bob undefined bob@example.com is rejected, not approved',
     ],
     [
-      'a group of ours that nobody declares',
+      'a group of ours that nobody declares is unknown',
       {},
-      { unknownGroups: ['a'], owned: ownedCaps({ 'group:a': { cap: 5 } }) },
-      [{ scope: scope('group:a'), why: 'the service does not know group a' }],
+      { ...unknown, owned: ownedCaps({ 'group:a': { cap: 5 } }) },
+      'group:a undefined the service does not know group a',
     ],
     [
-      'a grant that makes no sense for somebody who is away',
+      'a grant makes no sense either for somebody who is away',
       { grants: [{ on: 'eve', add: 5, ...running }] },
-      { roster: people },
-      [{ scope: scope('eve'), why: 'eve@example.com is not on the roster', at: at(101) }],
+      away,
+      'eve 101 eve@example.com is not on the roster',
     ],
     [
-      'a group of which a grant makes no sense',
+      'a grant makes no sense either for a group that is unknown',
       { grants: [{ on: 'group:a', add: 5, ...running }] },
-      { unknownGroups: ['a'] },
-      [{ scope: scope('group:a'), why: 'the service does not know group a by the name A', at: at(101) }],
+      unknown,
+      'group:a 101 the service does not know group a by the name A',
     ],
     [
       'the service does not know a group whose name is nearly that of another',
       { caps: { 'group:data': 5, 'group:date': 6 } },
-      { unknownGroups: ['date'], nearest },
-      [{ scope: scope('group:date'), why: 'the service does not know group date by the name DATE; did you mean DATA?', at: at(2) }],
+      unknown,
+      'group:date 2 the service does not know group date by the name DATE; did you mean DATA?',
     ],
-    ['a person in two groups who is away is not named', { caps: { 'group:a': 5, 'group:b': 6 } }, { ...two, roster: people }, []],
-  ])('%s', (_name, sketch, more, expected) => expect(skipped(sketch, more)).toEqual(expected))
+    ['but not a person in two groups who is away', { caps: { 'group:a': 5, 'group:b': 6 } }, { ...two, ...away }, ''],
+  ])('%s', (_name, sketch, more, expected) => {
+    const { skipped: left, rejected } = resolve(sketch, more)
+    expect(left.map(({ scope: one, at: place, why }) => `${short(one)} ${place?.line} ${why}`).join()).toBe(expected)
+    expect(rejected).toEqual([])
+  })
   test('of many people off the roster only the first are compared with everybody', () => {
     const typed = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`bobb${String.fromCharCode(97 + index)}`, 5]))
     const all = skipped({ caps: typed }, { roster: roster({ bobbie: 'approved' }), nearest })

@@ -1,35 +1,47 @@
+// The state of each grant by the clocks, the cycle and what is ours; and whether a grant that only its id tells of has ended.
 import { describe, expect, test } from 'vitest'
-import { scopeKey } from '../../../src/core/model/scope.ts'
-import { grantId, grantStatuses, hasEnded } from '../../../src/core/resolve/grants.ts'
-import { CYCLE, DAY, entryOf, type GrantSketch, grant, NOW, type OwnedSketch, ownedCaps, policy } from '../../support/declare.ts'
+import { resolveDesired } from '../../../src/core/resolve/desired.ts'
+import { grantId, hasEnded } from '../../../src/core/resolve/grants.ts'
+import {
+  byGrant,
+  CYCLE,
+  DAY,
+  desiredInputs,
+  entryOf,
+  type GrantSketch,
+  grant,
+  NOW,
+  type OwnedSketch,
+  ownedCaps,
+  short,
+  withoutCycle,
+} from '../../support/declare.ts'
 
+type Grants = readonly Omit<GrantSketch, 'on'>[]
 interface Setting {
-  readonly owned?: OwnedSketch
-  readonly cycle?: typeof CYCLE | 'unknown'
+  readonly owned?: OwnedSketch | undefined
+  readonly isCycleUnknown?: boolean
   readonly frozen?: boolean
-  readonly now?: number
 }
 
-/** The state of each grant on bob, by line. */
-function states(grants: readonly Omit<GrantSketch, 'on'>[], setting: Setting = {}): Record<number, string> {
-  const { grants: declared } = policy({ grants: grants.map((one) => ({ on: 'bob', ...one })) })
-  const cycle = setting.cycle ?? CYCLE
-  const statuses = grantStatuses(declared, {
-    now: setting.now ?? NOW,
-    owned: ownedCaps(setting.owned ? { bob: setting.owned } : {}),
-    grantsFrozen: setting.frozen ?? false,
-    ...(cycle !== 'unknown' && { cycle }),
-  })
-  return Object.fromEntries(
-    statuses.map((one) => [one.grant.at.line - 100, one.note === undefined ? one.state : `${one.state}, with a note`]),
+const declared = (grants: readonly GrantSketch[], { owned, isCycleUnknown, frozen = false }: Setting = {}) => {
+  const inputs = desiredInputs({ grants }, { owned: ownedCaps(owned ? { bob: owned } : {}), grantsFrozen: frozen })
+  return resolveDesired(isCycleUnknown ? withoutCycle(inputs) : inputs).grants
+}
+/** The state of each grant on bob, by line; `!` where it has a note. */
+const states = (grants: Grants, setting: Setting = {}): Record<number, string> => {
+  const all = declared(
+    grants.map((one) => ({ on: 'bob', ...one })),
+    setting,
   )
+  return Object.fromEntries(all.map((one) => [one.grant.at.line - 100, one.note === undefined ? one.state : `${one.state}!`]))
 }
 
 const running = { from: NOW - DAY, until: NOW + 3 * DAY, cap: 6000 }
 const over = { from: NOW - 3 * DAY, until: NOW - DAY, cap: 6000 }
 const coming = { from: NOW + DAY, until: NOW + 3 * DAY, cap: 6000 }
 const toCycleEnd = { from: NOW - DAY, until: 'cycleEnd', cap: 6000 } as const
-const byGrant: OwnedSketch = { cap: 6000, owner: 'grant' }
+const ours = byGrant()
 
 describe('the state of a grant', () => {
   test.each([
@@ -53,26 +65,25 @@ describe('the state of a grant', () => {
 })
 
 describe('while the billing cycle is unknown a grant to its end', () => {
-  test.each<[string, readonly Omit<GrantSketch, 'on'>[], OwnedSketch | undefined, Record<number, string>]>([
-    ['waits when nothing of it was written', [toCycleEnd], undefined, { 1: 'pending, with a note' }],
-    ['waits when the cap there is of a rule', [toCycleEnd], { cap: 6000 }, { 1: 'pending, with a note' }],
-    ['goes on when the cap there is of a grant', [toCycleEnd], byGrant, { 1: 'active, with a note' }],
-    ['goes on with its new amount when it was edited', [toCycleEnd], { ...byGrant, cap: 5000 }, { 1: 'active, with a note' }],
+  test.each<[string, Grants, OwnedSketch | undefined, Record<number, string>]>([
+    ['waits when nothing of it was written', [toCycleEnd], undefined, { 1: 'pending!' }],
+    ['waits when the cap there is of a rule', [toCycleEnd], { cap: 6000 }, { 1: 'pending!' }],
+    ['goes on when the cap there is of a grant', [toCycleEnd], ours, { 1: 'active!' }],
+    ['goes on with its new amount when it was edited', [toCycleEnd], { ...ours, cap: 5000 }, { 1: 'active!' }],
     [
       'waits when the base is already given back',
       [toCycleEnd],
       { cap: 300, owner: 'grant', entry: entryOf('restore', 300) },
-      { 1: 'pending, with a note' },
+      { 1: 'pending!' },
     ],
-    ['waits when another grant of the scope runs by the clock', [toCycleEnd, running], byGrant, { 1: 'pending, with a note', 2: 'active' }],
-    ['is plainly pending before its start', [{ ...toCycleEnd, from: NOW + 1 }], byGrant, { 1: 'pending' }],
+    ['waits when another grant of the scope runs by the clock', [toCycleEnd, running], ours, { 1: 'pending!', 2: 'active' }],
+    ['is plainly pending before its start', [{ ...toCycleEnd, from: NOW + 1 }], ours, { 1: 'pending' }],
   ])('%s', (_, grants, owned, expected) => {
-    expect(states(grants, { cycle: 'unknown', ...(owned && { owned }) })).toEqual(expected)
+    expect(states(grants, { isCycleUnknown: true, owned })).toEqual(expected)
   })
 
   test('says that it is the cycle that is not known', () => {
-    const { grants } = policy({ grants: [{ on: 'bob', ...toCycleEnd }] })
-    const [one] = grantStatuses(grants, { now: NOW, owned: ownedCaps({ bob: byGrant }), grantsFrozen: false })
+    const [one] = declared([{ on: 'bob', ...toCycleEnd }], { isCycleUnknown: true, owned: ours })
     expect(one?.note).toBe(
       'the billing cycle is not known, so the end of this grant is not known either: what was in force goes on until it is',
     )
@@ -80,32 +91,22 @@ describe('while the billing cycle is unknown a grant to its end', () => {
 })
 
 describe('while the clocks disagree', () => {
-  test.each<[string, readonly Omit<GrantSketch, 'on'>[], OwnedSketch | undefined, Record<number, string>]>([
-    ['no grant starts', [running], undefined, { 1: 'pending, with a note' }],
-    ['no grant starts where a rule was written', [running], { cap: 500 }, { 1: 'pending, with a note' }],
-    ['a running grant runs on', [running], byGrant, { 1: 'active' }],
-    ['no running grant ends', [over], byGrant, { 1: 'active, with a note' }],
+  test.each<[string, Grants, OwnedSketch | undefined, Record<number, string>]>([
+    ['no grant starts', [running], undefined, { 1: 'pending!' }],
+    ['no grant starts where a rule was written', [running], { cap: 500 }, { 1: 'pending!' }],
+    ['a running grant runs on', [running], ours, { 1: 'active' }],
+    ['no running grant ends', [over], ours, { 1: 'active!' }],
     ['a grant that is over by now stays over when it was not in force', [over], { cap: 500 }, { 1: 'ended' }],
-    ['a running grant that was edited runs with its new amount', [{ ...running, cap: 7000 }], byGrant, { 1: 'active' }],
-    ['a grant from long ago with another amount is not revived', [{ ...over, cap: 7000 }], byGrant, { 1: 'ended' }],
-    [
-      'a grant that adds is taken for the one in force',
-      [{ from: NOW - DAY, until: NOW - 1, add: 800 }],
-      byGrant,
-      { 1: 'active, with a note' },
-    ],
-    ['the same amount beats an addition', [{ ...over, add: 800 }, over], byGrant, { 1: 'ended', 2: 'active, with a note' }],
-    [
-      'the same amount beats an addition of just as much',
-      [{ ...over, add: 6000 }, over],
-      byGrant,
-      { 1: 'ended', 2: 'active, with a note' },
-    ],
+    ['a running grant that was edited runs with its new amount', [{ ...running, cap: 7000 }], ours, { 1: 'active' }],
+    ['a grant from long ago with another amount is not revived', [{ ...over, cap: 7000 }], ours, { 1: 'ended' }],
+    ['a grant that adds is taken for the one in force', [{ from: NOW - DAY, until: NOW - 1, add: 800 }], ours, { 1: 'active!' }],
+    ['the same amount beats an addition', [{ ...over, add: 800 }, over], ours, { 1: 'ended', 2: 'active!' }],
+    ['the same amount beats an addition of just as much', [{ ...over, add: 6000 }, over], ours, { 1: 'ended', 2: 'active!' }],
     [
       'of two that began at the same time the first in the files goes on',
       [running, { ...running, until: 'cycleEnd' }],
-      byGrant,
-      { 1: 'active', 2: 'pending, with a note' },
+      ours,
+      { 1: 'active', 2: 'pending!' },
     ],
     [
       'of two additions the running one goes on',
@@ -113,38 +114,31 @@ describe('while the clocks disagree', () => {
         { ...over, add: 1 },
         { ...running, add: 2 },
       ],
-      byGrant,
+      ours,
       { 1: 'ended', 2: 'active' },
     ],
     [
       'of two ended ones the later goes on',
       [{ ...over, from: NOW - 9 * DAY, until: NOW - 8 * DAY }, over],
-      byGrant,
-      { 1: 'ended', 2: 'active, with a note' },
+      ours,
+      { 1: 'ended', 2: 'active!' },
     ],
-    ['an expiring grant is still called expiring', [{ ...running, until: NOW + 1 }], byGrant, { 1: 'expiring' }],
+    ['an expiring grant is still called expiring', [{ ...running, until: NOW + 1 }], ours, { 1: 'expiring' }],
   ])('%s', (_, grants, owned, expected) => {
-    expect(states(grants, { frozen: true, ...(owned && { owned }) })).toEqual(expected)
+    expect(states(grants, { frozen: true, owned })).toEqual(expected)
   })
 })
 
-describe('grants', () => {
-  test('come in the order of scope, start and place, whatever the order they were declared in', () => {
-    const { grants } = policy({
-      grants: [
-        { on: 'bob', ...coming },
-        { on: 'bob', ...over },
-        { on: 'team', ...over },
-        { on: 'group:a', ...over },
-      ],
-    })
-    const order = (list: typeof grants): string[] =>
-      grantStatuses(list, { now: NOW, owned: new Map(), grantsFrozen: false }).map(
-        (one) => `${scopeKey(one.grant.scope)} ${one.grant.at.line}`,
-      )
-    expect(order(grants)).toEqual(['team 103', 'group:a 104', 'bob@example.com 102', 'bob@example.com 101'])
-    expect(order(grants.toReversed())).toEqual(order(grants))
-  })
+test('grants come in the order of scope, start and place, whatever the order they were declared in', () => {
+  const grants: readonly GrantSketch[] = [
+    { on: 'bob', ...coming, line: 1 },
+    { on: 'bob', ...over, line: 2 },
+    { on: 'team', ...over, line: 3 },
+    { on: 'group:a', ...over, line: 4 },
+  ]
+  const order = (list: typeof grants) => declared(list).map((one) => `${short(one.grant.scope)} ${one.grant.at.line}`)
+  expect(order(grants)).toEqual(['team 3', 'group:a 4', 'bob 2', 'bob 1'])
+  expect(order(grants.toReversed())).toEqual(order(grants))
 })
 
 describe('a grant that a cap came from, known by its id alone', () => {

@@ -1,0 +1,164 @@
+// The deal of a pool as one change: which deals are the same, how a plan holds one and an approval releases it, whatever its amounts become.
+import { describe, expect, test } from 'vitest'
+import type { Approval } from '../../../src/core/model/change.ts'
+import { scopeKey } from '../../../src/core/model/scope.ts'
+import { withReviews } from '../../../src/core/plan/approval.ts'
+import { CYCLE, cap, email, NOW, type PlainCap, type PoolSketch, scope } from '../../support/declare.ts'
+import { lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
+
+const amount = (value: number) => cap(value) as Exclude<ReturnType<typeof cap>, 'none'>
+/** A pool that deals so much to each by name. */
+const dealing = (
+  dealt: Readonly<Record<string, number>>,
+  pool: Partial<PoolSketch> = {},
+  more: PlanSketch & { reviewed?: string } = {},
+): PlanSketch => {
+  const emails = Object.keys(dealt).map(email)
+  const members = Object.entries(dealt).map(([name, to]) => [email(name), { base: amount(0), dealt: amount(to), sent: [], lowered: [] }])
+  const { reviewed, ...sketch } = more
+  const name = pool.name ?? 'research'
+  return {
+    people: ['ada', 'bob', 'cyd'],
+    pools: [{ name, credits: 100, members: { kind: 'emails', emails }, ...pool }],
+    dealt: {
+      [name]: {
+        cycle: CYCLE,
+        readAt: NOW,
+        dealtAt: NOW,
+        members: Object.fromEntries(members),
+        ...(reviewed !== undefined && { reviewed }),
+      },
+    },
+    caps: { cyd: 5 },
+    observed: { ada: 60, bob: 60, cyd: 9 },
+    guards: { maxAffected: 'off', maxLowered: { percent: 10, floor: 0 } },
+    ...sketch,
+  }
+}
+const BOTH = { ada: 50, bob: 50 }
+const KEY = planInputs(dealing(BOTH)).poolReviews.get('research')?.key ?? ''
+const dealOf = (sketch: PlanSketch) =>
+  planOf(sketch).plan.holds.find(({ changes }) => changes[0]?.scope.kind === 'user' && changes.length > 1)
+
+const keyOf = (sketch: PlanSketch) => [...planInputs(sketch).poolReviews.values()].map(({ key }) => key).join()
+
+describe('a deal', () => {
+  test.each<readonly [string, PlanSketch]>([
+    ['other credits', dealing(BOTH, { credits: 101 })],
+    ['another share', dealing(BOTH, { share: 'equal' })],
+    ['another least', dealing(BOTH, { min: 1 })],
+    ['another most', dealing(BOTH, { max: 50 })],
+    ['another name', dealing(BOTH, { name: 'design' })],
+    ['another member', dealing({ ...BOTH, cyd: 50 })],
+    ['one member less', dealing({ ada: 50 })],
+    ['a member who is only counted', dealing(BOTH, {}, { protectedPeople: ['bob'] })],
+  ])('is another one with %s', (_name, other) => expect(keyOf(other)).not.toBe(KEY))
+
+  test('is known by 32 hex digits, whatever the order of its members', () => {
+    expect(KEY).toMatch(/^[0-9a-f]{32}$/)
+    expect(keyOf(dealing({ bob: 50, ada: 50 }))).toBe(KEY)
+  })
+
+  test('is held as one, under an id that does not move with the amounts', () => {
+    const [deal, other] = planOf(dealing(BOTH)).plan.holds
+    expect(planOf(dealing(BOTH)).plan.holds.map(({ changes }) => changes.length)).toEqual([2, 1])
+    const later = dealing({ ada: 40, bob: 40 })
+    expect(planOf(later).plan.holds.map(({ id }) => id)).toEqual([deal?.id, other?.id])
+    expect(planOf(dealing(BOTH, { credits: 99 })).plan.holds[0]?.id).not.toBe(deal?.id)
+    expect(planOf({ ...later, approve: [deal?.id ?? ''] }).plan.holds.map(({ changes }) => changes.length)).toEqual([1])
+  })
+
+  test.each<readonly [string, string, boolean]>([
+    ['goes out once just that one was reviewed', KEY, true],
+    ['is held while another one was reviewed', 'another', false],
+  ])('%s, and everything else is judged as ever', (_name, reviewed, isOut) =>
+    expect(lines(planOf(dealing(BOTH, {}, { reviewed })))).toEqual([
+      `ada lower 60>50 policy${isOut ? '' : ' held:maxLowered'}`,
+      `bob lower 60>50 policy${isOut ? '' : ' held:maxLowered'}`,
+      'cyd lower 9>5 policy held:maxLowered',
+    ]),
+  )
+})
+
+describe('what is remembered of a deal after a plan', () => {
+  const remembered = (sketch: PlanSketch, heldScopes?: readonly string[]) => {
+    const { differences, plan } = planOf(sketch)
+    const held = heldScopes?.map(scope) ?? plan.holds.flatMap(({ changes }) => changes.map((one) => one.scope))
+    const after = withReviews(sketch.dealt ?? {}, planInputs(sketch).poolReviews, differences, new Set(held.map(scopeKey)))
+    return Object.values(after).map((one) => one.reviewed)
+  }
+  const LENIENT: PlanSketch = { guards: { maxAffected: 'off', maxLowered: 'off' } }
+  const undealt = dealing(BOTH)
+  test.each<readonly [string, PlanSketch, readonly string[] | undefined, string | undefined]>([
+    ['that the guards let it through', dealing(BOTH, {}, LENIENT), undefined, KEY],
+    [
+      'it also where something else at a member’s scope is held',
+      { ...dealing(BOTH, {}, LENIENT), observed: { ada: 50, bob: 60 } },
+      ['ada'],
+      KEY,
+    ],
+    ['nothing while a part of it is held', dealing(BOTH), undefined, undefined],
+    [
+      'nothing before anything was dealt',
+      { ...undealt, ...LENIENT, dealt: { research: { cycle: CYCLE, readAt: NOW, members: undealt.dealt?.['research']?.members ?? {} } } },
+      undefined,
+      undefined,
+    ],
+    ['nothing new of one that was let through before', dealing(BOTH, {}, { ...LENIENT, reviewed: KEY }), undefined, KEY],
+    [
+      'nothing new of a pool that policy does not declare any more',
+      { ...dealing(BOTH, {}, { reviewed: 'before' }), pools: [] },
+      [],
+      'before',
+    ],
+  ])('is %s', (_name, sketch, held, expected) => expect(remembered(sketch, held)).toEqual([expected]))
+})
+
+describe('the approval of a deal', () => {
+  const ID = dealOf(dealing(BOTH))?.id ?? ''
+  const given = (more: Partial<Approval> = {}): Approval => ({
+    id: ID,
+    via: 'command',
+    approvedAt: NOW,
+    state: 'pending',
+    released: [],
+    ...more,
+  })
+  const change = (name: string, from: PlainCap, to: PlainCap) => ({ scope: scope(name), from: cap(from), to: cap(to), verified: false })
+  const ofDeal = { ...change('ada', 60, 50), pool: KEY }
+
+  test('names the deal of each change, and goes on meaning the deal until the guards let it through', () => {
+    const approved = planOf({ ...dealing(BOTH), approve: planOf(dealing(BOTH)).plan.holds.map(({ id }) => id) })
+    expect(approved.approvals.map(({ released, credits }) => [credits, ...released.map(({ pool }) => pool)])).toEqual([
+      [20, KEY, KEY],
+      [undefined, undefined],
+    ])
+    const later = (reviewed?: string) =>
+      planOf({ ...dealing({ ada: 40, bob: 40 }, {}, reviewed === undefined ? {} : { reviewed }), approvals: approved.approvals })
+    expect([later().plan.holds, later().approvals[0]?.state]).toEqual([[], 'pending'])
+    expect([later('another'), later(KEY)].map(({ approvals }) => approvals[0]?.state)).toEqual(['pending', 'spent'])
+  })
+
+  test.each<readonly [string, Partial<Approval>, number]>([
+    ['releases the whole deal as it is now', { released: [ofDeal] }, 2],
+    ['releases nothing of what was verified', { released: [{ ...ofDeal, verified: true }] }, 0],
+    ['releases nothing once it is spent', { released: [ofDeal], state: 'spent' }, 0],
+    ['of single changes releases no other value', { released: [change('ada', 70, 40)] }, 0],
+  ])('%s', (_name, one, expected) => {
+    const { changes } = planOf({ ...dealing({ ada: 40, bob: 40 }), approvals: [given({ id: 'a', ...one })] }).plan
+    expect(changes.filter(({ released }) => released !== undefined)).toHaveLength(expected)
+  })
+
+  const limit = { percent: 0, floor: 0 }
+  const BLOCKING = { maxAffected: 'off', maxLowered: limit, maxBlocked: limit } as const
+  const shown = (credits: number): PlanSketch => ({ holdsShown: { [ID]: { people: 2, at: NOW, credits: amount(credits) } } })
+  test.each<readonly [string, Partial<Approval>, PlanSketch, Approval['state'], number]>([
+    ['releases a quarter more credits than were shown', {}, shown(16), 'pending', 16],
+    ['is void beyond that', {}, shown(15), 'void', 15],
+    ['goes by what it moved when it was matched first', { people: 2, credits: amount(15) }, shown(99), 'void', 15],
+    ['counts raises and what is taken', {}, { observed: { ada: 55, bob: 45 }, facts: { creditsRemaining: 0 } }, 'pending', 10],
+    ['counts nothing for a first cap', {}, { observed: { ada: 60, bob: 'none' }, used: { bob: 60 }, guards: BLOCKING }, 'pending', 10],
+  ])('%s', (_name, one, sketch, state, credits) =>
+    expect(planOf({ ...dealing(BOTH), ...sketch, approvals: [given(one)] }).approvals).toMatchObject([{ state, credits }]),
+  )
+})
