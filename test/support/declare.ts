@@ -260,12 +260,17 @@ export const codes = ({ rejected }: Resolution): Record<string, string> =>
 export const skips = ({ skipped }: Resolution): Record<string, string> =>
   Object.fromEntries(skipped.map((one) => [short(one.scope), one.why]))
 
-/** `bob grant 1300, eve GROUP_CONFLICT`: what is asked or rejected, but for the caps that policy declares for just these scopes. */
+/** `bob grant 1300, eve GROUP_CONFLICT`: what is asked or rejected, but for caps as policy declares them for just these scopes; `-`: nothing. */
 export function decided(policy: PolicySketch, more: Partial<DesiredInputs> = {}): string {
   const resolution = resolveDesired(desiredInputs(policy, more))
-  const own = Object.entries(policy.caps ?? {}).map(([name, value]) => `${name} cap ${value}`)
-  const told = Object.entries({ ...asked(resolution), ...codes(resolution) }).map(([name, what]) => `${name} ${what}`)
-  return told.filter((one) => !own.includes(one)).join(', ')
+  const told: Record<string, string> = { ...asked(resolution), ...codes(resolution) }
+  for (const [name, value] of Object.entries(policy.caps ?? {})) {
+    if (told[name] === undefined) told[name] = '-'
+    else if (told[name] === `cap ${value}`) delete told[name]
+  }
+  return Object.entries(told)
+    .map(([name, what]) => `${name} ${what}`)
+    .join(', ')
 }
 
 /** Windows of grants around now. */

@@ -91,14 +91,14 @@ export function currentApprovals(
 interface Landing {
   readonly shown: CapAt
   /** No cap of ours is set at the scope, and it shows an inherited cap at most, or is no longer read. */
-  readonly isBare?: (key: ScopeKey) => boolean
+  readonly isBare: (key: ScopeKey) => boolean
   readonly inSync: ReadonlySet<ScopeKey>
   /** Deals that passed the guards: their changes need no release any more. */
-  readonly reviewedPools?: ReadonlySet<string>
+  readonly reviewedPools: ReadonlySet<string>
   /** The plan still contains the change. */
-  readonly isWanted?: (change: HeldChange) => boolean
+  readonly isWanted: (change: HeldChange) => boolean
   /** The change was written and read back since then. The scope may never be read again, as when the person has left. */
-  readonly wasWritten?: (change: HeldChange, since: Instant) => boolean
+  readonly wasWritten: (change: HeldChange, since: Instant) => boolean
 }
 
 /** Pending approvals with the figures of their hold as it was last shown before the approval was given. */
@@ -113,7 +113,7 @@ export const asShown = (approvals: readonly Approval[], shown: HoldsShown): read
 /** Marks released changes that have landed as verified. An approval with nothing left to verify is spent. */
 export function verifyApprovals(
   approvals: readonly Approval[],
-  { shown, isBare = () => false, inSync, reviewedPools = new Set(), isWanted = () => false, wasWritten = () => false }: Landing,
+  { shown, isBare, inSync, reviewedPools, isWanted, wasWritten }: Landing,
 ): readonly Approval[] {
   const isSeen = (change: HeldChange, key: ScopeKey): boolean =>
     shown(key) === change.to || inSync.has(key) || (change.to === 'none' && isBare(key))
@@ -138,7 +138,7 @@ export function verifyApprovals(
 export function releasedChanges(
   approvals: readonly Approval[],
   differences: readonly Difference[],
-  isOverwritten: (key: ScopeKey) => boolean = () => false,
+  isOverwritten: (key: ScopeKey) => boolean,
 ): ReadonlyMap<ScopeKey, Approval> {
   const wanted = byScope(differences)
   const released = new Map<ScopeKey, Approval>()
@@ -177,7 +177,7 @@ interface Matching {
   /** An approval in a policy counts only for a hold that was shown before it. */
   readonly isSeparate: boolean
   /** The pool deal that a change is a part of. */
-  readonly poolOf?: (key: ScopeKey) => string | undefined
+  readonly poolOf: (key: ScopeKey) => string | undefined
 }
 
 /** Matches pending approvals with the holds of a plan. Each releases its hold, or is void because the hold has grown or the roster is another. */
@@ -185,7 +185,7 @@ export function matchApprovals(
   approvals: readonly Approval[],
   holds: readonly Hold[],
   shown: HoldsShown,
-  { roster, isSeparate, poolOf = () => undefined }: Matching,
+  { roster, isSeparate, poolOf }: Matching,
 ): { readonly approvals: readonly Approval[]; readonly matched: readonly Hold[]; readonly unmatched: readonly Unmatched[] } {
   const byId = new Map(holds.map((hold) => [hold.id, hold]))
   const matched: Hold[] = []

@@ -25,7 +25,7 @@ test.each<readonly [string, Partial<Approval> | undefined, { policy?: true; comm
   ['a known id in policy goes on as it is', { state: 'spent' }, { policy: true }, 'policy spent before'],
   [
     'a pending id that has released something goes on, also when it is given again',
-    { released: [released('p0')] },
+    { released: [released('p200')] },
     { command: true },
     'policy pending before',
   ],
@@ -94,6 +94,7 @@ test.each<readonly [string, Partial<Approval>, PlanSketch, PlanMore, readonly st
   ['not one that was verified', { released: [released('p0', 500, 400, true), released('p1')] }, {}, {}, ['p1']],
   ['nothing of a spent approval', { released: BOTH, state: 'spent' }, {}, {}, []],
   ['nothing of a void one', { released: BOTH, state: 'void' }, {}, {}, []],
+  ['nothing of a spent one, though the same is held again', { state: 'spent' }, { ...HELD, protectedPeople: [] }, {}, []],
   [
     'one from another value that our own team write set',
     { released: [released('p0', 600)] },
@@ -130,6 +131,12 @@ test.each<readonly [string, Partial<Approval>, PlanSketch, string]>([
   ],
   ['is spent once all of them show', { released: BOTH }, { ...TWO, observed: { p0: 400, p1: 400 } }, 'spent true true'],
   ['is not spent before it has released anything', {}, TWO, 'pending'],
+  [
+    'is spent where its value shows, though policy asks for another meanwhile',
+    { released: [released('p0')] },
+    { caps: { p0: 300 }, observed: { p0: 400 } },
+    'spent true',
+  ],
   ['stays void', { released: BOTH, state: 'void' }, { ...TWO, observed: { p0: 400, p1: 400 } }, 'void false false'],
   [
     'is spent once its change was written, where nobody reads the scope any more',
@@ -294,5 +301,8 @@ describe('a plan tells an approval', () => {
     const idle = planOf({ ...HELD, approvals: [given()], approvalIds: [ID] }, IDLE)
     expect(idle.plan.approvals).toMatchObject([{ state: 'pending', releases: [], note: expect.stringMatching(/^it came with the change/) }])
     expect([idle.plan.holds.map(({ id }) => id), idle.approvals]).toEqual([[ID], [given()]])
+    const byCommand = given({ via: 'command' })
+    const later = planOf({ ...HELD, approvals: [byCommand] }, IDLE)
+    expect([later.approvals, later.plan.approvals[0]?.releases]).toEqual([[byCommand], later.plan.holds[0]?.changes])
   })
 })

@@ -7,6 +7,7 @@ import { each, type PlanSketch, planOf } from '../../support/plan.ts'
 
 const [KEY] = keysOf('p0')
 const CONTEST = { at: NOW, entry: entryOf('cap', 500), changes: 3 }
+const KNOWN = { known: KEY === undefined ? {} : { [KEY]: { ...CONTEST, at: NOW - HOUR } } }
 const wrote = (
   hoursAgo: number,
   to: PlainCap = 500,
@@ -36,7 +37,8 @@ test.each<readonly [string, PlanSketch, typeof CONTEST | undefined]>([
   ['is by changes that came before the one before was read back', fought([outpaced(1, 800), outpaced(2, 700)]), CONTEST],
   ['is not by writes that never moved the cap', fought([outpaced(1, 900), outpaced(2, 900), outpaced(3, 900)]), undefined],
   ['is by more than three as well', fought([wrote(1), wrote(2), wrote(3)]), { ...CONTEST, changes: 4 }],
-  ['is never when the guard is off', fought([wrote(1), wrote(2), wrote(3)], { guards: { contested: 'off' } }), undefined],
+  ['is never when the guard is off', fought([], { guards: { contested: 'off' }, contests: KNOWN }), undefined],
+  ['is for a day', fought([], { contests: KNOWN }), { ...CONTEST, at: NOW - HOUR }],
   ['is not when the difference is none of somebody else', fought([wrote(1), wrote(2), wrote(3)], { owned: {} }), undefined],
 ])('a scope %s', (_name, sketch, expected) => expect(contested(sketch)).toEqual(expected))
 

@@ -24,10 +24,10 @@ const reasonOf = (name: string, sketch: PlanSketch, more: PlanMore = {}): string
   return one && 'reason' in one ? one.reason : undefined
 }
 type Excluded = Pick<Required<PlanMore>, 'excluded'>
-const only = (code: 'focus' | 'onDrift' | 'pause' | 'mode' | 'replaced' | 'notShown', ...names: readonly string[]): Excluded => ({
+const leaveOut = (code: 'focus' | 'onDrift' | 'pause' | 'mode' | 'replaced' | 'notShown', ...names: readonly string[]): Excluded => ({
   excluded: ({ scope: at }) => (names.includes(short(at)) ? { kind: 'excluded', code, reason: 'because' } : undefined),
 })
-const watched = (name: string): PlanMore => ({ watched: only('onDrift', name).excluded })
+const watched = (name: string): PlanMore => ({ watched: leaveOut('onDrift', name).excluded })
 const failing = (name: string, to: PlainCap): PlanMore => ({ failed: new Map([[keyOf(name), { to: cap(to), reason: '422' }]]) })
 const givenUp = (name: string): PlanMore => ({ givenUp: keysOf(name) })
 const refused = (name: string, value: PlainCap = 500, code = 'CAP_REFUSED'): PlanSketch => ({
@@ -75,19 +75,19 @@ test.each<readonly [string, PlanSketch, PlanMore, string]>([
   [
     'a group waits for it where reads are open',
     { ...LOWER_G, model: { reads: 'open' } },
-    only('focus', 'p0'),
+    leaveOut('focus', 'p0'),
     'group:g order p0, p0 focus',
   ],
   [
     'a group waits for it where reads show it',
     { ...LOWER_G, model: { reads: 'inherited' } },
-    only('focus', 'p0'),
+    leaveOut('focus', 'p0'),
     'group:g order p0, p0 focus',
   ],
   [
     'what a guard holds is shown as held, whatever else keeps it',
     sketchOf('p0 5>4', { protectedPeople: ['p0'] }),
-    { ...only('pause', 'p0'), ...failing('p0', 4) },
+    { ...leaveOut('pause', 'p0'), ...failing('p0', 4) },
     'p0 held',
   ],
   [
@@ -110,23 +110,28 @@ test.each<readonly [string, PlanSketch, PlanMore, string]>([
   ['nor where it is no longer desired, and the person falls to the team’s cap', sketchOf('team 500>100, p0 ? ours 50'), {}, 'team ready'],
   ['nor a change that takes nothing away', sketchOf('team 500>600, p0 ?>500'), {}, 'team ready'],
   ['nor a change that reaches others', sketchOf('p1 5>4, p0 ?>500'), {}, 'p1 ready'],
-  ['what a mode keeps back is in the order of writing', LEANING, only('mode', 'team', 'p0', 'p1'), 'p1 mode, team mode, p0 mode'],
-  ['what a pause keeps back is in the order of writing', LEANING, only('pause', 'team', 'p0', 'p1'), 'p1 pause, team pause, p0 pause'],
-  ['what replaced policies keep back is as well', LEANING, only('replaced', 'team', 'p0', 'p1'), 'p1 replaced, team replaced, p0 replaced'],
+  ['what a mode keeps back is in the order of writing', LEANING, leaveOut('mode', 'team', 'p0', 'p1'), 'p1 mode, team mode, p0 mode'],
+  ['what a pause keeps back is in the order of writing', LEANING, leaveOut('pause', 'team', 'p0', 'p1'), 'p1 pause, team pause, p0 pause'],
+  [
+    'what replaced policies keep back is as well',
+    LEANING,
+    leaveOut('replaced', 'team', 'p0', 'p1'),
+    'p1 replaced, team replaced, p0 replaced',
+  ],
   [
     'the cap that a pool deals keeps out what would lift its member above it',
     dealing('none'),
-    only('focus', 'p0'),
+    leaveOut('focus', 'p0'),
     'team order p0, p0 focus',
   ],
   ['so it does where it could not be read', dealing('unknown'), {}, 'team unread p0'],
   [
     'a foreign value is reverted at the team though a first cap of a member is left out: it is not protected',
     sketchOf('team 900>100 ours 100, p0 none>500'),
-    only('focus', 'p0'),
+    leaveOut('focus', 'p0'),
     'team ready, p0 focus',
   ],
-  ['a change of policy waits for that cap', sketchOf('team 900>100, p0 none>500'), only('focus', 'p0'), 'team order p0, p0 focus'],
+  ['a change of policy waits for that cap', sketchOf('team 900>100, p0 none>500'), leaveOut('focus', 'p0'), 'team order p0, p0 focus'],
   ['a refused cap of a group keeps out its members', { ...GROUP, ...refused('group:g') }, {}, 'p0 order group:g'],
   [
     'so does one of the team where the scope is unknown',
@@ -136,7 +141,7 @@ test.each<readonly [string, PlanSketch, PlanMore, string]>([
   ],
   ['one of a person defers no change', { ...LEANING, ...refused('p1', 9) }, {}, 'team ready, p0 ready'],
   ['who loses their cap falls to the team’s, which is lowered first', sketchOf(LEAK), {}, 'team ready, p0 ready'],
-  ['they wait for a team’s cap that was not in the plan', sketchOf(LEAK), only('notShown', 'team'), 'p0 order team, team notShown'],
+  ['they wait for a team’s cap that was not in the plan', sketchOf(LEAK), leaveOut('notShown', 'team'), 'p0 order team, team notShown'],
   ['they wait for a team’s cap that fails', sketchOf(LEAK), failing('team', 500), 'p0 order team, team failed'],
   ['they do not where the team’s cap is refused, which may be for good', sketchOf(LEAK, refused('team')), {}, 'p0 ready'],
   ['they fall to no more than policy gives', sketchOf('team 300>500, p0 200 ours 200'), failing('team', 500), 'p0 ready, team failed'],
@@ -155,7 +160,12 @@ test.each<readonly [string, PlanSketch, PlanMore, string]>([
     failing('team', 500),
     'p0 ready, group:g order team, team failed',
   ],
-  ['nothing is overwritten when the wide write does not go', sketchOf(OVERWRITTEN, COPIED), only('focus', 'team'), 'p1 ready, team focus'],
+  [
+    'nothing is overwritten when the wide write does not go',
+    sketchOf(OVERWRITTEN, COPIED),
+    leaveOut('focus', 'team'),
+    'p1 ready, team focus',
+  ],
   [
     'a released write of the team waits while a guard holds a person’s change, where caps are copied',
     sketchOf('team 500>600, p0 900>700, p1 600', released('team')),
@@ -192,20 +202,20 @@ test.each<readonly [string, PlanSketch]>([
   const inputs = planInputs({ ...sketchOf('team 900>100, group:g none>300, p0 none>500', g('p0')), ...more })
   const last = { observed: cap(900), readAt: NOW - 1 }
   const readings = new Map([...inputs.readings].map(([at, one]) => [at, one.observed === 'unknown' ? { ...one, last } : one] as const))
-  const { changes } = buildPlan({ ...inputs, readings, ...only('focus', 'p0') }).plan
+  const { changes } = buildPlan({ ...inputs, readings, ...leaveOut('focus', 'p0') }).plan
   expect(changes.map((one) => `${short(one.scope)} ${fate(one.disposition)}`)).toEqual(['group:g order p0', 'p0 focus'])
 })
 
 test.each<readonly [string, string, PlanSketch, PlanMore, string]>([
   ['that failed', 'p0', LEANING, failing('team', 500), 'team comes first, and it failed: 422'],
-  ['that is left out', 'p0', LEANING, only('focus', 'team'), 'team comes first, and is not written now: because'],
+  ['that is left out', 'p0', LEANING, leaveOut('focus', 'team'), 'team comes first, and is not written now: because'],
   ['that is refused', 'p0', { ...GROUP, ...refused('group:g') }, {}, 'group:g comes first, and is refused: too high'],
   ['that could not be read', 'team', sketchOf(UNREAD), {}, 'p0@example.com could not be read'],
   [
     'that waits itself',
     'p0',
     sketchOf('team none>500, group:g 400>none, p0 500>none', g('p0', 'p1')),
-    only('focus', 'team'),
+    leaveOut('focus', 'team'),
     'group:g comes first, and waits itself',
   ],
   ['that overwrites it', 'p0', sketchOf(OVERWRITTEN, COPIED), {}, 'team comes first, and overwrites it'],
@@ -285,7 +295,7 @@ describe('where reads may show what applies', () => {
     expect(planOf(approved).plan.changes.map((one) => one.released?.id)).toEqual([hold?.id, hold?.id])
   })
   test.each<readonly [string, PlanSketch, PlanMore]>([
-    ['the wide cap is not written', {}, only('focus', 'team')],
+    ['the wide cap is not written', {}, leaveOut('focus', 'team')],
     ['reads show what is set', { readsExplicit: true, ...scopes('team 500>600, p0 900>900') }, {}],
     ['another value is shown', { observed: { team: 501, 'group:g': 'none', p0: 'none', p1: 'none' } }, {}],
     ['what is shown comes from a group, and the team’s other cap is written', scopes('team 600>700, group:g 500, p0 500>none'), {}],

@@ -1,7 +1,7 @@
 // What is asked of each scope: by rules, by grants and their end, by groups and the conflict rule, and by copies.
 import { describe, expect, test } from 'vitest'
 import { MAX_CAP } from '../../../src/core/model/units.ts'
-import { resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
+import { declaredIn, resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
 import {
   asked,
   byGrant,
@@ -315,4 +315,10 @@ test('the grants of a resolution are all reported with their state', () => {
   const { grants: reported } = resolveDesired(desiredInputs({ grants }, { roster: roster({}) }))
   const told = reported.map((one) => `${short(one.grant.scope)} ${one.state}`)
   expect(told).toEqual(['team pending', 'ada ended', 'bob active', 'cyd expiring'])
+})
+
+test('what is declared is found once for the same inputs, however many people are asked about', () => {
+  const inputs = desiredInputs({ caps: { ada: 5 } })
+  expect(declaredIn(inputs)).toBe(declaredIn(inputs))
+  expect(declaredIn({ ...inputs })).not.toBe(declaredIn(inputs))
 })

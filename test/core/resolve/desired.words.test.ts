@@ -163,19 +163,20 @@ describe('a winner', () => {
       'untilAt',
     ])
     expect(resolve({ grants: [{ on: 'ada', cap: 6, until: NOW + DAY }] }).desired[0]?.origin?.fromAt).toBeUndefined()
+    expect(resolve({ ...ADDS, caps: { ada: 500 } }).desired[0]?.origin).toMatchObject({ cap: 505, add: 5 })
   })
-  test('of the conflict rule says what it chose from, and where', () => {
+  test('of the conflict rule says what it chose from, and where, the first of equal ones', () => {
     for (const [rule, cap, line] of [
       ['min', 7, 1],
       ['max', 9, 2],
     ] as const) {
       const { desired } = resolve(
-        { caps: { 'group:a': 7, 'group:b': 9, 'group:c': 'none' }, onGroupConflict: rule },
-        { groups: members({ a: ['ada'], b: ['ada'], c: ['ada'] }) },
+        { caps: { 'group:a': 7, 'group:b': 9, 'group:c': 'none', 'group:d': cap }, onGroupConflict: rule },
+        { groups: members({ a: ['ada'], b: ['ada'], c: ['ada'], d: ['ada'] }) },
       )
       expect(desired.at(-1)).toMatchObject({
         ...{ scope: scope('ada'), cap, owner: 'conflict', entry: entryOf('conflict', cap) },
-        origin: { at: at(line), reason: `onGroupConflict: ${rule} of group:a (7) and group:b (9) and group:c (none)` },
+        origin: { at: at(line), reason: `onGroupConflict: ${rule} of group:a (7) and group:b (9) and group:c (none) and group:d (${cap})` },
       })
     }
   })

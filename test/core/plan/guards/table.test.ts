@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { holdOf } from '../../../../src/core/model/change.ts'
 import { credits } from '../../../../src/core/model/units.ts'
 import { DAY, keysOf, NOW, short } from '../../../support/declare.ts'
-import { COPYING, each, lines, type PlanSketch, planOf } from '../../../support/plan.ts'
+import { COPYING, each, lines, type PlanSketch, planOf, scopes } from '../../../support/plan.ts'
 
 const guardsOf = (sketch: PlanSketch): string =>
   planOf(sketch)
@@ -60,6 +60,7 @@ test.each<readonly [string, PlanSketch, string]>([
   ['3 cleared of 20 are allowed by the floor', orphans(3), ''],
   ['clearing people who fall back to the same team cap is free', orphans(15, { caps: { team: 500 }, observed: { team: 500 } }), ''],
   ['clearing people who fall back to less is lowering', orphans(4, { caps: { team: 100 }, observed: { team: 100 } }), 'maxLowered'],
+  ['a team-wide clear is always held', { people: 1, ...scopes('team 500>none, p0 5>5') }, 'maxCleared'],
   ['one team write is counted in people', { caps: { team: 400 }, observed: { team: 500 } }, 'maxAffected+maxLowered'],
   [
     'when caps are copied a team write is put right for people whose cap policy keeps',
@@ -74,8 +75,8 @@ test.each<readonly [string, PlanSketch, string]>([
   ['half the scopes gone is allowed', { ...orphans(2), facts: { verifiedDeclared: 2 } }, ''],
   ['5 scopes gone are allowed', { ...orphans(2), facts: { verifiedDeclared: 6 } }, ''],
   [
-    'half of 14 scopes gone are allowed',
-    { ...orphans(1, { caps: each(6, 5), observed: { ...each(6, 5), p0: 500 } }), facts: { verifiedDeclared: 14 } },
+    'a fall by half is allowed',
+    { ...scopes('p0 5>5, p1 5>5, p2 5>5, p3 5>5, p4 5>5, p5 5>5, p9 5 ours 5'), facts: { verifiedDeclared: 12 } },
     '',
   ],
   [
@@ -187,6 +188,11 @@ test.each<readonly [string, PlanSketch, string]>([
     'protected',
     protect('p0'),
     '1 people, 1 changes: p0@example.com is protected and would be lowered → change spec.protected (capkeeper edit remove protect:p0@example.com)',
+  ],
+  [
+    'protected, of three',
+    protect('p0', 'p1', 'p2'),
+    '3 people, 3 changes: p0@example.com, p1@example.com, p2@example.com are protected and would be lowered → change spec.protected (capkeeper edit remove protect:p0@example.com; capkeeper edit remove protect:p1@example.com; capkeeper edit remove protect:p2@example.com)',
   ],
   [
     'protected, of more than three',
