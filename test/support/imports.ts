@@ -32,10 +32,10 @@ export function importsIn(source: string, tokens: readonly Token[]): readonly Im
   const lineOf = (at: number): number => source.slice(0, at).split('\n').length
   const statements = [
     ...module.staticImports.map((one) => ({ ...one, how: 'import' as const, from: one.moduleRequest.value })),
-    // What another statement imports is exported without a `from` here.
+    // What an import brings and another statement exports has the place of the import.
     ...module.staticExports.flatMap((one) => {
       const from = one.entries[0]?.moduleRequest
-      return from && from.start > one.start && from.start < one.end ? [{ ...one, how: 'export' as const, from: from.value }] : []
+      return from && source.startsWith('export', one.start) ? [{ ...one, how: 'export' as const, from: from.value }] : []
     }),
   ]
   const imports = statements.map(({ how, from, start, entries }) => {
