@@ -13,31 +13,6 @@ const names = [...new Set(rules.map((rule) => rule.alert))]
 const TESTS = ['rules.test.yaml', 'rules.hours.test.yaml'].map((name) => join(import.meta.dirname, name))
 const hasPromtool = hasProgram('promtool')
 
-test('there is an alert for everything that was asked for', () => {
-  const asked = [
-    'BurnFast',
-    'BurnElevated',
-    'BurnSlow',
-    'WillExhaust',
-    'DriftPersists',
-    'CapClearedOutside',
-    'ReconcileStale',
-    'HoldActive',
-  ]
-  const more = [
-    'Contested',
-    'PeopleBlocked',
-    'PeopleUncapped',
-    'UsageStale',
-    'PolicyInvalid',
-    'AuthFailing',
-    'MetricsAbsent',
-    'PausedLong',
-    'WorkspaceUnheld',
-  ]
-  expect(names).toEqual(expect.arrayContaining([...asked, ...more].map((name) => `Capkeeper${name}`)))
-})
-
 describe.each(rules.map((rule) => [`${rule.alert} (${rule.labels['severity']})`, rule] as const))('%s', (_name, rule) => {
   test('says how bad it is, what it is about, what happened, what to do and where to read on', () => {
     expect(rule.alert).toMatch(/^Capkeeper[A-Z]\w+$/)

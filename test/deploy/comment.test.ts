@@ -1,56 +1,137 @@
-// The one comment of a pull request: found again, changed, never doubled, never somebody else's, never too long.
-import { describe, expect, test } from 'vitest'
-import { COMMENT_LIMIT, commentBody, markOf, type Place, summaryBody, upsertComment } from '../../deploy/ci/action/comment.mts'
+// The one comment of a pull request, and the one note of a merge request: found again, changed, never doubled, never somebody else's, never too long.
+import { createServer } from 'node:http'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { COMMENT_LIMIT, commentBody, markOf, summaryBody, upsertComment } from '../../deploy/ci/action/comment.mts'
+import { type MergeRequest, upsertNote } from '../../deploy/ci/action/note.mts'
 import { MARKDOWN_LIMIT } from '../../src/cli/plan/render-markdown.ts'
-import { fakeGithub, GITHUB_TOKEN, type StoredComment } from '../support/github.ts'
+import { fakeGithub, GITHUB_TOKEN } from '../support/github.ts'
 
 const frame = { label: 'default', commit: '4f2a9c81d0e7b3556677', runUrl: 'https://git.example.com/acme/policies/actions/runs/9' }
-const placeOf = (apiUrl: string): Place => ({ apiUrl, repository: 'acme/policies', pullRequest: 7, token: GITHUB_TOKEN })
-const by = (type: 'Bot' | 'User', body: string): Omit<StoredComment, 'id'> => ({ body, user: { type } })
 const plan = (name: string, length = 100): string => `### capkeeper: ${name}\n${'x'.repeat(length)}`
 
-describe('the comment', () => {
+interface Note {
+  readonly id: number
+  readonly body: string
+  readonly author: { readonly id: number }
+}
+
+const GITLAB_TOKEN = 'glpat-of-this-project'
+const ME = 41
+const NOTES = '/projects/7/merge_requests/3/notes'
+
+/** As much of the GitLab API as keeping a note needs. */
+async function gitlab(
+  before: readonly Omit<Note, 'id'>[] = [],
+): Promise<{ readonly place: MergeRequest; readonly notes: () => readonly Note[]; readonly requests: readonly string[] }> {
+  let notes: readonly Note[] = before.map((one, index) => ({ ...one, id: index + 1 }))
+  const requests: string[] = []
+  const answer = (method: string, url: URL, sent: string): readonly [status: number, value: unknown] => {
+    if (url.pathname === '/user') return [200, { id: ME }]
+    const body: string = method === 'GET' ? '' : JSON.parse(sent).body
+    if (method === 'GET' && url.pathname === NOTES) {
+      const [size, page] = [Number(url.searchParams.get('per_page')), Number(url.searchParams.get('page'))]
+      return [200, notes.slice((page - 1) * size, page * size)]
+    }
+    if (method === 'POST' && url.pathname === NOTES) {
+      notes = [...notes, { id: notes.length + 1, body, author: { id: ME } }]
+      return [201, notes.at(-1)]
+    }
+    const id = Number(/\/notes\/(\d+)$/.exec(url.pathname)?.[1])
+    notes = notes.map((one) => (one.id === id && method === 'PUT' ? { ...one, body } : one))
+    return [200, {}]
+  }
+  const server = createServer(async (request, response) => {
+    let sent = ''
+    for await (const chunk of request) sent += String(chunk)
+    const url = new URL(request.url ?? '/', 'http://127.0.0.1')
+    requests.push(`${request.method} ${url.pathname}`)
+    const [status, value] = request.headers['private-token'] === GITLAB_TOKEN ? answer(request.method ?? '', url, sent) : [401, {}]
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const address = server.address()
+  const apiUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  return { place: { apiUrl, project: '7', iid: 3, token: GITLAB_TOKEN }, notes: () => notes, requests }
+}
+
+interface Forge {
+  readonly upsert: (body: string, token?: string) => Promise<string>
+  readonly bodies: () => readonly string[]
+  readonly requests: readonly string[]
+}
+
+/** By us, or by somebody else. */
+type Before = readonly (readonly [isOurs: boolean, body: string])[]
+
+const FORGES: readonly (readonly [
+  string,
+  (before?: Before) => Promise<Forge>,
+  { readonly changes: readonly string[]; readonly needs: RegExp },
+])[] = [
+  [
+    'GitHub',
+    async (before = []) => {
+      const github = await fakeGithub(before.map(([isOurs, body]) => ({ body, user: { type: isOurs ? 'Bot' : 'User' } })))
+      const place = { apiUrl: github.url, repository: 'acme/policies', pullRequest: 7 }
+      const upsert: Forge['upsert'] = (body, token = GITHUB_TOKEN) => upsertComment({ ...place, token }, 'default', body)
+      return { upsert, bodies: () => github.comments().map(({ body }) => body), requests: github.requests }
+    },
+    {
+      changes: ['POST /repos/acme/policies/issues/7/comments', 'PATCH /repos/acme/policies/issues/comments/2'],
+      needs: /answered 403 to GET \/repos\/acme\/policies\/issues\/7\/comments.*pull-requests: write/s,
+    },
+  ],
+  [
+    'GitLab',
+    async (before = []) => {
+      const { place, notes, requests } = await gitlab(before.map(([isOurs, body]) => ({ body, author: { id: isOurs ? ME : 9 } })))
+      const upsert: Forge['upsert'] = (body, token = GITLAB_TOKEN) => upsertNote({ ...place, token }, 'default', body)
+      return { upsert, bodies: () => notes().map(({ body }) => body), requests }
+    },
+    { changes: [`POST ${NOTES}`, `PUT ${NOTES}/2`], needs: /the token needs the scope api/ },
+  ],
+]
+const body = (text: string, label = 'default'): string => commentBody([plan(text)], { ...frame, label })
+
+describe.each(FORGES)('the comment on %s', (_name, forge, { changes, needs }) => {
   test('is made once and changed from then on', async () => {
-    const github = await fakeGithub([by('User', 'looks good')])
-    const place = placeOf(github.url)
-    expect(await upsertComment(place, 'default', commentBody([plan('one')], frame))).toBe('created')
-    expect(await upsertComment(place, 'default', commentBody([plan('two')], frame))).toBe('updated')
-    expect(await upsertComment(place, 'default', commentBody([plan('two')], frame))).toBe('unchanged')
-    expect(github.comments().map(({ body }) => body)).toEqual(['looks good', commentBody([plan('two')], frame)])
-    expect(github.requests.filter((request) => !request.startsWith('GET'))).toEqual([
-      'POST /repos/acme/policies/issues/7/comments',
-      'PATCH /repos/acme/policies/issues/comments/2',
-    ])
+    const { upsert, bodies, requests } = await forge([[false, 'looks good']])
+    expect(await upsert(body('one'))).toBe('created')
+    expect(await upsert(body('two'))).toBe('updated')
+    expect(await upsert(body('two'))).toBe('unchanged')
+    expect(bodies()).toEqual(['looks good', body('two')])
+    expect(requests.filter((request) => !request.startsWith('GET'))).toEqual(changes)
   })
 
   test('is found behind a hundred others', async () => {
-    const others = Array.from({ length: 130 }, (_, index) => by('User', `remark ${index}`))
-    const github = await fakeGithub([...others, by('Bot', commentBody([plan('old')], frame))])
-    expect(await upsertComment(placeOf(github.url), 'default', commentBody([plan('new')], frame))).toBe('updated')
-    expect(github.comments()).toHaveLength(131)
+    const { upsert, bodies } = await forge([
+      ...Array.from({ length: 130 }, (_, index) => [false, `remark ${index}`] as const),
+      [true, body('old')],
+    ])
+    expect(await upsert(body('new'))).toBe('updated')
+    expect(bodies()).toHaveLength(131)
   })
 
   test.each([
-    ["a person's, with the same mark", by('User', `${markOf('default')}\n\nmine`)],
-    ["a bot's, which quotes the mark further down", by('Bot', `see ${markOf('default')}`)],
-    ["another label's", by('Bot', commentBody([plan('one')], { ...frame, label: 'globex' }))],
-  ])('leaves %s alone', async (_name, before) => {
-    const github = await fakeGithub([before])
-    expect(await upsertComment(placeOf(github.url), 'default', commentBody([plan('one')], frame))).toBe('created')
-    expect(github.comments()[0]?.body).toBe(before.body)
+    ["somebody's, with the same mark", false, `${markOf('default')}\n\nmine`],
+    ['ours, which quotes the mark further down', true, `see ${markOf('default')}`],
+    ["another label's", true, body('one', 'globex')],
+  ])('leaves %s alone', async (_row, isOurs, before) => {
+    const { upsert, bodies } = await forge([[isOurs, before]])
+    expect(await upsert(body('one'))).toBe('created')
+    expect(bodies()[0]).toBe(before)
   })
 
-  test('that may not be written says which permission is missing', async () => {
-    const github = await fakeGithub()
-    const place = { ...placeOf(github.url), token: 'another' }
-    await expect(upsertComment(place, 'default', 'x')).rejects.toThrow('answered 403 to GET /repos/acme/policies/issues/7/comments')
-    await expect(upsertComment(place, 'default', 'x')).rejects.toThrow('pull-requests: write')
-    await expect(upsertComment(place, 'default', 'x')).rejects.not.toThrow('another')
+  test('that may not be written says what the token needs, and not the token', async () => {
+    const { upsert } = await forge()
+    await expect(upsert('x', 'another')).rejects.toThrow(needs)
+    await expect(upsert('x', 'another')).rejects.not.toThrow('another')
   })
+})
 
-  test('cannot be left by what a label holds', () => {
-    expect(markOf('a --> <script>')).toBe('<!-- capkeeper plan: a --_ _script_ -->')
-  })
+test('a comment cannot be left by what a label holds', () => {
+  expect(markOf('a --> <script>')).toBe('<!-- capkeeper plan: a --_ _script_ -->')
 })
 
 describe('the length', () => {

@@ -1,5 +1,5 @@
-// What every set of manifests must be, however it is made: what Kubernetes takes, what a restricted namespace lets in, without a name that
-// leads nowhere, and with a config and policies that capkeeper takes.
+// What every set of manifests must be, however it is made: without a name that leads nowhere, and with a config and policies that capkeeper takes. That
+// Kubernetes takes them, and a restricted namespace lets them in, is shown by renderings.test.ts.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -40,20 +40,6 @@ async function validated(manifests: readonly Manifest[]) {
 describe.each(RENDERINGS.map((rendering) => [rendering.title, rendering] as const))('%s', (_title, { isThere, needs, ...rendering }) => {
   const manifests = once(rendering.manifests)
 
-  test.skipIf(!isThere)(`gives only what Kubernetes and the Prometheus operator take (needs ${needs})`, () => {
-    expect(manifests().flatMap(schemaOffences)).toEqual([])
-    expect(manifests().length).toBeGreaterThan(4)
-  })
-
-  test.skipIf(!isThere)(`gives a pod that a restricted namespace lets in, without a token or a writable root (needs ${needs})`, () => {
-    expect(restrictedOffences(pod(manifests()))).toEqual([])
-    expect(pod(manifests())).toMatchObject({ automountServiceAccountToken: false, enableServiceLinks: false })
-    expect(pod(manifests()).containers.filter(({ securityContext }) => securityContext?.readOnlyRootFilesystem !== true)).toEqual([])
-    expect(
-      pod(manifests()).containers.filter(({ resources }) => !resources?.requests?.['memory'] || !resources.limits?.['memory']),
-    ).toEqual([])
-  })
-
   test.skipIf(!isThere)(`names nothing that is not there, and makes no secret (needs ${needs})`, () => {
     expect(referenceOffences(manifests(), rendering.outside)).toEqual([])
     expect(ofKind(manifests(), 'Secret')).toEqual([])
@@ -82,23 +68,6 @@ describe.each(RENDERINGS.map((rendering) => [rendering.title, rendering] as cons
     ]
     expect(files.filter((file) => !mounts.some((mount) => file === mount || file.startsWith(`${mount}/`)))).toEqual([])
   })
-
-  test.skipIf(!isThere)(
-    `runs one instance on its own volume, or several on a database, and lets them end in peace (needs ${needs})`,
-    () => {
-      const { spec } = workload(manifests())
-      if (isShared(manifests())) expect(spec).toMatchObject({ replicas: 3, strategy: { type: 'RollingUpdate' } })
-      else expect(spec).toMatchObject({ replicas: 1, volumeClaimTemplates: [{ metadata: { name: 'data' } }] })
-      expect(pod(manifests()).terminationGracePeriodSeconds).toBeGreaterThanOrEqual(10)
-      expect(pod(manifests()).containers[0]).toMatchObject({
-        name: 'capkeeper',
-        livenessProbe: { httpGet: { path: '/livez' } },
-        readinessProbe: { httpGet: { path: '/readyz' } },
-        startupProbe: { httpGet: { path: '/livez' } },
-        ports: [{ containerPort: 9464 }],
-      })
-    },
-  )
 
   test.skipIf(!isThere)(`carries the rules and the dashboards as they are (needs ${needs})`, () => {
     for (const { spec } of ofKind(manifests(), 'PrometheusRule')) {

@@ -241,26 +241,25 @@ describe('no pull request comes of', () => {
 
 test('a reason is data: commands, lines, mentions, paths, YAML, tables, flags and trailers of a commit', async () => {
   const at = await stage()
-  for (const reason of [
+  const reason = [
     '--allow-zero $(touch pwned) `touch pwned`; touch pwned ../../etc/passwd',
-    'one\ntwo\r\nthree\u2028four @acme/owners [x](https://evil.example) <img src=x>\n\nCo-authored-by: mallory <m@example.com>',
+    'two\r\nthree\u2028four @acme/owners [x](https://evil.example) <img src=x>\n\nCo-authored-by: mallory <m@example.com>',
     'x, cap: 99999} # - {user: mallory@example.com | a | ``` b',
-  ]) {
-    at.begin({ body: form({ Reason: reason }) })
-    expect(await at.run(REQUEST, approved())).toMatchObject({ code: 0 })
-    const lines = at.policyAt('capkeeper-request-7').split('\n')
-    const line = lines.find((one) => one.startsWith('      reason: ')) ?? ''
-    const written = line.slice('      reason: '.length)
-    expect(written.startsWith('"') ? JSON.parse(written) : written).toBe(reason.replace(/\s+/g, ' '))
-    expect(lines).toHaveLength(POLICY.split('\n').length + 6)
-    const leaves = (folder: string): readonly string[] => (existsSync(folder) ? readdirSync(folder) : [])
-    expect([...leaves(at.root), ...leaves(at.checkout)].filter((name) => name.includes('pwned'))).toEqual([])
-    const row =
-      String(made(at)[0]?.body['body'])
-        .split('\n')
-        .find((one) => one.startsWith('| reason |')) ?? ''
-    expect(row).toMatch(/^\| reason \| (`+) .* \1 \|$/)
-  }
+  ].join('\n')
+  at.begin({ body: form({ Reason: reason }) })
+  expect(await at.run(REQUEST, approved())).toMatchObject({ code: 0 })
+  const lines = at.policyAt('capkeeper-request-7').split('\n')
+  const line = lines.find((one) => one.startsWith('      reason: ')) ?? ''
+  const written = line.slice('      reason: '.length)
+  expect(written.startsWith('"') ? JSON.parse(written) : written).toBe(reason.replace(/\s+/g, ' '))
+  expect(lines).toHaveLength(POLICY.split('\n').length + 6)
+  const leaves = (folder: string): readonly string[] => (existsSync(folder) ? readdirSync(folder) : [])
+  expect([...leaves(at.root), ...leaves(at.checkout)].filter((name) => name.includes('pwned'))).toEqual([])
+  const row =
+    String(made(at)[0]?.body['body'])
+      .split('\n')
+      .find((one) => one.startsWith('| reason |')) ?? ''
+  expect(row).toMatch(/^\| reason \| (`+) .* \1 \|$/)
 })
 
 test('tidying opens one pull request with the reasons, changes it, and closes it when nothing is over', async () => {

@@ -95,17 +95,6 @@ describe('the daemon', () => {
     await until('the workspace to go', async () => (await daemon.metrics()).series('capkeeper_mode', { workspace: 'beta' }).length === 0)
     expect(second.capOf('team')).toBe(900)
   })
-
-  test('run --once does one cycle with the exit codes of apply', async () => {
-    const at = await world({ policy: `users:\n  - {email: ${ADA}, cap: 4000}\nprotected: [${ADA}]` })
-    const first = await at.run('run', '--once')
-    expect(first).toMatchObject({ code: 0, stdout: '' })
-    expect(first.stderr).toContain('"msg":"cap written"')
-    at.service.setCap(ADA, 9000)
-    expect((await at.run('run', '--once')).code).toBe(3)
-    at.write('key', 'a-wrong-key')
-    expect((await at.run('run', '--once')).code).toBe(1)
-  })
 })
 
 describe('beside a running daemon', () => {

@@ -8,7 +8,7 @@ import { inside } from '../support/inside.ts'
 import { hasTerminals, onTerminal } from '../support/process.ts'
 import type { SandboxFixture } from '../support/sandbox.ts'
 import { readYaml, type Workflow, workflowOffences } from '../support/workflows.ts'
-import { type Place, place, service, written } from './world.ts'
+import { type Place, place, service } from './world.ts'
 
 const FILES = [
   '.github/workflows/capkeeper.yaml',
@@ -49,27 +49,6 @@ const filesIn = (folder: string): readonly string[] =>
     .toSorted()
 
 describe('init', () => {
-  test('writes files that hold together: they validate, plan to nothing, and the daemon writes nothing', async () => {
-    const at = await beginning({ people: 5, groups: 2 })
-    at.service.setCap('team', 500)
-    at.service.setCap('group:grp_platform', 1500)
-    at.service.setCap('ada.lovelace@example.com', 0)
-    const { code, stdout, stderr } = await at.init('.', ...at.flags, '--group', 'grp_platform=Platform', '--group', 'grp_payments=Payments')
-    expect({ code, stderr }).toEqual({ code: 0, stderr: `warning: the key file key lies in ${at.folder}: keep it out of git\n` })
-    expect(at.files()).toEqual(FILES)
-    expect(stdout).toContain('acme: 5 people read, 3 caps in force')
-    for (const name of FILES) expect(stdout).toContain(`  ${name} `)
-
-    const commands = stdout.split('next:\n')[1]?.trim().split('\n').flatMap(callsIn).map(wordsOf) ?? []
-    expect(commands.map(([, command]) => command)).toEqual(['plan', 'collect', 'run'])
-    const [plan = [], collect = [], daemon = []] = commands.map((words) => words.slice(1))
-    expect((await inside(collect, { cwd: at.folder })).code).toBe(0)
-    const planned = await inside([...plan, '--detailed-exitcode'], { cwd: at.folder })
-    expect(planned).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes. 3 scopes are in sync.') })
-    expect((await inside([...daemon, '--once'], { cwd: at.folder })).code).toBe(0)
-    expect(written(at.service)).toEqual([])
-  })
-
   test('writes audit mode, editors’ lines that lead to schemas, a safe workflow, and no key', async () => {
     const at = await beginning({ people: 3 })
     expect((await at.init('caps', ...at.flags)).code).toBe(0)

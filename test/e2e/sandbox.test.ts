@@ -108,6 +108,12 @@ describe('an error is told in one line, and nothing is left behind', () => {
     expect(stderr).toBe(`error: 127.0.0.1:${port} is in use; choose another port with --port\n`)
   })
 
+  test('invalid input, 65: a data file of another kind', async () => {
+    const at = place()
+    at.write('notes.txt', 'not a database, but a text that is longer than the header of one would be; '.repeat(20))
+    expect(await refused([...SMALL, '--data', 'notes.txt'], at)).toMatchObject({ code: 65, stderr: expect.stringContaining('notes.txt') })
+  })
+
   test('invalid input, 65: a data file that another sandbox serves; it can be exported meanwhile', async () => {
     const at = place()
     await served([...SMALL, '--data', 'sandbox.db'], at.folder)

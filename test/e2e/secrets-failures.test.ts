@@ -133,17 +133,6 @@ describe('a key where it cannot be used', () => {
     expect(ran).toMatchObject({ code: 65, stderr: expect.stringContaining(said) })
     expect(leaks(ran)).toEqual([])
   })
-
-  test('over plain http to another machine is refused, with the way out', async () => {
-    const at = place()
-    at.write('key', KEY)
-    at.write('p.yaml', policyText('team: {cap: 500}'))
-    const flags = ['--base-url', 'http://service.example', '--service-key-file', at.path('key'), '--policies', at.path('p.yaml')]
-    const ran = await inside(['plan', ...flags])
-    expect(ran).toMatchObject({ code: 65, stderr: expect.stringContaining('would carry the service key unencrypted to another machine') })
-    expect(ran.stderr).toContain('--allow-plain-http')
-    expect(leaks(ran)).toEqual([])
-  })
 })
 
 describe('an error that nobody catches', () => {

@@ -100,7 +100,7 @@ function byText(left: unknown, right: unknown): number {
 type ErrorRow = readonly [name: string, body: Body, error: RegExp]
 const one = (query: Body): Body => ({ query_requests: [query] })
 
-/** One fault each of all kinds is drawn in analytics.property.test.ts. */
+/** One fault each of all kinds is in analytics.property.test.ts. */
 const REFUSALS: readonly ErrorRow[] = [
   ['Selection: a field of another source', one(user({ selections: [{ field: 'model_id' }] })), /model_id/],
   [

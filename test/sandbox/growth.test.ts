@@ -1,5 +1,5 @@
 // Growth of use: with time, up to the caps, with the same sums in all answers, and from 0 in each cycle.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -166,13 +166,6 @@ describe('a data file', () => {
     expect(usedBy(again)).toEqual(usedBy(through.sandbox))
     for (const source of USE_SOURCES) expect([...again.store.use(source)]).toEqual([...through.sandbox.store.use(source)])
     again.close()
-  })
-
-  test('that is not a database is refused in one line that names it', () => {
-    const data = join(folder, 'notes.txt')
-    writeFileSync(data, 'these are notes, not a database '.repeat(40))
-    expect(() => start({ data })).toThrow(/^sandbox data .*notes\.txt cannot be used: .*--data/)
-    expect(() => start({ data: join(folder, 'missing', 'x.db') })).toThrow(/cannot be used/)
     rmSync(folder, { recursive: true, force: true })
   })
 })
