@@ -243,7 +243,10 @@ describe('a plan tells an approval', () => {
   const spent = given({ via: 'command', state: 'spent' })
   const told = (sketch: PlanSketch, more: PlanMore = {}) => {
     const { approvals, problems } = planOf(sketch, more).plan
-    const about = problems.filter(({ code }) => code.startsWith('APPROVAL')).map(({ code, at }) => `${code}:${at?.line}`)
+    const over = '; remove it from spec.approvals: capkeeper edit remove approval:'
+    const about = problems
+      .filter(({ code }) => code.startsWith('APPROVAL'))
+      .map(({ code, at, message }) => `${code}:${at?.line}${message.includes(over) ? ', to be removed' : ''}`)
     return [
       ...approvals.map(({ via, state, releases, at, note }) => `${via} ${state} ${releases.length} ${at?.line}: ${note}`),
       ...about,
@@ -264,7 +267,7 @@ describe('a plan tells an approval', () => {
       'with its place where a policy lists it, also when a command gave it',
       { ...HELD, approvalIds: [ID], approvals: [spent] },
       {},
-      `command spent 0 1: ${USED} | APPROVAL_SPENT:1`,
+      `command spent 0 1: ${USED} | APPROVAL_SPENT:1, to be removed`,
     ],
     ['not where an operator gave it and it was used, though the same is held again', { ...HELD, approvals: [spent] }, {}, ''],
     ['not once it is void and nothing is held', { approvals: [{ ...spent, state: 'void' }] }, {}, ''],
@@ -272,7 +275,7 @@ describe('a plan tells an approval', () => {
       'that is void and still listed',
       { approvalIds: [ID], approvals: [given({ state: 'void' })] },
       {},
-      `policy void 0 1: ${VOID} | APPROVAL_VOID:1`,
+      `policy void 0 1: ${VOID} | APPROVAL_VOID:1, to be removed`,
     ],
     ['that is listed and matches nothing', { approvalIds: [ID] }, {}, `policy pending 0 1: ${NONE} | APPROVAL_UNMATCHED:1`],
     [

@@ -109,30 +109,6 @@ test.each<[string, string, PolicySketch, string, More?]>([
     'conflict eve 8 @3: a user cap is narrower',
   ],
   [
-    'that a grant of the person is narrower than the choice between groups',
-    'eve',
-    { caps: TWO, onGroupConflict: 'min', grants: [{ on: 'eve', cap: 7, ...untilDecember }] },
-    'conflict eve 8 @2: a user grant is narrower',
-  ],
-  [
-    'a grant in force with its end',
-    'team',
-    { caps: { team: 500 }, grants: [{ on: 'team', cap: 8, ...untilDecember }] },
-    '> grant (active) team 8 @101: a grant in force, ends 2026-12-16 00:00 UTC',
-  ],
-  [
-    'a cap beneath a grant',
-    'eve',
-    { caps: TWO, grants: [{ on: 'group:b', cap: 9, ...untilDecember }] },
-    'cap group:b 8 @2: a grant on the same scope is in force',
-  ],
-  [
-    'and apart from it a group that asks for the same',
-    'eve',
-    { caps: TWO, grants: [{ on: 'group:b', cap: 9, ...untilDecember }] },
-    'cap group:a 9 @1: group:b asks for the same',
-  ],
-  [
     'the team’s cap where a grant gives back nothing',
     'ada',
     { caps: { team: 5 } },
@@ -148,13 +124,6 @@ test.each<[string, string, PolicySketch, string, More?]>([
   ],
   ['the base of a grant that is over', 'eve', OVER, `> restore eve 300 @101: ${BACK}`, ends(6, 'grant', 300, 'eve')],
   ['that a none of the person sets nothing beside it', 'eve', OVER, `cap eve none @1: ${SETS_NOTHING}`, ends(6, 'grant', 300, 'eve')],
-  [
-    'a conflict cap that waits for a second reading',
-    'ada',
-    { caps: TWO, onGroupConflict: 'min' },
-    `> conflict ada 7 @1: ${GONE}`,
-    ends(7, 'conflict'),
-  ],
   [
     'the declaration behind a copy',
     'ada',
@@ -208,6 +177,44 @@ test.each<[string, string, PolicySketch, string, More?]>([
 ])('a chain tells %s', (_name, name, policy, expected, more = {}) =>
   expect(lines(explained(name, policy, { groups, ...more }))).toContain(expected),
 )
+
+test.each<readonly [string, string, PolicySketch, More, readonly string[]]>([
+  [
+    'of the team is its own',
+    'team',
+    { caps: { team: 5, 'group:a': 9 }, grants: [{ on: 'team', cap: 8, ...untilDecember }] },
+    {},
+    ['> grant (active) team 8 @101: a grant in force, ends 2026-12-16 00:00 UTC', 'cap team 5 @1: a grant on the same scope is in force'],
+  ],
+  [
+    'of a person with a grant has it once, before the choice between groups',
+    'eve',
+    { caps: TWO, onGroupConflict: 'min', grants: [{ on: 'eve', cap: 7, ...untilDecember }] },
+    {},
+    [
+      '> grant (active) eve 7 @101: a grant in force, ends 2026-12-16 00:00 UTC',
+      ...['conflict eve 8 @2', 'cap group:a 9 @1', 'cap group:b 8 @2'].map((one) => `${one}: a user grant is narrower`),
+    ],
+  ],
+  [
+    'of a person in groups has the grant of one of them once',
+    'eve',
+    { caps: TWO, grants: [{ on: 'group:b', cap: 9, ...untilDecember }] },
+    {},
+    [
+      '> grant (active) group:b 9 @101: a grant in force, ends 2026-12-16 00:00 UTC',
+      'cap group:a 9 @1: group:b asks for the same',
+      'cap group:b 8 @2: a grant on the same scope is in force',
+    ],
+  ],
+  [
+    'of a conflict cap that waits for a second reading has what is wider after it',
+    'ada',
+    { caps: TWO, onGroupConflict: 'min' },
+    ends(7, 'conflict'),
+    [`> conflict ada 7 @1: ${GONE}`, 'cap group:a 9 @1: a user cap is narrower'],
+  ],
+])('a chain %s', (_name, name, policy, more, expected) => expect(lines(explained(name, policy, { groups, ...more }))).toEqual(expected))
 
 test('a chain begins with the winner, then come the losers as they are narrower, and grants that are not in force last', () => {
   const policy: PolicySketch = {

@@ -123,7 +123,12 @@ describe('what is known of a person', () => {
 
 describe('what became of a scope', () => {
   const policy: PolicySketch = { caps: { ada: 1, bob: 1 } }
-  const { plan } = planOf({ ...scopes('ada 2>1, bob 2>1, cyd >5'), people: ['ada', 'bob'], protectedPeople: ['bob'] })
+  const { plan } = planOf({
+    ...scopes('ada 2>1, bob 2>1, cyd >5'),
+    people: ['ada', 'bob'],
+    protectedPeople: ['bob'],
+    approvalIds: ['0'.repeat(32)],
+  })
 
   test('is the change, the hold and the problems of the plan', () => {
     const found = ['ada', 'bob', 'cyd'].map((name) => explained(name, policy, { plan }))

@@ -126,6 +126,21 @@ test.each<readonly [string, readonly (Revision | number)[], readonly string[]]>(
   ['nothing that is as strict again', [{ listed: ['ada'] }, { guards: half }, { listed: ['ada'] }], []],
 ])('a plan tells of %s', (_name, steps, expected) => expect(weakened(steps)).toEqual(expected))
 
+test.each<readonly [string, readonly (Revision | number)[]]>([
+  ['is as before', [{}, {}]],
+  ['keeps approvals as they were', [{ approvals: 'separate' }, { approvals: 'separate' }]],
+  ['binds approvals', [{ approvals: 'together' }, { approvals: 'separate' }]],
+  ['freed approvals a day ago', [{ approvals: 'separate' }, { approvals: 'together' }, 24, { approvals: 'together' }]],
+])('nothing of before is noted where a revision %s', (_name, steps) => expect(inputsAfter(steps)).not.toHaveProperty('reviewed'))
+
+test('of the rules of before is noted what is stricter than now, and everything else as off', () => {
+  const off = Object.entries(DEFAULT_GUARDS).map(([name, value]) => [name, typeof value === 'boolean' ? false : 'off'])
+  const guards = { ...Object.fromEntries(off), maxLowered: DEFAULT_GUARDS.maxLowered }
+  expect(inputsAfter([{ listed: ['ada', 'bob'] }, 1, { guards: half, listed: ['bob'] }]).reviewed).toEqual([
+    { guards, protectedEmails: [email('ada')], weakenedAt: NOW + HOUR },
+  ])
+})
+
 describe('a weakened rule', () => {
   const LOWER: PlanSketch = { people: 100, caps: each(16, 400), observed: each(16, 500), guards: { maxLowered: 'off' } }
   const [STRICT] = planOf({ ...LOWER, guards: {} }).plan.holds
@@ -148,6 +163,15 @@ describe('a weakened rule', () => {
     ['counts at once where approvals are together', LOWER, { reviewed, approvalSteps: 'together' }, 0],
     ['holds nothing that the rules of before let through', { ...LOWER, caps: each(15, 400) }, { reviewed }, 0],
   ])('%s', (_name, sketch, more, count) => expect(planOf(sketch, more).plan.holds).toHaveLength(count))
+
+  test.each<readonly [string, Partial<(typeof reviewed)[number]> & { approvals?: 'separate' }, PlanMore['approvalSteps'], number]>([
+    ['were freed', { approvals: 'separate' }, 'together', 1],
+    ['are still separate', { approvals: 'separate' }, 'separate', 0],
+    ['were not known before', {}, 'together', 0],
+  ])('is told beside approvals only where these %s', (_name, more, approvalSteps, count) => {
+    const { problems } = planOf(LOWER, { reviewed: reviewed.map((one) => ({ ...one, ...more })), approvalSteps }).plan
+    expect(problems.filter(({ message }) => message.startsWith('policy weakens approvals'))).toHaveLength(count)
+  })
 
   test('of `breaker` or `contested` counts at once', () => {
     const breaker = { openedAt: NOW - HOUR, retryAt: NOW + HOUR, waitMs: HOUR, failed: 3, planned: 3, cause: 'server', scopes: [] } as const

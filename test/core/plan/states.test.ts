@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { UNDECLARED } from '../../../src/core/model/policy.ts'
 import { buildPlan } from '../../../src/core/plan/plan.ts'
-import { scopesToRead, unknownScopes } from '../../../src/core/plan/states.ts'
+import { activeQuarantine, scopesToRead, skippedScopes, unknownScopes } from '../../../src/core/plan/states.ts'
 import { cap, DAY, email, entryOf, HOUR, keysOf, NOW, ownedCaps, type PlainCap, roster, scope, short } from '../../support/declare.ts'
 import { type PlanMore, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 
@@ -11,16 +11,10 @@ const states = (sketch: PlanSketch, more: PlanMore = {}) => planOf(sketch, more)
 type Quarantined = NonNullable<PlanSketch['quarantined']>[number]
 
 test('left alone are scopes that policy names or that are ours, and that do not exist', () => {
-  const ours = { p0: { cap: 5 }, p1: { cap: 5 }, p2: { cap: 5 }, 'group:a': { cap: 5 }, team: { cap: 5 } }
-  const { scopes } = planOf({
-    roster: roster({ p0: 'approved', p1: 'pending' }),
-    caps: { eve: 5, p0: 5 },
-    observed: { p0: 5 },
-    owned: ours,
-  })
-  expect(scopes.map((one) => `${short(one.scope)} ${one.state}`)).toEqual([
-    ...['team unknown', 'group:a unknown', 'eve skipped', 'p0 in_sync', 'p1 skipped', 'p2 skipped'],
-  ])
+  const ours = { p0: { cap: 5 }, p1: { cap: 5 }, p2: { cap: 5 }, 'group:a': { cap: 5 }, 'group:b': { cap: 5 }, team: { cap: 5 } }
+  const people = roster({ p0: 'approved', p1: 'pending' })
+  const { resolution } = planInputs({ roster: people, caps: { eve: 5, p0: 5 } })
+  expect(skippedScopes(resolution, ownedCaps(ours), people, ['b'])).toEqual(keysOf('eve', 'p1', 'p2', 'group:b'))
 })
 
 describe('quarantine', () => {
@@ -33,14 +27,21 @@ describe('quarantine', () => {
   const zero = entry({ code: 'ZERO_NOT_STORED' })
   test.each<readonly [string, Quarantined, PlanSketch, string]>([
     ['holds for a day, and never for others', entry(), { ...DECLARED, now: NOW + DAY - 1 }, 'p1'],
-    ['is over after a day', entry(), { ...DECLARED, now: NOW + DAY }, 'p0 p1'],
+    ['is over after a day', entry(), { ...DECLARED, now: NOW + DAY }, 'p0 p1 over'],
     ['of a zero that is not stored lasts until the policy changes', zero, { ...DECLARED, now: NOW + 99 * DAY }, 'p1'],
-    ['is over when the entry changes', entry({ entry: entryOf('cap', 400) }), DECLARED, 'p0 p1'],
-    ['of a scope that is not declared any more is over', entry(), ORPHAN, 'p1 p0'],
+    ['is over when the entry changes', entry({ entry: entryOf('cap', 400) }), DECLARED, 'p0 p1 over'],
+    ['of a scope that is not declared any more is over', entry(), ORPHAN, 'p1 p0 over'],
     ['of an orphan holds', entry({ entry: UNDECLARED }), ORPHAN, 'p1'],
   ])('%s', (_name, one, sketch, expected) => {
     const { changes } = planOf({ ...sketch, quarantined: [one] }).plan
-    expect(changes.map(({ scope: at }) => short(at)).join(' ')).toBe(expected)
+    const { over } = activeQuarantine([one], planInputs(sketch).resolution, new Set(), sketch.now ?? NOW)
+    expect([...changes.map(({ scope: at }) => short(at)), ...over.map(() => 'over')].join(' ')).toBe(expected)
+  })
+
+  test('is over where the scope is left alone, and where the service does not know it: the last reading says that', () => {
+    const over = (one: Quarantined, left: ReturnType<typeof keysOf>) =>
+      activeQuarantine([one], planInputs(DECLARED).resolution, left, NOW).over
+    expect([over(entry(), keysOf('p0')), over(entry({ code: 'SCOPE_UNKNOWN' }), new Set())]).toEqual([[email('p0')], [email('p0')]])
   })
 
   test('asks for what stood there before a 0 that is not kept, and says so', () => {
@@ -51,7 +52,8 @@ describe('quarantine', () => {
     const there = planOf({ caps: { p0: 0, p1: 400, p2: 400 }, observed: { p0: 300, p1: 400, p2: 400 }, quarantined })
     expect(there.plan.counts).toMatchObject({ rejected: 1, inSync: 2 })
     expect(there.desired.get(email('p0') as never)).toMatchObject({ cap: 300, entry: { kind: 'kept', cap: 300 } })
-    expect(there.scopes.map((one) => [short(one.scope), one.state, one.observed])[0]).toEqual(['p0', 'rejected', 300])
+    const told = there.scopes.map((one) => `${short(one.scope)} ${one.state} ${one.observed}`)
+    expect(told).toEqual(['p0 rejected 300', 'p1 in_sync 400', 'p2 in_sync 400'])
   })
 })
 

@@ -153,9 +153,7 @@ describe('of a member is asked', () => {
       `30 ${PROTECTED}`,
     ],
     ['what is in force, while the credits do not pay for their own cap', TOO_MUCH, waiting(inForce(30)), mine(30), `30 ${UNPAID}`],
-    ['what others have lowered since', TOO_MUCH, waiting(inForce(20)), mine(30), `20 ${UNPAID}`],
     ['what is ours, where others have raised it', TOO_MUCH, waiting(inForce(50)), mine(30), `30 ${UNPAID}`],
-    ['what is ours, where it was lower before we wrote', TOO_MUCH, waiting(inForce(20, NOW - 2 * HOUR)), mine(30), `30 ${UNPAID}`],
     ['what is ours, where it was lower when we wrote', TOO_MUCH, waiting(inForce(20, NOW - HOUR)), mine(30), `30 ${UNPAID}`],
     [
       'what others have lowered, while they are protected and the credits do not pay for more',

@@ -11,7 +11,6 @@ const doubt = (count: number, since = NOW): Doubt => ({ roster: of(count), since
 describe('a new reading of the roster', () => {
   const TABLE: readonly (readonly [string, number, { roster: Roster; doubted?: Doubt } | undefined, number, number | 'doubted'])[] = [
     ['the first one is believed', 5, undefined, NOW, 5],
-    ['growth is believed', 120, { roster: of(100) }, NOW, 120],
     ['a fall of 20 % is believed', 80, { roster: of(100) }, NOW, 80],
     ['a fall of 21 % is doubted', 79, { roster: of(100) }, NOW, 'doubted'],
     ['a second one too soon is still doubted', 60, { roster: of(100), doubted: doubt(60) }, NOW + 599_999, 'doubted'],
@@ -42,11 +41,9 @@ describe('around the roster', () => {
       doubted: { roster: of(70), since: NOW + 9 },
     }))
   test.each<readonly [string, number, number, boolean]>([
-    ['by one person', 5, 6, true],
     ['by two of a few', 5, 7, false],
     ['by 1 % of many', 1000, 990, true],
     ['by more than that', 1000, 989, false],
-    ['the other way round', 990, 1000, true],
   ])('two counts that differ %s', (_name, a, b, expected) => expect(agree(a, b)).toBe(expected))
   test('only approved people are counted', () => {
     const some = roster({ ada: 'approved', bob: 'pending', cyd: 'disabled' })
