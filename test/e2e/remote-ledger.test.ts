@@ -101,12 +101,4 @@ describe('plan with the ledger of a running daemon', () => {
     expect(await plan({}, '--ledger-token-file', 'token')).toMatchObject({ code: 0 })
     expect(daemon.stderr()).not.toContain('the-token-of-the-ledger')
   })
-
-  test('says that no daemon answers', async () => {
-    const at = await world()
-    expect(await at.run('plan', '--ledger', 'http://127.0.0.1:9')).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('no daemon answers'),
-    })
-  })
 })
