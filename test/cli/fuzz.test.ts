@@ -3,16 +3,12 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
-import type { Command } from 'commander'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildProgram, commandsFor } from '../../src/cli/program.ts'
-import { createSecrets, EXIT, NO_SIGNALS } from '../../src/cli/shared/context.ts'
-import { DIRECT_FILES } from '../../src/files.ts'
+import { EXIT } from '../../src/cli/shared/context.ts'
 import { hastyClock } from '../api/world.ts'
 import { policyText } from '../policy/support.ts'
-import { fakeClock } from '../support/clock.ts'
+import { commandNames, flagsOf } from '../support/command-lines.ts'
 import { letter, runs } from '../support/fuzz.ts'
 import { type Ran, run } from './world.ts'
 
@@ -21,24 +17,9 @@ const KEY = 'sk-very-secret-key-0123456789'
 const SERVING = new Set(['run', 'sandbox'])
 const CODES: readonly number[] = Object.values(EXIT)
 
-const streams = () => ({ stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() })
-const world = { ...streams(), env: {}, clock: fakeClock(), secrets: createSecrets(), signals: NO_SIGNALS }
-const program = buildProgram({ ...world, files: DIRECT_FILES, finish: () => undefined }, await commandsFor(['completion']))
-
-interface Known {
-  readonly words: readonly string[]
-  readonly flags: readonly string[]
-}
-
 /** Every command with all that it knows by name. */
-const commandsOf = (command: Command, before: readonly string[] = []): readonly Known[] =>
-  command.commands.flatMap((child) => {
-    const words = [...before, child.name()]
-    const flags = child.options.flatMap((option) => [option.long ?? '', ...(option.argChoices ?? [])])
-    const choices = child.registeredArguments.flatMap((argument) => argument.argChoices ?? [])
-    return [{ words, flags: [...flags, ...choices] }, ...commandsOf(child, words)]
-  })
-const COMMANDS = commandsOf(program)
+const COMMANDS = commandNames().map((name) => ({ words: name.split(' '), flags: flagsOf(name) }))
+type Known = (typeof COMMANDS)[number]
 const QUIET = COMMANDS.filter(({ words }) => !SERVING.has(words[0] ?? ''))
 
 const home = process.cwd()
@@ -99,17 +80,17 @@ const ODD = [
   '🦊',
 ]
 
-const flagsOf = (known: readonly Known[]) => fc.constantFrom(...new Set(known.flatMap(({ flags }) => flags)), '--yes', '--policies')
+const someFlag = (known: readonly Known[]) => fc.constantFrom(...new Set(known.flatMap(({ flags }) => flags)), '--yes', '--policies')
 const word = fc.oneof(
   { weight: 5, arbitrary: fc.constantFrom(...VALUES) },
-  { weight: 4, arbitrary: flagsOf(QUIET) },
+  { weight: 4, arbitrary: someFlag(QUIET) },
   { weight: 1, arbitrary: fc.constantFrom(...ODD) },
-  { weight: 1, arbitrary: fc.tuple(flagsOf(QUIET), fc.constantFrom(...VALUES, ...ODD)).map((pair) => pair.join('=')) },
+  { weight: 1, arbitrary: fc.tuple(someFlag(QUIET), fc.constantFrom(...VALUES, ...ODD)).map((pair) => pair.join('=')) },
 )
 /** A command with its own flags and values, and a few words from anywhere. */
 const line = fc.constantFrom(...QUIET).chain((known) =>
   fc
-    .array(fc.oneof({ weight: 2, arbitrary: fc.tuple(flagsOf([known]), word) }, { weight: 1, arbitrary: fc.tuple(word) }), {
+    .array(fc.oneof({ weight: 2, arbitrary: fc.tuple(someFlag([known]), word) }, { weight: 1, arbitrary: fc.tuple(word) }), {
       maxLength: 6,
     })
     .map((more) => [...known.words, ...more.flat()]),

@@ -1,6 +1,6 @@
 // History is kept 400 days (docs/configuration.md), as a clock says that had time to be put right.
 import { expect, test } from 'vitest'
-import { forgetOldHistory, type Host } from '../../src/cli/run/host.ts'
+import { forgetOldHistory } from '../../src/cli/run/host.ts'
 import { worldClock } from '../support/clock.ts'
 import { DAY, HOUR } from '../support/declare.ts'
 
@@ -11,7 +11,7 @@ test('old history goes once a day, and not in the first hour: the clock of a mac
   const store = { prune: async (now: number) => pruned.push(now - beganAt) }
   const logger = { info: () => undefined, error: () => undefined }
   const ended = new AbortController()
-  const forgetting = forgetOldHistory({ store, cli: { clock }, logger } as unknown as Host, ended.signal)
+  const forgetting = forgetOldHistory({ store, cli: { clock }, logger } as never, ended.signal)
   await clock.pass(HOUR - 1)
   expect(pruned).toEqual([])
   await clock.pass(2 * DAY)

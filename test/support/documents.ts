@@ -1,11 +1,12 @@
 // Documents over made-up views, with records that a test may give.
 import type { WorkspaceView } from '../../src/core/model/events.ts'
-import { createLibrary, type Library } from '../../src/daemon/http/documents/make.ts'
+import { createLibrary, type Library, sourceOf } from '../../src/daemon/http/documents/make.ts'
 import type { Records, WorkspaceFacts, WorkspaceSource } from '../../src/daemon/http/documents/types.ts'
 import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../../src/daemon/http/status/labels.ts'
 import { sha256 } from '../../src/daemon/schedule/system.ts'
 import type { Clock } from '../../src/ports.ts'
 import { fakeClock } from './clock.ts'
+import type { World } from './world.ts'
 
 /** A ledger without records. */
 export const NO_RECORDS: Records = {
@@ -53,5 +54,20 @@ export function libraryOf({ views, people = EMAIL_LABELS, clock = fakeClock(), r
     clock,
     ...(options.sourceUrl !== undefined && { sourceUrl: () => options.sourceUrl }),
     ...(options.requestUrl !== undefined && { requestUrl: () => options.requestUrl }),
+  })
+}
+
+/** Over a world as it is now, whose clock stands still. */
+export function libraryOver(
+  world: () => Pick<World, 'workspace' | 'clock'>,
+  { people = EMAIL_LABELS, version = () => 1, ...more }: Partial<Parameters<typeof createLibrary>[0]> & { version?: () => number } = {},
+): Library {
+  return createLibrary({
+    sources: () => [sourceOf(world().workspace, version)],
+    daemon: () => ({ version: '0.1.0', configValid: true, ledgerWritable: true }),
+    people,
+    hashed: HASHED_LABELS,
+    clock: { ...world().clock, monotonic: () => 0 },
+    ...more,
   })
 }

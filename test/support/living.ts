@@ -84,6 +84,15 @@ export async function worldUnder(declared: Declared, options?: WorldOptions): Pr
   return one
 }
 
+/** A loop under a policy, over a world that a test has prepared; the test stops it. */
+export async function loopUnder(declared: Declared, options: WorldOptions, prepare: (one: World) => void = () => undefined) {
+  const one = await testWorld(options)
+  prepare(one)
+  const life = live(one)
+  life.set(declared)
+  return { one, stop: life.stop }
+}
+
 /** The next cycle, after so long, has nothing to write. */
 export async function expectNothing(one: World, afterMs = 0): Promise<void> {
   one.forget()

@@ -94,6 +94,8 @@ async function perform(step: Step, stage: Stage): Promise<readonly string[]> {
     case 'daemon':
       stage.daemon = await startDaemon(step.rest, stage)
       return [line]
+    case 'get':
+      return [line, ...quoted('|', await got(step.rest, stage), stage)]
     case 'terminal':
       stage.columns = Number(step.rest)
       return [line]
@@ -187,6 +189,15 @@ async function startDaemon(flags: string, stage: Stage): Promise<NonNullable<Sta
     return ended
   }
   return { url, end }
+}
+
+/** Status and type of what the daemon answers, and its text; of a document only the lines that match, where a pattern is given. */
+async function got(question: string, { daemon }: Stage): Promise<string> {
+  const [path = '', pattern] = question.split(' | grep ')
+  const answer = await fetch(`${daemon?.url}${path}`)
+  if (pattern === undefined) return `${answer.status} ${answer.headers.get('content-type')}\n${await answer.text()}`
+  const lines = JSON.stringify(await answer.json(), undefined, 2).split('\n')
+  return lines.filter((one) => new RegExp(pattern).test(one)).join('\n')
 }
 
 /** `SCOPE N` or `SCOPE none`, written by somebody else. */

@@ -5,7 +5,7 @@ import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import type { Transport, WireAnswer } from '../../../src/ports.ts'
 import { worldClock } from '../../support/clock.ts'
 import { CYCLE, DAY, email, HOUR, NOW } from '../../support/declare.ts'
-import { aheadBy, live, MINUTE } from '../../support/living.ts'
+import { aheadBy, live, loopUnder, MINUTE } from '../../support/living.ts'
 import { daily, midnight, noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
@@ -31,14 +31,8 @@ const shown = ({ workspace }: World) => {
   return addOnFigures({ now: workspace.clock.now(), cycle: roster?.cycle, measured, balance })
 }
 
-/** A loop over a company with use; it is stopped with the test. */
-async function collecting(options: WorldOptions = {}, prepare: (one: World) => void = () => undefined) {
-  const one = await testWorld({ ...COMPANY, switches: SERVED, ...options })
-  prepare(one)
-  const life = live(one)
-  life.set(DECLARED)
-  return { one, stop: life.stop }
-}
+const collecting = (options: WorldOptions = {}, prepare?: (one: World) => void) =>
+  loopUnder(DECLARED, { ...COMPANY, switches: SERVED, ...options }, prepare)
 
 /** Answers of Analytics in the place of the sandbox's; undefined leaves its own. */
 const analytics =

@@ -4,14 +4,16 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { ApiError } from '../../../src/core/model/observed.ts'
-import { credits, DAY_MS, HOUR_MS, MINUTE_MS, midnight } from '../../../src/core/model/units.ts'
+import { credits, DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/model/units.ts'
 import { historyPlan, nowForBoth, wantedDays } from '../../../src/daemon/collect/history.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
-import type { Ledger, RunsQuestion } from '../../../src/ports.ts'
+import type { Ledger } from '../../../src/ports.ts'
 import { hastyClock } from '../../support/clock.ts'
 import { asked, closeAll, kept, newLedger, opened, partsOf, run, type Service, service, sorted, URL_A } from '../../support/collecting.ts'
 import { temporaryFolder } from '../../support/ledger.ts'
 import type { SandboxFixtureOptions } from '../../support/sandbox.ts'
+
+type RunsQuestion = Parameters<Service['client']['readRuns']>[0]
 
 afterAll(closeAll)
 
@@ -46,14 +48,6 @@ describe('the days in the ledger are those of the service', () => {
 })
 
 describe('nothing is kept', () => {
-  test('where an answer about one person tells of others', async () => {
-    const one = await service({ runsFilter: 'ignored' })
-    const ledger = await newLedger(one.clock)
-    expect((await run(one, partsOf(one, ledger))).stopped).toEqual({ code: 'HISTORY_UNFILTERED' })
-    expect(await ledger.histories()).toEqual([])
-    expect((await kept(ledger, one)).size).toBe(0)
-  })
-
   test('where people together have more than the workspace, and what was kept before is removed', async () => {
     const one = await service()
     const ledger = await newLedger(one.clock)
@@ -78,13 +72,6 @@ describe('nothing is kept', () => {
       return { rows: rows.map((row) => ({ ...row, ...(row.used !== undefined && { used: credits(row.used * growth) }) })) }
     }
     expect((await run(one, partsOf(one, ledger, { readRuns }), { concurrency: 1 })).stopped).toBeUndefined()
-  })
-
-  test('where runs carry no credits', async () => {
-    const one = await service({ plan: 'quota' })
-    const ledger = await newLedger(one.clock)
-    expect((await run(one, partsOf(one, ledger))).stopped).toEqual({ code: 'HISTORY_WITHOUT_CREDITS' })
-    expect(asked(one)).toEqual([])
   })
 })
 
@@ -225,25 +212,4 @@ test('one that is behind by days takes nobody’s later use for a doubt', async 
   await run({ ...one, clock, wanted }, partsOf({ ...one, clock }, ledger, { clockSkewMs: () => 5 * DAY_MS }))
   expect((await ledger.histories()).length).toBeGreaterThan(0)
   expect((await ledger.histories()).filter(({ doubt }) => doubt)).toEqual([])
-})
-
-describe('the comparison with the roster', () => {
-  test('finds no doubt where both are right, and one where they are apart', async () => {
-    const one = await service()
-    const ledger = await newLedger(one.clock)
-    await run(one, partsOf(one, ledger))
-    expect((await ledger.histories()).filter(({ doubt }) => doubt)).toEqual([])
-    const doubled = { ...one.roster, people: one.roster.people.map((person) => ({ ...person, used: credits((person.used ?? 0) * 2) })) }
-    const other = await newLedger(one.clock)
-    await run({ ...one, roster: doubled }, partsOf(one, other), { roster: doubled })
-    const doubts = (await other.histories()).flatMap(({ doubt }) => doubt ?? [])
-    expect(doubts.length).toBeGreaterThan(0)
-    for (const { told, listed } of doubts) expect(listed).toBeCloseTo(told * 2, 0)
-  })
-})
-
-test('the days that are wanted end before the present day', () => {
-  const now = Date.UTC(2026, 10, 20, 12)
-  expect(wantedDays(now, 2)).toEqual({ fromAt: Date.UTC(2026, 10, 18), untilAt: Date.UTC(2026, 10, 20) })
-  expect(wantedDays(now, 9_999)).toEqual({ fromAt: midnight(now) - 400 * DAY_MS, untilAt: midnight(now) })
 })

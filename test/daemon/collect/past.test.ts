@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { DAY, email, HOUR, NOW } from '../../support/declare.ts'
-import { capsOf, live, MINUTE, person } from '../../support/living.ts'
+import { capsOf, live, loopUnder, MINUTE, person } from '../../support/living.ts'
 import { daily, noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
@@ -10,13 +10,7 @@ const COMPANY = { people: ['ada', 'bob', 'cleo'] }
 const DECLARED = { caps: { team: 500 } }
 const DAYS = { fromAt: NOW - 60 * DAY, untilAt: NOW }
 
-async function running(options: WorldOptions, prepare: (one: World) => void = () => undefined) {
-  const one = await testWorld({ ...COMPANY, ...options })
-  prepare(one)
-  const life = live(one)
-  life.set(DECLARED)
-  return { one, life }
-}
+const running = (options: WorldOptions, prepare: (one: World) => void) => loopUnder(DECLARED, { ...COMPANY, ...options }, prepare)
 
 /** Requests about single people. */
 const asked = (one: World): readonly string[] =>
@@ -26,7 +20,7 @@ const asked = (one: World): readonly string[] =>
 
 describe('after the first cycle', () => {
   test('the daemon reads the past of everybody who was active, and shows how far it is', async () => {
-    const { one, life } = await running({ config: { historyDays: 60 } }, (world) => {
+    const { one, stop } = await running({ config: { historyDays: 60 } }, (world) => {
       recordPast(world, daily('ada', 10, noon(1, 10)))
       recordPast(world, daily('bob', 2, noon(5, 11)))
     })
@@ -40,11 +34,11 @@ describe('after the first cycle', () => {
       left: 0,
       untilAt: Date.UTC(2026, 10, 20),
     })
-    await life.stop()
+    await stop()
   })
 
   test('and every day the day before, once its use has arrived', async () => {
-    const { one, life } = await running({ config: { historyDays: 60, intervalMs: HOUR, usageIntervalMs: HOUR } }, (world) =>
+    const { one, stop } = await running({ config: { historyDays: 60, intervalMs: HOUR, usageIntervalMs: HOUR } }, (world) =>
       recordPast(world, daily('ada', 10, noon(1, 10), NOW + 3 * DAY)),
     )
     await one.clock.pass(HOUR)
@@ -54,19 +48,19 @@ describe('after the first cycle', () => {
     // The proof is made again after a day; the day before is asked for until its use has arrived.
     expect(asked(one).length - first).toBeLessThan(8)
     expect(viewOf(one.workspace).history).toMatchObject({ left: 0 })
-    await life.stop()
+    await stop()
   })
 
   test('nothing is read where it is off', async () => {
-    const { one, life } = await running({ config: { historyDays: 0 } }, (world) => recordPast(world, daily('ada', 10, noon(1, 10))))
+    const { one, stop } = await running({ config: { historyDays: 0 } }, (world) => recordPast(world, daily('ada', 10, noon(1, 10))))
     await one.clock.pass(2 * MINUTE)
     expect(asked(one)).toEqual([])
     expect(viewOf(one.workspace).history).toBeUndefined()
-    await life.stop()
+    await stop()
   })
 
   test('a service that ignores the filter is told once, and not asked again that day', async () => {
-    const { one, life } = await running({ config: { historyDays: 60 }, switches: { runsFilter: 'ignored' } }, (world) =>
+    const { one, stop } = await running({ config: { historyDays: 60 }, switches: { runsFilter: 'ignored' } }, (world) =>
       recordPast(world, daily('ada', 10, noon(1, 10))),
     )
     await one.clock.pass(2 * HOUR)
@@ -74,7 +68,7 @@ describe('after the first cycle', () => {
     expect(one.workspace.conditions.map(({ type }) => type)).toContain('HistoryUnfiltered')
     expect(await one.ledger.histories()).toEqual([])
     expect(viewOf(one.workspace).history).toMatchObject({ stopped: 'HISTORY_UNFILTERED' })
-    await life.stop()
+    await stop()
   })
 })
 

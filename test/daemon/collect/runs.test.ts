@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { groupScope, scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { DAY, HOUR, NOW } from '../../support/declare.ts'
-import { aheadBy, live, MINUTE, outage, passUntil } from '../../support/living.ts'
+import { aheadBy, live, loopUnder, MINUTE, outage, passUntil } from '../../support/living.ts'
 import { daily, midnight, noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
@@ -21,14 +21,7 @@ const codes = (one: World): readonly string[] => one.warned()
 const teamDays = async (one: World) =>
   (await one.ledger.runs(TEAM, ALWAYS)).map(({ dayAt, used }) => [new Date(dayAt).toISOString().slice(5, 10), used])
 
-/** A loop over a company with use; it is stopped with the test. */
-async function collecting(options: WorldOptions = {}, prepare: (one: World) => void = () => undefined) {
-  const one = await testWorld({ ...COMPANY, ...options })
-  prepare(one)
-  const life = live(one)
-  life.set(DECLARED)
-  return { one, stop: life.stop }
-}
+const collecting = (options: WorldOptions = {}, prepare?: (one: World) => void) => loopUnder(DECLARED, { ...COMPANY, ...options }, prepare)
 
 describe('the first start', () => {
   test('reads all days that a forecast needs, in chunks of 30 days, for the team and each declared group', async () => {

@@ -99,15 +99,26 @@ test.each([false, true])('use whose record was committed and not answered (%s) i
   const lost = { is: false }
   const one = await testWorld({
     people: ['ada', 'bob'],
-    wrapLedger: (real) => ({
-      ...real,
-      async saveBurn(step) {
-        await real.saveBurn(step)
-        if (!lost.is) return
-        lost.is = false
-        throw new LedgerError('LEDGER_AWAY', 'the database does not answer')
-      },
-    }),
+    // Without an answer the memory is old: the next load shows what was recorded.
+    wrapLedger(real) {
+      let old: unknown
+      return {
+        ...real,
+        fact: (name) => (name === 'burned' && old ? (old as never) : real.fact(name)),
+        async load() {
+          old = undefined
+          await real.load()
+        },
+        async saveBurn(step) {
+          const before = real.fact('burned')
+          await real.saveBurn(step)
+          if (!lost.is) return
+          lost.is = false
+          old = before
+          throw new LedgerError('LEDGER_AWAY', 'the database does not answer')
+        },
+      }
+    },
   })
   recordPast(one, [{ who: 'ada', at: noon(10), credits: 100 }])
   const life = live(one)

@@ -115,14 +115,6 @@ describe('a part that fails', () => {
 })
 
 describe('special cases', () => {
-  test('a plan without a balance has one warning and no balance', async () => {
-    const one = await testWorld({ switches: { plan: 'team' } })
-    await one.cycle({ caps: { team: 500 } })
-    await one.cycle()
-    expect(one.warned()).toEqual(['BALANCE_UNAVAILABLE'])
-    expect(one.state.usage?.balance).toBeUndefined()
-  })
-
   test('when no row has a status everybody is approved, with one warning', async () => {
     const one = await testWorld({
       wrapTransport: (inner) => ({
@@ -151,13 +143,5 @@ describe('special cases', () => {
     expect(planned.plan.holds).toMatchObject([{ guards: ['maxBlocked'], people: 4 }])
     await one.clock.pass(6 * HOUR)
     expect((await one.cycle()).result).toBe('success')
-  })
-
-  test('is remembered over a restart', async () => {
-    const one = await testWorld(COMPANY)
-    await one.cycle(DECLARED)
-    one.restart()
-    expect(one.state.usage?.roster.people).toHaveLength(3)
-    expect(one.state.usage?.groups).toHaveLength(2)
   })
 })

@@ -1,10 +1,8 @@
 // What a workspace shows after its cycles: states, people and warnings, only known ones, and also while the ledger fails.
 import { describe, expect, test } from 'vitest'
 import { NOTHING_BURNED } from '../../../src/core/use/burn.ts'
-import { learnUsage } from '../../../src/daemon/collect/usage.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
-import { readPause } from '../../../src/daemon/workspace.ts'
 import type { Ledger } from '../../../src/ports.ts'
 import { HOUR, NOW } from '../../support/declare.ts'
 import { testWorld } from '../../support/world.ts'
@@ -49,7 +47,8 @@ describe('the view', () => {
     one.setStatus('p002', 'PENDING')
     one.removePerson('p003')
     for (const who of ['p001', 'p002', 'p004']) one.sandbox.recordUse(`${who}@example.com`, 140_000)
-    await one.clock.until(learnUsage(one.client, one.state, { ...one.workspace, settings: one.workspace.config }))
+    await one.clock.pass(HOUR)
+    await one.cycle()
     const { people } = viewOf(one.workspace)
     expect(people).toHaveLength(17)
     expect(people[0]).toEqual({ email: 'p004@example.com', cap: 500, used: 900, source: 'estimated', band: 'at_cap' })
@@ -93,7 +92,7 @@ describe('the view', () => {
   test('shows a pause as the mode, until it is over', async () => {
     const one = await testWorld()
     await one.ledger.savePause({ untilAt: NOW + HOUR, reason: 'migration', pausedAt: NOW })
-    await readPause(one.workspace)
+    await one.cycle({ caps: { team: 500 } })
     expect(viewOf(one.workspace)).toMatchObject({ mode: 'paused', pause: { reason: 'migration' } })
     await one.clock.pass(HOUR)
     expect(viewOf(one.workspace).mode).toBe('enforce')

@@ -1,14 +1,10 @@
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
-import { parseConfigText } from '../../../src/daemon/config/file.ts'
-import type { ConfigFlags } from '../../../src/daemon/config/settings.ts'
-import { formatProblems } from '../../../src/policy/yaml.ts'
 import { folders } from '../../policy/support.ts'
 import { loadConfig } from '../../support/config.ts'
-import { letter } from '../../support/fuzz.ts'
 
+type ConfigFlags = Parameters<typeof loadConfig>[0]['flags']
 const folder = folders()
 const HEAD = 'apiVersion: capkeeper/v1\nkind: Config\n'
 const SECRET = 'sk-very-secret-key-0123456789'
@@ -204,15 +200,6 @@ workspaces:
   )
 
   it('starts no faster than max', () => expect(acme('rate: {max: 2}')?.rate).toEqual({ start: 2, max: 2, concurrency: 8 }))
-
-  it('never throws, whatever it holds', () => {
-    fc.assert(
-      fc.property(fc.oneof(fc.string({ unit: letter }), fc.json()), (text) => {
-        for (const one of [text, `${HEAD}${text}`, workspace(text)]) formatProblems(parseConfigText('c', one).problems)
-      }),
-      { numRuns: 80 },
-    )
-  })
 })
 
 test('envelopes belong to their workspace, with their place', () => {

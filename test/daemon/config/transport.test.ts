@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { networkProblems } from '../../../src/daemon/config/config.ts'
-import type { ConfigFlags } from '../../../src/daemon/config/settings.ts'
 import { folders } from '../../policy/support.ts'
 import { loadConfig } from '../../support/config.ts'
 
+type ConfigFlags = Parameters<typeof loadConfig>[0]['flags']
 const folder = folders()
 
 function load(lines: string, env: Readonly<Record<string, string>> = {}, flags: ConfigFlags = {}) {

@@ -7,32 +7,6 @@ import { serve } from '../../support/serve.ts'
 import { fullView, HOLD } from '../../support/views.ts'
 
 describe('an invalid request', () => {
-  const rows: readonly (readonly [string, number, string])[] = [
-    ['/api/v1/workspaces?pge=2', 400, 'there is no parameter "pge" here; did you mean "page"?'],
-    ['/api/v1/workspaces?page=0', 400, 'page cannot be "0"; write a whole number from 1 to 100000'],
-    ['/api/v1/workspaces/acme?x=1', 400, 'there is no parameter "x" here, and no other'],
-    ['/api/v1/workspaces/acme/people?band=at_cpa', 400, 'band cannot be "at_cpa"; did you mean "at_cap"?'],
-    ['/api/v1/workspaces/acme/people?page=1&page=2', 400, '"page" is given twice'],
-    ['/api/v1/workspaces/acme/people?group=none', 404, 'no declared group has this id'],
-    ['/api/v1/workspaces/acme/changes?after=x', 400, 'after cannot be "x"; give "next" of the previous answer'],
-    ['/api/v1/workspaces/acme/changes?since=yesterday', 400, 'write an instant such as'],
-    ['/api/v1/workspaces/acme/changes?since=2026-02-30', 400, 'write an instant such as'],
-    ['/api/v1/workspaces/other', 404, 'there is no such workspace, or it is not yours to see'],
-    ['/api/v1/workspaces/acme/people/nobody', 404, 'this workspace has no such person'],
-    ['/api/v1/workspaces/acme/groups/none', 404, 'no declared group has this id'],
-    ['/api/v1/workspaces/acme/holds/none', 404, 'there is no such hold'],
-    ['/api/v1/workspaces/acme/series/none', 404, '/openapi.json names all'],
-    ['/api/v1', 404, '/openapi.json names all'],
-    ['/api/v1/workspaces/%ff', 400, 'this address is malformed'],
-  ]
-  test.each(rows)('%s is %i with the way out', async (path, status, message) => {
-    const { url } = await serve({ views: () => [fullView()] })
-    const answer = await fetch(url + path)
-    const value = JSON.parse(await answer.text())
-    expect([answer.status, value.message]).toEqual([status, expect.stringContaining(message)])
-    expect(offences('Error', value)).toEqual([])
-  })
-
   test('is no request that the OpenAPI document allows', async () => {
     const { url } = await serve({ views: () => [fullView()] })
     const anyValue = ({
@@ -66,7 +40,8 @@ describe('an invalid request', () => {
   test('a write is 405', async () => {
     const { url } = await serve({ views: () => [fullView()] })
     const answer = await fetch(`${url}/api/v1/workspaces/acme`, { method: 'DELETE' })
-    expect([answer.status, answer.headers.get('allow'), JSON.parse(await answer.text()).kind]).toEqual([405, 'GET, HEAD', 'Error'])
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+    expect(offences('Error', await answer.json())).toEqual([])
   })
 })
 

@@ -1,43 +1,21 @@
 // Server-sent events over real HTTP: what a listener hears, and what keeps listeners from costing anything.
 import { connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { CycleEvent } from '../../../src/core/model/events.ts'
 import { EVERYBODY, NOBODY } from '../../../src/daemon/http/auth.ts'
-import { createLive, type Live } from '../../../src/daemon/http/events.ts'
+import { createLive } from '../../../src/daemon/http/events.ts'
 import type { ServerOptions } from '../../../src/daemon/http/server.ts'
-import type { Clock } from '../../../src/ports.ts'
+import { fakeClock } from '../../support/clock.ts'
 import { serve as start } from '../../support/serve.ts'
 import { emptyView, NOW } from '../../support/views.ts'
 
-/** Sleeps end when the test says so. */
-function handClock(): Clock & { pass(ms: number): void } {
-  let nowMs = 0
-  let sleepers: { readonly at: number; readonly wake: () => void }[] = []
-  return {
-    now: () => NOW + nowMs,
-    monotonic: () => nowMs,
-    sleep: (ms, signal) =>
-      new Promise((resolve, reject) => {
-        sleepers.push({ at: nowMs + ms, wake: resolve })
-        signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
-      }),
-    pass(ms) {
-      nowMs += ms
-      const due = sleepers.filter(({ at }) => at <= nowMs)
-      sleepers = sleepers.filter(({ at }) => at > nowMs)
-      for (const { wake } of due) wake()
-    },
-  }
-}
-
 interface World {
   readonly url: string
-  readonly live: Live
-  readonly clock: ReturnType<typeof handClock>
+  readonly live: ReturnType<typeof createLive>
+  readonly clock: ReturnType<typeof fakeClock>
 }
 
 async function serve(more: Partial<ServerOptions> = {}): Promise<World> {
-  const clock = handClock()
+  const clock = fakeClock()
   const live = createLive(clock, 'boot')
   const views = () => [emptyView('acme'), emptyView('other')]
   const { url } = await start({ clock, live, views, ...more })
@@ -80,7 +58,7 @@ async function listen(url: string, headers: Record<string, string> = {}) {
   return { answer, next, end: () => ended.abort() }
 }
 
-const event = (workspace: string, change: 'begun' | 'ended' = 'begun'): CycleEvent => ({
+const event = (workspace: string, change: 'begun' | 'ended' = 'begun'): Parameters<World['live']['onEvent']>[0] => ({
   workspace,
   at: NOW,
   kind: 'condition',
@@ -97,10 +75,10 @@ describe('a listener', () => {
     expect(await one.next()).toMatchObject({ event: 'hello', data: { versions: { acme: 0, other: 0 } } })
     live.onEvent(event('acme'))
     live.onEvent(event('acme', 'ended'))
-    clock.pass(1_000)
+    await clock.advance(1_000)
     expect(await one.next()).toMatchObject({ event: 'change', data: { workspace: 'acme', version: 1, topics: ['pause', 'changes'] } })
     live.onEvent(event('other'))
-    clock.pass(1_000)
+    await clock.advance(1_000)
     expect(await one.next()).toMatchObject({ event: 'change', data: { workspace: 'other', version: 1 } })
   })
 
@@ -108,7 +86,7 @@ describe('a listener', () => {
     const { url, clock } = await serve()
     const one = await listen(`${url}/api/v1/events`)
     await one.next()
-    clock.pass(15_000)
+    await clock.advance(15_000)
     expect(await one.next()).toEqual({ event: 'beat', data: {} })
   })
 
@@ -117,7 +95,7 @@ describe('a listener', () => {
     const one = await listen(`${url}/api/v1/events?workspace=other`)
     expect(await one.next()).toMatchObject({ data: { versions: { other: 0 } } })
     for (const name of ['acme', 'other']) live.onEvent(event(name))
-    clock.pass(1_000)
+    await clock.advance(1_000)
     expect(await one.next()).toMatchObject({ data: { workspace: 'other' } })
   })
 
@@ -127,14 +105,14 @@ describe('a listener', () => {
     const { id = '' } = await one.next()
     one.end()
     live.onEvent(event('acme'))
-    clock.pass(1_000)
+    await clock.advance(1_000)
     const again = await listen(`${url}/api/v1/events`, { 'last-event-id': id })
     expect(await again.next()).toMatchObject({ event: 'reset', data: { versions: { acme: 1 } } })
     const viewer = { ...EVERYBODY, sightOf: (name: string) => (name === 'other' ? NOBODY : EVERYBODY).sightOf(name) }
     const cut = await serve({ gate: () => viewer, isChecked: () => ({ metrics: false }) })
     const before = await (await listen(`${cut.url}/api/v1/events`)).next()
     cut.live.onEvent(event('other'))
-    cut.clock.pass(1_000)
+    await cut.clock.advance(1_000)
     const seen = await listen(`${cut.url}/api/v1/events`, { 'last-event-id': before.id ?? '' })
     expect(await seen.next()).toEqual(before)
   })
@@ -148,7 +126,7 @@ describe('a listener', () => {
     const one = await listen(`${url}/api/v1/events`)
     await one.next()
     isIn = false
-    clock.pass(15_000)
+    await clock.advance(15_000)
     await expect(one.next()).rejects.toThrow('the stream has ended')
   })
 })
@@ -179,7 +157,7 @@ describe('listeners', () => {
     for (let round = 0; round < 8_000 && !hasRoom; round += 1) {
       if (round % 100 === 99) hasRoom = await isRoom()
       live.onEvent(event(`${'w'.repeat(4_000)}${round}`))
-      clock.pass(1_000)
+      await clock.advance(1_000)
       while ((await one.next()).event === 'beat');
       // What is written leaves between two turns of the event loop.
       await new Promise((resolve) => setImmediate(resolve))

@@ -47,4 +47,24 @@ describe('an address in a text', () => {
     'leaves what is none as it is: %s',
     (plain) => expect(text(plain)).toBe(plain),
   )
+
+  test.each([
+    ...['jörg@example.com', "o'hara@example.com", 'ops!1@example.com', 'project-x/ada@example.com', 'o=hara@example.com'],
+    ...['{ada}@example.com', 'finance|ada@example.com', 'ada+x@example.com'],
+  ])('%s becomes the one label of that person wherever it stands', (email) => {
+    for (const around of [
+      'X: 500 was written',
+      "'X'.",
+      '"X" twice',
+      'X,X',
+      'email:X',
+      'of X, and *X*',
+      '{email: X}',
+      '{X: 1}',
+      '(X)|X/X=X',
+      '["person","X"]',
+    ])
+      expect(text(around.replaceAll('X', email))).toBe(around.replaceAll('X', label(email)))
+    expect(hashLabels(sha256, 'another').label(email)).not.toBe(label(email))
+  })
 })

@@ -4,10 +4,8 @@ import { expect, test } from 'vitest'
 import { createConsole } from '../../../src/console/routes.ts'
 import { API_ROUTES } from '../../../src/daemon/http/api-table.ts'
 import { type AuthSettings, createGate } from '../../../src/daemon/http/auth.ts'
-import { createLibrary, sourceOf } from '../../../src/daemon/http/documents/make.ts'
-import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
 import { DAY, email, NOW } from '../../support/declare.ts'
-import { HASHED_LABELS } from '../../support/documents.ts'
+import { HASHED_LABELS, libraryOver } from '../../support/documents.ts'
 import { runs } from '../../support/fuzz.ts'
 import { filled } from '../../support/paths.ts'
 import { serve } from '../../support/serve.ts'
@@ -140,15 +138,10 @@ test.each(Object.entries(readers))(
       metrics: true,
       ...(viewers && { viewers }),
     }
-    let version = 0
-    const documents = createLibrary({
-      sources: () => [sourceOf(world.workspace, () => ++version)],
-      daemon: () => ({ version: '0.1.0', configValid: true, ledgerWritable: true }),
-      people: EMAIL_LABELS,
-      hashed: HASHED_LABELS,
-      clock: { ...world.clock, now: () => NOW + 60_000, monotonic: () => 0 },
-      requestUrl: () => 'https://git.example/new?for={email}&used={used}',
-    })
+    const clock = { ...world.clock, now: () => NOW + 60_000, monotonic: () => 0 }
+    let looks = 0
+    const version = () => ++looks
+    const documents = libraryOver(() => world, { clock, version, requestUrl: () => 'https://git.example/new?for={email}&used={used}' })
     const { url } = await serve({ documents, gate: createGate({ settings: () => auth, env: {} }), isChecked: () => auth })
     const all = async () =>
       Promise.all(

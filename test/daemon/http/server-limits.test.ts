@@ -2,14 +2,14 @@
 import { connect, type Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { connectionsWithin, descriptorLimit } from '../../../src/daemon/http/connections.ts'
-import { SERVER_LIMITS, type Server, type ServerLimits, type ServerOptions } from '../../../src/daemon/http/server.ts'
+import { SERVER_LIMITS, type Server, type ServerOptions } from '../../../src/daemon/http/server.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { libraryOf } from '../../support/documents.ts'
 import { realClock } from '../../support/real-clock.ts'
 import { closing, serve } from '../../support/serve.ts'
 import { pieces } from '../../support/views.ts'
 
-const start = (limits: Partial<ServerLimits>, more: Partial<ServerOptions> = {}): Promise<Server> =>
+const start = (limits: Partial<typeof SERVER_LIMITS>, more: Partial<ServerOptions> = {}): Promise<Server> =>
   serve({ limits: { checkEveryMs: 20, ...limits }, clock: realClock(), ...more })
 
 /** Opens a connection; `said` is all that came back, once the server has closed it. */
@@ -36,7 +36,7 @@ async function says(server: Server, text: string): Promise<string> {
 const OK = async ({ url }: Server): Promise<number> => (await fetch(`${url}/livez`)).status
 
 describe('a slow client is cut off, and the server goes on', () => {
-  const rows: readonly (readonly [string, Partial<ServerLimits>, string, RegExp])[] = [
+  const rows: readonly (readonly [string, Partial<typeof SERVER_LIMITS>, string, RegExp])[] = [
     ['one that says nothing', { headersTimeoutMs: 250, idleTimeoutMs: 250 }, '', /^(HTTP\/1\.1 408 |$)/],
     ['one that never ends its headers', { headersTimeoutMs: 100 }, 'GET /livez HTTP/1.1\r\nHost: localhost\r\nX-A: ', /^HTTP\/1\.1 408 /],
     ['one that stops after its answer', { idleTimeoutMs: 100 }, 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n', /^HTTP\/1\.1 200 /],

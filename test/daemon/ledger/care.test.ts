@@ -53,16 +53,6 @@ test('an undamaged ledger is reported with its version and its records, without 
   await writer.close()
 })
 
-test('a ledger that does not exist is reported as such, and cannot be copied', async () => {
-  const folder = temporaryFolder()
-  const store = await open(join(folder, 'capkeeper.db'), 'read')
-  expect(await store.check()).toMatchObject({ exists: false, problems: [], workspaces: [] })
-  const refused = await ledgerErrorOf(async () => await store.backup(join(folder, 'copy.db')))
-  expect(refused.code).toBe('LEDGER_BACKUP')
-  expect(refused.message).toContain('there is no ledger at')
-  expect(readdirSync(folder)).toEqual([])
-})
-
 const DAMAGE: readonly (readonly [name: string, sql: string, says: string])[] = [
   [
     'a row that cannot be read',
@@ -120,24 +110,6 @@ test('a copy made beside a writer is a complete ledger, private, and without lat
   expect((await restored.workspace('acme', URL_A)).openIntents()).toHaveLength(1)
   await restored.close()
   expect(readdirSync(folder).filter((name) => name.includes('partial'))).toEqual([])
-})
-
-test('a copy never replaces a file', async () => {
-  const { folder, file } = await usedLedger()
-  const copy = join(folder, 'copy.db')
-  writeFileSync(copy, 'precious')
-  const store = await open(file, 'read')
-  const refused = await ledgerErrorOf(async () => await store.backup(copy))
-  await store.close()
-  expect(refused).toMatchObject({ code: 'LEDGER_BACKUP', message: expect.stringContaining('exists already') })
-  expect(statSync(copy).size).toBe(8)
-})
-
-test('a copy to a folder that does not exist is refused', async () => {
-  const { folder, file } = await usedLedger()
-  const store = await open(file, 'read')
-  expect((await ledgerErrorOf(async () => await store.backup(join(folder, 'nowhere', 'copy.db')))).code).toBe('LEDGER_BACKUP')
-  await store.close()
 })
 
 test('a copy that fails half-way leaves nothing behind', async () => {

@@ -112,22 +112,6 @@ export function waitingContract(name: string, place: () => string | Promise<stri
       expect(ledger.openIntents()).toEqual([])
     })
 
-    test('the last recorded write is the last one, even after the clock was set back', async () => {
-      const store = await open(await place())
-      const ledger = await store.workspace('acme', URL_A)
-      for (const [at, to] of [
-        [60, 2],
-        [40, 3],
-      ] as const) {
-        const change = raise(ADA, 1, to)
-        await ledger.recordOutcome(await ledger.recordIntent(intentFor(change)), historyOf(change, at), 'kept')
-      }
-      for (const one of [ledger, await store.workspace('acme', URL_A)]) {
-        await one.load()
-        expect(one.writtenLately(ADA, 0).map(({ to }) => to)).toEqual([3, 2])
-      }
-    })
-
     test('history of the last day is in memory, older history is read from the database', async () => {
       const day = 86_400_000
       const store = await open(await place())

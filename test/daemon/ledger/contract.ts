@@ -73,29 +73,6 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       expect(ledger.openIntents()).toEqual([])
     })
 
-    test('history is newest first, even after the clock went back, and can be filtered by scope, time and number', async () => {
-      const ledger = await (await open(await place())).workspace('acme', URL_A)
-      for (const [scope, at] of [
-        [ADA, 10],
-        [BOB, 30],
-        [ADA, 20],
-        [ADA, 20],
-      ] as const) {
-        const change = raise(scope, 1, (await ledger.history()).length + 2)
-        await ledger.recordOutcome(await ledger.recordIntent(intentFor(change)), historyOf(change, at), 'kept')
-      }
-      expect((await ledger.history()).map((entry) => [scopeKey(entry.scope), entry.at, entry.to])).toEqual([
-        ['bob@example.com', 30, 3],
-        ['ada@example.com', 20, 5],
-        ['ada@example.com', 20, 4],
-        ['ada@example.com', 10, 2],
-      ])
-      expect((await ledger.history({ scope: ADA, limit: 1 })).map((entry) => entry.to)).toEqual([5])
-      expect(await ledger.history({ sinceAt: 20 })).toHaveLength(3)
-      expect(await ledger.history({ scope: TEAM })).toEqual([])
-      expect(await ledger.history({ limit: 0 })).toEqual([])
-    })
-
     test('a pause ends by itself, or when it is removed', async () => {
       const store = await open(await place())
       const ledger = await store.workspace('acme', URL_A)
@@ -316,13 +293,6 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       expect(ledger.approvals()).toHaveLength(1)
       expect((await store.workspaces()).map((one) => one.baseUrl)).toEqual([URL_A])
       await store.close()
-    })
-
-    test('one address under two names is two workspaces', async () => {
-      const store = await open(await place())
-      await store.workspace('acme', URL_A)
-      await store.workspace('beta', URL_A)
-      expect((await store.workspaces()).map((one) => one.workspace)).toEqual(['acme', 'beta'])
     })
   })
 }

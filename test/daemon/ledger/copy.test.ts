@@ -128,14 +128,6 @@ describe('a ledger is copied', () => {
     return store
   }
 
-  test('only into an empty ledger', async () => {
-    const [from, to] = [await filled(newFile()), await filled(newFile())]
-    expect(await ledgerErrorOf(() => copy(from, to))).toMatchObject({
-      code: 'LEDGER_BACKUP',
-      message: expect.stringContaining('holds records already'),
-    })
-  })
-
   test.skipIf(!hasPostgres)('not at all when a row reads back different', async () => {
     const [from, address] = [await filled(newFile()), await server().create()]
     const to = await open(address)

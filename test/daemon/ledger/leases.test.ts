@@ -113,27 +113,6 @@ describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
     expect(eras).toEqual([eras[0], eras[0], eras[0]])
   })
 
-  test('lets only its holder make records', async () => {
-    const { address, table: open } = await place()
-    const table = await open()
-    let held: { readonly replica: string; readonly token: number } | undefined
-    const store = await openLedger({ file: address, mode: 'write', clock: realClock(), env: {}, fence: () => held })
-    onTestFinished(() => store.close())
-    const ledger = await store.workspace('acme', 'http://service')
-    ledger.saveFact('verifiedDeclared', 7)
-    await expect(ledger.commit()).rejects.toMatchObject({ code: 'LEDGER_FENCED' })
-    const token = (await table.beat(beat('a', { take: acme, lastsMs: 1 }))).taken.get('acme')?.token ?? 0
-    held = { replica: 'a', token }
-    ledger.saveFact('verifiedDeclared', 7)
-    await ledger.commit()
-    await table.beat(beat('b', { take: acme }))
-    ledger.saveFact('verifiedDeclared', 8)
-    await expect(ledger.commit()).rejects.toMatchObject({ code: 'LEDGER_FENCED' })
-    held = { replica: 'a', token: token + 1 }
-    ledger.saveFact('verifiedDeclared', 9)
-    await expect(ledger.commit()).rejects.toMatchObject({ code: 'LEDGER_FENCED' })
-  })
-
   test('keeps a command without a lease from writing; the message names the holder', async () => {
     const { address, table: open } = await place()
     await (await open()).beat(beat('a', { take: acme }))

@@ -16,7 +16,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import type { LedgerMode } from '../../../src/daemon/ledger/adapter.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
-import { type LedgerDatabase, openDatabase } from '../../../src/daemon/ledger/sqlite/database.ts'
+import { openDatabase } from '../../../src/daemon/ledger/sqlite/database.ts'
 import { create, sqliteDatabase } from '../../../src/daemon/ledger/sqlite/file.ts'
 import { storeOn } from '../../../src/daemon/ledger/store.ts'
 import { fakeClock } from '../../support/clock.ts'
@@ -238,7 +238,7 @@ test('a ledger that was moved while in use records nothing more, because the rec
   await store.close()
 })
 
-const ledgerOn = (database: LedgerDatabase) =>
+const ledgerOn = (database: ReturnType<typeof openDatabase>) =>
   storeOn(sqliteDatabase(database), { mode: 'write', clock: fakeClock(), exists: true }).workspace('acme', URL_A)
 
 test('a full disk is a LedgerError: nothing is half-written, reading works, and waiting changes are recorded once there is room', async () => {

@@ -75,19 +75,6 @@ describe('opening a ledger', () => {
     await (await open(file)).close()
   })
 
-  test('a running writer sees a note at once', async () => {
-    const file = newFile()
-    const store = await open(file)
-    const ledger = await store.workspace('acme', URL_A)
-    const note = await open(file, 'note')
-    await (await note.workspace('acme', undefined)).savePause({ untilAt: 100, reason: 'stop', pausedAt: 1 })
-    expect((await ledger.pause(1))?.reason).toBe('stop')
-    await (await note.workspace('acme', undefined)).savePause(undefined)
-    expect(await ledger.pause(1)).toBeUndefined()
-    await note.close()
-    await store.close()
-  })
-
   test('a ledger in memory makes no file', async () => {
     const store = await open(':memory:')
     await kept(store.workspace('acme', URL_A), (one) => one.saveOwned([ownedCap(ADA, 1)]))

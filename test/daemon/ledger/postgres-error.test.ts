@@ -7,15 +7,8 @@ const ofAddresses = (...errors: readonly Error[]): Error => Object.assign(new Ag
 
 describe('a connection that fails', () => {
   test.each<readonly [string, Error, string, string]>([
-    ['because nobody listens is waited for', failure('connect ECONNREFUSED', 'ECONNREFUSED'), 'LEDGER_AWAY', 'cannot be reached'],
     ['because it is cut is waited for', failure('Connection terminated unexpectedly'), 'LEDGER_AWAY', 'cannot be reached'],
     ['because it takes too long is waited for', failure('timeout expired'), 'LEDGER_AWAY', 'cannot be reached'],
-    [
-      'because its name is not known yet is waited for',
-      failure('getaddrinfo ENOTFOUND db', 'ENOTFOUND'),
-      'LEDGER_AWAY',
-      'cannot be reached',
-    ],
     [
       'at all addresses, of which one may come back, is waited for',
       ofAddresses(failure('no', 'EACCES'), failure('no', 'ETIMEDOUT')),
@@ -29,22 +22,10 @@ describe('a connection that fails', () => {
       'no connection can be made (connect EACCES)',
     ],
     [
-      'because of a certificate is told',
-      failure('self-signed certificate', 'DEPTH_ZERO_SELF_SIGNED_CERT'),
-      'LEDGER_UNREADABLE',
-      'is not trusted',
-    ],
-    [
       'at all addresses because of a certificate is told',
       ofAddresses(failure('expired', 'CERT_HAS_EXPIRED')),
       'LEDGER_UNREADABLE',
       'is not trusted (expired)',
-    ],
-    [
-      'because the server has no TLS is told',
-      failure('The server does not support SSL connections'),
-      'LEDGER_UNREADABLE',
-      'sslmode demands TLS',
     ],
     [
       'because the other side speaks no TLS is told',

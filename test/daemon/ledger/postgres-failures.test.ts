@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type LedgerOptions, openLedger } from '../../../src/daemon/ledger/ledger.ts'
-import { openPostgres, type Query } from '../../../src/daemon/ledger/postgres/database.ts'
+import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
+import { openPostgres } from '../../../src/daemon/ledger/postgres/database.ts'
 import type { LedgerStore } from '../../../src/daemon/ledger/store.ts'
 import { ADA, historyOf, intentFor, kept, ledgerErrorOf, ownedCap, raise } from '../../support/ledger.ts'
 import { hasPostgres, own, postgresForFile } from '../../support/postgres.ts'
@@ -16,7 +16,7 @@ const URL_A = 'https://a.example/api/v1'
 const server = postgresForFile({ synchronous_commit: 'off' })
 const clock = realClock()
 
-async function open(file: string, more: Partial<LedgerOptions> = {}): Promise<LedgerStore> {
+async function open(file: string, more: Partial<Parameters<typeof openLedger>[0]> = {}): Promise<LedgerStore> {
   const store = await openLedger({ file, mode: 'write', clock, ...more })
   onTestFinished(() => store.close())
   return store
@@ -90,7 +90,7 @@ describe.skipIf(!hasPostgres)('a database', () => {
     const address = await server().create()
     const database = openPostgres({ address, env: {}, clock })
     onTestFinished(() => database.close())
-    const idOf = async (query: Query): Promise<unknown> => (await query('SELECT pg_backend_pid() AS id'))[0]?.['id']
+    const idOf = async (query: typeof database.query): Promise<unknown> => (await query('SELECT pg_backend_pid() AS id'))[0]?.['id']
     const sessions = [await database.session(), await database.session()]
     const before = await Promise.all(sessions.map(({ query }) => idOf(query)))
     for (const one of sessions) one.release()

@@ -2,9 +2,6 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { scopeKey, userScope } from '../../../src/core/model/scope.ts'
-import { credits } from '../../../src/core/model/units.ts'
-import { conditionKey } from '../../../src/core/resolve/conditions.ts'
-import { desiredState, planFrom, recall } from '../../../src/daemon/cycle/state.ts'
 import { ledgerPieces, readShared } from '../../../src/daemon/ledger/share.ts'
 import { SCHEMA } from '../../../src/daemon/ledger/values/schema.generated.ts'
 import { sharedLedger } from '../../../src/daemon/ledger/values/values.ts'
@@ -12,7 +9,7 @@ import { sha256 } from '../../../src/daemon/schedule/system.ts'
 import type { LedgerFacts } from '../../../src/ports.ts'
 import { NOW } from '../../support/declare.ts'
 import { capsOf, person } from '../../support/living.ts'
-import { revisionOf, SETTINGS, testWorld, type World } from '../../support/world.ts'
+import { testWorld, type World } from '../../support/world.ts'
 
 const KEY = 'a new key'
 const emailOf = (name: string): string => `${name}@example.com`
@@ -34,13 +31,6 @@ async function usedWorld(): Promise<World> {
   await world.cycle({ caps: { team: 500, 'group:core': 700, ...caps, [person(31)]: 0 } })
   await world.cycle({ caps: { team: 500, 'group:core': 700, ...capsOf(30, 10) } })
   return world
-}
-
-/** The plan with this ledger, from the readings of the world. */
-function planOf({ state, clock }: World, ledger: Parameters<typeof recall>[1]) {
-  const known = { ...recall(state.policy, ledger), readings: state.readings, usage: state.usage }
-  const planner = { settings: SETTINGS, ledger, clock, digest: sha256 }
-  return planFrom(known, desiredState(known, planner), planner).plan
 }
 
 describe('a shared ledger', () => {
@@ -88,30 +78,18 @@ describe('a shared ledger', () => {
     expect(await read?.history({ scope, limit: 1 })).toEqual(await world.ledger.history({ scope, limit: 1 }))
   })
 
-  test('gives the same plan and holds as the ledger itself', async () => {
-    const world = await usedWorld()
-    const emails = world.sandbox.store.people().map(({ email }) => email)
-    const remote = readShared(await share(world), 'acme', emails, sha256)
-    world.state.policy = revisionOf({ caps: { team: 400, [person(1)]: 1 } })
-    const local = planOf(world, world.ledger)
-    expect(local.holds.length).toBeGreaterThan(0)
-    expect(remote && planOf(world, remote)).toEqual(local)
-  })
-
   test('also has the writes that make a cap contested', async () => {
     const world = await testWorld({ people: ['ada'] })
     await world.cycle({ caps: { team: 500, ada: 1000 } })
-    for (const cap of [9000, 9001, 9002]) {
+    for (const cap of [9000, 9001]) {
       world.foreign('ada', cap)
       await world.clock.pass(60_000)
-      if (cap < 9002) await world.cycle()
+      await world.cycle()
     }
-    const reading = world.state.readings.get(scopeKey(userScope('ada@example.com')))
-    if (reading) world.state.readings.set(scopeKey(reading.scope), { ...reading, observed: credits(9002) })
     const remote = readShared(await share(world), 'acme', ['ada@example.com'], sha256)
-    const local = planOf(world, world.ledger)
-    expect(local.holds.map(({ guards }) => guards)).toEqual([['contested']])
-    expect(remote && planOf(world, remote)).toEqual(local)
+    const writes = world.ledger.writtenLately(userScope('ada@example.com'), NOW)
+    expect(writes).toHaveLength(3)
+    expect(remote?.writtenLately(userScope('ada@example.com'), NOW)).toEqual(writes)
   })
 
   test('keeps unknown people as hashes, and still counts them', async () => {
@@ -136,10 +114,7 @@ describe('a shared ledger', () => {
     expect(JSON.stringify(answer)).not.toContain('ada@example.com')
     const emails = world.sandbox.store.people().map(({ email }) => email)
     expect(readShared(answer, 'acme', [...emails, 'ada@*'], sha256)?.fact('conditions')).toEqual(world.ledger.fact('conditions'))
-    const key = conditionKey({ email: 'ada@*' })
-    expect(world.ledger.fact('conditions')).toEqual({
-      rules: { conditions: [key], matched: { [key]: ['ada@example.com'] }, turning: {}, open: [] },
-    })
+    expect(Object.values(world.ledger.fact('conditions')?.rules?.matched ?? {})).toEqual([['ada@example.com']])
   })
 
   test('has a pause until it ends', async () => {
@@ -148,12 +123,6 @@ describe('a shared ledger', () => {
     const read = readShared(await share(world), 'acme', ['ada@example.com'], sha256)
     expect(await read?.pause(NOW)).toMatchObject({ reason: 'a move of ada@example.com' })
     expect(await read?.pause(NOW + 60_000_000)).toBeUndefined()
-  })
-
-  test('has no other workspace', async () => {
-    const world = await usedWorld()
-    expect(readShared(await share(world), 'globex', [], sha256)).toBeUndefined()
-    expect((await share(world)).workspaces).toMatchObject([{ workspace: 'acme', baseUrl: 'http://service' }])
   })
 
   test.each([

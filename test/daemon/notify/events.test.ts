@@ -48,16 +48,4 @@ describe('events of a workspace', () => {
     ])
     expect(JSON.stringify(bodies(place))).not.toContain('ada@')
   })
-
-  it('that did not arrive are sent again', async () => {
-    const place = await town({}, { settings: { people: [], events: EVENTS, channels: ['chat'] } })
-    place.hook.status = 503
-    await place.one.clock.pass(30 * MINUTE)
-    const tried = place.hook.requests.length
-    expect(tried).toBeGreaterThan(0)
-    expect(Object.values(place.one.ledger.fact('told')?.entries ?? {})).toMatchObject([{ state: 'waiting' }])
-    place.hook.status = 200
-    await place.one.clock.pass(2 * HOUR)
-    expect(Object.values(place.one.ledger.fact('told')?.entries ?? {})).toMatchObject([{ state: 'sent' }])
-  })
 })

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { LedgerStore } from '../../../src/daemon/ledger/store.ts'
-import { type Compared, compare, compareStart } from '../../../src/daemon/replay/compare.ts'
-import { type ComparisonOptions, type Comparisons, createComparisons } from '../../../src/daemon/replay/comparisons.ts'
+import { compare, compareStart } from '../../../src/daemon/replay/compare.ts'
+import { createComparisons } from '../../../src/daemon/replay/comparisons.ts'
 import { systemClock } from '../../../src/daemon/schedule/system.ts'
 import { loadPolicies } from '../../../src/policy/load/load.ts'
 import type { Ledger } from '../../../src/ports.ts'
@@ -22,7 +22,7 @@ const BOUND_MS = 90_000
 const clock = { ...systemClock, now: () => COMPANY.untilAt }
 
 /** Waits for the comparison of these policies. */
-async function comparedBy(comparisons: Comparisons, digest = DIGEST): Promise<Compared> {
+async function comparedBy(comparisons: ReturnType<typeof createComparisons>, digest = DIGEST) {
   return vi.waitFor(
     () => {
       const { made, since } = comparisons.of('acme', digest)
@@ -49,7 +49,7 @@ async function filled(file: string): Promise<LedgerStore> {
   return store
 }
 
-const at = (ledger: string): Pick<ComparisonOptions, 'ledger'> => ({ ledger: () => ({ file: ledger }) })
+const at = (ledger: string): Pick<Parameters<typeof createComparisons>[0], 'ledger'> => ({ ledger: () => ({ file: ledger }) })
 
 /** A ledger file with the company's days and the policy in force. */
 async function place(): Promise<string> {
@@ -59,7 +59,7 @@ async function place(): Promise<string> {
   return file
 }
 
-function keeper(options: Partial<ComparisonOptions> = {}) {
+function keeper(options: Partial<Parameters<typeof createComparisons>[0]> = {}) {
   const told: string[] = []
   const comparisons = createComparisons({
     clock,
@@ -166,7 +166,7 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
     const { address, store } = await withPassword()
     const file = join(temporaryFolder(), 'passwords')
     writeFileSync(file, `*:*:*:looking:${PASSWORD.replace(':', '\\:')}\n`, { mode: 0o600 })
-    const ways: readonly (readonly [env: Readonly<Record<string, string>>, kind: Compared['kind']])[] = [
+    const ways: readonly (readonly [env: Readonly<Record<string, string>>, kind: Awaited<ReturnType<typeof compare>>['kind']])[] = [
       [{ PGPASSWORD: PASSWORD }, 'made'],
       [{ PGPASSFILE: file }, 'made'],
       [{ HOME: temporaryFolder() }, 'failed'],

@@ -2,7 +2,6 @@
 import { expect, test } from 'vitest'
 import { type Heartbeat, type HeartbeatAnswer, LEASE_MS } from '../../../src/core/replicas/lease.ts'
 import { createKeeper } from '../../../src/daemon/replicas/keeper.ts'
-import type { FencedLeases } from '../../../src/daemon/replicas/leases.ts'
 import type { LeaseTable } from '../../../src/ports.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { QUIET_HOOKS, QUIET_TABLE } from '../../support/lease-parts.ts'
@@ -12,7 +11,7 @@ const ME = { id: 'me', name: 'pod-1' }
 const OTHER = { id: 'other', name: 'pod-2' }
 
 /** A table in which `me` has all leases, even those that it does not know of. */
-function setting(): { readonly keeper: FencedLeases; readonly beats: Heartbeat[]; readonly clock: ReturnType<typeof fakeClock> } {
+function setting() {
   const clock = fakeClock()
   const beats: Heartbeat[] = []
   const held = new Map(WORKSPACES.map((workspace) => [workspace, 7]))

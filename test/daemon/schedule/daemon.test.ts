@@ -1,10 +1,8 @@
 // The daemon around the loops: restarts by a changed configuration, broken files, what a restart recalls, and its end.
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Condition } from '../../../src/core/model/condition.ts'
 import type { PolicyRevision } from '../../../src/core/model/policy.ts'
 import { InputError, type Problem } from '../../../src/core/model/problem.ts'
-import type { Config } from '../../../src/daemon/config/settings.ts'
-import { type Daemon, GRACE_MS, startDaemon } from '../../../src/daemon/schedule/daemon.ts'
+import { GRACE_MS, startDaemon } from '../../../src/daemon/schedule/daemon.ts'
 import { ATTEMPT_MS } from '../../../src/daemon/schedule/refresh.ts'
 import { worldClock } from '../../support/clock.ts'
 import { configOf, workspaceConfig } from '../../support/configured.ts'
@@ -18,18 +16,18 @@ const BROKEN: Problem = { severity: 'error', code: 'CAP', message: 'cap is "lots
 
 /** A daemon over worlds by name, whose files the test writes. */
 interface House {
-  readonly daemon: Daemon
+  readonly daemon: Awaited<ReturnType<typeof startDaemon>>
   readonly clock: ReturnType<typeof worldClock>
   readonly worlds: ReadonlyMap<string, World>
   readonly sets: Map<string, PolicyRevision>
   problems: readonly Problem[]
   problemsOf?: ReadonlyMap<string, readonly Problem[]>
-  config: Config | undefined
+  config: ReturnType<typeof configOf> | undefined
   readonly opened: string[]
   readonly closed: string[]
   /** Workspaces that cannot be opened. */
   readonly shut: Set<string>
-  readonly refusals: Condition[]
+  readonly refusals: object[]
   readonly faults: { load: boolean }
 }
 

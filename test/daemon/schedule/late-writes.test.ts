@@ -26,14 +26,6 @@ async function waiting() {
   return { one, life }
 }
 
-test('a write that waits for the rate leaves once it may', async () => {
-  const { one, life } = await waiting()
-  await one.clock.pass(HOUR)
-  await life.stop()
-  expect(one.caps()).toMatchObject({ ada: 500 })
-  expect(one.ledger.openIntents()).toEqual([])
-})
-
 test('a write that waits for the rate does not leave any more after a pause', async () => {
   const { one, life } = await waiting()
   const pausedAt = one.clock.now()

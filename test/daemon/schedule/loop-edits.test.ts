@@ -71,17 +71,6 @@ describe('an edit of the policy', () => {
     expect(one.caps()).toEqual(capsOf(10, 500))
   })
 
-  test('that cannot be read leaves the last good one in force and prunes nothing', async () => {
-    const { one, set } = await living({ people: 20 })
-    set({ caps: { team: 500, p001: 4000, p002: 900 } })
-    await one.clock.pass(MINUTE)
-    one.foreign('p001', 1)
-    set({}, false)
-    await one.clock.pass(10 * MINUTE)
-    expect(one.caps()).toEqual({ team: 500, p001: 4000, p002: 900 })
-    expect(one.workspace.shown.policy?.valid).toBe(false)
-  })
-
   test('that breaks while an orphan is being read prunes nothing, though it was asked for by then', async () => {
     const { one, set } = await living({ people: 20, rate: 10, config: { rate: { concurrency: 1 } } })
     set({ caps: capsOf(10) })

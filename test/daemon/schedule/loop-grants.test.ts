@@ -43,19 +43,6 @@ describe('grants', () => {
     expect(one.caps()['p001']).toBe(6000)
   })
 
-  test('restore the undeclared cap from before', async () => {
-    const { one, set } = await living({ caps: { bob: 300 } })
-    set({ grants: [{ on: 'bob', cap: 6000, from: NOW, until: NOW + HOUR }] })
-    await one.clock.pass(MINUTE)
-    expect(one.caps()).toEqual({ bob: 6000 })
-    await one.clock.pass(HOUR)
-    expect(one.caps()).toEqual({ bob: 300 })
-    await one.clock.pass(HOUR)
-    one.foreign('bob', 6000)
-    await one.clock.pass(HOUR)
-    expect(one.caps()).toEqual({ bob: 6000 })
-  })
-
   test('end in one cycle, and ask for no other beside the sweeps', async () => {
     const { one, set } = await living({ caps: { bob: 300 } })
     set({ caps: { ada: 1000 }, grants: [{ on: 'bob', cap: 6000, from: NOW, until: NOW + HOUR }] })

@@ -46,17 +46,6 @@ describe('intervals', () => {
     for (let at = 0; at + 100 < reads.length; at += 1) expect(new Set(reads.slice(at, at + 20)).size).toBeGreaterThan(8)
     expect(one.caps()).toEqual(capsOf(100))
   })
-
-  test('everything is due at once when a signal asks for it', async () => {
-    const { one, set, loop } = await living()
-    set({ caps: { team: 500 } })
-    await one.clock.pass(MINUTE)
-    one.forget()
-    loop.hurry()
-    await one.clock.pass(SECOND)
-    expect(one.reads()).toEqual(['team'])
-    expect(one.count('GetTeamCreditBalance')).toBe(1)
-  })
 })
 
 describe('a service that is away', () => {
@@ -140,19 +129,6 @@ describe('a stop', () => {
     expect(one.count('UsageConfig')).toBe(30)
     expect(one.ledger.openIntents()).toEqual([])
     await again.stop()
-  })
-
-  test('that takes too long cuts even the write in flight, whose intent stays', async () => {
-    const { one, set, stopping, cut, loop } = await living({ people: 3, switches: { latency: 20_000 } })
-    set({ caps: { p001: 5 } })
-    await passUntil(one, () => one.count('UsageConfig') >= 1, 5 * MINUTE, 100)
-    stopping.abort(new Error('stopped'))
-    await one.clock.pass(8 * SECOND)
-    cut.abort(new Error('the grace period is over'))
-    const before = one.clock.monotonic()
-    await one.clock.until(loop.done)
-    expect(one.clock.monotonic() - before).toBeLessThan(10)
-    expect(one.ledger.openIntents()).toHaveLength(1)
   })
 })
 

@@ -1,7 +1,6 @@
 // The daemon while leases come and go: a configuration that is applied meanwhile restarts no workspace that went to another replica.
 import { expect, onTestFinished, test } from 'vitest'
-import type { Config } from '../../../src/daemon/config/settings.ts'
-import { type LeaseHooks, type Leases, soleLeases } from '../../../src/daemon/replicas/leases.ts'
+import { soleLeases } from '../../../src/daemon/replicas/leases.ts'
 import { startDaemon } from '../../../src/daemon/schedule/daemon.ts'
 import { worldClock } from '../../support/clock.ts'
 import { configOf, workspaceConfig } from '../../support/configured.ts'
@@ -9,7 +8,7 @@ import { createWorld, revisionOf, type World } from '../../support/world.ts'
 
 const MINUTE = 60_000
 
-const configured = (intervalMs: number): Config => configOf(...['acme', 'beta'].map((name) => workspaceConfig(name, { intervalMs })))
+const configured = (intervalMs: number) => configOf(...['acme', 'beta'].map((name) => workspaceConfig(name, { intervalMs })))
 
 /** A replica that keeps acme and beta, of which acme takes its time to end. */
 async function replica() {
@@ -17,8 +16,8 @@ async function replica() {
   const worlds = new Map<string, World>()
   for (const name of ['acme', 'beta']) worlds.set(name, await createWorld({ clock, name }))
   const held = new Set(['acme', 'beta'])
-  const begun = Promise.withResolvers<LeaseHooks>()
-  const leases: Leases = { ...soleLeases(), isSole: false, holds: (name) => held.has(name), begin: begun.resolve }
+  const begun = Promise.withResolvers<Parameters<ReturnType<typeof soleLeases>['begin']>[0]>()
+  const leases = { ...soleLeases(), isSole: false, holds: (name: string) => held.has(name), begin: begun.resolve }
   const ended = Promise.withResolvers<void>()
   const loops: string[] = []
   let config = configured(5 * MINUTE)

@@ -1,7 +1,8 @@
 // When a daemon is ready, and when it ceases to be.
 import { expect, test } from 'vitest'
-import { ATTEMPT_MS, createReadiness, type Tried } from '../../../src/daemon/schedule/refresh.ts'
+import { ATTEMPT_MS, createReadiness } from '../../../src/daemon/schedule/refresh.ts'
 
+type Tried = Parameters<ReturnType<typeof createReadiness>>[0][number]
 const runner = (name: string, attempted: boolean, more: Partial<Tried> = {}): Tried => ({
   ...{ config: { name }, workspace: { attempted }, requestFailed: () => false, startedAt: 0 },
   ...more,

@@ -2,9 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { EVERYBODY } from '../../../src/daemon/http/auth.ts'
-import { createLibrary, sourceOf } from '../../../src/daemon/http/documents/make.ts'
-import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
-import { HASHED_LABELS } from '../../support/documents.ts'
+import { libraryOver } from '../../support/documents.ts'
 import { capsOf, type Living, live, MINUTE, SECOND } from '../../support/living.ts'
 import { createWorld, type World } from '../../support/world.ts'
 
@@ -71,13 +69,7 @@ test('documents say when a scope is read next, and why then', () =>
   slowly(async (one) => {
     one.foreign('p050', 9000)
     await one.clock.pass(4 * MINUTE)
-    const library = createLibrary({
-      sources: () => [sourceOf(one.workspace, () => 1)],
-      daemon: () => ({ version: '0.1.0', configValid: true, ledgerWritable: true }),
-      people: EMAIL_LABELS,
-      hashed: HASHED_LABELS,
-      clock: { ...one.clock, monotonic: () => 0 },
-    })
+    const library = libraryOver(() => one)
     const shown = async (name: string) => (await library.for(EVERYBODY).person('acme', `${name}@example.com`)).reading
     expect(await shown('p050')).toEqual({
       scope: 'p050@example.com',
