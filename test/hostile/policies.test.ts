@@ -32,7 +32,7 @@ const TEXTS: readonly (readonly [string, string, RegExp])[] = [
 /** Read whole or in a thread, refused by size, by depth, or line by line. */
 const TOGETHER = TEXTS.filter(([name]) => /^(100 KB of opened lists|150 KB of empty|64 KB of one key|8 MiB of opened)/.test(name))
 /** Refused whole, and in a thread. */
-const LIVED_THROUGH = IS_HEAVY ? TEXTS : TEXTS.filter(([name]) => /^(64 KB of one key|150 KB of empty mappings)$/.test(name))
+const LIVED_THROUGH = IS_HEAVY ? TEXTS : TEXTS.filter(([name]) => /^(64 KB of one key|1 MiB of items)$/.test(name))
 
 /** As configs: `npm test` tries one; test/policy/hostile.test.ts has them inside the test. */
 const CONFIGS: readonly (readonly [string, string, RegExp])[] = [
