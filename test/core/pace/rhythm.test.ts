@@ -15,30 +15,13 @@ import {
   sweepRate,
 } from '../../../src/core/pace/rhythm.ts'
 import { CYCLE, DAY, type GrantSketch, NOW, policy } from '../../support/declare.ts'
+import { planInputs } from '../../support/plan.ts'
 
-type People = Parameters<typeof rhythmOf>[0]['people']
-type Person = People['approved'][number]
-type Scope = Parameters<typeof scopeKey>[0]
 type Inputs = Parameters<typeof rhythmOf>[0]
 
 const MINUTE = 60_000
 const ada = userScope('ada@example.com')
 const web = groupScope('web')
-const person = (scope: Scope, use: number, groups: readonly Scope[] = []): Person => ({
-  email: scopeKey(scope),
-  key: scopeKey(scope),
-  groups: groups.map(scopeKey),
-  use: credits(use),
-  disabled: false,
-})
-const peopleOf = (...all: readonly Person[]): People => ({
-  approved: all,
-  total: all.length,
-  alone: all,
-  byKey: new Map(all.map((one) => [one.key, one])),
-  byGroup: new Map(),
-  useSource: 'measured',
-})
 const capsOf = (caps: Readonly<Record<string, number>>) => (key: string) => (caps[key] === undefined ? undefined : credits(caps[key]))
 
 /** 2,000 scopes at one request a second; the first has this risk. */
@@ -61,7 +44,11 @@ test('of ten requests a second, eight are for sweeps', () => {
 })
 
 describe('a scope', () => {
-  const inputs = { people: peopleOf(person(ada, 488)), toRead: [TEAM, web, ada], declared: capsOf({ [scopeKey(ada)]: 500 }) }
+  const inputs = {
+    people: planInputs({ people: ['ada'], used: { ada: 488 } }).people,
+    toRead: [TEAM, web, ada],
+    declared: capsOf({ [scopeKey(ada)]: 500 }),
+  }
 
   test('is read with every sweep where those are whole', () => {
     const rhythm = rhythmOf({ ...inputs, scope: ada, intervalMs: 5 * MINUTE })
@@ -133,7 +120,7 @@ describe('a scope', () => {
 
   test('whose cap is not read has no rhythm', () => {
     const bob = userScope('bob@example.com')
-    const people = peopleOf(person(bob, 10, [web]))
+    const { people } = planInputs({ people: ['bob'], groups: { web: ['bob'] }, used: { bob: 10 } })
     expect(
       rhythmOf({ ...inputs, people, toRead: [ada], scope: bob, declared: capsOf({ 'group:web': 100 }), intervalMs: MINUTE }),
     ).toBeUndefined()

@@ -1,38 +1,31 @@
 // Which scopes are worth reading soon: where people could use much beyond their cap, and where there is a sign that the cap is wrong.
 import { describe, expect, test } from 'vitest'
-import { countPeople } from '../../../src/core/interpret/effective.ts'
-import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
-import { credits } from '../../../src/core/model/units.ts'
 import { watchedScopes } from '../../../src/core/pace/pacing.ts'
-import { cap, members, NOW, type PlainCap, roster, scope, short } from '../../support/declare.ts'
+import { email, NOW, type PlainCap, scope } from '../../support/declare.ts'
+import { planInputs } from '../../support/plan.ts'
+import { capsOf, keyOf } from '../../support/waves.ts'
 
 interface Sketch {
   readonly use?: Readonly<Record<string, number>>
   readonly useWhenRead?: Readonly<Record<string, number>>
-  readonly changed?: readonly string[]
 }
 
 /** ada has a cap of her own, bob that of his group, cyd that of the team. */
-const CAPS: Readonly<Record<string, PlainCap>> = { team: 100, 'group:g': 200, ada: 300 }
-
-function watched({ use = {}, useWhenRead = {}, changed = [] }: Sketch, caps = CAPS) {
-  const known = roster({ ada: 'approved', bob: 'approved', cyd: 'approved', dan: 'approved' })
-  const people = known.people.map((one) => ({ ...one, used: credits(use[short({ kind: 'user', email: one.email })] ?? 0) }))
-  const named = <T>(record: Readonly<Record<string, T>>, email: string): T | undefined => record[short({ kind: 'user', email })]
-  const declared = new Map(Object.entries(caps).map(([name, value]) => [scopeKey(scope(name)), cap(value)]))
-  const inputs: Parameters<typeof watchedScopes>[0] = {
+function watched(
+  { use = {}, useWhenRead = {} }: Sketch,
+  caps: Readonly<Record<string, PlainCap>> = { team: 100, 'group:g': 200, ada: 300 },
+) {
+  const declared = capsOf(caps)
+  const before = capsOf(useWhenRead)
+  return watchedScopes({
     scopes: ['team', 'group:g', 'ada'].map(scope),
-    readAt: (key) => (key === scopeKey(scope('ada')) ? NOW : undefined),
-    people: countPeople({ now: NOW, roster: { ...known, people }, groups: members({ g: ['bob'] }) }),
-    declared: (key: ScopeKey) => declared.get(key),
-    pacePerDay: (email) => (email.startsWith('ada') ? 40 : 10),
-    useWhenRead: (email) => {
-      const amount = named(useWhenRead, email)
-      return amount === undefined ? undefined : credits(amount)
-    },
-    changedByOthers: (at) => changed.includes(short(at)),
-  }
-  return watchedScopes(inputs)
+    readAt: (key) => (key === keyOf('ada') ? NOW : undefined),
+    people: planInputs({ people: ['ada', 'bob', 'cyd', 'dan'], groups: { g: ['bob'] }, used: use }).people,
+    declared: (key) => declared.get(key),
+    pacePerDay: (one) => (one === email('ada') ? 40 : 10),
+    useWhenRead: (one) => before.get(keyOf(one)) as never,
+    changedByOthers: () => false,
+  })
 }
 
 describe('a scope', () => {
@@ -44,7 +37,7 @@ describe('a scope', () => {
     expect(watched({ use }).map(({ key, risk }) => [key, risk])).toEqual([
       ['team', 0 + 4],
       ['group:g', 3],
-      [scopeKey(scope('ada')), 10],
+      [keyOf('ada'), 10],
     ])
   })
 

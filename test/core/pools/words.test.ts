@@ -51,69 +51,42 @@ describe('the figures of a pool', () => {
   const lines = (pool: Partial<PoolSketch>, one: PoolState, who = 'ada') =>
     sketch(pool).flatMap((terms) => dealLines('research', terms, one, email(who), day))
   const ALONE = { cap: 60 }
-  test.each<readonly [string, Partial<PoolSketch>, PoolState, readonly string[]]>([
+  const OPEN = 'used 20.13, counted at more than the credits: a member has no known cap, or had none lately'
+  const EVERYTHING = state({
+    ada: member(30.126, {
+      ...{ base: 10, dealt: 50, fixed: 70, protected: true, ...ALONE },
+      ...{ lowered: [since(80, NOW), since('none', NOW)], sent: [since(55, NOW)] },
+    }),
+  })
+  test('in words: its terms, its figures, when it was dealt and runs out, and the member', () =>
+    expect(lines({ credits: 31 }, state({ ada: member(30, ALONE) }))).toEqual([
+      'pool research: 31 credits for 1 member, by need',
+      'used 30, counted at 60',
+      'dealt 2026-11-20, use read 2026-11-20',
+      'expected to be used up 2026-11-20',
+      'ada@example.com: used 30 of it',
+    ]))
+  test('in words: nothing of what was not dealt, nor of who is not in it', () => {
+    expect(lines({}, state({ ada: member(0, ALONE) }, { dealtAt: undefined }))).toHaveLength(3)
+    expect(lines({}, state({ bob: member(0, ALONE) }))).toHaveLength(3)
+  })
+  test.each<readonly [string, Partial<PoolSketch>, PoolState, string]>([
     [
-      'for one member, before anything is dealt',
-      {},
-      state({ ada: member(0, ALONE) }, { dealtAt: undefined }),
-      ['pool research: 100 credits for 1 member, by need', 'used 0, counted at 60', 'ada@example.com: used 0 of it'],
-    ],
-    [
-      'with its terms, for who is not in it',
+      'all terms',
       { share: 'equal', min: 5, max: 50 },
       state({ bob: member(0, ALONE), cyd: { use: 0, cap: 'none' } }),
-      [
-        'pool research: 100 credits for 2 members, the same head-room for everybody, at least 5, at most 50',
-        'used 0, counted at more than the credits: a member has no known cap, or had none lately',
-        'dealt 2026-11-20, use read 2026-11-20',
-      ],
+      'pool research: 100 credits for 2 members, the same head-room for everybody, at least 5, at most 50',
     ],
+    ['a sum that is not known', {}, EVERYTHING, OPEN],
     [
-      'with everything that is known of a member',
+      'everything that is known of a member',
       {},
-      state({
-        ada: member(30.126, {
-          base: 10,
-          dealt: 50,
-          fixed: 70,
-          protected: true,
-          ...ALONE,
-          lowered: [since(80, NOW), since('none', NOW)],
-          sent: [since(55, NOW)],
-        }),
-      }),
-      [
-        'pool research: 100 credits for 1 member, by need',
-        'used 20.13, counted at more than the credits: a member has no known cap, or had none lately',
-        'dealt 2026-11-20, use read 2026-11-20',
-        'ada@example.com: used 20.13 of it, joined at a use of 10, dealt 50, own cap 70, dealt first, not dealt, counts at the cap in force, ' +
-          'counts at 80 until use up to 2026-11-20 shows, counts at no cap until use up to 2026-11-20 shows, 55 sent 2026-11-20 may still land',
-      ],
+      EVERYTHING,
+      'ada@example.com: used 20.13 of it, joined at a use of 10, dealt 50, own cap 70, dealt first, not dealt, counts at the cap in force, ' +
+        'counts at 80 until use up to 2026-11-20 shows, counts at no cap until use up to 2026-11-20 shows, 55 sent 2026-11-20 may still land',
     ],
-    [
-      'with the day on which it runs out',
-      { credits: 31 },
-      state({ ada: member(30, ALONE) }),
-      [
-        'pool research: 31 credits for 1 member, by need',
-        'used 30, counted at 60',
-        'dealt 2026-11-20, use read 2026-11-20',
-        'expected to be used up 2026-11-20',
-        'ada@example.com: used 30 of it',
-      ],
-    ],
-    [
-      'without the use of somebody of whom none is known',
-      {},
-      state({ ada: { base: 0, sent: [], lowered: [], dealt: 5, ...ALONE } }),
-      [
-        'pool research: 100 credits for 1 member, by need',
-        'used 0, counted at 60',
-        'dealt 2026-11-20, use read 2026-11-20',
-        'ada@example.com: dealt 5',
-      ],
-    ],
-  ])('in words: %s', (_name, pool, one, expected) => expect(lines(pool, one)).toEqual(expected))
+    ['no use where none is known', {}, state({ ada: { dealt: 5, ...ALONE } }), 'ada@example.com: dealt 5'],
+  ])('in words: %s', (_name, pool, one, expected) => expect(lines(pool, one)).toContain(expected))
 })
 
 interface Given {
