@@ -1,19 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { countPeople, effectiveCap, inheritedCap } from '../../../src/core/interpret/effective.ts'
-import type { Observed } from '../../../src/core/model/observed.ts'
-import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { measuredAddOn } from '../../support/add-on.ts'
-import { CYCLE, cap, DAY, email, HOUR, NOW, type PlainCap, roster, scope } from '../../support/declare.ts'
+import { CYCLE, DAY, email, HOUR, NOW, type PlainCap, roster } from '../../support/declare.ts'
+import { type PlanSketch, planInputs } from '../../support/plan.ts'
+import { keyOf as key } from '../../support/waves.ts'
 
 type PeopleInputs = Parameters<typeof countPeople>[0]
 
-const key = (name: string): ScopeKey => scopeKey(scope(name))
 const count = (more: Partial<PeopleInputs>) => countPeople({ groups: [], now: NOW, ...more })
 /** What is set, by scope name; a scope that is not named was not read. */
-const capAt = (set: Readonly<Record<string, PlainCap | 'unknown'>>) => (at: ScopeKey) => {
-  const found = Object.entries(set).find(([name]) => key(name) === at)?.[1]
-  return found === undefined || found === 'unknown' ? found : (cap(found) as Observed)
+const capAt = (set: NonNullable<PlanSketch['observed']>) => {
+  const { readings } = planInputs({ observed: set })
+  return (at: ReturnType<typeof key>) => readings.get(at)?.observed
 }
 
 describe('the people who are counted', () => {

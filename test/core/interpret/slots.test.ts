@@ -1,12 +1,12 @@
 // What readings say of their scopes: the value shown, the inherited value, whether the one may be the other; and which values only our own team and group writes caused.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { countPeople } from '../../../src/core/interpret/effective.ts'
 import type { ServiceModel } from '../../../src/core/interpret/service-model.ts'
 import { groupsWithCap, interpret, type SentCap } from '../../../src/core/interpret/slots.ts'
-import type { CapReading, OwnedCap } from '../../../src/core/model/observed.ts'
+import type { OwnedCap } from '../../../src/core/model/observed.ts'
 import { byScope } from '../../../src/core/model/scope.ts'
-import { cap, HOUR, members, NOW, type OwnedSketch, ownedCaps, type PlainCap, roster, scope } from '../../support/declare.ts'
+import { cap, HOUR, NOW, type OwnedSketch, ownedCaps, type PlainCap, scope } from '../../support/declare.ts'
+import { planInputs } from '../../support/plan.ts'
 import { keyOf as key } from '../../support/waves.ts'
 
 type SlotInputs = Parameters<typeof interpret>[0]
@@ -14,22 +14,11 @@ type SlotInputs = Parameters<typeof interpret>[0]
 type Shown = PlainCap | 'unknown'
 const BOTH = new Set([key('group:a'), key('group:b')])
 /** ada is in a and b, bob in a, cyd in none. */
-const PEOPLE = countPeople({
-  roster: roster({ ada: 'approved', bob: 'approved', cyd: 'approved', dan: 'approved' }),
-  groups: members({ a: ['ada', 'bob'], b: ['ada'] }),
-  now: NOW,
-})
+const { people: PEOPLE } = planInputs({ people: ['ada', 'bob', 'cyd', 'dan'], groups: { a: ['ada', 'bob'], b: ['ada'] } })
 const OPEN: ServiceModel = { layers: 'layered', layersProven: false, reads: 'open', zero: 'open' }
 const EXPLICIT: ServiceModel = { ...OPEN, reads: 'explicit' }
-const readingsOf = (shown: Readonly<Record<string, Shown>>): SlotInputs['readings'] =>
-  new Map(
-    Object.entries(shown).map(([name, value]): readonly [ReturnType<typeof key>, CapReading] => [
-      key(name),
-      { scope: scope(name), observed: value === 'unknown' ? value : cap(value), readAt: NOW },
-    ]),
-  )
 const slotsOf = (shown: Readonly<Record<string, Shown>>, model = OPEN, more: Partial<SlotInputs> = {}): ReturnType<typeof interpret> =>
-  interpret({ model, readings: readingsOf(shown), owned: new Map(), people: PEOPLE, groupsWithCap: BOTH, ...more })
+  interpret({ model, readings: planInputs({ observed: shown }).readings, owned: new Map(), people: PEOPLE, groupsWithCap: BOTH, ...more })
 
 const WORLD = { team: 5, 'group:a': 5, 'group:b': 7, bob: 5 } as const
 

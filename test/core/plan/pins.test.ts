@@ -104,7 +104,6 @@ describe('a member of a pool who inherits a cap', () => {
       'ada set none>40 policy, bob set none>40 policy, team clear 40>none orphan',
     ],
     ['follows the team’s when that goes down', raised('team 40>30, ada none, bob none'), following(0), 'team lower 40>30 policy'],
-    ['counts only what was used since joining', raised(), following(0, { ada: 20, bob: 20 }), GOES],
     [
       'keeps it while its pool is above the credits, though what it counts at is as much: then only lowers go',
       raised(),
@@ -133,7 +132,6 @@ describe('a member of a pool who inherits a cap', () => {
       alone(19),
       'ada set none>40 policy, group:g raise 40>60 policy held:readQuality',
     ],
-    ['keeps it where others have caps of their own', raised('team 40>60, ada none, bob 40'), following(19), ADA_KEEPS],
     ['has what policy asks for instead, whatever the team gets', raised('team 40>60, ada 50>50, bob none'), following(20), GOES],
     ['waits for the reading when it was never read', raised('team 40>60, bob none'), following(39), `bob set none>40 policy, ${GOES}`],
     ['is no person who left', raised(undefined, { people: ['bob'] }), following(19), `bob set none>40 policy, ${GOES}`],

@@ -1,15 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Cap } from '../../../src/core/model/policy.ts'
-import { credits } from '../../../src/core/model/units.ts'
 import { adopt } from '../../../src/core/resolve/adopt.ts'
-
-const cap = (value: number | 'none'): Cap => (value === 'none' ? value : credits(value))
+import { cap, type PlainCap } from '../../support/declare.ts'
 
 interface Sketch {
-  readonly team: number | 'none'
-  readonly groups?: Readonly<Record<string, { readonly cap: number | 'none'; readonly members: readonly string[] }>>
-  readonly people: Readonly<Record<string, number | 'none'>>
+  readonly team: PlainCap
+  readonly groups?: Readonly<Record<string, { readonly cap: PlainCap; readonly members: readonly string[] }>>
+  readonly people: Readonly<Record<string, PlainCap>>
 }
 
 const live = ({ team, groups = {}, people }: Sketch): Parameters<typeof adopt>[0] => ({
@@ -18,7 +15,7 @@ const live = ({ team, groups = {}, people }: Sketch): Parameters<typeof adopt>[0
   people: Object.entries(people).map(([email, own]) => ({ email, cap: cap(own) })),
 })
 
-const declared = (sketch: Sketch): Readonly<Record<string, Cap>> => {
+const declared = (sketch: Sketch): Readonly<Record<string, unknown>> => {
   const { team, groups, people } = adopt(live(sketch))
   const all = [
     ['team', team] as const,
@@ -80,7 +77,7 @@ const sketches: fc.Arbitrary<Sketch> = fc.record({
     x: fc.record({ cap: someCap, members: fc.subarray(names) }),
     y: fc.record({ cap: someCap, members: fc.subarray(names) }),
   }),
-  people: fc.record(Object.fromEntries(names.map((name) => [name, someCap]))) as fc.Arbitrary<Record<string, number | 'none'>>,
+  people: fc.record(Object.fromEntries(names.map((name) => [name, someCap]))) as fc.Arbitrary<Record<string, PlainCap>>,
 })
 
 describe('what adopt declares', () => {

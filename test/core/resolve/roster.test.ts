@@ -17,6 +17,8 @@ describe('a new reading of the roster', () => {
     ['a second one that agrees 10 min later is believed', 60, { roster: of(100), doubted: doubt(60) }, NOW + 600_000, 60],
     ['a second one that differs begins the doubt anew', 70, { roster: of(100), doubted: doubt(60) }, NOW + 600_000, 'doubted'],
     ['a fall of more than half is never believed by itself', 49, { roster: of(100), doubted: doubt(49) }, NOW + 5_400_000, 'doubted'],
+    ['a fall from nobody is none', 0, { roster: of(0) }, NOW, 0],
+    ['a fall of just half is believed when a second reading agrees', 50, { roster: of(100), doubted: doubt(50) }, NOW + 600_000, 50],
     ['one that is whole again is believed', 100, { roster: of(100), doubted: doubt(60) }, NOW, 100],
   ]
   test.each(TABLE)('%s', (_name, count, known, now, expected) => {
@@ -32,9 +34,6 @@ describe('a new reading of the roster', () => {
 })
 
 describe('around the roster', () => {
-  test('a fall from nobody is none', () => expect(judgeRoster(of(0), { roster: of(0) }, 20, NOW).doubted).toBeUndefined())
-  test('a fall of just half is believed when a second reading agrees', () =>
-    expect(judgeRoster(of(50), { roster: of(100), doubted: doubt(50) }, 20, NOW + 600_000).roster.people).toHaveLength(50))
   test('a doubt that begins anew has the new reading and its time', () =>
     expect(judgeRoster(of(70), { roster: of(100), doubted: doubt(60) }, 20, NOW + 9)).toEqual({
       roster: of(100),
