@@ -2,7 +2,7 @@
 import { type Html, html, type Value } from '../core/escape/formats.ts'
 import { scopeKey } from '../core/model/scope.ts'
 import { DAY_MS } from '../core/model/units.ts'
-import type { BlockedPerson, PersonChange, Simulation, SimulationRow } from '../core/use/replay/document.ts'
+import { type BlockedPerson, isBesideKnown, type PersonChange, type Simulation, type SimulationRow } from '../core/use/replay/document.ts'
 import { attributeOf, type Report, type ReportRow, subjectOf } from '../core/use/report.ts'
 import { stackChart } from './chart/bars.ts'
 import { chartFigure } from './chart/chart.ts'
@@ -177,7 +177,7 @@ function section(simulation: Simulation): Html {
   const { workspace, policy, cycles, notes } = simulation
   return html`<section><div class="title"><h2>${workspace}</h2><span class="badge">policy ${policy.digest}</span>
 <span class="soft">${plural(cycles.length, 'cycle')}, beside ${simulation.beside.kind === 'inForce' ? 'what was in force' : `policy ${simulation.beside.digest}`}</span></div>
-${comparison(simulation, 'Days on which people were blocked', ({ blockedDays }) => blockedDays.middle)}
+${comparison(simulation, 'Days on which people were blocked', ({ blockedDays }) => blockedDays?.middle)}
 ${comparison(simulation, 'Credits used', ({ credits }) => credits.middle)}
 ${figures(
   simulation,
@@ -208,7 +208,7 @@ ${blockedTable(simulation)}${peopleTable('Who gains', simulation, simulation.gai
 }
 
 /** One figure of each cycle under both sides. */
-function comparison(simulation: Simulation, title: string, figure: (side: SimulationRow['policy']) => number): Html | false {
+function comparison(simulation: Simulation, title: string, figure: (side: SimulationRow['beside']) => number | undefined): Html | false {
   const { cycles } = simulation
   return (
     cycles.length > 0 &&
@@ -216,7 +216,11 @@ function comparison(simulation: Simulation, title: string, figure: (side: Simula
       title,
       head: 'Cycle',
       names: { beside: besideTitle(simulation), policy: 'this policy' },
-      rows: cycles.map(({ startAt, total }) => ({ name: day(rfc(startAt)), beside: figure(total.beside), policy: figure(total.policy) })),
+      rows: cycles.map(({ startAt, total }) => ({
+        name: day(rfc(startAt)),
+        beside: figure(total.beside),
+        policy: figure(total.policy) ?? 0,
+      })),
     })
   )
 }
@@ -236,8 +240,9 @@ function listed<Row>(heading: string, rows: readonly Row[], columns: readonly Co
 }
 
 function blockedTable(simulation: Simulation): Html | false {
-  const daysText = ({ workingDays, ...sides }: BlockedPerson, side: 'policy' | 'beside'): string => {
+  const daysText = ({ workingDays, cycleStartAt, ...sides }: BlockedPerson, side: 'policy' | 'beside'): Value => {
     const one = sides[side]
+    if (side === 'beside' && !isBesideKnown(simulation, cycleStartAt)) return undefined
     return one ? `${number(one.days)} of ${number(workingDays)} days from ${day(rfc(one.fromAt))}` : 'not blocked'
   }
   return listed(

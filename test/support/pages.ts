@@ -62,6 +62,19 @@ const FAILED = TIMELINE.find(({ result }) => result === 'failed')
 export const HOLD = `${ACME}/holds/${HOLD_ID}`
 export const PERSON = `${ACME}/people/${ADA}`
 
+/** As if caps were on record from the first cycle on. */
+const withRecord = changed({
+  comparison: ({ figures }) => ({
+    figures: figures && {
+      ...figures,
+      cycles: figures.cycles.map(({ total, ...cycle }) => ({
+        ...cycle,
+        total: { ...total, beside: { ...total.beside, blockedDays: { low: 7, middle: 7, high: 7 } } },
+      })),
+    },
+  }),
+})
+
 /** The pages of the workspace acme, the overview, and what a person sees of themselves. */
 export const PAGE_PATHS = [
   '/',
@@ -162,13 +175,19 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
     EXAMPLE,
     'Add-on credits kept 2,338 of 10.1K used in 1 cycle · 93.5 in money',
   ],
-  ['on how many days they would have blocked people', `${ACME}/simulate`, EXAMPLE, 'Working days blocked 42 10 % of all · 0 as it was'],
+  [
+    'on how many days they would have blocked people',
+    `${ACME}/simulate`,
+    EXAMPLE,
+    'Working days blocked 42 10 % of all · as it was is not known',
+  ],
   [
     'who would have been blocked, since when',
     `${ACME}/simulate`,
     EXAMPLE,
-    'ada.lovelace@example.com 1 Oct 2026 4 of 19 days from 27 Oct 2026 1,000 not blocked',
+    'ada.lovelace@example.com 1 Oct 2026 4 of 19 days from 27 Oct 2026 1,000',
   ],
+  ['how that was, where caps are on record', `${ACME}/simulate`, withRecord, 'Working days blocked 42 10 % of all · 7 as it was'],
   ['caps that nobody reached', `${ACME}/simulate`, EXAMPLE, 'grace.hopper@example.com 625 257 41 %'],
   [
     'the commands that try another policy',

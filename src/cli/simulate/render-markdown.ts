@@ -1,7 +1,14 @@
 // A simulation as Markdown, short enough for a comment on a pull request: the verdict, a line for each cycle, and the rest folded. Also the
 // words that it shares with the text.
 import { code, escaped, folded, row, tableHead } from '../../core/escape/formats.ts'
-import type { Banded, BlockedPerson, PersonChange, Simulation, SimulationRow } from '../../core/use/replay/document.ts'
+import {
+  type Banded,
+  type BlockedPerson,
+  isBesideKnown,
+  type PersonChange,
+  type Simulation,
+  type SimulationRow,
+} from '../../core/use/replay/document.ts'
 import { count, dayText, people } from '../shared/text.ts'
 
 /** Whole credits or days with separators: `12,400`; below ten with one digit behind the point where there is one. */
@@ -9,6 +16,9 @@ export function figure(value: number): string {
   const rounded = Math.abs(value) < 10 ? Math.round(value * 10) / 10 : Math.round(value)
   return String(rounded === 0 ? 0 : rounded).replace(/\B(?=(\d{3})+$)/g, ',')
 }
+
+/** The middle of a band, `-` where it is not known. */
+export const middle = (banded: Banded | undefined): string => (banded ? figure(banded.middle) : '-')
 
 /** Money to a hundredth. */
 export const money = (value: number): string => {
@@ -43,7 +53,7 @@ export function totalsOf({ cycles }: Simulation) {
     kept: sum(({ kept }) => kept),
     keptMoney: cycles.some(({ total }) => total.keptMoney !== undefined) ? sum(({ keptMoney }) => keptMoney ?? 0) : undefined,
     credits: { policy: sum(({ policy }) => policy.credits.middle), beside: sum(({ beside }) => beside.credits.middle) },
-    blockedDays: { policy: sum(({ policy }) => policy.blockedDays.middle), beside: sum(({ beside }) => beside.blockedDays.middle) },
+    blockedDays: { policy: sum(({ policy }) => policy.blockedDays.middle), beside: sum(({ beside }) => beside.blockedDays?.middle ?? 0) },
   }
 }
 
@@ -51,9 +61,14 @@ export function totalsOf({ cycles }: Simulation) {
 export const blockedPeople = ({ blocked }: Simulation, side: 'policy' | 'beside'): number =>
   new Set(blocked.flatMap((one) => (one[side] ? [one.email] : []))).size
 
-/** `blocked 4 of 21 days from 2026-10-12`, or that they were not. */
-export const blockedText = ({ workingDays, ...sides }: BlockedPerson, side: 'policy' | 'beside'): string => {
+/** `4 of 21 days from 2026-10-12`, that they were not blocked, or `-` where it is not known. */
+export const blockedText = (
+  simulation: Simulation,
+  { workingDays, cycleStartAt, ...sides }: BlockedPerson,
+  side: 'policy' | 'beside',
+): string => {
   const one = sides[side]
+  if (side === 'beside' && !isBesideKnown(simulation, cycleStartAt)) return '-'
   return one ? `${figure(one.days)} of ${figure(workingDays)} days from ${dayText(one.fromAt)}` : 'not blocked'
 }
 
@@ -86,9 +101,11 @@ export function verdictOf(simulation: Simulation): string {
       ? `spent the same ${figure(credits.policy)} add-on credits`
       : `${kept > 0 ? 'kept' : 'spent'} ${figure(Math.abs(kept))}${kept > 0 ? ` of ${figure(credits.beside)}` : ' more'} add-on credits${amount}`
   const { beside } = simulation
-  const isKnown = beside.kind === 'policy' || simulation.cycles.some(({ endAt }) => (beside.knownFromAt ?? endAt) < endAt)
+  const known = simulation.cycles.filter(({ startAt }) => isBesideKnown(simulation, startAt)).length
+  const inKnown = known === cycles ? '' : `, in the ${count(known, 'cycle')} with caps on record,`
   const was = `${people(blockedPeople(simulation, 'beside'))} on ${figure(blockedDays.beside)}`
-  const then = beside.kind === 'policy' ? `under the other policy it was ${was}` : isKnown ? `in force it was ${was}` : NOT_KNOWN
+  const then =
+    beside.kind === 'policy' ? `under the other policy it was ${was}` : known > 0 ? `in force${inKnown} it was ${was}` : NOT_KNOWN
   return (
     `${over} this policy would have ${spent}, and blocked ${people(blockedPeople(simulation, 'policy'))} on ${figure(blockedDays.policy)} of ` +
     `${figure(workingDays)} working days; ${then}.`
@@ -188,7 +205,7 @@ function figures(simulation: Simulation, subject: string, rows: readonly (readon
         withRange(one.policy.credits),
         figure(one.kept),
         ...(hasMoney ? [money(one.keptMoney ?? 0)] : []),
-        figure(one.beside.blockedPeople.middle),
+        middle(one.beside.blockedPeople),
         withRange(one.policy.blockedPeople),
         `${withRange(one.policy.blockedDays)} of ${figure(one.workingDays)}`,
       ]),
@@ -210,9 +227,9 @@ function blockedTable(simulation: Simulation, under: Simulation['blocked']): rea
         row([
           code(one.email),
           dayText(one.cycleStartAt),
-          blockedText(one, 'policy'),
+          blockedText(simulation, one, 'policy'),
           figure(one.policy?.cap ?? 0),
-          blockedText(one, 'beside'),
+          blockedText(simulation, one, 'beside'),
         ]),
       ),
     ...cut(under.length),

@@ -26,6 +26,7 @@ import {
   changeText,
   cyclesText,
   figure,
+  middle,
   money,
   neverReached,
   range,
@@ -242,9 +243,9 @@ const cells = (name: string, row: SimulationRow, hasMoney: boolean): readonly st
   figure(row.policy.credits.middle),
   figure(row.kept),
   ...(hasMoney ? [row.keptMoney === undefined ? '' : money(row.keptMoney)] : []),
-  figure(row.beside.blockedPeople.middle),
+  middle(row.beside.blockedPeople),
   figure(row.policy.blockedPeople.middle),
-  figure(row.beside.blockedDays.middle),
+  middle(row.beside.blockedDays),
   figure(row.policy.blockedDays.middle),
   figure(row.workingDays),
 ]
@@ -257,7 +258,7 @@ function ranges(simulation: Simulation): readonly string[] {
       ['credits', range(policy.credits)],
       ['people blocked', range(policy.blockedPeople)],
       ['days blocked', range(policy.blockedDays)],
-      [`people blocked ${title}`, range(beside.blockedPeople)],
+      [`people blocked ${title}`, beside.blockedPeople && range(beside.blockedPeople)],
     ].flatMap(([of, text]) => (text === undefined ? [] : [`${text} ${of}`]))
     return parts.length === 0 ? [] : [`range ${dayText(startAt)}: ${parts.join(', ')}`]
   })
@@ -273,9 +274,9 @@ function blockedBlock(simulation: Simulation, paint: Paint): readonly string[] {
     .map((one) => [
       plain(one.email),
       dayText(one.cycleStartAt),
-      blockedText(one, 'policy'),
+      blockedText(simulation, one, 'policy'),
       figure(one.policy?.cap ?? 0),
-      blockedText(one, 'beside'),
+      blockedText(simulation, one, 'beside'),
     ])
   const [title = '', ...body] = columns([head, ...rows], (column) => column === 3)
   return [[paint('dim', title), ...body, ...more(listed.length, rows.length)].join('\n')]

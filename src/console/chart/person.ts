@@ -65,8 +65,8 @@ function poolChart({ name, credits, exhaustion, days }: PoolSeries['pools'][numb
 
 interface CompareRow {
   readonly name: string
-  /** Under the caps that were in force, or under the other policy. */
-  readonly beside: number
+  /** Under the caps that were in force, or under the other policy; absent where that is not known. */
+  readonly beside?: number
   readonly policy: number
 }
 
@@ -80,7 +80,7 @@ interface Comparison {
 
 export function compareChart({ title, head, names, rows }: Comparison, level: 2 | 3 = 3): Html {
   const heading = level === 2 ? html`<h2>${title}</h2>` : html`<h3>${title}</h3>`
-  const most = rows.reduce((highest, { beside, policy }) => Math.max(highest, beside, policy), 0)
+  const most = rows.reduce((highest, { beside = 0, policy }) => Math.max(highest, beside, policy), 0)
   if (most === 0) return html`<figure class="chart"><figcaption>${heading}<p class="soft">0 under both.</p></figcaption></figure>`
   const legend = legendList([
     { tone: 'rest', text: names.beside },
@@ -90,8 +90,8 @@ export function compareChart({ title, head, names, rows }: Comparison, level: 2 
     column.row(head, ({ name }) => name),
     column.number(names.beside, ({ beside }) => figure(beside)),
     column.number(names.policy, ({ policy }) => figure(policy)),
-    column.number('Change', ({ beside, policy }) => difference(policy - beside)),
-    column.measure(BAR_HEAD, ({ beside, policy }) => html`${meter(beside / most, 'rest')}${meter(policy / most, 'main')}`),
+    column.number('Change', ({ beside, policy }) => beside !== undefined && difference(policy - beside)),
+    column.measure(BAR_HEAD, ({ beside = 0, policy }) => html`${meter(beside / most, 'rest')}${meter(policy / most, 'main')}`),
   ]
   return html`<figure class="chart"><figcaption>${heading}<p class="soft">${sentence(names, rows)}</p></figcaption>${legend}${table(title, rows, columns, 'amounts')}</figure>`
 }
@@ -99,8 +99,9 @@ export function compareChart({ title, head, names, rows }: Comparison, level: 2 
 const difference = (amount: number): string => (amount > 0 ? `+${number(amount)}` : number(amount))
 
 function sentence({ beside, policy }: Comparison['names'], rows: readonly CompareRow[]): string {
-  const sum = (side: 'beside' | 'policy'): number => rows.reduce((total, row) => total + row[side], 0)
-  return `${policy}: ${number(sum('policy'))}; ${beside}: ${number(sum('beside'))}.`
+  const sum = (side: 'beside' | 'policy'): string =>
+    rows.some((row) => row[side] !== undefined) ? number(rows.reduce((total, row) => total + (row[side] ?? 0), 0)) : 'not known'
+  return `${policy}: ${sum('policy')}; ${beside}: ${sum('beside')}.`
 }
 
 /**

@@ -46,7 +46,7 @@ function simulatedParts(figures: Figures, workspace: string): readonly (Html | f
   return [
     totals(figures),
     html`<div class="grid">${[
-      byCycle('Days on which people were blocked', cycles, ({ blockedDays }) => blockedDays.middle),
+      byCycle('Days on which people were blocked', cycles, ({ blockedDays }) => blockedDays?.middle),
       byCycle('Add-on credits used', cycles, ({ credits }) => credits.middle),
     ].map((chart) => html`<section>${chart}</section>`)}</div>`,
     section('Cycle by cycle', rowsTable('Cycles', 'Cycle', cycles.map(cycleRow), NAMES.beside)),
@@ -82,7 +82,8 @@ function totals({
   pricePerCredit,
 }: Figures): Html {
   const credits = (side: Side): number => sumOf(cycles, (total) => total[side].credits.middle)
-  const days = (side: Side): number => sumOf(cycles, (total) => total[side].blockedDays.middle)
+  const days = (side: Side): number => sumOf(cycles, (total) => total[side].blockedDays?.middle ?? 0)
+  const isKnown = cycles.some(({ total }) => total.beside.blockedDays)
   const kept = sumOf(cycles, (total) => total.kept)
   const money = pricePerCredit === undefined ? undefined : sumOf(cycles, (total) => total.keptMoney ?? 0)
   const worked = sumOf(cycles, ({ workingDays }) => workingDays)
@@ -96,8 +97,8 @@ function totals({
     tile(
       'Working days blocked',
       figure(days('policy')),
-      html`${worked > 0 && `${percent(days('policy') / worked)} of all · `}${figure(days('beside'))} as it was`,
-      days('policy') > days('beside') && 'warn',
+      html`${worked > 0 && `${percent(days('policy') / worked)} of all · `}${isKnown ? html`${figure(days('beside'))} as it was` : 'as it was is not known'}`,
+      isKnown && days('policy') > days('beside') && 'warn',
     ),
     tile('People who gain', figure(gains.length + gainsOmitted), 'fewer days blocked, or more credits'),
     tile('People who lose', figure(losses.length + lossesOmitted), 'more days blocked'),
@@ -105,13 +106,13 @@ function totals({
   ])
 }
 
-const byCycle = (title: string, cycles: readonly Cycle[], of: (side: Row[Side]) => number): Html =>
+const byCycle = (title: string, cycles: readonly Cycle[], of: (side: Row['beside']) => number | undefined): Html =>
   compareChart(
     {
       title,
       head: 'Cycle',
       names: NAMES,
-      rows: cycles.map(({ start, total }) => ({ name: day(start), beside: of(total.beside), policy: of(total.policy) })),
+      rows: cycles.map(({ start, total }) => ({ name: day(start), beside: of(total.beside), policy: of(total.policy) ?? 0 })),
     },
     2,
   )
@@ -126,15 +127,15 @@ const cycleRow = ({ start, whole, total }: Cycle): ShownRow => ({
 function groupsPart({ groups, groupsOmitted, start }: Cycle, workspace: string): Html {
   const shown = groups.slice(0, VISIBLE)
   const left = groups.length - shown.length + groupsOmitted
-  const isBlocking = groups.some(({ policy, beside }) => policy.blockedDays.middle + beside.blockedDays.middle > 0)
-  const of = ({ blockedDays, credits }: Row[Side]): number => (isBlocking ? blockedDays.middle : credits.middle)
+  const isBlocking = groups.some(({ policy, beside }) => policy.blockedDays.middle + (beside.blockedDays?.middle ?? 0) > 0)
+  const of = ({ blockedDays, credits }: Row['beside']): number | undefined => (isBlocking ? blockedDays?.middle : credits.middle)
   const charted = groups.slice(0, CHARTED)
   return html`<section>${compareChart(
     {
       title: `${isBlocking ? 'Days blocked' : 'Add-on credits used'} by group, cycle of ${day(start)}${charted.length < groups.length + groupsOmitted ? `: the ${charted.length} most touched` : ''}`,
       head: 'Group',
       names: NAMES,
-      rows: charted.map(({ name, policy, beside }) => ({ name, policy: of(policy), beside: of(beside) })),
+      rows: charted.map(({ name, policy, beside }) => ({ name, policy: of(policy) ?? 0, beside: of(beside) })),
     },
     2,
   )}<h3>All figures of the groups</h3>${rowsTable(
@@ -157,9 +158,9 @@ export function rowsTable(label: string, head: string, rows: readonly ShownRow[]
     column.number('Kept', ({ kept }) => figure(kept)),
     rows.some(({ keptMoney }) => keptMoney !== undefined) &&
       column.number('Money kept', ({ keptMoney }) => keptMoney !== undefined && number(keptMoney)),
-    column.number(`People blocked, ${name}`, ({ beside }) => number(beside.blockedPeople.middle)),
+    column.number(`People blocked, ${name}`, ({ beside }) => figure(beside.blockedPeople?.middle)),
     column.number('People blocked', ({ policy }) => number(policy.blockedPeople.middle)),
-    column.number(`Days, ${name}`, ({ beside }) => figure(beside.blockedDays.middle)),
+    column.number(`Days, ${name}`, ({ beside }) => figure(beside.blockedDays?.middle)),
     column.number('Days blocked', ({ policy }) => figure(policy.blockedDays.middle)),
     column.number('Working days', ({ workingDays }) => figure(workingDays)),
   ]
@@ -176,10 +177,12 @@ const rest = (left: number, noun: string, many?: string): Html | false =>
   left > 0 &&
   html`<p class="soft">and ${plural(left, `more ${noun}`, many === undefined ? undefined : `more ${many}`)}; the document and <code>capkeeper simulate --output json</code> have more.</p>`
 
-function blockedPart({ blocked, blockedOmitted }: Figures, workspace: string): Html {
+function blockedPart({ blocked, blockedOmitted, cycles }: Figures, workspace: string): Html {
   if (blocked.length === 0) return section('Blocked under these policies', html`<p class="soft">Nobody would have been blocked.</p>`)
+  const known = new Set(cycles.flatMap(({ start, total }) => (total.beside.blockedDays ? [start] : [])))
   const words = (one: Blocked, side: Side): Value => {
     const stopped = one[side]
+    if (side === 'beside' && !known.has(one.cycleStart)) return undefined
     return stopped
       ? html`${number(stopped.days)} of ${number(one.workingDays)} days <span class="soft">from ${day(stopped.from)}</span>`
       : html`<span class="soft">not blocked</span>`

@@ -29,6 +29,9 @@ interface SideFigures {
   readonly blockedDays: Banded
 }
 
+/** Before the first record of a cap nothing tells whom it blocked; use is as it was recorded. */
+type BesideFigures = Pick<SideFigures, 'credits'> & Partial<SideFigures>
+
 export interface SimulationRow {
   /** `team`, `group:ID`, or `-` for people in no group. */
   readonly key: string
@@ -37,7 +40,7 @@ export interface SimulationRow {
   readonly people: number
   readonly workingDays: number
   readonly policy: SideFigures
-  readonly beside: SideFigures
+  readonly beside: BesideFigures
   /** Add-on credits that the policy would have saved; negative: spent in addition. */
   readonly kept: number
   /** In the currency of the configured price. */
@@ -96,7 +99,7 @@ export interface PersonChange {
 export interface Simulation {
   readonly workspace: string
   readonly policy: { readonly digest: string; readonly revision: string }
-  /** `knownFromAt`: of when the first record of a cap is; before it no side tells who was blocked. */
+  /** `knownFromAt`: the first record of a cap. See `isBesideKnown`. */
   readonly beside:
     | { readonly kind: 'inForce'; readonly knownFromAt?: Instant }
     | { readonly kind: 'policy'; readonly digest: string; readonly revision: string }
@@ -114,6 +117,10 @@ export interface Simulation {
   readonly losses: readonly PersonChange[]
   readonly notes: readonly string[]
 }
+
+/** Whether the other side tells who was blocked in the cycle that starts then. */
+export const isBesideKnown = ({ beside }: Pick<Simulation, 'beside'>, startAt: Instant): boolean =>
+  beside.kind === 'policy' || (beside.knownFromAt !== undefined && beside.knownFromAt <= startAt)
 
 export interface SimulationInputs {
   readonly workspace: string
@@ -147,6 +154,7 @@ export interface ReplayedCycle {
   readonly demand: CycleDemand
   readonly policy: Outcomes
   readonly beside: Outcomes
+  readonly isBesideKnown: boolean
 }
 
 /** Counts for the notes. */
@@ -209,7 +217,7 @@ function rowOf(
     people: members.length,
     workingDays: tenth(sumOver(members, replayed.demand.workingDays)),
     policy,
-    beside,
+    beside: replayed.isBesideKnown ? beside : { credits: beside.credits },
     kept,
     keptMoney: price === undefined ? undefined : wholeCents(kept * price),
   }

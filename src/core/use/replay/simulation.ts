@@ -13,6 +13,7 @@ import {
   type BlockedPerson,
   type CapReach,
   type Counts,
+  isBesideKnown,
   isCounted,
   type Outcomes,
   type PersonChange,
@@ -37,10 +38,13 @@ export function simulate(inputs: SimulationInputs): Simulation {
   const cycles: SimulatedCycle[] = []
   const first = Math.max(0, inputs.cycles.length - inputs.shown)
   const from = inputs.cycles[first]?.startAt ?? 0
+  const beside: Simulation['beside'] = against
+    ? { kind: 'policy', digest: against.digest, revision: against.revision }
+    : { kind: 'inForce', knownFromAt: knownFrom(inputs) }
   for (const demand of demandsOf(inputs, people)) {
     inputs.onCycle?.()
     if (demand.cycle.startAt < from) continue
-    const replayed = replayedCycle(demand, sides, capUse)
+    const replayed = { ...replayedCycle(demand, sides, capUse), isBesideKnown: isBesideKnown({ beside }, demand.cycle.startAt) }
     tally.add(replayed)
     cycles.push(simulatedCycle(inputs, people, replayed, sides.policy.middle.pools()))
   }
@@ -48,9 +52,7 @@ export function simulate(inputs: SimulationInputs): Simulation {
   return {
     workspace,
     policy: { digest: policy.digest, revision: policy.revision },
-    beside: against
-      ? { kind: 'policy', digest: against.digest, revision: against.revision }
-      : { kind: 'inForce', knownFromAt: knownFrom(inputs) },
+    beside,
     addOn: recorded.addOn,
     creditsPerSeat,
     pricePerCredit,
@@ -96,7 +98,7 @@ function replayedCycle(
   demand: CycleDemand,
   sides: { readonly policy: Sources; readonly beside: Sources | undefined },
   capUse: CapUse,
-): ReplayedCycle {
+): Omit<ReplayedCycle, 'isBesideKnown'> {
   const under = (sources: Sources, use?: CapUse) =>
     banded(demand, (band) => replayCycle(demand, sources[band], band, band === 'middle' ? use : undefined))
   return {
@@ -255,10 +257,11 @@ function tallyOf(people: ReplayPeople): Tally {
     held: () => held,
     add(replayed) {
       addHeld(held, people, replayed)
-      for (const side of ['policy', 'beside'] as const) addOutcome(sums[side], replayed[side].middle)
+      if (replayed.isBesideKnown) for (const side of ['policy', 'beside'] as const) addOutcome(sums[side], replayed[side].middle)
       for (const [person, email] of people.emails.entries()) {
         atCap[person] = Math.max(atCap[person] ?? 0, replayed.demand.atCap[person] ?? 0)
-        const both = { policy: blockedOf(replayed, 'policy', person), beside: blockedOf(replayed, 'beside', person) }
+        const beside = replayed.isBesideKnown ? blockedOf(replayed, 'beside', person) : undefined
+        const both = { policy: blockedOf(replayed, 'policy', person), beside }
         if (!both.policy && !both.beside) continue
         blocked.push({
           email,
@@ -293,7 +296,11 @@ function addOutcome({ addOn, blockedDays }: Sums, outcome: Sums): void {
   }
 }
 
-function blockedOf({ demand, ...replayed }: ReplayedCycle, side: 'policy' | 'beside', person: number): Blocked | undefined {
+function blockedOf(
+  { demand, ...replayed }: Omit<ReplayedCycle, 'isBesideKnown'>,
+  side: 'policy' | 'beside',
+  person: number,
+): Blocked | undefined {
   const { firstBlocked, blockedDays, capThen } = replayed[side].middle
   const day = demand.days[firstBlocked[person] ?? -1]
   return day && { fromAt: day.dayAt, days: tenth(blockedDays[person] ?? 0), cap: capThen[person] ?? 0 }

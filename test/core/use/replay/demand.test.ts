@@ -12,15 +12,17 @@ function stopped({ notes }: ReturnType<typeof simulated>): 'not' | 'told' | 'unt
   return notes.some((note) => note.startsWith('For 1 of them no earlier day tells')) ? 'untold' : 'told'
 }
 
-/** ada had each of these caps for a day, and none on the others. */
-const cappedOn = (caps: Readonly<Record<number, number>>) =>
-  Object.entries(caps).flatMap(([day, cap]) => {
+/** ada had each of these caps for a day, and none on the others, from the first day on. */
+const cappedOn = (caps: Readonly<Record<number, number>>) => [
+  { ...historyOf(raise(ADA, 0, 1), START), from: 'none' as const, to: 'none' as const },
+  ...Object.entries(caps).flatMap(([day, cap]) => {
     const set = historyOf(raise(ADA, 0, cap), START + Number(day) * DAY)
     return [
       { ...set, from: 'none' as const },
       { ...set, at: set.at + DAY, from: set.to, to: 'none' as const },
     ]
-  })
+  }),
+]
 
 test.each<readonly [string, number, number, number, boolean]>([
   ['not while more than a hundredth is left of a high one', 1000, 989.99, 0, false],
@@ -55,7 +57,7 @@ describe('what a person would have used on a day at the cap', () => {
       is: stopped(one),
       middle: round(middle - low),
       high: round(high - low),
-      share: beside.blockedDays.high,
+      share: beside.blockedDays?.high,
       days: round(workingDays - ofBob),
     }
   }

@@ -93,3 +93,18 @@ describe('a simulation says', () => {
     expect(policy(set).groups).toHaveLength(2)
   })
 })
+
+test('a cycle that began before the first cap on record has no side in force to tell who was blocked, and nobody gains or loses in it', () => {
+  const of = (more: Partial<Sketch>) =>
+    simulated({ use: { ada: weekdays(10, 56) }, caps: { caps: { ada: 150 } }, cycles: cyclesOf(2), ...more })
+  const told = ({ cycles, blocked, losses }: ReturnType<typeof of>) => ({
+    cycles: cycles.map(({ total }) => total.beside.blockedDays?.middle),
+    blocked: blocked.length,
+    lost: losses.map(({ credits }) => credits.beside),
+  })
+  const recorded = (at: number) => ({ history: [historyOf(raise(TEAM, 500, 1000), at)] })
+  expect(told(of(recorded(START)))).toEqual({ cycles: [0, 0], blocked: 2, lost: [400] })
+  expect(told(of(recorded(START + 28 * DAY)))).toEqual({ cycles: [undefined, 0], blocked: 2, lost: [200] })
+  expect(told(of({}))).toEqual({ cycles: [undefined, undefined], blocked: 2, lost: [] })
+  expect(told(of({ against: {} }))).toEqual({ cycles: [0, 0], blocked: 2, lost: [400] })
+})

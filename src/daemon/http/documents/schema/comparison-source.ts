@@ -9,20 +9,21 @@ const banded = (description: string) =>
     high: figure('If cut-off demand was the highest use on such weekdays.'),
   })
 
-const side = (description: string) =>
-  object(description, {
-    credits: banded('Add-on credits used.'),
-    blockedPeople: banded('People blocked on at least one day.'),
-    blockedDays: banded('Working days on which people were blocked, summed over people.'),
-  })
+const credits = banded('Add-on credits used.')
+const blockedPeople = banded('People blocked on at least one day.')
+const blockedDays = banded('Working days on which people were blocked, summed over people.')
 
 const ROW = {
   key: text('`team`, `group:ID`, `-` for people in no group, or `pool:NAME`.'),
   name: text(),
   people: count('Approved today, or with use in the cycle.'),
   workingDays: Type.Number({ minimum: 0, description: 'Days with use, summed over people.' }),
-  policy: side('Under the policies in force.'),
-  beside: side('Under the caps that were in force.'),
+  policy: object('Under the policies in force.', { credits, blockedPeople, blockedDays }),
+  beside: object('Under the caps that were in force; before the first cap on record nothing tells who was blocked.', {
+    credits,
+    blockedPeople: optional(blockedPeople),
+    blockedDays: optional(blockedDays),
+  }),
   kept: figure('Add-on credits that the policies would have saved; negative: would have spent in addition.'),
   keptMoney: optional(figure('The same in money, where a price is configured.')),
 }
