@@ -187,6 +187,7 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
     EXAMPLE,
     'ada.lovelace@example.com 1 Oct 2026 4 of 19 days from 27 Oct 2026 1,000',
   ],
+  ['that it is not known who gains', `${ACME}/simulate`, EXAMPLE, 'Who gains Not known: no cap is on record for these cycles.'],
   ['how that was, where caps are on record', `${ACME}/simulate`, withRecord, 'Working days blocked 42 10 % of all · 7 as it was'],
   ['caps that nobody reached', `${ACME}/simulate`, EXAMPLE, 'grace.hopper@example.com 625 257 41 %'],
   [

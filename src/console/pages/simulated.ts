@@ -63,10 +63,13 @@ function simulatedParts(figures: Figures, workspace: string): readonly (Html | f
         ),
       ),
     blockedPart(figures, workspace),
-    html`<div class="grid">${changesPart('Who gains', figures.gains, figures.gainsOmitted, workspace)}${changesPart('Who loses', figures.losses, figures.lossesOmitted, workspace)}${unreachedPart(figures, workspace)}</div>`,
+    html`<div class="grid">${changesPart('Who gains', figures, 'gains', workspace)}${changesPart('Who loses', figures, 'losses', workspace)}${unreachedPart(figures, workspace)}</div>`,
     section('What recorded use cannot tell', html`<ul class="soft">${notes.map((note) => html`<li>${note}</li>`)}</ul>`),
   ]
 }
+
+/** Whether caps are on record for any of the cycles. */
+const isWasKnown = (cycles: readonly Cycle[]): boolean => cycles.some(({ total }) => total.beside.blockedDays)
 
 const sumOf = (cycles: readonly Cycle[], of: (total: Row) => number): number => cycles.reduce((sum, { total }) => sum + of(total), 0)
 
@@ -83,7 +86,7 @@ function totals({
 }: Figures): Html {
   const credits = (side: Side): number => sumOf(cycles, (total) => total[side].credits.middle)
   const days = (side: Side): number => sumOf(cycles, (total) => total[side].blockedDays?.middle ?? 0)
-  const isKnown = cycles.some(({ total }) => total.beside.blockedDays)
+  const isKnown = isWasKnown(cycles)
   const kept = sumOf(cycles, (total) => total.kept)
   const money = pricePerCredit === undefined ? undefined : sumOf(cycles, (total) => total.keptMoney ?? 0)
   const worked = sumOf(cycles, ({ workingDays }) => workingDays)
@@ -100,8 +103,8 @@ function totals({
       html`${worked > 0 && `${percent(days('policy') / worked)} of all · `}${isKnown ? html`${figure(days('beside'))} as it was` : 'as it was is not known'}`,
       isKnown && days('policy') > days('beside') && 'warn',
     ),
-    tile('People who gain', figure(gains.length + gainsOmitted), 'fewer days blocked, or more credits'),
-    tile('People who lose', figure(losses.length + lossesOmitted), 'more days blocked'),
+    tile('People who gain', isKnown ? figure(gains.length + gainsOmitted) : '–', 'fewer days blocked, or more credits'),
+    tile('People who lose', isKnown ? figure(losses.length + lossesOmitted) : '–', 'more days blocked'),
     tile('Caps never reached', figure(never), html`of ${figure(never + capsReached)} that apply to people`),
   ])
 }
@@ -200,8 +203,10 @@ function blockedPart({ blocked, blockedOmitted, cycles }: Figures, workspace: st
   )
 }
 
-function changesPart(title: string, list: readonly Change[], omitted: number, workspace: string): Html {
-  if (list.length === 0) return section(title, html`<p class="soft">Nobody.</p>`)
+function changesPart(title: string, figures: Figures, which: 'gains' | 'losses', workspace: string): Html {
+  const [list, omitted] = [figures[which], figures[`${which}Omitted`]]
+  const none = isWasKnown(figures.cycles) ? 'Nobody.' : 'Not known: no cap is on record for these cycles.'
+  if (list.length === 0) return section(title, html`<p class="soft">${none}</p>`)
   const shown = list.slice(0, VISIBLE)
   const pair = ({ beside, policy }: Change['credits']): Value => html`${figure(beside)} → ${figure(policy)}`
   return section(
