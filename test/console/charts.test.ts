@@ -51,7 +51,7 @@ test.each([
   ['burn-group', ACME, '15.8K credits of agent runs in 66 days; the group that used most is Platform.'],
   ['drift', ACME, '3 changes by others found, 2 reverted in 30 days.'],
   ['pool-research', ACME, '1,540 of 3,000 credits used, 3,000 dealt as caps.'],
-  ['person-use', PERSON, '1,157 credits used, under a cap of 9,000; the cap was changed 2 times in this time.'],
+  ['person-use', PERSON, '922 credits used, under a cap of 9,000; the cap was changed 2 times in this time.'],
 ])('the chart %s says in one sentence what it shows', async (id, path, says) => {
   expect((await figure(id, path)).says).toBe(says)
 })

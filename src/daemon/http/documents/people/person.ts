@@ -127,7 +127,7 @@ export async function personDocument(seen: Seen, person: string): Promise<Person
     ...stopsFirst(facts, row.email, showing),
     ...requestOf(entry, showing),
     use: useByDay(
-      { days, burned, measured, grades: await records.gradesOfPerson(row.email, days), caps, headRoom: headRoomOf(row) },
+      { days, burned, measured, grades: await records.gradesOfPerson(row.email, days), caps, headRoom: headRoomOf(row), listed: row.used },
       facts,
       showing,
     ),
@@ -201,6 +201,8 @@ interface PersonUse {
   readonly grades: Awaited<ReturnType<Records['gradesOfPerson']>>
   readonly caps: (at: Instant) => DayCap
   readonly headRoom: number | undefined
+  /** Their figure of the cycle. */
+  readonly listed: number | undefined
 }
 
 interface MeasuredDays {
@@ -218,7 +220,7 @@ async function measuredDays(email: string, days: Days, records: Records): Promis
 }
 
 function useByDay(
-  { days, burned, measured, grades, caps, headRoom }: PersonUse,
+  { days, burned, measured, grades, caps, headRoom, listed: figure }: PersonUse,
   { view, settings }: WorkspaceFacts,
   showing: Showing,
 ): PersonDocument['use'] {
@@ -233,12 +235,15 @@ function useByDay(
   let paid = 0
   let before: DayCap | undefined
   for (const at of daysFrom(days.fromAt, days.untilAt)) {
-    const onDay = byDay.get(at) ?? 0
     if (starts.has(at)) {
       used = 0
       paid = 0
       isMeasured = measured !== undefined && measured.fromAt <= at
     }
+    // A reading after days without a daemon brings the use of all of them, of which the service may have told since.
+    const most =
+      at < midnight(showing.now) || figure === undefined || used === undefined ? Number.POSITIVE_INFINITY : Math.max(0, figure - used)
+    const onDay = Math.min(byDay.get(at) ?? 0, most)
     const grade = at < midnight(showing.now) ? grades.find(({ fromAt, untilAt }) => at >= fromAt && at < untilAt)?.grade : undefined
     if (used !== undefined) {
       used += onDay
