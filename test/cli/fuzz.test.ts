@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { EXIT } from '../../src/cli/shared/context.ts'
 import { hastyClock } from '../api/world.ts'
 import { policyText } from '../policy/support.ts'
 import { commandNames, flagsOf } from '../support/command-lines.ts'
@@ -15,7 +14,8 @@ import { type Ran, run } from './world.ts'
 const KEY = 'sk-very-secret-key-0123456789'
 /** They serve until they are stopped, or write; their flags are tried with `--help` and among those that are wrong. */
 const SERVING = new Set(['run', 'sandbox'])
-const CODES: readonly number[] = Object.values(EXIT)
+const EXIT = { done: 0, failed: 1, pending: 2, held: 3, partial: 4, usage: 64, input: 65 }
+const CODES = Object.values(EXIT)
 
 /** Every command with all that it knows by name. */
 const COMMANDS = commandNames().map((name) => ({ words: name.split(' '), flags: flagsOf(name) }))

@@ -4,12 +4,13 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { ApiError } from '../../../src/core/model/observed.ts'
-import { credits, DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/model/units.ts'
+import { credits, MINUTE_MS } from '../../../src/core/model/units.ts'
 import { historyPlan, nowForBoth, wantedDays } from '../../../src/daemon/collect/history.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { Ledger } from '../../../src/ports.ts'
 import { hastyClock } from '../../support/clock.ts'
 import { asked, closeAll, kept, newLedger, opened, partsOf, run, type Service, service, sorted, URL_A } from '../../support/collecting.ts'
+import { DAY, HOUR } from '../../support/declare.ts'
 import { temporaryFolder } from '../../support/ledger.ts'
 import type { SandboxFixtureOptions } from '../../support/sandbox.ts'
 
@@ -164,7 +165,7 @@ describe('ended at any point, and started again', () => {
 test('who is claimed by a process that ended is waited for, and nobody else is read again meanwhile', async () => {
   const clock = hastyClock()
   // The day before may still change: each new run reads it again.
-  const night = { ...clock, now: () => clock.now() - 11 * HOUR_MS }
+  const night = { ...clock, now: () => clock.now() - 11 * HOUR }
   const one = await service({}, { clock: night })
   const ledger = await newLedger(night)
   await ledger.changeHistory('ada.lovelace@example.com', (before) => ({
@@ -176,13 +177,13 @@ test('who is claimed by a process that ended is waited for, and nobody else is r
 })
 
 describe('a clock that is ahead by days', () => {
-  const aheadOf = ({ clock }: Service) => ({ ...clock, now: () => clock.now() + 3 * DAY_MS })
+  const aheadOf = ({ clock }: Service) => ({ ...clock, now: () => clock.now() + 3 * DAY })
 
   test('closes no day that is not over by the service’s', async () => {
     const one = await service()
     const ledger = await newLedger(one.clock)
     const clock = aheadOf(one)
-    const parts = partsOf({ ...one, clock }, ledger, { clockSkewMs: () => -3 * DAY_MS })
+    const parts = partsOf({ ...one, clock }, ledger, { clockSkewMs: () => -3 * DAY })
     expect(wantedDays(nowForBoth(parts), 70)).toEqual(one.wanted)
     await run({ ...one, clock }, parts)
     expect(sorted(await kept(ledger, one))).toEqual(sorted(one.truth))
@@ -207,9 +208,9 @@ describe('a clock that is ahead by days', () => {
 test('one that is behind by days takes nobody’s later use for a doubt', async () => {
   const one = await service()
   const ledger = await newLedger(one.clock)
-  const clock = { ...one.clock, now: () => one.clock.now() - 5 * DAY_MS }
+  const clock = { ...one.clock, now: () => one.clock.now() - 5 * DAY }
   const wanted = wantedDays(clock.now(), 70)
-  await run({ ...one, clock, wanted }, partsOf({ ...one, clock }, ledger, { clockSkewMs: () => 5 * DAY_MS }))
+  await run({ ...one, clock, wanted }, partsOf({ ...one, clock }, ledger, { clockSkewMs: () => 5 * DAY }))
   expect((await ledger.histories()).length).toBeGreaterThan(0)
   expect((await ledger.histories()).filter(({ doubt }) => doubt)).toEqual([])
 })

@@ -1,7 +1,6 @@
 // The turn of a billing cycle: a service that still shows the old figures, and single answers that name another cycle; and what of that is
 // burned, notified, granted and counted by guards.
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Message } from '../../../src/core/notify/due.ts'
 import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
 import { createWorkspace } from '../../../src/daemon/workspace.ts'
 import type { Transport } from '../../../src/ports.ts'
@@ -57,17 +56,23 @@ function naming(cycle: object) {
 /** A daemon that notifies people, and its notifications. */
 async function telling(options: WorldOptions) {
   const one = await testWorld({ people: ['ada', 'bob'], ...options })
-  const sent: Message[] = []
-  const send = async (message: Message) => {
-    sent.push(message)
-    return { kind: 'sent' as const }
-  }
-  const settings = { ...NOTIFY, pools: [] }
-  one.workspace = createWorkspace({ ...one.workspace, notifier: { ...EMAIL_LABELS, settings, send, kept: async () => [] } })
+  const subjects: string[] = []
+  one.workspace = createWorkspace({
+    ...one.workspace,
+    notifier: {
+      ...EMAIL_LABELS,
+      settings: { ...NOTIFY, pools: [] },
+      async send({ subject, to }) {
+        subjects.push(`${to.kind === 'email' ? to.address : ''}: ${subject}`)
+        return { kind: 'sent' }
+      },
+      kept: async () => [],
+    },
+  })
   const life = live(one)
   onTestFinished(life.stop)
   life.set({ caps: { team: 1000 } })
-  return { one, subjects: () => sent.map(({ subject, to }) => `${to.kind === 'email' ? to.address : ''}: ${subject}`) }
+  return { one, subjects: (): readonly string[] => [...subjects] }
 }
 
 describe('while the figures are those of the cycle before', () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type AuthSettings, createGate, isRefused, ledgerGate, networkList } from '../../../src/daemon/http/auth.ts'
+import { type AuthSettings, createGate, ledgerGate, networkList } from '../../../src/daemon/http/auth.ts'
 import type { Server, ServerOptions } from '../../../src/daemon/http/server.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { serve as start } from '../../support/serve.ts'
@@ -68,7 +68,7 @@ describe('with a token', () => {
     const gate = createGate({ settings: () => settings, env: {} })
     const asks = (token: string) => {
       const verdict = gate({ headers: { authorization: `Bearer ${token}` }, remoteAddress: '127.0.0.1' })
-      return isRefused(verdict) ? verdict.status : 'in'
+      return 'status' in verdict ? verdict.status : 'in'
     }
     expect([asks('first'), asks('second')]).toEqual(['in', 401])
     writeFileSync(file, 'second\n')
@@ -196,7 +196,7 @@ describe('networks', () => {
         const gate = createGate({ settings: () => settings, env: {} })
         for (const remoteAddress of [other.join('.'), `::ffff:${other.join('.')}`]) {
           const verdict = gate({ headers: { 'x-groups': 'a' }, remoteAddress })
-          expect(isRefused(verdict)).toBe(!isIn)
+          expect('status' in verdict).toBe(!isIn)
         }
       }),
     )

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import type { ScopeStatus, WorkspaceView } from '../../../src/core/model/events.ts'
+import type { WorkspaceView } from '../../../src/core/model/events.ts'
 import { groupScope, TEAM, userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { EMAIL_LABELS, hashLabels } from '../../../src/daemon/http/status/labels.ts'
@@ -111,11 +111,11 @@ describe('the status document', () => {
   })
 
   test('lists what needs a person first, and says how much it leaves out', () => {
-    const inSync = Array.from({ length: STATUS_LIMITS.scopes }, (_, index): ScopeStatus => {
-      return { scope: userScope(personEmail(index)), state: 'in_sync', desired: credits(1), observed: credits(1) }
+    const inSync = Array.from({ length: STATUS_LIMITS.scopes }, (_, index) => {
+      return { scope: userScope(personEmail(index)), state: 'in_sync', desired: credits(1), observed: credits(1) } as const
     })
-    const held: ScopeStatus = { scope: groupScope('g'), state: 'held', desired: credits(1), observed: credits(2), cause: 'policy' }
-    const rejected: ScopeStatus = { scope: TEAM, state: 'rejected', observed: 'unknown', why: 'refused' }
+    const held = { scope: groupScope('g'), state: 'held', desired: credits(1), observed: credits(2), cause: 'policy' } as const
+    const rejected = { scope: TEAM, state: 'rejected', observed: 'unknown', why: 'refused' } as const
     const workspace = workspaceOf({ ...emptyView(), scopes: [...inSync, held, rejected] })
     expect(workspace.scopes.slice(0, 2).map(({ state }) => state)).toEqual(['rejected', 'held'])
     expect(workspace.scopes).toHaveLength(STATUS_LIMITS.scopes)

@@ -1,16 +1,15 @@
 // The cycle that ended, as a monthly digest tells it: whose use, under which caps, and what pools had come to.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import type { NotifySettings } from '../../../src/core/notify/settings.ts'
 import { endedUse } from '../../../src/daemon/notify/happened.ts'
 import { DAY, HOUR, NOW } from '../../support/declare.ts'
 import { NOTIFY } from '../../support/notify.ts'
 import { testWorld } from '../../support/world.ts'
 
-const SETTINGS: NotifySettings = {
+const SETTINGS = {
   ...NOTIFY,
-  ...{ people: [], pools: [], digest: 'monthly' },
-  owners: [{ of: { kind: 'group', id: 'grp_r' }, targets: [{ kind: 'email', address: 'boss@example.com' }] }],
+  ...({ people: [], pools: [], digest: 'monthly' } as const),
+  owners: [{ of: { kind: 'group', id: 'grp_r' }, targets: [{ kind: 'email', address: 'boss@example.com' }] }] as const,
 }
 const midnight = Math.floor(NOW / DAY) * DAY
 const ENDED = { startAt: midnight - 30 * DAY, endAt: midnight }
@@ -25,7 +24,7 @@ async function turned({ begunAt = ENDED.endAt } = {}) {
   const cycle = { startAt: begunAt, endAt: begunAt + 30 * DAY }
   const previousCycle = { cycle: ENDED, used: { 'ada@example.com': credits(1400) } }
   one.state.usage = { ...usage, roster: { ...usage.roster, cycle }, previousCycle }
-  const seen = (settings: Partial<NotifySettings> = {}) =>
+  const seen = (settings: { readonly digest?: 'daily' } = {}) =>
     endedUse({ state: one.state, clock: one.clock, ledger: one.ledger }, { ...SETTINGS, ...settings })
   return { one, seen }
 }

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { authoritiesIn } from '../../../src/api/transport/authorities.ts'
 import { createPoster } from '../../../src/api/transport/http.ts'
-import type { Message } from '../../../src/core/notify/due.ts'
 import { createMailer, openChannels } from '../../../src/daemon/notify/channels.ts'
 import { DIRECT_FILES } from '../../../src/files.ts'
 import { authority, certificateFolder, hasOpenssl } from '../../support/certificates.ts'
@@ -13,11 +12,11 @@ import { NOTIFY } from '../../support/notify.ts'
 import { type Fault, mailServer } from '../../support/smtp.ts'
 
 const PASSWORD = 'correct horse battery staple'
-const message = (subject: string, text: string): Message => ({
+const message = (subject: string, text: string) => ({
   key: '["person","ada@example.com"]',
   level: 85,
-  to: { kind: 'email', address: 'ada@example.com' },
-  kind: 'person',
+  to: { kind: 'email', address: 'ada@example.com' } as const,
+  kind: 'person' as const,
   workspace: 'acme',
   subject,
   text,

@@ -1,6 +1,6 @@
 // Which policies count among replicas: the last reported ones, even when the table loses them or a file breaks.
 import { expect, onTestFinished, test } from 'vitest'
-import { type HeartbeatAnswer, LEASE_MS } from '../../../src/core/replicas/lease.ts'
+import { LEASE_MS } from '../../../src/core/replicas/lease.ts'
 import { createKeeper } from '../../../src/daemon/replicas/keeper.ts'
 import { READOPT_MS } from '../../../src/daemon/replicas/shown.ts'
 import type { LeaseTable } from '../../../src/ports.ts'
@@ -15,7 +15,7 @@ async function setting(lastGood?: string) {
   let told = new Map<string, string>()
   let seen: string[] = []
   const shown: string[] = []
-  const answer = (): HeartbeatAnswer => {
+  const answer = () => {
     const policy = seen.at(-1)
     const lease = { workspace: 'acme', token: 8, holder: ME, lastsMs: LEASE_MS, config: 'c', ...(policy !== undefined && { policy }) }
     return {

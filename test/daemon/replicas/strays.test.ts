@@ -1,6 +1,6 @@
 // Leases from a heartbeat whose answer came too late: the keeper takes its share again, and releases the rest.
 import { expect, test } from 'vitest'
-import { type Heartbeat, type HeartbeatAnswer, LEASE_MS } from '../../../src/core/replicas/lease.ts'
+import { type Heartbeat, LEASE_MS } from '../../../src/core/replicas/lease.ts'
 import { createKeeper } from '../../../src/daemon/replicas/keeper.ts'
 import type { LeaseTable } from '../../../src/ports.ts'
 import { fakeClock } from '../../support/clock.ts'
@@ -15,7 +15,7 @@ function setting() {
   const clock = fakeClock()
   const beats: Heartbeat[] = []
   const held = new Map(WORKSPACES.map((workspace) => [workspace, 7]))
-  const answer = ({ renew, release, take }: Heartbeat): HeartbeatAnswer => {
+  const answer = ({ renew, release, take }: Heartbeat) => {
     for (const { workspace } of release) held.delete(workspace)
     for (const { workspace } of take) held.set(workspace, 8)
     return {
