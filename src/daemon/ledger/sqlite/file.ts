@@ -135,6 +135,7 @@ export function damage(database: LedgerDatabase, how: 'integrity_check' | 'quick
 export function backupLedger(database: LedgerDatabase, target: string): void {
   const path = resolve(target)
   if (lookAt(path)) throw noBackup(database.file, `${target} exists already; name a file that does not`)
+  if (!lookAt(dirname(path))) throw noBackup(database.file, `the folder ${dirname(target)} does not exist`)
   let folder: string | undefined
   try {
     folder = mkdtempSync(`${path}.partial-`)
