@@ -67,12 +67,6 @@ test.each<readonly [string, PlanSketch, PlanMore, string]>([
   ['a change goes when what failed was another value', LEANING, failing('team', 400), 'p1 ready, team ready, p0 ready'],
   ['a change waits for nothing that is only watched', sketchOf('team 500>100, p0 none>500'), watched('p0'), 'team ready, p0 onDrift'],
   [
-    'a group waits for it where reads are open',
-    { ...LOWER_G, model: { reads: 'open' } },
-    leaveOut('focus', 'p0'),
-    'group:g order p0, p0 focus',
-  ],
-  [
     'a group waits for it where reads show it',
     { ...LOWER_G, model: { reads: 'inherited' } },
     leaveOut('focus', 'p0'),

@@ -67,11 +67,6 @@ describe('what is known of a person', () => {
   const over = { ...balance, addOnAvailable: credits(100), addOnUsed: credits(100) }
   test.each<[string, More, Explanation['stopsFirst']]>([
     [
-      'their cap, which is reached',
-      { roster: used(2_000), readings: observed({ team: 1500 }) },
-      { what: 'cap', at: NOW, without: 'balance' },
-    ],
-    [
       'their cap, at their pace on working days, after the credits of the seat',
       { roster: used(400), balance, readings: observed({ team: 40 }) },
       { what: 'cap', at: Date.UTC(2026, 10, 27, 13, 48), without: 'balance' },

@@ -177,17 +177,6 @@ describe('approving one hold', () => {
 })
 
 describe('what was released is counted', () => {
-  const TWO: PlanSketch = { people: 100, caps: { ...each(15, 400), p15: 400 }, observed: each(16, 500), protectedPeople: ['p15'] }
-
-  test('so that one person fewer to be held does not let the others through', () => {
-    const { holds } = planOf(TWO).plan
-    expect(holds.map((hold) => [hold.guards.join('+'), hold.changes.length])).toEqual([
-      ['maxLowered', 15],
-      ['maxLowered+protected', 1],
-    ])
-    const [, single] = holds
-    expect(lines(planOf({ ...TWO, approve: [single?.id ?? ''] })).filter((line) => line.includes('held:maxLowered'))).toHaveLength(15)
-  })
   test('in the raises that are left credits for', () => {
     const raised: PlanSketch = { caps: { p0: 600, p1: 600 }, observed: { p0: 500, p1: 500 }, facts: { creditsRemaining: 100 } }
     const released: Approval = {

@@ -103,7 +103,6 @@ describe('a member of a pool who inherits a cap', () => {
       following(1000),
       'ada set none>40 policy, bob set none>40 policy, team clear 40>none orphan',
     ],
-    ['follows the team’s when that goes down', raised('team 40>30, ada none, bob none'), following(0), 'team lower 40>30 policy'],
     [
       'keeps it while its pool is above the credits, though what it counts at is as much: then only lowers go',
       raised(),

@@ -122,15 +122,6 @@ describe('a plan of several changes', () => {
       }),
     )
   })
-  test('counts what goes out by effect, and what stays', () => {
-    expect(planOf({ ...mixed, observed: { ...mixed.observed, p1: 'unknown', p2: 600 } }).plan.counts).toMatchObject({
-      raise: 2,
-      lower: 1,
-      clear: 1,
-      inSync: 1,
-      unknown: 1,
-    })
-  })
   test('reaches people with a desired `none` who show the ancestor’s cap', () => {
     const shown: PlanSketch = { caps: { team: 400, p0: 'none', p1: 9 }, observed: { team: 300, p0: 300, p1: 9 }, readsExplicit: false }
     expect(planOf(shown).plan.changes.map((one) => [short(one.scope), one.people])[0]).toEqual(['team', 19])

@@ -94,11 +94,6 @@ test.each<readonly [string, readonly (Revision | number)[], readonly string[]]>(
     ['pay.maxCap: 500 → 700', 'pay.sum: 9 → no bound'],
   ],
   [
-    'a limit that became stricter after another was weakened',
-    [{ listed: ['ada'] }, 1, { guards: { maxRaise: 10 } }, 1, {}],
-    ['guards.maxRaise: 10 % → 100 %', GONE],
-  ],
-  [
     'no guard that was off before',
     [{ listed: ['ada'], guards: { semantics: false, maxRaise: 'off' } }, { guards: { semantics: false, maxRaise: 'off' } }],
     [GONE],

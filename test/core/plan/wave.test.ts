@@ -73,7 +73,6 @@ describe('a change waits', () => {
   test.each<readonly [string, Company, readonly string[], string]>([
     ['for the ancestor’s cap that takes the place of a cleared one', company('p0 5>none, team none>4'), ['team'], '; p0 after team'],
     ['for a first cap of a person who would fall below it', company('team 9>2, p0 none>9'), ['p0'], '; team after p0'],
-    ['for a first cap of a person who would be uncapped', company('team 9>none, p2 none>9'), ['p2'], '; team after p2'],
     ['not where the person is to have no less', company('team 9>5, p0 none>4'), ['p0'], 'team'],
     [
       'for the other group of a person who would be uncapped',
@@ -340,14 +339,6 @@ const rank = ({ scope, from, to }: Difference): number => {
 }
 
 describe('healing', () => {
-  test('of a foreign value does not wait for a member’s first cap: a foreign cap is not protected', () => {
-    const given = { groups: {}, set: { team: 900 }, changes: [changeOf('team', 900, 100, true), changeOf('p0', 'none', 500)] }
-    const ready = given.changes.filter(({ scope }) => scope.kind === 'team')
-    expect(schedule(waveOf(given, { ready })).waves.map(named)).toEqual(['team'])
-    const edited = { ...given, changes: given.changes.map((one) => ({ ...one, healing: false })) }
-    expect(schedule(waveOf(edited, { ready: edited.changes.slice(0, 1) })).waves).toEqual([])
-  })
-
   test('never leaves anybody below before, after, and what is put back', () => {
     fc.assert(
       fc.property(companies(fc.boolean()), (given) => {
