@@ -37,6 +37,20 @@ describe('an invalid request', () => {
     )
   })
 
+  test('asks for more than a figure may be, or with a text that is too long', async () => {
+    const { url } = await serve({ views: () => [fullView()] })
+    const path = `${url}/api/v1/workspaces/acme/people`
+    const asked = async (question: string) => [question.length > 40 ? 'long' : question, (await fetch(`${path}?${question}`)).status]
+    const { parameters = [] } = API_ROUTES.find((one) => one.path.endsWith('/people')) ?? {}
+    const bounds = parameters.flatMap(({ name, kind, most = 0 }) => (kind === 'whole' ? [`${name}=${most}`, `${name}=${most + 1}`] : []))
+    expect(await Promise.all(bounds.map(asked))).toEqual(bounds.map((question, index) => [question, index % 2 === 0 ? 200 : 400]))
+    expect(bounds.length).toBeGreaterThanOrEqual(4)
+    expect([await asked(`search=${'a'.repeat(320)}`), await asked(`search=${'a'.repeat(321)}`)]).toEqual([
+      ['long', 200],
+      ['long', 400],
+    ])
+  })
+
   test('a write is 405', async () => {
     const { url } = await serve({ views: () => [fullView()] })
     const answer = await fetch(`${url}/api/v1/workspaces/acme`, { method: 'DELETE' })
