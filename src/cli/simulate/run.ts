@@ -108,7 +108,7 @@ export async function gather(flags: NetworkFlags, options: GatherOptions, cli: C
     : [policies.workspace ?? config.workspaces[0]?.name ?? 'default']
   const ledger = await readRecordedUse(cli, config.ledger, names, flags)
   const { pricePerCredit, creditsPerSeat } = config
-  const workspaces = ledger.workspaces.flatMap((use): readonly Recorded[] => {
+  const workspaces = ledger.workspaces.flatMap((use): Recorded[] => {
     const policy = policies.sets.get(use.workspace)
     const beside = against && againstOf(against, use.workspace)
     if (!policy) return []
@@ -121,6 +121,11 @@ export async function gather(flags: NetworkFlags, options: GatherOptions, cli: C
     }
     return [{ policy, groups: use.usage?.groups ?? [], start: startOf(use, { ...replay, now: cli.clock.now() }, flags) }]
   })
+  for (const name of names) {
+    const policy = policies.sets.get(name)
+    if (!policy || ledger.workspaces.some(({ workspace }) => workspace === name)) continue
+    workspaces.push({ policy, groups: [], start: nothingRecorded(name, flags) })
+  }
   if (workspaces.length === 0) throw new CommandError(`no policy is for ${names.join(', ')}`)
   return { config, workspaces, warnings: problems, salt: ledger.salt ?? randomSalt() }
 }
@@ -141,11 +146,14 @@ function startOf(use: RecordedUse, options: ReplayOptions, flags: NetworkFlags):
     case 'inputs':
       return start.best ? new CommandError(shortText(use.workspace, start.best, flags)) : start.inputs
     case 'no-days':
-      return new CommandError(`${use.workspace}: the ledger has no day of anybody's use yet (0 %); type: ${collectLine(flags)}`)
+      return nothingRecorded(use.workspace, flags)
     case 'no-cycle':
       return new CommandError(`${use.workspace}: the ledger knows no billing cycle, because the service names none`)
   }
 }
+
+const nothingRecorded = (workspace: string, flags: NetworkFlags): CommandError =>
+  new CommandError(`${workspace}: the ledger has no day of anybody's use yet (0 %); type: ${collectLine(flags)}`)
 
 /** What is missing, and the one command that gets it. */
 function shortText(workspace: string, { startAt, endAt, known }: KnownCycle, flags: NetworkFlags): string {
