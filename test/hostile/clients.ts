@@ -5,6 +5,8 @@ export interface Attack {
   readonly name: string
   /** Whether it attacks a daemon whose pages need a token, and whether it has the token. Default: the pages need none. */
   readonly token?: 'missing' | 'sent'
+  /** It is tried on a workspace of 50,000 people. */
+  readonly large?: true
   readonly connections: number
   /** Requests of one connection. */
   readonly requests: number
@@ -50,6 +52,7 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: 'other pages of people in the API, on many connections, unread',
+    large: true,
     connections: 300,
     requests: 1,
     text: (_, connection) => asks(`/api/v1${IN_ACME}/people?limit=500&page=${1 + (connection % 100)}&search=${connection % 7}`),
@@ -57,6 +60,7 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: 'every page and document, on many connections, read',
+    large: true,
     connections: 400,
     requests: 20,
     text: (one, connection) => asks(PAGES[(one + connection) % PAGES.length] ?? ''),
@@ -91,7 +95,7 @@ export const ATTACKS: readonly Attack[] = [
     reads: false,
   },
   { name: '/metrics, on many connections, unread', connections: 500, requests: 50, text: () => asks('/metrics'), reads: false },
-  { name: '/ledger, on many connections, unread', connections: 500, requests: 50, text: () => asks('/ledger'), reads: false },
+  { name: '/ledger, on many connections, unread', large: true, connections: 500, requests: 50, text: () => asks('/ledger'), reads: false },
   { name: '/livez, pipelined on one connection, read', connections: 1, requests: 200_000, text: () => asks('/livez'), reads: true },
   { name: '/readyz, pipelined on a few connections, read', connections: 8, requests: 10_000, text: () => asks('/readyz'), reads: true },
   {
@@ -148,7 +152,15 @@ export const ATTACKS: readonly Attack[] = [
     text: (_, connection) => asks(`${IN_ACME}/people?search=${connection}`),
     reads: false,
   },
-  { name: 'new connections that send nothing', connections: 15_000, perSecond: 2_500, requests: 0, text: () => '', reads: true },
+  {
+    name: 'new connections that send nothing',
+    large: true,
+    connections: 15_000,
+    perSecond: 2_500,
+    requests: 0,
+    text: () => '',
+    reads: true,
+  },
   {
     name: 'HEAD of pages, pipelined on a few connections, read',
     connections: 8,
@@ -158,6 +170,7 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: 'streams of events, opened and unread',
+    large: true,
     connections: 500,
     again: true,
     requests: 20,
@@ -174,6 +187,7 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: 'heads that come slowly',
+    large: true,
     connections: 500,
     again: true,
     requests: 50,
