@@ -236,11 +236,11 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'people who are not approved are managed like others',
-    file: 'core/interpret/effective.ts',
-    find: "person.status === 'approved' || roster.statusesAbsent",
-    replace: "person.status !== 'unspecified' || roster.statusesAbsent",
+    file: 'core/resolve/roster.ts',
+    find: 'if (person) return isApproved(person, roster) ? undefined',
+    replace: 'if (person) return isApproved(person, roster) || roster ? undefined',
     needs: ['status', 'exodus'],
-    caughtBy: [817],
+    caughtBy: [179],
   },
   {
     name: 'a sweep leaves out the last scope',
