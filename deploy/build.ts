@@ -20,6 +20,7 @@ export const ENTRIES = {
 
 /** Packages that no command without network loads at its start. */
 export const HEAVY = ['fastify', 'got', 'hpagent', 'nodemailer', 'pg', 'pg-connection-string', 'pino', 'pino-pretty', 'prom-client']
+
 /** A module of Node as it is: to import one looks at all that it exports, and `node:http` then loads a second client, which takes longer than the first. */
 const ofNode: Plugin = {
   name: 'of-node',

@@ -39,13 +39,15 @@ const RUN = { encoding: 'utf8', timeout: 2_000, maxBuffer: 16 * 1024 * 1024, std
 
 /** What a program writes that looks at a folder. Throws where it is missing or fails. It gets no variable of ours but the PATH. */
 export const outputOf = step(
-  (_folder, program: string, argv: readonly string[], env: Readonly<Record<string, string>>) =>
-    process.getBuiltinModule('node:child_process').execFileSync(program, argv, { ...RUN, env: { PATH: process.env['PATH'], ...env } }),
-  async (_folder, program: string, argv: readonly string[], env: Readonly<Record<string, string>>) => {
-    const run = promisify(process.getBuiltinModule('node:child_process').execFile)
-    return (await run(program, argv, { ...RUN, env: { PATH: process.env['PATH'], ...env } })).stdout
-  },
+  (_folder, program: string, argv: readonly string[], env: Variables) =>
+    process.getBuiltinModule('node:child_process').execFileSync(program, argv, runWith(env)),
+  async (_folder, program: string, argv: readonly string[], env: Variables) =>
+    (await promisify(process.getBuiltinModule('node:child_process').execFile)(program, argv, runWith(env))).stdout,
 )
+
+type Variables = Readonly<Record<string, string>>
+
+const runWith = (env: Variables) => ({ ...RUN, env: { PATH: process.env['PATH'], ...env } })
 
 /** Some entries of a folder: all of them, or `most`. */
 export const entriesOf = step(

@@ -33,18 +33,18 @@ export function simulate(inputs: SimulationInputs): Simulation {
   const { workspace, policy, against, recorded, creditsPerSeat, pricePerCredit } = inputs
   const people = replayPeople(recorded, presentPeople(inputs.roster), inputs.groups)
   const capUse = noCapUse()
-  const sides = { policy: sourcesOf(inputs, people, policy), beside: against && sourcesOf(inputs, people, against) }
+  const beside: Simulation['beside'] = against
+    ? { kind: 'policy', digest: against.digest, revision: against.revision }
+    : { kind: 'inForce', knownFromAt: knownFrom(inputs) }
+  const sides = { policy: sourcesOf(inputs, people, policy), beside: against && sourcesOf(inputs, people, against), about: beside }
   const tally = tallyOf(people)
   const cycles: SimulatedCycle[] = []
   const first = Math.max(0, inputs.cycles.length - inputs.shown)
   const from = inputs.cycles[first]?.startAt ?? 0
-  const beside: Simulation['beside'] = against
-    ? { kind: 'policy', digest: against.digest, revision: against.revision }
-    : { kind: 'inForce', knownFromAt: knownFrom(inputs) }
   for (const demand of demandsOf(inputs, people)) {
     inputs.onCycle?.()
     if (demand.cycle.startAt < from) continue
-    const replayed = { ...replayedCycle(demand, sides, capUse), isBesideKnown: isBesideKnown({ beside }, demand.cycle.startAt) }
+    const replayed = replayedCycle(demand, sides, capUse)
     tally.add(replayed)
     cycles.push(simulatedCycle(inputs, people, replayed, sides.policy.middle.pools()))
   }
@@ -62,7 +62,7 @@ export function simulate(inputs: SimulationInputs): Simulation {
     caps: capsReached(sides.policy.middle, capUse, tally.held()),
     notes: [
       ...inputs.notes,
-      ...simulationNotes(inputs, people, { cycles, tally: tally.counts(), rejected: [...sides.policy.middle.rejected.values()] }),
+      ...simulationNotes(inputs, people, { beside, cycles, tally: tally.counts(), rejected: [...sides.policy.middle.rejected.values()] }),
     ],
   }
 }
@@ -96,15 +96,16 @@ function sourcesOf({ roster, groups }: SimulationInputs, people: ReplayPeople, {
 
 function replayedCycle(
   demand: CycleDemand,
-  sides: { readonly policy: Sources; readonly beside: Sources | undefined },
+  sides: { readonly policy: Sources; readonly beside: Sources | undefined; readonly about: Simulation['beside'] },
   capUse: CapUse,
-): Omit<ReplayedCycle, 'isBesideKnown'> {
+): ReplayedCycle {
   const under = (sources: Sources, use?: CapUse) =>
     banded(demand, (band) => replayCycle(demand, sources[band], band, band === 'middle' ? use : undefined))
   return {
     demand,
     policy: under(sides.policy, capUse),
     beside: sides.beside ? under(sides.beside) : banded(demand, (band) => recordedCycle(demand, band)),
+    isBesideKnown: isBesideKnown({ beside: sides.about }, demand.cycle.startAt),
   }
 }
 
@@ -119,13 +120,14 @@ function banded(demand: CycleDemand, replay: (band: BandEnd) => Outcome): Outcom
 // where there is one, the way out.
 
 interface Found {
+  readonly beside: Simulation['beside']
   readonly cycles: readonly SimulatedCycle[]
   readonly tally: Counts
   readonly rejected: readonly RejectedScope[]
 }
 
 /** The most important first. */
-function simulationNotes(inputs: SimulationInputs, people: ReplayPeople, { cycles, tally, rejected }: Found): readonly string[] {
+function simulationNotes(inputs: SimulationInputs, people: ReplayPeople, { beside, cycles, tally, rejected }: Found): readonly string[] {
   const { creditsPerSeat, recorded } = inputs
   return [
     ...unknownMembers(inputs),
@@ -139,7 +141,7 @@ function simulationNotes(inputs: SimulationInputs, people: ReplayPeople, { cycle
       ? [`Add-on use is estimated: what a person used in a cycle beyond the credits of a seat, assumed to be today's ${creditsPerSeat}.`]
       : []),
     ...atCapNotes(tally),
-    ...withoutCap(inputs, people, cycles),
+    ...(beside.kind === 'inForce' && people.emails.length > 0 ? withoutCap(beside.knownFromAt, cycles) : []),
     ...poolNotes(inputs),
     ...silentDays(recorded, inputs),
     'Groups and roles are those of today. Recorded use does not tell what people would have done had they known of another cap.',
@@ -176,9 +178,7 @@ function knownFrom({ owned, history }: SimulationInputs): Instant | undefined {
   return all.length === 0 ? undefined : all.reduce((first, at) => Math.min(first, at))
 }
 
-function withoutCap(inputs: SimulationInputs, { emails }: ReplayPeople, cycles: readonly SimulatedCycle[]): readonly string[] {
-  if (inputs.against || emails.length === 0) return []
-  const from = knownFrom(inputs)
+function withoutCap(from: Instant | undefined, cycles: readonly SimulatedCycle[]): readonly string[] {
   const count = cycles.filter(({ startAt }) => from === undefined || startAt < from).reduce((sum, { total }) => sum + total.people, 0)
   const cut = `in ${count} person-cycle${count === 1 ? '' : 's'} a cap may have cut demand`
   const none = 'The ledger knows of no cap that was in force: people count as without one, and nobody as blocked'
@@ -260,8 +260,7 @@ function tallyOf(people: ReplayPeople): Tally {
       if (replayed.isBesideKnown) for (const side of ['policy', 'beside'] as const) addOutcome(sums[side], replayed[side].middle)
       for (const [person, email] of people.emails.entries()) {
         atCap[person] = Math.max(atCap[person] ?? 0, replayed.demand.atCap[person] ?? 0)
-        const beside = replayed.isBesideKnown ? blockedOf(replayed, 'beside', person) : undefined
-        const both = { policy: blockedOf(replayed, 'policy', person), beside }
+        const both = { policy: blockedOf(replayed, 'policy', person), beside: blockedOf(replayed, 'beside', person) }
         if (!both.policy && !both.beside) continue
         blocked.push({
           email,
@@ -297,10 +296,11 @@ function addOutcome({ addOn, blockedDays }: Sums, outcome: Sums): void {
 }
 
 function blockedOf(
-  { demand, ...replayed }: Omit<ReplayedCycle, 'isBesideKnown'>,
+  { demand, isBesideKnown: isKnown, ...replayed }: ReplayedCycle,
   side: 'policy' | 'beside',
   person: number,
 ): Blocked | undefined {
+  if (side === 'beside' && !isKnown) return undefined
   const { firstBlocked, blockedDays, capThen } = replayed[side].middle
   const day = demand.days[firstBlocked[person] ?? -1]
   return day && { fromAt: day.dayAt, days: tenth(blockedDays[person] ?? 0), cap: capThen[person] ?? 0 }
