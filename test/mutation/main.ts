@@ -17,7 +17,7 @@ const MUTATED = ['src/core/**/*.ts', 'src/policy/parse.ts', 'src/api/decode.ts']
  */
 const TESTS = [
   'test/core/**/*.test.ts',
-  'test/policy/{at-once,dates,join,load,parse,people,yaml}*.test.ts',
+  'test/policy/{load,messages,read,yaml}.test.ts',
   'test/api/{analytics,cut,decode,standing}*.test.ts',
   'test/policy/edit/{laws,place,plan,proof}.test.ts',
 ]

@@ -2,8 +2,8 @@ import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hasErrors, type Problem } from '../../src/core/model/problem.ts'
-import { readTextFile } from '../../src/policy/load/files.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
+import { loadConfig } from '../support/config.ts'
 import { folders, placesWithFiles, policyText } from './support.ts'
 
 type LoadOptions = Parameters<typeof loadPolicies>[1]
@@ -81,7 +81,7 @@ describe('what is read', () => {
     writeFileSync(join(root, 'a.yaml'), bytes)
     const said = { message: 'a.yaml cannot be read: the text is UTF-16: save it as UTF-8', at: { file: 'a.yaml', line: 1, column: 1 } }
     expect(loadPolicies(['.'], { cwd: root }).problems).toMatchObject([said])
-    expect(readTextFile('a.yaml', root)).toMatchObject({ problem: said })
+    expect(loadConfig({ file: 'a.yaml', env: {}, flags: {}, cwd: root }).problems).toMatchObject([said])
   })
 
   it('is an empty, whole set when there is no policy at all', () => {

@@ -1,11 +1,13 @@
 // Every key of policy and config with every value that somebody may write: what the parser takes the published schema takes, and what it
 // refuses the schema refuses, but for what no schema can see. Keys come from the schemas, so a new one is tried at once.
+import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
-import { parseDocument } from 'yaml'
+import { parseAllDocuments, parseDocument } from 'yaml'
 import { CONFIG_SCHEMA, POLICY_SCHEMA } from '../../src/cli/schema.ts'
 import { hasErrors, type Problem } from '../../src/core/model/problem.ts'
 import { parseConfigText } from '../../src/daemon/config/file.ts'
+import { loadPolicies } from '../../src/policy/load/load.ts'
 import { parsePolicyText } from '../../src/policy/parse.ts'
 import { CONFIG_KEYS } from '../support/schema-keys.ts'
 import { policyText } from './support.ts'
@@ -151,4 +153,22 @@ test('the schema and the parser of the config agree on every value of every key'
 
 test('the schema and the parser of policies agree on every value of every key', () => {
   expect(differences(POLICY_SLOTS, parsePolicyText, POLICY_SCHEMA)).toEqual([])
+})
+
+test('the example policies are valid without a warning, fit the published schema, and lie beside it as it is now', () => {
+  const loaded = loadPolicies(['policies'], { now: Date.parse('2026-11-21T00:00:00Z') })
+  expect(loaded.problems).toEqual([])
+  const set = loaded.sets.get('default')?.set
+  expect(set?.documents).toEqual(['acme-caps', 'acme-cycle-grants', 'acme-grants'])
+  expect(new Set(set?.rules.map(({ scope }) => scope.kind))).toEqual(new Set(['team', 'group', 'user']))
+  expect(new Set(set?.grants.flatMap(({ until, amount }) => [until.kind, amount.kind]))).toEqual(
+    new Set(['instant', 'cycleEnd', 'cap', 'add']),
+  )
+  const isPolicy = ajv.compile(POLICY_SCHEMA)
+  for (const file of loaded.files) {
+    const text = readFileSync(file, 'utf8')
+    expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=./cap-policy.schema.json')
+    expect(parseAllDocuments(text).every((document) => isPolicy(document.toJS()))).toBe(true)
+  }
+  expect(JSON.parse(readFileSync('policies/cap-policy.schema.json', 'utf8'))).toEqual(POLICY_SCHEMA)
 })
