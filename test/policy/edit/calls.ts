@@ -1,4 +1,4 @@
-// Counts the calls of the file system by which edited files are written: at one of them the process is killed, or the call fails.
+// Counts the calls of the file system by which edited files are written: at one of them the thread ends, or the call fails.
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import type { EditedFile } from '../../../src/policy/edit/plan.ts'
@@ -17,7 +17,7 @@ export function writeCounted(files: readonly EditedFile[], at = 0, how: 'kill' |
     (call: (...given: never[]) => unknown) =>
     (...given: never[]): unknown => {
       calls += 1
-      if (calls === at && how === 'kill') process.kill(process.pid, 'SIGKILL')
+      if (calls === at && how === 'kill') process.exit(9)
       if (calls === at) throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
       return call(...given)
     }

@@ -1,7 +1,8 @@
 // Writing edited files: whole at any time, as they were after a failure, with owner and mode, through links.
-import { spawn, spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { chmodSync, linkSync, readdirSync, readFileSync, readlinkSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import { InputError } from '../../../src/core/model/problem.ts'
 import { planEdits } from '../../../src/policy/edit/plan.ts'
@@ -15,7 +16,7 @@ const NAMES = ['a.yaml', 'b.yaml', 'sub/c.yaml']
 const OLD = Object.fromEntries(NAMES.map((name) => [name, policyText(`approvals: [${ID}] # ü`, name)]))
 const NEW = Object.fromEntries(Object.entries(OLD).map(([name, text]) => [name, text.replace(ID, '')]))
 
-/** Each process takes a quarter of a second: CAPKEEPER_FUZZ=1 tries a kill at every call. */
+/** Each thread takes a while to begin: CAPKEEPER_FUZZ=1 tries a kill at every call. */
 const STEP = process.env['CAPKEEPER_FUZZ'] === undefined ? 7 : 1
 
 const plan = (root: string): ReturnType<typeof planEdits> =>
@@ -82,7 +83,8 @@ test.skipIf(process.getuid?.() !== 0)('a file whose owner cannot be kept is refu
   chmodSync(root, 0o777)
   for (const name of NAMES) chmodSync(join(root, name), 0o644)
   chmodSync(join(root, 'sub'), 0o777)
-  const { status, stdout } = asChild(root, { before: 'process.setgid(65534); process.setuid(65534)' })
+  const script = scriptOf(root, 'process.setgid(65534); process.setuid(65534)')
+  const { status, stdout } = spawnSync(process.execPath, ['--no-warnings', '--input-type=module', '--eval', script], { encoding: 'utf8' })
   expect([status, stdout]).toEqual([0, 'InputError: a.yaml cannot be replaced with its owner and mode kept (EPERM)'])
   expect(texts(root)).toEqual(OLD)
   expect(names(root)).toEqual(NAMES)
@@ -90,27 +92,31 @@ test.skipIf(process.getuid?.() !== 0)('a file whose owner cannot be kept is refu
 
 test('of edits at the same time each is made or told that it was not, and none is lost', async () => {
   const root = folder({ 'a.yaml': policyText('team: {cap: 5}') })
-  const people = Array.from({ length: 8 }, (_, index) => `p${index}@example.com`)
   const source = new URL('../../../src/policy/edit/', import.meta.url)
-  const codes = await Promise.all(
-    people.map((email) => {
+  const hands = [1, 2, 3, 4].map((hand) => [1, 2, 3].map((at) => `p${hand}${at}@example.com`))
+  const ends = await Promise.all(
+    hands.map((people) => {
       const script = `
         const { planEdits } = await import('${source}plan.ts')
         const { writeEdits } = await import('${source}write.ts')
-        const { files } = planEdits({ paths: ['${root}'], options: { cwd: '${root}', now: 0 }, edits: [{ kind: 'protect', email: '${email}' }] })
-        try {
-          writeEdits(files)
-        } catch (error) {
-          process.exitCode = error.name === 'ChangedError' ? 1 : 2
+        for (const email of ${JSON.stringify(people)}) {
+          const { files } = planEdits({ paths: ['${root}'], options: { cwd: '${root}', now: 0 }, edits: [{ kind: 'protect', email }] })
+          try {
+            writeEdits(files)
+            console.log('made')
+          } catch (error) {
+            console.log(error.name)
+          }
         }`
-      return new Promise<number | null>((resolve) => {
-        spawn(process.execPath, ['--no-warnings', '--input-type=module', '--eval', script], { stdio: 'inherit' }).on('exit', resolve)
+      return new Promise<string>((resolve) => {
+        const child = execFile(process.execPath, ['--no-warnings', '--input-type=module', '--eval', script], (_, said) => resolve(said))
+        child.stderr?.pipe(process.stderr)
       })
     }),
   )
   const text = readFileSync(join(root, 'a.yaml'), 'utf8')
-  expect(people.map((email) => text.includes(email))).toEqual(codes.map((code) => code === 0))
-  expect(codes.filter((code) => code !== 0 && code !== 1)).toEqual([])
+  const said = ends.map((lines) => lines.trim().split('\n'))
+  expect(said).toEqual(hands.map((people) => people.map((email) => (text.includes(email) ? 'made' : 'ChangedError'))))
   expect(names(root)).toEqual(['a.yaml'])
 })
 
@@ -121,14 +127,19 @@ test('what a killed edit left behind is removed by the next one', () => {
   expect(names(root)).toEqual(NAMES)
 })
 
-/** The same in a process of its own, which can be killed and may be another user's. */
-function asChild(root: string, { at = 0, before = '' }: { readonly at?: number; readonly before?: string }) {
-  const script = `
-    const { writeCounted } = await import('${new URL('calls.ts', import.meta.url)}')
-    ${before}
-    process.stdout.write(writeCounted(${JSON.stringify(edited(root))}, ${at}, 'kill'))`
-  return spawnSync(process.execPath, ['--no-warnings', '--input-type=module', '--eval', script], { encoding: 'utf8' })
-}
+/** Begins with the import of what writes and counts its calls. */
+const scriptOf = (root: string, before: string, ...more: readonly unknown[]): string => `
+  const { writeCounted } = await import('${new URL('calls.ts', import.meta.url)}')
+  ${before}
+  process.stdout.write(writeCounted(${[edited(root), ...more].map((one) => JSON.stringify(one)).join(', ')}))`
+
+/** Writes in a thread that ends at one of its calls as a killed process does: nothing of it runs on. */
+const killedAt = (root: string, at: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const script = scriptOf(root, '', at, 'kill')
+    const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(script)}`), { stdout: true })
+    worker.on('exit', resolve).on('error', reject)
+  })
 
 const callsOf = (): number => {
   const said = writeCounted(edited(folder(OLD)))
@@ -137,12 +148,12 @@ const callsOf = (): number => {
   return calls
 }
 
-test('a kill between any two system calls leaves whole files, and a policy that loads', () => {
+test('a kill between any two system calls leaves whole files, and a policy that loads', async () => {
   const calls = callsOf()
   let mixed = 0
   for (let at = 1; at <= calls; at += STEP) {
     const root = folder(OLD)
-    expect(asChild(root, { at }).signal).toBe('SIGKILL')
+    expect(await killedAt(root, at)).toBe(9)
     const found = texts(root)
     for (const name of NAMES) expect([OLD[name], NEW[name]], `${name} at call ${at}`).toContain(found[name])
     expect(plan(root).kind).toBe('proven')
