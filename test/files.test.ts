@@ -1,13 +1,12 @@
 // The files that the daemon reads beside itself. A file system that never answers is in test/hostile.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { FileError, keepFiles, oneAtATime, readAs, readWhole } from '../src/files.ts'
 import { fakeClock } from './support/clock.ts'
+import { temporaryFolder } from './support/temporary.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'capkeeper-files-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = temporaryFolder()
 const path = join(folder, 'file')
 
 test('what is known of a file is a second old at most, and another identity tells that it changed', async () => {

@@ -1,9 +1,9 @@
 // The scripts are run by the shells they are for, where those are installed.
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { temporaryFolder } from '../support/temporary.ts'
 import { run } from './world.ts'
 
 type Row = readonly [what: string, words: readonly string[], expected: readonly string[]]
@@ -83,8 +83,7 @@ describe('completion leaves to the shell', () => {
 })
 
 test.skipIf(!hasShell('zsh'))('completion answers at its first call from a folder of fpath, in zsh', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'capkeeper-fpath-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = temporaryFolder()
   writeFileSync(join(folder, '_capkeeper'), await script('zsh'))
   expect(inZsh(`fpath=('${folder}' $fpath); autoload -Uz _capkeeper`, ['capkeeper', 'imp'])).toEqual(['import'])
 })

@@ -1,11 +1,11 @@
 // `edit` as a command, of large files, and its diffs.
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { unifiedDiff } from '../../src/cli/edit/run.ts'
 import { randomOf } from '../adversary/random.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 import { run } from './world.ts'
 
 const TEXT = 'apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: p}\nspec:\n  team: {cap: 500}\n  groups: [{id: g, name: G}]\n'
@@ -13,11 +13,10 @@ const TEXT = 'apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: p}\nsp
 let folder = ''
 let file = ''
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'capkeeper-edit-'))
+  folder = temporaryFolder()
   file = join(folder, 'p.yaml')
   writeFileSync(file, TEXT)
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 test('a large file is edited in a thread, to the same text', async () => {
   const users = Array.from({ length: 3_000 }, (_, index) => `    - {email: p${index}@example.com, cap: ${index + 1}}\n`).join('')

@@ -1,14 +1,14 @@
 // Commands with a ledger in PostgreSQL: the same words as with a file, and no password anywhere. And what is left in the bytes of a file.
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { scopeKey } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { ADA, BOB, ownedCap, TEAM } from '../support/ledger.ts'
 import { hasPostgres, postgresForFile } from '../support/postgres.ts'
 import { realClock } from '../support/real-clock.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 import { type Ran, run } from './world.ts'
 
 const server = postgresForFile()
@@ -17,9 +17,8 @@ const PASSWORD = 'hunter2-is-long'
 
 let folder = ''
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'capkeeper-test-'))
+  folder = temporaryFolder()
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 /** The address of a ledger that a daemon has used, with a password in it that nobody asks for. */
 async function used(): Promise<string> {

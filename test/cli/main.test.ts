@@ -1,9 +1,9 @@
 import { execFile, spawn } from 'node:child_process'
-import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { MAIN, SOURCE } from '../support/process.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 import type { Ran } from './world.ts'
 
 const capkeeper = (argv: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> =>
@@ -16,9 +16,8 @@ const capkeeper = (argv: readonly string[], env: Readonly<Record<string, string>
 
 let folder = ''
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'capkeeper-main-'))
+  folder = temporaryFolder()
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 const file = (name: string, text: string): string => {
   const path = join(folder, name)

@@ -6,12 +6,10 @@ import { hashLabels } from '../../src/daemon/http/status/labels.ts'
 import { sha256 } from '../../src/daemon/schedule/system.ts'
 import { listen } from '../api/world.ts'
 import { world as at, configText, workspace } from '../e2e/world.ts'
-import { folders } from '../policy/support.ts'
+import { folder } from '../policy/support.ts'
 import { realClock } from '../support/real-clock.ts'
 import { mailServer } from '../support/smtp.ts'
 import { run } from './world.ts'
-
-const folder = folders()
 
 async function world(status = 200) {
   const mail = await mailServer()

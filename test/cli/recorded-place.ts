@@ -3,8 +3,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { fakeClock } from '../support/clock.ts'
-import { ownedCap, TEAM, temporaryFolder } from '../support/ledger.ts'
+import { ownedCap, TEAM } from '../support/ledger.ts'
 import { type RecordedCompany, recordCompany } from '../support/recorded.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 import { run } from './world.ts'
 
 export const PEOPLE = ['ada', 'bob', 'cy', 'dan'].map((name) => `${name}@example.com`)

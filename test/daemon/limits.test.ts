@@ -2,11 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import { loadPolicies } from '../../src/policy/load/load.ts'
 import type { Transport } from '../../src/ports.ts'
-import { folders, policyText } from '../policy/support.ts'
+import { folder, policyText } from '../policy/support.ts'
 import { loadConfig } from '../support/config.ts'
 import { testWorld } from '../support/world.ts'
-
-const folder = folders()
 
 describe('beyond what was measured', () => {
   it('a policy stays valid, with a warning that names its workspace; a grant is no second scope', () => {

@@ -1,22 +1,16 @@
 // The scheduled backup: the script of the CronJob run on a real ledger, and the copy put back as the guide says.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ofKind } from '../support/kubernetes.ts'
 import { MAIN } from '../support/process.ts'
 import { readDeploy } from '../support/rules.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 import { hasHelm, helmed } from './renderings.ts'
 
 const capkeeper = (...argv: readonly string[]): string =>
   execFileSync(process.execPath, [MAIN, ...argv], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
-
-function folder(): string {
-  const at = mkdtempSync(join(tmpdir(), 'capkeeper-backup-'))
-  onTestFinished(() => rmSync(at, { recursive: true }))
-  return at
-}
 
 /** A ledger that holds something to be found again. */
 function ledgerIn(at: string): string {
@@ -46,12 +40,12 @@ function backUp(ledger: string, copies: string, keep = '14') {
 
 describe('the backup', () => {
   test('is a copy that is checked, and holds what the ledger held when it is put back', () => {
-    const [at, copies] = [folder(), folder()]
+    const [at, copies] = [temporaryFolder(), temporaryFolder()]
     const ledger = ledgerIn(at)
     expect(backUp(ledger, copies)).toMatchObject({ status: 0, stdout: expect.stringContaining('kept ') })
     const [copy = '', ...more] = readdirSync(copies)
     expect([copy, more]).toEqual([expect.stringMatching(/^capkeeper-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.db$/), []])
-    const lost = folder()
+    const lost = temporaryFolder()
     const restored = join(lost, 'capkeeper.db')
     copyFileSync(join(copies, copy), restored)
     expect(capkeeper('ledger', 'check', '--ledger', restored)).not.toBe('')
@@ -59,7 +53,7 @@ describe('the backup', () => {
   })
 
   test('keeps as many copies as it is told, the newest, and touches nothing else', () => {
-    const [at, copies] = [folder(), folder()]
+    const [at, copies] = [temporaryFolder(), temporaryFolder()]
     for (const day of ['01', '02', '03']) writeFileSync(join(copies, `capkeeper-2020-01-${day}T03-17-00.db`), 'old')
     writeFileSync(join(copies, 'before-upgrade.db'), 'mine')
     expect(backUp(ledgerIn(at), copies, '2').status).toBe(0)
@@ -71,7 +65,7 @@ describe('the backup', () => {
   })
 
   test('of a ledger that is broken fails, leaves no copy, and keeps the old ones', () => {
-    const [at, copies] = [folder(), folder()]
+    const [at, copies] = [temporaryFolder(), temporaryFolder()]
     const ledger = join(at, 'capkeeper.db')
     writeFileSync(ledger, 'this is no database, and long enough to be looked at as one '.repeat(100))
     writeFileSync(join(copies, 'capkeeper-2020-01-01T03-17-00.db'), 'old')

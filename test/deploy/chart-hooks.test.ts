@@ -1,7 +1,7 @@
 // The scripts of `helm test` and of the wait for git, run as in their containers, against a daemon on loopback where they ask one.
 import { execFile } from 'node:child_process'
-import { createServer, type Server } from 'node:http'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { serve } from '../api/world.ts'
 import { readDeploy } from '../support/rules.ts'
 
 describe('helm test', () => {
@@ -27,14 +27,11 @@ describe('the wait for the first sync', () => {
 
 /** A page as the daemon's, as far as the test asks it. */
 async function serving(ready: number): Promise<string> {
-  const server: Server = createServer(({ url }, response) => {
-    if (url === '/readyz') response.writeHead(ready).end(ready === 200 ? 'ok' : 'not yet')
+  const { url } = await serve((request, response) => {
+    if (request.url === '/readyz') response.writeHead(ready).end(ready === 200 ? 'ok' : 'not yet')
     else response.end(JSON.stringify({ workspaces: ['acme', 'labs'].map((workspace) => ({ workspace, mode: 'audit' })) }))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
-  const address = server.address()
-  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  return url
 }
 
 /** A script of the chart, run as in its container: by its text. */

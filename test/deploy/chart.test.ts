@@ -1,12 +1,12 @@
 // The Helm chart beyond what its manifests are: which values it refuses, and that each of them is explained.
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { isMap, isScalar, parse, parseDocument, type YAMLMap } from 'yaml'
 import { rendered } from '../support/kubernetes.ts'
 import { readDeploy, runProgram } from '../support/rules.ts'
 import { CONFIG_KEYS } from '../support/schema-keys.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 import { CHART, hasHelm, refusal, valuesFile } from './renderings.ts'
 
 const schema = JSON.parse(readDeploy('helm/capkeeper/values.schema.json'))
@@ -45,18 +45,14 @@ describe('helm', () => {
   })
 
   test.skipIf(!hasHelm)('packs the rules and the dashboards, and no values of tests (needs helm)', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'capkeeper-package-'))
-    try {
-      expect(runProgram('helm', ['package', CHART, '--destination', folder])).toMatchObject({ status: 0 })
-      const [archive = ''] = readdirSync(folder)
-      const packed = runProgram('tar', ['-tzf', join(folder, archive)])
-        .said.trim()
-        .split('\n')
-      expect(packed.filter((path) => path.startsWith('capkeeper/files/'))).toHaveLength(7)
-      expect(packed.filter((path) => path.startsWith('capkeeper/ci/'))).toEqual([])
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
+    const folder = temporaryFolder()
+    expect(runProgram('helm', ['package', CHART, '--destination', folder])).toMatchObject({ status: 0 })
+    const [archive = ''] = readdirSync(folder)
+    const packed = runProgram('tar', ['-tzf', join(folder, archive)])
+      .said.trim()
+      .split('\n')
+    expect(packed.filter((path) => path.startsWith('capkeeper/files/'))).toHaveLength(7)
+    expect(packed.filter((path) => path.startsWith('capkeeper/ci/'))).toEqual([])
   })
 
   test.skipIf(!hasHelm)('names everything after the release, unless told otherwise (needs helm)', () => {
@@ -74,29 +70,15 @@ describe('helm', () => {
 
 /** Helm renders notes for a cluster only; so here they are a template like any other, in a copy of the chart. */
 function notesOf(...flags: readonly string[]): string {
-  const chart = mkdtempSync(join(tmpdir(), 'capkeeper-chart-'))
-  try {
-    cpSync(CHART, chart, { recursive: true })
-    const text = readFileSync(join(chart, 'templates/NOTES.txt'), 'utf8')
-    writeFileSync(
-      join(chart, 'templates/notes.yaml'),
-      `{{ define "notes" }}${text}{{ end }}\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: notes}\ndata: {text: {{ include "notes" . | quote }}}\n`,
-    )
-    const [notes] = rendered(
-      'helm',
-      'template',
-      'capkeeper',
-      chart,
-      '--show-only',
-      'templates/notes.yaml',
-      '--kube-version',
-      '1.35.0',
-      ...flags,
-    )
-    return notes?.data?.['text'] ?? ''
-  } finally {
-    rmSync(chart, { recursive: true })
-  }
+  const chart = temporaryFolder()
+  cpSync(CHART, chart, { recursive: true })
+  const text = readFileSync(join(chart, 'templates/NOTES.txt'), 'utf8')
+  writeFileSync(
+    join(chart, 'templates/notes.yaml'),
+    `{{ define "notes" }}${text}{{ end }}\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: notes}\ndata: {text: {{ include "notes" . | quote }}}\n`,
+  )
+  const argv = ['template', 'capkeeper', chart, '--show-only', 'templates/notes.yaml', '--kube-version', '1.35.0', ...flags]
+  return rendered('helm', ...argv)[0]?.data?.['text'] ?? ''
 }
 
 describe('values', () => {

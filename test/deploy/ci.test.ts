@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { callsIn, offenceOf } from '../support/command-lines.ts'
-import { DEPLOY, readDeploy } from '../support/rules.ts'
+import { DEPLOY, hasProgram, readDeploy } from '../support/rules.ts'
 import { type Action, actionOffences, readYaml, scriptsOf, type Workflow, workflowOffences } from '../support/workflows.ts'
 
 const text = readDeploy('ci/policies.yaml')
@@ -97,14 +97,7 @@ describe('no step', () => {
   })
 })
 
-const hasActionlint = ((): boolean => {
-  try {
-    execFileSync('actionlint', ['-version'], { stdio: 'pipe' })
-    return true
-  } catch {
-    return false
-  }
-})()
+const hasActionlint = hasProgram('actionlint', '-version')
 
 test.skipIf(!hasActionlint)('actionlint finds nothing in the workflows', () => {
   const files = [join(DEPLOY, 'ci/policies.yaml'), ...['ci', 'release'].map((name) => join(DEPLOY, `../.github/workflows/${name}.yaml`))]

@@ -1,10 +1,10 @@
 // What a reviewer must see before anything else in the comment, and where the plan goes when there is no pull request.
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { COMMENT_LIMIT, commentBody, firstOfAll, summaryBody } from '../../deploy/ci/action/comment.mts'
+import { temporaryFolder } from '../support/temporary.ts'
 
 const frame = { label: 'default', commit: '4f2a9c81d0e7b3556677', runUrl: 'https://git.example.com/acme/policies/actions/runs/9' }
 const plan = (name: string): string => `### capkeeper: ${name}\n${'x'.repeat(100)}`
@@ -44,8 +44,7 @@ describe('what lets something through', () => {
 })
 
 test('without a pull request, in a merge queue, the plan goes into the summary of the job, and nothing is asked of GitHub', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'capkeeper-comment-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = temporaryFolder()
   const [file, summary] = [join(folder, 'plan.md'), join(folder, 'summary.md')]
   writeFileSync(file, plan('acme'))
   const script = join(import.meta.dirname, '../../deploy/ci/action/comment.mts')

@@ -1,9 +1,9 @@
 // The one comment of a pull request, and the one note of a merge request: found again, changed, never doubled, never somebody else's, never too long.
-import { createServer } from 'node:http'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { COMMENT_LIMIT, commentBody, markOf, summaryBody, upsertComment } from '../../deploy/ci/action/comment.mts'
 import { type MergeRequest, upsertNote } from '../../deploy/ci/action/note.mts'
 import { MARKDOWN_LIMIT } from '../../src/cli/plan/render-markdown.ts'
+import { serve } from '../api/world.ts'
 import { fakeGithub, GITHUB_TOKEN } from '../support/github.ts'
 
 const frame = { label: 'default', commit: '4f2a9c81d0e7b3556677', runUrl: 'https://git.example.com/acme/policies/actions/runs/9' }
@@ -40,18 +40,12 @@ async function gitlab(
     notes = notes.map((one) => (one.id === id && method === 'PUT' ? { ...one, body } : one))
     return [200, {}]
   }
-  const server = createServer(async (request, response) => {
-    let sent = ''
-    for await (const chunk of request) sent += String(chunk)
+  const { url: apiUrl } = await serve((request, response, sent) => {
     const url = new URL(request.url ?? '/', 'http://127.0.0.1')
     requests.push(`${request.method} ${url.pathname}`)
     const [status, value] = request.headers['private-token'] === GITLAB_TOKEN ? answer(request.method ?? '', url, sent) : [401, {}]
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
-  const address = server.address()
-  const apiUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
   return { place: { apiUrl, project: '7', iid: 3, token: GITLAB_TOKEN }, notes: () => notes, requests }
 }
 

@@ -2,14 +2,14 @@
 // what GitHub and GitLab document: path, method, headers, states, and the length of a description.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { DEFAULT_TEMPLATES } from '../../src/core/notify/settings.ts'
 import { PAYLOADS, type Values, written } from '../../src/core/notify/text.ts'
-import { listen } from '../api/world.ts'
+import { serve, type TestServer } from '../api/world.ts'
 import { DEPLOY } from '../support/rules.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 
 const SECRET = 'secretsecretsecret1'
 const TOKEN = 'a-token-for-statuses'
@@ -46,10 +46,11 @@ interface Asked {
 }
 
 async function stage(forge: Forge) {
-  const api = await listen((_request, response) => response.writeHead(api.status).end('{}')).then((one) =>
-    Object.assign(one, { status: 201 }),
+  const api: TestServer & { status: number } = Object.assign(
+    await serve((_request, response) => response.writeHead(api.status).end('{}')),
+    { status: 201 },
   )
-  const root = mkdtempSync(join(tmpdir(), 'capkeeper-status-'))
+  const root = temporaryFolder()
   writeFileSync(join(root, 'token'), `${TOKEN}\n`)
   writeFileSync(join(root, 'secret'), `${SECRET}\n`)
   const env = {
@@ -66,9 +67,6 @@ async function stage(forge: Forge) {
   onTestFinished(async () => {
     script.kill()
     if (script.exitCode === null && script.signalCode === null) await once(script, 'exit')
-    api.server.close()
-    api.server.closeAllConnections()
-    rmSync(root, { recursive: true, force: true })
   })
   while (!said.includes('listening on ')) await once(script.stdout, 'data')
   const port = /listening on (\d+)/.exec(said)?.[1]

@@ -2,24 +2,17 @@
 // there is one. What it writes is read as the daemon reads it.
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { readPeopleFile } from '../../src/daemon/directory/read.ts'
+import { serve } from '../api/world.ts'
 import { manifestsOf, schemaOffences } from '../support/kubernetes.ts'
 import { realClock } from '../support/real-clock.ts'
 import { readDeploy } from '../support/rules.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 
 const SCRIPT = join(import.meta.dirname, '../../deploy/examples/directory/export.mts')
-
-function folder(): string {
-  const at = mkdtempSync(join(tmpdir(), 'capkeeper-directory-'))
-  onTestFinished(() => rmSync(at, { recursive: true, force: true }))
-  return at
-}
 
 /** RFC 7643, 8.3: the full user of the enterprise extension, cut to what tells people apart. */
 const ENTERPRISE_USER = {
@@ -62,19 +55,16 @@ const COMMA = {
 /** A SCIM service that gives so many people a page, whatever was asked for (RFC 7644, 3.4.2.4: it may give fewer). */
 async function scim(users: readonly unknown[], perPage: number, claimed = users.length) {
   const asked: string[] = []
-  const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '', 'http://localhost')
-    asked.push(`${url.pathname}${url.search} ${request.headers.authorization}`)
-    const startIndex = Number(url.searchParams.get('startIndex'))
+  const { url } = await serve((request, response) => {
+    const { pathname, search, searchParams } = new URL(request.url ?? '', 'http://localhost')
+    asked.push(`${pathname}${search} ${request.headers.authorization}`)
+    const startIndex = Number(searchParams.get('startIndex'))
     const resources = users.slice(startIndex - 1, startIndex - 1 + perPage)
     const schemas = ['urn:ietf:params:scim:api:messages:2.0:ListResponse']
     response.setHeader('content-type', 'application/scim+json')
     response.end(JSON.stringify({ schemas, totalResults: claimed, itemsPerPage: resources.length, startIndex, Resources: resources }))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => void server.close())
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/scim/v2/`, asked }
+  return { url: `${url}/scim/v2/`, asked }
 }
 
 async function exported(argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
@@ -88,7 +78,7 @@ async function exported(argv: readonly string[], env: Readonly<Record<string, st
 const COLUMNS = ['costCenter=ENTERPRISE:costCenter', 'unit=ENTERPRISE:department']
 
 test('from SCIM: the users of the standard, page by page, with the token', async () => {
-  const at = folder()
+  const at = temporaryFolder()
   const { url, asked } = await scim([ENTERPRISE_USER, MINIMAL_USER, WITHOUT_ADDRESS, LEFT, COMMA], 2)
   writeFileSync(join(at, 'token'), 'secret\n')
   const file = join(at, 'people.csv')
@@ -108,7 +98,7 @@ test('from SCIM: the users of the standard, page by page, with the token', async
 })
 
 test('from SCIM: nothing is written where a page is empty before the end, or nobody has an address', async () => {
-  const file = join(folder(), 'people.csv')
+  const file = join(temporaryFolder(), 'people.csv')
   const cut = await scim([ENTERPRISE_USER], 1, 3)
   expect((await exported(['scim', cut.url, file, ...COLUMNS])).said).toContain('3 people, and this page is empty')
   const nobody = await scim([WITHOUT_ADDRESS], 1)
@@ -147,7 +137,7 @@ const SLAPD = '/usr/sbin/slapd'
 const hasLdap = existsSync(SLAPD) && spawnSync('ldapsearch', ['-VV']).status === 0
 
 test.skipIf(!hasLdap)('from LDAP: people of a real OpenLDAP, with folded lines and base64 (needs slapd and ldapsearch)', async () => {
-  const at = folder()
+  const at = temporaryFolder()
   mkdirSync(join(at, 'db'))
   const schemas = ['core', 'cosine', 'inetorgperson'].map((name) => `include /etc/ldap/schema/${name}.schema`)
   const lines = [

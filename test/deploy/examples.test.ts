@@ -1,15 +1,15 @@
 // The examples for those who deploy by something else than their own hands: what they name is there, their values are values of the chart, and the
 // health check of Argo CD is run by a real Lua where there is one.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AlertmanagerConfig } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1alpha1/AlertmanagerConfig'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { callsIn } from '../support/command-lines.ts'
-import { answers, manifestsOf, schemaOffences, statefulSet } from '../support/kubernetes.ts'
-import { readDeploy, runProgram } from '../support/rules.ts'
+import { manifestsOf, schemaOffences, statefulSet } from '../support/kubernetes.ts'
+import { hasProgram, readDeploy, runProgram } from '../support/rules.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 import { hasHelm, helmed } from './renderings.ts'
 
 const { version } = JSON.parse(readDeploy('../package.json'))
@@ -19,14 +19,8 @@ const of = (path: string, kind: string) => {
   return Object(found.spec)
 }
 
-function folder(): string {
-  const at = mkdtempSync(join(tmpdir(), 'capkeeper-examples-'))
-  onTestFinished(() => rmSync(at, { recursive: true }))
-  return at
-}
-
 function renderedWith(values: unknown) {
-  const file = join(folder(), 'values.yaml')
+  const file = join(temporaryFolder(), 'values.yaml')
   writeFileSync(file, stringify(values))
   return helmed('--values', file)
 }
@@ -66,7 +60,7 @@ describe('chargeback by a CronJob', () => {
     const [script] = container.args
     const [, words = ''] = /'(report [^']+)'/.exec(script) ?? []
     expect(callsIn(`capkeeper ${words}`)).toHaveLength(1)
-    const at = folder()
+    const at = temporaryFolder()
     writeFileSync(join(at, 'main.mjs'), 'console.log(process.argv.slice(2).join(" "))')
     const env = { ...process.env, FOLDER: at, MAIN: join(at, 'main.mjs') }
     const { status } = spawnSync(process.execPath, [...container.command.slice(1), script], { env })
@@ -88,7 +82,7 @@ describe('Argo CD', () => {
     expect(syncPolicy.automated).toEqual({ selfHeal: true, prune: false })
   })
 
-  const hasLua = answers('lua5.4', '-v')
+  const hasLua = hasProgram('lua5.4', '-v')
   test.skipIf(!hasLua).each([
     ['healthy when the pod is ready', {}, { readyReplicas: 1 }, 'Healthy'],
     ['progressing while it is not', {}, { readyReplicas: 0 }, 'Progressing'],
@@ -108,7 +102,7 @@ describe('Argo CD', () => {
       spec: { replicas: 1, ...spec },
       ...(status && { status: { observedGeneration: 2, ...status } }),
     }
-    const file = join(folder(), 'health.lua')
+    const file = join(temporaryFolder(), 'health.lua')
     writeFileSync(file, `obj = ${luaOf(object)}\nlocal function check()\n${check}\nend\nprint(check().status)\n`)
     expect(runProgram('lua5.4', [file])).toEqual({ status: 0, said: `${wanted}\n` })
   })

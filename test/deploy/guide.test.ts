@@ -1,15 +1,15 @@
 // The documents are typed off by hand: every command in them is one the program takes, every config one that it reads, every link leads somewhere.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { run } from '../cli/world.ts'
 import { callsIn, callsInBlocks, offenceOf } from '../support/command-lines.ts'
 import { type Manifest, rendered } from '../support/kubernetes.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 import { DOCUMENTS } from './documents.ts'
 import { hasHelm, hasKubectl, helmed } from './renderings.ts'
 
@@ -106,7 +106,7 @@ describe('the guide installs with', () => {
   const found = (mark: string): string => guide.find((block) => block.includes(mark)) ?? ''
 
   test.skipIf(!hasHelm)('helm what it shows', () => {
-    const at = folder()
+    const at = temporaryFolder()
     writeFileSync(join(at, 'values.yaml'), found('mode: audit                    # the default'))
     expectInstalled(helmed('--values', join(at, 'values.yaml')))
   })
@@ -115,7 +115,7 @@ describe('the guide installs with', () => {
     ['with monitoring', (text: string) => text, true],
     ['without', (text: string) => text.replace('# components:', 'components:'), false],
   ])('kubectl what it shows, %s', (_name, change, hasMonitoring) => {
-    const at = folder()
+    const at = temporaryFolder()
     const mine = join(at, 'mine')
     mkdirSync(mine)
     symlinkSync(ROOT, join(at, 'capkeeper'))
@@ -149,12 +149,6 @@ test('the pod for restoring ends when it is asked to, also as the first process 
   child.kill('SIGTERM')
   expect(await once(child, 'exit')).toEqual([0, null])
 })
-
-function folder(): string {
-  const at = mkdtempSync(join(tmpdir(), 'capkeeper-guide-'))
-  onTestFinished(() => rmSync(at, { recursive: true }))
-  return at
-}
 
 /** One pod of the image that was named, with the config that was written. */
 function expectInstalled(objects: readonly Manifest[]): void {

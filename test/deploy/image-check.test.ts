@@ -1,9 +1,9 @@
 // How image-check tells its own program's answer from another's: the port is one that the system chose, read from what the program itself says, and
 // nothing is believed of a program that has ended. `npm run image:check` carries out the rest.
 import { spawn } from 'node:child_process'
-import { createServer } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 import { addressOf, type Started, within } from '../../deploy/image-check.ts'
+import { serve } from '../api/world.ts'
 
 function started(script: string): Started {
   const child = spawn(process.execPath, ['--eval', script], { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -21,14 +21,10 @@ test('the address is the one that the program says it has', async () => {
 })
 
 test('a program that ended is not believed, although another answers in its place', async () => {
-  const foreign = createServer((_request, response) => response.end('ok'))
-  await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void foreign.close())
-  const address = foreign.address()
-  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/livez`
+  const foreign = await serve((_request, response) => response.end('ok'))
   const program = started('process.exitCode = 3')
   const answered = within(program, '/livez', async () => {
-    const text = await (await fetch(url)).text()
+    const text = await (await fetch(`${foreign.url}/livez`)).text()
     await new Promise((resolve) => (program.child.exitCode === null ? program.child.once('exit', resolve) : resolve(undefined)))
     return text
   })

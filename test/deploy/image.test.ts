@@ -1,13 +1,13 @@
 // What deploy/Dockerfile promises, read from the file; `npm run image:check` carries it out.
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { pairsOf, stagesOf, valuesOf } from '../../deploy/source/dockerfile.ts'
 import { manifestsOf, statefulSet } from '../support/kubernetes.ts'
 import { readDeploy } from '../support/rules.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 
 const [build = [], final = [], ...more] = stagesOf(readDeploy('Dockerfile'))
 const pod = statefulSet(manifestsOf(readDeploy('kubernetes/base/statefulset.yaml'))).spec?.template.spec
@@ -23,7 +23,7 @@ describe('the image', () => {
   })
 
   test('is built on bases that the release pins by the digests they have that day, or the release ends', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'capkeeper-bases-'))
+    const folder = temporaryFolder()
     const dockerfile = join(folder, 'Dockerfile')
     const pin = (answer: string) => {
       writeFileSync(dockerfile, readDeploy('Dockerfile'))

@@ -1,7 +1,6 @@
 // What every set of manifests must be, however it is made: without a name that leads nowhere, and with a config and policies that capkeeper takes. That
 // Kubernetes takes them, and a restricted namespace lets them in, is shown by renderings.test.ts.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -10,6 +9,7 @@ import { type Manifest, manifestsOf, named, ofKind, schemaOffences, workload } f
 import { restrictedOffences } from '../support/pod-security.ts'
 import { referenceOffences } from '../support/references.ts'
 import { readDeploy, ruleFile } from '../support/rules.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 import { RENDERINGS } from './renderings.ts'
 
 const pod = (manifests: readonly Manifest[]) => {
@@ -26,15 +26,11 @@ const policiesOf = (manifests: readonly Manifest[]): Readonly<Record<string, str
 
 /** What `capkeeper validate` says of the config and the policies as they would be mounted. */
 async function validated(manifests: readonly Manifest[]) {
-  const folder = mkdtempSync(join(tmpdir(), 'capkeeper-manifests-'))
-  try {
-    mkdirSync(join(folder, 'policies'))
-    writeFileSync(join(folder, 'config.yaml'), configOf(manifests))
-    for (const [name, text] of Object.entries(policiesOf(manifests))) writeFileSync(join(folder, 'policies', name), text)
-    return await run(['validate', '--output', 'json', '--config', join(folder, 'config.yaml'), join(folder, 'policies')])
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  const folder = temporaryFolder()
+  mkdirSync(join(folder, 'policies'))
+  writeFileSync(join(folder, 'config.yaml'), configOf(manifests))
+  for (const [name, text] of Object.entries(policiesOf(manifests))) writeFileSync(join(folder, 'policies', name), text)
+  return run(['validate', '--output', 'json', '--config', join(folder, 'config.yaml'), join(folder, 'policies')])
 }
 
 describe.each(RENDERINGS.map((rendering) => [rendering.title, rendering] as const))('%s', (_title, { isThere, needs, ...rendering }) => {

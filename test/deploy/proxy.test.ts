@@ -1,36 +1,30 @@
 // The documented examples of proxies: each replaces both headers by which a reader is known. nginx runs with the example as it is printed, between a
 // client that forges, doubles and folds headers, and a real server.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { createSign, generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type AuthSettings, createGate } from '../../src/daemon/http/auth.ts'
 import { hashLabels } from '../../src/daemon/http/status/labels.ts'
 import { sha256, systemClock } from '../../src/daemon/schedule/system.ts'
-import { listen } from '../api/world.ts'
+import { serve as listening, type TestServer } from '../api/world.ts'
 import { fakeClock } from '../support/clock.ts'
 import { libraryOf } from '../support/documents.ts'
+import { freePort } from '../support/postgres.ts'
+import { hasProgram } from '../support/rules.ts'
 import { serve } from '../support/serve.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 import { fullView, personEmail } from '../support/views.ts'
 
 const MANUAL = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8')
 const EXAMPLES = [...MANUAL.matchAll(/```(\w+)\n([\s\S]*?)```/g)].map(([, language = '', text = '']) => ({ language, text }))
 const NGINX = EXAMPLES.find(({ language }) => language === 'nginx')?.text ?? ''
 
-const runs = (program: string, ...words: readonly string[]): boolean => {
-  try {
-    execFileSync(program, words, { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
-const HAS_NGINX = runs('nginx', '-v')
-const HAS_OAUTH2_PROXY = runs('oauth2-proxy', '--version')
+const HAS_NGINX = hasProgram('nginx', '-v')
+const HAS_OAUTH2_PROXY = hasProgram('oauth2-proxy')
 
 test.each([
   ['oauth2-proxy beside it', /--upstream=/, [/--pass-user-headers=true/]],
@@ -57,21 +51,20 @@ const settings: AuthSettings = {
   ],
 }
 
-/** A free port: nginx takes no port 0. */
-async function freePort(): Promise<number> {
-  const { server, url } = await listen((_request, response) => response.end())
-  server.close()
-  return Number(new URL(url).port)
+/** The pages of a daemon that believes the headers of a proxy. */
+function daemonPages() {
+  const clock = fakeClock()
+  const [views, people] = [() => [fullView('acme')], hashLabels(sha256, 'salt')]
+  const gate = createGate({ settings: () => settings, env: {} })
+  return serve({ views, clock, people, gate, isChecked: () => settings, documents: libraryOf({ views, clock, people }) })
 }
 
 /** nginx with the example, between a stand-in of oauth2-proxy that names this reader and a real server. */
 async function stage(reader: Readonly<Record<string, string>>) {
-  const signedIn = await listen((_request, response) => response.writeHead(202, reader).end())
-  const clock = fakeClock()
-  const [views, people] = [() => [fullView('acme')], hashLabels(sha256, 'salt')]
-  const gate = createGate({ settings: () => settings, env: {} })
-  const upstream = await serve({ views, clock, people, gate, isChecked: () => settings, documents: libraryOf({ views, clock, people }) })
-  const root = mkdtempSync(join(tmpdir(), 'capkeeper-nginx-'))
+  const signedIn = await listening((_request, response) => response.writeHead(202, reader).end())
+  const upstream = await daemonPages()
+  const root = temporaryFolder()
+  // nginx takes no port 0.
   const port = await freePort()
   const [auth, daemon] = [new URL(signedIn.url).host, new URL(upstream.url).host]
   const site = NGINX.replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
@@ -83,9 +76,6 @@ async function stage(reader: Readonly<Record<string, string>>) {
   const nginx = spawn('nginx', ['-e', join(root, 'error.log'), '-p', root, '-c', join(root, 'nginx.conf')], { stdio: 'ignore' })
   onTestFinished(async () => {
     await ended(nginx)
-    signedIn.server.close()
-    signedIn.server.closeAllConnections()
-    rmSync(root, { recursive: true, force: true })
   })
   await reached(port, nginx)
   return (lines: readonly string[]) => raw(port, lines)
@@ -162,10 +152,7 @@ describe.skipIf(!HAS_NGINX)('through nginx as documented', () => {
 
   test('the headers would have counted without the example’s lines (needs nginx)', async () => {
     expect(NGINX).toContain('proxy_set_header X-Forwarded-Email')
-    const clock = fakeClock()
-    const [views, people] = [() => [fullView('acme')], hashLabels(sha256, 'salt')]
-    const gate = createGate({ settings: () => settings, env: {} })
-    const upstream = await serve({ views, clock, people, gate, isChecked: () => settings, documents: libraryOf({ views, clock, people }) })
+    const upstream = await daemonPages()
     expect((await raw(Number(new URL(upstream.url).port), [`X-Forwarded-Email: ${EVE}`])).status).toBe(200)
   })
 })
@@ -174,7 +161,7 @@ describe.skipIf(!HAS_NGINX)('through nginx as documented', () => {
 async function issuer() {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const keys = { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' }] }
-  const one = await listen((request, response) => {
+  const one: TestServer = await listening((request, response) => {
     const found = {
       ...{ issuer: one.url, jwks_uri: `${one.url}/keys`, authorization_endpoint: `${one.url}/auth`, token_endpoint: `${one.url}/token` },
       ...{ response_types_supported: ['code'], subject_types_supported: ['public'], id_token_signing_alg_values_supported: ['RS256'] },
@@ -193,10 +180,7 @@ async function issuer() {
 describe.skipIf(!HAS_OAUTH2_PROXY)('through oauth2-proxy as documented', () => {
   test('a reader is whom their token names, whatever headers they forge (needs oauth2-proxy)', async () => {
     const signIn = await issuer()
-    const clock = fakeClock()
-    const [views, people] = [() => [fullView('acme')], hashLabels(sha256, 'salt')]
-    const gate = createGate({ settings: () => settings, env: {} })
-    const upstream = await serve({ views, clock, people, gate, isChecked: () => settings, documents: libraryOf({ views, clock, people }) })
+    const upstream = await daemonPages()
     const port = await freePort()
     const example = EXAMPLES.find(({ text }) => /--upstream=/.test(text))?.text ?? ''
     const documented = [...example.matchAll(/^ +- (--\S+)$/gm)].map(([, flag = '']) => flag)
@@ -218,8 +202,6 @@ describe.skipIf(!HAS_OAUTH2_PROXY)('through oauth2-proxy as documented', () => {
     const proxy = spawn('oauth2-proxy', flags, { stdio: 'ignore' })
     onTestFinished(async () => {
       await ended(proxy)
-      signIn.server.close()
-      signIn.server.closeAllConnections()
     })
     await reached(port, proxy)
     const bearer = `Authorization: Bearer ${signIn.token({ email: ADA, email_verified: true })}`

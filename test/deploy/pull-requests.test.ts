@@ -1,18 +1,17 @@
 // Requests and tidying by pull request: the scripts as they are copied, against a real git repository and the part of GitHub's API that they use.
 // What others write is data: no text of theirs becomes a command, a path, a mention, or more than was approved.
 import { execFile, execFileSync } from 'node:child_process'
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { requestOf } from '../../deploy/examples/requests/request.mts'
 import { userScope } from '../../src/core/model/scope.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { systemClock } from '../../src/daemon/schedule/system.ts'
+import { serve } from '../api/world.ts'
 import { historyOf, intentFor, raise } from '../support/ledger.ts'
-import { DEPLOY, readDeploy } from '../support/rules.ts'
+import { DEPLOY, hasProgram, readDeploy } from '../support/rules.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 import { readYaml, scriptsOf, type Workflow, workflowOffences } from '../support/workflows.ts'
 
 const DAY = 86_400_000
@@ -38,8 +37,7 @@ interface Issue {
 /** A repository on this disk with the files of the examples, its remote, and GitHub beside it. */
 async function stage(first: Issue = { body: '' }, policy = POLICY) {
   let issue = first
-  const root = mkdtempSync(join(tmpdir(), 'capkeeper-requests-'))
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  const root = temporaryFolder()
   const [remote, checkout, bin] = [join(root, 'remote.git'), join(root, 'checkout'), join(root, 'bin')]
   const git = (...words: readonly string[]): string =>
     execFileSync('git', ['-C', checkout, '-c', 'user.name=t', '-c', 'user.email=t@t', ...words], { encoding: 'utf8' })
@@ -106,10 +104,7 @@ async function stage(first: Issue = { body: '' }, policy = POLICY) {
 
 /** Answers for issues, pull requests and comments; no other token is let in. */
 async function github(asked: Asked[], given: () => Issue): Promise<string> {
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
-    const text = Buffer.concat(chunks).toString()
+  const { url } = await serve((request, response, text) => {
     const sent = text === '' ? {} : JSON.parse(text)
     const path = request.url ?? ''
     const isKnown = request.headers.authorization === `Bearer ${TOKEN}`
@@ -120,9 +115,7 @@ async function github(asked: Asked[], given: () => Issue): Promise<string> {
     const answer = path === '/graphql' ? { data: { repository: { issue } } } : path.includes('/pulls?') ? pulls : {}
     response.writeHead(isKnown ? 200 : 401, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())))
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return url
 }
 
 const form = (fields: { readonly [label: string]: string } = {}): string =>
@@ -317,7 +310,7 @@ describe.each(['requests/capkeeper-requests.yaml', 'tidy/capkeeper-tidy.yaml'])(
     expect(scripts.join('\n')).not.toMatch(/\$\{\{|eval|github\.event/)
   })
 
-  test.skipIf(!isInstalled('actionlint'))('has no fault that actionlint finds', () => {
+  test.skipIf(!hasProgram('actionlint', '-version'))('has no fault that actionlint finds', () => {
     execFileSync('actionlint', [join(DEPLOY, 'examples', path)])
   })
 })
@@ -328,12 +321,3 @@ test('the form has the fields that the script reads', () => {
   )
   expect(body.flatMap(({ attributes }) => attributes.label ?? [])).toEqual(['Address', 'Credits more', 'Until', 'Reason'])
 })
-
-function isInstalled(name: string): boolean {
-  try {
-    execFileSync(name, ['-version'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}

@@ -1,7 +1,6 @@
 // Every query of alert rules and dashboards: it parses, and names only what the daemon has. A misspelt metric gives no error anywhere, only an
 // alert that never fires and a panel that stays empty.
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { dashboardQueries } from '../support/dashboards.ts'
@@ -17,6 +16,7 @@ import {
   recordedNames,
   runProgram,
 } from '../support/rules.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 
 const dashboards = readdirSync(join(DEPLOY, 'grafana')).filter((name) => name.endsWith('.json'))
 
@@ -64,16 +64,12 @@ describe.each(dashboards)('the dashboard %s', (name) => {
   })
 
   test.skipIf(!hasProgram('promtool'))('has queries whose types promtool finds right too (needs promtool)', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'capkeeper-queries-'))
-    try {
-      const rules = queries.map((expr, index) => ({ record: `a:b:${index}`, expr }))
-      writeFileSync(join(folder, 'rules.yaml'), JSON.stringify({ groups: [{ name: 'all', rules }] }))
-      const { status, said } = runProgram('promtool', ['check', 'rules', join(folder, 'rules.yaml')])
-      expect(said).toContain('SUCCESS')
-      expect(status).toBe(0)
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
+    const file = join(temporaryFolder(), 'rules.yaml')
+    const rules = queries.map((expr, index) => ({ record: `a:b:${index}`, expr }))
+    writeFileSync(file, JSON.stringify({ groups: [{ name: 'all', rules }] }))
+    const { status, said } = runProgram('promtool', ['check', 'rules', file])
+    expect(said).toContain('SUCCESS')
+    expect(status).toBe(0)
   })
 })
 

@@ -1,10 +1,10 @@
 // Everything of deploy/ that prints manifests: kustomize on the base and each overlay, Helm on the chart with each of its values files.
-import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { answers, type Manifest, rendered } from '../support/kubernetes.ts'
+import { type Manifest, rendered } from '../support/kubernetes.ts'
 import type { Outside } from '../support/references.ts'
-import { type Checked, DEPLOY, runProgram } from '../support/rules.ts'
+import { type Checked, DEPLOY, hasProgram, runProgram } from '../support/rules.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 
 export interface Rendering {
   readonly title: string
@@ -16,8 +16,8 @@ export interface Rendering {
 }
 
 export const CHART = join(DEPLOY, 'helm/capkeeper')
-export const hasHelm = answers('helm', 'version')
-export const hasKustomize = answers('kustomize', 'version')
+export const hasHelm = hasProgram('helm', 'version')
+export const hasKustomize = hasProgram('kustomize', 'version')
 /** An old kubectl has a kustomize in it that knows neither components nor folders as resources, and does not tell which. */
 export const hasKubectl = /"kustomizeVersion": "v5\./.test(runProgram('kubectl', ['version', '--client', '--output=json']).said)
 
@@ -27,14 +27,10 @@ export const kustomized = (folder: string): readonly Manifest[] => rendered(KUST
 
 /** A kustomization of somebody else's, written for this one look; `deploy` in it is a link to deploy/kubernetes. */
 export function kustomizedBy(lines: string): readonly Manifest[] {
-  const folder = mkdtempSync(join(tmpdir(), 'capkeeper-kustomize-'))
-  try {
-    symlinkSync(join(DEPLOY, 'kubernetes'), join(folder, 'deploy'))
-    writeFileSync(join(folder, 'kustomization.yaml'), lines)
-    return rendered(KUSTOMIZE, ...BUILD, folder)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  const folder = temporaryFolder()
+  symlinkSync(join(DEPLOY, 'kubernetes'), join(folder, 'deploy'))
+  writeFileSync(join(folder, 'kustomization.yaml'), lines)
+  return rendered(KUSTOMIZE, ...BUILD, folder)
 }
 
 /** A cluster as the chart wants it, with the Prometheus operator; a Helm built from source knows of none by itself. */

@@ -1,7 +1,6 @@
 // What an end-to-end test starts from: the embedded service over real HTTP in this process, with a clock that moves, and a folder with
 // policies, a key file and a config that goes fast. Commands that answer run inside the test; daemons are processes.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Operation } from '../../src/core/model/observed.ts'
@@ -10,6 +9,7 @@ import { inside } from '../support/inside.ts'
 import { type DaemonProcess, type ProcessOptions, type Ran, startDaemon } from '../support/process.ts'
 import { realClock } from '../support/real-clock.ts'
 import { type SandboxFixture, type SandboxFixtureOptions, startSandbox } from '../support/sandbox.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 
 /** Refusals and waiting are not what these tests are about. */
 export const FAST = { start: 1_000, max: 1_000 }
@@ -34,8 +34,7 @@ export interface World extends Place {
 
 /** A folder that goes away with the test. */
 export function place(): Place {
-  const folder = mkdtempSync(join(tmpdir(), 'capkeeper-e2e-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder()
   const path = (name: string): string => join(folder, name)
   return {
     folder,

@@ -1,13 +1,12 @@
 // The files of envelopes: whatever a team writes, platform's policy and the files of other teams are read as if it were not there.
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { loadPolicies } from '../../src/policy/load/load.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 
-const root = mkdtempSync(join(tmpdir(), 'capkeeper-envelopes-'))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const root = temporaryFolder()
 let count = 0
 
 const text = (name: string, spec: string): string => `apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: ${name}}\nspec: ${spec}\n`

@@ -4,9 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadPolicies } from '../../src/policy/load/load.ts'
-import { folders } from './support.ts'
-
-const folder = folders()
+import { folder } from './support.ts'
 
 const hasGit = ((): boolean => {
   try {

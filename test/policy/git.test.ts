@@ -6,9 +6,8 @@ import { readAs } from '../../src/files.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
 import { loadPoliciesAside } from '../../src/policy/load/load-aside.ts'
 import { realClock } from '../support/real-clock.ts'
-import { folders, policyText } from './support.ts'
+import { folder, policyText } from './support.ts'
 
-const folder = folders()
 const A = 'a'.repeat(40)
 const B = 'b'.repeat(40)
 const POLICY = policyText('team: {cap: 5}')

@@ -9,9 +9,8 @@ import { loadPolicies } from '../../src/policy/load/load.ts'
 import { parsePolicyText } from '../../src/policy/parse.ts'
 import { formatProblems } from '../../src/policy/yaml.ts'
 import { loadConfig } from '../support/config.ts'
-import { folders, policyText } from './support.ts'
+import { folder, policyText } from './support.ts'
 
-const folder = folders()
 const GOOD = policyText('team: {cap: 5}')
 const hasMkfifo = spawnSync('mkfifo', ['--version']).status === 0
 

@@ -8,9 +8,8 @@ import { loadPolicies } from '../../src/policy/load/load.ts'
 import { loadPoliciesAside } from '../../src/policy/load/load-aside.ts'
 import { loadConfig } from '../support/config.ts'
 import { realClock } from '../support/real-clock.ts'
-import { folders, placesWithFiles, policyText } from './support.ts'
+import { folder, placesWithFiles, policyText } from './support.ts'
 
-const folder = folders()
 const clock = realClock()
 const people = (count: number): string =>
   `users:\n${Array.from({ length: count }, (_, index) => `- {email: person.${index}@example.com, cap: ${index + 1}}`).join('\n')}`

@@ -4,11 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { hasErrors, type Problem } from '../../src/core/model/problem.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
 import { loadConfig } from '../support/config.ts'
-import { folders, placesWithFiles, policyText } from './support.ts'
+import { folder, placesWithFiles, policyText } from './support.ts'
 
 type LoadOptions = Parameters<typeof loadPolicies>[1]
-
-const folder = folders()
 
 /** Loads `files` from a folder that is the working directory. */
 function load(files: Readonly<Record<string, string>>, options: LoadOptions = {}) {

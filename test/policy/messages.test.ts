@@ -10,9 +10,8 @@ import { CONFIG_SCHEMA, POLICY_SCHEMA } from '../../src/cli/schema.ts'
 import { hasErrors, type Problem } from '../../src/core/model/problem.ts'
 import { parseConfigText } from '../../src/daemon/config/file.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
-import { folders, policyText } from './support.ts'
+import { folder, policyText } from './support.ts'
 
-const folder = folders()
 const NOW = Date.parse('2026-11-21T12:00:00Z')
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false })
 const [isPolicy, isConfig] = [ajv.compile(POLICY_SCHEMA), ajv.compile(CONFIG_SCHEMA)]

@@ -2,9 +2,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { loadPolicies } from '../../src/policy/load/load.ts'
-import { folders, policyText } from './support.ts'
+import { folder, policyText } from './support.ts'
 
-const folder = folders()
 const NOW = Date.UTC(2026, 9, 1)
 
 type Options = Parameters<typeof loadPolicies>[1]

@@ -1,9 +1,8 @@
 // Policy texts and folders for the tests of this directory.
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterEach } from 'vitest'
 import { formatPosition, type Problem } from '../../src/core/model/problem.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 
 /** A document whose spec is `spec`, which starts at line 6, indented by two. */
 export const policyText = (spec: string, name = 'test'): string =>
@@ -19,18 +18,11 @@ export const places = (problems: readonly Problem[]): readonly string[] =>
 export const placesWithFiles = (problems: readonly Problem[]): readonly string[] =>
   problems.map(({ at, code, other }) => `${at ? formatPosition(at) : '-'} ${code}${other ? ` (${formatPosition(other)})` : ''}`)
 
-/** Makes temporary folders of files and removes them after each test. */
-export function folders(): (files: Readonly<Record<string, string>>) => string {
-  const made: string[] = []
-  afterEach(() => {
-    for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true })
-  })
-  return (files) => {
-    const root = realpathSync(mkdtempSync(join(tmpdir(), 'capkeeper-policy-')))
-    made.push(root)
-    writeFiles(root, files)
-    return root
-  }
+/** A folder with these files, which is removed with the test. */
+export function folder(files: Readonly<Record<string, string>>): string {
+  const root = temporaryFolder()
+  writeFiles(root, files)
+  return root
 }
 
 export function writeFiles(root: string, files: Readonly<Record<string, string>>): void {

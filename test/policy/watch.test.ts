@@ -5,11 +5,10 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { stampBefore, watchPaths } from '../../src/policy/load/watch.ts'
 import { until } from '../support/process.ts'
 import { realClock } from '../support/real-clock.ts'
-import { folders } from './support.ts'
+import { folder } from './support.ts'
 
 type WatchOptions = Parameters<typeof watchPaths>[3]
 
-const folder = folders()
 const clock = realClock()
 const watchers: Awaited<ReturnType<typeof watchPaths>>[] = []
 afterEach(() => {

@@ -2,9 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { loadPolicies } from '../../src/policy/load/load.ts'
 import { formatProblems } from '../../src/policy/yaml.ts'
-import { folders, places, policyText } from './support.ts'
+import { folder, places, policyText } from './support.ts'
 
-const folder = folders()
 const problemsOf = (text: string) => loadPolicies(['.'], { cwd: folder({ 'a.yaml': text }) }).problems
 
 it('aliases are bounded', () => {

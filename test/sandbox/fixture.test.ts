@@ -1,6 +1,5 @@
 // Fixture files: the service has what they declare, problems are reported with their positions, and an export is a fixture.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -12,6 +11,7 @@ import { readFixture } from '../../src/sandbox/fixture/file.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import { USE_COLUMNS, USE_SOURCES } from '../../src/sandbox/use.ts'
 import { fakeClock } from '../support/clock.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 12)
 const read = (value: unknown) => readFixture('company.json', typeof value === 'string' ? value : JSON.stringify(value, undefined, 2), NOW)
@@ -112,9 +112,7 @@ describe('a fixture', () => {
   })
 
   test('is kept in a data file, which then accepts no other', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'capkeeper-fixture-'))
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-    const data = join(folder, 'sandbox.db')
+    const data = join(temporaryFolder(), 'sandbox.db')
     const first = createSandbox({ clock: fakeClock(), data, fixture: read(SMALL) })
     first.close()
     expect(sandboxOf({ data }).ask('UserPageAnalytics', {}).body.userTableStats).toHaveLength(3)

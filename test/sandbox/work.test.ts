@@ -1,13 +1,12 @@
 // The seeded rows of every source: complete in their values, similar to real use, the same under the same seed, also across restarts,
 // and the origin of every figure in the roster.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { COMMAND_SOURCES, INTENTS, PROVIDER_SOURCES } from '../../src/sandbox/analytics/fields.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import { USE_SOURCES } from '../../src/sandbox/use.ts'
 import { fakeClock } from '../support/clock.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 
 type Sandbox = ReturnType<typeof createSandbox>
 
@@ -134,11 +133,9 @@ describe('docs/service.md, A person', () => {
 })
 
 test('a data file of another version is refused', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'capkeeper-work-'))
-  const data = join(folder, 'company.db')
+  const data = join(temporaryFolder(), 'company.db')
   const old = sandboxOf({ data, company: { people: 3, groups: 1, days: 0 } })
   old.store.select('PRAGMA user_version = 1', [])
   old.close()
   expect(() => sandboxOf({ data })).toThrow(/^sandbox data .*company\.db cannot be used: another version.*--data/)
-  rmSync(folder, { recursive: true, force: true })
 })

@@ -10,8 +10,8 @@ import { collectRunsBack } from '../../src/daemon/collect/runs.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import type { Clock, Ledger, ReadClient } from '../../src/ports.ts'
 import { hastyClock } from './clock.ts'
-import { temporaryFolder } from './ledger.ts'
 import { type SandboxFixtureOptions, startSandbox } from './sandbox.ts'
+import { temporaryFolder } from './temporary.ts'
 
 export const URL_A = 'https://a.example/api/v1'
 /** Past days that are wanted by default. */

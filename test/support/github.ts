@@ -1,8 +1,6 @@
 // The part of the GitHub API that keeping a comment needs, on loopback: lists comments in pages, creates and edits them, refuses other
 // tokens.
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { serve } from '../api/world.ts'
 
 export interface StoredComment {
   readonly id: number
@@ -49,20 +47,13 @@ export async function fakeGithub(before: readonly Omit<StoredComment, 'id'>[] = 
     }
     return [404, { message: 'Not Found' }]
   }
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
+  const { url } = await serve((request, response, body) => {
     requests.push(`${request.method} ${request.url}`)
     const isKnown = request.headers.authorization === `Bearer ${GITHUB_TOKEN}`
-    const url = new URL(request.url ?? '', 'http://localhost')
-    const [status, value] = isKnown ? answer(request.method ?? '', url, Buffer.concat(chunks).toString()) : [403, { message: 'no' }]
+    const [status, value] = isKnown
+      ? answer(request.method ?? '', new URL(request.url ?? '', 'http://localhost'), body)
+      : [403, { message: 'no' }]
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}`, comments: () => comments, requests }
+  return { url, comments: () => comments, requests }
 }

@@ -111,9 +111,6 @@ function unread(value: unknown, path: string, read: ReadonlySet<string>): readon
   )
 }
 
-/** Whether a program is installed, by a command of it that does nothing. */
-export const answers = (program: string, ...argv: readonly string[]): boolean => spawnSync(program, argv).status === 0
-
 /** Runs a program that prints manifests; throws its error output. */
 export function rendered(program: string, ...argv: readonly string[]): readonly Manifest[] {
   const { status, stdout, stderr } = spawnSync(program, argv, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })

@@ -1,13 +1,12 @@
-// Ledgers for tests: temporary folders, values to record, and second processes that hold a ledger until they are killed.
+// Ledgers for tests: values to record, and second processes that hold a ledger until they are killed.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { HistoryEntry, Intent, ScopeChange } from '../../src/core/model/change.ts'
 import type { OwnedCap } from '../../src/core/model/observed.ts'
-import { groupScope, type Scope, TEAM, userScope } from '../../src/core/model/scope.ts'
+import { type Scope, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { type LedgerCode, LedgerError } from '../../src/daemon/ledger/error.ts'
 import type { Ledger } from '../../src/ports.ts'
@@ -16,15 +15,7 @@ import { MAIN } from './process.ts'
 
 export const ADA = userScope('ada@example.com')
 export const BOB = userScope('bob@example.com')
-export const PLATFORM = groupScope('grp_platform')
 export { TEAM }
-
-/** A folder that is removed with the test. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'capkeeper-test-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
 
 export const ownedCap = (scope: Scope, cap: number | 'none', more: Partial<OwnedCap> = {}): OwnedCap => ({
   scope,

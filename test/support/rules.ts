@@ -44,8 +44,9 @@ export const recordedNames = (): readonly string[] =>
 export const queriesInTemplates = (text: string): readonly string[] =>
   [...text.matchAll(/query \(printf "((?:[^"\\]|\\.)*)"/g)].map(([, format = '']) => format.replaceAll('%q', '"acme"'))
 
-/** Whether a program is installed. */
-export const hasProgram = (name: string): boolean => spawnSync(name, ['--version']).status === 0
+/** Whether a program is installed, by words with which it does nothing. */
+export const hasProgram = (name: string, ...words: readonly string[]): boolean =>
+  spawnSync(name, words.length === 0 ? ['--version'] : words).status === 0
 
 export interface Checked {
   readonly status: number | null

@@ -1,8 +1,21 @@
 // The folder for temporary files of tests: in memory where the machine has room. Each record of a ledger waits for its disk, so the
 // thousands that tests write would wait for a real one in turn. The file system calls are the same; faults of a disk are tested in
 // test/hostile.
-import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, onTestFinished } from 'vitest'
 
 const IN_MEMORY = '/dev/shm'
 /** Room for several clusters of PostgreSQL at a time, and the profile of a browser. Containers often have 64 MiB there. */
@@ -67,4 +80,16 @@ function runsPrograms(folder: string): boolean {
   } finally {
     rmSync(probe, { force: true })
   }
+}
+
+/** A folder that is removed with the test, or outside of one with the file. */
+export function temporaryFolder(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'capkeeper-test-')))
+  const remove = (): void => rmSync(folder, { recursive: true, force: true })
+  try {
+    onTestFinished(remove)
+  } catch {
+    afterAll(remove)
+  }
+  return folder
 }

@@ -11,8 +11,8 @@ import type { Ledger } from '../../../src/ports.ts'
 import { hastyClock } from '../../support/clock.ts'
 import { asked, closeAll, kept, newLedger, opened, partsOf, run, type Service, service, sorted, URL_A } from '../../support/collecting.ts'
 import { DAY, HOUR } from '../../support/declare.ts'
-import { temporaryFolder } from '../../support/ledger.ts'
 import type { SandboxFixtureOptions } from '../../support/sandbox.ts'
+import { temporaryFolder } from '../../support/temporary.ts'
 
 type RunsQuestion = Parameters<Service['client']['readRuns']>[0]
 

@@ -3,11 +3,9 @@ import { expect, test } from 'vitest'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { declare } from '../../../src/daemon/cycle/envelopes.ts'
 import { loadPolicies } from '../../../src/policy/load/load.ts'
-import { folders, policyText } from '../../policy/support.ts'
+import { folder, policyText } from '../../policy/support.ts'
 import { NOW } from '../../support/declare.ts'
 import { testWorld } from '../../support/world.ts'
-
-const folder = folders()
 
 test('is a condition until the person is in the group', async () => {
   const root = folder({

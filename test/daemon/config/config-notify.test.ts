@@ -1,10 +1,8 @@
 // `notify` in the config: what it comes to for each workspace, and each mistake at its place.
 import { describe, expect, it } from 'vitest'
 import { formatProblems } from '../../../src/policy/yaml.ts'
-import { folders } from '../../policy/support.ts'
+import { folder } from '../../policy/support.ts'
 import { loadConfig } from '../../support/config.ts'
-
-const folder = folders()
 
 function load(notify: string, workspaces: readonly string[] = ['acme']) {
   const lines = notify

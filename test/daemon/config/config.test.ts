@@ -1,11 +1,10 @@
 import { join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
-import { folders } from '../../policy/support.ts'
+import { folder } from '../../policy/support.ts'
 import { loadConfig } from '../../support/config.ts'
 
 type ConfigFlags = Parameters<typeof loadConfig>[0]['flags']
-const folder = folders()
 const HEAD = 'apiVersion: capkeeper/v1\nkind: Config\n'
 const SECRET = 'sk-very-secret-key-0123456789'
 

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { networkProblems } from '../../../src/daemon/config/config.ts'
-import { folders } from '../../policy/support.ts'
+import { folder } from '../../policy/support.ts'
 import { loadConfig } from '../../support/config.ts'
 
 type ConfigFlags = Parameters<typeof loadConfig>[0]['flags']
-const folder = folders()
 
 function load(lines: string, env: Readonly<Record<string, string>> = {}, flags: ConfigFlags = {}) {
   const text = `apiVersion: capkeeper/v1\nkind: Config\nworkspaces:\n- name: acme\n  baseUrl: https://a.example\n${lines}`

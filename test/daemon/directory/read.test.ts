@@ -1,14 +1,14 @@
 // The people file: what is read of it, and where it is wrong.
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type DirectoryError, parseDirectory } from '../../../src/daemon/directory/csv.ts'
 import { invalidText } from '../../../src/daemon/directory/learn.ts'
 import { readPeopleFile } from '../../../src/daemon/directory/read.ts'
 import { realClock } from '../../support/real-clock.ts'
+import { temporaryFolder } from '../../support/temporary.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'people-'))
+const folder = temporaryFolder()
 const settings = { file: join(folder, 'people.csv'), id: 'email', columns: ['costCenter', 'unit'] }
 
 const read = (text: string | Buffer, emails: readonly string[] = ['ada@example.com']) => {

@@ -1,13 +1,13 @@
 // Access over real HTTP: by token, through a proxy, and to which workspaces.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type AuthSettings, createGate, ledgerGate, networkList } from '../../../src/daemon/http/auth.ts'
 import type { Server, ServerOptions } from '../../../src/daemon/http/server.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { serve as start } from '../../support/serve.ts'
+import { temporaryFolder } from '../../support/temporary.ts'
 import { emptyView, fullView, HOLD, REFUSED } from '../../support/views.ts'
 
 const TOKEN = 'a-token-of-the-test'
@@ -60,9 +60,7 @@ describe('with a token', () => {
   })
 
   test('a file is read again when it changes, and an emptied one keeps its last good token', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'capkeeper-token-'))
-    onTestFinished(() => rmSync(folder, { recursive: true }))
-    const file = join(folder, 'token')
+    const file = join(temporaryFolder(), 'token')
     writeFileSync(file, 'first\n')
     let settings: AuthSettings = { token: { file }, metrics: false }
     const gate = createGate({ settings: () => settings, env: {} })
@@ -81,9 +79,7 @@ describe('with a token', () => {
   })
 
   test('a file that cannot be read any more keeps its last good token, and is told once', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'capkeeper-token-'))
-    onTestFinished(() => rmSync(folder, { recursive: true }))
-    const file = join(folder, 'token')
+    const file = join(temporaryFolder(), 'token')
     writeFileSync(file, 'good\n')
     const told: string[] = []
     const gate = ledgerGate({ host: '10.0.0.1', token: { file }, env: {}, onUnread: (message) => told.push(message) })

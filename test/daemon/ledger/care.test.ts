@@ -5,7 +5,8 @@ import { expect, test } from 'vitest'
 import type { LedgerMode } from '../../../src/daemon/ledger/adapter.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import { fakeClock } from '../../support/clock.ts'
-import { ADA, BOB, historyOf, intentFor, kept, ledgerErrorOf, ownedCap, raise, TEAM, temporaryFolder } from '../../support/ledger.ts'
+import { ADA, BOB, historyOf, intentFor, kept, ledgerErrorOf, ownedCap, raise, TEAM } from '../../support/ledger.ts'
+import { temporaryFolder } from '../../support/temporary.ts'
 
 const URL_A = 'https://a.example/api/v1'
 const clock = fakeClock()

@@ -12,9 +12,10 @@ import { copyLedger, countRows } from '../../../src/daemon/ledger/sql/copy.ts'
 import type { LedgerStore } from '../../../src/daemon/ledger/store.ts'
 import type { Ledger } from '../../../src/ports.ts'
 import { DAY, NOW, roster } from '../../support/declare.ts'
-import { ADA, BOB, historyOf, intentFor, ledgerErrorOf, ownedCap, raise, temporaryFolder } from '../../support/ledger.ts'
+import { ADA, BOB, historyOf, intentFor, ledgerErrorOf, ownedCap, raise } from '../../support/ledger.ts'
 import { hasPostgres, postgresForFile } from '../../support/postgres.ts'
 import { realClock } from '../../support/real-clock.ts'
+import { temporaryFolder } from '../../support/temporary.ts'
 import { useOf } from '../../support/use-model.ts'
 
 const server = postgresForFile()

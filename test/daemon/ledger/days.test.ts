@@ -10,7 +10,7 @@ import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { Ledger } from '../../../src/ports.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { DAY, email } from '../../support/declare.ts'
-import { temporaryFolder } from '../../support/ledger.ts'
+import { temporaryFolder } from '../../support/temporary.ts'
 
 const URL_A = 'https://a.example/api/v1'
 const open = (file: string, mode: LedgerMode) => openLedger({ file, mode, clock: fakeClock() })

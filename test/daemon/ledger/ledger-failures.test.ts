@@ -20,7 +20,8 @@ import { openDatabase } from '../../../src/daemon/ledger/sqlite/database.ts'
 import { create, sqliteDatabase } from '../../../src/daemon/ledger/sqlite/file.ts'
 import { storeOn } from '../../../src/daemon/ledger/store.ts'
 import { fakeClock } from '../../support/clock.ts'
-import { ADA, intentFor, kept, ledgerErrorOf, ownedCap, raise, temporaryFolder } from '../../support/ledger.ts'
+import { ADA, intentFor, kept, ledgerErrorOf, ownedCap, raise } from '../../support/ledger.ts'
+import { temporaryFolder } from '../../support/temporary.ts'
 
 const URL_A = 'https://a.example/api/v1'
 const MODES: readonly LedgerMode[] = ['write', 'note', 'read']

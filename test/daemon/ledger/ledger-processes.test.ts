@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import { isLocked } from '../../../src/daemon/ledger/sqlite/database.ts'
 import { fakeClock } from '../../support/clock.ts'
-import { helperProcess, ledgerErrorOf, partOfProgram, temporaryFolder } from '../../support/ledger.ts'
+import { helperProcess, ledgerErrorOf, partOfProgram } from '../../support/ledger.ts'
+import { temporaryFolder } from '../../support/temporary.ts'
 
 const URL_A = 'https://a.example/api/v1'
 const open = (file: string, mode: 'write' | 'note' | 'read') => openLedger({ file, mode, clock: fakeClock() })

@@ -16,7 +16,7 @@ import type { Ledger } from '../../../src/ports.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { CYCLE, DAY, email, HOUR, NOW, roster } from '../../support/declare.ts'
 import { letter } from '../../support/fuzz.ts'
-import { temporaryFolder } from '../../support/ledger.ts'
+import { temporaryFolder } from '../../support/temporary.ts'
 import { midnight } from '../../support/use.ts'
 import { testWorld } from '../../support/world.ts'
 

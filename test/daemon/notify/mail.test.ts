@@ -7,9 +7,9 @@ import { createPoster } from '../../../src/api/transport/http.ts'
 import { createMailer, openChannels } from '../../../src/daemon/notify/channels.ts'
 import { DIRECT_FILES } from '../../../src/files.ts'
 import { authority, certificateFolder, hasOpenssl } from '../../support/certificates.ts'
-import { temporaryFolder } from '../../support/ledger.ts'
 import { NOTIFY } from '../../support/notify.ts'
 import { type Fault, mailServer } from '../../support/smtp.ts'
+import { temporaryFolder } from '../../support/temporary.ts'
 
 const PASSWORD = 'correct horse battery staple'
 const message = (subject: string, text: string) => ({

@@ -11,9 +11,10 @@ import { loadPolicies } from '../../../src/policy/load/load.ts'
 import type { Ledger } from '../../../src/ports.ts'
 import { BUSY, COMPANY, recordedPlace } from '../../cli/recorded-place.ts'
 import { fakeClock } from '../../support/clock.ts'
-import { ownedCap, TEAM, temporaryFolder } from '../../support/ledger.ts'
+import { ownedCap, TEAM } from '../../support/ledger.ts'
 import { hasPostgres, postgresForFile } from '../../support/postgres.ts'
 import { type RecordedCompany, recordCompany } from '../../support/recorded.ts'
+import { temporaryFolder } from '../../support/temporary.ts'
 
 const DIGEST = 'digest'
 const BOUND_MS = 90_000

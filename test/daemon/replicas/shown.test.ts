@@ -1,10 +1,8 @@
 // The digest by which replicas compare their configurations.
 import { expect, test } from 'vitest'
 import { wantedIn } from '../../../src/daemon/replicas/shown.ts'
-import { folders } from '../../policy/support.ts'
+import { folder } from '../../policy/support.ts'
 import { loadConfig } from '../../support/config.ts'
-
-const folder = folders()
 
 function digest(notify: string, at = 'c.yaml'): string | undefined {
   const text = `apiVersion: capkeeper/v1\nkind: Config\nnotify:\n  ${notify}\nworkspaces: [{name: acme, policies: [acme]}]\n`

@@ -4,9 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { planEdits } from '../../../src/policy/edit/plan.ts'
-import { folders, policyText } from '../support.ts'
+import { folder, policyText } from '../support.ts'
 
-const folder = folders()
 const NOW = Date.UTC(2026, 10, 20)
 const ID = '7d1f0c2a9b347d1f0c2a9b347d1f0c2a'
 

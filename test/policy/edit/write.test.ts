@@ -7,10 +7,9 @@ import { expect, test } from 'vitest'
 import { InputError } from '../../../src/core/model/problem.ts'
 import { planEdits } from '../../../src/policy/edit/plan.ts'
 import { ChangedError, writeEdits } from '../../../src/policy/edit/write.ts'
-import { folders, policyText } from '../support.ts'
+import { folder, policyText } from '../support.ts'
 import { writeCounted } from './calls.ts'
 
-const folder = folders()
 const ID = '7d1f0c2a9b347d1f0c2a9b347d1f0c2a'
 const NAMES = ['a.yaml', 'b.yaml', 'sub/c.yaml']
 const OLD = Object.fromEntries(NAMES.map((name) => [name, policyText(`approvals: [${ID}] # ü`, name)]))
