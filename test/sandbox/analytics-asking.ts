@@ -46,3 +46,25 @@ export function knownOf(store: Store): Known {
       .map((at) => new Date(Number(at)).toISOString().replace(/\.\d+/, '')),
   }
 }
+
+/**
+ * docs/service.md, Fields of the data sources, and docs/service.md, Add-on use per person; typed from there. L: UNSPECIFIED, COUNT; N:
+ * SUM, MAX, MIN, AVG; T: SUM, COUNT; U: UNSPECIFIED.
+ */
+export const INTERFACE: Readonly<Record<string, string>> = {
+  USER_DATA:
+    'api_key:L date:L date_UTC-x:L hour:L language:L ide:L version:L num_acceptances:N num_lines_accepted:N num_bytes_accepted:N ' +
+    'distinct_users:L distinct_developer_days:L distinct_developer_hours:L',
+  CHAT_DATA:
+    'api_key:L model_id:L date:L date_UTC-x:L ide:L version:L latest_intent_type:L num_chats_received:N chat_accepted:T ' +
+    'chat_inserted_at_cursor:T chat_applied:T chat_loc_used:N',
+  COMMAND_DATA:
+    'api_key:L date:L timestamp:L language:L ide:L version:L command_source:L provider_source:L lines_added:N lines_removed:N ' +
+    'bytes_added:N bytes_removed:N selection_lines:N selection_bytes:N accepted:T',
+  PCW_DATA:
+    'percent_code_written:U assistant_bytes:U user_bytes:U total_bytes:U assistant_bytes_by_autocomplete:U assistant_bytes_by_command:U',
+  CASCADE_DATA: 'api_key:L date:L prompts_used:N flex_credits_used:N model:L ide:L metadata:L',
+}
+
+export const fieldNames = (list: string): readonly string[] =>
+  list.split(' ').map((entry) => entry.replace(/:.*/, '').replace('_UTC', ' UTC'))

@@ -1,27 +1,9 @@
 // Analytics by the interface's tables and by rows that are small enough to count by hand: cells, aliases, dates, filters, totals, switches.
 import { describe, expect, test } from 'vitest'
-import { FUNCTIONS, sourcesServed } from '../../src/sandbox/analytics/fields.ts'
-import type { Switches } from '../../src/sandbox/switches.ts'
-import { ask, type Body, errorOf, itemsOf, sandboxOf } from './analytics-asking.ts'
+import { ask, type Body, errorOf, INTERFACE, itemsOf, sandboxOf } from './analytics-asking.ts'
 
-/**
- * docs/service.md, Fields of the data sources, and docs/service.md, Add-on use per person; typed from there. L: UNSPECIFIED, COUNT; N:
- * SUM, MAX, MIN, AVG; T: SUM, COUNT; U: UNSPECIFIED.
- */
-const INTERFACE: Readonly<Record<string, string>> = {
-  USER_DATA:
-    'api_key:L date:L date_UTC-x:L hour:L language:L ide:L version:L num_acceptances:N num_lines_accepted:N num_bytes_accepted:N ' +
-    'distinct_users:L distinct_developer_days:L distinct_developer_hours:L',
-  CHAT_DATA:
-    'api_key:L model_id:L date:L date_UTC-x:L ide:L version:L latest_intent_type:L num_chats_received:N chat_accepted:T ' +
-    'chat_inserted_at_cursor:T chat_applied:T chat_loc_used:N',
-  COMMAND_DATA:
-    'api_key:L date:L timestamp:L language:L ide:L version:L command_source:L provider_source:L lines_added:N lines_removed:N ' +
-    'bytes_added:N bytes_removed:N selection_lines:N selection_bytes:N accepted:T',
-  PCW_DATA:
-    'percent_code_written:U assistant_bytes:U user_bytes:U total_bytes:U assistant_bytes_by_autocomplete:U assistant_bytes_by_command:U',
-  CASCADE_DATA: 'api_key:L date:L prompts_used:N flex_credits_used:N model:L ide:L metadata:L',
-}
+const FUNCTIONS = ['UNSPECIFIED', 'COUNT', 'SUM', 'MAX', 'MIN', 'AVG']
+
 const TAKEN: Readonly<Record<string, readonly string[]>> = {
   L: ['UNSPECIFIED', 'COUNT'],
   N: ['SUM', 'MAX', 'MIN', 'AVG'],
@@ -31,7 +13,6 @@ const TAKEN: Readonly<Record<string, readonly string[]>> = {
 
 describe('the field table', () => {
   const sandbox = sandboxOf({ addOnRows: 'served' }, { company: { people: 9, groups: 2, days: 3 } })
-  const sources = sourcesServed(sandbox.switches)
   const fields = Object.entries(INTERFACE).flatMap(([source, list]) =>
     list.split(' ').map((entry) => {
       const [name = '', kind = ''] = entry.split(':')
@@ -39,24 +20,22 @@ describe('the field table', () => {
     }),
   )
 
-  test('has the fields of the interface, and no others', () => {
-    const ours = sources.flatMap((source) =>
-      source.fields.filter((field) => field.functions.length > 0).map((field) => `${source.name} ${field.name}`),
+  test.each(Object.keys(INTERFACE))('%s has the fields of the interface, and no others', (source) => {
+    const told = errorOf(sandbox, { data_source: `QUERY_DATA_SOURCE_${source}`, selections: [{ field: 'none' }] })
+    const names = fields.flatMap((one) => (one.source === `QUERY_DATA_SOURCE_${source}` ? [one.name] : []))
+    expect(told).toBe(
+      `invalid field none: cannot select it in QUERY_DATA_SOURCE_${source}; valid are ${names.join(', ')} (query_requests[0].selections[0].field)`,
     )
-    expect(ours).toEqual(fields.map(({ source, name }) => `${source} ${name}`))
-    const filterOnly = sources.flatMap((source) => source.fields.filter((field) => field.functions.length === 0).map((field) => field.name))
-    expect(filterOnly).toEqual(['language', 'ide', 'version'])
   })
 
   test.each(fields)('$source: $name takes exactly its functions', ({ source, name, taken, kind }) => {
     const field = name.replace('UTC-x', 'UTC-8')
-    for (const fn of FUNCTIONS) {
-      const short = fn.replace('QUERY_AGGREGATION_', '')
+    for (const short of FUNCTIONS) {
       // Without any function the rows themselves are shown, figures too (docs/sandbox.md, Behaviour).
       const raw = short === 'UNSPECIFIED' && 'NT'.includes(kind)
-      const query = { data_source: source, selections: [{ field, aggregation_function: fn }] }
+      const query = { data_source: source, selections: [{ field, aggregation_function: `QUERY_AGGREGATION_${short}` }] }
       const { status, body } = ask(sandbox, { query_requests: [query] })
-      expect([fn, status]).toEqual([fn, taken.includes(short) || raw ? 200 : 400])
+      expect([short, status]).toEqual([short, taken.includes(short) || raw ? 200 : 400])
       const alias = `${short}_${field}`.toLowerCase()
       if (status === 200) expect(Object.keys(body.queryResults[0].responseItems[0].item)).toEqual([alias])
     }
@@ -187,55 +166,14 @@ describe('percent code written', () => {
     const [told] = itemsOf(sandbox, { ...PCW, selections, filters }, span)
     expect(told).toEqual({ ...Object.fromEntries(figures.map((name) => [name, '0'])), percent_code_written: '<nil>' })
   })
-
-  test.each([
-    [
-      'a filter on the date',
-      { filters: [{ name: 'date', filter: 'QUERY_FILTER_GE', value: '2026-11-12' }] },
-      /date.*language, ide, version.*start_timestamp/,
-    ],
-    ['a group', { aggregations: [{ field: 'language', name: 'l' }] }, /group-by/],
-    ['a filter-only field selected', { selections: [{ field: 'language' }] }, /language.*valid are percent_code_written/],
-    [
-      'a function',
-      { selections: [{ field: 'user_bytes', aggregation_function: 'QUERY_AGGREGATION_SUM' }] },
-      /user_bytes.*SUM.*valid are QUERY_AGGREGATION_UNSPECIFIED/,
-    ],
-  ])('refuses %s', (_name, wrong, error) => {
-    expect(errorOf(sandbox, { ...PCW, selections, ...wrong })).toMatch(error)
-  })
 })
 
-describe('the switches', () => {
-  const bytes = {
-    data_source: 'QUERY_DATA_SOURCE_PCW_DATA',
-    selections: [{ field: 'assistant_bytes' }, { field: 'codeium_bytes_by_command' }, { field: 'codeium_bytes', name: 'codeium_bytes' }],
-  }
-  const nothing = {
-    data_source: 'QUERY_DATA_SOURCE_USER_DATA',
-    selections: [{ field: 'ide' }],
-    filters: [{ name: 'ide', filter: 'QUERY_FILTER_EQUAL', value: 'none' }],
-  }
-  const columns = (switches: Partial<Switches>) => Object.keys(itemsOf(sandboxOf(switches), bytes)[0] ?? {})
-
-  test('--names changes the default names; requests may always use both spellings', () => {
-    expect(columns({})).toEqual(['unspecified_assistant_bytes', 'unspecified_assistant_bytes_by_command', 'codeium_bytes'])
-    expect(columns({ names: 'live' })).toEqual(['unspecified_codeium_bytes', 'unspecified_codeium_bytes_by_command', 'codeium_bytes'])
-  })
-
-  test('--zeros omitted leaves empty lists out, and every query keeps its result', () => {
-    const body = { query_requests: [nothing, nothing] }
-    expect(ask(sandboxOf(), body).body).toEqual({ queryResults: [{ responseItems: [] }, { responseItems: [] }] })
-    expect(ask(sandboxOf({ zeros: 'omitted' }), body).body).toEqual({ queryResults: [{}, {}] })
-  })
-
-  test('--plan and --int64 have no effect: every value is a text', () => {
-    const query = { data_source: 'QUERY_DATA_SOURCE_COMMAND_DATA', selections: [{ field: 'lines_added' }, { field: 'accepted' }] }
-    const items = itemsOf(sandboxOf(), query)
-    for (const switches of [{ plan: 'quota' }, { plan: 'team' }, { int64: 'string' }] as const)
-      expect(itemsOf(sandboxOf(switches), query)).toEqual(items)
-    expect(items.every((item) => Object.values(item).every((value) => typeof value === 'string'))).toBe(true)
-  })
+test('--plan and --int64 have no effect: every value is a text', () => {
+  const query = { data_source: 'QUERY_DATA_SOURCE_COMMAND_DATA', selections: [{ field: 'lines_added' }, { field: 'accepted' }] }
+  const items = itemsOf(sandboxOf(), query)
+  for (const switches of [{ plan: 'quota' }, { plan: 'team' }, { int64: 'string' }] as const)
+    expect(itemsOf(sandboxOf(switches), query)).toEqual(items)
+  expect(items.every((item) => Object.values(item).every((value) => typeof value === 'string'))).toBe(true)
 })
 
 test('an answer that would be too large is refused with a hint, and not built', () => {

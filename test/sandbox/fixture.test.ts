@@ -9,10 +9,10 @@ import { InputError } from '../../src/core/model/problem.ts'
 import { exportFixture } from '../../src/sandbox/fixture/export.ts'
 import { readFixture } from '../../src/sandbox/fixture/file.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
-import { USE_COLUMNS, USE_SOURCES } from '../../src/sandbox/use.ts'
 import { fakeClock } from '../support/clock.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 
+const USE_SOURCES = ['agent', 'autocomplete', 'chat', 'command', 'typing'] as const
 const NOW = Date.UTC(2026, 10, 20, 12)
 const read = (value: unknown) => readFixture('company.json', typeof value === 'string' ? value : JSON.stringify(value, undefined, 2), NOW)
 
@@ -82,25 +82,6 @@ describe('a fixture', () => {
     })
   })
 
-  test('loads rows that every operation sums', () => {
-    const { ask } = sandboxOf({ fixture: read(SMALL) })
-    const selections = [{ field: 'num_acceptances', aggregation_function: 'QUERY_AGGREGATION_SUM' }]
-    const query = { query_requests: [{ data_source: 'QUERY_DATA_SOURCE_USER_DATA', selections }] }
-    expect(ask('Analytics', query).body.queryResults[0].responseItems).toEqual([{ item: { sum_num_acceptances: '7' } }])
-    const runs = ask('CascadeAnalytics', { query_requests: [{ cascade_runs: {} }] }).body.queryResults[0].cascadeRuns.cascadeRuns
-    expect(runs.map((run: { promptsUsed: string }) => run.promptsUsed)).toEqual(['99', '12345'])
-  })
-
-  test('loads keys; a key of one group reads and writes only that group', () => {
-    const { ask } = sandboxOf({ fixture: read(SMALL) })
-    const limited = (operation: Operation, body: object) => ask(operation, body, 'only-group-a')
-    expect(limited('UserPageAnalytics', {}).body.userTableStats).toHaveLength(2)
-    expect(limited('UsageConfig', { user_email: 'eve@example.com', set_add_on_credit_cap: 9 }).status).toBe(200)
-    expect(limited('UsageConfig', { team_level: true, set_add_on_credit_cap: 9 }).status).toBe(403)
-    expect(limited('GetUsageConfig', { group_id: 'grp_b' }).status).toBe(403)
-    expect(limited('Analytics', {}).status).toBe(403)
-  })
-
   test('without a seed has no growth of use', async () => {
     const clock = fakeClock()
     const { ask, exported } = sandboxOf({ clock, fixture: read(SMALL) })
@@ -123,9 +104,10 @@ describe('a fixture', () => {
     const manual = readFileSync(join(import.meta.dirname, '../../docs/fixture.md'), 'utf8')
     const [, example = ''] = /```json\n(.*?)```/s.exec(manual) ?? []
     expect(sandboxOf({ fixture: read(example) }).ask('UserPageAnalytics', {}).body.userTableStats[0].promptCreditsUsed).toBe(64_000)
+    const { use } = JSON.parse(sandboxOf({ company: { people: 30, days: 15 } }).exported())
     for (const source of USE_SOURCES) {
       const row = manual.split('\n').find((line) => line.startsWith(`| \`${source}\``)) ?? ''
-      const columns = Object.keys(USE_COLUMNS[source]).filter((name) => name !== 'person' && name !== 'at')
+      const columns = [...new Set<string>(use[source].flatMap(Object.keys))].filter((name) => name !== 'person' && name !== 'at')
       expect(columns.filter((name) => !row.includes(`\`${name}\``))).toEqual([])
     }
   })

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest'
 import { LEFT_ALONE } from '../../src/cli/sandbox/embedded.ts'
 import { groupScope, scopeKey, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
-import { DEFAULT_COMPANY } from '../../src/sandbox/company/company.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import { fakeClock } from '../support/clock.ts'
 
@@ -37,7 +36,7 @@ describe('another client', () => {
   })
 
   test('in the quick start never edits a cap of people whom the example policies protect', () => {
-    const { store } = createSandbox({ clock: fakeClock(), company: { ...DEFAULT_COMPANY, days: 0 } })
+    const { store } = createSandbox({ clock: fakeClock(), company: { days: 0 } })
     const set = loadPolicies(['policies'], { now: fakeClock().now() }).sets.get('default')?.set
     const capsOf = (email: string): readonly string[] => {
       const id = store.person(email)?.id ?? -1

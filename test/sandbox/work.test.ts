@@ -2,12 +2,11 @@
 // and the origin of every figure in the roster.
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { COMMAND_SOURCES, INTENTS, PROVIDER_SOURCES } from '../../src/sandbox/analytics/fields.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
-import { USE_SOURCES } from '../../src/sandbox/use.ts'
 import { fakeClock } from '../support/clock.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 
+const USE_SOURCES = ['agent', 'autocomplete', 'chat', 'command', 'typing'] as const
 type Sandbox = ReturnType<typeof createSandbox>
 
 const DAY = 86_400_000
@@ -30,9 +29,20 @@ const values = <Row, Value>(rows: readonly Row[], of: (row: Row) => Value): Read
 
 describe('the rows', () => {
   test('have every value that the interface lists', () => {
-    expect(values(use.chat, (row) => row.intent)).toEqual(new Set(INTENTS))
-    expect(values(use.command, (row) => row.commandSource)).toEqual(new Set(COMMAND_SOURCES))
-    expect(values(use.command, (row) => row.providerSource)).toEqual(new Set(PROVIDER_SOURCES))
+    const listed = (prefix: string, names: string) => new Set(names.split(' ').map((name) => `${prefix}_${name}`))
+    expect(values(use.chat, (row) => row.intent)).toEqual(
+      listed(
+        'CHAT_INTENT',
+        'GENERIC FUNCTION_EXPLAIN FUNCTION_DOCSTRING FUNCTION_REFACTOR CODE_BLOCK_EXPLAIN CODE_BLOCK_REFACTOR PROBLEM_EXPLAIN FUNCTION_UNIT_TESTS',
+      ),
+    )
+    expect(values(use.command, (row) => row.commandSource)).toEqual(
+      listed(
+        'COMMAND_REQUEST_SOURCE',
+        'LINE_HINT_CODE_LENS DEFAULT RIGHT_CLICK_REFACTOR FUNCTION_CODE_LENS FOLLOWUP CLASS_CODE_LENS PLAN SELECTION_HINT_CODE_LENS',
+      ),
+    )
+    expect(values(use.command, (row) => row.providerSource)).toEqual(listed('PROVIDER_SOURCE', 'COMMAND_GENERATE COMMAND_EDIT'))
     expect(values(use.command, (row) => row.accepted)).toEqual(new Set([true, false]))
     for (const tick of ['accepted', 'insertedAtCursor', 'applied'] as const) expect(values(use.chat, (row) => row[tick]).size).toBe(2)
     expect(values(use.agent, (row) => row.ide)).toEqual(new Set(['editor', 'jetbrains', 'cli']))

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../../src/ports.ts'
+import { readFixture } from '../../src/sandbox/fixture/file.ts'
 import { parseSettings, parseSwitches } from '../../src/sandbox/switches.ts'
 import { begin, inside } from './inside.ts'
 import { realClock } from './real-clock.ts'
@@ -94,6 +95,8 @@ async function perform(step: Step, stage: Stage): Promise<readonly string[]> {
     case 'daemon':
       stage.daemon = await startDaemon(step.rest, stage)
       return [line]
+    case 'ask':
+      return [line, ...quoted('|', await asked(step.rest, await serviceOf(stage)), stage)]
     case 'get':
       return [line, ...quoted('|', await got(step.rest, stage), stage)]
     case 'terminal':
@@ -133,16 +136,19 @@ function put(stage: Stage, name: string, lines: readonly string[]): void {
 
 /** `--name value` pairs: the flags of `capkeeper sandbox`. */
 async function open(stage: Stage, flags: string): Promise<void> {
-  if (stage.service) throw new Error('a scene has one service')
+  await stage.service?.close()
   const texts = Object.fromEntries([...flags.matchAll(/--(\S+) (\S+)/g)].map(([, name = '', value = '']) => [camel(name), value]))
   const settings = parseSettings(texts)
   const switches = parseSwitches(texts)
   if (settings.kind === 'problems' || switches.kind === 'problems') throw new Error(`these are no flags of the sandbox: ${flags}`)
   const given = Object.fromEntries(Object.entries(settings.settings).filter(([name]) => name in texts))
-  stage.service = await startSandbox({ clock: stage.clock, working: false, ...given, ...switches.switches })
+  const fixture = texts['fixture'] === undefined ? {} : { fixture: fixtureIn(stage, texts['fixture']) }
+  stage.service = await startSandbox({ clock: stage.clock, working: false, ...given, ...switches.switches, ...fixture })
   put(stage, 'key', ['sandbox-admin'])
   put(stage, 'config.yaml', DEFAULT_CONFIG)
 }
+
+const fixtureIn = ({ folder, clock }: Stage, name: string) => readFixture(name, readFileSync(join(folder, name), 'utf8'), clock.now())
 
 const camel = (name: string): string => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
 
@@ -196,9 +202,28 @@ async function got(question: string, { daemon }: Stage): Promise<string> {
   const [path = '', pattern] = question.split(' | grep ')
   const answer = await fetch(`${daemon?.url}${path}`)
   if (pattern === undefined) return `${answer.status} ${answer.headers.get('content-type')}\n${await answer.text()}`
-  const lines = JSON.stringify(await answer.json(), undefined, 2).split('\n')
-  return lines.filter((one) => new RegExp(pattern).test(one)).join('\n')
+  return linesOf(await answer.json(), pattern)
 }
+
+/** Status and text of what the service answers; of a document only the lines that match, where a pattern is given. */
+async function asked(question: string, { url }: SandboxFixture): Promise<string> {
+  const [said = '', pattern] = question.split(' | grep ')
+  const [, operation = '', key = 'sandbox-admin', more = '{}'] = /^(\S+)(?: as (\S+))?(?: (\{.*))?$/.exec(said) ?? []
+  const body = JSON.stringify({ ...(key !== 'nobody' && { service_key: key }), ...JSON.parse(more) })
+  const answer = await fetch(`${url}/api/v1/${operation}`, { method: 'POST', body })
+  const text = await answer.text()
+  if (pattern !== undefined) return linesOf(JSON.parse(text), pattern)
+  const type = answer.headers.get('content-type') ?? ''
+  const again = answer.headers.get('retry-after')
+  const head = [answer.status, type.replace('application/json; charset=utf-8', ''), again === null ? '' : `Retry-After: ${again}`]
+  return [...head, text].filter((part) => part !== '').join(' ')
+}
+
+const linesOf = (document: unknown, pattern: string): string =>
+  JSON.stringify(document, undefined, 2)
+    .split('\n')
+    .filter((one) => new RegExp(pattern).test(one))
+    .join('\n')
 
 /** `SCOPE N` or `SCOPE none`, written by somebody else. */
 function setCap(service: SandboxFixture, rest: string): void {
