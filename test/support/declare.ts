@@ -1,6 +1,6 @@
 // Short forms of policies and of the state of the world, for tests of the pure core. Names without an @ get a domain.
 
-import type { Cycle, GroupMembers, MemberStatus, OwnedCap, Roster } from '../../src/core/model/observed.ts'
+import type { Cycle, GroupMembers, Listing, MemberStatus, OwnedCap, Roster } from '../../src/core/model/observed.ts'
 import type {
   AskedEntry,
   Cap,
@@ -167,16 +167,19 @@ export interface RowSketch {
   readonly usedDaysAgo?: number
   readonly joinedDaysAgo?: number
   readonly activeDays?: Readonly<Record<number, number>>
+  /** What the people file says of them. */
+  readonly listing?: Listing
 }
 
 /** People by name with these properties. */
 export function rosterRows(rows: Readonly<Record<string, RowSketch>>): Roster {
-  const people = Object.entries(rows).map(([name, { status = 'approved', role, usedDaysAgo, joinedDaysAgo, activeDays }]) => ({
+  const people = Object.entries(rows).map(([name, { status = 'approved', role, usedDaysAgo, joinedDaysAgo, activeDays, listing }]) => ({
     ...{ email: email(name), name, status, disabled: false },
     ...(role !== undefined && { role }),
     ...(usedDaysAgo !== undefined && { lastUsedAt: NOW - usedDaysAgo * DAY }),
     ...(joinedDaysAgo !== undefined && { signedUpAt: NOW - joinedDaysAgo * DAY }),
     ...(activeDays && { activeDays }),
+    ...(listing && { listing }),
   }))
   return { people, readAt: NOW, statusesAbsent: false, duplicates: [] }
 }

@@ -97,6 +97,63 @@ it('the values of an instant are those of then, and nothing before the first fil
   ])
 })
 
+it('who leaves the roster stays known for 400 days, for reports on past cycles, and who never had a value has none', () => {
+  const [left = '', ...rest] = names
+  const memory = taken([[0, all('CC-1')]])
+  const after = (days: number) => takeDirectory(file(all('CC-1')), memory, roster([...rest, 'new@example.com']), 20, NOW + days * DAY)
+  expect([399, 400].map((days) => listingAt(after(days), left, NOW + days * DAY))).toMatchObject([
+    { values: { costCenter: 'CC-1' } },
+    undefined,
+  ])
+  expect(listingAt(after(1), 'new@example.com', NOW + DAY)).toMatchObject({})
+  expect(listingAt(after(1), 'toString', NOW + DAY)).toBeUndefined()
+})
+
+it('a column that the file gains or loses is no change of a value; a change is told of for 30 days', () => {
+  const cells = (row: Rows) => ({ digest: JSON.stringify(row), people: new Map([[names[0] ?? '', row]]) })
+  const steps: readonly Rows[] = [{ unit: 'R' }, { unit: 'R', team: 'A' }, { team: 'A' }, { team: 'B' }]
+  const memories: DirectoryMemory[] = []
+  for (const [day, row] of steps.entries()) {
+    const waits = takeDirectory(cells(row), memories.at(-1), roster(), 'off', NOW + day * DAY)
+    memories.push(takeDirectory(cells(row), waits, roster(), 'off', NOW + day * DAY + 10 * MINUTE))
+  }
+  const was = { at: NOW + 3 * DAY + 10 * MINUTE, values: { team: 'A' } }
+  expect(memories.map((memory) => shown(memory))).toEqual([
+    ...steps.slice(0, 3).map((values) => ({ values })),
+    { values: { team: 'B' }, was },
+  ])
+  const later = (ms: number) => withListings(roster(names, was.at + ms), memories[3]).people[0]?.listing
+  expect([30 * DAY - 1, 30 * DAY].map((ms) => later(ms)?.was)).toEqual([was, undefined])
+})
+
+it('a file that says the same adds nothing; of a person the changes of 400 days are kept, 50 at most', () => {
+  const counted = (days: readonly number[]) =>
+    taken(
+      days.flatMap((day, index) => [0, 10 * MINUTE].map((ms): readonly [number, Rows] => [day * DAY + ms, all(`CC-${index}`)])),
+      'off',
+    )
+  const memory = counted([0, 1])
+  const again = { ...file(all('CC-1')), digest: 'other bytes' }
+  const waits = takeDirectory(again, memory, roster(), 'off', NOW + 2 * DAY)
+  expect(takeDirectory(again, waits, roster(), 'off', NOW + 3 * DAY).people).toEqual(memory.people)
+  const kept = (days: readonly number[]) => counted(days).people[names[0] ?? '']?.map(({ values }) => values?.['costCenter'])
+  expect(kept([0, 1, 300, 401])).toEqual(['CC-1', 'CC-2', 'CC-3'])
+  expect(kept(Array.from({ length: 60 }, (_, day) => day))).toEqual(Array.from({ length: 50 }, (_, index) => `CC-${index + 10}`))
+})
+
+it('who is not approved, has vanished or was not listed is counted in nothing that a file lacks', () => {
+  const listed = (from: number, until: number): Rows => all('CC-1', names.slice(from, until))
+  const memory = taken([[0, listed(0, 6)], ...[0, 10 * MINUTE].map((ms): readonly [number, Rows] => [DAY + ms, listed(0, 5)])], 'off')
+  const people = roster().people.map((person) => (person.email === names[0] ? { ...person, status: 'pending' as const } : person))
+  const now = { ...roster(), people }
+  const fewer = file(listed(2, 5))
+  const waits = takeDirectory(fewer, memory, now, 20, NOW + 2 * DAY)
+  expect(takeDirectory(fewer, waits, now, 24, NOW + 3 * DAY).next?.fell).toEqual({ from: 4, to: 3 })
+  expect(takeDirectory(fewer, waits, now, 25, NOW + 3 * DAY).next).toBeUndefined()
+  expect(countListings(withListings(now, memory))).toEqual({ listed: 4, unlisted: 4, stale: 1 })
+  expect(countListings(roster())).toBeUndefined()
+})
+
 it('a change is told of in the columns that conditions name', () => {
   const listing = { values: { costCenter: 'CC-2', unit: '' }, was: { at: NOW, values: { costCenter: 'CC-1', unit: 'R' } } }
   const people = roster(['ada@example.com']).people.map((person) => ({ ...person, listing }))

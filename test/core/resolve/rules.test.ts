@@ -42,9 +42,9 @@ test('a pattern takes no longer than the product of the lengths', () =>
   expect(fitsGlob(`${'*a'.repeat(100)}b`, 'a'.repeat(320))).toBe(false))
 
 const PEOPLE: Rows = {
-  ada: { role: ' Admin ', usedDaysAgo: 0, joinedDaysAgo: 400, activeDays: { 30: 20 } },
-  bob: { role: 'Member', usedDaysAgo: 30, joinedDaysAgo: 300, activeDays: { 30: 4 } },
-  cyd: { role: 'member', joinedDaysAgo: 14, activeDays: { 30: 5 } },
+  ada: { role: ' Admin ', usedDaysAgo: 0, joinedDaysAgo: 400, activeDays: { 30: 20 }, listing: { values: { unit: 'R', team: '' } } },
+  bob: { role: 'Member', usedDaysAgo: 30, joinedDaysAgo: 300, activeDays: { 30: 4 }, listing: { values: { unit: 'S' }, goneAt: 5 } },
+  cyd: { role: 'member', joinedDaysAgo: 14, activeDays: { 30: 5 }, listing: {} },
   dan: {},
 }
 const MEMBERS = { role: 'member' } as const
@@ -59,6 +59,9 @@ describe('a condition', () => {
     const { rules } = declaredIn(inputs)
     return { rules, people: inputs.roster?.people ?? [], why: (name: string) => rules.whyOf({ when }, email(name)) }
   }
+  const GONE = 'no longer in the people file, the last values count for 7 days'
+  const LACKS = 'the people file that was read last has no column'
+  const MOVED: Rows = { eve: { listing: { values: { unit: 'S', team: 'A' }, was: { at: 5, values: { unit: '' } } } } }
   /** `+` it holds, `-` it does not, `?` that is not known: of ada, bob, cyd and dan. */
   const SIGNS = { match: '+', none: '-', unknown: '?' }
   test.each<[string, When, string, More?]>([
@@ -72,6 +75,12 @@ describe('a condition', () => {
     ['days since signing up', { joinedWithinDays: 14 }, '--+?'],
     ['active days', { activeDays: { below: 5, within: 30 } }, '-+-?'],
     ['active days of another time', { activeDays: { below: 5, within: 7 } }, '????'],
+    ['a value of the people file', { attributes: { columns: { unit: 'R' } } }, '+-??'],
+    ['values, of which one is known to be another', { attributes: { columns: { team: 'X', unit: 'S' } } }, '-???'],
+    ['an empty value of the people file', { attributes: { columns: { team: '', unit: 'R' } } }, '+-??'],
+    ['being in the people file', { attributes: { listed: true } }, '++-?'],
+    ['being in it with a value', { attributes: { listed: true, columns: { unit: 'S' } } }, '-+-?'],
+    ['not being in the people file', { attributes: { listed: false } }, '--+?'],
     ['several things', { role: 'member', inactiveDays: 20 }, '-+-?'],
     ['what is not known, and what holds', { role: 'member', groups: ['a', 'b', 'unread'], email: 'd*' }, '---?'],
     ['several things, one of which is not so', { role: 'member', email: 'bob@*' }, '-+--'],
@@ -97,6 +106,20 @@ describe('a condition', () => {
       rowsOf({ ada: { usedDaysAgo: 0 }, eve: { usedDaysAgo: 1 } }),
     ],
     ['days since signing up', 'cyd', { joinedWithinDays: 14 }, 'joined 14 days ago (14 or less)'],
+    ['a value of the people file', 'ada', { attributes: { columns: { unit: 'R', team: 'x' } } }, 'unit is R, team is empty'],
+    ['being in the people file', 'ada', { attributes: { listed: true } }, 'in the people file'],
+    ['not being in it', 'cyd', { attributes: { listed: true } }, 'not in the people file'],
+    ['a value of who vanished from it', 'bob', { attributes: { listed: true, columns: { unit: 'S' } } }, `unit is S, ${GONE}`],
+    [
+      'a value that changed',
+      'eve',
+      { attributes: { columns: { unit: 'S', team: 'A' } } },
+      'unit is S, was empty, team is A',
+      rowsOf(MOVED),
+    ],
+    ['that no people file was read', 'dan', { attributes: { listed: true } }, 'attributes: no people file was read yet'],
+    ['who is not in it', 'cyd', { attributes: { columns: { unit: 'R' } } }, 'attributes: not in the people file'],
+    ['columns that it lacks', 'bob', { attributes: { columns: { unit: 'S', team: '', at: '' } } }, `attributes: ${LACKS} team, at`],
     ['a role that is absent', 'dan', { role: 'x' }, 'role: the roster has no role'],
     ['groups that are not known', 'dan', { groups: ['a', 'lost', 'unread'] }, 'groups: the members of group lost, unread are not known'],
     ['use that is absent', 'dan', { inactiveDays: 1 }, 'inactiveDays: the roster has no time of use or sign-up for the person'],
@@ -230,10 +253,42 @@ describe('a match changes', () => {
     expect([back(both), back(others)]).toEqual([IN, 'rule 70'])
   })
 
-  test('and says so while it waits', () => {
+  test('after two readings that agree, also where the rules are edited with the first of them', () => {
     const { conditions } = resolve(MEMBER_RULE, roleOf('member'))
-    const [bob] = resolve(MEMBER_RULE, { ...roleOf('admin'), conditions }).desired
-    expect(bob?.origin.reason).toBe('rule r1 (no longer so (role is admin); counts after 2 agreeing readings, 1 so far)')
+    const edited = { rules: [{ when: { role: 'guest' }, cap: 1 }, ...(MEMBER_RULE.rules ?? [])] }
+    const first = resolve(edited, { ...roleOf('admin'), conditions })
+    expect([first, resolve(edited, { ...roleOf('admin'), conditions: first.conditions })].map((one) => asked(one)['bob'])).toEqual([
+      ...[IN, undefined],
+    ])
+    // Without the rule that matched before, the reading at hand counts.
+    expect(asked(resolve({ rules: [{ when: { role: 'admin' }, cap: 2 }] }, { ...roleOf('admin'), conditions }))).toEqual({ bob: 'rule 2' })
+  })
+
+  const WAITS = 'counts after 2 agreeing readings, 1 so far'
+  const BY_ROLE = ['member', 'admin', 'guest'].map((role) => ({ name: role, when: { role }, cap: 5 }))
+  test.each<readonly [string, NonNullable<PolicySketch['rules']>, readonly string[], When, string]>([
+    ['that it no longer holds', BY_ROLE, ['member', 'admin'], { role: 'member' }, `no longer so (role is admin); ${WAITS}`],
+    [
+      ...([
+        'that an earlier rule holds too',
+        [
+          { name: 'first', when: { role: 'admin' }, cap: 1 },
+          { when: { email: 'b*' }, cap: 2 },
+        ],
+      ] as const),
+      ...([['member', 'admin'], { email: 'b*' }, `e-mail matches b*; now rule first goes before it; ${WAITS}`] as const),
+    ],
+    ['nothing of a rule that did not match', BY_ROLE, ['member', 'admin'], { role: 'admin' }, 'role is admin'],
+    ['that two readings disagree', BY_ROLE, ['member', 'admin', 'guest'], { role: 'guest' }, `role is guest; ${WAITS}`],
+  ])('and tells while it waits %s', (_name, rules, roles, when, expected) => {
+    let conditions: More['conditions'] = {}
+    let why = ''
+    for (const role of roles) {
+      const { rules: judged } = declaredIn(desiredInputs({ rules }, { ...roleOf(role), newReading: { groups: [] }, conditions }))
+      conditions = judged.memory
+      why = judged.whyOf({ when }, email('bob'))
+    }
+    expect(why).toBe(expected)
   })
 })
 
@@ -298,6 +353,30 @@ describe('what a person should know of a rule', () => {
       { groups: ['a', 'b'] },
       { ...rowsOf(KNOWN), groups: members({ a: [], b: [] }) },
       `${NOBODY}nobody is in one of the groups a, b`,
+    ],
+    [
+      'a value that nobody has',
+      { attributes: { columns: { unit: 'R', team: 'cc-1' } } },
+      rowsOf({ eve: { listing: { values: { unit: 'R', team: 'CC-1' } } }, fay: { listing: { values: { unit: 'S', team: '' } } } }),
+      `${NOBODY}nobody has the team cc-1; did you mean CC-1?`,
+    ],
+    [
+      'an empty value that nobody has',
+      { attributes: { columns: { unit: '' } } },
+      rowsOf({ eve: { listing: { values: { unit: 'production' } } } }),
+      `${NOBODY}nobody has the unit empty`,
+    ],
+    [
+      'values that nobody has at once',
+      { attributes: { columns: { unit: 'R', team: 'A' } } },
+      rowsOf({ eve: { listing: { values: { unit: 'R', team: 'B' } } }, fay: { listing: { values: { unit: 'S', team: 'A' } } } }),
+      `${NOBODY}nobody in the people file meets all of it`,
+    ],
+    [
+      'that nobody is missing in the people file',
+      { attributes: { listed: false } },
+      rowsOf({ eve: { listing: { values: {} } } }),
+      `${NOBODY}everybody is in the people file`,
     ],
     [
       'more days than anybody was inactive',
