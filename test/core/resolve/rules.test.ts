@@ -179,6 +179,7 @@ describe('the rule that counts', () => {
       ...{ owner: 'rule', entry: entryOf('rule', 5) },
       origin: { rule: 'quiet', at: { line: 201 }, reason: `rule quiet (${values}): they left` },
     })
+    expect(resolve(MEMBER_RULE).desired[0]?.origin.reason).toBe('rule r1 (role is Member)')
   })
 
   test('reaches whom it matches, or may match, and is told of a person before the team’s cap', () => {
@@ -239,6 +240,9 @@ describe('a match changes', () => {
     expect([edited, { rules: [] }, { rules: [{ when: MEMBERS, cap: 70 }] }].map((one) => asked(resolve(one, now))['bob'])).toEqual([
       ...[IN, undefined, 'rule 70'],
     ])
+    const [member = { when: MEMBERS, cap: 100 }, other] = [MEMBER_RULE.rules?.[0], { when: { email: 'b*' }, cap: 70 }]
+    const both = resolve({ rules: [member, other] }, roleOf('member'))
+    expect(asked(resolve({ rules: [other, member] }, { ...roleOf('member'), conditions: both.conditions }))['bob']).toBe('rule 70')
   })
 
   test('for no person who is away and comes back, as long as they have a cap of ours and the rule is there', () => {
