@@ -1,7 +1,7 @@
-// Questions to Analytics and CascadeAnalytics as the client sends them, and what it makes of the answers.
+// Questions to Analytics and CascadeAnalytics as the client sends them, and what it makes of several answers; of a single one answers.txt tells.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { made, messageOf, ok } from './answers.ts'
+import { messageOf, ok } from './answers.ts'
 import type { TestClient } from './world.ts'
 import { hastyClock, testClient } from './world.ts'
 
@@ -24,8 +24,6 @@ async function bodiesOf(ask: (client: Client) => Promise<unknown>): Promise<read
 }
 
 describe('Analytics', () => {
-  const rowsOf = (answer: unknown, ...queries: readonly Query[]) => made((client) => client.analytics({ queries }), answer)
-
   it('encodes a question for the wire', async () => {
     const queries: readonly Query[] = [query, { source: 'pcw', select: [{ field: 'user_bytes' }] }]
     expect(await bodiesOf((client) => client.analytics({ groupName: 'Platform', startAt: 0, endAt: DAY, queries }))).toEqual([
@@ -45,29 +43,6 @@ describe('Analytics', () => {
       },
     ])
   })
-
-  const pcw: Query = { source: 'pcw', select: [{ field: 'assistant_bytes' }, { field: 'total_bytes', as: 'codeium_bytes' }] }
-  it.each<readonly [string, unknown, readonly Query[], unknown]>([
-    [
-      'the rows of each query, with numbers as text and unknown values unchanged',
-      { queryResults: [{ responseItems: [{ item: { day: '<nil>', accepted: 42, odd: null } }, { item: { day: 'UNKNOWN' } }, {}] }, {}] },
-      [query, query],
-      [[{ day: '<nil>', accepted: '42', odd: '' }, { day: 'UNKNOWN' }, {}], []],
-    ],
-    ['no rows when the list is absent', {}, [query, query], [[], []]],
-    [
-      'nothing when the results cannot be matched with the queries',
-      { queryResults: [{}] },
-      [query, query],
-      'Analytics: the answer has 1 results for 2 queries',
-    ],
-    [
-      'live field names in the spelling of the interface, and aliases as they are',
-      { queryResults: [{ responseItems: [{ item: { unspecified_codeium_bytes_by_command: '1', codeium_bytes: '2' } }] }] },
-      [pcw],
-      [[{ unspecified_assistant_bytes_by_command: '1', codeium_bytes: '2' }]],
-    ],
-  ])('has %s', async (_name, answer, queries, expected) => expect(await rowsOf(answer, ...queries)).toEqual(expected))
 })
 
 describe('CascadeAnalytics', () => {
@@ -143,32 +118,10 @@ describe('CascadeAnalytics', () => {
       ],
     })
   })
-
-  const plain = { day: '2026-02-03', model: 'M', mode: '', messages: 1, conversations: 0 }
-  it.each([
-    [
-      'no credits when the answers have none',
-      { cascadeRuns: { cascadeRuns: [{ day: '2026-02-03', model: 'M', messagesSent: '1' }] } },
-      [plain],
-    ],
-    ['nothing for an empty slot', {}, []],
-    ['nothing for a wrapper without its list', { cascadeRuns: {} }, []],
-    ['nothing for a missing wrapper', { cascadeRuns: [] }, []],
-    ['nothing for a null', { cascadeRuns: null }, []],
-  ])('has %s', async (_name, result, runs) => {
-    expect(await useOf({ queryResults: [result] })).toEqual({ runs, lines: [], tools: [] })
-  })
 })
 
 describe('runs of some days', () => {
   const midnight = (day: number) => Date.UTC(2026, 1, day)
-  const good = { day: '2026-02-01', model: 'M', mode: 'X', messagesSent: '1', promptsUsed: '250' }
-  const answer = (...runs: readonly object[]) => ({ queryResults: [{ cascadeRuns: { cascadeRuns: runs } }] })
-  const read = async (body: object, untilAt?: number) => {
-    const { client } = testClient(() => ok(body), {}, hastyClock(midnight(3)))
-    return client.readRuns({ fromAt: midnight(1), ...(untilAt !== undefined && { untilAt }) }).catch(messageOf)
-  }
-
   it('are asked for in one request that ends before the first excluded day, or has no end', async () => {
     const days = { fromAt: midnight(1), untilAt: midnight(3) }
     expect(await bodiesOf((client) => client.readRuns({ ...days, groupName: 'Platform' }))).toEqual([
@@ -184,37 +137,12 @@ describe('runs of some days', () => {
     ])
   })
 
-  it('are summed by day in credits, without other days', async () => {
-    const days = ['2026-01-31T00:00:00Z', '2026-02-01', '2026-02-01 00:00:00 +0000 UTC', '2026-02-03']
-    expect(await read(answer(...days.map((day) => ({ ...good, day }))), midnight(3))).toEqual({
-      rows: [{ dayAt: midnight(1), model: 'M', mode: 'X', messages: 2, used: 5 }],
-    })
-  })
-
-  it.each<readonly [string, readonly object[], string]>([
-    ['no run makes sense', [{ ...good, day: 'soon' }], 'a run has no day'],
-    [
-      'there are too many kinds',
-      Array.from({ length: 20_001 }, (_, index) => ({ ...good, model: String(index) })),
-      'the answer has more than 20000 kinds of runs and was dropped',
-    ],
-  ])('are malformed when %s', async (_name, runs, message) => {
-    expect(await read(answer(...runs))).toBe(`CascadeAnalytics: ${message}`)
-  })
-
-  it.each([
-    ['without a day', { day: 'soon' }],
-    ['of a day to come', { day: '9999-01-01' }],
-    ['with half a message', { messagesSent: '1.5' }],
-    ['with more messages than can be counted', { messagesSent: '1e19' }],
-    ['with messages that are no number', { messagesSent: 'many' }],
-    ['with more cents than the greatest cap has', { promptsUsed: '214748364701' }],
-    ['with cents that are no number', { promptsUsed: {} }],
-    ['with an endless name', { model: 'M'.repeat(201) }],
-  ])('set a run aside %s, and count the others', async (_name, odd) => {
-    expect(await read(answer(good, { ...good, ...odd }))).toEqual({
-      rows: [{ dayAt: midnight(1), model: 'M', mode: 'X', messages: 1, used: 2.5 }],
-      malformedRows: 1,
-    })
+  it('are malformed when there are too many kinds', async () => {
+    const run = { day: '2026-02-01', mode: 'X', messagesSent: '1', promptsUsed: '250' }
+    const cascadeRuns = Array.from({ length: 20_001 }, (_, index) => ({ ...run, model: String(index) }))
+    const { client } = testClient(() => ok({ queryResults: [{ cascadeRuns: { cascadeRuns } }] }), {}, hastyClock(midnight(3)))
+    expect(await client.readRuns({ fromAt: midnight(1) }).catch(messageOf)).toBe(
+      'CascadeAnalytics: the answer has more than 20000 kinds of runs and was dropped',
+    )
   })
 })

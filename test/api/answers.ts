@@ -1,7 +1,7 @@
-// Short ways to write a service's answers, and what the client makes of one.
+// Short ways to write a service's answers.
 import { ApiError } from '../../src/core/model/observed.ts'
 import { type Scope, userScope } from '../../src/core/model/scope.ts'
-import { hastyClock, type Script, type TestClient, testClient } from './world.ts'
+import type { Script } from './world.ts'
 
 export const ok = (body: object) => ({ body: JSON.stringify(body) })
 export const failing = (status: number, error = 'x', headers: Record<string, string> = {}) => ({
@@ -25,12 +25,6 @@ export const rejection = async (promise: Promise<unknown>): Promise<unknown> =>
   )
 
 export const NOON = Date.UTC(2026, 10, 20, 12)
-
-/** What the client makes of one answer, which is a value or the text of one; of a failure, its message. */
-export const made = async <Value>(ask: (client: TestClient['client']) => Promise<Value>, answer: unknown): Promise<Value | string> => {
-  const body = typeof answer === 'string' ? answer : JSON.stringify(answer)
-  return ask(testClient(() => ({ body }), {}, hastyClock(NOON)).client).catch(messageOf)
-}
 
 export function messageOf(error: unknown): string {
   if (error instanceof ApiError) return error.message

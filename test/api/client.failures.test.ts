@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { ApiError } from '../../src/core/model/observed.ts'
 import { TEAM } from '../../src/core/model/scope.ts'
 import { failing, ok, people, rejection } from './answers.ts'
 import { hastyClock, KEY, keyRing, type Script, testClient } from './world.ts'
@@ -177,5 +178,19 @@ describe('the key', () => {
       expect(text).not.toContain(value)
       expect(text).not.toContain(value.slice(0, 20))
     }
+  })
+})
+
+describe('a failure', () => {
+  it('has a bounded message for any length of the service’s message', async () => {
+    const { client } = testClient(() => failing(400, 'x y '.repeat(100_000)))
+    expect((await client.readCap(TEAM)).failure?.message).toMatch(/^.{150,400}…$/)
+  })
+
+  it('has only the fields on its list', () => {
+    const error = new ApiError({ operation: 'UsageConfig', kind: 'server', message: 'm', status: 500 })
+    expect(Object.keys(error).sort()).toEqual(['kind', 'name', 'operation', 'status'])
+    expect('cause' in error).toBe(false)
+    expect(inspect(error)).not.toContain('undefined')
   })
 })

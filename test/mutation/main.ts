@@ -18,7 +18,7 @@ const MUTATED = ['src/core/**/*.ts', 'src/policy/parse.ts', 'src/api/decode.ts']
 const TESTS = [
   'test/core/**/*.test.ts',
   'test/policy/{load,messages,read,yaml}.test.ts',
-  'test/api/{analytics,cut,decode,standing}*.test.ts',
+  'test/api/{analytics,answers,cut}.test.ts',
   'test/policy/edit/{laws,plan}.test.ts',
 ]
 

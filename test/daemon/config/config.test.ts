@@ -245,6 +245,15 @@ describe('several workspaces', () => {
 
 describe('values', () => {
   it.each([
+    [' https://host/ ', 'https://host'],
+    ['https://host/api/v1/', 'https://host'],
+    ['https://host/_route/api_server', 'https://host/_route/api_server'],
+    ['https://host/_route/api_server/api/v1//', 'https://host/_route/api_server'],
+    ['HTTPS://Host:443/x/', 'https://host/x'],
+    ['http://127.0.0.1:8787', 'http://127.0.0.1:8787'],
+  ])('the address "%s" is %s', (text, url) => expect(acme(`baseUrl: "${text}"`)?.baseUrl).toBe(url))
+
+  it.each([
     ['90s', 90_000],
     ['5m', 300_000],
     ['2h', 7_200_000],
