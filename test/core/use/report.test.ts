@@ -60,12 +60,7 @@ describe('the totals', () => {
     expect(priced.totals).toMatchObject({ cost: 18, addOnCost: 6 })
     expect([priced.pricePerCredit, priced.currency]).toEqual([0.04, 'EUR'])
     const free = report({ balance: BALANCE })
-    expect([free.pricePerCredit, free.currency, free.totals.cost, free.totals.addOnCost]).toEqual([
-      undefined,
-      undefined,
-      undefined,
-      undefined,
-    ])
+    expect([free.pricePerCredit, free.currency, free.totals.cost, free.totals.addOnCost]).toEqual(Array(4).fill(undefined))
     expect(report({ pricePerCredit: 0.04 }).totals.addOnCost).toBeUndefined()
   })
   test('count the use of people who left', () => expect(report({ addOn: MEASURED }).totals.addOn).toBe(455))
@@ -118,6 +113,24 @@ describe('the days', () => {
     expect(report(more).days).toBeUndefined(),
   )
 })
+
+const EXACT: typeof MEASURED = { ...MEASURED, of: (_, used) => (used === undefined ? used : { credits: used, source: 'measured' }) }
+test.each<readonly [Person['cap'] | number, number | undefined, string | undefined]>([
+  ['none', undefined, 'uncapped'],
+  [100, 0, 'under_50'],
+  [100, 49.99, 'under_50'],
+  [100, 50, '50_to_85'],
+  [100, 85, '85_to_95'],
+  [100, 95, '95_to_100'],
+  [100, 99.99, '95_to_100'],
+  [100, 100, 'at_cap'],
+  [100, 250, 'at_cap'],
+  [0, 0, 'at_cap'],
+  [undefined, 10, undefined],
+  [100, undefined, undefined],
+])('with a cap of %s and a use of %s a person is in the band %s', (cap, used, band) =>
+  expect(report({ by: 'user', people: [person('ada', used, cap)], addOn: EXACT }).rows[0]?.band).toBe(band),
+)
 
 describe('who is near their cap', () => {
   const near = (...people: readonly Person[]) => report({ people, addOn: MEASURED }).near.map(({ email }) => email)
@@ -242,13 +255,6 @@ describe('a report by', () => {
       { key: 'small', name: 'small', used: 10, share: 0.02 },
       { key: '-', name: 'in no run', used: 400, share: 0.8 },
     ])
-  })
-
-  test('group is told when there are none', () => {
-    expect(full({ by: 'group', groups: [], people: [] })).toMatchObject({
-      rows: [],
-      notes: [expect.any(String), 'No policy declares a group.'],
-    })
   })
 })
 

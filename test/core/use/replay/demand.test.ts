@@ -41,14 +41,18 @@ test.each<readonly [string, number, number, number, boolean]>([
 
 describe('what a person would have used on a day at the cap', () => {
   /** Use on Mondays; on the last of them the cap is what was used until then. */
-  const mondays = (...use: readonly number[]) => {
+  const onMondays = (use: readonly number[], caps: Parameters<typeof simulated>[0]['caps'] = {}) => {
     const last = (use.length - 1) * 7
     const days = Array.from({ length: last + 1 }, (_, day) => (day % 7 === 0 ? (use[day / 7] ?? 0) : 0))
-    const one = simulated({
+    return simulated({
+      caps,
       use: { ada: days, bob: weekdays(1, last + 1) },
       history: cappedOn({ [last]: use.reduce((sum, amount) => sum + amount, 0) }),
       cycles: [{ startAt: START, endAt: START + (last + 1) * DAY, isWhole: true }],
     })
+  }
+  const mondays = (...use: readonly number[]) => {
+    const one = onMondays(use)
     const { policy, beside, workingDays } = one.cycles[0]?.total ?? expect.unreachable()
     const { low, middle, high } = policy.credits
     const round = (amount: number) => Math.round(amount * 100) / 100
@@ -69,6 +73,11 @@ describe('what a person would have used on a day at the cap', () => {
     ['is nothing more where they used as much as ever', [30, 30], { is: 'told', middle: 0, high: 0, share: 0, days: 2 }],
     ['is little more where they used a little less', [30, 29.99], { is: 'told', middle: 0.01, high: 0.01, share: 1, days: 2 }],
   ])('%s', (_name, use, expected) => expect(mondays(...use)).toEqual(expected))
+
+  test('is no block where it is half a hundredth more', () => {
+    const { policy, beside } = onMondays([0.01, 0, 0], { caps: { ada: 0 } }).cycles[0]?.total ?? expect.unreachable()
+    expect([policy.blockedDays.middle, beside.blockedDays?.middle]).toEqual([1, 0])
+  })
 
   test('is not known where no such weekday is before it, and stays so for the cycle', () => {
     const use = { ada: [10, 10, 10, 10, 10, 0, 0, 10, 10] }

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { scopeKey, TEAM } from '../../../../src/core/model/scope.ts'
 import { credits } from '../../../../src/core/model/units.ts'
-import { niceCap, recommend } from '../../../../src/core/use/replay/recommend.ts'
+import { recommend } from '../../../../src/core/use/replay/recommend.ts'
 import { DAY, email, type PolicySketch, policy, roster } from '../../../support/declare.ts'
 import { runs } from '../../../support/fuzz.ts'
 import { historyOf, ownedCap, raise, TEAM as TEAM_SCOPE } from '../../../support/ledger.ts'
@@ -258,11 +258,11 @@ test('a budget holds with a pool, whose members may use its credits and no more'
 })
 
 test.each([
-  [10.004, 10],
+  [10, 10],
   [10.01, 20],
   [999, 1_000],
   [1_001, 1_050],
   [10_001, 10_500],
-])('%d credits are rounded up to a cap of %d', (least, cap) => {
-  expect(niceCap(least)).toBe(cap)
-})
+])('%d credits are rounded up to a cap of %d', (least, cap) => expect(caps({ use: { ada: [least] } }, share(0))).toEqual({ team: cap }))
+test('the dust of a sum is not rounded up', () =>
+  expect(caps({ use: { ada: [0] }, days: { ada: Array(25).fill(0.8) } }, share(0))).toEqual({ team: 20 }))

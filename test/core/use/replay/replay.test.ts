@@ -1,7 +1,6 @@
 // What recorded days would have been under other caps.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { TEAM_KEY } from '../../../../src/core/interpret/effective.ts'
 import { DAY, email } from '../../../support/declare.ts'
 import { runs } from '../../../support/fuzz.ts'
 import { historyOf, ownedCap, raise, TEAM } from '../../../support/ledger.ts'
@@ -67,14 +66,35 @@ test('a grant lifts its days and no others, and nobody else', () => {
   ])
 })
 
-test('caps that no person reaches are told from those that are reached', () => {
-  const use = { ada: weekdays(10), bob: weekdays(1), cy: [] }
-  const { caps } = simulated({ use, caps: { caps: { ada: 100, bob: 100, cy: 7 } } })
-  expect(caps).toEqual([
-    { scope: email('ada'), cap: 100, highest: 100, isReached: true, personCycles: 1, blocked: 1 },
-    { scope: email('bob'), cap: 100, highest: 20, isReached: false, personCycles: 1, blocked: 0 },
-    { scope: email('cy'), cap: 7, highest: 0, isReached: false, personCycles: 1, blocked: 0 },
-  ])
+describe('of each cap it is told', () => {
+  const reached = ({ caps }: ReturnType<typeof simulated>) =>
+    caps.map(({ scope, cap, highest, isReached, personCycles, blocked }) => [scope, cap, highest, isReached, personCycles, blocked])
+  const grant = (on: string, cap: number, from: number, until: number) => ({
+    on,
+    cap,
+    from: START + from * DAY,
+    until: START + until * DAY,
+  })
+
+  test('how far anybody went, and that it was reached, also without a block; 0 is not, where nothing was wanted', () => {
+    const use = { ada: weekdays(10), bob: weekdays(1), cy: [], dan: weekdays(5), eve: [] }
+    expect(reached(simulated({ use, caps: { caps: { team: 7, ada: 100, bob: 100, dan: 100, eve: 0 } } }))).toEqual([
+      [email('ada'), 100, 100, true, 1, 1],
+      [email('dan'), 100, 100, true, 1, 0],
+      [email('bob'), 100, 20, false, 1, 0],
+      [email('eve'), 0, 0, false, 1, 0],
+      ['team', 7, 0, false, 1, 0],
+    ])
+    expect(reached(simulated({ use, caps: { caps: { cy: 7 } } }))).toEqual([[email('cy'), 7, 0, false, 1, 0]])
+  })
+  test('nothing where nobody has it at the end, nor used it; and what it was when it was used most, the first time', () => {
+    const use = { ada: weekdays(1, 56), bob: weekdays(1, 56), cy: [5, ...weekdays(0, 27), 5] }
+    const grants = [grant('ada', 50, 5, 7), grant('bob', 50, 55, 56), grant('cy', 20, 28, 56)]
+    expect(reached(simulated({ use, cycles: cyclesOf(2), caps: { caps: { cy: 10 }, grants } }))).toEqual([
+      [email('bob'), 50, 0, false, 1, 0],
+      [email('cy'), 10, 5, false, 2, 0],
+    ])
+  })
 })
 
 describe('use that a cap cut off', () => {
@@ -97,6 +117,8 @@ describe('use that a cap cut off', () => {
     expect(simulation.gains).toEqual([
       { email: email('ada'), credits: { policy: 200, beside: 95 }, blockedDays: { policy: 0, beside: 11 } },
     ])
+    const beside = { fromAt: START + 39 * DAY, days: 11, cap: 95 }
+    expect(simulation.blocked).toEqual([{ email: email('ada'), cycleStartAt: START + 28 * DAY, workingDays: 20, beside }])
     expect(simulation.notes.join('\n')).toContain('1 person was at a cap')
   })
 
@@ -211,7 +233,7 @@ describe('whatever was recorded', () => {
       fc.property(setting, ({ use, perSeat, cap }) => {
         const same = simulated({ use, perSeat, cycles: cyclesOf(2), caps: { caps: { team: cap } }, against: { caps: { team: cap } } })
         expect(same).toMatchObject({ gains: [], losses: [], beside: { kind: 'policy' } })
-        expect(same.cycles.map(({ total }) => [total.key, total.kept])).toEqual(same.cycles.map(() => [TEAM_KEY, 0]))
+        expect(same.cycles.map(({ total }) => [total.key, total.kept])).toEqual(same.cycles.map(() => ['team', 0]))
       }),
       runs(40),
     )
