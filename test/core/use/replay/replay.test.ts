@@ -1,7 +1,7 @@
 // What recorded days would have been under other caps.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { DAY, email } from '../../../support/declare.ts'
+import { cap, DAY, email, type PlainCap, scope } from '../../../support/declare.ts'
 import { runs } from '../../../support/fuzz.ts'
 import { historyOf, ownedCap, raise, TEAM } from '../../../support/ledger.ts'
 import { cyclesOf, group, START, simulated, weekdays } from '../../../support/replay.ts'
@@ -129,6 +129,53 @@ describe('use that a cap cut off', () => {
   })
 })
 
+describe('the cap that was in force', () => {
+  /** The second cycle stops at 95 on its tenth weekday, a Friday, with nothing more on the days after. */
+  const use = { ada: [...weekdays(10), ...weekdays(10).map((amount, day) => (day < 11 ? amount : day === 11 ? 5 : 0))] }
+  const NOON = 39.5
+  const write = (name: string, day: number, from: PlainCap, to: PlainCap, result: 'applied' | 'failed' = 'applied') => ({
+    ...historyOf(raise(scope(name), 0, 0), START + day * DAY),
+    ...{ from: cap(from), to: cap(to), result },
+  })
+  const foreign = (day: number, observed: PlainCap | 'unknown') => ({
+    ...({ at: START + day * DAY, kind: 'foreign', scope: TEAM, verified: cap(1000) } as const),
+    observed: observed === 'unknown' ? observed : cap(observed),
+  })
+  const FIRST = write('team', 0, 1000, 1000)
+  type Records = Pick<Parameters<typeof simulated>[0], 'history' | 'journal' | 'owned'>
+  test.each<readonly [string, Records, readonly [from: number, days: number, cap: number]]>([
+    [
+      'is the one that was written last, not one that failed',
+      { history: [write('team', 30, 95, 999, 'failed'), write('team', 28, 1000, 95)] },
+      [39, 11, 95],
+    ],
+    [
+      'before the first write is what that replaced',
+      { history: [write('team', 45, 95, 1000)], owned: [ownedCap(TEAM, 1000)] },
+      [39, 4, 95],
+    ],
+    ['goes by the time of writes, in whatever order', { history: [write('team', 45, 95, 1000), write('team', 28, 1000, 95)] }, [39, 4, 95]],
+    ['holds for the day on which it was written by noon', { history: [FIRST, write('team', NOON, 1000, 95)] }, [39, 11, 95]],
+    [
+      'is what another client wrote, until it was reverted',
+      {
+        history: [FIRST, write('team', 45, 95, 1000)],
+        journal: [foreign(30, 'unknown'), { at: START + 29 * DAY, kind: 'resume' }, foreign(28, 95)],
+      },
+      [39, 4, 95],
+    ],
+    ['of a person stays known when it has changed', { history: [write('ada', 28, 'none', 95), write('ada', 45, 95, 1000)] }, [39, 4, 95]],
+    [
+      'of a person that was cleared is that of the team',
+      { history: [write('ada', 0, 'none', 2000), write('ada', 28, 2000, 'none'), write('team', 28, 1000, 95)] },
+      [39, 11, 95],
+    ],
+  ])('%s', (_name, records, expected) => {
+    const { blocked } = simulated({ use, cycles: cyclesOf(2), shown: 1, ...records })
+    expect(blocked.map(({ beside }) => beside && [(beside.fromAt - START) / DAY, beside.days, beside.cap])).toEqual([expected])
+  })
+})
+
 test('measured add-on use is taken as it is, whatever a seat includes', () => {
   const days = Array.from({ length: 10 }, (_, day) => ({
     dayAt: START + day * DAY,
@@ -142,17 +189,6 @@ test('measured add-on use is taken as it is, whatever a seat includes', () => {
   expect(simulation.addOn).toBe('measured')
   expect(totalOf(simulation).beside.credits.middle).toBe(20)
   expect(totalOf(simulation).policy).toMatchObject({ credits: { middle: 10 }, blockedDays: { middle: 3 } })
-})
-
-test('people in no group, and groups whose members are not known, are reported', () => {
-  const { notes } = simulated({ use: { ada: weekdays(1) }, caps: { caps: { 'group:new': 5 } } })
-  expect(notes.join('\n')).toContain('does not know the members of group:new (NEW)')
-})
-
-test('weekdays without any use are reported, weekends are not', () => {
-  const with1 = weekdays(10).map((amount, day) => (day === 8 || day === 9 ? 0 : amount))
-  expect(simulated({ use: { ada: with1 } }).notes.join('\n')).toContain('2 weekdays have no use at all')
-  expect(simulated({ use: { ada: weekdays(10) } }).notes.join('\n')).not.toContain('no use at all')
 })
 
 const amounts = fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 28, maxLength: 56 })
