@@ -1,9 +1,9 @@
 // Where the limits of what was measured are told: in policies, in the config and in a roster.
 import { describe, expect, it } from 'vitest'
 import { loadPolicies } from '../../src/policy/load/load.ts'
-import type { Transport } from '../../src/ports.ts'
 import { folder, policyText } from '../policy/support.ts'
 import { loadConfig } from '../support/config.ts'
+import { answering } from '../support/faults.ts'
 import { testWorld } from '../support/world.ts'
 
 describe('beyond what was measured', () => {
@@ -34,11 +34,7 @@ describe('beyond what was measured', () => {
         teamStatus: 'USER_TEAM_STATUS_APPROVED',
       })),
     })
-    const wrapTransport = (inner: Transport): Transport => ({
-      send: async (operation, body, options) =>
-        operation === 'UserPageAnalytics' ? { status: 200, headers: {}, body: crowd } : inner.send(operation, body, options),
-    })
-    const one = await testWorld({ wrapTransport })
+    const one = await testWorld({ wrapTransport: answering((operation) => operation === 'UserPageAnalytics', 200, undefined, crowd) })
     await one.cycle({ caps: { team: 500 } })
     expect(one.state.usage?.roster.people).toHaveLength(50_001)
     expect(one.begun('BeyondLimit').map(({ reason, message }) => `${reason} ${message}`)).toContainEqual(

@@ -43,14 +43,43 @@ export const either =
     matches.some((one) => one(operation, body))
 
 /** 200 without a text answers nothing, any other status an error. */
-export const answerOf = (status: number, body = status === 200 ? '{}' : '{"error":"no"}'): WireAnswer => ({ status, headers: {}, body })
+export const answerOf = (
+  status: number,
+  body = status === 200 ? '{}' : '{"error":"no"}',
+  headers: WireAnswer['headers'] = {},
+): WireAnswer => ({
+  ...{ status, headers, body },
+})
+
+type Options = Parameters<Transport['send']>[2]
+type Answer = Awaited<ReturnType<Transport['send']>>
+
+/** Answers in the place of the service, where `say` gives anything; `ask` asks the service. */
+export const instead =
+  (
+    say: (
+      operation: Operation,
+      body: Body,
+      ask: () => Promise<Answer>,
+      options: Options,
+    ) => Answer | undefined | Promise<Answer | undefined>,
+  ) =>
+  (inner: Transport): Transport => ({
+    async send(operation, body, options) {
+      const ask = () => inner.send(operation, body, options)
+      return (await say(operation, body, ask, options)) ?? ask()
+    },
+  })
 
 /** Requests that match are answered like this, and do not reach the service, while the fault lasts. */
-export const answering =
-  (match: Match, status = 503, fault = ALWAYS, text?: string) =>
-  (inner: Transport): Transport => ({
-    send: async (operation, body, options) =>
-      fault.broken && match(operation, body) ? answerOf(status, text) : inner.send(operation, body, options),
+export const answering = (match: Match, status = 503, fault = ALWAYS, text?: string) =>
+  instead((operation, body) => (fault.broken && match(operation, body) ? answerOf(status, text) : undefined))
+
+/** Answers to requests that match have another text. */
+export const edited = (match: Match, edit: (text: string) => string) =>
+  instead(async (operation, body, ask) => {
+    const answer = match(operation, body) ? await ask() : undefined
+    return answer && 'body' in answer ? { ...answer, body: edit(answer.body) } : answer
   })
 
 /** Happens after each request that matches, until `onCall` is set anew. */

@@ -4,8 +4,8 @@ import type { Approval } from '../../src/core/model/change.ts'
 import type { PolicyStatus } from '../../src/core/model/events.ts'
 import type { CycleReport } from '../../src/daemon/cycle/run.ts'
 import { type Loop, startLoop } from '../../src/daemon/schedule/loop.ts'
-import type { Transport } from '../../src/ports.ts'
 import { NOW } from './declare.ts'
+import { instead, type Match } from './faults.ts'
 import { createWorld, type Declared, revisionOf, testWorld, type World, type WorldOptions } from './world.ts'
 
 export const SECOND = 1000
@@ -116,13 +116,10 @@ export async function passUntil(one: World, isTrue: () => boolean, mostMs: numbe
   return one.clock.monotonic() - startedAt
 }
 
-/** A service that refuses every connection while `away.is`. */
-export const outage =
-  (away: { is: boolean; attempts?: number }) =>
-  (inner: Transport): Transport => ({
-    async send(operation, body, options) {
-      if (!away.is) return inner.send(operation, body, options)
-      away.attempts = (away.attempts ?? 0) + 1
-      return { kind: 'network', message: 'connection refused' }
-    },
+/** A service that refuses every connection, or those for requests that match, while `away.is`. */
+export const outage = (away: { is: boolean; attempts?: number }, match: Match = () => true) =>
+  instead((operation, body) => {
+    if (!away.is || !match(operation, body)) return undefined
+    away.attempts = (away.attempts ?? 0) + 1
+    return { kind: 'network', message: 'connection refused' }
   })

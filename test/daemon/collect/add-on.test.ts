@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest'
 import { addOnFigures } from '../../../src/core/use/add-on.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
-import type { Transport, WireAnswer } from '../../../src/ports.ts'
 import { worldClock } from '../../support/clock.ts'
 import { CYCLE, DAY, email, HOUR, NOW } from '../../support/declare.ts'
+import { answerOf, instead } from '../../support/faults.ts'
 import { aheadBy, live, loopUnder, MINUTE } from '../../support/living.ts'
 import { daily, midnight, noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
@@ -35,14 +35,8 @@ const collecting = (options: WorldOptions = {}, prepare?: (one: World) => void) 
   loopUnder(DECLARED, { ...COMPANY, switches: SERVED, ...options }, prepare)
 
 /** Answers of Analytics in the place of the sandbox's; undefined leaves its own. */
-const analytics =
-  (say: (body: Readonly<Record<string, unknown>>) => Partial<WireAnswer> | undefined) =>
-  (inner: Transport): Transport => ({
-    async send(operation, body, options) {
-      const said = operation === 'Analytics' ? say(body) : undefined
-      return said ? { status: 200, headers: {}, body: '{}', ...said } : inner.send(operation, body, options)
-    },
-  })
+const analytics = (say: (body: Readonly<Record<string, unknown>>) => ReturnType<typeof answerOf> | undefined) =>
+  instead((operation, body) => (operation === 'Analytics' ? say(body) : undefined))
 
 describe('a service that tells it', () => {
   test('is asked for this cycle first, then for the days before until 90 of them held nothing', async () => {
@@ -126,7 +120,7 @@ describe('a service that tells it', () => {
   })
 
   test('and has no rows at all tells nothing: use is estimated', async () => {
-    const { one, stop } = await collecting({ wrapTransport: analytics(() => ({ body: '{"queryResults":[{}]}' })) }, (world) =>
+    const { one, stop } = await collecting({ wrapTransport: analytics(() => answerOf(200, '{"queryResults":[{}]}')) }, (world) =>
       recordPast(world, daily('ada', 100, noon(5))),
     )
     await one.clock.pass(MINUTE)
@@ -184,9 +178,7 @@ describe('a service that does not tell it', () => {
 
   test('any more makes use an estimate at once', async () => {
     let isGone = false
-    const gone = analytics(() =>
-      isGone ? { status: 400, body: '{"error":"invalid query table: QUERY_DATA_SOURCE_UNSPECIFIED"}' } : undefined,
-    )
+    const gone = analytics(() => (isGone ? answerOf(400, '{"error":"invalid query table: QUERY_DATA_SOURCE_UNSPECIFIED"}') : undefined))
     const { one, stop } = await collecting({ wrapTransport: gone }, (world) => recordPast(world, daily('ada', 100, noon(5))))
     await one.clock.pass(MINUTE)
     expect(shown(one).source).toBe('measured')
@@ -198,7 +190,7 @@ describe('a service that does not tell it', () => {
   })
 
   test('to this key is asked again after an hour, and raises no alert', async () => {
-    const denied = analytics(() => ({ status: 403, body: '{"error":"insufficient permissions: Analytics needs Analytics Read"}' }))
+    const denied = analytics(() => answerOf(403, '{"error":"insufficient permissions: Analytics needs Analytics Read"}'))
     const { one, stop } = await collecting({ wrapTransport: denied })
     await one.clock.pass(50 * MINUTE)
     expect(viewOf(one.workspace)).toMatchObject({ notMeasured: 'denied' })
@@ -214,7 +206,7 @@ describe('an answer that is too much', () => {
     return (to - from) / DAY + 1
   }
   test('is asked for in smaller chunks', async () => {
-    const picky = analytics((body) => (days(body) > 16 ? { body: 'too much' } : undefined))
+    const picky = analytics((body) => (days(body) > 16 ? answerOf(200, 'too much') : undefined))
     const { one, stop } = await collecting({ wrapTransport: picky }, (world) => recordPast(world, daily('ada', 100, noon(5, 10))))
     await one.clock.pass(3 * HOUR)
     expect(one.ledger.fact('addOnAsked')).toMatchObject({ isWhole: true })
@@ -224,7 +216,7 @@ describe('an answer that is too much', () => {
   test('or refused for everybody is asked for by the keys of people', async () => {
     const isForAll = (body: Readonly<Record<string, unknown>>) =>
       (body['query_requests'] as readonly AskedQuery[]).some(({ filters }) => filters.length < 3)
-    const picky = analytics((body) => (isForAll(body) ? { status: 400, body: '{"error":"a person is required"}' } : undefined))
+    const picky = analytics((body) => (isForAll(body) ? answerOf(400, '{"error":"a person is required"}') : undefined))
     const { one, stop } = await collecting({ wrapTransport: picky }, (world) => recordPast(world, daily('ada', 100, noon(5, 10))))
     await one.clock.pass(MINUTE)
     expect(questions(one)[0]).toBe('11-01 to 11-21 of 3')
@@ -248,12 +240,9 @@ describe('a cycle of a command, which collects nothing', () => {
   })
 
   test('waits half a minute for it at most, and goes by the estimate then', async () => {
-    const silent = (inner: Transport): Transport => ({
-      send: (operation, body, options) =>
-        operation === 'Analytics'
-          ? new Promise((_, reject) => options.signal?.addEventListener('abort', () => reject(options.signal?.reason)))
-          : inner.send(operation, body, options),
-    })
+    const never = (signal?: AbortSignal) =>
+      new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+    const silent = instead((operation, _body, _ask, { signal }) => (operation === 'Analytics' ? never(signal) : undefined))
     const one = await testWorld({ ...COMPANY, switches: SERVED, wrapTransport: silent })
     const { result, desired } = await one.cycle(DECLARED, { alone: true })
     expect(result).toBe('success')

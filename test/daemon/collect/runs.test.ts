@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { groupScope, scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { DAY, HOUR, NOW } from '../../support/declare.ts'
+import { answering, edited, type Match } from '../../support/faults.ts'
 import { aheadBy, live, loopUnder, MINUTE, outage, passUntil } from '../../support/living.ts'
 import { daily, midnight, noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
@@ -168,12 +169,7 @@ describe('afterwards', () => {
 describe('failures', () => {
   test('an outage of agent analytics is one line, stops nothing else, and is over by itself', async () => {
     const away = { is: true }
-    const { one, stop } = await collecting({
-      wrapTransport: (inner) => ({
-        send: (operation, ...rest) =>
-          operation === 'CascadeAnalytics' ? outage(away)(inner).send(operation, ...rest) : inner.send(operation, ...rest),
-      }),
-    })
+    const { one, stop } = await collecting({ wrapTransport: outage(away, (operation) => operation === 'CascadeAnalytics') })
     await one.clock.pass(2 * HOUR)
     expect(codes(one)).toEqual(['RUNS_UNREAD'])
     expect(viewOf(one.workspace).conditions).toMatchObject([{ message: expect.stringContaining('runs of agents could not be read') }])
@@ -188,20 +184,12 @@ describe('failures', () => {
   })
 
   test('an answer that is too much for the service is asked for in shorter ranges', async () => {
-    const tooLong = (body: Readonly<Record<string, unknown>>): boolean => {
+    const isTooLong: Match = (operation, body) => {
       const [from, until] = [body['start_timestamp'], body['end_timestamp'] ?? new Date(NOW).toISOString()]
-      return Date.parse(String(until)) - Date.parse(String(from)) > 8 * DAY
+      return operation === 'CascadeAnalytics' && Date.parse(String(until)) - Date.parse(String(from)) > 8 * DAY
     }
-    const { one, stop } = await collecting(
-      {
-        wrapTransport: (inner) => ({
-          send: async (operation, body, options) =>
-            operation === 'CascadeAnalytics' && tooLong(body)
-              ? { status: 400, headers: {}, body: '{"error":"too many runs"}' }
-              : inner.send(operation, body, options),
-        }),
-      },
-      (world) => recordPast(world, daily('ada', 10, noon(5, 10))),
+    const { one, stop } = await collecting({ wrapTransport: answering(isTooLong, 400) }, (world) =>
+      recordPast(world, daily('ada', 10, noon(5, 10))),
     )
     await one.clock.pass(90 * MINUTE)
     expect(await teamDays(one)).toHaveLength(46)
@@ -219,18 +207,11 @@ describe('failures', () => {
   })
 
   test('figures that differ by a factor of 100 are one line about units', async () => {
-    const { one, stop } = await collecting(
-      {
-        wrapTransport: (inner) => ({
-          async send(operation, body, options) {
-            const answer = await inner.send(operation, body, options)
-            if (operation !== 'CascadeAnalytics' || 'kind' in answer) return answer
-            return { ...answer, body: answer.body.replaceAll(/"promptsUsed":"(\d+)00"/g, '"promptsUsed":"$1"') }
-          },
-        }),
-      },
-      (world) => recordPast(world, daily('ada', 100, noon(1))),
+    const cut = edited(
+      (operation) => operation === 'CascadeAnalytics',
+      (text) => text.replaceAll(/"promptsUsed":"(\d+)00"/g, '"promptsUsed":"$1"'),
     )
+    const { one, stop } = await collecting({ wrapTransport: cut }, (world) => recordPast(world, daily('ada', 100, noon(1))))
     await one.clock.pass(2 * HOUR)
     expect(codes(one)).toEqual(['UNIT_DOUBTED'])
     expect(one.begun('UnitDoubted')[0]?.message).toContain('a factor of 100')

@@ -3,9 +3,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
 import { createWorkspace } from '../../../src/daemon/workspace.ts'
-import type { Transport } from '../../../src/ports.ts'
 import { worldClock } from '../../support/clock.ts'
 import { email, HOUR, NOW } from '../../support/declare.ts'
+import { edited } from '../../support/faults.ts'
 import { live, MINUTE, person } from '../../support/living.ts'
 import { NOTIFY } from '../../support/notify.ts'
 import { daily, midnight, noon, recordPast } from '../../support/use.ts'
@@ -18,15 +18,11 @@ interface Answer {
 }
 
 /** Changes the answers of the roster. */
-const roster =
-  (say: (answer: Answer) => Answer) =>
-  (inner: Transport): Transport => ({
-    async send(operation, body, options) {
-      const answer = await inner.send(operation, body, options)
-      if (operation !== 'UserPageAnalytics' || !('body' in answer)) return answer
-      return { ...answer, body: JSON.stringify(say(JSON.parse(answer.body) as Answer)) }
-    },
-  })
+const roster = (say: (answer: Answer) => Answer) =>
+  edited(
+    (operation) => operation === 'UserPageAnalytics',
+    (text) => JSON.stringify(say(JSON.parse(text) as Answer)),
+  )
 
 const NOVEMBER = { billingCycleStart: '2026-11-01T00:00:00Z', billingCycleEnd: '2026-12-01T00:00:00Z' }
 const DECEMBER = { billingCycleStart: '2026-12-01T00:00:00Z', billingCycleEnd: '2027-01-01T00:00:00Z' }

@@ -144,15 +144,7 @@ test('a plan without a balance has a projection, and neither pace nor exhaustion
 
 test('an outage leaves the figures beside their age for 24 h, then the age alone, and caps are kept all the time', async () => {
   const away = { is: false }
-  const failing = outage(away)
-  const world = await burning({
-    wrapTransport: (inner) => ({
-      send: (operation, ...rest) =>
-        operation === 'GetUsageConfig' || operation === 'UsageConfig'
-          ? inner.send(operation, ...rest)
-          : failing(inner).send(operation, ...rest),
-    }),
-  })
+  const world = await burning({ wrapTransport: outage(away, (operation) => operation !== 'GetUsageConfig' && operation !== 'UsageConfig') })
   away.is = true
   await world.clock.pass(20 * HOUR)
   const shown = await scrape(world)

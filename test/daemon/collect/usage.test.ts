@@ -1,36 +1,30 @@
 // Reading people, groups and the balance: a part that fails keeps its last known good value, is reported, and never stops the others.
 import { describe, expect, test } from 'vitest'
-import type { Operation } from '../../../src/core/model/observed.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
-import type { Transport } from '../../../src/ports.ts'
 import { worldClock } from '../../support/clock.ts'
 import { CYCLE, HOUR, NOW } from '../../support/declare.ts'
+import { answering, edited, instead, listings, type Match } from '../../support/faults.ts'
 import { living, MINUTE, outage, passUntil, SECOND } from '../../support/living.ts'
 import { type Declared, testWorld } from '../../support/world.ts'
 
 const DECLARED: Declared = { caps: { team: 500, 'group:a': 900, 'group:b': 800 } }
 const COMPANY = { people: ['ada', 'bob', 'cleo'], groups: { a: ['ada'], b: ['bob'] } }
 
-/** A service of which some requests fail. */
-const failing =
-  (fails: (operation: Operation, body: Readonly<Record<string, unknown>>) => boolean) =>
-  (inner: Transport): Transport => ({
-    send: async (operation, body, options) =>
-      fails(operation, body) ? { status: 400, headers: {}, body: '{"error":"no"}' } : inner.send(operation, body, options),
-  })
+const ofPeople: Match = (operation) => operation === 'UserPageAnalytics'
+const ofRoster: Match = (operation, body) => operation === 'UserPageAnalytics' && !('group_name' in body)
 
 describe('a part that fails', () => {
-  test.each([
-    ['the roster', 'ROSTER_UNREAD', (operation: Operation, body: object) => operation === 'UserPageAnalytics' && !('group_name' in body)],
-    ['the balance', 'BALANCE_UNREAD', (operation: Operation) => operation === 'GetTeamCreditBalance'],
-    ['the members of a group', 'GROUP_UNREAD', (_: Operation, body: Readonly<Record<string, unknown>>) => body['group_name'] === 'A'],
+  test.each<readonly [string, string, Match]>([
+    ['the roster', 'ROSTER_UNREAD', ofRoster],
+    ['the balance', 'BALANCE_UNREAD', (operation) => operation === 'GetTeamCreditBalance'],
+    ['the members of a group', 'GROUP_UNREAD', listings('A')],
   ])('%s: the last good value serves, one warning says so, and the others are read', async (_row, code, fails) => {
-    const storm = { is: false }
-    const one = await testWorld({ ...COMPANY, wrapTransport: failing((operation, body) => storm.is && fails(operation, body)) })
+    const storm = { broken: false }
+    const one = await testWorld({ ...COMPANY, wrapTransport: answering(fails, 400, storm) })
     await one.cycle(DECLARED)
     const before = one.state.usage
-    storm.is = true
+    storm.broken = true
     one.forget()
     await one.clock.pass(HOUR)
     one.setMembers('b', ['bob', 'cleo'])
@@ -43,20 +37,18 @@ describe('a part that fails', () => {
     expect(after?.balance).toBeDefined()
   })
 
-  test.each([
-    ['the roster', (operation: Operation, body: object) => operation === 'UserPageAnalytics' && !('group_name' in body)],
-    ['groups', (operation: Operation, body: object) => operation === 'UserPageAnalytics' && 'group_name' in body],
-    ['both', (operation: Operation) => operation === 'UserPageAnalytics'],
+  test.each<readonly [string, Match]>([
+    ['the roster', ofRoster],
+    ['groups', listings()],
+    ['both', ofPeople],
   ])('%s, unanswered for ever: caps wait for it no longer than one answer may take, and some', async (_row, hangs) => {
     const hung = { is: false, since: 0 }
     const clock = worldClock()
-    const wrapTransport = (inner: Transport): Transport => ({
-      async send(operation, body, options) {
-        if (!hung.is || !hangs(operation, body)) return inner.send(operation, body, options)
-        hung.since ||= clock.monotonic()
-        await clock.sleep(options.timeoutMs, options.signal)
-        return { kind: 'timeout', message: 'no answer' }
-      },
+    const wrapTransport = instead(async (operation, body, _ask, { timeoutMs, signal }) => {
+      if (!hung.is || !hangs(operation, body)) return undefined
+      hung.since ||= clock.monotonic()
+      await clock.sleep(timeoutMs, signal)
+      return { kind: 'timeout', message: 'no answer' }
     })
     const { one, set } = await living({ ...COMPANY, clock, wrapTransport, config: { intervalMs: MINUTE } })
     set(DECLARED)
@@ -70,7 +62,7 @@ describe('a part that fails', () => {
   })
 
   test('a key that may not list people still shows the balance', async () => {
-    const one = await testWorld({ ...COMPANY, wrapTransport: failing((operation) => operation === 'UserPageAnalytics') })
+    const one = await testWorld({ ...COMPANY, wrapTransport: answering(ofPeople, 400) })
     await one.cycle(DECLARED)
     expect(viewOf(one.workspace)).toMatchObject({ balance: { seats: expect.any(Number) } })
     expect(viewOf(one.workspace).roster).toBeUndefined()
@@ -102,10 +94,10 @@ describe('a part that fails', () => {
   })
 
   test('for good keeps the caps, and after 24 h the old roster holds everything', async () => {
-    const storm = { is: false }
-    const one = await testWorld({ ...COMPANY, wrapTransport: failing((operation) => storm.is && operation === 'UserPageAnalytics') })
+    const storm = { broken: false }
+    const one = await testWorld({ ...COMPANY, wrapTransport: answering(ofPeople, 400, storm) })
     await one.cycle(DECLARED)
-    storm.is = true
+    storm.broken = true
     await one.clock.pass(23 * HOUR)
     expect((await one.cycle({ caps: { ...DECLARED.caps, team: 600 } })).result).toBe('success')
     await one.clock.pass(2 * HOUR)
@@ -116,14 +108,7 @@ describe('a part that fails', () => {
 
 describe('special cases', () => {
   test('when no row has a status everybody is approved, with one warning', async () => {
-    const one = await testWorld({
-      wrapTransport: (inner) => ({
-        async send(operation, body, options) {
-          const answer = await inner.send(operation, body, options)
-          return 'kind' in answer ? answer : { ...answer, body: answer.body.replaceAll(/,"teamStatus":"[A-Z_]+"/g, '') }
-        },
-      }),
-    })
+    const one = await testWorld({ wrapTransport: edited(ofPeople, (text) => text.replaceAll(/,"teamStatus":"[A-Z_]+"/g, '')) })
     expect((await one.cycle({ caps: { ada: 500 } })).result).toBe('success')
     await one.cycle()
     expect(one.warned()).toEqual(['STATUSES_ABSENT'])

@@ -4,7 +4,7 @@ import { scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { serviceFindings } from '../../../src/daemon/conditions/findings.ts'
 import { eventLog } from '../../../src/daemon/conditions/log.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
-import type { Transport } from '../../../src/ports.ts'
+import { answering, type Match } from '../../support/faults.ts'
 import { raise } from '../../support/ledger.ts'
 import { living, MINUTE, outage } from '../../support/living.ts'
 import { testWorld, type World } from '../../support/world.ts'
@@ -94,16 +94,6 @@ describe('a restart', () => {
   })
 })
 
-/** Refuses some operations for good, whatever the key. */
-const lacking =
-  (operations: readonly string[], body: string) =>
-  (inner: Transport): Transport => ({
-    send: async (operation, ...rest) =>
-      operations.includes(operation) ? { status: 403, headers: {}, body } : inner.send(operation, ...rest),
-  })
-const CAPS = ['GetUsageConfig', 'UsageConfig']
-const PLAN = '{"error":"add-on caps are not available on this plan"}'
-
 test.each([
   ['applied', 'info'],
   ['failed', 'error'],
@@ -119,7 +109,9 @@ test.each([
 
 describe('a workspace whose caps and balance are refused', () => {
   test('for good has one condition, which is not the key, and its use is read on', async () => {
-    const one = await testWorld({ wrapTransport: lacking([...CAPS, 'GetTeamCreditBalance'], PLAN) })
+    const isLacking: Match = (operation) => ['GetUsageConfig', 'UsageConfig', 'GetTeamCreditBalance'].includes(operation)
+    const plan = '{"error":"add-on caps are not available on this plan"}'
+    const one = await testWorld({ wrapTransport: answering(isLacking, 403, undefined, plan) })
     const { result } = await one.cycle({ caps: { team: 500, ada: 100 } })
     expect(result).toBe('error')
     await one.cycle()

@@ -5,6 +5,7 @@ import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import type { Ledger } from '../../../src/ports.ts'
 import { HOUR, NOW } from '../../support/declare.ts'
+import { outage } from '../../support/living.ts'
 import { testWorld } from '../../support/world.ts'
 
 describe('the view', () => {
@@ -69,9 +70,7 @@ describe('the view', () => {
   test('keeps the last values beside their age while the service is away', async () => {
     const away = { is: false }
     const one = await testWorld({
-      wrapTransport: (inner) => ({
-        send: (...request) => (away.is ? Promise.resolve({ kind: 'network', message: 'refused' }) : inner.send(...request)),
-      }),
+      wrapTransport: outage(away),
     })
     await one.cycle({ caps: { team: 500 } })
     const readAt = viewOf(one.workspace).scopes[0]?.readAt

@@ -1,8 +1,7 @@
 // The breaker from end to end: failures of a shared cause stop the writes, also over restarts, until a retry succeeds.
 import { describe, expect, test } from 'vitest'
-import type { Transport } from '../../../src/ports.ts'
-import { email, HOUR } from '../../support/declare.ts'
-import { answering, answerOf, either, type Fault, writes } from '../../support/faults.ts'
+import { HOUR } from '../../support/declare.ts'
+import { answering, answerOf, either, type Fault, instead, writes } from '../../support/faults.ts'
 import { capsOf, later, live, MINUTE, person } from '../../support/living.ts'
 import { SETTINGS, testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
@@ -181,14 +180,10 @@ describe('writes that are turned down', () => {
 describe('a running workspace', () => {
   test('quarantines a bad scope that is the only one to try after an outage, and goes on with its dependants', async () => {
     let isDown = false
-    const wrapTransport = (inner: Transport): Transport => ({
-      async send(operation, body, options) {
-        if (operation !== 'UsageConfig') return inner.send(operation, body, options)
-        if (isDown) return answerOf(503)
-        const isBad = body['user_email'] === email('p001')
-        return isBad ? answerOf(400) : inner.send(operation, body, options)
-      },
-    })
+    const isBad = writes('p001')
+    const wrapTransport = instead((operation, body) =>
+      isDown && operation === 'UsageConfig' ? answerOf(503) : isBad(operation, body) ? answerOf(400) : undefined,
+    )
     const guards = { ...SETTINGS.guards, maxAffected: 'off', maxLowered: 'off' } as const
     const one = await testWorld({ people: 20, wrapTransport, config: { guards } })
     const life = live(one)

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { DAY, email, HOUR, numbered, research, short } from '../../support/declare.ts'
-import { answering, whenAsked, writes } from '../../support/faults.ts'
+import { answering, instead, whenAsked, writes } from '../../support/faults.ts'
 import { approve, expectNothing, later } from '../../support/living.ts'
 import { noon, type PastUse, recordPast } from '../../support/use.ts'
 import { type Declared, testWorld } from '../../support/world.ts'
@@ -120,11 +120,9 @@ test('a process that dies at any write of a deal goes on, and every write keeps 
     const death = { left: diesAt }
     const one = await testWorld({
       people: ['ada', 'bob', 'cleo'],
-      wrapTransport: (inner) => ({
-        async send(operation, body, options) {
-          if (operation === 'UsageConfig' && --death.left === 0) throw new Error('killed')
-          return inner.send(operation, body, options)
-        },
+      wrapTransport: instead((operation) => {
+        if (operation === 'UsageConfig' && --death.left === 0) throw new Error('killed')
+        return undefined
       }),
     })
     const sumOf = (): number => ['ada', 'bob', 'cleo'].reduce((sum, name) => sum + (one.caps()[name] ?? 0), 0)

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { refreshUsage } from '../../../src/daemon/cycle/observe.ts'
 import { email } from '../../support/declare.ts'
+import { edited } from '../../support/faults.ts'
 import { person } from '../../support/living.ts'
 import { testWorld, type World } from '../../support/world.ts'
 
@@ -55,12 +56,12 @@ describe('a rule', () => {
   )
 
   test('keeps the caps in force of people whose row stops showing use', async () => {
-    const one = await company({
-      wrapTransport: (inner) => ({
-        send: async (...request) => (silent.is ? edited(await inner.send(...request), /"role":"[^"]*",?/g, '') : inner.send(...request)),
-      }),
-    })
     const silent = { is: false }
+    const wrapTransport = edited(
+      () => silent.is,
+      (text) => text.replaceAll(/"role":"[^"]*",?/g, ''),
+    )
+    const one = await company({ wrapTransport })
     await one.cycle(GUESTS)
     silent.is = true
     for (let round = 0; round < 3; round += 1) await one.cycle()
@@ -74,9 +75,3 @@ describe('a rule', () => {
     expect(one.caps()).toEqual({ team: 500 })
   })
 })
-
-/** An answer whose text is changed. */
-function edited<Answer extends object>(answer: Answer, what: RegExp, by: string): Answer {
-  const text = 'body' in answer && typeof answer.body === 'string' ? answer.body : undefined
-  return text === undefined ? answer : { ...answer, body: text.replaceAll(what, by) }
-}

@@ -1,8 +1,8 @@
 // The reads and writes of a cycle, in several deployments, and that it is quiet afterwards.
 import { describe, expect, test } from 'vitest'
-import type { Transport } from '../../../src/ports.ts'
 import type { Switches } from '../../../src/sandbox/switches.ts'
 import { keysOf } from '../../support/declare.ts'
+import { instead } from '../../support/faults.ts'
 import { later, MINUTE, outage, worldUnder } from '../../support/living.ts'
 import { type Declared, testWorld, type WorldOptions } from '../../support/world.ts'
 
@@ -103,11 +103,9 @@ describe('drift', () => {
 describe('a cap that is not declared any more', () => {
   test('is cleared again when the clear was lost and a stale reading hid it', async () => {
     const storm = { is: false }
-    const lost = (inner: Transport): Transport => ({
-      async send(operation, body, options) {
-        const answer = await inner.send(operation, body, options)
-        return storm.is && operation === 'UsageConfig' ? { kind: 'network', message: 'reset' } : answer
-      },
+    const lost = instead(async (operation, _body, ask) => {
+      const answer = await ask()
+      return storm.is && operation === 'UsageConfig' ? { kind: 'network', message: 'reset' } : answer
     })
     const one = await worldUnder({ caps: { team: 500, p001: 4000 } }, { people: 20, wrapTransport: lost })
     storm.is = true

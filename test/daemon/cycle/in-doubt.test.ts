@@ -3,9 +3,8 @@
 import { describe, expect, test } from 'vitest'
 import { userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import type { Transport } from '../../../src/ports.ts'
 import { email, HOUR, NOW, type PlainCap, research } from '../../support/declare.ts'
-import { answering, answerOf, writes } from '../../support/faults.ts'
+import { answering, answerOf, instead, reads, writes } from '../../support/faults.ts'
 import { intentFor, raise } from '../../support/ledger.ts'
 import { later, worldUnder } from '../../support/living.ts'
 import { noon, recordPast } from '../../support/use.ts'
@@ -20,18 +19,14 @@ interface Wrong {
 }
 
 /** Reads and writes of one scope go wrong as `fault` says. */
-const faulty =
-  (fault: Wrong, name: 'team' | (string & {})) =>
-  (inner: Transport): Transport => ({
-    async send(operation, body, options) {
-      const isMeant = name === 'team' ? body['team_level'] === true : body['user_email'] === email(name)
-      if (isMeant && fault.reads !== undefined && operation === 'GetUsageConfig') return answerOf(200, fault.reads)
-      if (!isMeant || operation !== 'UsageConfig' || !fault.writes) return inner.send(operation, body, options)
-      const [landed, status] = fault.writes[Math.min(fault.sent, fault.writes.length - 1)] ?? [true, 200]
-      fault.sent += 1
-      if (landed) await inner.send(operation, body, options)
-      return answerOf(status)
-    },
+const faulty = (fault: Wrong, name: string) =>
+  instead(async (operation, body, ask) => {
+    if (fault.reads !== undefined && reads(name)(operation, body)) return answerOf(200, fault.reads)
+    if (!fault.writes || !writes(name)(operation, body)) return undefined
+    const [landed, status] = fault.writes[Math.min(fault.sent, fault.writes.length - 1)] ?? [true, 200]
+    fault.sent += 1
+    if (landed) await ask()
+    return answerOf(status)
   })
 
 /** Twenty people, of whom p001 is read and written wrongly as `fault` says. */

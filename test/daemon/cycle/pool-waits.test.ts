@@ -2,6 +2,7 @@
 // before they joined, use under the old cap may not show yet.
 import { expect, test } from 'vitest'
 import { email, HOUR, research } from '../../support/declare.ts'
+import { answerOf, instead, writes } from '../../support/faults.ts'
 import { later, worldUnder } from '../../support/living.ts'
 import { noon, recordPast } from '../../support/use.ts'
 import { type Declared, testWorld, type World } from '../../support/world.ts'
@@ -102,17 +103,13 @@ test('what somebody sets during a plan is not raised by it while the sum is abov
     caps: { ada: 4000 },
     config: { rate: { concurrency: 1 } },
     // The plan takes its time over abe, and meanwhile somebody caps bob, who had none.
-    wrapTransport: (inner) => ({
-      send: async (operation, body, options) => {
-        if (operation === 'UsageConfig' && body['user_email'] === email('abe')) {
-          isMet = true
-          one.foreign('bob', 300)
-          await one.clock.sleep(0.05 * HOUR)
-        }
-        return operation === 'UsageConfig' && body['user_email'] === email('ada')
-          ? { status: 400, headers: {}, body: '{"error":"no"}' }
-          : inner.send(operation, body, options)
-      },
+    wrapTransport: instead(async (operation, body) => {
+      if (writes('abe')(operation, body)) {
+        isMet = true
+        one.foreign('bob', 300)
+        await one.clock.sleep(0.05 * HOUR)
+      }
+      return writes('ada')(operation, body) ? answerOf(400) : undefined
     }),
   })
   await one.cycle({ caps: { abe: 900 }, pools: [RESEARCH] })

@@ -1,8 +1,7 @@
 // Writes that the service refuses: all, because of the key; most, because of the address; or one.
 import { describe, expect, test } from 'vitest'
-import type { Transport } from '../../../src/ports.ts'
 import { email, HOUR } from '../../support/declare.ts'
-import { answering, either, type Fault, listings, reads, whenAsked, writes } from '../../support/faults.ts'
+import { answering, answerOf, either, type Fault, instead, listings, reads, whenAsked, writes } from '../../support/faults.ts'
 import { capsOf, later, worldUnder } from '../../support/living.ts'
 import { testWorld } from '../../support/world.ts'
 
@@ -186,15 +185,13 @@ describe('a clear after which a cap shows that the person inherits by now', () =
 
     test.each(['is undone at once by another client', 'is dropped, though it was accepted'])('that %s is sent again', async (how) => {
       let times = 0
-      const wrapTransport = (inner: Transport): Transport => ({
-        async send(operation, body, options) {
-          if (operation !== 'UsageConfig' || !body['clear_add_on_credit_cap']) return inner.send(operation, body, options)
-          times += 1
-          if (times === 1 && how.startsWith('is dropped')) return { status: 200, headers: {}, body: '{}' }
-          const answer = await inner.send(operation, body, options)
-          if (times === 1) one.foreign('ada', 500)
-          return answer
-        },
+      const wrapTransport = instead(async (operation, body, ask) => {
+        if (operation !== 'UsageConfig' || !body['clear_add_on_credit_cap']) return undefined
+        times += 1
+        if (times === 1 && how.startsWith('is dropped')) return answerOf(200)
+        const answer = await ask()
+        if (times === 1) one.foreign('ada', 500)
+        return answer
       })
       const one = await testWorld({ ...unnamed, caps: { team: 1000, ada: 500 }, wrapTransport })
       expect((await one.cycle({ caps: { team: 1000, ada: 'none' } })).result).toBe('success')

@@ -1,36 +1,32 @@
 // A write that waits for the rate is not in flight yet: whatever stops writing stops it as well (docs/commands.md, 4 and 6).
 import { expect, test } from 'vitest'
-import type { Transport } from '../../../src/ports.ts'
 import { HOUR } from '../../support/declare.ts'
+import { answerOf, instead } from '../../support/faults.ts'
 import { capsOf, live, MINUTE } from '../../support/living.ts'
 import { testWorld } from '../../support/world.ts'
 
-/** The first write is refused, and the next is allowed half an hour later. */
-const limited =
-  (refused: { times: number }) =>
-  (inner: Transport): Transport => ({
-    async send(operation, body, options) {
-      if (operation !== 'UsageConfig' || refused.times > 0) return inner.send(operation, body, options)
-      refused.times += 1
-      return { status: 429, headers: { 'retry-after': '1800' }, body: '{"error":"rate limit exceeded"}' }
-    },
-  })
+const limited = (seconds: number) => answerOf(429, '{"error":"rate limit exceeded"}', { 'retry-after': String(seconds) })
 
-async function waiting() {
-  const refused = { times: 0 }
-  const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 1000, bob: 1000 }, wrapTransport: limited(refused) })
+/** The first writes are answered so: after the last of them the next is allowed half an hour later. */
+async function waiting(...answers: readonly ReturnType<typeof answerOf>[]) {
+  const left = [...answers, limited(1800)]
+  const wrapTransport = instead((operation) => (operation === 'UsageConfig' ? left.shift() : undefined))
+  const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 1000, bob: 1000 }, wrapTransport })
   const life = live(one)
   life.set({ caps: { ada: 500, bob: 1000 } })
   await one.clock.pass(MINUTE)
-  expect(refused.times).toBe(1)
+  expect(left).toEqual([])
   return { one, life }
 }
 
-test('a write that waits for the rate does not leave any more after a pause', async () => {
-  const { one, life } = await waiting()
+test.each([
+  ['', []],
+  [' for its second try, after a lost answer,', [answerOf(503)]],
+])('a write that waits for the rate%s does not leave any more after a pause', async (_row, answers) => {
+  const { one, life } = await waiting(...answers)
   const pausedAt = one.clock.now()
   await one.ledger.savePause({ pausedAt, untilAt: pausedAt + 4 * HOUR, reason: 'that edit was wrong' })
-  await one.clock.pass(HOUR)
+  await one.clock.pass(2 * HOUR)
   await life.stop()
   expect(one.caps()).toMatchObject({ ada: 1000 })
   expect(one.ledger.openIntents()).toEqual([])
@@ -52,45 +48,16 @@ test('a write that waits for the rate does not keep its workspace from ending', 
   expect(one.ledger.openIntents()).toEqual([])
 })
 
-test('a write whose answer was lost, and whose second try waits for the rate, does not leave any more after a pause', async () => {
-  let times = 0
-  const wrapTransport = (inner: Transport): Transport => ({
-    async send(operation, body, options) {
-      if (operation !== 'UsageConfig') return inner.send(operation, body, options)
-      times += 1
-      if (times === 1) return { status: 503, headers: {}, body: '{"error":"down"}' }
-      if (times === 2) return { status: 429, headers: { 'retry-after': '1800' }, body: '{"error":"rate"}' }
-      return inner.send(operation, body, options)
-    },
-  })
-  const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 1000, bob: 1000 }, wrapTransport })
-  const life = live(one)
-  life.set({ caps: { ada: 500, bob: 1000 } })
-  await one.clock.pass(MINUTE)
-  expect(times).toBe(2)
-  const pausedAt = one.clock.now()
-  await one.ledger.savePause({ pausedAt, untilAt: pausedAt + 4 * HOUR, reason: 'that edit was wrong' })
-  await one.clock.pass(2 * HOUR)
-  await life.stop()
-  expect(one.caps()).toMatchObject({ ada: 1000 })
-  expect(one.ledger.openIntents()).toEqual([])
-})
-
 /** One request of all operations in so long, and no other before that. */
-const slow =
-  (everyMs: number, clock: { now(): number }) =>
-  (inner: Transport): Transport => {
-    let nextAt = 0
-    return {
-      async send(operation, body, options) {
-        const now = clock.now()
-        if (now < nextAt)
-          return { status: 429, headers: { 'retry-after': String(Math.ceil((nextAt - now) / 1000)) }, body: '{"error":"rate"}' }
-        nextAt = now + everyMs
-        return inner.send(operation, body, options)
-      },
-    }
-  }
+const slow = (everyMs: number, clock: { now(): number }) => {
+  let nextAt = 0
+  return instead(() => {
+    const now = clock.now()
+    if (now < nextAt) return limited(Math.ceil((nextAt - now) / 1000))
+    nextAt = now + everyMs
+    return undefined
+  })
+}
 
 test.each([
   [1, 120],

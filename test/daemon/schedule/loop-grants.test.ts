@@ -1,7 +1,7 @@
 // Grants start and end at their instants on the wall clock, whatever else is going on, and not at all while the clocks disagree.
 import { describe, expect, test } from 'vitest'
-import type { Transport } from '../../../src/ports.ts'
 import { CYCLE, DAY, HOUR, NOW } from '../../support/declare.ts'
+import { instead } from '../../support/faults.ts'
 import { capsOf, live, living, MINUTE, SECOND } from '../../support/living.ts'
 import type { Declared } from '../../support/world.ts'
 
@@ -85,15 +85,12 @@ describe('clocks', () => {
     grants: [{ on: 'ada', cap: 6000, from: NOW + 7 * HOUR, until: NOW + 22 * HOUR }],
   }
   /** The service's own clock, apart from ours. */
-  const serviceClock =
-    (skew: { ms: number }) =>
-    (inner: Transport): Transport => ({
-      async send(operation, body, options) {
-        const answer = await inner.send(operation, body, options)
-        if ('kind' in answer) return answer
-        const date = Date.parse(answer.headers['date'] ?? '') + skew.ms
-        return { ...answer, headers: { ...answer.headers, date: new Date(date).toUTCString() } }
-      },
+  const serviceClock = (skew: { ms: number }) =>
+    instead(async (_operation, _body, ask) => {
+      const answer = await ask()
+      if ('kind' in answer) return answer
+      const date = Date.parse(answer.headers['date'] ?? '') + skew.ms
+      return { ...answer, headers: { ...answer.headers, date: new Date(date).toUTCString() } }
     })
 
   test('a wall clock that jumps forwards starts a grant within a minute and makes no sweep of its own', async () => {
