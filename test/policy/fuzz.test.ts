@@ -1,18 +1,15 @@
 // Whatever stands in a policy file: it is read without a throw, each problem has a place in the text, and no cap becomes another number.
 // Texts are near to good ones, so that they get past the first check, and are then spoilt in a few tokens.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { hasErrors, type Problem } from '../../src/core/model/problem.ts'
-import { MAX_CAP } from '../../src/core/model/units.ts'
-import { joinDocuments } from '../../src/policy/join.ts'
-import { digestOf } from '../../src/policy/load/digest.ts'
-import { parsePolicyText } from '../../src/policy/parse.ts'
+import { loadPolicies } from '../../src/policy/load/load.ts'
 import { printPolicy } from '../../src/policy/print.ts'
 import { formatProblems } from '../../src/policy/yaml.ts'
-import { runs, spoilt } from '../support/fuzz.ts'
-import { policyText } from './support.ts'
-
-type ParsedPolicyText = ReturnType<typeof parsePolicyText>
+import { ODD_YAML, runs, spoilt } from '../support/fuzz.ts'
+import { folder, policyText } from './support.ts'
 
 const RICH = policyText(`workspace: acme
 timezone: Europe/Berlin
@@ -51,45 +48,7 @@ const worded = fc
   )
 const SMALL = policyText('team:\n  cap: 500 # all\nusers:\n- &u {email: a@b.c, cap: 7}')
 const ODD = [
-  ...['\n', '\r\n', '\r', '\t', '\u00a0', '\u2028', '\ufeff', '\u0000', '\u001b[31m', '\ud800', '😀', 'é', '\u202e'],
-  ...['- ', ': ', ':', '? ', ', ', '#', ' # ', '---\n', '...\n', '%YAML 1.2\n', '{', '}', '[', ']', '[[[[', '"', "'", '|', '>', '|-\n'],
-  ...[
-    '&a ',
-    '*a',
-    '*u',
-    '&u ',
-    '<<: *u',
-    '!!int ',
-    '!!binary ',
-    '!x ',
-    '!',
-    '~',
-    'null',
-    'true',
-    'none',
-    '""',
-    "''",
-    '__proto__',
-    'constructor',
-  ],
-  ...[
-    '500',
-    '0',
-    '-1',
-    '1e3',
-    '0x10',
-    '010',
-    '500.0',
-    '1_000',
-    '2147483647',
-    '2147483648',
-    '9'.repeat(400),
-    '.5',
-    '5.',
-    '+5',
-    '.inf',
-    '.nan',
-  ],
+  ...ODD_YAML,
   ...[
     'cap',
     'email',
@@ -111,32 +70,35 @@ const text = fc.oneof(
   { weight: 1, arbitrary: fc.array(fc.constantFrom(...ODD)).map((all) => all.join('')) },
 )
 
+const PLACE = folder({})
+const load = (...texts: readonly string[]) => {
+  for (const [index, one] of texts.entries()) writeFileSync(join(PLACE, `${index}.yaml`), one)
+  const paths = texts.map((_, index) => `${index}.yaml`)
+  return loadPolicies(paths, { cwd: PLACE, workspace: 'acme', now: Date.UTC(2026, 10, 20) })
+}
+
 /** The place is in the text, and the line shown is that line. */
-function expectPlace(source: ParsedPolicyText['source'], at: Problem['at'], problem: Problem): void {
-  const lines = source.text.split('\n')
+function expectPlace(source: string, at: Problem['at'], problem: Problem): void {
+  const lines = source
+    .toWellFormed()
+    .replace(/^\ufeff/, '')
+    .split('\n')
   expect(at, problem.message).toBeDefined()
   const line = lines[(at?.line ?? 0) - 1]?.replace(/\r$/, '')
   expect(line, `line ${at?.line} of ${lines.length}: ${problem.message}`).toBeDefined()
   expect(at?.column).toBeGreaterThanOrEqual(1)
   expect(at?.column, problem.message).toBeLessThanOrEqual((line?.length ?? 0) + 2)
-  if (at !== problem.at) return
+  if (at !== problem.at || problem.sourceLine === undefined) return
   const from = (problem.sourceColumn ?? 1) - 1
-  expect(problem.sourceLine).toBe(line?.slice(from, from + (problem.sourceLine?.length ?? 0)))
+  expect(problem.sourceLine).toBe(line?.slice(from, from + problem.sourceLine.length))
 }
 
-const joined = (parsed: ParsedPolicyText, turned = false): ReturnType<typeof joinDocuments> =>
-  joinDocuments({
-    workspace: 'acme',
-    documents: turned ? parsed.documents.toReversed() : parsed.documents,
-    sources: new Map([[parsed.source.file, parsed.source]]),
-    incomplete: false,
-    now: Date.UTC(2026, 10, 20),
-  })
+type PolicySet = NonNullable<ReturnType<ReturnType<typeof load>['sets']['get']>>['set']
 
 /** What a set means, without places and the names of documents. */
-const meaning = (set: ReturnType<typeof joined>['set']): unknown =>
+const meaning = (set: PolicySet | undefined): unknown =>
   JSON.parse(
-    JSON.stringify(set, (key, value) =>
+    JSON.stringify(set ?? null, (key, value) =>
       ['at', 'nameAt', 'document', 'documents'].includes(key) && typeof value !== 'number' ? undefined : value,
     ),
   )
@@ -145,15 +107,14 @@ describe('a policy text of any kind', () => {
   it('is read without a throw, and each problem has its place in it', () => {
     fc.assert(
       fc.property(text, (spoiltText) => {
-        const parsed = parsePolicyText('x.yaml', spoiltText)
-        const problems = [...parsed.problems, ...joined(parsed).problems]
+        const { problems, sets } = load(spoiltText)
         for (const problem of problems) {
-          expectPlace(parsed.source, problem.at, problem)
-          if (problem.other) expectPlace(parsed.source, problem.other, problem)
-          expect(problem.length).toBeGreaterThanOrEqual(1)
+          expectPlace(spoiltText, problem.at, problem)
+          if (problem.other) expectPlace(spoiltText, problem.other, problem)
+          expect(problem.length ?? 1).toBeGreaterThanOrEqual(1)
         }
         expect(formatProblems(problems)).not.toMatch(/(?![\t\n])[\p{Cc}\p{Cf}\u2028\u2029]/u)
-        expect(hasErrors(parsed.problems)).toBe(parsed.damaged || parsed.documents.some(({ whole }) => !whole))
+        expect(hasErrors(problems)).toBe(sets.size === 0)
       }),
       runs(250),
     )
@@ -163,31 +124,31 @@ describe('a policy text of any kind', () => {
     let whole = 0
     fc.assert(
       fc.property(fc.oneof({ weight: 5, arbitrary: text }, { weight: 1, arbitrary: worded }), (spoiltText) => {
-        const parsed = parsePolicyText('x.yaml', spoiltText)
-        const before = joined(parsed)
-        if (hasErrors([...parsed.problems, ...before.problems])) return
+        const [before] = load(spoiltText).sets.values()
+        if (!before) return
         whole += 1
-        const again = parsePolicyText('x.yaml', printPolicy(before.set))
-        expect(again.problems).toEqual([])
-        expect(meaning(joined(again).set)).toEqual(meaning(before.set))
-        expect(digestOf(joined(again).set)).toBe(digestOf(before.set))
+        const again = load(printPolicy(before.set))
+        expect(again.problems.filter(({ severity }) => severity === 'error')).toEqual([])
+        const [after] = again.sets.values()
+        expect(meaning(after?.set)).toEqual(meaning(before.set))
+        expect(after?.digest).toBe(before.digest)
       }),
       runs(300),
     )
     expect(whole).toBeGreaterThan(25)
   })
 
-  it('has the same problems and the same meaning in whatever order its documents are joined', () => {
+  it('has the same problems and the same meaning in whatever order its documents are read', () => {
     const several = fc.array(spoilt([RICH, SMALL, policyText('users: [{email: a@b.c, cap: 7}]', 'two')], ODD, 2), {
       minLength: 2,
       maxLength: 3,
     })
     fc.assert(
       fc.property(several, (texts) => {
-        const parsed = parsePolicyText('x.yaml', texts.join('\n---\n'))
-        const [one, two] = [joined(parsed), joined(parsed, true)]
-        expect(formatProblems(two.problems)).toBe(formatProblems(one.problems))
-        expect(two.set).toEqual(one.set)
+        const [one, two] = [load(...texts), load(...texts.toReversed())]
+        const told = ({ problems }: typeof one) => problems.map(({ code }) => code).toSorted()
+        expect(told(two)).toEqual(told(one))
+        expect(meaning(two.sets.get('acme')?.set)).toEqual(meaning(one.sets.get('acme')?.set))
       }),
       runs(80),
     )
@@ -209,10 +170,10 @@ describe('a cap', () => {
   ])('%s is what is written, digit by digit, or refused', (_row, spec) => {
     fc.assert(
       fc.property(written, (cap) => {
-        const { documents, problems } = parsePolicyText('x.yaml', policyText(spec(cap)))
-        const isGood = cap.trim() === 'none' || (/^(0|[1-9]\d*)$/.test(cap.trim()) && Number(cap) <= MAX_CAP)
+        const { sets, problems } = load(policyText(spec(cap)))
+        const isGood = cap.trim() === 'none' || (/^(0|[1-9]\d*)$/.test(cap.trim()) && Number(cap) <= 2_147_483_647)
         expect(hasErrors(problems)).toBe(!isGood)
-        if (isGood) expect(documents.flatMap(({ rules }) => rules.map(({ value }) => String(value.cap)))).toEqual([cap.trim()])
+        if (isGood) expect(sets.get('acme')?.set.rules.map((rule) => String(rule.cap))).toEqual([cap.trim()])
       }),
       runs(100),
     )

@@ -8,8 +8,8 @@ import { expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { CONFIG_SCHEMA, POLICY_SCHEMA } from '../../src/cli/schema.ts'
 import { hasErrors, type Problem } from '../../src/core/model/problem.ts'
-import { parseConfigText } from '../../src/daemon/config/file.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
+import { loadConfig } from '../support/config.ts'
 import { folder, policyText } from './support.ts'
 
 const NOW = Date.parse('2026-11-21T12:00:00Z')
@@ -74,13 +74,15 @@ function filesOf({ kind, text }: Entry): Files {
   return { 'f.yaml': config(unescaped(text)) }
 }
 
+const readConfig = (text: string) => loadConfig({ file: 'conf/f.yaml', env: {}, flags: {}, cwd: folder({ 'conf/f.yaml': text }) })
+
 function read(entry: Entry, files: Files): Pick<LoadedPolicies, 'problems'> & Partial<LoadedPolicies> {
-  if (CONFIGS[entry.kind]) return parseConfigText('f.yaml', files['f.yaml'] ?? '')
+  if (CONFIGS[entry.kind]) return readConfig(files['f.yaml'] ?? '')
   const workspaces = entry.kind === 'homeless' ? { workspaces: ['acme', 'beta'] } : {}
   return loadPolicies(['.'], { cwd: folder(files), now: NOW, ...workspaces })
 }
 
-const shown = (at: Problem['at']): string => (at ? `${at.file === 'f.yaml' ? '' : `${at.file}:`}${at.line}:${at.column}` : '-')
+const shown = (at: Problem['at']): string => (at ? `${at.file.endsWith('f.yaml') ? '' : `${at.file}:`}${at.line}:${at.column}` : '-')
 
 function told({ severity, at, length, code, message, hint, other }: Problem): string {
   const where = `${shown(at)}${length === undefined ? '' : `+${length}`}`
@@ -100,6 +102,7 @@ function saidOf(entry: Entry): readonly string[] {
     ...problems.toSorted(byPlace).map(told),
     ...(problems.length === 0 ? ['='] : []),
     ...(hasErrors(problems) && isTaken ? ['~'] : []),
+    ...(CONFIGS[entry.kind] && !hasErrors(problems) ? comesTo(files['f.yaml'] ?? '') : []),
     ...(entry.kind === 'homeless' ? [`= whole: ${[...(sets?.keys() ?? [])].join(', ') || 'none'}`] : []),
   ]
 }
@@ -109,6 +112,22 @@ const fitsSchema = ({ kind }: Entry, files: Files): boolean =>
   Object.values(files)
     .flatMap((text) => parseAllDocuments(text, { logLevel: 'silent' }).map((document) => document.toJS()))
     .every((value) => value === null || (CONFIGS[kind] ? isConfig : isPolicy)(value))
+
+/** What a config comes to, other than one that names the same workspaces, and `notify` where it has a block of that, and says nothing else. */
+function comesTo(text: string): readonly string[] {
+  const { config } = readConfig(text)
+  const names = config?.workspaces.map(({ name }) => `{name: ${JSON.stringify(name)}}`)
+  const bare = `${CONFIG}${/^notify:\n/m.test(text) ? 'notify: {}\n' : ''}workspaces: [${names?.join(', ')}]\n`
+  const usual = leavesOf('', readConfig(bare).config)
+  return [...leavesOf('', config)].flatMap(([path, value]) => (usual.get(path) === value ? [] : [escaped(`+ ${path}: ${value}`)]))
+}
+
+/** Each value in a document by its path. */
+function leavesOf(path: string, value: unknown): ReadonlyMap<string, string> {
+  if (value === undefined) return new Map()
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return new Map([[path, JSON.stringify(value)]])
+  return new Map(Object.entries(value).flatMap(([key, one]) => [...leavesOf(path === '' ? key : `${path}.${key}`, one)]))
+}
 
 const byPlace = ({ at: a }: Problem, { at: b }: Problem): number =>
   a && b && a.file === b.file ? a.line - b.line || a.column - b.column : 0

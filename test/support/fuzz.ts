@@ -52,3 +52,30 @@ function apply(tokens: string[], { at, how, token }: Edit): void {
   else if (how === 'remove') tokens.splice(index, 1)
   else tokens.splice(index, 0, old)
 }
+
+/** Tokens that mean something in YAML, or to those who read what is written in it. */
+export const ODD_YAML: readonly string[] = [
+  ...['\n', '\r\n', '\r', '\t', '\u00a0', '\u2028', '\ufeff', '\u0000', '\u001b[31m', '\ud800', '😀', 'é', '\u202e', '', '""', "''"],
+  ...['- ', ': ', ':', '? ', ', ', '#', ' # ', '---\n', '...\n', '%YAML 1.2\n', '{', '}', '[', ']', '[[[[', '"', "'", '|', '>', '|-\n'],
+  ...['&a ', '*a', '&u ', '*u', '<<: *u', '!!int ', '!!binary ', '!x ', '!', '~', 'null', 'true', 'none', '__proto__', 'constructor'],
+  ...[
+    '500',
+    '0',
+    '-1',
+    '0.05',
+    '1e3',
+    '1e9',
+    '0x10',
+    '010',
+    '500.0',
+    '1_000',
+    '2147483647',
+    '2147483648',
+    '.5',
+    '5.',
+    '+5',
+    '.inf',
+    '.nan',
+  ],
+  '9'.repeat(400),
+]

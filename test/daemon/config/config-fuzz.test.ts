@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { hasErrors } from '../../../src/core/model/problem.ts'
 import { parseConfigText } from '../../../src/daemon/config/file.ts'
 import { formatProblems } from '../../../src/policy/yaml.ts'
-import { runs, spoilt } from '../../support/fuzz.ts'
+import { ODD_YAML, runs, spoilt } from '../../support/fuzz.ts'
 
 const RICH = `apiVersion: capkeeper/v1
 kind: Config
@@ -36,51 +36,9 @@ workspaces:
   - {name: beta, baseUrl: "http://127.0.0.1:8787"}
 `
 const ODD = [
-  ...[
-    '\n',
-    '\r\n',
-    '\t',
-    '\u0000',
-    '\ud800',
-    '\u202e',
-    '- ',
-    ': ',
-    ', ',
-    ' # ',
-    '---\n',
-    '{',
-    '}',
-    '[',
-    ']',
-    '"',
-    "'",
-    '|\n',
-    '&a ',
-    '*a',
-    '!x ',
-    '~',
-  ],
-  ...[
-    '0',
-    '-1',
-    '0.05',
-    '1e9',
-    '0x10',
-    '1_000',
-    '2147483648',
-    '9'.repeat(400),
-    '.inf',
-    '.nan',
-    '5m',
-    '0s',
-    '1ms',
-    '99999d',
-    '5 m',
-    'off',
-    'on',
-    'true',
-  ],
-  ...['none', 'null', 'paused', 'audit', 'acme', 'https://u:p@x', 'ftp://x', 'localhost:70000', ':::1', '', 'percent', 'floor', 'keys'],
+  ...ODD_YAML,
+  ...['5m', '0s', '1ms', '99999d', '5 m', 'off', 'on', 'paused', 'audit', 'acme', 'https://u:p@x', 'ftp://x', 'localhost:70000', ':::1'],
+  ...['percent', 'floor', 'keys'],
 ]
 
 describe('a config text of any kind', () => {

@@ -65,8 +65,6 @@ describe('the CA file', () => {
   const lines = '  caFile: tls/ca.pem\n- name: beta\n'
   const files = (...args: Parameters<typeof load>) => load(...args).config?.workspaces.map(({ caFile }) => caFile)
 
-  it('is relative to the config file', () => expect(files(lines)).toEqual(['conf/tls/ca.pem', undefined]))
-
   it('of the environment, and before it of the flag, is for all workspaces', () => {
     expect(files(lines, { CAPKEEPER_CA_FILE: 'env.pem' })).toEqual(['env.pem', 'env.pem'])
     expect(files(lines, { CAPKEEPER_CA_FILE: 'env.pem' }, { caFile: 'flag.pem' })).toEqual(['flag.pem', 'flag.pem'])
