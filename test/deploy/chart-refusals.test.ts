@@ -11,25 +11,32 @@ describe('Helm refuses', () => {
   test.skipIf(!hasHelm)('by the schema, each by its name: what capkeeper or Kubernetes would refuse later (needs helm)', () => {
     const env = ['NODE_OPTIONS', 'CAPKEEPER_CONFIG', 'CAPKEEPER_LEDGER'].map((name) => ({ name, value: '/x' }))
     const { status, said } = refusal(
-      ...workspaces({ guards: { maxLowerd: 5 } }, { keys: { default: { path: '/x' } } }, { rate: { max: 'fast' } }, { interval: '30d' }),
+      ...workspaces(
+        ...[{ guards: { maxLowerd: 5 } }, { keys: { default: { path: '/x' } } }, { rate: { max: 'fast' } }, { interval: '30d' }],
+        ...[{ mod: 'audit' }, { baseUrl: undefined }],
+      ),
       ...['--set-json', 'config={"pricePerCedit":1,"ledger":"/tmp/x"}', '--set-json', `extraEnv=${JSON.stringify(env)}`],
-      ...['--set', 'persistence.size=big,keys.existingSecret=My_Secret,podMonitor.interval=0s'],
+      ...[
+        '--set',
+        'persistence.size=big,keys.existingSecret=My_Secret,podMonitor.interval=0s,replicas=2,gitSync.repo=x,gitSync.enabled=true',
+      ],
+      ...['--set', 'mode=dry-run,terminationGracePeriodSeconds=5,policies.files.acme=x'],
       ...['--set-string', 'fullnameOverride=1caps,nameOverride=-caps'],
     )
-    const names = [
-      'maxLowerd',
-      "'path'",
-      'rate/max',
+    const unknown = ['maxLowerd', 'path', 'mod', 'pricePerCedit', 'ledger', 'replicas', 'repo', 'acme'].map((name) => `'${name}'`)
+    const places = [
+      'workspaces/2/rate/max',
       'workspaces/3/interval',
-      'pricePerCedit',
-      "'ledger'",
       'persistence/size',
       'keys/existingSecret',
+      'podMonitor/interval',
+      '/mode',
     ]
-    const more = ['podMonitor/interval', 'fullnameOverride', 'nameOverride', ...env.map((_, index) => `extraEnv/${index}/name`)]
-    for (const name of [...names, ...more]) expect(said).toContain(name)
+    const more = ['fullnameOverride', 'nameOverride', 'terminationGracePeriodSeconds', ...env.map((_, index) => `extraEnv/${index}/name`)]
+    for (const name of [...unknown, ...places, ...more, "'baseUrl'", 'repository']) expect(said).toContain(name)
     expect(status).toBe(1)
     expect(refusal('--set', 'fullnameOverride=Caps').said).toContain('fullnameOverride')
+    expect(refusal('--set-json', 'workspaces=[]').said).toContain('/workspaces')
   })
 
   test.skipIf(!hasHelm).each([

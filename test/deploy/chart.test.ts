@@ -7,7 +7,7 @@ import { rendered } from '../support/kubernetes.ts'
 import { readDeploy, runProgram } from '../support/rules.ts'
 import { CONFIG_KEYS } from '../support/schema-keys.ts'
 import { temporaryFolder } from '../support/temporary.ts'
-import { CHART, hasHelm, refusal, valuesFile } from './renderings.ts'
+import { CHART, hasHelm, valuesFile } from './renderings.ts'
 
 const schema = JSON.parse(readDeploy('helm/capkeeper/values.schema.json'))
 
@@ -26,22 +26,6 @@ describe('helm', () => {
     expect(notes).toContain('kubectl -n credits exec capkeeper-0 -- capkeeper plan')
     expect(notes).toContain('capkeeper pause --for 4h')
     expect(notesOf('--values', valuesFile('git-sync'))).toContain('create secret generic cap-policies-token --from-file=token=./token')
-  })
-
-  test.skipIf(!hasHelm).each([
-    ['an unknown value', ['--set', 'replicas=2'], 'replicas'],
-    ['a value that is misspelled further down', ['--set', 'gitSync.repo=https://x.example'], 'repo'],
-    ['no workspace', ['--set-json', 'workspaces=[]'], 'workspaces'],
-    ['a workspace without an address', ['--set-json', 'workspaces=[{"name":"acme"}]'], 'baseUrl'],
-    ['a key of a workspace that capkeeper does not know', ['--set', 'workspaces[0].mod=audit'], 'mod'],
-    ['an unknown mode', ['--set', 'mode=dry-run'], 'mode'],
-    ['git-sync without a repository', ['--set', 'gitSync.enabled=true'], 'repository'],
-    ['less time to end than a write may take', ['--set', 'terminationGracePeriodSeconds=5'], 'terminationGracePeriodSeconds'],
-    ['policy files that capkeeper would not read', ['--set', 'policies.files.acme=x'], 'acme'],
-  ])('refuses %s (needs helm)', (_row, flags, named) => {
-    const { status, said } = refusal(...flags)
-    expect(status).toBe(1)
-    expect(said).toContain(named)
   })
 
   test.skipIf(!hasHelm)('packs the rules and the dashboards, and no values of tests (needs helm)', () => {

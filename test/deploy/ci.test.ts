@@ -1,10 +1,9 @@
 // What a policy repository copies: nothing in it applies, forks get no secret, and the versions are those of this tree.
-import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { callsIn, offenceOf } from '../support/command-lines.ts'
-import { DEPLOY, hasProgram, readDeploy } from '../support/rules.ts'
+import { DEPLOY, hasProgram, readDeploy, runProgram } from '../support/rules.ts'
 import { type Action, actionOffences, readYaml, scriptsOf, type Workflow, workflowOffences } from '../support/workflows.ts'
 
 const text = readDeploy('ci/policies.yaml')
@@ -13,11 +12,15 @@ const action = readYaml<Action>(readDeploy('ci/action/action.yml'))
 const script = readDeploy('ci/action/plan.sh')
 const { version } = JSON.parse(readFileSync(join(DEPLOY, '../package.json'), 'utf8'))
 
-describe('the workflow', () => {
-  test('keeps the rules for all workflows', () => {
-    expect(workflowOffences(workflow)).toEqual([])
-  })
+/** All that we run, and all that a policy repository copies. */
+const WORKFLOWS = ['ci', 'release'].map((name) => `../.github/workflows/${name}.yaml`)
+const COPIED = ['ci/policies.yaml', 'examples/requests/capkeeper-requests.yaml', 'examples/tidy/capkeeper-tidy.yaml']
 
+test.each([...WORKFLOWS, ...COPIED])('%s keeps the rules for all workflows', (path) => {
+  expect(workflowOffences(readYaml(readDeploy(path)))).toEqual([])
+})
+
+describe('the workflow', () => {
   test.each([
     ['started with secrets for forks', text.replace('pull_request:', 'pull_request_target:'), 'a fork gets secrets'],
     ['that may write contents', text.replace('contents: read', 'contents: write'), 'the default is not to read'],
@@ -97,11 +100,9 @@ describe('no step', () => {
   })
 })
 
-const hasActionlint = hasProgram('actionlint', '-version')
-
-test.skipIf(!hasActionlint)('actionlint finds nothing in the workflows', () => {
-  const files = [join(DEPLOY, 'ci/policies.yaml'), ...['ci', 'release'].map((name) => join(DEPLOY, `../.github/workflows/${name}.yaml`))]
-  expect(execFileSync('actionlint', ['-no-color', ...files], { encoding: 'utf8' })).toBe('')
+test.skipIf(!hasProgram('actionlint', '-version'))('actionlint finds nothing in the workflows', () => {
+  const files = [...WORKFLOWS, ...COPIED].map((path) => join(DEPLOY, path))
+  expect(runProgram('actionlint', ['-no-color', ...files])).toEqual({ status: 0, said: '' })
 })
 
 test('code owners name who must approve caps, the config and the workflow itself', () => {

@@ -22,17 +22,6 @@ describe('the base', () => {
   })
 })
 
-describe('an overlay', () => {
-  test.each([
-    ['enforce', { mode: 'enforce' }],
-    ['git-sync', { policies: ['/git/root/current/policies'] }],
-  ])('%s has the config of the base but for one thing', (name, changed) => {
-    const base = parse(readDeploy('kubernetes/base/config.yaml'))
-    const [workspace] = base.workspaces
-    expect(parse(readDeploy(`kubernetes/overlays/${name}/config.yaml`))).toEqual({ ...base, workspaces: [{ ...workspace, ...changed }] })
-  })
-})
-
 test.skipIf(!hasKustomize || !hasKubectl).each(['base', 'overlays/enforce', 'overlays/git-sync'])(
   'kubectl and kustomize make the same of %s (needs kustomize 5 and a kubectl with it)',
   (folder) => {

@@ -10,9 +10,9 @@ import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { systemClock } from '../../src/daemon/schedule/system.ts'
 import { serve } from '../api/world.ts'
 import { historyOf, intentFor, raise } from '../support/ledger.ts'
-import { DEPLOY, hasProgram, readDeploy } from '../support/rules.ts'
+import { DEPLOY, readDeploy } from '../support/rules.ts'
 import { temporaryFolder } from '../support/temporary.ts'
-import { readYaml, scriptsOf, type Workflow, workflowOffences } from '../support/workflows.ts'
+import { readYaml, scriptsOf, type Workflow } from '../support/workflows.ts'
 
 const DAY = 86_400_000
 const TOKEN = 'a-token-of-this-job'
@@ -299,8 +299,7 @@ describe.each(['requests/capkeeper-requests.yaml', 'tidy/capkeeper-tidy.yaml'])(
   const text = readDeploy(`examples/${path}`)
   const workflow = readYaml<Workflow>(text)
 
-  test('keeps the rules for all workflows, and installs the version of this tree', () => {
-    expect(workflowOffences(workflow)).toEqual([])
+  test('installs the version of this tree', () => {
     const { version } = JSON.parse(readFileSync(join(DEPLOY, '../package.json'), 'utf8'))
     expect(text).toContain(`PACKAGE: capkeeper@${version}\n`)
   })
@@ -308,10 +307,6 @@ describe.each(['requests/capkeeper-requests.yaml', 'tidy/capkeeper-tidy.yaml'])(
   test('hands texts of others to no script', () => {
     const scripts = Object.values(workflow.jobs).map(({ steps }) => scriptsOf(steps))
     expect(scripts.join('\n')).not.toMatch(/\$\{\{|eval|github\.event/)
-  })
-
-  test.skipIf(!hasProgram('actionlint', '-version'))('has no fault that actionlint finds', () => {
-    execFileSync('actionlint', [join(DEPLOY, 'examples', path)])
   })
 })
 
