@@ -16,7 +16,6 @@ export interface Ended {
 export interface Running {
   readonly child: ChildProcess
   readonly ended: Promise<Ended>
-  readonly talked: () => string
 }
 
 /** How a case runs commands and its sandbox: as processes, or inside this one (inside.ts). */
@@ -51,7 +50,7 @@ export function start(folder: string, words: readonly string[]): Running {
       done({ line: `capkeeper ${words.join(' ')}`, code: code ?? -1, out, talk })
     })
   })
-  return { child, ended, talked: () => `${out}${talk}` }
+  return { child, ended }
 }
 
 async function sandbox(folder: string, words: readonly string[]): ReturnType<Programs['sandbox']> {

@@ -23,11 +23,7 @@ export interface Seen {
   readonly landed: boolean
 }
 
-export type Spoil =
-  | { readonly kind: 'answer'; readonly status: number; readonly body: string }
-  | { readonly kind: 'drop-before' }
-  | { readonly kind: 'drop-after' }
-  | { readonly kind: 'pass' }
+export type Spoil = { readonly kind: 'drop-before' } | { readonly kind: 'drop-after' } | { readonly kind: 'pass' }
 
 /** Asked before a request goes on to the sandbox. */
 type Tamper = (request: {
@@ -47,8 +43,6 @@ export interface Service {
   readonly state: () => State
   /** Another client sets or clears a cap; the proxy does not record it as a write. */
   readonly edit: (scope: string, cap: Cap) => Promise<void>
-  /** The cap that the sandbox itself shows at a scope. */
-  readonly truth: (scope: string) => Promise<Cap>
   readonly close: () => Promise<void>
 }
 
@@ -65,7 +59,6 @@ export async function startService(folder: string, company: Company, switches: r
   let state: State = new Map(company.caps)
   const seen: Seen[] = []
   const leaks: string[] = []
-  const call = async (operation: string, body: Json): Promise<Answer> => send(sandbox, `/api/v1/${operation}`, JSON.stringify(body))
   const service = { tamper: passing }
   const handle = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const text = await bodyOf(incoming)
@@ -76,20 +69,15 @@ export async function startService(folder: string, company: Company, switches: r
     const clears = at(body, 'clear_add_on_credit_cap') === true
     const wants = capOf(at(body, 'set_add_on_credit_cap'))
     const spoil = await service.tamper({ operation, scope, cap: wants, index: seen.length })
-    const answer =
-      spoil.kind === 'drop-before' ? undefined : spoil.kind === 'answer' ? spoil : await send(sandbox, incoming.url ?? '', text)
+    const answer = spoil.kind === 'drop-before' ? undefined : await send(sandbox, incoming.url ?? '', text)
     const write = operation === 'UsageConfig'
-    const landed =
-      write && spoil.kind !== 'answer' && answer !== undefined && answer.status < 300 && textAt(parseJson(answer.body), 'error') === ''
+    const landed = write && answer !== undefined && answer.status < 300 && textAt(parseJson(answer.body), 'error') === ''
     const before = state
     if (landed) state = withCap(state, scope, clears ? 'none' : wants)
     const shown = operation === 'GetUsageConfig' ? capShown(answer) : wants
     seen.push({ operation, scope, cap: write && clears ? 'none' : shown, status: answer?.status ?? 0, before, after: state, landed })
     if (spoil.kind.startsWith('drop') || answer === undefined) incoming.socket.destroy()
-    else
-      outgoing
-        .writeHead(answer.status, { 'content-type': 'application/json', ...('headers' in answer ? answer.headers : {}) })
-        .end(answer.body)
+    else outgoing.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers }).end(answer.body)
   }
   const proxy = createServer((incoming, outgoing) => void handle(incoming, outgoing).catch(() => incoming.socket.destroy()))
   await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done))
@@ -101,17 +89,16 @@ export async function startService(folder: string, company: Company, switches: r
       ...wireOf(scope),
       ...(cap === 'none' ? { clear_add_on_credit_cap: true } : { set_add_on_credit_cap: cap }),
     }
-    const answer = await call('UsageConfig', body)
+    const answer = await send(sandbox, '/api/v1/UsageConfig', JSON.stringify(body))
     if (answer.status !== 200) throw new Error(`the sandbox refused an edit of ${scope}: ${answer.body}`)
     state = withCap(state, scope, cap)
   }
-  const truth = async (scope: string): Promise<Cap> => capShown(await call('GetUsageConfig', { service_key: serviceKey, ...wireOf(scope) }))
   const close = async (): Promise<void> => {
     proxy.closeAllConnections()
     await new Promise<void>((done) => proxy.close(() => done()))
     await closeSandbox()
   }
-  return Object.assign(service, { url: `http://127.0.0.1:${port}`, seen, leaks, state: () => state, edit, truth, close })
+  return Object.assign(service, { url: `http://127.0.0.1:${port}`, seen, leaks, state: () => state, edit, close })
 }
 
 interface Answer {

@@ -15,8 +15,6 @@ export interface Breach {
 }
 
 export interface Settings {
-  /** Lines of the workspace's config, such as `capSemantics: copied`. */
-  readonly lines?: readonly string[]
   readonly guards?: Readonly<Record<string, string>>
   readonly concurrency?: number
 }
@@ -80,9 +78,8 @@ export async function openWorld(company: Company, switches: readonly string[] = 
       writeFileSync(join(folder, 'policies', 'p.yaml'), text)
     },
     configure: (settings) => {
-      const text = configText(service.url, settings)
-      story.push(`config: ${text.slice(text.indexOf('rate:')).trim()}`)
-      writeFileSync(join(folder, 'capkeeper.yaml'), text)
+      story.push(`config: ${JSON.stringify(settings)}`)
+      writeFileSync(join(folder, 'capkeeper.yaml'), configText(service.url, settings))
     },
     command,
     begin: (...words) => {
@@ -102,22 +99,11 @@ export async function openWorld(company: Company, switches: readonly string[] = 
   }
 }
 
-function configText(url: string, settings: Settings): string {
-  const guards = Object.entries(settings.guards ?? {}).map(([name, value]) => `${name}: ${value}`)
-  const lines = [
-    'apiVersion: capkeeper/v1',
-    'kind: Config',
-    'ledger: ./ledger.db',
-    'workspaces:',
-    '  - name: acme',
-    `    baseUrl: ${url}`,
-    '    keys: {default: {env: CAPKEEPER_TRIAL_KEY}}',
-    '    policies: [policies]',
-    `    rate: {start: 1000, max: 1000, concurrency: ${settings.concurrency ?? 1}}`,
-    ...(settings.lines ?? []).map((line) => `    ${line}`),
-    ...(guards.length > 0 ? [`    guards: {${guards.join(', ')}}`] : []),
-  ]
-  return `${lines.join('\n')}\n`
+function configText(url: string, { guards = {}, concurrency = 1 }: Settings): string {
+  const rate = { start: 1000, max: 1000, concurrency }
+  const keys = { default: { env: 'CAPKEEPER_TRIAL_KEY' } }
+  const acme = { name: 'acme', baseUrl: url, keys, policies: ['policies'], rate, guards }
+  return JSON.stringify({ apiVersion: 'capkeeper/v1', kind: 'Config', ledger: './ledger.db', workspaces: [acme] })
 }
 
 /** A company in a few lines. */
