@@ -4,9 +4,7 @@ import { mkdirSync, symlinkSync, truncateSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { parseConfigText } from '../../src/daemon/config/file.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
-import { parsePolicyText } from '../../src/policy/parse.ts'
 import { formatProblems } from '../../src/policy/yaml.ts'
 import { loadConfig } from '../support/config.ts'
 import { folder, policyText } from './support.ts'
@@ -92,7 +90,7 @@ describe('a text', () => {
     ['of commas', `[${many(', ', 30_000)}]`, /Unexpected/],
     ['of documents', many('---\na\n', 10_001), /more than the 10000 documents that are read/],
     ['of unknown keys', policyText(`team: {${many('a: 1, ', 8_000)}}`), /more than 1000 problems/],
-    ['of more than is read', many('#', 1_048_577), /1048577 characters, at most 1048576 are read/],
+    ['of more than is read', many('#', 1_048_577), /1048577 bytes, at most 1048576 are read/],
     [
       'whose aliases multiply',
       policyText(`users:\n- &a {${KEYS}}\n${many('- *a\n', 1_000)}`),
@@ -114,14 +112,16 @@ describe('a text', () => {
   ]
 
   it.each(rows)('%s is refused, as a policy and as a config', (_name, text, said) => {
-    const policy = parsePolicyText('p.yaml', text)
-    expect(policy.problems.map(({ message }) => message).join('\n')).toMatch(said)
-    expect(formatProblems(policy.problems).length).toBeLessThan(1_000_000)
-    expect(parseConfigText('c.yaml', text).config).toBeUndefined()
+    const cwd = folder({ 'p.yaml': text })
+    const { problems } = loadPolicies(['.'], { cwd })
+    expect(problems.map(({ message }) => message).join('\n')).toMatch(said)
+    expect(formatProblems(problems).length).toBeLessThan(1_000_000)
+    expect(loadConfig({ file: 'p.yaml', env: {}, flags: {}, cwd }).config).toBeUndefined()
   })
 
   it('of one long line is not repeated with each of its problems', () => {
-    const { problems } = parsePolicyText('p.yaml', policyText(`team: {cap: 1, ${many('unknown: 1, ', 5_000)}}`))
+    const text = policyText(`team: {cap: 1, ${many('unknown: 1, ', 5_000)}}`)
+    const { problems } = loadPolicies(['.'], { cwd: folder({ 'p.yaml': text }) })
     expect(JSON.stringify(problems).length).toBeLessThan(500_000)
   })
 })

@@ -6,15 +6,15 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { CONFIG_SCHEMA, POLICY_SCHEMA } from '../../src/cli/schema.ts'
 import { hasErrors, type Problem } from '../../src/core/model/problem.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
 import { loadConfig } from '../support/config.ts'
+import { publishedSchema } from '../support/schema-keys.ts'
 import { folder, policyText } from './support.ts'
 
 const NOW = Date.parse('2026-11-21T12:00:00Z')
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false })
-const [isPolicy, isConfig] = [ajv.compile(POLICY_SCHEMA), ajv.compile(CONFIG_SCHEMA)]
+const [isPolicy, isConfig] = [ajv.compile(await publishedSchema('policy')), ajv.compile(await publishedSchema('config'))]
 
 type LoadedPolicies = ReturnType<typeof loadPolicies>
 type Files = Readonly<Record<string, string>>

@@ -4,12 +4,11 @@ import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { parseAllDocuments, parseDocument } from 'yaml'
-import { CONFIG_SCHEMA, POLICY_SCHEMA } from '../../src/cli/schema.ts'
 import { hasErrors, type Problem } from '../../src/core/model/problem.ts'
 import { parseConfigText } from '../../src/daemon/config/file.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
 import { parsePolicyText } from '../../src/policy/parse.ts'
-import { CONFIG_KEYS } from '../support/schema-keys.ts'
+import { CONFIG_KEYS, publishedSchema } from '../support/schema-keys.ts'
 import { policyText } from './support.ts'
 
 /** Values by what they are about. Lists are split at two spaces. */
@@ -111,6 +110,7 @@ const POLICY_SLOTS: Slots = {
   ...inSpec('grant.ticket', `${GRANT}user: a@b.c\n  cap: 5\n  until: 2027-01-31\n  reason: r\n  ticket: VALUE`),
 }
 
+const [POLICY_SCHEMA, CONFIG_SCHEMA] = [await publishedSchema('policy'), await publishedSchema('config')]
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false })
 
 const HOLE = 'the value goes here'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { didYouMean, nearest } from '../../src/policy/suggest.ts'
+import { nearest } from '../../src/policy/suggest.ts'
 
 const PEOPLE = ['ada@example.com', 'bob@example.com', 'Grace.Hopper@example.org', `${'long.'.repeat(9)}name@example.com`]
 
@@ -12,9 +12,4 @@ describe('the nearest address', () => {
     ['is none where the name is another', 'eve@example.com', undefined],
     ['is none where the domain is another', 'ada@elsewhere.net', undefined],
   ])('%s', (_row, typed, meant) => expect(nearest(typed, PEOPLE)).toBe(meant))
-})
-
-test('a suggestion names the nearest word, or all that are known', () => {
-  expect(didYouMean('cpa', ['cap', 'reason'])).toBe('known here: cap, reason')
-  expect(didYouMean('reasn', ['cap', 'reason'])).toBe('did you mean "reason"?')
 })

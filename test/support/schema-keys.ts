@@ -2,6 +2,7 @@
 import { SCHEMA as CONFIG } from '../../src/daemon/config/schema.generated.ts'
 import { type AnnotatedSchema, keysOf } from '../../src/policy/schema/check.ts'
 import { SCHEMA as POLICY } from '../../src/policy/schema/schema.generated.ts'
+import { inside } from './inside.ts'
 
 const at = (schema: AnnotatedSchema | undefined, key: string): AnnotatedSchema => schema?.properties?.[key] ?? {}
 const mappingOf = (schema: AnnotatedSchema): AnnotatedSchema | undefined => schema.anyOf?.find(({ properties }) => properties)
@@ -39,3 +40,6 @@ export const POLICY_KEYS = {
   rule: keysOf(at(SPEC, 'rules').items),
   pool: keysOf(at(SPEC, 'pools').items),
 }
+
+/** The schema that `capkeeper schema` prints. */
+export const publishedSchema = async (kind: 'policy' | 'config'): Promise<object> => JSON.parse((await inside(['schema', kind])).stdout)
