@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createKeyRing } from '../../src/api/keys.ts'
 import { temporaryFolder } from '../support/temporary.ts'
+import { keyRing } from './world.ts'
 
-type KeySources = Parameters<typeof createKeyRing>[0]
+type KeySources = NonNullable<Parameters<typeof keyRing>[1]>
 
 let folder: string
 beforeEach(() => {
@@ -19,7 +19,7 @@ const file = (name: string, content: string | Buffer): string => {
   return path
 }
 
-const ringOf = (sources: KeySources, env: Record<string, string> = {}) => createKeyRing(sources, { env })
+const ringOf = (sources: KeySources, env: Record<string, string> = {}) => keyRing(env, sources)
 
 describe('a key', () => {
   it('comes from the source of its permission, else from the default one', () => {
@@ -168,7 +168,7 @@ describe('redact', () => {
   describe('for a key whose file is named much like it', () => {
     const KEY = 'sandbox-billing-read'
     const ringAt = (path: string, key = KEY) => {
-      const ring = createKeyRing({ default: { file: path } }, { env: {}, files: { look: () => ({ identity: 'same', text: () => key }) } })
+      const ring = keyRing({}, { default: { file: path } }, { look: () => ({ identity: 'same', text: () => key }) })
       ring.keyFor('Analytics')
       return ring
     }

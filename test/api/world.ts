@@ -60,7 +60,8 @@ export interface TestClient {
 export const keyRing = (
   key: string | Readonly<Record<string, string>> = KEY,
   sources: Parameters<typeof createKeyRing>[0] = { default: { env: 'KEY' } },
-): KeyRing => createKeyRing(sources, { env: typeof key === 'string' ? { KEY: key } : key })
+  files?: Parameters<typeof createKeyRing>[1]['files'],
+): KeyRing => createKeyRing(sources, { env: typeof key === 'string' ? { KEY: key } : key, ...(files && { files }) })
 
 /** A client over scripted answers, fast enough that pacing does not show unless a test wants it. */
 export function testClient(script: Script, overrides: Partial<ClientOptions> = {}, clock = hastyClock()): TestClient {

@@ -158,10 +158,6 @@ describe('workspaces', () => {
     for (const [name, theirs] of problemsOf) expect(hasErrors(theirs), name).toBe(!sets.has(name))
   })
 
-  it('suggest the configured name', () => {
-    expect(load({ 'b.yaml': beta }, { workspaces: ['acme', 'betta'] }).problems[0]?.hint).toBe('did you mean "betta"?')
-  })
-
   it('are whole or not each for itself, when the broken document says whose it is', () => {
     const broken = policyText('workspace: beta\nteam: {cap: x}', 'beta')
     expect([...load({ 'a.yaml': acme, 'b.yaml': broken }, { workspaces: ['acme', 'beta'] }).sets.keys()]).toEqual(['acme'])

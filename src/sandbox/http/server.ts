@@ -19,7 +19,7 @@ import type { Exchange } from './exchange.ts'
 import { OPERATION_TEXTS, openApiDocument } from './openapi.ts'
 
 /** The largest request body, in bytes; larger ones get 413. Choice. */
-export const MAX_BODY_BYTES = 1_048_576
+const MAX_BODY_BYTES = 1_048_576
 
 const MAX_CONNECTIONS = 1_024
 
