@@ -155,29 +155,32 @@ function stopLine({ stopsFirst: stop }: Explanation): readonly string[] {
 }
 
 function presentLines(one: Explanation, paint: Paint): readonly string[] {
-  const { scope, observed, change, hold, problems, desired, skipped } = one
+  const { scope, observed, change, hold, inherits, problems, desired, skipped } = one
   const own = observed.find((each) => scopeKey(each.scope) === scopeKey(scope))
   const isRead = own?.reading !== undefined && own.reading.failure === undefined
-  const held = hold ? ` (held by ${hold.guards.join(', ')}, hold ${hold.id})` : ''
-  const now = change
-    ? [`Now: ${SIGNS[change.effect]} ${change.effect} ${capText(change.from)} → ${capText(change.to)}, cause ${change.cause}${held}`]
-    : [
-        desired
-          ? isRead
-            ? 'Now: nothing to write.'
-            : 'Now: not known; its cap could not be read.'
-          : skipped
-            ? 'Now: nothing; it is skipped.'
-            : 'Now: nothing is asked of this very scope.',
-      ]
+  const nothing = desired
+    ? isRead
+      ? 'nothing to write.'
+      : 'not known; its cap could not be read.'
+    : skipped
+      ? 'nothing; it is skipped.'
+      : 'nothing is asked of this very scope.'
   return [
-    ...now,
+    `Now: ${change ? changeText(change, hold) : nothing}`,
     ...(hold ? [paint('yellow', `  ${plain(hold.message)}`)] : []),
     ...(desired?.waits === undefined ? [] : [paint('yellow', `  ${plain(desired.waits)}`)]),
-    ...(change && WAITS.has(change.disposition.kind) ? [paint('yellow', `  ${plain(whyNotNow(change))}`)] : []),
+    ...(change ? whyNotNow(change, paint) : []),
+    ...(inherits ? [`  ${plain(scopeKey(inherits.scope))}: ${changeText(inherits.change, inherits.hold)}`] : []),
+    ...(inherits?.hold ? [paint('yellow', `  ${plain(inherits.hold.message)}`)] : []),
+    ...(inherits ? whyNotNow(inherits.change, paint) : []),
     ...problems.map((problem) => `  ${problem.severity}: ${plain(problem.message)} (${problem.code})`),
     ...editLines(one),
   ]
+}
+
+function changeText({ effect, from, to, cause }: Change, hold: Explanation['hold']): string {
+  const held = hold ? ` (held by ${hold.guards.join(', ')}, hold ${hold.id})` : ''
+  return `${SIGNS[effect]} ${effect} ${capText(from)} → ${capText(to)}, cause ${cause}${held}`
 }
 
 /** The line to type for another cap. An address that nobody has, and a group that is not declared, may be misspelt. */
@@ -193,11 +196,9 @@ function editLines({ scope, cap, chain, person }: Explanation): readonly string[
   return [plain(`To ${what} in the policies: ${line}`)]
 }
 
-const WAITS: ReadonlySet<string> = new Set(['deferred', 'excluded'])
-
-function whyNotNow({ disposition }: Change): string {
-  if (disposition.kind === 'deferred') return `waits: ${disposition.reason}`
-  return disposition.kind === 'excluded' ? `not written: ${disposition.reason}` : ''
+function whyNotNow({ disposition }: Change, paint: Paint): readonly string[] {
+  if (disposition.kind === 'deferred') return [paint('yellow', `  waits: ${plain(disposition.reason)}`)]
+  return disposition.kind === 'excluded' ? [paint('yellow', `  not written: ${plain(disposition.reason)}`)] : []
 }
 
 function lastWrite({ lastWrite: last }: Explanation): string {

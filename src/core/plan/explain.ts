@@ -84,6 +84,8 @@ export interface Explanation {
   /** The change the present plan makes here. */
   readonly change?: Change
   readonly hold?: Hold
+  /** The change at the group or team whose declaration wins. */
+  readonly inherits?: { readonly scope: Scope; readonly change: Change; readonly hold?: Hold }
   readonly rejected?: RejectedScope
   readonly skipped?: SkippedScope
   readonly problems: readonly PlanProblem[]
@@ -93,22 +95,22 @@ export interface Explanation {
 /** Explains one scope (docs/commands.md, explain). */
 export function explain(inputs: ExplainInputs, scope: Scope): Explanation {
   const key = scopeKey(scope)
-  const here = (one: { readonly scope?: Scope }): boolean => one.scope !== undefined && scopeKey(one.scope) === key
+  const here = isAt(scope)
   const resolution = inputs.known?.resolution ?? resolveDesired(inputs)
   const desired = resolution.desired.find(here)
   const groups = inputs.set.groups.filter((group) => scope.kind === 'user' && isMember(inputs, group.scope.id, scope.email))
   const ancestors: Scope[] = scope.kind === 'team' ? [] : [...groups.map((group) => group.scope), TEAM]
   const lastWrite = inputs.history.find(here)
-  const change = inputs.plan?.changes.find(here)
-  const hold = [...inputs.holds, ...(inputs.plan?.holds ?? [])].find((one) => one.changes.some(here))
   const rejected = resolution.rejected.find(here)
   const skipped = resolution.skipped.find(here)
   const owned = inputs.owned.get(key)
+  const declared = chainOf(inputs, scope, ancestors, desired)
+  const [won] = declared.chain.filter(({ wins }) => wins)
   return {
     scope,
     groups: groups.map((group) => ({ id: group.scope.id, name: group.name })),
     ...nearestOf(inputs, scope),
-    ...chainOf(inputs, scope, ancestors, desired),
+    ...declared,
     desired,
     observed: [scope, ...ancestors].map((one) => observedAt(inputs, one)),
     ...(scope.kind === 'user' && {
@@ -116,13 +118,31 @@ export function explain(inputs: ExplainInputs, scope: Scope): Explanation {
       ...dealOf(inputs, resolution.pools, scope.email),
     }),
     lastWrite,
-    change,
-    hold,
+    ...changeAt(inputs, scope),
+    inherits: inheritedChange(
+      inputs,
+      ancestors.find((one) => won && isAt(one)(won.candidate)),
+    ),
     rejected,
     skipped,
     problems: inputs.plan?.problems.filter(here) ?? [],
     owned,
   }
+}
+
+const isAt =
+  (scope: Scope) =>
+  (one: { readonly scope?: Scope }): boolean =>
+    one.scope !== undefined && scopeKey(one.scope) === scopeKey(scope)
+
+function changeAt({ plan, holds }: ExplainInputs, scope: Scope): Pick<Explanation, 'change' | 'hold'> {
+  const change = plan?.changes.find(isAt(scope))
+  return { change, hold: [...holds, ...(plan?.holds ?? [])].find((one) => one.changes.some(isAt(scope))) }
+}
+
+function inheritedChange(inputs: ExplainInputs, scope: Scope | undefined): Explanation['inherits'] {
+  const { change, hold } = scope ? changeAt(inputs, scope) : {}
+  return scope && change && { scope, change, hold }
 }
 
 /** Nothing while there is no roster: then every address may be right. */

@@ -143,12 +143,19 @@ export function writeEntry(entry: HistoryEntry, showing: Showing): WriteEntry {
 
 /** What would change the cap, the soonest first. */
 function wouldChange(explanation: Explanation, { view, settings }: WorkspaceFacts, showing: Showing): readonly string[] {
-  const { chain, hold, change, groups, scope, desired } = explanation
+  const { chain, change, groups, scope, desired, inherits } = explanation
   const said: string[] = []
   const winner = chain.find(({ wins }) => wins)
-  if (hold) said.push(`the release of hold ${hold.id}, which keeps ${change ? `${change.from} → ${change.to}` : 'a change'} back`)
-  if (view.pause && change) said.push(`the end of the pause at ${formatInstant(view.pause.untilAt)}`)
-  if (settings?.mode === 'audit' && change) said.push('mode: enforce in the config; in audit mode nothing is written')
+  for (const one of [explanation, ...(inherits ? [inherits] : [])]) {
+    if (!one.hold) continue
+    const from = one === inherits ? `${keyText(scopeKey(one.scope), showing)}: ` : ''
+    said.push(
+      `the release of hold ${one.hold.id}, which keeps ${one.change ? `${from}${one.change.from} → ${one.change.to}` : 'a change'} back`,
+    )
+  }
+  const isChanging = change !== undefined || inherits !== undefined
+  if (view.pause && isChanging) said.push(`the end of the pause at ${formatInstant(view.pause.untilAt)}`)
+  if (settings?.mode === 'audit' && isChanging) said.push('mode: enforce in the config; in audit mode nothing is written')
   if (desired?.waits !== undefined) said.push(`newer figures of use: ${desired.waits}`)
   if (winner?.candidate.untilAt !== undefined) said.push(`the end of the grant at ${formatInstant(winner.candidate.untilAt)}`)
   for (const { candidate, state } of chain) {
