@@ -175,7 +175,8 @@ function toChanges(
   whole: readonly Impact[],
 ): readonly Change[] {
   const blocked = new Set<ScopeKey>()
-  for (const one of whole) if (one.effect === 'blocked') for (const key of one.changes) blocked.add(key)
+  for (const { effect, changes, after } of whole)
+    if (effect === 'blocked') for (const key of changes) if (byKey.get(key)?.to === after) blocked.add(key)
   const after: CapAt = (key) => byKey.get(key)?.to ?? impact.readings(key)
   return order.map(({ difference: one, disposition, released }): Change => {
     return {

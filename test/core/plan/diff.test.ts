@@ -39,6 +39,11 @@ test.each<readonly [string, PlanSketch, string]>([
     { ...scopes('group:g 9>5'), people: ['p0'], groups: { g: ['p0'] }, used: { p0: 5 } },
     'group:g block 9>5 policy',
   ],
+  [
+    'of two changes only the cap that is then in force is a block',
+    { ...scopes('team 600>500, p0 none>5'), people: ['p0'], used: { p0: 5 } },
+    'p0 block none>5 policy, team lower 600>500 policy',
+  ],
   ['a raise below use is still a raise', { ...scopes('p0 400>500'), used: { p0: 900 } }, 'p0 raise 400>500 policy'],
   ['none clears what is set', scopes('p0 600>none'), 'p0 clear 600>none policy'],
   ['none over nothing needs nothing', scopes('p0 none>none'), ''],
