@@ -1,18 +1,18 @@
-// `explain`: reads the roster, the scope and its ancestors, managed or not. All other caps are read only when the scope has a pending change,
-// because only the whole plan tells whether a guard holds it.
+// `explain`: reads the roster, the scope, its ancestors, managed or not, and the members of its pool. All other caps are read only when the
+// scope has a pending change, because only the whole plan tells whether a guard holds it.
 
 import type { Command } from 'commander'
 import { capEdit, plain } from '../core/escape/terminal.ts'
 import type { Change } from '../core/model/change.ts'
 import { shortRevision } from '../core/model/policy.ts'
 import { formatPosition } from '../core/model/problem.ts'
-import { groupScope, parseScope, type Scope, scopeKey, TEAM } from '../core/model/scope.ts'
+import { groupScope, parseScope, type Scope, scopeKey, TEAM, userScope } from '../core/model/scope.ts'
 import { type Rhythm, type RhythmBound, rhythmBound, rhythmBoundText, rhythmOf, rhythmText, sweepRate } from '../core/pace/rhythm.ts'
 import { type ExplainedCandidate, type Explanation, explain } from '../core/plan/explain.ts'
 import type { Planned } from '../core/plan/plan.ts'
 import type { Preview } from '../daemon/cycle/preview.ts'
 import { sweep } from '../daemon/cycle/read.ts'
-import { desiredInputs } from '../daemon/cycle/state.ts'
+import { type DesiredState, desiredInputs } from '../daemon/cycle/state.ts'
 import { declaredIn, slicingOf } from '../daemon/schedule/slice.ts'
 import { readSetup, type WorkspaceSetup } from './compose.ts'
 import { historyDocument } from './history.ts'
@@ -88,7 +88,7 @@ function chainLines({ chain }: Explanation, paint: Paint): readonly string[] {
   const lines = columns(chain.map((entry) => [entry.wins ? '* wins' : '  loses', ...candidateCells(entry), plain(entry.why)]))
   return chain.flatMap((entry, index) => {
     const { reason, ticket } = entry.candidate
-    const note = [reason, ticket].flatMap((text) => (text === undefined ? [] : [plain(text)])).join(' · ')
+    const note = [reason, ticket].flatMap((text) => (text === undefined || text === entry.why ? [] : [plain(text)])).join(' · ')
     const line = lines[index] ?? ''
     return [entry.wins ? paint('green', line) : line, ...(note === '' ? [] : [paint('dim', `           ${note}`)])]
   })
@@ -271,7 +271,7 @@ export async function explainCommand(text: string, flags: ShowFlags<'text' | 'js
 
 async function explainOne(scope: Scope, reader: WorkspaceReader<PlanLedger>, cli: Cli): Promise<Explained & { readonly code: ExitCode }> {
   const { config, policy, client, ledger, signal } = reader
-  const near = await reader.preview(() => (seen) => isNear(scope, seen, policy))
+  const near = await reader.preview((_, { pools }) => nearTo(scope, pools, policy))
   const full = isPending(scope, near.planned) ? await reader.preview() : near
   const { usage, readings, measured } = full.state
   const scopes = unmanagedNear(scope, full).filter((other) => !readings.has(scopeKey(other)))
@@ -330,10 +330,13 @@ async function rhythmAt(
   return rhythmOf({ ...asked, intervalMs, slicing })
 }
 
-/** Whether a scope is the explained one or may be its ancestor. */
-function isNear(scope: Scope, seen: Scope, policy: WorkspaceSetup['policy']): boolean {
-  const near = [scope, TEAM, ...(scope.kind === 'user' ? policy.set.groups.map((group) => groupScope(group.scope.id)) : [])]
-  return near.some((one) => scopeKey(one) === scopeKey(seen))
+/** Whether a scope is the explained one, may be its ancestor, or is dealt from the same credits. */
+function nearTo(scope: Scope, pools: DesiredState['resolution']['pools'], policy: WorkspaceSetup['policy']): (seen: Scope) => boolean {
+  const groups = scope.kind === 'user' ? policy.set.groups.map((group) => groupScope(group.scope.id)) : []
+  const pool = scope.kind === 'user' ? pools.find(({ members }) => members.some(({ email }) => email === scope.email)) : undefined
+  const dealt = pool?.members.map(({ email }) => userScope(email)) ?? []
+  const near = new Set([scope, TEAM, ...groups, ...dealt].map(scopeKey))
+  return (seen) => near.has(scopeKey(seen))
 }
 
 /** Caps that no policy declares are in force all the same. Of people, only those who are approved are read. */

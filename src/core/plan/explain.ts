@@ -313,7 +313,10 @@ function whyWon(won: Origin): string {
 }
 
 function whyLost(one: Origin, won: Origin | undefined, verdict: View['verdict']): string {
-  if (won?.kind === 'pool') return one.scope.kind === 'user' ? `pool ${won.pool} deals at most what is left` : 'a pool is narrower'
+  if (won?.kind === 'pool') {
+    const isFirst = one.scope.kind === 'user' && one.kind !== 'conflict'
+    return isFirst ? `pool ${won.pool} deals at most what is left` : 'a pool is narrower'
+  }
   if (one.kind === 'pool') return 'a cap for the person is dealt first'
   if (one.kind === 'rule' && won?.kind !== 'rule' && won?.kind !== 'grant') return 'a cap for the person goes before rules'
   if (!won)

@@ -80,7 +80,7 @@ export interface PreviewParts {
 export interface PreviewOptions {
   readonly signal?: AbortSignal
   /** Reads only the scopes for which it is true, once people and use are known; absent or undefined: all. */
-  readonly only?: (state: WorkspaceState) => ((scope: Scope) => boolean) | undefined
+  readonly only?: (state: WorkspaceState, resolution: DesiredState['resolution']) => ((scope: Scope) => boolean) | undefined
   readonly onSweep?: (scopes: readonly Scope[]) => void
   readonly onReading?: (reading: CapReading) => void
 }
@@ -97,8 +97,8 @@ export async function preview(parts: PreviewParts, policy: PolicyRevision, optio
   const state = recall(policy, parts.ledger)
   const usage = await learnUsage(parts.client, state, parts, options.signal)
   await askMeasured(parts, state, options.signal)
-  const all = desiredState(state, parts).toRead
-  const only = options.only?.(state)
+  const { toRead: all, resolution } = desiredState(state, parts)
+  const only = options.only?.(state, resolution)
   const scopes = only ? all.filter(only) : all
   options.onSweep?.(scopes)
   await sweep({
