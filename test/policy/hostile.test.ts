@@ -1,5 +1,5 @@
 // Policy folders and texts as somebody would make them to do harm: each is refused in a clear line, in little time and memory.
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, truncateSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -29,6 +29,9 @@ describe('a policy folder', () => {
     onTestFinished(() => void server.close())
     expect(refusals(root)).toEqual(['socket.yaml is not a regular file'])
     expect(refusals(root, '/dev/zero')).toEqual(['/dev/zero is not a regular file'])
+    const { pid, stdin } = spawn('cat', { stdio: ['pipe', 'ignore', 'ignore'] })
+    onTestFinished(() => void stdin.end())
+    expect(refusals(root, `/proc/${pid}/fd/0`)).toEqual([`/proc/${pid}/fd/0 is not a regular file`])
     symlinkSync('/dev/zero', join(root, 'zero.yaml'))
     expect(refusals(root)[1]).toMatch(/^zero\.yaml is a link that leaves the policy folder: it leads to \/dev\/zero/)
   })

@@ -132,9 +132,10 @@ function* listRoot(path: string, cwd: string, into: Omit<Walk, 'root' | 'realRoo
   const absolute = resolve(cwd, path)
   const shown = shownPath(path, cwd)
   try {
-    const realRoot = yield* realPathOf(absolute)
+    const stats = yield* statsOf(absolute)
+    // A pipe such as /dev/fd/63 has no path behind its link.
+    const realRoot = stats.isFile() || stats.isDirectory() ? yield* realPathOf(absolute) : absolute
     const walk = { ...into, root: path, realRoot, seen: new Set<string>() }
-    const stats = yield* statsOf(realRoot)
     if (stats.isDirectory()) yield* walkFolder(walk, realRoot, shown, 0)
     else addFile(walk, realRoot, shown === '' ? path : shown, stats)
   } catch (error) {
