@@ -152,7 +152,7 @@ const named = (emails: readonly string[]) => emails.map((email) => [email])
 function findings({ audit, addOnUse, directory }: AuditedWorkspace): readonly Finding[] {
   const { undeclared, uncapped, unreached, near, unread } = audit
   const { notInFile = [], notOnRoster = [] } = directory ?? {}
-  const setBy = (ours: boolean): string => (ours ? 'capkeeper; the next sweep clears it' : 'somebody else')
+  const setBy = (ours: boolean): string => (ours ? 'capkeeper' : 'somebody else')
   const bound = addOnUse === 'upperBound' ? `, ${SOURCE_WORDS.upperBound}` : ''
   const all = [
     finding(

@@ -129,7 +129,7 @@ describe('an error is told in one line, and nothing is left behind', () => {
     const at = place()
     const { code, stderr } = await refused([...SMALL, '--export', 'nowhere/a.json'], at)
     expect(code).toBe(1)
-    expect(stderr).toMatch(/^error: the state cannot be written to nowhere\/a\.json: ENOENT/)
+    expect(stderr).toMatch(/^error: nowhere\/a\.json cannot be written: its folder does not exist\n/)
     expect(existsSync(at.path('nowhere'))).toBe(false)
   })
 })

@@ -3,12 +3,12 @@
 import type { Command } from 'commander'
 import { shellWord } from '../../core/escape/terminal.ts'
 import type { Plan } from '../../core/model/change.ts'
-import { hasErrors, messageOf } from '../../core/model/problem.ts'
+import { hasErrors } from '../../core/model/problem.ts'
 import { pauseFindings } from '../../daemon/conditions/findings.ts'
 import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
 import { readSetup } from '../compose.ts'
 import { addFlags, addNetworkFlags, examples, ledgerArgs, type OutputFormat, outputOption, type ShowFlags } from '../shared/args.ts'
-import { type Cli, CommandError, columnsOf, EXIT, type ExitCode, painter, worstExit } from '../shared/context.ts'
+import { type Cli, columnsOf, EXIT, type ExitCode, painter, worstExit } from '../shared/context.ts'
 import { openLedgers } from '../shared/ledger/ledgers.ts'
 import { labelsFor, showWarnings } from '../shared/problems.ts'
 import { readEach, saveWhole, withReader } from '../shared/reader.ts'
@@ -109,7 +109,8 @@ export async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
       people: labelsFor(setup.config.people, salt),
     }),
   )
-  if (flags.out !== undefined) save(flags.out, read.done, asked)
+  // Only its owner may read it.
+  if (flags.out !== undefined) saveWhole(flags.out, [renderPlanJson(read.done, asked)], 0o600)
   cli.finish(worstExit([...read.done.map((one) => exitOf(one, flags.detailedExitcode === true)), ...read.codes]))
 }
 
@@ -133,13 +134,4 @@ function exitOf({ plan, unread }: PlanView, detailed: boolean): ExitCode {
   if (plan.unknown.length > 0 || hasErrors(plan.problems)) return EXIT.partial
   if (plan.holds.length > 0) return EXIT.held
   return plan.changes.length > 0 ? EXIT.pending : EXIT.done
-}
-
-function save(file: string, views: readonly PlanView[], asked: number): void {
-  try {
-    // Only its owner may read it.
-    saveWhole(file, [renderPlanJson(views, asked)], 0o600)
-  } catch (error) {
-    throw new CommandError(`the plan could not be saved in ${file}: ${messageOf(error)}`)
-  }
 }

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { existsSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { plain } from '../../core/escape/terminal.ts'
-import { InputError, messageOf } from '../../core/model/problem.ts'
+import { InputError } from '../../core/model/problem.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'
 import { takeLock } from '../../daemon/ledger/sqlite/database.ts'
 import { readText, whyUnreadAndCode } from '../../files.ts'
@@ -42,7 +42,7 @@ export async function exportState(options: SandboxOptions, to: string, cli: Cli)
   try {
     // In one transaction, because another process may have the file open.
     if (to === '-') for (const piece of store.transaction(() => [...pieces(store)])) await show(piece, cli)
-    else store.transaction(() => writeWhole(to, pieces(store)))
+    else store.transaction(() => saveWhole(to, pieces(store)))
   } finally {
     store.close()
   }
@@ -73,14 +73,6 @@ function* pieces(store: Store): Generator<string> {
 /** After a closed pipe, as with `| head`, the rest is dropped; process.ts handles the error. */
 async function show(piece: string, { stdout }: Cli): Promise<void> {
   if (!stdout.write(piece)) await once(stdout, 'drain').catch(() => undefined)
-}
-
-function writeWhole(file: string, texts: Iterable<string>): void {
-  try {
-    saveWhole(file, texts)
-  } catch (error) {
-    throw new CommandError(`the state cannot be written to ${file}: ${messageOf(error)}`)
-  }
 }
 
 /** Serves, or exports. Throws a `UsageError` for a wrong flag, and an `InputError` for a wrong file. */

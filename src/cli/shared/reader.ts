@@ -3,23 +3,36 @@
 
 import { closeSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import type { ServiceReader } from '../../api/client.ts'
+import { messageOf } from '../../core/model/problem.ts'
 import { type Preview, type PreviewOptions, type PreviewParts, preview } from '../../daemon/cycle/preview.ts'
 import { readPeopleFile } from '../../daemon/directory/read.ts'
 import { sha256 } from '../../daemon/schedule/system.ts'
 import { connectReader, type Setup, type WorkspaceSetup } from '../compose.ts'
-import type { Cli } from './context.ts'
+import { type Cli, CommandError } from './context.ts'
 import { type Answers, inEach, interruptible } from './each.ts'
 import type { Ledgers } from './ledger/ledgers.ts'
 import { type SweepProgress, sweepProgress } from './progress.ts'
 
+const UNWRITTEN: Readonly<Record<string, string>> = {
+  ENOENT: 'its folder does not exist',
+  ENOTDIR: 'a part of its path is a file',
+  EISDIR: 'it is a folder',
+  EACCES: 'this user may not write there',
+}
+
 /**
  * Writes a text in pieces. A pipe or a device, such as /dev/stdout, is written to. Otherwise a new file replaces the one of this name, and no
- * link is followed. After an error nothing is left behind.
+ * link is followed. After an error, which is told in words, nothing is left behind.
  */
 export function saveWhole(file: string, pieces: Iterable<string>, mode = 0o666): void {
-  const isSpecial = statSync(file, { throwIfNoEntry: false })?.isFile() === false
-  if (isSpecial) write(file, pieces, 'w', mode)
-  else replace(file, pieces, mode)
+  try {
+    const isSpecial = statSync(file, { throwIfNoEntry: false })?.isFile() === false
+    if (isSpecial) write(file, pieces, 'w', mode)
+    else replace(file, pieces, mode)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    throw new CommandError(`${file} cannot be written: ${UNWRITTEN[code] ?? messageOf(error)}`)
+  }
 }
 
 function replace(file: string, pieces: Iterable<string>, mode: number): void {

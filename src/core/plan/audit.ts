@@ -83,7 +83,7 @@ interface AuditInputs {
 interface UndeclaredCap {
   readonly email: string
   readonly cap: Credits
-  /** We set it, and it still has our value: the next sweep clears it where `prune` is on. */
+  /** We set it, and it still has our value. */
   readonly ours: boolean
 }
 
