@@ -12,7 +12,7 @@ import type { Candidate, DesiredCap, Origin, RejectedScope, SkippedScope } from 
 import { type Declarations, declarations, listWithPlaces, type PersonChain, personChain, verdictOfGroups } from './chain.ts'
 import { poolCondition } from './conditions.ts'
 import { attributeChanges } from './directory.ts'
-import { ruleCandidate } from './matches.ts'
+import { ruleCandidate, SEEN_ONCE } from './matches.ts'
 import { type Place, poolNone, poolPeople } from './pools.ts'
 import type { DesiredInputs, Resolution } from './resolution.ts'
 import { whyAway, whyUnknown } from './roster.ts'
@@ -188,7 +188,7 @@ function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain:
   }
   const asked =
     context.inputs.capSemantics === 'copied' ? copiedCap(context, scope, chain, owned) : declared && wanted(scope, declared, candidates)
-  return asked ?? restored(context, owned, candidates, context.inputs.prune)
+  return asked ?? restored(context, owned, candidates, context.inputs.prune) ?? keptForRule(context, owned, scope, candidates)
 }
 
 /**
@@ -246,6 +246,14 @@ function keptUnknown(context: Context, key: ScopeKey, scope: UserScope, { verdic
   }
   if (!settled) return restored(context, owned, candidates, false)
   return wanted(scope, { ...ruleCandidate(settled, scope, 'it did before'), reason }, candidates)
+}
+
+/** Cleared while one reading alone says that a rule matches, our cap would be set again with the next one. */
+function keptForRule({ found }: Context, owned: OwnedCap | undefined, scope: UserScope, candidates: readonly Candidate[]) {
+  const rule = found.rules.seenOnce(scope.email)
+  if (!rule || !owned || owned.cap === 'none') return undefined
+  const reason = `rule ${rule.name} matches since the last reading, and ${SEEN_ONCE}; what is in force stays`
+  return kept(owned, { kind: 'rule', scope, cap: owned.cap, at: rule.at, reason, rule: rule.name }, candidates)
 }
 
 /**

@@ -25,6 +25,9 @@ import {
 /** Good readings in a row that must agree before a match changes. */
 const READINGS_TO_TURN = 2
 
+/** Said of a match that one reading shows. */
+export const SEEN_ONCE = `counts after ${READINGS_TO_TURN} agreeing readings, 1 so far`
+
 /** Stands for a condition where none matches. */
 const NO_MATCH = 'none'
 
@@ -240,6 +243,8 @@ export type RuleVerdict =
 /** All conditions of rules and pools, judged. */
 export interface JudgedRules {
   verdictOf(email: string): RuleVerdict
+  /** The rule that the last good reading shows in place of what counts; a second one must agree. */
+  seenOnce(email: string): PeopleRule | undefined
   /** Why a rule matches a person or a pool asks for them, or why that is not known: the values that decide. */
   whyOf(rule: Pick<PeopleRule, 'when'>, email: string): string
   /** Who matches the condition of a pool. */
@@ -256,6 +261,7 @@ export interface JudgedRules {
 const NONE: RuleVerdict = { kind: 'none' }
 const NO_RULES: JudgedRules = {
   verdictOf: () => NONE,
+  seenOnce: () => undefined,
   whyOf: () => '',
   membersOf: () => undefined,
   matched: [],
@@ -280,6 +286,7 @@ export function judgeRules({ peopleRules, pools }: PolicySet, inputs: ConditionI
   const { matched, statuses } = count(rules, facts, inputs, verdictOf)
   return {
     verdictOf,
+    seenOnce: (email) => seenOnce(rules, email),
     whyOf: (rule, email) => whyOf(rule, email, facts, lists.get(conditionKey(rule.when)) ?? rules.matches, rules),
     membersOf: (when) => lists.get(conditionKey(when)),
     matched,
@@ -312,8 +319,10 @@ function verdict({ byKey, matches, list: [first] }: Rules, email: string): RuleV
   return { kind: 'unknown', rule: byKey.get(match.asks) ?? first, settled }
 }
 
+const seenOnce = ({ byKey, matches }: Rules, email: string): PeopleRule | undefined => byKey.get(matches.turningTo(email) ?? NO_MATCH)
+
 /** Counts people by rule, in one pass over the roster. */
-function count({ list, byKey, matches }: Rules, facts: RowFacts, { roster }: ConditionInputs, verdictOf: (email: string) => RuleVerdict) {
+function count(rules: Rules, facts: RowFacts, { roster }: ConditionInputs, verdictOf: (email: string) => RuleVerdict) {
   const [people, unknown, hidden, turning] = [counter(), counter(), counter(), counter()]
   const matched: string[] = []
   for (const person of roster?.people ?? []) {
@@ -321,11 +330,11 @@ function count({ list, byKey, matches }: Rules, facts: RowFacts, { roster }: Con
     if (found.kind === 'match') matched.push(person.email)
     if (!roster || !isApproved(person, roster)) continue
     if (found.kind !== 'none') (found.kind === 'match' ? people : unknown).add(found.rule)
-    const next = byKey.get(matches.turningTo(person.email) ?? NO_MATCH)
+    const next = seenOnce(rules, person.email)
     if (next) turning.add(next)
-    for (const rule of list) if (rule !== next && truthOf(rule.when, person, facts) === true) hidden.add(rule)
+    for (const rule of rules.list) if (rule !== next && truthOf(rule.when, person, facts) === true) hidden.add(rule)
   }
-  const statuses = list.map((rule): RuleStatus => {
+  const statuses = rules.list.map((rule): RuleStatus => {
     const holds = turning.of(rule) > 0 ? 0 : hidden.of(rule)
     return { name: rule.name, at: rule.at, people: people.of(rule), holds, unknown: unknown.of(rule) }
   })
@@ -350,11 +359,10 @@ function whyOf(rule: Pick<PeopleRule, 'when'>, email: string, facts: RowFacts, m
   const next = matches.turningTo(email)
   const settled = matches.settled(email)
   if (next === undefined || (settled !== undefined && settled !== conditionKey(rule.when))) return values
-  const waits = `counts after ${READINGS_TO_TURN} agreeing readings, 1 so far`
-  if (settled === undefined) return `${values}; ${waits}`
+  if (settled === undefined) return `${values}; ${SEEN_ONCE}`
   const other = byKey.get(next)
   const isStill = answers.every(({ truth }) => truth === true)
-  return isStill && other ? `${values}; now rule ${other.name} goes before it; ${waits}` : `no longer so (${values}); ${waits}`
+  return isStill && other ? `${values}; now rule ${other.name} goes before it; ${SEEN_ONCE}` : `no longer so (${values}); ${SEEN_ONCE}`
 }
 
 /** `rule contractors (e-mail matches *@contractor.example): they have their own budget`. */

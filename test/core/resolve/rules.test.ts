@@ -244,6 +244,15 @@ describe('a match changes', () => {
     expect(asked(resolve({ rules: [other, member] }, { ...roleOf('member'), conditions: both.conditions }))['bob']).toBe('rule 70')
   })
 
+  test('to yes without clearing a cap of ours in between, which policy declares no longer', () => {
+    const { conditions } = resolve(MEMBER_RULE, roleOf('admin'))
+    const once = resolve(MEMBER_RULE, { ...roleOf('member'), conditions, owned: ownedCaps({ bob: { cap: 40 } }) })
+    const reason = `rule r1 matches since the last reading, and ${WAITS}; what is in force stays`
+    expect(once.desired).toMatchObject([{ cap: 40, owner: 'policy', origin: { kind: 'rule', rule: 'r1', reason } }])
+    expect(resolve(MEMBER_RULE, { ...roleOf('member'), conditions, owned: ownedCaps({ bob: { cap: 'none' } }) }).desired).toEqual([])
+    expect(resolve(MEMBER_RULE, { ...roleOf('admin'), conditions, owned: ownedCaps({ bob: { cap: 40 } }) }).desired).toEqual([])
+  })
+
   test('for no person who is away and comes back, as long as they have a cap of ours and the rule is there', () => {
     const owned = ownedCaps({ bob: { cap: 100, owner: 'rule' } })
     const others: PolicySketch = { rules: [{ when: { email: 'b*' }, cap: 70 }] }

@@ -4,7 +4,6 @@ import type { ScopeState, ScopeStatus, WorkspaceView } from '../../../src/core/m
 import type { OwnedCap } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { PRUNE_OFF, PRUNING_WAITS } from '../../../src/core/plan/states.ts'
-import type { LedgerFacts } from '../../../src/ports.ts'
 import { askedScopes, type Belonging, type ModelCap, personCap } from '../lives/policy-model.ts'
 import type { Checker, Invariant, Scene, Step } from '../steps.ts'
 import { intentOf } from './readings.ts'
@@ -86,10 +85,8 @@ export const applied: Invariant = {
     const others = writtenByOthers(scene)
     // The cap of each scope before the command wrote to it: after a 0 that is not kept the old cap is restored, and then nothing was done.
     let began = new Map<ScopeKey, ModelCap>()
-    let turning: ReadonlySet<string> = new Set()
     return (step) => {
       others.note(step)
-      turning = turningIn(step) ?? turning
       if (step.kind === 'world' && step.what === 'apply') began = new Map()
       if (step.kind === 'landed' && !began.has(step.scope)) began.set(step.scope, step.from)
       if (step.kind !== 'applied') return
@@ -106,21 +103,12 @@ export const applied: Invariant = {
       if (exit !== 0 || nearBoundary(scene, scene.scenario.intervalMs)) return
       // A cap of the conflict rule that is no longer desired is cleared after two readings of the groups, and one apply makes one reading.
       // So does a rule that has come to match, where nothing else is declared for the person any more.
-      const isTurning = ({ scope, cause }: ScopeStatus): boolean => cause === 'orphan' && scope.kind === 'user' && turning.has(scope.email)
-      const isLeft = (one: ScopeStatus): boolean =>
-        LEFT_OUT.has(one.state) || one.reason?.includes('agreeing readings') === true || isTurning(one)
+      const isLeft = ({ state, reason = '' }: ScopeStatus): boolean => LEFT_OUT.has(state) || reason.includes('agreeing readings')
       const excused = new Set(scopes.filter(isLeft).map(({ scope }) => scopeKey(scope)))
       checkScopes(scene, excused, checker, { scopes })
       if (!isMisjudged(scene)) checkPeople(scene, excused, checker, others.has)
     }
   },
-}
-
-/** Whom one reading of two says a rule to match. */
-function turningIn(step: Step): ReadonlySet<string> | undefined {
-  if (step.kind !== 'recorded' || step.method !== 'saveFact' || step.values[0] !== 'conditions') return undefined
-  const { rules } = step.values[1] as LedgerFacts['conditions']
-  return new Set(Object.values(rules?.turning ?? {}).flat())
 }
 
 /**
