@@ -1,114 +1,13 @@
-// Writing a plan, as seen on the wire: the order of writes, the caps in force between them, changes between plan and write, and a ledger that
-// cannot record.
-import { type Arbitrary, assert, asyncProperty, constant, constantFrom, dictionary, integer, oneof, record, subarray } from 'fast-check'
+// Writing a plan, as seen on the wire: changes between plan and write, and a ledger that cannot record. The order of writes is in core/plan/wave,
+// and the caps in force between them in test/sim.
 import { describe, expect, test } from 'vitest'
-import { DEFAULT_GUARDS, type GuardSettings } from '../../../src/core/model/change.ts'
+import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import type { Ledger } from '../../../src/ports.ts'
-import type { PlainCap } from '../../support/declare.ts'
 import { reads, whenAsked, writes } from '../../support/faults.ts'
 import { worldUnder } from '../../support/living.ts'
-import { createWorld, testWorld, type World } from '../../support/world.ts'
-
-/** Guards that hold nothing back, so that every change goes out. */
-const OFF: GuardSettings = {
-  ...DEFAULT_GUARDS,
-  emptyPolicy: false,
-  maxAffected: 'off',
-  maxLowered: 'off',
-  maxBlocked: 'off',
-  maxCleared: 'off',
-}
-
-const PEOPLE = ['ada', 'bob', 'cleo', 'dan'] as const
-const SCOPES = ['team', 'group:a', 'group:b', ...PEOPLE] as const
-// Kinds of scopes never share a value: where reads show inherited caps, a cap that equals its ancestor's cannot be told from none.
-const OWN: Readonly<Record<string, number>> = { team: 50, 'group:a': 10, 'group:b': 10 }
-const hundreds = oneof(constant(0), integer({ min: 1, max: 9 }))
-const caps = dictionary(constantFrom(...SCOPES), hundreds, { maxKeys: 7, noNullPrototype: true }).map((drawn) =>
-  Object.fromEntries(Object.entries(drawn).map(([name, n]): [string, PlainCap] => [name, n === 0 ? 'none' : n * 100 + (OWN[name] ?? 0)])),
-)
-const world = record({
-  a: subarray([...PEOPLE]),
-  b: subarray([...PEOPLE]),
-  before: caps,
-  after: caps,
-  concurrency: constantFrom(1, 8),
-  capReads: constantFrom('explicit' as const, 'inherited' as const),
-  prune: constant(true),
-})
-
-type Drawn = typeof world extends Arbitrary<infer Value> ? Value : never
-
-const amount = (cap: number | 'none' | undefined): number => (cap === undefined || cap === 'none' ? Number.POSITIVE_INFINITY : cap)
-
-/** A random move of a world from one policy to another, in one cycle, with the caps in force before, after each write, and after all. */
-async function moved({ a, b, before, after, concurrency, capReads }: Drawn, capSemantics: 'layered' | 'copied') {
-  const one = await createWorld({
-    people: PEOPLE,
-    groups: { a, b },
-    switches: { capReads, ...(capSemantics === 'copied' && { capSemantics: 'fan-out' }) },
-    config: { guards: OFF, capSemantics, rate: { concurrency } },
-  })
-  await one.cycle({ caps: before, onGroupConflict: 'min' })
-  if (capSemantics === 'layered') await one.cycle()
-  const had = one.inForce()
-  const steps: Record<string, number | 'none'>[] = []
-  whenAsked(one, writes(), () => steps.push(one.inForce()))
-  one.forget()
-  await one.cycle({ caps: after, onGroupConflict: 'min' })
-  one.onCall = undefined
-  return { one, had, steps, got: one.inForce() }
-}
-
-/** The next cycles write nothing, and find no foreign change. */
-async function expectQuiet(one: World): Promise<void> {
-  // A cap of the conflict rule is cleared only after a second reading of the groups.
-  await one.cycle()
-  one.forget()
-  await one.cycle()
-  expect(one.writes()).toEqual([])
-  expect(one.begun('ForeignChange')).toEqual([])
-  await one.close()
-}
-
-describe('the order of writes', () => {
-  test('keeps each person at the lesser of before and after, and never uncaps a person on the way to a cap', async () => {
-    await assert(
-      asyncProperty(world, async (drawn) => {
-        const { one, had, steps, got } = await moved(drawn, 'layered')
-        for (const step of steps) {
-          for (const name of PEOPLE) {
-            expect(amount(step[name])).toBeGreaterThanOrEqual(Math.min(amount(had[name]), amount(got[name])))
-            if (had[name] !== 'none' && got[name] !== 'none') expect(step[name]).not.toBe('none')
-          }
-        }
-        await expectQuiet(one)
-      }),
-      { numRuns: 20 },
-    )
-  })
-
-  test('where caps are copied, keeps each person at the least of before, after, and the caps of the team and groups', async () => {
-    await assert(
-      asyncProperty(world, async (drawn) => {
-        const { one, had, steps, got } = await moved(drawn, 'copied')
-        const ancestors = [drawn.before, drawn.after].flatMap((caps) => [caps['team'], caps['group:a'], caps['group:b']])
-        for (const step of steps) {
-          for (const name of PEOPLE) {
-            const least = Math.min(amount(had[name]), amount(got[name]), ...ancestors.map(amount))
-            expect(amount(step[name])).toBeGreaterThanOrEqual(least)
-            const isCapped = had[name] !== 'none' && got[name] !== 'none'
-            if (isCapped && ancestors.every((cap) => cap !== undefined && cap !== 'none')) expect(step[name]).not.toBe('none')
-          }
-        }
-        await expectQuiet(one)
-      }),
-      { numRuns: 20 },
-    )
-  })
-})
+import { testWorld } from '../../support/world.ts'
 
 describe('between the plan and a write', () => {
   test('a foreign change before the write is reported once, planned again and reverted', async () => {
@@ -239,7 +138,10 @@ describe('a ledger that cannot record', () => {
 })
 
 test('scopes that the plan depends on are read again when the person took a while to agree', async () => {
-  const one = await worldUnder({ caps: { team: 500, ada: 200 } }, { people: ['ada', 'bob'], config: { guards: OFF } })
+  const one = await worldUnder(
+    { caps: { team: 500, ada: 200 } },
+    { people: ['ada', 'bob'], config: { guards: { ...DEFAULT_GUARDS, maxAffected: 'off', maxCleared: 'off' } } },
+  )
   const { after } = await one.cycle(
     { caps: { team: 500 } },
     {

@@ -1,19 +1,15 @@
 // Evidence about a deployment from the daemon's own writes and reads, on the sandbox's switches.
 import { describe, expect, test } from 'vitest'
-import { LISTED_MS } from '../../../src/core/interpret/evidence.ts'
-import { noteSeen, seenKeeper } from '../../../src/daemon/cycle/read.ts'
+import { learnedKeeper } from '../../../src/daemon/cycle/dependencies.ts'
+import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { email, NOW } from '../../support/declare.ts'
 import { answering, reads } from '../../support/faults.ts'
-import { later, worldUnder } from '../../support/living.ts'
+import { later, MINUTE, worldUnder } from '../../support/living.ts'
 import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
 const COMPANY: WorldOptions = { people: ['ada', 'bob', 'cleo'], groups: { a: ['ada', 'bob'] } }
-const memoryLedger = async () => {
-  const store = await openLedger({ file: ':memory:', mode: 'write', clock: fakeClock() })
-  return store.workspace('acme', 'https://service.example')
-}
 const values = (one: Pick<World, 'ledger'>) =>
   Object.fromEntries(Object.entries(one.ledger.fact('seen') ?? {}).map(([aspect, { value }]) => [aspect, value]))
 
@@ -70,34 +66,57 @@ describe('a workspace', () => {
     expect(values(one)).not.toHaveProperty('caps', 'copied')
     expect(one.begun('CopyingSeen')).toEqual([])
   })
+})
 
-  test('that shows nothing new is not written to the ledger again', async () => {
-    const one = await worldUnder({ caps: { team: 500, ada: 4000, bob: 'none' } }, COMPANY)
-    await one.cycle()
-    const before = one.ledger.fact('seen')
-    const ledger = { fact: one.ledger.fact, saveFact: () => expect.unreachable() }
-    noteSeen(ledger, [{ aspect: 'reads', value: 'explicit', evidence: 'again' }], one.clock)
-    await one.cycle()
-    expect(one.ledger.fact('seen')).toEqual(before)
+describe('what the client sees and learns', () => {
+  type Kept = Parameters<typeof learnedKeeper>[0]
+  const kept = async (more: (real: Kept) => Partial<Kept> = () => ({})) => {
+    const store = await openLedger({ file: ':memory:', mode: 'write', clock: fakeClock() })
+    const ledger = await store.workspace('acme', 'https://service.example')
+    return { ledger, keeper: learnedKeeper({ ...ledger, ...more(ledger) }, { now: () => NOW }) }
+  }
+
+  test('stays copying once that was seen: a stale reading looks like a cap that was kept', async () => {
+    const { ledger, keeper } = await kept()
+    for (const value of ['copied', 'layered'] as const) {
+      keeper.onSeen({ aspect: 'caps', value, evidence: 'x' } as never)
+      await keeper.keep()
+    }
+    expect(values({ ledger })).toEqual({ caps: 'copied' })
   })
-})
 
-test('copying that was seen stays seen: a stale reading looks like a cap that was kept', async () => {
-  const ledger = await memoryLedger()
-  ledger.saveFact('seen', { caps: { value: 'copied', at: NOW, evidence: 'ada changed' } })
-  noteSeen(ledger, [{ aspect: 'caps', value: 'layered', evidence: 'bob kept 700' }], { now: () => NOW + 5 })
-  expect(ledger.fact('seen')?.caps).toMatchObject({ value: 'copied' })
-})
+  test('is recorded once, however often it comes', async () => {
+    let saved = 0
+    const counting = ({ saveFact }: Kept): Partial<Kept> => ({
+      saveFact(name, value) {
+        saved += 1
+        saveFact(name, value)
+      },
+    })
+    const { ledger, keeper } = await kept(counting)
+    const again = (real: Kept) => learnedKeeper({ ...real, ...counting(real) }, { now: () => NOW + 1 })
+    for (const one of [keeper, keeper, again(ledger)]) {
+      one.onSeen({ aspect: 'spelling', value: 'snake', evidence: 'an answer' })
+      await one.keep()
+    }
+    expect([values({ ledger }), saved]).toEqual([{ spelling: 'snake' }, 1])
+  })
 
-test('an observation of the client is recorded once, however often it comes', async () => {
-  const ledger = await memoryLedger()
-  const keeper = seenKeeper(ledger, { now: () => NOW })
-  for (let told = 0; told < 3; told += 1) keeper.onSeen({ aspect: 'spelling', value: 'snake', evidence: 'an answer' })
-  keeper.keep()
-  expect(values({ ledger })).toEqual({ spelling: 'snake' })
-  const counting = { fact: () => expect.unreachable(), saveFact: () => expect.unreachable() }
-  const idle = seenKeeper(counting, { now: () => NOW })
-  idle.keep()
+  test('fails no cycle while the ledger cannot record it, and is recorded once it can', async () => {
+    let full = true
+    let commits = 0
+    const { ledger, keeper } = await kept(() => ({
+      async commit() {
+        if (full) throw new LedgerError('LEDGER_FULL', 'the disk is full')
+        commits += 1
+      },
+    }))
+    keeper.pace['default'] = { rate: 7 }
+    await expect(keeper.keep()).resolves.toBeUndefined()
+    full = false
+    await keeper.keep()
+    expect([ledger.fact('pace'), commits]).toEqual([{ default: { rate: 7 } }, 1])
+  })
 })
 
 test('a stale reading of a value that our own write has just replaced proves no copying', async () => {
@@ -124,7 +143,7 @@ describe('a person who has left a group since it was listed proves nothing about
     if (had !== 'none') one.foreign('group:a', had)
     await one.cycle({ caps: { 'group:a': had, ada } })
     one.setMembers('a', [])
-    await later(one, LISTED_MS, { caps: { 'group:a': 400, ada } }, { usage: false })
+    await later(one, 15 * MINUTE, { caps: { 'group:a': 400, ada } }, { usage: false })
     expect(one.caps()).toMatchObject({ 'group:a': 400 })
     expect(values(one)).not.toHaveProperty(ada === 'none' ? 'reads' : 'caps')
   })
