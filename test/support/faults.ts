@@ -1,6 +1,7 @@
 // A service that answers some requests wrongly, for as long as a test says so, and cycles that are cut short.
 import type { Operation } from '../../src/core/model/observed.ts'
-import type { Transport, WireAnswer } from '../../src/ports.ts'
+import { LedgerError } from '../../src/daemon/ledger/error.ts'
+import type { Ledger, Transport, WireAnswer } from '../../src/ports.ts'
 import { email } from './declare.ts'
 import type { Declared, World } from './world.ts'
 
@@ -100,3 +101,28 @@ export async function cutShort(one: World, match: Match, declared?: Declared, mo
   one.onCall = undefined
   return report
 }
+
+/** Calls that wait for the disk. */
+const WAITS = /^(load|commit|record|history|pause|savePause|save(Burn|Runs|AddOnUse))/
+
+/** Looks at each call of the ledger before it is made; what `look` throws, the call throws, or rejects with. */
+export const onLedger =
+  (look: (method: keyof Ledger, given: readonly unknown[]) => void) =>
+  (real: Ledger): Ledger =>
+    new Proxy(real, {
+      get(ledger, name, self) {
+        const own: unknown = Reflect.get(ledger, name, self)
+        if (typeof own !== 'function') return own
+        const call = (...given: readonly unknown[]): unknown => {
+          look(name as keyof Ledger, given)
+          return own(...given)
+        }
+        return WAITS.test(String(name)) ? async (...given: readonly unknown[]) => call(...given) : call
+      },
+    })
+
+/** A ledger whose disk is full for these calls. */
+export const failingLedger = (fails: (method: keyof Ledger) => boolean) =>
+  onLedger((method) => {
+    if (fails(method)) throw new LedgerError('LEDGER_FULL', 'capkeeper.db: the disk is full, so nothing was recorded')
+  })

@@ -84,13 +84,19 @@ export async function worldUnder(declared: Declared, options?: WorldOptions): Pr
   return one
 }
 
-/** A loop under a policy, over a world that a test has prepared; the test stops it. */
+/** A loop over a world under a policy; it stops with the test. */
+export function loopOver(one: World, declared: Declared): Living {
+  const life = live(one)
+  onTestFinished(life.stop)
+  life.set(declared)
+  return life
+}
+
+/** The same over a new world that a test has prepared. */
 export async function loopUnder(declared: Declared, options: WorldOptions, prepare: (one: World) => void = () => undefined) {
   const one = await testWorld(options)
   prepare(one)
-  const life = live(one)
-  life.set(declared)
-  return { one, stop: life.stop }
+  return loopOver(one, declared)
 }
 
 /** The next cycle, after so long, has nothing to write. */

@@ -5,7 +5,7 @@ import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { worldClock } from '../../support/clock.ts'
 import { CYCLE, DAY, email, HOUR, NOW } from '../../support/declare.ts'
 import { answerOf, instead } from '../../support/faults.ts'
-import { aheadBy, live, loopUnder, MINUTE } from '../../support/living.ts'
+import { aheadBy, live, loopOver, loopUnder, MINUTE } from '../../support/living.ts'
 import { daily, midnight, noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
@@ -40,7 +40,7 @@ const analytics = (say: (body: Readonly<Record<string, unknown>>) => ReturnType<
 
 describe('a service that tells it', () => {
   test('is asked for this cycle first, then for the days before until 90 of them held nothing', async () => {
-    const { one, stop } = await collecting({}, (world) => recordPast(world, daily('ada', 100, noon(5, 9))))
+    const { one } = await collecting({}, (world) => recordPast(world, daily('ada', 100, noon(5, 9))))
     await one.clock.pass(MINUTE)
     expect(questions(one)).toEqual([
       ...['11-01 to 11-21', '10-02 to 10-31', '09-02 to 10-01'],
@@ -56,22 +56,20 @@ describe('a service that tells it', () => {
       ...{ used: 1400, source: 'measured', band: 'at_cap' },
     })
     expect(codes(one)).not.toContain('ADD_ON_USE_UNREAD')
-    await stop()
   })
 
   test('is asked for the last day again each time, and every 6 h for the two before it', async () => {
-    const { one, stop } = await collecting({}, (world) => recordPast(world, daily('ada', 100, noon(5))))
+    const { one } = await collecting({}, (world) => recordPast(world, daily('ada', 100, noon(5))))
     await one.clock.pass(MINUTE)
     const before = questions(one).length
     await one.clock.pass(30 * MINUTE)
     expect(questions(one).slice(before)).toEqual(['11-20 to 11-21', '11-20 to 11-21'])
     await one.clock.pass(6 * HOUR)
     expect(questions(one)).toContain('11-18 to 11-21')
-    await stop()
   })
 
   test('is asked for the day before after midnight, too, as long as use of it may still arrive', async () => {
-    const { one, stop } = await collecting({ switches: { ...SERVED, analyticsDelay: 3 * HOUR } }, (world) =>
+    const { one } = await collecting({ switches: { ...SERVED, analyticsDelay: 3 * HOUR } }, (world) =>
       recordPast(world, [
         { who: 'ada', at: noon(5), credits: 600 },
         { who: 'ada', at: midnight(21) - HOUR / 2, credits: 50 },
@@ -84,7 +82,6 @@ describe('a service that tells it', () => {
     const before = questions(one).length
     await one.clock.pass(2 * HOUR)
     expect(questions(one).slice(before).at(-1)).toBe('11-21 to 11-22')
-    await stop()
   })
 
   test('that is killed meanwhile is asked on from where it was', async () => {
@@ -99,12 +96,10 @@ describe('a service that tells it', () => {
     one.onCall = undefined
     const before = questions(one).length
     one.restart()
-    const second = live(one)
-    second.set(DECLARED)
+    loopOver(one, DECLARED)
     await one.clock.pass(MINUTE)
     expect(questions(one).slice(before)).toEqual(['11-20 to 11-21', '09-02 to 10-01', '08-03 to 09-01', '07-04 to 08-02', '06-04 to 07-03'])
     expect(await one.ledger.addOnUse(ALWAYS)).toHaveLength(76)
-    await second.stop()
   })
 
   test.each([90])('is asked again, of all days, once a clock that was ahead by %i days is right', async (days) => {
@@ -120,16 +115,15 @@ describe('a service that tells it', () => {
   })
 
   test('and has no rows at all tells nothing: use is estimated', async () => {
-    const { one, stop } = await collecting({ wrapTransport: analytics(() => answerOf(200, '{"queryResults":[{}]}')) }, (world) =>
+    const { one } = await collecting({ wrapTransport: analytics(() => answerOf(200, '{"queryResults":[{}]}')) }, (world) =>
       recordPast(world, daily('ada', 100, noon(5))),
     )
     await one.clock.pass(MINUTE)
     expect(shown(one)).toMatchObject({ source: 'estimated' })
-    await stop()
   })
 
   test('names people whose key is unknown: their use counts only in the sum', async () => {
-    const { one, stop } = await collecting({}, (world) => {
+    const { one } = await collecting({}, (world) => {
       recordPast(world, [...daily('ada', 100, noon(1)), ...daily('bob', 60, noon(1))])
       const bob = world.sandbox.store.person(email('bob'))
       if (bob) world.sandbox.store.savePerson({ ...bob, apiKey: '' })
@@ -137,12 +131,11 @@ describe('a service that tells it', () => {
     await one.clock.pass(MINUTE)
     expect(shown(one)).toMatchObject({ source: 'measured' })
     expect(shown(one).of(email('bob'), undefined)).toBeUndefined()
-    await stop()
   })
 
   test('goes on in the next cycle, and the last one counts in its first hours', async () => {
     const clock = worldClock(CYCLE.endAt - 2 * HOUR)
-    const { one, stop } = await collecting({ clock }, (world) => recordPast(world, daily('ada', 100, noon(1), midnight(1, 12))))
+    const { one } = await collecting({ clock }, (world) => recordPast(world, daily('ada', 100, noon(1), midnight(1, 12))))
     await one.clock.pass(3 * HOUR)
     const { measured, roster } = viewOf(one.workspace)
     expect(measured?.cycles.map(({ startAt }) => startAt)).toEqual([midnight(1, 12), midnight(1)])
@@ -151,13 +144,12 @@ describe('a service that tells it', () => {
     const people = one.workspace.shown.desiredState?.people
     expect(people).toMatchObject({ useSource: 'measured' })
     expect(people?.approved.find((person) => person.email === email('ada'))?.use).toBe(2500)
-    await stop()
   })
 })
 
 describe('a service that does not tell it', () => {
   test('is asked once, and again after a day', async () => {
-    const { one, stop } = await collecting({ switches: { addOnRows: 'refused' } }, (world) => recordPast(world, daily('ada', 100, noon(5))))
+    const { one } = await collecting({ switches: { addOnRows: 'refused' } }, (world) => recordPast(world, daily('ada', 100, noon(5))))
     await one.clock.pass(3 * HOUR)
     expect(questions(one)).toHaveLength(1)
     expect(shown(one).of(email('ada'), viewOf(one.workspace).roster?.people[0]?.used)).toMatchObject({ source: 'estimated' })
@@ -166,36 +158,32 @@ describe('a service that does not tell it', () => {
     await one.clock.pass(2 * HOUR)
     expect(questions(one)).toHaveLength(2)
     expect(codes(one)).not.toContain('ADD_ON_USE_UNREAD')
-    await stop()
   })
 
   test.each(['error', 'connect', 'text', 'ok'] as const)('is understood in errors of the shape %s', async (errors) => {
-    const { one, stop } = await collecting({ switches: { addOnRows: 'refused', errors } })
+    const { one } = await collecting({ switches: { addOnRows: 'refused', errors } })
     await one.clock.pass(2 * HOUR)
     expect(questions(one)).toHaveLength(1)
-    await stop()
   })
 
   test('any more makes use an estimate at once', async () => {
     let isGone = false
     const gone = analytics(() => (isGone ? answerOf(400, '{"error":"invalid query table: QUERY_DATA_SOURCE_UNSPECIFIED"}') : undefined))
-    const { one, stop } = await collecting({ wrapTransport: gone }, (world) => recordPast(world, daily('ada', 100, noon(5))))
+    const { one } = await collecting({ wrapTransport: gone }, (world) => recordPast(world, daily('ada', 100, noon(5))))
     await one.clock.pass(MINUTE)
     expect(shown(one).source).toBe('measured')
     isGone = true
     await one.clock.pass(20 * MINUTE)
     expect(shown(one).source).toBe('estimated')
     expect(one.ledger.fact('addOn')).toBeUndefined()
-    await stop()
   })
 
   test('to this key is asked again after an hour, and raises no alert', async () => {
     const denied = analytics(() => answerOf(403, '{"error":"insufficient permissions: Analytics needs Analytics Read"}'))
-    const { one, stop } = await collecting({ wrapTransport: denied })
+    const { one } = await collecting({ wrapTransport: denied })
     await one.clock.pass(50 * MINUTE)
     expect(viewOf(one.workspace)).toMatchObject({ notMeasured: 'denied' })
     expect(codes(one)).toEqual([])
-    await stop()
   })
 })
 
@@ -207,21 +195,19 @@ describe('an answer that is too much', () => {
   }
   test('is asked for in smaller chunks', async () => {
     const picky = analytics((body) => (days(body) > 16 ? answerOf(200, 'too much') : undefined))
-    const { one, stop } = await collecting({ wrapTransport: picky }, (world) => recordPast(world, daily('ada', 100, noon(5, 10))))
+    const { one } = await collecting({ wrapTransport: picky }, (world) => recordPast(world, daily('ada', 100, noon(5, 10))))
     await one.clock.pass(3 * HOUR)
     expect(one.ledger.fact('addOnAsked')).toMatchObject({ isWhole: true })
     expect(shown(one).of(email('ada'), undefined)).toEqual({ credits: 1400, source: 'measured' })
-    await stop()
   })
   test('or refused for everybody is asked for by the keys of people', async () => {
     const isForAll = (body: Readonly<Record<string, unknown>>) =>
       (body['query_requests'] as readonly AskedQuery[]).some(({ filters }) => filters.length < 3)
     const picky = analytics((body) => (isForAll(body) ? answerOf(400, '{"error":"a person is required"}') : undefined))
-    const { one, stop } = await collecting({ wrapTransport: picky }, (world) => recordPast(world, daily('ada', 100, noon(5, 10))))
+    const { one } = await collecting({ wrapTransport: picky }, (world) => recordPast(world, daily('ada', 100, noon(5, 10))))
     await one.clock.pass(MINUTE)
     expect(questions(one)[0]).toBe('11-01 to 11-21 of 3')
     expect(shown(one).of(email('ada'), undefined)).toEqual({ credits: 1400, source: 'measured' })
-    await stop()
   })
 })
 

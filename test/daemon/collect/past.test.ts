@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { DAY, email, HOUR, NOW } from '../../support/declare.ts'
-import { capsOf, live, loopUnder, MINUTE, person } from '../../support/living.ts'
+import { capsOf, loopOver, loopUnder, MINUTE, person } from '../../support/living.ts'
 import { daily, noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
@@ -20,7 +20,7 @@ const asked = (one: World): readonly string[] =>
 
 describe('after the first cycle', () => {
   test('the daemon reads the past of everybody who was active, and shows how far it is', async () => {
-    const { one, stop } = await running({ config: { historyDays: 60 } }, (world) => {
+    const { one } = await running({ config: { historyDays: 60 } }, (world) => {
       recordPast(world, daily('ada', 10, noon(1, 10)))
       recordPast(world, daily('bob', 2, noon(5, 11)))
     })
@@ -34,11 +34,10 @@ describe('after the first cycle', () => {
       left: 0,
       untilAt: Date.UTC(2026, 10, 20),
     })
-    await stop()
   })
 
   test('and every day the day before, once its use has arrived', async () => {
-    const { one, stop } = await running({ config: { historyDays: 60, intervalMs: HOUR, usageIntervalMs: HOUR } }, (world) =>
+    const { one } = await running({ config: { historyDays: 60, intervalMs: HOUR, usageIntervalMs: HOUR } }, (world) =>
       recordPast(world, daily('ada', 10, noon(1, 10), NOW + 3 * DAY)),
     )
     await one.clock.pass(HOUR)
@@ -48,19 +47,17 @@ describe('after the first cycle', () => {
     // The proof is made again after a day; the day before is asked for until its use has arrived.
     expect(asked(one).length - first).toBeLessThan(8)
     expect(viewOf(one.workspace).history).toMatchObject({ left: 0 })
-    await stop()
   })
 
   test('nothing is read where it is off', async () => {
-    const { one, stop } = await running({ config: { historyDays: 0 } }, (world) => recordPast(world, daily('ada', 10, noon(1, 10))))
+    const { one } = await running({ config: { historyDays: 0 } }, (world) => recordPast(world, daily('ada', 10, noon(1, 10))))
     await one.clock.pass(2 * MINUTE)
     expect(asked(one)).toEqual([])
     expect(viewOf(one.workspace).history).toBeUndefined()
-    await stop()
   })
 
   test('a service that ignores the filter is told once, and not asked again that day', async () => {
-    const { one, stop } = await running({ config: { historyDays: 60 }, switches: { runsFilter: 'ignored' } }, (world) =>
+    const { one } = await running({ config: { historyDays: 60 }, switches: { runsFilter: 'ignored' } }, (world) =>
       recordPast(world, daily('ada', 10, noon(1, 10))),
     )
     await one.clock.pass(2 * HOUR)
@@ -68,7 +65,6 @@ describe('after the first cycle', () => {
     expect(one.workspace.conditions.map(({ type }) => type)).toContain('HistoryUnfiltered')
     expect(await one.ledger.histories()).toEqual([])
     expect(viewOf(one.workspace).history).toMatchObject({ stopped: 'HISTORY_UNFILTERED' })
-    await stop()
   })
 })
 
@@ -78,8 +74,7 @@ describe('beside the past', () => {
     const people = 60
     const one = await testWorld({ people, rate: 5, config: { historyDays, intervalMs: 2 * MINUTE, usageIntervalMs: 10 * MINUTE } })
     for (let number = 1; number <= people; number += 1) recordPast(one, daily(person(number), 1, noon(1, 6)))
-    const life = live(one)
-    life.set({ caps: { team: 500, ...capsOf(people, 700) } })
+    const life = loopOver(one, { caps: { team: 500, ...capsOf(people, 700) } })
     await one.clock.pass(10 * MINUTE)
     const begun = one.events.length
     await one.clock.pass(20 * MINUTE)

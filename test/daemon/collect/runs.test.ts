@@ -4,7 +4,7 @@ import { groupScope, scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { DAY, HOUR, NOW } from '../../support/declare.ts'
 import { answering, edited, type Match } from '../../support/faults.ts'
-import { aheadBy, live, loopUnder, MINUTE, outage, passUntil } from '../../support/living.ts'
+import { aheadBy, live, loopOver, loopUnder, MINUTE, outage, passUntil } from '../../support/living.ts'
 import { daily, midnight, noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
@@ -26,7 +26,7 @@ const collecting = (options: WorldOptions = {}, prepare?: (one: World) => void) 
 
 describe('the first start', () => {
   test('reads all days that a forecast needs, in chunks of 30 days, for the team and each declared group', async () => {
-    const { one, stop } = await collecting({}, (world) => recordPast(world, daily('ada', 10, noon(5, 10))))
+    const { one } = await collecting({}, (world) => recordPast(world, daily('ada', 10, noon(5, 10))))
     await one.clock.pass(MINUTE)
     expect(questions(one)).toEqual(['team 09-24 to 10-23', 'team 10-24 to now', 'A 09-24 to 10-23', 'A 10-24 to now'])
     expect(await one.ledger.runs(TEAM, ALWAYS)).toHaveLength(46)
@@ -34,17 +34,14 @@ describe('the first start', () => {
       { dayAt: midnight(5, 10), model: 'Large', mode: 'CONVERSATIONAL_PLANNER_MODE_DEFAULT', messages: 1, used: 10 },
     ])
     expect(viewOf(one.workspace).use).toMatchObject({ models: [{ model: 'Large', used: 190 }] })
-    await stop()
   })
 
   test('asks from the start of the previous cycle on where that is longer ago', async () => {
     const one = await testWorld(COMPANY)
     await one.clock.pass(9 * DAY)
-    const life = live(one)
-    life.set(DECLARED)
+    loopOver(one, DECLARED)
     await one.clock.pass(MINUTE)
     expect(questions(one).slice(0, 2)).toEqual(['team 10-01 to 10-30', 'team 10-31 to now'])
-    await life.stop()
   })
 
   test('that is killed goes on with the chunk that was under way', async () => {
@@ -66,27 +63,24 @@ describe('the first start', () => {
     // Two days are read again, as after every break.
     expect(questions(one).slice(before)[0]).toBe('team 10-21 to 11-19')
     expect(await teamDays(one)).toHaveLength(46)
-    await first.stop()
   })
 
   test('lets every cap be read before it asks for anything', async () => {
     const people = 60
     const caps = Object.fromEntries(Array.from({ length: people }, (_, index) => [`p${String(index + 1).padStart(3, '0')}`, 900]))
     const one = await testWorld({ people, caps, rate: 5 })
-    const life = live(one)
-    life.set({ caps })
+    loopOver(one, { caps })
     await passUntil(one, () => questions(one).length > 1, 10 * MINUTE, 1000)
     const order = one.calls.map(({ operation }) => operation)
     const lastRead = order.lastIndexOf('GetUsageConfig')
     expect(order.filter((operation, at) => operation === 'CascadeAnalytics' && at < lastRead).length).toBeLessThanOrEqual(1)
     expect(one.count('GetUsageConfig')).toBe(people + 1)
-    await life.stop()
   })
 })
 
 describe('afterwards', () => {
   test('the last day is asked for on the usage interval, three days every 6 h, and groups once a day', async () => {
-    const { one, stop } = await collecting()
+    const { one } = await collecting()
     await one.clock.pass(MINUTE)
     one.forget()
     await one.clock.pass(HOUR)
@@ -100,11 +94,10 @@ describe('afterwards', () => {
     expect(wide.length).toBeGreaterThanOrEqual(3)
     expect(wide.length).toBeLessThanOrEqual(5)
     expect(all.filter((question) => question.startsWith('team')).length).toBeLessThan(110)
-    await stop()
   })
 
   test('late and amended use is taken up, and withdrawn use removed', async () => {
-    const { one, stop } = await collecting({ switches: { analyticsDelay: 3 * HOUR } }, (world) =>
+    const { one } = await collecting({ switches: { analyticsDelay: 3 * HOUR } }, (world) =>
       recordPast(world, [
         { who: 'ada', at: noon(19), credits: 5 },
         { who: 'ada', at: NOW - HOUR, credits: 7 },
@@ -118,7 +111,6 @@ describe('afterwards', () => {
       ['11-19', 6],
       ['11-20', 7],
     ])
-    await stop()
   })
 
   test('days of which the daemon knew nothing are asked for when it comes back', async () => {
@@ -129,12 +121,10 @@ describe('afterwards', () => {
     await one.clock.pass(6 * DAY)
     one.forget()
     one.restart()
-    const again = live(one)
-    again.set(DECLARED)
+    loopOver(one, DECLARED)
     await one.clock.pass(MINUTE)
     expect(questions(one)).toEqual(['team 11-18 to now', 'A 11-18 to now'])
     expect(await teamDays(one)).toHaveLength(5)
-    await again.stop()
   })
 
   test.each([90])('days of a clock that was ahead by %i days are asked for again once it is right', async (days) => {
@@ -153,7 +143,7 @@ describe('afterwards', () => {
   })
 
   test('a group has one row a day, over all models and modes', async () => {
-    const { one, stop } = await collecting({}, (world) =>
+    const { one } = await collecting({}, (world) =>
       recordPast(world, [
         { who: 'ada', at: noon(3), credits: 5, model: 'Large' },
         { who: 'ada', at: noon(3), credits: 2, model: 'Small' },
@@ -162,14 +152,13 @@ describe('afterwards', () => {
     )
     await one.clock.pass(MINUTE)
     expect(await one.ledger.runs(groupScope('a'), ALWAYS)).toEqual([{ dayAt: midnight(3), model: '', mode: '', messages: 2, used: 7 }])
-    await stop()
   })
 })
 
 describe('failures', () => {
   test('an outage of agent analytics is one line, stops nothing else, and is over by itself', async () => {
     const away = { is: true }
-    const { one, stop } = await collecting({ wrapTransport: outage(away, (operation) => operation === 'CascadeAnalytics') })
+    const { one } = await collecting({ wrapTransport: outage(away, (operation) => operation === 'CascadeAnalytics') })
     await one.clock.pass(2 * HOUR)
     expect(codes(one)).toEqual(['RUNS_UNREAD'])
     expect(viewOf(one.workspace).conditions).toMatchObject([{ message: expect.stringContaining('runs of agents could not be read') }])
@@ -180,7 +169,6 @@ describe('failures', () => {
     expect(codes(one)).toEqual(['RUNS_UNREAD'])
     expect(one.ended('UsageUnread')).toHaveLength(1)
     expect(viewOf(one.workspace).conditions).toEqual([])
-    await stop()
   })
 
   test('an answer that is too much for the service is asked for in shorter ranges', async () => {
@@ -188,22 +176,20 @@ describe('failures', () => {
       const [from, until] = [body['start_timestamp'], body['end_timestamp'] ?? new Date(NOW).toISOString()]
       return operation === 'CascadeAnalytics' && Date.parse(String(until)) - Date.parse(String(from)) > 8 * DAY
     }
-    const { one, stop } = await collecting({ wrapTransport: answering(isTooLong, 400) }, (world) =>
+    const { one } = await collecting({ wrapTransport: answering(isTooLong, 400) }, (world) =>
       recordPast(world, daily('ada', 10, noon(5, 10))),
     )
     await one.clock.pass(90 * MINUTE)
     expect(await teamDays(one)).toHaveLength(46)
     expect(codes(one).filter((code) => code === 'RUNS_UNREAD')).toHaveLength(1)
-    await stop()
   })
 
   test('a plan that shows no credits is one line, and has no use by model', async () => {
-    const { one, stop } = await collecting({ switches: { plan: 'quota' } }, (world) => recordPast(world, daily('ada', 10, noon(1))))
+    const { one } = await collecting({ switches: { plan: 'quota' } }, (world) => recordPast(world, daily('ada', 10, noon(1))))
     await one.clock.pass(2 * HOUR)
     expect(codes(one).filter((code) => code === 'RUNS_WITHOUT_CREDITS')).toHaveLength(1)
     expect(viewOf(one.workspace).use?.models).toBeUndefined()
     expect((await teamDays(one))[0]).toEqual(['11-01', undefined])
-    await stop()
   })
 
   test('figures that differ by a factor of 100 are one line about units', async () => {
@@ -211,10 +197,9 @@ describe('failures', () => {
       (operation) => operation === 'CascadeAnalytics',
       (text) => text.replaceAll(/"promptsUsed":"(\d+)00"/g, '"promptsUsed":"$1"'),
     )
-    const { one, stop } = await collecting({ wrapTransport: cut }, (world) => recordPast(world, daily('ada', 100, noon(1))))
+    const { one } = await collecting({ wrapTransport: cut }, (world) => recordPast(world, daily('ada', 100, noon(1))))
     await one.clock.pass(2 * HOUR)
     expect(codes(one)).toEqual(['UNIT_DOUBTED'])
     expect(one.begun('UnitDoubted')[0]?.message).toContain('a factor of 100')
-    await stop()
   })
 })

@@ -1,12 +1,12 @@
 // The turn of a billing cycle: a service that still shows the old figures, and single answers that name another cycle; and what of that is
 // burned, notified, granted and counted by guards.
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
 import { createWorkspace } from '../../../src/daemon/workspace.ts'
 import { worldClock } from '../../support/clock.ts'
 import { email, HOUR, NOW } from '../../support/declare.ts'
 import { edited } from '../../support/faults.ts'
-import { live, MINUTE, person } from '../../support/living.ts'
+import { loopOver, MINUTE, person } from '../../support/living.ts'
 import { NOTIFY } from '../../support/notify.ts'
 import { daily, midnight, noon, recordPast } from '../../support/use.ts'
 import { SETTINGS, testWorld, type World, type WorldOptions } from '../../support/world.ts'
@@ -65,9 +65,7 @@ async function telling(options: WorldOptions) {
       kept: async () => [],
     },
   })
-  const life = live(one)
-  onTestFinished(life.stop)
-  life.set({ caps: { team: 1000 } })
+  loopOver(one, { caps: { team: 1000 } })
   return { one, subjects: (): readonly string[] => [...subjects] }
 }
 
@@ -79,9 +77,7 @@ describe('while the figures are those of the cycle before', () => {
       config: { intervalMs: HOUR, usageIntervalMs: MINUTE },
     })
     recordPast(one, daily('ada', 100, noon(5), midnight(30)))
-    const life = live(one)
-    onTestFinished(life.stop)
-    life.set({ caps: { team: 500 } })
+    loopOver(one, { caps: { team: 500 } })
     await one.clock.pass(5 * HOUR)
     const days = await one.ledger.useByPerson({ fromAt: 0, untilAt: NOW + 60 * 24 * HOUR })
     expect({ burned: one.ledger.fact('burned')?.team, days }).toEqual({ burned: 0, days: [] })

@@ -1,10 +1,10 @@
 // From days of use on a sandbox to the series of /metrics: pace, projection and exhaustion, and what remains of them when reading fails.
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import { createWorkspace } from '../../../src/daemon/workspace.ts'
 import { CYCLE, DAY, email, HOUR } from '../../support/declare.ts'
-import { capsOf, live, MINUTE, outage } from '../../support/living.ts'
+import { capsOf, loopOver, MINUTE, outage } from '../../support/living.ts'
 import { start } from '../../support/metrics.ts'
 import { daily, noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
@@ -18,9 +18,7 @@ async function burning(options: WorldOptions = {}) {
   recordPast(one, [...daily('ada', 1000, noon(22, 9)), ...daily('bob', 1500, noon(22, 9))])
   one.sandbox.store.setMeta('addOnAvailable', 60_000)
   one.sandbox.reload()
-  const life = live(one)
-  onTestFinished(() => life.stop())
-  life.set({ caps: { team: 100_000 } })
+  loopOver(one, { caps: { team: 100_000 } })
   for (let day = 0; day < 2; day += 1) {
     await one.clock.pass(DAY / 2)
     one.sandbox.recordUse(email('ada'), 100_000)
@@ -76,9 +74,7 @@ test.each(['process'])('credits burned never fall, however long the first sweep 
   const one = await testWorld({ people: 120, rate: 0.8, caps: capsOf(120) })
   recordPast(one, [{ who: 'p001', at: noon(10), credits: 100 }])
   const begin = () => {
-    const life = live(one)
-    onTestFinished(life.stop)
-    life.set({ caps: capsOf(120) })
+    const life = loopOver(one, { caps: capsOf(120) })
     return life
   }
   const life = begin()
@@ -121,9 +117,7 @@ test.each([false, true])('use whose record was committed and not answered (%s) i
     },
   })
   recordPast(one, [{ who: 'ada', at: noon(10), credits: 100 }])
-  const life = live(one)
-  onTestFinished(life.stop)
-  life.set({ caps: { team: 5000 } })
+  loopOver(one, { caps: { team: 5000 } })
   await one.clock.pass(HOUR)
   recordPast(one, [{ who: 'ada', at: one.clock.now(), credits: 700 }])
   lost.is = isLost

@@ -70,7 +70,7 @@ describe('a part that fails', () => {
 
   test('an outage and its end are reported once each, and a later outage again', async () => {
     const away = { is: false }
-    const { one, set, stop } = await living({ ...COMPANY, wrapTransport: outage(away) })
+    const { one, set } = await living({ ...COMPANY, wrapTransport: outage(away) })
     set(DECLARED)
     await one.clock.pass(HOUR)
     for (let round = 1; round <= 2; round += 1) {
@@ -90,7 +90,6 @@ describe('a part that fails', () => {
       expect(viewOf(one.workspace).conditions).toEqual([])
       expect(one.ended('ServiceUnreachable', 'CycleFailed')).toHaveLength(1)
     }
-    await stop()
   })
 
   test('for good keeps the caps, and after 24 h the old roster holds everything', async () => {

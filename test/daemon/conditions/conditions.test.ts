@@ -30,7 +30,7 @@ describe('a service that is away', () => {
   test('for hours is one line when it goes and one when it is back, beside those of good cycles', async () => {
     const away = { is: false }
     // Use is read once a day, so that reads of caps find the outage.
-    const { one, set, stop } = await living({ wrapTransport: outage(away), config: { usageIntervalMs: 24 * HOUR } })
+    const { one, set } = await living({ wrapTransport: outage(away), config: { usageIntervalMs: 24 * HOUR } })
     set({ caps: { team: 500 } })
     await one.clock.pass(HOUR)
     away.is = true
@@ -48,7 +48,6 @@ describe('a service that is away', () => {
     expect([...new Set(linesOf(one))]).toEqual(['info the service answers again SERVICE_UNREACHABLE', GOOD])
     expect(one.ended('ServiceUnreachable')).toHaveLength(1)
     expect(typesOf(one)).toEqual([])
-    await stop()
   })
 })
 

@@ -2,9 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { NOTHING_BURNED } from '../../../src/core/use/burn.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
-import { LedgerError } from '../../../src/daemon/ledger/error.ts'
-import type { Ledger } from '../../../src/ports.ts'
 import { HOUR, NOW } from '../../support/declare.ts'
+import { failingLedger } from '../../support/faults.ts'
 import { outage } from '../../support/living.ts'
 import { testWorld } from '../../support/world.ts'
 
@@ -108,17 +107,7 @@ describe('the view', () => {
 
   test('is there while the ledger cannot be read', async () => {
     const disk = { broken: false }
-    const one = await testWorld({
-      wrapLedger: (real) =>
-        new Proxy(real, {
-          get(ledger: Ledger, name, self) {
-            if (!disk.broken) return Reflect.get(ledger, name, self)
-            return () => {
-              throw new LedgerError('LEDGER_UNREADABLE', 'capkeeper.db cannot be read')
-            }
-          },
-        }),
-    })
+    const one = await testWorld({ wrapLedger: failingLedger(() => disk.broken) })
     await one.cycle({ caps: { team: 500 } })
     disk.broken = true
     expect(viewOf(one.workspace).scopes).toHaveLength(1)

@@ -3,9 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
-import { LedgerError } from '../../../src/daemon/ledger/error.ts'
-import type { Ledger } from '../../../src/ports.ts'
-import { reads, whenAsked, writes } from '../../support/faults.ts'
+import { failingLedger, reads, whenAsked, writes } from '../../support/faults.ts'
 import { worldUnder } from '../../support/living.ts'
 import { testWorld } from '../../support/world.ts'
 
@@ -79,20 +77,9 @@ describe('between the plan and a write', () => {
 })
 
 describe('a ledger that cannot record', () => {
-  const full = () => {
-    throw new LedgerError('LEDGER_FULL', 'capkeeper.db: the disk is full, so nothing was recorded; make room on the volume of the ledger')
-  }
-  /** A ledger of which some methods fail while `broken` says so. */
-  const failing =
-    (disk: { broken: boolean }, methods: readonly (keyof Ledger)[]) =>
-    (real: Ledger): Ledger =>
-      new Proxy(real, {
-        get: (ledger, name, self) => (disk.broken && methods.includes(name as keyof Ledger) ? full : Reflect.get(ledger, name, self)),
-      })
-
   test('an intent keeps the write from happening, says so, and recovers', async () => {
     const disk = { broken: true }
-    const one = await testWorld({ wrapLedger: failing(disk, ['recordIntent']) })
+    const one = await testWorld({ wrapLedger: failingLedger((method) => disk.broken && method === 'recordIntent') })
     const { result, message, applied } = await one.cycle({ caps: { team: 500, ada: 4000 } })
     expect({ result, message, interrupted: applied?.interrupted }).toMatchObject({ result: 'error', interrupted: 'ledger' })
     expect(message).toContain('the disk is full')
@@ -106,7 +93,8 @@ describe('a ledger that cannot record', () => {
 
   test('an outcome stops the writes and keeps the intent, which the next cycle closes', async () => {
     const disk = { broken: true }
-    const one = await testWorld({ config: { rate: { concurrency: 1 } }, wrapLedger: failing(disk, ['recordOutcome']) })
+    const wrapLedger = failingLedger((method) => disk.broken && method === 'recordOutcome')
+    const one = await testWorld({ config: { rate: { concurrency: 1 } }, wrapLedger })
     const { applied } = await one.cycle({ caps: { ada: 1, bob: 2, cleo: 3 } })
     expect(applied?.interrupted).toBe('ledger')
     expect(one.count('UsageConfig')).toBe(1)
@@ -122,7 +110,7 @@ describe('a ledger that cannot record', () => {
 
   test('a pause that cannot be read stops the writes as well, with none left in flight', async () => {
     const disk = { broken: false }
-    const one = await testWorld({ people: 20, wrapLedger: failing(disk, ['pause']) })
+    const one = await testWorld({ people: 20, wrapLedger: failingLedger((method) => disk.broken && method === 'pause') })
     const names = Array.from({ length: 20 }, (_, index) => `p0${String(index + 1).padStart(2, '0')}`)
     one.onCall = ({ operation }) => {
       if (operation === 'UsageConfig') disk.broken = true

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { HOUR } from '../../support/declare.ts'
 import { answering, answerOf, either, type Fault, instead, writes } from '../../support/faults.ts'
-import { capsOf, later, live, MINUTE, person } from '../../support/living.ts'
+import { capsOf, later, loopOver, MINUTE, person } from '../../support/living.ts'
 import { SETTINGS, testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
 interface Outage extends Fault {
@@ -186,8 +186,7 @@ describe('a running workspace', () => {
     )
     const guards = { ...SETTINGS.guards, maxAffected: 'off', maxLowered: 'off' } as const
     const one = await testWorld({ people: 20, wrapTransport, config: { guards } })
-    const life = live(one)
-    life.set({ caps: { team: 1000 } })
+    const life = loopOver(one, { caps: { team: 1000 } })
     await one.clock.pass(10 * MINUTE)
     isDown = true
     life.set({ caps: { team: 1000, p002: 1500, p003: 1500, p004: 1500, p005: 1500 } })

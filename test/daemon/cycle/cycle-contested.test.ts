@@ -1,6 +1,7 @@
 // Contested scopes from end to end: a foreign change is reverted twice, left alone the third time within a day, and reverted again later.
 import { describe, expect, test } from 'vitest'
 import { HOUR, NOW } from '../../support/declare.ts'
+import { onLedger } from '../../support/faults.ts'
 import { later, MINUTE, worldUnder } from '../../support/living.ts'
 import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
@@ -59,12 +60,8 @@ describe('a scope that another client keeps changing', () => {
   test('leaves no write in an unchanged world, neither to the service nor to the ledger', async () => {
     const saved: string[] = []
     const one = await contested({
-      wrapLedger: (ledger) => ({
-        ...ledger,
-        saveFact(name, value) {
-          saved.push(name)
-          ledger.saveFact(name, value)
-        },
+      wrapLedger: onLedger((method, [name]) => {
+        if (method === 'saveFact') saved.push(String(name))
       }),
     })
     await one.cycle()

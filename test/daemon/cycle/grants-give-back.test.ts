@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Intent } from '../../../src/core/model/change.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { DAY, type GrantSketch, HOUR, NOW, short } from '../../support/declare.ts'
-import { answering, writes } from '../../support/faults.ts'
+import { answering, onLedger, writes } from '../../support/faults.ts'
 import { ADA, intentFor, raise } from '../../support/ledger.ts'
 import { later } from '../../support/living.ts'
 import { type Declared, testWorld, type World, type WorldOptions } from '../../support/world.ts'
@@ -142,12 +142,8 @@ describe.each(SCOPES)('a grant over a declared cap gives that cap back as ours, 
     const intents: Omit<Intent, 'id'>[] = []
     const living = await company({
       ...FOUND,
-      wrapLedger: (ledger) => ({
-        ...ledger,
-        recordIntent(intent) {
-          intents.push(intent)
-          return ledger.recordIntent(intent)
-        },
+      wrapLedger: onLedger((method, [intent]) => {
+        if (method === 'recordIntent') intents.push(intent as (typeof intents)[number])
       }),
     })
     await living.cycle(both)

@@ -1,11 +1,10 @@
 // Evidence about a deployment from the daemon's own writes and reads, on the sandbox's switches.
 import { describe, expect, test } from 'vitest'
 import { learnedKeeper } from '../../../src/daemon/cycle/dependencies.ts'
-import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { email, NOW } from '../../support/declare.ts'
-import { answering, reads } from '../../support/faults.ts'
+import { answering, failingLedger, onLedger, reads } from '../../support/faults.ts'
 import { later, MINUTE, worldUnder } from '../../support/living.ts'
 import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
@@ -69,11 +68,10 @@ describe('a workspace', () => {
 })
 
 describe('what the client sees and learns', () => {
-  type Kept = Parameters<typeof learnedKeeper>[0]
-  const kept = async (more: (real: Kept) => Partial<Kept> = () => ({})) => {
+  const kept = async (wrap = onLedger(() => undefined)) => {
     const store = await openLedger({ file: ':memory:', mode: 'write', clock: fakeClock() })
     const ledger = await store.workspace('acme', 'https://service.example')
-    return { ledger, keeper: learnedKeeper({ ...ledger, ...more(ledger) }, { now: () => NOW }) }
+    return { ledger, keeper: learnedKeeper(wrap(ledger), { now: () => NOW }) }
   }
 
   test('stays copying once that was seen: a stale reading looks like a cap that was kept', async () => {
@@ -87,15 +85,11 @@ describe('what the client sees and learns', () => {
 
   test('is recorded once, however often it comes', async () => {
     let saved = 0
-    const counting = ({ saveFact }: Kept): Partial<Kept> => ({
-      saveFact(name, value) {
-        saved += 1
-        saveFact(name, value)
-      },
+    const counting = onLedger((method) => {
+      if (method === 'saveFact') saved += 1
     })
     const { ledger, keeper } = await kept(counting)
-    const again = (real: Kept) => learnedKeeper({ ...real, ...counting(real) }, { now: () => NOW + 1 })
-    for (const one of [keeper, keeper, again(ledger)]) {
+    for (const one of [keeper, keeper, learnedKeeper(counting(ledger), { now: () => NOW + 1 })]) {
       one.onSeen({ aspect: 'spelling', value: 'snake', evidence: 'an answer' })
       await one.keep()
     }
@@ -105,12 +99,12 @@ describe('what the client sees and learns', () => {
   test('fails no cycle while the ledger cannot record it, and is recorded once it can', async () => {
     let full = true
     let commits = 0
-    const { ledger, keeper } = await kept(() => ({
-      async commit() {
-        if (full) throw new LedgerError('LEDGER_FULL', 'the disk is full')
-        commits += 1
-      },
-    }))
+    const { ledger, keeper } = await kept(
+      failingLedger((method) => {
+        if (method === 'commit' && !full) commits += 1
+        return method === 'commit' && full
+      }),
+    )
     keeper.pace['default'] = { rate: 7 }
     await expect(keeper.keep()).resolves.toBeUndefined()
     full = false

@@ -3,10 +3,8 @@
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
-import { LedgerError } from '../../../src/daemon/ledger/error.ts'
-import type { Ledger } from '../../../src/ports.ts'
 import { short } from '../../support/declare.ts'
-import { answering, reads } from '../../support/faults.ts'
+import { answering, failingLedger, reads } from '../../support/faults.ts'
 import { approve, expectNothing, later, outage, worldUnder } from '../../support/living.ts'
 import { testWorld, type WorldOptions } from '../../support/world.ts'
 
@@ -19,25 +17,6 @@ const OWNERS = [
   ['ours', {}, { team: 500, p002: 700 }],
   ['not ours', { caps: { p002: 700 } }, { team: 500 }],
 ] as const
-
-/** The process dies at the nth call of a method of the ledger. */
-const dying =
-  (method: 'recordIntent' | 'recordOutcome' | 'saveQuarantined', nth: { calls: number }) =>
-  (ledger: Ledger): Ledger => {
-    const living =
-      <A extends readonly unknown[], R>(name: typeof method, call: (...all: A) => R) =>
-      (...all: A): R => {
-        if (name === method) nth.calls -= 1
-        if (name === method && nth.calls === 0) throw new LedgerError('LEDGER_UNWRITABLE', 'the process dies here')
-        return call(...all)
-      }
-    return {
-      ...ledger,
-      recordIntent: living('recordIntent', ledger.recordIntent),
-      recordOutcome: living('recordOutcome', ledger.recordOutcome),
-      saveQuarantined: living('saveQuarantined', ledger.saveQuarantined),
-    }
-  }
 
 describe('a cap of 0', () => {
   test.each([
@@ -91,7 +70,8 @@ describe('a number that a dropped 0 has replaced comes back after a death', () =
     '%s (%s %i), %s',
     async (_row, method, calls, _owner, caps, declared) => {
       const nth = { calls: 0 }
-      const one = await worldUnder({ caps: declared }, { ...OMITTED, ...caps, wrapLedger: dying(method, nth) })
+      const wrapLedger = failingLedger((called) => called === method && --nth.calls === 0)
+      const one = await worldUnder({ caps: declared }, { ...OMITTED, ...caps, wrapLedger })
       nth.calls = calls
       await one.cycle({ caps: { team: 500, p002: 0 } })
       expect(nth.calls).toBe(0)

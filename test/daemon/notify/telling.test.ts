@@ -2,10 +2,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Told } from '../../../src/core/notify/told.ts'
 import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
-import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import type { Notifier } from '../../../src/daemon/notify/channels.ts'
 import { createWorkspace } from '../../../src/daemon/workspace.ts'
 import { DAY, HOUR } from '../../support/declare.ts'
+import { failingLedger } from '../../support/faults.ts'
 import { live, MINUTE } from '../../support/living.ts'
 import { NOTIFY } from '../../support/notify.ts'
 import type { MailServer } from '../../support/smtp.ts'
@@ -166,16 +166,9 @@ describe('a channel that fails', () => {
 
   it('sends nothing that the ledger could not record', async () => {
     const broken = { is: true }
-    const { one, mail } = await town(
-      { ada: 900 },
-      {
-        wrapLedger: (ledger) => ({
-          ...ledger,
-          commit: () =>
-            broken.is && ledger.fact('told') ? Promise.reject(new LedgerError('LEDGER_FULL', 'the disk is full')) : ledger.commit(),
-        }),
-      },
-    )
+    const wrapLedger = (ledger: World['ledger']) =>
+      failingLedger((method) => method === 'commit' && broken.is && ledger.fact('told') !== undefined)(ledger)
+    const { one, mail } = await town({ ada: 900 }, { wrapLedger })
     await one.clock.pass(HOUR)
     expect(mail.connections).toBe(0)
     broken.is = false

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { email } from '../../support/declare.ts'
 import { answerOf, instead } from '../../support/faults.ts'
-import { capsOf, live, MINUTE, person } from '../../support/living.ts'
+import { capsOf, loopOver, MINUTE, person } from '../../support/living.ts'
 import { testWorld } from '../../support/world.ts'
 
 describe('a foreign change of the last of many people is reverted', () => {
@@ -17,8 +17,7 @@ describe('a foreign change of the last of many people is reverted', () => {
       isOn && operation === 'GetUsageConfig' && bad.has(String(body['user_email'])) ? said : undefined,
     )
     const one = await testWorld({ people, rate: 50, wrapTransport })
-    const life = live(one)
-    life.set({ caps: capsOf(people) })
+    const life = loopOver(one, { caps: capsOf(people) })
     await one.clock.pass(10 * MINUTE)
     isOn = true
     one.foreign(person(people), 9000)

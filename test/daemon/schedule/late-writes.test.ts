@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { HOUR } from '../../support/declare.ts'
 import { answerOf, instead } from '../../support/faults.ts'
-import { capsOf, live, MINUTE } from '../../support/living.ts'
+import { capsOf, loopOver, MINUTE } from '../../support/living.ts'
 import { testWorld } from '../../support/world.ts'
 
 const limited = (seconds: number) => answerOf(429, '{"error":"rate limit exceeded"}', { 'retry-after': String(seconds) })
@@ -12,8 +12,7 @@ async function waiting(...answers: readonly ReturnType<typeof answerOf>[]) {
   const left = [...answers, limited(1800)]
   const wrapTransport = instead((operation) => (operation === 'UsageConfig' ? left.shift() : undefined))
   const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 1000, bob: 1000 }, wrapTransport })
-  const life = live(one)
-  life.set({ caps: { ada: 500, bob: 1000 } })
+  const life = loopOver(one, { caps: { ada: 500, bob: 1000 } })
   await one.clock.pass(MINUTE)
   expect(left).toEqual([])
   return { one, life }
@@ -68,8 +67,7 @@ test.each([
   const wrapTransport = slow(seconds * 1000, clock)
   const one = await testWorld({ people: Math.max(2, count), caps: capsOf(count), rate: 5, wrapTransport })
   clock.now = one.clock.monotonic
-  const life = live(one)
-  life.set({ caps: capsOf(count, 1100) })
+  const life = loopOver(one, { caps: capsOf(count, 1100) })
   await one.clock.pass(6 * HOUR)
   await life.stop()
   expect(one.caps()).toEqual(capsOf(count, 1100))

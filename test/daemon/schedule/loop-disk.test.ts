@@ -1,25 +1,17 @@
 // A ledger that cannot be written for hours: the service gets no more requests than otherwise, and the loop goes on soon after there is room.
 import { expect, test } from 'vitest'
-import { LedgerError } from '../../../src/daemon/ledger/error.ts'
-import type { Ledger } from '../../../src/ports.ts'
 import { HOUR } from '../../support/declare.ts'
+import { failingLedger } from '../../support/faults.ts'
 import { living, MINUTE, passUntil, SECOND } from '../../support/living.ts'
 
 const RECORDING = ['commit', 'recordIntent', 'recordOutcome', 'saveBurn', 'saveRuns', 'saveAddOnUse'] as const
-const full = async (): Promise<never> => {
-  throw new LedgerError('LEDGER_FULL', 'capkeeper.db: the disk is full, so nothing was recorded; make room on the volume of the ledger')
-}
-const failing =
-  (disk: { isFull: boolean }, methods: readonly (keyof Ledger)[]) =>
-  (real: Ledger): Ledger =>
-    new Proxy(real, {
-      get: (ledger, name, self) => (disk.isFull && methods.some((one) => one === name) ? full : Reflect.get(ledger, name, self)),
-    })
+const failing = (disk: { isFull: boolean }, methods: readonly string[]) =>
+  failingLedger((method) => disk.isFull && methods.includes(method))
 
 /** Of an hour, at most: caps of two scopes, people and one group and the balance each 5 minutes. */
 const USUAL = { GetUsageConfig: 24, UserPageAnalytics: 24, GetTeamCreditBalance: 12 } as const
 
-test.each<readonly [string, readonly (keyof Ledger)[]]>([
+test.each<readonly [string, readonly string[]]>([
   ['with changes that wait', ['load', ...RECORDING]],
   ['at the end of each cycle', RECORDING],
   ['at the figures of use alone', ['saveBurn']],

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { CYCLE, DAY, HOUR, NOW } from '../../support/declare.ts'
 import { instead } from '../../support/faults.ts'
-import { capsOf, live, living, MINUTE, SECOND } from '../../support/living.ts'
+import { capsOf, living, loopOver, MINUTE, SECOND } from '../../support/living.ts'
 import type { Declared } from '../../support/world.ts'
 
 describe('grants', () => {
@@ -71,11 +71,9 @@ describe('grants', () => {
     await stop()
     await one.clock.pass(DAY)
     one.restart()
-    const again = live(one)
-    again.set(declared)
+    loopOver(one, declared)
     await one.clock.pass(SECOND)
     expect(one.caps()['ada']).toBe(1000)
-    await again.stop()
   })
 })
 

@@ -1,7 +1,8 @@
 // The loop of a workspace: intervals, a service that is away, and a stop at any moment, on a clock that the test moves.
 import { describe, expect, test } from 'vitest'
 import { HOUR } from '../../support/declare.ts'
-import { capsOf, live, living, MINUTE, outage, passUntil, SECOND } from '../../support/living.ts'
+import { onLedger } from '../../support/faults.ts'
+import { capsOf, live, living, loopOver, MINUTE, outage, passUntil, SECOND } from '../../support/living.ts'
 import { testWorld } from '../../support/world.ts'
 
 describe('intervals', () => {
@@ -123,32 +124,25 @@ describe('a stop', () => {
     expect(one.count('UsageConfig')).toBe(3)
     expect(one.ledger.openIntents()).toHaveLength(1)
     one.restart()
-    const again = live(one)
-    again.set({ caps: capsOf(30) })
+    loopOver(one, { caps: capsOf(30) })
     await one.clock.pass(10 * MINUTE)
     expect(one.count('UsageConfig')).toBe(30)
     expect(one.ledger.openIntents()).toEqual([])
-    await again.stop()
   })
 })
 
 test('the desired state is made twice a sweep while nothing changes, and not for every sleep', async () => {
   let looks = 0
   const one = await testWorld({
-    wrapLedger: (ledger) => ({
-      ...ledger,
-      quarantined() {
-        looks += 1
-        return ledger.quarantined()
-      },
+    wrapLedger: onLedger((method) => {
+      if (method === 'quarantined') looks += 1
     }),
     config: { usageIntervalMs: 24 * HOUR },
   })
-  const { set, stop } = live(one)
+  const { set } = live(one)
   set({ caps: { team: 500 } })
   await one.clock.pass(11 * MINUTE)
   looks = 0
   await one.clock.pass(HOUR)
   expect(looks).toBeLessThanOrEqual(2 * 13)
-  await stop()
 })
