@@ -2,18 +2,19 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { settle } from '../../../src/core/envelopes/settle.ts'
-import type {
-  CapRule,
-  DelegatedDocument,
-  DelegatedFile,
-  Envelope,
-  EnvelopeMemory,
-  Grant,
-  PolicyRevision,
-  PolicySet,
-} from '../../../src/core/model/policy.ts'
-import { groupScope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
+import { groupScope, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
+
+type Inputs = Parameters<typeof settle>[0]
+type EnvelopeMemory = Inputs['memory']
+type Delegated = NonNullable<Inputs['declared']['delegated']>
+type Envelope = Delegated['envelopes'][number]
+type DelegatedFile = Delegated['files'][number]
+type DelegatedDocument = NonNullable<DelegatedFile['documents']>[number]
+type PolicyRevision = ReturnType<typeof settle>
+type PolicySet = PolicyRevision['set']
+type CapRule = PolicySet['rules'][number]
+type Grant = PolicySet['grants'][number]
 
 const NOW = Date.UTC(2026, 10, 27)
 const DAY = 86_400_000
@@ -177,7 +178,7 @@ describe('a narrowed or removed envelope', () => {
         const after = isRemoved ? next(worldOf(before), [], []) : next(worldOf(before), [given], [envelope('a', { maxCap })])
         const capOf = new Map(after.set.rules.map(({ scope, cap }) => [scopeKey(scope), cap]))
         for (const { scope, cap } of before.set.rules) {
-          const key: ScopeKey = scopeKey(scope)
+          const key = scopeKey(scope)
           if (capOf.get(key) !== cap) expect(after.settled?.narrowed).toHaveProperty([key])
         }
       }),

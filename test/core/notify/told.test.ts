@@ -1,7 +1,11 @@
 // What is remembered of each message: what counts in which cycle, how long a try waits, and how a message ends.
 import { describe, expect, test } from 'vitest'
-import { type Delivery, isDue, markEnded, settleOpen, type Told, type ToldEntry, withDigests } from '../../../src/core/notify/told.ts'
+import { isDue, markEnded, settleOpen, withDigests } from '../../../src/core/notify/told.ts'
 import { due } from '../../support/notify.ts'
+
+type Told = Parameters<typeof settleOpen>[0]
+type ToldEntry = Told['entries'][string]
+type Delivery = Parameters<typeof markEnded>[1] extends ReadonlyMap<string, infer One> ? One : never
 
 const DAY = 86_400_000
 const START = 100 * DAY

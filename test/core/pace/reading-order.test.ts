@@ -1,12 +1,12 @@
 // The order of readings: it uses the available requests, keeps every scope within the bound, and goes first where credits could leak.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ScopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { nextReadings, paceOf, readingIntervals } from '../../../src/core/pace/rhythm.ts'
 import { runs } from '../../support/fuzz.ts'
 
 type Watched = Parameters<typeof nextReadings>[0][number]
+type ScopeKey = Watched['key']
 
 const key = (index: number): ScopeKey => `p${index}@example.com` as ScopeKey
 const risks = fc.array(fc.oneof(fc.constant(0), fc.double({ min: 0.01, max: 10_000, noNaN: true })), { minLength: 1, maxLength: 60 })

@@ -1,9 +1,10 @@
 // The life of an approval: what gives it, what it releases, how it grows, and when it is used up or counts no more. What one release does to
 // other holds is in judgement.test.ts.
 import { describe, expect, test } from 'vitest'
-import type { Approval } from '../../../src/core/model/change.ts'
 import { cap, DAY, NOW, type PlainCap, scope, short } from '../../support/declare.ts'
 import { each, type PlanMore, type PlanSketch, planOf } from '../../support/plan.ts'
+
+type Approval = NonNullable<PlanSketch['approvals']>[number]
 
 /** 16 of 100 people lowered: one hold by maxLowered, which has the same id on every machine. */
 const HELD: PlanSketch = { people: 100, caps: { ...each(100, 500), ...each(16, 400) }, observed: each(100, 500) }

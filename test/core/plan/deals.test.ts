@@ -1,10 +1,11 @@
 // The deal of a pool as one change: which deals are the same, how a plan holds one and an approval releases it, whatever its amounts become.
 import { describe, expect, test } from 'vitest'
-import type { Approval } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { withReviews } from '../../../src/core/plan/approval.ts'
 import { CYCLE, cap, email, NOW, type PlainCap, type PoolSketch, scope } from '../../support/declare.ts'
 import { lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
+
+type Approval = NonNullable<PlanSketch['approvals']>[number]
 
 const amount = (value: number) => cap(value) as Exclude<ReturnType<typeof cap>, 'none'>
 /** A pool that deals so much to each by name. */

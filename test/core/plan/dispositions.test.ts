@@ -1,11 +1,12 @@
 // What becomes of each change, and which of several reasons is shown.
 import { describe, expect, test } from 'vitest'
-import type { Disposition } from '../../../src/core/model/change.ts'
 import { waveInputs } from '../../../src/core/plan/dispositions.ts'
 import { buildPlan } from '../../../src/core/plan/plan.ts'
 import { CYCLE, cap, DAY, email, entryOf, keysOf, NOW, type PlainCap, scope, short } from '../../support/declare.ts'
 import { type PlanMore, type PlanSketch, planInputs, planOf, scopes } from '../../support/plan.ts'
 import { keyOf } from '../../support/waves.ts'
+
+type Disposition = ReturnType<typeof buildPlan>['plan']['changes'][number]['disposition']
 
 const OFF = { maxAffected: 'off', maxLowered: 'off', maxBlocked: 'off', maxCleared: 'off' } as const
 const COPIED = { capSemantics: 'copied' } as const

@@ -1,7 +1,6 @@
 // What a plan does to people: who is reached, by which changes, and with what effect, also after an interrupted plan.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Observed } from '../../../src/core/model/observed.ts'
 import { impactOf, impactOn, netEffect } from '../../../src/core/plan/impact.ts'
 import { cap, type PlainCap, roster, short } from '../../support/declare.ts'
 import { runs } from '../../support/fuzz.ts'
@@ -9,6 +8,7 @@ import { type PlanSketch, planInputs, planOf, scopes } from '../../support/plan.
 import { capsOf, changeOf, companies, inForceOf, keyOf as key, PEOPLE, peopleOf, SCOPES, written } from '../../support/waves.ts'
 
 type ImpactInputs = Parameters<typeof impactOf>[1]
+type Observed = Parameters<typeof netEffect>[0]
 type Caps = Readonly<Record<string, PlainCap>>
 
 /** ada is in a and b, bob in a, cyd in none, dan's access is switched off. */

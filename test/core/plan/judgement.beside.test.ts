@@ -1,8 +1,10 @@
 // What was held when something else was released: for a day it stays held, though the release has made it harmless, and nothing else does.
 import { describe, expect, test } from 'vitest'
-import type { Approval, HeldChange } from '../../../src/core/model/change.ts'
 import { cap, DAY, NOW, scope } from '../../support/declare.ts'
 import { type PlanSketch, planOf } from '../../support/plan.ts'
+
+type Approval = NonNullable<PlanSketch['approvals']>[number]
+type HeldChange = Omit<Approval['released'][number], 'verified'>
 
 const change = (name: string, from: number | 'none', to: number | 'none'): HeldChange => ({
   scope: scope(name),

@@ -1,12 +1,15 @@
 // Guards and approvals together: what one approval releases goes on counting for all other holds.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Approval, DEFAULT_GUARDS, type Hold, holdOf, isReady } from '../../../src/core/model/change.ts'
+import { DEFAULT_GUARDS, holdOf, isReady } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { buildPlan } from '../../../src/core/plan/plan.ts'
 import { email, NOW, short } from '../../support/declare.ts'
 import { runs } from '../../support/fuzz.ts'
 import { each, lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
+
+type Approval = NonNullable<PlanSketch['approvals']>[number]
+type Hold = ReturnType<typeof buildPlan>['plan']['holds'][number]
 
 const limits = (floor: number) => ({ percent: 0, floor })
 const amount = fc.constantFrom<number | 'none'>('none', 0, 100, 200, 300)

@@ -2,8 +2,6 @@
 // docs/operations.md and a slow count of their own.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ScopeKey } from '../../../src/core/model/scope.ts'
-import type { Difference } from '../../../src/core/plan/snapshot.ts'
 import { nextWave, planStart, schedule } from '../../../src/core/plan/wave.ts'
 import { type PlainCap, short } from '../../support/declare.ts'
 import { runs } from '../../support/fuzz.ts'
@@ -23,6 +21,9 @@ import {
   waveOf,
   written,
 } from '../../support/waves.ts'
+
+type Difference = ReturnType<typeof changeOf>
+type ScopeKey = Difference['key']
 
 const named = (changes: readonly Difference[]): string => changes.map((one) => short(one.scope)).join(' ')
 type More = Parameters<typeof waveOf>[1]

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { type BurnWindow, burnOf } from '../../../src/core/use/burn.ts'
+import { burnOf } from '../../../src/core/use/burn.ts'
 import { alike, at, BALANCE, CYCLE, DAY, HOUR, historyOf, reading, readingsOf, steadily } from '../../support/burn.ts'
 
 type BurnInputs = Parameters<typeof burnOf>[0]
+type BurnWindow = keyof ReturnType<typeof burnOf>['ratios']
 
 /** Day 10, 10 credits an hour since the start and before: the even pace of the balance. */
 const STEADY = {

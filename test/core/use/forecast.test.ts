@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { credits, type Instant } from '../../../src/core/model/units.ts'
+import { credits } from '../../../src/core/model/units.ts'
 import { forecastFrom, forecastReadsFrom } from '../../../src/core/use/forecast.ts'
 import { alike, at, CYCLE, DAY, HOUR, historyOf } from '../../support/burn.ts'
 
 type DayHistory = ReturnType<typeof historyOf>
 
-const forecastOf = (history: DayHistory, fromAt: Instant = at(10), untilAt: Instant = CYCLE.endAt) =>
+const forecastOf = (history: DayHistory, fromAt: number = at(10), untilAt: number = CYCLE.endAt) =>
   forecastFrom({ history, fromAt, untilAt, freshnessMs: 3 * HOUR })
-const expectedDays = (history: DayHistory, fromAt?: Instant, untilAt?: Instant) =>
+const expectedDays = (history: DayHistory, fromAt?: number, untilAt?: number) =>
   forecastOf(history, fromAt, untilAt)?.days.map((day) => day.credits)
 
 /** Days read at day 10, 12:00: the last one is Tuesday, 10 November. */
@@ -28,7 +28,7 @@ describe('the days that a forecast learns from', () => {
     const now = at(10, 3)
     const fromAt = forecastReadsFrom(now)
     const days = Array.from({ length: 100 }, (_, index) => ({ dayAt: at(11 - index), credits: credits(10 + (index % 9)) }))
-    const read = (first: Instant) => forecastOf({ fromAt: first, readAt: now, days: days.filter(({ dayAt }) => dayAt >= first) })
+    const read = (first: number) => forecastOf({ fromAt: first, readAt: now, days: days.filter(({ dayAt }) => dayAt >= first) })
     expect(read(fromAt)).toBeDefined()
     expect(read(fromAt)).toEqual(read(fromAt - 20 * DAY))
   })

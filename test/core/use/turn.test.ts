@@ -1,6 +1,5 @@
 // When another billing cycle is believed, and which figures are shown until then.
 import { describe, expect, test } from 'vitest'
-import type { Cycle } from '../../../src/core/model/observed.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { groupsOfTurn, takeCycle } from '../../../src/core/use/turn.ts'
 import { CYCLE, DAY, email, HOUR, members, rosterOfUse } from '../../support/declare.ts'
@@ -12,7 +11,8 @@ const MINUTE = 60_000
 const NEXT = { startAt: CYCLE.endAt, endAt: CYCLE.endAt + 31 * DAY }
 const MIDDLE = CYCLE.startAt + 15 * DAY
 
-const reading = (readAt: number, used: Readonly<Record<string, number | undefined>>, cycle?: Cycle) => rosterOfUse(used, cycle, readAt)
+const reading = (readAt: number, used: Readonly<Record<string, number | undefined>>, cycle?: Roster['cycle']) =>
+  rosterOfUse(used, cycle, readAt)
 
 /** Readings one after the other, by clocks that agree or are `aheadMs` apart. */
 const believed = (readings: readonly Roster[], aheadMs = 0): CycleFacts => {

@@ -1,9 +1,9 @@
 // From days of use on a sandbox to the series of /metrics: pace, projection and exhaustion, and what remains of them when reading fails.
 import { expect, test } from 'vitest'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
-import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import { createWorkspace } from '../../../src/daemon/workspace.ts'
 import { CYCLE, DAY, email, HOUR } from '../../support/declare.ts'
+import { failingLedger } from '../../support/faults.ts'
 import { capsOf, loopOver, MINUTE, outage } from '../../support/living.ts'
 import { start } from '../../support/metrics.ts'
 import { daily, noon, recordPast } from '../../support/use.ts'
@@ -111,7 +111,7 @@ test.each([false, true])('use whose record was committed and not answered (%s) i
           if (!lost.is) return
           lost.is = false
           old = before
-          throw new LedgerError('LEDGER_AWAY', 'the database does not answer')
+          return failingLedger(() => true)(real).saveBurn(step)
         },
       }
     },

@@ -5,7 +5,7 @@ import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { worldClock } from '../../support/clock.ts'
 import { CYCLE, HOUR, NOW } from '../../support/declare.ts'
 import { answering, edited, instead, listings, type Match } from '../../support/faults.ts'
-import { living, MINUTE, outage, passUntil, SECOND } from '../../support/living.ts'
+import { living, MINUTE, outage, passUntil, SECOND, worldUnder } from '../../support/living.ts'
 import { type Declared, testWorld } from '../../support/world.ts'
 
 const DECLARED: Declared = { caps: { team: 500, 'group:a': 900, 'group:b': 800 } }
@@ -21,8 +21,7 @@ describe('a part that fails', () => {
     ['the members of a group', 'GROUP_UNREAD', listings('A')],
   ])('%s: the last good value serves, one warning says so, and the others are read', async (_row, code, fails) => {
     const storm = { broken: false }
-    const one = await testWorld({ ...COMPANY, wrapTransport: answering(fails, 400, storm) })
-    await one.cycle(DECLARED)
+    const one = await worldUnder(DECLARED, { ...COMPANY, wrapTransport: answering(fails, 400, storm) })
     const before = one.state.usage
     storm.broken = true
     one.forget()
@@ -62,8 +61,7 @@ describe('a part that fails', () => {
   })
 
   test('a key that may not list people still shows the balance', async () => {
-    const one = await testWorld({ ...COMPANY, wrapTransport: answering(ofPeople, 400) })
-    await one.cycle(DECLARED)
+    const one = await worldUnder(DECLARED, { ...COMPANY, wrapTransport: answering(ofPeople, 400) })
     expect(viewOf(one.workspace)).toMatchObject({ balance: { seats: expect.any(Number) } })
     expect(viewOf(one.workspace).roster).toBeUndefined()
   })
@@ -94,8 +92,7 @@ describe('a part that fails', () => {
 
   test('for good keeps the caps, and after 24 h the old roster holds everything', async () => {
     const storm = { broken: false }
-    const one = await testWorld({ ...COMPANY, wrapTransport: answering(ofPeople, 400, storm) })
-    await one.cycle(DECLARED)
+    const one = await worldUnder(DECLARED, { ...COMPANY, wrapTransport: answering(ofPeople, 400, storm) })
     storm.broken = true
     await one.clock.pass(23 * HOUR)
     expect((await one.cycle({ caps: { ...DECLARED.caps, team: 600 } })).result).toBe('success')

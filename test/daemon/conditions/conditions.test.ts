@@ -6,7 +6,7 @@ import { eventLog } from '../../../src/daemon/conditions/log.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { answering, type Match } from '../../support/faults.ts'
 import { raise } from '../../support/ledger.ts'
-import { living, MINUTE, outage } from '../../support/living.ts'
+import { living, MINUTE, outage, worldUnder } from '../../support/living.ts'
 import { testWorld, type World } from '../../support/world.ts'
 
 const HOUR = 60 * MINUTE
@@ -53,8 +53,7 @@ describe('a service that is away', () => {
 
 describe('a restart', () => {
   test('reports lasting conditions again, since the time in the ledger', async () => {
-    const one = await testWorld({ people: 20 })
-    await one.cycle({ caps: { team: 500 } })
+    const one = await worldUnder({ caps: { team: 500 } }, { people: 20 })
     await one.cycle({ caps: { team: 100 } })
     const [held] = one.begun('Held')
     expect(held).toMatchObject({ fields: { guards: expect.arrayContaining(['maxLowered']) } })

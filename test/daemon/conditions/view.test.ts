@@ -4,7 +4,7 @@ import { NOTHING_BURNED } from '../../../src/core/use/burn.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { HOUR, NOW } from '../../support/declare.ts'
 import { failingLedger } from '../../support/faults.ts'
-import { outage } from '../../support/living.ts'
+import { outage, worldUnder } from '../../support/living.ts'
 import { testWorld } from '../../support/world.ts'
 
 describe('the view', () => {
@@ -41,8 +41,7 @@ describe('the view', () => {
   })
 
   test('shows no person who is not on the roster any more', async () => {
-    const one = await testWorld({ people: 20 })
-    await one.cycle({ caps: { team: 500 } })
+    const one = await worldUnder({ caps: { team: 500 } }, { people: 20 })
     one.setStatus('p001', 'REJECTED')
     one.setStatus('p002', 'PENDING')
     one.removePerson('p003')
@@ -107,8 +106,7 @@ describe('the view', () => {
 
   test('is there while the ledger cannot be read', async () => {
     const disk = { broken: false }
-    const one = await testWorld({ wrapLedger: failingLedger(() => disk.broken) })
-    await one.cycle({ caps: { team: 500 } })
+    const one = await worldUnder({ caps: { team: 500 } }, { wrapLedger: failingLedger(() => disk.broken) })
     disk.broken = true
     expect(viewOf(one.workspace).scopes).toHaveLength(1)
     one.workspace.shown = {}

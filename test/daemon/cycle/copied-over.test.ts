@@ -2,10 +2,9 @@
 // cycle has repaired them.
 import { expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
-import { MINUTE_MS } from '../../../src/core/model/units.ts'
 import { email, keysOf, short } from '../../support/declare.ts'
 import { answering, writes } from '../../support/faults.ts'
-import { worldUnder } from '../../support/living.ts'
+import { MINUTE, worldUnder } from '../../support/living.ts'
 import { type Declared, testWorld, type WorldOptions } from '../../support/world.ts'
 
 const COPIED: WorldOptions = {
@@ -29,7 +28,7 @@ test.each(['inherited', 'auto'] as const)(
 
 test('a group that already has its cap before the write has moved its members, who are repaired in the same cycle', async () => {
   const one = await worldUnder({ caps: { 'group:a': 900, ada: 4000 } }, { ...COPIED, config: { ...COPIED.config, onDrift: 'heal' } })
-  await one.clock.pass(2 * MINUTE_MS)
+  await one.clock.pass(2 * MINUTE)
   one.foreign('group:a', 1000)
   await one.cycle({ caps: { 'group:a': 1000, ada: 4000 } }, { slice: keysOf('cleo') })
   expect(one.inForce()).toMatchObject({ ada: 4000, bob: 1000 })

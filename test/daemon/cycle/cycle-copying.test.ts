@@ -1,8 +1,7 @@
 // Deployments that copy a team or group cap to each member: handled with `capSemantics: copied`, recognised and held with `layered`. Reads that
 // show inherited caps are the other deviation, and must never look like foreign changes.
 import { describe, expect, test } from 'vitest'
-import { HOUR_MS } from '../../../src/core/model/units.ts'
-import { email, keysOf } from '../../support/declare.ts'
+import { email, HOUR, keysOf } from '../../support/declare.ts'
 import { answering, cutShort, reads, writes } from '../../support/faults.ts'
 import { approve, expectNothing, later, worldUnder } from '../../support/living.ts'
 import { type Declared, testWorld, type World, type WorldOptions } from '../../support/world.ts'
@@ -61,7 +60,7 @@ describe('capSemantics: copied', () => {
 
   test.each<readonly [string, (one: World) => unknown]>([
     ['nothing has happened since', () => undefined],
-    ['the wall clock has gone back since they were read', (one) => one.clock.jumpWall(-HOUR_MS)],
+    ['the wall clock has gone back since they were read', (one) => one.clock.jumpWall(-HOUR)],
     ['what was read of somebody is not believed any more', (one) => [...keysOf('ada')].map((key) => one.state.readings.delete(key))],
   ])('an edit that is looked at alone restores all own caps, also of descendants that were read already, where %s', async (_, happen) => {
     const one = await worldUnder(POLICY, { ...COMPANY, switches: COPIES, config: { capSemantics: 'copied' } })

@@ -1,6 +1,5 @@
 // The cap that a grant restores at its end: the one from before it, ours under the rules of pruning, and never that of an older grant.
 import { describe, expect, test } from 'vitest'
-import type { Intent } from '../../../src/core/model/change.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { DAY, type GrantSketch, HOUR, NOW, short } from '../../support/declare.ts'
 import { answering, onLedger, writes } from '../../support/faults.ts'
@@ -139,7 +138,7 @@ describe.each(SCOPES)('a grant over a declared cap gives that cap back as ours, 
   })
 
   test('both are gone at the start after a crash that left the first write open', async () => {
-    const intents: Omit<Intent, 'id'>[] = []
+    const intents: Parameters<World['ledger']['recordIntent']>[0][] = []
     const living = await company({
       ...FOUND,
       wrapLedger: onLedger((method, [intent]) => {

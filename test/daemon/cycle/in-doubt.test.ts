@@ -144,8 +144,7 @@ describe('a cap that came, and that was read back too early, is ours and is clea
 
   test('and when it shows again between two readings that do not show it', async () => {
     const fault: Wrong = { sent: 0 }
-    const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
-    await one.cycle({ caps: { team: 900, p001: 700 } })
+    const one = await worldUnder({ caps: { team: 900, p001: 700 } }, { people: 20, wrapTransport: faulty(fault, 'p001') })
     await one.clock.pass(25 * HOUR)
     one.restart({ mode: 'audit' })
     for (const reads of ['{}', undefined, '{}']) {

@@ -1,8 +1,6 @@
 // A daemon that tells people: its loop on a clock that the test moves, a real ledger, a real mail server and a real webhook on loopback.
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { Told } from '../../../src/core/notify/told.ts'
 import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
-import type { Notifier } from '../../../src/daemon/notify/channels.ts'
 import { createWorkspace } from '../../../src/daemon/workspace.ts'
 import { DAY, HOUR } from '../../support/declare.ts'
 import { failingLedger } from '../../support/faults.ts'
@@ -121,7 +119,7 @@ describe('a channel that fails', () => {
     const one = await createWorld({ people, caps: { team: 1000 } })
     recordPast(one, uses(Object.fromEntries(people.map((name) => [name, 1000]))))
     const reached = new Map<string, number>()
-    const send: Notifier['send'] = async ({ to }) => {
+    const send: NonNullable<World['workspace']['notifier']>['send'] = async ({ to }) => {
       const address = to.kind === 'email' ? to.address : ''
       if (people.indexOf(address.split('@')[0] ?? '') < count) return { kind: 'refused', reason: 'full', alone: true }
       reached.set(address, one.clock.monotonic())
@@ -155,8 +153,7 @@ describe('a channel that fails', () => {
   it('between record and answer of a process that died, is not given the message again', async () => {
     const { one, mail, life } = await town({ ada: 900 })
     const entry = { level: 85, state: 'sending', at: one.clock.now(), tries: 1 } as const
-    const told: Told = { cycleStartAt: Date.UTC(2026, 10, 1), entries: { '["person","ada@example.com"]': entry } }
-    one.ledger.saveFact('told', told)
+    one.ledger.saveFact('told', { cycleStartAt: Date.UTC(2026, 10, 1), entries: { '["person","ada@example.com"]': entry } })
     life.set(POLICY)
     await one.clock.pass(HOUR)
     expect(mail.connections).toBe(0)

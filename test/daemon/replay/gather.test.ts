@@ -1,6 +1,5 @@
 // What the records of people tell a replay, beside the use of the whole workspace.
 import { afterAll, expect, test } from 'vitest'
-import type { PolicyRevision } from '../../../src/core/model/policy.ts'
 import { recordedUseOf, replayStart } from '../../../src/daemon/replay/gather.ts'
 import { closeAll, newLedger, partsOf, run, service } from '../../support/collecting.ts'
 
@@ -14,7 +13,10 @@ test('a person who was renamed counts twice, which is said', async () => {
   if (!ada) throw new Error('nobody')
   const notesWith = async (people: typeof one.roster.people) => {
     ledger.saveFact('usage', { roster: { ...one.roster, people }, groups: [] })
-    const start = replayStart(await recordedUseOf('acme', ledger), { policy: {} as PolicyRevision, now: one.clock.now() })
+    const start = replayStart(await recordedUseOf('acme', ledger), {
+      policy: {} as Parameters<typeof replayStart>[1]['policy'],
+      now: one.clock.now(),
+    })
     return start.kind === 'inputs' ? start.inputs.notes.filter((note) => note.includes('renamed')) : start.kind
   }
   expect(await notesWith(one.roster.people)).toEqual([])

@@ -1,9 +1,7 @@
 // The daemon around the loops: restarts by a changed configuration, broken files, what a restart recalls, and its end.
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { PolicyRevision } from '../../../src/core/model/policy.ts'
 import { InputError, type Problem } from '../../../src/core/model/problem.ts'
 import { GRACE_MS, startDaemon } from '../../../src/daemon/schedule/daemon.ts'
-import { ATTEMPT_MS } from '../../../src/daemon/schedule/refresh.ts'
 import { worldClock } from '../../support/clock.ts'
 import { configOf, workspaceConfig } from '../../support/configured.ts'
 import { outage } from '../../support/living.ts'
@@ -19,7 +17,7 @@ interface House {
   readonly daemon: Awaited<ReturnType<typeof startDaemon>>
   readonly clock: ReturnType<typeof worldClock>
   readonly worlds: ReadonlyMap<string, World>
-  readonly sets: Map<string, PolicyRevision>
+  readonly sets: Map<string, ReturnType<typeof revisionOf>>
   problems: readonly Problem[]
   problemsOf?: ReadonlyMap<string, readonly Problem[]>
   config: ReturnType<typeof configOf> | undefined
@@ -336,7 +334,7 @@ describe('readiness and the end', () => {
 
   test('a service that says nothing counts as tried after 30 s', async () => {
     const one = await house(['acme'], { acme: { caps: { team: 500 } } }, { switches: { latency: 3_600_000 } })
-    await one.clock.pass(ATTEMPT_MS - 1)
+    await one.clock.pass(30 * SECOND - 1)
     expect(one.daemon.ready()).toEqual({ ready: false, reasons: ['acme: not attempted yet'] })
     await one.clock.pass(1)
     expect(one.daemon.ready().ready).toBe(true)

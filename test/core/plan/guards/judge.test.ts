@@ -1,10 +1,11 @@
 // How guards work together: in rounds, on what the others have left, with changes that they may not hold, part by part, and where caps are copied.
 import { describe, expect, test } from 'vitest'
-import type { Approval } from '../../../../src/core/model/change.ts'
 import { formatInstant } from '../../../../src/core/model/units.ts'
 import { buildPlan } from '../../../../src/core/plan/plan.ts'
 import { CYCLE, cap, DAY, email, entryOf, HOUR, keysOf, NOW, roster, scope, short } from '../../../support/declare.ts'
 import { COPYING, each, lines, type PlanMore, type PlanSketch, planInputs, planOf } from '../../../support/plan.ts'
+
+type Approval = NonNullable<PlanSketch['approvals']>[number]
 
 const guardsOf = (sketch: PlanSketch, more: PlanMore = {}): string[] => planOf(sketch, more).plan.holds.map((hold) => hold.guards.join('+'))
 const heldLines = (sketch: PlanSketch): string[] => lines(planOf(sketch)).filter((line) => line.includes('held'))

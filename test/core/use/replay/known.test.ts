@@ -2,12 +2,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../../src/core/model/units.ts'
-import type { KnownDays, PersonHistory } from '../../../../src/core/use/history.ts'
 import { cycleKnown, isEnough, mergedDays, teamDays } from '../../../../src/core/use/replay/document.ts'
 import { DAY } from '../../../support/declare.ts'
 
 type RecordedDays = ReturnType<typeof mergedDays>
 type PastDays = Parameters<typeof cycleKnown>[3]
+type PersonHistory = PastDays['people'] extends ReadonlyMap<string, infer Of> ? Of : never
+type KnownDays = PersonHistory['known'][number]
 
 const at = (day: number): number => day * DAY
 const span = (from: number, until: number) => ({ fromAt: at(from), untilAt: at(until) })

@@ -1,7 +1,7 @@
 // The columns of a replay compared with the daemon's state: both deal the same when use and caps of a day are known on the next.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Credits, credits } from '../../../../src/core/model/units.ts'
+import { credits } from '../../../../src/core/model/units.ts'
 import { capToAsk, dealPool } from '../../../../src/core/pools/deal.ts'
 import { observePool } from '../../../../src/core/pools/observe.ts'
 import { poolDealer } from '../../../../src/core/use/replay/in-force.ts'
@@ -73,7 +73,7 @@ test('a replay deals as the daemon would', () => {
           const isLater = (dayAt - START) / DAY > changedOn
           const now = membersBy(isLater)
           const { caps } = dealer.capsOn({ at: dayAt, cycle, used }, isLater ? late : early)
-          const known = new Map<string, Credits>(names.map((name, place) => [name, credits(used[place] ?? 0)]))
+          const known = new Map<string, ReturnType<typeof credits>>(names.map((name, place) => [name, credits(used[place] ?? 0)]))
           const read: Parameters<typeof observePool>[1]['caps'] = new Map(
             names.map((name, place) => {
               const cap = capsBefore?.[place] ?? people[place]?.cap ?? Number.POSITIVE_INFINITY
