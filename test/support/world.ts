@@ -74,6 +74,8 @@ export interface WorldOptions {
   readonly wrapTransport?: (transport: Transport) => Transport
   readonly clock?: WorldClock
   readonly name?: string
+  /** Parts of the workspace that a daemon has beside these, such as a notifier. */
+  readonly parts?: Partial<Parameters<typeof createWorkspace>[0]>
 }
 
 export interface World extends ToldConditions {
@@ -163,7 +165,10 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   })
   const settings: WorkspaceSettings = { ...SETTINGS, name: options.name ?? 'acme', ...options.config }
   const open = (config: WorkspaceSettings): Workspace =>
-    createWorkspace({ config, client, ledger, clock, random: NO_RANDOM, digest: sha256, readPeopleFile, ...followed(ledger, events) })
+    createWorkspace({
+      ...{ config, client, ledger, clock, random: NO_RANDOM, digest: sha256, readPeopleFile },
+      ...{ ...followed(ledger, events), ...options.parts },
+    })
   const world: World = {
     ...looking(sandbox, calls, events),
     clock,

@@ -2,7 +2,6 @@
 // burned, notified, granted and counted by guards.
 import { describe, expect, test } from 'vitest'
 import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
-import { createWorkspace } from '../../../src/daemon/workspace.ts'
 import { worldClock } from '../../support/clock.ts'
 import { email, HOUR, NOW } from '../../support/declare.ts'
 import { edited } from '../../support/faults.ts'
@@ -51,20 +50,17 @@ function naming(cycle: object) {
 
 /** A daemon that notifies people, and its notifications. */
 async function telling(options: WorldOptions) {
-  const one = await testWorld({ people: ['ada', 'bob'], ...options })
   const subjects: string[] = []
-  one.workspace = createWorkspace({
-    ...one.workspace,
-    notifier: {
-      ...EMAIL_LABELS,
-      settings: { ...NOTIFY, pools: [] },
-      async send({ subject, to }) {
-        subjects.push(`${to.kind === 'email' ? to.address : ''}: ${subject}`)
-        return { kind: 'sent' }
-      },
-      kept: async () => [],
+  const notifier: NonNullable<World['workspace']['notifier']> = {
+    ...EMAIL_LABELS,
+    settings: { ...NOTIFY, pools: [] },
+    async send({ subject, to }) {
+      subjects.push(`${to.kind === 'email' ? to.address : ''}: ${subject}`)
+      return { kind: 'sent' }
     },
-  })
+    kept: async () => [],
+  }
+  const one = await testWorld({ people: ['ada', 'bob'], parts: { notifier }, ...options })
   loopOver(one, { caps: { team: 1000 } })
   return { one, subjects: (): readonly string[] => [...subjects] }
 }

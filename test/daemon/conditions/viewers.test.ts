@@ -1,20 +1,13 @@
 // Groups of `viewers` that show nobody are told, as long as it is so.
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { groupsShownOf } from '../../../src/daemon/http/auth.ts'
-import { createWorkspace } from '../../../src/daemon/workspace.ts'
 import { HOUR } from '../../support/declare.ts'
-import { live } from '../../support/living.ts'
-import { createWorld } from '../../support/world.ts'
+import { loopUnder } from '../../support/living.ts'
 
 async function told(groupsShown: () => readonly string[]) {
-  const one = await createWorld({ groups: { grp_r: ['ada'], grp_e: [] }, config: { intervalMs: HOUR / 4, usageIntervalMs: HOUR / 4 } })
-  one.workspace = createWorkspace({ ...one.workspace, groupsShown })
-  const life = live(one)
-  onTestFinished(async () => {
-    await life.stop()
-    await one.close()
-  })
-  life.set({ caps: { team: 1000, 'group:grp_r': 1000, 'group:grp_e': 1000 } })
+  const config = { intervalMs: HOUR / 4, usageIntervalMs: HOUR / 4 }
+  const declared = { caps: { team: 1000, 'group:grp_r': 1000, 'group:grp_e': 1000 } }
+  const { one } = await loopUnder(declared, { groups: { grp_r: ['ada'], grp_e: [] }, config, parts: { groupsShown } })
   await one.clock.pass(HOUR)
   const found = () => one.workspace.conditions.flatMap(({ type, message }) => (type === 'ViewersNobody' ? [message] : []))
   return { one, found }

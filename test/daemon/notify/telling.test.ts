@@ -1,15 +1,14 @@
 // A daemon that tells people: its loop on a clock that the test moves, a real ledger, a real mail server and a real webhook on loopback.
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
-import { createWorkspace } from '../../../src/daemon/workspace.ts'
 import { DAY, HOUR } from '../../support/declare.ts'
 import { failingLedger } from '../../support/faults.ts'
-import { live, MINUTE } from '../../support/living.ts'
+import { loopUnder, MINUTE } from '../../support/living.ts'
 import { NOTIFY } from '../../support/notify.ts'
 import type { MailServer } from '../../support/smtp.ts'
 import { POLICY, SECRET_PATH, town, uses } from '../../support/town.ts'
 import { recordPast } from '../../support/use.ts'
-import { createWorld, type World } from '../../support/world.ts'
+import type { World } from '../../support/world.ts'
 
 const receivers = ({ mails }: MailServer): readonly string[] => mails.map(({ to }) => to)
 const states = ({ ledger }: World): readonly string[] => Object.values(ledger.fact('told')?.entries ?? {}).map(({ state }) => state)
@@ -116,8 +115,6 @@ describe('a channel that fails', () => {
 
   it.each([30])('for %i people alone does not keep the others from their mail, and shows the files it cannot read', async (count) => {
     const people = Array.from({ length: 40 }, (_, index) => `p${String(index).padStart(2, '0')}`)
-    const one = await createWorld({ people, caps: { team: 1000 } })
-    recordPast(one, uses(Object.fromEntries(people.map((name) => [name, 1000]))))
     const reached = new Map<string, number>()
     const send: NonNullable<World['workspace']['notifier']>['send'] = async ({ to }) => {
       const address = to.kind === 'email' ? to.address : ''
@@ -126,13 +123,10 @@ describe('a channel that fails', () => {
       return { kind: 'sent' }
     }
     const kept = async () => ['the password of the mail server: /keys/mail does not exist (ENOENT)']
-    one.workspace = createWorkspace({ ...one.workspace, notifier: { ...EMAIL_LABELS, settings: NOTIFY, send, kept } })
-    const life = live(one)
-    onTestFinished(async () => {
-      await life.stop()
-      await one.close()
-    })
-    life.set({ caps: { team: 1000 } })
+    const parts = { notifier: { ...EMAIL_LABELS, settings: NOTIFY, send, kept } }
+    const { one } = await loopUnder({ caps: { team: 1000 } }, { people, caps: { team: 1000 }, parts }, (world) =>
+      recordPast(world, uses(Object.fromEntries(people.map((name) => [name, 1000])))),
+    )
     await one.clock.pass(HOUR)
     expect(reached.size).toBe(40 - count)
     expect(Math.max(...reached.values()) / MINUTE).toBeLessThan(30)
