@@ -1,6 +1,14 @@
 // In the place of `vitest` while breaks are tried: keeps the tests of a file as functions, so that one process can run any of them, again
 // and again, within microseconds. What a test says is held by the real `expect`. Never used to tell whether the tests pass.
-export { expect } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { expect } from 'vitest'
+
+export { expect }
+
+/** A table is held against its file, which is never written here. */
+expect.extend({
+  toMatchFileSnapshot: (text: unknown, path: string) => ({ pass: readFileSync(path, 'utf8') === text, message: () => path }),
+})
 
 /** One test, with what its file does after each. */
 export interface CollectedTest {
@@ -70,6 +78,9 @@ export const describe = Object.assign(group, { each: eachGroup })
 export function afterEach(hook: Hook): void {
   after.push(hook)
 }
+
+/** Outside of any test: when all breaks were tried. */
+export const afterAll = (hook: Hook): unknown => process.once('exit', hook)
 
 /** For the test that is running. */
 export function onTestFinished(hook: Hook): void {

@@ -18,7 +18,13 @@ const CLOCK_HOME = 'src/daemon/schedule/system.ts'
 const BROWSER = 'src/console/browser/'
 
 /** Where tests may read the real clock. */
-const SCENES = ['test/scenes/scenes.test.ts', 'test/deploy/renderings.test.ts', 'test/policy/messages.test.ts', 'test/api/answers.test.ts']
+const SCENES = [
+  'test/scenes/scenes.test.ts',
+  'test/deploy/renderings.test.ts',
+  'test/policy/messages.test.ts',
+  'test/api/answers.test.ts',
+  'test/mutation/collect.ts',
+]
 const REAL_TIME_TESTS = ['test/adversary/', 'test/replicas/', 'test/e2e/', 'test/bench/', 'test/support/real-clock.ts']
 
 /** Names that only the wire format has; none contains a word of ours. docs/service.md and the spellings of live deployments. */
