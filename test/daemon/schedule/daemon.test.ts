@@ -27,6 +27,10 @@ interface House {
   readonly shut: Set<string>
   readonly refusals: object[]
   readonly faults: { load: boolean }
+  /** How often policies were loaded; `busy`: each load waits for it. */
+  loads: number
+  busy?: Promise<void>
+  probe: () => Promise<void>
 }
 
 async function house(names: readonly string[], policies: Readonly<Record<string, Declared>>, options: WorldOptions = {}): Promise<House> {
@@ -44,6 +48,8 @@ async function house(names: readonly string[], policies: Readonly<Record<string,
     shut: new Set(),
     refusals: [],
     faults: { load: false },
+    loads: 0,
+    probe: async () => undefined,
   }
   const house: House = Object.assign(made, { daemon: await startDaemon(partsOf(made)) })
   onTestFinished(async () => {
@@ -62,7 +68,9 @@ const partsOf = (house: Omit<House, 'daemon'>): Parameters<typeof startDaemon>[0
     house.opened.push(config.name)
     return { parts: { ...world.workspace, config }, close: () => void house.closed.push(config.name) }
   },
-  loadPolicies() {
+  async loadPolicies() {
+    house.loads += 1
+    await house.busy
     if (house.faults.load) throw new Error('the disk is gone')
     return { sets: house.sets, problems: house.problems, ...(house.problemsOf && { problemsOf: house.problemsOf }) }
   },
@@ -72,6 +80,7 @@ const partsOf = (house: Omit<House, 'daemon'>): Parameters<typeof startDaemon>[0
   },
   registered: () => undefined,
   ledgerWritable: () => true,
+  probeLedger: () => house.probe(),
   onTransition: ({ change, condition }) => void (change === 'begun' && house.refusals.push(condition)),
 })
 
@@ -133,15 +142,8 @@ describe('a change of the configuration', () => {
     await one.clock.pass(MINUTE)
     worldOf(one).foreign('ada', 1)
     const before = viewOf(one)
-    const seen = (view: typeof before) => ({
-      ...view,
-      mode: '',
-      policy: '',
-      lastCycle: '',
-      conditions: '',
-      clockSkewMs: '',
-      notMeasured: '',
-    })
+    const newer = ['mode', 'policy', 'lastCycle', 'conditions', 'clockSkewMs', 'notMeasured']
+    const seen = (view: typeof before) => Object.fromEntries(Object.entries(view ?? {}).filter(([name]) => !newer.includes(name)))
     away.is = true
     one.config = configOf(workspaceConfig('acme', { mode: 'audit' }))
     one.daemon.configChanged()
@@ -257,18 +259,12 @@ describe('policies', () => {
     expect(worldOf(one).caps()).toEqual({ team: 500 })
   })
 
-  test('of one workspace that are broken are not the other’s business', async () => {
+  test('that are broken are not the other’s business, and show with their own mistakes and with whether anything is in force', async () => {
     const one = await house(['acme', 'beta'], { beta: { caps: { team: 700 } } })
     await one.clock.pass(MINUTE)
-    expect(viewOf(one)?.policy?.valid).toBe(false)
-    expect(viewOf(one, 'beta')?.policy?.valid).toBe(true)
+    expect(['acme', 'beta'].map((name) => viewOf(one, name)?.policy?.valid)).toEqual([false, true])
     expect(worldOf(one, 'beta').caps()).toEqual({ team: 700 })
     expect(one.daemon.ready()).toEqual({ ready: true, reasons: [] })
-  })
-
-  test('that are broken show with their own mistakes, and with whether anything is in force', async () => {
-    const one = await house(['acme', 'beta'], { beta: { caps: { team: 700 } } })
-    await one.clock.pass(MINUTE)
     one.sets.clear()
     one.problemsOf = new Map(['acme', 'beta'].map((name) => [name, [{ ...BROKEN, message: `the team cap of ${name}` }]]))
     one.daemon.policiesChanged()
@@ -316,6 +312,20 @@ describe('policies', () => {
     await one.clock.until(again.stop())
   })
 
+  test('are loaded once more for any number of edits during a load, and an edit waits for a load that began after it', async () => {
+    const one = await house(['acme'], { acme: { caps: { team: 500 } } })
+    await one.clock.pass(MINUTE)
+    const [before, busy] = [one.loads, Promise.withResolvers<void>()]
+    one.busy = busy.promise
+    const edits = Array.from({ length: 100 }, () => one.daemon.policiesChanged())
+    one.sets.set('acme', revisionOf({ caps: { team: 600 } }))
+    expect(one.loads - before).toBe(1)
+    busy.resolve()
+    await Promise.all(edits)
+    await one.clock.pass(MINUTE)
+    expect([one.loads - before, worldOf(one).caps()]).toEqual([2, { team: 600 }])
+  })
+
   test('that were never good leave everything alone, and the daemon is ready all the same', async () => {
     const one = await house(['acme'], {}, { caps: { ada: 123 } })
     await one.clock.pass(10 * MINUTE)
@@ -338,6 +348,23 @@ describe('readiness and the end', () => {
     expect(one.daemon.ready()).toEqual({ ready: false, reasons: ['acme: not attempted yet'] })
     await one.clock.pass(1)
     expect(one.daemon.ready().ready).toBe(true)
+  })
+
+  test('pages that ask at the same time share one look at the ledger, and wait for it for a second at most', async () => {
+    const one = await house(['acme'], {})
+    const looks: PromiseWithResolvers<void>[] = []
+    one.probe = () => looks[looks.push(Promise.withResolvers<void>()) - 1]?.promise ?? expect.unreachable()
+    const page = () => one.clock.until(one.daemon.refresh())
+    const before = one.clock.monotonic()
+    await Promise.all([page(), page()])
+    await page()
+    expect([looks.length, one.clock.monotonic() - before]).toEqual([1, 2 * SECOND])
+    looks[0]?.resolve()
+    await page()
+    void page()
+    looks[1]?.resolve()
+    await one.clock.pass(SECOND)
+    expect(looks.length).toBe(2)
   })
 
   test('a signal makes everything due at once, in every workspace', async () => {

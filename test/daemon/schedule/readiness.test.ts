@@ -14,7 +14,6 @@ test.each<[string, readonly Tried[], Partial<typeof NOW>, readonly string[]]>([
   ['nothing is kept', [], {}, []],
   ['one was not tried yet', [runner('a', true), runner('b', false)], {}, ['b: not attempted yet']],
   ['its request failed', [runner('b', false, { requestFailed: () => true })], {}, []],
-  ['it takes too long', [runner('b', false)], { now: 30_000 }, []],
   ['nothing can be recorded', [runner('a', true)], { canRecord: false }, ['the ledger cannot be written']],
 ])('%s', (_row, runners, how, reasons) => {
   const ready = createReadiness({ isSole: true, hasBegun: () => true })
