@@ -1,5 +1,5 @@
 // Recommends caps for the team and its groups from recorded use: so that at most a given share of people is blocked, or so that a budget is kept
-// with the same share of blocked people everywhere. The figures come from a simulation of the recommended policy. Caps of single people, grants
+// and used, with the same share of blocked people everywhere. The figures come from a simulation of the recommended policy. Caps of single people, grants
 // and the rest of the policy stay. People without recorded use are not guessed.
 
 import type { Cap, CapRule, PolicySet } from '../../model/policy.ts'
@@ -55,7 +55,7 @@ interface OutOfReach {
 const LEAST_CAP = 10
 /** How often caps are raised to correct for people in several groups. */
 const ROUNDS = 40
-/** The steps of the share of blocked people, when looking for a budget. Choice. */
+/** The steps of the share of blocked people, and between two shares, when looking for a budget. Choice. */
 const SHARES = 400
 
 /** Rounds up to a cap that is easy to remember: tens, fifties from 1,000 on, five hundreds from 10,000 on. Choice. */
@@ -78,7 +78,7 @@ export function recommend(inputs: RecommendInputs): Recommendation | OutOfReach 
   }
   if (target.kind === 'blocked') return simulated(capsAt(scopes, known, target.share))
   // `known` leaves grants out: what they cost beyond the budget is taken from the others, until the simulation keeps it.
-  // Each round wants fewer credits than the one before it came to, and so takes a larger share: `SHARES` bounds the rounds.
+  // Each round wants fewer credits than the one before it came to, and so takes lower caps, of which there are few.
   for (let aim = target.credits; ; ) {
     const caps = capsWithin(scopes, known, aim)
     const result = simulated(caps ?? capsAt(scopes, known, 1))
@@ -222,17 +222,33 @@ function raise(scope: ScopePeople, scopes: Scopes, caps: Caps, known: Known, sha
   return true
 }
 
-/** The caps with the lowest share of blocked people, the same in every scope, with which the most expensive cycle keeps the budget; undefined for none. */
+/**
+ * The caps with the lowest share of blocked people, the same in every scope, with which the most expensive cycle keeps the budget; undefined for
+ * none. Up to the caps of the next lower share they block the same people, only sooner: what the budget leaves goes there.
+ */
 function capsWithin(scopes: Scopes, known: Known, budget: number): Caps | undefined {
-  let [low, high] = [0, SHARES]
+  const fits = (caps: Caps): boolean => dearestUnder(scopes, known, caps) <= budget
   const at = (step: number): Caps => capsAt(scopes, known, step / SHARES)
-  if (dearestUnder(scopes, known, at(high)) > budget) return undefined
+  if (!fits(at(SHARES))) return undefined
+  const share = firstStep((step) => fits(at(step)))
+  if (share === 0) return at(0)
+  const [least, most] = [at(share), at(share - 1)]
+  const between = (step: number): Caps =>
+    new Map([...least].map(([key, cap]) => [key, towards(cap, most.get(key) ?? cap, (SHARES - step) / SHARES)]))
+  return between(firstStep((step) => fits(between(step))))
+}
+
+const towards = (cap: number, most: number, part: number): number => (most > cap ? niceCap(cap + (most - cap) * part) : cap)
+
+/** The first of `SHARES` steps that is enough; each after it is too. */
+function firstStep(isEnough: (step: number) => boolean): number {
+  let [low, high] = [0, SHARES]
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
-    if (dearestUnder(scopes, known, at(middle)) <= budget) high = middle
+    if (isEnough(middle)) high = middle
     else low = middle + 1
   }
-  return at(low)
+  return low
 }
 
 function dearestUnder(scopes: Scopes, { cycles, own, pools }: Known, caps: Caps): number {

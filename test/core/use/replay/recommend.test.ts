@@ -166,9 +166,9 @@ describe('people in several groups', () => {
     only: ['a', 'b'],
   })
   test.each<readonly [string, 'min' | 'max' | undefined, number, readonly number[]]>([
-    ['by the highest of their caps where the policy says so', 'max', 199, [50, 30]],
-    ['by the lowest where the policy says so', 'min', 199, [100, 30]],
-    ['by the lowest where nothing is said', undefined, 199, [100, 30]],
+    ['by the highest of their caps where the policy says so', 'max', 199, [90, 30]],
+    ['by the lowest where the policy says so', 'min', 199, [100, 90]],
+    ['by the lowest where nothing is said', undefined, 199, [100, 90]],
   ])('count for a budget %s', (_name, rule, most, [a, b]) =>
     expect(caps(sketch(rule), budget(most))).toEqual({ 'group:a': a, 'group:b': b }),
   )
@@ -184,10 +184,15 @@ describe('people in several groups', () => {
   })
 })
 
-test.each([['what its members may use together', [80, 80], 240]])('of a pool a budget counts %s', (_name, [ada = 0, bob = 0], most) => {
+test('of a pool a budget counts what its members may use together', () => {
   const emails = [email('ada'), email('bob')]
   const sketch: PolicySketch = { caps: { team: 5 }, pools: [{ name: 'p', members: { kind: 'emails', emails }, credits: 100 }] }
-  expect(caps({ use: { ada: [ada], bob: [bob], cy: [100], dan: [80], eve: [40] }, policy: sketch }, budget(most))).toEqual({ team: 40 })
+  expect(caps({ use: { ada: [80], bob: [80], cy: [100], dan: [80], eve: [40] }, policy: sketch }, budget(240))).toEqual({ team: 50 })
+})
+
+test('a budget goes to those whom it blocks in any case, not only to those who need little', () => {
+  const { caps: all, dearest } = done({ use: { ada: [3000], bob: [70], cy: [0] } }, budget(2000))
+  expect([all.map(({ cap, blocked }) => [cap, blocked]), dearest]).toEqual([[[1900, 1]], 1970])
 })
 
 describe('whatever the groups', () => {
