@@ -68,7 +68,9 @@ const emptyPolicy: Guard = (round) => {
   const empty = facts.declared === 0
   if (!empty && !(fell > before / 2 && fell > 5)) return undefined
   const why = empty ? `no policy declares any scope (${before} before)` : `declared scopes fell from ${before} to ${facts.declared}`
-  return holdWhere('emptyPolicy', round, `${why}, so nothing is cleared`, (one) => one.to === 'none' || one.cause === 'orphan')
+  const found = holdWhere('emptyPolicy', round, `${why}, so nothing is cleared`, (one) => one.to === 'none' || one.cause === 'orphan')
+  // The first policy may name groups alone: nothing fell.
+  return before === 0 && found.held.length === 0 ? undefined : found
 }
 
 const envelope: Guard = (round) => {
