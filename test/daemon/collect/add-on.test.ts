@@ -69,7 +69,7 @@ describe('a service that tells it', () => {
   })
 
   test('is asked for the day before after midnight, too, as long as use of it may still arrive', async () => {
-    const { one } = await collecting({ switches: { ...SERVED, analyticsDelay: 3 * HOUR } }, (world) =>
+    const { one } = await collecting({ switches: { ...SERVED, analyticsDelay: 3 * HOUR }, config: { intervalMs: HOUR } }, (world) =>
       recordPast(world, [
         { who: 'ada', at: noon(5), credits: 600 },
         { who: 'ada', at: midnight(21) - HOUR / 2, credits: 50 },

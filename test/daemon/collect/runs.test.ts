@@ -80,7 +80,7 @@ describe('the first start', () => {
 
 describe('afterwards', () => {
   test('the last day is asked for on the usage interval, three days every 6 h, and groups once a day', async () => {
-    const { one } = await collecting()
+    const { one } = await collecting({ config: { intervalMs: HOUR } })
     await one.clock.pass(MINUTE)
     one.forget()
     await one.clock.pass(HOUR)

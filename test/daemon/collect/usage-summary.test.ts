@@ -70,12 +70,9 @@ test('when the add-on credits run out within the cycle there is an instant for i
 })
 
 test('credits burned never fall, however long the first sweep of a new process takes', async () => {
-  const one = await testWorld({ people: 120, rate: 0.8, caps: capsOf(120) })
+  const one = await testWorld({ people: 60, rate: 0.4, caps: capsOf(60) })
   recordPast(one, [{ who: 'p001', at: noon(10), credits: 100 }])
-  const begin = () => {
-    const life = loopOver(one, { caps: capsOf(120) })
-    return life
-  }
+  const begin = () => loopOver(one, { caps: capsOf(60) })
   const life = begin()
   await one.clock.pass(HOUR)
   recordPast(one, [{ who: 'p001', at: one.clock.now(), credits: 700 }])

@@ -1,5 +1,6 @@
 // Grants start and end at their instants on the wall clock, whatever else is going on, and not at all while the clocks disagree.
 import { describe, expect, test } from 'vitest'
+import { worldClock } from '../../support/clock.ts'
 import { CYCLE, DAY, HOUR, NOW } from '../../support/declare.ts'
 import { instead } from '../../support/faults.ts'
 import { capsOf, living, loopOver, MINUTE, SECOND } from '../../support/living.ts'
@@ -56,9 +57,10 @@ describe('grants', () => {
   })
 
   test('until cycleEnd end with the cycle', async () => {
-    const { one, set } = await living({ people: 20, config: { intervalMs: DAY, usageIntervalMs: DAY } })
+    const clock = worldClock(CYCLE.endAt - 3 * HOUR)
+    const { one, set } = await living({ people: 20, clock, config: { intervalMs: DAY, usageIntervalMs: DAY } })
     set({ caps: { p001: 1000 }, grants: [{ on: 'p001', cap: 6000, from: NOW - DAY, until: 'cycleEnd' }] })
-    await one.clock.pass(CYCLE.endAt - NOW - MINUTE)
+    await one.clock.pass(3 * HOUR - MINUTE)
     expect(one.caps()).toEqual({ p001: 6000 })
     await one.clock.pass(MINUTE + SECOND)
     expect(one.caps()).toEqual({ p001: 1000 })
@@ -130,19 +132,19 @@ describe('clocks', () => {
 
   test('more than five minutes between the service’s clock and ours freeze grants, until they agree again', async () => {
     const skew = { ms: 6 * MINUTE }
-    const { one, set } = await living({ wrapTransport: serviceClock(skew) })
+    const { one, set } = await living({ wrapTransport: serviceClock(skew), config: { intervalMs: HOUR / 2, usageIntervalMs: 12 * HOUR } })
     set(declared)
     await one.clock.pass(8 * HOUR)
     expect(one.caps()['ada']).toBe(1000)
     expect(one.workspace.state?.clockSkewMs).toBeGreaterThan(5 * MINUTE)
     skew.ms = 0
-    await one.clock.pass(6 * MINUTE)
+    await one.clock.pass(36 * MINUTE)
     expect(one.caps()['ada']).toBe(6000)
     skew.ms = -DAY
     await one.clock.pass(20 * HOUR)
     expect(one.caps()['ada']).toBe(6000)
     skew.ms = 0
-    await one.clock.pass(6 * MINUTE)
+    await one.clock.pass(36 * MINUTE)
     expect(one.caps()['ada']).toBe(1000)
   })
 

@@ -17,7 +17,7 @@ async function slowly(body: (one: World, life: Living) => Promise<void>): Promis
   const life = live(one)
   try {
     life.set({ caps: capsOf(PEOPLE) })
-    await one.clock.pass(20 * MINUTE)
+    await one.clock.pass(9 * MINUTE)
     expect(one.caps()).toEqual(capsOf(PEOPLE))
     one.forget()
     await body(one, life)
