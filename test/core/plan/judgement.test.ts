@@ -1,7 +1,7 @@
 // Guards and approvals together: what one approval releases goes on counting for all other holds.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { DEFAULT_GUARDS, holdOf, isReady } from '../../../src/core/model/change.ts'
+import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { buildPlan } from '../../../src/core/plan/plan.ts'
 import { email, NOW, short } from '../../support/declare.ts'
@@ -50,7 +50,7 @@ test('nothing is released while no roster was ever read, whatever was approved b
       const before = planOf({ ...world, approve: known.holds.map(({ id }) => id) }).approvals
       const { plan } = planOf({ ...world, roster: null })
       const approved = planOf({ ...world, roster: null, approvals: before, approve: ids(plan) })
-      expect(approved.plan.changes.filter((change) => holdOf(change) === undefined)).toEqual([])
+      expect(approved.plan.changes.filter((change) => change.disposition.kind !== 'held')).toEqual([])
       expect(approved.plan.holds).toEqual(plan.holds)
       expect(plan.holds.every(({ release, message }) => release === 'never' && !message.includes('approve hold'))).toBe(true)
       expect(approved.approvals.map(({ state, released }) => [state, released])).toEqual(
@@ -105,7 +105,7 @@ describe('approving one hold', () => {
         const one = first.holds[pick % first.holds.length]
         const approved = planOf({ ...world, approve: [one?.id ?? ''] })
         const observed = numbers(world.observed)
-        const out = approved.plan.changes.filter((change, index) => isReady(change) && (which >> index) % 2 === 0)
+        const out = approved.plan.changes.filter((change, index) => change.disposition.kind === 'ready' && (which >> index) % 2 === 0)
         const written = Object.fromEntries(out.map((change) => [short(change.scope), change.to]))
         const next = planOf({ ...world, observed: { ...observed, ...written }, baseline: observed, approvals: approved.approvals }).plan
         expect(ids(next)).toEqual(ids(first).filter((id) => id !== one?.id))
@@ -124,7 +124,9 @@ describe('approving one hold', () => {
         const released = approved.plan.changes.filter((change) => change.released && change.to !== 'none')
         const one = released[which % Math.max(1, released.length)]
         if (one?.scope.kind !== 'user') return
-        const written = Object.fromEntries(approved.plan.changes.filter(isReady).map((change) => [short(change.scope), change.to]))
+        const written = Object.fromEntries(
+          approved.plan.changes.filter(({ disposition }) => disposition.kind === 'ready').map((change) => [short(change.scope), change.to]),
+        )
         const owned = Object.fromEntries(Object.entries(written).map(([scope, to]) => [scope, { cap: to }]))
         const observed = { ...numbers(world.observed), ...written, [short(one.scope)]: 999 }
         const inputs = planInputs({ ...unprotected, observed, owned, approvals: approved.approvals })
@@ -151,7 +153,7 @@ describe('approving one hold', () => {
         const approved = planOf({ ...world, approve: [one?.id ?? ''] })
         expect([...held(approved.plan)]).toEqual(expect.arrayContaining(others))
         for (const key of its) expect(held(approved.plan)).not.toContain(key)
-        const out = approved.plan.changes.filter((change, index) => isReady(change) && (which >> index) % 2 === 0)
+        const out = approved.plan.changes.filter((change, index) => change.disposition.kind === 'ready' && (which >> index) % 2 === 0)
         const worldWith = (written: typeof out): PlanSketch => {
           const of = (value: 'from' | 'to') => Object.fromEntries(written.map((change) => [short(change.scope), change[value]]))
           return { ...world, observed: { ...world.observed, ...of('to') }, baseline: of('from') }
@@ -172,7 +174,7 @@ describe('approving one hold', () => {
         const { holds } = planOf(world).plan
         const all = planOf({ ...world, approve: holds.map((hold) => hold.id) }).plan
         expect(all.holds).toEqual([])
-        expect(all.changes.filter((one) => holdOf(one) !== undefined)).toEqual([])
+        expect(all.changes.filter((one) => one.disposition.kind === 'held')).toEqual([])
       }),
       runs(100),
     )

@@ -1,7 +1,6 @@
 // The plan as one object: its order, its changes, what guards are asked about it when only a part goes, and the problems that it carries.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isReady } from '../../../src/core/model/change.ts'
 import { DAY, entryOf, keysOf, NOW, scope, short } from '../../support/declare.ts'
 import { each, lines, type PlanMore, type PlanSketch, planOf } from '../../support/plan.ts'
 
@@ -173,7 +172,7 @@ describe('when only a part goes', () => {
     expect(whole.map((hold) => [hold.guards.join(), hold.changes.length])).toEqual([['maxAffected,maxLowered', 9]])
     expect(planOf(both, { excluded: but('focus', 'p0') }).plan.holds).toEqual(whole)
     const approved = planOf({ ...both, approve: whole.map((hold) => hold.id) }, { excluded: but('focus', 'p1') })
-    expect(approved.plan.changes.flatMap((one) => (isReady(one) ? short(one.scope) : []))).toEqual(['p1'])
+    expect(approved.plan.changes.flatMap((one) => (one.disposition.kind === 'ready' ? short(one.scope) : []))).toEqual(['p1'])
     expect(approved.plan.changes.filter((one) => one.released)).toHaveLength(9)
     expect(approved.rosterAccepted).toBe(false)
   })

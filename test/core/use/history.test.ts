@@ -1,7 +1,7 @@
 // Past use by day: which ranges are read, which grade a figure has, and what makes an answer doubtful.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { credits, midnight } from '../../../src/core/model/units.ts'
+import { credits } from '../../../src/core/model/units.ts'
 import {
   countGrades,
   doubtOf,
@@ -21,7 +21,7 @@ type KnownDays = Parameters<typeof withDays>[1]
 const LAG_MS = 3.5 * HOUR
 const at = (day: number): number => day * DAY
 /** The first day that may still change. */
-const openFrom = ({ readAt }: KnownDays): number => midnight(readAt - LAG_MS)
+const openFrom = ({ readAt }: KnownDays): number => Math.floor((readAt - LAG_MS) / DAY) * DAY
 const span = (from: number, until: number): Days => ({ fromAt: at(from), untilAt: at(until) })
 const known = (from: number, until: number, readDay = until + 10): KnownDays => ({ ...span(from, until), readAt: at(readDay) })
 const dayNumbers = (days: readonly Days[]): readonly number[] =>

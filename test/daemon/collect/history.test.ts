@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { ApiError } from '../../../src/core/model/observed.ts'
-import { credits, MINUTE_MS } from '../../../src/core/model/units.ts'
+import { credits } from '../../../src/core/model/units.ts'
 import { historyPlan, nowForBoth, wantedDays } from '../../../src/daemon/collect/history.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { Ledger } from '../../../src/ports.ts'
@@ -169,7 +169,7 @@ test('who is claimed by a process that ended is waited for, and nobody else is r
   const one = await service({}, { clock: night })
   const ledger = await newLedger(night)
   await ledger.changeHistory('ada.lovelace@example.com', (before) => ({
-    history: { ...before, claim: { by: 'dead', untilAt: night.now() + 2 * MINUTE_MS } },
+    history: { ...before, claim: { by: 'dead', untilAt: night.now() + HOUR / 30 } },
   }))
   await run(one, partsOf(one, ledger))
   expect(sorted(await kept(ledger, one))).toEqual(sorted(one.truth))

@@ -1,11 +1,10 @@
 // What an envelope refuses because of who is in a group now: it is found in a cycle, and ends by itself. scenes/envelopes shows where it is told.
 import { expect, test } from 'vitest'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
-import { declare } from '../../../src/daemon/cycle/envelopes.ts'
 import { loadPolicies } from '../../../src/policy/load/load.ts'
 import { folder, policyText } from '../../policy/support.ts'
-import { NOW } from '../../support/declare.ts'
-import { testWorld } from '../../support/world.ts'
+import { HOUR, NOW } from '../../support/declare.ts'
+import { living } from '../../support/living.ts'
 
 test('is a condition until the person is in the group', async () => {
   const root = folder({
@@ -21,12 +20,12 @@ test('is a condition until the person is in the group', async () => {
   })
   const policy = loaded.sets.get('acme')
   if (!policy) throw new Error(JSON.stringify(loaded.problems))
-  const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada'] } })
-  declare(one.state, policy)
-  for (const _ of [1, 2, 3]) await one.cycle()
+  const { one, loop } = await living({ people: ['ada', 'bob'], groups: { g: ['ada'] } })
+  loop.setPolicy(policy, { valid: true, digest: '', revision: '', loadedAt: NOW, problems: [] })
+  await one.clock.pass(HOUR)
   expect(viewOf(one.workspace).conditions).toMatchObject([{ type: 'EnvelopeRefused' }])
   one.setMembers('g', ['ada', 'bob'])
-  for (const _ of [1, 2, 3]) await one.cycle()
+  await one.clock.pass(HOUR)
   expect(viewOf(one.workspace).conditions).toEqual([])
   expect(one.caps()).toMatchObject({ bob: 900 })
 })

@@ -1,6 +1,5 @@
 // How guards work together: in rounds, on what the others have left, with changes that they may not hold, part by part, and where caps are copied.
 import { describe, expect, test } from 'vitest'
-import { formatInstant } from '../../../../src/core/model/units.ts'
 import { buildPlan } from '../../../../src/core/plan/plan.ts'
 import { CYCLE, cap, DAY, email, entryOf, HOUR, keysOf, NOW, roster, scope, short } from '../../../support/declare.ts'
 import { COPYING, each, lines, type PlanMore, type PlanSketch, planInputs, planOf } from '../../../support/plan.ts'
@@ -289,7 +288,7 @@ describe('an open breaker', () => {
   test('tells the cause, both numbers, when it goes on, and the way out', () => {
     const [hold] = planOf(LOWER).plan.holds
     expect(hold?.message).toBe(
-      `acme: 3 of 12 changes failed (UsageConfig: 503), the limit is 3 in a row or 10 %; writes are tried again at ${formatInstant(NOW + HOUR)}; approve hold ${hold?.id} (capkeeper edit approve ${hold?.id}) or wait until then`,
+      `acme: 3 of 12 changes failed (UsageConfig: 503), the limit is 3 in a row or 10 %; writes are tried again at 2026-11-20 13:00 UTC; approve hold ${hold?.id} (capkeeper edit approve ${hold?.id}) or wait until then`,
     )
   })
 

@@ -1,7 +1,6 @@
 // When each guard holds a plan, and what it says: both numbers, and the way out.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { holdOf } from '../../../../src/core/model/change.ts'
 import { credits } from '../../../../src/core/model/units.ts'
 import { DAY, keysOf, NOW, short } from '../../../support/declare.ts'
 import { COPYING, each, lines, type PlanSketch, planOf, scopes } from '../../../support/plan.ts'
@@ -276,7 +275,7 @@ describe('in any company of eight', () => {
     fc.constantFrom<number | 'none'>('none', 100, 200, 300),
   )
   const world = fc.record({ caps, observed: caps, groups: fc.constant({ g: ['p0', 'p1', 'p2'] }), people: fc.constant(8) })
-  const goingOut = (sketch: PlanSketch) => planOf(sketch).plan.changes.filter((one) => holdOf(one) === undefined)
+  const goingOut = (sketch: PlanSketch) => planOf(sketch).plan.changes.filter((one) => one.disposition.kind !== 'held')
 
   test('a stricter limit never lets more out', () => {
     const limit = (floor: number) =>
