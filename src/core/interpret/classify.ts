@@ -67,7 +67,7 @@ export function mayHaveMoved(ancestor: AncestorChange, before: Observed | undefi
   return before === 'none' || before === ancestor.from || before === ancestor.to
 }
 
-/** The descendants that can prove most: those with numbers of their own and, where reads are open, those with nothing set. */
+/** The descendants that can prove most: those with numbers of their own and, where reads are open, those with nothing set or the old cap. */
 export function sampleDescendants(
   ancestor: AncestorChange,
   descendants: readonly CapReading[],
@@ -75,8 +75,11 @@ export function sampleDescendants(
 ): readonly CapReading[] {
   const own = peopleFirst(descendants.filter(({ observed }) => isOwn(observed, ancestor)))
   const unset = peopleFirst(descendants.filter(({ observed }) => observed === 'none'))
+  // Where reads show what applies nobody has nothing set, and whoever shows the old cap follows the write.
+  const isOpen = model.reads === 'open' && own.length > 0 && ancestor.from !== 'none'
+  const equal = isOpen ? peopleFirst(descendants.filter(({ observed }) => observed === ancestor.from)) : []
   const needsUnset = model.reads !== 'explicit' || own[0]?.scope.kind !== 'user'
-  const sample = [...own.slice(0, MOST_SAMPLED - 2), ...(needsUnset ? unset.slice(0, 2) : [])]
+  const sample = [...own.slice(0, MOST_SAMPLED - 2), ...(needsUnset ? [...unset, ...equal].slice(0, 2) : [])]
   return sample.length > 0 ? sample : descendants.slice(0, MOST_SAMPLED)
 }
 

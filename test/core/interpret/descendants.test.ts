@@ -90,6 +90,8 @@ describe('the sample of descendants of a written team', () => {
   test.each<readonly [string, readonly CapReading[], ServiceModel, string]>([
     ['has numbers of their own and scopes with nothing set', [...equal, ...unset, ...own], OPEN, 'own0 own1 own2 unset0 unset1'],
     ['has unset scopes where reads are known and no person has a number of their own', [...equal, ...unset], EXPLICIT, 'unset0 unset1'],
+    ['has scopes with the old cap where reads are open and all have a cap', [...equal, ...own], OPEN, 'own0 own1 own2 equal0 equal1'],
+    ['has none of these where reads are known', [...equal, ...own], EXPLICIT, 'own0 own1 own2'],
     ['has any scopes where none proves much', equal, OPEN, 'equal0 equal1 equal2 equal3 equal4'],
     ['is empty without descendants', [], OPEN, ''],
     ['has people before groups', [reading('group:g', 9), ...unset, ...own], EXPLICIT, 'own0 own1 own2'],
