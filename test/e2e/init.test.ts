@@ -1,4 +1,5 @@
 // `init` as a process against the sandbox over HTTP: what it writes is whole, validates, and plans to nothing; what is wrong leaves nothing.
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -49,6 +50,17 @@ const filesIn = (folder: string): readonly string[] =>
     .toSorted()
 
 describe('init', () => {
+  test.skipIf(spawnSync('mkfifo', ['--version']).status !== 0)(
+    'names the variable where the key came through a pipe (needs mkfifo)',
+    async () => {
+      const at = await beginning({ people: 3 })
+      execFileSync('mkfifo', [at.path('pipe')])
+      spawn('sh', ['-c', 'cat key > pipe'], { cwd: at.folder })
+      expect((await at.init('caps', ...at.flags.map((word) => (word === 'key' ? 'pipe' : word)))).code).toBe(0)
+      expect(at.read('caps/capkeeper.yaml')).toContain('        env: CAPKEEPER_SERVICE_KEY\n')
+    },
+  )
+
   test('writes audit mode, editors’ lines that lead to schemas, a safe workflow, and no key', async () => {
     const at = await beginning({ people: 3 })
     expect((await at.init('caps', ...at.flags)).code).toBe(0)

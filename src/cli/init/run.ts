@@ -1,4 +1,5 @@
 // `init`: asks for missing values, reads the service, and writes all files or none. Everything is checked before the first file is made.
+import { statSync } from 'node:fs'
 import { isAbsolute, relative, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
@@ -147,10 +148,14 @@ function pathFrom(path: string, folder: string): string {
   return below.startsWith('..') || isAbsolute(below) ? resolve(path) : below
 }
 
+/** What came through a pipe, such as `<(vault …)`, cannot be named for the next command. */
 function keyFrom({ keys }: WorkspaceConfig, folder: string): KeyRef {
-  const key = keys.default ?? { env: 'CAPKEEPER_SERVICE_KEY' }
-  return 'file' in key ? { file: pathFrom(key.file, folder) } : key
+  const key = keys.default
+  if (!key || !('file' in key)) return key ?? KEY_VARIABLE
+  return statSync(key.file).isFile() ? { file: pathFrom(key.file, folder) } : KEY_VARIABLE
 }
+
+const KEY_VARIABLE: KeyRef = { env: 'CAPKEEPER_SERVICE_KEY' }
 
 /** The command that asks no questions. */
 function commandOf(dir: string, { baseUrl, serviceKeyFile, workspace, group = [] }: InitFlags): string {
