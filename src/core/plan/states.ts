@@ -231,6 +231,9 @@ export function planProblems(inputs: Snapshot, weakened: readonly Weakening[], j
   for (const { scope, why, at } of inputs.resolution.skipped) {
     problems.push({ severity: 'warning', code: 'SCOPE_SKIPPED', message: why, scope, at })
   }
+  for (const { grant, note } of inputs.resolution.grants)
+    if (note !== undefined)
+      problems.push({ severity: 'warning', code: 'GRANT_WAITS', message: `the grant for ${scopeKey(grant.scope)}: ${note}`, at: grant.at })
   for (const { code, message, at } of inputs.resolution.ruleNotes) problems.push({ severity: 'warning', code, message, at })
   for (const { code, message, at } of inputs.poolNotes ?? [])
     problems.push({ severity: code === 'POOL_BOUNDS' ? 'error' : 'warning', code, message, at })

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DAY, entryOf, keysOf, NOW, scope, short } from '../../support/declare.ts'
-import { each, lines, type PlanMore, type PlanSketch, planOf } from '../../support/plan.ts'
+import { each, lines, type PlanMore, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 
 const AT = { file: 'acme.yaml', line: 1, column: 5 }
 const running = { on: 'p1', cap: 6000, until: NOW + 9 * DAY }
@@ -214,6 +214,14 @@ describe('the problems of a plan', () => {
   test('are guards with nothing to hold back', () => {
     expect(problems({ ...FINE, facts: { rosterDoubt: { before: 40, now: 20 } } })).toMatchObject([
       { severity: 'warning', code: 'GUARD_ROSTER_SHRINK' },
+    ])
+  })
+  test('are grants that wait', () => {
+    const sketch: PlanSketch = { ...FINE, grants: [{ on: 'p0', cap: 5, until: NOW + 1 }] }
+    const { resolution } = planInputs(sketch)
+    const grants = resolution.grants.map((one) => ({ ...one, note: 'the clocks differ' }))
+    expect(planOf(sketch, { resolution: { ...resolution, grants } }).plan.problems).toMatchObject([
+      { severity: 'warning', code: 'GRANT_WAITS', message: 'the grant for p0@example.com: the clocks differ' },
     ])
   })
   test('are what rules and pools do that nobody may have meant', () => {
