@@ -1,88 +1,13 @@
 // The daemon around the loops: restarts by a changed configuration, broken files, what a restart recalls, and its end.
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { InputError, type Problem } from '../../../src/core/model/problem.ts'
+import { describe, expect, test } from 'vitest'
 import { GRACE_MS, startDaemon } from '../../../src/daemon/schedule/daemon.ts'
-import { worldClock } from '../../support/clock.ts'
 import { configOf, workspaceConfig } from '../../support/configured.ts'
+import { BROKEN, type House, house, partsOf } from '../../support/daemons.ts'
 import { outage } from '../../support/living.ts'
-import { createWorld, type Declared, revisionOf, type World, type WorldOptions } from '../../support/world.ts'
+import { revisionOf, type World } from '../../support/world.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
-
-const BROKEN: Problem = { severity: 'error', code: 'CAP', message: 'cap is "lots", not a whole number' }
-
-/** A daemon over worlds by name, whose files the test writes. */
-interface House {
-  readonly daemon: Awaited<ReturnType<typeof startDaemon>>
-  readonly clock: ReturnType<typeof worldClock>
-  readonly worlds: ReadonlyMap<string, World>
-  readonly sets: Map<string, ReturnType<typeof revisionOf>>
-  problems: readonly Problem[]
-  problemsOf?: ReadonlyMap<string, readonly Problem[]>
-  config: ReturnType<typeof configOf> | undefined
-  readonly opened: string[]
-  readonly closed: string[]
-  /** Workspaces that cannot be opened. */
-  readonly shut: Set<string>
-  readonly refusals: object[]
-  readonly faults: { load: boolean }
-  /** How often policies were loaded; `busy`: each load waits for it. */
-  loads: number
-  busy?: Promise<void>
-  probe: () => Promise<void>
-}
-
-async function house(names: readonly string[], policies: Readonly<Record<string, Declared>>, options: WorldOptions = {}): Promise<House> {
-  const clock = worldClock()
-  const worlds = new Map<string, World>()
-  for (const name of [...names, 'gamma']) worlds.set(name, await createWorld({ ...options, clock, name }))
-  const made: Omit<House, 'daemon'> = {
-    clock,
-    worlds,
-    sets: new Map(Object.entries(policies).map(([name, declared]) => [name, revisionOf(declared, name)])),
-    problems: [],
-    config: configOf(...names.map((name) => workspaceConfig(name))),
-    opened: [],
-    closed: [],
-    shut: new Set(),
-    refusals: [],
-    faults: { load: false },
-    loads: 0,
-    probe: async () => undefined,
-  }
-  const house: House = Object.assign(made, { daemon: await startDaemon(partsOf(made)) })
-  onTestFinished(async () => {
-    await clock.until(house.daemon.stop())
-    for (const one of worlds.values()) await one.close()
-  })
-  return house
-}
-
-const partsOf = (house: Omit<House, 'daemon'>): Parameters<typeof startDaemon>[0] => ({
-  clock: house.clock,
-  config: house.config ?? configOf(),
-  async open(config) {
-    const world = house.worlds.get(config.name)
-    if (!world || house.shut.has(config.name)) throw new InputError([{ ...BROKEN, code: 'NO_KEY', message: `${config.name}: no key` }])
-    house.opened.push(config.name)
-    return { parts: { ...world.workspace, config }, close: () => void house.closed.push(config.name) }
-  },
-  async loadPolicies() {
-    house.loads += 1
-    await house.busy
-    if (house.faults.load) throw new Error('the disk is gone')
-    return { sets: house.sets, problems: house.problems, ...(house.problemsOf && { problemsOf: house.problemsOf }) }
-  },
-  reloadConfig() {
-    if (!house.config) throw new InputError([BROKEN])
-    return house.config
-  },
-  registered: () => undefined,
-  ledgerWritable: () => true,
-  probeLedger: () => house.probe(),
-  onTransition: ({ change, condition }) => void (change === 'begun' && house.refusals.push(condition)),
-})
 
 const viewOf = ({ daemon }: House, name = 'acme') => daemon.views().find((view) => view.workspace === name)
 const worldOf = ({ worlds }: House, name = 'acme'): World => {
