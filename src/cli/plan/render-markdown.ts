@@ -127,7 +127,7 @@ function headline(plan: Plan): string {
 }
 
 const WHAT_HAPPENS: Readonly<Record<Effect, (amount: number) => string>> = {
-  block: (amount) => `${people(amount)} blocked (cap 0, or at or below what they used)`,
+  block: (amount) => `${people(amount)} with a cap of 0, or one at or below what somebody used`,
   clear: (amount) => `${people(amount)} without a cap at this scope any more`,
   lower: (amount) => `${people(amount)} with less`,
   raise: (amount) => `${people(amount)} with more`,
