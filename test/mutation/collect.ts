@@ -1,13 +1,13 @@
 // In the place of `vitest` while breaks are tried: keeps the tests of a file as functions, so that one process can run any of them, again
 // and again, within microseconds. What a test says is held by the real `expect`. Never used to tell whether the tests pass.
 import { readFileSync } from 'node:fs'
-import { expect } from 'vitest'
+import { chai, expect } from 'vitest'
 
 export { expect }
 
 /** A table is held against its file, which is never written here. */
-expect.extend({
-  toMatchFileSnapshot: (text: unknown, path: string) => ({ pass: readFileSync(path, 'utf8') === text, message: () => path }),
+chai.util.addMethod(chai.Assertion.prototype, 'toMatchFileSnapshot', function (this: Chai.AssertionStatic, path: string) {
+  expect(chai.util.flag(this, 'object')).toBe(readFileSync(path, 'utf8'))
 })
 
 /** One test, with what its file does after each. */
