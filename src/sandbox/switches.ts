@@ -4,7 +4,7 @@
 import { DAY_MS, HOUR_MS } from '../core/model/units.ts'
 import { type CompanyOptions, DEFAULT_COMPANY, type Draw, stream } from './company/company.ts'
 
-export const FAULT_NAMES = ['5xx', 'timeout', 'reset-before', 'reset-after', 'truncated', 'html', 'stale-read', 'short-roster'] as const
+const FAULT_NAMES = ['5xx', 'timeout', 'reset-before', 'reset-after', 'truncated', 'html', 'stale-read', 'short-roster'] as const
 export type FaultName = (typeof FAULT_NAMES)[number]
 
 /** `limit` requests in each window of `windowMs`. */

@@ -1,8 +1,11 @@
 // Faults: each kind over loopback HTTP and in process, whether the request took effect, and that the seed decides.
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createChance, FAULT_NAMES, type FaultName } from '../../src/sandbox/switches.ts'
+import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import { fakeClock } from '../support/clock.ts'
 import { type SandboxFixture, startSandbox } from '../support/sandbox.ts'
+
+type Faults = NonNullable<NonNullable<Parameters<typeof startSandbox>[0]>['faults']>
+type FaultName = keyof Faults
 
 const write = { service_key: 'sandbox-admin', team_level: true, set_add_on_credit_cap: 5 }
 const read = { service_key: 'sandbox-admin', team_level: true }
@@ -100,11 +103,17 @@ describe('a fault', () => {
 })
 
 describe('chance', () => {
-  const drawMany = (seed: number, faults: Partial<Record<FaultName, number>>, name: FaultName) => {
-    const chance = createChance(seed, { faults, latency: 0, jitter: 0 })
-    return Array.from({ length: 2000 }, () => chance.faults().has(name))
+  const drawMany = (seed: number, faults: Faults, name: FaultName) => {
+    const drawn: boolean[] = []
+    const sandbox = createSandbox({
+      ...{ clock: fakeClock(), company: { people: 1, groups: 1, days: 0, seed }, switches: { faults } },
+      onCall: (call) => void drawn.push(call.faults.includes(name)),
+    })
+    for (let turn = 0; turn < 2000; turn += 1) sandbox.exchange('GetTeamCreditBalance', '{}')
+    sandbox.close()
+    return drawn
   }
-  const half = Object.fromEntries(FAULT_NAMES.map((name) => [name, 0.5]))
+  const half = { timeout: 0.5, 'reset-before': 0.5, '5xx': 0.5, html: 0.5, 'reset-after': 0.5, truncated: 0.5 }
 
   test('is the same under the same seed, and another under another', () => {
     expect(drawMany(3, half, '5xx')).toEqual(drawMany(3, half, '5xx'))
