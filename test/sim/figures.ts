@@ -28,15 +28,18 @@ export const noFigures = (): Figures => ({
   failures: [],
 })
 
-export function addReport(figures: Figures, report: RunReport): void {
-  figures.seeds += 1
-  figures.days += report.days
-  figures.requests += report.requests
-  figures.writes += report.writes
-  for (const [name, times] of Object.entries(report.met)) figures.met[name] = (figures.met[name] ?? 0) + times
-  for (const [name, times] of Object.entries(report.checked)) figures.checked[name] = (figures.checked[name] ?? 0) + times
-  const [first] = report.violations
-  if (first) figures.failures.push({ seed: report.seed, message: `${first.invariant}: ${first.message}` })
+const COUNTS = ['seeds', 'days', 'requests', 'writes', 'repeated', 'coreMs'] as const
+
+export function addFigures(figures: Figures, part: Figures): void {
+  for (const name of COUNTS) figures[name] += part[name]
+  for (const [sums, own] of [[figures.met, part.met] as const, [figures.checked, part.checked] as const])
+    for (const [name, times] of Object.entries(own)) sums[name] = (sums[name] ?? 0) + times
+  figures.failures.push(...part.failures)
+}
+
+export function addReport(figures: Figures, { seed, days, requests, writes, met, checked, violations: [first] }: RunReport): void {
+  const failures = first ? [{ seed, message: `${first.invariant}: ${first.message}` }] : []
+  addFigures(figures, { ...noFigures(), seeds: 1, days, requests, writes, met: { ...met }, checked: { ...checked }, failures })
 }
 
 /** Invariants that had no case in these lives, so they could not fail. */

@@ -3,11 +3,12 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { addReport, type Figures, noFigures, printFigures, replayCommand, uncheckedIn } from './figures.ts'
+import { addFigures, addReport, type Figures, noFigures, printFigures, replayCommand, uncheckedIn } from './figures.ts'
 import { WORKSPACE } from './lives/process.ts'
 import type { Cut } from './lives/scenario.ts'
 import { runSeed } from './run.ts'
 import { shrink } from './shrink.ts'
+import type { SimLedger } from './world/ledger/kind.ts'
 
 // Thousands of simulated failures a day: their stacks are never used, and take a twentieth of the time.
 Error.stackTraceLimit = 0
@@ -65,12 +66,16 @@ async function fail(seed: number): Promise<void> {
   console.log(lines.slice(Math.max(0, end - 40), end + 1).join('\n'))
 }
 
-async function many(from: number, count: number): Promise<Figures> {
+/** `ledgerOf`: another kind of ledger for each seed, on which traces may differ from run to run. */
+async function many(from: number, count: number, ledgerOf?: () => Promise<SimLedger>): Promise<Figures> {
   const figures = noFigures()
   const before = process.cpuUsage()
   for (let seed = from; seed < from + count; seed += 1) {
-    const isRepeated = seed % Number(values.twice) === 0
-    const report = await runSeed({ seed, days, cut, digest: isRepeated })
+    const isRepeated = ledgerOf === undefined && seed % Number(values.twice) === 0
+    const ledger = await ledgerOf?.()
+    const isTraced = values.trace && ledger !== undefined
+    const kind = { ...(ledger && { ledger }), ...(isTraced && { onLine: (line: string) => console.log(line) }) }
+    const report = await runSeed({ seed, days, cut, digest: isRepeated, ...kind })
     addReport(figures, report)
     if (isRepeated) {
       const again = await runSeed({ seed, days, cut })
@@ -93,13 +98,7 @@ async function manyJobs(from: number, count: number, jobs: number): Promise<Figu
   const parts = Array.from({ length: jobs }, (_, job) => ({ from: from + job * share, count: Math.min(share, count - job * share) }))
   const texts = await Promise.all(parts.filter((one) => one.count > 0).map((one) => child(one.from, one.count)))
   const figures = noFigures()
-  for (const text of texts) {
-    const part: Figures = JSON.parse(text)
-    for (const [name, times] of Object.entries(part.met)) figures.met[name] = (figures.met[name] ?? 0) + times
-    for (const [name, times] of Object.entries(part.checked)) figures.checked[name] = (figures.checked[name] ?? 0) + times
-    for (const name of ['seeds', 'days', 'requests', 'writes', 'repeated', 'coreMs'] as const) figures[name] += part[name]
-    figures.failures.push(...part.failures)
-  }
+  for (const text of texts) addFigures(figures, JSON.parse(text))
   return figures
 }
 
@@ -132,45 +131,30 @@ async function memory(): Promise<boolean> {
 }
 
 /** On a real PostgreSQL. It is slower, and traces may differ from run to run, because the order of its answers does. */
-async function onPostgres(from: number, count: number): Promise<boolean> {
+async function onPostgres(from: number, count: number): Promise<Figures> {
   const { hasPostgres, startPostgres } = await import('../support/postgres.ts')
   const { postgresLedger } = await import('./world/ledger/postgres.ts')
   if (!hasPostgres) throw new Error('PostgreSQL is not installed here (Debian: postgresql-15)')
   const server = await startPostgres()
-  const figures = noFigures()
-  const before = process.cpuUsage()
   try {
-    for (let seed = from; seed < from + count; seed += 1) {
-      const report = await runSeed({
-        ...{ seed, days, cut, ledger: postgresLedger(await server.create(), WORKSPACE) },
-        ...(values.trace ? { onLine: (line: string) => console.log(line) } : { digest: false }),
-      })
-      addReport(figures, report)
-      for (const { invariant, message } of report.violations) process.stderr.write(`seed ${seed}: ${invariant}: ${message}\n`)
-    }
+    return await many(from, count, async () => postgresLedger(await server.create(), WORKSPACE))
   } finally {
     await server.remove()
   }
-  const { user, system } = process.cpuUsage(before)
-  figures.coreMs += (user + system) / 1000
-  printFigures(figures)
-  return figures.failures.length === 0
 }
 
 async function main(): Promise<boolean> {
   if (values.memory) return memory()
-  if (values.ledger === 'postgres') {
-    return values.seed === undefined ? onPostgres(Number(values['seed-from']), Number(values.seeds)) : onPostgres(Number(values.seed), 1)
-  }
-  if (values.seed !== undefined) return replay(Number(values.seed))
+  const isSqlite = values.ledger !== 'postgres'
+  if (isSqlite && values.seed !== undefined) return replay(Number(values.seed))
   const jobs = Number(values.jobs)
-  const [from, count] = [Number(values['seed-from']), Number(values.seeds)]
-  const figures = jobs > 1 ? await manyJobs(from, count, jobs) : await many(from, count)
+  const [from, count] = values.seed === undefined ? [Number(values['seed-from']), Number(values.seeds)] : [Number(values.seed), 1]
+  const figures = await (isSqlite ? (jobs > 1 ? manyJobs(from, count, jobs) : many(from, count)) : onPostgres(from, count))
   if (values.json) console.log(JSON.stringify(figures))
   else {
     printFigures(figures)
     const [first] = figures.failures
-    if (first) await fail(first.seed)
+    if (first && isSqlite) await fail(first.seed)
   }
   // With so many lives every invariant must have had a case.
   return figures.failures.length === 0 && (figures.seeds < 100 || uncheckedIn(figures.checked).length === 0)
