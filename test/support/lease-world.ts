@@ -6,6 +6,7 @@ import { createKeeper } from '../../src/daemon/replicas/keeper.ts'
 import type { FencedLeases } from '../../src/daemon/replicas/leases.ts'
 import type { Clock, LeaseTable } from '../../src/ports.ts'
 import { sleepersOf } from './clock.ts'
+import { QUIET_HOOKS, QUIET_TABLE } from './lease-parts.ts'
 
 interface Row {
   holder: string | undefined
@@ -150,15 +151,11 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave, confi
 
   function tableOf(of: number): LeaseTable {
     return {
+      ...QUIET_TABLE,
       beat: (heartbeat) => ask(of, () => beat(heartbeat)),
       configured: (replica, told) => ask(of, () => void configs.set(replica, told)),
       hasFree: () => ask(of, () => [...rows.values()].some(({ holder, until }) => holder === undefined || until <= time())),
-      followed: async (_, policies) => policies,
-      readopt: async () => false,
-      saveShown: async () => undefined,
-      shownSince: async () => ({ mark: '', documents: new Map() }),
       leave: (replica) => ask(of, () => void alive.delete(replica)),
-      common: async (_, make) => make(),
     }
   }
 
@@ -199,6 +196,7 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave, confi
     machines.push({ name, keeper, paused: false, skew: 0, cut: false, running })
     keeper.want(workspaces.map((workspace) => ({ workspace, config: settings[of] ?? 'same' })))
     keeper.begin({
+      ...QUIET_HOOKS,
       async taken(workspace) {
         const run = { stop: new AbortController(), busy: Promise.resolve() }
         running.set(workspace, run)
@@ -211,11 +209,6 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave, confi
         run?.stop.abort(new Error('ended'))
         if (!gone) await run?.busy
       },
-      failed: () => undefined,
-      beaten: () => undefined,
-      policiesSettled: () => undefined,
-      document: () => undefined,
-      lastGood: () => undefined,
     })
   }
 
