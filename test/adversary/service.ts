@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs'
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
+import { text as bodyText } from 'node:stream/consumers'
 import { type Company, fixtureOf } from './company.ts'
 import { at, type Json, parseJson, textAt } from './json.ts'
 import type { Cap, State } from './model.ts'
@@ -61,7 +62,7 @@ export async function startService(folder: string, company: Company, switches: r
   const leaks: string[] = []
   const service = { tamper: passing }
   const handle = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
-    const text = await bodyOf(incoming)
+    const text = await bodyText(incoming)
     if (`${incoming.url}${JSON.stringify(incoming.headers)}`.includes(serviceKey)) leaks.push(`${incoming.url}`)
     const body = parseJson(text)
     const operation = (incoming.url ?? '').split('/').pop() ?? ''
@@ -129,19 +130,13 @@ function wireOf(scope: string): { [key: string]: Json } {
   return scope.startsWith('group:') ? { group_id: scope.slice(6) } : { user_email: scope }
 }
 
-async function bodyOf(incoming: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = []
-  for await (const part of incoming) parts.push(Buffer.from(part))
-  return Buffer.concat(parts).toString('utf8')
-}
-
 function send(base: string, path: string, body: string): Promise<Answer> {
   return new Promise((done, fail) => {
     const outgoing = httpRequest(new URL(path, base), { method: 'POST', headers: { 'content-type': 'application/json' } }, (incoming) => {
       const date = incoming.headers.date
       const retry = incoming.headers['retry-after']
       const headers = { ...(date ? { date } : {}), ...(retry ? { 'retry-after': retry } : {}) }
-      bodyOf(incoming).then((text) => done({ status: incoming.statusCode ?? 0, body: text, headers }), fail)
+      bodyText(incoming).then((text) => done({ status: incoming.statusCode ?? 0, body: text, headers }), fail)
     })
     outgoing.on('error', fail)
     outgoing.end(body)

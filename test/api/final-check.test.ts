@@ -1,10 +1,11 @@
 // The final check before a request is sent: whatever happens while it connects, nothing is sent once it may not leave.
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { authoritiesIn } from '../../src/api/transport/authorities.ts'
 import { TEAM } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
-import { type Authority, authority, certificateFolder, hasOpenssl, httpsServer } from '../support/certificates.ts'
+import { type Authority, authority, hasOpenssl, httpsServer } from '../support/certificates.ts'
 import { realClock } from '../support/real-clock.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 import { KEY, proxyTo, serve, testClient, transportTo } from './world.ts'
 
 const BODY = { team_level: true, service_key: KEY }
@@ -15,12 +16,11 @@ interface Way {
 }
 
 describe('a write', () => {
-  const { folder, remove } = certificateFolder()
+  const folder = temporaryFolder()
   let ours: Authority | undefined
   beforeAll(() => {
     if (hasOpenssl) ours = authority(folder, 'ours')
   })
-  afterAll(remove)
 
   async function http(isByProxy = false): Promise<Way> {
     const server = await serve((_request, response) => response.end('{}'))

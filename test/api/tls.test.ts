@@ -1,9 +1,10 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { authoritiesIn } from '../../src/api/transport/authorities.ts'
-import { type Authority, authority, type Certificate, certificateFolder, hasOpenssl, httpsServer } from '../support/certificates.ts'
+import { type Authority, authority, type Certificate, hasOpenssl, httpsServer } from '../support/certificates.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 import { KEY, proxyTo, transportTo } from './world.ts'
 
 const BODY = { team_level: true, service_key: KEY }
@@ -11,7 +12,7 @@ const SOON = { timeoutMs: 60_000 }
 const HERE = 'IP:127.0.0.1,DNS:localhost'
 
 describe.skipIf(!hasOpenssl)('an https service (needs openssl)', () => {
-  const { folder, remove } = certificateFolder()
+  const folder = temporaryFolder()
   let [ours, others]: Authority[] = []
   let good: Certificate
 
@@ -20,7 +21,6 @@ describe.skipIf(!hasOpenssl)('an https service (needs openssl)', () => {
     others = authority(folder, 'others')
     good = ours.sign(HERE)
   })
-  afterAll(remove)
   async function serve(certificate: Certificate) {
     const server = await httpsServer(certificate, (_request, response) => response.end('{}'))
     onTestFinished(() => server.close())
@@ -97,8 +97,7 @@ describe.skipIf(!hasOpenssl)('an https service (needs openssl)', () => {
 })
 
 describe('a CA file', () => {
-  const { folder, remove } = certificateFolder()
-  afterAll(remove)
+  const folder = temporaryFolder()
   const file = join(folder, 'ca.pem')
   const garbage = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'
   const cases: readonly [string, string, RegExp][] = [
@@ -117,8 +116,7 @@ describe('a CA file', () => {
   })
 
   it.skipIf(!hasOpenssl)('stays the last good one while the file cannot be used (needs openssl)', () => {
-    const { folder: made, remove } = certificateFolder()
-    const pem = readFileSync(authority(made, 'kept').file, 'utf8')
+    const pem = readFileSync(authority(temporaryFolder(), 'kept').file, 'utf8')
     writeFileSync(file, pem)
     const trusted = authoritiesIn(file)
     const good = trusted()
@@ -133,7 +131,6 @@ describe('a CA file', () => {
     rmSync(file, { recursive: true })
     writeFileSync(file, pem)
     expect(trusted()).toEqual(good)
-    remove()
   })
 
   it('has a bound on its size', () => {

@@ -1,18 +1,12 @@
 // `status` and `me` against pages of a daemon: what they make of odd documents, and of what is no daemon.
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
+import { serve as listening } from '../api/world.ts'
 import { fakeClock } from '../support/clock.ts'
-import { closing, serve } from '../support/serve.ts'
+import { serve } from '../support/serve.ts'
 import { emptyView, fullView } from '../support/views.ts'
 import { run } from './world.ts'
 
-async function answering(listener: RequestListener): Promise<string> {
-  const server = createServer(listener)
-  closing({ close: () => [server.closeAllConnections(), server.close()] })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
+const answering = async (handler: Parameters<typeof listening>[0]): Promise<string> => (await listening(handler)).url
 
 const env = { CAPKEEPER_TOKEN: 'a-token' }
 const saying = (body: unknown) =>

@@ -1,7 +1,8 @@
 // A real Prometheus and a real Alertmanager around a daemon, with the real rules and the sample of routes, and somebody who is told: an HTTP
 // server in place of Slack and of a webhook. Only waiting is shortened; everything ends with the test.
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import { parse } from 'yaml'
 import { type Running, start, until } from '../support/process.ts'
@@ -144,7 +145,7 @@ async function listen() {
   const told: (ToldAlert & { receiver: string })[] = []
   const slack: { channel: string; title: string; text: string }[] = []
   const server = createServer(async (request, response) => {
-    const body = JSON.parse(await bodyOf(request))
+    const body = JSON.parse(await text(request))
     if (request.url === '/webhook') {
       const alerts: readonly ToldAlert[] = body.alerts
       told.push(...alerts.map((alert) => ({ ...alert, receiver: String(body.receiver) })))
@@ -162,10 +163,4 @@ async function listen() {
     server.close()
   })
   return { url: `http://127.0.0.1:${portOf(server.address())}`, told, slack }
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = []
-  for await (const part of request) parts.push(part)
-  return Buffer.concat(parts).toString('utf8')
 }

@@ -2,9 +2,10 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { authority, certificateFolder, hasOpenssl, httpsServer } from '../support/certificates.ts'
+import { authority, hasOpenssl, httpsServer } from '../support/certificates.ts'
 import { inside } from '../support/inside.ts'
 import { capkeeper, type Ran } from '../support/process.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 import { configText, place, policyText, workspace } from './world.ts'
 
 /** With characters that JSON and URLs spell in another way. */
@@ -93,14 +94,13 @@ test('an answer that repeats the request, in whatever way, and a proxy that refu
 })
 
 describe.skipIf(!hasOpenssl)('a certificate that is wrong (needs openssl)', () => {
-  const { folder, remove } = certificateFolder()
+  const folder = temporaryFolder()
   let server: Awaited<ReturnType<typeof httpsServer>>
   beforeAll(async () => {
     server = await httpsServer(authority(folder, 'ours').sign('IP:127.0.0.1'), (_request, response) => response.end('{}'))
   })
   afterAll(() => {
     server.close()
-    remove()
   })
 
   test('is told in one line, and nothing is sent; it is fine with the CA file, and 65 says when that is none', async () => {

@@ -5,8 +5,9 @@ import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { authority, certificateFolder, hasOpenssl, httpsServer } from '../support/certificates.ts'
+import { authority, hasOpenssl, httpsServer } from '../support/certificates.ts'
 import { until } from '../support/process.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 import {
   type Answers,
   atEnd,
@@ -184,8 +185,7 @@ const running = (): Daemon => {
 type Addresses = Record<string, string | Record<string, unknown>>
 
 async function unreachable(): Promise<Addresses> {
-  const { folder, remove } = certificateFolder()
-  atEnd(remove)
+  const folder = temporaryFolder()
   const ours = hasOpenssl ? authority(folder, 'ours') : undefined
   const expired = ours && (await httpsServer(ours.sign('IP:127.0.0.1', -1), (_, response) => response.end('{}')))
   atEnd(() => expired?.close())

@@ -2,6 +2,7 @@
 // took effect, and whether its answer was sent. A write may be held, before it takes effect or before its answer.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text as bodyText } from 'node:stream/consumers'
 import type { Operation } from '../../src/core/model/observed.ts'
 
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
@@ -100,7 +101,7 @@ export async function startService(workspaces: readonly string[], senderOf: Send
     return { arrival, answer }
   }
   async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const text = await bodyOf(incoming)
+    const text = await bodyText(incoming)
     if (isEnding) outgoing.setHeader('connection', 'close')
     const [, name = '', , , operation = ''] = (incoming.url ?? '').split('/')
     if (operation === 'UsageConfig') {
@@ -162,10 +163,4 @@ function valueIn(text: string): number | undefined {
   if (typeof value !== 'object' || value === null || !('set_add_on_credit_cap' in value)) return undefined
   const cap = value.set_add_on_credit_cap
   return cap === undefined ? undefined : Number(cap)
-}
-
-async function bodyOf(incoming: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = []
-  for await (const part of incoming) parts.push(Buffer.from(part))
-  return Buffer.concat(parts).toString('utf8')
 }

@@ -1,13 +1,13 @@
 // A certificate authority for tests, and https servers with certificates that it signed; made with the openssl program.
-import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { hasProgram } from './rules.ts'
 
-export const hasOpenssl = spawnSync('openssl', ['version']).status === 0
+export const hasOpenssl = hasProgram('openssl', 'version')
 
 export interface Certificate {
   readonly key: string
@@ -39,12 +39,6 @@ export function authority(folder: string, name: string): Authority {
       return { key: readFileSync(path('key'), 'utf8'), cert: readFileSync(path('cert'), 'utf8') }
     },
   }
-}
-
-/** A folder of its own for certificates. */
-export function certificateFolder(): { readonly folder: string; remove(): void } {
-  const folder = mkdtempSync(join(tmpdir(), 'capkeeper-tls-'))
-  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
 /** An https server on loopback; `present` changes the certificate that new connections see. */

@@ -10,10 +10,11 @@ import {
   shownAddress,
   targetOf,
 } from '../../../src/daemon/ledger/postgres/address.ts'
-import { authority, certificateFolder, hasOpenssl } from '../../support/certificates.ts'
+import { authority, hasOpenssl } from '../../support/certificates.ts'
 import { ledgerErrorOf } from '../../support/ledger.ts'
 import { hasPostgres, startPostgres } from '../../support/postgres.ts'
 import { realClock } from '../../support/real-clock.ts'
+import { temporaryFolder } from '../../support/temporary.ts'
 
 test.each([
   ['postgres://ada:hidden@db.example:5433/caps?sslmode=require', 'postgres://ada@db.example:5433/caps'],
@@ -133,8 +134,7 @@ async function encrypted(address: string, env: Readonly<Record<string, string>> 
 
 describe.skipIf(!hasPostgres || !hasOpenssl)('a real PostgreSQL', () => {
   test('is reached over TLS according to sslmode, without it where that is allowed, and over a socket', async () => {
-    const { folder, remove } = certificateFolder()
-    onTestFinished(remove)
+    const folder = temporaryFolder()
     const [ours, others] = [authority(folder, 'ours'), authority(folder, 'others')]
     const { key, cert } = ours.sign('IP:127.0.0.1')
     const server = await startPostgres()

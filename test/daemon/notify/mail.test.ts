@@ -1,12 +1,12 @@
 // Mail to a real server on loopback: what it is given, and what each way of failing is taken for.
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { authoritiesIn } from '../../../src/api/transport/authorities.ts'
 import { createPoster } from '../../../src/api/transport/http.ts'
 import { createMailer, openChannels } from '../../../src/daemon/notify/channels.ts'
 import { DIRECT_FILES } from '../../../src/files.ts'
-import { authority, certificateFolder, hasOpenssl } from '../../support/certificates.ts'
+import { authority, hasOpenssl } from '../../support/certificates.ts'
 import { NOTIFY } from '../../support/notify.ts'
 import { type Fault, mailServer } from '../../support/smtp.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
@@ -64,8 +64,7 @@ describe('a mail', () => {
 
 describe.skipIf(!hasOpenssl)('with STARTTLS (openssl)', () => {
   async function encrypted(names: string, trusts: boolean) {
-    const { folder, remove } = certificateFolder()
-    onTestFinished(remove)
+    const folder = temporaryFolder()
     const own = authority(folder, 'own')
     const server = await mailServer(own.sign(names))
     const trusted = trusts ? own.file : authority(folder, 'other').file
