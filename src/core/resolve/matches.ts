@@ -274,7 +274,10 @@ const NO_RULES: JudgedRules = {
 const RULES = 'rules'
 
 /** Judges the rules of a policy for everybody on the roster. */
-export function judgeRules({ peopleRules, pools }: PolicySet, inputs: ConditionInputs & { readonly nearest: NearestWord }): JudgedRules {
+export function judgeRules(
+  { rules: caps, peopleRules, pools }: PolicySet,
+  inputs: ConditionInputs & { readonly nearest: NearestWord },
+): JudgedRules {
   const ofPools = pools.flatMap((pool) => poolCondition(pool) ?? [])
   const ofRules = peopleRules.map(({ when }) => when)
   if (ofRules.length + ofPools.length === 0) return NO_RULES
@@ -283,7 +286,7 @@ export function judgeRules({ peopleRules, pools }: PolicySet, inputs: ConditionI
   const lists = new Map(ofPools.map((when) => [conditionKey(when), judge(conditionKey(when), [when])]))
   const rules = { list: peopleRules, byKey: rulesByKey(peopleRules), matches: judge(RULES, ofRules) }
   const verdictOf = (email: string): RuleVerdict => verdict(rules, email)
-  const { matched, statuses } = count(rules, facts, inputs, verdictOf)
+  const { matched, statuses } = count(rules, facts, inputs, verdictOf, new Set(caps.map(({ scope }) => scopeKey(scope))))
   return {
     verdictOf,
     seenOnce: (email) => seenOnce(rules, email),
@@ -321,15 +324,22 @@ function verdict({ byKey, matches, list: [first] }: Rules, email: string): RuleV
 
 const seenOnce = ({ byKey, matches }: Rules, email: string): PeopleRule | undefined => byKey.get(matches.turningTo(email) ?? NO_MATCH)
 
-/** Counts people by rule, in one pass over the roster. */
-function count(rules: Rules, facts: RowFacts, { roster }: ConditionInputs, verdictOf: (email: string) => RuleVerdict) {
+/** Counts people by rule, in one pass over the roster. A person with a declared cap of their own waits for no answer. */
+function count(
+  rules: Rules,
+  facts: RowFacts,
+  { roster }: ConditionInputs,
+  verdictOf: (email: string) => RuleVerdict,
+  declared: ReadonlySet<ScopeKey>,
+) {
   const [people, unknown, hidden, turning] = [counter(), counter(), counter(), counter()]
   const matched: string[] = []
   for (const person of roster?.people ?? []) {
     const found = verdictOf(person.email)
     if (found.kind === 'match') matched.push(person.email)
     if (!roster || !isApproved(person, roster)) continue
-    if (found.kind !== 'none') (found.kind === 'match' ? people : unknown).add(found.rule)
+    if (found.kind === 'match') people.add(found.rule)
+    if (found.kind === 'unknown' && !declared.has(scopeKey(userScope(person.email)))) unknown.add(found.rule)
     const next = seenOnce(rules, person.email)
     if (next) turning.add(next)
     for (const rule of rules.list) if (rule !== next && truthOf(rule.when, person, facts) === true) hidden.add(rule)

@@ -166,6 +166,9 @@ describe('what a person should know of a rule', () => {
     ['nothing while there is no roster', MEMBERS, { roster: undefined as never }, ''],
   ])('is %s', (_name, when, more, expected) => expect(notes([{ when, cap: 5 }], more)).toBe(expected))
 
+  test('is nothing where the answer is not known for somebody with a cap of their own', () =>
+    expect(resolve({ rules: [{ when: MEMBERS, cap: 5 }], caps: { dan: 9 } }).ruleNotes).toEqual([]))
+
   const everybody = { when: { email: '*@*' }, cap: 6 }
   const open = { when: MEMBERS, cap: 5 }
   test.each<readonly [string, PolicySketch['rules'], Rows]>([
