@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { settle } from '../../../src/core/envelopes/settle.ts'
 import { groupScope, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
+import { DAY } from '../../support/declare.ts'
 
 type Inputs = Parameters<typeof settle>[0]
 type EnvelopeMemory = Inputs['memory']
@@ -17,7 +18,6 @@ type CapRule = PolicySet['rules'][number]
 type Grant = PolicySet['grants'][number]
 
 const NOW = Date.UTC(2026, 10, 27)
-const DAY = 86_400_000
 const at = (file: string, line = 1) => ({ file, line, column: 1 })
 const PEOPLE = { grp_a: ['a1@x.com', 'a2@x.com', 'both@x.com'], grp_b: ['b1@x.com', 'b2@x.com', 'both@x.com'] }
 const envelope = (id: 'a' | 'b', more: Partial<Envelope> = {}): Envelope => ({

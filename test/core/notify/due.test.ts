@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { channelOf, tellsEnded } from '../../../src/core/notify/due.ts'
 import { markSending, settleOpen } from '../../../src/core/notify/told.ts'
-import { cap, type PlainCap } from '../../support/declare.ts'
+import { cap, DAY, type PlainCap } from '../../support/declare.ts'
 import { afterwards, CYCLE, due as dueOf, NOON, NOTIFY } from '../../support/notify.ts'
 
 type Given = NonNullable<Parameters<typeof dueOf>[0]>
@@ -13,7 +13,6 @@ type Owner = Settings['owners'][number]
 type Person = NonNullable<Given['people']>[number]
 type Pool = NonNullable<Given['pools']>[number]
 
-const DAY = 86_400_000
 const START = CYCLE.startAt
 const CHAT = { kind: 'webhook', name: 'chat' } as const
 const BOSS = { kind: 'email', address: 'boss@example.com' } as const

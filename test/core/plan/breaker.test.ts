@@ -1,12 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { areShared, isOpen, isTripped, NO_ENDS, opened, tally } from '../../../src/core/plan/breaker.ts'
-import { NOW } from '../../support/declare.ts'
+import { HOUR, NOW } from '../../support/declare.ts'
 
 type End = Parameters<typeof tally>[1]
 type OpenBreaker = ReturnType<typeof opened>
 
-const HOUR = 3_600_000
 const LIMIT = { inARow: 3, percent: 10 }
 const RUN = { failed: 3, planned: 20, cause: 'UsageConfig: 503', scopes: ['ada@example.com'] }
 

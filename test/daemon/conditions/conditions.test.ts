@@ -4,12 +4,11 @@ import { scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { serviceFindings } from '../../../src/daemon/conditions/findings.ts'
 import { eventLog } from '../../../src/daemon/conditions/log.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
+import { HOUR } from '../../support/declare.ts'
 import { answering, type Match } from '../../support/faults.ts'
 import { raise } from '../../support/ledger.ts'
 import { living, MINUTE, outage, worldUnder } from '../../support/living.ts'
 import { testWorld, type World } from '../../support/world.ts'
-
-const HOUR = 60 * MINUTE
 
 /** The lines that the log has for what happened since `forget`, but for those of debug. */
 function linesOf(one: World): readonly string[] {

@@ -2,11 +2,10 @@
 // A write that lands later still is reported as late, and reverted once.
 import { describe, expect, test } from 'vitest'
 import { ADA, intentFor, raise } from '../../support/ledger.ts'
-import { later, worldUnder } from '../../support/living.ts'
+import { later, MINUTE, worldUnder } from '../../support/living.ts'
 import type { World } from '../../support/world.ts'
 
 const QUIET_MS = 15_000
-const MINUTE = 60_000
 
 /** Another replica has sent ada's new cap, and was heard of no more; this one holds the workspace now. */
 async function taken(options: { readonly lands: boolean }): Promise<World> {

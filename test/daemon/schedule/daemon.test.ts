@@ -3,11 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { GRACE_MS, startDaemon } from '../../../src/daemon/schedule/daemon.ts'
 import { configOf, workspaceConfig } from '../../support/configured.ts'
 import { BROKEN, type House, house, partsOf } from '../../support/daemons.ts'
-import { outage } from '../../support/living.ts'
+import { MINUTE, outage, SECOND } from '../../support/living.ts'
 import { revisionOf, type World } from '../../support/world.ts'
-
-const SECOND = 1000
-const MINUTE = 60 * SECOND
 
 const viewOf = ({ daemon }: House, name = 'acme') => daemon.views().find((view) => view.workspace === name)
 const worldOf = ({ worlds }: House, name = 'acme'): World => {

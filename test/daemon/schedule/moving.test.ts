@@ -3,8 +3,7 @@ import { expect, test } from 'vitest'
 import { soleLeases } from '../../../src/daemon/replicas/leases.ts'
 import { configOf, workspaceConfig } from '../../support/configured.ts'
 import { house } from '../../support/daemons.ts'
-
-const MINUTE = 60_000
+import { MINUTE } from '../../support/living.ts'
 
 const configured = (intervalMs: number) => configOf(...['acme', 'beta'].map((name) => workspaceConfig(name, { intervalMs })))
 
