@@ -1,13 +1,17 @@
-// Conditions of a running workspace: the log of a long outage, of a restart, and of a workspace that has no caps.
-import { describe, expect, test } from 'vitest'
+// Conditions of a running workspace: the log of a long outage, of a restart, of a workspace that has no
+// caps; groups of `viewers` that show nobody, and an envelope that refuses what is in it.
+import { describe, expect, it, test } from 'vitest'
 import { scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { serviceFindings } from '../../../src/daemon/conditions/findings.ts'
 import { eventLog } from '../../../src/daemon/conditions/log.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
-import { HOUR } from '../../support/declare.ts'
+import { groupsShownOf } from '../../../src/daemon/http/auth.ts'
+import { loadPolicies } from '../../../src/policy/load/load.ts'
+import { folder, policyText } from '../../policy/support.ts'
+import { HOUR, NOW } from '../../support/declare.ts'
 import { answering, type Match } from '../../support/faults.ts'
 import { raise } from '../../support/ledger.ts'
-import { living, MINUTE, outage, worldUnder } from '../../support/living.ts'
+import { living, loopUnder, MINUTE, outage, worldUnder } from '../../support/living.ts'
 import { testWorld, type World } from '../../support/world.ts'
 
 /** The lines that the log has for what happened since `forget`, but for those of debug. */
@@ -124,4 +128,69 @@ describe('a workspace whose caps and balance are refused', () => {
     const message = `acme: no cap can be read with this key, so nothing is known and nothing is written: ${failure.message}`
     expect(serviceFindings([TEAM], readings, 'acme')).toMatchObject([{ type: 'KeyRefused', message }])
   })
+})
+
+async function told(groupsShown: () => readonly string[]) {
+  const config = { intervalMs: HOUR / 4, usageIntervalMs: HOUR / 4 }
+  const declared = { caps: { team: 1000, 'group:grp_r': 1000, 'group:grp_e': 1000 } }
+  const { one } = await loopUnder(declared, { groups: { grp_r: ['ada'], grp_e: [] }, config, parts: { groupsShown } })
+  await one.clock.pass(HOUR)
+  const found = () => one.workspace.conditions.flatMap(({ type, message }) => (type === 'ViewersNobody' ? [message] : []))
+  return { one, found }
+}
+
+describe('a group that viewers name', () => {
+  it.each([
+    ['with people is nothing to tell', 'grp_r', undefined],
+    ['in which nobody is, is told', 'grp_e', 'and nobody is in it'],
+    ['that no policy declares is told', 'grp_x', 'and no policy declares it'],
+  ])('%s', async (_case, id, why) => {
+    const { found } = await told(() => [id])
+    expect(found()).toEqual(why === undefined ? [] : [expect.stringContaining(`viewers show the people of group:${id} of `)])
+    if (why !== undefined) expect(found()[0]).toContain(why)
+  })
+
+  it('is told no longer once the entry is corrected', async () => {
+    let ids = ['grp_x']
+    const { one, found } = await told(() => ids)
+    expect(found()).toHaveLength(1)
+    ids = ['grp_r']
+    await one.clock.pass(HOUR)
+    expect(found()).toEqual([])
+  })
+
+  it('is one of the entries for the workspace, or for all', () => {
+    const rules = [
+      { workspaces: ['*'], only: ['a'] },
+      { workspaces: ['acme'], only: ['b'] },
+      { workspaces: ['beta'], only: ['c'] },
+      { workspaces: ['acme'] },
+    ]
+    expect(groupsShownOf(rules, 'acme')).toEqual(['a', 'b'])
+    expect(groupsShownOf(undefined, 'acme')).toEqual([])
+  })
+})
+
+test('is a condition until the person is in the group', async () => {
+  const root = folder({
+    'policies/platform.yaml': policyText('workspace: acme\nteam: {cap: 500}\ngroups: [{id: g, name: G}]', 'platform'),
+    'policies/team/caps.yaml': policyText('workspace: acme\nusers:\n- {email: bob@example.com, cap: 900}', 'team'),
+  })
+  const at = { file: 'capkeeper.yaml', line: 1, column: 1 }
+  const envelope = { name: 'team', workspace: 'acme', groups: ['g'], policies: ['policies/team'], maxCap: 3000, sum: 9000, at }
+  const loaded = loadPolicies(['policies'], {
+    cwd: root,
+    now: NOW,
+    workspaces: [{ name: 'acme', policies: ['policies'], envelopes: [envelope] }],
+  })
+  const policy = loaded.sets.get('acme')
+  if (!policy) throw new Error(JSON.stringify(loaded.problems))
+  const { one, loop } = await living({ people: ['ada', 'bob'], groups: { g: ['ada'] } })
+  loop.setPolicy(policy, { valid: true, digest: '', revision: '', loadedAt: NOW, problems: [] })
+  await one.clock.pass(HOUR)
+  expect(viewOf(one.workspace).conditions).toMatchObject([{ type: 'EnvelopeRefused' }])
+  one.setMembers('g', ['ada', 'bob'])
+  await one.clock.pass(HOUR)
+  expect(viewOf(one.workspace).conditions).toEqual([])
+  expect(one.caps()).toMatchObject({ bob: 900 })
 })
