@@ -1,7 +1,8 @@
 // What a pool takes from one observation, field by field: readings that are old or of another clock, caps that moved, values that may still
-// land, who joins and leaves. How it goes on from there is in pool.test.ts.
+// land, who joins and leaves; and what it remembers after a clock that was ahead. How it goes on from there is in pool.test.ts.
 import { describe, expect, test } from 'vitest'
-import { isGone } from '../../../src/core/pools/observe.ts'
+import { credits } from '../../../src/core/model/units.ts'
+import { isGone, rewound } from '../../../src/core/pools/observe.ts'
 import { CYCLE, cap, DAY, email, HOUR, NOW, type PlainCap } from '../../support/declare.ts'
 import { countOf, LAG_MS, type MemberSketch, type Members, memberOf, type Sight, see, since, stateOf } from './world.ts'
 
@@ -187,5 +188,28 @@ describe('use under lowered caps that shows while the pool is frozen', () => {
     expect(thawed).toMatchObject({ hasShown: false })
     expect(thawed.state?.hasShown).toBeUndefined()
     expect(see(thawed.state, { now: NOW + 3 * HOUR, use: { ada: 12, bob: 1 }, caps }).hasShown).toBe(true)
+  })
+})
+
+const remembered = (ada: MemberSketch = {}, more: Parameters<typeof stateOf>[1] = {}) =>
+  stateOf({ ada, bob: {} }, { readAt: NOW - HOUR, dealtAt: undefined, ...more })
+const loweredAt = (at: number) => [since(40, NOW - HOUR), since(40, at)]
+
+/** The same thing noted at an instant, in every place that has one. */
+const noted: readonly (readonly [string, (at: number) => ReturnType<typeof remembered>])[] = [
+  ['the reading of use', (at) => remembered({}, { readAt: at })],
+  ['the last deal', (at) => remembered({}, { dealtAt: at })],
+  ['the new cycle', (at) => remembered({}, { later: { startAt: CYCLE.endAt, readAt: at } })],
+  ['a cap in force', (at) => remembered({ cap: since(40, at) })],
+  ['a value sent', (at) => remembered({ sent: loweredAt(at) })],
+  ['a lowered cap', (at) => remembered({ lowered: loweredAt(at) })],
+  ['that somebody left', (at) => remembered({ left: { at, cap: credits(40), settled: true } })],
+]
+
+describe.each(noted)('after a clock that was ahead, %s', (_name, at) => {
+  test('counts as noted now where it was noted in the future', () => expect(rewound(at(NOW + HOUR), NOW)).toStrictEqual(at(NOW)))
+  test.each([NOW, NOW - HOUR])('stays the very same at %i', (instant) => {
+    const before = at(instant)
+    expect(rewound(before, NOW)).toBe(before)
   })
 })
