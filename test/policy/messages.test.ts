@@ -39,6 +39,7 @@ const POLICIES: Readonly<Record<string, (text: string) => Files>> = {
   two,
   asked: (lines) => two(`${lines}\n---\n${ASKING}`),
   homeless: two,
+  'homeless file': (text) => ({ 'f.yaml': text }),
 }
 const CONFIG = 'apiVersion: capkeeper/v1\nkind: Config\n'
 const CONFIGS: Readonly<Record<string, (lines: string) => string>> = {
@@ -78,7 +79,7 @@ const readConfig = (text: string) => loadConfig({ file: 'conf/f.yaml', env: {}, 
 
 function read(entry: Entry, files: Files): Pick<LoadedPolicies, 'problems'> & Partial<LoadedPolicies> {
   if (CONFIGS[entry.kind]) return readConfig(files['f.yaml'] ?? '')
-  const workspaces = entry.kind === 'homeless' ? { workspaces: ['acme', 'beta'] } : {}
+  const workspaces = entry.kind.startsWith('homeless') ? { workspaces: ['acme', 'beta'] } : {}
   return loadPolicies(['.'], { cwd: folder(files), now: NOW, ...workspaces })
 }
 
@@ -103,7 +104,7 @@ function saidOf(entry: Entry): readonly string[] {
     ...(problems.length === 0 ? ['='] : []),
     ...(hasErrors(problems) && isTaken ? ['~'] : []),
     ...(CONFIGS[entry.kind] && !hasErrors(problems) ? comesTo(files['f.yaml'] ?? '') : []),
-    ...(entry.kind === 'homeless' ? [`= whole: ${[...(sets?.keys() ?? [])].join(', ') || 'none'}`] : []),
+    ...(entry.kind.startsWith('homeless') ? [`= whole: ${[...(sets?.keys() ?? [])].join(', ') || 'none'}`] : []),
   ]
 }
 
