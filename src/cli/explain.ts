@@ -1,4 +1,4 @@
-// `explain`: reads the roster, the scope, its ancestors, managed or not, and the members of its pool. All other caps are read only when the
+// `explain`: reads the roster, the scope, its ancestors, managed or not, and the members of a new pool. All other caps are read only when the
 // scope has a pending change, because only the whole plan tells whether a guard holds it.
 
 import type { Command } from 'commander'
@@ -12,7 +12,7 @@ import { type ExplainedCandidate, type Explanation, explain } from '../core/plan
 import type { Planned } from '../core/plan/plan.ts'
 import type { Preview } from '../daemon/cycle/preview.ts'
 import { sweep } from '../daemon/cycle/read.ts'
-import { type DesiredState, desiredInputs } from '../daemon/cycle/state.ts'
+import { type DesiredState, desiredInputs, type WorkspaceState } from '../daemon/cycle/state.ts'
 import { declaredIn, slicingOf } from '../daemon/schedule/slice.ts'
 import { readSetup, type WorkspaceSetup } from './compose.ts'
 import { historyDocument } from './history.ts'
@@ -271,7 +271,7 @@ export async function explainCommand(text: string, flags: ShowFlags<'text' | 'js
 
 async function explainOne(scope: Scope, reader: WorkspaceReader<PlanLedger>, cli: Cli): Promise<Explained & { readonly code: ExitCode }> {
   const { config, policy, client, ledger, signal } = reader
-  const near = await reader.preview((_, { pools }) => nearTo(scope, pools, policy))
+  const near = await reader.preview((state, { pools }) => nearTo(scope, pools, policy, state.pools))
   const full = isPending(scope, near.planned) ? await reader.preview() : near
   const { usage, readings, measured } = full.state
   const scopes = unmanagedNear(scope, full).filter((other) => !readings.has(scopeKey(other)))
@@ -330,11 +330,17 @@ async function rhythmAt(
   return rhythmOf({ ...asked, intervalMs, slicing })
 }
 
-/** Whether a scope is the explained one, may be its ancestor, or is dealt from the same credits. */
-function nearTo(scope: Scope, pools: DesiredState['resolution']['pools'], policy: WorkspaceSetup['policy']): (seen: Scope) => boolean {
+/** Whether a scope is the explained one, may be its ancestor, or is dealt from the same credits for the first time. */
+function nearTo(
+  scope: Scope,
+  pools: DesiredState['resolution']['pools'],
+  policy: WorkspaceSetup['policy'],
+  before: WorkspaceState['pools'],
+): (seen: Scope) => boolean {
   const groups = scope.kind === 'user' ? policy.set.groups.map((group) => groupScope(group.scope.id)) : []
   const pool = scope.kind === 'user' ? pools.find(({ members }) => members.some(({ email }) => email === scope.email)) : undefined
-  const dealt = pool?.members.map(({ email }) => userScope(email)) ?? []
+  // After that the ledger has their caps.
+  const dealt = pool && !Object.hasOwn(before, pool.pool.name) ? pool.members.map(({ email }) => userScope(email)) : []
   const near = new Set([scope, TEAM, ...groups, ...dealt].map(scopeKey))
   return (seen) => near.has(scopeKey(seen))
 }
