@@ -3,17 +3,17 @@
 import { memoryUsage } from 'node:process'
 import { DatabaseSync } from 'node:sqlite'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
-import { atMost, median, mib, ms, publish, ROUNDS, seconds, told } from './bench.ts'
+import { fakeClock } from '../support/clock.ts'
+import { HOUR, NOW } from '../support/declare.ts'
+import { beside, mib, publish, ROUNDS, seconds, told, took, turns, within } from './bench.ts'
 
 const ROWS = 1_000_000
 const PEOPLE = 500
-const HOUR = 3_600_000
-const NOW = Date.UTC(2026, 10, 20, 12)
 const FIRST = NOW - (ROWS / PEOPLE) * HOUR
 const LANGUAGES = ['GO', 'PYTHON', 'RUST', 'TYPESCRIPT', 'JAVA', 'KOTLIN', 'SQL', 'YAML'] as const
 const START_LIMIT_MS = 1500
 
-const clock = { now: () => NOW, monotonic: () => 0, sleep: async () => undefined }
+const clock = fakeClock(NOW)
 
 interface UsedRow {
   readonly person: number
@@ -81,7 +81,7 @@ const QUESTIONS = [
   },
 ] as const
 
-function compare(sandbox: Sandbox, database: DatabaseSync, { figure, query, sql }: (typeof QUESTIONS)[number]) {
+async function compare(sandbox: Sandbox, database: DatabaseSync, { figure, query, sql }: (typeof QUESTIONS)[number]) {
   const body = {
     service_key: 'sandbox-analytics',
     query_requests: [
@@ -93,45 +93,31 @@ function compare(sandbox: Sandbox, database: DatabaseSync, { figure, query, sql 
     ],
   }
   const statement = database.prepare(sql)
-  const times = { ours: [] as number[], bare: [] as number[] }
-  for (let round = -1; round < ROUNDS; round += 1) {
-    const started = performance.now()
-    const answer = sandbox.handle('Analytics', body)
-    const middle = performance.now()
-    const found = statement.all(NOW)
-    const ended = performance.now()
-    const items = JSON.parse(answer.body).queryResults[0].responseItems.length
-    if (items !== found.length || items < 50) throw new Error(`${figure}: ${items} items beside ${found.length} rows`)
-    if (round < 0) continue
-    times.ours.push(middle - started)
-    times.bare.push(ended - middle)
-  }
-  const [whole, floor] = [median(times.ours), median(times.bare)]
-  return atMost('G17', `Analytics, ${figure}, beside the same SQL`, `${ms(whole)} / ${ms(floor)}`, whole / floor, 1.2)
+  const answer = JSON.parse(sandbox.handle('Analytics', body).body)
+  const [items, found] = [answer.queryResults[0].responseItems.length, statement.all(NOW).length]
+  if (items !== found || items < 50) throw new Error(`${figure}: ${items} items beside ${found} rows`)
+  const { ours, bare } = await turns({
+    ours: () => took(() => sandbox.handle('Analytics', body)),
+    bare: () => took(() => statement.all(NOW)),
+  })
+  return beside('G17', `Analytics, ${figure}, beside the same SQL`, [ours, bare], 1.2)
 }
 
-/** Starts a company with 90 days of use; milliseconds, and how much memory it holds. */
-function startUp(people: number): { readonly ms: number; readonly kib: number } {
-  const before = memoryUsage.rss()
-  const started = performance.now()
-  const sandbox = createSandbox({ clock, company: { people, days: 90 } })
-  const tookMs = performance.now() - started
-  const kib = (memoryUsage.rss() - before) / 1024
-  sandbox.close()
-  return { ms: tookMs, kib }
-}
+/** A company with 90 days of use. */
+const startUp = (people: number): Sandbox => createSandbox({ clock, company: { people, days: 90 } })
 
-const large = startUp(5000)
-const small = median(Array.from({ length: ROUNDS }, () => startUp(200).ms))
+const before = memoryUsage.rss()
+let large: Sandbox | undefined
+const largeMs = await took(() => {
+  large = startUp(5000)
+})
+const kib = (memoryUsage.rss() - before) / 1024
+large?.close()
+const { small } = await turns({ small: () => took(() => startUp(200).close()) }, { warmUps: 0 })
 const [sandbox, database] = [ours(), byHand()]
 publish(`Analytics over ${ROWS} rows, and start-up with 90 days of use; medians of ${ROUNDS}`, [
-  ...QUESTIONS.map((question) => compare(sandbox, database, question)),
-  {
-    goal: 'G17',
-    figure: 'start-up, 200 people x 90 days',
-    limit: `<= ${seconds(START_LIMIT_MS)}`,
-    measured: ms(small),
-    met: small <= START_LIMIT_MS,
-  },
-  told('G17', 'start-up, 5,000 people x 90 days, once', `${seconds(large.ms)}, ${mib(large.kib)}`),
+  await compare(sandbox, database, QUESTIONS[0]),
+  await compare(sandbox, database, QUESTIONS[1]),
+  within('G17', 'start-up, 200 people x 90 days', small, START_LIMIT_MS),
+  told('G17', 'start-up, 5,000 people x 90 days, once', `${seconds(largeMs)}, ${mib(kib)}`),
 ])

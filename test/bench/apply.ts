@@ -1,6 +1,6 @@
 // G4: the CPU of `apply` with nothing to do, beside a script of bash, curl and jq over as many scopes. Whole processes, start-up included.
 import { join } from 'node:path'
-import { atMost, median, ms, publish, ROUNDS, seconds, told } from './bench.ts'
+import { beside, ms, publish, ROUNDS, seconds, told, turns } from './bench.ts'
 import { build, isInstalled, MAIN, timeOf } from './built.ts'
 import { startRemote } from './remote.ts'
 import type { Place } from './service.ts'
@@ -12,39 +12,39 @@ const SCRIPT_SHARE = 1 / 5
 
 const service = await startRemote('service.ts', ['20', '1060', '9'])
 const folder = openFolder()
-try {
-  build()
-  const place = await service.ask<Place>('place')
-  const declared = declaredAt(place, SCOPES)
-  const config = configOf(place, folder, policyOf(place, declared))
-  const apply = `"${process.execPath}" "${MAIN}" apply --yes --config "${config}" --log-level error`
-  timeOf(apply)
-  timeOf(apply)
-  const people = declared.filter(({ key }) => key.includes('@')).slice(0, SCOPES * SCRIPT_SHARE)
-  const list = folder.write('people', people.map(({ key, cap }) => `${key} ${cap}\n`).join(''))
-  const hasTools = ['bash', 'curl', 'jq'].every(isInstalled)
-  const ours: { wallMs: number; cpuMs: number }[] = []
-  const theirs: { wallMs: number; cpuMs: number }[] = []
-  for (let round = 0; round < ROUNDS; round += 1) {
-    ours.push(timeOf(apply))
-    if (!hasTools) continue
-    const script = timeOf(`"${join(import.meta.dirname, 'compare.sh')}" < "${list}"`, { URL: place.url, KEY: place.key })
-    if (script.output !== '') throw new Error(`the script found differences where there are none:\n${script.output}`)
-    theirs.push(script)
-  }
-  const cpu = median(ours.map((one) => one.cpuMs))
-  const script = median(theirs.map((one) => one.cpuMs / SCRIPT_SHARE))
-  const walls = `${seconds(median(ours.map((one) => one.wallMs)))} / ${seconds(median(theirs.map((one) => one.wallMs / SCRIPT_SHARE)))}`
-  publish(
-    `apply with nothing to do: ${SCOPES} scopes, 20 ms, 8 at once, medians of ${ROUNDS}; the script over ${SCOPES * SCRIPT_SHARE} of them, scaled up`,
-    hasTools
-      ? [
-          atMost('G4', 'no-op apply: CPU, beside bash + curl + jq', `${ms(cpu)} / ${ms(script)}`, cpu / script, 1 / 20),
-          told('G4', 'no-op apply: seconds, beside bash + curl + jq', walls),
-        ]
-      : [told('G4', 'no-op apply: CPU; bash, curl or jq is missing, so nothing is beside it', ms(cpu))],
-  )
-} finally {
-  folder.remove()
-  await service.stop()
-}
+build()
+const place = await service.ask<Place>('place')
+const declared = declaredAt(place, SCOPES)
+const config = configOf(place, folder, policyOf(place, declared))
+const apply = `"${process.execPath}" "${MAIN}" apply --yes --config "${config}" --log-level error`
+const people = declared.filter(({ key }) => key.includes('@')).slice(0, SCOPES * SCRIPT_SHARE)
+const list = folder.write('people', people.map(({ key, cap }) => `${key} ${cap}\n`).join(''))
+const hasTools = ['bash', 'curl', 'jq'].every(isInstalled)
+const none = { wallMs: 0, cpuMs: 0, output: '' }
+let [ours, theirs] = [none, none]
+const { cpu, wall, script, scriptWall } = await turns(
+  {
+    cpu() {
+      ours = timeOf(apply)
+      return ours.cpuMs
+    },
+    wall: () => ours.wallMs,
+    script() {
+      if (hasTools) theirs = timeOf(`"${join(import.meta.dirname, 'compare.sh')}" < "${list}"`, { URL: place.url, KEY: place.key })
+      if (theirs.output !== '') throw new Error(`the script found differences where there are none:\n${theirs.output}`)
+      return theirs.cpuMs / SCRIPT_SHARE
+    },
+    scriptWall: () => theirs.wallMs / SCRIPT_SHARE,
+  },
+  { warmUps: 2 },
+)
+await service.stop()
+publish(
+  `apply with nothing to do: ${SCOPES} scopes, 20 ms, 8 at once, medians of ${ROUNDS}; the script over ${SCOPES * SCRIPT_SHARE} of them, scaled up`,
+  hasTools
+    ? [
+        beside('G4', 'no-op apply: CPU, beside bash + curl + jq', [cpu, script], 1 / 20),
+        beside('G4', 'no-op apply: seconds, beside bash + curl + jq', [wall, scriptWall], undefined, seconds),
+      ]
+    : [told('G4', 'no-op apply: CPU; bash, curl or jq is missing, so nothing is beside it', ms(cpu))],
+)

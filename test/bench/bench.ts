@@ -1,4 +1,7 @@
-// What the benches share: medians, and the table that each of them prints. A bench measures and prints; it never fails a test by time.
+// What the benches share: sides that take turns, medians, and the table that each of them prints. A bench measures and prints; it never fails a test by
+// time.
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 
 /** One line of the table. `met` is absent for what is told for information only. */
 export interface Row {
@@ -31,13 +34,27 @@ export const atMost = (goal: string, figure: string, measured: string, ratio: nu
   met: ratio <= limit,
 })
 
-export const exactly = (goal: string, figure: string, measured: number, wanted: number): Row => ({
+/** Ours beside something else, and how many times as much it may be. */
+export const beside = (goal: string, figure: string, [ours, other]: Pair, limit?: number, show: Show = ms): Row => {
+  const measured = `${show(ours)} / ${show(other)}`
+  return limit === undefined ? told(goal, figure, measured, ours / other) : atMost(goal, figure, measured, ours / other, limit)
+}
+
+/** A figure that is good when it is no more than `most`. */
+export const within = (goal: string, figure: string, value: number, most: number, show: Show = ms, measured = show(value)): Row =>
+  judged(goal, figure, `<= ${show(most)}`, measured, value <= most, value / most)
+
+export const judged = (goal: string, figure: string, limit: string, measured: string, met: boolean, ratio?: number): Row => ({
   goal,
   figure,
-  limit: String(wanted),
-  measured: String(measured),
-  met: measured === wanted,
+  limit,
+  measured,
+  met,
+  ...(ratio !== undefined && { ratio }),
 })
+
+export const exactly = (goal: string, figure: string, measured: number, wanted: number): Row =>
+  judged(goal, figure, String(wanted), String(measured), measured === wanted)
 
 /** For information: no goal is set for it. */
 export const told = (goal: string, figure: string, measured: string, ratio?: number): Row => ({
@@ -45,8 +62,41 @@ export const told = (goal: string, figure: string, measured: string, ratio?: num
   figure,
   limit: '-',
   measured,
-  ...(ratio === undefined ? {} : { ratio }),
+  ...(ratio !== undefined && { ratio }),
 })
+
+type Pair = readonly [ours: number, other: number]
+type Show = (value: number) => string
+
+/** How long work takes, in milliseconds. */
+export async function took(work: () => unknown): Promise<number> {
+  const began = performance.now()
+  await work()
+  return performance.now() - began
+}
+
+/** Medians of what sides measure of themselves; they take turns, so that other work on the machine weighs on all of them. */
+export async function turns<Side extends string>(
+  sides: Readonly<Record<Side, () => number | Promise<number>>>,
+  { rounds = ROUNDS, warmUps = 1 } = {},
+): Promise<Readonly<Record<Side, number>>> {
+  const found = Object.entries<() => number | Promise<number>>(sides).map(([side, measure]) => ({ side, measure, values: [] as number[] }))
+  for (let round = -warmUps; round < rounds; round += 1)
+    for (const { measure, values } of found) {
+      const value = await measure()
+      if (round >= 0) values.push(value)
+    }
+  return Object.fromEntries(found.map(({ side, values }) => [side, median(values)])) as Record<Side, number>
+}
+
+/** The heap without garbage, in KiB. */
+export function heapKib(): number {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  collect()
+  collect()
+  return process.memoryUsage().heapUsed / 1024
+}
 
 const HEAD = ['goal', 'figure', 'limit', 'measured', 'ratio', 'met']
 

@@ -12,13 +12,28 @@ import type { Snapshot } from '../../src/core/plan/snapshot.ts'
 import { resolveDesired } from '../../src/core/resolve/desired.ts'
 import type { Resolution } from '../../src/core/resolve/resolution.ts'
 import { sha256 } from '../../src/daemon/schedule/system.ts'
+import { joinDocuments } from '../../src/policy/join.ts'
+import { digestOf } from '../../src/policy/load/digest.ts'
 import { parsePolicyText } from '../../src/policy/parse.ts'
-import { entryOf } from '../support/declare.ts'
+import { entryOf, NOW } from '../support/declare.ts'
+import { policyText } from './world.ts'
 
 const GROUPS = 500
 /** The rest of the people are in no declared group, so that the team cap reaches somebody. */
 const GROUPED = 0.8
-const NOW = Date.UTC(2026, 10, 20, 12)
+
+/** Of a workspace that is kept in order. */
+export const SETTINGS = {
+  name: 'bench',
+  mode: 'enforce',
+  onDrift: 'heal',
+  capSemantics: 'layered',
+  prune: true,
+  intervalMs: 300_000,
+  usageIntervalMs: 900_000,
+  guards: DEFAULT_GUARDS,
+  rate: { concurrency: 8 },
+} as const
 
 export interface Size {
   readonly scopes: number
@@ -36,9 +51,9 @@ export interface BigWorld {
   readonly owned: Map<ScopeKey, OwnedCap>
 }
 
-const emailOf = (index: number): string => `person.${String(index).padStart(6, '0')}@example.com`
-const groupOf = (index: number): string => `grp_${String(index % GROUPS).padStart(4, '0')}`
-const capOf = (index: number): number => 1000 + (index % 700)
+export const emailOf = (index: number): string => `person.${String(index).padStart(6, '0')}@example.com`
+export const groupOf = (index: number): string => `grp_${String(index).padStart(4, '0')}`
+export const capOf = (index: number): number => 1000 + (index % 700)
 
 /** The team, 500 groups, and people; most people on the roster are in one group. */
 export function bigWorld({ scopes, people, drifted }: Size): BigWorld {
@@ -61,7 +76,7 @@ export function bigWorld({ scopes, people, drifted }: Size): BigWorld {
   ])
   return {
     now: NOW,
-    texts: textsOf(ids, users),
+    texts: textsOf('bench', ids, users),
     roster: rosterOf(emails),
     groups: ids.map((id, at) => ({
       id,
@@ -83,41 +98,25 @@ const rosterOf = (emails: readonly string[]): Roster => ({
 
 const USERS_OF_A_FILE = 10_000
 
-function textsOf(ids: readonly string[], users: readonly number[]): readonly string[] {
-  const wide = ['  team:', '    cap: 500', '  groups:', ...ids.map((id) => `    - id: ${id}\n      name: Group ${id}\n      cap: 800`)]
+/** A policy with a cap for the team, these groups and these people. */
+export function textsOf(workspace: string, ids: readonly string[], users: readonly number[]): readonly string[] {
+  const wide = { team: { cap: 500 }, groups: ids.map((id) => ({ id, name: `Group ${id}`, cap: 800 })) }
   return Array.from({ length: Math.ceil(users.length / USERS_OF_A_FILE) }, (_, part) => {
     const own = users.slice(part * USERS_OF_A_FILE, (part + 1) * USERS_OF_A_FILE)
-    return [
-      'apiVersion: capkeeper/v1',
-      'kind: CapPolicy',
-      'metadata:',
-      `  name: big${part}`,
-      'spec:',
-      '  workspace: bench',
-      ...(part === 0 ? wide : []),
-      '  users:',
-      ...own.map((index) => `    - email: ${emailOf(index)}\n      cap: ${capOf(index)}\n      reason: by role`),
-      '',
-    ].join('\n')
+    const entries = own.map((index) => ({ email: emailOf(index), cap: capOf(index), reason: 'by role' }))
+    return policyText(workspace, { ...(part === 0 && wide), users: entries }, `${workspace}-${part}`)
   })
 }
 
 /** The policy texts as the set that they declare. */
-export function policyIn({ texts }: BigWorld): PolicyRevision {
-  const documents = texts.flatMap((text, part) => parsePolicyText(`policy${part}.yaml`, text).documents)
-  if (documents.length !== texts.length) throw new Error('the policy cannot be read')
-  const set = {
-    workspace: 'bench',
-    rules: documents.flatMap(({ rules }) => rules.map(({ value }) => value)),
-    grants: [],
-    groups: documents.flatMap(({ groups }) => groups),
-    protectedPeople: documents.flatMap(({ protectedPeople }) => protectedPeople),
-    approvals: documents.flatMap(({ approvals }) => approvals),
-    peopleRules: [],
-    pools: [],
-    documents: documents.map(({ name }) => name.value),
-  }
-  return { set, digest: '0'.repeat(12), revision: '' }
+export function policyIn({ texts }: Pick<BigWorld, 'texts'>, workspace = 'bench'): PolicyRevision {
+  const parsed = texts.map((text, part) => parsePolicyText(`policy${part}.yaml`, text))
+  const documents = parsed.flatMap((one) => one.documents)
+  const sources = new Map(parsed.map(({ source }) => [source.file, source]))
+  const { set, problems } = joinDocuments({ workspace, documents, sources, incomplete: false })
+  const [problem] = [...parsed.flatMap((one) => one.problems), ...problems]
+  if (problem) throw new Error(`the policy has a problem: ${problem.message}`)
+  return { set, digest: digestOf(set), revision: '' }
 }
 
 /** What the policy asks of the company. */

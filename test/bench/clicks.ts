@@ -1,18 +1,14 @@
 // G21 in a real Chromium: how long it takes from an input on a page of 5,000 people until the answer is painted. The page notes both moments itself:
 // of an answer that comes in place the first frame with another heading, of one that is loaded whole the first contentful paint. Both take turns, so
 // that other work on the machine weighs on both.
-import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type BrowserContext, chromium, type Page } from 'playwright-core'
-import { median, ms, type Row } from './bench.ts'
+import { CHROMIUM, FLAGS } from '../support/browser.ts'
+import { ms, type Row, turns, within } from './bench.ts'
+import { openFolder } from './world.ts'
 
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path))
 const LONGEST_MS = 100
 const ROUNDS = 9
 const WARM_UPS = 2
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update']
 
 /** Keeps when the last click or key came, across pages, and when the next frame with other contents was painted. */
 const STAMP = `for (const kind of ['click', 'keydown']) addEventListener(kind, (event) => {
@@ -76,7 +72,7 @@ const CLICKS: readonly Click[] = [
       await page.locator('tbody th a').first().click()
       await page.locator('h1', { hasText: '@' }).waitFor()
     },
-    act: (page) => page.evaluate(`document.querySelector('h1').click(); history.back()`),
+    act: (page) => page.evaluate(`document.querySelector('h1').click(); setTimeout(() => history.back())`),
   },
   { name: 'open the comparison', path: '/people', act: (page) => page.locator('.side a', { hasText: 'Simulate' }).click() },
   { name: 'open a plan', path: '/changes', act: (page) => page.locator('main a[href*="/plans/"]').first().click() },
@@ -109,49 +105,37 @@ async function themed(page: Page, base: string, isDark: boolean): Promise<number
   return performance.now() - beganMs
 }
 
-/** `beside`: the same loaded whole, which is told for comparison. */
-async function rowOf(name: string, measure: (round: number) => Promise<number>, beside?: (round: number) => Promise<number>): Promise<Row> {
-  const times: number[] = []
-  const others: number[] = []
-  for (let round = -WARM_UPS; round < ROUNDS; round += 1) {
-    const time = await measure(round)
-    const other = await beside?.(round)
-    if (round < 0) continue
-    times.push(time)
-    if (other !== undefined) others.push(other)
-  }
-  const middle = median(times)
-  return {
-    goal: 'G21',
-    figure: `${name}, until the answer is painted`,
-    limit: `<= ${LONGEST_MS} ms`,
-    measured: `${ms(middle)}, from ${ms(Math.min(...times))} to ${ms(Math.max(...times))}${beside ? `; loaded whole ${ms(median(others))}` : ''}`,
-    ratio: middle / LONGEST_MS,
-    met: middle <= LONGEST_MS,
-  }
-}
-
-/** `base`: the address of a workspace's page. Nothing without Chromium. */
+/** Nothing without Chromium. `base`: the address of a workspace's page. */
 export async function clickRows(base: string): Promise<readonly Row[]> {
   if (CHROMIUM === undefined) {
     console.log('no Chromium on this machine: clicks are not measured')
     return []
   }
-  const profile = await mkdtemp(join(tmpdir(), 'capkeeper-clicks-'))
-  const context = await chromium.launchPersistentContext(profile, { executablePath: CHROMIUM, headless: true, args: FLAGS })
+  const context = await chromium.launchPersistentContext(openFolder().path, { executablePath: CHROMIUM, headless: true, args: FLAGS })
   try {
     await context.addInitScript(STAMP)
     const page = await context.newPage()
     const rows: Row[] = []
+    const many = { rounds: ROUNDS, warmUps: WARM_UPS }
+    const row = (name: string, middle: number, more = ''): void =>
+      void rows.push(within('G21', `${name}, until the answer is painted`, middle, LONGEST_MS, ms, `${ms(middle)}${more}`))
     for (const click of CLICKS) {
-      const plain = (): Promise<number> => inWholeLoads(context, (other) => answered(other, base, click))
-      rows.push(await rowOf(click.name, () => answered(page, base, click), plain))
+      const sides = {
+        inPlace: () => answered(page, base, click),
+        whole: () => inWholeLoads(context, (other) => answered(other, base, click)),
+      }
+      const { inPlace, whole } = await turns(sides, many)
+      row(click.name, inPlace, `; loaded whole ${ms(whole)}`)
     }
-    rows.push(await rowOf('change the theme', (round) => themed(page, base, round % 2 === 0)))
+    let isDark = false
+    const theme = (): Promise<number> => {
+      isDark = !isDark
+      return themed(page, base, isDark)
+    }
+    row('change the theme', (await turns({ theme }, many)).theme)
     return rows
   } finally {
     await context.close()
-    await rm(profile, { recursive: true, force: true })
   }
 }
 

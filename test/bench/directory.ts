@@ -2,13 +2,11 @@
 // process, and the heap of the image. `npm run bench directory`.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { readPeopleFile } from '../../src/daemon/directory/read.ts'
 import { systemClock } from '../../src/daemon/schedule/system.ts'
-import { atMost, median, ms, publish, ROUNDS, told, watchLoop } from './bench.ts'
+import { beside, ms, publish, told, took, turns, watchLoop } from './bench.ts'
+import { openFolder } from './world.ts'
 
 const ROWS = 50_000
 const COLUMNS = ['email', 'name', 'costCenter', 'unit', 'title', 'manager', 'city', 'country', 'phone', 'started']
@@ -47,38 +45,32 @@ async function bare(file: string): Promise<void> {
 async function measure(file: string): Promise<void> {
   const emails = Array.from({ length: ROWS }, (_, index) => emailOf(index))
   const settings = { file, id: 'email', columns: ['costCenter', 'unit'] }
-  const [ours, theirs, stops] = [[] as number[], [] as number[], [] as number[]]
-  for (let round = 0; round <= ROUNDS; round += 1) {
-    const first = performance.now()
-    await bare(file)
-    const between = performance.now()
+  async function read(): Promise<void> {
     const answer = await readPeopleFile(settings, emails, systemClock)
-    const read = performance.now()
-    if ('invalid' in answer || answer.people.size !== ROWS)
-      throw new Error(`the file was not read: ${JSON.stringify(answer).slice(0, 200)}`)
-    // The first round warms both.
-    if (round === 0) continue
-    theirs.push(between - first)
-    ours.push(read - between)
-    // Looking at the event loop takes a core, so it is not done while time is taken.
-    const stop = watchLoop()
-    await readPeopleFile(settings, emails, systemClock)
-    stops.push(stop())
+    if ('invalid' in answer || answer.people.size !== ROWS) throw new Error(`not read: ${JSON.stringify(answer).slice(0, 200)}`)
   }
-  const [own, other] = [median(ours), median(theirs)]
+  const { theirs, ours, stop } = await turns({
+    theirs: () => took(() => bare(file)),
+    ours: () => took(read),
+    // Looking at the event loop takes a core, so it is not done while time is taken.
+    async stop() {
+      const longest = watchLoop()
+      await read()
+      return longest()
+    },
+  })
   publish('The people file, 50,000 rows of 10 columns', [
-    atMost('G30', 'reading a people file / a bare parse of it, in a heap of 64 MiB', `${ms(own)} / ${ms(other)}`, own / other, 1.5),
-    told('G30', 'longest stop of the process meanwhile', ms(median(stops))),
+    beside('G30', 'reading a people file / a bare parse of it, in a heap of 64 MiB', [ours, theirs], 1.5),
+    told('G30', 'longest stop of the process meanwhile', ms(stop)),
   ])
 }
 
 if (process.argv[2] === '--measure') await measure(process.argv[3] ?? '')
 else {
-  const folder = mkdtempSync(join(tmpdir(), 'people-'))
-  const file = join(folder, 'people.csv')
-  writeFileSync(file, fileText())
+  const file = openFolder().write('people.csv', fileText())
   const child = fork(import.meta.filename, ['--measure', file], { execArgv: ['--max-old-space-size=64'] })
   child.on('message', (rows) => process.send?.(rows))
-  process.exitCode = await new Promise<number>((resolve) => child.on('exit', (code) => resolve(code ?? 1)))
-  rmSync(folder, { recursive: true })
+  child.on('exit', (code) => {
+    process.exitCode = code ?? 1
+  })
 }

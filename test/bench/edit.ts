@@ -1,7 +1,7 @@
 // G29: edits of policy files. The laws on random files and edits, and the time of an edit beside `validate` of the same policies.
 import { spawnSync } from 'node:child_process'
 import { openTrial } from '../policy/edit/laws.ts'
-import { atMost, exactly, median, ms, publish, ROUNDS, told } from './bench.ts'
+import { beside, exactly, publish, ROUNDS, took, turns } from './bench.ts'
 import { build, MAIN } from './built.ts'
 import { openFolder } from './world.ts'
 
@@ -28,40 +28,27 @@ function brokenOf(cases: number): { readonly broken: number; readonly made: numb
 const laws = brokenOf(CASES)
 build()
 const folder = openFolder()
-try {
-  const users = Array.from({ length: ENTRIES }, (_, index) => `  - {email: p${index}@b.example, cap: ${1_000 + index}}\n`).join('')
-  const head = 'apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: big}\nspec:\n  team: {cap: 500}\n'
-  const [big, small] = [folder.write('big.yaml', `${head}  users:\n${users}`), folder.write('small.yaml', head)]
-  const took = (argv: readonly string[], wanted: number): number => {
-    const started = performance.now()
+const users = Array.from({ length: ENTRIES }, (_, index) => `  - {email: p${index}@b.example, cap: ${1_000 + index}}\n`).join('')
+const head = 'apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: big}\nspec:\n  team: {cap: 500}\n'
+const [big, small] = [folder.write('big.yaml', `${head}  users:\n${users}`), folder.write('small.yaml', head)]
+
+const run = (argv: readonly string[], wanted: number): Promise<number> =>
+  took(() => {
     const { status, stderr } = spawnSync(process.execPath, [MAIN, ...argv], { encoding: 'utf8' })
     if (status !== wanted) throw new Error(`${argv.join(' ')} ended with ${status}:\n${stderr}`)
-    return performance.now() - started
-  }
-  /** Medians of both, which take turns. `--check` leaves the file as it is for the next round. */
-  const both = (file: string, scope: string, rounds: number): readonly [edit: number, validate: number] => {
-    const [edits, validates]: [number[], number[]] = [[], []]
-    for (let round = -1; round < rounds; round += 1) {
-      const times = [took(['edit', 'cap', scope, '7', '--policies', file, '--check'], 2), took(['validate', file], 0)] as const
-      if (round < 0) continue
-      edits.push(times[0])
-      validates.push(times[1])
-    }
-    return [median(edits), median(validates)]
-  }
-  const [bigEdit, bigValidate] = both(big, 'p10000@b.example', ROUNDS)
-  const [smallEdit, smallValidate] = both(small, 'team', START_ROUNDS)
-  publish('Edits of policy files', [
-    exactly('G29', `laws broken by ${CASES} random edits of random files (${laws.made} of them changed the file)`, laws.broken, 0),
-    atMost(
-      'G29',
-      `edit of a file of ${ENTRIES} entries, beside validate of it`,
-      `${ms(bigEdit)} / ${ms(bigValidate)}`,
-      bigEdit / bigValidate,
-      2,
-    ),
-    told('G29', 'edit of a small file, beside validate of it', `${ms(smallEdit)} / ${ms(smallValidate)}`, smallEdit / smallValidate),
-  ])
-} finally {
-  folder.remove()
+  })
+
+/** `--check` leaves the file as it is for the next round. */
+async function both(file: string, scope: string, rounds: number): Promise<readonly [edit: number, validate: number]> {
+  const { edit, validate } = await turns(
+    { edit: () => run(['edit', 'cap', scope, '7', '--policies', file, '--check'], 2), validate: () => run(['validate', file], 0) },
+    { rounds },
+  )
+  return [edit, validate]
 }
+
+publish('Edits of policy files', [
+  exactly('G29', `laws broken by ${CASES} random edits of random files (${laws.made} of them changed the file)`, laws.broken, 0),
+  beside('G29', `edit of a file of ${ENTRIES} entries, beside validate of it`, await both(big, 'p10000@b.example', ROUNDS), 2),
+  beside('G29', 'edit of a small file, beside validate of it', await both(small, 'team', START_ROUNDS)),
+])

@@ -4,7 +4,7 @@
 
 import { credits, DAY_MS, HOUR_MS, type Instant } from '../../src/core/model/units.ts'
 import { type BurnFigures, burnOf } from '../../src/core/use/burn.ts'
-import { median, percent, publish, type Row, told } from './bench.ts'
+import { atMost, judged, median, percent, publish, type Row, told } from './bench.ts'
 import { type Company, companyOf, DAYS_BEFORE, KINDS, type Kind } from './forecast-company.ts'
 
 /** Companies of the sandbox as they are, and of each kind that has something laid over them. */
@@ -78,15 +78,18 @@ const coverageOf = (trials: readonly Trial[]): number =>
 function rowsOf(set: string, companies: readonly Company[], isGoal: boolean): readonly Row[] {
   const byDay = new Map(DAYS.map((day) => [day, companies.map((company) => trialOf(company, day, DAYS_BEFORE))]))
   const coverage = coverageOf([...byDay.values()].flat())
+  const inBand = `${set}: share within the 80 % band, all four days`
   return [
     ...byDay.entries().map(([day, trials]) => errorRow(`${set}, day ${day}`, trials, isGoal && day === 10)),
-    {
-      goal: 'G16',
-      figure: `${set}: share within the 80 % band, all four days`,
-      limit: isGoal ? `${percent(BAND.low)} to ${percent(BAND.high)}` : '-',
-      measured: percent(coverage),
-      ...(isGoal && { met: coverage >= BAND.low && coverage <= BAND.high }),
-    },
+    isGoal
+      ? judged(
+          'G16',
+          inBand,
+          `${percent(BAND.low)} to ${percent(BAND.high)}`,
+          percent(coverage),
+          coverage >= BAND.low && coverage <= BAND.high,
+        )
+      : told('G16', inBand, percent(coverage)),
     told('G16', `${set}: the same by day`, [...byDay.values()].map((trials) => percent(coverageOf(trials))).join(', ')),
   ]
 }
@@ -117,14 +120,8 @@ function errorRow(figure: string, trials: readonly Trial[], isGoal: boolean): Ro
   ]
   const ratio = ours / Math.min(straight, lastWeek)
   const measured = [ours, straight, lastWeek].map(percent).join(', ')
-  return {
-    goal: 'G16',
-    figure: `${figure}: error; line; week`,
-    limit: isGoal ? `<= ${LIMIT} x` : '-',
-    measured,
-    ratio,
-    ...(isGoal && { met: ratio <= LIMIT }),
-  }
+  const errors = `${figure}: error; line; week`
+  return isGoal ? atMost('G16', errors, measured, ratio, LIMIT) : told('G16', errors, measured, ratio)
 }
 
 publish('Forecast', [...setOf('tuning', SETS.tuning), ...setOf('hold-out', SETS.holdOut)])

@@ -1,7 +1,6 @@
 // The past of people with real processes (G28): `collect` killed with SIGKILL at 100 requests and started again each time, the size of a ledger
 // in PostgreSQL, and an edit of the policies beside a daemon that collects. A number as its argument is how often `collect` is killed.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { asked, kept, partsOf, run, type Service, service, sorted } from '../support/collecting.ts'
@@ -10,7 +9,7 @@ import { realClock } from '../support/real-clock.ts'
 import type { SandboxFixture } from '../support/sandbox.ts'
 import { atMost, exactly, median, publish, type Row, seconds, told } from './bench.ts'
 import { build, MAIN } from './built.ts'
-import { configOf, type Folder, openFolder } from './world.ts'
+import { configOf, type Folder, openFolder, policyText } from './world.ts'
 
 const kills = Number(process.argv[2] ?? 100)
 const DAYS = 60
@@ -24,11 +23,10 @@ const started = (argv: readonly string[], folder: Folder): ChildProcess =>
 
 const ended = (child: ChildProcess): Promise<number | null> => new Promise((done) => child.once('exit', (code) => done(code)))
 
-const placeOf = ({ url }: SandboxFixture) => ({ url, key: 'sandbox-admin', groups: [], people: [] })
+const placeOf = ({ url }: SandboxFixture) => ({ url, key: 'sandbox-admin' })
 
 /** A cap that no guard holds: nobody is near it. */
-const policyOf = (email: string, cap: number): string =>
-  `apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: { name: bench }\nspec: { workspace: bench, users: [{ email: ${email}, cap: ${cap} }] }\n`
+const policyOf = (email: string, cap: number): string => policyText('bench', { users: [{ email, cap }] })
 
 const HIGH = 900_000
 
@@ -74,7 +72,6 @@ async function killedRows(): Promise<readonly Row[]> {
   const code = await ended(started(argv, folder))
   const whole = asked(one).length
   const wrong = await wrongDays(join(folder.path, 'capkeeper.db'), one)
-  folder.remove()
   await one.fixture.close()
   return [
     exactly('G28', `exit code of the run after ${killed} killed with SIGKILL`, code ?? -1, 0),
@@ -111,11 +108,8 @@ async function editTimes(history: 'off' | '180d'): Promise<readonly number[]> {
   const one = await service({ people: 300, groups: 2, days: 190, clock, latency: LATENCY_MS }, { clock })
   const { fixture } = one
   const email = someone(one)
-  const config = configOf(placeOf(fixture), folder, policyOf(email, HIGH))
-  folder.write(
-    'capkeeper.yaml',
-    readFileSync(config, 'utf8').replace('rate: { start: 1000, max: 1000', `history: ${history}\n    rate: { start: ${RATE}, max: ${RATE}`),
-  )
+  const rate = { start: RATE, max: RATE, concurrency: 8 }
+  const config = configOf(placeOf(fixture), folder, policyOf(email, HIGH), { history, rate })
   const child = started(['run', '--config', config], folder)
   const end = ended(child)
   const capOf = (): number | undefined => fixture.capOf(email)
@@ -130,7 +124,6 @@ async function editTimes(history: 'off' | '180d'): Promise<readonly number[]> {
   }
   child.kill('SIGTERM')
   await end
-  folder.remove()
   await fixture.close()
   return times
 }

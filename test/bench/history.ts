@@ -1,7 +1,6 @@
 // The past of people (G28): the requests it takes and how long, a second run at once, bytes on the disk, runs that end at any of 100 points, two
 // collectors at once, and how near reconstructed add-on use is to what the service measures. A number as its argument is how many people.
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { credits, DAY_MS, midnight } from '../../src/core/model/units.ts'
 import { sumOfDays } from '../../src/core/use/history.ts'
@@ -10,13 +9,14 @@ import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import type { Ledger } from '../../src/ports.ts'
 import { asked, kept, newLedger, opened, partsOf, run, type Service, service, sorted, URL_A } from '../support/collecting.ts'
 import { realClock } from '../support/real-clock.ts'
-import { atMost, exactly, median, percent, publish, type Row, seconds, told } from './bench.ts'
+import { atMost, exactly, median, percent, publish, type Row, seconds, told, took } from './bench.ts'
+import { openFolder } from './world.ts'
 
 const people = Number(process.argv[2] ?? 300)
 const DAYS = 180
 const RATE = 50
 const POINTS = 100
-const FOLDER = mkdtempSync(join(tmpdir(), 'capkeeper-history-'))
+const FOLDER = openFolder().path
 const SMALL = { people: 6, groups: 1, days: 100 } as const
 
 /** A company over real time: requests, the time they take at a fixed rate, and the size of the ledger. */
@@ -31,9 +31,7 @@ async function costRows(): Promise<readonly Row[]> {
   const parts = partsOf(one, ledger)
   const planned = (await historyPlan(parts, one)).reduce((sum, { emails }) => sum + emails.length, 0)
   const before = one.fixture.calls.count()
-  const began = performance.now()
-  await run(one, parts, { concurrency: 8 })
-  const tookMs = performance.now() - began
+  const tookMs = await took(() => run(one, parts, { concurrency: 8 }))
   const requests = one.fixture.calls.count() - before
   const first = asked(one).length
   await run(one, parts, { concurrency: 8 })
@@ -126,4 +124,3 @@ async function truthRows(): Promise<readonly Row[]> {
 const rows = [...(await costRows()), ...(await lossRows()), ...(await truthRows())]
 publish('The past of people', rows)
 await Promise.all(opened.map((one) => one.close()))
-rmSync(FOLDER, { recursive: true, force: true })

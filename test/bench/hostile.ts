@@ -1,7 +1,7 @@
 // G27: clients of the pages that mean harm (test/hostile/clients.ts) against the built program at the heap of the image: whether it ended, and how long
 // /livez and a foreign change waited at worst. A word as its argument chooses the attacks that have it in their name.
 
-import { publish, type Row, seconds } from './bench.ts'
+import { judged, publish, type Row, seconds } from './bench.ts'
 import { build, MAIN } from './built.ts'
 
 build()
@@ -32,7 +32,7 @@ for (const attack of ATTACKS.filter(({ name }) => name.includes(wanted))) {
   const figure = `${attack.name}: /livez; healed; memory`
   const met = ended === undefined && livezMs <= LIVEZ_MS && healedMs <= HEALED_MS && peakMiB <= POD_LIMIT_MIB
   const measured = ended === undefined ? `${seconds(livezMs)}; ${seconds(healedMs)}; ${Math.round(peakMiB)} MiB` : 'ended'
-  rows.push({ goal: 'G27', figure, limit: `1 s; 10 s; ${POD_LIMIT_MIB} MiB`, measured, met })
+  rows.push(judged('G27', figure, `1 s; 10 s; ${POD_LIMIT_MIB} MiB`, measured, met))
   console.log(`${attack.name}: ${measured}; ${Math.round(bytes / 1024)} KiB read`)
   on.child.kill('SIGKILL')
   await on.over

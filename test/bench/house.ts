@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type SourceFile, sourceFiles } from '../support/house.ts'
 import { isRelative, targetOf } from '../support/import-rules.ts'
-import { publish, type Row } from './bench.ts'
+import { judged, publish, type Row } from './bench.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const inGit = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' }).trim().split('\n')
@@ -39,13 +39,7 @@ function reached(path: string, found = new Set<string>()): ReadonlySet<string> {
   return found
 }
 
-const row = (figure: string, measured: number, most: number): Row => ({
-  goal: 'G25',
-  figure,
-  limit: String(most),
-  measured: String(measured),
-  met: measured <= most,
-})
+const row = (figure: string, measured: number, most: number): Row => judged('G25', figure, String(most), String(measured), measured <= most)
 
 function reach(name: string, path: string, files: number, most: number): readonly Row[] {
   if (!byPath.has(path)) throw new Error(`there is no ${path}`)

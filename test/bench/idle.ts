@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createInterface, type Interface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
-import { mib, percent, publish, type Row, seconds, told } from './bench.ts'
+import { mib, percent, publish, type Row, seconds, told, within } from './bench.ts'
 import { build, MAIN } from './built.ts'
 import { startRemote } from './remote.ts'
 import type { Place } from './service.ts'
@@ -69,24 +69,10 @@ async function measure(daemon: Daemon, pid: number): Promise<readonly Row[]> {
   const all = idle + (sweeps.at(-1) ?? 0) / INTERVAL_MS
   const [now, peak] = [statusOf(pid, 'VmRSS'), statusOf(pid, 'VmHWM')]
   return [
-    {
-      goal: 'G10',
-      figure: 'idle: share of a core, scrapes included',
-      limit: '<= 0.50 %',
-      measured: percent(idle),
-      ratio: idle / MOST_CPU,
-      met: idle <= MOST_CPU,
-    },
+    within('G10', 'idle: share of a core, scrapes included', idle, MOST_CPU, percent),
     told('G10', `the same with a sweep every ${INTERVAL_MS / 60_000} min`, percent(all), all / MOST_CPU),
     told('G10', 'CPU of one sweep, policies and config read again', seconds(sweeps.at(-1) ?? 0)),
-    {
-      goal: 'G10',
-      figure: 'resident memory between sweeps',
-      limit: '<= 160 MiB',
-      measured: mib(now),
-      ratio: now / MOST_KIB,
-      met: now <= MOST_KIB,
-    },
+    within('G10', 'resident memory between sweeps', now, MOST_KIB, mib),
     told('G10', 'highest resident memory since the start, first convergence included', mib(peak), peak / MOST_KIB),
   ]
 }
@@ -94,9 +80,8 @@ async function measure(daemon: Daemon, pid: number): Promise<readonly Row[]> {
 async function run(): Promise<readonly Row[]> {
   build()
   const service = await startRemote('service.ts', ['1', '1060', '9'])
-  const folder = openFolder()
   const place = await service.ask<Place>('place')
-  const config = configOf(place, folder, policyOf(place, declaredAt(place, SCOPES)))
+  const config = configOf(place, openFolder(), policyOf(place, declaredAt(place, SCOPES)))
   const daemon = spawn(process.execPath, [...FLAGS, MAIN, 'run', '--config', config, '--log-format', 'json'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
@@ -104,7 +89,6 @@ async function run(): Promise<readonly Row[]> {
     return await measure(daemon, daemon.pid ?? 0)
   } finally {
     daemon.kill('SIGKILL')
-    folder.remove()
     await service.stop()
   }
 }

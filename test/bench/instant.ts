@@ -3,7 +3,6 @@
 import { createWriteClient } from '../../src/api/client.ts'
 import { createKeyRing } from '../../src/api/keys.ts'
 import { createPaces } from '../../src/api/transport/queue.ts'
-import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
 import type { Operation } from '../../src/core/model/observed.ts'
 import { reconcile } from '../../src/daemon/cycle/run.ts'
 import { recall } from '../../src/daemon/cycle/state.ts'
@@ -11,10 +10,9 @@ import { readPeopleFile } from '../../src/daemon/directory/read.ts'
 import type { LedgerStore } from '../../src/daemon/ledger/store.ts'
 import { sha256 } from '../../src/daemon/schedule/system.ts'
 import { createWorkspace } from '../../src/daemon/workspace.ts'
-import { joinDocuments } from '../../src/policy/join.ts'
-import { digestOf } from '../../src/policy/load/digest.ts'
-import { parsePolicyText } from '../../src/policy/parse.ts'
 import type { Clock, Transport } from '../../src/ports.ts'
+import { hastyClock } from '../support/clock.ts'
+import { emailOf, groupOf, policyIn, SETTINGS, textsOf } from './big.ts'
 
 export interface Company {
   readonly people: number
@@ -26,29 +24,9 @@ export interface Company {
 /** The rest of the people are in no group. */
 const GROUPED = 0.8
 const START = Date.UTC(2026, 10, 1)
-const emailOf = (index: number): string => `person.${String(index).padStart(6, '0')}@example.com`
-const groupOf = (index: number): string => `grp_${String(index).padStart(4, '0')}`
-const capOf = (index: number): number => 1_000 + (index % 700)
 
 /** Time passes only when somebody sleeps or `pass` says so. */
-export function virtualClock(): Clock & { pass(ms: number): void } {
-  let elapsed = 0
-  return {
-    now: () => START + Math.floor(elapsed),
-    monotonic: () => elapsed,
-    pass: (ms) => {
-      elapsed += ms
-    },
-    sleep: (ms, signal) =>
-      new Promise((resolve, reject) => {
-        if (signal?.aborted) return reject(signal.reason)
-        setImmediate(() => {
-          elapsed += Math.max(0, ms)
-          resolve()
-        })
-      }),
-  }
-}
+export const virtualClock = () => hastyClock(START)
 
 /** Answers each operation at once; `caps` is what is set. */
 function instantService(company: Company, caps: Map<string, number>): Transport {
@@ -95,26 +73,6 @@ function instantService(company: Company, caps: Map<string, number>): Transport 
   }
 }
 
-const textOf = (name: string, { groups, scopes }: Company): string =>
-  [
-    `apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: ${name}}\nspec:\n  workspace: ${name}\n  team: {cap: 500}\n  groups:`,
-    ...Array.from({ length: groups }, (_, index) => `    - {id: ${groupOf(index)}, name: Group ${groupOf(index)}, cap: 800}`),
-    '  users:',
-    ...Array.from(
-      { length: scopes - groups - 1 },
-      (_, index) => `    - email: ${emailOf(index)}\n      cap: ${capOf(index)}\n      reason: by role`,
-    ),
-    '',
-  ].join('\n')
-
-function policyOf(name: string, company: Company) {
-  const parsed = parsePolicyText(`${name}.yaml`, textOf(name, company))
-  const sources = new Map([[parsed.source.file, parsed.source]])
-  const { set, problems } = joinDocuments({ workspace: name, documents: parsed.documents, sources, incomplete: false })
-  if (parsed.problems.length + problems.length > 0) throw new Error(`the policy of ${name} has problems`)
-  return { set, digest: digestOf(set), revision: '' }
-}
-
 /** One living workspace; `cycle` runs one, `disturb` lets somebody else change a person's cap. */
 export async function instantWorkspace(name: string, company: Company, store: LedgerStore, clock: Clock) {
   const caps = new Map<string, number>()
@@ -127,21 +85,13 @@ export async function instantWorkspace(name: string, company: Company, store: Le
     rate: { start: 1_000_000, max: 1_000_000, concurrency: 8 },
     paces: createPaces(),
   })
-  const config = {
-    name,
-    mode: 'enforce',
-    onDrift: 'heal',
-    capSemantics: 'layered',
-    prune: true,
-    intervalMs: 300_000,
-    usageIntervalMs: 900_000,
-    guards: DEFAULT_GUARDS,
-    rate: { concurrency: 8 },
-  } as const
+  const config = { ...SETTINGS, name }
   const told = new Map<string, number>()
   const emit = ({ kind }: { readonly kind: string }): void => void told.set(kind, (told.get(kind) ?? 0) + 1)
   const workspace = createWorkspace({ config, client, ledger, clock, random: { next: () => 0.5 }, digest: sha256, readPeopleFile, emit })
-  const state = recall(policyOf(name, company), ledger)
+  const ids = Array.from({ length: company.groups }, (_, index) => groupOf(index))
+  const users = Array.from({ length: company.scopes - company.groups - 1 }, (_, index) => index)
+  const state = recall(policyIn({ texts: textsOf(name, ids, users) }, name), ledger)
   workspace.state = state
   return {
     caps,

@@ -1,14 +1,12 @@
 // G18: 50,000 people, 500 groups and 20,000 declared scopes, in one workspace and in 100 of one process: CPU and memory of cycles, at a
 // quarter, a half and all of it. Each size has a process of its own.
 import { fork } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
-import { atMost, exactly, median, mib, publish, type Row, seconds, told } from './bench.ts'
+import { atMost, exactly, heapKib, median, mib, publish, type Row, seconds, told } from './bench.ts'
 import { type Company, instantWorkspace, virtualClock } from './instant.ts'
+import { costOf } from './remote.ts'
+import { openFolder } from './world.ts'
 
 const FULL: Company = { people: 50_000, groups: 500, scopes: 20_000 }
 const SHARES = [0.25, 0.5, 1]
@@ -20,35 +18,17 @@ interface Measured {
   readonly firstMs: number
   readonly quietMs: number
   readonly usageMs: number
-  readonly restMiB: number
+  readonly restKib: number
   readonly peakKib: number
   readonly written: number
   readonly writtenLater: number
 }
 
-const cpuMs = (): number => {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1000
-}
-
-/** The heap without garbage. */
-function heapKib(): number {
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
-  collect()
-  return process.memoryUsage().heapUsed / 1024
-}
-
-async function cpuOf(work: () => Promise<unknown>): Promise<number> {
-  const before = cpuMs()
-  await work()
-  return cpuMs() - before
-}
+const cpuOf = async (work: () => Promise<unknown>): Promise<number> => (await costOf(work)).cpuMs
 
 async function measure(workspaces: number, share: number): Promise<Measured> {
-  const folder = mkdtempSync(join(tmpdir(), 'capkeeper-limits-'))
   const clock = virtualClock()
-  const store = await openLedger({ file: join(folder, 'ledger.db'), mode: 'write', clock })
+  const store = await openLedger({ file: join(openFolder().path, 'ledger.db'), mode: 'write', clock })
   const each = (all: number): number => Math.round((all * share) / workspaces)
   const company = { people: each(FULL.people), groups: Math.max(1, each(FULL.groups)), scopes: each(FULL.scopes) }
   const all = await Promise.all(Array.from({ length: workspaces }, (_, index) => instantWorkspace(`w${index}`, company, store, clock)))
@@ -68,13 +48,12 @@ async function measure(workspaces: number, share: number): Promise<Measured> {
     firstMs,
     quietMs: median(quiet),
     usageMs: median(usage),
-    restMiB: heapKib() / 1024,
+    restKib: heapKib(),
     peakKib: process.resourceUsage().maxRSS,
     written,
     writtenLater: writes() - before,
   }
   await store.close()
-  rmSync(folder, { recursive: true, force: true })
   return result
 }
 
@@ -90,45 +69,16 @@ async function rowsFor(workspaces: number, title: string): Promise<readonly Row[
   for (const share of SHARES) found.push(await inChild(workspaces, share))
   const [quarter, , whole] = found
   if (!quarter || !whole) throw new Error('nothing was measured')
-  const triple = (of: (one: Measured) => string): string => found.map(of).join(', ')
-  const growth = (of: (one: Measured) => number): number => of(whole) / of(quarter) / 4
-  const scopes = Math.round(FULL.scopes / workspaces) * workspaces
+  const grown = (figure: string, of: (one: Measured) => number, show = seconds): Row =>
+    atMost('G18', `${title}: ${figure}`, found.map((one) => show(of(one))).join(', '), of(whole) / of(quarter) / 4, MOST_GROWTH)
   return [
-    exactly('G18', `${title}: caps set by the first cycle`, whole.written, scopes),
+    exactly('G18', `${title}: caps set by the first cycle`, whole.written, Math.round(FULL.scopes / workspaces) * workspaces),
     exactly('G18', `${title}: writes after it`, whole.writtenLater, 0),
-    atMost(
-      'G18',
-      `${title}: CPU of the first cycle`,
-      triple(({ firstMs }) => seconds(firstMs)),
-      growth(({ firstMs }) => firstMs),
-      MOST_GROWTH,
-    ),
-    atMost(
-      'G18',
-      `${title}: CPU of a quiet cycle`,
-      triple(({ quietMs }) => seconds(quietMs)),
-      growth(({ quietMs }) => quietMs),
-      MOST_GROWTH,
-    ),
-    atMost(
-      'G18',
-      `${title}: the same with people and groups`,
-      triple(({ usageMs }) => seconds(usageMs)),
-      growth(({ usageMs }) => usageMs),
-      MOST_GROWTH,
-    ),
-    atMost(
-      'G18',
-      `${title}: heap at rest`,
-      triple(({ restMiB }) => mib(restMiB * 1024)),
-      growth(({ restMiB }) => restMiB),
-      MOST_GROWTH,
-    ),
-    told(
-      'G18',
-      `${title}: peak resident memory`,
-      triple(({ peakKib }) => mib(peakKib)),
-    ),
+    grown('CPU of the first cycle', ({ firstMs }) => firstMs),
+    grown('CPU of a quiet cycle', ({ quietMs }) => quietMs),
+    grown('the same with people and groups', ({ usageMs }) => usageMs),
+    grown('heap at rest', ({ restKib }) => restKib, mib),
+    told('G18', `${title}: peak resident memory`, found.map(({ peakKib }) => mib(peakKib)).join(', ')),
   ]
 }
 

@@ -3,7 +3,7 @@
 // The constants of the deal were tuned on other seeds.
 
 import { credits } from '../../src/core/model/units.ts'
-import { median, percent, publish, type Row } from './bench.ts'
+import { judged, median, percent, publish, type Row } from './bench.ts'
 import { companyOf, type Outcome, wantedBy, withPool, withStaticCaps } from './pool-company.ts'
 
 const COMPANIES = Number(process.argv[2] ?? 200)
@@ -35,14 +35,8 @@ function rowsOf(ratio: number, blockedAtMost: number): readonly Row[] {
   const stranded = median(pools.map((one) => one.stranded))
   const mostWrites = pools.reduce((most, one) => Math.max(most, one.writesPerMemberDay), 0)
   const violations = total(pools, (one) => one.violations)
-  const row = (figure: string, limit: string, measured: string, met: boolean, share?: number): Row => ({
-    goal: 'G22',
-    figure: `demand ${ratio}: ${figure}`,
-    limit,
-    measured,
-    met,
-    ...(share !== undefined && { ratio: share }),
-  })
+  const row = (figure: string, ...rest: [limit: string, measured: string, met: boolean, ratio?: number]): Row =>
+    judged('G22', `demand ${ratio}: ${figure}`, ...rest)
   return [
     row(
       'blocked person-days, pool / static',

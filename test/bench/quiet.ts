@@ -1,5 +1,4 @@
 // A workspace of the daemon as a quiet cycle over a big company leaves it, for benches of what is shown. It asks the service nothing.
-import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
 import { scopeKey, TEAM } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { learnBurned } from '../../src/daemon/collect/usage-summary.ts'
@@ -9,9 +8,8 @@ import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { sha256, systemClock, systemRandom } from '../../src/daemon/schedule/system.ts'
 import { createWorkspace, type Workspace } from '../../src/daemon/workspace.ts'
 import type { RunsBatch, WriteClient } from '../../src/ports.ts'
-import { type BigWorld, policyIn } from './big.ts'
-
-const DAY_MS = 86_400_000
+import { DAY } from '../support/declare.ts'
+import { type BigWorld, policyIn, SETTINGS } from './big.ts'
 
 const refuse = (): never => {
   throw new Error('a bench asks the service nothing')
@@ -29,18 +27,6 @@ const client: WriteClient = {
   clockSkewMs: () => undefined,
 }
 
-const settings = {
-  name: 'bench',
-  guards: DEFAULT_GUARDS,
-  capSemantics: 'layered',
-  prune: true,
-  rate: { concurrency: 8 },
-  mode: 'enforce',
-  onDrift: 'heal',
-  intervalMs: 300_000,
-  usageIntervalMs: 900_000,
-} as const
-
 /** A workspace as a quiet cycle leaves it. */
 export async function quietWorkspace(world: BigWorld): Promise<Workspace> {
   const clock = { ...systemClock, now: () => world.now }
@@ -48,7 +34,7 @@ export async function quietWorkspace(world: BigWorld): Promise<Workspace> {
   const ledger = await store.workspace('bench', 'https://service.example')
   ledger.saveOwned([...world.owned.values()])
   const workspace = createWorkspace({
-    config: settings,
+    config: SETTINGS,
     client,
     ledger,
     clock,
@@ -58,10 +44,10 @@ export async function quietWorkspace(world: BigWorld): Promise<Workspace> {
     emit: () => undefined,
   })
   const state = recall(policyIn(world), ledger)
-  const cycle = { startAt: world.now - 10 * DAY_MS, endAt: world.now + 20 * DAY_MS }
+  const cycle = { startAt: world.now - 10 * DAY, endAt: world.now + 20 * DAY }
   state.usage = { roster: { ...world.roster, cycle }, groups: world.groups }
   for (const [key, reading] of world.readings) state.readings.set(key, reading)
-  const planner = { ...workspace, settings }
+  const planner = { ...workspace, settings: SETTINGS }
   const view = desiredState(state, planner)
   workspace.state = state
   workspace.shown = { ...workspace.shown, planned: planFrom(state, view, planner), desiredState: view }
@@ -72,14 +58,14 @@ export async function quietWorkspace(world: BigWorld): Promise<Workspace> {
 
 /** Two months of five models in four modes, as collecting leaves them. */
 function runsOf(now: number): Pick<RunsBatch, 'rows' | 'asked'> {
-  const today = Math.floor(now / DAY_MS) * DAY_MS
+  const today = Math.floor(now / DAY) * DAY
   const rows = Array.from({ length: 62 * 20 }, (_, index) => ({
-    dayAt: today - Math.floor(index / 20) * DAY_MS,
+    dayAt: today - Math.floor(index / 20) * DAY,
     model: `model ${index % 5}`,
     mode: `mode ${Math.floor(index / 5) % 4}`,
     messages: 10,
     used: credits(100 + (index % 7)),
   }))
-  const asked = { fromAt: today - 61 * DAY_MS, throughAt: today, readAt: now, wideAt: now }
+  const asked = { fromAt: today - 61 * DAY, throughAt: today, readAt: now, wideAt: now }
   return { rows, asked: { [scopeKey(TEAM)]: asked } }
 }

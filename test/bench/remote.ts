@@ -77,12 +77,13 @@ export function serveRemote(handlers: Readonly<Record<string, (argument: never) 
   })
 }
 
+export const cpuMs = ({ user, system }: NodeJS.CpuUsage): number => (user + system) / 1000
+
 /** Runs work and says what it cost this process. */
 export async function costOf(work: () => Promise<unknown>): Promise<Cost> {
   const cpu = process.cpuUsage()
   const started = performance.now()
   await work()
   const wallMs = performance.now() - started
-  const { user, system } = process.cpuUsage(cpu)
-  return { wallMs, cpuMs: (user + system) / 1000, peakKib: process.resourceUsage().maxRSS }
+  return { wallMs, cpuMs: cpuMs(process.cpuUsage(cpu)), peakKib: process.resourceUsage().maxRSS }
 }

@@ -2,7 +2,7 @@
 // fast one that stops or dies is replaced. Argument: how many workspaces (default 1000); 100 take about two minutes.
 import { setTimeout as wait } from 'node:timers/promises'
 import { hasPostgres, startPostgres } from '../support/postgres.ts'
-import { atMost, mib, ms, publish, type Row, seconds, told } from './bench.ts'
+import { beside, judged, mib, ms, publish, type Row, seconds, told, within } from './bench.ts'
 import { type Remote, startRemote } from './remote.ts'
 import { configOf, namesOf } from './replicas/company.ts'
 import { type Fleet, openFleet, type Replica, startReplica } from './replicas/fleet.ts'
@@ -25,15 +25,6 @@ function found(...more: readonly Row[]): void {
   rows.push(...more)
   for (const { figure, measured } of more) console.error(`${figure}: ${measured}`)
 }
-const within = (figure: string, measuredMs: number, limitMs: number): Row => ({
-  goal: 'G20',
-  figure,
-  limit: `<= ${seconds(limitMs)}`,
-  measured: seconds(measuredMs),
-  ratio: measuredMs / limitMs,
-  met: measuredMs <= limitMs,
-})
-const share = (parts: readonly number[]): string => parts.join(', ')
 
 /** How far it has come: a run with 1,000 workspaces is long. */
 const phase = (what: string): void => console.error(`${seconds(performance.now())}: ${what}`)
@@ -48,22 +39,18 @@ async function besideSqlite(fleet: Fleet, sqlite: Replica): Promise<void> {
   await wait(2 * INTERVAL_S * 1000)
   const [here, there, statements] = await Promise.all([one.done(), sqlite.done(), fleet.statements()])
   const serverMs = fleet.serverCpuMs() - cpuBefore
-  const cost = here.cpuMs / here.cycles
-  const beside = there.cpuMs / there.cycles
   const each = statements.ofCycles / here.cycles
   found(
-    atMost('G20', `no-op cycle of ${SCOPES} scopes: CPU, beside the SQLite ledger`, `${ms(cost)} / ${ms(beside)}`, cost / beside, 1.3),
-    {
-      goal: 'G20',
-      figure: 'no-op cycle: statements, begin and commit counted',
-      limit: `<= ${MOST_STATEMENTS}`,
-      measured: each.toFixed(2),
-      ratio: each / MOST_STATEMENTS,
-      met: each <= MOST_STATEMENTS,
-    },
+    beside(
+      'G20',
+      `no-op cycle of ${SCOPES} scopes: CPU, beside the SQLite ledger`,
+      [here.cpuMs / here.cycles, there.cpuMs / there.cycles],
+      1.3,
+    ),
+    within('G20', 'no-op cycle: statements, begin and commit counted', each, MOST_STATEMENTS, (count) => count.toFixed(2)),
     told('G20', 'no-op cycle: CPU of PostgreSQL', ms(serverMs / here.cycles)),
     told('G20', 'statements a second for leases, whatever there is to do', (statements.ofLeases / (2 * INTERVAL_S)).toFixed(1)),
-    told('G20', `resident memory with ${COUNT} workspaces, beside the SQLite ledger`, `${mib(here.rssKib)} / ${mib(there.rssKib)}`),
+    beside('G20', `resident memory with ${COUNT} workspaces, beside the SQLite ledger`, [here.rssKib, there.rssKib], undefined, mib),
   )
 }
 
@@ -86,21 +73,15 @@ async function spreading(fleet: Fleet, to: number): Promise<void> {
   const held = await fleet.held()
   const even = COUNT / held.length
   const off = Math.max(...held.map((count) => Math.abs(count - even))) / even
-  found({
-    goal: 'G20',
-    figure: `${to} replicas: workspaces held by each, ${seconds(tookMs)} after the start of the last`,
-    limit: 'within 10 %',
-    measured: share(held),
-    ratio: 1 + off,
-    met: off <= 0.1,
-  })
+  const figure = `${to} replicas: workspaces held by each, ${seconds(tookMs)} after the start of the last`
+  found(judged('G20', figure, 'within 10 %', held.join(', '), off <= 0.1, 1 + off))
 }
 
 async function handOver(fleet: Fleet): Promise<void> {
   await wait(5_000)
   const stopped = await fleet.end('SIGTERM')
   found(
-    within(`SIGTERM of one of 4: until others hold its ${stopped.count} workspaces`, stopped.heldMs, HANDED_OVER_MS),
+    within('G20', `SIGTERM of one of 4: until others hold its ${stopped.count} workspaces`, stopped.heldMs, HANDED_OVER_MS, seconds),
     told('G20', 'the same: longest time that one of them was nobody’s', seconds(stopped.longestFreeMs)),
   )
   await fleet.add()
@@ -108,8 +89,8 @@ async function handOver(fleet: Fleet): Promise<void> {
   await wait(5_000)
   const killed = await fleet.end('SIGKILL')
   found(
-    within(`kill -9 of one of 4: until others hold its ${killed.count} workspaces`, killed.heldMs, KEPT_AGAIN_MS),
-    within('the same: until each had its first cycle there', killed.keptMs, KEPT_AGAIN_MS),
+    within('G20', `kill -9 of one of 4: until others hold its ${killed.count} workspaces`, killed.heldMs, KEPT_AGAIN_MS, seconds),
+    within('G20', 'the same: until each had its first cycle there', killed.keptMs, KEPT_AGAIN_MS, seconds),
   )
 }
 
@@ -185,7 +166,6 @@ async function main(): Promise<void> {
   } finally {
     await service.stop()
     await server.remove()
-    folder.remove()
   }
   publish(`Replicas, ${COUNT} workspaces of ${SCOPES} scopes each`, rows)
 }

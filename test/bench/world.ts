@@ -1,24 +1,25 @@
-// What benches over HTTP work on: a policy over the people of the service, its config, and a folder for both that goes away afterwards.
+// What benches work on: a policy over the people of the service, its config, and a folder for both that goes away afterwards.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { stringify } from 'yaml'
 import type { Place } from './service.ts'
 
 export interface Folder {
   readonly path: string
   write(name: string, text: string): string
-  remove(): void
 }
 
+/** Removed at the end of the process. */
 export function openFolder(): Folder {
   const path = mkdtempSync(join(tmpdir(), 'capkeeper-bench-'))
+  process.once('exit', () => rmSync(path, { recursive: true, force: true }))
   return {
     path,
     write(name, text) {
       writeFileSync(join(path, name), text)
       return join(path, name)
     },
-    remove: () => rmSync(path, { recursive: true, force: true }),
   }
 }
 
@@ -38,42 +39,28 @@ export function declaredAt({ groups, people }: Place, count: number): readonly D
   return [...wide, ...users]
 }
 
+/** A policy as a file. */
+export const policyText = (workspace: string, spec: object, name = workspace): string =>
+  stringify({ apiVersion: 'capkeeper/v1', kind: 'CapPolicy', metadata: { name }, spec: { workspace, ...spec } })
+
 /** The policy that declares them. */
-export function policyOf({ groups }: Place, declared: readonly Declared[]): string {
-  const users = declared
-    .filter(({ key }) => key.includes('@'))
-    .map(({ key, cap }) => `    - { email: ${key}, cap: ${cap}, reason: by role }`)
-  return [
-    'apiVersion: capkeeper/v1',
-    'kind: CapPolicy',
-    'metadata: { name: bench }',
-    'spec:',
-    '  workspace: bench',
-    '  team: { cap: 2500 }',
-    '  groups:',
-    ...groups.map(({ id, name }) => `    - { id: ${id}, name: ${name}, cap: ${GROUP_CAP} }`),
-    '  users:',
-    ...users,
-    '',
-  ].join('\n')
+export const policyOf = ({ groups }: Place, declared: readonly Declared[]): string =>
+  policyText('bench', {
+    team: { cap: 2500 },
+    groups: groups.map(({ id, name }) => ({ id, name, cap: GROUP_CAP })),
+    users: declared.flatMap(({ key, cap }) => (key.includes('@') ? [{ email: key, cap, reason: 'by role' }] : [])),
+  })
+
+/** Writes a config; the pace of each workspace is out of the way, for the services have no limit, and use is read once. */
+export const writeConfig = (folder: Folder, name: string, ledger: string, key: string, workspaces: readonly object[]): string => {
+  const keys = { default: { file: folder.write('key', key) } }
+  const all = workspaces.map((one) => ({ keys, usageInterval: '24h', rate: { start: 1000, max: 1000, concurrency: 8 }, ...one }))
+  const config = { apiVersion: 'capkeeper/v1', kind: 'Config', listen: '127.0.0.1:0', ledger, workspaces: all }
+  return folder.write(`${name}.yaml`, stringify(config, { aliasDuplicateObjects: false }))
 }
 
-/** A config that keeps its pace out of the way: the sandbox has no limit. Use is read once. */
-export const configOf = ({ url, key }: Place, folder: Folder, policy: string): string =>
-  folder.write(
-    'capkeeper.yaml',
-    [
-      'apiVersion: capkeeper/v1',
-      'kind: Config',
-      'listen: 127.0.0.1:0',
-      `ledger: ${join(folder.path, 'capkeeper.db')}`,
-      'workspaces:',
-      '  - name: bench',
-      `    baseUrl: ${url}/api/v1`,
-      `    keys: { default: { file: ${folder.write('key', key)} } }`,
-      `    policies: [${folder.write('policy.yaml', policy)}]`,
-      '    usageInterval: 24h',
-      '    rate: { start: 1000, max: 1000, concurrency: 8 }',
-      '',
-    ].join('\n'),
-  )
+/** A config of one workspace with one policy. */
+export function configOf({ url, key }: Pick<Place, 'url' | 'key'>, folder: Folder, policy: string, more: object = {}): string {
+  const one = { name: 'bench', baseUrl: `${url}/api/v1`, policies: [folder.write('policy.yaml', policy)], ...more }
+  return writeConfig(folder, 'capkeeper', join(folder.path, 'capkeeper.db'), key, [one])
+}

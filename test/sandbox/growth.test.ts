@@ -1,11 +1,10 @@
 // Growth of use: with time, up to the caps, with the same sums in all answers, and from 0 in each cycle.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { TEAM, userScope } from '../../src/core/model/scope.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import { fakeClock } from '../support/clock.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 
 const USE_SOURCES = ['agent', 'autocomplete', 'chat', 'command', 'typing'] as const
 type Sandbox = ReturnType<typeof createSandbox>
@@ -189,10 +188,8 @@ describe('a new cycle', () => {
 })
 
 describe('a data file', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'capkeeper-sandbox-'))
-
   test('continues the company, its caps and its use after restarts, with the rows of one step', async () => {
-    const data = join(folder, 'company.db')
+    const data = join(temporaryFolder(), 'company.db')
     const { clock, sandbox } = start({ data })
     sandbox.writeCap(userScope(ADA), 900)
     sandbox.close()
@@ -210,6 +207,5 @@ describe('a data file', () => {
     expect(usedBy(again)).toEqual(usedBy(through.sandbox))
     for (const source of USE_SOURCES) expect([...again.store.use(source)]).toEqual([...through.sandbox.store.use(source)])
     again.close()
-    rmSync(folder, { recursive: true, force: true })
   })
 })

@@ -5,7 +5,7 @@ import { foldUsage, NOTHING_BURNED } from '../../src/core/use/burn.ts'
 import type { Ledger } from '../../src/ports.ts'
 import { DAY } from './declare.ts'
 
-interface RecordedPerson {
+export interface RecordedPerson {
   readonly email: string
   /** Credits used on a day; `weekday` counts from Monday, 0. */
   readonly uses: (day: { readonly at: number; readonly weekday: number }) => number
