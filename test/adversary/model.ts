@@ -27,7 +27,6 @@ export interface Counts {
   readonly lowered: readonly string[]
   readonly blocked: readonly string[]
   readonly cleared: readonly string[]
-  readonly raisedBy: number
   /** People for whom the documents leave open whether they count as blocked: raised, and still at or below their use. */
   readonly unsure: number
 }
@@ -37,7 +36,6 @@ export function countsOf(company: Company, before: State, now: State): Counts {
   const lowered: string[] = []
   const blocked: string[] = []
   const cleared: string[] = []
-  let raisedBy = 0
   let unsure = 0
   const counted = approved(company).filter((p) => !p.disabled)
   for (const p of counted) {
@@ -50,9 +48,8 @@ export function countsOf(company: Company, before: State, now: State): Counts {
     else if (blocks) blocked.push(p.email)
     else if (is === Number.POSITIVE_INFINITY) cleared.push(p.email)
     else if (is < was && was !== Number.POSITIVE_INFINITY) lowered.push(p.email)
-    else if (is > was) raisedBy += is - was
   }
-  return { people: counted.length, lowered, blocked, cleared, raisedBy, unsure }
+  return { people: counted.length, lowered, blocked, cleared, unsure }
 }
 
 export interface Limits {

@@ -9,8 +9,7 @@ interface Row {
   readonly result: RunResult
 }
 
-export const LEAST_USE = 0.85
-export const LEAST_MEDIAN = 0.9
+const LEAST_USE = 0.85
 
 export function printPacing(): void {
   for (const [title, parameters] of [

@@ -15,8 +15,6 @@ export interface Done {
   readonly rssKib: number
   /** From the sending of an intent until it is durable, in milliseconds. */
   readonly intents: readonly number[]
-  /** Exchanges with PostgreSQL. */
-  readonly trips: number
 }
 
 /** When the last cycle of each workspace ended, on the wall clock. */
@@ -24,7 +22,6 @@ const endedAt = new Map<string, number>()
 let cycles = 0
 let errors = 0
 let intents: number[] = []
-let trips = 0
 let cpu = process.cpuUsage()
 
 const stderr = new Writable({
@@ -50,7 +47,6 @@ function listen(): void {
   Client.prototype.query = function (this: Client, ...args: Parameters<typeof query>) {
     const [question] = args as readonly unknown[]
     const sql = typeof question === 'object' && question !== null && 'text' in question ? question.text : question
-    trips += 1
     const sentAt = performance.now()
     const answer: unknown = Reflect.apply(query, this, args)
     if (typeof sql === 'string' && sql.includes('INSERT INTO capkeeper.intent') && answer instanceof Promise)
@@ -87,10 +83,9 @@ serveRemote({
   start: () => void runCli(process.argv.slice(2), world).finally(() => process.exit()),
   done(): Done {
     const { user, system } = process.cpuUsage(cpu)
-    const seen = { cycles, errors, cpuMs: (user + system) / 1000, rssKib: process.memoryUsage.rss() / 1024, intents, trips }
+    const seen = { cycles, errors, cpuMs: (user + system) / 1000, rssKib: process.memoryUsage.rss() / 1024, intents }
     cycles = 0
     errors = 0
-    trips = 0
     intents = []
     cpu = process.cpuUsage()
     return seen
