@@ -2,6 +2,7 @@
 // fast one that stops or dies is replaced. Argument: how many workspaces (default 1000); 100 take about two minutes.
 import { setTimeout as wait } from 'node:timers/promises'
 import { hasPostgres, startPostgres } from '../support/postgres.ts'
+import { until } from '../support/process.ts'
 import { beside, judged, mib, ms, publish, type Row, seconds, told, within } from './bench.ts'
 import { type Remote, startRemote } from './remote.ts'
 import { configOf, namesOf } from './replicas/company.ts'
@@ -58,7 +59,7 @@ async function intents(fleet: Fleet): Promise<void> {
   for (const one of fleet.replicas) await one.done()
   await fleet.drift()
   const durable: number[] = []
-  await fleet.until('the foreign changes are put right', async () => (await fleet.drifted()) === 0, 3 * INTERVAL_S * 1000 + 60_000)
+  await until('the foreign changes are put right', async () => (await fleet.drifted()) === 0, 3 * INTERVAL_S * 1000 + 60_000)
   for (const one of fleet.replicas) durable.push(...(await one.done()).intents)
   const sorted = durable.toSorted((a, b) => a - b)
   const at = (part: number): string => ms(sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? Number.NaN)

@@ -1,5 +1,6 @@
 // Parts of all faults: a victim, a write under way, the notes of replicas in trouble, and the expected pages meanwhile. It never judges.
-import { until } from './database.ts'
+
+import { until } from '../support/process.ts'
 import type { Replica } from './replica.ts'
 import type { Arrival } from './service.ts'
 import { now } from './time.ts'
@@ -75,7 +76,7 @@ export async function midWrite(
   return { write, victim }
 }
 
-export const healed = (world: World, withinMs = 60_000): Promise<void> =>
+export const healed = (world: World, withinMs = 60_000): Promise<boolean> =>
   until('all is healed', () => world.workspaces.every((name) => world.service.capOf(name) === world.cap()), withinMs)
 
 /** The page of a replica that cannot record anything: not ready, with the last state. */

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { openPostgres, type PostgresDatabase } from '../../src/daemon/ledger/postgres/database.ts'
 import { asItsUser, freePort, own, untilSaid } from '../support/postgres.ts'
+import { until } from '../support/process.ts'
 import { type Link, openLink } from './link.ts'
 import { clock, now } from './time.ts'
 /** The user of the daemons: the superuser can connect when no other user can. */
@@ -226,13 +227,3 @@ const isAnswering = async (sql: Database['sql']): Promise<boolean> =>
     () => true,
     () => false,
   )
-
-/** Polls; rejects with what was waited for. */
-export async function until(what: string, look: () => boolean | Promise<boolean>, withinMs = 30_000): Promise<void> {
-  const endAt = clock.monotonic() + withinMs
-  for (;;) {
-    if (await Promise.resolve(look()).catch(() => false)) return
-    if (clock.monotonic() > endAt) throw new Error(`waited ${withinMs} ms in vain: ${what}`)
-    await clock.sleep(50)
-  }
-}

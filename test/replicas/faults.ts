@@ -1,8 +1,10 @@
 // The faults of the check: pauses, kills, cuts, failures of the database, clocks that jump, policies that lag. Each kind returns from when
 // on every workspace has to be kept again. It never judges.
+
+import { until } from '../support/process.ts'
 import { type FaultKind, healed, long, looksAway, midWrite, noted, notedAll, othersOf, pick, victimIn } from './course.ts'
 import { CUTS } from './cuts.ts'
-import { hasSmallDisk, until } from './database.ts'
+import { hasSmallDisk } from './database.ts'
 import { canMoveClocks, type Replica } from './replica.ts'
 import { now } from './time.ts'
 import type { World } from './world.ts'

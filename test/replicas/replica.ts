@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { until } from './database.ts'
+import { until } from '../support/process.ts'
 import { type Link, openLink } from './link.ts'
 import { machineNetwork, type Network } from './network.ts'
 import { clock, now } from './time.ts'

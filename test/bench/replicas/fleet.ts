@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Client } from 'pg'
 import type { PostgresServer } from '../../support/postgres.ts'
+import { until } from '../../support/process.ts'
 import { type Remote, startRemote } from '../remote.ts'
 import type { Done } from './replica.ts'
 
@@ -14,7 +15,7 @@ export interface Replica {
   readonly pid: number
   done(): Promise<Done>
   endedAt(): Promise<Readonly<Record<string, number>>>
-  untilKept(count: number, withinMs: number): Promise<void>
+  untilKept(count: number, withinMs: number): Promise<boolean>
   stop(): Promise<void>
 }
 
@@ -36,9 +37,8 @@ export interface Fleet {
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<Ended>
   /** How many each of them holds. */
   held(): Promise<readonly number[]>
-  until(what: string, holds: () => Promise<boolean>, withinMs: number): Promise<void>
-  untilSpread(withinMs: number): Promise<void>
-  untilKept(withinMs: number): Promise<void>
+  untilSpread(withinMs: number): Promise<boolean>
+  untilKept(withinMs: number): Promise<boolean>
   /** Since they were asked for last. */
   statements(): Promise<{ readonly ofCycles: number; readonly ofLeases: number }>
   serverCpuMs(): number
@@ -54,14 +54,6 @@ export interface FleetOptions {
   readonly config: string
   readonly ledger: string
   readonly workspaces: readonly string[]
-}
-
-async function until(what: string, holds: () => Promise<boolean>, withinMs: number): Promise<void> {
-  const endAt = performance.now() + withinMs
-  while (!(await holds())) {
-    if (performance.now() > endAt) throw new Error(`not within ${withinMs / 1000} s: ${what}`)
-    await wait(250)
-  }
 }
 
 export async function startReplica(config: string): Promise<Replica> {
@@ -116,7 +108,6 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
   const { service, workspaces, replicas } = state
   return {
     replicas,
-    until,
     add: async () => void replicas.push(await startReplica(options.config)),
     end: (signal) => end(state, signal),
     held: () => held(state),
