@@ -1,11 +1,9 @@
 // The chain of a scope: which declaration won and why each other lost, with grants, groups, rules and pools.
 import { describe, expect, test } from 'vitest'
-import { explain } from '../../../src/core/plan/explain.ts'
 import {
   CYCLE,
   cap,
   DAY,
-  desiredInputs,
   email,
   members,
   NOW,
@@ -15,8 +13,6 @@ import {
   research,
   roster,
   rosterRows,
-  scope,
-  withoutCycle,
 } from '../../support/declare.ts'
 import { explained, inDecember, lines, observed, untilDecember } from '../../support/explained.ts'
 
@@ -255,8 +251,7 @@ describe('the chain of a group and of the team', () => {
   test('says so where a grant has no known end', () => {
     const grants = [{ on: 'team', cap: 8, from: NOW - DAY, until: 'cycleEnd' }] as const
     const owned = ownedCaps({ team: { cap: 8, owner: 'grant' } })
-    const inputs = withoutCycle(desiredInputs({ grants }, { owned }))
-    expect(explain({ ...inputs, readings: new Map(), history: [], holds: [] }, scope('team')).chain[0]?.why).toBe('a grant in force')
+    expect(explained('team', { grants }, { owned, cycle: undefined }).chain[0]?.why).toBe('a grant in force')
   })
 })
 
