@@ -106,6 +106,12 @@ describe('a cap that is read', () => {
     ['is in force since now where it was read in the future', 60, NOW + HOUR, { cap: since(60, NOW), lowered: [] }],
   ])('%s', (_name, value, at, expected) => expect(after(value, at)).toMatchObject(member(expected)))
 
+  test('after one that was read back behind a write counts after it, and the one before both until then', () => {
+    const verified = { ada: since(30, NOW - 1.5 * HOUR) }
+    const found = see(state({ ada: had }), { use: { ada: 10 }, verified, caps: { ada: since(45, NOW - HOUR) } })
+    expect(ada(found)).toEqual(member({ cap: since(45, NOW - HOUR), lowered: [since(50, NOW - 1.5 * HOUR)] }))
+  })
+
   test.each<readonly [string, number, boolean]>([
     ['may still land within a day', NOW - DAY + 1, true],
     ['will not land any more after one', NOW - DAY, false],
@@ -132,8 +138,9 @@ describe('who', () => {
     expect(after?.members[email('ada')]).toEqual({ base: 0, sent: [], lowered: [] })
   })
   test('leaves without a deal counts on at the cap in force until use under it must have shown', () => {
-    const after = ada(see(state({ ada: { cap: 40 } }), { use: { bob: 1 } }))
-    expect(after).toEqual(member({ cap: 40, left: { at: NOW, cap: cap(40) }, lowered: [since(40, NOW)] }))
+    const higher = since(70, NOW - HOUR)
+    const after = ada(see(state({ ada: { cap: 40, lowered: [higher] } }), { use: { bob: 1 } }))
+    expect(after).toEqual(member({ cap: 40, left: { at: NOW, cap: cap(40) }, lowered: [higher, since(40, NOW)] }))
   })
   test('leaves without a deal and without a known cap may have used any number until use must have shown', () => {
     const { state: after } = see(state({ ada: member(), bob: member({ cap: 9 }) }), { use: { bob: 1 } })
