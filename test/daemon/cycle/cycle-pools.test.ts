@@ -2,7 +2,8 @@
 // members join, leave, and have explicit caps.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { DAY, email, HOUR, numbered, research, short } from '../../support/declare.ts'
+import { useNow } from '../../../src/daemon/cycle/deal.ts'
+import { CYCLE, DAY, email, HOUR, NOW, numbered, research, roster, short } from '../../support/declare.ts'
 import { answering, instead, whenAsked, writes } from '../../support/faults.ts'
 import { approve, expectNothing, later } from '../../support/living.ts'
 import { noon, type PastUse, recordPast } from '../../support/use.ts'
@@ -157,4 +158,30 @@ test('a new cycle is dealt from its start, and only once two readings name it', 
   expect(one.caps()).toEqual({ ada: 500, bob: 260 })
   await later(one, 5 * HOUR)
   expect(one.caps()).toEqual({ ada: 500, bob: 500 })
+})
+
+const BALANCE = { creditsPerSeat: credits(500), seats: 2, addOnAvailable: credits(9_000), addOnUsed: credits(9_000), readAt: NOW }
+
+test.each([
+  ['what was measured, where all of it has an owner', 100, 0, 3_964, 100],
+  ['what was measured and all that nobody owns, where the rest of their use can hold it', 100, 50, 3_964, 150],
+  ['no more of it than the rest of their use can hold', 100, 3_000, 800, 300],
+  ['what was measured, where that is more than an estimate', 400, 3_000, 800, 400],
+  ['what nobody owns, where nothing was measured of them', undefined, 3_464, 3_964, 3_464],
+])('%s', (_name, own, others, used, expected) => {
+  const { people, ...rest } = roster({ ada: 'approved', bob: 'approved' }, { cycle: CYCLE })
+  const rows = people.map((one) => ({ ...one, used: credits(one.email === email('ada') ? used : 9_500) }))
+  const measured = { [email('bob')]: credits(9_000), ...(own !== undefined && { [email('ada')]: credits(own) }) }
+  const known = useNow(
+    {
+      usage: { roster: { ...rest, people: rows }, groups: [], balance: BALANCE },
+      measured: {
+        readAt: NOW,
+        cycles: [{ startAt: CYCLE.startAt, people: measured, others: credits(others) }],
+        unassignable: [],
+      },
+    },
+    NOW,
+  )
+  expect(known.kind === 'known' && known.used.get(email('ada'))).toBe(expected)
 })
