@@ -171,7 +171,7 @@ describe('a group that viewers name', () => {
   })
 })
 
-test('is a condition until the person is in the group', async () => {
+test('what an envelope refuses because of who is in a group is a condition until the person is in it', async () => {
   const root = folder({
     'policies/platform.yaml': policyText('workspace: acme\nteam: {cap: 500}\ngroups: [{id: g, name: G}]', 'platform'),
     'policies/team/caps.yaml': policyText('workspace: acme\nusers:\n- {email: bob@example.com, cap: 900}', 'team'),

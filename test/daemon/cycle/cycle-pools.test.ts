@@ -168,7 +168,7 @@ test.each([
   ['no more of it than the rest of their use can hold', 100, 3_000, 800, 300],
   ['what was measured, where that is more than an estimate', 400, 3_000, 800, 400],
   ['what nobody owns, where nothing was measured of them', undefined, 3_464, 3_964, 3_464],
-])('%s', (_name, own, others, used, expected) => {
+])('the use of a member that counts is %s', (_name, own, others, used, expected) => {
   const { people, ...rest } = roster({ ada: 'approved', bob: 'approved' }, { cycle: CYCLE })
   const rows = people.map((one) => ({ ...one, used: credits(one.email === email('ada') ? used : 9_500) }))
   const measured = { [email('bob')]: credits(9_000), ...(own !== undefined && { [email('ada')]: credits(own) }) }

@@ -44,7 +44,7 @@ test.each([
   ['the month after', cycle('2026-01-31', '2026-02-28'), 1, cycle('2026-02-28', '2026-03-31')],
   ['a week before', cycle('2026-11-09', '2026-11-16'), -2, cycle('2026-10-26', '2026-11-02')],
   ['itself', cycle('2026-11-09', '2026-11-16'), 0, cycle('2026-11-09', '2026-11-16')],
-])('%s', (_row, known, steps, expected) => {
+])('the cycle beside a known one: %s', (_row, known, steps, expected) => {
   expect(cycleBeside(known, steps)).toEqual(expected)
 })
 

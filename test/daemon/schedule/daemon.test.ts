@@ -335,7 +335,7 @@ test.each<[string, readonly Tried[], Partial<typeof NOW>, readonly string[]]>([
   ['one was not tried yet', [runner('a', true), runner('b', false)], {}, ['b: not attempted yet']],
   ['its request failed', [runner('b', false, { requestFailed: () => true })], {}, []],
   ['nothing can be recorded', [runner('a', true)], { canRecord: false }, ['the ledger cannot be written']],
-])('%s', (_row, runners, how, reasons) => {
+])('it is ready or not, when %s', (_row, runners, how, reasons) => {
   const ready = createReadiness({ isSole: true, hasBegun: () => true })
   expect(ready(runners, { ...NOW, ...how })).toEqual({ ready: reasons.length === 0, reasons })
 })
