@@ -33,7 +33,7 @@ export const PROBLEM_CODES = {
   FILE_UNREADABLE: 'a path that is missing or cannot be read',
   NOT_A_FILE: 'a folder, pipe, device or socket where a regular file belongs',
   FILE_STALLED: 'a file on a file system that does not answer within 5 s',
-  EMPTY_FILE: 'a file that holds no policy; an error where it held one',
+  EMPTY_FILE: 'a file that holds no policy, or no file at all; an error where a file held one',
   BEYOND_LIMIT: 'more scopes, groups or workspaces than capkeeper is measured with',
   LINK_OUTSIDE: 'a link that leaves the policy folder',
   NOT_A_MAPPING: 'something else where keys and values belong',

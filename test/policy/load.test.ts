@@ -82,9 +82,11 @@ describe('what is read', () => {
     expect(loadConfig({ file: 'a.yaml', env: {}, flags: {}, cwd: root }).problems).toMatchObject([said])
   })
 
-  it('is an empty, whole set when there is no policy at all', () => {
+  it('is an empty, whole set when there is no policy at all, with a warning', () => {
     const { sets, problems, workspace } = load({})
-    expect(problems).toEqual([])
+    expect(problems).toMatchObject([
+      { severity: 'warning', code: 'EMPTY_FILE', message: expect.stringMatching(/^there is no policy file in /) },
+    ])
     expect(workspace).toBe('default')
     expect(sets.get('default')?.set).toMatchObject({ workspace: 'default', rules: [], documents: [] })
   })

@@ -73,7 +73,13 @@ export function judgePolicies(paths: readonly string[], found: FoundFiles, optio
   checkNames(files, assigned)
   const joined = joinAll(files, workspaces, assigned, options)
   const { sets, theirs } = addDelegated({ everything, unread, joined, assigned, workspaces, options })
-  const problems = [...ofPlatform.map(({ problem }) => problem), ...parsed.flatMap((one) => one.problems), ...assigned.problems, ...theirs]
+  const problems = [
+    ...ofPlatform.map(({ problem }) => problem),
+    ...nothingIn(paths, found),
+    ...parsed.flatMap((one) => one.problems),
+    ...assigned.problems,
+    ...theirs,
+  ]
   const digested = withDigests(sets, { files, roots: new Map(workspaces.map((one) => [one.name, one.policies ?? paths])), cwd })
   const tooMuch = 'problem' in digested ? [digested.problem] : []
   const inOrder = (some: Iterable<Problem>) => bounded([...tooMuch, ...[...some].sort(compareProblems)])
@@ -94,6 +100,12 @@ function parseFile({ shown, text }: PolicyText, { refused, onFile, keepTrees = f
   const refusal = refused?.get(shown)
   if (!refusal) return warnedIfEmpty(parsePolicyText(shown, text, { keepTrees }))
   return { source: { file: shown, text: '', lineStarts: [0] }, documents: [], problems: [refusal], damaged: true }
+}
+
+function nothingIn(paths: readonly string[], { files, problems }: FoundFiles): readonly Problem[] {
+  if (files.length + problems.length > 0 || paths.length === 0) return []
+  const hint = 'policies are in files *.yaml or *.yml whose names do not begin with a dot'
+  return [{ severity: 'warning', code: 'EMPTY_FILE', message: `there is no policy file in ${paths.join(', ')}`, hint }]
 }
 
 /** It can be read, and there is nothing in it but comments. */
