@@ -75,51 +75,25 @@ test('passwords are read from PGPASSFILE, else from the home folder', () => {
   ])
 })
 
-const parametersOf = (address: string, env: Record<string, string> = {}) => {
-  const target = targetOf(address, env)
-  const of = (text: string | undefined) => text && Object.fromEntries(new URL(text.replace('@/', '@x/')).searchParams)
-  return [of(target?.connectionString), of(target?.withoutTls)]
+/** The parameters for the driver, and those of an attempt without TLS. */
+function parametersOf(address: string, env: Record<string, string>) {
+  const { connectionString, withoutTls } = targetOf(`postgres://${address}`, env) ?? {}
+  const of = (text: string) => [...new URLSearchParams(text.split('?')[1])].map((one) => one.join('=')).sort()
+  return [connectionString, withoutTls].flatMap((text) => (text === undefined ? [] : of(text).join(' ')))
 }
-const COMPAT = { uselibpqcompat: 'true' }
 
-test.each([
-  [
-    'nothing said',
-    'postgres://db/x',
-    {},
-    [
-      { sslmode: 'prefer', ...COMPAT },
-      { sslmode: 'disable', ...COMPAT },
-    ],
-  ],
-  ['a variable', 'postgres://db/x', { PGSSLMODE: 'require' }, [{ sslmode: 'require', ...COMPAT }, undefined]],
-  [
-    'the address before a variable',
-    'postgres://db/x?sslmode=disable',
-    { PGSSLMODE: 'require' },
-    [{ sslmode: 'disable', ...COMPAT }, undefined],
-  ],
-  [
-    'a root certificate',
-    'postgres://db/x?sslmode=verify-full',
-    { PGSSLROOTCERT: '/ca.pem' },
-    [{ sslmode: 'verify-full', sslrootcert: '/ca.pem', ...COMPAT }, undefined],
-  ],
-  ['the machine’s own authorities', 'postgres://db/x?sslrootcert=system', {}, [{ sslmode: 'verify-full', ...COMPAT }, undefined]],
-  ['a socket', 'postgres://ada@/x?host=/run/postgresql', {}, [{ host: '/run/postgresql', sslmode: 'disable', ...COMPAT }, undefined]],
-  ['a socket of a variable', 'postgres:///x', { PGHOST: '/run/postgresql' }, [{ sslmode: 'disable', ...COMPAT }, undefined]],
-  [
-    'allow',
-    'postgres://db/x?sslmode=allow',
-    {},
-    [
-      { sslmode: 'prefer', ...COMPAT },
-      { sslmode: 'disable', ...COMPAT },
-    ],
-  ],
-] as const)('TLS follows libpq: %s', (_row, address, env, expected) => {
-  expect(parametersOf(address, env)).toEqual(expected)
-})
+test.each<readonly [string, string, Record<string, string>, readonly string[]]>([
+  ['nothing said', 'db/x', {}, ['sslmode=prefer', 'sslmode=disable']],
+  ['allow', 'db/x?sslmode=allow', { PGSSLROOTCERT: '/ca' }, ['sslmode=prefer sslrootcert=/ca', 'sslmode=disable']],
+  ['a variable', 'db/x', { PGSSLMODE: 'require' }, ['sslmode=require']],
+  ['the address before a variable', 'db/x?sslmode=disable', { PGSSLMODE: 'require' }, ['sslmode=disable']],
+  ['a root', 'db/x?sslmode=verify-full', { PGSSLROOTCERT: '/ca.pem' }, ['sslmode=verify-full sslrootcert=/ca.pem']],
+  ['the machine’s own authorities', 'db/x?sslrootcert=system', {}, ['sslmode=verify-full']],
+  ['a socket', 'ada@/x?host=/run/postgresql', {}, ['host=/run/postgresql sslmode=disable']],
+  ['a socket of a variable', '/x', { PGHOST: '/run/postgresql' }, ['sslmode=disable']],
+])('TLS follows libpq: %s', (_row, address, env, expected) =>
+  expect(parametersOf(address, env)).toEqual(expected.map((one) => `${one} uselibpqcompat=true`)),
+)
 
 const clock = realClock()
 
@@ -140,45 +114,25 @@ describe.skipIf(!hasPostgres || !hasOpenssl)('a real PostgreSQL', () => {
     const server = await startPostgres()
     onTestFinished(() => server.remove())
     const address = await server.create()
-    expect(await encrypted(address)).toBe(false)
-    expect(
-      await encrypted(
-        address
-          .replace('@127.0.0.1:', `@:`)
-          .replace(/@:\d+\//, '@/')
-          .concat(`?host=${server.folder}&port=${server.port}`),
-      ),
-    ).toBe(false)
-    expect(await ledgerErrorOf(() => encrypted(`${address}?sslmode=require`))).toMatchObject({
-      code: 'LEDGER_UNREADABLE',
-      message: expect.stringMatching(/sslmode demands TLS, and the server offers none \(.*does not support SSL/),
-    })
+    const localhost = address.replace('127.0.0.1', 'localhost')
+    const socket = `${address.replace(/@[^/]*/, '@')}?host=${server.folder}&port=${server.port}`
+    const refused = (at: string, env: Record<string, string>, says: string) =>
+      expect(encrypted(at, env)).rejects.toMatchObject({ code: 'LEDGER_UNREADABLE', message: expect.stringContaining(says) })
+    const verified = (file: string, PGSSLMODE = 'verify-full') => ({ PGSSLMODE, PGSSLROOTCERT: file })
+    expect([await encrypted(address), await encrypted(socket)]).toEqual([false, false])
+    await refused(address, { PGSSLMODE: 'require' }, 'sslmode demands TLS, and the server offers none (The server does not support SSL')
     await server.useTls(key, cert)
     expect(await encrypted(address)).toBe(true)
     expect(await encrypted(`${address}?sslmode=disable`)).toBe(false)
     expect(await encrypted(address, { PGSSLMODE: 'require' })).toBe(true)
-    expect(await encrypted(address, { PGSSLMODE: 'verify-full', PGSSLROOTCERT: ours.file })).toBe(true)
-    const localhost = address.replace('127.0.0.1', 'localhost')
-    expect(await encrypted(localhost, { PGSSLMODE: 'verify-ca', PGSSLROOTCERT: ours.file })).toBe(true)
-    for (const [one, file] of [
-      [address, others.file],
-      [localhost, ours.file],
-    ] as const) {
-      expect(await ledgerErrorOf(() => encrypted(one, { PGSSLMODE: 'verify-full', PGSSLROOTCERT: file }))).toMatchObject({
-        code: 'LEDGER_UNREADABLE',
-        message: expect.stringContaining("the server's certificate is not trusted"),
-      })
-    }
+    expect(await encrypted(address, verified(ours.file))).toBe(true)
+    expect(await encrypted(localhost, verified(ours.file, 'verify-ca'))).toBe(true)
+    await refused(address, verified(others.file), "the server's certificate is not trusted")
+    await refused(localhost, verified(ours.file), "the server's certificate is not trusted")
     // A failure that waiting cannot end is reported at once.
     const expired = ours.sign('IP:127.0.0.1', -1)
     await server.useTls(expired.key, expired.cert)
-    expect(await ledgerErrorOf(() => encrypted(address, { PGSSLMODE: 'verify-full', PGSSLROOTCERT: ours.file }))).toMatchObject({
-      code: 'LEDGER_UNREADABLE',
-      message: expect.stringContaining('expired'),
-    })
-    const missing = join(folder, 'nowhere.pem')
-    expect((await ledgerErrorOf(() => encrypted(address, { PGSSLMODE: 'verify-full', PGSSLROOTCERT: missing }))).message).toContain(
-      'nowhere.pem',
-    )
+    await refused(address, verified(ours.file), 'expired')
+    await refused(address, verified(join(folder, 'nowhere.pem')), 'nowhere.pem')
   })
 })
