@@ -1,5 +1,6 @@
 // Who is asking, by the headers of a proxy, and what they see: themselves at /me, the people of some groups, and nothing of anybody else.
 import { request } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import type { HistoryEntry } from '../../../src/core/model/change.ts'
 import type { WorkspaceView } from '../../../src/core/model/events.ts'
@@ -9,11 +10,9 @@ import type { Resolution } from '../../../src/core/resolve/resolution.ts'
 import { type AuthSettings, createGate } from '../../../src/daemon/http/auth.ts'
 import { declaredReason } from '../../../src/daemon/http/documents/part.ts'
 import { createLive } from '../../../src/daemon/http/events.ts'
-import { hashLabels } from '../../../src/daemon/http/status/labels.ts'
-import { sha256 } from '../../../src/daemon/schedule/system.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { DAY, HOUR } from '../../support/declare.ts'
-import { libraryOf, NO_RECORDS } from '../../support/documents.ts'
+import { HASHED_LABELS, libraryOf, NO_RECORDS } from '../../support/documents.ts'
 import { serve as start } from '../../support/serve.ts'
 import { fullView, personEmail } from '../../support/views.ts'
 
@@ -27,35 +26,29 @@ const settings: AuthSettings = {
 
 type Headers = Readonly<Record<string, string | readonly string[]>>
 
-async function serve(views: () => readonly WorkspaceView[] = () => [fullView('acme')], auth: AuthSettings = settings) {
+/** Asks a server over these views, with this config and more of the documents' records. */
+async function serve(
+  views: () => readonly WorkspaceView[] = () => [fullView('acme')],
+  auth: AuthSettings = settings,
+  more: Pick<Parameters<typeof libraryOf>[0], 'facts' | 'records'> = {},
+) {
   const clock = fakeClock()
-  const people = hashLabels(sha256, 'salt')
-  const documents = libraryOf({ views, clock, people, requestUrl: 'https://git.example/new?for={email}&used={used}' })
+  const people = HASHED_LABELS
+  const documents = libraryOf({ views, clock, people, requestUrl: 'https://git.example/new?for={email}&used={used}', ...more })
   const { url } = await start({
-    views,
-    clock,
-    people,
-    documents,
+    ...{ views, clock, people, documents },
     gate: createGate({ settings: () => auth, env: {} }),
     isChecked: () => auth,
   })
   return (path: string, headers: Headers = {}) => get(url + path, headers)
 }
 
-interface Got {
-  readonly status: number
-  readonly headers: Readonly<Record<string, unknown>>
-  readonly text: string
-}
-
 /** As it is sent: `fetch` joins headers. */
-const get = (url: string, headers: Headers): Promise<Got> =>
-  new Promise((resolve, reject) => {
-    const asked = request(url, { headers: headers as Record<string, string | string[]>, agent: false }, (answer) => {
-      const parts: Buffer[] = []
-      answer.on('data', (part: Buffer) => parts.push(part))
-      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text: Buffer.concat(parts).toString() }))
-    })
+const get = (url: string, headers: Headers) =>
+  new Promise<{ status: number; headers: Readonly<Record<string, unknown>>; text: string }>((resolve, reject) => {
+    const asked = request(url, { headers: headers as Record<string, string | string[]>, agent: false }, async (answer) =>
+      resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text: await text(answer) }),
+    )
     asked.on('error', reject).end()
   })
 
@@ -88,8 +81,7 @@ describe('an address', () => {
   ])('%s', async (_name, headers, status) => expect((await (await serve())(ME, headers)).status).toBe(status))
 
   test('that fits nobody, or somebody by another folding, shows nobody', async () => {
-    const view = fullView('acme')
-    const kelvin = named(view, (one, at) => (at === 0 ? { ...one, email: 'kim@example.com' } : one))
+    const kelvin = named(fullView('acme'), (one, at) => (at === 0 ? { ...one, email: 'kim@example.com' } : one))
     const ask = await serve(() => [kelvin])
     const seen = async (email: string) =>
       JSON.parse((await ask(ME, { 'X-Email': Buffer.from(email).toString('latin1') })).text).workspaces.length
@@ -102,14 +94,9 @@ describe('an address', () => {
   })
 
   test('that fits two people shows neither', async () => {
-    const view = fullView('acme')
-    const [first] = view.roster?.people ?? []
-    const twins = {
-      ...view,
-      roster: view.roster && first && { ...view.roster, people: [first, { ...first, email: first.email.toUpperCase() }] },
-    }
-    const ask = await serve(() => [twins as WorkspaceView])
-    expect(JSON.parse((await ask(ME, { 'X-Email': first?.email ?? '' })).text).workspaces).toEqual([])
+    const twins = named(fullView('acme'), (one, at) => (at === 0 ? { ...one, email: ADA.toUpperCase() } : one))
+    const ask = await serve(() => [twins])
+    expect(JSON.parse((await ask(ME, { 'X-Email': ADA })).text).workspaces).toEqual([])
   })
 
   test('is not asked for where the config has no header for it', async () => {
@@ -226,20 +213,9 @@ describe('a reader of some groups', () => {
       ...{ cause: 'external', result, planId: 'secret-plan', digest: 'secret-digest', revision: 'secret-revision' },
     })
     const serveWith = async (grants: Resolution['grants'], history: readonly HistoryEntry[]) => {
-      const clock = fakeClock()
-      const views = () => [fullView('acme')]
-      const resolution = { grants } as unknown as Resolution
-      const facts = () => ({ desiredState: { resolution } as never })
-      const records = { ...NO_RECORDS, history: async () => history }
-      const documents = libraryOf({ views, clock, people: hashLabels(sha256, 'salt'), facts, records })
-      const { url } = await start({
-        views,
-        clock,
-        documents,
-        gate: createGate({ settings: () => settings, env: {} }),
-        isChecked: () => settings,
-      })
-      return async (path: string) => (await get(url + path, LEAD)).text
+      const facts = () => ({ desiredState: { resolution: { grants } } as never })
+      const ask = await serve(undefined, settings, { facts, records: { ...NO_RECORDS, history: async () => history } })
+      return async (path: string) => (await ask(path, LEAD)).text
     }
     const own = await serveWith([grant(ada, 3), grant(ada, 8), grant(ada, 2, 'pending')], [write(ada, 5), write(ada, 6, 'failed')])
     const text = await own('/api/v1/workspaces/acme/lead')
