@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { CYCLE, DAY, email, HOUR } from '../../support/declare.ts'
 import { failingLedger } from '../../support/faults.ts'
-import { capsOf, loopOver, MINUTE, outage } from '../../support/living.ts'
+import { capsOf, loopOver, MINUTE, outage, person } from '../../support/living.ts'
 import { start } from '../../support/metrics.ts'
-import { daily, noon, recordPast } from '../../support/use.ts'
+import { daily, midnight, noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
 const WORKSPACE = { workspace: 'acme' }
@@ -84,6 +84,60 @@ test('credits burned never fall, however long the first sweep of a new process t
     expect((await scrape(one)).value('capkeeper_credits_burned_total', WORKSPACE)).toBe(700)
     await one.clock.pass(MINUTE)
   }
+})
+
+test('credits burned count on over a restart and a new cycle, for the team and its groups, and are kept by day and person', async () => {
+  const config = { intervalMs: HOUR, usageIntervalMs: HOUR }
+  const one = await testWorld({ people: ['ada', 'bob'], groups: { a: ['ada'] }, config })
+  const begin = () => loopOver(one, { caps: { team: 500, 'group:a': 900 } })
+  const burnedAfter = async (ms: number, uses: Readonly<Record<string, number>> = {}) => {
+    for (const [who, amount] of Object.entries(uses)) one.sandbox.recordUse(email(who), amount * 100)
+    await one.clock.pass(ms)
+    return viewOf(one.workspace).use?.burned
+  }
+  one.sandbox.recordUse(email('ada'), 4000)
+  const life = begin()
+  expect(await burnedAfter(MINUTE)).toEqual({ team: 0, groups: { a: 0 } })
+  expect(await burnedAfter(2 * HOUR, { ada: 7, bob: 2 })).toEqual({ team: 9, groups: { a: 7 } })
+  await life.stop()
+  one.restart()
+  begin()
+  expect(await burnedAfter(DAY)).toEqual({ team: 9, groups: { a: 7 } })
+  expect(await burnedAfter(2 * HOUR, { bob: 1 })).toEqual({ team: 10, groups: { a: 7 } })
+  await one.clock.pass(CYCLE.endAt - one.clock.now() + HOUR)
+  expect(await burnedAfter(2 * HOUR, { ada: 3 })).toEqual({ team: 13, groups: { a: 10 } })
+  const sums = (from: number, until: number) => one.ledger.useByPerson({ fromAt: midnight(1, from), untilAt: midnight(1, until) })
+  expect(await sums(11, 12)).toEqual([
+    { email: email('ada'), used: 7 },
+    { email: email('bob'), used: 3 },
+  ])
+  expect(await sums(12, 13)).toEqual([{ email: email('ada'), used: 3 }])
+})
+
+test('credits burned wait while the roster is doubted, and are added afterwards', async () => {
+  const one = await testWorld({ people: 20, config: { usageIntervalMs: 20 * MINUTE } })
+  loopOver(one, { caps: { team: 500 } })
+  await one.clock.pass(MINUTE)
+  for (let number = 12; number <= 20; number += 1) one.removePerson(person(number))
+  one.sandbox.recordUse(email('p001'), 500)
+  await one.clock.pass(25 * MINUTE)
+  expect(viewOf(one.workspace).use?.burned.team).toBe(0)
+  await one.clock.pass(25 * MINUTE)
+  expect(viewOf(one.workspace).use?.burned.team).toBe(5)
+})
+
+test('a hundred models are shown, the most used first, and the others as one', async () => {
+  const one = await testWorld({ people: ['ada'] })
+  recordPast(
+    one,
+    Array.from({ length: 130 }, (_, index) => ({ who: 'ada', at: noon(3), model: `m${index}`, mode: 'X', credits: index + 1 })),
+  )
+  loopOver(one, { caps: { team: 500 } })
+  await one.clock.pass(MINUTE)
+  const models = viewOf(one.workspace).use?.models ?? []
+  expect(models).toHaveLength(101)
+  expect(models[0]).toEqual({ model: 'm129', mode: 'X', used: 130 })
+  expect(models.at(-1)).toEqual({ model: 'other', mode: 'other', used: 465 })
 })
 
 test.each([false, true])('use whose record was committed and not answered (%s) is not added twice', async (isLost) => {
