@@ -11,7 +11,6 @@ import type { LedgerStore } from '../../src/daemon/ledger/store.ts'
 import { sha256 } from '../../src/daemon/schedule/system.ts'
 import { createWorkspace } from '../../src/daemon/workspace.ts'
 import type { Clock, Transport } from '../../src/ports.ts'
-import { hastyClock } from '../support/clock.ts'
 import { emailOf, groupOf, policyIn, SETTINGS, textsOf } from './big.ts'
 
 export interface Company {
@@ -25,8 +24,25 @@ export interface Company {
 const GROUPED = 0.8
 const START = Date.UTC(2026, 10, 1)
 
-/** Time passes only when somebody sleeps or `pass` says so. */
-export const virtualClock = () => hastyClock(START)
+/** Time passes only when somebody sleeps or `pass` says so; nothing stays of a sleep that is over. */
+export function virtualClock(): Clock & { pass(ms: number): void } {
+  let elapsed = 0
+  return {
+    now: () => START + Math.floor(elapsed),
+    monotonic: () => elapsed,
+    pass: (ms) => {
+      elapsed += ms
+    },
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason)
+        setImmediate(() => {
+          elapsed += Math.max(0, ms)
+          resolve()
+        })
+      }),
+  }
+}
 
 /** Answers each operation at once; `caps` is what is set. */
 function instantService(company: Company, caps: Map<string, number>): Transport {
