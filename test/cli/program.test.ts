@@ -29,14 +29,6 @@ describe('help', () => {
   })
 })
 
-describe('schema', () => {
-  test.each(['policy', 'config'])('%s is a JSON Schema on stdout', async (kind) => {
-    const ran = await run(['schema', kind])
-    expect(ran).toMatchObject({ code: 0, stderr: '' })
-    expect(JSON.parse(ran.stdout)).toMatchObject({ $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' })
-  })
-})
-
 test('secrets are taken out in every spelling, and short words are left alone', () => {
   const secrets = createSecrets()
   secrets.add('sk/very"secret\n')

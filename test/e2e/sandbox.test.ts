@@ -1,5 +1,5 @@
 // `capkeeper sandbox` as a process: what it prints, what it serves, fixtures in and out, and what it says when something is wrong.
-import { existsSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { inside } from '../support/inside.ts'
@@ -108,12 +108,6 @@ describe('an error is told in one line, and nothing is left behind', () => {
     expect(stderr).toBe(`error: 127.0.0.1:${port} is in use; choose another port with --port\n`)
   })
 
-  test('invalid input, 65: a data file of another kind', async () => {
-    const at = place()
-    at.write('notes.txt', 'not a database, but a text that is longer than the header of one would be; '.repeat(20))
-    expect(await refused([...SMALL, '--data', 'notes.txt'], at)).toMatchObject({ code: 65, stderr: expect.stringContaining('notes.txt') })
-  })
-
   test('invalid input, 65: a data file that another sandbox serves; it can be exported meanwhile', async () => {
     const at = place()
     await served([...SMALL, '--data', 'sandbox.db'], at.folder)
@@ -123,13 +117,5 @@ describe('an error is told in one line, and nothing is left behind', () => {
       /^error: sandbox data sandbox\.db is in use by another sandbox; stop that one first, or name another file with --data\n/,
     )
     expect((await inside(['sandbox', '--data', 'sandbox.db', '--export', '-'], { cwd: at.folder })).code).toBe(0)
-  })
-
-  test('failed, 1: an export that cannot be written', async () => {
-    const at = place()
-    const { code, stderr } = await refused([...SMALL, '--export', 'nowhere/a.json'], at)
-    expect(code).toBe(1)
-    expect(stderr).toMatch(/^error: nowhere\/a\.json cannot be written: its folder does not exist\n/)
-    expect(existsSync(at.path('nowhere'))).toBe(false)
   })
 })
