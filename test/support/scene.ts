@@ -7,7 +7,7 @@ import type { Clock } from '../../src/ports.ts'
 import { readFixture } from '../../src/sandbox/fixture/file.ts'
 import { parseSettings, parseSwitches } from '../../src/sandbox/switches.ts'
 import { begin, inside } from './inside.ts'
-import { realClock } from './real-clock.ts'
+import { hastyClock } from './real-clock.ts'
 import { type SandboxFixture, startSandbox } from './sandbox.ts'
 
 /** When every scene begins: in the middle of the service's billing cycle. */
@@ -47,13 +47,13 @@ export async function play(text: string): Promise<string> {
   }
 }
 
-/** The calendar stands still; waiting takes real time, because the network is real. */
+/** The calendar stands still; waiting takes some real time, because the network is real. */
 function stoppedCalendar(): Stage['clock'] {
   let now = BEGINS
   const advance = (ms: number): void => {
     now += ms
   }
-  return { ...realClock(), now: () => now, advance }
+  return { ...hastyClock(), now: () => now, advance }
 }
 
 /** Prose and blank lines as they are, steps with their blocks. */
