@@ -157,16 +157,18 @@ describe('the texts', () => {
 describe('files', () => {
   test('lead editors to schemas, and are a safe workflow', async () => {
     const at = await begun()
-    expect((await at.init('.')).code).toBe(0)
-    expect(at.files()).toEqual(FILES)
+    expect((await at.init('caps')).code).toBe(0)
+    expect(at.files()).toEqual(FILES.map((name) => `caps/${name}`))
+    // Outside of the folder.
+    expect(at.read('caps/capkeeper.yaml')).toContain(`        file: ${at.path('key')}\n`)
     for (const [file, schema, kind] of [
       ['capkeeper.yaml', 'capkeeper-config.schema.json', 'config'],
       ['policies/acme.yaml', 'policies/cap-policy.schema.json', 'policy'],
     ] as const) {
-      expect(at.read(file).split('\n')[0]).toBe(`# yaml-language-server: $schema=./${schema.split('/').at(-1)}`)
-      expect(at.read(schema)).toBe((await at.run('schema', kind)).stdout)
+      expect(at.read(`caps/${file}`).split('\n')[0]).toBe(`# yaml-language-server: $schema=./${schema.split('/').at(-1)}`)
+      expect(at.read(`caps/${schema}`)).toBe((await at.run('schema', kind)).stdout)
     }
-    const workflow = readYaml<Workflow>(at.read('.github/workflows/capkeeper.yaml'))
+    const workflow = readYaml<Workflow>(at.read('caps/.github/workflows/capkeeper.yaml'))
     expect(workflowOffences(workflow)).toEqual([])
     const commands = Object.values(workflow.jobs).flatMap(({ steps }) => steps.flatMap((step) => callsIn(step.run ?? '')))
     expect(commands.map((call) => wordsOf(call)[1])).toEqual(['validate', 'plan'])
