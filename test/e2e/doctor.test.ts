@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Clock } from '../../src/ports.ts'
 import { listen } from '../api/world.ts'
 import { type Ran, run as runHere } from '../cli/world.ts'
-import { hastyClock, realClock } from '../support/real-clock.ts'
+import { hurriedClock, realClock } from '../support/real-clock.ts'
 import { type World, world } from './world.ts'
 
 interface Check {
@@ -92,7 +92,7 @@ describe('a service that accepts a write without a cap', () => {
 
 describe('a service that refuses to work', () => {
   const DOWN = [503, '{"error":"down"}'] as const
-  const QUICK = hastyClock()
+  const QUICK = hurriedClock()
 
   test('fails for every key, and no key is said to lack a permission that is unclear', async () => {
     const one = await world()

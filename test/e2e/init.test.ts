@@ -8,7 +8,7 @@ import { callsIn, wordsOf } from '../support/command-lines.ts'
 import { loadConfig } from '../support/config.ts'
 import { inside } from '../support/inside.ts'
 import { hasTerminals, onTerminal } from '../support/process.ts'
-import { hastyClock, realClock } from '../support/real-clock.ts'
+import { hurriedClock, realClock } from '../support/real-clock.ts'
 import { startSandbox } from '../support/sandbox.ts'
 import { readYaml, type Workflow, workflowOffences } from '../support/workflows.ts'
 import { type Place, place } from './world.ts'
@@ -29,7 +29,7 @@ async function begun(onAsked: (at: Place) => void = () => undefined) {
   const service = await startSandbox({ clock, latency: 1, people: 3, groups: 1, working: false })
   onTestFinished(() => service.close())
   const flagsOf = (workspace: string, key: string) => ['--base-url', service.url, '--service-key-file', key, '--workspace', workspace]
-  const run = (...argv: readonly string[]) => inside(argv, { cwd: at.folder, clock: hastyClock() })
+  const run = (...argv: readonly string[]) => inside(argv, { cwd: at.folder, clock: hurriedClock() })
   return {
     ...at,
     service,

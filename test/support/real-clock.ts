@@ -9,7 +9,7 @@ export const realClock = (): Clock => ({
 })
 
 /** Of a long sleep a twentieth is slept. */
-export function hastyClock(): Clock {
+export function hurriedClock(): Clock {
   const real = realClock()
   let skippedMs = 0
   return {

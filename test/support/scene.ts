@@ -7,7 +7,7 @@ import type { Clock } from '../../src/ports.ts'
 import { readFixture } from '../../src/sandbox/fixture/file.ts'
 import { parseSettings, parseSwitches } from '../../src/sandbox/switches.ts'
 import { begin, inside } from './inside.ts'
-import { hastyClock } from './real-clock.ts'
+import { hurriedClock } from './real-clock.ts'
 import { type SandboxFixture, startSandbox } from './sandbox.ts'
 
 /** When every scene begins: in the middle of the service's billing cycle. */
@@ -53,7 +53,7 @@ function stoppedCalendar(): Stage['clock'] {
   const advance = (ms: number): void => {
     now += ms
   }
-  return { ...hastyClock(), now: () => now, advance }
+  return { ...hurriedClock(), now: () => now, advance }
 }
 
 /** Prose and blank lines as they are, steps with their blocks. */
