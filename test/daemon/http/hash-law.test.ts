@@ -23,8 +23,11 @@ const SPELLINGS: Readonly<Record<string, string>> = {
   'as a part of an address': encodeURIComponent(SECRET),
   'as a part of a part of an address': encodeURIComponent(encodeURIComponent(SECRET)),
   'in HTML, by number': SECRET.replace('@', '&#64;'),
+  'in HTML, by hexadecimal number': SECRET.replace('@', '&#x40;'),
   'in HTML, by name': SECRET.replace('@', '&commat;'),
   'in JavaScript': SECRET.replace('@', '\\u0040'),
+  'in a string of JavaScript': SECRET.replace('@', '\\x40'),
+  'in wide letters': SECRET.replace('@', '＠'),
   'in a mail': SECRET.replace('@', '=40'),
   'in base64': Buffer.from(SECRET).toString('base64'),
   'in a sentence': `ask <${SECRET}>, or "${SECRET}".`,
@@ -81,7 +84,8 @@ function readBy(text: string): string {
       .replaceAll(/&amp;/g, '&')
       .replaceAll(/&commat;/g, '@')
       .replaceAll(/\\u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
-      .replaceAll(/=40/g, '@')
+      .replaceAll(/\\x([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+      .replaceAll(/=40|＠/g, '@')
       .replaceAll(/[A-Za-z0-9+/]{16,}={0,2}/g, (run) => `${run} ${Buffer.from(run, 'base64').toString('latin1')}`)
   }
   return read.toLowerCase()

