@@ -9,9 +9,12 @@ import type { OwnedCap } from '../../src/core/model/observed.ts'
 import { type Scope, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { type LedgerCode, LedgerError } from '../../src/daemon/ledger/error.ts'
-import type { Ledger } from '../../src/ports.ts'
+import { openLedger } from '../../src/daemon/ledger/ledger.ts'
+import type { Clock, Ledger } from '../../src/ports.ts'
+import { fakeClock } from './clock.ts'
 import { entryOf } from './declare.ts'
 import { MAIN } from './process.ts'
+import { temporaryFolder } from './temporary.ts'
 
 export const ADA = userScope('ada@example.com')
 export const BOB = userScope('bob@example.com')
@@ -67,6 +70,15 @@ export const historyOf = (change: ScopeChange, at: number, more: Partial<History
     ...more,
   }
 }
+
+/** A ledger that is closed with the test. */
+export async function open(file: string, mode: Parameters<typeof openLedger>[0]['mode'] = 'write', clock: Clock = fakeClock()) {
+  const store = await openLedger({ file, mode, clock })
+  onTestFinished(() => store.close())
+  return store
+}
+
+export const newFile = (): string => join(temporaryFolder(), 'capkeeper.db')
 
 /** The LedgerError that `action` throws; another result fails the test. */
 export async function ledgerErrorOf(action: () => unknown): Promise<{ readonly code: LedgerCode; readonly message: string }> {

@@ -2,15 +2,12 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import type { LedgerMode } from '../../../src/daemon/ledger/adapter.ts'
-import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import { fakeClock } from '../../support/clock.ts'
-import { ADA, BOB, historyOf, intentFor, kept, ledgerErrorOf, ownedCap, raise, TEAM } from '../../support/ledger.ts'
+import { ADA, BOB, historyOf, intentFor, kept, ledgerErrorOf, open, ownedCap, raise, TEAM } from '../../support/ledger.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
 
 const URL_A = 'https://a.example/api/v1'
 const clock = fakeClock()
-const open = (file: string, mode: LedgerMode = 'write') => openLedger({ file, mode, clock })
 
 async function usedLedger(): Promise<{ readonly folder: string; readonly file: string }> {
   const folder = temporaryFolder()
@@ -29,7 +26,7 @@ async function usedLedger(): Promise<{ readonly folder: string; readonly file: s
 
 test('an undamaged ledger is reported with its version and its records, without the write lock', async () => {
   const { file } = await usedLedger()
-  const writer = await open(file)
+  await open(file)
   const store = await open(file, 'read')
   expect(await store.check()).toEqual({
     file,
@@ -50,8 +47,6 @@ test('an undamaged ledger is reported with its version and its records, without 
       },
     ],
   })
-  await store.close()
-  await writer.close()
 })
 
 const DAMAGE: readonly (readonly [name: string, sql: string, says: string])[] = [
@@ -82,7 +77,6 @@ test.each(DAMAGE)('the check reports %s', async (_, sql, says) => {
   sqlite.close()
   const store = await open(file, 'read')
   expect((await store.check()).problems.join('\n')).toContain(says)
-  await store.close()
 })
 
 test('the check reports every damaged row, not only the first', async () => {
@@ -92,7 +86,6 @@ test('the check reports every damaged row, not only the first', async () => {
   sqlite.close()
   const store = await open(file, 'read')
   expect((await store.check()).problems).toHaveLength(3)
-  await store.close()
 })
 
 test('a copy made beside a writer is a complete ledger, private, and without later writes', async () => {

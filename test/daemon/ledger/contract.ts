@@ -1,16 +1,13 @@
 // The contract of a ledger in any database; each adapter passes these tests.
 
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { groupScope, scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import type { LedgerMode } from '../../../src/daemon/ledger/adapter.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import { marked } from '../../../src/daemon/ledger/forget.ts'
-import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
-import type { LedgerStore } from '../../../src/daemon/ledger/store.ts'
 import type { Ledger } from '../../../src/ports.ts'
 import { DAY } from '../../support/declare.ts'
-import { ADA, BOB, historyOf, intentFor, kept, ledgerErrorOf, ownedCap, raise, TEAM } from '../../support/ledger.ts'
+import { ADA, BOB, historyOf, intentFor, kept, ledgerErrorOf, open as openAt, ownedCap, raise, TEAM } from '../../support/ledger.ts'
 import { realClock } from '../../support/real-clock.ts'
 import { useOf } from '../../support/use-model.ts'
 
@@ -19,12 +16,7 @@ const URL_B = 'https://b.example/api/v1'
 
 const clock = { ...realClock(), now: () => 60 }
 
-/** A ledger that is closed with the test. */
-export async function open(file: string, mode: LedgerMode = 'write'): Promise<LedgerStore> {
-  const store = await openLedger({ file, mode, clock })
-  onTestFinished(() => store.close())
-  return store
-}
+export const open = (file: string, mode?: Parameters<typeof openAt>[1]) => openAt(file, mode, clock)
 
 const GROUP_A = groupScope('a')
 const NEVER = { fromAt: 0, throughAt: 0, readAt: 1, wideAt: 1 }
@@ -197,7 +189,6 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
         expect(refused.message).toContain('--rebind')
         if (one !== store) one.close()
       }
-      await store.close()
     })
 
     test('rebinding sets aside the records of the old address and keeps the pause; binding back restores them', async () => {
@@ -221,7 +212,6 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       const back = await store.workspace('acme', URL_A, { rebind: true })
       expect(back.owned()).toEqual([ownedCap(ADA, 500)])
       expect(back.openIntents()).toHaveLength(1)
-      await store.close()
     })
 
     test('a person is also forgotten in records that a rebinding set aside, and a mark without their name tells the daemon', async () => {
@@ -252,7 +242,6 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       const note = await open(file, 'note')
       expect((await ledgerErrorOf(async () => await note.workspace('acme', URL_B, { rebind: true }))).code).toBe('LEDGER_BOUND')
       expect((await note.workspaces()).map((one) => one.baseUrl)).toEqual([URL_A])
-      await note.close()
     })
 
     test('rebinding to the same address changes nothing', async () => {
@@ -271,7 +260,6 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       expect((await reader.workspace('acme', undefined)).owned()).toHaveLength(1)
       await reader.close()
       expect((await store.workspaces()).map((one) => one.baseUrl)).toEqual([URL_A])
-      await store.close()
     })
 
     test('a pause before the first run does not bind the name to an address; whoever asks the service does, and finds the pause', async () => {
@@ -291,7 +279,6 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       expect((await ledger.pause(1))?.reason).toBe('wait')
       expect(ledger.approvals()).toHaveLength(1)
       expect((await store.workspaces()).map((one) => one.baseUrl)).toEqual([URL_A])
-      await store.close()
     })
   })
 }

@@ -1,32 +1,24 @@
 // Copying a ledger between a file and PostgreSQL: every row arrives unchanged, or none does.
 
-import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { UNDECLARED } from '../../../src/core/model/policy.ts'
 import { groupScope, scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { foldUsage, NOTHING_BURNED } from '../../../src/core/use/burn.ts'
-import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import { copyLedger, countRows } from '../../../src/daemon/ledger/sql/copy.ts'
 import type { LedgerStore } from '../../../src/daemon/ledger/store.ts'
 import type { Ledger } from '../../../src/ports.ts'
 import { DAY, NOW, roster } from '../../support/declare.ts'
-import { ADA, BOB, historyOf, intentFor, ledgerErrorOf, ownedCap, raise } from '../../support/ledger.ts'
+import { ADA, BOB, historyOf, intentFor, ledgerErrorOf, newFile, open as openAt, ownedCap, raise } from '../../support/ledger.ts'
 import { hasPostgres, postgresForFile } from '../../support/postgres.ts'
 import { realClock } from '../../support/real-clock.ts'
-import { temporaryFolder } from '../../support/temporary.ts'
 import { useOf } from '../../support/use-model.ts'
 
 const server = postgresForFile()
 const clock = { ...realClock(), now: () => NOW }
-const newFile = (): string => join(temporaryFolder(), 'capkeeper.db')
 
-async function open(file: string): Promise<LedgerStore> {
-  const store = await openLedger({ file, mode: 'write', clock })
-  onTestFinished(() => store.close())
-  return store
-}
+const open = (file: string, mode?: Parameters<typeof openAt>[1]) => openAt(file, mode, clock)
 
 /** Rows in every table, with signs that are difficult for databases. */
 async function filled(file: string): Promise<LedgerStore> {
@@ -115,19 +107,12 @@ describe('a ledger is copied', () => {
     }
     // Ids of intents are not used again in the copy either.
     const before = await (await source.workspace('acme', undefined)).recordIntent(intentFor(raise(ADA, 1, 2)))
-    for (const store of [from, await openedAgain(places[0] ?? '')]) {
+    for (const store of [from, await open(places[0] ?? '', 'note')]) {
       const ledger = await store.workspace('acme', undefined)
       expect((await ledger.recordIntent(intentFor(raise(ADA, 1, 2)))).id).toBe(before.id)
       await ledger.savePause(undefined)
     }
   })
-
-  /** Closed with the test, because the target still holds its workspaces. */
-  const openedAgain = async (file: string): Promise<LedgerStore> => {
-    const store = await openLedger({ file, mode: 'note', clock })
-    onTestFinished(() => store.close())
-    return store
-  }
 
   test.skipIf(!hasPostgres)('not at all when a row reads back different', async () => {
     const [from, address] = [await filled(newFile()), await server().create()]

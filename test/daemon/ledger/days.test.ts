@@ -1,20 +1,14 @@
 // Days of people in the ledger: two processes that save them, people who were forgotten, and their size on the disk.
 import { statSync } from 'node:fs'
-import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import type { LedgerMode } from '../../../src/daemon/ledger/adapter.ts'
 import { keyedHash } from '../../../src/daemon/ledger/forget.ts'
-import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { Ledger } from '../../../src/ports.ts'
-import { fakeClock } from '../../support/clock.ts'
 import { DAY, email } from '../../support/declare.ts'
-import { temporaryFolder } from '../../support/temporary.ts'
+import { newFile, open } from '../../support/ledger.ts'
 
 const URL_A = 'https://a.example/api/v1'
-const open = (file: string, mode: LedgerMode) => openLedger({ file, mode, clock: fakeClock() })
-const newFile = (): string => join(temporaryFolder(), 'capkeeper.db')
 
 const ALL = { fromAt: 0, untilAt: 500 * DAY }
 
@@ -67,7 +61,6 @@ describe('a person who is forgotten', () => {
     expect(ledger.fact('forgottenHashes')).toEqual([keyedHash(salt, email('ada'))])
     await ledger.forget(email('ada'))
     expect(ledger.fact('forgottenHashes')).toHaveLength(1)
-    await store.close()
   })
 })
 

@@ -14,19 +14,15 @@ import {
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
-import type { LedgerMode } from '../../../src/daemon/ledger/adapter.ts'
-import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import { openDatabase } from '../../../src/daemon/ledger/sqlite/database.ts'
 import { create, sqliteDatabase } from '../../../src/daemon/ledger/sqlite/file.ts'
 import { storeOn } from '../../../src/daemon/ledger/store.ts'
 import { fakeClock } from '../../support/clock.ts'
-import { ADA, intentFor, kept, ledgerErrorOf, ownedCap, raise } from '../../support/ledger.ts'
+import { ADA, intentFor, kept, ledgerErrorOf, newFile, open, ownedCap, raise } from '../../support/ledger.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
 
 const URL_A = 'https://a.example/api/v1'
-const MODES: readonly LedgerMode[] = ['write', 'note', 'read']
-const open = (file: string, mode: LedgerMode = 'write') => openLedger({ file, mode, clock: fakeClock() })
-const newFile = (): string => join(temporaryFolder(), 'capkeeper.db')
+const MODES: readonly Parameters<typeof open>[1][] = ['write', 'note', 'read']
 
 /** A ledger with some records. */
 async function usedLedger(): Promise<string> {
@@ -196,18 +192,16 @@ test('a file of zero bytes is new to a writer, and empty to a reader', async () 
   expect(statSync(file).size).toBe(0)
   const store = await open(file)
   await kept(store.workspace('acme', URL_A), (one) => one.saveOwned([ownedCap(ADA, 1)]))
-  await store.close()
 })
 
 test('an existing ledger that other users may read becomes private', async () => {
   const file = await usedLedger()
   chmodSync(file, 0o644)
-  const store = await open(file)
+  await open(file)
   for (const suffix of ['', '-wal', '-shm', '.lock']) expect([suffix, statSync(file + suffix).mode & 0o777]).toEqual([suffix, 0o600])
-  await store.close()
 })
 
-test.each<LedgerMode>(['write', 'note'])(
+test.each<Parameters<typeof open>[1]>(['write', 'note'])(
   'opened to %s, a ledger in a folder that does not exist names the folder, and makes none',
   async (mode) => {
     const file = join(temporaryFolder(), 'nowhere', 'capkeeper.db')
@@ -236,7 +230,6 @@ test('a ledger that was moved while in use records nothing more, because the rec
   renameSync(`${file}.old`, file)
   expect((await ledger.recordIntent(intentFor(raise(ADA, 1, 2)))).id).toBe(1)
   await store.probe()
-  await store.close()
 })
 
 const ledgerOn = (database: ReturnType<typeof openDatabase>) =>

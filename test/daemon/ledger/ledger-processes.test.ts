@@ -1,13 +1,10 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import { isLocked } from '../../../src/daemon/ledger/sqlite/database.ts'
-import { fakeClock } from '../../support/clock.ts'
-import { helperProcess, ledgerErrorOf, partOfProgram } from '../../support/ledger.ts'
+import { helperProcess, ledgerErrorOf, open, partOfProgram } from '../../support/ledger.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
 
 const URL_A = 'https://a.example/api/v1'
-const open = (file: string, mode: 'write' | 'note' | 'read') => openLedger({ file, mode, clock: fakeClock() })
 
 const INTENT = `{
   at: 1, planId: 'p', entry: { kind: 'cap', cap: 5 }, digest: 'd', revision: '',
@@ -25,16 +22,15 @@ test('after kill -9 the lock is free, and every recorded intent is in the ledger
     ready()
     stay()
   `)
-  expect((await ledgerErrorOf(() => open(file, 'write'))).code).toBe('LEDGER_LOCKED')
+  expect((await ledgerErrorOf(() => open(file))).code).toBe('LEDGER_LOCKED')
   expect(isLocked(file)).toBe(true)
   await writer.kill()
   expect(isLocked(file)).toBe(false)
   const recorded = [...writer.output().matchAll(/intent (\d+)/g)].map((match) => Number(match[1]))
-  const store = await open(file, 'write')
+  const store = await open(file)
   expect((await store.workspace('acme', URL_A)).openIntents().map((intent) => intent.id)).toEqual(recorded)
   expect(recorded).toHaveLength(5)
   expect((await store.check()).problems).toEqual([])
-  await store.close()
 })
 
 test('a transaction that was under way at kill -9 is rolled back', async () => {
@@ -57,14 +53,13 @@ test('a transaction that was under way at kill -9 is rolled back', async () => {
   )
   await writer.ended()
   expect(writer.output()).toBe('ready')
-  const store = await open(file, 'write')
+  const store = await open(file)
   expect((await store.workspace('acme', URL_A)).fact('verifiedDeclared')).toBe(1)
-  await store.close()
 })
 
 test('notes of other processes and a running writer do not lose each other’s records', async () => {
   const file = join(temporaryFolder(), 'capkeeper.db')
-  const store = await open(file, 'write')
+  const store = await open(file)
   const ledger = await store.workspace('acme', URL_A)
   const noting = await Promise.all(
     ['a', 'b'].map((who) =>
@@ -86,7 +81,6 @@ test('notes of other processes and a running writer do not lose each other’s r
   await ledger.load()
   expect(ledger.approvals()).toHaveLength(80)
   expect(ledger.fact('verifiedDeclared')).toBe(39)
-  await store.close()
 })
 
 test('of several processes that make one new ledger at once, one writes and the others get LEDGER_LOCKED; notes all succeed', async () => {
@@ -109,12 +103,11 @@ test('of several processes that make one new ledger at once, one writes and the 
   const store = await open(file, 'read')
   expect((await store.workspaces()).map((one) => one.workspace)).toEqual(['acme'])
   expect((await store.check()).problems).toEqual([])
-  await store.close()
 })
 
 test('a full disk fails the record, not the process, and earlier records stay', async () => {
   const file = join(temporaryFolder(), 'capkeeper.db')
-  await (await open(file, 'write')).close()
+  await (await open(file)).close()
   // A limit on the size of files simulates the full disk: the write fails after the transaction has begun.
   const writer = await helperProcess(`
     import { spawnSync } from 'node:child_process'
@@ -139,7 +132,6 @@ test('a full disk fails the record, not the process, and earlier records stay', 
   expect(name).toBe('LedgerError')
   expect(Number(before)).toBeGreaterThan(0)
   expect(then).toBe(before)
-  const store = await open(file, 'write')
+  const store = await open(file)
   expect((await store.workspace('acme', URL_A)).openIntents()).toHaveLength(Number(before))
-  await store.close()
 })

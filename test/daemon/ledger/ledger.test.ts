@@ -1,20 +1,13 @@
 import { existsSync, readdirSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { LedgerMode } from '../../../src/daemon/ledger/adapter.ts'
-import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
-import { fakeClock } from '../../support/clock.ts'
-import { ADA, helperProcess, intentFor, kept, ledgerErrorOf, ownedCap, raise } from '../../support/ledger.ts'
+import { ADA, helperProcess, intentFor, kept, ledgerErrorOf, newFile, open, ownedCap, raise } from '../../support/ledger.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
 import { ledgerContract } from './contract.ts'
 import { modelContract } from './contract-model.ts'
 import { waitingContract } from './contract-waiting.ts'
 
-const clock = fakeClock()
 const URL_A = 'https://a.example/api/v1'
-
-const open = (file: string, mode: LedgerMode = 'write') => openLedger({ file, mode, clock })
-const newFile = (): string => join(temporaryFolder(), 'capkeeper.db')
 
 ledgerContract('a file', newFile)
 waitingContract('a file', newFile)
@@ -26,7 +19,6 @@ describe('opening a ledger', () => {
     const store = await open(file)
     await store.workspace('acme', URL_A)
     for (const suffix of ['', '-wal', '-shm', '.lock']) expect([suffix, statSync(file + suffix).mode & 0o777]).toEqual([suffix, 0o600])
-    await store.close()
   })
 
   test('a ledger that does not exist reads as empty, and no file is made', async () => {
@@ -52,7 +44,6 @@ describe('opening a ledger', () => {
     await expect(kept(ledger, (one) => one.saveOwned([ownedCap(ADA, 1)]))).rejects.toThrow('was opened for reading')
     await expect(ledger.recordIntent(intentFor(raise(ADA, 1, 2)))).rejects.toThrow('was opened for reading')
     await expect(store.probe()).rejects.toThrow('was opened for reading')
-    await store.close()
   })
 
   test('a second writer is refused, even under another name of the file; readers and notes are not', async () => {

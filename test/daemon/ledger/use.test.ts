@@ -1,5 +1,4 @@
 // Use in the ledger: whatever the service may answer can be recorded.
-import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decodeRuns } from '../../../src/api/client.ts'
@@ -8,17 +7,12 @@ import { ApiError } from '../../../src/core/model/observed.ts'
 import { scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { foldUsage, NOTHING_BURNED } from '../../../src/core/use/burn.ts'
-import type { LedgerMode } from '../../../src/daemon/ledger/adapter.ts'
-import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
-import { fakeClock } from '../../support/clock.ts'
 import { DAY, NOW, roster } from '../../support/declare.ts'
 import { letter } from '../../support/fuzz.ts'
-import { temporaryFolder } from '../../support/temporary.ts'
+import { newFile, open } from '../../support/ledger.ts'
 import { midnight } from '../../support/use.ts'
 
 const URL_A = 'https://a.example/api/v1'
-const newFile = (): string => join(temporaryFolder(), 'capkeeper.db')
-const open = (file: string, mode: LedgerMode = 'write') => openLedger({ file, mode, clock: fakeClock() })
 
 const ASKED = { fromAt: midnight(1), throughAt: midnight(20), readAt: NOW, wideAt: NOW }
 
@@ -101,7 +95,6 @@ describe('any answer of the service', () => {
       }),
       { numRuns: 150 },
     )
-    await store.close()
   })
 
   test('sums beyond the exact numbers are cut, and can be recorded', async () => {
@@ -116,7 +109,6 @@ describe('any answer of the service', () => {
     }
     const sums = await ledger.useByPerson({ fromAt: 0, untilAt: NOW })
     expect(sums).toEqual([expect.objectContaining({ used: Number.MAX_SAFE_INTEGER / 100 })])
-    await store.close()
   })
 })
 
