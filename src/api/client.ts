@@ -302,11 +302,7 @@ function encodeRuns({ fromAt, untilAt, groupName, email }: RunsQuestion): Cascad
 }
 
 /** The runs of the requested days. Rows that make no sense, or are later than `latestAt`, are set aside; malformed when nothing else is left. */
-export function decodeRuns(
-  body: unknown,
-  { fromAt, untilAt = Number.POSITIVE_INFINITY }: RunsQuestion,
-  latestAt = Number.POSITIVE_INFINITY,
-): RunsReading {
+function decodeRuns(body: unknown, { fromAt, untilAt = Number.POSITIVE_INFINITY }: RunsQuestion, latestAt: number): RunsReading {
   const { sums, aside } = withoutFuture(sumRows(decodeCascade(body).cascade_runs, RUNS), latestAt, 'CascadeAnalytics')
   const tellsUse = sums.some((sum) => sum.cents !== undefined)
   const rows = sums

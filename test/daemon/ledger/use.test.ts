@@ -1,12 +1,11 @@
 // Use in the ledger: whatever the service may answer can be recorded.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decodeRuns } from '../../../src/api/client.ts'
-import { decodeRoster } from '../../../src/api/decode.ts'
-import { ApiError } from '../../../src/core/model/observed.ts'
+import { ApiError, type RunsReading } from '../../../src/core/model/observed.ts'
 import { scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { foldUsage, NOTHING_BURNED } from '../../../src/core/use/burn.ts'
+import { testClient } from '../../api/world.ts'
 import { DAY, NOW, roster } from '../../support/declare.ts'
 import { letter } from '../../support/fuzz.ts'
 import { newFile, open } from '../../support/ledger.ts'
@@ -74,22 +73,26 @@ describe('any answer of the service', () => {
     const ledger = await store.workspace('acme', URL_A)
     await fc.assert(
       fc.asyncProperty(ROSTERS, RUNS, async (bodies, runs) => {
+        let answer: unknown
+        const { client, clock } = testClient(() => ({ body: JSON.stringify(answer) }))
         let burned: typeof NOTHING_BURNED = { ...NOTHING_BURNED, highest: new Map() }
-        for (const [index, body] of bodies.entries()) {
-          const read = decodeRoster(body, NOW + index)
+        for (const body of bodies) {
+          answer = body
+          const read = await client.readRoster()
           const step = foldUsage(burned, read, [{ id: 'g', name: 'G', emails: read.people.map((one) => one.email), readAt: NOW }])
           ledger.saveFact('usage', { roster: read, groups: [] })
           await ledger.saveBurn(step)
           burned = step.burned
         }
+        expect(ledger.fact('usage')?.roster.readAt).toBe(clock.now())
         expect((await ledger.highestUse()).size).toBeGreaterThanOrEqual(0)
         expect((await ledger.useByPerson({ fromAt: 0, untilAt: NOW + DAY })).every(({ used }) => used <= Number.MAX_SAFE_INTEGER)).toBe(
           true,
         )
         expect((await ledger.useReadings()).length).toBeGreaterThan(-1)
-        expect(ledger.fact('usage')?.roster.readAt).toBe(NOW + bodies.length - 1)
+        answer = runs
         const days = { fromAt: midnight(10), untilAt: midnight(28) }
-        const { rows } = madeSense(() => decodeRuns(runs, days, NOW + DAY))
+        const { rows } = await madeSense(client.readRuns(days))
         await ledger.saveRuns(TEAM, { ...days, rows, asked: { [scopeKey(TEAM)]: ASKED } })
         expect(await ledger.runs(TEAM, days)).toHaveLength(rows.length)
       }),
@@ -113,11 +116,8 @@ describe('any answer of the service', () => {
 })
 
 /** Runs are malformed when no row makes sense. */
-function madeSense(read: () => ReturnType<typeof decodeRuns>): ReturnType<typeof decodeRuns> {
-  try {
-    return read()
-  } catch (error) {
+const madeSense = (reading: Promise<RunsReading>): Promise<RunsReading> =>
+  reading.catch((error: unknown) => {
     if (error instanceof ApiError && error.kind === 'malformed') return { rows: [] }
     throw error
-  }
-}
+  })
