@@ -32,39 +32,6 @@ describe('the daemon', () => {
     expect(await daemon.ended).toEqual({ code: 0, signal: null })
   })
 
-  test('serves its pages: alive, ready, the state, and nothing that writes', async () => {
-    const at = await world({ policy: `team: {cap: 500}\nusers:\n  - {email: ${ADA}, cap: 4000}` })
-    const daemon = await at.daemon()
-    expect(await daemon.get('/livez')).toEqual({ status: 200, text: 'ok\n' })
-    await until('being ready', async () => (await daemon.get('/readyz')).status === 200)
-    await daemon.shows('capkeeper_scopes', 1, { workspace: 'acme', kind: 'team', state: 'in_sync' })
-    const status = JSON.parse((await daemon.get('/status')).text)
-    expect(status).toMatchObject({
-      kind: 'Status',
-      configValid: true,
-      ledgerWritable: true,
-      people: 'email',
-      workspaces: [{ workspace: 'acme', mode: 'enforce', policy: { valid: true }, scopeCounts: { user: { in_sync: 1 } }, holds: [] }],
-    })
-    const page = await daemon.get('/')
-    expect(page).toMatchObject({ status: 200, text: expect.stringContaining('in sync') })
-    expect((await fetch(`${daemon.url}status`, { method: 'POST' })).status).toBe(405)
-    expect((await daemon.get('/elsewhere')).status).toBe(404)
-
-    const shown = await at.run('status', '--url', daemon.url)
-    expect(shown).toMatchObject({ code: 0, stderr: '' })
-    expect(shown.stdout.replace(/ +/g, ' ')).toMatch(
-      /^WORKSPACE MODE LAST CYCLE .*\nacme enforce (noop|success), \d+ s ago 2 0 0 0 [0-9a-f]{12}$/m,
-    )
-    expect(JSON.parse((await at.run('status', '--url', `${daemon.url}status`, '--output', 'json')).stdout)).toMatchObject({
-      kind: 'Status',
-    })
-    daemon.signal('SIGTERM')
-    await daemon.ended
-    const gone = await at.run('status', '--url', daemon.url)
-    expect(gone).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^error: no daemon answers at http.*ECONNREFUSED/) })
-  })
-
   test('reads the config again when it changes or on SIGHUP, keeps the last good one when it breaks, and takes up a new workspace', async () => {
     const at = await world({ policy: 'workspace: acme\nteam: {cap: 500}', settings: { interval: '1h' } })
     const daemon = await at.daemon()
