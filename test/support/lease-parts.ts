@@ -1,5 +1,6 @@
 // Parts of a keeper of leases for tests about something else: an empty table, and hooks that do nothing.
-import type { LeaseHooks } from '../../src/daemon/replicas/leases.ts'
+import { onTestFinished } from 'vitest'
+import type { FencedLeases, LeaseHooks } from '../../src/daemon/replicas/leases.ts'
 import type { LeaseTable } from '../../src/ports.ts'
 
 export const QUIET_TABLE: Omit<LeaseTable, 'beat'> = {
@@ -21,4 +22,13 @@ export const QUIET_HOOKS: LeaseHooks = {
   policiesSettled: () => undefined,
   document: () => undefined,
   lastGood: () => undefined,
+}
+
+/** Stops the keeper after the test. */
+export function stoppedAfter(keeper: Pick<FencedLeases, 'stop'>, clock: { advance(ms: number): Promise<void> }): void {
+  onTestFinished(async () => {
+    const stopped = keeper.stop()
+    await clock.advance(1_000)
+    await stopped
+  })
 }

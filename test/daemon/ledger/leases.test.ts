@@ -2,8 +2,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Heartbeat } from '../../../src/core/replicas/lease.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
-import { openPostgres } from '../../../src/daemon/ledger/postgres/database.ts'
-import { postgresLeases } from '../../../src/daemon/ledger/postgres/leases.ts'
 import type { LeaseTable } from '../../../src/ports.ts'
 import { hasPostgres, postgresForFile } from '../../support/postgres.ts'
 import { realClock } from '../../support/real-clock.ts'
@@ -93,11 +91,8 @@ describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
   })
 
   test('belongs to the same era for all replicas, even for one whose first heartbeat reached a standby', async () => {
-    const { address, table: open, sql } = await place()
-    const table = await open()
-    const database = openPostgres({ address, env: {}, clock: realClock() })
-    onTestFinished(() => database.close())
-    const late = postgresLeases(database)
+    const { table: open, sql } = await place()
+    const [table, late] = [await open(), await open()]
     await server().becomeStandby()
     await expect(late.beat(beat('late'))).rejects.toMatchObject({ code: 'LEDGER_AWAY', message: expect.stringContaining('standby') })
     await sql('SELECT pg_promote()')

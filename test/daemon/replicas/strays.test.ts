@@ -4,7 +4,7 @@ import { type Heartbeat, LEASE_MS } from '../../../src/core/replicas/lease.ts'
 import { createKeeper } from '../../../src/daemon/replicas/keeper.ts'
 import type { LeaseTable } from '../../../src/ports.ts'
 import { fakeClock } from '../../support/clock.ts'
-import { QUIET_HOOKS, QUIET_TABLE } from '../../support/lease-parts.ts'
+import { QUIET_HOOKS, QUIET_TABLE, stoppedAfter } from '../../support/lease-parts.ts'
 
 const WORKSPACES = ['a', 'b', 'c', 'd']
 const ME = { id: 'me', name: 'pod-1' }
@@ -37,6 +37,7 @@ function setting() {
   const keeper = createKeeper({ replica: ME, table, clock })
   keeper.want(WORKSPACES.map((workspace) => ({ workspace, config: 'c' })))
   keeper.begin(QUIET_HOOKS)
+  stoppedAfter(keeper, clock)
   return { keeper, beats, clock }
 }
 
@@ -47,9 +48,6 @@ test('its share is taken under a new token, and the rest is released with the ne
   expect(kept).toHaveLength(2)
   const released = beats.flatMap(({ release }) => release.map(({ workspace }) => workspace))
   expect(new Set(released)).toEqual(new Set(WORKSPACES.filter((name) => !kept.includes(name))))
-  const stopped = keeper.stop()
-  await clock.advance(1_000)
-  await stopped
 })
 
 test('one that ended early because the clock jumped is not released before its end', async () => {
@@ -61,7 +59,4 @@ test('one that ended early because the clock jumped is not released before its e
   await clock.advance(6_000)
   const released = beats.slice(before).flatMap(({ release }) => release.map(({ workspace }) => workspace))
   expect(released).not.toContain(lost)
-  const stopped = keeper.stop()
-  await clock.advance(1_000)
-  await stopped
 })
