@@ -54,7 +54,7 @@ const LARGE_SHARED_MS = 15_000
 
 type SharedPage = () => Promise<Buffer>
 
-export function sharePage(clock: Pick<Clock, 'monotonic'>, make: () => string | Promise<string> | Promise<Buffer>): SharedPage {
+function sharePage(clock: Pick<Clock, 'monotonic'>, make: () => string | Promise<string> | Promise<Buffer>): SharedPage {
   let made: { readonly bytes: Buffer; readonly untilMs: number } | undefined
   let making: Promise<Buffer> | undefined
   async function remake(): Promise<Buffer> {
@@ -83,7 +83,7 @@ export function sharePage(clock: Pick<Clock, 'monotonic'>, make: () => string | 
 const STRETCH_MS = 20
 
 /** Joins a long text while other work goes on. */
-export async function gathered(pieces: AsyncIterable<string>, clock: Pick<Clock, 'monotonic' | 'sleep'>): Promise<Buffer> {
+async function gathered(pieces: AsyncIterable<string>, clock: Pick<Clock, 'monotonic' | 'sleep'>): Promise<Buffer> {
   const parts: Buffer[] = []
   let beganMs = clock.monotonic()
   for await (const piece of pieces) {
