@@ -1,0 +1,293 @@
+// What a team may say in an envelope, and how much it may give: each bound with the words that refuse what is beyond it.
+import { describe, expect, test } from 'vitest'
+import { settle } from '../../../src/core/envelopes/settle.ts'
+import { groupScope, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
+import { credits } from '../../../src/core/model/units.ts'
+import { DAY } from '../../support/declare.ts'
+
+type Inputs = Parameters<typeof settle>[0]
+type PolicySet = Inputs['declared']['set']
+type Rule = PolicySet['rules'][number]
+type Grant = PolicySet['grants'][number]
+type Envelope = NonNullable<Inputs['declared']['delegated']>['envelopes'][number]
+
+const NOW = Date.UTC(2026, 10, 27)
+const at = (file: string) => ({ file, line: 1, column: 1 })
+const [ADA, BOB, EVE] = ['ada@x.com', 'bob@x.com', 'eve@x.com']
+const [ada, bob, eve] = [ADA, BOB, EVE].map(userScope) as [Rule['scope'], Rule['scope'], Rule['scope']]
+const [group, other] = [groupScope('a'), groupScope('b')]
+
+const cap = (scope: Rule['scope'], amount: number | 'none', file = 'a.yaml'): Rule => ({
+  ...{ scope, cap: amount === 'none' ? amount : credits(amount), at: at(file), document: 'a' },
+})
+const grant = (scope: Grant['scope'], amount: number, days: number | 'cycleEnd', more: { add?: true; from?: number } = {}): Grant => ({
+  ...{ scope, amount: { kind: more.add ? 'add' : 'cap', credits: credits(amount) }, reason: 'x', document: 'a', at: at('a.yaml') },
+  until: days === 'cycleEnd' ? { kind: 'cycleEnd' } : { kind: 'instant', at: NOW + days * DAY },
+  ...(more.from !== undefined && { fromAt: NOW + more.from * DAY }),
+})
+
+interface More {
+  readonly of?: Partial<Envelope>
+  /** A second envelope, for group b. */
+  readonly beside?: Partial<Envelope>
+  readonly platform?: readonly Rule[]
+  readonly named?: readonly string[]
+  readonly people?: Readonly<Record<string, readonly string[]>>
+  readonly inputs?: Partial<Inputs>
+}
+
+/** One document of envelope `a`, whose group has ada and bob; platform caps the team at 5000 and protects eve. */
+function settled(entries: readonly (Rule | Grant)[], { of, beside, platform = [cap(TEAM, 5000, 'p.yaml')], ...more }: More = {}) {
+  const { named = ['a', 'b'], people = { a: [ADA, BOB], b: [BOB] }, inputs } = more
+  const envelope = (id: string, own: Partial<Envelope> = {}): Envelope => ({
+    ...{ name: id, workspace: 'acme', groups: [id], maxCap: 3000, grants: { maxDays: 31, maxAdd: 1000 }, at: at('config.yaml'), ...own },
+  })
+  const documents = [
+    {
+      ...{ file: 'a.yaml', name: 'a', groups: [] },
+      rules: entries.filter((one): one is Rule => 'cap' in one),
+      grants: entries.filter((one): one is Grant => !('cap' in one)),
+    },
+  ]
+  const envelopes = [envelope('a', of), ...(beside ? [envelope('b', beside)] : [])]
+  return settle({
+    declared: {
+      ...{
+        digest: '',
+        revision: '',
+        delegated: { envelopes, files: [{ envelope: 'a', file: 'a.yaml', documents }], unlisted: [], refused: [] },
+      },
+      set: {
+        ...{ workspace: 'acme', rules: platform, grants: [], approvals: [], peopleRules: [], pools: [], documents: ['platform'] },
+        groups: named.map((id) => ({ scope: groupScope(id), name: id, at: at('p.yaml') })),
+        protectedPeople: [{ scope: { kind: 'user', email: EVE }, at: at('p.yaml') }],
+      },
+    },
+    ...{ before: undefined, memory: undefined, pooled: new Set(), owned: new Set(), now: NOW },
+    groups: Object.entries(people).map(([id, emails]) => ({ id, name: id, emails, readAt: NOW })),
+    ...inputs,
+  })
+}
+
+/** Why the document, or an entry of it, is refused; empty where all of it counts. */
+const refused = (...given: Parameters<typeof settled>): readonly string[] =>
+  settled(...given).settled?.refusals.map(({ code, message, hint }) => `${code} ${message}; ${hint}`) ?? []
+
+/** What is said, what is given beside it, and the words that refuse it; none where it counts. */
+type Bound<Beside> = readonly [name: string, entries: readonly (Rule | Grant)[], beside: Beside, message?: string]
+const bounds = <Beside>(rows: readonly Bound<Beside>[], moreOf: (beside: Beside) => More): void => {
+  for (const [name, entries, beside, ...message] of rows) test(name, () => expect(refused(entries, moreOf(beside))).toEqual(message))
+}
+
+const OUTSIDE = '; remove the entry, or ask platform for it'
+
+describe('whom a team may name', () => {
+  test.each<readonly [string, Rule, More, string]>([
+    ['not the team', cap(TEAM, 5), {}, `the team is not inside envelope a${OUTSIDE}`],
+    [
+      'not whom platform protects',
+      cap(eve, 5),
+      {},
+      `eve@x.com is declared or protected by platform, and so not inside envelope a${OUTSIDE}`,
+    ],
+    [
+      ...(['not a scope that platform declares', cap(group, 5), { platform: [cap(group, 9, 'p.yaml')] }] as const),
+      `group a is declared or protected by platform, and so not inside envelope a${OUTSIDE}`,
+    ],
+    ['not the group of another', cap(other, 5), {}, `group b is not a group of envelope a: it has a${OUTSIDE}`],
+    [
+      ...(['not a group that platform does not name', cap(group, 5), { named: [] }] as const),
+      'platform does not declare group a of envelope a, so its name is not known; add {id: a, name: …} without a cap to groups in a policy of platform',
+    ],
+    [
+      ...(['not the people of such a group', cap(ada, 5), { named: [], people: {} }] as const),
+      'platform does not declare group a of envelope a, so its name is not known; add {id: a, name: …} without a cap to groups in a policy of platform',
+    ],
+    [
+      ...(['not the member of a pool', cap(ada, 5), { inputs: { pooled: new Set([ADA]) } }] as const),
+      `ada@x.com is a member of a pool of platform, and so not inside envelope a${OUTSIDE}`,
+    ],
+    [
+      ...(['nobody who is in no group of the envelope', cap(userScope('zoe@x.com'), 5), { of: { groups: ['a', 'b'] } }] as const),
+      `zoe@x.com is not in a or b by two readings in a row, and so not inside envelope a${OUTSIDE}`,
+    ],
+  ])('%s', (_name, entry, more, message) => expect(refused([entry], more)).toEqual([`ENVELOPE_OUTSIDE ${message}`]))
+
+  test('nobody yet while the members were never read: nothing is judged, and nothing counts', () => {
+    const { set, settled: found } = settled([cap(ada, 9000)], { people: {} })
+    expect([found?.refusals, set.rules.map(({ scope }) => scopeKey(scope))]).toEqual([[], ['team']])
+  })
+})
+
+const FALLS = 'ENVELOPE_BOUND none at ada@x.com falls back to'
+
+describe('how high a cap may be', () => {
+  bounds<More>(
+    [
+      ['maxCap', [cap(ada, 3000), cap(group, 3000)], {}],
+      [
+        'no more for a person',
+        [cap(ada, 3001)],
+        {},
+        'ENVELOPE_BOUND ada@x.com has a cap of 3001, and maxCap of envelope a is 3000; write 3000 or less',
+      ],
+      [
+        'no more for a group',
+        [cap(group, 3001)],
+        {},
+        'ENVELOPE_BOUND group a has a cap of 3001, and maxCap of envelope a is 3000; write 3000 or less',
+      ],
+      [
+        'for who is in two envelopes the lower maxCap',
+        [cap(bob, 2000)],
+        { beside: { maxCap: 1000 } },
+        'ENVELOPE_BOUND bob@x.com has a cap of 2000, and maxCap of envelope b is 1000; write 1000 or less',
+      ],
+      ['for others the own maxCap alone', [cap(ada, 2000)], { beside: { maxCap: 1000 } }],
+      ['by none the cap of the team', [cap(ada, 'none')], { platform: [cap(TEAM, 3000, 'p.yaml')] }],
+      [
+        'by none no cap of the team above it',
+        [cap(ada, 'none')],
+        {},
+        `${FALLS} a cap of 5000, and maxCap of envelope a is 3000; write 3000 or less`,
+      ],
+      ['by none the cap of a group, whatever the team has', [cap(ada, 'none'), cap(group, 2000)], {}],
+      [
+        'by none the highest of the groups',
+        [cap(bob, 'none'), cap(group, 2000)],
+        { platform: [cap(other, 4000, 'p.yaml')], of: { groups: ['a', 'b'] } },
+        'ENVELOPE_BOUND none at bob@x.com falls back to a cap of 4000, and maxCap of envelope a is 3000; write 3000 or less',
+      ],
+      [
+        'never by none where nobody is capped',
+        [cap(ada, 'none')],
+        { platform: [] },
+        `${FALLS} no cap at all, and maxCap of envelope a is 3000; write 3000 or less`,
+      ],
+      [
+        'never by none of a group where the team has none',
+        [cap(group, 'none')],
+        { platform: [cap(TEAM, 'none', 'p.yaml')] },
+        'ENVELOPE_BOUND none at group a falls back to no cap at all, and maxCap of envelope a is 3000; write 3000 or less',
+      ],
+    ],
+    (more) => more,
+  )
+})
+
+const LASTS = 'and maxDays of envelope a is 31; end it after 31 days; the next may begin 7 days later'
+const span = (from: number, until: number) => ({
+  memory: {
+    readAt: {},
+    members: {},
+    last: {},
+    joined: {},
+    scopes: {},
+    spans: { [scopeKey(ada)]: { fromAt: NOW + from * DAY, untilAt: NOW + until * DAY } },
+  },
+})
+
+describe('what a grant may give', () => {
+  bounds<More>(
+    [
+      ['maxCap and maxAdd together', [grant(ada, 4000, 30)], {}],
+      [
+        'no more',
+        [grant(ada, 4001, 30)],
+        {},
+        'ENVELOPE_BOUND the grant for ada@x.com gives 4001, and maxCap and maxAdd of envelope a are 4000 together; give 4000 or less',
+      ],
+      [
+        'nothing where the envelope allows no grants',
+        [grant(ada, 5, 1)],
+        { of: { grants: undefined } as Partial<Envelope> },
+        'ENVELOPE_BOUND envelope a allows no grants; remove the grant',
+      ],
+      ['on top of the own cap', [cap(ada, 3000), grant(ada, 1000, 30, { add: true })], {}],
+      [
+        'no more on top of it',
+        [cap(ada, 3000), grant(ada, 1001, 30, { add: true })],
+        {},
+        'ENVELOPE_BOUND the grant for ada@x.com gives 4001, and maxCap and maxAdd of envelope a are 4000 together; give 4000 or less',
+      ],
+      [
+        'on top of what a person falls back to',
+        [cap(group, 2000), grant(ada, 2001, 30, { add: true })],
+        {},
+        'ENVELOPE_BOUND the grant for ada@x.com gives 4001, and maxCap and maxAdd of envelope a are 4000 together; give 4000 or less',
+      ],
+      [
+        'alone where there is nothing to add to',
+        [grant(ada, 4001, 30, { add: true })],
+        { platform: [] },
+        'ENVELOPE_BOUND the grant for ada@x.com gives 4001, and maxCap and maxAdd of envelope a are 4000 together; give 4000 or less',
+      ],
+      ['for maxDays, and the rest of today', [grant(ada, 5, 32)], {}],
+      ['not longer', [grant(ada, 5, 32.5)], {}, `ENVELOPE_BOUND the grant for ada@x.com lasts 33 days, ${LASTS}`],
+      ['from its beginning', [grant(ada, 5, 72, { from: 40 })], {}],
+      [
+        'until the end of the cycle',
+        [grant(ada, 5, 'cycleEnd')],
+        { of: { grants: { maxDays: 9, maxAdd: 9 } }, inputs: { cycleEndAt: NOW + 10 * DAY } },
+      ],
+      [
+        'until the end of the longest cycle, where it begins later',
+        [grant(ada, 5, 'cycleEnd', { from: 1 })],
+        { of: { grants: { maxDays: 29, maxAdd: 9 } }, inputs: { cycleEndAt: NOW + 10 * DAY } },
+        'ENVELOPE_BOUND the grant for ada@x.com lasts 31 days, and maxDays of envelope a is 29; end it after 29 days; the next may begin 7 days later',
+      ],
+      [
+        'with one that ended less than a week before',
+        [grant(ada, 5, 20)],
+        { inputs: span(-20, -6) },
+        `ENVELOPE_BOUND the grant for ada@x.com lasts 40 days, together with the one before it, ${LASTS}`,
+      ],
+      ['without one that ended a week before', [grant(ada, 5, 20)], { inputs: span(-20, -7) }],
+      ['without one of a later time', [grant(ada, 5, 20)], { inputs: span(5, 60) }],
+    ],
+    (more) => more,
+  )
+})
+
+const SUM = (all: number, most: number): string =>
+  `ENVELOPE_BOUND the caps in envelope a are ${all} together, and its sum is ${most}; lower caps, or ask platform for more`
+
+describe('what all of it may come to', () => {
+  bounds<Partial<Envelope>>(
+    [
+      ['the sum', [cap(ada, 2000), cap(bob, 1000)], { sum: 3000 }],
+      ['no more', [cap(ada, 2000), cap(bob, 1001)], { sum: 3000 }, SUM(3001, 3000)],
+      ["a group's cap for each member", [cap(group, 1000)], { sum: 1999 }, SUM(2000, 1999)],
+      [
+        'the highest of a person, none counting as nothing',
+        [cap(group, 1000), cap(ada, 1500), cap(bob, 'none')],
+        { sum: 2499 },
+        SUM(2500, 2499),
+      ],
+      ['a grant that has not ended', [cap(ada, 100), grant(ada, 900, 1)], { sum: 899 }, SUM(900, 899)],
+      ['no grant that has ended', [cap(ada, 100), grant(ada, 900, 0)], { sum: 100 }],
+      ['a grant that adds, with what it adds to', [cap(ada, 100), grant(ada, 900, 1, { add: true })], { sum: 999 }, SUM(1000, 999)],
+      ['so many people', [cap(ada, 1), grant(bob, 1, 1)], { maxPeople: 2 }],
+      [
+        'no more people',
+        [cap(group, 1)],
+        { maxPeople: 1 },
+        'ENVELOPE_BOUND envelope a reaches 2 people, and its maxPeople is 1; name fewer people',
+      ],
+    ],
+    (of) => ({ of }),
+  )
+})
+
+test('an entry that is refused is not in force, and the others of its document are, with the name of the envelope', () => {
+  const { set, settled: found } = settled([cap(ada, 3001), cap(bob, 70), grant(ada, 9, 1)])
+  expect(set.rules.map((one) => [scopeKey(one.scope), one.cap, one.envelope])).toEqual([
+    ['team', 5000, undefined],
+    [BOB, 70, 'a'],
+  ])
+  expect(set.grants.map(({ scope, envelope }) => [scopeKey(scope), envelope])).toEqual([[ADA, 'a']])
+  expect(set.documents).toEqual(['a', 'platform'])
+  expect(found?.envelopeOf).toEqual({ [BOB]: 'a', [ADA]: 'a' })
+  expect(found?.refusals[0]).toMatchObject({ at: at('a.yaml'), other: at('config.yaml') })
+  expect(found?.memory.spans).toEqual({ [ADA]: { fromAt: NOW, untilAt: NOW + DAY } })
+})
