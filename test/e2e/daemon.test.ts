@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { startDaemon, until } from '../support/process.ts'
 import { configText, place, policyText, service, workspace, world, written } from './world.ts'
@@ -65,7 +64,7 @@ describe('the daemon', () => {
 })
 
 describe('beside a running daemon', () => {
-  test('pause stops the writing at once and resume starts it, approve releases a hold, and reading commands work', async () => {
+  test('pause stops the writing at once and resume starts it, approve releases a hold, and history tells it', async () => {
     const at = await world({ policy: `team: {cap: 500}\nusers:\n  - {email: ${ADA}, cap: 4000}\nprotected: [${ADA}]` })
     const daemon = await at.daemon()
     // A pause between a write and its reading back leaves the value unverified, and then nobody else's write can be told from it.
@@ -99,20 +98,5 @@ describe('beside a running daemon', () => {
     await daemon.shows('capkeeper_approvals', 1, { workspace: 'acme', state: 'spent' })
 
     expect((await at.run('history', ADA)).stdout.replace(/ +/g, ' ')).toContain(`~ lower ${ADA} 9000 → 4000 external applied`)
-    expect((await at.run('explain', ADA)).code).toBe(0)
-    expect((await at.run('ledger', 'check')).code).toBe(0)
-    expect((await at.run('ledger', 'backup', at.path('copy.db'))).code).toBe(0)
-    for (const argv of [
-      ['apply', '--yes'],
-      ['run', '--once'],
-      ['run', '--listen', '127.0.0.1:0'],
-    ]) {
-      const second = await at.run(...argv)
-      expect(second).toMatchObject({
-        code: 1,
-        stderr: expect.stringMatching(/ledger\.db is in use by another capkeeper that writes \(run or apply\); stop that one first/),
-      })
-    }
-    expect(readFileSync(at.path('copy.db')).length).toBeGreaterThan(0)
   })
 })
