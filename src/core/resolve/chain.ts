@@ -69,7 +69,7 @@ export function declarations(inputs: DesiredInputs): Declarations {
     const scope = statuses[0]?.grant.scope
     if (scope && scope.kind !== 'user') addGrant(scopes, key, statuses, () => sharedBase(scopes, scope))
   }
-  const rules = judgeRules(inputs.set, conditionInputs(inputs))
+  const rules = judgeRules(inputs.set, { ...conditionInputs(inputs), isDeclared: (key) => scopes.has(key) })
   const pools = resolvePools(inputs.set, inputs.roster, rules, inputs.pools ?? {})
   const found = { scopes, grants, grantsOf, ...membership(inputs, scopes), onGroupConflict: inputs.set.onGroupConflict, rules, pools }
   for (const [key, statuses] of grantsOf) {

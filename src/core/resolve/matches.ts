@@ -273,11 +273,14 @@ const NO_RULES: JudgedRules = {
 /** The name of the rules' list among the settled matches; those of pools are keys of conditions. */
 const RULES = 'rules'
 
+interface RuleInputs extends ConditionInputs {
+  readonly nearest: NearestWord
+  /** Whether a cap is declared at a scope by name. */
+  readonly isDeclared: (key: ScopeKey) => boolean
+}
+
 /** Judges the rules of a policy for everybody on the roster. */
-export function judgeRules(
-  { rules: caps, peopleRules, pools }: PolicySet,
-  inputs: ConditionInputs & { readonly nearest: NearestWord },
-): JudgedRules {
+export function judgeRules({ peopleRules, pools }: PolicySet, inputs: RuleInputs): JudgedRules {
   const ofPools = pools.flatMap((pool) => poolCondition(pool) ?? [])
   const ofRules = peopleRules.map(({ when }) => when)
   if (ofRules.length + ofPools.length === 0) return NO_RULES
@@ -286,7 +289,7 @@ export function judgeRules(
   const lists = new Map(ofPools.map((when) => [conditionKey(when), judge(conditionKey(when), [when])]))
   const rules = { list: peopleRules, byKey: rulesByKey(peopleRules), matches: judge(RULES, ofRules) }
   const verdictOf = (email: string): RuleVerdict => verdict(rules, email)
-  const { matched, statuses } = count(rules, facts, inputs, verdictOf, new Set(caps.map(({ scope }) => scopeKey(scope))))
+  const { matched, statuses } = count(rules, facts, inputs, verdictOf)
   return {
     verdictOf,
     seenOnce: (email) => seenOnce(rules, email),
@@ -325,13 +328,7 @@ function verdict({ byKey, matches, list: [first] }: Rules, email: string): RuleV
 const seenOnce = ({ byKey, matches }: Rules, email: string): PeopleRule | undefined => byKey.get(matches.turningTo(email) ?? NO_MATCH)
 
 /** Counts people by rule, in one pass over the roster. A person with a declared cap of their own waits for no answer. */
-function count(
-  rules: Rules,
-  facts: RowFacts,
-  { roster }: ConditionInputs,
-  verdictOf: (email: string) => RuleVerdict,
-  declared: ReadonlySet<ScopeKey>,
-) {
+function count(rules: Rules, facts: RowFacts, { roster, isDeclared }: RuleInputs, verdictOf: (email: string) => RuleVerdict) {
   const [people, unknown, hidden, turning] = [counter(), counter(), counter(), counter()]
   const matched: string[] = []
   for (const person of roster?.people ?? []) {
@@ -339,7 +336,7 @@ function count(
     if (found.kind === 'match') matched.push(person.email)
     if (!roster || !isApproved(person, roster)) continue
     if (found.kind === 'match') people.add(found.rule)
-    if (found.kind === 'unknown' && !declared.has(scopeKey(userScope(person.email)))) unknown.add(found.rule)
+    if (found.kind === 'unknown' && !isDeclared(scopeKey(userScope(person.email)))) unknown.add(found.rule)
     const next = seenOnce(rules, person.email)
     if (next) turning.add(next)
     for (const rule of rules.list) if (rule !== next && truthOf(rule.when, person, facts) === true) hidden.add(rule)
