@@ -22,19 +22,6 @@ const GROUPS = 500
 /** The rest of the people are in no declared group, so that the team cap reaches somebody. */
 const GROUPED = 0.8
 
-/** Of a workspace that is kept in order. */
-export const SETTINGS = {
-  name: 'bench',
-  mode: 'enforce',
-  onDrift: 'heal',
-  capSemantics: 'layered',
-  prune: true,
-  intervalMs: 300_000,
-  usageIntervalMs: 900_000,
-  guards: DEFAULT_GUARDS,
-  rate: { concurrency: 8 },
-} as const
-
 export interface Size {
   readonly scopes: number
   readonly people: number

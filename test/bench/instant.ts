@@ -11,7 +11,8 @@ import type { LedgerStore } from '../../src/daemon/ledger/store.ts'
 import { sha256 } from '../../src/daemon/schedule/system.ts'
 import { createWorkspace } from '../../src/daemon/workspace.ts'
 import type { Clock, Transport } from '../../src/ports.ts'
-import { emailOf, groupOf, policyIn, SETTINGS, textsOf } from './big.ts'
+import { SETTINGS } from '../support/declare.ts'
+import { emailOf, groupOf, policyIn, textsOf } from './big.ts'
 
 export interface Company {
   readonly people: number

@@ -8,8 +8,8 @@ import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { sha256, systemClock, systemRandom } from '../../src/daemon/schedule/system.ts'
 import { createWorkspace, type Workspace } from '../../src/daemon/workspace.ts'
 import type { RunsBatch, WriteClient } from '../../src/ports.ts'
-import { DAY } from '../support/declare.ts'
-import { type BigWorld, policyIn, SETTINGS } from './big.ts'
+import { DAY, SETTINGS } from '../support/declare.ts'
+import { type BigWorld, policyIn } from './big.ts'
 
 const refuse = (): never => {
   throw new Error('a bench asks the service nothing')

@@ -5,7 +5,6 @@ import { createWriteClient, type ServiceWriter } from '../../src/api/client.ts'
 import { createKeyRing } from '../../src/api/keys.ts'
 import { createHttpTransport } from '../../src/api/transport/http.ts'
 import { createPaces } from '../../src/api/transport/queue.ts'
-import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
 import type { CycleEvent } from '../../src/core/model/events.ts'
 import type { Operation } from '../../src/core/model/observed.ts'
 import type { PolicyRevision, PolicySet } from '../../src/core/model/policy.ts'
@@ -27,7 +26,7 @@ import type { TeamStatus } from '../../src/sandbox/store.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
 import { type WorldClock, worldClock } from './clock.ts'
 import { type ToldConditions, toldConditions } from './conditions.ts'
-import { email, numbered, type PolicySketch, policy, scope, short } from './declare.ts'
+import { email, numbered, type PolicySketch, policy, SETTINGS, scope, short } from './declare.ts'
 import { followed } from './journal.ts'
 import { sandboxTransport } from './sandbox-transport.ts'
 
@@ -118,18 +117,6 @@ export interface World extends ToldConditions {
 }
 
 const NO_RANDOM = { next: () => 0.5 }
-
-export const SETTINGS: WorkspaceSettings = {
-  name: 'acme',
-  mode: 'enforce',
-  onDrift: 'heal',
-  capSemantics: 'layered',
-  prune: true,
-  intervalMs: 300_000,
-  usageIntervalMs: 900_000,
-  guards: DEFAULT_GUARDS,
-  rate: { concurrency: 8 },
-}
 
 const named = (people: WorldOptions['people'] = ['ada', 'bob', 'cleo']): readonly string[] =>
   typeof people === 'number' ? numbered(people) : people

@@ -1,9 +1,9 @@
 // The breaker from end to end: failures of a shared cause stop the writes, also over restarts, until a retry succeeds.
 import { describe, expect, test } from 'vitest'
-import { HOUR } from '../../support/declare.ts'
+import { HOUR, SETTINGS } from '../../support/declare.ts'
 import { answering, answerOf, either, type Fault, instead, writes } from '../../support/faults.ts'
 import { capsOf, later, loopOver, MINUTE, person } from '../../support/living.ts'
-import { SETTINGS, testWorld, type World, type WorldOptions } from '../../support/world.ts'
+import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
 interface Outage extends Fault {
   readonly status?: number
