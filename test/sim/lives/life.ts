@@ -11,6 +11,7 @@ import type { Ledger } from '../../../src/ports.ts'
 import { stream } from '../../../src/sandbox/company/company.ts'
 import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.ts'
 import { PERMISSIONS } from '../../../src/sandbox/store.ts'
+import { workspaceConfig } from '../../support/configured.ts'
 import type { Scene, Step } from '../steps.ts'
 import { type SimClock, simClock } from '../world/clock.ts'
 import { createCompany } from '../world/company.ts'
@@ -21,7 +22,7 @@ import { createService, type Service } from '../world/service.ts'
 import { createUseBook } from '../world/use-book.ts'
 import { copyModel, emptyModel, type PolicyModel, policyFiles } from './policy-model.ts'
 import { tidyPools } from './pool-edits.ts'
-import { applyOnce, type ProcessParts, type SimProcess, startProcess, WORKSPACE } from './process.ts'
+import { applyOnce, BASE_URL, type ProcessParts, type SimProcess, startProcess, WORKSPACE } from './process.ts'
 import type { Scenario } from './scenario.ts'
 
 export interface Life extends Scene {
@@ -232,23 +233,8 @@ function openSandbox(
 function configOf({ scenario, mode }: Life, changed: Partial<Changeable>): WorkspaceConfig {
   const { capSemantics, usageIntervalMs, prune, onDrift, undeclaredUsers } = scenario
   const { intervalMs, guards, rate } = { ...scenario, ...changed }
-  return {
-    name: WORKSPACE,
-    baseUrl: 'http://service',
-    keys: { default: { file: 'key' } },
-    policies: ['policies'],
-    mode: mode(),
-    capSemantics,
-    capReads: 'auto',
-    approvals: 'separate',
-    intervalMs,
-    usageIntervalMs,
-    onDrift,
-    prune,
-    undeclaredUsers,
-    guards,
-    rate,
-  }
+  const drawn = { capSemantics, usageIntervalMs, prune, onDrift, undeclaredUsers, intervalMs, guards, rate }
+  return workspaceConfig(WORKSPACE, { baseUrl: BASE_URL, keys: { default: { file: 'key' } }, mode: mode(), ...drawn })
 }
 
 /** Parses and joins the present files with the real parser. */

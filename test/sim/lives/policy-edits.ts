@@ -8,7 +8,7 @@ import { emailOf, groupName } from '../world/company.ts'
 import type { Life } from './life.ts'
 import { emptyModel, type ModelCap, type ModelRule, type PolicyModel } from './policy-model.ts'
 import { drawPools } from './pool-edits.ts'
-import { MINUTE_MS } from './scenario.ts'
+import { MINUTE_MS, oneOf } from './scenario.ts'
 
 const CAPS = [100, 200, 300, 400, 500, 700, 800, 1000, 1500, 2000, 4000] as const
 
@@ -45,8 +45,7 @@ export function drawRules({ company }: Life, model: PolicyModel, draw: Draw): re
 
 const someone = (life: Life, draw: Draw): string => {
   if (draw() < 0.05) return emailOf(900)
-  const [first, ...rest] = life.company.people.keys()
-  return pick(draw, [first ?? emailOf(0), ...rest])
+  return oneOf(draw, [...life.company.people.keys()]) ?? emailOf(0)
 }
 
 /** The groups at the start and a policy for them. */
@@ -64,11 +63,10 @@ export function drawModel(life: Life, draw: Draw): PolicyModel {
   return model
 }
 
-/** Edits the model of a life a little. The caller has copied it. */
+/** Edits the model of a life a little. */
 export function editModel(life: Life, draw: Draw): void {
   const { model } = life
-  const [group, ...groups] = life.company.groups.keys()
-  const id = pick(draw, [group ?? 'g0', ...groups])
+  const id = oneOf(draw, [...life.company.groups.keys()]) ?? 'g0'
   const roll = draw()
   if (roll < 0.15) model.team = draw() < 0.1 ? undefined : drawRule(draw)
   else if (roll < 0.3) model.groups.set(id, { name: groupName(id), cap: drawRule(draw) })
@@ -105,8 +103,8 @@ function baseOf(model: PolicyModel, scope: ScopeKey): ModelCap | undefined {
 export function squeeze(life: Life, draw: Draw): void {
   const { model } = life
   const groups = [...model.groups].filter(([, { cap }]) => typeof cap === 'number' && cap > 100)
-  const [first, ...rest] = groups
-  if (first && draw() < 0.4) pick(draw, [first, ...rest])[1].cap = 100
+  const lowered = groups.length > 0 && draw() < 0.4 ? oneOf(draw, groups) : undefined
+  if (lowered) lowered[1].cap = 100
   else model.team = typeof model.team === 'number' && model.team > 100 && draw() < 0.8 ? 100 : 'none'
   dropBaseless(model)
 }

@@ -18,6 +18,7 @@ import { sha256 } from '../../../src/daemon/schedule/system.ts'
 import { createWorkspace } from '../../../src/daemon/workspace.ts'
 import type { Clock, Ledger } from '../../../src/ports.ts'
 import { stream } from '../../../src/sandbox/company/company.ts'
+import { configOf } from '../../support/configured.ts'
 import type { Step } from '../steps.ts'
 import type { SimClock } from '../world/clock.ts'
 import { fragileRows } from '../world/crash.ts'
@@ -70,7 +71,7 @@ export interface ApplyEnd {
 }
 
 export const WORKSPACE = 'acme'
-const BASE_URL = 'http://service'
+export const BASE_URL = 'http://service'
 
 /** A process with its ledger and its log, before it starts. */
 interface Begun {
@@ -135,21 +136,14 @@ async function beginProcess(number: number, parts: ProcessParts, onEnd: () => vo
 /** Starts the daemon; throws a `LedgerError` when another process holds the lock. */
 export async function startProcess(number: number, parts: ProcessParts, onEnd: () => void): Promise<SimProcess> {
   const { self, clock, store, tell } = await beginProcess(number, parts, onEnd)
-  const config: Config = {
-    listen: { host: '127.0.0.1', port: 9464 },
-    people: 'email',
-    ledger: ':memory:',
-    approvals: 'separate',
-    metrics: { perUser: 'off', userLabel: 'hash' },
-    workspaces: [parts.config()],
-  }
+  const config = (): Config => configOf(parts.config())
   const paces = createPaces()
   const daemon = await startDaemon({
     clock,
-    config,
+    config: config(),
     open: (settings) => openWorkspace(self, parts, { settings, store, clock, tell, paces }),
     loadPolicies: () => parts.loadPolicies(),
-    reloadConfig: () => ({ ...config, workspaces: [parts.config()] }),
+    reloadConfig: config,
     registered: () => undefined,
     ledgerWritable: () => self.alive && !parts.weather.isOn('disk-full'),
   })

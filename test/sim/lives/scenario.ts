@@ -9,6 +9,9 @@ import { EVENT_KINDS, type EventKind, POOL_EVENTS, RULE_EVENTS } from './events/
 
 export const MINUTE_MS = 60_000
 
+/** One element of a list; undefined, without a draw, of an empty one. */
+export const oneOf = <T>(draw: Draw, [first, ...rest]: readonly T[]): T | undefined => first && pick(draw, [first, ...rest])
+
 export const FAULT_KINDS = [
   'drop-before',
   'drop-after',

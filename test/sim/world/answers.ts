@@ -1,5 +1,6 @@
 // Reads answers of the service independently of the code under test.
 import type { TransportFailure, WireAnswer } from '../../../src/ports.ts'
+import type { ModelCap } from '../lives/policy-model.ts'
 
 type Answer = WireAnswer | TransportFailure
 
@@ -17,20 +18,36 @@ export function isRefusal(answer: Answer): boolean {
   )
 }
 
-/** The number of approved people in a roster; undefined when it cannot be believed, such as when it is empty. */
-export function approvedIn(answer: Answer): number | undefined {
-  if ('kind' in answer || answer.status !== 200) return undefined
-  let parsed: unknown
+/** The object that a body holds. */
+export function objectIn(body: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    parsed = JSON.parse(answer.body)
+    const parsed: unknown = JSON.parse(body)
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? { ...parsed } : undefined
   } catch {
     return undefined
   }
-  if (typeof parsed !== 'object' || parsed === null || !('userTableStats' in parsed) || !Array.isArray(parsed.userTableStats))
-    return undefined
-  const { userTableStats: rows } = parsed
-  return rows.length === 0 ? undefined : rows.filter((row: unknown) => isApproved(row)).length
 }
 
-const isApproved = (row: unknown): boolean =>
-  typeof row === 'object' && row !== null && 'teamStatus' in row && row.teamStatus === 'USER_TEAM_STATUS_APPROVED'
+/** The rows of a roster. */
+export function rowsIn(body: string): readonly unknown[] | undefined {
+  const rows = objectIn(body)?.['userTableStats']
+  return Array.isArray(rows) ? rows : undefined
+}
+
+/** The number of approved people in a roster; undefined when it cannot be believed, such as when it is empty. */
+export function approvedIn(answer: Answer): number | undefined {
+  if ('kind' in answer || answer.status !== 200) return undefined
+  const rows = rowsIn(answer.body)
+  return rows?.length ? rows.filter((row) => Object(row).teamStatus === 'USER_TEAM_STATUS_APPROVED').length : undefined
+}
+
+/** The cap in the answer to a read; undefined when there is no credible one. */
+export function capIn(body: string): ModelCap | undefined {
+  const parsed = objectIn(body)
+  if (!parsed || 'error' in parsed) return undefined
+  const { addOnCreditCap: camel, add_on_credit_cap: snake } = parsed
+  if (camel !== undefined && snake !== undefined && camel !== snake) return undefined
+  const cap = camel ?? snake
+  if (cap === undefined || cap === null) return 'none'
+  return typeof cap === 'number' && Number.isInteger(cap) && cap >= 0 ? cap : undefined
+}

@@ -3,8 +3,10 @@ import { pick, stream } from '../../../src/sandbox/company/company.ts'
 import type { FaultKind, Scenario } from '../lives/scenario.ts'
 
 export interface Weather {
-  /** Draws and counts the faults of one request. */
+  /** Draws the faults of one request. */
   strike(): ReadonlySet<FaultKind>
+  /** Whether a fault is among these, which counts it as met. */
+  meets(faults: ReadonlySet<FaultKind>, kind: FaultKind): boolean
   isOn(kind: FaultKind): boolean
   readonly counts: Map<FaultKind, number>
   /** Draws details of a kind of fault. */
@@ -26,7 +28,10 @@ export function createWeather({ seed, faults }: Scenario, elapsed: () => number)
     }
     return active
   }
-  const met = (kind: FaultKind): void => void counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  const met = (kind: FaultKind, isMet: boolean): boolean => {
+    if (isMet) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+    return isMet
+  }
   const draw = (kind: FaultKind): number => streams.get(kind)?.() ?? 0
   return {
     counts,
@@ -35,10 +40,10 @@ export function createWeather({ seed, faults }: Scenario, elapsed: () => number)
       const struck = onNow().filter(({ kind, rate }) => kind !== 'disk-full' && draw(kind) < rate)
       return new Set(struck.map(({ kind }) => kind))
     },
+    meets: (faults, kind) => met(kind, faults.has(kind)),
     isOn(kind) {
       const isOn = onNow().some((one) => one.kind === kind)
-      if (isOn) met(kind)
-      return isOn
+      return met(kind, isOn)
     },
   }
 }

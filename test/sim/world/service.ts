@@ -10,7 +10,7 @@ import { cycleAt } from '../../../src/sandbox/time.ts'
 import type { ModelCap } from '../lives/policy-model.ts'
 import type { FaultKind, Scenario } from '../lives/scenario.ts'
 import type { Step } from '../steps.ts'
-import { approvedIn, isRefusal } from './answers.ts'
+import { approvedIn, capIn, isRefusal, objectIn, rowsIn } from './answers.ts'
 import type { Owner, SimClock } from './clock.ts'
 import { type Company, groupName } from './company.ts'
 import { cutShort, HTML, oddBody, type Weather } from './faults.ts'
@@ -176,11 +176,7 @@ function carry(parts: ServiceParts, request: Request, way: Way, land: (request: 
   const { sender, operation, scope, faults, body } = request
   tellRequest(parts, request)
   const death = sender.diesSending()
-  const struck = (kind: FaultKind): boolean => {
-    if (!faults.has(kind)) return false
-    weather.counts.set(kind, (weather.counts.get(kind) ?? 0) + 1)
-    return true
-  }
+  const struck = (kind: FaultKind): boolean => weather.meets(faults, kind)
   return new Promise((resolve, reject) => {
     if (way.signal?.aborted) reject(way.signal.reason)
     const giveUp = (): void => reject(way.signal?.reason)
@@ -245,10 +241,7 @@ function refusalOf(parts: ServiceParts, { operation, body, faults, sender: _ }: 
     const { contentType, body: text, status: shown } = encodeRefusal(errors, status, message)
     return { status: shown, headers: { ...headers(parts, contentType), ...more }, body: text }
   }
-  const struck = (kind: FaultKind): boolean => {
-    if (faults.has(kind)) parts.weather.counts.set(kind, (parts.weather.counts.get(kind) ?? 0) + 1)
-    return faults.has(kind)
-  }
+  const struck = (kind: FaultKind): boolean => parts.weather.meets(faults, kind)
   if (faults.has('rate-limit') && limits.isOver()) {
     struck('rate-limit')
     return encode(429, 'rate limit exceeded', limits.retryAfter())
@@ -301,11 +294,7 @@ function rateLimits({ clock, weather, serviceNow }: ServiceParts): RateLimits {
 /** The network's effect on an answer. */
 function spoil({ weather }: ServiceParts, { operation, faults }: Request, answer: WireAnswer): WireAnswer {
   let { body } = answer
-  const struck = (kind: FaultKind, applies = true): boolean => {
-    if (!faults.has(kind) || !applies) return false
-    weather.counts.set(kind, (weather.counts.get(kind) ?? 0) + 1)
-    return true
-  }
+  const struck = (kind: FaultKind, applies = true): boolean => applies && weather.meets(faults, kind)
   if (answer.status !== 200) return answer
   const isRead = operation === 'GetUsageConfig'
   struck('stale-read', isRead)
@@ -321,28 +310,8 @@ function spoil({ weather }: ServiceParts, { operation, faults }: Request, answer
 }
 
 function shortened(body: string, roll: number): string {
-  const parsed: unknown = JSON.parse(body)
-  if (typeof parsed !== 'object' || parsed === null || !('userTableStats' in parsed) || !Array.isArray(parsed.userTableStats)) return body
-  return JSON.stringify({ ...parsed, userTableStats: parsed.userTableStats.slice(0, Math.floor(parsed.userTableStats.length * roll)) })
-}
-
-/** The cap in an answer, read independently of the code under test; undefined when there is no credible one. */
-export function capIn(body: string): ModelCap | undefined {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(body)
-  } catch {
-    return undefined
-  }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return undefined
-  if ('error' in parsed) return undefined
-  const camel = 'addOnCreditCap' in parsed ? parsed.addOnCreditCap : undefined
-  const snake = 'add_on_credit_cap' in parsed ? parsed.add_on_credit_cap : undefined
-  if (camel !== undefined && snake !== undefined && camel !== snake) return undefined
-  const cap = camel ?? snake
-  if (cap === undefined || cap === null) return 'none'
-  const isWhole = typeof cap === 'number' && Number.isInteger(cap) && cap >= 0
-  return isWhole ? cap : undefined
+  const rows = rowsIn(body)
+  return rows ? JSON.stringify({ ...objectIn(body), userTableStats: rows.slice(0, Math.floor(rows.length * roll)) }) : body
 }
 
 function scopeNamed(key: ScopeKey): Scope {

@@ -2,15 +2,14 @@
 import { stream } from '../../../../src/sandbox/company/company.ts'
 import type { Life } from '../life.ts'
 import type { SimEvent } from '../scenario.ts'
-import type { EventKind } from './kinds.ts'
 import { OTHERS } from './others.ts'
 import { PEOPLE } from './people.ts'
 import { POLICIES } from './policies.ts'
 import { POOLS } from './pools.ts'
 import { PROCESSES } from './processes.ts'
-import { type Acts, publish, resume } from './tools.ts'
+import { type Acts, resume } from './tools.ts'
 
-const ACTS: Acts<EventKind> = { ...PEOPLE, ...POLICIES, ...OTHERS, ...POOLS, ...PROCESSES }
+const ACTS: Acts = { ...PEOPLE, ...POLICIES, ...OTHERS, ...POOLS, ...PROCESSES }
 
 export function happen(life: Life, event: SimEvent): void {
   life.note(`* ${event.kind}`)
@@ -34,7 +33,7 @@ export function calm(life: Life): void {
   if (life.process) {
     life.process.doom = undefined
     life.setMode('enforce')
-    publish(life)
+    life.published()
   } else {
     life.setMode('enforce')
     life.start()

@@ -1,59 +1,6 @@
 // The kinds of events in the simulated world: how many a day of storm on average, and in what share of the seeds.
 
-export type EventKind =
-  | 'join'
-  | 'leave'
-  | 'status'
-  | 'regroup'
-  | 'group-gone'
-  | 'foreign-write'
-  | 'foreign-mass'
-  | 'policy-edit'
-  | 'policy-mass'
-  | 'policy-broken'
-  | 'policy-squeeze'
-  | 'policy-emptied'
-  | 'race'
-  | 'exodus'
-  | 'grant'
-  | 'protect'
-  | 'kill'
-  | 'kill-at-ledger'
-  | 'kill-at-request'
-  | 'stop'
-  | 'second-process'
-  | 'wall-jump'
-  | 'clock-skew'
-  | 'pause'
-  | 'resume'
-  | 'approve'
-  | 'policy-approve'
-  | 'mode'
-  | 'config'
-  | 'key-rotated'
-  | 'long-pause'
-  | 'absence'
-  | 'sighup'
-  | 'use'
-  | 'work'
-  | 'pool-edit'
-  | 'zero'
-  | 'role'
-  | 'rule-edit'
-  | 'group-dark'
-  | 'handover'
-  | 'second-thoughts'
-  | 'as-is'
-  | 'two-holds'
-  | 'pool-turn'
-
-interface EventRate {
-  readonly kind: EventKind
-  readonly perDay: number
-  readonly share: number
-}
-
-export const EVENT_KINDS: readonly EventRate[] = [
+export const EVENT_KINDS = [
   { kind: 'join', perDay: 1.5, share: 0.8 },
   { kind: 'leave', perDay: 1, share: 0.7 },
   { kind: 'status', perDay: 1.5, share: 0.7 },
@@ -99,7 +46,9 @@ export const EVENT_KINDS: readonly EventRate[] = [
   { kind: 'as-is', perDay: 1, share: 0.3 },
   { kind: 'two-holds', perDay: 1, share: 0.3 },
   { kind: 'pool-turn', perDay: 1.5, share: 0.6 },
-]
+] as const
+
+export type EventKind = (typeof EVENT_KINDS)[number]['kind']
 
 /** Kinds that occur only in lives with pools. */
 export const POOL_EVENTS: ReadonlySet<EventKind> = new Set(['work', 'pool-edit', 'pool-turn'])

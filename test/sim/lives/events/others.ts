@@ -4,7 +4,7 @@ import { between } from '../../../../src/sandbox/company/company.ts'
 import { drawCap } from '../policy-edits.ts'
 import { type Acts, foreign, redraw, someScope, whenWriting } from './tools.ts'
 
-export const OTHERS: Acts<'foreign-write' | 'foreign-mass' | 'race'> = {
+export const OTHERS = {
   'foreign-write': (life, draw) => {
     const scope = someScope(life, draw)
     foreign(life, scope, draw() < 0.3 ? 'none' : drawCap(draw))
@@ -29,4 +29,4 @@ export const OTHERS: Acts<'foreign-write' | 'foreign-mass' | 'race'> = {
       life.emit({ kind: 'foreign', scopes })
     })
   },
-}
+} satisfies Partial<Acts>

@@ -3,9 +3,8 @@ import { between, pick } from '../../../../src/sandbox/company/company.ts'
 import { emailOf, groupName } from '../../world/company.ts'
 import type { Life } from '../life.ts'
 import { editModel, squeeze } from '../policy-edits.ts'
-import { copyModel } from '../policy-model.ts'
 import { MINUTE_MS } from '../scenario.ts'
-import { type Acts, later, publish, someGroup, someone, stormMs } from './tools.ts'
+import { type Acts, later, someGroup, someone, stormMs } from './tools.ts'
 
 function back(life: Life, emails: readonly string[]): void {
   for (const email of emails) life.company.setStatus(email, 'APPROVED')
@@ -14,7 +13,7 @@ function back(life: Life, emails: readonly string[]): void {
 
 const STATUSES = ['PENDING', 'REJECTED', 'APPROVED', 'APPROVED'] as const
 
-export const PEOPLE: Acts<'join' | 'leave' | 'status' | 'regroup' | 'group-gone' | 'group-dark' | 'exodus' | 'role' | 'use'> = {
+export const PEOPLE = {
   join: (life, draw) => {
     const email = emailOf(100 + between(draw, 0, 60))
     if (life.company.people.has(email)) return
@@ -33,7 +32,6 @@ export const PEOPLE: Acts<'join' | 'leave' | 'status' | 'regroup' | 'group-gone'
   // A group that cannot be listed, and in half of the cases cannot be set either, gets a high cap that replaces the own caps of one or two
   // members. A guard would hold this for more members.
   'group-dark': (life, draw) => {
-    life.model = copyModel(life.model)
     const { model, company } = life
     const [id = company.found()] = [...company.groups.keys()].filter((one) => !model.groups.has(one))
     company.dark.set(id, draw() < 0.5 ? 'unset' : 'unlisted')
@@ -44,7 +42,7 @@ export const PEOPLE: Acts<'join' | 'leave' | 'status' | 'regroup' | 'group-gone'
       if (!company.groups.get(id)?.has(email)) company.regroup(email, id)
       model.users.delete(email)
     }
-    publish(life)
+    life.published()
     later(life, between(draw, 30, 400) * MINUTE_MS, () => void company.dark.delete(id))
   },
   exodus: (life, draw) => {
@@ -53,10 +51,9 @@ export const PEOPLE: Acts<'join' | 'leave' | 'status' | 'regroup' | 'group-gone'
     for (const email of gone) life.company.setStatus(email, 'PENDING')
     life.process?.daemon?.hurry()
     later(life, between(draw, 10, 300) * 1000, () => {
-      life.model = copyModel(life.model)
       if (draw() < 0.5) squeeze(life, draw)
       else editModel(life, draw)
-      publish(life)
+      life.published()
     })
     if (draw() < 0.5) later(life, between(draw, 20, 200) * MINUTE_MS, () => back(life, gone))
   },
@@ -76,4 +73,4 @@ export const PEOPLE: Acts<'join' | 'leave' | 'status' | 'regroup' | 'group-gone'
     }
     life.company.usedSome()
   },
-}
+} satisfies Partial<Acts>

@@ -1,16 +1,14 @@
 // Events of pools: people work up to their caps, and the credits and the members of a pool change within hours of a deal.
 import { between, type Draw, pick } from '../../../../src/sandbox/company/company.ts'
 import type { Life } from '../life.ts'
-import { copyModel } from '../policy-model.ts'
 import { dismiss, editPools, favour, richestMember, scalePools } from '../pool-edits.ts'
 import { MINUTE_MS } from '../scenario.ts'
-import { type Acts, later, pause, publish, resume } from './tools.ts'
+import { type Acts, later, pause, resume } from './tools.ts'
 
 /** Changes the credits of all pools by this factor. */
 function scaled(life: Life, share: number): void {
-  life.model = copyModel(life.model)
   scalePools(life.model, share)
-  publish(life)
+  life.published()
 }
 
 /** Soon after a deal, before use under the earlier caps has shown. */
@@ -27,9 +25,8 @@ const COURSES: readonly [Course, ...Course[]] = [
   },
   // The other members have to make room for one, and the next deal comes before it can be known that they have.
   (life, draw) => {
-    life.model = copyModel(life.model)
     favour(life.model, draw)
-    publish(life)
+    life.published()
     soon(life, draw, () => scaled(life, 1.02))
   },
   // While no cap is written, credits are raised and cut again: open raises no longer fit.
@@ -59,18 +56,16 @@ const TURNS: readonly [Course, ...Course[]] = [
     const richest = workHard(life)
     if (richest === undefined) return
     soon(life, draw, () => {
-      life.model = copyModel(life.model)
       dismiss(life.model, richest)
-      publish(life)
+      life.published()
       soon(life, draw, () => scaled(life, 1.02))
     })
   },
   // A member who is not dealt to gets a line with most of the credits.
   (life, draw) => {
-    life.model = copyModel(life.model)
     const email = favour(life.model, draw)
     if (email !== undefined) life.model.protectedPeople.add(email)
-    publish(life)
+    life.published()
   },
   // While no cap is written, credits are raised and cut back, and one member works: that member's share is above their cap, and the others
   // still have the credits that they are to give up.
@@ -85,7 +80,7 @@ const TURNS: readonly [Course, ...Course[]] = [
   },
 ]
 
-export const POOLS: Acts<'work' | 'pool-edit' | 'pool-turn'> = {
+export const POOLS = {
   // Most people do some work; sometimes a person uses all credits at once.
   work: (life, draw) => {
     for (const email of life.company.approved) {
@@ -95,10 +90,9 @@ export const POOLS: Acts<'work' | 'pool-edit' | 'pool-turn'> = {
     life.company.usedSome()
   },
   'pool-edit': (life, draw) => {
-    life.model = copyModel(life.model)
     editPools(life, draw)
-    publish(life)
+    life.published()
     pick(draw, COURSES)(life, draw)
   },
   'pool-turn': (life, draw) => pick(draw, TURNS)(life, draw),
-}
+} satisfies Partial<Acts>

@@ -4,9 +4,8 @@ import { HOUR_MS } from '../../../../src/core/model/units.ts'
 import { between, type Draw, pick } from '../../../../src/sandbox/company/company.ts'
 import type { Life } from '../life.ts'
 import { addShortGrant } from '../policy-edits.ts'
-import { copyModel } from '../policy-model.ts'
 import { MINUTE_MS, NO_SHARES } from '../scenario.ts'
-import { type Acts, later, pause, publish, redraw, resume, stir, stormMs, whenWriting } from './tools.ts'
+import { type Acts, later, pause, redraw, resume, stir, stormMs, whenWriting } from './tools.ts'
 
 function doomed(life: Life, draw: Draw, doom: NonNullable<Life['process']>['doom']): void {
   if (!life.process) return
@@ -21,23 +20,7 @@ function doomed(life: Life, draw: Draw, doom: NonNullable<Life['process']>['doom
   look()
 }
 
-export const PROCESSES: Acts<
-  | 'kill'
-  | 'kill-at-ledger'
-  | 'kill-at-request'
-  | 'stop'
-  | 'second-process'
-  | 'wall-jump'
-  | 'clock-skew'
-  | 'pause'
-  | 'resume'
-  | 'mode'
-  | 'config'
-  | 'key-rotated'
-  | 'long-pause'
-  | 'absence'
-  | 'sighup'
-> = {
+export const PROCESSES = {
   kill: (life, draw) => {
     life.process?.kill()
     life.startLater(pick(draw, [1, 5, 60, 1200]) * 1000)
@@ -61,9 +44,8 @@ export const PROCESSES: Acts<
   'clock-skew': (life, draw) => {
     life.serviceOffsetMs = pick(draw, [0, 0, 2 * MINUTE_MS, -4 * MINUTE_MS, 10 * MINUTE_MS, -3 * HOUR_MS])
     if (draw() < 0.3) return
-    life.model = copyModel(life.model)
     addShortGrant(life, draw)
-    publish(life)
+    life.published()
   },
   pause: (life, draw) => {
     const lengthMs = between(draw, 5, 600) * MINUTE_MS
@@ -109,4 +91,4 @@ export const PROCESSES: Acts<
     life.startLater(Math.min(between(draw, 2, 14) * HOUR_MS, stormMs(life)))
   },
   sighup: (life) => life.process?.daemon?.hurry(),
-}
+} satisfies Partial<Acts>

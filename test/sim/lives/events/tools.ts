@@ -1,24 +1,19 @@
 // Parts of events: the people that an event concerns, how long it may act (never past the end of the storm), and shared actions.
 import { type ScopeKey, scopeKey } from '../../../../src/core/model/scope.ts'
-import { type Draw, pick } from '../../../../src/sandbox/company/company.ts'
+import type { Draw } from '../../../../src/sandbox/company/company.ts'
 import { emailOf } from '../../world/company.ts'
 import type { Life } from '../life.ts'
 import { drawCap, drawModel, editModel } from '../policy-edits.ts'
-import { copyModel, type ModelCap } from '../policy-model.ts'
+import type { ModelCap } from '../policy-model.ts'
+import { oneOf } from '../scenario.ts'
 import type { EventKind } from './kinds.ts'
 
 /** The effect of some kinds of events. Details are drawn from the event's own stream. */
-export type Acts<Kind extends EventKind> = Readonly<Record<Kind, (life: Life, draw: Draw) => void>>
+export type Acts = Readonly<Record<EventKind, (life: Life, draw: Draw) => void>>
 
-export const someone = (life: Life, draw: Draw): string => {
-  const [first, ...rest] = life.company.people.keys()
-  return pick(draw, [first ?? emailOf(0), ...rest])
-}
+export const someone = ({ company }: Life, draw: Draw): string => oneOf(draw, [...company.people.keys()]) ?? emailOf(0)
 
-export const someGroup = (life: Life, draw: Draw): string => {
-  const [first, ...rest] = life.company.groups.keys()
-  return pick(draw, [first ?? 'g0', ...rest])
-}
+export const someGroup = ({ company }: Life, draw: Draw): string => oneOf(draw, [...company.groups.keys()]) ?? 'g0'
 
 export function someScope(life: Life, draw: Draw): ScopeKey {
   const roll = draw()
@@ -53,10 +48,6 @@ export function foreign(life: Life, scope: ScopeKey, drawn: ModelCap): void {
   life.note(`  another client sets ${scope} to ${cap}`)
 }
 
-export function publish(life: Life): void {
-  life.published()
-}
-
 export function holds(life: Life): readonly string[] {
   return (life.view()?.holds ?? []).map(({ id }) => id)
 }
@@ -75,9 +66,8 @@ export function approve(life: Life, id: string): void {
 /** A change to write, so that a crash may come between its steps. */
 export function stir(life: Life, draw: Draw): void {
   if (draw() < 0.5) {
-    life.model = copyModel(life.model)
     editModel(life, draw)
-    publish(life)
+    life.published()
   } else {
     const scopes = [someScope(life, draw), someScope(life, draw)]
     for (const scope of scopes) foreign(life, scope, drawCap(draw))
@@ -109,16 +99,14 @@ export function resume(life: Life): void {
 export function redraw(life: Life, draw: Draw): void {
   const { protectedPeople, approvals } = life.model
   life.model = { ...drawModel(life, draw), protectedPeople, approvals }
-  publish(life)
+  life.published()
 }
 
 /** `spec.approvals` for a hold that is shown. */
 export function approveInPolicy(life: Life, draw: Draw): void {
-  const [first, ...rest] = holds(life)
-  if (first === undefined) return
-  const id = pick(draw, [first, ...rest])
-  life.model = copyModel(life.model)
+  const id = oneOf(draw, holds(life))
+  if (id === undefined) return
   life.model.approvals.add(id)
   life.emit({ kind: 'approved', id })
-  publish(life)
+  life.published()
 }
