@@ -5,6 +5,7 @@ import { type Scope, type ScopeKey, scopeKey, TEAM } from '../../core/model/scop
 import type { Instant } from '../../core/model/units.ts'
 import type { Clock, Ledger } from '../../ports.ts'
 import { unlessLedger } from '../ledger/error.ts'
+import type { Workspace } from '../workspace.ts'
 import type { CycleRun, Pass } from './options.ts'
 import { type SeenKeeper, seenKeeper, sweep } from './read.ts'
 import type { WorkspaceState } from './state.ts'
@@ -36,16 +37,32 @@ export async function rereadDependencies(pass: Pass, since: Instant, cycle: Cycl
   const { readings } = state
   const { slots, plan } = pass.planned
   const stale = new Map<ScopeKey, Scope>()
-  if (slots.model.layers === 'layered' && plan.changes.some(isReady))
-    for (const scope of plan.changes.filter(mayGo).flatMap(dependenciesOf(pass, state))) {
+  const readBefore = (scopes: readonly Scope[], since: Instant): void => {
+    for (const scope of scopes) {
       const key = scopeKey(scope)
       if ((readings.get(key)?.readAt ?? since) < since) stale.set(key, scope)
     }
+  }
+  if (slots.model.layers === 'layered' && plan.changes.some(isReady))
+    readBefore(plan.changes.filter(mayGo).flatMap(dependenciesOf(pass, state)), since)
+  // The sum of a pool counts on the caps of all its members. Sweeps keep them young enough, but for sweeps that could not be made.
+  if (plan.changes.some((one) => isReady(one) && one.effect !== 'lower')) {
+    const pooled = new Set(Object.values(state.pools).flatMap(({ members }) => Object.keys(members)))
+    const members = pass.desired.toRead.filter((scope) => scope.kind === 'user' && pooled.has(scope.email))
+    readBefore(members, cycle.startedAt - MISSED_SWEEPS * betweenSweepsMs(workspace))
+  }
   const { concurrency } = workspace.config.rate
   const signal = options.stop && { signal: options.stop }
   await sweep({ client: workspace.client, scopes: [...stale.values()], concurrency, readings, urgent: true, ...signal })
   return new Set(stale.keys())
 }
+
+/** A pool's member was not read for so many sweeps: they were missed. Choice. */
+const MISSED_SWEEPS = 2
+
+/** The time in which every scope is read once, while sweeps are made. */
+const betweenSweepsMs = ({ config, reading }: Workspace): number =>
+  reading ? Math.max(config.intervalMs, (reading.watched.length * 1_000) / reading.readsPerSecond) : config.intervalMs
 
 const mayGo = (change: Change): boolean =>
   isReady(change) || (change.disposition.kind === 'deferred' && change.disposition.code !== 'failed')

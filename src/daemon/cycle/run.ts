@@ -64,13 +64,14 @@ interface FirstPlan extends Pass {
  * former before anything is written, and once also where nothing is: what is held or in sync may look otherwise then, as it does to `plan`.
  */
 async function planFirst(cycle: CycleRun, desired: DesiredState): Promise<FirstPlan> {
-  const { workspace, withheld, startedAt, options } = cycle
-  const planWith = (reread: ReadonlySet<ScopeKey>): Pass =>
-    makePlan(cycle, desired, { excluded: () => withheld, approve: options.approve }, reread)
-  const pass = planWith(new Set())
-  const isEstablished = (!cycle.state.hasProbed || pass.planned.plan.changes.some(isReady)) && (await establishReads(cycle, desired))
+  const { workspace, state, planner, withheld, startedAt, options } = cycle
+  const planWith = (asked: DesiredState, reread: ReadonlySet<ScopeKey>): Pass =>
+    makePlan(cycle, asked, { excluded: () => withheld, approve: options.approve }, reread)
+  const pass = planWith(desired, new Set())
+  const isEstablished = (!state.hasProbed || pass.planned.plan.changes.some(isReady)) && (await establishReads(cycle, desired))
   const reread = await rereadDependencies(pass, startedAt - workspace.config.intervalMs, cycle)
-  return { ...(isEstablished || reread.size > 0 ? planWith(reread) : pass), reread }
+  if (reread.size > 0) return { ...planWith(deal(cycle, desiredState(state, planner)), reread), reread }
+  return { ...(isEstablished ? planWith(desired, reread) : pass), reread }
 }
 
 /** True when it has just become known whether a read shows an inherited cap. */
@@ -139,7 +140,7 @@ export async function reconcile(workspace: Workspace, state: WorkspaceState, opt
   const applied = isWithheld(permit) ? undefined : await write(cycle, first, permit)
   const { after, outcome } = await record(cycle, first, applied, plannedMs)
   return {
-    ...{ ...outcome, planned: first.planned, desired, after },
+    ...{ ...outcome, planned: first.planned, desired: first.desired, after },
     applied,
     withheld: isWithheld(permit) ? permit.reason : undefined,
   }

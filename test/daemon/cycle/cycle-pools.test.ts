@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { useNow } from '../../../src/daemon/cycle/deal.ts'
-import { CYCLE, DAY, email, HOUR, NOW, numbered, research, roster, short } from '../../support/declare.ts'
+import { CYCLE, DAY, email, HOUR, keysOf, NOW, numbered, research, roster, short } from '../../support/declare.ts'
 import { answering, instead, whenAsked, writes } from '../../support/faults.ts'
 import { approve, expectNothing, later } from '../../support/living.ts'
 import { noon, type PastUse, recordPast } from '../../support/use.ts'
@@ -65,6 +65,19 @@ describe('a pool', () => {
     await later(one, HOUR)
     expect(one.writes()[0]).toBe('ada 500')
     expect(one.caps()).toEqual({ ada: 500, bob: 100 })
+  })
+
+  test('raises no member before the others are read again, where sweeps were missed', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'] })
+    await one.cycle({ pools: [research(1000, ['ada', 'bob'])] })
+    recordPast(one, [spent('ada', 480)])
+    await later(one, 5 * HOUR)
+    expect(one.caps()).toEqual({ ada: 500, bob: 260 })
+    one.foreign('bob', 900)
+    await later(one, 4.5 * HOUR, undefined, { focus: keysOf('ada') })
+    expect(one.caps()).toEqual({ ada: 500, bob: 260 })
+    await later(one, 4.5 * HOUR)
+    expect(one.caps()).toEqual({ ada: 740, bob: 260 })
   })
 
   test('keeps its last deal while use is unknown', async () => {
