@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest'
 import { foldUsage, NOTHING_BURNED } from '../../src/core/use/burn.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
-import { cycleAt } from '../../src/sandbox/time.ts'
 import { until } from '../support/process.ts'
 import { realClock } from '../support/real-clock.ts'
 import { hasMonitoring, startMonitoring } from './monitoring.ts'
@@ -10,6 +9,12 @@ import { policyText, type World, world } from './world.ts'
 
 const HOUR_MS = 3_600_000
 const clock = realClock()
+
+/** The sandbox's cycle is the month. */
+const cycleAt = (at: number) => {
+  const [year, month] = [new Date(at).getUTCFullYear(), new Date(at).getUTCMonth()]
+  return { startAt: Date.UTC(year, month, 1), endAt: Date.UTC(year, month + 1, 1) }
+}
 
 /** A day and a half of readings in which nobody used anything, as a daemon that has long been there would have them. */
 async function quietReadings({ service, path }: World): Promise<void> {
@@ -28,7 +33,7 @@ async function quietReadings({ service, path }: World): Promise<void> {
   await store.close()
 }
 
-/** In the first hours of a cycle there is no burn ratio; the sandbox's cycle is the month. */
+/** In the first hours of a cycle there is no burn ratio. */
 const isCycleYoung = clock.now() - cycleAt(clock.now()).startAt < 7 * HOUR_MS
 
 interface Trouble {

@@ -15,7 +15,7 @@ export function serverParts(overrides: Partial<ServerOptions> = {}): ServerOptio
     host: '127.0.0.1',
     port: 0,
     clock,
-    metrics: createMetrics({ version: '0.1.0', revision: '', clock }),
+    metrics: createMetrics({ version: '0.1.0', revision: '', clock, ...(overrides.people && { people: overrides.people }) }),
     console: createConsole(),
     people: EMAIL_LABELS,
     views: () => [],

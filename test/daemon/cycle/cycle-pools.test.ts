@@ -2,8 +2,7 @@
 // members join, leave, and have explicit caps.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { useNow } from '../../../src/daemon/cycle/deal.ts'
-import { CYCLE, DAY, email, HOUR, keysOf, NOW, numbered, research, roster, short } from '../../support/declare.ts'
+import { CYCLE, DAY, email, HOUR, keysOf, NOW, numbered, research, short } from '../../support/declare.ts'
 import { answering, instead, whenAsked, writes } from '../../support/faults.ts'
 import { approve, expectNothing, later } from '../../support/living.ts'
 import { noon, type PastUse, recordPast } from '../../support/use.ts'
@@ -181,20 +180,18 @@ test.each([
   ['no more of it than the rest of their use can hold', 100, 3_000, 800, 300],
   ['what was measured, where that is more than an estimate', 400, 3_000, 800, 400],
   ['what nobody owns, where nothing was measured of them', undefined, 3_464, 3_964, 3_464],
-])('the use of a member that counts is %s', (_name, own, others, used, expected) => {
-  const { people, ...rest } = roster({ ada: 'approved', bob: 'approved' }, { cycle: CYCLE })
-  const rows = people.map((one) => ({ ...one, used: credits(one.email === email('ada') ? used : 9_500) }))
+])('the use of a member that counts is %s', async (_name, own, others, used, expected) => {
+  const one = await testWorld({ people: ['ada', 'bob'] })
+  await one.cycle({})
+  const { roster, groups = [] } = one.state.usage ?? expect.unreachable()
+  const people = roster.people.map((row) => ({ ...row, used: credits(row.email === email('ada') ? used : 9_500) }))
   const measured = { [email('bob')]: credits(9_000), ...(own !== undefined && { [email('ada')]: credits(own) }) }
-  const known = useNow(
-    {
-      usage: { roster: { ...rest, people: rows }, groups: [], balance: BALANCE },
-      measured: {
-        readAt: NOW,
-        cycles: [{ startAt: CYCLE.startAt, people: measured, others: credits(others) }],
-        unassignable: [],
-      },
-    },
-    NOW,
-  )
-  expect(known.kind === 'known' && known.used.get(email('ada'))).toBe(expected)
+  one.state.usage = { roster: { ...roster, people }, groups, balance: BALANCE }
+  one.state.measured = {
+    readAt: NOW,
+    cycles: [{ startAt: CYCLE.startAt, people: measured, others: credits(others) }],
+    unassignable: [],
+  }
+  await one.cycle({ pools: [research(20_000, ['ada', 'bob'])] }, { usage: false })
+  expect(one.state.pools['research']?.members[email('ada')]?.use).toBe(expected)
 })

@@ -1,9 +1,8 @@
 // Rules over people from end to end: writes, changes of the roster over one and two readings, restarts, a doubted roster, and guards.
 import { describe, expect, test } from 'vitest'
-import { refreshUsage } from '../../../src/daemon/cycle/observe.ts'
 import { email } from '../../support/declare.ts'
 import { edited } from '../../support/faults.ts'
-import { person } from '../../support/living.ts'
+import { loopOver, MINUTE, person } from '../../support/living.ts'
 import { testWorld, type World } from '../../support/world.ts'
 
 function setRole(world: World, name: string, role: string): void {
@@ -38,19 +37,24 @@ describe('a rule', () => {
   })
 
   test.each([
-    ['', () => {}],
-    [', nor any before a restart', (one: World) => one.restart()],
+    ['', false],
+    [', nor any before a restart', true],
   ])(
     'takes in, and lets go of, a person after two readings that agree, also where no plan looked at the first%s',
-    async (_row, between) => {
-      const one = await company()
-      await one.cycle(GUESTS)
+    async (_row, restarts) => {
+      const one = await company({ config: { intervalMs: 45 * MINUTE, usageIntervalMs: 20 * MINUTE } })
+      const life = loopOver(one, GUESTS)
+      await one.clock.pass(10 * MINUTE)
       setRole(one, 'p001', 'member')
       setRole(one, 'p003', 'guest')
-      await one.clock.until(refreshUsage(one.workspace, one.state))
-      between(one)
-      await one.clock.until(refreshUsage(one.workspace, one.state))
-      await one.cycle(undefined, { usage: false })
+      await one.clock.pass(15 * MINUTE)
+      expect(one.caps()).toEqual({ team: 500, p001: 100, p002: 100 })
+      if (restarts) {
+        await life.stop()
+        one.restart()
+        loopOver(one, GUESTS)
+      }
+      await one.clock.pass(restarts ? MINUTE : 16 * MINUTE)
       expect(one.caps()).toEqual({ team: 500, p002: 100, p003: 100 })
     },
   )

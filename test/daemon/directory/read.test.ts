@@ -2,8 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type DirectoryError, parseDirectory } from '../../../src/daemon/directory/csv.ts'
-import { invalidText } from '../../../src/daemon/directory/learn.ts'
+import { parseDirectory } from '../../../src/daemon/directory/csv.ts'
 import { readPeopleFile } from '../../../src/daemon/directory/read.ts'
 import { realClock } from '../../support/real-clock.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
@@ -50,29 +49,29 @@ describe('a people file is invalid as a whole', () => {
   const row = (number: number) => `p${number}@example.com,,CC-${number % 7},Ü\n`
   const many = Array.from({ length: 20_000 }, (_, index) => row(index)).join('')
   it.each<readonly [string, string | Buffer, string]>([
-    ['without anything in it', '', 'people.csv:1: is empty: the first line must name the columns'],
-    ['that is not UTF-8', Buffer.from(`${HEAD}ada@example.com,,Caf\xe9,R\n`, 'latin1'), 'people.csv:2: is not UTF-8'],
+    ['without anything in it', '', '1: is empty: the first line must name the columns'],
+    ['that is not UTF-8', Buffer.from(`${HEAD}ada@example.com,,Caf\xe9,R\n`, 'latin1'), '2: is not UTF-8'],
     [
       'that is not UTF-8 far behind',
       Buffer.concat([Buffer.from(HEAD + many), Buffer.from('ada@example.com,,Caf\xe9,R\n', 'latin1')]),
-      'people.csv:20002: is not UTF-8',
+      '20002: is not UTF-8',
     ],
-    ['that ends within a character', Buffer.from(`${HEAD}ada@example.com,,CC,\xc3`, 'latin1'), 'people.csv:2: is not UTF-8'],
-    ['with a byte of 0', `${HEAD}ada@example.com,,C\0C,R\n`, 'people.csv:2: has a byte of 0, so it is no text'],
-    ['with semicolons', 'email;costCenter;unit\n', 'people.csv:1: has no column "email": its cells are separated by ;, not by commas'],
-    ['with tabs', 'email\tcostCenter\tunit\n', 'people.csv:1: has no column "email": its cells are separated by tabs, not by commas'],
-    ['with a short row', `${HEAD}a@example.com,,1,2\nb@example.com,1\n`, 'people.csv:3: has 2 cells, and the header has 4'],
-    ['with a long row', `${HEAD}a@example.com,,1,2,3\n`, 'people.csv:2: has 5 cells, and the header has 4'],
-    ['with an empty line', `${HEAD}a@example.com,,1,2\n\n`, 'people.csv:3: has 1 cell, and the header has 4'],
-    ['with a column twice', 'email,unit,costCenter,unit\n', 'people.csv:1: has the column "unit" twice'],
-    ['with a column without a name', 'email,,costCenter,unit\n', 'people.csv:1: has no name for column 2'],
-    ['without a column', 'email,costCenter\n', 'people.csv:1: has no column "unit"'],
+    ['that ends within a character', Buffer.from(`${HEAD}ada@example.com,,CC,\xc3`, 'latin1'), '2: is not UTF-8'],
+    ['with a byte of 0', `${HEAD}ada@example.com,,C\0C,R\n`, '2: has a byte of 0, so it is no text'],
+    ['with semicolons', 'email;costCenter;unit\n', '1: has no column "email": its cells are separated by ;, not by commas'],
+    ['with tabs', 'email\tcostCenter\tunit\n', '1: has no column "email": its cells are separated by tabs, not by commas'],
+    ['with a short row', `${HEAD}a@example.com,,1,2\nb@example.com,1\n`, '3: has 2 cells, and the header has 4'],
+    ['with a long row', `${HEAD}a@example.com,,1,2,3\n`, '2: has 5 cells, and the header has 4'],
+    ['with an empty line', `${HEAD}a@example.com,,1,2\n\n`, '3: has 1 cell, and the header has 4'],
+    ['with a column twice', 'email,unit,costCenter,unit\n', '1: has the column "unit" twice'],
+    ['with a column without a name', 'email,,costCenter,unit\n', '1: has no name for column 2'],
+    ['without a column', 'email,costCenter\n', '1: has no column "unit"'],
     [
       'with an address twice',
       `${HEAD}a@example.com,,1,2\nb@example.com,"x\ny",1,2\nA@example.com,,3,4\n`,
-      'people.csv:5: has an address that line 2 has as well',
+      '5: has an address that line 2 has as well',
     ],
-    ['with a row without an address', `${HEAD},,1,2\n`, 'people.csv:2: has no e-mail address in the column email'],
+    ['with a row without an address', `${HEAD},,1,2\n`, '2: has no e-mail address in the column email'],
     ['with a quote that is not closed', `${HEAD}a@example.com,"x,1,2\n`, 'a quote is not closed'],
     ['with text after a quote', `${HEAD}a@example.com,"x"y,1,2\n`, 'a quote is closed within a cell'],
     [
@@ -83,13 +82,13 @@ describe('a people file is invalid as a whole', () => {
     [
       'with too many rows',
       HEAD + Array.from({ length: 100_001 }, (_, index) => `p${index}@example.com,,1,2\n`).join(''),
-      'people.csv:100002: has more than the 100000 rows that are read',
+      '100002: has more than the 100000 rows that are read',
     ],
     ['with a row that does not end', `${HEAD}"${'x\n'.repeat(100_000)}`, 'a quote is not closed'],
   ])('%s', async (_, text, message) => {
     const told = parseDirectory(settings, Buffer.from(text)).then(
       () => 'the file was taken',
-      ({ message: invalid, line }: DirectoryError) => invalidText(settings.file, { invalid, line }),
+      (error) => `${error.line}: ${error.message}`,
     )
     expect(await told).toContain(message)
   })

@@ -2,11 +2,9 @@
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
-import type { HistoryEntry } from '../../../src/core/model/change.ts'
 import type { WorkspaceView } from '../../../src/core/model/events.ts'
 import { userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import type { Resolution } from '../../../src/core/resolve/resolution.ts'
 import { type AuthSettings, createGate } from '../../../src/daemon/http/auth.ts'
 import { declaredReason } from '../../../src/daemon/http/documents/part.ts'
 import { createLive } from '../../../src/daemon/http/events.ts'
@@ -53,6 +51,9 @@ const get = (url: string, headers: Headers) =>
   })
 
 type Person = NonNullable<WorkspaceView['roster']>['people'][number]
+type Facts = ReturnType<NonNullable<Parameters<typeof libraryOf>[0]['facts']>>
+type Grants = NonNullable<Facts['desiredState']>['resolution']['grants']
+type Histories = Awaited<ReturnType<(typeof NO_RECORDS)['history']>>
 
 /** The view with other rows on the roster. */
 const named = (view: WorkspaceView, change: (one: Person, at: number) => Person): WorkspaceView => ({
@@ -196,7 +197,7 @@ describe('a reader of some groups', () => {
   test('has a page of who is near the cap, what ends soon and what changed, of their people only', async () => {
     const [ada = '', other = ''] = [personEmail(1), personEmail(5)]
     const now = fakeClock().now()
-    const grant = (email: string, days: number, state: 'active' | 'pending' = 'active'): Resolution['grants'][number] => ({
+    const grant = (email: string, days: number, state: 'active' | 'pending' = 'active'): Grants[number] => ({
       grant: {
         scope: userScope(email),
         amount: { kind: 'cap', credits: credits(6000) },
@@ -208,11 +209,11 @@ describe('a reader of some groups', () => {
       state,
       untilAt: now + days * DAY,
     })
-    const write = (email: string, hours: number, result: 'applied' | 'failed' = 'applied'): HistoryEntry => ({
+    const write = (email: string, hours: number, result: 'applied' | 'failed' = 'applied'): Histories[number] => ({
       ...{ at: now - hours * HOUR, scope: userScope(email), action: 'set', effect: 'raise', from: credits(1), to: credits(2) },
       ...{ cause: 'external', result, planId: 'secret-plan', digest: 'secret-digest', revision: 'secret-revision' },
     })
-    const serveWith = async (grants: Resolution['grants'], history: readonly HistoryEntry[]) => {
+    const serveWith = async (grants: Grants, history: Histories) => {
       const facts = () => ({ desiredState: { resolution: { grants } } as never })
       const ask = await serve(undefined, settings, { facts, records: { ...NO_RECORDS, history: async () => history } })
       return async (path: string) => (await ask(path, LEAD)).text

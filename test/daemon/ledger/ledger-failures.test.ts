@@ -13,12 +13,9 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { expect, onTestFinished, test } from 'vitest'
-import { openDatabase } from '../../../src/daemon/ledger/sqlite/database.ts'
-import { create, sqliteDatabase } from '../../../src/daemon/ledger/sqlite/file.ts'
-import { storeOn } from '../../../src/daemon/ledger/store.ts'
-import { fakeClock } from '../../support/clock.ts'
+import { expect, test } from 'vitest'
 import { ADA, intentFor, kept, ledgerErrorOf, newFile, open, ownedCap, raise } from '../../support/ledger.ts'
+import { realClock } from '../../support/real-clock.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
 
 const URL_A = 'https://a.example/api/v1'
@@ -49,89 +46,52 @@ const overwrite = (file: string, at: number, bytes: string): void => {
 
 type Refused = readonly [name: string, code: string, says: string, make: () => string | Promise<string>]
 
+/** A file with this text, or a ledger in use where there is none, after some SQL. */
+const altered = (text: string | undefined, sql: string) => async (): Promise<string> => {
+  const file = text === undefined ? await usedLedger() : newFile()
+  if (text) writeFileSync(file, text)
+  if (sql) withSqlite(file, sql)
+  return file
+}
+
+/** A ledger in use, after something was done beside it. */
+const beside = (act: (file: string) => void) => async (): Promise<string> => {
+  const file = await usedLedger()
+  act(file)
+  return file
+}
+
 const REFUSED: readonly Refused[] = [
-  [
-    'a text file',
-    'LEDGER_CORRUPT',
-    'is not an SQLite database',
-    async () => {
-      const file = newFile()
-      writeFileSync(file, 'apiVersion: capkeeper/v1\n'.repeat(300))
-      return file
-    },
-  ],
-  [
-    'a database of another program',
-    'LEDGER_FOREIGN',
-    'of another program',
-    async () => {
-      const file = newFile()
-      withSqlite(file, 'CREATE TABLE songs (name TEXT)')
-      return file
-    },
-  ],
-  [
-    'a database of another program that is marked as its own',
-    'LEDGER_FOREIGN',
-    'of another program',
-    async () => {
-      const file = newFile()
-      withSqlite(file, 'PRAGMA application_id = 4711')
-      return file
-    },
-  ],
+  ['a text file', 'LEDGER_CORRUPT', 'is not an SQLite database', altered('apiVersion: capkeeper/v1\n'.repeat(300), '')],
+  ['a database of another program', 'LEDGER_FOREIGN', 'of another program', altered('', 'CREATE TABLE songs (name TEXT)')],
+  ['one that is marked as its own', 'LEDGER_FOREIGN', 'of another program', altered('', 'PRAGMA application_id = 4711')],
   [
     'a ledger of a newer version',
     'LEDGER_NEWER',
     'its schema version is 7, this one knows 5',
-    async () => {
-      const file = await usedLedger()
-      withSqlite(file, 'PRAGMA user_version = 7')
-      return file
-    },
+    altered(undefined, 'PRAGMA user_version = 7'),
   ],
   [
     'a ledger of an older version',
     'LEDGER_UNREADABLE',
     'by an older capkeeper: its schema version is 4, this one knows 5; use that one',
-    async () => {
-      const file = await usedLedger()
-      withSqlite(file, 'PRAGMA user_version = 4')
-      return file
-    },
+    altered(undefined, 'PRAGMA user_version = 4'),
   ],
   [
     'a ledger whose first page was overwritten',
     'LEDGER_CORRUPT',
     'is not an SQLite database, or its first page is damaged',
-    async () => {
-      const file = await usedLedger()
-      overwrite(file, 0, '\0'.repeat(200))
-      return file
-    },
+    beside((file) => overwrite(file, 0, '\0'.repeat(200))),
   ],
   ['a folder', 'LEDGER_UNWRITABLE', 'is a folder', () => temporaryFolder()],
   ['a device', 'LEDGER_UNWRITABLE', 'is not a regular file', () => '/dev/null'],
-  [
-    'a ledger with a folder as its -wal',
-    'LEDGER_UNWRITABLE',
-    '-wal is not a regular file',
-    async () => {
-      const file = await usedLedger()
-      mkdirSync(`${file}-wal`)
-      return file
-    },
-  ],
+  ['a ledger with a folder as its -wal', 'LEDGER_UNWRITABLE', '-wal is not a regular file', beside((file) => mkdirSync(`${file}-wal`))],
   ...['-journal', '-wal', '-shm'].map(
     (suffix): Refused => [
       `a ledger with a device as its ${suffix}`,
       'LEDGER_UNWRITABLE',
       `${suffix} is not a regular file`,
-      async () => {
-        const file = await usedLedger()
-        symlinkSync('/dev/zero', `${file}${suffix}`)
-        return file
-      },
+      beside((file) => symlinkSync('/dev/zero', `${file}${suffix}`)),
     ],
   ),
 ]
@@ -232,37 +192,18 @@ test('a ledger that was moved while in use records nothing more, because the rec
   await store.probe()
 })
 
-const ledgerOn = (database: ReturnType<typeof openDatabase>) =>
-  storeOn(sqliteDatabase(database), { mode: 'write', clock: fakeClock(), exists: true }).workspace('acme', URL_A)
-
-test('a full disk is a LedgerError: nothing is half-written, reading works, and waiting changes are recorded once there is room', async () => {
-  const database = openDatabase(newFile(), { readOnly: false })
-  onTestFinished(() => database.close())
-  create(database)
-  const ledger = await ledgerOn(database)
-  const pages = Number(database.get('PRAGMA page_count')?.['page_count'])
-  database.execute(`PRAGMA max_page_count = ${pages + 2}`)
-  const many = Array.from({ length: 500 }, (_, n) => ownedCap({ kind: 'user', email: `p${n}@example.com` }, n))
-  ledger.saveOwned(many)
-  const refused = await ledgerErrorOf(() => ledger.commit())
-  expect(refused.code).toBe('LEDGER_FULL')
-  expect(refused.message).toContain('make room')
-  expect((await ledgerErrorOf(() => ledger.load())).code).toBe('LEDGER_FULL')
-  expect((await ledgerOn(database)).owned()).toEqual([])
-  expect(await ledger.history()).toEqual([])
-  database.execute(`PRAGMA max_page_count = ${pages + 200}`)
-  await ledger.load()
-  expect((await ledgerOn(database)).owned()).toHaveLength(500)
-})
-
-test('a ledger that another process blocks is a LedgerError', async () => {
+test('a ledger that another process blocks for 5 s is a LedgerError', async () => {
   const file = await usedLedger()
-  const database = openDatabase(file, { readOnly: false })
-  onTestFinished(() => database.close())
-  database.execute('PRAGMA busy_timeout = 0')
+  const ledger = await (await open(file, 'note')).workspace('acme', URL_A)
   const other = new DatabaseSync(file)
   other.exec('BEGIN IMMEDIATE')
-  expect((await ledgerErrorOf(() => kept(ledgerOn(database), (one) => one.saveOwned([ownedCap(ADA, 1)])))).code).toBe('LEDGER_LOCKED')
+  ledger.saveOwned([ownedCap(ADA, 1)])
+  const begun = realClock().monotonic()
+  expect(await ledgerErrorOf(() => ledger.commit())).toMatchObject({
+    code: 'LEDGER_LOCKED',
+    message: expect.stringContaining('kept busy by another process for more than 5 s'),
+  })
+  expect(realClock().monotonic() - begun).toBeGreaterThan(4_000)
   other.close()
 })
 
