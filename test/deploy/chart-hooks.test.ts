@@ -1,7 +1,7 @@
 // The scripts of `helm test` and of the wait for git, run as in their containers, against a daemon on loopback where they ask one.
-import { execFile } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 import { serve } from '../api/world.ts'
+import { capkeeper } from '../support/process.ts'
 import { readDeploy } from '../support/rules.ts'
 
 describe('helm test', () => {
@@ -35,13 +35,8 @@ async function serving(ready: number): Promise<string> {
 }
 
 /** A script of the chart, run as in its container: by its text. */
-function script(name: string, env: Readonly<Record<string, string>>): Promise<{ readonly code: number; readonly said: string }> {
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      ['--input-type=module', '--eval', readDeploy(`helm/capkeeper/files/${name}`)],
-      { env },
-      (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), said: `${stdout}${stderr}` }),
-    )
-  })
+async function script(name: string, env: Readonly<Record<string, string>>) {
+  const text = readDeploy(`helm/capkeeper/files/${name}`)
+  const { code, stdout, stderr } = await capkeeper(['--eval', text], { command: [process.execPath, '--input-type=module'], env })
+  return { code, said: `${stdout}${stderr}` }
 }

@@ -1,13 +1,12 @@
 // The status of a commit, set by the example script as it is copied, from messages as the daemon sends them. The forge is a stand-in that takes only
 // what GitHub and GitLab document: path, method, headers, states, and the length of a description.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { DEFAULT_TEMPLATES } from '../../src/core/notify/settings.ts'
 import { PAYLOADS, type Values, written } from '../../src/core/notify/text.ts'
 import { serve, type TestServer } from '../api/world.ts'
+import { start, until } from '../support/process.ts'
 import { DEPLOY } from '../support/rules.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 
@@ -57,19 +56,8 @@ async function stage(forge: Forge) {
     ...{ FORGE: forge, API_URL: forge === 'github' ? api.url : `${api.url}/api/v4/`, REPOSITORY: 'acme/policies' },
     ...{ TOKEN_FILE: join(root, 'token'), SECRET_FILE: join(root, 'secret'), PORT: '0' },
   }
-  const script = spawn(process.execPath, [join(DEPLOY, 'examples/commit-status/status.mts')], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-  let said = ''
-  for (const stream of [script.stdout, script.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      said += text
-    })
-  }
-  onTestFinished(async () => {
-    script.kill()
-    if (script.exitCode === null && script.signalCode === null) await once(script, 'exit')
-  })
-  while (!said.includes('listening on ')) await once(script.stdout, 'data')
-  const port = /listening on (\d+)/.exec(said)?.[1]
+  const { stdout, stderr } = start([], { command: [process.execPath, join(DEPLOY, 'examples/commit-status/status.mts')], env })
+  const port = await until('the port of the script', () => /listening on (\d+)/.exec(stdout())?.[1])
   const send = async (body: string, path = `/${SECRET}`): Promise<number> =>
     (await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', body })).status
   const statuses = () =>
@@ -79,7 +67,7 @@ async function stage(forge: Forge) {
       expect(offence(forge, asked, fields)).toBeUndefined()
       return `${fields['state']} ${fields['context'] ?? fields['name']}: ${fields['description']}`
     })
-  return { api, send, statuses, said: () => said }
+  return { api, send, statuses, said: () => stdout() + stderr() }
 }
 
 /** As the daemon sends it. */

@@ -1,13 +1,13 @@
 // The example that exports a people file: from a SCIM service that answers with the examples of RFC 7643 and RFC 7644, and from a real OpenLDAP where
 // there is one. What it writes is read as the daemon reads it.
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readPeopleFile } from '../../src/daemon/directory/read.ts'
 import { serve } from '../api/world.ts'
 import { manifestsOf, schemaOffences } from '../support/kubernetes.ts'
+import { capkeeper, start, until } from '../support/process.ts'
 import { realClock } from '../support/real-clock.ts'
 import { readDeploy } from '../support/rules.ts'
 import { temporaryFolder } from '../support/temporary.ts'
@@ -68,11 +68,8 @@ async function scim(users: readonly unknown[], perPage: number, claimed = users.
 }
 
 async function exported(argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const child = spawn(process.execPath, ['--no-warnings', SCRIPT, ...argv], { env: { ...process.env, ...env } })
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => (said += piece))
-  const [status] = await once(child, 'close')
-  return { status, said }
+  const { code, stdout, stderr } = await capkeeper(argv, { command: [process.execPath, '--no-warnings', SCRIPT], env })
+  return { status: code, said: `${stdout}${stderr}` }
 }
 
 const COLUMNS = ['costCenter=ENTERPRISE:costCenter', 'unit=ENTERPRISE:department']
@@ -151,15 +148,10 @@ test.skipIf(!hasLdap)('from LDAP: people of a real OpenLDAP, with folded lines a
   writeFileSync(join(at, 'people.ldif'), PEOPLE)
   execFileSync('/usr/sbin/slapadd', ['-f', join(at, 'slapd.conf'), '-l', join(at, 'people.ldif')], { stdio: 'pipe' })
   const socket = `ldapi://${encodeURIComponent(join(at, 'socket'))}`
-  const server = spawn(SLAPD, ['-f', join(at, 'slapd.conf'), '-h', socket, '-d', '0'], { stdio: 'ignore' })
+  start(['-f', join(at, 'slapd.conf'), '-h', socket, '-d', '0'], { command: [SLAPD] })
   const search = ['-x', '-LLL', '-H', socket, '-b', 'dc=example,dc=com', '-E', 'pr=1/noprompt', 'mail=*', 'mail', 'departmentNumber', 'ou']
-  try {
-    await expect.poll(() => spawnSync('ldapsearch', search).status, { timeout: 10_000 }).toBe(0)
-    writeFileSync(join(at, 'found.ldif'), execFileSync('ldapsearch', search))
-  } finally {
-    server.kill()
-    await once(server, 'exit')
-  }
+  await until('slapd', () => spawnSync('ldapsearch', search).status === 0)
+  writeFileSync(join(at, 'found.ldif'), execFileSync('ldapsearch', search))
   expect(readFileSync(join(at, 'found.ldif'), 'utf8')).toContain('ou:: ')
   const file = join(at, 'people.csv')
   const { status, said } = await exported(['ldif', join(at, 'found.ldif'), file, 'costCenter=departmentNumber', 'unit=ou'])

@@ -1,6 +1,4 @@
 // The documents are typed off by hand: every command in them is one the program takes, every config one that it reads, every link leads somewhere.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -9,6 +7,7 @@ import { parse } from 'yaml'
 import { run } from '../cli/world.ts'
 import { callsIn, callsInBlocks, offenceOf } from '../support/command-lines.ts'
 import { type Manifest, rendered } from '../support/kubernetes.ts'
+import { start, until } from '../support/process.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 import { DOCUMENTS } from './documents.ts'
 import { hasHelm, hasKubectl, helmed } from './renderings.ts'
@@ -144,10 +143,10 @@ test('the pod for restoring ends when it is asked to, also as the first process 
   const [, ...argv] = pod.spec.containers[0].command
   // Whoever takes the signal itself ends with 0; by the kernel's default it would end by the signal, and as the first process not at all.
   const script = `${argv[1]}; console.log('up')`
-  const child = spawn(process.execPath, [argv[0], script], { stdio: ['ignore', 'pipe', 'inherit'] })
-  await once(child.stdout, 'data')
-  child.kill('SIGTERM')
-  expect(await once(child, 'exit')).toEqual([0, null])
+  const pause = start([argv[0], script], { command: [process.execPath] })
+  await until('the pod', () => pause.stdout() !== '')
+  pause.signal('SIGTERM')
+  expect(await pause.ended).toEqual({ code: 0, signal: null })
 })
 
 /** One pod of the image that was named, with the config that was written. */

@@ -1,12 +1,10 @@
 // The documented examples of proxies: each replaces both headers by which a reader is known. nginx runs with the example as it is printed, between a
 // client that forges, doubles and folds headers, and a real server.
-import { type ChildProcess, spawn } from 'node:child_process'
 import { createSign, generateKeyPairSync } from 'node:crypto'
-import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type AuthSettings, createGate } from '../../src/daemon/http/auth.ts'
 import { hashLabels } from '../../src/daemon/http/status/labels.ts'
 import { sha256, systemClock } from '../../src/daemon/schedule/system.ts'
@@ -14,6 +12,7 @@ import { serve as listening, type TestServer } from '../api/world.ts'
 import { fakeClock } from '../support/clock.ts'
 import { libraryOf } from '../support/documents.ts'
 import { freePort } from '../support/postgres.ts'
+import { start, until } from '../support/process.ts'
 import { hasProgram } from '../support/rules.ts'
 import { serve } from '../support/serve.ts'
 import { temporaryFolder } from '../support/temporary.ts'
@@ -73,30 +72,12 @@ async function stage(reader: Readonly<Record<string, string>>) {
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${root}/${name};`).join('\n')
   const config = `daemon off; master_process off; pid ${root}/pid; error_log ${root}/error.log;\nevents {}\nhttp {\naccess_log off;\n${paths}\n${site}}\n`
   writeFileSync(join(root, 'nginx.conf'), config)
-  const nginx = spawn('nginx', ['-e', join(root, 'error.log'), '-p', root, '-c', join(root, 'nginx.conf')], { stdio: 'ignore' })
-  onTestFinished(async () => {
-    await ended(nginx)
-  })
-  await reached(port, nginx)
+  start(['-e', join(root, 'error.log'), '-p', root, '-c', join(root, 'nginx.conf')], { command: ['nginx'] })
+  await reached(port)
   return (lines: readonly string[]) => raw(port, lines)
 }
 
-async function ended(nginx: ChildProcess): Promise<void> {
-  if (nginx.exitCode !== null || nginx.signalCode !== null) return
-  nginx.kill()
-  await once(nginx, 'exit')
-}
-
-async function reached(port: number, nginx: ChildProcess): Promise<void> {
-  for (;;) {
-    if (nginx.exitCode !== null) throw new Error('nginx ended')
-    const isThere = await raw(port, []).then(
-      () => true,
-      () => false,
-    )
-    if (isThere) return
-  }
-}
+const reached = (port: number): Promise<unknown> => until(`an answer on port ${port}`, () => raw(port, []))
 
 /** Sends these header lines as they are. */
 function raw(port: number, lines: readonly string[]): Promise<{ readonly status: number; readonly body: string }> {
@@ -199,11 +180,8 @@ describe.skipIf(!HAS_OAUTH2_PROXY)('through oauth2-proxy as documented', () => {
         '--skip-jwt-bearer-tokens=true',
         '--cookie-secure=false',
       )
-    const proxy = spawn('oauth2-proxy', flags, { stdio: 'ignore' })
-    onTestFinished(async () => {
-      await ended(proxy)
-    })
-    await reached(port, proxy)
+    start(flags, { command: ['oauth2-proxy'] })
+    await reached(port)
     const bearer = `Authorization: Bearer ${signIn.token({ email: ADA, email_verified: true })}`
     const honest = await raw(port, [bearer])
     expect(honest.status).toBe(200)

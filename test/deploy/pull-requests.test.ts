@@ -1,6 +1,6 @@
 // Requests and tidying by pull request: the scripts as they are copied, against a real git repository and the part of GitHub's API that they use.
 // What others write is data: no text of theirs becomes a command, a path, a mention, or more than was approved.
-import { execFile, execFileSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -10,6 +10,7 @@ import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { systemClock } from '../../src/daemon/schedule/system.ts'
 import { serve } from '../api/world.ts'
 import { historyOf, intentFor, raise } from '../support/ledger.ts'
+import { capkeeper } from '../support/process.ts'
 import { DEPLOY, readDeploy } from '../support/rules.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 import { readYaml, scriptsOf, type Workflow } from '../support/workflows.ts'
@@ -64,29 +65,16 @@ async function stage(first: Issue = { body: '' }, policy = POLICY) {
   chmodSync(join(bin, 'capkeeper'), 0o755)
   const asked: Asked[] = []
   const url = await github(asked, () => issue)
-  const run = (script: string, event: object = {}, env: Record<string, string> = {}) => {
-    writeFileSync(join(root, 'event.json'), JSON.stringify(event))
-    return new Promise<{ readonly code: number; readonly said: string }>((resolve) => {
-      execFile(
-        process.execPath,
-        ['--no-warnings', join(checkout, '.github/capkeeper', script)],
-        {
-          cwd: checkout,
-          env: {
-            ...{ PATH: `${bin}${delimiter}${process.env['PATH']}`, HOME: root, GITHUB_API_URL: url, GITHUB_GRAPHQL_URL: `${url}/graphql` },
-            ...{
-              GITHUB_SERVER_URL: url,
-              GITHUB_REPOSITORY: 'acme/caps',
-              GITHUB_TOKEN: TOKEN,
-              BASE: 'main',
-              GITHUB_EVENT_PATH: join(root, 'event.json'),
-              ...env,
-            },
-          },
-        },
-        (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, said: stdout + stderr }),
-      )
-    })
+  const event = join(root, 'event.json')
+  const surroundings = {
+    ...{ PATH: `${bin}${delimiter}${process.env['PATH']}`, HOME: root, GITHUB_API_URL: url, GITHUB_GRAPHQL_URL: `${url}/graphql` },
+    ...{ GITHUB_SERVER_URL: url, GITHUB_REPOSITORY: 'acme/caps', GITHUB_TOKEN: TOKEN, GITHUB_EVENT_PATH: event, BASE: 'main' },
+  }
+  const run = async (script: string, happened: object = {}, env: Record<string, string> = {}) => {
+    writeFileSync(event, JSON.stringify(happened))
+    const command = [process.execPath, '--no-warnings', join(checkout, '.github/capkeeper', script)] as const
+    const { code, stdout, stderr } = await capkeeper([], { command, cwd: checkout, env: { ...surroundings, ...env } })
+    return { code, said: stdout + stderr }
   }
   const policyAt = (branch: string): string =>
     execFileSync('git', ['-C', remote, 'show', `${branch}:policies/acme.yaml`], { encoding: 'utf8' })
@@ -99,7 +87,7 @@ async function stage(first: Issue = { body: '' }, policy = POLICY) {
     git('checkout', '-q', '--force', 'main')
     for (const branch of branches().filter((one) => one !== 'main')) git('push', '-q', 'origin', '--delete', branch)
   }
-  return { root, checkout, asked, run, policyAt, branches, begin }
+  return { root, checkout, asked, run, git, policyAt, branches, begin }
 }
 
 /** Answers for issues, pull requests and comments; no other token is let in. */
@@ -271,26 +259,13 @@ test('tidying opens one pull request with the reasons, changes it, and closes it
   expect(String(made(at)[0]?.body['body'])).toMatch(
     /^- ` the grant of ada@example\.com ` in ` policies\/acme\.yaml `: its end was verified on [\d-]+, 19 d ago$/m,
   )
-  execFileSync('git', ['-C', at.checkout, 'checkout', '-q', 'main'])
+  at.git('checkout', '-q', 'main')
   await tidy()
   expect(made(at).slice(1)).toMatchObject([{ method: 'PATCH', path: '/repos/acme/caps/pulls/9' }])
   // Somebody removed it by hand.
-  execFileSync('git', ['-C', at.checkout, 'checkout', '-q', 'main'])
+  at.git('checkout', '-q', 'main')
   writeFileSync(join(at.checkout, 'policies/acme.yaml'), POLICY)
-  execFileSync('git', [
-    '-C',
-    at.checkout,
-    '-c',
-    'user.name=t',
-    '-c',
-    'user.email=t@t',
-    '-c',
-    'commit.gpgSign=false',
-    'commit',
-    '-q',
-    '-am',
-    'by hand',
-  ])
+  at.git('-c', 'commit.gpgSign=false', 'commit', '-q', '-am', 'by hand')
   expect((await tidy()).said).toContain('nothing is over any more; the pull request is closed')
   expect(at.branches()).toEqual(['main'])
 })
