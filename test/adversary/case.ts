@@ -1,7 +1,6 @@
 // Runs one random case from its seed and reports its breaches; never throws because of what the program did.
 import type { Company } from './company.ts'
 import { kinds, turns } from './kinds/all.ts'
-import type { Programs } from './program.ts'
 import { randomOf } from './random.ts'
 import { type Breach, openWorld, type World } from './world.ts'
 
@@ -13,13 +12,13 @@ interface CaseResult {
 }
 
 /** The case of a seed; `only` names the kind that it must be. */
-export async function runCase(seed: number, only?: string, programs?: Programs): Promise<CaseResult> {
+export async function runCase(seed: number, only?: string): Promise<CaseResult> {
   const name = only ?? turns[seed % turns.length] ?? 'converge'
   const kind = kinds[name]
   if (!kind) throw new Error(`no kind ${name}; there are ${Object.keys(kinds).join(', ')}`)
   const worlds: World[] = []
   const open = async (company: Company, switches: readonly string[] = []): Promise<World> => {
-    const world = await openWorld(company, switches, programs)
+    const world = await openWorld(company, switches)
     worlds.push(world)
     return world
   }

@@ -1,6 +1,9 @@
-// Runs capkeeper's real commands as processes, as users do. Knows nothing of their output.
+// Runs capkeeper's real command lines: inside this process, where starting hundreds of processes would take longer than their work, and in a process of
+// their own where a case kills them. Knows nothing of their output.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
+import type { Signals } from '../../src/cli/shared/context.ts'
+import { begin } from '../support/inside.ts'
 
 /** The sources; under vitest bundled to a few files (test/support/program.ts), which start faster. */
 const mainFile = process.env['CAPKEEPER_MAIN'] ?? join(import.meta.dirname, '..', '..', 'src', 'main.ts')
@@ -18,16 +21,45 @@ export interface Running {
   readonly ended: Promise<Ended>
 }
 
-/** How a case runs commands and its sandbox: as processes, or inside this one (inside.ts). */
-export interface Programs {
-  readonly command: (folder: string, words: readonly string[]) => Promise<Ended>
-  /** Started, with its address; closed with the case. */
-  readonly sandbox: (folder: string, words: readonly string[]) => Promise<{ readonly url: string; readonly close: () => Promise<void> }>
+const FILES: readonly string[] = ['--config', '--plan', '--out', '--ledger', '--fixture']
+
+/** Files are named relative to the case's folder, which cannot be the folder of this process. */
+const inFolder = (folder: string, words: readonly string[]): readonly string[] =>
+  words.map((word, index) => (FILES.includes(words[index - 1] ?? '') ? join(folder, word) : word))
+
+const ENV = { NO_COLOR: '1', CAPKEEPER_TRIAL_KEY: 'sandbox-admin' }
+
+/** Runs a command to its end in a folder. */
+export async function command(folder: string, words: readonly string[]): Promise<Ended> {
+  const { code, stdout, stderr } = await begin(inFolder(folder, words), ENV).ended
+  return { line: `capkeeper ${words.join(' ')}`, code, out: stdout, talk: stderr }
+}
+
+/** Starts the sandbox, which has an address from then on. */
+export async function sandbox(folder: string, words: readonly string[]) {
+  const stopped = Promise.withResolvers<void>()
+  const signals: Signals = {
+    on(kind, handler) {
+      if (kind === 'interrupt') stopped.promise.then(handler)
+      return () => undefined
+    },
+    exit: () => undefined,
+  }
+  const { ended, stdout } = begin(['sandbox', ...inFolder(folder, words)], ENV, signals)
+  const address = new Promise<string>((done, fail) => {
+    stdout.once('data', (part: Buffer) => done(String(/http:\/\/127\.0\.0\.1:\d+/.exec(part.toString('utf8')))))
+    ended.then(({ stderr }) => fail(new Error(`the sandbox ended: ${stderr}`)))
+  })
+  const close = async (): Promise<void> => {
+    stopped.resolve()
+    await ended
+  }
+  return { url: await address, close }
 }
 
 const limitMs = 120_000
 
-/** Starts a command in a folder. The key is in CAPKEEPER_TRIAL_KEY, where the trial's config looks for it. */
+/** Starts a command in a folder, as a process. The key is in CAPKEEPER_TRIAL_KEY, where the trial's config looks for it. */
 export function start(folder: string, words: readonly string[]): Running {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('CAPKEEPER_')))
   const env = { ...inherited, NO_COLOR: '1', NODE_NO_WARNINGS: '1', CAPKEEPER_TRIAL_KEY: 'sandbox-admin' }
@@ -52,38 +84,3 @@ export function start(folder: string, words: readonly string[]): Running {
   })
   return { child, ended }
 }
-
-async function sandbox(folder: string, words: readonly string[]): ReturnType<Programs['sandbox']> {
-  const child = spawn(process.execPath, [mainFile, 'sandbox', ...words], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
-  const kill = (): boolean => child.kill('SIGKILL')
-  process.once('exit', kill)
-  const close = async (): Promise<void> => {
-    process.removeListener('exit', kill)
-    const ended = new Promise<void>((done) => child.once('exit', () => done()))
-    kill()
-    await ended
-  }
-  return { url: await addressOf(child), close }
-}
-
-async function addressOf(child: ChildProcess): Promise<string> {
-  let said = ''
-  return await new Promise((done, fail) => {
-    const timer = setTimeout(() => fail(new Error(`the sandbox did not start: ${said}`)), 60_000)
-    const look = (part: Buffer): void => {
-      said += part.toString('utf8')
-      const found = /http:\/\/127\.0\.0\.1:\d+/.exec(said)
-      if (!found) return
-      clearTimeout(timer)
-      done(found[0])
-    }
-    child.stdout?.on('data', look)
-    child.stderr?.on('data', (part: Buffer) => {
-      said += part.toString('utf8')
-    })
-    child.once('exit', () => fail(new Error(`the sandbox ended: ${said}`)))
-  })
-}
-
-/** Each command is a process of its own, as users run it. */
-export const processes: Programs = { command: (folder, words) => start(folder, words).ended, sandbox }

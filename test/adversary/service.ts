@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { text as bodyText } from 'node:stream/consumers'
 import { type Company, fixtureOf } from './company.ts'
 import { at, type Json, parseJson, textAt } from './json.ts'
-import type { Cap, State } from './model.ts'
-import type { Programs } from './program.ts'
+import { after, type Cap, type State } from './model.ts'
+import { sandbox as startSandbox } from './program.ts'
 
 /** One recorded request. */
 export interface Seen {
@@ -24,15 +24,10 @@ export interface Seen {
   readonly landed: boolean
 }
 
-export type Spoil = { readonly kind: 'drop-before' } | { readonly kind: 'drop-after' } | { readonly kind: 'pass' }
+type Spoil = 'drop-before' | 'drop-after' | 'pass'
 
 /** Asked before a request goes on to the sandbox. */
-type Tamper = (request: {
-  readonly operation: string
-  readonly scope: string
-  readonly cap: Cap
-  readonly index: number
-}) => Spoil | Promise<Spoil>
+type Tamper = (operation: string) => Spoil
 
 export interface Service {
   /** The address that the program uses: the proxy. */
@@ -48,15 +43,15 @@ export interface Service {
 }
 
 export const serviceKey = 'sandbox-admin'
-export const passing: Tamper = () => ({ kind: 'pass' })
+export const passing: Tamper = () => 'pass'
 export const writtenText = (write: Seen): string => `${write.scope} → ${write.cap}`
 export const writesOf = (seen: readonly Seen[]): readonly Seen[] => seen.filter((s) => s.operation === 'UsageConfig')
 export const landedOf = (seen: readonly Seen[]): readonly Seen[] => writesOf(seen).filter((s) => s.landed)
 
 /** Starts a sandbox with this company in `folder`, and the proxy before it. */
-export async function startService(folder: string, company: Company, switches: readonly string[], programs: Programs): Promise<Service> {
+export async function startService(folder: string, company: Company, switches: readonly string[]): Promise<Service> {
   writeFileSync(join(folder, 'company.json'), fixtureOf(company))
-  const { url: sandbox, close: closeSandbox } = await programs.sandbox(folder, ['--port', '0', '--fixture', 'company.json', ...switches])
+  const { url: sandbox, close: closeSandbox } = await startSandbox(folder, ['--port', '0', '--fixture', 'company.json', ...switches])
   let state: State = new Map(company.caps)
   const seen: Seen[] = []
   const leaks: string[] = []
@@ -69,15 +64,15 @@ export async function startService(folder: string, company: Company, switches: r
     const scope = scopeOf(body)
     const clears = at(body, 'clear_add_on_credit_cap') === true
     const wants = capOf(at(body, 'set_add_on_credit_cap'))
-    const spoil = await service.tamper({ operation, scope, cap: wants, index: seen.length })
-    const answer = spoil.kind === 'drop-before' ? undefined : await send(sandbox, incoming.url ?? '', text)
+    const spoil = service.tamper(operation)
+    const answer = spoil === 'drop-before' ? undefined : await send(sandbox, incoming.url ?? '', text)
     const write = operation === 'UsageConfig'
     const landed = write && answer !== undefined && answer.status < 300 && textAt(parseJson(answer.body), 'error') === ''
     const before = state
-    if (landed) state = withCap(state, scope, clears ? 'none' : wants)
+    if (landed) state = after(state, [[scope, clears ? 'none' : wants]])
     const shown = operation === 'GetUsageConfig' ? capShown(answer) : wants
     seen.push({ operation, scope, cap: write && clears ? 'none' : shown, status: answer?.status ?? 0, before, after: state, landed })
-    if (spoil.kind.startsWith('drop') || answer === undefined) incoming.socket.destroy()
+    if (spoil !== 'pass' || answer === undefined) incoming.socket.destroy()
     else outgoing.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers }).end(answer.body)
   }
   const proxy = createServer((incoming, outgoing) => void handle(incoming, outgoing).catch(() => incoming.socket.destroy()))
@@ -92,7 +87,7 @@ export async function startService(folder: string, company: Company, switches: r
     }
     const answer = await send(sandbox, '/api/v1/UsageConfig', JSON.stringify(body))
     if (answer.status !== 200) throw new Error(`the sandbox refused an edit of ${scope}: ${answer.body}`)
-    state = withCap(state, scope, cap)
+    state = after(state, [[scope, cap]])
   }
   const close = async (): Promise<void> => {
     proxy.closeAllConnections()
@@ -112,11 +107,6 @@ const capOf = (value: Json | undefined): Cap => (typeof value === 'number' ? val
 const capShown = (answer: { readonly body: string } | undefined): Cap => {
   const body = parseJson(answer?.body ?? '')
   return capOf(at(body, 'addOnCreditCap') ?? at(body, 'add_on_credit_cap'))
-}
-const withCap = (state: State, scope: string, cap: Cap): State => {
-  const next = new Map(state)
-  cap === 'none' ? next.delete(scope) : next.set(scope, cap)
-  return next
 }
 
 function scopeOf(body: Json | undefined): string {

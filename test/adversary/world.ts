@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Company } from './company.ts'
 import { type Json, parseJson } from './json.ts'
 import { type Policy, toYaml } from './policy.ts'
-import { type Ended, type Programs, processes, type Running, start } from './program.ts'
+import { command, type Ended, type Running, start } from './program.ts'
 import { type Seen, type Service, startService } from './service.ts'
 
 /** A sentence of the documents that does not hold, and the evidence. */
@@ -20,7 +20,6 @@ export interface Settings {
 }
 
 export interface World {
-  readonly folder: string
   readonly company: Company
   readonly service: Service
   readonly breaches: Breach[]
@@ -29,7 +28,6 @@ export interface World {
   readonly breach: (rule: string, found: string) => void
   readonly write: (policy: Policy | string) => void
   readonly configure: (settings: Settings) => void
-  readonly command: (...words: readonly string[]) => Promise<Ended>
   readonly begin: (...words: readonly string[]) => Running
   /** Runs a command with `--config`; returns its JSON and the requests meanwhile. */
   readonly run: (...words: readonly string[]) => Promise<Run>
@@ -47,26 +45,21 @@ export const noGuards: Readonly<Record<string, string>> = Object.fromEntries(
 )
 
 /** Starts a case. */
-export async function openWorld(company: Company, switches: readonly string[] = [], programs: Programs = processes): Promise<World> {
+export async function openWorld(company: Company, switches: readonly string[] = []): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'capkeeper-adversary-'))
   mkdirSync(join(folder, 'policies'))
-  const service = await startService(folder, company, switches, programs)
+  const service = await startService(folder, company, switches)
   const breaches: Breach[] = []
   const story: string[] = [`sandbox ${switches.join(' ')}`.trim(), `company: ${describe(company)}`]
-  const tell = (ended: Ended): void => {
+  const tell = (ended: Ended): Ended => {
     story.push(
       `${ended.line} → ${ended.code}${ended.code > 3 || ended.code < 0 || ended.code === 1 ? `: ${(ended.talk || ended.out).slice(-600)}` : ''}`,
     )
     if (`${ended.out}${ended.talk}`.includes('sandbox-admin'))
       breaches.push({ rule: 'Keys never appear in any output (docs/operations.md)', found: ended.line })
-  }
-  const command = async (...words: readonly string[]): Promise<Ended> => {
-    const ended = await programs.command(folder, words)
-    tell(ended)
     return ended
   }
   return {
-    folder,
     company,
     service,
     breaches,
@@ -81,14 +74,13 @@ export async function openWorld(company: Company, switches: readonly string[] = 
       story.push(`config: ${JSON.stringify(settings)}`)
       writeFileSync(join(folder, 'capkeeper.yaml'), configText(service.url, settings))
     },
-    command,
     begin: (...words) => {
       story.push(`capkeeper ${words.join(' ')} (started)`)
       return start(folder, words)
     },
     run: async (...words) => {
       const mark = service.seen.length
-      const ended = await command(...words, '--config', 'capkeeper.yaml')
+      const ended = tell(await command(folder, [...words, '--config', 'capkeeper.yaml']))
       return { ...ended, json: parseJson(ended.out), seen: service.seen.slice(mark) }
     },
     close: async () => {

@@ -3,14 +3,13 @@ import { differences, expectedEnd } from '../checks/end.ts'
 import { checkGuards, checkProtected, checkUnapproved } from '../checks/holds.ts'
 import { changesOf, checkShape, type Hold, holdsOf, keyOf } from '../checks/shape.ts'
 import { checkShown, goesOut } from '../checks/shown.ts'
-import { checkNeed, checkOnce, checkReadBack, checkWay } from '../checks/steps.ts'
 import { drawCompany } from '../company.ts'
 import { defaults, type State } from '../model.ts'
 import { declaredBy, drawPolicy, type Policy } from '../policy.ts'
 import type { Random } from '../random.ts'
 import { landedOf, writesOf, writtenText } from '../service.ts'
 import type { Run, World } from '../world.ts'
-import { applyKilledAt, checkQuiet, drawSwitches, type Kind, outcome } from './kind.ts'
+import { applyKilledAt, checkQuiet, checkWrites, drawSwitches, type Kind, outcome } from './kind.ts'
 
 export const guards: Kind = async (random, open) => {
   const company = drawCompany(random, random.chance(0.4))
@@ -59,10 +58,7 @@ export const guards: Kind = async (random, open) => {
 const exit = 'Exit codes, the first that fits: 3 held by a guard, 0 done'
 
 function checkStep(world: World, run: Run, start: State): void {
-  checkWay(world, run.seen, start, world.service.state())
-  checkNeed(world, run.seen)
-  checkOnce(world, run.seen)
-  checkReadBack(world, run.seen)
+  checkWrites(world, run, start)
   checkShown(world, changesOf(run.json), run.seen, false)
   const due = holdsOf(run.json).length > 0 ? 3 : 0
   if (run.code !== due) world.breach(exit, `exit ${run.code} with ${holdsOf(run.json).length} holds: ${outcome(run)}`)

@@ -32,21 +32,26 @@ export function drawSwitches(random: Random): readonly string[] {
 export function checkDone(world: World, run: Run, start: State, expected: State, loose: ReadonlySet<string>): void {
   if (run.code !== 0) world.breach('One apply on a healthy service ends where the policy says, with 0', `exit ${run.code}: ${outcome(run)}`)
   else checkEnd(world, expected, loose, 'after apply with exit 0')
-  checkWay(world, run.seen, start, world.service.state())
-  checkNeed(world, run.seen)
-  checkOnce(world, run.seen)
-  checkReadBack(world, run.seen)
+  checkWrites(world, run, start)
+}
+
+/** All checks of the writes of one apply, however it ended. */
+export function checkWrites(world: World, { seen }: Run, start: State): void {
+  checkWay(world, seen, start, world.service.state())
+  checkNeed(world, seen)
+  checkOnce(world, seen)
+  checkReadBack(world, seen)
 }
 
 /** An apply that is killed at its write number `write`, which reaches the service when it is `landing`. */
 export async function applyKilledAt(world: World, write: number, landing: boolean, ...words: readonly string[]): Promise<Ended> {
   let left = write
   const running = world.begin('apply', '--yes', ...words, '--config', 'capkeeper.yaml')
-  world.service.tamper = ({ operation }) => {
+  world.service.tamper = (operation) => {
     if (operation === 'UsageConfig') left -= 1
-    if (left > 0) return { kind: 'pass' }
+    if (left > 0) return 'pass'
     running.child.kill('SIGKILL')
-    return { kind: landing ? 'drop-after' : 'drop-before' }
+    return landing ? 'drop-after' : 'drop-before'
   }
   const ended = await running.ended
   world.service.tamper = passing
