@@ -64,20 +64,6 @@ const ownClock =
 const wireNames = (file: SourceFile): readonly string[] =>
   file.code.filter(({ kind, text }) => WIRE_NAMES.test(kind === 'string' ? text.slice(1, -1) : text)).map((token) => at(file, token))
 
-/** `any` as a type; AbortSignal.any and a key called any are not. */
-const anyTypes = (file: SourceFile): readonly string[] =>
-  file.code
-    .filter(
-      (token, index) =>
-        token.text === 'any' && !['.', '{'].includes(file.code[index - 1]?.text ?? '') && file.code[index + 1]?.text !== ':',
-    )
-    .map((token) => at(file, token))
-
-const enums = (file: SourceFile): readonly string[] =>
-  file.code
-    .filter((token, index) => token.text === 'enum' && file.code[index + 1]?.kind === 'word' && file.code[index + 2]?.text === '{')
-    .map((token) => at(file, token))
-
 const VALUES = new Set(['const', 'let', 'var', 'function', 'class', 'enum', 'default', 'await', 'new', 'return'])
 
 const values = (file: SourceFile): readonly string[] => [
@@ -252,29 +238,6 @@ export const CODE_RULES: readonly Rule[] = [
     keeps: {
       'src/daemon/cycle/preview.ts': "import type { ReadClient } from '../ports.ts'",
       'src/daemon/cycle/write/writes.ts': 'client.writeCap(scope, 5)',
-    },
-  },
-  {
-    rule: 'nothing is exported as default, is an enum, or is any',
-    offences: each(inSource, (file) => [
-      ...places(file, 'export default'),
-      ...places(file, 'as default'),
-      ...enums(file),
-      ...anyTypes(file),
-    ]),
-    breaks: [
-      'export default function a() {}',
-      'export { a as default }',
-      'enum A { B }',
-      'export const enum A { B }',
-      'export const a = b as any',
-      'export const a: any = 1',
-      'export const a = (b: Map<string, any>) => b',
-      'export type A = string | any[]',
-    ].map((source) => ({ 'src/daemon/x.ts': source })),
-    keeps: {
-      'src/daemon/x.ts': "export const a = AbortSignal.any(b) // as any\nexport const schema = { enum: ['a'], any: 1 }",
-      'src/cli/shared/progress.ts': "const { default: bar } = await import('cli-progress')",
     },
   },
   {

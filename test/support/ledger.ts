@@ -1,6 +1,5 @@
 // Ledgers for tests: values to record, and second processes that hold a ledger until they are killed.
 
-import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -13,7 +12,7 @@ import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import type { Clock, Ledger } from '../../src/ports.ts'
 import { fakeClock } from './clock.ts'
 import { entryOf } from './declare.ts'
-import { MAIN } from './process.ts'
+import { MAIN, start, until } from './process.ts'
 import { temporaryFolder } from './temporary.ts'
 
 export const ADA = userScope('ada@example.com')
@@ -124,31 +123,15 @@ export async function helperProcess(script: string): Promise<Helper> {
     const ready = () => console.log('ready')
     const stay = () => setInterval(() => {}, 1 << 30)
   `
-  const child = spawn(process.execPath, ['--input-type=module', '-e', prelude + script], { stdio: ['ignore', 'pipe', 'pipe'] })
-  // Once its whole output has arrived.
-  const exit = new Promise<number | null>((done) => child.once('close', done))
-  onTestFinished(() => void child.kill('SIGKILL'))
-  const output = collect(child)
-  await Promise.race([untilReady(child), exit])
+  const running = start(['-e', prelude + script], { command: [process.execPath, '--input-type=module'] })
+  const exit = running.ended.then(({ code }) => code)
+  await Promise.race([until('the helper', () => running.stdout().includes('ready')), exit])
   return {
-    output: () => output.join(''),
+    output: () => running.stdout() + running.stderr(),
     async kill() {
-      child.kill('SIGKILL')
+      running.signal('SIGKILL')
       await exit
     },
     ended: () => exit,
   }
 }
-
-function collect(child: ChildProcess): string[] {
-  const output: string[] = []
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => output.push(chunk.toString()))
-  return output
-}
-
-const untilReady = (child: ChildProcess): Promise<void> =>
-  new Promise((done) => {
-    child.stdout?.on('data', (chunk: Buffer) => {
-      if (chunk.toString().includes('ready')) done()
-    })
-  })
