@@ -2,20 +2,16 @@
 
 import type { Hold, ScopeChange } from '../../src/core/model/change.ts'
 import type { Condition } from '../../src/core/model/condition.ts'
-import type { PersonStatus, ScopeStatus, UseShown, WorkspaceView } from '../../src/core/model/events.ts'
-import type { Balance, Cycle, Roster } from '../../src/core/model/observed.ts'
-import { groupScope, TEAM, userScope } from '../../src/core/model/scope.ts'
+import type { PersonStatus, ScopeState, ScopeStatus, UseShown, WorkspaceView } from '../../src/core/model/events.ts'
+import type { Balance, Roster } from '../../src/core/model/observed.ts'
+import { TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { addOnFigures } from '../../src/core/use/add-on.ts'
 import { bandOf } from '../../src/core/use/first-stop.ts'
-
-/** 2026-11-20T12:00Z, where `fakeClock()` starts. */
-export const NOW = Date.UTC(2026, 10, 20, 12)
+import { CYCLE, cap, HOUR, NOW, type PlainCap, scope } from './declare.ts'
 
 export const MINUTE = 60_000
-export const HOUR = 60 * MINUTE
-
-export const CYCLE: Cycle = { startAt: Date.UTC(2026, 10, 1), endAt: Date.UTC(2026, 11, 1) }
+export { CYCLE, HOUR, NOW }
 
 /** A workspace at its start: nothing was read yet. */
 export const emptyView = (workspace = 'acme'): WorkspaceView => ({
@@ -59,11 +55,11 @@ export const balanceOf = (overrides: Partial<Balance> = {}): Balance => ({
 })
 
 /** All people of the roster under one team cap. */
-export const peopleOf = (roster: Roster, cap: number, balance?: Balance): readonly PersonStatus[] =>
+export const peopleOf = (roster: Roster, most: number, balance?: Balance): readonly PersonStatus[] =>
   roster.people.map(({ email, used }) => {
     const use = addOnFigures({ now: NOW, balance }).of(email, used)?.credits
-    const band = bandOf(credits(cap), use)
-    return { email, cap: credits(cap), ...(use === undefined ? {} : { used: use }), ...(band === undefined ? {} : { band }) }
+    const band = bandOf(credits(most), use)
+    return { email, cap: credits(most), ...(use === undefined ? {} : { used: use }), ...(band === undefined ? {} : { band }) }
   })
 
 export const HOLD: Hold = {
@@ -77,78 +73,26 @@ export const HOLD: Hold = {
 
 export const at = (line: number, file = 'policies/acme.yaml') => ({ file, line, column: 10 })
 
+const status = (name: string, state: ScopeState, desired: number | undefined, more: Partial<ScopeStatus>): ScopeStatus => ({
+  ...{ scope: scope(name), state, observed: 'unknown' },
+  ...(desired !== undefined && { desired: credits(desired) }),
+  ...more,
+})
+
+const read = (observed: PlainCap, since?: number): Partial<ScopeStatus> => ({
+  ...{ observed: cap(observed), readAt: NOW - MINUTE },
+  ...(since !== undefined && { driftSince: NOW - since }),
+})
+
 const scopes: readonly ScopeStatus[] = [
-  {
-    scope: TEAM,
-    state: 'drifted',
-    desired: credits(500),
-    observed: credits(800),
-    cause: 'external',
-    driftSince: NOW - HOUR,
-    readAt: NOW - MINUTE,
-    source: at(8),
-  },
-  {
-    scope: groupScope('grp_platform'),
-    state: 'in_sync',
-    desired: credits(1500),
-    observed: credits(1500),
-    readAt: NOW - MINUTE,
-    source: at(11),
-  },
-  {
-    scope: groupScope('grp_data'),
-    state: 'drifted',
-    desired: credits(700),
-    observed: 'none',
-    cause: 'policy',
-    driftSince: NOW - MINUTE,
-    readAt: NOW - MINUTE,
-    source: at(15),
-  },
-  {
-    scope: userScope('ada@example.com'),
-    state: 'drifted',
-    desired: credits(4000),
-    observed: credits(2500),
-    cause: 'policy',
-    driftSince: NOW - MINUTE,
-    readAt: NOW - MINUTE,
-    source: at(19),
-    reason: 'migration lead',
-  },
-  {
-    scope: userScope('oncall@example.com'),
-    state: 'held',
-    desired: credits(100),
-    observed: credits(900),
-    cause: 'policy',
-    driftSince: NOW - 2 * HOUR,
-    readAt: NOW - MINUTE,
-    why: 'kept back by hold 7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b',
-  },
-  {
-    scope: userScope('left@example.com'),
-    state: 'drifted',
-    observed: credits(300),
-    cause: 'orphan',
-    driftSince: NOW - MINUTE,
-    readAt: NOW - MINUTE,
-  },
-  {
-    scope: userScope('new@example.com'),
-    state: 'unknown',
-    desired: credits(50),
-    observed: 'unknown',
-    why: 'GetUsageConfig: timeout after 30 s',
-  },
-  {
-    scope: userScope('pending@example.com'),
-    state: 'skipped',
-    desired: credits(50),
-    observed: 'unknown',
-    why: 'pending@example.com is not approved',
-  },
+  status('team', 'drifted', 500, { ...read(800, HOUR), cause: 'external', source: at(8) }),
+  status('group:grp_platform', 'in_sync', 1500, { ...read(1500), source: at(11) }),
+  status('group:grp_data', 'drifted', 700, { ...read('none', MINUTE), cause: 'policy', source: at(15) }),
+  status('ada', 'drifted', 4000, { ...read(2500, MINUTE), cause: 'policy', source: at(19), reason: 'migration lead' }),
+  status('oncall', 'held', 100, { ...read(900, 2 * HOUR), cause: 'policy', why: 'kept back by hold 7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b' }),
+  status('left', 'drifted', undefined, { ...read(300, MINUTE), cause: 'orphan' }),
+  status('new', 'unknown', 50, { why: 'GetUsageConfig: timeout after 30 s' }),
+  status('pending', 'skipped', 50, { why: 'pending@example.com is not approved' }),
 ]
 
 /** Facts about use beyond the readings. */
