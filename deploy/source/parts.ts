@@ -1,4 +1,5 @@
 // What the dashboards of capkeeper share: colours of bands and states, the marks in every graph, and selectors.
+import type { Band, ScopeState } from '../../src/core/model/events.ts'
 import type { LabelVariable, Mark, Threshold } from './panels.ts'
 
 /** Percent of a cap or of the credits there are: the bounds of the bands of capkeeper_people. */
@@ -10,7 +11,7 @@ export const BAND_THRESHOLDS: readonly Threshold[] = [
   { from: 100, color: 'dark-red' },
 ]
 
-export const BAND_COLORS = {
+export const BAND_COLORS: Readonly<Record<Band, string>> = {
   uncapped: 'purple',
   under_50: 'green',
   '50_to_85': 'yellow',
@@ -33,7 +34,7 @@ export const NONE_IS_GOOD: readonly Threshold[] = [
   { from: 1, color: 'orange' },
 ]
 
-export const STATE_COLORS = {
+export const STATE_COLORS: Readonly<Record<ScopeState, string>> = {
   in_sync: 'green',
   drifted: 'red',
   held: 'orange',

@@ -1,21 +1,9 @@
-// The README of the chart, and values that an older release has left.
+// Values that an older release has left.
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { named, schemaOffences } from '../support/kubernetes.ts'
 import { readDeploy } from '../support/rules.ts'
 import { hasHelm, helmed } from './renderings.ts'
-
-describe('the README of the chart', () => {
-  const readme = readDeploy('helm/capkeeper/README.md')
-
-  test.each([
-    ['a value with its default', '| `gitSync.ref` | `"main"` | Branch, tag or commit. |'],
-    ['the words that a value may be', 'One of `enforce`, `audit`, `paused`.'],
-    ['a section', '| **backup** |  | A copy of the ledger by schedule'],
-  ])('has %s', (_row, line) => {
-    expect(readme).toContain(line)
-  })
-})
 
 // `helm upgrade --reuse-values` renders a newer chart with the values of an older one, without its new keys.
 describe('values of an older release', () => {

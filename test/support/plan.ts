@@ -15,6 +15,7 @@ import type { DealtPools } from '../../src/core/resolve/pools.ts'
 import {
   CYCLE,
   cap,
+  desiredInputs,
   email,
   members,
   NOW,
@@ -111,17 +112,8 @@ export function planInputs(sketch: PlanSketch): Snapshot {
   }
   const capSemantics = sketch.capSemantics ?? 'layered'
   const resolution = resolveDesired({
+    ...desiredInputs(sketch, { groups, now, capSemantics, owned, prune: sketch.prune ?? true, newReading: undefined }),
     set,
-    groups,
-    unknownGroups: [],
-    cycle: CYCLE,
-    now,
-    capSemantics,
-    owned,
-    prune: sketch.prune ?? true,
-    conflictsGone: {},
-    newReading: undefined,
-    grantsFrozen: false,
     ...(rows && { roster: rows }),
     ...(sketch.dealt && { pools: sketch.dealt }),
   })
