@@ -211,7 +211,7 @@ function judgeEntries(document: DelegatedDocument, rules: readonly CapRule[], gi
       const isRefused = delegated.refused.includes(`${kind} ${key}`) || given.shared.has(`${kind} ${key}`)
       const why = fresh.flatMap((one) => refusalOf(one, envelope, { around: given.around, rules }) ?? [])
       refusals.push(...why)
-      return (isRefused && fresh.length > 0) || why.length > 0 ? accepted : some.map((one) => ({ ...one, ...narrowedOf(one, accepted) }))
+      return (isRefused && fresh.length > 0) || why.length > 0 ? accepted : some
     })
   }
   return {
@@ -224,9 +224,6 @@ function judgeEntries(document: DelegatedDocument, rules: readonly CapRule[], gi
 /** An entry that was the envelope's is known by its scope, in whichever file it stood; one of platform only in the same file. */
 const wasAccepted = ({ at, envelope: tag }: Entry, { name }: Envelope, { file }: DelegatedDocument): boolean =>
   tag === undefined ? at.file === file : tag === name
-
-const narrowedOf = (entry: Entry, accepted: readonly Entry[]): { readonly narrowed?: true } =>
-  accepted.some((old) => 'narrowed' in old && old.narrowed && isSameEntry(entry, old)) ? { narrowed: true } : {}
 
 const isSameEntry = (one: Entry, other: Entry): boolean => JSON.stringify(sayingOf(one)) === JSON.stringify(sayingOf(other))
 
@@ -264,25 +261,28 @@ const tagged = (document: DelegatedDocument, envelope: string): DelegatedDocumen
   grants: document.grants.map((one) => ({ ...one, envelope })),
 })
 
-/** A cap that was accepted before its envelope was narrowed. */
+/** A cap that was accepted before its envelope was narrowed. The team's, of a file that was platform's, is no envelope's to narrow. */
 function within(rule: CapRule, envelopes: readonly Envelope[], narrowed: Record<ScopeKey, string>): CapRule {
   const envelope = envelopes.find(({ name }) => name === rule.envelope)
   const most = envelope?.maxCap ?? Number.POSITIVE_INFINITY
-  const isAbove = rule.cap !== 'none' && rule.cap > most
+  const isAbove = rule.cap !== 'none' && rule.cap > most && rule.scope.kind !== 'team'
   if (!isAbove && !rule.narrowed) return rule
   narrowed[scopeKey(rule.scope)] = `maxCap of envelope ${rule.envelope} was narrowed to ${most}`
   return { ...rule, ...(isAbove && { cap: most as CapRule['cap'] }), narrowed: true }
 }
 
+const keysOf = (all: readonly { readonly scope: Scope }[]): ReadonlySet<ScopeKey> => new Set(all.map(({ scope }) => scopeKey(scope)))
+
 /** Platform's set with the teams' entries. Where both declare a scope, platform's counts. */
 function withForms(platform: PolicySet, rules: readonly CapRule[], forms: Forms): PolicySet {
-  const [ruled, granted] = [platform.rules, platform.grants].map((all) => new Set(all.map(({ scope }) => scopeKey(scope))))
+  const ruled = keysOf(platform.rules)
+  const granted = keysOf([...platform.rules, ...platform.grants])
   const first = new Map<ScopeKey, CapRule>()
   for (const rule of rules) {
     const key = scopeKey(rule.scope)
-    if (!ruled?.has(key) && !first.has(key)) first.set(key, rule)
+    if (!ruled.has(key) && !first.has(key)) first.set(key, rule)
   }
-  const grants = forms.flatMap((document) => document.grants).filter(({ scope }) => !granted?.has(scopeKey(scope)))
+  const grants = forms.flatMap((document) => document.grants).filter(({ scope }) => !granted.has(scopeKey(scope)))
   const names = forms.flatMap(({ name, rules: some, grants: others }) => (some.length + others.length > 0 ? [name] : []))
   return {
     ...platform,
@@ -296,7 +296,7 @@ function withForms(platform: PolicySet, rules: readonly CapRule[], forms: Forms)
 function scopesOf({ declared, owned }: SettleInputs, memory: EnvelopeMemory, set: PolicySet): Readonly<Record<ScopeKey, string>> {
   const entries: readonly Entry[] = [...set.rules, ...set.grants]
   const own = entries.flatMap(({ scope, envelope }) => (envelope === undefined ? [] : [[scopeKey(scope), envelope] as const]))
-  const platform = new Set([...declared.set.rules, ...declared.set.grants].map(({ scope }: { scope: Scope }) => scopeKey(scope)))
+  const platform = keysOf([...declared.set.rules, ...declared.set.grants])
   const past = Object.entries(memory.scopes).filter(([key]) => owned.has(key as ScopeKey) && !platform.has(key as ScopeKey))
   return Object.fromEntries([...past, ...own])
 }

@@ -160,14 +160,6 @@ describe('an edit that is refused', () => {
       }),
     )
   })
-
-  it('of a sum leaves the whole document as it was', () => {
-    const three = ['a1@x.com', 'both@x.com']
-    const many = (cap: number) => file('a1.yaml', [{ rules: three.map((email) => rule(userScope(email), cap, 'a1.yaml')), grants: [] }])
-    const narrow = [envelope('a', { sum: 5000 })]
-    const first = next(START, [many(2000)], narrow)
-    expect(next(worldOf(first), [many(2900)], narrow).set.rules).toEqual(first.set.rules)
-  })
 })
 
 describe('a narrowed or removed envelope', () => {
@@ -183,16 +175,6 @@ describe('a narrowed or removed envelope', () => {
         }
       }),
     )
-  })
-
-  it('is found again in each later cycle, until the team writes what fits', () => {
-    const good = file('a1.yaml', [{ rules: [rule(userScope('a1@x.com'), 2000, 'a1.yaml')], grants: [] }])
-    const fits = file('a1.yaml', [{ rules: [rule(userScope('a1@x.com'), 900, 'a1.yaml')], grants: [] }])
-    const narrow = [envelope('a', { maxCap: 1000 })]
-    const once = next(worldOf(next(START, [good])), [good], narrow)
-    const twice = next(worldOf(once), [good], narrow)
-    for (const policy of [once, twice]) expect(Object.keys(policy.settled?.narrowed ?? {})).toEqual(['a1@x.com'])
-    expect(next(worldOf(twice), [fits], narrow).settled?.narrowed).toEqual({})
   })
 })
 
@@ -214,27 +196,5 @@ describe('people who join', () => {
     const later = { people: grown, readAt: NOW + 3 }
     expect(capOf(next(worldOf(twice), [group(2600)], undefined, later))).toBe(2500)
     expect(capOf(next(worldOf(twice), [group(2400)], undefined, later))).toBe(2400)
-  })
-})
-
-describe('grants of one scope', () => {
-  const grant = (days: number, from?: number): Grant => ({
-    ...{
-      scope: userScope('a1@x.com'),
-      amount: { kind: 'cap', credits: credits(3500) },
-      reason: 'x',
-      document: 'a1.yaml',
-      at: at('a1.yaml'),
-    },
-    ...{ until: { kind: 'instant', at: NOW + days * DAY }, ...(from !== undefined && { fromAt: NOW + from * DAY }) },
-  })
-  const given = (one: Grant) => file('a1.yaml', [{ rules: [], grants: [one] }])
-
-  it('that follow within a week count as one, also when the first is gone', () => {
-    const first = next(START, [given(grant(30))])
-    expect(first.set.grants).toHaveLength(1)
-    const gone = next(worldOf(first), [file('a1.yaml', [{ rules: [], grants: [] }])])
-    expect(next(worldOf(gone), [given(grant(50, 34))]).set.grants).toEqual([])
-    expect(next(worldOf(gone), [given(grant(60, 40))]).set.grants).toHaveLength(1)
   })
 })

@@ -94,7 +94,10 @@ describe('whom a team may name', () => {
       ...(['not a scope that platform declares', cap(group, 5), { platform: [cap(group, 9, 'p.yaml')] }] as const),
       `group a is declared or protected by platform, and so not inside envelope a${OUTSIDE}`,
     ],
-    ['not the group of another', cap(other, 5), {}, `group b is not a group of envelope a: it has a${OUTSIDE}`],
+    [
+      ...(['not the group of another', cap(other, 5), { of: { groups: ['a', 'c'] } }] as const),
+      `group b is not a group of envelope a: it has a, c${OUTSIDE}`,
+    ],
     [
       ...(['not a group that platform does not name', cap(group, 5), { named: [] }] as const),
       'platform does not declare group a of envelope a, so its name is not known; add {id: a, name: …} without a cap to groups in a policy of platform',
@@ -143,6 +146,13 @@ describe('how high a cap may be', () => {
         { beside: { maxCap: 1000 } },
         'ENVELOPE_BOUND bob@x.com has a cap of 2000, and maxCap of envelope b is 1000; write 1000 or less',
       ],
+      [
+        'for a group of two envelopes too',
+        [cap(group, 2000)],
+        { beside: { groups: ['b', 'a'], maxCap: 1000 } },
+        'ENVELOPE_BOUND group a has a cap of 2000, and maxCap of envelope b is 1000; write 1000 or less',
+      ],
+      ['for another group the own maxCap alone', [cap(group, 2000)], { beside: { maxCap: 1000 } }],
       ['for others the own maxCap alone', [cap(ada, 2000)], { beside: { maxCap: 1000 } }],
       ['by none the cap of the team', [cap(ada, 'none')], { platform: [cap(TEAM, 3000, 'p.yaml')] }],
       [
@@ -150,6 +160,12 @@ describe('how high a cap may be', () => {
         [cap(ada, 'none')],
         {},
         `${FALLS} a cap of 5000, and maxCap of envelope a is 3000; write 3000 or less`,
+      ],
+      [
+        'by none no cap of a group that the person is not in',
+        [cap(ada, 'none')],
+        { platform: [cap(TEAM, 4000, 'p.yaml'), cap(other, 100, 'p.yaml'), cap(bob, 200, 'p.yaml')] },
+        `${FALLS} a cap of 4000, and maxCap of envelope a is 3000; write 3000 or less`,
       ],
       ['by none the cap of a group, whatever the team has', [cap(ada, 'none'), cap(group, 2000)], {}],
       [
@@ -217,6 +233,12 @@ describe('what a grant may give', () => {
         'ENVELOPE_BOUND the grant for ada@x.com gives 4001, and maxCap and maxAdd of envelope a are 4000 together; give 4000 or less',
       ],
       [
+        'on top of it also where the own cap is none',
+        [cap(group, 2000), cap(ada, 'none'), grant(ada, 2001, 30, { add: true })],
+        {},
+        'ENVELOPE_BOUND the grant for ada@x.com gives 4001, and maxCap and maxAdd of envelope a are 4000 together; give 4000 or less',
+      ],
+      [
         'alone where there is nothing to add to',
         [grant(ada, 4001, 30, { add: true })],
         { platform: [] },
@@ -228,6 +250,11 @@ describe('what a grant may give', () => {
       [
         'until the end of the cycle',
         [grant(ada, 5, 'cycleEnd')],
+        { of: { grants: { maxDays: 9, maxAdd: 9 } }, inputs: { cycleEndAt: NOW + 10 * DAY } },
+      ],
+      [
+        'until the end of the cycle, where it begins now',
+        [grant(ada, 5, 'cycleEnd', { from: 0 })],
         { of: { grants: { maxDays: 9, maxAdd: 9 } }, inputs: { cycleEndAt: NOW + 10 * DAY } },
       ],
       [
