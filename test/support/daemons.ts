@@ -24,7 +24,7 @@ export interface House {
   /** Workspaces that cannot be opened. */
   readonly shut: Set<string>
   readonly refusals: object[]
-  readonly faults: { load: boolean }
+  readonly faults: { load: boolean; request: boolean }
   /** How often policies were loaded; `busy`: each load waits for it. */
   loads: number
   busy?: Promise<void>
@@ -54,7 +54,7 @@ export async function house(
     closed: [],
     shut: new Set(),
     refusals: [],
-    faults: { load: false },
+    faults: { load: false, request: false },
     loads: 0,
     probe: async () => undefined,
     ...more,
@@ -76,7 +76,8 @@ export const partsOf = (house: Omit<House, 'daemon'>): DaemonParts => ({
     if (!world || house.shut.has(config.name)) throw new InputError([{ ...BROKEN, code: 'NO_KEY', message: `${config.name}: no key` }])
     house.opened.push(config.name)
     const finish = async () => house.ending?.(config.name)
-    return { parts: { ...world.workspace, config }, finish, close: () => void house.closed.push(config.name) }
+    const requestFailed = () => house.faults.request
+    return { parts: { ...world.workspace, config }, finish, requestFailed, close: () => void house.closed.push(config.name) }
   },
   async loadPolicies() {
     house.loads += 1

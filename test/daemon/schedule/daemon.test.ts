@@ -1,7 +1,6 @@
 // The daemon around the loops: restarts by a changed configuration, broken files, what a restart recalls, when it is ready, and its end.
 import { describe, expect, test } from 'vitest'
 import { startDaemon } from '../../../src/daemon/schedule/daemon.ts'
-import { createReadiness } from '../../../src/daemon/schedule/refresh.ts'
 import { configOf, workspaceConfig } from '../../support/configured.ts'
 import { BROKEN, type House, house, partsOf } from '../../support/daemons.ts'
 import { MINUTE, outage, SECOND } from '../../support/living.ts'
@@ -82,6 +81,7 @@ describe('a change of the configuration', () => {
   test('of the address of a service shows nothing of the one before', async () => {
     const one = await house(['acme'], { acme: { caps: { team: 500 } } })
     await one.clock.pass(MINUTE)
+    expect(one.daemon.ready().ready).toBe(true)
     one.config = configOf(workspaceConfig('acme', { baseUrl: 'http://other' }))
     one.daemon.configChanged()
     await one.clock.pass(0)
@@ -273,6 +273,13 @@ describe('readiness and the end', () => {
     expect(one.daemon.ready().ready).toBe(true)
   })
 
+  test('a service to which a request has failed counts as tried at once, and without a workspace there is nothing to try', async () => {
+    const one = await house(['acme'], { acme: { caps: { team: 500 } } })
+    one.faults.request = true
+    expect(one.daemon.ready()).toEqual({ ready: true, reasons: [] })
+    expect((await house([], {})).daemon.ready()).toEqual({ ready: true, reasons: [] })
+  })
+
   test('pages that ask at the same time share one look at the ledger, and wait for it for a second at most', async () => {
     const one = await house(['acme'], {})
     const looks: PromiseWithResolvers<void>[] = []
@@ -320,36 +327,4 @@ describe('readiness and the end', () => {
     await one.clock.pass(10 * MINUTE)
     expect(worldOf(one).calls).toEqual([])
   })
-})
-
-type Tried = Parameters<ReturnType<typeof createReadiness>>[0][number]
-const runner = (name: string, attempted: boolean, more: Partial<Tried> = {}): Tried => ({
-  ...{ config: { name }, workspace: { attempted }, requestFailed: () => false, startedAt: 0 },
-  ...more,
-})
-const NOW = { canRecord: true, now: 1_000 }
-
-test.each<[string, readonly Tried[], Partial<typeof NOW>, readonly string[]]>([
-  ['every workspace was tried', [runner('a', true)], {}, []],
-  ['nothing is kept', [], {}, []],
-  ['one was not tried yet', [runner('a', true), runner('b', false)], {}, ['b: not attempted yet']],
-  ['its request failed', [runner('b', false, { requestFailed: () => true })], {}, []],
-  ['nothing can be recorded', [runner('a', true)], { canRecord: false }, ['the ledger cannot be written']],
-])('it is ready or not, when %s', (_row, runners, how, reasons) => {
-  const ready = createReadiness({ isSole: true, hasBegun: () => true })
-  expect(ready(runners, { ...NOW, ...how })).toEqual({ ready: reasons.length === 0, reasons })
-})
-
-test('a replica is not ready before its first beat, nor while it cannot record; a workspace that it takes over later does not take that back', () => {
-  const began = { now: false }
-  const replica = createReadiness({ isSole: false, hasBegun: () => began.now })
-  expect(replica([], NOW).reasons).toEqual(['the ledger was not reached yet'])
-  began.now = true
-  expect(replica([runner('a', false)], NOW).ready).toBe(false)
-  expect(replica([runner('a', true)], NOW).ready).toBe(true)
-  expect(replica([runner('a', true), runner('b', false)], NOW).ready).toBe(true)
-  expect(replica([runner('a', true)], { ...NOW, canRecord: false }).ready).toBe(false)
-  const sole = createReadiness({ isSole: true, hasBegun: () => true })
-  expect(sole([runner('a', true)], NOW).ready).toBe(true)
-  expect(sole([runner('a', true), runner('b', false)], NOW).ready).toBe(false)
 })
