@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import { type DefaultTreeAdapterMap, parseFragment } from 'parse5'
 import { describe, expect, test } from 'vitest'
-import { html, type Value } from '../../../src/core/escape/formats.ts'
+import { html } from '../../../src/core/escape/formats.ts'
 import { printable } from '../../../src/core/escape/terminal.ts'
 import { runs } from '../../support/fuzz.ts'
 import { texts } from './texts.ts'
 
+type Value = Parameters<typeof html>[1]
 type Element = DefaultTreeAdapterMap['element']
 
 const isElement = (node: DefaultTreeAdapterMap['node'] | undefined): node is Element => node !== undefined && 'attrs' in node

@@ -1,11 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { classify } from '../../../src/core/interpret/classify.ts'
-import type { Observed } from '../../../src/core/model/observed.ts'
 import { cap, type PlainCap } from '../../support/declare.ts'
 
 type Verdict = ReturnType<typeof classify>
-
+type Observed = Parameters<typeof classify>[1]['observed']
 type Answer = Parameters<typeof classify>[0]['answer']
 type Shown = PlainCap | 'unknown'
 interface More {

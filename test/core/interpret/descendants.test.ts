@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { mayHaveMoved, observeDescendant, sampleDescendants } from '../../../src/core/interpret/classify.ts'
-import type { ServiceModel } from '../../../src/core/interpret/service-model.ts'
-import type { CapReading, Observed } from '../../../src/core/model/observed.ts'
 import { cap, NOW, type PlainCap, scope, short } from '../../support/declare.ts'
 
+type CapReading = Parameters<typeof observeDescendant>[1]
+type Observed = CapReading['observed']
+type ServiceModel = Parameters<typeof observeDescendant>[3]
 type Shown = PlainCap | 'unknown'
 const observed = (value: Shown): Observed => (value === 'unknown' ? value : cap(value))
 const reading = (name: string, value: Shown): CapReading => ({ scope: scope(name), observed: observed(value), readAt: NOW })

@@ -1,16 +1,15 @@
 // What readings say of their scopes: the value shown, the inherited value, whether the one may be the other; and which values only our own team and group writes caused.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ServiceModel } from '../../../src/core/interpret/service-model.ts'
-import { groupsWithCap, interpret, type SentCap } from '../../../src/core/interpret/slots.ts'
-import type { OwnedCap } from '../../../src/core/model/observed.ts'
+import { groupsWithCap, interpret } from '../../../src/core/interpret/slots.ts'
 import { byScope } from '../../../src/core/model/scope.ts'
 import { cap, HOUR, NOW, type OwnedSketch, ownedCaps, type PlainCap, scope } from '../../support/declare.ts'
 import { planInputs } from '../../support/plan.ts'
 import { keyOf as key } from '../../support/waves.ts'
 
 type SlotInputs = Parameters<typeof interpret>[0]
-
+type ServiceModel = SlotInputs['model']
+type SentCap = NonNullable<SlotInputs['sent']>[number]
 type Shown = PlainCap | 'unknown'
 const BOTH = new Set([key('group:a'), key('group:b')])
 /** ada is in a and b, bob in a, cyd in none. */
@@ -74,7 +73,7 @@ describe('a slot', () => {
     expect([bare('open'), bare('inherited')]).toEqual([false, true])
   })
 
-  test.each<readonly [string, Partial<OwnedCap>, boolean]>([
+  test.each<readonly [string, NonNullable<OwnedSketch['more']>, boolean]>([
     ['is certain where a write of ours set it', { cap: cap(5), written: true }, false],
     ['may be inherited where we only found it so', { cap: cap(5) }, true],
     ['may be inherited where we wrote something else', { cap: cap(6), written: true }, true],

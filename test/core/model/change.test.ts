@@ -1,7 +1,7 @@
 // How a write may have ended, what may be set after it, and which scopes in quarantine are only skipped.
 import { describe, expect, test } from 'vitest'
 import { isGone, isInDoubt, mayHaveLanded } from '../../../src/core/model/change.ts'
-import { type PolicyEntry, UNDECLARED } from '../../../src/core/model/policy.ts'
+import { UNDECLARED } from '../../../src/core/model/policy.ts'
 import { entryOf, NOW, scope } from '../../support/declare.ts'
 
 describe('a write', () => {
@@ -20,7 +20,7 @@ describe('a write', () => {
 })
 
 describe('a scope that is left alone', () => {
-  test.each<readonly [string, string, PolicyEntry, boolean]>([
+  test.each<readonly [string, string, Parameters<typeof isGone>[0]['entry'], boolean]>([
     ['is only skipped where the service does not know it and no policy declares it', 'SCOPE_UNKNOWN', UNDECLARED, true],
     ['is an error where policy still declares what the service does not know', 'SCOPE_UNKNOWN', entryOf('cap', 5), false],
     [

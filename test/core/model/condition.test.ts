@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { advance, byUrgency, CONDITIONS, type Condition, unexplained } from '../../../src/core/model/condition.ts'
+import { advance, byUrgency, CONDITIONS, unexplained } from '../../../src/core/model/condition.ts'
 
 type Advanced = ReturnType<typeof advance>
+type Condition = Advanced['conditions'][number]
 type Finding = Parameters<typeof advance>[1][number]
 
 const found = (type: Finding['type'], subject = 'acme', more: Partial<Finding> = {}): Finding => ({

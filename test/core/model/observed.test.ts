@@ -1,6 +1,6 @@
 // What may be set at a scope of ours beside the verified cap: a later write that its read-back did not show.
 import { describe, expect, test } from 'vitest'
-import { mayBeSet, type OwnedCap, withTried } from '../../../src/core/model/observed.ts'
+import { mayBeSet, withTried } from '../../../src/core/model/observed.ts'
 import { cap, type OwnedSketch, ownedCaps } from '../../support/declare.ts'
 
 describe('a cap of ours may be set', () => {
@@ -14,7 +14,7 @@ describe('a cap of ours may be set', () => {
 
 describe('a write that did not read back', () => {
   const [ada] = ownedCaps({ ada: { cap: 500, owner: 'grant', baseline: 300 } }).values()
-  const before: OwnedCap = { ...(ada ?? expect.unreachable()), written: true }
+  const before = { ...(ada ?? expect.unreachable()), written: true }
 
   test('is remembered beside what was verified, which stays as it was', () =>
     expect(withTried(before, cap(900), false)).toEqual({ ...before, tried: cap(900) }))

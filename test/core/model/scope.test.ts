@@ -1,20 +1,10 @@
 // Scopes as people type and read them, and the one order in which everything shows them.
 import { describe, expect, test } from 'vitest'
-import { formatPosition, hasErrors, InputError, type Problem } from '../../../src/core/model/problem.ts'
-import {
-  byScope,
-  compareScopes,
-  groupScope,
-  parseScope,
-  SCOPE_KINDS,
-  type Scope,
-  scopeKey,
-  TEAM,
-  userScope,
-} from '../../../src/core/model/scope.ts'
+import { formatPosition, hasErrors, InputError } from '../../../src/core/model/problem.ts'
+import { byScope, compareScopes, groupScope, parseScope, SCOPE_KINDS, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
 
 describe('a scope', () => {
-  test.each<readonly [string, Scope | undefined]>([
+  test.each<readonly [string, ReturnType<typeof parseScope>]>([
     ['team', TEAM],
     [' team\n', TEAM],
     ['Team', undefined],
@@ -57,7 +47,7 @@ describe('a scope', () => {
 })
 
 describe('a problem', () => {
-  const problem = (severity: Problem['severity'], message: string): Problem => ({ severity, code: 'X', message })
+  const problem = (severity: 'error' | 'warning', message: string) => ({ severity, code: 'X', message })
   test('makes input unusable when it is an error', () => {
     const warning = problem('warning', 'w')
     expect([[], [warning], [warning, problem('error', 'e')]].map(hasErrors)).toEqual([false, false, true])
