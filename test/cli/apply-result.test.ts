@@ -14,12 +14,16 @@ async function applies(
   const real = realClock()
   let [aheadMs, isSecond] = [0, false]
   const interrupts: (() => void)[] = []
+  const [shown, atInterrupt]: [string[], string[]] = [[], []]
   const clock = { ...real, now: () => real.now() + aheadMs }
   const happens = {
     jump(ms: number) {
       aheadMs = ms
     },
-    interrupt: () => interrupts.at(-1)?.(),
+    interrupt() {
+      interrupts.at(-1)?.()
+      atInterrupt.push(...shown.splice(0))
+    },
   }
   const sleep = async (): Promise<void> => {
     if (isSecond) onCall(service, happens)
@@ -37,12 +41,17 @@ async function applies(
       if (kind === 'interrupt') interrupts.push(handler)
       return () => undefined
     }
-    return begin(['apply', '--yes', '--config', config], {}, { on, exit: () => undefined }, clock).ended
+    const { stderr, ended } = begin(['apply', '--yes', '--config', config], {}, { on, exit: () => undefined }, clock)
+    Object.assign(stderr, { isTTY: true, columns: 80 })
+    stderr.on('data', (piece) => shown.push(String(piece)))
+    return ended
   }
   await run(before)
   service.calls.clear()
   isSecond = true
-  return { service, ran: await run(after) }
+  shown.length = 0
+  const ran = await run(after)
+  return { service, ran, untilInterrupt: atInterrupt.join(''), afterIt: shown.join('') }
 }
 
 const writesOf = ({ calls }: SandboxFixture) => calls.log.filter(({ operation }) => operation === 'UsageConfig')
@@ -58,13 +67,15 @@ test('a cap that was written twice, because its grant ended on the way, is shown
   expect(ran).toMatchObject({ code: 0, stdout: expect.stringMatching(/Plan: 2 to raise\.\n\nApplied: 2 raised, 2 lowered\.\n$/) })
 })
 
-test('a write that succeeded before the run was interrupted is shown as done, and the others as not tried', async () => {
+test('a write that succeeded before the run was interrupted is shown as done, and the others as not tried; the bar is gone at once', async () => {
   const asked = 'team: {cap: 600}\nusers: [{email: ada.lovelace@example.com, cap: 700}]'
-  const { ran, service } = await applies('team: {cap: 500}', asked, (it, { interrupt }) => {
+  const { ran, service, untilInterrupt, afterIt } = await applies('team: {cap: 500}', asked, (it, { interrupt }) => {
     if (writesOf(it).length === 1) interrupt()
   })
   expect(service.capOf('team')).toBe(500)
   expect(ran).toMatchObject({ code: 4, stderr: expect.stringContaining('stopped on the way') })
+  expect([untilInterrupt.endsWith('\u001b[2K'), untilInterrupt.split('writing caps').length > 1]).toEqual([true, true])
+  expect(afterIt).not.toContain('writing caps')
   expect(
     ran.stdout
       .split('Plan: 1 to set, 1 to raise.\n\n')[1]

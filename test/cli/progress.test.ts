@@ -1,63 +1,59 @@
-import { PassThrough } from 'node:stream'
-import { describe, expect, test } from 'vitest'
-import { createSecrets } from '../../src/cli/shared/context.ts'
-import { progressBar, sweepProgress } from '../../src/cli/shared/progress.ts'
-import { tellLine } from '../../src/cli/shared/text.ts'
+// What a terminal shows on stderr while a command reads caps: how far it has come, that it waits for the rate limit, and nothing once it is over.
+import { expect, onTestFinished, test } from 'vitest'
+import { listen } from '../api/world.ts'
+import { world } from '../e2e/world.ts'
+import { begin } from '../support/inside.ts'
+import { hurriedClock } from '../support/real-clock.ts'
 
 const GONE = '\u001b[2K'
+/** From the place where a bar begins. */
+const BEGUN = '\u001b7'
+const NOTE = 'note: acme: the service refuses requests, because its rate limit is reached; waiting until it takes them\n'
 
-const terminal = (): PassThrough & { isTTY: true; columns: number } =>
-  Object.assign(new PassThrough(), { isTTY: true as const, columns: 80 })
-
-describe('the progress bar', () => {
-  test('shows its label and how much is done, and takes itself off the screen', async () => {
-    const stream = terminal()
-    const bar = await progressBar(10, 'reading caps', stream)
-    bar.update(5)
-    bar.stop()
-    bar.stop()
-    const written = String(stream.read())
-    expect(written).toContain('reading caps [')
-    expect(written).toContain('/10')
-    expect(written.endsWith(GONE)).toBe(true)
+/** `import` on a terminal, of a team, a group and four people; the service refuses the reads of caps that `refuses` names, by number and time. */
+async function imported(refuses: (read: number, atMs: number) => boolean, rate = 2) {
+  const one = await world({ sandbox: { people: 4, groups: 1 }, settings: { rate: { start: rate, max: rate, concurrency: 1 } } })
+  const clock = hurriedClock()
+  const startedMs = clock.monotonic()
+  let reads = 0
+  const { url, close } = await listen(async (request, response, body) => {
+    const isRead = request.url?.endsWith('/GetUsageConfig') === true
+    if (isRead) reads += 1
+    if (isRead && refuses(reads, clock.monotonic() - startedMs)) return response.writeHead(429).end('{}')
+    const answer = await fetch(`${one.service.url}${request.url}`, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json' },
+    })
+    return response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
   })
+  onTestFinished(close)
+  const listeners = process.listenerCount('exit')
+  const { stderr, ended } = begin(['import', ...one.flags, '--base-url', url], {}, undefined, clock)
+  Object.assign(stderr, { isTTY: true, columns: 80 })
+  const ran = await ended
+  expect(process.listenerCount('exit')).toBe(listeners)
+  return ran
+}
 
-  test('is gone when the work is aborted', async () => {
-    const stream = terminal()
-    const aborting = new AbortController()
-    const bar = await progressBar(10, 'reading caps', stream, aborting.signal)
-    bar.update(5)
-    aborting.abort()
-    expect(String(stream.read()).endsWith(GONE)).toBe(true)
-    bar.update(6)
-    expect(stream.read()).toBeNull()
+test('the bar counts what was read, gives way to what is said, comes back below it, and is gone at the end', async () => {
+  let refusedAtMs: number | undefined
+  const { code, stderr } = await imported((read, atMs) => {
+    if (read < 3) return false
+    refusedAtMs ??= atMs
+    return atMs - refusedAtMs < 30_000
   })
+  const [before = '', after = '', ...more] = stderr.split(NOTE)
+  expect([code, more]).toEqual([0, []])
+  expect(before).toMatch(/reading caps \[-+\] 0\/5.*reading caps \[=+-+\] 2\/5/)
+  expect([before.endsWith(GONE), after.startsWith(BEGUN), after.endsWith(GONE)]).toEqual([true, true, true])
+})
 
-  test('shows nothing before the first update, so that other output remains where it is', async () => {
-    const stream = terminal()
-    const waiting = await sweepProgress('writing caps', stream)
-    waiting.stop()
-    expect(stream.read()).toBeNull()
-  })
-
-  test('is hidden for a message, and comes back below it', async () => {
-    const stream = terminal()
-    const bar = await progressBar(10, 'reading caps', stream)
-    bar.update(5)
-    tellLine({ stderr: stream, secrets: createSecrets() }, 'the balance could not be read')
-    bar.update(6)
-    bar.stop()
-    const [before = '', after = ''] = String(stream.read()).split('the balance could not be read\n')
-    expect(before.endsWith(GONE)).toBe(true)
-    // From the place where the bar began anew.
-    expect(after.startsWith('\u001b7')).toBe(true)
-    expect(after.endsWith(GONE)).toBe(true)
-  })
-
-  test('leaves no listener on the process', async () => {
-    const before = process.listenerCount('exit')
-    const bar = await progressBar(10, 'x', terminal())
-    bar.stop()
-    expect(process.listenerCount('exit')).toBe(before)
-  })
+test('nothing is said while other requests get through, however long it takes', async () => {
+  let lastMs = 0
+  const { code, stderr } = await imported((read, atMs) => {
+    lastMs = atMs
+    return read === 2 || read === 4
+  }, 0.2)
+  expect([code, stderr.includes('refuses'), lastMs > 20_000]).toEqual([0, false, true])
 })
