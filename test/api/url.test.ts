@@ -3,14 +3,19 @@ import { proxyFor, whyNoProxy } from '../../src/api/url.ts'
 
 describe('the proxy', () => {
   const service = 'https://service.example/api'
-  it.each([
+  it.each<readonly [string, string, Readonly<Record<string, string>>, string | undefined]>([
     ['is HTTPS_PROXY for https', service, { HTTPS_PROXY: 'http://proxy:3128' }, 'http://proxy:3128'],
     ['may be in lower case, which wins', service, { HTTPS_PROXY: 'http://a:1', https_proxy: 'http://b:2' }, 'http://b:2'],
     ['may lack the scheme', service, { HTTPS_PROXY: 'proxy:3128' }, 'http://proxy:3128'],
     ['is none when the variable is empty', service, { HTTPS_PROXY: ' ' }, undefined],
     ['is none for https when only HTTP_PROXY is set', service, { HTTP_PROXY: 'http://proxy:1' }, undefined],
     ['is HTTP_PROXY for http', 'http://service.example', { HTTP_PROXY: 'http://proxy:1', HTTPS_PROXY: 'http://other:1' }, 'http://proxy:1'],
-    ['is none for http on this machine', 'http://127.0.0.1:8787', { HTTP_PROXY: 'http://proxy:1' }, undefined],
+    ...['127.0.0.1:8787', 'localhost', '127.8.9.10', '[::1]'].map(
+      (host) => ['is none for http on this machine', `http://${host}`, { HTTP_PROXY: 'http://proxy:1' }, undefined] as const,
+    ),
+    ...['0.0.0.0', '[::]', '10.0.0.1', '127.0.0.1.example', 'localhost.example', '1127.0.0.example'].map(
+      (host) => ['is HTTP_PROXY for http elsewhere', `http://${host}`, { HTTP_PROXY: 'http://proxy:1' }, 'http://proxy:1'] as const,
+    ),
   ])('%s', (_name, url, env, expected) => {
     expect(proxyFor(url, env)?.url).toBe(expected)
   })

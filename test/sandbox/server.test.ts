@@ -113,18 +113,25 @@ describe('the server', () => {
     expect((await send('/api/v1/GetTeamCreditBalance', { method: 'POST', body: '{"service_key":"sandbox-admin"}' })).status).toBe(200)
   })
 
-  test('refuses host names other than localhost, which a page of another site could use', async () => {
+  test.each([
+    ...['localhost', 'localhost:9464', 'LocalHost:1', 'capkeeper.localhost:9464', '127.0.0.1:9464', '10.1.2.3'].map(
+      (host) => [host, 401] as const,
+    ),
+    ...['[::1]:9464', '[::1]'].map((host) => [host, 401] as const),
+    ...['rebound.example', 'rebound.example:9464', 'localhost.example', '127.0.0.1.example'].map((host) => [host, 421] as const),
+    ...['', 'a b', 'localhost:x', 'evil@localhost'].map((host) => [host, 421] as const),
+  ])('answers the host name %j with %i: a page of another site could use any that is not of this machine', async (host, status) => {
     const { hostname, port } = new URL(fixture.url)
     const said = await new Promise<string>((resolve) => {
       let text = ''
-      const head = 'POST /api/v1/GetUsageConfig HTTP/1.1\r\nHost: rebound.example\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}'
+      const head = `POST /api/v1/GetUsageConfig HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}`
       const socket = connect(Number(port), hostname, () => socket.write(head))
       socket.on('data', (data) => {
         text += data.toString()
       })
       socket.on('close', () => resolve(text))
     })
-    expect(said).toMatch(/^HTTP\/1\.1 421 /)
+    expect(said.split(' ')[1]).toBe(String(status))
   })
 
   test('reports calls with their bodies, without the key', async () => {
