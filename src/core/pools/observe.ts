@@ -28,7 +28,6 @@ export function rewound(state: PoolState, now: Instant): PoolState {
   const member = (one: PoolMember): PoolMember => ({
     ...one,
     ...(one.inForce && { inForce: cap(one.inForce) }),
-    sent: one.sent.map(cap),
     lowered: one.lowered.map(cap),
     ...(one.left && { left: { ...one.left, at: at(one.left.at) } }),
   })

@@ -55,10 +55,12 @@ export interface Sight {
   readonly members?: readonly string[]
   readonly own?: Readonly<Record<string, number>>
   readonly protected?: readonly string[]
+  /** How old use may be that the service shows. */
+  readonly lagMs?: number
 }
 
 export function see(before: PoolState | undefined, sight: Sight): ReturnType<typeof observePool> {
-  const { now = NOW, readAt = now, use = {}, cycle = CYCLE, own = {} } = sight
+  const { now = NOW, readAt = now, use = {}, cycle = CYCLE, own = {}, lagMs = LAG_MS } = sight
   const named = <T, To>(record: Readonly<Record<string, T>> = {}, to: (one: T) => To) =>
     new Map(Object.entries(record).map(([name, one]) => [email(name), to(one)]))
   return observePool(before, {
@@ -73,7 +75,7 @@ export function see(before: PoolState | undefined, sight: Sight): ReturnType<typ
     members: (sight.members ?? Object.keys(use)).map((name) => ({
       ...{ email: email(name), fixed: amount(own[name]), protected: sight.protected?.includes(name) || undefined },
     })),
-    usageLagMs: LAG_MS,
+    usageLagMs: lagMs,
   })
 }
 

@@ -4,12 +4,11 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { credits } from '../../../../src/core/model/units.ts'
 import { capToAsk, dealPool } from '../../../../src/core/pools/deal.ts'
-import { observePool } from '../../../../src/core/pools/observe.ts'
-import { capsOfPolicy, poolDealer } from '../../../../src/core/use/replay/in-force.ts'
-import { replayPeople } from '../../../../src/core/use/replay/recorded.ts'
-import { DAY, email, policy, roster } from '../../../support/declare.ts'
+import { poolDealer } from '../../../../src/core/use/replay/in-force.ts'
+import { DAY, email, policy } from '../../../support/declare.ts'
 import { runs } from '../../../support/fuzz.ts'
-import { cyclesOf, recordedOf, START, simulated, weekdays } from '../../../support/replay.ts'
+import { cyclesOf, START, simulated, weekdays } from '../../../support/replay.ts'
+import { see } from '../../pools/world.ts'
 
 /** Hundredths of a credit by day. People differ much, and so deals move caps from one to the other. */
 const wants = fc
@@ -67,7 +66,7 @@ test('a replay deals as the daemon would', () => {
       })
       const [early, late] = [undealtBy(false), undealtBy(true)]
       const dealer = poolDealer(peopleOf(names))
-      let state: ReturnType<typeof observePool>['state']
+      let state: ReturnType<typeof see>['state']
       let capsBefore: readonly number[] | undefined
       for (const cycle of cyclesOf(2)) {
         const used = new Float64Array(people.length)
@@ -75,22 +74,17 @@ test('a replay deals as the daemon would', () => {
           const isLater = (dayAt - START) / DAY > changedOn
           const now = membersBy(isLater)
           const { caps } = dealer.capsOn({ at: dayAt, cycle, used }, isLater ? late : early)
-          const known = new Map<string, ReturnType<typeof credits>>(names.map((name, place) => [name, credits(used[place] ?? 0)]))
-          const read: Parameters<typeof observePool>[1]['caps'] = new Map(
+          const known = Object.fromEntries(names.map((name, place) => [name, used[place] ?? 0]))
+          const read = Object.fromEntries(
             names.map((name, place) => {
               const cap = capsBefore?.[place] ?? people[place]?.cap ?? Number.POSITIVE_INFINITY
-              return [name, { cap: Number.isFinite(cap) ? credits(cap) : 'none', at: dayAt - DAY }]
+              return [name, { cap: Number.isFinite(cap) ? credits(cap) : ('none' as const), at: dayAt - DAY }]
             }),
           )
-          const observe = (from: ReturnType<typeof observePool>['state'], readAt: number) =>
-            observePool(from, {
-              now: readAt,
-              use: { kind: 'known', readAt, cycle, used: known },
-              caps: read,
-              sent: new Map(),
-              members: now,
-              usageLagMs: DAY,
-            }).state
+          const own = Object.fromEntries(now.flatMap((one) => ('fixed' in one ? [[one.email, one.fixed]] : [])))
+          const guarded = now.flatMap((one) => ('protected' in one ? [one.email] : []))
+          const observe = (from: typeof state, readAt: number) =>
+            see(from, { now: readAt, cycle, use: known, caps: read, members: names, own, protected: guarded, lagMs: DAY }).state
           if (state && state.cycle.startAt !== cycle.startAt) state = observe(state, dayAt - 900_000)
           const observed = observe(state, dayAt)
           if (!observed) throw new Error('nothing is known')
@@ -136,32 +130,4 @@ test('a pool of 230 credits for one person who uses 10 a weekday and one who use
   expect(gains.map((one) => one.email)).toEqual([email('ada')])
   expect(caps).toEqual([])
   expect(notes.join('\n')).toContain('Pools are dealt once a day')
-})
-
-const use = fc.array(fc.array(fc.integer({ min: 0, max: 60 }), { minLength: 56, maxLength: 56 }), { minLength: 1, maxLength: 6 })
-
-test('use and caps of the members never come to more than the credits, in any cycle and with any use', () => {
-  fc.assert(
-    fc.property(use, fc.integer({ min: 60, max: 3000 }), fc.constantFrom('need' as const, 'equal' as const), (wanted, most, share) => {
-      const names = wanted.map((_, index) => `p${index}`)
-      const set = policy({ pools: [{ ...pool(most, ...names), share }] })
-      const recorded = recordedOf(Object.fromEntries(names.map((name, index) => [name, wanted[index] ?? []])))
-      const present = roster(Object.fromEntries(names.map((name) => [name, 'approved'])))
-      const source = capsOfPolicy({ set, people: replayPeople(recorded, present.people, []), roster: present, groups: [] })
-      for (const cycle of cyclesOf(2)) {
-        const used = new Float64Array(names.length)
-        for (let at = cycle.startAt; at < cycle.endAt; at += DAY) {
-          const { caps } = source.capsOn({ at: at + DAY / 2, cycle, used })
-          const day = (at - START) / DAY
-          for (const [person, days] of wanted.entries()) {
-            const before = used[person] ?? 0
-            used[person] = before + Math.min(days[day] ?? 0, Math.max(0, (caps[person] ?? 0) - before))
-          }
-          const sum = used.reduce((all, one, person) => all + Math.max(one, caps[person] ?? 0), 0)
-          expect(sum).toBeLessThanOrEqual(Math.max(most, names.length))
-        }
-      }
-    }),
-    runs(30),
-  )
 })
