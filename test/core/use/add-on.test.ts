@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { addOnFigures, totalAddOn, worstSource } from '../../../src/core/use/add-on.ts'
 import { measuredAddOn } from '../../support/add-on.ts'
-import { CYCLE, DAY, email, HOUR, NOW } from '../../support/declare.ts'
+import { CYCLE, DAY, email, NOW } from '../../support/declare.ts'
 
 type AddOnInputs = Parameters<typeof addOnFigures>[0]
 
@@ -18,8 +18,6 @@ describe('measured figures', () => {
   const ESTIMATED = { credits: 200, source: 'estimated' }
   test.each<readonly [string, Partial<AddOnInputs>, unknown]>([
     ['count for a day', { measured: measuredAddOn({ ada: 120 }, { readAt: NOW - DAY }) }, MEASURED],
-    ['count no longer than that', { measured: measuredAddOn({ ada: 120 }, { readAt: NOW - DAY - 1 }) }, ESTIMATED],
-    ['count for one that starts hours earlier', { measured: measuredAddOn({ ada: 120 }, { startAt: CYCLE.startAt - 9 * HOUR }) }, MEASURED],
     ['do not count while no cycle is known', { measured: measuredAddOn({ ada: 120 }), cycle: undefined }, ESTIMATED],
     [
       'do not count when more than half is of people not on the roster',

@@ -27,19 +27,7 @@ const shown = ({ roster }: CycleFacts): string =>
 
 describe('a later cycle', () => {
   test.each<readonly [string, readonly (readonly [number, number, 'next' | 'present'])[], string]>([
-    [
-      'named once, and then the present one again, has not begun by the next that names it',
-      [
-        [MIDDLE, 3, 'next'],
-        [MIDDLE + 15 * MINUTE, 91, 'present'],
-        [MIDDLE + 30 * MINUTE, 3, 'next'],
-      ],
-      'present 91',
-    ],
-    ['named once when the present one is over has begun', [[NEXT.startAt, 3, 'next']], 'next 3'],
     ['has figures with half of the last ones', [[NEXT.startAt + HOUR, 45, 'next']], 'next 45'],
-    ['has none for six hours', [[NEXT.startAt + 6 * HOUR - 1, 90, 'next']], 'next ?'],
-    ['has whatever figures after six hours', [[NEXT.startAt + 6 * HOUR, 90, 'next']], 'next 90'],
     [
       'has them as soon as they are its own, and keeps them',
       [
@@ -69,11 +57,6 @@ describe('a later cycle', () => {
     const until = (sinceMs: number) =>
       shown(believed([...before, reading(at(15 * MINUTE), { a: 90 }, NEXT), reading(at(sinceMs), { a: 90 }, NEXT)]))
     expect([until(6 * HOUR - 1), until(6 * HOUR + MINUTE)]).toEqual(['next ?', 'next 90'])
-  })
-
-  test('has begun with one answer when the present one is over by the clock of the service', () => {
-    const readings = [reading(MIDDLE, { a: 90 }, CYCLE), reading(MIDDLE + HOUR, { a: 9 }, NEXT)]
-    expect(shown(believed(readings, 16 * DAY))).toBe('next 9')
   })
 
   test('has its figures at once where nobody had used anything', () =>
@@ -119,10 +102,7 @@ describe('while a later cycle was named once', () => {
 })
 
 describe('what is taken as it comes', () => {
-  const moved = { ...CYCLE, startAt: CYCLE.startAt + DAY - 1 }
   test.each([
-    ['a start that moved by less than a day', [reading(MIDDLE, { a: 90 }, CYCLE), reading(MIDDLE + 1, { a: 1 }, moved)]],
-    ['a reading without a cycle', [reading(MIDDLE, { a: 90 }, CYCLE), reading(MIDDLE + 1, { a: 1 })]],
     ['a cycle where none was named', [reading(MIDDLE, { a: 90 }), reading(MIDDLE + 1, { a: 1 }, NEXT)]],
     ['figures where there were none', [reading(MIDDLE, { a: undefined }, CYCLE), reading(MIDDLE + 1, { a: 1 }, CYCLE)]],
   ])('%s', (_name, readings) => expect(believed(readings)).toEqual({ roster: readings.at(-1) }))
