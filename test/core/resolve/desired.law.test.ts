@@ -4,7 +4,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
-import type { DesiredInputs } from '../../../src/core/resolve/resolution.ts'
 import {
   DAY,
   desiredInputs,
@@ -18,6 +17,8 @@ import {
   roster,
 } from '../../support/declare.ts'
 import { runs } from '../../support/fuzz.ts'
+
+type Inputs = ReturnType<typeof desiredInputs>
 
 const PEOPLE = ['ada', 'bob', 'cyd', 'dan', 'eve']
 const GROUPS = ['a', 'b', 'c']
@@ -84,7 +85,7 @@ function naivePerson({ sketch, inside }: World, name: string): Naive {
   return naiveChain(grant(name, base), rule(name), ofGroups, grant('team', rule('team')), rule('team'))
 }
 
-const inputsOf = ({ sketch, inside }: World, more: Partial<DesiredInputs> = {}): DesiredInputs =>
+const inputsOf = ({ sketch, inside }: World, more: Partial<Inputs> = {}): Inputs =>
   desiredInputs(sketch, { groups: members(inside), ...more })
 
 describe('resolving', () => {
@@ -135,7 +136,7 @@ describe('resolving', () => {
     gone: fc.dictionary(fc.constantFrom(...PEOPLE.map(email)), fc.constantFrom(1, 2)),
   })
   type Situation = typeof situation extends fc.Arbitrary<infer T> ? T : never
-  const place = (one: Situation): DesiredInputs =>
+  const place = (one: Situation): Inputs =>
     inputsOf(one.world, {
       roster: roster(one.statuses),
       groups: members(one.world.inside).filter((group) => !one.unread.includes(group.id)),
@@ -179,7 +180,7 @@ describe('resolving', () => {
       fc.property(situation, (one) => {
         const inputs = place(one)
         const { set, groups, roster: people, owned, unknownGroups } = inputs
-        const turned: DesiredInputs = {
+        const turned: Inputs = {
           ...inputs,
           set: { ...set, rules: set.rules.toReversed(), grants: set.grants.toReversed(), groups: set.groups.toReversed() },
           groups: groups.toReversed().map((group) => ({ ...group, emails: group.emails.toReversed() })),

@@ -1,7 +1,6 @@
 // The words about rejected and skipped scopes, and the fields of a winner.
 import { describe, expect, test } from 'vitest'
 import { resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
-import { grantId } from '../../../src/core/resolve/grants.ts'
 import { nearest } from '../../../src/policy/suggest.ts'
 import {
   byGrant,
@@ -10,7 +9,6 @@ import {
   desiredInputs,
   email,
   entryOf,
-  grant,
   members,
   NOW,
   ownedCaps,
@@ -214,20 +212,20 @@ describe('a winner', () => {
     expect(conflictsGone).toEqual({ [email('ada')]: 1 })
   })
   test('that is kept while a group is not known carries the grant that it came from', () => {
-    const given = { on: 'team', cap: 900, ...running }
+    const owned = ownedCaps({ ada: { cap: 900, owner: 'copied', grant: { on: 'team', cap: 900, ...running } } })
     const kept = resolve(
       { caps: { 'group:a': 7, team: 5 } },
       {
         capSemantics: 'copied',
         roster: roster({ ada: 'approved' }),
-        owned: ownedCaps({ ada: { cap: 900, owner: 'copied', grant: given } }),
+        owned,
       },
     ).desired.at(-1)
     expect(kept?.origin).toMatchObject({
       kind: 'copied',
       cap: 900,
       reason: 'the members of group:a are not known; what was set stays until they are',
-      grant: grantId(grant(given, at(1))),
+      grant: owned.get(email('ada') as never)?.grant,
     })
     const plain = resolve(
       { caps: { 'group:a': 7 } },

@@ -1,7 +1,6 @@
 // The state of each grant by the clocks, the cycle and what is ours; and whether a grant that only its id tells of has ended.
 import { describe, expect, test } from 'vitest'
 import { resolveDesired } from '../../../src/core/resolve/desired.ts'
-import { grantId, hasEnded } from '../../../src/core/resolve/grants.ts'
 import {
   byGrant,
   CYCLE,
@@ -9,13 +8,13 @@ import {
   desiredInputs,
   entryOf,
   type GrantSketch,
-  grant,
   NOW,
   type OwnedSketch,
   ownedCaps,
   short,
   withoutCycle,
 } from '../../support/declare.ts'
+import { type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 
 type Grants = readonly Omit<GrantSketch, 'on'>[]
 interface Setting {
@@ -134,9 +133,9 @@ test('grants come in the order of scope, start and place, whatever the order the
 })
 
 describe('a grant that a cap came from, known by its id alone', () => {
-  const idOf = (sketch: Omit<GrantSketch, 'on'>, on = 'bob'): string => grantId(grant({ on, ...sketch }, { file: 'a', line: 1, column: 1 }))
-
-  test.each<readonly [string, Omit<GrantSketch, 'on'>, Partial<Parameters<typeof hasEnded>[1]>, boolean]>([
+  /** The same instants, with other clocks. */
+  const CLOCK = { cycle: CYCLE, now: NOW, grantsFrozen: false }
+  test.each<readonly [string, Omit<GrantSketch, 'on'>, Partial<typeof CLOCK>, boolean]>([
     ['has ended at its end', { ...running, until: NOW }, {}, true],
     ['has ended at its end, though it had no start', { until: NOW }, {}, true],
     ['has not ended while the clocks disagree', over, { grantsFrozen: true }, false],
@@ -146,8 +145,15 @@ describe('a grant that a cap came from, known by its id alone', () => {
     ['to the end of the cycle without a start has not ended while the cycle runs', { until: 'cycleEnd' }, {}, false],
     ['to the end of the cycle without a start has ended with the cycle', { until: 'cycleEnd' }, { now: CYCLE.endAt }, true],
   ])('%s', (_name, sketch, more, expected) => {
-    const clock = { cycle: CYCLE, now: NOW, grantsFrozen: false, ...more }
-    expect(hasEnded(idOf(sketch), clock)).toBe(expected)
-    expect(hasEnded(idOf(sketch, 'group:a|b'), clock)).toBe(expected)
+    const causes = ['bob', 'group:a|b'].map((on) => {
+      const world: PlanSketch = {
+        people: ['bob'],
+        observed: { bob: 6000 },
+        owned: { bob: { cap: 6000, owner: 'grant', grant: { on, ...sketch } } },
+      }
+      const { resolution } = planInputs(world)
+      return planOf(world, { resolution: { ...resolution, grantClock: { ...CLOCK, ...more } } }).plan.changes.map(({ cause }) => cause)
+    })
+    expect(causes).toEqual(Array(2).fill([expected ? 'expired' : 'orphan']))
   })
 })

@@ -1,26 +1,20 @@
 // How the matches of one person count over several readings of the roster, and what is remembered of them; what a row answers is in
 // rules.test.ts.
 import { describe, expect, test } from 'vitest'
-import type { When } from '../../../src/core/model/policy.ts'
-import { conditionKey, rowFacts } from '../../../src/core/resolve/conditions.ts'
-import { judgeMatches, type SettledMatches } from '../../../src/core/resolve/matches.ts'
-import { email, members, ownedCaps, type RowSketch, rosterRows } from '../../support/declare.ts'
+import { declaredIn } from '../../../src/core/resolve/desired.ts'
+import { desiredInputs, email, members, ownedCaps, type PolicySketch, type RowSketch, rosterRows } from '../../support/declare.ts'
 
 type Rows = Readonly<Record<string, RowSketch>>
+type More = NonNullable<Parameters<typeof desiredInputs>[1]>
+type Rules = ReturnType<typeof declaredIn>['rules']
+type When = NonNullable<PolicySketch['rules']>[number]['when']
 
 /** Rules by one letter: a person with the role `a` matches `a`. */
 const rulesOf = (letters: string): readonly When[] => [...letters].map((role) => ({ role }))
-const NEW = { groups: [] }
 
-const judged = (
-  list: string,
-  rows: Rows | undefined,
-  before?: SettledMatches,
-  more: Partial<Parameters<typeof judgeMatches>[3]> = {},
-): ReturnType<typeof judgeMatches> => {
-  const inputs = { groups: [], unknownGroups: [], memory: {}, newReading: NEW, owned: new Map(), clockDoubted: false, ...more }
-  const all = { ...inputs, ...(rows && { roster: rosterRows(rows) }) }
-  return judgeMatches(rulesOf(list), before, rowFacts(all, new Set()), all)
+const judged = (whens: readonly When[], rows: Rows | undefined, before: Rules['memory'] = {}, more: More = {}): Rules => {
+  const rules = whens.map((when, index) => ({ when, cap: index }))
+  return declaredIn(desiredInputs({ rules }, { ...(rows && { roster: rosterRows(rows) }), conditions: before, ...more })).rules
 }
 
 const row = (sign: string): RowSketch => (sign === '?' ? {} : { role: sign })
@@ -30,17 +24,16 @@ const row = (sign: string): RowSketch => (sign === '?' ? {} : { role: sign })
  * names. `[abc]` is an edit of the rules. The answer: a rule, `x` for none, a dash for unknown.
  */
 function counted(readings: string): string {
-  let memory: SettledMatches | undefined
+  let memory: Rules['memory'] = {}
   let list = ''
   let answers = ''
   for (const [, edit, old, sign = ''] of readings.matchAll(/\[(\w*)\]|(\.?)(.)/g)) {
     if (edit !== undefined) list = edit
     else {
-      const one = judged(list, { ada: row(sign) }, memory, { newReading: old === '' ? NEW : undefined })
+      const one = judged(rulesOf(list), { ada: row(sign) }, memory, old === '' ? {} : { newReading: undefined })
       memory = one.memory
-      const match = one.of(email('ada'))
-      const rule = rulesOf(list).findIndex((when) => match.kind === 'known' && conditionKey(when) === match.key)
-      answers += match.kind === 'unknown' ? '-' : (list[rule] ?? 'x')
+      const verdict = one.verdictOf(email('ada'))
+      answers += verdict.kind === 'match' ? (verdict.rule.when.role ?? '') : verdict.kind === 'unknown' ? '-' : 'x'
     }
   }
   return answers
@@ -70,27 +63,23 @@ describe('a match', () => {
 
 test('a rule after one without an answer was never a match', () => {
   const rules: readonly When[] = [{ groups: ['g'], joinedWithinDays: 7 }, { groups: ['g'] }]
-  let before: SettledMatches | undefined
+  let before: Rules['memory'] = {}
   const kinds = [['eve'], ['eve'], [], []].map((emails) => {
-    const inputs = { groups: members({ g: emails }), unknownGroups: [], memory: {}, owned: new Map(), clockDoubted: false }
-    const all = { ...inputs, roster: rosterRows({ eve: {} }), newReading: { groups: ['g'] } }
-    const judgement = judgeMatches(rules, before, rowFacts(all, new Set(['g'])), all)
-    before = judgement.memory
-    const match = judgement.of(email('eve'))
-    return match.kind === 'known' ? match.key : match.kind
+    const one = judged(rules, { eve: {} }, before, { groups: members({ g: emails }) })
+    before = one.memory
+    return one.verdictOf(email('eve')).kind
   })
   expect(kinds).toEqual(['unknown', 'unknown', 'unknown', 'none'])
 })
 
 /** Settled or not after each reading, with a rule for the role `a` before one that no row answers. */
 function settledAfter(roles: readonly string[], rules: readonly When[]): readonly boolean[] {
-  let before: SettledMatches | undefined
+  let before: Rules['memory'] = {}
   return roles.map((role) => {
-    const inputs = { groups: [], unknownGroups: [], memory: {}, owned: new Map(), clockDoubted: false, newReading: NEW }
-    const all = { ...inputs, roster: rosterRows({ ada: { role } }) }
-    const judgement = judgeMatches(rules, before, rowFacts(all, new Set()), all)
-    before = judgement.memory
-    return judgement.settled(email('ada')) !== undefined
+    const one = judged(rules, { ada: { role } }, before)
+    before = one.memory
+    const verdict = one.verdictOf(email('ada'))
+    return verdict.kind === 'match' || (verdict.kind === 'unknown' && verdict.settled !== undefined)
   })
 }
 
@@ -103,15 +92,15 @@ test.each<readonly [string, string, readonly boolean[]]>([
 
 describe('what is remembered', () => {
   const both = [email('ada'), email('bob')]
-  const [KEY = ''] = rulesOf('a').map(conditionKey)
   const rows = (bob: string, ada: string): Rows => ({ bob: row(bob), ada: row(ada) })
+  const first = judged(rulesOf('a'), rows('a', 'a')).memory
+  const [KEY = ''] = first['rules']?.conditions ?? []
 
   test('is in the order of addresses, whatever the order of the roster', () => {
-    const first = judged('a', rows('a', 'a'))
-    expect(first.memory).toEqual({ conditions: [KEY], matched: { [KEY]: both }, turning: {}, open: [] })
-    const turning = judged('a', rows('x', 'x'), first.memory).memory
-    expect(turning).toEqual({ conditions: [KEY], matched: { [KEY]: both }, turning: { none: both }, open: [] })
-    expect(judged('a', rows('?', '?')).memory).toEqual({ conditions: [KEY], matched: {}, turning: {}, open: both })
+    expect(first['rules']).toEqual({ conditions: [KEY], matched: { [KEY]: both }, turning: {}, open: [] })
+    const turning = judged(rulesOf('a'), rows('x', 'x'), first).memory
+    expect(turning['rules']).toEqual({ conditions: [KEY], matched: { [KEY]: both }, turning: { none: both }, open: [] })
+    expect(judged(rulesOf('a'), rows('?', '?')).memory['rules']).toEqual({ conditions: [KEY], matched: {}, turning: {}, open: both })
   })
 
   test.each<readonly [string, Rows | undefined, boolean, boolean]>([
@@ -120,15 +109,16 @@ describe('what is remembered', () => {
     ['is no match for a present person whose row says otherwise twice, even with a cap of ours', { ada: { role: 'x' } }, true, false],
     ['is still a match for everybody while there is no roster', undefined, false, true],
   ])('%s', (_name, present, isOurs, expected) => {
-    const memory = { conditions: [KEY], matched: { [KEY]: [email('ada')] }, turning: { none: [email('ada')] }, open: [] }
+    const rules = { conditions: [KEY], matched: { [KEY]: [email('ada')] }, turning: { none: [email('ada')] }, open: [] }
     const owned = isOurs ? ownedCaps({ ada: { cap: 5 } }) : new Map()
-    const next = judged('a', present, memory, { owned }).memory
-    expect(next.matched[KEY]?.includes(email('ada')) ?? false).toBe(expected)
+    const next = judged(rulesOf('a'), present, { rules }, { owned }).memory
+    expect(next['rules']?.matched[KEY]?.includes(email('ada')) ?? false).toBe(expected)
   })
 
   test('goes by a key that is no address, and another one for each condition', () => {
-    const keys = [{ email: '*@x.y' }, { email: '*x.y' }, { role: '*@x.y' }, { email: '*%x.y' }].map(conditionKey)
-    expect(new Set(keys).size).toBe(keys.length)
+    const keys =
+      judged([{ email: '*@x.y' }, { email: '*x.y' }, { role: '*@x.y' }, { email: '*%x.y' }], {}).memory['rules']?.conditions ?? []
+    expect(new Set(keys).size).toBe(4)
     expect(keys.join('')).not.toContain('@')
   })
 })

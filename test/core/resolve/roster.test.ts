@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { agree, approvedCount, type Doubt, judgeRoster, keepGroups } from '../../../src/core/resolve/roster.ts'
+import { judgeRoster, keepGroups } from '../../../src/core/resolve/roster.ts'
 import { members, NOW, roster } from '../../support/declare.ts'
 import { each } from '../../support/plan.ts'
 
 type Roster = ReturnType<typeof roster>
+type Doubt = NonNullable<ReturnType<typeof judgeRoster>['doubted']>
 
 const of = (count: number): Roster => roster(each(count, 'approved' as const))
 const doubt = (count: number, since = NOW): Doubt => ({ roster: of(count), since })
@@ -19,6 +20,10 @@ describe('a new reading of the roster', () => {
     ['a fall of more than half is never believed by itself', 49, { roster: of(100), doubted: doubt(49) }, NOW + 5_400_000, 'doubted'],
     ['a fall from nobody is none', 0, { roster: of(0) }, NOW, 0],
     ['a fall of just half is believed when a second reading agrees', 50, { roster: of(100), doubted: doubt(50) }, NOW + 600_000, 50],
+    ['a second one that differs by one of a few is believed', 6, { roster: of(10), doubted: doubt(5) }, NOW + 600_000, 6],
+    ['a second one that differs by two of a few is doubted', 7, { roster: of(10), doubted: doubt(5) }, NOW + 600_000, 'doubted'],
+    ['a second one that differs by 1 % of many is believed', 990, { roster: of(1500), doubted: doubt(1000) }, NOW + 600_000, 990],
+    ['a second one that differs by more is doubted', 989, { roster: of(1500), doubted: doubt(1000) }, NOW + 600_000, 'doubted'],
     ['one that is whole again is believed', 100, { roster: of(100), doubted: doubt(60) }, NOW, 100],
   ]
   test.each(TABLE)('%s', (_name, count, known, now, expected) => {
@@ -39,14 +44,10 @@ describe('around the roster', () => {
       roster: of(100),
       doubted: { roster: of(70), since: NOW + 9 },
     }))
-  test.each<readonly [string, number, number, boolean]>([
-    ['by two of a few', 5, 7, false],
-    ['by 1 % of many', 1000, 990, true],
-    ['by more than that', 1000, 989, false],
-  ])('two counts that differ %s', (_name, a, b, expected) => expect(agree(a, b)).toBe(expected))
-  test('only approved people are counted', () => {
-    const some = roster({ ada: 'approved', bob: 'pending', cyd: 'disabled' })
-    expect([approvedCount(some), approvedCount({ ...some, statusesAbsent: true })]).toEqual([2, 3])
+  test('people count who are approved, also without access, and everybody where no row has a status', () => {
+    const doubted = (fewer: Roster) => judgeRoster(fewer, { roster: of(100) }, 20, NOW).doubted !== undefined
+    const fewer = roster({ ...each(100, 'pending' as const), ...each(79, 'disabled' as const) })
+    expect([fewer, { ...fewer, statusesAbsent: true }, roster(each(80, 'disabled' as const))].map(doubted)).toEqual([true, false, false])
   })
   test('groups that are still declared are kept, in the order declared', () =>
     expect(

@@ -2,11 +2,12 @@
 // roster does not tell enough keeps what is in force.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { When } from '../../../src/core/model/policy.ts'
 import { resolveDesired } from '../../../src/core/resolve/desired.ts'
-import type { DesiredInputs, Resolution } from '../../../src/core/resolve/resolution.ts'
-import { asked, desiredInputs, members, ownedCaps, type RowSketch, rosterRows } from '../../support/declare.ts'
+import { asked, desiredInputs, members, ownedCaps, type PolicySketch, type RowSketch, rosterRows } from '../../support/declare.ts'
 import { runs } from '../../support/fuzz.ts'
+
+type Inputs = ReturnType<typeof desiredInputs>
+type When = NonNullable<PolicySketch['rules']>[number]['when']
 
 const NAMES = ['ada', 'bob', 'cyd', 'dan', 'eve@contractor.example']
 const role = fc.constantFrom('admin', 'member')
@@ -35,10 +36,10 @@ const owned = fc.dictionary(fc.constantFrom(...NAMES), fc.record({ cap: fc.const
 const world = fc.record({ rules, rows, inside, owned })
 type World = typeof world extends fc.Arbitrary<infer T> ? T : never
 
-const inputsOf = (one: World, more: Partial<DesiredInputs> = {}): DesiredInputs =>
+const inputsOf = (one: World, more: Partial<Inputs> = {}): Inputs =>
   desiredInputs({ rules: one.rules }, { roster: rosterRows(one.rows), groups: members(one.inside), owned: ownedCaps(one.owned), ...more })
 const reversed = <T extends object>(record: T): T => Object.fromEntries(Object.entries(record).toReversed()) as T
-const found = ({ conditions, rules: statuses, ...rest }: Resolution) => ({
+const found = ({ conditions, rules: statuses, ...rest }: ReturnType<typeof resolveDesired>) => ({
   asked: asked({ conditions, rules: statuses, ...rest }),
   conditions,
   statuses,

@@ -1,6 +1,5 @@
 // What is noted of a rule: that it matches nobody, and why; that this is not known; that it matches everybody.
 import { describe, expect, test } from 'vitest'
-import type { When } from '../../../src/core/model/policy.ts'
 import { resolveDesired } from '../../../src/core/resolve/desired.ts'
 import { nearest } from '../../../src/policy/suggest.ts'
 import { desiredInputs, members, type PolicySketch, type RowSketch, roster, rosterRows } from '../../support/declare.ts'
@@ -33,7 +32,7 @@ describe('what a person should know of a rule', () => {
   const waiting = resolve({ rules: [{ when: MEMBERS, cap: 5 }] }, rowsOf({ ada: { role: 'x' } })).conditions
   const PENDING: Rows = { ada: { role: 'admin' }, bob: { role: 'member', status: 'pending' } }
 
-  test.each<readonly [string, When, More, string]>([
+  test.each<readonly [string, NonNullable<PolicySketch['rules']>[number]['when'], More, string]>([
     ['a role that nobody has', { role: 'membr' }, rowsOf(KNOWN), `${NOBODY}nobody has the role membr; did you mean Member?`],
     [
       'a role that is like none',
