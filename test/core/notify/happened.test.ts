@@ -44,10 +44,52 @@ describe('an event', () => {
 
   test('names people as `people` says, and carries the revision, and what is held and rejected', () => {
     const happened = [event('held', 'h', ADA), event('rejected', 'r', ADA), event('applied', 'a', { ...ADA, revision: 'abc' })]
-    const [held, applied] = due({ happened, settings: { ...SETTINGS, owners: [] } }).messages
+    const [held, applied] = due({ happened, settings: CHANNEL }).messages
     expect(held?.values).toMatchObject({ event: 'held', revision: 'present', held: 1, rejected: 1, items: ['<15>: 1 → 2'] })
     expect(applied?.values).toMatchObject({ event: 'applied', revision: 'abc' })
     expect(JSON.stringify([held, applied])).not.toContain('ada')
+  })
+
+  const CHANNEL = { ...SETTINGS, owners: [] }
+  test.each<readonly [Happening['kind'], string]>([
+    ['held', 'changes are held'],
+    ['applied', 'caps were written'],
+    ['reverted', 'foreign changes were reverted'],
+    ['grantEnding', 'grants end within a day'],
+    ['paused', 'writing is paused'],
+    ['rejected', 'scopes are rejected and left alone'],
+  ])('%s has a title, and a line for each scope', (kind, title) => {
+    const happened = [event(kind, 'a', { scope: TEAM }), event(kind, 'b', { scope: groupScope('grp_p') }), event(kind, 'c')]
+    expect(due({ happened, settings: CHANNEL }).messages.map(({ values }) => values)).toMatchObject([
+      { title, of: 'Workspace', count: 3, items: ['team: 1 → 2', 'group:grp_p: 1 → 2', '1 → 2'] },
+    ])
+  })
+
+  test('is told to one address once for each group and pool that it owns', () => {
+    const targets = [{ kind: 'email', address: 'lead@example.com' }] as const
+    const pool = { of: { kind: 'pool', name: 'lab' }, targets } as const
+    const settings = { ...SETTINGS, channels: [], owners: [{ ...lead('grp_r'), targets }, { ...lead('grp_p'), targets }, pool] }
+    const told = due({ happened: [event('held', 'h', { scope: TEAM })], settings })
+    expect(told.messages.map(({ values }) => values['of'])).toEqual(['Research', 'Platform', 'Pool lab'])
+    expect(to(due({ happened: [event('held', 'h', { scope: TEAM })], settings, told: afterwards(told), now: NOON + HOUR }))).toEqual([])
+  })
+
+  test.each<readonly [string, Happening['kind'], number, number]>([
+    ['a write of a day ago is told no more', 'applied', 24 * HOUR, 0],
+    ['a write of almost a day ago is told', 'applied', 24 * HOUR - 1, 1],
+    ['a revert of a day ago is told no more', 'reverted', 24 * HOUR, 0],
+    ['what is held for longer is told', 'held', 99 * HOUR, 1],
+  ])('%s', (_name, kind, age, count) => {
+    expect(due({ happened: [event(kind, 'a', { at: NOON - age })], settings: CHANNEL }).messages).toHaveLength(count)
+  })
+
+  test.each<readonly [string, number, number]>([
+    ['waits for ten minutes after the last of its kind', 10 * MINUTE - 1, 0],
+    ['is told ten minutes after the last of its kind', 10 * MINUTE, 1],
+  ])('%s', (_name, afterMs, count) => {
+    const told = afterwards(due({ happened: [event('held', 'a')], settings: CHANNEL }))
+    const happened = [event('held', 'a'), event('held', 'b')]
+    expect(due({ happened, told, settings: CHANNEL, now: NOON + afterMs }).messages).toHaveLength(count)
   })
 
   test('needs no billing cycle, and is not told again once there is one', () => {
@@ -66,7 +108,7 @@ describe('an event', () => {
 
   test('that surely did not arrive is sent again with what came since, and no sooner than its wait', () => {
     const happened = [event('held', 'h', ADA)]
-    const settings = { ...SETTINGS, owners: [] }
+    const settings = CHANNEL
     const told = afterwards(due({ happened, settings }), 'refused')
     expect(to(due({ happened, settings, told, now: NOON + 30_000 }))).toEqual([])
     const more = [...happened, event('held', 'i', ADA)]
@@ -88,7 +130,7 @@ describe('an event', () => {
         for (const { kind, minutes } of all) {
           now += minutes * MINUTE
           happened.push(event(kind, `${happened.length}`, { ...ADA, at: now, text: `${happened.length}` }))
-          const found = due({ now, told, happened, settings: { ...SETTINGS, owners: [] } })
+          const found = due({ now, told, happened, settings: CHANNEL })
           for (const { key, values } of found.messages) {
             times.set(key, [...(times.get(key) ?? []), now])
             if (Array.isArray(values['items'])) seen.push(...values['items'])
@@ -130,6 +172,30 @@ describe('a digest', () => {
       'The figure moved by coverage, not by use alone: use is known of 2 of 2 people, before of 1 of 2; it is measured now, before it was estimated.',
     ])
     expect(next?.text).toContain('What changed: 1 foreign change')
+  })
+
+  test('counts several, names twenty, and tells of a figure that only comes from elsewhere', () => {
+    const many = (used: number, source?: 'estimated') => Array.from({ length: 22 }, (_, index) => person(`p${index}`, used, source))
+    const groups = [{ id: 'grp_r', name: 'Research', emails: many(0).map(({ email }) => email) }]
+    const told = afterwards(due({ settings, groups, people: many(1, 'estimated') }))
+    const now = NOON + 24 * HOUR
+    const happened = (['applied', 'foreign', 'reverted', 'hold', 'revision'] as const).flatMap((kind) =>
+      ['a', 'b'].map((id) => event(kind, `${kind}${id}`, { at: now - MINUTE })),
+    )
+    const [next] = due({ settings, groups, now, told, happened, people: many(100) }).messages
+    expect(next?.values['changes']).toEqual([
+      'What changed: 2 caps written, 2 foreign changes, 2 foreign changes reverted, 2 holds in the workspace, 2 policy revisions.',
+      expect.stringMatching(/^Newly at their cap: (<1\d>, ){19}<1\d> and 2 more\.$/),
+      'The figure moved by coverage, not by use alone: it is measured now, before it was estimated.',
+    ])
+  })
+
+  test.each(['daily', 'monthly'] as const)('that is the first looks back as far as it is sent: %s', (digest) => {
+    const lookBackMs = (digest === 'daily' ? 1 : 31) * 24 * HOUR
+    const happened = [event('applied', 'a', { at: NOON - lookBackMs + 1 }), event('applied', 'b', { at: NOON - lookBackMs })]
+    const cycle = { startAt: NOON - 40 * 24 * HOUR, endAt: NOON + 1 }
+    const [first] = due({ settings: { ...settings, digest }, happened, people: [person('ada', 1)], cycle }).messages
+    expect(first?.values['changes']).toEqual(['What changed: 1 cap written.'])
   })
 
   test('that is sent again says the same', () => {

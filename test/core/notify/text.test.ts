@@ -1,7 +1,13 @@
 // Templates and media: what is sent where the config has no words of its own, and that untrusted text stays data in each medium.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { DEFAULT_POOL_THRESHOLDS, DEFAULT_TEMPLATES, MESSAGE_KINDS } from '../../../src/core/notify/settings.ts'
+import {
+  DEFAULT_POOL_THRESHOLDS,
+  DEFAULT_TEMPLATES,
+  MESSAGE_KINDS,
+  requestLink,
+  unknownInRequest,
+} from '../../../src/core/notify/settings.ts'
 import { PAYLOADS, unknownPlaceholders, written } from '../../../src/core/notify/text.ts'
 
 const HOSTILE = [
@@ -124,4 +130,16 @@ describe('a message', () => {
     const { kind: about, ...rest } = message
     expect(PAYLOADS.json(message)).toEqual({ apiVersion: 'capkeeper/v1', kind: 'Notification', about, ...rest })
   })
+})
+
+test.each<readonly [string, Parameters<typeof requestLink>[1], string]>([
+  ['with all that is known', { email: 'a+b@x.com', cap: 5, used: 7 }, 'https://ask?who=a%2Bb%40x.com&cap=5&used=7&x='],
+  ['without a cap', { email: 'a', cap: 'none', used: 0 }, 'https://ask?who=a&cap=none&used=0&x='],
+  ['where only the person is known', { email: 'a' }, 'https://ask?who=a&cap=&used=&x='],
+])('the link to ask for more is filled %s', (_name, values, link) => {
+  expect(requestLink('https://ask?who={email}&cap={cap}&used={used}&x={x}', values)).toBe(link)
+})
+
+test('placeholders of the link that are not known are named', () => {
+  expect(unknownInRequest('https://ask?{email}{cap}{used}{x}&{Email}{}')).toEqual(['x', 'Email', ''])
 })
