@@ -18,7 +18,6 @@ export interface SimClock {
 
 interface Sleeper {
   readonly at: number
-  readonly order: number
   readonly owner: Owner
   wake: (() => void) | undefined
 }
@@ -38,13 +37,13 @@ export function simClock(isBusy: () => boolean = () => false): SimClock {
       if (!isBusy()) await turn()
     }
   }
-  const heap: Sleeper[] = []
+  // The next first.
+  const sleepers: Sleeper[] = []
   let elapsed = 0
-  let order = 0
   const add = (ms: number, owner: Owner, wake: () => void): Sleeper => {
-    const sleeper = { at: elapsed + Math.max(0, ms), order, owner, wake }
-    order += 1
-    push(heap, sleeper)
+    const sleeper = { at: elapsed + Math.max(0, ms), owner, wake }
+    const place = sleepers.findIndex(({ at }) => at > sleeper.at)
+    sleepers.splice(place < 0 ? sleepers.length : place, 0, sleeper)
     return sleeper
   }
   return {
@@ -66,8 +65,8 @@ export function simClock(isBusy: () => boolean = () => false): SimClock {
     },
     async runTo(atMs) {
       await settle()
-      for (let next = heap[0]; next && next.at <= atMs; next = heap[0]) {
-        pop(heap)
+      for (let next = sleepers[0]; next && next.at <= atMs; next = sleepers[0]) {
+        sleepers.shift()
         if (!next.wake || !next.owner.alive) continue
         elapsed = Math.max(elapsed, next.at)
         next.wake()
@@ -76,35 +75,4 @@ export function simClock(isBusy: () => boolean = () => false): SimClock {
       elapsed = Math.max(elapsed, atMs)
     },
   }
-}
-
-const isBefore = (a: Sleeper, b: Sleeper): boolean => a.at < b.at || (a.at === b.at && a.order < b.order)
-
-function push(heap: Sleeper[], one: Sleeper): void {
-  let at = heap.length
-  heap.push(one)
-  while (at > 0) {
-    const parent = (at - 1) >> 1
-    const above = heap[parent]
-    if (!above || !isBefore(one, above)) break
-    heap[at] = above
-    at = parent
-  }
-  heap[at] = one
-}
-
-function pop(heap: Sleeper[]): void {
-  const last = heap.pop()
-  if (!last || heap.length === 0) return
-  let at = 0
-  for (;;) {
-    const left = heap[2 * at + 1]
-    const right = heap[2 * at + 2]
-    if (!left) break
-    const [child, where] = right && isBefore(right, left) ? [right, 2 * at + 2] : [left, 2 * at + 1]
-    if (!isBefore(child, last)) break
-    heap[at] = child
-    at = where
-  }
-  heap[at] = last
 }
