@@ -29,11 +29,10 @@ export interface Company {
   groupsOf(email: string): readonly string[]
   join(email: string, status?: TeamStatus): void
   leave(email: string): void
-  setStatus(email: string, status: TeamStatus): void
+  change(email: string, more: Partial<Pick<Member, 'status' | 'role'>>): void
   regroup(email: string, group: string): void
   /** Adds a group without members and returns its id. */
   found(): string
-  setRole(email: string, role: Member['role']): void
   /** A person uses credits now. */
   used(email: string): void
   /** Whether a rule matches a person, by the true state. */
@@ -70,9 +69,12 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
   let groupsOf: ReadonlyMap<string, readonly string[]> | undefined
   let inForce: ReadonlyMap<string, ModelCap> | undefined
   let caps: ReadonlyMap<ScopeKey, number> | undefined
-  const reload = (): void => {
+  const touch = (): void => {
     version += 1
     capsVersion += 1
+  }
+  const reload = (): void => {
+    touch()
     approved = undefined
     groupsOf = undefined
     inForce = undefined
@@ -121,11 +123,10 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
       store.removePerson(email)
       reload()
     },
-    setStatus(email, status) {
+    change(email, more) {
       const member = people.get(email)
       if (!member) return
-      member.status = status
-      save(member)
+      save(Object.assign(member, more))
       reload()
     },
     regroup(email, group) {
@@ -140,17 +141,7 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
       reload()
       return id
     },
-    setRole(email, role) {
-      const member = people.get(email)
-      if (!member) return
-      member.role = role
-      save(member)
-      reload()
-    },
-    used(email) {
-      const member = people.get(email)
-      member?.usedAt.push(sandbox.now())
-    },
+    used: (email) => void people.get(email)?.usedAt.push(sandbox.now()),
     holds: (rule, email) => holds(rule, people.get(email), { company, now: sandbox.now() }),
     caps() {
       caps ??= new Map(store.caps().map((one) => [scopeKey(one.scope), one.cap]))
@@ -161,18 +152,14 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
       return inForce
     },
     capsChanged() {
-      version += 1
-      capsVersion += 1
+      touch()
       caps = undefined
       inForce = undefined
     },
     usedSome() {
       version += 1
     },
-    keysChanged() {
-      version += 1
-      capsVersion += 1
-    },
+    keysChanged: touch,
     get version() {
       return version
     },

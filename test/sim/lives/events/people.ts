@@ -7,7 +7,7 @@ import { MINUTE_MS } from '../scenario.ts'
 import { type Acts, later, someGroup, someone, stormMs } from './tools.ts'
 
 function back(life: Life, emails: readonly string[]): void {
-  for (const email of emails) life.company.setStatus(email, 'APPROVED')
+  for (const email of emails) life.company.change(email, { status: 'APPROVED' })
   life.emit({ kind: 'world', what: 'back' })
 }
 
@@ -23,7 +23,7 @@ export const PEOPLE = {
   leave: (life, draw) => {
     if (life.company.people.size > 3) life.company.leave(someone(life, draw))
   },
-  status: (life, draw) => life.company.setStatus(someone(life, draw), pick(draw, STATUSES)),
+  status: (life, draw) => life.company.change(someone(life, draw), { status: pick(draw, STATUSES) }),
   regroup: (life, draw) => life.company.regroup(someone(life, draw), someGroup(life, draw)),
   'group-gone': (life, draw) => {
     const id = someGroup(life, draw)
@@ -48,7 +48,7 @@ export const PEOPLE = {
   exodus: (life, draw) => {
     const share = 0.22 + 0.22 * draw()
     const gone = life.company.approved.filter(() => draw() < share)
-    for (const email of gone) life.company.setStatus(email, 'PENDING')
+    for (const email of gone) life.company.change(email, { status: 'PENDING' })
     life.process?.daemon?.hurry()
     later(life, between(draw, 10, 300) * 1000, () => {
       if (draw() < 0.5) squeeze(life, draw)
@@ -61,7 +61,7 @@ export const PEOPLE = {
   role: (life, draw) => {
     const some = life.company.approved.filter(() => draw() < 0.3).slice(0, draw() < 0.6 ? between(draw, 1, 2) : undefined)
     const flip = (): void => {
-      for (const email of some) life.company.setRole(email, life.company.people.get(email)?.role === 'admin' ? 'member' : 'admin')
+      for (const email of some) life.company.change(email, { role: life.company.people.get(email)?.role === 'admin' ? 'member' : 'admin' })
     }
     flip()
     if (draw() < 0.6) life.clock.later(Math.min(between(draw, 3, 25) * MINUTE_MS, stormMs(life)), flip)
