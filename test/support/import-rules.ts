@@ -50,9 +50,7 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
   typebox: [
     'src/sandbox/fixture/schema-source.ts',
     'src/policy/schema/source.ts',
-    'src/policy/schema/source.ts',
     'src/daemon/config/schema-source.ts',
-    'src/daemon/ledger/values/policy-source.ts',
     'src/daemon/ledger/values/policy-source.ts',
     'src/daemon/ledger/values/source.ts',
     'src/cli/plan/schema-source.ts',
@@ -115,8 +113,6 @@ function notAtHome(file: SourceFile, one: Import): string | undefined {
 /** Static imports that load a file: they form cycles and take time at start. */
 const loads = (file: SourceFile): readonly Import[] => file.imports.filter((one) => one.how !== 'dynamic' && !one.typeOnly)
 
-const loadedFiles = (file: SourceFile): readonly string[] => targets(file, loads(file))
-
 const targets = (file: SourceFile, imports: readonly Import[]): readonly string[] =>
   imports.flatMap((one) => (one.specifier !== undefined && isRelative(one.specifier) ? [targetOf(file, one.specifier)] : []))
 
@@ -139,25 +135,37 @@ function cycles(files: readonly SourceFile[]): readonly string[] {
   return found
 }
 
-function heavyStart(files: readonly SourceFile[]): readonly string[] {
+/** Each way along imports from these files to one that `ends` it, with what is said at its end. */
+function waysTo(
+  files: readonly SourceFile[],
+  start: readonly string[],
+  follow: (file: SourceFile) => readonly Import[],
+  ends: (path: string, file?: SourceFile) => readonly string[] | undefined,
+): readonly string[] {
   const byPath = new Map(files.map((file) => [file.path, file]))
-  const found: string[] = []
   const seen = new Set<string>()
-  const visit = (path: string, way: readonly string[]): void => {
-    const file = byPath.get(path)
-    if (!file || seen.has(path)) return
+  const visit = (path: string, way: readonly string[]): readonly string[] => {
+    if (seen.has(path)) return []
     seen.add(path)
-    for (const { specifier = '' } of loads(file))
-      if (HEAVY.includes(packageOf(specifier))) found.push([...way, path, specifier].join(' -> '))
-    for (const next of loadedFiles(file)) visit(next, [...way, path])
+    const file = byPath.get(path)
+    const end = ends(path, file)
+    if (end) return [[...way, path, ...end].join(' -> ')]
+    return file ? targets(file, follow(file)).flatMap((next) => visit(next, [...way, path])) : []
   }
-  for (const path of START) visit(path, [])
-  // The program loads the command that is named, and for its help all of them.
-  const program = byPath.get(PROGRAM)
-  const commands = program?.imports.filter(({ how }) => how === 'dynamic') ?? []
-  for (const path of program ? targets(program, commands) : []) visit(path, [PROGRAM])
-  return found
+  return start.flatMap((path) => visit(path, []))
 }
+
+/** The program loads the command that is named, and for its help all of them. */
+const heavyStart = (files: readonly SourceFile[]): readonly string[] =>
+  waysTo(
+    files,
+    START,
+    (file) => [...loads(file), ...file.imports.filter(({ how }) => how === 'dynamic' && file.path === PROGRAM)],
+    (_, file) => {
+      const heavy = file && loads(file).flatMap(({ specifier = '' }) => (HEAVY.includes(packageOf(specifier)) ? [specifier] : []))
+      return heavy?.length ? heavy : undefined
+    },
+  )
 
 /** All that the cycle may load: whoever judges what can write reads these and nothing else. What only shows is not among them. */
 const WRITE_HALF = [
@@ -171,19 +179,13 @@ const WRITE_HALF = [
 ]
 
 /** Each way from the cycle to a file outside its half. */
-function waysOut(files: readonly SourceFile[]): readonly string[] {
-  const byPath = new Map(files.map((file) => [file.path, file]))
-  const seen = new Set<string>()
-  const visit = (path: string, way: readonly string[]): readonly string[] => {
-    const file = byPath.get(path)
-    if (seen.has(path)) return []
-    seen.add(path)
-    if (!isIn(path, WRITE_HALF)) return [[...way, path].join(' -> ')]
-    const values = file?.imports.filter(({ typeOnly }) => !typeOnly) ?? []
-    return file ? targets(file, values).flatMap((next) => visit(next, [...way, path])) : []
-  }
-  return visit(CYCLE, [])
-}
+const waysOut = (files: readonly SourceFile[]): readonly string[] =>
+  waysTo(
+    files,
+    [CYCLE],
+    (file) => file.imports.filter(({ typeOnly }) => !typeOnly),
+    (path) => (isIn(path, WRITE_HALF) ? undefined : []),
+  )
 
 /** Imports of values from files that build a schema, except in such files. */
 function generatorInputs(files: readonly SourceFile[]): readonly string[] {

@@ -47,16 +47,13 @@ export interface LeaseWorld {
   /** Intents that the table accepted. */
   readonly intents: readonly Omit<Sent, 'landsAt'>[]
   advance(ms: number): Promise<void>
-  pause(machine: number): void
-  resume(machine: number): void
-  jump(machine: number, ms: number): void
-  cut(machine: number, isCut: boolean): void
+  /** One machine, which a test pauses, cuts off, or whose clock it moves. */
+  at(machine: number): Machine
   /** The copy that takes over lacks the writes of the last `lostMs`. */
   failOver(lostMs: number): void
   stop(machine: number): Promise<void>
   /** The machine reads other settings. */
   configure(machine: number, config: string): void
-  now(): number
 }
 
 export interface LeaseWorldOptions {
@@ -229,20 +226,9 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave, confi
     sent,
     intents,
     advance,
-    pause(of) {
-      machineAt(of).paused = true
-    },
-    resume(of) {
-      machineAt(of).paused = false
-    },
+    at: machineAt,
     configure(of, config) {
       machineAt(of).keeper.want(workspaces.map((workspace) => ({ workspace, config })))
-    },
-    jump(of, ms) {
-      machineAt(of).skew += ms
-    },
-    cut(of, isNow) {
-      machineAt(of).cut = isNow
     },
     failOver(lostMs) {
       const old = history.findLast(({ at }) => at <= time() - lostMs)
@@ -258,6 +244,5 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave, confi
       }
       await keeper.stop()
     },
-    now: time,
   }
 }

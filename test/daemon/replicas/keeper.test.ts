@@ -36,22 +36,24 @@ const holdersIn = ({ machines }: LeaseWorld): readonly number[] =>
 
 const TROUBLES: readonly ((world: LeaseWorld, of: number, roll: () => number) => Promise<void>)[] = [
   async (world, of, roll) => {
-    world.pause(of)
+    world.at(of).paused = true
     await world.advance(roll() * 3 * LEASE_MS)
-    world.resume(of)
+    world.at(of).paused = false
   },
   async (world, of, roll) => {
-    world.cut(of, true)
+    world.at(of).cut = true
     await world.advance(roll() * 3 * LEASE_MS)
-    world.cut(of, false)
+    world.at(of).cut = false
   },
-  async (world, of, roll) => world.jump(of, (roll() - 0.5) * 4 * LEASE_MS),
+  async (world, of, roll) => {
+    world.at(of).skew += (roll() - 0.5) * 4 * LEASE_MS
+  },
   async (world, _, roll) => world.failOver(roll() * 5_000),
   async (world, of, roll) => {
-    world.jump(of, -roll() * 3_600_000)
-    world.pause(of)
+    world.at(of).skew -= roll() * 3_600_000
+    world.at(of).paused = true
     await world.advance(roll() * 2 * LEASE_MS)
-    world.resume(of)
+    world.at(of).paused = false
   },
 ]
 
