@@ -1,7 +1,6 @@
 // The embedded service over loopback HTTP for tests: started on a free port, counted, and closed again. Time does not move unless the test
 // moves its clock, so latency and rate limits need a clock that moves.
 import type { Operation } from '../../src/core/model/observed.ts'
-import { parseScope } from '../../src/core/model/scope.ts'
 import type { Clock, Transport } from '../../src/ports.ts'
 import type { CompanyOptions } from '../../src/sandbox/company/company.ts'
 import type { Fixture } from '../../src/sandbox/fixture/fixture.ts'
@@ -10,6 +9,7 @@ import { startSandboxServer } from '../../src/sandbox/http/server.ts'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
 import { fakeClock } from './clock.ts'
+import { scope } from './declare.ts'
 import { sandboxTransport } from './sandbox-transport.ts'
 
 export interface SandboxFixtureOptions extends Partial<Switches>, Partial<CompanyOptions> {
@@ -64,17 +64,11 @@ export async function startSandbox(options: SandboxFixtureOptions = {}): Promise
       log,
       clear: () => void log.splice(0),
     },
-    setCap: (key, cap) => sandbox.writeCap(scopeOf(key), cap),
-    capOf: (key) => sandbox.store.cap(scopeOf(key)),
+    setCap: (key, cap) => sandbox.writeCap(scope(key), cap),
+    capOf: (key) => sandbox.store.cap(scope(key)),
     async close() {
       await server.close()
       sandbox.close()
     },
   }
-}
-
-function scopeOf(key: string) {
-  const scope = parseScope(key)
-  if (!scope) throw new Error(`${key} is not a scope`)
-  return scope
 }

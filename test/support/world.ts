@@ -8,7 +8,7 @@ import { createPaces } from '../../src/api/transport/queue.ts'
 import type { CycleEvent } from '../../src/core/model/events.ts'
 import type { Operation } from '../../src/core/model/observed.ts'
 import type { PolicyRevision, PolicySet } from '../../src/core/model/policy.ts'
-import { parseScope, type Scope } from '../../src/core/model/scope.ts'
+import type { Scope } from '../../src/core/model/scope.ts'
 import type { CycleOptions } from '../../src/daemon/cycle/options.ts'
 import { type CycleReport, reconcile } from '../../src/daemon/cycle/run.ts'
 import { recall, type WorkspaceState } from '../../src/daemon/cycle/state.ts'
@@ -291,10 +291,7 @@ function looking(sandbox: Sandbox, calls: SandboxCall[], events: CycleEvent[]) {
 }
 
 function scopeOf(body: SandboxCall['body']): Scope {
-  const found = body['team_level'] === true ? 'team' : 'group_id' in body ? `group:${body['group_id']}` : String(body['user_email'])
-  const parsed = parseScope(found)
-  if (!parsed) throw new Error(`${found} is not a scope`)
-  return parsed
+  return scope(body['team_level'] === true ? 'team' : 'group_id' in body ? `group:${body['group_id']}` : String(body['user_email']))
 }
 
 /** User before group (the lowest) before team, computed independently of the code under test. */

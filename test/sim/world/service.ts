@@ -1,7 +1,7 @@
 // The service as simulated processes reach it: the sandbox behind a network that loses, delays and damages. It emits steps for requests
 // sent, effects and answers.
 import type { Operation } from '../../../src/core/model/observed.ts'
-import { groupScope, parseScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
+import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
 import type { Transport, TransportFailure, WireAnswer } from '../../../src/ports.ts'
 import { stream } from '../../../src/sandbox/company/company.ts'
 import { encodeRefusal } from '../../../src/sandbox/refusal.ts'
@@ -140,7 +140,7 @@ const rememberingReads = ({ sandbox, company }: ServiceParts): ((scope: ScopeKey
   sameUntil(
     () => company.capsVersion,
     (scope) => {
-      const { body } = sandbox.handle('GetUsageConfig', { service_key: 'sandbox-admin', ...wire(scopeNamed(scope)) })
+      const { body } = sandbox.handle('GetUsageConfig', { service_key: 'sandbox-admin', ...wire(scope) })
       return { body, cap: capIn(body) ?? 'none' }
     },
   )
@@ -314,14 +314,8 @@ function shortened(body: string, roll: number): string {
   return rows ? JSON.stringify({ ...objectIn(body), userTableStats: rows.slice(0, Math.floor(rows.length * roll)) }) : body
 }
 
-function scopeNamed(key: ScopeKey): Scope {
-  const scope = parseScope(key)
-  if (!scope) throw new Error(`${key} is not a scope`)
-  return scope
-}
-
-const wire = (scope: Scope): Body =>
-  scope.kind === 'team' ? { team_level: true } : scope.kind === 'group' ? { group_id: scope.id } : { user_email: scope.email }
+const wire = (scope: ScopeKey): Body =>
+  scope === 'team' ? { team_level: true } : scope.startsWith('group:') ? { group_id: scope.slice(6) } : { user_email: scope }
 
 function scopeOf(body: Body): Scope {
   if (body['team_level'] === true) return TEAM

@@ -1,6 +1,7 @@
 // Parts of events: the people that an event concerns, how long it may act (never past the end of the storm), and shared actions.
 import { type ScopeKey, scopeKey } from '../../../../src/core/model/scope.ts'
 import type { Draw } from '../../../../src/sandbox/company/company.ts'
+import { scope as scopeOf } from '../../../support/declare.ts'
 import { emailOf } from '../../world/company.ts'
 import type { Life } from '../life.ts'
 import { drawCap, drawModel, editModel } from '../policy-edits.ts'
@@ -38,13 +39,7 @@ export function foreign(life: Life, scope: ScopeKey, drawn: ModelCap): void {
   const { capReads, zeroCap } = life.scenario.switches
   // A 0 that reads as unset under a set ancestor would prove that reads do not show inherited caps, and the program could not know better.
   const cap = drawn === 0 && capReads === 'inherited' && zeroCap === 'omitted' ? 1 : drawn
-  const email = scope.includes('@')
-  const parsed = email
-    ? ({ kind: 'user', email: scope } as const)
-    : scope === 'team'
-      ? ({ kind: 'team' } as const)
-      : ({ kind: 'group', id: scope.slice(6) } as const)
-  life.service.write(parsed, cap)
+  life.service.write(scopeOf(scope), cap)
   life.note(`  another client sets ${scope} to ${cap}`)
 }
 
