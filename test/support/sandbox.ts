@@ -4,13 +4,12 @@ import type { Operation } from '../../src/core/model/observed.ts'
 import type { Clock, Transport } from '../../src/ports.ts'
 import type { CompanyOptions } from '../../src/sandbox/company/company.ts'
 import type { Fixture } from '../../src/sandbox/fixture/fixture.ts'
-import type { SandboxCall } from '../../src/sandbox/http/exchange.ts'
+import type { Exchange, SandboxCall } from '../../src/sandbox/http/exchange.ts'
 import { startSandboxServer } from '../../src/sandbox/http/server.ts'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
 import { fakeClock } from './clock.ts'
 import { scope } from './declare.ts'
-import { sandboxTransport } from './sandbox-transport.ts'
 
 export interface SandboxFixtureOptions extends Partial<Switches>, Partial<CompanyOptions> {
   /** Default: a fake clock at its default instant. */
@@ -72,3 +71,23 @@ export async function startSandbox(options: SandboxFixtureOptions = {}): Promise
     },
   }
 }
+
+/** Answers like the HTTP server, `date` header included; waits on the sandbox's clock. */
+export function sandboxTransport(sandbox: Sandbox): Transport {
+  const { clock } = sandbox
+  return {
+    async send(operation, body, { timeoutMs, signal }) {
+      signal?.throwIfAborted()
+      const result = sandbox.exchange(operation, JSON.stringify(body))
+      const delayMs = result.kind === 'silence' ? timeoutMs : Math.min(result.delayMs, timeoutMs)
+      if (delayMs > 0) await clock.sleep(delayMs, signal)
+      if (takesTooLong(result, timeoutMs)) return { kind: 'timeout', message: `${operation}: no answer within ${timeoutMs} ms` }
+      if (result.kind !== 'answer') return { kind: 'network', message: `${operation}: the connection was reset` }
+      const { status, contentType, body: text } = result.answer
+      const headers = { 'content-type': contentType, date: new Date(clock.now()).toUTCString(), ...result.headers }
+      return { status, headers, body: text }
+    },
+  }
+}
+
+const takesTooLong = (result: Exchange, timeoutMs: number): boolean => result.kind === 'silence' || result.delayMs > timeoutMs

@@ -5,6 +5,7 @@ import { createWriteClient, type ServiceWriter } from '../../src/api/client.ts'
 import { createKeyRing } from '../../src/api/keys.ts'
 import { createHttpTransport } from '../../src/api/transport/http.ts'
 import { createPaces } from '../../src/api/transport/queue.ts'
+import { CONDITIONS, type Condition, type ConditionType, kindOf } from '../../src/core/model/condition.ts'
 import type { CycleEvent } from '../../src/core/model/events.ts'
 import type { Operation } from '../../src/core/model/observed.ts'
 import type { PolicyRevision, PolicySet } from '../../src/core/model/policy.ts'
@@ -25,10 +26,9 @@ import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import type { TeamStatus } from '../../src/sandbox/store.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
 import { type WorldClock, worldClock } from './clock.ts'
-import { type ToldConditions, toldConditions } from './conditions.ts'
 import { email, numbered, type PolicySketch, policy, SETTINGS, scope, short } from './declare.ts'
 import { followed } from './journal.ts'
-import { sandboxTransport } from './sandbox-transport.ts'
+import { sandboxTransport } from './sandbox.ts'
 
 /** Parts beyond caps and grants: protected people, approvals. */
 export interface Declared extends PolicySketch {
@@ -312,4 +312,30 @@ export async function testWorld(options: WorldOptions = {}): Promise<World> {
   const world = await createWorld(options)
   onTestFinished(() => world.close())
   return world
+}
+
+/** All conditions since the events were forgotten. */
+interface ToldConditions {
+  /** Conditions of these types that began or changed. */
+  begun(...types: readonly ConditionType[]): readonly Condition[]
+  /** Conditions of these types that ended. */
+  ended(...types: readonly ConditionType[]): readonly Condition[]
+  /** The reasons of conditions that began and are in no plan and no outcome. */
+  warned(): readonly string[]
+}
+
+const ALL = Object.keys(CONDITIONS) as ConditionType[]
+const WARNINGS = ALL.filter((type) => !kindOf(type).hasOwnPlace && !kindOf(type).explains?.includes('CycleFailed'))
+
+function toldConditions(events: readonly CycleEvent[]): ToldConditions {
+  const of = (types: readonly ConditionType[], hasEnded: boolean): readonly Condition[] =>
+    events.flatMap((event): readonly Condition[] => {
+      const isOne = event.kind === 'condition' && types.includes(event.condition.type) && (event.change === 'ended') === hasEnded
+      return isOne ? [event.condition] : []
+    })
+  return {
+    begun: (...types) => of(types, false),
+    ended: (...types) => of(types, true),
+    warned: () => of(WARNINGS, false).map(({ reason }) => reason),
+  }
 }
