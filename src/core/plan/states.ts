@@ -118,17 +118,19 @@ export function scopesToRead(
   resolution: Resolution,
   owned: ReadonlyMap<ScopeKey, OwnedCap>,
   skipped: ReadonlySet<ScopeKey>,
-  mayShow: (key: ScopeKey) => readonly ScopeKey[] = () => [],
+  groupsOf: (key: ScopeKey) => readonly ScopeKey[] = () => [],
+  showsInherited = true,
 ): readonly Scope[] {
   const scopes = new Map<ScopeKey, Scope>()
   // Guards count people without another cap by the team's, whether it is declared or not.
   scopes.set(TEAM_KEY, TEAM)
   for (const { scope } of resolution.desired) scopes.set(scopeKey(scope), scope)
   // A pool deals only to members whose caps were read.
-  for (const { members } of resolution.pools) for (const { email } of members) scopes.set(scopeKey(userScope(email)), userScope(email))
+  const members = resolution.pools.flatMap((pool) => pool.members.map(({ email }) => userScope(email)))
+  for (const scope of members) scopes.set(scopeKey(scope), scope)
   for (const [key, one] of owned) if (mayBeSet(one)) scopes.set(key, one.scope)
-  // A group may have a cap that no policy declares.
-  for (const key of new Set([...scopes.keys()].flatMap(mayShow))) {
+  // A group may have a cap that no policy declares: members of a pool count at it, and readings of others may show it.
+  for (const key of new Set((showsInherited ? [...scopes.keys()] : members.map(scopeKey)).flatMap(groupsOf))) {
     const group = parseScope(key)
     if (group) scopes.set(key, group)
   }

@@ -195,9 +195,8 @@ export function desiredState(state: WorkspaceState, planner: Planner): DesiredSt
     measured: state.measured,
   })
   const model = serviceModel(planner.settings, planner.seen ?? seenIn(ledger))
-  // A person's reading may show the cap of a group, and then it tells nothing unless the group is read as well.
-  const mayShow = model.reads === 'explicit' ? undefined : (key: ScopeKey) => people.byKey.get(key)?.groups ?? []
-  const managed = scopesToRead(resolution, owned, skipped, mayShow)
+  const groupsOf = (key: ScopeKey): readonly ScopeKey[] => people.byKey.get(key)?.groups ?? []
+  const managed = scopesToRead(resolution, owned, skipped, groupsOf, model.reads !== 'explicit')
   const unlisted = unlistedGroups(state, owned)
   const slots = interpret({
     model,
