@@ -7,7 +7,7 @@ import type { Clock } from '../../src/ports.ts'
 import { readFixture } from '../../src/sandbox/fixture/file.ts'
 import { parseSettings, parseSwitches } from '../../src/sandbox/switches.ts'
 import { begin, inside } from './inside.ts'
-import { hurriedClock } from './real-clock.ts'
+import { hurriedClock, realClock } from './real-clock.ts'
 import { type SandboxFixture, startSandbox } from './sandbox.ts'
 
 /** When every scene begins: in the middle of the service's billing cycle. */
@@ -54,6 +54,12 @@ function stoppedCalendar(): Stage['clock'] {
     now += ms
   }
   return { ...hurriedClock(), now: () => now, advance }
+}
+
+/** A daemon takes its time, and so does what reads files beside it: hurried, a file would seem to be silent for too long. */
+function unhurried({ clock }: Stage): Clock {
+  const { monotonic, sleep } = realClock()
+  return { ...clock, monotonic, sleep }
 }
 
 /** Prose and blank lines as they are, steps with their blocks. */
@@ -179,7 +185,7 @@ async function startDaemon(flags: string, stage: Stage): Promise<NonNullable<Sta
   }
   const config = join(stage.folder, 'config.yaml')
   const argv = ['run', '--config', config, '--listen', '127.0.0.1:0', ...words(flags)]
-  const { stderr, ended } = begin(argv, {}, { on, exit: () => undefined }, stage.clock)
+  const { stderr, ended } = begin(argv, {}, { on, exit: () => undefined }, unhurried(stage))
   const url = await new Promise<string>((resolve, reject) => {
     ended.then(({ stderr: said }) => reject(new Error(`the daemon has ended: ${said}`)))
     let log = ''
@@ -265,7 +271,7 @@ async function command(line: string, stage: Stage): Promise<readonly string[]> {
   const ran = await inside(argv, {
     cwd: stage.folder,
     env,
-    clock: stage.clock,
+    clock: stage.daemon ? unhurried(stage) : stage.clock,
     ...(stage.columns !== undefined && { columns: stage.columns }),
   })
   const shown = [...quoted('|', ran.stdout, stage), ...quoted('!', ran.stderr, stage)].filter((one) => new RegExp(pattern).test(one))
