@@ -1,5 +1,5 @@
-// `explain`: reads the roster, the scope, its ancestors, managed or not, and the members of a new pool. All other caps are read only when the
-// scope has a pending change, because only the whole plan tells whether a guard holds it.
+// `explain`: reads the roster, the scope, its ancestors, managed or not, and the members of its pool whose caps are not known. All other caps are
+// read only when the scope has a pending change, because only the whole plan tells whether a guard holds it.
 
 import type { Command } from 'commander'
 import { capEdit, plain } from '../core/escape/terminal.ts'
@@ -10,6 +10,7 @@ import { groupScope, parseScope, type Scope, scopeKey, TEAM, userScope } from '.
 import { type Rhythm, type RhythmBound, rhythmBound, rhythmBoundText, rhythmOf, rhythmText, sweepRate } from '../core/pace/rhythm.ts'
 import { type ExplainedCandidate, type Explanation, explain } from '../core/plan/explain.ts'
 import type { Planned } from '../core/plan/plan.ts'
+import { memberOf } from '../core/pools/state.ts'
 import type { Preview } from '../daemon/cycle/preview.ts'
 import { sweep } from '../daemon/cycle/read.ts'
 import { type DesiredState, desiredInputs, type WorkspaceState } from '../daemon/cycle/state.ts'
@@ -330,7 +331,7 @@ async function rhythmAt(
   return rhythmOf({ ...asked, intervalMs, slicing })
 }
 
-/** Whether a scope is the explained one, may be its ancestor, or is dealt from the same credits for the first time. */
+/** Whether a scope is the explained one, may be its ancestor, or is dealt from the same credits and the ledger does not tell its cap. */
 function nearTo(
   scope: Scope,
   pools: DesiredState['resolution']['pools'],
@@ -339,8 +340,8 @@ function nearTo(
 ): (seen: Scope) => boolean {
   const groups = scope.kind === 'user' ? policy.set.groups.map((group) => groupScope(group.scope.id)) : []
   const pool = scope.kind === 'user' ? pools.find(({ members }) => members.some(({ email }) => email === scope.email)) : undefined
-  // After that the ledger has their caps.
-  const dealt = pool && !Object.hasOwn(before, pool.pool.name) ? pool.members.map(({ email }) => userScope(email)) : []
+  const known = pool && Object.hasOwn(before, pool.pool.name) ? before[pool.pool.name] : undefined
+  const dealt = pool?.members.flatMap(({ email }) => (known && memberOf(known, email)?.inForce ? [] : userScope(email))) ?? []
   const near = new Set([scope, TEAM, ...groups, ...dealt].map(scopeKey))
   return (seen) => near.has(scopeKey(seen))
 }
