@@ -1,22 +1,10 @@
 // Kubernetes manifests for tests: read from the output of kustomize and Helm, and checked against the schemas of Kubernetes and of the
 // Prometheus operator, unknown fields included.
 import { spawnSync } from 'node:child_process'
-import { PodMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor'
-import { PrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PrometheusRule'
-import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/ServiceMonitor'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
 import { Deployment, type IDeployment } from 'kubernetes-models/apps/v1/Deployment'
 import { type IStatefulSet, StatefulSet } from 'kubernetes-models/apps/v1/StatefulSet'
-import { CronJob } from 'kubernetes-models/batch/v1/CronJob'
-import { Job } from 'kubernetes-models/batch/v1/Job'
-import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy'
-import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget'
-import { ConfigMap } from 'kubernetes-models/v1/ConfigMap'
-import { Namespace } from 'kubernetes-models/v1/Namespace'
-import { PersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim'
-import { Pod } from 'kubernetes-models/v1/Pod'
-import { Secret } from 'kubernetes-models/v1/Secret'
-import { Service } from 'kubernetes-models/v1/Service'
-import { ServiceAccount } from 'kubernetes-models/v1/ServiceAccount'
 import { parseAllDocuments } from 'yaml'
 
 export interface Manifest {
@@ -59,28 +47,22 @@ export function workload(manifests: readonly Manifest[]): IStatefulSet | IDeploy
   return deployment ?? statefulSet(manifests)
 }
 
-const MODELS = [
-  ConfigMap,
-  CronJob,
-  Deployment,
-  Job,
-  Namespace,
-  NetworkPolicy,
-  PersistentVolumeClaim,
-  Pod,
-  PodDisruptionBudget,
-  PodMonitor,
-  PrometheusRule,
-  Secret,
-  Service,
-  ServiceAccount,
-  ServiceMonitor,
-  StatefulSet,
-]
+const load = createRequire(import.meta.url)
+
+/** The schema of a kind, which its package has below the version: clusters drop versions that are not stable. */
+function modelOf({ apiVersion, kind }: Manifest) {
+  const home = apiVersion.startsWith('monitoring.coreos.com/') ? '@kubernetes-models/prometheus-operator' : 'kubernetes-models'
+  if (!/(^|\/)v\d+$/.test(apiVersion)) return undefined
+  try {
+    return load(fileURLToPath(import.meta.resolve(`${home}/${apiVersion}/${kind}`)))[kind]
+  } catch {
+    return undefined
+  }
+}
 
 /** The faults of a manifest by the schema of its kind; a kind without a schema is a fault too. */
 export function schemaOffences(manifest: Manifest): readonly string[] {
-  const model = MODELS.find(({ apiVersion, kind }) => apiVersion === manifest.apiVersion && kind === manifest.kind)
+  const model = modelOf(manifest)
   if (!model) return [`${named(manifest)}: there is no schema for ${manifest.apiVersion} ${manifest.kind}`]
   const read = new Set<string>()
   try {
