@@ -5,7 +5,7 @@ import type { Operation, OwnedCap } from '../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
 import type { WorkspaceConfig } from '../../src/daemon/config/settings.ts'
 import type { Ledger } from '../../src/ports.ts'
-import type { ModelCap, PolicyModel } from './lives/policy-model.ts'
+import { askedScopes, type ModelCap, type PolicyModel } from './lives/policy-model.ts'
 import type { ApplyEnd } from './lives/process.ts'
 import type { Scenario } from './lives/scenario.ts'
 import type { Company } from './world/company.ts'
@@ -106,6 +106,9 @@ export const ownedAt = (scene: Scene, key: ScopeKey): OwnedCap | undefined =>
     .ledger()
     ?.owned()
     .find(({ scope }) => scopeKey(scope) === key)
+
+/** Every scope for which the policy asks a cap now. */
+export const askedNow = ({ policy, company, now }: Scene) => askedScopes(policy(), company, now())
 
 /** The scopes that the program shows as managed. */
 export const managedScopes = (scene: Scene): ReadonlySet<ScopeKey> =>

@@ -4,8 +4,8 @@ import type { ScopeState, ScopeStatus, WorkspaceView } from '../../../src/core/m
 import type { OwnedCap } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { PRUNE_OFF, PRUNING_WAITS } from '../../../src/core/plan/states.ts'
-import { askedScopes, type Belonging, type ModelCap, personCap } from '../lives/policy-model.ts'
-import type { Checker, Invariant, Scene, Step } from '../steps.ts'
+import { type ModelCap, personCap } from '../lives/policy-model.ts'
+import { askedNow, type Checker, type Invariant, type Scene, type Step } from '../steps.ts'
 import { intentOf } from './readings.ts'
 
 const EXCUSED: ReadonlySet<ScopeState> = new Set(['held', 'rejected', 'contested'])
@@ -54,7 +54,7 @@ function check(
   const known = new Set(view.scopes.map(({ scope }) => scopeKey(scope)))
   // People who came after the last roster that was believed, and people for whom that roster does not tell whether a rule matches.
   const isUnheard = (one: ScopeKey): boolean => !known.has(one) || scene.policy().rules.length > 0
-  const unheard = doubted ? [...askedScopes(scene.policy(), belonging(scene), scene.now()).keys()].filter(isUnheard) : []
+  const unheard = doubted ? [...askedNow(scene).keys()].filter(isUnheard) : []
   const excused = new Set([...view.scopes.filter(isExcused).map(({ scope }) => scopeKey(scope)), ...unheard.filter(isPerson)])
   if (nearBoundary(scene, scene.scenario.intervalMs + scene.scenario.usageIntervalMs)) return
   checkScopes(scene, excused, checker, view)
@@ -179,12 +179,10 @@ export function inheritedCap(scene: Scene, scope: ScopeKey, counts: (group: stri
 const inheritedAsListed = (scene: Scene, scope: ScopeKey): ModelCap =>
   inheritedCap(scene, scope, (id) => scene.policy().groups.has(id) && !scene.company.dark.has(id))
 
-const belonging = ({ company }: Scene): Belonging => ({ approved: company.approved, groupsOf: company.groupsOf, holds: company.holds })
-
 function checkScopes(scene: Scene, excused: ReadonlySet<ScopeKey>, checker: Checker, view: Pick<WorkspaceView, 'scopes'>): void {
   if (scene.scenario.capSemantics === 'copied') return
   const states = new Map(view.scopes.map((one) => [scopeKey(one.scope), one.state]))
-  for (const [scope, cap] of askedScopes(scene.policy(), belonging(scene), scene.now())) {
+  for (const [scope, cap] of askedNow(scene)) {
     if (excused.has(scope) || cap === 'conflict' || cap === 'open') continue
     checker.checked()
     const seen = cap === 'none' && !isHidden(scene, scope) ? scene.stored(scope) : scene.shows(scope)
@@ -201,8 +199,8 @@ const isHidden = (scene: Scene, scope: ScopeKey): boolean => scene.scenario.swit
 function checkPeople(scene: Scene, excused: ReadonlySet<ScopeKey>, checker: Checker, isOthers: (scope: ScopeKey) => boolean): void {
   const inForce = scene.inForce()
   const policy = scene.policy()
-  const people = belonging(scene)
-  const asked = askedScopes(policy, people, scene.now())
+  const people = scene.company
+  const asked = askedNow(scene)
   const isClear = (scope: ScopeKey): boolean =>
     !excused.has(scope) && !isHidden(scene, scope) && (asked.has(scope) || scene.stored(scope) === 'none')
   for (const email of people.approved) {

@@ -133,7 +133,7 @@ function judge(planned: Planned, scene: Scene, { isReleased, useOf }: Knowledge,
   most('maxLowered', lowered)
 }
 
-function withChanges(caps: ReadonlyMap<ScopeKey, number>, changes: readonly Change[]): ReadonlyMap<ScopeKey, number> {
+export function withChanges(caps: ReadonlyMap<ScopeKey, number>, changes: readonly Change[]): ReadonlyMap<ScopeKey, number> {
   const after = new Map(caps)
   for (const { scope, to } of changes) {
     if (to === 'none') after.delete(scopeKey(scope))

@@ -3,14 +3,11 @@
 import type { Intent } from '../../../src/core/model/change.ts'
 import type { OwnedCap } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
-import { askedScopes, type ModelCap } from '../lives/policy-model.ts'
-import { type Invariant, managedScopes, type Scene, type Step } from '../steps.ts'
+import type { ModelCap } from '../lives/policy-model.ts'
+import { askedNow, type Invariant, managedScopes, type Scene, type Step } from '../steps.ts'
 import { inheritedCap, nearBoundary } from './converges.ts'
 import { isLayered } from './people.ts'
 import { intentOf } from './readings.ts'
-
-const asked = ({ policy, company, now }: Scene) =>
-  askedScopes(policy(), { approved: company.approved, groupsOf: company.groupsOf, holds: company.holds }, now())
 
 export const notForgotten: Invariant = {
   name: 'no cap of ours is forgotten',
@@ -38,13 +35,13 @@ export const notForgotten: Invariant = {
               .ledger()
               ?.openIntents()
               .some(({ change }) => scopeKey(change.scope) === scope) === true
-          if (typeof cap !== 'number' || isOpen || asked(scene).has(scope)) continue
+          if (typeof cap !== 'number' || isOpen || askedNow(scene).has(scope)) continue
           checker.checked()
           if (lent.has(scope, cap)) continue
           if (scene.stored(scope) === cap && scene.shows(scope) === cap) checker.violated(`${scope} still has our ${cap}, and is let go`)
         }
       if (step.kind !== 'settled' || nearBoundary(scene, WHILE_MS)) return
-      const wanted = asked(scene)
+      const wanted = askedNow(scene)
       const shown = managedScopes(scene)
       const owned = new Set((scene.ledger()?.owned() ?? []).map((one: OwnedCap) => scopeKey(one.scope)))
       for (const [scope, cap] of ours) {

@@ -1,9 +1,10 @@
 // People while a plan is carried out and some of it fails, is held or left out: each has the cap from before, or the one of the plan, or
 // more than the lesser of both. First caps and reverts do not wait and are not judged.
 import type { Plan } from '../../../src/core/model/change.ts'
-import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
+import { scopeKey } from '../../../src/core/model/scope.ts'
 import type { InForce, Invariant, Scene } from '../steps.ts'
 import { inForceWith } from '../world/company.ts'
+import { withChanges } from './counted.ts'
 import { createSight, isLayered, isMistaken, worth } from './people.ts'
 
 interface Underway {
@@ -45,17 +46,13 @@ export const safeWhilePartial: Invariant = {
 /** Undefined for a plan without changes, to which no write can belong. */
 function begin(plan: Plan, scene: Scene, sight: ReturnType<typeof createSight>): Underway | undefined {
   if (plan.changes.length === 0) return undefined
-  const caps = new Map<ScopeKey, number>(scene.company.caps())
+  const caps = scene.company.caps()
   const before = inForceWith(scene.company, caps)
-  for (const { scope, to, disposition } of plan.changes) {
-    if (disposition.kind === 'excluded' && disposition.code === 'onDrift') continue
-    if (to === 'none') caps.delete(scopeKey(scope))
-    else caps.set(scopeKey(scope), to)
-  }
+  const made = plan.changes.filter(({ disposition }) => disposition.kind !== 'excluded' || disposition.code !== 'onDrift')
   return {
     plan,
     before,
-    after: inForceWith(scene.company, caps),
+    after: inForceWith(scene.company, withChanges(caps, made)),
     known: scene.company.approved.filter((email) => sight.isTrue(scene, email) || sight.isTrueInTheDark(scene, email)),
   }
 }
