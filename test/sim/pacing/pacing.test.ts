@@ -2,7 +2,7 @@
 // test/bench/pacing.ts runs every case of both sets at full length.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Case, casesOf, HOLD_OUT, requestsOf, shortened } from './cases.ts'
-import { type RunResult, type RunSpec, runFirst, runPacing } from './run.ts'
+import { type RunResult, type RunSpec, runPacing, useOfFirst } from './run.ts'
 
 const LEAST_USE = 0.85
 const LEAST_MEDIAN = 0.9
@@ -55,7 +55,7 @@ describe('requests that arrive unevenly, because timers are late and latency var
     const limit = { kind: 'bucket', burstSeconds: burst / 20 } as const
     const clients = [{ settings: { start: 5, max: 60 }, latencyMs: 4, latencyJitter: 0.5, timerLateMs }]
     const limiter = { limit, steps: [{ fromMs: 0, rate: 20 }], retryAfter: 'none' } as const
-    return Math.min(...Array.from({ length: 10 }, (_, index) => runFirst({ limiter, clients, seed: 1_000 + 7_919 * index }, 400).use))
+    return Math.min(...Array.from({ length: 10 }, (_, index) => useOfFirst({ limiter, clients, seed: 1_000 + 7_919 * index }, 400)))
   }
 
   it.each([

@@ -53,15 +53,15 @@ interface Client {
   lateMs: number
 }
 
-type Trace = (atMs: number, client: number, event: 'sent' | 'ok' | 'refused', pace: Pace) => void
+type OnAnswer = (atMs: number, kind: Verdict['kind']) => void
 
-export function runPacing(spec: RunSpec, trace?: Trace): RunResult {
+export function runPacing(spec: RunSpec, onAnswer?: OnAnswer): RunResult {
   const limiter = makeLimiter(spec.limiter)
   const random = { state: spec.seed }
   const clients = spec.clients.map(startClient)
   const endMs = spec.warmUpMs + spec.durationMs
   let nowMs = 0
-  while (nowMs < endMs) nowMs = takeEvent({ clients, limiter, random, nowMs, warmUpMs: spec.warmUpMs, trace })
+  while (nowMs < endMs) nowMs = takeEvent({ clients, limiter, random, nowMs, warmUpMs: spec.warmUpMs, onAnswer })
   const successes = clients.map((client) => client.successes)
   const total = successes.reduce((sum, one) => sum + one, 0)
   const refusals = clients.reduce((sum, client) => sum + client.refusals, 0)
@@ -74,18 +74,12 @@ export function runPacing(spec: RunSpec, trace?: Trace): RunResult {
   }
 }
 
-/** The same for the first `count` answers of a client that has learned nothing, its climb included: a run of a command. */
-export function runFirst(spec: Omit<RunSpec, 'warmUpMs' | 'durationMs'>, count: number): Pick<RunResult, 'use' | 'refusals'> {
-  let answers = 0
-  let refusals = 0
-  let endMs = Number.POSITIVE_INFINITY
-  runPacing({ ...spec, warmUpMs: 0, durationMs: 600_000 }, (atMs, _client, event) => {
-    if (event === 'refused' && answers < count) refusals += 1
-    if (event !== 'ok') return
-    answers += 1
-    if (answers === count) endMs = atMs
-  })
-  return { use: endMs === Number.POSITIVE_INFINITY ? 0 : count / allowedBetween(spec.limiter, 0, endMs), refusals }
+/** Its use for the first `count` answers of a client that has learned nothing, its climb included: a run of a command. */
+export function useOfFirst(spec: Omit<RunSpec, 'warmUpMs' | 'durationMs'>, count: number): number {
+  const answeredMs: number[] = []
+  runPacing({ ...spec, warmUpMs: 0, durationMs: 600_000 }, (atMs, kind) => void (kind === 'ok' && answeredMs.push(atMs)))
+  const endMs = answeredMs[count - 1]
+  return endMs === undefined ? 0 : count / allowedBetween(spec.limiter, 0, endMs)
 }
 
 function startClient(spec: ClientSpec): Client {
@@ -98,40 +92,32 @@ interface World {
   readonly random: { state: number }
   readonly nowMs: number
   readonly warmUpMs: number
-  readonly trace: Trace | undefined
+  readonly onAnswer: OnAnswer | undefined
 }
 
 /** Carries out the earliest of all sends, arrivals and answers and returns its time. */
 function takeEvent(world: World): number {
   let atMs = Number.POSITIVE_INFINITY
-  let who = 0
+  let client: Client | undefined
   let flight: Flight | undefined
-  world.clients.forEach((client, index) => {
-    if (client.flights.length < (client.spec.concurrency ?? 8)) {
-      const sendAtMs = Math.max(earliestSendAt(client.pace, world.nowMs) + client.lateMs, client.workAtMs)
-      if (sendAtMs < atMs) {
-        atMs = sendAtMs
-        who = index
-        flight = undefined
-      }
+  for (const one of world.clients) {
+    if (one.flights.length < (one.spec.concurrency ?? 8)) {
+      const sendAtMs = Math.max(earliestSendAt(one.pace, world.nowMs) + one.lateMs, one.workAtMs)
+      if (sendAtMs < atMs) [atMs, client, flight] = [sendAtMs, one, undefined]
     }
-    for (const one of client.flights) {
-      const dueMs = one.verdict ? one.answerAtMs : one.arrivesAtMs
-      if (dueMs >= atMs) continue
-      atMs = dueMs
-      who = index
-      flight = one
+    for (const flying of one.flights) {
+      const dueMs = flying.verdict ? flying.answerAtMs : flying.arrivesAtMs
+      if (dueMs < atMs) [atMs, client, flight] = [dueMs, one, flying]
     }
-  })
-  const client = world.clients[who]
+  }
   if (!client) return Number.POSITIVE_INFINITY
-  if (!flight) send(world, client, who, atMs)
-  else if (flight.verdict) takeAnswer(world, client, who, flight, flight.verdict)
+  if (!flight) send(world, client, atMs)
+  else if (flight.verdict) takeAnswer(world, client, flight, flight.verdict)
   else flight.verdict = offer(world.limiter, atMs)
   return atMs
 }
 
-function send(world: World, client: Client, who: number, atMs: number): void {
+function send(world: World, client: Client, atMs: number): void {
   const { latencyMs, demand, latencyJitter = 0.25, timerLateMs = 1 } = client.spec
   const oneWay = (): number => (latencyMs / 2) * (1 - latencyJitter + 2 * latencyJitter * nextRandom(world.random))
   const there = oneWay()
@@ -140,17 +126,16 @@ function send(world: World, client: Client, who: number, atMs: number): void {
   client.pace = sent(client.pace, atMs)
   client.lateMs = timerLateMs * nextRandom(world.random)
   if (demand !== undefined) client.workAtMs = Math.max(client.workAtMs + 1000 / demand, atMs)
-  world.trace?.(atMs, who, 'sent', client.pace)
 }
 
-function takeAnswer(world: World, client: Client, who: number, flight: Flight, verdict: Verdict): void {
+function takeAnswer(world: World, client: Client, flight: Flight, verdict: Verdict): void {
   client.flights.splice(client.flights.indexOf(flight), 1)
   client.pace = answered(client.pace, flight.answerAtMs, verdict, flight.sentAtMs)
   if (flight.answerAtMs >= world.warmUpMs) {
     if (verdict.kind === 'ok') client.successes += 1
     else client.refusals += 1
   }
-  world.trace?.(flight.answerAtMs, who, verdict.kind, client.pace)
+  world.onAnswer?.(flight.answerAtMs, verdict.kind)
 }
 
 /** Uniform in [0, 1), a linear congruential sequence: the same seed gives the same run. */
