@@ -58,46 +58,36 @@ export function casesOf(parameters: Parameters, durationMs = 120 * MINUTE, warmU
     ...windows.map((seconds): LimitKind => ({ kind: 'fixed', windowMs: 1000 * seconds, offsetMs: 337 * seconds })),
     ...windows.map((seconds): LimitKind => ({ kind: 'sliding', windowMs: 1000 * seconds })),
   ]
-  const spans = { durationMs, warmUpMs }
-  const cases: Case[] = []
-  for (const retryAfter of [true, false]) {
-    for (const limit of kinds) {
-      for (const rate of rates) cases.push(makeCase({ limit, rate, retryAfter, parameters, ...spans }))
-      cases.push(makeCase({ limit, rate: rates[1] ?? 1, retryAfter, parameters, ...spans, clients: 2 }))
-      for (const factor of parameters.factors)
-        cases.push(makeCase({ limit, rate: rates[1] ?? 1, retryAfter, parameters, ...spans, factor }))
+  const usual = rates[1] ?? 1
+  const make = (limit: LimitKind, rate: number, retryAfter: boolean, { clients = 1, factor }: Odd = {}): Case => {
+    const steps = factor === undefined ? [{ fromMs: 0, rate }] : changing(rate, factor, warmUpMs, durationMs)
+    const highest = Math.max(...steps.map((step) => step.rate))
+    // Eight requests in flight must suffice for the rate, or latency would be the limit.
+    const latencyMs = Math.min(parameters.latencyMs, 4000 / highest)
+    const client: ClientSpec = { settings: { start: 5, max: Math.max(10, 2 * highest) }, latencyMs }
+    const limiter: LimiterSpec = { limit, steps, retryAfter: retryAfter ? 'seconds' : 'none' }
+    const long = limit.kind !== 'bucket' && limit.windowMs > MINUTE
+    return {
+      name: `${describe(limit)}, ${rate}/s${factor === undefined ? '' : ` x ${factor} and back`}${clients > 1 ? `, ${clients} clients` : ''}`,
+      family: factor === undefined ? (clients > 1 ? `${limit.kind}, two clients` : limit.kind) : `${limit.kind}, limit changes`,
+      retryAfter,
+      refusedGoal: retryAfter ? 0.005 : long ? 0.03 : 0.01,
+      run: { limiter, clients: Array.from({ length: clients }, () => client), warmUpMs, durationMs, seed: parameters.seed },
     }
   }
-  return cases
+  return [true, false].flatMap((retryAfter) =>
+    kinds.flatMap((limit) => [
+      ...rates.map((rate) => make(limit, rate, retryAfter)),
+      make(limit, usual, retryAfter, { clients: 2 }),
+      ...parameters.factors.map((factor) => make(limit, usual, retryAfter, { factor })),
+    ]),
+  )
 }
 
-interface Wish {
-  readonly limit: LimitKind
-  readonly rate: number
-  readonly retryAfter: boolean
-  readonly parameters: Parameters
-  readonly durationMs: number
-  readonly warmUpMs: number
+/** How a case differs from one client under a limit that stays. */
+interface Odd {
   readonly clients?: number
   readonly factor?: number
-}
-
-function makeCase(wish: Wish): Case {
-  const { limit, rate, retryAfter, parameters, factor, clients = 1, durationMs, warmUpMs } = wish
-  const steps = factor === undefined ? [{ fromMs: 0, rate }] : changing(rate, factor, warmUpMs, durationMs)
-  const highest = Math.max(...steps.map((step) => step.rate))
-  // Eight requests in flight must suffice for the rate, or latency would be the limit.
-  const latencyMs = Math.min(parameters.latencyMs, 4000 / highest)
-  const client: ClientSpec = { settings: { start: 5, max: Math.max(10, 2 * highest) }, latencyMs }
-  const limiter: LimiterSpec = { limit, steps, retryAfter: retryAfter ? 'seconds' : 'none' }
-  const long = limit.kind !== 'bucket' && limit.windowMs > MINUTE
-  return {
-    name: `${describe(limit)}, ${rate}/s${factor === undefined ? '' : ` x ${factor} and back`}${clients > 1 ? `, ${clients} clients` : ''}`,
-    family: factor === undefined ? (clients > 1 ? `${limit.kind}, two clients` : limit.kind) : `${limit.kind}, limit changes`,
-    retryAfter,
-    refusedGoal: retryAfter ? 0.005 : long ? 0.03 : 0.01,
-    run: { limiter, clients: Array.from({ length: clients }, () => client), warmUpMs, durationMs, seed: parameters.seed },
-  }
 }
 
 /** The rate and `factor` times it, in turns of a third of the run. */
