@@ -1,7 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { addOnFigures, totalAddOn, worstSource } from '../../../src/core/use/add-on.ts'
+import { addOnFigures, totalAddOn } from '../../../src/core/use/add-on.ts'
 import { measuredAddOn } from '../../support/add-on.ts'
 import { CYCLE, DAY, email, NOW } from '../../support/declare.ts'
 
@@ -9,8 +8,6 @@ type AddOnInputs = Parameters<typeof addOnFigures>[0]
 
 const balance = { creditsPerSeat: credits(500) }
 const ADA = email('ada')
-/** The best first. */
-const SOURCES = ['measured', 'estimated', 'upperBound'] as const
 const figures = (more: Partial<AddOnInputs> = {}) => addOnFigures({ now: NOW, cycle: CYCLE, ...more })
 
 describe('measured figures', () => {
@@ -53,14 +50,4 @@ describe('a sum', () => {
     expect(totalAddOn(figures({ measured }), [{ email: ADA }, { email: email('bob') }])).toBe(200)
   })
   test('is not known when nobody’s use is', () => expect(totalAddOn(figures({ balance }), [{ email: ADA }])).toBeUndefined())
-  test('has the worst source of its parts, in every order', () => {
-    const source = fc.constantFrom(...SOURCES)
-    fc.assert(
-      fc.property(fc.array(source), (sources) => {
-        const worst = SOURCES.toReversed().find((one) => sources.includes(one))
-        expect(worstSource(sources)).toBe(worst)
-        expect(worstSource(sources.toReversed())).toBe(worst)
-      }),
-    )
-  })
 })

@@ -29,15 +29,6 @@ describe('credits burned', () => {
     { name: 'ignore a figure that is corrected downwards', readings: [[used({ a: 100 })], [used({ a: 90 })], [used({ a: 101 })]], team: 1 },
     { name: 'take a fall for a reset where the cycle is unknown', readings: [[rosterOfUse({ a: 100 })], [rosterOfUse({ a: 8 })]], team: 8 },
     {
-      name: 'of a group do not jump when somebody with much use joins it',
-      readings: [
-        [used({ a: 10, b: 900 }), group('a')],
-        [used({ a: 11, b: 902 }), group('a', 'b')],
-      ],
-      team: 3,
-      group: 3,
-    },
-    {
       name: 'of a group go on where they were after it was not declared for a while',
       readings: [[used({ a: 10 }), group('a')], [used({ a: 12 }), group('a')], [used({ a: 15 })], [used({ a: 16 }), group('a')]],
       team: 6,

@@ -51,18 +51,6 @@ describe('the spread', () => {
 
 describe('laws', () => {
   const uses = fc.array(fc.double({ min: 0, max: 1e6, noNaN: true }), { minLength: 28, maxLength: 70 })
-  const total = (history: DayHistory) => (expectedDays(history) ?? []).reduce((sum, use) => sum + use, 0)
-
-  test('more use on any day since the first use never lowers what is expected', () => {
-    fc.assert(
-      fc.property(uses, fc.nat(), fc.double({ min: 0, max: 1e6, noNaN: true }), (all, pick, more) => {
-        const recent = all.slice(-56)
-        const before = recent.slice(recent.findIndex((use) => use > 0))
-        const after = before.map((use, index) => (index === pick % before.length ? use + more : use))
-        expect(total(daysOf(after))).toBeGreaterThanOrEqual(total(daysOf(before)) * (1 - 1e-12))
-      }),
-    )
-  })
 
   test('what is expected is never less than the least day, nor more than the greatest', () => {
     fc.assert(

@@ -55,16 +55,6 @@ describe('the ranges that are read', () => {
     )
   })
 
-  test('once they are read for good, none is left', () => {
-    fc.assert(
-      fc.property(anySpan, fc.array(anyKnown, { maxLength: 3 }), (wanted, before) => {
-        let now = before.reduce<readonly KnownDays[]>((all, one) => withDays(all, one, LAG_MS), [])
-        for (const range of rangesToRead(wanted, now)) now = withDays(now, { ...range, readAt: at(1_000) }, LAG_MS)
-        expect(rangesToRead(wanted, now)).toEqual([])
-      }),
-    )
-  })
-
   test('are the same however often an answer is kept', () => {
     fc.assert(
       fc.property(fc.array(anyKnown, { maxLength: 4 }), anyKnown, (before, read) => {

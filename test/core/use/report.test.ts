@@ -1,5 +1,4 @@
 // A report figure by figure: its views, costs, days, order, who is near, and what is left out with a note.
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { TEAM } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
@@ -326,13 +325,6 @@ describe('use by model', () => {
 })
 
 describe('what is not known is absent', () => {
-  test('without a balance there is neither add-on use nor head-room', () => {
-    const bare = report({ by: 'user', people: PEOPLE })
-    for (const row of bare.rows) expect(row.addOn).toBeUndefined()
-    expect(bare.totals).toEqual({ people: 3, used: 500, uncapped: 1 })
-    expect(bare.notes).toEqual(['The balance is not known: add-on use, head-room and projections are left out.'])
-  })
-
   test.each(['group'] as const)('people: their number is not known, by %s', (by) => {
     const { totals, rows } = full({ by, people: [] })
     expect([totals, ...rows].every((row) => row.people === undefined)).toBe(true)
@@ -363,19 +355,4 @@ test('the projection and the end of the add-on credits are passed on', () => {
   const figures = { ratios: {}, projected: { p10: credits(1.004), p50: credits(2.0049), p90: credits(3) }, exhaustedAt: NOW }
   expect(full({ figures })).toMatchObject({ projected: { p10: 1, p50: 2, p90: 3 }, exhaustedAt: NOW })
   expect(full().projected).toBeUndefined()
-})
-
-test('the rows of people add up to the team, and shares to 1', () => {
-  const someone = fc.record({
-    used: fc.option(fc.integer({ min: 0, max: 100_000 }), { nil: undefined }),
-    cap: fc.constantFrom(0, 50, 'none' as const, undefined),
-  })
-  fc.assert(
-    fc.property(fc.array(someone, { maxLength: 30 }), (people) => {
-      const { rows, totals } = full({ by: 'user', people: people.map(({ used, cap }, index) => person(`p${index}`, used, cap)) })
-      const sum = rows.reduce((all, row) => all + (row.used ?? 0), 0)
-      expect(sum).toBeCloseTo(totals.used ?? 0, 6)
-      if (sum > 0) expect(rows.reduce((all, row) => all + (row.share ?? 0), 0)).toBeCloseTo(1, 6)
-    }),
-  )
 })
