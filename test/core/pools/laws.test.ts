@@ -163,48 +163,6 @@ describe('a deal', () => {
       }),
     )
   })
-
-  test('keeps min and max', () => {
-    fc.assert(
-      fc.property(sketches, shares, fc.nat(300), fc.nat(1000), (people, share, min, over) => {
-        const list = named(people.map(({ use }) => ({ use, cap: 'none' as const })))
-        const max = min + over
-        const used = people.reduce((sum, { use }) => sum + Math.max(1, use), 0)
-        const caps = capsOf(termsOf(used + min * people.length, share, min, max), stateOf(list))
-        for (const [email, { use }] of list) {
-          expect(caps[email]).toBeGreaterThanOrEqual(min)
-          expect(caps[email]).toBeLessThanOrEqual(Math.max(1, use, max))
-        }
-      }),
-    )
-  })
-
-  test('gives everybody the same head-room under `equal`', () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.integer({ min: 1, max: 900 }), { minLength: 1, maxLength: 12 }),
-        fc.integer({ min: 1, max: 900 }),
-        (uses, room) => {
-          const list = named(uses.map((use) => ({ use, cap: 'none' as const })))
-          const total = uses.reduce((sum, use) => sum + use, 0) + room * uses.length
-          const caps = capsOf(termsOf(total, 'equal'), stateOf(list))
-          for (const [email, { use }] of list) expect((caps[email] ?? 0) - use).toBe(room)
-        },
-      ),
-    )
-  })
-
-  test('that is not needed keeps the very same state', () => {
-    fc.assert(
-      fc.property(sketches, totals, shares, (people, total, share) => {
-        const terms = termsOf(total, share)
-        const fresh = stateOf(named(people.map(({ use }) => ({ use, cap: 'none' as const }))))
-        const first = dealPool(terms, fresh, AT).state
-        const inForce = { ...landed(first, AT), dealtAt: AT - 5 * HOUR }
-        expect(dealPool(terms, inForce, AT).state).toBe(inForce)
-      }),
-    )
-  })
 })
 
 const bounded = fc.record({
