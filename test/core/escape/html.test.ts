@@ -30,13 +30,10 @@ describe('HTML', () => {
   })
 
   test.each<readonly [string, Value, string]>([
-    ['nothing as nothing', undefined, ''],
     ['false as nothing', false, ''],
     ['a number as it is', 0, '0'],
-    ['an empty text as nothing', '', ''],
     ['text without its meaning', `<&">'`, '&lt;&amp;&quot;&gt;&#39;'],
     ['its own markup as it is', html`<b>${'<'}</b>`, '<b>&lt;</b>'],
     ['several values in order', [html`<i>`, '&', 5, undefined, [html`</i>`]], '<i>&amp;5</i>'],
-    ['no things as nothing', [], ''],
   ])('takes %s', (_name, value, expected) => expect(html`(${value})`.markup).toBe(`(${expected})`))
 })

