@@ -1,7 +1,6 @@
 // The cap in force for each person, from the caps set at user, group and team scope. Guards count people by it. It decides no write.
 
 import type { Balance, GroupMembers, Observed, Person, Roster } from '../model/observed.ts'
-import type { Cap } from '../model/policy.ts'
 import { groupScope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
 import { type Credits, credits, type Instant } from '../model/units.ts'
 import { type AddOnSource, addOnFigures, type MeasuredAddOn } from '../use/add-on.ts'
@@ -130,11 +129,4 @@ export function sharedCap(groups: readonly ScopeKey[], capAt: CapAt): Effective 
   if (lowest) return lowest
   const team = capAt(TEAM_KEY)
   return team === undefined || team === 'none' ? UNCAPPED : { cap: team, from: TEAM_KEY }
-}
-
-/** The ancestors' cap that applies where nothing is set at this scope. */
-export function inheritedCap(key: ScopeKey, groups: readonly ScopeKey[], capAt: CapAt): Cap | 'unknown' {
-  if (key === TEAM_KEY) return 'none'
-  if (key.startsWith('group:')) return capAt(TEAM_KEY) ?? 'none'
-  return sharedCap(groups, capAt).cap
 }

@@ -23,7 +23,7 @@ export const ASPECT_VALUES = {
 export type Aspect = keyof typeof ASPECT_VALUES
 export type AspectValue<A extends Aspect> = (typeof ASPECT_VALUES)[A][number]
 
-export const ASPECTS: readonly Aspect[] = ['caps', 'reads', 'zero', 'spelling', 'errors']
+export const ASPECTS = Object.keys(ASPECT_VALUES) as readonly Aspect[]
 
 /** A value with its proof in words: scope, from, to. */
 export interface Evidence<Value extends string = string> {

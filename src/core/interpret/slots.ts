@@ -4,7 +4,7 @@ import type { CapReading, Observed, OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
-import { ancestorsOf, type CapAt, inheritedCap, type People, sharedCap, TEAM_KEY } from './effective.ts'
+import { ancestorsOf, type CapAt, type People, sharedCap, TEAM_KEY } from './effective.ts'
 import type { ServiceModel } from './service-model.ts'
 
 interface SlotInputs {
@@ -74,7 +74,8 @@ export function interpret(inputs: SlotInputs): Slots {
     (isUnset: (group: ScopeKey) => boolean, pending: ReadonlyMap<ScopeKey, Cap> = new Map()) =>
     (key: ScopeKey): Observed => {
       const isEmpty = (one: ScopeKey): boolean => one !== TEAM_KEY && shown(one) === shown(TEAM_KEY) && isUnset(one)
-      return inheritedCap(key, groupsOf(key), (one) => pending.get(one) ?? (isEmpty(one) ? 'none' : shown(one)))
+      if (key === TEAM_KEY) return 'none'
+      return sharedCap(groupsOf(key), (one) => pending.get(one) ?? (isEmpty(one) ? 'none' : shown(one))).cap
     }
   const isUnset = (group: ScopeKey): boolean => !inputs.groupsWithCap.has(group) && mayBeInherited(group)
   const inheritedKnown = inheritedReader(isUnset)

@@ -98,13 +98,6 @@ describe('laws', () => {
       }),
     )
   })
-  test('no other client is blamed for a value that was set before, or is not known', () => {
-    fc.assert(
-      fc.property(all, ({ from, to, answer, shows, ...more }) => {
-        if (verdict(from, to, answer, shows, more) === 'foreign') expect([from, to, 'unknown']).not.toContain(shows)
-      }),
-    )
-  })
   test('the answer only tells a write that did not arrive from one that moved nothing, that was a dropped 0, or that left what is inherited', () => {
     fc.assert(
       fc.property(all, ({ from, to, shows, answer: _, ...more }) => {

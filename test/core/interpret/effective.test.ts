@@ -1,20 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { countPeople, effectiveCap, inheritedCap } from '../../../src/core/interpret/effective.ts'
+import { countPeople } from '../../../src/core/interpret/effective.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { measuredAddOn } from '../../support/add-on.ts'
-import { CYCLE, DAY, email, HOUR, NOW, type PlainCap, roster } from '../../support/declare.ts'
-import { type PlanSketch, planInputs } from '../../support/plan.ts'
+import { CYCLE, DAY, email, HOUR, members, NOW, type PlainCap, roster } from '../../support/declare.ts'
+import { explained } from '../../support/explained.ts'
+import { type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 import { keyOf as key } from '../../support/waves.ts'
 
 type PeopleInputs = Parameters<typeof countPeople>[0]
 
 const count = (more: Partial<PeopleInputs>) => countPeople({ groups: [], now: NOW, ...more })
-/** What is set, by scope name; a scope that is not named was not read. */
-const capAt = (set: NonNullable<PlanSketch['observed']>) => {
-  const { readings } = planInputs({ observed: set })
-  return (at: ReturnType<typeof key>) => readings.get(at)?.observed
-}
-
 describe('the people who are counted', () => {
   const team = roster({ ada: 'approved', bob: 'disabled', cyd: 'pending' })
   const used = (amount: number) => ({ ...team, people: team.people.map((one) => ({ ...one, used: credits(amount) })) })
@@ -39,8 +34,10 @@ describe('the people who are counted', () => {
 })
 
 describe('the cap in force', () => {
-  const ada = { email: email('ada'), key: key('ada'), disabled: false, groups: [key('group:a'), key('group:b')], use: credits(0) }
-  test.each<readonly [string, Readonly<Record<string, PlainCap | 'unknown'>>, PlainCap | 'unknown', string | undefined]>([
+  const groups = { a: ['ada'], b: ['ada'] }
+  /** What is set, by scope name; a scope that is not named was not read. */
+  type Shown = NonNullable<PlanSketch['observed']>
+  test.each<readonly [string, Shown, PlainCap | 'unknown', string | undefined]>([
     ['an own one that is not known', { ada: 'unknown', 'group:a': 5 }, 'unknown', 'ada'],
     ["the group's where there is no own", { ada: 'none', 'group:a': 5, team: 3 }, 5, 'group:a'],
     ['the lowest of several groups, the first', { 'group:a': 5, 'group:b': 4, team: 3 }, 4, 'group:b'],
@@ -49,15 +46,19 @@ describe('the cap in force', () => {
     ["the team's when no group has one", { 'group:a': 'none', team: 3 }, 3, 'team'],
     ['none, from no scope, when the team has none', { team: 'none' }, 'none', undefined],
     ['none when nothing was read', {}, 'none', undefined],
-  ])('is %s', (_name, set, expected, from) =>
-    expect(effectiveCap(ada, capAt(set))).toEqual({ cap: expected, from: from === undefined ? undefined : key(from) }),
-  )
+  ])('is %s', (_name, set, expected, from) => {
+    const { readings } = planInputs({ observed: set })
+    const { inForce } = explained('ada', { bare: ['a', 'b'] }, { groups: members(groups), readings })
+    expect(inForce).toEqual({ cap: expected, from: from === undefined ? undefined : key(from) })
+  })
 
-  test.each<readonly [string, string, Readonly<Record<string, PlainCap | 'unknown'>>, PlainCap | 'unknown']>([
+  test.each<readonly [string, string, Shown, PlainCap | 'unknown']>([
     ['the team has no ancestor', 'team', { team: 3 }, 'none'],
     ['the team is the ancestor of a group', 'group:a', { team: 3, 'group:a': 5, 'group:b': 9 }, 3],
     ['a team that was not read counts as none', 'group:a', {}, 'none'],
     ['groups are ancestors of a person', 'ada', { team: 3, 'group:a': 5, 'group:b': 9 }, 5],
     ['and the team where they have none', 'ada', { team: 3 }, 3],
-  ])('the inherited cap: %s', (_name, at, set, expected) => expect(inheritedCap(key(at), ada.groups, capAt(set))).toBe(expected))
+  ])('the inherited cap: %s', (_name, at, observed, expected) =>
+    expect(planOf({ people: ['ada'], groups, observed }).slots.inherited(key(at))).toBe(expected),
+  )
 })

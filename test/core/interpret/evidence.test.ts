@@ -1,6 +1,6 @@
 // What is seen of the service, what readings prove, and how caps and reads are taken by it.
 import { describe, expect, test } from 'vitest'
-import { ASPECT_VALUES, ASPECTS, addObservation, groupsListed, observeReadings } from '../../../src/core/interpret/evidence.ts'
+import { addObservation, groupsListed, observeReadings } from '../../../src/core/interpret/evidence.ts'
 import { serviceModel } from '../../../src/core/interpret/service-model.ts'
 import { byScope } from '../../../src/core/model/scope.ts'
 import { cap, HOUR, keysOf, NOW, type PlainCap, scope } from '../../support/declare.ts'
@@ -39,8 +39,6 @@ describe('an observation', () => {
     expect(addObservation(seen, other, NOW + 9 * HOUR)).toBe(seen)
   })
 })
-
-test('every question has its place in the list', () => expect(ASPECTS).toEqual(Object.keys(ASPECT_VALUES)))
 
 describe('the readings of a sweep', () => {
   const reading = (name: string, observed: PlainCap, readAt = NOW) => ({ scope: scope(name), observed: cap(observed), readAt })

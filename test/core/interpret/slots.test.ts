@@ -1,5 +1,4 @@
 // What readings say of their scopes: the value shown, the inherited value, whether the one may be the other; and which values only our own team and group writes caused.
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { groupsWithCap, interpret } from '../../../src/core/interpret/slots.ts'
 import { byScope } from '../../../src/core/model/scope.ts'
@@ -87,22 +86,6 @@ describe('a slot', () => {
       [key('bob'), { scope: scope('bob'), observed: cap(5), readAt: NOW }],
     ])
     expect(['cyd', 'bob', 'dan'].map((name) => slotsOf({}, OPEN, { readings }).lastRead(key(name)))).toEqual([9, undefined, undefined])
-  })
-
-  test('is certain everywhere where reads are explicit, and may be inherited only where an ancestor shows the same number', () => {
-    const amount = fc.constantFrom<Shown>('none', 1, 2, 'unknown')
-    const names = ['team', 'group:a', 'group:b', 'ada', 'bob', 'cyd']
-    fc.assert(
-      fc.property(fc.record(Object.fromEntries(names.map((name) => [name, amount]))), (world) => {
-        for (const name of names) {
-          const ancestors = name === 'team' ? [] : name.startsWith('group:') ? ['team'] : ['team', 'group:a', 'group:b']
-          expect(slotsOf(world, EXPLICIT).mayBeInherited(key(name))).toBe(false)
-          if (!slotsOf(world).mayBeInherited(key(name))) continue
-          expect(typeof world[name]).toBe('number')
-          expect(ancestors.map((one) => world[one])).toContain(world[name])
-        }
-      }),
-    )
   })
 })
 
