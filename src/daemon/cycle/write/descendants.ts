@@ -7,7 +7,7 @@ import { type ServiceModel, serviceModel } from '../../../core/interpret/service
 import type { SentCap } from '../../../core/interpret/slots.ts'
 import { type HistoryEntry, LANDING_MS, mayHaveLanded } from '../../../core/model/change.ts'
 import type { CapReading, OwnedCap } from '../../../core/model/observed.ts'
-import { type Scope, type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
+import { byScope, type Scope, type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import { type Instant, notAhead } from '../../../core/model/units.ts'
 import type { Workspace } from '../../workspace.ts'
 import type { CycleRun } from '../options.ts'
@@ -109,13 +109,21 @@ function note(writes: readonly AncestorWrite[], cycle: DesiredCycle): void {
   const groupsAt = groupsListed(desired.people, desired.inputs.groups)
   const isDescendant = (ancestor: Scope, { scope, readAt }: CapReading): boolean =>
     ancestor.kind === 'team' || groupsAt(scopeKey(scope), readAt).includes(scopeKey(ancestor))
-  const observations = writes.flatMap((write) => observationsOf(write, writes, state, { model, isOfAncestor, isReplaced, isDescendant }))
+  const owned = byScope(workspace.ledger.owned())
+  const isOurs = ({ scope, observed }: CapReading): boolean => {
+    const ours = owned.get(scopeKey(scope))
+    return ours?.written === true && ours.cap === observed
+  }
+  const known: Known = { model, isOfAncestor, isOurs, isReplaced, isDescendant }
+  const observations = writes.flatMap((write) => observationsOf(write, writes, state, known))
   noteSeen(workspace.ledger, foremost(observations, model), workspace.clock)
 }
 
 interface Known {
   readonly model: ServiceModel
   readonly isOfAncestor: (reading: CapReading) => boolean
+  /** We wrote this value here, so it is set here whatever reads show. */
+  readonly isOurs: (reading: CapReading) => boolean
   /** A write of ours has replaced this value, and the reading may be stale. */
   readonly isReplaced: (reading: CapReading) => boolean
   /** Surely a descendant when it was read: since an old list the person may have left the group. */
@@ -126,7 +134,7 @@ function observationsOf(
   write: AncestorWrite,
   all: readonly AncestorWrite[],
   state: WorkspaceState,
-  { model, isOfAncestor, isReplaced, isDescendant }: Known,
+  { model, isOfAncestor, isOurs, isReplaced, isDescendant }: Known,
 ): readonly Observation[] {
   // An unchanged descendant proves something only where the write itself is read back; a changed one shows that the write landed.
   const isShown = state.readings.get(scopeKey(write.change.scope))?.observed === write.change.to
@@ -139,10 +147,12 @@ function observationsOf(
     if (isUnmoved && !(isShown && isDescendant(write.change.scope, after))) return []
     const observation = observeDescendant(write.change, before, after, model)
     if (observation?.value === 'copied' && isReplaced(after)) return []
+    // The lowest cap of a person's groups may apply, and one of them may be a group that no policy names.
+    const isLower = write.change.scope.kind === 'group' && Number(after.observed) < Number(before.observed) && !isOurs(before)
     // A descendant that showed the old value of one ancestor may show the new value of another.
     const isMixed =
       all.some(({ change }) => change.from === before.observed || change.to === before.observed) ||
-      (model.reads !== 'explicit' && isOfAncestor(before))
+      (model.reads !== 'explicit' && (isLower || isOfAncestor(before)))
     return observation && !(observation.aspect === 'caps' && isMixed) ? [observation] : []
   })
 }
