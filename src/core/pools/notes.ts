@@ -131,11 +131,20 @@ function aboveText(state: PoolState, credits: number): string | undefined {
 const NAMED = 3
 
 function waitingTextOf(terms: PoolTerms, state: PoolState): string | undefined {
-  const raises = [...waitingRaises(terms, state)]
-  const [first] = raises
-  if (!first) return undefined
-  const named = raises.slice(0, NAMED).map(([email, { to }]) => `${email} to ${to}`)
-  const more = raises.length > NAMED ? ` and ${raises.length - NAMED} more` : ''
-  const what = raises.length === 1 ? '1 raise waits' : `${raises.length} raises wait`
-  return `${what} ${first[1].until}: ${named.join(', ')}${more}`
+  const raises = waitingRaises(terms, state)
+  const [first] = raises.values()
+  const what = raises.size === 1 ? '1 raise waits' : `${raises.size} raises wait`
+  const unpaid = Object.entries(state.members).filter(
+    ([email, one]) => one.protected && !raises.has(email) && keepsCap(terms, state, email),
+  )
+  const texts = [
+    ...(first ? [`${what} ${first.until}: ${listed([...raises].map(([email, { to }]) => `${email} to ${to}`))}`] : []),
+    ...(unpaid.length > 0
+      ? [`the credits do not pay for ${listed(unpaid.map(([email, { fixed }]) => `${email} at ${fixed}`))}; what is in force stays`]
+      : []),
+  ]
+  return texts.length > 0 ? texts.join('; ') : undefined
 }
+
+const listed = (all: readonly string[]): string =>
+  `${all.slice(0, NAMED).join(', ')}${all.length > NAMED ? ` and ${all.length - NAMED} more` : ''}`
