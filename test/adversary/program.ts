@@ -2,8 +2,7 @@
 // their own where a case kills them. Knows nothing of their output.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
-import type { Signals } from '../../src/cli/shared/context.ts'
-import { begin } from '../support/inside.ts'
+import { begin, serving } from '../support/inside.ts'
 
 /** The sources; under vitest bundled to a few files (test/support/program.ts), which start faster. */
 const mainFile = process.env['CAPKEEPER_MAIN'] ?? join(import.meta.dirname, '..', '..', 'src', 'main.ts')
@@ -35,27 +34,9 @@ export async function command(folder: string, words: readonly string[]): Promise
   return { line: `capkeeper ${words.join(' ')}`, code, out: stdout, talk: stderr }
 }
 
-/** Starts the sandbox, which has an address from then on. */
-export async function sandbox(folder: string, words: readonly string[]) {
-  const stopped = Promise.withResolvers<void>()
-  const signals: Signals = {
-    on(kind, handler) {
-      if (kind === 'interrupt') stopped.promise.then(handler)
-      return () => undefined
-    },
-    exit: () => undefined,
-  }
-  const { ended, stdout } = begin(['sandbox', ...inFolder(folder, words)], ENV, signals)
-  const address = new Promise<string>((done, fail) => {
-    stdout.once('data', (part: Buffer) => done(String(/http:\/\/127\.0\.0\.1:\d+/.exec(part.toString('utf8')))))
-    ended.then(({ stderr }) => fail(new Error(`the sandbox ended: ${stderr}`)))
-  })
-  const close = async (): Promise<void> => {
-    stopped.resolve()
-    await ended
-  }
-  return { url: await address, close }
-}
+/** Starts the sandbox. */
+export const sandbox = (folder: string, words: readonly string[]) =>
+  serving(['sandbox', ...inFolder(folder, words)], /(http:\/\/127\.0\.0\.1:\d+)/, ENV)
 
 const limitMs = 120_000
 

@@ -51,7 +51,7 @@ export const landedOf = (seen: readonly Seen[]): readonly Seen[] => writesOf(see
 /** Starts a sandbox with this company in `folder`, and the proxy before it. */
 export async function startService(folder: string, company: Company, switches: readonly string[]): Promise<Service> {
   writeFileSync(join(folder, 'company.json'), fixtureOf(company))
-  const { url: sandbox, close: closeSandbox } = await startSandbox(folder, ['--port', '0', '--fixture', 'company.json', ...switches])
+  const { url: sandbox, end } = await startSandbox(folder, ['--port', '0', '--fixture', 'company.json', ...switches])
   let state: State = new Map(company.caps)
   const seen: Seen[] = []
   const leaks: string[] = []
@@ -92,7 +92,7 @@ export async function startService(folder: string, company: Company, switches: r
   const close = async (): Promise<void> => {
     proxy.closeAllConnections()
     await new Promise<void>((done) => proxy.close(() => done()))
-    await closeSandbox()
+    await end()
   }
   return Object.assign(service, { url: `http://127.0.0.1:${port}`, seen, leaks, state: () => state, edit, close })
 }

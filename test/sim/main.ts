@@ -104,19 +104,7 @@ async function manyJobs(from: number, count: number, jobs: number): Promise<Figu
 
 const child = (from: number, count: number): Promise<string> => {
   const self = fileURLToPath(import.meta.url)
-  const given = [
-    '--seeds',
-    `${count}`,
-    '--seed-from',
-    `${from}`,
-    '--days',
-    `${days}`,
-    '--without',
-    values.without,
-    '--twice',
-    values.twice,
-    '--json',
-  ]
+  const given = [...process.argv.slice(2), '--jobs', '1', '--seeds', `${count}`, '--seed-from', `${from}`, '--json']
   return new Promise((resolve, reject) => {
     execFile(process.execPath, ['--no-warnings', self, ...given], { maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
       if (stdout.startsWith('{')) resolve(stdout)

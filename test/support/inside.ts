@@ -43,6 +43,36 @@ function kept(): { readonly stream: PassThrough; readonly text: () => string } {
   }
 }
 
+/** Starts a service. Its address is what it first says like this; `end` interrupts it, and waits until it is over. */
+export async function serving(
+  argv: readonly string[],
+  said: RegExp,
+  env: Readonly<Record<string, string>> = {},
+  clock?: Clock,
+): Promise<{ readonly url: string; end(): Promise<unknown> }> {
+  const stopped = Promise.withResolvers<void>()
+  const on: Signals['on'] = (kind, handler) => {
+    if (kind === 'interrupt') stopped.promise.then(handler)
+    return () => undefined
+  }
+  const { stdout, stderr, ended } = begin(argv, env, { on, exit: () => undefined }, clock)
+  const url = await new Promise<string>((resolve, reject) => {
+    let text = ''
+    for (const stream of [stdout, stderr])
+      stream.on('data', (piece: Buffer) => {
+        text += piece.toString()
+        const [, found] = said.exec(text) ?? []
+        if (found !== undefined) resolve(found)
+      })
+    ended.then(({ stderr: why }) => reject(new Error(`${argv[0]} has ended: ${why}`)))
+  })
+  const end = (): Promise<unknown> => {
+    stopped.resolve()
+    return ended
+  }
+  return { url, end }
+}
+
 const here = process.cwd()
 let users = 0
 let folder = here

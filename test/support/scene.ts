@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import type { Clock } from '../../src/ports.ts'
 import { readFixture } from '../../src/sandbox/fixture/file.ts'
 import { parseSettings, parseSwitches } from '../../src/sandbox/switches.ts'
-import { begin, inside } from './inside.ts'
+import { inside, serving } from './inside.ts'
 import { hurriedClock, realClock } from './real-clock.ts'
 import { type SandboxFixture, startSandbox } from './sandbox.ts'
 
@@ -178,29 +178,10 @@ async function serviceOf(stage: Stage): Promise<SandboxFixture> {
 /** Runs beside the commands of the scene, on a free port, once it has looked at every workspace. */
 async function startDaemon(flags: string, stage: Stage): Promise<NonNullable<Stage['daemon']>> {
   await serviceOf(stage)
-  const stopping: (() => void)[] = []
-  const on = (kind: string, handler: () => void) => {
-    if (kind === 'interrupt') stopping.push(handler)
-    return () => undefined
-  }
-  const config = join(stage.folder, 'config.yaml')
-  const argv = ['run', '--config', config, '--listen', '127.0.0.1:0', ...words(flags)]
-  const { stderr, ended } = begin(argv, {}, { on, exit: () => undefined }, unhurried(stage))
-  const url = await new Promise<string>((resolve, reject) => {
-    ended.then(({ stderr: said }) => reject(new Error(`the daemon has ended: ${said}`)))
-    let log = ''
-    stderr.on('data', (piece: Buffer) => {
-      log += piece.toString()
-      const [, page] = /"page":"(.*?)\/"/.exec(log) ?? []
-      if (page !== undefined) resolve(page)
-    })
-  })
-  while (!(await fetch(`${url}/readyz`)).ok) await stage.clock.sleep(10)
-  const end = async (): Promise<unknown> => {
-    for (const stop of stopping) stop()
-    return ended
-  }
-  return { url, end }
+  const argv = ['run', '--config', join(stage.folder, 'config.yaml'), '--listen', '127.0.0.1:0', ...words(flags)]
+  const daemon = await serving(argv, /"page":"(.*?)\/"/, {}, stage.clock)
+  while (!(await fetch(`${daemon.url}/readyz`)).ok) await stage.clock.sleep(10)
+  return daemon
 }
 
 /** Status and type of what the daemon answers, and its text; of a document only the lines that match, where a pattern is given. */
