@@ -177,12 +177,11 @@ function landedReleases(
   { shown }: Slots,
 ): ReadonlyMap<ScopeKey, Difference> {
   const landed = new Map<ScopeKey, Difference>()
-  for (const { scope, from, to, pool, verified } of releases.flatMap((one) => one.released)) {
+  for (const { scope, from, to, verified } of releases.flatMap((one) => one.released)) {
     const key = scopeKey(scope)
     const want = wanted.get(key)
     const isLanded = want ? want.to === to && want.from !== from : verified || shown(key) === to
-    if (isLanded && pool === undefined)
-      landed.set(key, { scope, key, from, to, cause: 'policy', entry: UNDECLARED, healing: false, grantEnd: false })
+    if (isLanded) landed.set(key, { scope, key, from, to, cause: 'policy', entry: UNDECLARED, healing: false, grantEnd: false })
   }
   return landed
 }

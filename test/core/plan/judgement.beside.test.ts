@@ -38,7 +38,7 @@ describe('what was held when the team was raised', () => {
     ['goes out where nothing was released yet', {}, { ...approval(), releasedAt: undefined } as unknown as Approval, 0],
     ['goes out where it was another change then', {}, approval({ beside: [change('p0', 300, 'none'), change('p1', 200, 100)] }), 0],
     ['goes out where it was not held', {}, approval({ beside: [] }), 0],
-    ['goes out where what was released is the deal of a pool', {}, approval({}, { pool: 'deal' }), 0],
+    ['stays held where what was released is the deal of a pool', {}, approval({}, { pool: 'deal' }), 6],
     ['goes out where nobody wrote down what was held', {}, { ...approval(), beside: undefined } as unknown as Approval, 0],
     [
       'goes out where policy asks for another cap of the team by now',
