@@ -1,16 +1,38 @@
-// The house rules, held against the whole tree, and each against sources that break it: a rule that cannot fail guards nothing.
+// The house rules, held against the whole tree, and each against the examples of architecture.txt: a rule that cannot fail guards nothing.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type LockFile, needlessEngines, withoutNeedlessEngines } from '../deploy/lock.ts'
 import { CODE_RULES } from './support/code-rules.ts'
-import { type Rule, type Sources, sourceFile, sourceFiles, trackedFiles } from './support/house.ts'
+import { sourceFile, sourceFiles, trackedFiles } from './support/house.ts'
 import { BUILD_ONLY, HOMES, IMPORT_RULES, packageOf } from './support/import-rules.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const TREE = sourceFiles(ROOT)
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
-const offencesIn = (rule: Rule, sources: Sources) => rule.offences(Object.entries(sources).map(([path, text]) => sourceFile(path, text)))
+
+/** The sources of an example: `breaks PATH: TEXT`, and more files by `and`. */
+const sourcesOf = (example: string) =>
+  example.split('\n').flatMap((line) => {
+    const [, path = '', times, text = '', repeated] = /^ +\w+ (\S+?)(?: ×(\d+))?:(?: ?(.*?)(?: ×(\d+))?)$/.exec(line) ?? []
+    if (path === '') throw new Error(`architecture.txt has the odd line ${line}`)
+    const whole = repeated === undefined ? text.replaceAll(' ⏎ ', '\n') : `${text}\n`.repeat(Number(repeated))
+    if (times === undefined) return [sourceFile(path, whole)]
+    return Array.from({ length: Number(times) }, (_, index) => sourceFile(path.replace('.ts', `${index}.ts`), whole))
+  })
+
+/** The examples by rule. */
+const EXAMPLES = new Map(
+  read('test/architecture.txt')
+    .trimEnd()
+    .split('\n\n')
+    .slice(1)
+    .map((block) => {
+      const [rule = '', ...lines] = block.split('\n')
+      return [rule, lines.join('\n').split(/\n(?= {2}(?:breaks|keeps) )/)]
+    }),
+)
+const RULES = { ...IMPORT_RULES, ...CODE_RULES }
 
 test('the tree is there to be looked at', () => {
   expect(TREE.map((file) => file.path)).toEqual(
@@ -18,20 +40,20 @@ test('the tree is there to be looked at', () => {
   )
 })
 
-describe.each([...IMPORT_RULES, ...CODE_RULES].map((rule) => [rule.rule, rule] as const))('%s', (_rule, rule) => {
+test('each rule has an example that breaks it, and one that keeps it', () => {
+  const marks = (examples: readonly string[]) => [...new Set(examples.map((one) => one.trim().split(' ')[0]))]
+  expect([...EXAMPLES].map(([rule, examples]) => [rule, marks(examples)])).toEqual(
+    Object.keys(RULES).map((rule) => [rule, ['breaks', 'keeps']]),
+  )
+})
+
+describe.each(Object.entries(RULES))('%s', (rule, offences) => {
   test('in every file', () => {
-    expect(rule.offences(TREE)).toEqual([])
+    expect(offences(TREE)).toEqual([])
   })
 
-  test.each(rule.breaks.map((sources) => [Object.values(sources).join(' | ').slice(0, 90), sources] as const))(
-    'found broken: %s',
-    (_row, sources) => {
-      expect(offencesIn(rule, sources)).not.toEqual([])
-    },
-  )
-
-  test('found kept where it is', () => {
-    expect(offencesIn(rule, rule.keeps)).toEqual([])
+  test.each(EXAMPLES.get(rule) ?? [])('%s', (example) => {
+    expect(offences(sourcesOf(example)).length > 0).toBe(example.startsWith('  breaks'))
   })
 })
 

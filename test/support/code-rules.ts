@@ -1,7 +1,7 @@
 // The house rules about the content of files: no effects in the core, time and chance only in their files, names of the wire format only in
 // their folders, and a few conventions that the linter does not know.
 import { posix } from 'node:path'
-import { isIn, places, type Rule, type SourceFile, type Sources } from './house.ts'
+import { isIn, places, type Rules, type SourceFile } from './house.ts'
 import type { Token } from './tokens.ts'
 
 const MOST_LINES = 400
@@ -81,9 +81,6 @@ function crowded(files: readonly SourceFile[]): readonly string[] {
   return [...folders].flatMap(([folder, all]) => (all.length > MOST_FILES ? [`${folder} holds ${all.length} files`] : []))
 }
 
-/** One folder with so many files. */
-const folderOf = (count: number): Sources => Object.fromEntries(Array.from({ length: count }, (_, at) => [`src/core/plan/x${at}.ts`, '']))
-
 /** What reads a path, beside `node:fs` of which `statSync` and its like open nothing. */
 const READERS = /^(open|openSync|readFile|readFileSync|createReadStream|openAsBlob|promises)$/
 
@@ -123,181 +120,41 @@ const WRITERS = {
   "operation : 'UsageConfig'": ['src/api/client.ts', 'src/api/probe.ts'],
 }
 
-export const CODE_RULES: readonly Rule[] = [
-  {
-    rule: 'only files.ts opens paths for reading',
-    offences: each((file) => inSource(file) && !OPENERS.includes(file.path), readers),
-    breaks: [
-      "import { readFileSync } from 'node:fs'",
-      "import { openSync } from 'fs'",
-      "import fs from 'node:fs'",
-      "import * as fs from 'node:fs'",
-      "import { readFile } from 'node:fs/promises'",
-    ].map((source) => ({ 'src/cli/x.ts': source })),
-    keeps: { 'src/cli/x.ts': "import { statSync } from 'node:fs'", 'src/files.ts': "import { openSync } from 'node:fs'" },
-  },
-  {
-    rule: 'only steps.ts looks at the disk for what loads policies and their commits',
-    offences: each((file) => isIn(file.path, ['src/policy/load/']) && !file.path.endsWith('/steps.ts'), looks),
-    breaks: [{ 'src/policy/load/git.ts': "import { statSync } from 'node:fs'" }],
-    keeps: {
-      'src/policy/load/watch.ts': "import { watch } from 'node:fs'",
-      'src/policy/load/steps.ts': "import { statSync } from 'node:fs'",
-    },
-  },
-  {
-    rule: 'core is pure: plain data in, plain data out',
-    offences: each((file) => isIn(file.path, ['src/core/']), runs(EFFECTS)),
-    breaks: [
-      'export const a = async () => 1',
-      'export const a = (b: Promise<void>) => b',
-      'export const a = () => new Date(0)',
-      'export const a = Math.random()',
-      "export const a = process.env['A']",
-      'export const a = () => setTimeout(b, 1)',
-      `export const a = \`\${console.log(1)}\``,
-    ].map((source) => ({ 'src/core/x.ts': source })),
-    keeps: {
-      'src/core/x.ts': "// Date.now() and async\nexport const a = 'await Date' + Math.max(1)",
-      'src/daemon/x.ts': 'export const a = async () => 1',
-    },
-  },
-  {
-    rule: 'time and chance come from ports',
-    offences: each((file) => inSource(file) && !isIn(file.path, [CLOCK_HOME, BROWSER]), ownClock(TIME_AND_CHANCE)),
-    breaks: [
-      'export const a = Date.now()',
-      'export const a = new Date()',
-      'export const a = Date()',
-      'export const a = Math.random',
-      'setTimeout(a, 1)',
-      'globalThis.setInterval(a, 1)',
-      'setImmediate(a)',
-      'export const a = performance.now()',
-      'export const a = process.hrtime.bigint()',
-      'export const a = AbortSignal.timeout(5)',
-      "import { randomUUID } from 'node:crypto'",
-      "import { setTimeout as sleep } from 'node:timers/promises'",
-    ].map((source) => ({ 'src/daemon/x.ts': source })),
-    keeps: {
-      'src/daemon/x.ts': 'export const a = new Date(ms).toISOString() + Date.parse(b) // Date.now()',
-      'src/daemon/schedule/system.ts': 'export const now = () => Date.now()',
-    },
-  },
-  {
-    rule: 'ports.ts holds types only',
-    offences: each((file) => file.path === 'src/ports.ts', values),
-    breaks: [
-      'export const a = 1',
-      'export function a() {}',
-      'export class A {}',
-      "import { a } from './core/a.ts'",
-      "import { type A } from './core/a.ts'",
-    ].map((source) => ({ 'src/ports.ts': source })),
-    keeps: { 'src/ports.ts': "import type { A } from './core/a.ts'\nexport interface B { a(): A }\nexport type C = (a: A) => B" },
-  },
-  {
-    rule: 'wire names stay in api and sandbox',
-    offences: each((file) => inSource(file) && !isIn(file.path, ['src/api/', 'src/sandbox/']), wireNames),
-    breaks: [
-      'export const a = b.addOnCreditCap',
-      'export const a = { set_add_on_credit_cap: 5 }',
-      "export const a = b['userTableStats']",
-      'export const a = { service_key }',
-      `export const a = \`\${b.group_id}\``,
-      "export const a = 'USER_TEAM_STATUS_APPROVED'",
-      'export const a = b.disableCodeium',
-    ].map((source) => ({ 'src/daemon/x.ts': source })),
-    keeps: {
-      'src/policy/x.ts': "export const help = 'group_id of the service; used for caps' // addOnCreditCap",
-      'src/api/decode.ts': 'export const a = b.addOnCreditCap',
-      'src/daemon/x.ts': "export const a = 'capkeeper_addon_credits_used'",
-    },
-  },
-  {
-    rule: 'the key is put into a body in one place only',
-    offences: each(
-      (file) => inSource(file) && !isIn(file.path, ['src/api/wire.ts', 'src/api/send.ts', 'src/sandbox/']),
-      (file) => file.code.filter(({ text }) => /^['"]?service_key['"]?$/.test(text)).map((token) => at(file, token)),
-    ),
-    breaks: [{ 'src/api/transport/http.ts': 'send({ service_key: key })' }, { 'src/api/client.ts': "body['service_key'] = key" }],
-    keeps: { 'src/api/send.ts': 'send({ service_key: key })', 'src/sandbox/refusal.ts': 'read(body.service_key)' },
-  },
-  {
-    rule: 'a cap is written from one place, and only `apply` and `run` get there',
-    offences: each(inSource, (file) =>
-      Object.entries(WRITERS).flatMap(([word, homes]) => (isIn(file.path, [...homes, 'src/sandbox/']) ? [] : places(file, word))),
-    ),
-    breaks: [
-      { 'src/daemon/cycle/preview.ts': "import type { WriteClient } from '../ports.ts'" },
-      { 'src/cli/plan/run.ts': 'client.writeCap(scope, 5)' },
-      { 'src/daemon/cycle/passes.ts': 'client.writeCap(scope, 5)' },
-      { 'src/cli/audit.ts': 'const { client } = connectWriter(cli, config)' },
-      { 'src/cli/compose.ts': "sender.send({ operation: 'UsageConfig' })" },
+export const CODE_RULES: Rules = {
+  'only files.ts opens paths for reading': each((file) => inSource(file) && !OPENERS.includes(file.path), readers),
+  'only steps.ts looks at the disk for what loads policies and their commits': each(
+    (file) => isIn(file.path, ['src/policy/load/']) && !file.path.endsWith('/steps.ts'),
+    looks,
+  ),
+  'core is pure: plain data in, plain data out': each((file) => isIn(file.path, ['src/core/']), runs(EFFECTS)),
+  'time and chance come from ports': each((file) => inSource(file) && !isIn(file.path, [CLOCK_HOME, BROWSER]), ownClock(TIME_AND_CHANCE)),
+  'ports.ts holds types only': each((file) => file.path === 'src/ports.ts', values),
+  'wire names stay in api and sandbox': each((file) => inSource(file) && !isIn(file.path, ['src/api/', 'src/sandbox/']), wireNames),
+  'the key is put into a body in one place only': each(
+    (file) => inSource(file) && !isIn(file.path, ['src/api/wire.ts', 'src/api/send.ts', 'src/sandbox/']),
+    (file) => file.code.filter(({ text }) => /^['"]?service_key['"]?$/.test(text)).map((token) => at(file, token)),
+  ),
+  'a cap is written from one place, and only `apply` and `run` get there': each(inSource, (file) =>
+    Object.entries(WRITERS).flatMap(([word, homes]) => (isIn(file.path, [...homes, 'src/sandbox/']) ? [] : places(file, word))),
+  ),
+  'no cast goes through unknown': each(inSource, (file) => places(file, 'as unknown as')),
+  'the checks of the house are never switched off': each(inSource, (file) =>
+    file.comments.filter(({ text }) => SUPPRESSION.test(text)).map((token) => at(file, token)),
+  ),
+  [`no file is longer than ${MOST_LINES} lines`]: each(
+    () => true,
+    ({ path, text }) => (lineCount(text) > MOST_LINES ? [`${path} has ${lineCount(text)} lines`] : []),
+  ),
+  [`a folder of src holds at most ${MOST_FILES} files, and rooms for the rest`]: crowded,
+  'each source begins with what it decides': each(inSource, ({ path, text }) =>
+    /^(#!.*\n)?\/[/*]/.test(text) ? [] : [`${path} begins without a comment`],
+  ),
+  'tests take no snapshots but scenes, renderings, messages and answers, use no .only, and do not read the real clock': each(
+    (file) => file.path.startsWith('test/'),
+    (file) => [
+      ...runs('toMatchSnapshot,toMatchInlineSnapshot,. only (,. only .')(file),
+      ...(SCENES.includes(file.path) ? [] : runs('toMatchFileSnapshot')(file)),
+      ...(isIn(file.path, REAL_TIME_TESTS) ? [] : ownClock(REAL_TIME)(file)),
     ],
-    keeps: {
-      'src/daemon/cycle/preview.ts': "import type { ReadClient } from '../ports.ts'",
-      'src/daemon/cycle/write/writes.ts': 'client.writeCap(scope, 5)',
-    },
-  },
-  {
-    rule: 'no cast goes through unknown',
-    offences: each(inSource, (file) => places(file, 'as unknown as')),
-    breaks: [{ 'src/sandbox/x.ts': 'export const a = b as unknown as Row[]' }],
-    keeps: { 'src/sandbox/x.ts': 'export const a: unknown = b\nexport const c = d as const' },
-  },
-  {
-    rule: 'the checks of the house are never switched off',
-    offences: each(inSource, (file) => file.comments.filter(({ text }) => SUPPRESSION.test(text)).map((token) => at(file, token))),
-    breaks: [
-      { 'src/core/x.ts': '// biome-ignore lint/complexity/noExcessiveLinesPerFunction: long\nexport const a = 1' },
-      { 'src/core/x.ts': '/* @ts-expect-error */ export const a = 1' },
-    ],
-    keeps: { 'src/core/x.ts': '// biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema\nexport const a = 1' },
-  },
-  {
-    rule: `no file is longer than ${MOST_LINES} lines`,
-    offences: each(
-      () => true,
-      ({ path, text }) => (lineCount(text) > MOST_LINES ? [`${path} has ${lineCount(text)} lines`] : []),
-    ),
-    breaks: [{ 'src/core/x.ts': 'export const a = 1\n'.repeat(MOST_LINES + 1) }, { 'test/core/x.test.ts': '\n'.repeat(MOST_LINES + 1) }],
-    keeps: { 'src/core/x.ts': '\n'.repeat(MOST_LINES) },
-  },
-  {
-    rule: `a folder of src holds at most ${MOST_FILES} files, and rooms for the rest`,
-    offences: crowded,
-    breaks: [folderOf(MOST_FILES + 1)],
-    keeps: { ...folderOf(MOST_FILES), 'src/core/plan/room/x.ts': '', 'test/core/plan/x.test.ts': '' },
-  },
-  {
-    rule: 'each source begins with what it decides',
-    offences: each(inSource, ({ path, text }) => (/^(#!.*\n)?\/[/*]/.test(text) ? [] : [`${path} begins without a comment`])),
-    breaks: [{ 'src/core/x.ts': 'export const a = 1\n// late' }],
-    keeps: { 'src/core/x.ts': '// Decides a.\nexport const a = 1', 'src/main.ts': '#!/usr/bin/env node\n// The way in.' },
-  },
-  {
-    rule: 'tests take no snapshots but scenes, renderings, messages and answers, use no .only, and do not read the real clock',
-    offences: each(
-      (file) => file.path.startsWith('test/'),
-      (file) => [
-        ...runs('toMatchSnapshot,toMatchInlineSnapshot,. only (,. only .')(file),
-        ...(SCENES.includes(file.path) ? [] : runs('toMatchFileSnapshot')(file)),
-        ...(isIn(file.path, REAL_TIME_TESTS) ? [] : ownClock(REAL_TIME)(file)),
-      ],
-    ),
-    breaks: [
-      'expect(a).toMatchSnapshot()',
-      'expect(a).toMatchFileSnapshot(b)',
-      "it.only('a', b)",
-      'test.only.each(a)',
-      'await new Promise((done) => setTimeout(done, 5))',
-      'const now = Date.now()',
-    ].map((source) => ({ 'test/core/x.test.ts': source })),
-    keeps: {
-      'test/core/x.test.ts': 'const only = clock.now() + new Date(0).getTime()\nawait new Promise(setImmediate)',
-      'test/scenes/scenes.test.ts': 'expect(a).toMatchFileSnapshot(b)',
-      'test/e2e/x.test.ts': 'const now = Date.now()',
-    },
-  },
-]
+  ),
+}

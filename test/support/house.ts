@@ -1,5 +1,4 @@
-// A house rule, and the tree that it is applied to. A rule has sources that break it and sources that keep it, so that every rule is shown
-// to be able to fail.
+// House rules, and the tree that they are applied to.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,19 +15,8 @@ export interface SourceFile {
   readonly imports: readonly Import[]
 }
 
-/** Sources by path. */
-export type Sources = Readonly<Record<string, string>>
-
-export interface Rule {
-  /** A sentence. */
-  readonly rule: string
-  /** Each must give an offence; none is a real file. */
-  readonly breaks: readonly Sources[]
-  /** Together they must give none. */
-  readonly keeps: Sources
-  /** Lines such as `src/core/plan/plan.ts:12 has Date.now`. */
-  readonly offences: (files: readonly SourceFile[]) => readonly string[]
-}
+/** By sentence, what finds lines such as `src/core/plan/plan.ts:12 has Date.now`. */
+export type Rules = Readonly<Record<string, (files: readonly SourceFile[]) => readonly string[]>>
 
 /** Cuts a source into tokens once for all rules; an unreadable source is named. */
 export function sourceFile(path: string, text: string): SourceFile {

@@ -2,7 +2,7 @@
 
 import { posix } from 'node:path'
 import { HEAVY } from '../../deploy/build.ts'
-import { isIn, type Rule, type SourceFile } from './house.ts'
+import { isIn, type Rules, type SourceFile } from './house.ts'
 import type { Import } from './imports.ts'
 
 interface Reach {
@@ -220,147 +220,19 @@ function barrels(files: readonly SourceFile[]): readonly string[] {
   ])
 }
 
-export const IMPORT_RULES: readonly Rule[] = [
-  {
-    rule: 'each folder imports only from the layers it may use',
-    offences: judged(beyondReach),
-    breaks: [
-      { 'src/core/x.ts': "import { a } from '../policy/a.ts'" },
-      { 'src/core/x.ts': "import { a } from '../ports.ts'" },
-      { 'src/core/x.ts': "import { type A } from '../ports.ts'" },
-      { 'src/core/x.ts': "const a = await import('../daemon/a.ts')" },
-      { 'src/policy/x.ts': "import type { A } from '../api/a.ts'" },
-      { 'src/api/x.ts': "import type { A } from '../policy/a.ts'" },
-      { 'src/sandbox/x.ts': "import { a } from '../api/wire.ts'" },
-      { 'src/sandbox/x.ts': "import type { A } from '../api/errors.ts'" },
-      { 'src/sandbox/x.ts': "import type { A } from '../daemon/a.ts'" },
-      { 'src/daemon/x.ts': "import { a } from '../sandbox/a.ts'" },
-      { 'src/daemon/x.ts': "import type { A } from '../cli/a.ts'" },
-      { 'src/daemon/x.ts': "import type { A } from '../console/a.ts'" },
-      { 'src/console/x.ts': "import { a } from '../daemon/http/status/labels.ts'" },
-      { 'src/console/x.ts': "import type { A } from '../daemon/status.ts'" },
-      { 'src/cli/plan/x.ts': "import { a } from '../../main.ts'" },
-      { 'src/main.ts': "await import('./core/a.ts')" },
-      { 'src/cli/x.ts': "import { a } from '../../test/support/a.ts'" },
-      { 'src/cli/x.ts': "import { a } from './a.js'" },
-      { 'src/new/x.ts': "import { a } from '../core/a.ts'" },
-    ],
-    keeps: {
-      'src/core/x.ts': "import { a } from './a.ts'\nimport type { A } from '../ports.ts'",
-      'src/sandbox/x.ts': "import type { A } from '../api/wire.ts'\nimport { b } from '../core/b.ts'",
-      'src/daemon/x.ts': "import { a } from '../api/a.ts'\nimport { b } from '../policy/b.ts'",
-      'src/console/x.ts': "import type { A } from '../daemon/http/documents/types.ts'",
-      'src/cli/plan/x.ts': "import { a } from '../../sandbox/a.ts'",
-      'src/main.ts': "await import('./cli/process.ts')",
-    },
-  },
-  {
-    rule: 'each package is imported only in its home',
-    offences: judged(notAtHome),
-    breaks: [
-      { 'src/api/client.ts': "import got from 'got'" },
-      { 'src/daemon/schedule/loop.ts': "import type { Logger } from 'pino'" },
-      { 'src/daemon/http/metrics/gauges.ts': "import { Gauge } from 'prom-client'" },
-      { 'src/cli/x.ts': "import { parse } from 'yaml'" },
-      { 'src/daemon/cycle/apply.ts': "const { DatabaseSync } = process.getBuiltinModule('node:sqlite')" },
-      { 'src/cli/x.ts': "import fs from 'fs'" },
-      { 'src/daemon/x.ts': "import x from '@scope/unheard-of/part'" },
-    ],
-    keeps: {
-      'src/api/transport/http.ts': "const { default: got } = await import('got')",
-      'src/daemon/config/file.ts': "import { parse } from 'yaml'",
-      'src/daemon/ledger/sqlite/file.ts': "import { DatabaseSync } from 'node:sqlite'",
-      'src/daemon/x.ts': "import { join } from 'node:path/posix'",
-    },
-  },
-  {
-    rule: 'core imports no package, not even of Node',
-    offences: judged((file, one) => (isIn(file.path, ['src/core/']) && !isRelative(one.specifier ?? '') ? 'core is pure' : undefined)),
-    breaks: [{ 'src/core/x.ts': "import { createHash } from 'node:crypto'" }, { 'src/core/x.ts': "import type { Doc } from 'yaml'" }],
-    keeps: { 'src/core/x.ts': "import { a } from './a.ts'", 'src/policy/x.ts': "import { createHash } from 'node:crypto'" },
-  },
-  {
-    rule: 'what is imported stands there in words',
-    offences: judged((_, one) => (one.specifier === undefined ? 'the import cannot be followed' : undefined)),
-    breaks: [{ 'src/cli/x.ts': `await import(\`./commands/\${name}.ts\`)` }, { 'src/cli/x.ts': 'require(name)' }],
-    keeps: { 'src/cli/x.ts': "await import('./commands/plan.ts')" },
-  },
-  {
-    rule: 'main.ts imports nothing statically',
-    offences: judged((file, one) => (file.path === 'src/main.ts' && one.how !== 'dynamic' ? 'the version is checked first' : undefined)),
-    breaks: [{ 'src/main.ts': "import { main } from './cli/process.ts'" }, { 'src/main.ts': "import 'node:process'" }],
-    keeps: { 'src/main.ts': "await import('./cli/process.ts')", 'src/cli/x.ts': "import 'node:process'" },
-  },
-  {
-    rule: 'the command line starts without the network packages',
-    offences: heavyStart,
-    breaks: [
-      { 'src/cli/program.ts': "await import('./run/command.ts')", 'src/cli/run/command.ts': "import got from 'got'" },
-      { 'src/cli/program.ts': "import './shared/args.ts'", 'src/cli/shared/args.ts': "import got from 'got'" },
-      {
-        'src/cli/process.ts': "import { type A } from '../daemon/http/server.ts'",
-        'src/daemon/http/server.ts': "import fastify from 'fastify'",
-      },
-    ],
-    keeps: {
-      'src/cli/program.ts': "await import('./run/command.ts')",
-      'src/cli/run/command.ts': "await import('../daemon/http/server.ts')\nimport type { A } from '../daemon/http/metrics/metrics.ts'",
-      'src/daemon/http/server.ts': "import fastify from 'fastify'",
-      'src/daemon/http/metrics/metrics.ts': "import { Gauge } from 'prom-client'",
-    },
-  },
-  {
-    rule: 'the half that may write loads nothing of the half that only shows',
-    offences: waysOut,
-    breaks: [
-      { [CYCLE]: "import { viewOf } from '../conditions/view.ts'" },
-      { [CYCLE]: "import { a } from './state.ts'", 'src/daemon/cycle/state.ts': "const a = () => import('../../core/use/forecast.ts')" },
-      { [CYCLE]: "import { ApiError } from '../../api/errors.ts'" },
-    ],
-    keeps: {
-      [CYCLE]: "import { a } from '../conditions/show.ts'\nimport type { B } from '../notify/channels.ts'",
-      'src/daemon/conditions/view.ts': "import { burnOf } from '../../core/use/burn.ts'",
-    },
-  },
-  {
-    rule: 'what a generator reads is known to the program by its types only',
-    offences: generatorInputs,
-    breaks: [
-      { 'src/policy/parse.ts': "import { POLICY } from './schema/source.ts'", 'src/policy/schema/source.ts': "import Type from 'typebox'" },
-      {
-        'src/cli/x.ts': "const { POLICY } = await import('../policy/schema/source.ts')",
-        'src/policy/schema/source.ts': "import Type from 'typebox'",
-      },
-    ],
-    keeps: {
-      'src/policy/parse.ts': "import type { PolicyText } from './schema/source.ts'",
-      'src/daemon/config/schema-source.ts': "import { text } from '../../policy/schema/source.ts'\nimport Type from 'typebox'",
-      'src/policy/schema/source.ts': "import Type from 'typebox'",
-    },
-  },
-  {
-    rule: 'files that know each other form no cycle, types included',
-    offences: cycles,
-    breaks: [
-      { 'src/core/a.ts': "import { b } from './b.ts'", 'src/core/b.ts': "export { c } from './c.ts'", 'src/core/c.ts': "import './a.ts'" },
-      { 'src/core/a.ts': "import { type B } from './b.ts'", 'src/core/b.ts': "import { a } from './a.ts'" },
-      { 'src/core/a.ts': "import { a } from './a.ts'" },
-      { 'src/core/a.ts': "import { b } from './b.ts'", 'src/core/b.ts': "import type { A } from './a.ts'" },
-    ],
-    keeps: {
-      'src/core/a.ts': "import { b } from './b.ts'\nimport type { C } from './c.ts'",
-      'src/core/b.ts': "import { c } from './c.ts'",
-      'src/core/c.ts': "const late = () => import('./a.ts')",
-    },
-  },
-  {
-    rule: 'no file is a barrel',
-    offences: barrels,
-    breaks: [
-      { 'src/core/index.ts': 'export const a = 1' },
-      { 'src/core/x.ts': "export const a = 1\nexport * from './a.ts'" },
-      { 'src/core/x.ts': "export { a } from './a.ts'\nexport type { B } from './b.ts'" },
-    ],
-    keeps: { 'src/core/x.ts': "export { a } from './a.ts'\nexport const b = 1", 'src/main.ts': 'export {}' },
-  },
-]
+export const IMPORT_RULES: Rules = {
+  'each folder imports only from the layers it may use': judged(beyondReach),
+  'each package is imported only in its home': judged(notAtHome),
+  'core imports no package, not even of Node': judged((file, one) =>
+    isIn(file.path, ['src/core/']) && !isRelative(one.specifier ?? '') ? 'core is pure' : undefined,
+  ),
+  'what is imported stands there in words': judged((_, one) => (one.specifier === undefined ? 'the import cannot be followed' : undefined)),
+  'main.ts imports nothing statically': judged((file, one) =>
+    file.path === 'src/main.ts' && one.how !== 'dynamic' ? 'the version is checked first' : undefined,
+  ),
+  'the command line starts without the network packages': heavyStart,
+  'the half that may write loads nothing of the half that only shows': waysOut,
+  'what a generator reads is known to the program by its types only': generatorInputs,
+  'files that know each other form no cycle, types included': cycles,
+  'no file is a barrel': barrels,
+}
