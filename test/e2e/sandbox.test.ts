@@ -61,17 +61,7 @@ describe('serving', () => {
   })
 })
 
-describe('fixtures', () => {
-  test('an export is a fixture, and exports as the same bytes', async () => {
-    const at = place()
-    const first = await inside(['sandbox', ...SMALL, '--seed', '4', '--export', 'a.json'], { cwd: at.folder })
-    expect(first).toEqual({ code: 0, stdout: '', stderr: '' })
-    expect(readdirSync(at.folder)).toEqual(['a.json'])
-    const second = await inside(['sandbox', '--fixture', 'a.json', '--export', '-'], { cwd: at.folder })
-    expect(second).toMatchObject({ code: 0, stderr: '' })
-    expect(second.stdout).toBe(at.read('a.json'))
-  })
-
+describe('a fixture', () => {
   test('is served, and exported from a data file while that is open', async () => {
     const at = place()
     const keys = [{ secret: 'of-zoe', permissions: ['Billing Read', 'Billing Write'] }]

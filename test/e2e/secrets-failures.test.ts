@@ -121,20 +121,6 @@ describe.skipIf(!hasOpenssl)('a certificate that is wrong (needs openssl)', () =
   })
 })
 
-describe('a key where it cannot be used', () => {
-  test.each([
-    ['of two lines', { key: `${KEY}\n${KEY}` }, 'has more than one line'],
-    ['with a control character', { key: `${KEY}\u0007` }, 'contains control characters'],
-    ['in the address', { baseUrl: `https://${encodeURIComponent(KEY)}@service.example` }, 'holds no user name and no password'],
-    ['as the password of the address', { baseUrl: `https://u:${encodeURIComponent(KEY)}@service.example` }, 'holds no user name'],
-    ['in a query of the address', { baseUrl: `https://service.example/?key=${encodeURIComponent(KEY)}` }, 'holds no ? and no #'],
-  ])('%s is refused without being repeated', async (_name, asked, said) => {
-    const ran = await ask({ baseUrl: 'http://127.0.0.1:9', ...asked })
-    expect(ran).toMatchObject({ code: 65, stderr: expect.stringContaining(said) })
-    expect(leaks(ran)).toEqual([])
-  })
-})
-
 describe('an error that nobody catches', () => {
   const hang = (): Promise<number> => listening(createServer(() => undefined))
   /** Runs in the process before capkeeper does, and throws once a request has carried the key away. */

@@ -1,51 +1,13 @@
 // Approvals from end to end: they release the changes that were shown and no others.
 import { describe, expect, test } from 'vitest'
-import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { DAY, short } from '../../support/declare.ts'
 import { approve, capsOf, later, worldUnder } from '../../support/living.ts'
 import { type Declared, testWorld, type World } from '../../support/world.ts'
-
-const COPIES = { capSemantics: 'fan-out' } as const
-const COPIED = { capSemantics: 'copied' } as const
 
 const holdOf = ({ planned }: Awaited<ReturnType<World['cycle']>>): string => planned.plan.holds[0]?.id ?? ''
 const states = (one: World): readonly string[] => one.ledger.approvals().map(({ state }) => state)
 
 describe('an approval', () => {
-  test('is spent once its changes are written, also where a clear shows the inherited cap', async () => {
-    const one = await testWorld({ people: 8, switches: { capReads: 'inherited', ...COPIES }, config: { capReads: 'inherited', ...COPIED } })
-    await one.cycle({ caps: { team: 50 } })
-    const { planned } = await one.cycle({ caps: { p001: 50 } })
-    approve(one, planned.plan.holds.find(({ people }) => people === 7)?.id)
-    await one.cycle()
-    expect(one.caps()).toEqual({ team: 50, p001: 50 })
-    await one.cycle()
-    expect(states(one)).toEqual(['spent'])
-  })
-
-  test('releases the clear that its team write reveals, which the plan has shown in the same hold', async () => {
-    const one = await testWorld({ people: 12, switches: { capReads: 'inherited' }, config: { capReads: 'inherited' } })
-    for (const name of ['team', 'p002']) one.foreign(name, 500)
-    const report = await one.cycle({ caps: { team: 200, p002: 'none', p003: 'none' } })
-    const { changes, holds } = report.planned.plan
-    expect(changes.map(({ scope, from, to }) => [short(scope), from, to])).toEqual([
-      ['team', 500, 200],
-      ['p002', 500, 'none'],
-      ['p003', 500, 'none'],
-    ])
-    expect(holds).toMatchObject([{ people: 12, changes: { length: 3 } }])
-    const id = holdOf(report)
-    approve(one, id)
-    const { applied } = await one.cycle()
-    expect([...(applied?.tried.values() ?? [])].map(({ scope, released }) => [short(scope), released?.id])).toEqual([
-      ['team', id],
-      ['p002', id],
-    ])
-    expect(one.caps()).toEqual({ team: 200 })
-    await one.cycle()
-    expect(states(one)).toEqual(['spent'])
-  })
-
   test('is not needed for a person who has left the protected, where their change was shown before', async () => {
     const one = await testWorld({ people: 12, caps: capsOf(3, 400) })
     const protect = ['p001', 'p002']
@@ -169,18 +131,5 @@ describe('releasing one hold leaves the other as it is', () => {
     one.restart({ mode: 'enforce' })
     await one.cycle()
     expect(one.caps()).toMatchObject({ p001: 900, p026: 1000 })
-  })
-
-  test('and holds no later change, such as a raise of a protected person', async () => {
-    const guards = { ...DEFAULT_GUARDS, maxAffected: 'off', maxLowered: 'off' } as const
-    const one = await testWorld({ people: 20, addOn: 1000, config: { guards } })
-    const declared = (team: number, p017: number, more = {}): Declared => ({ caps: { team, p017, ...more }, protect: ['p001'] })
-    await one.cycle(declared(5000, 6000))
-    const [first, second] = (await one.cycle(declared(50, 60_000))).planned.plan.holds
-    expect([first?.guards, second?.guards]).toEqual([['protected'], ['maxRaise']])
-    approve(one, first?.id)
-    expect((await one.cycle()).after.plan.holds).toMatchObject([{ id: second?.id }])
-    expect((await one.cycle(declared(50, 60_000, { p001: 60 }))).after.plan.holds).toMatchObject([{ id: second?.id }])
-    expect(one.caps()['p001']).toBe(60)
   })
 })

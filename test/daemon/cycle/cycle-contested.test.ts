@@ -1,7 +1,6 @@
 // Contested scopes from end to end: a foreign change is reverted twice, left alone the third time within a day, and reverted again later.
 import { describe, expect, test } from 'vitest'
 import { HOUR, NOW } from '../../support/declare.ts'
-import { onLedger } from '../../support/faults.ts'
 import { later, MINUTE, worldUnder } from '../../support/living.ts'
 import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
@@ -55,21 +54,6 @@ describe('a scope that another client keeps changing', () => {
     for (const team of [500, 600, 500, 600, 500]) await later(one, 5 * MINUTE, { caps: { team, ada: 1000 } })
     expect(one.caps()).toMatchObject({ team: 500, ada: 1000, bob: 500 })
     expect(one.ledger.fact('contested')).toBeUndefined()
-  })
-
-  test('leaves no write in an unchanged world, neither to the service nor to the ledger', async () => {
-    const saved: string[] = []
-    const one = await contested({
-      wrapLedger: onLedger((method, [name]) => {
-        if (method === 'saveFact') saved.push(String(name))
-      }),
-    })
-    await one.cycle()
-    saved.length = 0
-    one.forget()
-    await one.cycle()
-    expect(one.writes()).toEqual([])
-    expect(saved.filter((name) => name === 'contested')).toEqual([])
   })
 })
 

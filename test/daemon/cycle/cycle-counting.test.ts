@@ -56,9 +56,6 @@ describe('changes that are not written do not count', () => {
 })
 
 describe('people whose scopes cannot be read', () => {
-  const SHOWN = { switches: { capReads: 'inherited' } } as const
-  const ALL = ['maxAffected+maxLowered+protected']
-
   test('a group whose members were never listed is not written', async () => {
     const { one, storm } = await breakable({ people: 40, groups: { g: names(36) } }, listings())
     await one.cycle({ caps: { team: 5000 } })
@@ -70,29 +67,6 @@ describe('people whose scopes cannot be read', () => {
     storm.broken = false
     await one.clock.pass(HOUR)
     expect(holds(await one.cycle())).toEqual(['maxAffected+maxLowered'])
-  })
-
-  test.each<readonly [string, WorldOptions, string, readonly string[]]>([
-    ['members of a group whose cap cannot be read', { people: 40, groups: { g: names(36) } }, 'group:g', ALL],
-    ['a person whose cap cannot be read', { people: 3 }, 'p001', ['protected']],
-    ['members of a group that shows the inherited cap', { people: 40, groups: { g: names(38) }, ...SHOWN }, 'group:g', ALL],
-    ['a person who shows the inherited cap', { people: 3, ...SHOWN }, 'p001', ['protected']],
-  ])('%s count with the team, the protected ones as well', async (_name, options, unset, expected) => {
-    const { one, storm } = await breakable(options, reads(unset))
-    await one.cycle({ caps: { team: 5000, [unset]: 'none' }, protect: ['p001'] })
-    storm.broken = options.switches === undefined
-    expect(holds(await one.cycle({ caps: { team: 5, [unset]: 'none' }, protect: ['p001'] }))).toEqual(expected)
-    expect(one.inForce()['p001']).toBe(5000)
-  })
-
-  test('the reading of a scope that is not managed any more does not count', async () => {
-    const one = await worldUnder({ caps: { team: 5000, p001: 4000 }, protect: ['p001'] }, { people: 40 })
-    one.foreign('p001', 777)
-    await one.cycle({ caps: { team: 5000 }, protect: ['p001'] })
-    one.foreign('p001', undefined)
-    const report = await one.cycle({ caps: { team: 5, ...capsOf(39, 5000, 2) }, protect: ['p001'] })
-    expect(holds(report)).toEqual(['protected'])
-    expect(one.inForce()['p001']).toBe(5000)
   })
 
   test('a roster without anybody is no roster: nothing is written', async () => {
@@ -142,16 +116,6 @@ describe('an interrupted plan', () => {
     await one.cycle()
     expect(one.ledger.fact('planBaseline')).toBeUndefined()
   })
-
-  test('does not make a lowering of a protected person look like a raise', async () => {
-    const one = await worldUnder({ caps: { team: 100 } }, { people: 40, config: SLOW })
-    await cutShort(one, writes(), { caps: { team: 5000, p001: 9000 } }, { dies: true })
-    one.restart(SLOW)
-    one.foreign('team', 5000)
-    const report = await one.cycle({ caps: { team: 200 }, protect: ['p003'] })
-    expect(holds(report).join()).toContain('protected')
-    expect(one.inForce()['p003']).toBe(5000)
-  })
 })
 
 describe('the declared scopes that emptyPolicy compares with', () => {
@@ -178,39 +142,8 @@ describe('the declared scopes that emptyPolicy compares with', () => {
   })
 })
 
-describe('people whose reading equals the cap of their group', () => {
-  const groups = { g: names(6) }
-  const kept = capsOf(6, 500)
-  const lowered = async (one: World): Promise<string[]> => {
-    await one.cycle({ caps: { team: 900, 'group:g': 500 } })
-    return one
-      .cycle({ caps: { team: 900, 'group:g': 500, ...kept } })
-      .then(async () => holds(await one.cycle({ caps: { team: 900, 'group:g': 100, ...kept } })))
-  }
-
-  test('keep it where reads show inherited caps: it is set explicitly before the group is lowered', async () => {
-    const one = await testWorld({ people: 20, groups, switches: { capReads: 'inherited' } })
-    expect(await lowered(one)).toEqual([])
-    expect(one.writes().slice(-7)).toEqual([...names(6).map((name) => `${name} 500`), 'group:g 100'])
-  })
-
-  test('keep theirs where a person was seen to be unset under the team', async () => {
-    const one = await testWorld({ people: 20, groups })
-    expect(await lowered(one)).toEqual([])
-    expect(one.inForce()['p001']).toBe(500)
-  })
-})
-
 describe('where reads show inherited caps', () => {
   const twice = { people: 20, groups: { a: names(2), b: names(2) }, switches: { capReads: 'inherited' } } as const
-
-  test('a group does not bring people to the cap that is held for them', async () => {
-    const caps = { 'group:a': 900, ...capsOf(2, 1000, 3) }
-    const one = await worldUnder({ caps }, { ...twice, caps })
-    const report = await one.cycle({ caps: { ...caps, 'group:b': 300, ...capsOf(2, 500, 3) }, onGroupConflict: 'min' })
-    expect(holds(report)).toEqual(['maxLowered'])
-    expect(one.caps()).toEqual(caps)
-  })
 
   test('whom an earlier pass has lowered through a group stays counted', async () => {
     const caps = { 'group:a': 900, ...capsOf(3, 1000, 3) }

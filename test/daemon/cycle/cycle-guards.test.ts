@@ -2,8 +2,8 @@
 // Which people count, and by which roster.
 import { describe, expect, test } from 'vitest'
 import { keysOf } from '../../support/declare.ts'
-import { answering, cutShort, either, reads, writes } from '../../support/faults.ts'
-import { approve, capsOf, later, MINUTE, person, worldUnder } from '../../support/living.ts'
+import { cutShort, writes } from '../../support/faults.ts'
+import { approve, capsOf, person, worldUnder } from '../../support/living.ts'
 import { type Declared, testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
 const states = (one: World): Record<string, string> => Object.fromEntries(one.ledger.approvals().map(({ id, state }) => [id, state]))
@@ -50,44 +50,6 @@ describe('a hold', () => {
 })
 
 describe('counting people', () => {
-  test('a protected person counts from the present cap, also who follows the team since this plan began', async () => {
-    const inherited = { switches: { capReads: 'inherited' }, config: { capReads: 'inherited' } } as const
-    const one = await testWorld({ people: 20, ...inherited })
-    const protect = ['p001', 'p002']
-    await one.cycle({ caps: { team: 1000, p001: 'none', p002: 700, p003: 100 }, protect })
-    // The second lowering is held, so the plan goes on.
-    await one.cycle({ caps: { team: 4000, p001: 'none', p002: 600, p003: 100 }, protect })
-    const { planned } = await one.cycle({ caps: { team: 4000, p001: 1500, p002: 600, p003: 100 }, protect })
-    expect(planned.plan.holds.map(({ guards, changes }) => [guards, changes.length])).toEqual([[['protected'], 2]])
-    expect(one.inForce()['p001']).toBe(4000)
-  })
-
-  test('everybody in a group that policy drops, by its last known members', async () => {
-    const one = await worldUnder({ caps: { 'group:a': 1000, p020: 700 } }, { people: 20, groups: { a: Object.keys(capsOf(10)) } })
-    const { result, planned } = await one.cycle({ caps: { p020: 700 } })
-    expect(result).toBe('held')
-    expect(planned.plan.holds).toMatchObject([{ people: 10 }])
-    expect(one.caps()).toMatchObject({ 'group:a': 1000 })
-  })
-
-  test('a raise beyond the remaining credits is held only by a balance of the last day', async () => {
-    const one = await worldUnder({ caps: { ada: 1000 } }, { people: ['ada'], addOn: 0 })
-    await later(one, 23 * 60 * MINUTE, { caps: { ada: 1700 } }, { usage: false })
-    expect(one.caps()['ada']).toBe(1000)
-    await one.clock.pass(59 * MINUTE)
-    const { usage } = one.state
-    if (usage) one.state.usage = { ...usage, roster: { ...usage.roster, readAt: one.clock.now() } }
-    await later(one, 2 * MINUTE, undefined, { usage: false })
-    expect(one.caps()['ada']).toBe(1700)
-  })
-
-  test('declared scopes that fall by less go, and the next fall is measured from there', async () => {
-    const one = await worldUnder({ caps: { team: 500, ...capsOf(20, 4000) } }, { people: 1000 })
-    expect((await one.cycle({ caps: { team: 500, ...capsOf(12, 4000) } })).result).toBe('success')
-    expect((await one.cycle({ caps: { team: 500, ...capsOf(7, 4000) } })).result).toBe('success')
-    expect(one.caps()).toEqual({ team: 500, ...capsOf(7, 4000) })
-  })
-
   test('a plan that went through, also at once for an edit alone, is not counted again with the next', async () => {
     const one = await worldUnder({ caps: { team: 500, ...capsOf(6, 4000) } }, { people: 20 })
     const caps = { team: 500, ...capsOf(6, 4000), ...capsOf(3, 1000) }
@@ -114,36 +76,6 @@ describe('a roster that shrinks', () => {
     expect(one.caps()).toMatchObject({ team: 500, p001: 4000, p002: 1500 })
     expect(planned.plan.holds).toMatchObject([{ guards: ['rosterShrink'] }])
     expect(one.state.usage?.roster.people).toHaveLength(20)
-  })
-
-  test('leaves the members of groups as they were, as a limited key shows them empty', async () => {
-    const one = await shrunk(13)
-    one.setMembers('a', [])
-    await one.cycle(edited)
-    expect(one.state.usage?.groups.find((group) => group.id === 'a')?.emails).toHaveLength(2)
-  })
-})
-
-describe('readings that fail', () => {
-  test('in number hold all but raises of people whose cap is known', async () => {
-    const fault = { broken: false }
-    const unread = either(...[10, 20, 30, 40, 50, 60].map((number) => reads(person(number))))
-    // Slow enough that others are read between the attempts, which is no outage.
-    const one = await testWorld({ people: 60, rate: 10, wrapTransport: answering(unread, 500, fault) })
-    await one.cycle({ caps: { team: 500, ...capsOf(60, 1000) } })
-    fault.broken = true
-    const { result, planned } = await one.cycle({ caps: { team: 600, ...capsOf(60, 1000), p011: 900, p012: 1100 } })
-    expect(result).toBe('partial')
-    expect(planned.plan.holds).toMatchObject([{ guards: ['readQuality'] }])
-    expect(one.caps()).toMatchObject({ team: 500, p011: 1000, p012: 1100 })
-  })
-
-  test('in small number hold nothing, and only the team cap waits for whom it would leave short', async () => {
-    const one = await testWorld({ people: 40, wrapTransport: answering(either(reads('p011'), reads('p012')), 500) })
-    const { result, planned } = await one.cycle({ caps: { team: 500, ...capsOf(20, 1000) } })
-    expect(result).toBe('partial')
-    expect(Object.keys(one.caps())).toHaveLength(18)
-    expect(planned.plan.changes.find(({ scope }) => scope.kind === 'team')?.disposition).toMatchObject({ kind: 'deferred', code: 'unread' })
   })
 })
 
