@@ -1,7 +1,7 @@
 // A company to load into the sandbox: people, overlapping groups, caps in force, use and balance. Knows nothing of policies.
 import type { Random } from './random.ts'
 
-export interface Person {
+interface Person {
   readonly email: string
   readonly status: 'APPROVED' | 'PENDING' | 'REJECTED'
   readonly disabled: boolean
@@ -9,7 +9,7 @@ export interface Person {
   readonly used: number
 }
 
-export interface Group {
+interface Group {
   readonly id: string
   readonly name: string
   readonly members: readonly string[]

@@ -68,7 +68,7 @@ export const defaults: Limits = {
 }
 
 /** Whether a count exceeds a share, which is never below its floor. */
-export const exceeds = (count: number, people: number, limit: { readonly percent: number; readonly floor: number }): boolean =>
+const exceeds = (count: number, people: number, limit: { readonly percent: number; readonly floor: number }): boolean =>
   count > limit.floor && count * 100 > people * limit.percent
 
 /** The guards by share that must hold at this count. */

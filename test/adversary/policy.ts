@@ -3,7 +3,7 @@ import { approved, type Company, values } from './company.ts'
 import type { Cap } from './model.ts'
 import type { Random } from './random.ts'
 
-export interface Grant {
+interface Grant {
   readonly scope: string
   readonly gives: { readonly cap: number } | { readonly add: number }
   /** As written, and when it begins; absent: at once. */

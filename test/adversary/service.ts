@@ -42,7 +42,7 @@ export interface Service {
   readonly close: () => Promise<void>
 }
 
-export const serviceKey = 'sandbox-admin'
+const serviceKey = 'sandbox-admin'
 export const passing: Tamper = () => 'pass'
 export const writtenText = (write: Seen): string => `${write.scope} → ${write.cap}`
 export const writesOf = (seen: readonly Seen[]): readonly Seen[] => seen.filter((s) => s.operation === 'UsageConfig')

@@ -14,7 +14,7 @@ export interface Breach {
   readonly found: string
 }
 
-export interface Settings {
+interface Settings {
   readonly guards?: Readonly<Record<string, string>>
   readonly concurrency?: number
 }
@@ -99,7 +99,7 @@ function configText(url: string, { guards = {}, concurrency = 1 }: Settings): st
 }
 
 /** A company in a few lines. */
-export function describe(company: Company): string {
+function describe(company: Company): string {
   const odd = company.people.filter((p) => p.used > 0 || p.status !== 'APPROVED' || p.disabled)
   const groups = company.groups.map((g) => `${g.id}(${g.members.map((m) => m.split('@')[0]).join(' ')})`).join(' ')
   const caps = [...company.caps].map(([scope, cap]) => `${scope.split('@')[0]}=${cap}`).join(' ')

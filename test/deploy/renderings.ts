@@ -6,7 +6,7 @@ import type { Outside } from '../support/references.ts'
 import { type Checked, DEPLOY, hasProgram, runProgram } from '../support/rules.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 
-export interface Rendering {
+interface Rendering {
   readonly title: string
   /** The programs, one of which does it. */
   readonly needs: string

@@ -29,7 +29,7 @@ interface RunOptions {
   readonly ledger?: SimLedger
 }
 
-export interface Violation {
+interface Violation {
   readonly invariant: string
   readonly atMs: number
   readonly message: string

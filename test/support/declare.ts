@@ -55,7 +55,7 @@ export interface GrantSketch {
   readonly line?: number
 }
 
-export interface RuleSketch {
+interface RuleSketch {
   /** Default: r1, r2, r3 … */
   readonly name?: string
   readonly when: When
@@ -128,7 +128,7 @@ export const research = (amount: number, of: PoolMembers | readonly string[], mo
 const poolGroups = (members: PoolMembers): readonly string[] =>
   members.kind === 'groups' ? members.ids : members.kind === 'when' ? (members.when.groups ?? []) : []
 
-export function grant(sketch: GrantSketch, at: Position): Grant {
+function grant(sketch: GrantSketch, at: Position): Grant {
   return {
     scope: scope(sketch.on),
     amount:

@@ -1,6 +1,6 @@
 // Reads Prometheus' text format strictly: every line is a comment or a sample, every sample belongs to a typed family.
 
-export interface Sample {
+interface Sample {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
   readonly value: number

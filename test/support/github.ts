@@ -2,7 +2,7 @@
 // tokens.
 import { serve } from '../api/world.ts'
 
-export interface StoredComment {
+interface StoredComment {
   readonly id: number
   readonly body: string
   readonly user: { readonly type: 'Bot' | 'User' }

@@ -57,7 +57,7 @@ export const textOf = (markup: string): string =>
 
 /** What the timeline of the example tells, the newest first. */
 export const { items: TIMELINE } = await EXAMPLE.changes('acme')
-export const HOLD_ID = exampleView().holds[0]?.id ?? ''
+const HOLD_ID = exampleView().holds[0]?.id ?? ''
 const FAILED = TIMELINE.find(({ result }) => result === 'failed')
 export const HOLD = `${ACME}/holds/${HOLD_ID}`
 export const PERSON = `${ACME}/people/${ADA}`

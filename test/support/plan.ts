@@ -28,7 +28,7 @@ import {
   scope,
 } from './declare.ts'
 
-export const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 /** What a sketch does not say of a plan. */
 export type PlanMore = Partial<Snapshot>
@@ -68,7 +68,7 @@ export interface PlanSketch extends PolicySketch {
 /** A service that was seen to copy team and group caps. */
 export const COPYING: Partial<ServiceModel> = { copying: 'after team was written (400 to 500), p0@example.com changed from 900 to 500' }
 
-export const NO_FAILED_READS = { failed: 0, total: 100, teamFailed: false }
+const NO_FAILED_READS = { failed: 0, total: 100, teamFailed: false }
 
 const readingsOf = (observed: PlanSketch['observed']): ReadonlyMap<ScopeKey, CapReading> =>
   new Map(

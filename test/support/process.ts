@@ -20,7 +20,7 @@ export interface ProcessOptions {
   readonly command?: readonly [string, ...string[]]
 }
 
-export interface Ended {
+interface Ended {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
 }
@@ -89,7 +89,7 @@ export const hasTerminals = ((): boolean => {
   }
 })()
 
-export interface Screen {
+interface Screen {
   readonly code: number | null
   /** The output of the terminal, stdout and stderr together, with `\n` at the ends of lines. */
   readonly screen: string

@@ -31,7 +31,7 @@ export const readDeploy = (path: string): string => readFileSync(join(DEPLOY, pa
 export const ruleFile = (): RuleFile => parse(readFileSync(RULE_FILE, 'utf8'))
 
 export const isAlert = (rule: AnyRule): rule is AlertRule => 'alert' in rule
-export const isRecord = (rule: AnyRule): rule is RecordRule => 'record' in rule
+const isRecord = (rule: AnyRule): rule is RecordRule => 'record' in rule
 
 export const allRules = (): readonly AnyRule[] => ruleFile().groups.flatMap((group) => group.rules)
 export const alertRules = (): readonly AlertRule[] => allRules().filter(isAlert)

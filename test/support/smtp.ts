@@ -6,7 +6,7 @@ import { createSecureContext, TLSSocket } from 'node:tls'
 import { onTestFinished } from 'vitest'
 import type { Certificate } from './certificates.ts'
 
-export interface Mail {
+interface Mail {
   readonly from: string
   readonly to: string
   /** It came over an encrypted connection. */

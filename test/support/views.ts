@@ -71,7 +71,7 @@ export const HOLD: Hold = {
     'acme: 41 of 120 people would be lowered (34 %), the limit is 15 %; approve hold 7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b or raise guards.maxLowered',
 }
 
-export const at = (line: number, file = 'policies/acme.yaml') => ({ file, line, column: 10 })
+const at = (line: number, file = 'policies/acme.yaml') => ({ file, line, column: 10 })
 
 const status = (name: string, state: ScopeState, desired: number | undefined, more: Partial<ScopeStatus>): ScopeStatus => ({
   ...{ scope: scope(name), state, observed: 'unknown' },

@@ -10,7 +10,7 @@ import type { WaveInputs } from '../../src/core/plan/wave.ts'
 import { cap, members, NOW, type PlainCap, roster, scope } from './declare.ts'
 
 export const PEOPLE = ['p0', 'p1', 'p2']
-export const GROUPS = ['a', 'b']
+const GROUPS = ['a', 'b']
 export const SCOPES = ['team', 'group:a', 'group:b', ...PEOPLE]
 
 export type Caps = ReadonlyMap<ScopeKey, Cap>

@@ -23,7 +23,7 @@ export interface Hold {
   readonly message: string
 }
 
-export const capOf = (value: Json | undefined): Cap => (typeof value === 'number' ? value : 'none')
+const capOf = (value: Json | undefined): Cap => (typeof value === 'number' ? value : 'none')
 export const keyOf = (change: { readonly scope: string; readonly to: Cap }): string => `${change.scope} → ${change.to}`
 
 function scopeText(scope: Json | undefined): string {

@@ -158,7 +158,7 @@ function grantText({ scope, cap, add, fromAt, untilAt, cycleEnd }: ModelGrant): 
 }
 
 /** The people and their groups, as far as caps depend on them. */
-export interface Belonging {
+interface Belonging {
   readonly approved: readonly string[]
   /** Ids of the groups of a person. */
   groupsOf(email: string): readonly string[]
@@ -180,7 +180,7 @@ const USER = (email: string): ScopeKey => scopeKey(userScope(email))
 const GROUP = (id: string): ScopeKey => scopeKey({ kind: 'group', id })
 const TEAM = scopeKey({ kind: 'team' })
 
-export const isActive = (grant: ModelGrant, now: number): boolean => (grant.fromAt ?? 0) <= now && now < grant.untilAt
+const isActive = (grant: ModelGrant, now: number): boolean => (grant.fromAt ?? 0) <= now && now < grant.untilAt
 
 function grantAt(model: PolicyModel, scope: ScopeKey, base: ModelCap | undefined | (() => Verdict), now: number): number | undefined {
   const active = model.grants.find((one) => one.scope === scope && isActive(one, now))
@@ -195,10 +195,10 @@ const groupCap = (model: PolicyModel, id: string, now: number): ModelCap | undef
   grantAt(model, GROUP(id), model.groups.get(id)?.cap, now) ?? model.groups.get(id)?.cap
 
 /** `conflict`: the person's groups differ without a conflict rule. `open`: a pool deals by use, or whether a rule matches is open. */
-export type Verdict = ModelCap | undefined | 'conflict' | 'open'
+type Verdict = ModelCap | undefined | 'conflict' | 'open'
 
 /** Whether a pool deals to a person, by their present groups. */
-export const isPooled = ({ pools }: PolicyModel, email: string, { groupsOf }: Pick<Belonging, 'groupsOf'>): boolean =>
+const isPooled = ({ pools }: PolicyModel, email: string, { groupsOf }: Pick<Belonging, 'groupsOf'>): boolean =>
   pools.some(({ emails, groups = [] }) => emails?.includes(email) ?? groupsOf(email).some((id) => groups.includes(id)))
 
 /** The desired cap at user scope, on a service with layered caps. */

@@ -51,7 +51,7 @@ export interface SimEvent {
 }
 
 /** A day: a storm of faults and events, then calm until its end. */
-export interface Round {
+interface Round {
   readonly fromMs: number
   readonly calmAtMs: number
   readonly settledAtMs: number

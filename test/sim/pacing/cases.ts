@@ -16,7 +16,7 @@ export interface Case {
 const MINUTE = 60_000
 
 /** The values in which the two sets differ: rates in requests per second, bursts and windows in seconds, factors of a changing limit. */
-export interface Parameters {
+interface Parameters {
   readonly rates: readonly number[]
   readonly bursts: readonly number[]
   readonly windows: readonly number[]

@@ -5,7 +5,7 @@ import type { Sandbox } from '../../../src/sandbox/sandbox.ts'
 import type { TeamStatus } from '../../../src/sandbox/store.ts'
 import type { ModelCap, ModelRule, Truth } from '../lives/policy-model.ts'
 
-export interface Member {
+interface Member {
   readonly email: string
   readonly id: number
   status: TeamStatus
