@@ -31,8 +31,3 @@ export function textAt(value: Json | undefined, ...path: readonly (string | numb
   const found = at(value, ...path)
   return typeof found === 'string' ? found : ''
 }
-
-/** The keys of an object; none for other values. */
-export function keysOf(value: Json | undefined): readonly string[] {
-  return value !== null && typeof value === 'object' && !Array.isArray(value) ? Object.keys(value) : []
-}
