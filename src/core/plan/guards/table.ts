@@ -126,7 +126,7 @@ const protectedGuard: Guard = (round) => {
 
 /**
  * Protected people are compared with their present cap, not with the start of an interrupted plan, and also while their access is disabled.
- * Only a person whose cap we have overwritten ourselves is compared with the start.
+ * Only a person whose cap we have overwritten ourselves is compared with the start; to put back there what was verified last takes nothing.
  */
 function impactOnProtected({ inputs, active }: Round): readonly Impact[] {
   const { baseline: _, ...present } = inputs.impact
@@ -134,7 +134,8 @@ function impactOnProtected({ inputs, active }: Round): readonly Impact[] {
   const listed = emails.flatMap((email) => present.people.byKey.get(scopeKey(userScope(email))) ?? [])
   const isOverwritten = ({ key }: CountedPerson): boolean => present.isOverwritten?.(key) === true
   const untouched = listed.filter((one) => !isOverwritten(one))
-  return [...impactOn(listed.filter(isOverwritten), active, inputs.impact), ...impactOn(untouched, active, present)]
+  const overwritten = listed.filter((one) => isOverwritten(one) && !active.get(one.key)?.healing)
+  return [...impactOn(overwritten, active, inputs.impact), ...impactOn(untouched, active, present)]
 }
 
 const NOT_READ = { never: 'never read', old: 'not read for 24 h', ahead: 'not read since the clock went back' } as const
