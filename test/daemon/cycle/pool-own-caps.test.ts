@@ -1,40 +1,12 @@
-// Members of pools with caps of their own, by declaration or rule: these are dealt first, in full where the credits pay for them. What policy cannot
-// have, as it turns out with the roster, is told, and counts all the same.
+// Members of pools with grants that are over, in two pools, or protected, who inherit caps: what is in force for them counts, and no write lets the sum
+// of a pool above its credits.
 import { describe, expect, test } from 'vitest'
 import { DAY, HOUR, NOW, type PoolSketch, research } from '../../support/declare.ts'
 import { answering, writes } from '../../support/faults.ts'
-import { expectNothing, later, worldUnder } from '../../support/living.ts'
-import { noon, recordPast } from '../../support/use.ts'
+import { later, worldUnder } from '../../support/living.ts'
 import { type Declared, testWorld } from '../../support/world.ts'
 
 const RESEARCH = research(5000, ['ada', 'bob'], { max: 400 })
-const rule = (cap: number): Declared => ({ rules: [{ name: 'some', when: { email: 'ada@*' }, cap }] })
-
-describe('a cap declared for a member is written', () => {
-  test.each<readonly [string, Declared, number]>([
-    ['though they have used more', { caps: { ada: 500 } }, 500],
-    ['though it is hardly more than what is in force', { caps: { ada: 101 } }, 101],
-    ['by a rule, though they have used more', rule(500), 500],
-    ['by a rule, though it is hardly more than what is in force', rule(101), 101],
-  ])('%s', async (_title, declared, expected) => {
-    const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 100, bob: 100 } })
-    // 500 of them are included in the seat.
-    recordPast(one, [{ who: 'ada', at: noon(19), credits: 500 + 600 }])
-    const { result } = await one.cycle({ ...declared, pools: [RESEARCH] })
-    expect(one.caps()).toEqual({ ada: expected, bob: 400 })
-    expect(result).toBe('success')
-    await expectNothing(one, 5 * HOUR)
-  })
-
-  test('as far as the credits pay for it, and the rest as soon as they do', async () => {
-    const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 100, bob: 100 } })
-    const tight = { ...RESEARCH, credits: 800, min: 400 }
-    await one.cycle({ caps: { ada: 410 }, pools: [tight] })
-    expect(one.caps()).toEqual({ ada: 400, bob: 400 })
-    await one.cycle({ caps: { ada: 410 }, pools: [{ ...tight, credits: 810 }] })
-    expect(one.caps()).toEqual({ ada: 410, bob: 400 })
-  })
-})
 
 describe('a grant of a member that is over', () => {
   const UNTIL = NOW + DAY
@@ -90,19 +62,6 @@ describe('members', () => {
     // No figures of use are newer than that lower cap.
     expect(await writtenTo(100)).toEqual([])
     expect(one.inForce()).toEqual({ ada: 70, bob: 70, cleo: 70, dora: 100, eve: 10 })
-  })
-
-  test('in two pools without a known cap stop the raises of both', async () => {
-    const one = await testWorld({ people: ['ada', 'bob', 'cleo'], caps: { ada: 10, bob: 10 } })
-    await one.cycle({ pools: [research(400, ['ada', 'cleo']), research(400, ['bob', 'cleo'], { name: 'other' })] })
-    expect(one.caps()).toEqual({ ada: 10, bob: 10 })
-  })
-
-  test('whom policy wants without a cap are rejected, and stop raises', async () => {
-    const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada', 'bob'] }, caps: { bob: 100 } })
-    const { planned } = await one.cycle({ caps: { ada: 'none' }, pools: [research(1000, { kind: 'groups', ids: ['g'] })] })
-    expect(planned.plan.problems).toContainEqual(expect.objectContaining({ code: 'POOL_NONE' }))
-    expect(one.caps()).toEqual({ bob: 100 })
   })
 })
 
