@@ -108,26 +108,16 @@ export function createService(parts: ServiceParts): Service {
 function remembering({ sandbox, company }: ServiceParts): Sandbox['handle'] {
   // Figures that are shown late also change with time.
   if ((sandbox.switches.analyticsDelay ?? 0) > 0) return sandbox.handle
-  let version = -1
-  let cycle = cycleAt(sandbox.now())
-  let known = new Map<string, ReturnType<Sandbox['handle']>>()
-  const readCap = sameUntil(
-    () => company.capsVersion,
-    (question: string) => sandbox.handle('GetUsageConfig', JSON.parse(question)),
-  )
+  const ask = (question: string): ReturnType<Sandbox['handle']> => {
+    const [operation, body] = JSON.parse(question)
+    return sandbox.handle(operation, body)
+  }
+  // The answer to a read of a cap depends neither on use nor on time.
+  const readCap = sameUntil(() => company.capsVersion, ask)
+  const others = sameUntil(() => `${company.version} ${cycleAt(sandbox.now()).startAt}`, ask)
   return (operation, body) => {
     if (operation === 'UsageConfig') return sandbox.handle(operation, body)
-    // The answer to a read of a cap depends neither on use nor on time.
-    if (operation === 'GetUsageConfig') return readCap(JSON.stringify(body))
-    const now = sandbox.now()
-    const isSameCycle = cycle.startAt <= now && now < cycle.endAt
-    if (!isSameCycle) cycle = cycleAt(now)
-    if (version !== company.version || !isSameCycle) known = new Map()
-    version = company.version
-    const question = `${operation} ${JSON.stringify(body)}`
-    const answer = known.get(question) ?? sandbox.handle(operation, body)
-    known.set(question, answer)
-    return answer
+    return (operation === 'GetUsageConfig' ? readCap : others)(JSON.stringify([operation, body]))
   }
 }
 
@@ -147,14 +137,15 @@ const rememberingReads = ({ sandbox, company }: ServiceParts): ((scope: ScopeKey
 
 /** Caches answers until the version changes. */
 function sameUntil<Question, Answer extends object>(
-  versionNow: () => number,
+  versionNow: () => number | string,
   ask: (question: Question) => Answer,
 ): (question: Question) => Answer {
   let version = versionNow()
   const known = new Map<Question, Answer>()
   return (question) => {
-    if (version !== versionNow()) known.clear()
-    version = versionNow()
+    const now = versionNow()
+    if (version !== now) known.clear()
+    version = now
     const answer = known.get(question) ?? ask(question)
     known.set(question, answer)
     return answer
