@@ -3,7 +3,6 @@
 import { onTestFinished } from 'vitest'
 import { createWriteClient, type ServiceWriter } from '../../src/api/client.ts'
 import { createKeyRing } from '../../src/api/keys.ts'
-import { createHttpTransport } from '../../src/api/transport/http.ts'
 import { createPaces } from '../../src/api/transport/queue.ts'
 import { CONDITIONS, type Condition, type ConditionType, kindOf } from '../../src/core/model/condition.ts'
 import type { CycleEvent } from '../../src/core/model/events.ts'
@@ -21,7 +20,6 @@ import { digestOf } from '../../src/policy/load/digest.ts'
 import type { Ledger, Transport } from '../../src/ports.ts'
 import type { CompanyOptions } from '../../src/sandbox/company/company.ts'
 import type { SandboxCall } from '../../src/sandbox/http/exchange.ts'
-import { startSandboxServer } from '../../src/sandbox/http/server.ts'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import type { TeamStatus } from '../../src/sandbox/store.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
@@ -64,8 +62,6 @@ export interface WorldOptions {
   readonly config?: Partial<WorkspaceSettings>
   /** Requests per second; default: so many that pacing has no effect. */
   readonly rate?: number
-  /** Over a loopback port instead of in-process calls. */
-  readonly http?: boolean
   /** Default: in memory. */
   readonly ledger?: string
   /** Wraps the ledger of the cycle, such as with a disk that fails. */
@@ -87,8 +83,6 @@ export interface World extends ToldConditions {
   state: WorkspaceState
   /** Every request so far. */
   readonly calls: SandboxCall[]
-  /** Whether the faults of the switches occur; not over HTTP. Default: they do. */
-  stormy: boolean
   /** Called after every request and its effects. */
   onCall: ((call: SandboxCall) => void) | undefined
   /** Runs one cycle with this policy, or with the last one. */
@@ -129,22 +123,21 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const sandbox = createSandbox({
     clock,
     company: options.company ?? { people: 1, groups: 1, days: 0, seed: options.seed ?? 1 },
-    // Every answer takes a moment, so that events have an order; over HTTP the socket does that.
-    switches: { latency: options.http ? 0 : 1, ...options.switches },
+    // Every answer takes a moment, so that events have an order.
+    switches: { latency: 1, ...options.switches },
     working: options.company !== undefined,
-    onCall: (call) => note(call),
+    onCall(call) {
+      calls.push(call)
+      world.onCall?.(call)
+    },
   })
-  const note = (call: SandboxCall): void => {
-    calls.push(call)
-    world.onCall?.(call)
-  }
   if (!options.company) populate(sandbox, options)
-  const wire = options.http ? await overHttp(sandbox, clock) : inProcess(sandbox, () => world.stormy, note)
+  const wire = sandboxTransport(sandbox)
   const file = await openLedger({ file: options.ledger ?? ':memory:', mode: 'write', clock })
   const real = await file.workspace(options.name ?? 'acme', 'http://sandbox')
   const ledger = options.wrapLedger?.(real) ?? real
   const keys = createKeyRing({ default: { env: 'KEY' } }, { env: { KEY: 'sandbox-admin' } })
-  const transport = options.wrapTransport?.(wire.transport) ?? wire.transport
+  const transport = options.wrapTransport?.(wire) ?? wire
   const rate = { start: options.rate ?? 100_000, max: options.rate ?? 100_000, concurrency: 8 }
   const client = createWriteClient({
     ...{ transport, keys, clock, random: NO_RANDOM, rate, paces: createPaces() },
@@ -165,7 +158,6 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     workspace: open(settings),
     state: recall(revisionOf({}), ledger),
     onCall: undefined,
-    stormy: true,
     cycle(declared, more = {}) {
       if (declared) world.state.policy = revisionOf(declared)
       world.workspace.state = world.state
@@ -177,7 +169,6 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     },
     async close() {
       await file.close()
-      await wire.close()
       sandbox.close()
     },
   }
@@ -209,45 +200,6 @@ const ids = ({ store }: Sandbox, names: readonly string[]): readonly number[] =>
     if (!person) throw new Error(`no person is called ${name}`)
     return person.id
   })
-
-/** With faults, or judged by the operations alone. */
-function inProcess(sandbox: Sandbox, stormy: () => boolean, note: (call: SandboxCall) => void) {
-  const transport: Transport = {
-    async send(operation, body, options) {
-      if (stormy()) return sandboxTransport(sandbox).send(operation, body, options)
-      await sandbox.clock.sleep(sandbox.switches.latency, options.signal)
-      const { status, contentType, body: text } = sandbox.handle(operation, body)
-      const { service_key: _, ...shown } = body
-      note({ operation, body: shown, at: sandbox.clock.now(), status, faults: [] })
-      return { status, headers: { 'content-type': contentType, date: new Date(sandbox.clock.now()).toUTCString() }, body: text }
-    },
-  }
-  return { transport, close: async () => undefined }
-}
-
-async function overHttp(sandbox: Sandbox, clock: WorldClock) {
-  const server = await startSandboxServer({ sandbox, host: '127.0.0.1', port: 0 })
-  const http = createHttpTransport({ baseUrl: server.url, userAgent: 'capkeeper/test', proxyEnv: {}, concurrency: 8 })
-  let underWay = 0
-  clock.busy = () => underWay > 0
-  const transport: Transport = {
-    async send(...request) {
-      underWay += 1
-      try {
-        return await http.send(...request)
-      } finally {
-        underWay -= 1
-      }
-    },
-  }
-  return {
-    transport,
-    async close() {
-      http.close()
-      await server.close()
-    },
-  }
-}
 
 function looking(sandbox: Sandbox, calls: SandboxCall[], events: CycleEvent[]) {
   const { store } = sandbox

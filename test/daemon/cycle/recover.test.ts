@@ -2,7 +2,7 @@
 // crashes are in test/sim.
 import { describe, expect, test } from 'vitest'
 import { entryOf } from '../../support/declare.ts'
-import { answering, cutShort, type Match, reads, writes } from '../../support/faults.ts'
+import { answering, cutShort, instead, type Match, reads, writes } from '../../support/faults.ts'
 import { ADA, intentFor, raise } from '../../support/ledger.ts'
 import { later, MINUTE, worldUnder } from '../../support/living.ts'
 import { testWorld, type World } from '../../support/world.ts'
@@ -12,22 +12,16 @@ async function settle(one: World, cycles: number): Promise<void> {
 }
 
 test('a lost answer is resolved by reading: a write that landed is not sent again, one that did not is', async () => {
-  for (const fault of ['reset-after', 'reset-before'] as const) {
-    const one = await testWorld({ switches: { faults: { [fault]: 1 } } })
-    one.stormy = false
-    await one.cycle({ caps: {} })
-    one.forget()
-    one.onCall = ({ operation }) => {
-      // The storm lasts for one write.
-      one.stormy = operation !== 'UsageConfig' && one.count('UsageConfig') === 0 && one.stormy
-    }
-    const confirm = async () => {
-      one.stormy = true
-      return {}
-    }
-    const { result } = await one.cycle({ caps: { ada: 4000 } }, { confirm })
-    expect(result).toBe('success')
-    expect(one.writes()).toHaveLength(fault === 'reset-after' ? 1 : 2)
+  for (const lands of [true, false]) {
+    let sent = 0
+    const lost = instead(async (operation, _body, ask) => {
+      if (operation !== 'UsageConfig' || ++sent > 1) return undefined
+      if (lands) await ask()
+      return { kind: 'network', message: 'the connection was reset' }
+    })
+    const one = await testWorld({ wrapTransport: lost })
+    expect((await one.cycle({ caps: { ada: 4000 } })).result).toBe('success')
+    expect(sent).toBe(lands ? 1 : 2)
     expect((await one.ledger.history()).map((entry) => entry.result)).toEqual(['applied'])
   }
 })
