@@ -46,11 +46,13 @@ export function pins(
     if (cap === 'none' || entry.kind === 'restore' || !slots.mayBeInherited(key)) return []
     const ancestors = scope.kind === 'user' ? possibleAncestors(key, membership) : [TEAM_KEY]
     if (ancestors.every((ancestor) => (pending.get(ancestor) ?? cap) === cap)) return []
-    const reason = origin.reason ?? 'it may only be inherited, and the cap it may be inherited from changes'
+    const reason = origin.reason ?? INHERITED
     const pool = origin.pool === undefined ? undefined : reviews.get(origin.pool)
     return [{ ...asked(one, 'none'), reason, pool, pin: true }]
   })
 }
+
+const INHERITED = 'it may only be inherited, and the cap it may be inherited from changes'
 
 interface LiftedMembers {
   /** The cap in force as their own cap, for members without a desired one. */
@@ -151,20 +153,25 @@ export function revealedClears(
   return found.toSorted((a, b) => compareScopes(a.scope, b.scope))
 }
 
-/** Where caps are copied, a team or group write overwrites its members' caps: each that is in sync now is written again after it. */
+/**
+ * Where caps are copied, a team or group write overwrites its members' caps: each that is in sync now is written again after it. So is a group
+ * that may only show the team's cap.
+ */
 export function rewrites(
   scheduled: readonly Difference[],
   differences: readonly Difference[],
-  { desired, people }: Pick<Diff, 'desired'> & Pick<Membership, 'people'>,
+  { desired, people, slots }: Pick<Diff, 'desired'> & Pick<Membership, 'people'> & { readonly slots: Slots },
 ): readonly (readonly [Difference, Scope])[] {
   if (scheduled.length === 0) return []
   const known = new Set(differences.map(({ key }) => key))
   const written = byScope(scheduled)
-  const found = people.approved.flatMap((person): readonly (readonly [Difference, Scope])[] => {
-    const [ancestor] = ancestorsOf(person.key, people).flatMap((key) => written.get(key) ?? [])
-    const want = desired.get(person.key)
-    if (!ancestor || !want || known.has(person.key) || want.cap === ancestor.to || want.cap === 'none') return []
-    return [[asked(want, ancestor.to), ancestor.scope]]
+  const inheriting = [...desired].flatMap(([key, { scope }]) => (scope.kind === 'group' && slots.mayBeInherited(key) ? [key] : []))
+  const found = [...inheriting, ...people.approved.map(({ key }) => key)].flatMap((key): readonly (readonly [Difference, Scope])[] => {
+    const [ancestor] = ancestorsOf(key, people).flatMap((one) => written.get(one) ?? [])
+    const want = desired.get(key)
+    if (!ancestor || !want || known.has(key) || want.cap === ancestor.to || want.cap === 'none') return []
+    const why = want.scope.kind === 'group' ? { reason: want.origin.reason ?? INHERITED } : {}
+    return [[{ ...asked(want, ancestor.to), ...why }, ancestor.scope]]
   })
   return found.toSorted(([a], [b]) => compareScopes(a.scope, b.scope))
 }
