@@ -68,9 +68,11 @@ export function impactOn(people: Iterable<CountedPerson>, changes: Changes, inpu
   return impacts
 }
 
-/** The impact that takes something away; the first when both do, or neither. */
+const GRAVITY: Readonly<Record<NetEffect, number>> = { raised: 0, capped: 0, lowered: 1, cleared: 2, blocked: 3 }
+
+/** The first where both are as bad. */
 const worseOf = (a: Impact | undefined, b: Impact | undefined): Impact | undefined =>
-  a && b && isFree(a.effect) && !isFree(b.effect) ? b : (a ?? b)
+  a && b && GRAVITY[b.effect] > GRAVITY[a.effect] ? b : (a ?? b)
 
 /** `shown`: the cap that a person has, whether set or inherited; absent: as `inputs.readings` say. */
 function impactReader(changes: Changes, inputs: ImpactInputs, shown?: CapAt): (person: CountedPerson) => Impact | undefined {
