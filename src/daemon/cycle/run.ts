@@ -139,11 +139,8 @@ export async function reconcile(workspace: Workspace, state: WorkspaceState, opt
   const permit = await guard(cycle, first.planned)
   const applied = isWithheld(permit) ? undefined : await write(cycle, first, permit)
   const { after, outcome } = await record(cycle, first, applied, plannedMs)
-  return {
-    ...{ ...outcome, planned: first.planned, desired: first.desired, after },
-    applied,
-    withheld: isWithheld(permit) ? permit.reason : undefined,
-  }
+  const withheld = isWithheld(permit) ? permit.reason : undefined
+  return { ...outcome, planned: first.planned, desired: first.desired, after, applied, withheld }
 }
 
 const isWithheld = (permit: Agreement | Exclusion): permit is Exclusion => 'kind' in permit

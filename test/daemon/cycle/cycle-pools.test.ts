@@ -1,6 +1,7 @@
 // Pools from end to end: deals are written and kept in an order that keeps the sum, through crashes and lost answers; guards judge a deal once;
 // members join, leave, and have explicit caps.
 import { describe, expect, test } from 'vitest'
+import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { CYCLE, DAY, email, HOUR, keysOf, NOW, numbered, research, short } from '../../support/declare.ts'
 import { answering, instead, whenAsked, writes } from '../../support/faults.ts'
@@ -64,6 +65,22 @@ describe('a pool', () => {
     await later(one, HOUR)
     expect(one.writes()[0]).toBe('ada 500')
     expect(one.caps()).toEqual({ ada: 500, bob: 100 })
+  })
+
+  test('raises no further member once a reading before a write shows that another client has raised one', async () => {
+    const lost = { broken: true }
+    const people = ['ada', 'bob', 'cleo']
+    const config = { rate: { start: 5, max: 10, concurrency: 1 }, guards: { ...DEFAULT_GUARDS, breaker: 'off' } } as const
+    const caps = { ada: 100, bob: 100, cleo: 100 }
+    const one = await testWorld({ people, caps, config, wrapTransport: answering(writes(), 503, lost) })
+    await one.cycle({ pools: [research(1500, people)] })
+    expect(one.caps()).toEqual(caps)
+    one.foreign('ada', 1400)
+    lost.broken = false
+    one.forget()
+    await later(one, HOUR / 30, undefined, { slice: new Set() })
+    expect(one.writes()[0]).toBe('ada 500')
+    expect(one.caps()).toEqual({ ...caps, ada: 500 })
   })
 
   test('raises no member before the others are read again, where sweeps were missed', async () => {

@@ -39,6 +39,8 @@ interface WriteRun extends OutcomeContext {
   /** Refusals that may concern one scope only; judged together after each pass. */
   readonly refusals: Quarantined[]
   halted: Halted
+  /** Another client has changed the cap of a pool's member since the deal: the other raises are no longer paid for. */
+  isDealOutdated?: boolean
   /** Aborts when no further change may start; the one in flight still finishes. */
   readonly stop?: AbortSignal
   /** Aborts a write in flight as well; its intent stays open. */
@@ -241,9 +243,8 @@ export async function writeWaves(run: WaveRun): Promise<readonly Change[]> {
   for (;;) {
     const wave = waveOf(planned, new Set(tried.map(({ scope }) => scopeKey(scope))), start, run)
     if (wave.length === 0 || run.halted.interrupted) return tried
-    await writeSideBySide(run, wave)
-    tried.push(...wave)
-    if (run.halted.interrupted) return tried
+    tried.push(...(await writeSideBySide(run, wave)))
+    if (run.halted.interrupted || run.isDealOutdated) return tried
     const hasAncestors = wave.some(({ scope }) => scope.kind !== 'user')
     if (hasAncestors && (await run.afterAncestors(wave))) return tried
     // A 0 that was not kept has left the scope without its cap: restoring that comes first.
@@ -282,17 +283,20 @@ function waveOf(planned: Planned, tried: ReadonlySet<ScopeKey>, start: PlanStart
 /** Also true of a clear after which the inherited value shows. */
 const hasLanded = ({ results }: WaveRun, key: ScopeKey): boolean => results.get(key)?.result === 'applied'
 
-/** The changes of one wave touch different scopes of one kind in one direction, so they may be written side by side. */
-async function writeSideBySide(run: WaveRun, changes: readonly Change[]): Promise<void> {
+/** The changes of one wave touch different scopes of one kind in one direction, so they may be written side by side. Returns those that were tried. */
+async function writeSideBySide(run: WaveRun, changes: readonly Change[]): Promise<readonly Change[]> {
   const pending = changes.values()
+  const tried: Change[] = []
   const work = async (isOver: () => boolean): Promise<void> => {
     for (const change of pending) {
-      if (run.halted.interrupted) return
+      if (run.halted.interrupted || run.isDealOutdated) return
+      tried.push(change)
       const result = await writeChange(change, run)
       if (!result) return
       run.results.set(scopeKey(change.scope), joined(run.results.get(scopeKey(change.scope)), change, result))
       run.onResult(change, result)
       noteEnd(run, change, result)
+      run.isDealOutdated ||= result.foreign !== undefined && run.entryAt(scopeKey(change.scope))?.kind === 'pool'
       if (isOver()) return
     }
   }
@@ -301,6 +305,7 @@ async function writeSideBySide(run: WaveRun, changes: readonly Change[]): Promis
   const ends = await Promise.allSettled(workers)
   // An error is thrown only once nothing is in flight any more.
   for (const end of ends) if (end.status === 'rejected') throw end.reason
+  return tried
 }
 
 /** A dropped 0 stays failed, also when the cap that it had replaced could be restored. */
