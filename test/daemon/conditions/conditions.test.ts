@@ -1,8 +1,7 @@
 // Conditions of a running workspace: the log of a long outage, of a restart, of a workspace that has no
 // caps; groups of `viewers` that show nobody, and an envelope that refuses what is in it.
 import { describe, expect, it, test } from 'vitest'
-import { scopeKey, TEAM } from '../../../src/core/model/scope.ts'
-import { serviceFindings } from '../../../src/daemon/conditions/findings.ts'
+import { TEAM } from '../../../src/core/model/scope.ts'
 import { eventLog } from '../../../src/daemon/conditions/log.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { groupsShownOf } from '../../../src/daemon/http/auth.ts'
@@ -120,13 +119,6 @@ describe('a workspace whose caps and balance are refused', () => {
     expect(one.begun('NoCaps')).toHaveLength(1)
     expect(one.begun('KeyRefused', 'CycleFailed')).toEqual([])
     expect(viewOf(one.workspace).roster?.people).toHaveLength(3)
-  })
-
-  test('that cannot be read says so, and nothing else', () => {
-    const failure = { kind: 'auth' as const, message: 'GetUsageConfig: the key file /keys/service-key cannot be read (ENOENT)' }
-    const readings = new Map([[scopeKey(TEAM), { scope: TEAM, observed: 'unknown' as const, readAt: 0, failure }]])
-    const message = `acme: no cap can be read with this key, so nothing is known and nothing is written: ${failure.message}`
-    expect(serviceFindings([TEAM], readings, 'acme')).toMatchObject([{ type: 'KeyRefused', message }])
   })
 })
 

@@ -3,7 +3,6 @@ import { GUARD_CODES } from '../../../src/core/model/change.ts'
 import { TEAM } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { NOTHING_BURNED } from '../../../src/core/use/burn.ts'
-import { foreignFinding } from '../../../src/daemon/conditions/findings.ts'
 import { COUNTERS, GAUGES } from '../../../src/daemon/http/metrics/gauges.ts'
 import { parseExposition } from '../../support/exposition.ts'
 import { event, start } from '../../support/metrics.ts'
@@ -206,8 +205,8 @@ describe('the counters', () => {
     const { metrics, scrape } = start()
     metrics.onEvent(event({ kind: 'change-finished', change: CHANGE, result: 'applied' }))
     metrics.onEvent(event({ kind: 'change-finished', change: CHANGE, result: 'verify_failed', error: 'a third value' }))
-    const reading = { scope: TEAM, observed: credits(800), readAt: NOW, previousAt: NOW - 1_400 }
-    const condition = { ...foreignFinding(TEAM, credits(500), credits(800), reading), since: NOW }
+    const found = { type: 'ForeignChange', subject: 'team', reason: 'FOREIGN_CHANGE', message: 'team: 500 → 800' } as const
+    const condition = { ...found, scope: TEAM, fields: { unseenSeconds: 1.4 }, since: NOW }
     metrics.onEvent(event({ kind: 'condition', change: 'begun', condition }))
     metrics.onEvent(event({ kind: 'condition', change: 'ended', condition }))
     metrics.onEvent(event({ kind: 'request-finished', operation: 'GetUsageConfig', outcome: 'ok', durationMs: 30 }))
