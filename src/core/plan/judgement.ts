@@ -193,9 +193,11 @@ function beforeReleases(
 ): Pick<GuardInputs, 'differences' | 'impact' | 'whole'> {
   if (landed.size === 0) return { differences, impact, whole }
   const readings: CapAt = (key) => landed.get(key)?.from ?? impact.readings(key)
+  // What stood there may have been inherited.
+  const mayBeInherited = impact.mayBeInherited && ((key: ScopeKey) => landed.has(key) || impact.mayBeInherited?.(key) === true)
   const others = differences.filter(({ key }) => !landed.has(key))
   const all = [...others, ...landed.values()].toSorted((a, b) => compareScopes(a.scope, b.scope))
-  const before = { ...impact, readings }
+  const before: ImpactInputs = { ...impact, readings, mayBeInherited }
   return { differences: all, impact: before, whole: impactOf(byScope(all), before) }
 }
 
