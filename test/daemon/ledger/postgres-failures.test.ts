@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import { openPostgres } from '../../../src/daemon/ledger/postgres/database.ts'
-import type { LedgerStore } from '../../../src/daemon/ledger/store.ts'
 import { ADA, historyOf, intentFor, kept, ledgerErrorOf, ownedCap, raise } from '../../support/ledger.ts'
 import { hasPostgres, own, postgresForFile } from '../../support/postgres.ts'
 import { realClock } from '../../support/real-clock.ts'
@@ -16,7 +15,7 @@ const URL_A = 'https://a.example/api/v1'
 const server = postgresForFile({ synchronous_commit: 'off' })
 const clock = realClock()
 
-async function open(file: string, more: Partial<Parameters<typeof openLedger>[0]> = {}): Promise<LedgerStore> {
+async function open(file: string, more: Partial<Parameters<typeof openLedger>[0]> = {}) {
   const store = await openLedger({ file, mode: 'write', clock, ...more })
   onTestFinished(() => store.close())
   return store

@@ -3,7 +3,6 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
-import type { LedgerStore } from '../../../src/daemon/ledger/store.ts'
 import { compare, compareStart } from '../../../src/daemon/replay/compare.ts'
 import { createComparisons } from '../../../src/daemon/replay/comparisons.ts'
 import { systemClock } from '../../../src/daemon/schedule/system.ts'
@@ -43,7 +42,7 @@ async function fill(ledger: Ledger, at: { readonly policy: string }, company = C
 }
 
 /** Fills a ledger with the company's days and the policy in force; the daemon has it open all the time. */
-async function filled(file: string): Promise<LedgerStore> {
+async function filled(file: string) {
   const place = await recordedPlace('empty')
   const store = await openLedger({ file, mode: 'write', clock })
   await fill(await store.workspace('acme', 'https://a.example/api/v1'), place)
@@ -148,7 +147,7 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
   const PASSWORD = 'a pass:word'
 
   /** Another role, for which the server requires a password. */
-  async function withPassword(): Promise<{ readonly address: string; readonly store: LedgerStore }> {
+  async function withPassword() {
     const server = postgres()
     const address = await server.create()
     const database = new URL(address).pathname.slice(1)
