@@ -114,7 +114,8 @@ export function interpret(inputs: SlotInputs): Slots {
 
 /**
  * Whether the scope shows the cap that we sent to an ancestor after the scope's own cap was verified or written. Where caps are layered that
- * happens only where nothing is set at the scope and reads show inherited caps: it showed the ancestor's old cap before.
+ * happens only where nothing is set at the scope and reads show inherited caps: it showed the ancestor's old cap before, or a higher one of a
+ * group that no policy names, which we did not write.
  */
 function isFromAncestorWrite(key: ScopeKey, inputs: SlotInputs, mayApply: Slots['mayApply']): boolean {
   const { model, owned, people, readings, sent = [], now = Number.POSITIVE_INFINITY, writtenAt } = inputs
@@ -133,12 +134,13 @@ function isFromAncestorWrite(key: ScopeKey, inputs: SlotInputs, mayApply: Slots[
   // policy names; that counts only once the clear itself is shown, because until then another client's cap may still be set there.
   const explains = (write: SentCap): boolean =>
     write.to === observed || (write.to === 'none' && isCopying && isOpen && (mayApply(key, observed) || isClearShown(write)))
+  const isLowered = ours !== undefined && !ours.written && Number(observed) < Number(ours.cap)
   const isSent = sent.some(
     (write) =>
       explains(write) &&
       write.at > lastAt &&
       ancestors.includes(scopeKey(write.scope)) &&
-      (isCopying || (isOpen && write.from === ours?.cap)),
+      (isCopying || (isOpen && (write.from === ours?.cap || (write.scope.kind === 'group' && isLowered)))),
   )
   if (isSent) return true
   if (!ours || !(isCopying || (isOpen && ours.cap === 'none'))) return false
