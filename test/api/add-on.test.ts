@@ -1,7 +1,6 @@
 // Add-on use by person: the question, the owners of keys, malformed rows, and that no key is shown.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { AddOnReading } from '../../src/core/model/observed.ts'
 import { failing, messageOf, ok } from './answers.ts'
 import { hastyClock, rowByRow, type Script, scripted, testClient } from './world.ts'
 
@@ -28,7 +27,7 @@ async function knowing(use: ReturnType<Script>, listings: readonly (readonly obj
   const transport = scripted(clock, script)
   const { client } = testClient(script, { transport: isCut ? rowByRow(transport) : transport }, clock)
   for (const _ of listings) await client.readRoster()
-  const read = async (emails?: readonly string[]): Promise<AddOnReading> => {
+  const read = async (emails?: readonly string[]) => {
     const reading = await client.readAddOnUse({ ...DAYS, ...(emails && { emails }) })
     if (reading === 'unavailable') throw new Error(reading)
     return reading

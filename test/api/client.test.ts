@@ -2,12 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { createReadClient } from '../../src/api/client.ts'
 import { groupScope, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
-import type { TransportFailure } from '../../src/ports.ts'
 import { failing, inOrder, ok, people, rejection } from './answers.ts'
 import { hastyClock, KEY, keyRing, type Script, scripted, testClient } from './world.ts'
 
-const RESET: TransportFailure = { kind: 'network', message: 'the connection was cut (ECONNRESET)' }
-const LATE: TransportFailure = { kind: 'timeout', message: 'no answer within 30 s' }
+const RESET = { kind: 'network', message: 'the connection was cut (ECONNRESET)' } as const
+const LATE = { kind: 'timeout', message: 'no answer within 30 s' } as const
 
 describe('a request', () => {
   it.each([

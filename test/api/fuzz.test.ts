@@ -4,7 +4,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ApiError } from '../../src/core/model/observed.ts'
 import { TEAM, userScope } from '../../src/core/model/scope.ts'
-import type { WireAnswer } from '../../src/ports.ts'
 import { letter, runs } from '../support/fuzz.ts'
 import { KEY, type TestClient, testClient } from './world.ts'
 
@@ -122,7 +121,7 @@ const headers = fc.dictionary(
   fc.constantFrom('retry-after', 'date', 'location', 'content-type'),
   fc.oneof(wait, fc.constantFrom(...ECHOES)),
 )
-const answer: fc.Arbitrary<WireAnswer> = fc.record({
+const answer = fc.record({
   status: fc.oneof(
     { weight: 5, arbitrary: fc.constant(200) },
     fc.constantFrom(100, 204, 301, 307, 400, 401, 402, 403, 404, 408, 429, 500, 501, 503, 599, 0),

@@ -4,15 +4,14 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { probesOf } from '../../src/api/probe.ts'
 import { TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
-import type { Switches } from '../../src/sandbox/switches.ts'
 import { startSandbox } from '../support/sandbox.ts'
 import { hastyClock, keyRing, testClient } from './world.ts'
 
 const ADA = userScope('ada.lovelace@example.com')
-const STYLES: readonly Switches['errors'][] = ['error', 'connect', 'text', 'ok']
+const STYLES = ['error', 'connect', 'text', 'ok'] as const
 const rate = { start: 50, max: 50, concurrency: 4 }
 
-async function over(switches: Partial<Switches>, key: string) {
+async function over(switches: Parameters<typeof startSandbox>[0], key: string) {
   const clock = hastyClock()
   const { transport, calls, close } = await startSandbox(switches)
   onTestFinished(close)

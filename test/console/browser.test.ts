@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLive } from '../../src/daemon/http/events.ts'
-import { type Server, startServer } from '../../src/daemon/http/server.ts'
+import { startServer } from '../../src/daemon/http/server.ts'
 import { browser, CHROMIUM, type Opened, violations } from '../support/browser.ts'
 import { fakeClock } from '../support/clock.ts'
 import { ACME, changed, EXAMPLE, PAGE_PATHS, PAGE_STATES } from '../support/pages.ts'
@@ -16,7 +16,7 @@ const STATES = PAGE_STATES.filter(([, , one]) => one !== EXAMPLE).filter(
 )
 
 const chromium = browser()
-let server: Server | undefined
+let server: Awaited<ReturnType<typeof startServer>> | undefined
 let state = 0
 let documents = EXAMPLE
 const at = (path: string): string => `${server?.url}${path}`

@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createLive } from '../../src/daemon/http/events.ts'
-import { type Server, startServer } from '../../src/daemon/http/server.ts'
+import { startServer } from '../../src/daemon/http/server.ts'
 import { browser, CHROMIUM, violations } from '../support/browser.ts'
 import { fakeClock } from '../support/clock.ts'
 import { serverParts } from '../support/server.ts'
@@ -13,9 +13,9 @@ const chromium = browser()
 const clock = fakeClock()
 const live = createLive(clock, 'boot')
 const views = [fullView('acme', 300), fullView('globex', 3)]
-const open = (): Promise<Server> => startServer(serverParts({ views: () => views, live, clock }))
+const open = () => startServer(serverParts({ views: () => views, live, clock }))
 
-let server: Server | undefined
+let server: Awaited<ReturnType<typeof open>> | undefined
 beforeAll(async () => {
   server = await open()
 })

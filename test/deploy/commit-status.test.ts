@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_TEMPLATES } from '../../src/core/notify/settings.ts'
-import { PAYLOADS, type Values, written } from '../../src/core/notify/text.ts'
+import { PAYLOADS, written } from '../../src/core/notify/text.ts'
 import { serve, type TestServer } from '../api/world.ts'
 import { start, until } from '../support/process.ts'
 import { DEPLOY } from '../support/rules.ts'
@@ -71,6 +71,8 @@ async function stage(forge: Forge) {
 }
 
 /** As the daemon sends it. */
+type Values = Parameters<typeof written>[1]
+
 function message(values: Values, kind: 'event' | 'digest' = 'event'): string {
   const all = { workspace: 'acme', of: 'Workspace', title: '', count: 3, items: [], revision: SHA, held: 0, rejected: 0, ...values }
   return JSON.stringify(PAYLOADS.json({ kind, workspace: 'acme', values: all, ...written(DEFAULT_TEMPLATES.event, all) }))

@@ -2,7 +2,6 @@
 // Its output never holds a key.
 import { chmodSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Clock } from '../../src/ports.ts'
 import { listen } from '../api/world.ts'
 import { type Ran, run as runHere } from '../cli/world.ts'
 import { hurriedClock, realClock } from '../support/real-clock.ts'
@@ -24,7 +23,7 @@ interface Doctor extends Ran {
   line(area: string, name: string): string | undefined
 }
 
-async function doctor(argv: readonly string[], env: Readonly<Record<string, string>> = {}, clock: Clock = realClock()): Promise<Doctor> {
+async function doctor(argv: readonly string[], env: Readonly<Record<string, string>> = {}, clock = realClock()): Promise<Doctor> {
   const ran = await runHere(['doctor', ...argv, '--output', 'json'], { env, clock })
   expect(`${ran.stdout}${ran.stderr}`).not.toMatch(/sandbox-(admin|analytics|teams-read|billing-(read|write))/)
   const document = ran.stdout === '' ? { checks: [], workspaces: [] } : JSON.parse(ran.stdout)

@@ -4,7 +4,6 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { Operation } from '../../src/core/model/observed.ts'
 import { inside } from '../support/inside.ts'
 import { until } from '../support/process.ts'
 import { atEnd, CAP, type Daemon, daemon, daemonFiles, endAll, folder, heals, IS_HEAVY, pause, service } from './world.ts'
@@ -46,13 +45,13 @@ describe('with 64 descriptors', () => {
 })
 
 describe('a signal', () => {
-  const ALL: readonly Operation[] = ['UserPageAnalytics', 'GetTeamCreditBalance', 'GetUsageConfig', 'UsageConfig', 'CascadeAnalytics']
+  const ALL = ['UserPageAnalytics', 'GetTeamCreditBalance', 'GetUsageConfig', 'UsageConfig', 'CascadeAnalytics'] as const
   /** The first read and the write. */
   const STEPS = IS_HEAVY ? ALL : (['UserPageAnalytics', 'UsageConfig'] as const)
 
   test(`to stop, at each of ${STEPS.length} steps, ends it in order, and the next start finishes`, async () => {
     const at = folder()
-    const trap: { step: Operation | undefined; victim: Daemon | undefined } = { step: undefined, victim: undefined }
+    const trap: { step: (typeof ALL)[number] | undefined; victim: Daemon | undefined } = { step: undefined, victim: undefined }
     const good = await service()
     const trapped = await service(
       Object.fromEntries(

@@ -1,7 +1,6 @@
 // Agent analytics compared with the raw rows: lines, runs and tools, filters, and rows as the service keeps them.
 import { describe, expect, test } from 'vitest'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
-import type { Switches } from '../../src/sandbox/switches.ts'
 import { fakeClock } from '../support/clock.ts'
 
 type Sandbox = ReturnType<typeof createSandbox>
@@ -10,7 +9,8 @@ type Body = Readonly<Record<string, unknown>>
 
 const DAY = 86_400_000
 const ADA = 'ada.lovelace@example.com'
-const sandboxOf = (switches: Partial<Switches> = {}) => createSandbox({ clock: fakeClock(), company: { people: 40, days: 30 }, switches })
+const sandboxOf = (switches: Parameters<typeof createSandbox>[0]['switches'] = {}) =>
+  createSandbox({ clock: fakeClock(), company: { people: 40, days: 30 }, switches })
 const everything = { query_requests: [{ cascade_lines: {} }, { cascade_runs: {} }, { cascade_tool_usage: {} }] }
 
 function ask(sandbox: Sandbox, body: Body, key = 'sandbox-teams-read') {

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Operation } from '../../src/core/model/observed.ts'
 import { InputError } from '../../src/core/model/problem.ts'
 
 import { exportFixture } from '../../src/sandbox/fixture/export.ts'
@@ -19,7 +18,7 @@ const read = (value: unknown) => readFixture('company.json', typeof value === 's
 function sandboxOf(options: Partial<Parameters<typeof createSandbox>[0]> = {}) {
   const sandbox = createSandbox({ clock: fakeClock(), ...options })
   onTestFinished(() => sandbox.close())
-  const ask = (operation: Operation, body: object, key = 'sandbox-admin') => {
+  const ask = (operation: Parameters<typeof sandbox.handle>[0], body: object, key = 'sandbox-admin') => {
     const { status, body: text } = sandbox.handle(operation, { service_key: key, ...body })
     return { status, body: JSON.parse(text) }
   }

@@ -2,8 +2,6 @@
 // are valid ones with one or two faults, so that they pass the first checks.
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { Operation } from '../../src/core/model/observed.ts'
-
 import { letter } from '../support/fuzz.ts'
 import { startSandbox } from '../support/sandbox.ts'
 
@@ -12,6 +10,7 @@ afterAll(() => fixture.close())
 
 const DOCUMENT = await (await fetch(`${fixture.url}/openapi.json`)).text()
 const MAX_BODY_BYTES = 2 ** 20
+type Operation = Parameters<typeof fixture.sandbox.exchange>[0]
 type Described = {
   readonly post: { readonly requestBody: { readonly content: Readonly<Record<string, { readonly examples: Examples }>> } }
 }

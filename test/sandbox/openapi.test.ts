@@ -4,9 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Operation } from '../../src/core/model/observed.ts'
 
-import type { Switches } from '../../src/sandbox/switches.ts'
 import { type SandboxFixture, startSandbox } from '../support/sandbox.ts'
 import { fieldNames, INTERFACE } from './analytics-asking.ts'
 
@@ -29,7 +27,7 @@ interface OperationObject {
 const documentOf = async ({ url }: SandboxFixture): Promise<Document> => JSON.parse(await (await fetch(`${url}/openapi.json`)).text())
 
 /** The request that the document gives as an example. */
-const exampleOf = ({ paths }: Document, operation: Operation): object =>
+const exampleOf = ({ paths }: Document, operation: string): object =>
   paths[`/api/v1/${operation}`]?.post.requestBody.content['application/json']?.examples?.['sandbox']?.value ?? {}
 
 /** Holds values against schemas of the document, formats included. */
@@ -47,7 +45,7 @@ function judge(document: Document) {
 
 const OPEN = { Analytics: 200, UserPageAnalytics: 200, CascadeAnalytics: 200 }
 
-const SWITCHED: readonly (readonly [string, Partial<Switches>])[] = [
+const SWITCHED: readonly (readonly [string, NonNullable<Parameters<typeof startSandbox>[0]>])[] = [
   ['as by default', {}],
   ['as live deployments spell and count', { names: 'live', int64: 'string', zeros: 'omitted', capSpelling: 'snake', writeBody: 'empty' }],
   ['with both spellings, and no credits in analytics', { capSpelling: 'both', plan: 'quota', zeros: 'omitted' }],
@@ -70,7 +68,7 @@ describe.each(SWITCHED)('%s', (_name, switches) => {
   afterAll(() => fixture.close())
 
   /** Sends a body, and holds the answer against what the document says of its status. */
-  const kept = async (operation: Operation, body: object): Promise<number> => {
+  const kept = async (operation: string, body: object): Promise<number> => {
     const answer = await fetch(`${fixture.url}/api/v1/${operation}`, { method: 'POST', body: JSON.stringify(body) })
     const [type = ''] = (answer.headers.get('content-type') ?? '').split(';')
     const described = document.paths[`/api/v1/${operation}`]?.post.responses[answer.status]

@@ -1,6 +1,5 @@
 // The reads and writes of a cycle, in several deployments, and that it is quiet afterwards.
 import { describe, expect, test } from 'vitest'
-import type { Switches } from '../../../src/sandbox/switches.ts'
 import { keysOf } from '../../support/declare.ts'
 import { instead } from '../../support/faults.ts'
 import { later, MINUTE, outage, worldUnder } from '../../support/living.ts'
@@ -14,7 +13,7 @@ const COMPANY: WorldOptions = {
 const POLICY: Declared = { caps: { team: 500, 'group:a': 1500, 'group:b': 900, ada: 4000, dan: 700, eve: 'none' } }
 
 describe('first convergence and steady state', () => {
-  const deployments: readonly (readonly [string, Partial<Switches>])[] = [
+  const deployments: readonly (readonly [string, NonNullable<Parameters<typeof testWorld>[0]>['switches']])[] = [
     ['as the interface is documented', {}],
     ['whose caps are spelled add_on_credit_cap', { capSpelling: 'snake' }],
     ['whose caps are spelled both ways', { capSpelling: 'both' }],

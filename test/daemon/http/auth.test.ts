@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type AuthSettings, createGate, ledgerGate, networkList } from '../../../src/daemon/http/auth.ts'
-import type { Server, ServerOptions } from '../../../src/daemon/http/server.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { serve as start } from '../../support/serve.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
@@ -13,7 +12,7 @@ import { emptyView, fullView, HOLD, REFUSED } from '../../support/views.ts'
 const TOKEN = 'a-token-of-the-test'
 const VIEWS = () => [fullView('acme'), { ...emptyView('other'), conditions: [{ ...REFUSED, message: 'only for others' }] }]
 
-async function serve(settings: AuthSettings | undefined, more: Partial<ServerOptions> = {}): Promise<Server> {
+async function serve(settings: AuthSettings | undefined, more: Parameters<typeof start>[0] = {}) {
   const clock = more.clock ?? fakeClock()
   const gate = createGate({ settings: () => settings, env: { TOKEN } })
   return start({ views: VIEWS, clock, gate, isChecked: () => settings, ...more })

@@ -3,7 +3,6 @@ import { connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { EVERYBODY, NOBODY } from '../../../src/daemon/http/auth.ts'
 import { createLive } from '../../../src/daemon/http/events.ts'
-import type { ServerOptions } from '../../../src/daemon/http/server.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { serve as start } from '../../support/serve.ts'
 import { emptyView, NOW } from '../../support/views.ts'
@@ -14,7 +13,7 @@ interface World {
   readonly clock: ReturnType<typeof fakeClock>
 }
 
-async function serve(more: Partial<ServerOptions> = {}): Promise<World> {
+async function serve(more: Parameters<typeof start>[0] = {}): Promise<World> {
   const clock = fakeClock()
   const live = createLive(clock, 'boot')
   const views = () => [emptyView('acme'), emptyView('other')]

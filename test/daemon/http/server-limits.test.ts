@@ -2,18 +2,22 @@
 import { connect, type Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { connectionsWithin, descriptorLimit } from '../../../src/daemon/http/connections.ts'
-import { SERVER_LIMITS, type Server, type ServerOptions } from '../../../src/daemon/http/server.ts'
+import { SERVER_LIMITS } from '../../../src/daemon/http/server.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { libraryOf } from '../../support/documents.ts'
 import { realClock } from '../../support/real-clock.ts'
 import { closing, serve } from '../../support/serve.ts'
 import { pieces } from '../../support/views.ts'
 
-const start = (limits: Partial<typeof SERVER_LIMITS>, more: Partial<ServerOptions> = {}): Promise<Server> =>
+const start = (limits: Partial<typeof SERVER_LIMITS>, more: Parameters<typeof serve>[0] = {}) =>
   serve({ limits: { checkEveryMs: 20, ...limits }, clock: realClock(), ...more })
 
+interface Reached {
+  readonly url: string
+}
+
 /** Opens a connection; `said` is all that came back, once the server has closed it. */
-async function client({ url }: Server): Promise<{ readonly socket: Socket; readonly said: Promise<string> }> {
+async function client({ url }: Reached): Promise<{ readonly socket: Socket; readonly said: Promise<string> }> {
   const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1' })
   closing({ close: () => socket.destroy() })
   const said = new Promise<string>((resolve) => {
@@ -27,13 +31,13 @@ async function client({ url }: Server): Promise<{ readonly socket: Socket; reado
   return { socket, said }
 }
 
-async function says(server: Server, text: string): Promise<string> {
+async function says(server: Reached, text: string): Promise<string> {
   const { socket, said } = await client(server)
   socket.write(text)
   return said
 }
 
-const OK = async ({ url }: Server): Promise<number> => (await fetch(`${url}/livez`)).status
+const OK = async ({ url }: Reached): Promise<number> => (await fetch(`${url}/livez`)).status
 
 describe('a slow client is cut off, and the server goes on', () => {
   const rows: readonly (readonly [string, Partial<typeof SERVER_LIMITS>, string, RegExp])[] = [
@@ -159,7 +163,7 @@ describe('excess is refused', () => {
 })
 
 describe('a foreign host name that resolves to this machine', () => {
-  const ask = (server: Server, host: string) => says(server, `GET /status HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+  const ask = (server: Reached, host: string) => says(server, `GET /status HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
 
   test('reads no page on loopback', async () => {
     const server = await start({})

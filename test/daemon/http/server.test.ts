@@ -1,11 +1,11 @@
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { ListenError, type Server, type ServerOptions } from '../../../src/daemon/http/server.ts'
+import { ListenError } from '../../../src/daemon/http/server.ts'
 import { serve } from '../../support/serve.ts'
 import { fullView } from '../../support/views.ts'
 
-const start = (overrides: Partial<ServerOptions> = {}): Promise<Server> => serve({ views: () => [fullView()], ...overrides })
+const start = (overrides: Parameters<typeof serve>[0] = {}) => serve({ views: () => [fullView()], ...overrides })
 
 describe('the pages', () => {
   const rows: readonly (readonly [string, string, string])[] = [
@@ -29,7 +29,10 @@ describe('the pages', () => {
   })
 
   test('/readyz says what is missing until every workspace was attempted once', async () => {
-    let readiness: ReturnType<ServerOptions['ready']> = { ready: false, reasons: ['acme: no cycle was attempted yet'] }
+    let readiness: { readonly ready: boolean; readonly reasons: readonly string[] } = {
+      ready: false,
+      reasons: ['acme: no cycle was attempted yet'],
+    }
     const { url } = await start({ ready: () => readiness })
     const before = await fetch(`${url}/readyz`)
     expect(before.status).toBe(503)

@@ -1,7 +1,7 @@
 // Use in the ledger: whatever the service may answer can be recorded.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ApiError, type RunsReading } from '../../../src/core/model/observed.ts'
+import { ApiError } from '../../../src/core/model/observed.ts'
 import { scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { foldUsage, NOTHING_BURNED } from '../../../src/core/use/burn.ts'
@@ -116,7 +116,7 @@ describe('any answer of the service', () => {
 })
 
 /** Runs are malformed when no row makes sense. */
-const madeSense = (reading: Promise<RunsReading>): Promise<RunsReading> =>
+const madeSense = <Reading>(reading: Promise<Reading>): Promise<Reading | { readonly rows: readonly [] }> =>
   reading.catch((error: unknown) => {
     if (error instanceof ApiError && error.kind === 'malformed') return { rows: [] }
     throw error
