@@ -25,10 +25,7 @@ interface LibraryOf {
   readonly records?: Records
   readonly facts?: (view: WorkspaceView) => Omit<WorkspaceFacts, 'view'>
   readonly health?: () => { readonly configValid: boolean; readonly ledgerWritable: boolean }
-  readonly sourceUrl?: string
   readonly requestUrl?: string
-  /** Default: each call is another state. */
-  readonly version?: () => number
 }
 
 /** People as hashes. */
@@ -37,14 +34,13 @@ export const HASHED_LABELS = hashLabels(sha256, 'a-salt')
 /** Each call is another state, so that a test sees its latest change. */
 export function libraryOf({ views, people = EMAIL_LABELS, clock = fakeClock(), records = NO_RECORDS, ...options }: LibraryOf): Library {
   let looks = 0
-  const version = options.version ?? (() => ++looks)
   return createLibrary({
     hashed: HASHED_LABELS,
     sources: () =>
       views().map(
         (view): WorkspaceSource => ({
           name: view.workspace,
-          version,
+          version: () => ++looks,
           facts: async () => ({ ...options.facts?.(view), view }),
           records,
         }),
@@ -52,7 +48,6 @@ export function libraryOf({ views, people = EMAIL_LABELS, clock = fakeClock(), r
     daemon: () => ({ version: '0.1.0', ...(options.health?.() ?? { configValid: true, ledgerWritable: true }) }),
     people,
     clock,
-    ...(options.sourceUrl !== undefined && { sourceUrl: () => options.sourceUrl }),
     ...(options.requestUrl !== undefined && { requestUrl: () => options.requestUrl }),
   })
 }

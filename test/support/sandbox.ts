@@ -14,8 +14,6 @@ import { scope } from './declare.ts'
 export interface SandboxFixtureOptions extends Partial<Switches>, Partial<CompanyOptions> {
   /** Default: a fake clock at its default instant. */
   readonly clock?: Clock
-  readonly speed?: number
-  readonly data?: string
   readonly working?: boolean
   /** Replaces the seeded company. */
   readonly fixture?: Fixture
@@ -41,15 +39,13 @@ export interface SandboxFixture {
 
 /** Defaults: 20 people, 4 groups, no past use, seed 1, the switches' defaults. */
 export async function startSandbox(options: SandboxFixtureOptions = {}): Promise<SandboxFixture> {
-  const { clock = fakeClock(), speed, data, working, fixture, people = 20, groups = 4, days = 0, seed = 1, ...switches } = options
+  const { clock = fakeClock(), working, fixture, people = 20, groups = 4, days = 0, seed = 1, ...switches } = options
   const log: SandboxCall[] = []
   const sandbox = createSandbox({
     clock,
     company: { people, groups, days, seed },
     switches,
     onCall: (call) => void log.push(call),
-    ...(speed === undefined ? {} : { speed }),
-    ...(data === undefined ? {} : { data }),
     ...(working === undefined ? {} : { working }),
     ...(fixture === undefined ? {} : { fixture }),
   })

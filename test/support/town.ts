@@ -2,7 +2,6 @@
 import { onTestFinished } from 'vitest'
 import { createPoster } from '../../src/api/transport/http.ts'
 import type { NotifySettings } from '../../src/core/notify/settings.ts'
-import type { WebhookFormat } from '../../src/core/notify/text.ts'
 import { EMAIL_LABELS } from '../../src/daemon/http/status/labels.ts'
 import { createMailer, openChannels } from '../../src/daemon/notify/channels.ts'
 import { createWorkspace } from '../../src/daemon/workspace.ts'
@@ -27,7 +26,6 @@ export interface Town {
 
 interface TownOptions extends WorldOptions {
   readonly settings?: Partial<NotifySettings>
-  readonly format?: WebhookFormat
   readonly faults?: MailServer['faults']
   readonly label?: (email: string) => string
 }
@@ -37,7 +35,7 @@ export const uses = (used: Readonly<Record<string, number>>) =>
   Object.entries(used).map(([who, credits]) => ({ who, at: noon(10), credits: credits + 500 }))
 
 export async function town(used: Readonly<Record<string, number>>, options: TownOptions = {}): Promise<Town> {
-  const { settings, format = 'json', faults, label = (email) => email, ...world } = options
+  const { settings, faults, label = (email) => email, ...world } = options
   const one = await createWorld({ groups: { grp_r: ['ada', 'bob'] }, ...world })
   recordPast(one, uses(used))
   const mail = await mailServer()
@@ -47,7 +45,7 @@ export async function town(used: Readonly<Record<string, number>>, options: Town
   const config = {
     settings: { ...NOTIFY, ...settings },
     mail: { host: '127.0.0.1', port: mail.port, tls: 'none', from: 'caps@example.com', user: 'caps', password: { env: 'PASSWORD' } },
-    webhooks: [{ name: 'chat', url: { env: 'HOOK' }, format }],
+    webhooks: [{ name: 'chat', url: { env: 'HOOK' }, format: 'json' }],
   } as const
   const channels = openChannels({
     config,
