@@ -74,8 +74,7 @@ export function interpret(inputs: SlotInputs): Slots {
     (isUnset: (group: ScopeKey) => boolean, pending: ReadonlyMap<ScopeKey, Cap> = new Map()) =>
     (key: ScopeKey): Observed => {
       const isEmpty = (one: ScopeKey): boolean => one !== TEAM_KEY && shown(one) === shown(TEAM_KEY) && isUnset(one)
-      if (key === TEAM_KEY) return 'none'
-      return sharedCap(groupsOf(key), (one) => pending.get(one) ?? (isEmpty(one) ? 'none' : shown(one))).cap
+      return key === TEAM_KEY ? 'none' : sharedCap(groupsOf(key), (one) => pending.get(one) ?? (isEmpty(one) ? 'none' : shown(one))).cap
     }
   const isUnset = (group: ScopeKey): boolean => !inputs.groupsWithCap.has(group) && mayBeInherited(group)
   const inheritedKnown = inheritedReader(isUnset)

@@ -245,8 +245,7 @@ export async function writeWaves(run: WaveRun): Promise<readonly Change[]> {
     if (wave.length === 0 || run.halted.interrupted) return tried
     tried.push(...(await writeSideBySide(run, wave)))
     if (run.halted.interrupted || run.isDealOutdated) return tried
-    const hasAncestors = wave.some(({ scope }) => scope.kind !== 'user')
-    if (hasAncestors && (await run.afterAncestors(wave))) return tried
+    if (wave.some(({ scope }) => scope.kind !== 'user') && (await run.afterAncestors(wave))) return tried
     // A 0 that was not kept has left the scope without its cap: restoring that comes first.
     if (wave.some(({ scope }) => run.results.get(scopeKey(scope))?.isDropped)) return tried
   }
