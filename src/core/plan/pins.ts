@@ -167,9 +167,11 @@ export function rewrites(
   const written = byScope(scheduled)
   const inheriting = [...desired].flatMap(([key, { scope }]) => (scope.kind === 'group' && slots.mayBeInherited(key) ? [key] : []))
   const found = [...inheriting, ...people.approved.map(({ key }) => key)].flatMap((key): readonly (readonly [Difference, Scope])[] => {
-    const [ancestor] = ancestorsOf(key, people).flatMap((one) => written.get(one) ?? [])
     const want = desired.get(key)
-    if (!ancestor || !want || known.has(key) || want.cap === ancestor.to || want.cap === 'none') return []
+    const ancestor = ancestorsOf(key, people)
+      .flatMap((one) => written.get(one) ?? [])
+      .find(({ to }) => to !== want?.cap)
+    if (!ancestor || !want || known.has(key) || want.cap === 'none') return []
     const why = want.scope.kind === 'group' ? { reason: want.origin.reason ?? INHERITED } : {}
     return [[{ ...asked(want, ancestor.to), ...why }, ancestor.scope]]
   })
