@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type AuthSettings, createGate } from '../../src/daemon/http/auth.ts'
+import { createGate } from '../../src/daemon/http/auth.ts'
 import { hashLabels } from '../../src/daemon/http/status/labels.ts'
 import { sha256, systemClock } from '../../src/daemon/schedule/system.ts'
 import { serve as listening, type TestServer } from '../api/world.ts'
@@ -41,7 +41,7 @@ test('no other proxy is documented than these', () => {
 
 const ADA = personEmail(1)
 const EVE = personEmail(2)
-const settings: AuthSettings = {
+const settings = {
   proxy: { header: 'X-Forwarded-Groups', emailHeader: 'X-Forwarded-Email', from: ['127.0.0.1'] },
   metrics: true,
   viewers: [

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hasErrors, type Problem } from '../../src/core/model/problem.ts'
+import { hasErrors } from '../../src/core/model/problem.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
 import { printPolicy } from '../../src/policy/print.ts'
 import { formatProblems } from '../../src/policy/yaml.ts'
@@ -76,6 +76,8 @@ const load = (...texts: readonly string[]) => {
   const paths = texts.map((_, index) => `${index}.yaml`)
   return loadPolicies(paths, { cwd: PLACE, workspace: 'acme', now: Date.UTC(2026, 10, 20) })
 }
+
+type Problem = Parameters<typeof hasErrors>[0][number]
 
 /** The place is in the text, and the line shown is that line. */
 function expectPlace(source: string, at: Problem['at'], problem: Problem): void {

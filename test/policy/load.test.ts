@@ -1,7 +1,7 @@
 import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { hasErrors, type Problem } from '../../src/core/model/problem.ts'
+import { hasErrors } from '../../src/core/model/problem.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
 import { loadConfig } from '../support/config.ts'
 import { folder, placesWithFiles, policyText } from './support.ts'
@@ -205,7 +205,7 @@ describe('workspaces', () => {
       cwd: folder({ 'b/.keep': '', 'shared/.keep': '', ...files }),
       workspaces,
     })
-    const messages = (of: readonly Problem[] = []) => of.map(({ message }) => message.split(',')[0])
+    const messages = (of: Parameters<typeof hasErrors>[0] = []) => of.map(({ message }) => message.split(',')[0])
     expect(messages(problemsOf.get('acme'))).toEqual(['spec.team.cap is 1e3'])
     expect(messages(problemsOf.get('beta'))).toEqual(['spec.team.cap is x'])
     expect(problems).toHaveLength(2)

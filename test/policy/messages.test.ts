@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { hasErrors, type Problem } from '../../src/core/model/problem.ts'
+import { hasErrors } from '../../src/core/model/problem.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
 import { loadConfig } from '../support/config.ts'
 import { publishedSchema } from '../support/schema-keys.ts'
@@ -82,6 +82,8 @@ function read(entry: Entry, files: Files): Pick<LoadedPolicies, 'problems'> & Pa
   const workspaces = entry.kind.startsWith('homeless') ? { workspaces: ['acme', 'beta'] } : {}
   return loadPolicies(['.'], { cwd: folder(files), now: NOW, ...workspaces })
 }
+
+type Problem = Parameters<typeof hasErrors>[0][number]
 
 const shown = (at: Problem['at']): string => (at ? `${at.file.endsWith('f.yaml') ? '' : `${at.file}:`}${at.line}:${at.column}` : '-')
 

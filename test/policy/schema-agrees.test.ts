@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { parseAllDocuments, parseDocument } from 'yaml'
-import { hasErrors, type Problem } from '../../src/core/model/problem.ts'
+import { hasErrors } from '../../src/core/model/problem.ts'
 import { parseConfigText } from '../../src/daemon/config/file.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
 import { parsePolicyText } from '../../src/policy/parse.ts'
@@ -131,7 +131,11 @@ const filled = (node: unknown, value: unknown): unknown => {
   return Object.fromEntries(Object.entries(node).map(([key, one]) => [key, filled(one, value)]))
 }
 
-function differences(slots: Slots, parse: (file: string, text: string) => { readonly problems: readonly Problem[] }, schema: object) {
+function differences(
+  slots: Slots,
+  parse: (file: string, text: string) => { readonly problems: Parameters<typeof hasErrors>[0] },
+  schema: object,
+) {
   const isValid = ajv.compile(schema)
   return Object.entries(slots).flatMap(([slot, textOf]) => {
     const around: unknown = parseDocument(textOf(HOLE)).toJS()

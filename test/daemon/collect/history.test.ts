@@ -6,7 +6,6 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { ApiError } from '../../../src/core/model/observed.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
-import type { Ledger } from '../../../src/ports.ts'
 import { hastyClock } from '../../support/clock.ts'
 import { asked, closeAll, kept, newLedger, opened, partsOf, run, type Service, service, sorted, URL_A } from '../../support/collecting.ts'
 import { DAY, HOUR } from '../../support/declare.ts'
@@ -109,7 +108,7 @@ describe('ended at any point, and started again', () => {
       fc.asyncProperty(fc.integer({ min: 0, max: 60 }), fc.boolean(), async (step, isKept) => {
         const ledger = await newLedger(one.clock)
         let left = step
-        const dying: Ledger = {
+        const dying: typeof ledger = {
           ...ledger,
           async changeHistory(email, change) {
             if (left === 0 && !isKept) throw new Error('killed before')

@@ -4,7 +4,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createConsole } from '../../../src/console/routes.ts'
-import type { WorkspaceView } from '../../../src/core/model/events.ts'
 import { API_ROUTES } from '../../../src/daemon/http/api-table.ts'
 import { EVERYBODY } from '../../../src/daemon/http/auth.ts'
 import { EMAIL_LABELS, hashLabels } from '../../../src/daemon/http/status/labels.ts'
@@ -178,7 +177,7 @@ describe('the OpenAPI document', () => {
 })
 
 describe('every answer keeps to its schema', () => {
-  const views: readonly (readonly [string, () => WorkspaceView])[] = [
+  const views: readonly (readonly [string, () => ReturnType<typeof fullView>])[] = [
     ['at the first start', () => emptyView()],
     ['with something of everything, and no plan yet', () => fullView()],
   ]

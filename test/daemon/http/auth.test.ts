@@ -3,11 +3,13 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type AuthSettings, createGate, ledgerGate, networkList } from '../../../src/daemon/http/auth.ts'
+import { createGate, ledgerGate, networkList } from '../../../src/daemon/http/auth.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { serve as start } from '../../support/serve.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
 import { emptyView, fullView, HOLD, REFUSED } from '../../support/views.ts'
+
+type AuthSettings = NonNullable<ReturnType<Parameters<typeof createGate>[0]['settings']>>
 
 const TOKEN = 'a-token-of-the-test'
 const VIEWS = () => [fullView('acme'), { ...emptyView('other'), conditions: [{ ...REFUSED, message: 'only for others' }] }]

@@ -2,7 +2,6 @@
 import { expect, test } from 'vitest'
 import { showPlans } from '../../../src/cli/plan/run.ts'
 import { createConsole } from '../../../src/console/routes.ts'
-import type { WorkspaceView } from '../../../src/core/model/events.ts'
 import { PAYLOADS } from '../../../src/core/notify/text.ts'
 import { API_ROUTES } from '../../../src/daemon/http/api-table.ts'
 import { fakeClock } from '../../support/clock.ts'
@@ -105,10 +104,10 @@ function addresses(): readonly string[] {
 test.each(Object.entries(SPELLINGS))('an address %s leaves by no door', async (_, secret) => {
   const full = fullView('acme')
   const view = {
-    ...(spoilt(full, secret) as WorkspaceView),
+    ...(spoilt(full, secret) as ReturnType<typeof fullView>),
     pools: [{ name: `pool of ${secret}`, credits: full.balance?.creditsPerSeat, frozen: `its use is that of ${secret}` }],
     rules: [{ name: `rule of ${secret}`, people: 3 }],
-  } as WorkspaceView
+  } as ReturnType<typeof fullView>
   const clock = fakeClock()
   const people = HASHED_LABELS
   const { url } = await serve({

@@ -3,12 +3,13 @@ import { existsSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { labelText } from '../../../src/core/escape/terminal.ts'
-import type { WorkspaceView } from '../../../src/core/model/events.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { COUNTERS, GAUGES, HISTOGRAMS } from '../../../src/daemon/http/metrics/gauges.ts'
 import { texts } from '../../core/escape/texts.ts'
 import { event, HEALTHY, start } from '../../support/metrics.ts'
 import { emptyView, fullView, peopleOf, personEmail, rosterOf } from '../../support/views.ts'
+
+type WorkspaceView = ReturnType<typeof fullView>
 
 const promtool = ['/usr/bin/promtool', '/usr/local/bin/promtool'].find((path) => existsSync(path))
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createConsole } from '../../../src/console/routes.ts'
 import { API_ROUTES } from '../../../src/daemon/http/api-table.ts'
-import { type AuthSettings, createGate } from '../../../src/daemon/http/auth.ts'
+import { createGate } from '../../../src/daemon/http/auth.ts'
 import { DAY, email, NOW } from '../../support/declare.ts'
 import { HASHED_LABELS, libraryOver } from '../../support/documents.ts'
 import { runs } from '../../support/fuzz.ts'
@@ -14,6 +14,8 @@ import { createWorld, type Declared, type World } from '../../support/world.ts'
 
 const HOST = '127.0.0.1'
 const LEADS = { groups: ['leads'], workspaces: ['acme'], only: ['grp_a'] }
+type AuthSettings = NonNullable<ReturnType<Parameters<typeof createGate>[0]['settings']>>
+
 const readers: Readonly<Record<string, { readonly viewers: AuthSettings['viewers']; readonly headers: Readonly<Record<string, string>> }>> =
   {
     'a lead': { viewers: [LEADS], headers: { 'X-Groups': 'leads' } },

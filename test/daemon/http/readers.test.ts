@@ -2,10 +2,9 @@
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
-import type { WorkspaceView } from '../../../src/core/model/events.ts'
 import { userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { type AuthSettings, createGate } from '../../../src/daemon/http/auth.ts'
+import { createGate } from '../../../src/daemon/http/auth.ts'
 import { declaredReason } from '../../../src/daemon/http/documents/part.ts'
 import { createLive } from '../../../src/daemon/http/events.ts'
 import { fakeClock } from '../../support/clock.ts'
@@ -14,9 +13,11 @@ import { HASHED_LABELS, libraryOf, NO_RECORDS } from '../../support/documents.ts
 import { serve as start } from '../../support/serve.ts'
 import { fullView, personEmail } from '../../support/views.ts'
 
+type WorkspaceView = ReturnType<typeof fullView>
+
 const ME = '/api/v1/me'
 const LEADS = { groups: ['leads'], workspaces: ['acme'], only: ['grp_platform'] }
-const settings: AuthSettings = {
+const settings = {
   proxy: { header: 'X-Groups', emailHeader: 'X-Email', from: ['127.0.0.1'] },
   metrics: true,
   viewers: [{ groups: ['platform'], workspaces: ['*'] }, LEADS, { self: true, workspaces: ['*'] }],
@@ -27,7 +28,7 @@ type Headers = Readonly<Record<string, string | readonly string[]>>
 /** Asks a server over these views, with this config and more of the documents' records. */
 async function serve(
   views: () => readonly WorkspaceView[] = () => [fullView('acme')],
-  auth: AuthSettings = settings,
+  auth: ReturnType<Parameters<typeof createGate>[0]['settings']> = settings,
   more: Pick<Parameters<typeof libraryOf>[0], 'facts' | 'records'> = {},
 ) {
   const clock = fakeClock()

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import type { WorkspaceView } from '../../../src/core/model/events.ts'
 import { groupScope, TEAM, userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
@@ -9,7 +8,7 @@ import { serve } from '../../support/serve.ts'
 import { balanceOf, emptyView, fullView, HOLD, NOW, peopleOf, personEmail, rosterOf, USE } from '../../support/views.ts'
 
 /** What /status says of a workspace. Whatever the view, the document is as the OpenAPI document says, and has no name of a person. */
-async function statusOf(view: WorkspaceView, people = EMAIL_LABELS) {
+async function statusOf(view: ReturnType<typeof fullView>, people = EMAIL_LABELS) {
   const { url } = await serve({ views: () => [view], people })
   const text = await (await fetch(`${url}/status`)).text()
   const document = JSON.parse(text)

@@ -4,13 +4,14 @@ import { statSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import type { Ledger } from '../../../src/ports.ts'
 import { DAY, email } from '../../support/declare.ts'
 import { newFile, open } from '../../support/ledger.ts'
 
 const URL_A = 'https://a.example/api/v1'
 
 const ALL = { fromAt: 0, untilAt: 500 * DAY }
+
+type Ledger = Awaited<ReturnType<Awaited<ReturnType<typeof open>>['workspace']>>
 
 /** Saves the same use on each day of a range. */
 const tell = (ledger: Ledger, name: string, from: number, until: number, used: number): Promise<boolean> => {

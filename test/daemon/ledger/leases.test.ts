@@ -1,12 +1,13 @@
 // Leases in a real PostgreSQL: who gets one, what its token protects, and that a failover voids all of them.
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Heartbeat } from '../../../src/core/replicas/lease.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
-import type { LeaseTable } from '../../../src/ports.ts'
 import { hasPostgres, postgresForFile } from '../../support/postgres.ts'
 import { realClock } from '../../support/real-clock.ts'
 
 const server = postgresForFile()
+
+type LeaseTable = NonNullable<Awaited<ReturnType<typeof openLedger>>['leases']>
+type Heartbeat = Parameters<LeaseTable['beat']>[0]
 
 interface Place {
   readonly address: string

@@ -6,7 +6,6 @@ import { ledgerPieces, readShared } from '../../../src/daemon/ledger/share.ts'
 import { SCHEMA } from '../../../src/daemon/ledger/values/schema.generated.ts'
 import { sharedLedger } from '../../../src/daemon/ledger/values/values.ts'
 import { sha256 } from '../../../src/daemon/schedule/system.ts'
-import type { LedgerFacts } from '../../../src/ports.ts'
 import { NOW } from '../../support/declare.ts'
 import { capsOf, person } from '../../support/living.ts'
 import { testWorld, type World } from '../../support/world.ts'
@@ -63,7 +62,7 @@ describe('a shared ledger', () => {
     expect(read?.approvals()).toEqual(world.ledger.approvals())
     expect(read?.openIntents()).toEqual(world.ledger.openIntents())
     expect(read?.quarantined()).toEqual(world.ledger.quarantined())
-    const names: readonly (keyof LedgerFacts)[] = [
+    const names: readonly Parameters<typeof world.ledger.fact>[0][] = [
       'verifiedDeclared',
       'planBaseline',
       'planBegunAt',

@@ -7,7 +7,6 @@ import { compare, compareStart } from '../../../src/daemon/replay/compare.ts'
 import { createComparisons } from '../../../src/daemon/replay/comparisons.ts'
 import { systemClock } from '../../../src/daemon/schedule/system.ts'
 import { loadPolicies } from '../../../src/policy/load/load.ts'
-import type { Ledger } from '../../../src/ports.ts'
 import { BUSY, COMPANY, recordedPlace } from '../../cli/recorded-place.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { ownedCap, TEAM } from '../../support/ledger.ts'
@@ -33,7 +32,7 @@ async function comparedBy(comparisons: ReturnType<typeof createComparisons>, dig
   )
 }
 
-async function fill(ledger: Ledger, at: { readonly policy: string }, company = COMPANY): Promise<void> {
+async function fill(ledger: Parameters<typeof recordCompany>[0], at: { readonly policy: string }, company = COMPANY): Promise<void> {
   const revision = loadPolicies([at.policy], { now: clock.now() }).sets.get('acme')
   if (revision) ledger.saveFact('policy', revision)
   ledger.saveOwned([ownedCap(TEAM, 10_000)])

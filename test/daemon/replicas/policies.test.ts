@@ -2,7 +2,6 @@
 import { expect, test } from 'vitest'
 import { LEASE_MS } from '../../../src/core/replicas/lease.ts'
 import { createKeeper } from '../../../src/daemon/replicas/keeper.ts'
-import type { LeaseTable } from '../../../src/ports.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { QUIET_HOOKS, QUIET_TABLE, stoppedAfter } from '../../support/lease-parts.ts'
 
@@ -26,7 +25,7 @@ async function setting(lastGood?: string) {
       told: new Map(told),
     }
   }
-  const table: LeaseTable = {
+  const table: Parameters<typeof createKeeper>[0]['table'] = {
     ...QUIET_TABLE,
     beat: async ({ take }) => ({ ...answer(), taken: new Map(take.map(({ workspace }) => [workspace, { token: 8, quietMs: 0 }])) }),
     async followed(_, policies) {

@@ -1,12 +1,14 @@
 // Leases from a heartbeat whose answer came too late: the keeper takes its share again, and releases the rest.
 import { expect, test } from 'vitest'
-import { type Heartbeat, LEASE_MS } from '../../../src/core/replicas/lease.ts'
+import { LEASE_MS } from '../../../src/core/replicas/lease.ts'
 import { createKeeper } from '../../../src/daemon/replicas/keeper.ts'
-import type { LeaseTable } from '../../../src/ports.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { QUIET_HOOKS, QUIET_TABLE, stoppedAfter } from '../../support/lease-parts.ts'
 
 const WORKSPACES = ['a', 'b', 'c', 'd']
+type LeaseTable = Parameters<typeof createKeeper>[0]['table']
+type Heartbeat = Parameters<LeaseTable['beat']>[0]
+
 const ME = { id: 'me', name: 'pod-1' }
 const OTHER = { id: 'other', name: 'pod-2' }
 
