@@ -22,7 +22,7 @@ import {
 } from './view.ts'
 
 /** Characters; GitHub takes 65,536 in a comment. */
-export const MARKDOWN_LIMIT = 60_000
+const MARKDOWN_LIMIT = 60_000
 /** Changes shown outside the fold. */
 const VISIBLE = 20
 /** Changes shown in each hold. */
