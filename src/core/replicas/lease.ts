@@ -203,7 +203,7 @@ export const LOOK_MS = 400
 /** How long a write may take under a lease: the lease has to outlast it. */
 export const LEASED_WRITE_MS = 10_000
 /** More than the clocks of two machines drift apart within a lease. */
-export const MARGIN_MS = 1_000
+const MARGIN_MS = 1_000
 
 /** Both clocks, read at the same time. */
 export interface Moment {
