@@ -18,10 +18,6 @@ const ROWS: readonly Row[] = [
   ['a flag of an edit', ['capkeeper', 'edit', 'grant', '--ex'], ['--extend']],
   ['the flags of a nested command', ['capkeeper', 'ledger', 'backup', '--l'], ['--ledger']],
   ['the values of an argument', ['capkeeper', 'schema', 'p'], ['policy']],
-  ['commands that read', ['capkeeper', 'i'], ['import', 'init']],
-  ['a flag of import', ['capkeeper', 'import', '--g'], ['--group']],
-  ['a flag of audit', ['capkeeper', 'audit', '--o'], ['--output']],
-  ['a flag of doctor', ['capkeeper', 'doctor', '--w'], ['--workspace']],
 ]
 
 const hasShell = (name: string): boolean => {
