@@ -182,6 +182,6 @@ export function scopes(text: string): Required<Pick<PlanSketch, 'caps' | 'observ
   }
 }
 
-/** `n` people p0 … with one cap each. */
-export const each = <T>(count: number, value: T): Record<string, T> =>
-  Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, value]))
+/** `n` people p0 … with one cap each; from another number on where it is given. */
+export const each = <T>(count: number, value: T, first = 0): Record<string, T> =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${first + index}`, value]))

@@ -177,22 +177,8 @@ const OFF = { maxAffected: 'off', maxLowered: 'off', maxBlocked: 'off', maxClear
 /** So many people have their cap from a group that is lowered, and others their own. */
 const group = (members: number, others = 0): PlanSketch => ({
   ...{ people: 30, groups: { g: Object.keys(each(members, 0)) }, guards: OFF },
-  caps: {
-    'group:g': 400,
-    ...Object.fromEntries(
-      Object.keys(each(20 + others, 0))
-        .slice(20)
-        .map((name) => [name, 400]),
-    ),
-  },
-  observed: {
-    'group:g': 500,
-    ...Object.fromEntries(
-      Object.keys(each(20 + others, 0))
-        .slice(20)
-        .map((name) => [name, 500]),
-    ),
-  },
+  caps: { 'group:g': 400, ...each(others, 400, 20) },
+  observed: { 'group:g': 500, ...each(others, 500, 20) },
 })
 test.each<readonly [string, Partial<Approval>, PlanSketch, string]>([
   ['a quarter more people is still good', { people: 4 }, group(5), 'pending'],

@@ -1,7 +1,7 @@
 // What was held when something else was released: for a day it stays held, though the release has made it harmless, and nothing else does.
 import { describe, expect, test } from 'vitest'
 import { cap, DAY, NOW, scope } from '../../support/declare.ts'
-import { type PlanSketch, planOf } from '../../support/plan.ts'
+import { each, type PlanSketch, planOf } from '../../support/plan.ts'
 
 type Approval = NonNullable<PlanSketch['approvals']>[number]
 type HeldChange = Omit<Approval['released'][number], 'verified'>
@@ -19,10 +19,9 @@ const approval = (more: Partial<Approval> = {}, released: Partial<Approval['rele
   beside: Array.from({ length: 6 }, (_, index) => change(`p${index}`, 200, 'none')),
   ...more,
 })
-const six = Object.fromEntries(Array.from({ length: 6 }, (_, index) => [`p${index}`, 200]))
 const SKETCH: PlanSketch = {
-  ...{ people: 20, caps: { team: 200 }, observed: { team: 200, ...six }, facts: { creditsRemaining: 100 } },
-  owned: { team: { cap: 200 }, ...Object.fromEntries(Object.keys(six).map((name) => [name, { cap: 200 }])) },
+  ...{ people: 20, caps: { team: 200 }, observed: { team: 200, ...each(6, 200) }, facts: { creditsRemaining: 100 } },
+  owned: { team: { cap: 200 }, ...each(6, { cap: 200 }) },
 }
 /** So many that the clears alone, which lower nobody below the team's 200, are held only while the raise of the team counts. */
 const MANY: PlanSketch = { people: 40, guards: { maxLowered: { percent: 0, floor: 5 } } }
@@ -48,11 +47,11 @@ describe('what was held when the team was raised', () => {
     ],
     [
       'goes out where the raise never landed, and nobody asks for it any more',
-      { ...MANY, caps: { p39: 9 }, observed: { team: 300, p39: 9, ...six }, facts: { creditsRemaining: 2000 } },
+      { ...MANY, caps: { p39: 9 }, observed: { team: 300, p39: 9, ...each(6, 200) }, facts: { creditsRemaining: 2000 } },
       approval({}, { verified: false }),
       0,
     ],
-    ['stays held where somebody else has changed the team since', { observed: { team: 500, ...six } }, approval(), 6],
+    ['stays held where somebody else has changed the team since', { observed: { team: 500, ...each(6, 200) } }, approval(), 6],
   ])('%s', (_name, sketch, one, count) => expect(heldOf(sketch, one)).toBe(count))
 })
 

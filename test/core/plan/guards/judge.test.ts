@@ -89,11 +89,7 @@ const shape = <T>(of: (to: number | 'none', from: number, name: string) => T): R
 const EVERYTHING: PlanSketch = {
   ...{
     observed: shape((_to, from) => from),
-    used: Object.fromEntries(
-      Object.keys(ALL)
-        .slice(8, 14)
-        .map((name) => [name, 400]),
-    ),
+    used: each(6, 400, 8),
   },
   ...{ protectedPeople: ['p0'], facts: { creditsRemaining: 0 } },
 }
