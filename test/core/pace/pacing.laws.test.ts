@@ -85,46 +85,6 @@ describe('whatever happens', () => {
     )
   })
 
-  it('allows no burst after idleness', () => {
-    const idle = drive(begin({ start: 10, max: 10 }), 5_000)
-    const from = 600_000
-    const sends: number[] = []
-    drive({ pace: idle.pace, nowMs: from }, from + 999, (at) => {
-      sends.push(at)
-      return OK
-    })
-    expect(sends.length).toBeLessThanOrEqual(11)
-  })
-
-  it('never moves the next send back in time as time goes on, nor before now', () => {
-    fc.assert(
-      fc.property(
-        settingsOf,
-        moves,
-        fc.double({ min: 0, max: 1e6, noNaN: true }),
-        fc.double({ min: 0, max: 1e6, noNaN: true }),
-        (settings, list, a, b) => {
-          for (const pace of walk(settings, list, true).paces.slice(-20)) {
-            const [early, late] = [Math.min(a, b), Math.max(a, b)]
-            expect(earliestSendAt(pace, early)).toBeLessThanOrEqual(earliestSendAt(pace, late))
-            expect(earliestSendAt(pace, early)).toBeGreaterThanOrEqual(early)
-          }
-        },
-      ),
-      runs(50),
-    )
-  })
-
-  it('ignores what it did not learn itself', () => {
-    fc.assert(
-      fc.property(fc.anything(), (learned) => {
-        const rate = currentRate(startPace({ start: 5, max: 20 }, 0, learned))
-        expect(rate).toBeGreaterThanOrEqual(0.1)
-        expect(rate).toBeLessThanOrEqual(20)
-      }),
-    )
-  })
-
   it('sends single probes only while it is blocked', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 5, max: 20_000 }), { minLength: 1, maxLength: 20 }), (latencies) => {
