@@ -5,7 +5,6 @@ import {
   asked,
   byGrant,
   coming,
-  DAY,
   decided,
   desiredInputs,
   HOUR,
@@ -20,7 +19,6 @@ import {
   running,
   short,
   skips,
-  withoutCycle,
 } from '../../support/declare.ts'
 
 type More = NonNullable<Parameters<typeof decided>[1]>
@@ -38,7 +36,6 @@ const approved = (name: string): More => ({ roster: roster({ [name]: 'approved' 
 test.each<readonly [string, PolicySketch, More, string]>([
   ['nothing is asked where nothing is declared', {}, {}, ''],
   ['a running grant goes before its rule', { caps: { ada: 4000 }, grants: [on('ada', 6000)] }, {}, 'ada grant 6000'],
-  ['a running grant needs no rule', { grants: [on('ada', 6000)] }, {}, 'ada grant 6000'],
 
   ['an addition comes on top of the group’s rule', adding('bob', { caps: TEAM_A }), inside('bob', 'a'), 'bob grant 2300'],
   ['it passes by a group that sets none', adding('bob', { caps: { team: 500, 'group:a': 'none' } }), inside('bob', 'a'), 'bob grant 1300'],
@@ -51,7 +48,6 @@ test.each<readonly [string, PolicySketch, More, string]>([
   ['it is on the lower group under min', adding('bob', { caps: A_B, onGroupConflict: 'min' }), inside('bob', 'a', 'b'), 'bob grant 1700'],
   ['it is on the higher group under max', adding('bob', { caps: A_B, onGroupConflict: 'max' }), inside('bob', 'a', 'b'), 'bob grant 2300'],
   ['it is rejected where nothing is declared', adding('bob'), {}, 'bob ADD_WITHOUT_BASE'],
-  ['and where a group’s none is all there is', adding('bob', { caps: { 'group:a': 'none' } }), inside('bob', 'a'), 'bob ADD_WITHOUT_BASE'],
   ['and while a declared group was never read', adding('bob', { caps: TEAM_A }), {}, 'bob ADD_WITHOUT_BASE'],
   ['it needs no group readings on top of an own rule', adding('bob', { caps: { 'group:a': 15, bob: 2000 } }), {}, 'bob grant 2800'],
   ['on a group without a rule it is on the team’s', adding('group:a', { caps: { team: 500 } }), {}, 'group:a grant 1300'],
@@ -88,7 +84,6 @@ describe('the end of a grant on a scope without a rule', () => {
   test.each<readonly [string, PolicySketch, More, string]>([
     ['restores the cap from before it', ENDED, BASE, 'bob restore 300'],
     ['restores it even when the grant is gone from the policy', {}, BASE, 'bob restore 300'],
-    ['restores it for the team', {}, owned('team', byGrant(300)), 'team restore 300'],
     ['gives it back to a group', {}, owned('group:a', byGrant(300)), 'group:a restore 300'],
     ['gives back nothing that was ours and that policy declares no more, where such caps are pruned', ENDED, OURS, 'bob restore none'],
     [
@@ -97,16 +92,6 @@ describe('the end of a grant on a scope without a rule', () => {
       { ...OURS, ...approved('bob') },
       'bob restore 300',
     ],
-    ['restores nothing that a rule wrote', {}, owned('bob', { cap: 6000, baseline: 300 }), ''],
-    ['yields to a rule none that was declared meanwhile', { ...ENDED, caps: { bob: 'none' } }, BASE, ''],
-    ['does not come while the clocks disagree', ENDED, { ...BASE, grantsFrozen: true }, 'bob grant 6000'],
-    [
-      'yields to the conflict rule',
-      { ...ENDED, caps: { 'group:a': 1, 'group:b': 2 }, onGroupConflict: 'max' },
-      { ...BASE, ...inside('bob', 'a', 'b') },
-      'bob conflict 2',
-    ],
-    ['yields to the cap that is copied to the person', { ...ENDED, caps: { team: 500 } }, copied, 'bob copied 500'],
     ['gives it back where no number is copied to the person', { ...ENDED, caps: { team: 'none' } }, copied, 'bob restore 300'],
   ])('%s', (_name, policy, more, expected) => expect(decided(policy, more)).toBe(expected))
 
@@ -119,11 +104,6 @@ describe('the end of a grant on a scope without a rule', () => {
   test('points at the grant also where it was moved into the future', () => {
     const [bob] = resolveDesired(desiredInputs({ grants: [{ on: 'bob', ...coming }] }, BASE)).desired
     expect(bob?.origin).toMatchObject({ at: { line: 101 }, reason: 'release week', untilAt: coming.until })
-  })
-
-  test('waits for the cycle to be known', () => {
-    const inputs = desiredInputs({ grants: [{ on: 'bob', cap: 6000, from: NOW - 90 * DAY, until: 'cycleEnd' }] }, BASE)
-    expect([withoutCycle(inputs), inputs].map((one) => asked(resolveDesired(one)))).toEqual([{ bob: 'grant 6000' }, { bob: 'restore 300' }])
   })
 })
 
@@ -138,7 +118,6 @@ describe('where the service copies shared caps to people', () => {
     ['nobody gets anything where nothing applies', { caps: { 'group:a': 1500 } }, {}, 'bob copied 1500'],
     ['none is written to those who have a cap of ours', { caps: { team: 'none' } }, ofAda, 'ada copied none'],
     ['a cap of ours that nothing declares is left to pruning', {}, ofAda, ''],
-    ['nothing new is copied while the members of a group are not known', { caps: { ...TEAM_A, ada: 4000 } }, unlisted, ''],
     ['what was copied stays meanwhile', { caps: TEAM_A }, { ...unlisted, ...ofBob }, 'bob copied 77'],
     ['a base still comes back meanwhile', { caps: TEAM_A }, { ...unlisted, ...owned('bob', byGrant(300)) }, 'bob restore 300'],
     [
@@ -173,7 +152,6 @@ describe('a cap of the conflict rule whose conflict is gone', () => {
 
   test.each<readonly [string, More, string | undefined, Record<string, number>]>([
     ['is not counted down while one of the groups was not read', inside('eve', 'a'), 'conflict 900', {}],
-    ['stays gone as long as it is ours', { conflictsGone: { [EVE]: 2 } }, undefined, { [EVE]: 2 }],
     ['stays gone without another reading', { conflictsGone: { [EVE]: 2 }, newReading: undefined }, undefined, { [EVE]: 2 }],
     [
       'is forgotten of who is away with a cap that does not come from the conflict rule',
@@ -234,11 +212,6 @@ describe('a scope is skipped', () => {
   ])('%s', (_name, more, expected) => {
     const resolution = resolveDesired(desiredInputs(declared, more))
     expect([skips(resolution), Object.keys(asked(resolution))]).toEqual([expected, ['team', 'group:a', 'ada', 'bob']])
-  })
-
-  test('not for a person of whom nothing is declared or ours', () => {
-    const inputs = desiredInputs({ caps: { team: 1 } }, { roster: roster({ eve: 'pending' }), capSemantics: 'copied' })
-    expect(skips(resolveDesired(inputs))).toEqual({})
   })
 })
 

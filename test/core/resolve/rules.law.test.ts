@@ -102,16 +102,3 @@ test('one odd reading between two that agree changes nothing', () => {
     runs(150),
   )
 })
-
-test('a person of whom the roster tells nothing keeps what is in force, unless an address decides', () => {
-  fc.assert(
-    fc.property(world, (one) => {
-      const told = one.rules.filter((rule) => rule.when.email === undefined && rule.when.groups === undefined)
-      const silent = Object.fromEntries(NAMES.map((name) => [name, {}]))
-      const resolution = resolveDesired(inputsOf({ ...one, rules: told, rows: silent }))
-      const kept = Object.fromEntries(Object.entries(one.owned).map(([name, { cap }]) => [name, `rule ${cap}`]))
-      expect(asked(resolution)).toEqual(told.length === 0 ? {} : kept)
-    }),
-    runs(100),
-  )
-})

