@@ -15,6 +15,7 @@ describe('measured figures', () => {
   const ESTIMATED = { credits: 200, source: 'estimated' }
   test.each<readonly [string, Partial<AddOnInputs>, unknown]>([
     ['count for a day', { measured: measuredAddOn({ ada: 120 }, { readAt: NOW - DAY }) }, MEASURED],
+    ['count no longer than that', { measured: measuredAddOn({ ada: 120 }, { readAt: NOW - DAY - 1 }) }, ESTIMATED],
     ['do not count while no cycle is known', { measured: measuredAddOn({ ada: 120 }), cycle: undefined }, ESTIMATED],
     [
       'do not count when more than half is of people not on the roster',

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { burnOf } from '../../../src/core/use/burn.ts'
-import { alike, at, BALANCE, CYCLE, HOUR, historyOf, reading, readingsOf, steadily } from '../../support/burn.ts'
+import { alike, at, BALANCE, CYCLE, DAY, HOUR, historyOf, reading, readingsOf, steadily } from '../../support/burn.ts'
 
 type BurnInputs = Parameters<typeof burnOf>[0]
 type BurnWindow = keyof ReturnType<typeof burnOf>['ratios']
@@ -50,6 +50,9 @@ const told = (inputs: BurnInputs): string => {
 }
 const { cycle: _cycle, ...UNNAMED } = BALANCE
 const balance = (more: Partial<typeof BALANCE>): BurnInputs => ({ ...STEADY, balance: { ...BALANCE, ...more } })
+const ahead = (now: number, readAt: number, fromAt: number): BurnInputs => ({
+  ...{ ...STEADY, now, history: { ...historyOf(at(10), alike(28, 240)), fromAt, readAt } },
+})
 
 test.each<readonly [string, BurnInputs, string]>([
   ['without credits of the team', balance({ creditsPerSeat: credits(0), addOnAvailable: credits(0) }), 'projected'],
@@ -61,12 +64,16 @@ test.each<readonly [string, BurnInputs, string]>([
   ],
   ['with a balance that names no cycle, read before it', { ...STEADY, balance: { ...UNNAMED, readAt: at(0) - 1 } }, 'projected'],
   ['when the cycle is over', AT_END, 'projected'],
+  ['without people', without('people'), '6h 24h 3d 7d projected'],
+  ['without a balance', without('balance'), 'projected'],
   ['with few days and one reading', { ...STEADY, readings: [reading(at(10), 2400)], history: historyOf(at(10), alike(5, 240)) }, '3d'],
   ['without any use yet', { ...STEADY, readings: [reading(at(10), 0)] }, '3d 7d projected'],
   ['in the first six hours of a cycle', { ...STEADY, now: at(0, 6) - 1, readings: readingsOf(at(-7), at(0, 6) - 1, () => 5) }, ''],
   ['after them', { ...STEADY, now: at(0, 6), readings: [reading(at(0, 6), 60)] }, '6h 3d 7d projected exhaustedAt'],
   ['when the latest reading is older than 24 hours', { ...STEADY, now: at(11) + 1 }, ''],
   ['when it is just that old', { ...STEADY, now: at(11) }, '6h 24h 3d 7d projected exhaustedAt'],
+  ['when a clock ahead has read the days', ahead(at(10), at(11, 4), at(-17)), '6h 24h 3d 7d'],
+  ['when a day is not complete', ahead(at(10, 23), at(10, 23), at(-17)), '6h 24h 3d 7d'],
 ])('%s there are these figures', (_row, inputs, expected) => expect(told(inputs)).toBe(expected))
 
 describe('burn ratios', () => {
@@ -221,6 +228,17 @@ describe('laws', () => {
         const now = at(0, hours)
         const readings = readingsOf(at(0), now, steadily, minutes * 60_000)
         for (const ratio of Object.values(burnOf({ now, cycle: CYCLE, readings, balance: BALANCE }).ratios)) expect(ratio).toBeCloseTo(1, 9)
+      }),
+    )
+  })
+
+  test('no reading may be missing in the days between: a hole where a window begins never gives a figure', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...ALL), (window) => {
+        const from = at(10) - { '6h': 6 * HOUR, '24h': DAY, '3d': 3 * DAY, '7d': 7 * DAY }[window]
+        const near = Math.max(4 * HOUR, (at(10) - from) / 3) / 2
+        const readings = STEADY.readings.filter(({ at: takenAt }) => Math.abs(takenAt - from) > near)
+        expect(burnOf({ ...without('history'), readings }).ratios[window]).toBeUndefined()
       }),
     )
   })

@@ -32,6 +32,12 @@ describe('the days that a forecast learns from', () => {
     expect(read(fromAt)).toBeDefined()
     expect(read(fromAt)).toEqual(read(fromAt - 20 * DAY))
   })
+
+  test('do not count an entry without an end', () => {
+    const history = daysOf(alike(28, 100))
+    const endless = { dayAt: at(5), credits: credits(Number.POSITIVE_INFINITY) }
+    expect(expectedDays({ ...history, days: [...history.days, endless] })?.slice(0, 7)).toEqual(alike(7, 100))
+  })
 })
 
 describe('the spread', () => {
@@ -80,6 +86,7 @@ describe('a probable unit error', () => {
 
   test.each([
     ['the factor is a little more', 1401, 10],
+    ['the factor is a little less', 699, 10],
     ['the smaller one is so small that it may be late', 999, 9.99],
     ['the first is unknown', undefined, 1000],
     ['the second is unknown', 1000, undefined],

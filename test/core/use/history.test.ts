@@ -109,6 +109,7 @@ describe('the grade of a figure', () => {
   const common = { unassignable: new Set(['bob@example.com']), measured: span(0, 5), recorded: span(35, 50) }
   test.each<readonly [string, number, Parameters<typeof countGrades>[1], string]>([
     ['a day that the better source tells is measured', 4, ada, 'measured'],
+    ['a day of a person without a key is not', 4, { ...ada, email: 'bob@example.com' }, 'missing'],
     [
       'a day of a person whose two figures contradict each other is known in part',
       12,
@@ -116,6 +117,7 @@ describe('the grade of a figure', () => {
       'partial',
     ],
     ['an empty answer about an active person leaves the day unknown', 32, ada, 'missing'],
+    ['an empty answer about a person whom the service has found is no use', 32, { ...ada, isFound: true }, 'reconstructed'],
     ['a day of readings only is known in part', 36, ada, 'partial'],
   ])('%s', (_name, day, person, expected) => expect(countGrades(span(day, day + 1), person, common)).toMatchObject({ [expected]: 1 }))
 

@@ -114,6 +114,8 @@ describe('the days', () => {
 
 const EXACT: typeof MEASURED = { ...MEASURED, of: (_, used) => (used === undefined ? used : { credits: used, source: 'measured' }) }
 test.each<readonly [Person['cap'] | number, number | undefined, string | undefined]>([
+  [100, 49.99, 'under_50'],
+  [100, 50, '50_to_85'],
   [100, 85, '85_to_95'],
   [100, 95, '95_to_100'],
   [100, 100, 'at_cap'],
