@@ -135,6 +135,7 @@ describe('a grant that a cap came from, known by its id alone', () => {
   test.each<readonly [string, Omit<GrantSketch, 'on'>, Partial<typeof CLOCK>, boolean]>([
     ['has ended at its end', { ...running, until: NOW }, {}, true],
     ['has ended at its end, though it had no start', { until: NOW }, {}, true],
+    ['has not ended while the clocks disagree', over, { grantsFrozen: true }, false],
     ['to the end of a cycle yet to come has not ended', { ...toCycleEnd, from: CYCLE.endAt }, { now: CYCLE.endAt }, false],
     ['to the end of an unknown cycle has not ended', toCycleEnd, { cycle: undefined as never, now: CYCLE.endAt }, false],
     ['to the end of the cycle without a start has not ended while the cycle runs', { until: 'cycleEnd' }, {}, false],

@@ -21,6 +21,7 @@ describe('a new reading of the roster', () => {
     ['a fall of just half is believed when a second reading agrees', 50, { roster: of(100), doubted: doubt(50) }, NOW + 600_000, 50],
     ['a second one that differs by one of a few is believed', 6, { roster: of(10), doubted: doubt(5) }, NOW + 600_000, 6],
     ['a second one that differs by two of a few is doubted', 7, { roster: of(10), doubted: doubt(5) }, NOW + 600_000, 'doubted'],
+    ['a second one that differs by more than 1 % is doubted', 989, { roster: of(1500), doubted: doubt(1000) }, NOW + 600_000, 'doubted'],
     ['a second one that differs by 1 % of many is believed', 990, { roster: of(1500), doubted: doubt(1000) }, NOW + 600_000, 990],
   ]
   test.each(TABLE)('%s', (_name, count, known, now, expected) => {
