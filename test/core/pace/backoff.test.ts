@@ -33,6 +33,12 @@ describe('the circuit', () => {
     expect(admit(state, READER, 0)).toEqual({ kind: 'go' })
   })
 
+  it('is not opened by refusals for the rate', () => {
+    const state = passAll([...Array<Step>(9).fill('failed'), ...Array<Step>(50).fill('nothing')])
+    expect(admit(state, READER, 0).kind).toBe('go')
+    expect(admit(pass(state, 'failed', 0).state, READER, 0).kind).toBe('fail')
+  })
+
   it('lets a single probe through, and makes the others wait for its outcome', () => {
     expect(admit(outage(), READER, 1_000).kind).toBe('probe')
     const during = probing(outage(), READER)
@@ -150,6 +156,16 @@ describe('laws', () => {
           state = pass(state, step, nowMs).state
         }
         expect(['go', 'probe']).toContain(admit(state, READER, nowMs + 600_000).kind)
+      }),
+    )
+  })
+
+  it('one success opens everything, whatever happened before', () => {
+    fc.assert(
+      fc.property(steps, (history) => {
+        const state = passAll(history.map(({ step }) => step))
+        const later = pass(state, 'answered', 700_000).state
+        expect(admit(later, READER, 700_000)).toEqual({ kind: 'go' })
       }),
     )
   })

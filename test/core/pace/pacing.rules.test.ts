@@ -83,6 +83,11 @@ describe('a step up is believed after', () => {
     expect(second - first - seconds).toBeGreaterThanOrEqual(0)
     expect(second - first - seconds).toBeLessThanOrEqual(1 / rate + 1)
   })
+
+  it('as long as was learned, and the next ones by how much more they try', () => {
+    const [[first] = [0], [second] = [0], [third] = [0], [fourth] = [0]] = changes(learned(10, { tryMs: 80_000 }), 300_000)
+    expect([second - first, third - second, fourth - third]).toEqual([81, 26, 20])
+  })
 })
 
 describe('requests that go out a little late', () => {
@@ -128,6 +133,12 @@ describe('the rate after a refusal', () => {
     const second = drive(learned(10, { tryMs: 120_000 }), 60_000 + 120_000 + 38_000)
     expect(currentRate(second.pace)).toBeCloseTo(10 * 1.03 * 1.06)
     expect(currentRate(refuseFor(second, 1_000).pace)).toBe(10)
+  })
+
+  it('is what went through since the last one, when that is more than a minute ago', () => {
+    const low = refuseFor(drive(learned(2), 100_000), 100_000)
+    expect(currentRate(low.pace)).toBeCloseTo((0.97 * 201) / 200, 1)
+    expect(learnedRate(low.pace).tryMs).toBe(20_000)
   })
 
   it('goes halfway back to the usual one within 5 minutes, after 100 requests', () => {
@@ -179,6 +190,12 @@ describe('the rate after a refusal', () => {
 })
 
 describe('what is learned', () => {
+  it('halves the time for steps with each gain of more than 5 %, to 20 s at least', () => {
+    expect(learnedRate(drive(learned(10, { tryMs: 80_000 }), 70_000).pace).tryMs).toBe(80_000)
+    const gained = drive(learned(10, { tryMs: 30_000 }), 1_000_000)
+    expect(learnedRate(gained.pace)).toEqual({ rate: 50, limited: true, tryMs: 20_000 })
+  })
+
   it('is what was proven while a block lasts', () => {
     const { pace, nowMs } = drive(learned(10, { tryMs: 30_000 }), 90_000)
     const at = earliestSendAt(pace, nowMs)

@@ -32,6 +32,7 @@ describe('a block', () => {
     answered(sent(climbed.pace, at), at + 20, retryAfterMs === undefined ? REFUSED : { kind: 'refused', retryAfterMs }, at)
 
   it.each([
+    ['what Retry-After says', 17_000, 17_000],
     ['a second when Retry-After is no number', Number.NaN, 1_000],
     ['an hour when Retry-After is absurd', 1e12, 3_600_000],
   ])('waits %s before the first probe', (_title, retryAfterMs, waitMs) => {
@@ -85,6 +86,13 @@ describe('a block', () => {
     expect(waits({ kind: 'refused', retryAfterMs: 9_000 }, 4)).toEqual([9_000, 9_000, 9_000, 9_000])
   })
 
+  it('sends the next probe when one was never answered', () => {
+    const probing = sent(block(), at + 1_020)
+    const again = sent(probing, at + 31_020)
+    expect(earliestSendAt(again, at + 31_020)).toBe(at + 61_020)
+    expect(currentRate(answered(again, at + 31_030, OK, at + 31_020))).toBeLessThan(40)
+  })
+
   it('is as long as the latest refusal says, also of a request sent before it', () => {
     const two = sent(sent(climbed.pace, at), at + 25)
     const blocked = answered(two, at + 40, REFUSED, at)
@@ -92,6 +100,16 @@ describe('a block', () => {
     expect(late(5_000)).toBe(at + 5_060)
     expect(late(100)).toBe(at + 1_060)
     expect(earliestSendAt(answered(blocked, at + 30, REFUSED, at + 25), at + 60)).toBe(at + 1_040)
+  })
+
+  it('goes on probing when the service keeps promising too early', () => {
+    let pace = block(1_000)
+    let nowMs = at + 20
+    for (let probe = 0; probe < 8; probe += 1) {
+      nowMs = earliestSendAt(pace, nowMs)
+      pace = answered(sent(pace, nowMs), nowMs, { kind: 'refused', retryAfterMs: 1_000 }, nowMs)
+    }
+    expect(earliestSendAt(pace, nowMs) - nowMs).toBeGreaterThan(10_000)
   })
 
   it('is not over when a request is answered that was sent before it', () => {
@@ -121,6 +139,14 @@ describe('the rate after a block', () => {
     expect(currentRate(drive(settings, resumed.nowMs + quietMs - 500).pace)).toBe(rate)
     expect(currentRate(drive(settings, resumed.nowMs + quietMs + 1_000).pace)).toBeCloseTo(rate * 1.03)
     expect(currentRate(drive(settings, resumed.nowMs + quietMs + 22_000).pace)).toBeCloseTo(rate * 1.03 * 1.06)
+  })
+
+  it('falls back to the rate tried from when the first step is refused', () => {
+    const held = drive(begin({ start: 5, max: 50 }, { rate: 10, limited: true }), 61_000)
+    expect(currentRate(held.pace)).toBeCloseTo(10.3)
+    const at = earliestSendAt(held.pace, held.nowMs)
+    const blocked = answered(sent(held.pace, at), at + 10, REFUSED, at)
+    expect(currentRate(answered(sent(blocked, at + 1_010), at + 1_020, OK, at + 1_010))).toBe(10)
   })
 
   it('is believed after two steps held, and given up when it is refused soon after', () => {
@@ -160,6 +186,16 @@ describe('the rate after a block', () => {
     expect(currentRate(failed.pace)).toBe(rate)
     expect(currentRate(drive(failed, failed.nowMs + 25_000).pace)).toBe(rate)
     expect(currentRate(drive(failed, failed.nowMs + 40_000).pace)).toBeGreaterThan(2 * rate)
+  })
+
+  it('never more than doubles in a step', () => {
+    let run = begin({ start: 5, max: 2_000 }, { rate: 2, limited: true })
+    for (let turn = 0; turn < 600; turn += 1) {
+      const before = currentRate(run.pace)
+      run = drive(run, run.nowMs + 1_000)
+      expect(currentRate(run.pace)).toBeLessThanOrEqual(2 * before)
+    }
+    expect(currentRate(run.pace)).toBeGreaterThan(100)
   })
 })
 
@@ -266,6 +302,15 @@ describe('a climb that is refused', () => {
   })
 
   it('never climbs above max', () => expect(rounded(ratesOf(refuse(climbing(16)), 10_000))).toEqual([8, 11.31, 13.45]))
+
+  it('is over when the first probe is refused', () => {
+    const { pace, nowMs } = climbing()
+    const at = earliestSendAt(pace, nowMs)
+    const blocked = answered(sent(pace, at), at, REFUSED, at)
+    const again = answered(sent(blocked, at + 1_000), at + 1_000, REFUSED, at + 1_000)
+    const low = answered(sent(again, at + 2_500), at + 2_500, OK, at + 2_500)
+    expect(ratesOf({ pace: low, nowMs: at + 2_500 }, 50_000)).toHaveLength(1)
+  })
 
   it('is over after five refusals: then the goodput decides', () => {
     let run = climbing()

@@ -101,6 +101,12 @@ describe('a scope', () => {
     expect(rhythm?.sliced?.person?.pacePerDay).toBe(most === undefined ? undefined : (paces[scopeKey(ada)] ?? 0))
   })
 
+  test('of a group tells of nobody in it', () => {
+    const rhythm = rhythmOf({ ...inputs, scope: web, intervalMs: 5 * MINUTE, slicing: slicing(400) })
+    expect(rhythm?.sliced?.person).toBeUndefined()
+    expect(rhythm && rhythmText(rhythm)).toMatch(/up to 1 credits could be used/)
+  })
+
   test.each([
     [100, '1 s'],
     [1_499, '1 s'],
@@ -127,6 +133,7 @@ describe('a scope', () => {
 describe('the next instant of a grant', () => {
   test.each<[string, readonly Omit<GrantSketch, 'on'>[], number | undefined]>([
     ['is unknown without grants', [], undefined],
+    ['is later than now, never now itself', [{ from: NOW, until: NOW + 9 }], NOW + 9],
     ['is the nearest of all', [{ until: NOW + 9 }, { from: NOW + 7, until: NOW + 8 }, { until: NOW + 10 }], NOW + 7],
   ])('%s', (_, grants, expected) => {
     expect(nextGrantInstant(policy({ grants: grants.map((one) => ({ on: 'bob', ...one })) }), CYCLE, NOW)).toBe(expected)
