@@ -13,6 +13,7 @@ describe('what is asked for a member', () => {
   test.each<readonly [string, Members, number | undefined]>([
     ['is what was dealt while the sum is just the credits', { ada: { cap: 20, dealt: 40 }, bob: { cap: 60, dealt: 60 } }, 40],
     ['is what was dealt where that lowers, whatever the sum', { ada: { cap: 60, dealt: 40 }, ...CROWD }, 40],
+    ['is what was dealt where it is in force', { ada: { cap: 40, dealt: 40 }, ...CROWD }, 40],
     ['is a first cap, whatever the sum', { ada: { cap: 'none', dealt: 40 }, ...CROWD }, 40],
     ['is what was dealt where nothing was read yet', { ada: { dealt: 40 }, ...CROWD }, 40],
     ['is 1 where that is in force and a raise has to wait', { ada: { cap: 1, dealt: 40 }, ...CROWD }, 1],
@@ -60,6 +61,7 @@ describe('members who may inherit higher caps', () => {
       { ada: { cap: 20, protected: true, fixed: 90 }, bob: { cap: 30 } },
       [50, 'ada 0 20', 'bob 0 30'],
     ],
+    ['leave room for protected members alone', { ada: { cap: 20, fixed: 50 } }, [80, 'ada 0 20']],
   ])('%s', (_name, members, expected) => expect(followers(members)).toEqual(expected))
 
   const crowded = { ...CROWD, cyd: { cap: 9 } }
@@ -68,6 +70,7 @@ describe('members who may inherit higher caps', () => {
     ['a member who is dealt more is not left at 0', { ada: { cap: 0, dealt: 40 } }, NOW, false],
     ['a member without a cap is not left at 0', { ada: { cap: 'none' }, ...crowded }, NOW, false],
     ['no member is left at 0 before the first deal', { ada: { cap: 0 }, ...crowded }, undefined, false],
+    ['no protected member is left at 0 by a deal', { ada: { cap: 0, protected: true }, ...crowded }, NOW, false],
   ])('%s', (_name, members, dealtAt, expected) =>
     expect(followersIn(TERMS, stateOf(members, { dealtAt })).members.find((one) => one.email === email('ada'))?.isLeftAtZero).toBe(
       expected,

@@ -43,6 +43,7 @@ describe('people without a cap get', () => {
   test.each<readonly [string, Members, PoolTerms, Readonly<Record<string, number | undefined>>]>([
     ['first a cap of their own', { ada: { use: 300, fixed: 500 }, bob: {} }, terms(1000, { min: 900 }), { ada: 300, bob: 700 }],
     ['no more than any cap may be', { ada: {} }, terms(2 ** 40), { ada: 2_147_483_647 }],
+    ['by need what is left over', three, need(1000), { ada: 553, bob: 333, cyd: 113 }],
     ['by need the least', three, need(500, { min: 150 }), { ada: 200, bob: 150, cyd: 150 }],
     ['by need the most', three, need(500, { max: 180 }), { ada: 180, bob: 180, cyd: 140 }],
     ['by need, of use in parts', { ada: { use: 8.2 }, bob: { use: 0.4 } }, need(20), { ada: 14, bob: 6 }],
@@ -56,6 +57,7 @@ describe('people without a cap get', () => {
       terms(1000),
       { ada: 990 },
     ],
+    ['what one who left used, whatever was to come', { ada: {}, bob: { left: { at: AT }, fixed: 70, use: 10 } }, terms(1000), { ada: 990 }],
   ])('%s', (_name, members, under, expected) => expect(dealt(members, under)).toEqual(expected))
 })
 
@@ -144,6 +146,12 @@ const BLOCKED = { ada: { cap: 500, use: 500, dealt: 500 }, bob: { cap: 500, use:
 describe('a pool is dealt again', () => {
   test.each<readonly [string, ReturnType<typeof again>, PoolTerms, boolean]>([
     ['not without newer use', again(BLOCKED, { readAt: NOW - 4 * HOUR }), TERMS, false],
+    [
+      'not where no member needs more',
+      again({ ada: { cap: 500, use: 0, dealt: 500 }, bob: { cap: 500, use: 0, dealt: 500 } }),
+      TERMS,
+      false,
+    ],
     ['at once with another share', again(BLOCKED, { dealtAt: NOW - 1 }), { ...TERMS, share: 'need' }, true],
     ['at once where a member has no deal', again({ ...BLOCKED, cyd: { cap: 5, use: 0 } }, { dealtAt: NOW - 1 }), TERMS, true],
     ['not where that one was never read', again({ ...BLOCKED, cyd: { use: 0 } }, { dealtAt: NOW - 1 }), TERMS, false],

@@ -104,6 +104,15 @@ describe('who joins and leaves', () => {
       const shown = stateAfter(raised, { now: START + DAY + HOUR + LAG_MS, use: { ada: 100, bob: 480 }, caps: { bob: 900 } }, ['ada'])
       expect(countOf(shown, 'bob')).toBe(480)
     })
+
+    test('at the cap that was in force when nothing was dealt to them, until use under it must have shown', () => {
+      const sight = { use, caps: { ada: 500, bob: 500 }, protected: ['bob'] }
+      const before = stateAfter(undefined, sight)
+      const gone = stateAfter(before, { ...sight, now: START + HOUR }, ['ada'])
+      expect(countOf(gone, 'bob')).toBe(500)
+      const shown = stateAfter(gone, { ...sight, now: START + HOUR + LAG_MS, use: { ada: 100, bob: 130 } }, ['ada'])
+      expect(countOf(shown, 'bob')).toBe(130)
+    })
   })
 
   test.each<readonly [string, PlainCap, number]>([
