@@ -150,6 +150,7 @@ async function open(stage: Stage, flags: string): Promise<void> {
   const given = Object.fromEntries(Object.entries(settings.settings).filter(([name]) => name in texts))
   const fixture = texts['fixture'] === undefined ? {} : { fixture: fixtureIn(stage, texts['fixture']) }
   stage.service = await startSandbox({ clock: stage.clock, working: false, ...given, ...switches.switches, ...fixture })
+  stage.seen = 0
   put(stage, 'key', ['sandbox-admin'])
   put(stage, 'config.yaml', DEFAULT_CONFIG)
 }
