@@ -183,7 +183,7 @@ export function admit(saved: Plan, fresh: Plan, now: Instant): ReadonlyMap<Scope
   const refuse = (why: string): never => {
     throw new CommandError(`the saved plan ${saved.id} is refused, and nothing was written: ${why}; plan again`)
   }
-  if (now - saved.createdAt > PLAN_LIFE_MS) refuse(`it is ${Math.floor((now - saved.createdAt) / 3_600_000)} h old, the limit is 24 h`)
+  if (now - saved.createdAt > PLAN_LIFE_MS) refuse(`it is ${Math.ceil((now - saved.createdAt) / 3_600_000)} h old, the limit is 24 h`)
   if (saved.createdAt - now > CLOCKS_APART_MS) refuse(`it is from the future (${new Date(saved.createdAt).toISOString()})`)
   if (saved.policyDigest !== fresh.policyDigest)
     refuse(`it was made for policies ${saved.policyDigest}, and these are ${fresh.policyDigest}`)
