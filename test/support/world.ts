@@ -54,7 +54,6 @@ export interface WorldOptions {
   /** The caps that the service stores at the start. */
   readonly caps?: Readonly<Record<string, number>>
   readonly switches?: Partial<Switches>
-  readonly seed?: number
   /** A seeded company with its past instead of these people. */
   readonly company?: CompanyOptions
   /** Add-on credits of the cycle; default: so many that no raise is held. */
@@ -122,7 +121,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const events: CycleEvent[] = []
   const sandbox = createSandbox({
     clock,
-    company: options.company ?? { people: 1, groups: 1, days: 0, seed: options.seed ?? 1 },
+    company: options.company ?? { people: 1, groups: 1, days: 0, seed: 1 },
     // Every answer takes a moment, so that events have an order.
     switches: { latency: 1, ...options.switches },
     working: options.company !== undefined,
