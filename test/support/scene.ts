@@ -180,7 +180,7 @@ async function serviceOf(stage: Stage): Promise<SandboxFixture> {
 async function startDaemon(flags: string, stage: Stage): Promise<NonNullable<Stage['daemon']>> {
   await serviceOf(stage)
   const argv = ['run', '--config', join(stage.folder, 'config.yaml'), '--listen', '127.0.0.1:0', ...words(flags)]
-  const daemon = await serving(argv, /"page":"(.*?)\/"/, {}, stage.clock)
+  const daemon = await serving(argv, /"page":"(.*?)\/"/, {}, unhurried(stage))
   while (!(await fetch(`${daemon.url}/readyz`)).ok) await stage.clock.sleep(10)
   return daemon
 }
