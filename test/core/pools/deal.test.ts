@@ -73,6 +73,13 @@ describe('a deal matters', () => {
   test.each<readonly [string, Members, PoolTerms, boolean]>([
     ['not where a single one would come down', { ada: { cap: 130 }, ...NINE(97) }, terms(1003), false],
     ['where it moves for one as much as for another', two(370, 630), terms(1000), true],
+    ['where a tenth of all caps moves', { ...two(370, 630), cyd: { cap: 500 }, dan: { cap: 500 }, fay: { cap: 500 } }, terms(2500), true],
+    [
+      'not where less does',
+      { ...two(370, 630), cyd: { cap: 500 }, dan: { cap: 500 }, fay: { cap: 500 }, gus: { cap: 500 } },
+      terms(3000),
+      false,
+    ],
     ['where the sum is above, and a member has to come down', two(540, 540), terms(1000), true],
     ['where somebody near the cap gains a tenth of their head-room', { ada: { use: 425, cap: 500 }, ...NINE(83) }, terms(1255), true],
     ['where they gain just that', { ada: { use: 450, cap: 500 }, ...NINE(55) }, terms(1000), true],
@@ -146,6 +153,8 @@ const BLOCKED = { ada: { cap: 500, use: 500, dealt: 500 }, bob: { cap: 500, use:
 describe('a pool is dealt again', () => {
   test.each<readonly [string, ReturnType<typeof again>, PoolTerms, boolean]>([
     ['not without newer use', again(BLOCKED, { readAt: NOW - 4 * HOUR }), TERMS, false],
+    ['after four hours', again(BLOCKED), TERMS, true],
+    ['not before', again(BLOCKED, { dealtAt: NOW - 4 * HOUR + 1 }), TERMS, false],
     [
       'not where no member needs more',
       again({ ada: { cap: 500, use: 0, dealt: 500 }, bob: { cap: 500, use: 0, dealt: 500 } }),
