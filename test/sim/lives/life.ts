@@ -130,7 +130,7 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
         ({ fromMs }, index) => (settings[index + 1]?.fromMs ?? Number.POSITIVE_INFINITY) >= sinceMs || fromMs >= sinceMs,
       )
       const isFirst = (settings[0]?.fromMs ?? Number.POSITIVE_INFINITY) >= sinceMs
-      return [...(isFirst ? [configOf(life, {})] : []), ...past.map(({ config }) => config)]
+      return [...(isFirst ? [scenario] : []), ...past.map(({ config }) => config)]
     },
     model: emptyModel(),
     broken: undefined,
