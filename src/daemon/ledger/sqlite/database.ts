@@ -71,7 +71,7 @@ export interface Lock {
 }
 
 /** Long enough for one of several processes that try at the same instant, or beside `isLocked`, to get the lock. Choice. */
-const PATIENCE_MS = 250
+const PATIENCE_MS = 1_000
 
 /**
  * Takes the write lock of a ledger, without waiting for its holder. The file `<ledger>.lock` stays when the lock is freed. Throws a

@@ -86,10 +86,13 @@ const APPLICATION_ID = 0x6361706b
 
 /** 0 for an empty database. Throws LEDGER_FOREIGN, for another version as `mustBePresent`, and LEDGER_CORRUPT when it is no database at all. */
 export function schemaVersion(database: LedgerDatabase): number {
-  const owner = pragma(database, 'application_id')
-  const version = pragma(database, 'user_version')
+  // One statement, because another process may be making the ledger.
+  const found = database.get(
+    'SELECT application_id AS owner, user_version AS version, EXISTS (SELECT 1 FROM sqlite_schema) AS filled FROM pragma_application_id, pragma_user_version',
+  )
+  const [owner, version, filled] = [Number(found?.['owner']), Number(found?.['version']), found?.['filled'] === 1]
   if (owner !== APPLICATION_ID) {
-    if (owner === 0 && version === 0 && database.get('SELECT name FROM sqlite_schema LIMIT 1') === undefined) return 0
+    if (owner === 0 && version === 0 && !filled) return 0
     throw new LedgerError('LEDGER_FOREIGN', `${database.file} is an SQLite database of another program; point --ledger at another file`)
   }
   mustBePresent(version, database.file)
@@ -104,10 +107,6 @@ export function create(database: LedgerDatabase): void {
     if (schemaVersion(database) === SCHEMA_VERSION) return
     database.execute(`${scriptOf(TYPES)}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`)
   })
-}
-
-function pragma(database: LedgerDatabase, name: 'application_id' | 'user_version'): number {
-  return Number(database.get(`PRAGMA ${name}`)?.[name] ?? 0)
 }
 
 // Maintains a ledger file: checks it, and makes consistent copies while it is in use. Both need no write lock and change nothing.
