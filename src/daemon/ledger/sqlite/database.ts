@@ -71,7 +71,8 @@ export interface Lock {
 }
 
 /** Long enough for one of several processes that try at the same instant, or beside `isLocked`, to get the lock. Choice. */
-const PATIENCE_MS = 1_000
+const PATIENCE_MS = 250
+const MOST_ATTEMPTS = 4
 
 /**
  * Takes the write lock of a ledger, without waiting for its holder. The file `<ledger>.lock` stays when the lock is freed. Throws a
@@ -81,19 +82,27 @@ export function takeLock(ledger: string): Lock {
   const file = `${ledger}.lock`
   createPrivately(file)
   let held: DatabaseSync | undefined
-  try {
-    held = new DatabaseSync(file, { timeout: PATIENCE_MS })
-    // Nothing is ever written to it, so it needs no journal file beside it.
-    held.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
-  } catch (error) {
-    held?.close()
-    throw refusal(error, ledger, file)
-  }
+  for (let attempt = 1; held === undefined; attempt += 1) held = tryLock(ledger, file, attempt < MOST_ATTEMPTS)
   const database = held
   return {
     release() {
       if (database.isOpen) database.close()
     },
+  }
+}
+
+/** On a busy machine all of those that try at the same instant may fail, and then nobody holds it: undefined, where it may be tried again. */
+function tryLock(ledger: string, file: string, again: boolean): DatabaseSync | undefined {
+  let held: DatabaseSync | undefined
+  try {
+    held = new DatabaseSync(file, { timeout: PATIENCE_MS })
+    // Nothing is ever written to it, so it needs no journal file beside it.
+    held.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
+    return held
+  } catch (error) {
+    held?.close()
+    if (again && isLocked(ledger) === false) return undefined
+    throw refusal(error, ledger, file)
   }
 }
 
