@@ -60,9 +60,10 @@ function fittingAll(scope: Scope, envelope: Envelope, { envelopes, membersOf }: 
 }
 
 /** The caps and grants that platform declares; a group without a cap is only a name. */
-export function declaredBy({ rules, grants, protectedPeople }: PolicySet): ReadonlySet<ScopeKey> {
-  return new Set([...rules, ...grants, ...protectedPeople].map(({ scope }) => scopeKey(scope)))
-}
+export const declaredBy = ({ rules, grants, protectedPeople }: PolicySet): ReadonlySet<ScopeKey> =>
+  keysOf([...rules, ...grants, ...protectedPeople])
+
+export const keysOf = (all: readonly { readonly scope: Scope }[]): ReadonlySet<ScopeKey> => new Set(all.map(({ scope }) => scopeKey(scope)))
 
 function whyOutside(scope: Scope, { name, groups }: Envelope, around: Around): Why | undefined {
   const { platform, declared, membersOf, pooled } = around

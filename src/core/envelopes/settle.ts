@@ -13,9 +13,20 @@ import type {
   Refusal,
   Settled,
 } from '../model/policy.ts'
-import { compareScopes, compareText, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
+import { compareScopes, compareText, type ScopeKey, scopeKey } from '../model/scope.ts'
 import { DAY_MS, type Instant, notAhead } from '../model/units.ts'
-import { type Around, declaredBy, GRANT_GAP_MS, isInside, type Measure, measure, refusalOf, spanWith, whyTooMuch } from './bounds.ts'
+import {
+  type Around,
+  declaredBy,
+  GRANT_GAP_MS,
+  isInside,
+  keysOf,
+  type Measure,
+  measure,
+  refusalOf,
+  spanWith,
+  whyTooMuch,
+} from './bounds.ts'
 
 /** Counts the readings of the envelopes' groups that were not counted yet. */
 function learnMembers(
@@ -270,8 +281,6 @@ function within(rule: CapRule, envelopes: readonly Envelope[], narrowed: Record<
   narrowed[scopeKey(rule.scope)] = `maxCap of envelope ${rule.envelope} was narrowed to ${most}`
   return { ...rule, ...(isAbove && { cap: most as CapRule['cap'] }), narrowed: true }
 }
-
-const keysOf = (all: readonly { readonly scope: Scope }[]): ReadonlySet<ScopeKey> => new Set(all.map(({ scope }) => scopeKey(scope)))
 
 /** Platform's set with the teams' entries. Where both declare a scope, platform's counts. */
 function withForms(platform: PolicySet, rules: readonly CapRule[], forms: Forms): PolicySet {

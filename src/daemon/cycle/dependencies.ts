@@ -31,7 +31,7 @@ export function learnedKeeper(ledger: Pick<Ledger, 'fact' | 'saveFact' | 'commit
   return { pace, onSeen: seen.onSeen, keep: () => save().catch(unlessLedger) }
 }
 
-/** Reads the scopes that the plan depends on and that were read before `since`. Returns those scopes. */
+/** Reads the scopes that the plan depends on and that were read before `since`, and members of pools whose sweeps were missed. Returns those scopes. */
 export async function rereadDependencies(pass: Pass, since: Instant, cycle: CycleRun): Promise<ReadonlySet<ScopeKey>> {
   const { workspace, state, options } = cycle
   const { readings } = state

@@ -72,6 +72,7 @@ export interface Lock {
 
 /** Long enough for one of several processes that try at the same instant, or beside `isLocked`, to get the lock. Choice. */
 const PATIENCE_MS = 250
+/** Choice. */
 const MOST_ATTEMPTS = 4
 
 /**
