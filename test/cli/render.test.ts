@@ -22,7 +22,7 @@ test('a report as a page is one document that fetches nothing, escapes what it s
 })
 
 test('plans as Markdown stay within the limit of a comment and count what they leave out', () => {
-  const { plan } = planOf({ caps: { team: 400, p1: 900 }, observed: { team: 600, p1: 1000 }, people: 30, protectedPeople: ['p1'] })
+  const { plan } = planOf({ caps: { team: 400, p1: 900 }, observed: { team: 600, p1: 1000 }, people: 30, protect: ['p1'] })
   const [change, hold] = [plan.changes[0], plan.holds[0]]
   if (!change || !hold) throw new Error('a plan with a change and a hold is needed')
   const many = {

@@ -4,7 +4,8 @@ import { InputError, type Problem } from '../../src/core/model/problem.ts'
 import { startDaemon } from '../../src/daemon/schedule/daemon.ts'
 import { worldClock } from './clock.ts'
 import { configOf, workspaceConfig } from './configured.ts'
-import { createWorld, type Declared, revisionOf, type World, type WorldOptions } from './world.ts'
+import type { PolicySketch } from './declare.ts'
+import { createWorld, revisionOf, type World, type WorldOptions } from './world.ts'
 
 export const BROKEN: Problem = { severity: 'error', code: 'CAP', message: 'cap is "lots", not a whole number' }
 
@@ -37,7 +38,7 @@ export interface House {
 
 export async function house(
   names: readonly string[],
-  policies: Readonly<Record<string, Declared>>,
+  policies: Readonly<Record<string, PolicySketch>>,
   options: WorldOptions = {},
   more: Pick<House, 'leases' | 'ending'> = {},
 ): Promise<House> {

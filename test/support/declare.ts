@@ -80,7 +80,9 @@ export interface PolicySketch {
   readonly onGroupConflict?: 'min' | 'max'
   readonly rules?: readonly RuleSketch[]
   readonly pools?: readonly PoolSketch[]
-  readonly protected?: readonly string[]
+  readonly protect?: readonly string[]
+  /** Ids of holds that the policy approves. */
+  readonly approvalIds?: readonly string[]
   /** Groups that are declared without a cap, besides those with an entry. */
   readonly bare?: readonly string[]
 }
@@ -110,10 +112,10 @@ export function policy(sketch: PolicySketch): PolicySet {
     rules,
     grants,
     groups,
-    protectedPeople: (sketch.protected ?? []).map((name) => ({ scope: userScope(email(name)), at: at(1) })),
+    protectedPeople: (sketch.protect ?? []).map((name) => ({ scope: userScope(email(name)), at: at(1) })),
     peopleRules,
     pools,
-    approvals: [],
+    approvals: (sketch.approvalIds ?? []).map((id) => ({ id, at: at(1) })),
     documents: ['acme'],
     ...conflictRule,
   }

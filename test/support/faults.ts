@@ -2,8 +2,8 @@
 import type { Operation } from '../../src/core/model/observed.ts'
 import { LedgerError } from '../../src/daemon/ledger/error.ts'
 import type { Ledger, Transport, WireAnswer } from '../../src/ports.ts'
-import { email } from './declare.ts'
-import type { Declared, World } from './world.ts'
+import { email, type PolicySketch } from './declare.ts'
+import type { World } from './world.ts'
 
 type Body = Readonly<Record<string, unknown>>
 export type Match = (operation: Operation, body: Body) => boolean
@@ -89,7 +89,7 @@ export function whenAsked(one: World, match: Match, act: () => unknown): void {
 }
 
 /** A cycle that is stopped with the first request that matches, or with a later one; `dies` ends the process with it. */
-export async function cutShort(one: World, match: Match, declared?: Declared, more: { after?: number; dies?: boolean } = {}) {
+export async function cutShort(one: World, match: Match, declared?: PolicySketch, more: { after?: number; dies?: boolean } = {}) {
   const { after = 1, dies = false } = more
   const stop = new AbortController()
   let seen = 0

@@ -4,9 +4,9 @@ import type { Approval } from '../../src/core/model/change.ts'
 import type { PolicyStatus } from '../../src/core/model/events.ts'
 import type { CycleReport } from '../../src/daemon/cycle/run.ts'
 import { type Loop, startLoop } from '../../src/daemon/schedule/loop.ts'
-import { NOW } from './declare.ts'
+import { NOW, type PolicySketch } from './declare.ts'
 import { instead, type Match } from './faults.ts'
-import { createWorld, type Declared, revisionOf, testWorld, type World, type WorldOptions } from './world.ts'
+import { createWorld, revisionOf, testWorld, type World, type WorldOptions } from './world.ts'
 
 export const SECOND = 1000
 export const MINUTE = 60 * SECOND
@@ -15,7 +15,7 @@ export interface Living {
   readonly one: World
   readonly loop: Loop
   /** A policy set was loaded. */
-  set(declared: Declared, valid?: boolean): void
+  set(declared: PolicySketch, valid?: boolean): void
   stop(): Promise<void>
   readonly cut: AbortController
   readonly stopping: AbortController
@@ -47,7 +47,7 @@ export function aheadBy(one: World, aheadMs: number) {
   const skew = { ms: aheadMs }
   one.workspace = { ...one.workspace, clock: { ...one.clock, now: () => one.clock.now() + skew.ms } }
   return {
-    async live(declared: Declared, lastsMs: number): Promise<void> {
+    async live(declared: PolicySketch, lastsMs: number): Promise<void> {
       const life = live(one)
       life.set(declared)
       await one.clock.pass(lastsMs)
@@ -78,14 +78,14 @@ export async function later(one: World, ms: number, ...given: Parameters<World['
 }
 
 /** A world in which a first cycle has carried out this policy. */
-export async function worldUnder(declared: Declared, options?: WorldOptions): Promise<World> {
+export async function worldUnder(declared: PolicySketch, options?: WorldOptions): Promise<World> {
   const one = await testWorld(options)
   await one.cycle(declared)
   return one
 }
 
 /** A loop over a world under a policy; it stops with the test. */
-export function loopOver(one: World, declared: Declared): Living {
+export function loopOver(one: World, declared: PolicySketch): Living {
   const life = live(one)
   onTestFinished(life.stop)
   life.set(declared)
@@ -93,7 +93,7 @@ export function loopOver(one: World, declared: Declared): Living {
 }
 
 /** The same over a new world that a test has prepared. */
-export async function loopUnder(declared: Declared, options: WorldOptions, prepare: (one: World) => void = () => undefined) {
+export async function loopUnder(declared: PolicySketch, options: WorldOptions, prepare: (one: World) => void = () => undefined) {
   const one = await testWorld(options)
   prepare(one)
   return loopOver(one, declared)

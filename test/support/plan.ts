@@ -44,8 +44,6 @@ export interface PlanSketch extends PolicySketch {
   /** Credits used by name. */
   readonly used?: Readonly<Record<string, number>>
   readonly balance?: Balance
-  readonly protectedPeople?: readonly string[]
-  readonly approvalIds?: readonly string[]
   readonly approvals?: readonly Approval[]
   readonly approve?: readonly string[]
   readonly holdsShown?: Snapshot['holdsShown']
@@ -104,12 +102,7 @@ export function planInputs(sketch: PlanSketch): Snapshot {
   const rows = rosterOf(sketch)
   const groups: readonly GroupMembers[] = members(sketch.groups ?? {})
   const owned: ReadonlyMap<ScopeKey, OwnedCap> = ownedCaps(sketch.owned ?? {})
-  const at = { file: 'acme.yaml', line: 1, column: 1 }
-  const set = {
-    ...policy(sketch),
-    protectedPeople: (sketch.protectedPeople ?? []).map((name) => ({ scope: scope(name) as { kind: 'user'; email: string }, at })),
-    approvals: (sketch.approvalIds ?? []).map((id) => ({ id, at })),
-  }
+  const set = policy(sketch)
   const capSemantics = sketch.capSemantics ?? 'layered'
   const resolution = resolveDesired({
     ...desiredInputs(sketch, { groups, now, capSemantics, owned, prune: sketch.prune ?? true, newReading: undefined }),

@@ -28,21 +28,9 @@ import { email, numbered, type PolicySketch, policy, SETTINGS, scope, short } fr
 import { followed } from './journal.ts'
 import { sandboxTransport } from './sandbox.ts'
 
-/** Parts beyond caps and grants: protected people, approvals. */
-export interface Declared extends PolicySketch {
-  readonly protect?: readonly string[]
-  readonly approvals?: readonly string[]
-}
-
 /** A policy set with its identity, as after loading. */
-export function revisionOf(declared: Declared, workspace = 'acme', revision = ''): PolicyRevision {
-  const at = { file: 'acme.yaml', line: 1, column: 1 }
-  const set: PolicySet = {
-    ...policy(declared),
-    workspace,
-    protectedPeople: (declared.protect ?? []).map((name) => ({ scope: { kind: 'user', email: email(name) }, at })),
-    approvals: (declared.approvals ?? []).map((id) => ({ id, at })),
-  }
+export function revisionOf(declared: PolicySketch, workspace = 'acme', revision = ''): PolicyRevision {
+  const set: PolicySet = { ...policy(declared), workspace }
   return { set, digest: digestOf(set), revision }
 }
 
@@ -85,7 +73,7 @@ export interface World extends ToldConditions {
   /** Called after every request and its effects. */
   onCall: ((call: SandboxCall) => void) | undefined
   /** Runs one cycle with this policy, or with the last one. */
-  cycle(declared?: Declared, options?: Partial<CycleOptions>): Promise<CycleReport>
+  cycle(declared?: PolicySketch, options?: Partial<CycleOptions>): Promise<CycleReport>
   /** A new process: only the records of the ledger are known. */
   restart(config?: Partial<WorkspaceSettings>): void
   /** Sets a cap as another client. */

@@ -31,7 +31,7 @@ describe('a policy', () => {
     expect(counts.map((sketch) => declaredCount(policy(sketch)))).toEqual([0, 2, 2, 4, 1, 8])
   })
   test('protects people, in order', () =>
-    expect(protectedEmails(policy({ protected: ['bob', 'ada'] }))).toEqual([email('ada'), email('bob')]))
+    expect(protectedEmails(policy({ protect: ['bob', 'ada'] }))).toEqual([email('ada'), email('bob')]))
   test('that is not whole keeps the last one in force, where there was one', () => {
     expect([whileInvalid(''), whileInvalid('aaaabbbbcccc')]).toEqual([
       'no set was whole yet, so no cap is kept',

@@ -79,7 +79,7 @@ describe('an approval', () => {
 })
 
 /** p0 and p1 are lowered from 500, and were released. */
-const TWO: PlanSketch = { caps: { p0: 400, p1: 400 }, observed: { p0: 500, p1: 500 }, protectedPeople: ['p0', 'p1'] }
+const TWO: PlanSketch = { caps: { p0: 400, p1: 400 }, observed: { p0: 500, p1: 500 }, protect: ['p0', 'p1'] }
 const BOTH = [released('p0'), released('p1')]
 
 test.each<readonly [string, Partial<Approval>, PlanSketch, PlanMore, readonly string[]]>([
@@ -95,7 +95,7 @@ test.each<readonly [string, Partial<Approval>, PlanSketch, PlanMore, readonly st
   ['not one that was verified', { released: [released('p0', 500, 400, true), released('p1')] }, {}, {}, ['p1']],
   ['nothing of a spent approval', { released: BOTH, state: 'spent' }, {}, {}, []],
   ['nothing of a void one', { released: BOTH, state: 'void' }, {}, {}, []],
-  ['nothing of a spent one, though the same is held again', { state: 'spent' }, { ...HELD, protectedPeople: [] }, {}, []],
+  ['nothing of a spent one, though the same is held again', { state: 'spent' }, { ...HELD, protect: [] }, {}, []],
   [
     'one from another value that our own team write set',
     { released: [released('p0', 600)] },
@@ -226,7 +226,7 @@ test.each<readonly [string, PlanSketch, string]>([
 )
 
 describe('a plan tells an approval', () => {
-  const AT = { file: 'acme.yaml', line: 1, column: 1 }
+  const AT = { file: 'acme.yaml', line: 1, column: 5 }
   const spent = given({ via: 'command', state: 'spent' })
   const told = (sketch: PlanSketch, more: PlanMore = {}) => {
     const { approvals, problems } = planOf(sketch, more).plan

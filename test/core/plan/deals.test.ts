@@ -52,7 +52,7 @@ describe('a deal', () => {
     ['another name', dealing(BOTH, { name: 'design' })],
     ['another member', dealing({ ...BOTH, cyd: 50 })],
     ['one member less', dealing({ ada: 50 })],
-    ['a member who is only counted', dealing(BOTH, {}, { protectedPeople: ['bob'] })],
+    ['a member who is only counted', dealing(BOTH, {}, { protect: ['bob'] })],
   ])('is another one with %s', (_name, other) => expect(keyOf(other)).not.toBe(KEY))
 
   test('is known by 32 hex digits, whatever the order of its members', () => {

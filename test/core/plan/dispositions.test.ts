@@ -50,7 +50,7 @@ const OVERWRITTEN = 'team 500>600, p0 900>900, p1 500'
 const released = (wide: string): PlanSketch => {
   const change = { scope: scope(wide), from: cap(500), to: cap(600), verified: false }
   const approval = { id: 'a'.repeat(32), via: 'command', approvedAt: NOW, state: 'pending', people: 9, released: [change] } as const
-  return { ...COPIED, protectedPeople: ['p0'], approvals: [approval] }
+  return { ...COPIED, protect: ['p0'], approvals: [approval] }
 }
 const dealing = (shown: PlainCap | 'unknown'): PlanSketch => {
   const member = { base: cap(0) as never, use: cap(0) as never, dealt: cap(200) as never, sent: [], lowered: [] }
@@ -75,16 +75,11 @@ test.each<readonly [string, PlanSketch, PlanMore, string]>([
   ],
   [
     'what a guard holds is shown as held, whatever else keeps it',
-    sketchOf('p0 5>4', { protectedPeople: ['p0'] }),
+    sketchOf('p0 5>4', { protect: ['p0'] }),
     { ...leaveOut('pause', 'p0'), ...failing('p0', 4) },
     'p0 held',
   ],
-  [
-    'but not what is only watched',
-    sketchOf('p0 5>4', { protectedPeople: ['p0'] }),
-    { ...failing('p0', 4), ...watched('p0') },
-    'p0 onDrift',
-  ],
+  ['but not what is only watched', sketchOf('p0 5>4', { protect: ['p0'] }), { ...failing('p0', 4), ...watched('p0') }, 'p0 onDrift'],
   ['an unread scope keeps out what counts on it', sketchOf(UNREAD), {}, 'team unread p0'],
   ['an unread scope defers nothing once it is given up', sketchOf(UNREAD), givenUp('p0'), 'team ready'],
   ['nor where the ledger verified it under the same entry', sketchOf(`${UNREAD} ours 500`), {}, 'team ready'],

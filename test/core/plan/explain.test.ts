@@ -114,7 +114,7 @@ describe('what became of a scope', () => {
   const { plan } = planOf({
     ...scopes('ada 2>1, bob 2>1, cyd >5'),
     people: ['ada', 'bob'],
-    protectedPeople: ['bob'],
+    protect: ['bob'],
     approvalIds: ['0'.repeat(32)],
   })
 

@@ -20,7 +20,7 @@ const worlds: fc.Arbitrary<PlanSketch> = fc.record({
   ...{ observed: caps, people: fc.constant(8), used: fc.constant(each(3, 100)) },
   caps: fc.dictionary(fc.constantFrom(...names), amount, { minKeys: 3, noNullPrototype: true }),
   groups: fc.record({ g: fc.subarray(['p0', 'p1', 'p2', 'p3']), h: fc.subarray(['p2', 'p3', 'p4']) }),
-  protectedPeople: fc.subarray(['p0', 'p5']),
+  protect: fc.subarray(['p0', 'p5']),
   guards: fc.record({
     maxAffected: fc.nat(4).map(limits),
     maxLowered: fc.nat(3).map(limits),
@@ -67,11 +67,11 @@ test('rules that are weakened let out the changes that were shown before, and ke
       const strict = planOf(world).plan
       fc.pre(strict.holds.length > 0)
       const { guards } = planInputs(world)
-      const protectedEmails = (world.protectedPeople ?? []).map(email)
+      const protectedEmails = (world.protect ?? []).map(email)
       const shown = strict.holds.flatMap(({ changes }) => changes).filter((_change, index) => (which >> index) % 2 === 0)
       const changesShown = Object.fromEntries(shown.map(({ scope, from, to }) => [scopeKey(scope), { from, to, at: NOW - 2 }]))
       const reviewed = [{ guards, protectedEmails, weakenedAt: NOW - 1 }]
-      const now = planInputs({ ...world, guards: off, protectedPeople: [] })
+      const now = planInputs({ ...world, guards: off, protect: [] })
       const { plan } = buildPlan({ ...now, reviewed, changesShown })
       for (const { scope } of shown) expect(held(plan)).not.toContain(scopeKey(scope))
       const others = [...held(strict)].filter((key) => changesShown[key] === undefined)
@@ -117,7 +117,7 @@ describe('approving one hold', () => {
   test('leaves its changes, put back after another client, to the guards that judge a revert', () => {
     fc.assert(
       fc.property(own, fc.nat(9), fc.nat(9), (world, pick, which) => {
-        const unprotected = { ...world, protectedPeople: [] }
+        const unprotected = { ...world, protect: [] }
         const first = planOf(unprotected).plan
         fc.pre(first.holds.length > 1)
         const approved = planOf({ ...unprotected, approve: [first.holds[pick % first.holds.length]?.id ?? ''] })
@@ -215,7 +215,7 @@ describe('ids that an operator types', () => {
     expect(problems.map((one) => one.code).filter((code) => code.startsWith('APPROVAL'))).toEqual(isReleased ? [] : ['APPROVAL_UNMATCHED'])
   })
   test('release nothing where two holds begin so', () => {
-    const inputs = planInputs({ ...LOWER, protectedPeople: ['p0'] })
+    const inputs = planInputs({ ...LOWER, protect: ['p0'] })
     const same = (text: string): string => `${'ab'.repeat(4)}${inputs.digest(text)}`
     const { holds, approvals } = buildPlan({ ...inputs, approve: ['abababab'], digest: same }).plan
     expect(holds).toHaveLength(2)
@@ -249,7 +249,7 @@ describe('ids that an operator types', () => {
 describe('an approval in a policy', () => {
   const LOWER: PlanSketch = { people: 100, caps: each(16, 400), observed: each(16, 500) }
   const id = planOf(LOWER).plan.holds[0]?.id ?? ''
-  const AT = { file: 'acme.yaml', line: 1, column: 1 }
+  const AT = { file: 'acme.yaml', line: 1, column: 5 }
 
   test('leaves the word to an operator who typed it as well, and its place to what has no effect any more', () => {
     const holdsShown = { [id]: { people: 16, at: NOW, reviewed: true } }
@@ -272,7 +272,7 @@ describe('an approval in a policy', () => {
 })
 
 describe('two holds', () => {
-  const TWO: PlanSketch = { people: 100, caps: { ...each(15, 400), p15: 400 }, observed: each(16, 500), protectedPeople: ['p15'] }
+  const TWO: PlanSketch = { people: 100, caps: { ...each(15, 400), p15: 400 }, observed: each(16, 500), protect: ['p15'] }
   const both = ids(planOf(TWO).plan)
 
   test('that are approved are released each by its own approval, now or once anything may be written', () => {
@@ -300,7 +300,7 @@ describe('two holds', () => {
 
   test('say so as well where only a part of what they hold is held by the rules of now', () => {
     const reviewed = [{ guards: DEFAULT_GUARDS, protectedEmails: ['p0', 'p1'].map(email), weakenedAt: NOW }]
-    const lowered = { caps: each(2, 400), observed: each(2, 500), protectedPeople: ['p0'] }
+    const lowered = { caps: each(2, 400), observed: each(2, 500), protect: ['p0'] }
     const { holds } = planOf(lowered, { reviewed }).plan
     expect(holds.map(({ changes, message }) => [changes.length, message.includes('the weaker rules of this revision')])).toEqual([
       [2, true],

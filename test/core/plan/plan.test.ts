@@ -258,7 +258,7 @@ describe('who is judged', () => {
   test('whatever gives them what they show, people are raised and lowered from there', () => {
     const wide = { team: 500, 'group:g': 500, 'group:h': 700 }
     const sketch: PlanSketch = {
-      ...{ readsExplicit: false, groups: { g: ['p0'], h: ['p0'] }, protectedPeople: ['p0'] },
+      ...{ readsExplicit: false, groups: { g: ['p0'], h: ['p0'] }, protect: ['p0'] },
       observed: { ...wide, p0: 500 },
     }
     const guards = (own: number) => planOf({ ...sketch, caps: { ...wide, p0: own } }).plan.holds.map((hold) => hold.guards)

@@ -25,7 +25,7 @@ function inputsAfter(steps: readonly (Revision | number)[], sketch: PlanSketch =
     if (typeof step === 'number') at += step * HOUR
     else {
       const { guards, listed, approvals, envelopes } = step
-      const made = planInputs({ ...sketch, now: at, ...(guards && { guards }), protectedPeople: listed ?? [] })
+      const made = planInputs({ ...sketch, now: at, ...(guards && { guards }), protect: listed ?? [] })
       const delegated = { envelopes: envelopes ?? [], files: [], unlisted: [], refused: [] } as never
       inputs = { ...made, policy: { ...made.policy, delegated }, ...(approvals && { approvalSteps: approvals }) }
       noted = noteRules(noted, rulesOf(inputs.policy, inputs.guards, inputs.approvalSteps), at)
@@ -159,7 +159,7 @@ describe('a weakened rule', () => {
   })
 
   test('that was shown before it for one hold does not let another through', () => {
-    const both: PlanSketch = { ...LOWER, protectedPeople: ['p0'] }
+    const both: PlanSketch = { ...LOWER, protect: ['p0'] }
     const [first, second] = planOf({ ...both, guards: {} }).plan.holds
     const holdsShown = { [second?.id ?? '']: { people: 15, at: NOW - 9 * HOUR } }
     expect(planOf(both, { reviewed, holdsShown }).plan.holds.map((hold) => hold.changes)).toEqual([first?.changes])
@@ -172,7 +172,7 @@ describe('a weakened rule', () => {
     const others: Revision = { guards: { maxAffected: 'off' }, listed: count === 1 ? ['p0'] : [] }
     const sketch: PlanSketch = { people: 100, caps: each(count, 400), observed: each(count, 500) }
     const inputs = inputsAfter([{ ...others, listed: ['ada', ...(others.listed ?? [])] }, 1, others, 22, weaker, 1, weaker], sketch)
-    const [strict] = planOf({ ...sketch, guards: { maxAffected: 'off' }, protectedPeople: others.listed ?? [] }).plan.holds
+    const [strict] = planOf({ ...sketch, guards: { maxAffected: 'off' }, protect: others.listed ?? [] }).plan.holds
     const held = (hours: number): number =>
       buildPlan({ ...inputs, holdsShown: { [strict?.id ?? '']: { people: count, at: NOW + hours * HOUR } } }).plan.holds.length
     expect([held(9), held(23)]).toEqual([0, 1])
@@ -184,7 +184,7 @@ describe('a person who was protected until this revision', () => {
   const LOWER: PlanSketch = { caps: { p0: 4, p1: 4 }, observed: { p0: 5, p1: 5 } }
   /** What the holds of a plan show, two hours ago. */
   const shown = (sketch: PlanSketch) => {
-    const changes = planOf({ ...sketch, protectedPeople: ['p0', 'p1'] }).plan.holds.flatMap((hold) => hold.changes)
+    const changes = planOf({ ...sketch, protect: ['p0', 'p1'] }).plan.holds.flatMap((hold) => hold.changes)
     return byScope(changes.map((one) => ({ ...one, at: NOW - 2 * HOUR })))
   }
   test.each<readonly [string, PlanSketch, PlanSketch, readonly string[]]>([

@@ -26,7 +26,7 @@ const told = (one: ReturnType<typeof state>, credits = 1000): readonly string[] 
   const sketch: PolicySketch = {
     pools: [research(credits, names)],
     caps: Object.fromEntries(here.flatMap(([who, { fixed }]) => (fixed === undefined ? [] : [[who, fixed]]))),
-    protected: here.flatMap(([who, { protected: isProtected }]) => (isProtected ? [who] : [])),
+    protect: here.flatMap(([who, { protected: isProtected }]) => (isProtected ? [who] : [])),
   }
   const people = roster(Object.fromEntries(names.map((who) => [who, 'approved'])))
   const owned = ownedCaps(Object.fromEntries(names.map((who) => [who, { cap: 100 }])))

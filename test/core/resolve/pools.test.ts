@@ -63,7 +63,7 @@ describe('the members of a pool', () => {
   )
 
   test('are known with our cap, for protected members', () => {
-    const { pools } = resolved({ protected: ['ada'] }, { owned: ownedCaps({ ada: { cap: 30 }, cyd: { cap: 20 } }) })
+    const { pools } = resolved({ protect: ['ada'] }, { owned: ownedCaps({ ada: { cap: 30 }, cyd: { cap: 20 } }) })
     expect(pools[0]?.members).toEqual([{ email: email('ada'), fixed: 30, protected: true }, { email: email('cyd') }])
   })
 })
@@ -99,7 +99,7 @@ test.each<readonly [string, PolicySketch, PoolState | undefined]>([
 describe('of a member is asked', () => {
   const IDLE: PolicySketch = { rules: [{ name: 'idle', when: { inactiveDays: 7 }, cap: 5 }] }
   const NOTHING_BY_RULE: PolicySketch = { rules: [{ when: { email: 'ada@*' }, cap: 'none' }] }
-  const GUARDED: PolicySketch = { protected: ['ada'] }
+  const GUARDED: PolicySketch = { protect: ['ada'] }
   const TOO_MUCH: PolicySketch = { ...GUARDED, caps: { ada: 190 } }
   const POOR: PolicySketch = { pools: [research({ credits: 5 })] }
   const waiting = (more: object): PoolState => dealt({ protected: true, fixed: amount(190), ...more })
@@ -126,7 +126,7 @@ describe('of a member is asked', () => {
       `40 ${NEED}, at most what is left of the 90 declared`,
     ],
     ['their own cap where all of it was dealt', { caps: { ada: 40 } }, dealt({ fixed: amount(40) }), undefined, '40 policy undefined'],
-    ['what was dealt, whoever else is protected', { protected: ['cyd'] }, dealt(), undefined, `40 ${NEED}`],
+    ['what was dealt, whoever else is protected', { protect: ['cyd'] }, dealt(), undefined, `40 ${NEED}`],
     ['what was dealt after a grant, also while nobody knows whether a rule matches', IDLE, dealt(), byGrant(20), `40 ${NEED}`],
     ['what a grant gives back, where it is less than it gave', {}, undefined, byGrant(20), '20 grant the grant is no longer declared'],
     ['what a grant gave, where it gives back no less', {}, undefined, byGrant(6000), `6000 ${NOT_YET.replace('pool', 'grant')}`],

@@ -5,14 +5,14 @@ import { credits } from '../../../src/core/model/units.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
 import { worldClock } from '../../support/clock.ts'
-import { CYCLE, email, HOUR, NOW, SETTINGS } from '../../support/declare.ts'
+import { CYCLE, email, HOUR, NOW, type PolicySketch, SETTINGS } from '../../support/declare.ts'
 import { answering, edited, instead, listings, type Match } from '../../support/faults.ts'
 import { living, loopOver, MINUTE, outage, passUntil, person, SECOND, worldUnder } from '../../support/living.ts'
 import { NOTIFY } from '../../support/notify.ts'
 import { daily, midnight, noon, recordPast } from '../../support/use.ts'
-import { type Declared, testWorld, type World, type WorldOptions } from '../../support/world.ts'
+import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
-const DECLARED: Declared = { caps: { team: 500, 'group:a': 900, 'group:b': 800 } }
+const DECLARED: PolicySketch = { caps: { team: 500, 'group:a': 900, 'group:b': 800 } }
 const COMPANY = { people: ['ada', 'bob', 'cleo'], groups: { a: ['ada'], b: ['bob'] } }
 
 const ofPeople: Match = (operation) => operation === 'UserPageAnalytics'

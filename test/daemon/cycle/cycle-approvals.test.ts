@@ -1,8 +1,8 @@
 // Approvals from end to end: they release the changes that were shown and no others.
 import { describe, expect, test } from 'vitest'
-import { DAY, short } from '../../support/declare.ts'
+import { DAY, type PolicySketch, short } from '../../support/declare.ts'
 import { approve, capsOf, later, worldUnder } from '../../support/living.ts'
-import { type Declared, testWorld, type World } from '../../support/world.ts'
+import { testWorld, type World } from '../../support/world.ts'
 
 const holdOf = ({ planned }: Awaited<ReturnType<World['cycle']>>): string => planned.plan.holds[0]?.id ?? ''
 const states = (one: World): readonly string[] => one.ledger.approvals().map(({ state }) => state)
@@ -31,7 +31,7 @@ describe('an approval', () => {
     ],
   ])('is not matched %s, and void when the people have grown meanwhile', async (_row, why, rest) => {
     const one = await worldUnder({ caps: { team: 5000 }, protect: ['p001'] }, { people: 6 })
-    const lowered: Declared = { caps: { team: 5 }, protect: ['p001'] }
+    const lowered: PolicySketch = { caps: { team: 5 }, protect: ['p001'] }
     const id = holdOf(await one.cycle(lowered))
     approve(one, id)
     rest(one)
@@ -51,7 +51,7 @@ describe('an approval', () => {
 
   test('given to a run that was then declined releases nothing', async () => {
     const one = await worldUnder({ caps: { team: 500, ...capsOf(10, 1000) } }, { people: 20 })
-    const lowered: Declared = { caps: { team: 500, ...capsOf(10, 900) } }
+    const lowered: PolicySketch = { caps: { team: 500, ...capsOf(10, 900) } }
     const id = holdOf(await one.cycle(lowered))
     await one.cycle(lowered, { approve: [id], confirm: async () => undefined })
     await one.cycle()
@@ -62,7 +62,7 @@ describe('an approval', () => {
 
   test('that is spent releases nothing when its hold comes back', async () => {
     const one = await testWorld({ people: 20 })
-    const [before, lowered]: readonly Declared[] = [capsOf(10, 1000), capsOf(10, 900)].map((caps) => ({ caps: { team: 500, ...caps } }))
+    const [before, lowered]: readonly PolicySketch[] = [capsOf(10, 1000), capsOf(10, 900)].map((caps) => ({ caps: { team: 500, ...caps } }))
     const goneAt = (): number | undefined => Object.values(one.ledger.fact('holdsShown') ?? {})[0]?.goneAt
     await one.cycle(before)
     const id = holdOf(await one.cycle(lowered))
@@ -77,17 +77,17 @@ describe('an approval', () => {
   test('that came with its change, was withdrawn, and is listed again releases what was shown since', async () => {
     for (const day of [12, 17]) {
       const one = await testWorld({ people: 20 })
-      const before: Declared = { caps: { team: 900, p001: 700 }, protect: ['p001'] }
-      const lowered: Declared = { caps: { team: 900, p001: 600 }, protect: ['p001'] }
+      const before: PolicySketch = { caps: { team: 900, p001: 700 }, protect: ['p001'] }
+      const lowered: PolicySketch = { caps: { team: 900, p001: 600 }, protect: ['p001'] }
       await one.cycle(before)
       const id = holdOf(await one.cycle(lowered, { confirm: async () => undefined }))
       one.restart()
-      await one.cycle({ ...before, approvals: [id] })
+      await one.cycle({ ...before, approvalIds: [id] })
       for (let passed = 0; passed < day; passed += 1) {
         await one.cycle(lowered)
         await one.clock.pass(DAY)
       }
-      const { planned } = await one.cycle({ ...lowered, approvals: [id] })
+      const { planned } = await one.cycle({ ...lowered, approvalIds: [id] })
       expect(planned.plan.approvals).toMatchObject([{ state: 'pending', releases: [{ to: 600 }] }])
       expect(one.caps()['p001']).toBe(600)
     }

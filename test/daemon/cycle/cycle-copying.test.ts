@@ -2,16 +2,16 @@
 // show inherited caps are the other deviation, and must never look like foreign changes.
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
-import { email, HOUR, keysOf, short } from '../../support/declare.ts'
+import { email, HOUR, keysOf, type PolicySketch, short } from '../../support/declare.ts'
 import { answering, cutShort, reads, writes } from '../../support/faults.ts'
 import { approve, expectNothing, later, MINUTE, worldUnder } from '../../support/living.ts'
-import { type Declared, testWorld, type World, type WorldOptions } from '../../support/world.ts'
+import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
 const COMPANY: WorldOptions = {
   people: ['ada', 'bob', 'cleo', 'dan', 'eve', 'fay'],
   groups: { a: ['ada', 'bob'], b: ['cleo'] },
 }
-const POLICY: Declared = { caps: { team: 500, 'group:a': 1500, 'group:b': 900, ada: 4000, dan: 700, eve: 'none' } }
+const POLICY: PolicySketch = { caps: { team: 500, 'group:a': 1500, 'group:b': 900, ada: 4000, dan: 700, eve: 'none' } }
 const RESOLVED = { ada: 4000, bob: 1500, cleo: 900, dan: 700, eve: 500, fay: 500 }
 const COPIES = { capSemantics: 'fan-out' } as const
 
@@ -146,7 +146,7 @@ test('reads that show inherited caps show one after a clear, which is in sync an
 })
 
 test('copying is not seen in a value that we wrote there ourselves after a stop', async () => {
-  const asked: Declared = { caps: { ada: 4000, team: 500 } }
+  const asked: PolicySketch = { caps: { ada: 4000, team: 500 } }
   const one = await worldUnder({ caps: { ada: 4000 } }, { people: ['ada', 'bob'] })
   await cutShort(one, writes('team'), asked)
   await later(one, 60_000, { caps: { ada: 500, team: 500 } })
@@ -205,8 +205,8 @@ test('a group that already has its cap before the write has moved its members, w
 test('a team write whose repairs were not in the agreed plan is left out, and overwrites nothing', async () => {
   const guards = { ...DEFAULT_GUARDS, maxLowered: { percent: 1, floor: 1 } }
   const one = await testWorld({ ...COPIED, config: { ...COPIED.config, onDrift: 'heal', guards } })
-  const policy: Declared = { caps: { team: 500, 'group:a': 900, ada: 4000 } }
-  const edited: Declared = { caps: { ...policy.caps, team: 400 } }
+  const policy: PolicySketch = { caps: { team: 500, 'group:a': 900, ada: 4000 } }
+  const edited: PolicySketch = { caps: { ...policy.caps, team: 400 } }
   await one.cycle(policy)
   // While the team's write is held, the plan does not say what it overwrites.
   const { planned } = await one.cycle(edited)
@@ -225,7 +225,7 @@ test('a team write whose repairs were not in the agreed plan is left out, and ov
 test('a team write goes out over a person whose cap the service has refused, because no plan repairs that', async () => {
   const one = await worldUnder({ caps: { team: 500, ada: 4000, bob: 900 } }, { ...COPIED, wrapTransport: answering(writes('ada'), 400) })
   expect(one.ledger.quarantined()).toMatchObject([{ scope: { email: email('ada') } }])
-  const edited: Declared = { caps: { team: 600, ada: 4000, bob: 900 } }
+  const edited: PolicySketch = { caps: { team: 600, ada: 4000, bob: 900 } }
   const mayWrite = ({ key, to }: { key: string; to: unknown }): boolean =>
     key === 'team' ? to === 600 : key === email('bob') && to === 900
   await one.cycle(edited, { confirm: async () => ({ mayWrite }) })

@@ -1,10 +1,10 @@
 // How guards count, from end to end: only changes that are written; also people whose scope cannot be read, is not managed any more, or shows an
 // inherited cap; and an interrupted plan for as long as it is open.
 import { describe, expect, test } from 'vitest'
-import { DAY, HOUR, keysOf } from '../../support/declare.ts'
+import { DAY, HOUR, keysOf, type PolicySketch } from '../../support/declare.ts'
 import { answering, cutShort, type Fault, listings, type Match, reads, writes } from '../../support/faults.ts'
 import { capsOf, later, worldUnder } from '../../support/living.ts'
-import { type Declared, testWorld, type World, type WorldOptions } from '../../support/world.ts'
+import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
 const names = (count: number, from = 1): string[] => Object.keys(capsOf(count, 0, from))
 const holds = ({ planned }: Awaited<ReturnType<World['cycle']>>): string[] => planned.plan.holds.map((hold) => hold.guards.join('+'))
@@ -119,8 +119,8 @@ describe('an interrupted plan', () => {
 })
 
 describe('the declared scopes that emptyPolicy compares with', () => {
-  const before: Declared = { caps: { team: 900, ...capsOf(30, 800) } }
-  const emptied: Declared = { caps: { team: 900 } }
+  const before: PolicySketch = { caps: { team: 900, ...capsOf(30, 800) } }
+  const emptied: PolicySketch = { caps: { team: 900 } }
 
   test('are not forgotten while caps cannot be read, nor by what is held', async () => {
     const { one, storm } = await breakable({ people: 40 }, reads(), 403)

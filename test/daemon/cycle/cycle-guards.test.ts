@@ -1,15 +1,15 @@
 // Guards from end to end: a hold keeps its id, is released by exactly that id, and the release is spent once it was verified, also after a crash.
 // Which people count, and by which roster.
 import { describe, expect, test } from 'vitest'
-import { keysOf } from '../../support/declare.ts'
+import { keysOf, type PolicySketch } from '../../support/declare.ts'
 import { cutShort, writes } from '../../support/faults.ts'
 import { approve, capsOf, person, worldUnder } from '../../support/living.ts'
-import { type Declared, testWorld, type World, type WorldOptions } from '../../support/world.ts'
+import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
 const states = (one: World): Record<string, string> => Object.fromEntries(one.ledger.approvals().map(({ id, state }) => [id, state]))
 
 /** Twenty people, six of whom a policy lowers at once: more than 15 %. */
-async function held(more: WorldOptions = {}): Promise<{ one: World; id: string; lowered: Declared }> {
+async function held(more: WorldOptions = {}): Promise<{ one: World; id: string; lowered: PolicySketch }> {
   const one = await worldUnder({ caps: { team: 500, ...capsOf(6, 4000) } }, { people: 20, ...more })
   const lowered = { caps: { team: 500, ...capsOf(6, 1000) } }
   const { planned, result } = await one.cycle(lowered)
@@ -67,7 +67,7 @@ describe('a roster that shrinks', () => {
     for (let number = left + 1; number <= 20; number += 1) one.removePerson(person(number))
     return one
   }
-  const edited: Declared = { caps: { team: 600, 'group:a': 1000, 'group:b': 900, p001: 3000, p002: 1500 } }
+  const edited: PolicySketch = { caps: { team: 600, 'group:a': 1000, 'group:b': 900, p001: 3000, p002: 1500 } }
 
   test('by a third is doubted: lowerings and team or group writes wait, raises go out, the last good roster counts', async () => {
     const one = await shrunk(13)

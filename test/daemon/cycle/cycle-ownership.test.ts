@@ -1,10 +1,10 @@
 // Ownership from end to end: an orphan of ours is cleared, also where it equals its ancestor's cap, and another client's cap is neither cleared
 // nor taken for ours.
 import { describe, expect, test } from 'vitest'
-import { DAY, HOUR, NOW, short } from '../../support/declare.ts'
+import { DAY, HOUR, NOW, type PolicySketch, short } from '../../support/declare.ts'
 import { answering, listings, whenAsked, writes } from '../../support/faults.ts'
 import { later, worldUnder } from '../../support/living.ts'
-import { type Declared, testWorld, type World } from '../../support/world.ts'
+import { testWorld, type World } from '../../support/world.ts'
 
 const mine = (one: World): readonly string[] => one.ledger.owned().map((cap) => short(cap.scope))
 
@@ -54,12 +54,21 @@ describe('a cap that we wrote and that was read back too early', () => {
   const stale = (one: World, name: string, shown: number | undefined): void => {
     whenAsked(one, writes(), () => one.foreign(name, shown))
   }
-  const team: Declared = { caps: { team: 900 } }
-  const had: Declared = { caps: { team: 900, p001: 500 } }
-  const asked: Declared = { caps: { team: 900, p001: 700 } }
-  const ruled: Declared = { ...team, rules: [{ name: 'one', when: { email: 'p001@*' }, cap: 700 }] }
-  const granted = (base: Declared): Declared => ({ ...base, grants: [{ on: 'p001', cap: 700, from: NOW - HOUR, until: NOW + DAY }] })
-  const ROWS: readonly (readonly [title: string, found: number | undefined, before: Declared, during: Declared, after: Declared])[] = [
+  const team: PolicySketch = { caps: { team: 900 } }
+  const had: PolicySketch = { caps: { team: 900, p001: 500 } }
+  const asked: PolicySketch = { caps: { team: 900, p001: 700 } }
+  const ruled: PolicySketch = { ...team, rules: [{ name: 'one', when: { email: 'p001@*' }, cap: 700 }] }
+  const granted = (base: PolicySketch): PolicySketch => ({
+    ...base,
+    grants: [{ on: 'p001', cap: 700, from: NOW - HOUR, until: NOW + DAY }],
+  })
+  const ROWS: readonly (readonly [
+    title: string,
+    found: number | undefined,
+    before: PolicySketch,
+    during: PolicySketch,
+    after: PolicySketch,
+  ])[] = [
     ['where nothing was ours', undefined, team, asked, team],
     ['where another cap was ours', undefined, had, asked, team],
     ['of a rule over people', undefined, team, ruled, team],
@@ -115,13 +124,13 @@ describe('a cap that we wrote and that was read back too early', () => {
 })
 
 describe('where an accepted write has ended a cap of ours', () => {
-  const team: Declared = { caps: { team: 100 } }
-  const ruled: Declared = { ...team, rules: [{ name: 'one', when: { email: 'p001@*' }, cap: 200 }] }
-  const conflict: Declared = { caps: { team: 100, 'group:g': 200, 'group:h': 300 }, onGroupConflict: 'min' }
-  const settled: Declared = { caps: { team: 100, 'group:h': 300 }, bare: ['g'], onGroupConflict: 'min' }
-  const granted: Declared = { ...team, grants: [{ on: 'p001', cap: 200, until: NOW + HOUR }] }
-  const guarded: Declared = { ...granted, protect: ['p001'] }
-  const ENDED: readonly (readonly [title: string, on: string, found: number | undefined, before: Declared, after: Declared])[] = [
+  const team: PolicySketch = { caps: { team: 100 } }
+  const ruled: PolicySketch = { ...team, rules: [{ name: 'one', when: { email: 'p001@*' }, cap: 200 }] }
+  const conflict: PolicySketch = { caps: { team: 100, 'group:g': 200, 'group:h': 300 }, onGroupConflict: 'min' }
+  const settled: PolicySketch = { caps: { team: 100, 'group:h': 300 }, bare: ['g'], onGroupConflict: 'min' }
+  const granted: PolicySketch = { ...team, grants: [{ on: 'p001', cap: 200, until: NOW + HOUR }] }
+  const guarded: PolicySketch = { ...granted, protect: ['p001'] }
+  const ENDED: readonly (readonly [title: string, on: string, found: number | undefined, before: PolicySketch, after: PolicySketch])[] = [
     ['of a person', 'p001', undefined, { caps: { team: 100, p001: 200 } }, team],
     ['of a group', 'group:g', undefined, { caps: { team: 100, 'group:g': 200 } }, { ...team, bare: ['g'] }],
     ['of a rule', 'p001', undefined, ruled, team],

@@ -3,11 +3,11 @@
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { CYCLE, DAY, email, HOUR, keysOf, NOW, numbered, research, short } from '../../support/declare.ts'
+import { CYCLE, DAY, email, HOUR, keysOf, NOW, numbered, type PolicySketch, research, short } from '../../support/declare.ts'
 import { answering, instead, whenAsked, writes } from '../../support/faults.ts'
 import { approve, expectNothing, later } from '../../support/living.ts'
 import { noon, type PastUse, recordPast } from '../../support/use.ts'
-import { type Declared, testWorld } from '../../support/world.ts'
+import { testWorld } from '../../support/world.ts'
 
 const SEAT = 500
 /** Add-on use: what exceeds the seat. */
@@ -35,7 +35,7 @@ describe('a pool', () => {
 
   test('moves head-room to whom it serves: first the lower, hours later the raise', async () => {
     const one = await testWorld({ people: ['ada', 'bob'] })
-    const declared: Declared = { pools: [research(1000, ['ada', 'bob'])] }
+    const declared: PolicySketch = { pools: [research(1000, ['ada', 'bob'])] }
     await one.cycle(declared)
     expect(one.caps()).toEqual({ ada: 500, bob: 500 })
     recordPast(one, [spent('ada', 480)])
@@ -120,7 +120,7 @@ describe('members', () => {
 describe('guards', () => {
   const names = numbered(40)
   const caps = Object.fromEntries(names.map((name) => [name, 1000]))
-  const declared = (total: number): Declared => ({ pools: [research(total, names)] })
+  const declared = (total: number): PolicySketch => ({ pools: [research(total, names)] })
 
   test('hold a first deal, under an id that no reading changes, and its approval releases the deal as it is then', async () => {
     const one = await testWorld({ people: 40, caps })
@@ -158,7 +158,7 @@ test('a process that dies at any write of a deal goes on, and every write keeps 
     const sumOf = (): number => ['ada', 'bob', 'cleo'].reduce((sum, name) => sum + (one.caps()[name] ?? 0), 0)
     const sums: number[] = []
     whenAsked(one, writes(), () => sums.push(sumOf()))
-    const declared: Declared = { pools: [research(total, ['ada', 'bob', 'cleo'])] }
+    const declared: PolicySketch = { pools: [research(total, ['ada', 'bob', 'cleo'])] }
     const step = async (): Promise<void> => {
       await one.cycle(declared).catch(() => one.restart())
     }

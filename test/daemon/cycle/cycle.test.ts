@@ -1,16 +1,16 @@
 // The reads and writes of a cycle, in several deployments, and that it is quiet afterwards.
 import { describe, expect, test } from 'vitest'
-import { keysOf } from '../../support/declare.ts'
+import { keysOf, type PolicySketch } from '../../support/declare.ts'
 import { instead } from '../../support/faults.ts'
 import { later, MINUTE, outage, worldUnder } from '../../support/living.ts'
-import { type Declared, testWorld, type WorldOptions } from '../../support/world.ts'
+import { testWorld, type WorldOptions } from '../../support/world.ts'
 
 const COMPANY: WorldOptions = {
   people: ['ada', 'bob', 'cleo', 'dan', 'eve', 'fay'],
   groups: { a: ['ada', 'bob'], b: ['cleo'] },
 }
 
-const POLICY: Declared = { caps: { team: 500, 'group:a': 1500, 'group:b': 900, ada: 4000, dan: 700, eve: 'none' } }
+const POLICY: PolicySketch = { caps: { team: 500, 'group:a': 1500, 'group:b': 900, ada: 4000, dan: 700, eve: 'none' } }
 
 describe('first convergence and steady state', () => {
   const deployments: readonly (readonly [string, NonNullable<Parameters<typeof testWorld>[0]>['switches']])[] = [

@@ -1,11 +1,11 @@
 // The cap that a grant restores at its end: the one from before it, ours under the rules of pruning, and never that of an older grant.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { DAY, type GrantSketch, HOUR, NOW, short } from '../../support/declare.ts'
+import { DAY, type GrantSketch, HOUR, NOW, type PolicySketch, short } from '../../support/declare.ts'
 import { answering, onLedger, writes } from '../../support/faults.ts'
 import { ADA, intentFor, raise } from '../../support/ledger.ts'
 import { later } from '../../support/living.ts'
-import { type Declared, testWorld, type World, type WorldOptions } from '../../support/world.ts'
+import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
 const company = (more: WorldOptions = {}): Promise<World> =>
   testWorld({ people: ['ada', 'bob', 'cleo'], groups: { g: ['ada', 'bob'] }, ...more })
@@ -14,7 +14,7 @@ const UNPRUNED = { config: { prune: false } } as const
 const grantOn = (on: string, more: Partial<GrantSketch> = {}): GrantSketch => ({ on, cap: 800, from: NOW, until: NOW + DAY, ...more })
 
 /** A cycle after so long. */
-async function capsLater(one: World, time: number, declared?: Declared): Promise<Record<string, number>> {
+async function capsLater(one: World, time: number, declared?: PolicySketch): Promise<Record<string, number>> {
   await later(one, time, declared)
   return one.caps()
 }
@@ -112,11 +112,11 @@ describe.each(SCOPES)('a cap of ours on %s that policy has dropped', (_name, on)
 describe.each(SCOPES)('a grant over a declared cap gives that cap back as ours, whatever stood there before: %s', (_name, on) => {
   const FOUND = { caps: { ada: 1500, 'group:g': 1500 } } as const
   const WITHOUT = { caps: POLICY, ...(on === 'ada' ? {} : { bare: ['g'] }) }
-  const based = (cap: number): Declared => ({ caps: { ...POLICY, [on]: cap } })
-  const granted = (base: Declared): Declared => ({ ...base, grants: [grantOn(on)] })
+  const based = (cap: number): PolicySketch => ({ caps: { ...POLICY, [on]: cap } })
+  const granted = (base: PolicySketch): PolicySketch => ({ ...base, grants: [grantOn(on)] })
   const both = granted(based(300))
   /** Edits one after the other; nothing is declared at the end. */
-  const EDITS: readonly (readonly [string, readonly Declared[]])[] = [
+  const EDITS: readonly (readonly [string, readonly PolicySketch[]])[] = [
     ['both begin at once', [both]],
     ['the declared cap comes while the grant runs', [granted(WITHOUT), both]],
     ['the declared cap changes while the grant runs', [based(200), granted(based(200)), both]],
@@ -194,7 +194,7 @@ describe('a grant’s write that lands only after its end is cleared again', () 
   const GRANTS = [grantOn('ada', { from: NOW + 2 * HOUR, until: NOW + 3 * HOUR })]
   const during = { ...UNASKED, grants: GRANTS }
   /** Policies one hour after the other: twice before the grant, while it runs, at its end, after it. */
-  const LIVES: readonly (readonly [string, WorldOptions['caps'], readonly Declared[], number | undefined])[] = [
+  const LIVES: readonly (readonly [string, WorldOptions['caps'], readonly PolicySketch[], number | undefined])[] = [
     ['over nothing', {}, [UNASKED, UNASKED, during, during, UNASKED], undefined],
     ['over a cap of somebody else', { ada: 650 }, [UNASKED, UNASKED, during, during, UNASKED], 650],
     ['over a cap that policy has dropped', {}, [OURS, UNASKED, during, during, UNASKED], 500],

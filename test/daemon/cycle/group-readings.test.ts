@@ -1,10 +1,10 @@
 // Readings of groups from end to end: a cap is cleared after two that agree, and a group that could not be listed was not read, alike for rules,
 // pools and the conflict rule.
 import { expect, test } from 'vitest'
-import { HOUR } from '../../support/declare.ts'
+import { HOUR, type PolicySketch } from '../../support/declare.ts'
 import { answering } from '../../support/faults.ts'
 import { later } from '../../support/living.ts'
-import { type Declared, revisionOf, testWorld, type World, type WorldOptions } from '../../support/world.ts'
+import { revisionOf, testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
 /** Everybody is in h, ada and bob in g, whose name is G. */
 async function company(switches: WorldOptions['switches'] = {}): Promise<{ one: World; storm: { name: string } }> {
@@ -23,7 +23,7 @@ const adaLater = async (one: World): Promise<number | undefined> => {
   return one.caps()['ada']
 }
 
-const CASES: readonly (readonly [string, Declared, number])[] = [
+const CASES: readonly (readonly [string, PolicySketch, number])[] = [
   ['a rule', { caps: { team: 900 }, rules: [{ when: { groups: ['g'] }, cap: 100 }] }, 100],
   ['a pool', { caps: { team: 900 }, pools: [{ name: 'r', credits: 200, members: { kind: 'groups', ids: ['g'] }, share: 'equal' }] }, 100],
   ['the conflict rule', { caps: { team: 900, 'group:g': 300, 'group:h': 200 }, onGroupConflict: 'max' }, 300],
@@ -63,7 +63,7 @@ test('a renamed group has no members until it was listed under the new name', as
   one.sandbox.store.saveGroup({ id: 'n', name: 'N' })
   one.setMembers('n', ['cleo'])
   await one.cycle({ caps: { team: 900 }, bare: ['g'] })
-  const rules: Declared = { caps: { team: 900 }, rules: [{ when: { groups: ['g'] }, cap: 100 }] }
+  const rules: PolicySketch = { caps: { team: 900 }, rules: [{ when: { groups: ['g'] }, cap: 100 }] }
   const { state } = one
   const renamed = revisionOf(rules)
   const groups = renamed.set.groups.map((group) => ({ ...group, name: 'N' }))

@@ -1,10 +1,10 @@
 // Members of pools with grants that are over, in two pools, or protected, who inherit caps: what is in force for them counts, and no write lets the sum
 // of a pool above its credits.
 import { describe, expect, test } from 'vitest'
-import { DAY, HOUR, NOW, type PoolSketch, research } from '../../support/declare.ts'
+import { DAY, HOUR, NOW, type PolicySketch, type PoolSketch, research } from '../../support/declare.ts'
 import { answering, writes } from '../../support/faults.ts'
 import { later, worldUnder } from '../../support/living.ts'
-import { type Declared, testWorld } from '../../support/world.ts'
+import { testWorld } from '../../support/world.ts'
 
 const RESEARCH = research(5000, ['ada', 'bob'], { max: 400 })
 
@@ -15,7 +15,7 @@ describe('a grant of a member that is over', () => {
   const rules = [{ name: 'idle', when: { inactiveDays: 90 }, cap: 5000 }]
   const tight = { ...RESEARCH, credits: 1000, max: 600 }
   /** The caps in force once it is over, and so long after that all use must have shown. */
-  async function ended(caps: Readonly<Record<string, number>>, declared: Declared): Promise<readonly unknown[]> {
+  async function ended(caps: Readonly<Record<string, number>>, declared: PolicySketch): Promise<readonly unknown[]> {
     const one = await worldUnder({ ...declared, grants, pools: [tight] }, { people: ['ada', 'bob'], caps })
     await later(one, 5 * HOUR)
     expect(one.caps()['ada']).toBe(300)
@@ -77,7 +77,7 @@ describe('a pool', () => {
 })
 
 describe('members', () => {
-  test.each<readonly [string, Declared, Readonly<Record<string, number>>]>([
+  test.each<readonly [string, PolicySketch, Readonly<Record<string, number>>]>([
     ['the group’s cap goes up', { caps: { 'group:g': 2000 } }, { 'group:g': 2000, ada: 100, bob: 900 }],
     ['the group’s cap goes', { caps: {} }, { ada: 100, bob: 900 }],
     ['their own cap waits', { caps: { 'group:g': 2000, ada: 700 } }, { 'group:g': 2000, ada: 100, bob: 900 }],

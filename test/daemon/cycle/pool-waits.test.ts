@@ -1,11 +1,11 @@
 // Raises that wait: for use under lowered caps to show, and for the sum of a pool to be within its credits again. Members of pools whom another client has lowered are not raised while the credits do not pay for it. Of members whom our write lowered just
 // before they joined, use under the old cap may not show yet.
 import { expect, test } from 'vitest'
-import { email, HOUR, research } from '../../support/declare.ts'
+import { email, HOUR, type PolicySketch, research } from '../../support/declare.ts'
 import { answerOf, instead, writes } from '../../support/faults.ts'
 import { later, worldUnder } from '../../support/living.ts'
 import { noon, recordPast } from '../../support/use.ts'
-import { type Declared, testWorld, type World } from '../../support/world.ts'
+import { testWorld, type World } from '../../support/world.ts'
 
 const RESEARCH = research(1000, ['ada', 'bob'])
 
@@ -24,7 +24,7 @@ test.each([
   'does not put back whom others have set %s while the sum is above the credits, and does so afterwards',
   async (_how, cap, caps) => {
     const one = await testWorld({ people: ['ada', 'bob'], switches: { zeroCap: 'stored' } })
-    const declared: Declared = { caps, pools: [RESEARCH] }
+    const declared: PolicySketch = { caps, pools: [RESEARCH] }
     await one.cycle(declared)
     await othersSet(one, cap)
     expect(one.writes()).toEqual(['bob 500'])
@@ -35,7 +35,7 @@ test.each([
 
 test.each([100, 0])('the own cap of a protected member, set to %i by others, waits as well', async (lower) => {
   const one = await testWorld({ people: ['ada', 'bob'], switches: { zeroCap: 'stored' } })
-  const declared: Declared = { caps: { ada: 600 }, pools: [RESEARCH] }
+  const declared: PolicySketch = { caps: { ada: 600 }, pools: [RESEARCH] }
   await one.cycle(declared)
   await one.cycle({ ...declared, protect: ['ada'] })
   expect(one.caps()).toEqual({ ada: 600, bob: 400 })
@@ -70,7 +70,7 @@ test('is not raised by the pass after the one that has found a member whom other
   expect(one.caps()).toEqual({ ada: 500, bob: 500 })
 })
 
-test.each<readonly [string, Declared, Declared, Readonly<Record<string, number>>]>([
+test.each<readonly [string, PolicySketch, PolicySketch, Readonly<Record<string, number>>]>([
   ['their own cap', { caps: { ada: 800, bob: 100 } }, { caps: { ada: 100, bob: 100 } }, {}],
   ['their own cap, which is cleared', { caps: { team: 100, ada: 800 } }, { caps: { team: 100 } }, { team: 100 }],
   ["the team's cap", { caps: { team: 800, bob: 100 } }, { caps: { team: 100, bob: 100 } }, { team: 100 }],

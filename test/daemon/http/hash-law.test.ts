@@ -121,7 +121,7 @@ test.each(Object.entries(SPELLINGS))('an address %s leaves by no door', async (_
 test.each(Object.entries(SPELLINGS))(
   'an address %s leaves in no comment on a pull request, and in no message but to the person',
   (_, secret) => {
-    const { plan } = planOf({ caps: { team: 400, p1: 900 }, observed: { team: 600, p1: 0 }, protectedPeople: ['p2'] })
+    const { plan } = planOf({ caps: { team: 400, p1: 900 }, observed: { team: 600, p1: 0 }, protect: ['p2'] })
     const view = {
       plan: spoilt(plan, secret) as typeof plan,
       outcomes: Object.assign(new Map(), { get: () => ({ result: 'failed', error: secret }) }),

@@ -4,13 +4,13 @@ import { expect, test } from 'vitest'
 import { createConsole } from '../../../src/console/routes.ts'
 import { API_ROUTES } from '../../../src/daemon/http/api-table.ts'
 import { createGate } from '../../../src/daemon/http/auth.ts'
-import { DAY, email, NOW } from '../../support/declare.ts'
+import { DAY, email, NOW, type PolicySketch } from '../../support/declare.ts'
 import { HASHED_LABELS, libraryOver } from '../../support/documents.ts'
 import { runs } from '../../support/fuzz.ts'
 import { filled } from '../../support/paths.ts'
 import { serve } from '../../support/serve.ts'
 import { recordPast } from '../../support/use.ts'
-import { createWorld, type Declared, type World } from '../../support/world.ts'
+import { createWorld, type World } from '../../support/world.ts'
 
 const HOST = '127.0.0.1'
 const LEADS = { groups: ['leads'], workspaces: ['acme'], only: ['grp_a'] }
@@ -65,7 +65,7 @@ const others: fc.Arbitrary<Others> = some.chain((people) =>
   }),
 )
 
-function policyOf(one: Others): Declared {
+function policyOf(one: Others): PolicySketch {
   const grant = { cap: 6_000, until: NOW + 3 * DAY, reason: one.word }
   return {
     caps: { team: one.team, 'group:grp_b': one.other, 'group:grp_a': 800, p002: 900, ...one.caps },

@@ -66,7 +66,7 @@ describe('an edit of the policy', () => {
     await one.clock.pass(SECOND)
     const [hold] = one.workspace.shown.planned?.plan.holds ?? []
     expect(hold).toBeDefined()
-    set({ caps: capsOf(10, 500), approvals: [hold?.id ?? ''] })
+    set({ caps: capsOf(10, 500), approvalIds: [hold?.id ?? ''] })
     await one.clock.pass(SECOND)
     expect(one.caps()).toEqual(capsOf(10, 500))
   })

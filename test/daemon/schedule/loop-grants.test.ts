@@ -1,13 +1,12 @@
 // Grants start and end at their instants on the wall clock, whatever else is going on, and not at all while the clocks disagree.
 import { describe, expect, test } from 'vitest'
 import { worldClock } from '../../support/clock.ts'
-import { CYCLE, DAY, HOUR, NOW } from '../../support/declare.ts'
+import { CYCLE, DAY, HOUR, NOW, type PolicySketch } from '../../support/declare.ts'
 import { instead } from '../../support/faults.ts'
 import { capsOf, living, loopOver, MINUTE, SECOND } from '../../support/living.ts'
-import type { Declared } from '../../support/world.ts'
 
 describe('grants', () => {
-  const declared: Declared = {
+  const declared: PolicySketch = {
     caps: { team: 500, ada: 1000 },
     grants: [{ on: 'ada', cap: 6000, from: NOW + 7 * MINUTE, until: NOW + 22 * MINUTE }],
   }
@@ -80,7 +79,7 @@ describe('grants', () => {
 })
 
 describe('clocks', () => {
-  const declared: Declared = {
+  const declared: PolicySketch = {
     caps: { team: 500, ada: 1000 },
     grants: [{ on: 'ada', cap: 6000, from: NOW + 7 * HOUR, until: NOW + 22 * HOUR }],
   }

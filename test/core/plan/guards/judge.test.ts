@@ -55,7 +55,7 @@ describe('what is left after a hold', () => {
 
   test('two guards that are settled otherwise name both ways out', () => {
     const reads = { failed: 1, total: 9, teamFailed: true }
-    const [hold] = planOf({ caps: { p0: 4 }, observed: { p0: 5 }, protectedPeople: ['p0'], facts: { reads } }).plan.holds
+    const [hold] = planOf({ caps: { p0: 4 }, observed: { p0: 5 }, protect: ['p0'], facts: { reads } }).plan.holds
     expect(hold?.message).toContain(
       `approve hold ${hold?.id} (capkeeper edit approve ${hold?.id}) or change spec.protected (capkeeper edit remove protect:p0@example.com), and wait for the service to answer`,
     )
@@ -91,7 +91,7 @@ const EVERYTHING: PlanSketch = {
     observed: shape((_to, from) => from),
     used: each(6, 400, 8),
   },
-  ...{ protectedPeople: ['p0'], facts: { creditsRemaining: 0 } },
+  ...{ protect: ['p0'], facts: { creditsRemaining: 0 } },
 }
 const kept = (name: string, to: number | 'none') =>
   ({ scope: scope(name), code: 'ZERO_NOT_STORED', message: 'reads unset', entry: entryOf('cap', 0), at: NOW, restore: cap(to) }) as const
@@ -158,7 +158,7 @@ describe('where caps are copied, a team or group write that reaches a person wit
   }
   const breaker = { openedAt: NOW, retryAt: NOW + 1, waitMs: 1, failed: 3, planned: 3, cause: '422', refused: true }
   test('is held by every guard that holds anybody it reaches, each once', () =>
-    expect(heldLines({ ...COPIED, protectedPeople: ['p0', 'p2'], facts: { breaker: { ...breaker, scopes: [...keysOf('p1')] } } })).toEqual([
+    expect(heldLines({ ...COPIED, protect: ['p0', 'p2'], facts: { breaker: { ...breaker, scopes: [...keysOf('p1')] } } })).toEqual([
       'team raise 500>600 policy held:protected+breaker',
       'group:g raise 650>700 policy held:protected',
       'p0 lower 5>4 policy held:protected',
@@ -167,7 +167,7 @@ describe('where caps are copied, a team or group write that reaches a person wit
     ]))
 
   test('is held by its own guards alone when it has some', () =>
-    expect(heldLines({ ...COPIED, caps: { team: 400, p0: 4 }, observed: { team: 500, p0: 5 }, protectedPeople: ['p0'] })).toEqual([
+    expect(heldLines({ ...COPIED, caps: { team: 400, p0: 4 }, observed: { team: 500, p0: 5 }, protect: ['p0'] })).toEqual([
       'team lower 500>400 policy held:maxAffected+maxLowered',
       'p0 lower 5>4 policy held:maxAffected+maxLowered+protected',
     ]))
@@ -184,7 +184,7 @@ describe('a person whose cap changes by two changes, of which one may not be hel
 
   const ENDED: PlanSketch = {
     ...{ grants: [ended('p0')], owned: { p0: { cap: 6000, owner: 'grant', grant: ended('p0') } } },
-    ...{ observed: { p0: 6000 }, protectedPeople: ['p0'] },
+    ...{ observed: { p0: 6000 }, protect: ['p0'] },
   }
   test('a protected one is kept from the other, not from the end of a grant', () => {
     const sketch = { ...ENDED, caps: { team: 400 }, observed: { team: 500, p0: 6000 }, people: ['p0'] }
@@ -194,13 +194,13 @@ describe('a person whose cap changes by two changes, of which one may not be hel
   test('a protected one whose grant ends is not named beside others, and is no warning alone', () => {
     const ending = { ...ENDED, caps: { p0: 500, p1: 4 }, observed: { p0: 6000, p1: 5 } }
     expect(planOf(ending).plan.problems).toEqual([])
-    const [hold] = planOf({ ...ending, protectedPeople: ['p1', 'p0'] }).plan.holds
+    const [hold] = planOf({ ...ending, protect: ['p1', 'p0'] }).plan.holds
     expect(hold?.message).toContain('acme: p1@example.com is protected and would be lowered; ')
   })
 })
 
 test('protected people are named in the order of their addresses, without those who are not on the roster', () => {
-  const [hold] = planOf({ caps: each(2, 4), observed: each(2, 5), protectedPeople: ['p1', 'nobody', 'p0'] }).plan.holds
+  const [hold] = planOf({ caps: each(2, 4), observed: each(2, 5), protect: ['p1', 'nobody', 'p0'] }).plan.holds
   expect(hold?.message).toContain('acme: p0@example.com, p1@example.com are protected')
 })
 
@@ -209,7 +209,7 @@ test.each([
   ['are not given back less than what it took', 100, 500, ['protected']],
   ['may get more than before it, though less than it gave', 500, 300, []],
 ])('protected people %s', (_name, observed, before, expected) => {
-  const sketch: PlanSketch = { caps: { p0: 400 }, observed: { p0: observed }, baseline: { p0: before }, protectedPeople: ['p0'] }
+  const sketch: PlanSketch = { caps: { p0: 400 }, observed: { p0: observed }, baseline: { p0: before }, protect: ['p0'] }
   const sent = [{ scope: scope('team'), from: 'none' as const, to: cap(observed), at: NOW }]
   expect(guardsOf({ ...sketch, capSemantics: 'copied' }, { sent })).toEqual(expected)
 })

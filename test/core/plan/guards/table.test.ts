@@ -32,7 +32,7 @@ const orphans = (count: number, more: PlanSketch = {}): PlanSketch => ({
 const protect = (...names: readonly string[]): PlanSketch => ({
   caps: Object.fromEntries(names.map((name) => [name, 4])),
   observed: Object.fromEntries(names.map((name) => [name, 5])),
-  protectedPeople: names,
+  protect: names,
 })
 const LOWER: PlanSketch = { caps: { p0: 4 }, observed: { p0: 5 } }
 const reading = (failed: number, total: number, more: { teamFailed?: boolean; cause?: string } = {}): PlanSketch => ({
@@ -46,7 +46,7 @@ const raising = (creditsRemaining: number, more: PlanSketch = {}): PlanSketch =>
 })
 const DOUBT = { rosterDoubt: { before: 40, now: 20 } }
 const UNLISTED = { unlistedGroups: keysOf('group:g') }
-const PROTECTED: PlanSketch = { protectedPeople: ['p0'] }
+const PROTECTED: PlanSketch = { protect: ['p0'] }
 
 test.each<readonly [string, PlanSketch, string]>([
   ['15 of 100 lowered are allowed', lowering(15), ''],
