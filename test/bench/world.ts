@@ -5,18 +5,15 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import type { Place } from './service.ts'
 
-export interface Folder {
-  readonly path: string
-  write(name: string, text: string): string
-}
+export type Folder = ReturnType<typeof openFolder>
 
 /** Removed at the end of the process. */
-export function openFolder(): Folder {
+export function openFolder() {
   const path = mkdtempSync(join(tmpdir(), 'capkeeper-bench-'))
   process.once('exit', () => rmSync(path, { recursive: true, force: true }))
   return {
     path,
-    write(name, text) {
+    write(name: string, text: string) {
       writeFileSync(join(path, name), text)
       return join(path, name)
     },

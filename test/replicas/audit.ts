@@ -14,14 +14,7 @@ export interface Given {
   readonly era: string
 }
 
-export interface Audit {
-  readonly given: readonly Given[]
-  /** Names of replicas by id. */
-  readonly names: ReadonlyMap<string, string>
-  /** Reads new rows. */
-  read(): Promise<void>
-  close(): Promise<void>
-}
+export type Audit = Awaited<ReturnType<typeof startAudit>>
 
 const SETUP = `
 CREATE SCHEMA IF NOT EXISTS judge;
@@ -42,7 +35,7 @@ INSERT INTO judge.given (workspace, holder, token, until, era) SELECT workspace,
 const AGAIN_MS = 3_000
 const EVERY_MS = 200
 
-export async function startAudit(database: Database): Promise<Audit> {
+export async function startAudit(database: Database) {
   await database.sql(SETUP)
   const given: Given[] = []
   const known = new Set<string>()
@@ -73,7 +66,9 @@ export async function startAudit(database: Database): Promise<Audit> {
   })()
   return {
     given,
+    /** Names of replicas by id. */
     names,
+    /** Reads new rows. */
     read,
     async close() {
       ended.abort()

@@ -17,21 +17,7 @@ const NAME = 'ledger'
 const DISK_MIB = 128
 export const hasSmallDisk = process.getuid?.() === 0
 
-export interface Database {
-  port(): number
-  /** Runs statements of the superuser, past all links. */
-  sql(text: string): Promise<readonly Readonly<Record<string, unknown>>[]>
-  /** Restarts as after a power failure; resolves when it is back. */
-  restart(awayMs: number): Promise<void>
-  /** Fails over to a copy without the writes of the last `lostMs`; resolves with the instant of the failover. */
-  failOver(lostMs: number): Promise<number>
-  fillDisk(): Promise<void>
-  freeDisk(): Promise<void>
-  /** Locks a table for this time. */
-  lock(table: string, ms: number): Promise<void>
-  address(port: number, host: string): string
-  close(): Promise<void>
-}
+export type Database = Awaited<ReturnType<typeof startDatabase>>
 
 interface Server {
   readonly folder: string
@@ -126,7 +112,7 @@ async function follower(of: Server, link: Link): Promise<Server> {
   return startServer(folder, await freePort(), true)
 }
 
-export async function startDatabase(): Promise<Database> {
+export async function startDatabase() {
   let server = await firstServer()
   const addressOf = (port: number, user: string, name: string, host = '127.0.0.1'): string => `postgres://${user}@${host}:${port}/${name}`
   let handle: PostgresDatabase | undefined
@@ -139,7 +125,8 @@ export async function startDatabase(): Promise<Database> {
     handle = undefined
     await before?.close().catch(() => undefined)
   }
-  const sql: Database['sql'] = (text) => opened().query(text)
+  /** Runs statements of the superuser, past all links. */
+  const sql = (text: string) => opened().query(text)
   const first = openPostgres({ address: addressOf(server.port, 'postgres', 'postgres'), env: {}, clock })
   await first.query(`CREATE ROLE ${USER} LOGIN`)
   await first.query(`CREATE DATABASE ${NAME} OWNER ${USER}`)
@@ -148,13 +135,15 @@ export async function startDatabase(): Promise<Database> {
   return {
     port: () => server.port,
     sql,
-    async restart(awayMs) {
+    /** Restarts as after a power failure; resolves when it is back. */
+    async restart(awayMs: number) {
       await kill(server, 'SIGQUIT')
       await anew()
       await clock.sleep(awayMs)
       server = await startServer(server.folder, server.port)
     },
-    async failOver(lostMs) {
+    /** Fails over to a copy without the writes of the last `lostMs`; resolves with the instant of the failover. */
+    async failOver(lostMs: number) {
       const before = server
       const link = await openLink({ target: () => before.port, isProxy: false })
       const copy = await follower(before, link)
@@ -195,7 +184,7 @@ export async function startDatabase(): Promise<Database> {
       await anew()
       server = await startServer(server.folder, server.port)
     },
-    async lock(table, ms) {
+    async lock(table: string, ms: number) {
       const session = await opened().session()
       try {
         await session.query(`BEGIN; LOCK TABLE capkeeper.${table} IN ACCESS EXCLUSIVE MODE`)
@@ -205,7 +194,7 @@ export async function startDatabase(): Promise<Database> {
         session.release()
       }
     },
-    address: (port, host) => addressOf(port, USER, NAME, host),
+    address: (port: number, host: string) => addressOf(port, USER, NAME, host),
     async close() {
       await anew()
       await kill(server, 'SIGQUIT')
@@ -222,7 +211,7 @@ function writeTail(file: number, bytes: number): void {
   }
 }
 
-const isAnswering = async (sql: Database['sql']): Promise<boolean> =>
+const isAnswering = async (sql: (text: string) => Promise<unknown>): Promise<boolean> =>
   sql('SELECT 1').then(
     () => true,
     () => false,

@@ -6,16 +6,6 @@ import { clock, now } from './time.ts'
 /** `held`: nothing arrives anywhere. `deaf`: requests arrive, and no answer returns. `cut`: connections break, new ones too. */
 export type LinkMode = 'open' | 'held' | 'deaf' | 'cut'
 
-export interface Link {
-  readonly port: number
-  set(mode: LinkMode): void
-  /** The delay of a proxy's answer to CONNECT. */
-  slow(ms: number): void
-  /** When the last bytes arrived from the replica, on the connection from this port; and how long it took to connect. */
-  lastSent(fromPort: number | undefined): LastSent | undefined
-  close(): Promise<void>
-}
-
 interface LastSent {
   readonly at: number
   readonly connectedInMs: number
@@ -45,7 +35,9 @@ interface LinkOptions {
   readonly host?: string
 }
 
-export async function openLink({ target, isProxy, host = '127.0.0.1' }: LinkOptions): Promise<Link> {
+export type Link = Awaited<ReturnType<typeof openLink>>
+
+export async function openLink({ target, isProxy, host = '127.0.0.1' }: LinkOptions) {
   let mode: LinkMode = 'open'
   const pairs = new Set<Pair>()
   const sent = new Map<number, LastSent>()
@@ -120,7 +112,7 @@ export async function openLink({ target, isProxy, host = '127.0.0.1' }: LinkOpti
   const { port } = server.address() as AddressInfo
   return {
     port,
-    set(next) {
+    set(next: LinkMode): void {
       mode = next
       for (const pair of pairs) {
         if (mode === 'cut') {
@@ -133,10 +125,12 @@ export async function openLink({ target, isProxy, host = '127.0.0.1' }: LinkOpti
         flush(pair.back, pair)
       }
     },
-    slow(ms) {
+    /** The delay of a proxy's answer to CONNECT. */
+    slow(ms: number): void {
       slowMs = ms
     },
-    lastSent: (fromPort) => (fromPort === undefined ? undefined : sent.get(fromPort)),
+    /** When the last bytes arrived from the replica, on the connection from this port; and how long it took to connect. */
+    lastSent: (fromPort: number | undefined) => (fromPort === undefined ? undefined : sent.get(fromPort)),
     async close() {
       for (const { near, far } of pairs) {
         near.destroy()

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { until } from '../support/process.ts'
-import { type Link, openLink } from './link.ts'
+import { openLink } from './link.ts'
 import { machineNetwork, type Network } from './network.ts'
 import { clock, now } from './time.ts'
 
@@ -16,26 +16,7 @@ export const canMoveClocks = FAKETIME !== undefined
 /** A host name that only the replica's proxy knows. */
 const SERVICE_HOST = 'http://service.example'
 
-export interface Replica {
-  readonly place: number
-  readonly database: Link
-  readonly services: Link
-  readonly network: Network
-  /** Whether one of its processes has this name in the database; the name contains the process's number. */
-  isNamed(name: string): boolean
-  start(): Promise<void>
-  signal(name: NodeJS.Signals): void
-  ended(): Promise<void>
-  isRunning(): boolean
-  /** Undefined: no answer. */
-  get(path: string): Promise<{ readonly status: number; readonly text: string } | undefined>
-  policies(cap: number): void
-  /** The offset from the machine's clock. */
-  moveClock(ms: number): void
-  /** Lines of its log since a time. */
-  log(sinceAt: number): readonly string[]
-  close(): Promise<void>
-}
+export type Replica = Awaited<ReturnType<typeof openReplica>>
 
 interface ReplicaOptions {
   readonly place: number
@@ -49,7 +30,7 @@ interface ReplicaOptions {
 
 const GUARDS = { maxAffected: 'off', maxLowered: 'off', maxBlocked: 'off', maxRaise: 'off', contested: 'off', breaker: 'off' }
 
-export async function openReplica(options: ReplicaOptions): Promise<Replica> {
+export async function openReplica(options: ReplicaOptions) {
   const { place, folder, workspaces, network = machineNetwork } = options
   const { machine: host } = network
   const database = await openLink({ target: options.databasePort, isProxy: false, host })
@@ -86,7 +67,8 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
     database,
     services,
     network,
-    isNamed: (name) => numbers.has(Number(name.split(':').at(-1))),
+    /** Whether one of its processes has this name in the database; the name contains the process's number. */
+    isNamed: (name: string) => numbers.has(Number(name.split(':').at(-1))),
     async start() {
       url = ''
       const env = {
@@ -111,14 +93,15 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
       })
       await until(`replica ${place} answers`, () => url !== '', 60_000)
     },
-    signal: (name) => void child?.kill(name),
+    signal: (name: NodeJS.Signals) => void child?.kill(name),
     async ended() {
       const running = child
       if (!running || running.exitCode !== null || running.signalCode !== null) return
       await new Promise((done) => running.once('exit', done))
     },
     isRunning: () => child !== undefined && child.exitCode === null && child.signalCode === null,
-    async get(page) {
+    /** Undefined: no answer. */
+    async get(page: string) {
       const [answered, late] = [new AbortController(), new AbortController()]
       clock.sleep(5_000, answered.signal).then(
         () => late.abort(),
@@ -133,14 +116,16 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
         answered.abort()
       }
     },
-    policies(cap) {
+    policies(cap: number) {
       for (const name of workspaces) {
         const text = `apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: ${name}}\nspec:\n  workspace: ${name}\n  team: {cap: ${cap}}\n`
         write(`policies/${name}.yaml`, text)
       }
     },
-    moveClock: (ms) => write('clock', `${ms < 0 ? '-' : '+'}${Math.abs(ms) / 1000}`),
-    log: (sinceAt) => lines.flatMap(({ at, text }) => (at >= sinceAt ? [text] : [])),
+    /** The offset from the machine's clock. */
+    moveClock: (ms: number) => write('clock', `${ms < 0 ? '-' : '+'}${Math.abs(ms) / 1000}`),
+    /** Lines of its log since a time. */
+    log: (sinceAt: number) => lines.flatMap(({ at, text }) => (at >= sinceAt ? [text] : [])),
     async close() {
       process.off('exit', kill)
       const running = child

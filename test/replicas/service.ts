@@ -40,21 +40,7 @@ interface HoldUp {
   readonly afterMs?: number
 }
 
-export interface Service {
-  readonly port: number
-  readonly arrivals: readonly Arrival[]
-  readonly landings: readonly Landing[]
-  capOf(workspace: string): number | undefined
-  /** Sets a cap without a request, as another client. */
-  foreign(workspace: string, value: number): void
-  /** Resolves when the next write of this workspace has arrived, which is then held. */
-  nextWrite(workspace: string, holdUp: HoldUp): Promise<Arrival>
-  /** Whether connections close after each answer. */
-  endConnections(yes: boolean): void
-  /** Cancels the plans for writes that have not arrived. */
-  forgetPlans(): void
-  close(): Promise<void>
-}
+export type Service = Awaited<ReturnType<typeof startService>>
 
 /** The sender of requests from this port, and when they left. */
 type SenderOf = (
@@ -67,7 +53,7 @@ interface Plan extends HoldUp {
   readonly came: (arrival: Arrival) => void
 }
 
-export async function startService(workspaces: readonly string[], senderOf: SenderOf): Promise<Service> {
+export async function startService(workspaces: readonly string[], senderOf: SenderOf) {
   const company = { people: 5, groups: 1, days: 0, seed: 1 }
   const sandboxes = new Map<string, Sandbox>(workspaces.map((name) => [name, createSandbox({ clock, company, working: false })]))
   const sandboxOf = (name: string): Sandbox => {
@@ -121,15 +107,19 @@ export async function startService(workspaces: readonly string[], senderOf: Send
     arrivals,
     landings,
     capOf,
-    foreign(name, value) {
+    /** Sets a cap without a request, as another client. */
+    foreign(name: string, value: number) {
       const before = capOf(name)
       sandboxOf(name).writeCap(TEAM, value)
       landings.push({ at: now(), workspace: name, value, before })
     },
-    nextWrite: (name, holdUp) => new Promise((came) => void plans.set(name, { ...holdUp, came })),
-    endConnections(yes) {
+    /** Resolves when the next write of this workspace has arrived, which is then held. */
+    nextWrite: (name: string, holdUp: HoldUp) => new Promise<Arrival>((came) => void plans.set(name, { ...holdUp, came })),
+    /** Whether connections close after each answer. */
+    endConnections(yes: boolean) {
       isEnding = yes
     },
+    /** Cancels the plans for writes that have not arrived. */
     forgetPlans: () => plans.clear(),
     async close() {
       ending.abort(new Error('the check is over'))

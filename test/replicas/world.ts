@@ -19,29 +19,7 @@ interface Probe {
   readonly value: number
 }
 
-export interface World {
-  readonly workspaces: readonly string[]
-  readonly replicas: readonly Replica[]
-  readonly database: Database
-  readonly service: Service
-  readonly audit: Audit
-  readonly troubles: Trouble[]
-  readonly probes: Probe[]
-  /** The cap that the policies declare now. */
-  cap(): number
-  /** Publishes policies with a cap higher by one, for these replicas. */
-  newPolicies(of?: readonly Replica[]): void
-  placeOf(holder: string): number | undefined
-  holderOf(workspace: string): Replica | undefined
-  heldBy(replica: Replica): readonly string[]
-  /** Another client changes the cap. */
-  foreign(...workspaces: readonly string[]): void
-  healedAt(probe: Probe): number | undefined
-  /** Every workspace is held, evenly spread, and as the policies ask. */
-  settled(withinMs: number): Promise<void>
-  rest(ms: number): Promise<void>
-  close(): Promise<void>
-}
+export type World = Awaited<ReturnType<typeof startWorld>>
 
 export interface WorldOptions {
   readonly replicas: number
@@ -50,7 +28,7 @@ export interface WorldOptions {
   readonly networks?: boolean
 }
 
-export async function startWorld(options: WorldOptions): Promise<World> {
+export async function startWorld(options: WorldOptions) {
   const folder = mkdtempSync(join(tmpdir(), 'capkeeper-replicas-'))
   const workspaces = Array.from({ length: options.workspaces }, (_, index) => `w${index}`)
   const closing: (() => Promise<void>)[] = [async () => rmSync(folder, { recursive: true, force: true })]
@@ -90,9 +68,16 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   }
 }
 
-type Parts = Pick<World, 'workspaces' | 'replicas' | 'database' | 'service' | 'audit' | 'close'>
+interface Parts {
+  readonly workspaces: readonly string[]
+  readonly replicas: readonly Replica[]
+  readonly database: Database
+  readonly service: Service
+  readonly audit: Audit
+  close(): Promise<void>
+}
 
-function worldOf(parts: Parts): World {
+function worldOf(parts: Parts) {
   const { workspaces, replicas, service, audit } = parts
   let cap = LOWEST_CAP
   let value = 1
@@ -110,9 +95,11 @@ function worldOf(parts: Parts): World {
   const heldBy = (replica: Replica): readonly string[] => workspaces.filter((name) => holderOf(name) === replica)
   return {
     ...parts,
-    troubles: [],
+    troubles: [] as Trouble[],
     probes,
+    /** The cap that the policies declare now. */
     cap: () => cap,
+    /** Publishes policies with a cap higher by one, for these replicas. */
     newPolicies(of = replicas) {
       if (of === replicas || of.length < replicas.length) cap += 1
       for (const one of of) one.policies(cap)
@@ -120,17 +107,19 @@ function worldOf(parts: Parts): World {
     placeOf,
     holderOf,
     heldBy,
-    foreign(...names) {
+    /** Another client changes the cap. */
+    foreign(...names: readonly string[]) {
       for (const workspace of names) {
         value = (value % (LOWEST_CAP - 2)) + 1
         service.foreign(workspace, value)
         probes.push({ workspace, at: now(), value })
       }
     },
-    healedAt: (probe) =>
+    healedAt: (probe: Probe) =>
       service.landings.find(({ workspace, at, value: to }) => workspace === probe.workspace && at > probe.at && (to ?? 0) >= LOWEST_CAP)
         ?.at,
-    async settled(withinMs) {
+    /** Every workspace is held, evenly spread, and as the policies ask. */
+    async settled(withinMs: number) {
       let why = ''
       const look = async (): Promise<boolean> => {
         const counts = replicas.map((one) => heldBy(one).length)
@@ -146,7 +135,7 @@ function worldOf(parts: Parts): World {
         throw new Error(`not settled within ${withinMs / 1000} s: ${why}; ${cap} is asked for`)
       })
     },
-    rest: (ms) => clock.sleep(ms),
+    rest: (ms: number) => clock.sleep(ms),
   }
 }
 

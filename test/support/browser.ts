@@ -24,21 +24,10 @@ export const FLAGS = [
   '--disable-sync',
 ]
 
-export interface Opened {
-  readonly page: Page
-  /** Errors, and refusals of the content security policy. */
-  readonly complaints: readonly string[]
-  /** Hosts to which a request was sent. */
-  readonly hosts: ReadonlySet<string>
-}
-
-interface Browser {
-  /** A page of its own, closed with the browser. */
-  open(size?: { readonly width?: number; readonly height?: number }): Promise<Opened>
-}
+export type Opened = Awaited<ReturnType<ReturnType<typeof browser>['open']>>
 
 /** Starts one for all tests of the calling file. */
-export function browser(): Browser {
+export function browser() {
   let context: BrowserContext | undefined
   let profile = ''
   beforeAll(async () => {
@@ -57,11 +46,14 @@ export function browser(): Browser {
     if (profile !== '') await rm(profile, { recursive: true, force: true })
   })
   return {
+    /** A page of its own, closed with the browser. */
     async open({ width = 1280, height = 900 } = {}) {
       if (!context) throw new Error('no Chromium here')
       const page = await context.newPage()
       await page.setViewportSize({ width, height })
+      /** Errors, and refusals of the content security policy. */
       const complaints: string[] = []
+      /** Hosts to which a request was sent. */
       const hosts = new Set<string>()
       page.on('console', (message) => {
         if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())

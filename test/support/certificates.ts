@@ -14,24 +14,20 @@ export interface Certificate {
   readonly cert: string
 }
 
-export interface Authority {
-  /** The path of its certificate in PEM. */
-  readonly file: string
-  readonly pem: string
-  /** A server certificate for `names`, such as `IP:127.0.0.1`, that ends `days` from now. */
-  sign(names: string, days?: number): Certificate
-}
+export type Authority = ReturnType<typeof authority>
 
 /** Made in `folder`, which the caller removes. */
-export function authority(folder: string, name: string): Authority {
+export function authority(folder: string, name: string) {
   const path = (file: string): string => join(folder, `${name}-${file}`)
   const openssl = (...args: readonly string[]) => execFileSync('openssl', args, { stdio: 'ignore' })
   const fresh = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
   openssl('req', '-x509', ...fresh, '-days', '2', '-keyout', path('ca.key'), '-out', path('ca.pem'), '-subj', `/CN=${name}`)
   return {
+    /** The path of its certificate in PEM. */
     file: path('ca.pem'),
     pem: readFileSync(path('ca.pem'), 'utf8'),
-    sign(names, days = 2) {
+    /** A server certificate for `names`, such as `IP:127.0.0.1`, that ends `days` from now. */
+    sign(names: string, days = 2): Certificate {
       openssl('req', ...fresh, '-keyout', path('key'), '-out', path('request'), '-subj', '/CN=service')
       writeFileSync(path('names'), `subjectAltName=${names}`)
       const by = ['-CA', path('ca.pem'), '-CAkey', path('ca.key'), '-set_serial', '7']

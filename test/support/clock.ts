@@ -6,22 +6,8 @@ interface MovedClock extends Clock {
   jumpWall(ms: number): void
 }
 
-interface FakeClock extends MovedClock {
-  /** Moves both clocks on, waking sleepers on the way; awaits microtasks between wake-ups. */
-  advance(ms: number): Promise<void>
-  /** The number of sleepers. */
-  sleeping(): number
-}
-
 /** A clock on which time passes only while a sleeper waits for it and nothing else can happen. */
-export interface WorldClock extends MovedClock {
-  /** Waits for a promise, letting as much time pass as it takes. */
-  until<T>(promise: Promise<T>): Promise<T>
-  /** Lets this much time pass. */
-  pass(ms: number): Promise<void>
-  /** True while work outside the clock is under way, such as a request over a socket. */
-  busy: () => boolean
-}
+export type WorldClock = ReturnType<typeof worldClock>
 
 interface Sleeper {
   readonly at: number
@@ -79,15 +65,17 @@ export function sleepersOf(startAt: number) {
   }
 }
 
-export function fakeClock(startAt = START): FakeClock {
+export function fakeClock(startAt = START) {
   const { clock, sleeping, step, reach } = sleepersOf(startAt)
   const settle = async (): Promise<void> => {
     for (let turn = 0; turn < 20; turn += 1) await Promise.resolve()
   }
   return {
     ...clock,
+    /** The number of sleepers. */
     sleeping,
-    async advance(ms) {
+    /** Moves both clocks on, waking sleepers on the way; awaits microtasks between wake-ups. */
+    async advance(ms: number) {
       const end = clock.monotonic() + ms
       await settle()
       for (let turn = 0; turn < 1_000_000 && step(end); turn += 1) await settle()
@@ -113,13 +101,15 @@ export function hastyClock(startAt = START): MovedClock & { pass(ms: number): vo
 /** How many idle turns of the event loop make a wait endless. */
 const PATIENCE = 200_000
 
-export function worldClock(startAt = START): WorldClock {
+export function worldClock(startAt = START) {
   const { clock, step, reach } = sleepersOf(startAt)
   const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-  const world: WorldClock = {
+  const world = {
     ...clock,
+    /** True while work outside the clock is under way, such as a request over a socket. */
     busy: () => false,
-    async until(promise) {
+    /** Waits for a promise, letting as much time pass as it takes. */
+    async until<T>(promise: Promise<T>): Promise<T> {
       let over = false
       const end = (): void => {
         over = true
@@ -132,7 +122,8 @@ export function worldClock(startAt = START): WorldClock {
       }
       throw new Error('nothing happens any more, and the promise is still open')
     },
-    async pass(ms) {
+    /** Lets this much time pass. */
+    async pass(ms: number): Promise<void> {
       const end = clock.monotonic() + ms
       for (let idle = 0; idle < PATIENCE; idle += 1) {
         await settle()

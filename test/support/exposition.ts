@@ -6,18 +6,11 @@ interface Sample {
   readonly value: number
 }
 
-export interface Exposition {
-  readonly types: ReadonlyMap<string, string>
-  readonly samples: readonly Sample[]
-  /** The value of the one series with exactly these labels; undefined when there is none. */
-  value(name: string, labels?: Readonly<Record<string, string>>): number | undefined
-  /** The series of a name with these labels. */
-  series(name: string, labels?: Readonly<Record<string, string>>): readonly Sample[]
-}
+export type Exposition = ReturnType<typeof parseExposition>
 
 const LINE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/
 
-export function parseExposition(text: string): Exposition {
+export function parseExposition(text: string) {
   const types = new Map<string, string>()
   const samples: Sample[] = []
   for (const line of text.split('\n')) {
@@ -33,8 +26,10 @@ export function parseExposition(text: string): Exposition {
   return {
     types,
     samples,
+    /** The series of a name with these labels. */
     series,
-    value(name, labels = {}) {
+    /** The value of the one series with exactly these labels; undefined when there is none. */
+    value(name: string, labels: Readonly<Record<string, string>> = {}) {
       const exact = series(name, labels).filter((sample) => Object.keys(sample.labels).length === Object.keys(labels).length)
       if (exact.length > 1) throw new Error(`${name} stands there ${exact.length} times with the same labels`)
       return exact[0]?.value

@@ -8,14 +8,6 @@ interface StoredComment {
   readonly user: { readonly type: 'Bot' | 'User' }
 }
 
-interface FakeGithub {
-  readonly url: string
-  /** The comments of pull request 7 of acme/policies. */
-  comments(): readonly StoredComment[]
-  /** Each request, such as `PATCH /repos/acme/policies/issues/comments/3`. */
-  readonly requests: readonly string[]
-}
-
 export const GITHUB_TOKEN = 'a-token-of-this-job'
 const LIST = '/repos/acme/policies/issues/7/comments'
 const ONE = /^\/repos\/acme\/policies\/issues\/comments\/(\d+)$/
@@ -27,7 +19,7 @@ const textOf = (body: string): string => {
 }
 
 /** Serves these comments; ends with the test. */
-export async function fakeGithub(before: readonly Omit<StoredComment, 'id'>[] = []): Promise<FakeGithub> {
+export async function fakeGithub(before: readonly Omit<StoredComment, 'id'>[] = []) {
   let comments: readonly StoredComment[] = before.map((one, index) => ({ ...one, id: index + 1 }))
   const requests: string[] = []
   const answer = (method: string, url: URL, body: string): readonly [status: number, value: unknown] => {
@@ -55,5 +47,6 @@ export async function fakeGithub(before: readonly Omit<StoredComment, 'id'>[] = 
       : [403, { message: 'no' }]
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
   })
+  // The comments of pull request 7 of acme/policies, and each request, such as `PATCH /repos/acme/policies/issues/comments/3`.
   return { url, comments: () => comments, requests }
 }

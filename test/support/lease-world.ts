@@ -41,20 +41,7 @@ interface Machine {
   readonly running: Map<string, Run>
 }
 
-export interface LeaseWorld {
-  readonly machines: readonly Machine[]
-  readonly sent: readonly Sent[]
-  /** Intents that the table accepted. */
-  readonly intents: readonly Omit<Sent, 'landsAt'>[]
-  advance(ms: number): Promise<void>
-  /** One machine, which a test pauses, cuts off, or whose clock it moves. */
-  at(machine: number): Machine
-  /** The copy that takes over lacks the writes of the last `lostMs`. */
-  failOver(lostMs: number): void
-  stop(machine: number): Promise<void>
-  /** The machine reads other settings. */
-  configure(machine: number, config: string): void
-}
+export type LeaseWorld = ReturnType<typeof createLeaseWorld>
 
 export interface LeaseWorldOptions {
   readonly replicas: number
@@ -71,7 +58,7 @@ const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 12; turn += 1) await Promise.resolve()
 }
 
-export function createLeaseWorld({ replicas, workspaces, random, mayLeave, configs: settings = [] }: LeaseWorldOptions): LeaseWorld {
+export function createLeaseWorld({ replicas, workspaces, random, mayLeave, configs: settings = [] }: LeaseWorldOptions) {
   const { clock: all, sleepOf, step, reach } = sleepersOf(1e12)
   const time = all.monotonic
   let rows = new Map<string, Row>()
@@ -224,18 +211,22 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave, confi
   return {
     machines,
     sent,
+    /** Intents that the table accepted. */
     intents,
     advance,
+    /** One machine, which a test pauses, cuts off, or whose clock it moves. */
     at: machineAt,
-    configure(of, config) {
+    /** The machine reads other settings. */
+    configure(of: number, config: string) {
       machineAt(of).keeper.want(workspaces.map((workspace) => ({ workspace, config })))
     },
-    failOver(lostMs) {
+    /** The copy that takes over lacks the writes of the last `lostMs`. */
+    failOver(lostMs: number) {
       const old = history.findLast(({ at }) => at <= time() - lostMs)
       rows = new Map([...(old?.rows ?? new Map<string, Row>())].map(([name, row]) => [name, { ...row }]))
       era = { id: era.id + 1, since: time() }
     },
-    async stop(of) {
+    async stop(of: number) {
       const { keeper, running } = machineAt(of)
       keeper.withdraw()
       for (const { stop, busy } of running.values()) {

@@ -98,15 +98,6 @@ export async function kept(ledger: Ledger | Promise<Ledger>, change: (ledger: Le
   return opened
 }
 
-interface Helper {
-  /** Its output so far, stderr included. */
-  output(): string
-  /** Kills it without a chance to clean up. */
-  kill(): Promise<void>
-  /** Resolves with its exit code. */
-  ended(): Promise<number | null>
-}
-
 const SOURCES = join(import.meta.dirname, '../../src')
 
 /** A part of the program as `program.ts` bundled it, which loads in a third of the time; without vitest its sources. */
@@ -116,7 +107,7 @@ export function partOfProgram(name: string, source: string): string {
 }
 
 /** A second process with the ledger's functions; resolves once it prints `ready`, or has ended. */
-export async function helperProcess(script: string): Promise<Helper> {
+export async function helperProcess(script: string) {
   const prelude = `
     import { openLedger } from '${partOfProgram('ledger', 'daemon/ledger/ledger.ts')}'
     import { systemClock as clock } from '${partOfProgram('clock', 'daemon/schedule/system.ts')}'
@@ -127,11 +118,14 @@ export async function helperProcess(script: string): Promise<Helper> {
   const exit = running.ended.then(({ code }) => code)
   await Promise.race([until('the helper', () => running.stdout().includes('ready')), exit])
   return {
+    /** Its output so far, stderr included. */
     output: () => running.stdout() + running.stderr(),
+    /** Kills it without a chance to clean up. */
     async kill() {
       running.signal('SIGKILL')
       await exit
     },
+    /** Resolves with its exit code. */
     ended: () => exit,
   }
 }

@@ -3,7 +3,7 @@ import { expect, onTestFinished } from 'vitest'
 import type { Approval } from '../../src/core/model/change.ts'
 import type { PolicyStatus } from '../../src/core/model/events.ts'
 import type { CycleReport } from '../../src/daemon/cycle/run.ts'
-import { type Loop, startLoop } from '../../src/daemon/schedule/loop.ts'
+import { startLoop } from '../../src/daemon/schedule/loop.ts'
 import { NOW, type PolicySketch } from './declare.ts'
 import { instead, type Match } from './faults.ts'
 import { createWorld, revisionOf, testWorld, type World, type WorldOptions } from './world.ts'
@@ -11,20 +11,12 @@ import { createWorld, revisionOf, testWorld, type World, type WorldOptions } fro
 export const SECOND = 1000
 export const MINUTE = 60 * SECOND
 
-export interface Living {
-  readonly one: World
-  readonly loop: Loop
-  /** A policy set was loaded. */
-  set(declared: PolicySketch, valid?: boolean): void
-  stop(): Promise<void>
-  readonly cut: AbortController
-  readonly stopping: AbortController
-}
+export type Living = ReturnType<typeof live>
 
 const statusOf = (valid: boolean): PolicyStatus => ({ valid, digest: 'd', revision: '', loadedAt: NOW, problems: [] })
 
 /** A running loop. It stops with the test. */
-export function live(one: World): Living {
+export function live(one: World) {
   const stopping = new AbortController()
   const cut = new AbortController()
   const loop = startLoop(one.workspace, { stop: stopping.signal, cut: cut.signal })
@@ -38,7 +30,8 @@ export function live(one: World): Living {
     stopping,
     cut,
     stop,
-    set: (declared, valid = true) => loop.setPolicy(valid ? revisionOf(declared) : undefined, statusOf(valid)),
+    /** A policy set was loaded. */
+    set: (declared: PolicySketch, valid = true) => loop.setPolicy(valid ? revisionOf(declared) : undefined, statusOf(valid)),
   }
 }
 

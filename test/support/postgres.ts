@@ -16,29 +16,7 @@ const PROGRAMS = join(VERSIONS, newest ?? '', 'bin')
 
 export const hasPostgres = existsSync(join(PROGRAMS, 'postgres'))
 
-export interface PostgresServer {
-  readonly port: number
-  /** The folder of its socket. */
-  readonly folder: string
-  /** The address of a database, as its owner reaches it. */
-  address(database: string): string
-  /** Makes an empty database, and returns its address. */
-  create(): Promise<string>
-  /** Runs statements of the superuser. */
-  sql(database: string, text: string): Promise<readonly Readonly<Record<string, unknown>>[]>
-  /** Admits clients by these rules, lines of pg_hba.conf, from now on. */
-  rules(text: string): Promise<void>
-  /** Stops answering until it is thawed. */
-  freeze(): void
-  thaw(): void
-  /** Offers TLS from now on. */
-  useTls(key: string, cert: string): Promise<void>
-  stop(): Promise<void>
-  start(): Promise<void>
-  /** Refuses writes until `pg_promote()`. */
-  becomeStandby(): Promise<void>
-  remove(): Promise<void>
-}
+export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>
 
 /** PostgreSQL refuses to run as root: then it runs as the user that its package has created. */
 export function asItsUser(program: string, argv: readonly string[]): readonly [string, readonly string[]] {
@@ -107,7 +85,7 @@ function keepCluster(data: string, made: string): void {
 }
 
 /** Starts a server; `settings` are those of postgresql.conf. */
-export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
+export async function startPostgres(settings: Readonly<Record<string, string>> = {}) {
   const folder = makeFolder()
   const data = join(folder, 'data')
   makeCluster(folder)
@@ -121,17 +99,21 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
   }
   let child: ReturnType<typeof spawn> | undefined
   let made = 0
-  const server: PostgresServer = {
+  const server = {
     port,
+    /** The folder of its socket. */
     folder,
-    address: (database) => `postgres://postgres@127.0.0.1:${port}/${database}`,
-    async create() {
+    /** The address of a database, as its owner reaches it. */
+    address: (database: string) => `postgres://postgres@127.0.0.1:${port}/${database}`,
+    /** Makes an empty database, and returns its address. */
+    async create(): Promise<string> {
       made += 1
       const name = `ledger_${made}`
       await server.sql('postgres', `CREATE DATABASE ${name}${STRATEGY}`)
       return server.address(name)
     },
-    async sql(database, text) {
+    /** Runs statements of the superuser. */
+    async sql(database: string, text: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
       const opened = openPostgres({ address: server.address(database), env: {}, clock: realClock() })
       try {
         return await opened.query(text)
@@ -139,13 +121,16 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
         await opened.close()
       }
     },
-    async rules(text) {
+    /** Admits clients by these rules, lines of pg_hba.conf, from now on. */
+    async rules(text: string): Promise<void> {
       writeFileSync(join(data, 'pg_hba.conf'), text)
       await server.sql('postgres', 'SELECT pg_reload_conf()')
     },
+    /** Stops answering until it is thawed. */
     freeze: () => void child?.kill('SIGSTOP'),
     thaw: () => void child?.kill('SIGCONT'),
-    async useTls(key, cert) {
+    /** Offers TLS from now on. */
+    async useTls(key: string, cert: string): Promise<void> {
       for (const [name, text] of [
         ['server.key', key],
         ['server.crt', cert],
@@ -158,14 +143,14 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
       await server.stop()
       await server.start()
     },
-    async start() {
+    async start(): Promise<void> {
       const flags = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`])
       const [server, args] = asItsUser('postgres', ['-D', data, '-p', String(port), ...flags])
       const started = spawn(server, args, { stdio: ['ignore', 'ignore', 'pipe'] })
       child = started
       await untilSaid(started, 'ready to accept')
     },
-    async stop() {
+    async stop(): Promise<void> {
       const running = child
       child = undefined
       if (!running) return
@@ -173,13 +158,14 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
       running.kill('SIGINT')
       await ended
     },
-    async becomeStandby() {
+    /** Refuses writes until `pg_promote()`. */
+    async becomeStandby(): Promise<void> {
       await server.stop()
       writeFileSync(join(data, 'standby.signal'), '')
       own(join(data, 'standby.signal'))
       await server.start()
     },
-    async remove() {
+    async remove(): Promise<void> {
       await server.stop()
       rmSync(folder, { recursive: true, force: true })
     },

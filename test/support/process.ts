@@ -31,17 +31,10 @@ export interface Ran {
   readonly stderr: string
 }
 
-export interface Running {
-  readonly pid: number
-  stdout(): string
-  stderr(): string
-  /** Sends it a signal. */
-  signal(name: NodeJS.Signals): void
-  readonly ended: Promise<Ended>
-}
+export type Running = ReturnType<typeof watched>
 
 /** Starts `capkeeper …argv`; killed when the test is over. */
-export function start(argv: readonly string[], options: ProcessOptions = {}): Running {
+export function start(argv: readonly string[], options: ProcessOptions = {}) {
   const [program, ...before] = options.command ?? [process.execPath, MAIN]
   return watched(spawn(program, [...before, ...argv], { ...surroundings(options), stdio: ['ignore', 'pipe', 'pipe'] }))
 }
@@ -58,7 +51,7 @@ const surroundings = ({ env, cwd }: ProcessOptions) => ({
   env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
 })
 
-function watched(child: ChildProcess): Running {
+function watched(child: ChildProcess) {
   const [stdout, stderr]: [string[], string[]] = [[], []]
   child.stdout?.setEncoding('utf8').on('data', (text: string) => stdout.push(text))
   child.stderr?.setEncoding('utf8').on('data', (text: string) => stderr.push(text))
@@ -75,7 +68,7 @@ function watched(child: ChildProcess): Running {
     pid: child.pid ?? 0,
     stdout: () => stdout.join(''),
     stderr: () => stderr.join(''),
-    signal: (name) => void child.kill(name),
+    signal: (name: NodeJS.Signals) => void child.kill(name),
     ended,
   }
 }
@@ -147,17 +140,7 @@ export async function until<T>(what: string, look: () => T | Promise<T>, withinM
 }
 
 /** A running daemon and its pages. */
-export interface DaemonProcess extends Running {
-  readonly url: string
-  get(path: string): Promise<{ readonly status: number; readonly text: string }>
-  metrics(): Promise<Exposition>
-  /** One series; undefined when it does not exist. */
-  metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number | undefined>
-  /** Waits until a series has this value. */
-  shows(name: string, value: number, labels?: Readonly<Record<string, string>>, withinMs?: number): Promise<number>
-  /** The lines of the log so far; lines that are not JSON are left out. */
-  log(): readonly Readonly<Record<string, unknown>>[]
-}
+export type DaemonProcess = Awaited<ReturnType<typeof startDaemon>>
 
 /** The limit for a page of the daemon. */
 const ANSWER_MS = 30_000
@@ -166,7 +149,7 @@ const ANSWER_MS = 30_000
 export async function startDaemon(
   argv: readonly string[],
   { listen = ['--listen', '127.0.0.1:0'], ...options }: ProcessOptions & { readonly listen?: readonly string[] } = {},
-): Promise<DaemonProcess> {
+) {
   const running = start(['run', ...listen, ...argv], options)
   const failed = running.ended.then(({ code }) => {
     throw new Error(`the daemon ended with ${code}: ${running.stderr()}`)
@@ -190,8 +173,10 @@ export async function startDaemon(
     url,
     get,
     metrics,
-    metric: async (name, labels) => (await metrics()).value(name, labels),
-    async shows(name, value, labels, withinMs) {
+    /** One series; undefined when it does not exist. */
+    metric: async (name: string, labels?: Readonly<Record<string, string>>) => (await metrics()).value(name, labels),
+    /** Waits until a series has this value. */
+    async shows(name: string, value: number, labels?: Readonly<Record<string, string>>, withinMs?: number) {
       let seen: number | undefined
       const found = until(
         `${name} ${JSON.stringify(labels ?? {})} ${value}`,
@@ -206,6 +191,7 @@ export async function startDaemon(
       })
       return value
     },
+    /** The lines of the log so far; lines that are not JSON are left out. */
     log: () => jsonLines(running.stderr()),
   }
 }

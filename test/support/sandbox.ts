@@ -19,26 +19,10 @@ export interface SandboxFixtureOptions extends Partial<Switches>, Partial<Compan
   readonly fixture?: Fixture
 }
 
-export interface SandboxFixture {
-  readonly url: string
-  readonly sandbox: Sandbox
-  readonly transport: Transport
-  readonly calls: {
-    /** All requests so far, or those of one operation. */
-    count(operation?: Operation): number
-    /** Every request in order, bodies without the key. */
-    readonly log: readonly SandboxCall[]
-    clear(): void
-  }
-  /** Writes a cap without a request, as another client; `scopeKey` is `team`, `group:ID` or an e-mail. */
-  setCap(scopeKey: string, cap: number | undefined): void
-  /** The cap that is stored at this scope. */
-  capOf(scopeKey: string): number | undefined
-  close(): Promise<void>
-}
+export type SandboxFixture = Awaited<ReturnType<typeof startSandbox>>
 
 /** Defaults: 20 people, 4 groups, no past use, seed 1, the switches' defaults. */
-export async function startSandbox(options: SandboxFixtureOptions = {}): Promise<SandboxFixture> {
+export async function startSandbox(options: SandboxFixtureOptions = {}) {
   const { clock = fakeClock(), working, fixture, people = 20, groups = 4, days = 0, seed = 1, ...switches } = options
   const log: SandboxCall[] = []
   const sandbox = createSandbox({
@@ -55,12 +39,16 @@ export async function startSandbox(options: SandboxFixtureOptions = {}): Promise
     sandbox,
     transport: sandboxTransport(sandbox),
     calls: {
-      count: (operation) => (operation ? log.filter((call) => call.operation === operation).length : log.length),
+      /** All requests so far, or those of one operation. */
+      count: (operation?: Operation) => (operation ? log.filter((call) => call.operation === operation).length : log.length),
+      /** Every request in order, bodies without the key. */
       log,
       clear: () => void log.splice(0),
     },
-    setCap: (key, cap) => sandbox.writeCap(scope(key), cap),
-    capOf: (key) => sandbox.store.cap(scope(key)),
+    /** Writes a cap without a request, as another client; the key is `team`, `group:ID` or an e-mail. */
+    setCap: (key: string, cap: number | undefined) => sandbox.writeCap(scope(key), cap),
+    /** The cap that is stored at this scope. */
+    capOf: (key: string) => sandbox.store.cap(scope(key)),
     async close() {
       await server.close()
       sandbox.close()

@@ -18,21 +18,21 @@ interface Mail {
 /** Its behaviour at a step: another answer than the usual one, or no answer. */
 export type Fault = string | 'hang up' | 'silence'
 
-export interface MailServer {
-  readonly port: number
-  readonly mails: Mail[]
-  /** The credentials of clients, decoded. */
-  readonly logins: string[]
-  /** Everything that was received before the connection was encrypted, or without encryption. */
-  readonly inTheClear: string[]
-  /** By the first word of a command; `.` is the end of a mail. */
-  faults: Partial<Record<'EHLO' | 'STARTTLS' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | '.', Fault>>
-  connections: number
-}
+export type MailServer = Awaited<ReturnType<typeof mailServer>>
 
 /** Ends with the test. With a certificate it offers STARTTLS, and login only after it. */
-export async function mailServer(certificate?: Certificate): Promise<MailServer> {
-  const server: MailServer & { port: number } = { port: 0, mails: [], logins: [], inTheClear: [], faults: {}, connections: 0 }
+export async function mailServer(certificate?: Certificate) {
+  const server = {
+    port: 0,
+    connections: 0,
+    mails: [] as Mail[],
+    /** The credentials of clients, decoded. */
+    logins: [] as string[],
+    /** Everything that was received before the connection was encrypted, or without encryption. */
+    inTheClear: [] as string[],
+    /** By the first word of a command; `.` is the end of a mail. */
+    faults: {} as Partial<Record<'EHLO' | 'STARTTLS' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | '.', Fault>>,
+  }
   const open = new Set<Socket>()
   const listener = createServer((socket) => {
     server.connections += 1

@@ -11,18 +11,12 @@ import { live } from './living.ts'
 import { NOTIFY } from './notify.ts'
 import { type MailServer, mailServer } from './smtp.ts'
 import { noon, recordPast } from './use.ts'
-import { createWorld, type World, type WorldOptions } from './world.ts'
+import { createWorld, type WorldOptions } from './world.ts'
 
 export const SECRET_PATH = '/services/T000/very-secret-path'
 export const POLICY = { caps: { team: 1000, 'group:grp_r': 1000 } }
 
-export interface Town {
-  readonly one: World
-  readonly mail: MailServer
-  readonly hook: Awaited<ReturnType<typeof listen>> & { status: number }
-  readonly life: ReturnType<typeof live>
-  readonly secrets: string[]
-}
+export type Town = Awaited<ReturnType<typeof town>>
 
 interface TownOptions extends WorldOptions {
   readonly settings?: Partial<NotifySettings>
@@ -34,13 +28,16 @@ interface TownOptions extends WorldOptions {
 export const uses = (used: Readonly<Record<string, number>>) =>
   Object.entries(used).map(([who, credits]) => ({ who, at: noon(10), credits: credits + 500 }))
 
-export async function town(used: Readonly<Record<string, number>>, options: TownOptions = {}): Promise<Town> {
+export async function town(used: Readonly<Record<string, number>>, options: TownOptions = {}) {
   const { settings, faults, label = (email) => email, ...world } = options
   const one = await createWorld({ groups: { grp_r: ['ada', 'bob'] }, ...world })
   recordPast(one, uses(used))
   const mail = await mailServer()
   if (faults) mail.faults = faults
-  const hook: Town['hook'] = Object.assign(await listen((_request, response) => response.writeHead(hook.status).end('{}')), { status: 200 })
+  const hook: Awaited<ReturnType<typeof listen>> & { status: number } = Object.assign(
+    await listen((_request, response) => response.writeHead(hook.status).end('{}')),
+    { status: 200 },
+  )
   const secrets: string[] = []
   const config = {
     settings: { ...NOTIFY, ...settings },

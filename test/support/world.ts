@@ -1,7 +1,7 @@
 // A small world for the daemon's tests: a workspace on a real sandbox with the real client and the real ledger, and a clock on which time
 // passes only while nothing else can happen. No answer is scripted: results are what the parts do together.
 import { onTestFinished } from 'vitest'
-import { createWriteClient, type ServiceWriter } from '../../src/api/client.ts'
+import { createWriteClient } from '../../src/api/client.ts'
 import { createKeyRing } from '../../src/api/keys.ts'
 import { createPaces } from '../../src/api/transport/queue.ts'
 import { CONDITIONS, type Condition, type ConditionType, kindOf } from '../../src/core/model/condition.ts'
@@ -11,7 +11,7 @@ import type { PolicyRevision, PolicySet } from '../../src/core/model/policy.ts'
 import type { Scope } from '../../src/core/model/scope.ts'
 import type { CycleOptions } from '../../src/daemon/cycle/options.ts'
 import { type CycleReport, reconcile } from '../../src/daemon/cycle/run.ts'
-import { recall, type WorkspaceState } from '../../src/daemon/cycle/state.ts'
+import { recall } from '../../src/daemon/cycle/state.ts'
 import { readPeopleFile } from '../../src/daemon/directory/read.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { sha256 } from '../../src/daemon/schedule/system.ts'
@@ -60,42 +60,7 @@ export interface WorldOptions {
   readonly parts?: Partial<Parameters<typeof createWorkspace>[0]>
 }
 
-export interface World extends ToldConditions {
-  readonly clock: WorldClock
-  readonly sandbox: Sandbox
-  readonly ledger: Ledger
-  readonly client: ServiceWriter
-  readonly events: CycleEvent[]
-  workspace: Workspace
-  state: WorkspaceState
-  /** Every request so far. */
-  readonly calls: SandboxCall[]
-  /** Called after every request and its effects. */
-  onCall: ((call: SandboxCall) => void) | undefined
-  /** Runs one cycle with this policy, or with the last one. */
-  cycle(declared?: PolicySketch, options?: Partial<CycleOptions>): Promise<CycleReport>
-  /** A new process: only the records of the ledger are known. */
-  restart(config?: Partial<WorkspaceSettings>): void
-  /** Sets a cap as another client. */
-  foreign(name: string, cap: number | undefined): void
-  /** All stored caps, by short name. */
-  caps(): Record<string, number>
-  /** The cap in force of each person, by name. */
-  inForce(): Record<string, number | 'none'>
-  /** Writes sent since `forget`, such as `team 500` and `ada none`. */
-  writes(): readonly string[]
-  reads(): readonly string[]
-  count(operation: Operation): number
-  /** Forgets requests and events. */
-  forget(): void
-  /** Events of a kind since `forget`. */
-  told<K extends CycleEvent['kind']>(kind: K): readonly Extract<CycleEvent, { kind: K }>[]
-  setStatus(name: string, status: TeamStatus): void
-  setMembers(group: string, names: readonly string[]): void
-  removePerson(name: string): void
-  addPerson(name: string): void
-  close(): Promise<void>
-}
+export type World = Awaited<ReturnType<typeof createWorld>>
 
 const NO_RANDOM = { next: () => 0.5 }
 
@@ -103,7 +68,7 @@ const named = (people: WorldOptions['people'] = ['ada', 'bob', 'cleo']): readonl
   typeof people === 'number' ? numbered(people) : people
 
 /** The world as the options say; the caller closes it. */
-export async function createWorld(options: WorldOptions = {}): Promise<World> {
+export async function createWorld(options: WorldOptions = {}) {
   const clock = options.clock ?? worldClock()
   const calls: SandboxCall[] = []
   const events: CycleEvent[] = []
@@ -136,7 +101,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       ...{ config, client, ledger, clock, random: NO_RANDOM, digest: sha256, readPeopleFile },
       ...{ ...followed(ledger, events), ...options.parts },
     })
-  const world: World = {
+  const world = {
     ...looking(sandbox, calls, events),
     clock,
     sandbox,
@@ -144,17 +109,20 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     client,
     workspace: open(settings),
     state: recall(revisionOf({}), ledger),
-    onCall: undefined,
-    cycle(declared, more = {}) {
+    /** Called after every request and its effects. */
+    onCall: undefined as ((call: SandboxCall) => void) | undefined,
+    /** Runs one cycle with this policy, or with the last one. */
+    cycle(declared?: PolicySketch, more: Partial<CycleOptions> = {}): Promise<CycleReport> {
       if (declared) world.state.policy = revisionOf(declared)
       world.workspace.state = world.state
       return clock.until(reconcile(world.workspace, world.state, { usage: true, ...more }))
     },
-    restart(config) {
+    /** A new process: only the records of the ledger are known. */
+    restart(config?: Partial<WorkspaceSettings>): void {
       world.workspace = open({ ...settings, ...config })
       world.state = recall(world.state.policy, ledger)
     },
-    async close() {
+    async close(): Promise<void> {
       await file.close()
       sandbox.close()
     },
@@ -192,18 +160,26 @@ function looking(sandbox: Sandbox, calls: SandboxCall[], events: CycleEvent[]) {
   const { store } = sandbox
   const of = (operation: Operation): readonly SandboxCall[] => calls.filter((call) => call.operation === operation)
   return {
+    /** Every request so far. */
     calls,
     events,
+    /** Sets a cap as another client. */
     foreign: (name: string, cap: number | undefined) => sandbox.writeCap(scope(name), cap),
-    caps: () => Object.fromEntries(store.caps().map((one) => [short(one.scope), one.cap])),
+    /** All stored caps, by short name. */
+    caps: (): Record<string, number> => Object.fromEntries(store.caps().map((one) => [short(one.scope), one.cap])),
+    /** The cap in force of each person, by name. */
     inForce: () => capsInForce(sandbox),
-    writes: () => of('UsageConfig').map(({ body }) => `${short(scopeOf(body))} ${body['set_add_on_credit_cap'] ?? 'none'}`),
-    reads: () => of('GetUsageConfig').map(({ body }) => short(scopeOf(body))),
+    /** Writes sent since `forget`, such as `team 500` and `ada none`. */
+    writes: (): readonly string[] =>
+      of('UsageConfig').map(({ body }) => `${short(scopeOf(body))} ${body['set_add_on_credit_cap'] ?? 'none'}`),
+    reads: (): readonly string[] => of('GetUsageConfig').map(({ body }) => short(scopeOf(body))),
     count: (operation: Operation) => of(operation).length,
+    /** Forgets requests and events. */
     forget() {
       calls.length = 0
       events.length = 0
     },
+    /** Events of a kind since `forget`. */
     told: <K extends CycleEvent['kind']>(kind: K) =>
       events.filter((event): event is Extract<CycleEvent, { kind: K }> => event.kind === kind),
     ...toldConditions(events),
@@ -253,28 +229,22 @@ export async function testWorld(options: WorldOptions = {}): Promise<World> {
   return world
 }
 
-/** All conditions since the events were forgotten. */
-interface ToldConditions {
-  /** Conditions of these types that began or changed. */
-  begun(...types: readonly ConditionType[]): readonly Condition[]
-  /** Conditions of these types that ended. */
-  ended(...types: readonly ConditionType[]): readonly Condition[]
-  /** The reasons of conditions that began and are in no plan and no outcome. */
-  warned(): readonly string[]
-}
-
 const ALL = Object.keys(CONDITIONS) as ConditionType[]
 const WARNINGS = ALL.filter((type) => !kindOf(type).hasOwnPlace && !kindOf(type).explains?.includes('CycleFailed'))
 
-function toldConditions(events: readonly CycleEvent[]): ToldConditions {
+/** All conditions since the events were forgotten. */
+function toldConditions(events: readonly CycleEvent[]) {
   const of = (types: readonly ConditionType[], hasEnded: boolean): readonly Condition[] =>
     events.flatMap((event): readonly Condition[] => {
       const isOne = event.kind === 'condition' && types.includes(event.condition.type) && (event.change === 'ended') === hasEnded
       return isOne ? [event.condition] : []
     })
   return {
-    begun: (...types) => of(types, false),
-    ended: (...types) => of(types, true),
+    /** Conditions of these types that began or changed. */
+    begun: (...types: readonly ConditionType[]) => of(types, false),
+    /** Conditions of these types that ended. */
+    ended: (...types: readonly ConditionType[]) => of(types, true),
+    /** The reasons of conditions that began and are in no plan and no outcome. */
     warned: () => of(WARNINGS, false).map(({ reason }) => reason),
   }
 }

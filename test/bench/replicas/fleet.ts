@@ -11,13 +11,7 @@ import type { Done } from './replica.ts'
 const TICK_MS = 10
 const LOOK_MS = 50
 
-export interface Replica {
-  readonly pid: number
-  done(): Promise<Done>
-  endedAt(): Promise<Readonly<Record<string, number>>>
-  untilKept(count: number, withinMs: number): Promise<boolean>
-  stop(): Promise<void>
-}
+export type Replica = Awaited<ReturnType<typeof startReplica>>
 
 /** What happened after one replica was told to stop, or killed. */
 export interface Ended {
@@ -31,22 +25,7 @@ export interface Ended {
   readonly keptMs: number
 }
 
-export interface Fleet {
-  readonly replicas: readonly Replica[]
-  add(): Promise<void>
-  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<Ended>
-  /** How many each of them holds. */
-  held(): Promise<readonly number[]>
-  untilSpread(withinMs: number): Promise<boolean>
-  untilKept(withinMs: number): Promise<boolean>
-  /** Since they were asked for last. */
-  statements(): Promise<{ readonly ofCycles: number; readonly ofLeases: number }>
-  serverCpuMs(): number
-  serviceCpuMs(): Promise<number>
-  drift(): Promise<void>
-  drifted(): Promise<number>
-  stop(): Promise<void>
-}
+export type Fleet = Awaited<ReturnType<typeof openFleet>>
 
 export interface FleetOptions {
   readonly server: PostgresServer
@@ -56,16 +35,17 @@ export interface FleetOptions {
   readonly workspaces: readonly string[]
 }
 
-export async function startReplica(config: string): Promise<Replica> {
+export async function startReplica(config: string) {
   const remote = await startRemote('replicas/replica.ts', ['run', '--config', config, '--log-format', 'json'])
   const pid = await remote.ask<number>('pid')
   await remote.ask('start')
   const endedAt = (): Promise<Readonly<Record<string, number>>> => remote.ask('endedAt')
   return {
     pid,
-    done: () => remote.ask('done'),
+    done: (): Promise<Done> => remote.ask('done'),
     endedAt,
-    untilKept: (count, withinMs) => until('each has had a cycle', async () => Object.keys(await endedAt()).length >= count, withinMs),
+    untilKept: (count: number, withinMs: number) =>
+      until('each has had a cycle', async () => Object.keys(await endedAt()).length >= count, withinMs),
     stop: () => remote.stop(),
   }
 }
@@ -97,7 +77,7 @@ interface State extends FleetOptions {
   readonly eye: Client
 }
 
-export async function openFleet(options: FleetOptions): Promise<Fleet> {
+export async function openFleet(options: FleetOptions) {
   const eye = new Client({ connectionString: options.ledger })
   // The server goes when a phase fails; what failed is told, and not this.
   eye.on('error', () => undefined)
@@ -109,9 +89,10 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
   return {
     replicas,
     add: async () => void replicas.push(await startReplica(options.config)),
-    end: (signal) => end(state, signal),
+    end: (signal: 'SIGTERM' | 'SIGKILL') => end(state, signal),
+    /** How many each of them holds. */
     held: () => held(state),
-    untilSpread: (withinMs) =>
+    untilSpread: (withinMs: number) =>
       until(
         'the workspaces are spread evenly',
         async () => {
@@ -124,15 +105,17 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
         },
         withinMs,
       ),
-    untilKept: (withinMs) => until('each has had a cycle', async () => (await keptSince(state, 0)).size >= workspaces.length, withinMs),
+    untilKept: (withinMs: number) =>
+      until('each has had a cycle', async () => (await keptSince(state, 0)).size >= workspaces.length, withinMs),
+    /** Since they were asked for last. */
     statements: () => statements(state),
     serverCpuMs: () => serverCpuMs(postmaster),
     async serviceCpuMs() {
       const { user, system } = await service.ask<NodeJS.CpuUsage>('cpu')
       return (user + system) / 1000
     },
-    drift: () => service.ask('drift', workspaces),
-    drifted: () => service.ask('drifted', workspaces),
+    drift: (): Promise<void> => service.ask('drift', workspaces),
+    drifted: (): Promise<number> => service.ask('drifted', workspaces),
     async stop() {
       await Promise.all(replicas.map((one) => one.stop()))
       await eye.end()

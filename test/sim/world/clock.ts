@@ -6,15 +6,7 @@ export interface Owner {
   alive: boolean
 }
 
-export interface SimClock {
-  /** Milliseconds since the simulation began. */
-  elapsed(): number
-  sleep(ms: number, signal?: AbortSignal, owner?: Owner): Promise<void>
-  /** Acts later, whichever processes are alive then. */
-  later(ms: number, action: () => void): void
-  /** Lets time pass until that instant. */
-  runTo(atMs: number): Promise<void>
-}
+export type SimClock = ReturnType<typeof simClock>
 
 interface Sleeper {
   readonly at: number
@@ -28,7 +20,7 @@ const WORLD: Owner = { alive: true }
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** `isBusy`: real work is under way, and time stops until it has ended. */
-export function simClock(isBusy: () => boolean = () => false): SimClock {
+export function simClock(isBusy: () => boolean = () => false) {
   const settle = async (): Promise<void> => {
     await turn()
     // Its end may start more work.
@@ -47,9 +39,11 @@ export function simClock(isBusy: () => boolean = () => false): SimClock {
     return sleeper
   }
   return {
+    /** Milliseconds since the simulation began. */
     elapsed: () => elapsed,
-    later: (ms, action) => void add(ms, WORLD, action),
-    sleep(ms, signal, owner = WORLD) {
+    /** Acts later, whichever processes are alive then. */
+    later: (ms: number, action: () => void) => void add(ms, WORLD, action),
+    sleep(ms: number, signal?: AbortSignal, owner = WORLD): Promise<void> {
       if (signal?.aborted) return Promise.reject(signal.reason)
       return new Promise((resolve, reject) => {
         const abort = (): void => {
@@ -63,7 +57,8 @@ export function simClock(isBusy: () => boolean = () => false): SimClock {
         signal?.addEventListener('abort', abort, { once: true })
       })
     },
-    async runTo(atMs) {
+    /** Lets time pass until that instant. */
+    async runTo(atMs: number) {
       await settle()
       for (let next = sleepers[0]; next && next.at <= atMs; next = sleepers[0]) {
         sleepers.shift()

@@ -14,48 +14,13 @@ interface Member {
   readonly usedAt: number[]
 }
 
-export interface Company {
-  readonly people: ReadonlyMap<string, Member>
-  readonly groups: ReadonlyMap<string, ReadonlySet<string>>
-  /** Groups that the service does not know at present. */
-  readonly gone: Set<string>
-  /** Groups that the service does not list at present, or neither lists nor sets. */
-  readonly dark: Map<string, 'unlisted' | 'unset'>
-  /** Groups whose caps the service does not set at present, with the status of the refusal. */
-  readonly locked: Map<string, 400 | 503>
-  /** Scopes whose readings are all stale at present. */
-  readonly behind: Set<ScopeKey>
-  readonly approved: readonly string[]
-  groupsOf(email: string): readonly string[]
-  join(email: string, status?: TeamStatus): void
-  leave(email: string): void
-  change(email: string, more: Partial<Pick<Member, 'status' | 'role'>>): void
-  regroup(email: string, group: string): void
-  /** Adds a group without members and returns its id. */
-  found(): string
-  /** A person uses credits now. */
-  used(email: string): void
-  /** Whether a rule matches a person, by the true state. */
-  holds(rule: ModelRule, email: string): Truth
-  /** The stored caps by scope. */
-  caps(): ReadonlyMap<ScopeKey, number>
-  inForce(): ReadonlyMap<string, ModelCap>
-  capsChanged(): void
-  /** Increases when a person uses credits. */
-  usedSome(): void
-  /** Removes permissions of a key. */
-  keysChanged(): void
-  /** Changes with every change. */
-  readonly version: number
-  /** Changes with every change except use. */
-  readonly capsVersion: number
-}
+export type Company = ReturnType<typeof createCompany>
 
 export const emailOf = (number: number): string => `p${String(number).padStart(3, '0')}@example.com`
 export const groupName = (id: string): string => `Group ${id}`
 
 /** Fills an empty sandbox with people p000… and groups g0…; the caller has seeded it with one person as a template. */
-export function createCompany(sandbox: Sandbox, size: { readonly people: number; readonly groups: number }): Company {
+export function createCompany(sandbox: Sandbox, size: { readonly people: number; readonly groups: number }) {
   const { store } = sandbox
   const [template] = store.people()
   if (!template) throw new Error('the sandbox is empty')
@@ -94,22 +59,26 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
     store.saveGroup({ id, name: groupName(id) })
     return id
   }
-  const company: Company = {
-    people,
-    groups,
-    gone: new Set(),
-    dark: new Map(),
-    locked: new Map(),
-    behind: new Set(),
-    get approved() {
+  const company = {
+    people: people as ReadonlyMap<string, Member>,
+    groups: groups as ReadonlyMap<string, ReadonlySet<string>>,
+    /** Groups that the service does not know at present. */
+    gone: new Set<string>(),
+    /** Groups that the service does not list at present, or neither lists nor sets. */
+    dark: new Map<string, 'unlisted' | 'unset'>(),
+    /** Groups whose caps the service does not set at present, with the status of the refusal. */
+    locked: new Map<string, 400 | 503>(),
+    /** Scopes whose readings are all stale at present. */
+    behind: new Set<ScopeKey>(),
+    get approved(): readonly string[] {
       approved ??= [...people.values()].filter(({ status }) => status === 'APPROVED').map(({ email }) => email)
       return approved
     },
-    groupsOf(email) {
+    groupsOf(email: string): readonly string[] {
       groupsOf ??= groupsByPerson(groups)
       return groupsOf.get(email) ?? NO_GROUPS
     },
-    join(email, status = 'APPROVED') {
+    join(email: string, status: TeamStatus = 'APPROVED'): void {
       const signupAt = isFounding ? template.signupAt : sandbox.now()
       const member: Member = { email, id: nextId, status, role: nextId % 3 === 0 ? 'admin' : 'member', signupAt, usedAt: [] }
       nextId += 1
@@ -117,53 +86,61 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
       save(member)
       reload()
     },
-    leave(email) {
+    leave(email: string): void {
       for (const [id, members] of groups) if (members.delete(email)) saveMembers(id)
       people.delete(email)
       store.removePerson(email)
       reload()
     },
-    change(email, more) {
+    change(email: string, more: Partial<Pick<Member, 'status' | 'role'>>): void {
       const member = people.get(email)
       if (!member) return
       save(Object.assign(member, more))
       reload()
     },
-    regroup(email, group) {
+    regroup(email: string, group: string): void {
       const members = groups.get(group)
       if (!members || !people.has(email)) return
       if (!members.delete(email)) members.add(email)
       saveMembers(group)
       reload()
     },
-    found() {
+    /** Adds a group without members and returns its id. */
+    found(): string {
       const id = found()
       reload()
       return id
     },
-    used: (email) => void people.get(email)?.usedAt.push(sandbox.now()),
-    holds: (rule, email) => holds(rule, people.get(email), { company, now: sandbox.now() }),
-    caps() {
+    /** A person uses credits now. */
+    used: (email: string): void => void people.get(email)?.usedAt.push(sandbox.now()),
+    /** Whether a rule matches a person, by the true state. */
+    holds: (rule: ModelRule, email: string): Truth => holds(rule, people.get(email), { company, now: sandbox.now() }),
+    /** The stored caps by scope. */
+    caps(): ReadonlyMap<ScopeKey, number> {
       caps ??= new Map(store.caps().map((one) => [scopeKey(one.scope), one.cap]))
       return caps
     },
-    inForce() {
+    inForce(): ReadonlyMap<string, ModelCap> {
       inForce ??= inForceWith(company, company.caps())
       return inForce
     },
-    capsChanged() {
+    capsChanged(): void {
       touch()
       caps = undefined
       inForce = undefined
     },
-    usedSome() {
+    /** Increases when a person uses credits. */
+    usedSome(): void {
       version += 1
     },
+    /** Removes permissions of a key. */
     keysChanged: touch,
-    get version() {
+    /** Changes with every change. */
+    get version(): number {
       return version
     },
-    get capsVersion() {
+    /** Changes with every change except use. */
+    get capsVersion(): number {
       return capsVersion
     },
   }

@@ -2,18 +2,9 @@
 import { pick, stream } from '../../../src/sandbox/company/company.ts'
 import type { FaultKind, Scenario } from '../lives/scenario.ts'
 
-export interface Weather {
-  /** Draws the faults of one request. */
-  strike(): ReadonlySet<FaultKind>
-  /** Whether a fault is among these, which counts it as met. */
-  meets(faults: ReadonlySet<FaultKind>, kind: FaultKind): boolean
-  isOn(kind: FaultKind): boolean
-  readonly counts: Map<FaultKind, number>
-  /** Draws details of a kind of fault. */
-  draw(kind: FaultKind): number
-}
+export type Weather = ReturnType<typeof createWeather>
 
-export function createWeather({ seed, faults }: Scenario, elapsed: () => number): Weather {
+export function createWeather({ seed, faults }: Scenario, elapsed: () => number) {
   const counts = new Map<FaultKind, number>()
   const streams = new Map(faults.map(({ kind }) => [kind, stream(seed, `weather/${kind}`)]))
   let pending = [...faults].sort((a, b) => a.fromMs - b.fromMs)
@@ -35,13 +26,16 @@ export function createWeather({ seed, faults }: Scenario, elapsed: () => number)
   const draw = (kind: FaultKind): number => streams.get(kind)?.() ?? 0
   return {
     counts,
+    /** Draws details of a kind of fault. */
     draw,
-    strike() {
+    /** Draws the faults of one request. */
+    strike(): ReadonlySet<FaultKind> {
       const struck = onNow().filter(({ kind, rate }) => kind !== 'disk-full' && draw(kind) < rate)
       return new Set(struck.map(({ kind }) => kind))
     },
-    meets: (faults, kind) => met(kind, faults.has(kind)),
-    isOn(kind) {
+    /** Whether a fault is among these, which counts it as met. */
+    meets: (struck: ReadonlySet<FaultKind>, kind: FaultKind) => met(kind, struck.has(kind)),
+    isOn(kind: FaultKind) {
       const isOn = onNow().some((one) => one.kind === kind)
       return met(kind, isOn)
     },

@@ -45,15 +45,9 @@ interface Request {
   readonly faults: ReadonlySet<FaultKind>
 }
 
-export interface Service {
-  transportOf(sender: Sender): Transport
-  /** The answer of a read without faults. */
-  shows(scope: ScopeKey): ModelCap
-  /** Another client sets or clears caps. */
-  write(scope: Scope, cap: ModelCap): void
-}
+export type Service = ReturnType<typeof createService>
 
-export function createService(parts: ServiceParts): Service {
+export function createService(parts: ServiceParts) {
   const { scenario, clock } = parts
   const latency = stream(scenario.seed, 'latency')
   const stale = new Map<ScopeKey, { readonly body: string; readonly untilMs: number }>()
@@ -90,9 +84,11 @@ export function createService(parts: ServiceParts): Service {
     return spoil(parts, request, answer)
   }
   return {
+    /** The answer of a read without faults. */
     shows,
+    /** Another client sets or clears caps. */
     write,
-    transportOf: (sender) => ({
+    transportOf: (sender: Sender): Transport => ({
       send(operation, body, { timeoutMs, signal }) {
         if (!sender.alive) return new Promise(() => undefined)
         const scope = operation === 'GetUsageConfig' || operation === 'UsageConfig' ? scopeOf(body) : undefined

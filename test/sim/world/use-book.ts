@@ -3,17 +3,10 @@
 import { cycleAt } from '../../../src/sandbox/time.ts'
 import type { ModelCap } from '../lives/policy-model.ts'
 
-interface UseBook {
-  /** Add-on credits of the present cycle. */
-  used(email: string): number
-  /** Records use up to the cap in force, and returns how many of the cents were used. */
-  take(email: string, cents: number, cap: ModelCap | undefined): number
-}
-
 /** The credits that a seat of the sandbox's companies includes. */
 const SEAT_CENTS = 50_000
 
-export function createUseBook(now: () => number): UseBook {
+export function createUseBook(now: () => number) {
   let cycle = 0
   let cents = new Map<string, number>()
   const present = (): Map<string, number> => {
@@ -24,8 +17,10 @@ export function createUseBook(now: () => number): UseBook {
   }
   const of = (email: string): number => present().get(email) ?? 0
   return {
-    used: (email) => Math.max(0, of(email) - SEAT_CENTS) / 100,
-    take(email, wanted, cap) {
+    /** Add-on credits of the present cycle. */
+    used: (email: string) => Math.max(0, of(email) - SEAT_CENTS) / 100,
+    /** Records use up to the cap in force, and returns how many of the cents were used. */
+    take(email: string, wanted: number, cap: ModelCap | undefined) {
       if (cap === undefined) return 0
       const most = cap === 'none' ? wanted : Math.max(0, SEAT_CENTS + cap * 100 - of(email))
       const gets = Math.min(wanted, most)
