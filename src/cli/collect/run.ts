@@ -58,6 +58,8 @@ export interface Collected {
   readonly requests: number
   readonly tookMs: number
   readonly knowsSeats: boolean
+  /** No key may ask how much of the use was paid from add-on credits. */
+  readonly isMeasureDenied: boolean
 }
 
 interface Inputs {
@@ -73,7 +75,7 @@ interface Inputs {
 
 /** What the ledger knows now. */
 export async function collected({ parts, state, roster, wanted, only, ...rest }: Inputs): Promise<Collected> {
-  const { ledger, clock, config } = parts
+  const { ledger, clock, config, collector } = parts
   const known = new Map((await ledger.histories()).map((one) => [one.email, one]))
   const common = await commonDays(ledger, clock.now())
   const skipped = skippedPeople(ledger, roster)
@@ -98,6 +100,7 @@ export async function collected({ parts, state, roster, wanted, only, ...rest }:
     totals: totals as Record<DayGrade, number>,
     skipped: skipped.size,
     knowsSeats: (state.usage?.balance ?? config.creditsPerSeat) !== undefined,
+    isMeasureDenied: collector.addOn.whyNot === 'denied',
   }
 }
 
@@ -134,6 +137,7 @@ function linesOf({
   requests,
   tookMs,
   knowsSeats,
+  isMeasureDenied,
 }: Collected): readonly string[] {
   const all = DAY_GRADES.reduce((sum, grade) => sum + totals[grade], 0)
   const share = (part: number): string => `${amount(part)} (${all === 0 ? 0 : Number(((100 * part) / all).toFixed(1))} %)`
@@ -147,7 +151,7 @@ function linesOf({
       ? [`  note: ${count(outcome.failed, 'range')} could not be read: ${plain(outcome.why?.message ?? '')}; start again to try once more`]
       : []),
     ...(unread > 0 && !outcome.stopped && outcome.failed === 0
-      ? [`  note: ${people(unread)} were active on days of which the service tells no run: those are unknown, and not 0.`]
+      ? [`  note: of ${people(unread)} the service tells no run on days when they were active: those are unknown, and not 0.`]
       : []),
     ...doubted
       .slice(0, VISIBLE)
@@ -159,6 +163,7 @@ function linesOf({
     ...(skipped > 0
       ? [`  note: ${people(skipped)} left out, because the ledger was told to forget them; --person EMAIL reads one again.`]
       : []),
+    ...(isMeasureDenied ? ['  note: measured add-on use is unknown: it needs Analytics Read.'] : []),
     ...(knowsSeats
       ? []
       : [
