@@ -27,10 +27,11 @@ export interface Around {
 
 const nameOf = (scope: Scope): string => (scope.kind === 'user' ? scope.email : scope.kind === 'group' ? `group ${scope.id}` : 'the team')
 
-/** What an entry is judged by: `rules` are those of the envelope's documents. */
+/** What an entry is judged by: `rules` and `grants` are those of the envelope's documents. */
 interface Given {
   readonly around: Around
   readonly rules: readonly CapRule[]
+  readonly grants: readonly Grant[]
 }
 
 type Why = Pick<Refusal, 'code' | 'message' | 'hint'>
@@ -102,7 +103,7 @@ function whyCap({ scope, cap }: CapRule, { name, maxCap }: Envelope, given: Give
 }
 
 /** The highest cap that may apply where nothing is set at the scope itself, the lowest while groups are not known; `none` where nobody is capped. */
-function fallback(scope: Scope, { around, rules }: Given): Cap {
+function fallback(scope: Scope, { around, rules }: Omit<Given, 'grants'>): Cap {
   const reaches = (wider: Scope): boolean | undefined =>
     scope.kind === 'user' && wider.kind === 'group' ? around.membersOf(wider.id)?.has(scope.email) : false
   const capsOf = (all: readonly CapRule[], test: (wider: Scope) => boolean): readonly number[] =>
@@ -115,7 +116,7 @@ function fallback(scope: Scope, { around, rules }: Given): Cap {
 }
 
 /** What a grant gives: its cap, or the cap that it adds to and its addition. Undefined without a base. */
-function givenBy({ scope, amount }: Grant, given: Given): number | undefined {
+function givenBy({ scope, amount }: Grant, given: Omit<Given, 'grants'>): number | undefined {
   if (amount.kind === 'cap') return amount.credits
   const own = given.rules.find((rule) => scopeKey(rule.scope) === scopeKey(scope))?.cap
   const base = own === undefined || own === 'none' ? fallback(scope, given) : own
@@ -131,30 +132,40 @@ function whyGrant(grant: Grant, { name, maxCap, grants }: Envelope, given: Given
     const message = `the grant for ${who} gives ${gives}, and maxCap and maxAdd of envelope ${name} are ${most} together`
     return beyond(message, `give ${most} or less`)
   }
-  const span = spanWith(grant, given.around)
-  const days = (span.untilAt - span.fromAt) / DAY_MS
+  const own = spanOf(grant, given.around)
+  const row = rowOf(grant, given.grants, given.around)
+  const days = (row.untilAt - row.fromAt) / DAY_MS
   if (days <= grants.maxDays + ROUNDING_DAYS) return undefined
-  const row = span.fromAt < startOf(grant, given.around) ? ', together with the one before it' : ''
-  const message = `the grant for ${who} lasts ${Math.ceil(days)} days${row}, and maxDays of envelope ${name} is ${grants.maxDays}`
+  const other = row.fromAt < own.fromAt ? 'before' : row.untilAt > own.untilAt ? 'after' : undefined
+  const together = other ? `, together with the one ${other} it` : ''
+  const message = `the grant for ${who} lasts ${Math.ceil(days)} days${together}, and maxDays of envelope ${name} is ${grants.maxDays}`
   return beyond(message, `end it after ${grants.maxDays} days; the next may begin 7 days later`)
 }
 
 /** A grant from today through a date has the rest of today more. */
 const ROUNDING_DAYS = 1
 
-const startOf = ({ fromAt }: Grant, { now = 0 }: Around): Instant => fromAt ?? now
+/** When a grant is in force; at its longest where its end is not known. */
+export function spanOf({ fromAt: from, until }: Grant, { now = 0, cycleEndAt }: Around): Span {
+  const fromAt = from ?? now
+  if (until.kind === 'instant') return { fromAt, untilAt: until.at }
+  return { fromAt, untilAt: fromAt <= now && cycleEndAt !== undefined ? cycleEndAt : fromAt + LONGEST_CYCLE_DAYS * DAY_MS }
+}
 
-/** The time of a grant, with an earlier one of the scope that it follows; at its longest where its end is not known. */
-export function spanWith(grant: Grant, around: Around): Span {
-  const fromAt = startOf(grant, around)
-  const { until, scope } = grant
-  const longest = fromAt + LONGEST_CYCLE_DAYS * DAY_MS
-  const isNow = grant.fromAt === undefined || (around.now ?? 0) >= fromAt
-  const untilAt = until.kind === 'instant' ? until.at : isNow && around.cycleEndAt !== undefined ? around.cycleEndAt : longest
-  const key = scopeKey(scope)
+/** The time of a grant, with those of its scope that count as one with it: others that are declared, and an earlier one. */
+export function rowOf(grant: Grant, declared: readonly Grant[], around: Around): Span {
+  const key = scopeKey(grant.scope)
+  const own = spanOf(grant, around)
   const before = Object.hasOwn(around.spans, key) ? around.spans[key] : undefined
-  const isRow = before && before.fromAt <= fromAt && fromAt - before.untilAt < GRANT_GAP_MS
-  return { fromAt: isRow ? before.fromAt : fromAt, untilAt: isRow ? Math.max(before.untilAt, untilAt) : untilAt }
+  const others = declared.filter(({ scope }) => scopeKey(scope) === key).map((one) => spanOf(one, around))
+  const all = [own, ...others, ...(before && before.fromAt <= own.fromAt ? [before] : [])].sort((a, b) => a.fromAt - b.fromAt)
+  const rows: Span[] = []
+  for (const span of all) {
+    const last = rows.at(-1)
+    if (!last || span.fromAt - last.untilAt >= GRANT_GAP_MS) rows.push(span)
+    else rows.splice(-1, 1, { fromAt: last.fromAt, untilAt: Math.max(last.untilAt, span.untilAt) })
+  }
+  return rows.find(({ fromAt, untilAt }) => fromAt <= own.fromAt && own.untilAt <= untilAt) ?? own
 }
 
 /** All people whom documents reach, and the sum of the highest cap that each of them has by these now, or by a grant that has not ended. */

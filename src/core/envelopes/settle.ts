@@ -24,7 +24,8 @@ import {
   type Measure,
   measure,
   refusalOf,
-  spanWith,
+  rowOf,
+  spanOf,
   whyTooMuch,
 } from './bounds.ts'
 
@@ -185,9 +186,10 @@ function envelopeForms(given: Given, refusals: Refusal[]): Forms {
   const kept = files.flatMap(({ file, documents }) => (documents ? [] : accepted(file)))
   const past = new Map(files.map(({ file, documents }) => [file, documents ? accepted(file, true) : []]))
   const whole = files.flatMap(({ documents = [] }) => documents)
-  const rulesOfAll = [...whole, ...kept].flatMap(({ rules }) => rules)
+  const all = [...whole, ...kept]
+  const judging = { around: given.around, rules: all.flatMap(({ rules }) => rules), grants: all.flatMap(({ grants }) => grants) }
   const judged = whole.map((document) => ({
-    form: judgeEntries(document, rulesOfAll, given, refusals),
+    form: judgeEntries(document, judging, given, refusals),
     past: documentOf(document, past.get(document.file) ?? []),
   }))
   return adoptFitting([...unseen, ...kept], judged, given, refusals)
@@ -212,7 +214,12 @@ function documentsOf(set: PolicySet | undefined, test: (one: Entry) => boolean):
 }
 
 /** Each entry of a document as it is, or as it was accepted last. */
-function judgeEntries(document: DelegatedDocument, rules: readonly CapRule[], given: Given, refusals: Refusal[]): DelegatedDocument {
+function judgeEntries(
+  document: DelegatedDocument,
+  judging: Parameters<typeof refusalOf>[2],
+  given: Given,
+  refusals: Refusal[],
+): DelegatedDocument {
   const { before, envelope, delegated } = given
   const judge = <T extends Entry>(kind: 'cap' | 'grant', entries: readonly T[], past: readonly T[]): readonly T[] => {
     const known = Map.groupBy(past, ({ scope }) => scopeKey(scope))
@@ -220,7 +227,7 @@ function judgeEntries(document: DelegatedDocument, rules: readonly CapRule[], gi
       const accepted = (known.get(key) ?? []).filter((one) => wasAccepted(one, envelope, document))
       const fresh = some.filter((one) => !accepted.some((old) => isSameEntry(one, old)))
       const isRefused = delegated.refused.includes(`${kind} ${key}`) || given.shared.has(`${kind} ${key}`)
-      const why = fresh.flatMap((one) => refusalOf(one, envelope, { around: given.around, rules }) ?? [])
+      const why = fresh.flatMap((one) => refusalOf(one, envelope, judging) ?? [])
       refusals.push(...why)
       return (isRefused && fresh.length > 0) || why.length > 0 ? accepted : some
     })
@@ -310,10 +317,11 @@ function scopesOf({ declared, owned }: SettleInputs, memory: EnvelopeMemory, set
   return Object.fromEntries([...past, ...own])
 }
 
+/** When grants were that have begun: what has not is judged by what is declared. */
 function spansOf(grants: readonly Grant[], memory: EnvelopeMemory, around: Around, now: Instant): EnvelopeMemory['spans'] {
   const kept = Object.entries(memory.spans).filter(([, { untilAt }]) => untilAt + GRANT_GAP_MS > now)
-  const present = grants.flatMap((grant) =>
-    grant.envelope === undefined ? [] : [[scopeKey(grant.scope), spanWith(grant, around)] as const],
-  )
-  return Object.fromEntries([...kept, ...present])
+  const begun = grants
+    .filter((grant) => grant.envelope !== undefined && spanOf(grant, around).fromAt <= now)
+    .toSorted((a, b) => spanOf(a, around).fromAt - spanOf(b, around).fromAt)
+  return Object.fromEntries([...kept, ...begun.map((grant) => [scopeKey(grant.scope), rowOf(grant, begun, around)] as const)])
 }

@@ -242,8 +242,9 @@ function judgeBounds(files: readonly DelegatedFile[], { envelopes, files: texts,
   for (const envelope of envelopes) {
     const documents = files.flatMap((file) => (file.envelope === envelope.name ? (file.documents ?? []) : []))
     const rules = documents.flatMap((document) => document.rules)
-    for (const entry of [...rules, ...documents.flatMap((document) => document.grants)]) {
-      const why = refusalOf(entry, envelope, { around, rules })
+    const grants = documents.flatMap((document) => document.grants)
+    for (const entry of [...rules, ...grants]) {
+      const why = refusalOf(entry, envelope, { around, rules, grants })
       if (why) tell(why)
     }
     const why = whyTooMuch(measure(documents, around), envelope)

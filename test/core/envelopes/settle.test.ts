@@ -74,9 +74,9 @@ const refused = (...given: Parameters<typeof settled>): readonly string[] =>
   settled(...given).settled?.refusals.map(({ code, message, hint }) => `${code} ${message}; ${hint}`) ?? []
 
 /** What is said, what is given beside it, and the words that refuse it; none where it counts. */
-type Bound<Beside> = readonly [name: string, entries: readonly (Rule | Grant)[], beside: Beside, message?: string]
+type Bound<Beside> = readonly [name: string, entries: readonly (Rule | Grant)[], beside: Beside, ...messages: string[]]
 const bounds = <Beside>(rows: readonly Bound<Beside>[], moreOf: (beside: Beside) => More): void => {
-  for (const [name, entries, beside, ...message] of rows) test(name, () => expect(refused(entries, moreOf(beside))).toEqual(message))
+  for (const [name, entries, beside, ...messages] of rows) test(name, () => expect(refused(entries, moreOf(beside))).toEqual(messages))
 }
 
 const OUTSIDE = '; remove the entry, or ask platform for it'
@@ -271,6 +271,14 @@ describe('what a grant may give', () => {
       ],
       ['without one that ended a week before', [grant(ada, 5, 20)], { inputs: span(-20, -7) }],
       ['without one of a later time', [grant(ada, 5, 20)], { inputs: span(5, 60) }],
+      [
+        'with one that is declared less than a week after',
+        [grant(ada, 5, 20), grant(ada, 5, 40, { from: 26 })],
+        {},
+        `ENVELOPE_BOUND the grant for ada@x.com lasts 40 days, together with the one after it, ${LASTS}`,
+        `ENVELOPE_BOUND the grant for ada@x.com lasts 40 days, together with the one before it, ${LASTS}`,
+      ],
+      ['without one that is declared a week after', [grant(ada, 5, 20), grant(ada, 5, 40, { from: 27 }), grant(bob, 5, 30)], {}],
     ],
     (more) => more,
   )
