@@ -1,6 +1,8 @@
 // One simulated life: company, service, policies, the processes that start and end, and the actions of events. It does not decide when
 // things happen; `run.ts` does.
+import type { WorkspaceView } from '../../../src/core/model/events.ts'
 import { hasErrors } from '../../../src/core/model/problem.ts'
+import type { ScopeKey } from '../../../src/core/model/scope.ts'
 import type { WorkspaceConfig } from '../../../src/daemon/config/settings.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import type { PolicyLoad } from '../../../src/daemon/schedule/daemon.ts'
@@ -12,58 +14,21 @@ import { stream } from '../../../src/sandbox/company/company.ts'
 import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.ts'
 import { PERMISSIONS } from '../../../src/sandbox/store.ts'
 import { workspaceConfig } from '../../support/configured.ts'
-import type { Scene, Step } from '../steps.ts'
+import type { Step } from '../steps.ts'
 import { type SimClock, simClock } from '../world/clock.ts'
 import { createCompany } from '../world/company.ts'
-import { createWeather, type Weather } from '../world/faults.ts'
+import type { Disk } from '../world/disk.ts'
+import { createWeather } from '../world/faults.ts'
 import type { SimLedger } from '../world/ledger/kind.ts'
 import { sqliteLedger } from '../world/ledger/sqlite.ts'
-import { createService, type Service } from '../world/service.ts'
+import { createService } from '../world/service.ts'
 import { createUseBook } from '../world/use-book.ts'
 import { copyModel, emptyModel, type PolicyModel, policyFiles } from './policy-model.ts'
 import { tidyPools } from './pool-edits.ts'
 import { applyOnce, BASE_URL, type ProcessParts, type SimProcess, startProcess, WORKSPACE } from './process.ts'
 import type { Scenario } from './scenario.ts'
 
-export interface Life extends Scene {
-  readonly clock: SimClock
-  readonly sandbox: Sandbox
-  readonly service: Service
-  readonly weather: Weather
-  /** Every key that this life may issue; the config file has the one with the present number. */
-  readonly keys: readonly string[]
-  readonly keyFile: { number: number }
-  /** Issues the next key. */
-  issueKey(): void
-  keysIssued(): number
-  refuseOldKeys(): void
-  /** Overrides of the scenario's configuration. */
-  configure(changed: Partial<Changeable>): void
-  /** The content of the policy files; `edit` publishes it. */
-  model: PolicyModel
-  /** The file that is broken now. */
-  broken: string | undefined
-  /** The key in the config file. */
-  setMode(mode: WorkspaceConfig['mode']): void
-  wallOffsetMs: number
-  serviceOffsetMs: number
-  process: SimProcess | undefined
-  /** Processes that try to start until the lock is free. */
-  waiting: number
-  emit(step: Step): void
-  note(text: string): void
-  /** A person uses so many cents; in lives with pools only up to their cap. */
-  use(email: string, cents: number): void
-  /** Publishes changed policy files. */
-  published(): void
-  start(): void
-  startLater(ms: number): void
-  /** `capkeeper apply --yes`; the daemon must not run. */
-  apply(): Promise<void>
-  /** Runs a short command beside the daemon. */
-  withNotes(act: (ledger: Ledger) => Promise<void>): Promise<void>
-  close(): Promise<void>
-}
+export type Life = ReturnType<typeof createLife>
 
 type Changeable = Pick<WorkspaceConfig, 'intervalMs' | 'guards' | 'rate'>
 
@@ -75,7 +40,7 @@ interface LifeOptions {
   readonly ledger?: SimLedger
 }
 
-export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPACE) }: LifeOptions): Life {
+export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPACE) }: LifeOptions) {
   const clock = simClock(ledger.isBusy)
   const trueNow = (): number => scenario.startAt + clock.elapsed()
   const keys = Array.from({ length: MOST_KEYS }, (_, number) => keyOf(scenario.seed, number))
@@ -101,79 +66,90 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
       if (!isOver) throw error
     }
   }
-  const life: Life = {
+  const life = {
     scenario,
     clock,
     sandbox,
     company,
     service,
     weather,
+    /** Every key that this life may issue; the config file has the one with the present number. */
     keys,
     keyFile: { number: 0 },
-    issueKey() {
+    /** Issues the next key. */
+    issueKey(): void {
       issued = Math.min(issued + 1, keys.length - 1)
       sandbox.store.saveKey({ secret: keys[issued] ?? '', permissions: PERMISSIONS })
     },
-    keysIssued: () => issued,
-    refuseOldKeys() {
+    keysIssued: (): number => issued,
+    refuseOldKeys(): void {
       for (const secret of keys.slice(0, issued)) sandbox.store.saveKey({ secret, permissions: [] })
       company.keysChanged()
     },
-    configure(next) {
+    /** Overrides of the scenario's configuration. */
+    configure(next: Partial<Changeable>): void {
       if (Object.keys(next).length === 0 && Object.keys(changed).length === 0) return
       changed = next
       settings.push({ fromMs: clock.elapsed(), config: configOf(life, changed) })
       life.process?.daemon?.configChanged()
     },
-    settingsSince(sinceMs) {
+    settingsSince(sinceMs: number): readonly Changeable[] {
       const past = settings.filter(
         ({ fromMs }, index) => (settings[index + 1]?.fromMs ?? Number.POSITIVE_INFINITY) >= sinceMs || fromMs >= sinceMs,
       )
       const isFirst = (settings[0]?.fromMs ?? Number.POSITIVE_INFINITY) >= sinceMs
       return [...(isFirst ? [scenario] : []), ...past.map(({ config }) => config)]
     },
+    /** The content of the policy files; `edit` publishes it. */
     model: emptyModel(),
-    broken: undefined,
-    mode: () => mode,
-    setMode(next) {
+    /** The file that is broken now. */
+    broken: undefined as string | undefined,
+    mode: (): WorkspaceConfig['mode'] => mode,
+    /** The key in the config file. */
+    setMode(next: WorkspaceConfig['mode']): void {
       if (mode === next) return
       mode = next
       life.process?.daemon?.configChanged()
     },
     wallOffsetMs: 0,
     serviceOffsetMs: 0,
-    process: undefined,
+    process: undefined as SimProcess | undefined,
+    /** Processes that try to start until the lock is free. */
     waiting: 0,
     emit,
     note,
     elapsed: clock.elapsed,
     now: trueNow,
-    skewMs: () => life.serviceOffsetMs - life.wallOffsetMs,
+    skewMs: (): number => life.serviceOffsetMs - life.wallOffsetMs,
     policy: () => wholes.at(-1) ?? emptyModel(),
     policies: () => wholes,
-    policyNamed: (digest) => named.get(digest),
-    stored: (scope) => company.caps().get(scope) ?? 'none',
+    policyNamed: (digest: string) => named.get(digest),
+    stored: (scope: ScopeKey) => company.caps().get(scope) ?? 'none',
     shows: service.shows,
     inForce: company.inForce,
     used: book.used,
-    use(email, cents) {
+    /** A person uses so many cents; in lives with pools only up to their cap. */
+    use(email: string, cents: number): void {
       const gets = scenario.pools ? book.take(email, cents, company.inForce().get(email)) : cents
       if (gets <= 0) return
       sandbox.recordUse(email, gets)
       company.used(email)
     },
-    view: () => life.process?.daemon?.views()[0],
-    ledger: () => (life.process ? ledger.disk() : undefined),
-    published: () => life.process?.daemon?.policiesChanged(),
-    start: () => void whileAlive(launch),
-    async apply() {
+    view: (): WorkspaceView | undefined => life.process?.daemon?.views()[0],
+    ledger: (): Disk | undefined => (life.process ? ledger.disk() : undefined),
+    /** Publishes changed policy files. */
+    published: (): void => void life.process?.daemon?.policiesChanged(),
+    start: (): void => void whileAlive(launch),
+    /** `capkeeper apply --yes`; the daemon must not run. */
+    async apply(): Promise<void> {
       await whileAlive(async () => emit({ kind: 'applied', end: await applyOnce(nextNumber(), partsNow()) }))
     },
-    startLater: (ms) => clock.later(ms, () => void whileAlive(launch)),
-    async withNotes(act) {
+    startLater: (ms: number): void => clock.later(ms, () => void whileAlive(launch)),
+    /** Runs a short command beside the daemon. */
+    async withNotes(act: (ledger: Ledger) => Promise<void>): Promise<void> {
       await whileAlive(() => ledger.withNotes({ now: trueNow, monotonic: clock.elapsed, sleep: clock.sleep }, act))
     },
-    async close() {
+    async close(): Promise<void> {
       isOver = true
       life.process?.kill()
       sandbox.close()
