@@ -1,14 +1,9 @@
 // Simple teams for tests of burn: readings and days of even use in a cycle of 30 days, and the balance with the same even pace.
 
-import type { Balance, Cycle } from '../../src/core/model/observed.ts'
+import type { Balance } from '../../src/core/model/observed.ts'
 import { credits, type Instant } from '../../src/core/model/units.ts'
 import type { DayHistory, UseReading } from '../../src/core/use/forecast.ts'
-
-export const HOUR = 3_600_000
-export const DAY = 24 * HOUR
-
-/** November 2026: starts on a Sunday. */
-export const CYCLE: Cycle = { startAt: Date.UTC(2026, 10, 1), endAt: Date.UTC(2026, 11, 1) }
+import { CYCLE, DAY, HOUR } from './declare.ts'
 
 /** An instant of the cycle, in days and hours from its start. */
 export const at = (days: number, hours = 0): Instant => CYCLE.startAt + days * DAY + hours * HOUR

@@ -2,9 +2,9 @@
 import { type Due, type DueInputs, messagesDue } from '../../src/core/notify/due.ts'
 import { DEFAULT_TEMPLATES, type NotifySettings } from '../../src/core/notify/settings.ts'
 import { type Delivery, markEnded, markSending, type Told } from '../../src/core/notify/told.ts'
+import { CYCLE } from './declare.ts'
 
 export const NOON = Date.parse('2026-11-22T12:00Z')
-export const CYCLE = { startAt: Date.parse('2026-11-01T00:00Z'), endAt: Date.parse('2026-12-01T00:00Z') }
 
 export const NOTIFY: NotifySettings = {
   people: [85, 100],

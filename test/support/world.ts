@@ -9,6 +9,7 @@ import type { CycleEvent } from '../../src/core/model/events.ts'
 import type { Operation } from '../../src/core/model/observed.ts'
 import type { PolicyRevision, PolicySet } from '../../src/core/model/policy.ts'
 import type { Scope } from '../../src/core/model/scope.ts'
+import { chronicleOf } from '../../src/daemon/conditions/journal.ts'
 import type { CycleOptions } from '../../src/daemon/cycle/options.ts'
 import { type CycleReport, reconcile } from '../../src/daemon/cycle/run.ts'
 import { recall } from '../../src/daemon/cycle/state.ts'
@@ -25,7 +26,6 @@ import type { TeamStatus } from '../../src/sandbox/store.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
 import { type WorldClock, worldClock } from './clock.ts'
 import { email, numbered, type PolicySketch, policy, SETTINGS, scope, short } from './declare.ts'
-import { followed } from './journal.ts'
 import { sandboxTransport } from './sandbox.ts'
 
 /** A policy set with its identity, as after loading. */
@@ -96,11 +96,15 @@ export async function createWorld(options: WorldOptions = {}) {
     onRequest: (one) => world.workspace.chronicle?.onEvent({ kind: 'request-finished', workspace: settings.name, at: clock.now(), ...one }),
   })
   const settings: WorkspaceSettings = { ...SETTINGS, name: options.name ?? 'acme', ...options.config }
-  const open = (config: WorkspaceSettings): Workspace =>
-    createWorkspace({
-      ...{ config, client, ledger, clock, random: NO_RANDOM, digest: sha256, readPeopleFile },
-      ...{ ...followed(ledger, events), ...options.parts },
-    })
+  const open = (config: WorkspaceSettings): Workspace => {
+    const chronicle = chronicleOf(ledger)
+    const emit = (event: CycleEvent): void => {
+      chronicle.onEvent(event)
+      events.push(event)
+    }
+    const parts = { config, client, ledger, clock, random: NO_RANDOM, digest: sha256, readPeopleFile, chronicle, emit }
+    return createWorkspace({ ...parts, ...options.parts })
+  }
   const world = {
     ...looking(sandbox, calls, events),
     clock,

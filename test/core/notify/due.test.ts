@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { channelOf, tellsEnded } from '../../../src/core/notify/due.ts'
 import { markSending, settleOpen } from '../../../src/core/notify/told.ts'
-import { cap, DAY, type PlainCap } from '../../support/declare.ts'
-import { afterwards, CYCLE, due as dueOf, NOON, NOTIFY } from '../../support/notify.ts'
+import { CYCLE, cap, DAY, type PlainCap } from '../../support/declare.ts'
+import { afterwards, due as dueOf, NOON, NOTIFY } from '../../support/notify.ts'
 
 type Given = NonNullable<Parameters<typeof dueOf>[0]>
 type Settings = typeof NOTIFY

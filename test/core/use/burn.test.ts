@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { burnOf } from '../../../src/core/use/burn.ts'
-import { alike, at, BALANCE, CYCLE, DAY, HOUR, historyOf, reading, readingsOf, steadily } from '../../support/burn.ts'
+import { alike, at, BALANCE, historyOf, reading, readingsOf, steadily } from '../../support/burn.ts'
+import { CYCLE, DAY, HOUR } from '../../support/declare.ts'
 
 type BurnInputs = Parameters<typeof burnOf>[0]
 type BurnWindow = keyof ReturnType<typeof burnOf>['ratios']

@@ -4,7 +4,6 @@ import { expect, test } from 'vitest'
 import { scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { Ledger, LedgerFacts } from '../../../src/ports.ts'
-import { histories } from '../../support/journal.ts'
 import { realClock } from '../../support/real-clock.ts'
 import { useOf, useSteps } from '../../support/use-model.ts'
 import { modelLedger } from './model-ledger.ts'
@@ -42,6 +41,14 @@ const action: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: useSteps, weight: 6 },
   fc.constantFrom(...FACTS).chain(saveFactStep),
 )
+
+/** The history of a ledger, read in several ways. */
+const histories = async (ledger: Ledger) => ({
+  all: await ledger.history(),
+  some: await ledger.history({ sinceAt: 20, limit: 3 }),
+  until: await ledger.history({ sinceAt: 5, untilAt: 20 }),
+  ofTeam: await ledger.history({ scope: TEAM }),
+})
 
 /** Everything that a ledger can be asked. */
 const contents = async (ledger: Ledger) => ({

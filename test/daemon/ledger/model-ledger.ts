@@ -2,12 +2,20 @@
 import type { Approval, HistoryEntry, Intent, Pause, Quarantined } from '../../../src/core/model/change.ts'
 import type { OwnedCap } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
-import type { Ledger, LedgerFacts } from '../../../src/ports.ts'
+import type { HistoryFilter, Ledger, LedgerFacts } from '../../../src/ports.ts'
 import { modelAddOn } from '../../support/add-on.ts'
-import { historyOf } from '../../support/journal.ts'
 import { modelUse } from '../../support/use-model.ts'
 
 const byKey = <T>(rows: ReadonlyMap<string, T>): readonly T[] => [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
+
+/** The entries that the filter selects, newest first. */
+const historyOf = (history: readonly HistoryEntry[], filter: HistoryFilter = {}): readonly HistoryEntry[] => {
+  const { scope, sinceAt = Number.NEGATIVE_INFINITY, untilAt = Number.POSITIVE_INFINITY, limit = Number.POSITIVE_INFINITY } = filter
+  return history
+    .filter((entry) => entry.at >= sinceAt && entry.at <= untilAt && (!scope || scopeKey(scope) === scopeKey(entry.scope)))
+    .sort((a, b) => b.at - a.at)
+    .slice(0, limit)
+}
 
 /** A ledger in memory. */
 export function modelLedger(): Ledger {
