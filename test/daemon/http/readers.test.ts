@@ -8,7 +8,7 @@ import { createGate } from '../../../src/daemon/http/auth.ts'
 import { declaredReason } from '../../../src/daemon/http/documents/part.ts'
 import { createLive } from '../../../src/daemon/http/events.ts'
 import { fakeClock } from '../../support/clock.ts'
-import { DAY, HOUR } from '../../support/declare.ts'
+import { DAY, desiredInputs, HOUR, NOW, running } from '../../support/declare.ts'
 import { HASHED_LABELS, libraryOf, NO_RECORDS } from '../../support/documents.ts'
 import { serve as start } from '../../support/serve.ts'
 import { fullView, personEmail } from '../../support/views.ts'
@@ -117,8 +117,24 @@ describe('/me', () => {
     const [one] = JSON.parse(text).workspaces
     expect(one.requestUrl).toMatch(new RegExp(`^https://git.example/new[?]for=${encodeURIComponent(ADA)}&used=`))
     expect(one).toMatchObject({ workspace: 'acme', stopsFirst: { what: expect.stringMatching(/^(cap|balance)$/) } })
-    expect(text.length).toBeLessThan(2_048)
     expect((await ask('/me', { 'X-Email': ADA })).text).toContain('What is left for you')
+  })
+
+  test.each([
+    ['x', 200],
+    ['語', 100],
+    ['\u0001', 40],
+  ])('takes 2 KiB at most, however long the reasons in %j are', async (letter, kept) => {
+    const grants = ['team', 'group:a', ADA].map((on) => ({ on, cap: 5, ...running, reason: letter.repeat(500) }))
+    const groups = [{ id: 'a', name: 'A', emails: [ADA], readAt: NOW }]
+    const facts = () => ({ desiredState: { inputs: desiredInputs({ grants }, { roster: fullView('acme').roster, groups }) } as never })
+    const { text } = await (await serve(undefined, settings, { facts }))(ME, { 'X-Email': ADA })
+    const [one] = JSON.parse(text).workspaces
+    expect([one.grants.map(({ reason }: { reason: string }) => reason.length), one.entry.reason]).toEqual([
+      [kept, kept, kept],
+      letter.repeat(kept),
+    ])
+    expect(Buffer.byteLength(JSON.stringify(one))).toBeLessThanOrEqual(2_048)
   })
 
   test('is all that there is for who sees only themselves', async () => {

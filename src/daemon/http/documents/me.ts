@@ -55,8 +55,9 @@ export async function leadDocument(seen: Seen): Promise<LeadDocument> {
 
 const NEAR: ReadonlySet<string> = new Set(['85_to_95', '95_to_100', 'at_cap'])
 
-/** Letters of a reason, and grants, so that a workspace takes at most 2 KiB. */
-const MOST_LETTERS = 200
+/** A workspace takes so much at most. Reasons are cut for it, to the first of these lengths that fits; a letter may take six bytes. */
+const MOST_BYTES = 2_048
+const LETTERS = [200, 100, 40]
 const MOST_GRANTS = 4
 const MOST_LINK_LETTERS = 700
 
@@ -72,8 +73,14 @@ export function meDocument(
   const workspaces = facts.flatMap((one) => {
     const person = one.view.roster && onlyOne(one.view.roster, email)
     if (!person) return []
-    const entry = entryOf(one, person, hashed, now)
-    return [{ ...entry, ...linkOf(entry, person, requestUrl) }]
+    const made = (letters: number): MeEntry => {
+      const entry = entryOf(one, person, (reason) => hashed.text(reason).slice(0, letters), now)
+      return { ...entry, ...linkOf(entry, person, requestUrl) }
+    }
+    const fitting = LETTERS.values()
+      .map(made)
+      .find((entry) => Buffer.byteLength(JSON.stringify(entry)) <= MOST_BYTES)
+    return [fitting ?? made(0)]
   })
   return { apiVersion: 'capkeeper/v1', kind: 'Me', workspaces }
 }
@@ -103,20 +110,20 @@ export function onlyOne(roster: Roster, email: string): Person | undefined {
   return found === 'several' ? undefined : found
 }
 
-function entryOf({ view, desiredState }: WorkspaceFacts, person: Person, hashed: PeopleLabels, now: Instant): MeEntry {
-  const shown = shownAt(view.people).get(person.email)
+function entryOf({ view, desiredState }: WorkspaceFacts, person: Person, shown: (reason: string) => string, now: Instant): MeEntry {
+  const status = shownAt(view.people).get(person.email)
   const chain = (desiredState && resolvePerson(person.email, desiredState.inputs)?.chain) ?? []
   const [winner] = chain
-  const cap = shown?.cap
-  const left = typeof cap === 'number' && shown?.used !== undefined ? cap - shown.used : undefined
+  const cap = status?.cap
+  const left = typeof cap === 'number' && status?.used !== undefined ? cap - status.used : undefined
   const cycle = view.roster?.cycle ?? view.balance?.cycle
   return {
     workspace: view.workspace,
     readAt: rfc3339(view.roster?.readAt),
     used: cents(person.used),
-    ...(shown?.used !== undefined && { addOn: cents(shown.used), addOnSource: shown.source }),
+    ...(status?.used !== undefined && { addOn: cents(status.used), addOnSource: status.source }),
     cap,
-    entry: winner && { kind: entryWord(winner), ...reasonOf(declaredReason(winner), hashed) },
+    entry: winner && { kind: entryWord(winner), ...reasonOf(declaredReason(winner), shown) },
     left: left === undefined ? undefined : cents(Math.max(0, left)),
     stopsFirst: stopEntry(stopOf({ view, desiredState }, person, now)),
     grants: chain
@@ -126,7 +133,7 @@ function entryOf({ view, desiredState }: WorkspaceFacts, person: Person, hashed:
         kind: entryWord({ kind, scope }),
         cap: granted,
         until: rfc3339(untilAt),
-        ...reasonOf(reason, hashed),
+        ...reasonOf(reason, shown),
       })),
     cycleEnd: rfc3339(cycle?.endAt),
   }
@@ -138,5 +145,4 @@ export const stopEntry = ({ what, at }: FirstStop): MeEntry['stopsFirst'] => ({
   on: dayText(at),
 })
 
-const reasonOf = (reason: string | undefined, { text }: PeopleLabels) =>
-  reason === undefined ? {} : { reason: text(reason).slice(0, MOST_LETTERS) }
+const reasonOf = (reason: string | undefined, shown: (reason: string) => string) => (reason === undefined ? {} : { reason: shown(reason) })
