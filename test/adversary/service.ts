@@ -29,18 +29,7 @@ type Spoil = 'drop-before' | 'drop-after' | 'pass'
 /** Asked before a request goes on to the sandbox. */
 type Tamper = (operation: string) => Spoil
 
-export interface Service {
-  /** The address that the program uses: the proxy. */
-  readonly url: string
-  readonly seen: Seen[]
-  /** Places outside of a body where the key was seen. */
-  readonly leaks: string[]
-  tamper: Tamper
-  readonly state: () => State
-  /** Another client sets or clears a cap; the proxy does not record it as a write. */
-  readonly edit: (scope: string, cap: Cap) => Promise<void>
-  readonly close: () => Promise<void>
-}
+export type Service = Awaited<ReturnType<typeof startService>>
 
 const serviceKey = 'sandbox-admin'
 export const passing: Tamper = () => 'pass'
@@ -49,11 +38,12 @@ export const writesOf = (seen: readonly Seen[]): readonly Seen[] => seen.filter(
 export const landedOf = (seen: readonly Seen[]): readonly Seen[] => writesOf(seen).filter((s) => s.landed)
 
 /** Starts a sandbox with this company in `folder`, and the proxy before it. */
-export async function startService(folder: string, company: Company, switches: readonly string[]): Promise<Service> {
+export async function startService(folder: string, company: Company, switches: readonly string[]) {
   writeFileSync(join(folder, 'company.json'), fixtureOf(company))
   const { url: sandbox, end } = await startSandbox(folder, ['--port', '0', '--fixture', 'company.json', ...switches])
   let state: State = new Map(company.caps)
   const seen: Seen[] = []
+  /** Places outside of a body where the key was seen. */
   const leaks: string[] = []
   const service = { tamper: passing }
   const handle = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
@@ -79,6 +69,7 @@ export async function startService(folder: string, company: Company, switches: r
   await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done))
   const address = proxy.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
+  /** Another client sets or clears a cap; the proxy does not record it as a write. */
   const edit = async (scope: string, cap: Cap): Promise<void> => {
     const body = {
       service_key: serviceKey,
@@ -94,6 +85,7 @@ export async function startService(folder: string, company: Company, switches: r
     await new Promise<void>((done) => proxy.close(() => done()))
     await end()
   }
+  // The address that the program uses is the proxy's.
   return Object.assign(service, { url: `http://127.0.0.1:${port}`, seen, leaks, state: () => state, edit, close })
 }
 

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import type { Company } from './company.ts'
 import { type Json, parseJson } from './json.ts'
 import { type Policy, toYaml } from './policy.ts'
-import { command, type Ended, type Running, start } from './program.ts'
-import { type Seen, type Service, startService } from './service.ts'
+import { command, type Ended, start } from './program.ts'
+import { type Seen, startService } from './service.ts'
 
 /** A sentence of the documents that does not hold, and the evidence. */
 export interface Breach {
@@ -19,20 +19,7 @@ interface Settings {
   readonly concurrency?: number
 }
 
-export interface World {
-  readonly company: Company
-  readonly service: Service
-  readonly breaches: Breach[]
-  /** The actions so far, for the report of a breach. */
-  readonly story: string[]
-  readonly breach: (rule: string, found: string) => void
-  readonly write: (policy: Policy | string) => void
-  readonly configure: (settings: Settings) => void
-  readonly begin: (...words: readonly string[]) => Running
-  /** Runs a command with `--config`; returns its JSON and the requests meanwhile. */
-  readonly run: (...words: readonly string[]) => Promise<Run>
-  readonly close: () => Promise<void>
-}
+export type World = Awaited<ReturnType<typeof openWorld>>
 
 export interface Run extends Ended {
   readonly json: Json | undefined
@@ -45,7 +32,7 @@ export const noGuards: Readonly<Record<string, string>> = Object.fromEntries(
 )
 
 /** Starts a case. */
-export async function openWorld(company: Company, switches: readonly string[] = []): Promise<World> {
+export async function openWorld(company: Company, switches: readonly string[] = []) {
   const folder = mkdtempSync(join(tmpdir(), 'capkeeper-adversary-'))
   mkdirSync(join(folder, 'policies'))
   const service = await startService(folder, company, switches)
@@ -63,22 +50,24 @@ export async function openWorld(company: Company, switches: readonly string[] = 
     company,
     service,
     breaches,
+    /** The actions so far, for the report of a breach. */
     story,
-    breach: (rule, found) => void breaches.push({ rule, found }),
-    write: (policy) => {
+    breach: (rule: string, found: string) => void breaches.push({ rule, found }),
+    write: (policy: Policy | string) => {
       const text = typeof policy === 'string' ? policy : toYaml(policy)
       story.push(`policies/p.yaml:\n${text}`)
       writeFileSync(join(folder, 'policies', 'p.yaml'), text)
     },
-    configure: (settings) => {
+    configure: (settings: Settings) => {
       story.push(`config: ${JSON.stringify(settings)}`)
       writeFileSync(join(folder, 'capkeeper.yaml'), configText(service.url, settings))
     },
-    begin: (...words) => {
+    begin: (...words: readonly string[]) => {
       story.push(`capkeeper ${words.join(' ')} (started)`)
       return start(folder, words)
     },
-    run: async (...words) => {
+    /** Runs a command with `--config`; returns its JSON and the requests meanwhile. */
+    run: async (...words: readonly string[]): Promise<Run> => {
       const mark = service.seen.length
       const ended = tell(await command(folder, [...words, '--config', 'capkeeper.yaml']))
       return { ...ended, json: parseJson(ended.out), seen: service.seen.slice(mark) }

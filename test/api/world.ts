@@ -1,8 +1,8 @@
 // Shared by the client's tests: scripted answers, a service on a loopback port, and a client made of them on a clock that never waits.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { onTestFinished } from 'vitest'
-import { createWriteClient, type ServiceWriter } from '../../src/api/client.ts'
+import { createWriteClient } from '../../src/api/client.ts'
 import { createKeyRing, type KeyRing } from '../../src/api/keys.ts'
 import type { ClientOptions, RequestEvent } from '../../src/api/send.ts'
 import { createCutter } from '../../src/api/transport/cut.ts'
@@ -46,15 +46,7 @@ export const rowByRow = (transport: Transport): Transport => ({
   },
 })
 
-export interface TestClient {
-  readonly client: ServiceWriter
-  readonly clock: ReturnType<typeof hastyClock>
-  readonly sent: Sent[]
-  readonly events: RequestEvent[]
-  readonly learned: [string, unknown, number][]
-  /** For further clients of the same keys. */
-  readonly paces: ClientOptions['paces']
-}
+export type TestClient = ReturnType<typeof testClient>
 
 /** Keys from variables: one for everything, unless a source is named for a permission. */
 export const keyRing = (
@@ -64,7 +56,7 @@ export const keyRing = (
 ): KeyRing => createKeyRing(sources, { env: typeof key === 'string' ? { KEY: key } : key, ...(files && { files }) })
 
 /** A client over scripted answers, fast enough that pacing does not show unless a test wants it. */
-export function testClient(script: Script, overrides: Partial<ClientOptions> = {}, clock = hastyClock()): TestClient {
+export function testClient(script: Script, overrides: Partial<ClientOptions> = {}, clock = hastyClock()) {
   const transport = scripted(clock, script)
   const events: RequestEvent[] = []
   const learned: [string, unknown, number][] = []
@@ -83,17 +75,12 @@ export function testClient(script: Script, overrides: Partial<ClientOptions> = {
   return { client, clock, sent: transport.sent, events, learned, paces }
 }
 
-export interface TestServer {
-  readonly url: string
-  readonly server: Server
-  /** Every request with its body. */
-  readonly requests: { readonly request: IncomingMessage; readonly body: string }[]
-  close(): Promise<void>
-}
+export type TestServer = Awaited<ReturnType<typeof listen>>
 
 /** A service on a free loopback port. */
-export async function listen(handler: (request: IncomingMessage, response: ServerResponse, body: string) => void): Promise<TestServer> {
-  const requests: TestServer['requests'] = []
+export async function listen(handler: (request: IncomingMessage, response: ServerResponse, body: string) => void) {
+  /** Every request with its body. */
+  const requests: { readonly request: IncomingMessage; readonly body: string }[] = []
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))

@@ -19,22 +19,7 @@ export interface Said {
   readonly said: string
 }
 
-export interface World {
-  /** Where the commands run; files that the guide speaks of lie here, and `deploy` leads to this checkout's. */
-  readonly folder: string
-  /** Runs a program; any end is an answer. */
-  try(program: string, ...argv: readonly string[]): Said
-  /** Runs a program that has to succeed; gives what it said. */
-  run(program: string, ...argv: readonly string[]): string
-  /** Runs a line of deploy/README.md, to the letter, as the reader's shell would, in the folder or one below; it has to stand there and to succeed. */
-  guide(line: string, below?: string): string
-  /** Writes a file into the folder; what is no text is written as YAML. */
-  write(name: string, content: unknown): void
-  /** Waits until something is so, asking again and again; gives what was found. */
-  until<T>(what: string, find: () => T | undefined): Promise<T>
-  /** Says what was seen, for the log. */
-  say(line: string): void
-}
+export type World = ReturnType<typeof createWorld>
 
 /** One play, with a sentence that says what has to come out. */
 export interface Scene {
@@ -45,7 +30,7 @@ export interface Scene {
 /** The alias that the guide gives its readers, as a function: aliases are not expanded in scripts. */
 const ALIAS = `capkeeper() { kubectl -n capkeeper exec -i capkeeper-0 -- capkeeper "$@"; }`
 
-export function createWorld(folder: string, kubeconfig: string, say: (line: string) => void): World {
+export function createWorld(folder: string, kubeconfig: string, say: (line: string) => void) {
   const env = {
     ...process.env,
     KUBECONFIG: kubeconfig,
@@ -53,6 +38,7 @@ export function createWorld(folder: string, kubeconfig: string, say: (line: stri
     HELM_CONFIG_HOME: join(folder, '.helm'),
     HELM_DATA_HOME: join(folder, '.helm'),
   }
+  /** Runs a program; any end is an answer. */
   const attempt = (program: string, ...argv: readonly string[]): Said => {
     const { status, stdout, stderr } = spawnSync(program, argv, {
       cwd: folder,
@@ -64,23 +50,30 @@ export function createWorld(folder: string, kubeconfig: string, say: (line: stri
     })
     return { status: status ?? -1, said: `${stdout}${stderr}` }
   }
+  /** Runs a program that has to succeed; gives what it said. */
   const run = (program: string, ...argv: readonly string[]): string => {
     const { status, said } = attempt(program, ...argv)
     if (status !== 0) throw new Error(`${program} ${argv.join(' ')} ended with ${status}: ${said}`)
     return said
   }
   return {
+    /** Where the commands run; files that the guide speaks of lie here, and `deploy` leads to this checkout's. */
     folder,
+    /** Says what was seen, for the log. */
     say,
     try: attempt,
     run,
-    guide(line, below = '.') {
+    /** Runs a line of deploy/README.md, to the letter, as the reader's shell would, in the folder or one below; it has to stand there and to succeed. */
+    guide(line: string, below = '.') {
       const stands = GUIDE.includes(`\`${line}\``) || GUIDE.split('\n').some((one) => one.trim() === line)
       if (!stands) throw new Error(`deploy/README.md has no line: ${line}`)
       return run('bash', '-c', `set -euo pipefail; ${ALIAS}; cd ${below}; ${line}`)
     },
-    write: (name, content) => writeFileSync(join(folder, name), typeof content === 'string' ? content : stringify(content)),
-    async until(what, find) {
+    /** Writes a file into the folder; what is no text is written as YAML. */
+    write: (name: string, content: unknown) =>
+      writeFileSync(join(folder, name), typeof content === 'string' ? content : stringify(content)),
+    /** Waits until something is so, asking again and again; gives what was found. */
+    async until<T>(what: string, find: () => T | undefined): Promise<T> {
       const end = clock.monotonic() + WITHIN_MS
       for (;;) {
         const found = find()

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest'
 import type { Operation } from '../../src/core/model/observed.ts'
 import type { Clock } from '../../src/ports.ts'
 import { inside } from '../support/inside.ts'
-import { type DaemonProcess, type ProcessOptions, type Ran, startDaemon } from '../support/process.ts'
+import { type ProcessOptions, startDaemon } from '../support/process.ts'
 import { realClock } from '../support/real-clock.ts'
 import { type SandboxFixture, type SandboxFixtureOptions, startSandbox } from '../support/sandbox.ts'
 import { temporaryFolder } from '../support/temporary.ts'
@@ -14,37 +14,23 @@ import { temporaryFolder } from '../support/temporary.ts'
 /** Refusals and waiting are not what these tests are about. */
 export const FAST = { start: 1_000, max: 1_000 }
 
-export interface Place {
-  readonly folder: string
-  path(name: string): string
-  write(name: string, text: string): string
-  read(name: string): string
-}
+export type Place = ReturnType<typeof place>
 
-export interface World extends Place {
-  readonly service: SandboxFixture
-  /** `--config FILE`. */
-  readonly flags: readonly string[]
-  /** Runs a command with this world's config, without a process of its own. */
-  run(...argv: readonly string[]): Promise<Ran>
-  daemon(argv?: readonly string[], options?: ProcessOptions): Promise<DaemonProcess>
-  /** Writes the policy file anew. */
-  policy(text: string): void
-}
+export type World = Awaited<ReturnType<typeof world>>
 
 /** A folder that goes away with the test. */
-export function place(): Place {
+export function place() {
   const folder = temporaryFolder()
   const path = (name: string): string => join(folder, name)
   return {
     folder,
     path,
-    write(name, text) {
+    write(name: string, text: string) {
       mkdirSync(dirname(path(name)), { recursive: true })
       writeFileSync(path(name), text)
       return path(name)
     },
-    read: (name) => readFileSync(path(name), 'utf8'),
+    read: (name: string) => readFileSync(path(name), 'utf8'),
   }
 }
 
@@ -107,10 +93,11 @@ export interface WorldOptions {
 }
 
 /** One workspace called acme on one service. */
-export async function world(options: WorldOptions = {}): Promise<World> {
+export async function world(options: WorldOptions = {}) {
   const at = place()
   const fixture = await service(options.sandbox)
   at.write('key', 'sandbox-admin\n')
+  /** Writes the policy file anew. */
   const policy = (text: string): void => void at.write('policies/acme.yaml', text)
   policy(policyText(options.policy ?? 'team: {cap: 500}'))
   const flags = ['--config', at.write('config.yaml', configText([workspace('acme', fixture.url, options.settings)]))]
@@ -119,8 +106,9 @@ export async function world(options: WorldOptions = {}): Promise<World> {
     service: fixture,
     flags,
     policy,
-    run: (...argv) => inside([...argv, ...flags], { cwd: at.folder }),
-    daemon: (argv = [], more = {}) => startDaemon([...flags, ...argv], { cwd: at.folder, ...more }),
+    /** Runs a command with this world's config, without a process of its own. */
+    run: (...argv: readonly string[]) => inside([...argv, ...flags], { cwd: at.folder }),
+    daemon: (argv: readonly string[] = [], more: ProcessOptions = {}) => startDaemon([...flags, ...argv], { cwd: at.folder, ...more }),
   }
 }
 

@@ -1,6 +1,6 @@
 // Parts of hostile trials: the program as a process with the flags of the image, good and bad services on loopback, and a watch that
 // requests /livez all the time. Everything ends with the test file. No request leaves this machine.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
@@ -54,17 +54,14 @@ export async function endAll(): Promise<void> {
 }
 export const atEnd = (end: () => unknown): void => void endings.push(end)
 
-export interface Folder {
-  readonly path: string
-  write(name: string, text: string): string
-}
+export type Folder = ReturnType<typeof folder>
 
-export function folder(parent = tmpdir()): Folder {
+export function folder(parent = tmpdir()) {
   const path = mkdtempSync(join(parent, 'capkeeper-hostile-'))
   atEnd(() => rmSync(path, { recursive: true, force: true }))
   return {
     path,
-    write(name, text) {
+    write(name: string, text: string) {
       mkdirSync(dirname(join(path, name)), { recursive: true })
       writeFileSync(join(path, name), text)
       return join(path, name)
@@ -167,24 +164,7 @@ export async function port(onConnection: (socket: Socket) => void): Promise<stri
 /** The cap of the policies of these trials. */
 export const CAP = 400
 
-export interface Daemon {
-  readonly pid: number
-  readonly url: string
-  readonly child: ChildProcess
-  stderr(): string
-  get(
-    path: string,
-    headers?: Readonly<Record<string, string>>,
-  ): Promise<{ readonly status: number; readonly text: string; readonly ms: number }>
-  log(): readonly Readonly<Record<string, unknown>>[]
-  /** The log lines of a workspace. */
-  said(workspace: string): string
-  /** The peak of its memory. */
-  peakMiB(): number
-  /** Undefined while it runs. */
-  readonly ended: () => string | undefined
-  readonly over: Promise<number | null>
-}
+export type Daemon = Awaited<ReturnType<typeof daemon>>
 
 interface DaemonOptions {
   /** Name and address of each workspace, or more of its settings. */
@@ -222,7 +202,7 @@ export function daemonFiles({ workspaces, settings, config, at = folder() }: Dae
 }
 
 /** Starts it and waits until its pages answer. */
-export async function daemon(options: DaemonOptions): Promise<Daemon> {
+export async function daemon(options: DaemonOptions) {
   const at = daemonFiles(options)
   const [program = '', ...args] = [...(options.under ?? []), process.execPath, PROGRAM, 'run', '--listen', options.listen ?? '127.0.0.1:0']
   const child = spawn(program, [...args, '--config', 'config.yaml'], {
@@ -260,12 +240,15 @@ export async function daemon(options: DaemonOptions): Promise<Daemon> {
     url: url.replace(/\/$/, ''),
     child,
     stderr: () => stderr,
+    /** Undefined while it runs. */
     ended,
     over,
     log,
-    said: (workspace) => JSON.stringify(log().filter((line) => line['workspace'] === workspace)),
+    /** The log lines of a workspace. */
+    said: (workspace: string) => JSON.stringify(log().filter((line) => line['workspace'] === workspace)),
+    /** The peak of its memory. */
     peakMiB: () => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
-    async get(path, headers = {}) {
+    async get(path: string, headers: Readonly<Record<string, string>> = {}) {
       const beganMs = clock.monotonic()
       const answer = await fetch(new URL(path, url), { headers: { connection: 'close', ...headers } })
       return { status: answer.status, text: await answer.text(), ms: clock.monotonic() - beganMs }
