@@ -171,6 +171,9 @@ const FEWEST_CONNECTIONS = 4
 /** Bytes of answers that are not read, beside the largest one: an answer of any size can be sent. An answer that several read counts once. Choice. */
 const MOST_UNREAD_BYTES = 24 * 1024 * 1024
 
+/** Until a connection that asks for nothing makes way before those that ask. Choice. */
+const SETTLED_MS = 1_000
+
 /** How many connections the pages may have when the process may have this many descriptors. */
 export const connectionsWithin = (descriptors: number): number =>
   Math.max(FEWEST_CONNECTIONS, Math.min(MOST_CONNECTIONS, Math.floor((descriptors - OWN_DESCRIPTORS) / PAGES_SHARE)))
@@ -206,6 +209,11 @@ export function boundConnections(server: Server, limits: ConnectionLimits, clock
     else if (!idle.has(lane)) idle.set(lane, clock.monotonic())
     if (lane.isReady) turns.take(lane)
   }
+  /** The one that has asked for nothing for longest. What a new one asks may not have arrived yet. */
+  function settled(): Lane | undefined {
+    const [lane, sinceMs] = first(idle) ?? []
+    return sinceMs !== undefined && sinceMs + SETTLED_MS <= clock.monotonic() ? lane : undefined
+  }
   const attach = server.listeners('connection')
   // The server gets a connection with its first request: under a flood most are closed before.
   const owner: LaneOwner = {
@@ -218,7 +226,8 @@ export function boundConnections(server: Server, limits: ConnectionLimits, clock
   server.removeAllListeners('connection')
   server.on('connection', (socket: Socket) => {
     // The newest is always accepted, so that no number of connections blocks /livez.
-    if (lanes.size >= limits.maxConnections) (first(idle.keys()) ?? unread.slowest() ?? first(lanes))?.destroy()
+    if (lanes.size >= limits.maxConnections)
+      (settled() ?? unread.slowest() ?? turns.waiting() ?? first(idle.keys()) ?? first(lanes))?.destroy()
     turns.accepted()
     const lane = new Lane(socket, owner)
     lanes.add(lane)
@@ -297,6 +306,7 @@ function createTurns() {
       isAccepting = true
       accepted += 1
     },
+    waiting: () => first(others),
     take(lane: Lane): void {
       if (probes.size + others.size === 0) nextTurn(turn)
       if (lane.isProbe) probes.add(lane)

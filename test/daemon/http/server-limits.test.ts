@@ -1,7 +1,10 @@
 // Slow, many and misbehaving clients, over raw sockets. The limits are short, so that the tests are.
+import { createServer } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import { type Duplex, duplexPair } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
-import { connectionsWithin, descriptorLimit } from '../../../src/daemon/http/connections.ts'
+import { boundConnections, connectionsWithin, descriptorLimit } from '../../../src/daemon/http/connections.ts'
 import { SERVER_LIMITS } from '../../../src/daemon/http/server.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { libraryOf } from '../../support/documents.ts'
@@ -83,6 +86,21 @@ describe('excess is refused', () => {
       socket.write(ASK)
       expect(await said).toMatch(/^HTTP\/1\.1 200 /)
     }
+  })
+
+  test('one that has just come, and whose request is on its way, stays before one that waits for a page', async () => {
+    const server = createServer((request, response) => response.end(request.url))
+    boundConnections(server, { ...SERVER_LIMITS, maxConnections: 2 }, fakeClock())
+    const come = (text: string): Duplex => {
+      const [near, far] = duplexPair()
+      server.emit('connection', far)
+      near.end(text)
+      return near
+    }
+    const page = come(ASK.replace('/livez', '/'))
+    await new Promise((resolve) => process.nextTick(resolve))
+    const said = await Promise.all([page, come(ASK), come(ASK)].map(text))
+    expect(said.map((one) => one.includes('/livez'))).toEqual([false, true, true])
   })
 
   test('a client that does not read its answer makes room too, once none is idle', async () => {

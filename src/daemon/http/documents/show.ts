@@ -2,7 +2,7 @@
 
 import type { ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
 import type { Position, Problem } from '../../../core/model/problem.ts'
-import { type Scope, scopeKey } from '../../../core/model/scope.ts'
+import { isEmail, type Scope, scopeKey } from '../../../core/model/scope.ts'
 import { DAY_MS, type Instant, wholeCents } from '../../../core/model/units.ts'
 import type { GrantStatus } from '../../../core/resolve/candidate.ts'
 import { lifted } from '../status/labels.ts'
@@ -45,7 +45,7 @@ export const scopeText = (scope: Scope, { people }: Pick<Showing, 'people'>): st
   scope.kind === 'user' ? people.label(scope.email) : people.text(scopeKey(scope))
 
 /** The same from the key of a scope. */
-export const keyText = (key: string, { people }: Showing): string => (key.includes('@') ? people.label(key) : people.text(key))
+export const keyText = (key: string, { people }: Showing): string => (isEmail(key) ? people.label(key) : people.text(key))
 
 /** A scope and its state. `source`: the line that declares it, as the document shows lines. */
 export function scopeEntryOf<P>(status: ScopeStatus, showing: Pick<Showing, 'people'>, source: P | undefined) {
