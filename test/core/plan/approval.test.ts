@@ -38,6 +38,7 @@ test.each<readonly [string, Partial<Approval> | undefined, { policy?: true; comm
   ['an operator’s word is in no policy', { via: 'command' }, {}, 'command pending before'],
   ['after 14 days it is still good', { approvedAt: NOW - 14 * DAY }, { policy: true }, 'policy pending before'],
   ['beyond 14 days it is void', { approvedAt: NOW - 14 * DAY - 1 }, { policy: true }, 'policy void before'],
+  ['dated ahead, by a clock that was set back, it is void', { approvedAt: NOW + DAY }, { policy: true }, 'policy void before'],
   ['what is spent stays spent beyond 14 days', { approvedAt: NOW - 15 * DAY, state: 'spent' }, {}, 'policy spent before'],
 ])('%s', (_name, known, { policy, command }, expected) => {
   const approvals = known ? [given(known)] : []

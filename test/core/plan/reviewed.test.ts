@@ -87,6 +87,12 @@ test.each<readonly [string, readonly (Revision | number)[], readonly string[]]>(
   ],
   ['bounds of before for a day', [pay({}), pay({ maxCap: 600 }), 23, pay({ maxCap: 600 })], ['pay.maxCap: 500 → 600']],
   ['and no longer', [pay({}), pay({ maxCap: 600 }), 24, pay({ maxCap: 600 })], []],
+  [
+    'bounds of before for a day from when the clock, which was a month ahead, is set back',
+    [pay({}), 720, pay({ maxCap: 600 }), -720, pay({ maxCap: 600 }), 23, pay({ maxCap: 600 })],
+    ['pay.maxCap: 500 → 600'],
+  ],
+  ['and no longer than that', [pay({}), 720, pay({ maxCap: 600 }), -720, pay({ maxCap: 600 }), 24, pay({ maxCap: 600 })], []],
   ['no bounds that are as narrow again', [pay({}), pay({ maxCap: 600 }), 1, pay({})], []],
   [
     'bounds that are widened again and again from the first',

@@ -28,6 +28,7 @@ describe('quarantine', () => {
   test.each<readonly [string, Quarantined, PlanSketch, string]>([
     ['holds for a day, and never for others', entry(), { ...DECLARED, now: NOW + DAY - 1 }, 'p1'],
     ['is over after a day', entry(), { ...DECLARED, now: NOW + DAY }, 'p0 p1 over'],
+    ['is over where it is dated ahead, by a clock that was set back', entry({ at: NOW + 30 * DAY }), DECLARED, 'p0 p1 over'],
     ['of a zero that is not stored lasts until the policy changes', zero, { ...DECLARED, now: NOW + 99 * DAY }, 'p1'],
     ['is over when the entry changes', entry({ entry: entryOf('cap', 400) }), DECLARED, 'p0 p1 over'],
     ['of a scope that is not declared any more is over', entry(), ORPHAN, 'p1 p0 over'],

@@ -33,6 +33,8 @@ describe('a new reading of the roster', () => {
     const judged = judgeRoster(of(49), { roster: of(100), doubted: doubt(49, NOW - 5) }, 20, NOW)
     expect(judged.doubted?.since).toBe(NOW - 5)
   })
+  test('a doubt that is dated ahead begins when the clock is set back', () =>
+    expect(judgeRoster(of(60), { roster: of(100), doubted: doubt(60, NOW + 9) }, 20, NOW).doubted?.since).toBe(NOW))
   test('the guard can be switched off', () => expect(judgeRoster(of(1), { roster: of(100) }, 'off', NOW).roster.people).toHaveLength(1))
 })
 
