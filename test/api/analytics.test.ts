@@ -23,26 +23,24 @@ async function bodiesOf(ask: (client: Client) => Promise<unknown>): Promise<read
   return sent.map(({ body: { service_key: _, ...rest } }) => JSON.parse(JSON.stringify(rest)))
 }
 
-describe('Analytics', () => {
-  it('encodes a question for the wire', async () => {
-    const queries: readonly Query[] = [query, { source: 'pcw', select: [{ field: 'user_bytes' }] }]
-    expect(await bodiesOf((client) => client.analytics({ groupName: 'Platform', startAt: 0, endAt: DAY, queries }))).toEqual([
-      {
-        group_name: 'Platform',
-        start_timestamp: '1970-01-01T00:00:00.000Z',
-        end_timestamp: '1970-01-02T00:00:00.000Z',
-        query_requests: [
-          {
-            data_source: 'QUERY_DATA_SOURCE_USER_DATA',
-            selections: [{ field: 'num_acceptances', name: 'accepted', aggregation_function: 'QUERY_AGGREGATION_SUM' }],
-            filters: [{ name: 'hour', filter: 'QUERY_FILTER_GE', value: '2026-02-01' }],
-            aggregations: [{ field: 'date', name: 'day' }],
-          },
-          { data_source: 'QUERY_DATA_SOURCE_PCW_DATA', selections: [{ field: 'user_bytes' }] },
-        ],
-      },
-    ])
-  })
+it('a question to Analytics is encoded for the wire', async () => {
+  const queries: readonly Query[] = [query, { source: 'pcw', select: [{ field: 'user_bytes' }] }]
+  expect(await bodiesOf((client) => client.analytics({ groupName: 'Platform', startAt: 0, endAt: DAY, queries }))).toEqual([
+    {
+      group_name: 'Platform',
+      start_timestamp: '1970-01-01T00:00:00.000Z',
+      end_timestamp: '1970-01-02T00:00:00.000Z',
+      query_requests: [
+        {
+          data_source: 'QUERY_DATA_SOURCE_USER_DATA',
+          selections: [{ field: 'num_acceptances', name: 'accepted', aggregation_function: 'QUERY_AGGREGATION_SUM' }],
+          filters: [{ name: 'hour', filter: 'QUERY_FILTER_GE', value: '2026-02-01' }],
+          aggregations: [{ field: 'date', name: 'day' }],
+        },
+        { data_source: 'QUERY_DATA_SOURCE_PCW_DATA', selections: [{ field: 'user_bytes' }] },
+      ],
+    },
+  ])
 })
 
 describe('CascadeAnalytics', () => {

@@ -48,12 +48,10 @@ describe('an outage', () => {
   })
 })
 
-describe('a redirect', () => {
-  it('is not asked again, because the answer would be the same', async () => {
-    const { client, sent } = testClient(() => ({ status: 302, headers: { location: 'https://elsewhere.example' }, body: '' }))
-    expect((await client.readCap(TEAM)).failure?.message).toContain('redirects are not followed')
-    expect(sent).toHaveLength(1)
-  })
+it('a redirect is not asked again, because the answer would be the same', async () => {
+  const { client, sent } = testClient(() => ({ status: 302, headers: { location: 'https://elsewhere.example' }, body: '' }))
+  expect((await client.readCap(TEAM)).failure?.message).toContain('redirects are not followed')
+  expect(sent).toHaveLength(1)
 })
 
 describe('a refused key', () => {
@@ -121,64 +119,60 @@ describe('a refused key', () => {
   })
 })
 
-describe('the clock of the service', () => {
-  it('is unknown before the first answer, then known to half a second', async () => {
-    const clock = hastyClock()
-    const { client } = testClient(() => ({ headers: { date: new Date(clock.now() + 600_000).toUTCString() } }), {}, clock)
-    expect(client.clockSkewMs()).toBeUndefined()
-    await client.readCap(TEAM)
-    expect(Math.abs((client.clockSkewMs() ?? 0) - 600_000)).toBeLessThanOrEqual(520)
-  })
+it('the clock of the service is unknown before the first answer, then known to half a second', async () => {
+  const clock = hastyClock()
+  const { client } = testClient(() => ({ headers: { date: new Date(clock.now() + 600_000).toUTCString() } }), {}, clock)
+  expect(client.clockSkewMs()).toBeUndefined()
+  await client.readCap(TEAM)
+  expect(Math.abs((client.clockSkewMs() ?? 0) - 600_000)).toBeLessThanOrEqual(520)
 })
 
-describe('the key', () => {
-  const echo = (body: Readonly<Record<string, unknown>>): string => `bad key ${String(body['service_key'])} in ${JSON.stringify(body)}`
-  const everyFailure: readonly [string, Script][] = [
-    ['401 that echoes the request', ({ body }) => failing(401, echo(body))],
-    [
-      '400 with a code that echoes it',
-      ({ body }) => ({ status: 400, body: JSON.stringify({ code: 'invalid_argument', message: echo(body) }) }),
-    ],
-    ['500 with plain text', ({ body }) => ({ status: 500, body: echo(body) })],
-    ['502 with a page', ({ body }) => ({ status: 502, body: `<html><title>${echo(body)}</title></html>` })],
-    ['200 with an error', ({ body }) => ({ body: JSON.stringify({ error: echo(body) }) })],
-    [
-      'a redirect',
-      ({ body }) => ({
-        status: 302,
-        headers: { location: `https://x/${String(body['service_key'])}?k=${String(body['service_key'])}` },
-        body: '',
-      }),
-    ],
-    ['an answer that is no cap', ({ body }) => ({ body: JSON.stringify({ addOnCreditCap: echo(body) }) })],
-    ['a transport that says too much', ({ body }) => ({ kind: 'network', message: echo(body) })],
+const echo = (body: Readonly<Record<string, unknown>>): string => `bad key ${String(body['service_key'])} in ${JSON.stringify(body)}`
+const everyFailure: readonly [string, Script][] = [
+  ['401 that echoes the request', ({ body }) => failing(401, echo(body))],
+  [
+    '400 with a code that echoes it',
+    ({ body }) => ({ status: 400, body: JSON.stringify({ code: 'invalid_argument', message: echo(body) }) }),
+  ],
+  ['500 with plain text', ({ body }) => ({ status: 500, body: echo(body) })],
+  ['502 with a page', ({ body }) => ({ status: 502, body: `<html><title>${echo(body)}</title></html>` })],
+  ['200 with an error', ({ body }) => ({ body: JSON.stringify({ error: echo(body) }) })],
+  [
+    'a redirect',
+    ({ body }) => ({
+      status: 302,
+      headers: { location: `https://x/${String(body['service_key'])}?k=${String(body['service_key'])}` },
+      body: '',
+    }),
+  ],
+  ['an answer that is no cap', ({ body }) => ({ body: JSON.stringify({ addOnCreditCap: echo(body) }) })],
+  ['a transport that says too much', ({ body }) => ({ kind: 'network', message: echo(body) })],
+]
+
+const everyKey = everyFailure.flatMap(([name, script]) =>
+  [KEY, 'short-key'].map((value) => [value === KEY ? 'long' : 'short', name, script, value] as const),
+)
+
+it.each(everyKey)('the key (a %s one) is not shown after %s', async (_length, _name, script, value) => {
+  const clock = hastyClock()
+  const { client, events, learned } = testClient(script, { keys: keyRing(value) }, clock)
+  const seen = [
+    await client.readCap(TEAM),
+    await client.writeCap(TEAM, 'none'),
+    await rejection(client.readRoster()),
+    await rejection(client.readBalance()),
+    await rejection(client.analytics({ queries: [{ source: 'user', select: [{ field: 'api_key' }] }] })),
+    await rejection(client.cascade({ sources: ['cascade_runs'], startAt: 0, endAt: 1 })),
   ]
-
-  const everyKey = everyFailure.flatMap(([name, script]) =>
-    [KEY, 'short-key'].map((value) => [value === KEY ? 'long' : 'short', name, script, value] as const),
-  )
-
-  it.each(everyKey)('(a %s one) is not shown after %s', async (_length, _name, script, value) => {
-    const clock = hastyClock()
-    const { client, events, learned } = testClient(script, { keys: keyRing(value) }, clock)
-    const seen = [
-      await client.readCap(TEAM),
-      await client.writeCap(TEAM, 'none'),
-      await rejection(client.readRoster()),
-      await rejection(client.readBalance()),
-      await rejection(client.analytics({ queries: [{ source: 'user', select: [{ field: 'api_key' }] }] })),
-      await rejection(client.cascade({ sources: ['cascade_runs'], startAt: 0, endAt: 1 })),
-    ]
-    expect(seen[0]).toMatchObject({ observed: 'unknown', failure: expect.anything() })
-    const shown = seen.map((one) => (one instanceof Error ? [one.message, one.stack, one] : one))
-    for (const text of [
-      JSON.stringify([shown, events, learned]),
-      inspect([shown, events, learned, client], { depth: 20, showHidden: true }),
-    ]) {
-      expect(text).not.toContain(value)
-      expect(text).not.toContain(value.slice(0, 20))
-    }
-  })
+  expect(seen[0]).toMatchObject({ observed: 'unknown', failure: expect.anything() })
+  const shown = seen.map((one) => (one instanceof Error ? [one.message, one.stack, one] : one))
+  for (const text of [
+    JSON.stringify([shown, events, learned]),
+    inspect([shown, events, learned, client], { depth: 20, showHidden: true }),
+  ]) {
+    expect(text).not.toContain(value)
+    expect(text).not.toContain(value.slice(0, 20))
+  }
 })
 
 describe('a failure', () => {

@@ -263,22 +263,20 @@ describe('the pace', () => {
   })
 })
 
-describe('the order of requests', () => {
-  it('is a write, then an urgent reading, then a sweep, then measurements', async () => {
-    const { client, sent } = testClient(({ operation }) => (operation === 'UserPageAnalytics' ? ok({ userTableStats: [] }) : {}), {
-      rate: { start: 5, max: 5, concurrency: 1 },
-    })
-    const urgentScope = userScope('urgent@example.com')
-    await Promise.all([
-      client.readCap(TEAM),
-      client.readRoster(),
-      client.readCap(userScope('sweep@example.com')),
-      client.readCap(urgentScope, undefined, 'urgent'),
-      client.writeCap(TEAM, credits(1)),
-    ])
-    const order = sent.map((one) => one.body['user_email'] ?? one.operation)
-    expect(order).toEqual(['GetUsageConfig', 'urgent@example.com', 'UsageConfig', 'sweep@example.com', 'UserPageAnalytics'])
+it('the order of requests is a write, then an urgent reading, then a sweep, then measurements', async () => {
+  const { client, sent } = testClient(({ operation }) => (operation === 'UserPageAnalytics' ? ok({ userTableStats: [] }) : {}), {
+    rate: { start: 5, max: 5, concurrency: 1 },
   })
+  const urgentScope = userScope('urgent@example.com')
+  await Promise.all([
+    client.readCap(TEAM),
+    client.readRoster(),
+    client.readCap(userScope('sweep@example.com')),
+    client.readCap(urgentScope, undefined, 'urgent'),
+    client.writeCap(TEAM, credits(1)),
+  ])
+  const order = sent.map((one) => one.body['user_email'] ?? one.operation)
+  expect(order).toEqual(['GetUsageConfig', 'urgent@example.com', 'UsageConfig', 'sweep@example.com', 'UserPageAnalytics'])
 })
 
 describe('aborting', () => {

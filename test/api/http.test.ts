@@ -225,29 +225,27 @@ describe('a proxy', () => {
   })
 })
 
-describe('a client over HTTP', () => {
-  it('reads and writes through failures of every kind', async () => {
-    let cap: number | undefined
-    const replies: ((request: import('node:http').IncomingMessage, response: import('node:http').ServerResponse) => void)[] = [
-      (_request, response) => response.writeHead(502).end('<html><title>Bad Gateway</title></html>'),
-      (request) => request.socket.destroy(),
-      (_request, response) => response.end('{"addOnCred'),
-    ]
-    const server = await serve((request, response, body) => {
-      const { set_add_on_credit_cap: wanted } = JSON.parse(body)
-      if (request.url?.endsWith('/UsageConfig')) {
-        cap = wanted
-        // The write took effect, but its answer is lost.
-        return request.socket.destroy()
-      }
-      const reply = replies.shift()
-      return reply ? reply(request, response) : response.end(JSON.stringify(cap === undefined ? {} : { addOnCreditCap: cap }))
-    })
-    const { client, events } = testClient(() => ({}), { transport: transportTo(server.url) })
-    expect(await client.readCap(TEAM)).toMatchObject({ observed: 'none' })
-    expect(await client.writeCap(TEAM, credits(5))).toMatchObject({ kind: 'ambiguous', failure: { kind: 'network' } })
-    expect(await client.readCap(TEAM)).toMatchObject({ observed: 5 })
-    expect(events.map((event) => event.outcome)).toEqual(['server', 'network', 'malformed', 'ok', 'network', 'ok'])
-    expect(server.requests.filter(({ request }) => request.url?.endsWith('/UsageConfig'))).toHaveLength(1)
+it('a client over HTTP reads and writes through failures of every kind', async () => {
+  let cap: number | undefined
+  const replies: ((request: import('node:http').IncomingMessage, response: import('node:http').ServerResponse) => void)[] = [
+    (_request, response) => response.writeHead(502).end('<html><title>Bad Gateway</title></html>'),
+    (request) => request.socket.destroy(),
+    (_request, response) => response.end('{"addOnCred'),
+  ]
+  const server = await serve((request, response, body) => {
+    const { set_add_on_credit_cap: wanted } = JSON.parse(body)
+    if (request.url?.endsWith('/UsageConfig')) {
+      cap = wanted
+      // The write took effect, but its answer is lost.
+      return request.socket.destroy()
+    }
+    const reply = replies.shift()
+    return reply ? reply(request, response) : response.end(JSON.stringify(cap === undefined ? {} : { addOnCreditCap: cap }))
   })
+  const { client, events } = testClient(() => ({}), { transport: transportTo(server.url) })
+  expect(await client.readCap(TEAM)).toMatchObject({ observed: 'none' })
+  expect(await client.writeCap(TEAM, credits(5))).toMatchObject({ kind: 'ambiguous', failure: { kind: 'network' } })
+  expect(await client.readCap(TEAM)).toMatchObject({ observed: 5 })
+  expect(events.map((event) => event.outcome)).toEqual(['server', 'network', 'malformed', 'ok', 'network', 'ok'])
+  expect(server.requests.filter(({ request }) => request.url?.endsWith('/UsageConfig'))).toHaveLength(1)
 })

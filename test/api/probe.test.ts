@@ -52,45 +52,41 @@ describe('asking whether a key may write', () => {
   })
 })
 
-describe('probes', () => {
-  test('are one for each different key, and unusable keys have a reason', () => {
-    const sources = { default: { env: 'A' }, teamsRead: { env: 'B' }, billingRead: { env: 'A' }, billingWrite: { env: 'C' } }
-    const probes = probesOf({ ...OPTIONS, clock: hastyClock(), transport: scripted(hastyClock(), () => REFUSED), sources })
-    expect(probes.map(({ names }) => names)).toEqual([['default', 'billingRead'], ['teamsRead'], ['billingWrite']])
-    expect(probes.map((one) => 'problem' in one && one.problem)).toEqual([
-      false,
-      false,
-      'the environment variable C, which should hold the key, is not set',
-    ])
-  })
+test('probes are one for each different key, and unusable keys have a reason', () => {
+  const sources = { default: { env: 'A' }, teamsRead: { env: 'B' }, billingRead: { env: 'A' }, billingWrite: { env: 'C' } }
+  const probes = probesOf({ ...OPTIONS, clock: hastyClock(), transport: scripted(hastyClock(), () => REFUSED), sources })
+  expect(probes.map(({ names }) => names)).toEqual([['default', 'billingRead'], ['teamsRead'], ['billingWrite']])
+  expect(probes.map((one) => 'problem' in one && one.problem)).toEqual([
+    false,
+    false,
+    'the environment variable C, which should hold the key, is not set',
+  ])
 })
 
-describe('the first request', () => {
-  test.each<readonly [string, Give, object]>([
-    [
-      'that is refused for want of a key reached a service that judges keys first',
-      answer(401, { error: 'missing service key' }),
-      { kind: 'answered', keyFirst: true },
-    ],
-    [
-      'that is refused for want of a scope says that keys come later',
-      answer(400, { error: 'no scope given' }),
-      { kind: 'answered', keyFirst: false },
-    ],
-    [
-      'that is answered by nothing that is an object',
-      answer(200, null),
-      { kind: 'failed', message: 'something else answers there (200, not an object)' },
-    ],
-    ['that is answered is odd', answer(200, {}), { kind: 'answered', keyFirst: false, odd: 'it answered a request that carried no key' }],
-    ['that meets a page reached something else', answer(200, '<html></html>'), { kind: 'failed' }],
-    ['that is redirected did not arrive', answer(302, ''), { kind: 'failed' }],
-    ['that meets a failing service did not arrive', answer(503, 'down'), { kind: 'failed' }],
-    ['that nobody answers did not arrive', { kind: 'network', message: 'nothing listens' }, { kind: 'failed', message: 'nothing listens' }],
-  ])('%s', async (_row, give, expected) => {
-    const clock = hastyClock()
-    const transport = scripted(clock, () => give)
-    expect(await reach(transport, clock, (text) => text)).toMatchObject(expected)
-    expect(transport.sent).toEqual([{ operation: 'GetUsageConfig', body: {}, at: 0 }])
-  })
+test.each<readonly [string, Give, object]>([
+  [
+    'that is refused for want of a key reached a service that judges keys first',
+    answer(401, { error: 'missing service key' }),
+    { kind: 'answered', keyFirst: true },
+  ],
+  [
+    'that is refused for want of a scope says that keys come later',
+    answer(400, { error: 'no scope given' }),
+    { kind: 'answered', keyFirst: false },
+  ],
+  [
+    'that is answered by nothing that is an object',
+    answer(200, null),
+    { kind: 'failed', message: 'something else answers there (200, not an object)' },
+  ],
+  ['that is answered is odd', answer(200, {}), { kind: 'answered', keyFirst: false, odd: 'it answered a request that carried no key' }],
+  ['that meets a page reached something else', answer(200, '<html></html>'), { kind: 'failed' }],
+  ['that is redirected did not arrive', answer(302, ''), { kind: 'failed' }],
+  ['that meets a failing service did not arrive', answer(503, 'down'), { kind: 'failed' }],
+  ['that nobody answers did not arrive', { kind: 'network', message: 'nothing listens' }, { kind: 'failed', message: 'nothing listens' }],
+])('the first request: %s', async (_row, give, expected) => {
+  const clock = hastyClock()
+  const transport = scripted(clock, () => give)
+  expect(await reach(transport, clock, (text) => text)).toMatchObject(expected)
+  expect(transport.sent).toEqual([{ operation: 'GetUsageConfig', body: {}, at: 0 }])
 })

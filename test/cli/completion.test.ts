@@ -84,11 +84,9 @@ test.skipIf(!hasShell('zsh'))('completion answers at its first call from a folde
   expect(inZsh(`fpath=('${folder}' $fpath); autoload -Uz _capkeeper`, ['capkeeper', 'imp'])).toEqual(['import'])
 })
 
-describe('completion', () => {
-  test.each(['zsh', 'fish'])('for %s knows every command', async (shell) => {
-    const { stdout, code } = await run(['completion', shell])
-    expect(code).toBe(0)
-    for (const name of ['approve', 'audit', 'doctor', 'import', 'pause', 'report', 'validate', 'ledger', 'backup'])
-      expect(stdout).toContain(name)
-  })
+test.each(['zsh', 'fish'])('completion for %s knows every command', async (shell) => {
+  const { stdout, code } = await run(['completion', shell])
+  expect(code).toBe(0)
+  for (const name of ['approve', 'audit', 'doctor', 'import', 'pause', 'report', 'validate', 'ledger', 'backup'])
+    expect(stdout).toContain(name)
 })

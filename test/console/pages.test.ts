@@ -27,10 +27,8 @@ describe('every page', () => {
   })
 })
 
-describe('a page says', () => {
-  test.each(PAGE_STATES)('%s (%s)', async (_, path, state, text) => {
-    expect(textOf(await pageAt(path, state))).toContain(text)
-  })
+test.each(PAGE_STATES)('a page says: %s (%s)', async (_, path, state, text) => {
+  expect(textOf(await pageAt(path, state))).toContain(text)
 })
 
 test.each([
@@ -99,23 +97,19 @@ describe('outside data', () => {
   })
 })
 
-describe('a refusal', () => {
-  test('is a page with the words of the server, escaped, and the way back', () => {
-    const markup = createConsole().refusal(404, 'no such hold <b>')
-    expect(textOf(markup)).toContain('Not found')
-    expect(markup).toContain('no such hold &lt;b&gt;')
-    expect(markup).toContain('<a href="/">To the overview</a>')
-  })
+test('a refusal is a page with the words of the server, escaped, and the way back', () => {
+  const markup = createConsole().refusal(404, 'no such hold <b>')
+  expect(textOf(markup)).toContain('Not found')
+  expect(markup).toContain('no such hold &lt;b&gt;')
+  expect(markup).toContain('<a href="/">To the overview</a>')
 })
 
-describe('what pages load', () => {
-  const { assets, contentSecurityPolicy } = createConsole()
+const { assets, contentSecurityPolicy } = createConsole()
 
-  test('is small, and allowed by a policy that allows nothing from elsewhere', () => {
-    const scripts = assets.filter(({ type }) => type.startsWith('text/javascript'))
-    expect(scripts).toHaveLength(1)
-    expect(scripts.reduce((sum, { body }) => sum + body.length, 0)).toBeLessThan(150 * 1024)
-    expect(contentSecurityPolicy).toMatch(/^default-src 'none'/)
-    expect(contentSecurityPolicy).not.toMatch(/unsafe|\*|https?:/)
-  })
+test('what pages load is small, and allowed by a policy that allows nothing from elsewhere', () => {
+  const scripts = assets.filter(({ type }) => type.startsWith('text/javascript'))
+  expect(scripts).toHaveLength(1)
+  expect(scripts.reduce((sum, { body }) => sum + body.length, 0)).toBeLessThan(150 * 1024)
+  expect(contentSecurityPolicy).toMatch(/^default-src 'none'/)
+  expect(contentSecurityPolicy).not.toMatch(/unsafe|\*|https?:/)
 })

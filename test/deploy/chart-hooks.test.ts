@@ -1,28 +1,24 @@
 // The scripts of `helm test` and of the wait for git, run as in their containers, against a daemon on loopback where they ask one.
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { serve } from '../api/world.ts'
 import { capkeeper } from '../support/process.ts'
 import { readDeploy } from '../support/rules.ts'
 
-describe('helm test', () => {
-  test.each([
-    ['ends well with a daemon that is ready and knows them', 200, ['acme', 'labs'], 0, '/status: acme, audit'],
-    ['fails while the daemon is not ready', 503, ['acme'], 1, '/readyz: 503 not yet'],
-    ['fails when a workspace is missing', 200, ['acme', 'other'], 1, '/status does not know other'],
-  ])('%s', async (_row, status, workspaces, code, said) => {
-    const page = await serving(status)
-    const answer = await script('ask.mjs', { PAGE: page, WORKSPACES: JSON.stringify(workspaces), WITHIN: '0' })
-    expect(answer).toEqual({ code, said: expect.stringContaining(said) })
-  })
+test.each([
+  ['ends well with a daemon that is ready and knows them', 200, ['acme', 'labs'], 0, '/status: acme, audit'],
+  ['fails while the daemon is not ready', 503, ['acme'], 1, '/readyz: 503 not yet'],
+  ['fails when a workspace is missing', 200, ['acme', 'other'], 1, '/status does not know other'],
+])('helm test: %s', async (_row, status, workspaces, code, said) => {
+  const page = await serving(status)
+  const answer = await script('ask.mjs', { PAGE: page, WORKSPACES: JSON.stringify(workspaces), WITHIN: '0' })
+  expect(answer).toEqual({ code, said: expect.stringContaining(said) })
 })
 
-describe('the wait for the first sync', () => {
-  test.each([
-    ['ends at once when it is there', import.meta.filename],
-    ['gives up after its time, and the daemon starts all the same', '/nowhere/at/all'],
-  ])('%s', async (_row, link) => {
-    expect(await script('wait.mjs', { LINK: link, WITHIN: '1' })).toEqual({ code: 0, said: '' })
-  })
+test.each([
+  ['ends at once when it is there', import.meta.filename],
+  ['gives up after its time, and the daemon starts all the same', '/nowhere/at/all'],
+])('the wait for the first sync: %s', async (_row, link) => {
+  expect(await script('wait.mjs', { LINK: link, WITHIN: '1' })).toEqual({ code: 0, said: '' })
 })
 
 /** A page as the daemon's, as far as the test asks it. */

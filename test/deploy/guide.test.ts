@@ -84,20 +84,18 @@ const headingsOf = (text: string): readonly string[] =>
       .replaceAll(' ', '-'),
   )
 
-describe('reads a line as a shell does:', () => {
-  test.each([
-    ['a prompt', '$ capkeeper plan', ['capkeeper plan']],
-    ['variables before it', 'A=1 B=2 capkeeper plan', ['capkeeper plan']],
-    ['a redirection', 'capkeeper import > policies/acme.yaml', ['capkeeper import']],
-    ['a pipe', 'capkeeper audit --output json | jq .x', ['capkeeper audit --output json']],
-    ['several', 'capkeeper plan --out p && capkeeper apply --plan p', ['capkeeper plan --out p', 'capkeeper apply --plan p']],
-    ['a comment', 'capkeeper sandbox --data my.db   # keeps it', ['capkeeper sandbox --data my.db']],
-    ['a substitution', 'source <(capkeeper completion bash)', ['capkeeper completion bash']],
-    ['a pod', 'kubectl -n capkeeper exec capkeeper-0 -- capkeeper status', ['capkeeper status']],
-    ['what only has the name', 'helm install capkeeper deploy/helm/capkeeper', []],
-  ])('%s', (_name, line, calls) => {
-    expect(callsIn(line)).toEqual(calls)
-  })
+test.each([
+  ['a prompt', '$ capkeeper plan', ['capkeeper plan']],
+  ['variables before it', 'A=1 B=2 capkeeper plan', ['capkeeper plan']],
+  ['a redirection', 'capkeeper import > policies/acme.yaml', ['capkeeper import']],
+  ['a pipe', 'capkeeper audit --output json | jq .x', ['capkeeper audit --output json']],
+  ['several', 'capkeeper plan --out p && capkeeper apply --plan p', ['capkeeper plan --out p', 'capkeeper apply --plan p']],
+  ['a comment', 'capkeeper sandbox --data my.db   # keeps it', ['capkeeper sandbox --data my.db']],
+  ['a substitution', 'source <(capkeeper completion bash)', ['capkeeper completion bash']],
+  ['a pod', 'kubectl -n capkeeper exec capkeeper-0 -- capkeeper status', ['capkeeper status']],
+  ['what only has the name', 'helm install capkeeper deploy/helm/capkeeper', []],
+])('reads a line as a shell does: %s', (_name, line, calls) => {
+  expect(callsIn(line)).toEqual(calls)
 })
 
 describe('the guide installs with', () => {

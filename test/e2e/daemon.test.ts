@@ -63,40 +63,38 @@ describe('the daemon', () => {
   })
 })
 
-describe('beside a running daemon', () => {
-  test('pause stops the writing at once and resume starts it, approve releases a hold, and history tells it', async () => {
-    const at = await world({ policy: `team: {cap: 500}\nusers:\n  - {email: ${ADA}, cap: 4000}\nprotected: [${ADA}]` })
-    const daemon = await at.daemon()
-    // A pause between a write and its reading back leaves the value unverified, and then nobody else's write can be told from it.
-    await daemon.shows('capkeeper_scopes', 1, { workspace: 'acme', kind: 'team', state: 'in_sync' })
-    expect(await at.run('pause', '--for', '4h', '--reason', 'billing migration')).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/^acme: paused until \d{4}-.*: billing migration\n$/),
-    })
-    await until(
-      'the pause to show',
-      async () => (await daemon.metric('capkeeper_pause_until_timestamp_seconds', { workspace: 'acme' })) !== undefined,
-    )
-    at.service.setCap('team', 9)
-    await daemon.shows('capkeeper_drift_scopes', 1, { workspace: 'acme', kind: 'team', cause: 'external' })
-    expect(at.service.capOf('team')).toBe(9)
-    expect((await at.run('status', '--url', daemon.url)).stdout).toMatch(/paused until .*: billing migration/)
-    expect(await at.run('resume')).toMatchObject({ code: 0, stdout: 'acme: resumed; it was paused for: billing migration\n' })
-    await until('the healing', () => at.service.capOf('team') === 500)
-
-    at.service.setCap(ADA, 9000)
-    await daemon.shows('capkeeper_holds', 1, { workspace: 'acme', guard: 'protected' })
-    const { stdout } = await at.run('plan', '--output', 'json')
-    const [hold] = JSON.parse(stdout).holds
-    expect(await at.run('approve', hold.id)).toMatchObject({
-      code: 0,
-      stdout: `acme: hold ${hold.id} is approved (1 person)\n`,
-      stderr: '',
-    })
-    daemon.signal('SIGHUP')
-    await until('the released change', () => at.service.capOf(ADA) === 4000)
-    await daemon.shows('capkeeper_approvals', 1, { workspace: 'acme', state: 'spent' })
-
-    expect((await at.run('history', ADA)).stdout.replace(/ +/g, ' ')).toContain(`~ lower ${ADA} 9000 → 4000 external applied`)
+test('beside a running daemon, pause stops the writing at once and resume starts it, approve releases a hold, and history tells it', async () => {
+  const at = await world({ policy: `team: {cap: 500}\nusers:\n  - {email: ${ADA}, cap: 4000}\nprotected: [${ADA}]` })
+  const daemon = await at.daemon()
+  // A pause between a write and its reading back leaves the value unverified, and then nobody else's write can be told from it.
+  await daemon.shows('capkeeper_scopes', 1, { workspace: 'acme', kind: 'team', state: 'in_sync' })
+  expect(await at.run('pause', '--for', '4h', '--reason', 'billing migration')).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^acme: paused until \d{4}-.*: billing migration\n$/),
   })
+  await until(
+    'the pause to show',
+    async () => (await daemon.metric('capkeeper_pause_until_timestamp_seconds', { workspace: 'acme' })) !== undefined,
+  )
+  at.service.setCap('team', 9)
+  await daemon.shows('capkeeper_drift_scopes', 1, { workspace: 'acme', kind: 'team', cause: 'external' })
+  expect(at.service.capOf('team')).toBe(9)
+  expect((await at.run('status', '--url', daemon.url)).stdout).toMatch(/paused until .*: billing migration/)
+  expect(await at.run('resume')).toMatchObject({ code: 0, stdout: 'acme: resumed; it was paused for: billing migration\n' })
+  await until('the healing', () => at.service.capOf('team') === 500)
+
+  at.service.setCap(ADA, 9000)
+  await daemon.shows('capkeeper_holds', 1, { workspace: 'acme', guard: 'protected' })
+  const { stdout } = await at.run('plan', '--output', 'json')
+  const [hold] = JSON.parse(stdout).holds
+  expect(await at.run('approve', hold.id)).toMatchObject({
+    code: 0,
+    stdout: `acme: hold ${hold.id} is approved (1 person)\n`,
+    stderr: '',
+  })
+  daemon.signal('SIGHUP')
+  await until('the released change', () => at.service.capOf(ADA) === 4000)
+  await daemon.shows('capkeeper_approvals', 1, { workspace: 'acme', state: 'spent' })
+
+  expect((await at.run('history', ADA)).stdout.replace(/ +/g, ' ')).toContain(`~ lower ${ADA} 9000 → 4000 external applied`)
 })

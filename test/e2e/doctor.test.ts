@@ -147,16 +147,14 @@ describe('a service that is not there', () => {
   })
 })
 
-describe('files', () => {
-  test('that everybody may read are warnings with the command that closes them', async () => {
-    const one = await world()
-    const key = one.path('key')
-    chmodSync(key, 0o644)
-    expect((await doctorOf(one)).checks.find(({ name }) => name === 'key default')).toMatchObject({
-      status: 'warning',
-      hint: `chmod o-r ${key}`,
-    })
-    chmodSync(key, 0o400)
-    expect((await doctorOf(one)).line('files', 'key default')).toMatch(/^ok: /)
+test('files that everybody may read are warnings with the command that closes them', async () => {
+  const one = await world()
+  const key = one.path('key')
+  chmodSync(key, 0o644)
+  expect((await doctorOf(one)).checks.find(({ name }) => name === 'key default')).toMatchObject({
+    status: 'warning',
+    hint: `chmod o-r ${key}`,
   })
+  chmodSync(key, 0o400)
+  expect((await doctorOf(one)).line('files', 'key default')).toMatch(/^ok: /)
 })

@@ -94,56 +94,52 @@ describe('policy files that change', () => {
   })
 })
 
-describe('a key that is rotated', () => {
-  test('by the swap of a link is taken up without a restart', async () => {
-    const at = await world()
-    const { store } = at.service.sandbox
-    const secret = { permissions: store.key('sandbox-admin')?.permissions ?? [] }
-    for (const name of ['key-of-yesterday', 'key-of-today']) store.saveKey({ secret: name, ...secret })
-    at.write('..1/key', 'key-of-yesterday\n')
-    at.write('..2/key', 'key-of-today\n')
-    rmSync(at.path('key'))
-    symlinkSync('..1', at.path('..data'))
-    symlinkSync('..data/key', at.path('key'))
-    const daemon = await at.daemon()
-    await until('the first cap', () => at.service.capOf('team') === 500)
-    store.saveKey({ secret: 'key-of-yesterday', permissions: [] })
-    const AUTH = { workspace: 'acme', operation: 'GetUsageConfig', outcome: 'auth' }
-    await until('the refusal', async () => ((await daemon.metric('capkeeper_api_requests_total', AUTH)) ?? 0) > 0)
-    at.service.setCap('team', 9)
-    swap(at, '..data', '..2')
-    await until('the healing with the new key', () => at.service.capOf('team') === 500)
-    expect(written(at.service)).toEqual(['team', 'team'])
-  })
+test('a key that is rotated by the swap of a link is taken up without a restart', async () => {
+  const at = await world()
+  const { store } = at.service.sandbox
+  const secret = { permissions: store.key('sandbox-admin')?.permissions ?? [] }
+  for (const name of ['key-of-yesterday', 'key-of-today']) store.saveKey({ secret: name, ...secret })
+  at.write('..1/key', 'key-of-yesterday\n')
+  at.write('..2/key', 'key-of-today\n')
+  rmSync(at.path('key'))
+  symlinkSync('..1', at.path('..data'))
+  symlinkSync('..data/key', at.path('key'))
+  const daemon = await at.daemon()
+  await until('the first cap', () => at.service.capOf('team') === 500)
+  store.saveKey({ secret: 'key-of-yesterday', permissions: [] })
+  const AUTH = { workspace: 'acme', operation: 'GetUsageConfig', outcome: 'auth' }
+  await until('the refusal', async () => ((await daemon.metric('capkeeper_api_requests_total', AUTH)) ?? 0) > 0)
+  at.service.setCap('team', 9)
+  swap(at, '..data', '..2')
+  await until('the healing with the new key', () => at.service.capOf('team') === 500)
+  expect(written(at.service)).toEqual(['team', 'team'])
 })
 
-describe('a configuration that changes', () => {
-  test('takes up how people are shown, and which people have series, without a restart; one that is not valid is refused', async () => {
-    const at = await world({ settings: SELDOM })
-    const config = (more: Settings) => at.write('config.yaml', configText([workspace('acme', at.service.url, SELDOM)], more))
-    config({ metrics: { perUser: 'all', userLabel: 'email' } })
-    const daemon = await at.daemon()
-    const users = async () => (await daemon.metrics()).series('capkeeper_user_credits_used').map(({ labels }) => labels['user'] ?? '')
-    await until('people by e-mail', async () => (await users()).some((user) => user.includes('@')))
-    config({ people: 'hash', metrics: { perUser: 'all' } })
-    await until('people as hashes', async () => (await users()).every((user) => /^[0-9a-f]{12}$/.test(user)))
-    expect(JSON.parse((await daemon.get('/status')).text)).toMatchObject({ people: 'hash' })
-    config({ ledger: 'other.db' })
-    await until('no series', async () => (await users()).length === 0)
-    const waiting = () => daemon.log().flatMap(({ settings }) => (settings === undefined ? [] : [settings]))
-    expect(waiting()).toEqual([['ledger']])
-    // Back to what the process began with: nothing waits for a start.
-    config({ metrics: { perUser: 'all' } })
-    await until('series', async () => (await users()).length > 0)
-    expect(waiting()).toEqual([['ledger']])
+test('a configuration that changes takes up how people are shown, and which people have series, without a restart; one that is not valid is refused', async () => {
+  const at = await world({ settings: SELDOM })
+  const config = (more: Settings) => at.write('config.yaml', configText([workspace('acme', at.service.url, SELDOM)], more))
+  config({ metrics: { perUser: 'all', userLabel: 'email' } })
+  const daemon = await at.daemon()
+  const users = async () => (await daemon.metrics()).series('capkeeper_user_credits_used').map(({ labels }) => labels['user'] ?? '')
+  await until('people by e-mail', async () => (await users()).some((user) => user.includes('@')))
+  config({ people: 'hash', metrics: { perUser: 'all' } })
+  await until('people as hashes', async () => (await users()).every((user) => /^[0-9a-f]{12}$/.test(user)))
+  expect(JSON.parse((await daemon.get('/status')).text)).toMatchObject({ people: 'hash' })
+  config({ ledger: 'other.db' })
+  await until('no series', async () => (await users()).length === 0)
+  const waiting = () => daemon.log().flatMap(({ settings }) => (settings === undefined ? [] : [settings]))
+  expect(waiting()).toEqual([['ledger']])
+  // Back to what the process began with: nothing waits for a start.
+  config({ metrics: { perUser: 'all' } })
+  await until('series', async () => (await users()).length > 0)
+  expect(waiting()).toEqual([['ledger']])
 
-    const unusable = workspace('acme', at.service.url, { ...SELDOM, caFile: 'ca.pem' })
-    at.write('config.yaml', configText([unusable], { metrics: { perUser: 'all' } }))
-    await daemon.shows('capkeeper_config_valid', 0, {})
-    expect(daemon.log().filter(({ msg }) => msg === 'configuration is invalid, the last good one stays in force')).toMatchObject([
-      { level: 'error', problems: [expect.stringContaining('ca.pem does not exist')] },
-    ])
-    config({ metrics: { perUser: 'all' } })
-    await daemon.shows('capkeeper_config_valid', 1, {})
-  })
+  const unusable = workspace('acme', at.service.url, { ...SELDOM, caFile: 'ca.pem' })
+  at.write('config.yaml', configText([unusable], { metrics: { perUser: 'all' } }))
+  await daemon.shows('capkeeper_config_valid', 0, {})
+  expect(daemon.log().filter(({ msg }) => msg === 'configuration is invalid, the last good one stays in force')).toMatchObject([
+    { level: 'error', problems: [expect.stringContaining('ca.pem does not exist')] },
+  ])
+  config({ metrics: { perUser: 'all' } })
+  await daemon.shows('capkeeper_config_valid', 1, {})
 })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { credits } from '../../src/core/model/units.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { realClock } from '../support/real-clock.ts'
@@ -16,33 +16,29 @@ const month = (ago: number): number => {
   return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago, 1)
 }
 
-describe('report', () => {
-  describe('of a cycle that the ledger has kept', () => {
-    test('asks the service for a cycle whose end no daemon saw, and says so where it has no answer', async () => {
-      const told = async (addOnRows: 'served' | 'refused') => {
-        const at = await world({ policy: POLICY, sandbox: { ...SANDBOX, addOnRows } })
-        const before = await at.run('report', '--cycle', 'previous', '--output', 'json')
-        const store = await openLedger({ file: at.path('ledger.db'), mode: 'write', clock: realClock() })
-        const ledger = await store.workspace('acme', at.service.url)
-        const readAt = month(1) + 40 * 3_600_000
-        const row = { dayAt: month(1), email: 'ada.lovelace@example.com', model: 'm', used: credits(5), addOn: credits(5) }
-        const asked = {
-          ...{ fromAt: month(2), throughAt: month(1), readAt, wideAt: readAt },
-          ...{ hasRows: true, emptyDays: 0, isWhole: true },
-        }
-        await ledger.saveAddOnUse({ fromAt: month(1), untilAt: readAt, rows: [row], asked })
-        await store.close()
-        const [one, other] = [before, await at.run('report', '--cycle', 'previous', '--output', 'json')].map(
-          ({ stdout }) => JSON.parse(stdout).reports[0],
-        )
-        return { one, other }
-      }
-      const { one, other } = await told('served')
-      expect(one.totals.addOn).toBeGreaterThan(5)
-      expect(other.totals).toEqual(one.totals)
-      const refused = await told('refused')
-      expect(refused.other.totals).toMatchObject({ addOn: 5 })
-      expect(refused.other.notes.join(' ')).toMatch(/was last read on \S+-02, so its last days may be missing/)
-    })
-  })
+test('a report asks the service for a cycle that the ledger has kept and whose end no daemon saw, and says so where it has no answer', async () => {
+  const told = async (addOnRows: 'served' | 'refused') => {
+    const at = await world({ policy: POLICY, sandbox: { ...SANDBOX, addOnRows } })
+    const before = await at.run('report', '--cycle', 'previous', '--output', 'json')
+    const store = await openLedger({ file: at.path('ledger.db'), mode: 'write', clock: realClock() })
+    const ledger = await store.workspace('acme', at.service.url)
+    const readAt = month(1) + 40 * 3_600_000
+    const row = { dayAt: month(1), email: 'ada.lovelace@example.com', model: 'm', used: credits(5), addOn: credits(5) }
+    const asked = {
+      ...{ fromAt: month(2), throughAt: month(1), readAt, wideAt: readAt },
+      ...{ hasRows: true, emptyDays: 0, isWhole: true },
+    }
+    await ledger.saveAddOnUse({ fromAt: month(1), untilAt: readAt, rows: [row], asked })
+    await store.close()
+    const [one, other] = [before, await at.run('report', '--cycle', 'previous', '--output', 'json')].map(
+      ({ stdout }) => JSON.parse(stdout).reports[0],
+    )
+    return { one, other }
+  }
+  const { one, other } = await told('served')
+  expect(one.totals.addOn).toBeGreaterThan(5)
+  expect(other.totals).toEqual(one.totals)
+  const refused = await told('refused')
+  expect(refused.other.totals).toMatchObject({ addOn: 5 })
+  expect(refused.other.notes.join(' ')).toMatch(/was last read on \S+-02, so its last days may be missing/)
 })

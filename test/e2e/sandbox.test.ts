@@ -61,18 +61,16 @@ describe('serving', () => {
   })
 })
 
-describe('a fixture', () => {
-  test('is served, and exported from a data file while that is open', async () => {
-    const at = place()
-    const keys = [{ secret: 'of-zoe', permissions: ['Billing Read', 'Billing Write'] }]
-    at.write('b.json', JSON.stringify({ apiVersion: 'capkeeper/v1', kind: 'SandboxFixture', people: [{ email: 'zoe@example.com' }], keys }))
-    const sandbox = await served(['--fixture', 'b.json', '--data', 'b.db'], at.folder)
-    expect(sandbox.stdout()).toMatch(/^ {2}of-zoe +Billing Read, Billing Write$/m)
-    await sandbox.ask('UsageConfig', { user_email: 'zoe@example.com', set_add_on_credit_cap: 77 })
-    const { code, stdout } = await inside(['sandbox', '--data', 'b.db', '--export', '-'], { cwd: at.folder })
-    expect(code).toBe(0)
-    expect(JSON.parse(stdout)).toMatchObject({ people: [{ email: 'zoe@example.com' }], caps: { 'zoe@example.com': 77 } })
-  })
+test('a fixture is served, and exported from a data file while that is open', async () => {
+  const at = place()
+  const keys = [{ secret: 'of-zoe', permissions: ['Billing Read', 'Billing Write'] }]
+  at.write('b.json', JSON.stringify({ apiVersion: 'capkeeper/v1', kind: 'SandboxFixture', people: [{ email: 'zoe@example.com' }], keys }))
+  const sandbox = await served(['--fixture', 'b.json', '--data', 'b.db'], at.folder)
+  expect(sandbox.stdout()).toMatch(/^ {2}of-zoe +Billing Read, Billing Write$/m)
+  await sandbox.ask('UsageConfig', { user_email: 'zoe@example.com', set_add_on_credit_cap: 77 })
+  const { code, stdout } = await inside(['sandbox', '--data', 'b.db', '--export', '-'], { cwd: at.folder })
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ people: [{ email: 'zoe@example.com' }], caps: { 'zoe@example.com': 77 } })
 })
 
 describe('an error is told in one line, and nothing is left behind', () => {

@@ -157,27 +157,25 @@ describe('a policy text of any kind', () => {
   })
 })
 
-describe('a cap', () => {
-  const digits = fc.string({ unit: fc.constantFrom(..."0123456789_.,+-eExXobn'~ \t"), minLength: 1, maxLength: 12 })
-  const written = fc.oneof(
-    digits,
-    fc.nat(3_000_000_000).map(String),
-    fc.constantFrom('none', 'None', '"5"', '!!int 5', '1e3', '0o17', '1:30', '５', '٣'),
-  )
+const digits = fc.string({ unit: fc.constantFrom(..."0123456789_.,+-eExXobn'~ \t"), minLength: 1, maxLength: 12 })
+const written = fc.oneof(
+  digits,
+  fc.nat(3_000_000_000).map(String),
+  fc.constantFrom('none', 'None', '"5"', '!!int 5', '1e3', '0o17', '1:30', '５', '٣'),
+)
 
-  it.each([
-    ['of the team', (cap: string) => `team:\n  cap: ${cap}\n  allowZero: true`],
-    ['of a group', (cap: string) => `groups:\n- id: g\n  name: G\n  cap: ${cap}\n  allowZero: true`],
-    ['of a user', (cap: string) => `users:\n- email: a@b.c\n  allowZero: true\n  cap: ${cap}`],
-  ])('%s is what is written, digit by digit, or refused', (_row, spec) => {
-    fc.assert(
-      fc.property(written, (cap) => {
-        const { sets, problems } = load(policyText(spec(cap)))
-        const isGood = cap.trim() === 'none' || (/^(0|[1-9]\d*)$/.test(cap.trim()) && Number(cap) <= 2_147_483_647)
-        expect(hasErrors(problems)).toBe(!isGood)
-        if (isGood) expect(sets.get('acme')?.set.rules.map((rule) => String(rule.cap))).toEqual([cap.trim()])
-      }),
-      runs(100),
-    )
-  })
+it.each([
+  ['of the team', (cap: string) => `team:\n  cap: ${cap}\n  allowZero: true`],
+  ['of a group', (cap: string) => `groups:\n- id: g\n  name: G\n  cap: ${cap}\n  allowZero: true`],
+  ['of a user', (cap: string) => `users:\n- email: a@b.c\n  allowZero: true\n  cap: ${cap}`],
+])('a cap %s is what is written, digit by digit, or refused', (_row, spec) => {
+  fc.assert(
+    fc.property(written, (cap) => {
+      const { sets, problems } = load(policyText(spec(cap)))
+      const isGood = cap.trim() === 'none' || (/^(0|[1-9]\d*)$/.test(cap.trim()) && Number(cap) <= 2_147_483_647)
+      expect(hasErrors(problems)).toBe(!isGood)
+      if (isGood) expect(sets.get('acme')?.set.rules.map((rule) => String(rule.cap))).toEqual([cap.trim()])
+    }),
+    runs(100),
+  )
 })

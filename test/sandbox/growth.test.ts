@@ -166,46 +166,42 @@ describe('add-on rows', () => {
   })
 })
 
-describe('a new cycle', () => {
-  test('begins with the month: use starts again at 0, caps stay, and add-on credits are recomputed from the last one', async () => {
-    const { clock, sandbox } = start({ company: { people: 60, days: 60 } })
-    sandbox.writeCap(userScope(ADA), 700)
-    sandbox.recordUse('grace.hopper@example.com', 20_000_000)
-    const lastAddOn = addOnCents(usedBy(sandbox))
-    // Thirty seconds past midnight hardly any person has worked yet.
-    await clock.advance(10 * DAY + DAY / 2 + 30_000)
-    const balance = ask(sandbox, 'GetTeamCreditBalance')
-    expect(balance).toMatchObject({
-      billingCycleStart: '2026-12-01T00:00:00Z',
-      billingCycleEnd: '2027-01-01T00:00:00Z',
-      addOnCreditsUsed: 0,
-    })
-    expect(total(usedBy(sandbox))).toBeLessThan(10_000)
-    expect(sandbox.store.cap(userScope(ADA))).toBe(700)
-    // A quarter more than was used, in full thousands.
-    expect(balance.addOnCreditsAvailable).toBe(Math.ceil((lastAddOn * 1.25) / 100_000) * 1000)
+test('a new cycle begins with the month: use starts again at 0, caps stay, and add-on credits are recomputed from the last one', async () => {
+  const { clock, sandbox } = start({ company: { people: 60, days: 60 } })
+  sandbox.writeCap(userScope(ADA), 700)
+  sandbox.recordUse('grace.hopper@example.com', 20_000_000)
+  const lastAddOn = addOnCents(usedBy(sandbox))
+  // Thirty seconds past midnight hardly any person has worked yet.
+  await clock.advance(10 * DAY + DAY / 2 + 30_000)
+  const balance = ask(sandbox, 'GetTeamCreditBalance')
+  expect(balance).toMatchObject({
+    billingCycleStart: '2026-12-01T00:00:00Z',
+    billingCycleEnd: '2027-01-01T00:00:00Z',
+    addOnCreditsUsed: 0,
   })
+  expect(total(usedBy(sandbox))).toBeLessThan(10_000)
+  expect(sandbox.store.cap(userScope(ADA))).toBe(700)
+  // A quarter more than was used, in full thousands.
+  expect(balance.addOnCreditsAvailable).toBe(Math.ceil((lastAddOn * 1.25) / 100_000) * 1000)
 })
 
-describe('a data file', () => {
-  test('continues the company, its caps and its use after restarts, with the rows of one step', async () => {
-    const data = join(temporaryFolder(), 'company.db')
-    const { clock, sandbox } = start({ data })
-    sandbox.writeCap(userScope(ADA), 900)
-    sandbox.close()
-    for (const hours of [5, 31, 1, 50]) {
-      const part = createSandbox({ clock, data, company: { people: 5, seed: 99 } })
-      await clock.advance(hours * (DAY / 24))
-      part.now()
-      part.close()
-    }
-    const again = createSandbox({ clock, data })
-    expect([again.store.people().length, again.store.cap(userScope(ADA))]).toEqual([60, 900])
-    const through = start()
-    through.sandbox.writeCap(userScope(ADA), 900)
-    await through.clock.advance(87 * (DAY / 24))
-    expect(usedBy(again)).toEqual(usedBy(through.sandbox))
-    for (const source of USE_SOURCES) expect([...again.store.use(source)]).toEqual([...through.sandbox.store.use(source)])
-    again.close()
-  })
+test('a data file continues the company, its caps and its use after restarts, with the rows of one step', async () => {
+  const data = join(temporaryFolder(), 'company.db')
+  const { clock, sandbox } = start({ data })
+  sandbox.writeCap(userScope(ADA), 900)
+  sandbox.close()
+  for (const hours of [5, 31, 1, 50]) {
+    const part = createSandbox({ clock, data, company: { people: 5, seed: 99 } })
+    await clock.advance(hours * (DAY / 24))
+    part.now()
+    part.close()
+  }
+  const again = createSandbox({ clock, data })
+  expect([again.store.people().length, again.store.cap(userScope(ADA))]).toEqual([60, 900])
+  const through = start()
+  through.sandbox.writeCap(userScope(ADA), 900)
+  await through.clock.advance(87 * (DAY / 24))
+  expect(usedBy(again)).toEqual(usedBy(through.sandbox))
+  for (const source of USE_SOURCES) expect([...again.store.use(source)]).toEqual([...through.sandbox.store.use(source)])
+  again.close()
 })

@@ -130,16 +130,14 @@ describe('the same seed', () => {
   })
 })
 
-describe('docs/service.md, A person', () => {
-  test('active days are the days with an acceptance, agent use or a command, and follow from the rows', () => {
-    const days = new Map<number, Set<number>>()
-    for (const row of [...use.agent, ...use.command, ...use.autocomplete.filter((one) => one.acceptances > 0)]) {
-      const own = days.get(row.person) ?? new Set<number>()
-      days.set(row.person, own.add(Math.floor(row.at / DAY)))
-    }
-    const counted = store.activeDays({ fromAt: 0, untilAt: NOW })
-    expect([...counted].sort(([a], [b]) => a - b)).toEqual([...days].map(([id, own]) => [id, own.size] as const).sort(([a], [b]) => a - b))
-  })
+test('docs/service.md, A person: active days are the days with an acceptance, agent use or a command, and follow from the rows', () => {
+  const days = new Map<number, Set<number>>()
+  for (const row of [...use.agent, ...use.command, ...use.autocomplete.filter((one) => one.acceptances > 0)]) {
+    const own = days.get(row.person) ?? new Set<number>()
+    days.set(row.person, own.add(Math.floor(row.at / DAY)))
+  }
+  const counted = store.activeDays({ fromAt: 0, untilAt: NOW })
+  expect([...counted].sort(([a], [b]) => a - b)).toEqual([...days].map(([id, own]) => [id, own.size] as const).sort(([a], [b]) => a - b))
 })
 
 test('a data file of another version is refused', () => {

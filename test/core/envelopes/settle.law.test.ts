@@ -139,43 +139,36 @@ describe('whatever stands in an envelope, in any sequence of edits', () => {
   })
 })
 
-describe('an edit that is refused', () => {
-  const good = file('a1.yaml', [{ rules: [rule(userScope('a1@x.com'), 2000, 'a1.yaml')], grants: [] }])
-  const capAt = ({ set }: PolicyRevision) => set.rules.find(({ scope }) => scopeKey(scope) === 'a1@x.com')?.cap
+const good = file('a1.yaml', [{ rules: [rule(userScope('a1@x.com'), 2000, 'a1.yaml')], grants: [] }])
+const capAt = ({ set }: PolicyRevision) => set.rules.find(({ scope }) => scopeKey(scope) === 'a1@x.com')?.cap
 
-  it('lowers and clears nobody, however often it is made and whether the file can be read', () => {
-    const bad = fc.oneof(fc.constant(undefined), fc.integer({ min: 3001, max: 9000 }), fc.constant('none' as const))
-    fc.assert(
-      fc.property(fc.array(bad, { minLength: 1, maxLength: 5 }), (edits) => {
-        let world = worldOf(next(START, [good]))
-        for (const cap of edits) {
-          const edit = file(
-            'a1.yaml',
-            cap === undefined ? undefined : [{ rules: [rule(userScope('a1@x.com'), cap, 'a1.yaml')], grants: [] }],
-          )
-          const policy = next(world, [edit])
-          expect(capAt(policy)).toBe(2000)
-          world = worldOf(policy)
-        }
-      }),
-    )
-  })
+it('an edit that is refused lowers and clears nobody, however often it is made and whether the file can be read', () => {
+  const bad = fc.oneof(fc.constant(undefined), fc.integer({ min: 3001, max: 9000 }), fc.constant('none' as const))
+  fc.assert(
+    fc.property(fc.array(bad, { minLength: 1, maxLength: 5 }), (edits) => {
+      let world = worldOf(next(START, [good]))
+      for (const cap of edits) {
+        const edit = file('a1.yaml', cap === undefined ? undefined : [{ rules: [rule(userScope('a1@x.com'), cap, 'a1.yaml')], grants: [] }])
+        const policy = next(world, [edit])
+        expect(capAt(policy)).toBe(2000)
+        world = worldOf(policy)
+      }
+    }),
+  )
 })
 
-describe('a narrowed or removed envelope', () => {
-  it('names every scope of which it takes something', () => {
-    fc.assert(
-      fc.property(fileOf('a1.yaml'), fc.integer({ min: 0, max: 3000 }), fc.boolean(), (given, maxCap, isRemoved) => {
-        const before = next(START, [given])
-        const after = isRemoved ? next(worldOf(before), [], []) : next(worldOf(before), [given], [envelope('a', { maxCap })])
-        const capOf = new Map(after.set.rules.map(({ scope, cap }) => [scopeKey(scope), cap]))
-        for (const { scope, cap } of before.set.rules) {
-          const key = scopeKey(scope)
-          if (capOf.get(key) !== cap) expect(after.settled?.narrowed).toHaveProperty([key])
-        }
-      }),
-    )
-  })
+it('a narrowed or removed envelope names every scope of which it takes something', () => {
+  fc.assert(
+    fc.property(fileOf('a1.yaml'), fc.integer({ min: 0, max: 3000 }), fc.boolean(), (given, maxCap, isRemoved) => {
+      const before = next(START, [given])
+      const after = isRemoved ? next(worldOf(before), [], []) : next(worldOf(before), [given], [envelope('a', { maxCap })])
+      const capOf = new Map(after.set.rules.map(({ scope, cap }) => [scopeKey(scope), cap]))
+      for (const { scope, cap } of before.set.rules) {
+        const key = scopeKey(scope)
+        if (capOf.get(key) !== cap) expect(after.settled?.narrowed).toHaveProperty([key])
+      }
+    }),
+  )
 })
 
 describe('people who join', () => {

@@ -12,47 +12,45 @@ const OPEN: ServiceModel = { layers: 'layered', layersProven: false, reads: 'ope
 const EXPLICIT: ServiceModel = { ...OPEN, reads: 'explicit' }
 const wide = (from: PlainCap, to: PlainCap) => ({ scope: scope('team'), from: cap(from), to: cap(to) })
 
-describe('what a descendant of a written team proves', () => {
-  test.each<readonly [string, readonly [PlainCap, PlainCap], Shown, Shown, ServiceModel, string | undefined]>([
-    ['layers, when it kept a number of its own while the team was cleared', [500, 'none'], 4000, 4000, OPEN, 'caps layered: kept its 4000'],
-    [
-      'copying, when its own number went as the team was cleared',
-      [500, 'none'],
-      4000,
-      'none',
-      OPEN,
-      'caps copied: changed from 4000 to none without a write of its own',
-    ],
-    [
-      'inherited reads, when it followed from the old team value to the new',
-      [500, 600],
-      500,
-      600,
-      OPEN,
-      'reads inherited: reads 600 as well',
-    ],
-    ['explicit reads, when it still reads unset', ['none', 600], 'none', 'none', OPEN, 'reads explicit: still reads unset'],
-    [
-      'layers, when it still reads unset where reads are explicit',
-      ['none', 600],
-      'none',
-      'none',
-      EXPLICIT,
-      'caps layered: still reads unset',
-    ],
-    ['nothing, when it reads unset under a team with 0: a 0 may not be kept', ['none', 0], 'none', 'none', OPEN, undefined],
-    ['nothing, when it had the value that was written anyway', [500, 600], 600, 600, OPEN, undefined],
-    ['nothing, when it went from the old team value as the team was cleared', [500, 'none'], 500, 'none', OPEN, undefined],
-    ['nothing, when it went from the old team value to nothing', [500, 600], 500, 'none', OPEN, undefined],
-    ['nothing, when another client set it meanwhile', ['none', 600], 'none', 77, OPEN, undefined],
-    ['nothing, when it could not be read before', [500, 600], 'unknown', 600, OPEN, undefined],
-    ['nothing, when it could not be read after', [500, 600], 4000, 'unknown', OPEN, undefined],
-    ['nothing, when the write changed nothing', [500, 500], 500, 500, OPEN, undefined],
-  ])('is %s', (_name, [from, to], before, after, model, expected) => {
-    const found = observeDescendant(wide(from, to), reading('ada', before), reading('ada', after), model)
-    const words = expected?.replace(': ', `: after team was written (${from} to ${to}), ada@example.com `)
-    expect(found && `${found.aspect} ${found.value}: ${found.evidence}`).toBe(words)
-  })
+test.each<readonly [string, readonly [PlainCap, PlainCap], Shown, Shown, ServiceModel, string | undefined]>([
+  ['layers, when it kept a number of its own while the team was cleared', [500, 'none'], 4000, 4000, OPEN, 'caps layered: kept its 4000'],
+  [
+    'copying, when its own number went as the team was cleared',
+    [500, 'none'],
+    4000,
+    'none',
+    OPEN,
+    'caps copied: changed from 4000 to none without a write of its own',
+  ],
+  [
+    'inherited reads, when it followed from the old team value to the new',
+    [500, 600],
+    500,
+    600,
+    OPEN,
+    'reads inherited: reads 600 as well',
+  ],
+  ['explicit reads, when it still reads unset', ['none', 600], 'none', 'none', OPEN, 'reads explicit: still reads unset'],
+  [
+    'layers, when it still reads unset where reads are explicit',
+    ['none', 600],
+    'none',
+    'none',
+    EXPLICIT,
+    'caps layered: still reads unset',
+  ],
+  ['nothing, when it reads unset under a team with 0: a 0 may not be kept', ['none', 0], 'none', 'none', OPEN, undefined],
+  ['nothing, when it had the value that was written anyway', [500, 600], 600, 600, OPEN, undefined],
+  ['nothing, when it went from the old team value as the team was cleared', [500, 'none'], 500, 'none', OPEN, undefined],
+  ['nothing, when it went from the old team value to nothing', [500, 600], 500, 'none', OPEN, undefined],
+  ['nothing, when another client set it meanwhile', ['none', 600], 'none', 77, OPEN, undefined],
+  ['nothing, when it could not be read before', [500, 600], 'unknown', 600, OPEN, undefined],
+  ['nothing, when it could not be read after', [500, 600], 4000, 'unknown', OPEN, undefined],
+  ['nothing, when the write changed nothing', [500, 500], 500, 500, OPEN, undefined],
+])('what a descendant of a written team proves is %s', (_name, [from, to], before, after, model, expected) => {
+  const found = observeDescendant(wide(from, to), reading('ada', before), reading('ada', after), model)
+  const words = expected?.replace(': ', `: after team was written (${from} to ${to}), ada@example.com `)
+  expect(found && `${found.aspect} ${found.value}: ${found.evidence}`).toBe(words)
 })
 
 test('what a group keeps under the team proves nothing about people, to whom caps are copied', () => {
@@ -61,19 +59,17 @@ test('what a group keeps under the team proves nothing about people, to whom cap
   expect(observeDescendant(wide(500, 600), unset, unset, EXPLICIT)).toBeUndefined()
 })
 
-describe('a descendant of a written team is read again', () => {
-  const PROVEN: ServiceModel = { ...OPEN, layersProven: true }
-  test.each<readonly [string, Shown | undefined, ServiceModel, boolean]>([
-    ['while layers are not proven', 4000, OPEN, true],
-    ['not once layers are proven and reads show only what is set', 'none', { ...PROVEN, reads: 'explicit' }, false],
-    ['where reads may show what applies and it had nothing', 'none', PROVEN, true],
-    ['where reads may show what applies and it showed the old value', 500, PROVEN, true],
-    ['where reads may show what applies and it showed the new value', 600, PROVEN, true],
-    ['not where it had a number of its own and layers are proven', 4000, PROVEN, false],
-  ])('%s', (_name, before, model, expected) =>
-    expect(mayHaveMoved(wide(500, 600), before === undefined ? before : observed(before), model)).toBe(expected),
-  )
-})
+const PROVEN: ServiceModel = { ...OPEN, layersProven: true }
+test.each<readonly [string, Shown | undefined, ServiceModel, boolean]>([
+  ['while layers are not proven', 4000, OPEN, true],
+  ['not once layers are proven and reads show only what is set', 'none', { ...PROVEN, reads: 'explicit' }, false],
+  ['where reads may show what applies and it had nothing', 'none', PROVEN, true],
+  ['where reads may show what applies and it showed the old value', 500, PROVEN, true],
+  ['where reads may show what applies and it showed the new value', 600, PROVEN, true],
+  ['not where it had a number of its own and layers are proven', 4000, PROVEN, false],
+])('a descendant of a written team is read again: %s', (_name, before, model, expected) =>
+  expect(mayHaveMoved(wide(500, 600), before === undefined ? before : observed(before), model)).toBe(expected),
+)
 
 describe('the sample of descendants of a written team', () => {
   const own = Array.from({ length: 9 }, (_, index) => reading(`own${index}`, 4000 + index))

@@ -30,29 +30,25 @@ test.each<readonly [string, string, PlainCap, boolean]>([
   ),
 )
 
-describe('what is going to apply where nothing is set', () => {
-  test.each<readonly [string, string, readonly string[], Readonly<Record<string, PlainCap>>, PlainCap]>([
-    ['is another group’s, whatever the team is to have', 'ada', ['group:a'], { team: 6 }, 7],
-    ['stays that of a group of which that number is asked', 'bob', [], { team: 9 }, 5],
-    ['is what comes to the group', 'bob', ['group:a'], { team: 9, 'group:a': 4 }, 4],
-    ['is the team’s once the group is cleared', 'bob', ['group:a'], { 'group:a': 'none' }, 5],
-  ])('%s', (_name, at, unset, toCome, expected) => {
-    const slots = slotsOf(WORLD, OPEN, { groupsWithCap: BOTH.difference(new Set(unset.map(key))) })
-    const coming = new Map(Object.entries(toCome).map(([name, value]) => [key(name), cap(value)] as const))
-    expect(slots.inheritedAfter(key(at), coming)).toBe(expected)
-  })
+test.each<readonly [string, string, readonly string[], Readonly<Record<string, PlainCap>>, PlainCap]>([
+  ['is another group’s, whatever the team is to have', 'ada', ['group:a'], { team: 6 }, 7],
+  ['stays that of a group of which that number is asked', 'bob', [], { team: 9 }, 5],
+  ['is what comes to the group', 'bob', ['group:a'], { team: 9, 'group:a': 4 }, 4],
+  ['is the team’s once the group is cleared', 'bob', ['group:a'], { 'group:a': 'none' }, 5],
+])('what is going to apply where nothing is set: %s', (_name, at, unset, toCome, expected) => {
+  const slots = slotsOf(WORLD, OPEN, { groupsWithCap: BOTH.difference(new Set(unset.map(key))) })
+  const coming = new Map(Object.entries(toCome).map(([name, value]) => [key(name), cap(value)] as const))
+  expect(slots.inheritedAfter(key(at), coming)).toBe(expected)
 })
 
-describe('what may apply where nothing is set', () => {
-  test.each<readonly [string, string, readonly PlainCap[]]>([
-    ['at a person is the lowest of the groups, or that of those who do not show the team’s', 'ada', [5, 7]],
-    ['for a person whose group shows the team’s value is that', 'bob', [5]],
-    ['at the team is nothing at all', 'team', []],
-  ])('%s', (_name, at, expected) => {
-    const slots = slotsOf(WORLD)
-    if (at === 'team') expect(slots.inherited(key(at))).toBe('none')
-    expect(['none' as const, 4, 5, 6, 7].filter((value) => slots.mayApply(key(at), cap(value)))).toEqual(expected)
-  })
+test.each<readonly [string, string, readonly PlainCap[]]>([
+  ['at a person is the lowest of the groups, or that of those who do not show the team’s', 'ada', [5, 7]],
+  ['for a person whose group shows the team’s value is that', 'bob', [5]],
+  ['at the team is nothing at all', 'team', []],
+])('what may apply where nothing is set: %s', (_name, at, expected) => {
+  const slots = slotsOf(WORLD)
+  if (at === 'team') expect(slots.inherited(key(at))).toBe('none')
+  expect(['none' as const, 4, 5, 6, 7].filter((value) => slots.mayApply(key(at), cap(value)))).toEqual(expected)
 })
 
 describe('a slot', () => {
@@ -89,19 +85,20 @@ describe('a slot', () => {
   })
 })
 
-describe('what shows since a clear of ours and comes from a group that no policy names', () => {
-  const INHERITED: ServiceModel = { ...OPEN, reads: 'inherited' }
-  test.each<readonly [string, ServiceModel, Readonly<Record<string, Shown>>, PlainCap | undefined, number, boolean]>([
-    ['applies there as well while reads are open', OPEN, { team: 5, cyd: 9 }, 9, 9, true],
-    ['is nothing that another value shows', INHERITED, { team: 5, cyd: 8 }, undefined, 5, false],
-    ['needs no such group once the team has the same', INHERITED, { team: 9, cyd: 9 }, undefined, 9, true],
-  ])('%s', (_name, model, shown, unexplained, inherited, mayBeInherited) => {
+const INHERITED: ServiceModel = { ...OPEN, reads: 'inherited' }
+test.each<readonly [string, ServiceModel, Readonly<Record<string, Shown>>, PlainCap | undefined, number, boolean]>([
+  ['applies there as well while reads are open', OPEN, { team: 5, cyd: 9 }, 9, 9, true],
+  ['is nothing that another value shows', INHERITED, { team: 5, cyd: 8 }, undefined, 5, false],
+  ['needs no such group once the team has the same', INHERITED, { team: 9, cyd: 9 }, undefined, 9, true],
+])(
+  'what shows since a clear of ours and comes from a group that no policy names: %s',
+  (_name, model, shown, unexplained, inherited, mayBeInherited) => {
     const owned = byScope([...ownedCaps({ cyd: { cap: 'none' } }).values()].map((one) => ({ ...one, shows: cap(9) })))
     const slots = slotsOf(shown, model, { owned })
     expect(slots.unexplained(key('cyd'))).toBe(unexplained)
     expect([slots.inherited(key('cyd')), slots.mayBeInherited(key('cyd'))]).toEqual([inherited, mayBeInherited])
-  })
-})
+  },
+)
 
 describe('a value from our own team write', () => {
   const COPYING: ServiceModel = { ...EXPLICIT, copying: 'seen' }

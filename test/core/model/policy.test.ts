@@ -48,16 +48,14 @@ test.each([
   ['0123456789abc 0123456789abd', '0123456789ab 0123456789ab'],
 ])('the revision %j is shown as %j', (revision, shown) => expect(shortRevision(revision)).toBe(shown))
 
-describe('two entries', () => {
-  test.each<readonly [string, PolicyEntry, PolicyEntry, boolean]>([
-    ['of one kind and cap are the same', entryOf('cap', 5), entryOf('cap', 5), true],
-    ['of another cap are not', entryOf('cap', 5), entryOf('cap', 6), false],
-    ['of another kind are not', entryOf('cap', 5), entryOf('grant', 5), false],
-    ['of nothing declared are the same', UNDECLARED, { kind: 'undeclared' }, true],
-    ['of something given up are the same', GIVEN_UP, { kind: 'given_up' }, true],
-    ['of nothing declared and of something given up are not', UNDECLARED, GIVEN_UP, false],
-  ])('%s', (_title, one, other, same) => expect(isSameEntry(one, other)).toBe(same))
-})
+test.each<readonly [string, PolicyEntry, PolicyEntry, boolean]>([
+  ['of one kind and cap are the same', entryOf('cap', 5), entryOf('cap', 5), true],
+  ['of another cap are not', entryOf('cap', 5), entryOf('cap', 6), false],
+  ['of another kind are not', entryOf('cap', 5), entryOf('grant', 5), false],
+  ['of nothing declared are the same', UNDECLARED, { kind: 'undeclared' }, true],
+  ['of something given up are the same', GIVEN_UP, { kind: 'given_up' }, true],
+  ['of nothing declared and of something given up are not', UNDECLARED, GIVEN_UP, false],
+])('two entries: %s', (_title, one, other, same) => expect(isSameEntry(one, other)).toBe(same))
 
 test.each<readonly [PolicyEntry['kind'], string]>([
   ['cap', 'policy'],

@@ -248,20 +248,18 @@ describe('a digest', () => {
   })
 })
 
-describe('quiet hours', () => {
-  const span = (from: number, until: number) => ({ fromMinute: from * 60, untilMinute: until * 60 })
-  test.each([
-    ['2026-11-22T12:00Z', 'UTC', undefined, false],
-    ['2026-11-22T11:59Z', 'UTC', span(12, 14), false],
-    ['2026-11-22T12:31Z', 'UTC', { fromMinute: 751, untilMinute: 752 }, true],
-    ['2026-11-22T12:00Z', 'UTC', span(12, 12), false],
-    ['2026-11-22T06:59Z', 'Europe/Berlin', span(19, 8), true],
-    ['2026-11-22T07:00Z', 'Europe/Berlin', span(19, 8), false],
-    ['2026-07-22T17:00Z', 'Europe/Berlin', span(19, 8), true],
-  ])('at %s in %s, of %j: %s', (at, timezone, quietHours, quiet) => {
-    const settings = { ...NOTIFY, timezone, ...(quietHours && { quietHours }) }
-    expect(dueOf({ settings, now: Date.parse(at) }).quiet).toBe(quiet)
-  })
+const span = (from: number, until: number) => ({ fromMinute: from * 60, untilMinute: until * 60 })
+test.each([
+  ['2026-11-22T12:00Z', 'UTC', undefined, false],
+  ['2026-11-22T11:59Z', 'UTC', span(12, 14), false],
+  ['2026-11-22T12:31Z', 'UTC', { fromMinute: 751, untilMinute: 752 }, true],
+  ['2026-11-22T12:00Z', 'UTC', span(12, 12), false],
+  ['2026-11-22T06:59Z', 'Europe/Berlin', span(19, 8), true],
+  ['2026-11-22T07:00Z', 'Europe/Berlin', span(19, 8), false],
+  ['2026-07-22T17:00Z', 'Europe/Berlin', span(19, 8), true],
+])('quiet hours at %s in %s, of %j: %s', (at, timezone, quietHours, quiet) => {
+  const settings = { ...NOTIFY, timezone, ...(quietHours && { quietHours }) }
+  expect(dueOf({ settings, now: Date.parse(at) }).quiet).toBe(quiet)
 })
 
 test.each([

@@ -90,26 +90,24 @@ describe('a step up is believed after', () => {
   })
 })
 
-describe('requests that go out a little late', () => {
-  /** Sends each request `lateMs` after it was allowed. */
-  function lateBy(start: Pace, lateMs: number, untilMs: number): { readonly pace: Pace; readonly sends: number } {
-    let pace = start
-    let sends = 0
-    for (let at = lateMs; at < untilMs; at = earliestSendAt(pace, at) + lateMs) {
-      pace = answered(sent(pace, at), at + LATENCY_MS, OK, at)
-      sends += 1
-    }
-    return { pace, sends }
+/** Sends each request `lateMs` after it was allowed. */
+function lateBy(start: Pace, lateMs: number, untilMs: number): { readonly pace: Pace; readonly sends: number } {
+  let pace = start
+  let sends = 0
+  for (let at = lateMs; at < untilMs; at = earliestSendAt(pace, at) + lateMs) {
+    pace = answered(sent(pace, at), at + LATENCY_MS, OK, at)
+    sends += 1
   }
+  return { pace, sends }
+}
 
-  it.each([
-    ['cost no rate up to 20 ms', 30, 20, 300],
-    ['cost the rest when they are later', 20, 45, 133],
-    ['cost what is more than that', 10.9, 15, 103],
-  ])('%s', (_title, rate, lateMs, expected) => {
-    const { sends } = lateBy(startPace({ start: rate, max: rate }, 0), lateMs, 10_000)
-    expect(Math.abs(sends - expected)).toBeLessThanOrEqual(1)
-  })
+it.each([
+  ['cost no rate up to 20 ms', 30, 20, 300],
+  ['cost the rest when they are later', 20, 45, 133],
+  ['cost what is more than that', 10.9, 15, 103],
+])('requests that go out a little late: %s', (_title, rate, lateMs, expected) => {
+  const { sends } = lateBy(startPace({ start: rate, max: rate }, 0), lateMs, 10_000)
+  expect(Math.abs(sends - expected)).toBeLessThanOrEqual(1)
 })
 
 describe('what a refusal in the first climb says', () => {
@@ -218,16 +216,14 @@ describe('what is learned', () => {
   })
 })
 
-describe('to the millisecond', () => {
-  const climbing = startPace({ start: 5, max: 40 }, 0)
-  const holding = startPace({ start: 5, max: 40 }, 0, { rate: 10, limited: true })
-  it.each<readonly [string, Pace, number, number]>([
-    ['the quiet time is not over a millisecond early', holding, 59_999, 10],
-    ['the quiet time is over at its end', holding, 60_000, 10.3],
-    ['a tenth of idleness is little', sent(climbing, 120), 1_100, 10],
-    ['more than a tenth is not', sent(climbing, 121), 1_101, 5],
-  ])('%s', (_name, pace, at, rate) => expect(currentRate(answered(pace, at, OK, at - 10))).toBeCloseTo(rate))
-})
+const climbing = startPace({ start: 5, max: 40 }, 0)
+const holding = startPace({ start: 5, max: 40 }, 0, { rate: 10, limited: true })
+it.each<readonly [string, Pace, number, number]>([
+  ['the quiet time is not over a millisecond early', holding, 59_999, 10],
+  ['the quiet time is over at its end', holding, 60_000, 10.3],
+  ['a tenth of idleness is little', sent(climbing, 120), 1_100, 10],
+  ['more than a tenth is not', sent(climbing, 121), 1_101, 5],
+])('to the millisecond: %s', (_name, pace, at, rate) => expect(currentRate(answered(pace, at, OK, at - 10))).toBeCloseTo(rate))
 
 describe('other settings', () => {
   const settings = { start: 5, max: 10 }

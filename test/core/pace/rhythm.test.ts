@@ -130,44 +130,38 @@ describe('a scope', () => {
   })
 })
 
-describe('the next instant of a grant', () => {
-  test.each<[string, readonly Omit<GrantSketch, 'on'>[], number | undefined]>([
-    ['is unknown without grants', [], undefined],
-    ['is later than now, never now itself', [{ from: NOW, until: NOW + 9 }], NOW + 9],
-    ['is the nearest of all', [{ until: NOW + 9 }, { from: NOW + 7, until: NOW + 8 }, { until: NOW + 10 }], NOW + 7],
-  ])('%s', (_, grants, expected) => {
-    expect(nextGrantInstant(policy({ grants: grants.map((one) => ({ on: 'bob', ...one })) }), CYCLE, NOW)).toBe(expected)
-  })
+test.each<[string, readonly Omit<GrantSketch, 'on'>[], number | undefined]>([
+  ['is unknown without grants', [], undefined],
+  ['is later than now, never now itself', [{ from: NOW, until: NOW + 9 }], NOW + 9],
+  ['is the nearest of all', [{ until: NOW + 9 }, { from: NOW + 7, until: NOW + 8 }, { until: NOW + 10 }], NOW + 7],
+])('the next instant of a grant: %s', (_, grants, expected) => {
+  expect(nextGrantInstant(policy({ grants: grants.map((one) => ({ on: 'bob', ...one })) }), CYCLE, NOW)).toBe(expected)
 })
 
-describe('the delay to the next cycle', () => {
-  test('never leaves 10 % either way', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 1000, max: DAY }), fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (interval, roll) => {
-        expect(Math.abs(nextCycleDelay(interval, roll) - interval)).toBeLessThanOrEqual(interval / 10 + 0.5)
-      }),
-    )
-  })
+test('the delay to the next cycle never leaves 10 % either way', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1000, max: DAY }), fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (interval, roll) => {
+      expect(Math.abs(nextCycleDelay(interval, roll) - interval)).toBeLessThanOrEqual(interval / 10 + 0.5)
+    }),
+  )
 })
 
-describe('work', () => {
-  const usage = { lastAt: 0, delayMs: 15 * MINUTE }
-  test.each<[string, { at: number; grantAt?: number; lastAt?: undefined }, [boolean, boolean, number]]>([
-    ['that never ran is due', { at: 7, lastAt: undefined }, [true, false, 0]],
-    ['rests until caps are due', { at: MINUTE }, [false, false, 4 * MINUTE]],
-    ['takes up usage when it is due', { at: 15 * MINUTE }, [true, true, 0]],
-    ['takes up caps early when a grant starts or ends', { at: MINUTE, grantAt: NOW }, [true, false, 0]],
-    ['checks the wall clock now and then while a grant is awaited', { at: 0, grantAt: NOW + DAY }, [false, false, 60_000]],
-  ])('%s', (_, { at, grantAt, ...last }, [capsDue, usageDue, sleepMs]) => {
-    const waiting = {
-      caps: { lastAt: 0, delayMs: 5 * MINUTE, ...last },
-      usage,
-      now: NOW,
-      monotonicNow: at,
-      ...(grantAt !== undefined && { grantAt }),
-    }
-    expect(nextWork(waiting)).toEqual({ capsDue, usageDue, sleepMs })
-  })
+const usage = { lastAt: 0, delayMs: 15 * MINUTE }
+test.each<[string, { at: number; grantAt?: number; lastAt?: undefined }, [boolean, boolean, number]]>([
+  ['that never ran is due', { at: 7, lastAt: undefined }, [true, false, 0]],
+  ['rests until caps are due', { at: MINUTE }, [false, false, 4 * MINUTE]],
+  ['takes up usage when it is due', { at: 15 * MINUTE }, [true, true, 0]],
+  ['takes up caps early when a grant starts or ends', { at: MINUTE, grantAt: NOW }, [true, false, 0]],
+  ['checks the wall clock now and then while a grant is awaited', { at: 0, grantAt: NOW + DAY }, [false, false, 60_000]],
+])('work: %s', (_, { at, grantAt, ...last }, [capsDue, usageDue, sleepMs]) => {
+  const waiting = {
+    caps: { lastAt: 0, delayMs: 5 * MINUTE, ...last },
+    usage,
+    now: NOW,
+    monotonicNow: at,
+    ...(grantAt !== undefined && { grantAt }),
+  }
+  expect(nextWork(waiting)).toEqual({ capsDue, usageDue, sleepMs })
 })
 
 type Watched = Parameters<typeof nextReadings>[0][number]
@@ -292,9 +286,7 @@ describe('the next readings', () => {
   })
 })
 
-describe('what could leak', () => {
-  test('goes by working days: 100 credits in two weeks are 10 a day', () => {
-    expect(paceOf(credits(100), 14)).toBe(10)
-    expect(paceOf(credits(100), 0)).toBe(0)
-  })
+test('what could leak goes by working days: 100 credits in two weeks are 10 a day', () => {
+  expect(paceOf(credits(100), 14)).toBe(10)
+  expect(paceOf(credits(100), 0)).toBe(0)
 })

@@ -119,11 +119,9 @@ describe('whatever the order of replicas', () => {
   ])('%s', (_title, peers, leases, take, release) => expect(moves(peers, leases)).toEqual([take, release]))
 })
 
-describe('the settings that count', () => {
-  const votes = (text: string) => new Map([...text].map((config, place) => [`r${place}`, config]))
-  test.each<readonly [string, string, string | undefined, string]>([
-    ['are those of most', 'abb', 'a', 'b'],
-    ['are the present ones where as many have each', 'ab', 'b', 'b'],
-    ['are those of the first by id where nobody ever kept it', 'ba', undefined, 'b'],
-  ])('%s', (_name, text, present, counts) => expect(settingsThatCount(votes(text), present)).toBe(counts))
-})
+const votes = (text: string) => new Map([...text].map((config, place) => [`r${place}`, config]))
+test.each<readonly [string, string, string | undefined, string]>([
+  ['are those of most', 'abb', 'a', 'b'],
+  ['are the present ones where as many have each', 'ab', 'b', 'b'],
+  ['are those of the first by id where nobody ever kept it', 'ba', undefined, 'b'],
+])('the settings that count: %s', (_name, text, present, counts) => expect(settingsThatCount(votes(text), present)).toBe(counts))

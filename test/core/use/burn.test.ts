@@ -125,15 +125,13 @@ describe('burn ratios', () => {
   })
 })
 
-describe('the projection', () => {
-  test('expects use from the latest refresh on, not from now', () => {
-    const readings = readingsOf(at(9), at(10, 2), (takenAt) => steadily(Math.min(takenAt, at(10))))
-    expect(burnOf({ ...STEADY, now: at(10, 2), readings }).projected?.p50).toBeCloseTo(7200, 9)
-    // Without a refresh for three hours nobody used anything.
-    const quiet = readingsOf(at(9), at(10, 3), (takenAt) => steadily(Math.min(takenAt, at(10))))
-    expect(burnOf({ ...STEADY, now: at(10, 3), readings: quiet }).projected?.p50).toBeCloseTo(7170, 9)
-    expect(burnOf({ ...STEADY, now: at(10, 3), readings: quiet, freshnessMs: 4 * HOUR }).projected?.p50).toBeCloseTo(7200, 9)
-  })
+test('the projection expects use from the latest refresh on, not from now', () => {
+  const readings = readingsOf(at(9), at(10, 2), (takenAt) => steadily(Math.min(takenAt, at(10))))
+  expect(burnOf({ ...STEADY, now: at(10, 2), readings }).projected?.p50).toBeCloseTo(7200, 9)
+  // Without a refresh for three hours nobody used anything.
+  const quiet = readingsOf(at(9), at(10, 3), (takenAt) => steadily(Math.min(takenAt, at(10))))
+  expect(burnOf({ ...STEADY, now: at(10, 3), readings: quiet }).projected?.p50).toBeCloseTo(7170, 9)
+  expect(burnOf({ ...STEADY, now: at(10, 3), readings: quiet, freshnessMs: 4 * HOUR }).projected?.p50).toBeCloseTo(7200, 9)
 })
 
 describe('exhaustion', () => {

@@ -16,12 +16,10 @@ const expectedDays = (history: DayHistory, fromAt?: number, untilAt?: number) =>
 const daysOf = (uses: readonly number[]) => historyOf(at(10, 12), uses)
 const weeks = (...uses: readonly number[]) => uses.flatMap((use) => alike(7, use))
 
-describe('the expected use of a day', () => {
-  test('is that of its weekday when the days are not whole weeks', () => {
-    // The 30 days end with Tuesday, 10 November.
-    const history = daysOf(Array.from({ length: 30 }, (_, index) => (index % 7 === 1 ? 700 : 7)))
-    expect(expectedDays(history)?.slice(0, 7)).toEqual([7, 7, 7, 7, 7, 7, 700])
-  })
+test('the expected use of a day is that of its weekday when the days are not whole weeks', () => {
+  // The 30 days end with Tuesday, 10 November.
+  const history = daysOf(Array.from({ length: 30 }, (_, index) => (index % 7 === 1 ? 700 : 7)))
+  expect(expectedDays(history)?.slice(0, 7)).toEqual([7, 7, 7, 7, 7, 7, 700])
 })
 
 describe('the days that a forecast learns from', () => {
@@ -41,19 +39,13 @@ describe('the days that a forecast learns from', () => {
   })
 })
 
-describe('the spread', () => {
-  const spreadOf = (...uses: readonly number[]) => forecastOf(daysOf(weeks(...uses)))?.spread
+const spreadOf = (...uses: readonly number[]) => forecastOf(daysOf(weeks(...uses)))?.spread
 
-  test.each([
-    [
-      'judged by what came before each week',
-      [100, 100, 130, 100],
-      Math.sqrt((0.01 + 0.3 ** 2 + (100 / ((4 * 130 + 300) / 7) - 1) ** 2) / 3),
-    ],
-    ['without the weeks before the first use', [0, 0, 100, 100, 100, 100], Math.sqrt(0.01 / 3)],
-  ])('is %s', (_row, uses, expected) => {
-    expect(spreadOf(...uses)).toBeCloseTo(expected, 9)
-  })
+test.each([
+  ['judged by what came before each week', [100, 100, 130, 100], Math.sqrt((0.01 + 0.3 ** 2 + (100 / ((4 * 130 + 300) / 7) - 1) ** 2) / 3)],
+  ['without the weeks before the first use', [0, 0, 100, 100, 100, 100], Math.sqrt(0.01 / 3)],
+])('the spread is %s', (_row, uses, expected) => {
+  expect(spreadOf(...uses)).toBeCloseTo(expected, 9)
 })
 
 describe('laws', () => {

@@ -135,15 +135,13 @@ describe('the grade of a figure', () => {
   })
 })
 
-describe('the comparison with the figure of the cycle', () => {
-  test.each<readonly [string, number, number | undefined, boolean]>([
-    ['a tenth apart is the same', 90, 100, false],
-    ['a figure below 20 credits is not compared', 1, 19, false],
-    ['from 20 credits on it is', 17, 20, true],
-  ])('%s', (_name, told, listed, isDoubted) => {
-    const doubt = doubtOf(0, credits(told), listed === undefined ? undefined : credits(listed))
-    expect(doubt).toEqual(isDoubted ? { cycleStartAt: 0, told, listed } : undefined)
-  })
+test.each<readonly [string, number, number | undefined, boolean]>([
+  ['a tenth apart is the same', 90, 100, false],
+  ['a figure below 20 credits is not compared', 1, 19, false],
+  ['from 20 credits on it is', 17, 20, true],
+])('the comparison with the figure of the cycle: %s', (_name, told, listed, isDoubted) => {
+  const doubt = doubtOf(0, credits(told), listed === undefined ? undefined : credits(listed))
+  expect(doubt).toEqual(isDoubted ? { cycleStartAt: 0, told, listed } : undefined)
 })
 
 describe('an answer', () => {

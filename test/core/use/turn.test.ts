@@ -101,10 +101,8 @@ describe('while a later cycle was named once', () => {
   })
 })
 
-describe('what is taken as it comes', () => {
-  test.each([
-    ['a cycle where none was named', [reading(MIDDLE, { a: 90 }), reading(MIDDLE + 1, { a: 1 }, NEXT)]],
-    ['a reading without a cycle', [reading(MIDDLE, { a: 90 }, CYCLE), reading(MIDDLE + 1, { a: 1 })]],
-    ['figures where there were none', [reading(MIDDLE, { a: undefined }, CYCLE), reading(MIDDLE + 1, { a: 1 }, CYCLE)]],
-  ])('%s', (_name, readings) => expect(believed(readings)).toEqual({ roster: readings.at(-1) }))
-})
+test.each([
+  ['a cycle where none was named', [reading(MIDDLE, { a: 90 }), reading(MIDDLE + 1, { a: 1 }, NEXT)]],
+  ['a reading without a cycle', [reading(MIDDLE, { a: 90 }, CYCLE), reading(MIDDLE + 1, { a: 1 })]],
+  ['figures where there were none', [reading(MIDDLE, { a: undefined }, CYCLE), reading(MIDDLE + 1, { a: 1 }, CYCLE)]],
+])('what is taken as it comes: %s', (_name, readings) => expect(believed(readings)).toEqual({ roster: readings.at(-1) }))

@@ -28,29 +28,27 @@ const GOOD = 'info cycle finished'
 
 const typesOf = (one: World): readonly string[] => viewOf(one.workspace).conditions.map(({ type }) => type)
 
-describe('a service that is away', () => {
-  test('for hours is one line when it goes and one when it is back, beside those of good cycles', async () => {
-    const away = { is: false }
-    // Use is read once a day, so that reads of caps find the outage.
-    const { one, set } = await living({ wrapTransport: outage(away), config: { usageIntervalMs: 24 * HOUR } })
-    set({ caps: { team: 500 } })
-    await one.clock.pass(HOUR)
-    away.is = true
-    one.forget()
-    await one.clock.pass(4 * HOUR)
-    expect(linesOf(one).filter((line) => line !== GOOD)).toEqual(['error the service gives no usable answer SERVICE_UNREACHABLE'])
-    expect(viewOf(one.workspace).conditions).toMatchObject([
-      { type: 'ServiceUnreachable', message: expect.stringContaining('connection refused') },
-    ])
-    const [{ since } = { since: 0 }] = viewOf(one.workspace).conditions
-    expect(one.clock.now() - since).toBeGreaterThan(3 * HOUR)
-    away.is = false
-    one.forget()
-    await one.clock.pass(HOUR)
-    expect([...new Set(linesOf(one))]).toEqual(['info the service answers again SERVICE_UNREACHABLE', GOOD])
-    expect(one.ended('ServiceUnreachable')).toHaveLength(1)
-    expect(typesOf(one)).toEqual([])
-  })
+test('a service that is away for hours is one line when it goes and one when it is back, beside those of good cycles', async () => {
+  const away = { is: false }
+  // Use is read once a day, so that reads of caps find the outage.
+  const { one, set } = await living({ wrapTransport: outage(away), config: { usageIntervalMs: 24 * HOUR } })
+  set({ caps: { team: 500 } })
+  await one.clock.pass(HOUR)
+  away.is = true
+  one.forget()
+  await one.clock.pass(4 * HOUR)
+  expect(linesOf(one).filter((line) => line !== GOOD)).toEqual(['error the service gives no usable answer SERVICE_UNREACHABLE'])
+  expect(viewOf(one.workspace).conditions).toMatchObject([
+    { type: 'ServiceUnreachable', message: expect.stringContaining('connection refused') },
+  ])
+  const [{ since } = { since: 0 }] = viewOf(one.workspace).conditions
+  expect(one.clock.now() - since).toBeGreaterThan(3 * HOUR)
+  away.is = false
+  one.forget()
+  await one.clock.pass(HOUR)
+  expect([...new Set(linesOf(one))]).toEqual(['info the service answers again SERVICE_UNREACHABLE', GOOD])
+  expect(one.ended('ServiceUnreachable')).toHaveLength(1)
+  expect(typesOf(one)).toEqual([])
 })
 
 describe('a restart', () => {
@@ -107,19 +105,17 @@ test.each([
   expect(said).toEqual([level])
 })
 
-describe('a workspace whose caps and balance are refused', () => {
-  test('for good has one condition, which is not the key, and its use is read on', async () => {
-    const isLacking: Match = (operation) => ['GetUsageConfig', 'UsageConfig', 'GetTeamCreditBalance'].includes(operation)
-    const plan = '{"error":"add-on caps are not available on this plan"}'
-    const one = await testWorld({ wrapTransport: answering(isLacking, 403, undefined, plan) })
-    const { result } = await one.cycle({ caps: { team: 500, ada: 100 } })
-    expect(result).toBe('error')
-    await one.cycle()
-    expect(typesOf(one)).toEqual(['NoCaps'])
-    expect(one.begun('NoCaps')).toHaveLength(1)
-    expect(one.begun('KeyRefused', 'CycleFailed')).toEqual([])
-    expect(viewOf(one.workspace).roster?.people).toHaveLength(3)
-  })
+test('a workspace whose caps and balance are refused for good has one condition, which is not the key, and its use is read on', async () => {
+  const isLacking: Match = (operation) => ['GetUsageConfig', 'UsageConfig', 'GetTeamCreditBalance'].includes(operation)
+  const plan = '{"error":"add-on caps are not available on this plan"}'
+  const one = await testWorld({ wrapTransport: answering(isLacking, 403, undefined, plan) })
+  const { result } = await one.cycle({ caps: { team: 500, ada: 100 } })
+  expect(result).toBe('error')
+  await one.cycle()
+  expect(typesOf(one)).toEqual(['NoCaps'])
+  expect(one.begun('NoCaps')).toHaveLength(1)
+  expect(one.begun('KeyRefused', 'CycleFailed')).toEqual([])
+  expect(viewOf(one.workspace).roster?.people).toHaveLength(3)
 })
 
 async function told(groupsShown: () => readonly string[]) {

@@ -1,7 +1,7 @@
 // Any text in a config file: it is read without a throw, each problem has a place in the text and quotes nothing that moves a
 // cursor, and what is given out has only numbers that a daemon can run with.
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { hasErrors } from '../../../src/core/model/problem.ts'
 import { parseConfigText } from '../../../src/daemon/config/file.ts'
 import { formatProblems } from '../../../src/policy/yaml.ts'
@@ -41,38 +41,36 @@ const ODD = [
   ...['percent', 'floor', 'keys'],
 ]
 
-describe('a config text of any kind', () => {
-  it('is parsed without a throw, each problem has its position, and a result is one that a daemon can run with', () => {
-    let whole = 0
-    fc.assert(
-      fc.property(spoilt([RICH], ODD), (text) => {
-        const { config, problems } = parseConfigText('c.yaml', text)
-        const lines = text.replace(/^\ufeff/, '').split('\n')
-        for (const { at, sourceLine, message } of problems) {
-          const line = lines[(at?.line ?? 0) - 1]?.replace(/\r$/, '')
-          expect(line, message).toBeDefined()
-          expect(at && at.column >= 1 && at.column <= (line?.length ?? 0) + 2, message).toBe(true)
-          if (sourceLine !== undefined) expect(sourceLine).toBe(line)
-        }
-        expect(formatProblems(problems)).not.toMatch(/(?![\t\n])[\p{Cc}\p{Cf}]/u)
-        expect(config === undefined).toBe(hasErrors(problems))
-        if (!config) return
-        whole += 1
-        for (const { name, intervalMs, usageIntervalMs, rate, guards } of config.workspaces) {
-          expect(name.trim()).not.toBe('')
-          for (const ms of [intervalMs, usageIntervalMs]) expect(Number.isInteger(ms) && ms >= 100 && ms <= 20 * 86_400_000).toBe(true)
-          expect(rate.start > 0 && rate.start <= rate.max && rate.max <= 1000).toBe(true)
-          expect(Number.isInteger(rate.concurrency) && rate.concurrency >= 1 && rate.concurrency <= 64).toBe(true)
-          for (const number of numbersIn(guards)) expect(number >= 0 && number < 1e10).toBe(true)
-        }
-        const port = config.listen?.port ?? 0
-        expect(Number.isInteger(port) && port >= 0 && port <= 65_535).toBe(true)
-        expect((config.pricePerCredit ?? 1) > 0 && (config.pricePerCredit ?? 1) <= 1_000_000).toBe(true)
-      }),
-      runs(125),
-    )
-    expect(whole).toBeGreaterThan(25)
-  })
+it('a config text of any kind is parsed without a throw, each problem has its position, and a result is one that a daemon can run with', () => {
+  let whole = 0
+  fc.assert(
+    fc.property(spoilt([RICH], ODD), (text) => {
+      const { config, problems } = parseConfigText('c.yaml', text)
+      const lines = text.replace(/^\ufeff/, '').split('\n')
+      for (const { at, sourceLine, message } of problems) {
+        const line = lines[(at?.line ?? 0) - 1]?.replace(/\r$/, '')
+        expect(line, message).toBeDefined()
+        expect(at && at.column >= 1 && at.column <= (line?.length ?? 0) + 2, message).toBe(true)
+        if (sourceLine !== undefined) expect(sourceLine).toBe(line)
+      }
+      expect(formatProblems(problems)).not.toMatch(/(?![\t\n])[\p{Cc}\p{Cf}]/u)
+      expect(config === undefined).toBe(hasErrors(problems))
+      if (!config) return
+      whole += 1
+      for (const { name, intervalMs, usageIntervalMs, rate, guards } of config.workspaces) {
+        expect(name.trim()).not.toBe('')
+        for (const ms of [intervalMs, usageIntervalMs]) expect(Number.isInteger(ms) && ms >= 100 && ms <= 20 * 86_400_000).toBe(true)
+        expect(rate.start > 0 && rate.start <= rate.max && rate.max <= 1000).toBe(true)
+        expect(Number.isInteger(rate.concurrency) && rate.concurrency >= 1 && rate.concurrency <= 64).toBe(true)
+        for (const number of numbersIn(guards)) expect(number >= 0 && number < 1e10).toBe(true)
+      }
+      const port = config.listen?.port ?? 0
+      expect(Number.isInteger(port) && port >= 0 && port <= 65_535).toBe(true)
+      expect((config.pricePerCredit ?? 1) > 0 && (config.pricePerCredit ?? 1) <= 1_000_000).toBe(true)
+    }),
+    runs(125),
+  )
+  expect(whole).toBeGreaterThan(25)
 })
 
 function numbersIn(value: unknown): readonly number[] {

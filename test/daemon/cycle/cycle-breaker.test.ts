@@ -177,27 +177,25 @@ describe('writes that are turned down', () => {
   })
 })
 
-describe('a running workspace', () => {
-  test('quarantines a bad scope that is the only one to try after an outage, and goes on with its dependants', async () => {
-    let isDown = false
-    const isBad = writes('p001')
-    const wrapTransport = instead((operation, body) =>
-      isDown && operation === 'UsageConfig' ? answerOf(503) : isBad(operation, body) ? answerOf(400) : undefined,
-    )
-    const guards = { ...SETTINGS.guards, maxAffected: 'off', maxLowered: 'off' } as const
-    const one = await testWorld({ people: 20, wrapTransport, config: { guards } })
-    const life = loopOver(one, { caps: { team: 1000 } })
-    await one.clock.pass(10 * MINUTE)
-    isDown = true
-    life.set({ caps: { team: 1000, p002: 1500, p003: 1500, p004: 1500, p005: 1500 } })
-    await one.clock.pass(10 * MINUTE)
-    expect(one.ledger.fact('breaker')).toBeDefined()
-    isDown = false
-    life.set({ caps: { team: 990, p001: 995 } })
-    await one.clock.pass(2 * HOUR)
-    await life.stop()
-    expect(one.caps()).toEqual({ team: 990 })
-  })
+test('a running workspace quarantines a bad scope that is the only one to try after an outage, and goes on with its dependants', async () => {
+  let isDown = false
+  const isBad = writes('p001')
+  const wrapTransport = instead((operation, body) =>
+    isDown && operation === 'UsageConfig' ? answerOf(503) : isBad(operation, body) ? answerOf(400) : undefined,
+  )
+  const guards = { ...SETTINGS.guards, maxAffected: 'off', maxLowered: 'off' } as const
+  const one = await testWorld({ people: 20, wrapTransport, config: { guards } })
+  const life = loopOver(one, { caps: { team: 1000 } })
+  await one.clock.pass(10 * MINUTE)
+  isDown = true
+  life.set({ caps: { team: 1000, p002: 1500, p003: 1500, p004: 1500, p005: 1500 } })
+  await one.clock.pass(10 * MINUTE)
+  expect(one.ledger.fact('breaker')).toBeDefined()
+  isDown = false
+  life.set({ caps: { team: 990, p001: 995 } })
+  await one.clock.pass(2 * HOUR)
+  await life.stop()
+  expect(one.caps()).toEqual({ team: 990 })
 })
 
 test('caps that our own team write overwrote are restored as soon as a write succeeds, whatever the breaker says', async () => {

@@ -115,27 +115,25 @@ describe('capSemantics: copied', () => {
   })
 })
 
-describe('copying seen while capSemantics is layered', () => {
-  test('stops team and group writes, says so once with evidence, and repairs the damage without a foreign change', async () => {
-    const one = await worldUnder({ caps: { ada: 4000 } }, { ...COMPANY, switches: COPIES })
-    const first = await one.cycle({ caps: { ada: 4000, 'group:a': 1500, team: 500 } })
-    expect(one.ledger.fact('seen')?.caps).toMatchObject({
-      value: 'copied',
-      evidence: expect.stringContaining('ada@example.com changed from 4000 to 1500'),
-    })
-    expect(first.result).toBe('held')
-    expect(one.writes()).toEqual(['ada 4000', 'group:a 1500', 'ada 4000'])
-    one.calls.length = 0
-    const second = await one.cycle()
-    expect(one.writes()).toEqual([])
-    expect(second.result).toBe('held')
-    expect(second.planned.plan.holds).toMatchObject([{ guards: ['semantics'] }])
-    expect(one.begun('ForeignChange')).toEqual([])
-    const third = await one.cycle()
-    expect(third.result).toBe('held')
-    expect(one.begun('Held', 'Contested', 'BreakerOpen')).toHaveLength(1)
-    expect(one.writes()).toEqual([])
+test('copying seen while capSemantics is layered stops team and group writes, says so once with evidence, and repairs the damage without a foreign change', async () => {
+  const one = await worldUnder({ caps: { ada: 4000 } }, { ...COMPANY, switches: COPIES })
+  const first = await one.cycle({ caps: { ada: 4000, 'group:a': 1500, team: 500 } })
+  expect(one.ledger.fact('seen')?.caps).toMatchObject({
+    value: 'copied',
+    evidence: expect.stringContaining('ada@example.com changed from 4000 to 1500'),
   })
+  expect(first.result).toBe('held')
+  expect(one.writes()).toEqual(['ada 4000', 'group:a 1500', 'ada 4000'])
+  one.calls.length = 0
+  const second = await one.cycle()
+  expect(one.writes()).toEqual([])
+  expect(second.result).toBe('held')
+  expect(second.planned.plan.holds).toMatchObject([{ guards: ['semantics'] }])
+  expect(one.begun('ForeignChange')).toEqual([])
+  const third = await one.cycle()
+  expect(third.result).toBe('held')
+  expect(one.begun('Held', 'Contested', 'BreakerOpen')).toHaveLength(1)
+  expect(one.writes()).toEqual([])
 })
 
 test('reads that show inherited caps show one after a clear, which is in sync and not written again', async () => {

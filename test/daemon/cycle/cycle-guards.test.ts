@@ -49,34 +49,30 @@ describe('a hold', () => {
   })
 })
 
-describe('counting people', () => {
-  test('a plan that went through, also at once for an edit alone, is not counted again with the next', async () => {
-    const one = await worldUnder({ caps: { team: 500, ...capsOf(6, 4000) } }, { people: 20 })
-    const caps = { team: 500, ...capsOf(6, 4000), ...capsOf(3, 1000) }
-    const focus = keysOf(...Object.keys(capsOf(6)))
-    expect((await one.cycle({ caps }, { focus })).result).toBe('success')
-    expect((await one.cycle({ caps: { ...caps, ...capsOf(3, 1000, 4) } }, { focus })).result).toBe('success')
-    expect(one.caps()).toEqual({ team: 500, ...capsOf(6, 1000) })
-  })
+test('people of a plan that went through, also at once for an edit alone, are not counted again with the next', async () => {
+  const one = await worldUnder({ caps: { team: 500, ...capsOf(6, 4000) } }, { people: 20 })
+  const caps = { team: 500, ...capsOf(6, 4000), ...capsOf(3, 1000) }
+  const focus = keysOf(...Object.keys(capsOf(6)))
+  expect((await one.cycle({ caps }, { focus })).result).toBe('success')
+  expect((await one.cycle({ caps: { ...caps, ...capsOf(3, 1000, 4) } }, { focus })).result).toBe('success')
+  expect(one.caps()).toEqual({ team: 500, ...capsOf(6, 1000) })
 })
 
-describe('a roster that shrinks', () => {
-  async function shrunk(left: number): Promise<World> {
-    const one = await testWorld({ people: 20, groups: { a: ['p001', 'p002'], b: ['p011'] } })
-    await one.cycle({ caps: { team: 500, 'group:a': 1000, 'group:b': 900, p001: 4000 } })
-    for (let number = left + 1; number <= 20; number += 1) one.removePerson(person(number))
-    return one
-  }
-  const edited: PolicySketch = { caps: { team: 600, 'group:a': 1000, 'group:b': 900, p001: 3000, p002: 1500 } }
+async function shrunk(left: number): Promise<World> {
+  const one = await testWorld({ people: 20, groups: { a: ['p001', 'p002'], b: ['p011'] } })
+  await one.cycle({ caps: { team: 500, 'group:a': 1000, 'group:b': 900, p001: 4000 } })
+  for (let number = left + 1; number <= 20; number += 1) one.removePerson(person(number))
+  return one
+}
+const edited: PolicySketch = { caps: { team: 600, 'group:a': 1000, 'group:b': 900, p001: 3000, p002: 1500 } }
 
-  test('by a third is doubted: lowerings and team or group writes wait, raises go out, the last good roster counts', async () => {
-    const one = await shrunk(13)
-    const { result, planned } = await one.cycle(edited)
-    expect(result).toBe('held')
-    expect(one.caps()).toMatchObject({ team: 500, p001: 4000, p002: 1500 })
-    expect(planned.plan.holds).toMatchObject([{ guards: ['rosterShrink'] }])
-    expect(one.state.usage?.roster.people).toHaveLength(20)
-  })
+test('a roster that shrinks by a third is doubted: lowerings and team or group writes wait, raises go out, the last good roster counts', async () => {
+  const one = await shrunk(13)
+  const { result, planned } = await one.cycle(edited)
+  expect(result).toBe('held')
+  expect(one.caps()).toMatchObject({ team: 500, p001: 4000, p002: 1500 })
+  expect(planned.plan.holds).toMatchObject([{ guards: ['rosterShrink'] }])
+  expect(one.state.usage?.roster.people).toHaveLength(20)
 })
 
 test('an approved roster counts at once: people who are away on it are not written, the others are', async () => {

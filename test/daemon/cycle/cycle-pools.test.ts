@@ -104,17 +104,15 @@ describe('a pool', () => {
   })
 })
 
-describe('members', () => {
-  test('who become protected keep their dealt cap, though policy does not ask for it', async () => {
-    const one = await testWorld({ people: ['ada', 'bob'] })
-    const pools = [research(1000, ['ada', 'bob'])]
-    await one.cycle({ caps: { team: 5000 }, pools })
-    one.forget()
-    const { planned } = await one.cycle({ caps: { team: 5000 }, pools, protect: ['ada'] })
-    expect(planned.plan.holds).toEqual([])
-    expect(one.caps()).toEqual({ team: 5000, ada: 500, bob: 500 })
-    expect(one.writes()).toEqual([])
-  })
+test('members who become protected keep their dealt cap, though policy does not ask for it', async () => {
+  const one = await testWorld({ people: ['ada', 'bob'] })
+  const pools = [research(1000, ['ada', 'bob'])]
+  await one.cycle({ caps: { team: 5000 }, pools })
+  one.forget()
+  const { planned } = await one.cycle({ caps: { team: 5000 }, pools, protect: ['ada'] })
+  expect(planned.plan.holds).toEqual([])
+  expect(one.caps()).toEqual({ team: 5000, ada: 500, bob: 500 })
+  expect(one.writes()).toEqual([])
 })
 
 describe('guards', () => {

@@ -116,38 +116,34 @@ describe('a cap that is not declared any more', () => {
   })
 })
 
-describe('people and groups', () => {
-  test('a cap of ours on a person who becomes pending stays ours, and is neither read nor written', async () => {
-    const one = await worldUnder({ caps: { team: 500, p001: 4000 } }, { people: 20 })
-    one.setStatus('p001', 'PENDING')
-    one.forget()
-    const { result, after } = await one.cycle({ caps: { team: 500, p001: 5000 } })
-    expect({ result, reads: one.reads(), writes: one.writes() }).toEqual({ result: 'noop', reads: ['team'], writes: [] })
-    expect(after.scopes.find((status) => status.scope.kind === 'user')).toMatchObject({ state: 'skipped' })
-    one.setStatus('p001', 'APPROVED')
-    await one.cycle({ caps: { team: 500 } })
-    expect(one.caps()).toEqual({ team: 500 })
-  })
+test('a cap of ours on a person who becomes pending stays ours, and is neither read nor written', async () => {
+  const one = await worldUnder({ caps: { team: 500, p001: 4000 } }, { people: 20 })
+  one.setStatus('p001', 'PENDING')
+  one.forget()
+  const { result, after } = await one.cycle({ caps: { team: 500, p001: 5000 } })
+  expect({ result, reads: one.reads(), writes: one.writes() }).toEqual({ result: 'noop', reads: ['team'], writes: [] })
+  expect(after.scopes.find((status) => status.scope.kind === 'user')).toMatchObject({ state: 'skipped' })
+  one.setStatus('p001', 'APPROVED')
+  await one.cycle({ caps: { team: 500 } })
+  expect(one.caps()).toEqual({ team: 500 })
 })
 
-describe('nothing is written', () => {
-  test('from the very next write on when a pause comes between two writes', async () => {
-    const one = await testWorld({ people: 6, config: { rate: { concurrency: 1 } } })
-    one.onCall = ({ operation }) => {
-      if (operation !== 'UsageConfig') return
-      const now = one.clock.now()
-      void one.ledger.savePause({ untilAt: now + 3_600_000, reason: 'stop', pausedAt: now })
-    }
-    const { result } = await one.cycle({ caps: { p001: 1, p002: 2, p003: 3 } })
-    expect({ result, writes: one.count('UsageConfig'), open: one.ledger.openIntents() }).toEqual({ result: 'partial', writes: 1, open: [] })
-    expect(one.begun('CycleIncomplete')).toMatchObject([{ message: expect.stringContaining('a pause began') }])
-    expect(one.begun('Paused')).toHaveLength(1)
-    one.onCall = undefined
-    await one.ledger.savePause(undefined)
-    await one.cycle()
-    expect(one.ended('Paused')).toHaveLength(1)
-    expect(one.caps()).toEqual({ p001: 1, p002: 2, p003: 3 })
-  })
+test('nothing is written from the very next write on when a pause comes between two writes', async () => {
+  const one = await testWorld({ people: 6, config: { rate: { concurrency: 1 } } })
+  one.onCall = ({ operation }) => {
+    if (operation !== 'UsageConfig') return
+    const now = one.clock.now()
+    void one.ledger.savePause({ untilAt: now + 3_600_000, reason: 'stop', pausedAt: now })
+  }
+  const { result } = await one.cycle({ caps: { p001: 1, p002: 2, p003: 3 } })
+  expect({ result, writes: one.count('UsageConfig'), open: one.ledger.openIntents() }).toEqual({ result: 'partial', writes: 1, open: [] })
+  expect(one.begun('CycleIncomplete')).toMatchObject([{ message: expect.stringContaining('a pause began') }])
+  expect(one.begun('Paused')).toHaveLength(1)
+  one.onCall = undefined
+  await one.ledger.savePause(undefined)
+  await one.cycle()
+  expect(one.ended('Paused')).toHaveLength(1)
+  expect(one.caps()).toEqual({ p001: 1, p002: 2, p003: 3 })
 })
 
 test('a reading that a clock stamped which went back since is due as if it were read now, not an hour later', async () => {

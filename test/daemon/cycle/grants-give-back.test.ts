@@ -189,50 +189,48 @@ test('an open write of a second grant restores the cap that the first would', as
   expect(await capsLater(one, 3 * DAY, { caps: { team: 900 } })).toEqual({ team: 900, ada: 500 })
 })
 
-describe('a grant’s write that lands only after its end is cleared again', () => {
-  const [OURS, UNASKED] = [{ caps: { team: 900, ada: 500 } }, { caps: { team: 900 } }] as const
-  const GRANTS = [grantOn('ada', { from: NOW + 2 * HOUR, until: NOW + 3 * HOUR })]
-  const during = { ...UNASKED, grants: GRANTS }
-  /** Policies one hour after the other: twice before the grant, while it runs, at its end, after it. */
-  const LIVES: readonly (readonly [string, WorldOptions['caps'], readonly PolicySketch[], number | undefined])[] = [
-    ['over nothing', {}, [UNASKED, UNASKED, during, during, UNASKED], undefined],
-    ['over a cap of somebody else', { ada: 650 }, [UNASKED, UNASKED, during, during, UNASKED], 650],
-    ['over a cap that policy has dropped', {}, [OURS, UNASKED, during, during, UNASKED], 500],
-    ['over a cap that goes as it begins', {}, [OURS, OURS, during, during, UNASKED], 500],
-    ['over a cap that goes as it ends', {}, [OURS, OURS, { ...OURS, grants: GRANTS }, UNASKED, UNASKED], 500],
-    ['over a cap that goes after it', {}, [OURS, OURS, { ...OURS, grants: GRANTS }, OURS, UNASKED], 500],
-    ['over what was to have none', {}, [{ caps: { team: 900, ada: 'none' } }, UNASKED, during, during, UNASKED], undefined],
-  ]
+const [OURS, UNASKED] = [{ caps: { team: 900, ada: 500 } }, { caps: { team: 900 } }] as const
+const GRANTS = [grantOn('ada', { from: NOW + 2 * HOUR, until: NOW + 3 * HOUR })]
+const during = { ...UNASKED, grants: GRANTS }
+/** Policies one hour after the other: twice before the grant, while it runs, at its end, after it. */
+const LIVES: readonly (readonly [string, WorldOptions['caps'], readonly PolicySketch[], number | undefined])[] = [
+  ['over nothing', {}, [UNASKED, UNASKED, during, during, UNASKED], undefined],
+  ['over a cap of somebody else', { ada: 650 }, [UNASKED, UNASKED, during, during, UNASKED], 650],
+  ['over a cap that policy has dropped', {}, [OURS, UNASKED, during, during, UNASKED], 500],
+  ['over a cap that goes as it begins', {}, [OURS, OURS, during, during, UNASKED], 500],
+  ['over a cap that goes as it ends', {}, [OURS, OURS, { ...OURS, grants: GRANTS }, UNASKED, UNASKED], 500],
+  ['over a cap that goes after it', {}, [OURS, OURS, { ...OURS, grants: GRANTS }, OURS, UNASKED], 500],
+  ['over what was to have none', {}, [{ caps: { team: 900, ada: 'none' } }, UNASKED, during, during, UNASKED], undefined],
+]
 
-  test.each(LIVES.flatMap((life) => [false, true].map((dies) => [...life, dies] as const)))(
-    '%s',
-    async (_name, caps = {}, policies, before, dies) => {
-      const lost = { broken: false }
-      const one = await company({ ...UNPRUNED, caps, wrapTransport: answering(writes('ada'), 503, lost) })
-      const back = before === undefined ? { team: 900 } : { team: 900, ada: before }
-      const [first, second, granted, ended, after] = policies
-      await capsLater(one, 0, first)
-      await capsLater(one, HOUR, second)
-      lost.broken = true
-      if (dies) {
-        // It died with the first try under way, and looked again when the grant was over.
-        const stood = one.caps()['ada']
-        const raised = raise(ADA, stood ?? 0, 800)
-        const change: typeof raised = stood === undefined ? { ...raised, effect: 'set', from: 'none' } : raised
-        await one.ledger.recordIntent(intentFor(change, { entry: { kind: 'grant', cap: credits(800) }, at: one.clock.now() }))
-        one.restart()
-      } else await capsLater(one, HOUR, granted)
-      lost.broken = false
-      await capsLater(one, 2 * HOUR, ended)
-      expect(one.caps()).toEqual(back)
-      await capsLater(one, HOUR, after)
-      one.foreign('ada', 800)
-      await capsLater(one, HOUR)
-      expect(await capsLater(one, HOUR)).toEqual(back)
-      expect(await capsLater(one, HOUR)).toEqual(back)
-    },
-  )
-})
+test.each(LIVES.flatMap((life) => [false, true].map((dies) => [...life, dies] as const)))(
+  'a grant’s write that lands only after its end is cleared again: %s',
+  async (_name, caps = {}, policies, before, dies) => {
+    const lost = { broken: false }
+    const one = await company({ ...UNPRUNED, caps, wrapTransport: answering(writes('ada'), 503, lost) })
+    const back = before === undefined ? { team: 900 } : { team: 900, ada: before }
+    const [first, second, granted, ended, after] = policies
+    await capsLater(one, 0, first)
+    await capsLater(one, HOUR, second)
+    lost.broken = true
+    if (dies) {
+      // It died with the first try under way, and looked again when the grant was over.
+      const stood = one.caps()['ada']
+      const raised = raise(ADA, stood ?? 0, 800)
+      const change: typeof raised = stood === undefined ? { ...raised, effect: 'set', from: 'none' } : raised
+      await one.ledger.recordIntent(intentFor(change, { entry: { kind: 'grant', cap: credits(800) }, at: one.clock.now() }))
+      one.restart()
+    } else await capsLater(one, HOUR, granted)
+    lost.broken = false
+    await capsLater(one, 2 * HOUR, ended)
+    expect(one.caps()).toEqual(back)
+    await capsLater(one, HOUR, after)
+    one.foreign('ada', 800)
+    await capsLater(one, HOUR)
+    expect(await capsLater(one, HOUR)).toEqual(back)
+    expect(await capsLater(one, HOUR)).toEqual(back)
+  },
+)
 
 describe('a grant that was removed from the policy', () => {
   const policy = { caps: { team: 900, ada: 500 }, protect: ['ada'] }

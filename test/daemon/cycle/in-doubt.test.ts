@@ -210,48 +210,44 @@ describe('a 0 that never came', () => {
   })
 })
 
-describe('a raise within a pool', () => {
-  test.each([
-    ['accepted and not read back', 200, 'verify_failed'],
-    ['lost and not read back', 503, 'failed'],
-  ] as const)('that was %s counts in the sum for a day', async (_row, status, result) => {
-    const fault: Wrong = { sent: 0, writes: [[false, status]] }
-    const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 100, bob: 100 }, wrapTransport: faulty(fault, 'ada') })
-    await one.cycle({ pools: [research(1000, ['ada', 'bob'])] })
-    expect(one.caps()).toEqual({ ada: 100, bob: 500 })
-    expect(await linesOf(one, 500)).toContain(result)
-    heal(fault)
-    recordPast(one, [{ who: 'bob', at: noon(19), credits: 500 + 480 }])
-    for (let round = 0; round < 4; round += 1) await later(one, 4.5 * HOUR)
-    // 500 may still land at ada.
-    expect((one.caps()['bob'] ?? 0) + 500).toBeLessThanOrEqual(1000)
-  })
+test.each([
+  ['accepted and not read back', 200, 'verify_failed'],
+  ['lost and not read back', 503, 'failed'],
+] as const)('a raise within a pool that was %s counts in the sum for a day', async (_row, status, result) => {
+  const fault: Wrong = { sent: 0, writes: [[false, status]] }
+  const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 100, bob: 100 }, wrapTransport: faulty(fault, 'ada') })
+  await one.cycle({ pools: [research(1000, ['ada', 'bob'])] })
+  expect(one.caps()).toEqual({ ada: 100, bob: 500 })
+  expect(await linesOf(one, 500)).toContain(result)
+  heal(fault)
+  recordPast(one, [{ who: 'bob', at: noon(19), credits: 500 + 480 }])
+  for (let round = 0; round < 4; round += 1) await later(one, 4.5 * HOUR)
+  // 500 may still land at ada.
+  expect((one.caps()['bob'] ?? 0) + 500).toBeLessThanOrEqual(1000)
 })
 
-describe('a team write that may still lift a member of a pool', () => {
-  test.each(['explicit', 'inherited'] as const)(
-    'counts in the sum, also of one who came after it was sent, where reads are %s',
-    async (capReads) => {
-      const fault: Wrong = { sent: 0 }
-      const caps = { team: 100, bob: 100 }
-      const one = await testWorld({
-        ...{ people: ['ada', 'bob'], caps, switches: { capReads }, config: { capReads } },
-        wrapTransport: faulty(fault, 'team'),
-      })
-      await one.cycle({ caps })
-      fault.writes = [[false, 503]]
-      await one.cycle({ caps: { team: 600, bob: 100 } })
-      expect({ caps: one.caps(), sent: fault.sent }).toEqual({ caps, sent: 3 })
-      heal(fault)
-      await one.cycle({ caps: { team: 100 }, protect: ['ada'], pools: [research(1000, ['ada', 'bob'])] })
-      // 600 may still land at the team, and ada has no cap of her own.
-      expect((one.caps()['bob'] ?? 0) + 600).toBeLessThanOrEqual(1000)
-      await one.clock.pass(25 * HOUR)
-      for (let round = 0; round < 2; round += 1) await later(one, HOUR)
-      expect(one.caps()['bob']).toBe(900)
-    },
-  )
-})
+test.each(['explicit', 'inherited'] as const)(
+  'a team write that may still lift a member of a pool counts in the sum, also of one who came after it was sent, where reads are %s',
+  async (capReads) => {
+    const fault: Wrong = { sent: 0 }
+    const caps = { team: 100, bob: 100 }
+    const one = await testWorld({
+      ...{ people: ['ada', 'bob'], caps, switches: { capReads }, config: { capReads } },
+      wrapTransport: faulty(fault, 'team'),
+    })
+    await one.cycle({ caps })
+    fault.writes = [[false, 503]]
+    await one.cycle({ caps: { team: 600, bob: 100 } })
+    expect({ caps: one.caps(), sent: fault.sent }).toEqual({ caps, sent: 3 })
+    heal(fault)
+    await one.cycle({ caps: { team: 100 }, protect: ['ada'], pools: [research(1000, ['ada', 'bob'])] })
+    // 600 may still land at the team, and ada has no cap of her own.
+    expect((one.caps()['bob'] ?? 0) + 600).toBeLessThanOrEqual(1000)
+    await one.clock.pass(25 * HOUR)
+    for (let round = 0; round < 2; round += 1) await later(one, HOUR)
+    expect(one.caps()['bob']).toBe(900)
+  },
+)
 
 describe('a team write', () => {
   const caps = { team: 500, p001: 900, p002: 800, p003: 700 }

@@ -46,23 +46,21 @@ describe('a grant of a member that is over', () => {
   })
 })
 
-describe('members', () => {
-  test('in two pools count in the sum of both at the cap in force, whatever others set it to', async () => {
-    const names = ['ada', 'bob', 'cleo', 'dora', 'eve']
-    const one = await testWorld({ people: names, caps: Object.fromEntries(names.map((name) => [name, 100])) })
-    const pools: readonly PoolSketch[] = [research(400, ['ada', 'bob', 'cleo', 'dora']), research(200, ['dora', 'eve'], { name: 'other' })]
-    const writtenTo = async (dora: number): Promise<readonly string[]> => {
-      one.foreign('dora', dora)
-      one.forget()
-      await later(one, 5 * HOUR, { pools })
-      return one.writes()
-    }
-    expect(await writtenTo(100)).toEqual([])
-    expect(await writtenTo(190)).toEqual(['ada 70', 'bob 70', 'cleo 70', 'eve 10'])
-    // No figures of use are newer than that lower cap.
-    expect(await writtenTo(100)).toEqual([])
-    expect(one.inForce()).toEqual({ ada: 70, bob: 70, cleo: 70, dora: 100, eve: 10 })
-  })
+test('members in two pools count in the sum of both at the cap in force, whatever others set it to', async () => {
+  const names = ['ada', 'bob', 'cleo', 'dora', 'eve']
+  const one = await testWorld({ people: names, caps: Object.fromEntries(names.map((name) => [name, 100])) })
+  const pools: readonly PoolSketch[] = [research(400, ['ada', 'bob', 'cleo', 'dora']), research(200, ['dora', 'eve'], { name: 'other' })]
+  const writtenTo = async (dora: number): Promise<readonly string[]> => {
+    one.foreign('dora', dora)
+    one.forget()
+    await later(one, 5 * HOUR, { pools })
+    return one.writes()
+  }
+  expect(await writtenTo(100)).toEqual([])
+  expect(await writtenTo(190)).toEqual(['ada 70', 'bob 70', 'cleo 70', 'eve 10'])
+  // No figures of use are newer than that lower cap.
+  expect(await writtenTo(100)).toEqual([])
+  expect(one.inForce()).toEqual({ ada: 70, bob: 70, cleo: 70, dora: 100, eve: 10 })
 })
 
 describe('a pool', () => {

@@ -62,31 +62,29 @@ describe('a scope with an open intent of the holder before', () => {
   })
 })
 
-describe('a write that lands later than it may', () => {
-  async function afterQuiet(): Promise<World> {
-    const one = await taken({ lands: false })
-    await later(one, QUIET_MS, SECOND)
-    await one.clock.pass(MINUTE)
-    one.forget()
-    return one
-  }
+async function afterQuiet(): Promise<World> {
+  const one = await taken({ lands: false })
+  await later(one, QUIET_MS, SECOND)
+  await one.clock.pass(MINUTE)
+  one.forget()
+  return one
+}
 
-  test('is told as LATE_WRITE and not as a foreign change, and put right once', async () => {
-    const one = await afterQuiet()
-    one.foreign('ada', 200)
-    await one.cycle()
-    expect(one.begun('LateWrite')).toMatchObject([
-      {
-        reason: 'LATE_WRITE',
-        subject: 'ada@example.com',
-        message: expect.stringContaining('a write of 200 that had not landed'),
-        fields: { observed: 200, desired: 300 },
-      },
-    ])
-    expect(one.begun('ForeignChange')).toEqual([])
-    expect(one.writes()).toEqual(['ada 300'])
-    await later(one, MINUTE)
-    expect(one.writes()).toEqual(['ada 300'])
-    expect(one.ended('LateWrite')).toHaveLength(1)
-  })
+test('a write that lands later than it may is told as LATE_WRITE and not as a foreign change, and put right once', async () => {
+  const one = await afterQuiet()
+  one.foreign('ada', 200)
+  await one.cycle()
+  expect(one.begun('LateWrite')).toMatchObject([
+    {
+      reason: 'LATE_WRITE',
+      subject: 'ada@example.com',
+      message: expect.stringContaining('a write of 200 that had not landed'),
+      fields: { observed: 200, desired: 300 },
+    },
+  ])
+  expect(one.begun('ForeignChange')).toEqual([])
+  expect(one.writes()).toEqual(['ada 300'])
+  await later(one, MINUTE)
+  expect(one.writes()).toEqual(['ada 300'])
+  expect(one.ended('LateWrite')).toHaveLength(1)
 })

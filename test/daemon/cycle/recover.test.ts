@@ -26,29 +26,27 @@ test('a lost answer is resolved by reading: a write that landed is not sent agai
   }
 })
 
-describe('an open intent', () => {
-  test.each([
-    ['is closed as applied when the value is there', 900, true, 'applied'],
-    ['is closed as failed when the old value is there', 500, true, 'failed'],
-    ['is closed as verify_failed when somebody else’s is', 123, true, 'verify_failed'],
-    ['stays open on a reading from before it', 900, false, undefined],
-    ['stays open when the scope could not be read', 'unknown', true, undefined],
-  ] as const)('%s', async (_row, shown, isRead, result) => {
-    const fault = { broken: false }
-    const one = await testWorld({ config: { mode: 'audit' }, caps: { ada: 500 }, wrapTransport: answering(reads('ada'), 503, fault) })
-    if (!isRead) one.foreign('ada', 900)
-    await one.cycle({ caps: { ada: 700 } })
-    await one.clock.pass(MINUTE)
-    await one.ledger.recordIntent(intentFor(raise(ADA, 500, 900), { at: one.clock.now(), entry: entryOf('conflict', 900) }))
-    if (shown === 'unknown') fault.broken = true
-    else one.foreign('ada', shown)
-    await later(one, MINUTE, undefined, isRead ? {} : { slice: new Set() })
-    expect((await one.ledger.history())[0]?.result).toBe(result)
-    expect(one.ledger.openIntents()).toHaveLength(result ? 0 : 1)
-    // What landed is ours, or may land yet, and whose it was is not forgotten either.
-    const isOurs = result === 'applied' || result === 'failed'
-    expect(one.ledger.owned()).toMatchObject(isOurs ? [{ cap: 900, owner: 'conflict' }] : [])
-  })
+test.each([
+  ['is closed as applied when the value is there', 900, true, 'applied'],
+  ['is closed as failed when the old value is there', 500, true, 'failed'],
+  ['is closed as verify_failed when somebody else’s is', 123, true, 'verify_failed'],
+  ['stays open on a reading from before it', 900, false, undefined],
+  ['stays open when the scope could not be read', 'unknown', true, undefined],
+] as const)('an open intent: %s', async (_row, shown, isRead, result) => {
+  const fault = { broken: false }
+  const one = await testWorld({ config: { mode: 'audit' }, caps: { ada: 500 }, wrapTransport: answering(reads('ada'), 503, fault) })
+  if (!isRead) one.foreign('ada', 900)
+  await one.cycle({ caps: { ada: 700 } })
+  await one.clock.pass(MINUTE)
+  await one.ledger.recordIntent(intentFor(raise(ADA, 500, 900), { at: one.clock.now(), entry: entryOf('conflict', 900) }))
+  if (shown === 'unknown') fault.broken = true
+  else one.foreign('ada', shown)
+  await later(one, MINUTE, undefined, isRead ? {} : { slice: new Set() })
+  expect((await one.ledger.history())[0]?.result).toBe(result)
+  expect(one.ledger.openIntents()).toHaveLength(result ? 0 : 1)
+  // What landed is ours, or may land yet, and whose it was is not forgotten either.
+  const isOurs = result === 'applied' || result === 'failed'
+  expect(one.ledger.owned()).toMatchObject(isOurs ? [{ cap: 900, owner: 'conflict' }] : [])
 })
 
 describe('an open intent of somebody who is away', () => {

@@ -11,24 +11,22 @@ const REFUSALS: Readonly<Record<number, string>> = { 403: 'permission denied', 4
 const turningDown = (fault: Fault, status: number, name?: string) =>
   answering(writes(name), status, fault, JSON.stringify({ error: REFUSALS[status] ?? 'no' }))
 
-describe('a key that may not write', () => {
-  test('costs one line of history and one error a cycle, and is reported once', async () => {
-    const fault = { broken: true }
-    const one = await testWorld({ people: 200, rate: 20, wrapTransport: turningDown(fault, 403) })
-    for (let round = 0; round < 5; round += 1) {
-      const { result, message, applied } = await one.cycle({ caps: capsOf(150, 100) })
-      expect({ result, interrupted: applied?.interrupted }).toEqual({ result: 'error', interrupted: 'refused' })
-      expect(message).toContain('Billing Write')
-      await one.clock.pass(300_000)
-    }
-    expect((await one.ledger.history()).length).toBeLessThanOrEqual(5)
-    expect(one.told('change-finished').length).toBeLessThanOrEqual(5)
-    expect(one.begun('KeyRefused')).toMatchObject([{ reason: 'WRITES_REFUSED' }])
-    expect(one.ledger.openIntents()).toEqual([])
-    fault.broken = false
-    await later(one, HOUR)
-    expect(Object.keys(one.caps())).toHaveLength(150)
-  })
+test('a key that may not write costs one line of history and one error a cycle, and is reported once', async () => {
+  const fault = { broken: true }
+  const one = await testWorld({ people: 200, rate: 20, wrapTransport: turningDown(fault, 403) })
+  for (let round = 0; round < 5; round += 1) {
+    const { result, message, applied } = await one.cycle({ caps: capsOf(150, 100) })
+    expect({ result, interrupted: applied?.interrupted }).toEqual({ result: 'error', interrupted: 'refused' })
+    expect(message).toContain('Billing Write')
+    await one.clock.pass(300_000)
+  }
+  expect((await one.ledger.history()).length).toBeLessThanOrEqual(5)
+  expect(one.told('change-finished').length).toBeLessThanOrEqual(5)
+  expect(one.begun('KeyRefused')).toMatchObject([{ reason: 'WRITES_REFUSED' }])
+  expect(one.ledger.openIntents()).toEqual([])
+  fault.broken = false
+  await later(one, HOUR)
+  expect(Object.keys(one.caps())).toHaveLength(150)
 })
 
 describe('a write that is turned down for itself', () => {
@@ -75,32 +73,28 @@ test('a group that could not be set before the team is lowered defers the change
   expect(one.inForce()).toEqual({ ada: 1500, bob: 100 })
 })
 
-describe('a group of ours that the service does not know any more', () => {
-  test('is skipped once no policy declares it, without a failure', async () => {
-    const gone = { broken: false }
-    const isOfGroup = either(reads('group:a'), writes('group:a'), listings('A'))
-    const one = await testWorld({ groups: { a: ['ada'] }, wrapTransport: answering(isOfGroup, 404, gone, '{"error":"unknown group"}') })
-    await one.cycle({ caps: { team: 500, 'group:a': 900 } })
-    gone.broken = true
-    one.restart()
-    for (let round = 0; round < 3; round += 1) {
-      const { result, after } = await one.cycle({ caps: { team: 500 } })
-      expect(result).toBe('noop')
-      expect(after.plan.problems).toMatchObject([{ severity: 'warning', code: 'SCOPE_SKIPPED', scope: { id: 'a' } }])
-      expect(after.plan.counts).toMatchObject({ skipped: 1, rejected: 0 })
-    }
-    expect(one.ledger.owned().map(({ scope }) => scope.kind)).toEqual(['group', 'team'])
-  })
+test('a group of ours that the service does not know any more is skipped once no policy declares it, without a failure', async () => {
+  const gone = { broken: false }
+  const isOfGroup = either(reads('group:a'), writes('group:a'), listings('A'))
+  const one = await testWorld({ groups: { a: ['ada'] }, wrapTransport: answering(isOfGroup, 404, gone, '{"error":"unknown group"}') })
+  await one.cycle({ caps: { team: 500, 'group:a': 900 } })
+  gone.broken = true
+  one.restart()
+  for (let round = 0; round < 3; round += 1) {
+    const { result, after } = await one.cycle({ caps: { team: 500 } })
+    expect(result).toBe('noop')
+    expect(after.plan.problems).toMatchObject([{ severity: 'warning', code: 'SCOPE_SKIPPED', scope: { id: 'a' } }])
+    expect(after.plan.counts).toMatchObject({ skipped: 1, rejected: 0 })
+  }
+  expect(one.ledger.owned().map(({ scope }) => scope.kind)).toEqual(['group', 'team'])
 })
 
-describe('a member of a pool whom the service does not know, and to whom nothing was dealt', () => {
-  test('is left alone while the service does not know them: the sweep of the others is whole', async () => {
-    const isOfAda = either(reads('ada'), writes('ada'))
-    const one = await testWorld({ wrapTransport: answering(isOfAda, 404, undefined, '{"error":"invalid user e-mail"}') })
-    const members = { kind: 'emails', emails: ['ada', 'bob', 'cleo'].map(email) } as const
-    await one.cycle({ caps: { team: 500 }, pools: [{ name: 'research', credits: 900, members, share: 'equal' }] })
-    expect((await one.cycle()).result).toBe('noop')
-  })
+test('a member of a pool whom the service does not know, and to whom nothing was dealt is left alone while the service does not know them: the sweep of the others is whole', async () => {
+  const isOfAda = either(reads('ada'), writes('ada'))
+  const one = await testWorld({ wrapTransport: answering(isOfAda, 404, undefined, '{"error":"invalid user e-mail"}') })
+  const members = { kind: 'emails', emails: ['ada', 'bob', 'cleo'].map(email) } as const
+  await one.cycle({ caps: { team: 500 }, pools: [{ name: 'research', credits: 900, members, share: 'equal' }] })
+  expect((await one.cycle()).result).toBe('noop')
 })
 
 describe('a person whose cap is answered with a 404', () => {

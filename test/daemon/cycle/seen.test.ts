@@ -127,12 +127,13 @@ test('a stale reading of a value that our own write has just replaced proves no 
   expect(one.ledger.fact('seen')?.caps?.value).not.toBe('copied')
 })
 
-describe('a person who has left a group since it was listed proves nothing about the group', () => {
-  test.each([
-    ['of reads, by what a sweep shows', 'layered', 400, 'none'],
-    ['of reads, beneath a write', 'layered', 'none', 'none'],
-    ['of layers, beneath a write', 'fan-out', 'none', 900],
-  ] as const)('%s', async (_row, capSemantics, had, ada) => {
+test.each([
+  ['of reads, by what a sweep shows', 'layered', 400, 'none'],
+  ['of reads, beneath a write', 'layered', 'none', 'none'],
+  ['of layers, beneath a write', 'fan-out', 'none', 900],
+] as const)(
+  'a person who has left a group since it was listed proves nothing about the group: %s',
+  async (_row, capSemantics, had, ada) => {
     const one = await testWorld({ people: ['ada', 'bob'], groups: { a: ['ada'] }, switches: { capSemantics, capReads: 'inherited' } })
     if (had !== 'none') one.foreign('group:a', had)
     await one.cycle({ caps: { 'group:a': had, ada } })
@@ -140,5 +141,5 @@ describe('a person who has left a group since it was listed proves nothing about
     await later(one, 15 * MINUTE, { caps: { 'group:a': 400, ada } }, { usage: false })
     expect(one.caps()).toMatchObject({ 'group:a': 400 })
     expect(values(one)).not.toHaveProperty(ada === 'none' ? 'reads' : 'caps')
-  })
-})
+  },
+)

@@ -124,23 +124,21 @@ describe('a plan', () => {
   })
 })
 
-describe('a comparison', () => {
-  const states: readonly (readonly [string, () => Promise<ReturnType<Compares['of']>>])[] = [
-    ['one that is made', async () => ({ made: { at: 0, compared: await comparedCompany() } })],
-    ['one that is under way', async () => ({ since: 0 })],
-    ['too little', async () => ({ made: { at: 0, compared: { kind: 'no-days', wholeAt: 0 } } })],
-    ['a failure', async () => ({ made: { at: 0, compared: { kind: 'failed', message: 'ada@example.com' } } })],
-  ]
+const states: readonly (readonly [string, () => Promise<ReturnType<Compares['of']>>])[] = [
+  ['one that is made', async () => ({ made: { at: 0, compared: await comparedCompany() } })],
+  ['one that is under way', async () => ({ since: 0 })],
+  ['too little', async () => ({ made: { at: 0, compared: { kind: 'no-days', wholeAt: 0 } } })],
+  ['a failure', async () => ({ made: { at: 0, compared: { kind: 'failed', message: 'ada@example.com' } } })],
+]
 
-  test.each(states)('keeps to its schema and shows no e-mail where people are hashed: %s', async (_, made) => {
-    const state = await made()
-    const world = await busyWorld()
-    const { url } = await serve({ documents: over(world, hashLabels(sha256, 'salt'), { of: () => state }), gate: () => ADA })
-    const value = await json(`${url}/api/v1/workspaces/acme/comparison`)
-    expect(offences('Comparison', value)).toEqual([])
-    expect(JSON.stringify(value)).not.toMatch(/@example|ada\b/)
-    if (state.made?.compared.kind === 'made') expect(value.figures.blocked[0].person).toMatch(/^[0-9a-f]{12}$/)
-  })
+test.each(states)('a comparison keeps to its schema and shows no e-mail where people are hashed: %s', async (_, made) => {
+  const state = await made()
+  const world = await busyWorld()
+  const { url } = await serve({ documents: over(world, hashLabels(sha256, 'salt'), { of: () => state }), gate: () => ADA })
+  const value = await json(`${url}/api/v1/workspaces/acme/comparison`)
+  expect(offences('Comparison', value)).toEqual([])
+  expect(JSON.stringify(value)).not.toMatch(/@example|ada\b/)
+  if (state.made?.compared.kind === 'made') expect(value.figures.blocked[0].person).toMatch(/^[0-9a-f]{12}$/)
 })
 
 test('a comparison is made anew when the past has been read', async () => {
@@ -197,17 +195,15 @@ describe('every answer keeps to its schema', () => {
   })
 })
 
-describe('people by hash', () => {
-  test('no answer has an e-mail in it, and no person is found by one', async () => {
-    const { url } = await serve({ documents: over(await busyWorld(), hashLabels(sha256, 'salt')) })
-    for (const [, address] of await everyAddress(url)) expect(await (await fetch(address)).text(), address).not.toContain('@')
-    const base = `${url}/api/v1/workspaces/acme`
-    expect((await json(`${base}/people?search=p001`)).total).toBe(0)
-    expect((await fetch(`${base}/people/p001%40example.com`)).status).toBe(404)
-    expect((await fetch(`${base}/changes?scope=p001%40example.com`)).status).toBe(404)
-    const [first] = (await json(`${base}/people`)).items
-    expect((await json(`${base}/people?search=${first.person.slice(0, 6)}`)).items).toContainEqual(first)
-  })
+test('people by hash: no answer has an e-mail in it, and no person is found by one', async () => {
+  const { url } = await serve({ documents: over(await busyWorld(), hashLabels(sha256, 'salt')) })
+  for (const [, address] of await everyAddress(url)) expect(await (await fetch(address)).text(), address).not.toContain('@')
+  const base = `${url}/api/v1/workspaces/acme`
+  expect((await json(`${base}/people?search=p001`)).total).toBe(0)
+  expect((await fetch(`${base}/people/p001%40example.com`)).status).toBe(404)
+  expect((await fetch(`${base}/changes?scope=p001%40example.com`)).status).toBe(404)
+  const [first] = (await json(`${base}/people`)).items
+  expect((await json(`${base}/people?search=${first.person.slice(0, 6)}`)).items).toContainEqual(first)
 })
 
 describe('lists', () => {
@@ -239,32 +235,28 @@ describe('lists', () => {
   })
 })
 
-describe('a pool', () => {
-  test('is on the page of its workspace and among the policies, and its members are found by its name', async () => {
-    const world = await createWorld({ people: 4, caps: { team: 10 } })
-    closing(world)
-    await world.cycle({
-      caps: { team: 500, p003: 90 },
-      pools: [
-        { name: 'research', credits: 1_000, members: { kind: 'emails', emails: ['p001', 'p002', 'p003'].map(email) }, share: 'equal' },
-      ],
-    })
-    await world.cycle()
-    const { url } = await serve({ documents: over(world) })
-    const base = `${url}/api/v1/workspaces/acme`
-    // The own cap of p003 is a member's, and decides as long as there is enough left for it.
-    const [workspace, policies, people] = await Promise.all([base, `${base}/policies`, `${base}/people`].map(json))
-    expect(offences('Workspace', workspace).concat(offences('PolicyList', policies))).toEqual([])
-    const dealtAt = expect.stringMatching(/^2026-11-20T12:00/)
-    const source = expect.objectContaining({ line: expect.any(Number) })
-    expect(workspace.pools).toEqual([
-      expect.objectContaining({ name: 'research', credits: 1_000, used: 0, dealt: 1_000, people: 3, share: 'equal', dealtAt, source }),
-    ])
-    expect(policies.items).toContainEqual({ kind: 'pool', name: 'research', credits: 1_000, people: 2, members: 3, near: 0, source })
-    expect(people.rules).toContainEqual({ name: 'pool research', people: 2 })
-    const members = await json(`${base}/people?rule=pool+research`)
-    expect(members.items.map(({ person }: { person: string }) => person).sort()).toEqual(['p001', 'p002'].map(email))
+test('a pool is on the page of its workspace and among the policies, and its members are found by its name', async () => {
+  const world = await createWorld({ people: 4, caps: { team: 10 } })
+  closing(world)
+  await world.cycle({
+    caps: { team: 500, p003: 90 },
+    pools: [{ name: 'research', credits: 1_000, members: { kind: 'emails', emails: ['p001', 'p002', 'p003'].map(email) }, share: 'equal' }],
   })
+  await world.cycle()
+  const { url } = await serve({ documents: over(world) })
+  const base = `${url}/api/v1/workspaces/acme`
+  // The own cap of p003 is a member's, and decides as long as there is enough left for it.
+  const [workspace, policies, people] = await Promise.all([base, `${base}/policies`, `${base}/people`].map(json))
+  expect(offences('Workspace', workspace).concat(offences('PolicyList', policies))).toEqual([])
+  const dealtAt = expect.stringMatching(/^2026-11-20T12:00/)
+  const source = expect.objectContaining({ line: expect.any(Number) })
+  expect(workspace.pools).toEqual([
+    expect.objectContaining({ name: 'research', credits: 1_000, used: 0, dealt: 1_000, people: 3, share: 'equal', dealtAt, source }),
+  ])
+  expect(policies.items).toContainEqual({ kind: 'pool', name: 'research', credits: 1_000, people: 2, members: 3, near: 0, source })
+  expect(people.rules).toContainEqual({ name: 'pool research', people: 2 })
+  const members = await json(`${base}/people?rule=pool+research`)
+  expect(members.items.map(({ person }: { person: string }) => person).sort()).toEqual(['p001', 'p002'].map(email))
 })
 
 describe('an answer', () => {

@@ -209,22 +209,20 @@ describe('networks', () => {
 const own = (options: Partial<Parameters<typeof ledgerGate>[0]>) =>
   ledgerGate({ host: '127.0.0.1', token: undefined, env: { TOKEN }, ...options })
 
-describe('access to /ledger', () => {
-  const rows: readonly (readonly [string, Parameters<typeof own>[0], string | undefined, number | undefined])[] = [
-    ['anybody on this machine, without a token', {}, undefined, undefined],
-    ['nobody from elsewhere, without a token', { host: '0.0.0.0' }, undefined, 403],
-    ['nobody from elsewhere, whatever they show, without a token', { host: '::' }, `Bearer ${TOKEN}`, 403],
-    ['who shows the token', { host: '0.0.0.0', token: { env: 'TOKEN' } }, `Bearer ${TOKEN}`, undefined],
-    ['who shows it in other words', { host: '0.0.0.0', token: { env: 'TOKEN' } }, `bearer  ${TOKEN} `, undefined],
-    ['not who shows none', { token: { env: 'TOKEN' } }, undefined, 401],
-    ['not who shows the beginning of it', { token: { env: 'TOKEN' } }, `Bearer ${TOKEN.slice(0, -1)}`, 401],
-    ['not who shows more than it', { token: { env: 'TOKEN' } }, `Bearer ${TOKEN}x`, 401],
-    ['not who shows it as a password', { token: { env: 'TOKEN' } }, `Basic ${TOKEN}`, 401],
-    ['nobody while the token cannot be read', { token: { env: 'NONE' } }, 'Bearer ', 403],
-    ['nobody while its file is missing', { token: { file: '/nowhere/token' } }, 'Bearer undefined', 403],
-  ]
-  test.each(rows)('%s', (_name, options, header, status) => {
-    expect(own(options)(header)?.status).toBe(status)
-    expect(own(options)(header)?.message ?? '').not.toContain(TOKEN)
-  })
+const rows: readonly (readonly [string, Parameters<typeof own>[0], string | undefined, number | undefined])[] = [
+  ['anybody on this machine, without a token', {}, undefined, undefined],
+  ['nobody from elsewhere, without a token', { host: '0.0.0.0' }, undefined, 403],
+  ['nobody from elsewhere, whatever they show, without a token', { host: '::' }, `Bearer ${TOKEN}`, 403],
+  ['who shows the token', { host: '0.0.0.0', token: { env: 'TOKEN' } }, `Bearer ${TOKEN}`, undefined],
+  ['who shows it in other words', { host: '0.0.0.0', token: { env: 'TOKEN' } }, `bearer  ${TOKEN} `, undefined],
+  ['not who shows none', { token: { env: 'TOKEN' } }, undefined, 401],
+  ['not who shows the beginning of it', { token: { env: 'TOKEN' } }, `Bearer ${TOKEN.slice(0, -1)}`, 401],
+  ['not who shows more than it', { token: { env: 'TOKEN' } }, `Bearer ${TOKEN}x`, 401],
+  ['not who shows it as a password', { token: { env: 'TOKEN' } }, `Basic ${TOKEN}`, 401],
+  ['nobody while the token cannot be read', { token: { env: 'NONE' } }, 'Bearer ', 403],
+  ['nobody while its file is missing', { token: { file: '/nowhere/token' } }, 'Bearer undefined', 403],
+]
+test.each(rows)('access to /ledger: %s', (_name, options, header, status) => {
+  expect(own(options)(header)?.status).toBe(status)
+  expect(own(options)(header)?.message ?? '').not.toContain(TOKEN)
 })

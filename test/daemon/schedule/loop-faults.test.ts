@@ -1,6 +1,6 @@
 // A loop beside faults that last: a write that waits for the rate is not in flight yet, and whatever stops writing stops it as well
 // (docs/commands.md, 4 and 6); a ledger that cannot be written for hours; scopes that cannot be read (docs/operations.md).
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { email, HOUR } from '../../support/declare.ts'
 import { answerOf, failingLedger, instead } from '../../support/faults.ts'
 import { capsOf, living, loopOver, MINUTE, passUntil, person, SECOND } from '../../support/living.ts'
@@ -117,26 +117,24 @@ test('a ledger that has failed once while use was read counts as writable again 
   expect(await passUntil(one, () => !isUnwritable(), HOUR, SECOND)).toBeLessThanOrEqual(MINUTE)
 })
 
-describe('a foreign change of the last of many people is reverted', () => {
-  test.each<readonly [string, number, number, ReturnType<typeof answerOf>]>([
-    ['twelve side by side cannot be read', 300, 12, answerOf(500)],
-    ['the key may not read four side by side', 100, 4, answerOf(403)],
-    ['one is answered with a wait of an hour', 20, 1, answerOf(503, 'maintenance', { 'retry-after': '3600' })],
-  ])('while %s', async (_, people, count, said) => {
-    const bad = new Set(Array.from({ length: count }, (_, index) => email(person(1 + index))))
-    let isOn = false
-    const wrapTransport = instead((operation, body) =>
-      isOn && operation === 'GetUsageConfig' && bad.has(String(body['user_email'])) ? said : undefined,
-    )
-    const one = await testWorld({ people, rate: 50, wrapTransport })
-    const life = loopOver(one, { caps: capsOf(people) })
-    await one.clock.pass(10 * MINUTE)
-    isOn = true
-    one.foreign(person(people), 9000)
-    await one.clock.pass(20 * MINUTE)
-    await life.stop()
-    const unread = one.workspace.state?.readings.values().filter(({ observed }) => observed === 'unknown')
-    expect(one.caps()[person(people)]).toBe(1000)
-    expect(unread?.toArray()).toHaveLength(count)
-  })
+test.each<readonly [string, number, number, ReturnType<typeof answerOf>]>([
+  ['twelve side by side cannot be read', 300, 12, answerOf(500)],
+  ['the key may not read four side by side', 100, 4, answerOf(403)],
+  ['one is answered with a wait of an hour', 20, 1, answerOf(503, 'maintenance', { 'retry-after': '3600' })],
+])('a foreign change of the last of many people is reverted while %s', async (_, people, count, said) => {
+  const bad = new Set(Array.from({ length: count }, (_, index) => email(person(1 + index))))
+  let isOn = false
+  const wrapTransport = instead((operation, body) =>
+    isOn && operation === 'GetUsageConfig' && bad.has(String(body['user_email'])) ? said : undefined,
+  )
+  const one = await testWorld({ people, rate: 50, wrapTransport })
+  const life = loopOver(one, { caps: capsOf(people) })
+  await one.clock.pass(10 * MINUTE)
+  isOn = true
+  one.foreign(person(people), 9000)
+  await one.clock.pass(20 * MINUTE)
+  await life.stop()
+  const unread = one.workspace.state?.readings.values().filter(({ observed }) => observed === 'unknown')
+  expect(one.caps()[person(people)]).toBe(1000)
+  expect(unread?.toArray()).toHaveLength(count)
 })

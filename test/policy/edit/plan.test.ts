@@ -1,7 +1,7 @@
 // Edits of texts that no scene can hold, and their proof: what would be written must declare what was asked for, and nothing else may have changed
 // meanwhile. What edit writes, and what it leaves to a person, is in test/scenes/edit-*.txt.
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { planEdits } from '../../../src/policy/edit/plan.ts'
 import { folder, policyText } from '../support.ts'
@@ -72,33 +72,31 @@ test('a text that would grow beyond what is read is refused, and a day that does
   expect(planned(team, extended)).toEqual({ kind: 'choice', message: message.replace('--from or ', '') })
 })
 
-describe('the proof', () => {
-  const OTHER = ['users:', '- {email: bob@example.com, cap: 7}', '- {email: cyd@example.com, cap: 8, reason: r}']
-  const other = (...spec: readonly string[]): string => policyText(spec.join('\n'), 'other')
-  const ELSE = 'the edit is refused: the policies of default would declare something else than was asked for'
-  const MORE = 'the edit is refused: the policies would have 1 more problem'
+const OTHER = ['users:', '- {email: bob@example.com, cap: 7}', '- {email: cyd@example.com, cap: 8, reason: r}']
+const other = (...spec: readonly string[]): string => policyText(spec.join('\n'), 'other')
+const ELSE = 'the edit is refused: the policies of default would declare something else than was asked for'
+const MORE = 'the edit is refused: the policies would have 1 more problem'
 
-  // The other file stands for a splice that writes too much or too little: it is not what the edit was worked out from.
-  test.each<readonly [string, string, string]>([
-    ['what was asked for', other(...OTHER), 'proven'],
-    ['the same in another style', other('users:', '  - cap: 7', '    email: bob@example.com', `  ${OTHER[2]}`), 'proven'],
-    ['another cap of somebody else', other(...OTHER).replace('cap: 7', 'cap: 70'), ELSE],
-    ['another reason', other(...OTHER).replace('reason: r', 'reason: s'), ELSE],
-    ['one entry less', other(...OTHER.slice(0, 2)), ELSE],
-    ['one entry more', other(...OTHER, '- {email: dan@example.com, cap: 7}'), ELSE],
-    ['another name of a document', policyText(OTHER.join('\n'), 'another'), ELSE],
-    ['no document', '# nothing\n', MORE],
-    ['a warning more', other(...OTHER, 'grants: [{team: true, cap: 9, until: 2026-10-02, reason: r}]'), MORE],
-    ['text that does not load', other(...OTHER, '- x'), MORE],
-  ])('takes or refuses an edit after which the policies declare %s', (_name, text, said) => {
-    const root = folder({ 'a.yaml': policyText('users:\n- {email: ada@example.com, cap: 5}'), 'b.yaml': text })
-    const plan = planEdits({
-      paths: [root],
-      options: { now: NOW, cwd: root, replaced: new Map([[join(root, 'b.yaml'), other(...OTHER)]]) },
-      edits: [cap('ada@example.com', 6)],
-    })
-    expect(plan.kind === 'refused' ? plan.problems[0] : plan.kind).toEqual(
-      said === 'proven' ? said : expect.objectContaining({ code: 'EDIT_UNPROVEN', message: said }),
-    )
+// The other file stands for a splice that writes too much or too little: it is not what the edit was worked out from.
+test.each<readonly [string, string, string]>([
+  ['what was asked for', other(...OTHER), 'proven'],
+  ['the same in another style', other('users:', '  - cap: 7', '    email: bob@example.com', `  ${OTHER[2]}`), 'proven'],
+  ['another cap of somebody else', other(...OTHER).replace('cap: 7', 'cap: 70'), ELSE],
+  ['another reason', other(...OTHER).replace('reason: r', 'reason: s'), ELSE],
+  ['one entry less', other(...OTHER.slice(0, 2)), ELSE],
+  ['one entry more', other(...OTHER, '- {email: dan@example.com, cap: 7}'), ELSE],
+  ['another name of a document', policyText(OTHER.join('\n'), 'another'), ELSE],
+  ['no document', '# nothing\n', MORE],
+  ['a warning more', other(...OTHER, 'grants: [{team: true, cap: 9, until: 2026-10-02, reason: r}]'), MORE],
+  ['text that does not load', other(...OTHER, '- x'), MORE],
+])('the proof takes or refuses an edit after which the policies declare %s', (_name, text, said) => {
+  const root = folder({ 'a.yaml': policyText('users:\n- {email: ada@example.com, cap: 5}'), 'b.yaml': text })
+  const plan = planEdits({
+    paths: [root],
+    options: { now: NOW, cwd: root, replaced: new Map([[join(root, 'b.yaml'), other(...OTHER)]]) },
+    edits: [cap('ada@example.com', 6)],
   })
+  expect(plan.kind === 'refused' ? plan.problems[0] : plan.kind).toEqual(
+    said === 'proven' ? said : expect.objectContaining({ code: 'EDIT_UNPROVEN', message: said }),
+  )
 })
