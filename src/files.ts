@@ -53,11 +53,21 @@ const piece = Buffer.allocUnsafe(65_536)
 
 const READ_ONLY = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
 const notAFile = (): FileError => new FileError('NOT_A_FILE', 'is not a regular file')
+/** A socket is not even opened: Linux says ENXIO, other systems that it is not supported. */
+const whyNotOpened = (error: unknown): unknown => (/^(ENXIO|EOPNOTSUPP|ENOTSUP)$/.test(codeIn(error) ?? '') ? notAFile() : error)
 const tooLarge = (maxBytes: number): FileError => new FileError('TOO_LARGE', `has more than the ${maxBytes} bytes that are read`)
+
+function open(path: string, flags: number): number {
+  try {
+    return openSync(path, READ_ONLY | flags)
+  } catch (error) {
+    throw whyNotOpened(error)
+  }
+}
 
 /** Opens a regular file without blocking, through links unless `flags` says otherwise. The caller closes it. */
 function opened(path: string, flags: number, mayBePipe: boolean): { readonly file: number; readonly isPipe: boolean } {
-  const file = openSync(path, READ_ONLY | flags)
+  const file = open(path, flags)
   const stats = fstatSync(file)
   const isPipe = stats.isFIFO() && mayBePipe
   if (stats.isFile() || isPipe) return { file, isPipe }
@@ -238,7 +248,7 @@ interface Content {
 }
 
 async function openAside(path: string, flags = 0) {
-  const file = await promises.open(path, READ_ONLY | flags)
+  const file = await promises.open(path, READ_ONLY | flags).catch((error: unknown) => Promise.reject(whyNotOpened(error)))
   const stats = await file.stat({ bigint: true })
   if (stats.isFile()) return { file, stats }
   await file.close()

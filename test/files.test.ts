@@ -1,8 +1,10 @@
 // The files that the daemon reads beside itself. A file system that never answers is in test/hostile.
+import { once } from 'node:events'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { FileError, keepFiles, oneAtATime, readAs, readWhole } from '../src/files.ts'
+import { FileError, keepFiles, oneAtATime, readAs, readText, readWhole } from '../src/files.ts'
 import { fakeClock } from './support/clock.ts'
 import { temporaryFolder } from './support/temporary.ts'
 
@@ -37,6 +39,14 @@ test('what cannot be read is an error until it can be', async () => {
   await clock.advance(1_000)
   await files.refresh([path])
   expect(() => files.look(path, 10)).toThrow('is not a regular file')
+  rmSync(path, { recursive: true })
+  const socket = createServer().listen(path)
+  onTestFinished(() => void socket.close())
+  await once(socket, 'listening')
+  await clock.advance(1_000)
+  await files.refresh([path])
+  expect(() => files.look(path, 10)).toThrow('is not a regular file')
+  expect(() => readText(path, 10)).toThrow('is not a regular file')
 })
 
 test('many readers of one file, and many files, all get their content', async () => {
