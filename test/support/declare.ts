@@ -18,7 +18,6 @@ import type {
 import type { Position } from '../../src/core/model/problem.ts'
 import { byScope, groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits, type Instant } from '../../src/core/model/units.ts'
-import { resolveDesired } from '../../src/core/resolve/desired.ts'
 import { grantId } from '../../src/core/resolve/grants.ts'
 import type { DesiredInputs, Resolution } from '../../src/core/resolve/resolution.ts'
 import type { WorkspaceSettings } from '../../src/daemon/workspace.ts'
@@ -166,8 +165,10 @@ export const rosterOfUse = (used: Readonly<Record<string, number | undefined>>, 
 
 /** The other properties of a row of the roster: days are before NOW. */
 export interface RowSketch {
-  readonly status?: MemberStatus
+  readonly status?: MemberStatus | 'disabled'
   readonly role?: string
+  /** Credits in the cycle. */
+  readonly used?: number
   readonly usedDaysAgo?: number
   readonly joinedDaysAgo?: number
   readonly activeDays?: Readonly<Record<number, number>>
@@ -177,14 +178,17 @@ export interface RowSketch {
 
 /** People by name with these properties. */
 export function rosterRows(rows: Readonly<Record<string, RowSketch>>): Roster {
-  const people = Object.entries(rows).map(([name, { status = 'approved', role, usedDaysAgo, joinedDaysAgo, activeDays, listing }]) => ({
-    ...{ email: email(name), name, status, disabled: false },
-    ...(role !== undefined && { role }),
-    ...(usedDaysAgo !== undefined && { lastUsedAt: NOW - usedDaysAgo * DAY }),
-    ...(joinedDaysAgo !== undefined && { signedUpAt: NOW - joinedDaysAgo * DAY }),
-    ...(activeDays && { activeDays }),
-    ...(listing && { listing }),
-  }))
+  const people = Object.entries(rows).map(
+    ([name, { status = 'approved', role, used, usedDaysAgo, joinedDaysAgo, activeDays, listing }]) => ({
+      ...{ email: email(name), name, status: status === 'disabled' ? ('approved' as const) : status, disabled: status === 'disabled' },
+      ...(used !== undefined && { used: credits(used) }),
+      ...(role !== undefined && { role }),
+      ...(usedDaysAgo !== undefined && { lastUsedAt: NOW - usedDaysAgo * DAY }),
+      ...(joinedDaysAgo !== undefined && { signedUpAt: NOW - joinedDaysAgo * DAY }),
+      ...(activeDays && { activeDays }),
+      ...(listing && { listing }),
+    }),
+  )
   return { people, readAt: NOW, statusesAbsent: false, duplicates: [] }
 }
 
@@ -246,12 +250,6 @@ export function desiredInputs(sketch: PolicySketch, more: Partial<DesiredInputs>
   }
 }
 
-/** The same inputs without a known billing cycle. */
-export function withoutCycle(inputs: DesiredInputs): DesiredInputs {
-  const { cycle: _, ...rest } = inputs
-  return rest
-}
-
 /** A scope's key without the domain of the tests. */
 export const short = (scope: Scope): string => scopeKey(scope).replace('@example.com', '')
 
@@ -259,31 +257,9 @@ export const short = (scope: Scope): string => scopeKey(scope).replace('@example
 export const asked = ({ desired }: Resolution): Record<string, string> =>
   Object.fromEntries(desired.map(({ scope, origin, cap }) => [short(scope), `${origin.kind} ${cap}`]))
 
-/** Why scopes are rejected, by scope. */
-export const codes = ({ rejected }: Resolution): Record<string, string> =>
-  Object.fromEntries(rejected.map((one) => [short(one.scope), one.code]))
-
-/** Why scopes are skipped, by scope. */
-export const skips = ({ skipped }: Resolution): Record<string, string> =>
-  Object.fromEntries(skipped.map((one) => [short(one.scope), one.why]))
-
-/** `bob grant 1300, eve GROUP_CONFLICT`: what is asked or rejected, but for caps as policy declares them for just these scopes; `-`: nothing. */
-export function decided(policy: PolicySketch, more: Partial<DesiredInputs> = {}): string {
-  const resolution = resolveDesired(desiredInputs(policy, more))
-  const told: Record<string, string> = { ...asked(resolution), ...codes(resolution) }
-  for (const [name, value] of Object.entries(policy.caps ?? {})) {
-    if (told[name] === undefined) told[name] = '-'
-    else if (told[name] === `cap ${value}`) delete told[name]
-  }
-  return Object.entries(told)
-    .map(([name, what]) => `${name} ${what}`)
-    .join(', ')
-}
-
 /** Windows of grants around now. */
 export const running = { from: NOW - DAY, until: NOW + 3 * DAY }
 export const over = { from: NOW - 3 * DAY, until: NOW - DAY }
-export const coming = { from: NOW + DAY, until: NOW + 3 * DAY }
 
 /** A cap of ours that a grant has set. */
 export const byGrant = (baseline?: PlainCap): OwnedSketch => ({ cap: 6000, owner: 'grant', ...(baseline !== undefined && { baseline }) })

@@ -4,7 +4,7 @@ import type { CapReading, Observed } from '../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { type ExplainInputs, type Explanation, explain } from '../../src/core/plan/explain.ts'
-import { DAY, desiredInputs, NOW, type PolicySketch, scope, short } from './declare.ts'
+import { DAY, desiredInputs, NOW, type PolicySketch, scope } from './declare.ts'
 
 /** Readings by scope name. */
 export const observed = (caps: Readonly<Record<string, Observed | number>>): ReadonlyMap<ScopeKey, CapReading> =>
@@ -20,13 +20,5 @@ export function explained(name: string, policy: PolicySketch, more: Partial<Expl
   return explain({ ...desiredInputs(policy, more), readings: new Map(), history: [], holds: [], ...more }, scope(name))
 }
 
-/** One line for each candidate: `> ` before the winner, the cap, the line of the policy, the reason. */
-export const lines = ({ chain }: Explanation): string[] =>
-  chain.map(({ candidate, wins, why, state }) => {
-    const what = `${candidate.kind}${state ? ` (${state})` : ''} ${short(candidate.scope)} ${candidate.cap}`
-    return `${wins ? '> ' : ''}${what} @${candidate.at?.line ?? 'no line'}: ${why}`
-  })
-
-/** Windows of grants around now, one with an end that is easy to recognise. */
+/** A window around now, with an end that is easy to recognise. */
 export const untilDecember = { from: NOW - DAY, until: Date.UTC(2026, 11, 16) }
-export const inDecember = { from: NOW + 11 * DAY, until: NOW + 13 * DAY }

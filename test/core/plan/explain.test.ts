@@ -39,6 +39,12 @@ describe('what is known of a person', () => {
     ])
   })
 
+  test('of a group and of the team is no person, no group and no other scope', () => {
+    const found = ['group:a', 'team'].map((name) => explained(name, policy, { groups, readings: observed({ team: 500 }) }))
+    expect(found.map((one) => [one.groups, one.inForce, one.person])).toEqual(Array(2).fill([[], undefined, undefined]))
+    expect(found.map((one) => one.observed.map(({ reading }) => reading?.observed))).toEqual([[undefined, 500], [500]])
+  })
+
   test.each<[string, More, Partial<Explanation>]>([
     [
       'the cap in force and the head-room',
