@@ -167,10 +167,14 @@ const FEWEST_COMPARED = 20
 /** How far apart two figures for the same may be. */
 const FARTHEST_APART = 0.1
 
-/** Whether two figures of one cycle contradict each other; undefined where there is nothing to compare. */
-export function doubtOf(cycleStartAt: Instant, told: Credits, listed: Credits | undefined): FigureDoubt | undefined {
+/**
+ * Whether two figures of one cycle contradict each other; undefined where there is nothing to compare. `settled`: what is told of days whose
+ * use has all arrived; of the others either figure may know more.
+ */
+export function doubtOf(cycleStartAt: Instant, told: Credits, settled: Credits, listed: Credits | undefined): FigureDoubt | undefined {
   if (listed === undefined || Math.max(told, listed) < FEWEST_COMPARED) return undefined
-  return Math.abs(told - listed) > FARTHEST_APART * Math.max(told, listed) ? { cycleStartAt, told, listed } : undefined
+  const nearest = Math.min(Math.max(settled, listed), told)
+  return Math.abs(nearest - listed) > FARTHEST_APART * Math.max(nearest, listed) ? { cycleStartAt, told, listed } : undefined
 }
 
 /** The use of one UTC day. */

@@ -351,18 +351,21 @@ async function keep(
 }
 
 /** Compares the days of the present cycle with the figure of the roster, for everybody whose newest days were just read. */
-async function compare({ parts: { ledger }, roster, today, wanted }: Run): Promise<void> {
+async function compare({ parts, roster, today, wanted, lagMs }: Run): Promise<void> {
+  const { ledger } = parts
   const startAt = roster.cycle && midnight(roster.cycle.startAt)
   if (startAt === undefined) return
   const listed = new Map(roster.people.map(({ email, used }) => [email, used]))
   const cycle = { fromAt: startAt, untilAt: wanted.untilAt }
   const known = new Map((await ledger.histories()).map((one) => [one.email, one]))
+  const openAt = midnight(nowForBoth(parts) - lagMs)
   for (const [email, usedToday] of today) {
     const before = known.get(email)
     const days = before?.known.filter(({ isSilent }) => before.isFound === true || isSilent !== true) ?? []
     if (!before || missingDays(cycle, days).length > 0) continue
-    const told = sumOfDays(await ledger.useOfPerson(email, cycle))
-    const doubt = doubtOf(startAt, wholeCents(told + usedToday), listed.get(email))
+    const rows = await ledger.useOfPerson(email, cycle)
+    const settled = sumOfDays(rows.filter(({ dayAt }) => dayAt < openAt))
+    const doubt = doubtOf(startAt, wholeCents(sumOfDays(rows) + usedToday), settled, listed.get(email))
     if (JSON.stringify(doubt) !== JSON.stringify(before.doubt))
       await ledger.changeHistory(email, ({ doubt: _, ...history }) => ({ history: { ...history, doubt } }))
   }

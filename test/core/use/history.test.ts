@@ -135,12 +135,14 @@ describe('the grade of a figure', () => {
   })
 })
 
-test.each<readonly [string, number, number | undefined, boolean]>([
-  ['a tenth apart is the same', 90, 100, false],
-  ['a figure below 20 credits is not compared', 1, 19, false],
-  ['from 20 credits on it is', 17, 20, true],
-])('the comparison with the figure of the cycle: %s', (_name, told, listed, isDoubted) => {
-  const doubt = doubtOf(0, credits(told), listed === undefined ? undefined : credits(listed))
+test.each<readonly [string, number, number, number | undefined, boolean]>([
+  ['a tenth apart is the same', 90, 90, 100, false],
+  ['a figure below 20 credits is not compared', 1, 1, 19, false],
+  ['from 20 credits on it is', 17, 17, 20, true],
+  ['the list may know less of days that still change', 100, 50, 46, false],
+  ['the list may not know less of other days', 100, 50, 44, true],
+])('the comparison with the figure of the cycle: %s', (_name, told, settled, listed, isDoubted) => {
+  const doubt = doubtOf(0, credits(told), credits(settled), listed === undefined ? undefined : credits(listed))
   expect(doubt).toEqual(isDoubted ? { cycleStartAt: 0, told, listed } : undefined)
 })
 
