@@ -2,7 +2,8 @@
 // one person tells of nobody else, and keeps nothing where it does. It never decides about a cap, and goes on from wherever another run ended.
 
 // Choices. A person who was not active in a range is not asked for. An empty answer about somebody who was active is unknown, and not 0. A claim
-// of a person runs out after two minutes, longer than any answer takes. The proof is made again after a day.
+// of a person runs out after half a minute, so that nobody waits long for a process that was killed; a person whom two read is read right, because
+// days are replaced. The proof is made again after a day.
 
 import type { Roster, RunUse } from '../../core/model/observed.ts'
 import { scopeKey, TEAM } from '../../core/model/scope.ts'
@@ -32,7 +33,7 @@ import { believed, type CollectParts, LONGEST_BACK_DAYS } from './kept.ts'
 import { serviceNow } from './usage.ts'
 import { sumOfKnown } from './usage-summary.ts'
 
-const CLAIM_MS = 2 * MINUTE_MS
+const CLAIM_MS = MINUTE_MS / 2
 /** How often, and how often at most, people whom another process reads are looked at again. */
 const WAIT_MS = 5_000
 const MOST_ROUNDS = 1_000

@@ -170,7 +170,7 @@ test('who is claimed by a process that ended is waited for, and nobody else is r
   const one = await service({}, { clock: night })
   const ledger = await newLedger(night)
   await ledger.changeHistory('ada.lovelace@example.com', (before) => ({
-    history: { ...before, claim: { by: 'dead', untilAt: night.now() + HOUR / 30 } },
+    history: { ...before, claim: { by: 'dead', untilAt: night.now() + HOUR / 120 } },
   }))
   await run(one, partsOf(one, ledger))
   expect(sorted(await kept(ledger, one))).toEqual(sorted(one.truth))
