@@ -221,8 +221,8 @@ export async function answer(
     )
     return byContent(reply, request, type, made.bytes)
   }
-  const known = knownTags(request)
-  if (known.includes(answers.etag(question, state))) return reply.code(304).send()
+  const tag = answers.etag(question, state)
+  if (knows(request, tag)) return reply.code(304).header('ETag', tag).send()
   const { bytes, etag } = await answers.get(
     question,
     state,
@@ -230,7 +230,7 @@ export async function answer(
     () => reply.raw.destroyed,
   )
   // `*` means any answer at all; it is checked late, so that only a reader who may have one learns that it exists.
-  if (known.includes('*')) return reply.code(304).header('ETag', etag).send()
+  if (knows(request, '*')) return reply.code(304).header('ETag', etag).send()
   return reply.header('ETag', etag).type(type).send(bytes)
 }
 
@@ -238,14 +238,15 @@ export async function answer(
 const isRestricted = ({ seesAll, sightOf }: Viewer, workspace: string | undefined): boolean =>
   workspace === undefined ? !seesAll : sightOf(workspace).kind === 'part'
 
-const knownTags = ({ headers }: FastifyRequest): readonly string[] => headers['if-none-match']?.split(',').map((tag) => tag.trim()) ?? []
+/** A proxy that compresses makes a tag weak. */
+const knows = ({ headers }: FastifyRequest, tag: string): boolean =>
+  headers['if-none-match']?.split(',').some((one) => one.trim().replace(/^W\//, '') === tag.replace(/^W\//, '')) ?? false
 
 /** The tag tells of nothing but the answer: that of a state would tell a reader when others change. */
 function byContent(reply: FastifyReply, request: FastifyRequest, type: string, bytes: Buffer): FastifyReply {
   const etag = `"${createHash('sha256').update(bytes).digest('hex').slice(0, 24)}"`
   reply.header('ETag', etag)
-  const known = knownTags(request)
-  return known.includes(etag) || known.includes('*') ? reply.code(304).send() : reply.type(type).send(bytes)
+  return knows(request, etag) || knows(request, '*') ? reply.code(304).send() : reply.type(type).send(bytes)
 }
 
 export const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''

@@ -114,6 +114,7 @@ describe('/me', () => {
     const { headers, text } = await ask(ME, { 'X-Email': ADA })
     expect([headers['cache-control'], headers['vary']]).toEqual(['private, max-age=60', 'X-Groups, X-Email'])
     expect((await ask(ME, { 'X-Email': ADA, 'If-None-Match': String(headers['etag']) })).status).toBe(304)
+    expect((await ask(ME, { 'X-Email': ADA, 'If-None-Match': `W/${headers['etag']}` })).status).toBe(304)
     const [one] = JSON.parse(text).workspaces
     expect(one.requestUrl).toMatch(new RegExp(`^https://git.example/new[?]for=${encodeURIComponent(ADA)}&used=`))
     expect(one).toMatchObject({ workspace: 'acme', stopsFirst: { what: expect.stringMatching(/^(cap|balance)$/) } })
