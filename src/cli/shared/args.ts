@@ -184,7 +184,7 @@ export function readDay(text: string): Instant {
 export const readInteger =
   (least: number, most: number, orElse = '') =>
   (text: string): number => {
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+    const value = /^(0|[1-9]\d{0,14})$/.test(text) ? Number(text) : Number.NaN
     if (!(value >= least && value <= most)) throw new InvalidArgumentError(`Write a whole number from ${least} to ${most}${orElse}.`)
     return value
   }
