@@ -44,6 +44,8 @@ class Lane extends Duplex {
   #isWanted = true
   #isOpen = false
   #hasEnded = false
+  /** A whole request was handed over, and its answer has not begun. */
+  #isAsked = false
   #isLineEmpty = true
 
   constructor(socket: Socket, owner: LaneOwner) {
@@ -59,7 +61,7 @@ class Lane extends Duplex {
     socket.on('end', () => {
       this.#hasEnded = true
       if (!this.#isOpen && !this.#hasBytes) this.destroy()
-      else if (this.#rest.length === 0) this.push(null)
+      else this.#endIfOver()
     })
     socket.on('error', (error) => this.destroy(error))
     socket.on('close', () => this.destroy())
@@ -99,7 +101,12 @@ class Lane extends Duplex {
     this.#rest = end < bytes.length ? bytes.subarray(end) : NOTHING
     this.#isWanted = false
     this.push(bytes.subarray(0, end))
-    if (this.#hasEnded && this.#rest.length === 0) this.push(null)
+    this.#endIfOver()
+  }
+
+  /** A client may send its end with its last request, whose answer it still reads; the server closes as soon as it hears of it. */
+  #endIfOver(): void {
+    if (this.#hasEnded && this.#rest.length === 0 && !this.#isAsked) this.push(null)
   }
 
   #take(): Buffer {
@@ -110,12 +117,16 @@ class Lane extends Duplex {
 
   /** Behind the first empty line, which is where a request ends that has no body. */
   #endOfPiece(bytes: Buffer): number {
+    this.#isAsked = false
     for (let from = 0; ; ) {
       const at = bytes.indexOf(LINE_FEED, from)
       const end = at === -1 ? bytes.length : at
       this.#isLineEmpty &&= end === from || (end === from + 1 && bytes[from] === CARRIAGE_RETURN)
       if (at === -1) return bytes.length
-      if (this.#isLineEmpty) return at + 1
+      if (this.#isLineEmpty) {
+        this.#isAsked = true
+        return at + 1
+      }
       this.#isLineEmpty = true
       from = at + 1
     }
@@ -142,6 +153,8 @@ class Lane extends Duplex {
       this.#owner.look(this)
     })
     this.#socket.uncork()
+    this.#isAsked = false
+    this.#endIfOver()
   }
 
   override _final(done: Done): void {

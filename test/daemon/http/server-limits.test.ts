@@ -61,6 +61,12 @@ describe('a slow client is cut off, and the server goes on', () => {
     expect(await OK(server)).toBe(200)
   })
 
+  test('one that ends with its last request is answered all the same', async () => {
+    const { socket, said } = await client(await start({}))
+    socket.end('GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\nGET /status HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    expect((await said).match(/HTTP\/1.1 200 /g)).toHaveLength(2)
+  })
+
   test('the limits that the daemon runs with', () => {
     expect(SERVER_LIMITS).toMatchObject({
       headersTimeoutMs: 10_000,
