@@ -17,14 +17,6 @@ async function quarrel(one: World, times: number, cap = 9000): Promise<void> {
   }
 }
 
-async function contested(more: WorldOptions = {}): Promise<World> {
-  const one = await worldUnder(POLICY, more)
-  await quarrel(one, 2)
-  expect(one.caps()['ada']).toBe(1000)
-  await quarrel(one, 1)
-  return one
-}
-
 describe('a scope that another client keeps changing', () => {
   test('does not keep floodgates open: the team cap is put right although the cap that is left alone is missing', async () => {
     const one = await worldUnder(POLICY)
@@ -39,7 +31,10 @@ describe('a scope that another client keeps changing', () => {
   })
 
   test('is in sync when the other one gives up, and left alone when they come back within the day', async () => {
-    const one = await contested()
+    const one = await worldUnder(POLICY)
+    await quarrel(one, 2)
+    expect(one.caps()['ada']).toBe(1000)
+    await quarrel(one, 1)
     one.foreign('ada', 1000)
     await one.cycle()
     expect(stateOf(one, 'ada')).toBe('in_sync')

@@ -1,26 +1,19 @@
 // Guards from end to end: a hold keeps its id, is released by exactly that id, and the release is spent once it was verified, also after a crash.
 // Which people count, and by which roster.
 import { describe, expect, test } from 'vitest'
-import { keysOf, type PolicySketch } from '../../support/declare.ts'
+import { keysOf } from '../../support/declare.ts'
 import { cutShort, writes } from '../../support/faults.ts'
 import { approve, capsOf, person, worldUnder } from '../../support/living.ts'
-import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
+import { testWorld, type World } from '../../support/world.ts'
 
 const states = (one: World): Record<string, string> => Object.fromEntries(one.ledger.approvals().map(({ id, state }) => [id, state]))
 
-/** Twenty people, six of whom a policy lowers at once: more than 15 %. */
-async function held(more: WorldOptions = {}): Promise<{ one: World; id: string; lowered: PolicySketch }> {
-  const one = await worldUnder({ caps: { team: 500, ...capsOf(6, 4000) } }, { people: 20, ...more })
-  const lowered = { caps: { team: 500, ...capsOf(6, 1000) } }
-  const { planned, result } = await one.cycle(lowered)
-  expect(result).toBe('held')
-  expect(planned.plan.holds).toHaveLength(1)
-  return { one, id: planned.plan.holds[0]?.id ?? '', lowered }
-}
-
 describe('a hold', () => {
   test('whose release was half written when the process died goes on with the other half', async () => {
-    const { one, id } = await held({ config: { rate: { concurrency: 1 } } })
+    const one = await worldUnder({ caps: { team: 500, ...capsOf(6, 4000) } }, { people: 20, config: { rate: { concurrency: 1 } } })
+    const { planned, result } = await one.cycle({ caps: { team: 500, ...capsOf(6, 1000) } })
+    expect([result, planned.plan.holds.length]).toEqual(['held', 1])
+    const id = planned.plan.holds[0]?.id ?? ''
     approve(one, id)
     const { applied } = await cutShort(one, writes(), undefined, { after: 3, dies: true })
     expect(applied?.interrupted).toBe('stopped')
@@ -31,19 +24,12 @@ describe('a hold', () => {
     expect(states(one)).toEqual({ [id]: 'spent' })
   })
 
-  /** A hold of six people, whose group has ten by now. */
-  const grown = async () => {
+  test('that had grown before it was shown last is approved as it was seen then', async () => {
     const one = await worldUnder({ caps: { 'group:a': 4000 } }, { people: 20, groups: { a: Object.keys(capsOf(6)) } })
     const { planned } = await one.cycle({ caps: { 'group:a': 1000 } })
-    const id = planned.plan.holds[0]?.id ?? ''
     one.setMembers('a', Object.keys(capsOf(10)))
-    return { one, id }
-  }
-
-  test('that had grown before it was shown last is approved as it was seen then', async () => {
-    const { one, id } = await grown()
     await one.cycle()
-    approve(one, id)
+    approve(one, planned.plan.holds[0]?.id)
     expect((await one.cycle()).result).toBe('success')
     expect(one.caps()).toEqual({ 'group:a': 1000 })
   })
@@ -58,17 +44,12 @@ test('people of a plan that went through, also at once for an edit alone, are no
   expect(one.caps()).toEqual({ team: 500, ...capsOf(6, 1000) })
 })
 
-async function shrunk(left: number): Promise<World> {
-  const one = await testWorld({ people: 20, groups: { a: ['p001', 'p002'], b: ['p011'] } })
-  await one.cycle({ caps: { team: 500, 'group:a': 1000, 'group:b': 900, p001: 4000 } })
-  for (let number = left + 1; number <= 20; number += 1) one.removePerson(person(number))
-  return one
-}
-const edited: PolicySketch = { caps: { team: 600, 'group:a': 1000, 'group:b': 900, p001: 3000, p002: 1500 } }
-
 test('a roster that shrinks by a third is doubted: lowerings and team or group writes wait, raises go out, the last good roster counts', async () => {
-  const one = await shrunk(13)
-  const { result, planned } = await one.cycle(edited)
+  const one = await testWorld({ people: 20, groups: { a: ['p001', 'p002'], b: ['p011'] } })
+  const caps = { team: 500, 'group:a': 1000, 'group:b': 900, p001: 4000 }
+  await one.cycle({ caps })
+  for (let number = 14; number <= 20; number += 1) one.removePerson(person(number))
+  const { result, planned } = await one.cycle({ caps: { ...caps, team: 600, p001: 3000, p002: 1500 } })
   expect(result).toBe('held')
   expect(one.caps()).toMatchObject({ team: 500, p001: 4000, p002: 1500 })
   expect(planned.plan.holds).toMatchObject([{ guards: ['rosterShrink'] }])

@@ -8,42 +8,27 @@ import { testWorld } from '../../support/world.ts'
 
 const RESEARCH = research(5000, ['ada', 'bob'], { max: 400 })
 
-describe('a grant of a member that is over', () => {
-  const UNTIL = NOW + DAY
-  const grants = [{ on: 'ada', cap: 300, until: UNTIL }]
-  // Nobody has used anything yet, so nobody knows who is idle.
-  const rules = [{ name: 'idle', when: { inactiveDays: 90 }, cap: 5000 }]
-  const tight = { ...RESEARCH, credits: 1000, max: 600 }
-  /** The caps in force once it is over, and so long after that all use must have shown. */
-  async function ended(caps: Readonly<Record<string, number>>, declared: PolicySketch): Promise<readonly unknown[]> {
-    const one = await worldUnder({ ...declared, grants, pools: [tight] }, { people: ['ada', 'bob'], caps })
-    await later(one, 5 * HOUR)
-    expect(one.caps()['ada']).toBe(300)
-    await later(one, 20 * HOUR)
-    const atOnce = one.inForce()
-    await later(one, 5 * HOUR)
-    return [atOnce, one.inForce()]
-  }
+const TIGHT = { ...RESEARCH, credits: 1000, max: 600 }
+// Nobody has used anything yet, so nobody knows who is idle: of bob, who was dealt 600, nobody knows it either, and what is in force for him stays.
+const UNKNOWN: PolicySketch = { rules: [{ name: 'idle', when: { inactiveDays: 90 }, cap: 5000 }] }
+const PROTECTED: PolicySketch = { protect: ['ada'] }
 
-  test.each<readonly [string, Readonly<Record<string, number>>]>([
-    ['nothing stood there before it', { bob: 500 }],
-    ['more stood there before it', { ada: 2000, bob: 500 }],
-    ['less stood there before it', { ada: 200, bob: 500 }],
-  ])('makes way for what is dealt while nobody knows whether a rule goes first: %s', async (_title, caps) => {
-    // Of bob, who was dealt 600, nobody knows it either: what is in force for him stays.
-    const dealt = { ada: 400, bob: 500 }
-    expect(await ended(caps, { rules })).toEqual([dealt, dealt])
-  })
-
-  test('gives a protected member back what stood there before, where that is less', async () => {
-    const given = { ada: 200, bob: 600 }
-    expect(await ended({ ada: 200, bob: 100 }, { protect: ['ada'] })).toEqual([given, given])
-  })
-
-  test('stays in force for a protected member where nothing stood there before: no credits can pay for that', async () => {
-    const kept = { ada: 300, bob: 600 }
-    expect(await ended({ bob: 100 }, { protect: ['ada'] })).toEqual([kept, kept])
-  })
+test.each<readonly [string, Readonly<Record<string, number>>, PolicySketch, Readonly<Record<string, number>>]>([
+  ['makes way for what is dealt while nobody knows whether a rule goes first', { bob: 500 }, UNKNOWN, { ada: 400, bob: 500 }],
+  ['makes way for it where more stood there before', { ada: 2000, bob: 500 }, UNKNOWN, { ada: 400, bob: 500 }],
+  ['makes way for it where less stood there before', { ada: 200, bob: 500 }, UNKNOWN, { ada: 400, bob: 500 }],
+  ['gives a protected member back what stood there before, where that is less', { ada: 200, bob: 100 }, PROTECTED, { ada: 200, bob: 600 }],
+  ['stays for a protected member where nothing stood there: no credits can pay for that', { bob: 100 }, PROTECTED, { ada: 300, bob: 600 }],
+])('a grant of a member that is over %s', async (_title, caps, declared, expected) => {
+  const grants = [{ on: 'ada', cap: 300, until: NOW + DAY }]
+  const one = await worldUnder({ ...declared, grants, pools: [TIGHT] }, { people: ['ada', 'bob'], caps })
+  await later(one, 5 * HOUR)
+  expect(one.caps()['ada']).toBe(300)
+  await later(one, 20 * HOUR)
+  expect(one.inForce()).toEqual(expected)
+  // All use must have shown.
+  await later(one, 5 * HOUR)
+  expect(one.inForce()).toEqual(expected)
 })
 
 test('members in two pools count in the sum of both at the cap in force, whatever others set it to', async () => {
@@ -63,15 +48,13 @@ test('members in two pools count in the sum of both at the cap in force, whateve
   expect(one.inForce()).toEqual({ ada: 70, bob: 70, cleo: 70, dora: 100, eve: 10 })
 })
 
-describe('a pool', () => {
-  const tight = research(100, { kind: 'groups', ids: ['grp_r'] }, { min: 50 })
-  test('whose group has outgrown its min keeps what was dealt, and takes back what others add to it', async () => {
-    const one = await worldUnder({ pools: [tight] }, { people: ['ada', 'bob', 'cleo'], groups: { grp_r: ['ada', 'bob'] } })
-    one.setMembers('grp_r', ['ada', 'bob', 'cleo'])
-    one.foreign('bob', 900)
-    for (let reading = 0; reading < 3; reading += 1) await later(one, HOUR, undefined, { usage: true })
-    expect(one.caps()).toEqual({ ada: 50, bob: 50 })
-  })
+test('a pool whose group has outgrown its min keeps what was dealt, and takes back what others add to it', async () => {
+  const pools = [research(100, { kind: 'groups', ids: ['grp_r'] }, { min: 50 })]
+  const one = await worldUnder({ pools }, { people: ['ada', 'bob', 'cleo'], groups: { grp_r: ['ada', 'bob'] } })
+  one.setMembers('grp_r', ['ada', 'bob', 'cleo'])
+  one.foreign('bob', 900)
+  for (let reading = 0; reading < 3; reading += 1) await later(one, HOUR, undefined, { usage: true })
+  expect(one.caps()).toEqual({ ada: 50, bob: 50 })
 })
 
 describe('members', () => {

@@ -1,6 +1,6 @@
 // A workspace that another replica held before: scopes with an open write are left alone while that may still land, and are read again afterwards.
 // A write that lands later still is reported as late, and reverted once.
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ADA, intentFor, raise } from '../../support/ledger.ts'
 import { later, MINUTE, worldUnder } from '../../support/living.ts'
 import type { World } from '../../support/world.ts'
@@ -24,11 +24,12 @@ async function taken(options: { readonly lands: boolean }): Promise<World> {
 
 const SECOND = { caps: { ada: 300, bob: 300 } }
 
-describe('a scope with an open intent of the holder before', () => {
-  test.each([
-    ['has not landed', false],
-    ['has landed', true],
-  ])('is left alone while that may land, and others are not, when it %s', async (_row, lands) => {
+test.each([
+  ['had not landed', 'failed', false],
+  ['had landed', 'applied', true],
+] as const)(
+  'a scope with an open intent of the holder before is left alone while that may land, others are not; it is read again when that is over, and written then: when it %s the write is recorded as %s',
+  async (_row, result, lands) => {
     const one = await taken({ lands })
     await one.cycle(SECOND)
     expect(one.writes()).toEqual(['bob 300'])
@@ -41,17 +42,9 @@ describe('a scope with an open intent of the holder before', () => {
     await later(one, QUIET_MS - 1_000)
     expect(one.writes()).toEqual(['bob 300'])
     expect(one.ledger.openIntents()).toHaveLength(1)
-  })
 
-  test.each([
-    ['had not landed', false, 'failed'],
-    ['had landed', true, 'applied'],
-  ] as const)('is read again when that is over, and written then: when it %s the write is recorded as %s', async (_row, lands, result) => {
-    const one = await taken({ lands })
-    await one.cycle(SECOND)
-    await one.clock.pass(QUIET_MS)
     one.forget()
-    await one.cycle()
+    await later(one, 1_000)
     // The reading of before tells nothing: one more comes first.
     expect(one.reads()).toContain('ada')
     expect(one.writes()).toEqual(['ada 300'])
@@ -59,19 +52,14 @@ describe('a scope with an open intent of the holder before', () => {
     const [second, first] = await one.ledger.history({ scope: ADA })
     expect([first?.to, first?.result, second?.to, second?.result]).toEqual([200, result, 300, 'applied'])
     expect(one.begun('ForeignChange', 'LateWrite')).toEqual([])
-  })
-})
+  },
+)
 
-async function afterQuiet(): Promise<World> {
+test('a write that lands later than it may is told as LATE_WRITE and not as a foreign change, and put right once', async () => {
   const one = await taken({ lands: false })
   await later(one, QUIET_MS, SECOND)
   await one.clock.pass(MINUTE)
   one.forget()
-  return one
-}
-
-test('a write that lands later than it may is told as LATE_WRITE and not as a foreign change, and put right once', async () => {
-  const one = await afterQuiet()
   one.foreign('ada', 200)
   await one.cycle()
   expect(one.begun('LateWrite')).toMatchObject([

@@ -7,10 +7,6 @@ import { ADA, intentFor, raise } from '../../support/ledger.ts'
 import { later, MINUTE, worldUnder } from '../../support/living.ts'
 import { testWorld, type World } from '../../support/world.ts'
 
-async function settle(one: World, cycles: number): Promise<void> {
-  for (let round = 0; round < cycles; round += 1) await later(one, 10 * MINUTE)
-}
-
 test('a lost answer is resolved by reading: a write that landed is not sent again, one that did not is', async () => {
   for (const lands of [true, false]) {
     let sent = 0
@@ -124,14 +120,14 @@ test('a death in a team write is looked beneath also while the team cannot be re
   one.restart()
   one.forget()
   bad.broken = true
-  await settle(one, 1)
+  await later(one, 10 * MINUTE)
   expect(one.ledger.openIntents()).toHaveLength(1)
   bad.broken = false
-  await settle(one, 1)
+  await later(one, 10 * MINUTE)
   expect(one.ledger.openIntents()).toEqual([])
   expect({ copying: one.ledger.fact('seen')?.caps?.value, foreign: one.begun('ForeignChange') }).toEqual({ copying: 'copied', foreign: [] })
   // What was looked beneath while it was open is not looked beneath again.
   one.forget()
-  await settle(one, 1)
+  await later(one, 10 * MINUTE)
   expect(one.reads()).toHaveLength(4)
 })
