@@ -27,6 +27,10 @@ export interface FaultKind {
   run(world: World, roll: Roll): Promise<Course>
 }
 
+export const fault = (name: string, run: FaultKind['run'], needs: Pick<FaultKind, 'lacks' | 'needsNetworks'> = {}): FaultKind => ({
+  ...{ name, run, ...needs },
+})
+
 /** Longer than a lease. */
 export const long = (roll: Roll): number => 20_000 + roll() * 6_000
 export const pick = <T>(from: readonly T[], roll: Roll): T => {

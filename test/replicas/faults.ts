@@ -2,7 +2,7 @@
 // on every workspace has to be kept again. It never judges.
 
 import { until } from '../support/process.ts'
-import { type FaultKind, healed, long, looksAway, midWrite, noted, notedAll, othersOf, pick, victimIn } from './course.ts'
+import { type FaultKind, fault, healed, long, looksAway, midWrite, noted, notedAll, othersOf, pick, victimIn } from './course.ts'
 import { CUTS } from './cuts.ts'
 import { hasSmallDisk } from './database.ts'
 import { canMoveClocks, type Replica } from './replica.ts'
@@ -17,80 +17,67 @@ async function pause(world: World, victim: Replica, ms: number, fromAt = now()):
   trouble.over()
 }
 
-const standstill: FaultKind = {
-  name: 'holder stopped for longer than its lease',
-  async run(world, roll) {
-    const victim = victimIn(world, roll)
-    const sinceAt = now()
-    const over = pause(world, victim, long(roll))
-    await world.rest(roll() * 1_000)
-    world.foreign(...world.workspaces)
-    await over
-    world.foreign(...world.workspaces.filter(() => roll() < 0.5))
-    return { sinceAt }
-  },
-}
+const standstill = fault('holder stopped for longer than its lease', async (world, roll) => {
+  const victim = victimIn(world, roll)
+  const sinceAt = now()
+  const over = pause(world, victim, long(roll))
+  await world.rest(roll() * 1_000)
+  world.foreign(...world.workspaces)
+  await over
+  world.foreign(...world.workspaces.filter(() => roll() < 0.5))
+  return { sinceAt }
+})
 
-const standstillMidWrite: FaultKind = {
-  name: 'holder stopped in the middle of a write',
-  async run(world, roll) {
-    const { write, victim } = await midWrite(world, roll, roll() < 0.5 ? { afterMs: 2_000 } : { beforeMs: roll() * 4_000 })
-    const sinceAt = now()
-    const over = pause(world, victim, long(roll), write.sentAt)
-    world.foreign(...othersOf(world, write.workspace))
-    await over
-    return { sinceAt, doubted: write.workspace }
-  },
-}
+const standstillMidWrite = fault('holder stopped in the middle of a write', async (world, roll) => {
+  const { write, victim } = await midWrite(world, roll, roll() < 0.5 ? { afterMs: 2_000 } : { beforeMs: roll() * 4_000 })
+  const sinceAt = now()
+  const over = pause(world, victim, long(roll), write.sentAt)
+  world.foreign(...othersOf(world, write.workspace))
+  await over
+  return { sinceAt, doubted: write.workspace }
+})
 
 /** Messages that have arrived meanwhile may be handled before any timer: a write must not leave then. */
-const standstillConnecting: FaultKind = {
-  name: 'holder stopped while it connects for a write',
-  async run(world, roll) {
-    const victim = victimIn(world, roll)
-    const workspace = pick(world.heldBy(victim), roll)
-    victim.services.slow(1_500)
-    world.service.endConnections(true)
-    await world.rest(2_000)
-    world.foreign(workspace)
-    const isOpen = async (): Promise<boolean> => (await world.database.sql('SELECT id FROM capkeeper.intent')).length > 0
-    await until(`${workspace} has an open intent`, isOpen)
-    await world.rest(roll() * 1_200)
-    const sinceAt = now()
-    const over = pause(world, victim, long(roll))
-    victim.services.slow(0)
-    world.service.endConnections(false)
-    world.foreign(...othersOf(world, workspace))
-    await over
-    return { sinceAt, doubted: workspace }
-  },
-}
+const standstillConnecting = fault('holder stopped while it connects for a write', async (world, roll) => {
+  const victim = victimIn(world, roll)
+  const workspace = pick(world.heldBy(victim), roll)
+  victim.services.slow(1_500)
+  world.service.endConnections(true)
+  await world.rest(2_000)
+  world.foreign(workspace)
+  const isOpen = async (): Promise<boolean> => (await world.database.sql('SELECT id FROM capkeeper.intent')).length > 0
+  await until(`${workspace} has an open intent`, isOpen)
+  await world.rest(roll() * 1_200)
+  const sinceAt = now()
+  const over = pause(world, victim, long(roll))
+  victim.services.slow(0)
+  world.service.endConnections(false)
+  world.foreign(...othersOf(world, workspace))
+  await over
+  return { sinceAt, doubted: workspace }
+})
 
-const lateLanding: FaultKind = {
-  name: 'a write lands after its lease, policies changed meanwhile',
-  async run(world, roll) {
-    const { write, victim } = await midWrite(world, roll, { beforeMs: 42_000 })
-    const sinceAt = now()
-    const isDeath = roll() < 0.3
-    const trouble = noted(world, victim, write.sentAt)
-    victim.signal(isDeath ? 'SIGKILL' : 'SIGSTOP')
-    world.newPolicies()
-    world.foreign(...othersOf(world, write.workspace))
-    await healed(world)
-    const landed = until('the late write lands', () => write.landedAt !== undefined, 60_000)
-    if (!isDeath && roll() < 0.5) victim.signal('SIGCONT')
-    await landed
-    await healed(world)
-    if (isDeath) await victim.start()
-    else victim.signal('SIGCONT')
-    trouble.over()
-    return { sinceAt, doubted: write.workspace }
-  },
-}
+const lateLanding = fault('a write lands after its lease, policies changed meanwhile', async (world, roll) => {
+  const { write, victim } = await midWrite(world, roll, { beforeMs: 42_000 })
+  const sinceAt = now()
+  const isDeath = roll() < 0.3
+  const trouble = noted(world, victim, write.sentAt)
+  victim.signal(isDeath ? 'SIGKILL' : 'SIGSTOP')
+  world.newPolicies()
+  world.foreign(...othersOf(world, write.workspace))
+  await healed(world)
+  const landed = until('the late write lands', () => write.landedAt !== undefined, 60_000)
+  if (!isDeath && roll() < 0.5) victim.signal('SIGCONT')
+  await landed
+  await healed(world)
+  if (isDeath) await victim.start()
+  else victim.signal('SIGCONT')
+  trouble.over()
+  return { sinceAt, doubted: write.workspace }
+})
 
-const death = (name: string, isMidWrite: boolean): FaultKind => ({
-  name,
-  async run(world, roll) {
+const death = (name: string, isMidWrite: boolean) =>
+  fault(name, async (world, roll) => {
     const begun = isMidWrite ? await midWrite(world, roll, roll() < 0.5 ? { afterMs: 1_000 } : { beforeMs: 1_000 }) : undefined
     const victim = begun?.victim ?? victimIn(world, roll)
     const sinceAt = now()
@@ -101,43 +88,35 @@ const death = (name: string, isMidWrite: boolean): FaultKind => ({
     await victim.start()
     trouble.over()
     return { sinceAt, ...(begun && { doubted: begun.write.workspace }) }
-  },
+  })
+
+const stopping = fault('SIGTERM', async (world, roll) => {
+  const victim = victimIn(world, roll)
+  const sinceAt = now()
+  const trouble = noted(world, victim)
+  victim.signal('SIGTERM')
+  world.foreign(...world.workspaces)
+  const wrong: string[] = []
+  await healed(world)
+  // Only a write in flight has to end first.
+  if (now() - sinceAt > 12_000) wrong.push(`handed over after ${now() - sinceAt} ms`)
+  await victim.ended()
+  await victim.start()
+  trouble.over()
+  return { sinceAt, wrong }
 })
 
-const stopping: FaultKind = {
-  name: 'SIGTERM',
-  async run(world, roll) {
-    const victim = victimIn(world, roll)
-    const sinceAt = now()
-    const trouble = noted(world, victim)
-    victim.signal('SIGTERM')
-    world.foreign(...world.workspaces)
-    const wrong: string[] = []
-    await healed(world)
-    // Only a write in flight has to end first.
-    if (now() - sinceAt > 12_000) wrong.push(`handed over after ${now() - sinceAt} ms`)
-    await victim.ended()
-    await victim.start()
-    trouble.over()
-    return { sinceAt, wrong }
-  },
-}
+const restarted = fault('database restarted at once (immediate)', async (world, roll) => {
+  const trouble = notedAll(world)
+  const over = world.database.restart(roll() < 0.5 ? 0 : roll() * 20_000)
+  world.foreign(...world.workspaces)
+  await over
+  trouble.over()
+  return { sinceAt: now() }
+})
 
-const restarted: FaultKind = {
-  name: 'database restarted at once (immediate)',
-  async run(world, roll) {
-    const trouble = notedAll(world)
-    const over = world.database.restart(roll() < 0.5 ? 0 : roll() * 20_000)
-    world.foreign(...world.workspaces)
-    await over
-    trouble.over()
-    return { sinceAt: now() }
-  },
-}
-
-const failedOver = (name: string, lostMs: number): FaultKind => ({
-  name,
-  async run(world, roll) {
+const failedOver = (name: string, lostMs: number) =>
+  fault(name, async (world, roll) => {
     const trouble = notedAll(world)
     const over = world.database.failOver(lostMs * (0.3 + roll()))
     world.foreign(...world.workspaces)
@@ -147,14 +126,11 @@ const failedOver = (name: string, lostMs: number): FaultKind => ({
     world.foreign(...world.workspaces)
     trouble.over()
     return { sinceAt }
-  },
-})
+  })
 
 /** The database serves no client for a while. */
-const withoutDatabase = (name: string, begin: (world: World, ms: number) => Promise<() => Promise<void>>, lacks?: string): FaultKind => ({
-  name,
-  ...(lacks !== undefined && { lacks }),
-  async run(world, roll) {
+const withoutDatabase = (name: string, begin: (world: World, ms: number) => Promise<() => Promise<void>>) =>
+  fault(name, async (world, roll) => {
     const ms = long(roll)
     const trouble = notedAll(world)
     const end = await begin(world, ms)
@@ -166,8 +142,7 @@ const withoutDatabase = (name: string, begin: (world: World, ms: number) => Prom
     await end()
     trouble.over()
     return { sinceAt: now(), wrong }
-  },
-})
+  })
 
 const limited = withoutDatabase('database at its connection limit', async ({ database }) => {
   await database.sql('ALTER DATABASE ledger CONNECTION LIMIT 0')
@@ -192,9 +167,8 @@ const silent = withoutDatabase('database silent for all', async ({ replicas }) =
   }
 })
 
-const locked = (table: string): FaultKind => ({
-  name: `a table of the database locked (${table})`,
-  async run(world, roll) {
+const locked = (table: string) =>
+  fault(`a table of the database locked (${table})`, async (world, roll) => {
     const trouble = notedAll(world)
     const over = world.database.lock(table, long(roll) - 4_000)
     await world.rest(200)
@@ -202,42 +176,39 @@ const locked = (table: string): FaultKind => ({
     await over
     trouble.over()
     return { sinceAt: now() }
-  },
-})
+  })
 
-const jump = (name: string, ms: readonly number[]): FaultKind => ({
-  name,
-  ...(!canMoveClocks && { lacks: 'libfaketime' }),
-  async run(world, roll) {
-    const victim = victimIn(world, roll)
-    const sinceAt = now()
-    const trouble = noted(world, victim)
-    victim.moveClock(pick(ms, roll))
-    await world.rest(1_500)
-    world.foreign(...world.workspaces)
-    await world.rest(8_000 + roll() * 4_000)
-    victim.moveClock(0)
-    await world.rest(1_500)
-    world.foreign(...world.workspaces)
-    trouble.over()
-    return { sinceAt }
-  },
-})
+const jump = (name: string, ms: readonly number[]) =>
+  fault(
+    name,
+    async (world, roll) => {
+      const victim = victimIn(world, roll)
+      const sinceAt = now()
+      const trouble = noted(world, victim)
+      victim.moveClock(pick(ms, roll))
+      await world.rest(1_500)
+      world.foreign(...world.workspaces)
+      await world.rest(8_000 + roll() * 4_000)
+      victim.moveClock(0)
+      await world.rest(1_500)
+      world.foreign(...world.workspaces)
+      trouble.over()
+      return { sinceAt }
+    },
+    canMoveClocks ? {} : { lacks: 'libfaketime' },
+  )
 
-const laggingPolicies: FaultKind = {
-  name: 'one replica has old policies',
-  async run(world, roll) {
-    const victim = victimIn(world, roll)
-    const trouble = noted(world, victim)
-    world.newPolicies(world.replicas.filter((one) => one !== victim))
-    await world.rest(3_000)
-    world.foreign(...world.workspaces)
-    await world.rest(12_000)
-    victim.policies(world.cap())
-    trouble.over()
-    return { sinceAt: now() }
-  },
-}
+const laggingPolicies = fault('one replica has old policies', async (world, roll) => {
+  const victim = victimIn(world, roll)
+  const trouble = noted(world, victim)
+  world.newPolicies(world.replicas.filter((one) => one !== victim))
+  await world.rest(3_000)
+  world.foreign(...world.workspaces)
+  await world.rest(12_000)
+  victim.policies(world.cap())
+  trouble.over()
+  return { sinceAt: now() }
+})
 
 export const FAULTS: readonly FaultKind[] = [
   ...[standstill, standstillMidWrite, standstillConnecting, lateLanding],

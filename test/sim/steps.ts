@@ -121,8 +121,6 @@ export interface Checker {
   violated(message: string): void
 }
 
-export interface Invariant {
-  readonly name: string
-  /** Starts watching one simulated life. */
-  watch(scene: Scene, checker: Checker): (step: Step) => void
-}
+/** A rule for every simulated life; `watch` starts watching one. */
+export const invariant = (name: string, watch: (scene: Scene, checker: Checker) => (step: Step) => void) => ({ name, watch })
+export type Invariant = ReturnType<typeof invariant>

@@ -5,34 +5,31 @@ import type { OwnedCap } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { PRUNE_OFF, PRUNING_WAITS } from '../../../src/core/plan/states.ts'
 import { type ModelCap, personCap } from '../lives/policy-model.ts'
-import { askedNow, type Checker, type Invariant, type Scene, type Step } from '../steps.ts'
+import { askedNow, type Checker, invariant, type Scene, type Step } from '../steps.ts'
 import { intentOf } from './readings.ts'
 
 const EXCUSED: ReadonlySet<ScopeState> = new Set(['held', 'rejected', 'contested'])
 
-export const converges: Invariant = {
-  name: 'in calm times caps are as policy asks',
-  watch: (scene, checker) => {
-    const others = writtenByOthers(scene)
-    // A scope that had been left alone is asked for another cap, such as by a new deal: the next cycle reads it.
-    const freed = new Map<unknown, number>()
-    // Time or use has changed the matches of a rule. These people are read between the sweeps, and the next sweep writes the deal that
-    // follows to the other members of their pool.
-    let turnedMs = Number.NEGATIVE_INFINITY
-    const isRecent = (atMs = Number.NEGATIVE_INFINITY): boolean => scene.elapsed() - atMs < scene.scenario.intervalMs
-    const isNextSweeps = ({ scope, state, why }: ScopeStatus): boolean =>
-      state === 'unknown'
-        ? isRecent(freed.get(scopeKey(scope)))
-        : state === 'drifted' && why === LEFT && scope.kind === 'user' && scene.scenario.pools && isRecent(turnedMs)
-    return (step) => {
-      others.note(step)
-      if (step.kind === 'recorded' && step.method === 'saveFact' && step.values[0] === 'conditions') turnedMs = scene.elapsed()
-      if (step.kind === 'recorded' && step.method === 'releaseQuarantined')
-        for (const scope of [step.values[0]].flat()) freed.set(scope, scene.elapsed())
-      if (step.kind === 'settled') check(scene, checker, others.has, isNextSweeps)
-    }
-  },
-}
+export const converges = invariant('in calm times caps are as policy asks', (scene, checker) => {
+  const others = writtenByOthers(scene)
+  // A scope that had been left alone is asked for another cap, such as by a new deal: the next cycle reads it.
+  const freed = new Map<unknown, number>()
+  // Time or use has changed the matches of a rule. These people are read between the sweeps, and the next sweep writes the deal that
+  // follows to the other members of their pool.
+  let turnedMs = Number.NEGATIVE_INFINITY
+  const isRecent = (atMs = Number.NEGATIVE_INFINITY): boolean => scene.elapsed() - atMs < scene.scenario.intervalMs
+  const isNextSweeps = ({ scope, state, why }: ScopeStatus): boolean =>
+    state === 'unknown'
+      ? isRecent(freed.get(scopeKey(scope)))
+      : state === 'drifted' && why === LEFT && scope.kind === 'user' && scene.scenario.pools && isRecent(turnedMs)
+  return (step) => {
+    others.note(step)
+    if (step.kind === 'recorded' && step.method === 'saveFact' && step.values[0] === 'conditions') turnedMs = scene.elapsed()
+    if (step.kind === 'recorded' && step.method === 'releaseQuarantined')
+      for (const scope of [step.values[0]].flat()) freed.set(scope, scene.elapsed())
+    if (step.kind === 'settled') check(scene, checker, others.has, isNextSweeps)
+  }
+})
 
 /** The reason that a focused cycle gives for all other scopes. */
 const LEFT = 'left to the next sweep'
@@ -79,37 +76,34 @@ const PARTIAL = 4
 /** A cap that a grant adds to is gone, such as the team's: the policy has errors, and nothing is written. */
 const INVALID = 65
 
-export const applied: Invariant = {
-  name: 'one apply leaves the service as declared, or its exit code tells the reason',
-  watch: (scene, checker) => {
-    const others = writtenByOthers(scene)
-    // The cap of each scope before the command wrote to it: after a 0 that is not kept the old cap is restored, and then nothing was done.
-    let began = new Map<ScopeKey, ModelCap>()
-    return (step) => {
-      others.note(step)
-      if (step.kind === 'world' && step.what === 'apply') began = new Map()
-      if (step.kind === 'landed' && !began.has(step.scope)) began.set(step.scope, step.from)
-      if (step.kind !== 'applied') return
-      const { exit, message, problems, holds, scopes } = step.end
-      checker.checked()
-      if (exit === HELD && holds === 0) checker.violated('apply ended with 3, and its plan has no hold')
-      if (exit === PARTIAL && message === undefined && problems === 0) checker.violated('apply ended with 4, and does not say why')
-      // When every write is refused, or reads back as if it had not been made, nothing could be done.
-      const isUndone = began.entries().every(([scope, cap]) => scene.stored(scope) === cap || scene.shows(scope) === cap)
-      // A cap that a person inherits from a group they have just joined looks like a foreign change.
-      const isTold = message?.includes('was read back') === true || (isUndone && (message !== undefined || problems > 0))
-      const isFailed = (exit === FAILED && isTold) || (exit === INVALID && began.size === 0)
-      if (exit !== HELD && exit !== PARTIAL && exit !== 0 && !isFailed) checker.violated(`apply ended with ${exit}: ${message ?? ''}`)
-      if (exit !== 0 || nearBoundary(scene, scene.scenario.intervalMs)) return
-      // A cap of the conflict rule that is no longer desired is cleared after two readings of the groups, and one apply makes one reading.
-      // So does a rule that has come to match, where nothing else is declared for the person any more.
-      const isLeft = ({ state, reason = '' }: ScopeStatus): boolean => LEFT_OUT.has(state) || reason.includes('agreeing readings')
-      const excused = new Set(scopes.filter(isLeft).map(({ scope }) => scopeKey(scope)))
-      checkScopes(scene, excused, checker, { scopes })
-      if (!isMisjudged(scene)) checkPeople(scene, excused, checker, others.has)
-    }
-  },
-}
+export const applied = invariant('one apply leaves the service as declared, or its exit code tells the reason', (scene, checker) => {
+  const others = writtenByOthers(scene)
+  // The cap of each scope before the command wrote to it: after a 0 that is not kept the old cap is restored, and then nothing was done.
+  let began = new Map<ScopeKey, ModelCap>()
+  return (step) => {
+    others.note(step)
+    if (step.kind === 'world' && step.what === 'apply') began = new Map()
+    if (step.kind === 'landed' && !began.has(step.scope)) began.set(step.scope, step.from)
+    if (step.kind !== 'applied') return
+    const { exit, message, problems, holds, scopes } = step.end
+    checker.checked()
+    if (exit === HELD && holds === 0) checker.violated('apply ended with 3, and its plan has no hold')
+    if (exit === PARTIAL && message === undefined && problems === 0) checker.violated('apply ended with 4, and does not say why')
+    // When every write is refused, or reads back as if it had not been made, nothing could be done.
+    const isUndone = began.entries().every(([scope, cap]) => scene.stored(scope) === cap || scene.shows(scope) === cap)
+    // A cap that a person inherits from a group they have just joined looks like a foreign change.
+    const isTold = message?.includes('was read back') === true || (isUndone && (message !== undefined || problems > 0))
+    const isFailed = (exit === FAILED && isTold) || (exit === INVALID && began.size === 0)
+    if (exit !== HELD && exit !== PARTIAL && exit !== 0 && !isFailed) checker.violated(`apply ended with ${exit}: ${message ?? ''}`)
+    if (exit !== 0 || nearBoundary(scene, scene.scenario.intervalMs)) return
+    // A cap of the conflict rule that is no longer desired is cleared after two readings of the groups, and one apply makes one reading.
+    // So does a rule that has come to match, where nothing else is declared for the person any more.
+    const isLeft = ({ state, reason = '' }: ScopeStatus): boolean => LEFT_OUT.has(state) || reason.includes('agreeing readings')
+    const excused = new Set(scopes.filter(isLeft).map(({ scope }) => scopeKey(scope)))
+    checkScopes(scene, excused, checker, { scopes })
+    if (!isMisjudged(scene)) checkPeople(scene, excused, checker, others.has)
+  }
+})
 
 /**
  * Scopes where another client wrote last; its team or group write may have reached all people where the service copies. A foreign cap that

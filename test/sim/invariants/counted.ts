@@ -5,7 +5,7 @@ import type { Roster } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import type { MeasuredAddOn } from '../../../src/core/use/add-on.ts'
 import type { ModelCap } from '../lives/policy-model.ts'
-import type { InForce, Invariant, Scene } from '../steps.ts'
+import { type InForce, invariant, type Scene } from '../steps.ts'
 import { inForceWith } from '../world/company.ts'
 import { createSight, isLayered, managedPeople, scopesOf } from './people.ts'
 import { everPooled } from './pools.ts'
@@ -25,49 +25,46 @@ interface Planned {
   readonly known: readonly string[]
 }
 
-export const countedPeople: Invariant = {
-  name: 'no plan lowers more people than the guards allow',
-  watch(scene, checker) {
-    const sight = createSight()
-    const releases = createReleases(scene)
-    const mostUsed = new Map<string, number>()
-    // By e-mail; a service that tells add-on use may leave it out of the roster.
-    let measured: ReadonlyMap<string, number> = new Map()
-    const useOf = (email: string): number => Math.max(mostUsed.get(email) ?? 0, measured.get(email) ?? 0)
-    let counted: string | undefined
-    let planned: Planned | undefined
-    return (step) => {
-      sight.note(step)
-      releases.note(step)
-      // An approval may have made a smaller roster the accepted one.
-      if (step.kind === 'started' || (step.kind === 'recorded' && step.method === 'saveApproval')) counted = undefined
-      if (step.kind === 'recorded' && step.method === 'saveFact' && step.values[0] === 'addOn')
-        measured = measuredIn(step.values[1] as MeasuredAddOn | undefined)
-      if (step.kind === 'told' && step.event.kind === 'usage-read') {
-        for (const { email, used = 0 } of step.event.roster?.people ?? []) mostUsed.set(email, Math.max(used, mostUsed.get(email) ?? 0))
-        const groups = step.event.groups.map(({ id, emails }) => [id, emails] as const)
-        // When the roster cannot be read again, the last known good one counts.
-        const isTrue =
-          approvedOn(step.event.roster) === `${scene.company.approved.toSorted()}` &&
-          membersOf(
-            scene,
-            groups.map(([id]) => id),
-          ) === textOfGroups(groups)
-        counted = isTrue ? peopleOf(scene) : undefined
-      }
-      if (step.kind === 'told' && step.event.kind === 'planned') {
-        // A plan without changes to write lowers no person.
-        const goes = step.event.plan.changes.some((change) => holdOf(change) === undefined)
-        const isKnown = goes && isLayered(scene) && counted !== undefined && counted === peopleOf(scene)
-        planned = isKnown ? asPlanned(step.event.plan, scene, sight) : undefined
-      }
-      if (step.kind !== 'request' || step.operation !== 'UsageConfig' || !planned) return
-      checker.checked()
-      judge(planned, scene, { isReleased: releases.isOpen, useOf }, (message) => checker.violated(message))
-      planned = undefined
+export const countedPeople = invariant('no plan lowers more people than the guards allow', (scene, checker) => {
+  const sight = createSight()
+  const releases = createReleases(scene)
+  const mostUsed = new Map<string, number>()
+  // By e-mail; a service that tells add-on use may leave it out of the roster.
+  let measured: ReadonlyMap<string, number> = new Map()
+  const useOf = (email: string): number => Math.max(mostUsed.get(email) ?? 0, measured.get(email) ?? 0)
+  let counted: string | undefined
+  let planned: Planned | undefined
+  return (step) => {
+    sight.note(step)
+    releases.note(step)
+    // An approval may have made a smaller roster the accepted one.
+    if (step.kind === 'started' || (step.kind === 'recorded' && step.method === 'saveApproval')) counted = undefined
+    if (step.kind === 'recorded' && step.method === 'saveFact' && step.values[0] === 'addOn')
+      measured = measuredIn(step.values[1] as MeasuredAddOn | undefined)
+    if (step.kind === 'told' && step.event.kind === 'usage-read') {
+      for (const { email, used = 0 } of step.event.roster?.people ?? []) mostUsed.set(email, Math.max(used, mostUsed.get(email) ?? 0))
+      const groups = step.event.groups.map(({ id, emails }) => [id, emails] as const)
+      // When the roster cannot be read again, the last known good one counts.
+      const isTrue =
+        approvedOn(step.event.roster) === `${scene.company.approved.toSorted()}` &&
+        membersOf(
+          scene,
+          groups.map(([id]) => id),
+        ) === textOfGroups(groups)
+      counted = isTrue ? peopleOf(scene) : undefined
     }
-  },
-}
+    if (step.kind === 'told' && step.event.kind === 'planned') {
+      // A plan without changes to write lowers no person.
+      const goes = step.event.plan.changes.some((change) => holdOf(change) === undefined)
+      const isKnown = goes && isLayered(scene) && counted !== undefined && counted === peopleOf(scene)
+      planned = isKnown ? asPlanned(step.event.plan, scene, sight) : undefined
+    }
+    if (step.kind !== 'request' || step.operation !== 'UsageConfig' || !planned) return
+    checker.checked()
+    judge(planned, scene, { isReleased: releases.isOpen, useOf }, (message) => checker.violated(message))
+    planned = undefined
+  }
+})
 
 /** The most that was measured for each person in a cycle: early in a cycle the previous one counts too. */
 function measuredIn({ cycles }: Pick<MeasuredAddOn, 'cycles'> = { cycles: [] }): ReadonlyMap<string, number> {

@@ -6,7 +6,7 @@ import type { Roster } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import type { LedgerFacts } from '../../../src/ports.ts'
 import { askedScopes, type ModelCap } from '../lives/policy-model.ts'
-import { type InForce, type Invariant, managedScopes, ownedAt, type Scene, type Step } from '../steps.ts'
+import { type Checker, type InForce, invariant, managedScopes, ownedAt, type Scene, type Step } from '../steps.ts'
 import { FULL_DISK } from '../world/crash.ts'
 import { createReleases } from './releases.ts'
 
@@ -144,56 +144,53 @@ export function managedPeople(scene: Scene): (email: string) => boolean {
   return (email) => scopesOf(scene, email).every((key) => managed.has(key) || scene.stored(key) === 'none')
 }
 
-export const protectedPeople: Invariant = {
-  name: 'protected people are never lowered',
-  watch(scene, checker) {
-    const sight = createSight()
-    const releases = createReleases(scene)
-    let plan: Plan | undefined
-    let atFirst: InForce = new Map()
-    const judge = (step: Extract<Step, { kind: 'landed' }>): void => {
-      const change = plan?.changes.find(({ scope }) => scopeKey(scope) === step.scope)
-      if (change?.from !== step.from || change.grantEnd || releases.has(change)) return
-      const isManaged = managedPeople(scene)
-      // After a full disk and a broken file the policy in force is older than the published one.
-      const { protectedPeople } = (plan && scene.policyNamed(plan.policyDigest)) ?? scene.policy()
-      for (const email of protectedPeople) {
-        const before = step.before.get(email)
-        // A first cap that blocks no person is not a loss.
-        if (
-          before === undefined ||
-          before === 'none' ||
-          atFirst.get(email) === 'none' ||
-          !isManaged(email) ||
-          !sight.isTrue(scene, email, step.scope)
-        )
-          continue
-        checker.checked()
-        const after = step.after.get(email)
-        // Where reads show inherited caps, the origin of a person's cap is unknown: caps that were verified or released are written.
-        const isOurs = ownedAt(scene, step.scope)?.cap === step.to || releases.hasGoal(change)
-        if (scene.scenario.switches.capReads === 'inherited' && isOurs) continue
-        // The write uncovers a cap to which a person has agreed.
-        if (plan?.changes.some((one) => one.to === after && releases.has(one))) continue
-        // A grant ends with the same plan, which lowers the person as much or more.
-        const theirs = new Set<string>(['team', email, ...scene.company.groupsOf(email).map((id) => scopeKey({ kind: 'group', id }))])
-        if (plan?.changes.some((one) => one.grantEnd && theirs.has(scopeKey(one.scope)) && worth(one.to) <= worth(after))) continue
-        // A cap that this plan has just raised may go back.
-        if (after === 'none' || worth(after) < Math.min(before, worth(atFirst.get(email))))
-          checker.violated(`${email} is protected and falls from ${before} to ${after} with ${step.scope}`)
-      }
+export const protectedPeople = invariant('protected people are never lowered', (scene, checker) => {
+  const sight = createSight()
+  const releases = createReleases(scene)
+  let plan: Plan | undefined
+  let atFirst: InForce = new Map()
+  const judge = (step: Extract<Step, { kind: 'landed' }>): void => {
+    const change = plan?.changes.find(({ scope }) => scopeKey(scope) === step.scope)
+    if (change?.from !== step.from || change.grantEnd || releases.has(change)) return
+    const isManaged = managedPeople(scene)
+    // After a full disk and a broken file the policy in force is older than the published one.
+    const { protectedPeople } = (plan && scene.policyNamed(plan.policyDigest)) ?? scene.policy()
+    for (const email of protectedPeople) {
+      const before = step.before.get(email)
+      // A first cap that blocks no person is not a loss.
+      if (
+        before === undefined ||
+        before === 'none' ||
+        atFirst.get(email) === 'none' ||
+        !isManaged(email) ||
+        !sight.isTrue(scene, email, step.scope)
+      )
+        continue
+      checker.checked()
+      const after = step.after.get(email)
+      // Where reads show inherited caps, the origin of a person's cap is unknown: caps that were verified or released are written.
+      const isOurs = ownedAt(scene, step.scope)?.cap === step.to || releases.hasGoal(change)
+      if (scene.scenario.switches.capReads === 'inherited' && isOurs) continue
+      // The write uncovers a cap to which a person has agreed.
+      if (plan?.changes.some((one) => one.to === after && releases.has(one))) continue
+      // A grant ends with the same plan, which lowers the person as much or more.
+      const theirs = new Set<string>(['team', email, ...scene.company.groupsOf(email).map((id) => scopeKey({ kind: 'group', id }))])
+      if (plan?.changes.some((one) => one.grantEnd && theirs.has(scopeKey(one.scope)) && worth(one.to) <= worth(after))) continue
+      // A cap that this plan has just raised may go back.
+      if (after === 'none' || worth(after) < Math.min(before, worth(atFirst.get(email))))
+        checker.violated(`${email} is protected and falls from ${before} to ${after} with ${step.scope}`)
     }
-    return (step) => {
-      releases.note(step)
-      if (step.kind === 'told' && step.event.kind === 'planned') {
-        plan = step.event.plan
-        if (plan.changes.length > 0) atFirst = scene.inForce()
-      }
-      if (step.kind === 'landed' && !step.late && isLayered(scene) && !isMistaken(scene)) judge(step)
-      sight.note(step)
+  }
+  return (step) => {
+    releases.note(step)
+    if (step.kind === 'told' && step.event.kind === 'planned') {
+      plan = step.event.plan
+      if (plan.changes.length > 0) atFirst = scene.inForce()
     }
-  },
-}
+    if (step.kind === 'landed' && !step.late && isLayered(scene) && !isMistaken(scene)) judge(step)
+    sight.note(step)
+  }
+})
 
 /** The writes of one process between two foreign changes. */
 interface Run {
@@ -219,70 +216,67 @@ function dealsIn(step: Step): string | undefined {
   return JSON.stringify(Object.entries(pools).map(([name, { dealtAt }]) => [name, dealtAt]))
 }
 
-export const safeOnTheWay: Invariant = {
-  name: 'no person is below the lesser of before and after, nor uncapped, on the way',
-  watch(scene, checker) {
-    const sight = createSight()
-    let run: Run | undefined
-    let isTrue = false
-    let plan: Plan | undefined
-    let healing: ReadonlySet<string> = new Set()
-    // Scopes where another client wrote last, or a write of ours landed long after its sender gave it up.
-    const others = new Set<ScopeKey>()
-    const isOthers = (email: string): boolean => scopesOf(scene, email).some((scope) => others.has(scope))
-    let deals: string | undefined
-    const end = (): void => {
-      if (run) judge(run, checker)
-      run = undefined
+export const safeOnTheWay = invariant('no person is below the lesser of before and after, nor uncapped, on the way', (scene, checker) => {
+  const sight = createSight()
+  let run: Run | undefined
+  let isTrue = false
+  let plan: Plan | undefined
+  let healing: ReadonlySet<string> = new Set()
+  // Scopes where another client wrote last, or a write of ours landed long after its sender gave it up.
+  const others = new Set<ScopeKey>()
+  const isOthers = (email: string): boolean => scopesOf(scene, email).some((scope) => others.has(scope))
+  let deals: string | undefined
+  const end = (): void => {
+    if (run) judge(run, checker)
+    run = undefined
+  }
+  return (step) => {
+    // The next deal may follow in the same cycle after a deal that was held until now.
+    const dealt = dealsIn(step)
+    if (dealt !== undefined && dealt !== deals) {
+      end()
+      deals = dealt
     }
-    return (step) => {
-      // The next deal may follow in the same cycle after a deal that was held until now.
-      const dealt = dealsIn(step)
-      if (dealt !== undefined && dealt !== deals) {
-        end()
-        deals = dealt
-      }
-      if (step.kind === 'told' && step.event.kind === 'planned') {
-        // A policy that arrives in the middle of a cycle begins anew: what the one before had already written is where it begins.
-        if (run && (hasTurned(scene, run.beganAt) || step.event.plan.policyDigest !== plan?.policyDigest)) end()
-        plan = step.event.plan
-        healing = new Set(step.event.plan.changes.flatMap((one) => (one.healing ? [`${scopeKey(one.scope)} ${one.to}`] : [])))
-      }
-      if (step.kind === 'landed' && isLayered(scene)) {
-        const isProbe = step.to === 0 && scene.scenario.switches.zeroCap === 'omitted'
-        isTrue = !step.late && !isProbe
-        // A 0 that the service drops leaves no cap until the old cap is restored.
-        if (!isTrue) run = undefined
-        else {
-          run ??= {
-            before: step.before,
-            known: new Set(scene.company.approved.filter((email) => sight.knowsGroups(scene, email))),
-            states: [],
-            beganAt: scene.now(),
-          }
-          // No person has a right to a foreign cap: people whose cap changes by a revert, or by a write that replaces the foreign cap, are
-          // not judged. A write that only undoes one of our own is no revert.
-          if (healing.has(`${step.scope} ${step.to}`) || others.has(step.scope))
-            for (const [email, cap] of step.after) if (cap !== step.before.get(email) && isOthers(email)) run.known.delete(email)
-          // The service showed an old cap, so the plan was made for people who had another.
-          const planned = plan?.changes.find(({ scope }) => scopeKey(scope) === step.scope)
-          if (planned && planned.from !== step.from)
-            for (const [email, cap] of step.after) if (cap !== step.before.get(email)) run.known.delete(email)
-          run.states.push(step.after)
+    if (step.kind === 'told' && step.event.kind === 'planned') {
+      // A policy that arrives in the middle of a cycle begins anew: what the one before had already written is where it begins.
+      if (run && (hasTurned(scene, run.beganAt) || step.event.plan.policyDigest !== plan?.policyDigest)) end()
+      plan = step.event.plan
+      healing = new Set(step.event.plan.changes.flatMap((one) => (one.healing ? [`${scopeKey(one.scope)} ${one.to}`] : [])))
+    }
+    if (step.kind === 'landed' && isLayered(scene)) {
+      const isProbe = step.to === 0 && scene.scenario.switches.zeroCap === 'omitted'
+      isTrue = !step.late && !isProbe
+      // A 0 that the service drops leaves no cap until the old cap is restored.
+      if (!isTrue) run = undefined
+      else {
+        run ??= {
+          before: step.before,
+          known: new Set(scene.company.approved.filter((email) => sight.knowsGroups(scene, email))),
+          states: [],
+          beganAt: scene.now(),
         }
-        if (step.late) others.add(step.scope)
-        else others.delete(step.scope)
+        // No person has a right to a foreign cap: people whose cap changes by a revert, or by a write that replaces the foreign cap, are
+        // not judged. A write that only undoes one of our own is no revert.
+        if (healing.has(`${step.scope} ${step.to}`) || others.has(step.scope))
+          for (const [email, cap] of step.after) if (cap !== step.before.get(email) && isOthers(email)) run.known.delete(email)
+        // The service showed an old cap, so the plan was made for people who had another.
+        const planned = plan?.changes.find(({ scope }) => scopeKey(scope) === step.scope)
+        if (planned && planned.from !== step.from)
+          for (const [email, cap] of step.after) if (cap !== step.before.get(email)) run.known.delete(email)
+        run.states.push(step.after)
       }
-      if (step.kind === 'foreign') for (const scope of step.scopes) others.add(scope)
-      if (isTrue && step.kind === 'told' && step.event.kind === 'cycle-finished') end()
-      // Foreign changes in between are not our responsibility.
-      if (step.kind === 'foreign' || step.kind === 'world' || step.kind === 'died') run = undefined
-      sight.note(step)
+      if (step.late) others.add(step.scope)
+      else others.delete(step.scope)
     }
-  },
-}
+    if (step.kind === 'foreign') for (const scope of step.scopes) others.add(scope)
+    if (isTrue && step.kind === 'told' && step.event.kind === 'cycle-finished') end()
+    // Foreign changes in between are not our responsibility.
+    if (step.kind === 'foreign' || step.kind === 'world' || step.kind === 'died') run = undefined
+    sight.note(step)
+  }
+})
 
-function judge({ before, known, states }: Run, checker: Parameters<Invariant['watch']>[1]): void {
+function judge({ before, known, states }: Run, checker: Checker): void {
   const after = states.at(-1)
   if (!after) return
   checker.checked()

@@ -7,7 +7,7 @@ import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import type { PoolState } from '../../../src/core/pools/state.ts'
 import { cycleAt } from '../../../src/sandbox/time.ts'
 import type { ModelCap, PolicyModel } from '../lives/policy-model.ts'
-import { type Checker, type InForce, type Invariant, managedScopes, ownedAt, type Scene, type Step } from '../steps.ts'
+import { type Checker, type InForce, invariant, managedScopes, ownedAt, type Scene, type Step } from '../steps.ts'
 import { isWatched } from './converges.ts'
 import { createListed, worth } from './people.ts'
 import { intentOf } from './readings.ts'
@@ -192,96 +192,89 @@ const isLikeOurs = (scene: Scene, email: ScopeKey, before: InForce): boolean => 
   return ours?.written === true && ours.cap === before.get(email)
 }
 
-export const poolSum: Invariant = {
-  name: 'no write of ours takes the caps and use of a pool above its credits',
-  watch(scene, checker) {
-    if (!scene.scenario.pools) return () => undefined
-    const { books, note, settle } = createBooks(scene)
-    const past = createPast(scene)
-    const listed = createListed(scene)
-    const unread = new Set<ScopeKey>()
-    const blind: Blind = { lacks: listed.lacks, isUnread: (scope) => unread.has(scope) }
-    let jumpedMs = -LAG_MS
-    // When each member last had a cap in force that could not have been read yet.
-    const unseenAt = new Map<string, number>()
-    // The policy under which each value was last sent: a request that is under way when credits are cut may still land.
-    const sentUnder = new Map<string, PolicyModel | undefined>()
-    // When each value was last sent.
-    const sentAt = new Map<string, number>()
-    // When a landed write last raised a member of each pool.
-    const raisedAt = new Map<string, number>()
-    let caps: InForce = new Map()
-    const creditsOf = (policy: PolicyModel | undefined, name: string): number =>
-      policy?.pools.find((one) => one.name === name)?.credits ?? 0
-    return (step) => {
-      note(step)
-      listed.note(step)
-      if (step.kind === 'answered' && step.scope !== undefined && step.observed !== undefined) {
-        if (step.observed === 'unknown') unread.add(step.scope)
-        else unread.delete(step.scope)
-      }
-      const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
-      if (intent) {
-        sentUnder.set(`${scopeKey(intent.change.scope)} ${intent.change.to}`, scene.policyNamed(intent.digest))
-      }
-      if (step.kind === 'request' && step.operation === 'UsageConfig') sentAt.set(`${step.scope} ${step.to}`, scene.elapsed())
-      if (step.kind === 'foreign' || step.kind === 'world') {
-        const now = scene.inForce()
-        // A foreign change may hide use as well: the cap before it may never have been read.
-        if (step.kind === 'foreign') for (const [email, cap] of now) if (cap !== caps.get(email)) unseenAt.set(email, scene.elapsed())
-        settle(now)
-        caps = now
-      }
-      // A jump of the wall clock, as at the start of a calm time, makes readings seem older or younger than they are.
-      if (step.kind === 'calm' || (step.kind === 'world' && step.what === 'wall-jump')) jumpedMs = scene.elapsed()
-      if (step.kind !== 'landed') return
-      caps = step.after
-      const isHidden = createHidden(scene, blind, step)
-      for (const email of caps.keys()) if (isHidden(email)) unseenAt.set(email, scene.elapsed())
-      for (const [name, book] of books) {
-        judge(name, book, step)
-        if ([...book.places.keys()].some((email) => worth(step.after.get(email)) > worth(step.before.get(email))))
-          raisedAt.set(name, scene.elapsed())
-      }
-      past.note(step)
-      settle(step.after)
+export const poolSum = invariant('no write of ours takes the caps and use of a pool above its credits', (scene, checker) => {
+  if (!scene.scenario.pools) return () => undefined
+  const { books, note, settle } = createBooks(scene)
+  const past = createPast(scene)
+  const listed = createListed(scene)
+  const unread = new Set<ScopeKey>()
+  const blind: Blind = { lacks: listed.lacks, isUnread: (scope) => unread.has(scope) }
+  let jumpedMs = -LAG_MS
+  // When each member last had a cap in force that could not have been read yet.
+  const unseenAt = new Map<string, number>()
+  // The policy under which each value was last sent: a request that is under way when credits are cut may still land.
+  const sentUnder = new Map<string, PolicyModel | undefined>()
+  // When each value was last sent.
+  const sentAt = new Map<string, number>()
+  // When a landed write last raised a member of each pool.
+  const raisedAt = new Map<string, number>()
+  let caps: InForce = new Map()
+  const creditsOf = (policy: PolicyModel | undefined, name: string): number => policy?.pools.find((one) => one.name === name)?.credits ?? 0
+  return (step) => {
+    note(step)
+    listed.note(step)
+    if (step.kind === 'answered' && step.scope !== undefined && step.observed !== undefined) {
+      if (step.observed === 'unknown') unread.add(step.scope)
+      else unread.delete(step.scope)
     }
-    /** Without members who joined while the write was under way: it may still land. With them once another member was raised since. */
-    function asSent(sent: string, name: string, { places }: Book, before: InForce, after: InForce): InForce {
-      const sentMs = sentAt.get(sent) ?? Number.POSITIVE_INFINITY
-      const isNew = ({ sinceMs }: Place): boolean => sinceMs > sentMs && (raisedAt.get(name) ?? -1) < sinceMs
-      const newer = [...places].filter(([, place]) => isNew(place)).map(([email]) => [email, before.get(email) ?? 'none'] as const)
-      return new Map([...after, ...newer])
+    const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
+    if (intent) {
+      sentUnder.set(`${scopeKey(intent.change.scope)} ${intent.change.to}`, scene.policyNamed(intent.digest))
     }
-    function judge(name: string, book: Book, { scope, from, to, before, after, late }: Landed): void {
-      const isMoved = [...book.places.keys()].some((email) => before.get(email) !== after.get(email))
-      const isUnseen = [...book.places.keys()].some((email) => scene.elapsed() - (unseenAt.get(email) ?? -1e12) < unseenMs(scene))
-      const allowed = Math.max(creditsOf(scene.policy(), name), creditsOf(sentUnder.get(`${scope} ${to}`), name))
-      if (!isMoved || isUnseen || allowed === 0) return
-      checker.checked()
-      const lately = scene.elapsed() - jumpedMs < 2 * LAG_MS ? () => 0 : past.since
-      const [was, is] = [
-        sumOf(scene, book, before, lately),
-        sumOf(scene, book, asSent(`${scope} ${to}`, name, book, before, after), lately),
-      ]
-      // Until a first deal is complete, changes of group caps move members without a dealt cap. A cap below the use is raised to the next
-      // whole credit.
-      if (is > allowed && is > was + 1 && (was <= allowed || scope.includes('@')))
-        checker.violated(
-          `${scope} goes from ${from} to ${to}${late ? ', late' : ''}, and pool ${name} from ${was} to ${is} of ${allowed} credits`,
-        )
+    if (step.kind === 'request' && step.operation === 'UsageConfig') sentAt.set(`${step.scope} ${step.to}`, scene.elapsed())
+    if (step.kind === 'foreign' || step.kind === 'world') {
+      const now = scene.inForce()
+      // A foreign change may hide use as well: the cap before it may never have been read.
+      if (step.kind === 'foreign') for (const [email, cap] of now) if (cap !== caps.get(email)) unseenAt.set(email, scene.elapsed())
+      settle(now)
+      caps = now
     }
-  },
-}
+    // A jump of the wall clock, as at the start of a calm time, makes readings seem older or younger than they are.
+    if (step.kind === 'calm' || (step.kind === 'world' && step.what === 'wall-jump')) jumpedMs = scene.elapsed()
+    if (step.kind !== 'landed') return
+    caps = step.after
+    const isHidden = createHidden(scene, blind, step)
+    for (const email of caps.keys()) if (isHidden(email)) unseenAt.set(email, scene.elapsed())
+    for (const [name, book] of books) {
+      judge(name, book, step)
+      if ([...book.places.keys()].some((email) => worth(step.after.get(email)) > worth(step.before.get(email))))
+        raisedAt.set(name, scene.elapsed())
+    }
+    past.note(step)
+    settle(step.after)
+  }
+  /** Without members who joined while the write was under way: it may still land. With them once another member was raised since. */
+  function asSent(sent: string, name: string, { places }: Book, before: InForce, after: InForce): InForce {
+    const sentMs = sentAt.get(sent) ?? Number.POSITIVE_INFINITY
+    const isNew = ({ sinceMs }: Place): boolean => sinceMs > sentMs && (raisedAt.get(name) ?? -1) < sinceMs
+    const newer = [...places].filter(([, place]) => isNew(place)).map(([email]) => [email, before.get(email) ?? 'none'] as const)
+    return new Map([...after, ...newer])
+  }
+  function judge(name: string, book: Book, { scope, from, to, before, after, late }: Landed): void {
+    const isMoved = [...book.places.keys()].some((email) => before.get(email) !== after.get(email))
+    const isUnseen = [...book.places.keys()].some((email) => scene.elapsed() - (unseenAt.get(email) ?? -1e12) < unseenMs(scene))
+    const allowed = Math.max(creditsOf(scene.policy(), name), creditsOf(sentUnder.get(`${scope} ${to}`), name))
+    if (!isMoved || isUnseen || allowed === 0) return
+    checker.checked()
+    const lately = scene.elapsed() - jumpedMs < 2 * LAG_MS ? () => 0 : past.since
+    const [was, is] = [sumOf(scene, book, before, lately), sumOf(scene, book, asSent(`${scope} ${to}`, name, book, before, after), lately)]
+    // Until a first deal is complete, changes of group caps move members without a dealt cap. A cap below the use is raised to the next
+    // whole credit.
+    if (is > allowed && is > was + 1 && (was <= allowed || scope.includes('@')))
+      checker.violated(
+        `${scope} goes from ${from} to ${to}${late ? ', late' : ''}, and pool ${name} from ${was} to ${is} of ${allowed} credits`,
+      )
+  }
+})
 
 const EXCUSED: ReadonlySet<ScopeState> = new Set(['held', 'rejected', 'contested', 'skipped'])
 /** Under these conditions the members cannot be determined. */
 const HIDING: ReadonlySet<string> = new Set(['PoolFrozen', 'PoolBounds', 'RosterDoubted', 'PolicyInvalid'])
 const TOLD: ReadonlySet<string> = new Set(['PoolFrozen', 'PoolAbove', 'PoolBounds', 'PoolUsedUp', 'RosterDoubted', 'PolicyInvalid'])
 
-export const poolsKept: Invariant = {
-  name: 'in calm times each pool has its members, their caps and its sum, or the reason is shown',
-  watch(scene, checker) {
+export const poolsKept = invariant(
+  'in calm times each pool has its members, their caps and its sum, or the reason is shown',
+  (scene, checker) => {
     if (!scene.scenario.pools) return () => undefined
     const { books, note, settle, isUnseen } = createBooks(scene)
     return (step) => {
@@ -290,7 +283,7 @@ export const poolsKept: Invariant = {
       if (step.kind === 'settled') for (const [name, book] of books) check(name, book, { scene, checker, isUnseen })
     }
   },
-}
+)
 
 interface Judge {
   readonly scene: Scene

@@ -3,37 +3,34 @@
 import type { Change, Plan } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import type { LedgerFacts } from '../../../src/ports.ts'
-import { type Invariant, ownedAt, type Scene } from '../steps.ts'
+import { invariant, ownedAt, type Scene } from '../steps.ts'
 import { isDiskFull, isLayered } from './people.ts'
 import { intentOf } from './readings.ts'
 import { createReleases } from './releases.ts'
 
 const HOUR_MS = 3_600_000
 
-export const paused: Invariant = {
-  name: 'during a pause no write begins, except those under way',
-  watch(scene, checker) {
-    let begun = 0
-    let since: string | undefined
-    return (step) => {
-      if (step.kind === 'started') since = undefined
-      const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
-      const plan = step.kind === 'told' && step.event.kind === 'planned' ? step.event : undefined
-      const at = intent?.at ?? plan?.at
-      if (at === undefined) return
-      const now = whyStill(scene, at)
-      if (now !== since) begun = 0
-      since = now
-      if (now === undefined) return
-      // Only a plan with changes that could be written tests this.
-      if (plan?.plan.changes.some(({ disposition }) => disposition.kind === 'ready' || disposition.kind === 'excluded')) checker.checked()
-      if (!intent) return
-      begun += 1
-      const concurrency = Math.max(...scene.settingsSince(scene.elapsed() - HOUR_MS).map(({ rate }) => rate.concurrency))
-      if (begun > concurrency) checker.violated(`${begun} writes begin while paused; ${concurrency} may have been under way`)
-    }
-  },
-}
+export const paused = invariant('during a pause no write begins, except those under way', (scene, checker) => {
+  let begun = 0
+  let since: string | undefined
+  return (step) => {
+    if (step.kind === 'started') since = undefined
+    const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
+    const plan = step.kind === 'told' && step.event.kind === 'planned' ? step.event : undefined
+    const at = intent?.at ?? plan?.at
+    if (at === undefined) return
+    const now = whyStill(scene, at)
+    if (now !== since) begun = 0
+    since = now
+    if (now === undefined) return
+    // Only a plan with changes that could be written tests this.
+    if (plan?.plan.changes.some(({ disposition }) => disposition.kind === 'ready' || disposition.kind === 'excluded')) checker.checked()
+    if (!intent) return
+    begun += 1
+    const concurrency = Math.max(...scene.settingsSince(scene.elapsed() - HOUR_MS).map(({ rate }) => rate.concurrency))
+    if (begun > concurrency) checker.violated(`${begun} writes begin while paused; ${concurrency} may have been under way`)
+  }
+})
 
 /** A pause in the ledger, or a mode that does not write; undefined when writes may begin. */
 function whyStill(scene: Scene, at: number): string | undefined {
@@ -44,25 +41,22 @@ function whyStill(scene: Scene, at: number): string | undefined {
 /** The limit of 5 min, plus the error that a slow answer can cause. */
 const SKEW_MS = 6.5 * 60_000
 
-export const wrongClock: Invariant = {
-  name: 'no grant starts or ends while the clocks are known to disagree',
-  watch(scene, checker) {
-    let isKnown = false
-    let frozenPlan: string | undefined
-    return (step) => {
-      const isWrong = Math.abs(scene.skewMs()) > SKEW_MS
-      if (!isWrong || step.kind === 'started' || (step.kind === 'world' && ['clock-skew', 'wall-jump'].includes(step.what))) isKnown = false
-      else if (step.kind === 'answered' && step.observed !== undefined && step.observed !== 'unknown') isKnown = true
-      if (step.kind === 'told' && step.event.kind === 'planned') frozenPlan = isKnown ? step.event.plan.id : undefined
-      const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
-      if (!intent || intent.planId !== frozenPlan) return
-      checker.checked()
-      const { scope, from, to, grantEnd } = intent.change
-      const starts = intent.entry.kind === 'grant' && ownedAt(scene, scopeKey(scope))?.owner !== 'grant'
-      if (grantEnd || starts) checker.violated(`a grant of ${scopeKey(scope)} ${grantEnd ? 'ends' : 'starts'}: ${from} to ${to}`)
-    }
-  },
-}
+export const wrongClock = invariant('no grant starts or ends while the clocks are known to disagree', (scene, checker) => {
+  let isKnown = false
+  let frozenPlan: string | undefined
+  return (step) => {
+    const isWrong = Math.abs(scene.skewMs()) > SKEW_MS
+    if (!isWrong || step.kind === 'started' || (step.kind === 'world' && ['clock-skew', 'wall-jump'].includes(step.what))) isKnown = false
+    else if (step.kind === 'answered' && step.observed !== undefined && step.observed !== 'unknown') isKnown = true
+    if (step.kind === 'told' && step.event.kind === 'planned') frozenPlan = isKnown ? step.event.plan.id : undefined
+    const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
+    if (!intent || intent.planId !== frozenPlan) return
+    checker.checked()
+    const { scope, from, to, grantEnd } = intent.change
+    const starts = intent.entry.kind === 'grant' && ownedAt(scene, scopeKey(scope))?.owner !== 'grant'
+    if (grantEnd || starts) checker.violated(`a grant of ${scopeKey(scope)} ${grantEnd ? 'ends' : 'starts'}: ${from} to ${to}`)
+  }
+})
 
 /** Two readings agree only if they are at least this far apart. */
 const AGREEMENT_MS = 10 * 60_000
@@ -77,9 +71,9 @@ const agree = (one: number, other: number): boolean => Math.abs(one - other) <= 
 
 const isWideOrLess = ({ scope, from, to }: Change): boolean => scope.kind !== 'user' || (from !== 'none' && (to === 'none' || to < from))
 
-export const rosterDoubt: Invariant = {
-  name: 'while the roster is in doubt no team or group cap is written and no cap is lowered',
-  watch(scene, checker) {
+export const rosterDoubt = invariant(
+  'while the roster is in doubt no team or group cap is written and no cap is lowered',
+  (scene, checker) => {
     const releases = createReleases(scene)
     // Where caps are copied, a team or group write of ours may have changed the cap from which a change was released.
     const isReleased = (change: Change): boolean => releases.has(change) || (!isLayered(scene) && releases.hasGoal(change))
@@ -144,35 +138,29 @@ export const rosterDoubt: Invariant = {
         checker.violated(`${step.scope} goes from ${change.from} to ${change.to} while the roster has fallen below 80 % of ${good}`)
     }
   },
-}
+)
 
-export const alertOnly: Invariant = {
-  name: 'with onDrift: alert foreign changes are shown and not reverted',
-  watch(scene, checker) {
-    let isApplying = false
-    return (step) => {
-      // `apply` reverts foreign changes, because a person asks for it.
-      if (step.kind === 'world') isApplying = step.what === 'apply'
-      const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
-      if (!intent || isApplying || scene.scenario.onDrift !== 'alert') return
-      checker.checked()
-      const { scope, from, to, cause } = intent.change
-      if (cause === 'external') checker.violated(`${scopeKey(scope)} goes from ${from} to ${to}, because others changed it`)
-    }
-  },
-}
+export const alertOnly = invariant('with onDrift: alert foreign changes are shown and not reverted', (scene, checker) => {
+  let isApplying = false
+  return (step) => {
+    // `apply` reverts foreign changes, because a person asks for it.
+    if (step.kind === 'world') isApplying = step.what === 'apply'
+    const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
+    if (!intent || isApplying || scene.scenario.onDrift !== 'alert') return
+    checker.checked()
+    const { scope, from, to, cause } = intent.change
+    if (cause === 'external') checker.violated(`${scopeKey(scope)} goes from ${from} to ${to}, because others changed it`)
+  }
+})
 
-export const approvedOnly: Invariant = {
-  name: 'people who are not approved are not written',
-  watch(scene, checker) {
-    return (step) => {
-      const scope = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step)?.change.scope : undefined
-      if (scope?.kind !== 'user') return
-      checker.checked()
-      const roster = scene.view()?.roster
-      const person = roster?.people.find(({ email }) => email === scope.email)
-      if (person && person.status !== 'approved' && !roster?.statusesAbsent)
-        checker.violated(`${scope.email} is ${person.status}, and written`)
-    }
-  },
-}
+export const approvedOnly = invariant('people who are not approved are not written', (scene, checker) => {
+  return (step) => {
+    const scope = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step)?.change.scope : undefined
+    if (scope?.kind !== 'user') return
+    checker.checked()
+    const roster = scene.view()?.roster
+    const person = roster?.people.find(({ email }) => email === scope.email)
+    if (person && person.status !== 'approved' && !roster?.statusesAbsent)
+      checker.violated(`${scope.email} is ${person.status}, and written`)
+  }
+})

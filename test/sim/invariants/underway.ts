@@ -2,7 +2,7 @@
 // more than the lesser of both. First caps and reverts do not wait and are not judged.
 import type { Plan } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
-import type { InForce, Invariant, Scene } from '../steps.ts'
+import { type InForce, invariant, type Scene } from '../steps.ts'
 import { inForceWith } from '../world/company.ts'
 import { withChanges } from './counted.ts'
 import { createSight, isLayered, isMistaken, worth } from './people.ts'
@@ -15,9 +15,9 @@ interface Underway {
   readonly known: readonly string[]
 }
 
-export const safeWhilePartial: Invariant = {
-  name: 'while part of a plan fails or waits, no person is below the lesser of before and after',
-  watch(scene, checker) {
+export const safeWhilePartial = invariant(
+  'while part of a plan fails or waits, no person is below the lesser of before and after',
+  (scene, checker) => {
     const sight = createSight()
     let underway: Underway | undefined
     return (step) => {
@@ -41,7 +41,7 @@ export const safeWhilePartial: Invariant = {
       }
     }
   },
-}
+)
 
 /** Undefined for a plan without changes, to which no write can belong. */
 function begin(plan: Plan, scene: Scene, sight: ReturnType<typeof createSight>): Underway | undefined {

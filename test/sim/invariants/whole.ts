@@ -5,69 +5,62 @@ import { DAY_MS, HOUR_MS } from '../../../src/core/model/units.ts'
 import { REVIEW_MS } from '../../../src/core/plan/reviewed.ts'
 import { hasEnded } from '../../../src/core/resolve/grants.ts'
 import { cycleAt } from '../../../src/sandbox/time.ts'
-import { type Invariant, ownedAt, type Scene } from '../steps.ts'
+import { type Checker, invariant, ownedAt, type Scene } from '../steps.ts'
 import { nearBoundary } from './converges.ts'
 import { isLayered } from './people.ts'
 import { everPooled } from './pools.ts'
 
 /** Every failure is handled: a `bug` event is a mistake of the program, or of an invariant. */
-export const nothingUnexpected: Invariant = {
-  name: 'every failure is handled',
-  watch(_scene, checker) {
-    return (step) => {
-      if (step.kind !== 'told') return
-      if (step.event.kind === 'cycle-finished') checker.checked()
-      if (step.event.kind === 'bug') checker.violated(step.event.message)
-    }
-  },
-}
+export const nothingUnexpected = invariant('every failure is handled', (_scene, checker) => {
+  return (step) => {
+    if (step.kind !== 'told') return
+    if (step.event.kind === 'cycle-finished') checker.checked()
+    if (step.event.kind === 'bug') checker.violated(step.event.message)
+  }
+})
 
-export const quiet: Invariant = {
-  name: 'an unchanged world gets zero writes and one read per managed scope',
-  watch(scene, checker) {
-    let watching = false
-    let retried: ReadonlySet<ScopeKey> = new Set()
-    let reads = new Map<ScopeKey, number>()
-    let sweeps = 0
-    // Scopes that are no longer ours. A group remains known, and is read because its members' readings may show its cap, until groups are
-    // listed.
-    let letGo = new Set<unknown>()
-    let plan: Plan | undefined
-    return (step) => {
-      if (step.kind === 'recorded' && step.method === 'releaseOwned') for (const key of [step.values[0]].flat()) letGo.add(key)
-      if (step.kind === 'told' && step.event.kind === 'usage-read')
-        letGo = new Set([...letGo].filter((key) => !isGroup(key) || reads.has(key as ScopeKey)))
-      if (step.kind === 'told' && step.event.kind === 'planned') plan = step.event.plan
-      if (step.kind === 'settled') {
-        watching = true
-        retried = withWaiting(retriedByTime(scene), plan)
-        sweeps = 0
-        reads = new Map()
-      }
-      if (step.kind === 'foreign' || step.kind === 'world' || step.kind === 'died' || step.kind === 'quiet') watching = false
-      // A second reading that agrees makes a rule match, and the people it concerns are read between the sweeps.
-      if (step.kind === 'recorded' && step.method === 'saveFact' && step.values[0] === 'conditions') watching = false
-      if (step.kind === 'request' && step.operation === 'UsageConfig' && step.scope !== undefined && retried.has(step.scope))
-        watching = false
-      const isNear = changesNear(scene)
-      // Changes that a cycle had still to write when the world became quiet may be held by now, such as by the breaker.
-      if (watching && isNear && step.kind === 'told' && step.event.kind === 'cycle-finished')
-        retried = withWaiting(new Set([...retried, ...retriedByTime(scene)]), plan)
-      if (!watching || isNear) return
-      if (step.kind === 'request' && step.operation === 'UsageConfig')
-        checker.violated(`${step.scope} is written to ${step.to} in a quiet world`)
-      if (step.kind === 'request' && step.operation === 'GetUsageConfig' && step.scope !== undefined)
-        reads.set(step.scope, (reads.get(step.scope) ?? 0) + 1)
-      if (step.kind === 'told' && step.event.kind === 'cycle-finished') {
-        // The first sweep may have begun before.
-        if (sweeps > 0) checkReads(scene, reads, letGo, checker)
-        sweeps += 1
-        reads = new Map()
-        letGo = new Set([...letGo].filter(isGroup))
-      }
+export const quiet = invariant('an unchanged world gets zero writes and one read per managed scope', (scene, checker) => {
+  let watching = false
+  let retried: ReadonlySet<ScopeKey> = new Set()
+  let reads = new Map<ScopeKey, number>()
+  let sweeps = 0
+  // Scopes that are no longer ours. A group remains known, and is read because its members' readings may show its cap, until groups are
+  // listed.
+  let letGo = new Set<unknown>()
+  let plan: Plan | undefined
+  return (step) => {
+    if (step.kind === 'recorded' && step.method === 'releaseOwned') for (const key of [step.values[0]].flat()) letGo.add(key)
+    if (step.kind === 'told' && step.event.kind === 'usage-read')
+      letGo = new Set([...letGo].filter((key) => !isGroup(key) || reads.has(key as ScopeKey)))
+    if (step.kind === 'told' && step.event.kind === 'planned') plan = step.event.plan
+    if (step.kind === 'settled') {
+      watching = true
+      retried = withWaiting(retriedByTime(scene), plan)
+      sweeps = 0
+      reads = new Map()
     }
-  },
-}
+    if (step.kind === 'foreign' || step.kind === 'world' || step.kind === 'died' || step.kind === 'quiet') watching = false
+    // A second reading that agrees makes a rule match, and the people it concerns are read between the sweeps.
+    if (step.kind === 'recorded' && step.method === 'saveFact' && step.values[0] === 'conditions') watching = false
+    if (step.kind === 'request' && step.operation === 'UsageConfig' && step.scope !== undefined && retried.has(step.scope)) watching = false
+    const isNear = changesNear(scene)
+    // Changes that a cycle had still to write when the world became quiet may be held by now, such as by the breaker.
+    if (watching && isNear && step.kind === 'told' && step.event.kind === 'cycle-finished')
+      retried = withWaiting(new Set([...retried, ...retriedByTime(scene)]), plan)
+    if (!watching || isNear) return
+    if (step.kind === 'request' && step.operation === 'UsageConfig')
+      checker.violated(`${step.scope} is written to ${step.to} in a quiet world`)
+    if (step.kind === 'request' && step.operation === 'GetUsageConfig' && step.scope !== undefined)
+      reads.set(step.scope, (reads.get(step.scope) ?? 0) + 1)
+    if (step.kind === 'told' && step.event.kind === 'cycle-finished') {
+      // The first sweep may have begun before.
+      if (sweeps > 0) checkReads(scene, reads, letGo, checker)
+      sweeps += 1
+      reads = new Map()
+      letGo = new Set([...letGo].filter(isGroup))
+    }
+  }
+})
 
 /** With the changes that wait for one of these scopes, as a group's cap waits for a member whom a pool still deals. */
 function withWaiting(scopes: ReadonlySet<ScopeKey>, plan: Plan | undefined): ReadonlySet<ScopeKey> {
@@ -171,12 +164,7 @@ const TIMED: ReadonlySet<string> = new Set(['breaker', 'contested', 'rosterShrin
 /** The start or the end of a grant is a change of the world. */
 const changesNear = (scene: Scene): boolean => nearBoundary(scene, 3 * scene.scenario.intervalMs + scene.scenario.usageIntervalMs)
 
-function checkReads(
-  scene: Scene,
-  reads: ReadonlyMap<ScopeKey, number>,
-  letGo: ReadonlySet<unknown>,
-  checker: Parameters<Invariant['watch']>[1],
-): void {
+function checkReads(scene: Scene, reads: ReadonlyMap<ScopeKey, number>, letGo: ReadonlySet<unknown>, checker: Checker): void {
   checker.checked()
   const states = new Map((scene.view()?.scopes ?? []).map((one) => [scopeKey(one.scope), one.state]))
   // A scope of ours that shows another value may be a stale reading, and is read for one more day.
@@ -200,87 +188,78 @@ function checkReads(
 
 const WINDOW_MS = 10_000
 
-export const pace: Invariant = {
-  name: 'the pace never exceeds rate.max',
-  watch(scene, checker) {
-    const sentAt: number[] = []
-    let process = 0
-    return (step) => {
-      // Each key has its own pace.
-      if (step.kind === 'world' && step.what === 'key-rotated') sentAt.length = 0
-      if (step.kind !== 'request') return
-      checker.checked()
-      if (step.process !== process) sentAt.length = 0
-      process = step.process
-      const now = scene.elapsed()
-      while (sentAt[0] !== undefined && sentAt[0] <= now - WINDOW_MS) sentAt.shift()
-      sentAt.push(now)
-      const highest = Math.max(...scene.settingsSince(now - WINDOW_MS).map(({ rate }) => rate.max))
-      const most = (highest * WINDOW_MS) / 1000 + 1
-      if (sentAt.length > most) checker.violated(`${sentAt.length} requests within ${WINDOW_MS} ms; ${most} may be`)
-    }
-  },
-}
+export const pace = invariant('the pace never exceeds rate.max', (scene, checker) => {
+  const sentAt: number[] = []
+  let process = 0
+  return (step) => {
+    // Each key has its own pace.
+    if (step.kind === 'world' && step.what === 'key-rotated') sentAt.length = 0
+    if (step.kind !== 'request') return
+    checker.checked()
+    if (step.process !== process) sentAt.length = 0
+    process = step.process
+    const now = scene.elapsed()
+    while (sentAt[0] !== undefined && sentAt[0] <= now - WINDOW_MS) sentAt.shift()
+    sentAt.push(now)
+    const highest = Math.max(...scene.settingsSince(now - WINDOW_MS).map(({ rate }) => rate.max))
+    const most = (highest * WINDOW_MS) / 1000 + 1
+    if (sentAt.length > most) checker.violated(`${sentAt.length} requests within ${WINDOW_MS} ms; ${most} may be`)
+  }
+})
 
 /** Parts of the key as they would appear in JSON, in a URL or in plain text. */
-export const secrecy = (keys: readonly string[]): Invariant => {
+export const secrecy = (keys: readonly string[]) => {
   const all = new Set(keys.flatMap((key) => [key, JSON.stringify(key).slice(1, -1), encodeURIComponent(key), key.slice(4, -2)]))
   // A text that contains a spelling contains each part of it.
   const spellings = [...all].filter((one) => ![...all].some((other) => other !== one && one.includes(other)))
   const shows = (text: string): boolean => spellings.some((one) => text.includes(one))
-  return {
-    name: 'the key is in no output',
-    watch: (_scene, checker) => (step) => {
-      if (step.kind === 'output') {
-        checker.checked()
-        if (shows(step.text)) checker.violated(`the key is in ${step.where}`)
-      }
-      if (step.kind === 'recorded') {
-        checker.checked()
-        if (shows(JSON.stringify(step.values))) checker.violated(`the key is in the ledger, by ${step.method}`)
-      }
-    },
-  }
+  return invariant('the key is in no output', (_scene, checker) => (step) => {
+    if (step.kind === 'output') {
+      checker.checked()
+      if (shows(step.text)) checker.violated(`the key is in ${step.where}`)
+    }
+    if (step.kind === 'recorded') {
+      checker.checked()
+      if (shows(JSON.stringify(step.values))) checker.violated(`the key is in the ledger, by ${step.method}`)
+    }
+  })
 }
 
-export const approvals: Invariant = {
-  name: 'an approval releases the changes that were shown, once',
-  watch(scene, checker) {
-    const approved = new Map<string, number>()
-    const shown = new Map<string, Hold>()
-    const uses = new Map<string, number>()
-    const spent = new Set<string>()
-    return (step) => {
-      if (step.kind === 'approved') {
-        approved.set(step.id, (approved.get(step.id) ?? 0) + 1)
-        spent.delete(step.id)
-      }
-      if (step.kind === 'told' && step.event.kind === 'planned') {
-        for (const hold of step.event.plan.holds) shown.set(hold.id, hold)
-      }
-      if (step.kind !== 'recorded' || step.method !== 'saveApproval') return
-      const [saved] = step.values
-      if (typeof saved !== 'object' || saved === null || !('id' in saved) || !('state' in saved) || typeof saved.id !== 'string') return
-      checker.checked()
-      if (!approved.has(saved.id)) checker.violated(`approval ${saved.id} is recorded, and was not given`)
-      if (spent.has(saved.id) && saved.state === 'pending') checker.violated(`approval ${saved.id} was spent and releases again`)
-      if (saved.state === 'spent' && !spent.has(saved.id)) {
-        spent.add(saved.id)
-        uses.set(saved.id, (uses.get(saved.id) ?? 0) + 1)
-        if ((uses.get(saved.id) ?? 0) > (approved.get(saved.id) ?? 0))
-          checker.violated(`approval ${saved.id} was spent more often than given`)
-      }
-      if ('released' in saved && Array.isArray(saved.released))
-        checkReleased(saved.id, saved.released, { shown, pooled: everPooled(scene) }, checker)
+export const approvals = invariant('an approval releases the changes that were shown, once', (scene, checker) => {
+  const approved = new Map<string, number>()
+  const shown = new Map<string, Hold>()
+  const uses = new Map<string, number>()
+  const spent = new Set<string>()
+  return (step) => {
+    if (step.kind === 'approved') {
+      approved.set(step.id, (approved.get(step.id) ?? 0) + 1)
+      spent.delete(step.id)
     }
-  },
-}
+    if (step.kind === 'told' && step.event.kind === 'planned') {
+      for (const hold of step.event.plan.holds) shown.set(hold.id, hold)
+    }
+    if (step.kind !== 'recorded' || step.method !== 'saveApproval') return
+    const [saved] = step.values
+    if (typeof saved !== 'object' || saved === null || !('id' in saved) || !('state' in saved) || typeof saved.id !== 'string') return
+    checker.checked()
+    if (!approved.has(saved.id)) checker.violated(`approval ${saved.id} is recorded, and was not given`)
+    if (spent.has(saved.id) && saved.state === 'pending') checker.violated(`approval ${saved.id} was spent and releases again`)
+    if (saved.state === 'spent' && !spent.has(saved.id)) {
+      spent.add(saved.id)
+      uses.set(saved.id, (uses.get(saved.id) ?? 0) + 1)
+      if ((uses.get(saved.id) ?? 0) > (approved.get(saved.id) ?? 0))
+        checker.violated(`approval ${saved.id} was spent more often than given`)
+    }
+    if ('released' in saved && Array.isArray(saved.released))
+      checkReleased(saved.id, saved.released, { shown, pooled: everPooled(scene) }, checker)
+  }
+})
 
 function checkReleased(
   id: string,
   released: readonly unknown[],
   { shown, pooled }: { readonly shown: ReadonlyMap<string, Hold>; readonly pooled: ReadonlySet<string> },
-  checker: Parameters<Invariant['watch']>[1],
+  checker: Checker,
 ): void {
   const hold = shown.get(id)
   const held = new Set(hold?.changes.map(({ scope, from, to }) => `${scopeKey(scope)} ${from} ${to}`))
@@ -297,26 +276,23 @@ function checkReleased(
 /** Guards that count people; a revert is exempt from them. */
 const COUNTING: ReadonlySet<string> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxRaise'])
 
-export const healed: Invariant = {
-  name: 'a foreign change is reverted to the verified cap, however many people it affects',
-  watch(scene, checker) {
-    return (step) => {
-      // Where caps are copied, a team or group write also overwrites people, and waits for held changes of theirs.
-      if (step.kind !== 'settled' || scene.scenario.capSemantics === 'copied') return
-      const view = scene.view()
-      // A change that was held when another hold was released stays held for a day, even if policy goes back to the cap before.
-      const beside = new Set((scene.ledger()?.approvals() ?? []).flatMap((one) => (one.beside ?? []).map(({ scope }) => scopeKey(scope))))
-      for (const hold of view?.holds ?? []) {
-        if (!hold.guards.every((guard) => COUNTING.has(guard))) continue
-        for (const { scope, to } of hold.changes) {
-          checker.checked()
-          const owned = ownedAt(scene, scopeKey(scope))
-          const status = view?.scopes.find((one) => scopeKey(one.scope) === scopeKey(scope))
-          const isOldWish = owned !== undefined && owned.cap === to && status?.desired === to && status.cause === 'external'
-          if (isOldWish && owned.owner === 'policy' && !beside.has(scopeKey(scope)))
-            checker.violated(`${scopeKey(scope)} was ${to}, another client changed it, and ${hold.guards} holds the revert`)
-        }
+export const healed = invariant('a foreign change is reverted to the verified cap, however many people it affects', (scene, checker) => {
+  return (step) => {
+    // Where caps are copied, a team or group write also overwrites people, and waits for held changes of theirs.
+    if (step.kind !== 'settled' || scene.scenario.capSemantics === 'copied') return
+    const view = scene.view()
+    // A change that was held when another hold was released stays held for a day, even if policy goes back to the cap before.
+    const beside = new Set((scene.ledger()?.approvals() ?? []).flatMap((one) => (one.beside ?? []).map(({ scope }) => scopeKey(scope))))
+    for (const hold of view?.holds ?? []) {
+      if (!hold.guards.every((guard) => COUNTING.has(guard))) continue
+      for (const { scope, to } of hold.changes) {
+        checker.checked()
+        const owned = ownedAt(scene, scopeKey(scope))
+        const status = view?.scopes.find((one) => scopeKey(one.scope) === scopeKey(scope))
+        const isOldWish = owned !== undefined && owned.cap === to && status?.desired === to && status.cause === 'external'
+        if (isOldWish && owned.owner === 'policy' && !beside.has(scopeKey(scope)))
+          checker.violated(`${scopeKey(scope)} was ${to}, another client changed it, and ${hold.guards} holds the revert`)
       }
     }
-  },
-}
+  }
+})

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { invariantsFor } from '../invariants/all.ts'
-import { PLANTS, type Plant } from './plants.ts'
+import { PLANTS } from './plants.ts'
 
 const { values } = parseArgs({
   options: {
@@ -47,13 +47,13 @@ interface Hunt {
 }
 
 /** Runs seeds until an invariant is violated. */
-async function hunt(plant: Plant | undefined, { seeds, first: known, days }: Hunt): Promise<Outcome> {
-  const hooks = plant === undefined ? [] : ['--import', hook]
-  const { needs = [] } = plant ?? {}
+async function hunt(name: string | undefined, { seeds, first: known, days }: Hunt): Promise<Outcome> {
+  const hooks = name === undefined ? [] : ['--import', hook]
+  const { needs = [] } = PLANTS[name ?? ''] ?? {}
   const search = ['--seeds', `${seeds}`, '--days', `${days}`, '--needs', needs.join(), '--first', known.join()]
   const args = ['--no-warnings', ...hooks, hunter, ...search]
-  const env = { ...process.env, ...(plant && { CAPKEEPER_PLANT: plant.name }) }
-  const timeout = plant === undefined ? undefined : Number(values.limit) * 1000
+  const env = { ...process.env, ...(name !== undefined && { CAPKEEPER_PLANT: name }) }
+  const timeout = name === undefined ? undefined : Number(values.limit) * 1000
   const child = spawn(process.execPath, args, { env, timeout, stdio: ['ignore', 'pipe', 'pipe'] })
   const [stdout, stderr]: [string[], string[]] = [[], []]
   child.stdout.setEncoding('utf8').on('data', (text: string) => stdout.push(text))
@@ -101,17 +101,17 @@ async function violatedWithout(caught: readonly Caught[]): Promise<readonly Caug
 
 async function main(): Promise<boolean> {
   const { only: texts } = values
-  const chosen = PLANTS.filter(({ name }) => texts.some((text) => name.includes(text)))
+  const chosen = Object.entries(PLANTS).filter(([name]) => texts.some((text) => name.includes(text)))
   const days = Number(values.days)
   const sound = await hunt(undefined, { seeds: SOUND_SEEDS, first: [], days })
   console.log(sound.kind === 'missed' ? `without a bug ${SOUND_SEEDS} seeds pass` : `WITHOUT A BUG: ${JSON.stringify(sound)}`)
   const pending = chosen.values()
   const caught: Caught[] = []
   const work = async (): Promise<void> => {
-    for (const plant of pending) {
-      const outcome = await hunt(plant, { seeds: values.known ? 0 : Number(values.seeds), first: plant.caughtBy ?? [], days })
+    for (const [name, { caughtBy = [] }] of pending) {
+      const outcome = await hunt(name, { seeds: values.known ? 0 : Number(values.seeds), first: caughtBy, days })
       if (outcome.kind === 'caught') caught.push(outcome.by)
-      show(plant.name, outcome)
+      show(name, outcome)
     }
   }
   await Promise.all(Array.from({ length: Number(values.jobs) }, work))
@@ -120,7 +120,8 @@ async function main(): Promise<boolean> {
   const proven = caught.filter(({ seed }) => !unsound.some((one) => one.seed === seed)).length
   console.log(`${Math.round(process.uptime())} s`)
   console.log(`${proven} of ${chosen.length} planted bugs caught`)
-  const silent = chosen.length < PLANTS.length ? [] : invariantsFor([]).filter(({ name }) => !caught.some((one) => one.invariant === name))
+  const silent =
+    chosen.length < Object.keys(PLANTS).length ? [] : invariantsFor([]).filter(({ name }) => !caught.some((one) => one.invariant === name))
   for (const { name } of silent) console.log(`NO BUG SHOWED that it can fail: ${name}`)
   return sound.kind === 'missed' && proven === chosen.length && silent.length === 0
 }

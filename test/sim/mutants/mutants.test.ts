@@ -3,17 +3,11 @@ import { describe, expect, test } from 'vitest'
 import { PLANTS } from './plants.ts'
 
 describe('planted bugs', () => {
-  test('are twenty-eight at least, each with a name of its own', () => {
-    expect(PLANTS.length).toBeGreaterThanOrEqual(28)
-    expect(new Set(PLANTS.map(({ name }) => name)).size).toBe(PLANTS.length)
-  })
+  test('are twenty-eight at least', () => expect(Object.keys(PLANTS).length).toBeGreaterThanOrEqual(28))
 
-  test.each(PLANTS.map((plant) => [plant.name, plant] as const))(
-    '%s: what it replaces stands exactly once',
-    (_name, { file, find, replace }) => {
-      const source = readFileSync(new URL(`../../../src/${file}`, import.meta.url), 'utf8')
-      expect(source.split(find)).toHaveLength(2)
-      expect(replace).not.toBe(find)
-    },
-  )
+  test.each(Object.entries(PLANTS))('%s: what it replaces stands exactly once', (_name, { file, find, replace }) => {
+    const source = readFileSync(new URL(`../../../src/${file}`, import.meta.url), 'utf8')
+    expect(source.split(find)).toHaveLength(2)
+    expect(replace).not.toBe(find)
+  })
 })
