@@ -20,20 +20,20 @@ const good = await service({}, PEOPLE)
 const attacker = startAttacker()
 const wanted = process.argv[2] ?? ''
 const rows: Row[] = []
-for (const attack of ATTACKS.filter(({ name }) => name.includes(wanted))) {
-  const config = attack.token ? { auth: { token: { env: 'TOKEN' } } } : {}
+for (const [name, { token }] of Object.entries(ATTACKS).filter(([one]) => one.includes(wanted))) {
+  const config = token ? { auth: { token: { env: 'TOKEN' } } } : {}
   const on = await daemon({
     workspaces: { acme: good.url },
     settings: { interval: '1s', usageInterval: '5s' },
     config,
     env: { TOKEN: 'the-token' },
   })
-  const { ended, livezMs, healedMs, peakMiB, bytes } = await tried({ attacks: [attack], on, good, attacker, share: 1, forMs: FOR_MS })
-  const figure = `${attack.name}: /livez; healed; memory`
+  const { ended, livezMs, healedMs, peakMiB, bytes } = await tried({ attacks: [name], on, good, attacker, share: 1, forMs: FOR_MS })
+  const figure = `${name}: /livez; healed; memory`
   const met = ended === undefined && livezMs <= LIVEZ_MS && healedMs <= HEALED_MS && peakMiB <= POD_LIMIT_MIB
   const measured = ended === undefined ? `${seconds(livezMs)}; ${seconds(healedMs)}; ${Math.round(peakMiB)} MiB` : 'ended'
   rows.push(judged('G27', figure, `1 s; 10 s; ${POD_LIMIT_MIB} MiB`, measured, met))
-  console.log(`${attack.name}: ${measured}; ${Math.round(bytes / 1024)} KiB read`)
+  console.log(`${name}: ${measured}; ${Math.round(bytes / 1024)} KiB read`)
   on.child.kill('SIGKILL')
   await on.over
 }

@@ -17,7 +17,7 @@ const clock = realClock()
 
 const INSIDE = '--inside'
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
-const WANTED = SCENES.filter(({ name }) => name.includes(process.env['CAPKEEPER_CLUSTER_SCENES'] ?? ''))
+const WANTED = SCENES.filter(([name]) => name.includes(process.env['CAPKEEPER_CLUSTER_SCENES'] ?? ''))
 
 /** Starts this program again where network, mounts and processes are its own; they are gone when it ends. */
 async function enter(): Promise<number> {
@@ -43,7 +43,7 @@ async function play(folder: string): Promise<number> {
     symlinkSync(join(ROOT, 'deploy'), join(world.folder, 'deploy'))
     symlinkSync(ROOT, join(world.folder, 'capkeeper'))
     await prepare(world, folder)
-    for (const { name, play: playScene } of WANTED) {
+    for (const [name, playScene] of WANTED) {
       try {
         await playScene(world)
         say(`${elapsed()}  ok: ${name}`)
@@ -58,7 +58,7 @@ async function play(folder: string): Promise<number> {
   }
   if (failed.length > 0) say(cluster.logs())
   await cluster.stop()
-  say(`${WANTED.filter(({ name }) => !failed.includes(name)).length} passed, ${failed.length} failed`)
+  say(`${WANTED.filter(([name]) => !failed.includes(name)).length} passed, ${failed.length} failed`)
   return failed.length === 0 ? 0 : 1
 }
 
@@ -69,7 +69,7 @@ const events = (world: World): string =>
 async function outside(): Promise<number> {
   const missing = missingParts()
   if (missing.length > 0) {
-    for (const { name } of WANTED) say(`skipped: ${name}`)
+    for (const [name] of WANTED) say(`skipped: ${name}`)
     say(`no cluster can be made here; missing: ${missing.join('; ')}`)
     return 0
   }

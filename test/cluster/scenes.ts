@@ -3,6 +3,5 @@
 import { CARE } from './scenes-care.ts'
 import { HELM } from './scenes-helm.ts'
 import { KUSTOMIZE } from './scenes-kustomize.ts'
-import type { Scene } from './world.ts'
 
-export const SCENES: readonly Scene[] = [...HELM, ...CARE, ...KUSTOMIZE]
+export const SCENES = [HELM, CARE, KUSTOMIZE].flatMap((scenes) => Object.entries(scenes))

@@ -21,11 +21,8 @@ export interface Said {
 
 export type World = ReturnType<typeof createWorld>
 
-/** One play, with a sentence that says what has to come out. */
-export interface Scene {
-  readonly name: string
-  readonly play: (world: World) => Promise<void>
-}
+/** Plays, each by the sentence that says what has to come out. */
+export type Scenes = Readonly<Record<string, (world: World) => Promise<void>>>
 
 /** The alias that the guide gives its readers, as a function: aliases are not expanded in scripts. */
 const ALIAS = `capkeeper() { kubectl -n capkeeper exec -i capkeeper-0 -- capkeeper "$@"; }`

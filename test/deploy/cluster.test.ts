@@ -13,10 +13,10 @@ test('without its parts it skips every scene by name, names what is missing, and
   })
   expect(status).toBe(0)
   const lines = stdout.trim().split('\n')
-  expect(lines.slice(0, -1)).toEqual(SCENES.map(({ name }) => `skipped: ${name}`))
+  expect(lines.slice(0, -1)).toEqual(SCENES.map(([name]) => `skipped: ${name}`))
   for (const part of ['etcd (etcd-server)', 'kubelet', 'helm']) expect(lines.at(-1)).toContain(part)
 })
 
 test('every scene has a name of its own', () => {
-  expect(new Set(SCENES.map(({ name }) => name)).size).toBe(SCENES.length)
+  expect(new Set(SCENES.map(([name]) => name)).size).toBe(SCENES.length)
 })

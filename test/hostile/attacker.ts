@@ -23,7 +23,7 @@ const run = async ({ names, ...order }: Order): Promise<number> =>
   (await Promise.all(names.map((name) => attacked(name, order)))).reduce((sum, bytes) => sum + bytes, 0)
 
 async function attacked(name: string, { url, share, forMs }: Omit<Order, 'names'>): Promise<number> {
-  const attack = ATTACKS.find((one) => one.name === name)
+  const attack = ATTACKS[name]
   if (!attack) throw new Error(`no attack called ${name}`)
   const endMs = clock.monotonic() + forMs
   const sockets = new Set<Socket>()

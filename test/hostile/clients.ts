@@ -2,7 +2,6 @@
 // process of its own.
 
 export interface Attack {
-  readonly name: string
   /** Whether it attacks a daemon whose pages need a token, and whether it has the token. Default: the pages need none. */
   readonly token?: 'missing' | 'sent'
   /** It is tried on a workspace of 50,000 people. */
@@ -42,118 +41,124 @@ const OF_ACME = [
 ]
 const PAGES = ['/', '/status', '/metrics', '/api/v1/workspaces', ...OF_ACME.map((path) => `/api/v1${IN_ACME}${path}`)]
 
-export const ATTACKS: readonly Attack[] = [
-  {
-    name: 'other pages of people in the API, pipelined on one connection, unread',
+export const ATTACKS: Readonly<Record<string, Attack>> = {
+  'other pages of people in the API, pipelined on one connection, unread': {
     connections: 1,
     requests: 10_000,
     text: (one) => asks(`/api/v1${IN_ACME}/people?page=${one + 1}`),
     reads: false,
   },
-  {
-    name: 'other pages of people in the API, on many connections, unread',
+  'other pages of people in the API, on many connections, unread': {
     large: true,
     connections: 300,
     requests: 1,
     text: (_, connection) => asks(`/api/v1${IN_ACME}/people?limit=500&page=${1 + (connection % 100)}&search=${connection % 7}`),
     reads: false,
   },
-  {
-    name: 'every page and document, on many connections, read',
+  'every page and document, on many connections, read': {
     large: true,
     connections: 400,
     requests: 20,
     text: (one, connection) => asks(PAGES[(one + connection) % PAGES.length] ?? ''),
     reads: true,
   },
-  {
-    name: 'searches for people, pipelined on one connection, unread',
+  'searches for people, pipelined on one connection, unread': {
     connections: 1,
     requests: 20_000,
     text: (one) => asks(`${IN_ACME}/people?search=${one}`),
     reads: false,
   },
-  {
-    name: 'searches for people, pipelined on many connections, unread',
+  'searches for people, pipelined on many connections, unread': {
     connections: 500,
     requests: 200,
     text: (one, connection) => asks(`${IN_ACME}/people?search=${connection}.${one}`),
     reads: false,
   },
-  {
-    name: 'searches for people, pipelined on many connections, read',
+  'searches for people, pipelined on many connections, read': {
     connections: 100,
     requests: 200,
     text: (one, connection) => asks(`${IN_ACME}/people?search=${connection}.${one}`),
     reads: true,
   },
-  {
-    name: '/openapi.json, pipelined on many connections, unread',
+  '/openapi.json, pipelined on many connections, unread': {
     connections: 500,
     requests: 50,
     text: () => asks('/openapi.json'),
     reads: false,
   },
-  { name: '/metrics, on many connections, unread', connections: 500, requests: 50, text: () => asks('/metrics'), reads: false },
-  { name: '/ledger, on many connections, unread', large: true, connections: 500, requests: 50, text: () => asks('/ledger'), reads: false },
-  { name: '/livez, pipelined on one connection, read', connections: 1, requests: 200_000, text: () => asks('/livez'), reads: true },
-  { name: '/readyz, pipelined on a few connections, read', connections: 8, requests: 10_000, text: () => asks('/readyz'), reads: true },
-  {
-    name: '/status, pipelined on a few connections, read',
+  '/metrics, on many connections, unread': {
+    connections: 500,
+    requests: 50,
+    text: () => asks('/metrics'),
+    reads: false,
+  },
+  '/ledger, on many connections, unread': {
+    large: true,
+    connections: 500,
+    requests: 50,
+    text: () => asks('/ledger'),
+    reads: false,
+  },
+  '/livez, pipelined on one connection, read': {
+    connections: 1,
+    requests: 200_000,
+    text: () => asks('/livez'),
+    reads: true,
+  },
+  '/readyz, pipelined on a few connections, read': {
+    connections: 8,
+    requests: 10_000,
+    text: () => asks('/readyz'),
+    reads: true,
+  },
+  '/status, pipelined on a few connections, read': {
     connections: 8,
     requests: 2_000,
     text: (one) => asks(`/status?${one}`),
     reads: true,
   },
-  {
-    name: 'unknown addresses, pipelined on a few connections, read',
+  'unknown addresses, pipelined on a few connections, read': {
     connections: 8,
     requests: 50_000,
     text: (one) => asks(`/x=${one}`),
     reads: true,
   },
-  {
-    name: 'unknown addresses, pipelined on a few connections, unread, without the token',
+  'unknown addresses, pipelined on a few connections, unread, without the token': {
     token: 'missing',
     connections: 4,
     requests: 50_000,
     text: (one) => asks(`/x=${one}`),
     reads: false,
   },
-  {
-    name: 'unknown addresses, pipelined on a few connections, read, without the token',
+  'unknown addresses, pipelined on a few connections, read, without the token': {
     token: 'missing',
     connections: 8,
     requests: 50_000,
     text: (one) => asks(`/x=${one}`, 'Accept: text/html\r\n'),
     reads: true,
   },
-  {
-    name: 'unknown addresses, pipelined on many connections, read, with the token',
+  'unknown addresses, pipelined on many connections, read, with the token': {
     token: 'sent',
     connections: 400,
     requests: 500,
     text: (one) => asks(`/x=${one}`, 'Authorization: Bearer the-token\r\n'),
     reads: true,
   },
-  {
-    name: 'new connections, each asking for a page',
+  'new connections, each asking for a page': {
     connections: 15_000,
     perSecond: 2_500,
     requests: 1,
     text: (_, connection) => asks(`${IN_ACME}/people?search=${connection}`),
     reads: true,
   },
-  {
-    name: 'new connections, each asking for a page, unread',
+  'new connections, each asking for a page, unread': {
     connections: 15_000,
     perSecond: 2_500,
     requests: 1,
     text: (_, connection) => asks(`${IN_ACME}/people?search=${connection}`),
     reads: false,
   },
-  {
-    name: 'new connections that send nothing',
+  'new connections that send nothing': {
     large: true,
     connections: 15_000,
     perSecond: 2_500,
@@ -161,15 +166,13 @@ export const ATTACKS: readonly Attack[] = [
     text: () => '',
     reads: true,
   },
-  {
-    name: 'HEAD of pages, pipelined on a few connections, read',
+  'HEAD of pages, pipelined on a few connections, read': {
     connections: 8,
     requests: 20_000,
     text: (one) => asks(`${IN_ACME}/people?page=${1 + (one % 10)}`, '', 'HEAD'),
     reads: true,
   },
-  {
-    name: 'streams of events, opened and unread',
+  'streams of events, opened and unread': {
     large: true,
     connections: 500,
     again: true,
@@ -177,16 +180,14 @@ export const ATTACKS: readonly Attack[] = [
     text: () => asks('/api/v1/events'),
     reads: false,
   },
-  {
-    name: 'heads that never end',
+  'heads that never end': {
     connections: 600,
     again: true,
     requests: 1,
     text: () => asks('/').slice(0, -2) + 'X-A: '.padEnd(15_000, 'a'),
     reads: true,
   },
-  {
-    name: 'heads that come slowly',
+  'heads that come slowly': {
     large: true,
     connections: 500,
     again: true,
@@ -195,53 +196,51 @@ export const ATTACKS: readonly Attack[] = [
     text: (one) => (one === 0 ? asks('/').slice(0, -2) : `X-${one}: a\r\n`),
     reads: true,
   },
-  {
-    name: 'many header lines, pipelined, read',
+  'many header lines, pipelined, read': {
     connections: 8,
     requests: 2_000,
     text: () => asks('/livez', 'a:\r\n'.repeat(1_900)),
     reads: true,
   },
-  {
-    name: 'heads that are too large',
+  'heads that are too large': {
     connections: 50,
     again: true,
     requests: 1,
     text: () => asks('/livez', 'a:\r\n'.repeat(20_000)),
     reads: true,
   },
-  {
-    name: 'large bodies',
+  'large bodies': {
     connections: 8,
     requests: 50,
     text: () => asks('/status', `Content-Length: ${LARGE.length}\r\n`, 'POST') + LARGE,
     reads: true,
   },
-  {
-    name: 'bodies in chunks that never end',
+  'bodies in chunks that never end': {
     connections: 8,
     again: true,
     requests: 100,
     text: (one) => (one === 0 ? asks('/status', 'Transfer-Encoding: chunked\r\n', 'POST') : `1000\r\n${'\r\n'.repeat(0x800)}\r\n`),
     reads: true,
   },
-  {
-    name: 'expectations, pipelined, unread',
+  'expectations, pipelined, unread': {
     connections: 8,
     requests: 20_000,
     text: (one) => asks('/livez', `Expect: ${one % 2 === 0 ? '100-continue' : 'nothing'}\r\n`),
     reads: false,
   },
-  {
-    name: 'upgrades, pipelined, unread',
+  'upgrades, pipelined, unread': {
     connections: 8,
     requests: 20_000,
     text: () => asks('/livez', 'Connection: Upgrade\r\nUpgrade: websocket\r\n'),
     reads: false,
   },
-  { name: 'empty lines', connections: 8, requests: 100, text: () => '\r\n'.repeat(10_000), reads: true },
-  {
-    name: 'pages, pipelined by clients that then close their side',
+  'empty lines': {
+    connections: 8,
+    requests: 100,
+    text: () => '\r\n'.repeat(10_000),
+    reads: true,
+  },
+  'pages, pipelined by clients that then close their side': {
     connections: 50,
     again: true,
     requests: 100,
@@ -249,4 +248,4 @@ export const ATTACKS: readonly Attack[] = [
     halfClose: true,
     reads: true,
   },
-]
+}

@@ -3,7 +3,6 @@ import { fork } from 'node:child_process'
 import { join } from 'node:path'
 import { realClock } from '../support/real-clock.ts'
 import type { Order } from './attacker.ts'
-import type { Attack } from './clients.ts'
 import { atEnd, CAP, type Daemon, pause, type Service, watchLife } from './world.ts'
 
 export interface Outcome {
@@ -17,7 +16,8 @@ export interface Outcome {
 }
 
 interface Trial {
-  readonly attacks: readonly Attack[]
+  /** Their names. */
+  readonly attacks: readonly string[]
   readonly on: Daemon
   readonly good: Service
   readonly attacker: Attacker
@@ -50,7 +50,7 @@ export function startAttacker(): Attacker {
 
 export async function tried({ attacks, on, good, attacker, share, forMs }: Trial): Promise<Outcome> {
   const watch = watchLife(on)
-  const over = attacker.run({ names: attacks.map(({ name }) => name), url: on.url, share, forMs })
+  const over = attacker.run({ names: attacks, url: on.url, share, forMs })
   await pause(Math.min(500, forMs / 4))
   const healedMs = await healed(on, good)
   const bytes = await over
