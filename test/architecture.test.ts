@@ -270,10 +270,7 @@ function linterOffences(file: LinterFile): readonly string[] {
 /** Words that tell where this was made. They are in parts, so that this file has none of them. */
 const ELSEWHERE: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['a folder of the machine it was made on', new RegExp(`(^|[^\\w.])/${'work'}/`)],
-  [
-    'a host of a package registry',
-    new RegExp(`\\b(npm${'js'}|yarn${'pkg'})\\.(org|com)|\\bregistry[.-][\\w.-]*\\.(org|com|io|net|dev)\\b`),
-  ],
+  ['a host of a registry', new RegExp(`\\b(npm${'js'}|yarn${'pkg'})\\.(org|com)|\\bregistry[.-][\\w.-]*\\.(org|com|io|net|dev)\\b`)],
   ['a host of an image registry', new RegExp(`\\b(${['docker', 'ghcr', 'quay', 'gcr'].join('|')})\\.io\\b`)],
   ['a setting of a registry', /^\s*(@[\w-]+:)?registry\s*=/],
 ]

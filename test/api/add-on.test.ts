@@ -62,11 +62,7 @@ describe('the question', () => {
   })
 
   test.each([
-    [
-      'by the documented stem says that there is no such source',
-      failing(400, 'invalid query table: QUERY_DATA_SOURCE_UNSPECIFIED'),
-      'unavailable',
-    ],
+    ['by the documented stem says: no such source', failing(400, 'invalid query table: QUERY_DATA_SOURCE_UNSPECIFIED'), 'unavailable'],
     ['that names the data source does too', failing(400, 'unknown data source'), 'unavailable'],
     ['for another reason does not', failing(400, 'date is required'), expect.stringContaining('date is required')],
     ['of the key does not', failing(403, 'no access to this query table'), expect.stringContaining('the key was refused')],
@@ -84,7 +80,7 @@ describe('the owner of a key', () => {
     ['is nobody where no listing has it', [[bob]], '', []],
     ['is still known after the person left', [[ada, bob], [bob]], 'ada@example.com', []],
     [
-      'is the person of the newest listing',
+      'is the one of the newest listing',
       [
         [ada, bob],
         [king, { email: 'ada@example.com' }],

@@ -130,10 +130,7 @@ it('the clock of the service is unknown before the first answer, then known to h
 const echo = (body: Readonly<Record<string, unknown>>): string => `bad key ${String(body['service_key'])} in ${JSON.stringify(body)}`
 const everyFailure: readonly [string, Script][] = [
   ['401 that echoes the request', ({ body }) => failing(401, echo(body))],
-  [
-    '400 with a code that echoes it',
-    ({ body }) => ({ status: 400, body: JSON.stringify({ code: 'invalid_argument', message: echo(body) }) }),
-  ],
+  ['400, a code that echoes it', ({ body }) => ({ status: 400, body: JSON.stringify({ code: 'invalid_argument', message: echo(body) }) })],
   ['500 with plain text', ({ body }) => ({ status: 500, body: echo(body) })],
   ['502 with a page', ({ body }) => ({ status: 502, body: `<html><title>${echo(body)}</title></html>` })],
   ['200 with an error', ({ body }) => ({ body: JSON.stringify({ error: echo(body) }) })],

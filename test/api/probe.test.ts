@@ -69,16 +69,8 @@ test.each<readonly [string, Give, object]>([
     answer(401, { error: 'missing service key' }),
     { kind: 'answered', keyFirst: true },
   ],
-  [
-    'that is refused for want of a scope says that keys come later',
-    answer(400, { error: 'no scope given' }),
-    { kind: 'answered', keyFirst: false },
-  ],
-  [
-    'that is answered by nothing that is an object',
-    answer(200, null),
-    { kind: 'failed', message: 'something else answers there (200, not an object)' },
-  ],
+  ['that is refused for want of a scope: keys come later', answer(400, { error: 'no scope given' }), { kind: 'answered', keyFirst: false }],
+  ['that is answered by no object', answer(200, null), { kind: 'failed', message: 'something else answers there (200, not an object)' }],
   ['that is answered is odd', answer(200, {}), { kind: 'answered', keyFirst: false, odd: 'it answered a request that carried no key' }],
   ['that meets a page reached something else', answer(200, '<html></html>'), { kind: 'failed' }],
   ['that is redirected did not arrive', answer(302, ''), { kind: 'failed' }],

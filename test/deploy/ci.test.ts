@@ -28,11 +28,7 @@ describe('the workflow', () => {
     ['on a tag of an action', text.replace(/checkout@[0-9a-f]{40}/, 'checkout@v6'), 'which moves'],
     ['that meets itself', text.replace(/concurrency:[\s\S]*?true\n/, ''), 'runs of one branch'],
     ['that leaves its token about', text.replace('persist-credentials: false', 'fetch-depth: 1'), 'keeps the token'],
-    [
-      'with a title of a pull request in a script',
-      `${text}      - run: echo \${{ github.event.pull_request.title }}\n`,
-      'has an expression',
-    ],
+    ['with a pull request’s title in a script', `${text}      - run: echo \${{ github.event.pull_request.title }}\n`, 'has an expression'],
   ])('is refused %s', (_name, changed, why) => {
     expect(workflowOffences(readYaml(changed)).join('\n')).toContain(why)
   })

@@ -142,12 +142,7 @@ describe('the length', () => {
   })
 
   test.each([
-    [
-      'the plans that fit, in order',
-      [plan('a'), long, plan('c', 10_000)],
-      ['### capkeeper: a', '### capkeeper: long'],
-      '1 more plan stands',
-    ],
+    ['plans that fit, in order', [plan('a'), long, plan('c', 10_000)], ['### capkeeper: a', '### capkeeper: long'], '1 more plan stands'],
     ['no part of a plan that does not fit', [long, long, plan('c')], ['### capkeeper: long'], '2 more plans stand'],
     ['nothing of the summary when all fit', [plan('a'), plan('b')], ['### capkeeper: a', '### capkeeper: b'], undefined],
   ])('of a comment leaves room for %s', (_name, plans, heads, more) => {

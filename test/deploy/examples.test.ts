@@ -87,12 +87,7 @@ describe('Argo CD', () => {
     ['healthy when the pod is ready', {}, { readyReplicas: 1 }, 'Healthy'],
     ['progressing while it is not', {}, { readyReplicas: 0 }, 'Progressing'],
     ['progressing while the change was not seen', {}, { readyReplicas: 1, observedGeneration: 1 }, 'Progressing'],
-    [
-      'progressing while the old pod runs',
-      {},
-      { readyReplicas: 1, currentRevision: 'a', updateRevision: 'b', updatedReplicas: 0 },
-      'Progressing',
-    ],
+    ['progressing with an old pod', {}, { readyReplicas: 1, currentRevision: 'a', updateRevision: 'b', updatedReplicas: 0 }, 'Progressing'],
     ['suspended when it was scaled to 0', { replicas: 0 }, {}, 'Suspended'],
     ['progressing before there is any status', {}, undefined, 'Progressing'],
   ])('calls it %s (needs lua5.4)', (_row, spec, status, wanted) => {

@@ -104,11 +104,7 @@ describe('the checks themselves', () => {
   })
 
   test.each([
-    [
-      'a field that is misspelled',
-      ['periodSeconds', 'periodSecond'],
-      'does not know .spec.template.spec.containers.0.startupProbe.periodSecond',
-    ],
+    ['a misspelled field', ['periodSeconds', 'periodSecond'], 'does not know .spec.template.spec.containers.0.startupProbe.periodSecond'],
     ['a field in the wrong place', ['spec:\n  replicas: 1', 'replicas: 1\nspec:'], 'does not know .replicas'],
     ['a value of another type', ['replicas: 1 ', 'replicas: one '], 'must be integer'],
     ['a field that is missing', ['  selector:\n', '  selektor:\n'], 'must have required property selector'],

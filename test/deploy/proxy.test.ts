@@ -103,10 +103,7 @@ const FORGERIES: readonly (readonly [string, readonly string[]])[] = [
   ['two addresses in one', [`X-Forwarded-Email: ${EVE},${ADA}`]],
   ['other letters in its name', [`x-fOrWaRdEd-eMaIl: ${EVE}`]],
   ['a forged group', ['X-Forwarded-Groups: platform']],
-  [
-    'a forged group twice, beside an address',
-    ['X-Forwarded-Groups: platform', 'X-Forwarded-Groups: platform', `X-Forwarded-Email: ${EVE}`],
-  ],
+  ['a forged group twice, with an address', ['X-Forwarded-Groups: platform', 'X-Forwarded-Groups: platform', `X-Forwarded-Email: ${EVE}`]],
   ['underscores in its name', [`X_Forwarded_Email: ${EVE}`, 'X_Forwarded_Groups: platform']],
   ['the names of the answer of oauth2-proxy', [`X-Auth-Request-Email: ${EVE}`, 'X-Auth-Request-Groups: platform']],
 ]

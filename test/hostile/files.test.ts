@@ -66,11 +66,7 @@ const KINDS: readonly (readonly [string, boolean, Make])[] = [
       truncateSync(path, 2 ** 40)
     },
   ],
-  [
-    'a file system that never answers, of the first process (needs FUSE)',
-    hasFuse,
-    (path, at) => symlinkSync(join(at.path, 'stalled', 'file'), path),
-  ],
+  ['a file system of process 1 without answers (needs FUSE)', hasFuse, (path, at) => symlinkSync(join(at.path, 'stalled', 'file'), path)],
 ]
 
 const FILES = ['token', 'ledger-token', 'key', 'ca.pem', 'config.yaml', 'policies/acme.yaml', 'people.csv']

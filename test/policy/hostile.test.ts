@@ -94,11 +94,7 @@ describe('a text', () => {
     ['of documents', many('---\na\n', 10_001), /more than the 10000 documents that are read/],
     ['of unknown keys', policyText(`team: {${many('a: 1, ', 8_000)}}`), /more than 1000 problems/],
     ['of more than is read', many('#', 1_048_577), /1048577 bytes, at most 1048576 are read/],
-    [
-      'whose aliases multiply',
-      policyText(`users:\n- &a {${KEYS}}\n${many('- *a\n', 1_000)}`),
-      /stand for more than 200000 values|more than 1000 problems/,
-    ],
+    ['whose aliases multiply', policyText(`users:\n- &a {${KEYS}}\n${many('- *a\n', 1_000)}`), /more than (200000 values|1000 problems)/],
     [
       'whose good aliases multiply',
       policyText(`team: {cap: 1}\nprotected: &p [${many('a@b.c, ', 3_000)}]\ngrants: [${many('*p, ', 3_000)}]`),

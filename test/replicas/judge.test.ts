@@ -42,10 +42,6 @@ test.each<[string, Parameters<typeof rulesOf>[0], readonly string[]]>([
   ['a lease within another', { given: [given({}), given({ at: 17_000, until: 35_000, holder: 'b' })] }, ['one lease at a time']],
   ['a write of the stored cap', { landings: [landing(first, 9), landing(again, 1_000)] }, [TWICE]],
   ['the same after a lost answer', { landings: [landing(unanswered, 9), landing(again, 1_000)] }, []],
-  [
-    'one whose sender was in trouble',
-    { landings: [landing(first, 9), landing(again, 1_000)], troubles: [{ place: 0, fromAt: 900, untilAt: 1_500 }] },
-    [],
-  ],
+  ['one with trouble', { landings: [landing(first, 9), landing(again, 1_000)], troubles: [{ place: 0, fromAt: 900, untilAt: 1_500 }] }, []],
   ['an old policy', { arrivals: [write({ value: 1_001 }), write({ sentAt: 2_000 })] }, ['no old policy is written']],
 ])('the judge of these finds what is wrong: %s', (_row, parts, rules) => expect(rulesOf(parts)).toEqual(rules))

@@ -92,6 +92,8 @@ const FIRST = views(emptyView())
 const BROKEN = exampleOf({ policy: fullView().policy })
 const noBalance = { type: 'BalanceUnavailable', subject: 'acme', reason: 'NO_BALANCE', message: 'no balance', since: NOW } as const
 
+const [SIMULATE, HEALTH] = [`${ACME}/simulate`, `${ACME}/health`]
+
 /** Rows: the text, the page, the state. */
 export const PAGE_STATES: readonly (readonly [says: string, path: string, state: Documents, text: string])[] = [
   ['what needs a person first', '/', EXAMPLE, 'Needs a person 5'],
@@ -105,12 +107,7 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
     'Nothing needs a person',
   ],
   ['that there is no workspace', '/', NOTHING, 'No workspace yet.'],
-  [
-    'that the ledger cannot be written',
-    '/',
-    changed({ workspaces: { ledgerWritable: false } }),
-    'The ledger cannot be written, so no cap is written.',
-  ],
+  ['an unwritable ledger', '/', changed({ workspaces: { ledgerWritable: false } }), 'The ledger cannot be written, so no cap is written.'],
   ['that the config file is broken', '/', changed({ workspaces: { configValid: false } }), 'The config file is not valid.'],
   ['100 workspaces in a table', '/', several(100), '100 workspaces'],
   ['that nothing was read yet', ACME, FIRST, 'The first cycle is under way.'],
@@ -136,12 +133,7 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
     exampleOf({ scopes: exampleView().scopes.map((one) => ({ ...one, state: 'unknown' })) }),
     'Caps not in sync not known 0 scopes in sync, 14 unread or refused',
   ],
-  [
-    'how many caps are off, those that are held among them',
-    ACME,
-    EXAMPLE,
-    'Caps not in sync 4 8,650 credits above, 0 below, 1 unread or refused',
-  ],
+  ['how many caps are off, held ones among them', ACME, EXAMPLE, 'Caps not in sync 4 8,650 credits above, 0 below, 1 unread or refused'],
   [
     'nothing of when credits run out where the balance is not known',
     '/',
@@ -169,63 +161,38 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
   ['a broken policy with its place', ACME, BROKEN, 'policies/acme.yaml:21:10 unknown key "emial" in a user'],
   ['that the files are not valid', `${ACME}/policies`, BROKEN, 'The files are not valid'],
   ['the same carets as validate', `${ACME}/policies`, BROKEN, '- emial: grace@example.com ^^^^^ hint: did you mean "email"?'],
-  [
-    'what the policies would have kept, in credits and money',
-    `${ACME}/simulate`,
-    EXAMPLE,
-    'Add-on credits kept 2,338 of 10.1K used in 1 cycle · 93.5 in money',
-  ],
-  [
-    'on how many days they would have blocked people',
-    `${ACME}/simulate`,
-    EXAMPLE,
-    'Working days blocked 42 10 % of all · as it was is not known',
-  ],
-  [
-    'who would have been blocked, since when',
-    `${ACME}/simulate`,
-    EXAMPLE,
-    'ada.lovelace@example.com 1 Oct 2026 4 of 19 days from 27 Oct 2026 1,000',
-  ],
-  ['that it is not known who gains', `${ACME}/simulate`, EXAMPLE, 'Who gains Not known: no cap is on record for these cycles.'],
-  ['how that was, where caps are on record', `${ACME}/simulate`, withRecord, 'Working days blocked 42 10 % of all · 7 as it was'],
-  ['caps that nobody reached', `${ACME}/simulate`, EXAMPLE, 'grace.hopper@example.com 625 257 41 %'],
-  [
-    'the commands that try another policy',
-    `${ACME}/simulate`,
-    EXAMPLE,
-    'capkeeper simulate proposed.yaml --workspace acme --against policies/',
-  ],
+  ['what would be kept, in credits and money', SIMULATE, EXAMPLE, 'Add-on credits kept 2,338 of 10.1K used in 1 cycle · 93.5 in money'],
+  ['on how many days they would have blocked people', SIMULATE, EXAMPLE, 'Working days blocked 42 10 % of all · as it was is not known'],
+  ['who would have been blocked, since when', SIMULATE, EXAMPLE, 'ada.lovelace@example.com 1 Oct 2026 4 of 19 days from 27 Oct 2026 1,000'],
+  ['that it is not known who gains', SIMULATE, EXAMPLE, 'Who gains Not known: no cap is on record for these cycles.'],
+  ['how that was, where caps are on record', SIMULATE, withRecord, 'Working days blocked 42 10 % of all · 7 as it was'],
+  ['caps that nobody reached', SIMULATE, EXAMPLE, 'grace.hopper@example.com 625 257 41 %'],
+  ['the commands that try another policy', SIMULATE, EXAMPLE, 'capkeeper simulate proposed.yaml --workspace acme --against policies/'],
   [
     'that a comparison is under way',
-    `${ACME}/simulate`,
+    SIMULATE,
     changed({ comparison: { state: 'running', figures: undefined } }),
     'This page shows it when it is ready',
   ],
   [
     'from when on there is enough to compare',
-    `${ACME}/simulate`,
+    SIMULATE,
     changed({ comparison: { state: 'lacking', figures: undefined, message: 'no day is recorded yet', wholeFrom: '2027-01-01' } }),
     'There is too little to replay: no day is recorded yet. The first cycle that is recorded as a whole ends on 1 Jan 2027.',
   ],
   [
     'why a comparison could not be made',
-    `${ACME}/simulate`,
+    SIMULATE,
     changed({ comparison: { state: 'failed', message: 'the ledger is away' } }),
     'The replay failed: the ledger is away.',
   ],
   [
     'copying seen',
-    `${ACME}/health`,
+    HEALTH,
     exampleOf({ seen: { caps: { value: 'copied', at: NOW, evidence: 'a write of team changed somebody' } } }),
     'Copying was seen: a write of team changed somebody',
   ],
-  [
-    'the replicas',
-    `${ACME}/health`,
-    changed({ health: { replicas: [{ name: 'capkeeper-0', version: '0.1.0', keeps: true }] } }),
-    'capkeeper-0 0.1.0 ✓ yes',
-  ],
+  ['the replicas', HEALTH, changed({ health: { replicas: [{ name: 'ck-0', version: '0.1.0', keeps: true }] } }), 'ck-0 0.1.0 ✓ yes'],
   ['no policy at all', `${ACME}/policies`, FIRST, 'No cap is declared'],
   ['a rule with its reason', `${ACME}/policies`, EXAMPLE, 'rule seldom here 125 1 0 asks first policies/acme.yaml:55'],
   ['a pool with its credits', `${ACME}/policies`, EXAMPLE, 'pool research 3,000 together 2 0 policies/acme.yaml:64'],

@@ -79,17 +79,14 @@ const bounds = <Beside>(rows: readonly Bound<Beside>[], moreOf: (beside: Beside)
   for (const [name, entries, beside, ...messages] of rows) test(name, () => expect(refused(entries, moreOf(beside))).toEqual(messages))
 }
 
+const UNNAMED =
+  'platform does not declare group a of envelope a, so its name is not known; add {id: a, name: …} without a cap to groups in a policy of platform'
 const OUTSIDE = '; remove the entry, or ask platform for it'
 
 describe('whom a team may name', () => {
   test.each<readonly [string, Rule, More, string]>([
     ['not the team', cap(TEAM, 5), {}, `the team is not inside envelope a${OUTSIDE}`],
-    [
-      'not whom platform protects',
-      cap(eve, 5),
-      {},
-      `eve@x.com is declared or protected by platform, and so not inside envelope a${OUTSIDE}`,
-    ],
+    ['nobody platform protects', cap(eve, 5), {}, `eve@x.com is declared or protected by platform, and so not inside envelope a${OUTSIDE}`],
     [
       ...(['not a scope that platform declares', cap(group, 5), { platform: [cap(group, 9, 'p.yaml')] }] as const),
       `group a is declared or protected by platform, and so not inside envelope a${OUTSIDE}`,
@@ -98,14 +95,8 @@ describe('whom a team may name', () => {
       ...(['not the group of another', cap(other, 5), { of: { groups: ['a', 'c'] } }] as const),
       `group b is not a group of envelope a: it has a, c${OUTSIDE}`,
     ],
-    [
-      ...(['not a group that platform does not name', cap(group, 5), { named: [] }] as const),
-      'platform does not declare group a of envelope a, so its name is not known; add {id: a, name: …} without a cap to groups in a policy of platform',
-    ],
-    [
-      ...(['not the people of such a group', cap(ada, 5), { named: [], people: {} }] as const),
-      'platform does not declare group a of envelope a, so its name is not known; add {id: a, name: …} without a cap to groups in a policy of platform',
-    ],
+    [...(['not a group that platform does not name', cap(group, 5), { named: [] }] as const), UNNAMED],
+    [...(['not the people of such a group', cap(ada, 5), { named: [], people: {} }] as const), UNNAMED],
     [
       ...(['not the member of a pool', cap(ada, 5), { inputs: { pooled: new Set([ADA]) } }] as const),
       `ada@x.com is a member of a pool of platform, and so not inside envelope a${OUTSIDE}`,
@@ -122,76 +113,56 @@ describe('whom a team may name', () => {
   })
 })
 
-const FALLS = 'ENVELOPE_BOUND none at ada@x.com falls back to'
+const FALLS = 'none at ada@x.com falls back to'
+const above = (what: string, most = 3000, id = 'a'): string =>
+  `ENVELOPE_BOUND ${what}, and maxCap of envelope ${id} is ${most}; write ${most} or less`
 
 describe('how high a cap may be', () => {
   bounds<More>(
     [
       ['maxCap', [cap(ada, 3000), cap(group, 3000)], {}],
+      ['no more for a person', [cap(ada, 3001)], {}, above('ada@x.com has a cap of 3001')],
+      ['no more for a group', [cap(group, 3001)], {}, above('group a has a cap of 3001')],
       [
-        'no more for a person',
-        [cap(ada, 3001)],
-        {},
-        'ENVELOPE_BOUND ada@x.com has a cap of 3001, and maxCap of envelope a is 3000; write 3000 or less',
-      ],
-      [
-        'no more for a group',
-        [cap(group, 3001)],
-        {},
-        'ENVELOPE_BOUND group a has a cap of 3001, and maxCap of envelope a is 3000; write 3000 or less',
-      ],
-      [
-        'for who is in two envelopes the lower maxCap',
+        'in two envelopes the lower maxCap',
         [cap(bob, 2000)],
         { beside: { maxCap: 1000 } },
-        'ENVELOPE_BOUND bob@x.com has a cap of 2000, and maxCap of envelope b is 1000; write 1000 or less',
+        above('bob@x.com has a cap of 2000', 1000, 'b'),
       ],
-      [
-        'for a group of two envelopes too',
-        [cap(group, 2000)],
-        { beside: { groups: ['b', 'a'], maxCap: 1000 } },
-        'ENVELOPE_BOUND group a has a cap of 2000, and maxCap of envelope b is 1000; write 1000 or less',
-      ],
+      ['also a group', [cap(group, 2000)], { beside: { groups: ['b', 'a'], maxCap: 1000 } }, above('group a has a cap of 2000', 1000, 'b')],
       ['for another group the own maxCap alone', [cap(group, 2000)], { beside: { maxCap: 1000 } }],
       ['for others the own maxCap alone', [cap(ada, 2000)], { beside: { maxCap: 1000 } }],
       ['by none the cap of the team', [cap(ada, 'none')], { platform: [cap(TEAM, 3000, 'p.yaml')] }],
-      [
-        'by none no cap of the team above it',
-        [cap(ada, 'none')],
-        {},
-        `${FALLS} a cap of 5000, and maxCap of envelope a is 3000; write 3000 or less`,
-      ],
+      ['by none no cap of the team above it', [cap(ada, 'none')], {}, above(`${FALLS} a cap of 5000`)],
       [
         'by none no cap of a group that the person is not in',
         [cap(ada, 'none')],
         { platform: [cap(TEAM, 4000, 'p.yaml'), cap(other, 100, 'p.yaml'), cap(bob, 200, 'p.yaml')] },
-        `${FALLS} a cap of 4000, and maxCap of envelope a is 3000; write 3000 or less`,
+        above(`${FALLS} a cap of 4000`),
       ],
       ['by none the cap of a group, whatever the team has', [cap(ada, 'none'), cap(group, 2000)], {}],
       [
         'by none the highest of the groups',
         [cap(bob, 'none'), cap(group, 2000)],
         { platform: [cap(other, 4000, 'p.yaml')], of: { groups: ['a', 'b'] } },
-        'ENVELOPE_BOUND none at bob@x.com falls back to a cap of 4000, and maxCap of envelope a is 3000; write 3000 or less',
+        above('none at bob@x.com falls back to a cap of 4000'),
       ],
-      [
-        'never by none where nobody is capped',
-        [cap(ada, 'none')],
-        { platform: [] },
-        `${FALLS} no cap at all, and maxCap of envelope a is 3000; write 3000 or less`,
-      ],
+      ['never by none where nobody is capped', [cap(ada, 'none')], { platform: [] }, above(`${FALLS} no cap at all`)],
       [
         'never by none of a group where the team has none',
         [cap(group, 'none')],
         { platform: [cap(TEAM, 'none', 'p.yaml')] },
-        'ENVELOPE_BOUND none at group a falls back to no cap at all, and maxCap of envelope a is 3000; write 3000 or less',
+        above('none at group a falls back to no cap at all'),
       ],
     ],
     (more) => more,
   )
 })
 
+const GIVES = 'ENVELOPE_BOUND the grant for ada@x.com gives 4001, and maxCap and maxAdd of envelope a are 4000 together; give 4000 or less'
 const LASTS = 'and maxDays of envelope a is 31; end it after 31 days; the next may begin 7 days later'
+const IN_TEN_DAYS = { cycleEndAt: NOW + 10 * DAY }
+const NINE = { grants: { maxDays: 9, maxAdd: 9 } }
 const span = (from: number, until: number) => ({
   memory: {
     readAt: {},
@@ -207,12 +178,7 @@ describe('what a grant may give', () => {
   bounds<More>(
     [
       ['maxCap and maxAdd together', [grant(ada, 4000, 30)], {}],
-      [
-        'no more',
-        [grant(ada, 4001, 30)],
-        {},
-        'ENVELOPE_BOUND the grant for ada@x.com gives 4001, and maxCap and maxAdd of envelope a are 4000 together; give 4000 or less',
-      ],
+      ['no more', [grant(ada, 4001, 30)], {}, GIVES],
       [
         'nothing where the envelope allows no grants',
         [grant(ada, 5, 1)],
@@ -220,47 +186,19 @@ describe('what a grant may give', () => {
         'ENVELOPE_BOUND envelope a allows no grants; remove the grant',
       ],
       ['on top of the own cap', [cap(ada, 3000), grant(ada, 1000, 30, { add: true })], {}],
-      [
-        'no more on top of it',
-        [cap(ada, 3000), grant(ada, 1001, 30, { add: true })],
-        {},
-        'ENVELOPE_BOUND the grant for ada@x.com gives 4001, and maxCap and maxAdd of envelope a are 4000 together; give 4000 or less',
-      ],
-      [
-        'on top of what a person falls back to',
-        [cap(group, 2000), grant(ada, 2001, 30, { add: true })],
-        {},
-        'ENVELOPE_BOUND the grant for ada@x.com gives 4001, and maxCap and maxAdd of envelope a are 4000 together; give 4000 or less',
-      ],
-      [
-        'on top of it also where the own cap is none',
-        [cap(group, 2000), cap(ada, 'none'), grant(ada, 2001, 30, { add: true })],
-        {},
-        'ENVELOPE_BOUND the grant for ada@x.com gives 4001, and maxCap and maxAdd of envelope a are 4000 together; give 4000 or less',
-      ],
-      [
-        'alone where there is nothing to add to',
-        [grant(ada, 4001, 30, { add: true })],
-        { platform: [] },
-        'ENVELOPE_BOUND the grant for ada@x.com gives 4001, and maxCap and maxAdd of envelope a are 4000 together; give 4000 or less',
-      ],
+      ['no more on top of it', [cap(ada, 3000), grant(ada, 1001, 30, { add: true })], {}, GIVES],
+      ['on top of what a person falls back to', [cap(group, 2000), grant(ada, 2001, 30, { add: true })], {}, GIVES],
+      ['on top of it also where the own cap is none', [cap(group, 2000), cap(ada, 'none'), grant(ada, 2001, 30, { add: true })], {}, GIVES],
+      ['alone where there is nothing to add to', [grant(ada, 4001, 30, { add: true })], { platform: [] }, GIVES],
       ['for maxDays, and the rest of today', [grant(ada, 5, 32)], {}],
       ['not longer', [grant(ada, 5, 32.5)], {}, `ENVELOPE_BOUND the grant for ada@x.com lasts 33 days, ${LASTS}`],
       ['from its beginning', [grant(ada, 5, 72, { from: 40 })], {}],
-      [
-        'until the end of the cycle',
-        [grant(ada, 5, 'cycleEnd')],
-        { of: { grants: { maxDays: 9, maxAdd: 9 } }, inputs: { cycleEndAt: NOW + 10 * DAY } },
-      ],
-      [
-        'until the end of the cycle, where it begins now',
-        [grant(ada, 5, 'cycleEnd', { from: 0 })],
-        { of: { grants: { maxDays: 9, maxAdd: 9 } }, inputs: { cycleEndAt: NOW + 10 * DAY } },
-      ],
+      ['until the end of the cycle', [grant(ada, 5, 'cycleEnd')], { of: NINE, inputs: IN_TEN_DAYS }],
+      ['until the end of the cycle, where it begins now', [grant(ada, 5, 'cycleEnd', { from: 0 })], { of: NINE, inputs: IN_TEN_DAYS }],
       [
         'until the end of the longest cycle, where it begins later',
         [grant(ada, 5, 'cycleEnd', { from: 1 })],
-        { of: { grants: { maxDays: 29, maxAdd: 9 } }, inputs: { cycleEndAt: NOW + 10 * DAY } },
+        { of: { grants: { maxDays: 29, maxAdd: 9 } }, inputs: IN_TEN_DAYS },
         'ENVELOPE_BOUND the grant for ada@x.com lasts 31 days, and maxDays of envelope a is 29; end it after 29 days; the next may begin 7 days later',
       ],
       [
@@ -293,12 +231,7 @@ describe('what all of it may come to', () => {
       ['the sum', [cap(ada, 2000), cap(bob, 1000)], { sum: 3000 }],
       ['no more', [cap(ada, 2000), cap(bob, 1001)], { sum: 3000 }, SUM(3001, 3000)],
       ["a group's cap for each member", [cap(group, 1000)], { sum: 1999 }, SUM(2000, 1999)],
-      [
-        'the highest of a person, none counting as nothing',
-        [cap(group, 1000), cap(ada, 1500), cap(bob, 'none')],
-        { sum: 2499 },
-        SUM(2500, 2499),
-      ],
+      ['the highest of a person, none as nothing', [cap(group, 1000), cap(ada, 1500), cap(bob, 'none')], { sum: 2499 }, SUM(2500, 2499)],
       ['a grant that has not ended', [cap(ada, 100), grant(ada, 900, 1)], { sum: 899 }, SUM(900, 899)],
       ['no grant that has ended', [cap(ada, 100), grant(ada, 900, 0)], { sum: 100 }],
       ['a grant that adds, with what it adds to', [cap(ada, 100), grant(ada, 900, 1, { add: true })], { sum: 999 }, SUM(1000, 999)],

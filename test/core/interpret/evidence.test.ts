@@ -86,34 +86,14 @@ describe('the readings of a sweep', () => {
 })
 
 test.each<readonly [string, Parameters<typeof serviceModel>[0], Seen, object]>([
-  [
-    'reads are explicit once a scope read unset under a team with a cap',
-    { capSemantics: 'layered' },
-    seeing(explicit),
-    { reads: 'explicit' },
-  ],
-  [
-    'they are where a 0 is known to be stored',
-    { capSemantics: 'layered' },
-    seeing(explicit, stored),
-    { reads: 'explicit', zero: 'stored' },
-  ],
-  [
-    'they are open where a 0 reads as unset, which proves nothing then',
-    { capSemantics: 'layered' },
-    seeing(explicit, omitted),
-    { zero: 'omitted' },
-  ],
+  ['reads are explicit once one read unset under a team with a cap', { capSemantics: 'layered' }, seeing(explicit), { reads: 'explicit' }],
+  ['they are where 0 is known to be stored', { capSemantics: 'layered' }, seeing(explicit, stored), { reads: 'explicit', zero: 'stored' }],
+  ['they are open where 0 reads unset, which proves nothing', { capSemantics: 'layered' }, seeing(explicit, omitted), { zero: 'omitted' }],
   ['they are inherited once a read followed a team or group write', { capSemantics: 'layered' }, seeing(inherited), { reads: 'inherited' }],
   ['they are as declared, whatever was seen', { capSemantics: 'layered', capReads: 'explicit' }, seeing(inherited), { reads: 'explicit' }],
   ['layers are proven once a cap survived a team or group write', { capSemantics: 'layered' }, seeing(layered), { layersProven: true }],
   ['caps are copied where that is declared', { capSemantics: 'copied' }, {}, { layers: 'copied' }],
-  [
-    'caps that were seen to be copied stay so when one later reading looks layered',
-    { capSemantics: 'layered' },
-    seeing(copied, layered),
-    { copying: 'ada changed' },
-  ],
+  ['caps seen to be copied stay so if one looks layered', { capSemantics: 'layered' }, seeing(copied, layered), { copying: 'ada changed' }],
 ])('%s', (_name, declared, seen, expected) =>
   expect(serviceModel(declared, seen)).toEqual({ layers: 'layered', layersProven: false, reads: 'open', zero: 'open', ...expected }),
 )

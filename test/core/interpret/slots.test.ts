@@ -119,11 +119,7 @@ describe('a value from our own team write', () => {
     )
 
   test.each<readonly [string, Sketch, boolean]>([
-    [
-      'what is inherited where we cleared an ancestor, and the clear was copied',
-      { model: SEEN, shown: { 'group:a': 900 }, sent: CLEARED },
-      true,
-    ],
+    ['what is inherited where our clear of an ancestor was copied', { model: SEEN, shown: { 'group:a': 900 }, sent: CLEARED }, true],
     ['what a group that no policy names may give once the clear shows', { model: SEEN, shown: { team: 'none' }, sent: CLEARED }, true],
     ['not that while the team is unread', { model: SEEN, shown: { team: 'unknown' }, sent: CLEARED }, false],
     [
@@ -131,24 +127,16 @@ describe('a value from our own team write', () => {
       { model: SEEN, shown: { 'group:a': 900 }, sent: [sent('team', 700, 800)] },
       false,
     ],
-    [
-      'not what could not be read, though what it inherits cannot be read either',
-      { model: SEEN, shown: { bob: 'unknown', 'group:a': 'unknown' }, sent: CLEARED },
-      false,
-    ],
+    ['not what is unread beneath what is unread', { model: SEEN, shown: { bob: 'unknown', 'group:a': 'unknown' }, sent: CLEARED }, false],
     ['not what is ours there', { shown: { bob: 500 }, sent: [sent('team', 700, 500)] }, false],
     ['not what could not be read', { shown: { bob: 'unknown' }, sent: SENT }, false],
     ['what we sent after we let the person go', { owned: {}, sent: SENT, writtenAt: NOW - 1 }, true],
-    [
-      'what we sent, whenever a clock that went back since says that the person was verified',
-      { sent: [sent('team', 700, 900, NOW - 2 * HOUR)], now: NOW - 1.5 * HOUR },
-      true,
-    ],
+    ['what we sent, though a clock since went back', { sent: [sent('team', 700, 900, NOW - 2 * HOUR)], now: NOW - 1.5 * HOUR }, true],
     ['not what we sent before we let the person go', { owned: {}, sent: SENT, writtenAt: NOW }, false],
     ['what we sent to a team that had what we knew there, while reads are open', { model: OPEN, sent: [sent('team', 500, 900)] }, true],
     ['not what we sent to a team that had something else, while reads are open', { model: OPEN, sent: SENT }, false],
     [
-      'not what we sent to a team, of a scope that is not ours, while reads are open',
+      'not what a team was sent where nothing is ours and reads are open',
       { model: OPEN, owned: {}, sent: [sent('team', 500, 900)] },
       false,
     ],

@@ -160,35 +160,21 @@ describe('a digest', () => {
   const named = ['<bob>: 300 of 200', '<ada>: 100 of 100', '<dan>: 85 of 100']
   const counts = { members: 4, atCap: 2, nearCap: 3, people: named, source: 'estimated' }
   const nobody = { members: 4, atCap: 0, nearCap: 0, people: [], source: 'as the pool counts it' }
+  const other = pool({ name: 'other', groups: [] })
   const bound = person('bob', 90, 100, { source: 'upperBound' })
 
   test.each<readonly [string, Owner['of'], Given, object]>([
     ['of a group counts its members, and names who is near their cap, the nearest first', GROUP, { people }, { ...counts, used: 569.99 }],
-    [
-      'says so where the use of one is only an upper bound',
-      GROUP,
-      { people: [person('ada', 90), bound] },
-      { used: 180, source: 'an upper bound' },
-    ],
+    ['says where the use of one is an upper bound', GROUP, { people: [person('ada', 90), bound] }, { used: 180, source: 'an upper bound' }],
     [
       'names nobody who has no cap, or one of 0',
       GROUP,
       { people: [person('ada', 500, 'none'), person('bob', 1, 0), { email: 'cyd', used: credits(5), source: 'measured' }] },
       { used: 506, atCap: 0, nearCap: 0, people: [] },
     ],
-    [
-      'of a pool has the use that the pool counts',
-      POOL,
-      { people, pools: [pool({ name: 'other', groups: [] }), pool({ used: 700 })] },
-      { ...counts, used: 700 },
-    ],
+    ['of a pool has the use that the pool counts', POOL, { people, pools: [other, pool({ used: 700 })] }, { ...counts, used: 700 }],
     ['of a pool whose members are not known has only its use', POOL, { pools: [pool()] }, { ...nobody, used: 800 }],
-    [
-      'of a pool whose members are not named by group counts nobody',
-      POOL,
-      { people, pools: [pool({ groups: [] })] },
-      { members: 0, used: 800 },
-    ],
+    ['of a pool whose members no group names counts nobody', POOL, { people, pools: [pool({ groups: [] })] }, { members: 0, used: 800 }],
   ])('%s', (_title, of, given, expected) => {
     const [message] = digests(of, given)
     const [kind, name] = of.kind === 'group' ? ['group', 'Research'] : ['pool', 'Pool research']

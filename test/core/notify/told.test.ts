@@ -33,22 +33,8 @@ test.each<readonly [string, string, ToldEntry, number, number, boolean]>([
   ['message that waits since a clock was ahead is due', PERSON, entry('waiting', { at: START + DAY }), 85, 0, true],
   ['message is not due when a clock ahead has told it', PERSON, entry('sent', { at: START + DAY }), 85, 0, false],
   ['message is not due when it was given up', PERSON, entry('failed'), 85, 60_000, false],
-  [
-    'digest that a clock ahead recorded for a later day is due on each day until then',
-    DIGEST,
-    entry('sent', { at: START + DAY }),
-    84,
-    0,
-    true,
-  ],
-  [
-    'digest of a later day is not due where another machine is a little ahead',
-    DIGEST,
-    entry('sent', { at: START + 300_000 }),
-    84,
-    0,
-    false,
-  ],
+  ['digest that a clock ahead dated to a later day is due each day until then', DIGEST, entry('sent', { at: START + DAY }), 84, 0, true],
+  ['digest of a later day is not due where a machine is a little ahead', DIGEST, entry('sent', { at: START + 300_000 }), 84, 0, false],
 ])('a %s', (_title, key, one, level, after, expected) => expect(isDue(told({ [key]: one }), key, level, START + after)).toBe(expected))
 
 describe('digests that are asked for', () => {

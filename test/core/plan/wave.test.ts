@@ -75,18 +75,8 @@ describe('a change waits', () => {
     ['for the ancestor’s cap that takes the place of a cleared one', company('p0 5>none, team none>4'), ['team'], '; p0 after team'],
     ['for a first cap of a person who would fall below it', company('team 9>2, p0 none>9'), ['p0'], '; team after p0'],
     ['not where the person is to have no less', company('team 9>5, p0 none>4'), ['p0'], 'team'],
-    [
-      'for the other group of a person who would be uncapped',
-      company('group:a none>4, group:b 9>none'),
-      ['group:a'],
-      '; group:b after group:a',
-    ],
-    [
-      'for the one of two that makes room for it',
-      company('group:a 9>8, group:b 2>6, p1 5>none'),
-      ['group:a', 'group:b'],
-      '; p1 after group:b',
-    ],
+    ['for the other group of who would be uncapped', company('group:a none>4, group:b 9>none'), ['group:a'], '; group:b after group:a'],
+    ['for the one of two that makes room', company('group:a 9>8, group:b 2>6, p1 5>none'), ['group:a', 'group:b'], '; p1 after group:b'],
     [
       'for the first that is not written yet, where only several together make room for it',
       company('group:a 2>6, group:b 2>6, group:c 2>6, p0 5>none', inThree),

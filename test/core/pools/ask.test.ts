@@ -46,21 +46,9 @@ describe('members who may inherit higher caps', () => {
     return [room, ...found.map((one) => `${one.email.split('@')[0]} ${one.base} ${one.count}`)]
   }
   test.each<readonly [string, Members, readonly unknown[]]>([
-    [
-      'are none who left, whose use counts all the same',
-      { ada: { cap: 20 }, bob: { cap: 30, use: 30, left: { at: NOW, cap: credits(30) } } },
-      [50, 'ada 0 20'],
-    ],
-    [
-      'have no room that protected members are to get',
-      { ada: { cap: 20, protected: true, fixed: 50 }, bob: { cap: 30 } },
-      [20, 'ada 0 20', 'bob 0 30'],
-    ],
-    [
-      'have what is left where they do not get it',
-      { ada: { cap: 20, protected: true, fixed: 90 }, bob: { cap: 30 } },
-      [50, 'ada 0 20', 'bob 0 30'],
-    ],
+    ['are none who left', { ada: { cap: 20 }, bob: { cap: 30, use: 30, left: { at: NOW, cap: credits(30) } } }, [50, 'ada 0 20']],
+    ['have no room of protected ones', { ada: { cap: 20, protected: true, fixed: 50 }, bob: { cap: 30 } }, [20, 'ada 0 20', 'bob 0 30']],
+    ['have it where those do not get it', { ada: { cap: 20, protected: true, fixed: 90 }, bob: { cap: 30 } }, [50, 'ada 0 20', 'bob 0 30']],
     ['leave room for protected members alone', { ada: { cap: 20, fixed: 50 } }, [80, 'ada 0 20']],
   ])('%s', (_name, members, expected) => expect(followers(members)).toEqual(expected))
 

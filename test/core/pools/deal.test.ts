@@ -51,12 +51,7 @@ describe('people without a cap get', () => {
     ['at the pace of those who stay', { ...three, cyd: { use: 900, left: { at: AT } } }, need(1900), { ada: 610, bob: 390 }],
     ['what a protected member leaves', { ada: {}, bob: { protected: true, cap: 60, fixed: 70 } }, terms(1000), { ada: 940 }],
     ['what a protected member is to get', { ada: {}, bob: { protected: true, fixed: 70, base: 4, use: 10 } }, terms(1000), { ada: 934 }],
-    [
-      'what a protected member used who was never read',
-      { ada: {}, bob: { protected: true, cap: undefined, use: 10 } },
-      terms(1000),
-      { ada: 990 },
-    ],
+    ['what an unread protected member used', { ada: {}, bob: { protected: true, cap: undefined, use: 10 } }, terms(1000), { ada: 990 }],
     ['what one who left used, whatever was to come', { ada: {}, bob: { left: { at: AT }, fixed: 70, use: 10 } }, terms(1000), { ada: 990 }],
   ])('%s', (_name, members, under, expected) => expect(dealt(members, under)).toEqual(expected))
 })
@@ -101,24 +96,9 @@ describe('at once', () => {
   })
 
   test.each<readonly [string, Members, PoolTerms, Readonly<Record<string, number | undefined>>]>([
-    [
-      'one whose cap was never read is not dealt, whatever was',
-      { ada: { cap: undefined, dealt: 50 }, bob: { cap: 500 } },
-      terms(1000),
-      { ada: 50, bob: 500 },
-    ],
-    [
-      'nobody is dealt at 0 for whom there is no room',
-      { ada: { cap: 0 }, bob: { cap: 500, lowered: low(1000) } },
-      terms(1000),
-      { ada: undefined, bob: 500 },
-    ],
-    [
-      'a member rises as far as the room allows',
-      { ada: { cap: 100 }, bob: { cap: 500, lowered: low(700) } },
-      terms(1000),
-      { ada: 300, bob: 500 },
-    ],
+    ['an unread one is not dealt', { ada: { cap: undefined, dealt: 50 }, bob: { cap: 500 } }, terms(1000), { ada: 50, bob: 500 }],
+    ['nobody at 0 without room', { ada: { cap: 0 }, bob: { cap: 500, lowered: low(1000) } }, terms(1000), { ada: undefined, bob: 500 }],
+    ['one rises as far as room allows', { ada: { cap: 100 }, bob: { cap: 500, lowered: low(700) } }, terms(1000), { ada: 300, bob: 500 }],
     [
       'who counts at more anyway rises for nothing',
       { ada: { cap: 100, lowered: low(300) }, bob: { cap: 500, lowered: low(700) } },
@@ -155,12 +135,7 @@ describe('a pool is dealt again', () => {
     ['not without newer use', again(BLOCKED, { readAt: NOW - 4 * HOUR }), TERMS, false],
     ['after four hours', again(BLOCKED), TERMS, true],
     ['not before', again(BLOCKED, { dealtAt: NOW - 4 * HOUR + 1 }), TERMS, false],
-    [
-      'not where no member needs more',
-      again({ ada: { cap: 500, use: 0, dealt: 500 }, bob: { cap: 500, use: 0, dealt: 500 } }),
-      TERMS,
-      false,
-    ],
+    ['not where nobody needs more', again({ ada: { cap: 500, use: 0, dealt: 500 }, bob: { cap: 500, use: 0, dealt: 500 } }), TERMS, false],
     ['at once with another share', again(BLOCKED, { dealtAt: NOW - 1 }), { ...TERMS, share: 'need' }, true],
     ['at once where a member has no deal', again({ ...BLOCKED, cyd: { cap: 5, use: 0 } }, { dealtAt: NOW - 1 }), TERMS, true],
     ['not where that one was never read', again({ ...BLOCKED, cyd: { use: 0 } }, { dealtAt: NOW - 1 }), TERMS, false],

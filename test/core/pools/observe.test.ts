@@ -20,14 +20,9 @@ describe('nothing is dealt', () => {
   test.each<readonly [string, ReturnType<typeof state> | undefined, Sight, string | undefined]>([
     ['while the service names no cycle', undefined, { cycle: null, use: { ada: 5 } }, 'the service names no billing cycle'],
     ['by a reading from the future', known, { use: { ada: 5 }, readAt: NOW + 1 }, 'use was not read since the clock went back'],
+    ['by one of over a day ago', known, { use: { ada: 5 }, now: NOW - HOUR + DAY + 1, readAt: NOW - HOUR }, 'use was not read for a day'],
     [
-      'by a reading of more than a day ago',
-      known,
-      { use: { ada: 5 }, now: NOW - HOUR + DAY + 1, readAt: NOW - HOUR },
-      'use was not read for a day',
-    ],
-    [
-      'where the use of somebody is not known',
+      'where one’s use is unknown',
       state({ ada: unused }),
       { use: { bob: 5 }, members: ['ada', 'bob'] },
       'the use of a member is not known',
@@ -39,12 +34,7 @@ describe('nothing is dealt', () => {
       'the use of 2 members is not known',
     ],
     ['but not for a reading of a day ago', known, { use: { ada: 5 }, now: NOW - HOUR + DAY, readAt: NOW - HOUR }, undefined],
-    [
-      'but not by a reading that is no newer, whatever cycle it names',
-      known,
-      { use: { ada: 5 }, readAt: NOW - HOUR, cycle: { startAt: 0, endAt: 1 } },
-      undefined,
-    ],
+    ['but not by one no newer, of any cycle', known, { use: { ada: 5 }, readAt: NOW - HOUR, cycle: { startAt: 0, endAt: 1 } }, undefined],
   ])('%s', (_name, before, sight, why) => {
     const found = see(before, sight)
     expect(found.frozen).toBe(why)

@@ -47,11 +47,7 @@ describe('a raise waits', () => {
       }),
       [`ada a raise to 600 ${shows}`],
     ],
-    [
-      'not for use under the cap of who left, which goes on counting whatever shows',
-      state({ ada: member(480, 500), bob: member(0, 260, { left: { at: NOW }, ...from(500) }) }),
-      [],
-    ],
+    ['not for use under a leaver’s cap', state({ ada: member(480, 500), bob: member(0, 260, { left: { at: NOW }, ...from(500) }) }), []],
     [
       'for use of who left before a first cap of theirs counted, which shows for what it was',
       state({

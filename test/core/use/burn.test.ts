@@ -58,12 +58,8 @@ const ahead = (now: number, readAt: number, fromAt: number): BurnInputs => ({
 test.each<readonly [string, BurnInputs, string]>([
   ['without credits of the team', balance({ creditsPerSeat: credits(0), addOnAvailable: credits(0) }), 'projected'],
   ['where the credits last', balance({ addOnAvailable: credits(4801) }), '6h 24h 3d 7d projected'],
-  [
-    'with a balance that names no cycle, read in it',
-    { ...STEADY, balance: { ...UNNAMED, readAt: at(0) } },
-    '6h 24h 3d 7d projected exhaustedAt',
-  ],
-  ['with a balance that names no cycle, read before it', { ...STEADY, balance: { ...UNNAMED, readAt: at(0) - 1 } }, 'projected'],
+  ['with the balance of no cycle, read in it', { ...STEADY, balance: { ...UNNAMED, readAt: at(0) } }, '6h 24h 3d 7d projected exhaustedAt'],
+  ['with the balance of no cycle, read before it', { ...STEADY, balance: { ...UNNAMED, readAt: at(0) - 1 } }, 'projected'],
   ['when the cycle is over', AT_END, 'projected'],
   ['without people', without('people'), '6h 24h 3d 7d projected'],
   ['without a balance', without('balance'), 'projected'],
@@ -105,11 +101,7 @@ describe('burn ratios', () => {
       20 + 40 * (2 / 4),
     ],
     ['of two cycles, with a reading a day before the reset', burned(at(1), [...cycleBefore(at(-1)), ...since], '3d'), 20 * 24 + 240],
-    [
-      'nothing that is known, with the last reading longer before it',
-      burned(at(1), [...cycleBefore(at(-1, -1)), ...since], '3d'),
-      undefined,
-    ],
+    ['nothing known, with the last reading longer before it', burned(at(1), [...cycleBefore(at(-1, -1)), ...since], '3d'), undefined],
     [
       'by days that just reach back',
       burned(at(10, 12), [reading(at(10, 12), 9)], '7d', { history: { ...historyOf(at(10, 12), alike(7, 240)), fromAt: at(3, 12) } }),

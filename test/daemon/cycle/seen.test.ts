@@ -25,11 +25,7 @@ describe('a workspace', () => {
 
   test.each<readonly [string, WorldOptions, Readonly<Record<string, string>>]>([
     ['that copies', { switches: { capSemantics: 'fan-out' } }, { caps: 'copied' }],
-    [
-      'that copies, where that is declared',
-      { switches: { capSemantics: 'fan-out' }, config: { capSemantics: 'copied' } },
-      { caps: 'copied' },
-    ],
+    ['that copies, as is declared', { switches: { capSemantics: 'fan-out' }, config: { capSemantics: 'copied' } }, { caps: 'copied' }],
     ['that keeps layers, where copies are declared', { config: { capSemantics: 'copied' } }, { caps: 'layered' }],
     ['whose reads show inherited caps', { switches: { capReads: 'inherited' } }, { caps: 'layered', reads: 'inherited' }],
   ])('%s shows it', async (_row, more, shown) => {

@@ -50,21 +50,9 @@ test('an undamaged ledger is reported with its version and its records, without 
 })
 
 const DAMAGE: readonly (readonly [name: string, sql: string, says: string])[] = [
-  [
-    'a row that cannot be read',
-    `UPDATE owned SET data = '{}' WHERE id = 1`,
-    'row 1 of table owned cannot be read, because .scope is missing',
-  ],
-  [
-    'a fact that this version does not know',
-    `UPDATE fact SET name = 'mood'`,
-    'row 1 of table fact cannot be read, because .name is "mood"',
-  ],
-  [
-    'a fact of another type',
-    `UPDATE fact SET data = '"x"'`,
-    'row 1 of table fact cannot be read, because the value is "x" and should be a number',
-  ],
+  ['an unreadable row', `UPDATE owned SET data = '{}' WHERE id = 1`, 'row 1 of table owned cannot be read, because .scope is missing'],
+  ['a fact unknown to this version', `UPDATE fact SET name = 'mood'`, 'row 1 of table fact cannot be read, because .name is "mood"'],
+  ['another type', `UPDATE fact SET data = '"x"'`, 'row 1 of table fact cannot be read, because the value is "x" and should be a number'],
   ['a fact that is no JSON', `UPDATE fact SET data = '{'`, 'row 1 of table fact cannot be read'],
   ['a row of no workspace', `PRAGMA foreign_keys = OFF; UPDATE history SET binding = 77`, 'row 1 of table history belongs to no workspace'],
   ['a table that is gone', `DROP TABLE quarantine`, 'no such table: quarantine'],

@@ -8,11 +8,7 @@ const ADA = 'ada@example.com'
 
 test.each([
   ['entries by their address', { [ADA]: 1, 'bob@example.com': 2 }, { 'bob@example.com': 2 }],
-  [
-    'entries by a longer key',
-    { '["person","ada@example.com"]': 1, '["person","bob@example.com"]': 2 },
-    { '["person","bob@example.com"]': 2 },
-  ],
+  ['ones by a longer key', { '["person","ada@example.com"]': 1, '["person","bob@example.com"]': 2 }, { '["person","bob@example.com"]': 2 }],
   ['addresses in lists', { people: ['bob@example.com', ADA] }, { people: ['bob@example.com'] }],
   ['items that name them', [{ email: ADA, used: 5 }, { email: 'bob@example.com' }], [{ email: 'bob@example.com' }]],
   ['items about their scope', [{ scope: { kind: 'user', email: ADA }, to: 5 }, { scope: { kind: 'team' } }], [{ scope: { kind: 'team' } }]],

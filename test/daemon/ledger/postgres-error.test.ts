@@ -9,12 +9,7 @@ const NO_PASSWORD = 'SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a
 test.each<readonly [string, Error, 'AWAY' | 'UNREADABLE', string]>([
   ['because it is cut is waited for', failure('Connection terminated unexpectedly'), 'AWAY', 'cannot be reached'],
   ['because it takes too long is waited for', failure('timeout expired'), 'AWAY', 'cannot be reached'],
-  [
-    'at all addresses, of which one may come back, is waited for',
-    ofAddresses(failure('no', 'EACCES'), failure('', 'ETIMEDOUT')),
-    'AWAY',
-    '',
-  ],
+  ['at all addresses, where one may come back, is waited for', ofAddresses(failure('no', 'EACCES'), failure('', 'ETIMEDOUT')), 'AWAY', ''],
   ['at all addresses for good is told', ofAddresses(failure('no', 'EACCES')), 'UNREADABLE', 'no connection can be made (no)'],
   ['because of a certificate is told', ofAddresses(failure('old', 'CERT_HAS_EXPIRED')), 'UNREADABLE', 'is not trusted (old)'],
   ['because the other side speaks no TLS is told', failure('wrong version', 'EPROTO'), 'UNREADABLE', 'no connection can be made'],

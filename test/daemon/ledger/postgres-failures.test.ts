@@ -187,12 +187,7 @@ describe.skipIf(!hasPostgres)('a database that fails', () => {
     ['refuses the user', 'LEDGER_UNREADABLE', 'does not let this user in', (address: string) => address.replace('postgres@', 'nobody@')],
     ['is not there', 'LEDGER_UNREADABLE', 'there is no such database', (address: string) => `${address}_other`],
     ['is no server', 'LEDGER_AWAY', 'cannot be reached', (address: string) => address.replace(/:\d+\//, ':1/')],
-    [
-      'has a name that nobody knows',
-      'LEDGER_AWAY',
-      'cannot be reached',
-      (address: string) => address.replace('127.0.0.1', 'nowhere.invalid'),
-    ],
+    ['has a name nobody knows', 'LEDGER_AWAY', 'cannot be reached', (address: string) => address.replace('127.0.0.1', 'nowhere.invalid')],
   ])('or %s is reported without its password', async (_row, code, says, change) => {
     const address = change(await server().create()).replace('@', ':s3cret-pass@')
     const refused = await ledgerErrorOf(() => open(address))

@@ -55,18 +55,11 @@ describe('a cycle', () => {
     people: new Map(people.map((one) => [one.email, one])),
     common: { unassignable: new Set(), ...common },
   })
+  const SILENT = [known(30, 60, { isSilent: true })]
   test.each<readonly [string, PastDays, number]>([
     ['is known over answers that adjoin', past([person('a', [known(20, 45), known(45, 60)]), person('b', [known(0, 90)])]), 1],
-    [
-      'is not known of a person of whom the service never told a run',
-      past([person('a', [known(20, 70)]), person('b', [known(30, 60, { isSilent: true })])]),
-      0.5,
-    ],
-    [
-      'is known of such a person once it has',
-      past([person('a', [known(20, 70)]), person('b', [known(30, 60, { isSilent: true })], { isFound: true })]),
-      1,
-    ],
+    ['is not known of a person of whom the service never told a run', past([person('a', [known(20, 70)]), person('b', SILENT)]), 0.5],
+    ['is known of such a person once it has', past([person('a', [known(20, 70)]), person('b', SILENT, { isFound: true })]), 1],
     ['is known of everybody by readings from its first day to its last', past([], { recorded: span(30, 60) }), 1],
     ['is known of everybody where one source tells all', past([], { measured: span(0, 90) }), 1],
     ['but not of people without a key', past([], { measured: span(0, 90), unassignable: new Set(['b']) }), 0.5],
