@@ -335,6 +335,11 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
 /** Loads the policies of all workspaces; problems are logged with their places. */
 export async function loadForDaemon(loaded: LoadedConfig, config: Config, host: Host): Promise<LoadedPolicies> {
   const policies = await readPolicies(policyPaths(config), loaded, host.flags, host.cli)
-  if (hasErrors(policies.problems)) host.complain(policies.problems, 'policies have errors')
+  tellErrors(policies, host)
   return policies
+}
+
+/** Also those of envelopes, which stop nobody else. */
+export function tellErrors({ problems }: LoadedPolicies, host: Host): void {
+  if (hasErrors(problems)) host.complain(problems, 'policies have errors')
 }

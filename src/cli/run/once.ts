@@ -12,7 +12,7 @@ import { openForCommand } from '../shared/ledger/replica.ts'
 import { policyPaths, problemsBeside, readPolicies } from '../shared/problems.ts'
 
 import type { RunFlags } from './command.ts'
-import { createHost, type Host, openWorkspace } from './host.ts'
+import { createHost, type Host, openWorkspace, tellErrors } from './host.ts'
 import type { Reader } from './run.ts'
 
 /** Runs one cycle and sets the exit code. */
@@ -24,6 +24,7 @@ export async function runOnce(flags: RunFlags, cli: Cli, reader: Reader, embedde
   const store = await openForCommand(cli, config, 'run --once')
   try {
     const host = await createHost({ cli, flags, config, store, leases: store.held, isEmbedded: embedded !== undefined })
+    tellErrors(policies, host)
     const done = await interruptible(cli, (stop, cut) =>
       Promise.all(config.workspaces.map((one) => cycle(one, policies.sets.get(one.name), host, { stop, cut }))),
     )
