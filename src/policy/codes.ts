@@ -73,7 +73,7 @@ export const PROBLEM_CODES = {
   DUPLICATE_RULE: 'one name on two rules',
   DUPLICATE_POOL: 'one name on two pools',
   DUPLICATE_GROUP_NAME: 'one group name for two ids',
-  ENVELOPE: 'an envelope of the config that holds nothing, or takes what is of another',
+  ENVELOPE: 'an envelope of the config that holds nothing, or takes what is of another; a file of one that cannot be used',
   ENVELOPE_OUTSIDE: 'an entry of a team beside its envelope: not its people, or not a team’s to say',
   ENVELOPE_BOUND: 'an entry of a team beyond a bound of its envelope',
   CONFLICT_RULES: 'documents of one workspace with different onGroupConflict',

@@ -106,7 +106,7 @@ export function settle(inputs: SettleInputs): PolicyRevision {
   if (!declared.delegated && Object.keys(memory.scopes).length === 0) return declared
   const learned = learnMembers(memory, delegated.envelopes, inputs.groups, inputs.now)
   const around = aroundOf(inputs, delegated.envelopes, learned)
-  const refusals: Refusal[] = []
+  const refusals: Refusal[] = delegated.envelopes.flatMap((envelope) => unusable(envelope, delegated))
   const shared = sharedIn(delegated, around)
   const forms = delegated.envelopes.flatMap((envelope) =>
     envelopeForms({ ...inputs, delegated, memory: learned, around, envelope, shared }, refusals).map((document) =>
@@ -126,6 +126,14 @@ export function settle(inputs: SettleInputs): PolicyRevision {
   }
   return { ...declared, set, settled }
 }
+
+/** Files with faults of their own. */
+const unusable = ({ name, at: other }: Envelope, { files }: Delegated): readonly Refusal[] =>
+  files.flatMap(({ envelope, file, documents }) =>
+    documents || envelope !== name
+      ? []
+      : [{ code: 'ENVELOPE', message: `${file} cannot be used`, hint: 'correct the file', at: { file, line: 1, column: 1 }, other }],
+  )
 
 function aroundOf({ declared, pooled, cycleEndAt, now }: SettleInputs, envelopes: readonly Envelope[], memory: EnvelopeMemory): Around {
   const members = new Map(Object.entries(memory.members).map(([id, emails]) => [id, new Set(emails)]))
@@ -229,6 +237,11 @@ function judgeEntries(
       const isRefused = delegated.refused.includes(`${kind} ${key}`) || given.shared.has(`${kind} ${key}`)
       const why = fresh.flatMap((one) => refusalOf(one, envelope, judging) ?? [])
       refusals.push(...why)
+      const [one] = fresh
+      if (isRefused && one) {
+        const message = `${key} ${given.shared.has(`${kind} ${key}`) ? 'is declared in two envelopes' : 'contradicts another entry'}`
+        refusals.push({ code: 'DUPLICATE_SCOPE', message, hint: 'leave one of them', at: one.at, other: envelope.at })
+      }
       return (isRefused && fresh.length > 0) || why.length > 0 ? accepted : some
     })
   }

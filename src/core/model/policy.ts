@@ -233,9 +233,9 @@ export interface Span {
   readonly untilAt: Instant
 }
 
-/** An entry or a document that is not accepted, and why. */
+/** An entry, a document or a file that is not accepted, and why. */
 export interface Refusal {
-  readonly code: 'ENVELOPE_OUTSIDE' | 'ENVELOPE_BOUND' | 'DUPLICATE_SCOPE'
+  readonly code: 'ENVELOPE' | 'ENVELOPE_OUTSIDE' | 'ENVELOPE_BOUND' | 'DUPLICATE_SCOPE'
   readonly message: string
   readonly at: Position
   /** The envelope's place. */

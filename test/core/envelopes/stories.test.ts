@@ -120,7 +120,7 @@ test.each<readonly [string, Story]>([
     [
       [{ files: { a: 'ada 2000, bob 100' } }, 'ada 2000 of a | bob 100 of a | ada=a bob=a | a platform'],
       [{ files: { a: 'ada 3001, bob 200' } }, 'ada 2000 of a | bob 200 of a | ENVELOPE_BOUND a:1 | ada=a bob=a | a platform'],
-      [{ files: { a: undefined } }, 'ada 2000 of a | bob 200 of a | ada=a bob=a | a platform'],
+      [{ files: { a: undefined } }, 'ada 2000 of a | bob 200 of a | ENVELOPE a:1 | ada=a bob=a | a platform'],
       [{ files: { a: 'bob 200' }, owned: 'ada' }, 'bob 200 of a | ada=a bob=a | a platform'],
       [{ owned: '' }, 'bob 200 of a | bob=a | a platform'],
     ],
@@ -149,11 +149,11 @@ test.each<readonly [string, Story]>([
     [
       [{ files: { a: 'ada 2000' } }, 'ada 2000 of a | ada=a | a platform'],
       [{ refused: ['cap ada@x.com'] }, 'ada 2000 of a | ada=a | a platform'],
-      [{ files: { a: 'ada 1000' }, refused: ['cap ada@x.com'] }, 'ada 2000 of a | ada=a | a platform'],
+      [{ files: { a: 'ada 1000' }, refused: ['cap ada@x.com'] }, 'ada 2000 of a | DUPLICATE_SCOPE a:1 | ada=a | a platform'],
       [{ refused: ['grant ada@x.com'] }, 'ada 1000 of a | ada=a | a platform'],
       [
         { files: { a: 'ada 500, grant ada 900 5d, grant bob 900 5d' }, refused: ['grant ada@x.com'] },
-        'ada 500 of a | grant bob 900 of a | ada=a bob=a | a platform',
+        'ada 500 of a | grant bob 900 of a | DUPLICATE_SCOPE a:2 | ada=a bob=a | a platform',
       ],
     ],
   ],
@@ -195,14 +195,14 @@ test.each<readonly [string, Story]>([
     'what two envelopes declare counts in neither, and stays where it was accepted before',
     [
       [{ envelopes: { a: {}, b: {} }, files: { a: 'bob 1000' } }, 'bob 1000 of a | bob=a | a platform'],
-      [{ files: { a: 'bob 1000', b: 'bob 500' } }, 'bob 1000 of a | bob=a | a platform'],
+      [{ files: { a: 'bob 1000', b: 'bob 500' } }, 'bob 1000 of a | DUPLICATE_SCOPE b:1 | bob=a | a platform'],
       [
         { files: { a: 'bob 900', b: 'bob 500, ada 3, eve 7' } },
-        'bob 1000 of a | eve 7 of b | ENVELOPE_OUTSIDE b:2 | bob=a eve=b | a b platform',
+        'bob 1000 of a | eve 7 of b | DUPLICATE_SCOPE a:1 | DUPLICATE_SCOPE b:1 | ENVELOPE_OUTSIDE b:2 | bob=a eve=b | a b platform',
       ],
       [
         { files: { a: 'bob 900, grant bob 5 9d', b: 'bob 900, eve 7' } },
-        'bob 1000 of a | eve 7 of b | grant bob 5 of a | bob=a eve=b | a b platform',
+        'bob 1000 of a | eve 7 of b | grant bob 5 of a | DUPLICATE_SCOPE a:1 | DUPLICATE_SCOPE b:1 | bob=a eve=b | a b platform',
       ],
       [{ files: { a: '', b: 'bob 900, eve 7' } }, 'bob 900 of b | eve 7 of b | bob=b eve=b | b platform'],
     ],
@@ -259,7 +259,7 @@ test.each<readonly [string, Story]>([
       ],
       [
         { platform: '', files: { platform: undefined } },
-        'team 5000 of p | ada 500 of p | ada: maxCap of envelope p was narrowed to 500 | team=p ada=p | platform',
+        'team 5000 of p | ada 500 of p | ENVELOPE platform:1 | ada: maxCap of envelope p was narrowed to 500 | team=p ada=p | platform',
       ],
     ],
   ],
