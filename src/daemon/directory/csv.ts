@@ -41,7 +41,13 @@ export class DirectoryError extends Error {
 export async function parseDirectory(settings: DirectorySettings, content: Uint8Array): Promise<DirectoryRows> {
   mustBeText(content)
   const rows = rowsOf(settings)
-  const parser = parse({ bom: true, relax_column_count: true, skip_empty_lines: false, on_record: rows.add })
+  const parser = parse({
+    bom: true,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    relax_column_count: true,
+    skip_empty_lines: false,
+    on_record: rows.add,
+  })
   // Records are taken as they are parsed; none is left to be read.
   parser.resume()
   const done = new Promise<void>((resolve, reject) => {

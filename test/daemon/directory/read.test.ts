@@ -31,6 +31,7 @@ describe('a people file is read', () => {
   it.each([
     ['with a byte order mark', `\uFEFF${HEAD}ada@example.com,,CC-12,R\n`],
     ['with CRLF', `${HEAD}ada@example.com,,CC-12,R\n`.replaceAll('\n', '\r\n')],
+    ['with CRLF below a header without', `${HEAD}ada@example.com,,CC-12,R\r\n`],
     ['without a last line end', `${HEAD}ada@example.com,,CC-12,R`],
     ['with quotes', `"email","secret","costCenter","unit"\n"ada@example.com","a, ""b""\nc","CC-12","R"\n`],
     ['with columns in another order', 'unit,costCenter,x,email\nR,CC-12,,ada@example.com\n'],
