@@ -183,7 +183,7 @@ function registerTidy(group: Command, cli: Cli): void {
         `each with its reason. The ledger is read, also from a running daemon. ${ABOUT}`,
     )
     .addOption(
-      new Option('--ended <duration>', `grants whose end was verified that long ago; default ${TWO_WEEKS}`)
+      new Option('--ended <duration>', 'grants whose end was verified that long ago')
         .argParser(readDuration)
         .default(readDuration(TWO_WEEKS), TWO_WEEKS),
     )
