@@ -1,0 +1,95 @@
+// The figures of a report: reports.txt has people, runs and what is known of add-on use, and what is told of them by each view.
+// `CAPKEEPER_TESTS=test/core/use/reports.test.ts npx vitest run -u` writes what is told into it, for review as a change of text.
+import { expect, test } from 'vitest'
+import { TEAM } from '../../../src/core/model/scope.ts'
+import { credits } from '../../../src/core/model/units.ts'
+import { addOnFigures } from '../../../src/core/use/add-on.ts'
+import { reportOf } from '../../../src/core/use/report.ts'
+import { CYCLE, DAY, NOW } from '../../support/declare.ts'
+import { historyOf, raise } from '../../support/ledger.ts'
+import { clause, type Named, playTables } from '../../support/tables.ts'
+
+type Inputs = Parameters<typeof reportOf>[0]
+type Report = ReturnType<typeof reportOf>
+type Figures = NonNullable<Inputs['addOn']>
+
+interface Part extends Partial<Omit<Inputs, 'people' | 'runs' | 'addOn' | 'addOnByModel' | 'balance' | 'groups'>> {
+  readonly people?: Named<{
+    readonly used?: number
+    readonly cap?: number | 'none' | 'unknown'
+    readonly in?: readonly string[]
+    readonly attribute?: string | null
+  }>
+  /** By day of the cycle and model; a null says that the service tells no credits. */
+  readonly runs?: readonly (readonly [day: number, model: string, used: number | null])[]
+  readonly groups?: Named<string>
+  /** 300 credits of seats, 150 of 1,000 add-on credits used. */
+  readonly balance?: boolean
+  /** Estimated from that balance, or measured: all use is, or so many credits of everybody, and people who left used more. */
+  readonly addOn?: 'estimated' | { readonly each?: number; readonly others?: number; readonly source?: 'estimated' }
+  readonly byModel?: Named<number>
+}
+
+const BALANCE: NonNullable<Inputs['balance']> = {
+  ...{ creditsPerSeat: credits(100), seats: 3, addOnAvailable: credits(1000), addOnUsed: credits(150) },
+  ...{ cycle: CYCLE, readAt: NOW },
+}
+
+const figuresOf = (addOn: NonNullable<Part['addOn']>): Figures =>
+  addOn === 'estimated'
+    ? addOnFigures({ now: NOW, cycle: CYCLE, balance: BALANCE })
+    : {
+        ...{ source: addOn.source ?? 'measured', others: credits(addOn.others ?? 0) },
+        of: (_, used) => {
+          const own = addOn.each ?? used
+          return own === undefined ? undefined : { credits: credits(own), source: 'measured' }
+        },
+      }
+
+const report = ({ people = {}, runs, groups = {}, balance, addOn, byModel, ...more }: Part): Report =>
+  reportOf({
+    ...{ workspace: 'acme', which: 'current', by: 'team', cycle: CYCLE, writes: [], notes: [] },
+    people: Object.entries(people).map(([email, { used, cap, in: inside = [], attribute }]) => ({
+      ...{ email, groups: inside, used: used === undefined ? undefined : credits(used) },
+      cap: typeof cap === 'number' ? credits(cap) : cap,
+      ...(attribute !== undefined && { attribute: attribute === null ? ('unlisted' as const) : { value: attribute } }),
+    })),
+    runs: runs?.map(([day, model, used]) => ({
+      ...{ dayAt: CYCLE.startAt + day * DAY, model, mode: 'write', messages: 1 },
+      ...(used !== null && { used: credits(used) }),
+    })),
+    groups: Object.entries(groups).map(([id, name]) => ({ id, name })),
+    balance: balance ? BALANCE : undefined,
+    addOn: addOn && figuresOf(addOn),
+    addOnByModel: byModel && new Map(Object.entries(byModel)),
+    ...more,
+  })
+
+const told = ({ totals, rows, near, days, notes, pricePerCredit, currency, projected, exhaustedAt }: Report): readonly string[] => {
+  const fields = (record: object): string =>
+    Object.entries(record)
+      .map(([name, one]) => clause(name, name === 'share' ? one.toFixed(4) : one))
+      .join('')
+      .slice(2)
+  return [
+    `totals: ${fields(totals)}`,
+    ...rows.map(({ key, ...row }) => `${key}: ${fields(row)}`),
+    ...near.map(({ email, ...row }) => `near: ${email}, ${fields(row)}`),
+    ...(days?.length === 0 ? ['days: none'] : []),
+    ...(days ?? []).map(({ at, byModel }) => `day ${(at - CYCLE.startAt) / DAY}: ${fields(byModel)}`),
+    ...notes.map((note) => `note: ${note}`),
+    ...(pricePerCredit === undefined && currency === undefined ? [] : [`price ${pricePerCredit} ${currency}`]),
+    ...(projected || exhaustedAt !== undefined ? [`projected ${JSON.stringify(projected)}${clause('exhausted', exhaustedAt)}`] : []),
+  ]
+}
+
+playTables<Part>(import.meta.dirname, (part) => [told(report(part))])
+
+test('changes are counted by effect, failed ones apart, and the latest are listed', () => {
+  const write = (result: 'applied' | 'verify_failed' = 'applied', effect: 'raise' | 'clear' = 'raise') => ({
+    ...{ ...historyOf(raise(TEAM, 1, 2), NOW), result, effect },
+  })
+  const { changes } = report({ writes: [...Array.from({ length: 25 }, () => write()), write('applied', 'clear'), write('verify_failed')] })
+  expect(changes).toMatchObject({ applied: 26, failed: 1, byEffect: { set: 0, raise: 25, lower: 0, block: 0, clear: 1 } })
+  expect(changes.latest).toHaveLength(20)
+})
