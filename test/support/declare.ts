@@ -261,9 +261,6 @@ export const asked = ({ desired }: Resolution): Record<string, string> =>
 export const running = { from: NOW - DAY, until: NOW + 3 * DAY }
 export const over = { from: NOW - 3 * DAY, until: NOW - DAY }
 
-/** A cap of ours that a grant has set. */
-export const byGrant = (baseline?: PlainCap): OwnedSketch => ({ cap: 6000, owner: 'grant', ...(baseline !== undefined && { baseline }) })
-
 /** `p001`, `p002` …: the names of people in a test world. */
 export const numbered = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `p${String(index + 1).padStart(3, '0')}`)

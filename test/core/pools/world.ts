@@ -83,9 +83,9 @@ export function see(before: PoolState | undefined, sight: Sight): ReturnType<typ
 export const countOf = (state: PoolState | undefined, name: string): number | undefined =>
   state && poolFigures({ credits: credits(1) }, { ...state, members: { [name]: state.members[email(name)] as PoolMember } }).dealt
 
-export type Fate = 'lands' | 'fails' | 'lost' | 'late'
+type Fate = 'lands' | 'fails' | 'lost' | 'late'
 
-export type Step =
+type Step =
   | { readonly kind: 'wait'; readonly minutes: number }
   | { readonly kind: 'use'; readonly who: number; readonly amount: number }
   /** Use becomes visible as it was so long ago; never older than what was visible before. */
@@ -156,14 +156,14 @@ export const lives = parts([])
 export const contestedLives = parts([{ weight: 1, arbitrary: foreign.map((step) => [step]) }])
 
 /** What a step did, for laws to look at. */
-export interface Told {
+interface Told {
   /** Sum of max(cap, true use, what may land yet), after the step. */
   readonly sum: number
   /** Caps sent in the step: from what truly was in force, and what was known of use. */
   readonly writes: readonly { readonly email: string; readonly from: number; readonly to: number; readonly knownUse: number }[]
 }
 
-export interface Lived {
+interface Lived {
   readonly told: readonly Told[]
   readonly state: PoolState | undefined
 }
