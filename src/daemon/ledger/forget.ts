@@ -2,7 +2,7 @@
 // no schema, so that it works for values of later versions too. The daemon learns of it by a mark, which holds only a hash and is removed
 // once the daemon has forgotten the person as well. Also keeps decoded rows in memory, from which a person can be removed.
 import { createHash, createHmac } from 'node:crypto'
-import { compareText } from '../../core/model/scope.ts'
+import { compareText, normaliseEmail } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { LedgerFacts } from '../../ports.ts'
 import type { DataRow, KeyedRow } from './adapter.ts'
@@ -109,7 +109,7 @@ export function marked(marks: readonly ForgottenMark[], values: readonly unknown
   const note = (text: string): void => {
     if (!text.includes('@')) return
     for (const word of [text, ...WORDS.flatMap((one) => text.match(one) ?? [])])
-      if (word.includes('@')) for (const around of AROUND) words.add(word.replace(around, '').toLowerCase())
+      if (word.includes('@')) for (const around of AROUND) words.add(normaliseEmail(word.replace(around, '')))
   }
   const visit = (name: string, value: unknown): unknown => {
     for (const text of [name, value]) if (typeof text === 'string') note(text)
@@ -119,7 +119,7 @@ export function marked(marks: readonly ForgottenMark[], values: readonly unknown
   return [...words].filter((word) => marks.some(({ at, hash }) => hashOf(at, word) === hash))
 }
 
-const isOf = (word: string, email: string): boolean => word.toLowerCase() === email
+const isOf = (word: string, email: string): boolean => normaliseEmail(word) === email
 
 /** Whether a word of the text is the address. */
 const mentions = (text: string, email: string): boolean => text.includes('@') && wordOf(email).test(text)

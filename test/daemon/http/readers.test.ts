@@ -108,6 +108,15 @@ describe('an address', () => {
   })
 })
 
+test("a person's page is found by the address, with ASCII letters folded and nothing else", async () => {
+  const view = named(fullView('acme'), (one, at) => (at === 1 ? { ...one, email: 'zoË@example.com' } : one))
+  const ask = await serve(() => [view], { ...settings, viewers: [{ groups: ['platform'], workspaces: ['*'], emails: true }] })
+  const found = ['ZoË@EXAMPLE.com', 'zoë@example.com'].map((address) =>
+    ask(`/api/v1/workspaces/acme/people/${encodeURIComponent(address)}`, { 'X-Groups': 'platform' }),
+  )
+  expect((await Promise.all(found)).map(({ status }) => status)).toEqual([200, 404])
+})
+
 describe('/me', () => {
   test('tells a person what is left, and is kept by nobody else', async () => {
     const ask = await serve()

@@ -25,7 +25,9 @@ test.each([
   'on-call@ex-ample.com',
   '{team}+x@example.com',
   'anna@bücher.example',
-])('%s is found in keys and sentences, and by a mark', (email) => {
+  'zoË@example.com',
+])('%s is found in keys, items and sentences, and by a mark', (email) => {
+  expect(withoutPerson([{ email, used: 5 }], email)).toEqual([])
   const value = { [JSON.stringify(['person', email])]: 1, why: `left to '${email}'. ${email}: twice (${email.toUpperCase()}).`, other: 'x' }
   expect(withoutPerson(value, email)).toEqual({ why: "left to '(forgotten)'. (forgotten): twice ((forgotten)).", other: 'x' })
   for (const text of [JSON.stringify(['person', email]), `left to '${email}'.`, `${email}: twice`, `of *${email}*`]) {

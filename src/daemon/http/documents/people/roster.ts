@@ -5,7 +5,7 @@ import { effectiveCap } from '../../../../core/interpret/effective.ts'
 import type { Band, PersonStatus, ScopeState } from '../../../../core/model/events.ts'
 import type { MemberStatus, Observed, Person } from '../../../../core/model/observed.ts'
 import type { Cap } from '../../../../core/model/policy.ts'
-import { groupScope, type ScopeKey, scopeKey, userScope } from '../../../../core/model/scope.ts'
+import { groupScope, normaliseEmail, type ScopeKey, scopeKey, userScope } from '../../../../core/model/scope.ts'
 import type { Credits } from '../../../../core/model/units.ts'
 import type { Candidate } from '../../../../core/resolve/candidate.ts'
 import { resolvePerson } from '../../../../core/resolve/desired.ts'
@@ -45,7 +45,7 @@ export interface PeopleIndex {
 
 /** The person who is shown by this label. */
 export const personShown = ({ rows }: PeopleIndex, label: string): PersonRow | undefined => {
-  const wanted = label.trim().toLowerCase()
+  const wanted = normaliseEmail(label)
   return rows.find((row) => row.label === wanted)
 }
 
