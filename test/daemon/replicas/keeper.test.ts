@@ -2,7 +2,7 @@
 // workspace, nothing is recorded under an old token, and in the end all workspaces are held, evenly.
 import { describe, expect, test } from 'vitest'
 import { LEASE_MS } from '../../../src/core/replicas/lease.ts'
-import { stream } from '../../../src/sandbox/company/company.ts'
+import { randomOf } from '../../adversary/random.ts'
 import { createLeaseWorld, type LeaseWorld, type LeaseWorldOptions, type Sent } from '../../support/lease-world.ts'
 
 const WORKSPACES = ['a', 'b', 'c', 'd', 'e']
@@ -58,7 +58,7 @@ const TROUBLES: readonly ((world: LeaseWorld, of: number, roll: () => number) =>
 ]
 
 async function trouble(seed: number, options: Partial<LeaseWorldOptions> = {}): Promise<LeaseWorld> {
-  const roll = stream(seed, 'world')
+  const roll = randomOf(seed).next
   const world = createLeaseWorld({ replicas: 2 + (seed % 2), workspaces: WORKSPACES, random: roll, ...options })
   await world.advance(12_000)
   for (let turn = 0; turn < TURNS; turn += 1) {
@@ -98,7 +98,7 @@ describe('with pauses, cut connections, clock jumps and failovers', () => {
 
 test('a replica that stops hands over within a second', async () => {
   // No request of the world is under way then, which would have to end first.
-  const world = createLeaseWorld({ replicas: 2, workspaces: WORKSPACES, random: stream(22, 'world') })
+  const world = createLeaseWorld({ replicas: 2, workspaces: WORKSPACES, random: randomOf(7).next })
   await world.advance(20_000)
   const stopped = world.stop(0)
   await world.advance(2_000)
@@ -108,7 +108,7 @@ test('a replica that stops hands over within a second', async () => {
 
 describe('replicas with different settings', () => {
   const heldWith = async (configs: readonly string[], then?: (world: LeaseWorld) => Promise<void>): Promise<readonly number[]> => {
-    const world = createLeaseWorld({ replicas: configs.length, workspaces: WORKSPACES, random: stream(7, 'settings'), configs })
+    const world = createLeaseWorld({ replicas: configs.length, workspaces: WORKSPACES, random: randomOf(7).next, configs })
     await world.advance(30_000)
     await then?.(world)
     return holdersIn(world)
