@@ -68,34 +68,30 @@ test.each<readonly [string, string, PlainCap | 'unknown', PlainCap, PlainCap | u
   expect(undeclaredCaps(readings, () => cap(wider)).map((found) => Number(found.cap))).toEqual(expected)
 })
 
-describe('caps that no policy declares', () => {
-  test.each<[string, Sketch, readonly string[]]>([
-    ['are those at user scope that nothing asks for', { caps: { team: 500, ada: 900, bob: 'none' } }, ['ada 900']],
-    ['do not include declared ones', { caps: { team: 500, ada: 900, bob: 'none' }, declared: ['ada'] }, []],
-    ['say which are ours', { caps: { ada: 900, bob: 700 }, ours: { ada: 900, bob: 600 } }, ['ada 900 ours', 'bob 700']],
-    ['include a cap of 0', { caps: { team: 500, ada: 0, bob: 'none' } }, ['ada 0']],
-    ['leave out what was not read', { caps: { team: 500, ada: 'unknown', bob: 'none', cleo: 3 } }, ['cleo 3']],
-    [
-      'leave out what only shows the team’s cap, though a group could not be read',
-      { caps: { team: 500, 'group:core': 'unknown', ada: 500, bob: 500 }, groups: { core: ['ada'] } },
-      [],
-    ],
-    ['come by e-mail', { caps: { zoe: 1, ada: 2 } }, ['ada 2', 'zoe 1']],
-  ])('%s', (_name, sketch, expected) => {
-    expect(look(sketch).undeclared.map((one) => `${short(one.email)} ${one.cap}${one.ours ? ' ours' : ''}`)).toEqual(expected)
-  })
+test.each<[string, Sketch, readonly string[]]>([
+  ['are those at user scope that nothing asks for', { caps: { team: 500, ada: 900, bob: 'none' } }, ['ada 900']],
+  ['do not include declared ones', { caps: { team: 500, ada: 900, bob: 'none' }, declared: ['ada'] }, []],
+  ['say which are ours', { caps: { ada: 900, bob: 700 }, ours: { ada: 900, bob: 600 } }, ['ada 900 ours', 'bob 700']],
+  ['include a cap of 0', { caps: { team: 500, ada: 0, bob: 'none' } }, ['ada 0']],
+  ['leave out what was not read', { caps: { team: 500, ada: 'unknown', bob: 'none', cleo: 3 } }, ['cleo 3']],
+  [
+    'leave out what only shows the team’s cap, though a group could not be read',
+    { caps: { team: 500, 'group:core': 'unknown', ada: 500, bob: 500 }, groups: { core: ['ada'] } },
+    [],
+  ],
+  ['come by e-mail', { caps: { zoe: 1, ada: 2 } }, ['ada 2', 'zoe 1']],
+])('caps that no policy declares: %s', (_name, sketch, expected) => {
+  expect(look(sketch).undeclared.map((one) => `${short(one.email)} ${one.cap}${one.ours ? ' ours' : ''}`)).toEqual(expected)
 })
 
-describe('people without any cap', () => {
-  test.each<[string, Sketch, readonly string[]]>([
-    ['are those whom neither their own, nor a group, nor the team caps', { caps: { team: 'none', ada: 5, bob: 'none' } }, ['bob']],
-    ['come by e-mail', { caps: { team: 'none', zoe: 'none', ada: 'none' } }, ['ada', 'zoe']],
-    ['are nobody where the team is capped', { caps: { team: 0, ada: 'none' } }, []],
-    ['do not include those whose cap could not be read', { caps: { team: 'none', ada: 'unknown' } }, []],
-    ['do not include anybody when the team could not be read', { caps: { team: 'unknown', ada: 'none' } }, []],
-  ])('%s', (_name, sketch, expected) => {
-    expect(look(sketch).uncapped.map((one) => short(one.email))).toEqual(expected)
-  })
+test.each<[string, Sketch, readonly string[]]>([
+  ['are those whom neither their own, nor a group, nor the team caps', { caps: { team: 'none', ada: 5, bob: 'none' } }, ['bob']],
+  ['come by e-mail', { caps: { team: 'none', zoe: 'none', ada: 'none' } }, ['ada', 'zoe']],
+  ['are nobody where the team is capped', { caps: { team: 0, ada: 'none' } }, []],
+  ['do not include those whose cap could not be read', { caps: { team: 'none', ada: 'unknown' } }, []],
+  ['do not include anybody when the team could not be read', { caps: { team: 'unknown', ada: 'none' } }, []],
+])('people without any cap: %s', (_name, sketch, expected) => {
+  expect(look(sketch).uncapped.map((one) => short(one.email))).toEqual(expected)
 })
 
 test('people whom nothing that is declared reaches come by e-mail, with their use', () => {

@@ -1,6 +1,6 @@
 // A scope that other clients keep changing: from which change on it is left alone, and what its hold says.
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { cap, entryOf, HOUR, keysOf, NOW, type PlainCap } from '../../support/declare.ts'
 import { each, type PlanSketch, planOf } from '../../support/plan.ts'
 
@@ -54,22 +54,20 @@ test('a scope is contested only by as many changes as the limit says, however th
     }),
   ))
 
-describe('the hold of contested scopes', () => {
-  const since = NOW - HOUR
-  test.each([
-    [1, ['p0'], ''],
-    [3, ['p0', 'p1', 'p2'], ''],
-    [5, ['p0', 'p1', 'p2'], ' and 2 more'],
-  ])('of %i names three and counts the rest, and says until when and how to go on', (count, named, more) => {
-    const contests = {
-      known: Object.fromEntries([...keysOf(...Object.keys(each(count, 0)))].map((key) => [key, { ...CONTEST, at: since }])),
-    }
-    const [hold] = planOf({ caps: each(count, 500), observed: each(count, 900), owned: each(count, { cap: 500 }), contests }).plan.holds
-    const until = '2026-11-21 11:00 UTC'
-    const told = named.map((name) => `${name}@example.com was changed by others 3 times (now 900, not 500, left alone until ${until})`)
-    expect([hold?.changes.length, hold?.message]).toEqual([
-      count,
-      `acme: ${told.join(', ')}${more}; the limit is 3 in 24 h, so they are not healed for 24 h; approve hold ${hold?.id} (capkeeper edit approve ${hold?.id}) or stop the other writer`,
-    ])
-  })
+const since = NOW - HOUR
+test.each([
+  [1, ['p0'], ''],
+  [3, ['p0', 'p1', 'p2'], ''],
+  [5, ['p0', 'p1', 'p2'], ' and 2 more'],
+])('the hold of contested scopes of %i names three and counts the rest, and says until when and how to go on', (count, named, more) => {
+  const contests = {
+    known: Object.fromEntries([...keysOf(...Object.keys(each(count, 0)))].map((key) => [key, { ...CONTEST, at: since }])),
+  }
+  const [hold] = planOf({ caps: each(count, 500), observed: each(count, 900), owned: each(count, { cap: 500 }), contests }).plan.holds
+  const until = '2026-11-21 11:00 UTC'
+  const told = named.map((name) => `${name}@example.com was changed by others 3 times (now 900, not 500, left alone until ${until})`)
+  expect([hold?.changes.length, hold?.message]).toEqual([
+    count,
+    `acme: ${told.join(', ')}${more}; the limit is 3 in 24 h, so they are not healed for 24 h; approve hold ${hold?.id} (capkeeper edit approve ${hold?.id}) or stop the other writer`,
+  ])
 })

@@ -81,39 +81,29 @@ describe('a deal', () => {
   )
 })
 
-describe('what is remembered of a deal after a plan', () => {
-  const remembered = (sketch: PlanSketch, heldScopes?: readonly string[]) => {
-    const { differences, plan } = planOf(sketch)
-    const held = heldScopes?.map(scope) ?? plan.holds.flatMap(({ changes }) => changes.map((one) => one.scope))
-    const after = withReviews(sketch.dealt ?? {}, planInputs(sketch).poolReviews, differences, new Set(held.map(scopeKey)))
-    return Object.values(after).map((one) => one.reviewed)
-  }
-  const LENIENT: PlanSketch = { guards: { maxAffected: 'off', maxLowered: 'off' } }
-  const undealt = dealing(BOTH)
-  test.each<readonly [string, PlanSketch, readonly string[] | undefined, string | undefined]>([
-    ['that the guards let it through', dealing(BOTH, {}, LENIENT), undefined, KEY],
-    [
-      'it also where something else at a member’s scope is held',
-      { ...dealing(BOTH, {}, LENIENT), observed: { ada: 50, bob: 60 } },
-      ['ada'],
-      KEY,
-    ],
-    ['nothing while a part of it is held', dealing(BOTH), undefined, undefined],
-    [
-      'nothing before anything was dealt',
-      { ...undealt, ...LENIENT, dealt: { research: { cycle: CYCLE, readAt: NOW, members: undealt.dealt?.['research']?.members ?? {} } } },
-      undefined,
-      undefined,
-    ],
-    ['nothing new of one that was let through before', dealing(BOTH, {}, { ...LENIENT, reviewed: KEY }), undefined, KEY],
-    [
-      'nothing new of a pool that policy does not declare any more',
-      { ...dealing(BOTH, {}, { reviewed: 'before' }), pools: [] },
-      [],
-      'before',
-    ],
-  ])('is %s', (_name, sketch, held, expected) => expect(remembered(sketch, held)).toEqual([expected]))
-})
+const remembered = (sketch: PlanSketch, heldScopes?: readonly string[]) => {
+  const { differences, plan } = planOf(sketch)
+  const held = heldScopes?.map(scope) ?? plan.holds.flatMap(({ changes }) => changes.map((one) => one.scope))
+  const after = withReviews(sketch.dealt ?? {}, planInputs(sketch).poolReviews, differences, new Set(held.map(scopeKey)))
+  return Object.values(after).map((one) => one.reviewed)
+}
+const LENIENT: PlanSketch = { guards: { maxAffected: 'off', maxLowered: 'off' } }
+const undealt = dealing(BOTH)
+test.each<readonly [string, PlanSketch, readonly string[] | undefined, string | undefined]>([
+  ['that the guards let it through', dealing(BOTH, {}, LENIENT), undefined, KEY],
+  ['it also where something else of a member is held', { ...dealing(BOTH, {}, LENIENT), observed: { ada: 50, bob: 60 } }, ['ada'], KEY],
+  ['nothing while a part of it is held', dealing(BOTH), undefined, undefined],
+  [
+    'nothing before anything was dealt',
+    { ...undealt, ...LENIENT, dealt: { research: { cycle: CYCLE, readAt: NOW, members: undealt.dealt?.['research']?.members ?? {} } } },
+    undefined,
+    undefined,
+  ],
+  ['nothing new of one that was let through before', dealing(BOTH, {}, { ...LENIENT, reviewed: KEY }), undefined, KEY],
+  ['nothing new of a pool that policy declares no more', { ...dealing(BOTH, {}, { reviewed: 'before' }), pools: [] }, [], 'before'],
+])('what is remembered of a deal after a plan is %s', (_name, sketch, held, expected) =>
+  expect(remembered(sketch, held)).toEqual([expected]),
+)
 
 describe('the approval of a deal', () => {
   const ID = dealOf(dealing(BOTH))?.id ?? ''

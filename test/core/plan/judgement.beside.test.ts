@@ -28,32 +28,25 @@ const MANY: PlanSketch = { people: 40, guards: { maxLowered: { percent: 0, floor
 const heldOf = (sketch: PlanSketch, one: Approval): number =>
   planOf({ ...SKETCH, ...sketch, approvals: [one] }).plan.holds.reduce((sum, { changes }) => sum + changes.length, 0)
 
-describe('what was held when the team was raised', () => {
-  test.each<readonly [string, PlanSketch, Approval, number]>([
-    ['stays held once the raise has landed', {}, approval(), 6],
-    ['stays held where only a reading shows that it has', {}, approval({}, { verified: false }), 6],
-    ['stays held just short of a day', {}, approval({ releasedAt: NOW - DAY + 1 }), 6],
-    ['goes out after a day', {}, approval({ releasedAt: NOW - DAY }), 0],
-    ['goes out where nothing was released yet', {}, { ...approval(), releasedAt: undefined } as unknown as Approval, 0],
-    ['goes out where it was another change then', {}, approval({ beside: [change('p0', 300, 'none'), change('p1', 200, 100)] }), 0],
-    ['goes out where it was not held', {}, approval({ beside: [] }), 0],
-    ['stays held where what was released is the deal of a pool', {}, approval({}, { pool: 'deal' }), 6],
-    ['goes out where nobody wrote down what was held', {}, { ...approval(), beside: undefined } as unknown as Approval, 0],
-    [
-      'goes out where policy asks for another cap of the team by now',
-      { ...MANY, caps: { team: 300 }, facts: { creditsRemaining: 4500 } },
-      approval(),
-      0,
-    ],
-    [
-      'goes out where the raise never landed, and nobody asks for it any more',
-      { ...MANY, caps: { p39: 9 }, observed: { team: 300, p39: 9, ...each(6, 200) }, facts: { creditsRemaining: 2000 } },
-      approval({}, { verified: false }),
-      0,
-    ],
-    ['stays held where somebody else has changed the team since', { observed: { team: 500, ...each(6, 200) } }, approval(), 6],
-  ])('%s', (_name, sketch, one, count) => expect(heldOf(sketch, one)).toBe(count))
-})
+test.each<readonly [string, PlanSketch, Approval, number]>([
+  ['stays held once the raise has landed', {}, approval(), 6],
+  ['stays held where only a reading shows that it has', {}, approval({}, { verified: false }), 6],
+  ['stays held just short of a day', {}, approval({ releasedAt: NOW - DAY + 1 }), 6],
+  ['goes out after a day', {}, approval({ releasedAt: NOW - DAY }), 0],
+  ['goes out where nothing was released yet', {}, { ...approval(), releasedAt: undefined } as unknown as Approval, 0],
+  ['goes out where it was another change then', {}, approval({ beside: [change('p0', 300, 'none'), change('p1', 200, 100)] }), 0],
+  ['goes out where it was not held', {}, approval({ beside: [] }), 0],
+  ['stays held where what was released is the deal of a pool', {}, approval({}, { pool: 'deal' }), 6],
+  ['goes out where nobody wrote down what was held', {}, { ...approval(), beside: undefined } as unknown as Approval, 0],
+  ['goes out where another team cap is asked by now', { ...MANY, caps: { team: 300 }, facts: { creditsRemaining: 4500 } }, approval(), 0],
+  [
+    'goes out where the raise never landed, and nobody asks for it any more',
+    { ...MANY, caps: { p39: 9 }, observed: { team: 300, p39: 9, ...each(6, 200) }, facts: { creditsRemaining: 2000 } },
+    approval({}, { verified: false }),
+    0,
+  ],
+  ['stays held where somebody else has changed the team since', { observed: { team: 500, ...each(6, 200) } }, approval(), 6],
+])('what was held when the team was raised: %s', (_name, sketch, one, count) => expect(heldOf(sketch, one)).toBe(count))
 
 describe('an approved roster', () => {
   const doubt = (since: number, now = 20): PlanSketch => ({

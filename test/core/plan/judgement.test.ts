@@ -181,18 +181,13 @@ describe('approving one hold', () => {
   })
 })
 
-describe('what was released is counted', () => {
-  test('in the raises that are left credits for', () => {
-    const raised: PlanSketch = { caps: { p0: 600, p1: 600 }, observed: { p0: 500, p1: 500 }, facts: { creditsRemaining: 100 } }
-    const released: Approval = {
-      ...{ id: 'a'.repeat(32), via: 'command', approvedAt: NOW, state: 'pending', people: 1 },
-      released: planOf(raised).plan.holds.flatMap((hold) => hold.changes.slice(0, 1).map((one) => ({ ...one, verified: false }))),
-    }
-    expect(lines(planOf({ ...raised, approvals: [released] }))).toEqual([
-      'p0 raise 500>600 policy',
-      'p1 raise 500>600 policy held:maxRaise',
-    ])
-  })
+test('what was released is counted in the raises that are left credits for', () => {
+  const raised: PlanSketch = { caps: { p0: 600, p1: 600 }, observed: { p0: 500, p1: 500 }, facts: { creditsRemaining: 100 } }
+  const released: Approval = {
+    ...{ id: 'a'.repeat(32), via: 'command', approvedAt: NOW, state: 'pending', people: 1 },
+    released: planOf(raised).plan.holds.flatMap((hold) => hold.changes.slice(0, 1).map((one) => ({ ...one, verified: false }))),
+  }
+  expect(lines(planOf({ ...raised, approvals: [released] }))).toEqual(['p0 raise 500>600 policy', 'p1 raise 500>600 policy held:maxRaise'])
 })
 
 describe('ids that an operator types', () => {

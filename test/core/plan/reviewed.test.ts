@@ -48,11 +48,7 @@ test.each<readonly [string, readonly (Revision | number)[], readonly string[]]>(
   ['nothing when rules are first seen', [{ guards: half }], []],
   ['nothing when nothing changed', [{}, {}], []],
   ['a higher share', [{}, { guards: { maxLowered: limit(90, 3) } }], ['guards.maxLowered: 15 % → 90 %']],
-  [
-    'a higher floor, though the share fell',
-    [{}, { guards: { maxLowered: limit(1, 9) } }],
-    ['guards.maxLowered: 15 %, never under 3 → 1 %, never under 9'],
-  ],
+  ['a higher floor alone', [{}, { guards: { maxLowered: limit(1, 9) } }], ['guards.maxLowered: 15 %, never under 3 → 1 %, never under 9']],
   [
     'guards that are off',
     [{}, { guards: { maxBlocked: 'off', protected: false } }],
@@ -194,19 +190,9 @@ describe('a person who was protected until this revision', () => {
     return byScope(changes.map((one) => ({ ...one, at: NOW - 2 * HOUR })))
   }
   test.each<readonly [string, PlanSketch, PlanSketch, readonly string[]]>([
-    [
-      'stays protected until a review was possible',
-      LOWER,
-      {},
-      ['p0 lower 5>4 policy held:protected', 'p1 lower 5>4 policy held:protected'],
-    ],
+    ['stays protected until a review could be', LOWER, {}, ['p0 lower 5>4 policy held:protected', 'p1 lower 5>4 policy held:protected']],
     ['is protected no more by what was shown before', LOWER, LOWER, ['p0 lower 5>4 policy', 'p1 lower 5>4 policy']],
-    [
-      'is protected from what comes beside it',
-      LOWER,
-      { ...LOWER, caps: { p0: 4, p1: 5 } },
-      ['p0 lower 5>4 policy', 'p1 lower 5>4 policy held:protected'],
-    ],
+    ['is protected beside it', LOWER, { ...LOWER, caps: { p0: 4, p1: 5 } }, ['p0 lower 5>4 policy', 'p1 lower 5>4 policy held:protected']],
     ['is protected from another cap than was shown', { ...LOWER, caps: { p0: 3 } }, LOWER, ['p0 lower 5>3 policy held:protected']],
   ])('%s', (_name, sketch, before, expected) =>
     expect(lines(planOf(sketch, { reviewed, changesShown: Object.fromEntries(shown(before)) }))).toEqual(expected),

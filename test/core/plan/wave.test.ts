@@ -329,24 +329,22 @@ const rank = ({ scope, from, to }: Difference): number => {
   return isUp ? KINDS.indexOf(scope.kind) : 5 - KINDS.indexOf(scope.kind)
 }
 
-describe('healing', () => {
-  test('never leaves anybody below before, after, and what is put back', () => {
-    fc.assert(
-      fc.property(companies(fc.boolean()), (given) => {
-        const start = capsOf(given.set)
-        const healed = written(
-          start,
-          given.changes.filter((one) => one.healing),
-        )
-        walk(given, (now) => {
-          const after = written(start, given.changes)
-          for (const name of PEOPLE) {
-            const [had, gets, back, has] = [start, after, healed, now].map((caps) => inForceOf(name, given.groups, caps))
-            expect(has).toBeGreaterThanOrEqual(Math.min(had ?? 0, gets ?? 0, back ?? 0))
-          }
-        })
-      }),
-      runs(200),
-    )
-  })
+test('healing never leaves anybody below before, after, and what is put back', () => {
+  fc.assert(
+    fc.property(companies(fc.boolean()), (given) => {
+      const start = capsOf(given.set)
+      const healed = written(
+        start,
+        given.changes.filter((one) => one.healing),
+      )
+      walk(given, (now) => {
+        const after = written(start, given.changes)
+        for (const name of PEOPLE) {
+          const [had, gets, back, has] = [start, after, healed, now].map((caps) => inForceOf(name, given.groups, caps))
+          expect(has).toBeGreaterThanOrEqual(Math.min(had ?? 0, gets ?? 0, back ?? 0))
+        }
+      })
+    }),
+    runs(200),
+  )
 })

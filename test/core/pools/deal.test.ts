@@ -37,53 +37,49 @@ const dealt = (members: Members, under: PoolTerms): Readonly<Record<string, numb
 const NINE = (amount: number, use = 0): Members =>
   Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`p${index}`, { cap: amount, use }]))
 
-describe('people without a cap get', () => {
-  /** Expected to use 216, 126 and 36 in all, at paces of 9.75, 6 and 2.25 a day. */
-  const three: Members = { ada: { use: 60 }, bob: { use: 30 }, cyd: {} }
-  test.each<readonly [string, Members, PoolTerms, Readonly<Record<string, number | undefined>>]>([
-    ['first a cap of their own', { ada: { use: 300, fixed: 500 }, bob: {} }, terms(1000, { min: 900 }), { ada: 300, bob: 700 }],
-    ['no more than any cap may be', { ada: {} }, terms(2 ** 40), { ada: 2_147_483_647 }],
-    ['by need what is left over', three, need(1000), { ada: 553, bob: 333, cyd: 113 }],
-    ['by need the least', three, need(500, { min: 150 }), { ada: 200, bob: 150, cyd: 150 }],
-    ['by need the most', three, need(500, { max: 180 }), { ada: 180, bob: 180, cyd: 140 }],
-    ['by need, of use in parts', { ada: { use: 8.2 }, bob: { use: 0.4 } }, need(20), { ada: 14, bob: 6 }],
-    ['by need, less than others paid for', { ...three, ada: { use: 60, base: 300 } }, need(200), { ada: 200, bob: 154, cyd: 46 }],
-    ['at the pace of those who stay', { ...three, cyd: { use: 900, left: { at: AT } } }, need(1900), { ada: 610, bob: 390 }],
-    ['what a protected member leaves', { ada: {}, bob: { protected: true, cap: 60, fixed: 70 } }, terms(1000), { ada: 940 }],
-    ['what a protected member is to get', { ada: {}, bob: { protected: true, fixed: 70, base: 4, use: 10 } }, terms(1000), { ada: 934 }],
-    ['what an unread protected member used', { ada: {}, bob: { protected: true, cap: undefined, use: 10 } }, terms(1000), { ada: 990 }],
-    ['what one who left used, whatever was to come', { ada: {}, bob: { left: { at: AT }, fixed: 70, use: 10 } }, terms(1000), { ada: 990 }],
-  ])('%s', (_name, members, under, expected) => expect(dealt(members, under)).toEqual(expected))
-})
+/** Expected to use 216, 126 and 36 in all, at paces of 9.75, 6 and 2.25 a day. */
+const three: Members = { ada: { use: 60 }, bob: { use: 30 }, cyd: {} }
+test.each<readonly [string, Members, PoolTerms, Readonly<Record<string, number | undefined>>]>([
+  ['first a cap of their own', { ada: { use: 300, fixed: 500 }, bob: {} }, terms(1000, { min: 900 }), { ada: 300, bob: 700 }],
+  ['no more than any cap may be', { ada: {} }, terms(2 ** 40), { ada: 2_147_483_647 }],
+  ['by need what is left over', three, need(1000), { ada: 553, bob: 333, cyd: 113 }],
+  ['by need the least', three, need(500, { min: 150 }), { ada: 200, bob: 150, cyd: 150 }],
+  ['by need the most', three, need(500, { max: 180 }), { ada: 180, bob: 180, cyd: 140 }],
+  ['by need, of use in parts', { ada: { use: 8.2 }, bob: { use: 0.4 } }, need(20), { ada: 14, bob: 6 }],
+  ['by need, less than others paid for', { ...three, ada: { use: 60, base: 300 } }, need(200), { ada: 200, bob: 154, cyd: 46 }],
+  ['at the pace of those who stay', { ...three, cyd: { use: 900, left: { at: AT } } }, need(1900), { ada: 610, bob: 390 }],
+  ['what a protected member leaves', { ada: {}, bob: { protected: true, cap: 60, fixed: 70 } }, terms(1000), { ada: 940 }],
+  ['what a protected member is to get', { ada: {}, bob: { protected: true, fixed: 70, base: 4, use: 10 } }, terms(1000), { ada: 934 }],
+  ['what an unread protected member used', { ada: {}, bob: { protected: true, cap: undefined, use: 10 } }, terms(1000), { ada: 990 }],
+  ['what one who left used, whatever was to come', { ada: {}, bob: { left: { at: AT }, fixed: 70, use: 10 } }, terms(1000), { ada: 990 }],
+])('people without a cap get %s', (_name, members, under, expected) => expect(dealt(members, under)).toEqual(expected))
 
-describe('a deal matters', () => {
-  const two = (ada: PlainCap, bob: PlainCap): Members => ({ ada: { cap: ada }, bob: { cap: bob } })
-  /** Four hours after a deal of the caps in force. */
-  const matters = (members: Members, under: PoolTerms): boolean => {
-    const known = Object.entries(members).map(
-      ([name, one]) => [name, typeof one.cap === 'number' ? { dealt: one.cap, ...one } : one] as const,
-    )
-    return dealPool(under, stateAt(Object.fromEntries(known), { terms: under, dealtAt: AT - 4 * HOUR }), AT).isNew
-  }
-  test.each<readonly [string, Members, PoolTerms, boolean]>([
-    ['not where a single one would come down', { ada: { cap: 130 }, ...NINE(97) }, terms(1003), false],
-    ['where it moves for one as much as for another', two(370, 630), terms(1000), true],
-    ['where a tenth of all caps moves', { ...two(370, 630), cyd: { cap: 500 }, dan: { cap: 500 }, fay: { cap: 500 } }, terms(2500), true],
-    [
-      'not where less does',
-      { ...two(370, 630), cyd: { cap: 500 }, dan: { cap: 500 }, fay: { cap: 500 }, gus: { cap: 500 } },
-      terms(3000),
-      false,
-    ],
-    ['where the sum is above, and a member has to come down', two(540, 540), terms(1000), true],
-    ['where somebody near the cap gains a tenth of their head-room', { ada: { use: 425, cap: 500 }, ...NINE(83) }, terms(1255), true],
-    ['where they gain just that', { ada: { use: 450, cap: 500 }, ...NINE(55) }, terms(1000), true],
-    ['not where they gain less', { ada: { use: 425, cap: 500 }, ...NINE(82) }, terms(1245), false],
-    ['not where they gain more and are not near it', { ada: { use: 424, cap: 500 }, ...NINE(84) }, terms(1264), false],
-    ['where all of a cap of their own is paid for, by however little', { ada: { cap: 119, fixed: 120 }, ...NINE(100) }, terms(1020), true],
-    ['not where little more of it is', { ada: { cap: 119, fixed: 140 }, ...NINE(100) }, terms(1020, { min: 100 }), false],
-  ])('%s', (_name, members, under, expected) => expect(matters(members, under)).toBe(expected))
-})
+const two = (ada: PlainCap, bob: PlainCap): Members => ({ ada: { cap: ada }, bob: { cap: bob } })
+/** Four hours after a deal of the caps in force. */
+const matters = (members: Members, under: PoolTerms): boolean => {
+  const known = Object.entries(members).map(
+    ([name, one]) => [name, typeof one.cap === 'number' ? { dealt: one.cap, ...one } : one] as const,
+  )
+  return dealPool(under, stateAt(Object.fromEntries(known), { terms: under, dealtAt: AT - 4 * HOUR }), AT).isNew
+}
+test.each<readonly [string, Members, PoolTerms, boolean]>([
+  ['not where a single one would come down', { ada: { cap: 130 }, ...NINE(97) }, terms(1003), false],
+  ['where it moves for one as much as for another', two(370, 630), terms(1000), true],
+  ['where a tenth of all caps moves', { ...two(370, 630), cyd: { cap: 500 }, dan: { cap: 500 }, fay: { cap: 500 } }, terms(2500), true],
+  [
+    'not where less does',
+    { ...two(370, 630), cyd: { cap: 500 }, dan: { cap: 500 }, fay: { cap: 500 }, gus: { cap: 500 } },
+    terms(3000),
+    false,
+  ],
+  ['where the sum is above, and a member has to come down', two(540, 540), terms(1000), true],
+  ['where somebody near the cap gains a tenth of their head-room', { ada: { use: 425, cap: 500 }, ...NINE(83) }, terms(1255), true],
+  ['where they gain just that', { ada: { use: 450, cap: 500 }, ...NINE(55) }, terms(1000), true],
+  ['not where they gain less', { ada: { use: 425, cap: 500 }, ...NINE(82) }, terms(1245), false],
+  ['not where they gain more and are not near it', { ada: { use: 424, cap: 500 }, ...NINE(84) }, terms(1264), false],
+  ['where all of a cap of their own is paid for, by however little', { ada: { cap: 119, fixed: 120 }, ...NINE(100) }, terms(1020), true],
+  ['not where little more of it is', { ada: { cap: 119, fixed: 140 }, ...NINE(100) }, terms(1020, { min: 100 }), false],
+])('a deal matters %s', (_name, members, under, expected) => expect(matters(members, under)).toBe(expected))
 
 describe('at once', () => {
   /** bob has what ada leaves, so that the sum is not above. */
@@ -130,22 +126,20 @@ const TERMS: PoolTerms = terms(1000)
 /** ada is at her cap, and bob has head-room to spare. */
 const BLOCKED = { ada: { cap: 500, use: 500, dealt: 500 }, bob: { cap: 500, use: 0, dealt: 500 } }
 
-describe('a pool is dealt again', () => {
-  test.each<readonly [string, ReturnType<typeof again>, PoolTerms, boolean]>([
-    ['not without newer use', again(BLOCKED, { readAt: NOW - 4 * HOUR }), TERMS, false],
-    ['after four hours', again(BLOCKED), TERMS, true],
-    ['not before', again(BLOCKED, { dealtAt: NOW - 4 * HOUR + 1 }), TERMS, false],
-    ['not where nobody needs more', again({ ada: { cap: 500, use: 0, dealt: 500 }, bob: { cap: 500, use: 0, dealt: 500 } }), TERMS, false],
-    ['at once with another share', again(BLOCKED, { dealtAt: NOW - 1 }), { ...TERMS, share: 'need' }, true],
-    ['at once where a member has no deal', again({ ...BLOCKED, cyd: { cap: 5, use: 0 } }, { dealtAt: NOW - 1 }), TERMS, true],
-    ['not where that one was never read', again({ ...BLOCKED, cyd: { use: 0 } }, { dealtAt: NOW - 1 }), TERMS, false],
-    ['not where that one is at 0', again({ ...BLOCKED, cyd: { cap: 0, use: 0 } }, { dealtAt: NOW - 1 }), TERMS, false],
-  ])('%s', (_name, before, terms, isNew) => {
-    const deal = dealPool(terms, before, NOW)
-    expect(deal.isNew).toBe(isNew)
-    expect(deal.state === before).toBe(!isNew)
-    expect([deal.state.terms, deal.state.dealtAt]).toEqual(isNew ? [terms, NOW] : [before.terms, before.dealtAt])
-  })
+test.each<readonly [string, ReturnType<typeof again>, PoolTerms, boolean]>([
+  ['not without newer use', again(BLOCKED, { readAt: NOW - 4 * HOUR }), TERMS, false],
+  ['after four hours', again(BLOCKED), TERMS, true],
+  ['not before', again(BLOCKED, { dealtAt: NOW - 4 * HOUR + 1 }), TERMS, false],
+  ['not where nobody needs more', again({ ada: { cap: 500, use: 0, dealt: 500 }, bob: { cap: 500, use: 0, dealt: 500 } }), TERMS, false],
+  ['at once with another share', again(BLOCKED, { dealtAt: NOW - 1 }), { ...TERMS, share: 'need' }, true],
+  ['at once where a member has no deal', again({ ...BLOCKED, cyd: { cap: 5, use: 0 } }, { dealtAt: NOW - 1 }), TERMS, true],
+  ['not where that one was never read', again({ ...BLOCKED, cyd: { use: 0 } }, { dealtAt: NOW - 1 }), TERMS, false],
+  ['not where that one is at 0', again({ ...BLOCKED, cyd: { cap: 0, use: 0 } }, { dealtAt: NOW - 1 }), TERMS, false],
+])('a pool is dealt again %s', (_name, before, terms, isNew) => {
+  const deal = dealPool(terms, before, NOW)
+  expect(deal.isNew).toBe(isNew)
+  expect(deal.state === before).toBe(!isNew)
+  expect([deal.state.terms, deal.state.dealtAt]).toEqual(isNew ? [terms, NOW] : [before.terms, before.dealtAt])
 })
 
 test('nobody is lowered for raises that waited for use under lowered caps', () => {
@@ -154,11 +148,9 @@ test('nobody is lowered for raises that waited for use under lowered caps', () =
   expect(dealPool(TERMS, before, NOW, { hasShown: true })).toMatchObject({ isNew: false, state: before })
 })
 
-describe('a deal tells', () => {
-  test.each<readonly [string, Members, boolean]>([
-    ['that it is not used up while there is a credit for each', { ada: { cap: 500, use: 499 }, bob: { cap: 500, use: 499 } }, false],
-    ['that it is used up with less', { ada: { cap: 500, use: 500 }, bob: { cap: 500, use: 499 } }, true],
-    ['that it is used up with less, whatever own caps are', { ada: { cap: 500, use: 500, fixed: 600 }, bob: { cap: 500, use: 499 } }, true],
-    ['that it is used up where the least takes what is left', { ada: { cap: 1, use: 0 }, bob: { cap: 998, use: 998 } }, true],
-  ])('%s', (_name, members, isUsedUp) => expect(dealPool(TERMS, again(members), NOW).isUsedUp).toBe(isUsedUp))
-})
+test.each<readonly [string, Members, boolean]>([
+  ['that it is not used up while there is a credit for each', { ada: { cap: 500, use: 499 }, bob: { cap: 500, use: 499 } }, false],
+  ['that it is used up with less', { ada: { cap: 500, use: 500 }, bob: { cap: 500, use: 499 } }, true],
+  ['that it is used up with less, whatever own caps are', { ada: { cap: 500, use: 500, fixed: 600 }, bob: { cap: 500, use: 499 } }, true],
+  ['that it is used up where the least takes what is left', { ada: { cap: 1, use: 0 }, bob: { cap: 998, use: 998 } }, true],
+])('a deal tells %s', (_name, members, isUsedUp) => expect(dealPool(TERMS, again(members), NOW).isUsedUp).toBe(isUsedUp))

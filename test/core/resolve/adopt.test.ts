@@ -25,25 +25,23 @@ const declared = (sketch: Sketch): Readonly<Record<string, unknown>> => {
   return Object.fromEntries(all.filter(([, one]) => one !== 'none'))
 }
 
-describe('adopt declares', () => {
-  test.each<[string, Sketch, Readonly<Record<string, number>>]>([
-    ['every cap that is set', { team: 500, people: { ada: 900, bob: 'none' } }, { team: 500, ada: 900 }],
-    [
-      'a cap equal to the inherited one, when others read as unset',
-      { team: 500, people: { ada: 500, bob: 'none' } },
-      { team: 500, ada: 500 },
-    ],
-    ['a cap of 0', { team: 500, people: { ada: 0, bob: 'none' } }, { team: 500, ada: 0 }],
-    ['nothing, where nothing is set', { team: 'none', people: { ada: 'none' } }, {}],
-    ['only what differs, where everybody reads a value', { team: 500, people: { ada: 500, bob: 900 } }, { team: 500, bob: 900 }],
-    [
-      'nobody who shows the group’s cap, whoever else is under no cap at all',
-      { team: 'none', groups: { core: { cap: 700, members: ['ada'] } }, people: { ada: 700, bob: 'none' } },
-      { core: 700 },
-    ],
-  ])('%s', (_name, sketch, expected) => {
-    expect(declared(sketch)).toEqual(expected)
-  })
+test.each<[string, Sketch, Readonly<Record<string, number>>]>([
+  ['every cap that is set', { team: 500, people: { ada: 900, bob: 'none' } }, { team: 500, ada: 900 }],
+  [
+    'a cap equal to the inherited one, when others read as unset',
+    { team: 500, people: { ada: 500, bob: 'none' } },
+    { team: 500, ada: 500 },
+  ],
+  ['a cap of 0', { team: 500, people: { ada: 0, bob: 'none' } }, { team: 500, ada: 0 }],
+  ['nothing, where nothing is set', { team: 'none', people: { ada: 'none' } }, {}],
+  ['only what differs, where everybody reads a value', { team: 500, people: { ada: 500, bob: 900 } }, { team: 500, bob: 900 }],
+  [
+    'nobody who shows the group’s cap, whoever else is under no cap at all',
+    { team: 'none', groups: { core: { cap: 700, members: ['ada'] } }, people: { ada: 700, bob: 'none' } },
+    { core: 700 },
+  ],
+])('adopt declares %s', (_name, sketch, expected) => {
+  expect(declared(sketch)).toEqual(expected)
 })
 
 describe('adopt tells', () => {
@@ -78,20 +76,16 @@ const sketches: fc.Arbitrary<Sketch> = fc.record({
   people: fc.record(Object.fromEntries(names.map((name) => [name, someCap]))) as fc.Arbitrary<Record<string, PlainCap>>,
 })
 
-describe('what adopt declares', () => {
-  test('leaves everybody with the cap they read or inherit', () => {
-    fc.assert(
-      fc.property(sketches, (sketch) => {
-        const seen = declared(sketch)
-        for (const [name, own] of Object.entries(sketch.people)) {
-          if (own === 'none' || seen[name] !== undefined) continue
-          const groups = Object.entries(sketch.groups ?? {}).flatMap(([id, one]) =>
-            one.members.includes(name) ? [seen[id] ?? 'none'] : [],
-          )
-          const [only = sketch.team, ...others] = new Set(groups.filter((one) => one !== 'none'))
-          expect({ others, only }).toEqual({ others: [], only: own })
-        }
-      }),
-    )
-  })
+test('what adopt declares leaves everybody with the cap they read or inherit', () => {
+  fc.assert(
+    fc.property(sketches, (sketch) => {
+      const seen = declared(sketch)
+      for (const [name, own] of Object.entries(sketch.people)) {
+        if (own === 'none' || seen[name] !== undefined) continue
+        const groups = Object.entries(sketch.groups ?? {}).flatMap(([id, one]) => (one.members.includes(name) ? [seen[id] ?? 'none'] : []))
+        const [only = sketch.team, ...others] = new Set(groups.filter((one) => one !== 'none'))
+        expect({ others, only }).toEqual({ others: [], only: own })
+      }
+    }),
+  )
 })

@@ -39,23 +39,21 @@ function counted(readings: string): string {
   return answers
 }
 
-describe('a match', () => {
-  test.each([
-    ['counts at once when it is the first', '[a]a', 'a'],
-    ['turns when two good readings in a row agree on another', '[a]axx', 'aax'],
-    ['turns back in the same way', '[a]axxaa', 'aaxxa'],
-    ['does not turn by one reading that is evaluated twice', '[a]ax.x.x', 'aaaa'],
-    ['turns by the second good one, whatever was evaluated again between them', '[a]ax.xx', 'aaax'],
-    ['is not known while the row does not say', '[a]a?', 'a-'],
-    ['turns by two readings with one between them that does not say', '[a]ax?x', 'aa-x'],
-    ['does not count by one odd reading after one that did not tell', '[ab]?a?b', '----'],
-    ['turns to the rule on which two readings agree', '[abc]cbaa', 'cc-a'],
-    ['counts a new rule at once, with a new reading as well', '[b]x[ab]a', 'xa'],
-    ['counts a removed rule at once', '[ab]a[b].a', 'ax'],
-    ['does not turn by an odd reading because another rule was edited', '[ab]b[abc]xb', 'bbb'],
-    ['is not known where the edited rules ask what the row does not say', '[a]a[ba]?b', 'a-a'],
-  ])('%s: %s', (_name, readings, expected) => expect(counted(readings)).toBe(expected))
-})
+test.each([
+  ['counts at once when it is the first', '[a]a', 'a'],
+  ['turns when two good readings in a row agree on another', '[a]axx', 'aax'],
+  ['turns back in the same way', '[a]axxaa', 'aaxxa'],
+  ['does not turn by one reading that is evaluated twice', '[a]ax.x.x', 'aaaa'],
+  ['turns by the second good one, whatever was evaluated again between them', '[a]ax.xx', 'aaax'],
+  ['is not known while the row does not say', '[a]a?', 'a-'],
+  ['turns by two readings with one between them that does not say', '[a]ax?x', 'aa-x'],
+  ['does not count by one odd reading after one that did not tell', '[ab]?a?b', '----'],
+  ['turns to the rule on which two readings agree', '[abc]cbaa', 'cc-a'],
+  ['counts a new rule at once, with a new reading as well', '[b]x[ab]a', 'xa'],
+  ['counts a removed rule at once', '[ab]a[b].a', 'ax'],
+  ['does not turn by an odd reading because another rule was edited', '[ab]b[abc]xb', 'bbb'],
+  ['is not known where the edited rules ask what the row does not say', '[a]a[ba]?b', 'a-a'],
+])('a match, %s: %s', (_name, readings, expected) => expect(counted(readings)).toBe(expected))
 
 test('a rule after one without an answer was never a match', () => {
   const rules: readonly When[] = [{ groups: ['g'], joinedWithinDays: 7 }, { groups: ['g'] }]
