@@ -175,7 +175,7 @@ function told({ plan, approvals, rosterAccepted, pending, ...rest }: Planned, wi
       const words = message.replace('acme: ', '').replaceAll(id, 'ID')
       return `hold ${guards.join(' and ')} of ${people} people, ${all.length} changes${release === 'never' ? ', never released' : ''}: ${words}`
     }),
-    ...unknown.map((one) => `${short(one.scope)} not read: ${one.message}`),
+    ...grouped(unknown.map((one) => [short(one.scope), `not read: ${one.message}`])),
     ...problems.map(({ severity, code, message, at, scope: on }) => {
       return `${severity} ${code}${on ? ` of ${short(on)}` : ''}: ${message.replaceAll(ID, 'ID')}${clause('line', at?.line)}`
     }),
