@@ -73,6 +73,7 @@ async function applyAll(setup: Setup, saved: ReadonlyMap<string, Plan> | undefin
   for (const one of setup.workspaces) {
     const plan = saved?.get(one.config.name)
     if (shared.signal.aborted || (saved && !plan)) continue
+    if (shared.flags.output === 'text' && done.some((before) => 'report' in before)) shared.cli.stdout.write('\n')
     try {
       done.push(await applyOne({ ...one, ...shared, plan, whole: setup.config }))
     } catch (failure) {
