@@ -86,8 +86,9 @@ function compose(text: string, keepSourceTokens: boolean): readonly Document.Par
   return tooDeep.offset ?? documents
 }
 
-/** The document and a scalar are on the parser's stack as well as the collections. */
-const BESIDE_COLLECTIONS = 2
+/** The document, and at times a scalar, are on the parser's stack beside the collections. */
+const isTooDeep = (stack: readonly object[]): boolean =>
+  stack.length > MAX_NESTING + 1 && stack.filter((token) => 'items' in token).length > MAX_NESTING
 
 /**
  * The tokens of a text, up to where it is nested too deep or has more faults than are kept. The yaml package does not expose the depth, so its
@@ -103,7 +104,7 @@ function* shallowTokens(text: string, tooDeep: { offset?: number }): Generator<C
       yield token
     }
     if (faults > MAX_KEPT_ERRORS) break
-    if (Array.isArray(stack) && stack.length > MAX_NESTING + BESIDE_COLLECTIONS) {
+    if (Array.isArray(stack) && isTooDeep(stack)) {
       tooDeep.offset = Number(Reflect.get(parser, 'offset')) - 1
       return
     }

@@ -86,6 +86,8 @@ const KEYS = Array.from({ length: 1_000 }, (_, index) => `k${index}: 1`).join(',
 describe('a text', () => {
   const rows: readonly (readonly [string, string, RegExp])[] = [
     ['of opened lists', many('[', 30_000), /nested too deep/],
+    ['of as many lists in lists as are read', many('[', 64) + many(']', 64), /is a list, not a mapping/],
+    ['of one more', many('[', 65) + many(']', 65), /nested too deep/],
     ['of opened mappings', many('{a: ', 10_000), /nested too deep/],
     ['of nested lists', many('- ', 20_000), /nested too deep/],
     ['of ever deeper lines', Array.from({ length: 1_400 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n'), /nested too deep/],
