@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { FileError, keepFiles, oneAtATime, readAs, readText, readWhole } from '../src/files.ts'
+import { FileError, keepFiles, oneAtATime, readAs, readWhole } from '../src/files.ts'
 import { fakeClock } from './support/clock.ts'
 import { temporaryFolder } from './support/temporary.ts'
 
@@ -46,7 +46,7 @@ test('what cannot be read is an error until it can be', async () => {
   await clock.advance(1_000)
   await files.refresh([path])
   expect(() => files.look(path, 10)).toThrow('is not a regular file')
-  expect(() => readText(path, 10)).toThrow('is not a regular file')
+  await expect(readWhole(path, 10, clock)).rejects.toThrow('is not a regular file')
 })
 
 test('many readers of one file, and many files, all get their content', async () => {

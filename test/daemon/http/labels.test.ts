@@ -1,17 +1,10 @@
 // `people: hash`: what in a text is an address, and becomes a label.
 import { describe, expect, test } from 'vitest'
-import { keyText } from '../../../src/daemon/http/documents/show.ts'
 import { hashLabels } from '../../../src/daemon/http/status/labels.ts'
 import { sha256 } from '../../../src/daemon/schedule/system.ts'
 
 const EMAIL = 'ceo@secret.example'
 const { label, text, all } = hashLabels(sha256, 'salt')
-
-test('the group whose id has an address in it stays a group', () => {
-  const showing = { people: hashLabels(sha256, 'salt') } as never
-  expect(keyText(`group:${EMAIL}`, showing)).toBe(`group:${label(EMAIL)}`)
-  expect(keyText(EMAIL, showing)).toBe(label(EMAIL))
-})
 
 describe('an address in a text', () => {
   test('is found in every text of a value, in names of fields too', () => {
