@@ -275,6 +275,7 @@ function quoted(mark: string, text: string, { folder, service, daemon }: Stage):
     .replace(/("\w+Ms"):\d+/g, '$1:N')
     .replace(/ in \d+\.\d s\b/g, ' in N s')
     .replace(/[\d,]+ MiB free/g, 'N MiB free')
+    .replace(/\bgroup:[0-9a-f]{12}\b/g, 'group:HASH')
   return told
     .replace(/\n$/, '')
     .split('\n')

@@ -2,7 +2,7 @@
 // shown as hashes no client can try out e-mails.
 
 import { BANDS, type Band, SCOPE_STATES } from '../../../../core/model/events.ts'
-import { groupScope, type ScopeKey, scopeKey } from '../../../../core/model/scope.ts'
+import { type GroupScope, groupScope, type ScopeKey, scopeKey } from '../../../../core/model/scope.ts'
 import type { Candidate } from '../../../../core/resolve/candidate.ts'
 import { bandRank } from '../../../../core/use/first-stop.ts'
 import type { PeopleLabels } from '../../status/labels.ts'
@@ -100,12 +100,17 @@ function orderOf(question: Asked, index: PeopleIndex): Uint32Array {
   return known
 }
 
-function knownGroup({ view, policy }: WorkspaceFacts, shown: string | undefined, people: PeopleLabels): ScopeKey | undefined {
+function knownGroup(facts: WorkspaceFacts, shown: string | undefined, people: PeopleLabels): ScopeKey | undefined {
   if (shown === undefined) return undefined
-  const known = [...view.groups.map((group) => group.id), ...(policy?.set.groups ?? []).map(({ scope }) => scope.id)]
-  const id = known.find((one) => people.text(one) === shown)
-  if (id === undefined) throw new DocumentError(404, 'no declared group has this id')
-  return scopeKey(groupScope(id))
+  const group = groupShown(facts, shown, people)
+  if (!group) throw new DocumentError(404, 'no declared group has this id')
+  return scopeKey(group)
+}
+
+/** The group that documents call so. */
+export function groupShown({ view, policy }: WorkspaceFacts, shown: string, people: PeopleLabels): GroupScope | undefined {
+  const known = [...view.groups.map(({ id }) => groupScope(id)), ...(policy?.set.groups ?? []).map(({ scope }) => scope)]
+  return known.find(({ id }) => people.text(id) === shown)
 }
 
 /** Names of declared groups by id, in the order of the policies. */

@@ -11,6 +11,7 @@ import type { Compared, ComparedPolicies } from '../../../replay/compare.ts'
 import type { ComparisonState } from '../../../replay/comparisons.ts'
 import { DocumentError, type Query, type Seen } from '../documents.ts'
 import { writeEntry } from '../explained.ts'
+import { groupShown } from '../people/people.ts'
 import { personShown } from '../people/roster.ts'
 import { asked, limitOf, PAGE, type Parameter, pageOf, text, word } from '../query.ts'
 import { bounded, dayText, headAbout, keyText, placeOf, rfc3339, scopeText } from '../show.ts'
@@ -180,13 +181,16 @@ function nextOf(at: Instant, listed: readonly Dated[], cursor: Cursor): string {
   return `${at}-${seen}`
 }
 
-async function scopeOf(given: string | undefined, { index }: Seen): Promise<Scope | undefined> {
+async function scopeOf(given: string | undefined, { index, facts, showing }: Seen): Promise<Scope | undefined> {
   if (given === undefined) return undefined
   const row = personShown(await index(), given)
   if (row) return { kind: 'user', email: row.email }
   const scope = parseScope(given)
+  const group = scope?.kind === 'group' ? groupShown(facts, scope.id, showing.people) : undefined
+  if (group) return group
   // An e-mail that people are not shown by must not be accepted.
-  if (!scope || scope.kind === 'user') throw new DocumentError(404, 'there is no such scope: write team, group:ID, or a person as shown')
+  if (!scope || scope.kind === 'user' || showing.people.text(given) !== given)
+    throw new DocumentError(404, 'there is no such scope: write team, group:ID, or a person as shown')
   return scope
 }
 
