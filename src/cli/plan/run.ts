@@ -34,7 +34,7 @@ export function registerPlan(program: Command, cli: Cli): void {
     .addOption(outputOption(['text', 'json', 'markdown']))
     .option(
       '--detailed-exitcode',
-      'exit 4 when some scopes could not be read, else 3 when a guard holds changes, 2 when changes are pending, 0 when there is nothing to do',
+      'exit 4 when scopes are rejected or could not be read, else 3 when a guard holds changes, 2 when changes are pending, 0 when there is nothing to do',
     )
     .option('--rebind', 'plan as if the ledger were bound to this base URL')
     .option('--out <file>', 'save the plan as JSON, for `capkeeper apply --plan`')
