@@ -57,18 +57,4 @@ test.each<readonly [string, PolicyEntry, PolicyEntry, boolean]>([
   ['of nothing declared and of something given up are not', UNDECLARED, GIVEN_UP, false],
 ])('two entries: %s', (_title, one, other, same) => expect(isSameEntry(one, other)).toBe(same))
 
-test.each<readonly [PolicyEntry['kind'], string]>([
-  ['cap', 'policy'],
-  ['kept', 'policy'],
-  ['undeclared', 'policy'],
-  ['given_up', 'policy'],
-  ['grant', 'grant'],
-  ['restore', 'grant'],
-  ['rule', 'rule'],
-  ['pool', 'pool'],
-  ['conflict', 'conflict'],
-  ['copied', 'copied'],
-])('a cap of an entry %s belongs to: %s', (kind, owner) => {
-  const entry: PolicyEntry = kind === 'undeclared' || kind === 'given_up' ? { kind } : entryOf(kind, 1)
-  expect(ownerOf(entry)).toBe(owner)
-})
+test.each([entryOf('kept', 1), UNDECLARED])('a cap of %o belongs to the policy', (entry) => expect(ownerOf(entry)).toBe('policy'))
