@@ -139,7 +139,7 @@ async function checkGroups(reader: ServiceReader, { set, signal }: PlanInputs, t
   }
   const good = listed.filter(({ emails }) => emails.length > 0).length
   if (set.groups.length === 0) tell('groups', ok('the policies declare no group'))
-  else if (good > 0) tell('groups', ok(`${good} of ${count(set.groups.length, 'declared group')} list their members`))
+  else if (good > 0) tell('groups', ok(`the members of ${good} of ${count(set.groups.length, 'declared group')} are listed`))
 }
 
 /** Returns whether runs may carry credits. */
