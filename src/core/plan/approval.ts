@@ -217,7 +217,7 @@ export function matchApprovals(
 }
 
 const TOO_EARLY =
-  'it came with the change it releases, or ahead of it, and releases nothing (approvals: separate); approve the hold by command, or list the id once the hold was shown without it'
+  'it came with the change it releases, or ahead of it (approvals: separate); approve the hold by command, or list the id once the hold was shown without it'
 
 interface Typed {
   readonly ids: readonly string[]
@@ -280,6 +280,6 @@ const NO_HOLD = 'no hold has this id now'
 
 const WHY_NOTHING: Readonly<Record<Approval['state'], string>> = {
   pending: NO_HOLD,
-  spent: 'it was used, and releases nothing any more',
+  spent: 'it was used',
   void: 'it is void, because it reaches more people than were shown or is too old; review its hold again and approve it anew',
 }
