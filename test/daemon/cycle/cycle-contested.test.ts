@@ -69,6 +69,11 @@ describe('onDrift: alert', () => {
     expect(shown?.scopes.map(({ state, cause }) => `${state} ${cause}`)).toEqual(Array.from({ length: 3 }, () => 'drifted external'))
     expect(shown?.plan.holds).toEqual([])
     expect(one.workspace.shown.lastCycle?.result).toBe('noop')
+    one.restart()
+    await later(one, HOUR)
+    expect(one.workspace.shown.planned?.scopes.map(({ driftSince }) => driftSince)).toEqual(
+      shown?.scopes.map(({ driftSince }) => driftSince),
+    )
   })
 
   test('still writes changes of policy, and foreign changes only where policy changed', async () => {

@@ -108,6 +108,15 @@ describe('a cap that we wrote and that was read back too early', () => {
   })
 })
 
+test('a cap of the conflict rule goes at once, also after a restart, when one of the groups that differed is not declared any more', async () => {
+  const one = await testWorld({ people: 10, groups: { a: ['p001'], b: ['p001'], c: ['p002'] } })
+  await one.cycle({ caps: { 'group:a': 1500, 'group:b': 900, 'group:c': 700 }, onGroupConflict: 'min' })
+  expect(one.caps()).toEqual({ 'group:a': 1500, 'group:b': 900, 'group:c': 700, p001: 900 })
+  one.restart()
+  await one.cycle({ caps: { 'group:a': 1500, 'group:c': 700 }, onGroupConflict: 'min' })
+  expect(one.caps()).toEqual({ 'group:a': 1500, 'group:c': 700 })
+})
+
 describe('where an accepted write has ended a cap of ours', () => {
   const team: PolicySketch = { caps: { team: 100 } }
   const ruled: PolicySketch = { ...team, rules: [{ name: 'one', when: { email: 'p001@*' }, cap: 200 }] }

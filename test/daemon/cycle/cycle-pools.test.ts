@@ -178,10 +178,11 @@ test('a new cycle is dealt from its start, and only once two readings name it', 
   recordPast(one, [spent('ada', 480)])
   await one.cycle({ pools: [research(1000, ['ada', 'bob'])] })
   expect(one.caps()).toEqual({ ada: 740, bob: 260 })
-  await later(one, 12 * DAY)
+  // Nor are other terms dealt until then.
+  await later(one, 12 * DAY, { pools: [research(900, ['ada', 'bob'])] })
   expect(one.state.frozenPools['research']).toMatch(/named once/)
   expect(one.caps()).toEqual({ ada: 740, bob: 260 })
-  await later(one, HOUR)
+  await later(one, HOUR, { pools: [research(1000, ['ada', 'bob'])] })
   expect(one.caps()).toEqual({ ada: 500, bob: 260 })
   await later(one, 5 * HOUR)
   expect(one.caps()).toEqual({ ada: 500, bob: 500 })
