@@ -196,18 +196,22 @@ test.each([
   ['no more of it than the rest of their use can hold', 100, 3_000, 800, 300],
   ['what was measured, where that is more than an estimate', 400, 3_000, 800, 400],
   ['what nobody owns, where nothing was measured of them', undefined, 3_464, 3_964, 3_464],
-])('the use of a member that counts is %s', async (_name, own, others, used, expected) => {
+  ['what was measured, where no row of the roster carries use', 100, 0, undefined, 100],
+])('the use of a member that counts is %s, also after a restart', async (_name, own, others, used, expected) => {
   const one = await testWorld({ people: ['ada', 'bob'] })
   await one.cycle({})
   const { roster, groups = [] } = one.state.usage ?? expect.unreachable()
-  const people = roster.people.map((row) => ({ ...row, used: credits(row.email === email('ada') ? used : 9_500) }))
+  const usedBy = (who: string) => used && { used: credits(who === email('ada') ? used : 9_500) }
+  const people = roster.people.map(({ used: _, ...row }) => ({ ...row, ...usedBy(row.email) }))
   const measured = { [email('bob')]: credits(9_000), ...(own !== undefined && { [email('ada')]: credits(own) }) }
-  one.state.usage = { roster: { ...roster, people }, groups, balance: BALANCE }
-  one.state.measured = {
+  one.ledger.saveFact('usage', { roster: { ...roster, people }, groups, balance: BALANCE })
+  one.ledger.saveFact('addOn', {
     readAt: NOW,
     cycles: [{ startAt: CYCLE.startAt, people: measured, others: credits(others) }],
     unassignable: [],
-  }
+  })
+  one.restart()
   await one.cycle({ pools: [research(20_000, ['ada', 'bob'])] }, { usage: false })
-  expect(one.state.pools['research']?.members[email('ada')]?.use).toBe(expected)
+  // The roster was read later.
+  expect(one.state.pools['research']).toMatchObject({ readAt: NOW, members: { [email('ada')]: { use: expected } } })
 })
