@@ -102,10 +102,12 @@ describe('an interrupted plan', () => {
     expect(Object.values(one.caps()).filter((cap) => cap === 900)).toHaveLength(15)
   })
 
-  test('is over a day after it began', async () => {
+  test('is over a day after it began, also when it went on meanwhile', async () => {
     const { one, more } = await interrupted(10)
     await one.cycle(more)
-    await later(one, DAY)
+    await later(one, DAY / 2, { caps: { ...more.caps, p060: 7000 } })
+    expect(one.caps()['p060']).toBe(7000)
+    await later(one, DAY / 2, more)
     expect(Object.values(one.caps()).filter((cap) => cap === 900)).toHaveLength(25)
     expect(one.ledger.fact('planBaseline')).toBeUndefined()
   })

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { short } from '../../support/declare.ts'
-import { answering, failingLedger, reads } from '../../support/faults.ts'
+import { answering, failingLedger, reads, writes } from '../../support/faults.ts'
 import { approve, expectNothing, later, outage, worldUnder } from '../../support/living.ts'
 import { testWorld, type WorldOptions } from '../../support/world.ts'
 
@@ -20,10 +20,15 @@ const OWNERS = [
 
 describe('a cap of 0', () => {
   test.each([
-    ['asks for none there', { team: 500, p001: 'none' }],
-    ['drops the scope', { team: 500 }],
-  ] as const)('that does not show and may be set is cleared once policy %s, and only once', async (_row, caps) => {
-    const one = await worldUnder({ caps: { team: 500, p001: 0 } }, OMITTED)
+    ['asks for none there', { team: 500, p001: 'none' }, false],
+    ['drops the scope', { team: 500 }, false],
+    ['drops the scope, and the first clear is lost', { team: 500 }, true],
+  ] as const)('that does not show and may be set is cleared once policy %s, and only once', async (_row, caps, isLost) => {
+    const lost = { broken: false }
+    const one = await worldUnder({ caps: { team: 500, p001: 0 } }, { ...OMITTED, wrapTransport: answering(writes(), 503, lost) })
+    lost.broken = isLost
+    if (isLost) await one.cycle({ caps })
+    lost.broken = false
     expect(one.caps()).toEqual({ team: 500, p001: 0 })
     const { planned, result } = await one.cycle({ caps })
     expect(result).toBe('success')
