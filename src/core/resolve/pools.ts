@@ -108,7 +108,7 @@ function placeOf(
   const isKept = keepsCap(pool, state, email)
   const waits = waitingRaises(pool, state).get(email)
   const place = { pool, inForce, isKept, waits: waits && waitingText(waits) }
-  const cap = isKept ? undefined : capToAsk(pool, state, email)
+  const cap = capToAsk(pool, state, email)
   if (cap === undefined) return place
   const scope: UserScope = { kind: 'user', email }
   const reason = `pool ${pool.name}${ofAttributes(pool, email, rules)}: ${termsOf(pool, state, email, cap)}`

@@ -11,7 +11,7 @@ import { type CapReading, type Cycle, mayBeSet, type OwnedCap } from '../../core
 import type { Cap, PolicyRevision } from '../../core/model/policy.ts'
 import { InputError } from '../../core/model/problem.ts'
 import { byScope, groupScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
-import { formatInstant, type Instant, isReadWithin, isYounger, notAhead } from '../../core/model/units.ts'
+import { formatInstant, type Instant, isReadWithin, isYounger } from '../../core/model/units.ts'
 import { poolReviews } from '../../core/plan/approval.ts'
 import { isOpen } from '../../core/plan/breaker.ts'
 import { buildPlan, type Planned } from '../../core/plan/plan.ts'
@@ -342,9 +342,7 @@ const UNREAD_LIFE_MS = 24 * 3_600_000
 /** Scopes that no change waits for any more. A wait of unknown age counts as one that begins now. */
 const givenUp = (ledger: RecordsReader, now: Instant): ReadonlySet<ScopeKey> =>
   new Set(
-    Object.entries(ledger.fact('unreadSince') ?? {}).flatMap(([key, since]) =>
-      now - notAhead(since, now) >= UNREAD_LIFE_MS ? [key as ScopeKey] : [],
-    ),
+    Object.entries(ledger.fact('unreadSince') ?? {}).flatMap(([key, since]) => (now - since >= UNREAD_LIFE_MS ? [key as ScopeKey] : [])),
   )
 
 /** Guards and approvals as they are configured now; approvals take two steps by default. */
