@@ -5,7 +5,7 @@ import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { CYCLE, DAY, email, HOUR, keysOf, NOW, numbered, type PolicySketch, research, short } from '../../support/declare.ts'
 import { answering, instead, whenAsked, writes } from '../../support/faults.ts'
-import { approve, expectNothing, later } from '../../support/living.ts'
+import { approve, expectNothing, later, worldUnder } from '../../support/living.ts'
 import { noon, type PastUse, recordPast } from '../../support/use.ts'
 import { testWorld } from '../../support/world.ts'
 
@@ -101,6 +101,13 @@ describe('a pool', () => {
     await one.cycle({ caps: { team: 70 }, pools: [research(1000, ['ada', 'bob'])] })
     expect(one.caps()).toEqual({ team: 70 })
     expect(one.state.frozenPools['research']).toMatch(/balance/)
+  })
+
+  test('is not forgotten while a file is broken', async () => {
+    const one = await worldUnder({ pools: [research(1000, ['ada', 'bob'])] }, { people: ['ada', 'bob'] })
+    one.state.policyValid = false
+    await one.cycle({})
+    expect(one.ledger.fact('pools')).toMatchObject({ research: { members: { [email('ada')]: { dealt: 500 } } } })
   })
 })
 

@@ -191,6 +191,17 @@ test.each([
   expect((one.caps()['bob'] ?? 0) + 500).toBeLessThanOrEqual(1000)
 })
 
+test('a clear that was lost keeps nobody in a pool from a raise', async () => {
+  const fault: Wrong = { sent: 0 }
+  const caps = { ada: 100, bob: 100 }
+  const one = await worldUnder({ caps }, { people: ['ada', 'bob'], caps, wrapTransport: faulty(fault, 'bob') })
+  fault.writes = [[false, 503]]
+  await one.cycle({ caps: { ada: 100 } })
+  heal(fault)
+  await later(one, HOUR, { pools: [research(1000, ['ada', 'bob'])] })
+  expect(one.caps()).toEqual({ ada: 500, bob: 500 })
+})
+
 test.each(['explicit', 'inherited'] as const)(
   'a team write that may still lift a member of a pool counts in the sum, also of one who came after it was sent, where reads are %s',
   async (capReads) => {

@@ -7,6 +7,8 @@ import { later, worldUnder } from '../../support/living.ts'
 import { noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World } from '../../support/world.ts'
 
+type Caps = Readonly<Record<string, number>>
+
 const RESEARCH = research(1000, ['ada', 'bob'])
 
 /** Others give bob more than there is, and ada this; an hour later it is seen. */
@@ -70,17 +72,20 @@ test('is not raised by the pass after the one that has found a member whom other
   expect(one.caps()).toEqual({ ada: 500, bob: 500 })
 })
 
-test.each<readonly [string, PolicySketch, PolicySketch, Readonly<Record<string, number>>]>([
-  ['their own cap', { caps: { ada: 800, bob: 100 } }, { caps: { ada: 100, bob: 100 } }, {}],
-  ['their own cap, which is cleared', { caps: { team: 100, ada: 800 } }, { caps: { team: 100 } }, { team: 100 }],
-  ["the team's cap", { caps: { team: 800, bob: 100 } }, { caps: { team: 100, bob: 100 } }, { team: 100 }],
+test.each<readonly [string, before: Caps, after: Caps, wide: Caps]>([
+  ['their own cap', { ada: 800, bob: 100 }, { ada: 100, bob: 100 }, {}],
+  ['their own cap, which is cleared', { team: 100, ada: 800 }, { team: 100 }, { team: 100 }],
+  ["the team's cap", { team: 800, bob: 90 }, { team: 100, bob: 90 }, { team: 100 }],
 ])('counts somebody who comes in at the higher cap that was lowered an hour before: %s', async (_what, before, after, wide) => {
-  const one = await worldUnder(before, { people: ['ada', 'bob'] })
-  await one.cycle(after)
-  await later(one, HOUR, { ...after, caps: wide, pools: [RESEARCH] })
-  expect(one.caps()).toMatchObject({ bob: 100 })
-  await later(one, 5 * HOUR)
-  expect(one.caps()).toEqual({ ...wide, ada: 500, bob: 500 })
+  for (const capReads of ['explicit', 'inherited'] as const) {
+    const one = await worldUnder({ caps: before }, { people: ['ada', 'bob'], caps: before, switches: { capReads } })
+    await one.cycle({ caps: after })
+    await later(one, HOUR, { caps: wide, pools: [RESEARCH] })
+    // The 800 of then and these are the 1000.
+    expect(one.inForce()).toEqual({ ada: 200, bob: 200 })
+    await later(one, 5 * HOUR)
+    expect(one.caps()).toEqual({ ...wide, ada: 500, bob: 500 })
+  }
 })
 
 test('a raise that waited for use to show is sent once it has shown, not with the next deal', async () => {
