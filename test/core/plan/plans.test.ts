@@ -2,8 +2,8 @@
 // `CAPKEEPER_TESTS=test/core/plan/plans.test.ts npx vitest run -u` writes what came of the entries into the tables, for review as a change of text.
 // In `scopes`, team 500>400 ours 300 is shown at 500, asked to be 400 and ours at 300; ? is a failed read. Twenty people p0 … are approved where none are named.
 import { credits } from '../../../src/core/model/units.ts'
-import { cap, email, keysOf, NOW, type PlainCap, policy, research, scope, short } from '../../support/declare.ts'
-import { type PlanMore, type PlanSketch, planOf, scopes } from '../../support/plan.ts'
+import { cap, email, entryOf, keysOf, NOW, type PlainCap, policy, research, scope, short } from '../../support/declare.ts'
+import { type PlanMore, type PlanSketch, planInputs, planOf, scopes } from '../../support/plan.ts'
 import { clause, fromNow, type Named, playTables } from '../../support/tables.ts'
 
 type Planned = ReturnType<typeof planOf>
@@ -27,6 +27,11 @@ interface Part extends Omit<PlanSketch, 'approvals' | 'quarantined' | 'contests'
   readonly refused?: readonly On<Refused>[]
   /** What our own writes of this run set before. */
   readonly sent?: Named<readonly [from: PlainCap, to: PlainCap]>
+  /** The scopes of envelopes by name, and why those that are narrowed are. */
+  readonly envelopes?: Named<readonly string[]>
+  readonly narrowed?: Named<string>
+  /** How often others changed scopes that are left alone since an hour. */
+  readonly contested?: Named<number>
   /** When p0 was last written as policy asks. */
   readonly written?: number
   readonly approvals?: readonly (Partial<Omit<Approval, 'released'>> & {
@@ -65,6 +70,14 @@ const followersOf = ({ room, base, isLeftAtZero = false }: NonNullable<Part['fol
   return POOL ? [{ pool: POOL, room, members }] : []
 }
 
+/** What `narrowed` and `envelopes` say of scopes. */
+const settledOf = ({ envelopes = {}, narrowed = {} }: Part): NonNullable<NonNullable<PlanMore['policy']>['settled']> => ({
+  envelopeOf: Object.fromEntries(Object.entries(envelopes).flatMap(([name, all]) => [...keysOf(...all)].map((key) => [key, name]))),
+  narrowed: Object.fromEntries(Object.entries(narrowed).flatMap(([name, why]) => [...keysOf(name)].map((key) => [key, why]))),
+  ...{ refusals: [], notes: [], declaredByPlatform: 1 },
+  memory: { readAt: {}, members: {}, last: {}, joined: {}, spans: {}, scopes: {} },
+})
+
 function planned(part: Part): Planned {
   const {
     scopes: text,
@@ -75,6 +88,9 @@ function planned(part: Part): Planned {
     skipped,
     refused,
     sent,
+    envelopes,
+    narrowed,
+    contested,
     written,
     approvals,
     facts,
@@ -85,44 +101,52 @@ function planned(part: Part): Planned {
     ...sketch
   } = part
   const shown = text === undefined ? undefined : scopes(text)
-  return planOf(
-    {
-      ...sketch,
-      ...(shown && {
-        caps: { ...shown.caps, ...sketch.caps },
-        observed: { ...shown.observed, ...sketch.observed },
-        owned: { ...shown.owned, ...sketch.owned },
-      }),
-      ...(sketch.approvalIds && { approvalIds: sketch.approvalIds.map(idOf) }),
-      ...(sketch.approve && { approve: sketch.approve.map(idOf) }),
-      ...(sketch.holdsShown && { holdsShown: Object.fromEntries(Object.entries(sketch.holdsShown).map(([id, one]) => [idOf(id), one])) }),
-      ...(approvals && { approvals: approvals.map(approvalOf) }),
-      ...(refused && { quarantined: refused.map((one) => ({ ...one, scope: scope(one.scope) })) }),
-      ...(facts && {
-        facts: { ...facts, ...(facts.unlistedGroups && { unlistedGroups: keysOf(...facts.unlistedGroups) }) } as PlanSketch['facts'],
-      }),
-      ...(written !== undefined && {
-        contests: {
-          written: (_scope, since) => (since <= written ? [{ from: cap(500), to: cap(400), cause: 'policy', result: 'applied' }] : []),
-        },
-      }),
-    } as PlanSketch,
-    {
-      ...(leftOut && { excluded: excludes(leftOut.code, leftOut.of) }),
-      ...(watched && { watched: excludes('onDrift', watched) }),
-      ...(failed && {
-        failed: new Map(Object.entries(failed).map(([name, to]) => [[...keysOf(name)][0] as never, { to: cap(to), reason: '422' }])),
-      }),
-      ...(givenUp && { givenUp: keysOf(...givenUp) }),
-      ...(skipped && { skipped: keysOf(...skipped) }),
-      ...(sent && {
-        sent: Object.entries(sent).map(([name, [from, to]]) => ({ scope: scope(name), from: cap(from), to: cap(to), at: NOW })),
-      }),
-      ...(followers && { followers: followersOf(followers) }),
-      ...(together && { approvalSteps: 'together' as const }),
-      ...(idle !== undefined && { idle }),
-    },
-  )
+  const made = {
+    ...sketch,
+    ...(shown && {
+      caps: { ...shown.caps, ...sketch.caps },
+      observed: { ...shown.observed, ...sketch.observed },
+      owned: { ...shown.owned, ...sketch.owned },
+    }),
+    ...(sketch.approvalIds && { approvalIds: sketch.approvalIds.map(idOf) }),
+    ...(sketch.approve && { approve: sketch.approve.map(idOf) }),
+    ...(sketch.holdsShown && { holdsShown: Object.fromEntries(Object.entries(sketch.holdsShown).map(([id, one]) => [idOf(id), one])) }),
+    ...(approvals && { approvals: approvals.map(approvalOf) }),
+    ...(refused && { quarantined: refused.map((one) => ({ ...one, scope: scope(one.scope) })) }),
+    ...(facts && {
+      facts: { ...facts, ...(facts.unlistedGroups && { unlistedGroups: keysOf(...facts.unlistedGroups) }) } as PlanSketch['facts'],
+    }),
+    ...(contested && {
+      contests: {
+        known: Object.fromEntries(
+          Object.entries(contested).flatMap(([name, changes]) =>
+            [...keysOf(name)].map((key) => [key, { at: NOW - 3_600_000, entry: entryOf('cap', 500), changes }]),
+          ),
+        ),
+      },
+    }),
+    ...(written !== undefined && {
+      contests: {
+        written: (_scope, since) => (since <= written ? [{ from: cap(500), to: cap(400), cause: 'policy', result: 'applied' }] : []),
+      },
+    }),
+  } as PlanSketch
+  return planOf(made, {
+    ...((envelopes || narrowed) && { policy: { ...planInputs(made).policy, settled: settledOf(part) } }),
+    ...(leftOut && { excluded: excludes(leftOut.code, leftOut.of) }),
+    ...(watched && { watched: excludes('onDrift', watched) }),
+    ...(failed && {
+      failed: new Map(Object.entries(failed).map(([name, to]) => [[...keysOf(name)][0] as never, { to: cap(to), reason: '422' }])),
+    }),
+    ...(givenUp && { givenUp: keysOf(...givenUp) }),
+    ...(skipped && { skipped: keysOf(...skipped) }),
+    ...(sent && {
+      sent: Object.entries(sent).map(([name, [from, to]]) => ({ scope: scope(name), from: cap(from), to: cap(to), at: NOW })),
+    }),
+    ...(followers && { followers: followersOf(followers) }),
+    ...(together && { approvalSteps: 'together' as const }),
+    ...(idle !== undefined && { idle }),
+  })
 }
 
 const PERSON = /^p\d+$/
@@ -188,7 +212,9 @@ function told({ plan, approvals, rosterAccepted, pending, ...rest }: Planned, wi
       return `kept approval ${shortId(id)} of ${fromNow(approvedAt)} is ${state}, released ${released.length}, ${verified} verified`
     }),
     ...(rosterAccepted ? ['the new roster is good'] : []),
-    ...pending.flatMap(({ scope: at, from, to, isUnread }) => (isUnread ? [`${short(at)} ${from}>${to} waits to be read`] : [])),
+    ...grouped(
+      pending.flatMap(({ scope: at, from, to, isUnread }) => (isUnread ? [[short(at), `${from}>${to} waits to be read`] as const] : [])),
+    ),
     ...(withLedger ? memory(rest, pending) : []),
   ]
 }

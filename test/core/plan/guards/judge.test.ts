@@ -1,7 +1,7 @@
 // How guards work together: in rounds, on what the others have left, with changes that they may not hold, part by part, and where caps are copied.
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { buildPlan } from '../../../../src/core/plan/plan.ts'
-import { CYCLE, cap, DAY, email, entryOf, keysOf, NOW, roster, scope, short } from '../../../support/declare.ts'
+import { CYCLE, cap, DAY, email, entryOf, NOW, roster, scope } from '../../../support/declare.ts'
 import { COPYING, each, lines, type PlanSketch, planInputs, planOf } from '../../../support/plan.ts'
 
 test('the id of a hold is taken from the workspace and one line a change, and that of a deal from the deal', () => {
@@ -96,33 +96,4 @@ test('while the roster is doubted a person who is not counted is not lowered or 
     'p0 lower 5>4 policy held:rosterShrink',
     'p2 clear 5>none policy held:rosterShrink',
   ])
-})
-
-const lowering = (count: number): PlanSketch => ({ people: 20, caps: { ...each(20, 500), ...each(count, 400) }, observed: each(20, 500) })
-
-describe('guards judge platform first, then each envelope', () => {
-  /** Which people each hold keeps back, where some scopes are of envelopes. */
-  function held(sketch: PlanSketch, envelopes: Readonly<Record<string, readonly string[]>>, narrowed: readonly string[] = []) {
-    const inputs = planInputs(sketch)
-    const inside = Object.entries(envelopes).flatMap(([envelope, names]) => [...keysOf(...names)].map((key) => [key, envelope]))
-    const settled = {
-      envelopeOf: Object.fromEntries(inside),
-      narrowed: Object.fromEntries([...keysOf(...narrowed)].map((key) => [key, 'narrowed'])),
-      ...{ refusals: [], notes: [], declaredByPlatform: 1 },
-      memory: { readAt: {}, members: {}, last: {}, joined: {}, spans: {}, scopes: {} },
-    }
-    const { holds } = buildPlan({ ...inputs, policy: { ...inputs.policy, settled } }).plan
-    return holds.map(({ guards, changes }) => `${guards.join('+')}: ${changes.map((one) => short(one.scope)).join(' ')}`)
-  }
-
-  test.each<readonly [string, PlanSketch, Readonly<Record<string, readonly string[]>>, readonly string[]]>([
-    ['two that are each within the share do not count for each other', lowering(6), { a: ['p0', 'p1', 'p2'], b: ['p3', 'p4', 'p5'] }, []],
-    ['what platform does counts with each, and is not held by it', lowering(5), { a: ['p0', 'p1', 'p2'] }, ['maxLowered: p0 p1 p2']],
-    ['what platform exceeds holds only changes of platform', lowering(6), { a: ['p5'] }, ['maxLowered: p0 p1 p2 p3 p4']],
-  ])('%s', (_name, sketch, envelopes, expected) => expect(held(sketch, envelopes)).toEqual(expected))
-
-  test('what a narrowed envelope takes is held, and what it gives is not', () => {
-    const sketch = { people: 20, caps: { ...each(20, 500), p0: 400, p1: 600 }, observed: each(20, 500) }
-    expect(held(sketch, { a: ['p0', 'p1'] }, ['p0', 'p1'])).toEqual(['envelope: p0'])
-  })
 })
