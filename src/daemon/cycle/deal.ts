@@ -2,6 +2,7 @@
 // before any cap is sent. It never calls the client, so `plan` and the daemon deal alike from the same state.
 
 import { ancestorsOf, type CountedPerson, effectiveCap, sharedCap, TEAM_KEY } from '../../core/interpret/effective.ts'
+import type { Slots } from '../../core/interpret/slots.ts'
 import { type HistoryEntry, isInDoubt, LANDING_MS, mayHaveLanded } from '../../core/model/change.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
@@ -109,7 +110,7 @@ function sightOf(
     else if (!present.has(email) && !desired.owned.has(key)) caps.set(email, { cap: 'none', at: now })
     const ours = desired.owned.get(key)
     if (ours?.written && ours.verifiedAt <= now) verified.set(email, { cap: ours.cap, at: ours.verifiedAt })
-    const open = [...sentTo(email, ledger, now), ...(present.has(email) ? sentToAncestors(key, ancestors, state, desired) : [])]
+    const open = [...sentTo(email, ledger, now), ...(present.has(email) ? sentToAncestors(key, ancestors, state, desired.slots) : [])]
     if (open.length > 0) sent.set(email, open)
     if (before && memberOf(before, email)) continue
     const own = ledger.writtenLately(userScope(email), now - LANDING_MS)
@@ -164,19 +165,12 @@ function sentTo(email: string, ledger: RecordsReader, now: number): readonly Cap
 }
 
 /** Caps that a person who inherits would get from open team and group writes, each alone and all together. */
-function sentToAncestors(
-  key: ScopeKey,
-  open: readonly Open[],
-  { readings }: WorkspaceState,
-  { people, slots }: DesiredState,
-): readonly CapSince[] {
+function sentToAncestors(key: ScopeKey, open: readonly Open[], { readings }: WorkspaceState, slots: Slots): readonly CapSince[] {
   const own = readings.get(key)?.observed
   if (open.length === 0 || (own !== 'none' && !slots.mayBeInherited(key))) return []
-  const groups = people.byKey.get(key)?.groups ?? []
-  const now = sharedCap(groups, slots.shown).cap
   return [...open.map((one) => [one]), open].flatMap((landed) => {
-    const caps = new Map(landed.map(({ scope, cap }) => [scopeKey(scope), cap]))
-    const { cap } = sharedCap(groups, (ancestor) => caps.get(ancestor) ?? slots.shown(ancestor))
-    return typeof cap === 'number' && cap !== now ? [{ cap, at: Math.max(...landed.map(({ at }) => at)) }] : []
+    // A group that shows the team's cap may have none of its own, and follow the team.
+    const cap = slots.inheritedAfter(key, new Map(landed.map((one) => [scopeKey(one.scope), one.cap])))
+    return typeof cap === 'number' && cap !== slots.inherited(key) ? [{ cap, at: Math.max(...landed.map(({ at }) => at)) }] : []
   })
 }

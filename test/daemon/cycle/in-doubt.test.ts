@@ -208,7 +208,7 @@ test.each(['explicit', 'inherited'] as const)(
     const fault: Wrong = { sent: 0 }
     const caps = { team: 100, bob: 100 }
     const one = await testWorld({
-      ...{ people: ['ada', 'bob'], caps, switches: { capReads }, config: { capReads } },
+      ...{ people: ['ada', 'bob'], groups: { g: ['ada'] }, caps, switches: { capReads }, config: { capReads } },
       wrapTransport: faulty(fault, 'team'),
     })
     await one.cycle({ caps })
@@ -216,7 +216,7 @@ test.each(['explicit', 'inherited'] as const)(
     await one.cycle({ caps: { team: 600, bob: 100 } })
     expect({ caps: one.caps(), sent: fault.sent }).toEqual({ caps, sent: 3 })
     heal(fault)
-    await one.cycle({ caps: { team: 100 }, protect: ['ada'], pools: [research(1000, ['ada', 'bob'])] })
+    await one.cycle({ caps: { team: 100 }, bare: ['g'], protect: ['ada'], pools: [research(1000, ['ada', 'bob'])] })
     // 600 may still land at the team, and ada has no cap of her own.
     expect((one.caps()['bob'] ?? 0) + 600).toBeLessThanOrEqual(1000)
     await one.clock.pass(25 * HOUR)
