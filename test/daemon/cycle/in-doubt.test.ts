@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { email, HOUR, NOW, type PlainCap, research } from '../../support/declare.ts'
+import { email, HOUR, NOW, type PlainCap, research, scope } from '../../support/declare.ts'
 import { answering, answerOf, instead, reads, writes } from '../../support/faults.ts'
 import { intentFor, raise } from '../../support/ledger.ts'
 import { later, worldUnder } from '../../support/living.ts'
@@ -216,6 +216,8 @@ test.each(['explicit', 'inherited'] as const)(
     await one.cycle({ caps: { team: 600, bob: 100 } })
     expect({ caps: one.caps(), sent: fault.sent }).toEqual({ caps, sent: 3 })
     heal(fault)
+    // A cap of the group may land as well, or not.
+    await one.ledger.recordIntent(intentFor({ ...raise(scope('group:g'), 0, 100), from: 'none' }, { at: one.clock.now() }))
     await one.cycle({ caps: { team: 100 }, bare: ['g'], protect: ['ada'], pools: [research(1000, ['ada', 'bob'])] })
     // 600 may still land at the team, and ada has no cap of her own.
     expect((one.caps()['bob'] ?? 0) + 600).toBeLessThanOrEqual(1000)
