@@ -11,6 +11,9 @@ import type { RunsBatch, WriteClient } from '../../src/ports.ts'
 import { DAY, SETTINGS } from '../support/declare.ts'
 import { type BigWorld, policyIn } from './big.ts'
 
+/** Its policies are of this workspace. */
+const settings = { ...SETTINGS, name: 'bench' }
+
 const refuse = (): never => {
   throw new Error('a bench asks the service nothing')
 }
@@ -34,7 +37,7 @@ export async function quietWorkspace(world: BigWorld): Promise<Workspace> {
   const ledger = await store.workspace('bench', 'https://service.example')
   ledger.saveOwned([...world.owned.values()])
   const workspace = createWorkspace({
-    config: SETTINGS,
+    config: settings,
     client,
     ledger,
     clock,
@@ -47,7 +50,7 @@ export async function quietWorkspace(world: BigWorld): Promise<Workspace> {
   const cycle = { startAt: world.now - 10 * DAY, endAt: world.now + 20 * DAY }
   state.usage = { roster: { ...world.roster, cycle }, groups: world.groups }
   for (const [key, reading] of world.readings) state.readings.set(key, reading)
-  const planner = { ...workspace, settings: SETTINGS }
+  const planner = { ...workspace, settings }
   const view = desiredState(state, planner)
   workspace.state = state
   workspace.shown = { ...workspace.shown, planned: planFrom(state, view, planner), desiredState: view }
