@@ -27,12 +27,19 @@ export interface Around {
 
 const nameOf = (scope: Scope): string => (scope.kind === 'user' ? scope.email : scope.kind === 'group' ? `group ${scope.id}` : 'the team')
 
-/** What an entry is judged by: `rules` and `grants` are those of the envelope's documents. */
-interface Given {
+/** What caps are worked out by: `rules` are those of the envelope's documents. */
+interface Known {
   readonly around: Around
   readonly rules: readonly CapRule[]
-  readonly grants: readonly Grant[]
 }
+
+/** What an entry is judged by, with the grants of the same documents by scope. */
+interface Given extends Known {
+  readonly grants: ReadonlyMap<ScopeKey, readonly Grant[]>
+}
+
+export const grantsByScope = (grants: readonly Grant[]): ReadonlyMap<ScopeKey, readonly Grant[]> =>
+  Map.groupBy(grants, ({ scope }) => scopeKey(scope))
 
 type Why = Pick<Refusal, 'code' | 'message' | 'hint'>
 
@@ -103,7 +110,7 @@ function whyCap({ scope, cap }: CapRule, { name, maxCap }: Envelope, given: Give
 }
 
 /** The highest cap that may apply where nothing is set at the scope itself, the lowest while groups are not known; `none` where nobody is capped. */
-function fallback(scope: Scope, { around, rules }: Omit<Given, 'grants'>): Cap {
+function fallback(scope: Scope, { around, rules }: Known): Cap {
   const reaches = (wider: Scope): boolean | undefined =>
     scope.kind === 'user' && wider.kind === 'group' ? around.membersOf(wider.id)?.has(scope.email) : false
   const capsOf = (all: readonly CapRule[], test: (wider: Scope) => boolean): readonly number[] =>
@@ -116,7 +123,7 @@ function fallback(scope: Scope, { around, rules }: Omit<Given, 'grants'>): Cap {
 }
 
 /** What a grant gives: its cap, or the cap that it adds to and its addition. Undefined without a base. */
-function givenBy({ scope, amount }: Grant, given: Omit<Given, 'grants'>): number | undefined {
+function givenBy({ scope, amount }: Grant, given: Known): number | undefined {
   if (amount.kind === 'cap') return amount.credits
   const own = given.rules.find((rule) => scopeKey(rule.scope) === scopeKey(scope))?.cap
   const base = own === undefined || own === 'none' ? fallback(scope, given) : own
@@ -133,7 +140,7 @@ function whyGrant(grant: Grant, { name, maxCap, grants }: Envelope, given: Given
     return beyond(message, `give ${most} or less`)
   }
   const own = spanOf(grant, given.around)
-  const row = rowOf(grant, given.grants, given.around)
+  const row = rowOf(grant, given.grants.get(scopeKey(grant.scope)) ?? [], given.around)
   const days = (row.untilAt - row.fromAt) / DAY_MS
   if (days <= grants.maxDays + ROUNDING_DAYS) return undefined
   const other = row.fromAt < own.fromAt ? 'before' : row.untilAt > own.untilAt ? 'after' : undefined
@@ -152,12 +159,12 @@ export function spanOf({ fromAt: from, until }: Grant, { now = 0, cycleEndAt }: 
   return { fromAt, untilAt: fromAt <= now && cycleEndAt !== undefined ? cycleEndAt : fromAt + LONGEST_CYCLE_DAYS * DAY_MS }
 }
 
-/** The time of a grant, with those of its scope that count as one with it: others that are declared, and an earlier one. */
+/** The time of a grant, with those of its scope that count as one with it: others that are `declared` there, and an earlier one. */
 export function rowOf(grant: Grant, declared: readonly Grant[], around: Around): Span {
   const key = scopeKey(grant.scope)
   const own = spanOf(grant, around)
   const before = Object.hasOwn(around.spans, key) ? around.spans[key] : undefined
-  const others = declared.filter(({ scope }) => scopeKey(scope) === key).map((one) => spanOf(one, around))
+  const others = declared.map((one) => spanOf(one, around))
   const all = [own, ...others, ...(before && before.fromAt <= own.fromAt ? [before] : [])].sort((a, b) => a.fromAt - b.fromAt)
   const rows: Span[] = []
   for (const span of all) {

@@ -19,6 +19,7 @@ import {
   type Around,
   declaredBy,
   GRANT_GAP_MS,
+  grantsByScope,
   isInside,
   keysOf,
   type Measure,
@@ -195,7 +196,11 @@ function envelopeForms(given: Given, refusals: Refusal[]): Forms {
   const past = new Map(files.map(({ file, documents }) => [file, documents ? accepted(file, true) : []]))
   const whole = files.flatMap(({ documents = [] }) => documents)
   const all = [...whole, ...kept]
-  const judging = { around: given.around, rules: all.flatMap(({ rules }) => rules), grants: all.flatMap(({ grants }) => grants) }
+  const judging = {
+    around: given.around,
+    rules: all.flatMap(({ rules }) => rules),
+    grants: grantsByScope(all.flatMap(({ grants }) => grants)),
+  }
   const judged = whole.map((document) => ({
     form: judgeEntries(document, judging, given, refusals),
     past: documentOf(document, past.get(document.file) ?? []),
@@ -336,5 +341,6 @@ function spansOf(grants: readonly Grant[], memory: EnvelopeMemory, around: Aroun
   const begun = grants
     .filter((grant) => grant.envelope !== undefined && spanOf(grant, around).fromAt <= now)
     .toSorted((a, b) => spanOf(a, around).fromAt - spanOf(b, around).fromAt)
-  return Object.fromEntries([...kept, ...begun.map((grant) => [scopeKey(grant.scope), rowOf(grant, begun, around)] as const)])
+  const present = [...grantsByScope(begun)].flatMap(([key, all]) => all.slice(-1).map((last) => [key, rowOf(last, all, around)] as const))
+  return Object.fromEntries([...kept, ...present])
 }

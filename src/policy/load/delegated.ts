@@ -1,7 +1,7 @@
 // The files of envelopes: which files are a team's, and what they declare. A file that is wrong is reported as its envelope's, is returned without
 // declarations, so that its last good form stays, and changes nothing for any other file (docs/delegation.md).
 import { resolve, sep } from 'node:path'
-import { type Around, declaredBy, measure, refusalOf, whyTooMuch } from '../../core/envelopes/bounds.ts'
+import { type Around, declaredBy, grantsByScope, measure, refusalOf, whyTooMuch } from '../../core/envelopes/bounds.ts'
 import type { Delegated, DelegatedDocument, DelegatedFile, Envelope, PolicySet, Refusal } from '../../core/model/policy.ts'
 import { hasErrors, type Position, type Problem } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
@@ -243,8 +243,9 @@ function judgeBounds(files: readonly DelegatedFile[], { envelopes, files: texts,
     const documents = files.flatMap((file) => (file.envelope === envelope.name ? (file.documents ?? []) : []))
     const rules = documents.flatMap((document) => document.rules)
     const grants = documents.flatMap((document) => document.grants)
+    const given = { around, rules, grants: grantsByScope(grants) }
     for (const entry of [...rules, ...grants]) {
-      const why = refusalOf(entry, envelope, { around, rules, grants })
+      const why = refusalOf(entry, envelope, given)
       if (why) tell(why)
     }
     const why = whyTooMuch(measure(documents, around), envelope)
