@@ -1,11 +1,11 @@
 // What the client makes of single answers, as a whole and row by row: answers.txt has the answers and what is made of each. `CAPKEEPER_TESTS=test/api/answers.test.ts
 // npx vitest run -u` writes what was made of them into it, for review as a change of text.
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ApiError } from '../../src/core/model/observed.ts'
 import { userScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
+import { tableAt } from '../support/tables.ts'
 import { NOON } from './answers.ts'
 import { hastyClock, rowByRow, scripted, type TestClient, testClient } from './world.ts'
 
@@ -65,8 +65,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   analytics: { ask: (client) => client.analytics({ queries }) },
 }
 
-const PATH = join(import.meta.dirname, 'answers.txt')
-const [head = '', ...entries] = readFileSync(PATH, 'utf8').trimEnd().split('\n\n# ')
+const { entries, holds } = tableAt(join(import.meta.dirname, 'answers.txt'))
 
 const rows = entries.map((entry) => {
   const [heading = '', ...lines] = entry.split('\n')
@@ -108,7 +107,7 @@ test('of every answer is made what is written, as a whole and row by row', async
     played.push([`# ${entry.heading}`, ...entry.given.map((line) => `> ${line}`.trimEnd()), ...made].join('\n'))
   }
   expect(new Set(rows.map(({ heading, given }) => [heading.replace(/:.*/, ''), ...given].join('\n'))).size).toBe(rows.length)
-  await expect(`${[head, ...played].join('\n\n')}\n`).toMatchFileSnapshot(PATH)
+  await holds(played)
 })
 
 test('a listing that is cut into rows keeps figures and texts of a row, the key of a person for the whole team only, and replaces the last listing of the same people, and no other', async () => {

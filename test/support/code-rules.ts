@@ -18,14 +18,7 @@ const CLOCK_HOME = 'src/daemon/schedule/system.ts'
 const BROWSER = 'src/console/browser/'
 
 /** What is expected there is plain text, which is read in review as code is. */
-const TEXTS = [
-  'test/scenes/scenes.test.ts',
-  'test/deploy/renderings.test.ts',
-  'test/policy/messages.test.ts',
-  'test/api/answers.test.ts',
-  'test/support/tables.ts',
-  'test/mutation/collect.ts',
-]
+const TEXTS = ['test/scenes/scenes.test.ts', 'test/deploy/renderings.test.ts', 'test/support/tables.ts', 'test/mutation/collect.ts']
 const REAL_TIME_TESTS = ['test/adversary/', 'test/replicas/', 'test/e2e/', 'test/bench/', 'test/support/real-clock.ts']
 
 /** Names that only the wire format has; none contains a word of ours. docs/service.md and the spellings of live deployments. */

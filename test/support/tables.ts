@@ -33,6 +33,17 @@ function people(name: string): readonly string[] {
   return from === undefined ? [name] : Array.from({ length: Number(to) - Number(from) + 1 }, (_, index) => `p${Number(from) + index}`)
 }
 
+/** A table in a file: its entries without the mark of a heading, and a check that these are what comes of them. */
+export function tableAt(path: string): { readonly entries: readonly string[]; holds(played: readonly string[]): Promise<void> } {
+  const [head = '', ...entries] = readFileSync(path, 'utf8').trimEnd().split('\n\n# ')
+  return {
+    entries,
+    async holds(played) {
+      await expect(`${[head, ...played].join('\n\n')}\n`).toMatchFileSnapshot(path)
+    },
+  }
+}
+
 const WORLD = 'world: '
 
 /** A test for each table of a folder. `tell` says what comes of a part of an entry, and what the next one is to remember. */
@@ -58,13 +69,12 @@ export function playTables<Part extends object, Memory = undefined>(
     return `# ${heading}\n${parts.join('\n--\n')}`
   }
   test.each(globSync('*.txt', { cwd: folder }))('what comes of each entry of %s is as it is written', async (name) => {
-    const path = join(folder, name)
-    const [head = '', ...entries] = readFileSync(path, 'utf8').trimEnd().split('\n\n# ')
+    const { entries, holds } = tableAt(join(folder, name))
     const worlds = new Map(
       entries
         .filter((one) => one.startsWith(WORLD))
         .map((one) => [one.slice(WORLD.length, one.indexOf('\n')), read(one.slice(one.indexOf('\n')))]),
     )
-    await expect(`${[head, ...entries.map((entry) => played(entry, worlds))].join('\n\n')}\n`).toMatchFileSnapshot(path)
+    await holds(entries.map((entry) => played(entry, worlds)))
   })
 }

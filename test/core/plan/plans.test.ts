@@ -2,7 +2,7 @@
 // `CAPKEEPER_TESTS=test/core/plan/plans.test.ts npx vitest run -u` writes what came of the entries into the tables, for review as a change of text.
 // In `scopes`, team 500>400 ours 300 is shown at 500, asked to be 400 and ours at 300; ? is a failed read. Twenty people p0 … are approved where none are named.
 import { credits } from '../../../src/core/model/units.ts'
-import { cap, email, entryOf, keysOf, NOW, type PlainCap, policy, research, scope, short } from '../../support/declare.ts'
+import { cap, DAY, email, entryOf, HOUR, keysOf, NOW, type PlainCap, policy, research, scope, short } from '../../support/declare.ts'
 import { type PlanMore, type PlanSketch, planInputs, planOf, scopes } from '../../support/plan.ts'
 import { clause, fromNow, type Named, playTables } from '../../support/tables.ts'
 
@@ -53,7 +53,7 @@ const idOf = (text: string): string => text.replaceAll('ID', ID)
 const shortId = (id: string): string => (id === ID ? 'ID' : id.slice(0, 8))
 
 const approvalOf = ({ id = 'ID', released = {}, ...more }: NonNullable<Part['approvals']>[number]): Approval => ({
-  ...{ id: idOf(id), via: 'command', approvedAt: NOW - 86_400_000, state: 'pending', ...more },
+  ...{ id: idOf(id), via: 'command', approvedAt: NOW - DAY, state: 'pending', ...more },
   released: Object.entries(released).map(
     ([name, [from, to, verified]]): Released => ({ scope: scope(name), from: cap(from), to: cap(to), verified: verified !== undefined }),
   ),
@@ -120,7 +120,7 @@ function planned(part: Part): Planned {
       contests: {
         known: Object.fromEntries(
           Object.entries(contested).flatMap(([name, changes]) =>
-            [...keysOf(name)].map((key) => [key, { at: NOW - 3_600_000, entry: entryOf('cap', 500), changes }]),
+            [...keysOf(name)].map((key) => [key, { at: NOW - HOUR, entry: entryOf('cap', 500), changes }]),
           ),
         ),
       },
