@@ -7,8 +7,18 @@ import { type Credits, type Instant, wholeCents } from '../model/units.ts'
 import { type AddOnSource, worstSource } from '../use/add-on.ts'
 import { type FirstStop, STOP_TEXT } from '../use/first-stop.ts'
 import { changedSince, eventDrafts, firstLines, type Happening, reachOf } from './happened.ts'
-import { type Digest, type MessageKind, type NotifySettings, type Owner, type QuietHours, requestLink, type Target } from './settings.ts'
-import { type Values, type WebhookMessage, written } from './text.ts'
+import {
+  type Digest,
+  type MessageKind,
+  type NotifySettings,
+  type Owner,
+  type QuietHours,
+  requestLink,
+  type Target,
+  type Values,
+  type WebhookMessage,
+  written,
+} from './settings.ts'
 import { isDue, type Kept, type Leveled, type Told, toldIn } from './told.ts'
 
 /** One person, with the figures of page and gauges. */

@@ -3,8 +3,7 @@
 import type { GroupMembers } from '../model/observed.ts'
 import type { Scope } from '../model/scope.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../model/units.ts'
-import type { Digest, EventKind, NotifySettings, Owner, Target } from './settings.ts'
-import type { Values } from './text.ts'
+import type { Digest, EventKind, NotifySettings, Owner, Target, Values } from './settings.ts'
 import { type Kept, lastKept, type Told, type ToldEntry } from './told.ts'
 
 /** One event, or a part of one: those with the same id are told together. `foreign`, `hold`, `revision`: only digests count them. */

@@ -1,5 +1,5 @@
-// What `audit` finds: user caps that no policy declares, people without any cap, and people at or near their cap. It uses readings only;
-// unread scopes are listed, never guessed.
+// What `audit` finds: user caps that no policy declares, people without any cap, and people at or near their cap; and what `import` declares for the
+// caps in force, so that a plan made of it changes nothing. It uses readings only; unread scopes are listed, and no cap is ever invented.
 import { type CapAt, type CountedPerson, effectiveCap, type People, TEAM_KEY } from '../interpret/effective.ts'
 import type { Band, ScopeStatus } from '../model/events.ts'
 import type { CapReading, Observed, OwnedCap } from '../model/observed.ts'
@@ -7,7 +7,6 @@ import type { Cap } from '../model/policy.ts'
 import { type ScopeKey, scopeKey, type UserScope, userScope } from '../model/scope.ts'
 import type { Credits } from '../model/units.ts'
 import type { MemberNow } from '../pools/state.ts'
-import { type Adopted, adopt, type LiveGroup } from '../resolve/adopt.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import type { Resolution } from '../resolve/resolution.ts'
 import type { AddOnSource, AddOnUse } from '../use/add-on.ts'
@@ -62,6 +61,78 @@ export const undeclaredStatus = ({ scope, cap, readAt }: UndeclaredReading): Sco
   readAt,
   why: 'no policy declares it, and it is not ours; it is never written',
 })
+
+// What `import` declares. A value that is only inherited is not declared.
+/** What was read, all of it known; `none` is a scope without a cap explicitly set. */
+interface LiveCaps {
+  readonly team: Cap
+  readonly groups: readonly LiveGroup[]
+  readonly people: readonly LivePerson[]
+}
+
+export interface LiveGroup {
+  readonly id: string
+  readonly name: string
+  readonly cap: Cap
+  readonly emails: readonly string[]
+}
+
+interface LivePerson {
+  readonly email: string
+  readonly cap: Cap
+}
+
+/** The caps to declare. */
+export interface Adopted extends LiveCaps {
+  /** Groups without a cap to declare: only named, for grants, rules, pools and reports. */
+  readonly named: readonly LiveGroup[]
+  /** How many people and groups inherit their cap, and are not declared. */
+  readonly left: number
+  /** People who inherit from groups with different caps: policy has to say which one counts (`onGroupConflict`). */
+  readonly conflicts: readonly string[]
+}
+
+/**
+ * Works out the declarations. Where every person with an ancestor's cap reads a value, readings are taken to show inherited or copied
+ * values, and what equals the inherited cap is left out. Otherwise every cap was set on purpose, and is declared. Choice.
+ */
+export function adopt(live: LiveCaps): Adopted {
+  const groupsOf = Map.groupBy(
+    live.groups.flatMap(({ emails, cap }) => emails.map((email) => ({ email, cap }))),
+    ({ email }) => email,
+  )
+  const inherited = (email: string): Cap | 'conflict' => inheritedCap(live.team, groupsOf.get(email) ?? [])
+  const inherits = showsInherited(live.people.map(({ email, cap }) => ({ cap, inherited: inherited(email) })))
+  const isDeclared = ({ cap }: LiveGroup): boolean => cap !== 'none' && !(inherits && cap === live.team)
+  const named = live.groups.filter((group) => !isDeclared(group))
+  const set = live.people.filter(({ cap }) => cap !== 'none')
+  const people = set.filter(({ email, cap }) => !(inherits && cap === inherited(email)))
+  const declared = new Set(people.map(({ email }) => email))
+  return {
+    team: live.team,
+    groups: live.groups.filter(isDeclared),
+    people,
+    named,
+    left: set.length - people.length + named.filter(({ cap }) => cap !== 'none').length,
+    conflicts: live.people.flatMap(({ email }) => (!declared.has(email) && inherited(email) === 'conflict' ? [email] : [])),
+  }
+}
+
+/** The cap that a person inherits; `conflict` when their groups have different caps. */
+function inheritedCap(team: Cap, groups: readonly { readonly cap: Cap }[]): Cap | 'conflict' {
+  const caps = new Set(groups.flatMap(({ cap }) => (cap === 'none' ? [] : [cap])))
+  const [only, ...others] = caps
+  if (only === undefined) return team
+  return others.length === 0 ? only : 'conflict'
+}
+
+/** Nobody with an ancestor's cap reads as unset, and at least one person reads exactly that cap. */
+function showsInherited(people: readonly { readonly cap: Cap; readonly inherited: Cap | 'conflict' }[]): boolean {
+  const heirs = people.filter(({ inherited }) => inherited !== 'none')
+  return heirs.every(({ cap }) => cap !== 'none') && heirs.some(({ cap, inherited }) => cap === inherited)
+}
+
+// What `audit` finds.
 
 interface AuditInputs {
   /** Every approved person. */

@@ -7,7 +7,7 @@ import { type Approval, type Change, type Effect, holdOf, type Plan } from '../m
 import type { ScopeStatus } from '../model/events.ts'
 import type { OwnedCap } from '../model/observed.ts'
 import { byScope, compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
-import type { PoolNote } from '../pools/notes.ts'
+import type { PoolNote } from '../pools/deal.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import type { Resolution } from '../resolve/resolution.ts'
 import { contestedScopes } from './contested.ts'

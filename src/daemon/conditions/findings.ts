@@ -11,7 +11,7 @@ import { type Scope, scopeKey, TEAM } from '../../core/model/scope.ts'
 import { formatInstant, type Instant } from '../../core/model/units.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import type { HoldsShown } from '../../core/plan/snapshot.ts'
-import type { PoolNote } from '../../core/pools/notes.ts'
+import type { PoolNote } from '../../core/pools/deal.ts'
 import type { RuleNote } from '../../core/resolve/conditions.ts'
 import { type DesiredState, grantsFrozen, type WorkspaceState } from '../cycle/state.ts'
 

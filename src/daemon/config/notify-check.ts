@@ -11,8 +11,9 @@ import {
   PLACEHOLDERS,
   type Template,
   type TlsMode,
+  unknownPlaceholders,
+  type WebhookFormat,
 } from '../../core/notify/settings.ts'
-import { unknownPlaceholders, type WebhookFormat } from '../../core/notify/text.ts'
 import { zoneNamed } from '../../policy/dates.ts'
 import { refuse } from '../../policy/schema/kinds.ts'
 import { didYouMean } from '../../policy/suggest.ts'

@@ -3,8 +3,7 @@
 import type { Static } from 'typebox'
 import { DEFAULT_GUARDS, type GuardCode } from '../../core/model/change.ts'
 import { MODES } from '../../core/model/events.ts'
-import { DIGESTS, type Digest, EVENTS, type MessageKind, PLACEHOLDERS, TLS_MODES } from '../../core/notify/settings.ts'
-import { WEBHOOK_FORMATS } from '../../core/notify/text.ts'
+import { DIGESTS, type Digest, EVENTS, type MessageKind, PLACEHOLDERS, TLS_MODES, WEBHOOK_FORMATS } from '../../core/notify/settings.ts'
 import { API_VERSION, CONFIG_KIND } from '../../policy/codes.ts'
 import {
   choice,

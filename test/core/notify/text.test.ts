@@ -5,10 +5,12 @@ import {
   DEFAULT_POOL_THRESHOLDS,
   DEFAULT_TEMPLATES,
   MESSAGE_KINDS,
+  PAYLOADS,
   requestLink,
   unknownInRequest,
+  unknownPlaceholders,
+  written,
 } from '../../../src/core/notify/settings.ts'
-import { PAYLOADS, unknownPlaceholders, written } from '../../../src/core/notify/text.ts'
 
 const HOSTILE = [
   'a\r\nBcc: eve@example.com',

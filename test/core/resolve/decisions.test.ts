@@ -4,7 +4,7 @@
 import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { explain } from '../../../src/core/plan/explain.ts'
-import { poolNotes } from '../../../src/core/pools/notes.ts'
+import { poolNotes } from '../../../src/core/pools/deal.ts'
 import { declaredIn, isReached, resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
 import { nearest } from '../../../src/policy/suggest.ts'
 import {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { showPlans } from '../../../src/cli/plan/run.ts'
 import { createConsole } from '../../../src/console/routes.ts'
-import { PAYLOADS } from '../../../src/core/notify/text.ts'
+import { PAYLOADS } from '../../../src/core/notify/settings.ts'
 import { API_ROUTES } from '../../../src/daemon/http/api-table.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { HASHED_LABELS } from '../../support/documents.ts'

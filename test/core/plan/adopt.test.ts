@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { adopt } from '../../../src/core/resolve/adopt.ts'
+import { adopt } from '../../../src/core/plan/audit.ts'
 import { cap, type PlainCap } from '../../support/declare.ts'
 
 interface Sketch {
