@@ -9,6 +9,7 @@ import type {
   ApiErrorKind,
   Balance,
   CapReading,
+  EndedCycle,
   GroupMembers,
   Operation,
   OwnedCap,
@@ -25,15 +26,14 @@ import type { OpenBreaker } from './core/plan/breaker.ts'
 import type { NotedRules } from './core/plan/reviewed.ts'
 import type { ChangesShown, Contest, HoldsShown } from './core/plan/snapshot.ts'
 import type { Heartbeat, HeartbeatAnswer, HeldWorkspace } from './core/replicas/lease.ts'
-import type { DirectoryMemory } from './core/resolve/directory.ts'
 import type { MatchMemory } from './core/resolve/matches.ts'
 import type { DealtPools } from './core/resolve/pools.ts'
+import type { DirectoryMemory, Turn } from './core/resolve/roster.ts'
 import type { MeasuredAddOn } from './core/use/add-on.ts'
 import type { AddOnAsked, BurnedFacts, BurnStep, RunsAsked } from './core/use/burn.ts'
 import type { UseReading } from './core/use/forecast.ts'
 import type { HistoryChange, HistoryState, PersonHistory } from './core/use/history.ts'
 import type { RecordedDays } from './core/use/replay/recorded.ts'
-import type { EndedCycle, Turn } from './core/use/turn.ts'
 
 export interface Clock {
   /** Wall clock, milliseconds since the epoch. Grants, ages and records use it. */

@@ -170,7 +170,7 @@ const heavyStart = (files: readonly SourceFile[]): readonly string[] =>
 /** All that the cycle may load: whoever judges what can write reads these and nothing else. What only shows is not among them. */
 const WRITE_HALF = [
   ...['envelopes', 'escape', 'interpret', 'model', 'plan', 'pools', 'resolve'].map((room) => `src/core/${room}/`),
-  ...['add-on', 'turn'].map((file) => `src/core/use/${file}.ts`),
+  'src/core/use/add-on.ts',
   ...['collect/add-on', 'collect/kept', 'collect/usage', 'conditions/findings', 'conditions/notice', 'conditions/show'].map(
     (file) => `src/daemon/${file}.ts`,
   ),

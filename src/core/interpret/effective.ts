@@ -1,10 +1,9 @@
 // The cap in force for each person, from the caps set at user, group and team scope. Guards count people by it. It decides no write.
 
-import type { Balance, GroupMembers, Observed, Person, Roster } from '../model/observed.ts'
+import { type Balance, type EndedCycle, type GroupMembers, type Observed, type Person, type Roster, SETTLE_MS } from '../model/observed.ts'
 import { groupScope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
 import { type Credits, credits, type Instant } from '../model/units.ts'
 import { type AddOnSource, addOnFigures, type MeasuredAddOn } from '../use/add-on.ts'
-import { type EndedCycle, SETTLE_MS } from '../use/turn.ts'
 
 export const TEAM_KEY: ScopeKey = scopeKey(TEAM)
 

@@ -1,7 +1,7 @@
 // What the service was last read to say of caps, people, groups and the balance, and which caps are ours. Plain data, without wire names.
 import type { Cap, OwnerKind, PolicyEntry } from './policy.ts'
 import type { Scope } from './scope.ts'
-import type { Credits, Instant } from './units.ts'
+import { type Credits, DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from './units.ts'
 
 /** Three-valued: a cap, `none` (nothing set), or `unknown`, which never causes a write. */
 export type Observed = Cap | 'unknown'
@@ -104,6 +104,27 @@ export interface Person {
 export interface Cycle {
   readonly startAt: Instant
   readonly endAt: Instant
+}
+
+/** How long after its start a new cycle may still show the figures of the one before. Choice. */
+export const SETTLE_MS = 6 * HOUR_MS
+
+/** Two readings that name another cycle must be so far apart (docs/policies.md, Pools). */
+const AGREE_MS = 10 * MINUTE_MS
+
+/** Whether two readings are far enough apart to agree on another cycle. */
+export const isAgreed = (namedAt: Instant, readAt: Instant): boolean => readAt - namedAt >= AGREE_MS
+
+/** Whether the figures of a new cycle, if more than half of the last one's final figures, still belong to the last one. */
+export const areStillOld = (before: number, now: number, ageMs: number): boolean => ageMs < SETTLE_MS && before > 0 && now * 2 > before
+
+/** A start that moves by less than a day is the same start. */
+export const isSameCycle = (a: Pick<Cycle, 'startAt'>, b: Pick<Cycle, 'startAt'>): boolean => Math.abs(a.startAt - b.startAt) < DAY_MS
+
+/** What people had used when a cycle ended. People without a figure are missing. */
+export interface EndedCycle {
+  readonly cycle: Cycle
+  readonly used: Readonly<Record<string, Credits>>
 }
 
 export interface Roster {

@@ -1,10 +1,9 @@
 // Takes readings into the state of a pool: use, caps in force, membership. Use never falls within a cycle. A lowered cap counts at its old
 // value until use under it must have shown. A new cycle needs two readings. It never decides about caps.
 import { LANDING_MS } from '../model/change.ts'
-import type { Cycle } from '../model/observed.ts'
+import { areStillOld, type Cycle, isAgreed, isSameCycle } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Credits, credits, DAY_MS, type Instant } from '../model/units.ts'
-import { areStillOld, isAgreed, isSameCycle } from '../use/turn.ts'
 import {
   type CapSince,
   type MemberNow,

@@ -6,7 +6,7 @@ import type { GroupMembers, Person, Roster } from '../model/observed.ts'
 import type { PeopleRule, Pool, When } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import { DAY_MS, type Instant } from '../model/units.ts'
-import { attributesHold, attributesMissing, attributesText, nobodyHas } from './directory.ts'
+import { attributesHold, attributesMissing, attributesText, nobodyHas } from './attributes.ts'
 
 type Truth = boolean | 'unknown'
 

@@ -1,7 +1,18 @@
-// Whether a new reading of the roster is believed, and why somebody whom policy names is not managed. A roster that suddenly shrinks looks just like a
-// key that is limited to one group. It is doubted, and the last known good roster serves, until two readings agree or a person approves the change.
+// What is believed of a new reading: of the roster, of its billing cycle, and of the people file; and why somebody whom policy names is not managed.
+// A roster that suddenly shrinks looks just like a key that is limited to one group: it is doubted, and the last known good one serves, until two
+// readings agree or a person approves the change. A figure and its cycle stay together: one answer that names another cycle changes nothing, and
+// figures that still belong to the cycle before are unknown. It decides nothing about caps, and knows no file.
 import { isApproved } from '../interpret/effective.ts'
-import type { GroupMembers, Person, Roster } from '../model/observed.ts'
+import {
+  areStillOld,
+  type EndedCycle,
+  type GroupMembers,
+  isAgreed,
+  isSameCycle,
+  type Listing,
+  type Person,
+  type Roster,
+} from '../model/observed.ts'
 import type { PolicyRevision, PolicySet } from '../model/policy.ts'
 import type { Problem } from '../model/problem.ts'
 import { DAY_MS, type Instant, MINUTE_MS, notAhead } from '../model/units.ts'
@@ -108,3 +119,232 @@ export function whyUnknown({ set, unknownGroups, nearest }: DesiredInputs, id: s
 }
 
 const meant = (near: string | undefined): string => (near === undefined ? '' : `; did you mean ${near}?`)
+
+// When a new billing cycle is believed to have begun, and since when the figures are its own.
+
+/** Another cycle was named: it has not begun for us yet, or it has, and the figures still belong to the last one. */
+export interface Turn {
+  readonly cycle: Cycle
+  /** When it was first named. */
+  readonly namedAt: Instant
+  /** While it has not begun: when the figures in use were read. */
+  readonly figuresAt?: Instant
+}
+
+interface CycleFacts {
+  /** Its cycle is the one believed, and its figures belong to that cycle. */
+  readonly roster: Roster
+  readonly turn?: Turn
+  readonly previousCycle?: EndedCycle
+}
+
+/**
+ * What is believed after a good reading of the roster. Another cycle has begun when two readings agree, or when the one before is over too.
+ * `serviceNow`: the time by the service's clock.
+ */
+export function takeCycle(fresh: Roster, known: CycleFacts | undefined, now: Instant, serviceNow: Instant): CycleFacts {
+  const ended = { previousCycle: known?.previousCycle }
+  const [present, named] = [known?.roster.cycle, fresh.cycle]
+  if (!known || !present || !named) return { roster: fresh, ...ended }
+  const isPresent = isSameCycle(present, named)
+  if (isPresent && known.roster.people.some(({ used }) => used !== undefined)) return { roster: fresh, ...ended }
+  const namedAt = known.turn && isSameCycle(known.turn.cycle, named) ? notAhead(known.turn.namedAt, now) : fresh.readAt
+  const isOver = named.startAt > present.startAt && Math.max(named.startAt, present.endAt) <= serviceNow
+  if (!isPresent && !isOver && !isAgreed(namedAt, fresh.readAt)) {
+    const figuresAt = notAhead(known.turn?.figuresAt ?? known.roster.readAt, now)
+    return { roster: withUse(fresh, known.roster), turn: { cycle: named, namedAt, figuresAt }, ...ended }
+  }
+  const previousCycle = isPresent ? known.previousCycle : { cycle: present, used: usedByEmail(known.roster) }
+  // The two clocks may disagree: the greater age counts.
+  const ageMs = Math.max(serviceNow - named.startAt, fresh.readAt - namedAt)
+  const before = previousCycle && previousCycle.cycle.startAt < named.startAt ? Object.values(previousCycle.used) : []
+  const isOld = areStillOld(sum(before), sum(fresh.people.map(({ used = 0 }) => used)), ageMs)
+  return {
+    roster: isOld ? withUse(fresh, undefined) : fresh,
+    turn: isOld ? { cycle: named, namedAt } : undefined,
+    previousCycle,
+  }
+}
+
+/** The people of one reading with the figures and cycle of another, or without figures. */
+function withUse(fresh: Roster, other: Roster | undefined): Roster {
+  const figures = new Map(other?.people.map(({ email, used }) => [email, used]))
+  return {
+    ...fresh,
+    ...(other?.cycle && { cycle: other.cycle }),
+    people: fresh.people.map((person): Person => ({ ...person, used: figures.get(person.email) })),
+  }
+}
+
+/** Groups with the figures that belong to the roster's. */
+export function groupsOfTurn(
+  turn: Turn | undefined,
+  fresh: readonly GroupMembers[],
+  known: readonly GroupMembers[],
+): readonly GroupMembers[] {
+  if (!turn) return fresh
+  const figures = new Map(turn.figuresAt === undefined ? [] : known.map(({ id, used }) => [id, used]))
+  return fresh.map((group): GroupMembers => ({ ...group, used: figures.get(group.id) }))
+}
+
+const usedByEmail = ({ people }: Roster): EndedCycle['used'] =>
+  Object.fromEntries(people.flatMap(({ email, used }) => (used === undefined ? [] : [[email, used]])))
+
+const sum = (amounts: readonly number[]): number => amounts.reduce((total, amount) => total + amount, 0)
+
+// What the people file says of each person. A person who vanishes from the file keeps the last values for a week. A changed file counts once it has
+// stayed the same for ten minutes, and not while it lacks too many people.
+
+/** A changed file counts after it has stayed the same for so long. */
+export const UNCHANGED_MS = 10 * MINUTE_MS
+
+/** Who vanishes from the file keeps the last values for so long. */
+const GONE_LIFE_MS = 7 * DAY_MS
+
+/** Values are kept as long as history is. */
+const KEPT_MS = 400 * DAY_MS
+
+/** So long a change is told of with the new value. */
+const WAS_SHOWN_MS = 30 * DAY_MS
+
+/** Changes of one person that are kept at most. */
+const MOST_CHANGES = 50
+
+/** A whole and valid people file, as it was read now. */
+export interface DirectoryFile {
+  /** Of its bytes. */
+  readonly digest: string
+  /** The values of people on the roster by e-mail; a column that the file does not have now is missing. */
+  readonly people: ReadonlyMap<string, Readonly<Record<string, string>>>
+}
+
+/** A listing since an instant. */
+export interface DatedListing extends Listing {
+  readonly at: Instant
+}
+
+/** What is remembered of the file between readings and processes. */
+export interface DirectoryMemory {
+  /** Of the file that counts. */
+  readonly digest: string
+  /** Before it nothing is known of anybody. */
+  readonly sinceAt: Instant
+  /** Another file that does not count yet. `fell`: how many of the people that had a value have none in it. */
+  readonly next?: { readonly digest: string; readonly since: Instant; readonly fell?: { readonly from: number; readonly to: number } }
+  /** By e-mail, oldest first. */
+  readonly people: Readonly<Record<string, readonly DatedListing[]>>
+}
+
+/** The memory after a reading. `limitPercent` is `guards.directoryShrink`. */
+export function takeDirectory(
+  file: DirectoryFile,
+  before: DirectoryMemory | undefined,
+  roster: Roster,
+  limitPercent: number | 'off',
+  now: Instant,
+): DirectoryMemory {
+  if (before && before.digest !== file.digest) {
+    const since = before.next?.digest === file.digest ? notAhead(before.next.since, now) : now
+    const { next: _, ...rest } = before
+    if (now - since < UNCHANGED_MS) return { ...rest, next: { digest: file.digest, since } }
+    const fell = shrinkOf(file, before, roster)
+    if (limitPercent !== 'off' && (fell.from - fell.to) * 100 > limitPercent * fell.from) {
+      return { ...rest, next: { digest: file.digest, since, fell } }
+    }
+  }
+  const people: Record<string, readonly DatedListing[]> = {}
+  const here = new Set<string>()
+  for (const { email } of roster.people) {
+    here.add(email)
+    people[email] = listedNow(file.people.get(email), before?.people[email] ?? [], now)
+  }
+  // People who left stay known, for reports on past cycles.
+  for (const [email, list] of Object.entries(before?.people ?? {})) {
+    const last = list.at(-1)
+    if (!here.has(email) && last && now - last.at < KEPT_MS) people[email] = list
+  }
+  return { digest: file.digest, sinceAt: before?.sinceAt ?? now, people }
+}
+
+/**
+ * How many approved people have a value in the file that counts, and how many of them still have it in the new one: of all columns the one that
+ * lost most. So an export that lost a column is doubted like one that lost people.
+ */
+function shrinkOf(file: DirectoryFile, before: DirectoryMemory, roster: Roster): { readonly from: number; readonly to: number } {
+  const counts = new Map<string, { from: number; to: number }>()
+  const count = (name: string, has: boolean): void => {
+    const one = counts.get(name) ?? { from: 0, to: 0 }
+    counts.set(name, { from: one.from + 1, to: one.to + Number(has) })
+  }
+  for (const person of roster.people) {
+    const last = before.people[person.email]?.at(-1)
+    if (!last?.values || last.goneAt !== undefined || !isApproved(person, roster)) continue
+    const now = file.people.get(person.email)
+    count('', now !== undefined)
+    for (const [column, value] of Object.entries(last.values)) if (value !== '') count(`=${column}`, (now?.[column] ?? '') !== '')
+  }
+  const lost = ({ from, to }: { from: number; to: number }): number => (from === 0 ? 0 : (from - to) / from)
+  return [...counts.values()].reduce((worst, one) => (lost(one) > lost(worst) ? one : worst), { from: 0, to: 0 })
+}
+
+function listedNow(
+  values: Readonly<Record<string, string>> | undefined,
+  before: readonly DatedListing[],
+  now: Instant,
+): readonly DatedListing[] {
+  const last = before.at(-1)
+  const add = (listing: Listing): readonly DatedListing[] =>
+    [...before.filter((_, index) => now - (before[index + 1]?.at ?? now) < KEPT_MS), { at: now, ...listing }].slice(-MOST_CHANGES)
+  if (values) {
+    const was = Object.entries(last?.values ?? {}).filter(([column, value]) => values[column] !== undefined && values[column] !== value)
+    if (was.length > 0) return add({ values, was: { at: now, values: Object.fromEntries(was) } })
+    if (last?.values && last.goneAt === undefined && isSame(last.values, values)) return before
+    return add({ values, was: last?.was })
+  }
+  if (last?.values && last.goneAt === undefined) {
+    return add({ values: last.values, was: last.was, goneAt: now })
+  }
+  if (last && (!last.values || now - notAhead(last.goneAt ?? now, now) < GONE_LIFE_MS)) return before
+  return add({})
+}
+
+const isSame = (a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean =>
+  Object.keys(a).length === Object.keys(b).length && Object.entries(a).every(([key, value]) => b[key] === value)
+
+/** The roster with what is known of each person from the people file. */
+export function withListings(roster: Roster, memory: DirectoryMemory | undefined): Roster {
+  if (!memory) return roster
+  return {
+    ...roster,
+    people: roster.people.map((person) => {
+      const last = Object.hasOwn(memory.people, person.email) ? memory.people[person.email]?.at(-1) : undefined
+      if (!last) return person
+      const { at: _, was, ...listing } = last
+      return { ...person, listing: { ...listing, was: was && roster.readAt - was.at < WAS_SHOWN_MS ? was : undefined } }
+    }),
+  }
+}
+
+/** What was known of a person at an instant; undefined where nothing was. */
+export function listingAt({ people, sinceAt }: DirectoryMemory, email: string, at: Instant): Listing | undefined {
+  if (at < sinceAt) return undefined
+  return Object.hasOwn(people, email) ? people[email]?.findLast((one) => one.at <= at) : undefined
+}
+
+export const LISTING_STATES = ['listed', 'unlisted', 'stale'] as const
+type ListingState = (typeof LISTING_STATES)[number]
+
+const listingState = ({ values, goneAt }: Listing): ListingState =>
+  values === undefined ? 'unlisted' : goneAt === undefined ? 'listed' : 'stale'
+
+/** How many approved people are in the file, are not, and have vanished from it; undefined while no file was read. */
+export function countListings(roster: Roster): Readonly<Record<ListingState, number>> | undefined {
+  const counts = { listed: 0, unlisted: 0, stale: 0 }
+  let isKnown = false
+  for (const person of roster.people) {
+    if (!person.listing || !isApproved(person, roster)) continue
+    isKnown = true
+    counts[listingState(person.listing)] += 1
+  }
+  return isKnown ? counts : undefined
+}

@@ -1,8 +1,7 @@
 // The part of a person's use that add-on credits paid, for guards, bands, figures and reports alike: measured where the service tells it, else
 // estimated, and every figure says which. It must never guess where a figure is missing.
-import type { Balance, Cycle, RunUse } from '../model/observed.ts'
+import { type Balance, type Cycle, isSameCycle, type RunUse } from '../model/observed.ts'
 import { type Credits, credits, DAY_MS, type Instant, isYounger, wholeCents } from '../model/units.ts'
-import { isSameCycle } from './turn.ts'
 
 /**
  * The origin of a figure, the best first. `measured`: by the service. `estimated`: max(0, used − credits per seat). `upperBound`: all credits

@@ -1,6 +1,6 @@
 // How fast a workspace uses credits: the use of the team and of groups as readings of the roster add it, and its burn ratios, its use at the
 // cycle's end and when its add-on credits run out. Pure. A figure that is not known is absent, never 0.
-import type { Balance, Cycle, GroupMembers, Roster } from '../model/observed.ts'
+import { type Balance, type Cycle, type GroupMembers, isSameCycle, type Roster } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Credits, credits, DAY_MS, type Instant, wholeCents } from '../model/units.ts'
 import {
@@ -15,7 +15,6 @@ import {
   type UseReading,
   useCurve,
 } from './forecast.ts'
-import { isSameCycle } from './turn.ts'
 
 /** Sums in credits since the first reading ever, as the ledger keeps them. */
 export interface BurnedFacts {
@@ -49,7 +48,7 @@ export const NOTHING_BURNED: Burned = { team: credits(0), groups: {} }
 
 /**
  * Takes one reading. Within a cycle, new use is each person's increase over their highest figure; after a reset it is the new figure. Where
- * the service names no cycle, a figure that fell counts as a reset. The first roster adds nothing. turn.ts makes sure that the figures belong
+ * the service names no cycle, a figure that fell counts as a reset. The first roster adds nothing. `takeCycle` makes sure that the figures belong
  * to the cycle that the roster names.
  */
 export function foldUsage(burned: Burned, roster: Roster, groups: readonly GroupMembers[]): BurnStep {

@@ -3,9 +3,8 @@
 // error that it had in past weeks. Days before the first use do not count: a team may not have existed yet, and the result must not depend on
 // how far back days were read. It says nothing with less than four weeks. Also doubts figures that look as if they had another unit.
 
-import type { Cycle } from '../model/observed.ts'
+import { type Cycle, SETTLE_MS } from '../model/observed.ts'
 import { type Credits, credits, DAY_MS, HOUR_MS, type Instant, wholeCents } from '../model/units.ts'
-import { SETTLE_MS } from './turn.ts'
 
 /** The readings around a window's start may be so far apart, or a third of the window when that is more. Choice. */
 const HOLE_MS = 4 * HOUR_MS

@@ -1,7 +1,7 @@
 // Reads a people file beside the process, and parses it in a thread with bounds. None of its lines is ever shown: they have what is not to be kept.
 
 import type { Problem } from '../../core/model/problem.ts'
-import type { DirectoryFile } from '../../core/resolve/directory.ts'
+import type { DirectoryFile } from '../../core/resolve/roster.ts'
 import { FileError, readWhole, whyUnread } from '../../files.ts'
 import { beside, runAside } from '../../policy/load/aside.ts'
 import { shownPath } from '../../policy/load/files.ts'

@@ -1,7 +1,8 @@
 // What the people file says of people over time: a change counts after ten minutes, who vanishes stays for a week, and a file that lost many is doubted.
 import { describe, expect, it } from 'vitest'
-import { attributeChanges, countListings, listingAt, takeDirectory, withListings } from '../../../src/core/resolve/directory.ts'
-import { DAY } from '../../support/declare.ts'
+import { resolveDesired } from '../../../src/core/resolve/desired.ts'
+import { countListings, listingAt, takeDirectory, withListings } from '../../../src/core/resolve/roster.ts'
+import { DAY, desiredInputs, type PolicySketch } from '../../support/declare.ts'
 
 type DirectoryMemory = Parameters<typeof listingAt>[0]
 
@@ -157,7 +158,9 @@ it('who is not approved, has vanished or was not listed is counted in nothing th
 it('a change is told of in the columns that conditions name', () => {
   const listing = { values: { costCenter: 'CC-2', unit: '' }, was: { at: NOW, values: { costCenter: 'CC-1', unit: 'R' } } }
   const people = roster(['ada@example.com']).people.map((person) => ({ ...person, listing }))
-  const named = [{ attributes: { columns: { costCenter: 'CC-1' } } }]
-  expect([...attributeChanges(named, people)]).toEqual([['ada@example.com', { at: NOW, text: 'costCenter is CC-2, was CC-1' }]])
-  expect([...attributeChanges([{ role: 'admin' }], people)]).toEqual([])
+  const told = (when: NonNullable<PolicySketch['rules']>[number]['when']) =>
+    resolveDesired(desiredInputs({ rules: [{ when, cap: 5 }] }, { roster: { ...roster(), people } })).attributeChanges
+  const changed = [['ada@example.com', { at: NOW, text: 'costCenter is CC-2, was CC-1' }]]
+  expect([...told({ attributes: { columns: { costCenter: 'CC-1' } } })]).toEqual(changed)
+  expect([...told({ role: 'admin' })]).toEqual([])
 })

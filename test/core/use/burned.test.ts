@@ -1,5 +1,5 @@
 // Credits burned: what one reading of use changes, and sums that never fall, whatever happens to the roster, the cycle and the groups. When a
-// new cycle is believed is in turn.test.ts.
+// new cycle is believed is in core/resolve/turn.test.ts.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { foldUsage, NOTHING_BURNED } from '../../../src/core/use/burn.ts'

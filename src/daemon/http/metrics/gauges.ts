@@ -14,7 +14,7 @@ import type { Observed, Operation, Person } from '../../../core/model/observed.t
 import type { Cap } from '../../../core/model/policy.ts'
 import { SCOPE_KINDS } from '../../../core/model/scope.ts'
 import { type Credits, type Instant, isReadWithin, wholeCents } from '../../../core/model/units.ts'
-import { countListings, LISTING_STATES } from '../../../core/resolve/directory.ts'
+import { countListings, LISTING_STATES } from '../../../core/resolve/roster.ts'
 import { type AddOnFigures, addOnFigures, totalAddOn } from '../../../core/use/add-on.ts'
 import { countBands } from '../../../core/use/first-stop.ts'
 import { DAY_GRADES } from '../../../core/use/history.ts'

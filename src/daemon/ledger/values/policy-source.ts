@@ -23,7 +23,7 @@ import type {
 import type { Position } from '../../../core/model/problem.ts'
 import type { GroupScope, Scope, ScopeKey, UserScope } from '../../../core/model/scope.ts'
 import type { Credits } from '../../../core/model/units.ts'
-import type { DatedListing, DirectoryMemory } from '../../../core/resolve/directory.ts'
+import type { DatedListing, DirectoryMemory } from '../../../core/resolve/roster.ts'
 
 // The pieces of the ledger's schema. Only the generator loads this file. Each piece has the type of its values, and `shape` demands a piece for
 // every field of a type, so that a new field cannot be forgotten.

@@ -28,7 +28,7 @@ import {
   type ShareLimit,
 } from '../../../core/model/change.ts'
 import type { DayFigures, JournalEntry, PoolOfDay } from '../../../core/model/events.ts'
-import type { Balance, Cycle, GroupMembers, Listing, Observed, OwnedCap, Person, Roster } from '../../../core/model/observed.ts'
+import type { Balance, Cycle, EndedCycle, GroupMembers, Listing, Observed, OwnedCap, Person, Roster } from '../../../core/model/observed.ts'
 import { type AskedEntry, ORIGIN_KINDS, OWNER_KINDS, type PolicyEntry } from '../../../core/model/policy.ts'
 import type { ScopeKey } from '../../../core/model/scope.ts'
 import { type Kept, TOLD_STATES, type Told, type ToldEntry } from '../../../core/notify/told.ts'
@@ -36,10 +36,10 @@ import type { OpenBreaker } from '../../../core/plan/breaker.ts'
 import type { ChangesShown, Contest, HoldShown, ReviewedRules } from '../../../core/plan/snapshot.ts'
 import type { CapSince, PoolMember, PoolState, PoolTerms } from '../../../core/pools/state.ts'
 import type { SettledMatches } from '../../../core/resolve/matches.ts'
+import type { Turn } from '../../../core/resolve/roster.ts'
 import { ADD_ON_SOURCES, type MeasuredAddOn, type MeasuredCycle } from '../../../core/use/add-on.ts'
 import type { AddOnAsked, BurnedFacts, RunsAsked } from '../../../core/use/burn.ts'
 import type { FigureDoubt, HistoryClaim, HistoryState, KnownDays, PersonHistory } from '../../../core/use/history.ts'
-import type { EndedCycle, Turn } from '../../../core/use/turn.ts'
 import type { LedgerFacts, UsageFacts } from '../../../ports.ts'
 import {
   amount,

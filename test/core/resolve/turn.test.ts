@@ -1,7 +1,7 @@
 // When another billing cycle is believed, and which figures are shown until then.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { groupsOfTurn, takeCycle } from '../../../src/core/use/turn.ts'
+import { groupsOfTurn, takeCycle } from '../../../src/core/resolve/roster.ts'
 import { CYCLE, DAY, email, HOUR, members, rosterOfUse } from '../../support/declare.ts'
 
 type Roster = Parameters<typeof takeCycle>[0]
