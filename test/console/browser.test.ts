@@ -1,7 +1,6 @@
 // All pages in a real browser: checked by axe in both themes, at the widths of a phone, a desk, a wall and paper, with scripts and without.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createLive } from '../../src/daemon/http/events.ts'
 import { startServer } from '../../src/daemon/http/server.ts'
 import { browser, CHROMIUM, type Opened, violations } from '../support/browser.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -141,12 +140,12 @@ describe.skipIf(!CHROMIUM)('in a browser', () => {
 
   test('a changed part is replaced in place, opened details stay open, and a lost connection is shown (needs Chromium)', async () => {
     const clock = fakeClock()
-    const live = createLive(clock, 'boot')
     let text = 'the key needs Billing Write'
     let version = 0
     const one = changed({ workspace: () => ({ warningTexts: [text] }) })
     const library = { for: () => one, state: () => String(version), names: () => ['acme'] }
-    const own = await startServer(serverParts({ documents: library, live, clock }))
+    const parts = serverParts({ documents: library, clock })
+    const own = await startServer(parts)
     const { page } = await chromium.open()
     await page.goto(own.url + ACME)
     await page.locator('#live', { hasText: 'Live' }).waitFor()
@@ -155,7 +154,7 @@ describe.skipIf(!CHROMIUM)('in a browser', () => {
 
     text = 'the key is refused'
     version += 1
-    live.onEvent({
+    parts.live.onEvent({
       kind: 'policy-loaded',
       workspace: 'acme',
       at: 0,

@@ -2,7 +2,6 @@
 // where it cannot come in place.
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { createLive } from '../../src/daemon/http/events.ts'
 import { startServer } from '../../src/daemon/http/server.ts'
 import { browser, CHROMIUM, violations } from '../support/browser.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -11,9 +10,9 @@ import { fullView } from '../support/views.ts'
 
 const chromium = browser()
 const clock = fakeClock()
-const live = createLive(clock, 'boot')
 const views = [fullView('acme', 300), fullView('globex', 3)]
-const open = () => startServer(serverParts({ views: () => views, live, clock }))
+const parts = serverParts({ views: () => views, clock })
+const open = () => startServer(parts)
 
 let server: Awaited<ReturnType<typeof open>> | undefined
 beforeAll(async () => {
@@ -97,7 +96,7 @@ describe.skipIf(!CHROMIUM)('a click', () => {
     await heading(page, 'acme')
     await (await asked).response()
     const again = page.waitForRequest((request) => request.url().endsWith('/workspaces/acme') && request.resourceType() === 'fetch')
-    live.changed('acme', ['caps'])
+    parts.live.changed('acme', ['caps'])
     await clock.advance(1_000)
     await again
     expect(await isInPlace(page)).toBe(true)

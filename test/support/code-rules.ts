@@ -83,7 +83,7 @@ const OPENERS = [
   'src/files.ts',
   'src/cli/shared/reader.ts',
   'src/cli/shared/text.ts',
-  'src/daemon/http/connections.ts',
+  'src/daemon/http/server.ts',
   'src/daemon/ledger/sqlite/file.ts',
   'src/daemon/ledger/sqlite/database.ts',
   'src/policy/edit/write.ts',

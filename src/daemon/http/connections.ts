@@ -1,7 +1,6 @@
 // Bounds what all clients of the pages together cost: connections, work and memory. One request is begun in each turn of the event loop, of each connection
 // in turn, so that everything else of the daemon goes on between two requests, and a client that sends many waits for its own alone. Who does not read
 // its answer gets no other, and who has not read it for longest leaves when room is needed.
-import { readFileSync } from 'node:fs'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
@@ -174,32 +173,11 @@ class Lane extends Duplex {
   }
 }
 
-/** Far more than a scraper and some people need. Choice. */
-const MOST_CONNECTIONS = 512
-/** Descriptors of the program itself: modules, ledger, watchers, connections to services. Measured, and doubled. */
-const OWN_DESCRIPTORS = 40
-/** The pages get a quarter of the others, and at least a few. */
-const PAGES_SHARE = 4
-const FEWEST_CONNECTIONS = 4
 /** Bytes of answers that are not read, beside the largest one: an answer of any size can be sent. An answer that several read counts once. Choice. */
 const MOST_UNREAD_BYTES = 24 * 1024 * 1024
 
 /** Until a connection that asks for nothing makes way before those that ask. Choice. */
 const SETTLED_MS = 1_000
-
-/** How many connections the pages may have when the process may have this many descriptors. */
-export const connectionsWithin = (descriptors: number): number =>
-  Math.max(FEWEST_CONNECTIONS, Math.min(MOST_CONNECTIONS, Math.floor((descriptors - OWN_DESCRIPTORS) / PAGES_SHARE)))
-
-/** How many descriptors this process may have open; unlimited where the system does not say. */
-export function descriptorLimit(): number {
-  try {
-    const [, limit] = /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
-    return limit === undefined || limit === 'unlimited' ? Number.POSITIVE_INFINITY : Number(limit)
-  } catch {
-    return Number.POSITIVE_INFINITY
-  }
-}
 
 interface ConnectionLimits {
   readonly maxConnections: number

@@ -1,5 +1,6 @@
 // The daemon's HTTP server: its address, and the limits that cut off slow and misbehaving clients; and what it answers. Nothing behind it
 // writes caps.
+import { readFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastify from 'fastify'
@@ -7,7 +8,7 @@ import { isHostOfHere, isLoopback } from '../../core/model/loopback.ts'
 import type { Clock } from '../../ports.ts'
 import { API, API_ROUTES } from './api-table.ts'
 import { EVERYBODY, type Gate, isRefused, NOBODY, type Refusal, type Viewer } from './auth.ts'
-import { boundConnections, connectionsWithin, descriptorLimit } from './connections.ts'
+import { boundConnections } from './connections.ts'
 import { DocumentError } from './documents/documents.ts'
 import { addEvents, askingOf, EVENTS_PATH } from './events.ts'
 import { OPENAPI } from './openapi.generated.ts'
@@ -283,6 +284,27 @@ export interface ServerLimits {
   readonly answerTimeoutMs: number
   /** Connections at once; the one that has been idle longest makes room for a further one. */
   readonly maxConnections: number
+}
+
+/** Far more than a scraper and some people need. Choice. */
+const MOST_CONNECTIONS = 512
+/** Descriptors of the program itself: modules, ledger, watchers, connections to services. Measured, and doubled. */
+const OWN_DESCRIPTORS = 40
+/** The pages get a quarter of the others, and at least a few. */
+const PAGES_SHARE = 4
+const FEWEST_CONNECTIONS = 4
+/** How many connections the pages may have when the process may have this many descriptors. */
+export const connectionsWithin = (descriptors: number): number =>
+  Math.max(FEWEST_CONNECTIONS, Math.min(MOST_CONNECTIONS, Math.floor((descriptors - OWN_DESCRIPTORS) / PAGES_SHARE)))
+
+/** How many descriptors this process may have open; unlimited where the system does not say. */
+export function descriptorLimit(): number {
+  try {
+    const [, limit] = /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+    return limit === undefined || limit === 'unlimited' ? Number.POSITIVE_INFINITY : Number(limit)
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
 }
 
 /** Addresses have names of workspaces, groups and people in them, at up to three bytes a character. */

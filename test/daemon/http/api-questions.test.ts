@@ -1,27 +1,21 @@
 // Questions to /api/v1 over real HTTP: those that make no sense are refused in words, and none is that the OpenAPI document allows.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { API_ROUTES } from '../../../src/daemon/http/api-table.ts'
-import { offences } from '../../support/api-schema.ts'
+import { ADDRESSES, offences } from '../../support/api-schema.ts'
 import { serve } from '../../support/serve.ts'
 import { fullView, HOLD } from '../../support/views.ts'
 
 describe('an invalid request', () => {
   test('is no request that the OpenAPI document allows', async () => {
     const { url } = await serve({ views: () => [fullView()] })
-    const anyValue = ({
-      kind,
-      words = [],
-      pattern,
-      least = 0,
-      most = 0,
-    }: (typeof API_ROUTES)[number]['parameters'][number]): fc.Arbitrary<string> => {
-      if (kind === 'word') return fc.constantFrom(...words)
-      if (kind === 'whole') return fc.integer({ min: least, max: most }).map(String)
-      if (kind === 'instant') return fc.date({ min: new Date(0), max: new Date(4e12), noInvalidDate: true }).map((at) => at.toISOString())
-      return pattern ? fc.stringMatching(pattern) : fc.string({ unit: 'grapheme', maxLength: 40 })
+    const anyValue = ({ schema }: (typeof ADDRESSES)[number]['query'][number]): fc.Arbitrary<string> => {
+      if (Array.isArray(schema['enum'])) return fc.constantFrom(...schema['enum'])
+      if (schema.type === 'integer') return fc.integer({ min: Number(schema['minimum']), max: Number(schema['maximum']) }).map(String)
+      if (schema['anyOf']) return fc.date({ min: new Date(0), max: new Date(4e12), noInvalidDate: true }).map((at) => at.toISOString())
+      const pattern = schema['pattern']
+      return typeof pattern === 'string' ? fc.stringMatching(new RegExp(pattern)) : fc.string({ unit: 'grapheme', maxLength: 40 })
     }
-    const questions = API_ROUTES.filter(({ parameters }) => parameters.length > 0).map(({ path, parameters }) =>
+    const questions = ADDRESSES.filter(({ query }) => query.length > 0).map(({ path, query: parameters }) =>
       fc
         .record(Object.fromEntries(parameters.map((one) => [one.name, anyValue(one)])), { requiredKeys: [] })
         .map(
@@ -41,8 +35,9 @@ describe('an invalid request', () => {
     const { url } = await serve({ views: () => [fullView()] })
     const path = `${url}/api/v1/workspaces/acme/people`
     const asked = async (question: string) => [question.length > 40 ? 'long' : question, (await fetch(`${path}?${question}`)).status]
-    const { parameters = [] } = API_ROUTES.find((one) => one.path.endsWith('/people')) ?? {}
-    const bounds = parameters.flatMap(({ name, kind, most = 0 }) => (kind === 'whole' ? [`${name}=${most}`, `${name}=${most + 1}`] : []))
+    const { query = [] } = ADDRESSES.find((one) => one.path.endsWith('/people')) ?? {}
+    const most = query.flatMap(({ name, schema }) => (schema.type === 'integer' ? [[name, Number(schema['maximum'])] as const] : []))
+    const bounds = most.flatMap(([name, figure]) => [`${name}=${figure}`, `${name}=${figure + 1}`])
     expect(await Promise.all(bounds.map(asked))).toEqual(bounds.map((question, index) => [question, index % 2 === 0 ? 200 : 400]))
     expect(bounds.length).toBeGreaterThanOrEqual(4)
     expect([await asked(`search=${'a'.repeat(320)}`), await asked(`search=${'a'.repeat(321)}`)]).toEqual([

@@ -2,23 +2,22 @@
 import { connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { EVERYBODY, NOBODY } from '../../../src/daemon/http/auth.ts'
-import { createLive } from '../../../src/daemon/http/events.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { serve as start } from '../../support/serve.ts'
+import { serverParts } from '../../support/server.ts'
 import { emptyView, NOW } from '../../support/views.ts'
 
 interface World {
   readonly url: string
-  readonly live: ReturnType<typeof createLive>
+  readonly live: ReturnType<typeof serverParts>['live']
   readonly clock: ReturnType<typeof fakeClock>
 }
 
 async function serve(more: Parameters<typeof start>[0] = {}): Promise<World> {
   const clock = fakeClock()
-  const live = createLive(clock, 'boot')
-  const views = () => [emptyView('acme'), emptyView('other')]
-  const { url } = await start({ clock, live, views, ...more })
-  return { url, live, clock }
+  const parts = serverParts({ clock, views: () => [emptyView('acme'), emptyView('other')], ...more })
+  const { url } = await start(parts)
+  return { url, live: parts.live, clock }
 }
 
 interface Heard {

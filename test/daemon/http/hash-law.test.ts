@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { showPlans } from '../../../src/cli/plan/run.ts'
 import { createConsole } from '../../../src/console/routes.ts'
 import { PAYLOADS } from '../../../src/core/notify/settings.ts'
-import { API_ROUTES } from '../../../src/daemon/http/api-table.ts'
+import { ADDRESSES } from '../../support/api-schema.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { HASHED_LABELS } from '../../support/documents.ts'
 import { due, NOTIFY } from '../../support/notify.ts'
@@ -98,7 +98,7 @@ function addresses(): readonly string[] {
     plan: ['0123456789abcdef'],
     name: ['grp_platform', HOLD.id, ...people],
   }
-  return [...API_ROUTES, ...createConsole().routes].flatMap(({ path }) => filled(path, parts)).concat('/status', '/metrics', '/readyz')
+  return [...ADDRESSES, ...createConsole().routes].flatMap(({ path }) => filled(path, parts)).concat('/metrics', '/readyz')
 }
 
 test.each(Object.entries(SPELLINGS))('an address %s leaves by no door', async (_, secret) => {

@@ -2,8 +2,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createConsole } from '../../../src/console/routes.ts'
-import { API_ROUTES } from '../../../src/daemon/http/api-table.ts'
 import { createGate } from '../../../src/daemon/http/auth.ts'
+import { ADDRESSES } from '../../support/api-schema.ts'
 import { DAY, email, NOW, type PolicySketch } from '../../support/declare.ts'
 import { HASHED_LABELS, libraryOver } from '../../support/documents.ts'
 import { runs } from '../../support/fuzz.ts'
@@ -118,17 +118,10 @@ const addresses = (): readonly string[] => {
     'page=2',
     'limit=1&page=2',
   ]
-  return [...API_ROUTES, ...createConsole().routes]
+  return [...ADDRESSES, ...createConsole().routes]
     .flatMap(({ path }) => filled(path, parts))
     .concat(questions.flatMap((query) => ['/api/v1', ''].map((base) => `${base}/workspaces/acme/people?${query}`)))
-    .concat(
-      '/status',
-      '/ledger',
-      '/metrics',
-      '/readyz',
-      '/api/v1/workspaces/acme/people/%E0%A4',
-      '/api/v1/workspaces/acme/groups?search=grp',
-    )
+    .concat('/ledger', '/metrics', '/readyz', '/api/v1/workspaces/acme/people/%E0%A4', '/api/v1/workspaces/acme/groups?search=grp')
 }
 
 test.each(Object.entries(readers))(

@@ -5,12 +5,11 @@ import { describe, expect, test } from 'vitest'
 import { userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { createGate } from '../../../src/daemon/http/auth.ts'
-import { declaredReason } from '../../../src/daemon/http/documents/part.ts'
-import { createLive } from '../../../src/daemon/http/events.ts'
 import { fakeClock } from '../../support/clock.ts'
-import { DAY, desiredInputs, HOUR, NOW, running } from '../../support/declare.ts'
+import { CYCLE, DAY, desiredInputs, HOUR, NOW, type PolicySketch, research, running } from '../../support/declare.ts'
 import { HASHED_LABELS, libraryOf, NO_RECORDS } from '../../support/documents.ts'
 import { serve as start } from '../../support/serve.ts'
+import { serverParts } from '../../support/server.ts'
 import { fullView, personEmail } from '../../support/views.ts'
 
 type WorkspaceView = ReturnType<typeof fullView>
@@ -188,9 +187,9 @@ describe('a reader of some groups', () => {
 
   test('is told by the stream of events when to look again, and of no change', async () => {
     const clock = fakeClock()
-    const live = createLive(clock, 'boot')
     const gate = createGate({ settings: () => settings, env: {} })
-    const { url } = await start({ views: () => [fullView('acme')], clock, live, gate, isChecked: () => settings })
+    const parts = serverParts({ views: () => [fullView('acme')], clock, gate, isChecked: () => settings })
+    const { url } = await start(parts)
     const answer = await fetch(`${url}/api/v1/events?workspace=acme`, { headers: { 'X-Groups': 'leads' } })
     const reader = answer.body?.getReader()
     let heard = ''
@@ -198,7 +197,7 @@ describe('a reader of some groups', () => {
       while (!heard.includes(text)) heard += new TextDecoder().decode((await reader?.read())?.value)
     }
     await until('hello')
-    live.changed('acme', ['holds'])
+    parts.live.changed('acme', ['holds'])
     await clock.advance(15_000)
     await until('"topics":["people"]')
     expect(heard).not.toContain('holds')
@@ -280,12 +279,21 @@ describe('a reader of some groups', () => {
   })
 })
 
-test.each([
-  ['cap', 'why'],
-  ['grant', 'why'],
-  ['rule', 'own'],
-  ['pool', undefined],
-  ['conflict', undefined],
-] as const)('the reason of a %s is shown only where the policy gives it', (kind, shown) =>
-  expect(declaredReason({ kind, reason: 'why', ...(kind === 'rule' && { ownReason: 'own' }) })).toBe(shown),
-)
+const deciding: readonly (readonly [string, PolicySketch, string | undefined])[] = [
+  ['user', { caps: { [ADA]: 5 } }, 'why'],
+  ['user grant', { grants: [{ on: ADA, cap: 5, ...running, reason: 'why' }] }, 'why'],
+  ['rule', { rules: [{ when: { groups: ['a'] }, cap: 5, reason: 'own' }] }, 'own'],
+  ['pool', { pools: [research(100, [ADA])] }, undefined],
+  ['conflict', { caps: { 'group:a': 5, 'group:b': 6 }, onGroupConflict: 'min' }, undefined],
+]
+test.each(deciding)('where a %s decides, its reason is shown as far as the policy gives it', async (kind, sketch, reason) => {
+  const groups = ['a', 'b'].map((id) => ({ id, name: id, emails: [ADA], readAt: NOW }))
+  const dealt = { base: credits(0), sent: [], lowered: [], dealt: credits(5) }
+  const pools = { research: { cycle: CYCLE, readAt: NOW, dealtAt: NOW, members: { [ADA]: dealt } } }
+  const { set, ...inputs } = desiredInputs(sketch, { roster: fullView('acme').roster, groups, pools })
+  const rules = set.rules.map((rule) => ({ ...rule, reason: 'why' }))
+  const facts = () => ({ desiredState: { inputs: { ...inputs, set: { ...set, rules } } } as never })
+  const ask = await serve(undefined, settings, { facts })
+  const [one] = JSON.parse((await ask(ME, { 'X-Email': ADA })).text).workspaces
+  expect(one.entry).toEqual({ kind, ...(reason !== undefined && { reason }) })
+})
