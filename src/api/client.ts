@@ -1,43 +1,11 @@
-// The six operations as methods: encodes each question, sets its timeout and urgency, and hands it to send.ts. Whoever must not write gets the
-// reading client, which has no method that writes. Also sums runs of agents by day.
-import { ApiError, type CapReading, type RunsReading } from '../core/model/observed.ts'
+// The operations as methods: encodes each question, sets its timeout and urgency, and hands it to send.ts. Whoever must not write gets the
+// reading client, which has no method that writes.
+import { ApiError, type CapReading } from '../core/model/observed.ts'
 import type { Cap } from '../core/model/policy.ts'
 import type { Scope } from '../core/model/scope.ts'
-import { cents, creditsOf, DAY_MS, type Instant } from '../core/model/units.ts'
-import type { Clock, ReadClient, RowPlan, RunsQuestion, WriteClient, WriteFailure, WriteOutcome } from '../ports.ts'
-import {
-  ADD_ON_ROWS,
-  countOf,
-  createKeyBook,
-  dayAtOf,
-  decodeAddOn,
-  encodeAddOn,
-  type Judged,
-  lacksAddOn,
-  MAX_NAME,
-  nameOf,
-  type SumKind,
-  shown,
-  summingRows,
-  sumRows,
-  withoutFuture,
-} from './add-on.ts'
-import {
-  ANALYTICS_ROWS,
-  type AnalyticsQuestion,
-  type AnalyticsRow,
-  CASCADE_ROWS,
-  type CascadeQuestion,
-  type CascadeRows,
-  type CascadeUse,
-  decodeAnalytics,
-  decodeCascade,
-  encodeAnalytics,
-  encodeCascade,
-  RUN_PATHS,
-  sumCascade,
-  timestamp,
-} from './analytics.ts'
+import { DAY_MS } from '../core/model/units.ts'
+import type { Clock, ReadClient, RowPlan, WriteClient, WriteFailure, WriteOutcome } from '../ports.ts'
+import { ADD_ON_ROWS, createKeyBook, decodeAddOn, encodeAddOn, lacksAddOn } from './add-on.ts'
 import {
   activeDayRows,
   decodeActiveDays,
@@ -45,19 +13,14 @@ import {
   decodeCap,
   decodeGroup,
   decodeRoster,
-  type Fields,
-  isAbsent,
-  MAX_CENTS,
-  MAX_FIGURE,
   rosterRows,
-  setAside,
   spellingSighting,
 } from './decode.ts'
-
 import type { KeyName } from './keys.ts'
+import { decodeRuns, encodeRuns, RUN_ROWS, timestamp } from './runs.ts'
 import { type ApiRequest, type ClientOptions, createSender, type Sender } from './send.ts'
 import type { Urgency } from './transport/queue.ts'
-import type { CascadeRequest, UsageConfigRequest, UserPageRequest, WireScope } from './wire.ts'
+import type { UsageConfigRequest, UserPageRequest, WireScope } from './wire.ts'
 
 /** How long an answer may take. Choice. */
 export const TIMEOUT_MS = 30_000
@@ -66,12 +29,7 @@ const BALANCE_TIMEOUT_MS = 10_000
 /** The roster and runs have no pages, so a big team takes longer. Choice. */
 const ROSTER_TIMEOUT_MS = 60_000
 
-/** The reading client, with the questions of `doctor` and reports beside those of the daemon. */
 export interface ServiceReader extends ReadClient {
-  /** The rows of each query, in the order asked. docs/service.md, Analytics. */
-  analytics(question: AnalyticsQuestion, signal?: AbortSignal): Promise<readonly (readonly AnalyticsRow[])[]>
-  /** Agent use, summed by day, model and mode; asked in chunks of 30 days. docs/service.md, CascadeAnalytics. */
-  cascade(question: CascadeQuestion, signal?: AbortSignal): Promise<CascadeUse>
   /** Requests per second that a key may send at now; undefined before it was used. */
   ratePerSecond(keyName: KeyName): number | undefined
 }
@@ -143,17 +101,6 @@ export function readerOver(sender: Sender, { clock, onSeen, keys, filesKept = ()
         timeoutMs: ROSTER_TIMEOUT_MS,
         rows: RUN_ROWS,
       }),
-    analytics(question, signal) {
-      const decode = (answer: unknown) => decodeAnalytics(answer, question.queries)
-      return ask({ operation: 'Analytics', body: encodeAnalytics(question), decode, signal, rows: ANALYTICS_ROWS })
-    },
-    async cascade(question, signal) {
-      const chunks: CascadeRows[] = []
-      for (const body of encodeCascade(question)) {
-        chunks.push(await ask({ operation: 'CascadeAnalytics', body, decode: decodeCascade, signal, rows: CASCADE_ROWS }))
-      }
-      return sumCascade(chunks)
-    },
     forget: book.forget,
     async readAddOnUse(question, signal) {
       if (!book.isKnown()) throw withoutRoster()
@@ -259,69 +206,4 @@ function wireScope(scope: Scope): WireScope {
     case 'user':
       return { user_email: scope.email }
   }
-}
-
-// Runs of agents, summed by day, model and mode for the record of use (docs/service.md, Rows of the agent). Pure.
-
-/** Sums of one answer: a month of 20 models in 10 modes has a third of that. Choice. */
-const MAX_RUN_SUMS = 20_000
-
-/** One day, model and mode. */
-interface RunSum {
-  readonly dayAt: Instant
-  readonly model: string
-  readonly mode: string
-  messages: number
-  /** Undefined while no row told credits. */
-  cents: number | undefined
-}
-
-const RUNS: SumKind<RunSum> = {
-  operation: 'CascadeAnalytics',
-  of: 'runs',
-  most: MAX_RUN_SUMS,
-  judge,
-  keyOf: ({ dayAt, model, mode }) => JSON.stringify([dayAt, model, mode]),
-  add(into, { messages, cents: used }) {
-    into.messages = Math.min(MAX_FIGURE, into.messages + messages)
-    if (used !== undefined) into.cents = Math.min(MAX_FIGURE, (into.cents ?? 0) + used)
-  },
-}
-
-const RUN_ROWS: RowPlan = summingRows(RUN_PATHS, RUNS)
-
-/** docs/service.md, CascadeAnalytics: runs of some days in one request. A range ends 1 ms before the day that it excludes. */
-function encodeRuns({ fromAt, untilAt, groupName, email }: RunsQuestion): CascadeRequest {
-  return {
-    group_name: groupName,
-    emails: email === undefined ? undefined : [email],
-    start_timestamp: timestamp(fromAt),
-    end_timestamp: untilAt === undefined ? undefined : timestamp(untilAt - 1),
-    query_requests: [{ cascade_runs: {} }],
-  }
-}
-
-/** The runs of the requested days. Rows that make no sense, or are later than `latestAt`, are set aside; malformed when nothing else is left. */
-function decodeRuns(body: unknown, { fromAt, untilAt = Number.POSITIVE_INFINITY }: RunsQuestion, latestAt: number): RunsReading {
-  const { sums, aside } = withoutFuture(sumRows(decodeCascade(body).cascade_runs, RUNS), latestAt, 'CascadeAnalytics')
-  const tellsUse = sums.some((sum) => sum.cents !== undefined)
-  const rows = sums
-    .filter(({ dayAt }) => dayAt >= fromAt && dayAt < untilAt)
-    .map(({ dayAt, model, mode, messages, cents: used = 0 }) => ({
-      ...{ dayAt, model, mode, messages },
-      used: tellsUse ? creditsOf(cents(used)) : undefined,
-    }))
-  return { rows, ...setAside(aside) }
-}
-
-function judge(row: Fields): Judged<RunSum> {
-  const [day = '', model = '', mode = ''] = [row['day'], row['model'], row['mode']].map(nameOf)
-  const dayAt = dayAtOf(day)
-  const [messages, used] = [countOf(row['messagesSent']), countOf(row['promptsUsed'])]
-  if (Number.isNaN(dayAt)) return { why: 'a run has no day' }
-  if (model.length > MAX_NAME || mode.length > MAX_NAME) return { why: `a name of a run has more than ${MAX_NAME} characters` }
-  if (!Number.isInteger(messages) || Math.abs(messages) > MAX_FIGURE)
-    return { why: `messagesSent of a run is ${shown(row['messagesSent'])}` }
-  if (Number.isNaN(used) || Math.abs(used) > MAX_CENTS) return { why: `promptsUsed of a run is ${shown(row['promptsUsed'])}` }
-  return { sum: { dayAt, model, mode, messages, cents: isAbsent(row['promptsUsed']) ? undefined : used } }
 }

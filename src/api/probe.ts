@@ -6,11 +6,13 @@ import { DAY_MS, type Instant } from '../core/model/units.ts'
 import type { Clock, Transport } from '../ports.ts'
 import { lacksAddOn } from './add-on.ts'
 import { readerOver, type ServiceReader, TIMEOUT_MS } from './client.ts'
-import { classify, isObject } from './errors.ts'
+import { objectOf, rowsOf } from './decode.ts'
+import { classify, isObject, malformed } from './errors.ts'
 import { createKeyRing, type KeyName, type KeyRing, type KeyRingOptions, type KeySources } from './keys.ts'
+import { timestamp } from './runs.ts'
 import { type ClientOptions, createSender, type Sender, skewOf } from './send.ts'
 import { createPaces } from './transport/queue.ts'
-import { PERMISSIONS, type Permission } from './wire.ts'
+import { type AnalyticsRequest, PERMISSIONS, type Permission, type WireFilter, type WireQueryRequest } from './wire.ts'
 
 /** How long the first answer may take. Choice. */
 const REACH_TIMEOUT_MS = 10_000
@@ -120,7 +122,7 @@ function probeOf(names: readonly KeyName[], options: ClientOptions): KeyProbe {
     async mayRead(permission, now, signal) {
       switch (permission) {
         case 'analyticsRead':
-          return holding(reader.analytics(tinyQuestion(now), signal))
+          return holding(askAnalytics(sender, amountOf(now), signal))
         case 'teamsRead':
           return holding(reader.readRuns({ fromAt: Math.floor(now / DAY_MS) * DAY_MS }, signal))
         case 'billingRead': {
@@ -131,7 +133,11 @@ function probeOf(names: readonly KeyName[], options: ClientOptions): KeyProbe {
     },
     async tellsAddOn(now, signal) {
       try {
-        await reader.analytics({ queries: [{ source: 'addOn', select: [{ field: 'date' }], where: [today(now)] }] }, signal)
+        await askAnalytics(
+          sender,
+          { data_source: 'QUERY_DATA_SOURCE_CASCADE_DATA', selections: [{ field: 'date' }], filters: [today(now)] },
+          signal,
+        )
         return true
       } catch (error) {
         if (error instanceof ApiError && lacksAddOn(error)) return false
@@ -142,17 +148,31 @@ function probeOf(names: readonly KeyName[], options: ClientOptions): KeyProbe {
   }
 }
 
-const today = (now: Instant) => ({ field: 'date', is: '>=' as const, value: new Date(now).toISOString().slice(0, 10) })
+const today = (now: Instant): WireFilter => ({ name: 'date', filter: 'QUERY_FILTER_GE', value: timestamp(now).slice(0, 10) })
 
-const tinyQuestion = (now: Instant) => ({
-  queries: [
-    {
-      source: 'user' as const,
-      select: [{ field: 'num_acceptances', fn: 'sum' as const }],
-      where: [today(now)],
-    },
-  ],
+const amountOf = (now: Instant): WireQueryRequest => ({
+  data_source: 'QUERY_DATA_SOURCE_USER_DATA',
+  selections: [{ field: 'num_acceptances', aggregation_function: 'QUERY_AGGREGATION_SUM' }],
+  filters: [today(now)],
 })
+
+/** Asks one query, only to see whether it is answered: no row is kept. docs/service.md, Analytics. */
+const askAnalytics = (sender: Sender, query: WireQueryRequest, signal: AbortSignal | undefined): Promise<void> =>
+  sender.send({
+    ...{ operation: 'Analytics', urgency: 'late', timeoutMs: TIMEOUT_MS, once: false },
+    body: { query_requests: [query] } satisfies AnalyticsRequest,
+    decode: judgeAnalytics,
+    rows: { at: [['queryResults', '*', 'responseItems', '*']], keeper: () => () => undefined },
+    signal,
+  })
+
+/** A missing list has no rows; one of another length cannot be about the one query. */
+function judgeAnalytics(body: unknown): void {
+  const results = objectOf('Analytics', body)['queryResults'] ?? []
+  if (!Array.isArray(results)) throw malformed('Analytics', 'queryResults is not an array')
+  if (results.length > 1) throw malformed('Analytics', `the answer has ${results.length} results for 1 queries`)
+  for (const result of results) if (isObject(result)) rowsOf('Analytics', result['responseItems'], 'responseItems')
+}
 
 /** The service refused the request itself, so it accepted the key. */
 function isRefusal({ kind, status = 0, message, lacksFeature }: ApiError): boolean {

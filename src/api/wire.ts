@@ -31,35 +31,12 @@ type Open<Known extends string> = Known | (string & {})
 
 // ---- 1. Analytics
 
-const DATA_SOURCES = [
-  'QUERY_DATA_SOURCE_USER_DATA',
-  'QUERY_DATA_SOURCE_CHAT_DATA',
-  'QUERY_DATA_SOURCE_COMMAND_DATA',
-  'QUERY_DATA_SOURCE_PCW_DATA',
-  // Not in the interface; some deployments have it (docs/service.md, Add-on use per person).
-  'QUERY_DATA_SOURCE_CASCADE_DATA',
-] as const
-export type DataSource = (typeof DATA_SOURCES)[number]
+/** The last is not in the interface; some deployments have it (docs/service.md, Add-on use per person). */
+export type DataSource = `QUERY_DATA_SOURCE_${'USER_DATA' | 'CHAT_DATA' | 'COMMAND_DATA' | 'PCW_DATA' | 'CASCADE_DATA'}`
 
-const AGGREGATION_FUNCTIONS = [
-  'QUERY_AGGREGATION_UNSPECIFIED',
-  'QUERY_AGGREGATION_COUNT',
-  'QUERY_AGGREGATION_SUM',
-  'QUERY_AGGREGATION_AVG',
-  'QUERY_AGGREGATION_MAX',
-  'QUERY_AGGREGATION_MIN',
-] as const
-export type AggregationFunction = (typeof AGGREGATION_FUNCTIONS)[number]
+export type AggregationFunction = `QUERY_AGGREGATION_${'UNSPECIFIED' | 'COUNT' | 'SUM' | 'AVG' | 'MAX' | 'MIN'}`
 
-const FILTER_OPERATIONS = [
-  'QUERY_FILTER_EQUAL',
-  'QUERY_FILTER_NOT_EQUAL',
-  'QUERY_FILTER_GREATER_THAN',
-  'QUERY_FILTER_LESS_THAN',
-  'QUERY_FILTER_GE',
-  'QUERY_FILTER_LE',
-] as const
-export type FilterOperation = (typeof FILTER_OPERATIONS)[number]
+export type FilterOperation = `QUERY_FILTER_${'EQUAL' | 'NOT_EQUAL' | 'GREATER_THAN' | 'LESS_THAN' | 'GE' | 'LE'}`
 
 /** docs/service.md, Query requests. */
 export interface WireSelection {
@@ -123,13 +100,7 @@ export interface UserPageRequest {
   readonly end_timestamp?: string
 }
 
-const TEAM_STATUSES = [
-  'USER_TEAM_STATUS_UNSPECIFIED',
-  'USER_TEAM_STATUS_PENDING',
-  'USER_TEAM_STATUS_APPROVED',
-  'USER_TEAM_STATUS_REJECTED',
-] as const
-type TeamStatus = (typeof TEAM_STATUSES)[number]
+type TeamStatus = `USER_TEAM_STATUS_${'UNSPECIFIED' | 'PENDING' | 'APPROVED' | 'REJECTED'}`
 
 /** docs/service.md, A person. Times are RFC 3339. */
 export interface WireUser {
@@ -163,15 +134,7 @@ export interface UserPageAnswer {
 
 // ---- 3. CascadeAnalytics
 
-const CASCADE_SOURCES = ['cascade_lines', 'cascade_runs', 'cascade_tool_usage'] as const
-export type CascadeSource = (typeof CASCADE_SOURCES)[number]
-
-/** The wrapper of each source's result, which is also the name of the array inside it. */
-export const CASCADE_WRAPPER = {
-  cascade_lines: 'cascadeLines',
-  cascade_runs: 'cascadeRuns',
-  cascade_tool_usage: 'cascadeToolUsage',
-} as const satisfies Record<CascadeSource, string>
+export type CascadeSource = 'cascade_lines' | 'cascade_runs' | 'cascade_tool_usage'
 
 /** `editor`, `cli`, or a value for the third-party plugin (`jetbrains` on live deployments). */
 export type IdeType = Open<'editor' | 'cli' | 'jetbrains'>

@@ -11,7 +11,6 @@ import { hastyClock, rowByRow, scripted, type TestClient, testClient } from './w
 
 const ADA = userScope('ada@example.com')
 const GROUP = { id: 'grp_1', name: 'Platform' }
-const DAY = 86_400_000
 const NOVEMBER = { fromAt: Date.UTC(2026, 10, 1), untilAt: Date.UTC(2026, 10, 20) }
 const CYCLE = { billingCycleStart: '2026-11-01T00:00:00.000001Z', billingCycleEnd: '2026-12-01' }
 const APPROVED = { email: 'ada@example.com', name: 'Ada', teamStatus: 'USER_TEAM_STATUS_APPROVED' }
@@ -25,10 +24,6 @@ interface Kind {
 }
 
 const people = (client: Client) => client.readRoster()
-const queries: Parameters<Client['analytics']>[0]['queries'] = [
-  { source: 'user', select: [{ field: 'ide' }] },
-  { source: 'pcw', select: [{ field: 'assistant_bytes' }, { field: 'total_bytes', as: 'codeium_bytes' }] },
-]
 const ofPeople = (...users: readonly unknown[]) => ({ userTableStats: users })
 const KINDS: Readonly<Record<string, Kind>> = {
   cap: { ask: (client) => client.readCap(ADA).then(({ observed, failure }) => failure ?? observed) },
@@ -58,11 +53,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     ask: (client) => client.readRuns(NOVEMBER),
     body: (fields) => ({ queryResults: [{ cascadeRuns: { cascadeRuns: [RUN, { ...RUN, ...Object(fields) }] } }] }),
   },
-  agent: {
-    ask: (client) => client.cascade({ sources: ['cascade_runs', 'cascade_lines'], startAt: NOON - DAY, endAt: NOON }),
-    body: (results) => ({ queryResults: results }),
-  },
-  analytics: { ask: (client) => client.analytics({ queries }) },
+  agent: { ask: (client) => client.readRuns(NOVEMBER), body: (results) => ({ queryResults: results }) },
 }
 
 const { entries, holds } = tableAt(join(import.meta.dirname, 'answers.txt'))

@@ -32,22 +32,6 @@ describe('a request', () => {
     expect(sent.map((one) => one.body)).toEqual([{ service_key: KEY }, { group_name: 'Platform', service_key: KEY }])
   })
 
-  it('for agent analytics is sent once for each thirty days', async () => {
-    const { client, sent } = testClient(() =>
-      ok({ queryResults: [{ cascadeToolUsage: { cascadeToolUsage: [{ tool: 'FIND', count: '1' }] } }] }),
-    )
-    const use = await client.cascade({ sources: ['cascade_tool_usage'], startAt: 0, endAt: 70 * 86_400_000 })
-    expect(sent).toHaveLength(3)
-    expect(use.tools).toEqual([{ tool: 'FIND', count: 3 }])
-  })
-
-  it('for analytics returns rows', async () => {
-    const { client } = testClient(() => ok({ queryResults: [{ responseItems: [{ item: { n: '4' } }] }] }))
-    expect(await client.analytics({ queries: [{ source: 'user', select: [{ field: 'num_acceptances', fn: 'sum', as: 'n' }] }] })).toEqual([
-      [{ n: '4' }],
-    ])
-  })
-
   it('has the key of its permission', async () => {
     const clock = hastyClock()
     const keys = keyRing({ A: 'reader', B: 'writer' }, { default: { env: 'A' }, billingWrite: { env: 'B' } })

@@ -19,7 +19,10 @@ const RUNS = {
     },
   ],
 }
-const ITEMS = { queryResults: [{ responseItems: [{ item: { n: `x${KEY}` } }] }] }
+const use = { date: '2026-11-02', prompts_used: '100', flex_credits_used: '40' }
+const ITEMS = {
+  queryResults: [{ responseItems: [{ item: { ...use, api_key: KEY, model: 'M' } }, { item: { ...use, api_key: 'k', model: KEY } }] }],
+}
 
 const answerTo = (path: string): unknown => (path.endsWith('/Analytics') ? ITEMS : path.endsWith('/CascadeAnalytics') ? RUNS : PEOPLE)
 
@@ -42,9 +45,9 @@ test.each([
     ['b@x.y', 'Bob', undefined],
   ])
   const runs = await client.readRuns({ fromAt: Date.UTC(2026, 10, 1) })
-  const items = await client.analytics({ queries: [{ source: 'user', select: [{ field: 'num_acceptances', fn: 'sum', as: 'n' }] }] })
-  expect(items).toEqual([[{ n: '[key]' }]])
-  const all = JSON.stringify([roster, runs, items])
+  const { rows, ...rest } = Object(await client.readAddOnUse({ fromAt: Date.UTC(2026, 10, 1), untilAt: Date.UTC(2026, 10, 3) }))
+  expect(rows).toMatchObject([{ model: 'M' }, { model: '[key]' }])
+  const all = JSON.stringify([roster, runs, rows, rest])
   expect(all).toContain('[key]')
   expect(all).not.toContain(KEY)
 })

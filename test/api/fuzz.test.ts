@@ -149,9 +149,6 @@ const ASKS: Readonly<Record<string, Ask>> = {
   'a group': (client) => client.readGroup({ id: 'g', name: 'G' }),
   'the balance': (client) => client.readBalance(),
   runs: (client) => client.readRuns({ fromAt: NOON - 10 * DAY_MS }),
-  'agent use': (client) =>
-    client.cascade({ sources: ['cascade_runs', 'cascade_lines', 'cascade_tool_usage'], startAt: NOON - DAY_MS, endAt: NOON }),
-  analytics: (client) => client.analytics({ queries: [{ source: 'user', select: [{ field: 'num_acceptances', fn: 'sum' }] }] }),
 }
 
 describe('any answer of the service', () => {

@@ -52,6 +52,37 @@ describe('asking whether a key may write', () => {
   })
 })
 
+test.each<readonly [string, Give, object]>([
+  ['by rows', answer(200, { queryResults: [{ responseItems: [{ item: { n: '1' } }] }] }), { kind: 'held' }],
+  ['by no list', answer(200, {}), { kind: 'held' }],
+  ['by an empty result', answer(200, { queryResults: [{}] }), { kind: 'held' }],
+  ['by what is no list', answer(200, { queryResults: 7 }), { kind: 'unclear', message: 'Analytics: queryResults is not an array' }],
+  [
+    'by rows that are no list',
+    answer(200, { queryResults: [{ responseItems: 7 }] }),
+    { kind: 'unclear', message: 'Analytics: responseItems is not an array' },
+  ],
+  [
+    'for another question',
+    answer(200, { queryResults: [{}, {}] }),
+    { kind: 'unclear', message: 'Analytics: the answer has 2 results for 1 queries' },
+  ],
+  ['by a refusal of the key', DENIED, { kind: 'lacking' }],
+])('asking whether a key may read analytics, answered %s', async (_row, give, expected) => {
+  const { key, sent } = probe(give)
+  expect(await key.mayRead('analyticsRead', Date.UTC(2026, 10, 20, 12))).toMatchObject(expected)
+  expect(JSON.parse(JSON.stringify(sent[0]?.body))).toEqual({
+    service_key: 'key-one-long',
+    query_requests: [
+      {
+        data_source: 'QUERY_DATA_SOURCE_USER_DATA',
+        selections: [{ field: 'num_acceptances', aggregation_function: 'QUERY_AGGREGATION_SUM' }],
+        filters: [{ name: 'date', filter: 'QUERY_FILTER_GE', value: '2026-11-20' }],
+      },
+    ],
+  })
+})
+
 test('probes are one for each different key, and unusable keys have a reason', () => {
   const sources = { default: { env: 'A' }, teamsRead: { env: 'B' }, billingRead: { env: 'A' }, billingWrite: { env: 'C' } }
   const probes = probesOf({ ...OPTIONS, clock: hastyClock(), transport: scripted(hastyClock(), () => REFUSED), sources })

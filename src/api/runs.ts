@@ -1,0 +1,87 @@
+// Runs of agents: the question, the answer, and their sums by day, model and mode for the record of use (docs/service.md, Rows of the agent).
+// Pure.
+import type { RunsReading } from '../core/model/observed.ts'
+import { cents, creditsOf, type Instant } from '../core/model/units.ts'
+import type { RowPlan, RunsQuestion } from '../ports.ts'
+import { countOf, dayAtOf, type Judged, MAX_NAME, nameOf, type SumKind, shown, summingRows, sumRows, withoutFuture } from './add-on.ts'
+import { type Fields, isAbsent, MAX_CENTS, MAX_FIGURE, objectOf, rowsOf, setAside } from './decode.ts'
+import { isObject } from './errors.ts'
+import type { CascadeRequest } from './wire.ts'
+
+/** Sums of one answer: a month of 20 models in 10 modes has a third of that. Choice. */
+const MAX_RUN_SUMS = 20_000
+
+/** One day, model and mode. */
+interface RunSum {
+  readonly dayAt: Instant
+  readonly model: string
+  readonly mode: string
+  messages: number
+  /** Undefined while no row told credits. */
+  cents: number | undefined
+}
+
+const RUNS: SumKind<RunSum> = {
+  operation: 'CascadeAnalytics',
+  of: 'runs',
+  most: MAX_RUN_SUMS,
+  judge,
+  keyOf: ({ dayAt, model, mode }) => JSON.stringify([dayAt, model, mode]),
+  add(into, { messages, cents: used }) {
+    into.messages = Math.min(MAX_FIGURE, into.messages + messages)
+    if (used !== undefined) into.cents = Math.min(MAX_FIGURE, (into.cents ?? 0) + used)
+  },
+}
+
+/** The inner wrapper may be missing. */
+export const RUN_ROWS: RowPlan = summingRows(
+  [
+    ['queryResults', '*', 'cascadeRuns', 'cascadeRuns', '*'],
+    ['queryResults', '*', 'cascadeRuns', '*'],
+  ],
+  RUNS,
+)
+
+export const timestamp = (at: Instant): string => new Date(at).toISOString()
+
+/** docs/service.md, CascadeAnalytics: runs of some days in one request. A range ends 1 ms before the day that it excludes. */
+export function encodeRuns({ fromAt, untilAt, groupName, email }: RunsQuestion): CascadeRequest {
+  return {
+    group_name: groupName,
+    emails: email === undefined ? undefined : [email],
+    start_timestamp: timestamp(fromAt),
+    end_timestamp: untilAt === undefined ? undefined : timestamp(untilAt - 1),
+    query_requests: [{ cascade_runs: {} }],
+  }
+}
+
+/** The runs of the requested days. Rows that make no sense, or are later than `latestAt`, are set aside; malformed when nothing else is left. */
+export function decodeRuns(body: unknown, { fromAt, untilAt = Number.POSITIVE_INFINITY }: RunsQuestion, latestAt: number): RunsReading {
+  const { sums, aside } = withoutFuture(sumRows(runsIn(body), RUNS), latestAt, 'CascadeAnalytics')
+  const tellsUse = sums.some((sum) => sum.cents !== undefined)
+  const rows = sums
+    .filter(({ dayAt }) => dayAt >= fromAt && dayAt < untilAt)
+    .map(({ dayAt, model, mode, messages, cents: used = 0 }) => ({
+      ...{ dayAt, model, mode, messages },
+      used: tellsUse ? creditsOf(cents(used)) : undefined,
+    }))
+  return { rows, ...setAside(aside) }
+}
+
+/** Each result tells its source by a wrapper around a list of the same name; wrapper and list may be missing. */
+const runsIn = (body: unknown): readonly Fields[] =>
+  rowsOf('CascadeAnalytics', objectOf('CascadeAnalytics', body)['queryResults'], 'queryResults').flatMap(({ cascadeRuns: wrapper }) =>
+    rowsOf('CascadeAnalytics', isObject(wrapper) ? wrapper['cascadeRuns'] : wrapper, 'cascadeRuns'),
+  )
+
+function judge(row: Fields): Judged<RunSum> {
+  const [day = '', model = '', mode = ''] = [row['day'], row['model'], row['mode']].map(nameOf)
+  const dayAt = dayAtOf(day)
+  const [messages, used] = [countOf(row['messagesSent']), countOf(row['promptsUsed'])]
+  if (Number.isNaN(dayAt)) return { why: 'a run has no day' }
+  if (model.length > MAX_NAME || mode.length > MAX_NAME) return { why: `a name of a run has more than ${MAX_NAME} characters` }
+  if (!Number.isInteger(messages) || Math.abs(messages) > MAX_FIGURE)
+    return { why: `messagesSent of a run is ${shown(row['messagesSent'])}` }
+  if (Number.isNaN(used) || Math.abs(used) > MAX_CENTS) return { why: `promptsUsed of a run is ${shown(row['promptsUsed'])}` }
+  return { sum: { dayAt, model, mode, messages, cents: isAbsent(row['promptsUsed']) ? undefined : used } }
+}
