@@ -2,8 +2,8 @@
 // `test` sends one message through a channel.
 
 import type { Command } from 'commander'
-import { authoritiesIn } from '../api/transport/authorities.ts'
 import { createPoster } from '../api/transport/http.ts'
+import { authoritiesIn } from '../api/way.ts'
 import { plain, printable } from '../core/escape/terminal.ts'
 import { InputError } from '../core/model/problem.ts'
 import type { Instant } from '../core/model/units.ts'

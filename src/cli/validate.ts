@@ -1,7 +1,7 @@
 // `validate`: loads config and policies, and shows all problems of both at once. It never reads a key and uses no network.
 
 import type { Command } from 'commander'
-import { authoritiesIn } from '../api/transport/authorities.ts'
+import { authoritiesIn } from '../api/way.ts'
 import { hasErrors, type Problem } from '../core/model/problem.ts'
 import { scopeKey } from '../core/model/scope.ts'
 import { sweepTooLong } from '../core/model/units.ts'

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { createReadClient } from '../../src/api/client.ts'
 import { groupScope, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { failing, inOrder, ok, people, rejection } from './answers.ts'
-import { hastyClock, KEY, keyRing, type Script, scripted, testClient } from './world.ts'
+import { hastyClock, KEY, keyRing, type Script, testClient } from './world.ts'
 
 const RESET = { kind: 'network', message: 'the connection was cut (ECONNRESET)' } as const
 const LATE = { kind: 'timeout', message: 'no answer within 30 s' } as const
@@ -53,20 +52,10 @@ describe('a request', () => {
   })
 
   it('cannot be a write from a reading client', () => {
-    const clock = hastyClock()
-    const transport = scripted(clock, () => ({}))
-    const rate = { start: 5, max: 10, concurrency: 8 }
-    const client = createReadClient({
-      transport,
-      keys: keyRing(),
-      clock,
-      random: { next: () => 0 },
-      rate,
-      paces: testClient(() => ({})).paces,
-    })
-    expect(client).not.toHaveProperty('writeCap')
+    const { reader } = testClient(() => ({}))
+    expect(reader).not.toHaveProperty('writeCap')
     // @ts-expect-error: the type has no writing method either.
-    expect(client.writeCap).toBeUndefined()
+    expect(reader.writeCap).toBeUndefined()
   })
 })
 

@@ -1,6 +1,6 @@
 // The final check before a request is sent: whatever happens while it connects, nothing is sent once it may not leave.
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { authoritiesIn } from '../../src/api/transport/authorities.ts'
+import { authoritiesIn } from '../../src/api/way.ts'
 import { TEAM } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { type Authority, authority, hasOpenssl, httpsServer } from '../support/certificates.ts'

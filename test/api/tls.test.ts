@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { authoritiesIn } from '../../src/api/transport/authorities.ts'
+import { authoritiesIn } from '../../src/api/way.ts'
 import { type Authority, authority, type Certificate, hasOpenssl, httpsServer } from '../support/certificates.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 import { KEY, proxyTo, transportTo } from './world.ts'

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { onTestFinished } from 'vitest'
-import { createWriteClient } from '../../src/api/client.ts'
+import { createReadClient, createWriteClient } from '../../src/api/client.ts'
 import { createKeyRing, type KeyRing } from '../../src/api/keys.ts'
 import type { ClientOptions, RequestEvent } from '../../src/api/send.ts'
 import { createCutter } from '../../src/api/transport/cut.ts'
@@ -55,13 +55,13 @@ export const keyRing = (
   files?: Parameters<typeof createKeyRing>[1]['files'],
 ): KeyRing => createKeyRing(sources, { env: typeof key === 'string' ? { KEY: key } : key, ...(files && { files }) })
 
-/** A client over scripted answers, fast enough that pacing does not show unless a test wants it. */
+/** A client that writes and one that only reads, over scripted answers, fast enough that pacing does not show unless a test wants it. */
 export function testClient(script: Script, overrides: Partial<ClientOptions> = {}, clock = hastyClock()) {
   const transport = scripted(clock, script)
   const events: RequestEvent[] = []
   const learned: [string, unknown, number][] = []
   const { paces = createPaces() } = overrides
-  const client = createWriteClient({
+  const options: ClientOptions = {
     transport,
     keys: keyRing(),
     clock,
@@ -71,8 +71,9 @@ export function testClient(script: Script, overrides: Partial<ClientOptions> = {
     onRequest: (event) => events.push(event),
     onLearned: (...told) => learned.push(told),
     ...overrides,
-  })
-  return { client, clock, sent: transport.sent, events, learned, paces }
+  }
+  const [client, reader] = [createWriteClient(options), createReadClient(options)]
+  return { client, reader, clock, sent: transport.sent, events, learned, paces }
 }
 
 export type TestServer = Awaited<ReturnType<typeof listen>>

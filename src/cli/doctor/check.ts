@@ -3,7 +3,7 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { type Reached, reach } from '../../api/probe.ts'
-import { parseBaseUrl, proxyFor } from '../../api/url.ts'
+import { parseBaseUrl, proxyFor } from '../../api/way.ts'
 import { ASPECTS, addObservation, type LatestEvidence, type Observation, type ServiceEvidence } from '../../core/interpret/evidence.ts'
 import type { Problem } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'

@@ -2,7 +2,7 @@
 
 import { accessSync, constants, realpathSync, type Stats, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { authoritiesIn } from '../../api/transport/authorities.ts'
+import { authoritiesIn } from '../../api/way.ts'
 import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { checkPeopleFile } from '../../daemon/directory/read.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'

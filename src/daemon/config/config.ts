@@ -1,7 +1,7 @@
 // The settings of a run: flags over environment over config file over defaults (docs/configuration.md). The result is a whole config or problems. It has
 // references to service keys, never a key. `networkProblems` checks what only commands that reach the service need, so that `validate` runs without it.
 
-import { parseBaseUrl } from '../../api/url.ts'
+import { parseBaseUrl } from '../../api/way.ts'
 import { isLoopback } from '../../core/model/loopback.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import { beyondLimit } from '../../core/model/units.ts'

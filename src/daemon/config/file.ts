@@ -1,7 +1,7 @@
 // Parses the text of the config file. The schema validates each value; this file compares values with each other. All problems are found at once, each
 // with its place. Flags and environment come on top in `config.ts`.
 import { dirname, isAbsolute, join, normalize } from 'node:path'
-import { parseBaseUrl } from '../../api/url.ts'
+import { parseBaseUrl } from '../../api/way.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import { REQUEST_PLACEHOLDERS, unknownInRequest } from '../../core/notify/settings.ts'
 import { API_VERSION, CONFIG_KIND } from '../../policy/codes.ts'

@@ -2,8 +2,8 @@
 
 import { PassThrough } from 'node:stream'
 import type { Transporter } from 'nodemailer'
-import type { Authorities } from '../../api/transport/authorities.ts'
 import type { Poster } from '../../api/transport/http.ts'
+import type { Authorities } from '../../api/way.ts'
 import type { Message } from '../../core/notify/due.ts'
 import { type NotifySettings, PAYLOADS } from '../../core/notify/settings.ts'
 import type { Delivery } from '../../core/notify/told.ts'

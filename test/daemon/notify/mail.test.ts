@@ -1,9 +1,7 @@
 // Mail to a real server on loopback: what it is given, and what each way of failing is taken for.
-import { rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { authoritiesIn } from '../../../src/api/transport/authorities.ts'
-import { createPoster } from '../../../src/api/transport/http.ts'
 import { createMailer, openChannels } from '../../../src/daemon/notify/channels.ts'
 import { DIRECT_FILES } from '../../../src/files.ts'
 import { authority, hasOpenssl } from '../../support/certificates.ts'
@@ -77,7 +75,11 @@ describe.skipIf(!hasOpenssl)('with STARTTLS (openssl)', () => {
     } as const
     return {
       server,
-      sent: await createMailer(config, authoritiesIn(trusted)).send(message('hello', 'to you'), 'ada@example.com', PASSWORD),
+      sent: await createMailer(config, () => ({ pem: readFileSync(trusted, 'utf8') })).send(
+        message('hello', 'to you'),
+        'ada@example.com',
+        PASSWORD,
+      ),
     }
   }
 
@@ -139,7 +141,7 @@ describe('what fails', () => {
     const channels = openChannels({
       config: { settings: NOTIFY, mail, webhooks: [] },
       mailer: createMailer(mail),
-      poster: createPoster({ userAgent: 'capkeeper/test', proxyEnv: {} }),
+      poster: { post: () => Promise.reject(new Error('no webhook is configured')), close: () => undefined },
       env: {},
       onSecret: () => undefined,
       files: DIRECT_FILES,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { proxyFor, whyNoProxy } from '../../src/api/url.ts'
+import { proxyFor, whyNoProxy } from '../../src/api/way.ts'
 
 describe('the proxy', () => {
   const service = 'https://service.example/api'
