@@ -5,6 +5,7 @@
 import { isApproved } from '../interpret/effective.ts'
 import {
   areStillOld,
+  type Cycle,
   type EndedCycle,
   type GroupMembers,
   isAgreed,
