@@ -169,7 +169,7 @@ async function status(flags: StatusFlags, cli: Cli): Promise<void> {
 /** The address at which the daemon listens, from the config; undefined without a config. */
 async function configuredUrl({ config: file }: StatusFlags, { env, clock }: Cli): Promise<string | undefined> {
   if (file === undefined && !env['CAPKEEPER_CONFIG']) return undefined
-  const { loadConfigAside } = await import('../daemon/config/load.ts')
+  const { loadConfigAside } = await import('../daemon/config/config.ts')
   const { config, problems } = await loadConfigAside({ env, flags: { config: file } }, clock)
   if (!config) throw new InputError(problems)
   const { host, port } = config.listen

@@ -2,10 +2,9 @@
 // base, conflicting settings. The order of the set does not depend on the order of the files.
 import { removeGrantLine } from '../core/escape/terminal.ts'
 import type { CapRule, DeclaredGroup, Grant, PolicySet } from '../core/model/policy.ts'
-import type { Position, Problem } from '../core/model/problem.ts'
+import type { Position, Problem, ProblemCode } from '../core/model/problem.ts'
 import { byScope, comparePositions, compareScopes, compareText, type Scope, type ScopeKey, scopeKey, TEAM } from '../core/model/scope.ts'
 import { beyondLimit, type Instant } from '../core/model/units.ts'
-import type { ProblemCode } from './codes.ts'
 import type { PlacedGrant, Times } from './dates.ts'
 import type { Part, PolicyDocument } from './parse.ts'
 import { checkPeople, type PlacedPool, type PlacedRule, undeclaredHint } from './people.ts'

@@ -1,10 +1,9 @@
 // Reads an entry of `spec.rules` or `spec.pools`, and checks what the schema cannot: that its numbers fit together. Then it is checked
 // against other declarations. Neither knows a roster.
 import type { Attributes, CapRule, PeopleRule, Pool, PoolMembers, When } from '../core/model/policy.ts'
-import type { Position } from '../core/model/problem.ts'
+import type { Position, ProblemCode } from '../core/model/problem.ts'
 import { comparePositions, compareText } from '../core/model/scope.ts'
 import { credits } from '../core/model/units.ts'
-import type { ProblemCode } from './codes.ts'
 import { capOf } from './schema/kinds.ts'
 import type { PeopleRuleText, PoolText, WhenText } from './schema/source.ts'
 import { meant } from './suggest.ts'

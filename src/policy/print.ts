@@ -3,7 +3,7 @@ import { Document, isCollection, isMap, isScalar } from 'yaml'
 import type { CapRule, Grant, PolicySet, Pool, When } from '../core/model/policy.ts'
 import type { Scope, ScopeKey } from '../core/model/scope.ts'
 import type { Instant } from '../core/model/units.ts'
-import { API_VERSION, POLICY_KIND } from './codes.ts'
+import { API_VERSION, POLICY_KIND } from './bounds.ts'
 
 interface PrintOptions {
   /** `metadata.name`; default: the workspace. */

@@ -1,8 +1,7 @@
 // A YAML document beside its schema: plain values for the validator, and for each value its node, so that every problem has a place. A scalar is
 // judged by the text that was written, quotes included. Nothing here throws for bad input.
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Scalar, visit, type YAMLMap, type YAMLSeq } from 'yaml'
-import type { Position, Problem } from '../core/model/problem.ts'
-import type { ProblemCode } from './codes.ts'
+import type { Position, Problem, ProblemCode } from '../core/model/problem.ts'
 import type { AnnotatedSchema } from './schema/check.ts'
 import { templateHint } from './suggest.ts'
 import {

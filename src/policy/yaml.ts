@@ -1,10 +1,7 @@
-// Parses YAML of policies and config to documents with places, and prints problems. Every fault becomes a `Problem` with its place; nothing here
-// throws for bad input. Scalars stay the text that was written (`1e3` is not 1000, `7e1` in an id is not 70); `schema/kinds.ts` converts them.
+// Parses YAML of policies and config to documents with places. Every fault becomes a `Problem` with its place; nothing here throws for bad input.
+// Scalars stay the text that was written (`1e3` is not 1000, `7e1` in an id is not 70); `schema/kinds.ts` converts them.
 import { Composer, type CST, type Document, isScalar, Lexer, type Node, Parser, visit, type YAMLError } from 'yaml'
-import { excerptLines, plain } from '../core/escape/terminal.ts'
-import { formatPosition, hasErrors, messageOf, type Position, type Problem } from '../core/model/problem.ts'
-import { comparePositions, compareText } from '../core/model/scope.ts'
-import type { ProblemCode } from './codes.ts'
+import { hasErrors, messageOf, type Position, type Problem, type ProblemCode } from '../core/model/problem.ts'
 import { blankSlip, columnSlip, mergeSlip, type Slip, templateSlip } from './suggest.ts'
 
 /** A node of a document; `null` where nothing is written. */
@@ -346,31 +343,3 @@ function shownLine(line: string, column: number): Pick<Problem, 'sourceLine' | '
 
 /** A text of the user in messages: in quotes, with control characters escaped, cut when it is long. */
 export const quoted = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 57)}...` : text)
-
-/** Files by name, then lines, then columns; problems without a place come first. */
-export function compareProblems(a: Problem, b: Problem): number {
-  const [left, right] = [a.at, b.at]
-  if (!left || !right) return (left ? 1 : 0) - (right ? 1 : 0) || compareText(a.message, b.message)
-  return comparePositions(left, right) || compareText(a.message, b.message)
-}
-
-/**
- * Prints problems like a compiler: `file:line:column: error: message`, the source line with a caret, the way out, and the other
- * place. Sorted by file and line, plain text, no line end after the last; '' when there are none.
- */
-export const formatProblems = (problems: readonly Problem[]): string => problems.toSorted(compareProblems).map(formatProblem).join('\n')
-
-function formatProblem(problem: Problem): string {
-  const place = problem.at ? `${formatPosition(problem.at)}: ` : ''
-  return [
-    plain(`${place}${problem.severity}: ${problem.message}`),
-    ...excerpt(problem),
-    ...(problem.hint ? [plain(`  hint: ${problem.hint}`)] : []),
-    ...(problem.other ? [plain(`  see: ${formatPosition(problem.other)}`)] : []),
-  ].join('\n')
-}
-
-function excerpt({ sourceLine, sourceColumn = 1, at, length = 1 }: Problem): readonly string[] {
-  if (sourceLine === undefined || !at) return []
-  return excerptLines({ sourceLine, sourceColumn, column: at.column, length }).map((line) => `  ${line}`)
-}

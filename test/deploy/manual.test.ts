@@ -1,12 +1,13 @@
 // What the program has, the documents name: every command and flag, metric, key of config and policy, and switch of the sandbox. The lists
 // come from the program; what the documents have too much of is held in guide.test.ts and here.
+
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { GUARD_CODES } from '../../src/core/model/change.ts'
+import { PROBLEM_CODES } from '../../src/core/model/problem.ts'
 import { COUNTERS, GAUGES, HISTOGRAMS } from '../../src/daemon/http/metrics/gauges.ts'
 import { LEDGER_CODES } from '../../src/daemon/ledger/error.ts'
-import { PROBLEM_CODES } from '../../src/policy/codes.ts'
 import { SETTINGS, SWITCHES } from '../../src/sandbox/switches.ts'
 import { commandNames, flagsOf } from '../support/command-lines.ts'
 import { sourceFiles } from '../support/house.ts'

@@ -1,13 +1,14 @@
 // Whatever stands in a policy file: it is read without a throw, each problem has a place in the text, and no cap becomes another number.
 // Texts are near to good ones, so that they get past the first check, and are then spoilt in a few tokens.
+
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { formatProblems } from '../../src/core/escape/terminal.ts'
 import { hasErrors } from '../../src/core/model/problem.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
 import { printPolicy } from '../../src/policy/print.ts'
-import { formatProblems } from '../../src/policy/yaml.ts'
 import { ODD_YAML, runs, spoilt } from '../support/fuzz.ts'
 import { folder, policyText } from './support.ts'
 

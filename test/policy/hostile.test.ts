@@ -1,11 +1,12 @@
 // Policy folders and texts as somebody would make them to do harm: each is refused in a clear line, in little time and memory.
+
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, truncateSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { formatProblems } from '../../src/core/escape/terminal.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
-import { formatProblems } from '../../src/policy/yaml.ts'
 import { loadConfig } from '../support/config.ts'
 import { folder, policyText } from './support.ts'
 

@@ -5,11 +5,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { parseAllDocuments, parseDocument } from 'yaml'
 import { hasErrors } from '../../src/core/model/problem.ts'
-import { parseConfigText } from '../../src/daemon/config/file.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
-import { parsePolicyText } from '../../src/policy/parse.ts'
+import { loadConfig } from '../support/config.ts'
 import { CONFIG_KEYS, publishedSchema } from '../support/schema-keys.ts'
-import { policyText } from './support.ts'
+import { folder, policyText, writeFiles } from './support.ts'
 
 /** Values by what they are about. Lists are split at two spaces. */
 const VALUES = [
@@ -131,19 +130,33 @@ const filled = (node: unknown, value: unknown): unknown => {
   return Object.fromEntries(Object.entries(node).map(([key, one]) => [key, filled(one, value)]))
 }
 
-function differences(
-  slots: Slots,
-  parse: (file: string, text: string) => { readonly problems: Parameters<typeof hasErrors>[0] },
-  schema: object,
-) {
+const cwd = folder({})
+
+/** Whether each text is taken as the config. */
+const takenConfigs = (texts: readonly string[]): readonly boolean[] =>
+  texts.map((text) => {
+    writeFiles(cwd, { 'c.yaml': text })
+    return !hasErrors(loadConfig({ file: 'c.yaml', env: {}, flags: {}, cwd }).problems)
+  })
+
+/** What is wrong between entries, or with the workspace, which no schema can see. */
+const BETWEEN = ['WORKSPACE_UNKNOWN', 'UNDECLARED_GROUP']
+
+/** Whether each text is taken as a policy. Each is that of a workspace of its own. */
+function takenPolicies(texts: readonly string[]): readonly boolean[] {
+  const names = texts.map((_, index) => `${index}.yaml`)
+  writeFiles(cwd, Object.fromEntries(texts.map((text, index) => [`${index}.yaml`, text])))
+  const { problemsOf } = loadPolicies(names, { cwd, workspaces: names.map((name) => ({ name, policies: [name] })) })
+  return names.map((name) => !hasErrors((problemsOf.get(name) ?? []).filter(({ code }) => !BETWEEN.includes(code))))
+}
+
+function differences(slots: Slots, takenOf: (texts: readonly string[]) => readonly boolean[], schema: object) {
   const isValid = ajv.compile(schema)
   return Object.entries(slots).flatMap(([slot, textOf]) => {
     const around: unknown = parseDocument(textOf(HOLE)).toJS()
-    return [...READ].flatMap(([value, read]) => {
-      const [taken, fit] = [
-        !hasErrors(parse('f.yaml', textOf(value)).problems),
-        read !== undefined && isValid(filled(around, read.value)) === true,
-      ]
+    const all = takenOf([...READ.keys()].map(textOf))
+    return [...READ].flatMap(([value, read], index) => {
+      const [taken, fit] = [all[index], read !== undefined && isValid(filled(around, read.value)) === true]
       const mayFit = UNSEEN.includes(value) || LENIENT[slot]?.includes(value)
       return taken === fit || (fit && mayFit) ? [] : [`${slot}: ${value} is ${taken ? 'taken' : 'refused'} by the parser alone`]
     })
@@ -152,11 +165,11 @@ function differences(
 
 test('the schema and the parser of the config agree on every value of every key', () => {
   expect(Object.keys(CONFIG_SLOTS).length).toBeGreaterThan(50)
-  expect(differences(CONFIG_SLOTS, parseConfigText, CONFIG_SCHEMA)).toEqual([])
+  expect(differences(CONFIG_SLOTS, takenConfigs, CONFIG_SCHEMA)).toEqual([])
 })
 
 test('the schema and the parser of policies agree on every value of every key', () => {
-  expect(differences(POLICY_SLOTS, parsePolicyText, POLICY_SCHEMA)).toEqual([])
+  expect(differences(POLICY_SLOTS, takenPolicies, POLICY_SCHEMA)).toEqual([])
 })
 
 test('the example policies are valid without a warning, fit the published schema, and lie beside it as it is now', () => {

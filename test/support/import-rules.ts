@@ -35,7 +35,7 @@ const REACH: Readonly<Record<string, Reach>> = {
 export const HOMES: Readonly<Record<string, readonly string[]>> = {
   ajv: ['src/sandbox/fixture/file.ts'],
   'cli-progress': ['src/cli/shared/progress.ts'],
-  'csv-parse': ['src/daemon/directory/csv.ts'],
+  'csv-parse': ['src/daemon/directory/directory-thread.ts'],
   commander: ['src/cli/'],
   fastify: ['src/daemon/http/', 'src/sandbox/http/server.ts'],
   got: ['src/api/transport/http.ts'],

@@ -1,14 +1,11 @@
 // The permissions that each key holds, compared with its uses. A key shows by its name and its source, never by its text.
-import { keyNameFor } from '../../api/keys.ts'
+import { type KeyName, type KeySources, keyNameFor } from '../../api/keys.ts'
 import type { Holding, KeyProbe, ProbedKey } from '../../api/probe.ts'
 import { PERMISSION_NAME, PERMISSIONS, type Permission } from '../../api/wire.ts'
 import type { Observed } from '../../core/model/observed.ts'
 import { TEAM } from '../../core/model/scope.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
-import type { Keys } from '../../daemon/config/values.ts'
 import { type CheckStatus, type Finding, failed, notChecked, ok, type Tell, warning } from './check.ts'
-
-type KeyName = keyof Keys
 
 /** The permissions of one key. */
 export interface KeyReport {
@@ -109,7 +106,7 @@ async function proveUnchanged(
     )
 }
 
-const sourceOf = (source: Keys[KeyName]): string =>
+const sourceOf = (source: KeySources[KeyName]): string =>
   !source ? '' : 'file' in source ? `file ${source.file}` : `environment variable ${source.env}`
 
 function reportOf({ names }: ProbedKey, { keys }: WorkspaceConfig, held: Held | undefined): KeyReport {

@@ -1,13 +1,17 @@
 // `edit`: plans the edits, shows them, and writes the files. It reads no key, and uses no network but the ledger's, for `tidy`.
-import { printable } from '../../core/escape/terminal.ts'
+import { compareProblems, printable } from '../../core/escape/terminal.ts'
 import { hasErrors, InputError, messageOf, type Problem } from '../../core/model/problem.ts'
-import type { LoadedConfig } from '../../daemon/config/config.ts'
-import { loadConfigAside } from '../../daemon/config/load.ts'
+import { type LoadedConfig, loadConfigAside } from '../../daemon/config/config.ts'
 import { type Edit, looksLikeTemplate } from '../../policy/edit/edit.ts'
-import type { EditedFile, EditInput, EditPlan, MadeEdit, WorkspaceEdit } from '../../policy/edit/plan.ts'
-import { planEditsAside } from '../../policy/edit/plan-aside.ts'
+import {
+  type EditedFile,
+  type EditInput,
+  type EditPlan,
+  type MadeEdit,
+  planEditsAside,
+  type WorkspaceEdit,
+} from '../../policy/edit/plan.ts'
 import { ChangedError, writeEdits } from '../../policy/edit/write.ts'
-import { compareProblems } from '../../policy/yaml.ts'
 import { type Cli, CommandError, EXIT, inputExit, type Paint, painter, type Style, UsageError } from '../shared/context.ts'
 import { policyPaths, problemsText } from '../shared/problems.ts'
 import { documentText, tellLine } from '../shared/text.ts'

@@ -7,7 +7,7 @@ import { plain, shellWord } from '../../core/escape/terminal.ts'
 import { messageOf } from '../../core/model/problem.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Adopted } from '../../core/plan/audit.ts'
-import type { KeyRef } from '../../daemon/config/values.ts'
+import type { TokenSource } from '../../files.ts'
 import { printPolicy } from '../../policy/print.ts'
 import { type Imported, type Live, notesOf, policyOf } from '../import.ts'
 import { schemaText } from '../schema.ts'
@@ -101,7 +101,7 @@ export interface Start {
   readonly workspace: string
   readonly baseUrl: string
   /** As in the config: relative to its folder, or absolute. */
-  readonly key: KeyRef
+  readonly key: TokenSource
   readonly caFile?: string
   readonly allowPlainHttp?: true
   readonly adopted: Imported

@@ -7,10 +7,9 @@ import { createKeyRing } from '../../api/keys.ts'
 import { parseBaseUrl } from '../../api/way.ts'
 import { plain, shellWord } from '../../core/escape/terminal.ts'
 import { hasErrors, InputError, messageOf } from '../../core/model/problem.ts'
-import { networkProblems } from '../../daemon/config/config.ts'
-import { loadConfigAside } from '../../daemon/config/load.ts'
+import { loadConfigAside, networkProblems } from '../../daemon/config/config.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
-import type { KeyRef } from '../../daemon/config/values.ts'
+import type { TokenSource } from '../../files.ts'
 import { adoptLive, groupOption, type Live, type NamedGroup, NO_GROUPS, readGroup, readLive, tellImported } from '../import.ts'
 import { addFlags, examples, type NetworkFlags } from '../shared/args.ts'
 import { type Cli, CommandError, EXIT, UsageError } from '../shared/context.ts'
@@ -149,13 +148,13 @@ function pathFrom(path: string, folder: string): string {
 }
 
 /** What came through a pipe, such as `<(vault …)`, cannot be named for the next command. */
-function keyFrom({ keys }: WorkspaceConfig, folder: string): KeyRef {
+function keyFrom({ keys }: WorkspaceConfig, folder: string): TokenSource {
   const key = keys.default
   if (!key || !('file' in key)) return key ?? KEY_VARIABLE
   return statSync(key.file).isFile() ? { file: pathFrom(key.file, folder) } : KEY_VARIABLE
 }
 
-const KEY_VARIABLE: KeyRef = { env: 'CAPKEEPER_SERVICE_KEY' }
+const KEY_VARIABLE: TokenSource = { env: 'CAPKEEPER_SERVICE_KEY' }
 
 /** The command that asks no questions. */
 function commandOf(dir: string, { baseUrl, serviceKeyFile, workspace, group = [] }: InitFlags): string {

@@ -1,6 +1,7 @@
 // The parts that all workspaces of a daemon share: log, metrics, ledger, labels for people. Also opens a workspace with real parts.
 
 import { createPaces, type Paces } from '../../api/transport/queue.ts'
+import { formatProblems } from '../../core/escape/terminal.ts'
 import type { Emit } from '../../core/model/events.ts'
 import { hasErrors, messageOf, type Problem } from '../../core/model/problem.ts'
 import { DAY_MS, HOUR_MS } from '../../core/model/units.ts'
@@ -21,7 +22,6 @@ import type { OpenedWorkspace } from '../../daemon/schedule/daemon.ts'
 import { randomSalt, sha256, systemRandom } from '../../daemon/schedule/system.ts'
 import { commitOf } from '../../policy/load/git.ts'
 import type { LoadedPolicies } from '../../policy/load/loaded.ts'
-import { formatProblems } from '../../policy/yaml.ts'
 import type { Ledger } from '../../ports.ts'
 import { connectWriter, serviceFiles } from '../compose.ts'
 import { openNotify } from '../notify.ts'

@@ -1,16 +1,15 @@
 // Problems of policies and config, and the result of `validate`, as text, JSON and Markdown. Their wording and carets come from `policy`; only
 // colours and the frame are added here. Also how people show in output.
 import { code, escaped, fitting } from '../../core/escape/formats.ts'
-import { plain } from '../../core/escape/terminal.ts'
+import { compareProblems, formatProblems, plain } from '../../core/escape/terminal.ts'
 import { type PolicyRevision, shortRevision } from '../../core/model/policy.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import type { LoadedConfig } from '../../daemon/config/config.ts'
 import type { Config } from '../../daemon/config/settings.ts'
 import { EMAIL_LABELS, hashLabels, type PeopleLabels, type PeopleShown } from '../../daemon/http/status/labels.ts'
 import { randomSalt, sha256 } from '../../daemon/schedule/system.ts'
-import { loadPoliciesAside } from '../../policy/load/load-aside.ts'
+import { loadPoliciesAside } from '../../policy/load/load.ts'
 import type { LoadedPolicies } from '../../policy/load/loaded.ts'
-import { compareProblems, formatProblems } from '../../policy/yaml.ts'
 import { type Cli, type Paint, painter, unpainted } from './context.ts'
 import { count, documentText } from './text.ts'
 

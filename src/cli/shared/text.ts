@@ -8,7 +8,7 @@ import { eastAsianWidth } from 'get-east-asian-width'
 import { jsonText, plain } from '../../core/escape/terminal.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import type { Instant } from '../../core/model/units.ts'
-import { API_VERSION } from '../../policy/codes.ts'
+import { API_VERSION } from '../../policy/bounds.ts'
 import type { Cli } from './context.ts'
 import { takeOffScreen } from './progress.ts'
 

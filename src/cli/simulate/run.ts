@@ -7,7 +7,7 @@ import { hasErrors, InputError, type Problem } from '../../core/model/problem.ts
 import { ENOUGH_KNOWN } from '../../core/use/history.ts'
 import type { Simulation, SimulationInputs, SimulationRow } from '../../core/use/replay/document.ts'
 import { simulate } from '../../core/use/replay/simulation.ts'
-import { loadConfigAside } from '../../daemon/config/load.ts'
+import { loadConfigAside } from '../../daemon/config/config.ts'
 import type { Config } from '../../daemon/config/settings.ts'
 import { type KnownCycle, type RecordedUse, type ReplayOptions, replayStart } from '../../daemon/replay/gather.ts'
 import { randomSalt } from '../../daemon/schedule/system.ts'

@@ -1,7 +1,9 @@
 // Untrusted text made safe for a terminal or a log line: it can neither move the cursor, nor change the order in which a reviewer reads, nor
 // hide in characters without a width. All text from policies, the service and the ledger must pass through here before it is printed: as a
-// line, as JSON, as a word of a command to paste, as an excerpt of a file, as a label of a metric.
+// line, as JSON, as a word of a command to paste, as a problem with an excerpt of its file, as a label of a metric.
 import type { GrantState } from '../model/events.ts'
+import { formatPosition, type Problem } from '../model/problem.ts'
+import { comparePositions, compareText } from '../model/scope.ts'
 
 /** A word, quoted where a shell needs it. An address with an apostrophe stays whole, so that it can be told to be one. */
 export function shellWord(text: string): string {
@@ -97,6 +99,29 @@ export function excerptLines({ sourceLine, sourceColumn = 1, column, length = 1 
   const padding = line.slice(0, at - from).replace(/[^\t]/g, ' ')
   const carets = Math.max(1, Math.min(length, line.length - padding.length))
   return [line, `${padding}${'^'.repeat(carets)}`]
+}
+
+/** Files by name, then lines, then columns; problems without a place come first. */
+export function compareProblems(a: Problem, b: Problem): number {
+  const [left, right] = [a.at, b.at]
+  if (!left || !right) return (left ? 1 : 0) - (right ? 1 : 0) || compareText(a.message, b.message)
+  return comparePositions(left, right) || compareText(a.message, b.message)
+}
+
+/**
+ * Prints problems like a compiler: `file:line:column: error: message`, the source line with a caret, the way out, and the other
+ * place. Sorted by file and line, plain text, no line end after the last; '' when there are none.
+ */
+export const formatProblems = (problems: readonly Problem[]): string => problems.toSorted(compareProblems).map(formatProblem).join('\n')
+
+function formatProblem({ severity, message, at, sourceLine, sourceColumn, length, hint, other }: Problem): string {
+  const excerpt = sourceLine === undefined || !at ? [] : excerptLines({ sourceLine, sourceColumn, column: at.column, length })
+  return [
+    plain(`${at ? `${formatPosition(at)}: ` : ''}${severity}: ${message}`),
+    ...excerpt.map((line) => `  ${line}`),
+    ...(hint ? [plain(`  hint: ${hint}`)] : []),
+    ...(other ? [plain(`  see: ${formatPosition(other)}`)] : []),
+  ].join('\n')
 }
 
 /** Longer values make every scrape expensive and fit on no dashboard. Choice. */

@@ -4,7 +4,7 @@ import { dirname, isAbsolute, join, normalize } from 'node:path'
 import { parseBaseUrl } from '../../api/way.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import { REQUEST_PLACEHOLDERS, unknownInRequest } from '../../core/notify/settings.ts'
-import { API_VERSION, CONFIG_KIND } from '../../policy/codes.ts'
+import { API_VERSION, CONFIG_KIND } from '../../policy/bounds.ts'
 import type { EnvelopeSource } from '../../policy/load/delegated.ts'
 import { checkDocument } from '../../policy/schema/faults.ts'
 import { refuse } from '../../policy/schema/kinds.ts'
@@ -13,27 +13,17 @@ import { type Branch, field, good, items, nameOf, placeOf, report, shownPlaceOf,
 import { type Place, quoted, readYaml } from '../../policy/yaml.ts'
 import type { AuthSettings, ViewerRule } from '../http/auth.ts'
 import { isPostgresAddress } from '../ledger/postgres/address.ts'
-import { checkNotify, type FileNotify, notifyOf, reportDuplicates } from './notify-check.ts'
+import { checkNotify, type FileNotify, type Locate, notifyOf, referenceOf, reportDuplicates } from './notify-check.ts'
 import { check, SCHEMA } from './schema.generated.ts'
 import type { ConfigText, EnvelopeText, ViewerText, WorkspaceText } from './schema-source.ts'
 import type { Config, WorkspaceConfig } from './settings.ts'
-import {
-  DEFAULT_RATE,
-  guardsOf,
-  isNetwork,
-  type KeyRef,
-  type Keys,
-  parseDuration,
-  parseListen,
-  type Rate,
-  WORKSPACE_DEFAULTS,
-} from './values.ts'
+import { DEFAULT_RATE, guardsOf, isNetwork, parseDuration, parseListen, type Rate, WORKSPACE_DEFAULTS } from './values.ts'
 
 /** More of them would let teams use up what all files together may take to read. */
 const MAX_ENVELOPES = 64
 
 /** Unknown workspaces, empty lists, and paths that two envelopes share. */
-function checkEnvelopes(root: Branch<ConfigText>, locate: (path: string) => string): void {
+function checkEnvelopes(root: Branch<ConfigText>, locate: Locate): void {
   const list = field(root, 'envelopes')
   const envelopes = items(list)
   if (list && envelopes.length > MAX_ENVELOPES)
@@ -66,7 +56,7 @@ function checkEnvelopes(root: Branch<ConfigText>, locate: (path: string) => stri
 }
 
 /** The envelopes of a workspace. */
-function envelopesOf(root: Branch<ConfigText>, workspace: string, locate: (path: string) => string): readonly EnvelopeSource[] {
+function envelopesOf(root: Branch<ConfigText>, workspace: string, locate: Locate): readonly EnvelopeSource[] {
   return items(field(root, 'envelopes')).flatMap((branch: Branch<EnvelopeText>) => {
     const { sum, maxPeople, grants, policies, groups, ...one } = branch.value
     if (one.workspace !== workspace) return []
@@ -83,9 +73,7 @@ function envelopesOf(root: Branch<ConfigText>, workspace: string, locate: (path:
 }
 
 /** A workspace of the file. */
-export interface FileWorkspace extends Omit<WorkspaceConfig, 'baseUrl' | 'approvals' | 'notify' | 'creditsPerSeat'> {
-  readonly baseUrl?: string
-}
+export type FileWorkspace = Omit<WorkspaceConfig, 'approvals' | 'notify' | 'creditsPerSeat'>
 
 export interface FileConfig extends Partial<Omit<Config, 'metrics' | 'workspaces'>> {
   readonly metrics: Config['metrics']
@@ -283,43 +271,32 @@ function checkRequests(root: Branch<ConfigText>): void {
   }
 }
 
-type Locate = (path: string) => string
-
 /** Paths are relative to the folder of the config file, as in Prometheus. */
 const locator =
   (path: string): Locate =>
   (found) =>
     isAbsolute(found) ? found : join(dirname(path), found)
 
-/** `{key: value}`, or nothing where the value is undefined. */
-const optional = <K extends string, T>(key: K, value: T | undefined) =>
-  value === undefined ? {} : ({ [key]: value } as { readonly [P in K]: T })
-
 /** The settings of a file without an error. */
 function configOf(root: Branch<ConfigText>, locate: Locate): FileConfig {
-  const { listen, people, ledger, ledgerToken, approvals, metrics, pricePerCredit, currency, creditsPerSeat, sourceUrl, requests } =
+  const { listen, ledger, ledgerToken, currency, metrics, people, approvals, sourceUrl, requests, pricePerCredit, creditsPerSeat } =
     root.value
   const notify = good(field(root, 'notify'))
-  const located = { locate, reference: (given: Reference) => referenceOf(given, locate) }
-  const perUser = metrics?.perUser ?? 'off'
+  const perUser = metrics?.perUser
   return {
-    ...optional('listen', listen === undefined ? undefined : parseListen(listen)),
-    ...optional('people', people),
-    ...optional('ledger', ledger === undefined || ledger === ':memory:' || isPostgresAddress(ledger) ? ledger : locate(ledger)),
-    ...optional('approvals', approvals),
-    ...optional('ledgerToken', ledgerToken && referenceOf(ledgerToken, locate)),
-    ...optional('auth', authOf(root.value, locate)),
-    ...optional('sourceUrl', sourceUrl),
-    ...optional('requests', requests),
-    ...optional('pricePerCredit', pricePerCredit),
-    ...optional('currency', currency?.trim()),
-    ...optional('creditsPerSeat', creditsPerSeat),
-    ...optional('notify', notify && notifyOf(notify, located)),
+    listen: listen === undefined ? undefined : parseListen(listen),
+    people,
+    ledger: ledger === undefined || ledger === ':memory:' || isPostgresAddress(ledger) ? ledger : locate(ledger),
+    approvals,
+    ledgerToken: ledgerToken && referenceOf(ledgerToken, locate),
+    auth: authOf(root.value, locate),
+    ...{ sourceUrl, requests, pricePerCredit, currency: currency?.trim(), creditsPerSeat },
+    notify: notify && notifyOf(notify, locate),
     // YAML 1.1 reads `off` as false, and Helm writes it so.
     metrics: { perUser: perUser === 'top' || perUser === 'all' ? perUser : 'off', userLabel: metrics?.userLabel ?? 'hash' },
     workspaces: items(field(root, 'workspaces')).map((workspace) => {
       const envelopes = envelopesOf(root, workspace.value.name, locate)
-      return { ...workspaceOf(workspace, locate), ...(envelopes.length > 0 && { envelopes }) }
+      return { ...workspaceOf(workspace.value, locate), ...(envelopes.length > 0 && { envelopes }) }
     }),
   }
 }
@@ -346,50 +323,33 @@ function viewerOf({ groups, workspaces, only, self, people }: ViewerText): Viewe
   }
 }
 
-function workspaceOf(branch: Branch<WorkspaceText>, locate: Locate): FileWorkspace {
-  const { name, baseUrl, caFile, allowPlainHttp, keys, policies, directory, guards, rate, ...settings } = branch.value
+function workspaceOf(given: WorkspaceText, locate: Locate): FileWorkspace {
+  const { name, baseUrl, caFile, allowPlainHttp, keys = {}, policies = [], directory, guards, rate, ...more } = given
+  const { interval, usageInterval, usageLag, history, ...settings } = more
   const address = baseUrl === undefined ? undefined : parseBaseUrl(baseUrl)
+  const duration = (text: string | undefined, usual: number): number => parseDuration(text?.trim() ?? '') ?? usual
   return {
     name,
-    baseUrl: address && 'url' in address ? address.url : undefined,
+    baseUrl: address && 'url' in address ? address.url : '',
     caFile: caFile === undefined ? undefined : locate(caFile),
     allowPlainHttp: allowPlainHttp === true ? allowPlainHttp : undefined,
-    keys: keysOf(keys ?? {}, locate),
-    policies: (policies ?? []).map(locate),
-    directory: directory && { file: locate(directory.file), id: directory.id, columns: directory.columns ?? [] },
-    mode: settings.mode ?? WORKSPACE_DEFAULTS.mode,
-    capSemantics: settings.capSemantics ?? WORKSPACE_DEFAULTS.capSemantics,
-    capReads: settings.capReads ?? WORKSPACE_DEFAULTS.capReads,
-    intervalMs: parseDuration(settings.interval?.trim() ?? '') ?? WORKSPACE_DEFAULTS.intervalMs,
-    usageIntervalMs: parseDuration(settings.usageInterval?.trim() ?? '') ?? WORKSPACE_DEFAULTS.usageIntervalMs,
-    usageLagMs: parseDuration(settings.usageLag?.trim() ?? '') ?? WORKSPACE_DEFAULTS.usageLagMs,
-    historyDays: historyDaysOf(settings.history),
-    onDrift: settings.onDrift ?? WORKSPACE_DEFAULTS.onDrift,
-    prune: settings.prune ?? WORKSPACE_DEFAULTS.prune,
-    undeclaredUsers: settings.undeclaredUsers ?? WORKSPACE_DEFAULTS.undeclaredUsers,
+    ...WORKSPACE_DEFAULTS,
+    ...settings,
+    keys: Object.fromEntries(Object.entries(keys).map(([name, reference]) => [name, referenceOf(reference, locate)])),
+    policies: policies.map(locate),
+    directory: directory && { ...directory, file: locate(directory.file), columns: directory.columns ?? [] },
+    intervalMs: duration(interval, WORKSPACE_DEFAULTS.intervalMs),
+    usageIntervalMs: duration(usageInterval, WORKSPACE_DEFAULTS.usageIntervalMs),
+    usageLagMs: duration(usageLag, WORKSPACE_DEFAULTS.usageLagMs),
+    // 0: the past is not read.
+    historyDays: history === undefined ? WORKSPACE_DEFAULTS.historyDays : Number(/^\s*(\d+)d/.exec(history)?.[1] ?? 0),
     guards: guardsOf(guards ?? {}),
     rate: rateOf(rate),
   }
 }
 
-/** 0: the past is not read. */
-function historyDaysOf(given: WorkspaceText['history']): number {
-  if (given === undefined || given === null) return WORKSPACE_DEFAULTS.historyDays
-  return Number(/^\s*(\d+)d/.exec(String(given))?.[1] ?? 0)
-}
-
-const keysOf = (given: NonNullable<WorkspaceText['keys']>, locate: Locate): Keys =>
-  Object.fromEntries(Object.entries(given).map(([name, reference]): [string, KeyRef] => [name, referenceOf(reference, locate)]))
-
-interface Reference {
-  readonly file?: string
-  readonly env?: string
-}
-
-const referenceOf = ({ file, env }: Reference, locate: Locate): KeyRef => (file === undefined ? { env: env ?? '' } : { file: locate(file) })
-
 /** Without `start`, learning starts at the default rate or at `max`, whichever is less. */
 function rateOf(given: WorkspaceText['rate'] = {}): Rate {
   const max = given.max ?? DEFAULT_RATE.max
-  return { start: given.start ?? Math.min(DEFAULT_RATE.start, max), max, concurrency: given.concurrency ?? DEFAULT_RATE.concurrency }
+  return { ...DEFAULT_RATE, start: Math.min(DEFAULT_RATE.start, max), ...given }
 }

@@ -3,7 +3,6 @@ import { isLoopback } from '../../core/model/loopback.ts'
 import {
   DEFAULT_POOL_THRESHOLDS,
   DEFAULT_TEMPLATES,
-  type Digest,
   MESSAGE_KINDS,
   type MessageKind,
   type NotifySettings,
@@ -14,28 +13,25 @@ import {
   unknownPlaceholders,
   type WebhookFormat,
 } from '../../core/notify/settings.ts'
+import type { TokenSource } from '../../files.ts'
 import { zoneNamed } from '../../policy/dates.ts'
 import { refuse } from '../../policy/schema/kinds.ts'
 import { didYouMean } from '../../policy/suggest.ts'
 import { type Branch, field, good, items, nameOf, placeOf, report } from '../../policy/tree.ts'
 import { problemOn, quoted } from '../../policy/yaml.ts'
 import type { ConfigText, NotifyText, OwnerText } from './schema-source.ts'
-import type { KeyRef } from './values.ts'
 
-export interface MailConfig {
-  readonly host: string
+type EmailText = NonNullable<NotifyText['email']>
+
+export interface MailConfig extends Readonly<Omit<EmailText, 'port' | 'tls' | 'password'>> {
   readonly port: number
   readonly tls: TlsMode
-  readonly from: string
-  readonly replyTo?: string
-  readonly user?: string
-  readonly password?: KeyRef
-  readonly caFile?: string
+  readonly password?: TokenSource
 }
 
 export interface WebhookConfig {
   readonly name: string
-  readonly url: KeyRef
+  readonly url: TokenSource
   readonly format: WebhookFormat
 }
 
@@ -49,10 +45,11 @@ export interface NotifyConfig {
 const DEFAULT_PORT: Readonly<Record<TlsMode, number>> = { starttls: 587, implicit: 465, none: 25 }
 
 /** Resolves paths relative to the config file. */
-interface Located {
-  readonly locate: (path: string) => string
-  readonly reference: (given: { readonly file?: string; readonly env?: string }) => KeyRef
-}
+export type Locate = (path: string) => string
+
+/** A reference to a secret. */
+export const referenceOf = ({ file, env }: { readonly file?: string; readonly env?: string }, locate: Locate): TokenSource =>
+  file === undefined ? { env: env ?? '' } : { file: locate(file) }
 
 /** `notify` for all workspaces. */
 export interface FileNotify {
@@ -72,17 +69,17 @@ export const notifyFor = ({ config, owners }: FileNotify, name: string, requestU
 })
 
 /** `notify` of a file without an error. */
-export function notifyOf(given: NotifyText, located: Located): FileNotify {
-  const { digest = 'off', quietHours } = given
-  const owned = new Set((given.owners ?? []).map(({ webhook }) => webhook))
+export function notifyOf(given: NotifyText, locate: Locate): FileNotify {
+  const { email, digest, quietHours, owners = [], webhooks = [] } = given
+  const owned = new Set(owners.map(({ webhook }) => webhook))
   const settings: NotifySettings = {
     people: rising(given.people ?? []),
     pools: rising(given.pools ?? DEFAULT_POOL_THRESHOLDS),
     owners: [],
     // YAML 1.1 reads `off` as false, and Helm writes it so.
-    digest: isDigest(digest) ? digest : 'off',
+    digest: digest === 'daily' || digest === 'monthly' ? digest : 'off',
     events: [...new Set(given.events ?? [])],
-    channels: (given.webhooks ?? []).map(({ name }) => name).filter((name) => !owned.has(name)),
+    channels: webhooks.map(({ name }) => name).filter((name) => !owned.has(name)),
     timezone: given.timezone ?? 'UTC',
     quietHours: quietHours && { fromMinute: minuteOf(quietHours.from), untilMinute: minuteOf(quietHours.until) },
     templates: {
@@ -94,17 +91,11 @@ export function notifyOf(given: NotifyText, located: Located): FileNotify {
   }
   const config: NotifyConfig = {
     settings,
-    mail: given.email && mailOf(given.email, located),
-    webhooks: (given.webhooks ?? []).map(({ name, url, format = 'json' }) => ({ name, url: located.reference(url), format })),
+    mail: email && mailOf(email, locate),
+    webhooks: webhooks.map(({ name, url, format = 'json' }) => ({ name, url: referenceOf(url, locate), format })),
   }
-  const owners = (given.owners ?? []).map((one) => ({
-    workspace: one.workspace,
-    owner: ownerOf(one),
-  }))
-  return { config, owners }
+  return { config, owners: owners.map((one) => ({ workspace: one.workspace, owner: ownerOf(one) })) }
 }
-
-const isDigest = (word: unknown): word is Digest => word === 'daily' || word === 'monthly' || word === 'off'
 
 const rising = (thresholds: readonly number[]): readonly number[] => [...new Set(thresholds)].sort((a, b) => a - b)
 
@@ -126,16 +117,10 @@ function ownerOf({ group, pool, email, webhook }: OwnerText): Owner {
   return { of: group === undefined ? { kind: 'pool', name: pool ?? '' } : { kind: 'group', id: group }, targets }
 }
 
-function mailOf(given: NonNullable<NotifyText['email']>, { locate, reference }: Located): MailConfig {
-  const { host, port, tls = 'starttls', from, replyTo, user, password, caFile } = given
+function mailOf({ host, tls = 'starttls', port = DEFAULT_PORT[tls], password, caFile, ...sender }: EmailText, locate: Locate): MailConfig {
   return {
-    host,
-    port: port ?? DEFAULT_PORT[tls],
-    tls,
-    from,
-    replyTo,
-    user,
-    password: password && reference(password),
+    ...{ host, port, tls, ...sender },
+    password: password && referenceOf(password, locate),
     caFile: caFile === undefined ? undefined : locate(caFile),
   }
 }

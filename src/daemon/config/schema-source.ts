@@ -4,7 +4,7 @@ import type { Static } from 'typebox'
 import { DEFAULT_GUARDS, type GuardCode } from '../../core/model/change.ts'
 import { MODES } from '../../core/model/events.ts'
 import { DIGESTS, type Digest, EVENTS, type MessageKind, PLACEHOLDERS, TLS_MODES, WEBHOOK_FORMATS } from '../../core/notify/settings.ts'
-import { API_VERSION, CONFIG_KIND } from '../../policy/codes.ts'
+import { API_VERSION, CONFIG_KIND } from '../../policy/bounds.ts'
 import {
   choice,
   DIALECT,

@@ -1,20 +1,7 @@
-// Values of a config file as the daemon needs them: durations, addresses, guards, references to keys. The schema has validated them. A service key is
-// never read here.
+// Values of a config file as the daemon needs them: durations, addresses, guards. The schema has validated them.
 import { isIP } from 'node:net'
 import { DEFAULT_GUARDS, GUARD_CODES, type GuardCode, type GuardDefault, type GuardSettings } from '../../core/model/change.ts'
-import type { GuardsText, Percent } from './schema-source.ts'
-
-/** Where a key is found. */
-export type KeyRef = { readonly file: string } | { readonly env: string }
-
-/** The keys of a workspace; a permission without its own key uses `default`. */
-export interface Keys {
-  readonly default?: KeyRef
-  readonly analyticsRead?: KeyRef
-  readonly teamsRead?: KeyRef
-  readonly billingRead?: KeyRef
-  readonly billingWrite?: KeyRef
-}
+import type { GuardsText, Percent, WorkspaceText } from './schema-source.ts'
 
 export interface Listen {
   readonly host: string
@@ -22,11 +9,7 @@ export interface Listen {
   readonly port: number
 }
 
-export interface Rate {
-  readonly start: number
-  readonly max: number
-  readonly concurrency: number
-}
+export type Rate = Readonly<Required<NonNullable<WorkspaceText['rate']>>>
 
 /** How old figures of use can be (docs/policies.md). */
 export const DEFAULT_USAGE_LAG_MS = 3.5 * 3_600_000
@@ -34,6 +17,8 @@ export const DEFAULT_RATE: Rate = { start: 5, max: 10, concurrency: 8 }
 
 /** A workspace where the file sets nothing. */
 export const WORKSPACE_DEFAULTS = {
+  keys: {},
+  policies: [],
   mode: 'enforce',
   capSemantics: 'layered',
   capReads: 'auto',

@@ -27,7 +27,7 @@ import { approvedCount, type DirectoryMemory, emptied, ROSTER_LIFE_MS } from '..
 import type { MeasuredAddOn } from '../../core/use/add-on.ts'
 import { nearest } from '../../policy/suggest.ts'
 import type { Clock, Digest, RecordsReader, UsageFacts } from '../../ports.ts'
-import type { DirectorySettings } from '../directory/csv.ts'
+import type { DirectorySettings } from '../directory/directory-thread.ts'
 import { type EnvelopeState, mayLack, withAccepted, withEnvelopes } from './envelopes.ts'
 import { readQuality, seenIn } from './read.ts'
 

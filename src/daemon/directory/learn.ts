@@ -7,8 +7,8 @@ import { formatInstant } from '../../core/model/units.ts'
 import { type DirectoryMemory, takeDirectory, UNCHANGED_MS, withListings } from '../../core/resolve/roster.ts'
 import type { Clock } from '../../ports.ts'
 import { finding } from '../conditions/findings.ts'
-import type { DirectorySettings } from './csv.ts'
-import type { Invalid, ReadPeopleFile } from './read.ts'
+import type { DirectorySettings, Invalid } from './directory-thread.ts'
+import type { ReadPeopleFile } from './read.ts'
 
 interface DirectoryInputs {
   readonly settings: DirectorySettings

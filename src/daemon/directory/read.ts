@@ -7,7 +7,7 @@ import { beside, runAside } from '../../policy/load/aside.ts'
 import { shownPath } from '../../policy/load/files.ts'
 import type { Place } from '../../policy/yaml.ts'
 import type { Clock } from '../../ports.ts'
-import type { DirectorySettings } from './csv.ts'
+import type { Answer, Asked, DirectorySettings, Invalid } from './directory-thread.ts'
 
 const DEADLINE_MS = 20_000
 const MAX_BYTES = 16 * 1024 * 1024
@@ -15,27 +15,11 @@ const MAX_BYTES = 16 * 1024 * 1024
 /** Memory of the thread, in MiB: the addresses of 100,000 people, and one row at a time. */
 const MEMORY = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 } as const
 
-/** Why a file is invalid, and on which line; without a line it is not there, or may not be opened. */
-export interface Invalid {
-  readonly invalid: string
-  readonly line?: number
-}
-
 /** What a file says: `others` are people in it who were not asked for. */
 type DirectoryAnswer = (DirectoryFile & { readonly others: readonly string[] }) | Invalid
 
 /** Reads the file, keeping only the given people. Never rejects. */
 export type ReadPeopleFile = (settings: DirectorySettings, emails: readonly string[], clock: Clock) => Promise<DirectoryAnswer>
-
-/** What the thread says, in few values: for each address that was asked for the index of its values, or -1; the other addresses by line. */
-export type ThreadAnswer =
-  | {
-      readonly digest: string
-      readonly rows: Int32Array
-      readonly values: readonly Readonly<Record<string, string>>[]
-      readonly others: string
-    }
-  | Invalid
 
 export const readPeopleFile: ReadPeopleFile = async (settings, emails, clock) => {
   const read = await readWhole(settings.file, MAX_BYTES, clock).catch((error: unknown) => ({
@@ -43,20 +27,20 @@ export const readPeopleFile: ReadPeopleFile = async (settings, emails, clock) =>
     line: error instanceof FileError ? 1 : undefined,
   }))
   if ('invalid' in read) return read
-  const data = { settings, bytes: read.bytes, emails: emails.join('\n') }
+  const data: Asked = { settings, bytes: read.bytes, emails: emails.join('\n') }
   const file = beside(import.meta.url, 'directory-thread')
-  const outcome = await runAside<ThreadAnswer>({ file, data, clock, deadlineMs: DEADLINE_MS, memory: MEMORY })
-  if (outcome.kind === 'answer') {
-    const { answer } = outcome
-    if ('invalid' in answer) return answer
-    const people = new Map<string, Readonly<Record<string, string>>>()
-    for (const [index, email] of emails.entries()) {
+  const outcome = await runAside<Answer | Invalid>({ file, data, clock, deadlineMs: DEADLINE_MS, memory: MEMORY })
+  if (outcome.kind !== 'answer')
+    return { invalid: outcome.kind === 'memory' ? 'needs more memory to be read than is given' : outcome.message, line: 1 }
+  const { answer } = outcome
+  if ('invalid' in answer) return answer
+  const people = new Map(
+    emails.flatMap((email, index) => {
       const values = answer.values[answer.rows[index] ?? -1]
-      if (values) people.set(email, values)
-    }
-    return { digest: answer.digest, people, others: answer.others === '' ? [] : answer.others.split('\n') }
-  }
-  return { invalid: outcome.kind === 'memory' ? 'needs more memory to be read than is given' : outcome.message, line: 1 }
+      return values ? [[email, values] as const] : []
+    }),
+  )
+  return { digest: answer.digest, people, others: answer.others === '' ? [] : answer.others.split('\n') }
 }
 
 /** How many people it lists, or what is wrong with it. Only a warning where it cannot be opened, because it may exist only where capkeeper runs. */

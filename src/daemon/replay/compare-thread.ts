@@ -1,9 +1,8 @@
 // The thread that makes a comparison, so that the replay of a large company does not block the daemon. It opens its own ledger, read-only.
-import { parentPort, workerData } from 'node:worker_threads'
-import type { Said } from '../../policy/load/aside.ts'
+import { answerWith } from '../../policy/load/aside.ts'
 import { openLedger } from '../ledger/ledger.ts'
 import { systemClock } from '../schedule/system.ts'
-import { type Compared, type CompareOptions, type CompareStart, compare, compareStart } from './compare.ts'
+import { type CompareOptions, type CompareStart, compare, compareStart } from './compare.ts'
 
 /** `ledger`: a file, an address, or the name of a copy in memory. */
 export interface ComparedFrom {
@@ -11,9 +10,7 @@ export interface ComparedFrom {
   readonly options: CompareOptions
 }
 
-const { ledger, options }: ComparedFrom = workerData
-
-async function read(): Promise<CompareStart> {
+async function read({ ledger, options }: ComparedFrom): Promise<CompareStart> {
   const store = await openLedger({ file: ledger, mode: 'read', clock: systemClock })
   try {
     return await compareStart(await store.workspace(options.workspace, undefined), options)
@@ -22,5 +19,4 @@ async function read(): Promise<CompareStart> {
   }
 }
 
-const said: Said<Compared> = { kind: 'answer', answer: compare(await read(), options) }
-parentPort?.postMessage(said)
+await answerWith(async (from: ComparedFrom) => compare(await read(from), from.options))

@@ -88,7 +88,7 @@ function configDigest({ policies: _, keys: __, ...settings }: WorkspaceConfig): 
   return createHash('sha256').update(sorted).digest('hex').slice(0, 12)
 }
 
-/** Whether a setting refers to a secret: see `KeyRef`. */
+/** Whether a setting refers to a secret: see `TokenSource`. */
 const isReference = (value: Readonly<Record<string, unknown>>): boolean => /^(file|env)$/.test(Object.keys(value).join())
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>

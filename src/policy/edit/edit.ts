@@ -7,7 +7,7 @@ import { type Scope, scopeKey } from '../../core/model/scope.ts'
 import type { Times } from '../dates.ts'
 import { type Branch, nameOf, textOf } from '../tree.ts'
 import { NULLS, positionAt, problemAt, type Source, sourceOf, type YamlNode } from '../yaml.ts'
-import type { EntryText } from './splice.ts'
+import type { EntryText } from './layout.ts'
 
 /** Refuses an edit at a place, with what to do by hand. Throws an `InputError`. */
 export function byHand(source: Source, at: number, message: string, hint: string, other?: Position): never {

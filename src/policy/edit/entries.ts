@@ -23,8 +23,21 @@ import {
   type Value,
   valueText,
 } from './edit.ts'
-import { columnOf, hasComment, type Layout, layoutOf, linesOf, nextLine, type Splice } from './layout.ts'
-import { fillMarked, indented, insertAfter, linesAt, removeAt, wholeLines } from './splice.ts'
+import {
+  columnOf,
+  fillMarked,
+  hasComment,
+  indented,
+  insertAfter,
+  type Layout,
+  layoutOf,
+  linesAt,
+  linesOf,
+  nextLine,
+  removeAt,
+  type Splice,
+  wholeLines,
+} from './layout.ts'
 
 type Spec = Branch<SpecText>
 type ListKey = 'groups' | 'users' | 'grants' | 'protected' | 'approvals'

@@ -1,12 +1,12 @@
 // Runs work that may need too much memory or time in a thread with bounds, while the process goes on. The thread gets one piece of data, says
 // where it is, and answers once.
-import { type ResourceLimits, Worker } from 'node:worker_threads'
+import { parentPort, type ResourceLimits, Worker, workerData } from 'node:worker_threads'
 import { leaveBehind } from '../../files.ts'
 import type { Clock } from '../../ports.ts'
-import { THREAD_MEMORY_MIB } from '../codes.ts'
+import { THREAD_MEMORY_MIB } from '../bounds.ts'
 
 /** A message of the thread: where it is, or its answer. */
-export type Said<Answer> = { readonly kind: 'at'; readonly name: string } | { readonly kind: 'answer'; readonly answer: Answer }
+type Said<Answer> = { readonly kind: 'at'; readonly name: string } | { readonly kind: 'answer'; readonly answer: Answer }
 
 /** `at`: the file that the thread was reading when it failed. */
 export type Outcome<Answer> =
@@ -30,16 +30,18 @@ interface Errand {
 /** The URL of a source file in the folder of the asking module: .ts in the sources, .js in the built program. */
 export const beside = (asking: string, name: string): URL => new URL(`./${name}${asking.endsWith('.ts') ? '.ts' : '.js'}`, asking)
 
+/** In a thread: answers with what `work` makes of its data, and says on the way where it is. */
+export async function answerWith<Data, Answer>(work: (data: Data, say: (at: string) => void) => Answer | Promise<Answer>): Promise<void> {
+  const say = (said: Said<Answer>): void => parentPort?.postMessage(said)
+  say({ kind: 'answer', answer: await work(workerData, (name) => say({ kind: 'at', name })) })
+}
+
 /** Runs a thread until it answers, fails, or the deadline passes. */
 export async function runAside<Answer>({ file, data, clock, deadlineMs, memory, env = {}, signal }: Errand): Promise<Outcome<Answer>> {
   const worker = new Worker(file, { workerData: data, resourceLimits: memory ?? THREAD_MEMORY_MIB, env: { ...env } })
   const over = new AbortController()
   let at: string | undefined
-  const failed = (kind: 'memory' | 'time' | 'error', message: string): Outcome<Answer> => ({
-    kind,
-    message,
-    at,
-  })
+  const failed = (kind: 'memory' | 'time' | 'error', message: string): Outcome<Answer> => ({ kind, message, at })
   try {
     const outcome = await new Promise<Outcome<Answer>>((resolve) => {
       worker.on('message', (said: Said<Answer>) => {

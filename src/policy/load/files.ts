@@ -4,10 +4,10 @@
 import { isUtf8 } from 'node:buffer'
 import { type BigIntStats, constants, type Dirent } from 'node:fs'
 import { isAbsolute, join, normalize, relative, resolve, sep } from 'node:path'
-import type { Problem } from '../../core/model/problem.ts'
+import type { Problem, ProblemCode } from '../../core/model/problem.ts'
 import { compareText } from '../../core/model/scope.ts'
 import { FileError, identityOf, readBytes, whyUnread } from '../../files.ts'
-import { MAX_PROBLEMS_TOGETHER, MAX_SET_TEXT, type ProblemCode } from '../codes.ts'
+import { MAX_PROBLEMS_TOGETHER, MAX_SET_TEXT } from '../bounds.ts'
 import { withoutLine } from '../tree.ts'
 import { type Place, placeAt, sourceOf } from '../yaml.ts'
 import { atOnce, bytesOf, entriesOf, realPathOf, type Steps, statsOf } from './steps.ts'
@@ -75,6 +75,9 @@ export interface FoundFiles {
   readonly problems: readonly FileProblem[]
   readonly stamp: string
 }
+
+/** The stamp of files that do not answer, which is a change as well. */
+export const STALLED = 'stalled'
 
 const MAX_FILES = 10_000
 /** Names in all folders together, hidden ones and other files included. */

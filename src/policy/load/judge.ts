@@ -1,12 +1,14 @@
 // Makes one policy set per workspace of the files that were read. It decides the workspace of each document, and which sets are whole. An incomplete set
 // is never returned, so that the last good one stays in force. No file, document or workspace name is ever ignored. It looks at no disk.
+
 import { dirname, resolve } from 'node:path'
+import { compareProblems } from '../../core/escape/terminal.ts'
 import type { Delegated, PolicyRevision, PolicySet } from '../../core/model/policy.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import { joinDocuments, nameTaken } from '../join.ts'
 import { type ParsedPolicyText, type PolicyDocument, parsePolicyText } from '../parse.ts'
 import { didYouMean } from '../suggest.ts'
-import { compareProblems, problemOn, quoted, type Source } from '../yaml.ts'
+import { problemOn, quoted, type Source } from '../yaml.ts'
 import { type DelegatedInputs, readDelegated } from './delegated.ts'
 import { delegatedLines, digestOfLines, linesOf } from './digest.ts'
 import { beyondText, bounded, type FoundFiles, type PolicyText, textsOf } from './files.ts'

@@ -1,8 +1,7 @@
 // The thread that parses large policies, with the same code as without a thread. It opens no path, and says at which file it is.
-import { parentPort, workerData } from 'node:worker_threads'
-import type { Said } from './aside.ts'
+import { answerWith } from './aside.ts'
 import type { FoundFiles } from './files.ts'
-import { type Judged, judgePolicies } from './judge.ts'
+import { judgePolicies } from './judge.ts'
 import type { LoadOptions } from './loaded.ts'
 
 interface Data {
@@ -11,7 +10,4 @@ interface Data {
   readonly options: LoadOptions
 }
 
-const { paths, found, options }: Data = workerData
-const say = (said: Said<Judged>): void => parentPort?.postMessage(said)
-
-say({ kind: 'answer', answer: judgePolicies(paths, found, { ...options, onFile: (name) => say({ kind: 'at', name }) }) })
+await answerWith(({ paths, found, options }: Data, onFile) => judgePolicies(paths, found, { ...options, onFile }))

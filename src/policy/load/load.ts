@@ -1,11 +1,22 @@
-// Loads policy paths to one policy set per workspace: reads the files, judges them, and adds the commits of git.
+// Loads policy paths to one policy set per workspace: reads the files, judges them, and adds the commits of git. Without risk for the process they are
+// read at once for a command, and beside a daemon, so that a file system that is gone does not stop it. What was read is parsed, a few small files on
+// the calling thread, everything else in a thread with bounds, which costs 30 MiB. A file that is too much for the thread is reported, and the others
+// are parsed without it.
 import type { PolicyRevision } from '../../core/model/policy.ts'
+import type { Problem } from '../../core/model/problem.ts'
+import { FileError } from '../../files.ts'
+import type { Clock } from '../../ports.ts'
+import { READING_DEADLINE_MS, SMALL_BYTES, SMALL_FILES } from '../bounds.ts'
+import type { Outcome } from './aside.ts'
 import { homesOf } from './delegated.ts'
-import { type FoundFile, type FoundFiles, readPolicyFiles } from './files.ts'
+import { type FoundFile, type FoundFiles, readPolicyFiles, STALLED, shownPath } from './files.ts'
 import { revisionOf } from './git.ts'
 import { type Judged, judgePolicies } from './judge.ts'
-import type { LoadedPolicies, LoadOptions } from './loaded.ts'
-import { atOnce, type Steps } from './steps.ts'
+import type { LoadedPolicies, LoadOptions, WorkspaceSource } from './loaded.ts'
+import { atOnce, lookedAt, type Steps } from './steps.ts'
+
+/** How many files may be left out, one after the other, before loading fails. */
+const MAX_REFUSED = 8
 
 /** Reads, parses, attributes and joins the policy files of `paths`, synchronously. Never throws for bad input. */
 export const loadPolicies = (paths: readonly string[], options: LoadOptions = {}): LoadedPolicies => atOnce(loading(paths, options))
@@ -20,13 +31,13 @@ function* loading(paths: readonly string[], options: LoadOptions): Steps<LoadedP
 }
 
 /** Reads the files of platform and of all envelopes. */
-export function* readingOf(paths: readonly string[], { cwd = process.cwd(), workspaces = [] }: LoadOptions): Steps<FoundFiles> {
+function* readingOf(paths: readonly string[], { cwd = process.cwd(), workspaces = [] }: LoadOptions): Steps<FoundFiles> {
   const envelopes = workspaces.flatMap((one) => (typeof one === 'string' ? [] : (one.envelopes ?? [])))
   return yield* readPolicyFiles(paths, cwd, yield* homesOf(envelopes, cwd))
 }
 
 /** Adds the commits of git, as far as they can be read. */
-export function* withRevisions({ from, ...judged }: Judged, files: readonly FoundFile[]): Steps<LoadedPolicies> {
+function* withRevisions({ from, ...judged }: Judged, files: readonly FoundFile[]): Steps<LoadedPolicies> {
   const sets = new Map<string, PolicyRevision>()
   for (const [name, set] of judged.sets) {
     const { folders = [], files: read, paths = [] } = from.get(name) ?? {}
@@ -34,4 +45,59 @@ export function* withRevisions({ from, ...judged }: Judged, files: readonly Foun
     sets.set(name, { ...set, revision: yield* revisionOf(folders, theirs, paths) })
   }
   return { ...judged, sets }
+}
+
+/** `loadPolicies` that never ends the process and never takes longer than the deadline. Never throws for bad input. */
+export async function loadPoliciesAside(paths: readonly string[], given: LoadOptions, clock: Clock): Promise<LoadedPolicies> {
+  const options = { ...given, cwd: given.cwd ?? process.cwd() }
+  try {
+    const found = await lookedAt(paths, clock, readingOf(paths, options))
+    return await lookedAt(paths, clock, withRevisions(await judgeAside(paths, found, options, clock), found.files))
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error
+    const file = shownPath(error.path ?? '.', options.cwd)
+    const problem: Problem = { severity: 'error', code: error.code, message: `${file} ${error.message}`, at: { file, line: 1, column: 1 } }
+    return nothing([problem], STALLED)
+  }
+}
+
+async function judgeAside(paths: readonly string[], found: FoundFiles, options: LoadOptions, clock: Clock): Promise<Judged> {
+  const bytes = found.files.reduce((sum, file) => sum + file.bytes.length, 0)
+  if (bytes <= SMALL_BYTES && found.files.length <= SMALL_FILES) return judgePolicies(paths, found, options)
+  const { beside, runAside } = await import('./aside.ts')
+  const end = clock.monotonic() + READING_DEADLINE_MS
+  const refused = new Map<string, Problem>()
+  for (;;) {
+    const data = { paths, found, options: plainSources({ ...options, refused }) }
+    const deadlineMs = Math.max(1, end - clock.monotonic())
+    const outcome = await runAside<Judged>({ file: beside(import.meta.url, 'load-thread'), data, clock, deadlineMs })
+    if (outcome.kind === 'answer') return outcome.answer
+    const problem = problemOf(outcome)
+    const isKnown = outcome.at === undefined || refused.has(outcome.at) || refused.size >= MAX_REFUSED
+    if (isKnown || outcome.at === undefined || outcome.kind === 'time') return nothing([...refused.values(), problem], found.stamp)
+    refused.set(outcome.at, problem)
+  }
+}
+
+const nothing = (problems: readonly Problem[], stamp: string) =>
+  ({ sets: new Map(), from: new Map(), problems, problemsOf: new Map(), files: [], stamp }) satisfies Judged
+
+/** Options that can be sent to a thread. */
+export const plainSources = ({ workspaces, ...options }: LoadOptions): LoadOptions => ({
+  ...options,
+  workspaces: workspaces?.map((one) => (typeof one === 'string' ? one : sourceOf(one))),
+})
+
+/** The part of a configured workspace that the thread needs. */
+const sourceOf = ({ name, policies, capSemantics, envelopes, directory }: WorkspaceSource): WorkspaceSource => ({
+  ...{ name, policies, capSemantics, envelopes },
+  directory: directory && { columns: directory.columns },
+})
+
+function problemOf({ kind, at, message }: Exclude<Outcome<Judged>, { readonly kind: 'answer' }>): Problem {
+  const subject = at ?? 'the policies'
+  const place = { severity: 'error', at: at === undefined ? undefined : { file: at, line: 1, column: 1 } } as const
+  if (kind === 'error') return { ...place, code: 'FILE_UNREADABLE', message: `${subject} cannot be read: ${message}` }
+  const why = kind === 'memory' ? 'needs more memory to be read than is given' : `was not read within ${READING_DEADLINE_MS / 1000} s`
+  return { ...place, code: 'TOO_LARGE', message: `${subject} ${why}`, hint: 'split it into several files' }
 }

@@ -39,9 +39,6 @@ export interface LoadOptions {
   readonly keepTrees?: boolean
 }
 
-/** The stamp of files that do not answer, which is a change as well. */
-export const STALLED = 'stalled'
-
 /**
  * The result of loading. `sets` has only workspaces without an error in their files, empty ones included: a missing set means "keep the last good
  * one". `problems` are those of all files, sorted. An error that cannot be attributed makes every workspace that reads the file incomplete.

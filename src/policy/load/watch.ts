@@ -5,8 +5,7 @@ import { type FSWatcher, watch } from 'node:fs'
 import { dirname, join, parse, resolve, sep } from 'node:path'
 import type { Clock } from '../../ports.ts'
 import { type EnvelopeSource, homesOf } from './delegated.ts'
-import { listing } from './files.ts'
-import { STALLED } from './loaded.ts'
+import { listing, STALLED } from './files.ts'
 import { ifFound, linkTextOf, lookedBeside, type Steps, statsOf } from './steps.ts'
 
 // Tells whether policy files may have changed, and which folders to watch: their names, links and times, looked at beside the process as they are for

@@ -1,10 +1,12 @@
 // The kinds of values in schemas: how the text of a scalar becomes a value, and the message about a wrong one, with what to write instead. The
 // schema decides whether a value is wrong.
+
 import { isMap, isScalar, isSeq, type Scalar } from 'yaml'
 import type { Cap } from '../../core/model/policy.ts'
+import type { ProblemCode } from '../../core/model/problem.ts'
 import { normaliseEmail } from '../../core/model/scope.ts'
 import { credits, MAX_CAP } from '../../core/model/units.ts'
-import { CONFIG_KIND, type ProblemCode } from '../codes.ts'
+import { CONFIG_KIND } from '../bounds.ts'
 import { didYouMean } from '../suggest.ts'
 import { type Branch, describe, isNothing, isPlain, nameOf, report, textOf, written } from '../tree.ts'
 import { quoted } from '../yaml.ts'

@@ -5,7 +5,7 @@
 import type { Static, TProperties, TSchema } from 'typebox'
 import Type from 'typebox'
 import { MAX_CAP } from '../../core/model/units.ts'
-import { API_VERSION, POLICY_KIND } from '../codes.ts'
+import { API_VERSION, POLICY_KIND } from '../bounds.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

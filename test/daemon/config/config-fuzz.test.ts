@@ -1,10 +1,14 @@
 // Any text in a config file: it is read without a throw, each problem has a place in the text and quotes nothing that moves a
 // cursor, and what is given out has only numbers that a daemon can run with.
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { formatProblems } from '../../../src/core/escape/terminal.ts'
 import { hasErrors } from '../../../src/core/model/problem.ts'
-import { parseConfigText } from '../../../src/daemon/config/file.ts'
-import { formatProblems } from '../../../src/policy/yaml.ts'
+import { folder } from '../../policy/support.ts'
+import { loadConfig } from '../../support/config.ts'
 import { ODD_YAML, runs, spoilt } from '../../support/fuzz.ts'
 
 const RICH = `apiVersion: capkeeper/v1
@@ -41,12 +45,18 @@ const ODD = [
   ...['percent', 'floor', 'keys'],
 ]
 
+const cwd = folder({})
+const load = (text: string) => {
+  writeFileSync(join(cwd, 'c.yaml'), text)
+  return loadConfig({ file: 'c.yaml', env: {}, flags: {}, cwd })
+}
+
 it('a config text of any kind is parsed without a throw, each problem has its position, and a result is one that a daemon can run with', () => {
   let whole = 0
   fc.assert(
     fc.property(spoilt([RICH], ODD), (text) => {
-      const { config, problems } = parseConfigText('c.yaml', text)
-      const lines = text.replace(/^\ufeff/, '').split('\n')
+      const { config, problems } = load(text)
+      const lines = text.toWellFormed().replace(/^\ufeff/, '').split('\n')
       for (const { at, sourceLine, message } of problems) {
         const line = lines[(at?.line ?? 0) - 1]?.replace(/\r$/, '')
         expect(line, message).toBeDefined()

@@ -2,7 +2,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { parseDirectory } from '../../../src/daemon/directory/csv.ts'
 import { readPeopleFile } from '../../../src/daemon/directory/read.ts'
 import { realClock } from '../../support/real-clock.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
@@ -79,15 +78,8 @@ describe('a people file is invalid as a whole', () => {
     ],
     ['with a row that does not end', `${HEAD}"${'x\n'.repeat(100_000)}`, 'a quote is not closed'],
   ])('%s', async (_, text, message) => {
-    const told = parseDirectory(settings, Buffer.from(text)).then(
-      () => 'the file was taken',
-      (error) => `${error.line}: ${error.message}`,
-    )
-    expect(await told).toContain(message)
-  })
-
-  it('which the thread that reads it tells with its line', async () => {
-    expect(await read('email,costCenter\n')).toEqual({ invalid: 'has no column "unit"', line: 1 })
+    const answer = await read(text)
+    expect('invalid' in answer ? `${answer.line}: ${answer.invalid}` : 'the file was taken').toContain(message)
   })
 
   it('that is missing, too large, or a folder', async () => {
