@@ -8,9 +8,9 @@ import type { Viewer } from './auth.ts'
 import type { Console } from './console.ts'
 import { DocumentError, type Query } from './documents/documents.ts'
 import type { Library } from './documents/make.ts'
+import { keeper, timed } from './kept.ts'
 
-/** An answer is shared for this many times as long as making it took, whatever changes: so making it takes at most a fifth of the time. Choice. */
-const SHARED_TIMES = 4
+/** Answers that are kept. Choice. */
 const MOST_KEPT = 200
 const MOST_KEPT_BYTES = 4 * 1024 * 1024
 
@@ -20,76 +20,21 @@ interface Answer {
   readonly etag: string
 }
 
-interface Answers {
-  /** `state` names the state that the answer depends on. A failure is not kept. Rejects with a `DocumentError` 503 when too many answers wait to be
-   * made, or nobody waits for this one any more. */
-  get(question: string, state: string, make: () => Promise<string>, isGone: () => boolean): Promise<Answer>
-  /** The tag of the answer for this state, without making the answer. */
-  etag(question: string, state: string): string
-}
-
-interface Kept {
-  readonly answer: Answer
-  readonly state: string
-  readonly madeMs: number
-  readonly costMs: number
-}
-
-interface Making {
-  readonly answer: Promise<Answer>
-  /** Of each that asked for it, whether it has left. */
-  readonly areGone: (() => boolean)[]
-}
-
-/** `boot` names this process: tags of another process never match. */
-export function createAnswers(clock: Pick<Clock, 'monotonic' | 'sleep'>, boot: string): Answers {
-  const kept = new Map<string, Kept>()
-  const making = new Map<string, Making>()
+/**
+ * Keeps answers; `boot` names this process: tags of another process never match. `get` rejects with a `DocumentError` 503 when too many answers wait to
+ * be made, or nobody waits for this one any more.
+ */
+export function createAnswers(clock: Pick<Clock, 'monotonic' | 'sleep'>, boot: string) {
+  const kept = keeper<Answer>(clock, { most: MOST_KEPT, mostBytes: MOST_KEPT_BYTES, bytesOf: ({ bytes }) => bytes.length })
   const runBounded = boundedRunner(clock)
-  let keptBytes = 0
-
+  /** The tag of the answer for this state, without making the answer. */
   const etag = (question: string, state: string): string =>
     `W/"${createHash('sha256').update(`${boot}\n${state}\n${question}`).digest('hex').slice(0, 24)}"`
-
-  function forget(question: string): void {
-    const one = kept.get(question)
-    if (one && kept.delete(question)) keptBytes -= one.answer.bytes.length
+  const get = (question: string, state: string, write: () => Promise<string>, isGone: () => boolean): Promise<Answer> => {
+    const make = async (): Promise<Answer> => ({ bytes: Buffer.from(await write()), etag: etag(question, state) })
+    return kept(question, state, (isWanted) => runBounded(() => timed(clock, make), isWanted), isGone)
   }
-  function keep(question: string, one: Kept): void {
-    forget(question)
-    kept.set(question, one)
-    keptBytes += one.answer.bytes.length
-    for (const oldest of kept.keys()) {
-      if (kept.size <= MOST_KEPT && keptBytes <= MOST_KEPT_BYTES) break
-      forget(oldest)
-    }
-  }
-  async function make(question: string, state: string, write: () => Promise<string>): Promise<Answer> {
-    const beganMs = clock.monotonic()
-    const answer = { bytes: Buffer.from(await write()), etag: etag(question, state) }
-    const madeMs = clock.monotonic()
-    keep(question, { answer, state, madeMs, costMs: madeMs - beganMs })
-    return answer
-  }
-  return {
-    etag,
-    async get(question, state, write, isGone) {
-      const one = kept.get(question)
-      const ageMs = one ? clock.monotonic() - one.madeMs : 0
-      if (one && (ageMs < one.costMs * SHARED_TIMES || one.state === state)) return one.answer
-      // Requests that come while it is made share it, also when the state has changed since.
-      const pending = making.get(question)
-      if (pending) {
-        pending.areGone.push(isGone)
-        return pending.answer
-      }
-      const areGone = [isGone]
-      const isWanted = (): boolean => areGone.some((gone) => !gone())
-      const answer = runBounded(() => make(question, state, write), isWanted).finally(() => making.delete(question))
-      making.set(question, { answer, areGone })
-      return answer
-    },
-  }
+  return { etag, get }
 }
 
 /** Answers that are made at the same time; each holds its data in memory. Choice. */
@@ -131,7 +76,7 @@ const TOO_MANY = 'too many pages are being made; ask again in a few seconds'
 export interface PageParts {
   readonly console: Console
   readonly documents: Library
-  readonly answers: Answers
+  readonly answers: ReturnType<typeof createAnswers>
   readonly viewerOf: (request: FastifyRequest) => Viewer
 }
 
@@ -212,23 +157,12 @@ export async function answer(
   }
   const question = `${viewer.name}\n${url}`
   const state = given.state ?? documents.state(workspace)
-  if (isRestricted(viewer, workspace)) {
-    const made = await answers.get(
-      question,
-      state,
-      () => make(viewer),
-      () => reply.raw.destroyed,
-    )
-    return byContent(reply, request, type, made.bytes)
-  }
+  const isOfState = !isRestricted(viewer, workspace)
   const tag = answers.etag(question, state)
-  if (knows(request, tag)) return reply.code(304).header('ETag', tag).send()
-  const { bytes, etag } = await answers.get(
-    question,
-    state,
-    () => make(viewer),
-    () => reply.raw.destroyed,
-  )
+  if (isOfState && knows(request, tag)) return reply.code(304).header('ETag', tag).send()
+  const write = () => make(viewer)
+  const { bytes, etag } = await answers.get(question, state, write, () => reply.raw.destroyed)
+  if (!isOfState) return byContent(reply, request, type, bytes)
   // `*` means any answer at all; it is checked late, so that only a reader who may have one learns that it exists.
   if (knows(request, '*')) return reply.code(304).header('ETag', etag).send()
   return reply.header('ETag', etag).type(type).send(bytes)

@@ -11,6 +11,7 @@ import { EVERYBODY, type Gate, isRefused, NOBODY, type Refusal, type Viewer } fr
 import { boundConnections } from './connections.ts'
 import { DocumentError } from './documents/documents.ts'
 import { addEvents, askingOf, EVENTS_PATH } from './events.ts'
+import { keeper, timed } from './kept.ts'
 import { OPENAPI } from './openapi.generated.ts'
 import type { ServedOptions } from './options.ts'
 import { addPages, answer, createAnswers, type PageParts, paramsOf, pathOf, queryOf } from './pages.ts'
@@ -47,37 +48,19 @@ const refuseJson = (reply: FastifyReply, status: number, message: string): Fasti
 
 const API_HELP = `there is no such document; ${OPENAPI_PATH} names all documents of ${API}`
 
-/** A page is shared for this many times as long as making it took. Choice. */
-const SHARED_TIMES = 4
 /** A page of this size is shared at least this long, so that few copies are in memory while slow readers read theirs. Choice. */
 const LARGE_BYTES = 1024 * 1024
 const LARGE_SHARED_MS = 15_000
 
 type SharedPage = () => Promise<Buffer>
 
-function sharePage(clock: Pick<Clock, 'monotonic'>, make: () => string | Promise<string> | Promise<Buffer>): SharedPage {
-  let made: { readonly bytes: Buffer; readonly untilMs: number } | undefined
-  let making: Promise<Buffer> | undefined
-  async function remake(): Promise<Buffer> {
-    const beganMs = clock.monotonic()
-    try {
-      const content = await make()
-      const bytes = typeof content === 'string' ? Buffer.from(content) : content
-      const nowMs = clock.monotonic()
-      const sharedMs = (nowMs - beganMs) * SHARED_TIMES
-      made = { bytes, untilMs: nowMs + (bytes.length >= LARGE_BYTES ? Math.max(sharedMs, LARGE_SHARED_MS) : sharedMs) }
-      return bytes
-    } finally {
-      making = undefined
-    }
+function sharePage(clock: Pick<Clock, 'monotonic'>, make: () => Promise<Buffer>): SharedPage {
+  const kept = keeper<Buffer>(clock, { most: 1 })
+  const share = async () => {
+    const { value, lifeMs } = await timed(clock, make)
+    return { value, lifeMs: value.length >= LARGE_BYTES ? Math.max(lifeMs, LARGE_SHARED_MS) : lifeMs }
   }
-  return async () => {
-    if (made && clock.monotonic() < made.untilMs) return made.bytes
-    // The old page is released first: two of them at once would take twice the memory.
-    made = undefined
-    making ??= remake()
-    return making
-  }
+  return () => kept('', undefined, share)
 }
 
 /** How long pieces are joined without a pause for other work. */
@@ -199,7 +182,7 @@ function addProbes(server: FastifyInstance, options: ServedOptions, viewerOf: (r
   })
   const shared: SharedPage = sharePage(clock, async () => {
     await refresh()
-    return metrics.render(options.views(), options.health())
+    return Buffer.from(await metrics.render(options.views(), options.health()))
   })
   server.get('/metrics', async (request, reply) => {
     const refusal = isOpen('/metrics', options) ? undefined : ofAll('/metrics', viewerOf(request))

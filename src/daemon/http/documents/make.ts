@@ -11,6 +11,7 @@ import { LedgerError } from '../../ledger/error.ts'
 import type { Comparisons } from '../../replay/comparisons.ts'
 import type { Workspace, WorkspaceSettings } from '../../workspace.ts'
 import type { Viewer } from '../auth.ts'
+import { keeper } from '../kept.ts'
 import { EMAIL_LABELS, type PeopleLabels } from '../status/labels.ts'
 import { statusDocument } from '../status/status.ts'
 import { DocumentError, type Query, type Seen } from './documents.ts'
@@ -252,36 +253,11 @@ const MOST_KEPT = 4
 /** An index serves for this time at least, whatever changes meanwhile, because making one takes time and memory. Choice. */
 const INDEX_LIFE_MS = 2_000
 
-interface KeptIndex {
-  readonly id: string
-  readonly index: Promise<PeopleIndex>
-  /** On the monotonic clock; absent while it is made. */
-  madeMs?: number
-}
-
 function peopleIndexes({ clock }: DocumentOptions): IndexOf {
-  const kept = new Map<string, KeptIndex>()
+  const kept = keeper<PeopleIndex>(clock, { most: MOST_KEPT })
   return ({ source, facts, showing }) => {
-    const id = `${source.version()} ${showing.people.shown}`
-    const name = `${source.name} ${showing.people.shown}`
-    const known = kept.get(name)
-    if (known && isFresh(known, id)) return known.index
-    // Deleted first, so that the newest comes last.
-    kept.delete(name)
-    const one: KeptIndex = { id, index: peopleIndex(facts, showing) }
-    kept.set(name, one)
-    one.index.then(
-      () => {
-        one.madeMs = clock.monotonic()
-      },
-      // The next request makes it anew.
-      () => kept.delete(name),
-    )
-    for (const oldest of kept.keys()) if (kept.size > MOST_KEPT) kept.delete(oldest)
-    return one.index
-  }
-  /** One that is being made serves as well: two at a time would take twice the memory. */
-  function isFresh({ id, madeMs }: KeptIndex, wanted: string): boolean {
-    return id === wanted || madeMs === undefined || clock.monotonic() - madeMs < INDEX_LIFE_MS
+    const { shown } = showing.people
+    const make = async () => ({ value: await peopleIndex(facts, showing), lifeMs: INDEX_LIFE_MS })
+    return kept(`${source.name} ${shown}`, `${source.version()} ${shown}`, make)
   }
 }
