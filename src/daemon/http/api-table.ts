@@ -10,14 +10,10 @@ import { POLICIES_QUERY } from './documents/policies.ts'
 import { asked, type Parameter } from './documents/query.ts'
 import { BURN_QUERY, DRIFT_QUERY } from './documents/series.ts'
 import { CHANGES_QUERY, PLAN_QUERY } from './documents/story/changes.ts'
+import type { DocumentKind } from './documents/types.ts'
 import { WORKSPACES_QUERY } from './documents/workspaces.ts'
 
 export const API = '/api/v1'
-
-type KindOf<Method> = Method extends (...asked: never[]) => Promise<{ readonly kind: infer Kind }> ? Kind : never
-
-/** The kinds of documents, which are the names of their schemas. */
-export type DocumentKind = Exclude<KindOf<Documents[keyof Documents]>, 'Status'>
 
 export interface ApiRoute {
   /** A part that begins with a colon is a parameter: anything but a slash. */

@@ -21,19 +21,8 @@ interface LiveChange {
   readonly topics: readonly Topic[]
 }
 
-export interface Live {
-  /** Names this process; versions of another process mean nothing. */
-  readonly boot: string
-  onEvent(event: CycleEvent): void
-  /** Call it when something that is shown changed without an event of the cycle. */
-  changed(workspace: string, topics: readonly Topic[]): void
-  /** 0 until something happened. */
-  version(workspace: string): number
-  /** Ends all notifications. */
-  close(): void
-  /** The listener is called once for all changes within a second; the result ends it. */
-  listen(listener: (change: LiveChange) => void): () => void
-}
+/** `boot` names this process; versions of another process mean nothing. */
+export type Live = ReturnType<typeof createLive>
 
 /** Events within this time are one change. Choice. */
 const TOGETHER_MS = 1_000
@@ -68,7 +57,7 @@ interface Pending {
   waiting: boolean
 }
 
-export function createLive(clock: Clock, boot: string): Live {
+export function createLive(clock: Clock, boot: string) {
   const known = new Map<string, Pending>()
   const closed = new AbortController()
   const listeners = new Set<(change: LiveChange) => void>()
@@ -79,6 +68,7 @@ export function createLive(clock: Clock, boot: string): Live {
     pending.topics.clear()
     for (const listener of listeners) listener(change)
   }
+  /** Call it when something that is shown changed without an event of the cycle. */
   function changed(workspace: string, topics: readonly Topic[]): void {
     if (topics.length === 0) return
     const pending = known.get(workspace) ?? { version: 0, topics: new Set(), waiting: false }
@@ -94,10 +84,13 @@ export function createLive(clock: Clock, boot: string): Live {
   return {
     boot,
     changed,
-    onEvent: (event) => changed(event.workspace, topicsOf(event)),
-    version: (workspace) => known.get(workspace)?.version ?? 0,
-    close: () => closed.abort(),
-    listen(listener) {
+    onEvent: (event: CycleEvent): void => changed(event.workspace, topicsOf(event)),
+    /** 0 until something happened. */
+    version: (workspace: string): number => known.get(workspace)?.version ?? 0,
+    /** Ends all notifications. */
+    close: (): void => closed.abort(),
+    /** The listener is called once for all changes within a second; the result ends it. */
+    listen(listener: (change: LiveChange) => void): () => void {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
@@ -121,6 +114,7 @@ interface EventParts {
   readonly live: Live
   readonly clock: Clock
   readonly gate: Gate
+  readonly viewerOf: (request: FastifyRequest) => Viewer
   /** Names of all workspaces. */
   readonly workspaces: () => readonly string[]
   readonly maxConnections: number
@@ -148,9 +142,11 @@ export function addEvents(server: FastifyInstance, parts: EventParts): void {
   })
   void beat(listeners, parts, ended.signal)
   server.get(EVENTS_PATH, (request, reply) => {
-    const only = workspaceOf(request, parts)
-    const viewer = parts.gate(askingOf(request))
-    if (isRefused(viewer)) throw new DocumentError(404, 'not yours to see')
+    const viewer = parts.viewerOf(request)
+    const only = asked(queryOf(request), QUERY).text('workspace')
+    // One that the reader may not see is answered as one that does not exist.
+    if (only !== undefined && !(parts.workspaces().includes(only) && viewer.sightOf(only).kind !== 'nothing'))
+      throw new DocumentError(404, 'there is no such workspace, or it is not yours to see')
     if (listeners.size >= most)
       return reply.code(503).header('Retry-After', '30').send(`there are ${most} listeners already; poll the page instead\n`)
     open(reply, request)
@@ -160,14 +156,6 @@ export function addEvents(server: FastifyInstance, parts: EventParts): void {
     if (request.method === 'HEAD') return reply.raw.end()
     greet(listener, parts)
   })
-}
-
-/** The workspace in the question. One that the reader may not see is answered as one that does not exist. */
-function workspaceOf(request: FastifyRequest, { workspaces, gate }: EventParts): string | undefined {
-  const only = asked(queryOf(request), QUERY).text('workspace')
-  const viewer = gate(askingOf(request))
-  if (only === undefined || (!isRefused(viewer) && workspaces().includes(only) && viewer.sightOf(only).kind !== 'nothing')) return only
-  throw new DocumentError(404, 'there is no such workspace, or it is not yours to see')
 }
 
 export const askingOf = ({ headers, socket, raw }: FastifyRequest) => ({

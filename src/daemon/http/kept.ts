@@ -8,18 +8,6 @@ export interface Made<T> {
   readonly lifeMs: number
 }
 
-interface Kept<T> {
-  readonly value: T
-  readonly state: string | undefined
-  readonly untilMs: number
-}
-
-interface Making<T> {
-  readonly value: Promise<T>
-  /** Of each that asked for it, whether it has left. */
-  readonly areGone: (() => boolean)[]
-}
-
 interface Room<T> {
   readonly most: number
   readonly mostBytes?: number
@@ -27,19 +15,10 @@ interface Room<T> {
 }
 
 /** Gives what is kept by a name, or makes it. `state` names what it depends on; undefined: it is another one each time. */
-type Keeper<T> = (
-  name: string,
-  state: string | undefined,
-  make: (isWanted: () => boolean) => Promise<Made<T>>,
-  isGone?: () => boolean,
-) => Promise<T>
-
-export function keeper<T>(
-  clock: Pick<Clock, 'monotonic'>,
-  { most, mostBytes = Number.POSITIVE_INFINITY, bytesOf = () => 0 }: Room<T>,
-): Keeper<T> {
-  const kept = new Map<string, Kept<T>>()
-  const making = new Map<string, Making<T>>()
+export function keeper<T>(clock: Pick<Clock, 'monotonic'>, { most, mostBytes = Number.POSITIVE_INFINITY, bytesOf = () => 0 }: Room<T>) {
+  const kept = new Map<string, { readonly value: T; readonly state: string | undefined; readonly untilMs: number }>()
+  // `areGone`: of each that asked for it, whether it has left.
+  const making = new Map<string, { readonly value: Promise<T>; readonly areGone: (() => boolean)[] }>()
   let bytes = 0
   function forget(name: string): void {
     const one = kept.get(name)
@@ -54,7 +33,8 @@ export function keeper<T>(
     }
     return value
   }
-  return async (name, state, make, isGone = () => false) => {
+  type Make = (isWanted: () => boolean) => Promise<Made<T>>
+  return async (name: string, state: string | undefined, make: Make, isGone = () => false): Promise<T> => {
     const one = kept.get(name)
     if (one && (clock.monotonic() < one.untilMs || (state !== undefined && one.state === state))) return one.value
     // The old one is released first: two of them at once would take twice the memory.
@@ -79,4 +59,34 @@ export async function timed<T>(clock: Pick<Clock, 'monotonic'>, make: () => Prom
   const beganMs = clock.monotonic()
   const value = await make()
   return { value, lifeMs: (clock.monotonic() - beganMs) * SHARED_TIMES }
+}
+
+/** A page of this size is shared at least this long, so that few copies are in memory while slow readers read theirs. Choice. */
+const LARGE_BYTES = 1024 * 1024
+const LARGE_SHARED_MS = 15_000
+
+/** A page that has no state, for all who ask. */
+export function sharePage(clock: Pick<Clock, 'monotonic'>, make: () => Promise<Buffer>): () => Promise<Buffer> {
+  const kept = keeper<Buffer>(clock, { most: 1 })
+  const share = async () => {
+    const { value, lifeMs } = await timed(clock, make)
+    return { value, lifeMs: value.length >= LARGE_BYTES ? Math.max(lifeMs, LARGE_SHARED_MS) : lifeMs }
+  }
+  return () => kept('', undefined, share)
+}
+
+/** How long pieces are joined without a pause for other work. */
+const STRETCH_MS = 20
+
+/** Joins a long text while other work goes on. */
+export async function gathered(pieces: AsyncIterable<string>, clock: Pick<Clock, 'monotonic' | 'sleep'>): Promise<Buffer> {
+  const parts: Buffer[] = []
+  let beganMs = clock.monotonic()
+  for await (const piece of pieces) {
+    parts.push(Buffer.from(piece))
+    if (clock.monotonic() - beganMs < STRETCH_MS) continue
+    await clock.sleep(1)
+    beganMs = clock.monotonic()
+  }
+  return Buffer.concat(parts)
 }

@@ -4,20 +4,63 @@ import { readFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastify from 'fastify'
+import type { WorkspaceView } from '../../core/model/events.ts'
 import { isHostOfHere, isLoopback } from '../../core/model/loopback.ts'
 import type { Clock } from '../../ports.ts'
 import { API, API_ROUTES } from './api-table.ts'
-import { EVERYBODY, type Gate, isRefused, NOBODY, type Refusal, type Viewer } from './auth.ts'
+import { type AuthSettings, EVERYBODY, type Gate, isRefused, type LedgerGate, NOBODY, type Refusal, type Viewer } from './auth.ts'
 import { boundConnections } from './connections.ts'
+import type { Console } from './console.ts'
 import { DocumentError } from './documents/documents.ts'
-import { addEvents, askingOf, EVENTS_PATH } from './events.ts'
-import { keeper, timed } from './kept.ts'
+import type { Library } from './documents/make.ts'
+import { addEvents, askingOf, EVENTS_PATH, type Live } from './events.ts'
+import { gathered, sharePage } from './kept.ts'
+import type { Health, Metrics } from './metrics/metrics.ts'
 import { OPENAPI } from './openapi.generated.ts'
-import type { ServedOptions } from './options.ts'
 import { addPages, answer, createAnswers, type PageParts, paramsOf, pathOf, queryOf } from './pages.ts'
+import type { PeopleLabels } from './status/labels.ts'
 
 // Which address is answered with what, which requests are let in, and how a refusal reads: the addresses of docs/metrics.md, the console, /api/v1,
 // and /ledger. Only GET and HEAD are allowed; an answer never has a stack trace or a key. Readers who ask for the same large text share one.
+
+/** `reasons` say what is missing while `ready` is false. */
+export interface Readiness {
+  readonly ready: boolean
+  readonly reasons: readonly string[]
+}
+
+export interface ServerOptions {
+  readonly host: string
+  /** 0 takes any free port. */
+  readonly port: number
+  readonly clock: Clock
+  readonly metrics: Pick<Metrics, 'render' | 'contentType'>
+  /** A parameter, so that the daemon does not depend on the pages. */
+  readonly console: Console
+  readonly documents: Library
+  readonly people: PeopleLabels
+  readonly views: () => readonly WorkspaceView[]
+  /** Called before anything is shown, to read what other processes change, such as pauses. Never rejects. */
+  readonly refresh?: () => Promise<void>
+  readonly health: () => Health
+  readonly ready: () => Readiness
+  /** The text of /ledger in pieces, each made when it is asked for; people are always hashed. */
+  readonly ledger: () => AsyncIterable<string>
+  /** Judges requests for `/ledger` where it has its own token, or where the config checks no reader. */
+  readonly ledgerGate: LedgerGate
+  readonly ledgerHasToken?: boolean
+  /** Default: every request that reaches the address is let in. */
+  readonly gate?: Gate
+  /** Called before a request is judged, to read the files of tokens again. Never rejects. */
+  readonly readTokens?: () => Promise<void>
+  /** What the config says now; undefined: no reader is checked. */
+  readonly isChecked?: () => Pick<AuthSettings, 'metrics'> | undefined
+  readonly live: Live
+  /** Called with the error of a page that could not be made; the client gets a bare 500. */
+  readonly onError?: (error: Error) => void
+  /** Default `SERVER_LIMITS`. */
+  readonly limits?: Partial<ServerLimits>
+}
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 const OPENAPI_PATH = '/openapi.json'
@@ -48,37 +91,6 @@ const refuseJson = (reply: FastifyReply, status: number, message: string): Fasti
 
 const API_HELP = `there is no such document; ${OPENAPI_PATH} names all documents of ${API}`
 
-/** A page of this size is shared at least this long, so that few copies are in memory while slow readers read theirs. Choice. */
-const LARGE_BYTES = 1024 * 1024
-const LARGE_SHARED_MS = 15_000
-
-type SharedPage = () => Promise<Buffer>
-
-function sharePage(clock: Pick<Clock, 'monotonic'>, make: () => Promise<Buffer>): SharedPage {
-  const kept = keeper<Buffer>(clock, { most: 1 })
-  const share = async () => {
-    const { value, lifeMs } = await timed(clock, make)
-    return { value, lifeMs: value.length >= LARGE_BYTES ? Math.max(lifeMs, LARGE_SHARED_MS) : lifeMs }
-  }
-  return () => kept('', undefined, share)
-}
-
-/** How long pieces are joined without a pause for other work. */
-const STRETCH_MS = 20
-
-/** Joins a long text while other work goes on. */
-async function gathered(pieces: AsyncIterable<string>, clock: Pick<Clock, 'monotonic' | 'sleep'>): Promise<Buffer> {
-  const parts: Buffer[] = []
-  let beganMs = clock.monotonic()
-  for await (const piece of pieces) {
-    parts.push(Buffer.from(piece))
-    if (clock.monotonic() - beganMs < STRETCH_MS) continue
-    await clock.sleep(1)
-    beganMs = clock.monotonic()
-  }
-  return Buffer.concat(parts)
-}
-
 /** Addresses that are no pages of the console, as a refusal names them. */
 const PATHS = ['/metrics', '/livez', '/readyz', '/status', '/ledger', OPENAPI_PATH]
 /** Probes of the cluster have no token. */
@@ -87,7 +99,7 @@ const ALWAYS_OPEN = ['/livez', '/readyz']
 const ALLOWED = 'GET, HEAD'
 const TEXT = 'text/plain; charset=utf-8'
 
-function addRoutes(server: FastifyInstance, options: ServedOptions, limits: { readonly maxConnections: number }): void {
+function addRoutes(server: FastifyInstance, options: ServerOptions, limits: { readonly maxConnections: number }): void {
   const { clock, console, documents, live } = options
   const gate: Gate = options.gate ?? (() => EVERYBODY)
   const viewers = new WeakMap<FastifyRequest, Viewer>()
@@ -105,7 +117,7 @@ function addRoutes(server: FastifyInstance, options: ServedOptions, limits: { re
   })
   addPages(server, { ...parts, console })
   addApi(server, parts)
-  addEvents(server, { live, clock, gate, workspaces: documents.names, maxConnections: limits.maxConnections })
+  addEvents(server, { live, clock, gate, viewerOf, workspaces: documents.names, maxConnections: limits.maxConnections })
 }
 
 interface Checks {
@@ -114,7 +126,7 @@ interface Checks {
 }
 
 /** Judged before anything else: the host that was asked for, the reader, and the method. */
-function addChecks(server: FastifyInstance, options: ServedOptions, { gate, viewers }: Checks): void {
+function addChecks(server: FastifyInstance, options: ServerOptions, { gate, viewers }: Checks): void {
   const isPrivate = isLoopback(options.host)
   const { routes, assets } = options.console
   const isKnown = pathMatcher([
@@ -143,7 +155,7 @@ function addChecks(server: FastifyInstance, options: ServedOptions, { gate, view
 }
 
 /** Whether the reader is not checked here. `/ledger` has its own token where the config names one. */
-function isOpen(path: string, { isChecked, ledgerHasToken = false }: ServedOptions): boolean {
+function isOpen(path: string, { isChecked, ledgerHasToken = false }: ServerOptions): boolean {
   if (ALWAYS_OPEN.includes(path)) return true
   return path === '/metrics' ? isChecked?.()?.metrics !== true : path === '/ledger' && ledgerHasToken
 }
@@ -151,7 +163,7 @@ function isOpen(path: string, { isChecked, ledgerHasToken = false }: ServedOptio
 const refuseEntry = (reply: FastifyReply, request: FastifyRequest, { status, message }: Refusal): FastifyReply =>
   refuse(status === 401 ? reply.header('WWW-Authenticate', 'Bearer') : reply, request, status, message)
 
-function addRefusals(server: FastifyInstance, { onError }: ServedOptions): void {
+function addRefusals(server: FastifyInstance, { onError }: ServerOptions): void {
   server.setNotFoundHandler((request, reply) => notFound(reply, request))
   server.setErrorHandler((error, request, reply) => {
     if (error instanceof DocumentError) {
@@ -166,7 +178,7 @@ function addRefusals(server: FastifyInstance, { onError }: ServedOptions): void 
   })
 }
 
-function addProbes(server: FastifyInstance, options: ServedOptions, viewerOf: (request: FastifyRequest) => Viewer): void {
+function addProbes(server: FastifyInstance, options: ServerOptions, viewerOf: (request: FastifyRequest) => Viewer): void {
   const { metrics, people, clock, refresh = async () => undefined } = options
   server.get('/livez', (_, reply) => reply.type(TEXT).send('ok\n'))
   server.get('/readyz', async (_, reply) => {
@@ -180,7 +192,7 @@ function addProbes(server: FastifyInstance, options: ServedOptions, viewerOf: (r
       .type(TEXT)
       .send(['not ready', ...shown, ''].join('\n'))
   })
-  const shared: SharedPage = sharePage(clock, async () => {
+  const shared = sharePage(clock, async () => {
     await refresh()
     return Buffer.from(await metrics.render(options.views(), options.health()))
   })
@@ -190,9 +202,9 @@ function addProbes(server: FastifyInstance, options: ServedOptions, viewerOf: (r
   })
 }
 
-function addLedger(server: FastifyInstance, options: ServedOptions, viewerOf: (request: FastifyRequest) => Viewer): void {
+function addLedger(server: FastifyInstance, options: ServerOptions, viewerOf: (request: FastifyRequest) => Viewer): void {
   const { clock, ledger, ledgerGate, ledgerHasToken = false, isChecked } = options
-  const shared: SharedPage = sharePage(clock, () => gathered(ledger(), clock))
+  const shared = sharePage(clock, () => gathered(ledger(), clock))
   server.get('/ledger', async (request, reply) => {
     const isItsOwn = ledgerHasToken || isChecked?.() === undefined
     const refusal = isItsOwn
@@ -229,11 +241,6 @@ function pathMatcher(paths: readonly string[]): (path: string) => boolean {
       (pattern) => pattern.length === parts.length && pattern.every((part, at) => part.startsWith(':') || part === parts[at]),
     )
   }
-}
-
-export interface ServerOptions extends ServedOptions {
-  /** Default `SERVER_LIMITS`. */
-  readonly limits?: Partial<ServerLimits>
 }
 
 export interface Server {

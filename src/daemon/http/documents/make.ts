@@ -105,29 +105,25 @@ interface DocumentOptions {
 /** What a reader may see, and who it is. */
 export type Reader = Omit<Viewer, 'name'>
 
-export interface Library {
-  for(reader: Reader): Documents
-  /** Names the present state of one workspace, or of all: another name when an answer may be another one. */
-  state(workspace?: string): string
-  /** Names of all workspaces, also of those that a reader may not see. */
-  names(): readonly string[]
-}
+export type Library = ReturnType<typeof createLibrary>
 
 /** Answers hold ages that count to now: after this time the state gets another name. Choice. */
 const STATE_LIFE_MS = 15_000
 
-export function createLibrary(options: DocumentOptions): Library {
+export function createLibrary(options: DocumentOptions) {
   const indexOf = peopleIndexes(options)
   return {
-    for: (reader) => documentsFor(options, indexOf, reader),
-    state(workspace) {
+    for: (reader: Reader): Documents => documentsFor(options, indexOf, reader),
+    /** Names the present state of one workspace, or of all: another name when an answer may be another one. */
+    state(workspace?: string): string {
       const sources = options.sources().filter(({ name }) => workspace === undefined || name === workspace)
       const { configValid, ledgerWritable } = options.daemon()
       const versions = sources.map(({ name, version }) => `${name} ${version()}`)
       const period = Math.floor(options.clock.now() / STATE_LIFE_MS)
       return JSON.stringify([options.people.shown, configValid, ledgerWritable, period, ...versions])
     },
-    names: () => options.sources().map(({ name }) => name),
+    /** Names of all workspaces, also of those that a reader may not see. */
+    names: (): readonly string[] => options.sources().map(({ name }) => name),
   }
 }
 

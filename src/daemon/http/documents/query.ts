@@ -36,16 +36,10 @@ export const PAGE = whole('page', 'Which page, from 1.', { least: 1, most: MOST_
 export const limitOf = (usually: number, most: number): Parameter => whole('limit', 'The most on one page.', { least: 1, most, usually })
 
 /** Parsed parameters. */
-export interface Asked {
-  text(name: string): string | undefined
-  word<const T extends string>(name: string, words: readonly T[]): T | undefined
-  whole(name: string): number
-  /** Milliseconds since the epoch. */
-  instant(name: string): number | undefined
-}
+export type Asked = ReturnType<typeof asked>
 
 /** Parses a query, or throws a `DocumentError` 400 that names what is wrong. */
-export function asked(query: Query, parameters: readonly Parameter[]): Asked {
+export function asked(query: Query, parameters: readonly Parameter[]) {
   const known = new Map(parameters.map((one) => [one.name, one]))
   const given = new Map<string, string>()
   for (const [name, value] of Object.entries(query)) {
@@ -55,10 +49,12 @@ export function asked(query: Query, parameters: readonly Parameter[]): Asked {
     if (value !== '') given.set(name, value)
   }
   return {
-    text: (name) => given.get(name),
-    word: (name, words) => words.find((one) => one === (given.get(name) ?? known.get(name)?.usually)),
-    whole: (name) => Number(given.get(name) ?? known.get(name)?.usually),
-    instant: (name) => {
+    text: (name: string): string | undefined => given.get(name),
+    word: <const T extends string>(name: string, words: readonly T[]): T | undefined =>
+      words.find((one) => one === (given.get(name) ?? known.get(name)?.usually)),
+    whole: (name: string): number => Number(given.get(name) ?? known.get(name)?.usually),
+    /** Milliseconds since the epoch. */
+    instant(name: string): number | undefined {
       const value = given.get(name)
       return value === undefined ? undefined : Date.parse(value)
     },

@@ -16,23 +16,8 @@ import type { DesiredState } from '../../cycle/state.ts'
 import type { WorkspaceSettings } from '../../workspace.ts'
 import type { Health } from '../metrics/metrics.ts'
 import type { PeopleLabels } from '../status/labels.ts'
-import type { COMPARISON } from './schema/comparison-source.ts'
-import type { place, problem, Shape } from './schema/parts-source.ts'
-import type { GROUP, GROUPS, ME, PEOPLE, PERSON, WRITE } from './schema/people-source.ts'
-import type { STATUS } from './schema/status-source.ts'
-import type {
-  BURN_SERIES,
-  CHANGES,
-  CREDITS_SERIES,
-  DRIFT_SERIES,
-  HOLD,
-  HOLDS,
-  LEAD,
-  NEAR_SERIES,
-  PLAN,
-  POOL_SERIES,
-} from './schema/story-source.ts'
-import type { HEALTH, POLICIES, SCOPE, WORKSPACE, WORKSPACES } from './schema/workspace-source.ts'
+import type { DOCUMENTS } from './schema/documents-source.ts'
+import type { Shape } from './schema/parts-source.ts'
 
 /** All but the view is absent while it is not known. */
 export interface WorkspaceFacts {
@@ -88,36 +73,40 @@ export interface Showing {
   readonly requestUrl?: string
 }
 
-export type MeDocument = Shape<typeof ME>
-export type LeadDocument = Shape<typeof LEAD>
-export type StatusDocument = Shape<typeof STATUS>
+/** The kinds of documents, which are the names of their schemas. */
+export type DocumentKind = keyof typeof DOCUMENTS
+type Document<Kind extends DocumentKind> = Shape<(typeof DOCUMENTS)[Kind]>
+
+export type MeDocument = Document<'Me'>
+export type LeadDocument = Document<'Lead'>
+export type StatusDocument = Document<'Status'>
 export type WorkspaceStatus = StatusDocument['workspaces'][number]
-export type WorkspaceListDocument = Shape<typeof WORKSPACES>
+export type WorkspaceListDocument = Document<'WorkspaceList'>
 export type WorkspaceSummary = WorkspaceListDocument['items'][number]
 export type AttentionEntry = WorkspaceListDocument['attention'][number]
-export type WorkspaceDocument = Shape<typeof WORKSPACE>
-export type ScopeEntry = Shape<typeof SCOPE>
-export type PlaceEntry = Shape<typeof place>
-export type ProblemEntry = Shape<typeof problem>
-export type GroupListDocument = Shape<typeof GROUPS>
+export type WorkspaceDocument = Document<'Workspace'>
+export type ScopeEntry = WorkspaceDocument['attention'][number]
+export type PlaceEntry = NonNullable<ProblemEntry['at']>
+export type ProblemEntry = WorkspaceDocument['problems'][number]
+export type GroupListDocument = Document<'GroupList'>
 export type GroupEntry = GroupListDocument['items'][number]
-export type GroupDocument = Shape<typeof GROUP>
-export type PersonListDocument = Shape<typeof PEOPLE>
+export type GroupDocument = Document<'Group'>
+export type PersonListDocument = Document<'PersonList'>
 export type PersonEntry = PersonListDocument['items'][number]
-export type PersonDocument = Shape<typeof PERSON>
+export type PersonDocument = Document<'Person'>
 export type CandidateEntry = PersonDocument['chain'][number]
-export type WriteEntry = Shape<typeof WRITE>
-export type ChangeListDocument = Shape<typeof CHANGES>
+export type WriteEntry = PersonDocument['history'][number]
+export type ChangeListDocument = Document<'ChangeList'>
 export type ChangeEntry = ChangeListDocument['items'][number]
-export type HoldListDocument = Shape<typeof HOLDS>
-export type HoldDocument = Shape<typeof HOLD>
-export type PlanDocument = Shape<typeof PLAN>
-export type PolicyListDocument = Shape<typeof POLICIES>
+export type HoldListDocument = Document<'HoldList'>
+export type HoldDocument = Document<'Hold'>
+export type PlanDocument = Document<'Plan'>
+export type PolicyListDocument = Document<'PolicyList'>
 export type PolicyRow = PolicyListDocument['items'][number]
-export type HealthDocument = Shape<typeof HEALTH>
-export type ComparisonDocument = Shape<typeof COMPARISON>
-export type CreditsSeries = Shape<typeof CREDITS_SERIES>
-export type BurnSeries = Shape<typeof BURN_SERIES>
-export type DriftSeries = Shape<typeof DRIFT_SERIES>
-export type PoolSeries = Shape<typeof POOL_SERIES>
-export type NearSeries = Shape<typeof NEAR_SERIES>
+export type HealthDocument = Document<'Health'>
+export type ComparisonDocument = Document<'Comparison'>
+export type CreditsSeries = Document<'CreditsSeries'>
+export type BurnSeries = Document<'BurnSeries'>
+export type DriftSeries = Document<'DriftSeries'>
+export type PoolSeries = Document<'PoolSeries'>
+export type NearSeries = Document<'NearSeries'>

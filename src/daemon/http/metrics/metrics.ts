@@ -70,17 +70,7 @@ export interface Health {
   readonly replicas?: readonly { readonly name: string; readonly isHere: boolean }[]
 }
 
-export interface Metrics {
-  /** Events of a workspace that is not registered are ignored. */
-  onEvent(event: CycleEvent): void
-  /** The whole page in Prometheus' text format, version 0.0.4. */
-  render(views: readonly WorkspaceView[], health: Health): Promise<string>
-  readonly contentType: string
-  /** Starts the counters of a workspace at 0; does nothing when it is registered already. */
-  registerWorkspace(workspace: string): void
-  /** Removes the series of a workspace. */
-  removeWorkspace(workspace: string): void
-}
+export type Metrics = ReturnType<typeof createMetrics>
 
 export interface MetricsOptions {
   readonly version: string
@@ -96,7 +86,7 @@ export interface MetricsOptions {
 /** Names of prom-client's own that `promtool check metrics` refuses: gauges that end in _total. */
 const REFUSED_DEFAULTS = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total']
 
-export function createMetrics(options: MetricsOptions): Metrics {
+export function createMetrics(options: MetricsOptions) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   for (const name of REFUSED_DEFAULTS) registry.removeSingleMetric(name)
@@ -126,24 +116,28 @@ export function createMetrics(options: MetricsOptions): Metrics {
 
   return {
     contentType: registry.contentType,
-    onEvent(event) {
+    /** Events of a workspace that is not registered are ignored. */
+    onEvent(event: CycleEvent): void {
       const workspace = workspaces.get(event.workspace)
       if (workspace !== undefined) count(parts, event, workspace)
     },
+    /** The whole page in Prometheus' text format, version 0.0.4. */
     // All gauges are set before the first await, so that overlapping scrapes never see half of them.
-    async render(views, health) {
+    async render(views: readonly WorkspaceView[], health: Health): Promise<string> {
       setGauges(views, health)
       setBurned(parts, views, workspaces, people)
       setTransfers(parts, views)
       return registry.metrics()
     },
-    registerWorkspace(workspace) {
+    /** Starts the counters of a workspace at 0; does nothing when it is registered already. */
+    registerWorkspace(workspace: string): void {
       if (workspaces.has(workspace)) return
       workspaces.set(workspace, labelText(workspace))
       for (const { counter, labels } of countersOf(workspace)) parts.counters[counter].inc(labels, 0)
       for (const { histogram, labels } of histogramsOf(workspace)) parts.histograms[histogram].zero(labels)
     },
-    removeWorkspace(workspace) {
+    /** Removes the series of a workspace. */
+    removeWorkspace(workspace: string): void {
       workspaces.delete(workspace)
       for (const { counter, labels } of countersOf(workspace)) parts.counters[counter].remove(labels)
       for (const { histogram, labels } of histogramsOf(workspace)) parts.histograms[histogram].remove(labels)

@@ -1,37 +1,9 @@
 // The OpenAPI document of /api/v1 and /status, made of the table of addresses and the schemas of the documents. Only the generator loads this file.
-import type { TSchema } from 'typebox'
 import Type from 'typebox'
-import { API, API_ROUTES, type ApiRoute, type DocumentKind, PATH_PARTS } from '../../api-table.ts'
+import { API, API_ROUTES, type ApiRoute, PATH_PARTS } from '../../api-table.ts'
 import { MOST_LETTERS, type Parameter } from '../query.ts'
-import { COMPARISON } from './comparison-source.ts'
+import { DOCUMENTS } from './documents-source.ts'
 import { object, text } from './parts-source.ts'
-import { GROUP, GROUPS, ME, PEOPLE, PERSON } from './people-source.ts'
-import { STATUS } from './status-source.ts'
-import { BURN_SERIES, CHANGES, CREDITS_SERIES, DRIFT_SERIES, HOLD, HOLDS, LEAD, NEAR_SERIES, PLAN, POOL_SERIES } from './story-source.ts'
-import { HEALTH, POLICIES, WORKSPACE, WORKSPACES } from './workspace-source.ts'
-
-const DOCUMENTS: Readonly<Record<DocumentKind, TSchema>> = {
-  Me: ME,
-  Lead: LEAD,
-  WorkspaceList: WORKSPACES,
-  Workspace: WORKSPACE,
-  GroupList: GROUPS,
-  Group: GROUP,
-  PersonList: PEOPLE,
-  Person: PERSON,
-  ChangeList: CHANGES,
-  HoldList: HOLDS,
-  Hold: HOLD,
-  Plan: PLAN,
-  PolicyList: POLICIES,
-  Health: HEALTH,
-  Comparison: COMPARISON,
-  CreditsSeries: CREDITS_SERIES,
-  BurnSeries: BURN_SERIES,
-  DriftSeries: DRIFT_SERIES,
-  PoolSeries: POOL_SERIES,
-  NearSeries: NEAR_SERIES,
-}
 
 const ERROR = object('Why there is no answer.', {
   apiVersion: Type.Literal('capkeeper/v1'),
@@ -165,6 +137,6 @@ export const OPENAPI = {
   },
   components: {
     securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'Needed where the config has `auth.token`.' } },
-    schemas: { ...DOCUMENTS, Status: STATUS, Error: ERROR },
+    schemas: { ...DOCUMENTS, Error: ERROR },
   },
 }

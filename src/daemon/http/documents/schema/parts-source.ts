@@ -109,16 +109,19 @@ export const condition = object('A condition that is true now.', {
   since: instant('When it began.'),
 })
 
-export const problem = object('A problem in a policy file.', {
+/** `at`: how the document names the line. */
+export const problemWith = <T extends TSchema>(at: T) => ({
   severity: words(['error', 'warning']),
   code: text(),
   message: text(),
-  at: optional(place),
+  at,
   sourceLine: optional(text('The text of the line; of a very long line the part around the place.')),
   sourceColumn: optional(Type.Integer({ minimum: 1, description: 'The column at which `sourceLine` begins; absent: 1.' })),
   length: optional(Type.Integer({ minimum: 1, description: 'How many characters of the line are wrong, from the column on.' })),
   hint: optional(text('The way out.')),
 })
+
+export const problem = object('A problem in a policy file.', problemWith(optional(place)))
 
 export const projection = object('Credits that the team will have used at the end of the cycle.', {
   p10: figure('10 % of outcomes are lower.'),

@@ -5,237 +5,209 @@ import { ORIGIN_KINDS } from '../../../../core/model/policy.ts'
 import { ADD_ON_SOURCES } from '../../../../core/use/add-on.ts'
 import { STOPS } from '../../../../core/use/first-stop.ts'
 import { DAY_GRADES } from '../../../../core/use/history.ts'
-import {
-  band,
-  boundedOf,
-  cap,
-  cause,
-  changeResult,
-  count,
-  counts,
-  day,
-  documentOf,
-  effect,
-  figure,
-  flag,
-  guard,
-  instant,
-  list,
-  listOf,
-  object,
-  observed,
-  optional,
-  paged,
-  place,
-  scopeName,
-  scopeState,
-  text,
-  words,
-} from './parts-source.ts'
+import * as t from './parts-source.ts'
 
-const KIND = text('Where a cap is declared: `user`, `group`, `team`, one of them with `grant`, `rule`, `pool`, or `conflict`.')
-const REASON = text('As the policy gives it.')
+const KIND = t.text('Where a cap is declared: `user`, `group`, `team`, one of them with `grant`, `rule`, `pool`, or `conflict`.')
+const REASON = t.text('As the policy gives it.')
 
-const STOP = object('What stops the person first in this cycle.', {
-  what: words(STOPS, 'Their own cap, the pool that deals it, the add-on credits of the workspace, or nothing.'),
-  on: optional(day('When it is expected, or has happened.')),
+const STOP = t.object('What stops the person first in this cycle.', {
+  what: t.words(STOPS, 'Their own cap, the pool that deals it, the add-on credits of the workspace, or nothing.'),
+  on: t.optional(t.day('When it is expected, or has happened.')),
 })
 
-const GRANT = object('A temporary cap.', { kind: KIND, cap: cap(), until: instant('Its end.'), reason: optional(REASON) })
+const GRANT = t.object('A temporary cap.', { kind: KIND, cap: t.cap(), until: t.instant('Its end.'), reason: t.optional(REASON) })
 
-const WORKSPACE = object('A workspace that lists the person.', {
-  workspace: text('The name of the workspace.'),
-  readAt: optional(instant('When the use was read.')),
-  used: optional(figure('All credits used in this cycle.')),
-  addOn: optional(figure('Add-on use.')),
-  addOnSource: optional(words(ADD_ON_SOURCES, 'Where the figure of add-on use comes from.')),
-  cap: optional(cap('The cap in force: whole credits, or `none`.')),
-  entry: optional(object('The declaration that decides.', { kind: KIND, reason: optional(REASON) })),
-  left: optional(figure('Credits left of the cap.')),
+const WORKSPACE = t.object('A workspace that lists the person.', {
+  workspace: t.text('The name of the workspace.'),
+  readAt: t.optional(t.instant('When the use was read.')),
+  used: t.optional(t.figure('All credits used in this cycle.')),
+  addOn: t.optional(t.figure('Add-on use.')),
+  addOnSource: t.optional(t.words(ADD_ON_SOURCES, 'Where the figure of add-on use comes from.')),
+  cap: t.optional(t.cap('The cap in force: whole credits, or `none`.')),
+  entry: t.optional(t.object('The declaration that decides.', { kind: KIND, reason: t.optional(REASON) })),
+  left: t.optional(t.figure('Credits left of the cap.')),
   stopsFirst: STOP,
-  grants: list(GRANT, 'In force or to come.'),
-  cycleEnd: optional(instant('The first instant of the next cycle.')),
-  requestUrl: optional(text('Where to ask for more, as `requests` of the config says.')),
+  grants: t.list(GRANT, 'In force or to come.'),
+  cycleEnd: t.optional(t.instant('The first instant of the next cycle.')),
+  requestUrl: t.optional(t.text('Where to ask for more, as `requests` of the config says.')),
 })
 
-export const ME = object('What is left for the person who asks.', {
+export const ME = t.object('What is left for the person who asks.', {
   apiVersion: Type.Literal('capkeeper/v1'),
   kind: Type.Literal('Me'),
-  workspaces: list(WORKSPACE, 'One for each workspace that lists the person.'),
+  workspaces: t.list(WORKSPACE, 'One for each workspace that lists the person.'),
 })
 
 const GROUP_ENTRY = {
-  id: text('`group_id` of the service.'),
-  name: text('`group_name` of the service.'),
-  known: flag('The service knows it and its members were read.'),
-  members: count('People in it.'),
-  cap: optional(cap('The desired cap.')),
-  observed: optional(observed()),
-  state: optional(scopeState),
-  used: optional(figure('Credits its members used in this cycle.')),
-  addOn: optional(figure('Their add-on use.')),
-  addOnSource: optional(words(ADD_ON_SOURCES, 'Where the figure of add-on use comes from; the least certain source of its members.')),
-  share: optional(figure("Of the team's use, 0 to 1.")),
-  bands: optional(counts(BANDS, 'Members by how near they are to their cap; absent while none is known.')),
-  near: optional(count('Members at 85 % of their cap or more.')),
-  source: optional(place),
-  readAt: optional(instant('When its members were read.')),
+  id: t.text('`group_id` of the service.'),
+  name: t.text('`group_name` of the service.'),
+  known: t.flag('The service knows it and its members were read.'),
+  members: t.count('People in it.'),
+  cap: t.optional(t.cap('The desired cap.')),
+  observed: t.optional(t.observed()),
+  state: t.optional(t.scopeState),
+  used: t.optional(t.figure('Credits its members used in this cycle.')),
+  addOn: t.optional(t.figure('Their add-on use.')),
+  addOnSource: t.optional(t.words(ADD_ON_SOURCES, 'Where the figure of add-on use comes from; the least certain source of its members.')),
+  share: t.optional(t.figure("Of the team's use, 0 to 1.")),
+  bands: t.optional(t.counts(BANDS, 'Members by how near they are to their cap; absent while none is known.')),
+  near: t.optional(t.count('Members at 85 % of their cap or more.')),
+  source: t.optional(t.place),
+  readAt: t.optional(t.instant('When its members were read.')),
 }
 
-export const GROUPS = documentOf('GroupList', 'The groups that the policies declare.', {
-  ...paged(object('One group.', GROUP_ENTRY), 'As `sort` says.'),
+export const GROUPS = t.documentOf('GroupList', 'The groups that the policies declare.', {
+  ...t.paged(t.object('One group.', GROUP_ENTRY), 'As `sort` says.'),
 })
 
-const candidate = object('A declaration that applies to a scope.', {
-  kind: words(ORIGIN_KINDS, '`cap`: a cap declared for the scope; `rule`: a cap for everybody who matches a condition.'),
-  scope: scopeName,
-  cap: cap(),
-  wins: flag('It decides the cap.'),
-  why: text('Why it won or lost.'),
-  state: optional(words(['pending', 'active', 'expiring', 'ended'], 'Of a grant.')),
-  from: optional(instant('When a grant starts.')),
-  until: optional(instant('When a grant ends.')),
-  add: optional(Type.Integer({ minimum: 0, description: 'What a grant adds.' })),
-  name: optional(text('Of a rule or pool.')),
-  reason: optional(text()),
-  ticket: optional(text()),
-  source: optional(place),
+const candidate = t.object('A declaration that applies to a scope.', {
+  kind: t.words(ORIGIN_KINDS, '`cap`: a cap declared for the scope; `rule`: a cap for everybody who matches a condition.'),
+  scope: t.scopeName,
+  cap: t.cap(),
+  wins: t.flag('It decides the cap.'),
+  why: t.text('Why it won or lost.'),
+  state: t.optional(t.words(['pending', 'active', 'expiring', 'ended'], 'Of a grant.')),
+  from: t.optional(t.instant('When a grant starts.')),
+  until: t.optional(t.instant('When a grant ends.')),
+  add: t.optional(Type.Integer({ minimum: 0, description: 'What a grant adds.' })),
+  name: t.optional(t.text('Of a rule or pool.')),
+  reason: t.optional(t.text()),
+  ticket: t.optional(t.text()),
+  source: t.optional(t.place),
 })
 
-const write = object('One write of capkeeper.', {
-  at: instant('When it ended.'),
-  scope: scopeName,
-  effect,
-  from: cap('The cap before.'),
-  to: cap('The cap written.'),
-  cause,
-  result: changeResult,
-  reason: optional(text()),
-  error: optional(text('Why it failed.')),
-  source: optional(place),
-  planId: text('Its plan.'),
-  revision: text('The revision of the policies in force.'),
+export const write = t.object('One write of capkeeper.', {
+  at: t.instant('When it ended.'),
+  scope: t.scopeName,
+  effect: t.effect,
+  from: t.cap('The cap before.'),
+  to: t.cap('The cap written.'),
+  cause: t.cause,
+  result: t.changeResult,
+  reason: t.optional(t.text()),
+  error: t.optional(t.text('Why it failed.')),
+  source: t.optional(t.place),
+  planId: t.text('Its plan.'),
+  revision: t.text('The revision of the policies in force.'),
 })
 
-const reading = object('The last reading of one scope of the chain.', {
-  scope: scopeName,
-  observed: optional(observed()),
-  readAt: optional(instant('When.')),
-  failure: optional(text('Why it could not be read.')),
+const reading = t.object('The last reading of one scope of the chain.', {
+  scope: t.scopeName,
+  observed: t.optional(t.observed()),
+  readAt: t.optional(t.instant('When.')),
+  failure: t.optional(t.text('Why it could not be read.')),
 })
 
-const pending = object('The change of the present plan.', {
-  effect,
-  from: cap('The cap now.'),
-  to: cap('The cap to be written.'),
-  cause,
-  disposition: words(['ready', 'held', 'deferred', 'excluded']),
-  why: optional(text('Why it is not written now.')),
-  hold: optional(text('The hold it is part of.')),
+const pending = t.object('The change of the present plan.', {
+  effect: t.effect,
+  from: t.cap('The cap now.'),
+  to: t.cap('The cap to be written.'),
+  cause: t.cause,
+  disposition: t.words(['ready', 'held', 'deferred', 'excluded']),
+  why: t.optional(t.text('Why it is not written now.')),
+  hold: t.optional(t.text('The hold it is part of.')),
 })
 
 /** Why a scope has its cap. */
 const EXPLAINED = {
-  chain: list(candidate, 'All declarations that apply, the winner first.'),
-  desired: optional(cap('The desired cap.')),
-  state: optional(scopeState),
-  readings: list(reading, 'This scope, then its ancestors.'),
-  nextReadingAt: optional(instant('When it is expected to be read again.')),
-  reading: optional(
-    object('How often it is read, and why.', {
-      scope: scopeName,
-      everySeconds: figure('The present time between two readings.'),
-      atLeastEverySeconds: optional(figure('The longest time between two readings; absent where every sweep reads it.')),
-      why: text(),
+  chain: t.list(candidate, 'All declarations that apply, the winner first.'),
+  desired: t.optional(t.cap('The desired cap.')),
+  state: t.optional(t.scopeState),
+  readings: t.list(reading, 'This scope, then its ancestors.'),
+  nextReadingAt: t.optional(t.instant('When it is expected to be read again.')),
+  reading: t.optional(
+    t.object('How often it is read, and why.', {
+      scope: t.scopeName,
+      everySeconds: t.figure('The present time between two readings.'),
+      atLeastEverySeconds: t.optional(t.figure('The longest time between two readings; absent where every sweep reads it.')),
+      why: t.text(),
     }),
   ),
-  change: optional(pending),
-  lastWrite: optional(write),
-  history: list(write, 'Writes at this scope, the newest first.'),
-  why: optional(text('Why it is held, rejected or skipped, or why a raise by a pool is deferred.')),
-  conditions: list(text(), 'What would change the cap, in words.'),
+  change: t.optional(pending),
+  lastWrite: t.optional(write),
+  history: t.list(write, 'Writes at this scope, the newest first.'),
+  why: t.optional(t.text('Why it is held, rejected or skipped, or why a raise by a pool is deferred.')),
+  conditions: t.list(t.text(), 'What would change the cap, in words.'),
 }
 
-const useDay = object('One day.', {
-  day: day('Which.'),
-  used: optional(figure('Credits burned; absent where not known.')),
+const useDay = t.object('One day.', {
+  day: t.day('Which.'),
+  used: t.optional(t.figure('Credits burned; absent where not known.')),
 })
 
-export const GROUP = documentOf('Group', 'One group.', {
+export const GROUP = t.documentOf('Group', 'One group.', {
   ...GROUP_ENTRY,
   ...EXPLAINED,
-  use: object('Credits its members burned.', {
-    days: list(useDay, 'The last days in order.'),
+  use: t.object('Credits its members burned.', {
+    days: t.list(useDay, 'The last days in order.'),
   }),
-  ...boundedOf('top', 'Those nearest to their cap first.', 'A member.', {
-    person: text(),
-    cap: optional(cap()),
-    addOn: optional(figure('Add-on use.')),
-    band: optional(band),
+  ...t.boundedOf('top', 'Those nearest to their cap first.', 'A member.', {
+    person: t.text(),
+    cap: t.optional(t.cap()),
+    addOn: t.optional(t.figure('Add-on use.')),
+    band: t.optional(t.band),
   }),
 })
 
 const PERSON_ENTRY = {
-  person: text('An e-mail or a hash, as people are shown.'),
-  status: words(['approved', 'pending', 'rejected', 'unspecified', 'off-roster']),
-  disabled: optional(flag('The service is disabled for them: caps are written, guards do not count them.')),
-  groups: list(object('A declared group.', { id: text(), name: text() }), 'Declared groups of the person.'),
-  cap: optional(observed('The cap in force, from the readings.')),
-  from: optional(scopeName),
-  declared: optional(cap('The desired cap.')),
-  rule: optional(
-    object('The declaration that decides.', {
-      kind: text(),
-      name: text(),
-      source: optional(place),
-      reason: optional(text('For readers who see only some people, in the place of the source.')),
+  person: t.text('An e-mail or a hash, as people are shown.'),
+  status: t.words(['approved', 'pending', 'rejected', 'unspecified', 'off-roster']),
+  disabled: t.optional(t.flag('The service is disabled for them: caps are written, guards do not count them.')),
+  groups: t.list(t.object('A declared group.', { id: t.text(), name: t.text() }), 'Declared groups of the person.'),
+  cap: t.optional(t.observed('The cap in force, from the readings.')),
+  from: t.optional(t.scopeName),
+  declared: t.optional(t.cap('The desired cap.')),
+  rule: t.optional(
+    t.object('The declaration that decides.', {
+      kind: t.text(),
+      name: t.text(),
+      source: t.optional(t.place),
+      reason: t.optional(t.text('For readers who see only some people, in the place of the source.')),
     }),
   ),
-  used: optional(figure('All credits used in this cycle.')),
-  addOn: optional(figure('Add-on use.')),
-  addOnSource: optional(words(ADD_ON_SOURCES, 'Where the figure of add-on use comes from.')),
-  isUpperBound: optional(flag('The credits of a seat are not known, so add-on use is all use.')),
-  headRoom: optional(figure('Credits left of the cap; negative when over it.')),
-  share: optional(figure('Add-on use over the cap; 1 is at the cap.')),
-  band: optional(band),
-  state: optional(scopeState),
+  used: t.optional(t.figure('All credits used in this cycle.')),
+  addOn: t.optional(t.figure('Add-on use.')),
+  addOnSource: t.optional(t.words(ADD_ON_SOURCES, 'Where the figure of add-on use comes from.')),
+  isUpperBound: t.optional(t.flag('The credits of a seat are not known, so add-on use is all use.')),
+  headRoom: t.optional(t.figure('Credits left of the cap; negative when over it.')),
+  share: t.optional(t.figure('Add-on use over the cap; 1 is at the cap.')),
+  band: t.optional(t.band),
+  state: t.optional(t.scopeState),
 }
 
-export const PEOPLE = documentOf('PersonList', 'People, searched, filtered and sorted.', {
-  ...paged(object('One person.', PERSON_ENTRY), 'As `sort` says.'),
-  bands: counts(BANDS, 'People who fit the other filters, by band.'),
-  groups: list(object('A group to filter by.', { id: text(), name: text() }), 'The declared groups.'),
-  rules: listOf('The declarations that decide for people.', 'A rule to filter by.', {
-    name: text(),
-    people: count('People for whom it decides.'),
+export const PEOPLE = t.documentOf('PersonList', 'People, searched, filtered and sorted.', {
+  ...t.paged(t.object('One person.', PERSON_ENTRY), 'As `sort` says.'),
+  bands: t.counts(BANDS, 'People who fit the other filters, by band.'),
+  groups: t.list(t.object('A group to filter by.', { id: t.text(), name: t.text() }), 'The declared groups.'),
+  rules: t.listOf('The declarations that decide for people.', 'A rule to filter by.', {
+    name: t.text(),
+    people: t.count('People for whom it decides.'),
   }),
 })
 
-const personDay = object('One day of a person.', {
-  day: day('Which.'),
-  burned: figure('Credits burned on it.'),
-  used: optional(figure('Credits used since the start of the cycle, at its end.')),
-  addOn: optional(figure('Add-on use since the start of the cycle, at its end; the last day may be incomplete.')),
-  cap: optional(observed('The cap in force at its end, as far as recorded.')),
-  grade: optional(words(DAY_GRADES, 'What is known of it; absent for the present day.')),
-  starts: optional(flag('A billing cycle starts on it; that of past cycles is assumed.')),
-  from: optional(scopeName),
-  changed: optional(flag('The cap in force changed on it.')),
+const personDay = t.object('One day of a person.', {
+  day: t.day('Which.'),
+  burned: t.figure('Credits burned on it.'),
+  used: t.optional(t.figure('Credits used since the start of the cycle, at its end.')),
+  addOn: t.optional(t.figure('Add-on use since the start of the cycle, at its end; the last day may be incomplete.')),
+  cap: t.optional(t.observed('The cap in force at its end, as far as recorded.')),
+  grade: t.optional(t.words(DAY_GRADES, 'What is known of it; absent for the present day.')),
+  starts: t.optional(t.flag('A billing cycle starts on it; that of past cycles is assumed.')),
+  from: t.optional(t.scopeName),
+  changed: t.optional(t.flag('The cap in force changed on it.')),
 })
 
-export const PERSON = documentOf('Person', 'One person.', {
+export const PERSON = t.documentOf('Person', 'One person.', {
   ...PERSON_ENTRY,
   ...EXPLAINED,
-  protected: optional(flag('Never lowered, blocked or cleared.')),
-  stopsFirst: optional(STOP),
-  guards: list(guard, 'Guards that hold a change for this person.'),
-  requestUrl: optional(text('Where to ask for more, where the config has `requests`.')),
-  use: object('Use by day against the cap.', {
-    days: list(personDay, 'The last 90 days, or all since the start of the cycle.'),
-    addOnSource: optional(words(['measured', 'estimated'], 'Where the add-on use of the days comes from; absent without any.')),
-    runsOutOn: optional(day('When the cap is used up at the pace of the last 7 days; absent when not within the cycle.')),
-    paceADay: optional(figure('Credits a day in the last 7 days.')),
+  protected: t.optional(t.flag('Never lowered, blocked or cleared.')),
+  stopsFirst: t.optional(STOP),
+  guards: t.list(t.guard, 'Guards that hold a change for this person.'),
+  requestUrl: t.optional(t.text('Where to ask for more, where the config has `requests`.')),
+  use: t.object('Use by day against the cap.', {
+    days: t.list(personDay, 'The last 90 days, or all since the start of the cycle.'),
+    addOnSource: t.optional(t.words(['measured', 'estimated'], 'Where the add-on use of the days comes from; absent without any.')),
+    runsOutOn: t.optional(t.day('When the cap is used up at the pace of the last 7 days; absent when not within the cycle.')),
+    paceADay: t.optional(t.figure('Credits a day in the last 7 days.')),
   }),
 })
-
-export const WRITE = write
