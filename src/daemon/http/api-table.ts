@@ -1,13 +1,12 @@
 // The addresses of /api/v1: what each is for, its parameters, and the schema of its answer. The server and the OpenAPI document are both made of this
 // table, so that they cannot disagree. Names here are a contract: they are added and never changed.
 
-import type { Query } from './documents/documents.ts'
+import { asked, type Parameter, type Query } from './documents/documents.ts'
 import { HOLD_QUERY, HOLDS_QUERY } from './documents/holds.ts'
 import type { Documents } from './documents/make.ts'
 import { PEOPLE_QUERY } from './documents/people/people.ts'
 import { GROUPS_QUERY } from './documents/people/person.ts'
 import { POLICIES_QUERY } from './documents/policies.ts'
-import { asked, type Parameter } from './documents/query.ts'
 import { BURN_QUERY, DRIFT_QUERY } from './documents/series.ts'
 import { CHANGES_QUERY, PLAN_QUERY } from './documents/story/changes.ts'
 import type { DocumentKind } from './documents/types.ts'

@@ -7,8 +7,7 @@ import type { CycleEvent } from '../../core/model/events.ts'
 import type { Clock } from '../../ports.ts'
 import { API } from './api-table.ts'
 import { type Gate, isRefused, type Viewer } from './auth.ts'
-import { DocumentError } from './documents/documents.ts'
-import { asked, text } from './documents/query.ts'
+import { asked, DocumentError, text } from './documents/documents.ts'
 import { queryOf } from './pages.ts'
 
 /** What an event is about, so that a page knows what to ask for again. */

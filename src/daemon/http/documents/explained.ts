@@ -7,6 +7,7 @@ import { formatInstant } from '../../../core/model/units.ts'
 import { rhythmOf, rhythmText } from '../../../core/pace/rhythm.ts'
 import { type ExplainedCandidate, type Explanation, explain } from '../../../core/plan/explain.ts'
 import { declaredIn } from '../../schedule/slice.ts'
+import type { Seen } from './documents.ts'
 import { keyText, placeOf, rfc3339, scopeText } from './show.ts'
 import type { CandidateEntry, PersonDocument, Showing, WorkspaceFacts, WriteEntry } from './types.ts'
 
@@ -39,37 +40,37 @@ export function explanationOf(facts: WorkspaceFacts, scope: Scope, history: read
 }
 
 export function explained(
+  seen: Seen,
   explanation: Explanation | undefined,
-  about: { readonly facts: WorkspaceFacts; readonly scope: Scope; readonly history: readonly HistoryEntry[] },
-  showing: Showing,
+  { scope, history }: { readonly scope: Scope; readonly history: readonly HistoryEntry[] },
 ): Explained {
-  const { facts, scope, history } = about
-  const revision = facts.view.policy?.revision
-  const writes = history.map((entry) => writeEntry(entry, showing))
+  const { view, people } = seen
+  const writes = history.map((entry) => writeEntry(entry, seen))
   const [lastWrite] = writes
-  const status = facts.view.scopes.find((one) => scopeKey(one.scope) === scopeKey(scope))
+  const status = view.scopes.find((one) => scopeKey(one.scope) === scopeKey(scope))
   const why = status?.why ?? explanation?.rejected?.message ?? explanation?.skipped?.why
   return {
-    chain: (explanation?.chain ?? []).map((one) => candidateEntry(one, showing, revision)),
+    chain: (explanation?.chain ?? []).map((one) => candidateEntry(one, seen, view.policy?.revision)),
     desired: explanation?.cap,
     state: status?.state,
     readings: (explanation?.observed ?? []).map(({ scope: read, reading }) => ({
-      scope: scopeText(read, showing),
+      scope: scopeText(read, seen),
       observed: reading?.observed,
       readAt: rfc3339(reading?.readAt),
-      failure: showing.people.text(reading?.failure?.message),
+      failure: people.text(reading?.failure?.message),
     })),
-    ...nextReading(facts, scope, showing),
-    change: explanation?.change && changeEntry(explanation.change, showing),
+    ...nextReading(seen, scope),
+    change: explanation?.change && changeEntry(explanation.change, seen),
     lastWrite,
     history: writes,
-    why: showing.people.text(why),
-    conditions: explanation ? wouldChange(explanation, facts, showing) : [],
+    why: people.text(why),
+    conditions: explanation ? wouldChange(explanation, seen) : [],
   }
 }
 
 /** When the scope whose cap applies is read next, and why then. */
-function nextReading({ nextSweepAt, settings, desiredState, readings, slicing }: WorkspaceFacts, scope: Scope, showing: Showing) {
+function nextReading(seen: Seen, scope: Scope) {
+  const { nextSweepAt, settings, desiredState, readings, slicing } = seen
   if (!settings || !desiredState) return {}
   const { toRead, people } = desiredState
   const rhythm = rhythmOf({ scope, toRead, people, declared: declaredIn(desiredState), intervalMs: settings.intervalMs, slicing })
@@ -77,9 +78,9 @@ function nextReading({ nextSweepAt, settings, desiredState, readings, slicing }:
   const readAt = readings?.get(rhythm.key)?.readAt
   const dueAt = rhythm.sliced && readAt !== undefined ? Math.max(readAt + rhythm.everyMs, nextSweepAt ?? 0) : nextSweepAt
   return {
-    nextReadingAt: dueAt === undefined ? undefined : rfc3339(Math.max(Math.round(dueAt), showing.now)),
+    nextReadingAt: dueAt === undefined ? undefined : rfc3339(Math.max(Math.round(dueAt), seen.now)),
     reading: {
-      scope: keyText(rhythm.key, showing),
+      scope: keyText(rhythm.key, seen),
       everySeconds: Math.round(rhythm.everyMs / 1000),
       atLeastEverySeconds: rhythm.sliced && Math.round(rhythm.sliced.atLeastEveryMs / 1000),
       why: rhythmText(rhythm),
@@ -142,13 +143,14 @@ export function writeEntry(entry: HistoryEntry, showing: Showing): WriteEntry {
 }
 
 /** What would change the cap, the soonest first. */
-function wouldChange(explanation: Explanation, { view, settings }: WorkspaceFacts, showing: Showing): readonly string[] {
+function wouldChange(explanation: Explanation, seen: Seen): readonly string[] {
+  const { view, settings } = seen
   const { chain, change, groups, scope, desired, inherits } = explanation
   const said: string[] = []
   const winner = chain.find(({ wins }) => wins)
   for (const one of [explanation, ...(inherits ? [inherits] : [])]) {
     if (!one.hold) continue
-    const from = one === inherits ? `${keyText(scopeKey(one.scope), showing)}: ` : ''
+    const from = one === inherits ? `${keyText(scopeKey(one.scope), seen)}: ` : ''
     said.push(
       `the release of hold ${one.hold.id}, which keeps ${one.change ? `${from}${one.change.from} → ${one.change.to}` : 'a change'} back`,
     )
@@ -169,5 +171,5 @@ function wouldChange(explanation: Explanation, { view, settings }: WorkspaceFact
     else said.push('joining a declared group')
   }
   if (!winner) said.push('a cap in the policies')
-  return said.map((text) => showing.people.text(text))
+  return said.map((text) => seen.people.text(text))
 }

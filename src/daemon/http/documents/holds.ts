@@ -10,8 +10,7 @@ import { isCounted } from '../../../core/plan/guards/round.ts'
 import { allowance, CLASSES, SETTLED_OTHERWISE, type ShareGuard } from '../../../core/plan/guards/table.ts'
 import { type Impact, impactOf, type NetEffect } from '../../../core/plan/impact.ts'
 import type { Planned } from '../../../core/plan/plan.ts'
-import { DocumentError, type Query, type Seen } from './documents.ts'
-import { asked, limitOf, PAGE, pageOf, word } from './query.ts'
+import { asked, DocumentError, limitOf, PAGE, pageOf, type Query, type Seen, word } from './documents.ts'
 import { bounded, cents, headAbout, placeOf, ratio, rfc3339, scopeText } from './show.ts'
 import type { HoldDocument, HoldListDocument, Showing, WorkspaceFacts } from './types.ts'
 
@@ -23,28 +22,27 @@ const MOST_HELD = 200
 type HoldEntry = HoldListDocument['items'][number]
 
 /** When each hold was first shown, by id. */
-export async function holdsSince({ records, facts }: Seen): Promise<ReadonlyMap<string, number>> {
-  if (facts.view.holds.length === 0) return new Map()
+export async function holdsSince({ records, view }: Seen): Promise<ReadonlyMap<string, number>> {
+  if (view.holds.length === 0) return new Map()
   const shown = await records.fact('holdsShown')
   return new Map(Object.entries(shown ?? {}).map(([id, { at }]) => [id, at]))
 }
 
 export async function holdsDocument(seen: Seen, query: Query = {}): Promise<HoldListDocument> {
   const question = asked(query, HOLDS_QUERY)
-  const { facts, showing } = seen
   const since = await holdsSince(seen)
-  const items = facts.view.holds.toSorted((a, b) => b.people - a.people || (a.id < b.id ? -1 : 1))
+  const items = seen.view.holds.toSorted((a, b) => b.people - a.people || (a.id < b.id ? -1 : 1))
   const page = pageOf(items, question)
   return {
     ...headAbout('HoldList', seen),
     ...page,
-    items: page.items.map((hold) => holdEntry(hold, facts, since, showing)),
+    items: page.items.map((hold) => holdEntry(hold, seen, since)),
   }
 }
 
-function holdEntry(hold: Hold, { view }: WorkspaceFacts, since: ReadonlyMap<string, number>, showing: Showing): HoldEntry {
-  const approval = view.approvals.find(({ id }) => id === hold.id)
-  return { ...holdOf(hold, since, showing), approval: approval?.state }
+function holdEntry(hold: Hold, seen: Seen, since: ReadonlyMap<string, number>): HoldEntry {
+  const approval = seen.view.approvals.find(({ id }) => id === hold.id)
+  return { ...holdOf(hold, since, seen), approval: approval?.state }
 }
 
 /** A hold without its changes. `since`: when each hold was first shown. */
@@ -61,30 +59,29 @@ export function holdOf({ id, guards, people, changes, message }: Hold, since: Re
 
 export async function holdDocument(seen: Seen, id: string, query: Query = {}): Promise<HoldDocument> {
   const question = asked(query, HOLD_QUERY)
-  const { facts, showing } = seen
-  const hold = facts.view.holds.find((one) => one.id === id)
+  const hold = seen.view.holds.find((one) => one.id === id)
   if (!hold) throw new DocumentError(404, 'there is no such hold: it was released, its changes are different now, or it never existed')
-  const impacts = affectedBy(hold, facts)
+  const impacts = affectedBy(hold, seen)
   const effect = question.word('effect', EFFECTS_ON_PEOPLE)
   const listed = effect === undefined ? impacts : impacts.filter((one) => one.effect === effect)
   const page = pageOf(listed.toSorted(byWeight), question)
-  const protectedPeople = new Set(facts.policy?.set.protectedPeople.map(({ scope }) => scope.email))
+  const protectedPeople = new Set(seen.policy?.set.protectedPeople.map(({ scope }) => scope.email))
   return {
     ...headAbout('Hold', seen),
-    ...holdEntry(hold, facts, await holdsSince(seen), showing),
-    arithmetic: hold.guards.map((guard) => arithmeticOf(guard, hold, facts, showing)),
+    ...holdEntry(hold, seen, await holdsSince(seen)),
+    arithmetic: hold.guards.map((guard) => arithmeticOf(guard, hold, seen)),
     counted: {
       lowered: countOf(impacts, 'lowered'),
       blocked: countOf(impacts, 'blocked'),
       cleared: countOf(impacts, 'cleared'),
       raised: countOf(impacts, 'raised') + countOf(impacts, 'capped'),
     },
-    ...bounded('held', hold.changes, MOST_HELD, (one) => heldChange(one, facts, showing)),
-    releases: releasesOf(hold, facts, showing),
+    ...bounded('held', hold.changes, MOST_HELD, (one) => heldChange(one, seen)),
+    releases: releasesOf(hold, seen),
     void: `void after ${APPROVAL_LIFE_MS / DAY_MS} days, or when more than ${Math.floor(hold.people * APPROVAL_GROWTH)} people are affected (now ${hold.people})`,
     ...page,
     items: page.items.map(({ person, before, after, effect: what }) => ({
-      person: showing.people.label(person.email),
+      person: seen.people.label(person.email),
       before,
       after,
       effect: what,
@@ -118,21 +115,17 @@ function affectedBy(hold: Hold, { planned }: WorkspaceFacts): readonly Impact[] 
   return planImpact(planned).filter(({ changes }) => changes.some((key) => keys.has(key)))
 }
 
-function heldChange(
-  { scope, from, to }: Hold['changes'][number],
-  { planned, view }: WorkspaceFacts,
-  showing: Showing,
-): HoldDocument['held'][number] {
-  const change = planned?.plan.changes.find((one) => scopeKey(one.scope) === scopeKey(scope))
+function heldChange({ scope, from, to }: Hold['changes'][number], seen: Seen): HoldDocument['held'][number] {
+  const change = seen.planned?.plan.changes.find((one) => scopeKey(one.scope) === scopeKey(scope))
   return {
-    scope: scopeText(scope, showing),
+    scope: scopeText(scope, seen),
     from,
     to,
     effect: change?.effect,
     cause: change?.cause,
     people: change?.people,
-    reason: showing.people.text(change?.reason),
-    source: change?.source && placeOf(change.source, showing, view.policy?.revision),
+    reason: seen.people.text(change?.reason),
+    source: change?.source && placeOf(change.source, seen, seen.view.policy?.revision),
   }
 }
 
@@ -140,14 +133,13 @@ type Arithmetic = HoldDocument['arithmetic'][number]
 
 const isShare = (guard: GuardCode): guard is ShareGuard => Object.hasOwn(CLASSES, guard)
 
-function arithmeticOf(guard: GuardCode, hold: Hold, facts: WorkspaceFacts, showing: Showing): Arithmetic {
-  const { planned, settings } = facts
+function arithmeticOf(guard: GuardCode, hold: Hold, { planned, settings, view, people }: Seen): Arithmetic {
   const base = { guard, setting: `guards.${guard}`, exceeded: true }
   const whole = planned ? planImpact(planned) : []
   if (planned && settings && isShare(guard) && settings.guards[guard] !== 'off') {
     return { ...base, ...shareCounted(guard, settings.guards[guard], planned, whole) }
   }
-  const remaining = remainingOf(facts)
+  const remaining = remainingOf(view)
   if (planned && settings && guard === 'maxRaise' && settings.guards.maxRaise !== 'off' && remaining !== undefined) {
     const raised = whole.filter((one) => one.effect === 'raised')
     const allowed = (remaining * settings.guards.maxRaise) / 100
@@ -162,7 +154,7 @@ function arithmeticOf(guard: GuardCode, hold: Hold, facts: WorkspaceFacts, showi
       exceeded: sum > allowed,
     }
   }
-  return { ...base, what: showing.people.text(whyOf(hold)), limit: SETTLED_OTHERWISE[guard] ?? 'see the message' }
+  return { ...base, what: people.text(whyOf(hold)), limit: SETTLED_OTHERWISE[guard] ?? 'see the message' }
 }
 
 /** The message without the way out, which `releases` shows. */
@@ -187,14 +179,13 @@ function shareCounted(guard: ShareGuard, limit: ShareLimit, { differences, impac
 
 const limitText = ({ percent, floor }: ShareLimit): string => `${percent} %, never under ${floor}`
 
-function remainingOf({ view }: WorkspaceFacts): number | undefined {
-  const { balance } = view
+function remainingOf({ balance }: Seen['view']): number | undefined {
   return balance && credits(Math.max(0, balance.addOnAvailable - balance.addOnUsed))
 }
 
 type Release = HoldDocument['releases'][number]
 
-function releasesOf({ id, guards, release }: Hold, { policy, settings, view }: WorkspaceFacts, showing: Showing): readonly Release[] {
+function releasesOf({ id, guards, release }: Hold, { policy, settings, view, people }: Seen): readonly Release[] {
   const file = policy?.set.rules[0]?.at.file ?? policy?.set.groups[0]?.at.file
   const isSeparate = settings?.approvals !== 'together'
   const limits = guards.filter((guard) => !SETTLED_OTHERWISE[guard])
@@ -209,7 +200,7 @@ function releasesOf({ id, guards, release }: Hold, { policy, settings, view }: W
       who: 'a person who may merge policy changes',
       text: `approvals: [${id}]`,
       edit: editLine('approve', id),
-      file: showing.people.text(file),
+      file: people.text(file),
       note: isSeparate
         ? 'Write it under spec. It counts because this hold was shown before the line was added; remove it once it is spent.'
         : 'Write it under spec; remove it once it is spent.',

@@ -149,13 +149,14 @@ function readerOf(options: DocumentOptions, indexOf: IndexOf, { sightOf, seesAll
     if (!source || sight.kind === 'nothing') throw new DocumentError(404, 'there is no such workspace, or it is not yours to see')
     await refresh()
     const { records } = source
-    const shown = { facts: await source.facts(), showing: showing(sight.kind === 'whole' && sight.named) }
+    const facts = await source.facts()
     const whole: Seen = {
-      ...shown,
+      ...facts,
+      ...showing(sight.kind === 'whole' && sight.named),
       records,
-      grants: shown.facts.desiredState?.resolution.grants ?? [],
+      grants: facts.desiredState?.resolution.grants ?? [],
       writes: (sinceAt) => records.history({ sinceAt, limit: MOST_WRITES }),
-      index: () => indexOf({ source, ...shown }),
+      index: () => indexOf(source, whole),
     }
     return sight.kind === 'whole' ? whole : partOf(whole, sight, hashed)
   }
@@ -166,7 +167,7 @@ function readerOf(options: DocumentOptions, indexOf: IndexOf, { sightOf, seesAll
       make(await seen(name), ...rest)
   const aboutWhole: AboutOne = (make) =>
     about((one, ...rest) => {
-      if (one.showing.isPart) throw new DocumentError(404, 'there is no such page for you')
+      if (one.isPart) throw new DocumentError(404, 'there is no such page for you')
       return make(one, ...rest)
     })
   const views = async (): Promise<readonly WorkspaceView[]> => {
@@ -200,7 +201,7 @@ function documentsFor(options: DocumentOptions, indexOf: IndexOf, reader: Reader
       const ofParts = await Promise.all(
         parts()
           .toSorted()
-          .map(async (name) => (await seen(name)).facts.view),
+          .map(async (name) => (await seen(name)).view),
       )
       return workspacesDocument({ views: await views(), parts: ofParts }, daemon(), showing(), query)
     },
@@ -221,7 +222,7 @@ function documentsFor(options: DocumentOptions, indexOf: IndexOf, reader: Reader
     health: aboutWhole((one) => healthDocument(one, daemon())),
     /** Starts making the comparison where there is none; never waits for it. */
     comparison: aboutWhole((one) => {
-      const { view, policy } = one.facts
+      const { view, policy } = one
       const digest = view.policy?.digest ?? policy?.digest
       // The past read meanwhile tells more cycles.
       const from = `${digest}${(view.history?.left ?? 0) > 0 ? ', in part' : ''}`
@@ -241,7 +242,7 @@ const withoutDetail = ({ conditions = [], ...daemon }: DaemonFacts): DaemonFacts
   conditions: conditions.map((one) => ({ ...one, message: kindOf(one.type).begun })),
 })
 
-type IndexOf = (whole: Pick<Seen, 'facts' | 'showing'> & { readonly source: WorkspaceSource }) => Promise<PeopleIndex>
+type IndexOf = (source: WorkspaceSource, whole: Seen) => Promise<PeopleIndex>
 
 /** Workspaces whose index of people is kept: those asked about last. Choice. */
 const MOST_KEPT = 4
@@ -251,9 +252,9 @@ const INDEX_LIFE_MS = 2_000
 
 function peopleIndexes({ clock }: DocumentOptions): IndexOf {
   const kept = keeper<PeopleIndex>(clock, { most: MOST_KEPT })
-  return ({ source, facts, showing }) => {
-    const { shown } = showing.people
-    const make = async () => ({ value: await peopleIndex(facts, showing), lifeMs: INDEX_LIFE_MS })
+  return (source, whole) => {
+    const { shown } = whole.people
+    const make = async () => ({ value: await peopleIndex(whole), lifeMs: INDEX_LIFE_MS })
     return kept(`${source.name} ${shown}`, `${source.version()} ${shown}`, make)
   }
 }

@@ -20,10 +20,9 @@ const WEEK_MS = 7 * DAY_MS
 const MOST = 50
 
 export async function leadDocument(seen: Seen): Promise<LeadDocument> {
-  const { facts, showing, grants } = seen
-  const { people: labels, now } = showing
+  const { view, grants, people: labels, now } = seen
   const writes = await seen.writes(now - WEEK_MS)
-  const near = facts.view.people.flatMap(({ email, cap, used, source, band }) =>
+  const near = view.people.flatMap(({ email, cap, used, source, band }) =>
     typeof cap === 'number' && used !== undefined && band !== undefined && NEAR.has(band)
       ? [{ person: labels.label(email), cap, used: cents(used), source, band, share: cap === 0 ? 1 : used / cap }]
       : [],
@@ -33,7 +32,7 @@ export async function leadDocument(seen: Seen): Promise<LeadDocument> {
     (state === 'active' || state === 'expiring') && untilAt !== undefined && untilAt - now <= WEEK_MS
       ? [
           {
-            scope: scopeText(scope, showing),
+            scope: scopeText(scope, seen),
             ...(amount.kind === 'cap' ? { cap: amount.credits } : { add: amount.credits }),
             until: rfc3339(untilAt),
             reason: labels.text(reason),
@@ -43,7 +42,7 @@ export async function leadDocument(seen: Seen): Promise<LeadDocument> {
   )
   ending.sort((a, b) => (a.until === b.until ? (a.scope < b.scope ? -1 : 1) : a.until < b.until ? -1 : 1))
   const changes = writes.flatMap(({ at, scope, from, to, effect, cause, result }) =>
-    result === 'applied' ? [{ at: rfc3339(at), scope: scopeText(scope, showing), from, to, effect, cause }] : [],
+    result === 'applied' ? [{ at: rfc3339(at), scope: scopeText(scope, seen), from, to, effect, cause }] : [],
   )
   return {
     ...headAbout('Lead', seen),

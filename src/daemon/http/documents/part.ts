@@ -9,7 +9,7 @@ import type { PartSight } from '../auth.ts'
 import type { PeopleLabels } from '../status/labels.ts'
 import type { Seen } from './documents.ts'
 import type { PeopleIndex } from './people/roster.ts'
-import type { Records, Showing } from './types.ts'
+import type { Records } from './types.ts'
 
 /** Members of a group that was not read for this long are shown to nobody. Choice. */
 const MEMBERS_LIFE_MS = DAY_MS
@@ -28,19 +28,18 @@ export const declaredReason = ({ kind, reason, ownReason }: Pick<Candidate, 'kin
 
 /** `hashed`: labels as hashes, whatever the config shows to others. */
 export function partOf(whole: Seen, sight: PartSight, hashed: PeopleLabels): Seen {
-  const { view, readings } = whole.facts
-  const groups = view.groups.filter(({ id, readAt }) => sight.groups.includes(id) && whole.showing.now - readAt <= MEMBERS_LIFE_MS)
-  const cut = cutOf(view.groups, groups, { sight, hashed, shown: whole.showing.people.shown })
+  const { view, readings, clock, now, requestUrl } = whole
+  const groups = view.groups.filter(({ id, readAt }) => sight.groups.includes(id) && now - readAt <= MEMBERS_LIFE_MS)
+  const cut = cutOf(view.groups, groups, { sight, hashed, shown: whole.people.shown })
   const { keys, people } = cut
-  const { clock, now, requestUrl } = whole.showing
-  const showing: Showing = { people, clock, now: stepOf(now), isPart: true, requestUrl }
-  const own = new Map([...(readings ?? [])].filter(([key]) => keys.has(key)))
+  // Named one by one: what is not here does not exist for such a reader.
   return {
+    ...{ people, clock, now: stepOf(now), isPart: true, requestUrl },
+    view: viewOf(view, cut),
+    readings: readings && new Map([...readings].filter(([key]) => keys.has(key))),
     grants: whole.grants.filter(({ grant }) => keys.has(scopeKey(grant.scope))),
     writes: async (sinceAt) => (await whole.writes(sinceAt)).filter(({ scope }) => keys.has(scopeKey(scope))),
-    facts: { view: viewOf(view, cut), readings: readings && own },
     records: recordsOf(whole.records),
-    showing,
     async index() {
       const index = await whole.index()
       return once(cut, index.rows, () => indexOf(index, cut))

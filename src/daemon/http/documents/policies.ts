@@ -1,15 +1,14 @@
 // Every declared cap with its line, its value, its state, and the people for whom it decides now.
 
-import type { ScopeStatus } from '../../../core/model/events.ts'
+import type { ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
 import { ENTRY_KINDS } from '../../../core/model/policy.ts'
 import { formatPosition, type Position } from '../../../core/model/problem.ts'
 import { byScope, type Scope, scopeKey } from '../../../core/model/scope.ts'
-import type { Query, Seen } from './documents.ts'
+import { asked, limitOf, PAGE, pageOf, type Query, type Seen, text, word } from './documents.ts'
 import { countNear, type PeopleIndex } from './people/roster.ts'
-import { asked, limitOf, PAGE, pageOf, text, word } from './query.ts'
 import { bounded, grantEntryOf, headAbout, placeOf, problemsOf, scopeText } from './show.ts'
 import { policyOf } from './summary.ts'
-import type { PolicyListDocument, PolicyRow, Showing, WorkspaceFacts } from './types.ts'
+import type { PolicyListDocument, PolicyRow } from './types.ts'
 
 export const POLICIES_QUERY = [
   word('kind', ENTRY_KINDS, 'What is declared.'),
@@ -22,20 +21,19 @@ const MOST_PROTECTED = 200
 
 export async function policiesDocument(seen: Seen, query: Query = {}): Promise<PolicyListDocument> {
   const question = asked(query, POLICIES_QUERY)
-  const { facts, showing } = seen
+  const { view, policy, people } = seen
   const index = await seen.index()
   const kind = question.word('kind', ENTRY_KINDS)
   const search = question.text('search')?.toLowerCase() ?? ''
-  const { view, policy } = facts
-  const fitting = entriesOf(facts, index, showing).filter((entry) => (kind === undefined || entry.kind === kind) && matches(entry, search))
+  const fitting = entriesOf(seen, index).filter((entry) => (kind === undefined || entry.kind === kind) && matches(entry, search))
   return {
     ...headAbout('PolicyList', seen),
     policy: view.policy && policyOf(view.policy),
-    ...problemsOf(view, showing),
-    documents: (policy?.set.documents ?? []).map((name) => showing.people.text(name)),
+    ...problemsOf(seen),
+    documents: (policy?.set.documents ?? []).map((name) => people.text(name)),
     ...bounded('protected', policy?.set.protectedPeople ?? [], MOST_PROTECTED, ({ scope, at }) => ({
-      person: showing.people.label(scope.email),
-      source: placeOf(at, showing, policy?.revision),
+      person: people.label(scope.email),
+      source: placeOf(at, seen, policy?.revision),
     })),
     ...pageOf(fitting, question),
   }
@@ -44,26 +42,26 @@ export async function policiesDocument(seen: Seen, query: Query = {}): Promise<P
 const matches = ({ name, reason = '', ticket = '', source }: PolicyRow, search: string): boolean =>
   search === '' || `${name}\n${reason}\n${ticket}\n${source.file}`.toLowerCase().includes(search)
 
-function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing): readonly PolicyRow[] {
-  const { policy, desiredState, view } = facts
+function entriesOf(seen: Seen, index: PeopleIndex): readonly PolicyRow[] {
+  const { policy, desiredState, view, people } = seen
   if (!policy) return []
-  const { people } = showing
   const decided = Map.groupBy(
     index.rows.filter((row) => row.status === 'approved' && row.winner),
     ({ winner }) => (winner ? formatPosition(winner.at) : ''),
   )
   const status = byScope(view.scopes)
-  const about = (scope: Scope, at: Position) => {
-    const rows = decided.get(formatPosition(at)) ?? []
-    const members = membersOf(scope, facts)
-    return {
-      name: scopeText(scope, showing),
-      people: rows.length,
-      members,
-      near: countNear(rows),
-      source: placeOf(at, showing, policy.revision),
-    }
-  }
+  const decidedAt = (at: Position) => decided.get(formatPosition(at)) ?? []
+  /** `rows`: of the people for whom it decides. */
+  const counted = (rows: PeopleIndex['rows'], at: Position, members?: number) => ({
+    people: rows.length,
+    members,
+    near: countNear(rows),
+    source: placeOf(at, seen, policy.revision),
+  })
+  const about = (scope: Scope, at: Position) => ({
+    name: scopeText(scope, seen),
+    ...counted(decidedAt(at), at, membersOf(scope, view)),
+  })
   const caps = policy.set.rules.map(
     ({ scope, cap, at, reason }): PolicyRow => ({
       kind: scope.kind,
@@ -73,34 +71,23 @@ function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing):
       reason: people.text(reason),
     }),
   )
-  const peopleRules = policy.set.peopleRules.map(({ name, cap, at, reason }): PolicyRow => {
-    const rows = decided.get(formatPosition(at)) ?? []
-    return {
+  const peopleRules = policy.set.peopleRules.map(
+    ({ name, cap, at, reason }): PolicyRow => ({
       kind: 'rule',
       name: people.text(name),
       cap,
-      people: rows.length,
-      near: countNear(rows),
-      source: placeOf(at, showing, policy.revision),
+      ...counted(decidedAt(at), at),
       reason: people.text(reason),
-    }
-  })
-  const grants = (desiredState?.resolution.grants ?? []).map((status): PolicyRow => {
-    const { scope, at } = status.grant
-    return { kind: 'grant', ...about(scope, at), ...grantEntryOf(status, showing) }
+    }),
+  )
+  const grants = (desiredState?.resolution.grants ?? []).map((one): PolicyRow => {
+    const { scope, at } = one.grant
+    return { kind: 'grant', ...about(scope, at), ...grantEntryOf(one, seen) }
   })
   const pools = policy.set.pools.map(({ name, credits, at }): PolicyRow => {
     const rows = index.rows.filter(({ winner }) => winner?.pool === name)
     const members = desiredState?.resolution.pools.find(({ pool }) => pool.name === name)?.members
-    return {
-      kind: 'pool',
-      name: people.text(name),
-      credits,
-      people: rows.length,
-      members: members?.length,
-      near: countNear(rows),
-      source: placeOf(at, showing, policy.revision),
-    }
+    return { kind: 'pool', name: people.text(name), credits, ...counted(rows, at, members?.length) }
   })
   return [...caps, ...peopleRules, ...pools, ...grants].sort(
     (a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || (a.name < b.name ? -1 : 1),
@@ -111,7 +98,7 @@ const ORDER: readonly PolicyRow['kind'][] = ['team', 'group', 'rule', 'pool', 'g
 
 const stateOf = (status: ScopeStatus | undefined) => (status ? { state: status.state, observed: status.observed } : {})
 
-function membersOf(scope: Scope, { view }: WorkspaceFacts): number | undefined {
+function membersOf(scope: Scope, view: WorkspaceView): number | undefined {
   if (scope.kind === 'team') return view.people.length
   return scope.kind === 'group' ? view.groups.find(({ id }) => id === scope.id)?.emails.length : undefined
 }

@@ -8,13 +8,12 @@ import { creditsOfCycle, FRESHNESS_MS } from '../../../core/use/burn.ts'
 import { forecastFrom, type Projection } from '../../../core/use/forecast.ts'
 import type { KnownRuns } from '../../collect/kept.ts'
 import { historyOf } from '../../collect/usage-summary.ts'
-import type { Query, Seen } from './documents.ts'
+import { asked, type Query, type Seen, whole, word } from './documents.ts'
 import { groupNames } from './people/people.ts'
 import { countNear, membersByGroup, type PersonRow, shareOf } from './people/roster.ts'
-import { asked, whole, word } from './query.ts'
 import { bounded, cents, daysFrom, dayText, headAbout, rfc3339 } from './show.ts'
 import { usedIn } from './summary.ts'
-import type { BurnSeries, CreditsSeries, DriftSeries, NearSeries, Showing, WorkspaceFacts } from './types.ts'
+import type { BurnSeries, CreditsSeries, DriftSeries, NearSeries, WorkspaceFacts } from './types.ts'
 
 const DAYS = whole('days', 'How many days, today the last.', { least: 1, most: 120, usually: 30 })
 const BURN_BY = ['team', 'group', 'model', 'mode'] as const
@@ -27,8 +26,7 @@ const MOST_LINES = 12
 const MOST_ROWS = 100
 
 export function creditsSeries(seen: Seen): CreditsSeries {
-  const { facts, showing } = seen
-  const { view } = facts
+  const { view, now, journal } = seen
   const { balance, use } = view
   const cycle = view.roster?.cycle ?? balance?.cycle
   const base = {
@@ -41,16 +39,16 @@ export function creditsSeries(seen: Seen): CreditsSeries {
     exhaustion: rfc3339(use?.figures?.exhaustedAt),
   }
   if (!cycle) return { ...base, days: [] }
-  const usedAt = usedByDay(facts, cycle.startAt, showing.now)
-  const projectedAt = projectionByDay(facts, cycle.endAt)
-  const figures = new Map(facts.journal?.days.map((day) => [day.dayAt, day]))
+  const usedAt = usedByDay(seen, cycle.startAt)
+  const projectedAt = projectionByDay(seen, cycle.endAt)
+  const figures = new Map(journal?.days.map((day) => [day.dayAt, day]))
   const days = daysFrom(midnight(cycle.startAt), cycle.endAt).map((at): CreditsSeries['days'][number] => {
     const untilAt = Math.min(at + DAY_MS, cycle.endAt)
     const used = usedAt.get(at)
     const before = at <= cycle.startAt ? 0 : usedAt.get(at - DAY_MS)
     const burned = used === undefined || before === undefined ? undefined : used - before
-    const projected = at >= midnight(showing.now) ? projectedAt?.(untilAt) : undefined
-    const addOn = at === midnight(showing.now) && balance ? balance : figures.get(at)
+    const projected = at >= midnight(now) ? projectedAt?.(untilAt) : undefined
+    const addOn = at === midnight(now) && balance ? balance : figures.get(at)
     return {
       day: dayText(at),
       used: cents(used),
@@ -68,7 +66,7 @@ export function creditsSeries(seen: Seen): CreditsSeries {
 }
 
 /** Credits used since the cycle began, at the end of each day: from runs where they cover the cycle, else from the readings of that day. */
-function usedByDay({ view, runs, journal }: WorkspaceFacts, startAt: Instant, now: Instant): ReadonlyMap<Instant, number> {
+function usedByDay({ view, runs, journal, now }: Seen, startAt: Instant): ReadonlyMap<Instant, number> {
   const used = new Map<Instant, number>()
   const first = midnight(startAt)
   const today = midnight(now)
@@ -106,12 +104,11 @@ function projectionByDay({ view, runs }: WorkspaceFacts, endAt: Instant): ((at: 
 
 export async function burnSeries(seen: Seen, query: Query = {}): Promise<BurnSeries> {
   const question = asked(query, BURN_QUERY)
-  const { facts, showing } = seen
   const by = question.word('by', BURN_BY) ?? 'team'
-  const untilAt = midnight(showing.now) + DAY_MS
+  const untilAt = midnight(seen.now) + DAY_MS
   const fromAt = untilAt - question.whole('days') * DAY_MS
   const days = daysFrom(fromAt, untilAt)
-  const lines = by === 'group' ? await groupLines(seen, days) : teamLines(facts, showing, by, days)
+  const lines = by === 'group' ? await groupLines(seen, days) : teamLines(seen, by, days)
   return { ...headAbout('BurnSeries', seen), by, days: days.map(dayText), lines }
 }
 
@@ -133,12 +130,7 @@ function lineOf(
   return { ...about, total: cents(values.reduce<number>((sum, value) => sum + (value ?? 0), 0)), values }
 }
 
-function teamLines(
-  { runs }: WorkspaceFacts,
-  { people }: Showing,
-  by: 'team' | 'model' | 'mode',
-  days: readonly Instant[],
-): readonly Line[] {
+function teamLines({ runs, people }: Seen, by: 'team' | 'model' | 'mode', days: readonly Instant[]): readonly Line[] {
   const [first, last] = [days[0], days.at(-1)]
   if (!runs || first === undefined || last === undefined) return []
   const rows = runs.rows.filter(({ dayAt, used }) => dayAt >= first && dayAt <= last && used !== undefined)
@@ -154,29 +146,30 @@ function teamLines(
 }
 
 /** Groups may overlap, so the remaining ones are not summed. */
-async function groupLines({ facts, records, showing }: Seen, days: readonly Instant[]): Promise<readonly Line[]> {
+async function groupLines(seen: Seen, days: readonly Instant[]): Promise<readonly Line[]> {
+  const { view, runs, records, people } = seen
   const [first, last] = [days[0], days.at(-1)]
   const asked = await records.fact('runsAsked')
-  const isWithoutCredits = facts.runs !== undefined && historyOf(facts.runs) === undefined
+  const isWithoutCredits = runs !== undefined && historyOf(runs) === undefined
   if (!asked || isWithoutCredits || first === undefined || last === undefined) return []
-  const names = groupNames(facts, showing)
-  const most = facts.view.groups.toSorted((a, b) => (b.used ?? 0) - (a.used ?? 0)).slice(0, MOST_LINES)
+  const names = groupNames(seen)
+  const most = view.groups.toSorted((a, b) => (b.used ?? 0) - (a.used ?? 0)).slice(0, MOST_LINES)
   const lines: Line[] = []
   for (const { id, name } of most) {
     const covered = asked[scopeKey(groupScope(id))]
     if (!covered) continue
     const rows = await records.runs(groupScope(id), { fromAt: first, untilAt: last + DAY_MS })
-    lines.push(lineOf({ name: names.get(id) ?? name, id: showing.people.text(id) }, rows, days, covered))
+    lines.push(lineOf({ name: names.get(id) ?? name, id: people.text(id) }, rows, days, covered))
   }
   return lines.toSorted((a, b) => b.total - a.total)
 }
 
 export function driftSeries(seen: Seen, query: Query = {}): DriftSeries {
   const question = asked(query, DRIFT_QUERY)
-  const { facts, showing } = seen
-  const figures = new Map(facts.journal?.days.map((day) => [day.dayAt, day]))
-  const beganAt = facts.journal?.days[0]?.dayAt ?? Number.POSITIVE_INFINITY
-  const untilAt = midnight(showing.now) + DAY_MS
+  const recorded = seen.journal?.days
+  const figures = new Map(recorded?.map((day) => [day.dayAt, day]))
+  const beganAt = recorded?.[0]?.dayAt ?? Number.POSITIVE_INFINITY
+  const untilAt = midnight(seen.now) + DAY_MS
   let open: number | undefined
   const days = daysFrom(untilAt - question.whole('days') * DAY_MS, untilAt).map((at) => {
     const known = figures.get(at)
@@ -191,9 +184,8 @@ export function driftSeries(seen: Seen, query: Query = {}): DriftSeries {
 const STEPS = 12
 
 export async function nearSeries(seen: Seen): Promise<NearSeries> {
-  const { facts, showing } = seen
   const index = await seen.index()
-  const names = groupNames(facts, showing)
+  const names = groupNames(seen)
   const approved = index.rows.filter(({ status }) => status === 'approved')
   const inNoGroup = approved.filter(({ groups }) => groups.length === 0)
   const known = [...membersByGroup(approved), ['', inNoGroup] as const].filter(([, people]) =>
@@ -202,7 +194,7 @@ export async function nearSeries(seen: Seen): Promise<NearSeries> {
   const rows = known.map(([id, people]) => ({
     near: countNear(people),
     row: {
-      id: id !== '' ? showing.people.text(id) : undefined,
+      id: id !== '' ? seen.people.text(id) : undefined,
       name: id === '' ? 'in no declared group' : (names.get(id) ?? id),
       people: people.length,
       shares: sharesOf(people),

@@ -1,6 +1,6 @@
 // How documents write values: instants, days, scopes, places, and the head of every document. A text that may hold an e-mail must go through the labels.
 
-import type { ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
+import type { ScopeStatus } from '../../../core/model/events.ts'
 import type { Position, Problem } from '../../../core/model/problem.ts'
 import { isEmail, type Scope, scopeKey } from '../../../core/model/scope.ts'
 import { DAY_MS, type Instant, wholeCents } from '../../../core/model/units.ts'
@@ -27,12 +27,9 @@ export const headOf = <const K extends string>(kind: K, { people, now }: Showing
   ({ apiVersion: 'capkeeper/v1', kind, at: rfc3339(now), peopleShown: people.shown }) as const
 
 /** The same of a document about one workspace. */
-export const headAbout = <const K extends string>(
-  kind: K,
-  { facts, showing }: { readonly facts: WorkspaceFacts; readonly showing: Showing },
-) => ({
-  ...headOf(kind, showing),
-  workspace: facts.view.workspace,
+export const headAbout = <const K extends string>(kind: K, seen: Pick<WorkspaceFacts, 'view'> & Showing) => ({
+  ...headOf(kind, seen),
+  workspace: seen.view.workspace,
 })
 
 /** The first `most` of a list, and how many more there are. */
@@ -93,9 +90,10 @@ function sourceUrl(template: string | undefined, file: string, line: number, rev
 /** Choice. */
 const MOST_PROBLEMS = 50
 
-export function problemsOf({ policy }: WorkspaceView, showing: Showing) {
+export function problemsOf(seen: Pick<WorkspaceFacts, 'view'> & Showing) {
+  const { policy } = seen.view
   return bounded('problems', policy?.problems ?? [], MOST_PROBLEMS, (one) =>
-    problemOf(one, showing, one.at && placeOf(one.at, showing, policy?.revision)),
+    problemOf(one, seen, one.at && placeOf(one.at, seen, policy?.revision)),
   )
 }
 

@@ -9,9 +9,8 @@ import { guardText } from '../../../core/plan/reviewed.ts'
 import type { GrantStatus } from '../../../core/resolve/candidate.ts'
 import { medianMs, type RequestsOf } from '../../conditions/journal.ts'
 import { seenEntries } from '../status/status.ts'
-import type { Query, Seen } from './documents.ts'
+import { asked, limitOf, PAGE, pageOf, type Query, type Seen } from './documents.ts'
 import { holdOf, holdsSince } from './holds.ts'
-import { asked, limitOf, PAGE, pageOf } from './query.ts'
 import {
   bounded,
   cents,
@@ -41,27 +40,19 @@ import {
   toneRank,
   warningTexts,
 } from './summary.ts'
-import type {
-  DaemonFacts,
-  HealthDocument,
-  PoolSeries,
-  ScopeEntry,
-  Showing,
-  WorkspaceDocument,
-  WorkspaceFacts,
-  WorkspaceListDocument,
-} from './types.ts'
+import type { DaemonFacts, HealthDocument, PoolSeries, ScopeEntry, Showing, WorkspaceDocument, WorkspaceListDocument } from './types.ts'
 
 /** The pools of a workspace in the order of their names. */
-function poolEntries({ view, desiredState }: WorkspaceFacts, showing: Showing): WorkspaceDocument['pools'] {
+function poolEntries(seen: Seen): WorkspaceDocument['pools'] {
+  const { view, desiredState } = seen
   const known = new Map((view.pools ?? []).map((one) => [one.name, one]))
   return (desiredState?.resolution.pools ?? []).map(({ pool, members }) => ({
-    name: showing.people.text(pool.name),
+    name: seen.people.text(pool.name),
     credits: pool.credits,
     people: members.length,
     share: pool.share,
-    ...poolFigures(known.get(pool.name) ?? {}, showing),
-    source: placeOf(pool.at, showing, view.policy?.revision),
+    ...poolFigures(known.get(pool.name) ?? {}, seen),
+    source: placeOf(pool.at, seen, view.policy?.revision),
   }))
 }
 
@@ -70,10 +61,9 @@ const MOST_SERIES = 20
 
 /** Each pool from the first day of the cycle until today: as recorded at the end of each day, and as it is now. */
 export function poolSeries(seen: Seen): PoolSeries {
-  const { facts, showing } = seen
-  const { view, journal } = facts
+  const { view, journal, people, now } = seen
   const cycle = view.roster?.cycle ?? view.balance?.cycle
-  const today = midnight(showing.now)
+  const today = midnight(now)
   const recorded = new Map(journal?.days.map((day) => [day.dayAt, day.pools]))
   return {
     ...headAbout('PoolSeries', seen),
@@ -84,21 +74,14 @@ export function poolSeries(seen: Seen): PoolSeries {
         const known = at === today && figures ? figures : byName && Object.hasOwn(byName, name) ? byName[name] : undefined
         return { day: dayText(at), used: cents(known?.used), dealt: cents(known?.dealt) }
       })
-      return {
-        name: showing.people.text(name),
-        credits,
-        exhaustion: rfc3339(figures?.exhaustedAt),
-        days,
-      }
+      return { name: people.text(name), credits, exhaustion: rfc3339(figures?.exhaustedAt), days }
     }),
   }
 }
 
 export function healthDocument(seen: Seen, daemon: DaemonFacts): HealthDocument {
-  const { facts, showing } = seen
-  const { view, settings, readings } = facts
-  const { people } = showing
-  const { pause: _, ...lasting } = stateOf(view, showing)
+  const { view, settings, readings, people } = seen
+  const { pause: _, ...lasting } = stateOf(view, seen)
   const { copying, ...model } = serviceModel(settings ?? { capSemantics: 'layered' }, view.seen ?? {})
   const managed = view.scopes.flatMap(({ state, readAt }) => (state === 'skipped' || readAt === undefined ? [] : [readAt]))
   const failed = [...(readings?.values() ?? [])].filter(({ failure }) => failure !== undefined).length
@@ -112,11 +95,11 @@ export function healthDocument(seen: Seen, daemon: DaemonFacts): HealthDocument 
     clockSkewSeconds: view.clockSkewMs === undefined ? undefined : view.clockSkewMs / 1000,
     model: { ...model, copying: people.text(copying) },
     seen: seenEntries(view.seen ?? {}, people),
-    operations: (facts.requests ?? []).map(operationEntry),
+    operations: (seen.requests ?? []).map(operationEntry),
     unread: failed,
     oldestReadingAt: rfc3339(oldest),
-    settings: settingsOf(facts),
-    warnings: warningTexts(view, showing),
+    settings: settingsOf(settings),
+    warnings: warningTexts(view, seen),
     replicas: (daemon.replicas ?? []).map(({ name, isHere }) => ({
       name: people.text(name),
       version: isHere ? daemon.version : undefined,
@@ -137,7 +120,7 @@ function operationEntry(one: RequestsOf): HealthDocument['operations'][number] {
   }
 }
 
-function settingsOf({ settings }: WorkspaceFacts): HealthDocument['settings'] {
+function settingsOf(settings: Seen['settings']): HealthDocument['settings'] {
   return {
     interval: (settings?.intervalMs ?? 0) / 1000,
     usageInterval: (settings?.usageIntervalMs ?? 0) / 1000,
@@ -182,25 +165,24 @@ function partEntry(view: WorkspaceView, showing: Showing): WorkspaceListDocument
 }
 
 export async function workspaceDocument(seen: Seen): Promise<WorkspaceDocument> {
-  const { facts, showing } = seen
   const since = await holdsSince(seen)
-  const { view, desiredState } = facts
+  const { view, desiredState } = seen
   const revision = view.policy?.revision
   const team = view.scopes.find(({ scope }) => scope.kind === 'team')
   return {
     ...headAbout('Workspace', seen),
-    ...summaryOf(view, showing),
-    ...problemsOf(view, showing),
+    ...summaryOf(view, seen),
+    ...problemsOf(seen),
     scopesByKind: countsByKind(view.scopes),
-    team: team && scopeEntry(team, showing, revision),
-    ...bounded('attention', notInSync(view.scopes), MOST.scopes, (status) => scopeEntry(status, showing, revision)),
+    team: team && scopeEntry(team, seen, revision),
+    ...bounded('attention', notInSync(view.scopes), MOST.scopes, (status) => scopeEntry(status, seen, revision)),
     driftCredits: driftCredits(view.scopes),
-    held: view.holds.slice(0, MOST.holds).map((hold) => holdOf(hold, since, showing)),
-    approvals: view.approvals.map(({ id, state }) => ({ id, state })),
-    grants: (desiredState?.resolution.grants ?? []).slice(0, MOST.grants).map((grant) => grantEntry(grant, showing, revision)),
-    ...modelEntries(view.use?.models ?? [], showing),
-    pools: poolEntries(facts, showing),
-    warningTexts: warningTexts(view, showing),
+    held: view.holds.slice(0, MOST.holds).map((hold) => holdOf(hold, since, seen)),
+    approvals: view.approvals,
+    grants: (desiredState?.resolution.grants ?? []).slice(0, MOST.grants).map((grant) => grantEntry(grant, seen, revision)),
+    ...modelEntries(view.use?.models ?? [], seen),
+    pools: poolEntries(seen),
+    warningTexts: warningTexts(view, seen),
   }
 }
 

@@ -6,11 +6,10 @@ import { type GroupScope, groupScope, type ScopeKey, scopeKey } from '../../../.
 import type { Candidate } from '../../../../core/resolve/candidate.ts'
 import { bandRank } from '../../../../core/use/first-stop.ts'
 import type { PeopleLabels } from '../../status/labels.ts'
-import { DocumentError, type Query, type Seen } from '../documents.ts'
+import { type Asked, asked, DocumentError, limitOf, PAGE, type Query, type Seen, text, word } from '../documents.ts'
 import { declaredReason, entryWord } from '../part.ts'
-import { type Asked, asked, limitOf, PAGE, text, word } from '../query.ts'
 import { cents, headAbout, keyText, placeOf, ratio } from '../show.ts'
-import type { PersonEntry, PersonListDocument, Showing, WorkspaceFacts } from '../types.ts'
+import type { PersonEntry, PersonListDocument } from '../types.ts'
 import { groupIdsOf, headRoomOf, type PeopleIndex, type PersonRow, ruleName, ruleOf, shareOf } from './roster.ts'
 
 const PEOPLE_SORTS = ['near', 'person', 'cap', 'use', 'headroom', 'rule'] as const
@@ -33,23 +32,23 @@ export const PEOPLE_QUERY = [
 
 export async function peopleDocument(seen: Seen, query: Query = {}): Promise<PersonListDocument> {
   const question = asked(query, PEOPLE_QUERY)
-  const { facts, showing } = seen
+  const { people } = seen
   const index = await seen.index()
   const [page, limit] = [question.whole('page'), question.whole('limit')]
-  const { rows, bands, total } = found(index, wantedBy(question, facts, index, showing), orderOf(question, index), {
+  const { rows, bands, total } = found(index, wantedBy(question, index, seen), orderOf(question, index), {
     from: (page - 1) * limit,
     limit,
   })
-  const names = groupNames(facts, showing)
+  const names = groupNames(seen)
   return {
     ...headAbout('PersonList', seen),
     total,
     page,
     limit,
-    items: rows.map((row) => personEntry(row, facts, showing, names)),
+    items: rows.map((row) => personEntry(row, seen, names)),
     bands,
-    groups: [...names].map(([id, name]) => ({ id: showing.people.text(id), name })),
-    rules: rulesOf(index, showing),
+    groups: [...names].map(([id, name]) => ({ id: people.text(id), name })),
+    rules: rulesOf(index, people),
   }
 }
 
@@ -59,9 +58,10 @@ interface Wanted {
   readonly fits: (row: PersonRow) => boolean
 }
 
-function wantedBy(question: Asked, facts: WorkspaceFacts, index: PeopleIndex, { people }: Showing): Wanted {
+function wantedBy(question: Asked, index: PeopleIndex, seen: Seen): Wanted {
+  const { people } = seen
   const search = question.text('search')?.trim().toLowerCase() ?? ''
-  const group = knownGroup(facts, question.text('group'), people)
+  const group = knownGroup(seen, question.text('group'))
   const [rule, state, status] = [question.text('rule'), question.word('state', SCOPE_STATES), question.word('status', STATUSES)]
   return {
     band: question.word('band', BANDS),
@@ -100,21 +100,21 @@ function orderOf(question: Asked, index: PeopleIndex): Uint32Array {
   return known
 }
 
-function knownGroup(facts: WorkspaceFacts, shown: string | undefined, people: PeopleLabels): ScopeKey | undefined {
+function knownGroup(seen: Seen, shown: string | undefined): ScopeKey | undefined {
   if (shown === undefined) return undefined
-  const group = groupShown(facts, shown, people)
+  const group = groupShown(seen, shown)
   if (!group) throw new DocumentError(404, 'no declared group has this id')
   return scopeKey(group)
 }
 
 /** The group that documents call so. */
-export function groupShown({ view, policy }: WorkspaceFacts, shown: string, people: PeopleLabels): GroupScope | undefined {
+export function groupShown({ view, policy, people }: Seen, shown: string): GroupScope | undefined {
   const known = [...view.groups.map(({ id }) => groupScope(id)), ...(policy?.set.groups ?? []).map(({ scope }) => scope)]
   return known.find(({ id }) => people.text(id) === shown)
 }
 
 /** Names of declared groups by id, in the order of the policies. */
-export function groupNames({ view, policy }: WorkspaceFacts, { people }: Showing): ReadonlyMap<string, string> {
+export function groupNames({ view, policy, people }: Seen): ReadonlyMap<string, string> {
   const declared = (policy?.set.groups ?? []).map(({ scope, name }) => [scope.id, people.text(name)] as const)
   return new Map([...declared, ...view.groups.map(({ id, name }) => [id, people.text(name)] as const)])
 }
@@ -122,7 +122,7 @@ export function groupNames({ view, policy }: WorkspaceFacts, { people }: Showing
 /** Filters that a page offers. Choice. */
 const MOST_RULES = 100
 
-function rulesOf(index: PeopleIndex, { people: labels }: Showing): PersonListDocument['rules'] {
+function rulesOf(index: PeopleIndex, labels: PeopleLabels): PersonListDocument['rules'] {
   const counts = new Map<string, number>()
   for (const row of index.rows) {
     const name = ruleOf(row, index)
@@ -157,25 +157,25 @@ const SORTS: Readonly<Record<Exclude<Sort, 'rule'>, (row: PersonRow) => string |
   headroom: headRoomOf,
 }
 
-function ruleEntry(winner: Candidate, showing: Showing, revision = '') {
-  if (showing.isPart) {
-    return { kind: winner.kind, name: entryWord(winner), reason: showing.people.text(declaredReason(winner)) }
-  }
-  return { kind: winner.kind, name: showing.people.text(ruleName(winner)), source: placeOf(winner.at, showing, revision) }
+function ruleEntry(winner: Candidate, seen: Seen) {
+  const { people, isPart, view } = seen
+  return isPart
+    ? { kind: winner.kind, name: entryWord(winner), reason: people.text(declaredReason(winner)) }
+    : { kind: winner.kind, name: people.text(ruleName(winner)), source: placeOf(winner.at, seen, view.policy?.revision) }
 }
 
-export function personEntry(row: PersonRow, facts: WorkspaceFacts, showing: Showing, names: ReadonlyMap<string, string>): PersonEntry {
+export function personEntry(row: PersonRow, seen: Seen, names: ReadonlyMap<string, string>): PersonEntry {
   const { used, addOn } = row
   const [headRoom, share] = [headRoomOf(row), shareOf(row)]
   return {
     person: row.label,
     status: row.status,
     disabled: row.disabled ? true : undefined,
-    groups: groupIdsOf(row).map((id) => ({ id: showing.people.text(id), name: names.get(id) ?? '' })),
+    groups: groupIdsOf(row).map((id) => ({ id: seen.people.text(id), name: names.get(id) ?? '' })),
     cap: row.cap,
-    from: row.from === undefined ? undefined : keyText(row.from, showing),
+    from: row.from === undefined ? undefined : keyText(row.from, seen),
     declared: row.declared,
-    rule: row.winner && ruleEntry(row.winner, showing, facts.view.policy?.revision),
+    rule: row.winner && ruleEntry(row.winner, seen),
     used: cents(used),
     ...(addOn !== undefined && {
       addOn: cents(addOn),

@@ -2,7 +2,7 @@
 // memberships of groups are those of today.
 import { sharedCap } from '../../../../core/interpret/effective.ts'
 import type { Observed } from '../../../../core/model/observed.ts'
-import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../../core/model/scope.ts'
+import { groupScope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../../core/model/scope.ts'
 import { DAY_MS, type Instant, midnight } from '../../../../core/model/units.ts'
 import { requestLink } from '../../../../core/notify/settings.ts'
 import { worstSource } from '../../../../core/use/add-on.ts'
@@ -10,15 +10,14 @@ import { bandRank, countBands } from '../../../../core/use/first-stop.ts'
 import { type CapChange, capChanges } from '../../../../core/use/replay/in-force.ts'
 import { stopOf } from '../../../conditions/view.ts'
 import { cyclesBetween } from '../../../replay/gather.ts'
-import { DocumentError, type Query, type Seen } from '../documents.ts'
+import { asked, DocumentError, limitOf, PAGE, pageOf, type Query, type Seen, text, word } from '../documents.ts'
 import { explained, explanationOf, MOST_WRITES } from '../explained.ts'
 import { onlyOne, stopEntry } from '../me.ts'
-import { asked, limitOf, PAGE, pageOf, text, word } from '../query.ts'
 import { bounded, cents, daysFrom, dayText, headAbout, keyText, placeOf, ratio, rfc3339 } from '../show.ts'
 import { sumKnown, usedIn } from '../summary.ts'
-import type { GroupDocument, GroupEntry, GroupListDocument, PersonDocument, Records, Showing, WorkspaceFacts } from '../types.ts'
+import type { GroupDocument, GroupEntry, GroupListDocument, PersonDocument, Records, Showing } from '../types.ts'
 import { groupNames, ORDERS, personEntry } from './people.ts'
-import { countNear, groupIdsOf, headRoomOf, membersByGroup, type PeopleIndex, personShown, shareOf } from './roster.ts'
+import { countNear, groupIdsOf, headRoomOf, membersByGroup, type PeopleIndex, type PersonRow, personShown, shareOf } from './roster.ts'
 
 // The declared groups: their cap, their use and how near their members are to it.
 
@@ -38,7 +37,7 @@ export async function groupsDocument(seen: Seen, query: Query = {}): Promise<Gro
   const sort = question.word('sort', GROUP_SORTS) ?? 'near'
   const order = question.word('order', ORDERS) ?? (sort === 'name' ? 'asc' : 'desc')
   const sign = order === 'desc' ? -1 : 1
-  const entries = groupEntries(seen.facts, await seen.index(), seen.showing)
+  const entries = groupEntries(seen, await seen.index())
   const all = entries.filter(({ id, name }) => `${id}\n${name}`.toLowerCase().includes(search))
   const by = SORTS[sort]
   all.sort((a, b) => {
@@ -57,26 +56,26 @@ const SORTS: Readonly<Record<(typeof GROUP_SORTS)[number], (entry: GroupEntry) =
 }
 
 /** Every declared group, and those that were read before their declaration was removed. */
-function groupEntries(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing): GroupEntry[] {
-  const { view, policy } = facts
+function groupEntries(seen: Seen, index: PeopleIndex): GroupEntry[] {
+  const { view, policy, readings, unknownGroups } = seen
   const members = membersByGroup(index.rows)
   const declared = new Map((policy?.set.groups ?? []).map(({ scope, name, at }) => [scope.id, { name, at }]))
   const listed = new Map(view.groups.map((group) => [group.id, group]))
   const states = new Map(view.scopes.flatMap((status) => (status.scope.kind === 'group' ? [[status.scope.id, status] as const] : [])))
   // Of readers of some people the roster is cut: its sum is not the team's.
-  const total = showing.isPart || !view.roster ? undefined : usedIn(view.roster)
+  const total = seen.isPart || !view.roster ? undefined : usedIn(view.roster)
   return [...new Set([...declared.keys(), ...listed.keys()])].map((id): GroupEntry => {
     const [group, people] = [listed.get(id), members.get(id) ?? []]
     const status = states.get(id)
-    const reading = facts.readings?.get(scopeKey(groupScope(id)))
+    const reading = readings?.get(scopeKey(groupScope(id)))
     const addOn = sumKnown(people.map((row) => row.addOn))
     const bands = countBands(people)
     const source = worstSource(people.map((row) => row.source))
     const at = declared.get(id)?.at ?? status?.source
     return {
-      id: showing.people.text(id),
-      name: showing.people.text(declared.get(id)?.name ?? group?.name ?? id),
-      known: group !== undefined && facts.unknownGroups?.includes(id) !== true,
+      id: seen.people.text(id),
+      name: seen.people.text(declared.get(id)?.name ?? group?.name ?? id),
+      known: group !== undefined && unknownGroups?.includes(id) !== true,
       members: group?.emails.length ?? 0,
       cap: status?.desired,
       observed: status?.observed ?? reading?.observed,
@@ -87,7 +86,7 @@ function groupEntries(facts: WorkspaceFacts, index: PeopleIndex, showing: Showin
       }),
       ...(addOn !== undefined && { addOn: cents(addOn), addOnSource: source }),
       ...(bands && { bands, near: countNear(people) }),
-      source: at && placeOf(at, showing, view.policy?.revision),
+      source: at && placeOf(at, seen, view.policy?.revision),
       readAt: rfc3339(group?.readAt),
     }
   })
@@ -104,40 +103,35 @@ const MOST_LOOKED_BACK = 500
 const PACE_DAYS = 7
 
 export async function personDocument(seen: Seen, person: string): Promise<PersonDocument> {
-  const { facts, records, showing } = seen
+  const { view, policy, records, now } = seen
   const row = personShown(await seen.index(), person)
   if (!row) throw new DocumentError(404, 'this workspace has no such person')
   const scope = userScope(row.email)
-  const { view, policy } = facts
   const history = await records.history({ scope, limit: MOST_WRITES })
-  const explanation = explanationOf(facts, scope, history)
-  const days = daysShown(view.roster?.cycle?.startAt ?? view.balance?.cycle?.startAt, showing.now)
+  const explanation = explanationOf(seen, scope, history)
+  const days = daysShown(view.roster?.cycle?.startAt ?? view.balance?.cycle?.startAt, now)
   const burned = await records.useOfPerson(row.email, days)
   const measured = row.source === 'measured' ? await measuredDays(row.email, days, records) : undefined
-  const caps = await capsByDay(groupIdsOf(row).map(groupScope), { scope, days, facts, records })
+  const caps = await capsByDay(seen, row, days)
   const isProtected = policy?.set.protectedPeople.some((one) => one.scope.email === row.email) === true
   const guards = view.holds.filter(({ id }) => id === explanation?.hold?.id).flatMap((hold) => hold.guards)
-  const entry = personEntry(row, facts, showing, groupNames(facts, showing))
+  const entry = personEntry(row, seen, groupNames(seen))
   return {
     ...headAbout('Person', seen),
     ...entry,
-    ...explained(explanation, { facts, scope, history }, showing),
+    ...explained(seen, explanation, { scope, history }),
     protected: isProtected ? true : undefined,
     guards,
-    ...stopsFirst(facts, row.email, showing),
-    ...requestOf(entry, showing),
-    use: useByDay(
-      { days, burned, measured, grades: await records.gradesOfPerson(row.email, days), caps, headRoom: headRoomOf(row), listed: row.used },
-      facts,
-      showing,
-    ),
+    ...stopsFirst(seen, row.email),
+    ...requestOf(entry, seen),
+    use: useByDay(seen, row, { days, burned, measured, grades: await records.gradesOfPerson(row.email, days), caps }),
   }
 }
 
 /** Readers of some people are not told: a pool and the balance are of others too. */
-function stopsFirst(facts: WorkspaceFacts, email: string, { isPart, now }: Showing): Pick<PersonDocument, 'stopsFirst'> {
-  const person = facts.view.roster && onlyOne(facts.view.roster, email)
-  return isPart || !person ? {} : { stopsFirst: stopEntry(stopOf(facts, person, now)) }
+function stopsFirst(seen: Seen, email: string): Pick<PersonDocument, 'stopsFirst'> {
+  const person = seen.view.roster && onlyOne(seen.view.roster, email)
+  return seen.isPart || !person ? {} : { stopsFirst: stopEntry(stopOf(seen, person, seen.now)) }
 }
 
 /** The link has the name by which the person is shown, so that a hash stays a hash. */
@@ -165,22 +159,19 @@ interface DayCap {
 }
 
 /** The cap in force at an instant, from the writes and foreign changes of each scope and the present reading. */
-async function capsByDay(
-  groups: readonly Scope[],
-  about: { readonly scope: Scope; readonly days: Days; readonly facts: WorkspaceFacts; readonly records: Records },
-): Promise<(at: Instant) => DayCap> {
-  const { scope, days, facts, records } = about
-  const chain = [scope, ...groups, TEAM]
-  const found = Map.groupBy(facts.journal?.entries ?? [], (entry) => ('scope' in entry ? scopeKey(entry.scope) : undefined))
+async function capsByDay({ journal, readings, records }: Seen, row: PersonRow, days: Days): Promise<(at: Instant) => DayCap> {
+  const scope = userScope(row.email)
+  const groups = groupIdsOf(row).map(groupScope)
+  const found = Map.groupBy(journal?.entries ?? [], (entry) => ('scope' in entry ? scopeKey(entry.scope) : undefined))
   const changes = new Map<ScopeKey, readonly CapChange[]>()
-  for (const one of chain) {
+  for (const one of [scope, ...groups, TEAM]) {
     const history = await records.history({ scope: one, sinceAt: days.fromAt, limit: MOST_LOOKED_BACK })
     changes.set(scopeKey(one), capChanges(history, found.get(scopeKey(one)) ?? []))
   }
   const capAt = (key: ScopeKey, at: Instant): Observed | undefined => {
     const known = changes.get(key) ?? []
     // The last change before then, else the value before the first change after it.
-    return known.findLast((change) => change.at < at)?.to ?? known[0]?.from ?? facts.readings?.get(key)?.observed
+    return known.findLast((change) => change.at < at)?.to ?? known[0]?.from ?? readings?.get(key)?.observed
   }
   const groupKeys = groups.map(scopeKey)
   return (at) => {
@@ -200,9 +191,6 @@ interface PersonUse {
   readonly measured: MeasuredDays | undefined
   readonly grades: Awaited<ReturnType<Records['gradesOfPerson']>>
   readonly caps: (at: Instant) => DayCap
-  readonly headRoom: number | undefined
-  /** Their figure of the cycle. */
-  readonly listed: number | undefined
 }
 
 interface MeasuredDays {
@@ -219,11 +207,8 @@ async function measuredDays(email: string, days: Days, records: Records): Promis
   return { fromAt: asked.fromAt, byDay: new Map(known.map(({ dayAt, addOn }) => [dayAt, addOn])) }
 }
 
-function useByDay(
-  { days, burned, measured, grades, caps, headRoom, listed: figure }: PersonUse,
-  { view, settings }: WorkspaceFacts,
-  showing: Showing,
-): PersonDocument['use'] {
+function useByDay(seen: Seen, row: PersonRow, { days, burned, measured, grades, caps }: PersonUse): PersonDocument['use'] {
+  const { view, settings, now, isPart } = seen
   const perSeat = view.balance?.creditsPerSeat ?? settings?.creditsPerSeat
   const byDay = new Map(burned.map(({ dayAt, used }) => [dayAt, used]))
   const cycle = view.roster?.cycle ?? view.balance?.cycle
@@ -242,16 +227,16 @@ function useByDay(
     }
     // A reading after days without a daemon brings the use of all of them, of which the service may have told since.
     const most =
-      at < midnight(showing.now) || figure === undefined || used === undefined ? Number.POSITIVE_INFINITY : Math.max(0, figure - used)
+      at < midnight(now) || row.used === undefined || used === undefined ? Number.POSITIVE_INFINITY : Math.max(0, row.used - used)
     const onDay = Math.min(byDay.get(at) ?? 0, most)
-    const grade = at < midnight(showing.now) ? grades.find(({ fromAt, untilAt }) => at >= fromAt && at < untilAt)?.grade : undefined
+    const grade = at < midnight(now) ? grades.find(({ fromAt, untilAt }) => at >= fromAt && at < untilAt)?.grade : undefined
     if (used !== undefined) {
       used += onDay
       paid += measured?.byDay.get(at) ?? 0
     }
     // The writes that tell of earlier days are not for readers of some people.
-    const isCapKnown = !showing.isPart || at >= midnight(showing.now)
-    const { cap, from } = isCapKnown ? caps(Math.min(at + DAY_MS, showing.now + 1)) : UNKNOWN_CAP
+    const isCapKnown = !isPart || at >= midnight(now)
+    const { cap, from } = isCapKnown ? caps(Math.min(at + DAY_MS, now + 1)) : UNKNOWN_CAP
     const estimate = used === undefined || perSeat === undefined ? undefined : Math.max(0, used - perSeat)
     const addOn = isMeasured ? (used === undefined ? undefined : paid) : estimate
     listed.push({
@@ -262,15 +247,15 @@ function useByDay(
       grade,
       starts: starts.has(at) ? true : undefined,
       cap,
-      from: from === undefined ? undefined : keyText(from, showing),
-      changed: before && !showing.isPart && before.cap !== cap ? true : undefined,
+      from: from === undefined ? undefined : keyText(from, seen),
+      changed: before && !isPart && before.cap !== cap ? true : undefined,
     })
     before = { cap, from }
   }
   return {
     days: listed,
     addOnSource: used === undefined ? undefined : isMeasured ? 'measured' : 'estimated',
-    ...runsOut(burned, headRoom, view.roster?.cycle?.endAt, showing.now),
+    ...runsOut(burned, headRoomOf(row), view.roster?.cycle?.endAt, now),
   }
 }
 
@@ -285,19 +270,18 @@ function runsOut(burned: readonly DayUse[], headRoom: number | undefined, cycleE
 }
 
 export async function groupDocument(seen: Seen, id: string): Promise<GroupDocument> {
-  const { facts, records, showing } = seen
   const index = await seen.index()
-  const entry = groupEntries(facts, index, showing).find((one) => one.id === id)
+  const entry = groupEntries(seen, index).find((one) => one.id === id)
   if (!entry) throw new DocumentError(404, 'no declared group has this id')
   const scope = groupScope(id)
-  const history = await records.history({ scope, limit: MOST_WRITES })
+  const history = await seen.records.history({ scope, limit: MOST_WRITES })
   const members = (membersByGroup(index.rows).get(id) ?? []).toSorted(
     (a, b) => bandRank(b.band) - bandRank(a.band) || (shareOf(b) ?? 0) - (shareOf(a) ?? 0),
   )
   return {
     ...headAbout('Group', seen),
     ...entry,
-    ...explained(explanationOf(facts, scope, history), { facts, scope, history }, showing),
+    ...explained(seen, explanationOf(seen, scope, history), { scope, history }),
     use: await groupUse(seen, id),
     ...bounded('top', members, MOST_MEMBERS, ({ label, cap, addOn, band }) => ({
       person: label,
@@ -308,10 +292,10 @@ export async function groupDocument(seen: Seen, id: string): Promise<GroupDocume
   }
 }
 
-async function groupUse({ facts, records, showing }: Seen, id: string): Promise<GroupDocument['use']> {
+async function groupUse({ view, records, now }: Seen, id: string): Promise<GroupDocument['use']> {
   const scope = groupScope(id)
   const asked = (await records.fact('runsAsked'))?.[scopeKey(scope)]
-  const days = daysShown(facts.view.roster?.cycle?.startAt, showing.now)
+  const days = daysShown(view.roster?.cycle?.startAt, now)
   if (!asked) return { days: [] }
   const rows = await records.runs(scope, days)
   const known = rows.filter(({ used }) => used !== undefined)

@@ -86,20 +86,19 @@ export function ruleOf({ winner }: PersonRow, { names }: PeopleIndex): string {
   return name
 }
 
-export async function peopleIndex(facts: WorkspaceFacts, showing: Showing): Promise<PeopleIndex> {
-  const { view } = facts
+export async function peopleIndex(whole: WorkspaceFacts & Showing): Promise<PeopleIndex> {
+  const { view } = whole
   const roster = view.roster?.people ?? []
   const known = new Set(roster.map(({ email }) => email))
   const states = new Map(view.scopes.flatMap(({ scope, state }) => (scope.kind === 'user' ? [[scope.email, state] as const] : [])))
   const others = [...states.keys()].filter((email) => !known.has(email))
   const around: Around = {
-    facts,
-    showing,
+    whole,
     shown: new Map(view.people.map((one) => [one.email, one])),
     states,
-    groupsOf: groupsOfUncounted(facts),
+    groupsOf: groupsOfUncounted(whole),
   }
-  const rows = await mapYielding<Person | string, PersonRow>([...roster, ...others], showing, (person) => rowOf(around, person))
+  const rows = await mapYielding<Person | string, PersonRow>([...roster, ...others], whole, (person) => rowOf(around, person))
   return { rows, orders: new Map(), names: new Map() }
 }
 
@@ -119,8 +118,7 @@ function groupsOfUncounted({ view, desiredState }: WorkspaceFacts): ReadonlyMap<
 }
 
 interface Around {
-  readonly facts: WorkspaceFacts
-  readonly showing: Showing
+  readonly whole: WorkspaceFacts & Showing
   readonly shown: ReadonlyMap<string, PersonStatus>
   readonly states: ReadonlyMap<string, ScopeState>
   readonly groupsOf: ReadonlyMap<string, readonly ScopeKey[]>
@@ -128,8 +126,8 @@ interface Around {
 
 const NO_GROUPS: readonly ScopeKey[] = []
 
-function rowOf({ facts, showing, groupsOf, ...around }: Around, person: Person | string): PersonRow {
-  const { view, desiredState, readings } = facts
+function rowOf({ whole, groupsOf, ...around }: Around, person: Person | string): PersonRow {
+  const { view, desiredState, readings, people } = whole
   const email = typeof person === 'string' ? person : person.email
   const row = typeof person === 'string' ? undefined : person
   const shown = around.shown.get(email)
@@ -139,7 +137,7 @@ function rowOf({ facts, showing, groupsOf, ...around }: Around, person: Person |
   const isApproved = shown !== undefined || row?.status === 'approved' || view.roster?.statusesAbsent === true
   return {
     email,
-    label: showing.people.label(email),
+    label: people.label(email),
     status: row === undefined ? 'off-roster' : isApproved ? 'approved' : row.status,
     disabled: row?.disabled ?? false,
     groups: counted?.groups ?? groupsOf.get(email) ?? NO_GROUPS,

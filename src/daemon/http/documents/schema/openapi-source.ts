@@ -1,7 +1,7 @@
 // The OpenAPI document of /api/v1 and /status, made of the table of addresses and the schemas of the documents. Only the generator loads this file.
 import Type from 'typebox'
 import { API, API_ROUTES, type ApiRoute, PATH_PARTS } from '../../api-table.ts'
-import { MOST_LETTERS, type Parameter } from '../query.ts'
+import { MOST_LETTERS, type Parameter } from '../documents.ts'
 import { DOCUMENTS } from './documents-source.ts'
 import { object, text } from './parts-source.ts'
 

@@ -2,35 +2,33 @@
 // comparison of policies over past cycles. The timeline pages by instant, so that new entries do not move those on later pages.
 import { createHash } from 'node:crypto'
 import type { HistoryEntry } from '../../../../core/model/change.ts'
-import { CHANGE_KINDS, type JournalEntry } from '../../../../core/model/events.ts'
+import { CHANGE_KINDS, type JournalEntry, type WorkspaceView } from '../../../../core/model/events.ts'
 import { shortRevision, whileInvalid } from '../../../../core/model/policy.ts'
 import { parseScope, type Scope, scopeKey } from '../../../../core/model/scope.ts'
 import { DAY_MS, formatInstant, type Instant } from '../../../../core/model/units.ts'
 import type { BlockedPerson, PersonChange, SimulatedCycle, SimulationRow } from '../../../../core/use/replay/document.ts'
 import type { Compared, ComparedPolicies } from '../../../replay/compare.ts'
 import type { ComparisonState } from '../../../replay/comparisons.ts'
-import { DocumentError, type Query, type Seen } from '../documents.ts'
+import { asked, DocumentError, limitOf, PAGE, type Parameter, pageOf, type Query, type Seen, text, word } from '../documents.ts'
 import { writeEntry } from '../explained.ts'
 import { groupShown } from '../people/people.ts'
 import { personShown } from '../people/roster.ts'
-import { asked, limitOf, PAGE, type Parameter, pageOf, text, word } from '../query.ts'
 import { bounded, dayText, headAbout, keyText, placeOf, rfc3339, scopeText } from '../show.ts'
-import type { ChangeEntry, ChangeListDocument, ComparisonDocument, PlanDocument, Records, Showing, WorkspaceFacts } from '../types.ts'
+import type { ChangeEntry, ChangeListDocument, ComparisonDocument, PlanDocument, Showing } from '../types.ts'
 
 /** `state` is undefined where comparisons are not made, and until a policy was read. */
 export function comparisonDocument(seen: Seen, state: ComparisonState | undefined): ComparisonDocument {
-  const { showing } = seen
-  const head = { ...headAbout('Comparison', seen) }
+  const head = headAbout('Comparison', seen)
   if (!state) return { ...head, state: 'lacking', message: TOO_LITTLE['no-policy'] }
   const { made, since } = state
   const compared = made?.compared
   return {
     ...head,
-    ...progressOf(compared, since !== undefined, showing),
+    ...progressOf(compared, since !== undefined, seen),
     since: rfc3339(since),
     madeAt: rfc3339(made?.at),
     wholeFrom: compared && 'wholeAt' in compared && compared.wholeAt !== undefined ? dayText(compared.wholeAt) : undefined,
-    figures: compared?.kind === 'made' ? figuresOf(compared.simulation, showing) : undefined,
+    figures: compared?.kind === 'made' ? figuresOf(compared.simulation, seen) : undefined,
   }
 }
 
@@ -118,7 +116,7 @@ interface Cursor {
 
 export async function changesDocument(seen: Seen, query: Query = {}): Promise<ChangeListDocument> {
   const question = asked(query, CHANGES_QUERY)
-  const { facts, records, showing } = seen
+  const { view, journal, records } = seen
   const limit = question.whole('limit')
   const cursor = cursorOf(question.text('after'))
   const scope = await scopeOf(question.text('scope'), seen)
@@ -134,7 +132,7 @@ export async function changesDocument(seen: Seen, query: Query = {}): Promise<Ch
           sinceAt,
         })
       : []
-  const others = (facts.journal?.entries ?? []).filter(
+  const others = (journal?.entries ?? []).filter(
     (entry) =>
       (kind === undefined || entry.kind === kind) &&
       entry.at <= cursor.untilAt &&
@@ -142,8 +140,8 @@ export async function changesDocument(seen: Seen, query: Query = {}): Promise<Ch
       (scope === undefined || (entry.kind === 'foreign' && scopeKey(entry.scope) === scopeKey(scope))),
   )
   const joined = [
-    ...writes.map((entry) => ofWrite(entry, showing)),
-    ...others.map((entry) => ({ at: entry.at, entry: journalChange(entry, facts, showing) })),
+    ...writes.map((entry) => ofWrite(entry, seen)),
+    ...others.map((entry) => ({ at: entry.at, entry: journalChange(entry, view, seen) })),
   ]
   joined.sort((a, b) => b.at - a.at || (a.entry.id < b.entry.id ? -1 : 1))
   const atCursor = joined.findIndex(({ at }) => at < cursor.untilAt)
@@ -181,15 +179,15 @@ function nextOf(at: Instant, listed: readonly Dated[], cursor: Cursor): string {
   return `${at}-${seen}`
 }
 
-async function scopeOf(given: string | undefined, { index, facts, showing }: Seen): Promise<Scope | undefined> {
+async function scopeOf(given: string | undefined, seen: Seen): Promise<Scope | undefined> {
   if (given === undefined) return undefined
-  const row = personShown(await index(), given)
+  const row = personShown(await seen.index(), given)
   if (row) return { kind: 'user', email: row.email }
   const scope = parseScope(given)
-  const group = scope?.kind === 'group' ? groupShown(facts, scope.id, showing.people) : undefined
+  const group = scope?.kind === 'group' ? groupShown(seen, scope.id) : undefined
   if (group) return group
   // An e-mail that people are not shown by must not be accepted.
-  if (!scope || scope.kind === 'user' || showing.people.text(given) !== given)
+  if (!scope || scope.kind === 'user' || seen.people.text(given) !== given)
     throw new DocumentError(404, 'there is no such scope: write team, group:ID, or a person as shown')
   return scope
 }
@@ -225,7 +223,7 @@ const WRITTEN: Readonly<Record<HistoryEntry['effect'], string>> = {
 }
 
 /** An entry of the journal in the timeline. */
-function journalChange(one: JournalEntry, { view }: WorkspaceFacts, showing: Showing): ChangeEntry {
+function journalChange(one: JournalEntry, view: WorkspaceView, showing: Showing): ChangeEntry {
   const { at, kind } = one
   const { people } = showing
   const base = { at: rfc3339(at), kind }
@@ -294,10 +292,10 @@ const AT_A_TIME = 500
 
 export async function planDocument(seen: Seen, id: string, query: Query = {}): Promise<PlanDocument> {
   const question = asked(query, PLAN_QUERY)
-  const { facts, records, showing } = seen
-  const writes = await writesOf(id, records, showing, question.instant('at'))
-  const entries = (facts.journal?.entries ?? []).filter((entry) => 'planId' in entry && entry.planId === id)
-  const present = facts.planned?.plan.id === id ? facts.planned.plan : undefined
+  const { view, journal, planned } = seen
+  const writes = await writesOf(id, seen, question.instant('at'))
+  const entries = (journal?.entries ?? []).filter((entry) => 'planId' in entry && entry.planId === id)
+  const present = planned?.plan.id === id ? planned.plan : undefined
   if (writes.length === 0 && entries.length === 0 && !present) throw new DocumentError(404, UNKNOWN)
   const [latest] = writes
   const revision = latest?.revision ?? present?.revision
@@ -313,19 +311,22 @@ export async function planDocument(seen: Seen, id: string, query: Query = {}): P
     applied: writes.filter(({ result }) => result === 'applied').length,
     failed: writes.filter(({ result }) => result !== 'applied').length,
     ...bounded('changes', present?.changes ?? [], MOST_CHANGES, ({ scope, from, to, effect, cause, disposition, source }) => ({
-      scope: scopeText(scope, showing),
+      scope: scopeText(scope, seen),
       from,
       to,
       effect,
       cause,
       disposition: disposition.kind,
       hold: disposition.kind === 'held' ? disposition.hold : undefined,
-      why: 'reason' in disposition ? showing.people.text(disposition.reason) : undefined,
-      source: source && placeOf(source, showing, present?.revision),
+      why: 'reason' in disposition ? seen.people.text(disposition.reason) : undefined,
+      source: source && placeOf(source, seen, present?.revision),
     })),
-    met: met(entries, facts, showing),
+    met: entries
+      .toSorted((a, b) => b.at - a.at)
+      .slice(0, MOST_CHANGES)
+      .map((entry) => journalChange(entry, view, seen)),
     ...pageOf(
-      writes.map((entry) => writeEntry(entry, showing)),
+      writes.map((entry) => writeEntry(entry, seen)),
       question,
     ),
   }
@@ -333,14 +334,8 @@ export async function planDocument(seen: Seen, id: string, query: Query = {}): P
 
 const UNKNOWN = `nothing is recorded of this plan: it is not the present plan, and neither the last ${MOST_WRITES} writes nor the journal have it; give the plan's whole id, and "at" for a plan of long ago`
 
-const met = (entries: readonly JournalEntry[], facts: WorkspaceFacts, showing: Showing): PlanDocument['met'] =>
-  entries
-    .toSorted((a, b) => b.at - a.at)
-    .slice(0, MOST_CHANGES)
-    .map((entry) => journalChange(entry, facts, showing))
-
 /** The newest first. */
-async function writesOf(id: string, records: Records, { clock }: Showing, at: Instant | undefined): Promise<readonly HistoryEntry[]> {
+async function writesOf(id: string, { records, clock }: Seen, at: Instant | undefined): Promise<readonly HistoryEntry[]> {
   const found = new Map<string, HistoryEntry>()
   let untilAt = at === undefined ? undefined : at + DAY_MS
   for (let looked = 0; looked < MOST_WRITES; looked += AT_A_TIME) {
