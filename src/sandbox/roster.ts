@@ -39,7 +39,7 @@ export function userPageAnalytics(context: ServiceContext, key: StoredKey, field
   const last = store.lastActivity(seenUntil)
   const people = quirks?.shortRoster ? listed.slice(0, Math.ceil(listed.length / 2)) : listed
   const rows = people.map((person) =>
-    statistics(person, { used: used.get(person.id) ?? 0, days: days.get(person.id) ?? 0, last: last.get(person.id) ?? {} }, switches),
+    statistics(person, { used: used.get(person.id) ?? 0, days: days.get(person.id) ?? 0, last: last.get(person.id) }, switches),
   )
   const stamps = { billingCycleStart: formatSeconds(cycle.startAt), billingCycleEnd: formatSeconds(cycle.endAt) }
   return rows.length === 0 && switches.zeros === 'omitted' ? stamps : { userTableStats: rows, ...stamps }
@@ -56,13 +56,14 @@ export function peopleOf(store: Store, key: StoredKey, groupName: string | undef
 interface Figures {
   readonly used: number
   readonly days: number
-  readonly last: LastActivity
+  readonly last: LastActivity | undefined
 }
 
 /** docs/service.md, A person. */
 function statistics(person: StoredPerson, { used, days, last }: Figures, switches: Switches): WireUser {
   const stamp = (at: Instant): string => formatMicros(at, person.id)
-  const latest = Math.max(person.signupAt, last.autocompleteAt ?? 0, last.agentAt ?? 0, last.commandAt ?? 0)
+  const lastUse = (at: Instant | null = null): string | undefined => (at === null ? undefined : stamp(at))
+  const latest = Math.max(person.signupAt, last?.autocompleteAt ?? 0, last?.agentAt ?? 0, last?.commandAt ?? 0)
   const kept = (value: number): boolean => value !== 0 || switches.zeros === 'kept'
   return {
     name: person.name,
@@ -73,10 +74,10 @@ function statistics(person: StoredPerson, { used, days, last }: Figures, switche
     ...(person.disabled ? { [switches.names === 'live' ? 'disableCodeium' : 'disableService']: true } : {}),
     role: person.role,
     signupTime: stamp(person.signupAt),
-    ...(last.autocompleteAt === undefined ? {} : { lastAutocompleteUsageTime: stamp(last.autocompleteAt) }),
-    ...(last.agentAt === undefined ? {} : { lastChatUsageTime: stamp(last.agentAt) }),
-    ...(last.commandAt === undefined ? {} : { lastCommandUsageTime: stamp(last.commandAt) }),
-    ...(switches.plan !== 'quota' && kept(used) ? { promptCreditsUsed: int64(used, switches) } : {}),
+    lastAutocompleteUsageTime: lastUse(last?.autocompleteAt),
+    lastChatUsageTime: lastUse(last?.agentAt),
+    lastCommandUsageTime: lastUse(last?.commandAt),
+    promptCreditsUsed: switches.plan !== 'quota' && kept(used) ? int64(used, switches) : undefined,
     teamStatus: `USER_TEAM_STATUS_${person.status}`,
   }
 }

@@ -50,17 +50,8 @@ export interface StoredKey {
   readonly groupId?: string
 }
 
-interface StoredCap {
-  readonly scope: Scope
-  readonly cap: number
-}
-
-/** When a person last used each modality; absent: never. */
-export interface LastActivity {
-  readonly autocompleteAt?: Instant
-  readonly agentAt?: Instant
-  readonly commandAt?: Instant
-}
+/** When a person last used each modality; null: never. */
+export type LastActivity = Readonly<Record<'autocompleteAt' | 'agentAt' | 'commandAt', Instant | null>>
 
 /** A span of time, both ends included. */
 interface Span {
@@ -94,48 +85,7 @@ export type SqlValue = string | number | bigint | null
  */
 type MetaName = 'seed' | 'grownUntil' | 'creditsPerSeat' | 'seats' | 'addOnAvailable' | 'cycleStart' | 'departed'
 
-export interface Store {
-  readonly transaction: <T>(work: () => T) => T
-  readonly meta: (name: MetaName) => number | undefined
-  readonly setMeta: (name: MetaName, value: number) => void
-  /** In the order of the roster. */
-  readonly people: () => readonly StoredPerson[]
-  /** By a normalised e-mail. */
-  readonly person: (email: string) => StoredPerson | undefined
-  /** Replaces the person with the same id. */
-  readonly savePerson: (person: StoredPerson) => void
-  /** Removes a person from the roster; their rows of use remain. */
-  readonly removePerson: (email: string) => void
-  readonly groups: () => readonly StoredGroup[]
-  readonly saveGroup: (group: StoredGroup) => void
-  readonly members: (groupId: string) => ReadonlySet<number>
-  /** Replaces the members of a group. */
-  readonly setMembers: (groupId: string, people: Iterable<number>) => void
-  /** The cap that is set explicitly at this scope. */
-  readonly cap: (scope: Scope) => number | undefined
-  readonly setCap: (scope: Scope, cap: number | undefined) => void
-  /** All caps, in the order of the scope keys. */
-  readonly caps: () => readonly StoredCap[]
-  readonly key: (secret: string) => StoredKey | undefined
-  readonly saveKey: (key: StoredKey) => void
-  readonly addUse: (row: UseRow) => void
-  /** Cents used in the span, by person; without people who used none. */
-  readonly usedCents: (span: Span) => ReadonlyMap<number, number>
-  /** Days (UTC) with any use in the span, by person; without people who had none. */
-  readonly activeDays: (span: Span) => ReadonlyMap<number, number>
-  readonly lastActivity: (until: Instant) => ReadonlyMap<number, LastActivity>
-  /** Every row of a source, oldest first. */
-  readonly use: <Source extends UseSource>(source: Source) => Iterable<UseOf<Source>>
-  /** Agent rows of these people, oldest first, `limit` at most. */
-  readonly agentRuns: (filter: AgentFilter, limit: number) => readonly AgentUse[]
-  /** Lines by day; none for the terminal, which reports none. */
-  readonly agentLines: (filter: AgentFilter) => readonly DayLines[]
-  /** Uses of each tool, the most used first; none for the terminal. */
-  readonly agentTools: (filter: AgentFilter) => readonly ToolCount[]
-  /** Runs the SQL of the analytics fields; columns by position. Texts of a request may only be parameters. */
-  readonly select: (sql: string, parameters: readonly SqlValue[]) => readonly (readonly SqlValue[])[]
-  readonly close: () => void
-}
+export type Store = ReturnType<typeof openStore>
 
 const ACTIVE_DAYS = `SELECT person, COUNT(*) AS value FROM (
   SELECT person, at / ${DAY_MS} AS day FROM autocomplete_use WHERE at BETWEEN :fromAt AND :untilAt AND acceptances > 0
@@ -161,7 +111,7 @@ const LAST_ACTIVITY = `SELECT id AS person,
   (SELECT MAX(at) FROM command_use WHERE person = id AND at <= :untilAt) AS commandAt FROM people`
 
 /** Opens the data in `file` (or in `:memory:`); throws an `InputError` when it cannot be used. */
-export function openStore(file: string): Store {
+export function openStore(file: string) {
   const database = openDatabase(file)
   const transaction = <T>(work: () => T): T => {
     database.exec('BEGIN')
@@ -231,7 +181,7 @@ function command(database: DatabaseSync, sql: string): (...values: SQLInputValue
   return (...values) => void statement().run(...values)
 }
 
-function metaPart(database: DatabaseSync): Pick<Store, 'meta' | 'setMeta' | 'key' | 'saveKey'> {
+function metaPart(database: DatabaseSync) {
   const read = query<{ value: number }>(database, 'SELECT value FROM meta WHERE name = :name')
   const write = command(database, 'INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)')
   const readKey = query<{ permissions: string; groupId: string | null }>(database, 'SELECT * FROM keys WHERE secret = :secret')
@@ -239,9 +189,9 @@ function metaPart(database: DatabaseSync): Pick<Store, 'meta' | 'setMeta' | 'key
   /** Keys that were read before: every request reads one. */
   const known = new Map<string, StoredKey>()
   return {
-    meta: (name) => read({ name })[0]?.value,
-    setMeta: (name, value) => write(name, value),
-    key(secret) {
+    meta: (name: MetaName): number | undefined => read({ name })[0]?.value,
+    setMeta: (name: MetaName, value: number): void => write(name, value),
+    key(secret: string): StoredKey | undefined {
       const row = known.has(secret) ? undefined : readKey({ secret })[0]
       if (row) {
         const held = row.permissions.split(',')
@@ -250,7 +200,7 @@ function metaPart(database: DatabaseSync): Pick<Store, 'meta' | 'setMeta' | 'key
       }
       return known.get(secret)
     },
-    saveKey(key) {
+    saveKey(key: StoredKey): void {
       known.delete(key.secret)
       writeKey(key.secret, key.permissions.join(','), key.groupId ?? null)
     },
@@ -261,7 +211,7 @@ type PersonRow = Omit<StoredPerson, 'disabled'> & { readonly disabled: number }
 
 const personOf = (row: PersonRow): StoredPerson => ({ ...row, disabled: row.disabled !== 0 })
 
-function peoplePart(database: DatabaseSync): Pick<Store, 'people' | 'person' | 'savePerson' | 'removePerson'> {
+function peoplePart(database: DatabaseSync) {
   const all = query<PersonRow>(database, 'SELECT * FROM people ORDER BY id')
   const save = command(database, 'INSERT OR REPLACE INTO people VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
   const remove = command(database, 'DELETE FROM people WHERE email = ?')
@@ -274,13 +224,17 @@ function peoplePart(database: DatabaseSync): Pick<Store, 'people' | 'person' | '
     return roster
   }
   return {
-    people: () => [...byEmail().values()],
-    person: (email) => byEmail().get(email),
-    savePerson(p) {
+    /** In the order of the roster. */
+    people: (): readonly StoredPerson[] => [...byEmail().values()],
+    /** By a normalised e-mail. */
+    person: (email: string): StoredPerson | undefined => byEmail().get(email),
+    /** Replaces the person with the same id. */
+    savePerson(p: StoredPerson): void {
       roster = undefined
       save(p.id, p.email, p.name, p.role, p.status, p.disabled ? 1 : 0, p.apiKey, p.signupAt)
     },
-    removePerson(email) {
+    /** Removes a person from the roster; their rows of use remain. */
+    removePerson(email: string): void {
       roster = undefined
       depart()
       leave(email)
@@ -289,7 +243,7 @@ function peoplePart(database: DatabaseSync): Pick<Store, 'people' | 'person' | '
   }
 }
 
-function groupPart(database: DatabaseSync): Pick<Store, 'groups' | 'saveGroup' | 'members' | 'setMembers'> {
+function groupPart(database: DatabaseSync) {
   const all = query<StoredGroup>(database, 'SELECT id, name FROM groups ORDER BY position')
   const save = command(database, 'INSERT INTO groups (id, name) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET name = excluded.name')
   const members = query<{ person: number }>(database, 'SELECT person FROM members WHERE groupId = :groupId')
@@ -297,23 +251,26 @@ function groupPart(database: DatabaseSync): Pick<Store, 'groups' | 'saveGroup' |
   const add = command(database, 'INSERT OR IGNORE INTO members (groupId, person) VALUES (?, ?)')
   return {
     groups: () => all(),
-    saveGroup: (group) => save(group.id, group.name),
-    members: (groupId) => new Set(members({ groupId }).map((row) => row.person)),
-    setMembers(groupId, people) {
+    saveGroup: (group: StoredGroup): void => save(group.id, group.name),
+    members: (groupId: string): ReadonlySet<number> => new Set(members({ groupId }).map((row) => row.person)),
+    /** Replaces the members of a group. */
+    setMembers(groupId: string, people: Iterable<number>): void {
       empty(groupId)
       for (const person of people) add(groupId, person)
     },
   }
 }
 
-function capPart(database: DatabaseSync): Pick<Store, 'cap' | 'setCap' | 'caps'> {
+function capPart(database: DatabaseSync) {
   const one = query<{ cap: number }>(database, 'SELECT cap FROM caps WHERE scope = :scope')
   const all = query<{ scope: string; cap: number }>(database, 'SELECT scope, cap FROM caps ORDER BY scope')
   const set = command(database, 'INSERT OR REPLACE INTO caps (scope, cap) VALUES (?, ?)')
   const clear = command(database, 'DELETE FROM caps WHERE scope = ?')
   return {
-    cap: (scope) => one({ scope: scopeKey(scope) })[0]?.cap,
-    setCap: (scope, cap) => (cap === undefined ? clear(scopeKey(scope)) : set(scopeKey(scope), cap)),
+    /** The cap that is set explicitly at this scope. */
+    cap: (scope: Scope): number | undefined => one({ scope: scopeKey(scope) })[0]?.cap,
+    setCap: (scope: Scope, cap: number | undefined): void => (cap === undefined ? clear(scopeKey(scope)) : set(scopeKey(scope), cap)),
+    /** All caps, in the order of the scope keys. */
     caps: () =>
       all().flatMap((row) => {
         const scope = parseScope(row.scope)
@@ -323,23 +280,29 @@ function capPart(database: DatabaseSync): Pick<Store, 'cap' | 'setCap' | 'caps'>
 }
 
 type Columns = Readonly<Record<string, unknown>>
-type UsePart = Pick<Store, 'addUse' | 'usedCents' | 'activeDays' | 'lastActivity' | 'use' | 'select'>
-type ActivityRow = { person: number; autocompleteAt: number | null; agentAt: number | null; commandAt: number | null }
+type Figure = { readonly person: number; readonly value: number }
 
-function usePart(database: DatabaseSync): UsePart {
-  const used = query<{ person: number; value: number }>(database, USED_CENTS)
-  const days = query<{ person: number; value: number }>(database, ACTIVE_DAYS)
-  const last = query<ActivityRow>(database, LAST_ACTIVITY)
+function usePart(database: DatabaseSync) {
+  const used = query<Figure>(database, USED_CENTS)
+  const days = query<Figure>(database, ACTIVE_DAYS)
+  const last = query<LastActivity & { readonly person: number }>(database, LAST_ACTIVITY)
+  const byPerson = (rows: readonly Figure[]) => new Map(rows.map(({ person, value }) => [person, value]))
+  const writers = new Map(USE_SOURCES.map((source) => [source, command(database, insertUse(source))]))
   return {
-    addUse: useWriter(database),
-    usedCents: (span) => new Map(used({ ...span }).map((row) => [row.person, row.value])),
-    activeDays: (span) => new Map(days({ ...span }).map((row) => [row.person, row.value])),
-    lastActivity: (untilAt) => new Map(last({ untilAt }).map((row) => [row.person, activityOf(row)])),
-    *use(source) {
+    addUse: (row: UseRow): void => writers.get(row.source)?.(...encodeUse(row)),
+    /** Cents used in the span, by person; without people who used none. */
+    usedCents: (span: Span): ReadonlyMap<number, number> => byPerson(used({ ...span })),
+    /** Days (UTC) with any use in the span, by person; without people who had none. */
+    activeDays: (span: Span): ReadonlyMap<number, number> => byPerson(days({ ...span })),
+    lastActivity: (untilAt: Instant): ReadonlyMap<number, LastActivity> =>
+      new Map(last({ untilAt }).map(({ person, ...row }) => [person, row])),
+    /** Every row of a source, oldest first. */
+    *use<Source extends UseSource>(source: Source): Generator<UseOf<Source>> {
       const rows = database.prepare(`SELECT * FROM ${tableOf(source)} ORDER BY at, rowid`).iterate()
       for (const row of rows) yield decodeUse(source, row)
     },
-    select(sql, parameters) {
+    /** Runs the SQL of the analytics fields; columns by position. Texts of a request may only be parameters. */
+    select(sql: string, parameters: readonly SqlValue[]): readonly (readonly SqlValue[])[] {
       const statement = database.prepare(sql)
       statement.setReturnArrays(true)
       return statement.all(...parameters) as readonly unknown[] as SqlValue[][]
@@ -347,9 +310,7 @@ function usePart(database: DatabaseSync): UsePart {
   }
 }
 
-type AgentPart = Pick<Store, 'agentRuns' | 'agentLines' | 'agentTools'>
-
-function agentPart(database: DatabaseSync): AgentPart {
+function agentPart(database: DatabaseSync) {
   const runs = query<Columns>(database, `SELECT * FROM agent_use WHERE ${AGENT_ROWS} ORDER BY at, rowid LIMIT :limit`)
   const lines = query<DayLines>(database, AGENT_LINES)
   const tools = query<ToolCount>(database, AGENT_TOOLS)
@@ -359,19 +320,12 @@ function agentPart(database: DatabaseSync): AgentPart {
     ides: ides ? JSON.stringify(ides) : null,
   })
   return {
-    agentRuns: (filter, limit) => runs({ ...bound(filter), limit }).map((row) => decodeUse('agent', row)),
-    agentLines: (filter) => lines(bound(filter)),
-    agentTools: (filter) => tools(bound(filter)),
+    /** Agent rows of these people, oldest first, `limit` at most. */
+    agentRuns: (filter: AgentFilter, limit: number): readonly AgentUse[] =>
+      runs({ ...bound(filter), limit }).map((row) => decodeUse('agent', row)),
+    /** Lines by day; none for the terminal, which reports none. */
+    agentLines: (filter: AgentFilter) => lines(bound(filter)),
+    /** Uses of each tool, the most used first; none for the terminal. */
+    agentTools: (filter: AgentFilter) => tools(bound(filter)),
   }
 }
-
-function useWriter(database: DatabaseSync): (row: UseRow) => void {
-  const writers = new Map(USE_SOURCES.map((source) => [source, command(database, insertUse(source))]))
-  return (row) => writers.get(row.source)?.(...encodeUse(row))
-}
-
-const activityOf = (row: ActivityRow): LastActivity => ({
-  autocompleteAt: row.autocompleteAt ?? undefined,
-  agentAt: row.agentAt ?? undefined,
-  commandAt: row.commandAt ?? undefined,
-})

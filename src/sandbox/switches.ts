@@ -1,6 +1,6 @@
-// The ways in which deployments differ, as switches (docs/sandbox.md, Behaviour): one table with flags, values, defaults and help, and one
-// reader that turns texts into settings or into problems of one line. The first value is the default. Also what makes two of them happen:
-// the chance of faults, and the limit of the rate.
+// The ways in which deployments differ, as switches (docs/sandbox.md, Behaviour), and the settings of company and speed: tables with flags,
+// values, defaults and help, and one reader that turns texts into values or into problems of one line. The first value is the default. Also
+// what makes two of them happen: the chance of faults, and the limit of the rate.
 import { DAY_MS, HOUR_MS } from '../core/model/units.ts'
 import { type CompanyOptions, DEFAULT_COMPANY, type Draw, stream } from './company/company.ts'
 
@@ -13,163 +13,137 @@ interface RateLimit {
   readonly windowMs: number
 }
 
-export interface Switches {
-  /** `fan-out`: a team or group write is copied to each member's user cap. */
-  readonly capSemantics: 'layered' | 'fan-out'
-  /** `inherited`: a read of a user or group shows the cap that applies. */
-  readonly capReads: 'explicit' | 'inherited'
-  /** `omitted`: 0 reads back as unset; `rejected`: 0 is a 400. */
-  readonly zeroCap: 'stored' | 'omitted' | 'rejected'
-  readonly capSpelling: 'camel' | 'snake' | 'both'
-  /** `empty`: zero bytes. */
-  readonly writeBody: 'object' | 'empty'
-  readonly names: 'spec' | 'live'
-  readonly int64: 'number' | 'string'
-  readonly zeros: 'kept' | 'omitted'
-  readonly errors: 'error' | 'connect' | 'text' | 'ok'
-  readonly rateLimit: RateLimit | 'off'
-  readonly retryAfter: 'none' | 'seconds' | 'date'
-  readonly latency: number
-  readonly jitter: number
-  /** Probability by fault. */
-  readonly faults: Readonly<Partial<Record<FaultName, number>>>
-  /** `no-caps`: the balance and both cap operations are refused whatever the key. */
-  readonly plan: 'enterprise' | 'team' | 'quota' | 'no-caps'
-  /** Whether Analytics serves the fifth data source, add-on use per person. */
-  readonly addOnRows: 'refused' | 'served'
-  /** `ignored`: an answer about some people has the runs of everybody. */
-  readonly runsFilter: 'kept' | 'ignored'
-  /** How runs come: as they were recorded, backwards, each answer twice, or with the days around the range. */
-  readonly runsOrder: 'recorded' | 'reversed' | 'doubled' | 'around'
-  /** Milliseconds that analytics, and so `promptCreditsUsed`, lag behind. */
-  readonly analyticsDelay: number
-}
-
-export const DEFAULT_SWITCHES: Switches = {
-  capSemantics: 'layered',
-  capReads: 'explicit',
-  zeroCap: 'stored',
-  capSpelling: 'camel',
-  writeBody: 'object',
-  names: 'spec',
-  int64: 'number',
-  zeros: 'kept',
-  errors: 'error',
-  rateLimit: 'off',
-  retryAfter: 'none',
-  latency: 0,
-  jitter: 0,
-  faults: {},
-  plan: 'enterprise',
-  addOnRows: 'refused',
-  runsFilter: 'kept',
-  runsOrder: 'recorded',
-  analyticsDelay: 0,
-}
-
-type SwitchName = keyof Switches
-
-/** One flag of `capkeeper sandbox`; help shows `values`, and `read` returns undefined for an invalid text. */
-interface SwitchSpec<Name extends SwitchName = SwitchName> {
-  readonly name: Name
-  readonly flag: string
+/** How the text of a flag is read: help shows `values`, and `read` returns undefined for an invalid text. */
+interface Reading<Value> {
   readonly values: string
   /** Where there are no others. */
   readonly choices?: readonly string[]
   readonly default: string
-  readonly help: string
-  readonly read: (text: string) => Switches[Name] | undefined
+  readonly read: (text: string) => Value | undefined
 }
 
-function oneOf<const Value extends string>(...values: readonly [Value, ...Value[]]) {
-  return {
-    values: values.join(' | '),
-    choices: values,
-    default: values[0],
-    read: (text: string): Value | undefined => values.find((value) => value === text),
-  }
+const oneOf = <const Value extends string>(...values: readonly [Value, ...Value[]]): Reading<Value> => ({
+  values: values.join(' | '),
+  choices: values,
+  default: values[0],
+  read: (text) => values.find((value) => value === text),
+})
+
+const milliseconds: Reading<number> = { values: 'milliseconds', default: '0', read: (text) => readWhole(text, 600_000) }
+const delay: Reading<number> = { values: 'a duration such as 3h', default: '0', read: readDuration }
+const rate: Reading<RateLimit | 'off'> = { values: 'off | N/s | N/m | N/h', default: 'off', read: readRate }
+const faults: Reading<Readonly<Partial<Record<FaultName, number>>>> = {
+  values: 'a list such as 5xx=0.1,timeout=0.05',
+  default: 'none',
+  read: readFaults,
 }
 
-const milliseconds = { values: 'milliseconds', default: '0', read: (text: string) => readWhole(text, 600_000) }
-const delay = { values: 'a duration such as 3h', default: '0', read: readDuration }
-const rate = { values: 'off | N/s | N/m | N/h', default: 'off', read: readRate }
-const faults = { values: 'a list such as 5xx=0.1,timeout=0.05', default: 'none', read: readFaults }
-
-/** Every switch, in the order of docs/sandbox.md, Behaviour. */
-export const SWITCHES: { readonly [Name in SwitchName]: SwitchSpec<Name> } = {
-  capSemantics: spec(
-    'capSemantics',
-    oneOf('layered', 'fan-out'),
-    'how a team or group cap reaches its members; fan-out copies it to each one',
-  ),
-  capReads: spec('capReads', oneOf('explicit', 'inherited'), 'what a read of a user or group shows: what is set there, or what applies'),
-  zeroCap: spec('zeroCap', oneOf('stored', 'omitted', 'rejected'), 'how a cap of 0 is treated: kept, read back as unset, or refused'),
-  capSpelling: spec(
-    'capSpelling',
-    oneOf('camel', 'snake', 'both'),
-    'the name of the cap in answers: addOnCreditCap, add_on_credit_cap or both',
-  ),
-  writeBody: spec('writeBody', oneOf('object', 'empty'), 'the answer to a write: {} or zero bytes'),
-  names: spec('names', oneOf('spec', 'live'), 'field names of answers as the interface spells them or as live deployments do'),
-  int64: spec('int64', oneOf('number', 'string'), 'how 64-bit figures arrive: credits used and the balance'),
-  zeros: spec('zeros', oneOf('kept', 'omitted'), 'whether fields that are zero, false or empty are left out'),
-  errors: spec('errors', oneOf('error', 'connect', 'text', 'ok'), 'the shape of errors; ok answers 200 with an error field'),
-  rateLimit: spec('rateLimit', rate, 'requests per key and window before 429'),
-  retryAfter: spec('retryAfter', oneOf('none', 'seconds', 'date'), 'the Retry-After header of a 429'),
-  latency: spec('latency', milliseconds, 'how long every answer takes'),
-  jitter: spec('jitter', milliseconds, 'up to how much longer, drawn per request'),
-  faults: spec('faults', faults, `probabilities of ${FAULT_NAMES.join(', ')}; the same under the same seed`),
-  plan: spec(
-    'plan',
-    oneOf('enterprise', 'team', 'quota', 'no-caps'),
-    'team has no credit balance, quota no credit fields in analytics, no-caps neither balance nor caps, whatever the key',
-  ),
-  addOnRows: spec('addOnRows', oneOf('refused', 'served'), 'whether Analytics serves add-on use per person, its fifth data source'),
-  runsFilter: spec(
-    'runsFilter',
-    oneOf('kept', 'ignored'),
-    'whether runs of some people are only theirs; ignored answers with the runs of everybody',
-  ),
-  runsOrder: spec(
-    'runsOrder',
-    oneOf('recorded', 'reversed', 'doubled', 'around'),
-    'how runs come: as recorded, backwards, each result twice, or with the days around the range',
-  ),
-  analyticsDelay: spec('analyticsDelay', delay, 'how far analytics and credits used lag behind'),
-}
-
-function spec<Name extends SwitchName>(
-  name: Name,
-  kind: {
-    readonly values: string
-    readonly choices?: readonly string[]
-    readonly default: string
-    readonly read: (text: string) => Switches[Name] | undefined
+/** Every switch, in the order of docs/sandbox.md, Behaviour, with its help. */
+const TABLE = {
+  capSemantics: {
+    ...oneOf('layered', 'fan-out'),
+    help: 'how a team or group cap reaches its members; fan-out copies it to each one',
   },
-  help: string,
-): SwitchSpec<Name> {
-  return { name, flag: `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`, help, ...kind }
+  capReads: {
+    ...oneOf('explicit', 'inherited'),
+    help: 'what a read of a user or group shows: what is set there, or what applies',
+  },
+  zeroCap: { ...oneOf('stored', 'omitted', 'rejected'), help: 'how a cap of 0 is treated: kept, read back as unset, or refused' },
+  capSpelling: {
+    ...oneOf('camel', 'snake', 'both'),
+    help: 'the name of the cap in answers: addOnCreditCap, add_on_credit_cap or both',
+  },
+  writeBody: { ...oneOf('object', 'empty'), help: 'the answer to a write: {} or zero bytes' },
+  names: { ...oneOf('spec', 'live'), help: 'field names of answers as the interface spells them or as live deployments do' },
+  int64: { ...oneOf('number', 'string'), help: 'how 64-bit figures arrive: credits used and the balance' },
+  zeros: { ...oneOf('kept', 'omitted'), help: 'whether fields that are zero, false or empty are left out' },
+  errors: { ...oneOf('error', 'connect', 'text', 'ok'), help: 'the shape of errors; ok answers 200 with an error field' },
+  rateLimit: { ...rate, help: 'requests per key and window before 429' },
+  retryAfter: { ...oneOf('none', 'seconds', 'date'), help: 'the Retry-After header of a 429' },
+  latency: { ...milliseconds, help: 'how long every answer takes' },
+  jitter: { ...milliseconds, help: 'up to how much longer, drawn per request' },
+  faults: { ...faults, help: `probabilities of ${FAULT_NAMES.join(', ')}; the same under the same seed` },
+  plan: {
+    ...oneOf('enterprise', 'team', 'quota', 'no-caps'),
+    help: 'team has no credit balance, quota no credit fields in analytics, no-caps neither balance nor caps, whatever the key',
+  },
+  addOnRows: { ...oneOf('refused', 'served'), help: 'whether Analytics serves add-on use per person, its fifth data source' },
+  runsFilter: {
+    ...oneOf('kept', 'ignored'),
+    help: 'whether runs of some people are only theirs; ignored answers with the runs of everybody',
+  },
+  runsOrder: {
+    ...oneOf('recorded', 'reversed', 'doubled', 'around'),
+    help: 'how runs come: as recorded, backwards, each result twice, or with the days around the range',
+  },
+  /** In milliseconds. */
+  analyticsDelay: { ...delay, help: 'how far analytics and credits used lag behind' },
 }
 
-/** Texts by switch name, as a command line gives them; `faults` may be given several times. */
-type SwitchTexts = Readonly<Partial<Record<SwitchName, string | readonly string[]>>>
+type Value<Kind> = Kind extends Reading<infer Read> ? Read : never
+export type Switches = { readonly [Name in keyof typeof TABLE]: Value<(typeof TABLE)[Name]> }
 
-/** Reads the texts of switches; each problem is one line that names the flag, the given text and the valid values. */
-export function parseSwitches(
-  values: SwitchTexts,
-): { readonly kind: 'switches'; readonly switches: Switches } | { readonly kind: 'problems'; readonly problems: readonly string[] } {
-  const given: Record<string, unknown> = {}
-  const problems: string[] = []
-  for (const { name, flag, values: allowed, read } of Object.values(SWITCHES)) {
-    const value = values[name]
-    if (value === undefined) continue
-    const text = typeof value === 'string' ? value : value.join(',')
-    const parsed = read(text.trim())
-    if (parsed === undefined) problems.push(`${flag} ${text}: not a value of this switch; write ${allowed}`)
-    else given[name] = parsed
+/** A flag of `capkeeper sandbox`; `wrong` follows a text that `read` refused. */
+interface Flag<Name extends string> extends Reading<unknown> {
+  readonly name: Name
+  readonly flag: string
+  readonly help: string
+  readonly wrong: string
+}
+
+export const SWITCHES: readonly Flag<keyof Switches>[] = Object.entries(TABLE).map(([name, one]) => ({
+  ...one,
+  name: name as keyof Switches,
+  flag: `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+  wrong: `not a value of this switch; write ${one.values}`,
+}))
+
+/** The company, and how many times as fast as real time the sandbox's time runs. */
+interface Settings extends CompanyOptions {
+  readonly speed: number
+}
+
+export const SETTINGS: readonly Flag<keyof Settings>[] = [
+  setting('people', 1, 100_000, DEFAULT_COMPANY.people, 'how many people the company has'),
+  setting('groups', 1, 1000, DEFAULT_COMPANY.groups, 'how many groups they are in'),
+  setting('days', 0, 1000, DEFAULT_COMPANY.days, 'how many days of use the company has at the start'),
+  setting('seed', 0, 2_147_483_647, DEFAULT_COMPANY.seed, 'the same seed gives the same company, use and faults'),
+  setting('speed', 1, 1_000_000, 1, 'how many times as fast as real time its time runs'),
+]
+
+function setting(name: keyof Settings, low: number, high: number, byDefault: number, help: string): Flag<keyof Settings> {
+  const read = (text: string): number | undefined => {
+    const value = readWhole(text, high)
+    return value === undefined || value < low ? undefined : value
   }
-  return problems.length > 0 ? { kind: 'problems', problems } : { kind: 'switches', switches: { ...DEFAULT_SWITCHES, ...given } }
+  const wrong = `must be a whole number from ${low} to ${high}`
+  return { name, flag: `--${name}`, values: `${low} to ${high}`, default: String(byDefault), help, read, wrong }
 }
+
+type Texts = Readonly<Partial<Record<string, string>>>
+type Parsed<Values> =
+  | { readonly kind: 'values'; readonly values: Values }
+  | { readonly kind: 'problems'; readonly problems: readonly string[] }
+
+/** Reads the texts of switches by name; each problem is one line that names the flag, the given text and the valid values. */
+export const parseSwitches = (texts: Texts): Parsed<Switches> => parsed(SWITCHES, texts)
+
+/** The same for settings. */
+export const parseSettings = (texts: Texts): Parsed<Settings> => parsed(SETTINGS, texts)
+
+function parsed<Values>(flags: readonly Flag<keyof Values & string>[], texts: Texts): Parsed<Values> {
+  const problems = flags.flatMap(({ name, flag, read, wrong }) => {
+    const text = texts[name]
+    return text !== undefined && read(text.trim()) === undefined ? [`${flag} ${text}: ${wrong}`] : []
+  })
+  return problems.length > 0 ? { kind: 'problems', problems } : { kind: 'values', values: valuesOf(flags, texts) }
+}
+
+/** Valid texts as values; the default where there is none. */
+const valuesOf = <Values>(flags: readonly Flag<keyof Values & string>[], texts: Texts): Values =>
+  Object.fromEntries(flags.map(({ name, read, default: preset }) => [name, read((texts[name] ?? preset).trim())])) as Values
+
+export const DEFAULT_SWITCHES: Switches = valuesOf(SWITCHES, {})
 
 /** A whole number from 0 to `max`; undefined for anything else. */
 function readWhole(text: string, max: number): number | undefined {
@@ -266,50 +240,3 @@ export function retryAfterHeader(style: Switches['retryAfter'], waitMs: number, 
 /** Pages that a proxy in front of a service answers with. */
 export const HTML_PAGE =
   '<!DOCTYPE html>\n<html><head><title>Service unavailable</title></head><body><h1>Please try again later</h1></body></html>\n'
-
-// The flags for the company and the speed of the sandbox (docs/sandbox.md): one table with values, defaults and help, and one reader.
-
-/** The company, and how many times as fast as real time the sandbox's time runs. */
-interface SandboxSettings extends CompanyOptions {
-  readonly speed: number
-}
-
-interface SettingSpec {
-  readonly name: keyof SandboxSettings
-  readonly flag: string
-  readonly values: string
-  readonly default: string
-  readonly help: string
-  readonly low: number
-  readonly high: number
-}
-
-export const SETTINGS: readonly SettingSpec[] = [
-  setting('people', 1, 100_000, DEFAULT_COMPANY.people, 'how many people the company has'),
-  setting('groups', 1, 1000, DEFAULT_COMPANY.groups, 'how many groups they are in'),
-  setting('days', 0, 1000, DEFAULT_COMPANY.days, 'how many days of use the company has at the start'),
-  setting('seed', 0, 2_147_483_647, DEFAULT_COMPANY.seed, 'the same seed gives the same company, use and faults'),
-  setting('speed', 1, 1_000_000, 1, 'how many times as fast as real time its time runs'),
-]
-
-function setting(name: keyof SandboxSettings, low: number, high: number, byDefault: number, help: string): SettingSpec {
-  return { name, flag: `--${name}`, values: `${low} to ${high}`, default: String(byDefault), help, low, high }
-}
-
-const DEFAULT_SETTINGS: SandboxSettings = { ...DEFAULT_COMPANY, speed: 1 }
-
-/** Reads the texts of the settings; each problem is one line that names the flag, the given text and the valid values. */
-export function parseSettings(
-  values: Readonly<Partial<Record<keyof SandboxSettings, string>>>,
-): { readonly kind: 'settings'; readonly settings: SandboxSettings } | { readonly kind: 'problems'; readonly problems: readonly string[] } {
-  const problems: string[] = []
-  const given: Partial<Record<keyof SandboxSettings, number>> = {}
-  for (const { name, flag, low, high } of SETTINGS) {
-    const text = values[name]
-    if (text === undefined) continue
-    const value = readWhole(text.trim(), high)
-    if (value === undefined || value < low) problems.push(`${flag} ${text}: must be a whole number from ${low} to ${high}`)
-    else given[name] = value
-  }
-  return problems.length > 0 ? { kind: 'problems', problems } : { kind: 'settings', settings: { ...DEFAULT_SETTINGS, ...given } }
-}

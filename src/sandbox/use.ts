@@ -2,106 +2,49 @@
 // nothing about the interface, nor about who uses what.
 import type { Instant } from '../core/model/units.ts'
 
+/** What a column holds, by its kind; a `whole` is 0 to 2147483647, `counts` are whole numbers by name. */
+interface Kinds {
+  readonly whole: number
+  readonly instant: Instant
+  readonly text: string
+  readonly tick: boolean
+  readonly counts: Readonly<Record<string, number>>
+}
+
+export type ColumnKind = keyof Kinds
+
 /** Where a line of code was written; languages in upper case, IDEs in lower case. */
-interface Place {
-  readonly person: number
-  readonly at: Instant
-  readonly language: string
-  readonly ide: string
-  readonly version: string
-}
-
-/**
- * One row of agent use: a conversation of one person and day, or a part of one that was split. `cents` is its cost (100 = 1 credit),
- * `tools` the number of uses of each tool.
- */
-export interface AgentUse {
-  readonly source: 'agent'
-  readonly person: number
-  readonly at: Instant
-  readonly conversation: number
-  readonly ide: string
-  readonly model: string
-  readonly mode: string
-  readonly messages: number
-  readonly cents: number
-  readonly linesSuggested: number
-  readonly linesAccepted: number
-  readonly tools: Readonly<Record<string, number>>
-}
-
-/** Autocomplete of one person, hour, language, IDE and version. */
-export interface AutocompleteUse extends Place {
-  readonly source: 'autocomplete'
-  readonly acceptances: number
-  readonly linesAccepted: number
-  readonly bytesAccepted: number
-}
-
-/** One response of a model in the legacy chat. */
-export interface ChatUse {
-  readonly source: 'chat'
-  readonly person: number
-  readonly at: Instant
-  readonly model: string
-  readonly ide: string
-  readonly version: string
-  readonly intent: string
-  readonly chatsReceived: number
-  readonly accepted: boolean
-  readonly insertedAtCursor: boolean
-  readonly applied: boolean
-  readonly linesUsed: number
-}
-
-/** One command, accepted or declined; a generation has no selection. */
-export interface CommandUse extends Place {
-  readonly source: 'command'
-  readonly commandSource: string
-  readonly providerSource: string
-  readonly linesAdded: number
-  readonly linesRemoved: number
-  readonly bytesAdded: number
-  readonly bytesRemoved: number
-  readonly selectionLines: number
-  readonly selectionBytes: number
-  readonly accepted: boolean
-}
-
-/** Bytes that a person typed without help; they are not activity. */
-export interface TypingUse extends Place {
-  readonly source: 'typing'
-  readonly bytes: number
-}
-
-export type UseRow = AgentUse | AutocompleteUse | ChatUse | CommandUse | TypingUse
-export type UseSource = UseRow['source']
-export type UseOf<Source extends UseSource> = Extract<UseRow, { readonly source: Source }>
-
-/** `whole`: 0 to 2147483647; `instant`: milliseconds; `tick`: a boolean; `counts`: whole numbers by name. */
-export type ColumnKind = 'whole' | 'instant' | 'text' | 'tick' | 'counts'
-
-type Columns<Row> = { readonly [Name in Exclude<keyof Row, 'source'>]: ColumnKind }
-
 const PLACE = { person: 'whole', at: 'instant', language: 'text', ide: 'text', version: 'text' } as const
 
 /** The columns of each source's rows, in the order they are kept. */
-export const USE_COLUMNS: { readonly [Source in UseSource]: Columns<UseOf<Source>> } = {
+export const USE_COLUMNS = {
+  /** A conversation of one person and day, or a part of one that was split. `cents` is its cost (100 = 1 credit), `tools` the uses of each tool. */
   agent: {
     ...{ person: 'whole', at: 'instant', conversation: 'whole', ide: 'text', model: 'text', mode: 'text', messages: 'whole' },
     ...{ cents: 'whole', linesSuggested: 'whole', linesAccepted: 'whole', tools: 'counts' },
   },
+  /** Of one person, hour, language, IDE and version. */
   autocomplete: { ...PLACE, acceptances: 'whole', linesAccepted: 'whole', bytesAccepted: 'whole' },
+  /** One response of a model in the legacy chat. */
   chat: {
     ...{ person: 'whole', at: 'instant', model: 'text', ide: 'text', version: 'text', intent: 'text', chatsReceived: 'whole' },
     ...{ accepted: 'tick', insertedAtCursor: 'tick', applied: 'tick', linesUsed: 'whole' },
   },
+  /** One command, accepted or declined; a generation has no selection. */
   command: {
     ...{ ...PLACE, commandSource: 'text', providerSource: 'text', linesAdded: 'whole', linesRemoved: 'whole', bytesAdded: 'whole' },
     ...{ bytesRemoved: 'whole', selectionLines: 'whole', selectionBytes: 'whole', accepted: 'tick' },
   },
+  /** Bytes that a person typed without help; they are not activity. */
   typing: { ...PLACE, bytes: 'whole' },
-}
+} as const satisfies Readonly<Record<string, Readonly<Record<string, ColumnKind>>>>
+
+type Columns = typeof USE_COLUMNS
+export type UseSource = keyof Columns
+type Values<Row extends Readonly<Record<string, ColumnKind>>> = { readonly [Name in keyof Row]: Kinds[Row[Name]] }
+export type UseOf<Source extends UseSource> = Source extends UseSource ? { readonly source: Source } & Values<Columns[Source]> : never
+export type UseRow = UseOf<UseSource>
+export type AgentUse = UseOf<'agent'>
 
 export const USE_SOURCES: readonly UseSource[] = ['agent', 'autocomplete', 'chat', 'command', 'typing']
 

@@ -8,8 +8,7 @@ import { GUARD_CODES } from '../../src/core/model/change.ts'
 import { PROBLEM_CODES } from '../../src/core/model/problem.ts'
 import { COUNTERS, GAUGES, HISTOGRAMS } from '../../src/daemon/http/metrics/gauges.ts'
 import { LEDGER_CODES } from '../../src/daemon/ledger/error.ts'
-import { SETTINGS, SWITCHES } from '../../src/sandbox/switches.ts'
-import { commandNames, flagsOf } from '../support/command-lines.ts'
+import { commandNames, flagsOf, presetsOf } from '../support/command-lines.ts'
 import { sourceFiles } from '../support/house.ts'
 import { CONFIG_KEYS, POLICY_KEYS } from '../support/schema-keys.ts'
 import { DOCUMENTS } from './documents.ts'
@@ -123,17 +122,16 @@ test.each(DOCUMENTS)('%s names no metric that the daemon does not have', (path) 
 describe('docs/sandbox.md', () => {
   const rows = rowsOf(read('docs/sandbox.md')).map((row) => row.split(' | '))
   const valuesOf = (flag: string): readonly string[] | undefined => rows.find(([name]) => name === `| \`${flag}\``)?.[1]?.split(' · ')
-  const tables = [...SETTINGS, ...Object.values(SWITCHES)]
 
   test('names every flag, and no other', () => {
     expect(rows.flatMap(([name = '']) => /--[\w-]+/.exec(name) ?? []).toSorted()).toEqual([...flagsOf('sandbox')].toSorted())
   })
 
-  test.each(tables.map(({ flag, values, default: byDefault }) => [flag, values, byDefault] as const))(
-    'has the values of %s, the default first',
-    (flag, values, byDefault) => {
-      const words = values.split(' | ')
-      expect(valuesOf(flag)).toEqual(words.includes(byDefault) ? words : [byDefault, ...words])
-    },
-  )
+  const presets = presetsOf('sandbox')
+
+  test.each(presets)('has the values of %s, the default first', (flag, words, byDefault) => {
+    expect(valuesOf(flag)).toEqual(words.includes(byDefault) ? words : [byDefault, ...words])
+  })
+
+  test('has them of every flag with a default in words', () => expect(presets.length).toBe(24))
 })

@@ -2,7 +2,7 @@
 // the sandbox's queries. Every cell of a row is computed first; filters, groups and functions then work on cells.
 import type { WireFilter, WireQueryRequest } from '../../src/api/wire.ts'
 import type { Store } from '../../src/sandbox/store.ts'
-import type { AutocompleteUse, ChatUse, CommandUse } from '../../src/sandbox/use.ts'
+import type { UseOf } from '../../src/sandbox/use.ts'
 
 /** A cell that can be compared and summed: times as milliseconds, booleans as 1 and 0. */
 type Value = string | number
@@ -36,13 +36,13 @@ export function evaluate(store: Store, query: WireQueryRequest, bounds: NaiveBou
   return grouped(rows, query)
 }
 
-function rowsOf(store: Store, source: string): readonly (AutocompleteUse | ChatUse | CommandUse)[] {
+function rowsOf(store: Store, source: string): readonly UseOf<'autocomplete' | 'chat' | 'command'>[] {
   if (source === 'QUERY_DATA_SOURCE_USER_DATA') return [...store.use('autocomplete')]
   if (source === 'QUERY_DATA_SOURCE_CHAT_DATA') return [...store.use('chat')]
   return [...store.use('command')]
 }
 
-function cellsOf(row: AutocompleteUse | ChatUse | CommandUse, apiKey: string): Cells {
+function cellsOf(row: UseOf<'autocomplete' | 'chat' | 'command'>, apiKey: string): Cells {
   const common = { at: row.at, api_key: apiKey, date: floor(row.at, DAY), ide: row.ide, version: row.version }
   if (row.source === 'autocomplete') {
     return {

@@ -1,43 +1,38 @@
-// The switches that need a clock; the effect of the others on answers is in test/scenes/service-switches.txt, and how their texts are read and refused
-// in service-switches.txt and sandbox-refused.txt there.
+// How the flags are read, as the page of the running sandbox and its refusals tell, and the switches that need a clock. The effect of the others
+// on answers is in test/scenes/service-switches.txt, and more refusals in sandbox-refused.txt there.
 import { expect, onTestFinished, test } from 'vitest'
-import { parseSettings, parseSwitches } from '../../src/sandbox/switches.ts'
 import { fakeClock } from '../support/clock.ts'
+import { inside, serving } from '../support/inside.ts'
 import { startSandbox } from '../support/sandbox.ts'
 
-const DEFAULTS = parseSwitches({})
+const SMALL = ['sandbox', '--port', '0', '--days', '0']
 
-test('texts that no scene gives are read, and the defaults are complete', () => {
-  if (DEFAULTS.kind !== 'switches') throw new Error('the defaults are wrong')
-  const { switches } = DEFAULTS
-  expect(switches).toMatchObject({ capSemantics: 'layered', rateLimit: 'off', latency: 0, faults: {}, analyticsDelay: 0 })
-  expect(Object.values(switches)).not.toContain(undefined)
-  for (const [texts, expected] of [
-    [{ rateLimit: '10/s' }, { rateLimit: { limit: 10, windowMs: 1000 } }],
-    [{ rateLimit: '600/m' }, { rateLimit: { limit: 600, windowMs: 60_000 } }],
-    [
-      { latency: '20', jitter: '5' },
-      { latency: 20, jitter: 5 },
-    ],
-    [{ faults: '5xx=0.1,reset-after=1' }, { faults: { '5xx': 0.1, 'reset-after': 1 } }],
-    [{ faults: ['timeout=.5', 'html=0'] }, { faults: { timeout: 0.5, html: 0 } }],
-    [{ analyticsDelay: '3h' }, { analyticsDelay: 10_800_000 }],
-  ] as const)
-    expect(parseSwitches(texts)).toEqual({ kind: 'switches', switches: { ...switches, ...expected } })
-  expect(parseSettings({})).toMatchObject({ settings: { people: 200, groups: 8, days: 90, seed: 1, speed: 1 } })
-  expect(parseSettings({ people: '5', speed: '3600' })).toMatchObject({ settings: { people: 5, speed: 3600 } })
+test.each([
+  ['', 'all as by default'],
+  ['--rate-limit 10/s', '--rate-limit {"limit":10,"windowMs":1000}'],
+  ['--rate-limit 600/m', '--rate-limit {"limit":600,"windowMs":60000}'],
+  ['--latency 20 --jitter 5', '--latency 20, --jitter 5'],
+  ['--faults 5xx=0.1,reset-after=1', '--faults {"5xx":0.1,"reset-after":1}'],
+  ['--faults timeout=.5,html=0', '--faults {"timeout":0.5,"html":0}'],
+  ['--analytics-delay 3h', '--analytics-delay 10800000'],
+])('the flags %j are read, and those that differ from the defaults are told', async (flags, told) => {
+  const { url, end } = await serving([...SMALL, '--people', '5', ...flags.split(' ').filter(Boolean)], /(http:\/\/[\w.:]+)/)
+  const page = await (await fetch(url)).text()
+  expect(page.replaceAll('&quot;', '"')).toContain(`<p>Switches: ${told}</p>`)
+  expect(page).toContain('5 invented people in 8 groups')
+  await end()
 })
 
 test.each([
-  ...['10', '-1/s', '1.5/s', '10/d', ''].map((rateLimit) => ({ rateLimit })),
-  ...['5xx', '5xx=-0.1', 'fire=0.1', '5xx=0.1;html=0.1', 'constructor=1'].map((faults) => ({ faults })),
-  ...['3', 'soon', '3 h', '-3h'].map((analyticsDelay) => ({ analyticsDelay })),
-  ...['20ms', '1e3', '-1', '999999999'].map((latency) => ({ latency })),
-])('%j is refused', (texts) => expect(parseSwitches(texts)).toMatchObject({ kind: 'problems', problems: { length: 1 } }))
-
-test.each([{ groups: '-1' }, { days: '1.5' }, { seed: '99999999999' }])('the setting %j is refused', (texts) =>
-  expect(parseSettings(texts)).toMatchObject({ kind: 'problems', problems: { length: 1 } }),
-)
+  ...['10', '-1/s', '1.5/s', '10/d', ' '].map((text) => ['--rate-limit', text] as const),
+  ...['5xx', '5xx=-0.1', 'fire=0.1', '5xx=0.1;html=0.1', 'constructor=1'].map((text) => ['--faults', text] as const),
+  ...['3', 'soon', '3 h', '-3h'].map((text) => ['--analytics-delay', text] as const),
+  ...['20ms', '1e3', '-1', '999999999'].map((text) => ['--latency', text] as const),
+  ...[['--groups', '-1'] as const, ['--days', '1.5'] as const, ['--seed', '99999999999'] as const],
+])('%s %s is refused', async (flag, text) => {
+  const { code, stderr } = await inside([...SMALL, `${flag}=${text}`])
+  expect([code, stderr]).toEqual([64, expect.stringMatching(/: (not a value of this switch; write|must be a whole number from) /)])
+})
 
 async function transportOf(switches: Parameters<typeof startSandbox>[0]) {
   const { close, transport } = await startSandbox(switches)

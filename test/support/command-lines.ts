@@ -44,13 +44,21 @@ const namesBelow = (command: Program, path = ''): readonly string[] =>
 const NAMES = namesBelow(programThatDoesNothing())
 export const commandNames = (): readonly string[] => NAMES
 
-/** The long flags of a command, such as `--out`; without those of the program, hidden ones and `--help`. */
-export function flagsOf(name: string): readonly string[] {
-  const command = name
+const optionsOf = (name: string): Program['options'] =>
+  name
     .split(' ')
     .reduce<Program | undefined>((parent, word) => parent?.commands.find((child) => child.name() === word), programThatDoesNothing())
-  return command?.options.flatMap(({ long, hidden }) => (hidden ? [] : (long ?? []))) ?? []
-}
+    ?.options ?? []
+
+/** The long flags of a command, such as `--out`; without those of the program, hidden ones and `--help`. */
+export const flagsOf = (name: string): readonly string[] => optionsOf(name).flatMap(({ long, hidden }) => (hidden ? [] : (long ?? [])))
+
+/** The flags whose help tells the default in words: each with its values, which are its choices or the end of its help, and with the default. */
+export const presetsOf = (name: string): readonly (readonly [flag: string, values: readonly string[], preset: string])[] =>
+  optionsOf(name).flatMap(({ long, argChoices, description, defaultValueDescription: preset }) => {
+    const [, values = ''] = /(?:; |\()([^;(]*?)\)?$/.exec(description) ?? []
+    return long && preset !== undefined ? [[long, argChoices ?? values.split(' | '), preset] as const] : []
+  })
 
 /**
  * The calls of capkeeper in a line for a shell, without the shell's own parts: prompts, variables before the name, pipes, redirections,

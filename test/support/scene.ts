@@ -147,9 +147,9 @@ async function open(stage: Stage, flags: string): Promise<void> {
   const settings = parseSettings(texts)
   const switches = parseSwitches(texts)
   if (settings.kind === 'problems' || switches.kind === 'problems') throw new Error(`these are no flags of the sandbox: ${flags}`)
-  const given = Object.fromEntries(Object.entries(settings.settings).filter(([name]) => name in texts))
+  const given = Object.fromEntries(Object.entries(settings.values).filter(([name]) => name in texts))
   const fixture = texts['fixture'] === undefined ? {} : { fixture: fixtureIn(stage, texts['fixture']) }
-  stage.service = await startSandbox({ clock: stage.clock, working: false, ...given, ...switches.switches, ...fixture })
+  stage.service = await startSandbox({ clock: stage.clock, working: false, ...given, ...switches.values, ...fixture })
   stage.seen = 0
   put(stage, 'key', ['sandbox-admin'])
   put(stage, 'config.yaml', DEFAULT_CONFIG)

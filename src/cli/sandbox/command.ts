@@ -30,7 +30,7 @@ export function registerSandbox(program: Command, cli: Cli): void {
   for (const { flag, values, default: preset, help } of SETTINGS) {
     command.addOption(new Option(`${flag} <n>`, `${help}; ${values}`).default(undefined, preset))
   }
-  for (const { flag, values, choices, default: preset, help } of Object.values(SWITCHES)) {
+  for (const { flag, values, choices, default: preset, help } of SWITCHES) {
     const option = new Option(`${flag} <value>`, choices ? help : `${help} (${values})`).default(undefined, preset)
     // For the help and completion alone: the sandbox reads the text itself, and tells of all wrong ones at once.
     option.argChoices = choices && [...choices]

@@ -8,8 +8,7 @@ import { InputError } from '../../core/model/problem.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'
 import { takeLock } from '../../daemon/ledger/sqlite/database.ts'
 import { readText, whyUnreadAndCode } from '../../files.ts'
-import { exportFixture } from '../../sandbox/fixture/export.ts'
-import { addedKeys, readFixture } from '../../sandbox/fixture/file.ts'
+import { addedKeys, exportFixture, readFixture } from '../../sandbox/fixture/file.ts'
 import type { Fixture } from '../../sandbox/fixture/fixture.ts'
 import { createSandbox, SANDBOX_KEYS, type SandboxOptions } from '../../sandbox/sandbox.ts'
 import { openStore, type Store } from '../../sandbox/store.ts'
@@ -89,8 +88,8 @@ async function optionsOf(flags: SandboxFlags, cli: Cli): Promise<SandboxOptions>
   const switches = parseSwitches(texts)
   if (settings.kind === 'problems') throw new UsageError(settings.problems.join('; '))
   if (switches.kind === 'problems') throw new UsageError(switches.problems.join('; '))
-  const { speed, ...company } = settings.settings
-  const options = { clock: cli.clock, company, speed, switches: switches.switches, data: flags.data }
+  const { speed, ...company } = settings.values
+  const options = { clock: cli.clock, company, speed, switches: switches.values, data: flags.data }
   if (flags.fixture === undefined) return options
   const seeding = seedingFlags(flags)
   if (seeding.length > 0) throw new UsageError(`${seeding.join(', ')}: a fixture has its own people; leave out either this or --fixture`)

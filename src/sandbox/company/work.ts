@@ -5,7 +5,7 @@ import { DAY_MS, HOUR_MS, type Instant } from '../../core/model/units.ts'
 import { COMMAND_SOURCES, INTENTS } from '../analytics/fields.ts'
 import type { Store, StoredPerson } from '../store.ts'
 import { cycleAt } from '../time.ts'
-import type { AgentUse, AutocompleteUse, ChatUse, CommandUse, TypingUse, UseRow } from '../use.ts'
+import type { AgentUse, UseOf, UseRow } from '../use.ts'
 import { between, type Draw, type Habits, habitsOf, IDES, MODELS, pick, stream, versionOf } from './company.ts'
 
 interface Worker {
@@ -111,9 +111,9 @@ function split(row: AgentUse, day: number, draw: Draw): readonly AgentUse[] {
 }
 
 /** One row for each hour and language; sometimes no suggestion was accepted. */
-function autocompleteRows(worker: Worker, day: number, draw: Draw): readonly AutocompleteUse[] {
+function autocompleteRows(worker: Worker, day: number, draw: Draw): readonly UseOf<'autocomplete'>[] {
   const { person, habits } = worker
-  const rows = new Map<string, AutocompleteUse>()
+  const rows = new Map<string, UseOf<'autocomplete'>>()
   for (let hours = between(draw, 1, 2 + habits.sessionsPerDay); hours > 0; hours -= 1) {
     const at = instantOf(worker, day, draw)
     const language = languageOf(habits, draw)
@@ -128,7 +128,7 @@ function autocompleteRows(worker: Worker, day: number, draw: Draw): readonly Aut
 
 const languageOf = ({ languages }: Habits, draw: Draw): string => languages[draw() < 0.75 ? 0 : 1]
 
-function commandRows(worker: Worker, day: number, draw: Draw): readonly CommandUse[] {
+function commandRows(worker: Worker, day: number, draw: Draw): readonly UseOf<'command'>[] {
   const { person, habits } = worker
   return Array.from({ length: between(draw, 1, 4) }, () => {
     const place = { person, at: instantOf(worker, day, draw), language: languageOf(habits, draw) }
@@ -150,7 +150,7 @@ function commandRows(worker: Worker, day: number, draw: Draw): readonly CommandU
 }
 
 /** Only the legacy plugins have the chat. */
-function chatRows(worker: Worker, day: number, draw: Draw): readonly ChatUse[] {
+function chatRows(worker: Worker, day: number, draw: Draw): readonly UseOf<'chat'>[] {
   const { person, habits } = worker
   return Array.from({ length: between(draw, 1, 4) }, () => {
     const [insertedAtCursor, applied] = [draw() < 0.2, draw() < 0.15]
@@ -167,7 +167,7 @@ function chatRows(worker: Worker, day: number, draw: Draw): readonly ChatUse[] {
 }
 
 /** Typed code: one row a day for each language of the autocomplete rows and for the main language. */
-function typingRows(worker: Worker, day: number, draw: Draw, autocomplete: readonly AutocompleteUse[]): readonly TypingUse[] {
+function typingRows(worker: Worker, day: number, draw: Draw, autocomplete: readonly UseOf<'autocomplete'>[]): readonly UseOf<'typing'>[] {
   const { person, habits } = worker
   return [...new Set([habits.languages[0], ...autocomplete.map((row) => row.language)])].map((language) => ({
     ...({ source: 'typing', person, at: instantOf(worker, day, draw), language, ide: habits.codeIde } as const),

@@ -165,7 +165,7 @@ function sandboxPage({ store, switches, now }: Pick<Sandbox, 'store' | 'switches
 <pre>${htmlText(curlLine(url, name, example))}</pre>`,
   )
   const keys = [...SANDBOX_KEYS, ...addedKeys(store)].map(keyRow)
-  const changed = Object.values(SWITCHES).filter(({ name }) => JSON.stringify(switches[name]) !== JSON.stringify(DEFAULT_SWITCHES[name]))
+  const changed = SWITCHES.filter(({ name }) => JSON.stringify(switches[name]) !== JSON.stringify(DEFAULT_SWITCHES[name]))
   const links = [OPENAPI_PATH, FIXTURE_SCHEMA_PATH].map((path) => `<a href="${path}">${path}</a>`)
   return `<!DOCTYPE html>
 <html lang="en">
