@@ -4,52 +4,45 @@ import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from
 import type { Store } from './store.ts'
 import type { Switches } from './switches.ts'
 
-export interface CapBook {
-  /** What a read of this scope answers; undefined: no cap. */
-  readonly read: (scope: Scope) => number | undefined
-  /** What a read of this scope answered before the last write to it; without a write the same as `read`. */
-  readonly readStale: (scope: Scope) => number | undefined
-  /** Sets or clears the cap of a scope; with `fan-out` also the caps of its members. */
-  readonly write: (scope: Scope, cap: number | undefined) => void
-  /** The cap in force for a person by id. */
-  readonly inForce: (person: number) => number | undefined
-  /** Call it after people or groups were changed in the store. */
-  readonly reload: () => void
-}
+export type CapBook = ReturnType<typeof openCaps>
 
 /**
  * Opens the caps of a store. A person's cap in force is their own, else the lowest of their groups' (choice: a related product takes
  * the lowest), else the team's.
  */
-export function openCaps(store: Store, switches: Pick<Switches, 'capSemantics' | 'capReads' | 'zeroCap'>): CapBook {
+export function openCaps(store: Store, switches: Pick<Switches, 'capSemantics' | 'capReads' | 'zeroCap'>) {
   let inForce: ReadonlyMap<number, number> | undefined
   const before = new Map<ScopeKey, number | undefined>()
-  const explicit = (scope: Scope): number | undefined => store.cap(scope)
-  const inForceAt = (scope: Scope): number | undefined => explicit(scope) ?? capFromAncestors(store, scope)
+  const inForceAt = (scope: Scope): number | undefined => store.cap(scope) ?? capFromAncestors(store, scope)
   const visible = (cap: number | undefined): number | undefined => (cap === 0 && switches.zeroCap === 'omitted' ? undefined : cap)
-  const read = (scope: Scope): number | undefined => visible(switches.capReads === 'inherited' ? inForceAt(scope) : explicit(scope))
+  const read = (scope: Scope): number | undefined => visible(switches.capReads === 'inherited' ? inForceAt(scope) : store.cap(scope))
   const put = (scope: Scope, cap: number | undefined): void => {
     before.set(scopeKey(scope), read(scope))
     store.setCap(scope, cap)
   }
   return {
+    /** What a read of this scope answers; undefined: no cap. */
     read,
-    readStale(scope) {
+    /** What a read of this scope answered before the last write to it; without a write the same as `read`. */
+    readStale(scope: Scope): number | undefined {
       const key = scopeKey(scope)
       return before.has(key) ? before.get(key) : read(scope)
     },
-    write(scope, cap) {
+    /** Sets or clears the cap of a scope; with `fan-out` also the caps of its members. */
+    write(scope: Scope, cap: number | undefined): void {
       const copies = switches.capSemantics === 'fan-out' ? membersOf(store, scope) : []
       store.transaction(() => {
         for (const one of [scope, ...copies]) put(one, cap)
       })
       inForce = undefined
     },
-    inForce(person) {
+    /** The cap in force for a person by id. */
+    inForce(person: number): number | undefined {
       inForce ??= resolveAll(store)
       return inForce.get(person)
     },
-    reload() {
+    /** Call it after people or groups were changed in the store. */
+    reload(): void {
       inForce = undefined
     },
   }

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import type { CascadeAnswer, CascadeSource, WireCascadeLine, WireCascadeResult, WireCascadeRun, WireCascadeTool } from '../api/wire.ts'
 import { DAY_MS } from '../core/model/units.ts'
 import { IDES } from './company/company.ts'
-import { type Fields, listField, Refusal, textField, textsField, timeField } from './refusal.ts'
+import { type Fields, isObject, listField, Refusal, textField, textsField, timeField } from './refusal.ts'
 import { peopleByEmail, peopleOf, type ServiceContext } from './roster.ts'
 import type { AgentFilter, DayLines, StoredKey, ToolCount } from './store.ts'
 import type { Switches } from './switches.ts'
@@ -71,8 +71,6 @@ function sourcesOf(fields: Fields): readonly CascadeSource[] {
     return source
   })
 }
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Each query has a result, even an empty one. Reading one run more than allowed shows that there are too many. */
 function resultOf(source: CascadeSource, filter: AgentFilter, { store, switches }: ServiceContext, room: number): WireCascadeResult {

@@ -61,10 +61,12 @@ export const encodeHttpRefusal = (style: Switches['errors'], status: number, mes
 
 export type Fields = Readonly<Record<string, unknown>>
 
+export const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
+
 /** The fields of a body; refuses a body that is not a JSON object. */
 export function fieldsOf(body: unknown): Fields {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new Refusal(400, 'the request body must be a JSON object')
-  return body as Fields
+  if (!isObject(body)) throw new Refusal(400, 'the request body must be a JSON object')
+  return body
 }
 
 const given = (fields: Fields, name: string): unknown => (Object.hasOwn(fields, name) ? (fields[name] ?? undefined) : undefined)

@@ -44,31 +44,10 @@ export interface SandboxOptions {
   readonly onCall?: (call: SandboxCall) => void
 }
 
-export interface Sandbox {
-  /** People, groups, caps, keys and rows; call `reload` after changing them. */
-  readonly store: Store
-  readonly switches: Switches
-  readonly clock: Clock
-  /** The sandbox's own time; reading it lets use grow. */
-  readonly now: () => Instant
-  /** One request judged only by key, fields and data, without faults, rates or delays. */
-  readonly handle: (operation: Operation, body: unknown) => Encoded
-  /** One request from its text to its answer, under all switches. */
-  readonly exchange: (operation: Operation, text: string) => Exchange
-  /** Writes a cap without a request, as another client; `undefined` clears. */
-  readonly writeCap: CapBook['write']
-  /** Records agent use of a person now, as a fact; `cents` (100 = 1 credit). */
-  readonly recordUse: (email: string, cents: number) => void
-  readonly reload: () => void
-  /** Another client makes one edit now. */
-  readonly foreignEdit: ForeignEdit
-  /** Starts another client, which edits caps at intervals until `stop` or `close`. */
-  readonly foreignWriter: (options: ForeignWriterOptions) => { readonly stop: () => void }
-  readonly close: () => void
-}
+export type Sandbox = ReturnType<typeof createSandbox>
 
 /** Opens the sandbox; throws an `InputError` when its data file cannot be used, or already holds a company beside a fixture. */
-export function createSandbox(options: SandboxOptions): Sandbox {
+export function createSandbox(options: SandboxOptions) {
   const { clock } = options
   const company = { ...DEFAULT_COMPANY, ...options.company }
   const switches = { ...DEFAULT_SWITCHES, ...options.switches }
@@ -87,33 +66,38 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     growth.growTo(at)
     return at
   }
-  const chance = createChance(seed, switches)
-  const limiter = createRateLimiter(switches.rateLimit, () => clock.monotonic())
-  const unlimited = createRateLimiter('off', () => 0)
-  const parts = { store, caps, switches, clock, chance, limiter, now, onCall: options.onCall }
-  const reload = (): void => {
-    caps.reload()
-    growth.reload()
-  }
+  const waitMs = createRateLimiter(switches.rateLimit, () => clock.monotonic())
+  const parts = { store, caps, switches, clock, chance: createChance(seed, switches), waitMs, now, onCall: options.onCall }
   const foreignEdit = createForeignEdit(store, caps, seed)
   const stopping = new AbortController()
   return {
+    /** People, groups, caps, keys and rows; call `reload` after changing them. */
     store,
     switches,
     clock,
+    /** The sandbox's own time; reading it lets use grow. */
     now,
-    handle: (operation, body) => serve({ ...parts, limiter: unlimited }, operation, body, new Set()).encoded,
-    exchange: (operation, text) => exchange(parts, operation, text),
-    recordUse: (email, cents) => growth.record(useNow(store, email, now(), cents)),
+    /** One request judged only by key, fields and data, without faults, rates or delays. */
+    handle: (operation: Operation, body: unknown): Encoded => serve({ ...parts, waitMs: () => 0 }, operation, body, new Set()).encoded,
+    /** One request from its text to its answer, under all switches. */
+    exchange: (operation: Operation, text: string): Exchange => exchange(parts, operation, text),
+    /** Records agent use of a person now, as a fact; `cents` (100 = 1 credit). */
+    recordUse: (email: string, cents: number): void => growth.record(useNow(store, email, now(), cents)),
+    /** Writes a cap without a request, as another client; `undefined` clears. */
     writeCap: caps.write,
-    reload,
+    reload(): void {
+      caps.reload()
+      growth.reload()
+    },
+    /** Another client makes one edit now. */
     foreignEdit,
-    foreignWriter(writer) {
+    /** Starts another client, which edits caps at intervals until `stop` or `close`. */
+    foreignWriter(writer: ForeignWriterOptions): { readonly stop: () => void } {
       const stop = new AbortController()
       void keepEditing(foreignEdit, clock, writer, AbortSignal.any([stop.signal, stopping.signal]))
       return { stop: () => stop.abort() }
     },
-    close() {
+    close(): void {
       stopping.abort()
       store.close()
     },

@@ -2,7 +2,7 @@
 // values, defaults and help, and one reader that turns texts into values or into problems of one line. The first value is the default. Also
 // what makes two of them happen: the chance of faults, and the limit of the rate.
 import { DAY_MS, HOUR_MS } from '../core/model/units.ts'
-import { type CompanyOptions, DEFAULT_COMPANY, type Draw, stream } from './company/company.ts'
+import { type CompanyOptions, DEFAULT_COMPANY, stream } from './company/company.ts'
 
 const FAULT_NAMES = ['5xx', 'timeout', 'reset-before', 'reset-after', 'truncated', 'html', 'stale-read', 'short-roster'] as const
 export type FaultName = (typeof FAULT_NAMES)[number]
@@ -179,49 +179,36 @@ function readFaults(text: string): Switches['faults'] | undefined {
   return faults
 }
 
-export interface Chance {
-  /** The faults of the next request; there may be several. */
-  readonly faults: () => ReadonlySet<FaultName>
-  /** The delay of the next answer in milliseconds. */
-  readonly delayMs: () => number
-  /** Chooses between the forms of one fault. */
-  readonly draw: Draw
-}
-
-export function createChance(seed: number, switches: Pick<Switches, 'faults' | 'latency' | 'jitter'>): Chance {
+export function createChance(seed: number, switches: Pick<Switches, 'faults' | 'latency' | 'jitter'>) {
   const draws = FAULT_NAMES.map((name) => ({ name, probability: switches.faults[name] ?? 0, draw: stream(seed, `fault/${name}`) }))
   const jitter = stream(seed, 'jitter')
   return {
-    faults: () => new Set(draws.filter(({ draw, probability }) => draw() < probability).map(({ name }) => name)),
-    delayMs: () => switches.latency + Math.round(jitter() * switches.jitter),
+    /** The faults of the next request; there may be several. */
+    faults: (): ReadonlySet<FaultName> => new Set(draws.filter(({ draw, probability }) => draw() < probability).map(({ name }) => name)),
+    /** The delay of the next answer in milliseconds. */
+    delayMs: (): number => switches.latency + Math.round(jitter() * switches.jitter),
+    /** Chooses between the forms of one fault. */
     draw: stream(seed, 'fault-shape'),
   }
-}
-
-export interface RateLimiter {
-  /** Milliseconds until the key may send again; 0: this request counts and may pass. */
-  readonly waitMs: (key: string) => number
 }
 
 /**
  * A fixed window for each key: it opens with the first request and lets `limit` requests pass; refused requests do not count. Choice: the
  * interface names no limit. `now` is the monotonic clock.
  */
-export function createRateLimiter(rate: RateLimit | 'off', now: () => number): RateLimiter {
+export function createRateLimiter(rate: RateLimit | 'off', now: () => number): (key: string) => number {
   const windows = new Map<string, { openedAt: number; count: number }>()
-  return {
-    waitMs(key) {
-      if (rate === 'off') return 0
-      const at = now()
-      const open = windows.get(key)
-      if (!open || at - open.openedAt >= rate.windowMs) {
-        windows.set(key, { openedAt: at, count: 1 })
-        return 0
-      }
-      if (open.count >= rate.limit) return open.openedAt + rate.windowMs - at
-      open.count += 1
+  return (key) => {
+    if (rate === 'off') return 0
+    const at = now()
+    const open = windows.get(key)
+    if (!open || at - open.openedAt >= rate.windowMs) {
+      windows.set(key, { openedAt: at, count: 1 })
       return 0
-    },
+    }
+    if (open.count >= rate.limit) return open.openedAt + rate.windowMs - at
+    open.count += 1
+    return 0
   }
 }
 

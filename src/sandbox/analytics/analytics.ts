@@ -3,7 +3,7 @@ import type { AggregationFunction, AnalyticsAnswer, WireAnalyticsResult, WireRes
 import { type Fields, Refusal, textField, timeField } from '../refusal.ts'
 import { peopleOf, type ServiceContext } from '../roster.ts'
 import type { SqlValue, StoredKey } from '../store.ts'
-import { FILTERS, type FieldType, type NamedField } from './fields.ts'
+import { FILTERS, type FieldType, FUNCTIONS, type NamedField } from './fields.ts'
 import { type ApiKeyOf, type Filter, type Query, queriesOf, type Selection, writeCell } from './query.ts'
 
 /** The most characters of names and values in one answer, before JSON; a larger answer is refused with 400. Choice. */
@@ -34,13 +34,8 @@ export function analytics(context: ServiceContext, key: StoredKey, fields: Field
   return { queryResults }
 }
 
-interface Answered {
-  readonly items: readonly WireResponseItem[]
-  readonly characters: number
-}
-
 /** `reach.limit` counts characters here. It also bounds the rows, because no row is shorter than one character. */
-function run({ store }: ServiceContext, query: Query, reach: Reach, apiKeyOf: ApiKeyOf): Answered {
+function run({ store }: ServiceContext, query: Query, reach: Reach, apiKeyOf: ApiKeyOf) {
   const names = query.selections.concat().reduce((sum, one) => sum + one.alias.length, 0)
   const perItem = query.groups.reduce((sum, one) => sum + one.alias.length, names)
   const { sql, parameters, columns } = compile(query, { ...reach, limit: Math.ceil(reach.limit / perItem) + 1 })
@@ -81,20 +76,13 @@ interface Column {
   readonly type: FieldType
 }
 
-interface Compiled {
-  readonly sql: string
-  readonly parameters: readonly SqlValue[]
-  /** In the order of the result's columns. */
-  readonly columns: readonly Column[]
-}
-
 interface Part {
   readonly sql: string
   readonly parameters: readonly SqlValue[]
 }
 
 /** Groups are the first columns. Rows come oldest first, groups and distinct values by value. Rule 6 leaves the order open: choice. */
-function compile({ source, selections, groups, filters }: Query, reach: Reach): Compiled {
+function compile({ source, selections, groups, filters }: Query, reach: Reach) {
   const columns = [...groups.map((one) => plain(one)), ...selections.map((one) => aggregated(one))]
   const conditions = [...reachOf(reach), ...filters.map(conditionOf)]
   const distinct = selections.some((one) => one.fn === 'QUERY_AGGREGATION_UNSPECIFIED' && one.field.plain !== undefined)
@@ -112,7 +100,8 @@ function compile({ source, selections, groups, filters }: Query, reach: Reach): 
   return {
     sql,
     parameters: [...parameters, reach.limit],
-    columns: [...groups, ...selections].map((one) => ({ alias: one.alias, type: typeOf(one) })),
+    /** In the order of the result's columns. */
+    columns: [...groups, ...selections].map((one): Column => ({ alias: one.alias, type: typeOf(one) })),
   }
 }
 
@@ -122,21 +111,11 @@ const plain = ({ field, offsetMs }: NamedField): Part => ({
   parameters: field.name === 'date UTC-x' ? [BigInt(offsetMs)] : [],
 })
 
-/** The SQL of each function over an expression; the sum of no rows is 0. */
-const FUNCTION_SQL: Readonly<Record<AggregationFunction, (sql: string) => string>> = {
-  QUERY_AGGREGATION_UNSPECIFIED: (sql) => sql,
-  QUERY_AGGREGATION_COUNT: () => 'COUNT(*)',
-  QUERY_AGGREGATION_SUM: (sql) => `COALESCE(SUM(${sql}), 0)`,
-  QUERY_AGGREGATION_AVG: (sql) => `AVG(${sql})`,
-  QUERY_AGGREGATION_MAX: (sql) => `MAX(${sql})`,
-  QUERY_AGGREGATION_MIN: (sql) => `MIN(${sql})`,
-}
-
 function aggregated(selection: Selection): Part {
   const { field, fn } = selection
   if (fn === 'QUERY_AGGREGATION_UNSPECIFIED') return plain(selection)
   if (field.plain !== undefined) return { sql: `COUNT(DISTINCT ${field.sql})`, parameters: [] }
-  return { sql: FUNCTION_SQL[fn](field.sql), parameters: [] }
+  return { sql: FUNCTIONS[fn](field.sql), parameters: [] }
 }
 
 const typeOf = (column: NamedField & { readonly fn?: AggregationFunction }): FieldType =>

@@ -50,14 +50,15 @@ export interface AnalyticsSource {
   readonly fields: readonly AnalyticsField[]
 }
 
-export const FUNCTIONS: readonly AggregationFunction[] = [
-  'QUERY_AGGREGATION_UNSPECIFIED',
-  'QUERY_AGGREGATION_COUNT',
-  'QUERY_AGGREGATION_SUM',
-  'QUERY_AGGREGATION_AVG',
-  'QUERY_AGGREGATION_MAX',
-  'QUERY_AGGREGATION_MIN',
-]
+/** The functions of selections, as SQL over an expression; the sum of no rows is 0. */
+export const FUNCTIONS: Readonly<Record<AggregationFunction, (sql: string) => string>> = {
+  QUERY_AGGREGATION_UNSPECIFIED: (sql) => sql,
+  QUERY_AGGREGATION_COUNT: () => 'COUNT(*)',
+  QUERY_AGGREGATION_SUM: (sql) => `COALESCE(SUM(${sql}), 0)`,
+  QUERY_AGGREGATION_AVG: (sql) => `AVG(${sql})`,
+  QUERY_AGGREGATION_MAX: (sql) => `MAX(${sql})`,
+  QUERY_AGGREGATION_MIN: (sql) => `MIN(${sql})`,
+}
 
 /** The six operations of filters and their SQL. docs/service.md, Query requests. */
 export const FILTERS: Readonly<Record<FilterOperation, string>> = {

@@ -3,7 +3,7 @@
 // that is documented (docs/service.md, Errors). Knows no SQL.
 import type { AggregationFunction, FilterOperation } from '../../api/wire.ts'
 import { DAY_MS, HOUR_MS } from '../../core/model/units.ts'
-import { type Fields, listField, Refusal, textField } from '../refusal.ts'
+import { type Fields, isObject, listField, Refusal, textField } from '../refusal.ts'
 import type { Switches } from '../switches.ts'
 import { parseTimestamp } from '../time.ts'
 import { type AnalyticsSource, FILTERS, type FieldType, FUNCTIONS, findField, type NamedField, PAIR, sourcesServed } from './fields.ts'
@@ -148,7 +148,7 @@ function sourceOf(request: Fields, place: string, switches: Judging): AnalyticsS
 function selectionOf(one: Fields, source: AnalyticsSource, place: string, { names }: Pick<Switches, 'names'>): Selection {
   const named = fieldOf(textField(one, 'field'), source, `${place}.field`, 'select')
   const given = textField(one, 'aggregation_function') ?? UNSPECIFIED
-  const fn = FUNCTIONS.find((known) => known === given)
+  const fn = AGGREGATIONS.find((known) => known === given)
   if (!fn) {
     const valid = named.field.functions.join(', ')
     throw new Refusal(400, `invalid aggregation function ${shown(given)} for field ${named.name}: valid are ${valid} (${place})`)
@@ -182,6 +182,7 @@ function filterOf(one: Fields, source: AnalyticsSource, place: string): Filter {
 }
 
 const OPERATIONS = Object.keys(FILTERS) as readonly FilterOperation[]
+const AGGREGATIONS = Object.keys(FUNCTIONS) as readonly AggregationFunction[]
 
 type Purpose = 'select' | 'group by' | 'filter on'
 
@@ -262,8 +263,8 @@ function objectsIn(fields: Fields, name: string, place: string): readonly Fields
   const full = place === '' ? name : `${place}.${name}`
   if (list.length > MAX_PARTS) throw new Refusal(400, `${full} has ${list.length} elements: at most ${MAX_PARTS}`)
   return list.map((one, index) => {
-    if (typeof one !== 'object' || one === null || Array.isArray(one)) throw new Refusal(400, `${full}[${index}] must be an object`)
-    return one as Fields
+    if (!isObject(one)) throw new Refusal(400, `${full}[${index}] must be an object`)
+    return one
   })
 }
 

@@ -176,15 +176,6 @@ function typingRows(worker: Worker, day: number, draw: Draw, autocomplete: reado
   }))
 }
 
-interface Growth {
-  /** Writes the rows up to `now`; cheap when none is due. */
-  readonly growTo: (now: Instant) => void
-  /** Records use as a fact, whatever the caps say. */
-  readonly record: (row: AgentUse) => void
-  /** Call it after people or figures of the balance were changed in the store. */
-  readonly reload: () => void
-}
-
 interface GrowthOptions {
   readonly store: Store
   readonly seed: number
@@ -204,7 +195,7 @@ interface Tally {
 }
 
 /** The store has the rows up to its `grownUntil`; the first call of `growTo` continues from there. */
-export function createGrowth({ store, seed, capOf, working }: GrowthOptions): Growth {
+export function createGrowth({ store, seed, capOf, working }: GrowthOptions) {
   let grownUntil = store.meta('grownUntil') ?? 0
   let tally = openCycle(store, grownUntil)
   let workers: readonly Worker[] | undefined
@@ -250,13 +241,16 @@ export function createGrowth({ store, seed, capOf, working }: GrowthOptions): Gr
     store.setMeta('grownUntil', now)
   }
   return {
-    record: (row) => store.transaction(() => record(row)),
-    growTo(now) {
+    /** Records use as a fact, whatever the caps say. */
+    record: (row: AgentUse): void => store.transaction(() => record(row)),
+    /** Writes the rows up to `now`; cheap when none is due. */
+    growTo(now: Instant): void {
       const dayIsOver = Math.floor(now / DAY_MS) !== day.number
       const next = day.rows[day.next]
       if (now > grownUntil && (dayIsOver || (next && next.at <= now))) store.transaction(() => grow(now))
     },
-    reload() {
+    /** Call it after people or figures of the balance were changed in the store. */
+    reload(): void {
       tally = openCycle(store, grownUntil)
       workers = undefined
       day = { number: Number.NaN, rows: [], next: 0 }

@@ -9,7 +9,7 @@ import { type Encoded, encodeRefusal, JSON_TYPE, Refusal } from '../refusal.ts'
 import type { ServiceContext } from '../roster.ts'
 import { answer, authenticate } from '../service.ts'
 import type { Store } from '../store.ts'
-import { type Chance, type FaultName, HTML_PAGE, type RateLimiter, retryAfterHeader, type Switches } from '../switches.ts'
+import { type createChance, type FaultName, HTML_PAGE, retryAfterHeader, type Switches } from '../switches.ts'
 
 /** The result of a request: an answer, a connection that is reset, or no answer at all. */
 export type Exchange =
@@ -32,8 +32,9 @@ interface ExchangeParts {
   readonly caps: CapBook
   readonly switches: Switches
   readonly clock: Clock
-  readonly chance: Chance
-  readonly limiter: RateLimiter
+  readonly chance: ReturnType<typeof createChance>
+  /** Milliseconds until the key may send again; 0: this request counts and may pass. */
+  readonly waitMs: (key: string) => number
   /** The sandbox's own time; reading it lets use grow. */
   readonly now: () => Instant
   readonly onCall?: (call: SandboxCall) => void
@@ -79,11 +80,11 @@ interface Served {
 
 /** The key, the rate, the operation; refusals in the configured style. */
 export function serve(parts: ExchangeParts, operation: Operation, body: unknown, faults: ReadonlySet<FaultName>): Served {
-  const { store, caps, switches, limiter, clock } = parts
+  const { store, caps, switches, clock } = parts
   try {
     if (body === undefined) throw new Refusal(400, 'the request body is not JSON')
     const key = authenticate(store, body)
-    const waitMs = limiter.waitMs(key.secret)
+    const waitMs = parts.waitMs(key.secret)
     if (waitMs > 0) {
       const retryAfter = retryAfterHeader(switches.retryAfter, waitMs, clock.now())
       const encoded = encodeRefusal(switches.errors, 429, 'rate limit exceeded')

@@ -102,7 +102,7 @@ const OPENAPI_PATH = '/openapi.json'
 
 const PAGES: readonly string[] = ['/', OPENAPI_PATH, FIXTURE_SCHEMA_PATH]
 
-const OPERATIONS = ['Analytics', 'UserPageAnalytics', 'CascadeAnalytics', 'GetUsageConfig', 'UsageConfig', 'GetTeamCreditBalance'] as const
+const OPERATIONS = Object.keys(OPERATION_TEXTS) as readonly Operation[]
 
 /** Sends the result of a request, after its delay on the sandbox's clock; a closing server does not wait. */
 async function deliver(sandbox: Sandbox, reply: FastifyReply, result: Exchange, stopping: AbortSignal): Promise<FastifyReply> {
@@ -159,10 +159,10 @@ const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256'
 
 /** The page as HTML; `url` is where the service is, such as `http://127.0.0.1:8787`. */
 function sandboxPage({ store, switches, now }: Pick<Sandbox, 'store' | 'switches' | 'now'>, url: string): string {
-  const operations = Object.entries(OPERATION_TEXTS).map(
-    ([name, { summary, example }]) => `<h3>${htmlText(name)}</h3>
-<p>${htmlText(summary)}. Needs ${htmlText(PERMISSION_OF[name as Operation])}.</p>
-<pre>${htmlText(curlLine(url, name, example))}</pre>`,
+  const operations = OPERATIONS.map(
+    (name) => `<h3>${htmlText(name)}</h3>
+<p>${htmlText(OPERATION_TEXTS[name].summary)}. Needs ${htmlText(PERMISSION_OF[name])}.</p>
+<pre>${htmlText(curlLine(url, name, OPERATION_TEXTS[name].example))}</pre>`,
   )
   const keys = [...SANDBOX_KEYS, ...addedKeys(store)].map(keyRow)
   const changed = SWITCHES.filter(({ name }) => JSON.stringify(switches[name]) !== JSON.stringify(DEFAULT_SWITCHES[name]))
