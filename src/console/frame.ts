@@ -4,8 +4,9 @@ import { createHash } from 'node:crypto'
 import { type Html, html, type Value } from '../core/escape/formats.ts'
 import type { ConsoleAsset } from '../daemon/http/console.ts'
 import { PAGE_SCRIPT } from './browser.generated.ts'
-import { moment, OVERVIEW, PART_SECTIONS, SECTIONS, type Section, sectionUrl, workspaceUrl } from './parts.ts'
+import { moment } from './parts.ts'
 import { STYLE } from './style.ts'
+import { PART_SECTIONS, SECTIONS, type Section, url } from './words.ts'
 
 const asset = (name: string, type: string, body: string): ConsoleAsset => ({
   path: `/console/${createHash('sha256').update(body).digest('hex').slice(0, 16)}/${name}`,
@@ -73,7 +74,7 @@ export function renderFrame(page: PageContents): string {
 </head>
 <body>
 <a class="skip" href="#contents">Skip to the contents</a>
-<header class="top"><a class="brand" href="${OVERVIEW}">capkeeper</a>${
+<header class="top"><a class="brand" href="${url.overview}">capkeeper</a>${
     at !== undefined && html`<span class="state">as of ${moment(at)} · <span id="live" role="status">reload for newer figures</span></span>`
   }</header>
 <div class="shell">
@@ -95,18 +96,18 @@ const MOST_LINKED = 20
 function navigation({ of: { workspace } = {}, section, heading, isPart = false, workspaces = [] }: PageContents): Html {
   const link = (href: string, text: string, isHere: boolean): Html =>
     html`<li><a href="${href}"${isHere && html` aria-current="page"`}>${text}</a></li>`
-  return html`<nav aria-label="Pages"><ul>${link(OVERVIEW, 'Overview', workspace === undefined && heading === 'Overview')}</ul>${workspaces.length > 0 && html`<h2>Workspaces</h2><ul>${workspaces.slice(0, MOST_LINKED).map((name) => link(workspaceUrl(name), name, false))}</ul>`}${
+  return html`<nav aria-label="Pages"><ul>${link(url.overview, 'Overview', workspace === undefined && heading === 'Overview')}</ul>${workspaces.length > 0 && html`<h2>Workspaces</h2><ul>${workspaces.slice(0, MOST_LINKED).map((name) => link(url.workspace(name), name, false))}</ul>`}${
     workspace !== undefined &&
-    html`<h2>${workspace}</h2><ul>${link(workspaceUrl(workspace), 'Workspace', section === undefined)}${(
+    html`<h2>${workspace}</h2><ul>${link(url.workspace(workspace), 'Workspace', section === undefined)}${(
       isPart ? PART_SECTIONS : SECTIONS
-    ).map((one) => link(sectionUrl(workspace, one), NAMES[one], one === section))}</ul>`
+    ).map((one) => link(url.section(workspace, one), NAMES[one], one === section))}</ul>`
   }</nav>`
 }
 
 function crumbs({ of: { workspace } = {}, section, heading }: PageContents): Html | false {
   if (workspace === undefined) return false
-  const trail: (readonly [string, string])[] = [['Overview', OVERVIEW]]
-  if (section !== undefined) trail.push([workspace, workspaceUrl(workspace)])
-  if (section !== undefined && heading !== undefined) trail.push([NAMES[section], sectionUrl(workspace, section)])
+  const trail: (readonly [string, string])[] = [['Overview', url.overview]]
+  if (section !== undefined) trail.push([workspace, url.workspace(workspace)])
+  if (section !== undefined && heading !== undefined) trail.push([NAMES[section], url.section(workspace, section)])
   return html`<nav class="crumbs" aria-label="Breadcrumbs"><ol>${trail.map(([text, href]) => html`<li><a href="${href}">${text}</a></li>`)}</ol></nav>`
 }

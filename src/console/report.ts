@@ -9,8 +9,10 @@ import { chartFigure } from './chart/chart.ts'
 import { cycleChart } from './chart/cycle.ts'
 import { compareChart } from './chart/person.ts'
 import { rowsTable } from './pages/simulated.ts'
-import { BAND_TEXT, badge, type Column, capText, column, day, facts, instant, number, plural, table, words } from './parts.ts'
+import { badge, facts } from './parts.ts'
 import { STYLE } from './style.ts'
+import { type Column, column, table } from './tables.ts'
+import { BAND_TEXT, capText, day, instant, number, plural, words } from './words.ts'
 
 /** Without navigation, so the contents take the whole width of the paper. */
 const ALONE = 'main { max-width: 72rem; margin: 0 auto; padding: 1.25rem 1rem 3rem; } main > header { margin-bottom: 1rem; }'
@@ -137,8 +139,8 @@ function nearTable({ near }: Report): Html | false {
     near,
     [
       column.row('Person', ({ email }) => email),
-      column.number('Add-on use', ({ addOn }) => number(addOn)),
-      column.number('Cap', ({ cap }) => number(cap)),
+      column.count('Add-on use', ({ addOn }) => addOn),
+      column.count('Cap', ({ cap }) => cap),
       column.fixed('Band', ({ band }) => BAND_TEXT[band]),
     ],
     'compact',
@@ -252,7 +254,7 @@ function blockedTable(simulation: Simulation): Html | false {
       column.row('Person', ({ email }) => email),
       column.fixed('Cycle', ({ cycleStartAt }) => day(rfc(cycleStartAt))),
       column.plain('Blocked', (one) => daysText(one, 'policy')),
-      column.number('Cap', ({ policy }) => number(policy?.cap ?? 0)),
+      column.count('Cap', ({ policy }) => policy?.cap ?? 0),
       column.plain(besideTitle(simulation), (one) => daysText(one, 'beside')),
     ],
   )
@@ -262,10 +264,10 @@ function peopleTable(heading: string, simulation: Simulation, list: readonly Per
   const beside = besideTitle(simulation)
   return listed(heading, list, [
     column.row('Person', ({ email }) => email),
-    column.number(`Blocked days ${beside}`, ({ blockedDays }) => number(blockedDays.beside)),
-    column.number('Blocked days', ({ blockedDays }) => number(blockedDays.policy)),
-    column.number(`Credits ${beside}`, ({ credits }) => number(credits.beside)),
-    column.number('Credits', ({ credits }) => number(credits.policy)),
+    column.count(`Blocked days ${beside}`, ({ blockedDays }) => blockedDays.beside),
+    column.count('Blocked days', ({ blockedDays }) => blockedDays.policy),
+    column.count(`Credits ${beside}`, ({ credits }) => credits.beside),
+    column.count('Credits', ({ credits }) => credits.policy),
   ])
 }
 
@@ -275,7 +277,7 @@ const capsTable = ({ caps }: Simulation): Html | false =>
     caps.filter(({ isReached }) => !isReached),
     [
       column.row('Scope', ({ scope }) => scope),
-      column.number('Cap', ({ cap }) => number(cap)),
-      column.number('Highest use', ({ highest }) => number(highest)),
+      column.count('Cap', ({ cap }) => cap),
+      column.count('Highest use', ({ highest }) => highest),
     ],
   )

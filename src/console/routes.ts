@@ -12,7 +12,8 @@ import { changesPage, holdPage, holdsPage, planPage } from './pages/plan.ts'
 import { policiesPage } from './pages/policies.ts'
 import { simulatePage } from './pages/simulated.ts'
 import { workspacePage } from './pages/workspace.ts'
-import { OVERVIEW, section } from './parts.ts'
+import { section } from './parts.ts'
+import { url } from './words.ts'
 
 const HEADINGS: Readonly<Record<number, string>> = {
   400: 'Not understood',
@@ -25,7 +26,7 @@ const HEADINGS: Readonly<Record<number, string>> = {
 const renderRefusal = (status: number, message: string): string =>
   renderFrame({
     heading: HEADINGS[status] ?? 'No answer',
-    parts: [section('Why', html`<p>${message}</p><p><a href="${OVERVIEW}">To the overview</a></p>`)],
+    parts: [section('Why', html`<p>${message}</p><p><a href="${url.overview}">To the overview</a></p>`)],
   })
 
 /** The console as the server takes it. */

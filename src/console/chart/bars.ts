@@ -2,7 +2,8 @@
 import { type Html, html } from '../../core/escape/formats.ts'
 import { DAY_MS } from '../../core/model/units.ts'
 import type { BurnSeries, DriftSeries } from '../../daemon/http/documents/types.ts'
-import { column, compact, figure, number, percent, plural, table } from '../parts.ts'
+import { column, table } from '../tables.ts'
+import { compact, number, percent, plural } from '../words.ts'
 import { type Bar, type Chart, short, type Tone } from './chart.ts'
 
 /** Credits by group or by model. A map, because names come from outside: one such as `constructor` would be found in any object. */
@@ -197,7 +198,7 @@ export function amountTable(nameHead: string, amountHead: string, rows: readonly
     rows,
     [
       column.row(nameHead, ({ name }) => name),
-      column.number(amountHead, ({ amount }) => figure(amount)),
+      column.amount(amountHead, ({ amount }) => amount),
       column.number('Share', ({ amount }) => percent(sum === 0 ? 0 : amount / sum)),
       column.measure(BAR_HEAD, ({ amount }) => meter(most === 0 ? 0 : amount / most, 'main')),
     ],

@@ -2,7 +2,7 @@
 // shows its rows under the pointer.
 import { type Html, html, type Value } from '../../core/escape/formats.ts'
 import { DAY_MS } from '../../core/model/units.ts'
-import { compact, dayMonth, number } from '../parts.ts'
+import { compact, dayMonth, number } from '../words.ts'
 
 /** The top of a plot, and the round figures up to it. */
 interface ValueScale {

@@ -1,7 +1,7 @@
 // Credits over the cycle: the credits used, the even pace, the projection with its 80 % range, and all credits of the cycle.
 import { DAY_MS } from '../../core/model/units.ts'
 import type { CreditsSeries } from '../../daemon/http/documents/types.ts'
-import { compact, dayMonth } from '../parts.ts'
+import { compact, dayMonth } from '../words.ts'
 import { type Chart, type Layer, type LegendEntry, level, type Point } from './chart.ts'
 
 interface CycleData {

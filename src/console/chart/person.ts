@@ -5,7 +5,8 @@ import { type Html, html } from '../../core/escape/formats.ts'
 import { DAY_MS } from '../../core/model/units.ts'
 import type { DayGrade } from '../../core/use/history.ts'
 import type { PersonDocument, PoolSeries } from '../../daemon/http/documents/types.ts'
-import { type Column, capText, column, compact, figure, number, table } from '../parts.ts'
+import { type Column, column, table } from '../tables.ts'
+import { capText, compact, number } from '../words.ts'
 import { BAR_HEAD, meter } from './bars.ts'
 import { type Chart, type Layer, type LegendEntry, legendList, level, type Point } from './chart.ts'
 
@@ -88,8 +89,8 @@ export function compareChart({ title, head, names, rows }: Comparison, level: 2 
   ])
   const columns: readonly Column<CompareRow>[] = [
     column.row(head, ({ name }) => name),
-    column.number(names.beside, ({ beside }) => figure(beside)),
-    column.number(names.policy, ({ policy }) => figure(policy)),
+    column.amount(names.beside, ({ beside }) => beside),
+    column.amount(names.policy, ({ policy }) => policy),
     column.number('Change', ({ beside, policy }) => beside !== undefined && difference(policy - beside)),
     column.measure(BAR_HEAD, ({ beside = 0, policy }) => html`${meter(beside / most, 'rest')}${meter(policy / most, 'main')}`),
   ]

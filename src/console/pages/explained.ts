@@ -1,22 +1,9 @@
 // Why a scope has its cap, as `explain` says it: declarations, readings, the planned change, writes. The pages of a group and of a person share it.
 import { type Html, html } from '../../core/escape/formats.ts'
 import type { CandidateEntry, GroupDocument, PersonDocument, WriteEntry } from '../../daemon/http/documents/types.ts'
-import {
-  badge,
-  capCell,
-  column,
-  empty,
-  facts,
-  figure,
-  holdLink,
-  number,
-  scopeLink,
-  section,
-  sourceLink,
-  table,
-  when,
-  words,
-} from '../parts.ts'
+import { badge, capCell, empty, facts, figure, holdLink, scopeLink, section, when } from '../parts.ts'
+import { column, listSection, table } from '../tables.ts'
+import { number, words } from '../words.ts'
 
 type Explained = Pick<
   GroupDocument,
@@ -24,7 +11,11 @@ type Explained = Pick<
 >
 
 /** Why the cap is what it is, and its past. `beside` stands beside the readings. Readers of some people are told the kind and the reason only. */
-export function explainedParts(one: Explained & Pick<PersonDocument, 'rule'>, isPart: boolean, beside: Html): readonly (Html | false)[] {
+export function explainedParts(
+  one: Explained & Pick<PersonDocument, 'rule'>,
+  isPart: boolean,
+  beside: Html | false,
+): readonly (Html | false)[] {
   if (!isPart) return [chainPart(one), html`<div class="grid">${nowPart(one)}${beside}</div>`, historyPart(one)]
   const { rule } = one
   return [
@@ -53,7 +44,7 @@ function chainPart({ chain, workspace, at, desired }: Explained): Html {
         'Ends',
         ({ until, state }) => html`${state !== undefined && state !== 'active' && html`${words(state)} `}${when(until, at)}`,
       ),
-      column.fixed('Declared at', ({ source }) => sourceLink(source)),
+      column.declaredAt,
     ]),
     desired !== undefined && html`result: <strong>${capCell(desired)}</strong>`,
   )
@@ -72,7 +63,7 @@ function nowPart({ readings, nextReadingAt, change, why, conditions, workspace, 
       ['Held by', change?.hold !== undefined && holdLink(workspace, change.hold)],
       ['Because', change?.hold === undefined && (change?.why ?? why)],
     ])}${table('Readings of the scope and its ancestors', readings, [
-      column.row('Read at', ({ scope }) => scopeLink(workspace, scope)),
+      column.scope('Read at', workspace, ({ scope }) => scope),
       column.number('Value', ({ observed, failure }) =>
         failure !== undefined ? html`<span class="soft">${failure}</span>` : capCell(observed ?? 'unknown'),
       ),
@@ -81,22 +72,19 @@ function nowPart({ readings, nextReadingAt, change, why, conditions, workspace, 
   )
 }
 
-function historyPart({ history, at }: Explained): Html {
-  return section(
-    'History',
-    history.length === 0
-      ? empty('capkeeper has not written this cap.')
-      : table<WriteEntry>('Writes, the newest first', history, [
-          column.fixedRow('When', (write) => when(write.at, at)),
-          column.fixed('Effect', ({ effect, result }) => html`${effect} ${result !== 'applied' && badge(words(result), 'bad')}`),
-          column.number('From', ({ from }) => capCell(from)),
-          column.number('To', ({ to }) => capCell(to)),
-          column.fixed('Cause', ({ cause }) => CAUSE_TEXT[cause]),
-          column.text('Why', ({ reason, error }) => error ?? reason),
-          column.fixed('Declared at', ({ source }) => sourceLink(source)),
-        ]),
-  )
-}
+const historyPart = ({ history, at }: Explained): Html | false =>
+  listSection<WriteEntry>('History', history, {
+    none: 'capkeeper has not written this cap.',
+    label: 'Writes, the newest first',
+    columns: [
+      column.fixedRow('When', (write) => when(write.at, at)),
+      column.fixed('Effect', ({ effect, result }) => html`${effect} ${result !== 'applied' && badge(words(result), 'bad')}`),
+      ...column.fromTo,
+      column.fixed('Cause', ({ cause }) => CAUSE_TEXT[cause]),
+      column.text('Why', ({ reason, error }) => error ?? reason),
+      column.declaredAt,
+    ],
+  })
 
 export const CAUSE_TEXT: Readonly<Record<WriteEntry['cause'], string>> = {
   policy: 'policy',

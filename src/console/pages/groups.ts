@@ -10,32 +10,9 @@ import type { GroupDocument, GroupEntry, GroupListDocument } from '../../daemon/
 import { heatMap, stackChart } from '../chart/bars.ts'
 import { chartFigure } from '../chart/chart.ts'
 import { renderFrame } from '../frame.ts'
-import {
-  BAND_TEXT,
-  badge,
-  bandBadge,
-  capCell,
-  column,
-  empty,
-  figure,
-  filterForm,
-  groupUrl,
-  number,
-  pager,
-  percent,
-  plural,
-  scopeLink,
-  section,
-  sectionUrl,
-  sorter,
-  sourceLink,
-  stateBadge,
-  table,
-  tile,
-  tiles,
-  when,
-  withQuery,
-} from '../parts.ts'
+import { badge, bandBadge, capCell, empty, figure, section, stateBadge, tile, tiles } from '../parts.ts'
+import { column, filterForm, listSection, moreOf, pager, sorter, table } from '../tables.ts'
+import { BAND_TEXT, number, percent, url, withQuery } from '../words.ts'
 import { explainedParts } from './explained.ts'
 
 /** Groups on a page, unless the address says otherwise. */
@@ -43,7 +20,7 @@ const LIMIT = '50'
 
 export async function groupsPage(documents: Documents, { params: { workspace = '' }, query }: PageRequest): Promise<string> {
   const list = await documents.groups(workspace, { limit: LIMIT, ...query })
-  const path = sectionUrl(workspace, 'groups')
+  const path = url.section(workspace, 'groups')
   const known = list.items.flatMap(({ bands, ...one }) => (bands ? [{ ...one, bands }] : []))
   return renderFrame({
     of: list,
@@ -69,9 +46,9 @@ export async function groupsPage(documents: Documents, { params: { workspace = '
             BANDS.map((band) => ({ head: BAND_TEXT[band], tone: BAND_HEAT[band] })),
             known.map(({ id, name, bands }) => ({
               name,
-              href: groupUrl(workspace, id),
+              href: url.group(workspace, id),
               counts: BANDS.map((band) => bands[band]),
-              cellHref: (column) => withQuery(sectionUrl(workspace, 'people'), { group: id, band: BANDS[column] }),
+              cellHref: (column) => withQuery(url.section(workspace, 'people'), { group: id, band: BANDS[column] }),
             })),
           ),
         ),
@@ -93,20 +70,20 @@ function groupTable({ items, workspace, at }: GroupListDocument, path: string, q
   return table<GroupEntry>('Groups', items, [
     column.row(
       sorted('Group', 'name', 'asc'),
-      ({ id, name }) => html`<a href="${groupUrl(workspace, id)}">${name}</a> <code class="soft small">${id}</code>`,
+      ({ id, name }) => html`<a href="${url.group(workspace, id)}">${name}</a> <code class="soft small">${id}</code>`,
     ),
     column.fixed('State', ({ state, known }) => html`${state && stateBadge(state)} ${!known && badge('not known to the service', 'warn')}`),
-    column.number(sorted('Cap', 'cap'), ({ cap }) => capCell(cap)),
-    column.number('Observed', ({ observed }) => capCell(observed ?? 'unknown')),
+    column.cap(sorted('Cap', 'cap'), ({ cap }) => cap),
+    column.cap('Observed', ({ observed }) => observed ?? 'unknown'),
     column.number(
       sorted('Members', 'members'),
-      ({ id, members }) => html`<a href="${withQuery(sectionUrl(workspace, 'people'), { group: id })}">${number(members)}</a>`,
+      ({ id, members }) => html`<a href="${withQuery(url.section(workspace, 'people'), { group: id })}">${number(members)}</a>`,
     ),
-    column.number(sorted('Near cap', 'near', 'desc', true), ({ near }) => near !== undefined && number(near)),
-    column.number(sorted('Credits used', 'use'), ({ used }) => figure(used)),
+    column.count(sorted('Near cap', 'near', 'desc', true), ({ near }) => near),
+    column.amount(sorted('Credits used', 'use'), ({ used }) => used),
     column.number('Share', ({ share }) => share !== undefined && percent(share)),
-    column.fixed('Declared at', ({ source }) => sourceLink(source)),
-    column.fixed('Read', ({ readAt }) => when(readAt, at)),
+    column.declaredAt,
+    column.when('Read', at, ({ readAt }) => readAt),
   ])
 }
 
@@ -122,7 +99,7 @@ export async function groupPage(documents: Documents, { params: { workspace = ''
     parts: [
       tiles([
         tile('Cap of each member', capCell(one.observed ?? 'unknown'), html`policy asks ${capCell(one.cap)}`),
-        tile('Members', number(one.members), html`<a href="${withQuery(sectionUrl(workspace, 'people'), { group: id })}">list them</a>`),
+        tile('Members', number(one.members), html`<a href="${withQuery(url.section(workspace, 'people'), { group: id })}">list them</a>`),
         one.bands !== undefined &&
           one.near !== undefined &&
           tile('Near or at their cap', number(one.near), `${number(one.bands.at_cap)} at it`, one.bands.at_cap > 0 && 'warn'),
@@ -150,14 +127,14 @@ function burnPart({ use: { days }, name }: GroupDocument) {
 }
 
 const topPart = ({ top, topOmitted, workspace }: GroupDocument) =>
-  section(
-    'Nearest to their cap',
-    top.length === 0
-      ? empty('No member is known yet.')
-      : html`${table('People of the group nearest to their cap', top, [
-          column.row('Person', ({ person }) => scopeLink(workspace, person)),
-          column.number('Add-on use', ({ addOn }) => figure(addOn)),
-          column.number('Cap', ({ cap }) => capCell(cap)),
-          column.fixed('Band', ({ band }) => band && bandBadge(band)),
-        ])}${topOmitted > 0 && html`<p class="soft">${plural(topOmitted, 'more person', 'more people')}.</p>`}`,
-  )
+  listSection('Nearest to their cap', top, {
+    none: 'No member is known yet.',
+    label: 'People of the group nearest to their cap',
+    more: moreOf(topOmitted, 'person', 'people'),
+    columns: [
+      column.scope('Person', workspace, ({ person }) => person),
+      column.amount('Add-on use', ({ addOn }) => addOn),
+      column.cap('Cap', ({ cap }) => cap),
+      column.fixed('Band', ({ band }) => band && bandBadge(band)),
+    ],
+  })

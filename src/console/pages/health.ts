@@ -4,27 +4,9 @@ import type { PageRequest } from '../../daemon/http/console.ts'
 import type { Documents } from '../../daemon/http/documents/make.ts'
 import type { HealthDocument } from '../../daemon/http/documents/types.ts'
 import { renderFrame } from '../frame.ts'
-import {
-  badge,
-  box,
-  column,
-  duration,
-  empty,
-  facts,
-  holdLink,
-  listing,
-  number,
-  percent,
-  SEVERITY_WEIGHT,
-  section,
-  span,
-  table,
-  tile,
-  tiles,
-  when,
-  withoutWays,
-  words,
-} from '../parts.ts'
+import { badge, box, facts, holdLink, SEVERITY_WEIGHT, section, tile, tiles, when } from '../parts.ts'
+import { column, listing, listSection } from '../tables.ts'
+import { duration, number, percent, span, withoutWays, words } from '../words.ts'
 
 export async function healthPage(documents: Documents, { params: { workspace = '' } }: PageRequest): Promise<string> {
   const one = await documents.health(workspace)
@@ -46,20 +28,18 @@ function troubles({ configValid, ledgerWritable, conditions, conditionsOmitted, 
   const parts = [
     !configValid && box('bad', html`<p><strong>The config file is not valid.</strong> The last good one stays in force.</p>`),
     !ledgerWritable && box('bad', html`<p><strong>The ledger cannot be written</strong>, so no cap is written.</p>`),
-    conditions.length > 0 &&
-      section(
-        'Conditions',
-        table('Conditions', conditions, [
-          column.fixedRow(
-            'Condition',
-            ({ type, reason, severity }) => html`${badge(type, SEVERITY_WEIGHT[severity])} <code class="soft">${reason}</code>`,
-          ),
-          column.name('About', ({ subject }) => about(subject, workspace)),
-          column.text('Says', ({ message }) => withoutWays(message, workspace)),
-          column.fixed('Since', ({ since }) => when(since, at)),
-        ]),
-        conditionsOmitted > 0 && html`<span class="soft">${number(conditionsOmitted)} more</span>`,
-      ),
+    listSection('Conditions', conditions, {
+      extra: conditionsOmitted > 0 && html`<span class="soft">${number(conditionsOmitted)} more</span>`,
+      columns: [
+        column.fixedRow(
+          'Condition',
+          ({ type, reason, severity }) => html`${badge(type, SEVERITY_WEIGHT[severity])} <code class="soft">${reason}</code>`,
+        ),
+        column.name('About', ({ subject }) => about(subject, workspace)),
+        column.text('Says', ({ message }) => withoutWays(message, workspace)),
+        column.when('Since', at, ({ since }) => since),
+      ],
+    }),
   ].filter((part) => part !== false)
   return parts.length > 0 && html`${parts}`
 }
@@ -125,19 +105,18 @@ function figures(one: HealthDocument): Html {
   ])
 }
 
-const requestsPart = ({ operations, at }: HealthDocument): Html =>
-  section(
-    'Requests to the service',
-    operations.length === 0
-      ? empty('None was sent yet.')
-      : table('Requests to the service since the daemon started', operations, [
-          column.fixedRow('Operation', ({ operation }) => operation),
-          column.number('Requests', ({ requests }) => number(requests)),
-          column.number('Failed', ({ failed }) => number(failed)),
-          column.number('Median', ({ medianMs }) => medianMs !== undefined && `${number(Math.round(medianMs))} ms`),
-          column.text('Last failure', ({ lastFailure }) => lastFailure && html`${words(lastFailure.outcome)} ${when(lastFailure.at, at)}`),
-        ]),
-  )
+const requestsPart = ({ operations, at }: HealthDocument): Html | false =>
+  listSection('Requests to the service', operations, {
+    none: 'None was sent yet.',
+    label: 'Requests to the service since the daemon started',
+    columns: [
+      column.fixedRow('Operation', ({ operation }) => operation),
+      column.count('Requests', ({ requests }) => requests),
+      column.count('Failed', ({ failed }) => failed),
+      column.number('Median', ({ medianMs }) => medianMs !== undefined && `${number(Math.round(medianMs))} ms`),
+      column.text('Last failure', ({ lastFailure }) => lastFailure && html`${words(lastFailure.outcome)} ${when(lastFailure.at, at)}`),
+    ],
+  })
 
 const modelPart = ({ model }: HealthDocument): Html =>
   section(
@@ -183,7 +162,7 @@ const seenPart = ({ seen, at }: HealthDocument): Html | false =>
       ({ evidence, before }) =>
         html`${evidence}${before && html`<br><span class="soft">Before, ${before.value}: ${before.evidence}, ${when(before.at, at)}</span>`}`,
     ),
-    column.fixed('When', (finding) => when(finding.at, at)),
+    column.when('When', at, (finding) => finding.at),
   ])
 
 const ASPECT_TEXT: Readonly<Record<HealthDocument['seen'][number]['aspect'], string>> = {

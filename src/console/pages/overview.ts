@@ -8,34 +8,9 @@ import { BAR_HEAD, meter } from '../chart/bars.ts'
 import { chartFigure } from '../chart/chart.ts'
 import { cycleOfSeries } from '../chart/cycle.ts'
 import { renderFrame } from '../frame.ts'
-import {
-  badge,
-  box,
-  column,
-  compact,
-  dayMonth,
-  empty,
-  facts,
-  figure,
-  modeBadge,
-  number,
-  OVERVIEW,
-  omitted,
-  pager,
-  percent,
-  plural,
-  scopesOff,
-  section,
-  sectionUrl,
-  table,
-  tile,
-  tiles,
-  type Weight,
-  when,
-  withQuery,
-  words,
-  workspaceUrl,
-} from '../parts.ts'
+import { badge, box, empty, facts, figure, modeBadge, tile, tiles, type Weight, when } from '../parts.ts'
+import { column, listSection, omitted, pager, table } from '../tables.ts'
+import { compact, dayMonth, number, percent, plural, scopesOff, url, withQuery, words } from '../words.ts'
 
 /** Up to this number workspaces show as cards with charts, more of them as a table. */
 const MOST_CARDS = 4
@@ -59,7 +34,7 @@ export async function overviewPage(documents: Documents, { query }: PageRequest)
           html`<p>No workspace yet. Add one to <code>workspaces:</code> of the config file; it appears here as soon as the file is saved.</p>`,
         ),
       cards ? html`<div class="grid">${list.items.map((one, index) => card(one, list.at, series[index]))}</div>` : lines(list, query),
-      list.parts.length > 0 && partsOf(list),
+      partsOf(list),
     ],
   })
 }
@@ -138,16 +113,17 @@ function card(one: WorkspaceSummary, at: string, series: CreditsSeries | undefin
   const { name, mode, tone, verdict, lastSuccessAt, holds, scopes, people, heldBy } = one
   const cycle = series && cycleOfSeries(series)
   const off = scopesOff(scopes)
-  return html`<section><div class="title"><h2><a href="${workspaceUrl(name)}">${name}</a></h2>${badge(verdict, tone)}${modeBadge(mode, verdict)}</div>
+  return html`<section><div class="title"><h2><a href="${url.workspace(name)}">${name}</a></h2>${badge(verdict, tone)}${modeBadge(mode, verdict)}</div>
 ${cycle ? chartFigure({ ...cycle, id: `cycle-${name}` }, 3) : empty(people === undefined ? 'People and their use were not read yet.' : 'The service reports no billing cycle, so there is no chart.')}
 ${facts([
   ['In sync', plural(scopes.in_sync, 'scope')],
   ['Not in sync', off > 0 && plural(off, 'scope')],
-  ['Holds', holds > 0 && html`<a href="${sectionUrl(name, 'holds')}">${plural(holds, 'hold')}</a>`],
-  ['People', people !== undefined && html`<a href="${sectionUrl(name, 'people')}">${number(people)}</a>`],
+  ['Holds', holds > 0 && html`<a href="${url.section(name, 'holds')}">${plural(holds, 'hold')}</a>`],
+  ['People', people !== undefined && html`<a href="${url.section(name, 'people')}">${number(people)}</a>`],
   [
     'At their cap',
-    one.bands !== undefined && html`<a href="${withQuery(sectionUrl(name, 'people'), { band: 'at_cap' })}">${number(one.bands.at_cap)}</a>`,
+    one.bands !== undefined &&
+      html`<a href="${withQuery(url.section(name, 'people'), { band: 'at_cap' })}">${number(one.bands.at_cap)}</a>`,
   ],
   ['Last success', lastSuccessAt === undefined ? 'none yet' : when(lastSuccessAt, at)],
   ['Held by replica', heldBy],
@@ -157,7 +133,7 @@ ${facts([
 function lines(list: WorkspaceListDocument, query: Query): Html {
   const { items, at } = list
   return html`<section>${table('Workspaces', items, [
-    column.row('Workspace', ({ name }) => html`<a href="${workspaceUrl(name)}">${name}</a>`),
+    column.row('Workspace', ({ name }) => html`<a href="${url.workspace(name)}">${name}</a>`),
     column.plain('State', ({ verdict, tone, mode }) => html`${badge(verdict, tone)} ${modeBadge(mode, verdict)}`),
     column.number('Add-on credits left', ({ balance }) => balance && figure(balance.addOnAvailable - balance.addOnUsed)),
     column.fixed('Run out', ({ use, cycle, balance }) =>
@@ -170,23 +146,23 @@ function lines(list: WorkspaceListDocument, query: Query): Html {
       'At cap',
       ({ bands, people }) => bands !== undefined && people !== undefined && `${compact(bands.at_cap)} of ${compact(people)}`,
     ),
-    column.number('Holds', ({ holds }) => number(holds)),
+    column.count('Holds', ({ holds }) => holds),
     column.fixed('Last success', ({ lastSuccessAt }) => (lastSuccessAt === undefined ? 'none yet' : when(lastSuccessAt, at))),
-  ])}${pager(list, ['workspace', 'workspaces'], OVERVIEW, query)}</section>`
+  ])}${pager(list, ['workspace', 'workspaces'], url.overview, query)}</section>`
 }
 
 /** Workspaces of which the reader sees only some people. */
-const partsOf = ({ parts, partsOmitted, at }: WorkspaceListDocument): Html =>
-  section('Your people in other workspaces', [
-    table('Your people in other workspaces', parts, [
-      column.row('Workspace', ({ name }) => html`<a href="${workspaceUrl(name)}">${name}</a>`),
-      column.number('Your people', ({ people }) => people !== undefined && number(people)),
-      column.number('At cap', ({ bands }) => bands && number(bands.at_cap)),
-      column.number('Credits used', ({ used }) => figure(used)),
-      column.fixed('Read', ({ readAt }) => when(readAt, at)),
-    ]),
-    omitted(partsOmitted),
-  ])
+const partsOf = ({ parts, partsOmitted, at }: WorkspaceListDocument): Html | false =>
+  listSection('Your people in other workspaces', parts, {
+    more: omitted(partsOmitted),
+    columns: [
+      column.row('Workspace', ({ name }) => html`<a href="${url.workspace(name)}">${name}</a>`),
+      column.count('Your people', ({ people }) => people),
+      column.count('At cap', ({ bands }) => bands?.at_cap),
+      column.amount('Credits used', ({ used }) => used),
+      column.when('Read', at, ({ readAt }) => readAt),
+    ],
+  })
 
 /** The share of the cycle's credits that is used, where both are known. */
 const ofCycle = <Shown>(use: WorkspaceSummary['use'], show: (share: number) => Shown): Shown | undefined =>

@@ -12,39 +12,9 @@ import { BAR_HEAD, meter } from '../chart/bars.ts'
 import { chartFigure, type Tone } from '../chart/chart.ts'
 import { personChart } from '../chart/person.ts'
 import { renderFrame } from '../frame.ts'
-import {
-  BAND_TEXT,
-  badge,
-  bandBadge,
-  bandKey,
-  capCell,
-  column,
-  day,
-  dayMonth,
-  empty,
-  type Filter,
-  figure,
-  filterForm,
-  groupUrl,
-  moment,
-  number,
-  omitted,
-  pager,
-  paste,
-  percent,
-  plural,
-  scopeLink,
-  scopeUrl,
-  section,
-  sectionUrl,
-  sorter,
-  stateBadge,
-  table,
-  tile,
-  tiles,
-  when,
-  withQuery,
-} from '../parts.ts'
+import { badge, bandBadge, bandKey, capCell, empty, figure, moment, paste, scopeLink, section, stateBadge, tile, tiles } from '../parts.ts'
+import { column, type Filter, filterForm, listSection, omitted, pager, sorter, table } from '../tables.ts'
+import { BAND_TEXT, day, dayMonth, number, percent, plural, url, withQuery } from '../words.ts'
 import { addOnText, explainedParts } from './explained.ts'
 
 // One person: the cap in force and why, use against it by day, when it is used up, and the writes so far. And the page of the person who asks.
@@ -153,7 +123,7 @@ function figures(one: PersonDocument) {
     tile(
       'Groups',
       number(groups.length),
-      groups.map(({ id, name }, index) => html`${index > 0 && ', '}<a href="${groupUrl(workspace, id)}">${name}</a>`),
+      groups.map(({ id, name }, index) => html`${index > 0 && ', '}<a href="${url.group(workspace, id)}">${name}</a>`),
     ),
     guards.length > 0 && tile('Held back', plural(guards.length, 'guard'), guards.join(', '), 'warn'),
   ])
@@ -178,63 +148,52 @@ export async function leadPage(documents: Documents, { params: { workspace: name
   })
 }
 
-const nearPart = ({ near, nearOmitted, workspace }: LeadDocument): Html =>
-  section(
-    'Near their cap',
-    near.length === 0
-      ? empty('Nobody has used 85 % of their cap.')
-      : [
-          table('People near their cap', near, [
-            column.row('Person', ({ person }) => scopeLink(workspace, person)),
-            column.number('Used', ({ used }) => figure(used)),
-            column.number('Cap', ({ cap }) => capCell(cap)),
-            column.fixed('Use of the cap', ({ band }) => bandBadge(band)),
-            column.plain('Figure', ({ source }) => source && SOURCE_TEXT[source]),
-          ]),
-          omitted(nearOmitted),
-        ],
-    html`<span class="soft"><a href="${sectionUrl(workspace, 'people')}">all your people</a></span>`,
-  )
+const nearPart = ({ near, nearOmitted, workspace }: LeadDocument): Html | false =>
+  listSection('Near their cap', near, {
+    none: 'Nobody has used 85 % of their cap.',
+    label: 'People near their cap',
+    more: omitted(nearOmitted),
+    extra: html`<span class="soft"><a href="${url.section(workspace, 'people')}">all your people</a></span>`,
+    columns: [
+      column.scope('Person', workspace, ({ person }) => person),
+      column.amount('Used', ({ used }) => used),
+      column.cap('Cap', ({ cap }) => cap),
+      column.fixed('Use of the cap', ({ band }) => bandBadge(band)),
+      column.plain('Figure', ({ source }) => source && SOURCE_TEXT[source]),
+    ],
+  })
 
-const grantsPart = ({ grants, grantsOmitted, workspace, at }: LeadDocument): Html =>
-  section(
-    'Temporary caps that end within a week',
-    grants.length === 0
-      ? empty('None ends within a week.')
-      : [
-          table('Temporary caps that end within a week', grants, [
-            column.row('Scope', ({ scope }) => scopeLink(workspace, scope)),
-            column.number('Cap', ({ cap, add }) => (cap !== undefined ? figure(cap) : add !== undefined && `+${number(add)}`)),
-            column.fixed('Ends', ({ until }) => when(until, at)),
-            column.text('Why', ({ reason }) => reason),
-          ]),
-          omitted(grantsOmitted),
-        ],
-  )
+const grantsPart = ({ grants, grantsOmitted, workspace, at }: LeadDocument): Html | false =>
+  listSection('Temporary caps that end within a week', grants, {
+    none: 'None ends within a week.',
+    more: omitted(grantsOmitted),
+    columns: [
+      column.scope('Scope', workspace, ({ scope }) => scope),
+      column.grant,
+      column.when('Ends', at, ({ until }) => until),
+      column.text('Why', ({ reason }) => reason),
+    ],
+  })
 
-const changesPart = ({ changes, changesOmitted, workspace, at }: LeadDocument): Html =>
-  section(
-    'Changed this week',
-    changes.length === 0
-      ? empty('No cap of your people was written in the last seven days.')
-      : [
-          table('Caps that were written in the last seven days', changes, [
-            column.fixed('When', (change) => when(change.at, at)),
-            column.row('Scope', ({ scope }) => scopeLink(workspace, scope)),
-            column.number('From', ({ from }) => capCell(from)),
-            column.number('To', ({ to }) => capCell(to)),
-            column.text('Because', ({ cause }) => CAUSE_TEXT[cause]),
-          ]),
-          omitted(changesOmitted),
-        ],
-  )
+const changesPart = ({ changes, changesOmitted, workspace, at }: LeadDocument): Html | false =>
+  listSection('Changed this week', changes, {
+    none: 'No cap of your people was written in the last seven days.',
+    label: 'Caps that were written in the last seven days',
+    more: omitted(changesOmitted),
+    columns: [
+      column.when('When', at, (change) => change.at),
+      column.scope('Scope', workspace, ({ scope }) => scope),
+      ...column.fromTo,
+      column.text('Because', ({ cause }) => CAUSE_TEXT[cause]),
+    ],
+  })
 
 /** Options of a filter; the search finds the rest. */
 const MOST_OPTIONS = 200
 
 export async function peoplePage(documents: Documents, { params: { workspace = '' }, query }: PageRequest): Promise<string> {
   const list = await documents.people(workspace, query)
-  const path = sectionUrl(workspace, 'people')
+  const path = url.section(workspace, 'people')
   return renderFrame({
     badges: list.peopleShown === 'hash' && badge('shown as hashes'),
     of: list,
@@ -300,8 +259,8 @@ function peopleTable({ items, workspace }: PersonListDocument, path: string, que
       ({ addOn, addOnSource, isUpperBound }) =>
         html`<span${addOnSource && html` title="${SOURCE_TEXT[addOnSource]}"`}>${addOnText(addOn, isUpperBound)}</span>`,
     ),
-    column.number(sorted('Cap', 'cap'), ({ cap }) => capCell(cap ?? 'unknown')),
-    column.number(sorted('Left', 'headroom', 'asc'), ({ headRoom }) => figure(headRoom)),
+    column.cap(sorted('Cap', 'cap'), ({ cap }) => cap ?? 'unknown'),
+    column.amount(sorted('Left', 'headroom', 'asc'), ({ headRoom }) => headRoom),
     column.name(sorted('Decided by', 'rule', 'asc'), (row) => ruleCell(row, workspace)),
     column.name('Groups', ({ groups }) => groups.map(({ name }) => name).join(', ')),
     column.fixed('State', ({ state }) => state && stateBadge(state)),
@@ -310,5 +269,5 @@ function peopleTable({ items, workspace }: PersonListDocument, path: string, que
 
 const ruleCell = ({ rule, from }: PersonEntry, workspace: string): Html | string | undefined => {
   if (!rule) return from
-  return from === undefined ? rule.name : html`<a href="${scopeUrl(workspace, from)}">${rule.name}</a>`
+  return from === undefined ? rule.name : html`<a href="${url.scope(workspace, from)}">${rule.name}</a>`
 }

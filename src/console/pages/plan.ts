@@ -6,44 +6,16 @@ import type { Query } from '../../daemon/http/documents/documents.ts'
 import type { Documents } from '../../daemon/http/documents/make.ts'
 import type { ChangeEntry, HoldDocument, PlanDocument, WriteEntry } from '../../daemon/http/documents/types.ts'
 import { renderFrame } from '../frame.ts'
-import {
-  badge,
-  box,
-  capCell,
-  column,
-  day,
-  empty,
-  facts,
-  figure,
-  filterForm,
-  holdLink,
-  holdUrl,
-  listing,
-  number,
-  pager,
-  paste,
-  planUrl,
-  plural,
-  scopeLink,
-  section,
-  sectionUrl,
-  sourceLink,
-  table,
-  tile,
-  tiles,
-  when,
-  withoutWays,
-  withQuery,
-  words,
-  workspaceUrl,
-} from '../parts.ts'
+import { badge, box, capCell, empty, facts, figure, holdLink, paste, scopeLink, section, sourceLink, tile, tiles, when } from '../parts.ts'
+import { column, filterForm, listing, moreOf, pager, table } from '../tables.ts'
+import { day, number, url, withoutWays, withQuery, words } from '../words.ts'
 import { CAUSE_TEXT } from './explained.ts'
 
 // Holds: what is held, the people it affects, what each guard counted, and the exact ways to release it.
 
 export async function holdsPage(documents: Documents, { params: { workspace = '' }, query }: PageRequest): Promise<string> {
   const list = await documents.holds(workspace, query)
-  const path = sectionUrl(workspace, 'holds')
+  const path = url.section(workspace, 'holds')
   return renderFrame({
     of: list,
     section: 'holds',
@@ -52,16 +24,16 @@ export async function holdsPage(documents: Documents, { params: { workspace = ''
         ? section(
             'Nothing is held',
             empty(
-              html`Guards let every change of the present plan through. Their limits are on the <a href="${sectionUrl(workspace, 'health')}">health</a> page.`,
+              html`Guards let every change of the present plan through. Their limits are on the <a href="${url.section(workspace, 'health')}">health</a> page.`,
             ),
           )
         : html`<section>${table('Holds', list.items, [
             column.fixedRow('Hold', ({ id }) => holdLink(workspace, id, '')),
             column.name('Guards', ({ guards }) => guards.map((guard) => badge(guard, 'warn'))),
-            column.number('People', ({ people }) => number(people)),
-            column.number('Changes', ({ changes }) => number(changes)),
+            column.count('People', ({ people }) => people),
+            column.count('Changes', ({ changes }) => changes),
             column.text('Why', ({ message }) => withoutWays(message, list.workspace)),
-            column.fixed('Since', ({ since }) => when(since, list.at)),
+            column.when('Since', list.at, ({ since }) => since),
             column.fixed('Approval', ({ approval }) => approval),
           ])}${pager(list, ['hold', 'holds'], path, query)}</section>`,
     ],
@@ -70,7 +42,7 @@ export async function holdsPage(documents: Documents, { params: { workspace = ''
 
 export async function holdPage(documents: Documents, { params: { workspace = '', name: id = '' }, query }: PageRequest): Promise<string> {
   const one = await documents.hold(workspace, id, query)
-  const path = holdUrl(workspace, id)
+  const path = url.hold(workspace, id)
   return renderFrame({
     heading: `Hold ${one.id.slice(0, 12)}`,
     badges: html`${one.guards.map((guard) => badge(guard, 'warn'))}${one.approval !== undefined && badge(`approval ${one.approval}`, 'info')}`,
@@ -121,8 +93,8 @@ const arithmeticPart = ({ arithmetic }: HoldDocument): Html | false =>
   listing('What the guards counted', arithmetic, [
     column.fixedRow('Guard', ({ guard, exceeded }) => badge(guard, exceeded ? 'warn' : undefined)),
     column.text('Counts', ({ what }) => what),
-    column.number('Found', ({ counted }) => figure(counted)),
-    column.number('Of', ({ of }) => figure(of)),
+    column.amount('Found', ({ counted }) => counted),
+    column.amount('Of', ({ of }) => of),
     column.number('Share', ({ percent }): Value => percent !== undefined && `${number(percent)} %`),
     column.text(
       'Allowed',
@@ -140,9 +112,9 @@ const affectedTable = ({ items, workspace }: HoldDocument): Html =>
           ({ person, protected: isProtected }) =>
             html`${scopeLink(workspace, person)}${isProtected === true && html` ${badge('protected', 'info')}`}`,
         ),
-        column.number('Before', ({ before }) => capCell(before)),
-        column.number('After', ({ after }) => capCell(after)),
-        column.number('Add-on use', ({ addOn }) => figure(addOn)),
+        column.cap('Before', ({ before }) => before),
+        column.cap('After', ({ after }) => after),
+        column.amount('Add-on use', ({ addOn }) => addOn),
         column.fixed('Effect', ({ effect }) =>
           badge(effect, effect === 'blocked' ? 'bad' : effect === 'raised' || effect === 'capped' ? undefined : 'warn'),
         ),
@@ -152,14 +124,13 @@ const heldPart = ({ held, heldOmitted, workspace }: HoldDocument): Html =>
   section(
     'Held changes',
     html`${table('Held changes', held, [
-      column.row('Scope', ({ scope }) => scopeLink(workspace, scope)),
-      column.number('From', ({ from }) => capCell(from)),
-      column.number('To', ({ to }) => capCell(to)),
+      column.scope('Scope', workspace, ({ scope }) => scope),
+      ...column.fromTo,
       column.fixed('Effect', ({ effect }) => effect),
-      column.number('People', ({ people }) => people !== undefined && number(people)),
+      column.count('People', ({ people }) => people),
       column.fixed('Cause', ({ cause }) => cause && CAUSE_TEXT[cause]),
-      column.fixed('Declared at', ({ source }) => sourceLink(source)),
-    ])}${heldOmitted > 0 && html`<p class="soft">${plural(heldOmitted, 'more change')}.</p>`}`,
+      column.declaredAt,
+    ])}${moreOf(heldOmitted, 'change')}`,
   )
 
 /** On a line of the timeline, and as a filter. */
@@ -177,7 +148,7 @@ const KIND_TEXT: Readonly<Record<ChangeEntry['kind'], readonly [one: string, man
 
 export async function changesPage(documents: Documents, { params: { workspace = '' }, query }: PageRequest): Promise<string> {
   const list = await documents.changes(workspace, query)
-  const path = sectionUrl(workspace, 'changes')
+  const path = url.section(workspace, 'changes')
   const days = Map.groupBy(list.items, ({ at }) => at.slice(0, 10))
   return renderFrame({
     of: list,
@@ -230,26 +201,26 @@ type Link = readonly [href: string, words: Value]
 
 function links({ kind, at, hold, stands, planId, tone }: ChangeEntry, workspace: string): readonly Link[] {
   const plan: readonly Link[] =
-    planId === undefined ? [] : [[planUrl(workspace, planId, at), html`plan <code>${planId.slice(0, 8)}</code>`]]
+    planId === undefined ? [] : [[url.plan(workspace, planId, at), html`plan <code>${planId.slice(0, 8)}</code>`]]
   switch (kind) {
     case 'hold':
     case 'release':
       return stands === true && hold !== undefined
-        ? [[holdUrl(workspace, hold), html`hold <code>${hold.slice(0, 12)}</code>`], ...plan]
+        ? [[url.hold(workspace, hold), html`hold <code>${hold.slice(0, 12)}</code>`], ...plan]
         : plan
     case 'policy': {
-      if (tone === 'bad') return [[sectionUrl(workspace, 'policies'), stands === true ? 'what is wrong' : 'the policies now']]
+      if (tone === 'bad') return [[url.section(workspace, 'policies'), stands === true ? 'what is wrong' : 'the policies now']]
       return [
-        [sectionUrl(workspace, 'policies'), stands === true ? 'what is declared' : 'the policies now'],
-        [withQuery(sectionUrl(workspace, 'changes'), { kind: 'write', since: at }), 'writes since'],
+        [url.section(workspace, 'policies'), stands === true ? 'what is declared' : 'the policies now'],
+        [withQuery(url.section(workspace, 'changes'), { kind: 'write', since: at }), 'writes since'],
       ]
     }
     case 'pause':
     case 'resume':
-      return [[workspaceUrl(workspace), stands === true ? 'how to resume' : 'the workspace now']]
+      return [[url.workspace(workspace), stands === true ? 'how to resume' : 'the workspace now']]
     case 'outage':
     case 'recovery':
-      return [[sectionUrl(workspace, 'health'), 'requests and cycles']]
+      return [[url.section(workspace, 'health'), 'requests and cycles']]
     default:
       return plan
   }
@@ -268,7 +239,7 @@ export async function planPage(documents: Documents, { params: { workspace = '',
       section(
         'What it is',
         facts([
-          ['Policies', digest !== undefined && html`<a href="${sectionUrl(workspace, 'policies')}"><code>${digest}</code></a>`],
+          ['Policies', digest !== undefined && html`<a href="${url.section(workspace, 'policies')}"><code>${digest}</code></a>`],
           ['Revision', revision !== undefined && revision !== '' && html`<code title="${revision}">${revision.slice(0, 12)}</code>`],
           ['First recorded', when(first, at)],
           ['Last recorded', when(last, at)],
@@ -290,23 +261,21 @@ function written(plan: PlanDocument, query: Query): Html {
   const { items, workspace, at, id } = plan
   if (plan.total === 0) return empty('No write of it is recorded.')
   return html`${table<WriteEntry>('What it wrote', items, [
-    column.fixed('When', (one) => when(one.at, at)),
-    column.row('Scope', ({ scope }) => scopeLink(workspace, scope)),
-    column.number('From', ({ from }) => capCell(from)),
-    column.number('To', ({ to }) => capCell(to)),
+    column.when('When', at, (one) => one.at),
+    column.scope('Scope', workspace, ({ scope }) => scope),
+    ...column.fromTo,
     column.fixed('Result', ({ result }) => badge(words(result), result === 'applied' ? 'good' : 'bad')),
     column.text('Why', ({ cause, reason, error }) => [CAUSE_TEXT[cause], reason, error].filter((part) => part !== undefined).join(' · ')),
-    column.fixed('Declared at', ({ source }) => sourceLink(source)),
-  ])}${pager(plan, ['write', 'writes'], planUrl(workspace, id), query)}`
+    column.declaredAt,
+  ])}${pager(plan, ['write', 'writes'], url.plan(workspace, id), query)}`
 }
 
 function remainingChanges({ changes, changesOmitted, workspace }: PlanDocument): Html {
   return html`${table<PlanDocument['changes'][number]>('Remaining changes', changes, [
-    column.row('Scope', ({ scope }) => scopeLink(workspace, scope)),
-    column.number('From', ({ from }) => capCell(from)),
-    column.number('To', ({ to }) => capCell(to)),
+    column.scope('Scope', workspace, ({ scope }) => scope),
+    ...column.fromTo,
     column.fixed('State', ({ disposition }) => badge(disposition, disposition === 'ready' ? undefined : 'warn')),
     column.text('Why', ({ hold, why }) => (hold === undefined ? why : holdLink(workspace, hold))),
-    column.fixed('Declared at', ({ source }) => sourceLink(source)),
+    column.declaredAt,
   ])}${changesOmitted > 0 && html`<p class="soft">and ${number(changesOmitted)} more.</p>`}`
 }

@@ -5,32 +5,13 @@ import type { PageRequest } from '../../daemon/http/console.ts'
 import type { Documents } from '../../daemon/http/documents/make.ts'
 import type { PolicyListDocument, PolicyRow } from '../../daemon/http/documents/types.ts'
 import { renderFrame } from '../frame.ts'
-import {
-  badge,
-  box,
-  capCell,
-  column,
-  empty,
-  facts,
-  figure,
-  filterForm,
-  number,
-  pager,
-  plural,
-  problemList,
-  scopeLink,
-  section,
-  sectionUrl,
-  sourceLink,
-  stateBadge,
-  table,
-  when,
-  withQuery,
-} from '../parts.ts'
+import { badge, box, capCell, empty, facts, figure, problemList, scopeLink, section, sourceLink, stateBadge, when } from '../parts.ts'
+import { column, filterForm, moreOf, pager, table } from '../tables.ts'
+import { number, plural, url, withQuery } from '../words.ts'
 
 export async function policiesPage(documents: Documents, { params: { workspace = '' }, query }: PageRequest): Promise<string> {
   const list = await documents.policies(workspace, query)
-  const path = sectionUrl(workspace, 'policies')
+  const path = url.section(workspace, 'policies')
   const { policy, problems, problemsOmitted, at } = list
   return renderFrame({
     badges: policy && badge(policy.valid ? 'valid' : 'not valid', policy.valid ? 'good' : 'bad'),
@@ -76,10 +57,10 @@ const declared = ({ items, workspace, at }: PolicyListDocument): Html =>
       ({ people, members }) =>
         html`${figure(people)}${members !== undefined && members !== people && html` <span class="soft">of ${figure(members)}</span>`}`,
     ),
-    column.number('Near cap', ({ near }) => number(near)),
-    column.fixed('Ends', ({ until }) => when(until, at)),
+    column.count('Near cap', ({ near }) => near),
+    column.when('Ends', at, ({ until }) => until),
     column.text('Why', ({ reason, ticket }) => html`${reason}${ticket !== undefined && html` <span class="soft">${ticket}</span>`}`),
-    column.fixed('Declared at', ({ source }) => sourceLink(source)),
+    column.declaredAt,
   ])
 
 /** A pool has credits for all members together instead of a cap. */
@@ -90,7 +71,7 @@ function valueCell({ cap, add, credits }: PolicyRow): ReturnType<typeof capCell>
 
 const nameOf = ({ kind, name }: PolicyRow, workspace: string): Html =>
   kind === 'rule' || kind === 'pool'
-    ? html`<a href="${withQuery(sectionUrl(workspace, 'people'), { rule: `${kind} ${name}` })}">${name}</a>`
+    ? html`<a href="${withQuery(url.section(workspace, 'people'), { rule: `${kind} ${name}` })}">${name}</a>`
     : scopeLink(workspace, name)
 
 const protectedPart = ({ protected: people, protectedOmitted, workspace }: PolicyListDocument): Html | false =>
@@ -99,5 +80,5 @@ const protectedPart = ({ protected: people, protectedOmitted, workspace }: Polic
     'Protected people',
     html`<p class="small soft">Their caps are never lowered, blocked or cleared without an approval.</p><ul>${people.map(
       ({ person, source }) => html`<li>${scopeLink(workspace, person)} ${sourceLink(source)}</li>`,
-    )}</ul>${protectedOmitted > 0 && html`<p class="soft">${plural(protectedOmitted, 'more person', 'more people')}.</p>`}`,
+    )}</ul>${moreOf(protectedOmitted, 'person', 'people')}`,
   )

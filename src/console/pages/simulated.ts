@@ -7,25 +7,9 @@ import type { Documents } from '../../daemon/http/documents/make.ts'
 import type { ComparisonDocument } from '../../daemon/http/documents/types.ts'
 import { compareChart } from '../chart/person.ts'
 import { renderFrame } from '../frame.ts'
-import {
-  badge,
-  box,
-  type Column,
-  column,
-  day,
-  figure,
-  number,
-  paste,
-  percent,
-  plural,
-  scopeLink,
-  scopeUrl,
-  section,
-  table,
-  tile,
-  tiles,
-  when,
-} from '../parts.ts'
+import { badge, box, figure, paste, section, tile, tiles, when } from '../parts.ts'
+import { type Column, column, listSection, table } from '../tables.ts'
+import { day, number, percent, plural, url } from '../words.ts'
 
 type Figures = NonNullable<ComparisonDocument['figures']>
 type Cycle = Figures['cycles'][number]
@@ -144,7 +128,7 @@ function groupsPart({ groups, groupsOmitted, start }: Cycle, workspace: string):
   )}<h3>All figures of the groups</h3>${rowsTable(
     'Groups',
     'Group',
-    shown.map((row) => ({ ...row, shown: row.key === '-' ? row.name : html`<a href="${scopeUrl(workspace, row.key)}">${row.name}</a>` })),
+    shown.map((row) => ({ ...row, shown: row.key === '-' ? row.name : html`<a href="${url.scope(workspace, row.key)}">${row.name}</a>` })),
     NAMES.beside,
   )}${rest(left, 'group')}</section>`
 }
@@ -154,18 +138,17 @@ export function rowsTable(label: string, head: string, rows: readonly ShownRow[]
   const ranged = rows.some(({ policy }) => policy.credits.low !== policy.credits.high)
   const cells: readonly (Column<ShownRow> | false)[] = [
     column.row(head, ({ shown }) => shown),
-    column.number('People', ({ people }) => figure(people)),
-    column.number(`Credits, ${name}`, ({ beside }) => figure(beside.credits.middle)),
-    column.number('Credits', ({ policy }) => figure(policy.credits.middle)),
+    column.amount('People', ({ people }) => people),
+    column.amount(`Credits, ${name}`, ({ beside }) => beside.credits.middle),
+    column.amount('Credits', ({ policy }) => policy.credits.middle),
     ranged && column.number('Range', ({ policy }) => range(policy.credits)),
-    column.number('Kept', ({ kept }) => figure(kept)),
-    rows.some(({ keptMoney }) => keptMoney !== undefined) &&
-      column.number('Money kept', ({ keptMoney }) => keptMoney !== undefined && number(keptMoney)),
-    column.number(`People blocked, ${name}`, ({ beside }) => figure(beside.blockedPeople?.middle)),
-    column.number('People blocked', ({ policy }) => number(policy.blockedPeople.middle)),
-    column.number(`Days, ${name}`, ({ beside }) => figure(beside.blockedDays?.middle)),
-    column.number('Days blocked', ({ policy }) => figure(policy.blockedDays.middle)),
-    column.number('Working days', ({ workingDays }) => figure(workingDays)),
+    column.amount('Kept', ({ kept }) => kept),
+    rows.some(({ keptMoney }) => keptMoney !== undefined) && column.count('Money kept', ({ keptMoney }) => keptMoney),
+    column.amount(`People blocked, ${name}`, ({ beside }) => beside.blockedPeople?.middle),
+    column.count('People blocked', ({ policy }) => policy.blockedPeople.middle),
+    column.amount(`Days, ${name}`, ({ beside }) => beside.blockedDays?.middle),
+    column.amount('Days blocked', ({ policy }) => policy.blockedDays.middle),
+    column.amount('Working days', ({ workingDays }) => workingDays),
   ]
   return table(
     label,
@@ -194,7 +177,7 @@ function blockedPart({ blocked, blockedOmitted, cycles }: Figures, workspace: st
   return section(
     'Blocked under these policies',
     html`${table<Blocked>('People who would have been blocked', shown, [
-      column.row('Person', ({ person }) => scopeLink(workspace, person)),
+      column.scope('Person', workspace, ({ person }) => person),
       column.fixed('Cycle', ({ cycleStart }) => day(cycleStart)),
       column.fixed('Blocked', (one) => words(one, 'policy')),
       column.number('Cap', ({ policy }) => policy && figure(policy.cap)),
@@ -212,7 +195,7 @@ function changesPart(title: string, figures: Figures, which: 'gains' | 'losses',
   return section(
     title,
     html`${table<Change>(title, shown, [
-      column.row('Person', ({ person }) => scopeLink(workspace, person)),
+      column.scope('Person', workspace, ({ person }) => person),
       column.number('Days blocked', ({ blockedDays }) => pair(blockedDays)),
       column.number('Add-on credits', ({ credits }) => pair(credits)),
     ])}${rest(list.length - shown.length + omitted, 'person', 'people')}`,
@@ -220,17 +203,16 @@ function changesPart(title: string, figures: Figures, which: 'gains' | 'losses',
 }
 
 function unreachedPart({ unreached, unreachedOmitted }: Figures, workspace: string): Html | false {
-  if (unreached.length === 0) return false
   const shown = unreached.slice(0, VISIBLE)
-  return section(
-    'Caps never reached',
-    html`${table<Figures['unreached'][number]>('Caps never reached', shown, [
-      column.row('Scope', ({ scope }) => scopeLink(workspace, scope)),
-      column.number('Cap', ({ cap }) => figure(cap)),
-      column.number('Highest use', ({ highest }) => figure(highest)),
+  return listSection('Caps never reached', shown, {
+    more: rest(unreached.length - shown.length + unreachedOmitted, 'cap'),
+    columns: [
+      column.scope('Scope', workspace, ({ scope }) => scope),
+      column.amount('Cap', ({ cap }) => cap),
+      column.amount('Highest use', ({ highest }) => highest),
       column.number('Of the cap', ({ cap, highest }) => cap > 0 && percent(highest / cap)),
-    ])}${rest(unreached.length - shown.length + unreachedOmitted, 'cap')}`,
-  )
+    ],
+  })
 }
 
 export async function simulatePage(documents: Documents, { params: { workspace = '' } }: PageRequest): Promise<string> {

@@ -11,38 +11,23 @@ import { cycleOfSeries } from '../chart/cycle.ts'
 import { poolCharts } from '../chart/person.ts'
 import { renderFrame } from '../frame.ts'
 import {
-  BAND_TEXT,
   badge,
   bandKey,
   box,
-  capCell,
-  column,
-  dayMonth,
   empty,
   facts,
   figure,
-  groupUrl,
-  holdUrl,
-  listing,
   modeBadge,
-  number,
-  percent,
-  plural,
   problemList,
   SEVERITY_WEIGHT,
-  scopeLink,
-  scopesOff,
   section,
-  sectionUrl,
-  sourceLink,
   stateBadge,
-  table,
   tile,
   tiles,
   when,
-  withoutWays,
-  withQuery,
 } from '../parts.ts'
+import { column, listing, listSection, moreOf } from '../tables.ts'
+import { BAND_TEXT, dayMonth, number, percent, plural, scopesOff, url, withoutWays, withQuery } from '../words.ts'
 
 export async function workspacePage(documents: Documents, { params: { workspace: name = '' } }: PageRequest): Promise<string> {
   const [one, credits, byGroup, byModel, drift, near, pools] = await Promise.all([
@@ -104,7 +89,7 @@ function troubles(one: WorkspaceDocument): Html | false {
     lastCycle?.result === 'error' &&
       box(
         'bad',
-        html`<p><strong>The last cycle failed</strong> ${when(lastCycle.finishedAt, at)}. ${lastCycle.message}</p><p class="small">Until a cycle succeeds caps stay as they are; <a href="${sectionUrl(one.name, 'health')}">health</a> says more.</p>`,
+        html`<p><strong>The last cycle failed</strong> ${when(lastCycle.finishedAt, at)}. ${lastCycle.message}</p><p class="small">Until a cycle succeeds caps stay as they are; <a href="${url.section(one.name, 'health')}">health</a> says more.</p>`,
       ),
     ...warningTexts.map((text) => warningBox(text, conditions, at)),
     !lastCycle &&
@@ -159,7 +144,7 @@ function figures(one: WorkspaceDocument): Html {
     tile(
       'Holds to decide',
       number(held.length),
-      held.length > 0 && html`<a href="${sectionUrl(one.name, 'holds')}">decide</a>`,
+      held.length > 0 && html`<a href="${url.section(one.name, 'holds')}">decide</a>`,
       held.length > 0 ? 'warn' : 'good',
     ),
     tile(
@@ -176,7 +161,7 @@ function figures(one: WorkspaceDocument): Html {
       tile(
         'Near or at their cap',
         number(bands['85_to_95'] + bands['95_to_100'] + bands.at_cap),
-        html`<a href="${withQuery(sectionUrl(one.name, 'people'), { band: 'at_cap' })}">${number(bands.at_cap)} at it</a>, of ${number(people ?? 0)} people`,
+        html`<a href="${withQuery(url.section(one.name, 'people'), { band: 'at_cap' })}">${number(bands.at_cap)} at it</a>, of ${number(people ?? 0)} people`,
         bands.at_cap > 0 && 'warn',
       ),
   ])
@@ -203,31 +188,31 @@ function holdsPart({ held, name, at }: WorkspaceDocument): Html | false {
         people,
         message,
         since,
-      }) => html`<li class="warn">${guards.map((guard) => badge(guard, 'warn'))}<span class="what"><a href="${holdUrl(name, id)}">${withoutWays(message, name)}</a></span>
+      }) => html`<li class="warn">${guards.map((guard) => badge(guard, 'warn'))}<span class="what"><a href="${url.hold(name, id)}">${withoutWays(message, name)}</a></span>
 <span class="where">${plural(people, 'person', 'people')}${since !== undefined && html`, ${when(since, at)}`}</span></li>`,
     )}</ul>`
   )
 }
 
 function scopesPart({ attention, attentionOmitted, name, at, scopesByKind }: WorkspaceDocument): Html | false {
-  if (attention.length === 0) return false
   const total = Object.values(scopesByKind).reduce((sum, counts) => sum + Object.values(counts).reduce((all, count) => all + count, 0), 0)
-  return section(
-    'Not in sync',
-    html`${table('Scopes that are not in sync', attention, [
-      column.row('Scope', ({ scope }) => scopeLink(name, scope)),
+  return listSection('Not in sync', attention, {
+    label: 'Scopes that are not in sync',
+    more: moreOf(attentionOmitted, 'scope'),
+    extra: html`<span class="soft">of ${plural(total, 'managed scope')}</span>`,
+    columns: [
+      column.scope('Scope', name, ({ scope }) => scope),
       column.fixed('State', ({ state }) => stateBadge(state)),
-      column.number('Desired', ({ desired }) => capCell(desired)),
-      column.number('Observed', ({ observed }) => capCell(observed)),
+      column.cap('Desired', ({ desired }) => desired),
+      column.cap('Observed', ({ observed }) => observed),
       column.fixed(
         'Cause',
         ({ cause, driftSince }) => html`${cause}${driftSince !== undefined && html` <span class="soft">${when(driftSince, at)}</span>`}`,
       ),
-      column.fixed('Declared at', ({ source }) => sourceLink(source)),
+      column.declaredAt,
       column.text('Why', ({ why, reason }) => why ?? reason),
-    ])}${attentionOmitted > 0 && html`<p class="soft">${plural(attentionOmitted, 'more scope')}.</p>`}`,
-    html`<span class="soft">of ${plural(total, 'managed scope')}</span>`,
-  )
+    ],
+  })
 }
 
 function bandsPart({ bands, people, name }: WorkspaceDocument): Html | false {
@@ -247,7 +232,7 @@ function bandsPart({ bands, people, name }: WorkspaceDocument): Html | false {
     html`<svg class="bandbar" width="100%" height="14" aria-hidden="true">${bars}</svg>
 <ul class="legend">${BANDS.map(
       (band) =>
-        html`<li>${bandKey(band)}<a href="${withQuery(sectionUrl(name, 'people'), { band })}">${BAND_TEXT[band]}: ${number(bands[band])}</a></li>`,
+        html`<li>${bandKey(band)}<a href="${withQuery(url.section(name, 'people'), { band })}">${BAND_TEXT[band]}: ${number(bands[band])}</a></li>`,
     )}</ul>`,
   )
 }
@@ -266,22 +251,22 @@ function nearPart({ rows, workspace }: NearSeries): Html | false {
     heatMap(
       'Group',
       columns,
-      shown.map(({ id, name, shares }) => ({ name, href: id === undefined ? undefined : groupUrl(workspace, id), counts: shares })),
+      shown.map(({ id, name, shares }) => ({ name, href: id === undefined ? undefined : url.group(workspace, id), counts: shares })),
     ),
-    html`<span class="soft">from that share of the cap on; <a href="${sectionUrl(workspace, 'groups')}">all groups</a></span>`,
+    html`<span class="soft">from that share of the cap on; <a href="${url.section(workspace, 'groups')}">all groups</a></span>`,
   )
 }
 
 const poolsPart = ({ pools, at }: WorkspaceDocument): Html | false =>
   listing('Pools', pools, [
     column.row('Pool', ({ name }) => name),
-    column.number('Credits', ({ credits }) => figure(credits)),
-    column.number('Used', ({ used }) => figure(used)),
+    column.amount('Credits', ({ credits }) => credits),
+    column.amount('Used', ({ used }) => used),
     column.plain('Of the pool', ({ used, credits }) => used !== undefined && meter(credits === 0 ? 0 : used / credits, 'main')),
-    column.number('Dealt as caps', ({ dealt }) => figure(dealt)),
-    column.number('People', ({ people }) => number(people)),
+    column.amount('Dealt as caps', ({ dealt }) => dealt),
+    column.count('People', ({ people }) => people),
     column.fixed('Used up', ({ exhaustion, frozen }) => frozen ?? when(exhaustion, at)),
-    column.fixed('Declared at', ({ source }) => sourceLink(source)),
+    column.declaredAt,
   ])
 
 /** The document has more. */
@@ -301,28 +286,21 @@ const grantsPart = ({ grants, name, at }: WorkspaceDocument): Html | false =>
     'Temporary caps',
     grants.filter(({ state }) => state !== 'ended'),
     [
-      column.row('Scope', ({ scope }) => scopeLink(name, scope)),
-      column.number('Cap', ({ cap, add }) => (cap !== undefined ? figure(cap) : add !== undefined && `+${number(add)}`)),
+      column.scope('Scope', name, ({ scope }) => scope),
+      column.grant,
       column.fixed('State', ({ state }) => stateBadge(state)),
-      column.fixed('Ends', ({ until }) => when(until, at)),
+      column.when('Ends', at, ({ until }) => until),
       column.text(
         'Why',
         ({ reason, ticket, note }) =>
           html`${reason}${ticket !== undefined && html` <span class="soft">${ticket}</span>`}${note !== undefined && html`<br><span class="soft">${note}</span>`}`,
       ),
-      column.fixed('Declared at', ({ source }) => sourceLink(source)),
+      column.declaredAt,
     ],
   )
 
-function modelsPart({ models, modelsOmitted }: WorkspaceDocument): Html | false {
-  return (
-    models.length > 0 &&
-    section(
-      'Credits by model',
-      html`${amountTable('Model', 'Credits used', byModel(models))}${modelsOmitted > 0 && html`<p class="soft">${plural(modelsOmitted, 'more model')}.</p>`}`,
-    )
-  )
-}
+const modelsPart = ({ models, modelsOmitted }: WorkspaceDocument): Html | false =>
+  models.length > 0 && section('Credits by model', [amountTable('Model', 'Credits used', byModel(models)), moreOf(modelsOmitted, 'model')])
 
 /** Summed over modes, whose names say little to a reader. */
 function byModel(models: WorkspaceDocument['models']): readonly AmountRow[] {
@@ -341,7 +319,7 @@ function statePart(one: WorkspaceDocument): Html {
       [
         'Policy',
         policy &&
-          html`<a href="${sectionUrl(one.name, 'policies')}"><code>${policy.digest === '' ? 'none yet' : policy.digest}</code></a>, loaded ${when(policy.loadedAt, at)}`,
+          html`<a href="${url.section(one.name, 'policies')}"><code>${policy.digest === '' ? 'none yet' : policy.digest}</code></a>, loaded ${when(policy.loadedAt, at)}`,
       ],
       ['Revision', policy && policy.revision !== '' && html`<code>${policy.revision.slice(0, 12)}</code>`],
       [

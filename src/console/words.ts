@@ -1,0 +1,129 @@
+// The words of all pages: their addresses, figures and instants in words, and names of ours as a reader reads them. No markup.
+
+/** Absent and empty parameters are left out. */
+export const withQuery = (path: string, query: Readonly<Record<string, string | number | undefined>>): string => {
+  const parts = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === '' ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`],
+  )
+  return parts.length === 0 ? path : `${path}?${parts.join('&')}`
+}
+
+const part = encodeURIComponent
+
+/** The pages of a workspace, in the order of the navigation. */
+export const SECTIONS = ['groups', 'people', 'changes', 'holds', 'policies', 'simulate', 'health'] as const
+/** Those that also exist for readers who see only some people. */
+export const PART_SECTIONS = ['groups', 'people'] as const
+export type Section = (typeof SECTIONS)[number]
+
+/** The addresses of pages. */
+export const url = {
+  overview: '/',
+  workspace: (workspace: string): string => `/workspaces/${part(workspace)}`,
+  section: (workspace: string, section: Section): string => `${url.workspace(workspace)}/${section}`,
+  group: (workspace: string, id: string): string => `${url.section(workspace, 'groups')}/${part(id)}`,
+  hold: (workspace: string, id: string): string => `${url.section(workspace, 'holds')}/${part(id)}`,
+  /** `at`: an instant at which it wrote, which is needed to find a plan of long ago. */
+  plan: (workspace: string, id: string, at?: string): string => withQuery(`${url.workspace(workspace)}/plans/${part(id)}`, { at }),
+  /** Where a scope is explained: `team`, `group:ID` or a person. */
+  scope(workspace: string, scope: string): string {
+    if (scope === 'team') return url.workspace(workspace)
+    if (scope.startsWith('group:')) return url.group(workspace, scope.slice('group:'.length))
+    return `${url.section(workspace, 'people')}/${part(scope)}`
+  },
+}
+
+const NUMBER = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 })
+
+export const number = (amount: number): string => NUMBER.format(amount)
+
+const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 })
+
+/** In full below 10,000, without fractions from 100 on; then with three digits: `12.5`, `9,950`, `12.3K`, `1.25M`. */
+export function compact(amount: number): string {
+  const size = Math.abs(amount)
+  if (size < 100) return number(amount)
+  return size < 9_999.5 ? number(Math.round(amount)) : COMPACT.format(amount)
+}
+
+/** `0.183` as `18 %`; a positive share is never written as 0 %. */
+export const percent = (share: number): string => {
+  const whole = Math.round(share * 100)
+  return whole === 0 && share > 0 ? 'under 1 %' : `${number(whole)} %`
+}
+
+/** "1 scope", "2,000 scopes". */
+export const plural = (amount: number, noun: string, many = `${noun}s`): string => `${number(amount)} ${amount === 1 ? noun : many}`
+
+/** Scopes whose cap is known to differ from policy, those that a guard holds included. */
+export const scopesOff = ({ drifted, held, contested }: Readonly<Record<'drifted' | 'held' | 'contested', number>>): number =>
+  drifted + held + contested
+
+export type Cap = number | 'none' | 'unknown' | undefined
+
+export function capText(cap: Cap): string {
+  if (cap === undefined) return 'not declared'
+  return typeof cap === 'number' ? number(cap) : cap
+}
+
+/** `2026-11-20 12:00 UTC`. */
+export const instant = (rfc3339: string): string => `${rfc3339.slice(0, 10)} ${rfc3339.slice(11, 16)} UTC`
+
+/** `20 Nov 2026`, in UTC. */
+export const day = (rfc3339: string): string => DAY.format(Date.parse(rfc3339))
+
+const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' })
+
+const DAY_MONTH = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+
+/** `20 Nov`, in UTC. */
+export const dayMonth = (at: number): string => DAY_MONTH.format(at)
+
+const UNITS: readonly (readonly [seconds: number, unit: string])[] = [
+  [86_400, 'd'],
+  [3_600, 'h'],
+  [60, 'min'],
+  [1, 's'],
+]
+
+/** The distance between two instants in its largest one or two units: `4 h 5 min`, `12 s`. */
+export function span(from: string, to: string): string {
+  const seconds = Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1000))
+  const first = UNITS.findIndex(([size]) => seconds >= size)
+  if (first < 0) return '0 s'
+  const parts: string[] = []
+  let rest = seconds
+  for (const [size, unit] of UNITS.slice(first, first + 2)) {
+    const count = Math.floor(rest / size)
+    if (count > 0) parts.push(`${count} ${unit}`)
+    rest -= count * size
+  }
+  return parts.join(' ')
+}
+
+/** `4 h ago` or `in 3 d`, in its largest unit. */
+export function relative(at: string, now: string): string {
+  const [nearest] = span(at < now ? at : now, at < now ? now : at).split(/(?<=[a-z]) /)
+  return at <= now ? `${nearest} ago` : `in ${nearest}`
+}
+
+/** `in_sync` as `in sync`. */
+export const words = (name: string): string => name.replaceAll('_', ' ')
+
+export const BAND_TEXT = {
+  uncapped: 'no cap',
+  under_50: 'under 50 %',
+  '50_to_85': '50 to 85 %',
+  '85_to_95': '85 to 95 %',
+  '95_to_100': '95 to 100 %',
+  at_cap: 'at the cap',
+} as const
+
+/** A hold's message without the ways to release it, which the page of the hold has. */
+export const withoutWays = (message: string, workspace: string): string => {
+  const [counted = message] = message.split('; approve hold ', 1)
+  return counted.startsWith(`${workspace}: `) ? counted.slice(workspace.length + 2) : counted
+}
+
+/** `5 min`, `1 h 30 min`. */
+export const duration = (seconds: number): string => span(new Date(0).toISOString(), new Date(seconds * 1000).toISOString())
