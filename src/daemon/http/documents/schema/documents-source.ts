@@ -1,4 +1,5 @@
 // The schemas of all documents by their kind. Schemas only; see parts-source.ts.
+import type { TSchema } from 'typebox'
 import * as people from './people-source.ts'
 import { STATUS } from './status-source.ts'
 import * as story from './story-source.ts'
@@ -26,4 +27,4 @@ export const DOCUMENTS = {
   PoolSeries: story.POOL_SERIES,
   NearSeries: story.NEAR_SERIES,
   Status: STATUS,
-}
+} satisfies Readonly<Record<string, TSchema>>
