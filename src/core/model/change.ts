@@ -1,7 +1,7 @@
 // A change, a hold, the plan itself, the settings of guards, and what the ledger records of all these. Plain data: the same plan is rendered,
 // saved and applied.
 import type { Cap, PolicyEntry } from './policy.ts'
-import type { Position } from './problem.ts'
+import type { Position, Problem } from './problem.ts'
 import type { Scope } from './scope.ts'
 import { DAY_MS, type Instant } from './units.ts'
 
@@ -39,7 +39,7 @@ export interface ScopeChange {
 type DeferralCode = 'order' | 'unread' | 'failed' | 'passes'
 
 /** Why this run does not write a change at all. */
-export type ExclusionCode = 'mode' | 'pause' | 'replaced' | 'lease' | 'focus' | 'onDrift' | 'notShown'
+type ExclusionCode = 'mode' | 'pause' | 'replaced' | 'lease' | 'focus' | 'onDrift' | 'notShown'
 
 /** What becomes of a change now. `deferred`: it is written later, for the given reason. `excluded`: this run does not write it. */
 export type Disposition =
@@ -69,11 +69,7 @@ export const holdOf = ({ disposition }: Pick<Change, 'disposition'>): string | u
 
 export const isReady = ({ disposition }: Pick<Change, 'disposition'>): boolean => disposition.kind === 'ready'
 
-export interface HeldChange {
-  readonly scope: Scope
-  readonly from: Cap
-  readonly to: Cap
-}
+export type HeldChange = Pick<ScopeChange, 'scope' | 'from' | 'to'>
 
 /** A guard's refusal. */
 export interface Hold {
@@ -88,19 +84,8 @@ export interface Hold {
   readonly release?: 'never' | 'later'
 }
 
-export interface PlanCounts {
-  /** Changes by effect, ready or deferred; held ones are counted in `held` only. */
-  readonly set: number
-  readonly raise: number
-  readonly lower: number
-  readonly block: number
-  readonly clear: number
-  readonly held: number
-  readonly inSync: number
-  readonly unknown: number
-  readonly skipped: number
-  readonly rejected: number
-}
+/** Changes by effect, ready or deferred; held ones are counted in `held` only. */
+export type PlanCounts = Readonly<Record<Effect | 'held' | 'inSync' | 'unknown' | 'skipped' | 'rejected', number>>
 
 /** A scope that could not be read, and so is not written, with the reason. */
 export interface UnknownScope {
@@ -109,12 +94,8 @@ export interface UnknownScope {
 }
 
 /** What a reader of the plan should know: a rejected scope, a guard without a change to hold, a removable approval. */
-export interface PlanProblem {
-  readonly severity: 'error' | 'warning'
-  readonly code: string
-  readonly message: string
+export interface PlanProblem extends Pick<Problem, 'severity' | 'code' | 'message' | 'at'> {
   readonly scope?: Scope
-  readonly at?: Position
 }
 
 /** Immutable; the same object is printed, saved and applied. */
@@ -239,16 +220,14 @@ export interface Intent {
 }
 
 /** One line of `history`. */
-export interface HistoryEntry extends Omit<ScopeChange, 'people' | 'healing' | 'grantEnd'> {
-  readonly at: Instant
+export interface HistoryEntry
+  extends Omit<ScopeChange, 'people' | 'healing' | 'grantEnd'>,
+    Pick<Intent, 'at' | 'planId' | 'digest' | 'revision'> {
   readonly result: ChangeResult
   /** Why it failed; never with a key. */
   readonly error?: string
   /** It failed, but may have landed: the read-back may have come too early, and a 0 that is not stored has replaced the earlier cap. */
   readonly unproven?: boolean
-  readonly planId: string
-  readonly digest: string
-  readonly revision: string
 }
 
 /** How a write ended. `skipped`: nothing was written. */
@@ -280,5 +259,5 @@ export interface Quarantined {
 /** Whether the service does not know the scope and no policy declares it: it is skipped, which is no failure. */
 export const isGone = ({ code, entry }: Quarantined): boolean => code === 'SCOPE_UNKNOWN' && entry.kind === 'undeclared'
 
-/** What a hold would do to a person. */
+/** What a hold would do to a person. `capped`: a first cap that does not block the person. */
 export const EFFECTS_ON_PEOPLE = ['raised', 'capped', 'lowered', 'blocked', 'cleared'] as const

@@ -22,12 +22,7 @@ interface ConditionKind {
 
 const of =
   (severity: Severity) =>
-  (begun: string, ended?: string, more?: Pick<ConditionKind, 'hasOwnPlace' | 'explains'>): ConditionKind => ({
-    severity,
-    begun,
-    ended,
-    ...more,
-  })
+  (begun: string, ended?: string, more?: Partial<ConditionKind>): ConditionKind => ({ severity, begun, ended, ...more })
 const [error, warn, info] = [of('error'), of('warn'), of('info')]
 
 /** Every condition. The names are a part of /status and of the log. */
@@ -135,17 +130,13 @@ export interface Transition {
   readonly remembered?: true
 }
 
-interface Advanced {
-  /** Every condition that holds, also those that another explains. */
-  readonly conditions: readonly Condition[]
-  /** The ended ones first, then those that began or changed. */
-  readonly transitions: readonly Transition[]
-}
-
 const keyOf = ({ type, subject }: Pick<Finding, 'type' | 'subject'>): string => `${type} ${subject}`
 
-/** The conditions that hold now, and the transitions from the previous ones. Of two findings with one type and subject the first counts. */
-export function advance(previous: readonly Condition[], found: readonly Finding[], now: Instant): Advanced {
+/**
+ * The conditions that hold now, also those that another explains, and the transitions from the previous ones: those that ended, then those
+ * that began or changed. Of two findings with one type and subject the first counts.
+ */
+export function advance(previous: readonly Condition[], found: readonly Finding[], now: Instant) {
   const before = new Map(previous.map((one) => [keyOf(one), one]))
   const holding = new Map<string, Condition>()
   const old = new Set<string>()
@@ -156,19 +147,18 @@ export function advance(previous: readonly Condition[], found: readonly Finding[
     if (holding.has(key) || (onlyIfHeld && !was)) continue
     holding.set(key, onlyIfHeld && was ? was : { ...finding, since: since ?? was?.since ?? now })
   }
-  const conditions = [...holding.values()]
+  const conditions: readonly Condition[] = [...holding.values()]
   const isShownBefore = unexplainedIn(previous)
   const isShown = unexplainedIn(conditions)
-  const ended: Transition[] = []
-  for (const [key, condition] of before) if (isShownBefore(condition) && !holding.has(key)) ended.push({ change: 'ended', condition })
-  const begun: Transition[] = []
+  const transitions: Transition[] = []
+  for (const [key, condition] of before) if (isShownBefore(condition) && !holding.has(key)) transitions.push({ change: 'ended', condition })
   for (const [key, condition] of holding) {
     if (!isShown(condition)) continue
     const was = before.get(key)
-    if (!was || !isShownBefore(was)) begun.push({ change: 'begun', condition, remembered: old.has(key) ? true : undefined })
-    else if (versionOf(was) !== versionOf(condition)) begun.push({ change: 'changed', condition })
+    if (!was || !isShownBefore(was)) transitions.push({ change: 'begun', condition, remembered: old.has(key) ? true : undefined })
+    else if (versionOf(was) !== versionOf(condition)) transitions.push({ change: 'changed', condition })
   }
-  return { conditions, transitions: [...ended, ...begun] }
+  return { conditions, transitions }
 }
 
 const versionOf = ({ reason, version }: Condition): string => `${reason} ${version ?? ''}`

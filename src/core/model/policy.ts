@@ -188,12 +188,9 @@ export interface Envelope {
 }
 
 /** The declarations of one document of a team. */
-export interface DelegatedDocument {
+export interface DelegatedDocument extends Pick<PolicySet, 'rules' | 'grants' | 'groups'> {
   readonly file: string
   readonly name: string
-  readonly rules: readonly CapRule[]
-  readonly grants: readonly Grant[]
-  readonly groups: readonly DeclaredGroup[]
 }
 
 /** A file of an envelope. Without `documents` it cannot be used, and its last good form stays. */

@@ -8,8 +8,6 @@ export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b
 /** By file, line and column: the last tie-break, so that the order of the files never matters. */
 export const comparePositions = (a: Position, b: Position): number => compareText(a.file, b.file) || a.line - b.line || a.column - b.column
 
-type ScopeKind = 'team' | 'group' | 'user'
-
 export const SCOPE_KINDS = ['team', 'group', 'user'] as const
 
 export interface TeamScope {
@@ -74,12 +72,6 @@ export function parseScope(text: string): Scope | undefined {
   return isEmail(email) ? userScope(email) : undefined
 }
 
-const KIND_RANK: Record<ScopeKind, number> = { team: 0, group: 1, user: 2 }
-
 /** The canonical order: the team, groups by id, users by e-mail; by code unit, so that it is the same on every machine. */
-export function compareScopes(a: Scope, b: Scope): number {
-  if (a.kind !== b.kind) return KIND_RANK[a.kind] - KIND_RANK[b.kind]
-  const left = scopeKey(a)
-  const right = scopeKey(b)
-  return left < right ? -1 : left > right ? 1 : 0
-}
+export const compareScopes = (a: Scope, b: Scope): number =>
+  a.kind === b.kind ? compareText(scopeKey(a), scopeKey(b)) : SCOPE_KINDS.indexOf(a.kind) - SCOPE_KINDS.indexOf(b.kind)

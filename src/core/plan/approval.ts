@@ -5,15 +5,16 @@
 //      |                              |
 //      +-- 14 days, or 25 % more people than shown, or another roster than the one shown --> void
 
-import type { CapAt } from '../interpret/effective.ts'
+import type { Slots } from '../interpret/slots.ts'
 import type { Approval, HeldChange, Hold, PlanApproval, Release } from '../model/change.ts'
 import type { PolicyRevision } from '../model/policy.ts'
 import { byScope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import { CLOCKS_APART_MS, DAY_MS, type Instant, isYounger } from '../model/units.ts'
+import type { DesiredCap } from '../resolve/candidate.ts'
 import type { DealtPools, PoolPeople } from '../resolve/pools.ts'
 import { agree } from '../resolve/roster.ts'
 import type { Impact } from './impact.ts'
-import type { Difference, HoldsShown, PoolReview } from './snapshot.ts'
+import type { Difference, HoldsShown, PoolReview, Snapshot } from './snapshot.ts'
 
 /** By the name of the pool. */
 export function poolReviews(
@@ -87,20 +88,6 @@ export function currentApprovals(
   return [...byId.values()].map((one) => (one.state === 'pending' && !isYoung(one) ? { ...one, state: 'void' } : one))
 }
 
-/** What tells whether a released change has landed. */
-interface Landing {
-  readonly shown: CapAt
-  /** No cap of ours is set at the scope, and it shows an inherited cap at most, or is no longer read. */
-  readonly isBare: (key: ScopeKey) => boolean
-  readonly inSync: ReadonlySet<ScopeKey>
-  /** Deals that passed the guards: their changes need no release any more. */
-  readonly reviewedPools: ReadonlySet<string>
-  /** The plan still contains the change. */
-  readonly isWanted: (change: HeldChange) => boolean
-  /** The change was written and read back since then. The scope may never be read again, as when the person has left. */
-  readonly wasWritten: (change: HeldChange, since: Instant) => boolean
-}
-
 /** Pending approvals with the figures of their hold as it was last shown before the approval was given. */
 export const asShown = (approvals: readonly Approval[], shown: HoldsShown): readonly Approval[] =>
   approvals.map((one) => {
@@ -110,22 +97,36 @@ export const asShown = (approvals: readonly Approval[], shown: HoldsShown): read
     return { ...one, people, ...(roster !== undefined && { roster }), ...(credits !== undefined && { credits }) }
   })
 
+interface VerifyInputs extends Pick<Snapshot, 'owned' | 'readings' | 'contests' | 'poolReviews'> {
+  readonly slots: Slots
+  readonly inSync: readonly DesiredCap[]
+}
+
 /** Marks released changes that have landed as verified. An approval with nothing left to verify is spent. */
 export function verifyApprovals(
   approvals: readonly Approval[],
-  { shown, isBare, inSync, reviewedPools, isWanted, wasWritten }: Landing,
+  wanted: ReadonlyMap<ScopeKey, Difference>,
+  { slots, inSync, owned, readings, contests, poolReviews }: VerifyInputs,
 ): readonly Approval[] {
-  const isSeen = (change: HeldChange, key: ScopeKey): boolean =>
-    shown(key) === change.to || inSync.has(key) || (change.to === 'none' && isBare(key))
-  // A change that the plan still contains has not landed, though its value may show already because it is inherited.
-  const isThere = (change: HeldChange, key: ScopeKey, since = Number.POSITIVE_INFINITY): boolean =>
-    !isWanted(change) && (isSeen(change, key) || wasWritten(change, since))
+  if (approvals.length === 0) return []
+  const synced = new Set(inSync.map(({ scope }) => scopeKey(scope)))
+  // Deals that passed the guards: their changes need no release any more.
+  const reviewed = new Set([...poolReviews.values()].flatMap(({ key, isReviewed }) => (isReviewed ? [key] : [])))
+  /** No cap of ours is set at the scope, and it shows an inherited cap at most, or is no longer read. */
+  const isBare = (key: ScopeKey): boolean => !owned.has(key) && (slots.mayBeInherited(key) || !readings.has(key))
+  const isThere = ({ scope, to }: HeldChange, since = Number.POSITIVE_INFINITY): boolean => {
+    const key = scopeKey(scope)
+    // A change that the plan still contains has not landed, though its value may show already because it is inherited.
+    if (wanted.get(key)?.to === to) return false
+    if (slots.shown(key) === to || synced.has(key) || (to === 'none' && isBare(key))) return true
+    // The scope may never be read again, as when the person has left.
+    return contests.written(scope, since).some((one) => one.to === to && one.result === 'applied')
+  }
   return approvals.map((one) => {
     if (one.state !== 'pending' || one.released.length === 0) return one
     const released = one.released.map((change) => {
-      const key = scopeKey(change.scope)
-      const isReviewed = change.pool !== undefined && reviewedPools.has(change.pool)
-      return { ...change, verified: change.verified || isReviewed || isThere(change, key, one.releasedAt) }
+      const isReviewed = change.pool !== undefined && reviewed.has(change.pool)
+      return { ...change, verified: change.verified || isReviewed || isThere(change, one.releasedAt) }
     })
     return { ...one, released, state: released.every((change) => change.verified) ? 'spent' : 'pending' }
   })
@@ -171,29 +172,22 @@ export interface Unmatched {
   readonly note: string
 }
 
-interface Matching {
-  /** The number of approved people on the roster that is doubted now. */
-  readonly roster?: number
-  /** An approval in a policy counts only for a hold that was shown before it. */
-  readonly isSeparate: boolean
-  /** The pool deal that a change is a part of. */
-  readonly poolOf: (key: ScopeKey) => string | undefined
-}
-
 /** Matches pending approvals with the holds of a plan. Each releases its hold, or is void because the hold has grown or the roster is another. */
 export function matchApprovals(
   approvals: readonly Approval[],
   holds: readonly Hold[],
-  shown: HoldsShown,
-  { roster, isSeparate, poolOf }: Matching,
+  wanted: ReadonlyMap<ScopeKey, Difference>,
+  { holdsShown: shown, facts, approvalSteps }: Pick<Snapshot, 'holdsShown' | 'facts' | 'approvalSteps'>,
 ): { readonly approvals: readonly Approval[]; readonly matched: readonly Hold[]; readonly unmatched: readonly Unmatched[] } {
+  const roster = facts.rosterDoubt?.now
+  const poolOf = ({ scope }: HeldChange): string | undefined => wanted.get(scopeKey(scope))?.pool?.key
   const byId = new Map(holds.map((hold) => [hold.id, hold]))
   const matched: Hold[] = []
   const unmatched: Unmatched[] = []
   const next = approvals.map((approval): Approval => {
     const hold = byId.get(approval.id)
     if (!hold || approval.state !== 'pending') return approval
-    if (isSeparate && approval.via === 'policy' && !shown[hold.id]?.reviewed) {
+    if (approvalSteps !== 'together' && approval.via === 'policy' && !shown[hold.id]?.reviewed) {
       unmatched.push({ id: hold.id, note: TOO_EARLY })
       return approval
     }
@@ -201,16 +195,13 @@ export function matchApprovals(
     const isOfRoster = hold.guards.includes('rosterShrink')
     const rosterShown = isOfRoster ? (approval.roster ?? shown[hold.id]?.roster) : undefined
     const isAnother = rosterShown !== undefined && roster !== undefined && !agree(rosterShown, roster)
-    const isDeal = hold.changes.some(({ scope }) => poolOf(scopeKey(scope)) !== undefined)
+    const isDeal = hold.changes.some((change) => poolOf(change) !== undefined)
     const moved = isDeal ? { credits: approval.credits ?? shown[hold.id]?.credits ?? creditsMoved(hold.changes) } : {}
     const hasGrown =
       hold.people > people * APPROVAL_GROWTH || (isDeal && creditsMoved(hold.changes) > (moved.credits ?? 0) * APPROVAL_GROWTH)
     if (isAnother || hasGrown) return { ...approval, people, ...moved, state: 'void' }
     matched.push(hold)
-    const released = hold.changes.map((change) => {
-      const pool = poolOf(scopeKey(change.scope))
-      return { ...change, verified: false, pool }
-    })
+    const released = hold.changes.map((change) => ({ ...change, verified: false, pool: poolOf(change) }))
     return { ...approval, people, ...moved, released, ...(isOfRoster && roster !== undefined && { roster }) }
   })
   return { approvals: next, matched, unmatched }
@@ -219,13 +210,8 @@ export function matchApprovals(
 const TOO_EARLY =
   'it came with the change it releases, or ahead of it (approvals: separate); approve the hold by command, or list the id once the hold was shown without it'
 
-interface Typed {
-  readonly ids: readonly string[]
-  readonly unmatched: readonly Unmatched[]
-}
-
 /** The ids that an operator typed: each may be cut to a beginning that only one hold has. */
-export function typedApprovals(commands: readonly string[], holds: readonly Hold[], approvals: readonly Approval[]): Typed {
+export function typedApprovals(commands: readonly string[], holds: readonly Hold[], approvals: readonly Approval[]) {
   const ids: string[] = []
   const unmatched: Unmatched[] = []
   for (const typed of commands) {

@@ -1,24 +1,17 @@
 // What `audit` finds: user caps that no policy declares, people without any cap, and people at or near their cap; and what `import` declares for the
 // caps in force, so that a plan made of it changes nothing. It uses readings only; unread scopes are listed, and no cap is ever invented.
 import { type CapAt, type CountedPerson, effectiveCap, type People, TEAM_KEY } from '../interpret/effective.ts'
-import type { Band, ScopeStatus } from '../model/events.ts'
+import type { ScopeStatus } from '../model/events.ts'
 import type { CapReading, Observed, OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type ScopeKey, scopeKey, type UserScope, userScope } from '../model/scope.ts'
-import type { Credits } from '../model/units.ts'
 import type { MemberNow } from '../pools/state.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import type { Resolution } from '../resolve/resolution.ts'
-import type { AddOnSource, AddOnUse } from '../use/add-on.ts'
+import type { AddOnUse } from '../use/add-on.ts'
 import { bandOf, bandRank } from '../use/first-stop.ts'
 
 // User caps that no policy declares and that are not ours: which people to read, and which readings to show. They are never written.
-
-interface UndeclaredReading {
-  readonly scope: UserScope
-  readonly cap: Exclude<Cap, 'none'>
-  readonly readAt: number
-}
 
 /** The user scopes in policy or in the ledger. Skipped, rejected and quarantined scopes are managed too, and members to whom a pool has not dealt yet. */
 export function managedUsers(
@@ -44,23 +37,14 @@ export const undeclaredPeople = (people: People, managed: ReadonlySet<ScopeKey>)
  * The readings that show a cap of the person's own. A cap that equals the inherited one does not count: it makes no difference to the
  * person, and where reads show inherited caps every person would seem to have one (choice).
  */
-export function undeclaredCaps(readings: Iterable<CapReading>, inherited: (key: ScopeKey) => Observed): readonly UndeclaredReading[] {
-  const found: UndeclaredReading[] = []
-  for (const { scope, observed, readAt, last } of readings) {
+export function undeclaredCaps(readings: readonly CapReading[], inherited: (key: ScopeKey) => Observed): readonly ScopeStatus[] {
+  const why = 'no policy declares it, and it is not ours; it is never written'
+  return readings.flatMap(({ scope, observed, readAt, last }): readonly ScopeStatus[] => {
     const known = observed === 'unknown' ? last : { observed, readAt }
-    if (scope.kind !== 'user' || known === undefined || known.observed === 'none') continue
-    if (known.observed !== inherited(scopeKey(scope))) found.push({ scope, cap: known.observed, readAt: known.readAt })
-  }
-  return found
+    const isOwn = scope.kind === 'user' && known && known.observed !== 'none' && known.observed !== inherited(scopeKey(scope))
+    return isOwn ? [{ scope, state: 'undeclared', ...known, why }] : []
+  })
 }
-
-export const undeclaredStatus = ({ scope, cap, readAt }: UndeclaredReading): ScopeStatus => ({
-  scope,
-  state: 'undeclared',
-  observed: cap,
-  readAt,
-  why: 'no policy declares it, and it is not ours; it is never written',
-})
 
 // What `import` declares. A value that is only inherited is not declared.
 /** What was read, all of it known; `none` is a scope without a cap explicitly set. */
@@ -150,70 +134,33 @@ interface AuditInputs {
   readonly useOf: (email: string) => AddOnUse | undefined
 }
 
-/** A cap at user scope that no policy declares. */
-interface UndeclaredCap {
-  readonly email: string
-  readonly cap: Credits
-  /** We set it, and it still has our value. */
-  readonly ours: boolean
-}
+export type Audit = ReturnType<typeof audit>
 
-interface UncappedPerson {
-  readonly email: string
-  readonly used?: Credits
-  readonly source?: AddOnSource
-}
-
-/** A person who has used 85 % of the cap or more. */
-interface NearPerson {
-  readonly email: string
-  readonly cap: Credits
-  readonly used: Credits
-  readonly source: AddOnSource
-  readonly band: Band
-  /** The scope that sets the cap. */
-  readonly from: ScopeKey
-}
-
-export interface Audit {
-  /** By e-mail. */
-  readonly undeclared: readonly UndeclaredCap[]
-  /** By e-mail. */
-  readonly uncapped: readonly UncappedPerson[]
-  /** People to whom no declaration applies, by e-mail. */
-  readonly unreached: readonly UncappedPerson[]
-  /** By the share of the cap that is used, the highest first. */
-  readonly near: readonly NearPerson[]
-  readonly unread: readonly { readonly scope: ScopeKey; readonly message: string }[]
-  readonly people: number
-  /** Some user caps were left out, because they equal the ancestor's and may only be inherited. */
-  readonly showsInherited: boolean
-}
-
-export function audit(inputs: AuditInputs): Audit {
+export function audit(inputs: AuditInputs) {
   const { people, readings, owned } = inputs
   const capAt: CapAt = (key) => readings.get(key)?.observed
   const own = ownCaps(inputs)
-  const unread = [...readings.values()].flatMap(({ scope, failure }) =>
-    failure ? [{ scope: scopeKey(scope), message: failure.message }] : [],
-  )
-  const withUse = (some: readonly CountedPerson[]): readonly UncappedPerson[] =>
+  const withUse = (some: readonly CountedPerson[]) =>
     some
       .map(({ email }) => {
         const use = inputs.useOf(email)
-        return { email, ...(use && { used: use.credits, source: use.source }) }
+        return { email, used: use?.credits, source: use?.source }
       })
       .sort(byEmail)
   return {
+    /** `ours`: we set it, and it still has our value. */
     undeclared: own.people
       .filter(({ email }) => !inputs.declared.has(email as ScopeKey))
       .flatMap(({ email, cap }) => (cap === 'none' ? [] : [{ email, cap, ours: owned.get(email as ScopeKey)?.cap === cap }]))
       .sort(byEmail),
     uncapped: withUse(people.filter((person) => effectiveCap(person, capAt).cap === 'none')),
+    /** People to whom no declaration applies. */
     unreached: withUse(people.filter(({ email }) => !inputs.reaches(email))),
+    /** By the share of the cap that is used, the highest first. */
     near: people.flatMap((person) => near(person, capAt, inputs.useOf(person.email))).sort(worstFirst),
-    unread,
+    unread: [...readings.values()].flatMap(({ scope, failure }) => (failure ? [{ scope: scopeKey(scope), message: failure.message }] : [])),
     people: people.length,
+    /** Some user caps were left out, because they equal the ancestor's and may only be inherited. */
     showsInherited: own.left > 0,
   }
 }
@@ -233,7 +180,8 @@ function ownCaps({ people, readings, groups }: AuditInputs): Adopted {
   })
 }
 
-function near(person: CountedPerson, capAt: CapAt, use: AddOnUse | undefined): readonly NearPerson[] {
+/** A person who has used 85 % of the cap or more; `from`: the scope that sets it. */
+function near(person: CountedPerson, capAt: CapAt, use: AddOnUse | undefined) {
   const { cap, from } = effectiveCap(person, capAt)
   if (cap === 'none' || cap === 'unknown' || !use || from === undefined) return []
   const { credits: used, source } = use
@@ -242,7 +190,7 @@ function near(person: CountedPerson, capAt: CapAt, use: AddOnUse | undefined): r
 }
 
 /** By the share of the cap that is used; a cap of 0 is always the first. */
-function worstFirst(a: NearPerson, b: NearPerson): number {
+function worstFirst(a: ReturnType<typeof near>[number], b: typeof a): number {
   const difference = b.used * a.cap - a.used * b.cap
   if (a.cap === 0 || b.cap === 0) return a.cap - b.cap || byEmail(a, b)
   return difference || byEmail(a, b)

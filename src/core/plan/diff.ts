@@ -30,7 +30,6 @@ import type { Slots } from '../interpret/slots.ts'
 import type { Cause, UnknownScope } from '../model/change.ts'
 import { mayBeSet, type Observed, type OwnedCap } from '../model/observed.ts'
 import { type Cap, GIVEN_UP, isSameEntry, ownerOf, type PolicyEntry, UNDECLARED } from '../model/policy.ts'
-import type { Position } from '../model/problem.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
@@ -64,9 +63,9 @@ type Draft = { readonly [Name in keyof Diff]: Diff[Name] extends readonly (infer
 export function diff(inputs: DiffInputs): Diff {
   const draft: Draft = { desired: new Map(), differences: [], adopted: [], released: [], inSync: [], unknown: [], kept: [] }
   const rejected = byScope(inputs.resolution.rejected)
-  const compareAll = (isIncluded: (scope: Scope) => boolean, fallback: Fallback): void => {
+  const compareAll = (areUsers: boolean, fallback: Fallback): void => {
     for (const one of inputs.resolution.desired) {
-      if (!isIncluded(one.scope)) continue
+      if ((one.scope.kind === 'user') !== areUsers) continue
       const key = scopeKey(one.scope)
       const cap = one.cap === 'none' ? fallback(key) : one.cap
       const desired = cap === 'unknown' || cap === one.cap ? one : { ...one, cap }
@@ -77,20 +76,14 @@ export function diff(inputs: DiffInputs): Diff {
     }
     for (const owned of inputs.owned.values()) {
       const key = scopeKey(owned.scope)
-      if (!isIncluded(owned.scope) || draft.desired.has(key) || rejected.has(key) || inputs.skipped.has(key)) continue
+      if ((owned.scope.kind === 'user') !== areUsers || draft.desired.has(key) || rejected.has(key) || inputs.skipped.has(key)) continue
       compareOrphan(owned, key, fallback(key), inputs, draft)
     }
   }
-  compareAll(
-    ({ kind }) => kind !== 'user',
-    () => 'none',
-  )
+  compareAll(false, () => 'none')
   const pending = new Map(draft.differences.map(({ key, to }) => [key, to]))
   const isCopied = inputs.slots.model.layers === 'copied'
-  compareAll(
-    ({ kind }) => kind === 'user',
-    (key) => (isCopied ? inputs.slots.inheritedAfter(key, pending) : 'none'),
-  )
+  compareAll(true, (key) => (isCopied ? inputs.slots.inheritedAfter(key, pending) : 'none'))
   return draft
 }
 
@@ -132,7 +125,7 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
     return
   }
   const pool = desired.origin.pool === undefined ? undefined : inputs.poolReviews.get(desired.origin.pool)
-  draft.differences.push({ ...difference(desired, key, observed, owned, inputs.resolution, isOverwritten), ...(pool && { pool }) })
+  draft.differences.push({ ...difference(desired, key, observed, owned, inputs.resolution, isOverwritten), pool })
 }
 
 /** What is ours at a scope once a cap of ours has ended there and `cap` is left: our own cap that a grant has given back, or nothing. */
@@ -172,9 +165,8 @@ function compareOrphan(owned: OwnedCap, key: ScopeKey, fallback: Observed, input
   const grantEnd = isTriedByGrant || showsEndedGrant(owned, inputs.resolution)
   const cause = grantEnd ? 'expired' : 'orphan'
   const entry: PolicyEntry = inputs.prune ? UNDECLARED : { kind: 'restore', cap: to }
-  const moved = attributeChange(owned, inputs.resolution)
-  const why = isHidden ? { reason: HIDDEN_ZERO } : moved !== undefined && { reason: moved }
-  draft.differences.push({ scope: owned.scope, key, from: observed, to, cause, entry, healing: false, grantEnd, ...why })
+  const reason = isHidden ? HIDDEN_ZERO : attributeChange(owned, inputs.resolution)
+  draft.differences.push({ scope: owned.scope, key, from: observed, to, cause, entry, healing: false, grantEnd, reason })
 }
 
 function difference(
@@ -195,8 +187,8 @@ function difference(
     from,
     to: desired.cap,
     cause,
-    ...sourceOf(desired.origin),
-    ...reasonOf(desired, owned, resolution),
+    source: desired.origin.at,
+    reason: reasonOf(desired, owned, resolution),
     entry: desired.entry,
     healing: isMoved && owned.cap === desired.cap,
     grantEnd,
@@ -204,10 +196,10 @@ function difference(
 }
 
 /** The reason of the declaration, and what changed in the people file since the cap before it was verified, where that one followed from it. */
-function reasonOf({ origin: { reason } }: DesiredCap, owned: OwnedCap | undefined, resolution: Resolution): Pick<Difference, 'reason'> {
+function reasonOf({ origin: { reason } }: DesiredCap, owned: OwnedCap | undefined, resolution: Resolution): string | undefined {
   const moved = owned && attributeChange(owned, resolution)
-  if (moved === undefined || reason?.includes(moved)) return reason === undefined ? {} : { reason }
-  return { reason: reason === undefined ? moved : `${reason}; ${moved}` }
+  if (moved === undefined || reason?.includes(moved)) return reason
+  return reason === undefined ? moved : `${reason}; ${moved}`
 }
 
 /** Only caps of rules and pools follow from the people file. */
@@ -216,9 +208,6 @@ function attributeChange({ scope, owner, verifiedAt }: OwnedCap, { attributeChan
   const change = scope.kind === 'user' ? attributeChanges.get(scope.email) : undefined
   return change && change.at >= verifiedAt ? change.text : undefined
 }
-
-/** The policy line behind a change; none where no line declares it. */
-export const sourceOf = ({ at }: { readonly at?: Position }): Pick<Difference, 'source'> => (at ? { source: at } : {})
 
 const observedAt = (key: ScopeKey, inputs: DiffInputs): Observed => inputs.readings.get(key)?.observed ?? 'unknown'
 

@@ -2,7 +2,7 @@
 // another change comes first, or ready. In a plan nothing else decides that a change is not written, and every output shows this decision.
 
 import type { Slots } from '../interpret/slots.ts'
-import { type Disposition, READY, type Release, type UnknownScope } from '../model/change.ts'
+import { type Disposition, READY, type UnknownScope } from '../model/change.ts'
 import { type Cap, isSameEntry } from '../model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
@@ -16,18 +16,6 @@ export interface Refused {
   readonly scope: Scope
   readonly to: Cap
   readonly message: string
-}
-
-interface DisposedChange {
-  readonly difference: Difference
-  readonly disposition: Disposition
-  readonly released?: Release
-}
-
-export interface Disposed {
-  /** In the order of writing; changes that are not written now come last. */
-  readonly order: readonly DisposedChange[]
-  readonly pending: readonly Pending[]
 }
 
 type FollowUp = readonly [Difference, Disposition]
@@ -50,7 +38,7 @@ interface DisposeInputs extends Snapshot {
 const EXCLUDES_ALL: ReadonlySet<string> = new Set(['mode', 'pause', 'replaced'])
 
 /** Gives each change its disposition, and all of them their order. */
-export function dispose(inputs: DisposeInputs): Disposed {
+export function dispose(inputs: DisposeInputs) {
   const { judged, excluded, watched, slots } = inputs
   const differences = inputs.differences.map((one) => ({ ...one, isFirst: slots.mayBeInherited(one.key) }))
   const { heldBy } = judged.judgement
@@ -70,12 +58,10 @@ export function dispose(inputs: DisposeInputs): Disposed {
     unread: new Set(unread.map(({ key }) => key)),
     refused: new Map(inputs.refused.map(({ scope, message }) => [scopeKey(scope), message])),
   }
-  const disposed = (difference: Difference, disposition: Disposition | undefined): readonly DisposedChange[] => {
-    if (!disposition) return []
-    const released = judged.releases.get(difference.key)
-    return [{ difference, disposition, released }]
-  }
+  const disposed = (difference: Difference, disposition: Disposition | undefined) =>
+    disposition ? [{ difference, disposition, released: judged.releases.get(difference.key) }] : []
   return {
+    /** In the order of writing; changes that are not written now come last. */
     order: [
       ...scheduled.flatMap((one) => disposed(one, excluded?.(one) ?? READY)),
       ...ready.flatMap((one) => disposed(one, deferredAfter(blocked.get(one.key), reasons))),

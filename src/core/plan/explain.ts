@@ -2,24 +2,22 @@
 // write, and what holds or defers the next. It only collects the decisions of other files; the CLI renders them.
 
 import { type Effective, effectiveCap, isApproved, TEAM_KEY } from '../interpret/effective.ts'
-import type { Change, HistoryEntry, Hold, Plan, PlanProblem } from '../model/change.ts'
+import type { HistoryEntry, Hold, Plan } from '../model/change.ts'
 import type { GrantState } from '../model/events.ts'
-import type { Balance, CapReading, MemberStatus, Observed, OwnedCap } from '../model/observed.ts'
-import type { Cap } from '../model/policy.ts'
+import type { Balance, CapReading } from '../model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
-import { type Credits, credits, formatInstant, type Instant, wholeCents } from '../model/units.ts'
+import { credits, formatInstant, type Instant, wholeCents } from '../model/units.ts'
 import { dealLines, poolFigures } from '../pools/figures.ts'
-import type { PoolState } from '../pools/state.ts'
-import type { Candidate, DesiredCap, GrantStatus, Origin, RejectedScope, SkippedScope } from '../resolve/candidate.ts'
+import type { Candidate, DesiredCap, GrantStatus, Origin } from '../resolve/candidate.ts'
 import { type Declarations, type GroupVerdict, grantCandidate, personChain, previewGrant } from '../resolve/chain.ts'
 import { declaredIn, resolveDesired } from '../resolve/desired.ts'
 import { isInForce } from '../resolve/grants.ts'
 import { ruleCandidate } from '../resolve/matches.ts'
 import type { PoolPeople } from '../resolve/pools.ts'
 import type { DesiredInputs, Resolution } from '../resolve/resolution.ts'
-import { type AddOnSource, addOnFigures, type MeasuredAddOn } from '../use/add-on.ts'
+import { addOnFigures, type MeasuredAddOn } from '../use/add-on.ts'
 import { isUsedUp } from '../use/burn.ts'
-import { type FirstStop, firstStop } from '../use/first-stop.ts'
+import { firstStop } from '../use/first-stop.ts'
 
 export type ExplainInputs = DesiredInputs & {
   readonly readings: ReadonlyMap<ScopeKey, CapReading>
@@ -45,88 +43,39 @@ export interface ExplainedCandidate {
   readonly state?: GrantState
 }
 
-/** A person's add-on use. `headRoom` is the rest of the cap in force, negative above it. */
-interface ExplainedUse {
-  readonly used: Credits
-  readonly source: AddOnSource
-  /** All used credits count, because those that a seat includes are not known. */
-  readonly isUpperBound: boolean
-  readonly headRoom?: Credits
-}
-
-export interface Explanation {
-  readonly scope: Scope
-  /** Present for a user while the roster is known. */
-  readonly person?: {
-    /** `off-roster`: the roster does not list the person. */
-    readonly status: MemberStatus | 'off-roster'
-    readonly disabled: boolean
-  }
-  /** The scope that was most likely meant, where neither the roster nor a policy knows this one. */
-  readonly nearest?: ScopeKey
-  /** Declared groups of a user. */
-  readonly groups: readonly { readonly id: string; readonly name: string }[]
-  /** The cap that all declarations result in; absent when none applies or groups conflict. */
-  readonly cap?: Cap
-  readonly desired?: DesiredCap
-  /** The winner first, then the losers in order of precedence, grants that are not in force last. */
-  readonly chain: readonly ExplainedCandidate[]
-  /** This scope and its ancestors, with their readings. */
-  readonly observed: readonly { readonly scope: Scope; readonly reading?: Omit<CapReading, 'readMs'> }[]
-  /** The cap in force as the readings show it; absent for team and group. */
-  readonly inForce?: { readonly cap: Observed; readonly from?: ScopeKey }
-  readonly use?: ExplainedUse
-  /** `without`: that day needs the use and the caps of everybody, which are not read here. */
-  readonly stopsFirst?: FirstStop & { readonly without?: 'balance' }
-  /** The person's pool, with its deal in words. */
-  readonly pool?: { readonly name: string; readonly lines: readonly string[] }
-  readonly lastWrite?: HistoryEntry
-  /** The change the present plan makes here. */
-  readonly change?: Change
-  readonly hold?: Hold
-  /** The change at the group or team whose declaration wins. */
-  readonly inherits?: { readonly scope: Scope; readonly change: Change; readonly hold?: Hold }
-  readonly rejected?: RejectedScope
-  readonly skipped?: SkippedScope
-  readonly problems: readonly PlanProblem[]
-  readonly owned?: OwnedCap
-}
+export type Explanation = ReturnType<typeof explain>
 
 /** Explains one scope (docs/commands.md, explain). */
-export function explain(inputs: ExplainInputs, scope: Scope): Explanation {
-  const key = scopeKey(scope)
+export function explain(inputs: ExplainInputs, scope: Scope) {
   const here = isAt(scope)
   const resolution = inputs.known?.resolution ?? resolveDesired(inputs)
   const desired = resolution.desired.find(here)
   const groups = inputs.set.groups.filter((group) => scope.kind === 'user' && isMember(inputs, group.scope.id, scope.email))
   const ancestors: Scope[] = scope.kind === 'team' ? [] : [...groups.map((group) => group.scope), TEAM]
-  const lastWrite = inputs.history.find(here)
-  const rejected = resolution.rejected.find(here)
-  const skipped = resolution.skipped.find(here)
-  const owned = inputs.owned.get(key)
   const declared = chainOf(inputs, scope, ancestors, desired)
-  const [won] = declared.chain.filter(({ wins }) => wins)
+  const won = declared.chain.find(({ wins }) => wins)
+  const winner = ancestors.find((one) => won && isAt(one)(won.candidate))
   return {
     scope,
+    /** Declared groups of a user. */
     groups: groups.map((group) => ({ id: group.scope.id, name: group.name })),
-    ...nearestOf(inputs, scope),
+    /** The scope that was most likely meant, where neither the roster nor a policy knows this one. */
+    nearest: nearestOf(inputs, scope),
     ...declared,
     desired,
+    /** This scope and its ancestors, with their readings. */
     observed: [scope, ...ancestors].map((one) => observedAt(inputs, one)),
     ...(scope.kind === 'user' && {
       ...personOf(inputs, scope.email, ancestors, resolution.pools),
-      ...dealOf(inputs, resolution.pools, scope.email),
+      pool: dealOf(inputs, resolution.pools, scope.email),
     }),
-    lastWrite,
+    lastWrite: inputs.history.find(here),
     ...changeAt(inputs, scope),
-    inherits: inheritedChange(
-      inputs,
-      ancestors.find((one) => won && isAt(one)(won.candidate)),
-    ),
-    rejected,
-    skipped,
+    inherits: winner && inheritedChange(inputs, winner),
+    rejected: resolution.rejected.find(here),
+    skipped: resolution.skipped.find(here),
     problems: inputs.plan?.problems.filter(here) ?? [],
-    owned,
+    owned: inputs.owned.get(scopeKey(scope)),
   }
 }
 
@@ -135,61 +84,59 @@ const isAt =
   (one: { readonly scope?: Scope }): boolean =>
     one.scope !== undefined && scopeKey(one.scope) === scopeKey(scope)
 
-function changeAt({ plan, holds }: ExplainInputs, scope: Scope): Pick<Explanation, 'change' | 'hold'> {
-  const change = plan?.changes.find(isAt(scope))
-  return { change, hold: [...holds, ...(plan?.holds ?? [])].find((one) => one.changes.some(isAt(scope))) }
-}
+/** The change that the present plan makes there, and the hold of it. */
+const changeAt = ({ plan, holds }: ExplainInputs, scope: Scope) => ({
+  change: plan?.changes.find(isAt(scope)),
+  hold: [...holds, ...(plan?.holds ?? [])].find((one) => one.changes.some(isAt(scope))),
+})
 
-function inheritedChange(inputs: ExplainInputs, scope: Scope | undefined): Explanation['inherits'] {
-  const { change, hold } = scope ? changeAt(inputs, scope) : {}
-  return scope && change && { scope, change, hold }
+/** The change at the group or team whose declaration wins. */
+function inheritedChange(inputs: ExplainInputs, scope: Scope) {
+  const { change, hold } = changeAt(inputs, scope)
+  return change && { scope, change, hold }
 }
 
 /** Nothing while there is no roster: then every address may be right. */
-function nearestOf({ set, roster, nearest }: ExplainInputs, scope: Scope): Pick<Explanation, 'nearest'> {
+function nearestOf({ set, roster, nearest }: ExplainInputs, scope: Scope): ScopeKey | undefined {
   const key = scopeKey(scope)
   const declared = [...set.rules, ...set.grants, ...set.groups, ...set.protectedPeople].map((one) => one.scope)
   const listed = scope.kind === 'user' ? roster?.people.map(({ email }): Scope => ({ kind: 'user', email })) : []
-  if (!nearest || !listed) return {}
+  if (!nearest || !listed) return undefined
   const known = [...new Set([...listed, ...declared].flatMap((one) => (one.kind === scope.kind ? scopeKey(one) : [])))]
   const isKnown = scope.kind === 'user' ? listed.some((one) => scopeKey(one) === key) : known.includes(key)
   const others = isKnown ? [] : known.filter((one) => one !== key)
   const near = nearest(key, others)
-  const found = others.find((one) => one === near)
-  return found === undefined ? {} : { nearest: found }
+  return others.find((one) => one === near)
 }
 
-function dealOf(inputs: ExplainInputs, declared: readonly PoolPeople[], email: string): Pick<Explanation, 'pool'> {
+/** The person's pool, with its deal in words. */
+function dealOf(inputs: ExplainInputs, declared: readonly PoolPeople[], email: string) {
   const one = poolOf(inputs, declared, email)
   if (!one) return doubtOf(inputs, declared, email)
   const { name } = one.pool
   const lines = one.state ? dealLines(name, one.pool, one.state, email, formatInstant) : [`pool ${name}: nothing is dealt yet`]
-  return { pool: { name, lines } }
+  return { name, lines }
 }
 
 /** Of whom it is not known whether they are a member. */
-function doubtOf(inputs: ExplainInputs, declared: readonly PoolPeople[], email: string): Pick<Explanation, 'pool'> {
+function doubtOf(inputs: ExplainInputs, declared: readonly PoolPeople[], email: string) {
   const pool = declared.find(({ unknown }) => unknown?.emails.includes(email))?.pool
-  if (pool?.members.kind !== 'when') return {}
+  if (pool?.members.kind !== 'when') return undefined
   const { name, members } = pool
   const why = declaredIn(inputs.known?.inputs ?? inputs).rules.whyOf(members, email)
-  return { pool: { name, lines: [`pool ${name}: whether its condition holds is not known (${why}), so the person stays out of it`] } }
+  return { name, lines: [`pool ${name}: whether its condition holds is not known (${why}), so the person stays out of it`] }
 }
 
 const isMember = (inputs: DesiredInputs, id: string, email: string): boolean =>
   !inputs.unknownGroups.includes(id) && inputs.groups.some((group) => group.id === id && group.emails.includes(email))
 
-function observedAt({ readings }: ExplainInputs, scope: Scope): Explanation['observed'][number] {
+function observedAt({ readings }: ExplainInputs, scope: Scope) {
   const known = readings.get(scopeKey(scope))
-  if (!known) return { scope }
   // The monotonic clock means nothing outside this process.
-  const { readMs: _, ...reading } = known
-  return { scope, reading }
+  return { scope, reading: known && { ...known, readMs: undefined } }
 }
 
-type OfPerson = Pick<Explanation, 'person' | 'inForce' | 'use' | 'stopsFirst'>
-
-function personOf(inputs: ExplainInputs, email: string, ancestors: readonly Scope[], pools: readonly PoolPeople[]): OfPerson {
+function personOf(inputs: ExplainInputs, email: string, ancestors: readonly Scope[], pools: readonly PoolPeople[]) {
   const { roster, balance, measured, readings, now, cycle } = inputs
   const row = roster?.people.find((one) => one.email === email)
   const disabled = row?.disabled ?? false
@@ -199,40 +146,32 @@ function personOf(inputs: ExplainInputs, email: string, ancestors: readonly Scop
   const status = row && (roster && isApproved(row, roster) ? 'approved' : row.status)
   // People who are not approved are not read, and a cap of their own would apply before an ancestor's.
   const isLeftAlone = roster !== undefined && status !== 'approved'
-  const { cap, from }: Effective = isLeftAlone
-    ? { cap: 'unknown', from: undefined }
-    : effectiveCap(counted, (key) => readings.get(key)?.observed)
+  const inForce: Effective = isLeftAlone ? { cap: 'unknown', from: undefined } : effectiveCap(counted, (key) => readings.get(key)?.observed)
+  const { cap } = inForce
+  const own =
+    use && typeof cap === 'number' ? { cap, addOn: use.credits, used: row.used, creditsPerSeat: balance?.creditsPerSeat } : undefined
   return {
-    person: roster && { status: status ?? 'off-roster', disabled },
-    inForce: { cap, from: from || undefined },
+    /** Absent without a roster; `off-roster`: it does not list the person. */
+    person: roster && { status: status ?? ('off-roster' as const), disabled },
+    /** The cap in force as the readings show it. */
+    inForce,
+    /** `isUpperBound`: all used credits count, because those that a seat includes are not known. `headRoom`: negative above the cap. */
     use: use && {
       ...{ used: use.credits, source: use.source, isUpperBound: use.source === 'upperBound' },
       headRoom: typeof cap === 'number' ? wholeCents(cap - use.credits) : undefined,
     },
-    stopsFirst:
-      use &&
-      stopOf(inputs, poolOf(inputs, pools, email), {
-        own: typeof cap === 'number' ? { cap, addOn: use.credits, used: row.used, creditsPerSeat: balance?.creditsPerSeat } : undefined,
-      }),
+    stopsFirst: use && stopOf(inputs, poolOf(inputs, pools, email), own),
   }
 }
 
-function stopOf(
-  { now, cycle, balance }: ExplainInputs,
-  dealt: DealtPool | undefined,
-  { own }: Pick<Parameters<typeof firstStop>[0], 'own'>,
-): NonNullable<Explanation['stopsFirst']> {
+/** `without`: that day needs the use and the caps of everybody, which are not read here. */
+function stopOf({ now, cycle, balance }: ExplainInputs, dealt: ReturnType<typeof poolOf>, own: Parameters<typeof firstStop>[0]['own']) {
   const over = balance && isUsedUp(balance) ? { exhaustedAt: balance.readAt } : undefined
   const pool = dealt?.state && poolFigures(dealt.pool, dealt.state)
-  return { ...firstStop({ now, cycle, own, pool, balance: over }), without: over ? undefined : 'balance' }
+  return { ...firstStop({ now, cycle, own, pool, balance: over }), without: over ? undefined : ('balance' as const) }
 }
 
-interface DealtPool {
-  readonly pool: PoolPeople['pool']
-  readonly state: PoolState | undefined
-}
-
-function poolOf({ pools = {} }: ExplainInputs, declared: readonly PoolPeople[], email: string): DealtPool | undefined {
+function poolOf({ pools = {} }: ExplainInputs, declared: readonly PoolPeople[], email: string) {
   const pool = declared.find(({ members }) => members.some((member) => member.email === email))?.pool
   return pool && { pool, state: Object.hasOwn(pools, pool.name) ? pools[pool.name] : undefined }
 }
@@ -266,7 +205,7 @@ function chainOf(inputs: ExplainInputs, scope: Scope, ancestors: readonly Scope[
   const { open } = view
   const chain: ExplainedCandidate[] = [
     ...(open && won?.kind !== 'rule' ? [{ candidate: open, wins: false, why: STAYS }] : []),
-    ...(won ? [{ candidate: won, wins: true, why: open && won.kind === 'rule' ? STAYS : whyWon(won), ...stateOf(found, won) }] : []),
+    ...(won ? [{ candidate: won, wins: true, why: open && won.kind === 'rule' ? STAYS : whyWon(won), state: stateOf(found, won) }] : []),
     ...view.candidates.flatMap((one, index) => {
       if (one === won) return []
       const why = open
@@ -274,11 +213,16 @@ function chainOf(inputs: ExplainInputs, scope: Scope, ancestors: readonly Scope[
         : one.cap === 'none' && (index < place || (place < 0 && scopeKey(one.scope) === scopeKey(scope)))
           ? SETS_NOTHING
           : whyLost(one, won, view.verdict)
-      return [{ candidate: one, wins: false, why, ...stateOf(found, one) }]
+      return [{ candidate: one, wins: false, why, state: stateOf(found, one) }]
     }),
     ...[scope, ...ancestors].flatMap((one) => idleGrants(found, one, inputs.now)),
   ]
-  return { chain, ...(won && { cap: won.cap }) }
+  return {
+    /** The winner first, then the losers in order of precedence, grants that are not in force last. */
+    chain,
+    /** The cap that all declarations result in; absent when none applies or groups conflict. */
+    cap: won?.cap,
+  }
 }
 
 /** Whether the desired cap is none of the chain: a base that a grant gives back, a conflict cap to be removed, or a copy that is kept. */
@@ -331,10 +275,8 @@ function whyLost(one: Origin, won: Origin | undefined, verdict: View['verdict'])
   return `a ${won.scope.kind} ${won.kind === 'grant' ? 'grant' : 'cap'} is narrower`
 }
 
-function stateOf(found: Declarations, { kind, scope, at }: Origin): { readonly state?: GrantState } {
-  const status = kind === 'grant' ? found.grantsOf.get(scopeKey(scope))?.find((one) => one.grant.at === at) : undefined
-  return status ? { state: status.state } : {}
-}
+const stateOf = (found: Declarations, { kind, scope, at }: Origin): GrantState | undefined =>
+  kind === 'grant' ? found.grantsOf.get(scopeKey(scope))?.find((one) => one.grant.at === at)?.state : undefined
 
 /** Grants of the scope that are not in force, and invalid ones. */
 function idleGrants(found: Declarations, scope: Scope, now: Instant): ExplainedCandidate[] {

@@ -11,13 +11,13 @@ import {
   sharedCap,
   TEAM_KEY,
 } from '../interpret/effective.ts'
+import type { EFFECTS_ON_PEOPLE } from '../model/change.ts'
 import type { Observed } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import type { ScopeKey } from '../model/scope.ts'
 import type { Difference } from './snapshot.ts'
 
-/** `capped`: a first cap that does not block the person. */
-export type NetEffect = 'raised' | 'capped' | 'lowered' | 'blocked' | 'cleared'
+export type NetEffect = (typeof EFFECTS_ON_PEOPLE)[number]
 
 /** Whether the effect takes nothing from the person; then no share counts it. */
 export const isFree = (effect: NetEffect): boolean => effect === 'raised' || effect === 'capped'
@@ -130,29 +130,16 @@ type Changes = ReadonlyMap<ScopeKey, Difference>
 const continues = (present: Effective, end: Effective, effect: NetEffect): boolean =>
   present.cap !== end.cap && isFree(effect) === (end.cap !== 'none' && end.cap > present.cap)
 
-interface SharedCap {
-  readonly before: Effective
-  readonly now: Effective
-  readonly after: Effective
-  /** The changes that cause each effect. */
-  readonly causes: Partial<Record<NetEffect, readonly ScopeKey[]>>
-}
-
-/** The cap of people without one of their own, worked out once for a group and not for each of its members. */
-function sharedCaps(before: CapAt, now: CapAt, after: CapAt): (groups: readonly ScopeKey[]) => SharedCap {
-  const known = new Map<ScopeKey | undefined, SharedCap>()
-  const of = (groups: readonly ScopeKey[]): SharedCap => ({
-    before: sharedCap(groups, before),
-    now: sharedCap(groups, now),
-    after: sharedCap(groups, after),
-    causes: {},
-  })
-  return (groups) => {
-    if (groups.length > 1) return of(groups)
-    const found = known.get(groups[0])
-    if (found) return found
-    const shared = of(groups)
-    known.set(groups[0], shared)
+/** The cap of people without one of their own, and the changes that cause each effect: worked out once for a group, not for each of its members. */
+function sharedCaps(before: CapAt, now: CapAt, after: CapAt) {
+  const of = (groups: readonly ScopeKey[]) => {
+    const causes: Partial<Record<NetEffect, readonly ScopeKey[]>> = {}
+    return { before: sharedCap(groups, before), now: sharedCap(groups, now), after: sharedCap(groups, after), causes }
+  }
+  const known = new Map<ScopeKey | undefined, ReturnType<typeof of>>()
+  return (groups: readonly ScopeKey[]) => {
+    const shared = (groups.length > 1 ? undefined : known.get(groups[0])) ?? of(groups)
+    if (groups.length <= 1) known.set(groups[0], shared)
     return shared
   }
 }

@@ -3,10 +3,10 @@
 
 import type { CapAt } from '../interpret/effective.ts'
 import type { Slots } from '../interpret/slots.ts'
-import type { Approval, HeldChange, Hold, PlanApproval, Release } from '../model/change.ts'
-import { declaredCount, type PolicyRevision, UNDECLARED } from '../model/policy.ts'
+import type { Approval, Hold } from '../model/change.ts'
+import { declaredCount, UNDECLARED } from '../model/policy.ts'
 import { byScope, compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
-import { DAY_MS, type Instant } from '../model/units.ts'
+import { DAY_MS } from '../model/units.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import { agree } from '../resolve/roster.ts'
 import {
@@ -38,15 +38,7 @@ interface JudgementInputs extends Snapshot {
   readonly contested: ReadonlyMap<ScopeKey, Contest>
 }
 
-export interface Judged {
-  readonly judgement: Judgement
-  readonly approvals: readonly Approval[]
-  /** Which approval released each change. */
-  readonly releases: ReadonlyMap<ScopeKey, Release>
-  readonly rosterAccepted: boolean
-  /** The approvals as the plan shows them. */
-  readonly shown: readonly PlanApproval[]
-}
+export type Judged = ReturnType<typeof judged>
 
 /** One judgement, with the changes that approvals had released before it. */
 interface Round {
@@ -55,23 +47,19 @@ interface Round {
 }
 
 /** Judges which changes may be written. */
-export function judgeWithApprovals(inputs: JudgementInputs): Judged {
-  const { now, facts, idle, holdsShown } = inputs
+export function judgeWithApprovals(inputs: JudgementInputs) {
+  const { now, facts, idle } = inputs
   const byKey = byScope(inputs.differences)
-  const known = asShown(currentApprovals(inputs.approvals, { policy: listed(inputs.policy) }, now), holdsShown)
-  const approvals = voidGrown(verifyApprovals(known, landingOf(known, byKey, inputs)), inputs.whole)
+  const listed = inputs.policy.set.approvals.map(({ id }) => id)
+  const known = asShown(currentApprovals(inputs.approvals, { policy: listed }, now), inputs.holdsShown)
+  const approvals = voidGrown(verifyApprovals(known, byKey, inputs), inputs.whole)
   const judgeNow = roundsOf(approvals, byKey, inputs)
   let round = judgeNow(approvals)
   if (facts.rosterMissing === 'never') {
     const ids = [...known.filter(({ state }) => state === 'pending').map(({ id }) => id), ...inputs.approve]
     return judged(round, { approvals, unmatched: ids.map((id) => ({ id, note: NO_ROSTER })) }, inputs)
   }
-  const match = (some: readonly Approval[], { judgement }: Round) =>
-    matchApprovals(some, judgement.holds, holdsShown, {
-      roster: facts.rosterDoubt?.now,
-      isSeparate: inputs.approvalSteps !== 'together',
-      poolOf: (key) => byKey.get(key)?.pool?.key,
-    })
+  const match = (some: readonly Approval[], { judgement }: Round) => matchApprovals(some, judgement.holds, byKey, inputs)
   if (idle !== undefined) {
     // Nothing is matched now; the plan shows what would be.
     const later = match(approvals, round)
@@ -90,8 +78,6 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
   }
   return judged(round, { approvals: next.approvals, matched, unmatched }, inputs)
 }
-
-const listed = ({ set }: PolicyRevision): readonly string[] => set.approvals.map(({ id }) => id)
 
 /** Judges with these approvals. What one of its judgements has held stays held in the next: releasing one hold never lets another through. */
 function roundsOf(
@@ -125,7 +111,7 @@ interface Matched {
   readonly waiting?: readonly Hold[]
 }
 
-function judged({ judgement, released }: Round, found: Matched, inputs: JudgementInputs): Judged {
+function judged({ judgement, released }: Round, found: Matched, inputs: JudgementInputs) {
   const { approvals, matched, unmatched, toShow = approvals, waiting = [] } = found
   const { policy, differences } = inputs
   const beside = judgement.holds.flatMap(({ changes }) => changes)
@@ -133,23 +119,11 @@ function judged({ judgement, released }: Round, found: Matched, inputs: Judgemen
   return {
     judgement,
     approvals: after,
+    /** Which approval released each change. */
     releases: new Map([...released].map(([key, one]) => [key, releaseOf(one, policy)])),
     rosterAccepted: isRosterAccepted(after, judgement, inputs),
+    /** The approvals as the plan shows them. */
     shown: shownApprovals(toShow, { policy, differences, released, holds: judgement.holds, unmatched, waiting }),
-  }
-}
-
-/** What tells that a released change has landed. */
-function landingOf(known: readonly Approval[], byKey: ReadonlyMap<ScopeKey, Difference>, inputs: JudgementInputs) {
-  const { slots, owned, readings, contests, poolReviews } = inputs
-  return {
-    shown: slots.shown,
-    isBare: (key: ScopeKey) => !owned.has(key) && (slots.mayBeInherited(key) || !readings.has(key)),
-    inSync: new Set(known.length > 0 ? inputs.inSync.map(({ scope }) => scopeKey(scope)) : []),
-    reviewedPools: new Set([...poolReviews.values()].flatMap(({ key, isReviewed }) => (isReviewed ? [key] : []))),
-    isWanted: ({ scope, to }: HeldChange) => byKey.get(scopeKey(scope))?.to === to,
-    wasWritten: ({ scope, to }: HeldChange, since: Instant) =>
-      contests.written(scope, since).some((one) => one.to === to && one.result === 'applied'),
   }
 }
 
@@ -206,8 +180,7 @@ type Judge = (given: Required<Pick<GuardInputs, 'released' | 'tryAnyway'>> & { r
 
 /** Judges by the present rules, and where rules were weakened, also by the earlier ones: a weaker rule counts for changes shown before it. */
 function judges(inputs: JudgementInputs, landed: ReadonlyMap<ScopeKey, Difference>): Judge {
-  const { differences, impact, whole, digest, holdsShown, changesShown, policy, contested, workspace } = inputs
-  const idle = inputs.idle === undefined ? {} : { idle: inputs.idle }
+  const { differences, holdsShown, changesShown, policy, contested, workspace } = inputs
   const { copying } = inputs.slots.model
   const unreleased = beforeReleases(landed, inputs)
   const isShownLong = (one: Difference): boolean => inputs.now - shownSince(one, changesShown) >= REVIEW_MS
@@ -223,9 +196,8 @@ function judges(inputs: JudgementInputs, landed: ReadonlyMap<ScopeKey, Differenc
       const isReleased = released.size > 0 || landed.size > 0
       // A change that has landed had its own approval: putting it back after another client needs no second one.
       const stillHeld = new Set([...held].filter((key) => !landed.has(key)))
-      const given = { differences, released, tryAnyway, impact, whole, facts, settings: rules.guards, digest, ...idle }
-      const before = isReleased && stillHeld.size > 0 && { unreleased: { ...unreleased, held: stillHeld } }
-      return judgeParts({ ...given, ...before }, policy.settled)
+      const before = isReleased && stillHeld.size > 0 ? { ...unreleased, held: stillHeld } : undefined
+      return judgeParts({ ...inputs, released, tryAnyway, facts, settings: rules.guards, unreleased: before }, policy.settled)
     }
   }
   const now = rulesOf(policy, inputs.guards)

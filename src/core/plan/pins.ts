@@ -8,7 +8,7 @@ import type { Cap, PolicyEntry, Pool } from '../model/policy.ts'
 import { byScope, compareScopes, type Scope, type ScopeKey, scopeKey, type UserScope, userScope } from '../model/scope.ts'
 import type { Credits } from '../model/units.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
-import { type Diff, sourceOf } from './diff.ts'
+import type { Diff } from './diff.ts'
 import type { Difference, PoolFollowers, PoolReview } from './snapshot.ts'
 
 export interface Membership {
@@ -27,7 +27,7 @@ const ancestorCaps = ({ differences }: Diff): ReadonlyMap<ScopeKey, Cap> =>
 
 /** A change to what policy asks, which no other client and no grant's end has caused. */
 const asked = ({ scope, cap, entry, origin }: DesiredCap, from: Cap): Difference => ({
-  ...{ scope, key: scopeKey(scope), from, to: cap, cause: 'policy', ...sourceOf(origin), entry, healing: false, grantEnd: false },
+  ...{ scope, key: scopeKey(scope), from, to: cap, cause: 'policy', source: origin.at, entry, healing: false, grantEnd: false },
 })
 
 /** The pins that a plan needs. */
@@ -54,16 +54,10 @@ export function pins(
 
 const INHERITED = 'it may only be inherited, and the cap it may be inherited from changes'
 
-interface LiftedMembers {
-  /** The cap in force as their own cap, for members without a desired one. */
-  readonly kept: readonly DesiredCap[]
-  /** All lifted members: their own cap, kept or desired, must be set before an ancestor changes, even while a guard holds it. */
-  readonly first: ReadonlySet<ScopeKey>
-}
-
 /**
  * Members whom a pending cap of an ancestor would lift above the credits of their pool, or off the 0 where the deal leaves them. No write
- * of ours may do that (docs/policies.md, Pools).
+ * of ours may do that (docs/policies.md, Pools). `kept`: the cap in force as their own cap, for members without a desired one. `first`: all
+ * lifted members; their own cap, kept or desired, must be set before an ancestor changes, even while a guard holds it.
  */
 export function liftedMembers(
   diff: Diff,
@@ -71,7 +65,7 @@ export function liftedMembers(
   { desired, skipped }: { readonly desired: ReadonlyMap<ScopeKey, DesiredCap>; readonly skipped: ReadonlySet<ScopeKey> },
   membership: Membership,
   pools: readonly PoolFollowers[],
-): LiftedMembers {
+) {
   const kept: DesiredCap[] = []
   const first = new Set<ScopeKey>()
   const pending = ancestorCaps(diff)

@@ -1,51 +1,26 @@
 // Builds one plan from the desired caps, the readings and the ledger. The same inputs give the same plan, byte for byte, in `plan`, in `apply`
 // and in the daemon. It joins the steps of the other files here, and writes nothing.
 
-import type { CapAt, People } from '../interpret/effective.ts'
+import type { CapAt } from '../interpret/effective.ts'
 import { groupsWithCap, interpret, type Slots } from '../interpret/slots.ts'
-import { type Approval, type Change, type Effect, holdOf, type Plan } from '../model/change.ts'
-import type { ScopeStatus } from '../model/events.ts'
-import type { OwnedCap } from '../model/observed.ts'
+import { type Change, type Effect, holdOf, type Plan } from '../model/change.ts'
 import { byScope, compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
-import type { PoolNote } from '../pools/deal.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import type { Resolution } from '../resolve/resolution.ts'
 import { contestedScopes } from './contested.ts'
 import { type Diff, diff } from './diff.ts'
-import { type Disposed, dispose, type Refused } from './dispositions.ts'
+import { dispose, type Refused } from './dispositions.ts'
 import { countingReader, type Impact, type ImpactInputs, impactOf, isRaise, reachOf } from './impact.ts'
 import { judgeWithApprovals } from './judgement.ts'
 import { liftedMembers, type Membership, pins, revealedClears } from './pins.ts'
 import { rulesOf, weakenings } from './reviewed.ts'
-import type { Contest, Difference, Snapshot } from './snapshot.ts'
+import type { Difference, Snapshot } from './snapshot.ts'
 import { countScopes, planProblems, scopeStates, skippedNow, withoutQuarantined } from './states.ts'
-import type { Pending } from './wave.ts'
 
-export interface Planned {
-  readonly plan: Plan
-  readonly diff: Diff
-  readonly slots: Slots
-  readonly differences: ReadonlyMap<ScopeKey, Difference>
-  /** See `WaveInputs.pending`. */
-  readonly pending: readonly Pending[]
-  readonly desired: ReadonlyMap<ScopeKey, DesiredCap>
-  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
-  readonly people: People
-  /** Declared groups whose members are not known. */
-  readonly unlisted?: ReadonlySet<ScopeKey>
-  readonly impact: ImpactInputs
-  readonly scopes: readonly ScopeStatus[]
-  /** Every approval in its next state; a process that may write saves them. */
-  readonly approvals: readonly Approval[]
-  /** An approval released a `rosterShrink` hold: the new roster is good. */
-  readonly rosterAccepted: boolean
-  readonly poolNotes: readonly PoolNote[]
-  /** Scopes that other clients keep changing; a process that may write saves them. */
-  readonly contested: ReadonlyMap<ScopeKey, Contest>
-}
+export type Planned = Readonly<ReturnType<typeof buildPlan>>
 
 /** The steps of a plan: interpret the readings, compare, count the impact, judge, give dispositions, and collect what is shown. */
-export function buildPlan(given: Snapshot): Planned {
+export function buildPlan(given: Snapshot) {
   const { owned, people, watched } = given
   const unlisted = given.facts.unlistedGroups
   const membership = { people, unlisted }
@@ -75,28 +50,33 @@ export function buildPlan(given: Snapshot): Planned {
   const changes = toChanges(disposed, byKey, impact, whole)
   const weakened = weakenings(rulesOf(given.policy, given.guards, given.approvalSteps), given.reviewed)
   const scopes = scopeStates(given, { declared, inSync: first.inSync }, result, changes, contested)
+  const plan: Plan = {
+    ...identityOf(given, changes),
+    counts: countScopes(changes, scopes, result),
+    changes,
+    holds: judged.judgement.holds,
+    unknown: result.unknown.toSorted((a, b) => compareScopes(a.scope, b.scope)),
+    problems: planProblems(given, weakened, judged),
+    approvals: judged.shown,
+  }
   return {
-    plan: {
-      ...identityOf(given, changes),
-      counts: countScopes(changes, scopes, result),
-      changes,
-      holds: judged.judgement.holds,
-      unknown: result.unknown.toSorted((a, b) => compareScopes(a.scope, b.scope)),
-      problems: planProblems(given, weakened, judged),
-      approvals: judged.shown,
-    },
+    plan,
     diff: result,
     slots,
     differences: byKey,
+    /** See `WaveInputs.pending`. */
     pending: disposed.pending,
     desired,
     owned,
     ...membership,
     impact,
     scopes,
+    /** Every approval in its next state; a process that may write saves them. */
     approvals: judged.approvals,
+    /** An approval released a `rosterShrink` hold: the new roster is good. */
     rosterAccepted: judged.rosterAccepted,
     poolNotes: given.poolNotes ?? [],
+    /** Scopes that other clients keep changing; a process that may write saves them. */
     contested,
   }
 }
@@ -169,7 +149,7 @@ function impactInputs(inputs: Snapshot, slots: Slots, result: Diff): ImpactInput
 }
 
 function toChanges(
-  { order }: Disposed,
+  { order }: ReturnType<typeof dispose>,
   byKey: ReadonlyMap<ScopeKey, Difference>,
   impact: ImpactInputs,
   whole: readonly Impact[],

@@ -72,13 +72,6 @@ export function shownSince({ key, from, to }: Pick<Difference, 'key' | 'from' | 
 /** So long after a weakening the earlier rules stay in force (choice). */
 export const REVIEW_MS = DAY_MS
 
-export interface Weakening {
-  /** `guards.maxLowered`, `protected`. */
-  readonly rule: string
-  readonly from: string
-  readonly to: string
-}
-
 /**
  * The rules to save. Each weakening keeps the earlier rules in force for `REVIEW_MS`. A rule that is as strict as before again leaves the
  * earlier rules, so its next weakening counts anew. A weakening of unknown age counts as one of now: weaker rules never count too early.
@@ -126,10 +119,10 @@ export const rulesOf = ({ set, delegated }: PolicyRevision, guards: GuardSetting
   approvals,
 })
 
-/** Every rule that is weaker than before, also the rules whose weakening counts at once. */
-export function weakenings(now: Rules, before: readonly ReviewedRules[] = []): readonly Weakening[] {
+/** Every rule that is weaker than before, as `guards.maxLowered` or `protected`; also the rules whose weakening counts at once. */
+export function weakenings(now: Rules, before: readonly ReviewedRules[] = []) {
   const guards = before.reduce((strict, one) => strictOf(GUARD_CODES, strict, one.guards), now.guards)
-  const found = GUARD_CODES.flatMap((name): Weakening[] =>
+  const found = GUARD_CODES.flatMap((name) =>
     isWeaker(now.guards[name], guards[name]) ? [{ rule: `guards.${name}`, ...texts(name, guards[name], now.guards[name]) }] : [],
   )
   const gone = strictest(now, before).protectedEmails.filter((email) => !now.protectedEmails.includes(email))

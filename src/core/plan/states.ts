@@ -23,7 +23,7 @@ import type { Resolution } from '../resolve/resolution.ts'
 import { CONTEST_MS } from './contested.ts'
 import type { Diff } from './diff.ts'
 import type { Judged } from './judgement.ts'
-import type { Weakening } from './reviewed.ts'
+import type { weakenings } from './reviewed.ts'
 import type { Contest, Snapshot } from './snapshot.ts'
 
 const QUARANTINE_MS = DAY_MS
@@ -213,43 +213,40 @@ function statusOf(scope: Scope, want: DesiredCap | undefined, reading: CapReadin
 const NOT_READ: { readonly observed: 'unknown'; readonly readAt: undefined } = { observed: 'unknown', readAt: undefined }
 
 /** Weakened rules come first: a reviewer must not miss them. */
-export function planProblems(inputs: Snapshot, weakened: readonly Weakening[], judged: Judged): readonly PlanProblem[] {
-  const problems: PlanProblem[] = weakened.map(({ rule, from, to }) => ({
-    severity: 'warning',
-    code: 'RULES_WEAKENED',
-    message: `policy weakens ${rule}: ${from} → ${to}`,
-  }))
-  const { refusals = [], notes = [] } = inputs.policy.settled ?? {}
-  for (const { code, message, at } of refusals)
-    problems.push({ severity: 'error', code, message: `${message}; what was accepted last stays`, at })
-  for (const { message, at } of notes) problems.push({ severity: 'warning', code: 'ENVELOPE_JOINED', message, at })
-  for (const { scope, code, message, at } of inputs.resolution.rejected) {
-    problems.push({ severity: 'error', code, message, scope, at })
-  }
-  for (const one of inputs.quarantined.values()) {
-    const kind = isGone(one) ? ({ severity: 'warning', code: 'SCOPE_SKIPPED' } as const) : ({ severity: 'error', code: one.code } as const)
-    problems.push({ ...kind, message: one.message, scope: one.scope })
-  }
-  for (const { scope, why, at } of inputs.resolution.skipped) {
-    problems.push({ severity: 'warning', code: 'SCOPE_SKIPPED', message: why, scope, at })
-  }
-  for (const { grant, note } of inputs.resolution.grants)
-    if (note !== undefined)
-      problems.push({ severity: 'warning', code: 'GRANT_WAITS', message: `the grant for ${scopeKey(grant.scope)}: ${note}`, at: grant.at })
-  for (const { code, message, at } of inputs.resolution.ruleNotes) problems.push({ severity: 'warning', code, message, at })
-  for (const { code, message, at } of inputs.poolNotes ?? [])
-    problems.push({ severity: code === 'POOL_BOUNDS' ? 'error' : 'warning', code, message, at })
-  for (const { guard, message } of judged.judgement.warnings) {
-    problems.push({ severity: 'warning', code: `GUARD_${guard.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`, message })
-  }
-  return [...problems, ...judged.shown.flatMap(approvalProblem)]
+export function planProblems(inputs: Snapshot, weakened: ReturnType<typeof weakenings>, judged: Judged): readonly PlanProblem[] {
+  const { policy, resolution, quarantined, poolNotes = [] } = inputs
+  const { refusals = [], notes = [] } = policy.settled ?? {}
+  return [
+    ...weakened.map(({ rule, from, to }) => warning('RULES_WEAKENED', `policy weakens ${rule}: ${from} → ${to}`)),
+    ...refusals.map(({ code, message, at }) => error(code, `${message}; what was accepted last stays`, { at })),
+    ...notes.map(({ message, at }) => warning('ENVELOPE_JOINED', message, { at })),
+    ...resolution.rejected.map(({ scope, code, message, at }) => error(code, message, { scope, at })),
+    ...[...quarantined.values()].map((one) =>
+      isGone(one) ? warning('SCOPE_SKIPPED', one.message, { scope: one.scope }) : error(one.code, one.message, { scope: one.scope }),
+    ),
+    ...resolution.skipped.map(({ scope, why, at }) => warning('SCOPE_SKIPPED', why, { scope, at })),
+    ...resolution.grants.flatMap(({ grant: { scope, at }, note }) =>
+      note === undefined ? [] : warning('GRANT_WAITS', `the grant for ${scopeKey(scope)}: ${note}`, { at }),
+    ),
+    ...resolution.ruleNotes.map(({ code, message, at }) => warning(code, message, { at })),
+    ...poolNotes.map(({ code, message, at }) => (code === 'POOL_BOUNDS' ? error : warning)(code, message, { at })),
+    ...judged.judgement.warnings.map(({ guard, message }) =>
+      warning(`GUARD_${guard.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`, message),
+    ),
+    ...judged.shown.flatMap(approvalProblem),
+  ]
 }
+
+const problemOf =
+  (severity: PlanProblem['severity']) =>
+  (code: string, message: string, where: Pick<PlanProblem, 'scope' | 'at'> = {}): PlanProblem => ({ severity, code, message, ...where })
+const [warning, error] = [problemOf('warning'), problemOf('error')]
 
 function approvalProblem({ id, state, at, note, releases }: Judged['shown'][number]): readonly PlanProblem[] {
   if (releases.length > 0 || note === undefined) return []
   const code = state === 'pending' ? 'APPROVAL_UNMATCHED' : `APPROVAL_${state.toUpperCase()}`
   const way = state === 'pending' || !at ? '' : `; remove it from spec.approvals: ${editLine('remove', `approval:${id}`)}`
-  return at || state === 'pending' ? [{ severity: 'warning', code, message: `approval ${id}: ${note}${way}`, at }] : []
+  return at || state === 'pending' ? [warning(code, `approval ${id}: ${note}${way}`, { at })] : []
 }
 
 /** How many scopes and changes there are of each kind. */

@@ -51,14 +51,13 @@ export interface PlanStart {
   readonly reverts: Changes
 }
 
-interface Wave<Change extends Pending = Pending> {
-  readonly changes: readonly Change[]
-  /** For each ready change that is not in the wave: the scope to be written first. */
-  readonly blocked: ReadonlyMap<ScopeKey, Scope>
-}
-
-/** The next changes to write: all of one kind of scope and one direction, in the order of writing. Empty when none may go. */
-export function nextWave<Change extends Pending>(inputs: WaveInputs<Change>): Wave<Change> {
+/**
+ * The next changes to write: all of one kind of scope and one direction, in the order of writing. Empty when none may go. `blocked`: for each
+ * ready change that is not in the wave, the scope to be written first.
+ */
+export function nextWave<Change extends Pending>(
+  inputs: WaveInputs<Change>,
+): { readonly changes: readonly Change[]; readonly blocked: ReadonlyMap<ScopeKey, Scope> } {
   const blocked = new Map<ScopeKey, Scope>()
   const findBlocker = blockerFinder(inputs)
   for (const phase of phases(inputs)) {

@@ -4,7 +4,7 @@
 import type { ScopeStatus } from '../../core/model/events.ts'
 import type { CapReading } from '../../core/model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
-import { managedUsers, undeclaredCaps, undeclaredPeople, undeclaredStatus } from '../../core/plan/audit.ts'
+import { managedUsers, undeclaredCaps, undeclaredPeople } from '../../core/plan/audit.ts'
 import { sweep } from '../cycle/read.ts'
 import type { DesiredState } from '../cycle/state.ts'
 import type { Workspace } from '../workspace.ts'
@@ -53,5 +53,5 @@ export function undeclaredShown({ config, shown, undeclared }: Workspace): reado
     const key = scopeKey(scope)
     return !managed.has(key) && desiredState.people.byKey.has(key)
   })
-  return undeclaredCaps(known, desiredState.slots.inherited).map(undeclaredStatus)
+  return undeclaredCaps(known, desiredState.slots.inherited)
 }

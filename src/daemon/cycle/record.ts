@@ -13,7 +13,7 @@ import {
 } from '../../core/model/change.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
 import { type CapReading, mayBeSet, type Observed, type OwnedCap, withTried } from '../../core/model/observed.ts'
-import { type Cap, declaredCount } from '../../core/model/policy.ts'
+import { type Cap, declaredCount, keptRevision } from '../../core/model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { type Instant, notAhead } from '../../core/model/units.ts'
 import { APPROVAL_LIFE_MS, creditsMoved, poolReviews, withReviews } from '../../core/plan/approval.ts'
@@ -207,8 +207,7 @@ export function recordRules(state: WorkspaceState, settings: PlanSettings, ledge
 function recordEnvelopes({ policy, envelopes }: WorkspaceState, ledger: Ledger): void {
   if (!policy.settled || !envelopes) return
   saveNews(ledger, 'envelopes', envelopes)
-  const { delegated: _, settled: __, ...inForce } = policy
-  saveNews(ledger, 'policy', inForce)
+  saveNews(ledger, 'policy', keptRevision(policy))
 }
 
 function driftSince(planned: Planned): Readonly<Record<ScopeKey, Instant>> {

@@ -65,7 +65,7 @@ test.each<readonly [string, string, PlainCap | 'unknown', PlainCap, PlainCap | u
 ])('what is worth showing is %s', (_name, name, shown, wider, before, expected) => {
   const last = before === undefined ? {} : { last: { observed: cap(before), readAt: NOW - 1 } }
   const readings = [...planInputs({ observed: { [name]: shown } }).readings.values()].map((one) => ({ ...one, ...last }))
-  expect(undeclaredCaps(readings, () => cap(wider)).map((found) => Number(found.cap))).toEqual(expected)
+  expect(undeclaredCaps(readings, () => cap(wider)).map((found) => Number(found.observed))).toEqual(expected)
 })
 
 test.each<[string, Sketch, readonly string[]]>([

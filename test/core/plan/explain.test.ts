@@ -45,7 +45,7 @@ describe('what is known of a person', () => {
     expect(found.map((one) => one.observed.map(({ reading }) => reading?.observed))).toEqual([[undefined, 500], [500]])
   })
 
-  test.each<[string, More, Partial<Explanation>]>([
+  test.each<[string, More, object]>([
     [
       'the cap in force and the head-room',
       { roster: used(700), balance, readings: observed({ 'group:a': 1500 }) },
@@ -71,7 +71,7 @@ describe('what is known of a person', () => {
 
   const cycle = CYCLE
   const over = { ...balance, addOnAvailable: credits(100), addOnUsed: credits(100) }
-  test.each<[string, More, Explanation['stopsFirst']]>([
+  test.each<[string, More, object | undefined]>([
     [
       'their cap, at their pace on working days, after the credits of the seat',
       { roster: used(400), balance, readings: observed({ team: 40 }) },

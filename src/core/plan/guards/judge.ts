@@ -129,14 +129,8 @@ function holdsFrom(
     const out = wayOut(guards, findings)
     const ways = release === 'never' ? `no approval releases this; ${out}` : `approve hold ${id} (${editLine('approve', id)}) or ${out}`
     const now = inputs.idle === undefined ? '' : `; nothing is written now: ${inputs.idle}`
-    holds.push({
-      id,
-      guards,
-      people: affected.size,
-      changes,
-      message: `${inputs.facts.workspace}: ${why}; ${ways}${now}`,
-      release,
-    })
+    const message = `${inputs.facts.workspace}: ${why}; ${ways}${now}`
+    holds.push({ id, guards, people: affected.size, changes, message, release })
   }
   return { holds, heldBy }
 }
