@@ -1,6 +1,6 @@
 // `approve ID`: records in the ledger that a person releases exactly the changes of a hold. It needs no network and no key.
 import type { Command } from 'commander'
-import { plain } from '../core/escape/terminal.ts'
+import { plain } from '../core/escape/text.ts'
 import { type Approval, HOLD_ID_DIGITS } from '../core/model/change.ts'
 import { asShown } from '../core/plan/approval.ts'
 import type { HoldShown } from '../core/plan/snapshot.ts'

@@ -2,8 +2,7 @@
 // and Markdown.
 
 import type { Command } from 'commander'
-import { code, escaped, row, tableHead } from '../core/escape/formats.ts'
-import { plain } from '../core/escape/terminal.ts'
+import { code, escaped, plain, row, tableHead } from '../core/escape/text.ts'
 import { isApproved } from '../core/interpret/effective.ts'
 import type { Roster } from '../core/model/observed.ts'
 import { scopeKey, TEAM, userScope } from '../core/model/scope.ts'

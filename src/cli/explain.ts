@@ -2,7 +2,7 @@
 // read only when the scope has a pending change, because only the whole plan tells whether a guard holds it.
 
 import type { Command } from 'commander'
-import { capEdit, plain } from '../core/escape/terminal.ts'
+import { capEdit, plain } from '../core/escape/text.ts'
 import type { Change } from '../core/model/change.ts'
 import { shortRevision } from '../core/model/policy.ts'
 import { formatPosition } from '../core/model/problem.ts'

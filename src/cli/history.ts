@@ -1,6 +1,6 @@
 // `history`: the writes of capkeeper, from the ledger alone. It needs no network and works beside a running daemon.
 import type { Command } from 'commander'
-import { plain } from '../core/escape/terminal.ts'
+import { plain } from '../core/escape/text.ts'
 import type { HistoryEntry } from '../core/model/change.ts'
 import { shortRevision } from '../core/model/policy.ts'
 import { formatPosition } from '../core/model/problem.ts'

@@ -3,7 +3,7 @@
 import { appendFileSync, rmSync, statSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { ServiceReader } from '../api/client.ts'
-import { plain } from '../core/escape/terminal.ts'
+import { plain } from '../core/escape/text.ts'
 import { isApproved } from '../core/interpret/effective.ts'
 import type { ApiErrorKind, CapReading, GroupMembers, Roster } from '../core/model/observed.ts'
 import type { Cap, CapRule, PolicySet } from '../core/model/policy.ts'

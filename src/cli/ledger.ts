@@ -2,7 +2,7 @@
 // ledger, which stays as it is; `backup` copies a file, `check` looks for damage, `forget` removes a person.
 
 import type { Command } from 'commander'
-import { plain } from '../core/escape/terminal.ts'
+import { plain } from '../core/escape/text.ts'
 import { parseScope, scopeKey } from '../core/model/scope.ts'
 import { type CopyEnd, copyLedger, countRows } from '../daemon/ledger/sql/copy.ts'
 import type { Ledger } from '../ports.ts'

@@ -1,6 +1,6 @@
 // `me`: what is left for the person who asks, from a running daemon behind the proxy that knows them. It needs no key, no config and no ledger.
 import type { Command } from 'commander'
-import { jsonText, plain } from '../core/escape/terminal.ts'
+import { jsonText, plain } from '../core/escape/text.ts'
 import { STOP_TEXT } from '../core/use/first-stop.ts'
 import type { MeDocument } from '../daemon/http/documents/types.ts'
 import { examples, type OutputFormat, outputOption } from './shared/args.ts'

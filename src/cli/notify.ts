@@ -4,7 +4,7 @@
 import type { Command } from 'commander'
 import { createPoster } from '../api/transport/http.ts'
 import { authoritiesIn } from '../api/way.ts'
-import { plain, printable } from '../core/escape/terminal.ts'
+import { plain, printable } from '../core/escape/text.ts'
 import { InputError } from '../core/model/problem.ts'
 import type { Instant } from '../core/model/units.ts'
 import type { Due, Message } from '../core/notify/due.ts'

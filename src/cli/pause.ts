@@ -1,7 +1,7 @@
 // `pause` and `resume`: stops writing at once, without a redeploy, and starts it again. The ledger records it, every writer checks it before
 // each write, and it ends by itself.
 import { type Command, InvalidArgumentError } from 'commander'
-import { plain } from '../core/escape/terminal.ts'
+import { plain } from '../core/escape/text.ts'
 import { LONGEST_PAUSE_MS } from '../core/model/change.ts'
 import { addLedgerFlags, examples, type NetworkFlags, readDuration } from './shared/args.ts'
 import { type Cli, EXIT, UsageError } from './shared/context.ts'

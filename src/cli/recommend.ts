@@ -2,7 +2,7 @@
 // is otherwise left as it is. People are named only where the policy names them.
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { plain } from '../core/escape/terminal.ts'
+import { plain } from '../core/escape/text.ts'
 import { type ScopeKey, scopeKey } from '../core/model/scope.ts'
 import type { Instant } from '../core/model/units.ts'
 import {

@@ -1,6 +1,6 @@
 // `status`: shows the /status of a running daemon. It needs no key and no ledger; a config only gives the daemon's address.
 import type { Command } from 'commander'
-import { jsonText, plain } from '../core/escape/terminal.ts'
+import { jsonText, plain } from '../core/escape/text.ts'
 import type { ScopeState } from '../core/model/events.ts'
 import { InputError } from '../core/model/problem.ts'
 import { SCOPE_KINDS } from '../core/model/scope.ts'

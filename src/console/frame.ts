@@ -1,7 +1,7 @@
 // The frame of every page: navigation, breadcrumbs, the time of the data, and the files to load. It knows no document.
 
 import { createHash } from 'node:crypto'
-import { type Html, html, type Value } from '../core/escape/formats.ts'
+import { type Html, html, type Value } from '../core/escape/text.ts'
 import type { ConsoleAsset } from '../daemon/http/console.ts'
 import { PAGE_SCRIPT } from './browser.generated.ts'
 import { moment } from './parts.ts'

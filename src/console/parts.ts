@@ -1,7 +1,6 @@
 // The pieces of markup that all pages share: badges, tiles, boxes, links to policy lines, lines to paste. Each says in words what it says in
 // colour.
-import { type Html, html, type Value } from '../core/escape/formats.ts'
-import { excerptLines } from '../core/escape/terminal.ts'
+import { excerptLines, type Html, html, type Value } from '../core/escape/text.ts'
 import type { Band, GrantState, Mode, ScopeState } from '../core/model/events.ts'
 import type { PlaceEntry, ProblemEntry } from '../daemon/http/documents/types.ts'
 import { BAND_TEXT, type Cap, capText, compact, instant, number, plural, relative, url, words } from './words.ts'

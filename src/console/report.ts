@@ -1,5 +1,5 @@
 // A report, and a simulation, as one self-contained page each, to print or to mail: no script, nothing to fetch, every value escaped.
-import { type Html, html, type Value } from '../core/escape/formats.ts'
+import { type Html, html, type Value } from '../core/escape/text.ts'
 import { scopeKey } from '../core/model/scope.ts'
 import { DAY_MS } from '../core/model/units.ts'
 import { type BlockedPerson, isBesideKnown, type PersonChange, type Simulation, type SimulationRow } from '../core/use/replay/document.ts'

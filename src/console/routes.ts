@@ -1,7 +1,7 @@
 // The console as the server takes it: which page is at which address, its files, and the page of a refusal. It decides nothing about what a
 // page says.
 
-import { html } from '../core/escape/formats.ts'
+import { html } from '../core/escape/text.ts'
 import type { Console, ConsoleRoute } from '../daemon/http/console.ts'
 import { CONTENT_SECURITY_POLICY, renderFrame, SCRIPT_ASSET, STYLE_ASSET } from './frame.ts'
 import { groupPage, groupsPage } from './pages/groups.ts'

@@ -1,6 +1,6 @@
 // Lists of pages: tables with their columns, what is said below them, forms that filter them, heads that sort them, and pagers.
 
-import { type Html, html, type Value } from '../core/escape/formats.ts'
+import { type Html, html, type Value } from '../core/escape/text.ts'
 import type { Query } from '../daemon/http/documents/documents.ts'
 import type { PersonListDocument, PlaceEntry } from '../daemon/http/documents/types.ts'
 import { capCell, empty, figure, scopeLink, section, sourceLink, when } from './parts.ts'

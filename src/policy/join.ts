@@ -1,6 +1,6 @@
 // Joins all documents of a workspace to its policy set, and checks them against each other: duplicate scopes, overlapping grants, `add` without a
 // base, conflicting settings. The order of the set does not depend on the order of the files.
-import { removeGrantLine } from '../core/escape/terminal.ts'
+import { removeGrantLine } from '../core/escape/text.ts'
 import type { CapRule, DeclaredGroup, Grant, PolicySet } from '../core/model/policy.ts'
 import type { Position, Problem, ProblemCode } from '../core/model/problem.ts'
 import { byScope, comparePositions, compareScopes, compareText, type Scope, type ScopeKey, scopeKey, TEAM } from '../core/model/scope.ts'

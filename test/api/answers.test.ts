@@ -2,11 +2,10 @@
 // npx vitest run -u` writes what was made of them into it, for review as a change of text.
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { ApiError } from '../../src/core/model/observed.ts'
 import { userScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { tableAt } from '../support/tables.ts'
-import { NOON } from './answers.ts'
+import { failureOf, NOON } from './answers.ts'
 import { hastyClock, rowByRow, scripted, type TestClient, testClient } from './world.ts'
 
 const ADA = userScope('ada@example.com')
@@ -68,9 +67,8 @@ const rows = entries.map((entry) => {
 type Entry = (typeof rows)[number]
 
 const facts = (error: unknown): object => {
-  if (!(error instanceof ApiError)) throw error
-  const { name: _, ...rest } = error
-  return { ...rest, message: error.message }
+  const { name: _, message, ...rest } = failureOf(error)
+  return { ...rest, message }
 }
 
 /** What is made of an answer, and beside it what else can be seen of the client. */

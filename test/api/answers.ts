@@ -26,7 +26,10 @@ export const rejection = async (promise: Promise<unknown>): Promise<unknown> =>
 
 export const NOON = Date.UTC(2026, 10, 20, 12)
 
-export function messageOf(error: unknown): string {
-  if (error instanceof ApiError) return error.message
+/** The classified failure that a call was rejected with; anything else is a bug. */
+export function failureOf(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
   throw error
 }
+
+export const messageOf = (error: unknown): string => failureOf(error).message

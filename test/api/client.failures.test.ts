@@ -1,8 +1,7 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { ApiError } from '../../src/core/model/observed.ts'
 import { TEAM } from '../../src/core/model/scope.ts'
-import { failing, ok, people, rejection } from './answers.ts'
+import { failing, failureOf, ok, people, rejection } from './answers.ts'
 import { hastyClock, KEY, keyRing, type Script, testClient } from './world.ts'
 
 describe('an outage', () => {
@@ -177,8 +176,9 @@ describe('a failure', () => {
     expect((await client.readCap(TEAM)).failure?.message).toMatch(/^.{150,400}…$/)
   })
 
-  it('has only the fields on its list', () => {
-    const error = new ApiError({ operation: 'UsageConfig', kind: 'server', message: 'm', status: 500 })
+  it('has only the fields on its list', async () => {
+    const { client } = testClient(() => failing(500, 'm'))
+    const error = failureOf(await rejection(client.readRoster()))
     expect(Object.keys(error).sort()).toEqual(['kind', 'name', 'operation', 'status'])
     expect('cause' in error).toBe(false)
     expect(inspect(error)).not.toContain('undefined')

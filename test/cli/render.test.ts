@@ -21,6 +21,18 @@ test('a report as a page is one document that fetches nothing, escapes what it s
   expect((await withoutRuns.run('report', '--output', 'html')).stdout).not.toContain('<figure')
 })
 
+test.each([
+  ['0123456789abcdef', ' at 0123456789ab'],
+  ['0123456789abcdef+dirty', ' at 0123456789ab+dirty'],
+  ['0123456789ab', ' at 0123456789ab'],
+  ['0123456789abc 0123456789abd', ' at 0123456789ab 0123456789ab'],
+  ['', ''],
+])('a plan of the revision %j shows it as%s', (revision, shown) => {
+  const { plan } = planOf({})
+  const [heading] = showPlans([{ plan: { ...plan, revision } }], 'text', { people: EMAIL_LABELS }).split('\n')
+  expect(heading).toBe(`acme: plan ${plan.id}, policies ${plan.policyDigest}${shown}`)
+})
+
 test('plans as Markdown stay within the limit of a comment and count what they leave out', () => {
   const { plan } = planOf({ caps: { team: 400, p1: 900 }, observed: { team: 600, p1: 1000 }, people: 30, protect: ['p1'] })
   const [change, hold] = [plan.changes[0], plan.holds[0]]

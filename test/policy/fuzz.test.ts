@@ -5,12 +5,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatProblems } from '../../src/core/escape/terminal.ts'
-import { hasErrors } from '../../src/core/model/problem.ts'
+import { formatProblems } from '../../src/core/escape/text.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
 import { printPolicy } from '../../src/policy/print.ts'
 import { ODD_YAML, runs, spoilt } from '../support/fuzz.ts'
-import { folder, policyText } from './support.ts'
+import { folder, hasErrors, policyText } from './support.ts'
 
 const RICH = policyText(`workspace: acme
 timezone: Europe/Berlin

@@ -1,10 +1,9 @@
 import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { hasErrors } from '../../src/core/model/problem.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
 import { loadConfig } from '../support/config.ts'
-import { folder, placesWithFiles, policyText } from './support.ts'
+import { folder, hasErrors, placesWithFiles, policyText } from './support.ts'
 
 type LoadOptions = Parameters<typeof loadPolicies>[1]
 

@@ -5,12 +5,11 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { hasErrors } from '../../src/core/model/problem.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
 import { loadConfig } from '../support/config.ts'
 import { publishedSchema } from '../support/schema-keys.ts'
 import { tableAt } from '../support/tables.ts'
-import { folder, policyText } from './support.ts'
+import { folder, hasErrors, policyText } from './support.ts'
 
 const NOW = Date.parse('2026-11-21T12:00:00Z')
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false })

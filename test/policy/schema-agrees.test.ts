@@ -4,11 +4,10 @@ import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { parseAllDocuments, parseDocument } from 'yaml'
-import { hasErrors } from '../../src/core/model/problem.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
 import { loadConfig } from '../support/config.ts'
 import { CONFIG_KEYS, publishedSchema } from '../support/schema-keys.ts'
-import { folder, policyText, writeFiles } from './support.ts'
+import { folder, hasErrors, policyText, writeFiles } from './support.ts'
 
 /** Values by what they are about. Lists are split at two spaces. */
 const VALUES = [

@@ -11,6 +11,9 @@ export const policyText = (spec: string, name = 'test'): string =>
     .map((line) => `  ${line}`)
     .join('\n')}\n`
 
+/** Whether the input cannot be used. */
+export const hasErrors = (problems: readonly Problem[]): boolean => problems.some(({ severity }) => severity === 'error')
+
 /** `line:column code` of each problem, in the order given. */
 export const places = (problems: readonly Problem[]): readonly string[] =>
   problems.map(({ at, code }) => `${at ? `${at.line}:${at.column}` : '-'} ${code}`)

@@ -1,7 +1,7 @@
 // How problems are printed, and bounds on aliases; what is told of which text is in messages.txt.
 
 import { describe, expect, it } from 'vitest'
-import { formatProblems } from '../../src/core/escape/terminal.ts'
+import { formatProblems } from '../../src/core/escape/text.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
 import { folder, places, policyText } from './support.ts'
 

@@ -1,7 +1,7 @@
 // Builds plans for tests of the pure core: a sketch of the policy, the observed caps, the people, the records of the ledger.
 import { createHash } from 'node:crypto'
 import { countPeople } from '../../src/core/interpret/effective.ts'
-import type { ServiceModel } from '../../src/core/interpret/service-model.ts'
+import type { ServiceModel } from '../../src/core/interpret/evidence.ts'
 import { type Approval, DEFAULT_GUARDS, type GuardSettings, holdOf } from '../../src/core/model/change.ts'
 import type { Balance, CapReading, GroupMembers, Observed, OwnedCap, Roster } from '../../src/core/model/observed.ts'
 import { byScope, type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
@@ -30,6 +30,8 @@ import {
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
 
+type PeopleInputs = Parameters<typeof countPeople>[0]
+
 /** What a sketch does not say of a plan. */
 export type PlanMore = Partial<Snapshot>
 
@@ -44,6 +46,9 @@ export interface PlanSketch extends PolicySketch {
   /** Credits used by name. */
   readonly used?: Readonly<Record<string, number>>
   readonly balance?: Balance
+  /** Add-on use as the service tells it, and the use at the end of the previous cycle. */
+  readonly measured?: PeopleInputs['measured']
+  readonly previousCycle?: PeopleInputs['previousCycle']
   readonly approvals?: readonly Approval[]
   readonly approve?: readonly string[]
   readonly holdsShown?: Snapshot['holdsShown']
@@ -118,7 +123,7 @@ export function planInputs(sketch: PlanSketch): Snapshot {
     poolReviews: poolReviews('acme', resolution.pools, sketch.dealt ?? {}, digest),
     readings: readingsOf(sketch.observed),
     owned,
-    people: countPeople({ groups, now, ...(rows && { roster: rows }), ...(sketch.balance && { balance: sketch.balance }) }),
+    people: countPeople({ ...sketch, groups, now, roster: rows }),
     skipped,
     quarantined: new Map([
       ...activeQuarantine(sketch.quarantined ?? [], resolution, skipped, now).active,

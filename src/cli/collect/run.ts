@@ -1,7 +1,7 @@
 // `collect`: the order of the requests, what is said before and while they run, and how the command ends. It shares the work with a running
 // daemon: then it is four times slower than the daemon, and rests after a refusal for the rate.
 import type { RequestEvent } from '../../api/send.ts'
-import { plain } from '../../core/escape/terminal.ts'
+import { plain } from '../../core/escape/text.ts'
 import type { Roster } from '../../core/model/observed.ts'
 import { HOUR_MS, type Instant, isYounger, MINUTE_MS, midnight } from '../../core/model/units.ts'
 import { countGrades, DAY_GRADES, type DayGrade, type Days, gradesOf, requestsOf } from '../../core/use/history.ts'

@@ -1,5 +1,5 @@
 // `edit`: plans the edits, shows them, and writes the files. It reads no key, and uses no network but the ledger's, for `tidy`.
-import { compareProblems, printable } from '../../core/escape/terminal.ts'
+import { compareProblems, printable } from '../../core/escape/text.ts'
 import { hasErrors, InputError, messageOf, type Problem } from '../../core/model/problem.ts'
 import { type LoadedConfig, loadConfigAside } from '../../daemon/config/config.ts'
 import { type Edit, looksLikeTemplate } from '../../policy/edit/edit.ts'

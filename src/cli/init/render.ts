@@ -3,7 +3,7 @@
 
 import { existsSync, linkSync, lstatSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { plain, shellWord } from '../../core/escape/terminal.ts'
+import { plain, shellWord } from '../../core/escape/text.ts'
 import { messageOf } from '../../core/model/problem.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Adopted } from '../../core/plan/audit.ts'

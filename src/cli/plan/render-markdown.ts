@@ -1,8 +1,7 @@
 // A plan as Markdown for a pull request: a headline about people, then holds, then changes; details are folded. A comment has a bounded length:
 // whatever does not fit is counted, never dropped in silence.
 
-import { code, escaped, fitting, folded, row, tableHead } from '../../core/escape/formats.ts'
-import { editLine } from '../../core/escape/terminal.ts'
+import { code, editLine, escaped, fitting, folded, row, tableHead } from '../../core/escape/text.ts'
 import type { Change, Effect, Hold, Plan } from '../../core/model/change.ts'
 import { formatPosition } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'

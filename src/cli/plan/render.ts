@@ -1,6 +1,6 @@
 // A plan as text for a terminal: the changes, the holds with the commands that release them, the scopes that could not be read, and a closing
 // line of counts. Nothing of the plan is left out.
-import { plain } from '../../core/escape/terminal.ts'
+import { plain } from '../../core/escape/text.ts'
 import { type Change, EFFECTS, type Effect, type Hold, type Plan, type PlanProblem, type Release } from '../../core/model/change.ts'
 import { shortRevision } from '../../core/model/policy.ts'
 import { formatPosition } from '../../core/model/problem.ts'

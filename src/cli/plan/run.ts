@@ -1,7 +1,7 @@
 // `plan`: previews all workspaces side by side, prints and saves the plans, and sets the exit code. People show as the config says.
 
 import type { Command } from 'commander'
-import { shellWord } from '../../core/escape/terminal.ts'
+import { shellWord } from '../../core/escape/text.ts'
 import type { Plan } from '../../core/model/change.ts'
 import { hasErrors } from '../../core/model/problem.ts'
 import { pauseFindings } from '../../daemon/conditions/findings.ts'

@@ -1,6 +1,5 @@
 // A report as text and as Markdown. Long tables are cut with a count; JSON and CSV have all of it.
-import { code, escaped, row, tableHead } from '../../core/escape/formats.ts'
-import { plain } from '../../core/escape/terminal.ts'
+import { code, escaped, plain, row, tableHead } from '../../core/escape/text.ts'
 import { EFFECTS } from '../../core/model/change.ts'
 import { scopeKey } from '../../core/model/scope.ts'
 import { SOURCE_TEXT } from '../../core/use/add-on.ts'

@@ -2,7 +2,7 @@
 // figures. Data that cannot be read becomes a note in the report.
 
 import { renderReportPage } from '../../console/report.ts'
-import { csvText } from '../../core/escape/formats.ts'
+import { csvText } from '../../core/escape/text.ts'
 import { effectiveCap } from '../../core/interpret/effective.ts'
 import type { Cycle, Roster, RunUse } from '../../core/model/observed.ts'
 import { scopeKey, userScope } from '../../core/model/scope.ts'

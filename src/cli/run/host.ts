@@ -1,7 +1,7 @@
 // The parts that all workspaces of a daemon share: log, metrics, ledger, labels for people. Also opens a workspace with real parts.
 
 import { createPaces, type Paces } from '../../api/transport/queue.ts'
-import { formatProblems } from '../../core/escape/terminal.ts'
+import { formatProblems } from '../../core/escape/text.ts'
 import type { Emit } from '../../core/model/events.ts'
 import { hasErrors, messageOf, type Problem } from '../../core/model/problem.ts'
 import { DAY_MS, HOUR_MS } from '../../core/model/units.ts'

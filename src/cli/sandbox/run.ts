@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { existsSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { plain } from '../../core/escape/terminal.ts'
+import { plain } from '../../core/escape/text.ts'
 import { InputError } from '../../core/model/problem.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'
 import { takeLock } from '../../daemon/ledger/sqlite/database.ts'

@@ -1,7 +1,7 @@
 // The flags that commands share, the parsers of flag values, and the help on exit codes. A flag wins over the environment, and the environment
 // over the config file. There is no flag for the service key, because everybody on the machine can see a command line.
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { shellWord } from '../../core/escape/terminal.ts'
+import { shellWord } from '../../core/escape/text.ts'
 import { parseScope, type Scope } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { readDate } from '../../policy/dates.ts'

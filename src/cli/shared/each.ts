@@ -3,7 +3,7 @@
 
 import { CommanderError } from 'commander'
 import type { RequestEvent } from '../../api/send.ts'
-import { plain } from '../../core/escape/terminal.ts'
+import { plain } from '../../core/escape/text.ts'
 import { InputError, messageOf } from '../../core/model/problem.ts'
 import { type Cli, CommandError, EXIT, type ExitCode, inputExit, painter, UsageError, type World } from './context.ts'
 import { tellLine } from './text.ts'

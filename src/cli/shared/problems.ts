@@ -1,7 +1,6 @@
 // Problems of policies and config, and the result of `validate`, as text, JSON and Markdown. Their wording and carets come from `policy`; only
 // colours and the frame are added here. Also how people show in output.
-import { code, escaped, fitting } from '../../core/escape/formats.ts'
-import { compareProblems, formatProblems, plain } from '../../core/escape/terminal.ts'
+import { code, compareProblems, escaped, fitting, formatProblems, plain } from '../../core/escape/text.ts'
 import { type PolicyRevision, shortRevision } from '../../core/model/policy.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import type { LoadedConfig } from '../../daemon/config/config.ts'

@@ -1,11 +1,11 @@
 // Pieces of text that all renderings share: counts, caps, instants, padding and wrapping, documents, the version. Text from outside must be
-// escaped (core/escape/terminal.ts) before it comes here.
+// escaped (core/escape/text.ts) before it comes here.
 
 import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { dirname } from 'node:path'
 import { eastAsianWidth } from 'get-east-asian-width'
-import { jsonText, plain } from '../../core/escape/terminal.ts'
+import { jsonText, plain } from '../../core/escape/text.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { API_VERSION } from '../../policy/bounds.ts'

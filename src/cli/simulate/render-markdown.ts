@@ -1,6 +1,6 @@
 // A simulation as Markdown, short enough for a comment on a pull request: the verdict, a line for each cycle, and the rest folded. Also the
 // words that it shares with the text.
-import { code, escaped, folded, row, tableHead } from '../../core/escape/formats.ts'
+import { code, escaped, folded, row, tableHead } from '../../core/escape/text.ts'
 import {
   type Banded,
   type BlockedPerson,

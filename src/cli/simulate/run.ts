@@ -1,7 +1,7 @@
 // `simulate`: replays recorded use workspace by workspace, and prints the result with people as the config says.
 
 import { type Command, Option } from 'commander'
-import { plain } from '../../core/escape/terminal.ts'
+import { plain } from '../../core/escape/text.ts'
 import type { PolicyRevision } from '../../core/model/policy.ts'
 import { hasErrors, InputError, type Problem } from '../../core/model/problem.ts'
 import { ENOUGH_KNOWN } from '../../core/use/history.ts'

@@ -1,5 +1,5 @@
 // Charts of bars, and amounts as tables: use by day in stacks, drift by day, people by group and band, amounts with a bar for each.
-import { type Html, html } from '../../core/escape/formats.ts'
+import { type Html, html } from '../../core/escape/text.ts'
 import { DAY_MS } from '../../core/model/units.ts'
 import type { BurnSeries, DriftSeries } from '../../daemon/http/documents/types.ts'
 import { column, table } from '../tables.ts'

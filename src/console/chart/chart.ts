@@ -1,6 +1,6 @@
 // A chart on a page: a drawing, a sentence that sums it up, a legend, and all figures as a table. The table serves screen readers, and the page's script
 // shows its rows under the pointer.
-import { type Html, html, type Value } from '../../core/escape/formats.ts'
+import { type Html, html, type Value } from '../../core/escape/text.ts'
 import { DAY_MS } from '../../core/model/units.ts'
 import { compact, dayMonth, number } from '../words.ts'
 

@@ -1,7 +1,7 @@
 // Charts of one person, one pool and one comparison: add-on use against the cap in force on each day, with the days on which the cap changed;
 // the credits of a pool over the cycle; two policies side by side.
 
-import { type Html, html } from '../../core/escape/formats.ts'
+import { type Html, html } from '../../core/escape/text.ts'
 import { DAY_MS } from '../../core/model/units.ts'
 import type { DayGrade } from '../../core/use/history.ts'
 import type { PersonDocument, PoolSeries } from '../../daemon/http/documents/types.ts'

@@ -1,5 +1,5 @@
 // Why a scope has its cap, as `explain` says it: declarations, readings, the planned change, writes. The pages of a group and of a person share it.
-import { type Html, html } from '../../core/escape/formats.ts'
+import { type Html, html } from '../../core/escape/text.ts'
 import type { CandidateEntry, GroupDocument, PersonDocument, WriteEntry } from '../../daemon/http/documents/types.ts'
 import { badge, capCell, empty, facts, figure, holdLink, scopeLink, section, when } from '../parts.ts'
 import { column, listSection, table } from '../tables.ts'

@@ -1,6 +1,6 @@
 // The groups of a workspace, how near their people are to their caps, and the page of one group.
 
-import { html } from '../../core/escape/formats.ts'
+import { html } from '../../core/escape/text.ts'
 import { BANDS } from '../../core/model/events.ts'
 import { SOURCE_TEXT } from '../../core/use/add-on.ts'
 import type { PageRequest } from '../../daemon/http/console.ts'

@@ -1,5 +1,5 @@
 // How the daemon runs one workspace: conditions, cycles, requests, the service model with its evidence, settings and replicas.
-import { type Html, html, type Value } from '../../core/escape/formats.ts'
+import { type Html, html, type Value } from '../../core/escape/text.ts'
 import type { PageRequest } from '../../daemon/http/console.ts'
 import type { Documents } from '../../daemon/http/documents/make.ts'
 import type { HealthDocument } from '../../daemon/http/documents/types.ts'

@@ -1,5 +1,5 @@
 // The overview: what needs a person first, then every workspace with its credits left, when they run out, and what is wrong.
-import { type Html, html } from '../../core/escape/formats.ts'
+import { type Html, html } from '../../core/escape/text.ts'
 import type { PageRequest } from '../../daemon/http/console.ts'
 import type { Query } from '../../daemon/http/documents/documents.ts'
 import type { Documents } from '../../daemon/http/documents/make.ts'

@@ -1,6 +1,5 @@
 // The people of a workspace: the list, whose search, filters, order and page are in the address, and the page of a lead, who sees only some.
-import { type Html, html } from '../../core/escape/formats.ts'
-import { capEdit } from '../../core/escape/terminal.ts'
+import { capEdit, type Html, html } from '../../core/escape/text.ts'
 import { BANDS } from '../../core/model/events.ts'
 import { SOURCE_TEXT } from '../../core/use/add-on.ts'
 import { STOP_TEXT } from '../../core/use/first-stop.ts'

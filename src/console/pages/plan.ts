@@ -1,5 +1,5 @@
 // The timeline of a workspace, and one plan of it: its writes, the holds and foreign changes it found, and its remaining changes.
-import { type Html, html, type Value } from '../../core/escape/formats.ts'
+import { type Html, html, type Value } from '../../core/escape/text.ts'
 import { EFFECTS_ON_PEOPLE } from '../../core/model/change.ts'
 import type { PageRequest } from '../../daemon/http/console.ts'
 import type { Query } from '../../daemon/http/documents/documents.ts'

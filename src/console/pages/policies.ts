@@ -1,5 +1,5 @@
 // The policies in force: problems of the files, and every declared cap with its line and the people it applies to.
-import { type Html, html } from '../../core/escape/formats.ts'
+import { type Html, html } from '../../core/escape/text.ts'
 import { ENTRY_KINDS, whileInvalid } from '../../core/model/policy.ts'
 import type { PageRequest } from '../../daemon/http/console.ts'
 import type { Documents } from '../../daemon/http/documents/make.ts'

@@ -1,7 +1,7 @@
 // The page that compares the policies in force with the caps that were in force: credits kept, blocked people, people who gain or lose, caps
 // never reached. Every figure is the middle one of its range; where a cap cut demand off the range is shown too. It decides only how many
 // lines are shown.
-import { type Html, html, type Value } from '../../core/escape/formats.ts'
+import { type Html, html, type Value } from '../../core/escape/text.ts'
 import type { PageRequest } from '../../daemon/http/console.ts'
 import type { Documents } from '../../daemon/http/documents/make.ts'
 import type { ComparisonDocument } from '../../daemon/http/documents/types.ts'

@@ -1,5 +1,5 @@
 // The page of one workspace: what is wrong now, the credits left and when they run out, the cycle so far, and the scopes that are not in sync.
-import { type Html, html } from '../../core/escape/formats.ts'
+import { type Html, html } from '../../core/escape/text.ts'
 import { BANDS } from '../../core/model/events.ts'
 import { whileInvalid } from '../../core/model/policy.ts'
 import type { PageRequest } from '../../daemon/http/console.ts'

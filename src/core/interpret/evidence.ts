@@ -1,7 +1,9 @@
 // How a deployment was observed to work where the interface is silent: how it keeps caps, what reads show, what becomes of a 0, how the cap
-// is spelt, how errors look. Each observation keeps its evidence. What follows from it is decided in service-model.ts.
+// is spelt, how errors look. Each observation keeps its evidence. The service model follows from it: one value for the workspace, declared or
+// established by evidence, and never guessed scope by scope (docs/operations.md).
 
-import type { CapReading, GroupMembers } from '../model/observed.ts'
+import type { ScopeChange } from '../model/change.ts'
+import type { CapReading, GroupMembers, Observed } from '../model/observed.ts'
 import { groupScope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
 import { HOUR_MS, type Instant, isYounger, MINUTE_MS } from '../model/units.ts'
 import type { People } from './effective.ts'
@@ -63,7 +65,7 @@ export function addObservation(seen: ServiceEvidence, { aspect, value, evidence 
 }
 
 /** A group list proves membership at the time of a reading if it is at most this much older: people may have left since (choice). */
-export const LISTED_MS = 15 * MINUTE_MS
+const LISTED_MS = 15 * MINUTE_MS
 
 /** The groups that a person was provably in at a time. */
 type GroupsAt = (key: ScopeKey, at: Instant) => readonly ScopeKey[]
@@ -114,3 +116,102 @@ const isExplicit = (reading: CapReading, ancestor: CapReading | undefined): bool
   ancestor.observed > 0 &&
   reading.readAt >= ancestor.readAt &&
   reading.readAt - ancestor.readAt <= SAME_MOMENT_MS
+
+interface DeclaredModel {
+  readonly capSemantics: 'layered' | 'copied'
+  /** `auto`: established by evidence. */
+  readonly capReads?: 'auto' | 'explicit' | 'inherited'
+}
+
+export interface ServiceModel {
+  /** As declared: each scope keeps its own cap, or a team or group write overwrites each member's. */
+  readonly layers: 'layered' | 'copied'
+  /** The evidence that caps are copied, whatever is declared. */
+  readonly copying?: string
+  /** A descendant's cap was observed to survive a team or group write. */
+  readonly layersProven: boolean
+  /** Whether a read shows what is set at this very scope, or what applies there. `open`: a write must be safe under both. */
+  readonly reads: 'explicit' | 'inherited' | 'open'
+  readonly zero: AspectValue<'zero'> | 'open'
+}
+
+export function serviceModel({ capSemantics, capReads = 'auto' }: DeclaredModel, evidence: ServiceEvidence): ServiceModel {
+  const copying = evidence.caps?.value === 'copied' ? evidence.caps.evidence : undefined
+  return {
+    layers: capSemantics,
+    copying,
+    layersProven: evidence.caps?.value === 'layered',
+    reads: capReads === 'auto' ? establishedReads(evidence) : capReads,
+    zero: evidence.zero?.value ?? 'open',
+  }
+}
+
+/** Where a 0 reads as unset, a scope that reads unset does not prove that reads are explicit. */
+function establishedReads({ reads, zero }: ServiceEvidence): ServiceModel['reads'] {
+  if (reads?.value === 'inherited') return 'inherited'
+  return reads?.value === 'explicit' && zero?.value !== 'omitted' ? 'explicit' : 'open'
+}
+
+// What the descendants of a team or group show after a write to it proves how the deployment treats caps: it copied the cap to them, kept
+// their own, or shows the inherited one.
+
+type AncestorChange = Pick<ScopeChange, 'scope' | 'from' | 'to'>
+
+/** Up to so many descendants of a written scope are read to observe the effect. */
+const MOST_SAMPLED = 5
+
+/**
+ * What one descendant proves by its readings before and after a write to the ancestor; nothing when they allow several explanations. Caps
+ * are copied to people: a group that keeps its own cap under the team proves nothing about them.
+ */
+export function observeDescendant(
+  ancestor: AncestorChange,
+  before: CapReading,
+  after: CapReading,
+  model: ServiceModel,
+): Observation | undefined {
+  const key = scopeKey(after.scope)
+  const wrote = `after ${scopeKey(ancestor.scope)} was written (${ancestor.from} to ${ancestor.to}), ${key}`
+  const [was, is] = [before.observed, after.observed]
+  if (isOwn(was, ancestor) && is === ancestor.to)
+    return { aspect: 'caps', value: 'copied', evidence: `${wrote} changed from ${was} to ${is} without a write of its own` }
+  const isPerson = after.scope.kind === 'user'
+  if (isPerson && isOwn(was, ancestor) && is === was) return { aspect: 'caps', value: 'layered', evidence: `${wrote} kept its ${was}` }
+  if (typeof ancestor.to === 'number' && was === ancestor.from && is === ancestor.to && ancestor.from !== ancestor.to)
+    return { aspect: 'reads', value: 'inherited', evidence: `${wrote} reads ${is} as well` }
+  if (was === 'none' && is === 'none' && typeof ancestor.to === 'number' && ancestor.to > 0) {
+    const evidence = `${wrote} still reads unset`
+    if (model.reads !== 'explicit') return { aspect: 'reads', value: 'explicit', evidence }
+    return isPerson ? { aspect: 'caps', value: 'layered', evidence } : undefined
+  }
+  return undefined
+}
+
+/** Whether the scope showed a number of its own: neither the ancestor's old cap nor its new one. */
+const isOwn = (was: Observed, { from, to }: AncestorChange): boolean => typeof was === 'number' && was !== from && was !== to
+
+/** Whether a write to the ancestor may have changed what this scope shows. */
+export function mayHaveMoved(ancestor: AncestorChange, before: Observed | undefined, model: ServiceModel): boolean {
+  if (!model.layersProven) return true
+  if (model.reads === 'explicit') return false
+  return before === 'none' || before === ancestor.from || before === ancestor.to
+}
+
+/** The descendants that can prove most: those with numbers of their own and, where reads are open, those with nothing set or the old cap. */
+export function sampleDescendants(
+  ancestor: AncestorChange,
+  descendants: readonly CapReading[],
+  model: ServiceModel,
+): readonly CapReading[] {
+  const own = peopleFirst(descendants.filter(({ observed }) => isOwn(observed, ancestor)))
+  const unset = peopleFirst(descendants.filter(({ observed }) => observed === 'none'))
+  // Where reads show what applies nobody has nothing set, and whoever shows the old cap follows the write.
+  const isOpen = model.reads === 'open' && own.length > 0 && ancestor.from !== 'none'
+  const equal = isOpen ? peopleFirst(descendants.filter(({ observed }) => observed === ancestor.from)) : []
+  const needsUnset = model.reads !== 'explicit' || own[0]?.scope.kind !== 'user'
+  const sample = [...own.slice(0, MOST_SAMPLED - 2), ...(needsUnset ? [...unset, ...equal].slice(0, 2) : [])]
+  return sample.length > 0 ? sample : descendants.slice(0, MOST_SAMPLED)
+}
+
+const peopleFirst = (readings: readonly CapReading[]): readonly CapReading[] =>
+  readings.toSorted((a, b) => Number(b.scope.kind === 'user') - Number(a.scope.kind === 'user'))

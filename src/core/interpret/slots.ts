@@ -5,23 +5,24 @@ import type { Cap } from '../model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import { ancestorsOf, type CapAt, type People, sharedCap, TEAM_KEY } from './effective.ts'
-import type { ServiceModel } from './service-model.ts'
+import type { ServiceModel } from './evidence.ts'
 
-interface SlotInputs {
+export interface SlotInputs {
   readonly model: ServiceModel
+  /** Of every scope that was to be read; a missing one counts as unknown. */
   readonly readings: ReadonlyMap<ScopeKey, CapReading>
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly people: People
   /** Groups for which policy sets a number. Any other group that may show the team's cap counts as unset. */
   readonly groupsWithCap: ReadonlySet<ScopeKey>
   /** Groups whose members are not known. */
-  readonly unlisted?: ReadonlySet<ScopeKey> | undefined
+  readonly unlisted?: ReadonlySet<ScopeKey>
   /** Caps that we sent to teams and groups and that may have landed, beside those that the ledger says are ours. */
-  readonly sent?: readonly SentCap[] | undefined
+  readonly sent?: readonly SentCap[]
   /** Absent: the clock was never set back. */
   readonly now?: Instant
   /** When a write of ours to the scope itself may have landed last. */
-  readonly writtenAt?: ((scope: Scope) => Instant | undefined) | undefined
+  readonly writtenAt?: (scope: Scope) => Instant | undefined
 }
 
 /** A cap that was sent to a scope, and when. */
@@ -33,37 +34,12 @@ export interface SentCap {
 }
 
 /** The interpretation of the readings, scope by scope. */
-export interface Slots {
-  readonly model: ServiceModel
-  /** What was read; undefined for a scope that is not managed. */
-  readonly shown: CapAt
-  /** The last cap that was read of a scope that cannot be read now. */
-  readonly lastRead: (key: ScopeKey) => Cap | undefined
-  /** The cap that applies where nothing is set at this scope. */
-  inherited(key: ScopeKey): Observed
-  /** The same once these pending caps of teams and groups are set. */
-  inheritedAfter(key: ScopeKey, pending: ReadonlyMap<ScopeKey, Cap>): Observed
-  /** Whether this value may be the one to apply where nothing is set: a group that shows the team's value may have none of its own. */
-  mayApply(key: ScopeKey, value: Observed): boolean
-  /** Unlisted groups whose cap a person shows when no other scope explains that cap: the person may be in them. */
-  hiddenAncestors(key: ScopeKey): readonly ScopeKey[]
-  /** The cap that is shown since a clear of ours and that no known scope explains: it is inherited, and nothing is set here. */
-  unexplained(key: ScopeKey): Cap | undefined
-  /** Whether nothing may be set here, and the cap that is shown comes from an ancestor. */
-  mayBeInherited(key: ScopeKey): boolean
-  /**
-   * Whether nothing may be set here, whatever is shown: an ancestor may have had that cap when the scope was read, or a group has it that no policy
-   * names. Only a cap that we wrote here is surely set. Until reads are known, a cap under ancestors without any is taken for the scope's own.
-   */
-  mayBeUnset(key: ScopeKey): boolean
-  /** Whether a write of ours to an ancestor caused the cap that is shown here, so that no other client did. */
-  isFromAncestorWrite(key: ScopeKey): boolean
-}
+export type Slots = ReturnType<typeof interpret>
 
 const isNumber = (cap: Observed | undefined): boolean => typeof cap === 'number'
 
 /** Interprets the readings (docs/operations.md). */
-export function interpret(inputs: SlotInputs): Slots {
+export function interpret(inputs: SlotInputs) {
   const { model, people, readings, owned } = inputs
   const unlisted = [...(inputs.unlisted ?? [])]
   const isOpen = model.reads !== 'explicit'
@@ -98,16 +74,30 @@ export function interpret(inputs: SlotInputs): Slots {
     isUncertain(key) && (mayApply(key, shown(key) ?? 'unknown') || hiddenAncestors(key).length > 0 || unexplained(key) !== undefined)
   return {
     model,
+    /** What was read; undefined for a scope that is not managed. */
     shown,
-    lastRead: (key) => readings.get(key)?.last?.observed,
+    /** The last cap that was read of a scope that cannot be read now. */
+    lastRead: (key: ScopeKey): Cap | undefined => readings.get(key)?.last?.observed,
+    /** The cap that applies where nothing is set at this scope. */
     inherited,
-    inheritedAfter: (key, pending) => inheritedReader(isUnset, pending)(key),
+    /** The same once these pending caps of teams and groups are set. */
+    inheritedAfter: (key: ScopeKey, pending: ReadonlyMap<ScopeKey, Cap>): Observed => inheritedReader(isUnset, pending)(key),
+    /** Whether this value may be the one to apply where nothing is set: a group that shows the team's value may have none of its own. */
     mayApply,
+    /** Unlisted groups whose cap a person shows when no other scope explains that cap: the person may be in them. */
     hiddenAncestors,
+    /** The cap that is shown since a clear of ours and that no known scope explains: it is inherited, and nothing is set here. */
     unexplained,
+    /** Whether nothing may be set here, and the cap that is shown comes from an ancestor. */
     mayBeInherited,
+    /**
+     * Whether nothing may be set here, whatever is shown: an ancestor may have had that cap when the scope was read, or a group has it that no
+     * policy names. Only a cap that we wrote here is surely set. Until reads are known, a cap under ancestors without any is taken for the
+     * scope's own.
+     */
     mayBeUnset,
-    isFromAncestorWrite: (key) => isFromAncestorWrite(key, inputs, mayApply),
+    /** Whether a write of ours to an ancestor caused the cap that is shown here, so that no other client did. */
+    isFromAncestorWrite: (key: ScopeKey): boolean => isFromAncestorWrite(key, inputs, mayApply),
   }
 }
 
@@ -116,7 +106,7 @@ export function interpret(inputs: SlotInputs): Slots {
  * happens only where nothing is set at the scope and reads show inherited caps: it showed the ancestor's old cap before, or a higher one of a
  * group that no policy names, which we did not write.
  */
-function isFromAncestorWrite(key: ScopeKey, inputs: SlotInputs, mayApply: Slots['mayApply']): boolean {
+function isFromAncestorWrite(key: ScopeKey, inputs: SlotInputs, mayApply: (key: ScopeKey, value: Observed) => boolean): boolean {
   const { model, owned, people, readings, sent = [], now = Number.POSITIVE_INFINITY, writtenAt } = inputs
   const ours = owned.get(key)
   const reading = readings.get(key)

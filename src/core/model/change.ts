@@ -230,20 +230,8 @@ export interface HistoryEntry
   readonly unproven?: boolean
 }
 
-/** How a write ended. `skipped`: nothing was written. */
-export interface WriteEnd {
-  readonly result: ChangeResult | 'skipped'
-  readonly unproven?: boolean
-}
-
-/** Whether the written cap may be set, or may have been set. */
-export const mayHaveLanded = ({ result, unproven }: WriteEnd): boolean => (result === 'failed' ? unproven === true : result !== 'skipped')
-
 /** So long a write with an unknown end may still land, and a reading may not show a write yet. Choice. */
 export const LANDING_MS = DAY_MS
-
-/** Whether the end of a write is unknown: it may have landed or may still land, and no reading has shown it. */
-export const isInDoubt = (end: WriteEnd): boolean => mayHaveLanded(end) && end.result !== 'applied'
 
 /** A scope whose cap the service refuses, or that policy makes impossible: not written for 24 h, or until its policy entry changes or the person returns. */
 export interface Quarantined {

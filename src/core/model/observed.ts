@@ -229,10 +229,3 @@ export interface OwnedCap {
 
 /** Whether a cap of ours may be set at the scope: also one that was only tried. */
 export const mayBeSet = ({ cap, tried }: Pick<OwnedCap, 'cap' | 'tried'>): boolean => cap !== 'none' || tried !== undefined
-
-/** The record with a cap that was tried, and may be set beside the verified one. */
-export const withTried = ({ triedByGrant: _, ...owned }: OwnedCap, tried: Cap, byGrant: boolean): OwnedCap => ({
-  ...owned,
-  tried,
-  triedByGrant: byGrant ? true : undefined,
-})

@@ -280,11 +280,7 @@ const capOf = (entry: PolicyEntry): Cap | undefined => ('cap' in entry ? entry.c
 /** Whether two entries declare the same cap in the same way. */
 export const isSameEntry = (one: PolicyEntry, other: PolicyEntry): boolean => one.kind === other.kind && capOf(one) === capOf(other)
 
-const OWNERS: Readonly<Record<PolicyEntry['kind'], OwnerKind>> = {
-  cap: 'policy',
-  kept: 'policy',
-  undeclared: 'policy',
-  given_up: 'policy',
+const OWNERS: { readonly [Kind in PolicyEntry['kind']]?: OwnerKind } = {
   grant: 'grant',
   restore: 'grant',
   rule: 'rule',
@@ -294,7 +290,7 @@ const OWNERS: Readonly<Record<PolicyEntry['kind'], OwnerKind>> = {
 }
 
 /** The owner of a cap that was written for this entry. */
-export const ownerOf = ({ kind }: PolicyEntry): OwnerKind => OWNERS[kind]
+export const ownerOf = ({ kind }: PolicyEntry): OwnerKind => OWNERS[kind] ?? 'policy'
 
 /** What a policy may declare a cap by. */
 export const ENTRY_KINDS = ['team', 'group', 'user', 'grant', 'rule', 'pool'] as const

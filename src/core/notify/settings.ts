@@ -1,7 +1,7 @@
 // The settings of `notify` in the config, as plain data: who is told what, where, and in which words, with the defaults, and the link to ask
 // for more; and what each medium makes of the words. Values are data: each becomes one line of printable text, so none can add a header, a line of
 // a mail, a mention, a link or markup. Slack and Teams get elements without markup. Secrets of channels are kept elsewhere.
-import { clipped } from '../escape/terminal.ts'
+import { clipped } from '../escape/text.ts'
 
 /** What an address may ask for: `{email}`, `{cap}`, `{used}`. */
 export const REQUEST_PLACEHOLDERS = ['email', 'cap', 'used'] as const

@@ -28,26 +28,20 @@ export function poolReviews(
       // A person who is only counted is told from a member: a deal to them as well is another deal.
       const emails = members.map((one) => (one.protected ? `${one.email} counted` : one.email)).sort()
       const key = digest(JSON.stringify([workspace, name, credits, share, min, max ?? null, emails])).slice(0, 32)
-      return [name, { name, key, isReviewed: Object.hasOwn(dealt, name) && dealt[name]?.reviewed === key }]
+      const state = Object.hasOwn(dealt, name) ? dealt[name] : undefined
+      return [name, { name, key, isDealt: state?.dealtAt !== undefined, isReviewed: state?.reviewed === key }]
     }),
   )
 }
 
-/** The pools, with each deal of which no change is held marked as reviewed. */
-export function withReviews(
-  pools: DealtPools,
+/** The deals of which no change is held and that were not reviewed before: later deals of the pool may move within them. */
+export function passedDeals(
   reviews: ReadonlyMap<string, PoolReview>,
-  differences: ReadonlyMap<ScopeKey, Difference>,
-  heldKeys: ReadonlySet<ScopeKey>,
-): DealtPools {
-  const held = new Set([...differences.values()].flatMap(({ key, pool }) => (pool && heldKeys.has(key) ? [pool.name] : [])))
-  return Object.fromEntries(
-    Object.entries(pools).map(([name, state]) => {
-      const review = reviews.get(name)
-      const hasPassed = review && state.dealtAt !== undefined && !review.isReviewed && !held.has(name)
-      return [name, hasPassed ? { ...state, reviewed: review.key } : state]
-    }),
-  )
+  differences: readonly Difference[],
+  heldBy: ReadonlyMap<ScopeKey, string>,
+): readonly PoolReview[] {
+  const held = new Set(differences.flatMap(({ key, pool }) => (pool && heldBy.has(key) ? [pool.name] : [])))
+  return [...reviews.values()].filter(({ name, isDealt, isReviewed }) => isDealt && !isReviewed && !held.has(name))
 }
 
 /** The credits that a set of changes moves; a first cap moves none. */

@@ -29,12 +29,12 @@
 import type { Slots } from '../interpret/slots.ts'
 import type { Cause, UnknownScope } from '../model/change.ts'
 import { mayBeSet, type Observed, type OwnedCap } from '../model/observed.ts'
-import { type Cap, GIVEN_UP, isSameEntry, ownerOf, type PolicyEntry, UNDECLARED } from '../model/policy.ts'
+import { type Cap, isSameEntry, type PolicyEntry, UNDECLARED } from '../model/policy.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
-import type { Instant } from '../model/units.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import { hasEnded } from '../resolve/grants.ts'
 import type { Resolution } from '../resolve/resolution.ts'
+import { afterEnd, isOurs, ownedFrom, setBefore } from './outcome.ts'
 import type { Difference, Snapshot } from './snapshot.ts'
 
 /** What policy asks is in `resolution` and `skipped` here without the scopes that are quarantined. */
@@ -128,13 +128,6 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
   draft.differences.push({ ...difference(desired, key, observed, owned, inputs.resolution, isOverwritten), pool })
 }
 
-/** What is ours at a scope once a cap of ours has ended there and `cap` is left: our own cap that a grant has given back, or nothing. */
-export function afterEnd(cap: Cap, owned: OwnedCap | undefined, now: Instant): OwnedCap | 'released' {
-  const isOurs = owned?.owner === 'grant' ? owned.baselineIsOurs : owned?.cap === cap
-  if (!owned || !isOurs || cap === 'none') return 'released'
-  return { scope: owned.scope, cap, owner: ownerOf(GIVEN_UP), entry: GIVEN_UP, verifiedAt: now }
-}
-
 function compareOrphan(owned: OwnedCap, key: ScopeKey, fallback: Observed, inputs: DiffInputs, draft: Draft): void {
   if (!mayBeSet(owned)) {
     draft.released.push(key)
@@ -222,9 +215,6 @@ const mayHideZero = (owned: OwnedCap | undefined, { model }: Slots): boolean =>
 
 const HIDDEN_ZERO = 'a cap of 0 was written here and does not show: it may be set all the same'
 
-/** The verified cap, or one written after it whose read-back may have come too early. */
-const isOurs = (owned: OwnedCap | undefined, cap: Cap): boolean => owned !== undefined && (cap === owned.cap || cap === owned.tried)
-
 const isNewToLedger = (owned: OwnedCap | undefined, desired: DesiredCap, shows: Cap | undefined): boolean =>
   owned === undefined ||
   !isSameEntry(owned.entry, desired.entry) ||
@@ -235,46 +225,6 @@ const isNewToLedger = (owned: OwnedCap | undefined, desired: DesiredCap, shows: 
   owned.owner !== desired.owner ||
   owned.grant !== desired.origin.grant ||
   (desired.base !== undefined && (owned.baseline !== desired.base || !owned.baselineIsOurs))
-
-/** What was set at a scope before our write: `none` where the reading may show an inherited or a copied cap. */
-export function setBefore(from: Cap, { model, inherited }: Pick<Slots, 'model' | 'inherited'>, key: ScopeKey): Cap {
-  const isOwn = model.reads === 'explicit' && model.layers === 'layered'
-  return !isOwn && from === inherited(key) ? 'none' : from
-}
-
-/** The ledger's record of a scope that was verified at its desired cap. `before`: what was found there; `shows`: see `OwnedCap`. */
-export function ownedFrom(desired: DesiredCap, owned: OwnedCap | undefined, before: Cap, now: Instant, shows?: Cap): OwnedCap {
-  const { scope, cap, owner, entry, origin, base } = desired
-  const isWritten = owned?.written === true && owned.cap === cap
-  const record: OwnedCap = {
-    ...{ scope, cap, owner, entry, verifiedAt: now },
-    ...(isWritten && { written: true }),
-    ...(shows !== undefined && { shows }),
-    ...(origin.grant !== undefined && { grant: origin.grant }),
-  }
-  if (origin.kind !== 'grant') return record
-  // A cap kept in place of a 0 is what was set before it.
-  return { ...record, ...baselineOf(cap, owned, entry.kind === 'kept' ? cap : before, base) }
-}
-
-/**
- * What a grant gives back at its end where nothing is declared then. A declared base is given back as ours, as if it had been written before the
- * grant: it may be removed with the grant or while the grant runs. Without one it is the cap that was found, or our own where the grant's cap was
- * found. A grant that follows another gives back what that one would.
- */
-export function baselineOf(
-  cap: Cap,
-  owned: OwnedCap | undefined,
-  before: Cap,
-  base: Cap | undefined,
-): Pick<OwnedCap, 'baseline' | 'baselineIsOurs'> {
-  if (base !== undefined) return { baseline: base, baselineIsOurs: true }
-  if (!owned) return { baseline: before }
-  const { owner, baseline = 'none', baselineIsOurs } = owned
-  if (owner === 'grant') return { baseline, ...(baselineIsOurs && { baselineIsOurs }) }
-  const found = before === cap ? owned.cap : before
-  return { baseline: found, ...(isOurs(owned, found) && { baselineIsOurs: true }) }
-}
 
 /** Whether the cap came from a grant that has ended. A grant that was deleted from policy has not: removing its cap is an edit. */
 const showsEndedGrant = (owned: OwnedCap | undefined, { grantClock }: Resolution): boolean =>

@@ -4,10 +4,9 @@
 import type { CapAt } from '../interpret/effective.ts'
 import type { Slots } from '../interpret/slots.ts'
 import type { Approval, Hold } from '../model/change.ts'
-import { declaredCount, UNDECLARED } from '../model/policy.ts'
+import { UNDECLARED } from '../model/policy.ts'
 import { byScope, compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
 import { DAY_MS } from '../model/units.ts'
-import type { DesiredCap } from '../resolve/candidate.ts'
 import { agree } from '../resolve/roster.ts'
 import {
   asShown,
@@ -21,22 +20,11 @@ import {
   verifyApprovals,
   voidGrown,
 } from './approval.ts'
-import { judgeParts } from './guards/judge.ts'
-import type { GuardFacts, GuardInputs, Judgement } from './guards/round.ts'
-import { type Impact, type ImpactInputs, impactOf } from './impact.ts'
-import { REVIEW_MS, rulesOf, shownSince, strictest } from './reviewed.ts'
-import type { Contest, Difference, Rules, Snapshot } from './snapshot.ts'
-
-interface JudgementInputs extends Snapshot {
-  /** In the order of scopes, with the clears that they may reveal. */
-  readonly differences: readonly Difference[]
-  readonly impact: ImpactInputs
-  /** The impact of all differences together. */
-  readonly whole: readonly Impact[]
-  readonly slots: Slots
-  readonly inSync: readonly DesiredCap[]
-  readonly contested: ReadonlyMap<ScopeKey, Contest>
-}
+import { type Judgement, judgeParts } from './guards/judge.ts'
+import type { GuardInputs, JudgementInputs } from './guards/round.ts'
+import { type ImpactInputs, impactOf } from './impact.ts'
+import { rulesOf, shownSince, strictest } from './reviewed.ts'
+import type { Difference, Rules } from './snapshot.ts'
 
 export type Judged = ReturnType<typeof judged>
 
@@ -176,31 +164,22 @@ function beforeReleases(
 }
 
 /** `held`: the changes that were held before any release. */
-type Judge = (given: Required<Pick<GuardInputs, 'released' | 'tryAnyway'>> & { readonly held: ReadonlySet<ScopeKey> }) => Judgement
+type Judge = (given: Pick<GuardInputs, 'released' | 'tryAnyway'> & { readonly held: ReadonlySet<ScopeKey> }) => Judgement
 
 /** Judges by the present rules, and where rules were weakened, also by the earlier ones: a weaker rule counts for changes shown before it. */
 function judges(inputs: JudgementInputs, landed: ReadonlyMap<ScopeKey, Difference>): Judge {
-  const { differences, holdsShown, changesShown, policy, contested, workspace } = inputs
-  const { copying } = inputs.slots.model
+  const { differences, holdsShown, changesShown } = inputs
   const unreleased = beforeReleases(landed, inputs)
-  const isShownLong = (one: Difference): boolean => inputs.now - shownSince(one, changesShown) >= REVIEW_MS
-  const judgeBy = (rules: Rules): Judge => {
-    const facts: GuardFacts = {
-      ...inputs.facts,
-      copying,
-      ...{ contested, workspace, declared: declaredCount(policy.set) },
-      ...(policy.settled && { narrowed: policy.settled.narrowed, isShownLong }),
-      protectedPeople: new Set(rules.protectedEmails),
-    }
-    return ({ released, tryAnyway, held }) => {
+  const judgeBy =
+    ({ guards, protectedEmails }: Rules): Judge =>
+    ({ released, tryAnyway, held }) => {
       const isReleased = released.size > 0 || landed.size > 0
       // A change that has landed had its own approval: putting it back after another client needs no second one.
       const stillHeld = new Set([...held].filter((key) => !landed.has(key)))
       const before = isReleased && stillHeld.size > 0 ? { ...unreleased, held: stillHeld } : undefined
-      return judgeParts({ ...inputs, released, tryAnyway, facts, settings: rules.guards, unreleased: before }, policy.settled)
+      return judgeParts({ ...inputs, guards, protectedEmails, released, tryAnyway, unreleased: before })
     }
-  }
-  const now = rulesOf(policy, inputs.guards)
+  const now = rulesOf(inputs.policy, inputs.guards)
   const byPresent = judgeBy(now)
   const reviewed = inputs.approvalSteps === 'together' ? [] : (inputs.reviewed ?? [])
   if (reviewed.length === 0) return byPresent

@@ -7,6 +7,7 @@ import { type Change, type Effect, holdOf, type Plan } from '../model/change.ts'
 import { byScope, compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import type { Resolution } from '../resolve/resolution.ts'
+import { passedDeals } from './approval.ts'
 import { contestedScopes } from './contested.ts'
 import { type Diff, diff } from './diff.ts'
 import { dispose, type Refused } from './dispositions.ts'
@@ -76,6 +77,8 @@ export function buildPlan(given: Snapshot) {
     /** An approval released a `rosterShrink` hold: the new roster is good. */
     rosterAccepted: judged.rosterAccepted,
     poolNotes: given.poolNotes ?? [],
+    /** Deals that are reviewed from now on; a process that may write saves them. */
+    passedDeals: passedDeals(given.poolReviews, differences, judged.judgement.heldBy),
     /** Scopes that other clients keep changing; a process that may write saves them. */
     contested,
   }

@@ -136,7 +136,7 @@ export function weakenings(now: Rules, before: readonly ReviewedRules[] = []) {
 }
 
 /** The stricter of two settings, for each guard that judges changes before they are written. */
-export const stricter = (a: GuardSettings, b: GuardSettings): GuardSettings => strictOf(AHEAD, a, b)
+const stricter = (a: GuardSettings, b: GuardSettings): GuardSettings => strictOf(AHEAD, a, b)
 
 function strictOf(names: readonly GuardCode[], a: GuardSettings, b: GuardSettings): GuardSettings {
   const picked = names.map((name) => [name, isWeaker(a[name], b[name]) ? b[name] : a[name]])

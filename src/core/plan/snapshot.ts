@@ -1,10 +1,7 @@
 // The one value that a plan is made from, and the difference that each step of a plan takes a look at. Every step takes the whole snapshot and
 // what the steps before it found; nothing here decides anything.
-import type { People } from '../interpret/effective.ts'
-import type { ServiceModel } from '../interpret/service-model.ts'
-import type { SentCap } from '../interpret/slots.ts'
+import type { SlotInputs } from '../interpret/slots.ts'
 import type { Approval, Cause, Disposition, GuardSettings, HeldChange, HistoryEntry, Quarantined } from '../model/change.ts'
-import type { CapReading, OwnedCap } from '../model/observed.ts'
 import type { Cap, PolicyEntry, PolicyRevision, Pool } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import type { Scope, ScopeKey } from '../model/scope.ts'
@@ -14,7 +11,7 @@ import type { Resolution } from '../resolve/resolution.ts'
 import type { OpenBreaker } from './breaker.ts'
 
 /** Everything that a plan depends on. The same snapshot gives the same plan, byte for byte. */
-export interface Snapshot {
+export interface Snapshot extends Omit<SlotInputs, 'groupsWithCap' | 'unlisted'> {
   readonly workspace: string
   readonly now: Instant
   /** SHA-256, for ids. */
@@ -35,19 +32,10 @@ export interface Snapshot {
   /** Members of pools who inherit their cap. */
   readonly followers?: readonly PoolFollowers[]
 
-  // What was read.
-  readonly model: ServiceModel
-  /** Readings of every scope that was to be read; a missing one counts as unknown. */
-  readonly readings: ReadonlyMap<ScopeKey, CapReading>
-  readonly people: People
+  // What was read, beside the inputs of slots: readings, people, and how the service treats caps.
   readonly facts: SnapshotFacts
 
-  // What the ledger remembers.
-  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
-  /** Caps that we sent to teams and groups and that may have landed, beside those that the ledger says are ours. */
-  readonly sent?: readonly SentCap[]
-  /** When a write of ours to the scope itself may have landed last. */
-  readonly writtenAt?: (scope: Scope) => Instant | undefined
+  // What the ledger remembers, beside the caps that are ours and those that were sent.
   /** The caps at the start of an interrupted plan; they count as "before". */
   readonly baseline?: Readonly<Record<ScopeKey, Cap>>
   readonly driftSince: Readonly<Record<ScopeKey, Instant>>
@@ -132,6 +120,8 @@ export interface PoolReview {
   readonly name: string
   /** 32 hex digits over workspace, declaration and members. */
   readonly key: string
+  /** A deal was made, whatever its key. */
+  readonly isDealt: boolean
   /** The guards have let a deal with this key through. */
   readonly isReviewed: boolean
 }

@@ -1,7 +1,7 @@
 // What is shown beside the changes of a plan: the state of every managed scope, the counts, the problems. Also which scopes a cycle reads and skips.
 // It decides no change.
 
-import { editLine } from '../escape/terminal.ts'
+import { editLine } from '../escape/text.ts'
 import { isApproved, TEAM_KEY } from '../interpret/effective.ts'
 import {
   type Change,

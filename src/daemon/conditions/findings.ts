@@ -1,7 +1,7 @@
 // Findings from a plan, readings, a pause, or policy files, as pure functions. Each is a sentence with its numbers and the way out. It does not
 // know what was found before, and it reads and writes nothing.
 
-import { type HistoryEntry, type Hold, mayHaveLanded, type Pause, type PlanProblem } from '../../core/model/change.ts'
+import type { HistoryEntry, Hold, Pause, PlanProblem } from '../../core/model/change.ts'
 import type { ConditionType, Finding } from '../../core/model/condition.ts'
 import type { PolicyStatus, ReconcileResult } from '../../core/model/events.ts'
 import type { CapReading, Observed } from '../../core/model/observed.ts'
@@ -9,6 +9,7 @@ import { type Cap, isSameEntry, type Refusal, whileInvalid } from '../../core/mo
 import { formatPosition, type Problem } from '../../core/model/problem.ts'
 import { type Scope, scopeKey, TEAM } from '../../core/model/scope.ts'
 import { formatInstant, type Instant } from '../../core/model/units.ts'
+import { mayHaveLanded } from '../../core/plan/outcome.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import type { HoldsShown } from '../../core/plan/snapshot.ts'
 import type { PoolNote } from '../../core/pools/deal.ts'

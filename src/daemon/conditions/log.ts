@@ -1,7 +1,7 @@
 // The log: one line per event, as JSON with a static message and fields, or as a sentence for a person, with fields only at debug. It is the only
 // importer of pino. Every line passes the redactor last, so that no service key leaves in any message or error text.
 import { pino } from 'pino'
-import { plain, printable } from '../../core/escape/terminal.ts'
+import { plain, printable } from '../../core/escape/text.ts'
 import type { Change, ChangeResult, Plan } from '../../core/model/change.ts'
 import { type Condition, type ConditionType, kindOf, type Transition } from '../../core/model/condition.ts'
 import type { CycleEvent, Emit } from '../../core/model/events.ts'

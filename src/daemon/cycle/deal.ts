@@ -3,10 +3,11 @@
 
 import { ancestorsOf, type CountedPerson, effectiveCap, sharedCap, TEAM_KEY } from '../../core/interpret/effective.ts'
 import type { Slots } from '../../core/interpret/slots.ts'
-import { type HistoryEntry, isInDoubt, LANDING_MS, mayHaveLanded } from '../../core/model/change.ts'
+import { type HistoryEntry, LANDING_MS } from '../../core/model/change.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
 import { type Credits, credits, type Instant } from '../../core/model/units.ts'
+import { isInDoubt, mayHaveLanded } from '../../core/plan/outcome.ts'
 import { dealPool } from '../../core/pools/deal.ts'
 import { amountOf, observePool } from '../../core/pools/observe.ts'
 import { type CapSince, memberOf, type PoolState, type UseNow } from '../../core/pools/state.ts'

@@ -1,9 +1,10 @@
 // Carries plans out in passes: after the writes of a pass, everything that they may have changed is read again and planned again, until
 // nothing is ready (docs/operations.md). It orders the steps and decides nothing about caps.
 
-import { type Change, isReady, mayHaveLanded } from '../../core/model/change.ts'
+import { type Change, isReady } from '../../core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { MOST_PASSES } from '../../core/model/units.ts'
+import { mayHaveLanded } from '../../core/plan/outcome.ts'
 import type { Failure } from '../../core/plan/snapshot.ts'
 import { entriesOf } from '../../core/plan/states.ts'
 import { showResult } from '../conditions/show.ts'

@@ -2,8 +2,7 @@
 // with the same readings.
 
 import { TEAM_KEY } from '../../core/interpret/effective.ts'
-import { addObservation, groupsListed, observeReadings, type ServiceEvidence } from '../../core/interpret/evidence.ts'
-import { serviceModel } from '../../core/interpret/service-model.ts'
+import { addObservation, groupsListed, observeReadings, type ServiceEvidence, serviceModel } from '../../core/interpret/evidence.ts'
 import type { CapReading } from '../../core/model/observed.ts'
 import type { PolicyRevision } from '../../core/model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'

@@ -2,28 +2,20 @@
 // has changed, so that a quiet cycle costs no disk write, and it never calls the service.
 
 import { isDeepStrictEqual } from 'node:util'
-import {
-  type Approval,
-  type Change,
-  type HeldChange,
-  type HistoryEntry,
-  isInDoubt,
-  LANDING_MS,
-  mayHaveLanded,
-} from '../../core/model/change.ts'
+import { type Approval, type Change, type HeldChange, type HistoryEntry, LANDING_MS } from '../../core/model/change.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
-import { type CapReading, mayBeSet, type Observed, type OwnedCap, withTried } from '../../core/model/observed.ts'
+import { type CapReading, mayBeSet, type Observed, type OwnedCap } from '../../core/model/observed.ts'
 import { type Cap, declaredCount, keptRevision } from '../../core/model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { type Instant, notAhead } from '../../core/model/units.ts'
-import { APPROVAL_LIFE_MS, creditsMoved, poolReviews, withReviews } from '../../core/plan/approval.ts'
+import { APPROVAL_LIFE_MS, creditsMoved } from '../../core/plan/approval.ts'
 import { isLeftTo } from '../../core/plan/contested.ts'
-import { setBefore } from '../../core/plan/diff.ts'
+import { isInDoubt, mayHaveLanded, setBefore, withTried } from '../../core/plan/outcome.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import { noteRules, shownSince } from '../../core/plan/reviewed.ts'
 import type { ChangesShown, HoldsShown } from '../../core/plan/snapshot.ts'
 import { approvedCount } from '../../core/resolve/roster.ts'
-import type { Digest, Ledger, LedgerFacts } from '../../ports.ts'
+import type { Ledger, LedgerFacts } from '../../ports.ts'
 import { countReading, type DesiredState, openBaseline, type PlanSettings, rulesNow, type WorkspaceState } from './state.ts'
 
 /** Records what a plan found out; it waits for the next commit. */
@@ -151,11 +143,11 @@ function withoutPast(approval: Approval, now: Instant): Approval {
 }
 
 /** Deals of which no guard holds a change are reviewed: later deals of the pool may move within them. */
-export function recordReviews(planned: Planned, { resolution }: DesiredState, state: WorkspaceState, ledger: Ledger, digest: Digest): void {
-  if (resolution.pools.length === 0) return
-  const reviews = poolReviews(planned.plan.workspace, resolution.pools, state.pools, digest)
-  const held = new Set(planned.plan.holds.flatMap(({ changes }) => changes.map(({ scope }) => scopeKey(scope))))
-  state.pools = withReviews(state.pools, reviews, planned.differences, held)
+export function recordReviews({ passedDeals }: Planned, state: WorkspaceState, ledger: Ledger): void {
+  if (passedDeals.length === 0) return
+  const passed = new Map(passedDeals.map(({ name, key }) => [name, key]))
+  const pools = Object.entries(state.pools)
+  state.pools = Object.fromEntries(pools.map(([name, one]) => [name, { ...one, reviewed: passed.get(name) ?? one.reviewed }]))
   saveNews(ledger, 'pools', state.pools, {})
 }
 

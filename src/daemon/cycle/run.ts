@@ -200,7 +200,7 @@ async function guard(
 async function write(cycle: CycleRun, first: FirstPlan, agreement: Agreement): Promise<PassReport> {
   const { workspace, state, planner, options, startedAt } = cycle
   recordApprovals(first.planned, workspace.ledger)
-  recordReviews(first.planned, first.desired, state, workspace.ledger, workspace.digest)
+  recordReviews(first.planned, state, workspace.ledger)
   const isAccepted = acceptRoster(first.planned, cycle)
   // People who are only on the accepted roster were not read yet.
   if (isAccepted) await readDue({ ...cycle, options: { ...options, readSince: options.readSince ?? startedAt } })

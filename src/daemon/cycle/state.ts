@@ -2,10 +2,9 @@
 // `plan` and the daemon make the same plan from the same state.
 
 import { countPeople, type People } from '../../core/interpret/effective.ts'
-import type { ServiceEvidence } from '../../core/interpret/evidence.ts'
-import { serviceModel } from '../../core/interpret/service-model.ts'
+import { type ServiceEvidence, serviceModel } from '../../core/interpret/evidence.ts'
 import { groupsWithCap, interpret, type SentCap, type Slots } from '../../core/interpret/slots.ts'
-import { type GuardSettings, LANDING_MS, mayHaveLanded, type Pause, type Quarantined } from '../../core/model/change.ts'
+import { type GuardSettings, LANDING_MS, type Pause, type Quarantined } from '../../core/model/change.ts'
 import type { Mode } from '../../core/model/events.ts'
 import { type CapReading, type Cycle, mayBeSet, type OwnedCap } from '../../core/model/observed.ts'
 import type { Cap, PolicyRevision } from '../../core/model/policy.ts'
@@ -14,6 +13,7 @@ import { byScope, groupScope, type Scope, type ScopeKey, scopeKey } from '../../
 import { formatInstant, type Instant, isReadWithin, isYounger } from '../../core/model/units.ts'
 import { poolReviews } from '../../core/plan/approval.ts'
 import { isOpen } from '../../core/plan/breaker.ts'
+import { mayHaveLanded } from '../../core/plan/outcome.ts'
 import { buildPlan, type Planned } from '../../core/plan/plan.ts'
 import { noteRules, rulesOf } from '../../core/plan/reviewed.ts'
 import type { Difference, Exclusion, Failure, ReviewedRules, Rules } from '../../core/plan/snapshot.ts'

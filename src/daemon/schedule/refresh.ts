@@ -1,7 +1,7 @@
 // How the daemon as a whole is doing: opens its workspaces all or none, tells when it is ready, and refreshes what pages show of other
 // processes before a page is answered. A database that does not answer must not keep a page waiting, so after a while the page shows the last
 // known state.
-import { formatProblems } from '../../core/escape/terminal.ts'
+import { formatProblems } from '../../core/escape/text.ts'
 import type { Pause } from '../../core/model/change.ts'
 import type { Finding } from '../../core/model/condition.ts'
 import { InputError, messageOf } from '../../core/model/problem.ts'

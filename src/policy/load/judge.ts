@@ -2,7 +2,7 @@
 // is never returned, so that the last good one stays in force. No file, document or workspace name is ever ignored. It looks at no disk.
 
 import { dirname, resolve } from 'node:path'
-import { compareProblems } from '../../core/escape/terminal.ts'
+import { compareProblems } from '../../core/escape/text.ts'
 import type { Delegated, PolicyRevision, PolicySet } from '../../core/model/policy.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import { joinDocuments, nameTaken } from '../join.ts'

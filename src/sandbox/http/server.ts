@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto'
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
-import { htmlText } from '../../core/escape/formats.ts'
+import { htmlText } from '../../core/escape/text.ts'
 import { isHostOfHere, isLoopback } from '../../core/model/loopback.ts'
 import type { Operation } from '../../core/model/observed.ts'
 

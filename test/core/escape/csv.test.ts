@@ -1,8 +1,7 @@
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { csvText } from '../../../src/core/escape/formats.ts'
-import { plain } from '../../../src/core/escape/terminal.ts'
+import { csvText, plain } from '../../../src/core/escape/text.ts'
 import { runs } from '../../support/fuzz.ts'
 import { texts } from './texts.ts'
 

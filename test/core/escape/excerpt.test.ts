@@ -1,6 +1,6 @@
 // The line of a file that a problem is about, as a terminal and a page show it; and values of labels.
 import { describe, expect, test } from 'vitest'
-import { excerptLines, labelsText, labelText } from '../../../src/core/escape/terminal.ts'
+import { excerptLines, labelsText, labelText } from '../../../src/core/escape/text.ts'
 
 describe('an excerpt', () => {
   test.each<readonly [string, Parameters<typeof excerptLines>[0], readonly [string, string]]>([

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { type DefaultTreeAdapterMap, parseFragment } from 'parse5'
 import { describe, expect, test } from 'vitest'
-import { html } from '../../../src/core/escape/formats.ts'
-import { printable } from '../../../src/core/escape/terminal.ts'
+import { html, printable } from '../../../src/core/escape/text.ts'
 import { runs } from '../../support/fuzz.ts'
 import { texts } from './texts.ts'
 

@@ -1,7 +1,7 @@
 // Words for a shell, read back by a real one, and the lines of edits: an address in one can be told to be one, so that it can be hashed.
 import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
-import { editLine, shellWord } from '../../../src/core/escape/terminal.ts'
+import { editLine, shellWord } from '../../../src/core/escape/text.ts'
 import { hashLabels } from '../../../src/daemon/http/status/labels.ts'
 import { sha256 } from '../../../src/daemon/schedule/system.ts'
 

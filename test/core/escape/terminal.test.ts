@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { clipped, jsonText, plain, printable } from '../../../src/core/escape/terminal.ts'
+import { clipped, jsonText, plain, printable } from '../../../src/core/escape/text.ts'
 import { runs } from '../../support/fuzz.ts'
 import { texts } from './texts.ts'
 

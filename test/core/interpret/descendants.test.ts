@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { mayHaveMoved, observeDescendant, sampleDescendants } from '../../../src/core/interpret/classify.ts'
+import { mayHaveMoved, observeDescendant, sampleDescendants } from '../../../src/core/interpret/evidence.ts'
 import { cap, NOW, type PlainCap, scope, short } from '../../support/declare.ts'
 
 type CapReading = Parameters<typeof observeDescendant>[1]

@@ -1,15 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { countPeople } from '../../../src/core/interpret/effective.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { measuredAddOn } from '../../support/add-on.ts'
-import { CYCLE, DAY, email, HOUR, members, NOW, type PlainCap, roster } from '../../support/declare.ts'
+import { CYCLE, DAY, email, HOUR, members, type PlainCap, roster } from '../../support/declare.ts'
 import { explained } from '../../support/explained.ts'
 import { type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 import { keyOf as key } from '../../support/waves.ts'
 
-type PeopleInputs = Parameters<typeof countPeople>[0]
-
-const count = (more: Partial<PeopleInputs>) => countPeople({ groups: [], now: NOW, ...more })
+const count = (sketch: PlanSketch) => planOf(sketch).people
 describe('the people who are counted', () => {
   const team = roster({ ada: 'approved', bob: 'disabled', cyd: 'pending' })
   const used = (amount: number) => ({ ...team, people: team.people.map((one) => ({ ...one, used: credits(amount) })) })
@@ -24,7 +21,7 @@ describe('the people who are counted', () => {
     }))
 
   const previousCycle = { cycle: { startAt: CYCLE.startAt - 30 * DAY, endAt: CYCLE.startAt }, used: { [email('ada')]: credits(900) } }
-  test.each<readonly [string, Partial<PeopleInputs>, number]>([
+  test.each<readonly [string, PlanSketch, number]>([
     ['counts in the first hours of the cycle', { roster: { ...used(3), cycle: CYCLE }, now: CYCLE.startAt + 6 * HOUR - 1 }, 900],
     ['counts no more after 6 h', { roster: { ...used(3), cycle: CYCLE }, now: CYCLE.startAt + 6 * HOUR }, 3],
     ['counts for as long as the new figure is not known', { roster: { ...team, cycle: CYCLE }, now: CYCLE.startAt + DAY }, 900],

@@ -1,7 +1,6 @@
 // What is seen of the service, what readings prove, and how caps and reads are taken by it.
 import { describe, expect, test } from 'vitest'
-import { addObservation, groupsListed, observeReadings } from '../../../src/core/interpret/evidence.ts'
-import { serviceModel } from '../../../src/core/interpret/service-model.ts'
+import { addObservation, groupsListed, observeReadings, serviceModel } from '../../../src/core/interpret/evidence.ts'
 import { byScope } from '../../../src/core/model/scope.ts'
 import { cap, HOUR, keysOf, NOW, type PlainCap, scope } from '../../support/declare.ts'
 import { planInputs } from '../../support/plan.ts'

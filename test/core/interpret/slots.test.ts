@@ -1,23 +1,21 @@
 // What readings say of their scopes: the value shown, the inherited value, whether the one may be the other; and which values only our own team and group writes caused.
 import { describe, expect, test } from 'vitest'
-import { groupsWithCap, interpret } from '../../../src/core/interpret/slots.ts'
 import { byScope } from '../../../src/core/model/scope.ts'
-import { cap, HOUR, NOW, type OwnedSketch, ownedCaps, type PlainCap, scope } from '../../support/declare.ts'
-import { planInputs } from '../../support/plan.ts'
+import { cap, HOUR, keysOf, NOW, type OwnedSketch, ownedCaps, type PlainCap, scope } from '../../support/declare.ts'
+import { type PlanMore, type PlanSketch, planOf } from '../../support/plan.ts'
 import { keyOf as key } from '../../support/waves.ts'
 
-type SlotInputs = Parameters<typeof interpret>[0]
-type ServiceModel = SlotInputs['model']
-type SentCap = NonNullable<SlotInputs['sent']>[number]
+type ServiceModel = NonNullable<PlanMore['model']>
+type SentCap = NonNullable<PlanMore['sent']>[number]
 type Shown = PlainCap | 'unknown'
-const BOTH = new Set([key('group:a'), key('group:b')])
-/** ada is in a and b, bob in a, cyd in none. */
-const { people: PEOPLE } = planInputs({ people: ['ada', 'bob', 'cyd', 'dan'], groups: { a: ['ada', 'bob'], b: ['ada'] } })
+/** ada is in a and b, bob in a, cyd in none; numbers are asked for both groups. */
+const COMPANY = { people: ['ada', 'bob', 'cyd', 'dan'], groups: { a: ['ada', 'bob'], b: ['ada'] }, caps: { 'group:a': 1, 'group:b': 1 } }
 const OPEN: ServiceModel = { layers: 'layered', layersProven: false, reads: 'open', zero: 'open' }
 const EXPLICIT: ServiceModel = { ...OPEN, reads: 'explicit' }
-const slotsOf = (shown: Readonly<Record<string, Shown>>, model = OPEN, more: Partial<SlotInputs> = {}): ReturnType<typeof interpret> =>
-  interpret({ model, readings: planInputs({ observed: shown }).readings, owned: new Map(), people: PEOPLE, groupsWithCap: BOTH, ...more })
+const slotsOf = (observed: Readonly<Record<string, Shown>>, model = OPEN, more: PlanMore = {}, sketch: PlanSketch = {}) =>
+  planOf({ ...COMPANY, observed, ...sketch }, { model, ...more }).slots
 
+const UNLISTED = { facts: { unlistedGroups: keysOf('group:c') } }
 const WORLD = { team: 5, 'group:a': 5, 'group:b': 7, bob: 5 } as const
 
 test.each<readonly [string, string, PlainCap, boolean]>([
@@ -25,9 +23,7 @@ test.each<readonly [string, string, PlainCap, boolean]>([
   ['but not one who shows another value', 'cyd', 4, false],
   ['nor a group', 'group:b', 3, false],
 ])('while the members of group:c, with a cap of 3, are unknown, %s', (_name, at, shown, expected) =>
-  expect(slotsOf({ ...WORLD, 'group:c': 3, [at]: shown }, OPEN, { unlisted: new Set([key('group:c')]) }).mayBeInherited(key(at))).toBe(
-    expected,
-  ),
+  expect(slotsOf({ ...WORLD, 'group:c': 3, [at]: shown }, OPEN, {}, UNLISTED).mayBeInherited(key(at))).toBe(expected),
 )
 
 test.each<readonly [string, string, readonly string[], Readonly<Record<string, PlainCap>>, PlainCap]>([
@@ -36,7 +32,8 @@ test.each<readonly [string, string, readonly string[], Readonly<Record<string, P
   ['is what comes to the group', 'bob', ['group:a'], { team: 9, 'group:a': 4 }, 4],
   ['is the team’s once the group is cleared', 'bob', ['group:a'], { 'group:a': 'none' }, 5],
 ])('what is going to apply where nothing is set: %s', (_name, at, unset, toCome, expected) => {
-  const slots = slotsOf(WORLD, OPEN, { groupsWithCap: BOTH.difference(new Set(unset.map(key))) })
+  const caps = { ...COMPANY.caps, ...Object.fromEntries(unset.map((name) => [name, 'none' as const])) }
+  const slots = slotsOf(WORLD, OPEN, {}, { caps })
   const coming = new Map(Object.entries(toCome).map(([name, value]) => [key(name), cap(value)] as const))
   expect(slots.inheritedAfter(key(at), coming)).toBe(expected)
 })
@@ -77,7 +74,7 @@ describe('a slot', () => {
     expect(slotsOf(shown, OPEN, { owned }).mayBeInherited(key('bob'))).toBe(expected)
   })
   test('that cannot be read now is remembered as it was read last', () => {
-    const readings: SlotInputs['readings'] = new Map([
+    const readings: PlanMore['readings'] = new Map([
       [key('cyd'), { scope: scope('cyd'), observed: 'unknown', readAt: NOW, last: { observed: cap(9), readAt: NOW - HOUR } }],
       [key('bob'), { scope: scope('bob'), observed: cap(5), readAt: NOW }],
     ])
@@ -164,14 +161,4 @@ describe('a value from our own team write', () => {
         sent: [sent('team', 500, 900)],
       }).isFromAncestorWrite(key('group:a')),
     ).toBe(false))
-})
-
-test('groups for which a number is asked', () => {
-  const asked = [
-    ['group:a', 'none'],
-    ['group:b', 5],
-    ['bob', 5],
-    ['team', 5],
-  ] as const
-  expect([...groupsWithCap(asked.map(([name, value]) => ({ scope: scope(name), cap: cap(value) })))]).toEqual([key('group:b')])
 })

@@ -1,6 +1,5 @@
 // Scopes as people type and read them.
 import { describe, expect, test } from 'vitest'
-import { formatPosition, hasErrors, InputError } from '../../../src/core/model/problem.ts'
 import { byScope, groupScope, parseScope, SCOPE_KINDS, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
 
 describe('a scope', () => {
@@ -38,18 +37,5 @@ describe('a scope', () => {
       ['team', 2],
       ['a@x.y', 1],
     ])
-  })
-})
-
-describe('a problem', () => {
-  const problem = (severity: 'error' | 'warning', message: string) => ({ severity, code: 'X', message })
-  test('makes input unusable when it is an error', () => {
-    const warning = problem('warning', 'w')
-    expect([[], [warning], [warning, problem('error', 'e')]].map(hasErrors)).toEqual([false, false, true])
-  })
-  test('is told with all others, and where it is', () => {
-    const error = new InputError([problem('error', 'one'), problem('warning', 'two')])
-    expect([error.message, error.name, error.problems.length]).toEqual(['one; two', 'InputError', 2])
-    expect(formatPosition({ file: 'a.yaml', line: 3, column: 5 })).toBe('a.yaml:3:5')
   })
 })

@@ -1,10 +1,9 @@
 // Guards and approvals together: what one approval releases goes on counting for all other holds.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { buildPlan } from '../../../src/core/plan/plan.ts'
-import { email, NOW, short } from '../../support/declare.ts'
+import { email, NOW, SETTINGS, short } from '../../support/declare.ts'
 import { runs } from '../../support/fuzz.ts'
 import { each, lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 
@@ -284,7 +283,7 @@ describe('two holds', () => {
   })
 
   test('say of themselves whether only the rules of before hold them', () => {
-    const reviewed = [{ guards: DEFAULT_GUARDS, protectedEmails: [], weakenedAt: NOW }]
+    const reviewed = [{ guards: SETTINGS.guards, protectedEmails: [], weakenedAt: NOW }]
     const { holds } = planOf({ ...TWO, guards: { maxLowered: 'off', maxAffected: 'off' } }, { reviewed }).plan
     const isOld = (hold: Hold): boolean => hold.message.includes('the weaker rules of this revision count only')
     expect(holds.map((hold) => [hold.guards.includes('protected'), isOld(hold)])).toEqual([
@@ -294,7 +293,7 @@ describe('two holds', () => {
   })
 
   test('say so as well where only a part of what they hold is held by the rules of now', () => {
-    const reviewed = [{ guards: DEFAULT_GUARDS, protectedEmails: ['p0', 'p1'].map(email), weakenedAt: NOW }]
+    const reviewed = [{ guards: SETTINGS.guards, protectedEmails: ['p0', 'p1'].map(email), weakenedAt: NOW }]
     const lowered = { caps: each(2, 400), observed: each(2, 500), protect: ['p0'] }
     const { holds } = planOf(lowered, { reviewed }).plan
     expect(holds.map(({ changes, message }) => [changes.length, message.includes('the weaker rules of this revision')])).toEqual([

@@ -7,6 +7,7 @@ import { type PlanMore, type PlanSketch, planInputs, planOf, scopes } from '../.
 import { clause, fromNow, type Named, playTables } from '../../support/tables.ts'
 
 type Planned = ReturnType<typeof planOf>
+type Inputs = ReturnType<typeof planInputs>
 type Change = Planned['plan']['changes'][number]
 type Excluded = ReturnType<NonNullable<PlanMore['excluded']>> & {}
 type Approval = NonNullable<PlanSketch['approvals']>[number]
@@ -24,6 +25,8 @@ interface Part extends Omit<PlanSketch, 'approvals' | 'quarantined' | 'contests'
   readonly failed?: Named<PlainCap>
   readonly givenUp?: readonly string[]
   readonly skipped?: readonly string[]
+  /** What was read last of scopes that cannot be read now. */
+  readonly last?: Named<PlainCap>
   readonly refused?: readonly On<Refused>[]
   /** What our own writes of this run set before. */
   readonly sent?: Named<readonly [from: PlainCap, to: PlainCap]>
@@ -78,6 +81,14 @@ const settledOf = ({ envelopes = {}, narrowed = {} }: Part): NonNullable<NonNull
   memory: { readAt: {}, members: {}, last: {}, joined: {}, spans: {}, scopes: {} },
 })
 
+const withLast = (readings: Inputs['readings'], last: Named<PlainCap>): Inputs['readings'] =>
+  new Map(
+    [...readings].map(([key, one]) => {
+      const observed = last[short(one.scope)]
+      return [key, observed === undefined ? one : { ...one, last: { observed: cap(observed), readAt: NOW - HOUR } }]
+    }),
+  )
+
 function planned(part: Part): Planned {
   const {
     scopes: text,
@@ -86,6 +97,7 @@ function planned(part: Part): Planned {
     failed,
     givenUp,
     skipped,
+    last,
     refused,
     sent,
     envelopes,
@@ -140,6 +152,7 @@ function planned(part: Part): Planned {
     }),
     ...(givenUp && { givenUp: keysOf(...givenUp) }),
     ...(skipped && { skipped: keysOf(...skipped) }),
+    ...(last && { readings: withLast(planInputs(made).readings, last) }),
     ...(sent && {
       sent: Object.entries(sent).map(([name, [from, to]]) => ({ scope: scope(name), from: cap(from), to: cap(to), at: NOW })),
     }),

@@ -1,10 +1,9 @@
 // Weaker rules, removed protection and wider envelopes count only for what was shown before them (docs/guards-and-approvals.md, Two steps).
 import { describe, expect, test } from 'vitest'
-import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { byScope } from '../../../src/core/model/scope.ts'
 import { buildPlan } from '../../../src/core/plan/plan.ts'
 import { noteRules, rulesOf } from '../../../src/core/plan/reviewed.ts'
-import { email, entryOf, HOUR, NOW } from '../../support/declare.ts'
+import { email, entryOf, HOUR, NOW, SETTINGS } from '../../support/declare.ts'
 import { each, lines, type PlanMore, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 
 /** The rules of one revision. */
@@ -111,10 +110,10 @@ test.each<readonly [string, readonly (Revision | number)[]]>([
 ])('nothing of before is noted where a revision %s', (_name, steps) => expect(inputsAfter(steps)).not.toHaveProperty('reviewed'))
 
 test('of the rules of before is noted what is stricter than now, and everything else as off', () => {
-  const off = Object.entries(DEFAULT_GUARDS).map(([name, value]) => [name, typeof value === 'boolean' ? false : 'off'])
-  const guards = { ...Object.fromEntries(off), maxLowered: DEFAULT_GUARDS.maxLowered }
-  expect(inputsAfter([{ listed: ['ada', 'bob'] }, 1, { guards: half, listed: ['bob'] }]).reviewed).toEqual([
-    { guards, protectedEmails: [email('ada')], weakenedAt: NOW + HOUR },
+  const off = Object.entries(SETTINGS.guards).map(([name, value]) => [name, typeof value === 'boolean' ? false : 'off'])
+  const guards = { ...Object.fromEntries(off), maxLowered: SETTINGS.guards.maxLowered }
+  expect(inputsAfter([{ listed: ['eve', 'bob', 'ada'] }, 1, { guards: half, listed: ['bob'] }]).reviewed).toEqual([
+    { guards, protectedEmails: [email('ada'), email('eve')], weakenedAt: NOW + HOUR },
   ])
 })
 
@@ -122,7 +121,7 @@ describe('a weakened rule', () => {
   const LOWER: PlanSketch = { people: 100, caps: each(16, 400), observed: each(16, 500), guards: { maxLowered: 'off' } }
   const [STRICT] = planOf({ ...LOWER, guards: {} }).plan.holds
   const weakenedAt = NOW - HOUR
-  const reviewed = [{ guards: DEFAULT_GUARDS, protectedEmails: [], weakenedAt }]
+  const reviewed = [{ guards: SETTINGS.guards, protectedEmails: [], weakenedAt }]
   const shownAt = (at: number): PlanMore => ({ reviewed, holdsShown: { [STRICT?.id ?? '']: { people: 16, at } } })
 
   test('does not count for what comes with it, and is the first problem of the plan', () => {
@@ -182,7 +181,7 @@ describe('a weakened rule', () => {
 })
 
 describe('a person who was protected until this revision', () => {
-  const reviewed = [{ guards: DEFAULT_GUARDS, protectedEmails: ['p0', 'p1'].map(email), weakenedAt: NOW - HOUR }]
+  const reviewed = [{ guards: SETTINGS.guards, protectedEmails: ['p0', 'p1'].map(email), weakenedAt: NOW - HOUR }]
   const LOWER: PlanSketch = { caps: { p0: 4, p1: 4 }, observed: { p0: 5, p1: 5 } }
   /** What the holds of a plan show, two hours ago. */
   const shown = (sketch: PlanSketch) => {

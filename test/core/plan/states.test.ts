@@ -1,11 +1,11 @@
 // What is shown of each scope beside the changes, which scopes are left alone, and which a sweep reads.
 import { describe, expect, test } from 'vitest'
-import { UNDECLARED } from '../../../src/core/model/policy.ts'
 import { buildPlan } from '../../../src/core/plan/plan.ts'
 import { activeQuarantine, scopesToRead, skippedScopes, unknownScopes } from '../../../src/core/plan/states.ts'
 import { cap, DAY, email, entryOf, HOUR, keysOf, NOW, ownedCaps, type PlainCap, roster, scope, short } from '../../support/declare.ts'
-import { type PlanMore, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
+import { type PlanMore, type PlanSketch, planInputs, planOf, scopes } from '../../support/plan.ts'
 
+const UNDECLARED = { kind: 'undeclared' } as const
 const AT = { file: 'acme.yaml', line: 1, column: 5 }
 const states = (sketch: PlanSketch, more: PlanMore = {}) => planOf(sketch, more).scopes
 type Quarantined = NonNullable<PlanSketch['quarantined']>[number]
@@ -155,6 +155,12 @@ describe('the state of a scope', () => {
       { state: 'held', cause: 'policy', driftSince: NOW - HOUR, why: expect.stringMatching(/^hold [0-9a-f]{32}$/) },
     ],
   ])('%s', (_name, sketch, more, expected) => expect(states(sketch, more)).toMatchObject([expected]))
+
+  test('that was asked for and failed without a reason says that it was not read', () => {
+    const inputs = planInputs(scopes('p0 ?>5, p1 ? ours 5'))
+    const readings = new Map([...inputs.readings].map(([at, { failure: _, ...one }]) => [at, one]))
+    expect(buildPlan({ ...inputs, readings }).diff.unknown.map((one) => one.message)).toEqual(['not read yet', 'not read yet'])
+  })
 
   test.each<readonly [string, PlainCap, string]>([
     ['in sync', 500, 'in_sync'],

@@ -4,7 +4,6 @@
 import leven from 'leven'
 import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { explain } from '../../../src/core/plan/explain.ts'
 import { poolNotes } from '../../../src/core/pools/deal.ts'
 import { declaredIn, isReached, resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
 import {
@@ -19,9 +18,9 @@ import {
   type PoolSketch,
   type RowSketch,
   rosterRows,
-  scope,
   short,
 } from '../../support/declare.ts'
+import { explained } from '../../support/explained.ts'
 import { clause, fromNow, type Named, playTables } from '../../support/tables.ts'
 
 type Inputs = ReturnType<typeof desiredInputs>
@@ -148,7 +147,7 @@ function declared(name: string, inputs: Inputs): string {
 }
 
 function story(name: string, inputs: Inputs): readonly string[] {
-  const { cap, chain, pool, stopsFirst } = explain({ ...inputs, readings: new Map(), history: [], holds: [] }, scope(name))
+  const { cap, chain, pool, stopsFirst } = explained(name, {}, inputs)
   return [
     `${name} ${cap ?? 'not decided'}`,
     ...chain.map(({ candidate, wins, why, state }) => {

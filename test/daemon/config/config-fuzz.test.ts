@@ -5,9 +5,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { formatProblems } from '../../../src/core/escape/terminal.ts'
-import { hasErrors } from '../../../src/core/model/problem.ts'
-import { folder } from '../../policy/support.ts'
+import { formatProblems } from '../../../src/core/escape/text.ts'
+import { folder, hasErrors } from '../../policy/support.ts'
 import { loadConfig } from '../../support/config.ts'
 import { ODD_YAML, runs, spoilt } from '../../support/fuzz.ts'
 
@@ -56,7 +55,10 @@ it('a config text of any kind is parsed without a throw, each problem has its po
   fc.assert(
     fc.property(spoilt([RICH], ODD), (text) => {
       const { config, problems } = load(text)
-      const lines = text.toWellFormed().replace(/^\ufeff/, '').split('\n')
+      const lines = text
+        .toWellFormed()
+        .replace(/^\ufeff/, '')
+        .split('\n')
       for (const { at, sourceLine, message } of problems) {
         const line = lines[(at?.line ?? 0) - 1]?.replace(/\r$/, '')
         expect(line, message).toBeDefined()

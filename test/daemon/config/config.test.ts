@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { folder } from '../../policy/support.ts'
 import { loadConfig } from '../../support/config.ts'
+import { SETTINGS } from '../../support/declare.ts'
 
 type ConfigFlags = Parameters<typeof loadConfig>[0]['flags']
 const HEAD = 'apiVersion: capkeeper/v1\nkind: Config\n'
@@ -28,7 +28,7 @@ const FRESH = {
   onDrift: 'heal',
   prune: true,
   undeclaredUsers: 'ignore',
-  guards: DEFAULT_GUARDS,
+  guards: SETTINGS.guards,
   rate: { start: 5, max: 10, concurrency: 8 },
 }
 

@@ -1,8 +1,8 @@
 // Writing a plan, as seen on the wire: changes between plan and write, and a ledger that cannot record. The order of writes is in core/plan/wave,
 // and the caps in force between them in test/sim.
 import { describe, expect, test } from 'vitest'
-import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
+import { SETTINGS } from '../../support/declare.ts'
 import { failingLedger, reads, whenAsked, writes } from '../../support/faults.ts'
 import { worldUnder } from '../../support/living.ts'
 import { testWorld } from '../../support/world.ts'
@@ -128,7 +128,7 @@ describe('a ledger that cannot record', () => {
 test('scopes that the plan depends on are read again when the person took a while to agree', async () => {
   const one = await worldUnder(
     { caps: { team: 500, ada: 200 } },
-    { people: ['ada', 'bob'], config: { guards: { ...DEFAULT_GUARDS, maxAffected: 'off', maxCleared: 'off' } } },
+    { people: ['ada', 'bob'], config: { guards: { ...SETTINGS.guards, maxAffected: 'off', maxCleared: 'off' } } },
   )
   const { after } = await one.cycle(
     { caps: { team: 500 } },

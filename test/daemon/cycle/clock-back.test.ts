@@ -1,7 +1,6 @@
 // A wall clock that was a month ahead and is set back: whatever it dated still ends in time.
 import { describe, expect, test } from 'vitest'
-import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
-import { DAY, HOUR } from '../../support/declare.ts'
+import { DAY, HOUR, SETTINGS } from '../../support/declare.ts'
 import { answering, type Match, reads } from '../../support/faults.ts'
 import { later, worldUnder } from '../../support/living.ts'
 import { testWorld, type WorldOptions } from '../../support/world.ts'
@@ -36,7 +35,7 @@ describe('on a clock that was a month ahead', () => {
     const one = await testWorld({
       people: 10,
       wrapTransport: answering(reads('p001'), 500, bad),
-      config: { guards: { ...DEFAULT_GUARDS, maxAffected: 'off', maxLowered: 'off', readQuality: 'off' } },
+      config: { guards: { ...SETTINGS.guards, maxAffected: 'off', maxLowered: 'off', readQuality: 'off' } },
     })
     await one.cycle({ caps: { team: 1000 } })
     bad.broken = true

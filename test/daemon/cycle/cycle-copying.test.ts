@@ -1,8 +1,7 @@
 // Deployments that copy a team or group cap to each member: handled with `capSemantics: copied`, recognised and held with `layered`. Reads that
 // show inherited caps are the other deviation, and must never look like foreign changes.
 import { describe, expect, test } from 'vitest'
-import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
-import { email, HOUR, keysOf, type PolicySketch, short } from '../../support/declare.ts'
+import { email, HOUR, keysOf, type PolicySketch, SETTINGS, short } from '../../support/declare.ts'
 import { answering, cutShort, reads, writes } from '../../support/faults.ts'
 import { approve, expectNothing, later, MINUTE, worldUnder } from '../../support/living.ts'
 import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
@@ -170,7 +169,7 @@ const COPIED: WorldOptions = {
   people: ['ada', 'bob', 'cleo', 'dan'],
   groups: { a: ['ada', 'bob'], b: ['ada'] },
   switches: { capSemantics: 'fan-out', capReads: 'inherited' },
-  config: { capSemantics: 'copied', capReads: 'inherited', onDrift: 'alert', guards: { ...DEFAULT_GUARDS, maxCleared: 'off' } },
+  config: { capSemantics: 'copied', capReads: 'inherited', onDrift: 'alert', guards: { ...SETTINGS.guards, maxCleared: 'off' } },
 }
 
 test.each(['inherited', 'auto'] as const)(
@@ -194,7 +193,7 @@ test('a group that already has its cap before the write has moved its members, w
 })
 
 test('a team write whose repairs were not in the agreed plan is left out, and overwrites nothing', async () => {
-  const guards = { ...DEFAULT_GUARDS, maxLowered: { percent: 1, floor: 1 } }
+  const guards = { ...SETTINGS.guards, maxLowered: { percent: 1, floor: 1 } }
   const one = await testWorld({ ...COPIED, config: { ...COPIED.config, onDrift: 'heal', guards } })
   const policy: PolicySketch = { caps: { team: 500, 'group:a': 900, ada: 4000 } }
   const edited: PolicySketch = { caps: { ...policy.caps, team: 400 } }

@@ -1,9 +1,8 @@
 // Pools from end to end: deals are written and kept in an order that keeps the sum, through crashes and lost answers; guards judge a deal once;
 // members join, leave, and have explicit caps.
 import { describe, expect, test } from 'vitest'
-import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { CYCLE, DAY, email, HOUR, keysOf, NOW, numbered, type PolicySketch, research, short } from '../../support/declare.ts'
+import { CYCLE, DAY, email, HOUR, keysOf, NOW, numbered, type PolicySketch, research, SETTINGS, short } from '../../support/declare.ts'
 import { answering, instead, whenAsked, writes } from '../../support/faults.ts'
 import { approve, expectNothing, later, worldUnder } from '../../support/living.ts'
 import { noon, type PastUse, recordPast } from '../../support/use.ts'
@@ -70,7 +69,7 @@ describe('a pool', () => {
   test('raises no further member once a reading before a write shows that another client has raised one', async () => {
     const lost = { broken: true }
     const people = ['ada', 'bob', 'cleo']
-    const config = { rate: { start: 5, max: 10, concurrency: 1 }, guards: { ...DEFAULT_GUARDS, breaker: 'off' } } as const
+    const config = { rate: { start: 5, max: 10, concurrency: 1 }, guards: { ...SETTINGS.guards, breaker: 'off' } } as const
     const caps = { ada: 100, bob: 100, cleo: 100 }
     const one = await testWorld({ people, caps, config, wrapTransport: answering(writes(), 503, lost) })
     await one.cycle({ pools: [research(1500, people)] })

@@ -1,14 +1,13 @@
 // A cap of 0 on services that read it back as unset: the write has still removed the old cap, which is restored, also through crashes between any two records of the ledger, outages, and
 // services that copy caps or show inherited ones.
 import { describe, expect, test } from 'vitest'
-import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
-import { short } from '../../support/declare.ts'
+import { SETTINGS, short } from '../../support/declare.ts'
 import { answering, failingLedger, reads, writes } from '../../support/faults.ts'
 import { approve, expectNothing, later, outage, worldUnder } from '../../support/living.ts'
 import { testWorld, type WorldOptions } from '../../support/world.ts'
 
-const NO_BLOCKING = { ...DEFAULT_GUARDS, maxBlocked: 'off', maxAffected: 'off' } as const
+const NO_BLOCKING = { ...SETTINGS.guards, maxBlocked: 'off', maxAffected: 'off' } as const
 
 const OMITTED: WorldOptions = { people: 20, switches: { zeroCap: 'omitted' } }
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { GUARD_CODES } from '../../../src/core/model/change.ts'
 import { TEAM } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { NOTHING_BURNED } from '../../../src/core/use/burn.ts'
 import { COUNTERS, GAUGES } from '../../../src/daemon/http/metrics/gauges.ts'
+import { SETTINGS } from '../../support/declare.ts'
 import { parseExposition } from '../../support/exposition.ts'
 import { event, start } from '../../support/metrics.ts'
 import { balanceOf, CHANGE, CYCLE, emptyView, fullView, HOUR, MINUTE, NOW, REFUSED, rosterOf, USE } from '../../support/views.ts'
@@ -18,7 +18,7 @@ describe('before anything happened', () => {
     expect(page.series('capkeeper_scopes')).toHaveLength(3 * 8)
     expect(page.series('capkeeper_drift_scopes')).toHaveLength(3 * 4)
     expect(page.series('capkeeper_drift_credits')).toHaveLength(3 * 4)
-    expect(page.series('capkeeper_holds')).toHaveLength(GUARD_CODES.length)
+    expect(page.series('capkeeper_holds')).toHaveLength(Object.keys(SETTINGS.guards).length)
     expect(page.series('capkeeper_approvals')).toHaveLength(3)
     expect(page.series('capkeeper_grants')).toHaveLength(4)
     expect(page.series('capkeeper_reconcile_duration_seconds_count')).toHaveLength(3)

@@ -2,7 +2,6 @@
 
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
-import { UNDECLARED } from '../../../src/core/model/policy.ts'
 import { groupScope, scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { foldUsage, NOTHING_BURNED } from '../../../src/core/use/burn.ts'
@@ -31,7 +30,7 @@ async function filled(file: string) {
   await ledger.recordOutcome(closed, undefined, 'kept')
   ledger.saveOwned([ownedCap(ADA, 5), ownedCap(BOB, 'none'), ownedCap(groupScope('a\\b\0c'), 7)])
   ledger.saveApproval({ id: 'aa', via: 'policy', approvedAt: 1.5, state: 'pending', released: [] })
-  ledger.saveQuarantined({ scope: BOB, code: 'CAP_REFUSED', message: 'no', entry: UNDECLARED, at: 1 })
+  ledger.saveQuarantined({ scope: BOB, code: 'CAP_REFUSED', message: 'no', entry: { kind: 'undeclared' }, at: 1 })
   ledger.saveFact('verifiedDeclared', 3)
   await ledger.savePause({ untilAt: NOW + DAY, reason: 'x', pausedAt: 1 })
   const asked = { [scopeKey(TEAM)]: { fromAt: 0, throughAt: 9 * DAY, readAt: NOW, wideAt: NOW } }

@@ -4,7 +4,6 @@ import { chmodSync, linkSync, readdirSync, readFileSync, readlinkSync, statSync,
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
-import { InputError } from '../../../src/core/model/problem.ts'
 import { planEdits } from '../../../src/policy/edit/plan.ts'
 import { ChangedError, writeEdits } from '../../../src/policy/edit/write.ts'
 import { folder, policyText } from '../support.ts'
@@ -73,7 +72,7 @@ test('a change that keeps size and time is seen as well', () => {
 test('a file with a second name is left alone, because that one would keep the old text', () => {
   const root = folder(OLD)
   linkSync(join(root, 'a.yaml'), join(root, 'other.txt'))
-  expect(() => writeEdits(edited(root))).toThrow(InputError)
+  expect(() => writeEdits(edited(root))).toThrow(expect.objectContaining({ name: 'InputError' }))
   expect(texts(root)).toEqual(OLD)
 })
 

@@ -90,8 +90,8 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   },
   'protected people are not protected': {
     file: 'core/plan/judgement.ts',
-    find: 'protectedPeople: new Set(rules.protectedEmails),',
-    replace: 'protectedPeople: new Set(),',
+    find: 'protectedEmails, released, tryAnyway, unreleased',
+    replace: 'protectedEmails: [], released, tryAnyway, unreleased',
     needs: ['protect'],
     caughtBy: [267],
   },
@@ -139,7 +139,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   },
 
   'the read-back is not compared': {
-    file: 'core/interpret/classify.ts',
+    file: 'core/plan/outcome.ts',
     find: "if (observed === to) return 'landed'",
     replace: "return 'landed'",
     caughtBy: [1],
@@ -235,8 +235,8 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   },
   'an approval also releases changes of other holds': {
     file: 'core/plan/approval.ts',
-    find: 'const released = hold.changes.map((change) => {',
-    replace: 'const released = holds.flatMap((one) => one.changes).map((change) => {',
+    find: 'const released = hold.changes.map((change) =>',
+    replace: 'const released = holds.flatMap((one) => one.changes).map((change) =>',
     needs: ['counted', 'two-holds'],
     caughtBy: [864],
   },

@@ -1,6 +1,6 @@
 // How commands without network find the ledger, and the workspace in it; and its check, its backup and the use recorded in it. No file is
 // created before the workspace is certain, so that a `pause` typed in the wrong folder fails instead of pausing nothing.
-import { plain } from '../../../core/escape/terminal.ts'
+import { plain } from '../../../core/escape/text.ts'
 import { hasErrors, InputError } from '../../../core/model/problem.ts'
 import { type LoadedConfig, loadConfigAside } from '../../../daemon/config/config.ts'
 import { ledgerFault } from '../../../daemon/ledger/postgres/address.ts'

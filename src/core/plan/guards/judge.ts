@@ -1,21 +1,24 @@
 // The guards: what a plan may not do to people without a review. Each guard holds every change of its class. The remaining changes are judged
 // again, until no guard finds more. Only approvals of exactly the held changes release them (../approval.ts).
 
-import { editLine } from '../../escape/terminal.ts'
+import { editLine } from '../../escape/text.ts'
 import { ancestorsOf, type CountedPerson } from '../../interpret/effective.ts'
 import { type GuardCode, HOLD_ID_DIGITS, type Hold } from '../../model/change.ts'
 import type { Settled } from '../../model/policy.ts'
 import { byScope, compareScopes, type ScopeKey, scopeKey } from '../../model/scope.ts'
 import { impactOf } from '../impact.ts'
 import type { Difference } from '../snapshot.ts'
-import { type Finding, type GuardInputs, isReleased, type Judgement, type Round } from './round.ts'
+import { type Finding, type GuardInputs, isReleased, type Round } from './round.ts'
 import { GUARDS, SETTLED_OTHERWISE } from './table.ts'
 
+export type Judgement = ReturnType<typeof judge>
+
 /** Judges a plan's differences, which are in the order of scopes; holds are in the order of their first change. */
-function judge(inputs: GuardInputs): Judgement {
+function judge(inputs: GuardInputs) {
   const now = holdChanges(inputs)
+  /** Guards that found something wrong and no change to hold. */
   const unheld = [...now.warnings].filter(([guard]) => !now.findings.has(guard))
-  const warnings = unheld.map(([guard, message]) => ({ guard, message: `${inputs.facts.workspace}: ${message}` }))
+  const warnings = unheld.map(([guard, message]) => ({ guard, message: `${inputs.workspace}: ${message}` }))
   if (!inputs.unreleased) return { ...holdsFrom(now, inputs), warnings }
   // A change that was held before a release stays held by the same guards, though the release has made it harmless: it needs its own approval.
   const { held: wasHeld, ...unreleased } = inputs.unreleased
@@ -121,7 +124,7 @@ function holdsFrom(
   for (const members of groups.values()) {
     const guards = [...new Set(members.flatMap(({ key }) => guardsOf.get(key) ?? []))]
     const changes = members.map(({ scope, from, to }) => ({ scope, from, to }))
-    const id = holdId(inputs.facts.workspace, members, inputs.digest)
+    const id = holdId(members, inputs)
     for (const { key } of members) heldBy.set(key, id)
     const affected = new Set(members.flatMap(({ key }) => [...(people.get(key) ?? [])]))
     const why = guards.map((guard) => findings.get(guard)?.why ?? guard).join('; ')
@@ -129,7 +132,7 @@ function holdsFrom(
     const out = wayOut(guards, findings)
     const ways = release === 'never' ? `no approval releases this; ${out}` : `approve hold ${id} (${editLine('approve', id)}) or ${out}`
     const now = inputs.idle === undefined ? '' : `; nothing is written now: ${inputs.idle}`
-    const message = `${inputs.facts.workspace}: ${why}; ${ways}${now}`
+    const message = `${inputs.workspace}: ${why}; ${ways}${now}`
     holds.push({ id, guards, people: affected.size, changes, message, release })
   }
   return { holds, heldBy }
@@ -154,11 +157,7 @@ function wayOut(guards: readonly GuardCode[], findings: HeldChanges['findings'])
  * 32 hex digits over the workspace and the sorted (scope, from, to): the same in every cycle while these are the same. A pool's deal is
  * identified by workspace, declaration and members, because each reading changes its amounts.
  */
-export function holdId(
-  workspace: string,
-  changes: readonly Pick<Difference, 'key' | 'from' | 'to' | 'pool'>[],
-  digest: (text: string) => string,
-): string {
+function holdId(changes: readonly Difference[], { workspace, digest }: GuardInputs): string {
   const [first] = changes
   if (first?.pool) return digest(JSON.stringify([workspace, 'pool', first.pool.key])).slice(0, HOLD_ID_DIGITS)
   const lines = changes.map(({ key, from, to }) => JSON.stringify([key, from, to])).sort()
@@ -166,8 +165,8 @@ export function holdId(
 }
 
 /** Judges a plan's differences, part by part where some are of envelopes. Where caps are copied, a wide write and all others are one. */
-export function judgeParts(inputs: GuardInputs, settled: Settled | undefined): Judgement {
-  const names = new Map(inputs.differences.map((one) => [one.key, envelopeOf(one, settled)]))
+export function judgeParts(inputs: GuardInputs): Judgement {
+  const names = new Map(inputs.differences.map((one) => [one.key, envelopeOf(one, inputs.policy.settled)]))
   const envelopes = [...new Set([...names.values()].flatMap((name) => name ?? []))].sort()
   if (envelopes.length === 0 || inputs.impact.capSemantics === 'copied') return judge(inputs)
   const ofPlatform = judge(partOf(inputs, ({ key }) => names.get(key) === undefined))

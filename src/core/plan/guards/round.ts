@@ -1,51 +1,35 @@
 // The input and output of one guard in one round, and the helpers that all guards share. It judges nothing itself.
 
 import type { CountedPerson } from '../../interpret/effective.ts'
-import type { GuardCode, GuardSettings, Hold } from '../../model/change.ts'
+import type { Slots } from '../../interpret/slots.ts'
+import type { GuardCode } from '../../model/change.ts'
 import type { ScopeKey } from '../../model/scope.ts'
+import type { DesiredCap } from '../../resolve/candidate.ts'
 import type { Impact, ImpactInputs } from '../impact.ts'
-import type { Contest, Difference, SnapshotFacts } from '../snapshot.ts'
+import type { Contest, Difference, Snapshot } from '../snapshot.ts'
 
-/** Facts beside the differences. */
-export interface GuardFacts extends SnapshotFacts {
-  readonly workspace: string
-  /** The number of declared scopes. */
-  readonly declared: number
-  /** The evidence that this service copies team and group caps. */
-  readonly copying?: string
-  readonly protectedPeople: ReadonlySet<string>
-  /** Scopes that change only because an envelope was narrowed or removed. */
-  readonly narrowed?: Readonly<Record<ScopeKey, string>>
-  /** Whether a change was shown for a day. */
-  readonly isShownLong?: (one: Difference) => boolean
+/** What the changes of a plan are judged by. */
+export interface JudgementInputs extends Snapshot {
+  /** In the order of scopes, with the clears that they may reveal. */
+  readonly differences: readonly Difference[]
+  readonly impact: ImpactInputs
+  /** The impact of all differences together. */
+  readonly whole: readonly Impact[]
+  readonly slots: Slots
+  readonly inSync: readonly DesiredCap[]
   /** Scopes that another client keeps changing. */
-  readonly contested?: ReadonlyMap<ScopeKey, Contest>
+  readonly contested: ReadonlyMap<ScopeKey, Contest>
 }
 
-export interface GuardInputs {
-  readonly differences: readonly Difference[]
+/** One judgement. `guards` are those of the rules that it is made by. */
+export interface GuardInputs extends JudgementInputs {
+  readonly protectedEmails: readonly string[]
   /** Changes that approvals have released: they are counted, and not held. */
   readonly released: ReadonlySet<ScopeKey>
   /** Those that were released since the breaker opened. */
-  readonly tryAnyway?: ReadonlySet<ScopeKey>
-  readonly impact: ImpactInputs
-  readonly facts: GuardFacts
-  readonly settings: GuardSettings
-  /** Why nothing is written now, whatever is approved. */
-  readonly idle?: string
-  /** SHA-256, for ids. */
-  readonly digest: (text: string) => string
-  /** The impact of all differences together. */
-  readonly whole: readonly Impact[]
+  readonly tryAnyway: ReadonlySet<ScopeKey>
   /** The plan as it was before any release, and the changes held then; absent while nothing is released. */
   readonly unreleased?: Pick<GuardInputs, 'differences' | 'impact' | 'whole'> & { readonly held: ReadonlySet<ScopeKey> }
-}
-
-export interface Judgement {
-  readonly holds: readonly Hold[]
-  readonly heldBy: ReadonlyMap<ScopeKey, string>
-  /** Guards that found something wrong and no change to hold. */
-  readonly warnings: readonly { readonly guard: GuardCode; readonly message: string }[]
 }
 
 /** One guard's finding in one round: the changes to hold, and why, without the way out. */

@@ -1,14 +1,16 @@
 // Every guard as one function: what it holds, and why. judge.ts asks them round by round; round.ts has what they share. The last of them
 // counts people of a class (affected, lowered, blocked, cleared), with a share and a floor as its limit.
 
-import { editLine } from '../../escape/terminal.ts'
+import { editLine } from '../../escape/text.ts'
 import type { CountedPerson } from '../../interpret/effective.ts'
 import type { GuardCode, ShareLimit } from '../../model/change.ts'
+import { declaredCount } from '../../model/policy.ts'
 import { type ScopeKey, scopeKey, userScope } from '../../model/scope.ts'
 import { formatInstant } from '../../model/units.ts'
 import type { AddOnSource } from '../../use/add-on.ts'
 import { CONTEST_MS } from '../contested.ts'
 import { type Impact, impactOn, isFree, isRaise, type NetEffect } from '../impact.ts'
+import { REVIEW_MS, shownSince } from '../reviewed.ts'
 import type { Contest, Difference } from '../snapshot.ts'
 import { type Finding, type Guard, holdWhere, isCounted, mayHold, type Round, shareAbove } from './round.ts'
 
@@ -17,31 +19,29 @@ import { type Finding, type Guard, holdWhere, isCounted, mayHold, type Round, sh
  * were refusals only those scopes are held: foreign raises of other scopes must be reverted meanwhile.
  */
 const breaker: Guard = (round) => {
-  const { facts, settings, tryAnyway } = round.inputs
+  const { facts, guards, tryAnyway } = round.inputs
   const open = facts.breaker
-  if (settings.breaker === 'off' || !open) return undefined
-  const { inARow, percent } = settings.breaker
+  if (guards.breaker === 'off' || !open) return undefined
+  const { inARow, percent } = guards.breaker
   const only = open.refused ? new Set<string>(open.scopes) : undefined
   // A cap that a team or group write of ours has overwritten is restored at once, unless that very write is refused.
   const isOverwritten = only ? undefined : round.inputs.impact.isOverwritten
-  const held = [...round.active.keys()].filter((key) => !tryAnyway?.has(key) && only?.has(key) !== false && !isOverwritten?.(key))
+  const held = [...round.active.keys()].filter((key) => !tryAnyway.has(key) && only?.has(key) !== false && !isOverwritten?.(key))
   const limits = `the limit is ${inARow} in a row or ${percent} %`
   const why = `${open.failed} of ${open.planned} changes failed (${open.cause}), ${limits}; writes are tried again at ${formatInstant(open.retryAt)}`
   return { guard: 'breaker', held, why }
 }
 
 const contested: Guard = (round): Finding | undefined => {
-  const { facts, settings } = round.inputs
-  const known = facts.contested
-  if (settings.contested === 'off' || !known) return undefined
+  const { contested: known, guards } = round.inputs
   const found = [...round.active.values()].flatMap((one) => {
     const contest = known.get(one.key)
     return contest ? [[one, contest] as const] : []
   })
-  if (found.length === 0) return undefined
+  if (guards.contested === 'off' || found.length === 0) return undefined
   const named = found.slice(0, 3).map(([one, contest]) => describe(one, contest))
   const more = found.length > named.length ? ` and ${found.length - named.length} more` : ''
-  const why = `${named.join(', ')}${more}; the limit is ${settings.contested} in 24 h, so they are not healed for 24 h`
+  const why = `${named.join(', ')}${more}; the limit is ${guards.contested} in 24 h, so they are not healed for 24 h`
   return holdWhere('contested', round, why, (one) => known.has(one.key))
 }
 
@@ -49,11 +49,11 @@ const describe = ({ key, from, to }: Difference, { at, changes }: Contest): stri
   `${key} was changed by others ${changes} times (now ${from}, not ${to}, left alone until ${formatInstant(at + CONTEST_MS)})`
 
 const directoryShrink: Guard = (round) => {
-  const { facts, settings } = round.inputs
+  const { facts, guards } = round.inputs
   const doubt = facts.directoryDoubt
-  if (!doubt || settings.directoryShrink === 'off') return undefined
-  const fell = shareAbove(settings.directoryShrink, doubt.from - doubt.to, doubt.from)
-  const why = `people with a value in the people file fell from ${doubt.from} to ${doubt.to} (${fell}), the limit is ${settings.directoryShrink} %; the last good values stay in force`
+  if (!doubt || guards.directoryShrink === 'off') return undefined
+  const fell = shareAbove(guards.directoryShrink, doubt.from - doubt.to, doubt.from)
+  const why = `people with a value in the people file fell from ${doubt.from} to ${doubt.to} (${fell}), the limit is ${guards.directoryShrink} %; the last good values stay in force`
   return holdWhere('directoryShrink', round, why, (one) => {
     const isOfRule = one.cause === 'orphan' || one.entry.kind === 'rule' || one.entry.kind === 'pool'
     return isOfRule && one.scope.kind === 'user' && one.from !== 'none' && !isRaise(one)
@@ -61,22 +61,24 @@ const directoryShrink: Guard = (round) => {
 }
 
 const emptyPolicy: Guard = (round) => {
-  const { facts, settings } = round.inputs
-  if (!settings.emptyPolicy) return undefined
+  const { facts, guards, policy } = round.inputs
+  if (!guards.emptyPolicy) return undefined
   const before = facts.verifiedDeclared ?? 0
-  const fell = before - facts.declared
-  const empty = facts.declared === 0
+  const declared = declaredCount(policy.set)
+  const fell = before - declared
+  const empty = declared === 0
   if (!empty && !(fell > before / 2 && fell > 5)) return undefined
-  const why = empty ? `no policy declares any scope (${before} before)` : `declared scopes fell from ${before} to ${facts.declared}`
+  const why = empty ? `no policy declares any scope (${before} before)` : `declared scopes fell from ${before} to ${declared}`
   const found = holdWhere('emptyPolicy', round, `${why}, so nothing is cleared`, (one) => one.to === 'none' || one.cause === 'orphan')
   // The first policy may name groups alone: nothing fell.
   return before === 0 && found.held.length === 0 ? undefined : found
 }
 
 const envelope: Guard = (round) => {
-  const { facts, settings } = round.inputs
-  const { narrowed = {}, isShownLong } = facts
-  if (!settings.envelope || !isShownLong) return undefined
+  const { guards, policy, changesShown, now } = round.inputs
+  const { narrowed = {} } = policy.settled ?? {}
+  if (!guards.envelope) return undefined
+  const isShownLong = (one: Difference): boolean => now - shownSince(one, changesShown) >= REVIEW_MS
   const judged = [...round.active.values()].filter(
     (one) => Object.hasOwn(narrowed, one.key) && !isRaise(one) && !one.healing && !isShownLong(one),
   )
@@ -93,16 +95,16 @@ const envelope: Guard = (round) => {
  * there is no limit.
  */
 const maxRaise: Guard = (round) => {
-  const { facts, settings, impact } = round.inputs
+  const { facts, guards, impact } = round.inputs
   const remaining = facts.creditsRemaining
-  if (settings.maxRaise === 'off' || remaining === undefined) return undefined
+  if (guards.maxRaise === 'off' || remaining === undefined) return undefined
   const raised = round.impacts.filter((one) => one.effect === 'raised' && isCounted(one, round, 'maxRaise'))
   const sum = raised.reduce((total, one) => total + raiseOf(one), 0)
-  const limit = (remaining * settings.maxRaise) / 100
+  const limit = (remaining * guards.maxRaise) / 100
   if (sum <= limit) return undefined
   const held = new Set(raised.flatMap((one) => one.changes).filter((key) => mayHold(key, round, 'maxRaise')))
   const who = `${raised.length} of ${impact.people.total} people would be raised by ${sum} credits in all`
-  const why = `${who}, the limit is ${Math.floor(limit)} (${settings.maxRaise} % of the ${remaining} add-on credits remaining)`
+  const why = `${who}, the limit is ${Math.floor(limit)} (${guards.maxRaise} % of the ${remaining} add-on credits remaining)`
   return { guard: 'maxRaise', held: [...held], why }
 }
 
@@ -112,8 +114,8 @@ const raiseOf = ({ before, after }: Impact): number => (typeof before === 'numbe
 const NAMED = 3
 
 const protectedGuard: Guard = (round) => {
-  const { facts, settings } = round.inputs
-  if (!settings.protected || facts.protectedPeople.size === 0) return undefined
+  const { guards, protectedEmails } = round.inputs
+  if (!guards.protected || protectedEmails.length === 0) return undefined
   const isHeld = (key: ScopeKey): boolean => mayHold(key, round, 'protected')
   const judged = impactOnProtected(round).filter(({ effect, changes }) => !isFree(effect) && changes.some(isHeld))
   if (judged.length === 0) return undefined
@@ -130,7 +132,7 @@ const protectedGuard: Guard = (round) => {
  */
 function impactOnProtected({ inputs, active }: Round): readonly Impact[] {
   const { baseline: _, ...present } = inputs.impact
-  const emails = [...inputs.facts.protectedPeople].sort()
+  const emails = [...new Set(inputs.protectedEmails)].sort()
   const listed = emails.flatMap((email) => present.people.byKey.get(scopeKey(userScope(email))) ?? [])
   const isOverwritten = ({ key }: CountedPerson): boolean => present.isOverwritten?.(key) === true
   const untouched = listed.filter((one) => !isOverwritten(one))
@@ -159,10 +161,10 @@ const unlistedGroups: Guard = (round) => {
 }
 
 const badReads: Guard = (round) => {
-  const { facts, settings } = round.inputs
-  if (settings.readQuality === 'off' || facts.rosterMissing) return undefined
+  const { facts, guards } = round.inputs
+  if (guards.readQuality === 'off' || facts.rosterMissing) return undefined
   const { failed, total, teamFailed, cause } = facts.reads
-  const limit = settings.readQuality
+  const limit = guards.readQuality
   const many = failed >= limit.floor && failed * 100 > limit.percent * total
   if (!teamFailed && !many) return undefined
   const what = teamFailed
@@ -173,11 +175,11 @@ const badReads: Guard = (round) => {
 }
 
 const rosterShrink: Guard = (round) => {
-  const { facts, settings } = round.inputs
+  const { facts, guards } = round.inputs
   const doubt = facts.rosterDoubt
-  if (!doubt || settings.rosterShrink === 'off') return undefined
-  const fell = shareAbove(settings.rosterShrink, doubt.before - doubt.now, doubt.before)
-  const why = `approved people fell from ${doubt.before} to ${doubt.now} (${fell}), the limit is ${settings.rosterShrink} %`
+  if (!doubt || guards.rosterShrink === 'off') return undefined
+  const fell = shareAbove(guards.rosterShrink, doubt.before - doubt.now, doubt.before)
+  const why = `approved people fell from ${doubt.before} to ${doubt.now} (${fell}), the limit is ${guards.rosterShrink} %`
   const affected = new Set(round.impacts.filter((one) => !isFree(one.effect)).flatMap((one) => one.changes))
   return holdWhere(
     'rosterShrink',
@@ -188,8 +190,8 @@ const rosterShrink: Guard = (round) => {
 }
 
 const semantics: Guard = (round) => {
-  const { facts, settings, impact } = round.inputs
-  if (!settings.semantics || facts.copying === undefined || impact.capSemantics === 'copied') return undefined
+  const { guards, slots, impact } = round.inputs
+  if (!guards.semantics || slots.model.copying === undefined || impact.capSemantics === 'copied') return undefined
   const why = 'this service copies a team or group cap to each member (seen), while capSemantics is layered'
   return holdWhere('semantics', round, why, (one) => one.scope.kind !== 'user')
 }
@@ -208,7 +210,7 @@ export const CLASSES: Record<ShareGuard, { readonly effects: ReadonlySet<NetEffe
 const shareGuard =
   (guard: ShareGuard): Guard =>
   (round) => {
-    const limit = round.inputs.settings[guard]
+    const limit = round.inputs.guards[guard]
     if (limit === 'off') return undefined
     const { effects, words } = CLASSES[guard]
     const judged = round.impacts.filter((one) => effects.has(one.effect) && isCounted(one, round, guard))

@@ -1,14 +1,21 @@
 // Checks how a team or group write changed its descendants: reads a few of them at once, to learn how this deployment treats caps, and all
 // that it may have changed before the next plan is made. It never writes to the service.
 
-import { mayHaveMoved, observeDescendant, sampleDescendants } from '../../../core/interpret/classify.ts'
-import { groupsListed, type Observation } from '../../../core/interpret/evidence.ts'
-import { type ServiceModel, serviceModel } from '../../../core/interpret/service-model.ts'
+import {
+  groupsListed,
+  mayHaveMoved,
+  type Observation,
+  observeDescendant,
+  type ServiceModel,
+  sampleDescendants,
+  serviceModel,
+} from '../../../core/interpret/evidence.ts'
 import type { SentCap } from '../../../core/interpret/slots.ts'
-import { type HistoryEntry, LANDING_MS, mayHaveLanded } from '../../../core/model/change.ts'
+import { type HistoryEntry, LANDING_MS } from '../../../core/model/change.ts'
 import type { CapReading, OwnedCap } from '../../../core/model/observed.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import { type Instant, notAhead } from '../../../core/model/units.ts'
+import { mayHaveLanded } from '../../../core/plan/outcome.ts'
 import type { Workspace } from '../../workspace.ts'
 import type { CycleRun } from '../options.ts'
 import { noteSeen, seenIn, sweep } from '../read.ts'

@@ -1,13 +1,22 @@
 // Records how a write ended: its line of history, the ownership of the cap, and a quarantine where the scope takes no write. It is the same for
-// a write that was just read back and for an intent that a crash left open. The verdict itself is the table in core/interpret/classify.ts.
-import { type Answer, classify, type Verdict } from '../../../core/interpret/classify.ts'
+// a write that was just read back and for an intent that a crash left open. The verdict itself is the table in core/plan/outcome.ts.
 import type { Slots } from '../../../core/interpret/slots.ts'
-import type { HistoryEntry, Intent, Quarantined, ScopeChange, WriteEnd } from '../../../core/model/change.ts'
-import { type CapReading, type Observed, type OwnedCap, withTried } from '../../../core/model/observed.ts'
+import type { HistoryEntry, Intent, Quarantined, ScopeChange } from '../../../core/model/change.ts'
+import type { CapReading, Observed, OwnedCap } from '../../../core/model/observed.ts'
 import { type Cap, GIVEN_UP, isSameEntry, ownerOf, type PolicyEntry } from '../../../core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import type { Instant } from '../../../core/model/units.ts'
-import { afterEnd, baselineOf, ownedFrom, setBefore } from '../../../core/plan/diff.ts'
+import {
+  type Answer,
+  afterEnd,
+  baselineOf,
+  classify,
+  ownedFrom,
+  setBefore,
+  type Verdict,
+  type WriteEnd,
+  withTried,
+} from '../../../core/plan/outcome.ts'
 import type { DesiredCap } from '../../../core/resolve/candidate.ts'
 import type { Clock, Ledger } from '../../../ports.ts'
 import { noteSeen } from '../read.ts'

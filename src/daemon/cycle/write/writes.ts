@@ -2,7 +2,7 @@
 // outcome. Nothing is ever written without an intent before it. A lost answer is resolved by reading; if that fails too, the intent stays open
 // for the next cycle. A write that waits for its turn until its reading is old begins again once; then it waits as long as it takes, because a
 // new reading would wait for the same rate.
-import type { Answer } from '../../../core/interpret/classify.ts'
+
 import { ancestorsOf } from '../../../core/interpret/effective.ts'
 import { type Change, type Intent, isReady, type Quarantined, type ScopeChange } from '../../../core/model/change.ts'
 import type { ApiErrorKind, CapReading } from '../../../core/model/observed.ts'
@@ -10,6 +10,7 @@ import { UNDECLARED } from '../../../core/model/policy.ts'
 import { byScope, type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import type { Instant } from '../../../core/model/units.ts'
 import { waveInputs } from '../../../core/plan/dispositions.ts'
+import type { Answer } from '../../../core/plan/outcome.ts'
 import type { Planned } from '../../../core/plan/plan.ts'
 import { nextWave, type PlanStart, planStart } from '../../../core/plan/wave.ts'
 import type { WriteClient, WriteFailure } from '../../../ports.ts'

@@ -1,7 +1,7 @@
 // Holds: what is held, why, the people it affects with their caps before and after, and the exact ways to release it. The guards count; this file only
 // shows it.
 
-import { editLine, shellWord } from '../../../core/escape/terminal.ts'
+import { editLine, shellWord } from '../../../core/escape/text.ts'
 import { EFFECTS_ON_PEOPLE, type GuardCode, type GuardSettings, type Hold, type ShareLimit } from '../../../core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import { credits, DAY_MS } from '../../../core/model/units.ts'

@@ -1,6 +1,6 @@
 // The overview of all workspaces, the page of one, its pools by day and its health: what needs a person, what is off, what is held, and where the credits
 // go.
-import { serviceModel } from '../../../core/interpret/service-model.ts'
+import { serviceModel } from '../../../core/interpret/evidence.ts'
 import { GUARD_CODES } from '../../../core/model/change.ts'
 import type { ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
 import { userScope } from '../../../core/model/scope.ts'

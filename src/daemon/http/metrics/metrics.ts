@@ -1,7 +1,7 @@
 // The Prometheus page: counters and histograms are folds over events; gauges are set from the views at each scrape, so that no series outlives its subject.
 // The only file that imports prom-client. It must not name a person unless metrics.perUser is set.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { labelsText, labelText } from '../../../core/escape/terminal.ts'
+import { labelsText, labelText } from '../../../core/escape/text.ts'
 import { CHANGE_RESULTS, EFFECTS } from '../../../core/model/change.ts'
 import type { Condition } from '../../../core/model/condition.ts'
 import { type CycleEvent, RECONCILE_RESULTS, REQUEST_OUTCOMES, type WorkspaceView } from '../../../core/model/events.ts'
