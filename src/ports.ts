@@ -32,8 +32,7 @@ import type { DirectoryMemory, Turn } from './core/resolve/roster.ts'
 import type { MeasuredAddOn } from './core/use/add-on.ts'
 import type { AddOnAsked, BurnedFacts, BurnStep, RunsAsked } from './core/use/burn.ts'
 import type { UseReading } from './core/use/forecast.ts'
-import type { HistoryChange, HistoryState, PersonHistory } from './core/use/history.ts'
-import type { RecordedDays } from './core/use/replay/recorded.ts'
+import type { HistoryChange, HistoryState, PersonHistory, RecordedDays } from './core/use/history.ts'
 
 export interface Clock {
   /** Wall clock, milliseconds since the epoch. Grants, ages and records use it. */

@@ -1,7 +1,7 @@
 // What a workspace of 5,000 people remembers, for benches of what is shown: writes of many plans in its ledger, and the comparison of three whole
 // cycles. It asks the service nothing.
 import { credits, DAY_MS } from '../../src/core/model/units.ts'
-import type { RecordedDays } from '../../src/core/use/replay/recorded.ts'
+import type { RecordedDays } from '../../src/core/use/history.ts'
 import { type Compared, compare } from '../../src/daemon/replay/compare.ts'
 import type { Ledger } from '../../src/ports.ts'
 import { entryOf } from '../support/declare.ts'

@@ -4,7 +4,7 @@ import type { AddOnRow } from '../../src/core/model/observed.ts'
 import { credits, wholeCents } from '../../src/core/model/units.ts'
 import type { MeasuredAddOn } from '../../src/core/use/add-on.ts'
 import type { AddOnAsked } from '../../src/core/use/burn.ts'
-import type { RecordedDays } from '../../src/core/use/replay/recorded.ts'
+import type { RecordedDays } from '../../src/core/use/history.ts'
 import type { AddOnBatch, AddOnSum, Ledger, LedgerFacts } from '../../src/ports.ts'
 import { CYCLE, DAY, email, NOW } from './declare.ts'
 

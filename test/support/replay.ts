@@ -2,9 +2,9 @@
 import type { GroupMembers, Roster } from '../../src/core/model/observed.ts'
 import type { PolicySet } from '../../src/core/model/policy.ts'
 import { credits } from '../../src/core/model/units.ts'
+import type { RecordedDays } from '../../src/core/use/history.ts'
 import type { ReplayCycle } from '../../src/core/use/replay/demand.ts'
 import type { Simulation, SimulationInputs } from '../../src/core/use/replay/document.ts'
-import type { RecordedDays } from '../../src/core/use/replay/recorded.ts'
 import { simulate } from '../../src/core/use/replay/simulation.ts'
 import { DAY, email, policy, roster } from './declare.ts'
 

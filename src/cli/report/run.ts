@@ -11,8 +11,7 @@ import { listingAt } from '../../core/resolve/roster.ts'
 import { type AddOnFigures, addOnFigures } from '../../core/use/add-on.ts'
 import { type BurnFigures, burnOf } from '../../core/use/burn.ts'
 import { forecastReadsFrom } from '../../core/use/forecast.ts'
-import { type Days, ENOUGH_KNOWN } from '../../core/use/history.ts'
-import { cycleKnown } from '../../core/use/replay/document.ts'
+import { cycleKnown, type Days, ENOUGH_KNOWN } from '../../core/use/history.ts'
 import {
   attributeOf,
   isCharge,

@@ -5,18 +5,20 @@ import type { JournalEntry } from '../../core/model/events.ts'
 import type { Cycle, OwnedCap } from '../../core/model/observed.ts'
 import { scopeKey, TEAM } from '../../core/model/scope.ts'
 import { type Credits, credits, DAY_MS, type Instant } from '../../core/model/units.ts'
-import { type CommonDays, countGrades, DAY_GRADES } from '../../core/use/history.ts'
-import { firstDayOf, type ReplayCycle } from '../../core/use/replay/demand.ts'
 import {
+  type CommonDays,
   type CycleKnown,
+  countGrades,
   cycleKnown,
+  DAY_GRADES,
   isEnough,
   mergedDays,
   type PastDays,
-  type SimulationInputs,
+  type RecordedDays,
   teamDays,
-} from '../../core/use/replay/document.ts'
-import { isWeekend, type RecordedDays, recordedSpan } from '../../core/use/replay/recorded.ts'
+} from '../../core/use/history.ts'
+import { firstDayOf, isWeekend, type ReplayCycle, recordedSpan } from '../../core/use/replay/demand.ts'
+import type { SimulationInputs } from '../../core/use/replay/document.ts'
 import type { DayRange, Ledger, UsageFacts } from '../../ports.ts'
 import { commonDays } from '../collect/history.ts'
 

@@ -2,10 +2,71 @@
 // the four latest equal weekdays on which the person was not at a cap: the mean is the estimate, the highest the upper end of the band, and the
 // recorded use the lower end. Without such a day nothing is guessed, and the person is counted.
 
-import type { Cycle } from '../../model/observed.ts'
+import type { Cycle, GroupMembers, Roster } from '../../model/observed.ts'
+import { groupScope, type ScopeKey, scopeKey } from '../../model/scope.ts'
 import { type Credits, DAY_MS, type Instant, midnight } from '../../model/units.ts'
-import type { CapSource } from './in-force.ts'
-import { type RecordedDays, recordedSpan, type UseOfDay } from './recorded.ts'
+import type { RecordedDays, UseOfDay } from '../history.ts'
+
+/** Everybody in a replay, by place: people with recorded days first, then the rest of the roster. */
+export interface ReplayPeople {
+  readonly emails: readonly string[]
+  /** Keys of the groups that each person is in today. */
+  readonly groupsOf: readonly (readonly ScopeKey[])[]
+  /** Approved on today's roster. */
+  readonly isPresent: readonly boolean[]
+}
+
+const NO_GROUPS: readonly ScopeKey[] = []
+
+/** `present`: the approved people of today. Groups are today's too, because the ledger does not keep past members. */
+export function replayPeople(
+  recorded: RecordedDays,
+  present: Roster['people'],
+  groups: readonly Pick<GroupMembers, 'id' | 'emails'>[],
+): ReplayPeople {
+  const here = new Set(present.map(({ email }) => email))
+  const emails = [...new Set([...recorded.people, ...here])]
+  const members = groups.flatMap(({ id, emails: those }) => those.map((email) => ({ email, key: scopeKey(groupScope(id)) })))
+  const groupsOf = Map.groupBy(members, ({ email }) => email)
+  return {
+    emails,
+    groupsOf: emails.map((email) => groupsOf.get(email)?.map(({ key }) => key) ?? NO_GROUPS),
+    isPresent: emails.map((email) => here.has(email)),
+  }
+}
+
+/** The first and the last recorded day; undefined when there is none. */
+export function recordedSpan({ days }: RecordedDays): { readonly firstAt: Instant; readonly lastAt: Instant } | undefined {
+  const [first, last] = [days[0], days.at(-1)]
+  return first && last && { firstAt: first.dayAt, lastAt: last.dayAt }
+}
+
+/** Saturday or Sunday; the epoch began on a Thursday. */
+export const isWeekend = (dayAt: Instant): boolean => [2, 3].includes((dayAt / DAY_MS) % 7)
+
+/** One day, as input for a source of caps. */
+export interface ReplayDay {
+  /** Noon, UTC: the caps of then count for the day. Choice. */
+  readonly at: Instant
+  readonly cycle: Cycle
+  /** Add-on credits that each person used in this cycle before this day, in the same replay; by place. */
+  readonly used: Float64Array
+}
+
+/** Caps by the place of a person. Valid until the next day is asked for, which may return the same object. */
+export interface CapsOfDay {
+  /** `Infinity` for no cap. */
+  readonly caps: Float64Array
+  /** The place in `CapSource.scopes` of the scope that sets the cap; -1 for no cap, or for one dealt by a pool. */
+  readonly from: Int32Array
+}
+
+export interface CapSource {
+  /** May grow while days are asked for. */
+  readonly scopes: readonly ScopeKey[]
+  /** Called once for each day of a replay, in the order of time. */
+  capsOn(day: ReplayDay): CapsOfDay
+}
 
 /** A billing cycle to replay. */
 export interface ReplayCycle extends Cycle {

@@ -16,31 +16,7 @@ import { resolveDesired } from '../../resolve/desired.ts'
 import { grantId, grantStatuses, isInForce } from '../../resolve/grants.ts'
 import type { PoolPeople } from '../../resolve/pools.ts'
 import type { DesiredInputs } from '../../resolve/resolution.ts'
-import type { ReplayPeople } from './recorded.ts'
-
-/** One day, as input for a source of caps. */
-interface ReplayDay {
-  /** Noon, UTC: the caps of then count for the day. Choice. */
-  readonly at: Instant
-  readonly cycle: Cycle
-  /** Add-on credits that each person used in this cycle before this day, in the same replay; by place. */
-  readonly used: Float64Array
-}
-
-/** Caps by the place of a person. Valid until the next day is asked for, which may return the same object. */
-export interface CapsOfDay {
-  /** `Infinity` for no cap. */
-  readonly caps: Float64Array
-  /** The place in `CapSource.scopes` of the scope that sets the cap; -1 for no cap, or for one dealt by a pool. */
-  readonly from: Int32Array
-}
-
-export interface CapSource {
-  /** May grow while days are asked for. */
-  readonly scopes: readonly ScopeKey[]
-  /** Called once for each day of a replay, in the order of time. */
-  capsOn(day: ReplayDay): CapsOfDay
-}
+import type { CapSource, CapsOfDay, ReplayDay, ReplayPeople } from './demand.ts'
 
 /** Numbers scopes in the order in which they first appear. */
 function scopeList(): { readonly scopes: readonly ScopeKey[]; place(key: ScopeKey): number } {

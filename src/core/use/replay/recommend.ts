@@ -5,10 +5,9 @@
 import type { Cap, CapRule, PolicySet } from '../../model/policy.ts'
 import { byScope, type GroupScope, type ScopeKey, scopeKey, TEAM, type TeamScope } from '../../model/scope.ts'
 import { credits, MAX_CAP, wholeCents } from '../../model/units.ts'
-import { DUST } from './demand.ts'
+import { DUST, type ReplayPeople, replayPeople } from './demand.ts'
 import { isCounted, type Simulation, type SimulationInputs } from './document.ts'
 import { capsOfPolicy, type PoolPlaces } from './in-force.ts'
-import { type ReplayPeople, replayPeople } from './recorded.ts'
 import { demandsOf, presentPeople, simulate } from './simulation.ts'
 
 /** `share`: of people blocked, 0 to 1. `credits`: add-on credits of the most expensive cycle. */

@@ -2,8 +2,7 @@
 // blocked on a day when the cap allows less than they would have used.
 
 import { DAY_MS } from '../../model/units.ts'
-import { type CutOff, type CycleDemand, DUST } from './demand.ts'
-import type { CapSource, CapsOfDay } from './in-force.ts'
+import { type CapSource, type CapsOfDay, type CutOff, type CycleDemand, DUST } from './demand.ts'
 
 /** How much of the demand that a cap cut off counts: nothing, the estimate, or the upper end. */
 export const BANDS = ['low', 'middle', 'high'] as const

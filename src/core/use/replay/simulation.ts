@@ -7,7 +7,8 @@ import type { PolicyRevision } from '../../model/policy.ts'
 import { groupScope, scopeKey } from '../../model/scope.ts'
 import { DAY_MS, formatInstant, type Instant, wholeCents } from '../../model/units.ts'
 import type { RejectedScope } from '../../resolve/candidate.ts'
-import { type CycleDemand, demandByCycle } from './demand.ts'
+import type { RecordedDays } from '../history.ts'
+import { type CapSource, type CycleDemand, demandByCycle, isWeekend, type ReplayPeople, recordedSpan, replayPeople } from './demand.ts'
 import {
   type Blocked,
   type BlockedPerson,
@@ -24,8 +25,7 @@ import {
   simulatedCycle,
   tenth,
 } from './document.ts'
-import { type CapSource, capsInForce, capsOfPolicy, type PolicyCaps } from './in-force.ts'
-import { isWeekend, type RecordedDays, type ReplayPeople, recordedSpan, replayPeople } from './recorded.ts'
+import { capsInForce, capsOfPolicy, type PolicyCaps } from './in-force.ts'
 import { type BandEnd, type CapUse, noCapUse, type Outcome, recordedCycle, replayCycle } from './replay.ts'
 
 /** Replays the cycles and builds the document. */

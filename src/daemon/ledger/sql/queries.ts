@@ -3,7 +3,7 @@
 import type { AddOnRow, RunUse } from '../../../core/model/observed.ts'
 import { scopeKey } from '../../../core/model/scope.ts'
 import { type Credits, cents, credits, creditsOf, DAY_MS, type Instant } from '../../../core/model/units.ts'
-import type { RecordedDays } from '../../../core/use/replay/recorded.ts'
+import type { RecordedDays } from '../../../core/use/history.ts'
 import type { AddOnSum, DayRange } from '../../../ports.ts'
 import type { UseQueries } from '../adapter.ts'
 import { type Ask, keptText, type Row, textKept, type Value } from './statement.ts'

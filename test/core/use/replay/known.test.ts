@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../../src/core/model/units.ts'
-import { cycleKnown, isEnough, mergedDays, teamDays } from '../../../../src/core/use/replay/document.ts'
+import { cycleKnown, isEnough, mergedDays, teamDays } from '../../../../src/core/use/history.ts'
 import { DAY } from '../../../support/declare.ts'
 
 type RecordedDays = ReturnType<typeof mergedDays>
