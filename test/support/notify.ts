@@ -1,7 +1,7 @@
 // Messages to people and owners, for tests: settings, what is due at noon of a day late in the cycle, and what is remembered of it.
-import { type Due, type DueInputs, messagesDue } from '../../src/core/notify/due.ts'
+import { type Due, type DueInputs, digestsAsked, messagesDue } from '../../src/core/notify/due.ts'
 import { DEFAULT_TEMPLATES, type NotifySettings } from '../../src/core/notify/settings.ts'
-import { type Delivery, markEnded, markSending, type Told } from '../../src/core/notify/told.ts'
+import { type Delivery, markEnded, markSending, settleOpen, type Told, withDigests } from '../../src/core/notify/told.ts'
 import { CYCLE } from './declare.ts'
 
 export const NOON = Date.parse('2026-11-22T12:00Z')
@@ -38,3 +38,10 @@ export function afterwards({ told, messages }: Due, kind: Delivery['kind'] = 'se
   const sending = markSending(told ?? before ?? { cycleStartAt: 0, entries: {} }, messages, now)
   return markEnded(sending, new Map(messages.map(({ key }) => [key, kind === 'sent' ? { kind } : { kind, reason: 'why' }])), now)
 }
+
+/** The same where the process ended before any answer. */
+export const cutOff = ({ told, messages }: Due, now: number): Told => markSending(told ?? { cycleStartAt: 0, entries: {} }, messages, now)
+
+/** What a run begins with, as the daemon does: the last one may have been cut off, and other digests may be asked for. */
+export const begun = (told: Told, settings: NotifySettings, now: number): Told =>
+  withDigests(settleOpen(told, now), digestsAsked(settings, now), now)

@@ -3,9 +3,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { channelOf, tellsEnded } from '../../../src/core/notify/due.ts'
-import { markSending, settleOpen } from '../../../src/core/notify/told.ts'
 import { CYCLE, cap, DAY, type PlainCap } from '../../support/declare.ts'
-import { afterwards, due as dueOf, NOTIFY } from '../../support/notify.ts'
+import { afterwards, begun, cutOff, due as dueOf, NOTIFY } from '../../support/notify.ts'
 
 type Given = NonNullable<Parameters<typeof dueOf>[0]>
 type Settings = typeof NOTIFY
@@ -46,9 +45,9 @@ test('a person is told of a threshold once in a cycle, and is told while they st
       for (const { used, passes, outcome } of steps) {
         const startAt = START + Math.floor((now - START) / (30 * DAY)) * 30 * DAY
         const people = used.map((amount, index) => person(`p${index}`, amount))
-        const found = dueOf({ now, cycle: { startAt, endAt: startAt + 30 * DAY }, people, told: told && settleOpen(told, now) })
+        const found = dueOf({ now, cycle: { startAt, endAt: startAt + 30 * DAY }, people, told: told && begun(told, NOTIFY, now) })
         if (!found.told) throw new Error('a cycle is known')
-        told = outcome === 'crash' ? markSending(found.told, found.messages, now) : afterwards(found, outcome, now)
+        told = outcome === 'crash' ? cutOff(found, now) : afterwards(found, outcome, now)
         const mayHave = outcome === 'sent' || outcome === 'unknown' || outcome === 'crash'
         for (const { key, level } of mayHave ? found.messages : []) {
           const id = `${startAt} ${key}`
