@@ -30,9 +30,9 @@ import type { MatchMemory } from './core/resolve/matches.ts'
 import type { DealtPools } from './core/resolve/pools.ts'
 import type { DirectoryMemory, Turn } from './core/resolve/roster.ts'
 import type { MeasuredAddOn } from './core/use/add-on.ts'
-import type { AddOnAsked, BurnedFacts, BurnStep, RunsAsked } from './core/use/burn.ts'
-import type { UseReading } from './core/use/forecast.ts'
-import type { HistoryChange, HistoryState, PersonHistory, RecordedDays } from './core/use/history.ts'
+import type { BurnedFacts, BurnStep } from './core/use/burn.ts'
+import type { UseReading } from './core/use/curve.ts'
+import type { AddOnAsked, HistoryChange, HistoryState, PersonHistory, RecordedDays, RunsAsked } from './core/use/history.ts'
 
 export interface Clock {
   /** Wall clock, milliseconds since the epoch. Grants, ages and records use it. */

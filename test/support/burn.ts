@@ -2,7 +2,7 @@
 
 import type { Balance } from '../../src/core/model/observed.ts'
 import { credits, type Instant } from '../../src/core/model/units.ts'
-import type { DayHistory, UseReading } from '../../src/core/use/forecast.ts'
+import type { DayHistory, UseReading } from '../../src/core/use/curve.ts'
 import { CYCLE, DAY, HOUR } from './declare.ts'
 
 /** An instant of the cycle, in days and hours from its start. */

@@ -9,8 +9,7 @@ import { scopeKey, userScope } from '../../core/model/scope.ts'
 import { type Credits, credits, DAY_MS, type Instant, midnight } from '../../core/model/units.ts'
 import { listingAt } from '../../core/resolve/roster.ts'
 import { type AddOnFigures, addOnFigures } from '../../core/use/add-on.ts'
-import { type BurnFigures, burnOf } from '../../core/use/burn.ts'
-import { forecastReadsFrom } from '../../core/use/forecast.ts'
+import { type BurnFigures, burnOf, forecastReadsFrom } from '../../core/use/burn.ts'
 import { cycleKnown, type Days, ENOUGH_KNOWN } from '../../core/use/history.ts'
 import {
   attributeOf,

@@ -3,18 +3,7 @@
 import { type Balance, type Cycle, type GroupMembers, isSameCycle, type Roster } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Credits, credits, DAY_MS, type Instant, wholeCents } from '../model/units.ts'
-import {
-  burnedByDays,
-  burnedByReadings,
-  type DayHistory,
-  type Forecast,
-  forecastFrom,
-  type Projection,
-  projectionOf,
-  type UseCurve,
-  type UseReading,
-  useCurve,
-} from './forecast.ts'
+import { burnedByDays, burnedByReadings, type DayHistory, type Stretch, type UseCurve, type UseReading, useCurve } from './curve.ts'
 
 /** Sums in credits since the first reading ever, as the ledger keeps them. */
 export interface BurnedFacts {
@@ -112,18 +101,11 @@ export interface PersonUse {
   readonly cap?: Cap
 }
 
-interface ExhaustionInputs {
-  readonly balance: Balance
-  readonly used: number
-  readonly people?: readonly PersonUse[] | undefined
-  readonly forecast?: Forecast | undefined
-}
-
 /** Whether there were add-on credits, and none is left. */
 export const isUsedUp = ({ addOnAvailable, addOnUsed }: Balance): boolean => addOnAvailable > 0 && addOnUsed >= addOnAvailable
 
 /** The instant of the balance when they have already run out; undefined when they last to the cycle's end, or that is not known. */
-function exhaustionOf({ balance, used, people, forecast }: ExhaustionInputs): Instant | undefined {
+function exhaustionOf(balance: Balance, used: number, people: BurnInputs['people'], forecast: Forecast | undefined): Instant | undefined {
   const { addOnAvailable, addOnUsed, creditsPerSeat, readAt } = balance
   if (isUsedUp(balance)) return readAt
   if (addOnAvailable <= 0) return undefined
@@ -147,25 +129,6 @@ function addOnOf({ used, addOn, cap }: PersonUse, factor: number, creditsPerSeat
   const included = Math.max(creditsPerSeat, used - paid)
   const expected = Math.max(paid, used * factor - included)
   return cap === undefined || cap === 'none' ? expected : Math.min(expected, cap)
-}
-
-/** Every day from `fromAt` to `throughAt` was read; both are UTC midnights. */
-export interface RunsAsked {
-  readonly fromAt: Instant
-  readonly throughAt: Instant
-  readonly readAt: Instant
-  /** When the earlier days were last read again, because the service may amend them. */
-  readonly wideAt: Instant
-}
-
-/** The days for which add-on use was read, and how far back it goes. */
-export interface AddOnAsked extends RunsAsked {
-  /** The service has ever returned a row: without any, nothing follows from missing rows. */
-  readonly hasRows: boolean
-  /** The number of the earliest days read that had no rows. */
-  readonly emptyDays: number
-  /** Days before `fromAt` need not be read. */
-  readonly isWhole: boolean
 }
 
 /** The windows of `capkeeper_burn_ratio` (docs/metrics.md), in milliseconds. */
@@ -220,7 +183,7 @@ export function burnOf(inputs: BurnInputs): BurnFigures {
   const history = inputs.history && historyUntil(now, inputs.history)
   const balance = inputs.balance && isOfCycle(inputs.balance, cycle) ? inputs.balance : undefined
   const forecast = history && forecastFrom({ history, fromAt: curve.freshAt, untilAt: cycle.endAt, freshnessMs })
-  const exhaustedAt = balance && exhaustionOf({ balance, used: curve.used, people, forecast })
+  const exhaustedAt = balance && exhaustionOf(balance, curve.used, people, forecast)
   return {
     ratios: balance && now < cycle.endAt ? ratiosOf(curve, history, evenPaceOf(balance, cycle)) : {},
     projected: forecast && projectionOf(curve.used, forecast),
@@ -252,4 +215,149 @@ function ratiosOf(curve: UseCurve, history: DayHistory | undefined, evenPace: nu
     if (burned !== undefined) ratios[window] = burned / (evenPace * windowMs)
   }
   return ratios
+}
+
+// What a team will still use until its cycle ends. Each coming day is expected to be like the same weekday of the last eight weeks, where each week back
+// counts half. That is linear in the past days, so more use never lowers the forecast. The spread is the error that it had in past weeks. Days before the
+// first use do not count: a team may not have existed yet, and the result must not depend on how far back days were read. It says nothing with less
+// than four weeks.
+
+/** Percentiles of the credits used at the cycle's end. */
+export interface Projection {
+  readonly p10: Credits
+  readonly p50: Credits
+  readonly p90: Credits
+}
+
+/** Rounded for display. */
+export const projectedCents = ({ p10, p50, p90 }: Projection): Projection => ({
+  p10: wholeCents(p10),
+  p50: wholeCents(p50),
+  p90: wholeCents(p90),
+})
+
+/** Expected use to the cycle's end, day by day. */
+export interface Forecast {
+  readonly days: readonly Stretch[]
+  /** The standard error of the sum, as a share of it: 0 to 1. */
+  readonly spread: number
+}
+
+interface ForecastInputs {
+  readonly history: DayHistory
+  /** Use before this instant is known. */
+  readonly fromAt: Instant
+  readonly untilAt: Instant
+  readonly freshnessMs: number
+}
+
+/** How many complete days a forecast needs since the first use, and how many it uses at most. Choice. */
+const FORECAST_DAYS = { fewest: 28, most: 56 }
+/** The first day that must be read for it: today and yesterday may not be complete. */
+export const forecastReadsFrom = (now: Instant): Instant => (dayOf(now) - FORECAST_DAYS.most - 1) * DAY_MS
+/** The weight of a week relative to the one after it. More is a little better while use is steady, and far worse while a team is taking up the tool. */
+const EACH_WEEK_BACK = 0.5
+/** How many days must precede a past week that the forecast is tested on. */
+const LEARNING_DAYS = 14
+/** Counts as one more week with this error, because a few weeks that happened to be alike prove little. */
+const USUAL_SPREAD = 0.1
+/** With a larger spread the percentiles would be absurd. */
+const WIDEST_SPREAD = 1
+/** In a normal distribution, 80 % lie within so many standard errors. */
+const Z_80 = 1.2816
+
+/** Undefined with less than 28 complete days since the first use in the last 56. */
+export function forecastFrom({ history, fromAt, untilAt, freshnessMs }: ForecastInputs): Forecast | undefined {
+  const uses = completeDays(history, freshnessMs)
+  const recent = sinceFirstUse(uses.slice(-FORECAST_DAYS.most))
+  if (recent.length < FORECAST_DAYS.fewest) return undefined
+  const expected = nextWeek(recent)
+  const nextDay = dayOf(history.fromAt) + uses.length
+  const days: Stretch[] = []
+  for (let day = dayOf(fromAt); day * DAY_MS < untilAt; day += 1) {
+    const stretch = { fromAt: Math.max(fromAt, day * DAY_MS), untilAt: Math.min(untilAt, (day + 1) * DAY_MS) }
+    // Use may be known from a day that is already complete.
+    const credits = expected[(((day - nextDay) % 7) + 7) % 7] ?? 0
+    days.push({ ...stretch, credits: (credits * (stretch.untilAt - stretch.fromAt)) / DAY_MS })
+  }
+  return { days, spread: spreadOf(recent) }
+}
+
+const dayOf = (at: Instant): number => Math.floor(at / DAY_MS)
+
+/** The use of each complete day in order; a day is complete when it was read after its use could be seen. */
+function completeDays({ fromAt, readAt, days }: DayHistory, freshnessMs: number): readonly number[] {
+  const first = dayOf(fromAt)
+  const uses = Array.from({ length: Math.max(0, dayOf(readAt - freshnessMs) - first) }, () => 0)
+  for (const { dayAt, credits: used } of days) {
+    const index = dayOf(dayAt) - first
+    const before = uses[index]
+    if (before !== undefined && Number.isFinite(used)) uses[index] = before + used
+  }
+  return uses
+}
+
+function sinceFirstUse(uses: readonly number[]): readonly number[] {
+  const first = uses.findIndex((use) => use > 0)
+  return first < 0 ? [] : uses.slice(first)
+}
+
+/** The expected use of the seven days that follow `uses`: Σ weight × use ÷ Σ weight over the same weekday, weight = ½ ^ weeks back. */
+function nextWeek(uses: readonly number[]): readonly number[] {
+  return Array.from({ length: 7 }, (_, ahead) => {
+    let [sum, weights, weight] = [0, 0, 1]
+    for (let index = uses.length - 7 + ahead; index >= 0; index -= 7) {
+      sum += weight * (uses[index] ?? 0)
+      weights += weight
+      weight *= EACH_WEEK_BACK
+    }
+    return sum / weights
+  })
+}
+
+/**
+ * The root mean square of (actual ÷ forecast − 1) over the past whole weeks, each forecast from the days before it. A week's error stands for
+ * the error of the rest of the cycle, whatever its length: longer stretches even out chance, but levels drift. Choice.
+ */
+function spreadOf(uses: readonly number[]): number {
+  const squares = [USUAL_SPREAD ** 2]
+  for (let end = uses.length; end - 7 >= LEARNING_DAYS; end -= 7) {
+    const forecast = total(nextWeek(uses.slice(0, end - 7)))
+    if (forecast > 0) squares.push((total(uses.slice(end - 7, end)) / forecast - 1) ** 2)
+  }
+  return Math.min(WIDEST_SPREAD, Math.sqrt(total(squares) / squares.length))
+}
+
+const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
+
+/** used + rest × e^(z × spread), with z of the 10th, 50th and 90th percentile; `rest` is the sum of the forecast. Choice. */
+export function projectionOf(used: number, { days, spread }: Forecast): Projection {
+  const rest = total(days.map((day) => day.credits))
+  const at = (z: number): Credits => credits(used + rest * Math.exp(z * spread))
+  return { p10: at(-Z_80), p50: at(0), p90: at(Z_80) }
+}
+
+// Doubts figures that look as if they had another unit.
+
+/** A figure, and its name for people; undefined where it is missing. */
+interface Figure {
+  readonly name: string
+  readonly credits: Credits | undefined
+}
+
+/** Smaller figures are not compared: one of the two may only be a little late. Choice. */
+const FEWEST_CREDITS = 10
+/** A factor in this range is taken for 100. Choice. */
+const FACTORS = { low: 70, high: 140 }
+
+/** Pairs of the same thing that differ by a factor of 70 to 140, both 10 credits or more, worded for one log line. `of`: such as `add-on credits`. Choice. */
+export function unitDoubt(pairs: readonly { readonly of: string; readonly first: Figure; readonly second: Figure }[]) {
+  return pairs.flatMap(({ of, first, second }) => {
+    const [a, b] = [first.credits, second.credits]
+    if (a === undefined || b === undefined || Math.min(a, b) < FEWEST_CREDITS) return []
+    const factor = Math.max(a, b) / Math.min(a, b)
+    if (factor < FACTORS.low || factor > FACTORS.high) return []
+    const message = `${of}: ${first.name} says ${Math.round(a)}, ${second.name} says ${Math.round(b)} credits, a factor of ${Math.round(factor)}; one of them is probably in cents`
+    return [{ of, factor, message }]
+  })
 }

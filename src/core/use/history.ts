@@ -247,6 +247,25 @@ export const requestsOf = (plan: readonly RangeOfPeople[]): HistoryPlan => ({
 /** The least share of the people and of the workspace's use that must be known for a cycle to count. */
 export const ENOUGH_KNOWN = 0.95
 
+/** Every day from `fromAt` to `throughAt` was read; both are UTC midnights. */
+export interface RunsAsked {
+  readonly fromAt: Instant
+  readonly throughAt: Instant
+  readonly readAt: Instant
+  /** When the earlier days were last read again, because the service may amend them. */
+  readonly wideAt: Instant
+}
+
+/** The days for which add-on use was read, and how far back it goes. */
+export interface AddOnAsked extends RunsAsked {
+  /** The service has ever returned a row: without any, nothing follows from missing rows. */
+  readonly hasRows: boolean
+  /** The number of the earliest days read that had no rows. */
+  readonly emptyDays: number
+  /** Days before `fromAt` need not be read. */
+  readonly isWhole: boolean
+}
+
 // The same days as columns of numbers, from both sources, and how much of a cycle they tell: a year of 5,000 people takes a few megabytes. A gap is
 // never filled.
 

@@ -7,9 +7,8 @@ import type { Balance, Cycle, Observed, RunUse } from '../model/observed.ts'
 import { compareText } from '../model/scope.ts'
 import { type Credits, credits, wholeCents } from '../model/units.ts'
 import { type AddOnFigures, type AddOnSource, type AddOnUse, type ModelUse, modelUse, worstSource } from './add-on.ts'
-import type { BurnFigures } from './burn.ts'
+import { type BurnFigures, projectedCents } from './burn.ts'
 import { bandOf, bandRank } from './first-stop.ts'
-import { projectedCents } from './forecast.ts'
 
 export const REPORT_VIEWS = ['team', 'group', 'user', 'model'] as const
 export const ATTRIBUTE_VIEW = 'attribute:'

@@ -5,7 +5,7 @@ import type { WorkspaceView } from '../../core/model/events.ts'
 import type { CapReading, RunUse } from '../../core/model/observed.ts'
 import type { Scope, ScopeKey } from '../../core/model/scope.ts'
 import { DAY_MS, type Instant, isAhead } from '../../core/model/units.ts'
-import type { RunsAsked } from '../../core/use/burn.ts'
+import type { RunsAsked } from '../../core/use/history.ts'
 import type { Clock, Ledger, ReadClient } from '../../ports.ts'
 import type { WorkspaceState } from '../cycle/state.ts'
 

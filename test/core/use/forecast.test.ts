@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { forecastFrom, forecastReadsFrom, unitDoubt } from '../../../src/core/use/forecast.ts'
+import { forecastFrom, forecastReadsFrom, unitDoubt } from '../../../src/core/use/burn.ts'
 import { alike, at, historyOf } from '../../support/burn.ts'
 import { CYCLE, DAY, HOUR } from '../../support/declare.ts'
 

@@ -6,9 +6,8 @@ import type { HistoryShown, ModelUse, PoolStatus, ScopeState, ScopeStatus, Works
 import { whileInvalid } from '../../../core/model/policy.ts'
 import { compareScopes } from '../../../core/model/scope.ts'
 import { formatInstant } from '../../../core/model/units.ts'
-import { creditsOfCycle } from '../../../core/use/burn.ts'
+import { creditsOfCycle, projectedCents } from '../../../core/use/burn.ts'
 import { countBands } from '../../../core/use/first-stop.ts'
-import { projectedCents } from '../../../core/use/forecast.ts'
 import { bounded, cents, dayText, ratio, rfc3339, scopeText } from './show.ts'
 import type { AttentionEntry, DaemonFacts, Showing, WorkspaceSummary } from './types.ts'
 

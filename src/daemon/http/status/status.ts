@@ -8,8 +8,8 @@ import type { Roster } from '../../../core/model/observed.ts'
 import { formatPosition, type Problem } from '../../../core/model/problem.ts'
 import type { Instant } from '../../../core/model/units.ts'
 import { addOnFigures, totalAddOn } from '../../../core/use/add-on.ts'
+import { projectedCents } from '../../../core/use/burn.ts'
 import { bandRank, countBands } from '../../../core/use/first-stop.ts'
-import { projectedCents } from '../../../core/use/forecast.ts'
 import { bounded, dayText, problemOf, rfc3339, scopeEntryOf, scopeText } from '../documents/show.ts'
 import {
   balanceOf,

@@ -38,8 +38,8 @@ import type { CapSince, PoolMember, PoolState, PoolTerms } from '../../../core/p
 import type { SettledMatches } from '../../../core/resolve/matches.ts'
 import type { Turn } from '../../../core/resolve/roster.ts'
 import { ADD_ON_SOURCES, type MeasuredAddOn, type MeasuredCycle } from '../../../core/use/add-on.ts'
-import type { AddOnAsked, BurnedFacts, RunsAsked } from '../../../core/use/burn.ts'
-import type { FigureDoubt, HistoryClaim, HistoryState, KnownDays, PersonHistory } from '../../../core/use/history.ts'
+import type { BurnedFacts } from '../../../core/use/burn.ts'
+import type { AddOnAsked, FigureDoubt, HistoryClaim, HistoryState, KnownDays, PersonHistory, RunsAsked } from '../../../core/use/history.ts'
 import type { LedgerFacts, UsageFacts } from '../../../ports.ts'
 import {
   amount,
