@@ -1,7 +1,7 @@
 // A daemon that tells people: its loop on a clock that the test moves, a real ledger, a real mail server and a real webhook on loopback.
 import { describe, expect, it } from 'vitest'
 import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
-import { DAY, HOUR } from '../../support/declare.ts'
+import { DAY, email, HOUR } from '../../support/declare.ts'
 import { failingLedger } from '../../support/faults.ts'
 import { loopUnder, MINUTE } from '../../support/living.ts'
 import { NOTIFY } from '../../support/notify.ts'
@@ -153,6 +153,25 @@ describe('a channel that fails', () => {
     expect(mail.connections).toBe(0)
     expect(states(one)).toEqual(['unknown'])
     expect(one.workspace.conditions.find(({ type }) => type === 'NotifyFailed')?.message).toContain('the process ended before the answer')
+  })
+
+  it('ends no message of which the record says something else by then', async () => {
+    const seen: string[] = []
+    const keyOf = (name: string) => JSON.stringify(['person', email(name)])
+    const send: NonNullable<World['workspace']['notifier']>['send'] = async ({ key }) => {
+      const told = one.ledger.fact('told')
+      const given = { level: 85, state: 'failed', at: one.clock.now(), tries: 1, reason: 'theirs' } as const
+      if (seen.length === 0 && told) one.ledger.saveFact('told', { ...told, entries: { [keyOf('ada')]: given } })
+      seen.push(key)
+      return { kind: 'sent' }
+    }
+    const parts = { notifier: { ...EMAIL_LABELS, settings: NOTIFY, send, kept: async () => [] } }
+    const { one } = await loopUnder({ caps: { team: 1000 } }, { people: ['ada', 'bob'], caps: { team: 1000 }, parts }, (world) =>
+      recordPast(world, uses({ ada: 900, bob: 1000 })),
+    )
+    await one.clock.pass(HOUR)
+    expect(seen).toEqual([keyOf('bob'), keyOf('ada'), keyOf('bob')])
+    expect(one.ledger.fact('told')?.entries).toMatchObject({ [keyOf('ada')]: { state: 'failed' }, [keyOf('bob')]: { state: 'sent' } })
   })
 
   it('sends nothing that the ledger could not record', async () => {

@@ -4,10 +4,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { credits } from '../../../../src/core/model/units.ts'
 import { capToAsk, dealPool } from '../../../../src/core/pools/deal.ts'
-import { poolDealer } from '../../../../src/core/use/replay/in-force.ts'
-import { DAY, email, policy } from '../../../support/declare.ts'
+import { DAY, email, type PolicySketch, policy, roster } from '../../../support/declare.ts'
 import { runs } from '../../../support/fuzz.ts'
-import { cyclesOf, START, simulated, weekdays } from '../../../support/replay.ts'
+import { cyclesOf, recordedOf, START, simulated, weekdays } from '../../../support/replay.ts'
 import { see } from '../../pools/world.ts'
 
 /** Hundredths of a credit by day. People differ much, and so deals move caps from one to the other. */
@@ -25,10 +24,12 @@ const few = (max: number) =>
 const members = fc.array(
   fc.record({
     wants,
-    /** Another cap of their own from a day on, such as a grant. */
-    later: few(900),
     fixed: few(900),
-    cap: fc.oneof({ weight: 6, arbitrary: few(400) }, { weight: 1, arbitrary: fc.constant(Number.POSITIVE_INFINITY) }),
+    /** Another cap of their own, by a grant until or from the day of the change. */
+    granted: few(900),
+    isLater: fc.boolean(),
+    /** Whom the pool deals nothing, be it with a cap of their own or without. */
+    isProtected: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
   }),
   { minLength: 1, maxLength: 8 },
 )
@@ -43,46 +44,53 @@ const terms = fc.record({
   max: fc.option(fc.integer({ min: 20, max: 900 }).map(credits), { nil: undefined }),
 })
 
+/** When a person was blocked first, by which cap, and on how many days. */
+interface Block {
+  readonly from: number
+  readonly days: number
+  readonly cap: number
+}
+
 test('a replay deals as the daemon would', () => {
   fc.assert(
-    fc.property(members, terms, fc.integer({ min: 1, max: 60 }), (people, { max, ...some }, changedOn) => {
+    fc.property(members, terms, fc.integer({ min: 1, max: 60 }), (people, { min: least, max, ...more }, changedOn) => {
       const names = people.map((_, index) => email(`p${index}`))
-      const [pool] = policy({
+      const changeAt = START + changedOn * DAY
+      // A pool that cannot pay its min deals nothing.
+      const some = { ...more, min: Math.min(least, Math.floor(more.credits / people.length)) }
+      const named = people.map((one, index) => ({ ...one, name: names[index] ?? '' }))
+      const sketch: PolicySketch = {
+        caps: Object.fromEntries(named.flatMap(({ name, fixed }) => (fixed === undefined ? [] : [[name, fixed]]))),
+        grants: named.flatMap(({ name, granted, isLater }) => {
+          const days = isLater ? { from: changeAt, until: START + 99 * DAY } : { until: changeAt }
+          return granted === undefined ? [] : [{ on: name, cap: granted, ...days }]
+        }),
+        protect: named.flatMap(({ name, isProtected }) => (isProtected ? [name] : [])),
         pools: [{ name: 'p', members: { kind: 'emails', emails: names }, ...some, ...(max !== undefined && { max }) }],
-      }).pools
+      }
+      const [pool] = policy(sketch).pools
       if (!pool) throw new Error('no pool')
-      // A cap of their own where there is one stands for protected people.
-      const membersBy = (isLater: boolean) =>
-        people.map(({ fixed, later, cap }, index) => {
-          const own = isLater ? later : fixed
-          return { email: names[index] ?? '', ...(cap !== undefined ? { protected: true } : own !== undefined && { fixed: credits(own) }) }
-        })
-      const undealtBy = (isLater: boolean): Parameters<ReturnType<typeof poolDealer>['capsOn']>[1] => ({
-        caps: {
-          caps: Float64Array.from(people, ({ cap }) => cap ?? Number.POSITIVE_INFINITY),
-          from: new Int32Array(people.length).fill(-1),
-        },
-        pools: [{ pool, members: membersBy(isLater) }],
-      })
-      const [early, late] = [undealtBy(false), undealtBy(true)]
-      const dealer = poolDealer(peopleOf(names))
       let state: ReturnType<typeof see>['state']
       let capsBefore: readonly number[] | undefined
+      const expected: { readonly sum: number; readonly blocks: readonly (Block | undefined)[] }[] = []
       for (const cycle of cyclesOf(2)) {
         const used = new Float64Array(people.length)
+        const blocks: (Block | undefined)[] = people.map(() => undefined)
         for (let dayAt = cycle.startAt + DAY / 2; dayAt < cycle.endAt; dayAt += DAY) {
-          const isLater = (dayAt - START) / DAY > changedOn
-          const now = membersBy(isLater)
-          const { caps } = dealer.capsOn({ at: dayAt, cycle, used }, isLater ? late : early)
-          const known = Object.fromEntries(names.map((name, place) => [name, used[place] ?? 0]))
+          const owned = named.map(({ fixed, granted, isLater }) => (isLater === dayAt >= changeAt ? (granted ?? fixed) : fixed))
+          const known = Object.fromEntries(names.map((name, place) => [name, Math.round((used[place] ?? 0) * 100) / 100]))
+          /** In force without any deal. */
+          const undealt = named.map(({ isProtected }, place) => (isProtected ? (owned[place] ?? Number.POSITIVE_INFINITY) : undefined))
           const read = Object.fromEntries(
             names.map((name, place) => {
-              const cap = capsBefore?.[place] ?? people[place]?.cap ?? Number.POSITIVE_INFINITY
+              const cap = undealt[place] ?? capsBefore?.[place] ?? Number.POSITIVE_INFINITY
               return [name, { cap: Number.isFinite(cap) ? credits(cap) : ('none' as const), at: dayAt - DAY }]
             }),
           )
-          const own = Object.fromEntries(now.flatMap((one) => ('fixed' in one ? [[one.email, one.fixed]] : [])))
-          const guarded = now.flatMap((one) => ('protected' in one ? [one.email] : []))
+          const own = Object.fromEntries(
+            named.flatMap(({ name, isProtected }, place) => (isProtected || owned[place] === undefined ? [] : [[name, owned[place]]])),
+          )
+          const guarded = named.flatMap(({ name, isProtected }) => (isProtected ? [name] : []))
           const observe = (from: typeof state, readAt: number) =>
             see(from, { now: readAt, cycle, use: known, caps: read, members: names, own, protected: guarded, lagMs: DAY }).state
           if (state && state.cycle.startAt !== cycle.startAt) state = observe(state, dayAt - 900_000)
@@ -90,24 +98,41 @@ test('a replay deals as the daemon would', () => {
           if (!observed) throw new Error('nothing is known')
           const { state: dealt } = dealPool(pool, observed, dayAt)
           state = dealt
-          const asked = names.map((name, place) => capToAsk(pool, dealt, name) ?? people[place]?.cap ?? Number.POSITIVE_INFINITY)
-          expect([...caps]).toEqual(asked)
+          const asked = names.map((name, place) => undealt[place] ?? capToAsk(pool, dealt, name) ?? Number.POSITIVE_INFINITY)
           capsBefore = asked
-          for (const [place, { wants }] of people.entries()) {
+          for (const [place, { wants: all }] of people.entries()) {
             const before = used[place] ?? 0
-            const want = (wants[((dayAt / DAY) % 56) | 0] ?? 0) / 100
-            used[place] = Math.round((before + Math.min(want, Math.max(0, (asked[place] ?? 0) - before))) * 100) / 100
+            const want = (all[(dayAt - START - DAY / 2) / DAY] ?? 0) / 100
+            const cap = asked[place] ?? 0
+            const got = Math.min(want, Math.max(0, cap - before))
+            used[place] = before + got
+            if (want - got <= 0.005) continue
+            const block = blocks[place] ?? { from: dayAt - DAY / 2, days: 0, cap }
+            blocks[place] = { ...block, days: block.days + 1 }
           }
         }
+        expected.push({ sum: used.reduce((sum, one) => sum + one, 0), blocks })
       }
-      // What holds without any deal is for the caller to keep: other days begin with it.
-      expect([...early.caps.caps]).toEqual(people.map(({ cap }) => cap ?? Number.POSITIVE_INFINITY))
+      // Of somebody outside the pool every day is recorded. Use has fractions of a cent.
+      const times = 1000
+      const whole = recordedOf({
+        zoe: Array(56).fill(times),
+        ...Object.fromEntries(named.map((one) => [one.name, one.wants.map((cents) => (cents * times) / 100)])),
+      })
+      const recorded = { ...whole, days: whole.days.map((day) => ({ ...day, cents: day.cents.map((cents) => cents / times) })) }
+      const { cycles, blocked } = simulated({ use: {}, recorded, cycles: cyclesOf(2), caps: sketch, against: {}, roster: everybody(names) })
+      for (const [index, { sum, blocks }] of expected.entries()) {
+        const [row] = cycles[index]?.pools ?? []
+        expect(Math.abs((row?.policy.credits.middle ?? -1) - sum)).toBeLessThan(0.006)
+        const found = names.map((name) => blocked.find((one) => one.email === name && one.cycleStartAt === cycles[index]?.startAt)?.policy)
+        expect(found).toEqual(blocks.map((one) => one && { fromAt: one.from, days: one.days, cap: one.cap }))
+      }
     }),
     runs(25),
   )
 })
 
-const peopleOf = (emails: readonly string[]) => ({ emails, groupsOf: emails.map(() => []), isPresent: emails.map(() => true) })
+const everybody = (names: readonly string[]) => roster(Object.fromEntries(names.map((name) => [name, 'approved' as const])))
 
 const emails = (...names: readonly string[]) => ({ kind: 'emails' as const, emails: names.map(email) })
 const pool = (amount: number, ...names: readonly string[]) => ({ name: 'p', members: emails(...names), credits: amount })
