@@ -1,46 +1,46 @@
+// How much of a person's use counts as add-on use, and by which source: as guards count it. What is read of it is in daemon/collect.
 import { describe, expect, test } from 'vitest'
+import { countPeople } from '../../../src/core/interpret/effective.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { addOnFigures, totalAddOn } from '../../../src/core/use/add-on.ts'
 import { measuredAddOn } from '../../support/add-on.ts'
-import { CYCLE, DAY, email, NOW } from '../../support/declare.ts'
+import { BALANCE } from '../../support/burn.ts'
+import { CYCLE, DAY, NOW, rosterOfUse } from '../../support/declare.ts'
 
-type AddOnInputs = Parameters<typeof addOnFigures>[0]
+type PeopleInputs = Parameters<typeof countPeople>[0]
+type Roster = NonNullable<PeopleInputs['roster']>
 
-const balance = { creditsPerSeat: credits(500) }
-const ADA = email('ada')
-const figures = (more: Partial<AddOnInputs> = {}) => addOnFigures({ now: NOW, cycle: CYCLE, ...more })
+const { cycle: _, ...UNDATED } = BALANCE
+const balance = { ...UNDATED, creditsPerSeat: credits(500) }
+
+/** Of ada, who used 700 credits in all. */
+const counted = (more: Partial<PeopleInputs> = {}, cycle: Roster['cycle'] | null = CYCLE) => {
+  const { approved, useSource } = countPeople({ roster: rosterOfUse({ ada: 700 }, cycle ?? undefined), groups: [], now: NOW, ...more })
+  return { use: approved[0]?.use, source: useSource }
+}
 
 describe('measured figures', () => {
-  const MEASURED = { credits: 120, source: 'measured' }
-  const ESTIMATED = { credits: 200, source: 'estimated' }
-  test.each<readonly [string, Partial<AddOnInputs>, unknown]>([
-    ['count for a day', { measured: measuredAddOn({ ada: 120 }, { readAt: NOW - DAY }) }, MEASURED],
-    ['count no longer than that', { measured: measuredAddOn({ ada: 120 }, { readAt: NOW - DAY - 1 }) }, ESTIMATED],
-    ['do not count while no cycle is known', { measured: measuredAddOn({ ada: 120 }), cycle: undefined }, ESTIMATED],
-    ['do not count when over half is of people not on the roster', { measured: measuredAddOn({ ada: 120 }, { others: 121 }) }, ESTIMATED],
-    ['count when half is of people not on the roster', { measured: measuredAddOn({ ada: 120 }, { others: 120 }) }, MEASURED],
-    ['count when little is of people off the roster', { measured: measuredAddOn({}, { others: 9 }) }, { credits: 0, source: 'measured' }],
-  ])('%s', (_, more, expected) => expect(figures({ balance, ...more }).of(ADA, credits(700))).toEqual(expected))
+  const MEASURED = { use: 120, source: 'measured' }
+  const ESTIMATED = { use: 200, source: 'estimated' }
+  const measured = measuredAddOn({ ada: 120 })
+  test.each<readonly [string, PeopleInputs['measured'], Roster['cycle'] | null, unknown]>([
+    ['count for a day', measuredAddOn({ ada: 120 }, { readAt: NOW - DAY }), CYCLE, MEASURED],
+    ['count no longer than that', measuredAddOn({ ada: 120 }, { readAt: NOW - DAY - 1 }), CYCLE, ESTIMATED],
+    ['do not count while no cycle is known', measured, null, ESTIMATED],
+    ['do not count when over half is of people not on the roster', measuredAddOn({ ada: 120 }, { others: 121 }), CYCLE, ESTIMATED],
+    ['count when half is of people not on the roster', measuredAddOn({ ada: 120 }, { others: 120 }), CYCLE, MEASURED],
+    ['count when little is of people off the roster', measuredAddOn({}, { others: 9 }), CYCLE, { use: 0, source: 'measured' }],
+  ])('%s', (_name, measured, cycle, expected) => expect(counted({ balance, measured }, cycle)).toEqual(expected))
 
   test('of a person named like a word of the language are found', () => {
-    const measured = measuredAddOn({ ada: 120 })
-    expect(figures({ measured }).of('constructor', undefined)).toEqual({ credits: 0, source: 'measured' })
+    const roster = rosterOfUse({ ada: 700 }, CYCLE)
+    const people = roster.people.map((one) => ({ ...one, email: 'constructor' }))
+    expect(counted({ measured, roster: { ...roster, people } })).toEqual({ use: 0, source: 'measured' })
   })
 })
 
-test('figures are measured, else estimated by the balance, else an upper bound', () => {
-  const all = [figures({ measured: measuredAddOn({ ada: 120 }), balance }), figures({ balance }), figures()]
-  expect(all.map((one) => [one.source, one.of(ADA, credits(700))])).toEqual([
-    ['measured', { credits: 120, source: 'measured' }],
-    ['estimated', { credits: 200, source: 'estimated' }],
-    ['upperBound', { credits: 700, source: 'upperBound' }],
-  ])
-})
-
-describe('a sum', () => {
-  test('includes what people used who have left', () => {
-    const measured = measuredAddOn({ ada: 120, bob: 30 }, { others: 50 })
-    expect(totalAddOn(figures({ measured }), [{ email: ADA }, { email: email('bob') }])).toBe(200)
-  })
-  test('is not known when nobody’s use is', () => expect(totalAddOn(figures({ balance }), [{ email: ADA }])).toBeUndefined())
-})
+test('figures are measured, else estimated by the balance, else an upper bound', () =>
+  expect([counted({ measured: measuredAddOn({ ada: 120 }), balance }), counted({ balance }), counted()]).toEqual([
+    { use: 120, source: 'measured' },
+    { use: 200, source: 'estimated' },
+    { use: 700, source: 'upperBound' },
+  ]))

@@ -3,7 +3,6 @@
 import { expect, test } from 'vitest'
 import { TEAM } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { addOnFigures } from '../../../src/core/use/add-on.ts'
 import { reportOf } from '../../../src/core/use/report.ts'
 import { CYCLE, DAY, NOW } from '../../support/declare.ts'
 import { historyOf, raise } from '../../support/ledger.ts'
@@ -37,7 +36,10 @@ const BALANCE: NonNullable<Inputs['balance']> = {
 
 const figuresOf = (addOn: NonNullable<Part['addOn']>): Figures =>
   addOn === 'estimated'
-    ? addOnFigures({ now: NOW, cycle: CYCLE, balance: BALANCE })
+    ? {
+        ...{ source: addOn, others: credits(0) },
+        of: (_, used) => used && { credits: credits(Math.max(0, used - BALANCE.creditsPerSeat)), source: addOn },
+      }
     : {
         ...{ source: addOn.source ?? 'measured', others: credits(addOn.others ?? 0) },
         of: (_, used) => {

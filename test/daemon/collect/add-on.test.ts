@@ -1,6 +1,5 @@
 // Collecting add-on use by person: this cycle first, then all days before it; and the figures that are shown.
 import { describe, expect, test } from 'vitest'
-import { addOnFigures } from '../../../src/core/use/add-on.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { worldClock } from '../../support/clock.ts'
 import { CYCLE, DAY, email, HOUR, NOW } from '../../support/declare.ts'
@@ -26,9 +25,10 @@ function asked({ body }: Pick<World['calls'][number], 'body'>): string {
 }
 const questions = (one: World): readonly string[] => one.calls.filter(({ operation }) => operation === 'Analytics').map(asked)
 const codes = (one: World): readonly string[] => one.warned()
-const shown = ({ workspace }: World) => {
-  const { measured, roster, balance } = viewOf(workspace)
-  return addOnFigures({ now: workspace.clock.now(), cycle: roster?.cycle, measured, balance })
+/** Add-on use of one person, as it is shown. */
+const shown = ({ workspace }: World, name = 'ada') => {
+  const { used, source } = viewOf(workspace).people.find((person) => person.email === email(name)) ?? {}
+  return { used, source }
 }
 
 const collecting = (options: WorldOptions = {}, prepare?: (one: World) => void) =>
@@ -51,7 +51,7 @@ describe('a service that tells it', () => {
       { dayAt: midnight(5, 9), email: email('ada'), model: 'MODEL_LARGE', used: 100, addOn: 0 },
     ])
     // 19 days at 100 credits, of which the seat includes 500.
-    expect(shown(one).of(email('ada'), undefined)).toEqual({ credits: 1400, source: 'measured' })
+    expect(shown(one)).toEqual({ used: 1400, source: 'measured' })
     expect(viewOf(one.workspace).people.find((person) => person.email === email('ada'))).toMatchObject({
       ...{ used: 1400, source: 'measured', band: 'at_cap' },
     })
@@ -76,9 +76,9 @@ describe('a service that tells it', () => {
       ]),
     )
     await one.clock.pass(midnight(21) + HOUR - NOW)
-    expect(shown(one).of(email('ada'), undefined)).toMatchObject({ credits: 100 })
+    expect(shown(one)).toMatchObject({ used: 100 })
     await one.clock.pass(2 * HOUR)
-    expect(shown(one).of(email('ada'), undefined)).toMatchObject({ credits: 150 })
+    expect(shown(one)).toMatchObject({ used: 150 })
     const before = questions(one).length
     await one.clock.pass(2 * HOUR)
     expect(questions(one).slice(before).at(-1)).toBe('11-21 to 11-22')
@@ -110,7 +110,7 @@ describe('a service that tells it', () => {
     company.putRight()
     recordPast(one, [{ who: 'bob', at: NOW + HOUR, credits: 700 }])
     await company.live(DECLARED, 31 * HOUR)
-    expect(shown(one).of(email('bob'), undefined)).toEqual({ credits: 200, source: 'measured' })
+    expect(shown(one, 'bob')).toEqual({ used: 200, source: 'measured' })
     expect(one.ledger.fact('addOnAsked')).toMatchObject({ fromAt: midnight(4, 6), throughAt: midnight(21), isWhole: true })
   })
 
@@ -130,7 +130,7 @@ describe('a service that tells it', () => {
     })
     await one.clock.pass(MINUTE)
     expect(shown(one)).toMatchObject({ source: 'measured' })
-    expect(shown(one).of(email('bob'), undefined)).toBeUndefined()
+    expect(shown(one, 'bob')).toMatchObject({ source: 'estimated' })
   })
 
   test('goes on in the next cycle, and the last one counts in its first hours', async () => {
@@ -139,7 +139,7 @@ describe('a service that tells it', () => {
     await one.clock.pass(3 * HOUR)
     const { measured, roster } = viewOf(one.workspace)
     expect(measured?.cycles.map(({ startAt }) => startAt)).toEqual([midnight(1, 12), midnight(1)])
-    expect(shown(one).of(email('ada'), undefined)).toEqual({ credits: 0, source: 'measured' })
+    expect(shown(one)).toEqual({ used: 0, source: 'measured' })
     expect(roster?.cycle?.startAt).toBe(midnight(1, 12))
     const people = one.workspace.shown.desiredState?.people
     expect(people).toMatchObject({ useSource: 'measured' })
@@ -152,7 +152,7 @@ describe('a service that does not tell it', () => {
     const { one } = await collecting({ switches: { addOnRows: 'refused' } }, (world) => recordPast(world, daily('ada', 100, noon(5))))
     await one.clock.pass(3 * HOUR)
     expect(questions(one)).toHaveLength(1)
-    expect(shown(one).of(email('ada'), viewOf(one.workspace).roster?.people[0]?.used)).toMatchObject({ source: 'estimated' })
+    expect(shown(one)).toMatchObject({ source: 'estimated' })
     expect(viewOf(one.workspace)).toMatchObject({ notMeasured: 'absent' })
     one.workspace.collector.addOn.restUntil -= 20 * HOUR
     await one.clock.pass(2 * HOUR)
@@ -198,7 +198,7 @@ describe('an answer that is too much', () => {
     const { one } = await collecting({ wrapTransport: picky }, (world) => recordPast(world, daily('ada', 100, noon(5, 10))))
     await one.clock.pass(3 * HOUR)
     expect(one.ledger.fact('addOnAsked')).toMatchObject({ isWhole: true })
-    expect(shown(one).of(email('ada'), undefined)).toEqual({ credits: 1400, source: 'measured' })
+    expect(shown(one)).toEqual({ used: 1400, source: 'measured' })
   })
   test('or refused for everybody is asked for by the keys of people', async () => {
     const isForAll = (body: Readonly<Record<string, unknown>>) =>
@@ -207,7 +207,7 @@ describe('an answer that is too much', () => {
     const { one } = await collecting({ wrapTransport: picky }, (world) => recordPast(world, daily('ada', 100, noon(5, 10))))
     await one.clock.pass(MINUTE)
     expect(questions(one)[0]).toBe('11-01 to 11-21 of 3')
-    expect(shown(one).of(email('ada'), undefined)).toEqual({ credits: 1400, source: 'measured' })
+    expect(shown(one)).toEqual({ used: 1400, source: 'measured' })
   })
 })
 

@@ -160,6 +160,20 @@ describe('the gauges of a view', () => {
     expect(none.series('capkeeper_attribution_gap_ratio')).toEqual([])
   })
 
+  test('the attribution gap counts what people used who have left, and is none where nobody’s use is known', async () => {
+    const [roster, balance] = [rosterOf(3), balanceOf({ addOnUsed: credits(100) })]
+    const measured = {
+      readAt: NOW,
+      cycles: [{ startAt: CYCLE.startAt, people: { [roster.people[1]?.email ?? '']: credits(150) }, others: credits(50) }],
+      unassignable: [],
+    }
+    const page = await start().scrape({ ...fullView(), roster, balance, measured })
+    expect(page.value('capkeeper_attribution_gap_ratio', { workspace: 'acme' })).toBe(1)
+    const people = roster.people.map(({ used: _, ...person }) => person)
+    const none = await start().scrape({ ...fullView(), roster: { ...roster, people }, balance })
+    expect(none.series('capkeeper_attribution_gap_ratio')).toEqual([])
+  })
+
   test('use that was read before the clock was set back is not shown until it is read again', async () => {
     const view = fullView()
     const roster = rosterOf(100)

@@ -84,44 +84,18 @@ export interface PoolPlaces {
   readonly members: readonly number[]
 }
 
-/** Deals day by day. Call it once for each day, in the order of time; a result is valid until the next day. */
-export function poolDealer(people: ReplayPeople) {
-  const places = placesOf(people)
-  let known: { readonly undealt: UndealtDay; readonly caps: CapsOfDay; readonly pools: readonly PoolOnDays[] } | undefined
-  const take = (undealt: UndealtDay) => {
-    const before = new Map(known?.pools.map((pool) => [pool.name, pool]))
-    const pools = undealt.pools.map((one) => poolOnDays(one, undealt, { places, before: before.get(one.pool.name) }))
-    known = { undealt, pools, caps: { caps: undealt.caps.caps.slice(), from: undealt.caps.from.slice() } }
-    return known
-  }
-  return {
-    capsOn(day: ReplayDay, undealt: UndealtDay): CapsOfDay {
-      if (undealt.pools.length === 0) return undealt.caps
-      const { caps, pools } = known?.undealt === undealt ? known : take(undealt)
-      for (const pool of pools) {
-        dealOn(pool, day)
-        putInForce(pool, caps)
-      }
-      return caps
-    },
-  }
-}
-
 const placesOf = ({ emails }: ReplayPeople): ReadonlyMap<string, number> => new Map(emails.map((email, place) => [email, place]))
 
-function placesIn(pools: readonly PoolPeople[], people: ReplayPeople): readonly PoolPlaces[] {
-  const places = placesOf(people)
-  return pools.map(({ pool, members }) => ({
+const placesIn = (pools: readonly PoolPeople[], places: ReadonlyMap<string, number>): readonly PoolPlaces[] =>
+  pools.map(({ pool, members }) => ({
     name: pool.name,
     credits: pool.credits,
     max: pool.max ?? pool.credits,
     members: members.flatMap(({ email }) => places.get(email) ?? []),
   }))
-}
 
 /** The state of a pool from one day to the next. */
 interface PoolOnDays {
-  readonly name: string
   readonly terms: PoolPeople['pool']
   readonly table: PoolTable
   /** By place in the table: the place of the person. */
@@ -136,24 +110,23 @@ interface PoolOnDays {
   cycleStartAt: Instant | undefined
 }
 
-interface Known {
-  readonly places: ReadonlyMap<string, number>
-  /** The same pool before the grants in force changed. */
-  readonly before: PoolOnDays | undefined
-}
-
-/** The pool's state after the grants in force changed. A member whose own cap changed is dealt again. */
-function poolOnDays({ pool, members }: PoolPeople, { caps }: UndealtDay, { places, before }: Known): PoolOnDays {
+/** The pool's state after the grants in force changed; `before`: until then. A member whose own cap changed is dealt again. */
+function poolOnDays(
+  { pool, members }: PoolPeople,
+  { caps }: UndealtDay,
+  places: ReadonlyMap<string, number>,
+  before: PoolOnDays | undefined,
+): PoolOnDays {
   const here = members.flatMap((member) => {
     const person = places.get(member.email)
     return person === undefined ? [] : [{ ...member, person }]
   })
   const dealt = here.filter((one) => !one.protected)
-  const named = [...dealt.filter(({ fixed }) => fixed !== undefined), ...dealt.filter(({ fixed }) => fixed === undefined)]
-  const table = emptyTable(named.length, dealt.filter(({ fixed }) => fixed !== undefined).length)
+  const first = dealt.filter(({ fixed }) => fixed !== undefined)
+  const named = [...first, ...dealt.filter(({ fixed }) => fixed === undefined)]
+  const table = emptyTable(named.length, first.length)
   table.isRead.fill(1)
   const after: PoolOnDays = {
-    name: pool.name,
     terms: pool,
     table,
     rows: Int32Array.from(named, ({ person }) => person),
@@ -256,6 +229,7 @@ export function capsOfPolicy(inputs: PolicyCapsInputs): PolicyCaps {
   const known = new Map<string, UndealtDay>()
   const rejected = new Map<string, RejectedScope>()
   const { scopes, place } = scopeList()
+  const places = placesOf(inputs.people)
   let pools: readonly PoolPlaces[] = []
   const undealtOn = (at: Instant, cycle: Cycle): UndealtDay => {
     const resolvable = inputsOn(inputs, at, cycle)
@@ -266,13 +240,29 @@ export function capsOfPolicy(inputs: PolicyCapsInputs): PolicyCaps {
     for (const one of resolution.rejected) rejected.set(scopeKey(one.scope), one)
     const caps = capsOfAll(inputs.people, new Map(resolution.desired.map(({ scope, cap }) => [scopeKey(scope), cap])), place)
     const undealt = { caps, pools: resolution.pools }
-    pools = placesIn(resolution.pools, inputs.people)
+    pools = placesIn(resolution.pools, places)
     known.set(key, undealt)
     return undealt
   }
   const another = (): CapSource => {
-    const dealer = poolDealer(inputs.people)
-    return { scopes, capsOn: (day) => dealer.capsOn(day, undealtOn(day.at, day.cycle)) }
+    let dealt: { readonly from: UndealtDay; readonly caps: CapsOfDay; readonly pools: readonly PoolOnDays[] } | undefined
+    return {
+      scopes,
+      capsOn(day) {
+        const from = undealtOn(day.at, day.cycle)
+        if (from.pools.length === 0) return from.caps
+        if (dealt?.from !== from) {
+          const before = new Map(dealt?.pools.map((pool) => [pool.terms.name, pool]))
+          const onDays = from.pools.map((one) => poolOnDays(one, from, places, before.get(one.pool.name)))
+          dealt = { from, pools: onDays, caps: structuredClone(from.caps) }
+        }
+        for (const pool of dealt.pools) {
+          dealOn(pool, day)
+          putInForce(pool, dealt.caps)
+        }
+        return dealt.caps
+      },
+    }
   }
   return { ...another(), rejected, pools: () => pools, another }
 }
