@@ -326,10 +326,10 @@ export function tokenReader(
 ): (source: TokenSource) => string | undefined {
   let last: { readonly file: string; readonly token: string | undefined; readonly why: string | undefined } | undefined
   return (source) => {
-    if ('env' in source) return tokenIn(env[source.env])
+    if ('env' in source) return readToken(source, env)
     const { file } = source
     const before = last?.file === file ? last : undefined
-    const { token = before?.token, why } = tokenOf(files, file)
+    const { token = before?.token, why } = tokenOf(source, env, files)
     if (why !== undefined && before?.why !== why) {
       onUnread(`the token file ${file} ${why}${token === undefined ? '' : '; the last good token is used'}`)
     }
@@ -338,21 +338,14 @@ export function tokenReader(
   }
 }
 
-/** The token in a file, or why there is none. */
-function tokenOf(files: Pick<Files, 'look'>, file: string): { readonly token?: string; readonly why?: string } {
-  const { secret, why } = secretOf({ file }, {}, files)
-  if (why !== undefined) return { why }
-  const token = tokenIn(secret)
-  return token === undefined ? { why: 'has no token' } : { token }
-}
-
-const tokenIn = (text: string | undefined): string | undefined => {
-  const secret = secretIn(text)
-  return secret === undefined || /\s/.test(secret) ? undefined : secret
+/** A secret without white space inside, or why there is none. */
+function tokenOf(source: TokenSource, env: Environment, files: Pick<Files, 'look'>): { readonly token?: string; readonly why?: string } {
+  const { secret, why } = secretOf(source, env, files)
+  return secret !== undefined && /\s/.test(secret) ? { why: 'has no token' } : { token: secret, why }
 }
 
 /** Without white space around it; undefined when there is none. */
-export const readToken = (token: TokenSource, env: Environment): string | undefined => tokenIn(secretOf(token, env).secret)
+export const readToken = (token: TokenSource, env: Environment): string | undefined => tokenOf(token, env, DIRECT_FILES).token
 
 /** One line without white space around it, where a password may have some inside, or why there is none. */
 export function secretOf(

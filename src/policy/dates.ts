@@ -21,47 +21,36 @@ export function readDate(text: string): Instant | undefined {
 
 /** An RFC 3339 instant; undefined for any other text. A leap second counts as the start of the next minute. */
 export function readInstant(text: string): Instant | undefined {
-  const match = INSTANT.exec(text)
-  if (!match) return undefined
-  const [, date = '', hours, minutes, seconds, fraction = '', zone = 'Z'] = match
-  const day = readDate(date)
-  if (day === undefined) return undefined
-  const offsetMinutes = /z/i.test(zone) ? 0 : Number(`${zone[0]}1`) * (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4)))
-  return (
-    day +
-    Number(hours) * 3_600_000 +
-    (Number(minutes) - offsetMinutes) * 60_000 +
-    Number(seconds) * 1000 +
-    Math.floor(Number(`0${fraction}`) * 1000)
+  const [, date = '', , , seconds] = INSTANT.exec(text) ?? []
+  if (readDate(date) === undefined) return undefined
+  // A `Date` has no leap seconds.
+  const at = Date.parse(
+    text
+      .toUpperCase()
+      .replace(' ', 'T')
+      .replace(/:60(?=[.Z+-])/, ':59'),
   )
+  return seconds === '60' ? at + 1_000 : at
 }
 
 /** What `from` and `until` mean: a day's start or end in the zone, or an instant as it is; undefined for a day that does not exist. */
 export function readTime(text: string, zone: Zone, edge: 'start' | 'end'): Instant | undefined {
   const day = readDate(text)
   if (day === undefined) return readInstant(text)
-  return edge === 'start' ? zone.startOfDay(day) : zone.endOfDay(day)
+  return zone(edge === 'start' ? day : day + DAY_MS)
 }
 
-/** Days of a time zone. UTC does without `Intl`, whose loading takes a good part of the time that `validate` needs to start. */
-export interface Zone {
-  readonly name: string
-  /** The first instant of the day `dayUtc` (as `readDate` gives it) in this zone. */
-  startOfDay(dayUtc: Instant): Instant
-  /** The first instant after that day. */
-  endOfDay(dayUtc: Instant): Instant
-}
+/** The first instant of a day, as `readDate` gives it, in a time zone. UTC does without `Intl`, whose loading takes a good part of the time that `validate` needs to start. */
+export type Zone = (dayUtc: Instant) => Instant
 
-const UTC: Zone = { name: 'UTC', startOfDay: (dayUtc) => dayUtc, endOfDay: (dayUtc) => dayUtc + DAY_MS }
-
-const zones = new Map<string, Zone>([[UTC.name, UTC]])
+const zones = new Map<string, Zone>([['UTC', (dayUtc) => dayUtc]])
 
 /** The zone with an IANA name; undefined when there is none. Each zone is made once. */
 export function zoneNamed(name: string): Zone | undefined {
   const known = zones.get(name)
   if (known) return known
   try {
-    const zone = makeZone(name, new Intl.DateTimeFormat('en-US', { ...PARTS, timeZone: name }))
+    const zone = zoneOf(new Intl.DateTimeFormat('en-US', { ...PARTS, timeZone: name }))
     zones.set(name, zone)
     return zone
   } catch {
@@ -81,16 +70,13 @@ const PARTS = {
   second: 'numeric',
 } as const
 
-function makeZone(name: string, format: Intl.DateTimeFormat): Zone {
+function zoneOf(format: Intl.DateTimeFormat): Zone {
   const starts = new Map<Instant, Instant>()
-  const startOfDay = (dayUtc: Instant): Instant => {
-    const known = starts.get(dayUtc)
-    if (known !== undefined) return known
-    const start = findStartOfDay(dayUtc, (at) => offsetAt(format, at))
+  return (dayUtc) => {
+    const start = starts.get(dayUtc) ?? findStartOfDay(dayUtc, (at) => offsetAt(format, at))
     starts.set(dayUtc, start)
     return start
   }
-  return { name, startOfDay, endOfDay: (dayUtc) => startOfDay(dayUtc + DAY_MS) }
 }
 
 /**

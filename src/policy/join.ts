@@ -8,7 +8,7 @@ import { beyondLimit, type Instant } from '../core/model/units.ts'
 import type { PlacedGrant, Times } from './dates.ts'
 import type { Part, PolicyDocument } from './parse.ts'
 import { checkPeople, type PlacedPool, type PlacedRule, undeclaredHint } from './people.ts'
-import type { Placed } from './tree.ts'
+import { type Placed, repeated } from './tree.ts'
 import { type ProblemExtra, problemOn, quoted, type Source } from './yaml.ts'
 
 interface JoinInput {
@@ -146,16 +146,11 @@ export function nameOf(scope: Scope): string {
 function checkScopes(together: Together): void {
   const declared = together.documents.flatMap((document) => document.declared).sort((a, b) => comparePositions(a.at, b.at))
   const names = new Map(together.groups.map((group) => [placeKey(group.at), group.name]))
-  const first = new Map<ScopeKey, Position>()
-  for (const { value: scope, at } of declared) {
-    const other = first.get(scopeKey(scope))
-    if (!other) {
-      first.set(scopeKey(scope), at)
-      continue
-    }
-    const [here, there] = [names.get(placeKey(at)), names.get(placeKey(other))]
+  for (const { one, first } of repeated(declared, ({ value }) => scopeKey(value))) {
+    const [here, there] = [names.get(placeKey(one.at)), names.get(placeKey(first.at))]
     const renamed = here !== undefined && there !== undefined && here !== there ? `, as ${quoted(there)} and as ${quoted(here)}` : ''
-    add(together, at, 'DUPLICATE_SCOPE', `${nameOf(scope)} is declared twice${renamed}`, { hint: 'keep one of the two', other })
+    const message = `${nameOf(one.value)} is declared twice${renamed}`
+    add(together, one.at, 'DUPLICATE_SCOPE', message, { hint: 'keep one of the two', other: first.at })
   }
   checkGroupNames(together)
 }
@@ -163,17 +158,14 @@ function checkScopes(together: Together): void {
 const placeKey = ({ file, line, column }: Position): string => `${file}:${line}:${column}`
 
 function checkGroupNames(together: Together): void {
-  const first = new Map<string, DeclaredGroup>()
-  for (const group of together.groups.toSorted((a, b) => comparePositions(a.at, b.at))) {
-    const other = first.get(group.name)
-    if (!other) first.set(group.name, group)
-    else if (other.scope.id !== group.scope.id) {
-      const message = `group ${group.scope.id} has the name ${quoted(group.name)}, as group ${other.scope.id} has`
-      add(together, group.at, 'DUPLICATE_GROUP_NAME', message, {
-        hint: 'give each id the group_name that the service knows it by',
-        other: other.at,
-      })
-    }
+  const groups = together.groups.toSorted((a, b) => comparePositions(a.at, b.at))
+  for (const { one, first } of repeated(groups, ({ name }) => name)) {
+    if (one.scope.id === first.scope.id) continue
+    const message = `group ${one.scope.id} has the name ${quoted(one.name)}, as group ${first.scope.id} has`
+    add(together, one.at, 'DUPLICATE_GROUP_NAME', message, {
+      hint: 'give each id the group_name that the service knows it by',
+      other: first.at,
+    })
   }
 }
 

@@ -7,7 +7,7 @@ import { credits } from '../core/model/units.ts'
 import { capOf } from './schema/kinds.ts'
 import type { PeopleRuleText, PoolText, WhenText } from './schema/source.ts'
 import { meant } from './suggest.ts'
-import { type Branch, field, good, items, keyPlaceOf, nameOf, type Placed, placed, placeOf, report } from './tree.ts'
+import { type Branch, field, good, items, keyPlaceOf, nameOf, type Placed, placed, placeOf, repeated, report } from './tree.ts'
 import { type ProblemExtra, quoted } from './yaml.ts'
 
 /** The parts of a rule that could be read; `value` is the whole rule, when nothing in it is wrong. */
@@ -167,12 +167,14 @@ type Tell = (at: Position, code: ProblemCode, message: string, extra?: ProblemEx
 
 /** Checks the rules and pools of one workspace. */
 export function checkPeople(input: PeopleInput, tell: Tell): void {
-  checkNames(input.rules, 'rule', 'DUPLICATE_RULE', tell)
-  checkNames(input.pools, 'pool', 'DUPLICATE_POOL', tell)
-  for (const rule of input.rules) checkGroups(titleOf('rule', rule), rule.groups, input, tell)
-  for (const pool of input.pools) checkGroups(titleOf('pool', pool), pool.groups, input, tell)
-  for (const rule of input.rules) checkColumns(titleOf('rule', rule), rule.columns, input, tell)
-  for (const pool of input.pools) checkColumns(titleOf('pool', pool), pool.columns, input, tell)
+  for (const [what, code, all] of [
+    ['rule', 'DUPLICATE_RULE', input.rules],
+    ['pool', 'DUPLICATE_POOL', input.pools],
+  ] as const) {
+    checkNames(all, what, code, tell)
+    for (const one of all) checkGroups(titleOf(what, one), one.groups, input, tell)
+    for (const one of all) checkColumns(titleOf(what, one), one.columns, input, tell)
+  }
   for (const rule of input.rules) warnAboutEverybody(rule, tell)
   checkShared(input.pools, tell)
   for (const pool of input.pools) checkPool(pool, input, tell)
@@ -183,15 +185,10 @@ type Named = Pick<PlacedRule, 'name'>
 const titleOf = (what: string, { name }: Named): string => (name.value === undefined ? `a ${what}` : `${what} ${quoted(name.value)}`)
 
 function checkNames(all: readonly Named[], what: string, code: 'DUPLICATE_RULE' | 'DUPLICATE_POOL', tell: Tell): void {
-  const first = new Map<string, Position>()
-  for (const { name } of all.toSorted(byPlace)) {
-    if (name.value === undefined) continue
-    const other = first.get(name.value)
-    if (!other) first.set(name.value, name.at)
-    else {
-      const hint = `give each ${what} a name of its own`
-      tell(name.at, code, `the name ${quoted(name.value)} is taken by another ${what}`, { hint, other })
-    }
+  for (const { one, first } of repeated(all.toSorted(byPlace), ({ name }) => name.value)) {
+    const { value = '', at } = one.name
+    const hint = `give each ${what} a name of its own`
+    tell(at, code, `the name ${quoted(value)} is taken by another ${what}`, { hint, other: first.name.at })
   }
 }
 
@@ -229,27 +226,14 @@ function warnAboutEverybody({ value, emailAt }: PlacedRule, tell: Tell): void {
 /** A person, or a whole group, in two pools. */
 function checkShared(pools: readonly PlacedPool[], tell: Tell): void {
   for (const kind of ['emails', 'wholeGroups'] as const) {
-    const first = new Map<string, Seat>()
-    for (const pool of pools.toSorted(byPlace)) {
-      for (const { value, at } of pool[kind]) {
-        const other = first.get(value)
-        if (!other) first.set(value, { pool, at })
-        else tellTwice(kind === 'wholeGroups' ? `group ${value}` : value, { pool, at }, other, tell)
-      }
+    const seats = pools.toSorted(byPlace).flatMap((pool) => pool[kind].map(({ value, at }) => ({ pool, value, at })))
+    for (const { one, first } of repeated(seats, ({ value }) => value)) {
+      const names = [first, one].map(({ pool: { name } }) => (name.value === undefined ? 'one without a name' : quoted(name.value)))
+      const where = one.pool === first.pool ? `twice in ${titleOf('pool', one.pool)}` : `in pools ${names.join(' and ')}`
+      const who = kind === 'wholeGroups' ? `group ${one.value}` : one.value
+      tell(one.at, 'POOL_TWICE', `${who} is ${where}`, { hint: 'keep one of the two', other: first.at })
     }
   }
-}
-
-interface Seat {
-  readonly pool: PlacedPool
-  readonly at: Position
-}
-
-function tellTwice(who: string, { pool, at }: Seat, other: Seat, tell: Tell): void {
-  const isSame = pool === other.pool
-  const names = [other.pool, pool].map(({ name }) => (name.value === undefined ? 'one without a name' : quoted(name.value)))
-  const where = isSame ? `twice in ${titleOf('pool', pool)}` : `in pools ${names.join(' and ')}`
-  tell(at, 'POOL_TWICE', `${who} is ${where}`, { hint: 'keep one of the two', other: other.at })
 }
 
 function checkPool(pool: PlacedPool, { capOf, copied }: PeopleInput, tell: Tell): void {

@@ -249,6 +249,17 @@ export function field<T extends object, K extends keyof T & string>(branch: Bran
 export const items = <T>(branch: Branch<readonly T[]> | undefined): readonly Branch<T>[] =>
   [...(branch?.children.values() ?? [])] as Branch<T>[]
 
+/** Those of which an earlier one has the key, each with the first that has it. */
+export function repeated<T>(all: Iterable<T>, keyOf: (one: T) => string | undefined): readonly { readonly one: T; readonly first: T }[] {
+  const firsts = new Map<string, T>()
+  return [...all].flatMap((one) => {
+    const key = keyOf(one)
+    const first = key === undefined ? undefined : firsts.get(key)
+    if (key !== undefined && first === undefined) firsts.set(key, one)
+    return first === undefined ? [] : [{ one, first }]
+  })
+}
+
 /** Whether a mapping was written. */
 export const isMapping = ({ node }: Branch): boolean => isMap(node)
 

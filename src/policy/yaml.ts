@@ -56,9 +56,9 @@ export function readYaml(file: string, text: string, { keepTokens = false } = {}
   try {
     const parsed = compose(clean, keepTokens)
     if (typeof parsed === 'number') {
-      const extra = { hint: 'nothing here needs so many levels' }
       const message = `nested too deep: at most ${MAX_NESTING} levels are read`
-      return { ...nothing(source), problems: [problemAt(source, [parsed, parsed + 1], 'error', 'TOO_LARGE', message, extra)] }
+      const problem = problemAt(source, [parsed, parsed + 1], 'error', 'TOO_LARGE', message, { hint: NEST_LESS })
+      return { ...nothing(source), problems: [problem] }
     }
     if (parsed.length > MAX_DOCUMENTS) return unreadable(source, 'TOO_LARGE', `more than the ${MAX_DOCUMENTS} documents that are read`)
     return sortOut(source, parsed)
@@ -195,7 +195,7 @@ function syntaxProblems(source: Source, errors: readonly YAMLError[]): readonly 
       isCaused ||= slip.isCause
     } else if (!slip && !isCaused && !byLine.has(line)) {
       const message = error.code === 'RESOURCE_EXHAUSTION' ? 'nested too deep to be read' : firstLine(error.message)
-      byLine.set(line, problemAt(source, position, 'error', 'YAML_SYNTAX', message, hintFor(error)))
+      byLine.set(line, problemAt(source, position, 'error', 'YAML_SYNTAX', message, { hint: hintFor(error) }))
     }
   }
   return [...byLine.values()]
@@ -246,25 +246,22 @@ function insideText({ text }: Source, [start, end]: readonly [number, number]): 
 
 const firstLine = (message: string): string => message.split('\n')[0] ?? ''
 
-function hintFor(error: YAMLError): { readonly hint?: string } {
-  if (error.message.startsWith('Flow ')) return { hint: 'close the { or [ that is open above, or indent this line more' }
-  switch (error.code) {
-    case 'TAB_AS_INDENT':
-      return { hint: 'indent with spaces' }
-    case 'BLOCK_AS_IMPLICIT_KEY':
-    case 'MULTILINE_IMPLICIT_KEY':
-      return { hint: 'put a value that holds ": " into quotes, or check the indentation' }
-    case 'BAD_INDENT':
-    case 'UNEXPECTED_TOKEN':
-      return { hint: 'check the indentation: entries of one mapping or list start in the same column' }
-    case 'MISSING_CHAR':
-      return { hint: 'close the quote or bracket that is open here or above' }
-    case 'RESOURCE_EXHAUSTION':
-      return { hint: 'nothing here needs so many levels' }
-    default:
-      return {}
-  }
+const NEST_LESS = 'nothing here needs so many levels'
+const IN_ONE_COLUMN = 'check the indentation: entries of one mapping or list start in the same column'
+const IN_QUOTES = 'put a value that holds ": " into quotes, or check the indentation'
+
+const HINTS: Readonly<Partial<Record<YAMLError['code'], string>>> = {
+  TAB_AS_INDENT: 'indent with spaces',
+  BLOCK_AS_IMPLICIT_KEY: IN_QUOTES,
+  MULTILINE_IMPLICIT_KEY: IN_QUOTES,
+  BAD_INDENT: IN_ONE_COLUMN,
+  UNEXPECTED_TOKEN: IN_ONE_COLUMN,
+  MISSING_CHAR: 'close the quote or bracket that is open here or above',
+  RESOURCE_EXHAUSTION: NEST_LESS,
 }
+
+const hintFor = ({ message, code }: YAMLError): string | undefined =>
+  message.startsWith('Flow ') ? 'close the { or [ that is open above, or indent this line more' : HINTS[code]
 
 /** The place of an offset. */
 export function positionAt(source: Source, offset: number): Position {

@@ -17,7 +17,7 @@ import { readPeopleFile } from '../../src/daemon/directory/read.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { sha256 } from '../../src/daemon/schedule/system.ts'
 import { createWorkspace, type Workspace, type WorkspaceSettings } from '../../src/daemon/workspace.ts'
-import { digestOf } from '../../src/policy/load/digest.ts'
+import { digestOfLines, linesOf } from '../../src/policy/load/digest.ts'
 import type { Ledger, Transport } from '../../src/ports.ts'
 import type { CompanyOptions } from '../../src/sandbox/company/company.ts'
 import type { SandboxCall } from '../../src/sandbox/http/exchange.ts'
@@ -31,7 +31,7 @@ import { sandboxTransport } from './sandbox.ts'
 /** A policy set with its identity, as after loading. */
 export function revisionOf(declared: PolicySketch, workspace = 'acme', revision = ''): PolicyRevision {
   const set: PolicySet = { ...policy(declared), workspace }
-  return { set, digest: digestOf(set), revision }
+  return { set, digest: digestOfLines(linesOf(set)), revision }
 }
 
 export interface WorldOptions {

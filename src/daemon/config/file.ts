@@ -9,7 +9,7 @@ import type { EnvelopeSource } from '../../policy/load/delegated.ts'
 import { checkDocument } from '../../policy/schema/faults.ts'
 import { refuse } from '../../policy/schema/kinds.ts'
 import { didYouMean } from '../../policy/suggest.ts'
-import { type Branch, field, good, items, nameOf, placeOf, report, shownPlaceOf, withoutLine } from '../../policy/tree.ts'
+import { type Branch, field, good, items, nameOf, placeOf, repeated, report, shownPlaceOf, withoutLine } from '../../policy/tree.ts'
 import { type Place, quoted, readYaml } from '../../policy/yaml.ts'
 import type { AuthSettings, ViewerRule } from '../http/auth.ts'
 import { isPostgresAddress } from '../ledger/postgres/address.ts'
@@ -30,7 +30,6 @@ function checkEnvelopes(root: Branch<ConfigText>, locate: Locate): void {
     report(list, 'ENVELOPE', `${envelopes.length} envelopes, and ${MAX_ENVELOPES} at most are possible`, { on: 'key' })
   reportDuplicates('envelope', envelopes)
   const known = items(field(root, 'workspaces')).flatMap((workspace) => good(field(workspace, 'name')) ?? [])
-  const first = new Map<string, Branch>()
   for (const envelope of envelopes) {
     const workspace = field(envelope, 'workspace')
     const name = good(workspace)
@@ -43,15 +42,12 @@ function checkEnvelopes(root: Branch<ConfigText>, locate: Locate): void {
       if (some && items(some).length === 0)
         report(some, 'ENVELOPE', `${nameOf(some)} is empty, so the envelope holds nothing`, { on: 'key' })
     }
-    for (const path of items(field(envelope, 'policies'))) {
-      const text = good(path)
-      if (text === undefined) continue
-      const key = normalize(locate(text)).replace(/\/+$/, '')
-      const other = first.get(key)
-      if (other)
-        report(path, 'ENVELOPE', `${quoted(text)} is of another envelope`, { hint: 'give each a folder of its own', other: placeOf(other) })
-      else first.set(key, path)
-    }
+  }
+  const paths = envelopes.flatMap((envelope) => items(field(envelope, 'policies')))
+  const pathOf = (path: Branch<string>): string | undefined => good(path) && normalize(locate(path.value)).replace(/\/+$/, '')
+  for (const { one, first } of repeated(paths, pathOf)) {
+    const extra = { hint: 'give each a folder of its own', other: placeOf(first) }
+    report(one, 'ENVELOPE', `${quoted(one.value)} is of another envelope`, extra)
   }
 }
 
@@ -158,21 +154,17 @@ function withoutSecrets<T extends Place>(place: T): T | Omit<T, 'sourceLine' | '
 
 /** Two workspaces that write to one team: each would revert what the other sets, for ever. */
 function checkTwins(workspaces: readonly Branch<WorkspaceText>[], locate: Locate): void {
-  const first = new Map<string, Branch<WorkspaceText>>()
-  for (const workspace of workspaces) {
-    const { name, baseUrl = '', keys = {}, mode = 'enforce' } = workspace.value
+  const teamOf = ({ value: { baseUrl = '', keys = {}, mode = 'enforce' } }: Branch<WorkspaceText>): string | undefined => {
     const address = parseBaseUrl(baseUrl)
     const key = keys.billingWrite ?? keys.default
-    if (!('url' in address) || !key || mode !== 'enforce') continue
-    const team = JSON.stringify([address.url, key.file === undefined ? undefined : normalize(locate(key.file)), key.env])
-    const other = first.get(team)
-    if (!other) {
-      first.set(team, workspace)
-      continue
-    }
-    const message = `${quoted(name)} writes with the key and to the address of ${quoted(other.value.name)}: each would revert what the other sets`
+    if (!('url' in address) || !key || mode !== 'enforce') return undefined
+    return JSON.stringify([address.url, key.file === undefined ? undefined : normalize(locate(key.file)), key.env])
+  }
+  for (const { one, first } of repeated(workspaces, teamOf)) {
+    const names = [one, first].map(({ value }) => quoted(value.name))
+    const message = `${names[0]} writes with the key and to the address of ${names[1]}: each would revert what the other sets`
     const hint = 'declare the caps of one team in one workspace, or set mode: audit in the other'
-    report(field(workspace, 'name') ?? workspace, 'SAME_TEAM', message, { hint, other: placeOf(field(other, 'name') ?? other) })
+    report(field(one, 'name') ?? one, 'SAME_TEAM', message, { hint, other: placeOf(field(first, 'name') ?? first) })
   }
 }
 
@@ -196,15 +188,11 @@ function checkWorkspace(workspace: Branch<WorkspaceText>): void {
 /** A column twice, and one that cannot be told from the word `listed`. */
 function checkDirectory(workspace: Branch<WorkspaceText>): void {
   const directory = field(workspace, 'directory')
-  const seen = new Set<string>()
-  for (const column of items(directory && field(directory, 'columns'))) {
-    const name = good(column)
-    if (name === undefined) continue
-    const why = name === 'listed' ? 'is called listed, which asks whether a person is in the file' : 'stands twice'
-    if (name === 'listed' || seen.has(name))
-      report(column, 'DIRECTORY', `${nameOf(column)} ${why}`, { hint: 'take it out, or rename the column' })
-    seen.add(name)
-  }
+  const columns = items(directory && field(directory, 'columns'))
+  const hint = 'take it out, or rename the column'
+  for (const column of columns.filter((one) => good(one) === 'listed'))
+    report(column, 'DIRECTORY', `${nameOf(column)} is called listed, which asks whether a person is in the file`, { hint })
+  for (const { one } of repeated(columns, good)) report(one, 'DIRECTORY', `${nameOf(one)} stands twice`, { hint })
 }
 
 /** Invalid networks, viewers without a proxy that names groups, and workspaces that are not configured. */

@@ -17,7 +17,7 @@ import type { TokenSource } from '../../files.ts'
 import { zoneNamed } from '../../policy/dates.ts'
 import { refuse } from '../../policy/schema/kinds.ts'
 import { didYouMean } from '../../policy/suggest.ts'
-import { type Branch, field, good, items, nameOf, placeOf, report } from '../../policy/tree.ts'
+import { type Branch, field, good, items, nameOf, placeOf, repeated, report } from '../../policy/tree.ts'
 import { problemOn, quoted } from '../../policy/yaml.ts'
 import type { ConfigText, NotifyText, OwnerText } from './schema-source.ts'
 
@@ -142,23 +142,14 @@ export function checkNotify(root: Branch<ConfigText>, workspaces: readonly strin
 
 /** Reports names that are given twice; the result has each name once. */
 export function reportDuplicates(noun: string, entries: readonly Branch<{ readonly name: string }>[]): readonly string[] {
-  const first = new Map<string, Branch>()
-  for (const entry of entries) {
-    const branch = field(entry, 'name')
-    const name = good(branch)
-    if (!branch || name === undefined) continue
-    const other = first.get(name)
-    if (!other) {
-      first.set(name, branch)
-      continue
-    }
-    const { source, problems } = branch.reader
-    const message = `the ${noun} ${quoted(name)} is configured twice`
-    problems.push(
-      problemOn(source, placeOf(branch), 'error', 'DUPLICATE_NAME', message, { hint: 'give each its own name', other: placeOf(other) }),
-    )
+  const names = entries.flatMap((entry) => field(entry, 'name') ?? [])
+  for (const { one, first } of repeated(names, good)) {
+    const { source, problems } = one.reader
+    const message = `the ${noun} ${quoted(one.value)} is configured twice`
+    const extra = { hint: 'give each its own name', other: placeOf(first) }
+    problems.push(problemOn(source, placeOf(one), 'error', 'DUPLICATE_NAME', message, extra))
   }
-  return [...first.keys()]
+  return [...new Set(names.flatMap((name) => good(name) ?? []))]
 }
 
 const WRITE_EMAIL = 'write notify.email with host and from'

@@ -195,24 +195,6 @@ export interface ExtendEdit {
   readonly from?: string
 }
 
-/** Adds a protected person. */
-interface ProtectEdit {
-  readonly kind: 'protect'
-  readonly email: string
-}
-
-/** Adds the id of a hold. */
-interface ApproveEdit {
-  readonly kind: 'approve'
-  readonly id: string
-}
-
-/** Removes an entry. */
-interface RemoveEdit {
-  readonly kind: 'remove'
-  readonly target: Target
-}
-
 export type Target =
   | { readonly kind: 'scope'; readonly scope: Scope }
   | { readonly kind: 'protect'; readonly email: string }
@@ -220,34 +202,23 @@ export type Target =
   /** Of several grants `from` names one, or `times` do. */
   | { readonly kind: 'grant'; readonly scope: Scope; readonly from?: string; readonly times?: Times }
 
-export type Edit = CapEdit | GrantEdit | ExtendEdit | ProtectEdit | ApproveEdit | RemoveEdit
+export type Edit =
+  | CapEdit
+  | GrantEdit
+  | ExtendEdit
+  | { readonly kind: 'protect'; readonly email: string }
+  /** Adds the id of a hold. */
+  | { readonly kind: 'approve'; readonly id: string }
+  | { readonly kind: 'remove'; readonly target: Target }
+
+const NAMES = {
+  ...{ cap: 'the cap of', grant: 'the grant of', extend: 'the grant of', protect: 'the protection of', approve: 'the approval' },
+  ...{ scope: 'the entry of', approval: 'the approval' },
+} as const
 
 /** What an edit is about, in messages. */
 export function subjectOf(edit: Edit): string {
-  switch (edit.kind) {
-    case 'cap':
-      return `the cap of ${scopeKey(edit.scope)}`
-    case 'grant':
-    case 'extend':
-      return `the grant of ${scopeKey(edit.scope)}`
-    case 'protect':
-      return `the protection of ${edit.email}`
-    case 'approve':
-      return `the approval ${edit.id}`
-    case 'remove':
-      return targetName(edit.target)
-  }
-}
-
-function targetName(target: Target): string {
-  switch (target.kind) {
-    case 'scope':
-      return `the entry of ${scopeKey(target.scope)}`
-    case 'protect':
-      return `the protection of ${target.email}`
-    case 'approval':
-      return `the approval ${target.id}`
-    case 'grant':
-      return `the grant of ${scopeKey(target.scope)}`
-  }
+  const subject = edit.kind === 'remove' ? edit.target : edit
+  const name = 'scope' in subject ? scopeKey(subject.scope) : 'email' in subject ? subject.email : subject.id
+  return `${NAMES[subject.kind]} ${name}`
 }

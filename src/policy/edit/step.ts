@@ -1,5 +1,6 @@
 // One edit of a document: the splices that make it, and what the workspace must declare afterwards. The two are worked out apart from each other,
 // so that the proof can compare them.
+import { isDeepStrictEqual } from 'node:util'
 import type { CapRule, DeclaredGroup, Grant, PolicySet } from '../../core/model/policy.ts'
 import { formatPosition, type Position } from '../../core/model/problem.ts'
 import { type Scope, scopeKey, userScope } from '../../core/model/scope.ts'
@@ -143,19 +144,13 @@ function timesIn(place: Place, from: string | undefined, until: string): Times |
   const fromAt = from === undefined ? undefined : readTime(from.trim(), zone, 'start')
   const untilAt = readTime(until.trim(), zone, 'end')
   if ((from !== undefined && fromAt === undefined) || (until !== 'cycleEnd' && untilAt === undefined)) return undefined
-  return {
-    fromAt,
-    until: untilAt === undefined ? { kind: 'cycleEnd' } : { kind: 'instant', at: untilAt },
-  }
+  return { fromAt, until: untilAt === undefined ? { kind: 'cycleEnd' } : { kind: 'instant', at: untilAt } }
 }
 
 const NO_DAY = 'there is no such day: write a date such as 2026-12-15, or an RFC 3339 instant'
 
 const isSameTime = (one: Times | undefined, other: Times): boolean =>
-  one !== undefined &&
-  one.fromAt === other.fromAt &&
-  one.until.kind === other.until.kind &&
-  (one.until.kind !== 'instant' || other.until.kind !== 'instant' || one.until.at === other.until.at)
+  one !== undefined && isDeepStrictEqual([one.fromAt, one.until], [other.fromAt, other.until])
 
 function addGrant(edit: GrantEdit, place: Place): Step {
   const { scope, amount, from, until, reason, ticket } = edit
@@ -188,11 +183,7 @@ function addGrant(edit: GrantEdit, place: Place): Step {
 }
 
 const isSameGrant = (one: Grant, other: Grant): boolean =>
-  isSameTime(one, other) &&
-  one.amount.kind === other.amount.kind &&
-  one.amount.credits === other.amount.credits &&
-  one.reason === other.reason &&
-  one.ticket === other.ticket
+  isSameTime(one, other) && isDeepStrictEqual([one.amount, one.reason, one.ticket], [other.amount, other.reason, other.ticket])
 
 interface GrantFound extends Found {
   readonly grant: PlacedGrant
@@ -227,7 +218,7 @@ function extend({ scope, until, from }: ExtendEdit, place: Place, now: Instant):
   const old = found?.grant.value
   const branch = found && field(found.entry as Branch<{ until: string }>, 'until')
   if (!found || !old || !branch) throw new ChoiceError(`${scopeKey(scope)} has no${from === undefined ? '' : ' such'} grant to extend`)
-  if (isSameTime({ ...times, ...(old.fromAt === undefined ? {} : { fromAt: old.fromAt }) }, old))
+  if (isSameTime({ ...times, fromAt: old.fromAt }, old))
     return { nothing: `the grant of ${scopeKey(scope)} ends then already (${formatPosition(placeOf(branch))})` }
   const latest = old.until.kind === 'instant' ? old.until.at : (old.fromAt ?? 0) + LONGEST_CYCLE_MS
   if (times.until.at <= latest) {

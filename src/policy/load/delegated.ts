@@ -51,26 +51,32 @@ export interface DelegatedInputs {
 /** What the envelopes of a workspace declare, and what is wrong with it. */
 export function readDelegated(inputs: DelegatedInputs): { readonly delegated: Delegated; readonly problems: readonly Problem[] } {
   const problems: Problem[] = inputs.unread.map(({ problem }) => problem)
-  const refused = new Set<string>()
+  const sources = new Map(inputs.files.map(({ source }) => [source.file, source]))
+  const judging: Judging = { ...inputs, sources, problems, refused: new Set() }
   const files: DelegatedFile[] = []
   for (const envelope of inputs.envelopes) {
-    const whole = wholeFiles(envelope, inputs, problems)
+    const whole = wholeFiles(envelope, judging)
     const documents = whole.flatMap((one) => one.documents)
-    judgeTogether(envelope, documents, { ...inputs, problems, refused })
-    const usable = isShort(envelope, documents, inputs.set, problems) ? new Set(whole.map(({ file }) => file.shown)) : NONE
+    judgeTogether(envelope, documents, judging)
+    const usable = new Set(isShort(envelope, documents, problems) ? whole.map(({ file }) => file.shown) : [])
     for (const { file, envelope: name } of inputs.files.filter((one) => one.envelope === envelope.name)) {
       const own = documents.filter((document) => document.file === file.shown)
       files.push({ envelope: name, file: file.shown, documents: usable.has(file.shown) ? own.map(declarationsOf) : undefined })
     }
   }
-  tellShared(files, inputs, problems)
-  judgeBounds(files, inputs, problems)
+  tellShared(files, judging)
+  judgeBounds(files, judging)
   const unlisted = [...new Set(inputs.unread.flatMap(({ home }) => home ?? []))]
   const envelopes = inputs.envelopes.map(({ policies: _, ...envelope }): Envelope => envelope)
-  return { delegated: { envelopes, files, unlisted, refused: [...refused].sort() }, problems }
+  return { delegated: { envelopes, files, unlisted, refused: [...judging.refused].sort() }, problems }
 }
 
-const NONE: ReadonlySet<string> = new Set()
+interface Judging extends DelegatedInputs {
+  readonly sources: ReadonlyMap<string, Source>
+  readonly problems: Problem[]
+  /** `cap KEY`, `grant KEY`. */
+  readonly refused: Set<string>
+}
 
 const declarationsOf = ({ file, name, rules, grants, groups }: PolicyDocument): DelegatedDocument => ({
   ...{ file, name: name.value, groups },
@@ -79,7 +85,7 @@ const declarationsOf = ({ file, name, rules, grants, groups }: PolicyDocument): 
 })
 
 /** The files of an envelope in which nothing is wrong. */
-function wholeFiles(envelope: Envelope, { files, documents }: DelegatedInputs, problems: Problem[]): readonly OwnedFile[] {
+function wholeFiles(envelope: Envelope, { files, documents, problems }: Judging): readonly OwnedFile[] {
   const names = new Map(documents.map(({ name }) => [name.value, name.at]))
   return files.filter((file) => {
     if (file.envelope !== envelope.name) return false
@@ -124,29 +130,11 @@ function wrongIn(document: PolicyDocument, envelope: Envelope, source: Source, n
   return found
 }
 
-interface Judging extends DelegatedInputs {
-  readonly problems: Problem[]
-  /** `cap KEY`, `grant KEY`. */
-  readonly refused: Set<string>
-}
-
 /** Checks the documents of one envelope against each other: a scope that is declared twice keeps its last accepted form. */
-function judgeTogether(
-  envelope: Envelope,
-  documents: readonly PolicyDocument[],
-  { files, set, documents: platform, now, problems, refused }: Judging,
-): void {
-  const sources = new Map(files.map(({ source }) => [source.file, source]))
-  const { workspace } = envelope
+function judgeTogether(envelope: Envelope, documents: readonly PolicyDocument[], judging: Judging): void {
+  const { sources, set, documents: others, now, problems, refused } = judging
   // A grant may add to a cap that is not known here.
-  const joined = joinDocuments({
-    workspace,
-    documents,
-    others: platform,
-    sources,
-    incomplete: false,
-    now,
-  })
+  const joined = joinDocuments({ workspace: envelope.workspace, documents, others, sources, incomplete: false, now })
   problems.push(...joined.problems.filter(({ code }) => code !== 'GRANT_ADD_BASE'))
   for (const { at } of joined.problems.filter(({ severity, code }) => severity === 'error' && code !== 'GRANT_ADD_BASE')) {
     const isHere = (place: Position): boolean => at !== undefined && JSON.stringify(place) === JSON.stringify(at)
@@ -169,8 +157,7 @@ function judgeTogether(
 }
 
 /** Two envelopes that declare one scope lose both entries, where the scope is inside both. */
-function tellShared(files: readonly DelegatedFile[], { files: texts }: DelegatedInputs, problems: Problem[]): void {
-  const sources = new Map(texts.map(({ source }) => [source.file, source]))
+function tellShared(files: readonly DelegatedFile[], { sources, problems }: Judging): void {
   for (const kind of ['rules', 'grants'] as const) {
     const all = files.flatMap(({ envelope, documents = [] }) =>
       documents.flatMap((document) => document[kind].map((one) => ({ envelope, one }))),
@@ -179,51 +166,26 @@ function tellShared(files: readonly DelegatedFile[], { files: texts }: Delegated
       for (const { envelope, one } of some) {
         const source = sources.get(one.at.file)
         const there = some.find((two) => two.envelope !== envelope)?.one.at
+        const extra = { hint: 'agree which of the two', other: there }
         if (source && there)
-          problems.push(
-            problemOn(source, one.at, 'error', 'DUPLICATE_SCOPE', `${key} is declared in two envelopes`, {
-              hint: 'agree which of the two',
-              other: there,
-            }),
-          )
+          problems.push(problemOn(source, one.at, 'error', 'DUPLICATE_SCOPE', `${key} is declared in two envelopes`, extra))
       }
     }
   }
 }
 
-function isShort({ name, at }: Envelope, documents: readonly PolicyDocument[], set: PolicySet, problems: Problem[]): boolean {
+function isShort({ name, at }: Envelope, documents: readonly PolicyDocument[], problems: Problem[]): boolean {
   const own = documents.map(declarationsOf)
-  const lines = linesOf({
-    ...EMPTY,
-    workspace: set.workspace,
-    rules: own.flatMap(({ rules }) => rules),
-    grants: own.flatMap(({ grants }) => grants),
-  })
+  const lines = linesOf({ rules: own.flatMap(({ rules }) => rules), grants: own.flatMap(({ grants }) => grants) })
   const length = lines.reduce((sum, line) => sum + line.length, 0)
   if (length <= MAX_ENVELOPE_TEXT) return true
-  problems.push({
-    severity: 'error',
-    code: 'TOO_LARGE',
-    message: `the files of envelope ${name} say ${length} characters together, at most ${MAX_ENVELOPE_TEXT} are kept`,
-    at,
-  })
+  const message = `the files of envelope ${name} say ${length} characters together, at most ${MAX_ENVELOPE_TEXT} are kept`
+  problems.push({ severity: 'error', code: 'TOO_LARGE', message, at })
   return false
 }
 
-const EMPTY: Omit<PolicySet, 'workspace'> = {
-  rules: [],
-  grants: [],
-  groups: [],
-  protectedPeople: [],
-  approvals: [],
-  peopleRules: [],
-  pools: [],
-  documents: [],
-}
-
 /** What can be said of the bounds without the service: who is in a group is not known. */
-function judgeBounds(files: readonly DelegatedFile[], { envelopes, files: texts, set, now }: DelegatedInputs, problems: Problem[]): void {
-  const sources = new Map(texts.map(({ source }) => [source.file, source]))
+function judgeBounds(files: readonly DelegatedFile[], { envelopes, sources, set, now, problems }: Judging): void {
   const around: Around = {
     platform: set,
     declared: declaredBy(set),

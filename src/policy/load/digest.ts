@@ -3,32 +3,23 @@ import { createHash } from 'node:crypto'
 import type { Delegated, PolicySet } from '../../core/model/policy.ts'
 import { compareText, scopeKey } from '../../core/model/scope.ts'
 
-/** 12 hex digits of SHA-256 over what a set means: scopes, caps, times, reasons, lists. */
-export const digestOf = (set: PolicySet): string => digestOfLines(linesOf(set))
-
-/** The digest of a set from its lines. */
+/** 12 hex digits of SHA-256 over what a set means, from its lines: scopes, caps, times, reasons, lists. */
 export const digestOfLines = (lines: readonly string[]): string =>
   createHash('sha256').update(lines.toSorted(compareText).join('\n')).digest('hex').slice(0, 12)
 
-/** What a set means, in lines: one for each declaration. */
-export function linesOf(set: PolicySet): readonly string[] {
+/** What a set, or a part of one, means, in lines: one for each declaration. */
+export function linesOf({ rules = [], grants = [], onGroupConflict, ...set }: Partial<PolicySet>): readonly string[] {
+  const { groups = [], protectedPeople = [], approvals = [], peopleRules = [], pools = [] } = set
   return [
-    ...set.rules.map(({ scope, cap, reason }) => ['rule', scopeKey(scope), cap, reason ?? null]),
-    ...set.grants.map((grant) => [
-      'grant',
-      scopeKey(grant.scope),
-      grant.amount,
-      grant.fromAt ?? null,
-      grant.until,
-      grant.reason,
-      grant.ticket ?? null,
-    ]),
-    ...set.groups.map(({ scope, name }) => ['group', scope.id, name]),
-    ...set.protectedPeople.map(({ scope }) => ['protected', scope.email]),
-    ...set.approvals.map(({ id }) => ['approval', id]),
-    ...set.peopleRules.map(({ name, when, cap, reason }, index) => ['people', index, name, when, cap, reason ?? null]),
-    ...set.pools.map(({ name, members, credits, share, min, max }) => ['pool', name, members, credits, share, min, max ?? null]),
-    ['onGroupConflict', set.onGroupConflict ?? null],
+    ...rules.map(({ scope, cap, reason }) => ['rule', scopeKey(scope), cap, reason]),
+    ...grants.map(({ scope, amount, fromAt, until, reason, ticket }) => ['grant', scopeKey(scope), amount, fromAt, until, reason, ticket]),
+    ...groups.map(({ scope, name }) => ['group', scope.id, name]),
+    ...protectedPeople.map(({ scope }) => ['protected', scope.email]),
+    ...approvals.map(({ id }) => ['approval', id]),
+    ...peopleRules.map(({ name, when, cap, reason }, index) => ['people', index, name, when, cap, reason]),
+    ...pools.map(({ name, members, credits, share, min, max }) => ['pool', name, members, credits, share, min, max]),
+    ['onGroupConflict', onGroupConflict],
+    // JSON writes what is absent in a list as null.
   ].map((line) => JSON.stringify(line))
 }
 

@@ -142,7 +142,7 @@ function* listRoot(path: string, cwd: string, into: Omit<Walk, 'root' | 'realRoo
     if (stats.isDirectory()) yield* walkFolder(walk, realRoot, shown, 0)
     else addFile(walk, realRoot, shown === '' ? path : shown, stats)
   } catch (error) {
-    into.problems.push(withHome(fileProblem([path], shown || path, error), into.homeOf(absolute)))
+    into.problems.push({ ...fileProblem([path], shown || path, error), home: into.homeOf(absolute) })
   }
 }
 
@@ -160,14 +160,10 @@ function* walkFolder(walk: Walk, real: string, shown: string, depth: number): St
   walk.folders.add(real)
   if (depth > MAX_DEPTH) return complain(walk, real, shown, 'TOO_LARGE', `folders are nested more than ${MAX_DEPTH} deep`)
   const entries = yield* namesIn(walk, real)
-  if (!entries)
-    return complain(
-      walk,
-      real,
-      shown,
-      'TOO_LARGE',
-      `and the folders before it have more than the ${spentAt(walk, real).most.names} names that are looked at`,
-    )
+  if (!entries) {
+    const what = `and the folders before it have more than the ${spentAt(walk, real).most.names} names that are looked at`
+    return complain(walk, real, shown, 'TOO_LARGE', what)
+  }
   for (const entry of entries) {
     if (entry.name.startsWith('.')) continue
     const path = join(shown, entry.name)
@@ -175,7 +171,7 @@ function* walkFolder(walk: Walk, real: string, shown: string, depth: number): St
       yield* visitEntry(walk, join(real, entry.name), path, { depth, isLink: entry.isSymbolicLink() })
     } catch (error) {
       if (isPolicyName(entry.name) || !entry.isSymbolicLink())
-        walk.problems.push(withHome(fileProblem([walk.root], path, error), walk.homeOf(join(real, entry.name))))
+        walk.problems.push({ ...fileProblem([walk.root], path, error), home: walk.homeOf(join(real, entry.name)) })
     }
   }
 }
@@ -194,13 +190,10 @@ function* visitEntry(walk: Walk, path: string, shown: string, { depth, isLink }:
   const real = isLink ? yield* realPathOf(path) : path
   const stats = yield* statsOf(real)
   if (!stats.isDirectory() && !isPolicyName(path)) return
-  if (isLink && isOutside(relative(walk.realRoot, real))) {
-    const what = `is a link that leaves the policy folder: it leads to ${real}`
-    return complain(walk, path, shown, 'LINK_OUTSIDE', what, 'copy its target into the folder')
-  }
   const home = walk.homeOf(path)
-  if (isLink && home !== undefined && walk.homeOf(real) !== home) {
-    const what = `is a link that leaves the folder of envelope ${home}: it leads to ${real}`
+  const isOut = isLink && isOutside(relative(walk.realRoot, real))
+  if (isOut || (isLink && home !== undefined && walk.homeOf(real) !== home)) {
+    const what = `is a link that leaves the ${isOut ? 'policy folder' : `folder of envelope ${home}`}: it leads to ${real}`
     return complain(walk, path, shown, 'LINK_OUTSIDE', what, 'copy its target into the folder')
   }
   if (stats.isDirectory()) yield* walkFolder(walk, real, shown, depth + 1)
@@ -234,10 +227,8 @@ function complain(walk: Walk, real: string, shown: string, code: ProblemCode, wh
   if (walk.problems.some(({ problem, home }) => home !== undefined && problem.code === code && problem.at?.file === shown)) return
   const at = { file: shown, line: 1, column: 1 }
   const problem: Problem = { severity: 'error', code, message: `${shown} ${what}`, at, hint }
-  walk.problems.push(withHome({ problem, roots: [walk.root] }, walk.homeOf(real)))
+  walk.problems.push({ problem, roots: [walk.root], home: walk.homeOf(real) })
 }
-
-const withHome = (one: FileProblem, home: string | undefined): FileProblem => (home === undefined ? one : { ...one, home })
 
 function fileProblem(roots: readonly string[], shown: string, error: unknown): FileProblem {
   if (error instanceof FileError) {
@@ -271,7 +262,7 @@ function* readListed(listing: Listing, homeOf: HomeOf): Steps<Omit<FoundFiles, '
       const bytes = yield* bytesOf(file.real, MAX_FILE_BYTES, constants.O_NOFOLLOW)
       files.push({ ...file, bytes, home })
     } catch (error) {
-      problems.push(withHome(fileProblem(file.roots, file.shown, error), home))
+      problems.push({ ...fileProblem(file.roots, file.shown, error), home })
     }
   }
   return { files, problems }
@@ -288,7 +279,7 @@ export function textsOf({ files, problems }: Omit<FoundFiles, 'stamp'>): {
     try {
       texts.push({ ...file, text: decode(file.shown, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)) })
     } catch (error) {
-      found.push(withHome(fileProblem(file.roots, file.shown, error), file.home))
+      found.push({ ...fileProblem(file.roots, file.shown, error), home: file.home })
     }
   }
   return { texts, problems: found }

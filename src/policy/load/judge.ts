@@ -8,6 +8,7 @@ import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import { joinDocuments, nameTaken } from '../join.ts'
 import { type ParsedPolicyText, type PolicyDocument, parsePolicyText } from '../parse.ts'
 import { didYouMean } from '../suggest.ts'
+import { repeated } from '../tree.ts'
 import { problemOn, quoted, type Source } from '../yaml.ts'
 import { type DelegatedInputs, readDelegated } from './delegated.ts'
 import { delegatedLines, digestOfLines, linesOf } from './digest.ts'
@@ -39,13 +40,10 @@ interface Assigned {
   readonly documents: Map<string, PolicyDocument[]>
   /** Documents of which it is not known to which workspace they belong. */
   readonly homeless: Homeless[]
-  /** Workspaces that are not whole. */
-  readonly broken: Set<string>
-  /** The broken workspaces of which whole documents or files are missing. */
+  /** The workspaces of which whole documents or files are missing. */
   readonly incomplete: Set<string>
-  readonly problems: Problem[]
-  /** By workspace. */
-  readonly told: Map<string, Set<Problem>>
+  /** Their problems, by workspace: with an error it is not whole. */
+  readonly told: ReadonlyMap<string, Set<Problem>>
 }
 
 interface Homeless {
@@ -67,21 +65,14 @@ export function judgePolicies(paths: readonly string[], found: FoundFiles, optio
   const files: readonly ParsedFile[] = parsed.map((one) => ({ ...one, readers: readersOf(one.file.roots) }))
   const assigned = assign(files, workspaces, options.workspaces !== undefined)
   for (const { roots, problem } of ofPlatform) {
-    for (const reader of readersOf(roots)) {
-      markIncomplete(assigned, reader)
-      assigned.told.get(reader)?.add(problem)
-    }
+    const readers = readersOf(roots)
+    for (const reader of readers) assigned.incomplete.add(reader)
+    tell(assigned, readers, [problem])
   }
   checkNames(files, assigned)
   const joined = joinAll(files, workspaces, assigned, options)
   const { sets, theirs } = addDelegated({ everything, unread, joined, assigned, workspaces, options })
-  const problems = [
-    ...ofPlatform.map(({ problem }) => problem),
-    ...nothingIn(paths, found),
-    ...parsed.flatMap((one) => one.problems),
-    ...assigned.problems,
-    ...theirs,
-  ]
+  const problems = new Set([...nothingIn(paths, found), ...[...assigned.told.values()].flatMap((some) => [...some])])
   const digested = withDigests(sets, { files, roots: new Map(workspaces.map((one) => [one.name, one.policies ?? paths])), cwd })
   const tooMuch = 'problem' in digested ? [digested.problem] : []
   const inOrder = (some: Iterable<Problem>) => bounded([...tooMuch, ...[...some].sort(compareProblems)])
@@ -145,27 +136,19 @@ function assign(files: readonly ParsedFile[], workspaces: readonly WorkspaceSour
   const assigned: Assigned = {
     documents: new Map(workspaces.map(({ name }) => [name, []])),
     homeless: [],
-    broken: new Set(),
     incomplete: new Set(),
-    problems: [],
     told: new Map(workspaces.map(({ name }) => [name, new Set()])),
   }
   for (const file of files) {
-    if (file.damaged) for (const reader of file.readers) markIncomplete(assigned, reader)
+    if (file.damaged) for (const reader of file.readers) assigned.incomplete.add(reader)
     const ofDocuments = new Set(file.documents.flatMap(({ problems }) => problems))
-    tell(
-      assigned,
-      file.readers,
-      file.problems.filter((problem) => !ofDocuments.has(problem)),
-    )
+    const ofText = file.problems.filter((problem) => !ofDocuments.has(problem))
+    tell(assigned, file.readers, ofText)
     for (const document of file.documents) {
       const { workspace, problem } = workspaceOf(document, file, workspaces, configured)
-      const theirs = workspace === undefined ? file.readers : [workspace]
-      tell(assigned, theirs, [...document.problems, ...problem])
-      assigned.problems.push(...problem)
+      tell(assigned, workspace === undefined ? file.readers : [workspace], [...document.problems, ...problem])
       if (workspace === undefined) assigned.homeless.push({ document, readers: file.readers })
       else assigned.documents.get(workspace)?.push(document)
-      if (workspace === undefined || !document.whole) for (const name of theirs) assigned.broken.add(name)
     }
   }
   return assigned
@@ -173,12 +156,6 @@ function assign(files: readonly ParsedFile[], workspaces: readonly WorkspaceSour
 
 function tell({ told }: Assigned, workspaces: readonly string[], problems: readonly Problem[]): void {
   for (const name of workspaces) for (const problem of problems) told.get(name)?.add(problem)
-}
-
-/** Whole documents or files of the workspace are missing. */
-function markIncomplete({ broken, incomplete }: Assigned, workspace: string): void {
-  broken.add(workspace)
-  incomplete.add(workspace)
 }
 
 interface Home {
@@ -215,26 +192,15 @@ function workspaceOf(document: PolicyDocument, file: ParsedFile, workspaces: rea
 
 /** The documents that a workspace reads must have different names. */
 function checkNames(files: readonly ParsedFile[], assigned: Assigned): void {
-  const first = new Map<string, PolicyDocument>()
   const reported = new Map<PolicyDocument, Problem>()
-  for (const { documents, readers, source } of files) {
-    for (const document of documents) {
-      const { value } = document.name
-      if (value === '') continue
-      for (const reader of readers) {
-        const key = JSON.stringify([reader, value])
-        const other = first.get(key)
-        if (!other) {
-          first.set(key, document)
-          continue
-        }
-        assigned.broken.add(reader)
-        const problem = reported.get(document) ?? nameTaken(document, source, other.name.at)
-        tell(assigned, [reader], [problem])
-        if (!reported.has(document)) assigned.problems.push(problem)
-        reported.set(document, problem)
-      }
-    }
+  const read = files.flatMap(({ documents, readers, source }) =>
+    documents.flatMap((document) => readers.map((reader) => ({ document, reader, source }))),
+  )
+  const nameFor = ({ document: { name }, reader }: (typeof read)[number]) => (name.value === '' ? undefined : `${reader}\0${name.value}`)
+  for (const { one, first } of repeated(read, nameFor)) {
+    const problem = reported.get(one.document) ?? nameTaken(one.document, one.source, first.document.name.at)
+    reported.set(one.document, problem)
+    tell(assigned, [one.reader], [problem])
   }
 }
 
@@ -265,16 +231,15 @@ function joinAll(
       ...columnsOf(workspaces, readers),
       now,
     })
-    assigned.problems.push(...joined.problems)
     tell(assigned, readers, joined.problems)
     return joined
   }
   for (const { name } of workspaces) {
     const documents = assigned.documents.get(name) ?? []
     const others = assigned.homeless.flatMap(({ document, readers }) => (readers.includes(name) ? [document] : []))
-    const joined = join(name, documents, [name], others)
-    if (!assigned.broken.has(name) && !hasErrors(joined.problems))
-      sets.set(name, { set: joined.set, files: documents.map(({ file }) => file) })
+    const { set } = join(name, documents, [name], others)
+    const isWhole = others.length === 0 && !assigned.incomplete.has(name) && !hasErrors([...(assigned.told.get(name) ?? [])])
+    if (isWhole) sets.set(name, { set, files: documents.map(({ file }) => file) })
   }
   // Documents that name the same workspace belong together, whichever it is.
   for (const group of Map.groupBy(assigned.homeless, ({ document }) => document.workspace?.value ?? document).values()) {

@@ -8,9 +8,6 @@ import { type EnvelopeSource, homesOf } from './delegated.ts'
 import { listing, STALLED } from './files.ts'
 import { ifFound, linkTextOf, lookedBeside, type Steps, statsOf } from './steps.ts'
 
-// Tells whether policy files may have changed, and which folders to watch: their names, links and times, looked at beside the process as they are for
-// reading. It judges nothing.
-
 /** The names in a folder that matter. */
 type Interest = ReadonlySet<string> | 'any'
 
@@ -21,10 +18,9 @@ interface Stamp {
 }
 
 /** Rejects with a `FileError` when a path does not answer. */
-const stampOf = (paths: readonly string[], cwd: string, clock: Clock, envelopes: readonly EnvelopeSource[]): Promise<Stamp> =>
-  lookedBeside(paths, clock, looking(paths, cwd, envelopes))
+const stampOf = (paths: readonly string[], clock: Clock, where: Where): Promise<Stamp> => lookedBeside(paths, clock, looking(paths, where))
 
-function* looking(paths: readonly string[], cwd: string, envelopes: readonly EnvelopeSource[]): Steps<Stamp> {
+function* looking(paths: readonly string[], { cwd = process.cwd(), envelopes = [] }: Where): Steps<Stamp> {
   const { stamp, folders } = yield* listing(paths, cwd, yield* homesOf(envelopes, cwd))
   const wanted = new Map<string, { folder: string; interest: Interest }>()
   for (const path of paths) {
@@ -43,17 +39,12 @@ function* want(wanted: Map<string, { folder: string; interest: Interest }>, fold
   wanted.set(key, { folder, interest })
 }
 
-interface Waypoint {
-  readonly folder: string
-  readonly name: string
-}
-
 const MAX_LINKS = 40
 
 /** The places on the way to a path that may be swapped: each link, the last name, and the first missing one. */
-function* waypoints(path: string): Steps<readonly Waypoint[]> {
+function* waypoints(path: string): Steps<readonly { readonly folder: string; readonly name: string }[]> {
   const { root } = parse(path)
-  const found: Waypoint[] = []
+  const found: { folder: string; name: string }[] = []
   let at = root
   let names = path.slice(root.length).split(sep)
   for (let links = 0; names.length > 0 && links < MAX_LINKS; ) {
@@ -84,19 +75,22 @@ function* linkTarget(path: string): Steps<string | false | undefined> {
   }
 }
 
-interface WatchOptions {
+interface Where {
+  /** Default: the process's. */
+  readonly cwd?: string
+  /** Policy folders of teams, which are read with bounds of their own. */
+  readonly envelopes?: readonly EnvelopeSource[]
+}
+
+interface WatchOptions extends Where {
   /** The files must be quiet for so long; default 100 ms. */
   readonly quietMs?: number
   /** A change is reported after so long even when events go on; default 1000 ms. */
   readonly patienceMs?: number
   /** How often the files are compared without an event; default 5 s. */
   readonly pollMs?: number
-  /** Default: the process's. */
-  readonly cwd?: string
   /** The stamp of the files as they were last read, so that a reading of another state, or a failed one, is repeated; default: as they were last seen. */
   readonly since?: () => string | undefined
-  /** Policy folders of teams, which are read with bounds of their own. */
-  readonly envelopes?: readonly EnvelopeSource[]
 }
 
 export interface Watcher {
@@ -105,8 +99,7 @@ export interface Watcher {
 
 interface State {
   readonly paths: readonly string[]
-  readonly cwd: string
-  readonly envelopes: readonly EnvelopeSource[]
+  readonly options: WatchOptions
   readonly watchers: Map<string, { readonly watcher: FSWatcher; readonly interest: Interest }>
   readonly closed: AbortController
   stamp: string
@@ -128,8 +121,7 @@ export async function watchPaths(
 ): Promise<Watcher> {
   const state: State = {
     paths,
-    cwd: options.cwd ?? process.cwd(),
-    envelopes: options.envelopes ?? [],
+    options,
     watchers: new Map(),
     closed: new AbortController(),
     stamp: STALLED,
@@ -138,7 +130,7 @@ export async function watchPaths(
   }
   const stamp = await look(state, clock)
   state.stamp = options.since?.() ?? stamp
-  void observe(state, clock, onChange, options)
+  void observe(state, clock, onChange)
   return {
     close() {
       state.closed.abort()
@@ -149,15 +141,15 @@ export async function watchPaths(
   }
 }
 
-async function observe(state: State, clock: Clock, onChange: () => unknown, options: WatchOptions): Promise<void> {
-  const { quietMs = 100, patienceMs = 1000, pollMs = 5000 } = options
+async function observe(state: State, clock: Clock, onChange: () => unknown): Promise<void> {
+  const { quietMs = 100, patienceMs = 1000, pollMs = 5000 } = state.options
   while (!state.closed.signal.aborted) {
     const { pending } = state
     const waitMs = pending ? Math.min(pending.last + quietMs, pending.first + patienceMs) - clock.monotonic() : pollMs
     if (waitMs > 0 && (await isWoken(state, clock, waitMs))) continue
     if (state.closed.signal.aborted) return
     state.pending = undefined
-    await compare(state, clock, onChange, options)
+    await compare(state, clock, onChange)
   }
 }
 
@@ -172,10 +164,10 @@ async function isWoken(state: State, clock: Clock, ms: number): Promise<boolean>
   }
 }
 
-async function compare(state: State, clock: Clock, onChange: () => unknown, { since }: WatchOptions): Promise<void> {
+async function compare(state: State, clock: Clock, onChange: () => unknown): Promise<void> {
   const seen = state.stamp
   state.stamp = await look(state, clock)
-  const before = since?.() ?? seen
+  const before = state.options.since?.() ?? seen
   if (state.stamp === before || state.closed.signal.aborted) return
   // The receiver reports its own errors; the next change must still be reported.
   await Promise.resolve()
@@ -184,8 +176,8 @@ async function compare(state: State, clock: Clock, onChange: () => unknown, { si
 }
 
 /** How the files are before they are read, for `since`. */
-export const stampBefore = (paths: readonly string[], clock: Clock, cwd = process.cwd()): Promise<string> =>
-  stampOf(paths, cwd, clock, []).then(
+export const stampBefore = (paths: readonly string[], clock: Clock): Promise<string> =>
+  stampOf(paths, clock, {}).then(
     ({ stamp }) => stamp,
     () => STALLED,
   )
@@ -193,7 +185,7 @@ export const stampBefore = (paths: readonly string[], clock: Clock, cwd = proces
 /** How the files are now; their folders are watched from then on. */
 async function look(state: State, clock: Clock): Promise<string> {
   try {
-    const { stamp, wanted } = await stampOf(state.paths, state.cwd, clock, state.envelopes)
+    const { stamp, wanted } = await stampOf(state.paths, clock, state.options)
     arm(state, wanted, clock)
     return stamp
   } catch {

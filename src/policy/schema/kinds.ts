@@ -95,18 +95,18 @@ export function refuse(branch: Branch): undefined {
     return report(branch, 'NOT_A_LIST', `${nameOf(branch)} is ${describe(node)}, not a list`, { hint })
   }
   if (!kind || (isSeq(node) && schema.anyOf?.some(({ properties }) => properties)) || (isSeq(node) && schema.properties)) {
-    return report(branch, 'NOT_A_MAPPING', `${nameOf(branch)} is ${describe(node)}, not a mapping of keys`, hintOf(shapeHint(branch)))
+    return report(branch, 'NOT_A_MAPPING', `${nameOf(branch)} is ${describe(node)}, not a mapping of keys`, { hint: shapeHint(branch) })
   }
   const { code, what, hint, says } = kind
   if (!isScalar(node)) {
     if (kind.isText) return report(branch, 'NOT_TEXT', `${nameOf(branch)} is ${describe(node)}, not a text`)
-    return report(branch, code, `${nameOf(branch)} is ${describe(node)}, ${what(schema)}`, hintOf(kind.hintForNothing))
+    return report(branch, code, `${nameOf(branch)} is ${describe(node)}, ${what(schema)}`, { hint: kind.hintForNothing })
   }
   const text = textOf(node)
   if (kind.isText && (text.trim() === '' || branch.value === true)) return refuseText(branch, text.trim())
   const message = says?.(text, branch) ?? `${nameOf(branch)} is ${written(node)}, ${what(schema)}`
   return report(branch, kind.codeOf?.(branch.value) ?? code, message, {
-    ...hintOf(hint?.(text, branch) ?? kind.hintForNothing),
+    hint: hint?.(text, branch) ?? kind.hintForNothing,
     on: isMappingKind(kind) ? 'key' : undefined,
   })
 }
@@ -130,8 +130,6 @@ function shapeHint({ node, schema }: Branch): string | undefined {
   return `write it like {${required.map((key) => `${key}: ${example(key)}`).join(', ')}}`
 }
 
-const hintOf = (hint: string | undefined): { readonly hint?: string } => (hint === undefined ? {} : { hint })
-
 function refuseText(branch: Branch, text: string): undefined {
   if (text === '') return report(branch, 'NOT_TEXT', `${nameOf(branch)} is empty, not a text`)
   return report(branch, 'NOT_TEXT', `${nameOf(branch)} is ${text}, not a text`, { hint: `write "${text}" in quotes if it is meant` })
@@ -149,16 +147,16 @@ function refuseNothing(branch: Branch, kind: Kind | undefined): undefined {
   }
   const isRequired = parent?.schema.required?.includes(key) === true
   if (isRequired && EMPTY_IS_MISSING.has(schema['x-kind'])) {
-    return report(branch, 'MISSING', `${name} is empty`, { on: 'key', ...hintOf(shapeHint(branch)) })
+    return report(branch, 'MISSING', `${name} is empty`, { on: 'key', hint: shapeHint(branch) })
   }
   if (!kind) {
-    const hint = hintOf(shapeHint(branch))
-    return report(branch, 'NOT_A_MAPPING', `${name} is empty, not a mapping of keys`, node ? hint : { on: 'key', ...hint })
+    const extra = { hint: shapeHint(branch), on: node ? undefined : ('key' as const) }
+    return report(branch, 'NOT_A_MAPPING', `${name} is empty, not a mapping of keys`, extra)
   }
   if (isMappingKind(kind))
     return report(branch, kind.code, kind.says?.('', branch) ?? name, { on: 'key', hint: kind.hint?.('', branch) ?? '' })
   if (kind.isText) return report(branch, 'NOT_TEXT', `${name} is empty, not a text`, { on: 'key' })
-  return report(branch, kind.code, `${name} is empty, ${kind.what(schema)}`, { on: 'key', ...hintOf(kind.hintForNothing) })
+  return report(branch, kind.code, `${name} is empty, ${kind.what(schema)}`, { on: 'key', hint: kind.hintForNothing })
 }
 
 const isMappingKind = ({ code }: Kind): boolean => code === 'KEY_REFERENCE'

@@ -7,7 +7,7 @@ import type { WorkspaceConfig } from '../../../src/daemon/config/settings.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import type { PolicyLoad } from '../../../src/daemon/schedule/daemon.ts'
 import { joinDocuments } from '../../../src/policy/join.ts'
-import { digestOf } from '../../../src/policy/load/digest.ts'
+import { digestOfLines, linesOf } from '../../../src/policy/load/digest.ts'
 import { parsePolicyText } from '../../../src/policy/parse.ts'
 import type { Ledger } from '../../../src/ports.ts'
 import { stream } from '../../../src/sandbox/company/company.ts'
@@ -232,7 +232,7 @@ function loadModel(life: Life, wholes: PolicyModel[], named: Map<string, PolicyM
     return { sets: new Map(), problems }
   }
   const whole = copyModel(life.model)
-  const digest = digestOf(joined.set)
+  const digest = digestOfLines(linesOf(joined.set))
   wholes.push(whole)
   named.set(digest, whole)
   return { sets: new Map([[WORKSPACE, { set: joined.set, digest, revision: '' }]]), problems }
