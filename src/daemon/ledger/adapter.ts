@@ -1,10 +1,10 @@
-// The interface of a database for the ledger of one workspace: it reads rows, and writes changes of rows as one transaction, all or nothing.
-// Only `workspace.ts` knows what the rows mean.
+// Rows of the ledger of one workspace, and changes of them, which a database writes as one transaction, all or nothing. Only `workspace.ts` knows
+// what the rows mean.
 import { BugError } from '../../core/model/problem.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { BurnStep } from '../../core/use/burn.ts'
 import type { ToldDays } from '../../core/use/history.ts'
-import type { AddOnBatch, HistoryFilter, Ledger, RunsBatch } from '../../ports.ts'
+import type { AddOnBatch, RunsBatch } from '../../ports.ts'
 
 /** Returns a function that runs actions one after the other, in the order of the calls; a failed action does not stop the next. */
 export function inOrder(): <T>(action: () => Promise<T>) => Promise<T> {
@@ -72,14 +72,6 @@ export type RowChange =
   /** Removes a person's history and use. */
   | { readonly kind: 'forget'; readonly email: string }
 
-/** All rows of a workspace that are kept in memory. */
-export interface Snapshot {
-  readonly tables: Readonly<Record<KeyedTable, readonly KeyedRow[]>>
-  readonly intents: readonly DataRow[]
-  /** History since the requested instant, newest first. */
-  readonly lately: readonly DataRow[]
-}
-
 /** A `close` of an intent that is not open. */
 export const notOpen = ({ id, scope }: Extract<RowChange, { readonly kind: 'close' }>): BugError =>
   new BugError(`intent ${id} for ${scope} has an outcome already`)
@@ -87,34 +79,4 @@ export const notOpen = ({ id, scope }: Extract<RowChange, { readonly kind: 'clos
 /** Another process has changed the row since it was read; nothing was written. */
 export class StaleRow extends Error {
   override readonly name = 'StaleRow'
-}
-
-/** What a ledger tells of use as it is recorded. */
-export type UseQueries = Pick<
-  Ledger,
-  | 'recordedFrom'
-  | 'runs'
-  | 'addOnUse'
-  | 'addOnSums'
-  | 'addOnOfPerson'
-  | 'highestUse'
-  | 'useReadings'
-  | 'useByPerson'
-  | 'useByDay'
-  | 'useOfPerson'
->
-
-/** The rows of one workspace. Every method rejects with a `LedgerError` when the database fails. */
-export interface WorkspaceRows {
-  /** The name of the ledger in messages. */
-  readonly name: string
-  /** Undefined when no other process has changed anything since the last reading, and `isKnown` says that our own changes are known. */
-  read(latelySince: Instant, isKnown: boolean): Promise<Snapshot | undefined>
-  /** One transaction, durable when it resolves. Resolves with the id of the intent that it opened. Rejects with a `BugError` for an intent that is not open. */
-  write(changes: readonly RowChange[]): Promise<number | undefined>
-  history(filter: HistoryFilter): Promise<readonly DataRow[]>
-  pause(): Promise<DataRow | undefined>
-  /** What is known of the past use of everybody, or of one person. */
-  knownDays(email?: string): Promise<readonly KeyedRow[]>
-  readonly use: UseQueries
 }

@@ -6,10 +6,10 @@ import type { Person, Roster } from '../../core/model/observed.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { CONTEST_MS } from '../../core/plan/contested.ts'
-import type { Digest, Ledger, LedgerFacts, RecordsReader, UsageFacts } from '../../ports.ts'
+import type { Digest, Ledger, RecordsReader, UsageFacts } from '../../ports.ts'
 import { emailsIn, hashLabels, mapTexts } from '../http/status/labels.ts'
 import type { LedgerDocument, SharedRecords } from './values/source.ts'
-import { FACT_NAMES } from './values/values.ts'
+import { decoded, SHARED_FACTS } from './values/values.ts'
 
 /** The records that a plan and its explanation read. */
 export type SharedLedger = RecordsReader & Pick<Ledger, 'history' | 'pause'>
@@ -22,44 +22,8 @@ export interface SharedWorkspace {
   readonly ledger: SharedLedger
 }
 
-/** Whether each fact is shared. The compiler asks for a decision about every one. */
-const SHARED: Readonly<Record<keyof LedgerFacts, boolean>> = {
-  policy: false,
-  envelopes: false,
-  pace: false,
-  usage: true,
-  directory: true,
-  verifiedDeclared: true,
-  planBaseline: true,
-  planBegunAt: true,
-  conflictsGone: true,
-  conflictGroups: true,
-  conditions: true,
-  pools: true,
-  seen: true,
-  holdsShown: true,
-  changesShown: true,
-  rules: true,
-  unreadSince: true,
-  writesLooked: false,
-  peopleSalt: false,
-  driftSince: true,
-  runsAsked: false,
-  addOnAsked: false,
-  history: false,
-  forgottenHashes: false,
-  addOn: true,
-  burned: false,
-  told: false,
-  forgotten: false,
-  journal: false,
-  days: false,
-  breaker: true,
-  contested: true,
-}
-
-/** `usage` is shared without names. */
-const SHARED_FACTS = FACT_NAMES.filter((name) => SHARED[name] && name !== 'usage')
+/** The answer of `GET /ledger`, people as hashes. Throws `Undecodable`. */
+export const sharedLedger = (value: unknown): LedgerDocument => decoded('shared', value)
 
 /** A text that is only an address is hashed as a whole, whatever signs it has. */
 const isEmail = (text: string): boolean => /^[^\s@|]+@[^\s@|]+$/.test(text)
@@ -139,10 +103,7 @@ async function recordsOf({ workspace, baseUrl, ledger }: SharedWorkspace, now: I
     quarantined: ledger.quarantined(),
     pause,
     lastWrites: history.filter((entry) => isFirst(entry, seen) || now - entry.at < CONTEST_MS),
-    facts: {
-      ...Object.fromEntries(SHARED_FACTS.map((name) => [name, ledger.fact(name)])),
-      ...(usage && { usage: nameless(usage) }),
-    },
+    facts: { ...Object.fromEntries(SHARED_FACTS.map((name) => [name, ledger.fact(name)])), usage: usage && nameless(usage) },
   }
 }
 

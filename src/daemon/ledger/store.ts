@@ -3,12 +3,13 @@ import type { Pause } from '../../core/model/change.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Clock, LeaseTable, Ledger, LedgerFacts } from '../../ports.ts'
 import type { LedgerMode } from './adapter.ts'
+import { orNothing } from './error.ts'
 import { type Binding, bind, bindings, workspaceRows } from './sql/bindings.ts'
 import { type BindingReport, prune } from './sql/care.ts'
 import type { CopyEnd } from './sql/copy.ts'
 import { type SqlDatabase, textKept } from './sql/statement.ts'
 import type { SharedCopy } from './sqlite/database.ts'
-import { pacesIn, pausesIn } from './values/values.ts'
+import { readFact, readRow } from './values/values.ts'
 import { workspaceLedger } from './workspace.ts'
 
 /** The result of `ledger check`. */
@@ -102,11 +103,17 @@ export function storeOn(database: SqlDatabase, { mode, clock, exists, claim }: S
       return workspaceLedger({ rows: rowsOf(binding), clock, isKeeper: mode === 'write', setAside })
     },
     workspaces: async () => (await bindings(database)).map(({ id: _, ...binding }) => binding),
-    pauses: async (now) => pausesIn(file, await datas('SELECT id, workspace, data FROM @pause'), now),
+    async pauses(now) {
+      const rows = await datas('SELECT id, workspace, data FROM @pause')
+      return new Map(rows.map((row) => [row.workspace, readRow(file, 'pause', row)] as const).filter(([, { untilAt }]) => untilAt > now))
+    },
     async paces(workspaces) {
       const sql =
         "SELECT fact.id, workspace, data FROM @fact JOIN @binding ON binding.id = fact.binding WHERE binding.current AND name = 'pace'"
-      return pacesIn((await datas(sql)).filter((row) => workspaces.includes(row.workspace)))
+      const rows = (await datas(sql)).filter((row) => workspaces.includes(row.workspace))
+      // A pace can be learned again.
+      const known = rows.map((row) => [row.workspace, orNothing(() => readFact(file, 'pace', row))] as const)
+      return new Map(known.flatMap(([workspace, pace]) => (pace ? [[workspace, pace]] : [])))
     },
     prune: (now) => prune(database, now),
   }

@@ -4,15 +4,17 @@
 
 import type { Approval, HistoryEntry, Intent, Quarantined } from '../../core/model/change.ts'
 import type { OwnedCap } from '../../core/model/observed.ts'
-import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import { compareText, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { CONTEST_MS } from '../../core/plan/contested.ts'
+import type { PersonHistory } from '../../core/use/history.ts'
 import type { Clock, Ledger, LedgerFacts, Records, RecordsReader } from '../../ports.ts'
 import { randomSalt } from '../schedule/system.ts'
-import { type DataRow, inOrder, type KeyedTable, type RowChange, type Snapshot, StaleRow, type WorkspaceRows } from './adapter.ts'
+import { type DataRow, inOrder, type KeyedRow, type KeyedTable, type RowChange, StaleRow } from './adapter.ts'
 import { LedgerError } from './error.ts'
-import { type KeptRows, keptRows, keyedHash, markOf, withoutPerson } from './forget.ts'
-import { approval, factFrom, historyEntry, intent, ownedCap, pause, personHistory, quarantined, readRow } from './values/values.ts'
+import { keyedHash, markOf, withoutPerson } from './forget.ts'
+import { KEYED_TABLES, type Snapshot, type WorkspaceRows } from './sql/bindings.ts'
+import { readFact, readRow } from './values/values.ts'
 
 /** Longer than the day of history that plans need, so that a long cycle still has all of it. */
 const LATELY_MS = CONTEST_MS + 6 * 3_600_000
@@ -41,7 +43,7 @@ interface State extends WorkspaceLedgerOptions {
   readonly owned: KeptRows<OwnedCap>
   readonly approval: KeptRows<Approval>
   readonly quarantine: KeptRows<Quarantined>
-  readonly fact: KeptRows<unknown>
+  readonly fact: ReturnType<typeof keptFacts>
   readonly intents: Map<number, Intent>
   /** Recent writes, the last recorded first, whatever their timestamps say. */
   lately: Map<ScopeKey, readonly HistoryEntry[]>
@@ -51,7 +53,7 @@ interface State extends WorkspaceLedgerOptions {
   /** Approvals as the database had them last. */
   readonly approvals: Map<string, string | undefined>
   /** Waiting changes by table and key: the last change of a row counts. */
-  waiting: Map<string, RowChange>
+  waiting: Map<string, TableChange>
   /** The memory may differ from the database. */
   stale: boolean
   readonly run: ReturnType<typeof inOrder>
@@ -61,10 +63,10 @@ function newState(options: WorkspaceLedgerOptions): State {
   const { name } = options.rows
   return {
     ...options,
-    owned: keptRows((row) => readRow(name, 'owned', row, ownedCap)),
-    approval: keptRows((row) => readRow(name, 'approval', row, approval)),
-    quarantine: keptRows((row) => readRow(name, 'quarantine', row, quarantined)),
-    fact: keptRows(() => undefined),
+    owned: keptRows((row) => readRow(name, 'owned', row)),
+    approval: keptRows((row) => readRow(name, 'approval', row)),
+    quarantine: keptRows((row) => readRow(name, 'quarantine', row)),
+    fact: keptFacts(name),
     intents: new Map(),
     lately: new Map(),
     entries: new Map(),
@@ -82,50 +84,53 @@ function reading(state: State): RecordsReader {
     openIntents: () => [...state.intents.values()],
     approvals: () => state.approval.all(),
     quarantined: () => state.quarantine.all(),
-    fact: factsKept(state.rows.name, state.fact),
+    fact: state.fact.value,
     writtenLately: (scope, sinceAt) => (state.lately.get(scopeKey(scope)) ?? []).filter(({ at }) => at >= sinceAt),
     ancestorWrites: (sinceAt) =>
       [...state.lately.values()].flatMap((one) => (one[0]?.scope.kind === 'user' ? [] : one.filter(({ at }) => at >= sinceAt))),
   }
 }
 
-function changing(state: State): Omit<Records, keyof RecordsReader> {
-  const put = (table: KeyedTable, key: string, value: unknown): void => {
-    const data = JSON.stringify(value)
-    state[table].put(key, data)
-    state.waiting.set(`${table} ${key}`, { kind: 'put', table, key, data })
-  }
-  const drop = (table: KeyedTable, key: string): void => {
-    state[table].drop(key)
-    state.waiting.set(`${table} ${key}`, { kind: 'drop', table, key })
-  }
-  return {
-    saveOwned: (caps) => {
-      for (const one of caps) put('owned', scopeKey(one.scope), one)
-    },
-    releaseOwned: (keys) => {
-      for (const key of keys) drop('owned', key)
-    },
-    saveApproval: (saved) => put('approval', saved.id, saved),
-    saveQuarantined: (entry) => put('quarantine', scopeKey(entry.scope), entry),
-    releaseQuarantined: (keys) => {
-      for (const key of keys) drop('quarantine', key)
-    },
-    saveFact: (name, value) => (value === undefined ? drop('fact', name) : put('fact', name, value)),
+type TableChange = Extract<RowChange, { readonly table: KeyedTable }>
+
+const put = (table: KeyedTable, key: string, value: unknown): TableChange => ({ kind: 'put', table, key, data: JSON.stringify(value) })
+const drop = (table: KeyedTable, key: string): TableChange => ({ kind: 'drop', table, key })
+
+/** Makes changes of the database in the memory as well. */
+function remember(state: State, changes: Iterable<RowChange>): void {
+  for (const change of changes) {
+    if (change.kind === 'put') state[change.table].put(change.key, change.data)
+    else if (change.kind === 'drop') state[change.table].drop(change.key)
   }
 }
 
-/** Writes the waiting changes together with `own`; `taken` then applies `own` to the memory. */
-async function durable(state: State, own: readonly RowChange[], taken?: (intent: number | undefined) => void): Promise<void> {
+function changing(state: State): Omit<Records, keyof RecordsReader> {
+  const wait = (changes: readonly TableChange[]): void => {
+    remember(state, changes)
+    for (const change of changes) state.waiting.set(`${change.table} ${change.key}`, change)
+  }
+  return {
+    saveOwned: (caps) => wait(caps.map((one) => put('owned', scopeKey(one.scope), one))),
+    releaseOwned: (keys) => wait(keys.map((key) => drop('owned', key))),
+    saveApproval: (saved) => wait([put('approval', saved.id, saved)]),
+    saveQuarantined: (entry) => wait([put('quarantine', scopeKey(entry.scope), entry)]),
+    releaseQuarantined: (keys) => wait(keys.map((key) => drop('quarantine', key))),
+    saveFact: (name, value) => wait([value === undefined ? drop('fact', name) : put('fact', name, value)]),
+  }
+}
+
+/** Writes the waiting changes together with `own`, and then remembers these. Resolves with the id of the intent that was opened. */
+async function durable(state: State, own: readonly RowChange[]): Promise<number | undefined> {
   const waiting = state.waiting
   const changes = [...[...waiting.values()].map((change) => ifUnchanged(state, change)), ...own]
-  if (changes.length === 0) return
+  if (changes.length === 0) return undefined
   state.waiting = new Map()
   try {
     const opened = await state.rows.write(changes)
     for (const change of changes)
-      if (isOf('approval', change)) state.approvals.set(change.key, change.kind === 'put' ? change.data : undefined)
-    taken?.(opened)
+      if ('table' in change && change.table === 'approval') state.approvals.set(change.key, change.kind === 'put' ? change.data : undefined)
+    remember(state, own)
+    return opened
   } catch (error) {
     if (error instanceof LedgerError && error.code === 'LEDGER_FENCED') {
       // Another process may have written since, so the waiting changes no longer count.
@@ -139,9 +144,6 @@ async function durable(state: State, own: readonly RowChange[], taken?: (intent:
   }
 }
 
-const isOf = (table: KeyedTable, change: RowChange): change is Extract<RowChange, { readonly key: string }> =>
-  'table' in change && change.table === table
-
 /** A keeper changes an approval only while the database has it as it was read. */
 function ifUnchanged({ isKeeper, approvals }: State, change: RowChange): RowChange {
   if (!isKeeper || change.kind !== 'put' || change.table !== 'approval') return change
@@ -152,43 +154,34 @@ function writing(state: State): Pick<Ledger, 'load' | 'commit' | 'recordIntent' 
   const { run, intents } = state
   return {
     load: () => run(() => load(state)),
-    commit: () => run(() => durable(state, [])),
+    commit: () => run(async () => void (await durable(state, []))),
     recordIntent: (before) =>
       run(async () => {
-        const recorded: { intent?: Intent } = {}
-        await durable(state, [{ kind: 'open', data: JSON.stringify(before) }], (id = 0) => {
-          recorded.intent = { ...before, id }
-          intents.set(id, recorded.intent)
-        })
-        return recorded.intent ?? { ...before, id: 0 }
+        const id = (await durable(state, [{ kind: 'open', data: JSON.stringify(before) }])) ?? 0
+        const intent = { ...before, id }
+        intents.set(id, intent)
+        return intent
       }),
     recordOutcome: (closed, entry, ownership) =>
-      run(() => {
+      run(async () => {
         const key = scopeKey(closed.change.scope)
         const changes: RowChange[] = [{ kind: 'close', id: closed.id, scope: key }]
         if (entry) changes.push({ kind: 'append', at: entry.at, scope: scopeKey(entry.scope), data: JSON.stringify(entry) })
-        if (ownership === 'released') changes.push({ kind: 'drop', table: 'owned', key })
-        else if (ownership !== 'kept') {
-          changes.push({ kind: 'put', table: 'owned', key: scopeKey(ownership.scope), data: JSON.stringify(ownership) })
-        }
-        return durable(state, changes, () => {
-          intents.delete(closed.id)
-          if (entry) state.lately.set(scopeKey(entry.scope), [entry, ...(state.lately.get(scopeKey(entry.scope)) ?? [])])
-          for (const change of changes) {
-            if (change.kind === 'put') state.owned.put(change.key, change.data)
-            else if (change.kind === 'drop') state.owned.drop(change.key)
-          }
-        })
+        if (ownership === 'released') changes.push(drop('owned', key))
+        else if (ownership !== 'kept') changes.push(put('owned', scopeKey(ownership.scope), ownership))
+        await durable(state, changes)
+        intents.delete(closed.id)
+        if (entry) state.lately.set(scopeKey(entry.scope), [entry, ...(state.lately.get(scopeKey(entry.scope)) ?? [])])
       }),
-    savePause: (saved) => run(() => durable(state, [{ kind: 'pause', data: saved && JSON.stringify(saved) }])),
+    savePause: (saved) => run(async () => void (await durable(state, [{ kind: 'pause', data: saved && JSON.stringify(saved) }]))),
     forget: (email) =>
       run(async () => {
         for (const rows of (await state.setAside?.()) ?? []) {
-          const snapshot = await snapshotOf(rows, state)
+          const snapshot = await rows.read(state.clock.now())
           await rows.write([...closing(email, snapshot), ...forgetting(email, snapshot)])
         }
         await durable(state, [])
-        const changes = forgetting(email, await snapshotOf(state.rows, state))
+        const changes = forgetting(email, await state.rows.read(state.clock.now()))
         await durable(state, [...changes, ...hashed(state, email), ...(state.isKeeper ? [] : [mark(state, email)])])
         // Everything is read again, recent history too.
         state.latelySince = Number.POSITIVE_INFINITY
@@ -196,9 +189,6 @@ function writing(state: State): Pick<Ledger, 'load' | 'commit' | 'recordIntent' 
       }),
   }
 }
-
-const snapshotOf = async (rows: WorkspaceRows, { clock }: State): Promise<Snapshot> =>
-  (await rows.read(clock.now(), false)) ?? { tables: { owned: [], approval: [], quarantine: [], fact: [] }, intents: [], lately: [] }
 
 /** Closes intents of a person under an old binding, which no process would settle. */
 const closing = (email: string, { intents }: Snapshot): readonly RowChange[] =>
@@ -212,23 +202,19 @@ function forgetting(email: string, { tables }: Snapshot): readonly RowChange[] {
       return without === data ? [] : [{ kind: 'put', table, key, data: String(without) }]
     }),
   )
-  const gone = (['owned', 'quarantine'] as const).map((table): RowChange => ({ kind: 'drop', table, key: email }))
-  return [{ kind: 'forget', email }, ...gone, ...kept]
+  return [{ kind: 'forget', email }, drop('owned', email), drop('quarantine', email), ...kept]
 }
 
 /** Tells the keeper to forget the person too: else it would write what it has in memory again. */
-function mark({ rows, fact, clock }: State, email: string): RowChange {
-  const marks = factsKept(rows.name, fact)('forgotten') ?? []
-  return { kind: 'put', table: 'fact', key: 'forgotten', data: JSON.stringify([...marks, markOf(email, clock.now())].slice(-MAX_MARKS)) }
-}
+const mark = ({ fact, clock }: State, email: string): RowChange =>
+  put('fact', 'forgotten', [...(fact.value('forgotten') ?? []), markOf(email, clock.now())].slice(-MAX_MARKS))
 
 /** The person's past is not read again. The key of the hash is made where no daemon has made one yet. */
-function hashed({ rows, fact }: State, email: string): readonly RowChange[] {
-  const facts = factsKept(rows.name, fact)
-  const salt = facts('peopleSalt') ?? randomSalt()
-  const hashes = new Set([...(facts('forgottenHashes') ?? []), keyedHash(salt, email)])
-  const put = (key: keyof LedgerFacts, value: unknown): RowChange => ({ kind: 'put', table: 'fact', key, data: JSON.stringify(value) })
-  return [...(facts('peopleSalt') === undefined ? [put('peopleSalt', salt)] : []), put('forgottenHashes', [...hashes])]
+function hashed({ fact }: State, email: string): readonly RowChange[] {
+  const known = fact.value('peopleSalt')
+  const salt = known ?? randomSalt()
+  const hashes = new Set([...(fact.value('forgottenHashes') ?? []), keyedHash(salt, email)])
+  return [...(known === undefined ? [put('fact', 'peopleSalt', salt)] : []), put('fact', 'forgottenHashes', [...hashes])]
 }
 
 /** Bounds the marks while no keeper runs. Choice. */
@@ -248,55 +234,42 @@ async function load(state: State): Promise<void> {
   // After the clock was set back, more history is needed than was read.
   const isKnown = !state.stale && state.latelySince - since <= LATELY_MS - CONTEST_MS
   state.stale = true
-  const snapshot = await rows.read(since, isKnown)
-  state.stale = false
-  if (!snapshot) return
-  state.latelySince = since
-  take(state, snapshot)
-  // Changes that were made during the reading.
-  for (const change of state.waiting.values()) {
-    if (change.kind === 'put') state[change.table].put(change.key, change.data)
-    else if (change.kind === 'drop') state[change.table].drop(change.key)
+  if (!isKnown || !(await rows.isCurrent())) {
+    take(state, await rows.read(since))
+    state.latelySince = since
   }
+  state.stale = false
 }
 
 function take(state: State, { tables, intents, lately }: Snapshot): void {
   const { name } = state.rows
-  for (const [table, fresh] of [
-    ['owned', tables.owned],
-    ['approval', tables.approval],
-    ['quarantine', tables.quarantine],
-    ['fact', tables.fact],
-  ] as const) {
-    state[table].replace(fresh)
-  }
+  for (const table of KEYED_TABLES) state[table].replace(tables[table])
+  // Changes that were made during the reading.
+  remember(state, state.waiting.values())
   state.approvals.clear()
   for (const { key, data } of tables.approval) state.approvals.set(key, String(data))
   state.intents.clear()
-  for (const row of intents) state.intents.set(row.id, { id: row.id, ...readRow(name, 'intent', row, intent) })
+  for (const row of intents) state.intents.set(row.id, { id: row.id, ...readRow(name, 'intent', row) })
   const newest = lately.toSorted((a, b) => b.id - a.id)
-  state.entries = new Map(newest.map((row) => [row.id, state.entries.get(row.id) ?? readRow(name, 'history', row, historyEntry)]))
+  state.entries = new Map(newest.map((row) => [row.id, state.entries.get(row.id) ?? readRow(name, 'history', row)]))
   state.lately = Map.groupBy(state.entries.values(), ({ scope }) => scopeKey(scope))
 }
 
 function asking({ rows }: State): Pick<Ledger, 'history' | 'pause'> {
   return {
-    history: async (filter = {}) => (await rows.history(filter)).map((row) => readRow(rows.name, 'history', row, historyEntry)),
+    history: async (filter = {}) => (await rows.history(filter)).map((row) => readRow(rows.name, 'history', row)),
     async pause(now) {
       const row = await rows.pause()
-      const kept = row && readRow(rows.name, 'pause', row, pause)
+      const kept = row && readRow(rows.name, 'pause', row)
       return kept && kept.untilAt > now ? kept : undefined
     },
   }
 }
 
 function use(state: State) {
-  const { rows, run, fact } = state
+  const { rows, run } = state
   const withFact = <K extends keyof LedgerFacts>(change: RowChange, name: K, value: LedgerFacts[K]): Promise<void> =>
-    run(() => {
-      const kept: RowChange = { kind: 'put', table: 'fact', key: name, data: JSON.stringify(value) }
-      return durable(state, [change, kept], () => fact.put(name, JSON.stringify(value)))
-    })
+    run(async () => void (await durable(state, [change, put('fact', name, value)])))
   return {
     saveRuns: (scope, batch) => withFact({ kind: 'runs', scope: scopeKey(scope), batch }, 'runsAsked', batch.asked),
     ...histories(state),
@@ -312,8 +285,9 @@ function use(state: State) {
 /** How often a change of one person is tried again after another process was faster. */
 const MOST_TRIES = 20
 
-function histories({ rows, run, ...state }: State): Pick<Ledger, 'histories' | 'changeHistory' | 'dropHistories'> {
-  const decoded = (row: DataRow) => readRow(rows.name, 'known_days', row, personHistory)
+function histories(state: State): Pick<Ledger, 'histories' | 'changeHistory' | 'dropHistories'> {
+  const { rows, run } = state
+  const decoded = (row: DataRow): PersonHistory => readRow(rows.name, 'known_days', row)
   return {
     histories: async (email) => (await rows.knownDays(email)).map(decoded),
     changeHistory: (email, change) =>
@@ -335,25 +309,74 @@ function histories({ rows, run, ...state }: State): Pick<Ledger, 'histories' | '
       }),
     dropHistories: (found) =>
       run(async () => {
-        const data = JSON.stringify(found)
-        await rows.write([{ kind: 'noDays' }, { kind: 'put', table: 'fact', key: 'history', data }])
-        state.fact.put('history', data)
+        const kept = put('fact', 'history', found)
+        await rows.write([{ kind: 'noDays' }, kept])
+        remember(state, [kept])
       }),
   }
 }
 
-// The facts of a workspace, decoded at first use and again only after they change.
+// Rows in memory, decoded at first use and again only after they change.
 
-/** `name` is the name of the ledger in messages. */
-export function factsKept(name: string, rows: KeptRows<unknown>): RecordsReader['fact'] {
-  const decoded = new Map<keyof LedgerFacts, { readonly data: unknown; readonly value: unknown }>()
-  return <K extends keyof LedgerFacts>(fact: K): LedgerFacts[K] | undefined => {
-    const row = rows.row(fact)
-    if (!row) return undefined
-    const known = decoded.get(fact)
-    if (known && known.data === row.data) return known.value as LedgerFacts[K]
-    const value = readRow(name, 'fact', row, (data) => factFrom(fact, data))
-    decoded.set(fact, { data: row.data, value })
-    return value
+interface KeptRows<T> {
+  /** Takes the rows of the database; unchanged ones are not decoded again. */
+  replace(rows: readonly KeyedRow[]): void
+  get(key: string): T | undefined
+  /** Sorted by key, so that the order is the same in every database and after a reload. Throws when a row cannot be decoded. */
+  all(): readonly T[]
+  put(key: string, data: string): void
+  drop(key: string): void
+}
+
+interface Kept<T> extends DataRow {
+  decoded?: { readonly value: T }
+}
+
+function keptRows<T>(decode: (row: DataRow, key: string) => T): KeptRows<T> {
+  let rows = new Map<string, Kept<T>>()
+  let list: readonly T[] | undefined
+  // Most changes are of existing rows, and keep the order.
+  let isInOrder = true
+  const decodedOf = (row: Kept<T>, key: string): T => {
+    row.decoded ??= { value: decode(row, key) }
+    return row.decoded.value
   }
+  return {
+    replace(fresh) {
+      const before = rows
+      rows = new Map(
+        fresh.map(({ key, id, data }) => {
+          const known = before.get(key)
+          return [key, known && known.data === data ? { ...known, id } : { id, data }]
+        }),
+      )
+      isInOrder = false
+      list = undefined
+    },
+    get(key) {
+      const row = rows.get(key)
+      return row && decodedOf(row, key)
+    },
+    all() {
+      if (!isInOrder) rows = new Map([...rows].sort(([a], [b]) => compareText(a, b)))
+      isInOrder = true
+      list ??= [...rows].map(([key, row]) => decodedOf(row, key))
+      return list
+    },
+    put(key, data) {
+      if (!rows.has(key)) isInOrder = false
+      rows.set(key, { id: rows.get(key)?.id ?? 0, data })
+      list = undefined
+    },
+    drop(key) {
+      if (rows.delete(key)) list = undefined
+    },
+  }
+}
+
+/** The facts of a workspace; `name` is the name of the ledger in messages. */
+export function keptFacts(name: string) {
+  const rows = keptRows((row, key) => readFact(name, key as keyof LedgerFacts, row))
+  // The value has the type of its name.
+  return { ...rows, value: <K extends keyof LedgerFacts>(fact: K) => rows.get(fact) as LedgerFacts[K] | undefined }
 }

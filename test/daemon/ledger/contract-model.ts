@@ -9,7 +9,7 @@ import { useOf, useSteps } from '../../support/use-model.ts'
 import { modelLedger } from './model-ledger.ts'
 import { FACTS, factsOf, scope, valuesOf } from './values.ts'
 
-const ownedCap = valuesOf('ownedCap')
+const ownedCap = valuesOf('owned')
 /** A few ids, so that some are saved twice. */
 const approval = fc.tuple(valuesOf('approval'), fc.constantFrom('7d1f0c2a9b34', 'ffffffffffff')).map(([one, id]) => ({ ...one, id }))
 
@@ -29,13 +29,13 @@ const action: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: doing(fc.array(ownedCap, { maxLength: 4 }), (ledger, caps) => ledger.saveOwned(caps)), weight: 2 },
   { arbitrary: doing(scopeKeys, (ledger, keys) => ledger.releaseOwned(keys)), weight: 2 },
   doing(valuesOf('intent'), (ledger, one) => ledger.recordIntent(one)),
-  doing(fc.tuple(fc.nat(), valuesOf('historyEntry'), ownership), async (ledger, [which, line, owned]) => {
+  doing(fc.tuple(fc.nat(), valuesOf('history'), ownership), async (ledger, [which, line, owned]) => {
     const open = ledger.openIntents()
     const closed = open[which % Math.max(1, open.length)]
     if (closed) await ledger.recordOutcome(closed, line, owned)
   }),
   doing(approval, (ledger, one) => ledger.saveApproval(one)),
-  doing(valuesOf('quarantined'), (ledger, one) => ledger.saveQuarantined(one)),
+  doing(valuesOf('quarantine'), (ledger, one) => ledger.saveQuarantined(one)),
   doing(scopeKeys, (ledger, keys) => ledger.releaseQuarantined(keys)),
   doing(fc.option(valuesOf('pause'), { nil: undefined }), (ledger, one) => ledger.savePause(one)),
   { arbitrary: useSteps, weight: 6 },

@@ -1,10 +1,13 @@
-// Arbitrary values of a ledger, drawn from its schema.
+// Arbitrary values of a ledger, drawn from its schema, and what a validator of JSON Schema says of a value.
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { groupScope, type Scope, TEAM, userScope } from '../../../src/core/model/scope.ts'
-import type { Schema } from '../../../src/daemon/ledger/values/decode.ts'
 import { SCHEMA } from '../../../src/daemon/ledger/values/schema.generated.ts'
 import type { LedgerValues } from '../../../src/daemon/ledger/values/source.ts'
+import type { Schema } from '../../../src/daemon/ledger/values/values.ts'
 import type { LedgerFacts } from '../../../src/ports.ts'
+
+const WHOLE: Schema = SCHEMA
 
 const text = fc.string({ unit: 'grapheme', maxLength: 12 })
 const number = fc.oneof(
@@ -24,7 +27,7 @@ export const scope: fc.Arbitrary<Scope> = fc.oneof(
 function drawn({ $ref, ...schema }: Schema): fc.Arbitrary<unknown> {
   const { if: word, else: otherwise, type, items, additionalProperties, oneOf, properties = {}, required = [] } = schema
   if ($ref === '#/$defs/scope') return scope
-  if ($ref !== undefined) return drawn(SCHEMA.$defs?.[$ref.replace('#/$defs/', '')] ?? {})
+  if ($ref !== undefined) return drawn(WHOLE.$defs?.[$ref.replace('#/$defs/', '')] ?? {})
   if (word && otherwise) return fc.oneof(fc.constant(word.const), drawn(otherwise))
   if (schema.enum) return fc.constantFrom(...schema.enum)
   if ('const' in schema) return fc.constant(schema.const)
@@ -40,10 +43,16 @@ function drawn({ $ref, ...schema }: Schema): fc.Arbitrary<unknown> {
 }
 
 /** Values with a name in the schema. */
-export const valuesOf = <K extends keyof LedgerValues>(name: K) => drawn(SCHEMA.properties?.[name] ?? {}) as fc.Arbitrary<LedgerValues[K]>
+export const valuesOf = <K extends keyof LedgerValues>(name: K) => drawn(WHOLE.properties?.[name] ?? {}) as fc.Arbitrary<LedgerValues[K]>
 
-const facts = SCHEMA.$defs?.['facts']?.properties ?? {}
+const facts = WHOLE.$defs?.['facts']?.properties ?? {}
 
 export const FACTS = Object.keys(facts) as readonly (keyof LedgerFacts)[]
 
 export const factsOf = <K extends keyof LedgerFacts>(name: K) => drawn(facts[name] ?? {}) as fc.Arbitrary<LedgerFacts[K]>
+
+/** Whether a value fits the schema with this name. */
+export function validatorOf(name: keyof LedgerValues): (value: unknown) => boolean {
+  const isValid = new Ajv2020({ strict: false }).compile({ ...SCHEMA, required: [name] })
+  return (value) => isValid({ [name]: value })
+}

@@ -1,7 +1,8 @@
 // A ledger that can lose power between any two transactions, and whose disk can be full. Committed data remains, as with the real file; a
 // process without power records nothing more and has no effect.
-import type { RowChange, WorkspaceRows } from '../../../src/daemon/ledger/adapter.ts'
+import type { RowChange } from '../../../src/daemon/ledger/adapter.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
+import type { WorkspaceRows } from '../../../src/daemon/ledger/sql/bindings.ts'
 import type { Ledger } from '../../../src/ports.ts'
 
 export const FULL_DISK = 'the disk of the simulation is full'
@@ -34,9 +35,10 @@ export function fragileRows(real: WorkspaceRows, fate: LedgerFate): WorkspaceRow
   }
   return {
     name: real.name,
-    async read(...inputs) {
-      const snapshot = await reading(() => real.read(...inputs))
-      for (const { id, data } of snapshot?.intents ?? []) open.set(id, asIntent(String(data), id))
+    isCurrent: () => reading(() => real.isCurrent()),
+    async read(latelySince) {
+      const snapshot = await reading(() => real.read(latelySince))
+      for (const { id, data } of snapshot.intents) open.set(id, asIntent(String(data), id))
       return snapshot
     },
     async write(changes) {

@@ -2,13 +2,11 @@
 
 import type { Pause } from '../../../src/core/model/change.ts'
 import type { Instant } from '../../../src/core/model/units.ts'
-import type { Snapshot } from '../../../src/daemon/ledger/adapter.ts'
-import { keptRows } from '../../../src/daemon/ledger/forget.ts'
-import { bindingOf, bindingsSql, pauseSql, presentSql, snapshotOf } from '../../../src/daemon/ledger/sql/bindings.ts'
+import { bindingOf, bindingsSql, pauseSql, presentSql, type Snapshot, snapshotOf } from '../../../src/daemon/ledger/sql/bindings.ts'
 import { type LedgerDatabase, openDatabase } from '../../../src/daemon/ledger/sqlite/database.ts'
 import { statementsIn } from '../../../src/daemon/ledger/sqlite/file.ts'
-import { approval, intent, ownedCap, pause, quarantined, readRow } from '../../../src/daemon/ledger/values/values.ts'
-import { factsKept } from '../../../src/daemon/ledger/workspace.ts'
+import { readRow } from '../../../src/daemon/ledger/values/values.ts'
+import { keptFacts } from '../../../src/daemon/ledger/workspace.ts'
 import type { RecordsReader } from '../../../src/ports.ts'
 
 export interface Disk extends Pick<RecordsReader, 'owned' | 'openIntents' | 'approvals' | 'quarantined' | 'fact'> {
@@ -25,10 +23,10 @@ type DiskContent = Pick<Disk, 'owned' | 'openIntents' | 'approvals' | 'quarantin
 export function contentOf(file: string, tables: Snapshot['tables'], intents: Snapshot['intents']): DiskContent {
   const { owned, approval: approvals, quarantine } = tables
   return {
-    owned: once(() => owned.map((row) => readRow(file, 'owned', row, ownedCap))),
-    approvals: once(() => approvals.map((row) => readRow(file, 'approval', row, approval))),
-    quarantined: once(() => quarantine.map((row) => readRow(file, 'quarantine', row, quarantined))),
-    openIntents: once(() => intents.map((row) => ({ id: row.id, ...readRow(file, 'intent', row, intent) }))),
+    owned: once(() => owned.map((row) => readRow(file, 'owned', row))),
+    approvals: once(() => approvals.map((row) => readRow(file, 'approval', row))),
+    quarantined: once(() => quarantine.map((row) => readRow(file, 'quarantine', row))),
+    openIntents: once(() => intents.map((row) => ({ id: row.id, ...readRow(file, 'intent', row) }))),
   }
 }
 
@@ -44,8 +42,7 @@ function once<T>(make: () => T): () => T {
 export function openDisk(file: string, workspace: string): OpenDisk {
   const database: LedgerDatabase = openDatabase(file, { readOnly: true })
   const run = statementsIn(database)
-  const facts = keptRows(() => undefined)
-  const fact = factsKept(file, facts)
+  const facts = keptFacts(file)
   let seen: { readonly version: unknown; readonly content: DiskContent } | undefined
   // Read again after any commit; SQLite counts commits by other connections, and this one never writes.
   const now = (): DiskContent => {
@@ -67,11 +64,11 @@ export function openDisk(file: string, workspace: string): OpenDisk {
     quarantined: () => now().quarantined(),
     fact(name) {
       now()
-      return fact(name)
+      return facts.value(name)
     },
     pause(now) {
       const [row] = run(pauseSql(workspace))
-      const kept = row && readRow(file, 'pause', row, pause)
+      const kept = row && readRow(file, 'pause', row)
       return kept && kept.untilAt > now ? kept : undefined
     },
     close: () => database.close(),

@@ -3,51 +3,48 @@
 import { scopeKey } from '../../../core/model/scope.ts'
 import type { Instant } from '../../../core/model/units.ts'
 import type { HistoryFilter } from '../../../ports.ts'
-import {
-  type DataRow,
-  dataRow,
-  KEYS,
-  type KeyedRow,
-  type KeyedTable,
-  type LedgerMode,
-  type Snapshot,
-  type WorkspaceRows,
-} from '../adapter.ts'
+import { type DataRow, dataRow, KEYS, type KeyedRow, type KeyedTable, type LedgerMode, type RowChange } from '../adapter.ts'
 import { LedgerError } from '../error.ts'
 import { useQueries } from './queries.ts'
 import { keptText, type Place, type Row, type SqlDatabase, type Statement, type Steps, textKept } from './statement.ts'
 
 // The rows of one workspace in any database. By the version of its binding a process knows whether its copy in memory is still current.
 
-/** A binding that does not exist reads as an empty workspace. */
-export function workspaceRows({ name, ask, record }: SqlDatabase, place: Place): WorkspaceRows {
+/** The rows of one workspace, in any database. */
+export type WorkspaceRows = ReturnType<typeof workspaceRows>
+
+/** A binding that does not exist reads as an empty workspace. Every method rejects with a `LedgerError` when the database fails. */
+export function workspaceRows({ name, ask, record }: SqlDatabase, place: Place) {
   const { workspace, binding } = place
   let seen: number | undefined
-  const history = async (filter: HistoryFilter): Promise<readonly DataRow[]> => (await ask(historySql(binding, filter))).map(dataRow)
   return {
+    /** The name of the ledger in messages. */
     name,
-    async read(latelySince, isKnown) {
-      if (isKnown && seen !== undefined) {
-        const [row] = await ask({ sql: 'SELECT version FROM @binding WHERE id = ?1', values: [binding] })
-        if (row && Number(row['version']) === seen) return undefined
-      }
+    /** Whether no other process has changed anything since the last reading. */
+    async isCurrent(): Promise<boolean> {
+      const [row] = await ask({ sql: 'SELECT version FROM @binding WHERE id = ?1', values: [binding] })
+      return row !== undefined && Number(row['version']) === seen
+    },
+    async read(latelySince: Instant): Promise<Snapshot> {
       const rows = await ask(presentSql(binding))
       seen = versionIn(rows)
       // Not in the same statement: history only grows at its end, and an entry that is added in between is read again with the next version.
       return snapshotOf(rows, await ask(historySql(binding, { sinceAt: latelySince })))
     },
-    async write(changes) {
+    /** One transaction, durable when it resolves. Resolves with the id of the intent that it opened. Rejects with a `BugError` for an intent that is not open. */
+    async write(changes: readonly RowChange[]): Promise<number | undefined> {
       const { opened, version } = await record(place, changes)
       // Only our own change came since the last reading, and we know it.
       if (seen === version - 1) seen = version
       return opened
     },
-    history,
-    async pause() {
+    history: async (filter: HistoryFilter): Promise<readonly DataRow[]> => (await ask(historySql(binding, filter))).map(dataRow),
+    async pause(): Promise<DataRow | undefined> {
       const [row] = await ask(pauseSql(workspace))
       return row && dataRow(row)
     },
-    async knownDays(email) {
+    /** What is known of the past use of everybody, or of one person. */
+    async knownDays(email?: string): Promise<readonly KeyedRow[]> {
       const sql = `SELECT id, email AS key, data FROM @known_days WHERE binding = ?1${email === undefined ? '' : ' AND email = ?2'} ORDER BY email`
       return (await ask({ sql, values: [binding, ...(email === undefined ? [] : [keptText(email)])] })).map(keyedRow)
     },
@@ -59,14 +56,25 @@ export const pauseSql = (workspace: string): Statement => ({
   ...{ sql: 'SELECT id, data FROM @pause WHERE workspace = ?1', values: [keptText(workspace)] },
 })
 
-const ROW_TABLES = Object.keys({ owned: 0, approval: 0, quarantine: 0, fact: 0 } satisfies Record<KeyedTable, 0>) as readonly KeyedTable[]
+/** All rows of a workspace that are kept in memory. */
+export interface Snapshot {
+  readonly tables: Readonly<Record<KeyedTable, readonly KeyedRow[]>>
+  readonly intents: readonly DataRow[]
+  /** History since the requested instant, newest first. */
+  readonly lately: readonly DataRow[]
+}
+
+export const KEYED_TABLES = Object.keys({ owned: 0, approval: 0, quarantine: 0, fact: 0 } satisfies Record<
+  KeyedTable,
+  0
+>) as readonly KeyedTable[]
 
 /** All rows that are kept in memory but history, in one statement, so that it sees one state of the database. */
 export const presentSql = (binding: number): Statement => ({ sql: PRESENT, values: [binding] })
 
 const PRESENT = [
   `SELECT 'version' AS kind, version AS id, '' AS key, '' AS data FROM @binding WHERE id = ?1`,
-  ...ROW_TABLES.map((table) => `SELECT '${table}', id, ${KEYS[table]}, data FROM @${table} WHERE binding = ?1`),
+  ...KEYED_TABLES.map((table) => `SELECT '${table}', id, ${KEYS[table]}, data FROM @${table} WHERE binding = ?1`),
   `SELECT 'intent', id, '', data FROM @intent WHERE binding = ?1`,
 ].join(' UNION ALL ')
 

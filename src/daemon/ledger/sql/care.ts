@@ -1,9 +1,9 @@
 // Maintains a ledger in any database: checks that each row can be read, and deletes old history and use.
 import { DAY_MS, type Instant } from '../../../core/model/units.ts'
+import type { LedgerFacts } from '../../../ports.ts'
 import { KEYS } from '../adapter.ts'
 import { LedgerError } from '../error.ts'
-import { type Decode, Undecodable, unlike } from '../values/decode.ts'
-import { approval, factFrom, historyEntry, intent, isFact, ownedCap, pause, personHistory, quarantined, readRow } from '../values/values.ts'
+import { readFact, readRow } from '../values/values.ts'
 import { type Binding, bindings } from './bindings.ts'
 import { dayOf } from './queries.ts'
 import { batches, type Row, type SqlDatabase } from './statement.ts'
@@ -15,24 +15,8 @@ const HISTORY_DAYS = 400
 /** The most faults that are reported. */
 export const MAX_PROBLEMS = 100
 
-const fact =
-  (name: unknown): Decode<unknown> =>
-  (value) => {
-    if (!isFact(name)) throw new Undecodable(unlike('.name', 'a value that this version knows', name))
-    return factFrom(name, value)
-  }
-
-/** The tables whose rows have a value, with the decoder of each. */
-const VALUES: Readonly<Record<string, (row: Row) => Decode<unknown>>> = {
-  owned: () => ownedCap,
-  intent: () => intent,
-  history: () => historyEntry,
-  approval: () => approval,
-  quarantine: () => quarantined,
-  known_days: () => personHistory,
-  pause: () => pause,
-  fact: (row) => fact(row[KEYS.fact]),
-}
+/** The tables whose rows have a value. */
+const WITH_VALUE = ['owned', 'intent', 'history', 'approval', 'quarantine', 'known_days', 'pause', 'fact'] as const
 
 /** How many records one workspace has at one address. */
 export interface BindingReport extends Omit<Binding, 'id'> {
@@ -60,11 +44,12 @@ export async function checkRows(database: SqlDatabase, pages: () => readonly str
     }
   }
   await tried(() => problems.push(...pages()))
-  for (const [table, decode] of Object.entries(VALUES)) {
+  for (const table of WITH_VALUE) {
     const columns = table === 'fact' ? ['id', KEYS.fact, 'data'] : ['id', 'data']
+    const read = (row: Row) =>
+      table === 'fact' ? readFact(database.name, String(row[KEYS.fact]) as keyof LedgerFacts, row) : readRow(database.name, table, row)
     await tried(async () => {
-      for await (const rows of batches(database.ask, table, columns, ['id']))
-        for (const row of rows) await tried(() => readRow(database.name, table, row, decode(row)))
+      for await (const rows of batches(database.ask, table, columns, ['id'])) for (const row of rows) await tried(() => read(row))
     })
   }
   const workspaces: BindingReport[] = []

@@ -4,8 +4,7 @@ import type { AddOnRow, RunUse } from '../../../core/model/observed.ts'
 import { scopeKey } from '../../../core/model/scope.ts'
 import { type Credits, cents, credits, creditsOf, DAY_MS, type Instant } from '../../../core/model/units.ts'
 import type { RecordedDays } from '../../../core/use/history.ts'
-import type { AddOnSum, DayRange } from '../../../ports.ts'
-import type { UseQueries } from '../adapter.ts'
+import type { AddOnSum, DayRange, Ledger } from '../../../ports.ts'
 import { type Ask, keptText, type Row, textKept, type Value } from './statement.ts'
 
 /** Readings are kept this long: the longest window of the burn ratio, and a day. Choice. */
@@ -28,7 +27,8 @@ export function lastDays(rows: readonly AddOnRow[]): ReadonlyMap<string, number>
   return latest
 }
 
-export function useQueries(database: Ask, binding: number): UseQueries {
+/** What a ledger tells of use as it is recorded. */
+export function useQueries(database: Ask, binding: number) {
   const ask = (sql: string, values: readonly Value[]): Promise<readonly Row[]> => database({ sql, values })
   return {
     async runs(scope, days) {
@@ -114,7 +114,7 @@ export function useQueries(database: Ask, binding: number): UseQueries {
       )
       return rows.map((row) => ({ dayAt: dayAtOf(row), addOn: amountOf(row['cents']) }))
     },
-  }
+  } satisfies Partial<Ledger>
 }
 
 const dayAtOf = (row: Row): Instant => Number(row['day']) * DAY_MS

@@ -1,8 +1,16 @@
-// The schemas of scopes, caps, the last known good policy, envelopes and the people file in the ledger. Only the generator loads this file;
+// The schemas of scopes, caps, the last known good policy, envelopes, guards and the people file in the ledger. Only the generator loads this file;
 // source.ts has the other values.
 
 import type { Static, TObject, TProperties, TUnsafe } from 'typebox'
 import Type from 'typebox'
+import {
+  type BreakerLimit,
+  DEFAULT_GUARDS,
+  GUARD_CODES,
+  type GuardDefault,
+  type GuardSettings,
+  type ShareLimit,
+} from '../../../core/model/change.ts'
 import type { Listing } from '../../../core/model/observed.ts'
 import type {
   ActiveDays,
@@ -23,6 +31,7 @@ import type {
 import type { Position } from '../../../core/model/problem.ts'
 import type { GroupScope, Scope, ScopeKey, UserScope } from '../../../core/model/scope.ts'
 import type { Credits } from '../../../core/model/units.ts'
+import type { ReviewedRules } from '../../../core/plan/snapshot.ts'
 import type { DatedListing, DirectoryMemory } from '../../../core/resolve/roster.ts'
 
 // The pieces of the ledger's schema. Only the generator loads this file. Each piece has the type of its values, and `shape` demands a piece for
@@ -209,3 +218,26 @@ export const directory = shape<DirectoryMemory>({
   ),
   people: record(list(shape<DatedListing>({ at: number, ...listed }))),
 })
+
+const numberOrOff = orWord('off', number)
+export const shareLimit = orWord('off', shape<ShareLimit>({ percent: number, floor: number }))
+const breakerLimit = orWord('off', shape<BreakerLimit>({ inARow: number, percent: number }))
+
+function guardSetting(usual: GuardDefault) {
+  if (typeof usual === 'boolean') return boolean
+  if (typeof usual === 'number') return numberOrOff
+  return 'floor' in usual ? shareLimit : breakerLimit
+}
+
+// Object.fromEntries loses the types of the fields; the cast restores them.
+const guards = shape(
+  Object.fromEntries(GUARD_CODES.map((code) => [code, guardSetting(DEFAULT_GUARDS[code])])) as Parameters<typeof shape<GuardSettings>>[0],
+)
+
+/** Guards, and who is protected, as they are reviewed. */
+export const rules = {
+  guards,
+  protectedEmails: list(text),
+  bounds: optional(record(number)),
+  approvals: optional(oneOf<NonNullable<ReviewedRules['approvals']>>(['separate', 'together'])),
+}

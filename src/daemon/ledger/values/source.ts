@@ -1,5 +1,6 @@
 // The schema of every value in the ledger, on the disk and in the answer of `GET /ledger`. Only the generator loads this file; values.ts
-// decodes by the result. A field that is added to one of these types must be added here; the compiler enforces it.
+// decodes by the result. A field that is added to one of these types must be added here, and a new fact either as shared or not; the compiler
+// enforces both.
 import Type, { type Static } from 'typebox'
 import {
   ASPECT_VALUES,
@@ -11,21 +12,16 @@ import {
 } from '../../../core/interpret/evidence.ts'
 import {
   type Approval,
-  type BreakerLimit,
   CAUSES,
   CHANGE_RESULTS,
-  DEFAULT_GUARDS,
   EFFECTS,
   GUARD_CODES,
-  type GuardDefault,
-  type GuardSettings,
   type HeldChange,
   type HistoryEntry,
   type Intent,
   type Pause,
   type Quarantined,
   type ScopeChange,
-  type ShareLimit,
 } from '../../../core/model/change.ts'
 import type { DayFigures, JournalEntry, PoolOfDay } from '../../../core/model/events.ts'
 import type { Balance, Cycle, EndedCycle, GroupMembers, Listing, Observed, OwnedCap, Person, Roster } from '../../../core/model/observed.ts'
@@ -62,8 +58,10 @@ import {
   policySet,
   position,
   record,
+  rules,
   scope,
   shape,
+  shareLimit,
   text,
   written,
 } from './policy-source.ts'
@@ -189,28 +187,6 @@ const seen = shape<ServiceEvidence>({
   errors: finding('errors'),
 })
 
-const numberOrOff = orWord('off', number)
-const shareLimit = orWord('off', shape<ShareLimit>({ percent: number, floor: number }))
-const breakerLimit = orWord('off', shape<BreakerLimit>({ inARow: number, percent: number }))
-
-function guardSetting(usual: GuardDefault) {
-  if (typeof usual === 'boolean') return boolean
-  if (typeof usual === 'number') return numberOrOff
-  return 'floor' in usual ? shareLimit : breakerLimit
-}
-
-// Object.fromEntries loses the types of the fields; the cast restores them.
-const guards = shape(
-  Object.fromEntries(GUARD_CODES.map((code) => [code, guardSetting(DEFAULT_GUARDS[code])])) as Parameters<typeof shape<GuardSettings>>[0],
-)
-
-const rules = {
-  guards,
-  protectedEmails: list(text),
-  bounds: optional(record(number)),
-  approvals: optional(oneOf<NonNullable<ReviewedRules['approvals']>>(['separate', 'together'])),
-}
-
 const capSince = shape<CapSince>({ cap, at: number })
 
 const poolMember = shape<PoolMember>({
@@ -262,12 +238,10 @@ const dayFigures = shape<DayFigures>({
   pools: optional(record(shape<PoolOfDay>({ credits: number, used: number, dealt: optional(number) }))),
 })
 
-/** All facts. */
-const facts: { readonly [K in keyof LedgerFacts]: Of<LedgerFacts[K]> } = {
-  policy: shape<LedgerFacts['policy']>({ set: policySet, digest: text, revision: text, empty: optional(list(text)) }),
-  envelopes,
-  pace: record(anything),
-  usage,
+type Facts = { readonly [K in keyof LedgerFacts]: Of<LedgerFacts[K]> }
+
+/** Facts that a plan which is made elsewhere needs: `GET /ledger` gives them (see share.ts). */
+const sharedFacts = {
   directory,
   verifiedDeclared: number,
   planBaseline: byScope(cap),
@@ -291,8 +265,6 @@ const facts: { readonly [K in keyof LedgerFacts]: Of<LedgerFacts[K]> } = {
     before: optional(list(shape<ReviewedRules>({ ...rules, weakenedAt: number }))),
   }),
   unreadSince: byScope(number),
-  writesLooked: byScope(list(number)),
-  peopleSalt: text,
   breaker: shape<OpenBreaker>({
     openedAt: number,
     retryAt: number,
@@ -306,18 +278,28 @@ const facts: { readonly [K in keyof LedgerFacts]: Of<LedgerFacts[K]> } = {
   }),
   contested: byScope(shape<Contest>({ at: number, entry, changes: number })),
   driftSince: byScope(number),
+  addOn: shape<MeasuredAddOn>({
+    readAt: number,
+    latestDayAt: optional(number),
+    cycles: list(shape<MeasuredCycle>({ startAt: number, people: record(amount), others: amount })),
+    unassignable: list(text),
+  }),
+  usage,
+} satisfies Partial<Facts>
+
+/** Facts that are never shared. */
+const ownFacts = {
+  policy: shape<LedgerFacts['policy']>({ set: policySet, digest: text, revision: text, empty: optional(list(text)) }),
+  envelopes,
+  pace: record(anything),
+  writesLooked: byScope(list(number)),
+  peopleSalt: text,
   runsAsked: byScope(shape<RunsAsked>({ fromAt: number, throughAt: number, readAt: number, wideAt: number })),
   journal: list(journalEntry),
   days: list(dayFigures),
   addOnAsked: shape<AddOnAsked>({
     ...{ fromAt: number, throughAt: number, readAt: number, wideAt: number },
     ...{ hasRows: boolean, emptyDays: number, isWhole: boolean },
-  }),
-  addOn: shape<MeasuredAddOn>({
-    readAt: number,
-    latestDayAt: optional(number),
-    cycles: list(shape<MeasuredCycle>({ startAt: number, people: record(amount), others: amount })),
-    unassignable: list(text),
   }),
   told: shape<Told>({
     cycleStartAt: number,
@@ -337,7 +319,7 @@ const facts: { readonly [K in keyof LedgerFacts]: Of<LedgerFacts[K]> } = {
   history: shape<HistoryState>({ checkedAt: number, isFiltered: boolean, hasCredits: boolean }),
   forgotten: list(shape<LedgerFacts['forgotten'][number]>({ at: number, hash: text })),
   burned: shape<BurnedFacts>({ team: amount, groups: record(amount), cycleStartAt: optional(number) }),
-}
+} satisfies Omit<Facts, keyof typeof sharedFacts>
 
 const personHistory = shape<PersonHistory>({
   email: text,
@@ -347,7 +329,7 @@ const personHistory = shape<PersonHistory>({
   claim: optional(shape<HistoryClaim>({ by: text, untilAt: number })),
 })
 
-const parts = partsOf(facts)
+const parts = partsOf<LedgerFacts>({ ...sharedFacts, ...ownFacts })
 
 const records = object({
   workspace: text,
@@ -377,13 +359,16 @@ export type SharedRecords = Static<typeof records>
 /** The answer of `GET /ledger`. */
 export type LedgerDocument = Static<typeof shared>
 
-const values = { ownedCap, intent, historyEntry, approval, quarantined, pause, personHistory, facts: parts, shared }
+const values = {
+  ...{ owned: ownedCap, intent, history: historyEntry, approval, quarantine: quarantined, pause, known_days: personHistory },
+  ...{ facts: parts, shared },
+}
 
-/** All values of a ledger by name. */
+/** All values of a ledger by name; those of rows have the name of their table. */
 export type LedgerValues = { readonly [K in keyof typeof values]: Static<(typeof values)[K]> }
 
 /** Each value is decoded by itself, under its name. */
-export const LEDGER = written(partsOf(values), {
+const schema = written(partsOf(values), {
   cap,
   position,
   scope,
@@ -397,3 +382,5 @@ export const LEDGER = written(partsOf(values), {
   shareLimit,
   facts: parts,
 })
+
+export const LEDGER = { ...schema, 'x-shared': Object.keys(sharedFacts) }

@@ -1,83 +1,194 @@
-// Decodes each value and row of the ledger by its schema (source.ts). Values are written with JSON.stringify.
-import type { Approval, HistoryEntry, Intent, Pause, Quarantined } from '../../../core/model/change.ts'
-import type { OwnedCap } from '../../../core/model/observed.ts'
-import type { Instant } from '../../../core/model/units.ts'
-import type { PersonHistory } from '../../../core/use/history.ts'
+// Decodes each value and row of the ledger by its schema (source.ts), so that a value of another version or a damaged one is never used. Each
+// fault names its place. A validator compiled ahead, as for users' files, would be ten times the size of the schema, and every command that
+// opens a ledger would load it. Values are written with JSON.stringify.
+import { BugError } from '../../../core/model/problem.ts'
 import type { LedgerFacts } from '../../../ports.ts'
-import type { DataRow } from '../adapter.ts'
 import { corrupt } from '../error.ts'
-import { type Decode, decodeJson, mustFit, type Schema, Undecodable } from './decode.ts'
 import { SCHEMA } from './schema.generated.ts'
-import type { LedgerDocument, LedgerValues } from './source.ts'
+import type { LedgerValues } from './source.ts'
 
-/** Schemas by name. A name without one fits any value. */
-const fieldsOf = (schema: Schema | undefined): NonNullable<Schema['properties']> => schema?.properties ?? {}
-const values = fieldsOf(SCHEMA)
-const facts = fieldsOf(SCHEMA.$defs?.['facts'])
-
-const checked =
-  <K extends keyof LedgerValues>(name: K): Decode<LedgerValues[K]> =>
-  (value) => {
-    mustFit(value, values[name] ?? {}, SCHEMA)
-    // The type is made from the schema that the value fits.
-    return value as LedgerValues[K]
-  }
-
-export const ownedCap: Decode<OwnedCap> = checked('ownedCap')
-/** Without its id, which is that of the row. */
-export const intent: Decode<Omit<Intent, 'id'>> = checked('intent')
-export const quarantined: Decode<Quarantined> = checked('quarantined')
-export const historyEntry: Decode<HistoryEntry> = checked('historyEntry')
-export const approval: Decode<Approval> = checked('approval')
-export const pause: Decode<Pause> = checked('pause')
-export const personHistory: Decode<PersonHistory> = checked('personHistory')
-
-/** The answer of `GET /ledger`, people as hashes. */
-export const sharedLedger: Decode<LedgerDocument> = checked('shared')
-
-/** The names of all facts. */
-export const FACT_NAMES = Object.keys(facts) as readonly (keyof LedgerFacts)[]
-
-export const isFact = (name: unknown): name is keyof LedgerFacts => typeof name === 'string' && Object.hasOwn(facts, name)
-
-/** Decodes a fact. Throws `Undecodable`. */
-export function factFrom<K extends keyof LedgerFacts>(name: K, value: unknown): LedgerFacts[K] {
-  mustFit(value, facts[name] ?? {}, SCHEMA)
-  return value as LedgerFacts[K]
+/** A value that does not fit its schema. */
+export class Undecodable extends Error {
+  override readonly name = 'Undecodable'
 }
 
-// Decodes rows of the ledger. A row that cannot be decoded is a LedgerError that names table and row.
+type Schemas = Readonly<Record<string, Schema>>
 
-/** Decodes the `data` of a row. Throws LEDGER_CORRUPT. */
-export function readRow<T>(file: string, table: string, row: { readonly id?: unknown; readonly data?: unknown }, decode: Decode<T>): T {
+/** The part of JSON Schema that policy-source.ts writes. */
+export interface Schema {
+  readonly $ref?: string
+  readonly type?: string
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly if?: Schema
+  readonly else?: Schema
+  readonly items?: Schema
+  readonly additionalProperties?: Schema
+  readonly properties?: Schemas
+  readonly required?: readonly string[]
+  readonly oneOf?: readonly Schema[]
+  readonly $defs?: Schemas
+  /** The expected value, in words. */
+  readonly 'x-wanted'?: string
+  /** The facts that `GET /ledger` gives. */
+  readonly 'x-shared'?: readonly string[]
+}
+
+const WHOLE: Schema = SCHEMA
+const facts: Schemas = WHOLE.$defs?.['facts']?.properties ?? {}
+
+/** The names of all facts, and of those that are shared. */
+export const FACT_NAMES = Object.keys(facts) as readonly (keyof LedgerFacts)[]
+export const SHARED_FACTS: readonly (keyof LedgerFacts)[] = FACT_NAMES.filter((name) => WHOLE['x-shared']?.includes(name))
+
+/** Checks a value. Throws `Undecodable`. */
+export function decoded<K extends keyof LedgerValues>(name: K, value: unknown): LedgerValues[K] {
+  mustFit(value, WHOLE.properties?.[name])
+  // The type is made from the schema that the value fits.
+  return value as LedgerValues[K]
+}
+
+/** A row of a table with values; its name is that of their schema. */
+interface ValueRow {
+  readonly id?: unknown
+  readonly data?: unknown
+}
+
+/** Decodes the `data` of a row. Throws LEDGER_CORRUPT, which names table and row. */
+export const readRow = <K extends keyof LedgerValues>(file: string, table: K, row: ValueRow): LedgerValues[K] =>
+  read(file, table, row, (value) => decoded(table, value))
+
+/** The same for a fact. */
+export const readFact = <K extends keyof LedgerFacts>(file: string, name: K, row: ValueRow): LedgerFacts[K] =>
+  read(file, 'fact', row, (value) => {
+    if (!Object.hasOwn(facts, name)) throw new Undecodable(unlike('.name', 'a value that this version knows', name))
+    mustFit(value, facts[name])
+    return value as LedgerFacts[K]
+  })
+
+function read<T>(file: string, table: string, { id, data }: ValueRow, decode: (value: unknown) => T): T {
   try {
-    return decodeJson(row.data, decode)
+    return decode(parsed(data))
   } catch (error) {
     if (!(error instanceof Undecodable)) throw error
-    throw corrupt(file, `row ${String(row.id)} of table ${table} cannot be read, because ${error.message}`)
+    throw corrupt(file, `row ${String(id)} of table ${table} cannot be read, because ${error.message}`)
   }
 }
 
-/** The pauses in force, by workspace. */
-export function pausesIn(
-  name: string,
-  rows: readonly (DataRow & { readonly workspace: string })[],
-  now: Instant,
-): ReadonlyMap<string, Pause> {
-  const all = rows.map((row) => [row.workspace, readRow(name, 'pause', row, pause)] as const)
-  return new Map(all.filter(([, { untilAt }]) => untilAt > now))
+function parsed(text: unknown): unknown {
+  try {
+    if (typeof text === 'string') return JSON.parse(text)
+  } catch {
+    // Reported below.
+  }
+  throw new Undecodable(unlike('', 'JSON', text))
 }
 
-/** Learned paces by workspace. A pace can be learned again, so one that cannot be read is left out. */
-export function pacesIn(rows: readonly { readonly workspace: string; readonly data: unknown }[]): ReadonlyMap<string, LedgerFacts['pace']> {
-  return new Map(
-    rows.flatMap(({ workspace, data }) => {
-      try {
-        return [[workspace, decodeJson(data, (value) => factFrom('pace', value))] as const]
-      } catch (error) {
-        if (error instanceof Undecodable) return []
-        throw error
-      }
-    }),
-  )
+/** `path` is the place of the value, such as `.scope.kind`. */
+const unlike = (path: string, expected: string, value: unknown): string =>
+  `${path === '' ? 'the value' : path} is ${described(value)} and should be ${expected}`
+
+const described = (value: unknown): string => {
+  if (value === undefined) return 'missing'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object' && value !== null) return 'an object'
+  return typeof value === 'string' && value.length > 40 ? 'a long text' : JSON.stringify(value)
 }
+
+/** The most faults in one message. */
+const MAX_FAULTS = 3
+
+/** Throws `Undecodable` when a value has faults. */
+function mustFit(value: unknown, schema: Schema = {}): void {
+  const faults: string[] = []
+  checkFor(schema)(value, '', faults)
+  if (faults.length === 0) return
+  const more = faults.length - MAX_FAULTS
+  throw new Undecodable([...faults.slice(0, MAX_FAULTS), ...(more > 0 ? [`and ${more} more`] : [])].join('; '))
+}
+
+/** Adds the faults of the value at a path. */
+type Check = (value: unknown, path: string, faults: string[]) => void
+
+const checks = new WeakMap<Schema, Check>()
+
+/** Made once for each schema, because there may be tens of thousands of rows. */
+function checkFor(schema: Schema): Check {
+  const known = checks.get(schema)
+  if (known) return known
+  const check = newCheck(schema)
+  checks.set(schema, check)
+  return check
+}
+
+function newCheck(schema: Schema): Check {
+  const { $ref, if: word, else: otherwise, items, oneOf, additionalProperties } = schema
+  if ($ref !== undefined) return checkFor(definition($ref))
+  if (word && otherwise) {
+    const check = checkFor(otherwise)
+    return (value, path, faults) => (value === word.const ? undefined : check(value, path, faults))
+  }
+  const inside = items
+    ? checkItems(checkFor(items))
+    : oneOf
+      ? checkKind(oneOf)
+      : additionalProperties
+        ? checkEntries(checkFor(additionalProperties))
+        : checkFields(schema)
+  const wanted = schema['x-wanted'] ?? 'something else'
+  return (value, path, faults) => {
+    if (fits(value, schema)) inside(value, path, faults)
+    else faults.push(unlike(path, wanted, value))
+  }
+}
+
+function definition(reference: string): Schema {
+  const found = WHOLE.$defs?.[reference.replace('#/$defs/', '')]
+  if (!found) throw new BugError(`the schema of the ledger has no ${reference}`)
+  return found
+}
+
+const fits = (value: unknown, { type, enum: words }: Schema): boolean =>
+  words ? words.includes(value) : type === undefined || type === typeOf(value)
+
+const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
+
+const checkItems =
+  (check: Check): Check =>
+  (value, path, faults) => {
+    if (Array.isArray(value)) for (const [at, one] of value.entries()) check(one, `${path}[${at}]`, faults)
+  }
+
+const checkEntries =
+  (check: Check): Check =>
+  (value, path, faults) => {
+    for (const [key, one] of Object.entries(Object(value))) check(one, `${path}[${JSON.stringify(key)}]`, faults)
+  }
+
+function checkFields({ properties = {}, required = [] }: Schema): Check {
+  const fields = Object.entries(properties).map(([name, one]) => ({
+    ...{ name, step: `.${name}`, isRequired: required.includes(name) },
+    check: checkFor(one),
+  }))
+  if (fields.length === 0) return () => undefined
+  return (value, path, faults) => {
+    for (const { name, step, isRequired, check } of fields) {
+      const field = own(value, name)
+      if (isRequired || field !== undefined) check(field, path + step, faults)
+    }
+  }
+}
+
+function checkKind(branches: readonly Schema[]): Check {
+  const kinds = new Map(branches.map((branch) => [branch.properties?.['kind']?.const, checkFor(branch)]))
+  const wanted = [...kinds.keys()].join(' or ')
+  return (value, path, faults) => {
+    const kind = own(value, 'kind')
+    const check = kinds.get(kind)
+    if (check) check(value, path, faults)
+    else faults.push(unlike(`${path}.kind`, wanted, kind))
+  }
+}
+
+const own = (value: unknown, key: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined

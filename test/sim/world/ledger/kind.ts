@@ -1,5 +1,5 @@
 // What a simulated life needs of a ledger in either database: rows for a process that writes, notes beside it, and the data on the disk.
-import type { WorkspaceRows } from '../../../../src/daemon/ledger/adapter.ts'
+import type { WorkspaceRows } from '../../../../src/daemon/ledger/sql/bindings.ts'
 import type { Clock, Ledger } from '../../../../src/ports.ts'
 import type { Disk } from '../disk.ts'
 

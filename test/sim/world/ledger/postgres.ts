@@ -1,15 +1,14 @@
 // The ledger of a simulated life in a real PostgreSQL: simulated time stops while the server works. The data on its disk is read again
 // after every transaction, because invariants may need it at any time.
-import { inOrder, type Snapshot, type WorkspaceRows } from '../../../../src/daemon/ledger/adapter.ts'
-import { keptRows } from '../../../../src/daemon/ledger/forget.ts'
+import { inOrder } from '../../../../src/daemon/ledger/adapter.ts'
 import { openLedger } from '../../../../src/daemon/ledger/ledger.ts'
 import { openPostgres, type PostgresDatabase } from '../../../../src/daemon/ledger/postgres/database.ts'
 import { migratePostgres } from '../../../../src/daemon/ledger/postgres/schema.ts'
 import { ledgerIn } from '../../../../src/daemon/ledger/postgres/store.ts'
 import { lockingWriter, noWriter } from '../../../../src/daemon/ledger/postgres/writer.ts'
-import { bind, bindings, workspaceRows } from '../../../../src/daemon/ledger/sql/bindings.ts'
-import { pause, readRow } from '../../../../src/daemon/ledger/values/values.ts'
-import { factsKept } from '../../../../src/daemon/ledger/workspace.ts'
+import { bind, bindings, type Snapshot, type WorkspaceRows, workspaceRows } from '../../../../src/daemon/ledger/sql/bindings.ts'
+import { readRow } from '../../../../src/daemon/ledger/values/values.ts'
+import { keptFacts } from '../../../../src/daemon/ledger/workspace.ts'
 import type { Clock } from '../../../../src/ports.ts'
 import { realClock } from '../../../support/real-clock.ts'
 import { within } from '../crash.ts'
@@ -96,7 +95,7 @@ async function refresh(state: State): Promise<void> {
   const tables = ledgerIn(database, noWriter(database))
   const binding = (await bindings(tables, workspace)).find((one) => one.current)?.id ?? 0
   const rows = workspaceRows(tables, { workspace, binding })
-  state.snapshot = await rows.read(Number.MAX_SAFE_INTEGER, false)
+  state.snapshot = await rows.read(Number.MAX_SAFE_INTEGER)
   state.pauseData = (await rows.pause())?.data
 }
 
@@ -107,7 +106,7 @@ function watched(rows: WorkspaceRows, state: State, real: Real): WorkspaceRows {
   const run = inOrder()
   return {
     name: rows.name,
-    ...within({ read: rows.read, history: rows.history, pause: rows.pause, knownDays: rows.knownDays }, real),
+    ...within({ isCurrent: rows.isCurrent, read: rows.read, history: rows.history, pause: rows.pause, knownDays: rows.knownDays }, real),
     use: within(rows.use, real),
     write: (changes) =>
       real(() =>
@@ -125,12 +124,12 @@ function diskOf({ snapshot, pauseData, database: { name } }: State): Disk {
   return {
     ...contentOf(name, tables, snapshot?.intents ?? []),
     fact(named) {
-      const kept = keptRows(() => undefined)
+      const kept = keptFacts(name)
       kept.replace(tables.fact)
-      return factsKept(name, kept)(named)
+      return kept.value(named)
     },
     pause(now) {
-      const kept = pauseData === undefined ? undefined : readRow(name, 'pause', { id: 0, data: pauseData }, pause)
+      const kept = pauseData === undefined ? undefined : readRow(name, 'pause', { id: 0, data: pauseData })
       return kept && kept.untilAt > now ? kept : undefined
     },
   }
