@@ -2,20 +2,18 @@
 // means that nothing was recorded, so no cap may be written.
 
 /** Never reused for another meaning. */
-export const LEDGER_CODES = [
-  'LEDGER_LOCKED',
-  'LEDGER_BOUND',
-  'LEDGER_CORRUPT',
-  'LEDGER_FOREIGN',
-  'LEDGER_NEWER',
-  'LEDGER_UNREADABLE',
-  'LEDGER_UNWRITABLE',
-  'LEDGER_FULL',
-  'LEDGER_BACKUP',
-  'LEDGER_AWAY',
-  'LEDGER_FENCED',
-] as const
-export type LedgerCode = (typeof LEDGER_CODES)[number]
+export type LedgerCode =
+  | 'LEDGER_LOCKED'
+  | 'LEDGER_BOUND'
+  | 'LEDGER_CORRUPT'
+  | 'LEDGER_FOREIGN'
+  | 'LEDGER_NEWER'
+  | 'LEDGER_UNREADABLE'
+  | 'LEDGER_UNWRITABLE'
+  | 'LEDGER_FULL'
+  | 'LEDGER_BACKUP'
+  | 'LEDGER_AWAY'
+  | 'LEDGER_FENCED'
 
 /** A failed operation of the ledger; the message names the ledger, the fault and the way out. */
 export class LedgerError extends Error {

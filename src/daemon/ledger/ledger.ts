@@ -3,11 +3,9 @@
 
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Clock } from '../../ports.ts'
 import type { LedgerMode } from './adapter.ts'
 import { corrupt, fromFileSystem, LedgerError } from './error.ts'
 import { isPostgresAddress, ledgerFault, shownAddress } from './postgres/address.ts'
-import type { Fence } from './postgres/writer.ts'
 import {
   createPrivately,
   forReading,
@@ -22,28 +20,7 @@ import {
   takeLock,
 } from './sqlite/database.ts'
 import { backupLedger, checkLedger, create, damage, schemaVersion, sqliteCopy, sqliteDatabase } from './sqlite/file.ts'
-import { type LedgerStore, storeOn } from './store.ts'
-
-export type { LedgerMode } from './adapter.ts'
-export type { LedgerReport, LedgerStore } from './store.ts'
-
-export interface LedgerOptions {
-  /** A path, `:memory:` for a ledger that ends with the process, or the address of a database such as `postgres://host/name`. */
-  readonly file: string
-  /**
-   * `write` is for `run` and `apply`, and takes the write lock. `note` is for small writes beside a running daemon (approve, pause, resume),
-   * and takes no lock. `read` changes nothing and makes no file; a ledger that does not exist yet reads as an empty one.
-   */
-  readonly mode: LedgerMode
-  readonly clock: Clock
-  /** Has what the address of a database leaves open. Default: the environment of the process. */
-  readonly env?: Readonly<Record<string, string | undefined>>
-  /**
-   * For a database and the mode `write`: returns the lease that this process has on a workspace; each transaction checks its token. Absent:
-   * the process takes a lock on each workspace that it opens.
-   */
-  readonly fence?: Fence
-}
+import { type LedgerOptions, type LedgerStore, type StoreParts, storeOn } from './store.ts'
 
 /**
  * Opens a ledger. Rejects with a `LedgerError`: LEDGER_LOCKED (another writer), LEDGER_CORRUPT, LEDGER_FOREIGN, LEDGER_NEWER, LEDGER_UNREADABLE,
@@ -55,7 +32,10 @@ export async function openLedger(options: LedgerOptions): Promise<LedgerStore> {
   const fault = ledgerFault(file)
   // As the path of a file it would be an empty ledger, and messages would show its password.
   if (fault !== undefined) throw new LedgerError('LEDGER_UNREADABLE', fault)
-  if (file === MEMORY) return sharing(emptyLedger(MEMORY, mode), { mode, clock, exists: true })
+  if (file === MEMORY) {
+    const database = emptyLedger(MEMORY, mode)
+    return { ...store(database, { mode, clock, exists: true }), share: database.share }
+  }
   if (isInMemory(file)) return store(openDatabase(file, { readOnly: true }), { mode, clock, exists: true })
   const path = resolve(file)
   if (mode === 'read') {
@@ -64,17 +44,18 @@ export async function openLedger(options: LedgerOptions): Promise<LedgerStore> {
   }
   createPrivately(path)
   const { database, lock } = openForWriting(realPath(path), mode)
-  return store(database, { mode, clock, exists: true, lock })
+  return store(database, { mode, clock, exists: true }, lock)
 }
 
 /** Loads the driver only for a database, because commands with a file must not pay for it. */
-async function openDatabaseLedger({ file, mode, clock, env = process.env, fence }: LedgerOptions): Promise<LedgerStore> {
+async function openDatabaseLedger(options: LedgerOptions): Promise<LedgerStore> {
   const { noBackupHere, openPostgresStore, serverOf } = await import('./postgres/store.ts')
-  const opened = await openPostgresStore({ address: file, mode, clock, env, fence })
+  const { file, mode, clock, env } = options
+  const opened = await openPostgresStore(options)
   if (opened) return opened
-  const server = () => serverOf({ address: file, clock, env })
-  const empty = store(emptyLedger(shownAddress(file), mode), { mode, clock, exists: false })
-  return { ...empty, server, backup: () => Promise.reject(noBackupHere(shownAddress(file))) }
+  const name = shownAddress(file)
+  const empty = store(emptyLedger(name, mode), { mode, clock, exists: false })
+  return { ...empty, server: () => serverOf(file, clock, env), backup: () => Promise.reject(noBackupHere(name)) }
 }
 
 function emptyLedger(name: string, mode: LedgerMode): LedgerDatabase {
@@ -143,16 +124,7 @@ function realPath(path: string): string {
   }
 }
 
-interface StoreParts {
-  readonly mode: LedgerMode
-  readonly clock: Clock
-  readonly exists: boolean
-  readonly lock?: Lock
-}
-
-const sharing = (database: LedgerDatabase, parts: StoreParts): LedgerStore => ({ ...store(database, parts), share: database.share })
-
-function store(database: LedgerDatabase, { lock, ...parts }: StoreParts): LedgerStore {
+function store(database: LedgerDatabase, parts: StoreParts, lock?: Lock): LedgerStore {
   return {
     ...storeOn(sqliteDatabase(database), parts),
     probe: async () => {

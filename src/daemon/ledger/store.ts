@@ -4,6 +4,7 @@ import type { Instant } from '../../core/model/units.ts'
 import type { Clock, LeaseTable, Ledger, LedgerFacts } from '../../ports.ts'
 import type { LedgerMode } from './adapter.ts'
 import { orNothing } from './error.ts'
+import type { Fence } from './postgres/writer.ts'
 import { type Binding, bind, bindings, workspaceRows } from './sql/bindings.ts'
 import { type BindingReport, prune } from './sql/care.ts'
 import type { CopyEnd } from './sql/copy.ts'
@@ -11,6 +12,24 @@ import { type SqlDatabase, textKept } from './sql/statement.ts'
 import type { SharedCopy } from './sqlite/database.ts'
 import { readFact, readRow } from './values/values.ts'
 import { workspaceLedger } from './workspace.ts'
+
+export interface LedgerOptions {
+  /** A path, `:memory:` for a ledger that ends with the process, or the address of a database such as `postgres://host/name`. */
+  readonly file: string
+  /**
+   * `write` is for `run` and `apply`, and takes the write lock. `note` is for small writes beside a running daemon (approve, pause, resume),
+   * and takes no lock. `read` changes nothing and makes no file; a ledger that does not exist yet reads as an empty one.
+   */
+  readonly mode: LedgerMode
+  readonly clock: Clock
+  /** Has what the address of a database leaves open. Default: the environment of the process. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /**
+   * For a database and the mode `write`: returns the lease that this process has on a workspace; each transaction checks its token. Absent:
+   * the process takes a lock on each workspace that it opens.
+   */
+  readonly fence?: Fence
+}
 
 /** The result of `ledger check`. */
 export interface LedgerReport {
@@ -77,7 +96,7 @@ export interface LedgerStore {
   close(): Promise<void>
 }
 
-interface StoreParts {
+export interface StoreParts {
   readonly mode: LedgerMode
   readonly clock: Clock
   readonly exists: boolean

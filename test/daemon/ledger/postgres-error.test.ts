@@ -1,10 +1,14 @@
-// Which failures of a connection can end by waiting, and which are told at once.
-import { expect, test } from 'vitest'
-import { fromPostgres } from '../../../src/daemon/ledger/postgres/error.ts'
+// Which failures of a connection can end by waiting, and which are told at once. The driver fails as it does with servers that no test can have.
+import { Client } from 'pg'
+import { afterEach, expect, test, vi } from 'vitest'
+import { openPostgres } from '../../../src/daemon/ledger/postgres/database.ts'
+import { realClock } from '../../support/real-clock.ts'
 
 const failure = (message: string, code?: string): Error => Object.assign(new Error(message), code === undefined ? {} : { code })
 const ofAddresses = (...errors: readonly Error[]): Error => new AggregateError(errors)
 const NO_PASSWORD = 'SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string'
+
+afterEach(() => vi.restoreAllMocks())
 
 test.each<readonly [string, Error, 'AWAY' | 'UNREADABLE', string]>([
   ['because it is cut is waited for', failure('Connection terminated unexpectedly'), 'AWAY', 'cannot be reached'],
@@ -16,6 +20,8 @@ test.each<readonly [string, Error, 'AWAY' | 'UNREADABLE', string]>([
   ['because of an unreadable key is told', failure('no start line', 'ERR_OSSL_PEM_NO_START_LINE'), 'UNREADABLE', 'check host'],
   ['because no password was given is told', failure(NO_PASSWORD), 'UNREADABLE', 'PGPASSWORD'],
   ['because it is no PostgreSQL is told', failure('There was an error establishing an SSL'), 'UNREADABLE', 'check host, port'],
-])('a connection that fails %s', (_row, error, code, says) => {
-  expect(fromPostgres(error, 'postgres://db')).toMatchObject({ code: `LEDGER_${code}`, message: expect.stringContaining(says) })
+])('a connection that fails %s', async (_row, error, code, says) => {
+  vi.spyOn(Client.prototype, 'connect').mockImplementation((done) => Reflect.apply(done, undefined, [error]))
+  const database = openPostgres({ address: 'postgres://db', env: {}, clock: realClock() })
+  await expect(database.query('SELECT 1')).rejects.toMatchObject({ code: `LEDGER_${code}`, message: expect.stringContaining(says) })
 })

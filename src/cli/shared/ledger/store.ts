@@ -1,8 +1,8 @@
 // How commands open a ledger. The password in an address is hidden from all output first, and the ledger of a running daemon is refused.
 import type { WorkspaceConfig } from '../../../daemon/config/settings.ts'
 import type { LedgerMode } from '../../../daemon/ledger/adapter.ts'
-import { type LedgerOptions, openLedger } from '../../../daemon/ledger/ledger.ts'
-import type { LedgerStore } from '../../../daemon/ledger/store.ts'
+import { openLedger } from '../../../daemon/ledger/ledger.ts'
+import type { LedgerOptions, LedgerStore } from '../../../daemon/ledger/store.ts'
 import type { Ledger } from '../../../ports.ts'
 import { type Cli, CommandError } from '../context.ts'
 import { mustBeOwn } from '../remote.ts'

@@ -24,49 +24,39 @@ interface SlotsOptions {
   readonly refused: () => Error
 }
 
-interface Waiting {
-  readonly come: () => void
-}
-
 export function createSlots({ count, patienceMs, clock, refused }: SlotsOptions): Slots {
-  const used = { urgent: 0, others: 0 }
-  const [urgent, others]: [Set<Waiting>, Set<Waiting>] = [new Set(), new Set()]
+  const urgent = { used: 0, waiting: new Set<() => void>() }
+  const others = { used: 0, waiting: new Set<() => void>() }
   const give = (): void => {
-    if (used.urgent + used.others >= count) return
-    const [first] = urgent
-    const [other] = used.others < count - 1 ? others : []
-    const one = first ?? other
-    if (!one) return
-    if (urgent.delete(one)) used.urgent += 1
-    else if (others.delete(one)) used.others += 1
-    one.come()
+    const kind = urgent.waiting.size > 0 ? urgent : others
+    const [first] = kind.waiting
+    if (!first || urgent.used + others.used >= count || (kind === others && others.used >= count - 1)) return
+    kind.waiting.delete(first)
+    kind.used += 1
+    first()
     give()
-  }
-  const back = (of: keyof typeof used): (() => void) => {
-    let isBack = false
-    return () => {
-      if (isBack) return
-      isBack = true
-      used[of] -= 1
-      give()
-    }
   }
   return {
     async take(isUrgent) {
-      const turn = Promise.withResolvers<void>()
-      const of = isUrgent ? 'urgent' : 'others'
-      const queue = isUrgent ? urgent : others
-      const own: Waiting = { come: turn.resolve }
-      queue.add(own)
+      const kind = isUrgent ? urgent : others
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      kind.waiting.add(resolve)
       give()
-      if (!queue.has(own)) return back(of)
-      const over = new AbortController()
-      void clock.sleep(patienceMs, over.signal).then(
-        () => queue.delete(own) && turn.reject(refused()),
-        () => undefined,
-      )
-      await turn.promise.finally(() => over.abort())
-      return back(of)
+      if (kind.waiting.has(resolve)) {
+        const over = new AbortController()
+        void clock.sleep(patienceMs, over.signal).then(
+          () => kind.waiting.delete(resolve) && reject(refused()),
+          () => undefined,
+        )
+        await promise.finally(() => over.abort())
+      }
+      let isBack = false
+      return () => {
+        if (isBack) return
+        isBack = true
+        kind.used -= 1
+        give()
+      }
     },
   }
 }
@@ -126,12 +116,13 @@ const LIMITS = `SET statement_timeout TO ${STATEMENT_MS}; SET lock_timeout TO ${
 
 interface PostgresOptions {
   readonly address: string
-  readonly env: Readonly<Record<string, string | undefined>>
+  /** Has what the address leaves open. Default: the environment of the process. */
+  readonly env?: Readonly<Record<string, string | undefined>>
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>
 }
 
 /** Makes the handle, without connecting. Throws a `LedgerError` for an invalid address, or certificates that cannot be read. */
-export function openPostgres({ address: given, env, clock }: PostgresOptions): PostgresDatabase {
+export function openPostgres({ address: given, env = process.env, clock }: PostgresOptions): PostgresDatabase {
   const name = shownAddress(given)
   const target = targetOf(given, env)
   if (!target) throw new LedgerError('LEDGER_UNREADABLE', `${name} is no address: write postgres://user@host:port/database`)

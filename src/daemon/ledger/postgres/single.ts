@@ -1,8 +1,9 @@
 // Makes a record in one statement, which costs one round trip: it checks the schema and the lease, raises the binding's version and carries out
 // the changes, all or nothing.
+import type { LedgerError } from '../error.ts'
 import { joined } from '../sql/changes.ts'
-import { type Ask, type Change, keptText, type Recorded, type Row, type Statement, translator } from '../sql/statement.ts'
-import { kindOf, SCHEMA_VERSION, type Types } from '../sql/tables.ts'
+import { type Ask, type Change, keptText, type Place, type Recorded, type Row, type Statement, translator } from '../sql/statement.ts'
+import { kindOf, mustBePresent, SCHEMA_VERSION, type Types } from '../sql/tables.ts'
 import type { Query, Value } from './database.ts'
 
 // SQL as PostgreSQL has it.
@@ -39,32 +40,17 @@ export const asking =
   async (statement) =>
     statement.given?.length === 0 ? [] : query(...sent(statement))
 
-export interface Single {
-  readonly sql: string
-  readonly values: readonly Value[]
-}
-
-/** The lease that the record needs. */
+/** The lease that a record needs. */
 export interface Under {
-  readonly workspace: string
   readonly replica: string
   readonly token: number
 }
 
-/** The result of the statement. */
-export interface SingleAnswer extends Partial<Recorded> {
-  readonly schema: number
-  /** Absent when the record was refused: then nothing has happened. */
-  readonly version?: number
-  /** False when it should have closed an intent that is not open: then nothing else has happened. */
-  readonly isClosed: boolean
-}
-
 /** Undefined for changes that need more than one statement, and when two are about one row. */
-export function singleOf(binding: number, changes: readonly Change[], under: Under | undefined): Single | undefined {
+export function singleOf({ workspace, binding }: Place, changes: readonly Change[], under?: Under): Parameters<Query> | undefined {
   const rows = changes.map(({ row }) => row)
   if (rows.includes(undefined) || new Set(rows).size < rows.length) return undefined
-  const values: Value[] = [binding, SCHEMA_VERSION, keptText(under?.workspace ?? ''), under?.replica ?? null, under?.token ?? null]
+  const values: Value[] = [binding, SCHEMA_VERSION, keptText(workspace), under?.replica ?? null, under?.token ?? null]
   const part = (change: Change, name: string, right: string): string => {
     const first = values.length
     const [sql, own] = sent(change, `EXISTS (SELECT FROM ${right})`)
@@ -79,12 +65,10 @@ export function singleOf(binding: number, changes: readonly Change[], under: Und
     ...others.map((change, at) => part(change, change.as ?? `part${at}`, close ? 'closed' : 'raised')),
   ]
   const opens = others.some(({ as }) => as === 'opened')
-  return {
-    sql: `${GATE}${parts.join('')}
+  const sql = `${GATE}${parts.join('')}
       SELECT set_config('synchronous_commit', 'on', true), (SELECT version FROM capkeeper.schema_version) AS schema, (SELECT version FROM raised) AS version,
-        ${opens ? '(SELECT id FROM opened)' : 'NULL'} AS opened, ${close ? 'EXISTS (SELECT FROM closed)' : 'true'} AS closed`,
-    values,
-  }
+        ${opens ? '(SELECT id FROM opened)' : 'NULL'} AS opened, ${close ? 'EXISTS (SELECT FROM closed)' : 'true'} AS closed`
+  return [sql, values]
 }
 
 // The lock on the lease lets it be renewed meanwhile, but not taken. `synchronous_commit` below makes the answer wait for the disk.
@@ -93,13 +77,12 @@ const GATE = `WITH held AS (SELECT token FROM capkeeper.lease WHERE workspace = 
     WHERE id = $1::bigint AND ($4::text IS NULL OR EXISTS (SELECT FROM held)) AND (SELECT version FROM capkeeper.schema_version) = $2::integer
     RETURNING version)`
 
-export function singleAnswer(rows: readonly Row[]): SingleAnswer {
-  const [row] = rows
-  const [version, opened] = [row?.['version'], row?.['opened']]
-  return {
-    schema: Number(row?.['schema'] ?? 0),
-    version: version !== null && version !== undefined ? Number(version) : undefined,
-    opened: opened !== null && opened !== undefined ? Number(opened) : undefined,
-    isClosed: row?.['closed'] === true,
-  }
+/** What became of it. Throws LEDGER_NEWER, what `refused` makes, or that the intent which it closes is not open; then nothing has happened. */
+export function recordedBy(rows: readonly Row[], changes: readonly Change[], name: string, refused: () => LedgerError): Recorded {
+  const { schema, version, opened, closed } = rows[0] ?? {}
+  mustBePresent(Number(schema ?? 0), name)
+  if ((version ?? null) === null) throw refused()
+  const notClosed = closed === true ? undefined : changes.find(({ as }) => as === 'closed')?.refused
+  if (notClosed) throw notClosed()
+  return { version: Number(version), opened: (opened ?? null) === null ? undefined : Number(opened) }
 }

@@ -1,7 +1,6 @@
 // A ledger in PostgreSQL, with the same modes as a ledger in a file: its records, its end of a copy, and what `doctor` asks of the server. In
 // place of SQLite's file lock, `run` and `apply` hold a lock or a lease on each workspace.
 import type { Clock } from '../../../ports.ts'
-import type { LedgerMode } from '../adapter.ts'
 import { LedgerError } from '../error.ts'
 import { bindings } from '../sql/bindings.ts'
 import { checkRows } from '../sql/care.ts'
@@ -9,31 +8,28 @@ import { recording, statementsOf } from '../sql/changes.ts'
 import type { CopyEnd } from '../sql/copy.ts'
 import { type Change, carriedOutBy, keptText, type SqlDatabase, type Steps } from '../sql/statement.ts'
 import { mustBePresent, SCHEMA_VERSION, TABLES } from '../sql/tables.ts'
-import { type LedgerStore, type ServerReport, storeOn } from '../store.ts'
+import { type LedgerOptions, type LedgerStore, type ServerReport, storeOn } from '../store.ts'
 import { openPostgres, type PostgresDatabase, type Query } from './database.ts'
 import { postgresLeases } from './leases.ts'
 import { migratePostgres, postgresVersion, VERSION_SQL } from './schema.ts'
-import { asking, singleOf } from './single.ts'
-import { type Fence, fencedWriter, freeWriter, lockingWriter, noWriter, readOnly, versioned, type Writer } from './writer.ts'
+import { asking, recordedBy, singleOf } from './single.ts'
+import { fencedWriter, freeWriter, lockingWriter, noWriter, readOnly, versioned, type Writer } from './writer.ts'
 
 /** A ledger in PostgreSQL as a database that every ledger can use. */
 export function ledgerIn(database: PostgresDatabase, writer: Writer): SqlDatabase {
-  const { name, query, transaction } = database
+  const { name, query } = database
   return {
     name,
     ask: asking(query),
-    transaction: (steps, isAlone) =>
-      transaction(
-        versioned(name, (own) => carriedOutBy(isAlone ? alone(steps) : steps(), asking(own))),
-        VERSION_SQL,
-      ),
-    async record(place, changes) {
-      const { workspace, binding } = place
+    transaction: (steps, isAlone) => versioned(database, name, (own) => carriedOutBy(isAlone ? alone(steps) : steps(), asking(own))),
+    record(place, changes) {
+      const { workspace } = place
       const all = changes.flatMap((change) => [...statementsOf(change, place), ...(change.kind === 'forget' ? [notShown(workspace)] : [])])
-      const single = await writer.single(workspace, (under) => singleOf(binding, all, under))
-      const refused = single?.isClosed === false ? all.find(({ as }) => as === 'closed')?.refused : undefined
-      if (refused) throw refused()
-      return single ?? writer.write(workspace, (own) => carriedOutBy(recording(place, all, name), asking(own)))
+      return writer.write(workspace, async ({ under, once, transaction, refused }) => {
+        const single = singleOf(place, all, under)
+        if (single) return recordedBy(await once(...single), all, name, refused)
+        return transaction((own) => carriedOutBy(recording(place, all, name), asking(own)))
+      })
     },
   }
 }
@@ -59,18 +55,9 @@ const copyOf = ({ name, transaction }: PostgresDatabase): CopyEnd => ({
     })),
 })
 
-export interface PostgresStoreOptions {
-  readonly address: string
-  readonly mode: LedgerMode
-  readonly clock: Clock
-  readonly env: Readonly<Record<string, string | undefined>>
-  /** In the mode `write`: checked in each transaction. Absent: the process takes a lock on each workspace that it opens. */
-  readonly fence?: Fence
-}
-
 /** Undefined when there is no ledger yet and the mode is `read`. Rejects with a `LedgerError`. */
-export async function openPostgresStore(options: PostgresStoreOptions): Promise<LedgerStore | undefined> {
-  const { address, env, clock, mode } = options
+export async function openPostgresStore(options: LedgerOptions): Promise<LedgerStore | undefined> {
+  const { file: address, env, clock, mode } = options
   const database = openPostgres({ address, env, clock })
   try {
     if (mode !== 'read') await migratePostgres(database)
@@ -88,10 +75,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 }
 
 /** The report about a server that has no ledger yet. */
-export async function serverOf(options: Pick<PostgresStoreOptions, 'address' | 'clock' | 'env'>): Promise<ServerReport> {
-  const database = openPostgres(options)
+export async function serverOf(address: string, clock: Clock, env: LedgerOptions['env']): Promise<ServerReport> {
+  const database = openPostgres({ address, env, clock })
   try {
-    return await serverReport(database, options.clock)
+    return await serverReport(database, clock)
   } finally {
     await database.close()
   }
@@ -103,13 +90,13 @@ export const noBackupHere = (name: string): LedgerError =>
     `${name} is in PostgreSQL: copy it with pg_dump --schema=capkeeper, or with the backups of your database`,
   )
 
-function writerFor(database: PostgresDatabase, { mode, fence, clock }: PostgresStoreOptions): Writer {
+function writerFor(database: PostgresDatabase, { mode, fence, clock }: LedgerOptions): Writer {
   if (mode === 'read') return noWriter(database)
   if (mode === 'note') return freeWriter(database)
   return fence ? fencedWriter(database, fence) : lockingWriter(database, clock)
 }
 
-function store(database: PostgresDatabase, options: PostgresStoreOptions): LedgerStore {
+function store(database: PostgresDatabase, options: LedgerOptions): LedgerStore {
   const { mode, clock } = options
   const writer = writerFor(database, options)
   const ledger = ledgerIn(database, writer)

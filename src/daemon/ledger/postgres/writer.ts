@@ -7,49 +7,44 @@ import type { Clock } from '../../../ports.ts'
 import { inOrder } from '../adapter.ts'
 import { LedgerError } from '../error.ts'
 import { unbound } from '../sql/changes.ts'
-import { keptText, type Row } from '../sql/statement.ts'
+import { keptText } from '../sql/statement.ts'
 import { mustBePresent } from '../sql/tables.ts'
 import type { PostgresDatabase, Query, Session } from './database.ts'
 import { VERSION_SQL } from './schema.ts'
-import { type Single, type SingleAnswer, singleAnswer, type Under } from './single.ts'
+import type { Under } from './single.ts'
 
 /** The lease that this process has on a workspace, if any. */
-export type Fence = (workspace: string) => { readonly replica: string; readonly token: number } | undefined
+export type Fence = (workspace: string) => Under | undefined
+
+/** The ways to write a workspace while this process may. */
+interface Turn {
+  /** The lease that each record needs. */
+  readonly under?: Under
+  /** Runs a statement that is a transaction by itself. */
+  readonly once: Query
+  transaction<T>(body: (query: Query) => Promise<T>): Promise<T>
+  /** Why a record in one statement was refused. */
+  refused(): LedgerError
+}
 
 export interface Writer {
   /** Takes the right to write a workspace. Rejects with LEDGER_LOCKED or LEDGER_FENCED. */
   claim(workspace: string): Promise<void>
-  /** One transaction of a workspace. */
-  write<T>(workspace: string, body: (query: Query) => Promise<T>): Promise<T>
-  /** Makes a record in one statement; undefined, and nothing is done, when `make` returns undefined. */
-  single(workspace: string, make: (under: Under | undefined) => Single | undefined): Promise<Recorded | undefined>
+  write<T>(workspace: string, use: (turn: Turn) => Promise<T>): Promise<T>
   close(): void
 }
 
-/** A record that was made, unless it should have closed an intent that was not open. */
-type Recorded = SingleAnswer & { readonly version: number }
-
-/** Throws for a record that was refused. */
-function recorded(rows: readonly Row[], name: string, refused: () => LedgerError): Recorded {
-  const { version, ...answer } = singleAnswer(rows)
-  mustBePresent(answer.schema, name)
-  if (version === undefined) throw refused()
-  return { ...answer, version }
-}
-
 /** Rejects when the schema has become newer meanwhile. */
-export const versioned =
-  <T>(name: string, body: (query: Query) => Promise<T>) =>
-  (query: Query, begun: readonly Row[]): Promise<T> => {
-    mustBePresent(Number(begun[0]?.['version']), name)
+export const versioned = <T>(on: Pick<Session, 'transaction'>, name: string, body: (query: Query) => Promise<T>): Promise<T> =>
+  on.transaction((query, [found]) => {
+    mustBePresent(Number(found?.['version']), name)
     return body(query)
-  }
+  }, VERSION_SQL)
 
 /** For reading: every attempt to write is a `BugError`. */
 export const noWriter = (database: PostgresDatabase): Writer => ({
   claim: async () => undefined,
   write: () => Promise.reject(readOnly(database)),
-  single: () => Promise.reject(readOnly(database)),
   close: () => undefined,
 })
 
@@ -57,46 +52,39 @@ export const readOnly = ({ name }: PostgresDatabase): BugError =>
   new BugError(`${name} was opened for reading, and something wants to write to it`)
 
 /** For commands that note something beside a running daemon; they need no lease and no lock. */
-export function freeWriter(database: PostgresDatabase): Writer {
-  return {
-    claim: async () => undefined,
-    write: (_, body) => database.transaction(versioned(database.name, body), VERSION_SQL),
-    async single(workspace, make) {
-      const one = make(undefined)
-      return one && recorded(await database.once(one.sql, one.values), database.name, () => unbound(database.name, workspace))
-    },
-    close: () => undefined,
-  }
-}
+export const freeWriter = (database: PostgresDatabase): Writer => ({
+  claim: async () => undefined,
+  write: (workspace, use) =>
+    use({
+      once: database.once,
+      transaction: (body) => versioned(database, database.name, body),
+      refused: () => unbound(database.name, workspace),
+    }),
+  close: () => undefined,
+})
 
-export function fencedWriter(database: PostgresDatabase, fence: Fence): Writer {
-  const check = async (query: Query, workspace: string): Promise<void> => {
-    const lease = fence(workspace)
-    // The lock lets the lease be renewed meanwhile, but not taken.
-    const values = [keptText(workspace), lease?.replica ?? '', lease?.token ?? 0]
-    const rows = lease && (await query(HOLDS, values))
-    if (rows === undefined || rows.length === 0) throw fenced(database.name, workspace)
-  }
-  return {
-    // The lease may be taken later: until then each transaction is refused.
-    claim: async () => undefined,
-    write: (workspace, body) =>
-      database.transaction(
-        versioned(database.name, async (query) => {
-          await check(query, workspace)
+export const fencedWriter = (database: PostgresDatabase, fence: Fence): Writer => ({
+  // The lease may be taken later: until then each transaction is refused.
+  claim: async () => undefined,
+  async write(workspace, use) {
+    const under = fence(workspace)
+    const refused = () => fenced(database.name, workspace)
+    if (!under) throw refused()
+    return use({
+      under,
+      once: database.once,
+      transaction: (body) =>
+        versioned(database, database.name, async (query) => {
+          // The lock lets the lease be renewed meanwhile, but not taken.
+          const held = await query(HOLDS, [keptText(workspace), under.replica, under.token])
+          if (held.length === 0) throw refused()
           return body(query)
         }),
-        VERSION_SQL,
-      ),
-    async single(workspace, make) {
-      const lease = fence(workspace)
-      if (!lease) throw fenced(database.name, workspace)
-      const one = make({ workspace, ...lease })
-      return one && recorded(await database.once(one.sql, one.values), database.name, () => fenced(database.name, workspace))
-    },
-    close: () => undefined,
-  }
-}
+      refused,
+    })
+  },
+  close: () => undefined,
+})
 
 const HOLDS = 'SELECT token FROM capkeeper.lease WHERE workspace = $1 AND holder = $2 AND token = $3 FOR KEY SHARE'
 
@@ -146,13 +134,14 @@ export function lockingWriter(database: PostgresDatabase, clock: Pick<Clock, 'mo
   }
   return {
     claim: (workspace) => run(async () => void (await locked(workspace))),
-    write: (workspace, body) => run(async () => (await locked(workspace)).transaction(versioned(database.name, body), VERSION_SQL)),
-    single: (workspace, make) =>
+    write: (workspace, use) =>
       run(async () => {
-        const one = make(undefined)
-        if (!one) return undefined
-        const rows = await (await locked(workspace)).query(one.sql, one.values)
-        return recorded(rows, database.name, () => unbound(database.name, workspace))
+        const one = await locked(workspace)
+        return use({
+          once: one.query,
+          transaction: (body) => versioned(one, database.name, body),
+          refused: () => unbound(database.name, workspace),
+        })
       }),
     close() {
       // The pool is closed as well: a connection that returns to a pool keeps its locks.
