@@ -2,7 +2,7 @@
 // cycles. It asks the service nothing.
 import { credits, DAY_MS } from '../../src/core/model/units.ts'
 import type { RecordedDays } from '../../src/core/use/history.ts'
-import { type Compared, compare } from '../../src/daemon/replay/compare.ts'
+import { type Compared, compare } from '../../src/daemon/replay/comparisons.ts'
 import type { Ledger } from '../../src/ports.ts'
 import { entryOf } from '../support/declare.ts'
 import { type BigWorld, policyIn } from './big.ts'

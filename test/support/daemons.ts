@@ -1,6 +1,7 @@
 // A daemon over small worlds, whose configuration and policies a test writes: no process, no files.
 import { onTestFinished } from 'vitest'
 import { InputError, type Problem } from '../../src/core/model/problem.ts'
+import { soleLeases } from '../../src/daemon/replicas/leases.ts'
 import { startDaemon } from '../../src/daemon/schedule/daemon.ts'
 import { worldClock } from './clock.ts'
 import { configOf, workspaceConfig } from './configured.ts'
@@ -30,8 +31,8 @@ export interface House {
   loads: number
   busy?: Promise<void>
   probe: () => Promise<void>
-  /** Of a replica. */
-  readonly leases?: DaemonParts['leases']
+  /** Of a replica, which holds all workspaces where this does not say otherwise. */
+  readonly leases?: Partial<NonNullable<DaemonParts['leases']>>
   /** What the end of a workspace waits for. */
   readonly ending?: (name: string) => Promise<void>
 }
@@ -71,7 +72,7 @@ export async function house(
 export const partsOf = (house: Omit<House, 'daemon'>): DaemonParts => ({
   clock: house.clock,
   config: house.config ?? configOf(),
-  leases: house.leases,
+  leases: house.leases && { ...soleLeases(), isSole: false, ...house.leases },
   async open(config) {
     const world = house.worlds.get(config.name)
     if (!world || house.shut.has(config.name)) throw new InputError([{ ...BROKEN, code: 'NO_KEY', message: `${config.name}: no key` }])

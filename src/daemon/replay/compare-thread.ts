@@ -2,13 +2,7 @@
 import { answerWith } from '../../policy/load/aside.ts'
 import { openLedger } from '../ledger/ledger.ts'
 import { systemClock } from '../schedule/system.ts'
-import { type CompareOptions, type CompareStart, compare, compareStart } from './compare.ts'
-
-/** `ledger`: a file, an address, or the name of a copy in memory. */
-export interface ComparedFrom {
-  readonly ledger: string
-  readonly options: CompareOptions
-}
+import { type ComparedFrom, type CompareStart, compare, compareStart } from './comparisons.ts'
 
 async function read({ ledger, options }: ComparedFrom): Promise<CompareStart> {
   const store = await openLedger({ file: ledger, mode: 'read', clock: systemClock })

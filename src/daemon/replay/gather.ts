@@ -1,8 +1,6 @@
 // The inputs of a replay, from recorded use: which billing cycles were recorded as a whole, which are shown, and when there will be enough. What
 // the records cannot tell becomes a note, or the reason why there is nothing to replay yet.
-import type { HistoryEntry } from '../../core/model/change.ts'
-import type { JournalEntry } from '../../core/model/events.ts'
-import type { Cycle, OwnedCap } from '../../core/model/observed.ts'
+import type { Cycle } from '../../core/model/observed.ts'
 import { scopeKey, TEAM } from '../../core/model/scope.ts'
 import { type Credits, credits, DAY_MS, type Instant } from '../../core/model/units.ts'
 import {
@@ -86,23 +84,16 @@ const dayText = (at: Instant): string => new Date(at).toISOString().slice(0, 10)
 const CYCLES = 3
 
 /** The records of one workspace. */
-export interface RecordedUse {
-  readonly workspace: string
-  readonly recorded: RecordedDays
+export interface RecordedUse extends Pick<SimulationInputs, 'workspace' | 'recorded' | 'owned' | 'history' | 'journal'> {
   readonly past: PastDays
   readonly usage?: UsageFacts
   /** Everybody's use in the cycle of the last reading, by e-mail. */
   readonly highest: ReadonlyMap<string, Credits>
-  readonly owned: readonly OwnedCap[]
-  readonly history: readonly HistoryEntry[]
-  /** Among other things, what other clients were seen to write. */
-  readonly journal: readonly JournalEntry[]
 }
 
-export interface ReplayOptions extends Pick<SimulationInputs, 'policy' | 'against'> {
+export interface ReplayOptions extends Pick<SimulationInputs, 'policy' | 'against' | 'pricePerCredit'> {
   /** How many of the last whole cycles. */
   readonly cycles?: number
-  readonly pricePerCredit?: number
   /** Of a seat and cycle, where the balance does not tell. */
   readonly creditsPerSeat?: number
   readonly now: Instant
@@ -122,9 +113,9 @@ type ReplayStart =
 
 /** Whole cycles where there are any, else the recorded part of the latest; a note says when there will be as many as requested. */
 export function replayStart(use: RecordedUse, options: ReplayOptions): ReplayStart {
-  const { policy, against, cycles: asked, pricePerCredit, creditsPerSeat, now } = options
-  const { workspace, recorded, usage, owned, history, journal } = use
-  const span = recordedSpan(recorded)
+  const { cycles: asked, creditsPerSeat, now, ...policies } = options
+  const { past: _, usage, highest: __, ...records } = use
+  const span = recordedSpan(records.recorded)
   const known = cyclesKnown(use)
   const firstAt = span?.firstAt ?? now
   if (!known) return { kind: span ? 'no-cycle' : 'no-days' }
@@ -132,21 +123,14 @@ export function replayStart(use: RecordedUse, options: ReplayOptions): ReplaySta
   const later = wholeAt === undefined ? {} : { wholeAt }
   if (!span) return { kind: 'no-days', ...later }
   const { cycles, shown, whole, best, most } = chosenCycles(use, span, known, asked ?? CYCLES, now)
-  const perSeat = usage?.balance?.creditsPerSeat ?? (creditsPerSeat === undefined ? undefined : credits(creditsPerSeat))
   const inputs = {
-    workspace,
-    policy,
-    against,
-    recorded,
+    ...records,
+    ...policies,
     cycles,
     shown,
     roster: usage?.roster,
     groups: usage?.groups ?? [],
-    owned,
-    history,
-    journal,
-    creditsPerSeat: perSeat,
-    pricePerCredit,
+    creditsPerSeat: usage?.balance?.creditsPerSeat ?? (creditsPerSeat === undefined ? undefined : credits(creditsPerSeat)),
     notes: [
       ...shortage({ firstAt, current: known.current }, whole, asked),
       ...gradesNote(use, cycles.slice(-shown)),
@@ -165,7 +149,6 @@ export interface KnownCycle extends Cycle {
 interface Known {
   readonly current: Cycle
   readonly previous?: Cycle
-  readonly readAt: Instant
 }
 
 /** The billing cycle of the last reading, and the one before where it is known for certain. */
@@ -173,7 +156,7 @@ function cyclesKnown({ usage }: RecordedUse): Known | undefined {
   const current = usage?.roster.cycle ?? usage?.balance?.cycle
   if (!usage || !current) return undefined
   const previous = usage.previousCycle?.cycle
-  return { current, readAt: usage.roster.readAt, previous: previous && previous.endAt <= current.startAt ? previous : undefined }
+  return { current, previous: previous && previous.endAt <= current.startAt ? previous : undefined }
 }
 
 interface Chosen {

@@ -1,19 +1,20 @@
 // The daemon while leases come and go: a configuration that is applied meanwhile restarts no workspace that went to another replica; and when a
 // replica is ready.
 import { expect, test } from 'vitest'
-import { soleLeases } from '../../../src/daemon/replicas/leases.ts'
 import { configOf, workspaceConfig } from '../../support/configured.ts'
-import { house } from '../../support/daemons.ts'
+import { type House, house } from '../../support/daemons.ts'
 import { MINUTE } from '../../support/living.ts'
 
 const configured = (intervalMs: number) => configOf(...['acme', 'beta'].map((name) => workspaceConfig(name, { intervalMs })))
 
+type Leases = Required<NonNullable<House['leases']>>
+
 /** A replica that keeps these workspaces; acme takes its time to end. */
-async function replica(names: readonly string[], more: Partial<ReturnType<typeof soleLeases>> = {}) {
+async function replica(names: readonly string[], more: Partial<Leases> = {}) {
   const held = new Set(names)
-  const begun = Promise.withResolvers<Parameters<ReturnType<typeof soleLeases>['begin']>[0]>()
+  const begun = Promise.withResolvers<Parameters<Leases['begin']>[0]>()
   const ended = Promise.withResolvers<void>()
-  const leases = { ...soleLeases(), isSole: false, holds: (name: string) => held.has(name), begin: begun.resolve, ...more }
+  const leases = { holds: (name: string) => held.has(name), begin: begun.resolve, ...more }
   const ending = async (name: string) => (name === 'acme' ? ended.promise : undefined)
   const policy = { caps: { team: 500 } }
   const one = await house(['acme', 'beta'], { acme: policy, beta: policy }, { switches: { latency: 500 } }, { leases, ending })
