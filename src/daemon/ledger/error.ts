@@ -84,27 +84,30 @@ export const unlessLedger = (error: unknown): undefined => {
   if (!(error instanceof LedgerError)) throw error
 }
 
-/** A failure of the file system as a LedgerError; other errors are returned unchanged. */
-export function fromFileSystem(error: unknown, file: string): unknown {
-  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return error
-  switch (error.code) {
+/** Does something with a file. A failure of the file system becomes a LedgerError; other errors stay as they are. */
+export function onDisk<T>(file: string, action: () => T): T {
+  try {
+    return action()
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && typeof error.code === 'string') throw fromFileSystem(error.code, file)
+    throw error
+  }
+}
+
+function fromFileSystem(code: string, file: string): LedgerError {
+  const cannotBeMade = `${file} cannot be made, because`
+  switch (code) {
     case 'ENOENT':
-      return new LedgerError(
-        'LEDGER_UNWRITABLE',
-        `${file} cannot be made, because its folder does not exist; make the folder, or change --ledger`,
-      )
+      return new LedgerError('LEDGER_UNWRITABLE', `${cannotBeMade} its folder does not exist; make the folder, or change --ledger`)
     case 'ENOTDIR':
-      return new LedgerError(
-        'LEDGER_UNWRITABLE',
-        `${file} cannot be made, because the path before its name is not a folder; change --ledger`,
-      )
+      return new LedgerError('LEDGER_UNWRITABLE', `${cannotBeMade} the path before its name is not a folder; change --ledger`)
     case 'ENOSPC':
     case 'EDQUOT':
-      return new LedgerError('LEDGER_FULL', `${file} cannot be made, because the disk is full; make room on the volume of the ledger`)
+      return new LedgerError('LEDGER_FULL', `${cannotBeMade} the disk is full; make room on the volume of the ledger`)
     default:
       return new LedgerError(
         'LEDGER_UNWRITABLE',
-        `${file} cannot be written (${error.code}); this user must be able to write to it and to its folder`,
+        `${file} cannot be written (${code}); this user must be able to write to it and to its folder`,
       )
   }
 }

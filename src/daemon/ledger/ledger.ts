@@ -4,7 +4,7 @@
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { LedgerMode } from './adapter.ts'
-import { corrupt, fromFileSystem, LedgerError } from './error.ts'
+import { corrupt, LedgerError, onDisk } from './error.ts'
 import { isPostgresAddress, ledgerFault, shownAddress } from './postgres/address.ts'
 import {
   createPrivately,
@@ -43,8 +43,9 @@ export async function openLedger(options: LedgerOptions): Promise<LedgerStore> {
     return store(existing ?? emptyLedger(path, mode), { mode, clock, exists: existing !== undefined })
   }
   createPrivately(path)
-  const { database, lock } = openForWriting(realPath(path), mode)
-  return store(database, { mode, clock, exists: true }, lock)
+  // Follows links, because two names of one file must lead to one lock.
+  const real = onDisk(path, () => realpathSync(path))
+  return openForWriting(real, { mode, clock, exists: true })
 }
 
 /** Loads the driver only for a database, because commands with a file must not pay for it. */
@@ -71,56 +72,38 @@ function openForReading(path: string): LedgerDatabase | undefined {
   mustBeFile(path, found)
   if (found.size === 0) return undefined
   const database = openDatabase(path, { readOnly: true })
-  return closingOnFailure(database, () => {
-    if (schemaVersion(database) > 0) return database
-    database.close()
-    return undefined
-  })
-}
-
-function openForWriting(path: string, mode: LedgerMode): { readonly database: LedgerDatabase; readonly lock: Lock | undefined } {
-  const database = openDatabase(path, { readOnly: false })
-  return closingOnFailure(database, () => {
-    // Before the file is changed, because it may belong to another program.
-    schemaVersion(database)
-    const lock = mode === 'write' ? takeLock(path) : undefined
-    try {
-      database.execute('PRAGMA journal_mode = WAL')
-      // Intents must survive power loss: every commit waits for the disk.
-      database.execute('PRAGMA synchronous = FULL')
-      // Overwrites deleted rows, so that `ledger forget` removes a person from the file as well.
-      database.execute('PRAGMA secure_delete = ON')
-      create(database)
-      for (const suffix of ['', '-wal', '-shm', '.lock']) makePrivate(`${path}${suffix}`)
-      if (mode === 'write') mustBeWhole(database)
-      return { database, lock }
-    } catch (error) {
-      lock?.release()
-      throw error
-    }
-  })
-}
-
-function closingOnFailure<T>(database: LedgerDatabase, action: () => T): T {
   try {
-    return action()
+    if (schemaVersion(database) > 0) return database
   } catch (error) {
     database.close()
     throw error
   }
+  database.close()
+  return undefined
 }
 
-function mustBeWhole(database: LedgerDatabase): void {
-  const [first] = damage(database, 'quick_check')
-  if (first !== undefined) throw corrupt(database.file, first)
-}
-
-/** Follows links, because two names of one file must lead to one lock. */
-function realPath(path: string): string {
+function openForWriting(path: string, parts: StoreParts): LedgerStore {
+  const isKeeper = parts.mode === 'write'
+  const database = openDatabase(path, { readOnly: false })
+  let lock: Lock | undefined
   try {
-    return realpathSync(path)
+    // Before the file is changed, because it may belong to another program.
+    schemaVersion(database)
+    lock = isKeeper ? takeLock(path) : undefined
+    database.execute('PRAGMA journal_mode = WAL')
+    // Intents must survive power loss: every commit waits for the disk.
+    database.execute('PRAGMA synchronous = FULL')
+    // Overwrites deleted rows, so that `ledger forget` removes a person from the file as well.
+    database.execute('PRAGMA secure_delete = ON')
+    create(database)
+    for (const suffix of ['', '-wal', '-shm', '.lock']) makePrivate(`${path}${suffix}`)
+    const [fault] = isKeeper ? damage(database, 'quick_check') : []
+    if (fault !== undefined) throw corrupt(database.file, fault)
+    return store(database, parts, lock)
   } catch (error) {
-    throw fromFileSystem(error, path)
+    database.close()
+    lock?.release()
+    throw error
   }
 }
 

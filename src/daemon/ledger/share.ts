@@ -32,7 +32,7 @@ const isEmail = (text: string): boolean => /^[^\s@|]+@[^\s@|]+$/.test(text)
 const withSuffix = (hash: string, raw: string): string => `${hash}${raw.includes('@') ? '@' : '%40'}people.invalid`
 const HASHED = /([0-9a-f]{12})(@|%40)people\.invalid/g
 
-export interface ShareOptions {
+interface ShareOptions {
   readonly workspaces: Iterable<SharedWorkspace> | AsyncIterable<SharedWorkspace>
   readonly now: Instant
   /** New for every document, so that hashes cannot be matched with those of another document or of /status. */

@@ -37,7 +37,7 @@ interface Opened {
   end?(): void
 }
 
-export interface ComparisonOptions {
+interface ComparisonOptions {
   readonly clock: Clock
   /** What the thread opens: a file, an address, or a copy of a ledger that only this process has. */
   readonly ledger: () => Promise<Opened> | Opened
@@ -176,7 +176,7 @@ export type Compared =
   | { readonly kind: 'no-policy' | 'no-days' | 'no-cycle'; readonly wholeAt?: Instant }
   | { readonly kind: 'failed'; readonly message: string }
 
-export interface CompareOptions extends Pick<ReplayOptions, 'pricePerCredit' | 'creditsPerSeat'> {
+interface CompareOptions extends Pick<ReplayOptions, 'pricePerCredit' | 'creditsPerSeat'> {
   readonly workspace: string
   readonly now: Instant
 }

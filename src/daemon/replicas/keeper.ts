@@ -11,22 +11,21 @@ import {
   LOOK_MS,
   leftMs,
   type Moment,
-  mayLeave,
-  quietUntil,
   settingsThatCount,
   spread,
 } from '../../core/replicas/lease.ts'
 import { LedgerError } from '../ledger/error.ts'
 import {
   type FencedLeases,
+  holding,
   isReplaced,
   isTold,
   type KeeperOptions,
   type LeaseStatus,
   momentOf,
   newState,
-  type Own,
   type State,
+  taken,
 } from './leases.ts'
 import { READOPT_EVERY_MS, readopt, report, SHOW_EVERY_MS, show, shownElsewhere } from './shown.ts'
 
@@ -37,19 +36,10 @@ const REFUSED_MS = 30_000
 
 export function createKeeper(options: KeeperOptions): FencedLeases {
   const state = newState(options)
-  const lasting = (workspace: string): Own | undefined => {
-    const own = state.held.get(workspace)
-    return own && leftMs(own, momentOf(state)) > 0 ? own : undefined
-  }
+  const own = holding(state)
   return {
-    isSole: false,
-    fence(workspace) {
-      const own = lasting(workspace)
-      return own && { replica: state.replica.id, token: own.token }
-    },
-    holds: (workspace) => lasting(workspace) !== undefined,
-    mayLeave: (workspace, timeoutMs) => !isReplaced(state, workspace) && mayLeave(state.held.get(workspace), momentOf(state), timeoutMs),
-    quietUntil: (workspace) => quietUntil(state.held.get(workspace)?.quiet, momentOf(state)),
+    ...own,
+    mayLeave: (workspace, timeoutMs) => !isReplaced(state, workspace) && own.mayLeave(workspace, timeoutMs),
     isReplaced: (workspace) => isReplaced(state, workspace),
     want(wanted) {
       state.wanted = wanted
@@ -202,10 +192,9 @@ function takeAnswer(
     for (const { workspace, policy } of answer.leases) if (policy !== undefined) latest.set(workspace, policy)
   }
   noteFree(state)
-  for (const [workspace, { token, quietMs }] of answer.taken) {
+  for (const [workspace, one] of answer.taken) {
     state.saved.delete(workspace)
-    const quiet = quietMs > 0 && { quiet: { from: momentOf(state), lastsMs: quietMs } }
-    held.set(workspace, { token, askedAt: asked, lastsMs: LEASE_MS, ...quiet })
+    held.set(workspace, taken(state, asked, one))
     begin(state, workspace)
   }
   // Free workspaces are asked for at once; refused ones only at the next heartbeat.

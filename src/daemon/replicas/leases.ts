@@ -17,6 +17,7 @@ import {
 } from '../../core/replicas/lease.ts'
 import type { Clock, LeaseTable } from '../../ports.ts'
 import { type LedgerError, orNothing, unlessLedger } from '../ledger/error.ts'
+import type { Fence } from '../ledger/postgres/writer.ts'
 import type { Workspace, WorkspaceLease } from '../workspace.ts'
 
 // Compares the policy sets of replicas, and finds the last known good one of a workspace. It does not decide which set is newer.
@@ -110,7 +111,7 @@ export interface Leases {
 
 /** Leases with the token that fences each record. */
 export interface FencedLeases extends Leases {
-  fence(workspace: string): { readonly replica: string; readonly token: number } | undefined
+  readonly fence: Fence
 }
 
 /** For a ledger of one process: its lock is the lease. */
@@ -164,10 +165,10 @@ export interface State extends KeeperOptions {
   /** The digests of settings in `wanted`, by workspace. */
   configs: ReadonlyMap<string, string>
   /** The `configs` that the table has. */
-  configsTold: ReadonlyMap<string, string> | undefined
+  configsTold?: ReadonlyMap<string, string>
   /** The leases in the last answer, by workspace. */
   rows: ReadonlyMap<string, LeaseRow>
-  hooks: LeaseHooks | undefined
+  hooks?: LeaseHooks
   readonly held: Map<string, Own>
   /** Workspaces whose loops are starting or ending. */
   readonly busy: Map<string, Promise<void>>
@@ -177,7 +178,7 @@ export interface State extends KeeperOptions {
   readonly lost: Map<string, number>
   /** Workspaces that could not be opened here: until when (monotonic clock) they are left to other replicas. */
   readonly failed: Map<string, number>
-  answer: HeartbeatAnswer | undefined
+  answer?: HeartbeatAnswer
   /** Monotonic clock. */
   readonly freeSince: Map<string, number>
   /** The policies of valid files, by workspace. */
@@ -190,11 +191,11 @@ export interface State extends KeeperOptions {
   readonly transfers: Map<string, number>
   readonly shown: Map<string, string>
   readonly saved: Map<string, string>
-  shownMark: string | undefined
+  shownMark?: string
   /** Why the last heartbeat failed. */
-  trouble: string | undefined
+  trouble?: string
   stopping: boolean
-  beating: Promise<void> | undefined
+  beating?: Promise<void>
   /** When each step is due (monotonic clock); `free` is the search for free workspaces. */
   readonly due: { beat: number; free: number; readopt: number; show: number; readShown: number }
   readonly ended: AbortController
@@ -202,26 +203,42 @@ export interface State extends KeeperOptions {
 
 export const newState = (options: KeeperOptions): State => ({
   ...options,
-  ...{
-    wanted: [],
-    configs: new Map(),
-    configsTold: undefined,
-    rows: new Map(),
-    hooks: undefined,
-    answer: undefined,
-    policies: new Map(),
-    told: new Map(),
-    toldAt: 0,
-    shownMark: undefined,
-    beating: undefined,
-  },
+  ...{ wanted: [], configs: new Map(), rows: new Map(), policies: new Map(), told: new Map(), toldAt: 0, stopping: false },
   ...{ held: new Map(), busy: new Map(), leaving: new Map(), lost: new Map(), failed: new Map(), freeSince: new Map(), latest: new Map() },
-  ...{ transfers: new Map(), shown: new Map(), saved: new Map(), trouble: undefined, stopping: false },
+  ...{ transfers: new Map(), shown: new Map(), saved: new Map(), ended: new AbortController() },
   due: { beat: 0, free: 0, readopt: 0, show: 0, readShown: 0 },
-  ended: new AbortController(),
 })
 
-export const momentOf = ({ clock }: State): Moment => ({ wall: clock.now(), monotonic: clock.monotonic() })
+export const momentOf = ({ clock }: Pick<State, 'clock'>): Moment => ({ wall: clock.now(), monotonic: clock.monotonic() })
+
+/** What this process may do under its leases, by its own clocks. */
+export function holding(state: Pick<State, 'held' | 'replica' | 'clock'>) {
+  const { held, replica } = state
+  const lasting = (workspace: string): Own | undefined => {
+    const own = held.get(workspace)
+    return own && leftMs(own, momentOf(state)) > 0 ? own : undefined
+  }
+  return {
+    isSole: false,
+    holds: (workspace) => lasting(workspace) !== undefined,
+    mayLeave: (workspace, timeoutMs) => mayLeave(held.get(workspace), momentOf(state), timeoutMs),
+    quietUntil: (workspace) => quietUntil(held.get(workspace)?.quiet, momentOf(state)),
+    fence(workspace) {
+      const own = lasting(workspace)
+      return own && { replica: replica.id, token: own.token }
+    },
+  } satisfies Partial<FencedLeases>
+}
+
+/** A lease as it was taken. `quietMs`: for so long a write of the former holder may land. */
+export const taken = (
+  state: Pick<State, 'clock'>,
+  askedAt: Moment,
+  { token, quietMs }: { readonly token: number; readonly quietMs: number },
+): Own => ({
+  ...{ token, askedAt, lastsMs: LEASE_MS },
+  quiet: quietMs > 0 ? { from: momentOf(state), lastsMs: quietMs } : undefined,
+})
 
 /**
  * Whether the policies of this replica are not the newest: another replica has had newer ones, or the table does not know them yet. The last
@@ -257,21 +274,19 @@ interface CommandOptions {
 
 export function commandLeases({ replica, table, clock, wanted, heldBy }: CommandOptions): CommandLeases {
   const held = new Map<string, Own>()
+  const own = holding({ held, replica, clock })
   const ended = new AbortController()
-  const moment = (): Moment => ({ wall: clock.now(), monotonic: clock.monotonic() })
   const beat = async (take?: string): Promise<HeartbeatAnswer> => {
-    const askedAt = moment()
+    const askedAt = momentOf({ clock })
     const configOf = (name: string): string => wanted.find(({ workspace }) => workspace === name)?.config ?? ''
     const renew = [...held].map(([workspace, { token }]) => ({ workspace, token, config: configOf(workspace) }))
     const taking = take === undefined ? [] : [{ workspace: take, config: configOf(take) }]
     const answer = await table.beat({ replica, lastsMs: LEASE_MS, renew, release: [], take: taking, refuses: [], spreads: false })
-    for (const [workspace, own] of held) {
-      if (answer.renewed.has(workspace)) held.set(workspace, { ...own, askedAt })
+    for (const [workspace, lease] of held) {
+      if (answer.renewed.has(workspace)) held.set(workspace, { ...lease, askedAt })
       else if (renew.some((one) => one.workspace === workspace)) held.delete(workspace)
     }
-    for (const [workspace, { token, quietMs }] of answer.taken) {
-      held.set(workspace, { token, askedAt, lastsMs: LEASE_MS, quiet: quietMs > 0 ? { from: moment(), lastsMs: quietMs } : undefined })
-    }
+    for (const [workspace, one] of answer.taken) held.set(workspace, taken({ clock }, askedAt, one))
     return answer
   }
   let living: Promise<void> | undefined
@@ -282,26 +297,15 @@ export function commandLeases({ replica, table, clock, wanted, heldBy }: Command
       if (!ended.signal.aborted) await beat().catch(() => undefined)
     }
   }
-  const lasting = (workspace: string): Own | undefined => {
-    const own = held.get(workspace)
-    return own && leftMs(own, moment()) > 0 ? own : undefined
-  }
   return {
     ...soleLeases(),
-    isSole: false,
-    holds: (workspace) => lasting(workspace) !== undefined,
-    mayLeave: (workspace, timeoutMs) => mayLeave(held.get(workspace), moment(), timeoutMs),
-    quietUntil: (workspace) => quietUntil(held.get(workspace)?.quiet, moment()),
-    fence(workspace) {
-      const own = lasting(workspace)
-      return own && { replica: replica.id, token: own.token }
-    },
+    ...own,
     async claim(workspace) {
       const endAt = clock.monotonic() + PATIENCE_MS
-      while (!lasting(workspace)) {
-        const { leases, taken } = await beat(workspace)
-        if (taken.has(workspace)) break
-        const holder = leases.find((one) => one.workspace === workspace)?.holder
+      while (!own.holds(workspace)) {
+        const answer = await beat(workspace)
+        if (answer.taken.has(workspace)) break
+        const holder = answer.leases.find((one) => one.workspace === workspace)?.holder
         if (clock.monotonic() >= endAt) throw heldBy(workspace, holder?.name ?? 'another process')
         await clock.sleep(LOOK_MS)
       }

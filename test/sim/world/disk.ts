@@ -46,7 +46,7 @@ export function openDisk(file: string, workspace: string): OpenDisk {
   let seen: { readonly version: unknown; readonly content: DiskContent } | undefined
   // Read again after any commit; SQLite counts commits by other connections, and this one never writes.
   const now = (): DiskContent => {
-    const version = database.get('PRAGMA data_version')?.['data_version']
+    const version = database.all('PRAGMA data_version')[0]?.['data_version']
     if (seen && seen.version === version) return seen.content
     const binding = run(bindingsSql(workspace))
       .map(bindingOf)

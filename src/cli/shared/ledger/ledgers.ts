@@ -77,7 +77,12 @@ export async function sharedAt(
   const way = 'give --ledger-token-file FILE, or set CAPKEEPER_LEDGER_TOKEN'
   const { value } = await askFor({ ...asking, url, timeoutMs: TIMEOUT_MS }, way, '; is `capkeeper run` running there?')
   if (value === undefined) throw new CommandError(`${url} did not answer with a ledger; is that a capkeeper daemon of this version?`)
-  return { url, document: decoded(url, () => sharedLedger(value)) }
+  try {
+    return { url, document: sharedLedger(value) }
+  } catch (error) {
+    if (!(error instanceof Undecodable)) throw error
+    throw new CommandError(`the ledger at ${url} cannot be understood (${error.message}); do both run the same version?`)
+  }
 }
 
 /** A workspace of the same name at another address has other caps. */
@@ -96,15 +101,6 @@ function mustServe(
       'LEDGER_BOUND',
       `${name}: the daemon at ${url} works on ${found.baseUrl}, and the address here is ${baseUrl}; correct --base-url`,
     )
-  }
-}
-
-function decoded<T>(url: string, read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    if (!(error instanceof Undecodable)) throw error
-    throw new CommandError(`the ledger at ${url} cannot be understood (${error.message}); do both run the same version?`)
   }
 }
 

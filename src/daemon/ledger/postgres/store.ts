@@ -13,7 +13,7 @@ import { openPostgres, type PostgresDatabase, type Query } from './database.ts'
 import { postgresLeases } from './leases.ts'
 import { migratePostgres, postgresVersion, VERSION_SQL } from './schema.ts'
 import { asking, recordedBy, singleOf } from './single.ts'
-import { fencedWriter, freeWriter, lockingWriter, noWriter, readOnly, versioned, type Writer } from './writer.ts'
+import { lockingWriter, noWriter, openWriter, readOnly, versioned, type Writer } from './writer.ts'
 
 /** A ledger in PostgreSQL as a database that every ledger can use. */
 export function ledgerIn(database: PostgresDatabase, writer: Writer): SqlDatabase {
@@ -92,8 +92,8 @@ export const noBackupHere = (name: string): LedgerError =>
 
 function writerFor(database: PostgresDatabase, { mode, fence, clock }: LedgerOptions): Writer {
   if (mode === 'read') return noWriter(database)
-  if (mode === 'note') return freeWriter(database)
-  return fence ? fencedWriter(database, fence) : lockingWriter(database, clock)
+  if (mode === 'note') return openWriter(database)
+  return fence ? openWriter(database, fence) : lockingWriter(database, clock)
 }
 
 function store(database: PostgresDatabase, options: LedgerOptions): LedgerStore {

@@ -51,36 +51,24 @@ export const noWriter = (database: PostgresDatabase): Writer => ({
 export const readOnly = ({ name }: PostgresDatabase): BugError =>
   new BugError(`${name} was opened for reading, and something wants to write to it`)
 
-/** For commands that note something beside a running daemon; they need no lease and no lock. */
-export const freeWriter = (database: PostgresDatabase): Writer => ({
-  claim: async () => undefined,
-  write: (workspace, use) =>
-    use({
-      once: database.once,
-      transaction: (body) => versioned(database, database.name, body),
-      refused: () => unbound(database.name, workspace),
-    }),
-  close: () => undefined,
-})
-
-export const fencedWriter = (database: PostgresDatabase, fence: Fence): Writer => ({
-  // The lease may be taken later: until then each transaction is refused.
+/**
+ * With a fence each transaction needs the lease, which may be taken later: until then it is refused. Without one it needs no lease and no lock, for
+ * commands that note something beside a running daemon.
+ */
+export const openWriter = (database: PostgresDatabase, fence?: Fence): Writer => ({
   claim: async () => undefined,
   async write(workspace, use) {
-    const under = fence(workspace)
-    const refused = () => fenced(database.name, workspace)
-    if (!under) throw refused()
+    const under = fence?.(workspace)
+    const refused = () => (fence ? fenced : unbound)(database.name, workspace)
+    if (fence && !under) throw refused()
     return use({
-      under,
-      once: database.once,
+      ...{ under, once: database.once, refused },
       transaction: (body) =>
         versioned(database, database.name, async (query) => {
           // The lock lets the lease be renewed meanwhile, but not taken.
-          const held = await query(HOLDS, [keptText(workspace), under.replica, under.token])
-          if (held.length === 0) throw refused()
+          if (under && (await query(HOLDS, [keptText(workspace), under.replica, under.token])).length === 0) throw refused()
           return body(query)
         }),
-      refused,
     })
   },
   close: () => undefined,

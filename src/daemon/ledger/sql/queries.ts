@@ -28,16 +28,13 @@ export function lastDays(rows: readonly AddOnRow[]): ReadonlyMap<string, number>
 }
 
 /** What a ledger tells of use as it is recorded. */
-export function useQueries(database: Ask, binding: number) {
-  const ask = (sql: string, values: readonly Value[]): Promise<readonly Row[]> => database({ sql, values })
+export function useQueries(ask: Ask, binding: number) {
+  /** The rows of a statement whose first value is the binding. */
+  const list = async <T>(of: (row: Row) => T, sql: string, ...values: readonly Value[]): Promise<readonly T[]> =>
+    (await ask({ sql, values: [binding, ...values] })).map(of)
   return {
-    async runs(scope, days) {
-      const rows = await ask(
-        `SELECT day, model, mode, messages, cents FROM @run_use
-         WHERE binding = ?1 AND day >= ?2 AND day < ?3 AND scope = ?4 ORDER BY day, model, mode`,
-        [binding, ...bounds(days), keptText(scopeKey(scope))],
-      )
-      return rows.map(
+    runs: (scope, days) =>
+      list(
         (row): RunUse => ({
           dayAt: dayAtOf(row),
           model: textKept(row['model']),
@@ -45,83 +42,73 @@ export function useQueries(database: Ask, binding: number) {
           messages: Number(row['messages']),
           used: row['cents'] !== null ? credits(Number(row['cents']) / 100) : undefined,
         }),
-      )
-    },
-    async recordedFrom() {
-      const [row] = await ask(`SELECT day FROM @person_use WHERE binding = ?1 AND NOT told ORDER BY day LIMIT 1`, [binding])
-      return row && dayAtOf(row)
-    },
+        `SELECT day, model, mode, messages, cents FROM @run_use
+         WHERE binding = ?1 AND day >= ?2 AND day < ?3 AND scope = ?4 ORDER BY day, model, mode`,
+        ...bounds(days),
+        keptText(scopeKey(scope)),
+      ),
+    recordedFrom: async () => (await list(dayAtOf, 'SELECT day FROM @person_use WHERE binding = ?1 AND NOT told ORDER BY day LIMIT 1'))[0],
     async highestUse() {
-      const sql = `SELECT email, highest FROM @person WHERE binding = ?1 AND highest > 0 ORDER BY id`
-      return new Map((await ask(sql, [binding])).map((row) => [textKept(row['email']), amountOf(row['highest'])]))
+      const sql = 'SELECT email, highest AS cents FROM @person WHERE binding = ?1 AND highest > 0 ORDER BY id'
+      return new Map(await list((row) => [emailOf(row), amountOf(row)] as const, sql))
     },
-    async useReadings() {
-      const rows = await ask(`SELECT at, cents FROM @use_reading WHERE binding = ?1 ORDER BY at`, [binding])
-      return rows.map((row) => ({ at: Number(row['at']), used: amountOf(row['cents']) }))
-    },
-    async useByPerson(days) {
-      const rows = await ask(
+    useReadings: () =>
+      list((row) => ({ at: Number(row['at']), used: amountOf(row) }), 'SELECT at, cents FROM @use_reading WHERE binding = ?1 ORDER BY at'),
+    useByPerson: (days) =>
+      list(
+        (row) => ({ email: emailOf(row), used: amountOf(row) }),
         `SELECT email, @least(sum(cents), ${MOST}) AS cents FROM @person_use JOIN @person ON person.id = person_use.person
          WHERE person_use.binding = ?1 AND day >= ?2 AND day < ?3 GROUP BY person.id ORDER BY sum(cents) DESC, email`,
-        [binding, ...bounds(days)],
-      )
-      return rows.map((row) => ({ email: textKept(row['email']), used: amountOf(row['cents']) }))
-    },
-    async useOfPerson(email, days) {
-      const rows = await ask(
+        ...bounds(days),
+      ),
+    useOfPerson: (email, days) =>
+      list(
+        (row) => ({ dayAt: dayAtOf(row), used: amountOf(row) }),
         `${daysAsked('person_use')}
          SELECT asked.day, cents FROM asked JOIN @person ON person.binding = ?1 AND person.email = ?4
          JOIN @person_use ON person_use.binding = ?1 AND person_use.day = asked.day AND person_use.person = person.id ORDER BY asked.day`,
-        [binding, ...bounds(days), keptText(email)],
-      )
-      return rows.map((row) => ({ dayAt: dayAtOf(row), used: amountOf(row['cents']) }))
-    },
+        ...bounds(days),
+        keptText(email),
+      ),
     async useByDay(days, source) {
-      const people = await ask(`SELECT id, email FROM @person WHERE binding = ?1 AND email <> '' ORDER BY id`, [binding])
-      return recorded(
-        source,
-        people.map((row) => ({ id: Number(row['id']), email: textKept(row['email']) })),
-        await ask(BY_DAY[source], [binding, ...bounds(days)]),
-      )
+      const people = "SELECT id, email FROM @person WHERE binding = ?1 AND email <> '' ORDER BY id"
+      const known = await list((row) => ({ id: Number(row['id']), email: emailOf(row) }), people)
+      return recorded(source, known, await list((row) => row, BY_DAY[source], ...bounds(days)))
     },
-    async addOnUse(days) {
-      const rows = await ask(
+    addOnUse: (days) =>
+      list(
+        (row): AddOnRow => ({ dayAt: dayAtOf(row), email: emailOf(row), model: textKept(row['model']), ...sumOf(row) }),
         `SELECT day, email, model, cents, add_on_cents FROM @add_on_use JOIN @person ON person.id = add_on_use.person
          WHERE add_on_use.binding = ?1 AND day >= ?2 AND day < ?3 ORDER BY day, email, model`,
-        [binding, ...bounds(days)],
-      )
-      return rows.map(
-        (row): AddOnRow => ({ dayAt: dayAtOf(row), email: textKept(row['email']), model: textKept(row['model']), ...sumOf(row) }),
-      )
-    },
+        ...bounds(days),
+      ),
     async addOnSums(days) {
-      const rows = await ask(
-        `SELECT email, @least(sum(cents), ${MOST}) AS cents, @least(sum(add_on_cents), ${MOST}) AS add_on_cents
+      const sql = `SELECT email, @least(sum(cents), ${MOST}) AS cents, @least(sum(add_on_cents), ${MOST}) AS add_on_cents
          FROM @add_on_use JOIN @person ON person.id = add_on_use.person
-         WHERE add_on_use.binding = ?1 AND day >= ?2 AND day < ?3 GROUP BY person.id ORDER BY email`,
-        [binding, ...bounds(days)],
-      )
-      return new Map(rows.map((row) => [textKept(row['email']), sumOf(row)]))
+         WHERE add_on_use.binding = ?1 AND day >= ?2 AND day < ?3 GROUP BY person.id ORDER BY email`
+      return new Map(await list((row) => [emailOf(row), sumOf(row)] as const, sql, ...bounds(days)))
     },
-    async addOnOfPerson(email, days) {
-      const rows = await ask(
+    addOnOfPerson: (email, days) =>
+      list(
+        (row) => ({ dayAt: dayAtOf(row), addOn: amountOf(row) }),
         `${daysAsked('add_on_use')}
          SELECT asked.day, @least(sum(add_on_cents), ${MOST}) AS cents FROM asked
          JOIN @person ON person.binding = ?1 AND person.email = ?4
          JOIN @add_on_use ON add_on_use.binding = ?1 AND add_on_use.day = asked.day AND add_on_use.person = person.id
          GROUP BY asked.day ORDER BY asked.day`,
-        [binding, ...bounds(days), keptText(email)],
-      )
-      return rows.map((row) => ({ dayAt: dayAtOf(row), addOn: amountOf(row['cents']) }))
-    },
+        ...bounds(days),
+        keptText(email),
+      ),
   } satisfies Partial<Ledger>
 }
 
 const dayAtOf = (row: Row): Instant => Number(row['day']) * DAY_MS
 
-const amountOf = (kept: unknown): Credits => creditsOf(cents(Number(kept)))
+const emailOf = (row: Row): string => textKept(row['email'])
 
-const sumOf = (row: Row): AddOnSum => ({ used: amountOf(row['cents']), addOn: amountOf(row['add_on_cents']) })
+const amountOf = (row: Row, column = 'cents'): Credits => creditsOf(cents(Number(row[column])))
+
+const sumOf = (row: Row): AddOnSum => ({ used: amountOf(row), addOn: amountOf(row, 'add_on_cents') })
 
 /** A day comes as lists in one row: a row for each person and day would take five times as long. */
 const BY_DAY = {
@@ -146,13 +133,12 @@ const daysAsked = (table: string): string =>
 
 // Decodes use by day for a replay: each row is a day, with its people and amounts as JSON lists.
 
-interface Person {
-  readonly id: number
-  readonly email: string
-}
-
 /** Rows of people who are not in `known` are left out. */
-function recorded(source: RecordedDays['addOn'], known: readonly Person[], days: readonly Row[]): RecordedDays {
+function recorded(
+  source: RecordedDays['addOn'],
+  known: readonly { readonly id: number; readonly email: string }[],
+  days: readonly Row[],
+): RecordedDays {
   const places = new Map(known.map(({ id }, place) => [id, place]))
   return {
     addOn: source,

@@ -4,7 +4,7 @@
 import { accessSync, chmodSync, closeSync, constants, openSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { backup, DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import { BugError } from '../../../core/model/problem.ts'
-import { BUSY_TIMEOUT_MS, fromFileSystem, fromSqlite, LedgerError, SQLITE, sqliteCode } from '../error.ts'
+import { BUSY_TIMEOUT_MS, fromSqlite, LedgerError, onDisk, SQLITE, sqliteCode } from '../error.ts'
 
 const OWNER_ONLY = 0o600
 
@@ -12,20 +12,14 @@ const OWNER_ONLY = 0o600
 export function createPrivately(file: string): void {
   const stats = lookAt(file)
   if (stats) mustBeFile(file, stats)
-  try {
-    closeSync(openSync(file, 'wx', OWNER_ONLY))
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw fromFileSystem(error, file)
-    mustBeWritable(file)
-  }
-}
-
-function mustBeWritable(file: string): void {
-  try {
-    accessSync(file, constants.R_OK | constants.W_OK)
-  } catch (error) {
-    throw fromFileSystem(error, file)
-  }
+  onDisk(file, () => {
+    try {
+      closeSync(openSync(file, 'wx', OWNER_ONLY))
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+      accessSync(file, constants.R_OK | constants.W_OK)
+    }
+  })
 }
 
 /** Removes the rights of all but the owner. A file of another owner stays unchanged. */
@@ -158,7 +152,6 @@ export interface SharedCopy {
 export interface LedgerDatabase {
   /** Its name in messages. */
   readonly file: string
-  get(sql: string, ...values: readonly SQLInputValue[]): Row | undefined
   all(sql: string, ...values: readonly SQLInputValue[]): readonly Row[]
   /** Runs statements without a result. */
   execute(sql: string): void
@@ -191,7 +184,6 @@ export function openDatabase(path: string, options: DatabaseOptions): LedgerData
   const stillThere = isInMemory(path) ? () => true : sameFile(path)
   const database: LedgerDatabase = {
     file,
-    get: (sql, ...values) => attempt(() => prepared(sql).get(...values)),
     all: (sql, ...values) => attempt(() => prepared(sql).all(...values)),
     execute: (sql) => attempt(() => sqlite.exec(sql)),
     write(change) {

@@ -87,7 +87,7 @@ const APPLICATION_ID = 0x6361706b
 /** 0 for an empty database. Throws LEDGER_FOREIGN, for another version as `mustBePresent`, and LEDGER_CORRUPT when it is no database at all. */
 export function schemaVersion(database: LedgerDatabase): number {
   // One statement, because another process may be making the ledger.
-  const found = database.get(
+  const [found] = database.all(
     'SELECT application_id AS owner, user_version AS version, EXISTS (SELECT 1 FROM sqlite_schema) AS filled FROM pragma_application_id, pragma_user_version',
   )
   const [owner, version, filled] = [Number(found?.['owner']), Number(found?.['version']), found?.['filled'] === 1]
