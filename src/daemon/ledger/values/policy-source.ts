@@ -12,30 +12,15 @@ import {
   type ShareLimit,
 } from '../../../core/model/change.ts'
 import type { Listing } from '../../../core/model/observed.ts'
-import type {
-  ActiveDays,
-  Attributes,
-  CapRule,
-  DeclaredGroup,
-  EnvelopeMemory,
-  Grant,
-  PeopleRule,
-  PolicyApproval,
-  PolicySet,
-  Pool,
-  PoolMembers,
-  ProtectedPerson,
-  Span,
-  When,
-} from '../../../core/model/policy.ts'
+import type { PolicySet, PoolMembers, When } from '../../../core/model/policy.ts'
 import type { Position } from '../../../core/model/problem.ts'
-import type { GroupScope, Scope, ScopeKey, UserScope } from '../../../core/model/scope.ts'
+import type { Scope, ScopeKey } from '../../../core/model/scope.ts'
 import type { Credits } from '../../../core/model/units.ts'
 import type { ReviewedRules } from '../../../core/plan/snapshot.ts'
-import type { DatedListing, DirectoryMemory } from '../../../core/resolve/roster.ts'
+import type { LedgerFacts } from '../../../ports.ts'
 
-// The pieces of the ledger's schema. Only the generator loads this file. Each piece has the type of its values, and `shape` demands a piece for
-// every field of a type, so that a new field cannot be forgotten.
+// The pieces of the ledger's schema. Each piece has the type of its values, which follows from the place where it is used, and `shape` demands a
+// piece for every field of that type, so that a new field cannot be forgotten.
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -77,7 +62,7 @@ export const optional = <T>(schema: Of<T>): Optional<T> => ({ optional: schema }
 type Fields<T> = { readonly [K in keyof T]-?: object extends Pick<T, K> ? Optional<Exclude<T[K], undefined>> : Of<T[K]> }
 
 /** An object with these fields; other fields are ignored. */
-export const shape = <T extends object>(fields: Fields<T>): Of<T> => leaf<T>('an object', objectOf(fields))
+export const shape = <T extends object>(fields: NoInfer<Fields<T>>): Of<T> => leaf<T>('an object', objectOf(fields))
 
 function objectOf(fields: object): Json {
   const all = Object.entries<Of<unknown> | Optional<unknown>>({ ...fields })
@@ -93,9 +78,7 @@ type OfKind<T extends { readonly kind: string }, K> = T extends unknown ? (K ext
 
 /** A union by `kind`, with the other fields of each kind. */
 export const byKind = <T extends { readonly kind: string }>(
-  kinds: {
-    readonly [K in T['kind']]: Fields<Omit<OfKind<T, K>, 'kind'>>
-  },
+  kinds: NoInfer<{ readonly [K in T['kind']]: Fields<Omit<OfKind<T, K>, 'kind'>> }>,
 ): Of<T> =>
   leaf<T>('an object', {
     type: 'object',
@@ -122,46 +105,46 @@ export const amount = numeric<Credits>('a number')
 
 export const cap = orWord('none', numeric<Credits>('a cap or none'))
 
-export const position = shape<Position>({ file: text, line: number, column: number })
+export const position: Of<Position> = shape({ file: text, line: number, column: number })
 
-export const scope = byKind<Scope>({ team: {}, group: { id: text }, user: { email: text } })
+export const scope: Of<Scope> = byKind({ team: {}, group: { id: text }, user: { email: text } })
 
 export const byScope = <T>(item: TUnsafe<T>): TUnsafe<Readonly<Record<ScopeKey, T>>> => record(item)
 
-const when = shape<When>({
+const when: Of<When> = shape({
   email: optional(text),
   role: optional(text),
   groups: optional(list(text)),
   inactiveDays: optional(number),
   joinedWithinDays: optional(number),
-  activeDays: optional(shape<ActiveDays>({ below: number, within: number })),
-  attributes: optional(shape<Attributes>({ listed: optional(boolean), columns: optional(record(text)) })),
+  activeDays: optional(shape({ below: number, within: number })),
+  attributes: optional(shape({ listed: optional(boolean), columns: optional(record(text)) })),
 })
 
-const poolMembers = byKind<PoolMembers>({
+const poolMembers: Of<PoolMembers> = byKind({
   groups: { ids: list(text) },
   emails: { emails: list(text) },
   when: { when },
 })
 
-export const policySet = shape<PolicySet>({
+export const policySet: Of<PolicySet> = shape({
   workspace: text,
   rules: list(
-    shape<CapRule>({
+    shape({
       ...{ scope, cap, reason: optional(text), at: position, document: text },
       envelope: optional(text),
       narrowed: optional(boolean),
     }),
   ),
   grants: list(
-    shape<Grant>({
+    shape({
       scope,
-      amount: byKind<Grant['amount']>({
+      amount: byKind({
         cap: { credits: amount },
         add: { credits: amount },
       }),
       fromAt: optional(number),
-      until: byKind<Grant['until']>({
+      until: byKind({
         instant: { at: number },
         cycleEnd: {},
       }),
@@ -172,15 +155,13 @@ export const policySet = shape<PolicySet>({
       envelope: optional(text),
     }),
   ),
-  groups: list(
-    shape<DeclaredGroup>({ scope: byKind<GroupScope>({ group: { id: text } }), name: text, at: position, nameAt: optional(position) }),
-  ),
-  protectedPeople: list(shape<ProtectedPerson>({ scope: byKind<UserScope>({ user: { email: text } }), at: position })),
-  approvals: list(shape<PolicyApproval>({ id: text, at: position })),
+  groups: list(shape({ scope: byKind({ group: { id: text } }), name: text, at: position, nameAt: optional(position) })),
+  protectedPeople: list(shape({ scope: byKind({ user: { email: text } }), at: position })),
+  approvals: list(shape({ id: text, at: position })),
   onGroupConflict: optional(oneOf(['min', 'max'])),
-  peopleRules: list(shape<PeopleRule>({ name: text, when, cap, reason: optional(text), at: position, document: text })),
+  peopleRules: list(shape({ name: text, when, cap, reason: optional(text), at: position, document: text })),
   pools: list(
-    shape<Pool>({
+    shape({
       name: text,
       members: poolMembers,
       credits: amount,
@@ -194,34 +175,34 @@ export const policySet = shape<PolicySet>({
   documents: list(text),
 })
 
-export const envelopes = shape<EnvelopeMemory>({
+export const envelopes: Of<LedgerFacts['envelopes']> = shape({
   ...{ readAt: record(number), members: record(list(text)), last: record(list(text)), joined: record(number) },
-  spans: byScope(shape<Span>({ fromAt: number, untilAt: number })),
+  spans: byScope(shape({ fromAt: number, untilAt: number })),
   scopes: byScope(text),
 })
 
-export const listed = {
+export const listed: Fields<Listing> = {
   values: optional(record(text)),
-  was: optional(shape<NonNullable<Listing['was']>>({ at: number, values: record(text) })),
+  was: optional(shape({ at: number, values: record(text) })),
   goneAt: optional(number),
 }
 
-export const directory = shape<DirectoryMemory>({
+export const directory: Of<LedgerFacts['directory']> = shape({
   digest: text,
   sinceAt: number,
   next: optional(
-    shape<NonNullable<DirectoryMemory['next']>>({
+    shape({
       digest: text,
       since: number,
-      fell: optional(shape<NonNullable<NonNullable<DirectoryMemory['next']>['fell']>>({ from: number, to: number })),
+      fell: optional(shape({ from: number, to: number })),
     }),
   ),
-  people: record(list(shape<DatedListing>({ at: number, ...listed }))),
+  people: record(list(shape({ at: number, ...listed }))),
 })
 
 const numberOrOff = orWord('off', number)
-export const shareLimit = orWord('off', shape<ShareLimit>({ percent: number, floor: number }))
-const breakerLimit = orWord('off', shape<BreakerLimit>({ inARow: number, percent: number }))
+export const shareLimit: Of<ShareLimit | 'off'> = orWord('off', shape({ percent: number, floor: number }))
+const breakerLimit: Of<BreakerLimit | 'off'> = orWord('off', shape({ inARow: number, percent: number }))
 
 function guardSetting(usual: GuardDefault) {
   if (typeof usual === 'boolean') return boolean
@@ -230,8 +211,8 @@ function guardSetting(usual: GuardDefault) {
 }
 
 // Object.fromEntries loses the types of the fields; the cast restores them.
-const guards = shape(
-  Object.fromEntries(GUARD_CODES.map((code) => [code, guardSetting(DEFAULT_GUARDS[code])])) as Parameters<typeof shape<GuardSettings>>[0],
+const guards = shape<GuardSettings>(
+  Object.fromEntries(GUARD_CODES.map((code) => [code, guardSetting(DEFAULT_GUARDS[code])])) as Fields<GuardSettings>,
 )
 
 /** Guards, and who is protected, as they are reviewed. */

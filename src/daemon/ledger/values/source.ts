@@ -2,41 +2,27 @@
 // decodes by the result. A field that is added to one of these types must be added here, and a new fact either as shared or not; the compiler
 // enforces both.
 import Type, { type Static } from 'typebox'
-import {
-  ASPECT_VALUES,
-  type Aspect,
-  type AspectValue,
-  type Evidence,
-  type LatestEvidence,
-  type ServiceEvidence,
-} from '../../../core/interpret/evidence.ts'
+import { ASPECT_VALUES, type Aspect, type AspectValue, type Evidence, type LatestEvidence } from '../../../core/interpret/evidence.ts'
 import {
   type Approval,
   CAUSES,
   CHANGE_RESULTS,
   EFFECTS,
   GUARD_CODES,
-  type HeldChange,
   type HistoryEntry,
   type Intent,
   type Pause,
   type Quarantined,
   type ScopeChange,
 } from '../../../core/model/change.ts'
-import type { DayFigures, JournalEntry, PoolOfDay } from '../../../core/model/events.ts'
-import type { Balance, Cycle, EndedCycle, GroupMembers, Listing, Observed, OwnedCap, Person, Roster } from '../../../core/model/observed.ts'
+import type { DayFigures, JournalEntry } from '../../../core/model/events.ts'
+import type { Balance, Cycle, Observed, OwnedCap, Person, Roster } from '../../../core/model/observed.ts'
 import { type AskedEntry, ORIGIN_KINDS, OWNER_KINDS, type PolicyEntry } from '../../../core/model/policy.ts'
-import type { ScopeKey } from '../../../core/model/scope.ts'
-import { type Kept, TOLD_STATES, type Told, type ToldEntry } from '../../../core/notify/told.ts'
-import type { OpenBreaker } from '../../../core/plan/breaker.ts'
-import type { ChangesShown, Contest, HoldShown, ReviewedRules } from '../../../core/plan/snapshot.ts'
-import type { CapSince, PoolMember, PoolState, PoolTerms } from '../../../core/pools/state.ts'
-import type { SettledMatches } from '../../../core/resolve/matches.ts'
-import type { Turn } from '../../../core/resolve/roster.ts'
-import { ADD_ON_SOURCES, type MeasuredAddOn, type MeasuredCycle } from '../../../core/use/add-on.ts'
-import type { BurnedFacts } from '../../../core/use/burn.ts'
-import type { AddOnAsked, FigureDoubt, HistoryClaim, HistoryState, KnownDays, PersonHistory, RunsAsked } from '../../../core/use/history.ts'
-import type { LedgerFacts, UsageFacts } from '../../../ports.ts'
+import { type Kept, TOLD_STATES } from '../../../core/notify/told.ts'
+import type { CapSince, PoolMember, PoolState } from '../../../core/pools/state.ts'
+import { ADD_ON_SOURCES } from '../../../core/use/add-on.ts'
+import type { PersonHistory } from '../../../core/use/history.ts'
+import type { LedgerFacts } from '../../../ports.ts'
 import {
   amount,
   anything,
@@ -69,9 +55,9 @@ import {
 const ASKED: readonly AskedEntry['kind'][] = [...ORIGIN_KINDS, 'kept']
 const asked = Object.fromEntries(ASKED.map((kind) => [kind, { cap }])) as Record<AskedEntry['kind'], { readonly cap: typeof cap }>
 
-const entry = byKind<PolicyEntry>({ ...asked, undeclared: {}, given_up: {} })
+const entry: Of<PolicyEntry> = byKind({ ...asked, undeclared: {}, given_up: {} })
 
-const ownedCap = shape<OwnedCap>({
+const ownedCap: Of<OwnedCap> = shape({
   scope,
   cap,
   owner: oneOf(OWNER_KINDS),
@@ -89,15 +75,15 @@ const ownedCap = shape<OwnedCap>({
 
 const what = { scope, action: oneOf(['set', 'clear']), effect: oneOf(EFFECTS), from: cap, to: cap, cause: oneOf(CAUSES) }
 const why = { source: optional(position), reason: optional(text) }
-const change = shape<ScopeChange>({ ...what, ...why, people: number, healing: boolean, grantEnd: boolean })
+const change: Of<ScopeChange> = shape({ ...what, ...why, people: number, healing: boolean, grantEnd: boolean })
 
 const planned = { at: number, planId: text, digest: text, revision: text }
 const recorded = { ...planned, change, entry, base: optional(cap) }
 /** Without its id, which is that of the row. */
-const intent = shape<Omit<Intent, 'id'>>(recorded)
-const openIntent = shape<Intent>({ ...recorded, id: number })
+const intent: Of<Omit<Intent, 'id'>> = shape(recorded)
+const openIntent: Of<Intent> = shape({ ...recorded, id: number })
 
-const historyEntry = shape<HistoryEntry>({
+const historyEntry: Of<HistoryEntry> = shape({
   ...what,
   ...why,
   ...planned,
@@ -106,34 +92,32 @@ const historyEntry = shape<HistoryEntry>({
   unproven: optional(boolean),
 })
 
-const approval = shape<Approval>({
+const approval: Of<Approval> = shape({
   id: text,
   via: oneOf(['policy', 'command']),
   approvedAt: number,
   state: oneOf(['pending', 'spent', 'void']),
   people: optional(number),
   credits: optional(number),
-  released: list(shape<Approval['released'][number]>({ scope, from: cap, to: cap, verified: boolean, pool: optional(text) })),
+  released: list(shape({ scope, from: cap, to: cap, verified: boolean, pool: optional(text) })),
   releasedAt: optional(number),
-  beside: optional(list(shape<HeldChange>({ scope, from: cap, to: cap }))),
+  beside: optional(list(shape({ scope, from: cap, to: cap }))),
   roster: optional(number),
   withdrawn: optional(boolean),
 })
 
-const quarantined = shape<Quarantined>({ scope, code: text, message: text, entry, at: number, restore: optional(cap) })
+const quarantined: Of<Quarantined> = shape({ scope, code: text, message: text, entry, at: number, restore: optional(cap) })
 
-const kept = shape<Kept>({
+const kept: Of<Kept> = shape({
   items: optional(list(text)),
-  basis: optional(
-    shape<NonNullable<Kept['basis']>>({ at: number, known: number, members: number, source: oneOf([...ADD_ON_SOURCES, 'pool'] as const) }),
-  ),
+  basis: optional(shape({ at: number, known: number, members: number, source: oneOf([...ADD_ON_SOURCES, 'pool'] as const) })),
 })
 
-const pause = shape<Pause>({ untilAt: number, reason: text, pausedAt: number })
+const pause: Of<Pause> = shape({ untilAt: number, reason: text, pausedAt: number })
 
-const cycle = shape<Cycle>({ startAt: number, endAt: number })
+const cycle: Of<Cycle> = shape({ startAt: number, endAt: number })
 
-const person = shape<Person>({
+const person: Of<Person> = shape({
   email: text,
   name: text,
   status: oneOf(['approved', 'pending', 'rejected', 'unspecified']),
@@ -143,10 +127,10 @@ const person = shape<Person>({
   lastUsedAt: optional(number),
   signedUpAt: optional(number),
   activeDays: optional(record(number)),
-  listing: optional(shape<Listing>(listed)),
+  listing: optional(shape(listed)),
 })
 
-const roster = shape<Roster>({
+const roster: Of<Roster> = shape({
   people: list(person),
   cycle: optional(cycle),
   readAt: number,
@@ -154,7 +138,7 @@ const roster = shape<Roster>({
   duplicates: list(text),
 })
 
-const balance = shape<Balance>({
+const balance: Of<Balance> = shape({
   creditsPerSeat: amount,
   seats: number,
   addOnAvailable: amount,
@@ -163,13 +147,13 @@ const balance = shape<Balance>({
   readAt: number,
 })
 
-const usage = shape<UsageFacts>({
+const usage: Of<LedgerFacts['usage']> = shape({
   roster,
-  groups: list(shape<GroupMembers>({ id: text, name: text, emails: list(text), used: optional(amount), readAt: number })),
+  groups: list(shape({ id: text, name: text, emails: list(text), used: optional(amount), readAt: number })),
   balance: optional(balance),
-  doubted: optional(shape<NonNullable<UsageFacts['doubted']>>({ roster, since: number })),
-  turn: optional(shape<Turn>({ cycle, namedAt: number, figuresAt: optional(number) })),
-  previousCycle: optional(shape<EndedCycle>({ cycle, used: record(amount) })),
+  doubted: optional(shape({ roster, since: number })),
+  turn: optional(shape({ cycle, namedAt: number, figuresAt: optional(number) })),
+  previousCycle: optional(shape({ cycle, used: record(amount) })),
 })
 
 const finding = <A extends Aspect>(aspect: A) => {
@@ -179,7 +163,7 @@ const finding = <A extends Aspect>(aspect: A) => {
   return optional(shape<LatestEvidence<AspectValue<A>>>({ value, at: number, evidence: text, before }))
 }
 
-const seen = shape<ServiceEvidence>({
+const seen: Of<LedgerFacts['seen']> = shape({
   caps: finding('caps'),
   reads: finding('reads'),
   zero: finding('zero'),
@@ -187,9 +171,9 @@ const seen = shape<ServiceEvidence>({
   errors: finding('errors'),
 })
 
-const capSince = shape<CapSince>({ cap, at: number })
+const capSince: Of<CapSince> = shape({ cap, at: number })
 
-const poolMember = shape<PoolMember>({
+const poolMember: Of<PoolMember> = shape({
   base: amount,
   use: optional(amount),
   inForce: optional(capSince),
@@ -198,23 +182,23 @@ const poolMember = shape<PoolMember>({
   lowered: list(capSince),
   fixed: optional(amount),
   protected: optional(boolean),
-  left: optional(shape<NonNullable<PoolMember['left']>>({ at: number, cap: optional(cap), settled: optional(boolean) })),
+  left: optional(shape({ at: number, cap: optional(cap), settled: optional(boolean) })),
 })
 
-const poolState = shape<PoolState>({
+const poolState: Of<PoolState> = shape({
   cycle,
-  later: optional(shape<NonNullable<PoolState['later']>>({ startAt: number, readAt: number })),
+  later: optional(shape({ startAt: number, readAt: number })),
   readAt: number,
   dealtAt: optional(number),
   hasShown: optional(boolean),
-  terms: optional(shape<PoolTerms>({ credits: amount, share: oneOf(['need', 'equal']), min: amount, max: optional(amount) })),
+  terms: optional(shape({ credits: amount, share: oneOf(['need', 'equal']), min: amount, max: optional(amount) })),
   reviewed: optional(text),
   members: record(poolMember),
 })
 
 const observed: Of<Observed> = orWord('unknown', cap)
 
-const journalEntry = byKind<JournalEntry>({
+const journalEntry: Of<JournalEntry> = byKind({
   foreign: { at: number, scope, verified: cap, observed, more: optional(number), planId: optional(text) },
   hold: { at: number, id: text, guards: list(oneOf(GUARD_CODES)), people: number, planId: optional(text) },
   release: { at: number, id: text },
@@ -225,7 +209,7 @@ const journalEntry = byKind<JournalEntry>({
   recovery: { at: number },
 })
 
-const dayFigures = shape<DayFigures>({
+const dayFigures: Of<DayFigures> = shape({
   dayAt: number,
   found: number,
   reverted: number,
@@ -235,7 +219,7 @@ const dayFigures = shape<DayFigures>({
   used: optional(amount),
   addOnUsed: optional(amount),
   addOnAvailable: optional(amount),
-  pools: optional(record(shape<PoolOfDay>({ credits: number, used: number, dealt: optional(number) }))),
+  pools: optional(record(shape({ credits: number, used: number, dealt: optional(number) }))),
 })
 
 type Facts = { readonly [K in keyof LedgerFacts]: Of<LedgerFacts[K]> }
@@ -248,24 +232,22 @@ const sharedFacts = {
   planBegunAt: number,
   conflictsGone: record(number),
   conflictGroups: record(list(text)),
-  conditions: record(
-    shape<SettledMatches>({ conditions: list(text), matched: record(list(text)), turning: record(list(text)), open: list(text) }),
-  ),
+  conditions: record(shape({ conditions: list(text), matched: record(list(text)), turning: record(list(text)), open: list(text) })),
   pools: record(poolState),
   seen,
   holdsShown: record(
-    shape<HoldShown>({
+    shape({
       ...{ people: number, at: number, roster: optional(number), credits: optional(number) },
       ...{ reviewed: optional(boolean), goneAt: optional(number) },
     }),
   ),
-  changesShown: byScope(shape<ChangesShown[ScopeKey]>({ from: cap, to: cap, at: number })),
-  rules: shape<LedgerFacts['rules']>({
+  changesShown: byScope(shape({ from: cap, to: cap, at: number })),
+  rules: shape({
     ...rules,
-    before: optional(list(shape<ReviewedRules>({ ...rules, weakenedAt: number }))),
+    before: optional(list(shape({ ...rules, weakenedAt: number }))),
   }),
   unreadSince: byScope(number),
-  breaker: shape<OpenBreaker>({
+  breaker: shape({
     openedAt: number,
     retryAt: number,
     waitMs: number,
@@ -276,12 +258,12 @@ const sharedFacts = {
     failing: optional(list(text)),
     refused: optional(boolean),
   }),
-  contested: byScope(shape<Contest>({ at: number, entry, changes: number })),
+  contested: byScope(shape({ at: number, entry, changes: number })),
   driftSince: byScope(number),
-  addOn: shape<MeasuredAddOn>({
+  addOn: shape({
     readAt: number,
     latestDayAt: optional(number),
-    cycles: list(shape<MeasuredCycle>({ startAt: number, people: record(amount), others: amount })),
+    cycles: list(shape({ startAt: number, people: record(amount), others: amount })),
     unassignable: list(text),
   }),
   usage,
@@ -289,22 +271,22 @@ const sharedFacts = {
 
 /** Facts that are never shared. */
 const ownFacts = {
-  policy: shape<LedgerFacts['policy']>({ set: policySet, digest: text, revision: text, empty: optional(list(text)) }),
+  policy: shape({ set: policySet, digest: text, revision: text, empty: optional(list(text)) }),
   envelopes,
   pace: record(anything),
   writesLooked: byScope(list(number)),
   peopleSalt: text,
-  runsAsked: byScope(shape<RunsAsked>({ fromAt: number, throughAt: number, readAt: number, wideAt: number })),
+  runsAsked: byScope(shape({ fromAt: number, throughAt: number, readAt: number, wideAt: number })),
   journal: list(journalEntry),
   days: list(dayFigures),
-  addOnAsked: shape<AddOnAsked>({
+  addOnAsked: shape({
     ...{ fromAt: number, throughAt: number, readAt: number, wideAt: number },
     ...{ hasRows: boolean, emptyDays: number, isWhole: boolean },
   }),
-  told: shape<Told>({
+  told: shape({
     cycleStartAt: number,
     entries: record(
-      shape<ToldEntry>({
+      shape({
         level: number,
         state: oneOf(TOLD_STATES),
         at: number,
@@ -316,17 +298,17 @@ const ownFacts = {
     ),
   }),
   forgottenHashes: list(text),
-  history: shape<HistoryState>({ checkedAt: number, isFiltered: boolean, hasCredits: boolean }),
-  forgotten: list(shape<LedgerFacts['forgotten'][number]>({ at: number, hash: text })),
-  burned: shape<BurnedFacts>({ team: amount, groups: record(amount), cycleStartAt: optional(number) }),
+  history: shape({ checkedAt: number, isFiltered: boolean, hasCredits: boolean }),
+  forgotten: list(shape({ at: number, hash: text })),
+  burned: shape({ team: amount, groups: record(amount), cycleStartAt: optional(number) }),
 } satisfies Omit<Facts, keyof typeof sharedFacts>
 
-const personHistory = shape<PersonHistory>({
+const personHistory: Of<PersonHistory> = shape({
   email: text,
-  known: list(shape<KnownDays>({ fromAt: number, untilAt: number, readAt: number, isSilent: optional(boolean) })),
+  known: list(shape({ fromAt: number, untilAt: number, readAt: number, isSilent: optional(boolean) })),
   isFound: optional(boolean),
-  doubt: optional(shape<FigureDoubt>({ cycleStartAt: number, told: amount, listed: amount })),
-  claim: optional(shape<HistoryClaim>({ by: text, untilAt: number })),
+  doubt: optional(shape({ cycleStartAt: number, told: amount, listed: amount })),
+  claim: optional(shape({ by: text, untilAt: number })),
 })
 
 const parts = partsOf<LedgerFacts>({ ...sharedFacts, ...ownFacts })
