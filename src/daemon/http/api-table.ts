@@ -14,19 +14,6 @@ import { WORKSPACES_QUERY } from './documents/workspaces.ts'
 
 export const API = '/api/v1'
 
-export interface ApiRoute {
-  /** A part that begins with a colon is a parameter: anything but a slash. */
-  readonly path: string
-  readonly summary: string
-  readonly kind: DocumentKind
-  readonly parameters: readonly Parameter[]
-  /** About the person who asks: it is made for each request, and kept by nobody but them. */
-  readonly isOwn?: boolean
-  readonly make: (documents: Documents, params: Params, query: Query) => Promise<object>
-}
-
-type Params = Readonly<Record<string, string>>
-
 /** The parameters in paths. */
 export const PATH_PARTS: Readonly<Record<string, string>> = {
   workspace: 'The name of a workspace.',
@@ -43,20 +30,24 @@ const route = (
   method: Exclude<keyof Documents, 'parts' | 'status'>,
   summary: string,
   parameters: readonly Parameter[] = [],
-): ApiRoute => {
+) => {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
   return {
+    /** A part that begins with a colon is a parameter: anything but a slash. */
     path: API + path,
     kind,
     summary,
     parameters,
-    make(documents, params, query) {
+    make(documents: Documents, params: Readonly<Record<string, string>>, query: Query): Promise<object> {
       if (parameters.length === 0) asked(query, [])
       const parts = names.map((name) => params[name] ?? '')
       return (documents[method] as (...asked: readonly unknown[]) => Promise<object>)(...parts, query)
     },
   }
 }
+
+/** `isOwn`: about the person who asks: it is made for each request, and kept by nobody but them. */
+export type ApiRoute = ReturnType<typeof route> & { readonly isOwn?: boolean }
 
 const OF = '/workspaces/:workspace'
 

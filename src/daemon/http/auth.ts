@@ -20,14 +20,17 @@ export interface Refusal {
 /** Judges the `Authorization` header of a request. */
 export type LedgerGate = (authorization: string | undefined) => Refusal | undefined
 
-export interface LedgerGateOptions {
-  /** Where the daemon listens. */
-  readonly host: string
-  readonly token: TokenSource | undefined
+interface TokenOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Called once when the file of the token cannot be read. */
   readonly onUnread?: (message: string) => void
   readonly files?: Pick<Files, 'look'>
+}
+
+interface LedgerGateOptions extends TokenOptions {
+  /** Where the daemon listens. */
+  readonly host: string
+  readonly token: TokenSource | undefined
 }
 
 /** Choice: 403 where no token would help, 401 where the right one would. */
@@ -36,11 +39,19 @@ export function ledgerGate({ host, token, env, onUnread, files }: LedgerGateOpti
   if (!token) return () => (isLoopback(host) ? undefined : { status: 403, message: NO_TOKEN_SET })
   // Before anybody asks, so that there is a last good one.
   read(token)
-  return (authorization) => {
-    const expected = read(token)
-    if (expected === undefined) return { status: 403, message: `the token for /ledger cannot be read from ${sourceText(token)}\n` }
-    return isShown(authorization, expected) ? undefined : { status: 401, message: WRONG_TOKEN }
-  }
+  const unread: Refusal = { status: 403, message: `the token for /ledger cannot be read from ${sourceText(token)}\n` }
+  return (authorization) => judged(authorization, read(token), { unread, wrong: { status: 401, message: WRONG_TOKEN } })
+}
+
+/** Compares an `Authorization` header with the expected token. Digests are compared because they have one length. */
+function judged(
+  authorization: string | undefined,
+  expected: string | undefined,
+  { unread, wrong }: { readonly unread: Refusal; readonly wrong: Refusal },
+): Refusal | undefined {
+  if (expected === undefined) return unread
+  const given = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
+  return given !== undefined && timingSafeEqual(digestOf(given), digestOf(expected)) ? undefined : wrong
 }
 
 const NO_TOKEN_SET =
@@ -48,12 +59,6 @@ const NO_TOKEN_SET =
   'readers in CAPKEEPER_LEDGER_TOKEN or with --ledger-token-file\n'
 
 const WRONG_TOKEN = '/ledger needs its token: set CAPKEEPER_LEDGER_TOKEN, or give --ledger-token-file\n'
-
-/** Whether an `Authorization` header has the expected token. Digests are compared because they have one length. */
-function isShown(authorization: string | undefined, expected: string): boolean {
-  const given = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
-  return given !== undefined && timingSafeEqual(digestOf(given), digestOf(expected))
-}
 
 const digestOf = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest()
 
@@ -146,13 +151,9 @@ const NOTHING: Refusal = { status: 403, message: 'you may not see a workspace he
 /** Groups of a header that are read. Choice. */
 const MOST_GROUPS = 1_000
 
-interface GateOptions {
+interface GateOptions extends TokenOptions {
   /** Those in force; absent: every reader is let in. */
   readonly settings: () => AuthSettings | undefined
-  readonly env: Readonly<Record<string, string | undefined>>
-  /** Called once when the file of the token cannot be read. */
-  readonly onUnread?: (message: string) => void
-  readonly files?: Pick<Files, 'look'>
 }
 
 export function createGate({ settings, env, onUnread, files }: GateOptions): Gate {
@@ -172,10 +173,8 @@ export function createGate({ settings, env, onUnread, files }: GateOptions): Gat
 }
 
 function byToken({ headers }: Asking, expected: string | undefined, source: TokenSource): Viewer | Refusal {
-  if (expected === undefined) {
-    return { status: 403, message: `the token of the pages cannot be read from ${sourceText(source)}\n` }
-  }
-  return isShown(headers.authorization, expected) ? EVERYBODY : NO_TOKEN
+  const unread: Refusal = { status: 403, message: `the token of the pages cannot be read from ${sourceText(source)}\n` }
+  return judged(headers.authorization, expected, { unread, wrong: NO_TOKEN }) ?? EVERYBODY
 }
 
 function byProxy(asking: Asking, proxy: Proxy, from: BlockList, rules: readonly ViewerRule[] | undefined): Viewer | Refusal {

@@ -136,10 +136,6 @@ class Lane extends Duplex {
     this.#owner.look(this)
   }
 
-  override _write(chunk: Buffer | string, encoding: BufferEncoding, done: Done): void {
-    this._writev([{ chunk, encoding }], done)
-  }
-
   override _writev(chunks: readonly Chunk[], done: Done): void {
     this.unread = chunks.map(({ chunk }) => chunk)
     this.#owner.sending(this)

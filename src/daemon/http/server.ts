@@ -13,9 +13,10 @@ import { boundConnections } from './connections.ts'
 import type { Console } from './console.ts'
 import { DocumentError } from './documents/documents.ts'
 import type { Library } from './documents/make.ts'
+import type { Health } from './documents/types.ts'
 import { addEvents, askingOf, EVENTS_PATH, type Live } from './events.ts'
 import { gathered, sharePage } from './kept.ts'
-import type { Health, Metrics } from './metrics/metrics.ts'
+import type { Metrics } from './metrics/metrics.ts'
 import { OPENAPI } from './openapi.generated.ts'
 import { addPages, answer, createAnswers, type PageParts, paramsOf, pathOf, queryOf } from './pages.ts'
 import type { PeopleLabels } from './status/labels.ts'
@@ -59,7 +60,7 @@ export interface ServerOptions {
   /** Called with the error of a page that could not be made; the client gets a bare 500. */
   readonly onError?: (error: Error) => void
   /** Default `SERVER_LIMITS`. */
-  readonly limits?: Partial<ServerLimits>
+  readonly limits?: Partial<typeof SERVER_LIMITS>
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -243,12 +244,7 @@ function pathMatcher(paths: readonly string[]): (path: string) => boolean {
   }
 }
 
-export interface Server {
-  /** With the real port; a wildcard host shows as loopback. */
-  readonly url: string
-  /** Stops listening and closes all connections. */
-  close(): Promise<void>
-}
+export type Server = Awaited<ReturnType<typeof startServer>>
 
 /** The address cannot be listened on. */
 export class ListenError extends Error {
@@ -259,21 +255,6 @@ export class ListenError extends Error {
     super(message)
     this.isTaken = isTaken
   }
-}
-
-export interface ServerLimits {
-  /** Until all headers have come. */
-  readonly headersTimeoutMs: number
-  /** Until the whole request has come. */
-  readonly requestTimeoutMs: number
-  /** How long a connection may be idle. */
-  readonly idleTimeoutMs: number
-  readonly checkEveryMs: number
-  readonly maxHeaderBytes: number
-  /** Until the whole answer is read; a slower client is cut off. */
-  readonly answerTimeoutMs: number
-  /** Connections at once; the one that has been idle longest makes room for a further one. */
-  readonly maxConnections: number
 }
 
 /** Far more than a scraper and some people need. Choice. */
@@ -301,13 +282,18 @@ export function descriptorLimit(): number {
 const MOST_PARAM_LETTERS = 1_000
 
 /** Choice. */
-export const SERVER_LIMITS: ServerLimits = {
+export const SERVER_LIMITS = {
+  /** Until all headers have come. */
   headersTimeoutMs: 10_000,
+  /** Until the whole request has come. */
   requestTimeoutMs: 15_000,
+  /** How long a connection may be idle. */
   idleTimeoutMs: 60_000,
   checkEveryMs: 5_000,
   maxHeaderBytes: 16_384,
+  /** Until the whole answer is read; a slower client is cut off. */
   answerTimeoutMs: 30_000,
+  /** Connections at once; the one that has been idle longest makes room for a further one. */
   maxConnections: connectionsWithin(descriptorLimit()),
 }
 
@@ -315,7 +301,7 @@ export const SERVER_LIMITS: ServerLimits = {
 const BACKLOG = 4_096
 
 /** Rejects with a `ListenError` that names the address and the way out. */
-export async function startServer(options: ServerOptions): Promise<Server> {
+export async function startServer(options: ServerOptions) {
   const limits = { ...SERVER_LIMITS, ...options.limits }
   const server = createServer(options, limits)
   try {
@@ -328,10 +314,15 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
   const address = server.server.address()
   const port = typeof address === 'object' && address ? address.port : options.port
-  return { url: `http://${hostText(reachable(options.host))}:${port}`, close: () => server.close() }
+  return {
+    /** With the real port; a wildcard host shows as loopback. */
+    url: `http://${hostText(reachable(options.host))}:${port}`,
+    /** Stops listening and closes all connections. */
+    close: (): Promise<void> => server.close(),
+  }
 }
 
-function createServer(options: ServerOptions, limits: ServerLimits): FastifyInstance {
+function createServer(options: ServerOptions, limits: typeof SERVER_LIMITS): FastifyInstance {
   const server = fastify({
     forceCloseConnections: true,
     requestTimeout: limits.requestTimeoutMs,

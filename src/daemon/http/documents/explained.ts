@@ -11,12 +11,6 @@ import type { Seen } from './documents.ts'
 import { keyText, placeOf, rfc3339, scopeText } from './show.ts'
 import type { CandidateEntry, PersonDocument, Showing, WorkspaceFacts, WriteEntry } from './types.ts'
 
-/** The part that the documents of a group and of a person have in common. */
-type Explained = Pick<
-  PersonDocument,
-  'chain' | 'desired' | 'state' | 'readings' | 'nextReadingAt' | 'reading' | 'change' | 'lastWrite' | 'history' | 'why' | 'conditions'
->
-
 /** Choice. */
 export const MOST_WRITES = 100
 
@@ -39,11 +33,12 @@ export function explanationOf(facts: WorkspaceFacts, scope: Scope, history: read
   )
 }
 
+/** The part that the documents of a group and of a person have in common. */
 export function explained(
   seen: Seen,
   explanation: Explanation | undefined,
   { scope, history }: { readonly scope: Scope; readonly history: readonly HistoryEntry[] },
-): Explained {
+) {
   const { view, people } = seen
   const writes = history.map((entry) => writeEntry(entry, seen))
   const [lastWrite] = writes
@@ -91,7 +86,7 @@ function nextReading(seen: Seen, scope: Scope) {
 function changeEntry(
   { disposition, effect, from, to, cause }: NonNullable<Explanation['change']>,
   { people }: Showing,
-): NonNullable<Explained['change']> {
+): NonNullable<PersonDocument['change']> {
   return {
     effect,
     from,

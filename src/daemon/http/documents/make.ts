@@ -130,11 +130,6 @@ export function createLibrary(options: DocumentOptions) {
 /** Writes of a week that are looked through: more than any service takes, so that those of others push none out. Choice. */
 const MOST_WRITES = 100_000
 
-/** Makes a method of `Documents` from a function over what the reader sees of the workspace that was asked for. */
-type AboutOne = <Rest extends readonly unknown[], Document>(
-  make: (seen: Seen, ...rest: Rest) => Document | Promise<Document>,
-) => (workspace: string, ...rest: Rest) => Promise<Document>
-
 /** What one reader finds: the workspaces, and how they are shown. */
 function readerOf(options: DocumentOptions, indexOf: IndexOf, { sightOf, seesAll }: Reader) {
   const { people, clock, hashed, refresh = async () => undefined } = options
@@ -161,11 +156,11 @@ function readerOf(options: DocumentOptions, indexOf: IndexOf, { sightOf, seesAll
     return sight.kind === 'whole' ? whole : partOf(whole, sight, hashed)
   }
   /** Documents that are made for readers of a part as well. */
-  const about: AboutOne =
-    (make) =>
-    async (name, ...rest) =>
+  const about =
+    <Rest extends readonly unknown[], Document>(make: (seen: Seen, ...rest: Rest) => Document | Promise<Document>) =>
+    async (name: string, ...rest: Rest): Promise<Document> =>
       make(await seen(name), ...rest)
-  const aboutWhole: AboutOne = (make) =>
+  const aboutWhole: typeof about = (make) =>
     about((one, ...rest) => {
       if (one.isPart) throw new DocumentError(404, 'there is no such page for you')
       return make(one, ...rest)

@@ -8,7 +8,7 @@ import { requestLink } from '../../../core/notify/settings.ts'
 import { resolvePerson } from '../../../core/resolve/desired.ts'
 import type { FirstStop } from '../../../core/use/first-stop.ts'
 import { shownAt, stopOf } from '../../conditions/view.ts'
-import type { PeopleLabels } from '../status/labels.ts'
+import { lifted, type PeopleLabels } from '../status/labels.ts'
 import type { Seen } from './documents.ts'
 import { declaredReason, entryWord } from './part.ts'
 import { bounded, cents, dayText, headAbout, rfc3339, scopeText } from './show.ts'
@@ -73,8 +73,9 @@ export function meDocument(
     const person = one.view.roster && onlyOne(one.view.roster, email)
     if (!person) return []
     const made = (letters: number): MeEntry => {
-      const entry = entryOf(one, person, (reason) => hashed.text(reason).slice(0, letters), now)
-      return { ...entry, ...linkOf(entry, person, requestUrl) }
+      const shown = lifted((reason: string) => hashed.text(reason).slice(0, letters))
+      const entry = entryOf(one, person, shown, now)
+      return { ...entry, requestUrl: linkOf(entry, person, requestUrl) }
     }
     const fitting = LETTERS.values()
       .map(made)
@@ -85,10 +86,9 @@ export function meDocument(
 }
 
 /** The link to ask for more. It is left out where it would take most of what a workspace may take. */
-function linkOf({ cap, addOn }: MeEntry, { email }: Person, url: string | undefined): { readonly requestUrl?: string } {
-  if (url === undefined) return {}
-  const requestUrl = requestLink(url, { email, cap, used: addOn })
-  return requestUrl.length > MOST_LINK_LETTERS ? {} : { requestUrl }
+function linkOf({ cap, addOn }: MeEntry, { email }: Person, url: string | undefined): string | undefined {
+  const link = url === undefined ? undefined : requestLink(url, { email, cap, used: addOn })
+  return link !== undefined && link.length <= MOST_LINK_LETTERS ? link : undefined
 }
 
 const rows = new WeakMap<Roster, ReadonlyMap<string, Person | 'several'>>()
@@ -109,7 +109,7 @@ export function onlyOne(roster: Roster, email: string): Person | undefined {
   return found === 'several' ? undefined : found
 }
 
-function entryOf({ view, desiredState }: WorkspaceFacts, person: Person, shown: (reason: string) => string, now: Instant): MeEntry {
+function entryOf({ view, desiredState }: WorkspaceFacts, person: Person, shown: PeopleLabels['text'], now: Instant): MeEntry {
   const status = shownAt(view.people).get(person.email)
   const chain = (desiredState && resolvePerson(person.email, desiredState.inputs)?.chain) ?? []
   const [winner] = chain
@@ -122,7 +122,7 @@ function entryOf({ view, desiredState }: WorkspaceFacts, person: Person, shown: 
     used: cents(person.used),
     ...(status?.used !== undefined && { addOn: cents(status.used), addOnSource: status.source }),
     cap,
-    entry: winner && { kind: entryWord(winner), ...reasonOf(declaredReason(winner), shown) },
+    entry: winner && { kind: entryWord(winner), reason: shown(declaredReason(winner)) },
     left: left === undefined ? undefined : cents(Math.max(0, left)),
     stopsFirst: stopEntry(stopOf({ view, desiredState }, person, now)),
     grants: chain
@@ -132,7 +132,7 @@ function entryOf({ view, desiredState }: WorkspaceFacts, person: Person, shown: 
         kind: entryWord({ kind, scope }),
         cap: granted,
         until: rfc3339(untilAt),
-        ...reasonOf(reason, shown),
+        reason: shown(reason),
       })),
     cycleEnd: rfc3339(cycle?.endAt),
   }
@@ -143,5 +143,3 @@ export const stopEntry = ({ what, at }: FirstStop): MeEntry['stopsFirst'] => ({
   what,
   on: dayText(at),
 })
-
-const reasonOf = (reason: string | undefined, shown: (reason: string) => string) => (reason === undefined ? {} : { reason: shown(reason) })

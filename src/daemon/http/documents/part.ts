@@ -29,8 +29,7 @@ export const declaredReason = ({ kind, reason, ownReason }: Pick<Candidate, 'kin
 /** `hashed`: labels as hashes, whatever the config shows to others. */
 export function partOf(whole: Seen, sight: PartSight, hashed: PeopleLabels): Seen {
   const { view, readings, clock, now, requestUrl } = whole
-  const groups = view.groups.filter(({ id, readAt }) => sight.groups.includes(id) && now - readAt <= MEMBERS_LIFE_MS)
-  const cut = cutOf(view.groups, groups, { sight, hashed, shown: whole.people.shown })
+  const cut = cutOf(whole, sight, hashed)
   const { keys, people } = cut
   // Named one by one: what is not here does not exist for such a reader.
   return {
@@ -68,15 +67,10 @@ interface Cut {
   readonly people: PeopleLabels
 }
 
-interface Cutting {
-  readonly sight: PartSight
-  readonly hashed: PeopleLabels
-  readonly shown: PeopleLabels['shown']
-}
-
 /** Made once for each reading of the groups and sight: the sights are as many as the entries of `viewers` allow. */
-function cutOf(all: WorkspaceView['groups'], groups: WorkspaceView['groups'], { sight, hashed, shown }: Cutting): Cut {
-  const known = once(all, hashed, () => new Map<string, Cut>())
+function cutOf({ view, now, people: { shown } }: Seen, sight: PartSight, hashed: PeopleLabels): Cut {
+  const groups = view.groups.filter(({ id, readAt }) => sight.groups.includes(id) && now - readAt <= MEMBERS_LIFE_MS)
+  const known = once(view.groups, hashed, () => new Map<string, Cut>())
   const key = JSON.stringify([groups.map(({ id }) => id), sight.named, shown])
   const before = known.get(key)
   if (before) return before

@@ -3,6 +3,7 @@
 
 import { byUrgency, type Condition, type ConditionType, kindOf, type Severity } from '../../../core/model/condition.ts'
 import type { HistoryShown, ModelUse, PoolStatus, ScopeState, ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
+import type { Roster } from '../../../core/model/observed.ts'
 import { whileInvalid } from '../../../core/model/policy.ts'
 import { compareScopes } from '../../../core/model/scope.ts'
 import { formatInstant } from '../../../core/model/units.ts'
@@ -35,7 +36,7 @@ export function summaryOf(view: WorkspaceView, showing: Showing): WorkspaceSumma
     people: view.roster?.people.length,
     bands,
     cycle: cycle && { start: rfc3339(cycle.startAt), end: rfc3339(cycle.endAt) },
-    ...useOf(view),
+    use: view.roster && useOf(view, view.roster),
     balance: balance && balanceOf(balance),
     policy: policy && policyOf(policy),
   }
@@ -106,29 +107,23 @@ const MOST_MODELS = 20
 export const modelEntries = (models: readonly ModelUse[], { people }: Shown) =>
   bounded('models', models, MOST_MODELS, ({ model, mode, used }) => ({ model: people.text(model), mode: people.text(mode), used }))
 
-function useOf({ roster, balance, use }: WorkspaceView): Pick<WorkspaceSummary, 'use'> {
-  if (!roster) return {}
-  const used = usedIn(roster)
+function useOf({ balance, use }: WorkspaceView, roster: Roster): NonNullable<WorkspaceSummary['use']> {
   const { ratios = {}, projected, exhaustedAt } = use?.figures ?? {}
   return {
-    use: {
-      readAt: rfc3339(roster.readAt),
-      used,
-      cycleCredits: balance && cents(creditsOfCycle(balance)),
-      ratios: Object.fromEntries(Object.entries(ratios).map(([window, value]) => [window, ratio(value)])),
-      projected: projected && projectedCents(projected),
-      exhaustion: rfc3339(exhaustedAt),
-    },
+    readAt: rfc3339(roster.readAt),
+    used: usedIn(roster),
+    cycleCredits: balance && cents(creditsOfCycle(balance)),
+    ratios: Object.fromEntries(Object.entries(ratios).map(([window, value]) => [window, ratio(value)])),
+    projected: projected && projectedCents(projected),
+    exhaustion: rfc3339(exhaustedAt),
   }
 }
 
 /** Credits used by everybody in this cycle; absent where no person has a figure. */
-export function usedIn({ people }: NonNullable<WorkspaceView['roster']>): number | undefined {
-  return cents(sumKnown(people.map(({ used }) => used)))
-}
+export const usedIn = ({ people }: Roster): number | undefined => cents(sumKnown(people.values().map(({ used }) => used)))
 
 /** Absent where none of them is known. */
-export function sumKnown(amounts: readonly (number | undefined)[]): number | undefined {
+export function sumKnown(amounts: Iterable<number | undefined>): number | undefined {
   let total: number | undefined
   for (const amount of amounts) if (amount !== undefined) total = (total ?? 0) + amount
   return total

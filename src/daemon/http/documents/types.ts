@@ -1,6 +1,7 @@
 // The types of /status and of the documents behind the pages and /api/v1, each taken from its schema, and what they are made from. Instants are RFC 3339
 // in UTC, people are shown as `people` of the config says, lists are bounded and say what they leave out, and what was never known is absent. Types only.
 
+import type { Condition } from '../../../core/model/condition.ts'
 import type { WorkspaceView } from '../../../core/model/events.ts'
 import type { CapReading } from '../../../core/model/observed.ts'
 import type { PolicyRevision } from '../../../core/model/policy.ts'
@@ -14,7 +15,6 @@ import type { KnownRuns } from '../../collect/kept.ts'
 import type { Journal, RequestsOf } from '../../conditions/journal.ts'
 import type { DesiredState } from '../../cycle/state.ts'
 import type { WorkspaceSettings } from '../../workspace.ts'
-import type { Health } from '../metrics/metrics.ts'
 import type { PeopleLabels } from '../status/labels.ts'
 import type { DOCUMENTS } from './schema/documents-source.ts'
 import type { Shape } from './schema/parts-source.ts'
@@ -54,6 +54,15 @@ export interface WorkspaceSource {
   version(): number
   facts(): Promise<WorkspaceFacts>
   readonly records: Records
+}
+
+export interface Health {
+  readonly configValid: boolean
+  readonly ledgerWritable: boolean
+  /** Conditions of the whole process. */
+  readonly conditions?: readonly Condition[]
+  /** Processes that share the workspaces; absent or empty where there is only this one. */
+  readonly replicas?: readonly { readonly name: string; readonly isHere: boolean }[]
 }
 
 export interface DaemonFacts extends Health {

@@ -10,14 +10,16 @@ import {
   type ScopeStatus,
   type WorkspaceView,
 } from '../../../core/model/events.ts'
-import type { Observed, Operation, Person } from '../../../core/model/observed.ts'
+import type { Observed, Operation } from '../../../core/model/observed.ts'
 import type { Cap } from '../../../core/model/policy.ts'
 import { SCOPE_KINDS } from '../../../core/model/scope.ts'
-import { type Credits, type Instant, isReadWithin, wholeCents } from '../../../core/model/units.ts'
+import { type Credits, type Instant, isReadWithin } from '../../../core/model/units.ts'
 import { countListings, LISTING_STATES } from '../../../core/resolve/roster.ts'
 import { type AddOnFigures, addOnFigures, totalAddOn } from '../../../core/use/add-on.ts'
 import { countBands } from '../../../core/use/first-stop.ts'
 import { DAY_GRADES } from '../../../core/use/history.ts'
+import { cents } from '../documents/show.ts'
+import { usedIn } from '../documents/summary.ts'
 
 // Names, types, labels and help texts of every metric: docs/metrics.md, to the letter. The values are decided below and in metrics.ts.
 
@@ -130,7 +132,7 @@ export const GAUGES = {
   capkeeper_user_credits_used: { help: 'Credits a person used in this cycle; only with metrics.perUser.', labels: ['workspace', 'user'] },
 } as const satisfies Readonly<Record<string, Definition>>
 
-export type GaugeName = keyof typeof GAUGES
+type GaugeName = keyof typeof GAUGES
 
 export const COUNTERS = {
   capkeeper_lease_transfers_total: { help: 'How often the workspace came to this replica.', labels: W },
@@ -239,8 +241,8 @@ function putPool(put: Put, workspace: string, { name, credits, figures }: PoolSt
   const labels = { workspace, pool: name }
   put('capkeeper_pool_credits', labels, credits)
   if (!figures || !isShown(figures, now)) return
-  put('capkeeper_pool_used_credits', labels, wholeCents(figures.used))
-  put('capkeeper_pool_dealt_credits', labels, figures.dealt === undefined ? undefined : wholeCents(figures.dealt))
+  put('capkeeper_pool_used_credits', labels, cents(figures.used))
+  put('capkeeper_pool_dealt_credits', labels, cents(figures.dealt))
   put('capkeeper_pool_exhaustion_timestamp_seconds', labels, seconds(figures.exhaustedAt))
 }
 
@@ -312,14 +314,12 @@ function putUse(put: Put, view: WorkspaceView, addOn: AddOnFigures, now: Instant
     for (const band of BANDS) put('capkeeper_people', { workspace, band }, bands?.[band])
     const listings = countListings(roster)
     for (const state of LISTING_STATES) put('capkeeper_directory_people', { workspace, state }, listings?.[state])
-    put('capkeeper_prompt_credits_used', { workspace }, inWholeCents(total(roster.people, (person) => person.used)))
+    put('capkeeper_prompt_credits_used', { workspace }, usedIn(roster))
   }
   for (const group of view.groups) {
-    if (isShown(group, now)) put('capkeeper_group_prompt_credits_used', { workspace, group: group.id }, inWholeCents(group.used))
+    if (isShown(group, now)) put('capkeeper_group_prompt_credits_used', { workspace, group: group.id }, cents(group.used))
   }
 }
-
-const inWholeCents = (amount: number | undefined): number | undefined => (amount === undefined ? undefined : wholeCents(amount))
 
 function putBalance(put: Put, { workspace, roster, balance }: WorkspaceView, addOn: AddOnFigures, now: Instant): void {
   if (!balance || !isShown(balance, now)) return
@@ -341,20 +341,10 @@ function putBurn(put: Put, { workspace, roster, use }: WorkspaceView, now: Insta
   if (!figures || !roster || !isShown(roster, now)) return
   for (const [window, ratio] of Object.entries(figures.ratios)) put('capkeeper_burn_ratio', { workspace, window }, ratio)
   const { p10, p50, p90 } = figures.projected ?? {}
-  put('capkeeper_projected_credits_used', { workspace, percentile: '10' }, inWholeCents(p10))
-  put('capkeeper_projected_credits_used', { workspace, percentile: '50' }, inWholeCents(p50))
-  put('capkeeper_projected_credits_used', { workspace, percentile: '90' }, inWholeCents(p90))
+  put('capkeeper_projected_credits_used', { workspace, percentile: '10' }, cents(p10))
+  put('capkeeper_projected_credits_used', { workspace, percentile: '50' }, cents(p50))
+  put('capkeeper_projected_credits_used', { workspace, percentile: '90' }, cents(p90))
   put('capkeeper_exhaustion_timestamp_seconds', { workspace }, seconds(figures.exhaustedAt))
-}
-
-/** The sum of known figures; undefined when none is. One pass without copies: rosters may have 50,000 people. */
-function total(people: readonly Person[], figure: (person: Person) => Credits | undefined): number | undefined {
-  let sum: number | undefined
-  for (const person of people) {
-    const known = figure(person)
-    if (known !== undefined) sum = (sum ?? 0) + known
-  }
-  return sum
 }
 
 type Tally = Map<string, number>

@@ -3,19 +3,18 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { labelsText, labelText } from '../../../core/escape/text.ts'
 import { CHANGE_RESULTS, EFFECTS } from '../../../core/model/change.ts'
-import type { Condition } from '../../../core/model/condition.ts'
 import { type CycleEvent, RECONCILE_RESULTS, REQUEST_OUTCOMES, type WorkspaceView } from '../../../core/model/events.ts'
 import { SCOPE_KINDS } from '../../../core/model/scope.ts'
 import type { Instant } from '../../../core/model/units.ts'
 import { burnedOf } from '../../../core/use/burn.ts'
 import type { Clock } from '../../../ports.ts'
+import type { Health } from '../documents/types.ts'
 import { EMAIL_LABELS, type PeopleLabels } from '../status/labels.ts'
 import {
   COUNTERS,
   type CounterName,
   type Definition,
   GAUGES,
-  type GaugeName,
   HISTOGRAMS,
   type HistogramName,
   isShown,
@@ -59,15 +58,6 @@ function putUserGauges(put: Put, views: readonly WorkspaceView[], settings: PerU
     left = Math.max(0, left - wanted.length)
   }
   return dropped
-}
-
-export interface Health {
-  readonly configValid: boolean
-  readonly ledgerWritable: boolean
-  /** Conditions of the whole process. */
-  readonly conditions?: readonly Condition[]
-  /** Processes that share the workspaces; absent or empty where there is only this one. */
-  readonly replicas?: readonly { readonly name: string; readonly isHere: boolean }[]
 }
 
 export type Metrics = ReturnType<typeof createMetrics>
@@ -145,13 +135,9 @@ export function createMetrics(options: MetricsOptions) {
   }
 }
 
-interface Parts {
-  readonly gauges: Readonly<Record<GaugeName, Gauge>>
-  readonly counters: Readonly<Record<CounterName, Counter>>
-  readonly histograms: Readonly<Record<HistogramName, Histogram>>
-}
+type Parts = ReturnType<typeof createParts>
 
-function createParts(registry: Registry): Parts {
+function createParts(registry: Registry) {
   const registers = [registry]
   return {
     gauges: mapTable(GAUGES, (name, { help, labels }) => new Gauge({ name, help, labelNames: labels, registers })),

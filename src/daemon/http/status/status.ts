@@ -28,7 +28,7 @@ import type { DaemonFacts, Showing, StatusDocument, WorkspaceStatus } from '../d
 import type { PeopleLabels } from './labels.ts'
 
 /** Bounds of the lists; what exceeds them is counted in `…Omitted`. Choice. */
-export const STATUS_LIMITS = {
+const STATUS_LIMITS = {
   scopes: 500,
   people: 100,
   changes: 50,

@@ -1,7 +1,7 @@
 // The list of people: searched, filtered, sorted and paged from the rows of roster.ts. A search compares only what is shown, so that where people are
 // shown as hashes no client can try out e-mails.
 
-import { BANDS, type Band, SCOPE_STATES } from '../../../../core/model/events.ts'
+import { BANDS, SCOPE_STATES } from '../../../../core/model/events.ts'
 import { type GroupScope, groupScope, type ScopeKey, scopeKey } from '../../../../core/model/scope.ts'
 import type { Candidate } from '../../../../core/resolve/candidate.ts'
 import { bandRank } from '../../../../core/use/first-stop.ts'
@@ -52,20 +52,15 @@ export async function peopleDocument(seen: Seen, query: Query = {}): Promise<Per
   }
 }
 
-interface Wanted {
-  readonly band: Band | undefined
-  /** Whether a person fits everything but the band. */
-  readonly fits: (row: PersonRow) => boolean
-}
-
-function wantedBy(question: Asked, index: PeopleIndex, seen: Seen): Wanted {
+/** The band, and whether a person fits everything else. */
+function wantedBy(question: Asked, index: PeopleIndex, seen: Seen) {
   const { people } = seen
   const search = question.text('search')?.trim().toLowerCase() ?? ''
   const group = knownGroup(seen, question.text('group'))
   const [rule, state, status] = [question.text('rule'), question.word('state', SCOPE_STATES), question.word('status', STATUSES)]
   return {
     band: question.word('band', BANDS),
-    fits: (row) =>
+    fits: (row: PersonRow): boolean =>
       (search === '' || row.label.includes(search)) &&
       (group === undefined || row.groups.includes(group)) &&
       (rule === undefined || people.text(ruleOf(row, index)) === rule) &&
@@ -75,7 +70,12 @@ function wantedBy(question: Asked, index: PeopleIndex, seen: Seen): Wanted {
 }
 
 /** One pass over all people in order; only those of the page are kept. */
-function found({ rows }: PeopleIndex, { band, fits }: Wanted, order: Uint32Array, page: { readonly from: number; readonly limit: number }) {
+function found(
+  { rows }: PeopleIndex,
+  { band, fits }: ReturnType<typeof wantedBy>,
+  order: Uint32Array,
+  page: { readonly from: number; readonly limit: number },
+) {
   const bands = { uncapped: 0, under_50: 0, '50_to_85': 0, '85_to_95': 0, '95_to_100': 0, at_cap: 0 }
   const listed: PersonRow[] = []
   let total = 0

@@ -188,19 +188,13 @@ type DayUse = Awaited<ReturnType<Records['useOfPerson']>>[number]
 interface PersonUse {
   readonly days: Days
   readonly burned: readonly DayUse[]
-  readonly measured: MeasuredDays | undefined
+  readonly measured: Awaited<ReturnType<typeof measuredDays>>
   readonly grades: Awaited<ReturnType<Records['gradesOfPerson']>>
   readonly caps: (at: Instant) => DayCap
 }
 
-interface MeasuredDays {
-  /** The first day that was read. */
-  readonly fromAt: Instant
-  /** Add-on credits, by day. */
-  readonly byDay: ReadonlyMap<Instant, number>
-}
-
-async function measuredDays(email: string, days: Days, records: Records): Promise<MeasuredDays | undefined> {
+/** Add-on credits by day, and the first day that was read. */
+async function measuredDays(email: string, days: Days, records: Records) {
   const asked = await records.fact('addOnAsked')
   if (!asked) return undefined
   const known = await records.addOnOfPerson(email, days)

@@ -2,37 +2,17 @@
 // then searched, sorted and paged. Requests name people as they are shown, so that no request needs an e-mail where hashes are shown.
 
 import { effectiveCap } from '../../../../core/interpret/effective.ts'
-import type { Band, PersonStatus, ScopeState } from '../../../../core/model/events.ts'
-import type { MemberStatus, Observed, Person } from '../../../../core/model/observed.ts'
-import type { Cap } from '../../../../core/model/policy.ts'
+import type { PersonStatus, ScopeState } from '../../../../core/model/events.ts'
+import type { Person } from '../../../../core/model/observed.ts'
 import { groupScope, normaliseEmail, type ScopeKey, scopeKey, userScope } from '../../../../core/model/scope.ts'
-import type { Credits } from '../../../../core/model/units.ts'
 import type { Candidate } from '../../../../core/resolve/candidate.ts'
 import { resolvePerson } from '../../../../core/resolve/desired.ts'
-import type { AddOnSource } from '../../../../core/use/add-on.ts'
 import { bandRank } from '../../../../core/use/first-stop.ts'
 import { mapYielding } from '../show.ts'
 import type { Showing, WorkspaceFacts } from '../types.ts'
 
 /** Every row has every field: objects of one shape take a third of the memory. */
-export interface PersonRow {
-  readonly email: string
-  readonly label: string
-  readonly status: MemberStatus | 'off-roster'
-  readonly disabled: boolean
-  /** Keys of declared groups. */
-  readonly groups: readonly ScopeKey[]
-  readonly cap: Observed | undefined
-  readonly from: ScopeKey | undefined
-  readonly declared: Cap | undefined
-  /** The declaration that decides; `ruleName` says what it is called. */
-  readonly winner: Candidate | undefined
-  readonly used: Credits | undefined
-  readonly addOn: Credits | undefined
-  readonly source: AddOnSource | undefined
-  readonly band: Band | undefined
-  readonly state: ScopeState | undefined
-}
+export type PersonRow = Readonly<ReturnType<typeof rowOf>>
 
 export interface PeopleIndex {
   /** In the order of the roster, then people who are only in policies. */
@@ -126,7 +106,7 @@ interface Around {
 
 const NO_GROUPS: readonly ScopeKey[] = []
 
-function rowOf({ whole, groupsOf, ...around }: Around, person: Person | string): PersonRow {
+function rowOf({ whole, groupsOf, ...around }: Around, person: Person | string) {
   const { view, desiredState, readings, people } = whole
   const email = typeof person === 'string' ? person : person.email
   const row = typeof person === 'string' ? undefined : person
@@ -138,12 +118,14 @@ function rowOf({ whole, groupsOf, ...around }: Around, person: Person | string):
   return {
     email,
     label: people.label(email),
-    status: row === undefined ? 'off-roster' : isApproved ? 'approved' : row.status,
+    status: row === undefined ? ('off-roster' as const) : isApproved ? ('approved' as const) : row.status,
     disabled: row?.disabled ?? false,
+    /** Keys of declared groups. */
     groups: counted?.groups ?? groupsOf.get(email) ?? NO_GROUPS,
     cap: inForce?.cap ?? shown?.cap,
     from: inForce?.from,
     declared: resolved?.cap,
+    /** The declaration that decides; `ruleName` says what it is called. */
     winner: resolved?.chain[0],
     used: row?.used,
     addOn: shown?.used,

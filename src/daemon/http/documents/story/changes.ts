@@ -224,56 +224,50 @@ const WRITTEN: Readonly<Record<HistoryEntry['effect'], string>> = {
 /** An entry of the journal in the timeline. */
 function journalChange(one: JournalEntry, view: WorkspaceView, showing: Showing): ChangeEntry {
   const { at, kind } = one
-  const { people } = showing
-  const base = { at: rfc3339(at), kind }
+  const { about = [], ...told } = toldOf(one, view, showing)
   const plan = 'planId' in one && one.planId !== undefined ? { planId: one.planId } : {}
+  return { at: rfc3339(at), kind, id: idOf(at, kind, ...about), ...told, ...plan }
+}
+
+/** `about`: what tells it from others of its kind at that instant. */
+type Told = Omit<ChangeEntry, 'at' | 'kind' | 'id'> & { readonly about?: readonly (string | number)[] }
+
+function toldOf(one: JournalEntry, view: WorkspaceView, showing: Showing): Told {
+  const { people } = showing
   switch (one.kind) {
     case 'foreign': {
       const { verified, observed, more = 0 } = one
-      const shown = keyText(scopeKey(one.scope), showing)
+      const scope = keyText(scopeKey(one.scope), showing)
       const others = more > 0 ? `, and ${more} more` : ''
-      const text = `${shown} was changed by another client: ${verified} → ${observed}${others}`
-      const id = idOf(at, kind, scopeKey(one.scope), observed)
+      const text = `${scope} was changed by another client: ${verified} → ${observed}${others}`
       const count = more > 0 ? { count: more + 1 } : {}
-      return { ...base, id, tone: 'warn', text, scope: shown, from: verified, to: observed, ...count, ...plan }
+      return { about: [scopeKey(one.scope), observed], tone: 'warn', text, scope, from: verified, to: observed, ...count }
     }
     case 'hold': {
-      const text = `held by ${one.guards.join(', ')}: ${one.people} ${one.people === 1 ? 'person' : 'people'} affected`
-      const stands = view.holds.some(({ id }) => id === one.id)
-      return {
-        ...base,
-        id: idOf(at, kind, one.id),
-        tone: 'warn',
-        text,
-        hold: one.id,
-        stands,
-        guards: one.guards,
-        people: one.people,
-        ...plan,
-      }
+      const { id, guards, people: reached } = one
+      const text = `held by ${guards.join(', ')}: ${reached} ${reached === 1 ? 'person' : 'people'} affected`
+      const stands = view.holds.some((hold) => hold.id === id)
+      return { about: [id], tone: 'warn', text, hold: id, stands, guards, people: reached }
     }
     case 'release':
-      return { ...base, id: idOf(at, kind, one.id), tone: 'good', text: `hold ${one.id} is over`, hold: one.id, stands: false }
+      return { about: [one.id], tone: 'good', text: `hold ${one.id} is over`, hold: one.id, stands: false }
     case 'policy': {
       const { digest, revision, valid } = one
       const name = revision === '' ? digest : shortRevision(revision)
       const text = valid ? `policies ${name} are in force` : `the policy files are not valid; ${whileInvalid(digest)}`
       const stands = view.policy?.digest === digest && view.policy.valid === valid
-      return { ...base, id: idOf(at, kind, digest, String(valid)), tone: valid ? 'good' : 'bad', text, digest, revision, stands }
+      return { about: [digest, String(valid)], tone: valid ? 'good' : 'bad', text, digest, revision, stands }
     }
     case 'pause': {
       const text = `paused until ${formatInstant(one.untilAt)}`
-      const stands = view.pause?.pausedAt === at
-      return { ...base, id: idOf(at, kind), tone: 'warn', text, reason: people.text(one.reason), stands }
+      return { tone: 'warn', text, reason: people.text(one.reason), stands: view.pause?.pausedAt === one.at }
     }
     case 'resume':
-      return { ...base, id: idOf(at, kind), tone: 'good', text: 'writing goes on' }
-    case 'outage': {
-      const text = `cycles fail${one.message === undefined ? '' : `: ${people.text(one.message)}`}`
-      return { ...base, id: idOf(at, kind), tone: 'bad', text }
-    }
+      return { tone: 'good', text: 'writing goes on' }
+    case 'outage':
+      return { tone: 'bad', text: `cycles fail${one.message === undefined ? '' : `: ${people.text(one.message)}`}` }
     case 'recovery':
-      return { ...base, id: idOf(at, kind), tone: 'good', text: 'cycles work again' }
+      return { tone: 'good', text: 'cycles work again' }
   }
 }
 
