@@ -66,7 +66,6 @@ export interface ServerOptions {
 const JSON_TYPE = 'application/json; charset=utf-8'
 const OPENAPI_PATH = '/openapi.json'
 
-/** Whether refusals of this path are JSON. */
 const isApi = (path: string): boolean => path === '/api' || path.startsWith('/api/')
 
 function addApi(server: FastifyInstance, parts: Omit<PageParts, 'console'>): void {
@@ -83,13 +82,6 @@ function addApi(server: FastifyInstance, parts: Omit<PageParts, 'console'>): voi
   server.get(OPENAPI_PATH, (_, reply) => reply.type(JSON_TYPE).send(openapi))
 }
 
-/** A refusal as JSON. */
-const refuseJson = (reply: FastifyReply, status: number, message: string): FastifyReply =>
-  reply
-    .code(status)
-    .type(JSON_TYPE)
-    .send(`${JSON.stringify({ apiVersion: 'capkeeper/v1', kind: 'Error', status, message: message.trimEnd() })}\n`)
-
 const API_HELP = `there is no such document; ${OPENAPI_PATH} names all documents of ${API}`
 
 /** Addresses that are no pages of the console, as a refusal names them. */
@@ -103,9 +95,7 @@ const TEXT = 'text/plain; charset=utf-8'
 function addRoutes(server: FastifyInstance, options: ServerOptions, limits: { readonly maxConnections: number }): void {
   const { clock, console, documents, live } = options
   const gate: Gate = options.gate ?? (() => EVERYBODY)
-  const viewers = new WeakMap<FastifyRequest, Viewer>()
-  const viewerOf = (request: FastifyRequest): Viewer => viewers.get(request) ?? NOBODY
-  addChecks(server, options, { gate, viewers })
+  const viewerOf = addChecks(server, options, gate)
   addRefusals(server, options)
   const parts = { documents, answers: createAnswers(clock, live.boot), viewerOf }
   addProbes(server, options, viewerOf)
@@ -121,13 +111,11 @@ function addRoutes(server: FastifyInstance, options: ServerOptions, limits: { re
   addEvents(server, { live, clock, gate, viewerOf, workspaces: documents.names, maxConnections: limits.maxConnections })
 }
 
-interface Checks {
-  readonly gate: Gate
-  readonly viewers: WeakMap<FastifyRequest, Viewer>
-}
+type ViewerOf = PageParts['viewerOf']
 
-/** Judged before anything else: the host that was asked for, the reader, and the method. */
-function addChecks(server: FastifyInstance, options: ServerOptions, { gate, viewers }: Checks): void {
+/** Judged before anything else: the host that was asked for, the reader, and the method. Gives the readers that were let in. */
+function addChecks(server: FastifyInstance, options: ServerOptions, gate: Gate): ViewerOf {
+  const viewers = new WeakMap<FastifyRequest, Viewer>()
   const isPrivate = isLoopback(options.host)
   const { routes, assets } = options.console
   const isKnown = pathMatcher([
@@ -153,6 +141,7 @@ function addChecks(server: FastifyInstance, options: ServerOptions, { gate, view
     const message = `${request.method} is not allowed here: capkeeper's pages are read-only (${ALLOWED})\n`
     return refuse(reply.header('Allow', ALLOWED), request, 405, message)
   })
+  return (request) => viewers.get(request) ?? NOBODY
 }
 
 /** Whether the reader is not checked here. `/ledger` has its own token where the config names one. */
@@ -179,7 +168,7 @@ function addRefusals(server: FastifyInstance, { onError }: ServerOptions): void 
   })
 }
 
-function addProbes(server: FastifyInstance, options: ServerOptions, viewerOf: (request: FastifyRequest) => Viewer): void {
+function addProbes(server: FastifyInstance, options: ServerOptions, viewerOf: ViewerOf): void {
   const { metrics, people, clock, refresh = async () => undefined } = options
   server.get('/livez', (_, reply) => reply.type(TEXT).send('ok\n'))
   server.get('/readyz', async (_, reply) => {
@@ -203,7 +192,7 @@ function addProbes(server: FastifyInstance, options: ServerOptions, viewerOf: (r
   })
 }
 
-function addLedger(server: FastifyInstance, options: ServerOptions, viewerOf: (request: FastifyRequest) => Viewer): void {
+function addLedger(server: FastifyInstance, options: ServerOptions, viewerOf: ViewerOf): void {
   const { clock, ledger, ledgerGate, ledgerHasToken = false, isChecked } = options
   const shared = sharePage(clock, () => gathered(ledger(), clock))
   server.get('/ledger', async (request, reply) => {
@@ -220,8 +209,15 @@ function addLedger(server: FastifyInstance, options: ServerOptions, viewerOf: (r
 const ofAll = (path: string, { seesAll }: Viewer, wayOut = ''): Refusal | undefined =>
   seesAll ? undefined : { status: 403, message: `${path} is about all workspaces, and you may not see all of them${wayOut}\n` }
 
-const refuse = (reply: FastifyReply, request: FastifyRequest, status: number, message: string): FastifyReply =>
-  isApi(pathOf(request)) ? refuseJson(reply, status, message) : reply.code(status).type(TEXT).send(message)
+/** Refusals of the API are JSON. */
+function refuse(reply: FastifyReply, request: FastifyRequest, status: number, message: string): FastifyReply {
+  if (!isApi(pathOf(request))) return reply.code(status).type(TEXT).send(message)
+  const error = { apiVersion: 'capkeeper/v1', kind: 'Error', status, message: message.trimEnd() }
+  return reply
+    .code(status)
+    .type(JSON_TYPE)
+    .send(`${JSON.stringify(error)}\n`)
+}
 
 const FOREIGN_NAME = 'this address answers only to localhost and to IP addresses; to serve it under a name, listen on another address\n'
 
