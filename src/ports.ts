@@ -6,6 +6,7 @@ import type { DayFigures, JournalEntry } from './core/model/events.ts'
 import type {
   AddOnReading,
   AddOnRow,
+  ApiErrorFacts,
   ApiErrorKind,
   Balance,
   CapReading,
@@ -152,14 +153,7 @@ export type WriteOutcome =
   | { readonly kind: 'accepted' }
   | { readonly kind: 'refused' | 'ambiguous' | 'late'; readonly failure: WriteFailure }
 
-export interface WriteFailure {
-  readonly kind: ApiErrorKind
-  readonly message: string
-  /** The request was never sent. */
-  readonly unsent?: true
-  /** The workspace has no caps, whatever the key. */
-  readonly lacksFeature?: true
-}
+export type WriteFailure = Pick<ApiErrorFacts, 'kind' | 'message' | 'unsent' | 'lacksFeature'>
 
 export interface WriteClient extends ReadClient {
   // `signal` aborts it at any time, `turn` only while it waits for the rate. docs/service.md, UsageConfig.
@@ -237,17 +231,8 @@ export interface AddOnBatch extends DayRange {
   readonly asked: AddOnAsked
 }
 
-/** Add-on use of one person on one day. */
-interface AddOnDay {
-  readonly dayAt: Instant
-  readonly addOn: Credits
-}
-
 /** Sums of some days, in credits. */
-export interface AddOnSum {
-  readonly used: Credits
-  readonly addOn: Credits
-}
+export type AddOnSum = Pick<AddOnRow, 'used' | 'addOn'>
 
 /** Days by their UTC midnights. */
 export interface DayRange {
@@ -358,7 +343,7 @@ export interface Ledger extends Records {
   /** The same summed by person, by e-mail. */
   addOnSums(days: DayRange): Promise<ReadonlyMap<string, AddOnSum>>
   /** The same of one person, by day in order. */
-  addOnOfPerson(email: string, days: DayRange): Promise<readonly AddOnDay[]>
+  addOnOfPerson(email: string, days: DayRange): Promise<readonly Pick<AddOnRow, 'dayAt' | 'addOn'>[]>
   /** Adds a reading of the roster to the use by person and day, and saves the fact `burned`. */
   saveBurn(step: BurnStep): Promise<void>
   /** The highest figure of each person in this cycle, by e-mail. */

@@ -38,12 +38,10 @@ function learnMembers(
   now: Instant,
 ): EnvelopeMemory {
   const ids = [...new Set(envelopes.flatMap((one) => one.groups))]
-  const next: Record<'readAt', Record<string, Instant>> & Record<'members' | 'last', Record<string, readonly string[]>> = {
-    readAt: {},
-    members: {},
-    last: {},
-  }
-  const joined: Record<string, Instant> = {}
+  const readAt: Record<string, Instant> = {}
+  const members: Record<string, readonly string[]> = {}
+  const last: typeof members = {}
+  const joined: typeof readAt = {}
   for (const [email, at] of Object.entries(memory.joined)) if (now - notAhead(at, now) < DAY_MS) joined[email] = notAhead(at, now)
   for (const id of ids) {
     const read = groups.find((one) => one.id === id)
@@ -53,11 +51,11 @@ function learnMembers(
     const agreed = !isNew ? known : known === undefined ? read.emails : agreedBy(known, before, read.emails)
     if (agreed === undefined) continue
     if (known !== undefined && agreed !== known) for (const email of new Set(agreed).difference(new Set(known))) joined[email] = now
-    next.members[id] = agreed
-    next.last[id] = isNew ? read.emails : before
-    next.readAt[id] = read?.readAt ?? memory.readAt[id] ?? now
+    members[id] = agreed
+    last[id] = isNew ? read.emails : before
+    readAt[id] = read?.readAt ?? memory.readAt[id] ?? now
   }
-  return { ...memory, ...next, joined }
+  return { ...memory, readAt, members, last, joined }
 }
 
 /** Who is in both readings is in, who is in neither is out, and all others are as before. */

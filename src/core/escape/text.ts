@@ -81,14 +81,10 @@ const unicodeEscape = (character: string): string =>
 
 const EXCERPT_WIDTH = 120
 
-interface Excerpt {
+/** `column` from 1; `length` of the part in question. */
+interface Excerpt extends Pick<Problem, 'sourceColumn' | 'length'> {
   readonly sourceLine: string
-  /** The column at which `sourceLine` begins; default 1. */
-  readonly sourceColumn?: number
-  /** From 1. */
   readonly column: number
-  /** Of the part in question; default 1. */
-  readonly length?: number
 }
 
 /** The text, cut around the column where it is long, and the carets. */
@@ -209,12 +205,9 @@ export function fitting(lines: readonly string[], room: number): { readonly line
 
 // HTML without injection: the template escapes every value that it did not make itself. Pages have no other way to put a value into markup.
 
-declare const brand: unique symbol
-
 /** Markup that is safe to send. */
 export interface Html {
   readonly markup: string
-  readonly [brand]?: never
 }
 
 /** A value in a template; `undefined` and `false` render nothing. */

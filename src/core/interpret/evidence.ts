@@ -67,15 +67,14 @@ export function addObservation(seen: ServiceEvidence, { aspect, value, evidence 
 /** A group list proves membership at the time of a reading if it is at most this much older: people may have left since (choice). */
 const LISTED_MS = 15 * MINUTE_MS
 
+const NEVER: Instant = Number.POSITIVE_INFINITY
+
 /** The groups that a person was provably in at a time. */
 type GroupsAt = (key: ScopeKey, at: Instant) => readonly ScopeKey[]
 
 export function groupsListed({ byKey }: Pick<People, 'byKey'>, groups: readonly GroupMembers[]): GroupsAt {
   const listedAt = new Map(groups.map(({ id, readAt }) => [scopeKey(groupScope(id)), readAt]))
-  const isListed = (group: ScopeKey, at: Instant): boolean => {
-    const listed = listedAt.get(group)
-    return listed !== undefined && isYounger(listed, at, LISTED_MS)
-  }
+  const isListed = (group: ScopeKey, at: Instant): boolean => isYounger(listedAt.get(group) ?? NEVER, at, LISTED_MS)
   return (key, at) => byKey.get(key)?.groups.filter((group) => isListed(group, at)) ?? []
 }
 

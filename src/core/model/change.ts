@@ -172,9 +172,7 @@ export type GuardSettings = {
 export type ApprovalState = 'pending' | 'spent' | 'void'
 
 /** The release of one hold. */
-export interface Approval {
-  readonly id: string
-  readonly via: 'policy' | 'command'
+export interface Approval extends Pick<Release, 'id' | 'via'> {
   readonly approvedAt: Instant
   readonly state: ApprovalState
   /** The people whom the hold affected when it was last shown before the approval; absent where it was not shown. */

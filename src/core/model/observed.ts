@@ -40,16 +40,13 @@ export class ApiError extends Error implements ApiErrorFacts {
   declare readonly lacksFeature?: true
   declare readonly unsent?: true
   declare readonly isLate?: true
-  constructor(facts: ApiErrorFacts) {
-    super(facts.message)
-    this.operation = facts.operation
-    this.kind = facts.kind
-    if (facts.status !== undefined) this.status = facts.status
-    if (facts.retryAfterMs !== undefined) this.retryAfterMs = facts.retryAfterMs
-    if (facts.permission !== undefined) this.permission = facts.permission
-    if (facts.lacksFeature) this.lacksFeature = true
-    if (facts.unsent) this.unsent = true
-    if (facts.isLate) this.isLate = true
+  /** Only the named facts are taken over, and those that are not given leave no property. */
+  constructor({ operation, kind, message, status, retryAfterMs, permission, lacksFeature, unsent, isLate }: ApiErrorFacts) {
+    super(message)
+    this.operation = operation
+    this.kind = kind
+    const others = Object.entries({ status, retryAfterMs, permission, lacksFeature, unsent, isLate })
+    Object.assign(this, Object.fromEntries(others.filter(([, value]) => value !== undefined)))
   }
 }
 

@@ -62,21 +62,19 @@ export const isAhead = (at: Instant, now: Instant): boolean => at - CLOCKS_APART
 export const notAhead = (at: Instant, now: Instant): Instant => Math.min(at, now)
 
 /** Per workspace, except `workspaces`, which is per process. The figures are in deploy/README.md. Choice. */
-const MEASURED_LIMITS = { people: 50_000, groups: 500, scopes: 20_000, workspaces: 100 } as const
-
-const WORDS: Readonly<Record<keyof typeof MEASURED_LIMITS, string>> = {
-  people: 'people on the roster',
-  groups: 'declared groups',
-  scopes: 'declared scopes',
-  workspaces: 'configured workspaces',
-}
+const MEASURED = {
+  people: [50_000, 'people on the roster'],
+  groups: [500, 'declared groups'],
+  scopes: [20_000, 'declared scopes'],
+  workspaces: [100, 'configured workspaces'],
+} as const
 
 /** The warning for a number above the measured one; undefined below it. */
-export function beyondLimit(what: keyof typeof MEASURED_LIMITS, count: number): string | undefined {
-  const limit = MEASURED_LIMITS[what]
+export function beyondLimit(what: keyof typeof MEASURED, count: number): string | undefined {
+  const [limit, words] = MEASURED[what]
   if (count <= limit) return undefined
   const wayOut = what === 'workspaces' ? 'spread them over several daemons' : 'watch memory and the length of cycles, and give more memory'
-  return `${count} ${WORDS[what]}, and capkeeper is measured with up to ${limit}; ${wayOut}`
+  return `${count} ${words}, and capkeeper is measured with up to ${limit}; ${wayOut}`
 }
 
 /** The warning for a sweep that cannot finish within its interval; undefined when it can. `ratePerSecond` is the maximum rate. */

@@ -5,16 +5,16 @@
 //      |                              |
 //      +-- 14 days, or 25 % more people than shown, or another roster than the one shown --> void
 
-import type { Slots } from '../interpret/slots.ts'
 import type { Approval, HeldChange, Hold, PlanApproval, Release } from '../model/change.ts'
 import type { PolicyRevision } from '../model/policy.ts'
 import { byScope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import { CLOCKS_APART_MS, DAY_MS, type Instant, isYounger } from '../model/units.ts'
-import type { DesiredCap } from '../resolve/candidate.ts'
+
 import type { DealtPools, PoolPeople } from '../resolve/pools.ts'
 import { agree } from '../resolve/roster.ts'
+import type { JudgementInputs } from './guards/round.ts'
 import type { Impact } from './impact.ts'
-import type { Difference, HoldsShown, PoolReview, Snapshot } from './snapshot.ts'
+import type { Difference, HoldsShown, PoolReview } from './snapshot.ts'
 
 /** By the name of the pool. */
 export function poolReviews(
@@ -87,20 +87,14 @@ export const asShown = (approvals: readonly Approval[], shown: HoldsShown): read
   approvals.map((one) => {
     const hold = shown[one.id]
     if (!hold || one.state !== 'pending' || one.people !== undefined) return one
-    const { people, roster, credits } = hold
-    return { ...one, people, ...(roster !== undefined && { roster }), ...(credits !== undefined && { credits }) }
+    return { ...one, people: hold.people, roster: hold.roster, credits: hold.credits }
   })
-
-interface VerifyInputs extends Pick<Snapshot, 'owned' | 'readings' | 'contests' | 'poolReviews'> {
-  readonly slots: Slots
-  readonly inSync: readonly DesiredCap[]
-}
 
 /** Marks released changes that have landed as verified. An approval with nothing left to verify is spent. */
 export function verifyApprovals(
   approvals: readonly Approval[],
   wanted: ReadonlyMap<ScopeKey, Difference>,
-  { slots, inSync, owned, readings, contests, poolReviews }: VerifyInputs,
+  { slots, inSync, owned, readings, contests, poolReviews }: JudgementInputs,
 ): readonly Approval[] {
   if (approvals.length === 0) return []
   const synced = new Set(inSync.map(({ scope }) => scopeKey(scope)))
@@ -171,8 +165,8 @@ export function matchApprovals(
   approvals: readonly Approval[],
   holds: readonly Hold[],
   wanted: ReadonlyMap<ScopeKey, Difference>,
-  { holdsShown: shown, facts, approvalSteps }: Pick<Snapshot, 'holdsShown' | 'facts' | 'approvalSteps'>,
-): { readonly approvals: readonly Approval[]; readonly matched: readonly Hold[]; readonly unmatched: readonly Unmatched[] } {
+  { holdsShown: shown, facts, approvalSteps }: JudgementInputs,
+) {
   const roster = facts.rosterDoubt?.now
   const poolOf = ({ scope }: HeldChange): string | undefined => wanted.get(scopeKey(scope))?.pool?.key
   const byId = new Map(holds.map((hold) => [hold.id, hold]))
@@ -226,8 +220,6 @@ export function releaseOf({ id, via }: Approval, { set }: PolicyRevision): Relea
 }
 
 interface Showing {
-  readonly policy: PolicyRevision
-  readonly differences: readonly Difference[]
   readonly released: ReadonlyMap<ScopeKey, Approval>
   readonly holds: readonly Hold[]
   readonly unmatched: readonly Unmatched[]
@@ -236,8 +228,11 @@ interface Showing {
 }
 
 /** Approvals that are listed in policy, pending, or void while their hold exists: each with the changes it releases, now or once changes may be written. */
-export function shownApprovals(approvals: readonly Approval[], inputs: Showing): readonly PlanApproval[] {
-  const { policy, differences, released, holds, unmatched, waiting } = inputs
+export function shownApprovals(
+  approvals: readonly Approval[],
+  { released, holds, unmatched, waiting }: Showing,
+  { policy, differences }: JudgementInputs,
+): readonly PlanApproval[] {
   const notes = new Map(unmatched.map(({ id, note }) => [id, note]))
   const byKey = byScope(differences)
   const placeOf = new Map(policy.set.approvals.map(({ id, at }) => [id, at]))

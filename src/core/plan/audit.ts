@@ -51,7 +51,7 @@ export function undeclaredCaps(readings: readonly CapReading[], inherited: (key:
 interface LiveCaps {
   readonly team: Cap
   readonly groups: readonly LiveGroup[]
-  readonly people: readonly LivePerson[]
+  readonly people: readonly { readonly email: string; readonly cap: Cap }[]
 }
 
 export interface LiveGroup {
@@ -61,26 +61,14 @@ export interface LiveGroup {
   readonly emails: readonly string[]
 }
 
-interface LivePerson {
-  readonly email: string
-  readonly cap: Cap
-}
-
 /** The caps to declare. */
-export interface Adopted extends LiveCaps {
-  /** Groups without a cap to declare: only named, for grants, rules, pools and reports. */
-  readonly named: readonly LiveGroup[]
-  /** How many people and groups inherit their cap, and are not declared. */
-  readonly left: number
-  /** People who inherit from groups with different caps: policy has to say which one counts (`onGroupConflict`). */
-  readonly conflicts: readonly string[]
-}
+export type Adopted = ReturnType<typeof adopt>
 
 /**
  * Works out the declarations. Where every person with an ancestor's cap reads a value, readings are taken to show inherited or copied
  * values, and what equals the inherited cap is left out. Otherwise every cap was set on purpose, and is declared. Choice.
  */
-export function adopt(live: LiveCaps): Adopted {
+export function adopt(live: LiveCaps) {
   const groupsOf = Map.groupBy(
     live.groups.flatMap(({ emails, cap }) => emails.map((email) => ({ email, cap }))),
     ({ email }) => email,
@@ -96,8 +84,11 @@ export function adopt(live: LiveCaps): Adopted {
     team: live.team,
     groups: live.groups.filter(isDeclared),
     people,
+    /** Groups without a cap to declare: only named, for grants, rules, pools and reports. */
     named,
+    /** How many people and groups inherit their cap, and are not declared. */
     left: set.length - people.length + named.filter(({ cap }) => cap !== 'none').length,
+    /** People who inherit from groups with different caps: policy has to say which one counts (`onGroupConflict`). */
     conflicts: live.people.flatMap(({ email }) => (!declared.has(email) && inherited(email) === 'conflict' ? [email] : [])),
   }
 }

@@ -63,7 +63,8 @@ type Draft = { readonly [Name in keyof Diff]: Diff[Name] extends readonly (infer
 export function diff(inputs: DiffInputs): Diff {
   const draft: Draft = { desired: new Map(), differences: [], adopted: [], released: [], inSync: [], unknown: [], kept: [] }
   const rejected = byScope(inputs.resolution.rejected)
-  const compareAll = (areUsers: boolean, fallback: Fallback): void => {
+  // `fallback`: the cap to set at a scope that is to have none of its own.
+  const compareAll = (areUsers: boolean, fallback: (key: ScopeKey) => Observed): void => {
     for (const one of inputs.resolution.desired) {
       if ((one.scope.kind === 'user') !== areUsers) continue
       const key = scopeKey(one.scope)
@@ -86,9 +87,6 @@ export function diff(inputs: DiffInputs): Diff {
   compareAll(true, (key) => (isCopied ? inputs.slots.inheritedAfter(key, pending) : 'none'))
   return draft
 }
-
-/** The cap to set at a scope that is to have none of its own. */
-type Fallback = (key: ScopeKey) => Observed
 
 const UNKNOWN_FALLBACK = 'the cap to fall back to could not be read'
 

@@ -53,10 +53,16 @@ export function dispose(inputs: DisposeInputs) {
   const ready = differences.filter((one) => !notReady.has(one.key))
   const { waves, blocked } = schedule({ ...waveInputs(inputs), ready, pending })
   const scheduled = waves.flat()
-  const reasons: Reasons = {
-    notReady,
-    unread: new Set(unread.map(({ key }) => key)),
-    refused: new Map(inputs.refused.map(({ scope, message }) => [scopeKey(scope), message])),
+  const unreadKeys = new Set(unread.map(({ key }) => key))
+  const refusals = new Map(inputs.refused.map(({ scope, message }) => [scopeKey(scope), message]))
+  /** Why a change that waits for this scope is not written. */
+  const deferredAfter = (waitsFor: Scope | undefined): Disposition | undefined => {
+    if (!waitsFor) return undefined
+    const key = scopeKey(waitsFor)
+    if (unreadKeys.has(key)) return { kind: 'deferred', code: 'unread', reason: `${key} could not be read`, waitsFor }
+    const refusal = refusals.get(key)
+    const why = refusal === undefined ? whyNot(notReady.get(key)) : `comes first, and is refused: ${refusal}`
+    return { kind: 'deferred', code: 'order', reason: `${key} ${why}`, waitsFor }
   }
   const disposed = (difference: Difference, disposition: Disposition | undefined) =>
     disposition ? [{ difference, disposition, released: judged.releases.get(difference.key) }] : []
@@ -64,7 +70,7 @@ export function dispose(inputs: DisposeInputs) {
     /** In the order of writing; changes that are not written now come last. */
     order: [
       ...scheduled.flatMap((one) => disposed(one, excluded?.(one) ?? READY)),
-      ...ready.flatMap((one) => disposed(one, deferredAfter(blocked.get(one.key), reasons))),
+      ...ready.flatMap((one) => disposed(one, deferredAfter(blocked.get(one.key)))),
       ...differences.flatMap((one) => disposed(one, notReady.get(one.key))),
       ...followUps(scheduled, notReady, inputs).flatMap(([one, disposition]) => disposed(one, disposition)),
     ],
@@ -149,21 +155,6 @@ function overwritesHeld({ key, scope }: Difference, { slots, people, judged }: D
 }
 
 /** Why a change that others are deferred for is not written itself. */
-interface Reasons {
-  readonly notReady: ReadonlyMap<ScopeKey, Disposition>
-  readonly unread: ReadonlySet<ScopeKey>
-  readonly refused: ReadonlyMap<ScopeKey, string>
-}
-
-function deferredAfter(waitsFor: Scope | undefined, { notReady, unread, refused }: Reasons): Disposition | undefined {
-  if (!waitsFor) return undefined
-  const key = scopeKey(waitsFor)
-  if (unread.has(key)) return { kind: 'deferred', code: 'unread', reason: `${key} could not be read`, waitsFor }
-  const refusal = refused.get(key)
-  const why = refusal === undefined ? whyNot(notReady.get(key)) : `comes first, and is refused: ${refusal}`
-  return { kind: 'deferred', code: 'order', reason: `${key} ${why}`, waitsFor }
-}
-
 function whyNot(disposition: Disposition | undefined): string {
   switch (disposition?.kind) {
     case 'held':

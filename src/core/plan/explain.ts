@@ -6,7 +6,7 @@ import type { HistoryEntry, Hold, Plan } from '../model/change.ts'
 import type { GrantState } from '../model/events.ts'
 import type { Balance, CapReading } from '../model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
-import { credits, formatInstant, type Instant, wholeCents } from '../model/units.ts'
+import { formatInstant, type Instant, wholeCents } from '../model/units.ts'
 import { dealLines, poolFigures } from '../pools/figures.ts'
 import type { Candidate, DesiredCap, GrantStatus, Origin } from '../resolve/candidate.ts'
 import { type Declarations, type GroupVerdict, grantCandidate, personChain, previewGrant } from '../resolve/chain.ts'
@@ -139,20 +139,20 @@ function observedAt({ readings }: ExplainInputs, scope: Scope) {
 function personOf(inputs: ExplainInputs, email: string, ancestors: readonly Scope[], pools: readonly PoolPeople[]) {
   const { roster, balance, measured, readings, now, cycle } = inputs
   const row = roster?.people.find((one) => one.email === email)
-  const disabled = row?.disabled ?? false
   const use = row && addOnFigures({ now, cycle, measured, balance }).of(email, row.used)
   const groups = ancestors.filter((one) => one.kind === 'group').map(scopeKey)
-  const counted = { email, key: scopeKey({ kind: 'user', email }), disabled, groups, use: use?.credits ?? credits(0) }
   const status = row && (roster && isApproved(row, roster) ? 'approved' : row.status)
   // People who are not approved are not read, and a cap of their own would apply before an ancestor's.
   const isLeftAlone = roster !== undefined && status !== 'approved'
-  const inForce: Effective = isLeftAlone ? { cap: 'unknown', from: undefined } : effectiveCap(counted, (key) => readings.get(key)?.observed)
+  const inForce: Effective = isLeftAlone
+    ? { cap: 'unknown', from: undefined }
+    : effectiveCap({ key: scopeKey({ kind: 'user', email }), groups }, (key) => readings.get(key)?.observed)
   const { cap } = inForce
   const own =
     use && typeof cap === 'number' ? { cap, addOn: use.credits, used: row.used, creditsPerSeat: balance?.creditsPerSeat } : undefined
   return {
     /** Absent without a roster; `off-roster`: it does not list the person. */
-    person: roster && { status: status ?? ('off-roster' as const), disabled },
+    person: roster && { status: status ?? ('off-roster' as const), disabled: row?.disabled ?? false },
     /** The cap in force as the readings show it. */
     inForce,
     /** `isUpperBound`: all used credits count, because those that a seat includes are not known. `headRoom`: negative above the cap. */

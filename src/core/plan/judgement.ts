@@ -29,10 +29,7 @@ import type { Difference, Rules } from './snapshot.ts'
 export type Judged = ReturnType<typeof judged>
 
 /** One judgement, with the changes that approvals had released before it. */
-interface Round {
-  readonly judgement: Judgement
-  readonly released: ReadonlyMap<ScopeKey, Approval>
-}
+type Round = ReturnType<ReturnType<typeof roundsOf>>
 
 /** Judges which changes may be written. */
 export function judgeWithApprovals(inputs: JudgementInputs) {
@@ -68,17 +65,13 @@ export function judgeWithApprovals(inputs: JudgementInputs) {
 }
 
 /** Judges with these approvals. What one of its judgements has held stays held in the next: releasing one hold never lets another through. */
-function roundsOf(
-  verified: readonly Approval[],
-  byKey: ReadonlyMap<ScopeKey, Difference>,
-  inputs: JudgementInputs,
-): (approvals: readonly Approval[]) => Round {
+function roundsOf(verified: readonly Approval[], byKey: ReadonlyMap<ScopeKey, Difference>, inputs: JudgementInputs) {
   const { differences, slots, now, facts } = inputs
   const recent = verified.filter(({ releasedAt }) => releasedAt !== undefined && now - releasedAt < BESIDE_MS)
   const judge = judges(inputs, landedReleases(recent, byKey, slots))
   const held = heldBeside(recent, differences)
   const releasedBy = (some: readonly Approval[]) => releasedChanges(some, differences, slots.isFromAncestorWrite)
-  return (approvals) => {
+  return (approvals: readonly Approval[]) => {
     // Without any roster nobody can be counted: no approval counts, and none is used up.
     const released = facts.rosterMissing === 'never' ? new Map<ScopeKey, Approval>() : releasedBy(approvals)
     // A change that was released before the breaker opened was tried then.
@@ -101,17 +94,16 @@ interface Matched {
 
 function judged({ judgement, released }: Round, found: Matched, inputs: JudgementInputs) {
   const { approvals, matched, unmatched, toShow = approvals, waiting = [] } = found
-  const { policy, differences } = inputs
   const beside = judgement.holds.flatMap(({ changes }) => changes)
   const after = approvals.map((one) => (matched?.has(one.id) ? { ...one, releasedAt: inputs.now, beside } : one))
   return {
     judgement,
     approvals: after,
     /** Which approval released each change. */
-    releases: new Map([...released].map(([key, one]) => [key, releaseOf(one, policy)])),
+    releases: new Map([...released].map(([key, one]) => [key, releaseOf(one, inputs.policy)])),
     rosterAccepted: isRosterAccepted(after, judgement, inputs),
     /** The approvals as the plan shows them. */
-    shown: shownApprovals(toShow, { policy, differences, released, holds: judgement.holds, unmatched, waiting }),
+    shown: shownApprovals(toShow, { released, holds: judgement.holds, unmatched, waiting }, inputs),
   }
 }
 

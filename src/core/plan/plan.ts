@@ -52,7 +52,13 @@ export function buildPlan(given: Snapshot) {
   const weakened = weakenings(rulesOf(given.policy, given.guards, given.approvalSteps), given.reviewed)
   const scopes = scopeStates(given, { declared, inSync: first.inSync }, result, changes, contested)
   const plan: Plan = {
-    ...identityOf(given, changes),
+    apiVersion: 'capkeeper/v1',
+    kind: 'Plan',
+    id: planId(given, changes),
+    workspace: given.workspace,
+    createdAt: given.now,
+    policyDigest: given.policy.digest,
+    revision: given.policy.revision,
     counts: countScopes(changes, scopes, result),
     changes,
     holds: judged.judgement.holds,
@@ -161,8 +167,8 @@ function toChanges(
   for (const { effect, changes, after } of whole)
     if (effect === 'blocked') for (const key of changes) if (byKey.get(key)?.to === after) blocked.add(key)
   const after: CapAt = (key) => byKey.get(key)?.to ?? impact.readings(key)
-  return order.map(({ difference: one, disposition, released }): Change => {
-    return {
+  return order.map(
+    ({ difference: one, disposition, released }): Change => ({
       scope: one.scope,
       action: one.to === 'none' ? 'clear' : 'set',
       effect: effectOf(one, blocked),
@@ -176,8 +182,8 @@ function toChanges(
       grantEnd: one.grantEnd,
       disposition,
       released,
-    }
-  })
+    }),
+  )
 }
 
 /** A cap of 0, or at or below the use of a person it reaches, is `block` unless it is a raise. */
@@ -188,15 +194,7 @@ function effectOf(one: Difference, blocked: ReadonlySet<ScopeKey>): Effect {
   return one.from === 'none' ? 'set' : 'lower'
 }
 
-function identityOf({ workspace, policy, digest, now }: Snapshot, changes: readonly Change[]) {
+function planId({ workspace, policy, digest }: Snapshot, changes: readonly Change[]): string {
   const lines = changes.map((one) => `${scopeKey(one.scope)}\t${one.from}\t${one.to}\t${holdOf(one) ?? ''}`).sort()
-  return {
-    apiVersion: 'capkeeper/v1',
-    kind: 'Plan',
-    id: digest([workspace, policy.digest, ...lines].join('\n')).slice(0, 16),
-    workspace,
-    createdAt: now,
-    policyDigest: policy.digest,
-    revision: policy.revision,
-  } as const
+  return digest([workspace, policy.digest, ...lines].join('\n')).slice(0, 16)
 }

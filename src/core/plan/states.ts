@@ -142,16 +142,13 @@ export function scopesToRead(
 export const PRUNE_OFF = 'prune is off'
 export const PRUNING_WAITS = 'not cleared while a policy file is broken'
 
-/** The declared caps, and those that are in sync. A cap that keeps a member of a pool from being lifted is neither, and has no state. */
-interface DeclaredCaps {
-  readonly declared: ReadonlyMap<ScopeKey, DesiredCap>
-  readonly inSync: readonly DesiredCap[]
-}
-
-/** One status per scope that is declared or ours, in the canonical order. */
+/**
+ * One status per scope that is declared or ours, in the canonical order. A cap that keeps a member of a pool from being lifted is neither declared
+ * nor in sync, and has no state.
+ */
 export function scopeStates(
   inputs: Snapshot,
-  { declared, inSync }: DeclaredCaps,
+  { declared, inSync }: { readonly declared: ReadonlyMap<ScopeKey, DesiredCap>; readonly inSync: readonly DesiredCap[] },
   result: Diff,
   changes: readonly Change[],
   contested: ReadonlyMap<ScopeKey, Contest>,

@@ -31,21 +31,16 @@ function judge(inputs: GuardInputs) {
   return { ...holdsFrom({ guardsOf, people, findings }, inputs), warnings }
 }
 
-interface HeldChanges {
-  readonly guardsOf: ReadonlyMap<ScopeKey, readonly GuardCode[]>
-  /** The people whom each held change affects, beside the changes that were not held in earlier rounds. */
-  readonly people: ReadonlyMap<ScopeKey, ReadonlySet<CountedPerson>>
-  readonly findings: ReadonlyMap<GuardCode, Finding>
-  /** Guards that found something wrong, perhaps without a change to hold. */
-  readonly warnings: ReadonlyMap<GuardCode, string>
-}
+type HeldChanges = ReturnType<typeof holdChanges>
 
 /** Holds changes round by round, until the guards find nothing more among the active ones. */
-function holdChanges(inputs: GuardInputs): HeldChanges {
+function holdChanges(inputs: GuardInputs) {
   const active = byScope(inputs.differences)
-  const guardsOf = new Map<ScopeKey, GuardCode[]>()
+  const guardsOf = new Map<ScopeKey, readonly GuardCode[]>()
+  /** The people whom each held change affects, beside the changes that were not held in earlier rounds. */
   const people = new Map<ScopeKey, Set<CountedPerson>>()
   const findings = new Map<GuardCode, Finding>()
+  /** Guards that found something wrong, perhaps without a change to hold. */
   const warnings = new Map<GuardCode, string>()
   const counted = new Map<GuardCode, ReadonlySet<CountedPerson>>()
   let impacts = inputs.whole
@@ -114,7 +109,7 @@ function withReveals(
 function holdsFrom(
   { guardsOf, people, findings }: Omit<HeldChanges, 'warnings'>,
   inputs: GuardInputs,
-): { holds: Hold[]; heldBy: Map<ScopeKey, string> } {
+): { readonly holds: readonly Hold[]; readonly heldBy: ReadonlyMap<ScopeKey, string> } {
   const groups = Map.groupBy(
     inputs.differences.filter((one) => guardsOf.has(one.key)),
     ({ key, pool }) => (pool ? pool.key : (guardsOf.get(key)?.join('+') ?? '')),
