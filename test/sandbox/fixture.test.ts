@@ -169,8 +169,10 @@ describe('a broken fixture is refused with the position of each problem', () => 
     try {
       read(text)
     } catch (error) {
-      if (error instanceof Error && 'problems' in error) return error.problems as readonly Told[]
-      throw error
+      if (!(error instanceof Error && 'problems' in error)) throw error
+      const told = error.problems as readonly Told[]
+      expect(error.message).toBe(told.map(({ message }) => message).join('; '))
+      return told
     }
     throw new Error('nothing was wrong')
   }

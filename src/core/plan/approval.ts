@@ -87,7 +87,7 @@ export const asShown = (approvals: readonly Approval[], shown: HoldsShown): read
   approvals.map((one) => {
     const hold = shown[one.id]
     if (!hold || one.state !== 'pending' || one.people !== undefined) return one
-    return { ...one, people: hold.people, roster: hold.roster, credits: hold.credits }
+    return { ...one, people: hold.people, roster: hold.roster ?? one.roster, credits: hold.credits ?? one.credits }
   })
 
 /** Marks released changes that have landed as verified. An approval with nothing left to verify is spent. */
