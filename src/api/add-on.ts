@@ -143,29 +143,20 @@ const dayText = (at: Instant): string => new Date(at).toISOString().slice(0, 10)
 
 // ---- the owner of each key
 
-/** Who owns which key, as the listings of people say. It grows with each listing, so that people who left are still known. */
-interface KeyBook {
-  /** Takes a listing of the whole team. */
-  learn(body: unknown): void
-  forget(email: string): void
-  emailOf(key: string): string | undefined
-  keysOf(email: string): readonly string[]
-  /** False before any listing. */
-  isKnown(): boolean
-  /** People of the last listing who have no key. */
-  readonly unassignable: () => readonly string[]
-}
-
 /** A bigger book is emptied before the next listing. Several times the people that capkeeper is measured with. Choice. */
 const MAX_KEYS = 200_000
 
-export function createKeyBook(): KeyBook {
+type KeyBook = ReturnType<typeof createKeyBook>
+
+/** Who owns which key, as the listings of people say. It grows with each listing, so that people who left are still known. */
+export function createKeyBook() {
   const emails = new Map<string, string>()
   const keys = new Map<string, readonly string[]>()
   let without: readonly string[] | undefined
   const keysOf = (email: string): readonly string[] => keys.get(email) ?? []
   return {
-    learn(body) {
+    /** Takes a listing of the whole team. */
+    learn(body: unknown): void {
       if (emails.size > MAX_KEYS) for (const book of [emails, keys]) book.clear()
       const rows = isObject(body) && Array.isArray(body['userTableStats']) ? body['userTableStats'].filter(isObject) : []
       const keyless = new Set<string>()
@@ -188,15 +179,17 @@ export function createKeyBook(): KeyBook {
       }
       without = [...keyless].filter((email) => keysOf(email).length === 0).sort(compareText)
     },
-    forget(email) {
+    forget(email: string): void {
       for (const key of keysOf(email)) emails.delete(key)
       keys.delete(email)
       without = without?.filter((one) => one !== email)
     },
-    emailOf: (key) => emails.get(key),
+    emailOf: (key: string): string | undefined => emails.get(key),
     keysOf,
-    isKnown: () => without !== undefined,
-    unassignable: () => without ?? [],
+    /** False before any listing. */
+    isKnown: (): boolean => without !== undefined,
+    /** People of the last listing who have no key. */
+    unassignable: (): readonly string[] => without ?? [],
   }
 }
 

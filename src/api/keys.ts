@@ -20,16 +20,7 @@ export interface ServiceKey {
   readonly value: string
 }
 
-export interface KeyRing {
-  /** The key for an operation, read again when its file changed. Throws an `ApiError` of kind `auth` when it cannot be used. */
-  keyFor(operation: Operation): ServiceKey
-  /** Why files cannot be read any more whose last good key is used. Each source is named once. */
-  kept(): readonly string[]
-  /** The problems of all sources, for start-up and `doctor`; a permission without any key is a warning. */
-  problems(): readonly Problem[]
-  /** Removes every key ever loaded from a text, whole or in long pieces. The path of a key's file stays unless it reveals the key. */
-  redact(text: string): string
-}
+export type KeyRing = ReturnType<typeof createKeyRing>
 
 /** A key that was loaded, and all texts that reveal it. */
 interface Known {
@@ -62,7 +53,7 @@ interface Unusable {
 
 type Loaded = { readonly value: string } | Unusable
 
-export function createKeyRing(sources: KeySources, options: KeyRingOptions): KeyRing {
+export function createKeyRing(sources: KeySources, options: KeyRingOptions) {
   const { env, files = DIRECT_FILES } = options
   const paths = filesOf(Object.values(sources))
   const known = new Map<string, Known>()
@@ -81,7 +72,8 @@ export function createKeyRing(sources: KeySources, options: KeyRingOptions): Key
   }
 
   return {
-    keyFor(operation) {
+    /** The key for an operation, read again when its file changed. Throws an `ApiError` of kind `auth` when it cannot be used. */
+    keyFor(operation: Operation): ServiceKey {
       const permission = PERMISSION_OF[operation]
       const name = keyNameFor(sources, permission)
       const source = name && sources[name]
@@ -89,8 +81,10 @@ export function createKeyRing(sources: KeySources, options: KeyRingOptions): Key
       if ('code' in loaded) throw unusable(operation, loaded)
       return { name: name ?? 'default', id: (known.get(loaded.value) ?? knownOf(loaded.value)).id, value: loaded.value }
     },
-    kept: () => [...remembered.values()].flatMap(({ unread }) => unread ?? []),
-    problems() {
+    /** Why files cannot be read any more whose last good key is used. Each source is named once. */
+    kept: (): readonly string[] => [...remembered.values()].flatMap(({ unread }) => unread ?? []),
+    /** The problems of all sources, for start-up and `doctor`; a permission without any key is a warning. */
+    problems(): readonly Problem[] {
       if (Object.keys(sources).length === 0) return [{ severity: 'error', ...NO_KEY }]
       const lacking = PERMISSIONS.filter((permission) => !keyNameFor(sources, permission)).map(missing)
       const broken = Object.values(sources)
@@ -98,7 +92,8 @@ export function createKeyRing(sources: KeySources, options: KeyRingOptions): Key
         .filter((loaded) => 'code' in loaded)
       return [...broken.map(asProblem('error')), ...lacking.map(asProblem('warning'))]
     },
-    redact: (text) => known.entries().reduce((rest, [key, parts]) => withoutKey(rest, key, parts, paths), text),
+    /** Removes every key ever loaded from a text, whole or in long pieces. The path of a key's file stays unless it reveals the key. */
+    redact: (text: string): string => known.entries().reduce((rest, [key, parts]) => withoutKey(rest, key, parts, paths), text),
   }
 }
 

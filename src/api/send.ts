@@ -70,12 +70,7 @@ export interface ApiRequest<Value> {
   readonly turn?: AbortSignal | undefined
 }
 
-export interface Sender {
-  /** Rejects with an `ApiError`, or with the reason of a signal. */
-  send<Value>(request: ApiRequest<Value>): Promise<Value>
-  clockSkewMs(): number | undefined
-  ratePerSecond(keyName: string): number | undefined
-}
+export type Sender = ReturnType<typeof createSender>
 
 interface Machine {
   readonly options: ClientOptions
@@ -84,16 +79,15 @@ interface Machine {
   skewMs: number | undefined
 }
 
-type Result<Value> = { readonly kind: 'value'; readonly value: Value } | { readonly kind: 'error'; readonly error: ApiError }
-
-export function createSender(options: ClientOptions): Sender {
+export function createSender(options: ClientOptions) {
   const { clock, rate, paces, learned = {}, onLearned = () => undefined } = options
   const queue = createQueue({ clock, concurrency: rate.concurrency, rate, paces, learned, onLearned })
   const machine: Machine = { options, queue, backoff: startBackoff(), skewMs: undefined }
   return {
-    send: (request) => sendPatiently(machine, request),
-    clockSkewMs: () => machine.skewMs,
-    ratePerSecond: (keyName) => queue.ratePerSecond(keyName),
+    /** Rejects with an `ApiError`, or with the reason of a signal. */
+    send: <Value>(request: ApiRequest<Value>): Promise<Value> => sendPatiently(machine, request),
+    clockSkewMs: (): number | undefined => machine.skewMs,
+    ratePerSecond: queue.ratePerSecond,
   }
 }
 
@@ -103,8 +97,8 @@ async function sendPatiently<Value>(machine: Machine, request: ApiRequest<Value>
   let refusals = 0
   for (let round = 1; ; round += 1) {
     const { result, admission } = await attempt(machine, request, round > 1)
-    if (result.kind === 'value') return result.value
-    const { error } = result
+    if (!(result instanceof ApiError)) return result
+    const error = result
     if (error.kind === 'rate_limited' && refusals < MAX_REFUSALS && round < MAX_ROUNDS) {
       refusals += 1
       continue
@@ -132,7 +126,7 @@ async function attempt<Value>(
   machine: Machine,
   request: ApiRequest<Value>,
   again: boolean,
-): Promise<{ readonly result: Result<Value>; readonly admission: 'go' | 'probe' }> {
+): Promise<{ readonly result: Value | ApiError; readonly admission: 'go' | 'probe' }> {
   const { keys, readFiles } = machine.options
   if (readFiles) await readFiles()
   let key = keys.keyFor(request.operation)
@@ -182,7 +176,7 @@ async function useTurn<Value>(
   request: ApiRequest<Value>,
   turn: Turn & { readonly again: boolean },
   key: ServiceKey,
-): Promise<Result<Value>> {
+): Promise<Value | ApiError> {
   const { clock, random, onRequest } = machine.options
   const startedMs = clock.monotonic()
   let exchanged: Exchanged<Value> | undefined
@@ -204,7 +198,7 @@ async function useTurn<Value>(
 }
 
 interface Exchanged<Value> {
-  readonly result: Result<Value>
+  readonly result: Value | ApiError
   readonly answered: boolean
 }
 
@@ -223,7 +217,7 @@ async function exchange<Value>(machine: Machine, request: ApiRequest<Value>, key
     transport.send(operation, { ...request.body, service_key: key.value }, { ...how, signal: either }),
   )
   if ('kind' in answer && answer.isKeptBack) throw leaseTooShort(operation)
-  if ('kind' in answer) return { result: { kind: 'error', error: unanswered(machine, operation, answer) }, answered: false }
+  if ('kind' in answer) return { result: unanswered(machine, operation, answer), answered: false }
   machine.skewMs = skewOf(answer, askedAt, clock.now()) ?? machine.skewMs
   return { result: judge(machine, request, key, answer), answered: true }
 }
@@ -240,19 +234,19 @@ function unanswered({ options }: Machine, operation: Operation, failure: Transpo
   return new ApiError({ operation, kind: failure.kind, message: `${operation}: ${tidy(failure.message, options.keys.redact)}` })
 }
 
-function judge<Value>({ options }: Machine, request: ApiRequest<Value>, key: ServiceKey, answer: WireAnswer): Result<Value> {
+function judge<Value>({ options }: Machine, request: ApiRequest<Value>, key: ServiceKey, answer: WireAnswer): Value | ApiError {
   const { operation, body } = request
   const names = ['user_email', 'group_id', 'group_name', 'emails'].some((field) => field in body)
   const verdict = classify(answer, operation, { nowMs: options.clock.now(), redact: options.keys.redact, names })
   if (verdict.kind === 'failed') {
     const observation = options.onSeen && errorSighting(answer, operation)
     if (observation) options.onSeen?.(observation)
-    return { kind: 'error', error: verdict.error }
+    return verdict.error
   }
   try {
-    return { kind: 'value', value: request.decode(withoutEcho(verdict.body, key.value)) }
+    return request.decode(withoutEcho(verdict.body, key.value))
   } catch (error) {
-    if (error instanceof ApiError) return { kind: 'error', error }
+    if (error instanceof ApiError) return error
     throw error
   }
 }
@@ -263,13 +257,13 @@ export function skewOf(answer: WireAnswer, askedAt: number, now: number): number
   return Number.isNaN(date) ? undefined : Math.round(date + 500 - (askedAt + now) / 2)
 }
 
-function endingOf(result: Result<unknown>): Ending<ApiError> {
-  if (result.kind === 'value') return { kind: 'answered' }
-  switch (result.error.kind) {
+function endingOf(result: unknown): Ending<ApiError> {
+  if (!(result instanceof ApiError)) return { kind: 'answered' }
+  switch (result.kind) {
     case 'rate_limited':
       return { kind: 'nothing' }
     case 'auth':
-      return { kind: 'denied', failure: result.error }
+      return { kind: 'denied', failure: result }
     case 'invalid':
     case 'not_found':
       return { kind: 'answered' }
@@ -277,20 +271,20 @@ function endingOf(result: Result<unknown>): Ending<ApiError> {
     case 'timeout':
     case 'network':
     case 'malformed':
-      return { kind: 'failed', failure: result.error }
+      return { kind: 'failed', failure: result }
   }
 }
 
 function paceAnswerOf({ result, answered }: Exchanged<unknown>): Parameters<Turn['end']>[0] {
   if (!answered) return undefined
-  if (result.kind === 'value' || result.error.kind !== 'rate_limited') return { kind: 'ok' }
-  const { retryAfterMs } = result.error
+  if (!(result instanceof ApiError) || result.kind !== 'rate_limited') return { kind: 'ok' }
+  const { retryAfterMs } = result
   return retryAfterMs === undefined ? { kind: 'refused' } : { kind: 'refused', retryAfterMs }
 }
 
-const eventOf = (operation: Operation, result: Result<unknown>, durationMs: number): RequestEvent => ({
+const eventOf = (operation: Operation, result: unknown, durationMs: number): RequestEvent => ({
   ...{ operation, durationMs },
-  ...(result.kind === 'value' ? { outcome: 'ok' } : { outcome: outcomeOfFailure(result.error), message: result.error.message }),
+  ...(result instanceof ApiError ? { outcome: outcomeOfFailure(result), message: result.message } : { outcome: 'ok' }),
 })
 
 // Removes the key from answers: it is in every request body, and a service may echo it in a name, a model, an address. A text that contains

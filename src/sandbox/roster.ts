@@ -38,9 +38,10 @@ export function userPageAnalytics(context: ServiceContext, key: StoredKey, field
   const days = store.activeDays({ fromAt, untilAt })
   const last = store.lastActivity(seenUntil)
   const people = quirks?.shortRoster ? listed.slice(0, Math.ceil(listed.length / 2)) : listed
-  const rows = people.map((person) =>
-    statistics(person, { used: used.get(person.id) ?? 0, days: days.get(person.id) ?? 0, last: last.get(person.id) }, switches),
-  )
+  const rows = people.map((person) => {
+    const { id } = person
+    return statistics(person, { used: used.get(id) ?? 0, days: days.get(id) ?? 0, ...last.get(id) }, switches)
+  })
   const stamps = { billingCycleStart: formatSeconds(cycle.startAt), billingCycleEnd: formatSeconds(cycle.endAt) }
   return rows.length === 0 && switches.zeros === 'omitted' ? stamps : { userTableStats: rows, ...stamps }
 }
@@ -53,17 +54,14 @@ export function peopleOf(store: Store, key: StoredKey, groupName: string | undef
   return store.people().filter((person) => wanted.every((members) => members.has(person.id)))
 }
 
-interface Figures {
-  readonly used: number
-  readonly days: number
-  readonly last: LastActivity | undefined
-}
+type Figures = Partial<LastActivity> & { readonly used: number; readonly days: number }
 
 /** docs/service.md, A person. */
-function statistics(person: StoredPerson, { used, days, last }: Figures, switches: Switches): WireUser {
+function statistics(person: StoredPerson, figures: Figures, switches: Switches): WireUser {
+  const { used, days, autocompleteAt = null, agentAt = null, commandAt = null } = figures
   const stamp = (at: Instant): string => formatMicros(at, person.id)
-  const lastUse = (at: Instant | null = null): string | undefined => (at === null ? undefined : stamp(at))
-  const latest = Math.max(person.signupAt, last?.autocompleteAt ?? 0, last?.agentAt ?? 0, last?.commandAt ?? 0)
+  const lastUse = (at: Instant | null): string | undefined => (at === null ? undefined : stamp(at))
+  const latest = Math.max(person.signupAt, autocompleteAt ?? 0, agentAt ?? 0, commandAt ?? 0)
   const kept = (value: number): boolean => value !== 0 || switches.zeros === 'kept'
   return {
     name: person.name,
@@ -74,9 +72,9 @@ function statistics(person: StoredPerson, { used, days, last }: Figures, switche
     ...(person.disabled ? { [switches.names === 'live' ? 'disableCodeium' : 'disableService']: true } : {}),
     role: person.role,
     signupTime: stamp(person.signupAt),
-    lastAutocompleteUsageTime: lastUse(last?.autocompleteAt),
-    lastChatUsageTime: lastUse(last?.agentAt),
-    lastCommandUsageTime: lastUse(last?.commandAt),
+    lastAutocompleteUsageTime: lastUse(autocompleteAt),
+    lastChatUsageTime: lastUse(agentAt),
+    lastCommandUsageTime: lastUse(commandAt),
     promptCreditsUsed: switches.plan !== 'quota' && kept(used) ? int64(used, switches) : undefined,
     teamStatus: `USER_TEAM_STATUS_${person.status}`,
   }

@@ -13,35 +13,9 @@ const MAX_SHARE_BYTES = 1024 * 1024
 /** How many copies of an answer's content are in memory, from the answer itself to the pages. Measured. */
 const COPIES = 1.5
 
-/** One workspace's account. */
-export interface Account {
-  /** Begins an answer. */
-  begin(): Claim
-  /** Gives everything back. */
-  close(): void
-}
-
-/** The memory of one answer. */
-export interface Claim {
-  /** Takes more memory; false when there is no room. */
-  grow(bytes: number): boolean
-  /** The content is kept, in place of earlier content of this name. */
-  keep(name: string): void
-  /** Gives the memory back. Does nothing after `keep`. */
-  free(): void
-}
-
-export interface Room {
-  readonly bytes: number
-  open(): Account
-}
-
-interface Holder {
-  held: number
-}
-
-export function createRoom(bytes: number): Room {
-  const holders = new Set<Holder>()
+/** The memory for the answers of several workspaces together. */
+export function createRoom(bytes: number) {
+  const holders = new Set<{ held: number }>()
   const fits = (): boolean => {
     const share = Math.min(MAX_SHARE_BYTES, bytes / (2 * holders.size))
     let taken = 0
@@ -50,53 +24,52 @@ export function createRoom(bytes: number): Room {
   }
   return {
     bytes,
+    /** Opens one workspace's account. */
     open() {
-      const holder: Holder = { held: 0 }
+      const holder = { held: 0 }
       holders.add(holder)
-      return accountOf(holder, fits, () => holders.delete(holder))
-    },
-  }
-}
-
-function accountOf(holder: Holder, fits: () => boolean, close: () => void): Account {
-  const kept = new Map<string, number>()
-  return {
-    close,
-    begin() {
-      let taken = 0
+      const kept = new Map<string, number>()
       return {
-        grow(bytes) {
-          holder.held += bytes
-          taken += bytes
-          return fits()
+        /** Begins an answer. */
+        begin() {
+          let taken = 0
+          return {
+            /** Takes more memory; false when there is no room. */
+            grow(more: number): boolean {
+              holder.held += more
+              taken += more
+              return fits()
+            },
+            /** The content is kept, in place of earlier content of this name. */
+            keep(name: string): void {
+              holder.held -= kept.get(name) ?? 0
+              kept.set(name, taken)
+              taken = 0
+            },
+            /** Gives the memory back. Does nothing after `keep`. */
+            free(): void {
+              holder.held -= taken
+              taken = 0
+            },
+          }
         },
-        keep(name) {
-          holder.held -= kept.get(name) ?? 0
-          kept.set(name, taken)
-          taken = 0
-        },
-        free() {
-          holder.held -= taken
-          taken = 0
-        },
+        /** Gives everything back. */
+        close: () => void holders.delete(holder),
       }
     },
   }
 }
 
+export type Room = ReturnType<typeof createRoom>
+export type Account = ReturnType<Room['open']>
+export type Claim = ReturnType<Account['begin']>
+
 /** The memory for all answers of this process, by the size of its heap. */
-export const processRoom: Room = createRoom(Math.max(1024 * 1024, (getHeapStatistics().heap_size_limit - OWN_HEAP_BYTES) / COPIES))
+export const processRoom = createRoom(Math.max(1024 * 1024, (getHeapStatistics().heap_size_limit - OWN_HEAP_BYTES) / COPIES))
 
 export const noRoom = ({ bytes }: Room): string =>
   `all answers together may take ${sizeText(bytes)} of this heap, and this one would take more; it was dropped: ` +
   'give more memory with NODE_OPTIONS=--max-old-space-size'
-
-interface Cutter {
-  /** Takes the next bytes, and returns roughly how much more memory the kept rows take. Throws a `BoundError`. */
-  push(chunk: Buffer): number
-  /** The text around the rows; and the whole value with the kept rows in their places, undefined when it is not JSON. */
-  end(): { readonly text: string; readonly value: unknown }
-}
 
 /** The kept rows of one list, the list's path in the plan, and the indexes of the lists on that path. */
 interface Group {
@@ -146,7 +119,7 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x5b, 0x5d, 0x7b, 0x7d]
 /** No field on the way to a row has a longer name. */
 const MAX_NAME = 64
 
-export function createCutter(plan: RowPlan): Cutter {
+export function createCutter(plan: RowPlan) {
   const state: State = {
     plan,
     stack: [],
@@ -164,8 +137,10 @@ export function createCutter(plan: RowPlan): Cutter {
     isBroken: false,
   }
   return {
-    push: (chunk) => push(state, chunk),
-    end() {
+    /** Takes the next bytes, and returns roughly how much more memory the kept rows take. Throws a `BoundError`. */
+    push: (chunk: Buffer): number => push(state, chunk),
+    /** The text around the rows; and the whole value with the kept rows in their places, undefined when it is not JSON. */
+    end(): { readonly text: string; readonly value: unknown } {
       const text = new TextDecoder().decode(Buffer.concat(state.around.parts))
       return { text, value: state.isBroken || state.isInRows ? undefined : putBack(parseJson(text), state.kept) }
     },

@@ -84,19 +84,12 @@ function closeAgents(agents: Promise<Agents> | undefined): void {
   })
 }
 
-/** Sends to addresses that may be secrets: no failure contains one. */
-export interface Poster {
-  /** `unsent`: the message certainly did not arrive. Rejects only when `signal` aborts. */
-  post(
-    url: string,
-    body: unknown,
-    options: SendOptions,
-  ): Promise<{ readonly status: number } | (TransportFailure & { readonly unsent?: true })>
-  close(): void
-}
+/** `unsent`: the message certainly did not arrive. */
+type Posted = { readonly status: number } | (TransportFailure & { readonly unsent?: true })
+export type Poster = ReturnType<typeof createPoster>
 
-/** Posts JSON to any address, through the proxy that is set for it. Answers are not read. */
-export function createPoster({ userAgent, proxyEnv }: Pick<HttpTransportOptions, 'userAgent' | 'proxyEnv'>): Poster {
+/** Posts JSON to any address, which may be a secret: no failure contains it. Through the proxy that is set for it; answers are not read. */
+export function createPoster({ userAgent, proxyEnv }: Pick<HttpTransportOptions, 'userAgent' | 'proxyEnv'>) {
   const agents = new Map<string | undefined, Promise<Agents>>()
   const agentsFor = (proxy: NamedProxy | undefined): Promise<Agents> => {
     const opened = agents.get(proxy?.url) ?? openAgents(proxy, POSTS_AT_A_TIME)
@@ -104,7 +97,8 @@ export function createPoster({ userAgent, proxyEnv }: Pick<HttpTransportOptions,
     return opened
   }
   return {
-    async post(url, body, { timeoutMs, signal }) {
+    /** Rejects only when `signal` aborts. */
+    async post(url: string, body: unknown, { timeoutMs, signal }: SendOptions): Promise<Posted> {
       const proxy = proxyFor(url, proxyEnv)
       const unusable = proxy && whyNoProxy(proxy)
       if (unusable !== undefined) return { kind: 'network', message: unusable, unsent: true }
@@ -123,7 +117,7 @@ export function createPoster({ userAgent, proxyEnv }: Pick<HttpTransportOptions,
         stream.destroy()
       }
     },
-    close() {
+    close(): void {
       for (const one of agents.values()) closeAgents(one)
     },
   }

@@ -51,14 +51,6 @@ interface Lane {
   alarm?: { readonly at: number; readonly cancel: AbortController }
 }
 
-const openLane = (keyName: string): Lane => ({ keyName, waiting: { urgent: [], normal: [], late: [] } })
-
-function join(lane: Lane, waiter: Waiter): void {
-  const line = lane.waiting[waiter.ticket.urgency]
-  if (waiter.ticket.again) line.unshift(waiter)
-  else line.push(waiter)
-}
-
 /** The first that still waits; aborted ones before it are removed. */
 function head(lane: Lane): Waiter | undefined {
   for (const urgency of URGENCIES) {
@@ -134,36 +126,22 @@ export interface Paces {
 
 export const createPaces = (): Paces => ({ ofKey: new Map(), ofName: new Map() })
 
-interface PaceWish {
-  readonly key: { readonly id: string; readonly name: string }
-  readonly settings: RateSettings
-  /** The stored result of `learnedRate`, for a name that is new to this process; any other value is ignored. */
-  readonly learned: unknown
-  readonly nowMs: number
-}
-
 /** The pace of a key under the current settings. A changed key continues at the pace of its predecessor: the service is the same. */
-function paceOf(paces: Paces, { key, settings, learned, nowMs }: PaceWish): KeyPace {
-  const before = paces.ofName.get(key.name)
-  const known = paces.ofKey.get(key.id)
-  const own = known ?? opened(before ? succeeding(before.pace, nowMs) : startPace(settings, nowMs, learned))
-  own.pace = withSettings(own.pace, settings)
+function paceOf({ paces, rate, learned }: QueueOptions, name: string, id: string, nowMs: number): KeyPace {
+  const before = paces.ofName.get(name)
+  // What was learned earlier is for a name that is new to this process.
+  const own = paces.ofKey.get(id) ?? opened(before ? succeeding(before.pace, nowMs) : startPace(rate, nowMs, learned[name]))
+  own.pace = withSettings(own.pace, rate)
   if (before === own) return own
-  before?.names.delete(key.name)
-  own.names.add(key.name)
-  paces.ofKey.set(key.id, own)
-  paces.ofName.set(key.name, own)
-  for (const [id, { names }] of paces.ofKey) if (names.size === 0) paces.ofKey.delete(id)
+  before?.names.delete(name)
+  own.names.add(name)
+  paces.ofKey.set(id, own)
+  paces.ofName.set(name, own)
+  for (const [key, { names }] of paces.ofKey) if (names.size === 0) paces.ofKey.delete(key)
   return own
 }
 
 const opened = (pace: Pace): KeyPace => ({ names: new Set(), pace, known: learnedRate(pace) })
-
-/** Requests per second that the key may send now; undefined before its first use. */
-function rateOf(paces: Paces, keyName: string): number | undefined {
-  const own = paces.ofName.get(keyName)
-  return own && currentRate(own.pace)
-}
 
 interface QueueOptions {
   readonly clock: Clock
@@ -176,12 +154,7 @@ interface QueueOptions {
   readonly onLearned: (keyName: string, learned: LearnedRate, ratePerSecond: number) => void
 }
 
-export interface Queue {
-  /** Resolves when the request may be sent; rejects with what `admit` failed with, or a signal's reason. */
-  enter(ticket: Ticket): Promise<Turn>
-  /** Requests per second that the key may send now; undefined before its first use. */
-  ratePerSecond(keyName: string): number | undefined
-}
+export type Queue = ReturnType<typeof createQueue>
 
 interface State {
   readonly options: QueueOptions
@@ -191,10 +164,11 @@ interface State {
   entered: number
 }
 
-export function createQueue(options: QueueOptions): Queue {
+export function createQueue(options: QueueOptions) {
   const state: State = { options, lanes: new Map(), underWay: 0, entered: 0 }
   return {
-    enter(ticket) {
+    /** Resolves when the request may be sent; rejects with what `admit` failed with, or a signal's reason. */
+    enter(ticket: Ticket): Promise<Turn> {
       const aborted = ticket.signals.find((signal) => signal?.aborted)
       if (aborted) return Promise.reject(aborted.reason)
       const lane = laneFor(state, ticket.keyName)
@@ -218,16 +192,22 @@ export function createQueue(options: QueueOptions): Queue {
           reject(reason)
           stopAlarmWhenEmpty(lane)
         })
-        join(lane, waiter)
+        const line = lane.waiting[ticket.urgency]
+        if (ticket.again) line.unshift(waiter)
+        else line.push(waiter)
         pump(state)
       })
     },
-    ratePerSecond: (keyName) => rateOf(options.paces, keyName),
+    /** Requests per second that the key may send now; undefined before its first use. */
+    ratePerSecond(keyName: string): number | undefined {
+      const own = options.paces.ofName.get(keyName)
+      return own && currentRate(own.pace)
+    },
   }
 }
 
 function laneFor({ lanes }: State, keyName: string): Lane {
-  const lane = lanes.get(keyName) ?? openLane(keyName)
+  const lane = lanes.get(keyName) ?? { keyName, waiting: { urgent: [], normal: [], late: [] } }
   lanes.set(keyName, lane)
   return lane
 }
@@ -242,7 +222,7 @@ function pump(state: State): void {
 
 /** False when the first of the lane cannot go now. */
 function serve(state: State, lane: Lane): boolean {
-  const { clock, paces, rate: settings, learned, concurrency } = state.options
+  const { clock, concurrency } = state.options
   const waiter = head(lane)
   if (!waiter) return false
   const permit = waiter.ticket.admit()
@@ -253,7 +233,7 @@ function serve(state: State, lane: Lane): boolean {
   if (permit.kind === 'wait' || state.underWay >= concurrency) return false
   const nowMs = clock.monotonic()
   // Not earlier, because the key may have changed while the request waited.
-  const key = paceOf(paces, { key: { id: permit.keyId, name: lane.keyName }, settings, learned: learned[lane.keyName], nowMs })
+  const key = paceOf(state.options, lane.keyName, permit.keyId, nowMs)
   const at = earliestSendAt(key.pace, nowMs)
   if (at > nowMs) {
     setAlarm(state, lane, at)

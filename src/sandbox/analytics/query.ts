@@ -8,33 +8,21 @@ import type { Switches } from '../switches.ts'
 import { parseTimestamp } from '../time.ts'
 import { type AnalyticsSource, FILTERS, type FieldType, FUNCTIONS, findField, type NamedField, PAIR, sourcesServed } from './fields.ts'
 
-/** A value to compare with, or the hint for a value that cannot be read. */
-type Reading = { readonly kind: 'value'; readonly value: string | number } | { readonly kind: 'nonsense'; readonly write: string }
-
 const NUMBER = /^-?\d{1,15}(\.\d{1,15})?$/
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 const CELL = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})(?: \+0000 UTC)?$/
 
-/** Reads the value of a filter. A bare date means the midnight at which it begins, for hours and time stamps too (choice). */
-function readValue(type: FieldType, text: string): Reading {
-  switch (type) {
-    case 'number':
-      return reading(NUMBER.test(text) ? Number(text) : undefined, 'a number, such as 42')
-    case 'boolean':
-      return reading(text === 'true' ? 1 : text === 'false' ? 0 : undefined, 'true or false')
-    case 'date':
-      return reading(divided(readDate(text), DAY_MS), 'a date, such as 2026-11-20')
-    case 'hour':
-      return reading(divided(readInstant(text), HOUR_MS), 'a date or an hour, such as 2026-11-20 or 2026-11-20 17:00:00 +0000 UTC')
-    case 'timestamp':
-      return reading(divided(readInstant(text), 1000), 'a date or a time, such as 2026-11-20 or 2026-11-20T17:00:00Z')
-    default:
-      return { kind: 'value', value: text }
-  }
+/**
+ * How values of filters are read, in the unit of the field's type, and what would be valid; any text is valid for other types. A bare date
+ * means the midnight at which it begins, for hours and time stamps too (choice).
+ */
+const READERS: Readonly<Partial<Record<FieldType, readonly [read: (text: string) => number | undefined, write: string]>>> = {
+  number: [(text) => (NUMBER.test(text) ? Number(text) : undefined), 'a number, such as 42'],
+  boolean: [(text) => (text === 'true' ? 1 : text === 'false' ? 0 : undefined), 'true or false'],
+  date: [(text) => divided(readDate(text), DAY_MS), 'a date, such as 2026-11-20'],
+  hour: [(text) => divided(readInstant(text), HOUR_MS), 'a date or an hour, such as 2026-11-20 or 2026-11-20 17:00:00 +0000 UTC'],
+  timestamp: [(text) => divided(readInstant(text), 1000), 'a date or a time, such as 2026-11-20 or 2026-11-20T17:00:00Z'],
 }
-
-const reading = (value: number | undefined, write: string): Reading =>
-  value === undefined ? { kind: 'nonsense', write } : { kind: 'value', value }
 
 const divided = (at: number | undefined, unitMs: number): number | undefined => (at === undefined ? undefined : at / unitMs)
 
@@ -176,9 +164,10 @@ function filterOf(one: Fields, source: AnalyticsSource, place: string): Filter {
   }
   const text = Object.hasOwn(one, 'value') ? one['value'] : undefined
   if (typeof text !== 'string') throw new Refusal(400, `${place}.value must be a string: what ${named.name} is compared with`)
-  const read = readValue(named.field.type, text)
-  if (read.kind === 'value') return { ...named, operation, value: read.value }
-  throw new Refusal(400, `invalid filter value ${shown(text)} for ${named.field.type} field ${named.name}: write ${read.write} (${place})`)
+  const [read, write] = READERS[named.field.type] ?? []
+  const value = read ? read(text) : text
+  if (value !== undefined) return { ...named, operation, value }
+  throw new Refusal(400, `invalid filter value ${shown(text)} for ${named.field.type} field ${named.name}: write ${write} (${place})`)
 }
 
 const OPERATIONS = Object.keys(FILTERS) as readonly FilterOperation[]

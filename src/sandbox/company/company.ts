@@ -2,7 +2,7 @@
 // the interface.
 import { createHash } from 'node:crypto'
 import { DAY_MS } from '../../core/model/units.ts'
-import type { Store, StoredGroup, StoredPerson, TeamStatus } from '../store.ts'
+import type { Store, StoredGroup, StoredPerson } from '../store.ts'
 
 // Seeded random numbers. Every stream has a name, so that the same seed gives the same numbers for the same purpose, whatever other streams
 // are drawn. Must never be used for secrets.
@@ -127,10 +127,7 @@ function inventName(draw: Draw, taken: ReadonlySet<string>): string {
   return `${name}${taken.size}`
 }
 
-interface Account {
-  readonly status: TeamStatus
-  readonly disabled: boolean
-}
+type Account = Pick<StoredPerson, 'status' | 'disabled'>
 
 const ENABLED: Account = { status: 'APPROVED', disabled: false }
 
@@ -164,25 +161,6 @@ function makeMembers({ people, seed }: CompanyOptions, groups: readonly StoredGr
   return members
 }
 
-/** A person's habits of work, drawn from the seed and their place in the roster. */
-export interface Habits {
-  /** Local time minus UTC, in hours. */
-  readonly offsetHours: number
-  /** The probability of working with the assistant on a working day. */
-  readonly activity: number
-  readonly centsPerDay: number
-  readonly sessionsPerDay: number
-  /** The IDE in which they use the agent. */
-  readonly ide: string
-  readonly model: string
-  /** The IDE in which they write code: the editor or a plugin. */
-  readonly codeIde: string
-  /** The main one first. */
-  readonly languages: readonly [string, string]
-  /** How many releases their IDE is behind. */
-  readonly releasesBehind: number
-}
-
 export const MODELS = ['Meridian Large', 'Meridian Small', 'Corvid Pro', 'Corvid Flash', 'UNKNOWN'] as const
 export const IDES = ['editor', 'jetbrains', 'cli'] as const
 
@@ -203,25 +181,34 @@ const RELEASE_DAYS = 14
 const FIRST_RELEASE_DAY = 19_000
 const MAJOR_VERSIONS: Readonly<Record<string, number>> = { editor: 1, jetbrains: 2, vscode: 3 }
 
+/** A person's habits of work, drawn from the seed and their place in the roster. */
+export type Habits = ReturnType<typeof habitsOf>
+
 /** The first named person is always a heavy user, so that every demonstration has one. */
-export function habitsOf(seed: number, person: number): Habits {
+export function habitsOf(seed: number, person: number) {
   const draw = stream(seed, `habits/${person}`)
   const roll = person === 0 ? 0.9 : draw()
   const kind = KINDS.find((one) => roll < one.upTo) ?? KINDS[0]
   const month = kind.low + (kind.high - kind.low) * draw() ** 2
   const code = stream(seed, `code/${person}`)
   const work = {
+    /** Local time minus UTC. */
     offsetHours: pick(draw, [-8, -5, -5, 0, 1, 1, 2, 5]),
+    /** The probability of working with the assistant on a working day. */
     activity: kind.activity,
     centsPerDay: (month * 100) / (WORKING_DAYS * kind.activity),
     sessionsPerDay: kind.sessions,
-    ide: pick(draw, ['editor', 'editor', 'editor', 'jetbrains', 'cli']),
-    model: pick(draw, [MODELS[0], MODELS[0], MODELS[1], MODELS[2], MODELS[3]]),
+    /** In which they use the agent. */
+    ide: pick<string>(draw, ['editor', 'editor', 'editor', 'jetbrains', 'cli']),
+    model: pick<string>(draw, [MODELS[0], MODELS[0], MODELS[1], MODELS[2], MODELS[3]]),
   }
   return {
     ...work,
+    /** In which they write code: the editor or a plugin. */
     codeIde: work.ide === 'cli' ? 'vscode' : work.ide,
-    languages: [pick(code, MAIN_LANGUAGES), pick(code, OTHER_LANGUAGES)],
+    /** The main one first. */
+    languages: [pick(code, MAIN_LANGUAGES), pick(code, OTHER_LANGUAGES)] as const,
+    /** How many releases their IDE is behind. */
     releasesBehind: between(code, 0, 2),
   }
 }
