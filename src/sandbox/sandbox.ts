@@ -10,8 +10,8 @@ import { type CapBook, openCaps } from './caps.ts'
 import { between, type CompanyOptions, DEFAULT_COMPANY, type Draw, MODELS, seedCompany, stream } from './company/company.ts'
 import { createGrowth } from './company/work.ts'
 import { type Fixture, loadFixture } from './fixture/fixture.ts'
-import { type Exchange, exchange, type SandboxCall, serve } from './http/exchange.ts'
 import type { Encoded } from './refusal.ts'
+import { type Exchange, exchange, type SandboxCall, serve } from './service.ts'
 import { openStore, PERMISSIONS, type Store, type StoredKey } from './store.ts'
 import { createChance, createRateLimiter, DEFAULT_SWITCHES, type Switches } from './switches.ts'
 import { sandboxTime } from './time.ts'
@@ -78,7 +78,7 @@ export function createSandbox(options: SandboxOptions) {
     /** The sandbox's own time; reading it lets use grow. */
     now,
     /** One request judged only by key, fields and data, without faults, rates or delays. */
-    handle: (operation: Operation, body: unknown): Encoded => serve({ ...parts, waitMs: () => 0 }, operation, body, new Set()).encoded,
+    handle: (operation: Operation, body: unknown): Encoded => serve({ ...parts, waitMs: () => 0 }, operation, body, new Set()),
     /** One request from its text to its answer, under all switches. */
     exchange: (operation: Operation, text: string): Exchange => exchange(parts, operation, text),
     /** Records agent use of a person now, as a fact; `cents` (100 = 1 credit). */

@@ -1,16 +1,118 @@
-// The operations of the service as functions over its data, and which permission each needs. Each checks the key first, then the fields, then
-// what they name (docs/sandbox.md, Behaviour). Knows nothing of HTTP and faults; refusals are thrown as `Refusal`, and nothing else is thrown.
+// Takes one request from its text to its answer, faults included: the in-process transport and the HTTP server share it, so that they cannot
+// differ. Order: faults that stop the request, the key, the rate, the operation, faults that damage the answer. Each operation checks the key
+// first, then the fields, then what they name (docs/sandbox.md, Behaviour).
 import type { BalanceAnswer, GetUsageConfigAnswer } from '../api/wire.ts'
 import type { Operation } from '../core/model/observed.ts'
 import { groupScope, type Scope, TEAM, userScope } from '../core/model/scope.ts'
-import { MAX_CAP } from '../core/model/units.ts'
-
+import { type Instant, MAX_CAP } from '../core/model/units.ts'
+import type { Clock } from '../ports.ts'
 import { analytics } from './analytics/analytics.ts'
+import type { CapBook } from './caps.ts'
 import { cascadeAnalytics } from './cascade.ts'
-import { type Fields, fieldsOf, flagField, Refusal, textField, wholeField } from './refusal.ts'
+import { pick } from './company/company.ts'
+import { type Encoded, encodeRefusal, type Fields, fieldsOf, flagField, JSON_TYPE, Refusal, textField, wholeField } from './refusal.ts'
 import { type Answer, int64, type ServiceContext, userPageAnalytics } from './roster.ts'
 import type { Permission, Store, StoredKey } from './store.ts'
+import { type createChance, type FaultName, HTML_PAGE, retryAfterHeader, type Switches } from './switches.ts'
 import { cycleAt, formatSeconds } from './time.ts'
+
+/** The result of a request: an answer, a connection that is reset, or no answer at all. */
+export type Exchange =
+  | { readonly kind: 'answer'; readonly delayMs: number; readonly answer: Encoded; readonly headers: Readonly<Record<string, string>> }
+  | { readonly kind: 'reset'; readonly delayMs: number }
+  | { readonly kind: 'silence' }
+
+/** One request as it was received; `body` is what was sent, without the key. */
+export interface SandboxCall {
+  readonly operation: Operation
+  readonly body: Readonly<Record<string, unknown>>
+  readonly at: Instant
+  /** The status of the answer; absent when none was sent. */
+  readonly status?: number
+  readonly faults: readonly FaultName[]
+}
+
+interface ExchangeParts {
+  readonly store: Store
+  readonly caps: CapBook
+  readonly switches: Switches
+  readonly clock: Clock
+  readonly chance: ReturnType<typeof createChance>
+  /** Milliseconds until the key may send again; 0: this request counts and may pass. */
+  readonly waitMs: (key: string) => number
+  /** The sandbox's own time; reading it lets use grow. */
+  readonly now: () => Instant
+  readonly onCall?: (call: SandboxCall) => void
+}
+
+/** Answers the text of a request body. Never throws, whatever a client sends. */
+export function exchange(parts: ExchangeParts, operation: Operation, text: string): Exchange {
+  const faults = parts.chance.faults()
+  const body = parseBody(text)
+  const result = answerWithFaults(parts, operation, body, faults)
+  const seen = { operation, body: withoutKey(body), at: parts.clock.now(), faults: [...faults] }
+  parts.onCall?.(result.kind === 'answer' ? { ...seen, status: result.answer.status } : seen)
+  return result
+}
+
+function answerWithFaults(parts: ExchangeParts, operation: Operation, body: unknown, faults: ReadonlySet<FaultName>): Exchange {
+  const delayMs = parts.chance.delayMs()
+  const { errors } = parts.switches
+  // Choice: a request with one of these faults has no effect.
+  if (faults.has('timeout')) return { kind: 'silence' }
+  if (faults.has('reset-before')) return { kind: 'reset', delayMs }
+  if (faults.has('5xx'))
+    return reply(delayMs, encodeRefusal(errors, pick(parts.chance.draw, [500, 502, 503]), 'service unavailable, try again'))
+  if (faults.has('html'))
+    return reply(delayMs, { status: parts.chance.draw() < 0.5 ? 200 : 503, contentType: 'text/html', body: HTML_PAGE })
+  const served = serve(parts, operation, body, faults)
+  if (faults.has('reset-after')) return { kind: 'reset', delayMs }
+  return reply(delayMs, faults.has('truncated') ? { ...served, body: served.body.slice(0, Math.floor(served.body.length / 2)) } : served)
+}
+
+interface Served extends Encoded {
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const reply = (delayMs: number, { headers = {}, ...answer }: Served): Exchange => ({ kind: 'answer', delayMs, answer, headers })
+
+/** The key, the rate, the operation; refusals in the configured style. */
+export function serve(parts: ExchangeParts, operation: Operation, body: unknown, faults: ReadonlySet<FaultName>): Served {
+  const { store, caps, switches, clock } = parts
+  try {
+    if (body === undefined) throw new Refusal(400, 'the request body is not JSON')
+    const key = authenticate(store, body)
+    const waitMs = parts.waitMs(key.secret)
+    if (waitMs > 0) {
+      const retryAfter = retryAfterHeader(switches.retryAfter, waitMs, clock.now())
+      const refused = encodeRefusal(switches.errors, 429, 'rate limit exceeded')
+      return retryAfter === undefined ? refused : { ...refused, headers: { 'retry-after': retryAfter } }
+    }
+    const quirks = { staleRead: faults.has('stale-read'), shortRoster: faults.has('short-roster') }
+    const context: ServiceContext = { store, caps, switches, now: parts.now(), quirks }
+    const answered = answer(context, key, operation, body)
+    return { status: 200, contentType: JSON_TYPE, body: answered === undefined ? '' : JSON.stringify(answered) }
+  } catch (error) {
+    if (error instanceof Refusal) return encodeRefusal(switches.errors, error.status, error.message)
+    throw error
+  }
+}
+
+/** The value of a JSON text; undefined for anything else. */
+function parseBody(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function withoutKey(body: unknown): Readonly<Record<string, unknown>> {
+  if (typeof body !== 'object' || body === null) return {}
+  return Object.fromEntries(Object.entries(body).filter(([name]) => name !== 'service_key'))
+}
+
+// The operations as functions over the data. They know nothing of HTTP and faults, and throw a `Refusal` and nothing else.
 
 /** docs/service.md, Requests. */
 export const PERMISSION_OF: Readonly<Record<Operation, Permission>> = {
@@ -23,7 +125,7 @@ export const PERMISSION_OF: Readonly<Record<Operation, Permission>> = {
 }
 
 /** The key of a request, checked before the rest of it; 401 when it is missing or unknown. */
-export function authenticate(store: Store, body: unknown): StoredKey {
+function authenticate(store: Store, body: unknown): StoredKey {
   const secret = fieldsOf(body)['service_key']
   const key = typeof secret === 'string' ? store.key(secret) : undefined
   if (!key) throw new Refusal(401, secret === undefined ? 'missing service key' : 'invalid service key')
@@ -41,26 +143,21 @@ export const WITHOUT_CAPS: Readonly<Partial<Record<Operation, number>>> = {
 }
 
 /** Answers one request with a known key: checks the plan and the permission (403), then calls the operation. */
-export function answer(context: ServiceContext, key: StoredKey, operation: Operation, body: unknown): Answer {
+function answer(context: ServiceContext, key: StoredKey, operation: Operation, body: unknown): Answer {
   const refusedForGood = context.switches.plan === 'no-caps' ? WITHOUT_CAPS[operation] : undefined
   if (refusedForGood !== undefined) throw new Refusal(refusedForGood, `${operation} is not available for this team`)
   const permission = PERMISSION_OF[operation]
   if (!key.permissions.includes(permission)) throw new Refusal(403, `insufficient permissions: ${operation} needs ${permission}`)
-  const fields = fieldsOf(body)
-  switch (operation) {
-    case 'GetUsageConfig':
-      return getUsageConfig(context, key, fields)
-    case 'UsageConfig':
-      return usageConfig(context, key, fields)
-    case 'UserPageAnalytics':
-      return userPageAnalytics(context, key, fields)
-    case 'GetTeamCreditBalance':
-      return getTeamCreditBalance(context)
-    case 'CascadeAnalytics':
-      return cascadeAnalytics(context, key, fields)
-    case 'Analytics':
-      return analytics(context, key, fields)
-  }
+  return ANSWERS[operation](context, key, fieldsOf(body))
+}
+
+const ANSWERS: Readonly<Record<Operation, (context: ServiceContext, key: StoredKey, fields: Fields) => Answer>> = {
+  Analytics: analytics,
+  UserPageAnalytics: userPageAnalytics,
+  CascadeAnalytics: cascadeAnalytics,
+  GetUsageConfig: getUsageConfig,
+  UsageConfig: usageConfig,
+  GetTeamCreditBalance: getTeamCreditBalance,
 }
 
 /** docs/service.md, GetUsageConfig. */

@@ -12,10 +12,9 @@ import { FIXTURE_SCHEMA } from '../fixture/schema.generated.ts'
 import { FIXTURE_SCHEMA_PATH } from '../fixture/schema.ts'
 import { type Encoded, encodeHttpRefusal, JSON_TYPE } from '../refusal.ts'
 import { SANDBOX_KEYS, type Sandbox } from '../sandbox.ts'
-import { PERMISSION_OF } from '../service.ts'
+import { type Exchange, PERMISSION_OF } from '../service.ts'
 import type { StoredKey } from '../store.ts'
 import { DEFAULT_SWITCHES, SWITCHES } from '../switches.ts'
-import type { Exchange } from './exchange.ts'
 import { OPERATION_TEXTS, openApiDocument } from './openapi.ts'
 
 /** The largest request body, in bytes; larger ones get 413. Choice. */
