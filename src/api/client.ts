@@ -4,7 +4,7 @@ import { ApiError, type CapReading } from '../core/model/observed.ts'
 import type { Cap } from '../core/model/policy.ts'
 import type { Scope } from '../core/model/scope.ts'
 import { DAY_MS } from '../core/model/units.ts'
-import type { Clock, ReadClient, RowPlan, WriteClient, WriteFailure, WriteOutcome } from '../ports.ts'
+import type { Clock, ReadClient, RowPlan, WriteClient } from '../ports.ts'
 import { ADD_ON_ROWS, createKeyBook, decodeAddOn, encodeAddOn, lacksAddOn } from './add-on.ts'
 import {
   activeDayRows,
@@ -19,7 +19,6 @@ import {
 import type { KeyName } from './keys.ts'
 import { decodeRuns, encodeRuns, RUN_ROWS, timestamp } from './runs.ts'
 import { type ApiRequest, type ClientOptions, createSender, type Sender } from './send.ts'
-import type { Urgency } from './transport/queue.ts'
 import type { UsageConfigRequest, UserPageRequest, WireScope } from './wire.ts'
 
 /** How long an answer may take. Choice. */
@@ -44,15 +43,27 @@ export function createWriteClient(options: ClientOptions): ServiceWriter {
   const sender = createSender(options)
   return {
     ...readerOver(sender, options),
-    writeCap: (scope, cap, signal, turn) => writeCap(sender, { scope, cap, timeoutMs: options.writeTimeoutMs ?? TIMEOUT_MS, signal, turn }),
+    /** docs/service.md, UsageConfig. The body of a success does not matter: reading back decides. */
+    async writeCap(scope, cap, signal, turn) {
+      const change = cap === 'none' ? { clear_add_on_credit_cap: true as const } : { set_add_on_credit_cap: cap }
+      const body: UsageConfigRequest = { ...wireScope(scope), ...change }
+      const how = { urgency: 'urgent', timeoutMs: options.writeTimeoutMs ?? TIMEOUT_MS, once: true } as const
+      try {
+        await sender.send({ operation: 'UsageConfig', body, decode: () => undefined, ...how, signal, turn })
+        return { kind: 'accepted' }
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error
+        const { kind, message, unsent, lacksFeature } = error
+        return {
+          kind: error.isLate ? 'late' : hadNoEffect(error) ? 'refused' : 'ambiguous',
+          failure: { kind, message, unsent, lacksFeature },
+        }
+      }
+    },
   }
 }
 
-type Question<Value> = Omit<ApiRequest<Value>, 'once' | 'signal' | 'timeoutMs' | 'urgency'> & {
-  readonly signal: AbortSignal | undefined
-  readonly timeoutMs?: number
-  readonly urgency?: Urgency
-}
+type Question<Value> = Omit<ApiRequest<Value>, 'once' | 'timeoutMs' | 'urgency'> & Partial<Pick<ApiRequest<Value>, 'timeoutMs' | 'urgency'>>
 
 /** The reading client over a sender that is shared with other kinds of requests. */
 export function readerOver(sender: Sender, { clock, onSeen, keys, filesKept = () => [] }: ClientOptions): ServiceReader {
@@ -155,41 +166,6 @@ const withoutRoster = (): ApiError =>
     message: 'Analytics: the owners of the rows are not known before the roster was read',
     unsent: true,
   })
-
-interface CapWrite extends Pick<ApiRequest<unknown>, 'signal' | 'turn' | 'timeoutMs'> {
-  readonly scope: Scope
-  readonly cap: Cap
-}
-
-/** docs/service.md, UsageConfig. The body of a success does not matter: reading back decides. */
-async function writeCap(sender: Sender, { scope, cap, timeoutMs, signal, turn }: CapWrite): Promise<WriteOutcome> {
-  const body: UsageConfigRequest = {
-    ...wireScope(scope),
-    ...(cap === 'none' ? { clear_add_on_credit_cap: true } : { set_add_on_credit_cap: cap }),
-  }
-  try {
-    await sender.send({
-      operation: 'UsageConfig',
-      body,
-      decode: () => undefined,
-      urgency: 'urgent',
-      signal,
-      turn,
-      timeoutMs,
-      once: true,
-    })
-    return { kind: 'accepted' }
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    return { kind: error.isLate ? 'late' : hadNoEffect(error) ? 'refused' : 'ambiguous', failure: failureOf(error) }
-  }
-}
-
-const failureOf = ({ kind, message, unsent, lacksFeature }: ApiError): WriteFailure => ({
-  ...{ kind, message },
-  unsent,
-  lacksFeature,
-})
 
 /** The request was never sent, was turned away by a proxy (407), or was refused by the service. */
 function hadNoEffect({ kind, status, unsent }: ApiError): boolean {

@@ -216,25 +216,27 @@ function kindOf(status: number, said: ErrorText): ApiErrorKind {
   return status >= 400 && status !== 404 ? clientError(status) : 'malformed'
 }
 
-/** A map, because a code may be any text, such as `constructor`. */
-const CODE_KINDS: ReadonlyMap<string, ApiErrorKind> = new Map([
-  ['permission_denied', 'auth'],
-  ['unauthenticated', 'auth'],
-  ['not_found', 'not_found'],
-  ['invalid_argument', 'invalid'],
-  ['failed_precondition', 'invalid'],
+/** Codes with the number that some gateways send in their place. */
+const CODES: readonly (readonly [code: string, kind: ApiErrorKind, number?: number])[] = [
+  ['permission_denied', 'auth', 7],
+  ['unauthenticated', 'auth', 16],
+  ['not_found', 'not_found', 5],
+  ['invalid_argument', 'invalid', 3],
+  ['failed_precondition', 'invalid', 9],
   ['out_of_range', 'invalid'],
   ['already_exists', 'invalid'],
-  ['resource_exhausted', 'rate_limited'],
+  ['resource_exhausted', 'rate_limited', 8],
   ['canceled', 'timeout'],
   ['cancelled', 'timeout'],
-  ['deadline_exceeded', 'timeout'],
-  ['internal', 'server'],
-  ['unavailable', 'server'],
-  ['unimplemented', 'invalid'],
+  ['deadline_exceeded', 'timeout', 4],
+  ['internal', 'server', 13],
+  ['unavailable', 'server', 14],
+  ['unimplemented', 'invalid', 12],
   ['aborted', 'server'],
   ['data_loss', 'server'],
-])
+]
+/** A map, because a code may be any text, such as `constructor`. */
+const CODE_KINDS: ReadonlyMap<string, ApiErrorKind> = new Map(CODES.map(([code, kind]) => [code, kind]))
 
 /**
  * The first match counts: "service key not found" is about the key, "group not found or no permission" about the group. "Not found" alone
@@ -309,23 +311,9 @@ function errorTextOf(body: unknown, text: string): ErrorText {
   return { code: '', message: html ? (title ?? 'an HTML page') : text.slice(0, MAX_ERROR_TEXT), html }
 }
 
-/** The same codes as numbers, as some gateways send them. */
-const NUMBERED_CODES: Readonly<Record<number, string | undefined>> = {
-  3: 'invalid_argument',
-  4: 'deadline_exceeded',
-  5: 'not_found',
-  7: 'permission_denied',
-  8: 'resource_exhausted',
-  9: 'failed_precondition',
-  12: 'unimplemented',
-  13: 'internal',
-  14: 'unavailable',
-  16: 'unauthenticated',
-}
-
 function codeOf(code: unknown): string {
   if (typeof code === 'string') return code
-  return typeof code === 'number' ? (NUMBERED_CODES[code] ?? '') : ''
+  return typeof code === 'number' ? (CODES.find(([, , number]) => number === code)?.[0] ?? '') : ''
 }
 
 const UUID = /\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b/gi

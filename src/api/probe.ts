@@ -37,17 +37,16 @@ export async function reach(transport: Transport, clock: Clock, redact: (text: s
   const answer = await transport.send('GetUsageConfig', {}, { timeoutMs: REACH_TIMEOUT_MS, signal })
   const latencyMs = clock.monotonic() - startedAt
   if ('kind' in answer) return { kind: 'failed', message: answer.message }
-  const skewMs = skewOf(answer, askedAt, clock.now())
-  const skew = skewMs === undefined ? {} : { skewMs }
+  const measured = { latencyMs, skewMs: skewOf(answer, askedAt, clock.now()) }
   const verdict = classify(answer, 'GetUsageConfig', { nowMs: clock.now(), redact, names: false })
   if (verdict.kind === 'ok') {
     const what = verdict.body === undefined ? 'not JSON' : 'not an object'
     if (!isObject(verdict.body)) return { kind: 'failed', message: `something else answers there (${answer.status}, ${what})` }
-    return { kind: 'answered', latencyMs, ...skew, keyFirst: false, odd: 'it answered a request that carried no key' }
+    return { kind: 'answered', ...measured, keyFirst: false, odd: 'it answered a request that carried no key' }
   }
   const { kind, message } = verdict.error
-  if (kind === 'auth' || kind === 'rate_limited') return { kind: 'answered', latencyMs, ...skew, keyFirst: true }
-  if (kind === 'invalid' && [200, 400, 422].includes(answer.status)) return { kind: 'answered', latencyMs, ...skew, keyFirst: false }
+  if (kind === 'auth' || kind === 'rate_limited') return { kind: 'answered', ...measured, keyFirst: true }
+  if (kind === 'invalid' && [200, 400, 422].includes(answer.status)) return { kind: 'answered', ...measured, keyFirst: false }
   return { kind: 'failed', message }
 }
 

@@ -47,19 +47,11 @@ interface PageContents {
   readonly parts: readonly (Html | false | undefined)[]
 }
 
-const NAMES: Readonly<Record<Section, string>> = {
-  groups: 'Groups',
-  people: 'People',
-  changes: 'Changes',
-  holds: 'Holds',
-  policies: 'Policies',
-  simulate: 'Simulate',
-  health: 'Health',
-}
+const nameOf = (section: Section): string => section.charAt(0).toUpperCase() + section.slice(1)
 
 /** The whole document. */
 export function renderFrame(page: PageContents): string {
-  const { section, heading = section && NAMES[section], badges, of: { workspace, at } = {}, parts, isPart = false } = page
+  const { section, heading = section && nameOf(section), badges, of: { workspace, at } = {}, parts, isPart = false } = page
   const named = section === undefined ? heading : page.heading === undefined ? `${heading} of ${workspace}` : `${heading} · ${workspace}`
   const { title = named } = page
   return html`<!doctype html>
@@ -100,7 +92,7 @@ function navigation({ of: { workspace } = {}, section, heading, isPart = false, 
     workspace !== undefined &&
     html`<h2>${workspace}</h2><ul>${link(url.workspace(workspace), 'Workspace', section === undefined)}${(
       isPart ? PART_SECTIONS : SECTIONS
-    ).map((one) => link(url.section(workspace, one), NAMES[one], one === section))}</ul>`
+    ).map((one) => link(url.section(workspace, one), nameOf(one), one === section))}</ul>`
   }</nav>`
 }
 
@@ -108,6 +100,6 @@ function crumbs({ of: { workspace } = {}, section, heading }: PageContents): Htm
   if (workspace === undefined) return false
   const trail: (readonly [string, string])[] = [['Overview', url.overview]]
   if (section !== undefined) trail.push([workspace, url.workspace(workspace)])
-  if (section !== undefined && heading !== undefined) trail.push([NAMES[section], url.section(workspace, section)])
+  if (section !== undefined && heading !== undefined) trail.push([nameOf(section), url.section(workspace, section)])
   return html`<nav class="crumbs" aria-label="Breadcrumbs"><ol>${trail.map(([text, href]) => html`<li><a href="${href}">${text}</a></li>`)}</ol></nav>`
 }

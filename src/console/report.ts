@@ -11,7 +11,7 @@ import { compareChart } from './chart/person.ts'
 import { rowsTable } from './pages/simulated.ts'
 import { badge, facts } from './parts.ts'
 import { STYLE } from './style.ts'
-import { type Column, column, table } from './tables.ts'
+import { type Column, column, compactTable, table } from './tables.ts'
 import { BAND_TEXT, capText, day, instant, number, plural, words } from './words.ts'
 
 /** Without navigation, so the contents take the whole width of the paper. */
@@ -134,22 +134,17 @@ function useTable({ by, rows }: Report): Html {
 function nearTable({ near }: Report): Html | false {
   if (near.length === 0) return false
   const heading = `${plural(near.length, 'person', 'people')} at 85 % of their cap or more`
-  return html`<h3>${heading}</h3>${table(
-    heading,
-    near,
-    [
-      column.row('Person', ({ email }) => email),
-      column.count('Add-on use', ({ addOn }) => addOn),
-      column.count('Cap', ({ cap }) => cap),
-      column.fixed('Band', ({ band }) => BAND_TEXT[band]),
-    ],
-    'compact',
-  )}`
+  return html`<h3>${heading}</h3>${compactTable(heading, near, [
+    column.row('Person', ({ email }) => email),
+    column.count('Add-on use', ({ addOn }) => addOn),
+    column.count('Cap', ({ cap }) => cap),
+    column.fixed('Band', ({ band }) => BAND_TEXT[band]),
+  ])}`
 }
 
 function changesTable({ changes: { applied, failed, latest } }: Report): Html {
   if (latest.length === 0) return html`<h3>Changes by capkeeper</h3><p>None in this cycle.</p>`
-  return html`<h3>Changes by capkeeper</h3><p>${plural(applied, 'change')} applied, ${number(failed)} failed; the latest:</p>${table(
+  return html`<h3>Changes by capkeeper</h3><p>${plural(applied, 'change')} applied, ${number(failed)} failed; the latest:</p>${compactTable(
     'Changes by capkeeper',
     latest,
     [
@@ -160,7 +155,6 @@ function changesTable({ changes: { applied, failed, latest } }: Report): Html {
       column.plain('Cause', ({ cause }) => cause),
       column.plain('Result', ({ result }) => words(result)),
     ],
-    'compact',
   )}`
 }
 
@@ -237,7 +231,7 @@ function listed<Row>(heading: string, rows: readonly Row[], columns: readonly Co
   const more = rows.length - VISIBLE
   return (
     rows.length > 0 &&
-    html`<h3>${heading}</h3>${table(heading, rows.slice(0, VISIBLE), columns, 'compact')}${more > 0 && html`<p class="soft">and ${number(more)} more; --output json has all</p>`}`
+    html`<h3>${heading}</h3>${compactTable(heading, rows.slice(0, VISIBLE), columns)}${more > 0 && html`<p class="soft">and ${number(more)} more; --output json has all</p>`}`
   )
 }
 
@@ -247,17 +241,14 @@ function blockedTable(simulation: Simulation): Html | false {
     if (side === 'beside' && !isBesideKnown(simulation, cycleStartAt)) return undefined
     return one ? `${number(one.days)} of ${number(workingDays)} days from ${day(rfc(one.fromAt))}` : 'not blocked'
   }
-  return listed(
-    'Blocked under this policy',
-    simulation.blocked.filter(({ policy }) => policy),
-    [
-      column.row('Person', ({ email }) => email),
-      column.fixed('Cycle', ({ cycleStartAt }) => day(rfc(cycleStartAt))),
-      column.plain('Blocked', (one) => daysText(one, 'policy')),
-      column.count('Cap', ({ policy }) => policy?.cap ?? 0),
-      column.plain(besideTitle(simulation), (one) => daysText(one, 'beside')),
-    ],
-  )
+  const blocked = simulation.blocked.filter(({ policy }) => policy)
+  return listed('Blocked under this policy', blocked, [
+    column.row('Person', ({ email }) => email),
+    column.fixed('Cycle', ({ cycleStartAt }) => day(rfc(cycleStartAt))),
+    column.plain('Blocked', (one) => daysText(one, 'policy')),
+    column.count('Cap', ({ policy }) => policy?.cap ?? 0),
+    column.plain(besideTitle(simulation), (one) => daysText(one, 'beside')),
+  ])
 }
 
 function peopleTable(heading: string, simulation: Simulation, list: readonly PersonChange[]): Html | false {

@@ -16,7 +16,7 @@ export type Filter =
     }
 
 /** One field for each filter. The order of the list is kept; the page starts at 1. */
-export function filterForm(path: string, filters: readonly Filter[], query: Query): Html {
+export function filterForm(path: string, query: Query, filters: readonly Filter[]): Html {
   const names = new Set(filters.map(({ name }) => name))
   const kept = Object.entries(query).filter(([name]) => !names.has(name) && name !== 'page' && name !== 'after')
   const isFiltered = filters.some(({ name }) => (query[name] ?? '') !== '')
@@ -122,19 +122,26 @@ export const column = {
   declaredAt: looks.fixed<{ readonly source?: PlaceEntry }>('Declared at', ({ source }) => sourceLink(source)),
 }
 
-/** A table that scrolls sideways where it is too wide. `compact`: no wider than its contents; `amounts`: with bars. */
-export function table<Row>(label: string, rows: readonly Row[], columns: readonly Column<Row>[], look?: 'compact' | 'amounts'): Html {
-  return html`<div class="scroll" tabindex="0" role="group" aria-label="${label}"><table${look !== undefined && html` class="${look}"`}><thead><tr>${columns.map(
-    ({ head, kind }) => html`<th scope="col"${kind === 'number' && html` class="number"`}>${head}</th>`,
-  )}</tr></thead><tbody>${rows.map(
-    (row) => html`<tr>${columns.map(({ cell, kind, isName }) =>
-      isName
-        ? html`<th scope="row" class="${kind ?? 'name'}">${cell(row)}</th>`
-        : html`<td${kind !== undefined && html` class="${kind}"`}>${cell(row)}</td>`,
-    )}</tr>
+/** A table that scrolls sideways where it is too wide. */
+const tableWith =
+  (look?: 'compact' | 'amounts') =>
+  <Row>(label: string, rows: readonly Row[], columns: readonly Column<Row>[]): Html =>
+    html`<div class="scroll" tabindex="0" role="group" aria-label="${label}"><table${look !== undefined && html` class="${look}"`}><thead><tr>${columns.map(
+      ({ head, kind }) => html`<th scope="col"${kind === 'number' && html` class="number"`}>${head}</th>`,
+    )}</tr></thead><tbody>${rows.map(
+      (row) => html`<tr>${columns.map(({ cell, kind, isName }) =>
+        isName
+          ? html`<th scope="row" class="${kind ?? 'name'}">${cell(row)}</th>`
+          : html`<td${kind !== undefined && html` class="${kind}"`}>${cell(row)}</td>`,
+      )}</tr>
 `,
-  )}</tbody></table></div>`
-}
+    )}</tbody></table></div>`
+
+export const table = tableWith()
+/** No wider than its contents. */
+export const compactTable = tableWith('compact')
+/** With bars. */
+export const barTable = tableWith('amounts')
 
 /** A section that is one table; nothing without rows. */
 export const listing = <Row>(title: string, rows: readonly Row[], columns: readonly Column<Row>[]): Html | false =>

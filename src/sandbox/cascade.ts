@@ -74,22 +74,17 @@ function sourcesOf(fields: Fields): readonly CascadeSource[] {
 
 /** Each query has a result, even an empty one. Reading one run more than allowed shows that there are too many. */
 function resultOf(source: CascadeSource, filter: AgentFilter, { store, switches }: ServiceContext, room: number): WireCascadeResult {
-  const shown = <Wrapper extends object>(items: readonly unknown[], wrapper: Wrapper): Wrapper | Record<string, never> =>
-    items.length === 0 && switches.zeros === 'omitted' ? {} : wrapper
+  const shown = <Wrapper extends { readonly [name: string]: readonly unknown[] }>(wrapper: Wrapper): Wrapper | Record<string, never> =>
+    Object.values(wrapper)[0]?.length === 0 && switches.zeros === 'omitted' ? {} : wrapper
   switch (source) {
-    case 'cascade_lines': {
-      const cascadeLines = store.agentLines(filter).map((one) => lineOf(one, switches))
-      return { cascadeLines: shown(cascadeLines, { cascadeLines }) }
-    }
+    case 'cascade_lines':
+      return { cascadeLines: shown({ cascadeLines: store.agentLines(filter).map((one) => lineOf(one, switches)) }) }
     case 'cascade_runs': {
       const recorded = store.agentRuns(filter, room + 1).map((one) => runOf(one, switches))
-      const cascadeRuns = switches.runsOrder === 'reversed' ? recorded.reverse() : recorded
-      return { cascadeRuns: shown(cascadeRuns, { cascadeRuns }) }
+      return { cascadeRuns: shown({ cascadeRuns: switches.runsOrder === 'reversed' ? recorded.reverse() : recorded }) }
     }
-    case 'cascade_tool_usage': {
-      const cascadeToolUsage = store.agentTools(filter).map(toolOf)
-      return { cascadeToolUsage: shown(cascadeToolUsage, { cascadeToolUsage }) }
-    }
+    case 'cascade_tool_usage':
+      return { cascadeToolUsage: shown({ cascadeToolUsage: store.agentTools(filter).map(toolOf) }) }
   }
 }
 

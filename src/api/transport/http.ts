@@ -330,10 +330,6 @@ interface Answer {
   readonly headers: IncomingHttpHeaders
 }
 
-interface Received extends Pick<WireAnswer, 'body' | 'rows'> {
-  readonly answer: Answer
-}
-
 interface Receiving {
   readonly operation: Operation
   readonly rows: RowPlan | undefined
@@ -342,7 +338,7 @@ interface Receiving {
 }
 
 /** Rejects with the stream's error, or with a `BoundError`. */
-async function receive(stream: Duplex, { operation, rows, room, claim }: Receiving): Promise<Received> {
+async function receive(stream: Duplex, { operation, rows, room, claim }: Receiving) {
   const answer = await begun(stream)
   const succeeded = answer.statusCode >= 200 && answer.statusCode < 300
   if (!succeeded) return { answer, body: await beginningOf(stream) }

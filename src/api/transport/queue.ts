@@ -171,7 +171,9 @@ export function createQueue(options: QueueOptions) {
     enter(ticket: Ticket): Promise<Turn> {
       const aborted = ticket.signals.find((signal) => signal?.aborted)
       if (aborted) return Promise.reject(aborted.reason)
-      const lane = laneFor(state, ticket.keyName)
+      const { keyName } = ticket
+      const lane: Lane = state.lanes.get(keyName) ?? { keyName, waiting: { urgent: [], normal: [], late: [] } }
+      state.lanes.set(keyName, lane)
       state.entered += 1
       return new Promise<Turn>((resolve, reject) => {
         const waiter: Waiter = {
@@ -204,12 +206,6 @@ export function createQueue(options: QueueOptions) {
       return own && currentRate(own.pace)
     },
   }
-}
-
-function laneFor({ lanes }: State, keyName: string): Lane {
-  const lane = lanes.get(keyName) ?? { keyName, waiting: { urgent: [], normal: [], late: [] } }
-  lanes.set(keyName, lane)
-  return lane
 }
 
 /** Grants all turns that are possible now, the most urgent first. Each round grants one or puts a lane aside. */

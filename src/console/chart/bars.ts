@@ -2,7 +2,7 @@
 import { type Html, html } from '../../core/escape/text.ts'
 import { DAY_MS } from '../../core/model/units.ts'
 import type { BurnSeries, DriftSeries } from '../../daemon/http/documents/types.ts'
-import { column, table } from '../tables.ts'
+import { barTable, column } from '../tables.ts'
 import { compact, number, percent, plural } from '../words.ts'
 import { type Bar, type Chart, short, type Tone } from './chart.ts'
 
@@ -193,17 +193,12 @@ export interface AmountRow {
 export function amountTable(nameHead: string, amountHead: string, rows: readonly AmountRow[]): Html {
   const most = rows.reduce((highest, { amount }) => Math.max(highest, amount), 0)
   const sum = rows.reduce((total, { amount }) => total + amount, 0)
-  return table(
-    amountHead,
-    rows,
-    [
-      column.row(nameHead, ({ name }) => name),
-      column.amount(amountHead, ({ amount }) => amount),
-      column.number('Share', ({ amount }) => percent(sum === 0 ? 0 : amount / sum)),
-      column.measure(BAR_HEAD, ({ amount }) => meter(most === 0 ? 0 : amount / most, 'main')),
-    ],
-    'amounts',
-  )
+  return barTable(amountHead, rows, [
+    column.row(nameHead, ({ name }) => name),
+    column.amount(amountHead, ({ amount }) => amount),
+    column.number('Share', ({ amount }) => percent(sum === 0 ? 0 : amount / sum)),
+    column.measure(BAR_HEAD, ({ amount }) => meter(most === 0 ? 0 : amount / most, 'main')),
+  ])
 }
 
 /** The head of a column of bars, for screen readers. */

@@ -5,7 +5,7 @@ import { type Html, html } from '../../core/escape/text.ts'
 import { DAY_MS } from '../../core/model/units.ts'
 import type { DayGrade } from '../../core/use/history.ts'
 import type { PersonDocument, PoolSeries } from '../../daemon/http/documents/types.ts'
-import { type Column, column, table } from '../tables.ts'
+import { barTable, type Column, column } from '../tables.ts'
 import { capText, compact, number } from '../words.ts'
 import { BAR_HEAD, meter } from './bars.ts'
 import { type Chart, type Layer, type LegendEntry, legendList, level, type Point } from './chart.ts'
@@ -72,6 +72,8 @@ interface CompareRow {
 }
 
 interface Comparison {
+  /** Of the heading; default: 3. */
+  readonly level?: 2 | 3
   readonly title: string
   /** `Cycle`, `Group`. */
   readonly head: string
@@ -79,7 +81,7 @@ interface Comparison {
   readonly rows: readonly CompareRow[]
 }
 
-export function compareChart({ title, head, names, rows }: Comparison, level: 2 | 3 = 3): Html {
+export function compareChart({ level = 3, title, head, names, rows }: Comparison): Html {
   const heading = level === 2 ? html`<h2>${title}</h2>` : html`<h3>${title}</h3>`
   const most = rows.reduce((highest, { beside = 0, policy }) => Math.max(highest, beside, policy), 0)
   if (most === 0) return html`<figure class="chart"><figcaption>${heading}<p class="soft">0 under both.</p></figcaption></figure>`
@@ -94,7 +96,7 @@ export function compareChart({ title, head, names, rows }: Comparison, level: 2 
     column.number('Change', ({ beside, policy }) => beside !== undefined && difference(policy - beside)),
     column.measure(BAR_HEAD, ({ beside = 0, policy }) => html`${meter(beside / most, 'rest')}${meter(policy / most, 'main')}`),
   ]
-  return html`<figure class="chart"><figcaption>${heading}<p class="soft">${sentence(names, rows)}</p></figcaption>${legend}${table(title, rows, columns, 'amounts')}</figure>`
+  return html`<figure class="chart"><figcaption>${heading}<p class="soft">${sentence(names, rows)}</p></figcaption>${legend}${barTable(title, rows, columns)}</figure>`
 }
 
 const difference = (amount: number): string => (amount > 0 ? `+${number(amount)}` : number(amount))

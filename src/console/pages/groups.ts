@@ -27,7 +27,7 @@ export async function groupsPage(documents: Documents, { params: { workspace = '
     isPart: documents.parts().includes(workspace),
     section: 'groups',
     parts: [
-      filterForm(path, [{ kind: 'search', name: 'search', label: 'Name or id' }], query),
+      filterForm(path, query, [{ kind: 'search', name: 'search', label: 'Name or id' }]),
       list.items.length === 0
         ? section(
             'Groups',

@@ -199,7 +199,7 @@ export async function peoplePage(documents: Documents, { params: { workspace = '
     isPart: documents.parts().includes(workspace),
     section: 'people',
     parts: [
-      filterForm(path, filtersOf(list), query),
+      filterForm(path, query, filtersOf(list)),
       bandLinks(list, path, query),
       html`<section>${list.items.length === 0 ? noPeople(query) : html`${peopleTable(list, path, query)}${pager(list, ['person', 'people'], path, query)}`}</section>`,
     ],

@@ -61,7 +61,7 @@ export async function holdPage(documents: Documents, { params: { workspace = '',
       arithmeticPart(one),
       section(
         'People affected',
-        html`${filterForm(path, [{ kind: 'choice', name: 'effect', label: 'Effect', options: EFFECTS_ON_PEOPLE.map((effect) => [effect, effect] as const) }], query)}${affectedTable(one)}${pager(one, ['person', 'people'], path, query)}`,
+        html`${filterForm(path, query, [{ kind: 'choice', name: 'effect', label: 'Effect', options: EFFECTS_ON_PEOPLE.map((effect) => [effect, effect] as const) }])}${affectedTable(one)}${pager(one, ['person', 'people'], path, query)}`,
       ),
       heldPart(one),
     ],
@@ -154,19 +154,15 @@ export async function changesPage(documents: Documents, { params: { workspace = 
     of: list,
     section: 'changes',
     parts: [
-      filterForm(
-        path,
-        [
-          {
-            kind: 'choice',
-            name: 'kind',
-            label: 'Kind',
-            options: Object.entries(KIND_TEXT).map(([kind, [, many]]) => [kind, many] as const),
-          },
-          { kind: 'search', name: 'scope', label: 'Scope: team, group:ID or a person' },
-        ],
-        query,
-      ),
+      filterForm(path, query, [
+        {
+          kind: 'choice',
+          name: 'kind',
+          label: 'Kind',
+          options: Object.entries(KIND_TEXT).map(([kind, [, many]]) => [kind, many] as const),
+        },
+        { kind: 'search', name: 'scope', label: 'Scope: team, group:ID or a person' },
+      ]),
       list.items.length === 0 &&
         section(
           'Nothing yet',

@@ -32,14 +32,10 @@ export async function policiesPage(documents: Documents, { params: { workspace =
         ['Documents', list.documents.join(', ')],
         ['Declared', plural(list.total, 'cap')],
       ])}</section>`,
-      filterForm(
-        path,
-        [
-          { kind: 'search', name: 'search', label: 'Name, id or person' },
-          { kind: 'choice', name: 'kind', label: 'Kind', options: ENTRY_KINDS.map((kind) => [kind, kind] as const) },
-        ],
-        query,
-      ),
+      filterForm(path, query, [
+        { kind: 'search', name: 'search', label: 'Name, id or person' },
+        { kind: 'choice', name: 'kind', label: 'Kind', options: ENTRY_KINDS.map((kind) => [kind, kind] as const) },
+      ]),
       html`<section>${list.items.length === 0 ? empty(list.total === 0 && Object.keys(query).length === 0 ? 'No cap is declared: without a policy nothing is written.' : 'Nothing fits.') : html`${declared(list)}${pager(list, ['declared cap', 'declared caps'], path, query)}`}</section>`,
       protectedPart(list),
     ],

@@ -94,15 +94,13 @@ function totals({
 }
 
 const byCycle = (title: string, cycles: readonly Cycle[], of: (side: Row['beside']) => number | undefined): Html =>
-  compareChart(
-    {
-      title,
-      head: 'Cycle',
-      names: NAMES,
-      rows: cycles.map(({ start, total }) => ({ name: day(start), beside: of(total.beside), policy: of(total.policy) ?? 0 })),
-    },
-    2,
-  )
+  compareChart({
+    level: 2,
+    title,
+    head: 'Cycle',
+    names: NAMES,
+    rows: cycles.map(({ start, total }) => ({ name: day(start), beside: of(total.beside), policy: of(total.policy) ?? 0 })),
+  })
 
 type ShownRow = Pick<Row, 'people' | 'workingDays' | 'policy' | 'beside' | 'kept' | 'keptMoney'> & { readonly shown: Value }
 
@@ -117,15 +115,13 @@ function groupsPart({ groups, groupsOmitted, start }: Cycle, workspace: string):
   const isBlocking = groups.some(({ policy, beside }) => policy.blockedDays.middle + (beside.blockedDays?.middle ?? 0) > 0)
   const of = ({ blockedDays, credits }: Row['beside']): number | undefined => (isBlocking ? blockedDays?.middle : credits.middle)
   const charted = groups.slice(0, CHARTED)
-  return html`<section>${compareChart(
-    {
-      title: `${isBlocking ? 'Days blocked' : 'Add-on credits used'} by group, cycle of ${day(start)}${charted.length < groups.length + groupsOmitted ? `: the ${charted.length} most touched` : ''}`,
-      head: 'Group',
-      names: NAMES,
-      rows: charted.map(({ name, policy, beside }) => ({ name, policy: of(policy) ?? 0, beside: of(beside) })),
-    },
-    2,
-  )}<h3>All figures of the groups</h3>${rowsTable(
+  return html`<section>${compareChart({
+    level: 2,
+    title: `${isBlocking ? 'Days blocked' : 'Add-on credits used'} by group, cycle of ${day(start)}${charted.length < groups.length + groupsOmitted ? `: the ${charted.length} most touched` : ''}`,
+    head: 'Group',
+    names: NAMES,
+    rows: charted.map(({ name, policy, beside }) => ({ name, policy: of(policy) ?? 0, beside: of(beside) })),
+  })}<h3>All figures of the groups</h3>${rowsTable(
     'Groups',
     'Group',
     shown.map((row) => ({ ...row, shown: row.key === '-' ? row.name : html`<a href="${url.scope(workspace, row.key)}">${row.name}</a>` })),

@@ -281,23 +281,21 @@ function poolChartsPart(series: PoolSeries): Html | false {
   )
 }
 
-const grantsPart = ({ grants, name, at }: WorkspaceDocument): Html | false =>
-  listing(
-    'Temporary caps',
-    grants.filter(({ state }) => state !== 'ended'),
-    [
-      column.scope('Scope', name, ({ scope }) => scope),
-      column.grant,
-      column.fixed('State', ({ state }) => stateBadge(state)),
-      column.when('Ends', at, ({ until }) => until),
-      column.text(
-        'Why',
-        ({ reason, ticket, note }) =>
-          html`${reason}${ticket !== undefined && html` <span class="soft">${ticket}</span>`}${note !== undefined && html`<br><span class="soft">${note}</span>`}`,
-      ),
-      column.declaredAt,
-    ],
-  )
+function grantsPart({ grants, name, at }: WorkspaceDocument): Html | false {
+  const running = grants.filter(({ state }) => state !== 'ended')
+  return listing('Temporary caps', running, [
+    column.scope('Scope', name, ({ scope }) => scope),
+    column.grant,
+    column.fixed('State', ({ state }) => stateBadge(state)),
+    column.when('Ends', at, ({ until }) => until),
+    column.text(
+      'Why',
+      ({ reason, ticket, note }) =>
+        html`${reason}${ticket !== undefined && html` <span class="soft">${ticket}</span>`}${note !== undefined && html`<br><span class="soft">${note}</span>`}`,
+    ),
+    column.declaredAt,
+  ])
+}
 
 const modelsPart = ({ models, modelsOmitted }: WorkspaceDocument): Html | false =>
   models.length > 0 && section('Credits by model', [amountTable('Model', 'Credits used', byModel(models)), moreOf(modelsOmitted, 'model')])

@@ -45,8 +45,8 @@ export interface AnalyticsSource {
   readonly meaning: string
   /** The SQL after FROM; it has the columns `person` and `at`. */
   readonly rows: string
-  /** `true`: an answer is one item of totals over the time range of the request, without rows and groups. */
-  readonly totals: boolean
+  /** An answer is one item of totals over the time range of the request, without rows and groups. */
+  readonly totals?: true
   readonly fields: readonly AnalyticsField[]
 }
 
@@ -146,7 +146,6 @@ const USER_DATA: AnalyticsSource = {
   name: 'QUERY_DATA_SOURCE_USER_DATA',
   meaning: 'autocomplete, per user and hour',
   rows: 'autocomplete_use',
-  totals: false,
   fields: [
     API_KEY,
     ...datesOf('UTC date'),
@@ -167,7 +166,6 @@ const CHAT_DATA: AnalyticsSource = {
   name: 'QUERY_DATA_SOURCE_CHAT_DATA',
   meaning: 'legacy chat, one row for each response of a model',
   rows: 'chat_use',
-  totals: false,
   fields: [
     API_KEY,
     text('model_id', 'chat model identifier', 'model'),
@@ -187,7 +185,6 @@ const COMMAND_DATA: AnalyticsSource = {
   name: 'QUERY_DATA_SOURCE_COMMAND_DATA',
   meaning: 'commands, declined ones too',
   rows: 'command_use',
-  totals: false,
   fields: [
     API_KEY,
     date('UTC date'),
@@ -258,7 +255,6 @@ const CASCADE_DATA: AnalyticsSource = {
   name: 'QUERY_DATA_SOURCE_CASCADE_DATA',
   meaning: 'credits of agent use, one row for each entry of a conversation',
   rows: 'add_on_use',
-  totals: false,
   fields: [
     API_KEY,
     date('UTC date'),
