@@ -2,7 +2,7 @@
 // workspaces share nothing.
 import { LONGEST_PAUSE_MS, type Pause } from '../core/model/change.ts'
 import { advance, type Condition, type Finding } from '../core/model/condition.ts'
-import type { CycleEvent, CycleStatus, Emit, HistoryShown, LeaseShown, Mode, PolicyStatus, UseShown } from '../core/model/events.ts'
+import type { CycleEvent, CycleStatus, Emit, HistoryShown, LeaseShown, PolicyStatus, UseShown } from '../core/model/events.ts'
 import type { Balance, Roster } from '../core/model/observed.ts'
 import type { ScopeKey } from '../core/model/scope.ts'
 import type { Credits, Instant } from '../core/model/units.ts'
@@ -13,7 +13,8 @@ import type { UseReading } from '../core/use/curve.ts'
 import type { Clock, Digest, Ledger, Random, WriteClient } from '../ports.ts'
 import { type Collector, type KnownRuns, newCollector, type UndeclaredPass } from './collect/kept.ts'
 import type { Chronicle } from './conditions/journal.ts'
-import type { DesiredState, PlanSettings, WorkspaceState } from './cycle/state.ts'
+import type { WorkspaceSettings } from './config/settings.ts'
+import type { DesiredState, WorkspaceState } from './cycle/state.ts'
 import type { ReadPeopleFile } from './directory/read.ts'
 import type { Notifier } from './notify/channels.ts'
 
@@ -36,20 +37,6 @@ interface Shown {
   readonly history?: HistoryShown
   /** As last read, also while the roster cannot be read. */
   readonly balance?: Balance
-}
-
-/** The part of the configuration that the cycles of a workspace depend on. */
-export interface WorkspaceSettings extends PlanSettings {
-  readonly mode: Mode
-  readonly onDrift: 'heal' | 'alert'
-  readonly intervalMs: number
-  readonly usageIntervalMs: number
-  /** Past days of people that are read; 0 or absent: none. */
-  readonly historyDays?: number
-  /** Of past use, where the balance does not tell. */
-  readonly creditsPerSeat?: number
-  /** Absent: ignore. */
-  readonly undeclaredUsers?: 'ignore' | 'report'
 }
 
 export interface WorkspaceParts {

@@ -50,10 +50,9 @@ export async function quietWorkspace(world: BigWorld): Promise<Workspace> {
   const cycle = { startAt: world.now - 10 * DAY, endAt: world.now + 20 * DAY }
   state.usage = { roster: { ...world.roster, cycle }, groups: world.groups }
   for (const [key, reading] of world.readings) state.readings.set(key, reading)
-  const planner = { ...workspace, settings }
-  const view = desiredState(state, planner)
+  const view = desiredState(state, workspace)
   workspace.state = state
-  workspace.shown = { ...workspace.shown, planned: planFrom(state, view, planner), desiredState: view }
+  workspace.shown = { ...workspace.shown, planned: planFrom(state, view, workspace), desiredState: view }
   await learnBurned(workspace, state.usage)
   await ledger.saveRuns(TEAM, { fromAt: 0, untilAt: world.now, ...runsOf(world.now) })
   return workspace

@@ -10,6 +10,7 @@ import { collectRunsBack } from '../../src/daemon/collect/runs.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import type { Clock, Ledger, ReadClient } from '../../src/ports.ts'
 import { hastyClock } from './clock.ts'
+import { SETTINGS } from './declare.ts'
 import { type SandboxFixtureOptions, startSandbox } from './sandbox.ts'
 import { temporaryFolder } from './temporary.ts'
 
@@ -55,7 +56,7 @@ export async function newLedger(clock: Clock, file = join(temporaryFolder(), 'ca
 }
 
 export const partsOf = ({ client, clock }: Service, ledger: Ledger, more: Partial<ReadClient> = {}, by = 'a'): CollectParts => ({
-  config: { name: 'acme' },
+  config: SETTINGS,
   client: { ...client, ...more },
   ledger,
   clock,

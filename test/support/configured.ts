@@ -15,6 +15,7 @@ export const workspaceConfig = (name: string, more: Partial<WorkspaceConfig> = {
   approvals: 'separate',
   intervalMs: 5 * MINUTE,
   usageIntervalMs: 15 * MINUTE,
+  usageLagMs: 210 * MINUTE,
   onDrift: 'heal',
   prune: true,
   undeclaredUsers: 'ignore',

@@ -1,6 +1,5 @@
 // Short forms of policies and of the state of the world, for tests of the pure core. Names without an @ get a domain.
 
-import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
 import type { Cycle, GroupMembers, Listing, MemberStatus, OwnedCap, Roster } from '../../src/core/model/observed.ts'
 import type {
   AskedEntry,
@@ -20,7 +19,7 @@ import { byScope, groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userSco
 import { credits, type Instant } from '../../src/core/model/units.ts'
 import { grantId } from '../../src/core/resolve/grants.ts'
 import type { DesiredInputs, Resolution } from '../../src/core/resolve/resolution.ts'
-import type { WorkspaceSettings } from '../../src/daemon/workspace.ts'
+import { workspaceConfig } from './configured.ts'
 
 export const HOUR = 3_600_000
 export const DAY = 24 * HOUR
@@ -266,14 +265,4 @@ export const numbered = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `p${String(index + 1).padStart(3, '0')}`)
 
 /** Of a workspace that is kept in order. */
-export const SETTINGS: WorkspaceSettings = {
-  name: 'acme',
-  mode: 'enforce',
-  onDrift: 'heal',
-  capSemantics: 'layered',
-  prune: true,
-  intervalMs: 300_000,
-  usageIntervalMs: 900_000,
-  guards: DEFAULT_GUARDS,
-  rate: { concurrency: 8 },
-}
+export const SETTINGS = workspaceConfig('acme')

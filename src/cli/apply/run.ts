@@ -11,7 +11,7 @@ import type { Planned } from '../../core/plan/plan.ts'
 import { LEASED_WRITE_MS, partOfRate } from '../../core/replicas/lease.ts'
 import type { Config } from '../../daemon/config/settings.ts'
 import type { Agreement } from '../../daemon/cycle/options.ts'
-import { seenKeeper } from '../../daemon/cycle/read.ts'
+import { learnedKeeper } from '../../daemon/cycle/read.ts'
 import { type CycleReport, reconcile } from '../../daemon/cycle/run.ts'
 import { recall } from '../../daemon/cycle/state.ts'
 import type { WriteResult } from '../../daemon/cycle/write/outcome.ts'
@@ -110,9 +110,8 @@ interface Job extends WorkspaceSetup, Shared {
 async function applyOne(job: Job): Promise<Done> {
   const { config, policy, cli, flags, signal } = job
   const ledger = await ledgerOf(job.store, config, flags.rebind)
-  const learned = ledger.fact('pace')
   // Without the signal, so that a write is still read back after an interrupt.
-  const seen = seenKeeper(ledger, cli.clock)
+  const learning = learnedKeeper(ledger, cli.clock)
   const { held } = job.store
   const lease = leaseOf(held, config.name)
   // Other workspaces that replicas hold use the same key, each within its part of the rate.
@@ -122,9 +121,11 @@ async function applyOne(job: Job): Promise<Done> {
     { ...config, rate },
     {
       ...(lease && { mayLeave: (timeoutMs: number) => held.mayLeave(config.name, timeoutMs), writeTimeoutMs: LEASED_WRITE_MS }),
-      onSeen: seen.onSeen,
-      learned,
-      onLearned: (key, rate) => ledger.saveFact('pace', { ...ledger.fact('pace'), [key]: rate }),
+      onSeen: learning.onSeen,
+      learned: learning.pace,
+      onLearned(key, learned) {
+        learning.pace[key] = learned
+      },
     },
   )
   const progress = await sweepProgress('reading caps', cli.stderr, signal)
@@ -141,7 +142,7 @@ async function applyOne(job: Job): Promise<Done> {
     emit: (event) => {
       if (event.kind === 'condition' && isWarning(event)) say(cli, config.name, event.condition.message)
       if (event.kind === 'change-finished') writing.one()
-      if (event.kind === 'cycle-finished') seen.keep()
+      if (event.kind === 'cycle-finished') learning.note()
     },
   })
   try {

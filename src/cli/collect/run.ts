@@ -294,7 +294,7 @@ async function readPeople(
   { client }: CollectParts,
   state: WorkspaceState,
 ): Promise<Roster> {
-  const reading = await learnUsage(client, state, { settings: config, ledger, clock: cli.clock, readPeopleFile }, signal)
+  const reading = await learnUsage(state, { client, config, ledger, clock: cli.clock, readPeopleFile }, signal)
   for (const { message } of reading.findings.filter(({ onlyIfHeld }) => !onlyIfHeld)) tellLine(cli, `${config.name}: ${message}`)
   if (!reading.newReading || !state.usage)
     throw new CommandError(`${config.name}: nobody's past can be read without the list of people (UserPageAnalytics)`)

@@ -64,7 +64,8 @@ interface ReadSession<L> {
 }
 
 /** One workspace, ready to be read. */
-export interface WorkspaceReader<L extends PreviewParts['ledger']> extends WorkspaceSetup, PreviewParts {
+export interface WorkspaceReader<L extends PreviewParts['ledger']> extends PreviewParts, WorkspaceSetup {
+  readonly config: WorkspaceSetup['config']
   readonly client: ServiceReader
   readonly ledger: L
   readonly signal: AbortSignal
@@ -103,7 +104,7 @@ export async function withReader<L extends PreviewParts['ledger'], T>(
   const { client, close } = connectReader(cli, workspace.config, { signal })
   try {
     const ledger = await ledgerOf(workspace, client)
-    const parts = { client, settings: workspace.config, ledger, clock: cli.clock, digest: sha256, readPeopleFile }
+    const parts = { client, config: workspace.config, ledger, clock: cli.clock, digest: sha256, readPeopleFile }
     return await use({
       ...workspace,
       ...parts,

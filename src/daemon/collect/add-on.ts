@@ -3,26 +3,21 @@
 // that do.
 
 import type { Finding } from '../../core/model/condition.ts'
-import { type AddOnReading, type AddOnRow, ApiError, type ApiErrorKind, type Cycle } from '../../core/model/observed.ts'
+import { type AddOnReading, type AddOnRow, ApiError, type Cycle } from '../../core/model/observed.ts'
 import { type Credits, credits, DAY_MS, HOUR_MS, type Instant, isYounger, midnight, wholeCents } from '../../core/model/units.ts'
 import { isDoubtful, type MeasuredAddOn, type MeasuredCycle } from '../../core/use/add-on.ts'
 import type { AddOnAsked } from '../../core/use/history.ts'
-import type { AddOnSum, Clock, DayRange, Ledger, ReadClient } from '../../ports.ts'
-import { malformedRows, unread } from '../conditions/findings.ts'
-import { DEFAULT_USAGE_LAG_MS } from '../config/values.ts'
+import type { AddOnSum, DayRange, Ledger, ReadClient } from '../../ports.ts'
+import { finding, malformedRows, unread } from '../conditions/findings.ts'
 import { cycleOf } from '../cycle/state.ts'
 import { believed, CHUNK_DAYS, type CollectParts, type CollectState, LONGEST_BACK_DAYS } from './kept.ts'
 
-export interface Failure {
-  readonly kind: ApiErrorKind
-  readonly message: string
-  /** The request was not sent, because an earlier one failed for the same cause. */
-  readonly unsent: boolean
-}
+/** Why something could not be read. */
+export type Failure = Pick<ApiError, 'kind' | 'message' | 'unsent'>
 
-/** The kind and message of an `ApiError`; rethrows everything else. */
+/** The failure of the service; rethrows everything else. */
 export function failureOf(error: unknown): Failure {
-  if (error instanceof ApiError) return { kind: error.kind, message: error.message, unsent: error.unsent === true }
+  if (error instanceof ApiError) return error
   throw error
 }
 
@@ -82,7 +77,7 @@ export async function collectAddOn(
   collector.addOn.found = [
     ...(failure ? [unreadFinding(failure)] : []),
     ...malformedRows(ADD_ON, round.malformedRows),
-    ...(present && isDoubtful(present) ? [DOUBTED] : []),
+    ...(present && isDoubtful(present) ? [finding('AddOnUseDoubted', 'ADD_ON_USE_DOUBTED', DOUBTED, ADD_ON)] : []),
   ]
   return collector.addOn.found
 }
@@ -92,12 +87,7 @@ const ADD_ON = 'add-on use'
 
 const unreadFinding = ({ message }: Failure): Finding => unread('ADD_ON_USE_UNREAD', ADD_ON, `${ADD_ON} could not be read: ${message}`)
 
-const DOUBTED: Finding = {
-  type: 'AddOnUseDoubted',
-  subject: ADD_ON,
-  reason: 'ADD_ON_USE_DOUBTED',
-  message: 'more than half of the add-on use that the service tells is of nobody on the roster; it is estimated instead',
-}
+const DOUBTED = 'more than half of the add-on use that the service tells is of nobody on the roster; it is estimated instead'
 
 /** The service does not measure add-on use, or not any more: from now on it is estimated. */
 async function forget({ ledger, clock, collector }: CollectParts, state: CollectState): Promise<readonly Finding[]> {
@@ -130,9 +120,7 @@ async function forward(round: Round): Promise<Ended> {
   const { workspace, cycle, now } = round
   const before = believed(workspace.ledger.fact('addOnAsked'), now)
   const isAmending = !before || !isYounger(before.wideAt, now, AMEND_EVERY_MS)
-  const againAt =
-    before &&
-    (isAmending ? before.throughAt - AMENDED_DAYS * DAY_MS : firstOpenDay(before, workspace.config.usageLagMs ?? DEFAULT_USAGE_LAG_MS))
+  const againAt = before && (isAmending ? before.throughAt - AMENDED_DAYS * DAY_MS : firstOpenDay(before, workspace.config.usageLagMs))
   let fromAt = before && againAt !== undefined ? Math.max(before.fromAt, againAt) : midnight(Math.min(cycle.startAt, now))
   const startAt = before?.fromAt ?? fromAt
   while (fromAt <= now) {
@@ -141,10 +129,11 @@ async function forward(round: Round): Promise<Ended> {
     const reading = await ask(round, { fromAt, untilAt })
     if ('failure' in reading) return reading.failure
     const isLast = untilAt > now
+    const hadRows = workspace.ledger.fact('addOnAsked')?.hasRows ?? false
     const throughAt = Math.max(Math.min(untilAt - DAY_MS, midnight(now)), before?.throughAt ?? startAt)
     const asked = {
       ...{ fromAt: startAt, throughAt, readAt: now, wideAt: isLast && isAmending ? now : (before?.wideAt ?? startAt) },
-      ...{ hasRows: hadRows(round) || reading.rows.length > 0, emptyDays: before?.emptyDays ?? 0, isWhole: before?.isWhole ?? false },
+      ...{ hasRows: hadRows || reading.rows.length > 0, emptyDays: before?.emptyDays ?? 0, isWhole: before?.isWhole ?? false },
     }
     await keep(round, { fromAt, untilAt }, reading, asked)
     fromAt = untilAt
@@ -155,8 +144,6 @@ async function forward(round: Round): Promise<Ended> {
 
 /** Use of a day still arrives after its midnight; until then the day before is read again, too. */
 const firstOpenDay = ({ throughAt, readAt }: AddOnAsked, usageLagMs: number): Instant => Math.min(throughAt, midnight(readAt - usageLagMs))
-
-const hadRows = ({ workspace }: Round): boolean => workspace.ledger.fact('addOnAsked')?.hasRows ?? false
 
 /** Collects the earlier days, the latest first, until the service has no more. */
 async function backward(round: Round): Promise<Ended> {
@@ -171,13 +158,8 @@ async function backward(round: Round): Promise<Ended> {
     if ('failure' in reading) return reading.failure
     const emptyDays: number = reading.rows.length === 0 ? before.emptyDays + (untilAt - fromAt) / DAY_MS : 0
     const isWhole = fromAt <= earliestAt || emptyDays >= EMPTY_DAYS
-    const asked: AddOnAsked = {
-      ...before,
-      fromAt: Math.min(fromAt, untilAt),
-      emptyDays,
-      isWhole,
-      hasRows: before.hasRows || reading.rows.length > 0,
-    }
+    const hasRows = before.hasRows || reading.rows.length > 0
+    const asked: AddOnAsked = { ...before, fromAt: Math.min(fromAt, untilAt), emptyDays, isWhole, hasRows }
     await keep(round, { fromAt, untilAt }, reading, asked)
     before = asked
   }
@@ -235,7 +217,7 @@ function tooMuch({ workspace }: Round): Failure {
   const isDay = memory.chunkDays <= 1
   memory.chunkDays = Math.max(1, Math.floor(memory.chunkDays / 2))
   const message = `the people of ${isDay ? 'a day' : 'some days'} have more than ${MOST_ROWS} rows`
-  return { kind: isDay ? 'invalid' : 'malformed', message, unsent: false }
+  return { kind: isDay ? 'invalid' : 'malformed', message }
 }
 
 async function keep(
@@ -297,16 +279,15 @@ const FRESH_MS = 3 * HOUR_MS
 /** A command waits no longer: estimates will do. Choice. */
 const PATIENCE_MS = 30_000
 
-interface AskParts {
-  readonly client: ReadClient
-  readonly clock: Clock
-}
-
 /**
  * Reads this cycle's add-on use for commands, which collect nothing, unless the ledger has recent figures. What the service does not measure is
  * estimated. Rejects only when `signal` aborts.
  */
-export async function askMeasured({ client, clock }: AskParts, state: CollectState, signal?: AbortSignal): Promise<void> {
+export async function askMeasured(
+  { client, clock }: Pick<CollectParts, 'client' | 'clock'>,
+  state: CollectState,
+  signal?: AbortSignal,
+): Promise<void> {
   const cycle = cycleOf(state.usage)
   if (!cycle || (state.measured && isYounger(state.measured.readAt, clock.now(), FRESH_MS))) return
   const over = new AbortController()

@@ -26,7 +26,6 @@ import {
   withDays,
 } from '../../core/use/history.ts'
 import type { Clock, Ledger } from '../../ports.ts'
-import { DEFAULT_USAGE_LAG_MS } from '../config/values.ts'
 import { keyedHash } from '../ledger/forget.ts'
 import { type Failure, failureOf } from './add-on.ts'
 import { believed, type CollectParts, LONGEST_BACK_DAYS } from './kept.ts'
@@ -113,7 +112,7 @@ export async function historyPlan(
   return planHistory(
     peopleToRead(ledger, roster, only).map((email) => known.get(email) ?? { email, known: [] }),
     wanted,
-    { common: await commonDays(ledger, now), lagMs: config.usageLagMs ?? DEFAULT_USAGE_LAG_MS },
+    { common: await commonDays(ledger, now), lagMs: config.usageLagMs },
   )
 }
 
@@ -133,11 +132,10 @@ interface Run extends HistoryRun {
 
 /** Reads what is missing. Failures are part of the outcome. Rejects only when `signal` aborts, or with a `LedgerError`. */
 export async function collectHistory(parts: CollectParts, options: HistoryRun): Promise<HistoryOutcome> {
-  const lagMs = parts.config.usageLagMs ?? DEFAULT_USAGE_LAG_MS
   const run: Run = {
     ...options,
     parts,
-    lagMs,
+    lagMs: parts.config.usageLagMs,
     failures: 0,
     failed: 0,
     isOver: false,

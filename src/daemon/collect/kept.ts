@@ -7,6 +7,7 @@ import type { Scope, ScopeKey } from '../../core/model/scope.ts'
 import { DAY_MS, type Instant, isAhead } from '../../core/model/units.ts'
 import type { RunsAsked } from '../../core/use/history.ts'
 import type { Clock, Ledger, ReadClient } from '../../ports.ts'
+import type { WorkspaceSettings } from '../config/settings.ts'
 import type { WorkspaceState } from '../cycle/state.ts'
 
 /** Days of one request, unless the service says that it is too much. */
@@ -35,7 +36,7 @@ export interface KnownRuns {
 
 /** What collecting needs of a workspace, in the daemon and in a command. */
 export interface CollectParts {
-  readonly config: { readonly name: string; readonly usageLagMs?: number; readonly creditsPerSeat?: number }
+  readonly config: Pick<WorkspaceSettings, 'name' | 'usageLagMs' | 'creditsPerSeat'>
   readonly client: ReadClient
   readonly ledger: Ledger
   readonly clock: Clock

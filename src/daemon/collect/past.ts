@@ -6,7 +6,7 @@ import type { Roster } from '../../core/model/observed.ts'
 import { messageOf } from '../../core/model/problem.ts'
 import { DAY_MS, MINUTE_MS } from '../../core/model/units.ts'
 import { countGrades, DAY_GRADES, type Days } from '../../core/use/history.ts'
-import { unread } from '../conditions/findings.ts'
+import { finding, unread } from '../conditions/findings.ts'
 import { LedgerError } from '../ledger/error.ts'
 import { notice, report, type Workspace } from '../workspace.ts'
 import { collectHistory, commonDays, type HistoryStop, historyPlan, nowForBoth, peopleToRead, wantedDays } from './history.ts'
@@ -67,14 +67,7 @@ async function collectPast(workspace: Workspace, state: CollectState, signal: Ab
 function findingsOf(stopped: HistoryStop): readonly Finding[] {
   switch (stopped.code) {
     case 'HISTORY_UNFILTERED':
-      return [
-        {
-          type: 'HistoryUnfiltered',
-          subject: PAST,
-          reason: stopped.code,
-          message: 'the service answers a question about one person with the use of others; the past of people is not read',
-        },
-      ]
+      return [finding('HistoryUnfiltered', stopped.code, UNFILTERED, PAST)]
     // Another condition says it already.
     case 'HISTORY_WITHOUT_CREDITS':
       return []
@@ -82,6 +75,8 @@ function findingsOf(stopped: HistoryStop): readonly Finding[] {
       return [unread(stopped.code, PAST, `${PAST} could not be read: ${stopped.failure.message}`)]
   }
 }
+
+const UNFILTERED = 'the service answers a question about one person with the use of others; the past of people is not read'
 
 /** The subject of findings. */
 const PAST = 'the past of people'

@@ -12,7 +12,7 @@ import { groupScope, scopeKey, TEAM, type TeamScope } from '../../core/model/sco
 import { DAY_MS, HOUR_MS, type Instant, isYounger, midnight } from '../../core/model/units.ts'
 import { forecastReadsFrom } from '../../core/use/burn.ts'
 import type { RunsAsked } from '../../core/use/history.ts'
-import type { LedgerFacts, RunsBatch } from '../../ports.ts'
+import type { LedgerFacts, RunsBatch, RunsQuestion } from '../../ports.ts'
 import { malformedRows, RUNS, unread } from '../conditions/findings.ts'
 import { cycleOf } from '../cycle/state.ts'
 import { type Failure, failureOf, isTooMuch } from './add-on.ts'
@@ -31,26 +31,32 @@ interface Target {
   readonly groupName?: string
 }
 
+/** Collecting from several targets. */
+interface Round {
+  readonly workspace: CollectParts
+  readonly state: CollectState
+  readonly signal: AbortSignal | undefined
+  malformedRows: number
+}
+
+/** Other targets would fail for the same cause. */
+const endsRound = (failure: Failure | undefined): boolean => failure !== undefined && !['invalid', 'not_found'].includes(failure.kind)
+
 /** Collects what is due; all failures become one finding. Rejects only when `signal` aborts, or with a `LedgerError`. */
 export async function collectRuns(workspace: CollectParts, state: CollectState, signal?: AbortSignal): Promise<readonly Finding[]> {
-  const malformed: Malformed = { rows: 0 }
-  const failure = await collect(workspace, state, { scope: TEAM }, malformed, signal)
+  const round = { workspace, state, signal, malformedRows: 0 }
+  const failure = await collect(round, { scope: TEAM })
   // The requests for groups would fail for the same cause.
   if (failure) return [unread('RUNS_UNREAD', RUNS, `${RUNS} could not be read: ${failure.message}`)]
   const found: Finding[] = []
   for (const target of dueGroups(workspace, state)) {
     workspace.collector.triedAt.set(scopeKey(target.scope), workspace.clock.monotonic())
-    const failed = await collect(workspace, state, target, malformed, signal)
+    const failed = await collect(round, target)
     const message = `runs of ${scopeKey(target.scope)} could not be read: ${failed?.message}`
     if (failed) found.push(unread('GROUP_RUNS_UNREAD', 'runs of groups', message))
-    if (failed && failed.kind !== 'invalid' && failed.kind !== 'not_found') break
+    if (endsRound(failed)) break
   }
-  return [...found.slice(0, 1), ...malformedRows(RUNS, malformed.rows)]
-}
-
-/** Counts the malformed rows of one round. */
-interface Malformed {
-  rows: number
+  return [...found.slice(0, 1), ...malformedRows(RUNS, round.malformedRows)]
 }
 
 interface BackOptions {
@@ -70,7 +76,7 @@ export async function collectRunsBack(
   backTo: Instant,
   { signal, onRequest = async () => undefined, onlyBack = false }: BackOptions = {},
 ): Promise<readonly Finding[]> {
-  const malformed: Malformed = { rows: 0 }
+  const round = { workspace, state, signal, malformedRows: 0 }
   const found: Finding[] = []
   for (const target of [{ scope: TEAM } as const, ...groupsOf(state)]) {
     const key = scopeKey(target.scope)
@@ -78,13 +84,11 @@ export async function collectRunsBack(
     if (onlyBack && !asked) continue
     await onRequest()
     const isFresh = onlyBack || (asked && isYounger(asked.readAt, workspace.clock.now(), FRESH_MS))
-    const failed =
-      (isFresh ? undefined : await collect(workspace, state, target, malformed, signal)) ??
-      (await goBack(workspace, state, target, backTo, malformed, { onRequest, signal }))
+    const failed = (isFresh ? undefined : await collect(round, target)) ?? (await goBack(round, target, backTo, onRequest))
     if (failed) found.push(unread('RUNS_UNREAD', RUNS, `${RUNS} of ${key} could not be read: ${failed.message}`))
-    if (failed && failed.kind !== 'invalid' && failed.kind !== 'not_found') break
+    if (endsRound(failed)) break
   }
-  return [...found, ...malformedRows(RUNS, malformed.rows)]
+  return [...found, ...malformedRows(RUNS, round.malformedRows)]
 }
 
 /** Runs that are younger are not read again for the past. */
@@ -95,14 +99,12 @@ export function runsRequests({ ledger, clock }: Pick<CollectParts, 'ledger' | 'c
   const now = clock.now()
   const first = firstDay(undefined, cycleOf(state.usage), now)
   const ranges = (days: number): number => Math.max(0, Math.ceil(days / DAY_MS / CHUNK_DAYS))
-  return [TEAM, ...groupsOf(state).map(({ scope }) => scope)]
-    .map((scope) => {
-      const asked = believed(ledger.fact('runsAsked')?.[scopeKey(scope)], now)
-      const isFresh = asked && isYounger(asked.readAt, now, FRESH_MS)
-      const forward = asked ? (isFresh ? 0 : 1) : ranges(midnight(now) + DAY_MS - first)
-      return forward + ranges((asked?.fromAt ?? first) - backTo)
-    })
-    .reduce((sum, one) => sum + one, 0)
+  return [TEAM, ...groupsOf(state).map(({ scope }) => scope)].reduce((sum, scope) => {
+    const asked = believed(ledger.fact('runsAsked')?.[scopeKey(scope)], now)
+    const isFresh = asked && isYounger(asked.readAt, now, FRESH_MS)
+    const forward = asked ? (isFresh ? 0 : 1) : ranges(midnight(now) + DAY_MS - first)
+    return sum + forward + ranges((asked?.fromAt ?? first) - backTo)
+  }, 0)
 }
 
 const groupsOf = (state: CollectState): readonly Target[] =>
@@ -110,32 +112,33 @@ const groupsOf = (state: CollectState): readonly Target[] =>
     .filter(({ scope }) => !state.unknownGroups.includes(scope.id))
     .map(({ scope, name }) => ({ scope: groupScope(scope.id), groupName: name }))
 
+/** Reads a chunk; one that was too much for the service makes the next one smaller. */
+async function readChunk(round: Round, { scope, groupName }: Target, days: Pick<RunsQuestion, 'fromAt' | 'untilAt'>) {
+  const { client, collector } = round.workspace
+  try {
+    const { rows, malformedRows: count = 0 } = await client.readRuns({ ...days, groupName }, round.signal)
+    round.malformedRows += count
+    return { rows }
+  } catch (error) {
+    round.signal?.throwIfAborted()
+    const failure = failureOf(error)
+    const key = scopeKey(scope)
+    if (isTooMuch(failure)) collector.chunkDays.set(key, Math.max(1, Math.floor((collector.chunkDays.get(key) ?? CHUNK_DAYS) / 2)))
+    return { failure }
+  }
+}
+
 /** Collects the days before those that are known, chunk by chunk. */
-async function goBack(
-  workspace: CollectParts,
-  state: CollectState,
-  target: Target,
-  backTo: Instant,
-  malformed: Malformed,
-  { signal, onRequest }: { readonly signal?: AbortSignal; readonly onRequest: () => Promise<void> },
-): Promise<Failure | undefined> {
-  const { ledger, collector } = workspace
+async function goBack(round: Round, target: Target, backTo: Instant, onRequest: () => Promise<void>): Promise<Failure | undefined> {
+  const { ledger, collector } = round.workspace
   const key = scopeKey(target.scope)
   for (let asked = ledger.fact('runsAsked')?.[key]; asked && asked.fromAt > backTo; asked = ledger.fact('runsAsked')?.[key]) {
     const chunkDays = collector.chunkDays.get(key) ?? CHUNK_DAYS
     const range = { fromAt: Math.max(backTo, asked.fromAt - chunkDays * DAY_MS), untilAt: asked.fromAt }
-    try {
-      await onRequest()
-      const groupName = target.groupName === undefined ? {} : { groupName: target.groupName }
-      const { rows, malformedRows: count = 0 } = await workspace.client.readRuns({ ...range, ...groupName }, signal)
-      malformed.rows += count
-      await save(workspace, state, target, { ...range, rows }, { ...asked, fromAt: range.fromAt })
-    } catch (error) {
-      signal?.throwIfAborted()
-      const failure = failureOf(error)
-      if (!isTooMuch(failure) || chunkDays === 1) return failure
-      collector.chunkDays.set(key, Math.max(1, Math.floor(chunkDays / 2)))
-    }
+    await onRequest()
+    const { rows, failure } = await readChunk(round, target, range)
+    if (rows) await save(round, target, { ...range, rows }, { ...asked, fromAt: range.fromAt })
+    else if (!isTooMuch(failure) || chunkDays === 1) return failure
   }
   return undefined
 }
@@ -143,15 +146,13 @@ async function goBack(
 function dueGroups({ ledger, clock, collector }: CollectParts, state: CollectState): readonly Target[] {
   const asked = ledger.fact('runsAsked') ?? {}
   const now = clock.now()
-  const unknown = new Set(state.unknownGroups)
-  const due = state.policy.set.groups
-    .filter(({ scope }) => !unknown.has(scope.id))
-    .map(({ scope, name }) => {
-      const key = scopeKey(scope)
+  const due = groupsOf(state)
+    .map((target) => {
+      const key = scopeKey(target.scope)
       const last = believed(asked[key], now)
       const askedMs = last && last.throughAt >= midnight(now) - DAY_MS ? now - last.readAt : Number.POSITIVE_INFINITY
       const triedMs = clock.monotonic() - (collector.triedAt.get(key) ?? Number.NEGATIVE_INFINITY)
-      return { target: { scope: groupScope(scope.id), groupName: name }, waitedMs: Math.min(askedMs, triedMs), askedMs }
+      return { target, waitedMs: Math.min(askedMs, triedMs), askedMs }
     })
     .filter(({ askedMs }) => askedMs >= GROUP_EVERY_MS)
   return due
@@ -161,14 +162,8 @@ function dueGroups({ ledger, clock, collector }: CollectParts, state: CollectSta
 }
 
 /** Collects what is due of one target, chunk by chunk. Returns the failure that ended it, if any. */
-async function collect(
-  workspace: CollectParts,
-  state: CollectState,
-  target: Target,
-  malformed: Malformed,
-  signal?: AbortSignal,
-): Promise<Failure | undefined> {
-  const { ledger, clock, collector } = workspace
+async function collect(round: Round, target: Target): Promise<Failure | undefined> {
+  const { ledger, clock, collector } = round.workspace
   const key = scopeKey(target.scope)
   const now = clock.now()
   const known = ledger.fact('runsAsked')?.[key]
@@ -176,32 +171,19 @@ async function collect(
   const isAmending = !before || target.scope.kind === 'group' || !isYounger(before.wideAt, now, AMEND_EVERY_MS)
   let fromAt = before
     ? Math.max(before.fromAt, before.throughAt - (isAmending ? AMENDED_DAYS : 0) * DAY_MS)
-    : firstDay(known, cycleOf(state.usage), now)
+    : firstDay(known, cycleOf(round.state.usage), now)
   const startAt = before?.fromAt ?? fromAt
   while (true) {
-    const chunkDays = collector.chunkDays.get(key) ?? CHUNK_DAYS
-    const untilAt = fromAt + chunkDays * DAY_MS
+    const untilAt = fromAt + (collector.chunkDays.get(key) ?? CHUNK_DAYS) * DAY_MS
     const isLast = untilAt > now
-    try {
-      const question = {
-        fromAt,
-        untilAt: !isLast ? untilAt : undefined,
-        ...(target.groupName !== undefined && { groupName: target.groupName }),
-      }
-      const { rows, malformedRows: count = 0 } = await workspace.client.readRuns(question, signal)
-      malformed.rows += count
-      const throughAt = isLast ? rows.reduce((last, { dayAt }) => Math.max(last, dayAt), midnight(now)) : untilAt - DAY_MS
-      const wideAt = isLast && isAmending ? now : (before?.wideAt ?? startAt)
-      const asked = { fromAt: startAt, throughAt: Math.max(throughAt, before?.throughAt ?? startAt), readAt: clock.now(), wideAt }
-      await save(workspace, state, target, { fromAt, untilAt: throughAt + DAY_MS, rows }, asked)
-      if (isLast) return undefined
-      fromAt = untilAt
-    } catch (error) {
-      signal?.throwIfAborted()
-      const failure = failureOf(error)
-      if (isTooMuch(failure)) collector.chunkDays.set(key, Math.max(1, Math.floor(chunkDays / 2)))
-      return failure
-    }
+    const { rows, failure } = await readChunk(round, target, { fromAt, untilAt: isLast ? undefined : untilAt })
+    if (!rows) return failure
+    const throughAt = isLast ? rows.reduce((last, { dayAt }) => Math.max(last, dayAt), midnight(now)) : untilAt - DAY_MS
+    const wideAt = isLast && isAmending ? now : (before?.wideAt ?? startAt)
+    const asked = { fromAt: startAt, throughAt: Math.max(throughAt, before?.throughAt ?? startAt), readAt: clock.now(), wideAt }
+    await save(round, target, { fromAt, untilAt: throughAt + DAY_MS, rows }, asked)
+    if (isLast) return undefined
+    fromAt = untilAt
   }
 }
 
@@ -216,14 +198,9 @@ function firstDay(known: RunsAsked | undefined, cycle: Cycle | undefined, now: I
 }
 
 /** Saves a chunk. A group that is not declared any more is collected from the start when it comes back. */
-async function save(
-  { ledger }: CollectParts,
-  state: CollectState,
-  { scope }: Target,
-  batch: Omit<RunsBatch, 'asked'>,
-  asked: RunsAsked,
-): Promise<void> {
-  const declared = new Set<string>([scopeKey(TEAM), ...state.policy.set.groups.map((group) => scopeKey(group.scope))])
+async function save(round: Round, { scope }: Target, batch: Omit<RunsBatch, 'asked'>, asked: RunsAsked): Promise<void> {
+  const { ledger } = round.workspace
+  const declared = new Set<string>([scopeKey(TEAM), ...round.state.policy.set.groups.map((group) => scopeKey(group.scope))])
   const all = { ...ledger.fact('runsAsked'), [scopeKey(scope)]: asked }
   const kept = Object.entries(all).filter(([key]) => declared.has(key))
   const rows = scope.kind === 'team' ? batch.rows : byDay(batch.rows)

@@ -30,7 +30,7 @@ export async function readUndeclared(workspace: Workspace, signal?: AbortSignal)
   const all = undeclaredPeople(shown.desiredState.people, managedOf(shown.desiredState))
   const pass = workspace.undeclared?.left.length ? workspace.undeclared : begin(all, workspace)
   const scopes = pass.left.slice(0, SLICE)
-  await sweep({ client, scopes, concurrency: SLICE, readings: pass.readings, late: true, signal })
+  await sweep({ client, scopes, concurrency: SLICE, readings: pass.readings, urgency: 'late', signal })
   const pauseMs = Math.max(scopes.length * LEAST_MS_PER_READ, (config.usageIntervalMs * scopes.length) / Math.max(1, all.length))
   const waitMs = scopes.length === 0 ? config.usageIntervalMs : pauseMs
   workspace.undeclared = { ...pass, left: pass.left.slice(SLICE), dueAt: clock.monotonic() + waitMs }

@@ -2,17 +2,17 @@
 // stops the others. core/resolve/roster.ts decides whether a shrunken roster is believed.
 
 import type { Finding } from '../../core/model/condition.ts'
-import { type Balance, type GroupMembers, mayBeSet, type OwnedCap, type Roster, type SetAside } from '../../core/model/observed.ts'
-import type { PolicySet } from '../../core/model/policy.ts'
+import { type Balance, type GroupMembers, mayBeSet, type Roster, type SetAside } from '../../core/model/observed.ts'
 import { groupScope, scopeKey } from '../../core/model/scope.ts'
 import { beyondLimit, DAY_MS, type Instant } from '../../core/model/units.ts'
 import { newestUse, poolCondition } from '../../core/resolve/conditions.ts'
 import { resolveDesired } from '../../core/resolve/desired.ts'
 import type { NewReading } from '../../core/resolve/matches.ts'
 import { groupsOfTurn, judgeRoster, keepGroups, takeCycle } from '../../core/resolve/roster.ts'
-import type { Clock, ReadClient, UsageFacts } from '../../ports.ts'
+import type { ReadClient, UsageFacts } from '../../ports.ts'
 import { finding, malformedRows, unread } from '../conditions/findings.ts'
 import { countReading, desiredInputs, type Planner, type WorkspaceState } from '../cycle/state.ts'
+import type { DirectorySettings } from '../directory/directory-thread.ts'
 import { learnDirectory } from '../directory/learn.ts'
 import type { ReadPeopleFile } from '../directory/read.ts'
 import { failureOf } from './add-on.ts'
@@ -26,96 +26,68 @@ export interface UsageReading {
   readonly facts?: UsageFacts
   /** Read now, or last known good; also without a roster. Absent where the plan has none. */
   readonly balance?: Balance
-  readonly unknownGroups: readonly string[]
   /** Absent when the roster could not be read, or is doubted. */
   readonly newReading?: NewReading
   /** Parts that could not be read, and oddities of the others. */
   readonly findings: readonly Finding[]
 }
 
-interface UsageInputs {
+interface UsageParts extends Pick<Planner, 'config' | 'ledger' | 'clock'> {
   readonly client: ReadClient
-  readonly set: PolicySet
-  readonly known: UsageFacts | undefined
-  readonly unknownGroups: readonly string[]
-  /** Caps of ours: a group that policy has dropped is read until its cap is gone. */
-  readonly owned: readonly OwnedCap[]
-  readonly limitPercent: number | 'off'
-  /** Adds what the people file says; absent without one. */
-  readonly withPeopleFile?: (roster: Roster, found: Finding[]) => Promise<Roster>
-  readonly clock: Clock
-  readonly signal?: AbortSignal
+  readonly readPeopleFile: ReadPeopleFile
 }
 
-/** Reads use into the state, alike for the cycle and the preview. Rejects only when `signal` aborts. */
-export async function learnUsage(
-  client: ReadClient,
-  state: WorkspaceState,
-  planner: Pick<Planner, 'settings' | 'ledger' | 'clock'> & { readonly readPeopleFile: ReadPeopleFile },
-  signal?: AbortSignal,
-): Promise<UsageReading> {
-  const { settings, ledger, clock, readPeopleFile } = planner
-  const { directory } = settings
-  const reading = await readUsage({
-    client,
-    set: state.policy.set,
-    known: state.usage,
-    unknownGroups: state.unknownGroups,
-    owned: ledger.owned(),
-    limitPercent: settings.guards.rosterShrink,
-    withPeopleFile:
-      directory &&
-      (async (roster: Roster, found: Finding[]) => {
-        const limitPercent = settings.guards.directoryShrink
-        const learned = await learnDirectory(roster, { settings: directory, memory: state.directory, limitPercent, clock, readPeopleFile })
-        found.push(...learned.findings)
-        state.directory = learned.memory
-        return learned.roster
-      }),
-    clock,
-    signal,
-  })
-  state.usage = reading.facts
-  state.unknownGroups = reading.unknownGroups
-  // Counted here and not in a plan, which may be made after the next reading, after a restart, or never.
-  if (reading.newReading) {
-    countReading(state, resolveDesired({ ...desiredInputs(state, planner), newReading: reading.newReading }))
-  }
-  return reading
+/** A reading under way. */
+interface Reading extends UsageParts {
+  readonly state: WorkspaceState
+  readonly signal: AbortSignal | undefined
+  readonly found: Finding[]
 }
 
-/** Reads roster, groups and balance. Rejects only when `signal` aborts. */
-async function readUsage(inputs: UsageInputs): Promise<UsageReading> {
-  const { client, signal } = inputs
+/** Reads roster, groups and balance into the state, alike for the cycle and the preview. Rejects only when `signal` aborts. */
+export async function learnUsage(state: WorkspaceState, parts: UsageParts, signal?: AbortSignal): Promise<UsageReading> {
+  const { client, config } = parts
   const found: Finding[] = []
-  const attempt = async <T>(code: string, part: string, read: () => Promise<T>): Promise<T | undefined> => {
-    try {
-      return await read()
-    } catch (error) {
-      signal?.throwIfAborted()
-      found.push(unread(code, part, failureOf(error).message))
-      return undefined
-    }
-  }
-  const rows = await attempt('ROSTER_UNREAD', ROSTER, () => client.readRoster(signal))
+  const reading: Reading = { ...parts, state, signal, found }
+  const rows = await attempt(reading, 'ROSTER_UNREAD', ROSTER, () => client.readRoster(signal))
   // An empty roster is a failed reading: guards could count nobody by it.
   const listed = rows && rows.people.length > 0 ? withoutCount(rows) : undefined
-  const active = listed && (await withActiveDays(listed, inputs, attempt))
-  const roster = active && inputs.withPeopleFile ? await inputs.withPeopleFile(active, found) : active
+  const active = listed && (await withActiveDays(listed, reading))
+  const roster = active && config.directory ? await withPeopleFile(active, config.directory, reading) : active
   found.push(...malformedRows(ROSTER, rows?.malformedRows))
   if (rows && !listed) found.push(unread('ROSTER_UNREAD', ROSTER, 'the roster came without anybody, which counts as not read'))
-  const balance = await attempt('BALANCE_UNREAD', 'the balance', () => client.readBalance(signal))
-  const groups = await readGroups(inputs, found)
-  const assembled = assemble(inputs, roster, balance, groups.members, found)
-  const isDoubted = assembled.facts?.doubted !== undefined
-  const believed = balance === undefined ? inputs.known?.balance : balance
-  return {
-    ...assembled,
-    balance: believed && believed !== 'unavailable' ? believed : undefined,
-    unknownGroups: groups.unknown,
-    newReading: roster && !isDoubted ? { groups: groups.read } : undefined,
-    findings: found,
+  const read = await attempt(reading, 'BALANCE_UNREAD', 'the balance', () => client.readBalance(signal))
+  const balance = read === 'unavailable' ? undefined : (read ?? state.usage?.balance)
+  const groups = await readGroups(reading)
+  const facts = assemble(reading, roster, balance, groups.members)
+  if (facts) noteOddities(roster, read, found)
+  const newReading = roster && !facts?.doubted ? { groups: groups.read } : undefined
+  state.usage = facts
+  state.unknownGroups = groups.unknown
+  // Counted here and not in a plan, which may be made after the next reading, after a restart, or never.
+  if (newReading) countReading(state, resolveDesired({ ...desiredInputs(state, parts), newReading }))
+  return { facts, balance, newReading, findings: found }
+}
+
+/** Reads a part; a failure becomes a finding with this code, and gives undefined. */
+async function attempt<T>({ signal, found }: Reading, code: string, part: string, read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read()
+  } catch (error) {
+    signal?.throwIfAborted()
+    found.push(unread(code, part, failureOf(error).message))
+    return undefined
   }
+}
+
+/** Adds what the people file says. */
+async function withPeopleFile(roster: Roster, settings: DirectorySettings, reading: Reading): Promise<Roster> {
+  const { state, config, clock, readPeopleFile, found } = reading
+  const limitPercent = config.guards.directoryShrink
+  const learned = await learnDirectory(roster, { settings, memory: state.directory, limitPercent, clock, readPeopleFile })
+  found.push(...learned.findings)
+  state.directory = learned.memory
+  return learned.roster
 }
 
 /** The number of malformed rows is a finding, and not part of the roster. */
@@ -128,33 +100,29 @@ function knownFirst(fresh: readonly GroupMembers[], known: readonly GroupMembers
   return fresh.map((group) => keepGroups(known, [group])[0] ?? group)
 }
 
-interface NamedGroup {
-  readonly id: string
-  readonly name: string
-}
-
-/** Declared groups, and former ones that still carry a cap of ours. */
-function groupsToRead({ set, known, owned }: UsageInputs): readonly NamedGroup[] {
-  const declared = set.groups.map(({ scope, name }): NamedGroup => ({ id: scope.id, name }))
+/** Declared groups, and former ones that still carry a cap of ours: they are read until it is gone. */
+function groupsToRead({ state, ledger }: Reading): readonly { readonly id: string; readonly name: string }[] {
+  const declared = state.policy.set.groups.map(({ scope, name }) => ({ id: scope.id, name }))
   const ids = new Set(declared.map(({ id }) => id))
-  const ours = new Set(owned.flatMap((one) => (one.scope.kind === 'group' && mayBeSet(one) ? [one.scope.id] : [])))
-  return [...declared, ...(known?.groups ?? []).filter(({ id }) => ours.has(id) && !ids.has(id))]
+  const ours = new Set(ledger.owned().flatMap((one) => (one.scope.kind === 'group' && mayBeSet(one) ? [one.scope.id] : [])))
+  return [...declared, ...(state.usage?.groups ?? []).filter(({ id }) => ours.has(id) && !ids.has(id))]
 }
 
-async function readGroups(inputs: UsageInputs, found: Finding[]) {
-  const groups = groupsToRead(inputs)
-  const members = new Map(keepGroups(inputs.known?.groups ?? [], groups).map((one) => [one.id, one]))
+async function readGroups(reading: Reading) {
+  const { client, state, signal, found } = reading
+  const groups = groupsToRead(reading)
+  const members = new Map(keepGroups(state.usage?.groups ?? [], groups).map((one) => [one.id, one]))
   const unknown: string[] = []
   const read: string[] = []
   await Promise.all(
     groups.map(async ({ id, name }) => {
       try {
-        members.set(id, await inputs.client.readGroup({ id, name }, inputs.signal))
+        members.set(id, await client.readGroup({ id, name }, signal))
         read.push(id)
       } catch (error) {
-        inputs.signal?.throwIfAborted()
+        signal?.throwIfAborted()
         const failure = failureOf(error)
-        if (failure.kind === 'not_found' || inputs.unknownGroups.includes(id)) unknown.push(id)
+        if (failure.kind === 'not_found' || state.unknownGroups.includes(id)) unknown.push(id)
         const scope = groupScope(id)
         const about = scopeKey(scope)
         const message = `${about} (${name}): ${failure.message}`
@@ -172,26 +140,30 @@ async function readGroups(inputs: UsageInputs, found: Finding[]) {
 export const serviceNow = (now: Instant, client: Pick<ReadClient, 'clockSkewMs'>): Instant => now + (client.clockSkewMs() ?? 0)
 
 /** The facts with the doubted roster as the good one. */
-export function withDoubted(usage: UsageFacts, { client, clock }: Pick<UsageInputs, 'client' | 'clock'>): UsageFacts {
+export function withDoubted(usage: UsageFacts, { client, clock }: Pick<UsageParts, 'client' | 'clock'>): UsageFacts {
   const { doubted, turn: _, ...rest } = usage
   return doubted ? { ...rest, ...takeCycle(doubted.roster, usage, clock.now(), serviceNow(clock.now(), client)) } : usage
 }
 
 function assemble(
-  inputs: UsageInputs,
+  { state: { usage: known }, config, clock, client }: Reading,
   roster: Roster | undefined,
-  balance: Balance | 'unavailable' | undefined,
+  balance: Balance | undefined,
   groups: readonly GroupMembers[],
-  found: Finding[],
-): { facts?: UsageFacts } {
-  const { known, clock, client } = inputs
+): UsageFacts | undefined {
   const now = clock.now()
-  const kept = balance === undefined ? known?.balance : balance === 'unavailable' ? undefined : balance
-  const cycle = roster?.cycle ?? kept?.cycle
+  const cycle = roster?.cycle ?? balance?.cycle
   const fresh = roster && { ...roster, ...(cycle && { cycle }) }
-  const judged = fresh && judgeRoster(fresh, known, inputs.limitPercent, now)
+  const judged = fresh && judgeRoster(fresh, known, config.guards.rosterShrink, now)
   const taken = fresh && judged?.roster === fresh ? takeCycle(fresh, known, now, serviceNow(now, client)) : known
-  if (!taken) return {}
+  if (!taken) return undefined
+  const doubted = judged ? judged.doubted : known?.doubted
+  const { turn, previousCycle } = taken
+  const members = groupsOfTurn(turn, doubted ? knownFirst(groups, known?.groups ?? []) : groups, known?.groups ?? [])
+  return { roster: taken.roster, groups: members, balance, doubted, turn, previousCycle }
+}
+
+function noteOddities(roster: Roster | undefined, balance: Balance | 'unavailable' | undefined, found: Finding[]): void {
   if (roster?.statusesAbsent)
     found.push(finding('StatusesAbsent', 'STATUSES_ABSENT', 'nobody on the roster has a status; all count as approved', ROSTER))
   if (roster && roster.duplicates.length > 0) {
@@ -203,31 +175,10 @@ function assemble(
   if (beyond !== undefined) found.push(finding('BeyondLimit', 'BEYOND_LIMIT', beyond, ROSTER))
   if (balance === 'unavailable')
     found.push(finding('BalanceUnavailable', 'BALANCE_UNAVAILABLE', 'this plan has no credit balance; its metrics are off', ROSTER))
-  const doubted = judged ? judged.doubted : known?.doubted
-  const { turn, previousCycle } = taken
-  return {
-    facts: {
-      roster: taken.roster,
-      groups: groupsOfTurn(turn, doubted ? knownFirst(groups, known?.groups ?? []) : groups, known?.groups ?? []),
-      balance: kept,
-      doubted,
-      turn,
-      previousCycle,
-    },
-  }
 }
 
 // Reads on how many of the last days people were active. The service tells it for one range of days at a time, so each range that a rule or
 // pool names is a request of its own. A range that cannot be read stays unknown.
-
-interface Asking {
-  readonly client: ReadClient
-  readonly set: PolicySet
-  readonly signal?: AbortSignal
-}
-
-/** Reads a part; a failure becomes a finding with this code, and gives undefined. */
-type Attempt = <T>(code: string, part: string, read: () => Promise<T>) => Promise<T | undefined>
 
 /** More ranges than this are not read. */
 const MOST_RANGES = 10
@@ -236,7 +187,9 @@ const MOST_RANGES = 10
  * Adds active days to the roster, where rules or pools use them. Days are counted back from the newest use of anybody, so that an outage of
  * analytics makes no person less active.
  */
-async function withActiveDays(roster: Roster, { client, set, signal }: Asking, attempt: Attempt): Promise<Roster> {
+async function withActiveDays(roster: Roster, reading: Reading): Promise<Roster> {
+  const { client, signal } = reading
+  const { set } = reading.state.policy
   const conditions = [...set.peopleRules.map(({ when }) => when), ...set.pools.flatMap((pool) => poolCondition(pool) ?? [])]
   const asked = [...new Set(conditions.flatMap(({ activeDays }) => activeDays?.within ?? []))].sort((a, b) => a - b).slice(0, MOST_RANGES)
   const newestAt = newestUse(roster)
@@ -244,7 +197,7 @@ async function withActiveDays(roster: Roster, { client, set, signal }: Asking, a
   const untilAt = (Math.floor(newestAt / DAY_MS) + 1) * DAY_MS
   const answers: (readonly [number, ReadonlyMap<string, number>])[] = []
   for (const within of asked) {
-    const days = await attempt('ACTIVE_DAYS_UNREAD', `active days of the last ${within}`, () =>
+    const days = await attempt(reading, 'ACTIVE_DAYS_UNREAD', `active days of the last ${within}`, () =>
       client.readActiveDays({ fromAt: untilAt - within * DAY_MS, untilAt }, signal),
     )
     if (days) answers.push([within, days])

@@ -44,13 +44,20 @@ export interface WorkspaceConfig extends SettledOfWorkspace, Pick<Config, 'appro
   readonly directory?: DirectorySettings
   readonly intervalMs: number
   readonly usageIntervalMs: number
-  readonly usageLagMs?: number
+  /** How old figures of use can be at most. */
+  readonly usageLagMs: number
   /** Past days of people that the daemon reads; 0 or absent: none. */
   readonly historyDays?: number
   readonly guards: GuardSettings
   readonly rate: Rate
   /** `notify` of the config, for this workspace. */
   readonly notify?: NotifyConfig
+}
+
+/** What the cycles of a workspace depend on: neither its address nor its keys. */
+export interface WorkspaceSettings
+  extends Omit<WorkspaceConfig, 'baseUrl' | 'caFile' | 'allowPlainHttp' | 'keys' | 'policies' | 'envelopes' | 'notify' | 'rate'> {
+  readonly rate: Pick<Rate, 'concurrency'>
 }
 
 export interface ConfigFlags {

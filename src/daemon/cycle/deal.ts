@@ -14,7 +14,6 @@ import { type CapSince, memberOf, type PoolState, type UseNow } from '../../core
 import type { DealtPools, PoolPeople } from '../../core/resolve/pools.ts'
 import { addOnFigures } from '../../core/use/add-on.ts'
 import type { RecordsReader } from '../../ports.ts'
-import { DEFAULT_USAGE_LAG_MS } from '../config/values.ts'
 import type { DesiredState, Planner, WorkspaceState } from './state.ts'
 
 interface Dealt {
@@ -92,7 +91,7 @@ function sightOf(
   before: PoolState | undefined,
   state: WorkspaceState,
   desired: DesiredState,
-  { clock, ledger, settings }: Planner,
+  { clock, ledger, config }: Planner,
 ) {
   const now = clock.now()
   const present = new Set(members.map(({ email }) => email))
@@ -117,7 +116,7 @@ function sightOf(
     const own = ledger.writtenLately(userScope(email), now - LANDING_MS)
     lowered.set(email, loweredFrom(key, [...own, ...written], state, desired))
   }
-  return { now, caps, verified, sent, lowered, members, usageLagMs: settings.usageLagMs ?? DEFAULT_USAGE_LAG_MS }
+  return { now, caps, verified, sent, lowered, members, usageLagMs: config.usageLagMs }
 }
 
 /** The cap in force for a person: their own, else the inherited one. Undefined where a reading is missing. */

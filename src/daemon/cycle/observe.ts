@@ -13,21 +13,12 @@ import { marked, withoutPerson } from '../ledger/forget.ts'
 import { FACT_NAMES } from '../ledger/values/values.ts'
 import type { Workspace } from '../workspace.ts'
 import type { CycleOptions, CycleRun } from './options.ts'
-import { noneAhead, noteSeen, observeSweep, seenIn, sweep } from './read.ts'
+import { observeSweep } from './preview.ts'
+import { noneAhead, noteSeen, seenIn, sweep } from './read.ts'
 import { recordCounted, recordRules } from './record.ts'
 import { type DesiredState, desiredState, grantsFrozen, isLeftAlone, type WorkspaceState } from './state.ts'
 import { checkLateWrites, noteChecked } from './write/descendants.ts'
 import { conclude, historyEntry, type OutcomeContext, ownershipOf } from './write/outcome.ts'
-
-interface RecoverInputs extends OutcomeContext {
-  readonly readings: ReadonlyMap<ScopeKey, CapReading>
-  /** Scopes that the service does not know. */
-  readonly unknown: ReadonlySet<ScopeKey>
-  /** Neither read nor written any more, such as people who left. */
-  readonly isLeftAlone: (scope: Scope) => boolean
-  /** Until then a write of another replica may land, so earlier readings prove nothing. */
-  readonly quietUntil?: Instant
-}
 
 /** Longer than any sweep that began before the clock was set back. Choice. */
 const SET_BACK_MS = 3_600_000
@@ -35,37 +26,41 @@ const SET_BACK_MS = 3_600_000
 /** An intent from the future was recorded before the clock was set back: a reading of the last hour is later than it. */
 const begunAt = ({ at }: Intent, now: Instant): Instant => (at > now ? now - SET_BACK_MS : at)
 
-/** Closes every open intent whose scope was read since, and returns those. */
-async function recoverIntents(inputs: RecoverInputs): Promise<readonly Intent[]> {
+/** Closes every open intent whose scope was read since, and returns those. Earlier readings prove nothing while a write of another replica may land. */
+async function recoverIntents(
+  { workspace, state }: CycleRun,
+  desired: DesiredState,
+  gone: DesiredState['unknown'],
+): Promise<readonly Intent[]> {
+  const { ledger, clock, lease } = workspace
+  const { resolution, slots, owned } = desired
+  const context = { ledger, clock, slots, owned, desired: byScope(resolution.desired), entryAt: entriesOf(resolution) }
   const closed: Intent[] = []
-  for (const intent of inputs.ledger.openIntents()) if (await recover(intent, inputs)) closed.push(intent)
+  for (const intent of ledger.openIntents()) {
+    const { scope } = intent.change
+    const reading = state.readings.get(scopeKey(scope))
+    const sinceAt = begunAt(intent, clock.now())
+    if (!reading || reading.readAt < Math.max(sinceAt, lease?.quietUntil() ?? sinceAt)) continue
+    const isGone = gone.has(scopeKey(scope))
+    if (reading.failure && !isGone && !isLeftAlone(scope, desired)) continue
+    if (reading.failure) await closeUnread(intent, reading, isGone, context)
+    else await conclude(intent, reading, { kind: 'lost', why: 'its answer was lost' }, context)
+    closed.push(intent)
+  }
   return closed
 }
 
-async function recover(intent: Intent, inputs: RecoverInputs): Promise<boolean> {
-  const reading = inputs.readings.get(scopeKey(intent.change.scope))
-  const { quietUntil = Number.NEGATIVE_INFINITY } = inputs
-  if (!reading || reading.readAt < Math.max(begunAt(intent, inputs.clock.now()), quietUntil)) return false
-  if (reading.failure) return closeUnread(intent, reading, reading.failure.message, inputs)
-  await conclude(intent, reading, { kind: 'lost', why: 'its answer was lost' }, inputs)
-  return true
-}
-
 /** A scope that is gone has no cap; a cap on a scope that is only left alone stays ours. */
-async function closeUnread(intent: Intent, reading: CapReading, message: string, inputs: RecoverInputs): Promise<boolean> {
-  const { scope } = intent.change
-  const isGone = inputs.unknown.has(scopeKey(scope))
-  if (!isGone && !inputs.isLeftAlone(scope)) return false
-  const error = `the answer to this write was lost; the scope cannot be read any more: ${message}`
-  const ownership = isGone ? 'kept' : ownershipOf(intent, reading, 'lost', inputs)
+async function closeUnread(intent: Intent, reading: CapReading, isGone: boolean, context: OutcomeContext): Promise<void> {
+  const error = `the answer to this write was lost; the scope cannot be read any more: ${reading.failure?.message}`
+  const ownership = isGone ? 'kept' : ownershipOf(intent, reading, 'lost', context)
   const ended = isGone ? ({ result: 'failed', error, unproven: true } as const) : ({ result: 'ambiguous', error } as const)
-  await inputs.ledger.recordOutcome(intent, historyEntry(intent, ended, inputs.clock.now()), ownership)
-  return true
+  await context.ledger.recordOutcome(intent, historyEntry(intent, ended, context.clock.now()), ownership)
 }
 
 /** Reads roster, groups and balance, records what is believed of them, and shows it. */
 export async function refreshUsage(workspace: Workspace, state: WorkspaceState, signal?: AbortSignal): Promise<void> {
-  const reading = await learnUsage(workspace.client, state, { ...workspace, settings: workspace.config }, signal)
+  const reading = await learnUsage(state, workspace, signal)
   if (reading.facts) {
     workspace.ledger.saveFact('usage', reading.facts)
     workspace.ledger.saveFact('directory', state.directory)
@@ -95,11 +90,8 @@ export async function readDue({ workspace: { client, config }, state, planner, o
   const focus = options.focus?.union(ancestorsToRead(options.focus, desired))
   const scopes = desired.toRead.filter((scope) => isDue(scope, state, { ...options, ...(focus && { focus }) }))
   options.onSweep?.(scopes)
-  await sweep({
-    ...{ client, scopes, concurrency: config.rate.concurrency, readings, urgent: options.focus !== undefined },
-    onReading: options.onReading,
-    signal: options.stop,
-  })
+  const { onReading, stop: signal } = options
+  await sweep({ client, scopes, concurrency: config.rate.concurrency, readings, onReading, signal, urgency: focus && 'urgent' })
   state.clockSkewMs = client.clockSkewMs()
   return desired
 }
@@ -128,30 +120,12 @@ async function learnFromReadings(cycle: CycleRun, desired: DesiredState): Promis
   // Before the open intents are closed: these still tell when their writes were sent.
   await checkLateWrites({ ...cycle, desired })
   const unknown = new Set(unknownScopes(desired.toRead, state.readings).keys())
-  const closed = await recoverIntents(recoverInputs(workspace, state, desired, unknown))
+  const closed = await recoverIntents(cycle, desired, unknown)
   noteChecked(closed, workspace)
   recordRules(state, config, ledger, clock.now())
   const isSame = unknown.symmetricDifference(desired.unknown).size === 0
-  const isUnchanged = closed.length === 0 && isSame && desired.grantsFrozen === grantsFrozen(state)
+  const isUnchanged = closed.length === 0 && isSame && desired.inputs.grantsFrozen === grantsFrozen(state)
   return isUnchanged ? desired : desiredState(state, planner)
-}
-
-function recoverInputs(
-  { ledger, clock, lease }: Workspace,
-  state: WorkspaceState,
-  desired: DesiredState,
-  unknown: ReadonlySet<ScopeKey>,
-): RecoverInputs {
-  const asked = byScope(desired.resolution.desired)
-  return {
-    ...{ ledger, clock, slots: desired.slots, readings: state.readings },
-    desiredAt: (key) => asked.get(key),
-    ownedAt: (key) => desired.owned.get(key),
-    entryAt: entriesOf(desired.resolution),
-    unknown,
-    isLeftAlone: (scope) => isLeftAlone(scope, desired),
-    quietUntil: lease?.quietUntil(),
-  }
 }
 
 /** True when it forgot a person: then the roster must be read again. Rejects with a `LedgerError`; then the next cycle does it. */

@@ -9,12 +9,22 @@ import type { Difference, Exclusion } from '../../core/plan/snapshot.ts'
 import type { Workspace } from '../workspace.ts'
 import type { DesiredState, Planner, WorkspaceState } from './state.ts'
 import type { WriteResult } from './write/outcome.ts'
-import type { Halted } from './write/writes.ts'
 
 /** A plan with the desired state that it was made from. */
 export interface Pass {
   readonly planned: Planned
   readonly desired: DesiredState
+}
+
+/** Why a run of writes ended early: a stop, a pause, a ledger that cannot record, a key or a service that takes no write, or the breaker. */
+export interface Halted {
+  readonly interrupted?: 'stopped' | 'paused' | 'ledger' | 'refused' | 'breaker'
+  /** The message of a ledger that cannot record. */
+  readonly fatal?: string
+  /** Why the service takes no write. */
+  readonly refusal?: string
+  /** The key is the cause of the refusal. */
+  readonly isKey?: boolean
 }
 
 export interface PassReport extends Halted {
@@ -41,10 +51,11 @@ export interface CycleOptions {
   readonly slice?: ReadonlySet<ScopeKey>
   /** An interrupted sweep goes on: scopes read since then are not read again. */
   readonly readSince?: Instant
-  /** Aborts to stop early: reads at once, writes before the next one. */
+  /** Aborts to stop early: reads at once, writes before the next one; the one in flight still finishes. */
   readonly stop?: AbortSignal
-  /** Aborts to cut even a write in flight. */
+  /** Aborts to cut even a write in flight; its intent stays open. */
   readonly cut?: AbortSignal
+  /** The process ends: writes are not read back any more, and their intents stay open for the next start. */
   readonly leaving?: () => boolean
   /** Ids given by `apply --approve`. */
   readonly approve?: readonly string[]

@@ -9,13 +9,13 @@ import type { Failure } from '../../core/plan/snapshot.ts'
 import { entriesOf } from '../../core/plan/states.ts'
 import { showResult } from '../conditions/show.ts'
 import { LedgerError } from '../ledger/error.ts'
-import type { CycleRun, Pass, PassReport } from './options.ts'
+import type { CycleRun, Halted, Pass, PassReport } from './options.ts'
 import { beginPlan, endPlan } from './record.ts'
 import type { WorkspaceState } from './state.ts'
 import { watchWrites } from './write/breaker.ts'
-import { checkDescendants, descendantReadings, forgetMoved, readMoved } from './write/descendants.ts'
+import { type AncestorWrite, checkDescendants, descendantReadings, forgetMoved, readMoved } from './write/descendants.ts'
 import type { WriteResult } from './write/outcome.ts'
-import { type AncestorWrite, type Halted, type WaveRun, writeWaves } from './write/writes.ts'
+import { type WaveRun, writeWaves } from './write/writes.ts'
 
 interface PassInputs extends CycleRun {
   readonly first: Pass
@@ -84,7 +84,7 @@ interface Wrote {
 
 async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, WriteResult>): Promise<Wrote> {
   const { workspace, state, options } = inputs
-  const { config, ledger, clock } = workspace
+  const { client, config, ledger, clock } = workspace
   const { planned, desired } = pass
   const cycle = { ...inputs, desired }
   const ready = planned.plan.changes.filter(isReady)
@@ -95,14 +95,12 @@ async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, Wr
   const watch = watchWrites({ ledger, clock, limit: config.guards.breaker, changes: ready, done })
   const ancestors: AncestorWrite[] = []
   let isCopied = false
+  const { slots, desired: asked, owned } = planned
   const run: WaveRun = {
-    client: workspace.client,
+    client,
     ledger,
     clock,
-    planned,
-    slots: planned.slots,
-    desiredAt: (key) => planned.desired.get(key),
-    ownedAt: (key) => planned.owned.get(key),
+    ...{ planned, slots, desired: asked, owned },
     entryAt: entriesOf(desired.resolution),
     readings: state.readings,
     results,
@@ -110,9 +108,7 @@ async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, Wr
     halted: {},
     concurrency: config.rate.concurrency,
     watch,
-    stop: options.stop,
-    cut: options.cut,
-    leaving: options.leaving,
+    options,
     onResult: (change, result) => showResult(workspace, change, result),
     async afterAncestors(changes) {
       const moved = changes.filter((change) => hasMoved(change, results, state))

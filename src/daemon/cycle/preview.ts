@@ -2,19 +2,19 @@
 // with the same readings.
 
 import { TEAM_KEY } from '../../core/interpret/effective.ts'
-import { addObservation, groupsListed, observeReadings, type ServiceEvidence, serviceModel } from '../../core/interpret/evidence.ts'
+import { groupsListed, type Observation, observeReadings, type ServiceEvidence, serviceModel } from '../../core/interpret/evidence.ts'
 import type { CapReading } from '../../core/model/observed.ts'
 import type { PolicyRevision } from '../../core/model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
 import type { Planned } from '../../core/plan/plan.ts'
-import type { Clock, Digest, Ledger, ReadClient, RecordsReader } from '../../ports.ts'
+import type { Ledger, ReadClient, RecordsReader } from '../../ports.ts'
 import { askMeasured } from '../collect/add-on.ts'
 import { learnUsage, type UsageReading } from '../collect/usage.ts'
 import { deploymentFindings } from '../conditions/findings.ts'
 import type { ReadPeopleFile } from '../directory/read.ts'
 import { dealPools, takeDeal } from './deal.ts'
-import { observeSweep, seenIn, sweep } from './read.ts'
-import { type DesiredState, desiredState, type PlanSettings, planFrom, recall, type WorkspaceState, withheldBy } from './state.ts'
+import { learnedFrom, seenIn, sweep } from './read.ts'
+import { type DesiredState, desiredState, type Planner, planFrom, recall, type WorkspaceState, withheldBy } from './state.ts'
 
 // Establishes before the first write whether a read shows only an explicitly set cap, by reading a few unmanaged people: one without a cap of
 // their own, under a set team or group cap, tells it (docs/operations.md).
@@ -22,10 +22,7 @@ import { type DesiredState, desiredState, type PlanSettings, planFrom, recall, t
 /** At most this many people are read. */
 const MOST_PROBED = 5
 
-interface Probe {
-  readonly client: ReadClient
-  readonly clock: Clock
-  readonly settings: PlanSettings
+interface Probe extends Pick<PreviewParts, 'client' | 'clock' | 'config'> {
   readonly seen: ServiceEvidence
   readonly state: WorkspaceState
   readonly desired: DesiredState
@@ -34,24 +31,15 @@ interface Probe {
 
 /** What is known of the deployment, after reading a few people where it is open how reads work and the plan depends on it. */
 export async function probeReads(probe: Probe): Promise<ServiceEvidence> {
-  const { client, clock, settings, seen, state, desired, signal } = probe
-  const isOpen = settings.capSemantics === 'layered' && serviceModel(settings, seen).reads === 'open'
+  const { client, clock, config, seen, state, desired, signal } = probe
+  const isOpen = config.capSemantics === 'layered' && serviceModel(config, seen).reads === 'open'
   if (!isOpen || !desired.toRead.some((scope) => desired.slots.mayBeUnset(scopeKey(scope)))) return seen
   const groupsAt = groupsListed(desired.people, desired.inputs.groups)
   // The people are compared with the caps of the team and the groups as they were read just now.
   const readings = new Map([...state.readings].filter(([, { scope }]) => scope.kind !== 'user'))
-  await sweep({
-    client,
-    scopes: peopleToProbe(desired, readings, (key) => groupsAt(key, clock.now())),
-    concurrency: settings.rate.concurrency,
-    readings,
-    urgent: true,
-    signal,
-  })
-  return observeReadings(seen, readings, undefined, groupsAt).reduce(
-    (known, observation) => addObservation(known, observation, clock.now()),
-    seen,
-  )
+  const scopes = peopleToProbe(desired, readings, (key) => groupsAt(key, clock.now()))
+  await sweep({ client, scopes, concurrency: config.rate.concurrency, readings, urgency: 'urgent', signal })
+  return learnedFrom(seen, observeReadings(seen, readings, undefined, groupsAt), clock.now())
 }
 
 function peopleToProbe(
@@ -67,12 +55,25 @@ function peopleToProbe(
     .map(({ email }) => userScope(email))
 }
 
-export interface PreviewParts {
+/**
+ * What the readings of a sweep prove. A scope where a number of ours is gone proves nothing: another client may have set a 0, which may read as
+ * unset here.
+ */
+export function observeSweep(
+  seen: ServiceEvidence,
+  readings: ReadonlyMap<ScopeKey, CapReading>,
+  { owned, quarantine, people, inputs }: DesiredState,
+): readonly Observation[] {
+  const mayBeZero = (key: ScopeKey): boolean => {
+    const ours = owned.get(key)?.cap
+    return ours === 0 || quarantine.active.has(key) || (typeof ours === 'number' && seen.zero?.value !== 'stored')
+  }
+  return observeReadings(seen, readings, mayBeZero, groupsListed(people, inputs.groups))
+}
+
+export interface PreviewParts extends Planner {
   readonly client: ReadClient
-  readonly settings: PlanSettings
   readonly ledger: RecordsReader & Pick<Ledger, 'pause'>
-  readonly clock: Clock
-  readonly digest: Digest
   readonly readPeopleFile: ReadPeopleFile
 }
 
@@ -93,31 +94,23 @@ export interface Preview {
 
 /** Reads people and caps and makes the plan. Rejects only when `signal` aborts. */
 export async function preview(parts: PreviewParts, policy: PolicyRevision, options: PreviewOptions = {}): Promise<Preview> {
-  const state = recall(policy, parts.ledger)
-  const usage = await learnUsage(parts.client, state, parts, options.signal)
-  await askMeasured(parts, state, options.signal)
+  const { client, config, ledger, clock } = parts
+  const { signal, onSweep, onReading } = options
+  const state = recall(policy, ledger)
+  const usage = await learnUsage(state, parts, signal)
+  await askMeasured(parts, state, signal)
   const { toRead: all, resolution } = desiredState(state, parts)
   const only = options.only?.(state, resolution)
   const scopes = only ? all.filter(only) : all
-  options.onSweep?.(scopes)
-  await sweep({
-    client: parts.client,
-    scopes,
-    concurrency: parts.settings.rate.concurrency,
-    readings: state.readings,
-    onReading: options.onReading,
-    signal: options.signal,
-  })
-  state.clockSkewMs = parts.client.clockSkewMs()
-  const learned = observeSweep(seenIn(parts.ledger), state.readings, desiredState(state, parts)).reduce(
-    (known, observation) => addObservation(known, observation, parts.clock.now()),
-    seenIn(parts.ledger),
-  )
+  onSweep?.(scopes)
+  await sweep({ client, scopes, concurrency: config.rate.concurrency, readings: state.readings, onReading, signal })
+  state.clockSkewMs = client.clockSkewMs()
+  const before = seenIn(ledger)
+  const learned = learnedFrom(before, observeSweep(before, state.readings, desiredState(state, parts)), clock.now())
   const desired = desiredState(state, { ...parts, seen: learned })
-  const probe = { ...parts, seen: learned, state, desired, signal: options.signal }
-  const seen = only ? learned : await probeReads(probe)
+  const seen = only ? learned : await probeReads({ ...parts, seen: learned, state, desired, signal })
   // Nothing is recorded: the deal, and what the readings tell of the deployment, count for this plan alone.
-  const withheld = withheldBy(parts.settings, await parts.ledger.pause(parts.clock.now()))
+  const withheld = withheldBy(config, await ledger.pause(clock.now()))
   const planner = { ...parts, seen, idle: withheld?.reason }
   takeDeal(dealPools(state, desired, planner), state)
   const planned = planFrom(state, desiredState(state, planner), planner, { excluded: () => withheld })

@@ -1,75 +1,58 @@
 // Reads caps, a bounded number at a time, and keeps every reading even when it is stopped half-way, with what it shows of how the service
 // works. It never writes.
 
-import type { People } from '../../core/interpret/effective.ts'
-import {
-  addObservation,
-  groupsListed,
-  type Observation,
-  observeReadings,
-  type ServiceEvidence,
-  type WireObservation,
-} from '../../core/interpret/evidence.ts'
-import type { ApiErrorKind, CapReading, GroupMembers, OwnedCap } from '../../core/model/observed.ts'
-import { type Scope, type ScopeKey, scopeKey, TEAM } from '../../core/model/scope.ts'
+import { addObservation, type Observation, type ServiceEvidence, type WireObservation } from '../../core/interpret/evidence.ts'
+import type { ApiErrorKind, CapReading } from '../../core/model/observed.ts'
+import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { type Instant, notAhead } from '../../core/model/units.ts'
+import type { SnapshotFacts } from '../../core/plan/snapshot.ts'
 import type { Clock, Ledger, ReadClient } from '../../ports.ts'
+import { unlessLedger } from '../ledger/error.ts'
 
 /** What was seen of this deployment so far. */
 export const seenIn = (ledger: Pick<Ledger, 'fact'>): ServiceEvidence => ledger.fact('seen') ?? {}
 
-/** The scopes that a sweep has read. */
-interface SweptScopes {
-  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
-  readonly quarantine: { readonly active: ReadonlyMap<ScopeKey, unknown> }
-  readonly people: People
-  readonly inputs: { readonly groups: readonly GroupMembers[] }
-}
-
-/**
- * What the readings of a sweep prove. A scope where a number of ours is gone proves nothing: another client may have set a 0, which may read as
- * unset here.
- */
-export function observeSweep(
-  seen: ServiceEvidence,
-  readings: ReadonlyMap<ScopeKey, CapReading>,
-  { owned, quarantine, people, inputs }: SweptScopes,
-): readonly Observation[] {
-  const mayBeZero = (key: ScopeKey): boolean => {
-    const ours = owned.get(key)?.cap
-    return ours === 0 || quarantine.active.has(key) || (typeof ours === 'number' && seen.zero?.value !== 'stored')
-  }
-  return observeReadings(seen, readings, mayBeZero, groupsListed(people, inputs.groups))
-}
+/** What is known once these observations have been made. */
+export const learnedFrom = (seen: ServiceEvidence, observations: readonly Observation[], now: Instant): ServiceEvidence =>
+  observations.reduce((known, observation) => addObservation(known, observation, now), seen)
 
 /** Records the observations where they are new. */
 export function noteSeen(ledger: Pick<Ledger, 'fact' | 'saveFact'>, observations: readonly Observation[], clock: Pick<Clock, 'now'>): void {
   if (observations.length === 0) return
   const before = seenIn(ledger)
-  const after = observations.reduce((seen, observation) => addObservation(seen, observation, clock.now()), before)
+  const after = learnedFrom(before, observations, clock.now())
   if (after !== before) ledger.saveFact('seen', after)
 }
 
-/** Collects what the client sees in answers, so that the ledger is written once a cycle and not with each answer. */
-export interface SeenKeeper {
-  readonly onSeen: (observation: WireObservation) => void
-  /** Records the observations since the last call. */
-  keep(): void
+interface LearnedKeeper {
+  /** By key name; starts with what the ledger has. */
+  readonly pace: Record<string, unknown>
+  onSeen(observation: WireObservation): void
+  /** Leaves what is new to the next commit. */
+  note(): void
+  /** Records what is new. Never rejects with a `LedgerError`. */
+  keep(): Promise<void>
 }
 
-export function seenKeeper(ledger: Pick<Ledger, 'fact' | 'saveFact'>, clock: Pick<Clock, 'now'>): SeenKeeper {
-  const kept = new Map<string, string>()
-  const fresh = new Map<string, WireObservation>()
+/** Collects what the client sees and learns, so that the ledger is written once a cycle and not with each answer. */
+export function learnedKeeper(ledger: Pick<Ledger, 'fact' | 'saveFact' | 'commit'>, clock: Pick<Clock, 'now'>): LearnedKeeper {
+  const pace: Record<string, unknown> = { ...ledger.fact('pace') }
+  const last = new Map<string, WireObservation>()
+  const note = (): void => {
+    if (JSON.stringify(ledger.fact('pace') ?? {}) !== JSON.stringify(pace)) ledger.saveFact('pace', { ...pace })
+    noteSeen(ledger, [...last.values()], clock)
+  }
   return {
-    onSeen(observation) {
-      if (kept.get(observation.aspect) === observation.value) fresh.delete(observation.aspect)
-      else fresh.set(observation.aspect, observation)
-    },
-    keep() {
-      if (fresh.size === 0) return
-      noteSeen(ledger, [...fresh.values()], clock)
-      for (const { aspect, value } of fresh.values()) kept.set(aspect, value)
-      fresh.clear()
+    pace,
+    onSeen: (observation) => void last.set(observation.aspect, observation),
+    note,
+    async keep() {
+      try {
+        note()
+        await ledger.commit()
+      } catch (error) {
+        unlessLedger(error)
+      }
     },
   }
 }
@@ -82,21 +65,18 @@ interface SweepInputs {
   readonly readings: Map<ScopeKey, CapReading>
   readonly onReading?: (reading: CapReading) => void
   readonly signal?: AbortSignal
-  /** Goes before other reads: a policy edit must not wait for them. */
-  readonly urgent?: boolean
-  /** Goes after other reads: the readings are only shown. */
-  readonly late?: boolean
+  /** `urgent` goes before other reads: a policy edit must not wait for them. `late` goes after them: the readings are only shown. */
+  readonly urgency?: 'urgent' | 'late'
 }
 
 /** Reads every scope once: team and groups first, then people, neighbours apart. Rejects only when `signal` aborts; readings until then are kept. */
 export async function sweep(inputs: SweepInputs): Promise<void> {
   const [ancestors, people] = [inputs.scopes.filter(({ kind }) => kind !== 'user'), inputs.scopes.filter(({ kind }) => kind === 'user')]
   const pending = Iterator.from([...ancestors, ...apart(people)])
-  const urgency = inputs.urgent ? 'urgent' : inputs.late ? 'late' : undefined
   const work = async (): Promise<void> => {
     for (const scope of pending) {
       inputs.signal?.throwIfAborted()
-      const reading = await inputs.client.readCap(scope, inputs.signal, urgency)
+      const reading = await inputs.client.readCap(scope, inputs.signal, inputs.urgency)
       keepReading(inputs.readings, reading)
       inputs.onReading?.(reading)
     }
@@ -140,27 +120,10 @@ export function noneAhead(readings: Map<ScopeKey, CapReading>, now: Instant): vo
 /** Failures of the key, the service or the network, and not of one scope. */
 const SHARED: ReadonlySet<ApiErrorKind> = new Set(['rate_limited', 'auth', 'server', 'timeout', 'network', 'malformed'])
 
-interface ReadQuality {
-  readonly failed: number
-  readonly total: number
-  readonly teamFailed: boolean
-  /** The message of the first shared failure. */
-  readonly cause?: string
-}
-
 /** How good the readings of these scopes are, for the guard `readQuality`. */
-export function readQuality(scopes: readonly Scope[], readings: ReadonlyMap<ScopeKey, CapReading>): ReadQuality {
-  let failed = 0
-  let total = 0
-  let cause: string | undefined
-  for (const scope of scopes) {
-    const reading = readings.get(scopeKey(scope))
-    if (!reading) continue
-    total += 1
-    if (!reading.failure || !SHARED.has(reading.failure.kind)) continue
-    failed += 1
-    cause ??= reading.failure.message
-  }
-  const teamFailed = scopes.some((scope) => scope.kind === 'team') && readings.get(scopeKey(TEAM))?.observed === 'unknown'
-  return { failed, total, teamFailed, cause }
+export function readQuality(scopes: readonly Scope[], readings: ReadonlyMap<ScopeKey, CapReading>): SnapshotFacts['reads'] {
+  const read = scopes.flatMap((scope) => readings.get(scopeKey(scope)) ?? [])
+  const failures = read.flatMap(({ failure }) => (failure && SHARED.has(failure.kind) ? [failure] : []))
+  const teamFailed = read.some(({ scope, observed }) => scope.kind === 'team' && observed === 'unknown')
+  return { failed: failures.length, total: read.length, teamFailed, cause: failures[0]?.message }
 }

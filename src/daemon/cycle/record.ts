@@ -16,7 +16,8 @@ import { noteRules, shownSince } from '../../core/plan/reviewed.ts'
 import type { ChangesShown, HoldsShown } from '../../core/plan/snapshot.ts'
 import { approvedCount } from '../../core/resolve/roster.ts'
 import type { Ledger, LedgerFacts } from '../../ports.ts'
-import { countReading, type DesiredState, openBaseline, type PlanSettings, rulesNow, type WorkspaceState } from './state.ts'
+import type { WorkspaceSettings } from '../config/settings.ts'
+import { countReading, type DesiredState, openBaseline, rulesNow, type WorkspaceState } from './state.ts'
 
 /** Records what a plan found out; it waits for the next commit. */
 export function recordPlan(planned: Planned, desired: DesiredState, state: WorkspaceState, ledger: Ledger, now: Instant): void {
@@ -191,7 +192,7 @@ const unreadSince = ({ plan }: Planned, before: LedgerFacts['unreadSince'], now:
   Object.fromEntries(plan.unknown.map(({ scope }) => [scopeKey(scope), notAhead(before[scopeKey(scope)] ?? now, now)]))
 
 /** Records the present rules, and the earlier stricter ones that still apply beside them. */
-export function recordRules(state: WorkspaceState, settings: PlanSettings, ledger: Ledger, now: Instant): void {
+export function recordRules(state: WorkspaceState, settings: WorkspaceSettings, ledger: Ledger, now: Instant): void {
   saveNews(ledger, 'rules', noteRules(ledger.fact('rules'), rulesNow(state, settings), now))
 }
 

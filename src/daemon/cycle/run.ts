@@ -10,7 +10,6 @@ import { withDoubted } from '../collect/usage.ts'
 import { foundBy, type Outcome, outcomeOf, showCycle, showPause, showPlan } from '../conditions/show.ts'
 import { readPause, type Workspace } from '../workspace.ts'
 import { dealPools, takeDeal } from './deal.ts'
-import { rereadDependencies } from './dependencies.ts'
 import { forgetMarked, observe, readDue, refreshUsage } from './observe.ts'
 import type { Agreement, CycleOptions, CycleRun, Pass, PassReport } from './options.ts'
 import { runPasses } from './passes.ts'
@@ -27,6 +26,7 @@ import {
   type WorkspaceState,
   withheldBy,
 } from './state.ts'
+import { rereadDependencies } from './write/descendants.ts'
 import { FRESH_MS } from './write/writes.ts'
 
 type Excluded = (one: Difference) => Exclusion | undefined
@@ -76,10 +76,10 @@ async function planFirst(cycle: CycleRun, desired: DesiredState): Promise<FirstP
 
 /** True when it has just become known whether a read shows an inherited cap. */
 async function establishReads({ workspace, state, options: { stop } }: CycleRun, desired: DesiredState): Promise<boolean> {
-  const { client, clock, config, ledger } = workspace
+  const { ledger } = workspace
   const before = seenIn(ledger)
   state.hasProbed = true
-  const seen = await probeReads({ client, clock, settings: config, seen: before, state, desired, signal: stop })
+  const seen = await probeReads({ ...workspace, seen: before, state, desired, signal: stop })
   if (seen !== before) ledger.saveFact('seen', seen)
   return seen !== before
 }
@@ -151,7 +151,7 @@ async function load(workspace: Workspace, state: WorkspaceState, options: CycleO
   await ledger.load()
   const hasForgotten = await forgetMarked(workspace, state)
   const withheld = await whyWithheld(workspace)
-  const planner: Planner = { ...workspace, settings: config, idle: withheld?.reason, ...watchedOf(workspace, options) }
+  const planner: Planner = { ...workspace, idle: withheld?.reason, ...watchedOf(workspace, options) }
   const [startedAt, startedMs] = [clock.now(), clock.monotonic()]
   showPause(workspace)
   if (options.usage || hasForgotten) await refreshUsage(workspace, state, options.stop)

@@ -2,11 +2,10 @@
 // `plan` and the daemon make the same plan from the same state.
 
 import { countPeople, type People } from '../../core/interpret/effective.ts'
-import { type ServiceEvidence, serviceModel } from '../../core/interpret/evidence.ts'
+import { type ServiceEvidence, type ServiceModel, serviceModel } from '../../core/interpret/evidence.ts'
 import { groupsWithCap, interpret, type SentCap, type Slots } from '../../core/interpret/slots.ts'
-import { type GuardSettings, LANDING_MS, type Pause, type Quarantined } from '../../core/model/change.ts'
-import type { Mode } from '../../core/model/events.ts'
-import { type CapReading, type Cycle, mayBeSet, type OwnedCap } from '../../core/model/observed.ts'
+import { LANDING_MS, type Pause, type Quarantined } from '../../core/model/change.ts'
+import { type Balance, type CapReading, type Cycle, mayBeSet, type OwnedCap } from '../../core/model/observed.ts'
 import type { Cap, PolicyRevision } from '../../core/model/policy.ts'
 import { InputError } from '../../core/model/problem.ts'
 import { byScope, groupScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
@@ -16,7 +15,7 @@ import { isOpen } from '../../core/plan/breaker.ts'
 import { mayHaveLanded } from '../../core/plan/outcome.ts'
 import { buildPlan, type Planned } from '../../core/plan/plan.ts'
 import { noteRules, rulesOf } from '../../core/plan/reviewed.ts'
-import type { Difference, Exclusion, Failure, ReviewedRules, Rules } from '../../core/plan/snapshot.ts'
+import type { Difference, Exclusion, Failure, Rules } from '../../core/plan/snapshot.ts'
 import { activeQuarantine, entriesOf, scopesToRead, skippedScopes, unknownScopes } from '../../core/plan/states.ts'
 import { followersIn, poolNotes } from '../../core/pools/deal.ts'
 import { resolveDesired } from '../../core/resolve/desired.ts'
@@ -27,31 +26,12 @@ import { approvedCount, type DirectoryMemory, emptied, ROSTER_LIFE_MS } from '..
 import type { MeasuredAddOn } from '../../core/use/add-on.ts'
 import { nearest } from '../../policy/suggest.ts'
 import type { Clock, Digest, RecordsReader, UsageFacts } from '../../ports.ts'
-import type { DirectorySettings } from '../directory/directory-thread.ts'
+import type { WorkspaceSettings } from '../config/settings.ts'
 import { type EnvelopeState, mayLack, withAccepted, withEnvelopes } from './envelopes.ts'
 import { readQuality, seenIn } from './read.ts'
 
 /** Clocks further apart than this freeze grants. */
 export const SKEW_LIMIT_MS = 5 * 60_000
-
-/** The settings that a plan depends on. */
-export interface PlanSettings {
-  readonly name: string
-  readonly guards: GuardSettings
-  readonly capSemantics: 'layered' | 'copied'
-  /** Absent: auto. */
-  readonly capReads?: 'auto' | 'explicit' | 'inherited'
-  /** Whether an approval may arrive with the change it releases; absent: separate. */
-  readonly approvals?: 'separate' | 'together'
-  readonly prune: boolean
-  /** The people file. */
-  readonly directory?: DirectorySettings
-  /** Absent: enforce. */
-  readonly mode?: Mode
-  /** How old figures of use can be at most; absent: 3 h 30 min. */
-  readonly usageLagMs?: number
-  readonly rate: { readonly concurrency: number }
-}
 
 /** What the workspace has read so far. Everything that must outlive the process is in the ledger as well. */
 export interface WorkspaceState extends EnvelopeState {
@@ -119,12 +99,10 @@ export interface DesiredState {
   readonly unlisted: ReadonlySet<ScopeKey>
   /** The readings as `interpret` understands them; follows new readings. */
   readonly slots: Slots
-  /** The clocks differ: grants neither start nor end. */
-  readonly grantsFrozen: boolean
 }
 
 export interface Planner {
-  readonly settings: PlanSettings
+  readonly config: WorkspaceSettings
   readonly ledger: RecordsReader
   readonly clock: Clock
   readonly digest: Digest
@@ -143,19 +121,19 @@ export const cycleOf = (usage: UsageFacts | undefined): Cycle | undefined => usa
 export const grantsFrozen = ({ clockSkewMs = 0 }: WorkspaceState): boolean => Math.abs(clockSkewMs) > SKEW_LIMIT_MS
 
 /** Whether caps of ours that no policy declares are cleared: never while a file is broken. */
-const prunes = (state: WorkspaceState, { prune }: PlanSettings): boolean => prune && state.policyValid && !mayLack(state)
+const prunes = (state: WorkspaceState, { prune }: WorkspaceSettings): boolean => prune && state.policyValid && !mayLack(state)
 
 /** What `resolveDesired` needs, from the state and the ledger. */
-export function desiredInputs(state: WorkspaceState, planner: Pick<Planner, 'settings' | 'ledger' | 'clock'>): DesiredInputs {
+export function desiredInputs(state: WorkspaceState, planner: Pick<Planner, 'config' | 'ledger' | 'clock'>): DesiredInputs {
   const cycle = cycleOf(state.usage)
   const inputs: DesiredInputs = {
     set: state.declared.set,
     groups: state.usage?.groups ?? [],
     unknownGroups: state.unknownGroups,
     now: planner.clock.now(),
-    capSemantics: planner.settings.capSemantics,
+    capSemantics: planner.config.capSemantics,
     owned: byScope(planner.ledger.owned()),
-    prune: prunes(state, planner.settings),
+    prune: prunes(state, planner.config),
     conflictsGone: state.conflictsGone,
     conflictGroups: state.conflictGroups,
     newReading: undefined,
@@ -180,6 +158,10 @@ export function countReading(state: WorkspaceState, { conditions, conflictsGone,
 export const isLeftAlone = (scope: Scope, { skipped, people }: Pick<DesiredState, 'skipped' | 'people'>): boolean =>
   skipped.has(scopeKey(scope)) || (scope.kind === 'user' && people.approved.length > 0 && !people.byKey.has(scopeKey(scope)))
 
+/** How caps work in this deployment, as far as it is known. */
+export const modelOf = ({ config, ledger, seen = seenIn(ledger) }: Pick<Planner, 'config' | 'ledger' | 'seen'>): ServiceModel =>
+  serviceModel(config, seen)
+
 /** Works out what policy asks now, and which scopes to read. */
 export function desiredState(state: WorkspaceState, planner: Planner): DesiredState {
   const { ledger } = planner
@@ -187,30 +169,20 @@ export function desiredState(state: WorkspaceState, planner: Planner): DesiredSt
   const { now, owned } = inputs
   const resolution = resolveDesired(inputs)
   const skipped = skippedScopes(resolution, owned, state.usage?.roster, state.unknownGroups)
-  const people = countPeople({
-    ...{ groups: state.usage?.groups ?? [], now },
-    ...state.usage,
-    measured: state.measured,
-  })
-  const model = serviceModel(planner.settings, planner.seen ?? seenIn(ledger))
+  const people = countPeople({ groups: [], ...state.usage, now, measured: state.measured })
+  const model = modelOf(planner)
   const groupsOf = (key: ScopeKey): readonly ScopeKey[] => people.byKey.get(key)?.groups ?? []
   const managed = scopesToRead(resolution, owned, skipped, groupsOf, model.reads !== 'explicit')
   const unlisted = unlistedGroups(state, owned)
-  const slots = interpret({
-    model,
-    readings: state.readings,
-    owned,
-    people,
-    unlisted,
-    groupsWithCap: groupsWithCap(resolution.desired),
-  })
+  const withCap = groupsWithCap(resolution.desired)
+  const slots = interpret({ model, readings: state.readings, owned, people, unlisted, groupsWithCap: withCap })
   const toRead = withIntents(managed, ledger)
   const readings = unknownScopes(toRead, state.readings)
   const { active, over } = activeQuarantine(ledger.quarantined(), resolution, skipped, now)
   const here = [...readings.values()].filter(({ scope }) => !isLeftAlone(scope, { skipped, people }))
   const quarantine = { active: new Map([...active, ...byScope(quarantinedUnknown(here, resolution))]), over }
   const unknown = new Set(readings.keys())
-  return { inputs, resolution, owned, skipped, quarantine, unknown, toRead, people, unlisted, slots, grantsFrozen: inputs.grantsFrozen }
+  return { inputs, resolution, owned, skipped, quarantine, unknown, toRead, people, unlisted, slots }
 }
 
 /** Not recorded: the next reading says anew whether the service knows the scope. */
@@ -263,12 +235,12 @@ export function openBaseline(ledger: Pick<RecordsReader, 'fact'>, now: Instant):
 
 /** Makes the plan that follows from the state and the ledger. */
 export function planFrom(state: WorkspaceState, desired: DesiredState, planner: Planner, options: PlanOptions = {}): Planned {
-  const { ledger, clock, settings, digest } = planner
+  const { ledger, clock, config, digest } = planner
   const { usage, policy } = state
-  const baseline = openBaseline(ledger, clock.now())
-  const verifiedDeclared = ledger.fact('verifiedDeclared')
+  const breaker = ledger.fact('breaker')
+  const now = clock.now()
   return buildPlan({
-    workspace: settings.name,
+    workspace: config.name,
     policy,
     resolution: desired.resolution,
     readings: state.readings,
@@ -277,47 +249,45 @@ export function planFrom(state: WorkspaceState, desired: DesiredState, planner: 
     skipped: desired.skipped,
     quarantined: desired.quarantine.active,
     approvals: ledger.approvals(),
-    model: serviceModel(settings, planner.seen ?? seenIn(ledger)),
-    sent: sentToAncestors(ledger, clock.now()),
-    writtenAt: writtenBy(ledger, clock.now()),
-    givenUp: givenUp(ledger, clock.now()),
-    ...reviewedRules(state, planner),
-    approvalSteps: settings.approvals,
+    model: modelOf(planner),
+    sent: sentToAncestors(ledger, now),
+    writtenAt: writtenBy(ledger, now),
+    givenUp: givenUp(ledger, now),
+    reviewed: noteRules(ledger.fact('rules'), rulesNow(state, config), now).before,
+    approvalSteps: config.approvals,
     watched: planner.watched,
     ...options,
     approve: options.approve ?? [],
     holdsShown: ledger.fact('holdsShown') ?? {},
     changesShown: ledger.fact('changesShown') ?? {},
     idle: planner.idle,
-    baseline,
+    baseline: openBaseline(ledger, now),
     driftSince: ledger.fact('driftSince') ?? {},
-    contests: {
-      known: ledger.fact('contested') ?? {},
-      written: ledger.writtenLately,
-    },
+    contests: { known: ledger.fact('contested') ?? {}, written: ledger.writtenLately },
     facts: {
-      ...limitFacts(state, planner),
+      creditsRemaining: creditsRemaining(usage?.balance, now),
+      breaker: breaker && isOpen(breaker, now) ? breaker : undefined,
       reads: readQuality(desired.toRead, state.readings),
-      rosterMissing: rosterMissing(usage, clock.now()),
+      rosterMissing: rosterMissing(usage, now),
       unlistedGroups: desired.unlisted,
-      verifiedDeclared,
-      directoryDoubt: settings.directory && state.directory?.next?.fell ? state.directory.next.fell : undefined,
+      verifiedDeclared: ledger.fact('verifiedDeclared'),
+      directoryDoubt: config.directory && state.directory?.next?.fell ? state.directory.next.fell : undefined,
       rosterDoubt: usage?.doubted && {
         before: approvedCount(usage.roster),
         now: approvedCount(usage.doubted.roster),
         since: usage.doubted.since,
       },
     },
-    guards: settings.guards,
+    guards: config.guards,
     poolNotes: poolNotes(desired.resolution.pools, state.pools, state.frozenPools),
     followers: desired.resolution.pools.flatMap(({ pool }) => {
       const poolState = Object.hasOwn(state.pools, pool.name) ? state.pools[pool.name] : undefined
       return poolState ? [{ pool, ...followersIn(pool, poolState) }] : []
     }),
-    poolReviews: poolReviews(settings.name, desired.resolution.pools, state.pools, digest),
-    prune: prunes(state, settings),
-    policyBroken: settings.prune && !state.policyValid,
-    now: clock.now(),
+    poolReviews: poolReviews(config.name, desired.resolution.pools, state.pools, digest),
+    prune: prunes(state, config),
+    policyBroken: config.prune && !state.policyValid,
+    now,
     digest,
   })
 }
@@ -343,34 +313,19 @@ const givenUp = (ledger: RecordsReader, now: Instant): ReadonlySet<ScopeKey> =>
     Object.entries(ledger.fact('unreadSince') ?? {}).flatMap(([key, since]) => (now - since >= UNREAD_LIFE_MS ? [key as ScopeKey] : [])),
   )
 
-/** Guards and approvals as they are configured now; approvals take two steps by default. */
-export const rulesNow = ({ policy }: Pick<WorkspaceState, 'policy'>, { guards, approvals = 'separate' }: PlanSettings): Rules =>
+/** Guards and approvals as they are configured now. */
+export const rulesNow = ({ policy }: Pick<WorkspaceState, 'policy'>, { guards, approvals }: WorkspaceSettings): Rules =>
   rulesOf(policy, guards, approvals)
-
-/** Earlier, stricter rules that still apply beside the weaker ones of now. */
-function reviewedRules(state: WorkspaceState, { ledger, settings, clock }: Planner): { readonly reviewed?: readonly ReviewedRules[] } {
-  const now = rulesNow(state, settings)
-  const { before } = noteRules(ledger.fact('rules'), now, clock.now())
-  return before ? { reviewed: before } : {}
-}
 
 /** An older balance does not tell how many credits remain (choice). */
 const BALANCE_LIFE_MS = 24 * 3_600_000
 
 /** The mode or the pause that withholds every write. */
-export function withheldBy({ mode = 'enforce' }: Pick<PlanSettings, 'mode'>, pause: Pause | undefined): Exclusion | undefined {
+export function withheldBy({ mode }: WorkspaceSettings, pause: Pause | undefined): Exclusion | undefined {
   if (mode !== 'enforce') return { kind: 'excluded', code: 'mode', reason: `mode is ${mode}` }
   return pause && { kind: 'excluded', code: 'pause', reason: `paused until ${formatInstant(pause.untilAt)} (${pause.reason})` }
 }
 
-/** Facts for the guards `maxRaise` and `breaker`. */
-function limitFacts({ usage }: WorkspaceState, { ledger, clock }: Planner) {
-  const now = clock.now()
-  const breaker = ledger.fact('breaker')
-  const balance = usage?.balance
-  const isKnown = balance !== undefined && isReadWithin(balance, now, BALANCE_LIFE_MS)
-  return {
-    creditsRemaining: isKnown ? Math.max(0, balance.addOnAvailable - balance.addOnUsed) : undefined,
-    breaker: breaker && isOpen(breaker, now) ? breaker : undefined,
-  }
-}
+/** For the guard `maxRaise`. */
+const creditsRemaining = (balance: Balance | undefined, now: Instant): number | undefined =>
+  balance && isReadWithin(balance, now, BALANCE_LIFE_MS) ? Math.max(0, balance.addOnAvailable - balance.addOnUsed) : undefined

@@ -10,7 +10,7 @@ import type { Instant } from '../../core/model/units.ts'
 import { nextCycleDelay, nextGrantInstant, nextWork } from '../../core/pace/rhythm.ts'
 import { isOpen } from '../../core/plan/breaker.ts'
 import { resolveDesired } from '../../core/resolve/desired.ts'
-import type { DesiredInputs, Resolution } from '../../core/resolve/resolution.ts'
+import type { Resolution } from '../../core/resolve/resolution.ts'
 import { collectAddOn } from '../collect/add-on.ts'
 import { keepPast } from '../collect/past.ts'
 import { collectRuns } from '../collect/runs.ts'
@@ -261,7 +261,7 @@ async function sweepAll(workspace: Workspace, state: WorkspaceState, agenda: Age
     agenda.capsAt = workspace.clock.monotonic() + nextCycleDelay(workspace.config.intervalMs, workspace.random.next())
   }
   if (usage) await readUsage(workspace, state, agenda, options)
-  if (!isUnchanged(agenda, workspace, state)) keepEntries(agenda, resolveDesired(inputsNow(workspace, state)))
+  if (!isUnchanged(agenda, workspace, state)) keepEntries(agenda, resolveDesired(desiredInputs(state, workspace)))
   const readSince = isResumed ? agenda.sweepSince : undefined
   if (!isResumed) workspace.reading = await chooseReadings(workspace, state)
   const slice = workspace.reading?.slice
@@ -346,9 +346,6 @@ const hasNewGroups = (state: WorkspaceState): boolean => {
   return state.policy.set.groups.some((group) => !known.has(group.scope.id))
 }
 
-const inputsNow = (workspace: Workspace, state: WorkspaceState): DesiredInputs =>
-  desiredInputs(state, { ...workspace, settings: workspace.config })
-
 /** What policy asks of each scope. */
 const entriesOf = ({ desired }: Resolution): ReadonlyMap<ScopeKey, PolicyEntry> =>
   new Map(desired.map((one) => [scopeKey(one.scope), one.entry]))
@@ -374,7 +371,7 @@ function isUnchanged({ unchanged }: Agenda, { clock }: Workspace, state: Workspa
 function changedScopes(workspace: Workspace, state: WorkspaceState, agenda: Agenda): ReadonlySet<ScopeKey> {
   const before = agenda.entries
   if (!before || isUnchanged(agenda, workspace, state)) return new Set()
-  const inputs = inputsNow(workspace, state)
+  const inputs = desiredInputs(state, workspace)
   const now = entriesOf(resolveDesired(inputs))
   const changed = new Set<ScopeKey>()
   for (const [key, entry] of now) if (!isSameEntry(before.get(key) ?? UNDECLARED, entry)) changed.add(key)

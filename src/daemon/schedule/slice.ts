@@ -19,7 +19,7 @@ export async function chooseReadings(workspace: Workspace, state: WorkspaceState
   const { config, ledger, clock } = workspace
   const { readsPerSecond, count } = sweepRate(workspace.ratePerSecond?.() ?? 0, config.intervalMs)
   if (count < 1 || state.readings.size <= count) return undefined
-  const desired = desiredState(state, { ...workspace, settings: config })
+  const desired = desiredState(state, workspace)
   const scopes = desired.toRead
   if (scopes.length <= count || scopes.some((scope) => !state.readings.has(scopeKey(scope)))) return undefined
   const before = workspace.reading?.useWhenRead ?? new Map<string, Credits>()

@@ -1,6 +1,6 @@
 // Evidence about a deployment from the daemon's own writes and reads, on the sandbox's switches.
 import { describe, expect, test } from 'vitest'
-import { learnedKeeper } from '../../../src/daemon/cycle/dependencies.ts'
+import { learnedKeeper } from '../../../src/daemon/cycle/read.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { email, NOW } from '../../support/declare.ts'

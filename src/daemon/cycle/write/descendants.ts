@@ -8,19 +8,24 @@ import {
   observeDescendant,
   type ServiceModel,
   sampleDescendants,
-  serviceModel,
 } from '../../../core/interpret/evidence.ts'
 import type { SentCap } from '../../../core/interpret/slots.ts'
-import { type HistoryEntry, LANDING_MS } from '../../../core/model/change.ts'
+import { type Change, type HistoryEntry, isReady, LANDING_MS } from '../../../core/model/change.ts'
 import type { CapReading, OwnedCap } from '../../../core/model/observed.ts'
-import { byScope, type Scope, type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
+import { byScope, type Scope, type ScopeKey, scopeKey, TEAM } from '../../../core/model/scope.ts'
 import { type Instant, notAhead } from '../../../core/model/units.ts'
 import { mayHaveLanded } from '../../../core/plan/outcome.ts'
 import type { Workspace } from '../../workspace.ts'
-import type { CycleRun } from '../options.ts'
-import { noteSeen, seenIn, sweep } from '../read.ts'
-import { type DesiredState, sentToAncestors, type WorkspaceState } from '../state.ts'
-import type { AncestorWrite } from './writes.ts'
+import type { CycleRun, Pass } from '../options.ts'
+import { noteSeen, sweep } from '../read.ts'
+import { type DesiredState, modelOf, sentToAncestors, type WorkspaceState } from '../state.ts'
+
+/** A team or group write that may have landed, with the readings of its descendants from before. */
+export interface AncestorWrite {
+  readonly change: Pick<SentCap, 'scope' | 'from' | 'to'>
+  readonly before: readonly CapReading[]
+  readonly at: Instant
+}
 
 /** A cycle with what policy asks now. */
 interface DesiredCycle extends CycleRun {
@@ -43,8 +48,6 @@ export function descendantReadings(scope: Scope, { desired, state }: DesiredCycl
   const unread = { observed: 'unknown', readAt: 0 } as const
   return descendantsIn(desired, state)(scope).map((one) => state.readings.get(scopeKey(one)) ?? { scope: one, ...unread })
 }
-
-const modelOf = ({ workspace }: DesiredCycle): ServiceModel => serviceModel(workspace.config, seenIn(workspace.ledger))
 
 /**
  * Checks team and group writes whose descendants were not checked yet, because a stop or a crash came between, and in every cycle those whose
@@ -96,18 +99,18 @@ export function noteChecked(writes: readonly { readonly change: Pick<SentCap, 's
 
 /** Reads a few descendants of each write and notes what they prove. True when caps turned out to be copied while layers are declared. */
 export async function checkDescendants(writes: readonly AncestorWrite[], cycle: DesiredCycle): Promise<boolean> {
-  const model = modelOf(cycle)
+  const model = modelOf(cycle.workspace)
   const sampled = writes.map((write) => ({ ...write, before: sampleDescendants(write.change, write.before, model) }))
   const scopes = new Map(sampled.flatMap(({ before }) => before.map(({ scope }) => [scopeKey(scope), scope] as const)))
-  await readAll([...scopes.values()], cycle)
+  await readAgain([...scopes.values()], cycle)
   note(sampled, cycle)
   noteChecked(writes, cycle.workspace)
-  return model.layers === 'layered' && modelOf(cycle).copying !== undefined
+  return model.layers === 'layered' && modelOf(cycle.workspace).copying !== undefined
 }
 
 function note(writes: readonly AncestorWrite[], cycle: DesiredCycle): void {
   const { workspace, state, desired } = cycle
-  const model = modelOf(cycle)
+  const model = modelOf(cycle.workspace)
   const sent = sentToAncestors(workspace.ledger, workspace.clock.now())
   const isOfAncestor = (reading: CapReading): boolean => isShownByAncestor(reading, state.readings, sent)
   const since = workspace.clock.now() - LANDING_MS
@@ -184,7 +187,7 @@ function foremost(observations: readonly Observation[], model: ServiceModel): re
 /** Reads again the descendants that these writes may have changed and that were not read since. Returns all that they may have changed. */
 export async function readMoved(writes: readonly AncestorWrite[], cycle: DesiredCycle): Promise<ReadonlySet<ScopeKey>> {
   const moved = movedBy(writes, cycle)
-  await readAll(
+  await readAgain(
     [...moved.values()].flatMap(({ scope, isOld }) => (isOld ? [scope] : [])),
     cycle,
   )
@@ -203,7 +206,7 @@ interface Moved {
 }
 
 function movedBy(writes: readonly AncestorWrite[], cycle: DesiredCycle): ReadonlyMap<ScopeKey, Moved> {
-  const model = modelOf(cycle)
+  const model = modelOf(cycle.workspace)
   const moved = new Map<ScopeKey, Moved>()
   for (const { change, before } of writes) {
     for (const reading of before) {
@@ -218,8 +221,60 @@ function movedBy(writes: readonly AncestorWrite[], cycle: DesiredCycle): Readonl
   return moved
 }
 
-async function readAll(scopes: readonly Scope[], { workspace, state, options }: DesiredCycle): Promise<void> {
-  const { concurrency } = workspace.config.rate
-  const signal = options.stop && { signal: options.stop }
-  await sweep({ client: workspace.client, scopes, concurrency, readings: state.readings, urgent: true, ...signal })
+async function readAgain(scopes: readonly Scope[], { workspace, state, options }: CycleRun): Promise<void> {
+  const { client, config } = workspace
+  await sweep({ client, scopes, concurrency: config.rate.concurrency, readings: state.readings, urgency: 'urgent', signal: options.stop })
+}
+
+/**
+ * Reads the scopes that the plan depends on and that were read before `since`, and members of pools whose sweeps were missed. Returns those
+ * scopes. A long sweep is read in slices, and a cap that others have removed since must not count as the one that keeps a person from falling
+ * with the team.
+ */
+export async function rereadDependencies(pass: Pass, since: Instant, cycle: CycleRun): Promise<ReadonlySet<ScopeKey>> {
+  const { workspace, state, startedAt } = cycle
+  const { slots, plan } = pass.planned
+  const isLayered = slots.model.layers === 'layered' && plan.changes.some(isReady)
+  const dependencies = isLayered ? plan.changes.filter(mayGo).flatMap(dependenciesOf(pass, state)) : []
+  const isRaising = plan.changes.some((one) => isReady(one) && one.effect !== 'lower')
+  const members = isRaising ? pooledIn(pass, state) : []
+  const readBefore = (scopes: readonly Scope[], at: Instant): readonly Scope[] =>
+    scopes.filter((scope) => (state.readings.get(scopeKey(scope))?.readAt ?? at) < at)
+  const stale = [...readBefore(dependencies, since), ...readBefore(members, startedAt - MISSED_SWEEPS * betweenSweepsMs(workspace))]
+  const scopes = new Map(stale.map((scope) => [scopeKey(scope), scope]))
+  await readAgain([...scopes.values()], cycle)
+  return new Set(scopes.keys())
+}
+
+/** The sum of a pool counts on the caps of all its members. Sweeps keep them young enough, but for sweeps that could not be made. */
+function pooledIn({ desired }: Pass, { pools }: WorkspaceState): readonly Scope[] {
+  const emails = new Set(Object.values(pools).flatMap(({ members }) => Object.keys(members)))
+  return desired.toRead.filter((scope) => scope.kind === 'user' && emails.has(scope.email))
+}
+
+/** A pool's member was not read for so many sweeps: they were missed. Choice. */
+const MISSED_SWEEPS = 2
+
+/** The time in which every scope is read once, while sweeps are made. */
+const betweenSweepsMs = ({ config, reading }: Workspace): number =>
+  reading ? Math.max(config.intervalMs, (reading.watched.length * 1_000) / reading.readsPerSecond) : config.intervalMs
+
+const mayGo = (change: Change): boolean =>
+  isReady(change) || (change.disposition.kind === 'deferred' && change.disposition.code !== 'failed')
+
+/** Descendants with a higher cap, which keep their people from being lowered; for a clear also the ancestors, whose caps apply instead. */
+function dependenciesOf({ planned: { people, slots }, desired }: Pass, state: WorkspaceState): (change: Change) => readonly Scope[] {
+  const descendantsOf = descendantsIn(desired, state)
+  const groups = desired.toRead.filter(({ kind }) => kind === 'group')
+  return ({ scope, from, to }) => {
+    const isRaise = from !== 'none' && to !== 'none' && to > from
+    const isHigher = (one: Scope): boolean => {
+      const shown = slots.shown(scopeKey(one))
+      return typeof shown === 'number' && (to === 'none' || shown > to)
+    }
+    const descendants = isRaise ? [] : descendantsOf(scope).filter(isHigher)
+    if (to !== 'none' || scope.kind === 'team') return descendants
+    const own = scope.kind === 'user' ? (people.byKey.get(scopeKey(scope))?.groups ?? []) : []
+    return [...descendants, TEAM, ...groups.filter((one) => own.includes(scopeKey(one)))]
+  }
 }

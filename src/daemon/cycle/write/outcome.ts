@@ -1,6 +1,5 @@
 // Records how a write ended: its line of history, the ownership of the cap, and a quarantine where the scope takes no write. It is the same for
 // a write that was just read back and for an intent that a crash left open. The verdict itself is the table in core/plan/outcome.ts.
-import type { Slots } from '../../../core/interpret/slots.ts'
 import type { HistoryEntry, Intent, Quarantined, ScopeChange } from '../../../core/model/change.ts'
 import type { CapReading, Observed, OwnedCap } from '../../../core/model/observed.ts'
 import { type Cap, GIVEN_UP, isSameEntry, ownerOf, type PolicyEntry } from '../../../core/model/policy.ts'
@@ -17,17 +16,14 @@ import {
   type WriteEnd,
   withTried,
 } from '../../../core/plan/outcome.ts'
-import type { DesiredCap } from '../../../core/resolve/candidate.ts'
+import type { Planned } from '../../../core/plan/plan.ts'
 import type { Clock, Ledger } from '../../../ports.ts'
 import { noteSeen } from '../read.ts'
 
 /** What the outcome of a write depends on beside its read-back. */
-export interface OutcomeContext {
+export interface OutcomeContext extends Pick<Planned, 'slots' | 'desired' | 'owned'> {
   readonly ledger: Ledger
   readonly clock: Clock
-  readonly slots: Slots
-  readonly desiredAt: (key: ScopeKey) => DesiredCap | undefined
-  readonly ownedAt: (key: ScopeKey) => OwnedCap | undefined
   /** See `entriesOf`. */
   readonly entryAt: (key: ScopeKey) => PolicyEntry
 }
@@ -50,7 +46,7 @@ type Ended = WriteEnd & Pick<HistoryEntry, 'result' | 'error'>
 export async function verdictOf(change: ScopeChange, { observed }: CapReading, answer: Answer, context: OutcomeContext): Promise<Verdict> {
   const { model } = context.slots
   const key = scopeKey(change.scope)
-  const mayApply = context.slots.mayApply(key, observed) || context.ownedAt(key)?.shows === observed
+  const mayApply = context.slots.mayApply(key, observed) || context.owned.get(key)?.shows === observed
   // How often it was so before matters only where the reading shows the old value.
   const isInVain = observed === change.from && (await wasInVain(change, context))
   const isPerson = change.scope.kind === 'user'
@@ -88,7 +84,7 @@ export async function conclude(
       ledger.saveQuarantined({ ...quarantined(intent, 'ZERO_NOT_STORED', error, context), ...(restore !== undefined && { restore }) })
       // Our own write removed the old cap, so its absence is no foreign change.
       const attempted = reading.observed === change.from ? tried(intent, context) : 'kept'
-      const ownership = attempted === 'kept' ? givenUp(context.ownedAt(scopeKey(change.scope))) : attempted
+      const ownership = attempted === 'kept' ? givenUp(context.owned.get(scopeKey(change.scope))) : attempted
       return { ...(await end({ result: 'failed', error, unproven: true }, ownership)), isDropped: true }
     }
     case 'notLanded': {
@@ -116,14 +112,8 @@ export async function conclude(
 export function historyEntry(intent: Intent, { result, error, unproven }: Ended, at: Instant): HistoryEntry {
   const { scope, action, effect, from, to, cause, reason, source } = intent.change
   const { planId, digest, revision } = intent
-  return {
-    ...{ at, scope, action, effect, from, to, cause, result },
-    reason,
-    error,
-    unproven: unproven || undefined,
-    source,
-    ...{ planId, digest, revision },
-  }
+  const change = { scope, action, effect, from, to, cause, reason, source }
+  return { at, ...change, result, error, unproven: unproven || undefined, planId, digest, revision }
 }
 
 /** A scope that is left alone from now on, for as long as policy asks the same of it. */
@@ -138,34 +128,26 @@ export function quarantined({ change: { scope } }: Intent, code: string, error: 
  * client may set the same value. Where the answer was lost the cap stays ours until a later reading confirms its end, because this one may be stale.
  */
 export function ownershipOf(
-  intent: Intent,
+  { change, entry, base }: Intent,
   { observed }: CapReading,
   answer: Answer,
-  { clock, slots, desiredAt, ownedAt }: OutcomeContext,
+  { clock, slots, ...known }: OutcomeContext,
 ): OwnedCap | 'released' | 'kept' {
-  const { scope, to, from } = intent.change
+  const { scope, to, from } = change
   const key = scopeKey(scope)
-  const owned = ownedAt(key)
+  const [owned, desired] = [known.owned.get(key), known.desired.get(key)]
   const isUnmoved = observed === from
   if (isUnmoved && answer === 'lost') return givenUp(owned)
   const before = setBefore(from, slots, key)
-  const desired = desiredAt(key)
   const written = observed === to && to !== 'none' ? { written: true } : {}
   const shows = typeof observed === 'number' && to === 'none' && observed !== slots.inherited(key) ? observed : undefined
-  if (desired && isSameEntry(desired.entry, intent.entry) && desired.origin.kind !== 'restore')
+  if (desired && isSameEntry(desired.entry, entry) && desired.origin.kind !== 'restore')
     return { ...ownedFrom(desired, owned, before, clock.now(), shows), ...written }
   if (isUnmoved) return 'released'
-  if (to === 'none' || intent.entry.kind === 'restore') return answer === 'lost' ? givenUp(owned) : afterEnd(to, owned, clock.now())
-  const owner = ownerOf(intent.entry)
-  return {
-    scope,
-    cap: to,
-    owner,
-    entry: intent.entry,
-    verifiedAt: clock.now(),
-    ...written,
-    ...(owner === 'grant' && baselineOf(to, owned, before, intent.base)),
-  }
+  if (to === 'none' || entry.kind === 'restore') return answer === 'lost' ? givenUp(owned) : afterEnd(to, owned, clock.now())
+  const owner = ownerOf(entry)
+  const baseline = owner === 'grant' && baselineOf(to, owned, before, base)
+  return { scope, cap: to, owner, entry, verifiedAt: clock.now(), ...written, ...baseline }
 }
 
 /** The cap stays ours, but under no policy entry. */
@@ -178,13 +160,13 @@ const givenUp = (owned: OwnedCap | undefined): OwnedCap | 'kept' => (owned ? { .
 function tried({ change, entry, base }: Intent, context: OutcomeContext): OwnedCap | 'kept' {
   const { scope, from, to } = change
   const key = scopeKey(scope)
-  const owned = context.ownedAt(key)
+  const owned = context.owned.get(key)
   if (to === 'none' || owned?.cap === to || entry.kind === 'restore') return 'kept'
   const isGrant = entry.kind === 'grant'
   // A grant gives back the cap from before it, also where that was not ours any more.
   if (owned && (!isGrant || owned.cap === from)) return withTried(owned, to, isGrant)
   const now = context.clock.now()
-  const desired = context.desiredAt(key)
+  const desired = context.desired.get(key)
   const before = setBefore(from, context.slots, key)
   if (desired && isSameEntry(desired.entry, entry)) return { ...ownedFrom(desired, owned, before, now), entry: GIVEN_UP }
   return { scope, cap: to, owner: ownerOf(entry), entry: GIVEN_UP, verifiedAt: now, ...(isGrant && baselineOf(to, owned, before, base)) }
@@ -197,9 +179,9 @@ const MOST_SEARCHED = 20
  * The cap that a 0 replaced before the service dropped the 0. The next pass writes it again, also where the inherited cap is the same, because a
  * 0 that does not show may still block.
  */
-async function replacedBy(change: ScopeChange, { ledger, ownedAt }: OutcomeContext): Promise<Cap | undefined> {
+async function replacedBy(change: ScopeChange, { ledger, owned }: OutcomeContext): Promise<Cap | undefined> {
   const from = change.from === 'none' ? await lastBefore(change, ledger) : change.from
-  const before = from ?? ownedAt(scopeKey(change.scope))?.cap
+  const before = from ?? owned.get(scopeKey(change.scope))?.cap
   return before === 'none' || before === 0 ? undefined : before
 }
 

@@ -4,31 +4,20 @@
 // new reading would wait for the same rate.
 
 import { ancestorsOf } from '../../../core/interpret/effective.ts'
-import { type Change, type Intent, isReady, type Quarantined, type ScopeChange } from '../../../core/model/change.ts'
+import { type Change, type Intent, isReady, type Quarantined } from '../../../core/model/change.ts'
 import type { ApiErrorKind, CapReading } from '../../../core/model/observed.ts'
 import { UNDECLARED } from '../../../core/model/policy.ts'
 import { byScope, type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
-import type { Instant } from '../../../core/model/units.ts'
 import { waveInputs } from '../../../core/plan/dispositions.ts'
 import type { Answer } from '../../../core/plan/outcome.ts'
 import type { Planned } from '../../../core/plan/plan.ts'
 import { nextWave, type PlanStart, planStart } from '../../../core/plan/wave.ts'
 import type { WriteClient, WriteFailure } from '../../../ports.ts'
 import { LedgerError } from '../../ledger/error.ts'
+import type { CycleOptions, Halted } from '../options.ts'
 import { keepReading, sweep } from '../read.ts'
 import type { BreakerWatch } from './breaker.ts'
 import { conclude, historyEntry, noteZero, type OutcomeContext, quarantined, verdictOf, type WriteResult } from './outcome.ts'
-
-/** Why a run of writes ended early: a stop, a pause, a ledger that cannot record, a key or a service that takes no write, or the breaker. */
-export interface Halted {
-  readonly interrupted?: 'stopped' | 'paused' | 'ledger' | 'refused' | 'breaker'
-  /** The message of a ledger that cannot record. */
-  readonly fatal?: string
-  /** Why the service takes no write. */
-  readonly refusal?: string
-  /** The key is the cause of the refusal. */
-  readonly isKey?: boolean
-}
 
 /** The shared state of a run of writes. */
 interface WriteRun extends OutcomeContext {
@@ -42,12 +31,7 @@ interface WriteRun extends OutcomeContext {
   halted: Halted
   /** Another client has changed the cap of a pool's member since the deal: the other raises are no longer paid for. */
   isDealOutdated?: boolean
-  /** Aborts when no further change may start; the one in flight still finishes. */
-  readonly stop?: AbortSignal
-  /** Aborts a write in flight as well; its intent stays open. */
-  readonly cut?: AbortSignal
-  /** The process ends: writes are not read back any more, and their intents stay open for the next start. */
-  readonly leaving?: () => boolean
+  readonly options: Pick<CycleOptions, 'stop' | 'cut' | 'leaving'>
 }
 
 /** A younger reading is not repeated before the write (choice). */
@@ -75,7 +59,7 @@ async function writeChange(change: Change, run: WriteRun): Promise<WriteResult |
     }
   } catch (error) {
     if (error instanceof LedgerError) run.halted = { interrupted: 'ledger', fatal: error.message }
-    else if (run.cut?.aborted || run.stop?.aborted) run.halted = { interrupted: 'stopped', ...run.halted }
+    else if (run.options.cut?.aborted || run.options.stop?.aborted) run.halted = { interrupted: 'stopped', ...run.halted }
     else throw error
     return undefined
   }
@@ -83,7 +67,7 @@ async function writeChange(change: Change, run: WriteRun): Promise<WriteResult |
 
 async function whyNotStart(run: WriteRun): Promise<Halted['interrupted']> {
   if (run.halted.interrupted) return run.halted.interrupted
-  if (run.stop?.aborted) return 'stopped'
+  if (run.options.stop?.aborted) return 'stopped'
   return (await run.ledger.pause(run.clock.now())) ? 'paused' : undefined
 }
 
@@ -91,7 +75,7 @@ async function whyNotStart(run: WriteRun): Promise<Halted['interrupted']> {
 async function recheck(change: Change, run: WriteRun): Promise<WriteResult | undefined> {
   const known = run.readings.get(scopeKey(change.scope))
   const isFresh = known?.readMs !== undefined && run.clock.monotonic() - known.readMs < FRESH_MS
-  const reading = isFresh ? known : await run.client.readCap(change.scope, run.stop, 'urgent')
+  const reading = isFresh ? known : await run.client.readCap(change.scope, run.options.stop, 'urgent')
   keepReading(run.readings, reading)
   if (reading.failure) {
     const error = `not written, because it could not be read again: ${reading.failure.message}`
@@ -123,7 +107,9 @@ function recordIntent(change: Change, run: WriteRun): Promise<Intent> {
 async function send(change: Change, intent: Intent, run: WriteRun, isPatient: boolean): Promise<WriteResult | 'unsent' | undefined> {
   let isAccepted = false
   for (let attempt = 1; ; attempt += 1) {
-    const outcome = await beforeDeadline(run, isPatient, (deadline) => run.client.writeCap(change.scope, change.to, run.cut, deadline))
+    const outcome = await beforeDeadline(run, isPatient, (deadline) =>
+      run.client.writeCap(change.scope, change.to, run.options.cut, deadline),
+    )
     if (outcome.kind === 'late' && attempt === 1) {
       await run.ledger.recordOutcome(intent, undefined, 'kept')
       return 'unsent'
@@ -132,7 +118,7 @@ async function send(change: Change, intent: Intent, run: WriteRun, isPatient: bo
     if (isRefused) noteRefusal(outcome.failure, run)
     // The refusal of a later attempt does not tell whether an earlier one, whose answer was lost, has landed.
     if (isRefused && attempt === 1) return refused(intent, outcome.failure, run)
-    if (run.leaving?.()) {
+    if (run.options.leaving?.()) {
       run.halted = { interrupted: 'stopped', ...run.halted }
       return undefined
     }
@@ -152,7 +138,7 @@ async function send(change: Change, intent: Intent, run: WriteRun, isPatient: bo
 
 /** Runs `work` with a signal that aborts once nothing may be written any more or, without patience, once the reading is old. */
 async function beforeDeadline<Value>(run: WriteRun, isPatient: boolean, work: (deadline: AbortSignal) => Promise<Value>): Promise<Value> {
-  const { clock, stop } = run
+  const { clock, options } = run
   const [deadline, over] = [new AbortController(), new AbortController()]
   const watch = async (): Promise<void> => {
     do await clock.sleep(FRESH_MS, over.signal)
@@ -162,7 +148,7 @@ async function beforeDeadline<Value>(run: WriteRun, isPatient: boolean, work: (d
   const end = (): void => deadline.abort(new Error('its turn did not come in time'))
   watch().then(end, () => (over.signal.aborted ? undefined : end()))
   try {
-    return await work(stop ? AbortSignal.any([stop, deadline.signal]) : deadline.signal)
+    return await work(options.stop ? AbortSignal.any([options.stop, deadline.signal]) : deadline.signal)
   } finally {
     over.abort()
   }
@@ -171,13 +157,13 @@ async function beforeDeadline<Value>(run: WriteRun, isPatient: boolean, work: (d
 /** Reads the cap back. A reading of the old value may be stale and is repeated once. A number after a clear may be inherited, so the ancestors are read too. */
 async function readBack(change: Change, answer: Answer, run: WriteRun): Promise<CapReading> {
   const read = async (): Promise<CapReading> => {
-    const reading = await run.client.readCap(change.scope, run.cut, 'urgent')
+    const reading = await run.client.readCap(change.scope, run.options.cut, 'urgent')
     if (change.to === 'none' && typeof reading.observed === 'number') await readAncestors(reading, run)
     return reading
   }
   const reading = await read()
   if (reading.observed !== change.from || (await verdictOf(change, reading, answer, run)) === 'zeroDropped') return reading
-  await run.clock.sleep(STALE_MS, run.cut)
+  await run.clock.sleep(STALE_MS, run.options.cut)
   return read()
 }
 
@@ -187,7 +173,7 @@ async function readAncestors({ scope, observed }: CapReading, run: WriteRun): Pr
   const key = scopeKey(scope)
   if (slots.model.reads === 'explicit' || slots.mayApply(key, observed)) return
   const scopes = ancestorsOf(key, planned.people).flatMap((one) => (planned.differences.has(one) ? [] : (readings.get(one)?.scope ?? [])))
-  await sweep({ client: run.client, scopes, concurrency: 1, readings, urgent: true, signal: run.cut })
+  await sweep({ client: run.client, scopes, concurrency: 1, readings, urgency: 'urgent', signal: run.options.cut })
 }
 
 /** After a clear, the value may be inherited from a group that no policy names: only a second clear tells. */
@@ -318,15 +304,6 @@ function joined(before: WriteResult | undefined, { to }: Change, result: WriteRe
 
 function noteEnd(run: WaveRun, { scope }: Change, { result, blame, error }: WriteResult): void {
   const end = result === 'applied' ? 'done' : blame
-  const isOver = run.watch.note({ key: scopeKey(scope), end, error })
+  const isOver = run.watch.note(scopeKey(scope), end, error)
   if (isOver) run.halted = { interrupted: 'breaker', ...run.halted }
-}
-
-type AncestorChange = Pick<ScopeChange, 'scope' | 'from' | 'to'>
-
-/** A team or group write that may have landed, with the readings of its descendants from before. */
-export interface AncestorWrite {
-  readonly change: AncestorChange
-  readonly before: readonly CapReading[]
-  readonly at: Instant
 }
