@@ -4,6 +4,7 @@ import { LONGEST_PAUSE_MS, type Pause } from '../core/model/change.ts'
 import { advance, type Condition, type Finding } from '../core/model/condition.ts'
 import type { CycleEvent, CycleStatus, Emit, HistoryShown, LeaseShown, PolicyStatus, UseShown } from '../core/model/events.ts'
 import type { Balance, Roster } from '../core/model/observed.ts'
+import { messageOf } from '../core/model/problem.ts'
 import type { ScopeKey } from '../core/model/scope.ts'
 import type { Credits, Instant } from '../core/model/units.ts'
 import type { Slicing } from '../core/pace/rhythm.ts'
@@ -119,27 +120,17 @@ export interface Workspace extends WorkspaceParts {
   attempted: boolean
 }
 
-/** What stays visible when settings change: none of it decides about a cap. */
-type Kept = Pick<Workspace, 'state' | 'shown' | 'findings' | 'conditions' | 'pause' | 'undeclared' | 'attempted'>
-
-const NOTHING: Kept = {
-  state: undefined,
-  shown: {},
-  findings: {},
-  conditions: [],
-  pause: undefined,
-  undeclared: undefined,
-  attempted: false,
-}
-
-/** A workspace that starts; `kept`: that restarts under other settings for the same service. */
-export const createWorkspace = (
-  parts: WorkspaceParts,
-  { state: before, shown, findings, conditions, pause, undeclared, attempted }: Kept = NOTHING,
-): Workspace => ({
+/** A workspace that starts. What `before` shows, under other settings for the same service, stays visible: none of it decides about a cap. */
+export const createWorkspace = (parts: WorkspaceParts, before?: Workspace): Workspace => ({
   ...parts,
-  ...{ before, shown, findings, conditions, pause, undeclared, attempted },
   state: undefined,
+  before: before?.state,
+  shown: before?.shown ?? {},
+  findings: before?.findings ?? {},
+  conditions: before?.conditions ?? [],
+  pause: before?.pause,
+  undeclared: before?.undeclared,
+  attempted: before?.attempted ?? false,
   reading: undefined,
   burned: undefined,
   burnedFrom: undefined,
@@ -168,6 +159,10 @@ type Unaddressed<T> = T extends unknown ? Omit<T, 'workspace' | 'at'> : never
 export function report(workspace: Workspace, event: Unaddressed<CycleEvent>): void {
   workspace.emit({ ...event, workspace: workspace.config.name, at: workspace.clock.now() } as CycleEvent)
 }
+
+/** Reports an error that nothing expects. */
+export const reportBug = (workspace: Workspace, error: unknown): void =>
+  report(workspace, { kind: 'bug', message: `unexpected: ${messageOf(error)}` })
 
 // Brings the conditions of a workspace up to date with new findings; what has changed becomes events. It is the only place that changes
 // conditions, and it finds nothing itself.

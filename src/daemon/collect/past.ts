@@ -3,12 +3,11 @@
 import type { Finding } from '../../core/model/condition.ts'
 import type { HistoryShown } from '../../core/model/events.ts'
 import type { Roster } from '../../core/model/observed.ts'
-import { messageOf } from '../../core/model/problem.ts'
 import { DAY_MS, MINUTE_MS } from '../../core/model/units.ts'
 import { countGrades, DAY_GRADES, type Days } from '../../core/use/history.ts'
 import { finding, unread } from '../conditions/findings.ts'
 import { LedgerError } from '../ledger/error.ts'
-import { notice, report, type Workspace } from '../workspace.ts'
+import { notice, reportBug, type Workspace } from '../workspace.ts'
 import { collectHistory, commonDays, type HistoryStop, historyPlan, nowForBoth, peopleToRead, wantedDays } from './history.ts'
 import type { CollectState } from './kept.ts'
 import { collectRunsBack } from './runs.ts'
@@ -34,9 +33,8 @@ async function noticePast(workspace: Workspace, state: CollectState, signal: Abo
     notice(workspace, { history: await collectPast(workspace, state, signal) })
   } catch (error) {
     if (signal.aborted) return
-    const message = messageOf(error)
-    if (error instanceof LedgerError) notice(workspace, { history: [unread('HISTORY_UNREAD', PAST, message)] })
-    else report(workspace, { kind: 'bug', message: `unexpected: ${message}` })
+    if (error instanceof LedgerError) notice(workspace, { history: [unread('HISTORY_UNREAD', PAST, error.message)] })
+    else reportBug(workspace, error)
   }
 }
 

@@ -18,8 +18,10 @@ import { type DesiredState, grantsFrozen, type WorkspaceState } from '../cycle/s
 
 const instant = (at: Instant): string => new Date(at).toISOString()
 
-export const finding = (type: ConditionType, reason: string, message: string, subject: string): Finding => {
-  return { type, subject, reason, message }
+type More = Omit<Finding, 'type' | 'reason' | 'message' | 'subject'>
+
+export const finding = (type: ConditionType, reason: string, message: string, subject: string, more?: More): Finding => {
+  return { type, subject, reason, message, ...more }
 }
 
 /** Groups of `viewers` that show nobody: no policy declares them, or nobody is in them. What is not read yet is not known. */
@@ -45,16 +47,21 @@ const MOST_PROBLEMS = 20
 export function policyFindings({ valid, digest, problems }: PolicyStatus, workspace: string): readonly Finding[] {
   if (valid) return []
   const texts = problemTexts(problems)
-  const [first, ...more] = texts
-  const because = first === undefined ? '' : `: ${first}${more.length > 0 ? ` (and ${problems.length - 1} more)` : ''}`
-  const message = `policies are invalid, ${whileInvalid(digest)}${because}`
-  const fields = texts.length > 0 ? { fields: { problems: texts, problemCount: problems.length } } : {}
-  return [{ type: 'PolicyInvalid', subject: workspace, reason: 'POLICY_INVALID', message, version: texts.join('\n'), ...fields }]
+  const first = firstProblem(problems)
+  const message = `policies are invalid, ${whileInvalid(digest)}${first === undefined ? '' : `: ${first}`}`
+  const fields = texts.length > 0 ? { problems: texts, problemCount: problems.length } : undefined
+  return [finding('PolicyInvalid', 'POLICY_INVALID', message, workspace, { version: texts.join('\n'), fields })]
 }
 
 /** The first problems as lines. */
 export const problemTexts = (problems: readonly Pick<Problem, 'at' | 'message'>[]): readonly string[] =>
   problems.slice(0, MOST_PROBLEMS).map(({ at, message }) => (at ? `${formatPosition(at)}: ${message}` : message))
+
+/** The first problem, and how many more there are; undefined without any. */
+export function firstProblem(problems: readonly Pick<Problem, 'at' | 'message'>[]): string | undefined {
+  const [first] = problemTexts(problems)
+  return first !== undefined && problems.length > 1 ? `${first} (and ${problems.length - 1} more)` : first
+}
 
 /** Holds, quarantined scopes, and approvals, rules and entries of teams that need attention. `loaded`: what was found when the files were read. */
 export function planFindings(
@@ -84,10 +91,8 @@ const POOL_TYPES = {
   POOL_WAITS: 'PoolWaits',
 } as const
 
-const poolFinding = ({ code, pool, message, version }: PoolNote): Finding => ({
-  ...finding(POOL_TYPES[code], code, message, `pool ${pool}`),
-  version,
-})
+const poolFinding = ({ code, pool, message, version }: PoolNote): Finding =>
+  finding(POOL_TYPES[code], code, message, `pool ${pool}`, { version })
 
 const RULE_TYPES = { RULE_NOBODY: 'RuleNobody', RULE_EVERYBODY: 'RuleEverybody', RULE_UNKNOWN: 'RuleUnknown' } as const
 
@@ -99,7 +104,7 @@ const HOLD_TYPES: Readonly<Partial<Record<Hold['guards'][number], ConditionType>
 function holdFinding({ id, guards, people, changes, message }: Hold): Finding {
   const [guard, ...others] = guards
   const type = (others.length === 0 && guard && HOLD_TYPES[guard]) || 'Held'
-  return { type, subject: `hold ${id}`, reason: 'HELD', message, fields: { hold: id, guards, people, changes: changes.length } }
+  return finding(type, 'HELD', message, `hold ${id}`, { fields: { hold: id, guards, people, changes: changes.length } })
 }
 
 const ENVELOPE_CODES: ReadonlySet<string> = new Set<Refusal['code']>(['ENVELOPE_OUTSIDE', 'ENVELOPE_BOUND'])
@@ -108,11 +113,9 @@ const ENVELOPE_CODES: ReadonlySet<string> = new Set<Refusal['code']>(['ENVELOPE_
 function refusedEntries({ workspace, problems }: Planned['plan'], loaded: readonly Problem[]): readonly Finding[] {
   const known = new Set(loaded.flatMap(({ at }) => (at ? formatPosition(at) : [])))
   const refused = problems.filter(({ code, at, scope }) => ENVELOPE_CODES.has(code) && !scope && at && !known.has(formatPosition(at)))
-  const texts = problemTexts(refused)
-  const [first] = texts
-  if (first === undefined) return []
-  const message = `${first}${refused.length > 1 ? ` (and ${refused.length - 1} more)` : ''}`
-  return [{ ...finding('EnvelopeRefused', 'ENVELOPE', message, workspace), version: texts.join('\n'), fields: { problems: texts } }]
+  const [texts, message] = [problemTexts(refused), firstProblem(refused)]
+  if (message === undefined) return []
+  return [finding('EnvelopeRefused', 'ENVELOPE', message, workspace, { version: texts.join('\n'), fields: { problems: texts } })]
 }
 
 const PROBLEM_TYPES: Readonly<Record<string, ConditionType>> = {
@@ -127,7 +130,7 @@ const problemType = ({ severity, scope, code }: PlanProblem): ConditionType | un
 
 /** Without a scope the message is the subject: several rules may be weakened, and several approvals removable. */
 const problemFinding = (type: ConditionType, { code, message, scope }: PlanProblem, workspace: string): Finding =>
-  scope ? { ...finding(type, code, message, scopeKey(scope)), scope } : finding(type, code, `${workspace}: ${message}`, message)
+  scope ? finding(type, code, message, scopeKey(scope), { scope }) : finding(type, code, `${workspace}: ${message}`, message)
 
 /** For how long a write that was judged not to have landed may still be recognised as late. Choice. */
 export const LATE_MS = 3_600_000
@@ -172,45 +175,31 @@ function acceptedFindings(
   })
 }
 
-const lateFinding = (scope: Scope, desired: Cap, observed: Observed): Finding => ({
-  type: 'LateWrite',
-  subject: scopeKey(scope),
-  reason: 'LATE_WRITE',
-  message: `${scopeKey(scope)}: a write of ${observed} that had not landed when it was last read has landed since; ${desired} is put back`,
-  version: String(observed),
-  scope,
-  fields: { desired, observed },
-})
+function lateFinding(scope: Scope, desired: Cap, observed: Observed): Finding {
+  const key = scopeKey(scope)
+  const message = `${key}: a write of ${observed} that had not landed when it was last read has landed since; ${desired} is put back`
+  return finding('LateWrite', 'LATE_WRITE', message, key, { version: String(observed), scope, fields: { desired, observed } })
+}
 
 /** A foreign change; with another value it is another one. */
-export const foreignFinding = (scope: Scope, verified: Cap, observed: Observed, reading?: CapReading): Finding => ({
-  type: 'ForeignChange',
-  subject: scopeKey(scope),
-  reason: 'FOREIGN_CHANGE',
-  message: `${scopeKey(scope)}: somebody else set ${verified} → ${observed}; not put back yet`,
-  version: String(observed),
-  scope,
-  fields: { from: verified, to: observed, ...unseen(reading) },
-})
+export function foreignFinding(scope: Scope, verified: Cap, observed: Observed, reading?: CapReading): Finding {
+  const key = scopeKey(scope)
+  const message = `${key}: somebody else set ${verified} → ${observed}; not put back yet`
+  const fields = { from: verified, to: observed, ...unseen(reading) }
+  return finding('ForeignChange', 'FOREIGN_CHANGE', message, key, { version: String(observed), scope, fields })
+}
 
 /** The time between the last reading and the one that found it. */
 const unseen = (reading: CapReading | undefined): { readonly unseenSeconds?: number } =>
   reading?.previousAt === undefined ? {} : { unseenSeconds: Math.max(0, reading.readAt - reading.previousAt) / 1000 }
 
-export const pauseFindings = (pause: Pause | undefined, workspace: string): readonly Finding[] =>
-  pause === undefined
-    ? []
-    : [
-        {
-          type: 'Paused',
-          subject: workspace,
-          reason: 'PAUSED',
-          message: `paused until ${formatInstant(pause.untilAt)}, nothing is written: ${pause.reason}`,
-          since: pause.pausedAt,
-          version: instant(pause.pausedAt),
-          fields: { until: instant(pause.untilAt), reason: pause.reason },
-        },
-      ]
+export function pauseFindings(pause: Pause | undefined, workspace: string): readonly Finding[] {
+  if (!pause) return []
+  const { untilAt, pausedAt, reason } = pause
+  const message = `paused until ${formatInstant(untilAt)}, nothing is written: ${reason}`
+  const fields = { until: instant(untilAt), reason }
+  return [finding('Paused', 'PAUSED', message, workspace, { since: pausedAt, version: instant(pausedAt), fields })]
+}
 
 /** What the readings of a cycle say of the service as a whole: nothing while any of them worked. */
 export function serviceFindings(scopes: readonly Scope[], readings: WorkspaceState['readings'], workspace: string): readonly Finding[] {
@@ -264,7 +253,7 @@ export function deploymentFindings(
   const copied = copying && `copying was seen: ${copying.evidence}; set capSemantics: copied`
   return [
     ...(grantsFrozen({ ...state, clockSkewMs }) ? [finding('ClockSkew', 'CLOCK_SKEW', skew, workspace)] : []),
-    ...(copying && copied ? [{ ...finding('CopyingSeen', 'COPYING_SEEN', copied, workspace), since: copying.at }] : []),
+    ...(copying && copied ? [finding('CopyingSeen', 'COPYING_SEEN', copied, workspace, { since: copying.at })] : []),
   ]
 }
 
@@ -277,11 +266,11 @@ export function rosterFindings(usage: WorkspaceState['usage'], now: Instant, wor
   const { doubted, roster } = usage
   if (doubted) {
     const message = `the roster is doubted since ${formatInstant(doubted.since)}; the last good one serves`
-    return [{ ...finding('RosterDoubted', 'ROSTER_DOUBTED', message, workspace), since: doubted.since }]
+    return [finding('RosterDoubted', 'ROSTER_DOUBTED', message, workspace, { since: doubted.since })]
   }
   const ageMs = now - roster.readAt
   const message = `the roster is ${Math.round(ageMs / 60_000)} min old`
-  return ageMs > ROSTER_OLD_MS ? [{ ...finding('RosterStale', 'ROSTER_STALE', message, workspace), since: roster.readAt }] : []
+  return ageMs > ROSTER_OLD_MS ? [finding('RosterStale', 'ROSTER_STALE', message, workspace, { since: roster.readAt })] : []
 }
 
 /** The subject of findings about runs. */

@@ -200,18 +200,10 @@ export function medianMs({ durations }: RequestsOf): number | undefined {
   return sorted[Math.floor(sorted.length / 2)]
 }
 
-export interface Chronicle {
-  journal(): Journal
-  requests(): readonly RequestsOf[]
-  onEvent(event: CycleEvent): void
-  /** `email` is normalised. */
-  forget(email: string): void
-  /** Saves the journal where it has changed; the next commit writes it. */
-  keep(): void
-}
+export type Chronicle = ReturnType<typeof chronicleOf>
 
 /** Continues the journal of the ledger; begins a new one where that cannot be read. */
-export function chronicleOf(ledger: Pick<Ledger, 'fact' | 'saveFact'>): Chronicle {
+export function chronicleOf(ledger: Pick<Ledger, 'fact' | 'saveFact'>) {
   let journal = journalOf(
     orNothing(() => ledger.fact('journal')),
     orNothing(() => ledger.fact('days')),
@@ -219,16 +211,18 @@ export function chronicleOf(ledger: Pick<Ledger, 'fact' | 'saveFact'>): Chronicl
   let kept = journal
   const requests = new Map<string, RequestsOf>()
   return {
-    journal: () => journal,
-    requests: () => [...requests.values()],
-    onEvent(event) {
+    journal: (): Journal => journal,
+    requests: (): readonly RequestsOf[] => [...requests.values()],
+    onEvent(event: CycleEvent): void {
       if (event.kind === 'request-finished') takeRequest(requests, event)
       else journal = journaled(journal, event)
     },
-    forget(email) {
+    /** `email` is normalised. */
+    forget(email: string): void {
       journal = withoutPerson(journal, email)
     },
-    keep() {
+    /** Saves the journal where it has changed; the next commit writes it. */
+    keep(): void {
       const { entries, days } = journal
       if (entries !== kept.entries) ledger.saveFact('journal', entries)
       if (days !== kept.days) ledger.saveFact('days', days)

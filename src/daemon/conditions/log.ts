@@ -9,7 +9,7 @@ import { shortRevision } from '../../core/model/policy.ts'
 import { formatPosition, type Problem } from '../../core/model/problem.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
 import type { Clock } from '../../ports.ts'
-import { problemTexts } from './findings.ts'
+import { firstProblem, problemTexts } from './findings.ts'
 
 type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
@@ -112,15 +112,17 @@ export function eventLog(logger: Logger): Emit {
   const plans = new Map<string, Plan>()
   const groups = new Map<string, string>()
   const workspaces = new Set<string>()
-  const naming: Naming = {
-    groups,
-    get showsWorkspace() {
-      return workspaces.size > 1
-    },
-  }
-  const foreign = new Map<string, ConditionEvent>()
+  const foreign = new Map<string, Of<'condition'>>()
   const keyOf = ({ workspace }: CycleEvent, scope: Scope): string => `${workspace}\n${scopeKey(scope)}`
-  const tell = (event: CycleEvent): void => logEvent(logger, event, plans.get(event.workspace), naming)
+  const write = (workspace: string, { level, fields, message, about, says }: Line): void =>
+    logger[level]({ workspace, ...fields }, message, () => {
+      const name = workspaces.size > 1 ? workspace : undefined
+      return plain((about ? subject(nameOf(about, groups), name) : name === undefined ? '' : `${name}: `) + says())
+    })
+  const tell = (event: CycleEvent): void => {
+    const line = lineOf(event, plans.get(event.workspace))
+    if (line) write(event.workspace, line)
+  }
   return (event) => {
     workspaces.add(event.workspace)
     if (event.kind === 'planned') plans.set(event.workspace, event.plan)
@@ -135,9 +137,9 @@ export function eventLog(logger: Logger): Emit {
       const cause = foreign.get(key)
       foreign.delete(key)
       if (cause) {
-        logger.warn(changeFields(event, plans.get(event.workspace)), 'somebody else changed a cap', () =>
-          healedSentence(event.change.scope, cause, naming),
-        )
+        const [fields, about] = [changeFields(event, plans.get(event.workspace)), event.change.scope]
+        const says = (): string => `${foreignText(cause.condition)}; put back`
+        write(event.workspace, { level: 'warn', fields, message: 'somebody else changed a cap', about, says })
         return
       }
     }
@@ -152,98 +154,98 @@ export function eventLog(logger: Logger): Emit {
   }
 }
 
-const ALONE: Naming = { groups: new Map(), showsWorkspace: false }
+type Of<Kind extends CycleEvent['kind']> = Extract<CycleEvent, { readonly kind: Kind }>
 
-/** Writes the line of one event; `plan`: the plan that it belongs to. */
-function logEvent(to: Logger, event: CycleEvent, plan?: Plan, naming: Naming = ALONE): void {
-  const logger = saying(to, () => sentenceOf(event, naming))
-  const about: LogFields = { workspace: event.workspace }
+/** One line of the log. */
+interface Line {
+  readonly level: 'error' | 'warn' | 'info' | 'debug'
+  readonly message: string
+  readonly fields: LogFields
+  /** What it says to a person: subject, event, aligned values. JSON or --log-level debug has all fields. */
+  readonly says: () => string
+  /** The scope with which the sentence begins; absent: it is about the workspace. */
+  readonly about?: Scope
+}
+
+/** The line of one event; `plan`: the plan that it belongs to. */
+function lineOf(event: CycleEvent, plan: Plan | undefined): Line | undefined {
   switch (event.kind) {
     case 'policy-loaded': {
-      const fields = { ...about, digest: event.policy.digest, revision: event.policy.revision, ...problemFields(event.policy.problems) }
-      if (event.policy.valid) logger.info(fields, 'policy loaded')
-      return
+      const { digest, revision, problems, valid } = event.policy
+      const fields = { digest, revision, ...problemFields(problems) }
+      return valid ? { level: 'info', message: 'policy loaded', fields, says: () => policyText(event) } : undefined
     }
-    case 'request-finished':
-      logger.debug(
-        { ...about, operation: event.operation, outcome: event.outcome, durationMs: rounded(event.durationMs) },
-        'request finished',
-      )
-      return
-    case 'rate-learned':
-      logger.debug({ ...about, ratePerSecond: event.ratePerSecond }, 'request rate learned')
-      return
-    case 'usage-read':
-      logger.debug(
-        { ...about, people: event.roster?.people.length, groups: event.groups.length, balance: event.balance !== undefined },
-        'usage read',
-      )
-      return
-    case 'planned':
-      logger.debug({ ...about, ...planFields(event.plan), counts: { ...event.plan.counts } }, 'planned')
-      return
-    case 'change-finished':
-      logChange(logger, event, plan)
-      return
-    case 'condition':
-      logTransition(logger, event, { ...about, ...planFields(plan) })
-      return
+    case 'request-finished': {
+      const { operation, outcome } = event
+      const fields = { operation, outcome, durationMs: Math.round(event.durationMs) }
+      const says = (): string => `${operation} ${outcome} after ${fields.durationMs} ms`
+      return { level: 'debug', message: 'request finished', fields, says }
+    }
+    case 'rate-learned': {
+      const { ratePerSecond } = event
+      const says = (): string => `learned a pace of ${Number(ratePerSecond.toFixed(2))} requests a second`
+      return { level: 'debug', message: 'request rate learned', fields: { ratePerSecond }, says }
+    }
+    case 'usage-read': {
+      const people = event.roster?.people.length
+      const fields = { people, groups: event.groups.length, balance: event.balance !== undefined }
+      const says = (): string => `read ${people === undefined ? '' : `${people} people, `}${fields.groups} groups`
+      return { level: 'debug', message: 'usage read', fields, says }
+    }
+    case 'planned': {
+      const { id, changes, counts } = event.plan
+      const fields = { ...planFields(event.plan), counts: { ...counts } }
+      return { level: 'debug', message: 'planned', fields, says: () => `plan ${id} has ${changes.length} changes` }
+    }
+    case 'change-finished': {
+      const [level, message] = CHANGE_LINES[event.result]
+      return { level, message, fields: changeFields(event, plan), says: () => changeText(event), about: event.change.scope }
+    }
+    case 'condition': {
+      const { scope, type } = event.condition
+      const about = BY_SCOPE.has(type) ? scope : undefined
+      return transitionLine(event, plan, about)
+    }
     case 'bug':
-      logger.error({ ...about, code: 'BUG', error: event.message }, 'a mistake of capkeeper')
-      return
-    case 'cycle-finished':
-      logCycle(logger, event, plan)
+      return { level: 'error', message: 'a mistake of capkeeper', fields: { code: 'BUG', error: event.message }, says: () => event.message }
+    case 'cycle-finished': {
+      const { result, message: error } = event
+      const [observeMs, applyMs, totalMs] = [event.observeMs, event.applyMs, event.totalMs].map(Math.round)
+      const fields = { result, ...planFields(plan), observeMs, applyMs, totalMs }
+      const says = (): string => cycleText(event)
+      // Conditions tell a failure once, so later cycles with the same failure are quiet.
+      if (result === 'error') return { level: 'debug', message: 'cycle failed', fields: { ...fields, error }, says }
+      if (result === 'partial') return { level: 'debug', message: 'cycle finished in part', fields: { ...fields, error }, says }
+      return { level: 'info', message: 'cycle finished', fields, says }
+    }
   }
 }
 
-/** Writes the line of a condition that began, changed or ended. */
-export function logTransition(logger: Logger, { change, condition }: Transition, about: LogFields = {}): void {
-  const { type, subject, reason, message, scope, fields, since } = condition
+/** The line of a condition that began, changed or ended. Undefined where another line reports its end. */
+function transitionLine({ change, condition }: Transition, plan: Plan | undefined, about?: Scope): Line | undefined {
+  const { type, subject, reason, message, scope, since } = condition
   const { severity, begun, ended } = kindOf(type)
-  const named = { ...about, condition: type, subject, code: reason, ...(scope && { scope: scopeKey(scope) }), ...fields }
-  if (change !== 'ended') logger[severity]({ ...named, error: message }, begun)
-  else if (ended !== undefined) logger.info({ ...named, since: instant(since) }, ended)
+  const named = { condition: type, subject, code: reason, ...(scope && { scope: scopeKey(scope) }), ...condition.fields }
+  const fields = { ...planFields(plan), ...named }
+  const says = (): string => (about ? scopeText : conditionText)({ change, condition })
+  if (change !== 'ended') return { level: severity, message: begun, fields: { ...fields, error: message }, says, about }
+  return ended === undefined ? undefined : { level: 'info', message: ended, fields: { ...fields, since: instant(since) }, says, about }
 }
 
-/** The same logger, with a sentence for every line. */
-const saying = ({ error, warn, info, debug }: Logger, sentence: () => string): Logger => ({
-  error: (fields, message) => error(fields, message, sentence),
-  warn: (fields, message) => warn(fields, message, sentence),
-  info: (fields, message) => info(fields, message, sentence),
-  debug: (fields, message) => debug(fields, message, sentence),
-})
-
-type ChangeFinished = Extract<CycleEvent, { kind: 'change-finished' }>
-
-function logChange(logger: Logger, event: ChangeFinished, plan: Plan | undefined): void {
-  const fields = changeFields(event, plan)
-  switch (event.result) {
-    case 'applied':
-      logger.info(fields, 'cap written')
-      return
-    case 'ambiguous':
-      logger.warn(fields, 'cap written, and not known whether it holds')
-      return
-    case 'verify_failed':
-      logger.warn(fields, 'cap written, and another value was read back')
-      return
-    case 'failed':
-      logger.error(fields, 'cap could not be written')
-  }
+/** Writes the line of a condition of the process as a whole. */
+export function logTransition(logger: Logger, transition: Transition): void {
+  const line = transitionLine(transition, undefined)
+  if (line) logger[line.level](line.fields, line.message)
 }
 
-function logCycle(logger: Logger, event: Extract<CycleEvent, { kind: 'cycle-finished' }>, plan: Plan | undefined): void {
-  const { workspace, result } = event
-  const times = { observeMs: rounded(event.observeMs), applyMs: rounded(event.applyMs), totalMs: rounded(event.totalMs) }
-  const fields = { workspace, result, ...planFields(plan), ...times }
-  // Conditions tell a failure once, so later cycles with the same failure are quiet.
-  if (result === 'error') logger.debug({ ...fields, error: event.message }, 'cycle failed')
-  else if (result === 'partial') logger.debug({ ...fields, error: event.message }, 'cycle finished in part')
-  else logger.info(fields, 'cycle finished')
+const CHANGE_LINES: Readonly<Record<ChangeResult, readonly [Line['level'], message: string]>> = {
+  applied: ['info', 'cap written'],
+  ambiguous: ['warn', 'cap written, and not known whether it holds'],
+  verify_failed: ['warn', 'cap written, and another value was read back'],
+  failed: ['error', 'cap could not be written'],
 }
 
-const changeFields = ({ workspace, change, result, error }: ChangeFinished, plan: Plan | undefined): LogFields => ({
-  workspace,
+const changeFields = ({ change, result, error }: Of<'change-finished'>, plan: Plan | undefined): LogFields => ({
   scope: scopeKey(change.scope),
   effect: change.effect,
   from: change.from,
@@ -263,70 +265,24 @@ const planFields = (plan: Plan | undefined): LogFields =>
 const problemFields = (problems: readonly Problem[]): LogFields =>
   problems.length === 0 ? {} : { problems: problemTexts(problems), problemCount: problems.length }
 
-const rounded = (ms: number): number => Math.round(ms)
-
 const instant = (at: number): string => new Date(at).toISOString()
-
-// Writes events as sentences for a person at a terminal: subject, event, aligned values. JSON or --log-level debug has all fields.
-
-/** How scopes are named: groups by their last known name; workspaces only where there are several. */
-interface Naming {
-  readonly groups: ReadonlyMap<string, string>
-  readonly showsWorkspace: boolean
-}
-
-type ConditionEvent = Of<'condition'>
-
-type Of<Kind extends CycleEvent['kind']> = Extract<CycleEvent, { readonly kind: Kind }>
 
 /** The least width of a subject, so that values are aligned; the usual line fits into 80 columns. Choice. */
 const SUBJECT_WIDTH = 26
 const VALUE_WIDTH = 4
 const VERB_WIDTH = 9
 
-/** `group Data: somebody else set 1000 → 2500; put back`. One line of printable text. */
-function sentenceOf(event: CycleEvent, naming: Naming): string {
-  const about = (scope: Scope): string => subject(nameOf(scope, naming.groups), event.workspace, naming)
-  const here = naming.showsWorkspace ? `${event.workspace}: ` : ''
-  switch (event.kind) {
-    case 'policy-loaded':
-      return plain(here + policyText(event))
-    case 'request-finished':
-      return plain(`${here}${event.operation} ${event.outcome} after ${Math.round(event.durationMs)} ms`)
-    case 'rate-learned':
-      return plain(`${here}learned a pace of ${Number(event.ratePerSecond.toFixed(2))} requests a second`)
-    case 'usage-read':
-      return plain(`${here}read ${event.roster ? `${event.roster.people.length} people, ` : ''}${event.groups.length} groups`)
-    case 'planned':
-      return plain(`${here}plan ${event.plan.id} has ${event.plan.changes.length} changes`)
-    case 'change-finished':
-      return plain(about(event.change.scope) + changeText(event))
-    case 'condition': {
-      const { scope, type } = event.condition
-      return plain(scope && BY_SCOPE.has(type) ? about(scope) + scopeText(event) : here + conditionText(event))
-    }
-    case 'bug':
-      return plain(`${here}${event.message}`)
-    case 'cycle-finished':
-      return plain(here + cycleText(event))
-  }
-}
-
-/** A foreign change and its revert, as one line. */
-const healedSentence = (scope: Scope, foreign: ConditionEvent, naming: Naming): string =>
-  plain(`${subject(nameOf(scope, naming.groups), foreign.workspace, naming)}${foreignText(foreign.condition)}; put back`)
-
 /** Conditions whose line begins with the scope. */
 const BY_SCOPE: ReadonlySet<ConditionType> = new Set(['ForeignChange', 'Rejected', 'Quarantined'])
 
-function scopeText({ change, condition }: ConditionEvent): string {
-  if (change === 'ended') return kindOf(condition.type).ended ?? 'put back'
+function scopeText({ change, condition }: Transition): string {
+  if (change === 'ended') return `${kindOf(condition.type).ended}`
   if (condition.type === 'ForeignChange') return `${foreignText(condition)}; not put back yet`
   return `left alone: ${condition.message} (${condition.reason})`
 }
 
 /** A condition of a workspace, or of a part that is read. */
-function conditionText({ change, condition }: ConditionEvent): string {
+function conditionText({ change, condition }: Transition): string {
   const { type, subject, reason, message, fields } = condition
   const { guards, reason: pausedFor } = fields ?? {}
   if (type === 'Paused') return change === 'ended' ? `resumed; it was paused for: ${pausedFor}` : message
@@ -334,8 +290,8 @@ function conditionText({ change, condition }: ConditionEvent): string {
   return change === 'ended' ? `${kindOf(type).ended} (${subject})` : `${message} (${reason})`
 }
 
-function subject(name: string, workspace: string, { showsWorkspace }: Naming): string {
-  const text = `${showsWorkspace ? `${workspace} ` : ''}${name}:`
+function subject(name: string, workspace: string | undefined): string {
+  const text = `${workspace === undefined ? '' : `${workspace} `}${name}:`
   return `${text.padEnd(SUBJECT_WIDTH - 1)} `
 }
 
@@ -377,12 +333,9 @@ function changeText({ change, result, error }: Of<'change-finished'>): string {
 
 function policyText({ policy }: Of<'policy-loaded'>): string {
   const revision = policy.revision === '' ? '' : ` at ${shortRevision(policy.revision)}`
-  const [first, ...more] = policy.problems
-  const problems = first ? `: ${problemText(first)}${more.length > 0 ? ` (and ${more.length} more)` : ''}` : ''
-  return `policies ${policy.digest}${revision} loaded${problems}`
+  const problem = firstProblem(policy.problems)
+  return `policies ${policy.digest}${revision} loaded${problem === undefined ? '' : `: ${problem}`}`
 }
-
-const problemText = ({ at, message }: Problem): string => (at ? `${formatPosition(at)}: ${message}` : message)
 
 const ENDINGS: Readonly<Record<Of<'cycle-finished'>['result'], string>> = {
   success: 'caps are as declared',

@@ -2,7 +2,7 @@
 import type { Change, Disposition } from '../../core/model/change.ts'
 import type { Finding } from '../../core/model/condition.ts'
 import type { PoolOfDay, PoolStatus, ReconcileResult } from '../../core/model/events.ts'
-import { type CapReading, isSameCycle } from '../../core/model/observed.ts'
+import { isSameCycle } from '../../core/model/observed.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { type Instant, MOST_PASSES, wholeCents } from '../../core/model/units.ts'
 import type { Planned } from '../../core/plan/plan.ts'
@@ -34,19 +34,19 @@ export interface Outcome {
   readonly message?: string
 }
 
-interface OutcomeInputs {
+/** The end of a cycle. */
+interface CycleEnd {
+  readonly state: WorkspaceState
   readonly after: Planned
   readonly applied: PassReport | undefined
   /** The scopes that the cycle was to read. */
   readonly scopes: readonly Scope[]
-  readonly readings: ReadonlyMap<ScopeKey, CapReading>
 }
 
 /** The first that fits: error (nothing worked), partial, held, success, noop. */
-export function outcomeOf(inputs: OutcomeInputs): Outcome {
-  const { applied, after, scopes } = inputs
+export function outcomeOf({ state, applied, after, scopes }: CycleEnd): Outcome {
   const unread = scopes.flatMap((scope) => {
-    const failure = inputs.readings.get(scopeKey(scope))?.failure
+    const failure = state.readings.get(scopeKey(scope))?.failure
     return failure ? [`${scopeKey(scope)}: ${failure.message}`] : []
   })
   const results = [...(applied?.results ?? [])]
@@ -58,12 +58,11 @@ export function outcomeOf(inputs: OutcomeInputs): Outcome {
   const failures = failed.map(([key, { error }]) => `${key}: ${error}`)
   const message =
     applied?.fatal ?? applied?.refusal ?? [...failures, ...unread, ...halted, ...[...unwritten, ...pending].map(({ why }) => why)][0]
-  const why = message === undefined ? {} : { message }
   const isShort = failed.length > 0 || unread.length > 0 || applied?.interrupted !== undefined
   const nothingWorked = done === 0 && (failed.length > 0 || applied?.fatal !== undefined || applied?.refusal !== undefined)
-  if (nothingWorked || (scopes.length > 0 && unread.length === scopes.length)) return { result: 'error', ...why }
-  if (isShort || unwritten.length > 0) return { result: 'partial', ...why }
-  if (after.plan.holds.length > 0) return { result: 'held', ...why }
+  if (nothingWorked || (scopes.length > 0 && unread.length === scopes.length)) return { result: 'error', message }
+  if (isShort || unwritten.length > 0) return { result: 'partial', message }
+  if (after.plan.holds.length > 0) return { result: 'held', message }
   return { result: done > 0 ? 'success' : 'noop' }
 }
 
@@ -225,14 +224,8 @@ export function showUsage(workspace: Workspace, reading: UsageReading): void {
   })
 }
 
-interface CycleSeen {
-  readonly state: WorkspaceState
-  readonly scopes: readonly Scope[]
-  readonly applied: PassReport | undefined
-}
-
 /** The findings of a cycle about the service, the key and the ledger. Sources that it did not read or try keep theirs. */
-export function foundBy(workspace: Workspace, { state, scopes, applied }: CycleSeen, outcome: Outcome): Found {
+export function foundBy(workspace: Workspace, { state, scopes, applied }: CycleEnd, outcome: Outcome): Found {
   const { ledger, config } = workspace
   const { caps } = seenIn(ledger)
   const copying = caps?.value === 'copied' && config.capSemantics === 'layered' ? caps : undefined

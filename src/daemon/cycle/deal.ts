@@ -16,15 +16,16 @@ import { addOnFigures } from '../../core/use/add-on.ts'
 import type { RecordsReader } from '../../ports.ts'
 import type { DesiredState, Planner, WorkspaceState } from './state.ts'
 
-interface Dealt {
-  readonly pools: DealtPools
-  readonly frozen: Readonly<Record<string, string>>
-}
-
-/** Observes the pools and deals them anew where use is known. Pools that did not change are the same objects. */
-export function dealPools(state: WorkspaceState, desired: DesiredState, planner: Planner): Dealt {
+/**
+ * Observes the pools, deals them anew where use is known, and puts the deal in force. True when it differs from the last one. Pools that did not
+ * change are the same objects.
+ */
+export function dealPools(state: WorkspaceState, desired: DesiredState, planner: Planner): boolean {
   const { pools: declared } = desired.resolution
-  if (declared.length === 0 && Object.keys(state.pools).length === 0) return { pools: state.pools, frozen: {} }
+  if (declared.length === 0 && Object.keys(state.pools).length === 0) {
+    state.frozenPools = {}
+    return false
+  }
   const use = useNow(state, planner.clock.now())
   const kept = new Map<string, PoolState>()
   const why = new Map<string, string>()
@@ -38,25 +39,18 @@ export function dealPools(state: WorkspaceState, desired: DesiredState, planner:
     const poolState = isDealt ? dealPool(one.pool, observed.state, planner.clock.now(), observed).state : observed.state
     if (poolState) kept.set(name, before && isSame(before, poolState) ? before : poolState)
   }
-  // A pool may be called `__proto__`, which no assignment makes a key.
-  const [pools, frozen] = [Object.fromEntries(kept), Object.fromEntries(why)]
-  // A file that stops parsing removes nothing.
-  if (!state.policyValid) return { pools: { ...state.pools, ...pools }, frozen }
-  return { pools, frozen }
+  // A pool may be called `__proto__`, which no assignment makes a key. A file that stops parsing removes nothing.
+  const pools = { ...(state.policyValid ? {} : state.pools), ...Object.fromEntries(kept) }
+  state.frozenPools = Object.fromEntries(why)
+  if (isSame(pools, state.pools)) return false
+  state.pools = pools
+  return true
 }
 
-/** Puts the deal in force; true when it differs from the last one. */
-export function takeDeal({ pools, frozen }: Dealt, state: WorkspaceState): boolean {
-  const isNew = JSON.stringify(pools) !== JSON.stringify(state.pools)
-  if (isNew) state.pools = pools
-  state.frozenPools = frozen
-  return isNew
-}
-
-const isSame = (a: PoolState, b: PoolState): boolean => JSON.stringify(a) === JSON.stringify(b)
+const isSame = (a: PoolState | DealtPools, b: PoolState | DealtPools): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 /** Add-on use: measured, or estimated where a row carries a figure and the balance is known; else why it is not known. */
-export function useNow({ usage, measured }: Pick<WorkspaceState, 'usage' | 'measured'>, now: Instant): UseNow {
+function useNow({ usage, measured }: Pick<WorkspaceState, 'usage' | 'measured'>, now: Instant): UseNow {
   if (!usage) return { kind: 'unknown', why: 'the roster was not read yet' }
   const { roster, balance, turn } = usage
   const { cycle } = roster

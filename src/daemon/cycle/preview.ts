@@ -12,7 +12,7 @@ import { askMeasured } from '../collect/add-on.ts'
 import { learnUsage, type UsageReading } from '../collect/usage.ts'
 import { deploymentFindings } from '../conditions/findings.ts'
 import type { ReadPeopleFile } from '../directory/read.ts'
-import { dealPools, takeDeal } from './deal.ts'
+import { dealPools } from './deal.ts'
 import { learnedFrom, seenIn, sweep } from './read.ts'
 import { type DesiredState, desiredState, type Planner, planFrom, recall, type WorkspaceState, withheldBy } from './state.ts'
 
@@ -112,7 +112,7 @@ export async function preview(parts: PreviewParts, policy: PolicyRevision, optio
   // Nothing is recorded: the deal, and what the readings tell of the deployment, count for this plan alone.
   const withheld = withheldBy(config, await ledger.pause(clock.now()))
   const planner = { ...parts, seen, idle: withheld?.reason }
-  takeDeal(dealPools(state, desired, planner), state)
+  dealPools(state, desired, planner)
   const planned = planFrom(state, desiredState(state, planner), planner, { excluded: () => withheld })
   const clocks = deploymentFindings(state, undefined, policy.set.workspace)
   return { planned, desiredState: desired, state, warnings: [...usage.findings.filter(({ onlyIfHeld }) => !onlyIfHeld), ...clocks] }

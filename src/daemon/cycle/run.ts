@@ -9,7 +9,7 @@ import { askMeasured } from '../collect/add-on.ts'
 import { withDoubted } from '../collect/usage.ts'
 import { foundBy, type Outcome, outcomeOf, showCycle, showPause, showPlan } from '../conditions/show.ts'
 import { readPause, type Workspace } from '../workspace.ts'
-import { dealPools, takeDeal } from './deal.ts'
+import { dealPools } from './deal.ts'
 import { forgetMarked, observe, readDue, refreshUsage } from './observe.ts'
 import type { Agreement, CycleOptions, CycleRun, Pass, PassReport } from './options.ts'
 import { runPasses } from './passes.ts'
@@ -19,6 +19,7 @@ import { endPlan, recordApprovals, recordDeclared, recordPlan, recordReviews } f
 import {
   type DesiredState,
   desiredState,
+  excluded,
   isLeftAlone,
   type Planner,
   type PlanOptions,
@@ -31,7 +32,7 @@ import { FRESH_MS } from './write/writes.ts'
 
 type Excluded = (one: Difference) => Exclusion | undefined
 
-const notShown = (reason: string): Exclusion => ({ kind: 'excluded', code: 'notShown', reason })
+const notShown = (reason: string): Exclusion => excluded('notShown', reason)
 
 /** Excludes the changes of a plan that the person did not agree to. */
 function unlessShown({ mayWrite }: Agreement, desired: DesiredState): Excluded {
@@ -84,13 +85,9 @@ async function establishReads({ workspace, state, options: { stop } }: CycleRun,
   return seen !== before
 }
 
-const FOCUS: Exclusion = { kind: 'excluded', code: 'focus', reason: 'left to the next sweep' }
+const FOCUS = excluded('focus', 'left to the next sweep')
 
-const QUIET: Exclusion = {
-  kind: 'excluded',
-  code: 'lease',
-  reason: 'a write of the replica that held this workspace before may still land; it is read again when that is over',
-}
+const QUIET = excluded('lease', 'a write of the replica that held this workspace before may still land; it is read again when that is over')
 
 /** Scopes with an open write of the replica that held this workspace before, while that write may still land. */
 function quietScopes({ lease, ledger, clock }: Workspace): ReadonlySet<ScopeKey> {
@@ -110,9 +107,9 @@ function makePlan(
 ): Pass {
   const focus = options.focus?.union(alsoRead)
   const quiet = quietScopes(workspace)
-  const excluded = (one: Difference): Exclusion | undefined =>
+  const exclude = (one: Difference): Exclusion | undefined =>
     more.excluded?.(one) ?? (focus && !focus.has(one.key) ? FOCUS : undefined) ?? (quiet.has(one.key) ? QUIET : undefined)
-  const planned = planFrom(state, desired, planner, { ...more, excluded })
+  const planned = planFrom(state, desired, planner, { ...more, excluded: exclude })
   recordPlan(planned, desired, state, workspace.ledger, workspace.clock.now())
   showPlan(workspace, planned, desired)
   return { planned, desired }
@@ -164,20 +161,19 @@ async function load(workspace: Workspace, state: WorkspaceState, options: CycleO
 async function whyWithheld(workspace: Workspace): Promise<Exclusion | undefined> {
   const withheld = withheldBy(workspace.config, await readPause(workspace))
   if (withheld?.code === 'mode' || !workspace.lease?.isReplaced()) return withheld
-  const reason = 'another replica has had newer policies than this one; nothing is written until the files here follow'
-  return { kind: 'excluded', code: 'replaced', reason }
+  return excluded('replaced', 'another replica has had newer policies than this one; nothing is written until the files here follow')
 }
 
 /** With `onDrift: alert` foreign changes are only shown; `apply` reverts them, because a person asks for it. */
 function watchedOf({ config }: Workspace, { confirm }: CycleOptions): Pick<Planner, 'watched'> {
   if (config.onDrift !== 'alert' || confirm) return {}
-  const watched: Exclusion = { kind: 'excluded', code: 'onDrift', reason: 'onDrift is alert: foreign changes are shown and not reverted' }
+  const watched = excluded('onDrift', 'onDrift is alert: foreign changes are shown and not reverted')
   return { watched: ({ cause }) => (cause === 'external' ? watched : undefined) }
 }
 
 /** Deals the pools. The deal waits in the ledger for the next commit, which comes before the writes. */
 function deal({ workspace: { ledger }, state, planner }: CycleRun, desired: DesiredState): DesiredState {
-  if (!takeDeal(dealPools(state, desired, planner), state)) return desired
+  if (!dealPools(state, desired, planner)) return desired
   ledger.saveFact('pools', state.pools)
   return desiredState(state, planner)
 }
@@ -193,7 +189,7 @@ async function guard(
   await ledger.commit()
   if (withheld) return withheld
   if (!confirm) return {}
-  return (await confirm(planned)) ?? { kind: 'excluded', code: 'notShown', reason: 'declined' }
+  return (await confirm(planned)) ?? notShown('declined')
 }
 
 /** Writes in passes, beginning with the first plan, or with a new one where that is out of date. */
@@ -240,11 +236,12 @@ async function record(cycle: CycleRun, first: FirstPlan, applied: PassReport | u
   // The service did answer where it says that it does not know a scope.
   const isExpected = (scope: Scope): boolean => !isLeftAlone(scope, last.desired) && !last.desired.unknown.has(scopeKey(scope))
   const scopes = last.desired.toRead.filter((scope) => isExpected(scope) && (part?.has(scopeKey(scope)) ?? true))
-  const outcome = outcomeOf({ after: last.planned, applied, scopes, readings: state.readings })
+  const end = { state, after: last.planned, applied, scopes }
+  const outcome = outcomeOf(end)
   if (config.mode === 'enforce' && !options.focus) recordDeclared(last.planned, outcome.result, state, ledger)
   if (applied?.fatal === undefined) await ledger.commit()
   const endedMs = clock.monotonic()
   const times = { startedAt, observeMs: plannedMs - startedMs, applyMs: endedMs - plannedMs, totalMs: endedMs - startedMs }
-  showCycle(workspace, outcome, times, foundBy(workspace, { state, scopes, applied }, outcome))
+  showCycle(workspace, outcome, times, foundBy(workspace, end, outcome))
   return { after: last.planned, outcome }
 }

@@ -322,9 +322,12 @@ const BALANCE_LIFE_MS = 24 * 3_600_000
 
 /** The mode or the pause that withholds every write. */
 export function withheldBy({ mode }: WorkspaceSettings, pause: Pause | undefined): Exclusion | undefined {
-  if (mode !== 'enforce') return { kind: 'excluded', code: 'mode', reason: `mode is ${mode}` }
-  return pause && { kind: 'excluded', code: 'pause', reason: `paused until ${formatInstant(pause.untilAt)} (${pause.reason})` }
+  if (mode !== 'enforce') return excluded('mode', `mode is ${mode}`)
+  return pause && excluded('pause', `paused until ${formatInstant(pause.untilAt)} (${pause.reason})`)
 }
+
+/** Why a change is not written. */
+export const excluded = (code: Exclusion['code'], reason: string): Exclusion => ({ kind: 'excluded', code, reason })
 
 /** For the guard `maxRaise`. */
 const creditsRemaining = (balance: Balance | undefined, now: Instant): number | undefined =>

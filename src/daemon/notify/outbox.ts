@@ -2,7 +2,6 @@
 // been sent is never sent again. There is no queue in memory: due messages follow from figures and the ledger.
 import type { Finding } from '../../core/model/condition.ts'
 import type { Person } from '../../core/model/observed.ts'
-import { messageOf } from '../../core/model/problem.ts'
 import { isYounger } from '../../core/model/units.ts'
 import {
   channelOf,
@@ -17,12 +16,12 @@ import {
 import { type Delivery, markEnded, markSending, settleOpen, type Told, type ToldEntry, withDigests } from '../../core/notify/told.ts'
 import type { FirstStop } from '../../core/use/first-stop.ts'
 import type { RecordsReader } from '../../ports.ts'
-import { fileFindings } from '../conditions/findings.ts'
+import { fileFindings, finding } from '../conditions/findings.ts'
 import { poolsOfCycle } from '../conditions/show.ts'
 import { peopleShown, type StopFacts, stopOf } from '../conditions/view.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import { LedgerError } from '../ledger/error.ts'
-import { notice, report, type Workspace } from '../workspace.ts'
+import { notice, reportBug, type Workspace } from '../workspace.ts'
 import type { Notifier } from './channels.ts'
 import { endedUse, groupsOfPool, happened } from './happened.ts'
 
@@ -223,7 +222,7 @@ function notifyFindings(entries: Entries, now: number): readonly Finding[] {
       countOf(ofChannel, 'unknown', 'may have arrived and not sent again'),
     ].flatMap((part) => part ?? [])
     const message = `${channel}: ${all.length} ${all.length === 1 ? 'message' : 'messages'} could not be sent (${parts.join(', ')}): ${reason}`
-    return { type: 'NotifyFailed', subject: `notify ${channel}`, reason: 'NOTIFY_FAILED', message, version: reason }
+    return finding('NotifyFailed', 'NOTIFY_FAILED', message, `notify ${channel}`, { version: reason })
   })
 }
 
@@ -254,8 +253,7 @@ export function keepTold(workspace: Workspace, telling: TellingState, ends: Endi
     .then((found) => notice(workspace, { notify: found }))
     .catch((error: unknown) => {
       // Cycles report a ledger that cannot be written.
-      if (error instanceof LedgerError || ends.ending.aborted) return
-      report(workspace, { kind: 'bug', message: `unexpected: ${messageOf(error)}` })
+      if (!(error instanceof LedgerError || ends.ending.aborted)) reportBug(workspace, error)
     })
     .finally(() => {
       grace.close()
