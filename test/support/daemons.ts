@@ -14,7 +14,9 @@ type DaemonParts = Parameters<typeof startDaemon>[0]
 
 /** A daemon over worlds by name, whose files the test writes. */
 export interface House {
-  readonly daemon: Awaited<ReturnType<typeof startDaemon>>
+  daemon: Awaited<ReturnType<typeof startDaemon>>
+  /** Stops the daemon, and starts it again as the files are now. */
+  restart(): Promise<void>
   readonly clock: ReturnType<typeof worldClock>
   readonly worlds: ReadonlyMap<string, World>
   readonly sets: Map<string, ReturnType<typeof revisionOf>>
@@ -46,7 +48,7 @@ export async function house(
   const clock = worldClock()
   const worlds = new Map<string, World>()
   for (const name of [...names, 'gamma']) worlds.set(name, await createWorld({ ...options, clock, name }))
-  const made: Omit<House, 'daemon'> = {
+  const made: Omit<House, 'daemon' | 'restart'> = {
     clock,
     worlds,
     sets: new Map(Object.entries(policies).map(([name, declared]) => [name, revisionOf(declared, name)])),
@@ -61,7 +63,13 @@ export async function house(
     probe: async () => undefined,
     ...more,
   }
-  const house: House = Object.assign(made, { daemon: await startDaemon(partsOf(made)) })
+  const house: House = Object.assign(made, {
+    daemon: await startDaemon(partsOf(made)),
+    async restart() {
+      await clock.until(house.daemon.stop())
+      house.daemon = await startDaemon(partsOf(house))
+    },
+  })
   onTestFinished(async () => {
     await clock.until(house.daemon.stop())
     for (const one of worlds.values()) await one.close()
@@ -69,7 +77,7 @@ export async function house(
   return house
 }
 
-export const partsOf = (house: Omit<House, 'daemon'>): DaemonParts => ({
+const partsOf = (house: Omit<House, 'daemon' | 'restart'>): DaemonParts => ({
   clock: house.clock,
   config: house.config ?? configOf(),
   leases: house.leases && { ...soleLeases(), isSole: false, ...house.leases },

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import type { WorkspaceView } from '../../src/core/model/events.ts'
 import type { Operation } from '../../src/core/model/observed.ts'
 import type { PolicyRevision } from '../../src/core/model/policy.ts'
-import { viewOf } from '../../src/daemon/conditions/view.ts'
 import { EVERYBODY } from '../../src/daemon/http/auth.ts'
 import { createLibrary, type Documents, sourceOf } from '../../src/daemon/http/documents/make.ts'
 import { EMAIL_LABELS } from '../../src/daemon/http/status/labels.ts'
@@ -95,7 +94,7 @@ const how = { workspace: 'acme', now: world.clock.now(), pricePerCredit: 0.04 }
 const compared = compare(await compareStart(world.ledger, how), how)
 
 /** The view of it, changed. */
-export const exampleView = (change: Partial<WorkspaceView> = {}): WorkspaceView => ({ ...viewOf(world.workspace), ...change })
+export const exampleView = (change: Partial<WorkspaceView> = {}): WorkspaceView => ({ ...world.view(), ...change })
 
 /** The documents of the workspace, or as they would be with another view of it. */
 export function exampleOf(change: Partial<WorkspaceView> = {}): Documents {

@@ -10,8 +10,10 @@ import type { Operation } from '../../src/core/model/observed.ts'
 import type { PolicyRevision, PolicySet } from '../../src/core/model/policy.ts'
 import type { Scope } from '../../src/core/model/scope.ts'
 import { chronicleOf } from '../../src/daemon/conditions/journal.ts'
+import { viewOf } from '../../src/daemon/conditions/view.ts'
 import type { WorkspaceSettings } from '../../src/daemon/config/settings.ts'
 import type { CycleOptions } from '../../src/daemon/cycle/options.ts'
+import { learnedKeeper } from '../../src/daemon/cycle/read.ts'
 import { type CycleReport, reconcile } from '../../src/daemon/cycle/run.ts'
 import { recall } from '../../src/daemon/cycle/state.ts'
 import { readPeopleFile } from '../../src/daemon/directory/read.ts'
@@ -55,6 +57,8 @@ export interface WorldOptions {
   /** Wraps the ledger of the cycle, such as with a disk that fails. */
   readonly wrapLedger?: (ledger: Ledger) => Ledger
   readonly wrapTransport?: (transport: Transport) => Transport
+  /** What the client sees and learns is kept, as by a daemon. */
+  readonly learns?: true
   readonly clock?: WorldClock
   readonly name?: string
   /** Parts of the workspace that a daemon has beside these, such as a notifier. */
@@ -92,8 +96,10 @@ export async function createWorld(options: WorldOptions = {}) {
   const keys = createKeyRing({ default: { env: 'KEY' } }, { env: { KEY: 'sandbox-admin' } })
   const transport = options.wrapTransport?.(wire) ?? wire
   const rate = { start: options.rate ?? 100_000, max: options.rate ?? 100_000, concurrency: 8 }
+  const learning = learnedKeeper(ledger, clock)
   const client = createWriteClient({
-    ...{ transport, keys, clock, random: NO_RANDOM, rate, paces: createPaces() },
+    ...{ transport, keys, clock, random: NO_RANDOM, rate, paces: createPaces(), onSeen: learning.onSeen, learned: learning.pace },
+    onLearned: (key, learned) => void Object.assign(learning.pace, { [key]: learned }),
     onRequest: (one) => world.workspace.chronicle?.onEvent({ kind: 'request-finished', workspace: settings.name, at: clock.now(), ...one }),
   })
   const settings: WorkspaceSettings = { ...SETTINGS, name: options.name ?? 'acme', ...options.config }
@@ -102,6 +108,7 @@ export async function createWorld(options: WorldOptions = {}) {
     const emit = (event: CycleEvent): void => {
       chronicle.onEvent(event)
       events.push(event)
+      if (options.learns && event.kind === 'cycle-finished') void learning.keep()
     }
     const parts = { config, client, ledger, clock, random: NO_RANDOM, digest: sha256, readPeopleFile, chronicle, emit }
     return createWorkspace({ ...parts, ...options.parts })
@@ -114,6 +121,8 @@ export async function createWorld(options: WorldOptions = {}) {
     client,
     workspace: open(settings),
     state: recall(revisionOf({}), ledger),
+    /** What the workspace shows now. */
+    view: () => viewOf(world.workspace),
     /** Called after every request and its effects. */
     onCall: undefined as ((call: SandboxCall) => void) | undefined,
     /** Runs one cycle with this policy, or with the last one. */

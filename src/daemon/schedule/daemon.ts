@@ -16,9 +16,9 @@ import { orNothing } from '../ledger/error.ts'
 import type { SharedWorkspace } from '../ledger/share.ts'
 import { type LeaseHooks, type Leases, lastGood, lastGoodId, policyId, soleLeases } from '../replicas/leases.ts'
 import { elsewhereIn, isOfLease, leaseFindings, noticeLease, packed, viewsOf, wantedIn } from '../replicas/shown.ts'
-import { createWorkspace, report, type Workspace, type WorkspaceParts } from '../workspace.ts'
+import { createWorkspace, reportBug, type Workspace, type WorkspaceParts } from '../workspace.ts'
 import { type Loop, startLoop } from './loop.ts'
-import { configFinding, createReadiness, LEDGER_UNWRITABLE, oneAtATime, openAll, refreshViews, sharedRefresh } from './refresh.ts'
+import { configFinding, createReadiness, ledgerFinding, oneAtATime, openAll, refreshViews, sharedRefresh } from './refresh.ts'
 
 /** The parts of a workspace, and how to close them. */
 export interface OpenedWorkspace {
@@ -94,9 +94,7 @@ interface Runner {
   readonly stop: AbortController
   /** Cuts the write in flight, when the lease is over. */
   readonly cut: AbortController
-  readonly finish: () => Promise<void>
-  readonly close: () => void
-  readonly requestFailed: () => boolean
+  readonly opened: OpenedWorkspace
   /** On the monotonic clock. */
   readonly startedAt: number
   /** Set once it was told to stop; resolves when it has ended. */
@@ -186,7 +184,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
 function updateConditions(state: State, ledgerWritable: boolean): void {
   const { refused, parts, leases } = state
   const trouble = leases.trouble()
-  const ledger = trouble === undefined ? LEDGER_UNWRITABLE : { ...LEDGER_UNWRITABLE, message: `no cap is written: ${trouble}` }
+  const ledger = ledgerFinding(trouble && `no cap is written: ${trouble}`)
   const found = [...refused, ...(ledgerWritable ? [] : [ledger]), ...leaseFindings(state.config, state)]
   const { conditions, transitions } = advance(state.conditions, found, parts.clock.now())
   state.conditions = conditions
@@ -256,9 +254,7 @@ function start({ parts, runners, cut }: State, settings: WorkspaceConfig, opened
     loop,
     stop: stopOne,
     cut: cutOne,
-    finish: async () => opened.finish?.(),
-    close: opened.close,
-    requestFailed: () => opened.requestFailed?.() ?? false,
+    opened,
     startedAt: parts.clock.monotonic(),
     ending: undefined,
     isLeaving: false,
@@ -267,14 +263,14 @@ function start({ parts, runners, cut }: State, settings: WorkspaceConfig, opened
 
 function end(runner: Runner): Promise<void> {
   runner.stop.abort(new Error('stopped'))
-  runner.ending ??= runner.loop.done.then(runner.finish).then(runner.close)
+  const { opened, loop } = runner
+  runner.ending ??= loop.done.then(() => opened.finish?.()).then(() => opened.close())
   return runner.ending
 }
 
 /** Reports an unexpected error, such as a disk that fails while policies load. It must not end the daemon: the last policies stay in force. */
-function reportBug({ runners }: State, error: unknown): void {
-  const message = `unexpected: ${messageOf(error)}`
-  for (const { workspace } of runners.values()) report(workspace, { kind: 'bug', message })
+function reportInAll({ runners }: State, error: unknown): void {
+  for (const { workspace } of runners.values()) reportBug(workspace, error)
 }
 
 function loadPolicies(state: State): void | Promise<void> {
@@ -284,9 +280,9 @@ function loadPolicies(state: State): void | Promise<void> {
     if (!(loaded instanceof Promise) && state.leases.isSole) return distribute(state, loaded)
     return Promise.resolve(loaded)
       .then((load) => adopt(state, config, load))
-      .catch((error) => reportBug(state, error))
+      .catch((error) => reportInAll(state, error))
   } catch (error) {
-    reportBug(state, error)
+    reportInAll(state, error)
   }
 }
 
@@ -301,9 +297,9 @@ async function adopt(state: State, config: Config, load: PolicyLoad): Promise<vo
 
 function rereadConfig(state: State): void | Promise<void> {
   const take = (next: Config): void => {
-    state.applying = state.applying.then(() => applyConfig(state, next)).catch((error) => reportBug(state, error))
+    state.applying = state.applying.then(() => applyConfig(state, next)).catch((error) => reportInAll(state, error))
   }
-  const fail = (error: unknown): void => (error instanceof InputError ? refuse(state, [configFinding(error)]) : reportBug(state, error))
+  const fail = (error: unknown): void => (error instanceof InputError ? refuse(state, [configFinding(error)]) : reportInAll(state, error))
   try {
     const next = state.parts.reloadConfig()
     return next instanceof Promise ? next.then(take).catch(fail) : take(next)

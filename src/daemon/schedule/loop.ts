@@ -7,7 +7,7 @@ import { isSameEntry, keptRevision, type PolicyEntry, type PolicyRevision, UNDEC
 import { messageOf } from '../../core/model/problem.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
-import { nextCycleDelay, nextGrantInstant, nextWork } from '../../core/pace/rhythm.ts'
+import { nextCycleDelay, nextGrantInstant } from '../../core/pace/rhythm.ts'
 import { isOpen } from '../../core/plan/breaker.ts'
 import { resolveDesired } from '../../core/resolve/desired.ts'
 import type { Resolution } from '../../core/resolve/resolution.ts'
@@ -25,7 +25,7 @@ import { reconcile } from '../cycle/run.ts'
 import { cycleOf, desiredInputs, grantsFrozen, recall, type WorkspaceState } from '../cycle/state.ts'
 import { LedgerError } from '../ledger/error.ts'
 import { idleTelling, keepTold, type TellingState } from '../notify/outbox.ts'
-import { notice, report, type Workspace } from '../workspace.ts'
+import { notice, report, reportBug, type Workspace } from '../workspace.ts'
 import { chooseReadings } from './slice.ts'
 
 interface LoopSignals {
@@ -167,7 +167,7 @@ async function recoverFrom(workspace: Workspace, agenda: Agenda, error: unknown,
   const times = { startedAt: now, observeMs: 0, applyMs: 0, totalMs: 0 }
   const outcome = { result: 'error', message } as const
   showCycle(workspace, outcome, times, { cycle: cycleFindings(outcome, error instanceof LedgerError, workspace.config.name) })
-  if (!(error instanceof LedgerError)) report(workspace, { kind: 'bug', message: `unexpected: ${message}` })
+  if (!(error instanceof LedgerError)) reportBug(workspace, error)
   // Only a whole sweep shows that the failure is over.
   agenda.capsAt = 0
   agenda.wake = new AbortController()
@@ -296,8 +296,7 @@ async function wakingAtGrant<T>(
 ): Promise<T> {
   const { clock } = workspace
   const over = new AbortController()
-  const grantAt = nextGrantInstant(state.policy.set, cycleOf(state.usage), clock.now()) ?? Number.POSITIVE_INFINITY
-  const restMs = Math.min(grantAt - clock.now(), dueMs)
+  const restMs = Math.min(grantAfter(state, clock.now()) - clock.now(), dueMs)
   if (restMs < Number.POSITIVE_INFINITY) {
     const { wake } = agenda
     const interrupt = (): void => wake.abort(new Error('a grant starts or ends, or other work is due'))
@@ -330,9 +329,8 @@ async function collect(workspace: Workspace, state: WorkspaceState, agenda: Agen
     keepPast(workspace, state, ending)
   } catch (error) {
     if (ending.aborted) return
-    const message = messageOf(error)
-    if (error instanceof LedgerError) notice(workspace, { runs: [unread('RUNS_UNRECORDED', RUNS, message)] })
-    else report(workspace, { kind: 'bug', message: `unexpected: ${message}` })
+    if (error instanceof LedgerError) notice(workspace, { runs: [unread('RUNS_UNRECORDED', RUNS, error.message)] })
+    else reportBug(workspace, error)
   } finally {
     agenda.collecting = undefined
     await showUsageSummary(workspace)
@@ -358,8 +356,7 @@ function keepEntries(agenda: Agenda, resolution: Resolution): void {
 
 function unchangedNow({ clock }: Workspace, state: WorkspaceState): Unchanged {
   const since = clock.now()
-  const until = nextGrantInstant(state.policy.set, cycleOf(state.usage), since) ?? Number.POSITIVE_INFINITY
-  return { policy: state.policy, usage: state.usage, frozen: grantsFrozen(state), since, until }
+  return { policy: state.policy, usage: state.usage, frozen: grantsFrozen(state), since, until: grantAfter(state, since) }
 }
 
 function isUnchanged({ unchanged }: Agenda, { clock }: Workspace, state: WorkspaceState): boolean {
@@ -382,15 +379,16 @@ function changedScopes(workspace: Workspace, state: WorkspaceState, agenda: Agen
   return changed
 }
 
+/** The wall clock may be set during a sleep: while a grant is awaited, check at least this often. */
+const LONGEST_SLEEP_MS = 60_000
+
 async function waitForWork(workspace: Workspace, state: WorkspaceState, agenda: Agenda, stop: AbortSignal | undefined): Promise<void> {
   const { clock } = workspace
-  const grantAt = nextGrantInstant(state.policy.set, cycleOf(state.usage), clock.now())
-  const { sleepMs } = nextWork({
-    caps: { lastAt: agenda.capsAt, delayMs: 0 },
-    usage: { lastAt: agenda.usageAt, delayMs: 0 },
-    grantAt,
-    now: clock.now(),
-    monotonicNow: clock.monotonic(),
-  })
-  await clock.sleep(Math.min(sleepMs, undeclaredDueAt(workspace) - clock.monotonic()), stop)
+  const grantMs = grantAfter(state, clock.now()) - clock.now()
+  const dueMs = Math.min(agenda.capsAt, agenda.usageAt, undeclaredDueAt(workspace)) - clock.monotonic()
+  await clock.sleep(grantMs === Number.POSITIVE_INFINITY ? dueMs : Math.min(dueMs, grantMs, LONGEST_SLEEP_MS), stop)
 }
+
+/** When a grant starts or ends next. */
+const grantAfter = ({ policy, usage }: WorkspaceState, now: Instant): Instant =>
+  nextGrantInstant(policy.set, cycleOf(usage), now) ?? Number.POSITIVE_INFINITY

@@ -7,7 +7,7 @@ import type { Finding } from '../../core/model/condition.ts'
 import { InputError, messageOf } from '../../core/model/problem.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Clock } from '../../ports.ts'
-import { problemTexts } from '../conditions/findings.ts'
+import { finding, firstProblem } from '../conditions/findings.ts'
 import type { WorkspaceConfig } from '../config/settings.ts'
 import type { Readiness } from '../http/server.ts'
 import { unlessLedger } from '../ledger/error.ts'
@@ -42,20 +42,15 @@ const PROCESS = 'capkeeper'
 
 /** A configuration that cannot come into force: it is invalid, or a workspace of it cannot be opened. */
 export function configFinding(error: unknown): Finding {
-  const found = { type: 'ConfigInvalid', subject: PROCESS, reason: 'CONFIG_INVALID' } as const
-  if (!(error instanceof InputError)) return { ...found, message: messageOf(error) }
-  const [first = 'nothing is known of why', ...more] = problemTexts(error.problems)
-  const lines = formatProblems(error.problems).split('\n')
-  const message = more.length > 0 ? `${first} (and ${error.problems.length - 1} more)` : first
-  return { ...found, message, version: lines.join('\n'), fields: { problems: lines } }
+  if (!(error instanceof InputError)) return finding('ConfigInvalid', 'CONFIG_INVALID', messageOf(error), PROCESS)
+  const message = firstProblem(error.problems) ?? 'nothing is known of why'
+  const version = formatProblems(error.problems)
+  return finding('ConfigInvalid', 'CONFIG_INVALID', message, PROCESS, { version, fields: { problems: version.split('\n') } })
 }
 
-export const LEDGER_UNWRITABLE: Finding = {
-  type: 'LedgerUnwritable',
-  subject: PROCESS,
-  reason: 'LEDGER_UNWRITABLE',
-  message: 'the ledger cannot be written, so no cap is written; look at its disk and its permissions',
-}
+/** `why`: where it is known. */
+export const ledgerFinding = (why = 'the ledger cannot be written, so no cap is written; look at its disk and its permissions'): Finding =>
+  finding('LedgerUnwritable', 'LEDGER_UNWRITABLE', why, PROCESS)
 
 /** Opens all, or none: closes those that are open when one cannot be opened, and rejects as that one did. */
 export async function openAll<Of, Opened extends { close(): void }>(
@@ -73,20 +68,20 @@ export async function openAll<Of, Opened extends { close(): void }>(
 }
 
 /** A running workspace. */
-export interface Tried {
+interface Tried {
   readonly config: Pick<WorkspaceConfig, 'name'>
   readonly workspace: Pick<Workspace, 'attempted'>
-  readonly requestFailed: () => boolean
+  readonly opened: { requestFailed?(): boolean }
   /** On the monotonic clock. */
   readonly startedAt: number
 }
 
 /** A service that has not answered for this long counts as tried. Choice. */
-export const ATTEMPT_MS = 30_000
+const ATTEMPT_MS = 30_000
 
 /** A cycle ended, a request failed, or it takes too long: a service that is away must not keep the daemon from being ready. */
-const wasTried = ({ workspace, requestFailed, startedAt }: Tried, now: number): boolean =>
-  workspace.attempted || requestFailed() || now - startedAt >= ATTEMPT_MS
+const wasTried = ({ workspace, opened, startedAt }: Tried, now: number): boolean =>
+  workspace.attempted || opened.requestFailed?.() === true || now - startedAt >= ATTEMPT_MS
 
 /** Returns the judge of readiness. A replica that was ready once stays so when it takes over workspaces that another one has tried. */
 export function createReadiness({ isSole, hasBegun }: Pick<Leases, 'isSole' | 'hasBegun'>) {
@@ -102,7 +97,7 @@ export function createReadiness({ isSole, hasBegun }: Pick<Leases, 'isSole' | 'h
 }
 
 /** A page waits no longer than this. Choice. */
-export const REFRESH_MS = 1_000
+const REFRESH_MS = 1_000
 
 /** `refresh`, shared by all pages that ask while it runs; each waits for `REFRESH_MS` at most. */
 export function sharedRefresh(clock: Pick<Clock, 'sleep'>, refresh: () => Promise<void>): () => Promise<void> {
@@ -131,7 +126,7 @@ interface Refreshed {
   elsewhere: ReadonlyMap<string, string>
 }
 
-/** Reads what other processes change: pauses, the state that other replicas show, and whether the ledger can be written. */
+/** Reads what other processes change: pauses, the state that other replicas show, and whether the ledger can be written. Pauses that cannot be read stay. */
 export async function refreshViews(state: Refreshed, runners: readonly { readonly workspace: Workspace }[]): Promise<void> {
   const { parts, leases } = state
   const pauses = parts.pauses?.(parts.clock.now()).catch(unlessLedger)
@@ -139,5 +134,3 @@ export async function refreshViews(state: Refreshed, runners: readonly { readonl
   state.elsewhere = elsewhere
   if (found) for (const { workspace } of runners) workspace.pause = found.get(workspace.config.name)
 }
-
-/** Pauses that cannot be read stay as they were. */

@@ -7,7 +7,6 @@ import {
   nextCycleDelay,
   nextGrantInstant,
   nextReadings,
-  nextWork,
   paceOf,
   readingIntervals,
   rhythmBound,
@@ -144,24 +143,6 @@ test('the delay to the next cycle never leaves 10 % either way', () => {
       expect(Math.abs(nextCycleDelay(interval, roll) - interval)).toBeLessThanOrEqual(interval / 10 + 0.5)
     }),
   )
-})
-
-const usage = { lastAt: 0, delayMs: 15 * MINUTE }
-test.each<[string, { at: number; grantAt?: number; lastAt?: undefined }, [boolean, boolean, number]]>([
-  ['that never ran is due', { at: 7, lastAt: undefined }, [true, false, 0]],
-  ['rests until caps are due', { at: MINUTE }, [false, false, 4 * MINUTE]],
-  ['takes up usage when it is due', { at: 15 * MINUTE }, [true, true, 0]],
-  ['takes up caps early when a grant starts or ends', { at: MINUTE, grantAt: NOW }, [true, false, 0]],
-  ['checks the wall clock now and then while a grant is awaited', { at: 0, grantAt: NOW + DAY }, [false, false, 60_000]],
-])('work: %s', (_, { at, grantAt, ...last }, [capsDue, usageDue, sleepMs]) => {
-  const waiting = {
-    caps: { lastAt: 0, delayMs: 5 * MINUTE, ...last },
-    usage,
-    now: NOW,
-    monotonicNow: at,
-    ...(grantAt !== undefined && { grantAt }),
-  }
-  expect(nextWork(waiting)).toEqual({ capsDue, usageDue, sleepMs })
 })
 
 type Watched = Parameters<typeof nextReadings>[0][number]

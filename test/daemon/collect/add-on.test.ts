@@ -1,6 +1,5 @@
 // Collecting add-on use by person: this cycle first, then all days before it; and the figures that are shown.
 import { describe, expect, test } from 'vitest'
-import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { worldClock } from '../../support/clock.ts'
 import { CYCLE, DAY, email, HOUR, NOW } from '../../support/declare.ts'
 import { answerOf, instead } from '../../support/faults.ts'
@@ -26,8 +25,8 @@ function asked({ body }: Pick<World['calls'][number], 'body'>): string {
 const questions = (one: World): readonly string[] => one.calls.filter(({ operation }) => operation === 'Analytics').map(asked)
 const codes = (one: World): readonly string[] => one.warned()
 /** Add-on use of one person, as it is shown. */
-const shown = ({ workspace }: World, name = 'ada') => {
-  const { used, source } = viewOf(workspace).people.find((person) => person.email === email(name)) ?? {}
+const shown = ({ view }: World, name = 'ada') => {
+  const { used, source } = view().people.find((person) => person.email === email(name)) ?? {}
   return { used, source }
 }
 
@@ -52,7 +51,7 @@ describe('a service that tells it', () => {
     ])
     // 19 days at 100 credits, of which the seat includes 500.
     expect(shown(one)).toEqual({ used: 1400, source: 'measured' })
-    expect(viewOf(one.workspace).people.find((person) => person.email === email('ada'))).toMatchObject({
+    expect(one.view().people.find((person) => person.email === email('ada'))).toMatchObject({
       ...{ used: 1400, source: 'measured', band: 'at_cap' },
     })
     expect(codes(one)).not.toContain('ADD_ON_USE_UNREAD')
@@ -137,7 +136,7 @@ describe('a service that tells it', () => {
     const clock = worldClock(CYCLE.endAt - 2 * HOUR)
     const { one } = await collecting({ clock }, (world) => recordPast(world, daily('ada', 100, noon(1), midnight(1, 12))))
     await one.clock.pass(3 * HOUR)
-    const { measured, roster } = viewOf(one.workspace)
+    const { measured, roster } = one.view()
     expect(measured?.cycles.map(({ startAt }) => startAt)).toEqual([midnight(1, 12), midnight(1)])
     expect(shown(one)).toEqual({ used: 0, source: 'measured' })
     expect(roster?.cycle?.startAt).toBe(midnight(1, 12))
@@ -153,7 +152,7 @@ describe('a service that does not tell it', () => {
     await one.clock.pass(3 * HOUR)
     expect(questions(one)).toHaveLength(1)
     expect(shown(one)).toMatchObject({ source: 'estimated' })
-    expect(viewOf(one.workspace)).toMatchObject({ notMeasured: 'absent' })
+    expect(one.view()).toMatchObject({ notMeasured: 'absent' })
     one.workspace.collector.addOn.restUntil -= 20 * HOUR
     await one.clock.pass(2 * HOUR)
     expect(questions(one)).toHaveLength(2)
@@ -182,7 +181,7 @@ describe('a service that does not tell it', () => {
     const denied = analytics(() => answerOf(403, '{"error":"insufficient permissions: Analytics needs Analytics Read"}'))
     const { one } = await collecting({ wrapTransport: denied })
     await one.clock.pass(50 * MINUTE)
-    expect(viewOf(one.workspace)).toMatchObject({ notMeasured: 'denied' })
+    expect(one.view()).toMatchObject({ notMeasured: 'denied' })
     expect(codes(one)).toEqual([])
   })
 })

@@ -1,6 +1,5 @@
 // The past of people as the daemon's least urgent work: it fills the ledger, stays behind everything else, and tells how far it is.
 import { describe, expect, test } from 'vitest'
-import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { DAY, email, HOUR, NOW } from '../../support/declare.ts'
 import { capsOf, loopOver, loopUnder, MINUTE, person } from '../../support/living.ts'
 import { daily, noon, recordPast } from '../../support/use.ts'
@@ -29,7 +28,7 @@ describe('after the first cycle', () => {
     expect((await one.ledger.useOfPerson(email('ada'), DAYS)).map(({ used }) => used)).toEqual(Array(50).fill(10))
     expect(await one.ledger.useOfPerson(email('bob'), DAYS)).toHaveLength(15)
     expect(asked(one).filter((who) => !who.startsWith('nobody-'))).toEqual([email('ada'), email('bob'), email('ada')])
-    expect(viewOf(one.workspace).history).toMatchObject({
+    expect(one.view().history).toMatchObject({
       days: { measured: 0, reconstructed: 180, partial: 0, missing: 0 },
       left: 0,
       untilAt: Date.UTC(2026, 10, 20),
@@ -46,14 +45,14 @@ describe('after the first cycle', () => {
     expect((await one.ledger.useOfPerson(email('ada'), { fromAt: NOW - 2 * DAY, untilAt: NOW + DAY })).at(-2)?.used).toBe(10)
     // The proof is made again after a day; the day before is asked for until its use has arrived.
     expect(asked(one).length - first).toBeLessThan(8)
-    expect(viewOf(one.workspace).history).toMatchObject({ left: 0 })
+    expect(one.view().history).toMatchObject({ left: 0 })
   })
 
   test('nothing is read where it is off', async () => {
     const { one } = await running({ config: { historyDays: 0 } }, (world) => recordPast(world, daily('ada', 10, noon(1, 10))))
     await one.clock.pass(2 * MINUTE)
     expect(asked(one)).toEqual([])
-    expect(viewOf(one.workspace).history).toBeUndefined()
+    expect(one.view().history).toBeUndefined()
   })
 
   test('a service that ignores the filter is told once, and not asked again that day', async () => {
@@ -64,7 +63,7 @@ describe('after the first cycle', () => {
     expect(asked(one)).toHaveLength(1)
     expect(one.workspace.conditions.map(({ type }) => type)).toContain('HistoryUnfiltered')
     expect(await one.ledger.histories()).toEqual([])
-    expect(viewOf(one.workspace).history).toMatchObject({ stopped: 'HISTORY_UNFILTERED' })
+    expect(one.view().history).toMatchObject({ stopped: 'HISTORY_UNFILTERED' })
   })
 })
 

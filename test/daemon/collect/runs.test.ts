@@ -1,7 +1,6 @@
 // Collecting runs: from the previous cycle on, or all days that a forecast needs, chunk by chunk, beside everything else, and again where data may have changed.
 import { describe, expect, test } from 'vitest'
 import { groupScope, scopeKey, TEAM } from '../../../src/core/model/scope.ts'
-import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { DAY, HOUR, NOW } from '../../support/declare.ts'
 import { answering, edited, type Match } from '../../support/faults.ts'
 import { aheadBy, live, loopOver, loopUnder, MINUTE, outage, passUntil } from '../../support/living.ts'
@@ -33,7 +32,7 @@ describe('the first start', () => {
     expect(await one.ledger.runs(TEAM, { fromAt: midnight(5, 10), untilAt: midnight(6, 10) })).toEqual([
       { dayAt: midnight(5, 10), model: 'Large', mode: 'CONVERSATIONAL_PLANNER_MODE_DEFAULT', messages: 1, used: 10 },
     ])
-    expect(viewOf(one.workspace).use).toMatchObject({ models: [{ model: 'Large', used: 190 }] })
+    expect(one.view().use).toMatchObject({ models: [{ model: 'Large', used: 190 }] })
   })
 
   test('asks from the start of the previous cycle on where that is longer ago', async () => {
@@ -161,14 +160,14 @@ describe('failures', () => {
     const { one } = await collecting({ wrapTransport: outage(away, (operation) => operation === 'CascadeAnalytics') })
     await one.clock.pass(2 * HOUR)
     expect(codes(one)).toEqual(['RUNS_UNREAD'])
-    expect(viewOf(one.workspace).conditions).toMatchObject([{ message: expect.stringContaining('runs of agents could not be read') }])
+    expect(one.view().conditions).toMatchObject([{ message: expect.stringContaining('runs of agents could not be read') }])
     expect(one.caps()).toEqual({ team: 500, 'group:a': 900 })
     expect((await one.ledger.useReadings()).length).toBeGreaterThan(4)
     away.is = false
     await one.clock.pass(HOUR)
     expect(codes(one)).toEqual(['RUNS_UNREAD'])
     expect(one.ended('UsageUnread')).toHaveLength(1)
-    expect(viewOf(one.workspace).conditions).toEqual([])
+    expect(one.view().conditions).toEqual([])
   })
 
   test('an answer that is too much for the service is asked for in shorter ranges', async () => {
@@ -188,7 +187,7 @@ describe('failures', () => {
     const { one } = await collecting({ switches: { plan: 'quota' } }, (world) => recordPast(world, daily('ada', 10, noon(1))))
     await one.clock.pass(2 * HOUR)
     expect(codes(one).filter((code) => code === 'RUNS_WITHOUT_CREDITS')).toHaveLength(1)
-    expect(viewOf(one.workspace).use?.models).toBeUndefined()
+    expect(one.view().use?.models).toBeUndefined()
     expect((await teamDays(one))[0]).toEqual(['11-01', undefined])
   })
 

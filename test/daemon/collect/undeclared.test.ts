@@ -1,6 +1,5 @@
 // `undeclaredUsers: report` in a running workspace: what it reads and when, what it shows, and that it never writes.
 import { describe, expect, test } from 'vitest'
-import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { type Living, living, MINUTE, passUntil, person } from '../../support/living.ts'
 import type { World, WorldOptions } from '../../support/world.ts'
 
@@ -8,7 +7,8 @@ const REPORT: WorldOptions = { people: 20, config: { undeclaredUsers: 'report' }
 const POLICY = { caps: { team: 500, p001: 1000 } }
 
 const undeclared = (one: World): readonly string[] =>
-  viewOf(one.workspace)
+  one
+    .view()
     .scopes.filter(({ state }) => state === 'undeclared')
     .map(({ scope, observed }) => `${scope.kind === 'user' ? scope.email.slice(0, 4) : scope.kind} ${observed}`)
 
@@ -24,7 +24,7 @@ describe('caps of people that no policy declares', () => {
   test('are found, shown beside the others with their value, and never written', async () => {
     const { one } = await looked()
     expect(undeclared(one)).toEqual(['p002 900', 'p003 40'])
-    const found = viewOf(one.workspace).scopes.find(({ state }) => state === 'undeclared')
+    const found = one.view().scopes.find(({ state }) => state === 'undeclared')
     expect(found).toMatchObject({ why: 'no policy declares it, and it is not ours; it is never written' })
     expect(found?.desired).toBeUndefined()
     await one.clock.pass(60 * MINUTE)

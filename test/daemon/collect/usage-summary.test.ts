@@ -1,6 +1,5 @@
 // From days of use on a sandbox to the series of /metrics: pace, projection and exhaustion, and what remains of them when reading fails.
 import { expect, test } from 'vitest'
-import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { CYCLE, DAY, email, HOUR } from '../../support/declare.ts'
 import { failingLedger } from '../../support/faults.ts'
 import { capsOf, loopOver, MINUTE, outage, person } from '../../support/living.ts'
@@ -31,7 +30,7 @@ async function burning(options: WorldOptions = {}) {
 async function scrape(one: World) {
   const { clock, scrape } = start()
   await clock.advance(one.clock.now() - clock.now())
-  return scrape(viewOf(one.workspace))
+  return scrape(one.view())
 }
 
 test('pace, projection and exhaustion follow from days of use', async () => {
@@ -93,7 +92,7 @@ test('credits burned count on over a restart and a new cycle, for the team and i
   const burnedAfter = async (ms: number, uses: Readonly<Record<string, number>> = {}) => {
     for (const [who, amount] of Object.entries(uses)) one.sandbox.recordUse(email(who), amount * 100)
     await one.clock.pass(ms)
-    return viewOf(one.workspace).use?.burned
+    return one.view().use?.burned
   }
   one.sandbox.recordUse(email('ada'), 4000)
   const life = begin()
@@ -121,9 +120,9 @@ test('credits burned wait while the roster is doubted, and are added afterwards'
   for (let number = 12; number <= 20; number += 1) one.removePerson(person(number))
   one.sandbox.recordUse(email('p001'), 500)
   await one.clock.pass(25 * MINUTE)
-  expect(viewOf(one.workspace).use?.burned.team).toBe(0)
+  expect(one.view().use?.burned.team).toBe(0)
   await one.clock.pass(25 * MINUTE)
-  expect(viewOf(one.workspace).use?.burned.team).toBe(5)
+  expect(one.view().use?.burned.team).toBe(5)
 })
 
 test('a hundred models are shown, the most used first, and the others as one', async () => {
@@ -134,7 +133,7 @@ test('a hundred models are shown, the most used first, and the others as one', a
   )
   loopOver(one, { caps: { team: 500 } })
   await one.clock.pass(MINUTE)
-  const models = viewOf(one.workspace).use?.models ?? []
+  const models = one.view().use?.models ?? []
   expect(models).toHaveLength(101)
   expect(models[0]).toEqual({ model: 'm129', mode: 'X', used: 130 })
   expect(models.at(-1)).toEqual({ model: 'other', mode: 'other', used: 465 })

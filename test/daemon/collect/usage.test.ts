@@ -2,7 +2,6 @@
 // And the turn of a billing cycle: a service that still shows the old figures, single answers that name another cycle, and what follows of that.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
 import { worldClock } from '../../support/clock.ts'
 import { CYCLE, email, HOUR, NOW, type PolicySketch, SETTINGS } from '../../support/declare.ts'
@@ -66,8 +65,8 @@ describe('a part that fails', () => {
 
   test('a key that may not list people still shows the balance', async () => {
     const one = await worldUnder(DECLARED, { ...COMPANY, wrapTransport: answering(ofPeople, 400) })
-    expect(viewOf(one.workspace)).toMatchObject({ balance: { seats: expect.any(Number) } })
-    expect(viewOf(one.workspace).roster).toBeUndefined()
+    expect(one.view()).toMatchObject({ balance: { seats: expect.any(Number) } })
+    expect(one.view().roster).toBeUndefined()
   })
 
   test('an outage and its end are reported once each, and a later outage again', async () => {
@@ -83,13 +82,14 @@ describe('a part that fails', () => {
       expect(told).toEqual([...new Set(told)])
       expect(one.begun('ServiceUnreachable')).toHaveLength(1)
       expect(
-        viewOf(one.workspace)
+        one
+          .view()
           .conditions.map(({ type }) => type)
           .sort(),
       ).toEqual(['ServiceUnreachable'])
       away.is = false
       await one.clock.pass(HOUR)
-      expect(viewOf(one.workspace).conditions).toEqual([])
+      expect(one.view().conditions).toEqual([])
       expect(one.ended('ServiceUnreachable', 'CycleFailed')).toHaveLength(1)
     }
   })

@@ -3,7 +3,6 @@
 import { describe, expect, it, test } from 'vitest'
 import { TEAM } from '../../../src/core/model/scope.ts'
 import { eventLog } from '../../../src/daemon/conditions/log.ts'
-import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { groupsShownOf } from '../../../src/daemon/http/auth.ts'
 import { loadPolicies } from '../../../src/policy/load/load.ts'
 import { folder, policyText } from '../../policy/support.ts'
@@ -26,7 +25,7 @@ function linesOf(one: World): readonly string[] {
 /** The line of a cycle that did what was asked. */
 const GOOD = 'info cycle finished'
 
-const typesOf = (one: World): readonly string[] => viewOf(one.workspace).conditions.map(({ type }) => type)
+const typesOf = (one: World): readonly string[] => one.view().conditions.map(({ type }) => type)
 
 test('a service that is away for hours is one line when it goes and one when it is back, beside those of good cycles', async () => {
   const away = { is: false }
@@ -38,10 +37,8 @@ test('a service that is away for hours is one line when it goes and one when it 
   one.forget()
   await one.clock.pass(4 * HOUR)
   expect(linesOf(one).filter((line) => line !== GOOD)).toEqual(['error the service gives no usable answer SERVICE_UNREACHABLE'])
-  expect(viewOf(one.workspace).conditions).toMatchObject([
-    { type: 'ServiceUnreachable', message: expect.stringContaining('connection refused') },
-  ])
-  const [{ since } = { since: 0 }] = viewOf(one.workspace).conditions
+  expect(one.view().conditions).toMatchObject([{ type: 'ServiceUnreachable', message: expect.stringContaining('connection refused') }])
+  const [{ since } = { since: 0 }] = one.view().conditions
   expect(one.clock.now() - since).toBeGreaterThan(3 * HOUR)
   away.is = false
   one.forget()
@@ -115,7 +112,7 @@ test('a workspace whose caps and balance are refused for good has one condition,
   expect(typesOf(one)).toEqual(['NoCaps'])
   expect(one.begun('NoCaps')).toHaveLength(1)
   expect(one.begun('KeyRefused', 'CycleFailed')).toEqual([])
-  expect(viewOf(one.workspace).roster?.people).toHaveLength(3)
+  expect(one.view().roster?.people).toHaveLength(3)
 })
 
 async function told(groupsShown: () => readonly string[]) {
@@ -176,9 +173,9 @@ test('what an envelope refuses because of who is in a group is a condition until
   const { one, loop } = await living({ people: ['ada', 'bob'], groups: { g: ['ada'] } })
   loop.setPolicy(policy, { valid: true, digest: '', revision: '', loadedAt: NOW, problems: [] })
   await one.clock.pass(HOUR)
-  expect(viewOf(one.workspace).conditions).toMatchObject([{ type: 'EnvelopeRefused' }])
+  expect(one.view().conditions).toMatchObject([{ type: 'EnvelopeRefused' }])
   one.setMembers('g', ['ada', 'bob'])
   await one.clock.pass(HOUR)
-  expect(viewOf(one.workspace).conditions).toEqual([])
+  expect(one.view().conditions).toEqual([])
   expect(one.caps()).toMatchObject({ bob: 900 })
 })

@@ -1,10 +1,7 @@
 // Evidence about a deployment from the daemon's own writes and reads, on the sandbox's switches.
 import { describe, expect, test } from 'vitest'
-import { learnedKeeper } from '../../../src/daemon/cycle/read.ts'
-import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
-import { fakeClock } from '../../support/clock.ts'
-import { email, NOW } from '../../support/declare.ts'
-import { answering, failingLedger, onLedger, reads } from '../../support/faults.ts'
+import { email } from '../../support/declare.ts'
+import { answering, failingLedger, type Match, onLedger, reads } from '../../support/faults.ts'
 import { later, MINUTE, worldUnder } from '../../support/living.ts'
 import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
@@ -64,48 +61,31 @@ describe('a workspace', () => {
 })
 
 describe('what the client sees and learns', () => {
-  const kept = async (wrap = onLedger(() => undefined)) => {
-    const store = await openLedger({ file: ':memory:', mode: 'write', clock: fakeClock() })
-    const ledger = await store.workspace('acme', 'https://service.example')
-    return { ledger, keeper: learnedKeeper(wrap(ledger), { now: () => NOW }) }
-  }
-
-  test('stays copying once that was seen: a stale reading looks like a cap that was kept', async () => {
-    const { ledger, keeper } = await kept()
-    for (const value of ['copied', 'layered'] as const) {
-      keeper.onSeen({ aspect: 'caps', value, evidence: 'x' } as never)
-      await keeper.keep()
-    }
-    expect(values({ ledger })).toEqual({ caps: 'copied' })
-  })
+  const POLICY = { caps: { ada: 100 } }
 
   test('is recorded once, however often it comes', async () => {
     let saved = 0
-    const counting = onLedger((method) => {
-      if (method === 'saveFact') saved += 1
+    const wrapLedger = onLedger((method, [name]) => {
+      if (method === 'saveFact' && name === 'seen') saved += 1
     })
-    const { ledger, keeper } = await kept(counting)
-    for (const one of [keeper, keeper, learnedKeeper(counting(ledger), { now: () => NOW + 1 })]) {
-      one.onSeen({ aspect: 'spelling', value: 'snake', evidence: 'an answer' })
-      await one.keep()
-    }
-    expect([values({ ledger }), saved]).toEqual([{ spelling: 'snake' }, 1])
+    const one = await testWorld({ ...COMPANY, learns: true, wrapLedger })
+    for (let cycles = 0; cycles < 3; cycles += 1) await one.cycle(POLICY)
+    expect([values(one), saved]).toEqual([{ spelling: 'camel' }, 1])
   })
 
   test('fails no cycle while the ledger cannot record it, and is recorded once it can', async () => {
-    let full = true
-    let commits = 0
-    const { ledger, keeper } = await kept(
-      failingLedger((method) => {
-        if (method === 'commit' && !full) commits += 1
-        return method === 'commit' && full
-      }),
-    )
-    keeper.pace['default'] = { rate: 7 }
-    await expect(keeper.keep()).resolves.toBeUndefined()
-    full = false
-    await keeper.keep()
-    expect([ledger.fact('pace'), commits]).toEqual([{ default: { rate: 7 } }, 1])
+    const [asked, failed] = [{ times: 0 }, { times: 0 }]
+    const isOver = (): boolean => failed.times === 0 && one.told('cycle-finished').length === 1
+    const wrapLedger = failingLedger((method) => {
+      const isFull = method === 'commit' && isOver()
+      failed.times += isFull ? 1 : 0
+      return isFull
+    })
+    const isFirst: Match = (operation) => operation === 'GetUsageConfig' && ++asked.times === 1
+    const one: World = await testWorld({ ...COMPANY, learns: true, wrapLedger, wrapTransport: answering(isFirst, 429) })
+    await one.cycle(POLICY)
+    await one.cycle()
+    expect([one.ledger.fact('pace'), failed.times]).toEqual([{ default: expect.objectContaining({ limited: true }) }, 1])
   })
 })
 

@@ -1,8 +1,7 @@
 // The daemon around the loops: restarts by a changed configuration, broken files, what a restart recalls, when it is ready, and its end.
 import { describe, expect, test } from 'vitest'
-import { startDaemon } from '../../../src/daemon/schedule/daemon.ts'
 import { configOf, workspaceConfig } from '../../support/configured.ts'
-import { BROKEN, type House, house, partsOf } from '../../support/daemons.ts'
+import { BROKEN, type House, house } from '../../support/daemons.ts'
 import { MINUTE, outage, SECOND } from '../../support/living.ts'
 import { revisionOf, type World } from '../../support/world.ts'
 
@@ -203,15 +202,13 @@ describe('policies', () => {
   test('that are broken at a restart give way to the last good set of the ledger', async () => {
     const one = await house(['acme'], { acme: { caps: { team: 500, ada: 4000 } } })
     await one.clock.pass(MINUTE)
-    await one.clock.until(one.daemon.stop())
     one.sets.clear()
     one.problems = [BROKEN]
     worldOf(one).foreign('team', 1)
-    const again = await startDaemon(partsOf(one))
+    await one.restart()
     await one.clock.pass(MINUTE)
-    expect(again.views()[0]?.policy).toMatchObject({ valid: false, digest: revisionOf({ caps: { team: 500, ada: 4000 } }).digest })
+    expect(viewOf(one)?.policy).toMatchObject({ valid: false, digest: revisionOf({ caps: { team: 500, ada: 4000 } }).digest })
     expect(worldOf(one).caps()).toEqual({ team: 500, ada: 4000 })
-    await one.clock.until(again.stop())
   })
 
   test('of which a file is emptied stay in force, also after a restart, until the file is gone', async () => {
@@ -223,16 +220,14 @@ describe('policies', () => {
     one.daemon.policiesChanged()
     await one.clock.pass(10 * MINUTE)
     expect(viewOf(one)?.policy).toMatchObject({ valid: false, problems: [{ code: 'EMPTY_FILE' }] })
-    await one.clock.until(one.daemon.stop())
-    const again = await startDaemon(partsOf(one))
+    await one.restart()
     await one.clock.pass(10 * MINUTE)
-    expect(again.views()[0]?.policy).toMatchObject({ valid: false, problems: [{ code: 'EMPTY_FILE' }] })
+    expect(viewOf(one)?.policy).toMatchObject({ valid: false, problems: [{ code: 'EMPTY_FILE' }] })
     expect(worldOf(one).caps()).toEqual({ team: 500, ada: 4000 })
     one.sets.set('acme', revisionOf({ caps: { team: 500 } }))
-    again.policiesChanged()
+    one.daemon.policiesChanged()
     await one.clock.pass(10 * MINUTE)
     expect(worldOf(one).caps()).toEqual({ team: 500 })
-    await one.clock.until(again.stop())
   })
 
   test('are loaded once more for any number of edits during a load, and an edit waits for a load that began after it', async () => {
