@@ -21,6 +21,19 @@ export function failureOf(error: unknown): Failure {
   throw error
 }
 
+/** The value, or why the service gave none; rethrows everything else. Rejects once `signal` aborts. */
+export async function answerOf<T>(
+  request: () => Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly value: T; readonly failure?: undefined } | { readonly failure: Failure }> {
+  try {
+    return { value: await request() }
+  } catch (error) {
+    signal?.throwIfAborted()
+    return { failure: failureOf(error) }
+  }
+}
+
 /** The answer may be too long for the service, for its time or for the wire. */
 export const isTooMuch = ({ kind, unsent }: Failure): boolean =>
   !unsent && (kind === 'invalid' || kind === 'malformed' || kind === 'timeout')
@@ -30,8 +43,7 @@ export const isTooMuch = ({ kind, unsent }: Failure): boolean =>
 // cycle are read until 90 in a row held nothing, and 400 at most. The last day is always read again, and so is the day before while its use may
 // still arrive (`usageLag`), because pools depend on it; every 6 h also the two days before the last.
 
-const ABSENT_REST_MS = DAY_MS
-const DENIED_REST_MS = HOUR_MS
+const REST_MS = { absent: DAY_MS, denied: HOUR_MS } as const
 const AMEND_EVERY_MS = 6 * HOUR_MS
 const AMENDED_DAYS = 2
 /** So many empty days mean that the service has no earlier ones. */
@@ -70,7 +82,9 @@ export async function collectAddOn(
   const round: Round = { workspace, state, cycle, signal, now: clock.now(), backTo, malformedRows: 0, latestDayAt, unassignable: undefined }
   const failure = (await forward(round)) ?? (await backward(round))
   if (failure === 'unavailable') return forget(workspace, state)
-  if (failure && isFinal(failure)) return rest(workspace, failure)
+  // A key without this permission can still write caps, so it is shown but raises no alert.
+  if (failure && isFinal(failure))
+    return failure.kind === 'auth' ? rest(workspace, 'denied', []) : rest(workspace, 'absent', [unreadFinding(failure)])
   const people = state.usage?.roster.people.length ?? 0
   if (!failure && collector.addOn.byPerson && people > MANY_PEOPLE) collector.addOn.restUntil = clock.monotonic() + MANY_REST_MS
   const [present] = state.measured?.cycles ?? []
@@ -90,27 +104,23 @@ const unreadFinding = ({ message }: Failure): Finding => unread('ADD_ON_USE_UNRE
 const DOUBTED = 'more than half of the add-on use that the service tells is of nobody on the roster; it is estimated instead'
 
 /** The service does not measure add-on use, or not any more: from now on it is estimated. */
-async function forget({ ledger, clock, collector }: CollectParts, state: CollectState): Promise<readonly Finding[]> {
+async function forget(workspace: CollectParts, state: CollectState): Promise<readonly Finding[]> {
+  const { ledger } = workspace
   if (ledger.fact('addOnAsked')) ledger.saveFact('addOnAsked', undefined)
   if (ledger.fact('addOn')) ledger.saveFact('addOn', undefined)
   await ledger.commit()
   state.measured = undefined
-  collector.addOn.restUntil = clock.monotonic() + ABSENT_REST_MS
-  collector.addOn.whyNot = 'absent'
-  collector.addOn.found = []
-  return []
+  return rest(workspace, 'absent', [])
 }
 
 /** The same request would soon be refused again. */
 const isFinal = ({ kind, unsent }: Failure): boolean => kind === 'auth' || (kind === 'invalid' && !unsent)
 
-function rest({ clock, collector }: CollectParts, failure: Failure): readonly Finding[] {
-  const isDenied = failure.kind === 'auth'
-  collector.addOn.restUntil = clock.monotonic() + (isDenied ? DENIED_REST_MS : ABSENT_REST_MS)
-  collector.addOn.whyNot = isDenied ? 'denied' : 'absent'
-  // A key without this permission can still write caps, so it is shown but raises no alert.
-  collector.addOn.found = isDenied ? [] : [unreadFinding(failure)]
-  return collector.addOn.found
+function rest({ clock, collector: { addOn } }: CollectParts, whyNot: 'absent' | 'denied', found: readonly Finding[]): readonly Finding[] {
+  addOn.restUntil = clock.monotonic() + REST_MS[whyNot]
+  addOn.whyNot = whyNot
+  addOn.found = found
+  return found
 }
 
 type Ended = Failure | 'unavailable' | undefined
@@ -309,21 +319,9 @@ export async function askMeasured(
   }
 }
 
-/** The sum of all answers of a cycle. */
-interface CycleUse {
-  /** By e-mail; '' for people whom no listing names. */
-  readonly sums: ReadonlyMap<string, AddOnSum>
-  readonly latestDayAt: Instant
-  readonly unassignable: readonly string[]
-}
-
 /** Reads one cycle's add-on use from the service; undefined where it does not measure it, or has no rows. */
-export async function readCycle(
-  client: Pick<ReadClient, 'readAddOnUse'>,
-  { startAt, endAt }: Cycle,
-  now: Instant,
-  signal?: AbortSignal,
-): Promise<CycleUse | undefined> {
+export async function readCycle(client: Pick<ReadClient, 'readAddOnUse'>, { startAt, endAt }: Cycle, now: Instant, signal?: AbortSignal) {
+  // By e-mail; '' for people whom no listing names.
   const sums = new Map<string, AddOnSum>()
   let unassignable: readonly string[] = []
   let latestDayAt: Instant | undefined

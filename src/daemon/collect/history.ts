@@ -27,7 +27,7 @@ import {
 } from '../../core/use/history.ts'
 import type { Clock, Ledger } from '../../ports.ts'
 import { keyedHash } from '../ledger/forget.ts'
-import { type Failure, failureOf } from './add-on.ts'
+import { answerOf, type Failure } from './add-on.ts'
 import { believed, type CollectParts, LONGEST_BACK_DAYS } from './kept.ts'
 import { serviceNow } from './usage.ts'
 import { sumOfKnown } from './usage-summary.ts'
@@ -122,8 +122,8 @@ interface Run extends HistoryRun {
   failures: number
   failed: number
   isOver: boolean
-  why: Failure | undefined
-  stopped: HistoryStop | undefined
+  why?: Failure
+  stopped?: HistoryStop
   /** Use of the days of the cycle after the wanted ones, which is compared and not kept, by e-mail. */
   readonly today: Map<string, Credits>
   /** Active days by range, and then by e-mail. */
@@ -139,8 +139,6 @@ export async function collectHistory(parts: CollectParts, options: HistoryRun): 
     failures: 0,
     failed: 0,
     isOver: false,
-    why: undefined,
-    stopped: undefined,
     today: new Map(),
     active: new Map(),
   }
@@ -177,8 +175,8 @@ async function prove(run: Run, range: Days): Promise<void> {
   await run.onRequest?.()
   const answer = await ask(run, () => client.readRuns({ ...range, email }, run.signal))
   // A service that does not know the person has looked for them.
-  const isFiltered = 'failure' in answer ? ['not_found', 'invalid'].includes(answer.failure.kind) : answer.value.rows.length === 0
-  if ('failure' in answer && !isFiltered) run.stopped = { code: 'HISTORY_UNREAD', failure: answer.failure }
+  const isFiltered = answer.failure ? ['not_found', 'invalid'].includes(answer.failure.kind) : answer.value.rows.length === 0
+  if (answer.failure && !isFiltered) run.stopped = { code: 'HISTORY_UNREAD', failure: answer.failure }
   else if (!isFiltered) await unfiltered(run)
   else await keepState(run, { isFiltered: true, hasCredits: true })
 }
@@ -194,19 +192,13 @@ async function unfiltered(run: Run): Promise<void> {
   await run.parts.ledger.dropHistories({ checkedAt: run.parts.clock.now(), isFiltered: false, hasCredits: true })
 }
 
-async function ask<T>(run: Run, request: () => Promise<T>): Promise<{ readonly value: T } | { readonly failure: Failure }> {
-  try {
-    const value = await request()
-    run.failures = 0
-    return { value }
-  } catch (error) {
-    run.signal?.throwIfAborted()
-    const failure = failureOf(error)
-    run.failures += 1
-    run.why ??= failure
-    if (failure.kind === 'auth' || run.failures >= MOST_FAILURES) run.stopped ??= { code: 'HISTORY_UNREAD', failure }
-    return { failure }
-  }
+async function ask<T>(run: Run, request: () => Promise<T>) {
+  const answer = await answerOf(request, run.signal)
+  const { failure } = answer
+  run.failures = failure ? run.failures + 1 : 0
+  run.why ??= failure
+  if (failure && (failure.kind === 'auth' || run.failures >= MOST_FAILURES)) run.stopped ??= { code: 'HISTORY_UNREAD', failure }
+  return answer
 }
 
 /** Returns the people whom another process has claimed. */
@@ -246,7 +238,7 @@ async function activeIn(run: Run, range: Days): Promise<ReadonlyMap<string, numb
   if (known) return known
   await run.onRequest?.()
   const listed = await ask(run, () => run.parts.client.readActiveDays(range, run.signal))
-  if ('value' in listed) run.active.set(key, listed.value)
+  if (!listed.failure) run.active.set(key, listed.value)
   return run.active.get(key)
 }
 
@@ -269,7 +261,7 @@ async function exceeds(run: Run, range: Days, people: number, total: Total): Pro
   if (total.used === undefined || !isAboveTotal(people, total.used)) return false
   await run.onRequest?.()
   const answer = await ask(run, () => run.parts.client.readRuns(range, run.signal))
-  if ('failure' in answer) return false
+  if (answer.failure) return false
   total.used = totalUsed(answer.value.rows)
   return isAboveTotal(people, total.used)
 }
@@ -306,7 +298,7 @@ async function readClaimed(run: Run, range: Days, email: string, activeDays: num
   const isNewest = range.untilAt === run.wanted.untilAt && midnight(nowForBoth(run.parts)) === range.untilAt
   const question = isNewest ? { fromAt: range.fromAt, email } : { ...range, email }
   const answer = await ask(run, () => client.readRuns(question, run.signal))
-  if ('failure' in answer) {
+  if (answer.failure) {
     run.failed += 1
     await ledger.changeHistory(email, (history) => ({ history: withoutClaim(history) }))
     return 0

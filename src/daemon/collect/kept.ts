@@ -81,17 +81,9 @@ interface PastCollector {
 export const newCollector = (by: string): Collector => ({
   chunkDays: new Map(),
   triedAt: new Map(),
-  addOn: idleCollector(),
+  addOn: { restUntil: Number.NEGATIVE_INFINITY, whyNot: undefined, found: [], chunkDays: CHUNK_DAYS, byPerson: false },
   past: { underWay: undefined, restUntil: Number.NEGATIVE_INFINITY, found: [] },
   by,
-})
-
-const idleCollector = (): AddOnCollector => ({
-  restUntil: Number.NEGATIVE_INFINITY,
-  whyNot: undefined,
-  found: [],
-  chunkDays: CHUNK_DAYS,
-  byPerson: false,
 })
 
 /** The progress of reading undeclared caps. */

@@ -22,20 +22,16 @@ const REST_MS = { final: DAY_MS, failed: 60 * MINUTE_MS } as const
 /** Goes on reading what is missing, beside everything else, and notices what keeps it from that. It may take hours. */
 export function keepPast(workspace: Workspace, state: CollectState, signal: AbortSignal): void {
   const { past } = workspace.collector
-  past.underWay ??= noticePast(workspace, state, signal).finally(() => {
-    past.underWay = undefined
-  })
-}
-
-/** Never rejects. */
-async function noticePast(workspace: Workspace, state: CollectState, signal: AbortSignal): Promise<void> {
-  try {
-    notice(workspace, { history: await collectPast(workspace, state, signal) })
-  } catch (error) {
-    if (signal.aborted) return
-    if (error instanceof LedgerError) notice(workspace, { history: [unread('HISTORY_UNREAD', PAST, error.message)] })
-    else reportBug(workspace, error)
-  }
+  past.underWay ??= collectPast(workspace, state, signal)
+    .then((history) => notice(workspace, { history }))
+    .catch((error: unknown) => {
+      if (signal.aborted) return
+      if (error instanceof LedgerError) notice(workspace, { history: [unread('HISTORY_UNREAD', PAST, error.message)] })
+      else reportBug(workspace, error)
+    })
+    .finally(() => {
+      past.underWay = undefined
+    })
 }
 
 /** Reads what is missing; does nothing where the past is off. Rejects only when `signal` aborts, or with a `LedgerError`. */

@@ -15,7 +15,7 @@ import type { RunsAsked } from '../../core/use/history.ts'
 import type { LedgerFacts, RunsBatch, RunsQuestion } from '../../ports.ts'
 import { malformedRows, RUNS, unread } from '../conditions/findings.ts'
 import { cycleOf } from '../cycle/state.ts'
-import { type Failure, failureOf, isTooMuch } from './add-on.ts'
+import { answerOf, type Failure, isTooMuch } from './add-on.ts'
 import { believed, CHUNK_DAYS, type CollectParts, type CollectState, LONGEST_BACK_DAYS } from './kept.ts'
 import { sumOfKnown } from './usage-summary.ts'
 
@@ -115,17 +115,12 @@ const groupsOf = (state: CollectState): readonly Target[] =>
 /** Reads a chunk; one that was too much for the service makes the next one smaller. */
 async function readChunk(round: Round, { scope, groupName }: Target, days: Pick<RunsQuestion, 'fromAt' | 'untilAt'>) {
   const { client, collector } = round.workspace
-  try {
-    const { rows, malformedRows: count = 0 } = await client.readRuns({ ...days, groupName }, round.signal)
-    round.malformedRows += count
-    return { rows }
-  } catch (error) {
-    round.signal?.throwIfAborted()
-    const failure = failureOf(error)
-    const key = scopeKey(scope)
-    if (isTooMuch(failure)) collector.chunkDays.set(key, Math.max(1, Math.floor((collector.chunkDays.get(key) ?? CHUNK_DAYS) / 2)))
-    return { failure }
-  }
+  const answer = await answerOf(() => client.readRuns({ ...days, groupName }, round.signal), round.signal)
+  const key = scopeKey(scope)
+  if (!answer.failure) round.malformedRows += answer.value.malformedRows ?? 0
+  else if (isTooMuch(answer.failure))
+    collector.chunkDays.set(key, Math.max(1, Math.floor((collector.chunkDays.get(key) ?? CHUNK_DAYS) / 2)))
+  return answer
 }
 
 /** Collects the days before those that are known, chunk by chunk. */
@@ -136,9 +131,9 @@ async function goBack(round: Round, target: Target, backTo: Instant, onRequest: 
     const chunkDays = collector.chunkDays.get(key) ?? CHUNK_DAYS
     const range = { fromAt: Math.max(backTo, asked.fromAt - chunkDays * DAY_MS), untilAt: asked.fromAt }
     await onRequest()
-    const { rows, failure } = await readChunk(round, target, range)
-    if (rows) await save(round, target, { ...range, rows }, { ...asked, fromAt: range.fromAt })
-    else if (!isTooMuch(failure) || chunkDays === 1) return failure
+    const answer = await readChunk(round, target, range)
+    if (!answer.failure) await save(round, target, { ...range, rows: answer.value.rows }, { ...asked, fromAt: range.fromAt })
+    else if (!isTooMuch(answer.failure) || chunkDays === 1) return answer.failure
   }
   return undefined
 }
@@ -176,8 +171,9 @@ async function collect(round: Round, target: Target): Promise<Failure | undefine
   while (true) {
     const untilAt = fromAt + (collector.chunkDays.get(key) ?? CHUNK_DAYS) * DAY_MS
     const isLast = untilAt > now
-    const { rows, failure } = await readChunk(round, target, { fromAt, untilAt: isLast ? undefined : untilAt })
-    if (!rows) return failure
+    const answer = await readChunk(round, target, { fromAt, untilAt: isLast ? undefined : untilAt })
+    if (answer.failure) return answer.failure
+    const { rows } = answer.value
     const throughAt = isLast ? rows.reduce((last, { dayAt }) => Math.max(last, dayAt), midnight(now)) : untilAt - DAY_MS
     const wideAt = isLast && isAmending ? now : (before?.wideAt ?? startAt)
     const asked = { fromAt: startAt, throughAt: Math.max(throughAt, before?.throughAt ?? startAt), readAt: clock.now(), wideAt }

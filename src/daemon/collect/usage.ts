@@ -15,7 +15,7 @@ import { countReading, desiredInputs, type Planner, type WorkspaceState } from '
 import type { DirectorySettings } from '../directory/directory-thread.ts'
 import { learnDirectory } from '../directory/learn.ts'
 import type { ReadPeopleFile } from '../directory/read.ts'
-import { failureOf } from './add-on.ts'
+import { answerOf } from './add-on.ts'
 
 /** The subject of findings. */
 const ROSTER = 'the roster'
@@ -71,13 +71,10 @@ export async function learnUsage(state: WorkspaceState, parts: UsageParts, signa
 
 /** Reads a part; a failure becomes a finding with this code, and gives undefined. */
 async function attempt<T>({ signal, found }: Reading, code: string, part: string, read: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await read()
-  } catch (error) {
-    signal?.throwIfAborted()
-    found.push(unread(code, part, failureOf(error).message))
-    return undefined
-  }
+  const answer = await answerOf(read, signal)
+  if (!answer.failure) return answer.value
+  found.push(unread(code, part, answer.failure.message))
+  return undefined
 }
 
 /** Adds what the people file says. */
@@ -116,20 +113,20 @@ async function readGroups(reading: Reading) {
   const read: string[] = []
   await Promise.all(
     groups.map(async ({ id, name }) => {
-      try {
-        members.set(id, await client.readGroup({ id, name }, signal))
+      const answer = await answerOf(() => client.readGroup({ id, name }, signal), signal)
+      if (!answer.failure) {
+        members.set(id, answer.value)
         read.push(id)
-      } catch (error) {
-        signal?.throwIfAborted()
-        const failure = failureOf(error)
-        if (failure.kind === 'not_found' || state.unknownGroups.includes(id)) unknown.push(id)
-        const scope = groupScope(id)
-        const about = scopeKey(scope)
-        const message = `${about} (${name}): ${failure.message}`
-        if (failure.kind === 'not_found') found.push({ ...finding('UnknownGroup', 'GROUP_UNKNOWN', message, about), scope })
-        // A shared failure is told once, and not for every group that was not even asked for.
-        else found.push({ ...unread('GROUP_UNREAD', about, message), scope, ...(failure.unsent && { onlyIfHeld: true }) })
+        return
       }
+      const { failure } = answer
+      if (failure.kind === 'not_found' || state.unknownGroups.includes(id)) unknown.push(id)
+      const scope = groupScope(id)
+      const about = scopeKey(scope)
+      const message = `${about} (${name}): ${failure.message}`
+      if (failure.kind === 'not_found') found.push(finding('UnknownGroup', 'GROUP_UNKNOWN', message, about, { scope }))
+      // A shared failure is told once, and not for every group that was not even asked for.
+      else found.push({ ...unread('GROUP_UNREAD', about, message), scope, ...(failure.unsent && { onlyIfHeld: true }) })
     }),
   )
   const listed = groups.filter(({ id }) => !unknown.includes(id))

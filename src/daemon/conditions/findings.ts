@@ -16,7 +16,7 @@ import type { PoolNote } from '../../core/pools/deal.ts'
 import type { RuleNote } from '../../core/resolve/conditions.ts'
 import { type DesiredState, grantsFrozen, type WorkspaceState } from '../cycle/state.ts'
 
-const instant = (at: Instant): string => new Date(at).toISOString()
+export const instant = (at: Instant): string => new Date(at).toISOString()
 
 type More = Omit<Finding, 'type' | 'reason' | 'message' | 'subject'>
 

@@ -9,7 +9,7 @@ import { shortRevision } from '../../core/model/policy.ts'
 import { formatPosition, type Problem } from '../../core/model/problem.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
 import type { Clock } from '../../ports.ts'
-import { firstProblem, problemTexts } from './findings.ts'
+import { firstProblem, instant, problemTexts } from './findings.ts'
 
 type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
@@ -264,8 +264,6 @@ const planFields = (plan: Plan | undefined): LogFields =>
 
 const problemFields = (problems: readonly Problem[]): LogFields =>
   problems.length === 0 ? {} : { problems: problemTexts(problems), problemCount: problems.length }
-
-const instant = (at: number): string => new Date(at).toISOString()
 
 /** The least width of a subject, so that values are aligned; the usual line fits into 80 columns. Choice. */
 const SUBJECT_WIDTH = 26

@@ -73,16 +73,8 @@ export async function runPasses(inputs: PassInputs): Promise<PassReport> {
   return { results, earlier, tried, alsoRead, last: pass, ...halted }
 }
 
-interface Wrote {
-  readonly tried: readonly Change[]
-  /** Team and group writes that may have landed. */
-  readonly ancestors: readonly AncestorWrite[]
-  /** Such a write was seen to overwrite the caps of its descendants. */
-  readonly isCopied: boolean
-  readonly halted: Halted
-}
-
-async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, WriteResult>): Promise<Wrote> {
+/** Writes the waves of one plan. Returns what was tried, the team and group writes that may have landed, and whether these were seen to overwrite caps. */
+async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, WriteResult>) {
   const { workspace, state, options } = inputs
   const { client, config, ledger, clock } = workspace
   const { planned, desired } = pass

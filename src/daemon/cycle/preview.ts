@@ -6,10 +6,9 @@ import { groupsListed, type Observation, observeReadings, type ServiceEvidence, 
 import type { CapReading } from '../../core/model/observed.ts'
 import type { PolicyRevision } from '../../core/model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
-import type { Planned } from '../../core/plan/plan.ts'
 import type { Ledger, ReadClient, RecordsReader } from '../../ports.ts'
 import { askMeasured } from '../collect/add-on.ts'
-import { learnUsage, type UsageReading } from '../collect/usage.ts'
+import { learnUsage } from '../collect/usage.ts'
 import { deploymentFindings } from '../conditions/findings.ts'
 import type { ReadPeopleFile } from '../directory/read.ts'
 import { dealPools } from './deal.ts'
@@ -85,15 +84,10 @@ export interface PreviewOptions {
   readonly onReading?: (reading: CapReading) => void
 }
 
-export interface Preview {
-  readonly planned: Planned
-  readonly desiredState: DesiredState
-  readonly state: WorkspaceState
-  readonly warnings: UsageReading['findings']
-}
+export type Preview = Awaited<ReturnType<typeof preview>>
 
 /** Reads people and caps and makes the plan. Rejects only when `signal` aborts. */
-export async function preview(parts: PreviewParts, policy: PolicyRevision, options: PreviewOptions = {}): Promise<Preview> {
+export async function preview(parts: PreviewParts, policy: PolicyRevision, options: PreviewOptions = {}) {
   const { client, config, ledger, clock } = parts
   const { signal, onSweep, onReading } = options
   const state = recall(policy, ledger)

@@ -24,18 +24,8 @@ export function noteSeen(ledger: Pick<Ledger, 'fact' | 'saveFact'>, observations
   if (after !== before) ledger.saveFact('seen', after)
 }
 
-interface LearnedKeeper {
-  /** By key name; starts with what the ledger has. */
-  readonly pace: Record<string, unknown>
-  onSeen(observation: WireObservation): void
-  /** Leaves what is new to the next commit. */
-  note(): void
-  /** Records what is new. Never rejects with a `LedgerError`. */
-  keep(): Promise<void>
-}
-
 /** Collects what the client sees and learns, so that the ledger is written once a cycle and not with each answer. */
-export function learnedKeeper(ledger: Pick<Ledger, 'fact' | 'saveFact' | 'commit'>, clock: Pick<Clock, 'now'>): LearnedKeeper {
+export function learnedKeeper(ledger: Pick<Ledger, 'fact' | 'saveFact' | 'commit'>, clock: Pick<Clock, 'now'>) {
   const pace: Record<string, unknown> = { ...ledger.fact('pace') }
   const last = new Map<string, WireObservation>()
   const note = (): void => {
@@ -43,10 +33,13 @@ export function learnedKeeper(ledger: Pick<Ledger, 'fact' | 'saveFact' | 'commit
     noteSeen(ledger, [...last.values()], clock)
   }
   return {
+    /** By key name; starts with what the ledger has. */
     pace,
-    onSeen: (observation) => void last.set(observation.aspect, observation),
+    onSeen: (observation: WireObservation) => void last.set(observation.aspect, observation),
+    /** Leaves what is new to the next commit. */
     note,
-    async keep() {
+    /** Records what is new. Never rejects with a `LedgerError`. */
+    async keep(): Promise<void> {
       try {
         note()
         await ledger.commit()

@@ -14,12 +14,7 @@ import type { PeopleLabels } from '../http/status/labels.ts'
 // Mail over SMTP with nodemailer, which is loaded with the first mail: plain text to one address at a time. Errors of the package may quote the message and
 // the server, so only their codes are used.
 
-interface Mailer {
-  /** Never rejects. */
-  send(message: Message, address: string, password: string | undefined): Promise<Delivery>
-  /** Closes all connections. */
-  close(): void
-}
+type Mailer = ReturnType<typeof createMailer>
 
 const CONNECT_TIMEOUT_MS = 10_000
 const ANSWER_TIMEOUT_MS = 30_000
@@ -32,10 +27,11 @@ export function createMailer(
   config: MailConfig,
   authorities?: () => Authorities,
   timeouts = { connectMs: CONNECT_TIMEOUT_MS, answerMs: ANSWER_TIMEOUT_MS },
-): Mailer {
+) {
   const open = new Set<Transporter>()
   return {
-    async send({ subject, text }, address, password) {
+    /** Never rejects. */
+    async send({ subject, text }: Message, address: string, password: string | undefined): Promise<Delivery> {
       if (!ADDRESS.test(address)) return { kind: 'rejected', reason: 'not an address that mail can be sent to' }
       let transport: Transporter | undefined
       let begun = false
@@ -68,7 +64,8 @@ export function createMailer(
         if (transport) open.delete(transport)
       }
     },
-    close() {
+    /** Closes all connections. */
+    close(): void {
       for (const transport of open) transport.close()
     },
   }
@@ -196,9 +193,8 @@ export function openChannels({ config, mailer, authorities, poster, env, onSecre
         return cutOff(mailer.send(message, to.address, found?.value), signal)
       }
       const webhook = config.webhooks.find(({ name }) => name === to.name)
-      return webhook
-        ? post(webhook, message, { poster, url: await urlOf(webhook), signal })
-        : { kind: 'refused', reason: 'no such webhook' }
+      if (!webhook) return { kind: 'refused', reason: 'no such webhook' }
+      return post(poster, await urlOf(webhook), PAYLOADS[webhook.format](message), signal)
     },
     async kept() {
       const { password, caFile } = config.mail ?? {}
@@ -226,21 +222,12 @@ function cutOff(sending: Promise<Delivery>, signal: AbortSignal): Promise<Delive
   return Promise.race([sending, cut.promise]).finally(() => signal.removeEventListener('abort', abort))
 }
 
-interface Sending {
-  readonly poster: Poster
-  readonly url: Secret
-  readonly signal: AbortSignal
-}
-
-async function post(
-  { format }: WebhookConfig,
-  message: Message,
-  { poster, url: { value: url, unread = '' }, signal }: Sending,
-): Promise<Delivery> {
+/** Posts a body. */
+async function post(poster: Poster, { value: url, unread = '' }: Secret, body: unknown, signal: AbortSignal): Promise<Delivery> {
   if (url === undefined) return { kind: 'refused', reason: unread }
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) return { kind: 'refused', reason: 'its address is no web address' }
   try {
-    const answer = await poster.post(url, PAYLOADS[format](message), { timeoutMs: TIMEOUT_MS, signal })
+    const answer = await poster.post(url, body, { timeoutMs: TIMEOUT_MS, signal })
     if ('status' in answer) return judged(answer.status)
     return { kind: answer.unsent ? 'refused' : 'unknown', reason: answer.message }
   } catch (error) {

@@ -26,9 +26,7 @@ interface LookingBack extends Pick<Workspace, 'state' | 'clock'> {
 export async function endedUse({ state, clock, ledger }: LookingBack, settings: NotifySettings): Promise<EndedUse | undefined> {
   const [now, present, last] = [clock.now(), cycleOf(state?.usage), state?.usage?.previousCycle]
   if (!state || !present || !last || !isSameCycle({ startAt: last.cycle.endAt }, present)) return undefined
-  const told = toldNow(ledger.fact('told'), present, now)
-  const isAny = digestsAsked(settings, now).some(({ key, level }) => told && isDue(told, key, level, now))
-  if (!isAny || !tellsEnded(settings, present, now)) return undefined
+  if (!digestIsDue({ state, ledger }, settings, now) || !tellsEnded(settings, present, now)) return undefined
   const { cycle, used } = last
   const found = (ledger.fact('journal') ?? []).filter(({ at }) => at >= cycle.endAt)
   const set = setBefore(ledger.owned(), capChanges(await ledger.history({ sinceAt: cycle.endAt }), found))
@@ -84,7 +82,9 @@ export async function happened(source: Happened, settings: NotifySettings): Prom
   ]
 }
 
-function digestIsDue({ state, ledger }: Happened, settings: NotifySettings, now: Instant): boolean {
+type ToldIn = Pick<Workspace, 'state'> & { readonly ledger: Pick<Ledger, 'fact'> }
+
+function digestIsDue({ state, ledger }: ToldIn, settings: NotifySettings, now: Instant): boolean {
   const told = toldNow(ledger.fact('told'), cycleOf(state?.usage), now)
   return digestsAsked(settings, now).some(({ key, level }) => told && isDue(told, key, level, now))
 }

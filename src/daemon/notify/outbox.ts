@@ -73,15 +73,12 @@ async function keepAsked(workspace: Workspace, notifier: Notifier): Promise<void
 }
 
 /** What is known of channels. */
-interface Trust {
-  /** They failed just now: their messages wait untried. */
-  readonly failing: Set<string>
-  /** They failed earlier: they are tried with one message. */
-  readonly doubtful: Set<string>
-}
+type Trust = ReturnType<typeof trusted>
 
-const trusted = (entries: Entries): Trust => ({
-  failing: new Set(),
+const trusted = (entries: Entries) => ({
+  /** They failed just now: their messages wait untried. */
+  failing: new Set<string>(),
+  /** They failed earlier: they are tried with one message. */
   doubtful: new Set(entries.flatMap(([key, { state }]) => (state === 'waiting' ? [channelOf(key)] : []))),
 })
 

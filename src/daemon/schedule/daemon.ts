@@ -12,13 +12,13 @@ import type { Clock } from '../../ports.ts'
 import type { Config, WorkspaceConfig } from '../config/settings.ts'
 import type { Health } from '../http/documents/types.ts'
 import type { Readiness } from '../http/server.ts'
-import { orNothing } from '../ledger/error.ts'
+import { orNothing, unlessLedger } from '../ledger/error.ts'
 import type { SharedWorkspace } from '../ledger/share.ts'
 import { type LeaseHooks, type Leases, lastGood, lastGoodId, policyId, soleLeases } from '../replicas/leases.ts'
 import { elsewhereIn, isOfLease, leaseFindings, noticeLease, packed, viewsOf, wantedIn } from '../replicas/shown.ts'
 import { createWorkspace, reportBug, type Workspace, type WorkspaceParts } from '../workspace.ts'
 import { type Loop, startLoop } from './loop.ts'
-import { configFinding, createReadiness, ledgerFinding, oneAtATime, openAll, refreshViews, sharedRefresh } from './refresh.ts'
+import { configFinding, createReadiness, ledgerFinding, oneAtATime, openAll, sharedRefresh } from './refresh.ts'
 
 /** The parts of a workspace, and how to close them. */
 export interface OpenedWorkspace {
@@ -62,27 +62,7 @@ interface DaemonParts {
   readonly leases?: Leases
 }
 
-export interface Daemon {
-  views(): readonly WorkspaceView[]
-  /** Only to be read. */
-  workspaces(): readonly Workspace[]
-  /** Workspaces that other replicas hold, as they were shown last. */
-  elsewhere(): readonly { readonly settings: WorkspaceConfig; readonly view: WorkspaceView }[]
-  /** Reads what other processes change and views show: pauses, and whether the ledger can be written. Never rejects. */
-  refresh(): Promise<void>
-  health(): Health
-  /** The ledgers of all workspaces, for plans that are made elsewhere. */
-  ledgers(): readonly SharedWorkspace[]
-  ready(): Readiness
-  /** Policy files changed; resolves when they were read. */
-  policiesChanged(): Promise<void>
-  /** The configuration file changed; resolves when it was read. */
-  configChanged(): Promise<void>
-  /** SIGHUP: reads and reconciles everything at once. */
-  hurry(): void
-  /** Reads stop at once. A write in flight gets `GRACE_MS`; then it is cut, and its intent stays open. */
-  stop(): Promise<void>
-}
+export type Daemon = Awaited<ReturnType<typeof startDaemon>>
 
 /** How long a write in flight may go on after a stop. */
 export const GRACE_MS = 8_000
@@ -128,7 +108,7 @@ interface State {
 }
 
 /** Starts every workspace of the configuration. Rejects with a `LedgerError` when one cannot be opened; then nothing was started. */
-export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
+export async function startDaemon(parts: DaemonParts) {
   const { config, leases = soleLeases() } = parts
   const state: State = {
     parts,
@@ -150,32 +130,39 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   leases.want(wantedIn(config))
   leases.begin(hooksOf(state))
   void state.loadPolicies()
-  const readConfig = oneAtATime(() => rereadConfig(state))
   const runners = (): readonly Runner[] => [...state.runners.values()]
   const ready = createReadiness(leases)
-  const refresh = sharedRefresh(parts.clock, () => refreshViews(state, runners()))
   const canRecord = (): boolean => {
     const isWritable = parts.ledgerWritable() && leases.trouble() === undefined
     updateConditions(state, isWritable)
     return isWritable && !runners().some(({ workspace: { conditions } }) => conditions.some(({ type }) => type === 'LedgerUnwritable'))
   }
   return {
-    views: () => viewsOf(state.config, state, (name) => state.runners.get(name)?.workspace),
-    workspaces: () => runners().map(({ workspace }) => workspace),
+    views: (): readonly WorkspaceView[] => viewsOf(state.config, state, (name) => state.runners.get(name)?.workspace),
+    /** Only to be read. */
+    workspaces: (): readonly Workspace[] => runners().map(({ workspace }) => workspace),
+    /** Workspaces that other replicas hold, as they were shown last. */
     elsewhere: () => elsewhereIn(state.config, state, (name) => state.runners.get(name)?.workspace),
-    refresh,
-    health() {
+    /** Reads what other processes change and views show: pauses, and whether the ledger can be written. Never rejects. */
+    refresh: sharedRefresh(parts.clock, () => refreshViews(state)),
+    health(): Health {
       const ledgerWritable = canRecord()
       const conditions = state.conditions.filter((one) => !isOfLease(one))
       return { configValid: state.refused.length === 0, ledgerWritable, conditions, replicas: leases.peers() }
     },
-    ledgers: () => runners().map(({ config: { name, baseUrl }, workspace: { ledger } }) => ({ workspace: name, baseUrl, ledger })),
-    ready: () => ready(runners(), { canRecord: canRecord(), now: parts.clock.monotonic() }),
+    /** The ledgers of all workspaces, for plans that are made elsewhere. */
+    ledgers: (): readonly SharedWorkspace[] =>
+      runners().map(({ config: { name, baseUrl }, workspace: { ledger } }) => ({ workspace: name, baseUrl, ledger })),
+    ready: (): Readiness => ready(runners(), { canRecord: canRecord(), now: parts.clock.monotonic() }),
+    /** Policy files changed; resolves when they were read. */
     policiesChanged: state.loadPolicies,
-    configChanged: readConfig,
+    /** The configuration file changed; resolves when it was read. */
+    configChanged: oneAtATime(() => rereadConfig(state)),
+    /** SIGHUP: reads and reconciles everything at once. */
     hurry() {
       for (const runner of runners()) runner.loop.hurry()
     },
+    /** Reads stop at once. A write in flight gets `GRACE_MS`; then it is cut, and its intent stays open. */
     stop: () => stop(state),
   }
 }
@@ -190,6 +177,15 @@ function updateConditions(state: State, ledgerWritable: boolean): void {
   state.conditions = conditions
   for (const transition of transitions) parts.onTransition?.(transition)
   for (const { workspace } of state.runners.values()) noticeLease(leases, workspace)
+}
+
+/** Reads what other processes change. Pauses that cannot be read stay as they were. */
+async function refreshViews(state: State): Promise<void> {
+  const { parts, leases, runners } = state
+  const pauses = parts.pauses?.(parts.clock.now()).catch(unlessLedger)
+  const [elsewhere, found] = await Promise.all([leases.shownElsewhere(), pauses, parts.probeLedger?.()])
+  state.elsewhere = elsewhere
+  if (found) for (const { workspace } of runners.values()) workspace.pause = found.get(workspace.config.name)
 }
 
 async function stop(state: State): Promise<void> {

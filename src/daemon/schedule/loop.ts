@@ -36,24 +36,7 @@ interface LoopSignals {
 }
 
 /** A running workspace. */
-export interface Loop {
-  /** Resolves when the loop has ended after `stop`. */
-  readonly done: Promise<void>
-  /** Gives the loop a new policy set; undefined: it could not be loaded, and the last good one stays in force. */
-  setPolicy(policy: PolicyRevision | undefined, status: PolicyStatus): void
-  /** Makes everything due now. */
-  hurry(): void
-}
-
-/** The inputs for which no scope is asked something else than the last cycle knew. */
-interface Unchanged {
-  readonly policy: PolicyRevision
-  readonly usage: WorkspaceState['usage']
-  readonly frozen: boolean
-  readonly since: Instant
-  /** The next start or end of a grant. */
-  readonly until: Instant
-}
+export type Loop = ReturnType<typeof startLoop>
 
 /** What is due, and when. */
 interface Agenda {
@@ -65,8 +48,8 @@ interface Agenda {
   sweepSince: Instant | undefined
   /** What the last cycle knew to be asked of each scope. */
   entries: ReadonlyMap<ScopeKey, PolicyEntry> | undefined
-  /** Saves comparing `entries` with the policy before every sleep, which is expensive. */
-  unchanged: Unchanged | undefined
+  /** True while surely no scope is asked something else than `entries`: saves comparing before every sleep, which is expensive. */
+  isUnchanged: () => boolean
   /** No cycle has run yet under the policy set that is in force. */
   isPolicyNew: boolean
   /** Cycles in a row that failed. */
@@ -81,7 +64,7 @@ interface Agenda {
 }
 
 /** The loop of one workspace; it starts with the first `setPolicy`. It never rejects: failures are events. */
-export function startLoop(workspace: Workspace, signals: LoopSignals): Loop {
+export function startLoop(workspace: Workspace, signals: LoopSignals) {
   const agenda: Agenda = {
     policy: undefined,
     policyValid: true,
@@ -89,7 +72,7 @@ export function startLoop(workspace: Workspace, signals: LoopSignals): Loop {
     capsAt: 0,
     sweepSince: undefined,
     entries: undefined,
-    unchanged: undefined,
+    isUnchanged: NEVER,
     isPolicyNew: false,
     failures: 0,
     wake: new AbortController(),
@@ -101,8 +84,10 @@ export function startLoop(workspace: Workspace, signals: LoopSignals): Loop {
   // A loop that never gets a policy must end as well.
   signals.stop.addEventListener('abort', () => firstPolicy.resolve(), { once: true })
   return {
+    /** Resolves when the loop has ended after `stop`. */
     done: firstPolicy.promise.then(() => run(workspace, agenda, signals)),
-    setPolicy(policy, status) {
+    /** Gives the loop a new policy set; undefined: it could not be loaded, and the last good one stays in force. */
+    setPolicy(policy: PolicyRevision | undefined, status: PolicyStatus): void {
       workspace.shown = { ...workspace.shown, policy: status }
       report(workspace, { kind: 'policy-loaded', policy: status })
       notice(workspace, { policy: policyFindings(status, workspace.config.name) })
@@ -114,7 +99,8 @@ export function startLoop(workspace: Workspace, signals: LoopSignals): Loop {
       queuePolicy(policy, workspace, agenda)
       firstPolicy.resolve()
     },
-    hurry() {
+    /** Makes everything due now. */
+    hurry(): void {
       agenda.usageAt = 0
       agenda.capsAt = 0
       agenda.wake.abort(new Error('a signal asked for it'))
@@ -261,7 +247,7 @@ async function sweepAll(workspace: Workspace, state: WorkspaceState, agenda: Age
     agenda.capsAt = workspace.clock.monotonic() + nextCycleDelay(workspace.config.intervalMs, workspace.random.next())
   }
   if (usage) await readUsage(workspace, state, agenda, options)
-  if (!isUnchanged(agenda, workspace, state)) keepEntries(agenda, resolveDesired(desiredInputs(state, workspace)))
+  if (!agenda.isUnchanged()) keepEntries(agenda, resolveDesired(desiredInputs(state, workspace)))
   const readSince = isResumed ? agenda.sweepSince : undefined
   if (!isResumed) workspace.reading = await chooseReadings(workspace, state)
   const slice = workspace.reading?.slice
@@ -351,23 +337,24 @@ const entriesOf = ({ desired }: Resolution): ReadonlyMap<ScopeKey, PolicyEntry> 
 /** Keeps what the cycle was asked, so that a grant that has begun since still counts as a change. */
 function keepEntries(agenda: Agenda, resolution: Resolution): void {
   agenda.entries = entriesOf(resolution)
-  agenda.unchanged = undefined
+  agenda.isUnchanged = NEVER
 }
 
-function unchangedNow({ clock }: Workspace, state: WorkspaceState): Unchanged {
-  const since = clock.now()
-  return { policy: state.policy, usage: state.usage, frozen: grantsFrozen(state), since, until: grantAfter(state, since) }
-}
+const NEVER = (): boolean => false
 
-function isUnchanged({ unchanged }: Agenda, { clock }: Workspace, state: WorkspaceState): boolean {
-  if (!unchanged || unchanged.policy !== state.policy || unchanged.usage !== state.usage) return false
-  return unchanged.frozen === grantsFrozen(state) && clock.now() >= unchanged.since && clock.now() < unchanged.until
+/** Whether what policy asks depends on is as now, and no grant has started or ended since. */
+function unchangedFrom({ clock }: Workspace, state: WorkspaceState): () => boolean {
+  const { policy, usage } = state
+  const [since, isFrozen] = [clock.now(), grantsFrozen(state)]
+  const until = grantAfter(state, since)
+  const isSame = (): boolean => state.policy === policy && state.usage === usage && grantsFrozen(state) === isFrozen
+  return () => isSame() && clock.now() >= since && clock.now() < until
 }
 
 /** Scopes of which policy asks something else than the last cycle knew. None before the first sweep has begun. */
 function changedScopes(workspace: Workspace, state: WorkspaceState, agenda: Agenda): ReadonlySet<ScopeKey> {
   const before = agenda.entries
-  if (!before || isUnchanged(agenda, workspace, state)) return new Set()
+  if (!before || agenda.isUnchanged()) return new Set()
   const inputs = desiredInputs(state, workspace)
   const now = entriesOf(resolveDesired(inputs))
   const changed = new Set<ScopeKey>()
@@ -375,7 +362,7 @@ function changedScopes(workspace: Workspace, state: WorkspaceState, agenda: Agen
   // Only the ledger asks for a restore after a grant: once the cap is not ours any more, it is done.
   const isRestored = (key: ScopeKey, { kind }: PolicyEntry): boolean => kind === 'restore' && !inputs.owned.has(key)
   for (const [key, entry] of before) if (!now.has(key) && !isRestored(key, entry)) changed.add(key)
-  if (changed.size === 0) agenda.unchanged = unchangedNow(workspace, state)
+  if (changed.size === 0) agenda.isUnchanged = unchangedFrom(workspace, state)
   return changed
 }
 

@@ -2,15 +2,12 @@
 // processes before a page is answered. A database that does not answer must not keep a page waiting, so after a while the page shows the last
 // known state.
 import { formatProblems } from '../../core/escape/text.ts'
-import type { Pause } from '../../core/model/change.ts'
 import type { Finding } from '../../core/model/condition.ts'
 import { InputError, messageOf } from '../../core/model/problem.ts'
-import type { Instant } from '../../core/model/units.ts'
 import type { Clock } from '../../ports.ts'
 import { finding, firstProblem } from '../conditions/findings.ts'
 import type { WorkspaceConfig } from '../config/settings.ts'
 import type { Readiness } from '../http/server.ts'
-import { unlessLedger } from '../ledger/error.ts'
 import type { Leases } from '../replicas/leases.ts'
 import type { Workspace } from '../workspace.ts'
 
@@ -114,23 +111,4 @@ export function sharedRefresh(clock: Pick<Clock, 'sleep'>, refresh: () => Promis
       over.abort()
     }
   }
-}
-
-interface Refreshed {
-  readonly parts: {
-    readonly clock: Pick<Clock, 'now'>
-    pauses?(now: Instant): Promise<ReadonlyMap<string, Pause>>
-    probeLedger?(): Promise<void>
-  }
-  readonly leases: Pick<Leases, 'shownElsewhere'>
-  elsewhere: ReadonlyMap<string, string>
-}
-
-/** Reads what other processes change: pauses, the state that other replicas show, and whether the ledger can be written. Pauses that cannot be read stay. */
-export async function refreshViews(state: Refreshed, runners: readonly { readonly workspace: Workspace }[]): Promise<void> {
-  const { parts, leases } = state
-  const pauses = parts.pauses?.(parts.clock.now()).catch(unlessLedger)
-  const [elsewhere, found] = await Promise.all([leases.shownElsewhere(), pauses, parts.probeLedger?.()])
-  state.elsewhere = elsewhere
-  if (found) for (const { workspace } of runners) workspace.pause = found.get(workspace.config.name)
 }

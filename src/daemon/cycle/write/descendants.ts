@@ -109,35 +109,34 @@ export async function checkDescendants(writes: readonly AncestorWrite[], cycle: 
 }
 
 function note(writes: readonly AncestorWrite[], cycle: DesiredCycle): void {
-  const { workspace, state, desired } = cycle
-  const model = modelOf(cycle.workspace)
-  const sent = sentToAncestors(workspace.ledger, workspace.clock.now())
-  const isOfAncestor = (reading: CapReading): boolean => isShownByAncestor(reading, state.readings, sent)
-  const since = workspace.clock.now() - LANDING_MS
-  const isReplaced = ({ scope, observed }: CapReading): boolean =>
-    workspace.ledger.writtenLately(scope, since).some(({ from }) => from === observed)
-  const groupsAt = groupsListed(desired.people, desired.inputs.groups)
-  const isDescendant = (ancestor: Scope, { scope, readAt }: CapReading): boolean =>
-    ancestor.kind === 'team' || groupsAt(scopeKey(scope), readAt).includes(scopeKey(ancestor))
-  const owned = byScope(workspace.ledger.owned())
-  const isOurs = ({ scope, observed }: CapReading): boolean => {
-    const ours = owned.get(scopeKey(scope))
-    return ours?.written === true && ours.cap === observed
-  }
-  const known: Known = { model, isOfAncestor, isOurs, isReplaced, isDescendant }
+  const { workspace, state } = cycle
+  const known = knownIn(cycle)
   const observations = writes.flatMap((write) => observationsOf(write, writes, state, known))
-  noteSeen(workspace.ledger, foremost(observations, model), workspace.clock)
+  noteSeen(workspace.ledger, foremost(observations, known.model), workspace.clock)
 }
 
-interface Known {
-  readonly model: ServiceModel
-  readonly isOfAncestor: (reading: CapReading) => boolean
-  /** We wrote this value here, so it is set here whatever reads show. */
-  readonly isOurs: (reading: CapReading) => boolean
-  /** A write of ours has replaced this value, and the reading may be stale. */
-  readonly isReplaced: (reading: CapReading) => boolean
-  /** Surely a descendant when it was read: since an old list the person may have left the group. */
-  readonly isDescendant: (ancestor: Scope, reading: CapReading) => boolean
+type Known = ReturnType<typeof knownIn>
+
+function knownIn({ workspace, state, desired }: DesiredCycle) {
+  const { ledger, clock } = workspace
+  const since = clock.now() - LANDING_MS
+  const sent = sentToAncestors(ledger, clock.now())
+  const groupsAt = groupsListed(desired.people, desired.inputs.groups)
+  const owned = byScope(ledger.owned())
+  return {
+    model: modelOf(workspace),
+    isOfAncestor: (reading: CapReading): boolean => isShownByAncestor(reading, state.readings, sent),
+    /** We wrote this value here, so it is set here whatever reads show. */
+    isOurs({ scope, observed }: CapReading): boolean {
+      const ours = owned.get(scopeKey(scope))
+      return ours?.written === true && ours.cap === observed
+    },
+    /** A write of ours has replaced this value, and the reading may be stale. */
+    isReplaced: ({ scope, observed }: CapReading): boolean => ledger.writtenLately(scope, since).some(({ from }) => from === observed),
+    /** Surely a descendant when it was read: since an old list the person may have left the group. */
+    isDescendant: (ancestor: Scope, { scope, readAt }: CapReading): boolean =>
+      ancestor.kind === 'team' || groupsAt(scopeKey(scope), readAt).includes(scopeKey(ancestor)),
+  }
 }
 
 function observationsOf(
