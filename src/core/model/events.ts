@@ -244,4 +244,6 @@ export type CycleEvent = { readonly workspace: string; readonly at: Instant } & 
     }
 )
 
+export type EventOf<Kind extends CycleEvent['kind']> = Extract<CycleEvent, { readonly kind: Kind }>
+
 export type Emit = (event: CycleEvent) => void

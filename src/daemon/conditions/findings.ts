@@ -3,7 +3,7 @@
 
 import type { HistoryEntry, Hold, Pause, PlanProblem } from '../../core/model/change.ts'
 import type { ConditionType, Finding } from '../../core/model/condition.ts'
-import type { PolicyStatus, ReconcileResult } from '../../core/model/events.ts'
+import type { CycleStatus, PolicyStatus } from '../../core/model/events.ts'
 import type { CapReading, Observed } from '../../core/model/observed.ts'
 import { type Cap, isSameEntry, type Refusal, whileInvalid } from '../../core/model/policy.ts'
 import { formatPosition, type Problem } from '../../core/model/problem.ts'
@@ -230,7 +230,7 @@ export function refusalFindings(refusal: string | undefined, isKey: boolean): re
 
 /** A cycle that failed or is incomplete; `ledgerFailed`: because it could not be recorded. */
 export function cycleFindings(
-  { result, message = 'nothing is known of why' }: { readonly result: ReconcileResult; readonly message?: string },
+  { result, message = 'nothing is known of why' }: Pick<CycleStatus, 'result' | 'message'>,
   ledgerFailed: boolean,
   workspace: string,
 ): readonly Finding[] {

@@ -2,7 +2,7 @@
 // entered again.
 import { GUARD_CODES } from '../../core/model/change.ts'
 import type { Condition } from '../../core/model/condition.ts'
-import type { CycleEvent, DayFigures, JournalEntry, RequestOutcome } from '../../core/model/events.ts'
+import type { CycleEvent, DayFigures, EventOf, JournalEntry, RequestOutcome } from '../../core/model/events.ts'
 import type { Observed } from '../../core/model/observed.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { credits, DAY_MS, type Instant, MINUTE_MS, midnight } from '../../core/model/units.ts'
@@ -55,8 +55,6 @@ function journaled(journal: Journal, event: CycleEvent): Journal {
       return journal
   }
 }
-
-type EventOf<K extends CycleEvent['kind']> = Extract<CycleEvent, { readonly kind: K }>
 
 const withEntry = (journal: Journal, entry: JournalEntry): Journal => ({
   ...journal,
@@ -179,10 +177,7 @@ export interface RequestsOf {
 const MOST_DURATIONS = 100
 
 /** Counts one request. */
-function takeRequest(
-  known: Map<string, RequestsOf>,
-  { at, operation, outcome, durationMs }: Extract<CycleEvent, { readonly kind: 'request-finished' }>,
-): void {
+function takeRequest(known: Map<string, RequestsOf>, { at, operation, outcome, durationMs }: EventOf<'request-finished'>): void {
   const before = known.get(operation) ?? { operation, requests: 0, failed: 0, durations: [] }
   const isGood = outcome === 'ok'
   known.set(operation, {

@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { plain, printable } from '../../core/escape/text.ts'
 import type { Change, ChangeResult, Plan } from '../../core/model/change.ts'
 import { type Condition, type ConditionType, kindOf, type Transition } from '../../core/model/condition.ts'
-import type { CycleEvent, Emit } from '../../core/model/events.ts'
+import type { CycleEvent, Emit, EventOf } from '../../core/model/events.ts'
 import { shortRevision } from '../../core/model/policy.ts'
 import { formatPosition, type Problem } from '../../core/model/problem.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
@@ -112,7 +112,7 @@ export function eventLog(logger: Logger): Emit {
   const plans = new Map<string, Plan>()
   const groups = new Map<string, string>()
   const workspaces = new Set<string>()
-  const foreign = new Map<string, Of<'condition'>>()
+  const foreign = new Map<string, EventOf<'condition'>>()
   const keyOf = ({ workspace }: CycleEvent, scope: Scope): string => `${workspace}\n${scopeKey(scope)}`
   const write = (workspace: string, { level, fields, message, about, says }: Line): void =>
     logger[level]({ workspace, ...fields }, message, () => {
@@ -153,8 +153,6 @@ export function eventLog(logger: Logger): Emit {
     tell(event)
   }
 }
-
-type Of<Kind extends CycleEvent['kind']> = Extract<CycleEvent, { readonly kind: Kind }>
 
 /** One line of the log. */
 interface Line {
@@ -201,11 +199,8 @@ function lineOf(event: CycleEvent, plan: Plan | undefined): Line | undefined {
       const [level, message] = CHANGE_LINES[event.result]
       return { level, message, fields: changeFields(event, plan), says: () => changeText(event), about: event.change.scope }
     }
-    case 'condition': {
-      const { scope, type } = event.condition
-      const about = BY_SCOPE.has(type) ? scope : undefined
-      return transitionLine(event, plan, about)
-    }
+    case 'condition':
+      return transitionLine(event, plan, BY_SCOPE.has(event.condition.type) ? event.condition.scope : undefined)
     case 'bug':
       return { level: 'error', message: 'a mistake of capkeeper', fields: { code: 'BUG', error: event.message }, says: () => event.message }
     case 'cycle-finished': {
@@ -245,7 +240,7 @@ const CHANGE_LINES: Readonly<Record<ChangeResult, readonly [Line['level'], messa
   failed: ['error', 'cap could not be written'],
 }
 
-const changeFields = ({ change, result, error }: Of<'change-finished'>, plan: Plan | undefined): LogFields => ({
+const changeFields = ({ change, result, error }: EventOf<'change-finished'>, plan: Plan | undefined): LogFields => ({
   scope: scopeKey(change.scope),
   effect: change.effect,
   from: change.from,
@@ -317,7 +312,7 @@ const WHY: Readonly<Record<Change['cause'], string>> = {
   orphan: ', no longer declared',
 }
 
-function changeText({ change, result, error }: Of<'change-finished'>): string {
+function changeText({ change, result, error }: EventOf<'change-finished'>): string {
   const { from, to, effect, cause } = change
   const because = error === undefined ? '' : `: ${error}`
   const texts: Readonly<Record<ChangeResult, string>> = {
@@ -329,13 +324,13 @@ function changeText({ change, result, error }: Of<'change-finished'>): string {
   return texts[result]
 }
 
-function policyText({ policy }: Of<'policy-loaded'>): string {
+function policyText({ policy }: EventOf<'policy-loaded'>): string {
   const revision = policy.revision === '' ? '' : ` at ${shortRevision(policy.revision)}`
   const problem = firstProblem(policy.problems)
   return `policies ${policy.digest}${revision} loaded${problem === undefined ? '' : `: ${problem}`}`
 }
 
-const ENDINGS: Readonly<Record<Of<'cycle-finished'>['result'], string>> = {
+const ENDINGS: Readonly<Record<EventOf<'cycle-finished'>['result'], string>> = {
   success: 'caps are as declared',
   noop: 'nothing to do',
   partial: 'done in part',
@@ -343,7 +338,7 @@ const ENDINGS: Readonly<Record<Of<'cycle-finished'>['result'], string>> = {
   error: 'failed',
 }
 
-function cycleText({ result, message, totalMs }: Of<'cycle-finished'>): string {
+function cycleText({ result, message, totalMs }: EventOf<'cycle-finished'>): string {
   const because = message === undefined ? '' : `: ${message}`
   return `cycle finished in ${(totalMs / 1_000).toFixed(1)} s, ${ENDINGS[result]}${because}`
 }

@@ -1,7 +1,7 @@
 // Shows what a cycle did: its outcome in one word, its events, its findings, and what the view shows. It decides nothing about caps.
 import type { Change, Disposition } from '../../core/model/change.ts'
 import type { Finding } from '../../core/model/condition.ts'
-import type { PoolOfDay, PoolStatus, ReconcileResult } from '../../core/model/events.ts'
+import type { CycleStatus, PoolOfDay, PoolStatus } from '../../core/model/events.ts'
 import { isSameCycle } from '../../core/model/observed.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { type Instant, MOST_PASSES, wholeCents } from '../../core/model/units.ts'
@@ -29,10 +29,7 @@ import {
 } from './findings.ts'
 
 /** How a cycle ended. */
-export interface Outcome {
-  readonly result: ReconcileResult
-  readonly message?: string
-}
+export type Outcome = Pick<CycleStatus, 'result' | 'message'>
 
 /** The end of a cycle. */
 interface CycleEnd {

@@ -203,10 +203,8 @@ function recordEnvelopes({ policy, envelopes }: WorkspaceState, ledger: Ledger):
   saveNews(ledger, 'policy', keptRevision(policy))
 }
 
-function driftSince(planned: Planned): Readonly<Record<ScopeKey, Instant>> {
-  const drifting = planned.scopes.filter((one) => one.driftSince !== undefined)
-  return Object.fromEntries(drifting.map((one) => [scopeKey(one.scope), one.driftSince ?? 0]))
-}
+const driftSince = ({ scopes }: Planned): LedgerFacts['driftSince'] =>
+  Object.fromEntries(scopes.flatMap((one) => (one.driftSince === undefined ? [] : [[scopeKey(one.scope), one.driftSince]])))
 
 /** Saves a fact where it has changed; `empty` is the meaning of absence. */
 function saveNews<K extends keyof LedgerFacts>(ledger: Ledger, name: K, value: LedgerFacts[K], empty?: LedgerFacts[K]): void {

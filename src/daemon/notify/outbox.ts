@@ -213,20 +213,20 @@ function notifyFindings(entries: Entries, now: number): readonly Finding[] {
   return [...Map.groupBy(failed, ([key]) => channelOf(key))].map(([channel, all]): Finding => {
     const ofChannel = all.map(([, entry]) => entry).sort((a, b) => b.at - a.at)
     const reason = ofChannel[0]?.reason ?? 'for an unknown reason'
-    const parts = [
-      countOf(ofChannel, 'waiting', 'tried again'),
-      countOf(ofChannel, 'failed', 'given up'),
-      countOf(ofChannel, 'unknown', 'may have arrived and not sent again'),
-    ].flatMap((part) => part ?? [])
+    const parts = UNSENT.flatMap(([state, words]) => {
+      const count = ofChannel.filter((entry) => entry.state === state).length
+      return count === 0 ? [] : `${count} ${words}`
+    })
     const message = `${channel}: ${all.length} ${all.length === 1 ? 'message' : 'messages'} could not be sent (${parts.join(', ')}): ${reason}`
     return finding('NotifyFailed', 'NOTIFY_FAILED', message, `notify ${channel}`, { version: reason })
   })
 }
 
-function countOf(entries: readonly ToldEntry[], state: ToldEntry['state'], words: string): string | undefined {
-  const count = entries.filter((entry) => entry.state === state).length
-  return count === 0 ? undefined : `${count} ${words}`
-}
+const UNSENT = [
+  ['waiting', 'tried again'],
+  ['failed', 'given up'],
+  ['unknown', 'may have arrived and not sent again'],
+] as const
 
 /** The present run, and when the last one began. */
 export interface TellingState {
