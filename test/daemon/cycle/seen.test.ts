@@ -66,7 +66,7 @@ describe('what the client sees and learns', () => {
   test('is recorded once, however often it comes', async () => {
     let saved = 0
     const wrapLedger = onLedger((method, [name]) => {
-      if (method === 'saveFact' && name === 'seen') saved += 1
+      if (method === 'saveFact' && (name === 'seen' || name === 'pace')) saved += 1
     })
     const one = await testWorld({ ...COMPANY, learns: true, wrapLedger })
     for (let cycles = 0; cycles < 3; cycles += 1) await one.cycle(POLICY)
