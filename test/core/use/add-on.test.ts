@@ -1,20 +1,19 @@
 // How much of a person's use counts as add-on use, and by which source: as guards count it. What is read of it is in daemon/collect.
 import { describe, expect, test } from 'vitest'
-import { countPeople } from '../../../src/core/interpret/effective.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { measuredAddOn } from '../../support/add-on.ts'
 import { BALANCE } from '../../support/burn.ts'
 import { CYCLE, DAY, NOW, rosterOfUse } from '../../support/declare.ts'
+import { type PlanSketch, planOf } from '../../support/plan.ts'
 
-type PeopleInputs = Parameters<typeof countPeople>[0]
-type Roster = NonNullable<PeopleInputs['roster']>
+type Roster = NonNullable<PlanSketch['roster']>
 
 const { cycle: _, ...UNDATED } = BALANCE
 const balance = { ...UNDATED, creditsPerSeat: credits(500) }
 
 /** Of ada, who used 700 credits in all. */
-const counted = (more: Partial<PeopleInputs> = {}, cycle: Roster['cycle'] | null = CYCLE) => {
-  const { approved, useSource } = countPeople({ roster: rosterOfUse({ ada: 700 }, cycle ?? undefined), groups: [], now: NOW, ...more })
+const counted = (more: PlanSketch = {}, cycle: Roster['cycle'] | null = CYCLE) => {
+  const { approved, useSource } = planOf({ roster: rosterOfUse({ ada: 700 }, cycle ?? undefined), ...more }).people
   return { use: approved[0]?.use, source: useSource }
 }
 
@@ -22,7 +21,7 @@ describe('measured figures', () => {
   const MEASURED = { use: 120, source: 'measured' }
   const ESTIMATED = { use: 200, source: 'estimated' }
   const measured = measuredAddOn({ ada: 120 })
-  test.each<readonly [string, PeopleInputs['measured'], Roster['cycle'] | null, unknown]>([
+  test.each<readonly [string, PlanSketch['measured'], Roster['cycle'] | null, unknown]>([
     ['count for a day', measuredAddOn({ ada: 120 }, { readAt: NOW - DAY }), CYCLE, MEASURED],
     ['count no longer than that', measuredAddOn({ ada: 120 }, { readAt: NOW - DAY - 1 }), CYCLE, ESTIMATED],
     ['do not count while no cycle is known', measured, null, ESTIMATED],

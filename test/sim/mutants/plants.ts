@@ -222,8 +222,8 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   },
   'the write lock is not taken': {
     file: 'daemon/ledger/ledger.ts',
-    find: "const lock = mode === 'write' ? takeLock(path) : undefined",
-    replace: 'const lock = undefined as Lock | undefined',
+    find: 'lock = isKeeper ? takeLock(path) : undefined',
+    replace: 'lock = undefined',
     needs: ['second-process'],
     caughtBy: [587],
   },
