@@ -1,7 +1,7 @@
 // Questions about runs of agents as the client sends them, and the bound on what it makes of an answer; of single answers answers.txt tells.
 import { describe, expect, it } from 'vitest'
 import { messageOf, ok } from './answers.ts'
-import { hastyClock, type TestClient, testClient } from './world.ts'
+import { hastyClock, rowByRow, scripted, type TestClient, testClient } from './world.ts'
 
 /** The bodies that one question is asked with, without the key. */
 async function bodiesOf(ask: (client: TestClient['client']) => Promise<unknown>): Promise<readonly Readonly<Record<string, unknown>>[]> {
@@ -25,6 +25,17 @@ describe('runs of some days', () => {
     expect(await bodiesOf((client) => client.readRuns({ fromAt: midnight(1), email: 'a@x.y' }))).toEqual([
       { emails: ['a@x.y'], start_timestamp: '2026-02-01T00:00:00.000Z', query_requests: [{ cascade_runs: {} }] },
     ])
+  })
+
+  it.each([
+    ['in its wrapper', (cascadeRuns: readonly object[]) => ({ cascadeRuns: { cascadeRuns } })],
+    ['without the inner wrapper', (cascadeRuns: readonly object[]) => ({ cascadeRuns })],
+  ])('are read row by row, however many there are, from a list %s', async (_name, wrapped) => {
+    const list = Array.from({ length: 2_000 }, () => ({ day: '2026-02-01', model: 'M', mode: 'X', messagesSent: '1' }))
+    const clock = hastyClock(midnight(3))
+    const transport = rowByRow(scripted(clock, () => ok({ queryResults: [wrapped(list)] })))
+    const { client } = testClient(() => ({}), { transport }, clock)
+    expect((await client.readRuns({ fromAt: midnight(1) })).rows).toMatchObject([{ model: 'M', mode: 'X', messages: 2_000 }])
   })
 
   it('are malformed when there are too many kinds', async () => {
