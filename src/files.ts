@@ -26,7 +26,8 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'does not exist: a part of the path is a file',
 }
 
-const codeIn = (error: unknown): string | undefined => (error instanceof Error && 'code' in error ? String(error.code) : undefined)
+/** The system's code for what was thrown, such as ENOENT. */
+export const codeIn = (error: unknown): string | undefined => (error instanceof Error && 'code' in error ? String(error.code) : undefined)
 
 /** `is not a regular file`: why a file cannot be read, to follow its name. */
 export const whyUnread = (error: unknown): string =>

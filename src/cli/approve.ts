@@ -5,21 +5,20 @@ import { type Approval, HOLD_ID_DIGITS } from '../core/model/change.ts'
 import { asShown } from '../core/plan/approval.ts'
 import type { HoldShown } from '../core/plan/snapshot.ts'
 import type { Ledger } from '../ports.ts'
-import { addLedgerFlags, examples, type NetworkFlags, readHoldId } from './shared/args.ts'
+import { addExamples, addLedgerFlags, type NetworkFlags, readHoldId } from './shared/args.ts'
 import { type Cli, CommandError, EXIT } from './shared/context.ts'
 import { people, shortTime, tellLine } from './shared/text.ts'
 
-export function registerApprove(program: Command, cli: Cli): void {
-  const command = program
-    .command('approve')
+export function register(command: Command, cli: Cli): void {
+  command
     .description(
       'Records the release of a hold in the ledger. The id is shown by `capkeeper plan`, in the log and on the status page; it releases ' +
         'exactly the changes that the hold keeps back. A running daemon takes up the approval in its next cycle, or at once with SIGHUP.',
     )
     .argument('<id>', 'hold id, or its first 8 or more digits', readHoldId)
-  addLedgerFlags(command)
-    .addHelpText('after', examples('capkeeper approve 7d1f0c2a9b34'))
     .action((id: string, flags: NetworkFlags) => approve(id, flags, cli))
+  addLedgerFlags(command)
+  addExamples(command, 'capkeeper approve 7d1f0c2a9b34')
 }
 
 /** The holds in the last plan of `apply` or `run`, by id. */

@@ -2,7 +2,7 @@
 // and Markdown.
 
 import type { Command } from 'commander'
-import { code, escaped, plain, row, tableHead } from '../core/escape/text.ts'
+import { code, escaped, markdownText, plain, row, tableText } from '../core/escape/text.ts'
 import { isApproved } from '../core/interpret/effective.ts'
 import type { Roster } from '../core/model/observed.ts'
 import { scopeKey, TEAM, userScope } from '../core/model/scope.ts'
@@ -14,37 +14,33 @@ import { sweep } from '../daemon/cycle/read.ts'
 import { cycleOf, desiredInputs } from '../daemon/cycle/state.ts'
 import type { DirectorySettings } from '../daemon/directory/directory-thread.ts'
 import { readPeopleFile } from '../daemon/directory/read.ts'
-import { EMAIL_LABELS, type PeopleLabels } from '../daemon/http/status/labels.ts'
+import type { PeopleLabels } from '../daemon/http/status/labels.ts'
 import type { SharedLedger } from '../daemon/ledger/share.ts'
 import { readSetup } from './compose.ts'
-import { addFlags, addNetworkFlags, examples, outputOption, type ShowFlags } from './shared/args.ts'
-import { type Cli, EXIT, type ExitCode, type Paint, painter, unpainted, worstExit } from './shared/context.ts'
+import { addExamples, addNetworkFlags, outputOption, type ShowFlags } from './shared/args.ts'
+import { type Cli, EXIT, type ExitCode, type Paint, painter, worstExit } from './shared/context.ts'
 import { openLedgers } from './shared/ledger/ledgers.ts'
-import { labelsFor, showWarnings } from './shared/problems.ts'
-import { readEach, type WorkspaceReader, withReader } from './shared/reader.ts'
-import { amountText, capText, columns, count, documentText, people, tellLine } from './shared/text.ts'
+import { labelsFor } from './shared/problems.ts'
+import { readEach, type WorkspaceReader } from './shared/reader.ts'
+import { amountText, blocksText, capText, columns, count, documentText, people, present, tellLine } from './shared/text.ts'
 
-export function registerAudit(program: Command, cli: Cli): void {
-  const command = program
-    .command('audit')
+export function register(command: Command, cli: Cli): void {
+  command
     .description(
       'Reads the cap of every approved person, whether policy declares one or not, and lists caps at user scope that no policy declares, ' +
         'people whom no cap reaches, and people who have used 85 % of theirs or more. One request a person; nothing is written.',
     )
     .addOption(outputOption(['text', 'json', 'markdown']))
-  addFlags(addNetworkFlags(command), ['ledgerTokenFile'])
-    .addHelpText('after', examples('capkeeper audit', 'capkeeper audit --workspace acme --output json | jq .workspaces[].undeclared'))
     .action((flags: ShowFlags) => auditCommand(flags, cli))
+  addNetworkFlags(command, 'ledgerTokenFile')
+  addExamples(command, 'capkeeper audit', 'capkeeper audit --workspace acme --output json | jq .workspaces[].undeclared')
 }
 
 /** Audits all workspaces. Exits 4 when a workspace or some caps could not be read, and 1 when none could. */
-export async function auditCommand(flags: ShowFlags, cli: Cli): Promise<void> {
+async function auditCommand(flags: ShowFlags, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
-  showWarnings(setup.warnings, cli)
   const open = (signal: AbortSignal) => openLedgers(cli, setup, signal, flags)
-  const { done: audited, codes } = await readEach(cli, setup, open, (workspace, session) =>
-    withReader(workspace, session, (reader) => auditOne(reader, cli)),
-  )
+  const { done: audited, codes } = await readEach(cli, setup, open, (reader) => auditOne(reader, cli))
   const renderers = {
     text: () => renderAuditText(audited, painter(cli.stdout)),
     json: () => renderAuditJson(audited, cli.clock.now()),
@@ -59,7 +55,7 @@ function exitOf({ audit: { people, unread }, read }: AuditedWorkspace): ExitCode
   return unread.length > 0 ? EXIT.partial : EXIT.done
 }
 
-async function auditOne(reader: WorkspaceReader<SharedLedger>, cli: Cli): Promise<AuditedWorkspace> {
+async function auditOne(reader: WorkspaceReader<SharedLedger>, cli: Cli) {
   const { config, client, ledger, signal, progress } = reader
   const { state, desiredState, warnings } = await reader.preview()
   for (const { message } of warnings) tellLine(cli, `${config.name}: ${message}`)
@@ -84,15 +80,26 @@ async function auditOne(reader: WorkspaceReader<SharedLedger>, cli: Cli): Promis
     reaches: (email) => isReached(email, inputs),
     useOf,
   })
-  const salt = ledger.fact('peopleSalt')
-  const useUnknown = approved.filter(({ email }) => useOf(email) === undefined).length
-  const directory = config.directory && (await compareDirectory(config.directory, state.usage?.roster, cli))
-  const seen = { audit: found, read: readings.size, addOnUse: figures.source, useUnknown, directory }
-  return { workspace: config.name, ...seen, salt }
+  return {
+    workspace: config.name,
+    audit: found,
+    /** How many scopes were read, or tried. */
+    read: readings.size,
+    /** Where add-on use comes from. */
+    addOnUse: figures.source,
+    /** People whose add-on use is not known, so that they cannot be seen near their cap. */
+    useUnknown: approved.filter(({ email }) => useOf(email) === undefined).length,
+    /** Absent without a good people file. */
+    directory: config.directory && (await compareDirectory(config.directory, usage?.roster, cli)),
+    /** The salt of people's hashes. */
+    salt: ledger.fact('peopleSalt'),
+  }
 }
 
-/** Compares the people file, as it is now, with the roster. */
-async function compareDirectory(settings: DirectorySettings, roster: Roster | undefined, cli: Cli): Promise<AuditedDirectory | undefined> {
+type AuditedWorkspace = Awaited<ReturnType<typeof auditOne>>
+
+/** Compares the people file, as it is now, with the approved people on the roster. */
+async function compareDirectory(settings: DirectorySettings, roster: Roster | undefined, cli: Cli) {
   const emails = roster?.people.filter((person) => isApproved(person, roster)).map(({ email }) => email) ?? []
   const answer = await readPeopleFile(settings, emails, cli.clock)
   if ('invalid' in answer) return undefined
@@ -105,27 +112,6 @@ async function compareDirectory(settings: DirectorySettings, roster: Roster | un
 
 // An audit as text for a terminal, JSON for a script and Markdown for a ticket. JSON has whole lists; elsewhere long ones are cut with a count.
 
-interface AuditedDirectory {
-  /** Approved people on the roster. */
-  readonly notInFile: readonly string[]
-  readonly notOnRoster: readonly string[]
-}
-
-interface AuditedWorkspace {
-  readonly workspace: string
-  readonly audit: Audit
-  /** How many scopes were read, or tried. */
-  readonly read: number
-  /** Where add-on use comes from. */
-  readonly addOnUse: AddOnSource
-  /** People whose add-on use is not known, so that they cannot be seen near their cap. */
-  readonly useUnknown: number
-  /** Absent without a good people file. */
-  readonly directory?: AuditedDirectory
-  /** The salt of people's hashes. */
-  readonly salt?: string
-}
-
 /** Lines shown of each list. */
 const VISIBLE = 50
 
@@ -133,17 +119,13 @@ const VISIBLE = 50
 const renderAuditJson = (audited: readonly AuditedWorkspace[], now: Instant): string =>
   documentText('Audit', {
     createdAt: now,
-    workspaces: audited.map(({ workspace, audit, addOnUse, useUnknown, directory }) => ({
-      ...{ workspace, ...audit },
-      ...{ addOnUse, useIsUpperBound: addOnUse === 'upperBound', useUnknown },
-      directory,
-    })),
+    workspaces: audited.map(({ workspace, audit, addOnUse, useUnknown, directory }) => {
+      return { workspace, ...audit, addOnUse, useIsUpperBound: addOnUse === 'upperBound', useUnknown, directory }
+    }),
   })
 
 /** One list of findings: its title, the heads of its columns, and its rows. */
 type Finding = readonly [title: string, head: readonly string[], rows: readonly (readonly string[])[]]
-
-const finding = (...one: Finding): Finding => one
 
 const withUse = (some: Audit['uncapped']) => some.map(({ email, used }) => [email, used === undefined ? 'unknown' : amountText(used)])
 const named = (emails: readonly string[]) => emails.map((email) => [email])
@@ -153,26 +135,17 @@ function findings({ audit, addOnUse, directory }: AuditedWorkspace): readonly Fi
   const { notInFile = [], notOnRoster = [] } = directory ?? {}
   const setBy = (ours: boolean): string => (ours ? 'capkeeper' : 'somebody else')
   const bound = addOnUse === 'upperBound' ? `, ${SOURCE_WORDS.upperBound}` : ''
-  const all = [
-    finding(
-      `${count(undeclared.length, 'user-level cap')} that no policy declares`,
-      ['PERSON', 'CAP', 'SET BY'],
-      undeclared.map((one) => [one.email, capText(one.cap), setBy(one.ours)]),
-    ),
-    finding(`${people(uncapped.length)} without any cap`, ['PERSON', 'USED'], withUse(uncapped)),
-    finding(`${people(unreached.length)} whom no rule, group or cap of the policies reaches`, ['PERSON', 'USED'], withUse(unreached)),
-    finding(
-      `${people(near.length)} at 85 % of their cap or more${bound}`,
-      ['PERSON', 'USED', 'CAP', 'SHARE', 'CAP SET AT'],
-      near.map((one) => [one.email, amountText(one.used), capText(one.cap), shareText(one.used, one.cap), one.from]),
-    ),
-    finding(`${people(notInFile.length)} on the roster and not in the people file`, ['PERSON'], named(notInFile)),
-    finding(`${people(notOnRoster.length)} in the people file and not on the roster`, ['PERSON'], named(notOnRoster)),
-    finding(
-      `${count(unread.length, 'cap')} could not be read`,
-      ['SCOPE', 'WHY'],
-      unread.map((one) => [one.scope, one.message]),
-    ),
+  const undeclaredRows = undeclared.map((one) => [one.email, capText(one.cap), setBy(one.ours)])
+  const nearRows = near.map(({ email, used, cap, from }) => [email, amountText(used), capText(cap), shareText(used, cap), from])
+  const unreadRows = unread.map(({ scope, message }) => [scope, message])
+  const all: readonly Finding[] = [
+    [`${count(undeclared.length, 'user-level cap')} that no policy declares`, ['PERSON', 'CAP', 'SET BY'], undeclaredRows],
+    [`${people(uncapped.length)} without any cap`, ['PERSON', 'USED'], withUse(uncapped)],
+    [`${people(unreached.length)} whom no rule, group or cap of the policies reaches`, ['PERSON', 'USED'], withUse(unreached)],
+    [`${people(near.length)} at 85 % of their cap or more${bound}`, ['PERSON', 'USED', 'CAP', 'SHARE', 'CAP SET AT'], nearRows],
+    [`${people(notInFile.length)} on the roster and not in the people file`, ['PERSON'], named(notInFile)],
+    [`${people(notOnRoster.length)} in the people file and not on the roster`, ['PERSON'], named(notOnRoster)],
+    [`${count(unread.length, 'cap')} could not be read`, ['SCOPE', 'WHY'], unreadRows],
   ]
   return all.filter(([, , rows]) => rows.length > 0)
 }
@@ -193,42 +166,34 @@ function coverage({ audit, addOnUse, useUnknown }: AuditedWorkspace, isEmpty: bo
   return `${people(audit.people)} looked at${found}${missing}`
 }
 
-const left = (total: number): readonly string[] => (total > VISIBLE ? [`… and ${total - VISIBLE} more; --output json has all`] : [])
+const left = (total: number): string => (total > VISIBLE ? `… and ${total - VISIBLE} more; --output json has all` : '')
 
 /** A block for each list that is not empty, and one line when all are. */
-function renderAuditText(audited: readonly AuditedWorkspace[], paint: Paint = unpainted): string {
-  const blocks = audited.flatMap((one) => {
-    const found = findings(one)
-    const title = `${paint('bold', plain(one.workspace))}: ${coverage(one, found.length === 0)}`
-    return [
-      [title],
-      ...found.map(([name, head, rows]) => [
-        `${paint('yellow', name)}:`,
-        ...columns([head, ...rows.slice(0, VISIBLE).map((cells) => cells.map(plain))]).map((line) => `  ${line}`),
-        ...left(rows.length).map((line) => `  ${line}`),
-      ]),
-    ]
-  })
-  return blocks.map((lines) => `${lines.join('\n')}\n`).join('\n')
-}
+const renderAuditText = (audited: readonly AuditedWorkspace[], paint: Paint): string =>
+  blocksText(
+    audited.flatMap((one) => {
+      const found = findings(one)
+      const lists = found.map(([name, head, rows]) => {
+        const table = columns([head, ...rows.slice(0, VISIBLE).map((cells) => cells.map(plain))])
+        return [`${paint('yellow', name)}:`, ...present(table, left(rows.length) || undefined).map((line) => `  ${line}`)]
+      })
+      return [[`${paint('bold', plain(one.workspace))}: ${coverage(one, found.length === 0)}`], ...lists]
+    }),
+  )
 
 /** Tables for others; people show as `labels` says. */
-function renderAuditMarkdown(audited: readonly AuditedWorkspace[], labels: PeopleLabels = EMAIL_LABELS): string {
-  const parts = audited.flatMap((one) => {
-    const found = findings(one)
-    const cell = (text: string): string => escaped(labels.text(text))
-    return [
-      `### capkeeper audit: ${escaped(one.workspace)}`,
-      `${coverage(one, found.length === 0)}.`,
-      ...found.flatMap(([title, head, rows]) => [
-        `**${title}**`,
-        [
-          ...tableHead(head),
-          ...rows.slice(0, VISIBLE).map(([first = '', ...rest]) => row([code(labels.text(first)), ...rest.map(cell)])),
-        ].join('\n'),
-        ...left(rows.length),
-      ]),
-    ]
-  })
-  return `${parts.join('\n\n')}\n`
+function renderAuditMarkdown(audited: readonly AuditedWorkspace[], labels: PeopleLabels): string {
+  const rowOf = ([first = '', ...rest]: readonly string[]): string =>
+    row([code(labels.text(first)), ...rest.map((text) => escaped(labels.text(text)))])
+  const listOf = ([title, head, rows]: Finding): readonly string[] => [
+    `**${title}**`,
+    tableText(head, rows.slice(0, VISIBLE).map(rowOf)),
+    left(rows.length),
+  ]
+  return markdownText(
+    audited.flatMap((one) => {
+      const found = findings(one)
+      return [`### capkeeper audit: ${escaped(one.workspace)}`, `${coverage(one, found.length === 0)}.`, ...found.flatMap(listOf)]
+    }),
+  )
 }

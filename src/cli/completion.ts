@@ -1,47 +1,38 @@
 // `completion bash|zsh|fish`: shell completion, generated from the program itself, so that its commands and flags always exist.
 import { Argument, type Command } from 'commander'
-import { examples } from './shared/args.ts'
+import { addExamples } from './shared/args.ts'
 import { type Cli, EXIT } from './shared/context.ts'
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const
 type Shell = (typeof SHELLS)[number]
 
-export function registerCompletion(program: Command, cli: Cli): void {
-  program
-    .command('completion')
+export function register(command: Command, cli: Cli): void {
+  command
     .description(
       'Prints a script that completes the commands and flags of capkeeper in a shell; values that are files are completed as files.',
     )
     .addArgument(new Argument('<shell>', 'which shell').choices(SHELLS))
-    .addHelpText(
-      'after',
-      examples(
-        'source <(capkeeper completion bash)',
-        'capkeeper completion zsh > "$HOME/.zfunc/_capkeeper"',
-        'capkeeper completion fish > ~/.config/fish/completions/capkeeper.fish',
-      ),
-    )
     .action((shell: Shell) => {
-      cli.stdout.write(SCRIPTS[shell](wordsOf(program)))
+      cli.stdout.write(SCRIPTS[shell](wordsOf(command.parent ?? command)))
       cli.finish(EXIT.done)
     })
+  addExamples(
+    command,
+    'source <(capkeeper completion bash)',
+    'capkeeper completion zsh > "$HOME/.zfunc/_capkeeper"',
+    'capkeeper completion fish > ~/.config/fish/completions/capkeeper.fish',
+  )
 }
 
 /** One command by its path (`ledger backup`, '' for the program), with the words that may follow it. */
-interface Words {
-  readonly path: string
-  readonly commands: readonly { readonly name: string; readonly summary: string }[]
-  readonly flags: readonly {
-    readonly long: string
-    readonly description: string
-    readonly takesValue: boolean
-    readonly values: readonly string[]
-  }[]
-  readonly values: readonly string[]
-}
+type Words = ReturnType<typeof ownWords>
 
 function wordsOf(command: Command, path = ''): readonly Words[] {
-  const own: Words = {
+  return [ownWords(command, path), ...command.commands.flatMap((child) => wordsOf(child, `${path} ${child.name()}`.trim()))]
+}
+
+function ownWords(command: Command, path: string) {
+  return {
     path,
     commands: command.commands.map((child) => ({ name: child.name(), summary: child.summary() })),
     flags: command.options.flatMap(({ long, hidden, description, required, optional, argChoices = [] }) =>
@@ -49,7 +40,6 @@ function wordsOf(command: Command, path = ''): readonly Words[] {
     ),
     values: command.registeredArguments.flatMap((argument) => argument.argChoices ?? []),
   }
-  return [own, ...command.commands.flatMap((child) => wordsOf(child, `${path} ${child.name()}`.trim()))]
 }
 
 const candidates = (one: Words): string =>
@@ -66,14 +56,21 @@ function freeFlags(words: readonly Words[]): string {
   return [...new Set(flags.map(({ long }) => `*:--${long}`))].join('|')
 }
 
-/** Finds the path of the command typed so far, in bash and in zsh. */
-const findPath = (words: readonly Words[]): readonly string[] => [
+/** For bash and zsh: finds the path of the command typed so far, then the words that may follow; `isFree`: what follows is any value. */
+const findWords = (words: readonly Words[], isFree: string, isNone: string): readonly string[] => [
   '  local chain= word',
   `  for word in "\${typed[@]}"; do`,
   `    case "\${chain:+$chain }$word" in`,
   ...words.filter((one) => one.path !== '').map((one) => `      '${one.path}') chain='${one.path}' ;;`),
   '    esac',
   '  done',
+  '  case "$chain:$previous" in',
+  ...choiceArms(words),
+  `    ${freeFlags(words)}) ${isFree}; return ;;`,
+  '  esac',
+  `  if ${isNone}; then case "$chain" in`,
+  ...words.map((one) => `    '${one.path}') found='${candidates(one)}' ;;`),
+  '  esac; fi',
 ]
 
 const bash = (words: readonly Words[]): string =>
@@ -82,14 +79,7 @@ const bash = (words: readonly Words[]): string =>
     '_capkeeper() {',
     `  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"`,
     `  local typed=("\${COMP_WORDS[@]:1:COMP_CWORD-1}") found=`,
-    ...findPath(words),
-    '  case "$chain:$previous" in',
-    ...choiceArms(words),
-    `    ${freeFlags(words)}) COMPREPLY=(); return ;;`,
-    '  esac',
-    '  if [ -z "$found" ]; then case "$chain" in',
-    ...words.map((one) => `    '${one.path}') found='${candidates(one)}' ;;`),
-    '  esac; fi',
+    ...findWords(words, 'COMPREPLY=()', '[ -z "$found" ]'),
     '  COMPREPLY=($(compgen -W "$found" -- "$current"))',
     '}',
     'complete -o default -F _capkeeper capkeeper',
@@ -102,14 +92,7 @@ const zsh = (words: readonly Words[]): string =>
     '_capkeeper() {',
     `  local previous="\${words[CURRENT-1]}" found=`,
     `  local -a typed=("\${(@)words[2,CURRENT-1]}")`,
-    ...findPath(words),
-    '  case "$chain:$previous" in',
-    ...choiceArms(words),
-    `    ${freeFlags(words)}) _files; return ;;`,
-    '  esac',
-    '  if [[ -z $found ]]; then case "$chain" in',
-    ...words.map((one) => `    '${one.path}') found='${candidates(one)}' ;;`),
-    '  esac; fi',
+    ...findWords(words, '_files', '[[ -z $found ]]'),
     `  compadd -- \${=found} || _files`,
     '}',
     // In a folder of fpath the file is run as the first call of the function. When it is sourced, it registers the function.

@@ -2,13 +2,13 @@
 // write methods: only `connectWriter` makes one with them.
 
 import { createReadClient, createWriteClient, type ServiceReader, type ServiceWriter } from '../api/client.ts'
-import { createKeyRing, type KeyRing } from '../api/keys.ts'
+import { createKeyRing } from '../api/keys.ts'
 import type { ClientOptions } from '../api/send.ts'
 import { createHttpTransport, type HttpTransport } from '../api/transport/http.ts'
 import { createPaces } from '../api/transport/queue.ts'
 import { authoritiesIn } from '../api/way.ts'
 import type { PolicyRevision } from '../core/model/policy.ts'
-import { hasErrors, InputError, type Problem } from '../core/model/problem.ts'
+import { hasErrors, InputError } from '../core/model/problem.ts'
 import { loadConfigAside, networkProblems } from '../daemon/config/config.ts'
 import type { Config, WorkspaceConfig } from '../daemon/config/settings.ts'
 import { systemRandom } from '../daemon/schedule/system.ts'
@@ -16,14 +16,13 @@ import { filesOf } from '../files.ts'
 import type { NetworkFlags } from './shared/args.ts'
 import type { Cli } from './shared/context.ts'
 import { tellOfWaiting } from './shared/each.ts'
-import { named, policyPaths, problemsBeside, readPolicies } from './shared/problems.ts'
+import { named, policyPaths, problemsBeside, readPolicies, showWarnings } from './shared/problems.ts'
 import { VERSION } from './shared/text.ts'
 
 /** The valid configuration and policies of a command. */
 export interface Setup {
   readonly config: Config
   readonly workspaces: readonly WorkspaceSetup[]
-  readonly warnings: readonly Problem[]
 }
 
 export interface WorkspaceSetup {
@@ -31,8 +30,11 @@ export interface WorkspaceSetup {
   readonly policy: PolicyRevision
 }
 
-/** Loads both. Throws an `InputError` with every problem of both at once, including an address, a key or policies that are missing. */
-export async function readSetup(cli: Cli, flags: NetworkFlags): Promise<Setup> {
+/**
+ * Loads both, and shows the warnings of both. Throws an `InputError` with every problem of both at once, including an address, a key or policies
+ * that are missing.
+ */
+export async function readSetup(cli: Cli, flags: NetworkFlags, show = showWarnings): Promise<Setup> {
   const loaded = await loadConfigAside({ env: cli.env, flags }, cli.clock)
   if (!loaded.config) throw new InputError(loaded.problems)
   const policies = await readPolicies(policyPaths(loaded.config), loaded, flags, cli)
@@ -44,32 +46,25 @@ export async function readSetup(cli: Cli, flags: NetworkFlags): Promise<Setup> {
     const policy = policies.sets.get(one.name)
     return policy ? [{ config: one, policy }] : []
   })
-  return { config, workspaces, warnings: problems }
+  show(problems, cli)
+  return { config, workspaces }
 }
 
 /** Hooks into the work of a client. Without `paces` the client keeps its own, which suits a process that opens only one. */
 type ClientReports = Pick<ClientOptions, 'onRequest' | 'onLearned' | 'onSeen' | 'learned' | 'signal' | 'mayLeave' | 'writeTimeoutMs'> &
   Partial<Pick<ClientOptions, 'paces'>>
 
-interface Connection<Client> {
-  readonly client: Client
-  readonly keys: KeyRing
-  close(): void
-}
-
 /** A connection that can only read. Throws an `InputError` when a key cannot be used. */
-export function connectReader(cli: Cli, config: WorkspaceConfig, reports: ClientReports = {}): Connection<ServiceReader> {
-  const { options, keys, close } = connect(cli, config, reports)
-  return { client: createReadClient(options), keys, close }
-}
+export const connectReader = (cli: Cli, config: WorkspaceConfig, reports?: ClientReports): Connection<ServiceReader> =>
+  connect(createReadClient, cli, config, reports)
 
 /** A connection that can also set and clear caps. */
-export function connectWriter(cli: Cli, config: WorkspaceConfig, reports: ClientReports = {}): Connection<ServiceWriter> {
-  const { options, keys, close } = connect(cli, config, reports)
-  return { client: createWriteClient(options), keys, close }
-}
+export const connectWriter = (cli: Cli, config: WorkspaceConfig, reports?: ClientReports): Connection<ServiceWriter> =>
+  connect(createWriteClient, cli, config, reports)
 
-function connect(cli: Cli, config: WorkspaceConfig, reports: ClientReports) {
+type Connection<Client> = ReturnType<typeof connect<Client>>
+
+function connect<Client>(create: (options: ClientOptions) => Client, cli: Cli, config: WorkspaceConfig, reports: ClientReports = {}) {
   const keys = createKeyRing(config.keys, cli)
   const broken = keys.problems().filter((problem) => problem.severity === 'error')
   if (broken.length > 0) throw new InputError(broken.map((problem) => ({ ...problem, message: `${config.name}: ${problem.message}` })))
@@ -78,7 +73,7 @@ function connect(cli: Cli, config: WorkspaceConfig, reports: ClientReports) {
   const authorities = caFile === undefined ? undefined : authoritiesIn(caFile, cli.files)
   const transport = openTransport(cli, config, config.rate.concurrency, authorities)
   const waiting = tellOfWaiting(cli, config.name)
-  const options: ClientOptions = {
+  const client = create({
     transport,
     keys,
     readFiles: () => cli.files.refresh(serviceFiles(config)),
@@ -92,12 +87,12 @@ function connect(cli: Cli, config: WorkspaceConfig, reports: ClientReports) {
     paces: createPaces(),
     onRequest: waiting.onRequest,
     ...reports,
-  }
+  })
   const close = (): void => {
     waiting.stop()
     transport.close()
   }
-  return { options, keys, close }
+  return { client, close }
 }
 
 /** The files that each request needs: of keys, and of authorities. */

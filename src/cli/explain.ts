@@ -17,26 +17,25 @@ import { type DesiredState, desiredInputs, type WorkspaceState } from '../daemon
 import { declaredIn, slicingOf } from '../daemon/schedule/slice.ts'
 import { readSetup, type WorkspaceSetup } from './compose.ts'
 import { historyDocument } from './history.ts'
-import { RESULT_WORDS, SIGNS, tellReading, unreadBecause } from './plan/view.ts'
-import { addFlags, addNetworkFlags, examples, outputOption, type ShowFlags } from './shared/args.ts'
-import { type Cli, EXIT, type ExitCode, type Paint, painter, UsageError, unpainted, worstExit } from './shared/context.ts'
+import { RESULT_WORDS, SIGNS, tellReading, unreadBecause } from './plan/render.ts'
+import { addExamples, addNetworkFlags, outputOption, type ShowFlags } from './shared/args.ts'
+import { type Cli, EXIT, type ExitCode, type Paint, painter, UsageError, worstExit } from './shared/context.ts'
 import { openLedgers, type PlanLedger } from './shared/ledger/ledgers.ts'
 import { learnedPaces } from './shared/ledger/replica.ts'
-import { readEach, type WorkspaceReader, withReader } from './shared/reader.ts'
-import { amountText, capText, columns, dayText, documentOrList, rfc3339, shortTime } from './shared/text.ts'
+import { readEach, type WorkspaceReader } from './shared/reader.ts'
+import { amountText, blocksText, capText, columns, dayText, documentOrList, present, rfc3339, shortTime } from './shared/text.ts'
 
-export function registerExplain(program: Command, cli: Cli): void {
-  const command = program
-    .command('explain')
+export function register(command: Command, cli: Cli): void {
+  command
     .description(
       'Shows the chain of declarations that bear on a person, a group or the team, with file:line and which one won, what the service ' +
         'shows at each scope, use and head-room, the last write, and why a change is held. Nothing is written.',
     )
     .argument('<scope>', 'an e-mail, group:ID or team')
     .addOption(outputOption(['text', 'json']))
-  addFlags(addNetworkFlags(command), ['ledgerTokenFile'])
-    .addHelpText('after', examples('capkeeper explain ada.lovelace@example.com', 'capkeeper explain group:grp_platform --output json'))
     .action((scope: string, flags: ShowFlags<'text' | 'json'>) => explainCommand(scope, flags, cli))
+  addNetworkFlags(command, 'ledgerTokenFile')
+  addExamples(command, 'capkeeper explain ada.lovelace@example.com', 'capkeeper explain group:grp_platform --output json')
 }
 
 /** How often a daemon reads the scope; only a bound where the use by day is not known. */
@@ -45,20 +44,16 @@ type Reading = Rhythm | RhythmBound
 const readingText = (reading: Reading): string => ('everyMs' in reading ? rhythmText(reading) : rhythmBoundText(reading))
 
 /** One explanation as text. */
-export function renderExplainText(one: Explanation, rhythm: Reading | undefined, paint: Paint = unpainted): string {
-  const blocks = [
+function explanationText(one: Explanation, rhythm: Reading | undefined, paint: Paint): string {
+  return blocksText([
     [headline(one, paint), ...statusLines(one)],
     block('Declared:', chainLines(one, paint), 'nothing in the policies bears on this scope'),
     block('Observed:', columns(one.observed.map(({ scope, reading }) => observedCells(scope, reading))), 'nothing was read'),
-    [...inForce(one), ...useLine(one), ...stopLine(one)],
+    present(inForce(one), useLine(one), stopLine(one)),
     (one.pool?.lines ?? []).map((line, index) => `${index === 0 ? '' : '  '}${plain(line)}`),
     presentLines(one, paint),
-    [lastWrite(one), ...ownedLine(one), ...readLine(one, rhythm)],
-  ]
-  return blocks
-    .filter((lines) => lines.length > 0)
-    .map((lines) => `${lines.join('\n')}\n`)
-    .join('\n')
+    present(lastWrite(one), ownedLine(one), readLine(one, rhythm)),
+  ])
 }
 
 const block = (title: string, lines: readonly string[], empty: string): readonly string[] => [
@@ -73,15 +68,16 @@ function headline(one: Explanation, paint: Paint): string {
 
 function statusLines({ scope, chain, person, groups, skipped, rejected, nearest }: Explanation): readonly string[] {
   const isNamed = chain.some(({ candidate }) => scopeKey(candidate.scope) === scopeKey(scope))
-  const status = person ? [`${person.status}${person.disabled ? ', access switched off' : ''}`] : []
-  const member = groups.length > 0 ? [`in ${groups.map((group) => `group:${group.id} (${group.name})`).join(', ')}`] : []
-  return [
-    ...(scope.kind === 'group' && !isNamed ? ['  no policy sets a cap for this group'] : []),
-    ...(status.length + member.length > 0 ? [`  ${plain([...status, ...member].join(', '))}`] : []),
-    ...(nearest !== undefined && !skipped ? [`  did you mean ${plain(nearest)}?`] : []),
-    ...(skipped ? [`  skipped, neither read nor written: ${plain(skipped.why)}`] : []),
-    ...(rejected ? [`  rejected: ${plain(rejected.message)} (${rejected.code})`] : []),
-  ]
+  const status = person && `${person.status}${person.disabled ? ', access switched off' : ''}`
+  const member = groups.length > 0 && `in ${groups.map((group) => `group:${group.id} (${group.name})`).join(', ')}`
+  const about = present(status, member)
+  return present(
+    scope.kind === 'group' && !isNamed && '  no policy sets a cap for this group',
+    about.length > 0 && `  ${plain(about.join(', '))}`,
+    nearest !== undefined && !skipped && `  did you mean ${plain(nearest)}?`,
+    skipped && `  skipped, neither read nor written: ${plain(skipped.why)}`,
+    rejected && `  rejected: ${plain(rejected.message)} (${rejected.code})`,
+  )
 }
 
 /** Cells in columns, the winner marked. */
@@ -91,18 +87,15 @@ function chainLines({ chain }: Explanation, paint: Paint): readonly string[] {
     const { reason, ticket } = entry.candidate
     const note = [reason, ticket].flatMap((text) => (text === undefined || text === entry.why ? [] : [plain(text)])).join(' · ')
     const line = lines[index] ?? ''
-    return [entry.wins ? paint('green', line) : line, ...(note === '' ? [] : [paint('dim', `           ${note}`)])]
+    return present(entry.wins ? paint('green', line) : line, note !== '' && paint('dim', `           ${note}`))
   })
 }
 
 function candidateCells({ candidate, state }: ExplainedCandidate): readonly string[] {
-  const amount = candidate.add === undefined ? capText(candidate.cap) : `${capText(candidate.cap)} (+${candidate.add})`
-  const what = whatOf(candidate)
-  return [
-    amount,
-    `${what}${state === undefined ? '' : `, ${state}`}`,
-    candidate.at ? plain(formatPosition(candidate.at)) : 'no longer declared',
-  ]
+  const { cap, add, at } = candidate
+  const amount = add === undefined ? capText(cap) : `${capText(cap)} (+${add})`
+  const what = `${whatOf(candidate)}${state === undefined ? '' : `, ${state}`}`
+  return [amount, what, at ? plain(formatPosition(at)) : 'no longer declared']
 }
 
 function whatOf({ kind, rule, pool, scope }: ExplainedCandidate['candidate']): string {
@@ -117,28 +110,23 @@ function observedCells(scope: Scope, reading: Explanation['observed'][number]['r
   return [key, capText(reading.observed), `read ${shortTime(reading.readAt)}${failure}`]
 }
 
-function inForce({ inForce: now }: Explanation): readonly string[] {
-  if (!now) return []
-  if (now.cap === 'unknown') return ['In force: not known.']
-  return [`In force: ${capText(now.cap)}${now.from === undefined ? '' : `, set at ${plain(now.from)}`}.`]
+function inForce({ inForce: now }: Explanation): string | undefined {
+  if (now?.cap === 'unknown') return 'In force: not known.'
+  return now && `In force: ${capText(now.cap)}${now.from === undefined ? '' : `, set at ${plain(now.from)}`}.`
 }
 
-function useLine({ use }: Explanation): readonly string[] {
-  if (!use) return []
-  const left =
-    use.headRoom === undefined
-      ? ''
-      : use.headRoom < 0
-        ? `, ${amountText(-use.headRoom)} over the cap`
-        : `, ${amountText(use.headRoom)} left`
-  const amount = `${amountText(use.used)} credits`
-  switch (use.source) {
+function useLine({ use }: Explanation): string | undefined {
+  if (!use) return undefined
+  const { headRoom, used, source } = use
+  const room = headRoom === undefined ? '' : `, ${amountText(Math.abs(headRoom))} ${headRoom < 0 ? 'over the cap' : 'left'}`
+  const amount = `${amountText(used)} credits`
+  switch (source) {
     case 'measured':
-      return [`Add-on credits used in this cycle: ${amount}${left}. Measured.`]
+      return `Add-on credits used in this cycle: ${amount}${room}. Measured.`
     case 'estimated':
-      return [`Used beyond the seat in this cycle: ${amount}${left}. Estimated.`]
+      return `Used beyond the seat in this cycle: ${amount}${room}. Estimated.`
     case 'upperBound':
-      return [`Used beyond the seat in this cycle: ${amount} at most (what a seat includes is not known)${left}.`]
+      return `Used beyond the seat in this cycle: ${amount} at most (what a seat includes is not known)${room}.`
   }
 }
 
@@ -149,10 +137,10 @@ const STOPS: Readonly<Record<NonNullable<Explanation['stopsFirst']>['what'], str
   nothing: 'neither the cap nor a pool in this cycle',
 }
 
-function stopLine({ stopsFirst: stop }: Explanation): readonly string[] {
-  if (!stop) return []
+function stopLine({ stopsFirst: stop }: Explanation): string | undefined {
+  if (!stop) return undefined
   const day = stop.at === undefined ? '' : `, on ${dayText(stop.at)} at this pace`
-  return [`Stops first: ${STOPS[stop.what]}${day}${stop.without ? "; the day of the workspace's balance is not worked out here" : ''}.`]
+  return `Stops first: ${STOPS[stop.what]}${day}${stop.without ? "; the day of the workspace's balance is not worked out here" : ''}.`
 }
 
 function presentLines(one: Explanation, paint: Paint): readonly string[] {
@@ -166,17 +154,19 @@ function presentLines(one: Explanation, paint: Paint): readonly string[] {
     : skipped
       ? 'nothing; it is skipped.'
       : 'nothing is asked of this very scope.'
-  return [
+  const inherited = inherits && `  ${plain(scopeKey(inherits.scope))}: ${changeText(inherits.change, inherits.hold)}`
+  const yellow = (text: string | undefined) => text !== undefined && paint('yellow', `  ${plain(text)}`)
+  return present(
     `Now: ${change ? changeText(change, hold) : nothing}`,
-    ...(hold ? [paint('yellow', `  ${plain(hold.message)}`)] : []),
-    ...(desired?.waits === undefined ? [] : [paint('yellow', `  ${plain(desired.waits)}`)]),
-    ...(change ? whyNotNow(change, paint) : []),
-    ...(inherits ? [`  ${plain(scopeKey(inherits.scope))}: ${changeText(inherits.change, inherits.hold)}`] : []),
-    ...(inherits?.hold ? [paint('yellow', `  ${plain(inherits.hold.message)}`)] : []),
-    ...(inherits ? whyNotNow(inherits.change, paint) : []),
-    ...problems.map((problem) => `  ${problem.severity}: ${plain(problem.message)} (${problem.code})`),
-    ...editLines(one),
-  ]
+    yellow(hold?.message),
+    yellow(desired?.waits),
+    yellow(whyNotNow(change)),
+    inherited,
+    yellow(inherits?.hold?.message),
+    yellow(whyNotNow(inherits?.change)),
+    problems.map((problem) => `  ${problem.severity}: ${plain(problem.message)} (${problem.code})`),
+    editLine(one),
+  )
 }
 
 function changeText({ effect, from, to, cause }: Change, hold: Explanation['hold']): string {
@@ -185,21 +175,22 @@ function changeText({ effect, from, to, cause }: Change, hold: Explanation['hold
 }
 
 /** The line to type for another cap. An address that nobody has, and a group that is not declared, may be misspelt. */
-function editLines({ scope, cap, chain, person }: Explanation): readonly string[] {
+function editLine({ scope, cap, chain, person }: Explanation): string | undefined {
   const key = scopeKey(scope)
   const here = chain.filter(({ candidate }) => scopeKey(candidate.scope) === key)
   const isKnown = scope.kind === 'team' || (person !== undefined && person.status !== 'off-roster') || here.length > 0
-  if (cap === undefined || !isKnown) return []
+  if (cap === undefined || !isKnown) return undefined
   const grants = here.flatMap(({ candidate: { kind, fromAt }, state }) =>
     kind === 'grant' ? [{ state, from: fromAt === undefined ? undefined : rfc3339(fromAt) }] : [],
   )
   const { what, line } = capEdit(key, capText(cap), grants)
-  return [plain(`To ${what} in the policies: ${line}`)]
+  return plain(`To ${what} in the policies: ${line}`)
 }
 
-function whyNotNow({ disposition }: Change, paint: Paint): readonly string[] {
-  if (disposition.kind === 'deferred') return [paint('yellow', `  waits: ${plain(disposition.reason)}`)]
-  return disposition.kind === 'excluded' ? [paint('yellow', `  not written: ${plain(disposition.reason)}`)] : []
+function whyNotNow(change: Change | undefined): string | undefined {
+  const disposition = change?.disposition
+  if (disposition?.kind === 'deferred') return `waits: ${disposition.reason}`
+  return disposition?.kind === 'excluded' ? `not written: ${disposition.reason}` : undefined
 }
 
 function lastWrite({ lastWrite: last }: Explanation): string {
@@ -210,40 +201,28 @@ function lastWrite({ lastWrite: last }: Explanation): string {
   return `Last write: ${shortTime(last.at)} ${caps}, ${RESULT_WORDS[last.result]}, cause ${last.cause}${reason}, policies ${last.digest}${revision}.`
 }
 
-const ownedLine = ({ owned }: Explanation): readonly string[] =>
-  owned ? [`The ledger holds ${capText(owned.cap)} as ours (${owned.owner}), verified ${shortTime(owned.verifiedAt)}.`] : []
+const ownedLine = ({ owned }: Explanation): string | undefined =>
+  owned && `The ledger holds ${capText(owned.cap)} as ours (${owned.owner}), verified ${shortTime(owned.verifiedAt)}.`
 
-const readLine = ({ scope }: Explanation, rhythm: Reading | undefined): readonly string[] =>
-  rhythm ? [`By a daemon ${rhythm.key === scopeKey(scope) ? '' : `${plain(rhythm.key)} is `}${readingText(rhythm)}.`] : []
+const readLine = ({ scope }: Explanation, rhythm: Reading | undefined): string | undefined =>
+  rhythm && `By a daemon ${rhythm.key === scopeKey(scope) ? '' : `${plain(rhythm.key)} is `}${readingText(rhythm)}.`
 
 /** The explanation of a scope in one workspace. */
-export interface Explained {
-  readonly workspace: string
-  readonly explanation: Explanation
-  readonly reading: Reading | undefined
-}
-
-/** `{apiVersion, kind: "Explanation", …}`; an `ExplanationList` where several workspaces were asked for. */
-export const renderExplainJson = (all: readonly Explained[], asked = all.length): string =>
-  documentOrList('Explanation', all.map(explanationDocument), asked)
+type Explained = Awaited<ReturnType<typeof explainOne>>
 
 /** A block for each workspace, named where there are several. */
-export const renderExplainTexts = (all: readonly Explained[], paint: Paint = unpainted): string =>
+const explainedText = (all: readonly Explained[], paint: Paint): string =>
   all
     .map(({ workspace, explanation, reading }) => {
       const name = all.length > 1 ? `${paint('bold', plain(workspace))}\n` : ''
-      return `${name}${renderExplainText(explanation, reading, paint)}`
+      return `${name}${explanationText(explanation, reading, paint)}`
     })
     .join('\n')
 
+/** An item of `{apiVersion, kind: "Explanation", …}`; an `ExplanationList` where several workspaces were asked for. */
 function explanationDocument({ workspace, explanation, reading }: Explained) {
   const { lastWrite: last, ...rest } = explanation
-  return {
-    workspace,
-    ...rest,
-    lastWrite: last && historyDocument(last),
-    reading: reading && readingDocument(reading),
-  }
+  return { workspace, ...rest, lastWrite: last && historyDocument(last), reading: reading && readingDocument(reading) }
 }
 
 /** As in the documents of `/api/v1`; without `everySeconds` where only the bound is known. */
@@ -258,19 +237,18 @@ function readingDocument(reading: Reading) {
 }
 
 /** Explains one scope in all workspaces. */
-export async function explainCommand(text: string, flags: ShowFlags<'text' | 'json'>, cli: Cli): Promise<void> {
+async function explainCommand(text: string, flags: ShowFlags<'text' | 'json'>, cli: Cli): Promise<void> {
   const scope = parseScope(text)
   if (!scope) throw new UsageError(`'${text}' is not a scope: write an e-mail, group:ID or team`)
-  const setup = await readSetup(cli, flags)
+  const setup = await readSetup(cli, flags, () => undefined)
   const open = (signal: AbortSignal) => openLedgers(cli, setup, signal, flags)
-  const { done: all, codes } = await readEach(cli, setup, open, (workspace, session) =>
-    withReader(workspace, session, (reader) => explainOne(scope, reader, cli)),
-  )
-  cli.stdout.write(flags.output === 'json' ? renderExplainJson(all, setup.workspaces.length) : renderExplainTexts(all, painter(cli.stdout)))
+  const { done: all, codes } = await readEach(cli, setup, open, (reader) => explainOne(scope, reader, cli))
+  const document = (): string => documentOrList('Explanation', all.map(explanationDocument), setup.workspaces.length)
+  cli.stdout.write(flags.output === 'json' ? document() : explainedText(all, painter(cli.stdout)))
   cli.finish(worstExit([...all.map(({ code }) => code), ...codes]))
 }
 
-async function explainOne(scope: Scope, reader: WorkspaceReader<PlanLedger>, cli: Cli): Promise<Explained & { readonly code: ExitCode }> {
+async function explainOne(scope: Scope, reader: WorkspaceReader<PlanLedger>, cli: Cli) {
   const { config, policy, client, ledger, signal } = reader
   const near = await reader.preview((state, { pools }) => nearTo(scope, pools, policy, state.pools))
   const full = isPending(scope, near.planned) ? await reader.preview() : near
@@ -291,24 +269,17 @@ async function explainOne(scope: Scope, reader: WorkspaceReader<PlanLedger>, cli
     },
     scope,
   )
-  const reading = await rhythmAt(scope, full, { ledger, settings: config, now: cli.clock.now() })
-  const code = unreadBecause(full) === undefined ? EXIT.done : EXIT.failed
-  return { workspace: config.name, explanation, reading, code }
-}
-
-interface RhythmFrom {
-  readonly ledger: PlanLedger
-  readonly settings: WorkspaceSetup['config']
-  readonly now: number
+  const code: ExitCode = unreadBecause(full) === undefined ? EXIT.done : EXIT.failed
+  return { workspace: config.name, explanation, reading: await rhythmAt(scope, full, reader), code }
 }
 
 /** How often a daemon would read the scope, at the learned pace or else at `rate.max`. */
 async function rhythmAt(
   scope: Scope,
   { desiredState, state }: Preview,
-  { ledger, settings, now }: RhythmFrom,
-): Promise<Rhythm | RhythmBound | undefined> {
-  const { intervalMs, rate } = settings
+  { ledger, config, clock }: WorkspaceReader<PlanLedger>,
+): Promise<Reading | undefined> {
+  const { intervalMs, rate } = config
   const learned = learnedPaces(ledger.fact('pace')).map((one) => one.rate)
   const { readsPerSecond, count } = sweepRate(Math.min(rate.max, ...learned), intervalMs)
   const { toRead, people } = desiredState
@@ -317,17 +288,9 @@ async function rhythmAt(
   const asked = { scope, toRead, people, declared: declaredIn(desiredState) }
   // A remote daemon does not share the use by day.
   if (isSliced && !useByPerson) return rhythmBound(asked, readsPerSecond)
-  const slicing =
-    isSliced && useByPerson
-      ? await slicingOf({
-          desired: desiredState,
-          readings: state.readings,
-          ledger: { useByPerson, writtenLately },
-          readsPerSecond,
-          now,
-          useWhenRead: new Map(),
-        })
-      : undefined
+  const known = useByPerson && { useByPerson, writtenLately }
+  const sliced = { desired: desiredState, readings: state.readings, readsPerSecond, now: clock.now(), useWhenRead: new Map() }
+  const slicing = isSliced && known ? await slicingOf({ ...sliced, ledger: known }) : undefined
   return rhythmOf({ ...asked, intervalMs, slicing })
 }
 

@@ -6,20 +6,20 @@ import { shortRevision } from '../core/model/policy.ts'
 import { formatPosition } from '../core/model/problem.ts'
 import { type Scope, scopeKey } from '../core/model/scope.ts'
 import type { Instant } from '../core/model/units.ts'
-import { RESULT_WORDS, SIGNS } from './plan/view.ts'
-import { addLedgerFlags, examples, outputOption, readInteger, readScope, readSince, type ShowFlags } from './shared/args.ts'
-import { type Cli, EXIT, type Paint, painter, unpainted } from './shared/context.ts'
-import { capText, columns, documentText, rfc3339, shortTime } from './shared/text.ts'
+import { RESULT_WORDS, SIGNS } from './plan/render.ts'
+import { addExamples, addLedgerFlags, outputOption, readInteger, readScope, readSince, type ShowFlags } from './shared/args.ts'
+import { type Cli, EXIT, type Paint, painter } from './shared/context.ts'
+import { capText, columns, documentText, present, rfc3339, shortTime } from './shared/text.ts'
 
 // The writes of capkeeper, newest first: time, scope, caps, result, reason and policy revision.
 
 /** One line per write, and one below it with the reason, the source and the revision. */
-export function renderHistoryText(entries: readonly HistoryEntry[], paint: Paint = unpainted): string {
+function historyText(entries: readonly HistoryEntry[], paint: Paint): string {
   if (entries.length === 0) return 'Nothing was written.\n'
   const heads = columns(entries.map(headCells))
   const lines = entries.flatMap((entry, index) => {
-    const error = entry.error === undefined ? [] : [paint('red', `    ${plain(entry.error)}`)]
-    return [heads[index] ?? '', paint('dim', `    ${detail(entry)}`), ...error]
+    const { error } = entry
+    return present(heads[index], paint('dim', `    ${detail(entry)}`), error !== undefined && paint('red', `    ${plain(error)}`))
   })
   return `${lines.join('\n')}\n`
 }
@@ -36,8 +36,8 @@ const headCells = (entry: HistoryEntry): readonly string[] => [
 function detail(entry: HistoryEntry): string {
   const revision = entry.revision === '' ? '' : ` at ${shortRevision(entry.revision)}`
   const place = entry.source ? formatPosition(entry.source) : 'no longer declared'
-  return [place, entry.reason, `policies ${entry.digest}${revision}`, `plan ${entry.planId}`]
-    .flatMap((part) => (part === undefined || part === '' ? [] : [plain(part)]))
+  return present(place, entry.reason || undefined, `policies ${entry.digest}${revision}`, `plan ${entry.planId}`)
+    .map(plain)
     .join(' · ')
 }
 
@@ -48,18 +48,13 @@ export const historyDocument = ({ at, digest, ...entry }: HistoryEntry): Readonl
   policyDigest: digest,
 })
 
-/** `{apiVersion, kind: "History", workspace, entries[]}`. */
-export const renderHistoryJson = (workspace: string, entries: readonly HistoryEntry[]): string =>
-  documentText('History', { workspace, entries: entries.map(historyDocument) })
-
 interface HistoryFlags extends ShowFlags {
   readonly since?: (now: Instant) => Instant
   readonly limit: number
 }
 
-export function registerHistory(program: Command, cli: Cli): void {
-  const command = program
-    .command('history')
+export function register(command: Command, cli: Cli): void {
+  command
     .description(
       'Shows what capkeeper wrote, newest first: when, to which scope, from what to what, how it ended, why, and at which policy revision. ' +
         'The ledger keeps 400 days.',
@@ -68,19 +63,19 @@ export function registerHistory(program: Command, cli: Cli): void {
     .option('--since <when>', 'a duration back from now (7d), a date (2026-11-01) or an RFC 3339 instant', readSince)
     .option('--limit <n>', 'how many entries at most', readInteger(1, 1_000_000), 100)
     .addOption(outputOption(['text', 'json']))
-  addLedgerFlags(command)
-    .addHelpText('after', examples('capkeeper history --since 7d', 'capkeeper history ada@example.com --output json'))
     .action((scope: Scope | undefined, flags: HistoryFlags) => history(scope, flags, cli))
+  addLedgerFlags(command)
+  addExamples(command, 'capkeeper history --since 7d', 'capkeeper history ada@example.com --output json')
 }
 
 async function history(scope: Scope | undefined, flags: HistoryFlags, cli: Cli): Promise<void> {
   const { withLedger } = await import('./shared/ledger/access.ts')
   await withLedger(flags, cli, { mode: 'read' }, async ({ workspace, ledger }) => {
-    const sinceAt = flags.since?.(cli.clock.now())
-    const filter = { scope, sinceAt }
-    const found = await ledger.history({ ...filter, limit: flags.limit + 1 })
+    const found = await ledger.history({ scope, sinceAt: flags.since?.(cli.clock.now()), limit: flags.limit + 1 })
     const entries = found.slice(0, flags.limit)
-    cli.stdout.write(flags.output === 'json' ? renderHistoryJson(workspace, entries) : renderHistoryText(entries, painter(cli.stdout)))
+    // `{apiVersion, kind: "History", workspace, entries[]}`.
+    const document = (): string => documentText('History', { workspace, entries: entries.map(historyDocument) })
+    cli.stdout.write(flags.output === 'json' ? document() : historyText(entries, painter(cli.stdout)))
     if (found.length > entries.length) cli.stderr.write('there are older entries; --limit shows more\n')
     cli.finish(EXIT.done)
   })

@@ -5,7 +5,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { ServiceReader } from '../api/client.ts'
 import { plain } from '../core/escape/text.ts'
 import { isApproved } from '../core/interpret/effective.ts'
-import type { ApiErrorKind, CapReading, GroupMembers, Roster } from '../core/model/observed.ts'
+import type { CapReading, GroupMembers, Roster } from '../core/model/observed.ts'
 import type { Cap, CapRule, PolicySet } from '../core/model/policy.ts'
 import { hasErrors, InputError } from '../core/model/problem.ts'
 import { groupScope, parseScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../core/model/scope.ts'
@@ -19,25 +19,24 @@ import { readText } from '../files.ts'
 import { printPolicy } from '../policy/print.ts'
 import { oddCharacter } from '../policy/schema/check.ts'
 import { connectReader } from './compose.ts'
-import { addNetworkFlags, examples, type NetworkFlags } from './shared/args.ts'
+import { addExamples, addNetworkFlags, type NetworkFlags } from './shared/args.ts'
 import { type Cli, CommandError, EXIT, UsageError } from './shared/context.ts'
 import { interruptible } from './shared/each.ts'
 import { sweepProgress } from './shared/progress.ts'
-import { count, tellLine } from './shared/text.ts'
+import { count, present, tellLine } from './shared/text.ts'
 
 export interface NamedGroup {
   readonly id: string
   readonly name: string
 }
 
-export interface ImportFlags extends NetworkFlags {
+interface ImportFlags extends NetworkFlags {
   readonly group?: readonly NamedGroup[]
   readonly journal: string
 }
 
-export function registerImport(program: Command, cli: Cli): void {
-  const command = program
-    .command('import')
+export function register(command: Command, cli: Cli): void {
+  command
     .description(
       'Reads the team cap, the caps of the groups named with --group, and the cap of every approved person, and prints a policy that asks ' +
         'for exactly that: planning it at once changes nothing. The service lists no groups, so name each one. Nothing is written to the ' +
@@ -45,15 +44,13 @@ export function registerImport(program: Command, cli: Cli): void {
     )
     .addOption(groupOption())
     .option('--journal <file>', 'where readings are kept until the import is through', 'capkeeper-import.journal')
-  addNetworkFlags(command)
-    .addHelpText(
-      'after',
-      examples(
-        'capkeeper import --group grp_platform=Platform --group grp_data=Data > policies/acme.yaml',
-        'capkeeper plan --policies policies/acme.yaml --detailed-exitcode',
-      ),
-    )
     .action((flags: ImportFlags) => importCommand(flags, cli))
+  addNetworkFlags(command)
+  addExamples(
+    command,
+    'capkeeper import --group grp_platform=Platform --group grp_data=Data > policies/acme.yaml',
+    'capkeeper plan --policies policies/acme.yaml --detailed-exitcode',
+  )
 }
 
 /** `--group`, as `import` and `init` take it. */
@@ -81,22 +78,18 @@ export function readGroup(text: string, before: readonly NamedGroup[] = []): rea
 /** Older readings are read again, because others may have written since. Choice. */
 const JOURNAL_LIFE_MS = 3_600_000
 
+type Owner = Pick<WorkspaceConfig, 'baseUrl'> & { readonly workspace: string }
+
 interface JournalEntry {
   readonly scope: Scope
   readonly cap: Cap
   readonly readAt: Instant
 }
 
-export interface Journal {
-  /** Recent readings of this workspace at this address. */
-  readonly known: ReadonlyMap<ScopeKey, JournalEntry>
-  keep(entry: JournalEntry): void
-  /** Deletes the file when the import is complete. */
-  remove(): void
-}
+type Journal = ReturnType<typeof openJournal>
 
 /** Opens the journal of one workspace; lines of others are ignored. Throws a `UsageError` when the file is no journal. */
-export function openJournal(file: string, owner: { readonly workspace: string; readonly baseUrl: string }, now: Instant): Journal {
+function openJournal(file: string, owner: Owner, now: Instant) {
   const known = new Map<ScopeKey, JournalEntry>()
   for (const line of linesOf(file)) {
     const entry = decode(line, owner)
@@ -104,16 +97,19 @@ export function openJournal(file: string, owner: { readonly workspace: string; r
   }
   let isKept = true
   return {
+    /** Recent readings of this workspace at this address. */
     known,
-    keep({ scope, cap, readAt }) {
+    keep({ scope, cap, readAt }: JournalEntry): void {
       const line = `${JSON.stringify({ ...owner, scope: scopeKey(scope), cap, readAt })}\n`
       if (isKept) isKept = succeeds(() => appendFileSync(file, line, { mode: 0o600 }))
     },
+    /** Deletes the file when the import is complete. */
     remove: () => void succeeds(() => rmSync(file, { force: true })),
   }
 }
 
-function succeeds(act: () => void): boolean {
+/** Whether it could be done; why it could not is nobody's concern. */
+export function succeeds(act: () => void): boolean {
   try {
     act()
     return true
@@ -137,10 +133,9 @@ function linesOf(file: string): readonly string[] {
 }
 
 /** A line that is cut, invalid or of another workspace is no reading. */
-function decode(line: string, owner: { readonly workspace: string; readonly baseUrl: string }): JournalEntry | undefined {
-  const entry = objectOf(line)
-  if (entry?.['workspace'] !== owner.workspace || entry['baseUrl'] !== owner.baseUrl) return undefined
-  const { scope: key, cap, readAt } = entry
+function decode(line: string, owner: Owner): JournalEntry | undefined {
+  const { workspace, baseUrl, scope: key, cap, readAt } = objectOf(line)
+  if (workspace !== owner.workspace || baseUrl !== owner.baseUrl) return undefined
   const scope = typeof key === 'string' ? parseScope(key) : undefined
   if (!scope || typeof readAt !== 'number') return undefined
   if (cap === 'none') return { scope, cap, readAt }
@@ -148,12 +143,11 @@ function decode(line: string, owner: { readonly workspace: string; readonly base
   return isCap ? { scope, cap: credits(cap), readAt } : undefined
 }
 
-function objectOf(line: string): Readonly<Record<string, unknown>> | undefined {
+function objectOf(line: string): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null ? { ...value } : undefined
+    return Object(JSON.parse(line))
   } catch {
-    return undefined
+    return {}
   }
 }
 
@@ -168,14 +162,10 @@ interface LiveQuestion {
   readonly signal: AbortSignal
 }
 
+type Readings = ReadonlyMap<ScopeKey, CapReading>
+
 /** The workspace as it was read. */
-export interface Live {
-  /** The approved people whose cap was read. */
-  readonly people: readonly string[]
-  capOf(scope: Scope): Cap | undefined
-  emails(groupId: string): readonly string[]
-  readonly unread: readonly { readonly scope: Scope; readonly kind: ApiErrorKind; readonly message: string }[]
-}
+export type Live = ReturnType<typeof liveOf>
 
 /** Reads the workspace. Throws a `CommandError` when the roster, a group or the team's cap cannot be read. */
 export async function readLive(question: LiveQuestion): Promise<Live> {
@@ -240,7 +230,7 @@ async function readMembers(client: ServiceReader, { config, groups, signal }: Li
 }
 
 /** Requires the caps of the team and of each group. An unknown group id is a mistake on the command line. */
-function requireRead(groups: readonly NamedGroup[], readings: ReadonlyMap<ScopeKey, CapReading>, { name }: WorkspaceConfig): void {
+function requireRead(groups: readonly NamedGroup[], readings: Readings, { name }: WorkspaceConfig): void {
   const team = readings.get(scopeKey(TEAM))
   if (team?.failure?.lacksFeature) {
     throw new CommandError(`${name}: the service refuses caps here whatever the key, so there are none to keep: ${team.failure.message}`)
@@ -252,23 +242,19 @@ function requireRead(groups: readonly NamedGroup[], readings: ReadonlyMap<ScopeK
   }
 }
 
-function liveOf(
-  people: readonly string[],
-  members: readonly GroupMembers[],
-  known: Journal['known'],
-  readings: ReadonlyMap<ScopeKey, CapReading>,
-): Live {
+function liveOf(people: readonly string[], members: readonly GroupMembers[], known: Journal['known'], readings: Readings) {
   const unread = [...readings.values()].flatMap(({ scope, failure }) =>
     failure ? [{ scope, kind: failure.kind, message: failure.message }] : [],
   )
   const missing = new Set(unread.map(({ scope }) => scopeKey(scope)))
   return {
+    /** The approved people whose cap was read. */
     people: people.filter((email) => !missing.has(scopeKey(userScope(email)))),
-    capOf(scope) {
+    capOf(scope: Scope): Cap | undefined {
       const observed = readings.get(scopeKey(scope))?.observed ?? known.get(scopeKey(scope))?.cap
       return observed === 'unknown' ? undefined : observed
     },
-    emails: (groupId) => members.find(({ id }) => id === groupId)?.emails ?? [],
+    emails: (groupId: string) => members.find(({ id }) => id === groupId)?.emails ?? [],
     unread,
   }
 }
@@ -319,16 +305,16 @@ export function policyOf(workspace: string, { team, groups, named, people }: Ado
 }
 
 /** Lines for the top of the file: what a reader must know a month later. */
-export function notesOf(config: Pick<WorkspaceConfig, 'baseUrl'>, { left, leftOut }: Imported): readonly string[] {
-  const lines = [`Imported by capkeeper from ${config.baseUrl}.`]
-  if (left > 0) lines.push(`${count(left, 'cap')} equal to the wider one ${left === 1 ? 'is' : 'are'} left out.`)
-  if (leftOut.length > 0) lines.push(`NOT COMPLETE: ${count(leftOut.length, 'cap')} missing:`)
-  lines.push(...leftOut.map(({ scope }) => `  ${scopeKey(scope)}`))
-  return lines
-}
+export const notesOf = ({ baseUrl }: Pick<WorkspaceConfig, 'baseUrl'>, { left, leftOut }: Imported): readonly string[] =>
+  present(
+    `Imported by capkeeper from ${baseUrl}.`,
+    left > 0 && `${count(left, 'cap')} equal to the wider one ${left === 1 ? 'is' : 'are'} left out.`,
+    leftOut.length > 0 && `NOT COMPLETE: ${count(leftOut.length, 'cap')} missing:`,
+    leftOut.map(({ scope }) => `  ${scopeKey(scope)}`),
+  )
 
 /** Imports one workspace. Exits 4 when some caps are left out. */
-export async function importCommand(flags: ImportFlags, cli: Cli): Promise<void> {
+async function importCommand(flags: ImportFlags, cli: Cli): Promise<void> {
   const { config, isNamed } = await readWorkspace(flags, cli)
   const groups = flags.group ?? []
   if (groups.length === 0) cli.stderr.write(NO_GROUPS)
@@ -339,12 +325,9 @@ export async function importCommand(flags: ImportFlags, cli: Cli): Promise<void>
   const notes = notesOf(config, adopted).map((line) => `# ${plain(line)}\n`)
   cli.stdout.write(`${notes.join('')}${printPolicy(policyOf(config.name, adopted), { name: config.name, workspace: isNamed })}`)
   tellImported(adopted, cli)
+  const unread = `${count(live.unread.length, 'cap')} could not be read`
   if (live.unread.length === 0) journal.remove()
-  else
-    tellLine(
-      cli,
-      `${count(live.unread.length, 'cap')} could not be read; the same command reads them again and keeps the rest (${flags.journal})`,
-    )
+  else tellLine(cli, `${unread}; the same command reads them again and keeps the rest (${flags.journal})`)
   cli.finish(adopted.leftOut.length > 0 ? EXIT.partial : EXIT.done)
 }
 

@@ -6,7 +6,7 @@ import { plain } from '../core/escape/text.ts'
 import { parseScope, scopeKey } from '../core/model/scope.ts'
 import { type CopyEnd, copyLedger, countRows } from '../daemon/ledger/sql/copy.ts'
 import type { Ledger } from '../ports.ts'
-import { addLedgerFlags, addUsedFlags, examples, type NetworkFlags } from './shared/args.ts'
+import { addExamples, addLedgerFlags, addUsedFlags, type NetworkFlags } from './shared/args.ts'
 import { type Cli, CommandError, EXIT, UsageError } from './shared/context.ts'
 import { interruptible } from './shared/each.ts'
 import { backupLedger, checkLedger, withLedger } from './shared/ledger/access.ts'
@@ -16,14 +16,13 @@ import { sweepProgress } from './shared/progress.ts'
 import { mustBeOwn } from './shared/remote.ts'
 import { count } from './shared/text.ts'
 
-export function registerLedger(program: Command, cli: Cli): void {
-  const group = program
-    .command('ledger')
+export function register(group: Command, cli: Cli): void {
+  group
     .description(
       'Works on the ledger, the durable record of what capkeeper wrote. `backup`, `check` and `forget` are fine beside a running daemon; `copy` needs it stopped.',
     )
     .usage('<command> [flags]')
-    .addHelpText('after', examples('capkeeper ledger check', 'capkeeper ledger backup /backups/capkeeper-2026-11-20.db'))
+  addExamples(group, 'capkeeper ledger check', 'capkeeper ledger backup /backups/capkeeper-2026-11-20.db')
   const backup = group
     .command('backup')
     .summary('copy the ledger')
@@ -31,10 +30,10 @@ export function registerLedger(program: Command, cli: Cli): void {
       'Writes a consistent copy of the ledger to a file that does not exist yet, also while the daemon runs. A ledger in PostgreSQL is copied with pg_dump.',
     )
     .argument('<file>', 'where the copy goes')
-  addUsedFlags(backup, ['config', 'ledger'])
-    .addHelpText('after', examples('capkeeper ledger backup /backups/capkeeper-2026-11-20.db'))
     .action((file: string, flags: NetworkFlags) => backupLedger(file, flags, cli))
-  group
+  addUsedFlags(backup, ['config', 'ledger'])
+  addExamples(backup, 'capkeeper ledger backup /backups/capkeeper-2026-11-20.db')
+  const copy = group
     .command('copy')
     .summary('move the ledger to another place')
     .description(
@@ -43,8 +42,8 @@ export function registerLedger(program: Command, cli: Cli): void {
     )
     .argument('<from>', 'a file, or an address such as postgres://user@host/name')
     .argument('<to>', 'a file or an address without records')
-    .addHelpText('after', examples('capkeeper ledger copy ./capkeeper.db postgres://capkeeper@db.example/capkeeper'))
     .action((from: string, to: string) => copyCommand(from, to, cli))
+  addExamples(copy, 'capkeeper ledger copy ./capkeeper.db postgres://capkeeper@db.example/capkeeper')
   const forget = group
     .command('forget')
     .summary('erase the records of a person')
@@ -53,9 +52,9 @@ export function registerLedger(program: Command, cli: Cli): void {
         'A running daemon takes it up in its next cycle. A person who is still on the roster is recorded again from then on.',
     )
     .argument('<email>', 'the person whose records are erased')
-  addLedgerFlags(forget)
-    .addHelpText('after', examples('capkeeper ledger forget ada@example.com'))
     .action((email: string, flags: NetworkFlags) => forgetCommand(email, flags, cli))
+  addLedgerFlags(forget)
+  addExamples(forget, 'capkeeper ledger forget ada@example.com')
   const check = group
     .command('check')
     .summary('check the ledger')
@@ -63,15 +62,15 @@ export function registerLedger(program: Command, cli: Cli): void {
       'Checks the integrity and the schema version of the ledger, and says which workspaces it is bound to. Exits 1 when it is not whole. ' +
         'In PostgreSQL it reads every row; the database itself checks its pages.',
     )
-  addUsedFlags(check, ['config', 'ledger'])
-    .addHelpText('after', examples('capkeeper ledger check --ledger ./capkeeper.db'))
     .action((flags: NetworkFlags) => checkLedger(flags, cli))
+  addUsedFlags(check, ['config', 'ledger'])
+  addExamples(check, 'capkeeper ledger check --ledger ./capkeeper.db')
 }
 
 const ALL_DAYS = { fromAt: 0, untilAt: 8_640_000_000_000_000 }
 
 /** Erases one person in one workspace. Exits 1 while a cap of theirs is ours. */
-export async function forgetCommand(typed: string, flags: NetworkFlags, cli: Cli): Promise<void> {
+async function forgetCommand(typed: string, flags: NetworkFlags, cli: Cli): Promise<void> {
   const scope = parseScope(typed)
   if (scope?.kind !== 'user') throw new UsageError(`'${typed}' is not an e-mail address`)
   const { email } = scope
@@ -95,7 +94,7 @@ export async function forgetCommand(typed: string, flags: NetworkFlags, cli: Cli
   })
 }
 
-export async function copyCommand(from: string, to: string, cli: Cli): Promise<void> {
+async function copyCommand(from: string, to: string, cli: Cli): Promise<void> {
   for (const one of [from, to]) {
     mustBeOwn(one)
     if (one === ':memory:') throw new UsageError('a ledger in memory is gone with its process; name a file or an address')

@@ -3,9 +3,10 @@ import type { Command } from 'commander'
 import { jsonText, plain } from '../core/escape/text.ts'
 import { STOP_TEXT } from '../core/use/first-stop.ts'
 import type { MeDocument } from '../daemon/http/documents/types.ts'
-import { examples, type OutputFormat, outputOption } from './shared/args.ts'
+import { addExamples, type OutputFormat, outputOption } from './shared/args.ts'
 import { type Cli, EXIT } from './shared/context.ts'
 import { askFor, PAGES_TOKEN_WAY, pageAt, pagesToken, refusal } from './shared/remote.ts'
+import { blocksText, present } from './shared/text.ts'
 
 const TIMEOUT_MS = 10_000
 
@@ -15,9 +16,8 @@ interface MeFlags {
   readonly output: OutputFormat
 }
 
-export function registerMe(program: Command, cli: Cli): void {
-  program
-    .command('me')
+export function register(command: Command, cli: Cli): void {
+  command
     .description(
       'Shows what is left for the person who asks, in each workspace: credits used, the cap in force and where it comes from, what stops you ' +
         'first, and temporary caps. The daemon knows you by the address that its proxy names (auth.emailHeader).',
@@ -25,54 +25,37 @@ export function registerMe(program: Command, cli: Cli): void {
     .requiredOption('--url <url>', 'address of the daemon, or of the proxy before it')
     .option('--token-file <file>', 'file that holds the bearer token that the proxy takes; or set CAPKEEPER_TOKEN to the token itself')
     .addOption(outputOption(['text', 'json']))
-    .addHelpText('after', examples('capkeeper me --url https://capkeeper.example --token-file ~/.config/capkeeper/token'))
     .action((flags: MeFlags) => me(flags, cli))
+  addExamples(command, 'capkeeper me --url https://capkeeper.example --token-file ~/.config/capkeeper/token')
 }
 
 async function me({ url, tokenFile, output }: MeFlags, cli: Cli): Promise<void> {
-  const at = pageAt(url, '/api/v1/me', '--url')
-  const document = await ask(at, pagesToken(tokenFile, cli), cli)
-  cli.stdout.write(output === 'json' ? jsonText(document) : textOf(document))
+  const question = { url: pageAt(url, '/api/v1/me', '--url'), timeoutMs: TIMEOUT_MS, clock: cli.clock, token: pagesToken(tokenFile, cli) }
+  const { answer, value } = await askFor(question, PAGES_TOKEN_WAY)
+  if (Object(value).kind !== 'Me') throw refusal(question, answer, PAGES_TOKEN_WAY)
+  cli.stdout.write(output === 'json' ? jsonText(value) : textOf(value as MeDocument))
   cli.finish(EXIT.done)
-}
-
-async function ask(url: string, token: string | undefined, { clock }: Cli): Promise<MeDocument> {
-  const { answer, value } = await askFor({ url, timeoutMs: TIMEOUT_MS, clock, token }, PAGES_TOKEN_WAY)
-  if (Object(value).kind === 'Me') return value as MeDocument
-  throw refusal({ url, token }, answer, PAGES_TOKEN_WAY)
 }
 
 function textOf({ workspaces }: MeDocument): string {
   if (workspaces.length === 0) return 'no workspace lists your address\n'
-  return workspaces.map((one) => `${linesOf(one).map(plain).join('\n')}\n`).join('\n')
+  return blocksText(workspaces.map((one) => linesOf(one).map(plain)))
 }
 
 const said = (reason: string | undefined): string => (reason === undefined ? '' : `: ${reason}`)
 
-function linesOf({
-  workspace,
-  cap,
-  left,
-  used,
-  addOn,
-  addOnSource,
-  entry,
-  stopsFirst,
-  grants,
-  cycleEnd,
-  requestUrl,
-}: MeDocument['workspaces'][number]) {
+function linesOf(one: MeDocument['workspaces'][number]): readonly string[] {
+  const { cap, left, used, addOn, addOnSource, entry, stopsFirst, grants, cycleEnd, requestUrl } = one
   const until = cycleEnd === undefined ? '' : ` until ${cycleEnd.slice(0, 10)}`
   const head = left === undefined ? `cap ${cap ?? 'not known'}` : `${left} of ${cap} credits left`
+  const paid = addOn === undefined ? '' : `, ${addOn} of it add-on credits (${addOnSource ?? 'estimated'})`
   const on = stopsFirst.on === undefined ? '' : `, expected on ${stopsFirst.on}`
-  return [
-    `${workspace}: ${head}${until}`,
-    ...(used === undefined
-      ? []
-      : [`  used ${used}${addOn === undefined ? '' : `, ${addOn} of it add-on credits (${addOnSource ?? 'estimated'})`}`]),
-    ...(entry ? [`  cap from: ${entry.kind}${said(entry.reason)}`] : []),
+  return present(
+    `${one.workspace}: ${head}${until}`,
+    used !== undefined && `  used ${used}${paid}`,
+    entry && `  cap from: ${entry.kind}${said(entry.reason)}`,
     `  stops first: ${STOP_TEXT[stopsFirst.what]}${on}`,
-    ...(requestUrl === undefined ? [] : [`  ask for more: ${requestUrl}`]),
-    ...grants.map((grant) => `  ${grant.kind}: ${grant.cap} until ${grant.until.slice(0, 10)}${said(grant.reason)}`),
-  ]
+    requestUrl !== undefined && `  ask for more: ${requestUrl}`,
+    grants.map((grant) => `  ${grant.kind}: ${grant.cap} until ${grant.until.slice(0, 10)}${said(grant.reason)}`),
+  )
 }

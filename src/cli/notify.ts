@@ -8,7 +8,7 @@ import { plain, printable } from '../core/escape/text.ts'
 import { InputError } from '../core/model/problem.ts'
 import type { Instant } from '../core/model/units.ts'
 import type { Due, Message } from '../core/notify/due.ts'
-import type { NotifySettings, Target } from '../core/notify/settings.ts'
+import type { Target } from '../core/notify/settings.ts'
 import type { Delivery } from '../core/notify/told.ts'
 import { loadConfigAside } from '../daemon/config/config.ts'
 import type { WorkspaceConfig } from '../daemon/config/settings.ts'
@@ -16,29 +16,28 @@ import type { PeopleShown } from '../daemon/http/status/labels.ts'
 import { type Channels, createMailer, openChannels } from '../daemon/notify/channels.ts'
 import { endedUse, happened } from '../daemon/notify/happened.ts'
 import { dueNow } from '../daemon/notify/outbox.ts'
-import { readSetup, USER_AGENT } from './compose.ts'
-import { addFlags, addNetworkFlags, examples, type NetworkFlags, outputOption, type ShowFlags } from './shared/args.ts'
+import { readSetup, USER_AGENT, type WorkspaceSetup } from './compose.ts'
+import { addExamples, addFlags, addNetworkFlags, type NetworkFlags, outputOption, type ShowFlags } from './shared/args.ts'
 import { type Cli, CommandError, EXIT, type Paint, painter, UsageError, worstExit } from './shared/context.ts'
 import { interruptible } from './shared/each.ts'
 import { openLedgers, type PlanLedger } from './shared/ledger/ledgers.ts'
-import { labelsFor, showWarnings } from './shared/problems.ts'
-import { readEach, type WorkspaceReader, withReader } from './shared/reader.ts'
-import { count, documentText, tellLine } from './shared/text.ts'
+import { labelsFor } from './shared/problems.ts'
+import { readEach, type WorkspaceReader } from './shared/reader.ts'
+import { blocksText, count, documentText, tellLine } from './shared/text.ts'
 
-export interface NotifyTestFlags extends Pick<NetworkFlags, 'config' | 'workspace'> {
+interface NotifyTestFlags extends Pick<NetworkFlags, 'config' | 'workspace'> {
   readonly email?: string
   readonly webhook?: string
 }
 
 /** Why no message can be shown or sent. */
-export const NOTHING_ASKED = 'the config asks for no messages: write notify: into it, as docs/notify.md says'
+const NOTHING_ASKED = 'the config asks for no messages: write notify: into it, as docs/notify.md says'
 
-export function registerNotify(program: Command, cli: Cli): void {
-  const group = program
-    .command('notify')
+export function register(group: Command, cli: Cli): void {
+  group
     .description('Works on messages to people and owners, which notify in the config asks for. The daemon sends them.')
     .usage('<command> [flags]')
-    .addHelpText('after', examples('capkeeper notify preview', 'capkeeper notify test --email me@example.com'))
+  addExamples(group, 'capkeeper notify preview', 'capkeeper notify test --email me@example.com')
   const preview = group
     .command('preview')
     .summary('print the messages that would go out now')
@@ -47,9 +46,9 @@ export function registerNotify(program: Command, cli: Cli): void {
         'Messages that the daemon has sent already in this billing cycle are left out.',
     )
     .addOption(outputOption(['text', 'json']))
-  addNetworkFlags(preview)
-    .addHelpText('after', examples('capkeeper notify preview', 'capkeeper notify preview --workspace acme --output json'))
     .action((flags: ShowFlags<'text' | 'json'>) => previewCommand(flags, cli))
+  addNetworkFlags(preview)
+  addExamples(preview, 'capkeeper notify preview', 'capkeeper notify preview --workspace acme --output json')
   const test = group
     .command('test')
     .summary('send one test message to an address or a webhook')
@@ -59,16 +58,13 @@ export function registerNotify(program: Command, cli: Cli): void {
     )
     .option('--email <address>', 'send a mail to this address')
     .option('--webhook <name>', 'post to this webhook of the config')
-  addFlags(test, ['config'])
-    .addHelpText(
-      'after',
-      examples('capkeeper notify test --config capkeeper.yaml --email me@example.com', 'capkeeper notify test --webhook research-chat'),
-    )
     .action((flags: NotifyTestFlags) => testCommand(flags, cli))
+  addFlags(test, ['config'])
+  addExamples(test, 'capkeeper notify test --config capkeeper.yaml --email me@example.com', 'capkeeper notify test --webhook research-chat')
 }
 
 /** Sends one message. Exits 1 when it did not arrive, or may not have arrived. */
-export async function testCommand(flags: NotifyTestFlags, cli: Cli): Promise<void> {
+async function testCommand(flags: NotifyTestFlags, cli: Cli): Promise<void> {
   const to = targetOf(flags)
   const { config, problems } = await loadConfigAside({ env: cli.env, flags }, cli.clock)
   if (!config) throw new InputError(problems)
@@ -132,32 +128,28 @@ const messageTo = (to: Target, workspace: string): Message => ({
 })
 
 /** Prints the messages. Exits 1 when the config asks for none, or no roster could be read; 4 when some workspaces failed. */
-export async function previewCommand(flags: ShowFlags<'text' | 'json'>, cli: Cli): Promise<void> {
+async function previewCommand(flags: ShowFlags<'text' | 'json'>, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
-  showWarnings(setup.warnings, cli)
   if (!setup.workspaces.some(({ config }) => config.notify)) throw new CommandError(NOTHING_ASKED)
   const { people } = setup.config
   const open = (signal: AbortSignal) => openLedgers(cli, setup, signal, flags)
-  const { done: previewed, codes } = await readEach<PlanLedger, PreviewedWorkspace>(cli, setup, open, (workspace, session) => {
-    const { name, notify } = workspace.config
-    if (!notify) return { workspace: name, notes: [] }
-    return withReader(workspace, session, (reader) => previewOne(reader, notify.settings, people, cli))
-  })
-  const shown = flags.output === 'json' ? renderPreviewJson(previewed, cli.clock.now()) : renderPreviewText(previewed, painter(cli.stdout))
+  const unasked = ({ config: { name, notify } }: WorkspaceSetup) => (notify ? undefined : { workspace: name, notes: [] })
+  const preview = (reader: WorkspaceReader<PlanLedger>) => previewOne(reader, people, cli)
+  const { done: previewed, codes } = await readEach<PlanLedger, PreviewedWorkspace>(cli, setup, open, preview, unasked)
+  const shown =
+    flags.output === 'json'
+      ? renderPreviewJson(previewed, cli.clock.now())
+      : blocksText(previewed.map((one) => workspaceLines(one, painter(cli.stdout))))
   cli.stdout.write(shown)
   cli.finish(worstExit([previewed.some(({ due }) => due) ? EXIT.done : EXIT.failed, ...codes]))
 }
 
-async function previewOne(
-  reader: WorkspaceReader<PlanLedger>,
-  settings: NotifySettings,
-  people: PeopleShown,
-  cli: Cli,
-): Promise<PreviewedWorkspace> {
+async function previewOne(reader: WorkspaceReader<PlanLedger>, people: PeopleShown, cli: Cli): Promise<PreviewedWorkspace> {
   const { config, policy, ledger, clock } = reader
   const { state, desiredState, planned, warnings } = await reader.preview()
   for (const { message } of warnings) tellLine(cli, `${config.name}: ${message}`)
-  if (!state.usage) return { workspace: config.name, notes: ['nobody could be read'] }
+  if (!state.usage || !config.notify) return { workspace: config.name, notes: ['nobody could be read'] }
+  const { settings } = config.notify
   const labels = labelsFor(people, ledger.fact('peopleSalt'))
   const ended = await endedUse({ state, clock, ledger }, settings)
   const shown = { desiredState, planned }
@@ -192,9 +184,6 @@ const renderPreviewJson = (previewed: readonly PreviewedWorkspace[], now: Instan
       notes,
     })),
   })
-
-const renderPreviewText = (previewed: readonly PreviewedWorkspace[], paint: Paint): string =>
-  previewed.map((one) => `${workspaceLines(one, paint).join('\n')}\n`).join('\n')
 
 function workspaceLines({ workspace, due, notes }: PreviewedWorkspace, paint: Paint): readonly string[] {
   const name = paint('bold', plain(workspace))

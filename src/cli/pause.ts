@@ -3,17 +3,16 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { plain } from '../core/escape/text.ts'
 import { LONGEST_PAUSE_MS } from '../core/model/change.ts'
-import { addLedgerFlags, examples, type NetworkFlags, readDuration } from './shared/args.ts'
+import { addExamples, addLedgerFlags, type NetworkFlags, readDuration } from './shared/args.ts'
 import { type Cli, EXIT, UsageError } from './shared/context.ts'
 import { shortTime } from './shared/text.ts'
 
-export function registerResume(program: Command, cli: Cli): void {
-  const command = program
-    .command('resume')
+export function registerResume(command: Command, cli: Cli): void {
+  command
     .description('Ends a pause that `capkeeper pause` began. A running daemon writes again from its next cycle on, or at once with SIGHUP.')
-  addLedgerFlags(command)
-    .addHelpText('after', examples('capkeeper resume'))
     .action((flags: NetworkFlags) => resume(flags, cli))
+  addLedgerFlags(command)
+  addExamples(command, 'capkeeper resume')
 }
 
 async function resume(flags: NetworkFlags, cli: Cli): Promise<void> {
@@ -33,18 +32,17 @@ interface PauseFlags extends NetworkFlags {
   readonly reason: string
 }
 
-export function registerPause(program: Command, cli: Cli): void {
-  const command = program
-    .command('pause')
+export function register(command: Command, cli: Cli): void {
+  command
     .description(
       'Stops all writing to a workspace at once: a running daemon goes on reading and measuring, and writes nothing. The pause is recorded in ' +
         'the ledger with its reason and ends by itself, after 7 days at most; `capkeeper resume` ends it earlier.',
     )
     .requiredOption('--for <duration>', 'how long, such as 30m, 4h or 2d; 7d at most', readPauseLength)
     .requiredOption('--reason <text>', 'why; shown in the log, on the status page and in `capkeeper status`')
-  addLedgerFlags(command)
-    .addHelpText('after', examples('capkeeper pause --for 4h --reason "billing migration"'))
     .action((flags: PauseFlags) => pause(flags, cli))
+  addLedgerFlags(command)
+  addExamples(command, 'capkeeper pause --for 4h --reason "billing migration"')
 }
 
 function readPauseLength(text: string): number {

@@ -7,79 +7,57 @@ import { type Cli, EXIT, type ExitCode, type World } from './shared/context.ts'
 import { helpPointer, reportFailure, withoutFlagValues } from './shared/each.ts'
 import { VERSION } from './shared/text.ts'
 
-/** Adds one command to the program. Its action leaves an exit code with `cli.finish`, or throws. */
-type Register = (program: Command, cli: Cli) => void
+/** Adds to a command what it is and takes. Its action leaves an exit code with `cli.finish`, or throws. */
+type Register = (command: Command, cli: Cli) => void
 
 /** As `--help` lists them: usage, summary, and the command itself. */
-const COMMANDS: readonly (readonly [usage: string, summary: string, load: () => Promise<Register>])[] = [
-  ['run [options]', 'the daemon: keep caps equal to the policies, for ever', async () => (await import('./run/command.ts')).registerRun],
-  ['plan [options]', 'show what would be written, and why', async () => (await import('./plan/run.ts')).registerPlan],
-  ['apply [options]', 'plan, ask, write, read back', async () => (await import('./apply/command.ts')).registerApply],
-  ['approve [options] <id>', 'release a hold', async () => (await import('./approve.ts')).registerApprove],
-  ['pause [options]', 'stop writing for a while', async () => (await import('./pause.ts')).registerPause],
-  ['resume [options]', 'end a pause', async () => (await import('./pause.ts')).registerResume],
-  ['validate [options] [path...]', 'check policies and config', async () => (await import('./validate.ts')).registerValidate],
-  ['explain [options] <scope>', 'why somebody has the cap they have', async () => (await import('./explain.ts')).registerExplain],
-  ['edit', 'change policy files', async () => (await import('./edit/command.ts')).registerEdit],
-  ['init [options] [dir]', 'write the first files, from the caps in force', async () => (await import('./init/run.ts')).registerInit],
-  ['import [options]', 'live caps as policy YAML', async () => (await import('./import.ts')).registerImport],
-  [
-    'simulate [options] [path...]',
-    'what past cycles would have been under these policies',
-    async () => (await import('./simulate/run.ts')).registerSimulate,
-  ],
-  ['collect [options]', 'read the past use of people into the ledger', async () => (await import('./collect/command.ts')).registerCollect],
-  [
-    'recommend [options] [path...]',
-    'caps for groups and the team from recorded use',
-    async () => (await import('./recommend.ts')).registerRecommend,
-  ],
-  [
-    'audit [options]',
-    'caps that no policy declares, people without a cap, people near theirs',
-    async () => (await import('./audit.ts')).registerAudit,
-  ],
-  [
-    'report [options]',
-    'use, caps, head-room, projection and changes of a cycle',
-    async () => (await import('./report/command.ts')).registerReport,
-  ],
-  ['notify', 'messages to people and owners', async () => (await import('./notify.ts')).registerNotify],
-  ['history [options] [scope]', 'what capkeeper wrote', async () => (await import('./history.ts')).registerHistory],
-  ['me [options]', 'what is left for you', async () => (await import('./me.ts')).registerMe],
-  ['status [options]', 'state of a running daemon', async () => (await import('./status.ts')).registerStatus],
-  ['doctor [options]', 'check config, files, keys and service', async () => (await import('./doctor/run.ts')).registerDoctor],
-  ['schema <kind>', 'JSON Schema for editors', async () => (await import('./schema.ts')).registerSchema],
-  ['ledger', 'copy, move or check the ledger', async () => (await import('./ledger.ts')).registerLedger],
-  [
-    'sandbox [options]',
-    'the embedded service, to rehearse policies on',
-    async () => (await import('./sandbox/command.ts')).registerSandbox,
-  ],
-  ['completion <shell>', 'shell completion', async () => (await import('./completion.ts')).registerCompletion],
+const COMMANDS: readonly (readonly [usage: string, summary: string, load: () => Promise<{ readonly register: Register }>])[] = [
+  ['run [options]', 'the daemon: keep caps equal to the policies, for ever', () => import('./run/command.ts')],
+  ['plan [options]', 'show what would be written, and why', () => import('./plan/run.ts')],
+  ['apply [options]', 'plan, ask, write, read back', () => import('./apply/run.ts')],
+  ['approve [options] <id>', 'release a hold', () => import('./approve.ts')],
+  ['pause [options]', 'stop writing for a while', () => import('./pause.ts')],
+  ['resume [options]', 'end a pause', async () => ({ register: (await import('./pause.ts')).registerResume })],
+  ['validate [options] [path...]', 'check policies and config', () => import('./validate.ts')],
+  ['explain [options] <scope>', 'why somebody has the cap they have', () => import('./explain.ts')],
+  ['edit', 'change policy files', () => import('./edit/command.ts')],
+  ['init [options] [dir]', 'write the first files, from the caps in force', () => import('./init/run.ts')],
+  ['import [options]', 'live caps as policy YAML', () => import('./import.ts')],
+  ['simulate [options] [path...]', 'what past cycles would have been under these policies', () => import('./simulate/run.ts')],
+  ['collect [options]', 'read the past use of people into the ledger', () => import('./collect/run.ts')],
+  ['recommend [options] [path...]', 'caps for groups and the team from recorded use', () => import('./recommend.ts')],
+  ['audit [options]', 'caps that no policy declares, people without a cap, people near theirs', () => import('./audit.ts')],
+  ['report [options]', 'use, caps, head-room, projection and changes of a cycle', () => import('./report/run.ts')],
+  ['notify', 'messages to people and owners', () => import('./notify.ts')],
+  ['history [options] [scope]', 'what capkeeper wrote', () => import('./history.ts')],
+  ['me [options]', 'what is left for you', () => import('./me.ts')],
+  ['status [options]', 'state of a running daemon', () => import('./status.ts')],
+  ['doctor [options]', 'check config, files, keys and service', () => import('./doctor/run.ts')],
+  ['schema <kind>', 'JSON Schema for editors', () => import('./schema.ts')],
+  ['ledger', 'copy, move or check the ledger', () => import('./ledger.ts')],
+  ['sandbox [options]', 'the embedded service, to rehearse policies on', () => import('./sandbox/run.ts')],
+  ['completion <shell>', 'shell completion', () => import('./completion.ts')],
 ]
 
 type Listed = (typeof COMMANDS)[number]
 
 const nameOf = ([usage]: Listed): string => usage.split(' ')[0] ?? usage
 
-async function whole(listed: Listed): Promise<Register> {
-  const register = await listed[2]()
-  return (program, cli) => {
-    register(program, cli)
-    program.commands.find((one) => one.name() === nameOf(listed))?.summary(listed[1])
-  }
-}
-
-const nameOnly =
-  (listed: Listed): Register =>
-  (program) =>
-    void program.command(nameOf(listed)).summary(listed[1])
+type Added = (program: Command, cli: Cli) => void
 
 /** The command that a command line names, with only the names of the others, for the help; all of them for `completion`, which lists their flags. */
-export function commandsFor(argv: readonly string[]): Promise<readonly Register[]> {
-  const name = argv.find((word) => !word.startsWith('-') && word !== 'help')
-  return Promise.all(COMMANDS.map((one) => (name === 'completion' || name === nameOf(one) ? whole(one) : nameOnly(one))))
+export function commandsFor(argv: readonly string[]): Promise<readonly Added[]> {
+  const called = argv.find((word) => !word.startsWith('-') && word !== 'help')
+  return Promise.all(
+    COMMANDS.map(async (listed): Promise<Added> => {
+      const [name, [, summary, load]] = [nameOf(listed), listed]
+      const whole = called === 'completion' || called === name ? await load() : undefined
+      return (program, cli) => {
+        const command = program.command(name).summary(summary)
+        whole?.register(command, cli)
+      }
+    }),
+  )
 }
 
 function termOf(command: Command): string {
@@ -113,7 +91,7 @@ export async function runCli(argv: readonly string[], world: World): Promise<Exi
 }
 
 /** The program with these commands. */
-export function buildProgram(cli: Cli, commands: readonly Register[]): Command {
+export function buildProgram(cli: Cli, commands: readonly Added[]): Command {
   const program = new Command('capkeeper')
     .description("Keeps the add-on credit caps of an AI coding assistant's workspaces equal to what policy files in git say.")
     .version(VERSION, '-V, --version', 'print the version')

@@ -15,16 +15,16 @@ import {
 } from '../core/use/replay/recommend.ts'
 import { printPolicy } from '../policy/print.ts'
 import { didYouMean } from '../policy/suggest.ts'
-import { addUsedFlags, examples, outputOption, readInteger, type ShowFlags } from './shared/args.ts'
+import { addExamples, addUsedFlags, outputOption, readInteger, type ShowFlags } from './shared/args.ts'
 import { type Cli, CommandError, EXIT, UsageError, worstExit } from './shared/context.ts'
 import { inEach } from './shared/each.ts'
-import { labelsFor, showWarnings } from './shared/problems.ts'
+import { showWarnings } from './shared/problems.ts'
 import { sweepProgress } from './shared/progress.ts'
-import { count, dayText, documentText, people, wrap } from './shared/text.ts'
-import { blockedPeople, cyclesText, figure, money, range, spanText, totalsOf } from './simulate/render-markdown.ts'
+import { count, dayText, documentText, people, present, wrap } from './shared/text.ts'
+import { blockedPeople, cyclesText, figure, money, range, spanText, totalsOf } from './simulate/render.ts'
 import { gather, inputsOf, type Recorded } from './simulate/run.ts'
 
-export interface RecommendFlags extends ShowFlags<'policy' | 'json'> {
+interface RecommendFlags extends ShowFlags<'policy' | 'json'> {
   readonly group?: readonly string[]
   /** Share of people, 0 to 1. */
   readonly blocked?: number
@@ -32,9 +32,8 @@ export interface RecommendFlags extends ShowFlags<'policy' | 'json'> {
   readonly cycles?: number
 }
 
-export function registerRecommend(program: Command, cli: Cli): void {
-  const command = program
-    .command('recommend')
+export function register(command: Command, cli: Cli): void {
+  command
     .description(
       'Works out caps for each group and the team from the recorded days of use: so that at most a share of people is blocked in a ' +
         'cycle, or so that no cycle exceeds a budget of add-on credits. Prints a policy that replaces the present one, with the reasons as ' +
@@ -58,16 +57,14 @@ export function registerRecommend(program: Command, cli: Cli): void {
     )
     .addOption(new Option('--cycles <n>', 'how many of the last whole billing cycles; default 3').argParser(readInteger(1, 36)))
     .addOption(outputOption(['policy', 'json']))
-  addUsedFlags(command, ['config', 'policies', 'ledger', 'workspace'])
-    .addHelpText(
-      'after',
-      examples(
-        'capkeeper recommend policies/ > proposed.yaml && capkeeper simulate proposed.yaml',
-        'capkeeper recommend --blocked 5% --group grp_platform',
-        'capkeeper recommend --budget 40000 --cycles 6',
-      ),
-    )
     .action((paths: readonly string[], flags: RecommendFlags) => recommendCommand(paths, flags, cli))
+  addUsedFlags(command, ['config', 'policies', 'ledger', 'workspace'])
+  addExamples(
+    command,
+    'capkeeper recommend policies/ > proposed.yaml && capkeeper simulate proposed.yaml',
+    'capkeeper recommend --blocked 5% --group grp_platform',
+    'capkeeper recommend --budget 40000 --cycles 6',
+  )
 }
 
 /** `2%`, `0.5 %`. */
@@ -81,7 +78,7 @@ function readShare(text: string): number {
 const BLOCKED = 0.02
 
 /** Recommends caps for all workspaces of policies and ledger; exits 4 when some failed. */
-export async function recommendCommand(paths: readonly string[], flags: RecommendFlags, cli: Cli): Promise<void> {
+async function recommendCommand(paths: readonly string[], flags: RecommendFlags, cli: Cli): Promise<void> {
   const gathered = await gather(flags, { paths, cycles: flags.cycles }, cli)
   showWarnings(gathered.warnings, cli)
   const target: Target =
@@ -93,8 +90,7 @@ export async function recommendCommand(paths: readonly string[], flags: Recommen
     progress.one()
     return recommendOne({ ...inputsOf(one), target, only: flags.group })
   }).finally(progress.stop)
-  const labels = labelsFor(gathered.config.people, gathered.salt)
-  const shown = results.map((one) => ({ ...one, simulation: labels.all(one.simulation) }))
+  const shown = results.map((one) => ({ ...one, simulation: gathered.labels.all(one.simulation) }))
   cli.stdout.write(
     flags.output === 'json' ? renderRecommendationJson(shown, target, cli.clock.now()) : renderRecommendationPolicy(shown, target),
   )
@@ -162,15 +158,16 @@ function headOf({ workspace, simulation, dearest, caps }: Recommendation, target
     const text = range(total.policy.credits)
     return text === undefined ? [] : [`${dayText(startAt)}: ${text}`]
   })
-  return [
+  const inMoney = keptMoney === undefined ? '' : ` (${money(Math.abs(keptMoney))})`
+  return present(
     `Recommended by capkeeper for ${workspace}: so that ${targetText(target)}, over ${cyclesText(simulation)}, ${spanText(simulation)}.`,
     'It takes the place of the present policy of the workspace; caps of single people, grants and the rest are as they were.',
     `The dearest cycle uses ${figure(dearest)} add-on credits; ${people(blockedPeople(simulation, 'policy'))} blocked on ${figure(blockedDays.policy)} of ${figure(workingDays)} working days.`,
-    `Beside what was in force: ${figure(Math.abs(kept))} credits ${kept >= 0 ? 'kept' : 'more'}${keptMoney === undefined ? '' : ` (${money(Math.abs(keptMoney))})`}. Check with: capkeeper simulate FILE --cycles ${simulation.cycles.length}`,
-    ...(ends.length > 0 ? [`Ranges, for people who were at a cap: ${ends.join('; ')} credits.`] : []),
-    ...(caps.length === 0 ? ['No cap could be worked out: nobody with recorded use has a cap of a group or of the team.'] : []),
-    ...simulation.notes,
-  ]
+    `Beside what was in force: ${figure(Math.abs(kept))} credits ${kept >= 0 ? 'kept' : 'more'}${inMoney}. Check with: capkeeper simulate FILE --cycles ${simulation.cycles.length}`,
+    ends.length > 0 && `Ranges, for people who were at a cap: ${ends.join('; ')} credits.`,
+    caps.length === 0 && 'No cap could be worked out: nobody with recorded use has a cap of a group or of the team.',
+    simulation.notes,
+  )
 }
 
 function reasonOf({ name, before, people: held, personCycles, blocked, highestDemand }: RecommendedCap): readonly string[] {

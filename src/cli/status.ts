@@ -5,10 +5,10 @@ import type { ScopeState } from '../core/model/events.ts'
 import { InputError } from '../core/model/problem.ts'
 import { SCOPE_KINDS } from '../core/model/scope.ts'
 import type { StatusDocument, WorkspaceStatus } from '../daemon/http/documents/types.ts'
-import { addFlags, examples, type OutputFormat, outputOption } from './shared/args.ts'
-import { type Cli, CommandError, EXIT, type Paint, painter, type Style, UsageError, unpainted } from './shared/context.ts'
+import { addExamples, addFlags, type OutputFormat, outputOption } from './shared/args.ts'
+import { type Cli, CommandError, EXIT, type Paint, painter, type Style, UsageError } from './shared/context.ts'
 import { askFor, PAGES_TOKEN_WAY, pageAt, pagesToken } from './shared/remote.ts'
-import { columns, count, people, shortTime, span } from './shared/text.ts'
+import { blocksText, columns, count, people, present, shortTime, span } from './shared/text.ts'
 
 // A running daemon's /status as a table, followed by what needs a person: a pause, broken policies, holds, warnings and scopes that are not in
 // sync; then pools and rules.
@@ -18,22 +18,24 @@ const LISTED = 20
 /** Pools, and rules, in all. */
 const MOST_ROWS = 40
 
-export function renderStatusText(status: StatusDocument, paint: Paint = unpainted): string {
+function statusText(status: StatusDocument, paint: Paint): string {
   const at = Date.parse(status.at)
-  const head = ['WORKSPACE', 'MODE', 'LAST CYCLE', 'IN SYNC', 'DRIFTED', 'HELD', 'OTHER', 'POLICIES']
-  const [title, ...rows] = columns([head, ...status.workspaces.map((one) => cells(one, at))])
-  const notes = [
-    ...(status.configValid ? [] : [paint('red', 'The config file is broken; the last good one is in force.')]),
-    ...(status.ledgerWritable ? [] : [paint('red', 'The ledger cannot be written, so nothing is written to the service.')]),
-  ]
-  const blocks = [
-    [`capkeeper ${plain(status.version)} at ${shortTime(at)}`, ...notes],
-    [paint('bold', title ?? ''), ...rows],
-    ...status.workspaces.map((one) => needs(one, paint)).filter((lines) => lines.length > 0),
-    ...[poolLines(status), ruleLines(status)].filter((lines) => lines.length > 0).map((lines) => titled(lines, paint)),
-  ]
-  return blocks.map((lines) => `${lines.join('\n')}\n`).join('\n')
+  const head = present(
+    `capkeeper ${plain(status.version)} at ${shortTime(at)}`,
+    !status.configValid && paint('red', 'The config file is broken; the last good one is in force.'),
+    !status.ledgerWritable && paint('red', 'The ledger cannot be written, so nothing is written to the service.'),
+  )
+  const rows = status.workspaces.map((one) => cells(one, at))
+  return blocksText([
+    head,
+    table(HEADS, rows, paint),
+    ...status.workspaces.map((one) => needs(one, paint)),
+    poolLines(status, paint),
+    ruleLines(status, paint),
+  ])
 }
+
+const HEADS = ['WORKSPACE', 'MODE', 'LAST CYCLE', 'IN SYNC', 'DRIFTED', 'HELD', 'OTHER', 'POLICIES']
 
 const total = (one: WorkspaceStatus, ...states: readonly ScopeState[]): number =>
   SCOPE_KINDS.reduce((sum, kind) => sum + states.reduce((part, state) => part + one.scopeCounts[kind][state], 0), 0)
@@ -52,34 +54,32 @@ function needs(one: WorkspaceStatus, paint: Paint): readonly string[] {
   const listed = one.scopes.filter((scope) => scope.state !== 'in_sync')
   const more = total(one, 'drifted', 'held', 'unknown', 'rejected', 'contested', 'skipped', 'undeclared') - Math.min(listed.length, LISTED)
   const shown = listed.slice(0, LISTED)
-  const lines = [
-    ...(one.pause ? [paint('yellow', `paused until ${shortTime(Date.parse(one.pause.until))}: ${plain(one.pause.reason)}`)] : []),
-    ...(one.policy?.problems ?? []).map((problem) =>
-      plain(`${problem.severity}: ${problem.at ? `${problem.at}: ` : ''}${problem.message}`),
-    ),
-    ...one.holds.map((hold) =>
+  const lines = present(
+    one.pause && paint('yellow', `paused until ${shortTime(Date.parse(one.pause.until))}: ${plain(one.pause.reason)}`),
+    one.policy?.problems.map(({ severity, at, message }) => plain(`${severity}: ${at ? `${at}: ` : ''}${message}`)),
+    one.holds.map((hold) =>
       paint('yellow', plain(`hold ${hold.id} by ${hold.guards.join(', ')}, ${people(hold.people)}: ${hold.message}`)),
     ),
-    ...(one.lastCycle?.message === undefined ? [] : [plain(one.lastCycle.message)]),
-    ...pastLine(one),
-    ...one.warnings.map((warning) => `warning: ${plain(warning)}`),
-    ...columns(shown.map(scopeCells)).map((line, index) => painted(paint, shown[index], line)),
-    ...(more > 0 ? [`and ${count(more, 'more scope', 'more scopes')}; /status lists them`] : []),
-  ]
+    one.lastCycle?.message !== undefined && plain(one.lastCycle.message),
+    pastLine(one),
+    one.warnings.map((warning) => `warning: ${plain(warning)}`),
+    columns(shown.map(scopeCells)).map((line, index) => painted(paint, shown[index], line)),
+    more > 0 && `and ${count(more, 'more scope', 'more scopes')}; /status lists them`,
+  )
   return lines.length === 0 ? [] : [paint('bold', plain(one.workspace)), ...lines.map((line) => `  ${line}`)]
 }
 
 /** While the past of people is being read. */
-function pastLine({ history }: WorkspaceStatus): readonly string[] {
-  if (!history || (history.left === 0 && history.stopped === undefined)) return []
+function pastLine({ history }: WorkspaceStatus): string | undefined {
+  if (!history || (history.left === 0 && history.stopped === undefined)) return undefined
   const { measured, reconstructed, partial, missing } = history.days
   const all = measured + reconstructed + partial + missing
   const share = all === 0 ? 0 : Math.floor((100 * (measured + reconstructed)) / all)
-  return [`past of people since ${history.from}: ${share} % known, ${history.stopped ?? `${count(history.left, 'request')} left`}`]
+  return `past of people since ${history.from}: ${share} % known, ${history.stopped ?? `${count(history.left, 'request')} left`}`
 }
 
 /** Lines of a table. */
-function poolLines({ workspaces }: StatusDocument): readonly string[] {
+function poolLines({ workspaces }: StatusDocument, paint: Paint): readonly string[] {
   const rows = workspaces.flatMap(({ workspace, pools }) =>
     pools.map((pool) => [
       plain(workspace),
@@ -94,24 +94,27 @@ function poolLines({ workspaces }: StatusDocument): readonly string[] {
     ]),
   )
   const omitted = workspaces.reduce((sum, { poolsOmitted }) => sum + poolsOmitted, 0)
-  return listed(['WORKSPACE', 'POOL', 'CREDITS', 'USED', 'COUNTED AT', 'PEOPLE', 'USED UP', 'DEALT', ''], rows, omitted, 'pools')
+  const head = ['WORKSPACE', 'POOL', 'CREDITS', 'USED', 'COUNTED AT', 'PEOPLE', 'USED UP', 'DEALT', '']
+  return listed(table(head, rows.slice(0, MOST_ROWS), paint), rows.length, omitted, 'pools')
 }
 
-function ruleLines({ workspaces }: StatusDocument): readonly string[] {
+function ruleLines({ workspaces }: StatusDocument, paint: Paint): readonly string[] {
   const rows = workspaces.flatMap(({ workspace, rules }) =>
     rules.map(({ name, people: reached }) => [plain(workspace), plain(name), number(reached)]),
   )
   const omitted = workspaces.reduce((sum, { rulesOmitted }) => sum + rulesOmitted, 0)
-  return listed(['WORKSPACE', 'RULE', 'PEOPLE'], rows, omitted, 'rules')
+  return listed(table(['WORKSPACE', 'RULE', 'PEOPLE'], rows.slice(0, MOST_ROWS), paint), rows.length, omitted, 'rules')
 }
 
-function listed(head: readonly string[], rows: readonly (readonly string[])[], omitted: number, what: string): readonly string[] {
-  if (rows.length === 0) return []
-  const more = Math.max(0, rows.length - MOST_ROWS) + omitted
-  return [...columns([head, ...rows.slice(0, MOST_ROWS)]), ...(more > 0 ? [`and ${more} more ${what}`] : [])]
+function listed(lines: readonly string[], all: number, omitted: number, what: string): readonly string[] {
+  const more = Math.max(0, all - MOST_ROWS) + omitted
+  return all === 0 ? [] : present(lines, more > 0 && `and ${more} more ${what}`)
 }
 
-const titled = ([title = '', ...lines]: readonly string[], paint: Paint): readonly string[] => [paint('bold', title), ...lines]
+function table(head: readonly string[], rows: readonly (readonly string[])[], paint: Paint): readonly string[] {
+  const [title = '', ...lines] = columns([head, ...rows])
+  return [paint('bold', title), ...lines]
+}
 
 const number = (value: number): string => Math.round(value).toLocaleString('en-US')
 
@@ -140,9 +143,8 @@ interface StatusFlags {
   readonly output: OutputFormat
 }
 
-export function registerStatus(program: Command, cli: Cli): void {
-  const command = program
-    .command('status')
+export function register(command: Command, cli: Cli): void {
+  command
     .description(
       "Shows a running daemon's state as a table: each workspace with its mode, its last cycle and its scopes by state, and below it what " +
         'needs a person: holds, broken policies, scopes that could not be read or were refused.',
@@ -150,19 +152,18 @@ export function registerStatus(program: Command, cli: Cli): void {
     .option('--url <url>', `address of the daemon (default: where the config lets it listen, else ${DEFAULT_URL})`)
     .option('--token-file <file>', 'file that holds the token of a daemon with auth; or set CAPKEEPER_TOKEN to the token itself')
     .addOption(outputOption(['text', 'json']))
-  addFlags(command, ['config'])
-    .addHelpText('after', examples('capkeeper status', 'capkeeper status --url https://capkeeper.example --token-file /run/secrets/viewer'))
     .action((flags: StatusFlags) => status(flags, cli))
+  addFlags(command, ['config'])
+  addExamples(command, 'capkeeper status', 'capkeeper status --url https://capkeeper.example --token-file /run/secrets/viewer')
 }
 
 async function status(flags: StatusFlags, cli: Cli): Promise<void> {
   const url = pageAt(flags.url ?? (await configuredUrl(flags, cli)) ?? DEFAULT_URL, '/status', '--url')
-  const status = await statusAt(url, pagesToken(flags.tokenFile, cli), cli)
-  if (flags.output === 'json') {
-    cli.stdout.write(jsonText(status))
-  } else {
-    cli.stdout.write(renderStatusText(status, painter(cli.stdout)))
-  }
+  const hint = '; is `capkeeper run` running there, or does it listen elsewhere (--url)?'
+  const question = { url, timeoutMs: TIMEOUT_MS, clock: cli.clock, token: pagesToken(flags.tokenFile, cli) }
+  const { value } = await askFor(question, PAGES_TOKEN_WAY, hint)
+  if (Object(value).kind !== 'Status') throw new CommandError(`${url} did not answer with a capkeeper status; is that a capkeeper daemon?`)
+  cli.stdout.write(flags.output === 'json' ? jsonText(value) : statusText(value as StatusDocument, painter(cli.stdout)))
   cli.finish(EXIT.done)
 }
 
@@ -176,11 +177,4 @@ async function configuredUrl({ config: file }: StatusFlags, { env, clock }: Cli)
   if (port === 0) throw new UsageError('the config lets the daemon listen on any free port: name its address with --url')
   const reachable = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? (host.includes(':') ? `[${host}]` : host)
   return `http://${reachable}:${port}`
-}
-
-async function statusAt(url: string, token: string | undefined, { clock }: Cli): Promise<StatusDocument> {
-  const hint = '; is `capkeeper run` running there, or does it listen elsewhere (--url)?'
-  const { value } = await askFor({ url, timeoutMs: TIMEOUT_MS, clock, token }, PAGES_TOKEN_WAY, hint)
-  if (Object(value).kind === 'Status') return value as StatusDocument
-  throw new CommandError(`${url} did not answer with a capkeeper status; is that a capkeeper daemon?`)
 }

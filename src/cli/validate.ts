@@ -2,42 +2,33 @@
 
 import type { Command } from 'commander'
 import { authoritiesIn } from '../api/way.ts'
+import { code, compareProblems, escaped, fitting, markdownText, plain } from '../core/escape/text.ts'
+import { shortRevision } from '../core/model/policy.ts'
 import { hasErrors, type Problem } from '../core/model/problem.ts'
 import { scopeKey } from '../core/model/scope.ts'
 import { sweepTooLong } from '../core/model/units.ts'
 import { type LoadedConfig, loadConfigAside, plainHttpProblems } from '../daemon/config/config.ts'
 import type { LoadedPolicies } from '../policy/load/loaded.ts'
-import { addUsedFlags, examples, outputOption, type ShowFlags } from './shared/args.ts'
+import { addExamples, addUsedFlags, outputOption, type ShowFlags } from './shared/args.ts'
 import { type Cli, EXIT, inputExit, painter, UsageError } from './shared/context.ts'
-import {
-  amountsOf,
-  labelsFor,
-  policyPaths,
-  problemsText,
-  readPolicies,
-  type ValidatedWorkspace,
-  type Validation,
-  validationJson,
-  validationMarkdown,
-  validationText,
-} from './shared/problems.ts'
+import { amountsOf, labelsFor, policyPaths, problemCount, problemsText, readPolicies } from './shared/problems.ts'
+import { count, documentText, present } from './shared/text.ts'
 
-export function registerValidate(program: Command, cli: Cli): void {
-  const command = program
-    .command('validate')
+export function register(command: Command, cli: Cli): void {
+  command
     .description(
       'Checks policy files and, when one is named, the config file: no network, no key, nothing is written. All errors are shown at once with ' +
         'file:line:column, the line and a caret, and the command exits 65. Without PATH it checks what --policies or the config file names.',
     )
     .argument('[path...]', 'policy files or folders')
     .addOption(outputOption(['text', 'json', 'markdown']))
-  addUsedFlags(command, ['config', 'policies', 'workspace'])
-    .addHelpText('after', examples('capkeeper validate policies/', 'capkeeper validate --config capkeeper.yaml --output json'))
     .action((paths: readonly string[], flags: ShowFlags) => validate(paths, flags, cli))
+  addUsedFlags(command, ['config', 'policies', 'workspace'])
+  addExamples(command, 'capkeeper validate policies/', 'capkeeper validate --config capkeeper.yaml --output json')
 }
 
 /** Checks the given paths, or those of the flags and the config. Exits 65 on an error. */
-export async function validate(given: readonly string[], flags: ShowFlags, cli: Cli): Promise<void> {
+async function validate(given: readonly string[], flags: ShowFlags, cli: Cli): Promise<void> {
   const config = await loadConfigAside({ env: cli.env, flags }, cli.clock)
   const paths = given.length > 0 ? given : policyPaths(config.config)
   if (paths.length === 0 && config.file === undefined && !hasErrors(config.problems)) {
@@ -110,7 +101,8 @@ function unknownViewerGroups({ sets }: LoadedPolicies, { config, places }: Loade
   })
 }
 
-function validated({ sets, problemsOf }: LoadedPolicies, { config, configured }: LoadedConfig): readonly ValidatedWorkspace[] {
+/** What is found in each workspace. */
+function validated({ sets, problemsOf }: LoadedPolicies, { config, configured }: LoadedConfig) {
   const chosen = configured && new Set(config?.workspaces.map(({ name }) => name))
   return [...sets]
     .filter(([name]) => !chosen || chosen.has(name))
@@ -118,6 +110,7 @@ function validated({ sets, problemsOf }: LoadedPolicies, { config, configured }:
       const { set, digest, revision } = loaded
       return {
         workspace,
+        /** What platform declares is; false: what a team declares in its envelope is not. */
         valid: !hasErrors(problemsOf.get(workspace) ?? []),
         policyDigest: digest,
         revision,
@@ -131,18 +124,63 @@ function validated({ sets, problemsOf }: LoadedPolicies, { config, configured }:
     })
 }
 
+type ValidatedWorkspace = ReturnType<typeof validated>[number]
+
+interface Validation {
+  /** The config file, when it is valid. */
+  readonly file?: string
+  readonly workspaces: readonly ValidatedWorkspace[]
+  readonly problems: readonly Problem[]
+}
+
 /** Text has its problems on stderr, as compilers do. JSON and Markdown are one document on stdout. */
 function show(validation: Validation, config: LoadedConfig, { output }: ShowFlags, cli: Cli): void {
+  const { file, workspaces } = validation
+  const problems = validation.problems.toSorted(compareProblems)
   switch (output) {
     case 'json':
-      cli.stdout.write(validationJson(validation))
+      // `{apiVersion, kind: "Validation", valid, workspaces[], problems[]}` (choice).
+      cli.stdout.write(documentText('Validation', { valid: !hasErrors(problems), workspaces, problems }))
       break
     case 'markdown':
       // Without a valid config it is not known whether people may be named.
-      cli.stdout.write(validationMarkdown(validation, labelsFor(config.config?.people ?? 'hash', undefined)))
+      cli.stdout.write(validationMarkdown(workspaces, problems.map(labelsFor(config.config?.people ?? 'hash', undefined).all)))
       break
     case 'text':
       cli.stderr.write(problemsText(validation.problems, painter(cli.stderr)))
-      cli.stdout.write(validationText(validation))
+      cli.stdout.write(
+        present(file !== undefined && `${file}: valid`, workspaces.map(summary))
+          .map((line) => `${line}\n`)
+          .join(''),
+      )
   }
+}
+
+/** `acme: valid: 14 caps (3 groups), 2 grants in 2 documents, policies 9a1b2c3d4e5f`. */
+function summary(one: ValidatedWorkspace): string {
+  const groups = one.groups > 0 ? ` (${count(one.groups, 'group')})` : ''
+  const revision = one.revision === '' ? '' : ` at ${shortRevision(one.revision)}`
+  const rules = one.peopleRules > 0 ? `, ${count(one.peopleRules, 'rule')}` : ''
+  const pools = one.pools > 0 ? `, ${count(one.pools, 'pool')}` : ''
+  return `${plain(one.workspace)}: ${one.valid ? 'valid' : 'not valid'}: ${count(one.rules, 'cap')}${groups}${rules}${pools}, ${count(one.grants, 'grant')} in ${count(one.documents, 'document')}, policies ${one.policyDigest}${revision}`
+}
+
+const MARKDOWN_ROOM = 55_000
+
+/** For a comment on a pull request: the verdict, then every problem with its place. */
+function validationMarkdown(workspaces: readonly ValidatedWorkspace[], problems: readonly Problem[]): string {
+  const { lines, left } = fitting(problems.map(problemItem), MARKDOWN_ROOM)
+  return markdownText([
+    '### capkeeper: validate',
+    hasErrors(problems) ? `**Not valid: ${problemCount(problems)}.**` : '**Valid.**',
+    workspaces.map((one) => `- ${escaped(summary(one))}`).join('\n'),
+    lines.join('\n'),
+    left > 0 ? `${count(left, 'problem')} left out for length; \`capkeeper validate\` shows all.` : '',
+  ])
+}
+
+function problemItem(problem: Problem): string {
+  const place = problem.at ? `${code(`${problem.at.file}:${problem.at.line}:${problem.at.column}`)} ` : ''
+  const hint = problem.hint === undefined ? '' : `; ${escaped(problem.hint)}`
+  return `- ${place}**${problem.severity}**: ${escaped(problem.message)}${hint}`
 }

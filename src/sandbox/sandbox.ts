@@ -3,7 +3,7 @@
 
 import type { Operation } from '../core/model/observed.ts'
 import { BugError } from '../core/model/problem.ts'
-import { normaliseEmail, type Scope, type ScopeKey, scopeKey, userScope } from '../core/model/scope.ts'
+import { groupScope, normaliseEmail, type Scope, type ScopeKey, scopeKey, userScope } from '../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../core/model/units.ts'
 import type { Clock } from '../ports.ts'
 import { type CapBook, openCaps } from './caps.ts'
@@ -147,6 +147,12 @@ interface ForeignWriterOptions {
 
 /** Scopes whose cap is never edited. */
 type LeftAlone = ReadonlySet<ScopeKey>
+
+/**
+ * In the quick start the group of the person on call, whom the example policies protect. Reverting such an edit could lower that person's cap, so
+ * it would wait for approval as long as the demonstration runs.
+ */
+export const LEFT_ALONE: LeftAlone = new Set([scopeKey(groupScope('grp_support'))])
 
 /** Makes one edit and returns its description; undefined when there is nothing to edit. */
 type ForeignEdit = (leaveAlone?: LeftAlone) => string | undefined

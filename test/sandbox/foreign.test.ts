@@ -1,9 +1,8 @@
 // Another client: edits are drawn from the seed, change caps in force, are reported, and end with the sandbox.
 import { describe, expect, test } from 'vitest'
-import { LEFT_ALONE } from '../../src/cli/sandbox/embedded.ts'
 import { groupScope, scopeKey, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
-import { createSandbox } from '../../src/sandbox/sandbox.ts'
+import { createSandbox, LEFT_ALONE } from '../../src/sandbox/sandbox.ts'
 import { fakeClock } from '../support/clock.ts'
 
 const company = { people: 20, groups: 4, days: 0 }

@@ -1,7 +1,8 @@
 // `apply` in each workspace: plan, show, ask, write, read back, show the result. Workspaces go one after another, so that there is one
-// question at a time; one that fails does not stop the next.
+// question at a time; one that fails does not stop the next. One of the two commands that write caps; it holds the ledger's write lock meanwhile.
 
 import { createInterface } from 'node:readline/promises'
+import type { Command } from 'commander'
 import { type Change, EFFECTS, holdOf, type Plan, READY } from '../../core/model/change.ts'
 import { kindOf, type Transition } from '../../core/model/condition.ts'
 import { type Cap, keptRevision } from '../../core/model/policy.ts'
@@ -21,27 +22,54 @@ import { leaseOf } from '../../daemon/replicas/leases.ts'
 import { sha256, systemRandom } from '../../daemon/schedule/system.ts'
 import { createWorkspace } from '../../daemon/workspace.ts'
 import { connectWriter, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
-import { renderResultText } from '../plan/render.ts'
+import { type Outcome, type PlanView, releaseBy, renderResultText, writeKey } from '../plan/render.ts'
 import { showPlans } from '../plan/run.ts'
-import { type Outcome, type PlanView, releaseBy, writeKey } from '../plan/view.ts'
-import { ledgerArgs } from '../shared/args.ts'
-import { type Cli, CommandError, columnsOf, EXIT, type ExitCode, type Output, painter, worstExit } from '../shared/context.ts'
+import { addExamples, addNetworkFlags, ledgerArgs, outputOption, readHoldId, type ShowFlags } from '../shared/args.ts'
+import { type Cli, CommandError, columnsOf, EXIT, type ExitCode, type Output, painter, UsageError, worstExit } from '../shared/context.ts'
 import { interruptible } from '../shared/each.ts'
 import { openForCommand, sharersIn, type WritingStore } from '../shared/ledger/replica.ts'
 import { ledgerOf } from '../shared/ledger/store.ts'
-import { labelsFor, showWarnings } from '../shared/problems.ts'
+import { labelsFor } from '../shared/problems.ts'
 import { sweepProgress } from '../shared/progress.ts'
 import { count, tellLine } from '../shared/text.ts'
-import type { ApplyFlags } from './command.ts'
-import { admit, admitAll, readPlans } from './saved-plan.ts'
+import { admit, admitAll, readPlans, type Saved } from './saved-plan.ts'
+
+interface ApplyFlags extends ShowFlags {
+  readonly yes?: boolean
+  readonly plan?: string
+  readonly approve?: readonly string[]
+  readonly rebind?: boolean
+}
+
+export function register(command: Command, cli: Cli): void {
+  command
+    .description(
+      'Plans like `capkeeper plan`, shows the plan, asks on a terminal (elsewhere --yes is needed), writes what no guard holds in an order ' +
+        'that leaves nobody worse off on the way, and reads every cap back. With --plan every scope of the saved plan is read again, and ' +
+        'the whole plan is refused when one of them has changed since.',
+    )
+    .addOption(outputOption(['text', 'json', 'markdown']))
+    .option('--yes', 'do not ask')
+    .option('--plan <file>', 'apply this saved plan (`capkeeper plan --out FILE`), at most 24 h old')
+    .option('--approve <id>', 'release this hold; may be given several times', (text: string, before: readonly string[] = []) => [
+      ...before,
+      readHoldId(text),
+    ])
+    .option('--rebind', 'the workspace has moved to another base URL: bind the ledger to the new one')
+    .action(async (flags: ApplyFlags) => {
+      if (!flags.yes && cli.stdin.isTTY !== true) throw new UsageError('there is no terminal to ask on: give --yes to apply without asking')
+      await applyCommand(flags, cli)
+    })
+  addNetworkFlags(command)
+  addExamples(command, 'capkeeper apply', 'capkeeper apply --yes --approve 7d1f0c2a9b34', 'capkeeper apply --plan plan.json --yes')
+}
 
 /** The result of one workspace: the report of its cycle, or why there is none. */
 export type Done = { readonly report: CycleReport; readonly salt?: string } | { readonly failure: unknown }
 
 /** Applies all workspaces and sets the exit code. */
-export async function applyCommand(flags: ApplyFlags, cli: Cli): Promise<void> {
+async function applyCommand(flags: ApplyFlags, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
-  showWarnings(setup.warnings, cli)
   const saved = flags.plan === undefined ? undefined : matching(readPlans(flags.plan), setup, flags.plan)
   const store = await openForCommand(cli, setup.config, 'apply')
   try {
@@ -67,7 +95,7 @@ export function reportsOf(done: readonly Done[]): readonly CycleReport[] {
   return reports
 }
 
-async function applyAll(setup: Setup, saved: ReadonlyMap<string, Plan> | undefined, shared: Shared): Promise<readonly Done[]> {
+async function applyAll(setup: Setup, saved: ReadonlyMap<string, Saved> | undefined, shared: Shared): Promise<readonly Done[]> {
   const done: Done[] = []
   if (saved) await admitAll(saved, setup, shared)
   for (const one of setup.workspaces) {
@@ -84,7 +112,7 @@ async function applyAll(setup: Setup, saved: ReadonlyMap<string, Plan> | undefin
   return done
 }
 
-function matching(plans: readonly Plan[], setup: Setup, file: string): ReadonlyMap<string, Plan> {
+function matching(plans: readonly Saved[], setup: Setup, file: string): ReadonlyMap<string, Saved> {
   const names = setup.workspaces.map((one) => one.config.name)
   for (const { workspace } of plans) {
     if (!names.includes(workspace))
@@ -102,7 +130,7 @@ interface Shared {
 }
 
 interface Job extends WorkspaceSetup, Shared {
-  readonly plan: Plan | undefined
+  readonly plan: Saved | undefined
   /** With all workspaces, also those that are not applied. */
   readonly whole: Config
 }
@@ -131,14 +159,7 @@ async function applyOne(job: Job): Promise<Done> {
   const progress = await sweepProgress('reading caps', cli.stderr, signal)
   const writing = await sweepProgress('writing caps', cli.stderr, signal)
   const workspace = createWorkspace({
-    config,
-    client: connection.client,
-    ledger,
-    clock: cli.clock,
-    random: systemRandom,
-    digest: sha256,
-    readPeopleFile,
-    lease,
+    ...{ config, client: connection.client, ledger, clock: cli.clock, random: systemRandom, digest: sha256, readPeopleFile, lease },
     emit: (event) => {
       if (event.kind === 'condition' && isWarning(event)) say(cli, config.name, event.condition.message)
       if (event.kind === 'change-finished') writing.one()
@@ -168,8 +189,7 @@ async function applyOne(job: Job): Promise<Done> {
     await ledger.commit()
     if (flags.output === 'text') cli.stdout.write(resultText(report, job))
     tell(report, job)
-    const salt = ledger.fact('peopleSalt')
-    return { report, salt }
+    return { report, salt: ledger.fact('peopleSalt') }
   } finally {
     progress.stop()
     writing.stop()
@@ -182,8 +202,7 @@ async function confirm(planned: Planned, job: Job): Promise<Agreement | undefine
   const { cli, flags, plan: saved, config } = job
   const admitted = saved && admit(saved, planned.plan, cli.clock.now())
   const pending = pendingIn(planned)
-  const views = [{ plan: planned.plan }]
-  const show = (stream: Output): unknown => stream.write(showPlans(views, 'text', showing(job.whole, flags, stream)))
+  const show = (stream: Output): unknown => stream.write(showPlans([{ plan: planned.plan }], 'text', showing(job.whole, flags, stream)))
   if (flags.output === 'text') show(cli.stdout)
   // With --yes all passes may write whatever they plan, but a saved plan allows only its own changes.
   if (pending.length === 0 || flags.yes) return admitted ? asShown(planned, admitted) : {}
@@ -191,10 +210,9 @@ async function confirm(planned: Planned, job: Job): Promise<Agreement | undefine
   const isOnScreen = flags.output === 'text' && cli.stdout.isTTY === true
   if (!isOnScreen) show(cli.stderr)
   const questions = createInterface({ input: cli.stdin, output: cli.stderr })
+  const question = `Write ${count(pending.length, 'change')} to ${config.name}? Only 'yes' is taken: `
   try {
-    const answer = await questions.question(`Write ${count(pending.length, 'change')} to ${config.name}? Only 'yes' is taken: `, {
-      signal: job.signal,
-    })
+    const answer = await questions.question(question, { signal: job.signal })
     return answer.trim() === 'yes' ? asShown(planned, admitted) : undefined
   } finally {
     questions.close()
@@ -317,11 +335,8 @@ export function viewOf({ planned, after, applied }: CycleReport): PlanView {
   const byEffect = Object.fromEntries(EFFECTS.map((effect) => [effect, going.filter((change) => change.effect === effect).length]))
   const counts = { ...planned.plan.counts, ...byEffect, held: changes.length - going.length }
   const approvals = approvalsOf(planned.plan.approvals, after.plan.approvals)
-  return {
-    plan: { ...planned.plan, changes, holds: after.plan.holds, counts, problems: after.plan.problems, approvals },
-    outcomes,
-    news,
-  }
+  const plan = { ...planned.plan, changes, holds: after.plan.holds, counts, problems: after.plan.problems, approvals }
+  return { plan, outcomes, news }
 }
 
 /** Planned changes that are no longer needed, because another write had the same effect, such as the team's where caps are copied. */
@@ -344,7 +359,6 @@ function approvalsOf(first: Plan['approvals'], last: Plan['approvals']): Plan['a
 
 /** A write that was skipped with an error, because its scope had changed since it was planned, counts as failed. */
 function outcomeFor({ result, error }: WriteResult): Outcome {
-  const told = error === undefined ? {} : { error }
-  if (result !== 'skipped') return { result, ...told }
-  return error === undefined ? { result: 'satisfied' } : { result: 'failed', ...told }
+  if (result !== 'skipped') return { result, error }
+  return error === undefined ? { result: 'satisfied' } : { result: 'failed', error }
 }

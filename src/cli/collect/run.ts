@@ -1,9 +1,11 @@
 // `collect`: the order of the requests, what is said before and while they run, and how the command ends. It shares the work with a running
-// daemon: then it is four times slower than the daemon, and rests after a refusal for the rate.
+// daemon: then it is four times slower than the daemon, and rests after a refusal for the rate. Its client has no write method.
+import { type Command, InvalidArgumentError } from 'commander'
 import type { RequestEvent } from '../../api/send.ts'
 import { plain } from '../../core/escape/text.ts'
 import type { Roster } from '../../core/model/observed.ts'
-import { HOUR_MS, type Instant, isYounger, MINUTE_MS, midnight } from '../../core/model/units.ts'
+import { parseScope } from '../../core/model/scope.ts'
+import { DAY_MS, HOUR_MS, type Instant, isYounger, MINUTE_MS, midnight } from '../../core/model/units.ts'
 import { countGrades, DAY_GRADES, type DayGrade, type Days, gradesOf, requestsOf } from '../../core/use/history.ts'
 import { collectAddOn } from '../../daemon/collect/add-on.ts'
 import {
@@ -16,10 +18,9 @@ import {
   peopleToRead,
   skippedPeople,
 } from '../../daemon/collect/history.ts'
-import { type CollectParts, type CollectState, newCollector } from '../../daemon/collect/kept.ts'
+import { type CollectParts, newCollector } from '../../daemon/collect/kept.ts'
 import { collectRunsBack, runsRequests } from '../../daemon/collect/runs.ts'
 import { learnUsage } from '../../daemon/collect/usage.ts'
-import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { recall, type WorkspaceState } from '../../daemon/cycle/state.ts'
 import { readPeopleFile } from '../../daemon/directory/read.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'
@@ -28,63 +29,88 @@ import { isLocked } from '../../daemon/ledger/sqlite/database.ts'
 import { randomSalt } from '../../daemon/schedule/system.ts'
 import type { Clock, Ledger } from '../../ports.ts'
 import { connectReader, readSetup, type WorkspaceSetup } from '../compose.ts'
-import { ledgerArgs, type NetworkFlags } from '../shared/args.ts'
+import {
+  addExamples,
+  addNetworkFlags,
+  ledgerArgs,
+  type NetworkFlags,
+  outputOption,
+  readDay,
+  readInteger,
+  type ShowFlags,
+} from '../shared/args.ts'
 import { type Cli, CommandError, EXIT, type ExitCode, UsageError, worstExit } from '../shared/context.ts'
 import { inEach, interruptible } from '../shared/each.ts'
 import { learnedPaces } from '../shared/ledger/replica.ts'
 import { ledgerOf, withStore } from '../shared/ledger/store.ts'
-import { showWarnings } from '../shared/problems.ts'
-import { progressBar } from '../shared/progress.ts'
-import { amountText, count, dayText, documentText, padEnd, people, span, tellLine } from '../shared/text.ts'
-import type { CollectFlags } from './command.ts'
+import { sweepProgress } from '../shared/progress.ts'
+import { amountText, count, dayText, documentText, padEnd, people, present, span, tellLine } from '../shared/text.ts'
 
-interface CollectedPerson {
-  readonly email: string
-  readonly days: Readonly<Record<DayGrade, number>>
-  /** Adjoining days of one grade, in the order of time; `until` is inclusive. */
-  readonly ranges: readonly { readonly from: string; readonly until: string; readonly grade: DayGrade }[]
-  readonly doubt?: { readonly told: number; readonly listed: number }
+interface CollectFlags extends ShowFlags<'text' | 'json'> {
+  readonly days?: number
+  readonly since?: Instant
+  readonly until?: Instant
+  readonly person?: string
 }
 
-/** One workspace after a run. */
-export interface Collected {
-  readonly workspace: string
-  readonly wanted: Days
-  readonly people: readonly CollectedPerson[]
-  readonly totals: Readonly<Record<DayGrade, number>>
-  /** People who were forgotten, and whose past was not read. */
-  readonly skipped: number
-  readonly outcome: HistoryOutcome
-  readonly requests: number
-  readonly tookMs: number
-  readonly knowsSeats: boolean
-  /** No key may ask how much of the use was paid from add-on credits. */
-  readonly isMeasureDenied: boolean
+/** The most days that a ledger keeps. */
+const MOST_DAYS = 400
+const DAYS = 180
+
+export function register(command: Command, cli: Cli): void {
+  command
+    .description(
+      'Reads what people used on past days: first the team and the groups, then each person, newest days first. It first says how many ' +
+        'requests that takes and how long. It can be stopped and started again at any time, also beside a running daemon, and reads only ' +
+        'what is still missing. Nothing is written to the service. Exits 4 when some days could not be read, and 1 when none could.',
+    )
+    .option('--days <n>', `how many days back; default ${DAYS}`, readInteger(1, MOST_DAYS))
+    .option('--since <date>', 'the first day, such as 2026-06-01', readDay)
+    .option('--until <date>', 'the last day; default yesterday', readDay)
+    .option('--person <email>', 'only this person, also one who was forgotten', readPerson)
+    .addOption(outputOption(['text', 'json']))
+    .action((flags: CollectFlags) => collectCommand(flags, daysOf(flags, cli.clock.now()), cli))
+  addNetworkFlags(command)
+  addExamples(command, 'capkeeper collect --config capkeeper.yaml', 'capkeeper collect --since 2026-06-01 --output json')
 }
 
-interface Inputs {
-  readonly parts: CollectParts
-  readonly state: CollectState
-  readonly roster: Roster
-  readonly wanted: Days
-  readonly outcome: HistoryOutcome
-  readonly requests: number
-  readonly tookMs: number
-  readonly only: readonly string[] | undefined
+function readPerson(text: string): string {
+  const scope = parseScope(text)
+  if (scope?.kind !== 'user') throw new InvalidArgumentError('Write an e-mail address.')
+  return scope.email
+}
+
+/** The days that the flags ask for; the present day is left out, because it is not over. Throws a `UsageError`. */
+function daysOf({ days, since, until }: Pick<CollectFlags, 'days' | 'since' | 'until'>, now: Instant): Days {
+  const today = midnight(now)
+  const earliest = today - MOST_DAYS * DAY_MS
+  if (days !== undefined && since !== undefined) throw new UsageError('--days and --since both say where to begin; give one of them')
+  for (const [flag, day] of [['--since', since] as const, ['--until', until] as const]) {
+    if (day === undefined) continue
+    if (day > today) throw new UsageError(`${flag} ${dayText(day)} is in the future; today is ${dayText(today)}`)
+    if (day >= earliest) continue
+    const first = `the first day is ${dayText(earliest)}`
+    throw new UsageError(`${flag} ${dayText(day)} is more than ${MOST_DAYS} days ago, and no ledger keeps more; ${first}`)
+  }
+  if (since === today) throw new UsageError(`--since ${dayText(since)} is today, which is not over; the last day is yesterday`)
+  if (since !== undefined && until !== undefined && since > until)
+    throw new UsageError(`--since ${dayText(since)} is after --until ${dayText(until)}; swap them`)
+  const untilAt = Math.min(today, until === undefined ? today : until + DAY_MS)
+  const fromAt = since ?? untilAt - (days ?? DAYS) * DAY_MS
+  return { fromAt: Math.max(fromAt, earliest), untilAt }
 }
 
 /** What the ledger knows now. */
-export async function collected({ parts, state, roster, wanted, only, ...rest }: Inputs): Promise<Collected> {
-  const { ledger, clock, config, collector } = parts
+async function knownOf({ ledger, cli, config, wanted }: Job, roster: Roster, only: readonly string[] | undefined) {
   const known = new Map((await ledger.histories()).map((one) => [one.email, one]))
-  const common = await commonDays(ledger, clock.now())
-  const skipped = skippedPeople(ledger, roster)
-  const all = peopleToRead(ledger, roster, only).map((email): CollectedPerson => {
+  const common = await commonDays(ledger, cli.clock.now())
+  const all = peopleToRead(ledger, roster, only).map((email) => {
     const person = known.get(email) ?? { email, known: [] }
     const { doubt } = person
     return {
       email,
       days: countGrades(wanted, person, common),
+      /** Adjoining days of one grade, in the order of time; `until` is inclusive. */
       ranges: gradesOf(wanted, person, common).map(({ fromAt, untilAt, grade }) => ({
         ...{ from: dayText(fromAt), until: dayText(untilAt - 1), grade },
       })),
@@ -93,24 +119,25 @@ export async function collected({ parts, state, roster, wanted, only, ...rest }:
   })
   const totals = Object.fromEntries(DAY_GRADES.map((grade) => [grade, all.reduce((sum, { days }) => sum + days[grade], 0)]))
   return {
-    ...rest,
     workspace: config.name,
     wanted,
     people: all,
     totals: totals as Record<DayGrade, number>,
-    skipped: skipped.size,
-    knowsSeats: (state.usage?.balance ?? config.creditsPerSeat) !== undefined,
-    isMeasureDenied: collector.addOn.whyNot === 'denied',
+    /** People who were forgotten, and whose past was not read. */
+    skipped: skippedPeople(ledger, roster).size,
   }
 }
 
-export function exitOf({ totals: { measured, reconstructed, partial, missing } }: Collected): ExitCode {
+/** One workspace after a run. */
+type Collected = Awaited<ReturnType<typeof readPast>>
+
+function exitOf({ totals: { measured, reconstructed, partial, missing } }: Collected): ExitCode {
   if (missing === 0) return EXIT.done
   return measured + reconstructed + partial === 0 ? EXIT.failed : EXIT.partial
 }
 
 /** `{apiVersion, kind: "Collection", createdAt, workspaces: [{workspace, from, until, requests, totals, stopped?, failed, skipped, people}]}` (choice). */
-export const renderCollectJson = (all: readonly Collected[], now: Instant): string =>
+const renderCollectJson = (all: readonly Collected[], now: Instant): string =>
   documentText('Collection', {
     createdAt: now,
     workspaces: all.map(({ workspace, wanted, people: found, totals, skipped, outcome, requests }) => ({
@@ -124,54 +151,41 @@ export const renderCollectJson = (all: readonly Collected[], now: Instant): stri
 /** Doubtful people that are named. */
 const VISIBLE = 5
 
-export const renderCollectText = (all: readonly Collected[], flags: NetworkFlags): string =>
+const renderCollectText = (all: readonly Collected[], flags: NetworkFlags): string =>
   `${all.flatMap((one) => [...linesOf(one), '']).join('\n')}${nextText(all, flags)}`
 
-function linesOf({
-  workspace,
-  wanted,
-  people: found,
-  totals,
-  skipped,
-  outcome,
-  requests,
-  tookMs,
-  knowsSeats,
-  isMeasureDenied,
-}: Collected): readonly string[] {
+function linesOf(one: Collected): readonly string[] {
+  const { workspace, wanted, people: found, totals, skipped, outcome, requests, tookMs, knowsSeats, isMeasureDenied } = one
   const all = DAY_GRADES.reduce((sum, grade) => sum + totals[grade], 0)
   const share = (part: number): string => `${amount(part)} (${all === 0 ? 0 : Number(((100 * part) / all).toFixed(1))} %)`
-  const doubted = found.filter(({ doubt }) => doubt)
+  const doubted = found.flatMap(({ email, doubt }) => (doubt ? [{ email, ...doubt }] : []))
   const unread = found.filter(({ days }) => days.missing > 0).length
-  return [
-    `${plain(workspace)}: the past of ${people(found.length)} from ${dayText(wanted.fromAt)} to ${dayText(wanted.untilAt - 1)}, ${count(requests, 'request')} in ${span(tookMs)}`,
-    ...DAY_GRADES.map((grade) => `  ${padEnd(grade, 15)}${share(totals[grade])}`),
-    ...(outcome.stopped ? [`  stopped: ${plain(stopText(outcome.stopped))}`] : []),
-    ...(outcome.failed > 0
-      ? [`  note: ${count(outcome.failed, 'range')} could not be read: ${plain(outcome.why?.message ?? '')}; start again to try once more`]
-      : []),
-    ...(unread > 0 && !outcome.stopped && outcome.failed === 0
-      ? [`  note: of ${people(unread)} the service tells no run on days when they were active: those are unknown, and not 0.`]
-      : []),
-    ...doubted
-      .slice(0, VISIBLE)
-      .map(
-        ({ email, doubt }) =>
-          `  note: ${plain(email)}: the days of this cycle sum to ${amountText(doubt?.told ?? 0)} credits, and the list of people says ${amountText(doubt?.listed ?? 0)}.`,
-      ),
-    ...(doubted.length > VISIBLE ? [`  note: … and ${people(doubted.length - VISIBLE)} more`] : []),
-    ...(skipped > 0
-      ? [`  note: ${people(skipped)} left out, because the ledger was told to forget them; --person EMAIL reads one again.`]
-      : []),
-    ...(isMeasureDenied ? ['  note: measured add-on use is unknown: it needs Analytics Read.'] : []),
-    ...(knowsSeats
-      ? []
-      : [
-          '  note: add-on use of days that are not measured is unknown, because the credits of a seat are (Billing Read, or creditsPerSeat in the config).',
-        ]),
+  const { stopped, failed, why } = outcome
+  return present(
+    `${plain(workspace)}: the past of ${people(found.length)} ${spanText(wanted)}, ${count(requests, 'request')} in ${span(tookMs)}`,
+    DAY_GRADES.map((grade) => `  ${padEnd(grade, 15)}${share(totals[grade])}`),
+    stopped && `  stopped: ${plain(stopText(stopped))}`,
+    failed > 0 && `  note: ${count(failed, 'range')} could not be read: ${plain(why?.message ?? '')}; start again to try once more`,
+    unread > 0 &&
+      !stopped &&
+      failed === 0 &&
+      `  note: of ${people(unread)} the service tells no run on days when they were active: those are unknown, and not 0.`,
+    doubted.slice(0, VISIBLE).map(({ email, told, listed }) => {
+      const sums = `the days of this cycle sum to ${amountText(told)} credits, and the list of people says ${amountText(listed)}`
+      return `  note: ${plain(email)}: ${sums}.`
+    }),
+    doubted.length > VISIBLE && `  note: … and ${people(doubted.length - VISIBLE)} more`,
+    skipped > 0 && `  note: ${people(skipped)} left out, because the ledger was told to forget them; --person EMAIL reads one again.`,
+    isMeasureDenied && '  note: measured add-on use is unknown: it needs Analytics Read.',
+    !knowsSeats && `  note: ${NO_SEATS}`,
     '  note: People who left are in no figure, and a person who was renamed is two people.',
-  ]
+  )
 }
+
+const NO_SEATS =
+  'add-on use of days that are not measured is unknown, because the credits of a seat are (Billing Read, or creditsPerSeat in the config).'
+
+const spanText = ({ fromAt, untilAt }: Days): string => `from ${dayText(fromAt)} to ${dayText(untilAt - 1)}`
 
 const amount = (number: number): string => number.toLocaleString('en')
 
@@ -189,10 +203,8 @@ function stopText(stop: HistoryStop): string {
 
 function nextText(all: readonly Collected[], flags: NetworkFlags): string {
   if (!all.some(({ totals }) => totals.measured + totals.reconstructed > 0)) return ''
-  return (
-    `Next: capkeeper simulate ${[...ledgerArgs(flags), ...(flags.policies ?? []).map((path) => `--policies ${path}`)].join(' ')}`.trimEnd() +
-    '\n'
-  )
+  const policies = (flags.policies ?? []).map((path) => `--policies ${path}`)
+  return `${['Next: capkeeper simulate', ...ledgerArgs(flags), ...policies].join(' ')}\n`
 }
 
 /** Beside a daemon: its share of the learned pace, and the rest after a refusal for the rate. */
@@ -203,9 +215,8 @@ const LEAST_RATE = 0.1
 const PROOFS = 2
 
 /** Collects in all workspaces. */
-export async function collectCommand(flags: CollectFlags, wanted: Days, cli: Cli): Promise<void> {
+async function collectCommand(flags: CollectFlags, wanted: Days, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
-  showWarnings(setup.warnings, cli)
   const file = setup.config.ledger
   if (file === ':memory:')
     throw new UsageError('a ledger in memory is gone with its process, and with it what was collected; name a file with --ledger')
@@ -238,7 +249,7 @@ interface Job extends WorkspaceSetup {
   readonly signal: AbortSignal
 }
 
-async function collectOne(job: Job): Promise<Collected> {
+async function collectOne(job: Job) {
   const { cli, config, policy, ledger, isBeside, signal } = job
   const rate = rateOf(job)
   const gate = createGate(job)
@@ -252,7 +263,7 @@ async function collectOne(job: Job): Promise<Collected> {
     const wanted = { ...job.wanted, untilAt: Math.min(job.wanted.untilAt, midnight(nowForBoth(parts))) }
     if (wanted.untilAt <= wanted.fromAt)
       throw new CommandError(`${config.name}: by the service's clock none of these days is over; correct the clock of this machine`)
-    return await readPast({ ...job, wanted }, parts, state, { roster, rate, gate })
+    return await readPast({ ...job, wanted }, parts, state, roster, gate)
   } finally {
     close()
   }
@@ -289,11 +300,8 @@ function createGate({ cli, isBeside, config, signal }: Pick<Job, 'cli' | 'isBesi
 }
 
 /** Reads people, groups and the balance; a ledger without a daemon keeps them, because later commands need them. */
-async function readPeople(
-  { cli, config, ledger, isBeside, flags, signal }: Job,
-  { client }: CollectParts,
-  state: WorkspaceState,
-): Promise<Roster> {
+async function readPeople(job: Job, { client }: CollectParts, state: WorkspaceState): Promise<Roster> {
+  const { cli, config, ledger, isBeside, flags, signal } = job
   const reading = await learnUsage(state, { client, config, ledger, clock: cli.clock, readPeopleFile }, signal)
   for (const { message } of reading.findings.filter(({ onlyIfHeld }) => !onlyIfHeld)) tellLine(cli, `${config.name}: ${message}`)
   if (!reading.newReading || !state.usage)
@@ -315,53 +323,41 @@ async function readPeople(
   return roster
 }
 
-interface Work {
-  readonly roster: Roster
-  readonly rate: number
-  readonly gate: ReturnType<typeof createGate>
-}
-
-async function readPast(job: Job, parts: CollectParts, state: WorkspaceState, { roster, rate, gate }: Work): Promise<Collected> {
-  const { cli, config, flags, wanted, signal, isBeside } = job
+async function readPast(job: Job, parts: CollectParts, state: WorkspaceState, roster: Roster, gate: ReturnType<typeof createGate>) {
+  const { cli, config, flags, wanted, signal } = job
   const [begunAt, begun] = [cli.clock.now(), gate.requests()]
   const asking = { roster, wanted, only: flags.person === undefined ? undefined : [flags.person] }
   const plan = requestsOf(await historyPlan(parts, asking))
   const most = runsRequests(parts, state, wanted.fromAt) + plan.people + plan.listings + PROOFS
-  tellLine(cli, costText(config, peopleToRead(parts.ledger, roster, asking.only).length, wanted, most, rate, isBeside))
+  tellLine(cli, costText(job, peopleToRead(parts.ledger, roster, asking.only).length, most))
   const onRequest = gate.turn
   const read = async (): Promise<HistoryOutcome> => {
     for (const { message } of await collectRunsBack(parts, state, wanted.fromAt, { signal, onRequest }))
       tellLine(cli, `${config.name}: ${message}`)
     for (const { message } of await collectAddOn(parts, state, signal, wanted.fromAt)) tellLine(cli, `${config.name}: ${message}`)
     const left = requestsOf(await historyPlan(parts, asking)).people
-    const bar = await progressBar(left, `${plain(config.name)}: ranges of people`, cli.stderr, signal)
-    let done = 0
-    const onDone = (more: number): void => {
-      done += more
-      bar.update(done)
-    }
+    const { some: onDone, stop } = await sweepProgress(`${plain(config.name)}: ranges of people`, cli.stderr, signal, left)
     const options = { ...asking, concurrency: config.rate.concurrency, signal, onRequest, onDone }
-    return collectHistory(parts, options).finally(bar.stop)
+    return collectHistory(parts, options).finally(stop)
   }
   const outcome = await read().catch((error: unknown): HistoryOutcome => {
     if (!(error instanceof LedgerError)) throw error
     return { failed: 0, stopped: { code: 'HISTORY_UNREAD', failure: error } }
   })
-  return collected({
-    parts,
-    state,
-    roster,
-    wanted,
+  return {
+    ...(await knownOf(job, roster, asking.only)),
     outcome,
     requests: gate.requests() - begun,
     tookMs: cli.clock.now() - begunAt,
-    only: asking.only,
-  })
+    knowsSeats: (state.usage?.balance ?? config.creditsPerSeat) !== undefined,
+    /** No key may ask how much of the use was paid from add-on credits. */
+    isMeasureDenied: parts.collector.addOn.whyNot === 'denied',
+  }
 }
 
 /** How much it will cost, before it begins. */
-function costText({ name }: WorkspaceConfig, persons: number, wanted: Days, most: number, rate: number, isBeside: boolean): string {
-  const days = `from ${dayText(wanted.fromAt)} to ${dayText(wanted.untilAt - 1)}`
-  const pace = `${Number(rate.toPrecision(2))} a second${isBeside ? ', a quarter of the pace of the daemon beside it' : ''}`
-  return `${name}: the past of ${people(persons)} ${days}: ${count(most, 'request')} at most, about ${span((most / rate) * 1_000)} at ${pace}`
+function costText(job: Job, persons: number, most: number): string {
+  const rate = rateOf(job)
+  const pace = `${Number(rate.toPrecision(2))} a second${job.isBeside ? ', a quarter of the pace of the daemon beside it' : ''}`
+  return `${job.config.name}: the past of ${people(persons)} ${spanText(job.wanted)}: ${count(most, 'request')} at most, about ${span((most / rate) * 1_000)} at ${pace}`
 }

@@ -11,10 +11,11 @@ import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { seenIn } from '../../daemon/cycle/read.ts'
 import { SKEW_LIMIT_MS } from '../../daemon/cycle/state.ts'
 import type { LedgerReport, LedgerStore } from '../../daemon/ledger/store.ts'
+import { codeIn } from '../../files.ts'
 import type { Clock, Ledger, Transport } from '../../ports.ts'
 import type { Cli } from '../shared/context.ts'
 import { learnedPaces } from '../shared/ledger/replica.ts'
-import { count, shortTime, span, systemCodeOf } from '../shared/text.ts'
+import { count, shortTime, span } from '../shared/text.ts'
 
 export const CHECK_STATUSES = ['ok', 'warning', 'failed', 'not_checked'] as const
 export type CheckStatus = (typeof CHECK_STATUSES)[number]
@@ -63,7 +64,8 @@ export async function checkService(
   tell: Tell,
 ): Promise<Extract<Reached, { readonly kind: 'answered' }> | undefined> {
   const url = new URL(config.baseUrl)
-  tell('address', ok(`${normal(config.baseUrl)}/api/v1/…`))
+  const parsed = parseBaseUrl(config.baseUrl)
+  tell('address', ok(`${'url' in parsed ? parsed.url : config.baseUrl}/api/v1/…`))
   const proxy = proxyFor(config.baseUrl, cli.env)
   if (proxy !== undefined) tell('proxy', ok(`through ${proxyName(proxy.url)}`))
   else if (!(await checkName(url.hostname, tell))) return undefined
@@ -80,14 +82,9 @@ export async function checkService(
   return reached
 }
 
-const normal = (text: string): string => {
-  const parsed = parseBaseUrl(text)
-  return 'url' in parsed ? parsed.url : text
-}
-
 /** A proxy's address may hold a password. */
 function proxyName(proxy: string): string {
-  const url = URL.canParse(proxy) ? new URL(proxy) : undefined
+  const url = URL.parse(proxy)
   return url ? `the proxy ${url.host}` : 'a proxy'
 }
 
@@ -100,7 +97,7 @@ async function checkName(host: string, tell: Tell): Promise<boolean> {
     tell('name', ok(`${name} is ${addresses.join(', ')}`))
     return true
   } catch (error) {
-    const code = systemCodeOf(error) ?? 'unknown'
+    const code = codeIn(error) ?? 'unknown'
     tell('name', failed(`${name} cannot be looked up (${code})`, 'correct --base-url, or look at the DNS of this machine'))
     return false
   }
@@ -138,40 +135,21 @@ export async function recordsOf(
     return undefined
   }
   if (current.baseUrl !== '' && config.baseUrl !== '' && current.baseUrl !== config.baseUrl) {
-    tell(
-      'binding',
-      failed(
-        `the ledger is bound to ${current.baseUrl}, and the address now is ${config.baseUrl}`,
-        'if the workspace has moved, start run or apply with --rebind; else correct --base-url',
-      ),
-    )
+    const where = `the ledger is bound to ${current.baseUrl}, and the address now is ${config.baseUrl}`
+    tell('binding', failed(where, 'if the workspace has moved, start run or apply with --rebind; else correct --base-url'))
     return undefined
   }
   const { owned, openIntents, quarantined, approvals, history } = current
-  const amounts = [
-    count(owned, 'cap of ours', 'caps of ours'),
-    count(history, 'line of history', 'lines of history'),
-    count(approvals, 'approval'),
-  ]
-  tell('binding', ok(`bound to ${current.baseUrl || 'no address yet'}: ${amounts.join(', ')}`))
-  tell(
-    'intents',
-    openIntents === 0
-      ? ok('no write is open')
-      : warning(`${count(openIntents, 'write')} without a known end`, 'the next cycle reads what became of it; run the daemon or apply'),
-  )
+  const amounts = `${count(owned, 'cap of ours', 'caps of ours')}, ${count(history, 'line of history', 'lines of history')}`
+  tell('binding', ok(`bound to ${current.baseUrl || 'no address yet'}: ${amounts}, ${count(approvals, 'approval')}`))
+  const way = 'the next cycle reads what became of it; run the daemon or apply'
+  const open = warning(`${count(openIntents, 'write')} without a known end`, way)
+  tell('intents', openIntents === 0 ? ok('no write is open') : open)
   const ledger = await store.workspace(config.name, undefined)
   const names = ledger.quarantined().map(({ scope, code }) => `${scopeKey(scope)} (${code})`)
-  const shown = names.slice(0, 3).join(', ')
-  tell(
-    'quarantine',
-    quarantined === 0
-      ? ok('no scope is quarantined')
-      : warning(
-          `${count(quarantined, 'scope')} left alone: ${shown}${names.length > 3 ? ', …' : ''}`,
-          '`capkeeper explain SCOPE` says why',
-        ),
-  )
+  const shown = `${names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''}`
+  const alone = warning(`${count(quarantined, 'scope')} left alone: ${shown}`, '`capkeeper explain SCOPE` says why')
+  tell('quarantine', quarantined === 0 ? ok('no scope is quarantined') : alone)
   return ledger
 }
 

@@ -5,6 +5,7 @@ import { PERMISSION_NAME, PERMISSIONS, type Permission } from '../../api/wire.ts
 import type { Observed } from '../../core/model/observed.ts'
 import { TEAM } from '../../core/model/scope.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
+import { present } from '../shared/text.ts'
 import { type CheckStatus, type Finding, failed, notChecked, ok, type Tell, warning } from './check.ts'
 
 /** The permissions of one key. */
@@ -15,14 +16,6 @@ export interface KeyReport {
   /** The permissions that the configuration uses it for. */
   readonly uses: readonly Permission[]
   readonly permissions?: Readonly<Record<Permission, Holding['kind']>>
-}
-
-interface ProbedKeys {
-  readonly reports: readonly KeyReport[]
-  /** The key for a permission, unless it was found to lack it. A key whose permission is unclear is tried again by its real use. */
-  readonly able: (permission: Permission) => KeyProbe | undefined
-  /** The key that reads caps, when the workspace itself has no caps, whatever the key. */
-  readonly capless: KeyProbe | undefined
 }
 
 interface KeyInputs {
@@ -37,40 +30,45 @@ interface KeyInputs {
 type Held = Readonly<Record<Permission, Holding>>
 
 /** Tries each key, all reads first, and reports on each. Rejects only when `signal` aborts. */
-export async function checkKeys(inputs: KeyInputs, tell: Tell): Promise<ProbedKeys> {
+export async function checkKeys(inputs: KeyInputs, tell: Tell) {
   const { config, keys, signal } = inputs
-  const held = new Map<ProbedKey, Held>()
+  const held = new Map<KeyProbe, Held>()
   const before = await readingsOf(inputs, held)
   const obstacle = inputs.keyFirst ? undefined : 'this service checks a request before its key, so a refusal says nothing'
   for (const [key, found] of held) {
-    if ('problem' in key) continue
     const billingWrite: Holding = obstacle === undefined ? await key.mayWrite(signal) : { kind: 'unclear', message: obstacle }
     held.set(key, { ...found, billingWrite })
-    if (billingWrite.accepted) await proveUnchanged(key, config, keys, before, signal, tell)
+    if (billingWrite.accepted) await proveUnchanged(key, held.keys(), inputs, before, tell)
   }
   const reports = keys.map((key) => {
-    const report = reportOf(key, config, held.get(key))
-    tell(
-      key.names.join(', '),
-      'problem' in key
-        ? failed(`${key.names.join(', ')}: ${key.problem}`, 'write the key there, or correct keys')
-        : judge(report, held.get(key), config),
-    )
+    const found = 'problem' in key ? undefined : held.get(key)
+    const report = reportOf(key, config, found)
+    const names = key.names.join(', ')
+    if ('problem' in key) tell(names, failed(`${names}: ${key.problem}`, 'write the key there, or correct keys'))
+    else tell(names, judge(report, found, config))
     return report
   })
-  for (const permission of PERMISSIONS) {
-    if (!keyNameFor(config.keys, permission))
-      tell(
-        permission,
-        lack(permission, config, `no key is configured for ${PERMISSION_NAME[permission]}`, `set keys.${permission} or keys.default`),
-      )
+  for (const permission of PERMISSIONS.filter((one) => !keyNameFor(config.keys, one))) {
+    const message = `no key is configured for ${PERMISSION_NAME[permission]}`
+    tell(permission, lack(permission, config, message, `set keys.${permission} or keys.default`))
   }
-  const capless = usedFor('billingRead', config, held, ({ billingRead }) => billingRead.lacksFeature === true)
-  return { reports, able: (permission) => usedFor(permission, config, held, (found) => mayBeAsked(found[permission])), capless }
+  const usedFor = (permission: Permission, passes: (found: Held) => boolean): KeyProbe | undefined =>
+    held.entries().find(([key, found]) => isFor(key, permission, config) && passes(found))?.[0]
+  return {
+    reports,
+    /** The key for a permission, unless it was found to lack it. A key whose permission is unclear is tried again by its real use. */
+    able: (permission: Permission) => usedFor(permission, (found) => mayBeAsked(found[permission])),
+    /** The key that reads caps, when the workspace itself has no caps, whatever the key. */
+    capless: usedFor('billingRead', ({ billingRead }) => billingRead.lacksFeature === true),
+  }
 }
 
+/** Whether the configuration uses the key for a permission. */
+const isFor = ({ names }: Pick<KeyProbe, 'names'>, permission: Permission, { keys }: WorkspaceConfig): boolean =>
+  names.some((name) => name === keyNameFor(keys, permission))
+
 /** Tries the reads with each key; resolves with the team's cap before any write. */
-async function readingsOf({ keys, now, signal }: KeyInputs, held: Map<ProbedKey, Held>): Promise<Observed> {
+async function readingsOf({ keys, now, signal }: KeyInputs, held: Map<KeyProbe, Held>): Promise<Observed> {
   let before: Observed = 'unknown'
   for (const key of keys) {
     if ('problem' in key) continue
@@ -86,35 +84,26 @@ async function readingsOf({ keys, now, signal }: KeyInputs, held: Map<ProbedKey,
 }
 
 /** A request without a cap was accepted: whatever that means, the team's cap must be unchanged. */
-async function proveUnchanged(
-  key: KeyProbe,
-  config: WorkspaceConfig,
-  keys: readonly ProbedKey[],
-  before: Observed,
-  signal: AbortSignal,
-  tell: Tell,
-): Promise<void> {
-  const reader = keys.find((one) => !('problem' in one) && one.names.some((name) => name === keyNameFor(config.keys, 'billingRead')))
-  const after = reader && !('problem' in reader) ? (await reader.reader.readCap(TEAM, signal)).observed : 'unknown'
+async function proveUnchanged(key: KeyProbe, keys: Iterable<KeyProbe>, inputs: KeyInputs, before: Observed, tell: Tell): Promise<void> {
+  const reader = [...keys].find((one) => isFor(one, 'billingRead', inputs.config))
+  const after = reader ? (await reader.reader.readCap(TEAM, inputs.signal)).observed : 'unknown'
   const what = `the service accepted a write of ${key.names.join(', ')} that named no cap, for nobody`
+  const change = `${what}, and the team's cap went from ${before} to ${after}`
   if (before === 'unknown' || after === 'unknown') tell('oddWrite', warning(`${what}; whether the team's cap changed could not be read`))
   else if (before === after) tell('oddWrite', warning(`${what}; the team's cap is unchanged (${after})`, 'tell whoever runs the service'))
-  else
-    tell(
-      'oddWrite',
-      failed(`${what}, and the team's cap went from ${before} to ${after}`, `put ${before} back, and tell whoever runs the service`),
-    )
+  else tell('oddWrite', failed(change, `put ${before} back, and tell whoever runs the service`))
 }
 
 const sourceOf = (source: KeySources[KeyName]): string =>
   !source ? '' : 'file' in source ? `file ${source.file}` : `environment variable ${source.env}`
 
-function reportOf({ names }: ProbedKey, { keys }: WorkspaceConfig, held: Held | undefined): KeyReport {
+function reportOf({ names }: ProbedKey, config: WorkspaceConfig, held: Held | undefined): KeyReport {
+  const { keys } = config
   const [first = 'default'] = names
   return {
     names,
     source: [...new Set(names.map((name) => sourceOf(keys[name])))].join(', ') || sourceOf(keys[first]),
-    uses: PERMISSIONS.filter((permission) => names.some((name) => name === keyNameFor(keys, permission))),
+    uses: PERMISSIONS.filter((permission) => isFor({ names }, permission, config)),
     permissions: held && {
       analyticsRead: held.analyticsRead.kind,
       teamsRead: held.teamsRead.kind,
@@ -132,11 +121,12 @@ function judge(report: KeyReport, held: Held | undefined, config: WorkspaceConfi
   if (!held) return notChecked(`${name}: not asked`)
   const kinds = (kind: Holding['kind']): readonly Permission[] => PERMISSIONS.filter((one) => held[one].kind === kind)
   const [has, lacks, unclear] = [kinds('held'), kinds('lacking'), kinds('unclear')]
-  const parts = [
-    ...(has.length > 0 ? [`holds ${listed(has)}`] : unclear.length > 0 ? [] : ['holds nothing']),
-    ...(lacks.length > 0 && lacks.length < PERMISSIONS.length ? [`lacks ${listed(lacks)}`] : []),
-    ...(unclear.length > 0 ? [`could not tell ${listed(unclear)}`] : []),
-  ]
+  const parts = present(
+    has.length > 0 && `holds ${listed(has)}`,
+    has.length + unclear.length === 0 && 'holds nothing',
+    lacks.length > 0 && lacks.length < PERMISSIONS.length && `lacks ${listed(lacks)}`,
+    unclear.length > 0 && `could not tell ${listed(unclear)}`,
+  )
   const text = `${name} ${parts.join('; ')}`
   if (lacks.length === PERMISSIONS.length)
     return failed(`${text}; ${held.billingRead.message ?? 'refused'}`, 'is it the right key, and still valid?')
@@ -155,12 +145,9 @@ function judge(report: KeyReport, held: Held | undefined, config: WorkspaceConfi
         missing.length > 0 ? `give it ${listed(missing)}, or another key under keys.${missing[0]}` : 'try again when the service answers',
     }
   }
-  if (has.includes('billingWrite') && !report.uses.includes('billingWrite'))
-    return warning(
-      `${text}, but is used for reading only`,
-      'take Billing Write away from it: a key that only reads should not be able to write',
-    )
-  return ok(text)
+  const way = 'take Billing Write away from it: a key that only reads should not be able to write'
+  const isTooMuch = has.includes('billingWrite') && !report.uses.includes('billingWrite')
+  return isTooMuch ? warning(`${text}, but is used for reading only`, way) : ok(text)
 }
 
 /** How bad a missing permission is: caps cannot be kept, or only figures of use are missing. */
@@ -177,17 +164,3 @@ function lack(permission: Permission, { mode }: WorkspaceConfig, message: string
 }
 
 const mayBeAsked = ({ kind, lacksFeature }: Holding): boolean => kind !== 'lacking' && !lacksFeature
-
-/** The key that the configuration uses for a permission, if its findings pass the test. */
-function usedFor(
-  permission: Permission,
-  { keys }: WorkspaceConfig,
-  held: ReadonlyMap<ProbedKey, Held>,
-  passes: (found: Held) => boolean,
-): KeyProbe | undefined {
-  const name = keyNameFor(keys, permission)
-  for (const [key, found] of held) {
-    if (!('problem' in key) && key.names.some((one) => one === name) && passes(found)) return key
-  }
-  return undefined
-}

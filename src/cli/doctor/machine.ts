@@ -10,12 +10,13 @@ import { isPostgresAddress } from '../../daemon/ledger/postgres/address.ts'
 import { isLocked } from '../../daemon/ledger/sqlite/database.ts'
 import type { LedgerReport, LedgerStore, ServerReport } from '../../daemon/ledger/store.ts'
 import { nodeVersion } from '../../daemon/schedule/system.ts'
+import { codeIn } from '../../files.ts'
 import type { Clock } from '../../ports.ts'
 import type { Cli } from '../shared/context.ts'
 import { shownLedger } from '../shared/ledger/address.ts'
 import { withStore } from '../shared/ledger/store.ts'
 import { isLedgerUrl } from '../shared/remote.ts'
-import { count, systemCodeOf, VERSION } from '../shared/text.ts'
+import { count, VERSION } from '../shared/text.ts'
 import { failed, notChecked, ok, type Tell, warning } from './check.ts'
 
 const NAP_MS = 20
@@ -28,29 +29,19 @@ export async function checkProgram(clock: Clock, tell: Tell): Promise<void> {
   const before = clock.monotonic()
   await clock.sleep(NAP_MS)
   const napMs = clock.monotonic() - before
-  const isSane = napMs >= NAP_MS - 1 && napMs < LONGEST_NAP_MS
-  tell(
-    'clock',
-    isSane
-      ? ok('the monotonic clock runs')
-      : failed(`${NAP_MS} ms took ${Math.round(napMs)} ms on the monotonic clock`, 'intervals and pacing run on it; look at the machine'),
-  )
+  const late = `${NAP_MS} ms took ${Math.round(napMs)} ms on the monotonic clock`
+  const insane = failed(late, 'intervals and pacing run on it; look at the machine')
+  tell('clock', napMs >= NAP_MS - 1 && napMs < LONGEST_NAP_MS ? ok('the monotonic clock runs') : insane)
   const zones = Intl.supportedValuesOf('timeZone').length
-  tell(
-    'timeZones',
-    zones >= FEWEST_ZONES
-      ? ok(`${zones} time zones are known`)
-      : failed(`only ${zones} time zones are known`, 'use a Node with full ICU data; spec.timezone of policies needs it'),
-  )
+  const few = failed(`only ${zones} time zones are known`, 'use a Node with full ICU data; spec.timezone of policies needs it')
+  tell('timeZones', zones >= FEWEST_ZONES ? ok(`${zones} time zones are known`) : few)
 }
 
 /** Key files, the CA file and the people file of one workspace. */
 export async function checkFiles({ keys, caFile, directory }: WorkspaceConfig, { clock }: Cli, tell: Tell): Promise<void> {
-  const files = new Map<string, string[]>()
-  for (const [name, source] of Object.entries(keys)) {
-    if ('file' in source) files.set(source.file, [...(files.get(source.file) ?? []), name])
-  }
-  for (const [file, names] of files) tell(`key ${names.join(', ')}`, keyFile(file))
+  const files = Map.groupBy(Object.entries(keys), ([, source]) => ('file' in source ? source.file : ''))
+  files.delete('')
+  for (const [file, entries] of files) tell(`key ${entries.map(([name]) => name).join(', ')}`, keyFile(file))
   if (caFile !== undefined) {
     const found = authoritiesIn(caFile)()
     tell('caFile', 'message' in found ? failed(found.message, 'correct caFile or --ca-file') : ok(`${caFile} holds certificates`))
@@ -79,7 +70,7 @@ function statsOf(file: string): Stats | string {
     accessSync(file, constants.R_OK)
     return statSync(file)
   } catch (error) {
-    return systemCodeOf(error) ?? String(error)
+    return codeIn(error) ?? String(error)
   }
 }
 
@@ -123,7 +114,7 @@ function checkFolder(folder: string, tell: Tell): boolean {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
     tell('folder', ok(`${folder} can be written`))
   } catch (error) {
-    const code = systemCodeOf(error) ?? String(error)
+    const code = codeIn(error) ?? String(error)
     if (code === 'ENOENT') tell('folder', failed(`there is no folder ${folder} for the ledger`, 'make it, or change --ledger'))
     else tell('folder', failed(`${folder} cannot be written (${code})`, 'let the user of capkeeper write there, or change --ledger'))
     return code !== 'ENOENT'
@@ -140,13 +131,7 @@ function checkFolder(folder: string, tell: Tell): boolean {
 async function integrity(config: Config, cli: Cli, tell: Tell): Promise<LedgerReport | undefined> {
   try {
     const report = await withStore(cli, config.ledger, 'read', (store) => store.check())
-    const [first] = report.problems
-    if (!report.exists) tell('integrity', ok(`there is no ledger at ${report.file} yet; the first run makes it`))
-    else if (first === undefined) tell('integrity', ok(`${report.file} is whole, schema version ${report.schemaVersion}`))
-    else {
-      const problems = count(report.problems.length, 'problem')
-      tell('integrity', failed(`${report.file} is not whole: ${first} (${problems})`, 'run `capkeeper ledger check`'))
-    }
+    tellIntegrity(report, [`${report.file} is whole`, `${report.file} is not whole: `], tell)
     return report
   } catch (error) {
     if (!(error instanceof LedgerError)) throw error
@@ -154,6 +139,17 @@ async function integrity(config: Config, cli: Cli, tell: Tell): Promise<LedgerRe
     tell('integrity', failed(error.message, error.code === 'LEDGER_CORRUPT' ? 'put a backup in its place' : undefined))
     return undefined
   }
+}
+
+function tellIntegrity(
+  { exists, file, problems, schemaVersion }: LedgerReport,
+  [whole, broken]: readonly [string, string],
+  tell: Tell,
+): void {
+  const [first] = problems
+  if (!exists) tell('integrity', ok(`there is no ledger at ${file} yet; the first run makes it`))
+  else if (first === undefined) tell('integrity', ok(`${whole}, schema version ${schemaVersion}`))
+  else tell('integrity', failed(`${broken}${first} (${count(problems.length, 'problem')})`, 'run `capkeeper ledger check`'))
 }
 
 function checkModes(file: string, tell: Tell): void {
@@ -189,10 +185,7 @@ async function examine(store: LedgerStore, tell: Tell): Promise<LedgerReport> {
   const server = await store.server?.()
   if (server) checkServer(shownLedger(store.file), server, tell)
   const report = await store.check()
-  const [first] = report.problems
-  if (!report.exists) tell('integrity', ok(`there is no ledger at ${report.file} yet; the first run makes it`))
-  else if (first === undefined) tell('integrity', ok(`every row can be read, schema version ${report.schemaVersion}`))
-  else tell('integrity', failed(`${first} (${count(report.problems.length, 'problem')})`, 'run `capkeeper ledger check`'))
+  tellIntegrity(report, ['every row can be read', ''], tell)
   return report
 }
 
@@ -202,20 +195,13 @@ function checkServer(name: string, server: ServerReport, tell: Tell): void {
   if (isStandby) tell('database', failed(`${told}, a standby that takes no writes`, 'let the address lead to the primary'))
   else if (versionNumber < LEAST_VERSION) tell('database', warning(told, 'capkeeper was tried with 13 and later'))
   else tell('database', ok(told))
-  tell(
-    'encryption',
-    isEncrypted ? ok('the connection is encrypted') : ok('the connection is not encrypted; sslmode=verify-full asks for it'),
-  )
+  tell('encryption', ok(`the connection is ${isEncrypted ? 'encrypted' : 'not encrypted; sslmode=verify-full asks for it'}`))
   const lacks = `this user may not: ${missingRights.slice(0, 4).join(', ')}${missingRights.length > 4 ? ', …' : ''}`
-  tell(
-    'rights',
-    missingRights.length === 0 ? ok('this user may read and write the ledger') : failed(lacks, 'grant it, or use the owner of the schema'),
-  )
+  const lacking = failed(lacks, 'grant it, or use the owner of the schema')
+  tell('rights', missingRights.length === 0 ? ok('this user may read and write the ledger') : lacking)
   const latency = `an answer takes ${latencyMs.toFixed(1)} ms`
-  tell(
-    'latency',
-    latencyMs > FAR_MS ? warning(latency, 'each write waits for about three of them; run capkeeper nearer to its database') : ok(latency),
-  )
+  const far = warning(latency, 'each write waits for about three of them; run capkeeper nearer to its database')
+  tell('latency', latencyMs > FAR_MS ? far : ok(latency))
   const skew = `the clock of the database differs by ${(clockSkewMs / 1_000).toFixed(1)} s`
   tell('clock', Math.abs(clockSkewMs) > SKEW_MS ? warning(skew, 'let both machines follow a time server') : ok(skew))
 }

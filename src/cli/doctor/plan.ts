@@ -83,8 +83,10 @@ async function checkBalance(reader: ServiceReader, signal: AbortSignal, tell: Te
   const balance = await reader.readBalance(signal)
   if (balance === 'unavailable') {
     const effect = 'use beyond the seat is an upper bound where it is not measured, and maxRaise and forecasts of the balance are off'
-    tell('balance', warning(`this plan has no credit balance: ${effect}`, 'an enterprise-tier plan has it; nothing else depends on it'))
-    return
+    return tell(
+      'balance',
+      warning(`this plan has no credit balance: ${effect}`, 'an enterprise-tier plan has it; nothing else depends on it'),
+    )
   }
   tell('balance', ok(`the credit balance is there: ${count(balance.seats, 'seat')}, ${balance.addOnAvailable} add-on credits`))
 }
@@ -101,12 +103,8 @@ function checkPeople(roster: Roster, { ledger }: PlanInputs, tell: Tell): void {
   else tell('people', ok(text))
   tell('status', statusFinding(roster))
   const counted = roster.people.filter(({ used }) => used !== undefined).length
-  tell(
-    'use',
-    counted > 0
-      ? ok('the roster tells the credits used')
-      : warning('the roster tells no credits used', 'nobody can be seen near their cap'),
-  )
+  const none = warning('the roster tells no credits used', 'nobody can be seen near their cap')
+  tell('use', counted > 0 ? ok('the roster tells the credits used') : none)
 }
 
 function statusFinding({ statusesAbsent, people: rows }: Roster) {
@@ -115,10 +113,7 @@ function statusFinding({ statusesAbsent, people: rows }: Roster) {
 }
 
 async function checkGroups(reader: ServiceReader, { set, signal }: PlanInputs, tell: Tell): Promise<void> {
-  if (!set) {
-    tell('groups', notChecked('the groups of the policies: there are no valid policies'))
-    return
-  }
+  if (!set) return tell('groups', notChecked('the groups of the policies: there are no valid policies'))
   const listed: GroupMembers[] = []
   for (const { scope, name } of set.groups) {
     try {
@@ -126,11 +121,8 @@ async function checkGroups(reader: ServiceReader, { set, signal }: PlanInputs, t
     } catch (error) {
       signal.throwIfAborted()
       const { kind, message } = failureOf(error)
-      const hint =
-        kind === 'not_found'
-          ? `correct the name beside id ${scope.id} in the policy; it must be the group's name on the service`
-          : undefined
-      tell(`group ${scope.id}`, failed(`${name} (${scope.id}): ${message}`, hint))
+      const way = `correct the name beside id ${scope.id} in the policy; it must be the group's name on the service`
+      tell(`group ${scope.id}`, failed(`${name} (${scope.id}): ${message}`, kind === 'not_found' ? way : undefined))
     }
   }
   for (const { id, name, emails } of listed) {
@@ -166,14 +158,8 @@ async function checkPast(reader: ServiceReader, roster: Roster, { ledger, config
       throw error
     })
   if (ofNobody.rows.length > 0) {
-    tell(
-      'past',
-      warning(
-        'the past of people is not told: a question about one person is answered with the use of others',
-        'only the past of the team and of groups is known',
-      ),
-    )
-    return
+    const why = 'the past of people is not told: a question about one person is answered with the use of others'
+    return tell('past', warning(why, 'only the past of the team and of groups is known'))
   }
   const days = config.historyDays || PAST_DAYS
   const wanted = wantedDays(now, days)
@@ -181,9 +167,7 @@ async function checkPast(reader: ServiceReader, roster: Roster, { ledger, config
   const requests = plan ? requestsOf(plan).people : roster.people.length * Math.ceil(days / RANGE_DAYS)
   const learned = Math.min(...learnedPaces(ledger?.fact('pace')).map((one) => one.rate))
   const rate = Number.isFinite(learned) ? learned : config.rate.start
-  const cost =
-    requests === 0
-      ? 'all of it is known'
-      : `reading ${days} days takes ${count(requests, 'request')} at most, about ${span((requests / rate) * 1_000)} at ${Number(rate.toPrecision(2))} a second`
-  tell('past', ok(`the past of people is told by day: ${cost}`))
+  const pace = `about ${span((requests / rate) * 1_000)} at ${Number(rate.toPrecision(2))} a second`
+  const cost = `reading ${days} days takes ${count(requests, 'request')} at most, ${pace}`
+  tell('past', ok(`the past of people is told by day: ${requests === 0 ? 'all of it is known' : cost}`))
 }

@@ -6,7 +6,7 @@ import type { ServiceReader } from '../../api/client.ts'
 import { probesOf } from '../../api/probe.ts'
 import type { HttpTransport } from '../../api/transport/http.ts'
 import { compareProblems, plain } from '../../core/escape/text.ts'
-import { type Observation, observeReadings, type ServiceEvidence } from '../../core/interpret/evidence.ts'
+import { type Observation, observeReadings } from '../../core/interpret/evidence.ts'
 import type { CapReading, Roster } from '../../core/model/observed.ts'
 import { hasErrors, InputError, type Problem } from '../../core/model/problem.ts'
 import { type ScopeKey, scopeKey, TEAM, userScope } from '../../core/model/scope.ts'
@@ -17,12 +17,12 @@ import { systemRandom } from '../../daemon/schedule/system.ts'
 import type { LoadedPolicies } from '../../policy/load/loaded.ts'
 import type { Ledger } from '../../ports.ts'
 import { openTransport } from '../compose.ts'
-import { addNetworkFlags, examples, outputOption, type ShowFlags } from '../shared/args.ts'
+import { addExamples, addNetworkFlags, outputOption, type ShowFlags } from '../shared/args.ts'
 import { type Cli, EXIT, type ExitCode, inputExit, type Paint, painter, type Style } from '../shared/context.ts'
 import { interruptible, tellOfWaiting } from '../shared/each.ts'
 import { openStore } from '../shared/ledger/store.ts'
 import { amountsOf, named, policyPaths, problemsText, readPolicies } from '../shared/problems.ts'
-import { count, documentText, padEnd, VERSION } from '../shared/text.ts'
+import { count, documentText, padEnd, present, VERSION } from '../shared/text.ts'
 import {
   type Area,
   CHECK_STATUSES,
@@ -46,9 +46,8 @@ import { checkPlan } from './plan.ts'
 
 type DoctorFlags = ShowFlags<'text' | 'json'>
 
-export function registerDoctor(program: Command, cli: Cli): void {
-  const command = program
-    .command('doctor')
+export function register(command: Command, cli: Cli): void {
+  command
     .description(
       'Checks the configuration, the policies, files and the ledger, whether the service is reached, which permission each key holds, what the ' +
         'plan offers, and how the deployment was seen to behave. It fixes nothing, and writes nothing to the service or the ledger: ' +
@@ -56,19 +55,17 @@ export function registerDoctor(program: Command, cli: Cli): void {
         'Exits 1 when a check failed, 65 when the configuration or a policy is invalid.',
     )
     .addOption(outputOption(['text', 'json']))
-  addNetworkFlags(command)
-    .addHelpText(
-      'after',
-      examples(
-        'capkeeper doctor --config capkeeper.yaml',
-        'capkeeper doctor --base-url https://service.example --service-key-file key --output json',
-      ),
-    )
     .action((flags: DoctorFlags) => doctorCommand(flags, cli))
+  addNetworkFlags(command)
+  addExamples(
+    command,
+    'capkeeper doctor --config capkeeper.yaml',
+    'capkeeper doctor --base-url https://service.example --service-key-file key --output json',
+  )
 }
 
 /** Runs all checks and sets the exit code. */
-export async function doctorCommand(flags: DoctorFlags, cli: Cli): Promise<void> {
+async function doctorCommand(flags: DoctorFlags, cli: Cli): Promise<void> {
   const findings = collect(flags.output, cli)
   const workspaces = await interruptible(cli, (signal) => examine(flags, cli, findings, signal))
   if (flags.output === 'json') cli.stdout.write(cli.secrets.redact(doctorJson(findings.checks, workspaces, cli.clock.now())))
@@ -135,9 +132,12 @@ interface Examination {
   readonly signal: AbortSignal
 }
 
-async function examineWorkspace(job: Examination): Promise<WorkspaceReport> {
+/** The facts about one workspace, for the JSON document. */
+type WorkspaceReport = Awaited<ReturnType<typeof examineWorkspace>>
+
+async function examineWorkspace(job: Examination) {
   const { config, report, store, cli, findings } = job
-  const about = (area: Parameters<Findings['about']>[0]): Tell => findings.about(area, config.name)
+  const about = (area: Area): Tell => findings.about(area, config.name)
   await checkFiles(config, cli, about('files'))
   const ledger = report && store && (await recordsOf(store, config, report, about('records')))
   if (ledger) await checkActivity(ledger, cli, about('records'))
@@ -149,14 +149,14 @@ async function examineWorkspace(job: Examination): Promise<WorkspaceReport> {
   return { workspace: config.name, baseUrl: config.baseUrl, ...asked, seen }
 }
 
-const UNASKED = { reached: false, keys: [] }
+const UNASKED: { readonly reached: boolean; readonly keys: readonly KeyReport[] } = { reached: false, keys: [] }
 
 async function askService(
   { config, policies, cli, signal }: Examination,
-  ledger: Awaited<ReturnType<typeof recordsOf>>,
+  ledger: Ledger | undefined,
   observations: Observation[],
-  about: (area: Parameters<Findings['about']>[0]) => Tell,
-): Promise<Pick<WorkspaceReport, 'reached' | 'keys'>> {
+  about: (area: Area) => Tell,
+): Promise<typeof UNASKED> {
   // A key must not be sent to an address that the configuration may not use.
   const isAllowed = config.baseUrl !== '' && plainHttpProblems([config], 'error').length === 0
   if (!isAllowed) about('service')('reached', notChecked('the service: its address has to be valid first'))
@@ -230,40 +230,30 @@ async function sampleReads(
 
 // The output of `doctor`: a line for each check as it is made, or one JSON document at the end.
 
-/** Facts about one workspace, for the JSON document. */
-interface WorkspaceReport {
-  readonly workspace: string
-  readonly baseUrl: string
-  readonly reached: boolean
-  readonly keys: readonly KeyReport[]
-  readonly seen: ServiceEvidence
-}
-
-interface Findings {
-  readonly checks: readonly Check[]
-  /** Reports checks of one area, for one workspace or for all. */
-  about(area: Area, workspace?: string): Tell
-}
+type Findings = ReturnType<typeof collect>
 
 const WORDS: Readonly<Record<CheckStatus, string>> = { ok: 'ok', warning: 'warning', failed: 'failed', not_checked: 'not checked' }
 const STYLES: Readonly<Record<CheckStatus, Style>> = { ok: 'green', warning: 'yellow', failed: 'red', not_checked: 'dim' }
 const COLUMN = 13
 
 /** Collects checks; with `text` each is printed at once. */
-function collect(output: 'text' | 'json', cli: Cli): Findings {
+function collect(output: 'text' | 'json', cli: Cli) {
   const checks: Check[] = []
   const paint = painter(cli.stdout)
   let title = ''
   return {
     checks,
-    about: (area, workspace) => (name, finding) => {
-      const check: Check = { area, name, workspace, ...finding }
-      checks.push(check)
-      if (output === 'json') return
-      const next = workspace === undefined ? area : `${plain(workspace)}: ${area}`
-      if (next !== title) cli.stdout.write(`${title === '' ? '' : '\n'}${paint('bold', next)}\n`)
-      title = next
-      cli.stdout.write(cli.secrets.redact(checkText(check, paint)))
+    /** Reports checks of one area, for one workspace or for all. */
+    about(area: Area, workspace?: string): Tell {
+      return (name, finding) => {
+        const check: Check = { area, name, workspace, ...finding }
+        checks.push(check)
+        if (output === 'json') return
+        const next = workspace === undefined ? area : `${plain(workspace)}: ${area}`
+        if (next !== title) cli.stdout.write(`${title === '' ? '' : '\n'}${paint('bold', next)}\n`)
+        title = next
+        cli.stdout.write(cli.secrets.redact(checkText(check, paint)))
+      }
     },
   }
 }
@@ -277,13 +267,8 @@ function checkText({ status, message, hint, problems = [] }: Check, paint: Paint
 /** `1 failed, 2 warnings, 17 ok, 3 not checked`. */
 function summary(checks: readonly Check[]): string {
   const { failed, warning, ok, not_checked } = countsOf(checks)
-  const parts = [
-    failed > 0 && `${failed} failed`,
-    warning > 0 && count(warning, 'warning'),
-    `${ok} ok`,
-    not_checked > 0 && `${not_checked} not checked`,
-  ]
-  return parts.filter((part) => part !== false).join(', ')
+  const bad = present(failed > 0 && `${failed} failed`, warning > 0 && count(warning, 'warning'))
+  return present(bad, `${ok} ok`, not_checked > 0 && `${not_checked} not checked`).join(', ')
 }
 
 const countsOf = (checks: readonly Check[]): Readonly<Record<CheckStatus, number>> => {

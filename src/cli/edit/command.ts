@@ -6,7 +6,7 @@ import { isEmail, normaliseEmail, parseScope, type Scope } from '../../core/mode
 import { credits, MAX_CAP } from '../../core/model/units.ts'
 import { readDate, readInstant } from '../../policy/dates.ts'
 import type { Edit, Target } from '../../policy/edit/edit.ts'
-import { addUsedFlags, examples, type NetworkFlags, readDuration, readInteger, readScope } from '../shared/args.ts'
+import { addExamples, addUsedFlags, type NetworkFlags, readDuration, readInteger, readScope } from '../shared/args.ts'
 import { type Cli, UsageError } from '../shared/context.ts'
 
 export interface EditFlags extends NetworkFlags {
@@ -23,18 +23,13 @@ const ABOUT =
   'Every other byte of the files stays as it is: comments, order, quotes, indentation, line endings. The edited policies are loaded before ' +
   'anything is written, and must declare exactly what was asked for. A unified diff is printed. No network and no key.'
 
-export function registerEdit(program: Command, cli: Cli): void {
-  const group = program
-    .command('edit')
-    .description(`Makes the smallest change to policy files that does the job. ${ABOUT}`)
-    .usage('<command> [flags]')
-    .addHelpText(
-      'after',
-      examples(
-        'capkeeper edit cap ada@example.com 4000 --policies policies',
-        'capkeeper edit grant team --add 500 --until 2026-12-15 --reason "release week"',
-      ),
-    )
+export function register(group: Command, cli: Cli): void {
+  group.description(`Makes the smallest change to policy files that does the job. ${ABOUT}`).usage('<command> [flags]')
+  addExamples(
+    group,
+    'capkeeper edit cap ada@example.com 4000 --policies policies',
+    'capkeeper edit grant team --add 500 --until 2026-12-15 --reason "release week"',
+  )
   registerCap(group, cli)
   registerGrant(group, cli)
   registerListed(group, cli)
@@ -58,17 +53,17 @@ function registerCap(group: Command, cli: Cli): void {
     .option('--reason <text>', 'why; shown in plans and in the history')
     .option('--name <text>', 'the group_name of a group that is not declared yet')
     .option('--allow-zero', 'says that a cap of 0 is meant')
-  editFlags(command)
-    .addHelpText(
-      'after',
-      examples('capkeeper edit cap ada@example.com 4000 --reason "migration lead"', 'capkeeper edit cap group:grp_data 1200 --name Data'),
-    )
     .action((scope: Scope, cap: Cap, flags: CapFlags) => {
       const { reason, name, allowZero } = flags
       mustAllowZero(cap, allowZero)
       if (name !== undefined && scope.kind !== 'group') throw new UsageError('--name is the name of a group: write group:ID')
-      return run({ kind: 'cap', scope, cap, ...(reason !== undefined && { reason }), ...(name !== undefined && { name }) }, flags, cli)
+      return run({ kind: 'cap', scope, cap, reason, name }, flags, cli)
     })
+  editFlags(
+    command,
+    'capkeeper edit cap ada@example.com 4000 --reason "migration lead"',
+    'capkeeper edit cap group:grp_data 1200 --name Data',
+  )
 }
 
 interface GrantFlags extends EditFlags {
@@ -98,24 +93,20 @@ function registerGrant(group: Command, cli: Cli): void {
     .option('--ticket <text>', 'where it was asked for')
     .option('--extend', 'move the end of the grant that is there later')
     .option('--allow-zero', 'says that a cap of 0 is meant')
-  editFlags(command)
-    .addHelpText(
-      'after',
-      examples(
-        'capkeeper edit grant bob@example.com --cap 6000 --until 2026-12-15 --reason "release week" --ticket OPS-12',
-        'capkeeper edit grant bob@example.com --extend --until 2026-12-22',
-      ),
-    )
     .action((scope: Scope, flags: GrantFlags) => run(grantOf(scope, flags), flags, cli))
+  editFlags(
+    command,
+    'capkeeper edit grant bob@example.com --cap 6000 --until 2026-12-15 --reason "release week" --ticket OPS-12',
+    'capkeeper edit grant bob@example.com --extend --until 2026-12-22',
+  )
 }
 
 function grantOf(scope: Scope, { cap, add, until, from, reason, ticket, extend, allowZero }: GrantFlags): Edit {
-  const start = from === undefined ? {} : { from }
   if (extend) {
     if ([cap, add, reason, ticket].some((given) => given !== undefined))
       throw new UsageError('--extend moves the end of a grant, and nothing else: leave --cap, --add, --reason and --ticket out')
     if (until === 'cycleEnd') throw new UsageError('--extend needs a date: the end of a cycle is not known here')
-    return { kind: 'extend', scope, until, ...start }
+    return { kind: 'extend', scope, until, from }
   }
   if (from === 'none') throw new UsageError('a grant that begins now is added without --from')
   const amount = cap ?? add
@@ -125,7 +116,7 @@ function grantOf(scope: Scope, { cap, add, until, from, reason, ticket, extend, 
     throw new UsageError('--until cycleEnd needs --from: it is the end of the cycle that contains that day')
   mustAllowZero(amount, allowZero)
   const kind = cap === undefined ? 'add' : 'cap'
-  return { kind: 'grant', scope, amount: { kind, credits: amount }, ...start, until, reason, ...(ticket !== undefined && { ticket }) }
+  return { kind: 'grant', scope, amount: { kind, credits: amount }, from, until, reason, ticket }
 }
 
 const mustAllowZero = (cap: Cap | number, allowed: true | undefined): void => {
@@ -138,17 +129,15 @@ function registerListed(group: Command, cli: Cli): void {
     .summary('add a protected person')
     .description(`Adds a person whose cap capkeeper never lowers, blocks or clears. ${ABOUT}`)
     .argument('<email>', 'the person', readEmail)
-  editFlags(protect)
-    .addHelpText('after', examples('capkeeper edit protect oncall@example.com'))
     .action((email: string, flags: EditFlags) => run({ kind: 'protect', email }, flags, cli))
+  editFlags(protect, 'capkeeper edit protect oncall@example.com')
   const approve = group
     .command('approve')
     .summary('release a hold by review')
     .description(`Adds the id of a hold to approvals, so that the review of the policies releases it. ${ABOUT}`)
     .argument('<id>', 'the whole hold id, as `capkeeper plan` prints it', readWholeId)
-  editFlags(approve)
-    .addHelpText('after', examples('capkeeper edit approve 7d1f0c2a9b347d1f0c2a9b347d1f0c2a'))
     .action((id: string, flags: EditFlags) => run({ kind: 'approve', id }, flags, cli))
+  editFlags(approve, 'capkeeper edit approve 7d1f0c2a9b347d1f0c2a9b347d1f0c2a')
 }
 
 interface RemoveFlags extends EditFlags {
@@ -164,12 +153,11 @@ function registerRemove(group: Command, cli: Cli): void {
     )
     .argument('<entry>', 'an e-mail, group:ID, team, protect:EMAIL, approval:ID or grant:SCOPE', readTarget)
     .option('--from <date>', 'of several grants, the one that begins then; none: the one without from', readStart)
-  editFlags(command)
-    .addHelpText('after', examples('capkeeper edit remove grant:bob@example.com', 'capkeeper edit remove protect:oncall@example.com'))
     .action((target: Target, flags: RemoveFlags) => {
       if (flags.from !== undefined && target.kind !== 'grant') throw new UsageError('--from names a grant: write grant:SCOPE')
-      return run({ kind: 'remove', target: { ...target, ...(flags.from !== undefined && { from: flags.from }) } }, flags, cli)
+      return run({ kind: 'remove', target: target.kind === 'grant' ? { ...target, from: flags.from } : target }, flags, cli)
     })
+  editFlags(command, 'capkeeper edit remove grant:bob@example.com', 'capkeeper edit remove protect:oncall@example.com')
 }
 
 const TWO_WEEKS = '14d'
@@ -187,16 +175,19 @@ function registerTidy(group: Command, cli: Cli): void {
         .argParser(readDuration)
         .default(readDuration(TWO_WEEKS), TWO_WEEKS),
     )
-  addUsedFlags(command, ['config', 'policies', 'ledger', 'ledgerTokenFile', 'workspace'])
-  outputFlags(command)
-    .addHelpText(
-      'after',
-      examples('capkeeper edit tidy --ledger http://127.0.0.1:9464 --check', 'capkeeper edit tidy --ledger ./capkeeper.db --ended 30d'),
-    )
     .action(async (flags: TidyFlags) => (await import('./tidy.ts')).tidyCommand(flags, cli))
+  outputFlags(addUsedFlags(command, ['config', 'policies', 'ledger', 'ledgerTokenFile', 'workspace']))
+  addExamples(
+    command,
+    'capkeeper edit tidy --ledger http://127.0.0.1:9464 --check',
+    'capkeeper edit tidy --ledger ./capkeeper.db --ended 30d',
+  )
 }
 
-const editFlags = (command: Command): Command => outputFlags(addUsedFlags(command, ['config', 'policies', 'workspace']))
+function editFlags(command: Command, ...examples: readonly string[]): void {
+  outputFlags(addUsedFlags(command, ['config', 'policies', 'workspace']))
+  addExamples(command, ...examples)
+}
 
 const outputFlags = (command: Command): Command =>
   command

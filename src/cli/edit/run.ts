@@ -3,14 +3,7 @@ import { compareProblems, printable } from '../../core/escape/text.ts'
 import { hasErrors, InputError, messageOf, type Problem } from '../../core/model/problem.ts'
 import { type LoadedConfig, loadConfigAside } from '../../daemon/config/config.ts'
 import { type Edit, looksLikeTemplate } from '../../policy/edit/edit.ts'
-import {
-  type EditedFile,
-  type EditInput,
-  type EditPlan,
-  type MadeEdit,
-  planEditsAside,
-  type WorkspaceEdit,
-} from '../../policy/edit/plan.ts'
+import { type EditedFile, type EditInput, type EditPlan, planEditsAside, type WorkspaceEdit } from '../../policy/edit/plan.ts'
 import { ChangedError, writeEdits } from '../../policy/edit/write.ts'
 import { type Cli, CommandError, EXIT, inputExit, type Paint, painter, type Style, UsageError } from '../shared/context.ts'
 import { policyPaths, problemsText } from '../shared/problems.ts'
@@ -32,7 +25,7 @@ interface Change {
 }
 
 /** A unified diff of a file; '' when the texts are the same. `file`: as it is shown, with `/` between folders. */
-export function unifiedDiff(file: string, before: string, after: string): string {
+function unifiedDiff(file: string, before: string, after: string): string {
   const [old, now] = [linesOf(before), linesOf(after)]
   const changes = changesOf(old, now)
   if (changes.length === 0) return ''
@@ -189,18 +182,15 @@ function inputOf(edits: readonly WorkspaceEdit[], { config, flags, cli }: Making
 
 /** A file with such a text could not be edited again. */
 function refuseTemplates(edit: Edit): void {
-  const texts = [
-    ...('reason' in edit ? [edit.reason] : []),
-    ...('ticket' in edit ? [edit.ticket] : []),
-    ...('name' in edit ? [edit.name] : []),
-  ]
-  const found = texts.find((text) => text !== undefined && looksLikeTemplate(text))
+  const { reason, ticket, name } = { reason: undefined, ticket: undefined, name: undefined, ...edit }
+  const found = [reason, ticket, name].find((text) => text !== undefined && looksLikeTemplate(text))
   if (found !== undefined)
     throw new UsageError('a text with {{ }}, {% %} or <% %> would make the file look like a template; write it in other words')
 }
 
 function refuse(problems: readonly Problem[], { flags, cli }: Making): void {
-  if (flags.output === 'json') cli.stdout.write(cli.secrets.redact(editJson({ files: [], made: [], nothing: [], problems }, false)))
+  if (flags.output === 'json')
+    cli.stdout.write(cli.secrets.redact(editJson({ files: [], made: [], nothing: [], warnings: problems }, false)))
   else cli.stderr.write(cli.secrets.redact(problemsText(problems, painter(cli.stderr))))
   cli.finish(inputExit(problems))
 }
@@ -218,10 +208,11 @@ function write(files: readonly EditedFile[], { flags, cli }: Making): void {
 
 type Proven = Extract<EditPlan, { readonly kind: 'proven' }>
 
-function show({ files, made, nothing, warnings }: Proven, isWritten: boolean, { flags, cli }: Making): void {
+function show(plan: Proven, isWritten: boolean, { flags, cli }: Making): void {
+  const { files, made, nothing, warnings } = plan
   const { stdout, stderr, secrets } = cli
   if (flags.output === 'json') {
-    stdout.write(secrets.redact(editJson({ files, made, nothing, problems: warnings }, isWritten)))
+    stdout.write(secrets.redact(editJson(plan, isWritten)))
     return
   }
   const diff = secrets.redact(files.map(diffOf).join(''))
@@ -245,20 +236,13 @@ const forPeople = (diff: string, paint: Paint): string =>
 
 const diffOf = ({ shown, before, after }: EditedFile): string => unifiedDiff(shown, before, after)
 
-interface Shown {
-  readonly files: readonly EditedFile[]
-  readonly made: readonly MadeEdit[]
-  readonly nothing: readonly string[]
-  readonly problems: readonly Problem[]
-}
-
 /** `{apiVersion, kind: "Edit", changes, written, edits[], nothing[], files[], problems[]}`. */
-const editJson = ({ files, made, nothing, problems }: Shown, isWritten: boolean): string =>
+const editJson = ({ files, made, nothing, warnings }: Omit<Proven, 'kind'>, isWritten: boolean): string =>
   documentText('Edit', {
     changes: files.length > 0,
     written: isWritten,
     edits: made,
     nothing,
     files: files.map((file) => ({ file: file.shown, diff: diffOf(file) })),
-    problems: problems.toSorted(compareProblems),
+    problems: warnings.toSorted(compareProblems),
   })

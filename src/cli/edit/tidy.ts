@@ -23,7 +23,7 @@ export async function tidyCommand(flags: TidyFlags, cli: Cli): Promise<void> {
   const chosen = [...sets].flatMap(([name, { set }]) => (flags.workspace === undefined || flags.workspace === name ? [set] : []))
   const address = config.config?.ledger ?? ''
   const found = await interruptible(cli, (signal) =>
-    withLedgers(address, { flags, cli, signal }, (of) => everything(chosen, of, { flags, cli })),
+    withLedgers(flags, address, cli, signal, (of) => everything(chosen, of, flags.ended, cli.clock.now())),
   )
   if (found.length > 0) return makeEdits(found, { config, flags, cli })
   await makeEdits([], { config, flags, cli })
@@ -33,14 +33,14 @@ export async function tidyCommand(flags: TidyFlags, cli: Cli): Promise<void> {
 /** The records of a workspace; undefined where the ledger has none. */
 type LedgerOf = (set: PolicySet) => Promise<Pick<SharedLedger, 'approvals' | 'history' | 'owned'> | undefined>
 
-interface Opening {
-  readonly flags: TidyFlags
-  readonly cli: Cli
-  readonly signal: AbortSignal
-}
-
 /** Loaded here, so that the other edits start without a database and without the network. */
-async function withLedgers<T>(address: string, { flags, cli, signal }: Opening, use: (of: LedgerOf) => Promise<T>): Promise<T> {
+async function withLedgers<T>(
+  flags: TidyFlags,
+  address: string,
+  cli: Cli,
+  signal: AbortSignal,
+  use: (of: LedgerOf) => Promise<T>,
+): Promise<T> {
   if (!isLedgerUrl(address)) {
     const { currentWorkspaces, mustExist, withStore } = await import('../shared/ledger/store.ts')
     return withStore(cli, address, 'read', async (store) => {
@@ -58,33 +58,25 @@ async function withLedgers<T>(address: string, { flags, cli, signal }: Opening, 
   return use(async (set) => readShared(document, set.workspace, declaredEmails(set), sha256))
 }
 
-async function everything(
-  sets: readonly PolicySet[],
-  of: LedgerOf,
-  { flags, cli }: Pick<Opening, 'flags' | 'cli'>,
-): Promise<readonly WorkspaceEdit[]> {
+async function everything(sets: readonly PolicySet[], of: LedgerOf, endedMs: number, now: Instant): Promise<readonly WorkspaceEdit[]> {
   const edits: WorkspaceEdit[] = []
   for (const set of sets) {
     const ledger = await of(set)
     if (!ledger) continue
     for (const grant of set.grants) {
       const endedAt = await verifiedEnd(grant, set, ledger)
-      if (endedAt === undefined || cli.clock.now() - endedAt < flags.ended) continue
+      if (endedAt === undefined || now - endedAt < endedMs) continue
       const { scope, fromAt, until } = grant
       const times = { fromAt, until }
-      const because = `its end was verified on ${dayText(endedAt)}, ${span(cli.clock.now() - endedAt)} ago`
+      const because = `its end was verified on ${dayText(endedAt)}, ${span(now - endedAt)} ago`
       edits.push({ kind: 'remove', target: { kind: 'grant', scope, times }, workspace: set.workspace, because })
     }
     const states = new Map(ledger.approvals().map(({ id, state }) => [id, state]))
     for (const { id } of set.approvals) {
       const state = states.get(id)
       if (state !== 'spent' && state !== 'void') continue
-      edits.push({
-        kind: 'remove',
-        target: { kind: 'approval', id },
-        workspace: set.workspace,
-        because: `it is ${state}, and releases nothing any more`,
-      })
+      const because = `it is ${state}, and releases nothing any more`
+      edits.push({ kind: 'remove', target: { kind: 'approval', id }, workspace: set.workspace, because })
     }
   }
   return edits

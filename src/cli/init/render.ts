@@ -7,9 +7,9 @@ import { plain, shellWord } from '../../core/escape/text.ts'
 import { messageOf } from '../../core/model/problem.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Adopted } from '../../core/plan/audit.ts'
-import type { TokenSource } from '../../files.ts'
+import { codeIn, type TokenSource } from '../../files.ts'
 import { printPolicy } from '../../policy/print.ts'
-import { type Imported, type Live, notesOf, policyOf } from '../import.ts'
+import { type Imported, type Live, notesOf, policyOf, succeeds } from '../import.ts'
 import { schemaText } from '../schema.ts'
 import { CommandError } from '../shared/context.ts'
 import { count, dayText, padEnd, people, VERSION } from '../shared/text.ts'
@@ -46,7 +46,8 @@ export function createFiles(folder: string, files: readonly NewFile[]): void {
       rmSync(staging, { recursive: true, force: true })
     }
   } catch (error) {
-    for (const undo of made.toReversed()) quietly(undo)
+    // A folder into which others have put files remains.
+    for (const undo of made.toReversed()) succeeds(undo)
     throw new CommandError(`nothing was written: ${messageOf(error)}`)
   }
 }
@@ -67,19 +68,12 @@ function place(whole: string, target: string, text: string): void {
   try {
     linkSync(whole, target)
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && WITHOUT_LINKS.includes(String(error.code)))) throw error
+    if (!WITHOUT_LINKS.includes(codeIn(error) ?? '')) throw error
     writeFileSync(target, text, { flag: 'wx', flush: true })
   }
 }
 
-/** A folder into which others have put files remains. */
-function quietly(undo: () => void): void {
-  try {
-    undo()
-  } catch {}
-}
-
-export const CONFIG_FILE = 'capkeeper.yaml'
+const CONFIG_FILE = 'capkeeper.yaml'
 const CONFIG_SCHEMA_FILE = 'capkeeper-config.schema.json'
 const POLICY_SCHEMA_FILE = 'policies/cap-policy.schema.json'
 const WORKFLOW_FILE = '.github/workflows/capkeeper.yaml'

@@ -11,20 +11,19 @@ import { loadConfigAside, networkProblems } from '../../daemon/config/config.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import type { TokenSource } from '../../files.ts'
 import { adoptLive, groupOption, type Live, type NamedGroup, NO_GROUPS, readGroup, readLive, tellImported } from '../import.ts'
-import { addFlags, examples, type NetworkFlags } from '../shared/args.ts'
+import { addExamples, addFlags, type NetworkFlags } from '../shared/args.ts'
 import { type Cli, CommandError, EXIT, UsageError } from '../shared/context.ts'
 import { interruptible } from '../shared/each.ts'
 import { count, tellLine } from '../shared/text.ts'
 import { createFiles, endingText, existingIn, FIXED_FILES, filesOf, isNoFolder, policyFile, type Start, slugOf } from './render.ts'
 
-export interface InitFlags extends Pick<NetworkFlags, 'baseUrl' | 'serviceKeyFile' | 'caFile' | 'allowPlainHttp' | 'workspace'> {
+interface InitFlags extends Pick<NetworkFlags, 'baseUrl' | 'serviceKeyFile' | 'caFile' | 'allowPlainHttp' | 'workspace'> {
   readonly group?: readonly NamedGroup[]
   readonly nonInteractive?: true
 }
 
-export function registerInit(program: Command, cli: Cli): void {
-  const command = program
-    .command('init')
+export function register(command: Command, cli: Cli): void {
+  command
     .description(
       'Reads the roster and the caps of a workspace and writes the files to start with into DIR: capkeeper.yaml in audit mode, a policy that ' +
         'asks for exactly what is in force, the JSON Schemas for editors, and a workflow that validates and plans. Asks for what is not given, ' +
@@ -35,19 +34,17 @@ export function registerInit(program: Command, cli: Cli): void {
     .addOption(groupOption())
     .option('--workspace <name>', 'what the workspace is called in config, policy and metrics; default: default')
     .option('--non-interactive', 'ask nothing, also on a terminal')
-  addFlags(command, ['caFile', 'allowPlainHttp'])
-    .addHelpText(
-      'after',
-      examples(
-        'capkeeper init',
-        'capkeeper init caps --base-url https://service.example --service-key-file read-key --workspace acme --group grp_platform=Platform',
-      ),
-    )
     .action((dir: string, flags: InitFlags) => initCommand(dir, flags, cli))
+  addFlags(command, ['caFile', 'allowPlainHttp'])
+  addExamples(
+    command,
+    'capkeeper init',
+    'capkeeper init caps --base-url https://service.example --service-key-file read-key --workspace acme --group grp_platform=Platform',
+  )
 }
 
 /** Starts a policy repository. Exits 4 when some people could not be read, and were left out. */
-export async function initCommand(dir: string, flags: InitFlags, cli: Cli): Promise<void> {
+async function initCommand(dir: string, flags: InitFlags, cli: Cli): Promise<void> {
   // `init https://…` would make folders of that name.
   if (dir.includes('://'))
     throw new UsageError('DIR is the folder that the files go to; the address of the service is given with --base-url')
@@ -94,17 +91,12 @@ async function start(dir: string, folder: string, flags: InitFlags, cli: Cli): P
   cli.finish(adopted.leftOut.length > 0 ? EXIT.partial : EXIT.done)
 }
 
-const givenOf = (flags: InitFlags, { env }: Cli): Given => {
-  const baseUrl = flags.baseUrl ?? (env['CAPKEEPER_BASE_URL'] || undefined)
-  const keyFile = flags.serviceKeyFile ?? (env['CAPKEEPER_SERVICE_KEY_FILE'] || undefined)
-  return {
-    baseUrl,
-    serviceKeyFile: keyFile,
-    workspace: flags.workspace,
-    group: flags.group,
-    hasKey: Boolean(env['CAPKEEPER_SERVICE_KEY']),
-  }
-}
+/** Answers from flags and variables. `hasKey` also when the key itself is in the environment. */
+const givenOf = ({ baseUrl, serviceKeyFile, workspace, group }: InitFlags, { env }: Cli) => ({
+  baseUrl: baseUrl ?? (env['CAPKEEPER_BASE_URL'] || undefined),
+  serviceKeyFile: serviceKeyFile ?? (env['CAPKEEPER_SERVICE_KEY_FILE'] || undefined),
+  ...{ workspace, group, hasKey: Boolean(env['CAPKEEPER_SERVICE_KEY']) },
+})
 
 /** Flags and environment as one workspace. A config file, policies and ledger in the environment are ignored. */
 async function readWorkspace(flags: InitFlags, { env, clock }: Cli): Promise<WorkspaceConfig> {
@@ -158,30 +150,14 @@ const KEY_VARIABLE: TokenSource = { env: 'CAPKEEPER_SERVICE_KEY' }
 
 /** The command that asks no questions. */
 function commandOf(dir: string, { baseUrl, serviceKeyFile, workspace, group = [] }: InitFlags): string {
-  const flags = [
-    ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
-    ...(serviceKeyFile === undefined ? [] : ['--service-key-file', serviceKeyFile]),
-    ...(workspace === undefined ? [] : ['--workspace', workspace]),
-    ...group.flatMap(({ id, name }) => ['--group', `${id}=${name}`]),
-  ]
-  return ['capkeeper', 'init', dir, ...flags].map((word) => shellWord(plain(word))).join(' ')
+  const given = { '--base-url': baseUrl, '--service-key-file': serviceKeyFile, '--workspace': workspace }
+  const flags = Object.entries(given).flatMap(([flag, value]) => (value === undefined ? [] : [flag, value]))
+  const groups = group.flatMap(({ id, name }) => ['--group', `${id}=${name}`])
+  return ['capkeeper', 'init', dir, ...flags, ...groups].map((word) => shellWord(plain(word))).join(' ')
 }
 
 // The questions of `init` on a terminal, for values that no flag and no variable gives. A wrong answer is asked again. An answer must never be
 // shown again, because the user may paste the key where its file is asked for.
-
-/** What `init` needs to know before it can read. */
-interface Answers {
-  readonly baseUrl?: string
-  readonly serviceKeyFile?: string
-  readonly workspace?: string
-  readonly group?: readonly NamedGroup[]
-}
-
-/** Answers from flags and variables. `hasKey` also when the key itself is in the environment. */
-interface Given extends Answers {
-  readonly hasKey: boolean
-}
 
 const MAX_TRIES = 5
 const MAX_GROUPS = 1_000
@@ -189,7 +165,7 @@ const MAX_GROUPS = 1_000
 type Line = (question: string) => Promise<string>
 
 /** Asks for the missing answers. Throws a `CommandError` when the terminal is closed, or after too many wrong answers. */
-async function askMissing(given: Given, cli: Cli): Promise<Answers> {
+async function askMissing(given: ReturnType<typeof givenOf>, cli: Cli) {
   const lines = createInterface({ input: cli.stdin, output: cli.stderr })
   const closed = Promise.withResolvers<never>()
   closed.promise.catch(() => undefined)
@@ -267,7 +243,6 @@ async function askGroups(line: Line, cli: Cli): Promise<readonly NamedGroup[]> {
 function groupFault(text: string, groups: readonly NamedGroup[]): string | undefined {
   try {
     readGroup(text, groups)
-    return undefined
   } catch (error) {
     return messageOf(error)
   }

@@ -1,24 +1,24 @@
 // A plan as Markdown for a pull request: a headline about people, then holds, then changes; details are folded. A comment has a bounded length:
 // whatever does not fit is counted, never dropped in silence.
 
-import { code, editLine, escaped, fitting, folded, row, tableHead } from '../../core/escape/text.ts'
+import { code, editLine, escaped, fitting, folded, markdownText, row, tableText } from '../../core/escape/text.ts'
 import type { Change, Effect, Hold, Plan } from '../../core/model/change.ts'
 import { formatPosition } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
-import { capText, count, people, rfc3339 } from '../shared/text.ts'
-import { closingLine } from './render.ts'
+import { capText, count, people, present, rfc3339 } from '../shared/text.ts'
 import {
+  closingLine,
   heldBy,
   outcomeOf,
   outgoing,
   type PlanView,
   RESULT_WORDS,
-  type ReleaseOptions,
   releaseBy,
   releaseText,
+  type ShowOptions,
   SIGNS,
   subjectOf,
-} from './view.ts'
+} from './render.ts'
 
 /** Characters; GitHub takes 65,536 in a comment. */
 const MARKDOWN_LIMIT = 60_000
@@ -32,7 +32,7 @@ const FRAME = 1_500
 const GRAVEST_FIRST: readonly Effect[] = ['block', 'clear', 'lower', 'raise', 'set']
 
 /** Plans as one Markdown text of at most `MARKDOWN_LIMIT` characters. */
-export function renderPlanMarkdown(views: readonly PlanView[], options: ReleaseOptions = {}): string {
+export function renderPlanMarkdown(views: readonly PlanView[], options: ShowOptions): string {
   const release = options.releaseCommand ?? releaseBy([])
   const room = Math.floor((MARKDOWN_LIMIT - 200) / Math.max(1, views.length))
   const { lines, left } = fitting(
@@ -47,67 +47,44 @@ function planSection(view: PlanView, release: (holdId: string) => string, room: 
   const budget = createBudget(room - FRAME)
   const changes = plan.changes.toSorted((a, b) => GRAVEST_FIRST.indexOf(a.effect) - GRAVEST_FIRST.indexOf(b.effect))
   const going = outgoing({ ...plan, changes })
-  const parts = [
+  // In the order of their importance, because each takes its share of the room that is left.
+  const holds = budget.take('hold', 0.4, plan.holds, (hold) => holdBlock(hold, plan, release))
+  const visible = budget.take('', 0.4, going.slice(0, VISIBLE), changeRow)
+  const details = budget.take('change', 0.8, changes, (change) => detailRow(change, view))
+  const unknown = budget.take('unknown scope', 0.5, plan.unknown, (one) => `- ${code(scopeKey(one.scope))}: ${escaped(one.message)}`)
+  const problems = budget.take('problem', 1, plan.problems, (one) => {
+    return `- ${one.severity}: ${escaped(subjectOf(one) + one.message)} (${escaped(one.code)})`
+  })
+  return markdownText([
     `### capkeeper: ${escaped(plan.workspace)}`,
     view.unread === undefined ? headline(plan) : `**Nothing could be read**, so nothing is planned: ${escaped(view.unread, 600)}`,
-    ...approvalBlock(plan),
-    ...budget.take(
-      'hold',
-      plan.holds.map((hold) => holdBlock(hold, plan, release)),
-      0.4,
-    ),
-    ...table(budget.take('', going.slice(0, VISIBLE).map(changeRow), 0.4), ['Change', 'Who', 'Cap', 'People', 'Why']),
-    ...fold(
+    approvalBlock(plan),
+    ...holds,
+    tableText(['Change', 'Who', 'Cap', 'People', 'Why'], visible),
+    folded(
       `${count(changes.length, 'change')} with source and cause`,
-      table(
-        budget.take(
-          'change',
-          changes.map((change) => detailRow(change, view)),
-          0.8,
-        ),
-        ['Change', 'Who', 'Cap', 'Cause', 'Source', 'State'],
-      ),
+      tableText(['Change', 'Who', 'Cap', 'Cause', 'Source', 'State'], details),
     ),
-    ...fold(
-      `${plan.unknown.length} unknown, so not written`,
-      budget.take(
-        'unknown scope',
-        plan.unknown.map((one) => `- ${code(scopeKey(one.scope))}: ${escaped(one.message)}`),
-        0.5,
-      ),
-    ),
-    ...fold(
-      count(plan.problems.length, 'problem'),
-      budget.take(
-        'problem',
-        plan.problems.map((one) => `- ${one.severity}: ${escaped(subjectOf(one) + one.message)} (${escaped(one.code)})`),
-        1,
-      ),
-    ),
-    ...budget.leftOut(),
+    folded(`${plan.unknown.length} unknown, so not written`, unknown.join('\n')),
+    folded(count(plan.problems.length, 'problem'), problems.join('\n')),
+    budget.leftOut(),
     escaped(closingLine(view), 1_000),
     `<sub>plan ${plan.id}, policies ${escaped(plan.policyDigest)}${plan.revision === '' ? '' : ` at ${escaped(plan.revision)}`}, ${rfc3339(plan.createdAt)}</sub>`,
-  ]
-  return `${parts.join('\n\n')}\n`
+  ])
 }
 
-interface Budget {
-  /** The lines that fit into a share of the remaining room; the others are counted under `name`. */
-  take(name: string, lines: readonly string[], share: number): readonly string[]
-  leftOut(): readonly string[]
-}
-
-function createBudget(room: number): Budget {
+function createBudget(room: number) {
   let left = Math.max(0, room)
   const missing: string[] = []
   return {
-    take(name, lines, share) {
-      const taken = fitting(lines, Math.floor(left * share))
+    /** The lines that fit into a share of the remaining room; the others are counted under `name`. */
+    take<T>(name: string, share: number, items: readonly T[], lineOf: (item: T) => string): readonly string[] {
+      const taken = fitting(items.map(lineOf), Math.floor(left * share))
       left -= taken.lines.reduce((sum, line) => sum + line.length + 1, 0)
       if (name !== '' && taken.left > 0) missing.push(count(taken.left, name))
       return taken.lines
     },
-    leftOut: () => (missing.length === 0 ? [] : [`Left out for length: ${missing.join(', ')}; \`capkeeper plan\` shows all.`]),
+    leftOut: () => (missing.length === 0 ? '' : `Left out for length: ${missing.join(', ')}; \`capkeeper plan\` shows all.`),
   }
 }
 
@@ -135,26 +112,21 @@ const WHAT_HAPPENS: Readonly<Record<Effect, (amount: number) => string>> = {
 
 function holdBlock(hold: Hold, plan: Plan, release: (holdId: string) => string): string {
   const held = heldBy(plan, hold)
-  const more = held.length > HELD_VISIBLE ? [`> - and ${held.length - HELD_VISIBLE} more`] : []
-  return [
+  const way = `${code(release(hold.id))}, or add ${code(hold.id)} to ${code('spec.approvals')}: ${code(editLine('approve', hold.id))}`
+  return present(
     '> [!WARNING]',
     `> **Hold ${code(hold.id)} by ${hold.guards.join(', ')}**: ${count(hold.changes.length, 'change')}, ${people(hold.people)}`,
     '>',
     `> ${escaped(hold.message, 600)}`,
     '>',
-    ...held.slice(0, HELD_VISIBLE).map((change) => `> - ${verbCell(change)} ${code(scopeKey(change.scope))} ${capCell(change)}`),
-    ...more,
-    ...(hold.release === 'never'
-      ? []
-      : [
-          '>',
-          `> ${releaseText(hold)}: ${code(release(hold.id))}, or add ${code(hold.id)} to ${code('spec.approvals')}: ${code(editLine('approve', hold.id))}.`,
-        ]),
-  ].join('\n')
+    held.slice(0, HELD_VISIBLE).map((change) => `> - ${verbCell(change)} ${code(scopeKey(change.scope))} ${capCell(change)}`),
+    held.length > HELD_VISIBLE && `> - and ${held.length - HELD_VISIBLE} more`,
+    hold.release !== 'never' && ['>', `> ${releaseText(hold)}: ${way}.`],
+  ).join('\n')
 }
 
 /** Releases and weakened rules come first, because they are what a reviewer agrees to. */
-function approvalBlock({ approvals, problems }: Plan): readonly string[] {
+function approvalBlock({ approvals, problems }: Plan): string {
   const weakened = problems.filter(({ code: name }) => name === 'RULES_WEAKENED').map(({ message }) => `> - ${escaped(message)}`)
   const released = approvals.map(({ id, at, releases, note, state }) => {
     const place = at ? ` at ${code(formatPosition(at))}` : ''
@@ -165,7 +137,7 @@ function approvalBlock({ approvals, problems }: Plan): readonly string[] {
     return `> - approval ${code(id)}${place} ${text}`
   })
   const lines = [...released, ...weakened]
-  return lines.length === 0 ? [] : [['> [!CAUTION]', '> **Approvals and weakened rules in this plan**', '>', ...lines].join('\n')]
+  return lines.length === 0 ? '' : ['> [!CAUTION]', '> **Approvals and weakened rules in this plan**', '>', ...lines].join('\n')
 }
 
 const verbCell = (change: Change): string => `${escaped(SIGNS[change.effect])} ${change.effect}`
@@ -192,8 +164,3 @@ function stateCell(change: Change, view: PlanView): string {
   if (!outcome) return (view.outcomes ? 'not tried' : 'goes out') + by
   return outcome.error === undefined ? RESULT_WORDS[outcome.result] : `${RESULT_WORDS[outcome.result]}: ${escaped(outcome.error)}`
 }
-
-const table = (rows: readonly string[], head: readonly string[]): readonly string[] =>
-  rows.length === 0 ? [] : [[...tableHead(head), ...rows].join('\n')]
-
-const fold = (summary: string, lines: readonly string[]): readonly string[] => (lines.length === 0 ? [] : [folded(summary, lines)])

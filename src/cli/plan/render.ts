@@ -1,33 +1,171 @@
-// A plan as text for a terminal: the changes, the holds with the commands that release them, the scopes that could not be read, and a closing
-// line of counts. Nothing of the plan is left out.
+// A plan as text for a terminal and as JSON: the changes, the holds with the commands that release them, the scopes that could not be read, and
+// a closing line of counts. Nothing of the plan is left out. Also the words of all renderings of a plan, and the outcomes of its changes.
 import { plain } from '../../core/escape/text.ts'
-import { type Change, EFFECTS, type Effect, type Hold, type Plan, type PlanProblem, type Release } from '../../core/model/change.ts'
+import {
+  type Change,
+  type ChangeResult,
+  EFFECTS,
+  type Effect,
+  type Hold,
+  holdOf,
+  type Plan,
+  type PlanApproval,
+  type PlanProblem,
+  type Release,
+} from '../../core/model/change.ts'
 import { shortRevision } from '../../core/model/policy.ts'
 import { formatPosition } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
-import { type Paint, type Style, unpainted } from '../shared/context.ts'
-import { capText, count, padEnd, padStart, people, widthOf, wrap } from '../shared/text.ts'
-import {
-  DONE,
-  hasSucceeded,
-  heldBy,
-  outcomeOf,
-  outgoing,
-  type PlanView,
-  RESULT_WORDS,
-  type ReleaseOptions,
-  releaseBy,
-  releaseText,
-  SIGNS,
-  subjectOf,
-  tally,
-} from './view.ts'
+import type { Preview } from '../../daemon/cycle/preview.ts'
+import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
+import { type Cli, type Paint, type Style, unpainted } from '../shared/context.ts'
+import { blocksText, capText, count, documentOrList, padEnd, padStart, people, present, tellLine, widthOf, wrap } from '../shared/text.ts'
 
-export interface TextOptions extends ReleaseOptions {
+type Read = Pick<Preview, 'state' | 'warnings'>
+
+/** Why no cap could be read or, if there was none to read, why the roster could not; undefined when something was read. */
+export function unreadBecause({ state, warnings }: Read): string | undefined {
+  const readings = [...state.readings.values()]
+  if (readings.length === 0) return warnings.find(({ reason }) => reason === 'ROSTER_UNREAD')?.message
+  const failures = readings.flatMap(({ failure }) => (failure ? [failure.message] : []))
+  if (failures.length < readings.length) return undefined
+  // After this failure the other scopes were not asked.
+  return failures.find((message) => !message.includes(': not asked ')) ?? failures[0]
+}
+
+/** Prints the warnings of a preview; first, that nothing could be read. */
+export function tellReading(cli: Cli, workspace: string, read: Read): void {
+  const why = unreadBecause(read)
+  if (why !== undefined) tellLine(cli, `error: ${workspace}: nothing could be read: ${why}`)
+  for (const { message } of read.warnings) if (message !== why) tellLine(cli, `${workspace}: ${message}`)
+}
+
+/** How a change ended. `satisfied` needed no write of its own, because another write had the same effect, such as the team's where caps are copied. */
+type Ending = ChangeResult | 'satisfied'
+
+/** How one change ended; `error` is free of any key. */
+export interface Outcome {
+  readonly result: Ending
+  readonly error?: string
+}
+
+/** Identifies one write: a scope may be written twice in a run, for example when a grant ends on the way. */
+export const writeKey = ({ scope, to }: Pick<Change, 'scope' | 'to'>): string => `${scopeKey(scope)} ${to}`
+
+/** A plan to show. `outcomes`, by `writeKey`, exist once it was applied; a change without an outcome was not tried. */
+export interface PlanView {
+  readonly plan: Plan
+  readonly outcomes?: ReadonlyMap<string, Outcome>
+  /** Problems that came up while it was applied. */
+  readonly news?: readonly PlanProblem[]
+  /** Why nothing could be read. */
+  readonly unread?: string
+}
+
+/** How plans show. */
+export interface ShowOptions {
+  /** The exact command that releases a hold. */
+  readonly releaseCommand?: (holdId: string) => string
   readonly paint?: Paint
   /** Columns to stay within; absent when the text goes to a file or a pipe. */
   readonly width?: number | undefined
+  /** How many workspaces were asked for: JSON is a list where there are several, also when one of them failed. */
+  readonly asked?: number
+  /** How people show in Markdown, which is for others. */
+  readonly people: PeopleLabels
 }
+
+/** `capkeeper approve ID`, with the flags that reach the same ledger; a ledger in memory can only be approved on the spot. */
+export const releaseBy =
+  (ledgerArgs: readonly string[], inMemory = false): ((holdId: string) => string) =>
+  (holdId) =>
+    inMemory ? `capkeeper apply --approve ${holdId}` : ['capkeeper approve', holdId, ...ledgerArgs].join(' ')
+
+/** The words before the command that releases a hold. */
+export function releaseText({ changes, release }: Hold): string {
+  const these = changes.length === 1 ? 'this change' : `these ${changes.length} changes`
+  return `To release exactly ${these}${release === 'later' ? ' once anything may be written' : ''}`
+}
+
+const isHeld = (change: Change): boolean => holdOf(change) !== undefined
+
+export const outgoing = (plan: Plan): readonly Change[] => plan.changes.filter((change) => !isHeld(change))
+
+export const heldBy = (plan: Plan, hold: Hold): readonly Change[] => plan.changes.filter((change) => holdOf(change) === hold.id)
+
+export const outcomeOf = (view: PlanView, change: Change): Outcome | undefined => view.outcomes?.get(writeKey(change))
+
+export const SIGNS: Readonly<Record<Effect, string>> = { set: '+', raise: '~', lower: '~', block: '!', clear: '-' }
+
+/** The past tense, for what was applied. */
+export const DONE: Readonly<Record<Effect, string>> = { set: 'set', raise: 'raised', lower: 'lowered', block: 'blocked', clear: 'cleared' }
+
+export const RESULT_WORDS: Readonly<Record<Ending, string>> = {
+  applied: 'applied',
+  satisfied: 'already as asked',
+  failed: 'failed',
+  ambiguous: 'in doubt',
+  verify_failed: 'read back differently',
+}
+
+/** The scope, before a message that does not name it. */
+export const subjectOf = (problem: PlanProblem): string =>
+  problem.scope && !problem.message.includes(scopeKey(problem.scope)) ? `${scopeKey(problem.scope)}: ` : ''
+
+/** One plan as the object `{apiVersion, kind: "Plan", …}`; a `PlanList` where several workspaces were asked for. */
+export const renderPlanJson = (views: readonly PlanView[], asked = views.length): string =>
+  documentOrList('Plan', views.map(planDocument), asked)
+
+/** Caps are numbers or `"none"`; a change without a policy line or a reason has null there (choice). */
+function planDocument(view: PlanView) {
+  const { id, workspace, createdAt, policyDigest, revision, counts, changes, holds, unknown, problems, approvals } = view.plan
+  return {
+    ...{ id, workspace, createdAt, policyDigest, revision, counts },
+    changes: changes.map((change) => changeDocument(change, view)),
+    ...{ holds, unknown, problems },
+    approvals: approvals.map(approvalDocument),
+  }
+}
+
+function changeDocument(change: Change, view: PlanView): Record<string, unknown> {
+  const { healing, grantEnd, disposition, released, ...shown } = change
+  const outcome = outcomeOf(view, change)
+  return {
+    ...shown,
+    source: change.source ?? null,
+    reason: change.reason ?? null,
+    ...dispositionFields(change, view.outcomes !== undefined && !outcome),
+    ...(healing && { healing }),
+    ...(grantEnd && { grantEnd }),
+    ...(outcome && { result: outcome.result === 'satisfied' ? 'applied' : outcome.result }),
+    ...(outcome?.error !== undefined && { error: outcome.error }),
+  }
+}
+
+/** Why a change is not written now, and the approval that released it. */
+function dispositionFields({ scope, disposition, released }: Change, isUntried: boolean): Record<string, unknown> {
+  const by = released && { released: releaseDocument(released) }
+  switch (disposition.kind) {
+    case 'ready':
+      return { ...by, waitsFor: isUntried ? { scope, why: 'not tried: writing stopped before it was its turn' } : undefined }
+    case 'held':
+      return { hold: disposition.hold }
+    case 'deferred':
+      return { ...by, waitsFor: { scope: disposition.waitsFor ?? scope, why: disposition.reason } }
+    case 'excluded':
+      return { ...by, excluded: { code: disposition.code, why: disposition.reason } }
+  }
+}
+
+/** `by` is the place in the policy, or `command`. */
+const releaseDocument = ({ id, via, at }: Release): Record<string, unknown> => ({ id, by: at ? formatPosition(at) : via })
+
+const approvalDocument = ({ id, via, at, state, releases, note }: PlanApproval): Record<string, unknown> => ({
+  ...releaseDocument({ id, via, at }),
+  state,
+  releases,
+  ...(note !== undefined && { note }),
+})
 
 const STYLES: Readonly<Record<Effect, Style>> = { set: 'green', raise: 'cyan', lower: 'yellow', block: 'red', clear: 'red' }
 
@@ -37,7 +175,7 @@ const HOLD_INDENT = 2
 const NARROWEST = 50
 
 /** One plan as text, ending with a line break. */
-export function renderPlanText(view: PlanView, options: TextOptions = {}): string {
+export function renderPlanText(view: PlanView, options: ShowOptions): string {
   const { plan } = view
   const layout = layoutOf(plan, options)
   const closing = indented(closingLine(view), layout, '')
@@ -54,57 +192,32 @@ export function renderPlanText(view: PlanView, options: TextOptions = {}): strin
     problemLines(plan.problems, layout),
     isUnread ? [] : closing,
   ]
-  return blocks
-    .filter((block) => block.length > 0)
-    .map((block) => `${block.join('\n')}\n`)
-    .join('\n')
+  return blocksText(blocks)
 }
 
 /** The result of a plan that was shown before: the changes that did not succeed, and the closing line. Ends with a line break. */
-export function renderResultText(view: PlanView, options: TextOptions = {}): string {
+export function renderResultText(view: PlanView, options: ShowOptions): string {
   const layout = layoutOf(view.plan, options)
   const bad = outgoing(view.plan).filter((change) => !hasSucceeded(outcomeOf(view, change)))
   const lines = bad.flatMap((change) => changeLines(change, view, layout))
-  const news = problemLines(view.news ?? [], layout)
-  const blocks = [lines, news, indented(closingLine(view), layout, '')].filter((block) => block.length > 0)
-  return blocks.map((block) => block.map((line) => `${line}\n`).join('')).join('\n')
+  return blocksText([lines, problemLines(view.news ?? [], layout), indented(closingLine(view), layout, '')])
 }
 
-interface Layout {
-  readonly paint: Paint
-  readonly width: number
-  readonly scope: number
-  readonly from: number
-  readonly to: number
-  readonly people: number
-  readonly release: (holdId: string) => string
-}
+type Layout = ReturnType<typeof layoutOf>
 
-function layoutOf(plan: Plan, options: TextOptions): Layout {
+function layoutOf(plan: Plan, options: ShowOptions) {
   const width = options.width === undefined ? Number.POSITIVE_INFINITY : Math.max(NARROWEST, options.width)
   const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(widthOf))
   const from = widest(plan.changes.map((change) => capText(change.from)))
   const to = widest(plan.changes.map((change) => capText(change.to)))
   const reach = widest(plan.changes.map((change) => people(change.people)))
+  const cause = widest(plan.changes.map((change) => change.cause))
   // The room that the other columns leave. After a longer scope they go on the next line.
-  const room =
-    width -
-    INDENT -
-    (plan.holds.length > 0 ? HOLD_INDENT : 0) -
-    2 -
-    (from + 3 + to) -
-    2 -
-    reach -
-    2 -
-    widest(plan.changes.map((change) => change.cause))
+  const room = width - INDENT - (plan.holds.length > 0 ? HOLD_INDENT : 0) - 2 - (from + 3 + to) - 2 - reach - 2 - cause
   const scopes = plan.changes.map((change) => widthOf(plain(scopeKey(change.scope)))).filter((one) => one <= Math.max(room, 4))
   return {
+    ...{ width, from, to, people: reach, scope: Math.max(4, ...scopes) },
     paint: options.paint ?? unpainted,
-    width,
-    scope: Math.max(4, ...scopes),
-    from,
-    to,
-    people: reach,
     release: options.releaseCommand ?? releaseBy([]),
   }
 }
@@ -177,12 +290,12 @@ const indented = (text: string, layout: Layout, margin: string): readonly string
 
 function holdLines(hold: Hold, view: PlanView, layout: Layout): readonly string[] {
   const title = `Hold ${hold.id} by ${hold.guards.join(', ')}: ${count(hold.changes.length, 'change')}, ${people(hold.people)}`
-  return [
-    ...indented(title, layout, '').map((line) => layout.paint('yellow', line)),
-    ...indented(plain(hold.message), layout, '  '),
-    ...heldBy(view.plan, hold).flatMap((change) => changeLines(change, view, layout, 2 + HOLD_INDENT)),
-    ...(hold.release === 'never' ? [] : [`  ${releaseText(hold)}: ${layout.paint('bold', layout.release(hold.id))}`]),
-  ]
+  return present(
+    indented(title, layout, '').map((line) => layout.paint('yellow', line)),
+    indented(plain(hold.message), layout, '  '),
+    heldBy(view.plan, hold).flatMap((change) => changeLines(change, view, layout, 2 + HOLD_INDENT)),
+    hold.release !== 'never' && `  ${releaseText(hold)}: ${layout.paint('bold', layout.release(hold.id))}`,
+  )
 }
 
 /** Scopes with the same cause are listed together, so that an outage is told once. */
@@ -216,23 +329,31 @@ function problemLines(problems: readonly PlanProblem[], layout: Layout): readonl
 /** `Plan: 3 to set, 1 to raise. 2 held, 1 unknown. 42 scopes are in sync.` */
 export function closingLine(view: PlanView): string {
   const { counts } = view.plan
-  const rest = ([['held'], ['unknown'], ['rejected'], ['skipped']] as const).flatMap(([name]) =>
-    counts[name] > 0 ? [`${counts[name]} ${name}`] : [],
-  )
-  const sync = counts.inSync > 0 ? `${count(counts.inSync, 'scope')} ${counts.inSync === 1 ? 'is' : 'are'} in sync.` : ''
+  const rest = (['held', 'unknown', 'rejected', 'skipped'] as const).filter((name) => counts[name] > 0)
+  const sync = counts.inSync > 0 && `${count(counts.inSync, 'scope')} ${counts.inSync === 1 ? 'is' : 'are'} in sync.`
   const going = EFFECTS.some((effect) => counts[effect] > 0)
   const isPartial = counts.unknown > 0 && !going && counts.held === 0
   const read = isPartial ? 'No changes in what could be read.' : plannedCounts(view.plan)
   const isUnread = view.unread !== undefined || (isPartial && counts.inSync === 0)
   const planned = isUnread ? 'Nothing could be read, so nothing is planned.' : read
-  const parts = [view.outcomes ? appliedCounts(view) : planned, rest.length > 0 ? `${rest.join(', ')}.` : '', sync]
-  return parts.filter((part) => part !== '').join(' ')
+  const others = rest.length > 0 && `${rest.map((name) => `${counts[name]} ${name}`).join(', ')}.`
+  return present(view.outcomes ? appliedCounts(view) : planned, others, sync).join(' ')
 }
 
 function plannedCounts({ counts }: Plan): string {
   const parts = EFFECTS.flatMap((effect) => (counts[effect] > 0 ? [`${counts[effect]} to ${effect}`] : []))
   if (parts.length > 0) return `Plan: ${parts.join(', ')}.`
   return counts.held > 0 ? 'Plan: nothing to write.' : 'No changes.'
+}
+
+/** Whether the scope now has the cap that was planned. */
+const hasSucceeded = (outcome: Outcome | undefined): boolean => outcome?.result === 'applied' || outcome?.result === 'satisfied'
+
+/** How often each key occurs. */
+function tally<K extends string>(keys: Iterable<K>): ReadonlyMap<K, number> {
+  const counts = new Map<K, number>()
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
+  return counts
 }
 
 function appliedCounts(view: PlanView): string {

@@ -7,26 +7,34 @@ import { hasErrors } from '../../core/model/problem.ts'
 import { pauseFindings } from '../../daemon/conditions/findings.ts'
 import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
 import { readSetup } from '../compose.ts'
-import { addFlags, addNetworkFlags, examples, ledgerArgs, type OutputFormat, outputOption, type ShowFlags } from '../shared/args.ts'
+import { addExamples, addNetworkFlags, ledgerArgs, type OutputFormat, outputOption, type ShowFlags } from '../shared/args.ts'
 import { type Cli, columnsOf, EXIT, type ExitCode, painter, worstExit } from '../shared/context.ts'
 import { openLedgers } from '../shared/ledger/ledgers.ts'
-import { labelsFor, showWarnings } from '../shared/problems.ts'
-import { readEach, saveWhole, withReader } from '../shared/reader.ts'
+import { labelsFor } from '../shared/problems.ts'
+import { readEach, saveWhole } from '../shared/reader.ts'
 import { isLedgerUrl } from '../shared/remote.ts'
 import { tellLine } from '../shared/text.ts'
-import { renderPlanText, type TextOptions } from './render.ts'
+import {
+  outcomeOf,
+  type PlanView,
+  releaseBy,
+  renderPlanJson,
+  renderPlanText,
+  type ShowOptions,
+  tellReading,
+  unreadBecause,
+  writeKey,
+} from './render.ts'
 import { renderPlanMarkdown } from './render-markdown.ts'
-import { outcomeOf, type PlanView, releaseBy, renderPlanJson, tellReading, unreadBecause, writeKey } from './view.ts'
 
-export interface PlanFlags extends ShowFlags {
+interface PlanFlags extends ShowFlags {
   readonly detailedExitcode?: boolean
   readonly out?: string
   readonly rebind?: boolean
 }
 
-export function registerPlan(program: Command, cli: Cli): void {
-  const command = program
-    .command('plan')
+export function register(command: Command, cli: Cli): void {
+  command
     .description(
       'Reads the policies, the roster and the caps in force, and prints every change that would be made with its reason, its policy line ' +
         'and how many people it reaches, and what the guards would hold back. Nothing is ever written to the service.',
@@ -38,23 +46,14 @@ export function registerPlan(program: Command, cli: Cli): void {
     )
     .option('--rebind', 'plan as if the ledger were bound to this base URL')
     .option('--out <file>', 'save the plan as JSON, for `capkeeper apply --plan`')
-  addFlags(addNetworkFlags(command), ['ledgerTokenFile'])
-    .addHelpText(
-      'after',
-      examples(
-        'capkeeper plan --policies policies/ --base-url https://service.example --service-key-file key',
-        'capkeeper plan --output markdown > comment.md',
-        'capkeeper plan --out plan.json && capkeeper apply --plan plan.json',
-      ),
-    )
     .action((flags: PlanFlags) => planCommand(flags, cli))
-}
-
-interface ShowOptions extends TextOptions {
-  /** How many workspaces were asked for: JSON is a list where there are several, also when one of them failed. */
-  readonly asked?: number
-  /** How people show in Markdown, which is for others. */
-  readonly people: PeopleLabels
+  addNetworkFlags(command, 'ledgerTokenFile')
+  addExamples(
+    command,
+    'capkeeper plan --policies policies/ --base-url https://service.example --service-key-file key',
+    'capkeeper plan --output markdown > comment.md',
+    'capkeeper plan --out plan.json && capkeeper apply --plan plan.json',
+  )
 }
 
 /** One text for all plans; JSON and Markdown are one document. */
@@ -62,10 +61,11 @@ export function showPlans(views: readonly PlanView[], output: OutputFormat, opti
   switch (output) {
     case 'json':
       return renderPlanJson(views, options.asked)
-    case 'markdown': {
-      const shown = views.map((view) => viewShown(view, options.people))
-      return renderPlanMarkdown(shown, options)
-    }
+    case 'markdown':
+      return renderPlanMarkdown(
+        views.map((view) => viewShown(view, options.people)),
+        options,
+      )
     case 'text':
       return views.map((view) => renderPlanText(view, options)).join('\n')
   }
@@ -83,21 +83,17 @@ function viewShown(view: PlanView, labels: PeopleLabels): PlanView {
 }
 
 /** Plans every workspace that can be planned, and leaves the exit code. */
-export async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
+async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
-  showWarnings(setup.warnings, cli)
   let salt: string | undefined
   const open = (signal: AbortSignal) => openLedgers(cli, setup, signal, flags)
-  const read = await readEach(cli, setup, open, (workspace, session) =>
-    withReader(workspace, session, async ({ config, ledger, preview }) => {
-      salt ??= ledger.fact('peopleSalt')
-      const one = await preview()
-      tellReading(cli, config.name, one)
-      for (const { message } of pauseFindings(await ledger.pause(cli.clock.now()), config.name)) tellLine(cli, `${config.name}: ${message}`)
-      const unread = unreadBecause(one)
-      return { plan: one.planned.plan, unread }
-    }),
-  )
+  const read = await readEach(cli, setup, open, async ({ config, ledger, preview }) => {
+    salt ??= ledger.fact('peopleSalt')
+    const one = await preview()
+    tellReading(cli, config.name, one)
+    for (const { message } of pauseFindings(await ledger.pause(cli.clock.now()), config.name)) tellLine(cli, `${config.name}: ${message}`)
+    return { plan: one.planned.plan, unread: unreadBecause(one) }
+  })
   const plans = read.done.map(({ plan }) => plan)
   const asked = setup.workspaces.length
   cli.stdout.write(

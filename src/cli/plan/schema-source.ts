@@ -48,8 +48,6 @@ const CHANGE = object({
   source: orNull(POSITION),
   reason: orNull(TEXT),
   hold: orNull(HOLD_ID),
-  healing: Type.Optional(Type.Unsafe<unknown>({})),
-  grantEnd: Type.Optional(Type.Unsafe<unknown>({})),
 })
 const HOLD = object({ id: HOLD_ID, guards: list(words(GUARD_CODES)), people: WHOLE, changes: list(object(CAPS)), message: TEXT })
 const UNKNOWN = object({ scope: SCOPE, message: TEXT })

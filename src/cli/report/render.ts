@@ -1,12 +1,13 @@
-// A report as text and as Markdown. Long tables are cut with a count; JSON and CSV have all of it.
-import { code, escaped, plain, row, tableHead } from '../../core/escape/text.ts'
+// A report as text, Markdown, JSON and CSV. Long tables of text and Markdown are cut with a count.
+import { code, csvText, escaped, markdownText, plain, row, tableText } from '../../core/escape/text.ts'
 import { EFFECTS } from '../../core/model/change.ts'
 import { scopeKey } from '../../core/model/scope.ts'
+import type { Instant } from '../../core/model/units.ts'
 import { SOURCE_TEXT } from '../../core/use/add-on.ts'
-import { attributeOf, type Report, type ReportRow, subjectOf } from '../../core/use/report.ts'
-import { DONE, RESULT_WORDS, SIGNS } from '../plan/view.ts'
+import { attributeOf, isCharge, type Report, type ReportRow, subjectOf } from '../../core/use/report.ts'
+import { DONE, RESULT_WORDS, SIGNS } from '../plan/render.ts'
 import { type Paint, unpainted } from '../shared/context.ts'
-import { amountText, capText, columns, dayText, people, shortTime } from '../shared/text.ts'
+import { amountText, blocksText, capText, columns, dayText, documentText, people, present, rfc3339, shortTime } from '../shared/text.ts'
 
 interface ReportColumn {
   readonly title: string
@@ -17,62 +18,53 @@ interface ReportColumn {
   raw(row: ReportRow): string | number | undefined
 }
 
-const amount = (title: string, of: (row: ReportRow) => number | undefined): ReportColumn => ({
-  title,
-  isNumber: true,
-  cell: (row) => {
-    const value = of(row)
-    return value === undefined ? '' : amountText(value)
+const column = <K extends keyof ReportRow>(
+  title: string,
+  key: K,
+  text: (value: NonNullable<ReportRow[K]>) => string,
+  isNumber = false,
+): ReportColumn => ({
+  ...{ title, isNumber },
+  raw: (row) => row[key],
+  cell(row) {
+    const value = row[key]
+    return value === undefined ? '' : text(value)
   },
-  raw: of,
 })
 
+const amount = (title: string, key: 'people' | 'used' | 'addOn' | 'headRoom' | 'uncapped' | 'cost'): ReportColumn =>
+  column(title, key, amountText, true)
+
 /** The columns of a report's view that hold anything. */
-export function columnsOf({ by, rows }: Report): readonly ReportColumn[] {
+function columnsOf({ by, rows }: Report): readonly ReportColumn[] {
   // The key of a value says no more than the value.
-  const text = attributeOf(by) === undefined ? labelOf : ({ name }: ReportRow): string => name
-  const label: ReportColumn = { title: subjectOf(by), isNumber: false, cell: text, raw: text }
-  const share: ReportColumn = {
-    title: 'Share',
-    isNumber: true,
-    cell: ({ share: part }) => (part === undefined ? '' : `${(part * 100).toFixed(1)} %`),
-    raw: ({ share: part }) => (part === undefined ? undefined : Number(part.toFixed(4))),
-  }
-  const cap: ReportColumn = {
-    title: 'Cap',
-    isNumber: true,
-    cell: (row) => (row.cap === undefined ? '' : capText(row.cap)),
-    raw: (row) => row.cap,
-  }
-  const source: ReportColumn = {
-    title: 'Add-on source',
-    isNumber: false,
-    cell: ({ addOnSource }) => (addOnSource === undefined ? '' : SOURCE_TEXT[addOnSource]),
-    raw: ({ addOnSource }) => addOnSource,
-  }
-  const band: ReportColumn = { title: 'Band', isNumber: false, cell: (row) => row.band?.replaceAll('_', ' ') ?? '', raw: (row) => row.band }
+  const label = attributeOf(by) === undefined ? labelOf : ({ name }: ReportRow): string => name
   const all = [
-    label,
-    amount('People', ({ people }) => people),
-    amount('Used', ({ used }) => used),
-    share,
-    amount('Add-on use', ({ addOn }) => addOn),
-    cap,
-    amount('Head-room', ({ headRoom }) => headRoom),
-    amount('Without a cap', ({ uncapped }) => uncapped),
-    band,
-    amount('Cost', ({ cost }) => cost),
-    source,
+    { title: subjectOf(by), isNumber: false, cell: label, raw: label },
+    amount('People', 'people'),
+    amount('Used', 'used'),
+    { ...column('Share', 'share', percent, true), raw: ({ share }: ReportRow) => share && Number(share.toFixed(4)) },
+    amount('Add-on use', 'addOn'),
+    column('Cap', 'cap', capText, true),
+    amount('Head-room', 'headRoom'),
+    amount('Without a cap', 'uncapped'),
+    column('Band', 'band', (band) => band.replaceAll('_', ' ')),
+    amount('Cost', 'cost'),
+    column('Add-on source', 'addOnSource', (source) => SOURCE_TEXT[source]),
   ]
-  return all.filter((column, index) => index === 0 || rows.some((row) => column.raw(row) !== undefined))
+  return all.filter(({ raw }, index) => index === 0 || rows.some((one) => raw(one) !== undefined))
 }
+
+const percent = (part: number): string => `${(part * 100).toFixed(1)} %`
 
 const labelOf = ({ key, name }: ReportRow): string => (key === name || key === '-' || key === 'team' ? name : `${name} (${key})`)
 
 /** The figures above the table, as name and value; unknown ones are left out. */
 function headlinesOf({ totals, projected, exhaustedAt, cycle, currency }: Report): readonly (readonly [string, string])[] {
-  const figure = (name: string, value: number | undefined, unit?: string): readonly (readonly [string, string])[] =>
-    value === undefined ? [] : [[name, [amountText(value), ...(unit === undefined ? [] : [unit])].join(' ')]]
+  const line = (name: string, value: string | false | undefined) => (value ? [[name, value] as const] : [])
+  const figure = (name: string, value: number | undefined, unit = '') =>
+    line(name, value !== undefined && `${amountText(value)} ${unit}`.trimEnd())
+  const between = projected && `80 % between ${Math.round(projected.p10)} and ${Math.round(projected.p90)}`
   return [
     ...figure('Credits used', totals.used),
     ...figure('Credits that the seats include', totals.included),
@@ -80,15 +72,8 @@ function headlinesOf({ totals, projected, exhaustedAt, cycle, currency }: Report
     ...figure('Add-on credits available', totals.addOnAvailable),
     ...figure('Cost of the credits used', totals.cost, currency),
     ...figure('Cost of the add-on credits used', totals.addOnCost, currency),
-    ...(projected
-      ? ([
-          [
-            'Expected at the cycle’s end',
-            `${amountText(Math.round(projected.p50))} (80 % between ${amountText(Math.round(projected.p10))} and ${amountText(Math.round(projected.p90))})`,
-          ],
-        ] as const)
-      : []),
-    ...(exhaustedAt !== undefined && exhaustedAt < cycle.endAt ? ([['Add-on credits run out', dayText(exhaustedAt)]] as const) : []),
+    ...line('Expected at the cycle’s end', projected && `${Math.round(projected.p50)} (${between})`),
+    ...line('Add-on credits run out', exhaustedAt !== undefined && exhaustedAt < cycle.endAt && dayText(exhaustedAt)),
   ]
 }
 
@@ -104,37 +89,34 @@ const VISIBLE = 50
 
 /** Reports as text, a blank line between blocks. */
 export const renderReportText = (reports: readonly Report[], paint: Paint = unpainted): string =>
-  reports.map((report) => `${textBlocks(report, paint).join('\n\n')}\n`).join('\n')
+  blocksText(reports.flatMap((report) => textBlocks(report, paint)))
 
 const titleOf = ({ workspace, which, cycle }: Report): string =>
   `${workspace}: ${which} cycle, ${dayText(cycle.startAt)} to ${dayText(cycle.endAt)}`
 
-function textBlocks(report: Report, paint: Paint): readonly string[] {
-  const { near, rows, notes, changes } = report
-  const facts = headlinesOf(report).map(([name, value]) => [`  ${name}`, value])
+const nearTitle = ({ near }: Report): string => `${people(near.length)} at 85 % of their cap or more`
+
+const changesLine = (report: Report): string =>
+  `Changes by capkeeper in ${report.which === 'current' ? 'this' : 'that'} cycle: ${changesText(report)}`
+
+function textBlocks(report: Report, paint: Paint): readonly (readonly string[])[] {
+  const { near, notes, changes } = report
+  const nearest = near.slice(0, VISIBLE).map((one) => [plain(one.email), `${amountText(one.addOn)} of ${one.cap}`])
   return [
-    [paint('bold', plain(titleOf(report))), ...columns(facts)].join('\n'),
-    ...(rows.length > 0 ? [table(report, paint)] : []),
-    ...(near.length > 0
-      ? [
-          block(
-            paint('yellow', `${people(near.length)} at 85 % of their cap or more:`),
-            columns(near.slice(0, VISIBLE).map((one) => [plain(one.email), `${amountText(one.addOn)} of ${one.cap}`])),
-            near.length,
-          ),
-        ]
-      : []),
-    block(
-      `Changes by capkeeper in ${report.which === 'current' ? 'this' : 'that'} cycle: ${changesText(report)}`,
-      columns(changes.latest.map(changeCells)),
-      changes.applied + changes.failed,
-    ),
-    ...(notes.length > 0 ? [notes.map((note) => paint('dim', `note: ${plain(note)}`)).join('\n')] : []),
+    [paint('bold', plain(titleOf(report))), ...columns(headlinesOf(report).map(([name, value]) => [`  ${name}`, value]))],
+    table(report, paint),
+    near.length > 0 ? block(paint('yellow', `${nearTitle(report)}:`), nearest, near.length) : [],
+    block(changesLine(report), changes.latest.map(changeCells), changes.applied + changes.failed),
+    notes.map((note) => paint('dim', `note: ${plain(note)}`)),
   ]
 }
 
-const block = (title: string, lines: readonly string[], total: number): string =>
-  [title, ...lines.map((line) => `  ${line}`), ...(total > lines.length ? [`  … and ${total - lines.length} more`] : [])].join('\n')
+const block = (title: string, rows: readonly (readonly string[])[], total: number): readonly string[] =>
+  present(
+    title,
+    columns(rows).map((line) => `  ${line}`),
+    total > rows.length && `  … and ${total - rows.length} more`,
+  )
 
 const changeCells = (entry: Report['changes']['latest'][number]): readonly string[] => [
   shortTime(entry.at),
@@ -144,50 +126,73 @@ const changeCells = (entry: Report['changes']['latest'][number]): readonly strin
   RESULT_WORDS[entry.result],
 ]
 
-function table(report: Report, paint: Paint): string {
+function table(report: Report, paint: Paint): readonly string[] {
+  const { rows } = report
+  if (rows.length === 0) return []
   const shown = columnsOf(report)
   const lines = [
     shown.map(({ title }) => title.toUpperCase()),
-    ...report.rows.slice(0, VISIBLE).map((one) => shown.map(({ cell }) => plain(cell(one)))),
+    ...rows.slice(0, VISIBLE).map((one) => shown.map(({ cell }) => plain(cell(one)))),
   ]
-  const [head = '', ...body] = columns(lines, (column) => shown[column]?.isNumber === true)
-  const left = report.rows.length - body.length
-  return [paint('dim', head), ...body, ...(left > 0 ? [`… and ${left} more; --output csv or json has all`] : [])].join('\n')
+  const [head = '', ...body] = columns(lines, (index) => shown[index]?.isNumber === true)
+  const left = rows.length - body.length
+  return present(paint('dim', head), body, left > 0 && `… and ${left} more; --output csv or json has all`)
 }
 
 /** Reports as Markdown tables. */
-export const renderReportMarkdown = (reports: readonly Report[]): string => `${reports.flatMap(markdownBlocks).join('\n\n')}\n`
+export const renderReportMarkdown = (reports: readonly Report[]): string => markdownText(reports.flatMap(markdownBlocks))
 
 function markdownBlocks(report: Report): readonly string[] {
   const { near, rows, notes } = report
   const shown = columnsOf(report)
-  const left = rows.length - VISIBLE
+  const cells = (one: ReportRow): readonly string[] => shown.map(({ cell }, index) => (index === 0 ? code : escaped)(cell(one)))
+  const heads = shown.map(({ title }) => title)
+  const nearest = near.slice(0, VISIBLE).map((one) => row([code(one.email), amountText(one.addOn), String(one.cap)]))
+  const figures = headlinesOf(report).map(([name, value]) => `- ${name}: **${escaped(value)}**`)
   return [
     `### ${escaped(titleOf(report))}`,
-    headlinesOf(report)
-      .map(([name, value]) => `- ${name}: **${escaped(value)}**`)
-      .join('\n'),
-    ...(rows.length > 0
-      ? [
-          [
-            ...tableHead(shown.map(({ title }) => title)),
-            ...rows
-              .slice(0, VISIBLE)
-              .map((one) => row(shown.map(({ cell }, index) => (index === 0 ? code(cell(one)) : escaped(cell(one)))))),
-          ].join('\n'),
-        ]
-      : []),
-    ...(left > 0 ? [`… and ${left} more.`] : []),
-    ...(near.length > 0
-      ? [
-          `**${people(near.length)} at 85 % of their cap or more**`,
-          [
-            ...tableHead(['Person', 'Add-on use', 'Cap']),
-            ...near.slice(0, VISIBLE).map((one) => row([code(one.email), amountText(one.addOn), String(one.cap)])),
-          ].join('\n'),
-        ]
-      : []),
-    `Changes by capkeeper in ${report.which === 'current' ? 'this' : 'that'} cycle: ${changesText(report)}.`,
+    figures.join('\n'),
+    tableText(
+      heads,
+      rows.slice(0, VISIBLE).map((one) => row(cells(one))),
+    ),
+    rows.length > VISIBLE ? `… and ${rows.length - VISIBLE} more.` : '',
+    near.length > 0 ? `**${nearTitle(report)}**` : '',
+    tableText(['Person', 'Add-on use', 'Cap'], nearest),
+    `${changesLine(report)}.`,
     ...notes.map((note) => `_${escaped(note)}_`),
-  ].filter((part) => part !== '')
+  ]
 }
+
+/** `{apiVersion, kind: "Report", createdAt, reports: [{workspace, which, by, cycle, totals, projected?, exhaustedAt?, rows, days?, near, changes, notes}]}` (choice). */
+export const renderReportJson = (reports: readonly Report[], now: Instant): string => documentText('Report', { createdAt: now, reports })
+
+/** RFC 4180, one table for all workspaces, with every column that any of them has. */
+export function renderReportCsv(reports: readonly Report[]): string {
+  const shown = new Map(reports.flatMap((report) => columnsOf(report).map((column) => [column.title, column] as const)))
+  const titles = [...shown.keys()]
+  const hasMoney = reports.some(({ by }) => isCharge(by))
+  const head = ['workspace', 'cycle_start', 'key', ...titles.slice(1).map(nameOf), ...(hasMoney ? CHARGES.map(({ name }) => name) : [])]
+  const lines = reports.flatMap((report) =>
+    report.rows.map((row) => [
+      report.workspace,
+      dayText(report.cycle.startAt),
+      row.key,
+      ...titles.slice(1).map((title) => shown.get(title)?.raw(row) ?? ''),
+      ...(hasMoney ? CHARGES.map(({ of }) => of(report, row) ?? '') : []),
+    ]),
+  )
+  return csvText([head, ...lines])
+}
+
+const nameOf = (title: string): string => title.toLowerCase().replaceAll(/[- ]/g, '_')
+
+/** Columns for finance tools, as in FOCUS (docs/chargeback.md); the amount is the cost of the add-on credits. */
+const CHARGES: readonly { readonly name: string; readonly of: (report: Report, row: ReportRow) => string | number | undefined }[] = [
+  { name: 'period_start', of: ({ cycle }) => rfc3339(cycle.startAt) },
+  { name: 'period_end', of: ({ cycle }) => rfc3339(cycle.endAt) },
+  { name: 'group', of: (_, { name }) => name },
+  { name: 'unit_price', of: ({ pricePerCredit }) => pricePerCredit },
+  { name: 'amount', of: (_, { addOnCost }) => addOnCost },
+  { name: 'currency', of: ({ currency }) => currency },
+]

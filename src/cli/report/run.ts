@@ -1,24 +1,24 @@
 // `report`: reads people, use, balance and managed caps as a plan does, runs by model and day, and the ledger; core/use/report.ts computes the
 // figures. Data that cannot be read becomes a note in the report.
 
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { renderReportPage } from '../../console/report.ts'
-import { csvText } from '../../core/escape/text.ts'
 import { effectiveCap } from '../../core/interpret/effective.ts'
-import type { Cycle, Roster, RunUse } from '../../core/model/observed.ts'
+import type { Cycle, GroupMembers, Roster, RunUse } from '../../core/model/observed.ts'
 import { scopeKey, userScope } from '../../core/model/scope.ts'
 import { type Credits, credits, DAY_MS, type Instant, midnight } from '../../core/model/units.ts'
 import { listingAt } from '../../core/resolve/roster.ts'
 import { type AddOnFigures, addOnFigures } from '../../core/use/add-on.ts'
-import { type BurnFigures, burnOf, forecastReadsFrom } from '../../core/use/burn.ts'
+import { burnOf, forecastReadsFrom } from '../../core/use/burn.ts'
 import { cycleKnown, type Days, ENOUGH_KNOWN } from '../../core/use/history.ts'
 import {
+  ATTRIBUTE_VIEW,
   attributeOf,
-  isCharge,
+  REPORT_VIEWS,
   type Report,
   type ReportCycle,
   type ReportInputs,
   type ReportPerson,
-  type ReportRow,
   type ReportView,
   reportOf,
 } from '../../core/use/report.ts'
@@ -32,26 +32,82 @@ import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
 import { assumedBorders, cycleBeside } from '../../daemon/replay/gather.ts'
 import type { AddOnSum, Ledger } from '../../ports.ts'
 import { readSetup } from '../compose.ts'
+import { addExamples, addNetworkFlags, outputOption, type ShowFlags } from '../shared/args.ts'
 import { type Cli, CommandError, EXIT, painter, UsageError, worstExit } from '../shared/context.ts'
 import { collectLine } from '../shared/ledger/access.ts'
 import { openOwnLedgers } from '../shared/ledger/ledgers.ts'
-import { labelsFor, showWarnings } from '../shared/problems.ts'
-import { readEach, type WorkspaceReader, withReader } from '../shared/reader.ts'
-import { dayText, documentText, rfc3339, tellLine } from '../shared/text.ts'
-import type { ReportFlags } from './command.ts'
-import { columnsOf, renderReportMarkdown, renderReportText } from './render.ts'
+import { labelsFor } from '../shared/problems.ts'
+import { readEach, type WorkspaceReader } from '../shared/reader.ts'
+import { dayText, tellLine } from '../shared/text.ts'
+import { renderReportCsv, renderReportJson, renderReportMarkdown, renderReportText } from './render.ts'
+
+const REPORT_FORMATS = ['text', 'json', 'csv', 'markdown', 'html'] as const
+type ReportFormat = (typeof REPORT_FORMATS)[number]
+
+interface ReportFlags extends ShowFlags<ReportFormat> {
+  readonly cycle: ReportCycle
+  readonly by: ReportView
+}
+
+export function register(command: Command, cli: Cli): void {
+  command
+    .description(
+      'Shows the use of a billing cycle by the team, by group, by person, by model or by a column of the people file, the head-room, people at or near their cap, the ' +
+        'expected use at the end of the cycle, and the changes of capkeeper; with pricePerCredit in the config also the cost. HTML is one ' +
+        'page to print or to mail. Past cycles need the ledger of a daemon that ran then.',
+    )
+    .addOption(
+      new Option('--cycle <cycle>', 'which billing cycle; also the month in which it begins, such as 2026-09')
+        .choices(['current', 'previous'])
+        .default('current')
+        .argParser(readWhich),
+    )
+    .addOption(
+      new Option('--by <view>', 'one line for each of these; attribute:COLUMN for a column of the people file')
+        .choices([...REPORT_VIEWS, 'attribute:COLUMN'])
+        .default('team')
+        .argParser(readView),
+    )
+    .addOption(outputOption(REPORT_FORMATS))
+    .action((flags: ReportFlags) => reportCommand(flags, cli))
+  addNetworkFlags(command)
+  addExamples(
+    command,
+    'capkeeper report',
+    'capkeeper report --by group --output html > report.html',
+    'capkeeper report --cycle previous --by user --output csv > use.csv',
+    'capkeeper report --cycle previous --by attribute:costCenter --output csv > cost-centers.csv',
+    'capkeeper report --cycle 2026-09 --by group --output csv > chargeback.csv',
+  )
+}
+
+function readView(text: string): ReportView {
+  const word = text.trim()
+  const view = REPORT_VIEWS.find((one) => one === word)
+  if (view !== undefined) return view
+  if (word.startsWith(ATTRIBUTE_VIEW) && word.length > ATTRIBUTE_VIEW.length) return word as ReportView
+  throw new InvalidArgumentError(`Allowed choices are ${REPORT_VIEWS.join(', ')}, attribute:COLUMN.`)
+}
+
+/** `current`, `previous`, or a month. */
+function readWhich(text: string): ReportCycle {
+  const word = text.trim()
+  if (word === 'current' || word === 'previous') return word
+  const [, year, month] = /^(\d{4})-(\d{2})$/.exec(word) ?? []
+  if (year === undefined || Number(month) < 1 || Number(month) > 12) {
+    throw new InvalidArgumentError('Write current, previous, or the month in which the cycle begins, such as 2026-09.')
+  }
+  return word as ReportCycle
+}
 
 /** The service is asked for 30 days at most (docs/service.md, What the client tolerates, point 8). */
 const CHUNK_MS = 30 * DAY_MS
 
 /** Reports on all workspaces; exits 4 when some failed. */
-export async function reportCommand(flags: ReportFlags, cli: Cli): Promise<void> {
+async function reportCommand(flags: ReportFlags, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
-  showWarnings(setup.warnings, cli)
   const open = () => openOwnLedgers(cli, setup)
-  const { done: reports, codes } = await readEach(cli, setup, open, (workspace, session) =>
-    withReader(workspace, session, (reader) => reportOne(reader, flags, setup.config, cli)),
-  )
+  const { done: reports, codes } = await readEach(cli, setup, open, (reader) => reportOne(reader, flags, setup.config, cli))
   // A CSV table has no place for notes.
   if (flags.output === 'csv')
     for (const { workspace, notes } of reports) for (const note of notes) tellLine(cli, `note: ${workspace}: ${note}`)
@@ -91,7 +147,8 @@ async function gather(sources: Sources): Promise<ReportInputs> {
   if (!usage || !current)
     throw new CommandError(`${config.name}: the roster with the billing cycle could not be read, so there is nothing to report on`)
   const notes: string[] = []
-  const { cycle, isPast } = chosenCycle(sources, current, usage.previousCycle?.cycle)
+  const cycle = chosenCycle(sources, current, usage.previousCycle?.cycle)
+  const isPast = cycle !== current
   const perSeat = usage.balance?.creditsPerSeat ?? config.creditsPerSeat
   const rows = await readRuns(sources, Math.min(cycle.startAt, forecastReadsFrom(now)), notes)
   const runs = rows?.filter(({ dayAt }) => dayAt >= midnight(cycle.startAt) && dayAt < cycle.endAt)
@@ -102,9 +159,7 @@ async function gather(sources: Sources): Promise<ReportInputs> {
     notes.push(`Add-on use is estimated with what a seat includes, assumed to be today's ${perSeat} credits.`)
   }
   const figures = isPast ? undefined : await figuresOf(sources, current, rows, addOn)
-  const people = isPast
-    ? await peopleBefore(sources, cycle, { past, hasRuns: runs !== undefined && runs.length > 0 }, notes)
-    : peopleNow(seen)
+  const people = isPast ? await peopleBefore(sources, cycle, past, notes, runs) : peopleNow(seen)
   return {
     workspace: config.name,
     which: isPast ? flags.cycle : 'current',
@@ -147,18 +202,12 @@ function withAttributes(people: readonly ReportPerson[], { seen, flags }: Source
 }
 
 /** The cycle of the report: the present one, or one of those that the ledger can know. */
-function chosenCycle(
-  { flags, config }: Sources,
-  current: Cycle,
-  previous: Cycle | undefined,
-): { readonly cycle: Cycle; readonly isPast: boolean } {
-  if (isPresent(flags.cycle, current)) return { cycle: current, isPast: false }
+function chosenCycle({ flags, config }: Sources, current: Cycle, previous: Cycle | undefined): Cycle {
+  if (isPresent(flags.cycle, current)) return current
   const before = previous && previous.endAt <= current.startAt ? previous : cycleBeside(current, -1)
-  if (flags.cycle === 'previous') return { cycle: before, isPast: true }
-  const found = [before, ...Array.from({ length: KEPT_CYCLES }, (_, steps) => cycleBeside(current, -steps - 2))].find(
-    ({ startAt }) => monthOf(startAt) === flags.cycle,
-  )
-  if (found) return { cycle: found, isPast: true }
+  const past = [before, ...Array.from({ length: KEPT_CYCLES }, (_, steps) => cycleBeside(current, -steps - 2))]
+  const found = flags.cycle === 'previous' ? before : past.find(({ startAt }) => monthOf(startAt) === flags.cycle)
+  if (found) return found
   throw new CommandError(
     `${config.name}: no billing cycle that the ledger can know begins in ${flags.cycle}; the present one began on ${dayText(current.startAt)}`,
   )
@@ -198,7 +247,7 @@ function peopleNow({ desiredState, state }: Preview): readonly ReportPerson[] {
     // People who left or are not approved yet are listed only when they used something.
     if (!counted && !used) return []
     const cap = counted && effectiveCap(counted, (key) => readings.get(key)?.observed).cap
-    return [{ email, groups: groupsOf.get(email) ?? [], used, cap }]
+    return [{ email, groups: groupsOf(email), used, cap }]
   })
 }
 
@@ -234,24 +283,14 @@ function addOnOf({ config, seen, now }: Sources, cycle: Cycle, past: Sums | unde
   const { usage, measured } = seen.state
   const before = past && { readAt: now, cycles: [measuredCycle(cycle.startAt, past)], unassignable: [] }
   const isCurrent = cycle.startAt === cycleOf(usage)?.startAt
-  return addOnFigures({
-    now,
-    cycle,
-    measured: isCurrent ? measured : before,
-    balance: usage?.balance ?? (isCurrent ? undefined : seatsOf(config)),
-  })
+  const { creditsPerSeat } = config
+  const seats = isCurrent || creditsPerSeat === undefined ? undefined : { creditsPerSeat: credits(creditsPerSeat) }
+  return addOnFigures({ now, cycle, measured: isCurrent ? measured : before, balance: usage?.balance ?? seats })
 }
 
-const seatsOf = ({ creditsPerSeat }: WorkspaceConfig) =>
-  creditsPerSeat === undefined ? undefined : { creditsPerSeat: credits(creditsPerSeat) }
-
 /** People of a past cycle: with the measured use, or else the sum of their days where it is known of almost everybody, or else the use at its end. */
-async function peopleBefore(
-  { seen, ledger, config, flags }: Sources,
-  cycle: Cycle,
-  { past, hasRuns }: { readonly past: Sums | undefined; readonly hasRuns: boolean },
-  notes: string[],
-): Promise<readonly ReportPerson[]> {
+async function peopleBefore(sources: Sources, cycle: Cycle, past: Sums | undefined, notes: string[], runs: readonly RunUse[] = []) {
+  const { seen, ledger, config, flags } = sources
   const { usage } = seen.state
   const groupsOf = membership(usage?.groups ?? [])
   const last = usage?.previousCycle?.cycle.startAt === cycle.startAt ? usage.previousCycle.used : undefined
@@ -261,50 +300,37 @@ async function peopleBefore(
   const isKnown = share >= ENOUGH_KNOWN
   const summed = (await ledger.useByPerson(days)).map((row) => [row.email, row.used] as const)
   const used: readonly (readonly [string, Credits])[] = measured ?? (last && !isKnown ? Object.entries(last) : summed)
+  const of = `known of ${Math.floor(share * 100)} % of the people`
   if (used.length === 0) {
     const unknown = `The ledger of ${config.name} knows nobody's use in that cycle; type: ${collectLine(flags)}`
-    if (ofPeople(flags) || (!hasRuns && flags.cycle !== 'previous')) throw new CommandError(unknown)
+    // Runs give the use of a team and its models, but not of people and groups.
+    if ((flags.by !== 'team' && flags.by !== 'model') || (runs.length === 0 && flags.cycle !== 'previous')) throw new CommandError(unknown)
     notes.push(unknown)
-  } else if (!measured && isKnown) {
-    notes.push(`Use of people is the sum of their days, which are known of ${Math.floor(share * 100)} % of the people.`)
-  } else if (!last && !measured) {
-    notes.push(
-      `Days of that cycle are known of ${Math.floor(share * 100)} % of the people, so use may be missing; type: ${collectLine(flags)}`,
-    )
-  }
+  } else if (!measured && isKnown) notes.push(`Use of people is the sum of their days, which are ${of}.`)
+  else if (!last && !measured) notes.push(`Days of that cycle are ${of}, so use may be missing; type: ${collectLine(flags)}`)
   notes.push('Groups are those of today.')
-  return used.map(([email, amount]) => ({ email, groups: groupsOf.get(email) ?? [], used: amount }))
+  return used.map(([email, amount]): ReportPerson => ({ email, groups: groupsOf(email), used: amount }))
 }
 
 /** The share of the people of whom every day of a cycle is known. */
-async function knownShare(
-  ledger: Pick<Ledger, 'histories' | 'recordedFrom' | 'fact'>,
-  roster: Roster | undefined,
-  days: Days,
-): Promise<number> {
+async function knownShare(ledger: Ledger, roster: Roster | undefined, days: Days): Promise<number> {
   const people = new Map((await ledger.histories()).map((one) => [one.email, one]))
   const common = await commonDays(ledger, Number.POSITIVE_INFINITY)
   const emails = (roster?.people ?? []).flatMap(({ email, status }) => (status === 'approved' ? [email] : []))
   return cycleKnown(days, { addOn: 'estimated', people: [], days: [] }, emails, { people, common }).people
 }
 
-/** Runs give the use of a team and its models, but not of people and groups. */
-const ofPeople = ({ by }: Pick<ReportFlags, 'by'>): boolean => by !== 'team' && by !== 'model'
-
-function membership(
-  groups: readonly { readonly id: string; readonly emails: readonly string[] }[],
-): ReadonlyMap<string, readonly string[]> {
-  const byEmail = new Map<string, string[]>()
-  for (const { id, emails } of groups) for (const email of emails) byEmail.set(email, [...(byEmail.get(email) ?? []), id])
-  return byEmail
+/** The groups of each person. */
+function membership(groups: readonly GroupMembers[]): (email: string) => readonly string[] {
+  const byEmail = Map.groupBy(
+    groups.flatMap(({ id, emails }) => emails.map((email) => ({ id, email }))),
+    ({ email }) => email,
+  )
+  return (email) => byEmail.get(email)?.map(({ id }) => id) ?? []
 }
 
-async function figuresOf(
-  { seen, ledger, now }: Sources,
-  cycle: Cycle,
-  rows: readonly RunUse[] | undefined,
-  addOn: AddOnFigures,
-): Promise<BurnFigures | undefined> {
+async function figuresOf(sources: Sources, cycle: Cycle, rows: readonly RunUse[] | undefined, addOn: AddOnFigures) {
+  const { seen, ledger, now } = sources
   const { usage } = seen.state
   if (!usage) return undefined
   const people = peopleNow(seen).flatMap(({ email, used, cap }) => {
@@ -314,14 +340,8 @@ async function figuresOf(
   if (people.length === 0) return undefined
   const used = credits(people.reduce((sum, one) => sum + one.used, 0))
   const history = rows && historyOf({ asked: { fromAt: forecastReadsFrom(now), throughAt: midnight(now), readAt: now, wideAt: now }, rows })
-  return burnOf({
-    now,
-    cycle,
-    readings: [...(await ledger.useReadings()), { at: usage.roster.readAt, used }],
-    people,
-    history,
-    balance: usage.balance,
-  })
+  const readings = [...(await ledger.useReadings()), { at: usage.roster.readAt, used }]
+  return burnOf({ now, cycle, readings, people, history, balance: usage.balance })
 }
 
 // A report with people by e-mail or as hashes, as `people` of the config says, in rows and in texts.
@@ -332,38 +352,3 @@ function reportShown(report: Report, labels: PeopleLabels): Report {
   const shown = by === 'user' ? rows.map((one) => ({ ...one, key: labels.label(one.key), name: labels.label(one.name) })) : rows
   return labels.all({ ...report, rows: shown })
 }
-
-// A report for programs: all of it as JSON, the table as CSV. Nothing is cut.
-
-/** `{apiVersion, kind: "Report", createdAt, reports: [{workspace, which, by, cycle, totals, projected?, exhaustedAt?, rows, days?, near, changes, notes}]}` (choice). */
-export const renderReportJson = (reports: readonly Report[], now: Instant): string => documentText('Report', { createdAt: now, reports })
-
-/** RFC 4180, one table for all workspaces, with every column that any of them has. */
-export function renderReportCsv(reports: readonly Report[]): string {
-  const shown = new Map(reports.flatMap((report) => columnsOf(report).map((column) => [column.title, column] as const)))
-  const titles = [...shown.keys()]
-  const hasMoney = reports.some(({ by }) => isCharge(by))
-  const head = ['workspace', 'cycle_start', 'key', ...titles.slice(1).map(nameOf), ...(hasMoney ? CHARGES.map(({ name }) => name) : [])]
-  const lines = reports.flatMap((report) =>
-    report.rows.map((row) => [
-      report.workspace,
-      dayText(report.cycle.startAt),
-      row.key,
-      ...titles.slice(1).map((title) => shown.get(title)?.raw(row) ?? ''),
-      ...(hasMoney ? CHARGES.map(({ of }) => of(report, row) ?? '') : []),
-    ]),
-  )
-  return csvText([head, ...lines])
-}
-
-const nameOf = (title: string): string => title.toLowerCase().replaceAll(/[- ]/g, '_')
-
-/** Columns for finance tools, as in FOCUS (docs/chargeback.md); the amount is the cost of the add-on credits. */
-const CHARGES: readonly { readonly name: string; readonly of: (report: Report, row: ReportRow) => string | number | undefined }[] = [
-  { name: 'period_start', of: ({ cycle }) => rfc3339(cycle.startAt) },
-  { name: 'period_end', of: ({ cycle }) => rfc3339(cycle.endAt) },
-  { name: 'group', of: (_, { name }) => name },
-  { name: 'unit_price', of: ({ pricePerCredit }) => pricePerCredit },
-  { name: 'amount', of: (_, { addOnCost }) => addOnCost },
-  { name: 'currency', of: ({ currency }) => currency },
-]

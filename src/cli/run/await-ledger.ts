@@ -6,7 +6,6 @@ import { LedgerError } from '../../daemon/ledger/error.ts'
 import { openLedger } from '../../daemon/ledger/ledger.ts'
 import type { Cli } from '../shared/context.ts'
 import type { WritingStore } from '../shared/ledger/replica.ts'
-import type { RunFlags } from './command.ts'
 import { createHost, type Host } from './host.ts'
 
 const FIRST_WAIT_MS = 1_000
@@ -14,7 +13,7 @@ const LONGEST_WAIT_MS = 15_000
 
 interface Awaiting {
   readonly cli: Cli
-  readonly flags: RunFlags
+  readonly flags: Host['flags']
   readonly config: Config
   readonly isEmbedded: boolean
   /** Aborts when the daemon is to stop. */
@@ -24,45 +23,35 @@ interface Awaiting {
   readonly listen: (host: Host, why: () => string) => Promise<Server>
 }
 
-/** Undefined when the daemon was stopped while it waited. Rejects with a `LedgerError` that waiting cannot cure. */
+/** The store, or why the database cannot be reached. Rejects with a `LedgerError` that waiting cannot cure. */
+const attempt = (open: Awaiting['open']): Promise<WritingStore | LedgerError> =>
+  open().catch((error: unknown) => {
+    if (error instanceof LedgerError && error.code === 'LEDGER_AWAY') return error
+    throw error
+  })
+
+/** Undefined when the daemon was stopped while it waited. */
 export async function awaitLedger(awaiting: Awaiting): Promise<WritingStore | undefined> {
-  const { open } = awaiting
-  try {
-    return await open()
-  } catch (error) {
-    if (!isAway(error)) throw error
-    return await wait(awaiting, open, error)
-  }
-}
-
-const isAway = (error: unknown): error is LedgerError => error instanceof LedgerError && error.code === 'LEDGER_AWAY'
-
-async function wait(
-  { cli, flags, config, isEmbedded, stop, listen }: Awaiting,
-  open: () => Promise<WritingStore>,
-  first: LedgerError,
-): Promise<WritingStore | undefined> {
+  const { cli, flags, config, isEmbedded, stop, open, listen } = awaiting
+  let store = await attempt(open)
+  if (!(store instanceof LedgerError)) return store
+  let why = store.message
   const nothing = await openLedger({ file: ':memory:', mode: 'write', clock: cli.clock })
   const host = await createHost({ cli, flags, config, store: nothing, isEmbedded })
-  let last = first
-  const server = await listen({ ...host, ledgerWritable: () => false, probeLedger: async () => undefined }, () => last.message)
+  const server = await listen({ ...host, ledgerWritable: () => false, probeLedger: async () => undefined }, () => why)
   try {
-    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2)) {
+    for (let waitMs = FIRST_WAIT_MS; store instanceof LedgerError; waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2)) {
+      why = store.message
       host.logger.error(
-        { error: last.message, retryMs: waitMs },
+        { error: why, retryMs: waitMs },
         'the ledger cannot be reached; it is tried again, and nothing is written until then',
       )
       await cli.clock.sleep(waitMs, stop).catch(() => undefined)
       if (stop.aborted) return undefined
-      try {
-        const store = await open()
-        host.logger.info({}, 'the ledger is there')
-        return store
-      } catch (error) {
-        if (!isAway(error)) throw error
-        last = error
-      }
+      store = await attempt(open)
     }
+    host.logger.info({}, 'the ledger is there')
+    return store
   } finally {
     await server.close()
     await nothing.close()

@@ -1,6 +1,6 @@
 // `run`: the daemon. With --sandbox it runs beside an embedded service, with --once it runs a single cycle.
 import type { Command } from 'commander'
-import { addNetworkFlags, examples, type NetworkFlags, readInteger } from '../shared/args.ts'
+import { addExamples, addNetworkFlags, type NetworkFlags, readInteger } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'
 
 export interface RunFlags extends NetworkFlags {
@@ -11,9 +11,8 @@ export interface RunFlags extends NetworkFlags {
   readonly rebind?: boolean
 }
 
-export function registerRun(program: Command, cli: Cli): void {
-  const command = program
-    .command('run')
+export function register(command: Command, cli: Cli): void {
+  command
     .description(
       'Reconciles every workspace for ever: reads caps on an interval, writes those that differ unless a guard holds them, follows changes ' +
         'of policy and config files, and serves /metrics, /status, /livez, /readyz and a status page. SIGHUP reads everything again and reconciles ' +
@@ -27,7 +26,7 @@ export function registerRun(program: Command, cli: Cli): void {
       'host:port of the HTTP endpoints (default: the config, else 127.0.0.1:9464; with --sandbox a free port when that is taken)',
     )
     .option('--rebind', 'a workspace has moved to another base URL: bind the ledger to the new one')
-  addNetworkFlags(command)
-    .addHelpText('after', examples('capkeeper run --config /etc/capkeeper/config.yaml', 'capkeeper run --sandbox', 'capkeeper run --once'))
     .action(async (flags: RunFlags) => (await import('./run.ts')).runCommand(flags, cli))
+  addNetworkFlags(command)
+  addExamples(command, 'capkeeper run --config /etc/capkeeper/config.yaml', 'capkeeper run --sandbox', 'capkeeper run --once')
 }

@@ -1,18 +1,10 @@
 // The signals of a daemon: the first interrupt stops it, the second ends the process, and a hangup reads the configuration again.
 import { type Cli, EXIT } from '../shared/context.ts'
 
-export interface Ending {
-  /** Aborts on the first interrupt. */
-  readonly stop: AbortSignal
-  /** Resolves on the first interrupt. */
-  readonly asked: Promise<void>
-  /** Sets what SIGHUP does. If one came before, it runs at once. */
-  onReload(reload: () => void): void
-  close(): void
-}
+export type Ending = ReturnType<typeof createEnding>
 
 /** Listens until it is closed. */
-export function createEnding({ signals, stdin }: Pick<Cli, 'signals' | 'stdin'>): Ending {
+export function createEnding({ signals, stdin }: Pick<Cli, 'signals' | 'stdin'>) {
   const stop = new AbortController()
   const asked = Promise.withResolvers<void>()
   let missed = 0
@@ -28,13 +20,16 @@ export function createEnding({ signals, stdin }: Pick<Cli, 'signals' | 'stdin'>)
   // On a terminal a hangup means that the terminal was closed.
   const offHangup = signals.on('hangup', stdin.isTTY === true ? end : () => reload())
   return {
+    /** Aborts on the first interrupt. */
     stop: stop.signal,
+    /** Resolves on the first interrupt. */
     asked: asked.promise,
-    onReload(given) {
+    /** Sets what SIGHUP does. If one came before, it runs at once. */
+    onReload(given: () => void): void {
       reload = given
       if (missed > 0) reload()
     },
-    close() {
+    close(): void {
       offInterrupt()
       offHangup()
     },

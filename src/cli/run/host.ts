@@ -7,14 +7,13 @@ import { hasErrors, messageOf, type Problem } from '../../core/model/problem.ts'
 import { DAY_MS, HOUR_MS } from '../../core/model/units.ts'
 import { LEASED_WRITE_MS, partOfRate } from '../../core/replicas/lease.ts'
 import { chronicleOf } from '../../daemon/conditions/journal.ts'
-import { createLogger, eventLog, type Logger } from '../../daemon/conditions/log.ts'
-import type { LoadedConfig } from '../../daemon/config/config.ts'
+import { createLogger, eventLog } from '../../daemon/conditions/log.ts'
 import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { learnedKeeper } from '../../daemon/cycle/read.ts'
 import { readPeopleFile } from '../../daemon/directory/read.ts'
 import { groupsShownOf } from '../../daemon/http/auth.ts'
-import { createLive, type Live } from '../../daemon/http/events.ts'
-import { createMetrics, type Metrics } from '../../daemon/http/metrics/metrics.ts'
+import { createLive } from '../../daemon/http/events.ts'
+import { createMetrics } from '../../daemon/http/metrics/metrics.ts'
 import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../../daemon/http/status/labels.ts'
 import type { LedgerStore } from '../../daemon/ledger/store.ts'
 import { type Leases, leaseOf, soleLeases } from '../../daemon/replicas/leases.ts'
@@ -30,47 +29,13 @@ import type { NetworkFlags } from '../shared/args.ts'
 import { type Cli, hasColours } from '../shared/context.ts'
 import { type Sharers, sharersIn } from '../shared/ledger/replica.ts'
 import { ledgerOf } from '../shared/ledger/store.ts'
-import { policyPaths, readPolicies } from '../shared/problems.ts'
 import { PACKAGE_FOLDER, VERSION } from '../shared/text.ts'
 
-export interface Host {
-  readonly cli: Cli
-  readonly store: LedgerStore
-  readonly logger: Logger
-  readonly metrics: Metrics
-  readonly emit: Emit
-  /** Changes, for open pages. */
-  readonly live: Live
-  readonly people: PeopleLabels
-  /** Labels as hashes, whatever the config shows. */
-  readonly hashed: PeopleLabels
-  readonly flags: NetworkFlags & { readonly rebind?: boolean }
-  readonly isEmbedded: boolean
-  readonly leases: Leases
-  /** The paces of a workspace's keys: they outlive its client, which a reload makes anew. */
-  pacesOf(config: WorkspaceConfig): Paces
-  /** The configuration in force. */
-  config(): Config
-  /** Applies the settings of another configuration that concern the whole process. `listen`, `ledger` and `ledgerToken` need a restart, which is logged. */
-  use(config: Config): void
-  /** Logs problems of policies or configuration, with their places. */
-  complain(problems: readonly Problem[], message: string): void
-  /** Whether the ledger could be written when it was last tried. */
-  ledgerWritable(): boolean
-  /** Tries to write the ledger, every 30 s at most, or every 2 s after a failure. */
-  probeLedger(): Promise<void>
-  /** Runs `atEnd`. */
-  saveAll(): Promise<void>
-  readonly atEnd: (() => Promise<void>)[]
-  /** The salt of people's hashes. */
-  readonly salt: string
-  /** Other workspaces with the same key. */
-  readonly sharers: Sharers
-}
+export type Host = Awaited<ReturnType<typeof createHost>>
 
 interface HostOptions {
   readonly cli: Cli
-  readonly flags: Host['flags']
+  readonly flags: NetworkFlags & { readonly rebind?: boolean }
   readonly config: Config
   readonly store: LedgerStore
   readonly isEmbedded: boolean
@@ -78,7 +43,7 @@ interface HostOptions {
   readonly leases?: Leases
 }
 
-export async function createHost({ cli, flags, config, store, isEmbedded, leases = soleLeases() }: HostOptions): Promise<Host> {
+export async function createHost({ cli, flags, config, store, isEmbedded, leases = soleLeases() }: HostOptions) {
   const logger = await createLogger({
     level: flags.logLevel ?? 'info',
     format: flags.logFormat ?? (cli.stderr.isTTY === true ? 'pretty' : 'json'),
@@ -87,7 +52,7 @@ export async function createHost({ cli, flags, config, store, isEmbedded, leases
     redact: cli.secrets.redact,
     colour: hasColours(cli.stderr),
   })
-  const salt = await saltOf(store, config, { isEmbedded, rebind: flags.rebind === true })
+  const salt = await saltOf(store, config, { isEmbedded, rebind: flags.rebind })
   const hashed = hashLabels(sha256, salt)
   const inForce = { config }
   const people = chosenLabels(() => (inForce.config.people === 'email' ? EMAIL_LABELS : hashed))
@@ -106,31 +71,30 @@ export async function createHost({ cli, flags, config, store, isEmbedded, leases
   })
   const log = eventLog(logger)
   const live = createLive(cli.clock, randomSalt())
-  const atEnd: Host['atEnd'] = [async () => live.close()]
+  const atEnd = [async () => live.close()]
   const paces = new Map<string, Paces>()
   return {
-    cli,
-    store,
-    logger,
-    metrics,
+    ...{ cli, store, logger, metrics, flags, isEmbedded, leases, people },
+    /** Changes, for open pages. */
     live,
-    flags,
-    isEmbedded,
-    leases,
+    /** Labels as hashes, whatever the config shows. */
+    hashed,
+    /** The salt of people's hashes. */
     salt,
-    atEnd,
+    /** Other workspaces with the same key. */
     sharers: sharersIn(cli, store, () => inForce.config),
-    pacesOf({ name, baseUrl }) {
+    /** The paces of a workspace's keys: they outlive its client, which a reload makes anew. */
+    pacesOf({ name, baseUrl }: WorkspaceConfig): Paces {
       // Another address is another service.
       const id = JSON.stringify([name, baseUrl])
       const own = paces.get(id) ?? createPaces()
       paces.set(id, own)
       return own
     },
-    people,
-    hashed,
+    /** The configuration in force. */
     config: () => inForce.config,
-    use(next) {
+    /** Applies the settings of another configuration that concern the whole process. `listen`, `ledger` and `ledgerToken` need a restart, which is logged. */
+    use(next: Config): void {
       const before = inForce.config
       if (JSON.stringify(next) === JSON.stringify(before)) return
       logger.info({}, 'configuration loaded')
@@ -141,14 +105,18 @@ export async function createHost({ cli, flags, config, store, isEmbedded, leases
       if (waiting.length > 0) logger.warn({ settings: waiting }, 'settings that changed take effect with the next start')
       inForce.config = next
     },
-    emit(event) {
+    emit(event: Parameters<Emit>[0]): void {
       log(event)
       metrics.onEvent(event)
       live.onEvent(event)
     },
     ...writableProbe(store, cli),
-    complain: (problems, message) => logger.error({ problems: formatProblems(problems).split('\n') }, message),
-    async saveAll() {
+    /** Logs problems of policies or configuration, with their places. */
+    complain: (problems: readonly Problem[], message: string): void =>
+      logger.error({ problems: formatProblems(problems).split('\n') }, message),
+    atEnd,
+    /** Runs `atEnd`. */
+    async saveAll(): Promise<void> {
       for (const save of atEnd) await save()
     },
   }
@@ -168,12 +136,14 @@ const PROBE_EVERY_MS = 30_000
 /** After a failure. */
 const PROBE_AGAIN_MS = 2_000
 
-function writableProbe(store: LedgerStore, { clock }: Cli): Pick<Host, 'ledgerWritable' | 'probeLedger'> {
+function writableProbe(store: LedgerStore, { clock }: Cli) {
   let triedAt = Number.NEGATIVE_INFINITY
   let writable = true
   return {
+    /** Whether the ledger could be written when it was last tried. */
     ledgerWritable: () => writable,
-    async probeLedger() {
+    /** Tries to write the ledger, every 30 s at most, or every 2 s after a failure. */
+    async probeLedger(): Promise<void> {
       if (clock.monotonic() - triedAt < (writable ? PROBE_EVERY_MS : PROBE_AGAIN_MS)) return
       triedAt = clock.monotonic()
       writable = await store.probe().then(
@@ -199,11 +169,7 @@ export async function forgetOldHistory({ store, cli, logger }: Host, signal: Abo
 }
 
 /** The salt is kept in the ledger, so that hashes of people stay the same after a restart. */
-async function saltOf(
-  store: LedgerStore,
-  config: Config,
-  how: { readonly isEmbedded: boolean; readonly rebind: boolean },
-): Promise<string> {
+async function saltOf(store: LedgerStore, config: Config, how: Binding): Promise<string> {
   // A database keeps it outside the workspaces, so no lease is needed.
   if (store.leases) return store.leases.common('peopleSalt', randomSalt)
   const ledger = await firstOpened(store, config, how)
@@ -216,11 +182,7 @@ async function saltOf(
 }
 
 /** Any workspace will do, because all keep the same salt. Throws the first error when none can be opened; undefined without workspaces. */
-async function firstOpened(
-  store: LedgerStore,
-  { workspaces }: Config,
-  how: { readonly isEmbedded: boolean; readonly rebind: boolean },
-): Promise<Ledger | undefined> {
+async function firstOpened(store: LedgerStore, { workspaces }: Config, how: Binding): Promise<Ledger | undefined> {
   const failures: unknown[] = []
   for (const one of workspaces) {
     try {
@@ -233,12 +195,14 @@ async function firstOpened(
   return undefined
 }
 
+interface Binding {
+  readonly isEmbedded: boolean
+  readonly rebind?: boolean
+}
+
 /** The embedded service has one identity, although its port may differ from start to start. */
-export const bound = (
-  store: LedgerStore,
-  config: WorkspaceConfig,
-  how: { readonly isEmbedded: boolean; readonly rebind: boolean },
-): Promise<Ledger> => ledgerOf(store, how.isEmbedded ? { ...config, baseUrl: SANDBOX_IDENTITY } : config, how.rebind)
+export const bound = (store: LedgerStore, config: WorkspaceConfig, { isEmbedded, rebind }: Binding): Promise<Ledger> =>
+  ledgerOf(store, isEmbedded ? { ...config, baseUrl: SANDBOX_IDENTITY } : config, rebind)
 
 /** The settings with the workspace's part of the key's rate, computed at each request because the configuration may change. */
 function withPart(config: WorkspaceConfig, sharers: Sharers): WorkspaceConfig {
@@ -263,7 +227,7 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
   logger.info(about, 'asking the service')
   await cli.files.refresh([config, ...host.config().workspaces].flatMap(serviceFiles))
   let first: 'waiting' | 'answered' | 'failed' = 'waiting'
-  const ledger = await bound(host.store, config, { isEmbedded: host.isEmbedded, rebind: host.flags.rebind === true })
+  const ledger = await bound(host.store, config, { isEmbedded: host.isEmbedded, rebind: host.flags.rebind })
   // Every workspace keeps the salt, because commands open one workspace and must show the same hashes.
   if (ledger.fact('peopleSalt') !== host.salt) ledger.saveFact('peopleSalt', host.salt)
   const learning = learnedKeeper(ledger, cli.clock)
@@ -297,16 +261,9 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
   const channels = openNotify(cli, config)
   return {
     parts: {
-      config,
-      ledger,
-      client: connection.client,
+      ...{ config, client: connection.client, ledger, clock: cli.clock, random: systemRandom, digest: sha256, readPeopleFile, lease },
       ratePerSecond: () => connection.client.ratePerSecond(reader),
-      clock: cli.clock,
-      random: systemRandom,
-      digest: sha256,
-      readPeopleFile,
       groupsShown: () => groupsShownOf(host.config().auth?.viewers, config.name),
-      lease,
       // Saved once a cycle, because a disk write for each request would be slower than the service.
       chronicle,
       emit(event) {
@@ -332,14 +289,7 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
   }
 }
 
-/** Loads the policies of all workspaces; problems are logged with their places. */
-export async function loadForDaemon(loaded: LoadedConfig, config: Config, host: Host): Promise<LoadedPolicies> {
-  const policies = await readPolicies(policyPaths(config), loaded, host.flags, host.cli)
-  tellErrors(policies, host)
-  return policies
-}
-
-/** Also those of envelopes, which stop nobody else. */
+/** Logs the problems of policies with their places, also those of envelopes, which stop nobody else. */
 export function tellErrors({ problems }: LoadedPolicies, host: Host): void {
   if (hasErrors(problems)) host.complain(problems, 'policies have errors')
 }

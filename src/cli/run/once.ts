@@ -10,7 +10,6 @@ import { type Cli, CommandError } from '../shared/context.ts'
 import { interruptible } from '../shared/each.ts'
 import { openForCommand } from '../shared/ledger/replica.ts'
 import { policyPaths, problemsBeside, readPolicies } from '../shared/problems.ts'
-
 import type { RunFlags } from './command.ts'
 import { createHost, type Host, openWorkspace, tellErrors } from './host.ts'
 import type { Reader } from './run.ts'

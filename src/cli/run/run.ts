@@ -4,7 +4,7 @@ import { createConsole } from '../../console/routes.ts'
 import { hasErrors, InputError } from '../../core/model/problem.ts'
 import { logTransition } from '../../daemon/conditions/log.ts'
 import { configFileOf, type LoadedConfig, loadConfigAside, networkProblems } from '../../daemon/config/config.ts'
-import type { Config, ConfigInput } from '../../daemon/config/settings.ts'
+import type { Config } from '../../daemon/config/settings.ts'
 import { parseListen } from '../../daemon/config/values.ts'
 import { createGate, ledgerGate } from '../../daemon/http/auth.ts'
 import { createLibrary, elsewhereSource, sourceOf } from '../../daemon/http/documents/make.ts'
@@ -17,7 +17,8 @@ import { type Daemon, startDaemon } from '../../daemon/schedule/daemon.ts'
 import { randomSalt, sha256 } from '../../daemon/schedule/system.ts'
 import { filesOf, keepFiles, readAs } from '../../files.ts'
 import { stampBefore, type Watcher, watchPaths } from '../../policy/load/watch.ts'
-import { type Embedded, LEFT_ALONE, onSandbox, startBeside, withSandboxKey } from '../sandbox/embedded.ts'
+import { LEFT_ALONE } from '../../sandbox/sandbox.ts'
+import { type Embedded, onSandbox, startBeside, withSandboxKey } from '../sandbox/embedded.ts'
 import { type Cli, EXIT, UsageError } from '../shared/context.ts'
 import { openForDaemon } from '../shared/ledger/replica.ts'
 import { named, policyPaths, problemsBeside, readPolicies } from '../shared/problems.ts'
@@ -25,7 +26,7 @@ import { VERSION } from '../shared/text.ts'
 import { awaitLedger } from './await-ledger.ts'
 import type { RunFlags } from './command.ts'
 import { createEnding, type Ending } from './ending.ts'
-import { bound, createHost, forgetOldHistory, type Host, loadForDaemon, openWorkspace } from './host.ts'
+import { bound, createHost, forgetOldHistory, type Host, openWorkspace, tellErrors } from './host.ts'
 
 export interface Settings {
   readonly loaded: LoadedConfig
@@ -69,7 +70,9 @@ export async function runCommand(flags: RunFlags, outer: Cli): Promise<void> {
 }
 
 async function readConfig(reader: Reader, flags: RunFlags, cli: Cli, embedded: Embedded | undefined): Promise<Settings> {
-  const input = embedded ? withoutService(flags, cli) : { env: cli.env, flags }
+  // With --sandbox, the address and the key of another service in the environment are ignored.
+  const ignored = { CAPKEEPER_BASE_URL: undefined, CAPKEEPER_SERVICE_KEY: undefined, CAPKEEPER_SERVICE_KEY_FILE: undefined }
+  const input = { env: embedded ? { ...cli.env, ...ignored } : cli.env, flags }
   const file = configFileOf(input)
   if (file !== undefined) reader.stamps.config = await stampBefore([file], cli.clock)
   const loaded = await loadConfigAside(input, cli.clock)
@@ -83,16 +86,7 @@ async function readConfig(reader: Reader, flags: RunFlags, cli: Cli, embedded: E
   reader.stamps.policies = policies.stamp
   if (!hasErrors(problemsBeside(policies))) reader.name = policies.workspace
   const workspace = reader.name ?? policies.workspace
-  return {
-    loaded,
-    config: named(config, workspace === undefined ? {} : { workspace }),
-  }
-}
-
-/** With --sandbox, the address and the key of another service in the environment are ignored. */
-function withoutService(flags: RunFlags, cli: Cli): ConfigInput {
-  const env = { ...cli.env, CAPKEEPER_BASE_URL: undefined, CAPKEEPER_SERVICE_KEY: undefined, CAPKEEPER_SERVICE_KEY_FILE: undefined }
-  return { env, flags }
+  return { loaded, config: named(config, { workspace }) }
 }
 
 /** Without a config file and --ledger the ledger is in memory, because the embedded service forgets its caps as well. */
@@ -111,7 +105,7 @@ interface Running {
 async function untilAsked(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedded | undefined): Promise<void> {
   const ending = createEnding(cli)
   try {
-    await serve(flags, { ...cli, ending }, reader, embedded)
+    await serve(flags, cli, reader, embedded, ending)
   } finally {
     ending.close()
   }
@@ -119,12 +113,7 @@ async function untilAsked(flags: RunFlags, cli: Cli, reader: Reader, embedded: E
 }
 
 /** Serves until an interrupt. */
-interface Staying extends Cli {
-  readonly ending: Ending
-}
-
-async function serve(flags: RunFlags, cli: Staying, reader: Reader, embedded: Embedded | undefined): Promise<void> {
-  const { ending } = cli
+async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedded | undefined, ending: Ending): Promise<void> {
   let settings = await reader.read()
   const running: Running = {}
   const complaints: { log?: (message: string) => void } = {}
@@ -158,7 +147,8 @@ async function serve(flags: RunFlags, cli: Staying, reader: Reader, embedded: Em
       leases: store.held,
       open: (one) => openWorkspace(one, host),
       async loadPolicies(config) {
-        const policies = await loadForDaemon(settings.loaded, config, host)
+        const policies = await readPolicies(policyPaths(config), settings.loaded, flags, cli)
+        tellErrors(policies, host)
         reader.stamps.policies = policies.stamp
         return policies
       },
@@ -199,15 +189,10 @@ async function withKnownName(settings: Settings, reader: Reader, store: LedgerSt
   return reader.read()
 }
 
-interface Following {
-  readonly configChanged: () => Promise<void>
-  close(): void
-}
-
 const envelopesIn = ({ configured = [] }: LoadedConfig) => configured.flatMap(({ envelopes = [] }) => envelopes)
 
 /** Watches policy and config files. The paths follow the configuration. */
-async function followFiles(daemon: Daemon, cli: Cli, { stamps }: Reader, settings: () => Settings): Promise<Following> {
+async function followFiles(daemon: Daemon, cli: Cli, { stamps }: Reader, settings: () => Settings) {
   // Without a config file the policies also name the workspace, so a change of them is a change of the configuration.
   const policiesChanged = (): void | Promise<void> => (settings().loaded.file === undefined ? configChanged() : daemon.policiesChanged())
   const watchPolicies = (paths: readonly string[]): Promise<Watcher> =>

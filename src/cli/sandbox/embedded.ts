@@ -1,16 +1,12 @@
 // The embedded service of `sandbox` and of `run --sandbox`.
-import { groupScope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { DAY_MS } from '../../core/model/units.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
+import { codeIn } from '../../files.ts'
 import { startSandboxServer } from '../../sandbox/http/server.ts'
-import { createSandbox, SANDBOX_KEYS, type Sandbox, type SandboxOptions } from '../../sandbox/sandbox.ts'
+import { createSandbox, SANDBOX_KEYS, type SandboxOptions } from '../../sandbox/sandbox.ts'
 import { type Cli, CommandError } from '../shared/context.ts'
 
-export interface Embedded {
-  readonly url: string
-  readonly sandbox: Sandbox
-  close(): Promise<void>
-}
+export type Embedded = Awaited<ReturnType<typeof startEmbedded>>
 
 const SANDBOX_PORT = 8787
 /** A ledger is bound to this name, because the port may differ from start to start. */
@@ -27,14 +23,14 @@ interface EmbeddedAt {
 }
 
 /** Starts the service. Rejects with a `CommandError` when the port is taken, an `InputError` when the data file cannot be used. */
-export async function startEmbedded(options: SandboxOptions, at: EmbeddedAt): Promise<Embedded> {
+export async function startEmbedded(options: SandboxOptions, at: EmbeddedAt) {
   const sandbox = createSandbox(options)
   try {
     const server = await startSandboxServer({ sandbox, ...at })
     return {
       url: server.url,
       sandbox,
-      async close() {
+      async close(): Promise<void> {
         await server.close()
         sandbox.close()
       },
@@ -46,9 +42,10 @@ export async function startEmbedded(options: SandboxOptions, at: EmbeddedAt): Pr
 }
 
 function listenFailure(error: unknown, { host, port, flag = '--port' }: EmbeddedAt): unknown {
-  if (!(error instanceof Error) || !('code' in error)) return error
-  if (error.code === 'EADDRINUSE') return new CommandError(`${host}:${port} is in use; choose another port with ${flag}`)
-  return new CommandError(`the sandbox cannot listen on ${host}:${port} (${String(error.code)})`)
+  const code = codeIn(error)
+  if (code === undefined) return error
+  if (code === 'EADDRINUSE') return new CommandError(`${host}:${port} is in use; choose another port with ${flag}`)
+  return new CommandError(`the sandbox cannot listen on ${host}:${port} (${code})`)
 }
 
 /** The service of the quick start: the use of the last day passes in two and a half minutes, and never a day that the daemon's clock has not seen. */
@@ -63,12 +60,6 @@ export async function startBeside(cli: Cli, port: number | undefined): Promise<E
 }
 
 const QUICK_START_SPEED = 600
-
-/**
- * The other client of the quick start never edits the group of the person on call, whom the example policies protect. Reverting such an edit
- * could lower that person's cap, so it would wait for approval as long as the demonstration runs.
- */
-export const LEFT_ALONE: ReadonlySet<ScopeKey> = new Set([scopeKey(groupScope('grp_support'))])
 
 /** A workspace's settings for the embedded service. In the quick start, without a config file, caps are read more often. */
 export function onSandbox(config: WorkspaceConfig, url: string, quick: boolean): WorkspaceConfig {

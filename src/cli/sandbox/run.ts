@@ -1,28 +1,70 @@
-// `sandbox`: serves until it is stopped, or exports its state as a fixture file. All input is checked before anything is created.
+// `sandbox`: serves until it is stopped, or exports its state as a fixture file. Its flags come from the service's tables of settings and
+// switches. All input is checked before anything is created.
 
 import { once } from 'node:events'
 import { existsSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { type Command, Option } from 'commander'
 import { plain } from '../../core/escape/text.ts'
 import { InputError } from '../../core/model/problem.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'
 import { takeLock } from '../../daemon/ledger/sqlite/database.ts'
-import { readText, whyUnreadAndCode } from '../../files.ts'
+import { codeIn, readText, whyUnreadAndCode } from '../../files.ts'
 import { addedKeys, exportFixture, readFixture } from '../../sandbox/fixture/file.ts'
 import type { Fixture } from '../../sandbox/fixture/fixture.ts'
 import { createSandbox, SANDBOX_KEYS, type SandboxOptions } from '../../sandbox/sandbox.ts'
 import { openStore, type Store } from '../../sandbox/store.ts'
-import { parseSettings, parseSwitches } from '../../sandbox/switches.ts'
+import { parseSettings, parseSwitches, SETTINGS, SWITCHES } from '../../sandbox/switches.ts'
+import { addExamples, readInteger } from '../shared/args.ts'
 import { type Cli, CommandError, EXIT, UsageError } from '../shared/context.ts'
 import { saveWhole } from '../shared/reader.ts'
-import { systemCodeOf } from '../shared/text.ts'
-import type { SandboxFlags } from './command.ts'
-import { type Embedded, startEmbedded } from './embedded.ts'
+import type { Embedded } from './embedded.ts'
+
+/** Also all settings and switches as texts, by their names. */
+interface SandboxFlags extends Readonly<Record<string, unknown>> {
+  readonly port: number
+  readonly host: string
+  readonly data: string
+  readonly fixture?: string
+  readonly export?: string
+  readonly somebodyElse?: number
+}
+
+export function register(command: Command, cli: Cli): void {
+  command
+    .description(
+      'Serves the interface of the real service on this machine, with a seeded company and its use, and prints its address and keys. ' +
+        'The same seed gives the same company. The switches make it behave as live deployments are known to.',
+    )
+    .option('--port <port>', 'port to listen on; 0 takes a free one', readInteger(0, 65_535), 8787)
+    .option('--host <host>', 'address to listen on', '127.0.0.1')
+    .option('--data <file>', 'where its data is kept', ':memory:')
+    .option('--fixture <file>', 'people, groups, caps, balance and rows of use from a JSON file, in place of the seeded company')
+    .option('--export <file>', 'write the present state as such a file (- for stdout), and exit')
+    .option('--somebody-else <seconds>', 'another client edits a cap once in so many seconds', readInteger(1, 86_400))
+    .action((flags: SandboxFlags) => sandboxCommand(flags, cli))
+  for (const { flag, values, default: preset, help } of SETTINGS) {
+    command.addOption(new Option(`${flag} <n>`, `${help}; ${values}`).default(undefined, preset))
+  }
+  for (const { flag, values, choices, default: preset, help } of SWITCHES) {
+    const option = new Option(`${flag} <value>`, choices ? help : `${help} (${values})`).default(undefined, preset)
+    // For the help and completion alone: the sandbox reads the text itself, and tells of all wrong ones at once.
+    option.argChoices = choices && [...choices]
+    command.addOption(option)
+  }
+  addExamples(
+    command,
+    'capkeeper sandbox',
+    'capkeeper sandbox --cap-semantics fan-out --rate-limit 10/s --faults 5xx=0.1',
+    'capkeeper sandbox --people 20 --export company.json',
+    'capkeeper sandbox --fixture company.json',
+  )
+}
 
 const MAX_FIXTURE_BYTES = 512 * 1024 * 1024
 
 /** Reads a fixture file. Throws an `InputError` with the place of each problem. */
-export function openFixture(file: string, cli: Pick<Cli, 'clock'>): Fixture {
+function openFixture(file: string, cli: Pick<Cli, 'clock'>): Fixture {
   return readFixture(file, textOf(file), cli.clock.now())
 }
 
@@ -36,7 +78,7 @@ function textOf(file: string): string {
 }
 
 /** Writes the state to `to`, or to stdout for `-`. Throws a `CommandError` and leaves nothing behind when that fails. */
-export async function exportState(options: SandboxOptions, to: string, cli: Cli): Promise<void> {
+async function exportState(options: SandboxOptions, to: string, cli: Cli): Promise<void> {
   const store = stateOf(options)
   try {
     // In one transaction, because another process may have the file open.
@@ -75,7 +117,7 @@ async function show(piece: string, { stdout }: Cli): Promise<void> {
 }
 
 /** Serves, or exports. Throws a `UsageError` for a wrong flag, and an `InputError` for a wrong file. */
-export async function sandboxCommand(flags: SandboxFlags, cli: Cli): Promise<void> {
+async function sandboxCommand(flags: SandboxFlags, cli: Cli): Promise<void> {
   const options = await optionsOf(flags, cli)
   if (flags.export !== undefined) await exportState(options, flags.export, cli)
   else await serve(options, flags, cli)
@@ -108,6 +150,7 @@ async function serve(options: SandboxOptions, flags: SandboxFlags, cli: Cli): Pr
   const stopped = Promise.withResolvers<void>()
   const off = cli.signals.on('interrupt', stopped.resolve)
   try {
+    const { startEmbedded } = await import('./embedded.ts')
     const embedded = await startEmbedded(options, flags).catch((error: unknown) => {
       lock?.undo()
       throw error
@@ -157,20 +200,16 @@ const LISTEN_FAILURES: Readonly<Record<string, string>> = {
 /** Tries the address: listens and stops again. Throws a `CommandError` when it is in use, and a `UsageError` when it is wrong. */
 async function requireFree({ host, port }: SandboxFlags): Promise<void> {
   const probe = createServer()
-  const listening = Promise.withResolvers<void>()
-  probe.once('error', listening.reject).listen({ host, port }, listening.resolve)
   try {
-    await listening.promise
+    await once(probe.listen({ host, port }), 'listening')
   } catch (error) {
-    const code = systemCodeOf(error) ?? 'unknown reason'
+    const code = codeIn(error) ?? 'unknown reason'
     const message = `${host}:${port} ${LISTEN_FAILURES[code] ?? `cannot be listened on (${code})`}`
     // The command line is right, and may succeed a minute later.
     if (code === 'EADDRINUSE') throw new CommandError(message)
     throw new UsageError(message)
   }
-  const closed = Promise.withResolvers<void>()
-  probe.close(() => closed.resolve())
-  await closed.promise
+  await once(probe.close(), 'close')
 }
 
 function greeting({ url, sandbox }: Embedded): string {

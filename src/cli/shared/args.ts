@@ -72,21 +72,14 @@ export function addFlags(command: Command, names: readonly SharedFlag[]): Comman
   return command
 }
 
-const NETWORK: readonly SharedFlag[] = [
-  'config',
-  'policies',
-  'baseUrl',
-  'serviceKeyFile',
-  'caFile',
-  'allowPlainHttp',
-  'ledger',
-  'workspace',
-  'logLevel',
-  'logFormat',
-]
+/** Of those, what every network command takes (docs/commands.md). */
+const { ledgerTokenFile: _token, oneWorkspace: _one, ...NETWORK } = FLAGS
 
-/** Adds the flags that every network command takes. */
-export const addNetworkFlags = (command: Command): Command => addFlags(command, NETWORK)
+/** Adds the flags that every network command takes, and `more`. */
+export function addNetworkFlags(command: Command, ...more: readonly SharedFlag[]): Command {
+  for (const make of Object.values(NETWORK)) command.addOption(make())
+  return addFlags(command, more)
+}
 
 /**
  * Adds the flags that a command without network uses. It accepts the other flags of network commands and ignores them, so that the same flags
@@ -95,7 +88,7 @@ export const addNetworkFlags = (command: Command): Command => addFlags(command, 
 export function addUsedFlags(command: Command, used: readonly SharedFlag[]): Command {
   addFlags(command, used)
   const shown = new Set(command.options.map(({ long }) => long))
-  for (const option of NETWORK.map((name) => FLAGS[name]())) if (!shown.has(option.long)) command.addOption(option.hideHelp())
+  for (const make of Object.values(NETWORK)) if (!shown.has(make().long)) command.addOption(make().hideHelp())
   return command
 }
 
@@ -113,9 +106,9 @@ export interface ShowFlags<Format extends string = OutputFormat> extends Network
 export const outputOption = (formats: readonly string[]): Option =>
   new Option('--output <format>', 'form of the answer').choices(formats).default(formats[0])
 
-/** Example commands, shown under a command's flags. */
-export const examples = (...lines: readonly string[]): string =>
-  `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  $ ${line}`).join('\n')}`
+/** Shows example command lines under a command's flags. */
+export const addExamples = (command: Command, ...lines: readonly string[]): Command =>
+  command.addHelpText('after', `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  $ ${line}`).join('\n')}`)
 
 const KEY_FLAGS = ['--service-key', '--key', '--api-key', '--token']
 

@@ -62,12 +62,8 @@ export async function interruptible<T>(cli: Cli, work: (stop: AbortSignal, cut: 
 /** For how long all answers were refusals. Choice. */
 const LONG_MS = 10_000
 
-interface Waiting {
-  readonly onRequest: (event: Pick<RequestEvent, 'outcome'>) => void
-  readonly stop: () => void
-}
-
-export function tellOfWaiting(cli: Pick<Cli, 'stderr' | 'secrets' | 'clock'>, workspace: string): Waiting {
+/** Says so once, on stderr, when all answers have been refusals for the rate for `LONG_MS`. */
+export function tellOfWaiting(cli: Pick<Cli, 'stderr' | 'secrets' | 'clock'>, workspace: string) {
   let waiting: AbortController | undefined
   let isTold = false
   const stop = (): void => {
@@ -80,7 +76,7 @@ export function tellOfWaiting(cli: Pick<Cli, 'stderr' | 'secrets' | 'clock'>, wo
     tellLine(cli, `note: ${workspace}: the service refuses requests, because its rate limit is reached; waiting until it takes them`)
   }
   return {
-    onRequest({ outcome }) {
+    onRequest({ outcome }: Pick<RequestEvent, 'outcome'>) {
       if (outcome !== 'rate_limited') return stop()
       if (waiting || isTold) return
       waiting = new AbortController()

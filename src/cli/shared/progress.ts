@@ -2,14 +2,17 @@
 // ends. The bar overwrites its own line, so `takeOffScreen` must hide it before anything else is written.
 import type { Output } from './context.ts'
 
-interface Progress {
-  /** `total` may change on the way. */
-  update(done: number, total?: number): void
+export interface SweepProgress {
+  /** Adds to the total. */
+  readonly expect: (items: { readonly length: number }) => void
+  readonly one: () => void
+  readonly some: (more: number) => void
   /** Takes the bar off the screen; safe to call twice. */
-  stop(): void
+  readonly stop: () => void
 }
 
-const NO_PROGRESS: Progress = { update: () => undefined, stop: () => undefined }
+const nothing = (): void => undefined
+const NO_PROGRESS: SweepProgress = { expect: nothing, one: nothing, some: nothing, stop: nothing }
 
 /** Functions that hide the bars now showing on a stream. */
 const showing = new WeakMap<Output, Set<() => void>>()
@@ -19,8 +22,11 @@ export function takeOffScreen(stream: Output): void {
   for (const hide of showing.get(stream) ?? []) hide()
 }
 
-/** Shows `label [====    ] done/total` from the first update on, until the caller stops it, the signal aborts or the process ends. */
-export async function progressBar(total: number, label: string, stream: Output, signal?: AbortSignal): Promise<Progress> {
+/**
+ * One bar for sweeps that run side by side. Shows `label [====    ] done/total` from the first change of a figure on, until the caller stops it,
+ * the signal aborts or the process ends.
+ */
+export async function sweepProgress(label: string, stream: Output, signal?: AbortSignal, expected = 0): Promise<SweepProgress> {
   if (stream.isTTY !== true || signal?.aborted) return NO_PROGRESS
   const { default: cliProgress } = await import('cli-progress')
   const bar = new cliProgress.SingleBar({
@@ -34,7 +40,7 @@ export async function progressBar(total: number, label: string, stream: Output, 
   })
   const hides = showing.get(stream) ?? new Set()
   showing.set(stream, hides)
-  let ended = false
+  let [done, total, ended] = [0, expected, false]
   const hide = (): void => {
     if (hides.delete(hide)) bar.stop()
   }
@@ -47,49 +53,17 @@ export async function progressBar(total: number, label: string, stream: Output, 
   }
   signal?.addEventListener('abort', stop, { once: true })
   process.on('exit', stop)
-  let all = total
-  return {
-    update(done, newTotal = all) {
-      all = newTotal
-      if (ended || all === 0) return
-      if (!hides.has(hide)) {
-        takeOffScreen(stream)
-        hides.add(hide)
-        bar.start(all, done)
-      }
-      if (all !== bar.getTotal()) bar.setTotal(all)
-      bar.update(done)
-    },
-    stop,
+  const change = (more: number, moreTotal: number): void => {
+    done += more
+    total += moreTotal
+    if (ended || total === 0) return
+    if (!hides.has(hide)) {
+      takeOffScreen(stream)
+      hides.add(hide)
+      bar.start(total, done)
+    }
+    if (total !== bar.getTotal()) bar.setTotal(total)
+    bar.update(done)
   }
-}
-
-export interface SweepProgress {
-  /** Adds to the total. */
-  readonly expect: (items: { readonly length: number }) => void
-  readonly one: () => void
-  readonly some: (more: number) => void
-  readonly stop: () => void
-}
-
-/** One bar for sweeps that run side by side. */
-export async function sweepProgress(label: string, stream: Output, signal?: AbortSignal): Promise<SweepProgress> {
-  let total = 0
-  let done = 0
-  const bar = await progressBar(0, label, stream, signal)
-  return {
-    expect(items) {
-      total += items.length
-      bar.update(done, total)
-    },
-    one() {
-      done += 1
-      bar.update(done, total)
-    },
-    some(more) {
-      done += more
-      bar.update(done, total)
-    },
-    stop: bar.stop,
-  }
+  return { expect: ({ length }) => change(0, length), one: () => change(1, 0), some: (more) => change(more, 0), stop }
 }

@@ -7,6 +7,7 @@ import { messageOf } from '../../core/model/problem.ts'
 import { type Preview, type PreviewOptions, type PreviewParts, preview } from '../../daemon/cycle/preview.ts'
 import { readPeopleFile } from '../../daemon/directory/read.ts'
 import { sha256 } from '../../daemon/schedule/system.ts'
+import { codeIn } from '../../files.ts'
 import { connectReader, type Setup, type WorkspaceSetup } from '../compose.ts'
 import { type Cli, CommandError } from './context.ts'
 import { type Answers, inEach, interruptible } from './each.ts'
@@ -30,8 +31,7 @@ export function saveWhole(file: string, pieces: Iterable<string>, mode = 0o666):
     if (isSpecial) write(file, pieces, 'w', mode)
     else replace(file, pieces, mode)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    throw new CommandError(`${file} cannot be written: ${UNWRITTEN[code] ?? messageOf(error)}`)
+    throw new CommandError(`${file} cannot be written: ${UNWRITTEN[codeIn(error) ?? ''] ?? messageOf(error)}`)
   }
 }
 
@@ -74,19 +74,23 @@ export interface WorkspaceReader<L extends PreviewParts['ledger']> extends Previ
   preview(only?: PreviewOptions['only']): Promise<Preview>
 }
 
-/** Opens the ledgers, does the work in every workspace side by side, and closes them. The first interrupt aborts the session's signal. */
-export function readEach<L, T>(
+/**
+ * Opens the ledgers, reads every workspace side by side, and closes them. The first interrupt aborts the signal. `instead`: what is said of a
+ * workspace that need not be read.
+ */
+export function readEach<L extends PreviewParts['ledger'], T>(
   cli: Cli,
-  setup: Setup,
+  { workspaces }: Setup,
   open: (signal: AbortSignal) => Promise<Ledgers<L>>,
-  work: (workspace: WorkspaceSetup, session: ReadSession<L>) => T | Promise<T>,
+  use: (reader: WorkspaceReader<L>) => Promise<T>,
+  instead: (workspace: WorkspaceSetup) => T | undefined = () => undefined,
 ): Promise<Answers<T> & Pick<Ledgers<L>, 'known'>> {
   return interruptible(cli, async (signal) => {
     const ledgers = await open(signal)
     const progress = await sweepProgress('reading caps', cli.stderr, signal)
-    const ledgerOf: ReadSession<L>['ledgerOf'] = (one, client) => ledgers.of(one, client, signal)
+    const session: ReadSession<L> = { cli, signal, progress, ledgerOf: (one, client) => ledgers.of(one, client, signal) }
     try {
-      const answers = await inEach(cli, setup.workspaces, (one) => work(one, { cli, signal, progress, ledgerOf }), signal)
+      const answers = await inEach(cli, workspaces, (one) => instead(one) ?? withReader(one, session, use), signal)
       return { ...answers, known: ledgers.known }
     } finally {
       progress.stop()

@@ -75,6 +75,17 @@ export function span(ms: number): string {
   return `${Math.floor(length / size)} ${unit}`
 }
 
+/** The lines that there are: a condition stands before each that may be missing. */
+export const present = (...parts: readonly (string | readonly string[] | false | undefined)[]): readonly string[] =>
+  parts.flat().filter((part) => part !== false && part !== undefined)
+
+/** Blocks of lines, a blank line between them; empty blocks are left out. */
+export const blocksText = (blocks: readonly (readonly string[])[]): string =>
+  blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => `${lines.join('\n')}\n`)
+    .join('\n')
+
 /** Rows as columns two spaces apart, without blanks at their ends. Columns that `isNumber` names are aligned right. */
 export function columns(rows: readonly (readonly string[])[], isNumber: (column: number) => boolean = () => false): readonly string[] {
   const widths: number[] = []
@@ -86,10 +97,6 @@ export function columns(rows: readonly (readonly string[])[], isNumber: (column:
       .trimEnd(),
   )
 }
-
-/** The system's code for what was thrown, such as ENOENT. */
-export const systemCodeOf = (error: unknown): string | undefined =>
-  error instanceof Error && 'code' in error ? String(error.code) : undefined
 
 /** `{apiVersion, kind, …fields}`. A number under `at` or a name that ends with `At` is an instant. */
 export const documentText = (kind: string, fields: object): string =>

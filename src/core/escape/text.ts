@@ -184,12 +184,16 @@ const SPANNABLE = /^(?! )[^`|\\]+(?<! )$/
 /** A row of a table; cells are already escaped. */
 export const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 
-/** The first two lines of a table. */
-export const tableHead = (cells: readonly string[]): readonly string[] => [row(cells), row(cells.map(() => '---'))]
+/** A table of such rows; '' without any. */
+export const tableText = (head: readonly string[], rows: readonly string[]): string =>
+  rows.length === 0 ? '' : [row(head), row(head.map(() => '---')), ...rows].join('\n')
 
-/** A collapsed block; GitHub and GitLab need the empty lines around its content. */
-export const folded = (summary: string, lines: readonly string[]): string =>
-  ['<details>', `<summary>${summary}</summary>`, '', ...lines, '', '</details>'].join('\n')
+/** A collapsed block, '' without content; GitHub and GitLab need the empty lines around it. */
+export const folded = (summary: string, content: string): string =>
+  content === '' ? '' : `<details>\n<summary>${summary}</summary>\n\n${content}\n\n</details>`
+
+/** Blocks of Markdown, an empty line between them; empty blocks are left out. */
+export const markdownText = (blocks: readonly string[]): string => `${blocks.filter((block) => block !== '').join('\n\n')}\n`
 
 /** The first lines that fit into `room` characters, and how many are left out. */
 export function fitting(lines: readonly string[], room: number): { readonly lines: readonly string[]; readonly left: number } {

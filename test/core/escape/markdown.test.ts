@@ -4,7 +4,7 @@ import { fromMarkdown } from 'mdast-util-from-markdown'
 import { gfmFromMarkdown } from 'mdast-util-gfm'
 import { gfm } from 'micromark-extension-gfm'
 import { describe, expect, test } from 'vitest'
-import { code, escaped, fitting, folded, plain, row, tableHead } from '../../../src/core/escape/text.ts'
+import { code, escaped, fitting, folded, plain, row, tableText } from '../../../src/core/escape/text.ts'
 import { runs } from '../../support/fuzz.ts'
 import { texts } from './texts.ts'
 
@@ -100,7 +100,7 @@ describe('text in Markdown', () => {
   ] as const)('stays in its cell of a table, as %s', (_name, write) => {
     fc.assert(
       fc.property(texts, texts, (one, other) => {
-        const table = parse([...tableHead(['A', 'B']), row([write(one, 1_000), write(other, 1_000)])].join('\n'))
+        const table = parse(tableText(['A', 'B'], [row([write(one, 1_000), write(other, 1_000)])]))
         expect(table.children).toHaveLength(1)
         const [found] = table.children
         if (found?.type !== 'table') throw new Error('no table came out')
@@ -126,7 +126,7 @@ describe('text in Markdown', () => {
 })
 
 test('a folded block has its summary and empty lines around its content', () => {
-  expect(folded('3 changes', ['a', 'b'])).toBe('<details>\n<summary>3 changes</summary>\n\na\nb\n\n</details>')
+  expect(folded('3 changes', 'a\nb')).toBe('<details>\n<summary>3 changes</summary>\n\na\nb\n\n</details>')
 })
 
 test.each<readonly [number, readonly string[], number]>([
