@@ -104,10 +104,8 @@ export interface StoreParts {
   claim?(workspace: string): Promise<void>
 }
 
-type Common = 'file' | 'exists' | 'workspace' | 'workspaces' | 'pauses' | 'paces' | 'prune'
-
 /** What a store does by SQL alone. */
-export function storeOn(database: SqlDatabase, { mode, clock, exists, claim }: StoreParts): Pick<LedgerStore, Common> {
+export function storeOn(database: SqlDatabase, { mode, clock, exists, claim }: StoreParts) {
   const { name: file, ask } = database
   const datas = async (sql: string) =>
     (await ask({ sql })).map((row) => ({ id: Number(row['id']), workspace: textKept(row['workspace']), data: row['data'] }))
@@ -135,5 +133,5 @@ export function storeOn(database: SqlDatabase, { mode, clock, exists, claim }: S
       return new Map(known.flatMap(([workspace, pace]) => (pace ? [[workspace, pace]] : [])))
     },
     prune: (now) => prune(database, now),
-  }
+  } satisfies Partial<LedgerStore>
 }

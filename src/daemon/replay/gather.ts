@@ -159,23 +159,17 @@ function cyclesKnown({ usage }: RecordedUse): Known | undefined {
   return { current, previous: previous && previous.endAt <= current.startAt ? previous : undefined }
 }
 
-interface Chosen {
-  readonly cycles: readonly ReplayCycle[]
-  /** How many of them, from the last on, are shown. */
-  readonly shown: number
-  readonly whole: number
-  readonly best: KnownCycle
-  /** The greatest part of the workspace's use that people have in a shown cycle. */
-  readonly most: number
-}
-
+/**
+ * The cycles of a replay; how many of them, from the last on, are shown; how many are whole; the best known one; and the greatest part of the
+ * workspace's use that people have in a shown cycle.
+ */
 function chosenCycles(
   use: RecordedUse,
   span: { readonly firstAt: Instant; readonly lastAt: Instant },
   known: Known,
   wanted: number,
   now: Instant,
-): Chosen {
+) {
   const knownOf = knownCycles(use)
   const found = cyclesBetween(known.current, span.firstAt, span.lastAt + DAY_MS).map((cycle) => {
     const real = known.previous?.endAt === cycle.endAt ? known.previous : cycle
@@ -196,7 +190,7 @@ function chosenCycles(
   const cycles = last >= 0 ? all.slice(0, last + 1) : all
   const before = cycleBeside(known.current, -1)
   const ended = [...found.filter(({ endAt }) => endAt <= now), { ...before, known: knownOf(before) }]
-  const best = ended.reduce((most, one) => (one.known.people >= most.known.people ? one : most))
+  const best: KnownCycle = ended.reduce((most, one) => (one.known.people >= most.known.people ? one : most))
   const shown = Math.min(wanted, last >= 0 ? whole : all.length)
   const shares = found.slice(0, cycles.length).slice(-shown)
   const most = Math.max(0, ...shares.map((one) => one.known.use ?? 0))

@@ -107,12 +107,7 @@ function packView(view: WorkspaceView): string {
   return gzipSync(JSON.stringify({ ...view, scopes, people, ...(roster && { roster }) })).toString('base64')
 }
 
-interface Packed {
-  readonly of: readonly unknown[]
-  readonly text: string
-}
-
-const packedBefore = new WeakMap<Workspace, Packed>()
+const packedBefore = new WeakMap<Workspace, { readonly of: readonly unknown[]; readonly text: string }>()
 
 /** A workspace's view as text, made again only after a part of it was replaced: a replica has many workspaces, and asks often. */
 export function packed(workspace: Workspace): string {

@@ -16,14 +16,11 @@ import { columns, count, tellLine } from '../text.ts'
 import { shownLedger } from './address.ts'
 import { currentWorkspaces, mustExist, withStore } from './store.ts'
 
-interface RecordedLedger {
-  readonly workspaces: readonly RecordedUse[]
-  /** The salt of people's hashes; absent until a daemon has made it. */
-  readonly salt?: string
-}
-
-/** Reads these workspaces. Throws a `CommandError` when the ledger has records of none, and a `LedgerError` when it cannot be read. */
-export async function readRecordedUse(cli: Cli, file: string, names: readonly string[], flags: NetworkFlags): Promise<RecordedLedger> {
+/**
+ * Reads these workspaces, and the salt of people's hashes, which is absent until a daemon has made it. Throws a `CommandError` when the ledger has
+ * records of none, and a `LedgerError` when it cannot be read.
+ */
+export async function readRecordedUse(cli: Cli, file: string, names: readonly string[], flags: NetworkFlags) {
   if (isLedgerUrl(file)) {
     throw new UsageError(
       `${shownLedger(file)} is the address of a daemon, which hands out no use by day; name the ledger itself, or a copy of it (\`capkeeper ledger backup FILE\`), with --ledger`,
@@ -153,19 +150,10 @@ async function nameInPolicies({ config, configured }: LoadedConfig, { clock }: C
   return configured || paths.length === 0 ? undefined : (await loadPoliciesAside(paths, {}, clock)).workspace
 }
 
-interface Chosen {
-  readonly workspace: string
-  /** The ledger has records of this workspace. */
-  readonly known: boolean
-}
-
-async function chooseWorkspace(
-  store: LedgerStore,
-  { asked, configured, inPolicies: declared }: Names,
-  options: AccessOptions,
-): Promise<Chosen> {
+/** A workspace, and whether the ledger has records of it. */
+async function chooseWorkspace(store: LedgerStore, { asked, configured, inPolicies: declared }: Names, options: AccessOptions) {
   const bound = await currentWorkspaces(store)
-  const chosen = (workspace: string): Chosen => ({ workspace, known: bound.includes(workspace) })
+  const chosen = (workspace: string) => ({ workspace, known: bound.includes(workspace) })
   if (asked !== undefined) {
     const known = [...new Set([...bound, ...configured])]
     if (known.length > 0 && !known.includes(asked)) throw new UsageError(`there is no workspace "${asked}"; ${didYouMean(asked, known)}`)

@@ -5,7 +5,6 @@ import { createKeyRing } from '../../../api/keys.ts'
 import { ApiError } from '../../../core/model/observed.ts'
 import { learnedTogether, type NamedKey, type ReplicaName, sharersOf } from '../../../core/replicas/lease.ts'
 import type { Config, WorkspaceConfig } from '../../../daemon/config/settings.ts'
-import { isPostgresAddress } from '../../../daemon/ledger/postgres/address.ts'
 import { type Fence, heldBy } from '../../../daemon/ledger/postgres/writer.ts'
 import type { LedgerStore } from '../../../daemon/ledger/store.ts'
 import { createKeeper } from '../../../daemon/replicas/keeper.ts'
@@ -30,12 +29,7 @@ interface LearnedPace {
   readonly isMet: boolean
 }
 
-export interface Sharers {
-  /** How many workspaces of the configuration use the key of this one, itself included. */
-  count(workspace: string): number
-  /** The learned pace of the workspace's keys: its own, or that of others with the same key while it has not reached the limit itself. */
-  learned(workspace: string, own: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>>
-}
+export type Sharers = ReturnType<typeof sharersIn>
 
 interface Known {
   readonly of: Config
@@ -44,7 +38,7 @@ interface Known {
 }
 
 /** Computes the sharers once for each configuration. */
-export function sharersIn(cli: Pick<Cli, 'env' | 'files'>, store: Pick<LedgerStore, 'paces'>, config: () => Config): Sharers {
+export function sharersIn(cli: Pick<Cli, 'env' | 'files'>, store: Pick<LedgerStore, 'paces'>, config: () => Config) {
   let known: Known | undefined
   const now = (): Known => {
     const of = config()
@@ -54,8 +48,10 @@ export function sharersIn(cli: Pick<Cli, 'env' | 'files'>, store: Pick<LedgerSto
     return known
   }
   return {
-    count: (workspace) => now().counts.get(workspace) ?? 1,
-    async learned(workspace, own) {
+    /** How many workspaces of the configuration use the key of this one, itself included. */
+    count: (workspace: string): number => now().counts.get(workspace) ?? 1,
+    /** The learned pace of the workspace's keys: its own, or that of others with the same key while it has not reached the limit itself. */
+    async learned(workspace: string, own: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>> {
       const { keys, counts } = now()
       const mine = keys.get(workspace) ?? []
       if ((counts.get(workspace) ?? 1) < 2) return own
@@ -99,7 +95,6 @@ async function openFenced<T extends Leases & { readonly fence: Fence }>(
   { ledger }: Config,
   leasesOver: (store: LedgerStore, table: NonNullable<LedgerStore['leases']>) => T,
 ): Promise<WritingStore & { readonly leased?: T }> {
-  if (!isPostgresAddress(ledger)) return { ...(await openStore(cli, ledger, 'write')), held: soleLeases() }
   const late: { fence?: Fence } = {}
   const store = await openStore(cli, ledger, 'write', (workspace) => late.fence?.(workspace))
   if (!store.leases) return { ...store, held: soleLeases() }

@@ -11,11 +11,6 @@ import type { Row } from '../sql/statement.ts'
 import { MAX_PASSWORD_FILE_BYTES, passwordFileOf, passwordFor, shownAddress, targetOf } from './address.ts'
 import { fromPostgres, isBroken, isWithoutTls } from './error.ts'
 
-interface Slots {
-  /** Resolves with a function that gives the slot back. Rejects with `refused` after the wait. */
-  take(isUrgent: boolean): Promise<() => void>
-}
-
 interface SlotsOptions {
   /** One of them is reserved for urgent queries. */
   readonly count: number
@@ -24,7 +19,7 @@ interface SlotsOptions {
   readonly refused: () => Error
 }
 
-export function createSlots({ count, patienceMs, clock, refused }: SlotsOptions): Slots {
+export function createSlots({ count, patienceMs, clock, refused }: SlotsOptions) {
   const urgent = { used: 0, waiting: new Set<() => void>() }
   const others = { used: 0, waiting: new Set<() => void>() }
   const give = (): void => {
@@ -37,7 +32,8 @@ export function createSlots({ count, patienceMs, clock, refused }: SlotsOptions)
     give()
   }
   return {
-    async take(isUrgent) {
+    /** Resolves with a function that gives the slot back. Rejects with `refused` after the wait. */
+    async take(isUrgent: boolean): Promise<() => void> {
       const kind = isUrgent ? urgent : others
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       kind.waiting.add(resolve)
@@ -152,8 +148,8 @@ export function openPostgres({ address: given, env = process.env, clock }: Postg
     limited.add(client)
     return client
   }
-  const connected = async (of: Pool): Promise<Connected> => ({ client: await withLimits(await of.connect()), of })
-  const connect = (): Promise<Connected> =>
+  const connected = async (of: Pool) => ({ client: await withLimits(await of.connect()), of })
+  const connect = () =>
     gate(async () => {
       try {
         return await connected(pool)
@@ -170,7 +166,7 @@ export function openPostgres({ address: given, env = process.env, clock }: Postg
     const giveBack = await slots.take(answerMs !== undefined)
     try {
       const { client, of } = await connect()
-      return sessionOf(client, name, { giveBack, broke: () => leave(of), answerMs: answerMs ?? ANSWER_MS })
+      return sessionOf(client, name, answerMs ?? ANSWER_MS, giveBack, () => leave(of))
     } catch (error) {
       giveBack()
       throw fromPostgres(error, name)
@@ -305,18 +301,7 @@ function createGate(clock: Pick<Clock, 'monotonic'>, name: string): <T>(connect:
   }
 }
 
-interface Connected {
-  readonly client: PoolClient
-  readonly of: Pool
-}
-
-interface Ways {
-  readonly giveBack: () => void
-  readonly broke: () => void
-  readonly answerMs: number
-}
-
-function sessionOf(client: PoolClient, name: string, { giveBack, broke, answerMs }: Ways): Session {
+function sessionOf(client: PoolClient, name: string, answerMs: number, giveBack: () => void, broke: () => void): Session {
   let alive = true
   const fail = (): void => {
     alive = false

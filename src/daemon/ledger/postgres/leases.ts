@@ -159,17 +159,9 @@ const CONFIGURED = `WITH told AS (SELECT * FROM unnest($2::text[], $3::text[]) A
 function valuesOf({ replica, lastsMs, spreads, refuses, renew, release, take }: Heartbeat) {
   const names = (held: readonly { readonly workspace: string }[]) => held.map(({ workspace }) => keptText(workspace))
   const tokens = (held: readonly HeldWorkspace[]) => held.map(({ token }) => token)
-  return [
-    ...[replica.id, keptText(replica.name), lastsMs, spreads, refuses.map(keptText)],
-    ...[
-      names(renew),
-      tokens(renew),
-      names(release),
-      tokens(release),
-      names(take),
-      ...[take, renew].map((asked) => asked.map(({ config }) => config)),
-    ],
-  ]
+  const configs = [take, renew].map((asked) => asked.map(({ config }) => config))
+  const values = [replica.id, keptText(replica.name), lastsMs, spreads, refuses.map(keptText)]
+  return [...values, names(renew), tokens(renew), names(release), tokens(release), names(take), ...configs]
 }
 
 function answerOf(rows: readonly Row[], name: string): HeartbeatAnswer {

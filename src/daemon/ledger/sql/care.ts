@@ -27,13 +27,8 @@ export interface BindingReport extends Omit<Binding, 'id'> {
   readonly quarantined: number
 }
 
-interface Found {
-  readonly problems: readonly string[]
-  readonly workspaces: readonly BindingReport[]
-}
-
 /** Reads every row. Damage is reported, and does not reject. `pages` reports the faults of what rows are kept in. */
-export async function checkRows(database: SqlDatabase, pages: () => readonly string[] = () => []): Promise<Found> {
+export async function checkRows(database: SqlDatabase, pages: () => readonly string[] = () => []) {
   const problems: string[] = []
   const tried = async (check: () => unknown): Promise<void> => {
     try {

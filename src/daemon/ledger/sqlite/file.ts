@@ -1,16 +1,29 @@
-// SQL as SQLite has it, and a ledger file as a database that every ledger can use.
+// SQL as SQLite has it, and a ledger in a file, or in memory: how it is opened in each mode, its check, and its copies.
 
-import { closeSync, fsyncSync, linkSync, mkdtempSync, openSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, fsyncSync, linkSync, mkdtempSync, openSync, realpathSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { messageOf } from '../../../core/model/problem.ts'
-import { LedgerError } from '../error.ts'
+import type { LedgerMode } from '../adapter.ts'
+import { corrupt, LedgerError, onDisk } from '../error.ts'
 import { checkRows, MAX_PROBLEMS } from '../sql/care.ts'
 import { recording, statementsOf } from '../sql/changes.ts'
 import type { CopyEnd } from '../sql/copy.ts'
 import { type Ask, carriedOut, type Row, type SqlDatabase, type Statement, translator } from '../sql/statement.ts'
 import { mustBePresent, SCHEMA_VERSION, scriptOf, type Types } from '../sql/tables.ts'
-import type { LedgerReport } from '../store.ts'
-import { createPrivately, type LedgerDatabase, lookAt } from './database.ts'
+import { type LedgerOptions, type LedgerStore, type StoreParts, storeOn } from '../store.ts'
+import {
+  createPrivately,
+  forReading,
+  isInMemory,
+  type LedgerDatabase,
+  type Lock,
+  lookAt,
+  MEMORY,
+  makePrivate,
+  mustBeFile,
+  openDatabase,
+  takeLock,
+} from './database.ts'
 
 const TYPES: Types = {
   ...{ integer: 'INTEGER', real: 'REAL', flag: 'INTEGER', text: 'TEXT', schema: '' },
@@ -53,7 +66,7 @@ export function sqliteDatabase(database: LedgerDatabase): SqlDatabase {
   }
 }
 
-export function sqliteCopy(database: LedgerDatabase): CopyEnd {
+function sqliteCopy(database: LedgerDatabase): CopyEnd {
   const { ask } = sqliteDatabase(database)
   const within = async <T>(begin: string, body: (ask: Ask) => Promise<T>): Promise<T> => {
     database.execute(begin)
@@ -85,7 +98,7 @@ export function sqliteCopy(database: LedgerDatabase): CopyEnd {
 const APPLICATION_ID = 0x6361706b
 
 /** 0 for an empty database. Throws LEDGER_FOREIGN, for another version as `mustBePresent`, and LEDGER_CORRUPT when it is no database at all. */
-export function schemaVersion(database: LedgerDatabase): number {
+function schemaVersion(database: LedgerDatabase): number {
   // One statement, because another process may be making the ledger.
   const [found] = database.all(
     'SELECT application_id AS owner, user_version AS version, EXISTS (SELECT 1 FROM sqlite_schema) AS filled FROM pragma_application_id, pragma_user_version',
@@ -100,7 +113,7 @@ export function schemaVersion(database: LedgerDatabase): number {
 }
 
 /** Makes an empty database a ledger, in one transaction. */
-export function create(database: LedgerDatabase): void {
+function create(database: LedgerDatabase): void {
   if (schemaVersion(database) === SCHEMA_VERSION) return
   database.write(() => {
     // Read again: another process may have made it meanwhile.
@@ -109,16 +122,104 @@ export function create(database: LedgerDatabase): void {
   })
 }
 
-// Maintains a ledger file: checks it, and makes consistent copies while it is in use. Both need no write lock and change nothing.
-
-/** Checks every page and every row. Damage is reported, not thrown. */
-export async function checkLedger(database: LedgerDatabase, exists: boolean): Promise<LedgerReport> {
-  const found = await checkRows(sqliteDatabase(database), () => damage(database, 'integrity_check'))
-  return { file: database.file, exists, schemaVersion: schemaVersion(database), ...found }
+/** Opens a ledger file, or one in memory. */
+export function openFile({ file, mode, clock }: LedgerOptions): LedgerStore {
+  const parts: StoreParts = { mode, clock, exists: true }
+  if (file === MEMORY) {
+    const database = emptyLedger(MEMORY, mode)
+    return { ...store(database, parts), share: database.share }
+  }
+  if (isInMemory(file)) return store(openDatabase(file, { readOnly: true }), parts)
+  const path = resolve(file)
+  if (mode === 'read') {
+    const existing = openForReading(path)
+    return existing ? store(existing, parts) : emptyStore(path, parts)
+  }
+  createPrivately(path)
+  // Follows links, because two names of one file must lead to one lock.
+  const real = onDisk(path, () => realpathSync(path))
+  return openForWriting(real, parts)
 }
 
+/** In the place of a ledger that does not exist yet. */
+export const emptyStore = (name: string, { mode, clock }: Pick<StoreParts, 'mode' | 'clock'>): LedgerStore =>
+  store(emptyLedger(name, mode), { mode, clock, exists: false })
+
+function emptyLedger(name: string, mode: LedgerMode): LedgerDatabase {
+  const database = openDatabase(MEMORY, { readOnly: false, name })
+  create(database)
+  return mode === 'read' ? forReading(database) : database
+}
+
+/** Undefined when there is no ledger yet. */
+function openForReading(path: string): LedgerDatabase | undefined {
+  const found = lookAt(path)
+  if (!found) return undefined
+  mustBeFile(path, found)
+  if (found.size === 0) return undefined
+  const database = openDatabase(path, { readOnly: true })
+  try {
+    if (schemaVersion(database) > 0) return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+  database.close()
+  return undefined
+}
+
+function openForWriting(path: string, parts: StoreParts): LedgerStore {
+  const isKeeper = parts.mode === 'write'
+  const database = openDatabase(path, { readOnly: false })
+  let lock: Lock | undefined
+  try {
+    // Before the file is changed, because it may belong to another program.
+    schemaVersion(database)
+    lock = isKeeper ? takeLock(path) : undefined
+    database.execute('PRAGMA journal_mode = WAL')
+    // Intents must survive power loss: every commit waits for the disk.
+    database.execute('PRAGMA synchronous = FULL')
+    // Overwrites deleted rows, so that `ledger forget` removes a person from the file as well.
+    database.execute('PRAGMA secure_delete = ON')
+    create(database)
+    for (const suffix of ['', '-wal', '-shm', '.lock']) makePrivate(`${path}${suffix}`)
+    const [fault] = isKeeper ? damage(database, 'quick_check') : []
+    if (fault !== undefined) throw corrupt(database.file, fault)
+    return store(database, parts, lock)
+  } catch (error) {
+    database.close()
+    lock?.release()
+    throw error
+  }
+}
+
+function store(database: LedgerDatabase, parts: StoreParts, lock?: Lock): LedgerStore {
+  const ledger = sqliteDatabase(database)
+  return {
+    ...storeOn(ledger, parts),
+    probe: async () => {
+      database.write(() => database.all('UPDATE binding SET bound_at = bound_at WHERE id = (SELECT min(id) FROM binding)'))
+    },
+    async check() {
+      const found = await checkRows(ledger, () => damage(database, 'integrity_check'))
+      return { file: database.file, exists: parts.exists, schemaVersion: schemaVersion(database), ...found }
+    },
+    async backup(target) {
+      if (!parts.exists) throw new LedgerError('LEDGER_BACKUP', `no copy was made: there is no ledger at ${database.file} yet`)
+      backupLedger(database, target)
+    },
+    copyEnd: async () => sqliteCopy(database),
+    async close() {
+      database.close()
+      lock?.release()
+    },
+  }
+}
+
+// Maintains a ledger file: checks it, and makes consistent copies while it is in use. Both need no write lock and change nothing.
+
 /** The faults of pages and references. `quick_check` does not compare indexes with their tables. */
-export function damage(database: LedgerDatabase, how: 'integrity_check' | 'quick_check'): readonly string[] {
+function damage(database: LedgerDatabase, how: 'integrity_check' | 'quick_check'): readonly string[] {
   const pages = database.all(`PRAGMA ${how}(${MAX_PROBLEMS})`).map((row) => String(Object.values(row)[0]))
   const references = database.all('PRAGMA foreign_key_check')
   return [
@@ -131,7 +232,7 @@ export function damage(database: LedgerDatabase, how: 'integrity_check' | 'quick
  * Writes a consistent copy of a ledger to `target`, which must not exist; the ledger may be in use. The copy gets its name only when it is
  * complete and on the disk; a backup that is killed leaves a folder `<target>.partial-…`. Throws LEDGER_BACKUP.
  */
-export function backupLedger(database: LedgerDatabase, target: string): void {
+function backupLedger(database: LedgerDatabase, target: string): void {
   const path = resolve(target)
   if (lookAt(path)) throw noBackup(database.file, `${target} exists already; name a file that does not`)
   if (!lookAt(dirname(path))) throw noBackup(database.file, `the folder ${dirname(target)} does not exist`)
