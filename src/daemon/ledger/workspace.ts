@@ -2,10 +2,8 @@
 // the next intent, outcome or commit. A row that cannot be read is reported as a damaged ledger, and never skipped: skipping it would
 // silently lose ownership of a cap.
 
-import type { Approval, HistoryEntry, Intent, Quarantined } from '../../core/model/change.ts'
-import type { OwnedCap } from '../../core/model/observed.ts'
+import type { HistoryEntry, Intent } from '../../core/model/change.ts'
 import { compareText, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
-import type { Instant } from '../../core/model/units.ts'
 import { CONTEST_MS } from '../../core/plan/contested.ts'
 import type { PersonHistory } from '../../core/use/history.ts'
 import type { Clock, Ledger, LedgerFacts, Records, RecordsReader } from '../../ports.ts'
@@ -39,27 +37,9 @@ export async function workspaceLedger(options: WorkspaceLedgerOptions): Promise<
   return ledger
 }
 
-interface State extends WorkspaceLedgerOptions {
-  readonly owned: KeptRows<OwnedCap>
-  readonly approval: KeptRows<Approval>
-  readonly quarantine: KeptRows<Quarantined>
-  readonly fact: ReturnType<typeof keptFacts>
-  readonly intents: Map<number, Intent>
-  /** Recent writes, the last recorded first, whatever their timestamps say. */
-  lately: Map<ScopeKey, readonly HistoryEntry[]>
-  /** Decoded history by row; it never changes. */
-  entries: ReadonlyMap<number, HistoryEntry>
-  latelySince: Instant
-  /** Approvals as the database had them last. */
-  readonly approvals: Map<string, string | undefined>
-  /** Waiting changes by table and key: the last change of a row counts. */
-  waiting: Map<string, TableChange>
-  /** The memory may differ from the database. */
-  stale: boolean
-  readonly run: ReturnType<typeof inOrder>
-}
+type State = ReturnType<typeof newState>
 
-function newState(options: WorkspaceLedgerOptions): State {
+function newState(options: WorkspaceLedgerOptions) {
   const { name } = options.rows
   return {
     ...options,
@@ -67,12 +47,17 @@ function newState(options: WorkspaceLedgerOptions): State {
     approval: keptRows((row) => readRow(name, 'approval', row)),
     quarantine: keptRows((row) => readRow(name, 'quarantine', row)),
     fact: keptFacts(name),
-    intents: new Map(),
-    lately: new Map(),
-    entries: new Map(),
+    intents: new Map<number, Intent>(),
+    /** Recent writes, the last recorded first, whatever their timestamps say. */
+    lately: new Map<ScopeKey, readonly HistoryEntry[]>(),
+    /** Decoded history by row; it never changes. */
+    entries: new Map<number, HistoryEntry>(),
     latelySince: Number.POSITIVE_INFINITY,
-    approvals: new Map(),
-    waiting: new Map(),
+    /** Approvals as the database had them last. */
+    approvals: new Map<string, string | undefined>(),
+    /** Waiting changes by table and key: the last change of a row counts. */
+    waiting: new Map<string, TableChange>(),
+    /** The memory may differ from the database. */
     stale: false,
     run: inOrder(),
   }
@@ -318,21 +303,11 @@ function histories(state: State): Pick<Ledger, 'histories' | 'changeHistory' | '
 
 // Rows in memory, decoded at first use and again only after they change.
 
-interface KeptRows<T> {
-  /** Takes the rows of the database; unchanged ones are not decoded again. */
-  replace(rows: readonly KeyedRow[]): void
-  get(key: string): T | undefined
-  /** Sorted by key, so that the order is the same in every database and after a reload. Throws when a row cannot be decoded. */
-  all(): readonly T[]
-  put(key: string, data: string): void
-  drop(key: string): void
-}
-
 interface Kept<T> extends DataRow {
   decoded?: { readonly value: T }
 }
 
-function keptRows<T>(decode: (row: DataRow, key: string) => T): KeptRows<T> {
+function keptRows<T>(decode: (row: DataRow, key: string) => T) {
   let rows = new Map<string, Kept<T>>()
   let list: readonly T[] | undefined
   // Most changes are of existing rows, and keep the order.
@@ -342,7 +317,8 @@ function keptRows<T>(decode: (row: DataRow, key: string) => T): KeptRows<T> {
     return row.decoded.value
   }
   return {
-    replace(fresh) {
+    /** Takes the rows of the database; unchanged ones are not decoded again. */
+    replace(fresh: readonly KeyedRow[]): void {
       const before = rows
       rows = new Map(
         fresh.map(({ key, id, data }) => {
@@ -353,22 +329,23 @@ function keptRows<T>(decode: (row: DataRow, key: string) => T): KeptRows<T> {
       isInOrder = false
       list = undefined
     },
-    get(key) {
+    get(key: string): T | undefined {
       const row = rows.get(key)
       return row && decodedOf(row, key)
     },
-    all() {
+    /** Sorted by key, so that the order is the same in every database and after a reload. Throws when a row cannot be decoded. */
+    all(): readonly T[] {
       if (!isInOrder) rows = new Map([...rows].sort(([a], [b]) => compareText(a, b)))
       isInOrder = true
       list ??= [...rows].map(([key, row]) => decodedOf(row, key))
       return list
     },
-    put(key, data) {
+    put(key: string, data: string): void {
       if (!rows.has(key)) isInOrder = false
       rows.set(key, { id: rows.get(key)?.id ?? 0, data })
       list = undefined
     },
-    drop(key) {
+    drop(key: string): void {
       if (rows.delete(key)) list = undefined
     },
   }

@@ -1,5 +1,6 @@
 // The daemon's view of leases, the same for a ledger of one process and for one that replicas share. `soleLeases` is the case of one process;
 // keeper.ts keeps the leases of a replica, whose state is here; `commandLeases` holds those of `apply`.
+import type { PolicyRevision } from '../../core/model/policy.ts'
 import type { Instant } from '../../core/model/units.ts'
 import {
   BEAT_MS,
@@ -22,10 +23,7 @@ import type { Workspace, WorkspaceLease } from '../workspace.ts'
 
 // Compares the policy sets of replicas, and finds the last known good one of a workspace. It does not decide which set is newer.
 
-interface Known {
-  readonly digest: string
-  readonly revision: string
-}
+type Known = Pick<PolicyRevision, 'digest' | 'revision'>
 
 /** Digest and revision: old policies that come back with a new commit are a new set. */
 export const policyId = ({ digest, revision }: Known): string => `${digest} ${revision}`
@@ -264,10 +262,7 @@ interface CommandLeases extends FencedLeases {
   claim(workspace: string): Promise<void>
 }
 
-interface CommandOptions {
-  readonly replica: ReplicaName
-  readonly table: LeaseTable
-  readonly clock: Clock
+interface CommandOptions extends KeeperOptions {
   readonly wanted: readonly Wanted[]
   readonly heldBy: (workspace: string, holder: string) => LedgerError
 }

@@ -57,12 +57,7 @@ export const pauseSql = (workspace: string): Statement => ({
 })
 
 /** All rows of a workspace that are kept in memory. */
-export interface Snapshot {
-  readonly tables: Readonly<Record<KeyedTable, readonly KeyedRow[]>>
-  readonly intents: readonly DataRow[]
-  /** History since the requested instant, newest first. */
-  readonly lately: readonly DataRow[]
-}
+export type Snapshot = ReturnType<typeof snapshotOf>
 
 export const KEYED_TABLES = Object.keys({ owned: 0, approval: 0, quarantine: 0, fact: 0 } satisfies Record<
   KeyedTable,
@@ -83,7 +78,7 @@ const versionIn = (rows: readonly Row[]): number => Number(rows.find((row) => ro
 const keyedRow = (row: Row): KeyedRow => ({ ...dataRow(row), key: textKept(row['key']) })
 
 /** Of rows that `presentSql` and `historySql` ask for. */
-export function snapshotOf(rows: readonly Row[], lately: readonly Row[]): Snapshot {
+export function snapshotOf(rows: readonly Row[], lately: readonly Row[]) {
   const of = (kind: string): readonly Row[] => rows.filter((row) => row['kind'] === kind)
   const table = (name: KeyedTable): readonly KeyedRow[] => of(name).map(keyedRow)
   return {
@@ -91,6 +86,7 @@ export function snapshotOf(rows: readonly Row[], lately: readonly Row[]): Snapsh
     intents: of('intent')
       .map(dataRow)
       .sort((a, b) => a.id - b.id),
+    /** History since the requested instant, newest first. */
     lately: lately.map(dataRow),
   }
 }
@@ -101,15 +97,6 @@ function historySql(binding: number, { scope, sinceAt, untilAt, limit }: History
   const sql = `SELECT id, data FROM @history @by(${index}) WHERE binding = ?1 AND at >= ?2 AND at <= ?3${atScope} ORDER BY at DESC, id DESC LIMIT ?4`
   const [from, until] = [sinceAt ?? Number.MIN_SAFE_INTEGER, untilAt ?? Number.MAX_SAFE_INTEGER]
   return { sql, values: [binding, from, until, limit ?? Number.MAX_SAFE_INTEGER, ...(scope ? [keptText(scopeKey(scope))] : [])] }
-}
-
-/** A name with an address. `current` is false once a rebinding has set it aside. `baseUrl` is '' until a writer has set it. */
-export interface Binding {
-  readonly id: number
-  readonly workspace: string
-  readonly baseUrl: string
-  readonly current: boolean
-  readonly boundAt: Instant
 }
 
 interface BindOptions {
@@ -128,8 +115,11 @@ export const bindingsSql = (only?: string): Statement => ({
   values: only === undefined ? [] : [keptText(only)],
 })
 
+/** A name with an address. `current` is false once a rebinding has set it aside. `baseUrl` is '' until a writer has set it. */
+export type Binding = Readonly<ReturnType<typeof bindingOf>>
+
 /** Of a row that `bindingsSql` asks for. */
-export const bindingOf = (row: Row): Binding => ({
+export const bindingOf = (row: Row) => ({
   id: Number(row['id']),
   workspace: textKept(row['workspace']),
   baseUrl: textKept(row['base_url']),
