@@ -1,6 +1,5 @@
 // Rows of the ledger of one workspace, and changes of them, which a database writes as one transaction, all or nothing. Only `workspace.ts` knows
 // what the rows mean.
-import { BugError } from '../../core/model/problem.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { BurnStep } from '../../core/use/burn.ts'
 import type { ToldDays } from '../../core/use/history.ts'
@@ -71,10 +70,6 @@ export type RowChange =
   | { readonly kind: 'noDays' }
   /** Removes a person's history and use. */
   | { readonly kind: 'forget'; readonly email: string }
-
-/** A `close` of an intent that is not open. */
-export const notOpen = ({ id, scope }: Extract<RowChange, { readonly kind: 'close' }>): BugError =>
-  new BugError(`intent ${id} for ${scope} has an outcome already`)
 
 /** Another process has changed the row since it was read; nothing was written. */
 export class StaleRow extends Error {

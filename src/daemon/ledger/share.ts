@@ -2,7 +2,7 @@
 // holds and baselines, and nothing that a plan does not need. People are hashed with a key that is new in every answer: a reader who knows
 // an address can find it, but none can be read.
 import type { HistoryEntry } from '../../core/model/change.ts'
-import type { Person, Roster } from '../../core/model/observed.ts'
+import type { Roster } from '../../core/model/observed.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { CONTEST_MS } from '../../core/plan/contested.ts'
@@ -120,12 +120,10 @@ const nameless = ({ roster, doubted, ...rest }: UsageFacts): UsageFacts => ({
   doubted: doubted && { ...doubted, roster: withoutNames(doubted.roster) },
 })
 
-const withoutNames = (roster: Roster): Roster => ({ ...roster, people: roster.people.map(counted) })
-
 /** The fields that guards count by. A plan reads the fields of rules from the service. */
-const counted = ({ email, status, disabled, used }: Person): Person => ({
-  ...{ email, name: '', status, disabled },
-  used,
+const withoutNames = (roster: Roster): Roster => ({
+  ...roster,
+  people: roster.people.map(({ email, status, disabled, used }) => ({ email, name: '', status, disabled, used })),
 })
 
 /**

@@ -221,7 +221,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     caughtBy: [526],
   },
   'the write lock is not taken': {
-    file: 'daemon/ledger/ledger.ts',
+    file: 'daemon/ledger/sqlite/file.ts',
     find: 'lock = isKeeper ? takeLock(path) : undefined',
     replace: 'lock = undefined',
     needs: ['second-process'],

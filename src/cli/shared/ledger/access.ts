@@ -119,15 +119,10 @@ function checkText(report: LedgerReport): string {
 }
 
 /** Where the name of the workspace may come from. */
-interface Names {
-  readonly asked: string | undefined
-  readonly configured: readonly string[]
-  /** The name in the policies; undefined without policies. */
-  readonly inPolicies: string | undefined
-}
+type Names = Awaited<ReturnType<typeof ledgerFile>>['names']
 
 /** The file, and the names in config and policies. A broken config is an error only when nothing else names the file: a pause must always work. */
-async function ledgerFile(flags: NetworkFlags, cli: Cli): Promise<{ readonly file: string; readonly names: Names }> {
+async function ledgerFile(flags: NetworkFlags, cli: Cli) {
   const given = { config: flags.config, ledger: flags.ledger, policies: flags.policies }
   const loaded = await loadConfigAside({ env: cli.env, flags: given }, cli.clock)
   const file = flags.ledger ?? (cli.env['CAPKEEPER_LEDGER'] || loaded.config?.ledger)

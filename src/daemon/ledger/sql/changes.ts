@@ -1,8 +1,9 @@
 // What each change of a workspace means in SQL. Changes of kinds that need statements one after the other name no row.
+import { BugError } from '../../../core/model/problem.ts'
 import { credits } from '../../../core/model/units.ts'
 import type { BurnStep } from '../../../core/use/burn.ts'
 import type { AddOnBatch, RunsBatch } from '../../../ports.ts'
-import { KEYS, type KeyedTable, notOpen, type RowChange, StaleRow } from '../adapter.ts'
+import { KEYS, type KeyedTable, type RowChange, StaleRow } from '../adapter.ts'
 import { LedgerError } from '../error.ts'
 import { bounds, centsOf, dayOf, lastDays, MOST, READINGS_KEPT_MS } from './queries.ts'
 import { type Change, keptText, type Place, type Recorded, type Steps } from './statement.ts'
@@ -38,7 +39,8 @@ export function statementsOf(change: RowChange, { workspace, binding }: Place): 
       return [{ sql: `${insert('intent', 'data')} RETURNING id`, values: of, given: [[change.data]], row: 'open', as: 'opened' }]
     case 'close': {
       const sql = 'DELETE FROM @intent WHERE @may AND binding = ?1 AND id = ?2 RETURNING id'
-      return [{ sql, values: [binding, change.id], row: 'close', as: 'closed', refused: () => notOpen(change) }]
+      const refused = () => new BugError(`intent ${change.id} for ${change.scope} has an outcome already`)
+      return [{ sql, values: [binding, change.id], row: 'close', as: 'closed', refused }]
     }
     case 'append': {
       const given = [[change.at, keptText(change.scope), change.data]]

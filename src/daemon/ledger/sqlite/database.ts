@@ -59,10 +59,7 @@ export function mustBeFile(file: string, stats: Stats): void {
   )
 }
 
-export interface Lock {
-  /** Frees the lock; a second call does nothing. */
-  release(): void
-}
+export type Lock = ReturnType<typeof takeLock>
 
 /** Long enough for one of several processes that try at the same instant, or beside `isLocked`, to get the lock. Choice. */
 const PATIENCE_MS = 250
@@ -73,14 +70,15 @@ const MOST_ATTEMPTS = 4
  * Takes the write lock of a ledger, without waiting for its holder. The file `<ledger>.lock` stays when the lock is freed. Throws a
  * `LedgerError`: LEDGER_LOCKED when another process holds it, LEDGER_UNWRITABLE when it cannot be made. Choice: only `run` and `apply` take it.
  */
-export function takeLock(ledger: string): Lock {
+export function takeLock(ledger: string) {
   const file = `${ledger}.lock`
   createPrivately(file)
   let held: DatabaseSync | undefined
   for (let attempt = 1; held === undefined; attempt += 1) held = tryLock(ledger, file, attempt < MOST_ATTEMPTS)
   const database = held
   return {
-    release() {
+    /** Frees the lock; a second call does nothing. */
+    release(): void {
       if (database.isOpen) database.close()
     },
   }
@@ -162,19 +160,14 @@ export interface LedgerDatabase {
   close(): void
 }
 
-interface DatabaseOptions {
-  /** Nothing may be written, and no file is made. */
-  readonly readOnly: boolean
-  /** Shown in messages instead of the path. */
-  readonly name?: string
-}
-
-/** Opens a database file or `:memory:`, whatever it contains. Throws a `LedgerError`. */
-export function openDatabase(path: string, options: DatabaseOptions): LedgerDatabase {
-  const file = options.name ?? path
+/**
+ * Opens a database file or `:memory:`, whatever it contains. `readOnly`: nothing may be written, and no file is made. `file` is its name in messages.
+ * Throws a `LedgerError`.
+ */
+export function openDatabase(path: string, { readOnly }: { readonly readOnly: boolean }, file = path): LedgerDatabase {
   const attempt = attempter(file)
   if (!isInMemory(path)) mustBeFilesBeside(path)
-  const sqlite = attempt(() => new DatabaseSync(path, { readOnly: options.readOnly, timeout: BUSY_TIMEOUT_MS }))
+  const sqlite = attempt(() => new DatabaseSync(path, { readOnly, timeout: BUSY_TIMEOUT_MS }))
   const statements = new Map<string, StatementSync>()
   const prepared = (sql: string): StatementSync => {
     const known = statements.get(sql) ?? sqlite.prepare(sql)
@@ -208,7 +201,7 @@ export function openDatabase(path: string, options: DatabaseOptions): LedgerData
       if (sqlite.isOpen) sqlite.close()
     },
   }
-  return options.readOnly ? forReading(database) : database
+  return readOnly ? forReading(database) : database
 }
 
 /** The same database, with every attempt to write a `BugError`. */

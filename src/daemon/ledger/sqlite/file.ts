@@ -146,7 +146,7 @@ export const emptyStore = (name: string, { mode, clock }: Pick<StoreParts, 'mode
   store(emptyLedger(name, mode), { mode, clock, exists: false })
 
 function emptyLedger(name: string, mode: LedgerMode): LedgerDatabase {
-  const database = openDatabase(MEMORY, { readOnly: false, name })
+  const database = openDatabase(MEMORY, { readOnly: false }, name)
   create(database)
   return mode === 'read' ? forReading(database) : database
 }
