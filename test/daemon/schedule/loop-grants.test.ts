@@ -13,8 +13,10 @@ describe('grants', () => {
 
   test('start and end at their instants', async () => {
     const { one, set } = await living()
-    set(declared)
-    await one.clock.pass(7 * MINUTE - SECOND)
+    // Between the looks at the wall clock, one a minute.
+    const [from, until] = [NOW + 7 * MINUTE + 20 * SECOND, NOW + 22 * MINUTE + 20 * SECOND]
+    set({ ...declared, grants: [{ on: 'ada', cap: 6000, from, until }] })
+    await one.clock.pass(7 * MINUTE + 19 * SECOND)
     expect(one.caps()['ada']).toBe(1000)
     await one.clock.pass(2 * SECOND)
     expect(one.caps()['ada']).toBe(6000)
