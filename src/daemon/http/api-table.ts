@@ -1,7 +1,7 @@
 // The addresses of /api/v1: what each is for, its parameters, and the schema of its answer. The server and the OpenAPI document are both made of this
 // table, so that they cannot disagree. Names here are a contract: they are added and never changed.
 
-import { asked, type Parameter, type Query } from './documents/documents.ts'
+import { asked, type Parameter, type Query, text } from './documents/documents.ts'
 import { HOLD_QUERY, HOLDS_QUERY } from './documents/holds.ts'
 import type { Documents } from './documents/make.ts'
 import { PEOPLE_QUERY } from './documents/people/people.ts'
@@ -79,3 +79,6 @@ export const API_ROUTES: readonly ApiRoute[] = [
   route(`${OF}/series/near`, 'NearSeries', 'nearSeries', 'How near people are to their cap, by group.'),
   route(`${OF}/series/pools`, 'PoolSeries', 'poolSeries', 'Pools over the cycle.'),
 ]
+
+/** Of the stream of events. */
+export const EVENTS_QUERY = [text('workspace', 'Only changes of this workspace.')]

@@ -5,9 +5,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ConditionType } from '../../core/model/condition.ts'
 import type { CycleEvent } from '../../core/model/events.ts'
 import type { Clock } from '../../ports.ts'
-import { API } from './api-table.ts'
+import { API, EVENTS_QUERY } from './api-table.ts'
 import { type Gate, isRefused, type Viewer } from './auth.ts'
-import { asked, DocumentError, text } from './documents/documents.ts'
+import { asked, DocumentError } from './documents/documents.ts'
 import { queryOf } from './pages.ts'
 
 /** What an event is about, so that a page knows what to ask for again. */
@@ -107,8 +107,6 @@ const MOST_WAITING_BYTES = 64 * 1024
 /** A quarter of all connections may be listeners. Choice. */
 const LISTENERS_SHARE = 4
 
-const QUERY = [text('workspace', 'Only changes of this workspace.')]
-
 interface EventParts {
   readonly live: Live
   readonly clock: Clock
@@ -132,7 +130,7 @@ export function addEvents(server: FastifyInstance, parts: EventParts): void {
   const most = Math.max(1, Math.floor(parts.maxConnections / LISTENERS_SHARE))
   const close = live.listen((change) => {
     for (const listener of listeners)
-      if (concerns(listener, change.workspace)) send(listener, eventText('change', change, idOf(versionsFor(listener, parts), parts)))
+      if (concerns(listener, change.workspace)) send(listener, eventText('change', change, heardBy(listener, parts).id))
   })
   const ended = new AbortController()
   server.addHook('onClose', async () => {
@@ -142,7 +140,7 @@ export function addEvents(server: FastifyInstance, parts: EventParts): void {
   void beat(listeners, parts, ended.signal)
   server.get(EVENTS_PATH, (request, reply) => {
     const viewer = parts.viewerOf(request)
-    const only = asked(queryOf(request), QUERY).text('workspace')
+    const only = asked(queryOf(request), EVENTS_QUERY).text('workspace')
     // One that the reader may not see is answered as one that does not exist.
     if (only !== undefined && !(parts.workspaces().includes(only) && viewer.sightOf(only).kind !== 'nothing'))
       throw new DocumentError(404, 'there is no such workspace, or it is not yours to see')
@@ -163,9 +161,6 @@ export const askingOf = ({ headers, socket, raw }: FastifyRequest) => ({
   remoteAddress: socket.remoteAddress,
 })
 
-/** Who sees only some people is told of no change, which may be one of others, but with each beat that there may be one. */
-const hears = ({ sightOf }: Viewer, workspace: string): boolean => sightOf(workspace).kind === 'whole'
-
 function open(reply: FastifyReply, { method }: FastifyRequest): void {
   for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value)
   reply.hijack()
@@ -176,22 +171,17 @@ function open(reply: FastifyReply, { method }: FastifyRequest): void {
 const eventText = (event: string, data: object, id?: string): string =>
   `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 
+/** Who sees only some people is told of no change, which may be one of others, but with each beat that there may be one. */
 const concerns = ({ viewer, only }: Listener, workspace: string): boolean =>
-  (only === undefined || only === workspace) && hears(viewer, workspace)
+  (only === undefined || only === workspace) && viewer.sightOf(workspace).kind === 'whole'
 
-type Versions = Readonly<Record<string, number>>
-
-const versionsFor = (listener: Listener, { live, workspaces }: EventParts): Versions =>
-  Object.fromEntries(workspaces().flatMap((name) => (concerns(listener, name) ? [[name, live.version(name)]] : [])))
-
-/** Names what the listener was told so far, and nothing that it may not hear. Absent where it hears nothing. */
-const idOf = (versions: Versions, { live }: EventParts): string | undefined =>
-  Object.keys(versions).length === 0
-    ? undefined
-    : createHash('sha256')
-        .update(JSON.stringify([live.boot, versions]))
-        .digest('hex')
-        .slice(0, 16)
+/** `id` names what the listener was told so far, and nothing that it may not hear. Absent where it hears nothing. */
+function heardBy(listener: Listener, { live, workspaces }: EventParts) {
+  const heard = workspaces().filter((name) => concerns(listener, name))
+  const versions = Object.fromEntries(heard.map((name) => [name, live.version(name)]))
+  const hash = createHash('sha256').update(JSON.stringify([live.boot, versions]))
+  return { versions, id: heard.length === 0 ? undefined : hash.digest('hex').slice(0, 16) }
+}
 
 /** A listener that does not read is closed before it costs memory. */
 function send({ response }: Listener, message: string): void {
@@ -201,8 +191,7 @@ function send({ response }: Listener, message: string): void {
 
 /** A listener that connects again is told whether it missed anything. */
 function greet(listener: Listener, parts: EventParts): void {
-  const versions = versionsFor(listener, parts)
-  const id = idOf(versions, parts)
+  const { versions, id } = heardBy(listener, parts)
   const last = listener.request.headers['last-event-id']
   send(listener, eventText(last === undefined || last === id ? 'hello' : 'reset', { versions, beatSeconds: BEAT_MS / 1000 }, id))
 }

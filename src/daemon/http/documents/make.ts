@@ -2,7 +2,6 @@
 // present state, and makes the index of people only where a document needs it. All readers share that index while the state of the workspace is the same.
 import { kindOf } from '../../../core/model/condition.ts'
 import type { WorkspaceView } from '../../../core/model/events.ts'
-import type { Instant } from '../../../core/model/units.ts'
 import { gradesOf } from '../../../core/use/history.ts'
 import type { Clock, DayRange, Ledger } from '../../../ports.ts'
 import { commonDays } from '../../collect/history.ts'
@@ -23,10 +22,10 @@ import { peopleDocument } from './people/people.ts'
 import { groupDocument, groupsDocument, personDocument } from './people/person.ts'
 import { type PeopleIndex, peopleIndex } from './people/roster.ts'
 import { policiesDocument } from './policies.ts'
-import { burnSeries, creditsSeries, driftSeries, nearSeries } from './series.ts'
+import { burnSeries, creditsSeries, driftSeries, nearSeries, poolSeries } from './series.ts'
 import { changesDocument, comparisonDocument, planDocument } from './story/changes.ts'
 import type { DaemonFacts, Records, Showing, WorkspaceFacts, WorkspaceSource } from './types.ts'
-import { healthDocument, poolSeries, workspaceDocument, workspacesDocument } from './workspaces.ts'
+import { healthDocument, workspaceDocument, workspacesDocument } from './workspaces.ts'
 
 export const sourceOf = (workspace: Workspace, version: () => number): WorkspaceSource => ({
   name: workspace.config.name,
@@ -37,9 +36,6 @@ export const sourceOf = (workspace: Workspace, version: () => number): Workspace
 
 function factsOf(workspace: Workspace): WorkspaceFacts {
   const { config, state, shown, runs, chronicle } = workspace
-  const journal = chronicle?.journal()
-  const requests = chronicle?.requests()
-  const nextSweepAt = nextSweep(workspace)
   return {
     view: viewOf(workspace),
     settings: config,
@@ -47,15 +43,13 @@ function factsOf(workspace: Workspace): WorkspaceFacts {
     desiredState: shown.desiredState,
     planned: shown.planned,
     runs,
-    journal,
-    requests,
+    journal: chronicle?.journal(),
+    requests: chronicle?.requests(),
     slicing: workspace.reading,
-    nextSweepAt,
+    // By the interval alone, without jitter and the duration of a sweep.
+    nextSweepAt: shown.lastCycle && shown.lastCycle.startedAt + config.intervalMs,
   }
 }
-
-/** By the interval alone, without jitter and the duration of a sweep. */
-const nextSweep = ({ shown, config }: Workspace): Instant | undefined => shown.lastCycle && shown.lastCycle.startedAt + config.intervalMs
 
 /** A workspace that another replica holds: its view as that replica saved it, and its records from the database. */
 export const elsewhereSource = (

@@ -1,4 +1,4 @@
-// Series for charts: credits over the cycle with the even pace and the projection, use by day, drift by day, and how near people are to their cap. A day
+// Series for charts: credits over the cycle with the even pace and the projection, use by day, drift by day, pools by day, and how near people are to their cap. A day
 // without a record has no figure, which is not 0.
 
 import type { RunUse } from '../../../core/model/observed.ts'
@@ -12,7 +12,7 @@ import { groupNames } from './people/people.ts'
 import { countNear, membersByGroup, type PersonRow, shareOf } from './people/roster.ts'
 import { bounded, cents, daysFrom, dayText, headAbout, rfc3339 } from './show.ts'
 import { usedIn } from './summary.ts'
-import type { BurnSeries, CreditsSeries, DriftSeries, NearSeries, WorkspaceFacts } from './types.ts'
+import type { BurnSeries, CreditsSeries, DriftSeries, NearSeries, PoolSeries, WorkspaceFacts } from './types.ts'
 
 const DAYS = whole('days', 'How many days, today the last.', { least: 1, most: 120, usually: 30 })
 const BURN_BY = ['team', 'group', 'model', 'mode'] as const
@@ -177,6 +177,29 @@ export function driftSeries(seen: Seen, query: Query = {}): DriftSeries {
     return { day: dayText(at), ...(at >= beganAt && { found, reverted, written, failed, open }) }
   })
   return { ...headAbout('DriftSeries', seen), days }
+}
+
+/** Pools that one answer has a line of. Choice. */
+const MOST_POOLS = 20
+
+/** Each pool from the first day of the cycle until today: as recorded at the end of each day, and as it is now. */
+export function poolSeries(seen: Seen): PoolSeries {
+  const { view, journal, people, now } = seen
+  const cycle = view.roster?.cycle ?? view.balance?.cycle
+  const today = midnight(now)
+  const recorded = new Map(journal?.days.map((day) => [day.dayAt, day.pools]))
+  return {
+    ...headAbout('PoolSeries', seen),
+    cycle: cycle && { start: rfc3339(cycle.startAt), end: rfc3339(cycle.endAt) },
+    ...bounded('pools', view.pools ?? [], MOST_POOLS, ({ name, credits, figures }) => {
+      const days = daysFrom(midnight(cycle?.startAt ?? today), cycle ? Math.min(today + 1, cycle.endAt) : 0).map((at) => {
+        const byName = recorded.get(at)
+        const known = at === today && figures ? figures : byName && Object.hasOwn(byName, name) ? byName[name] : undefined
+        return { day: dayText(at), used: cents(known?.used), dealt: cents(known?.dealt) }
+      })
+      return { name: people.text(name), credits, exhaustion: rfc3339(figures?.exhaustedAt), days }
+    }),
+  }
 }
 
 /** Ten steps of 10 %, then at the cap, then without a cap. */

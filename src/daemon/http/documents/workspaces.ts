@@ -1,31 +1,15 @@
-// The overview of all workspaces, the page of one, its pools by day and its health: what needs a person, what is off, what is held, and where the credits
-// go.
+// The overview of all workspaces, the page of one and its health: what needs a person, what is off, what is held, and where the credits go.
 import { serviceModel } from '../../../core/interpret/evidence.ts'
 import { GUARD_CODES } from '../../../core/model/change.ts'
 import type { ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
 import { userScope } from '../../../core/model/scope.ts'
-import { midnight } from '../../../core/model/units.ts'
 import { guardText } from '../../../core/plan/reviewed.ts'
 import type { GrantStatus } from '../../../core/resolve/candidate.ts'
 import { medianMs, type RequestsOf } from '../../conditions/journal.ts'
 import { seenEntries } from '../status/status.ts'
 import { asked, limitOf, PAGE, pageOf, type Query, type Seen } from './documents.ts'
 import { holdOf, holdsSince } from './holds.ts'
-import {
-  bounded,
-  cents,
-  daysFrom,
-  dayText,
-  grantEntryOf,
-  headAbout,
-  headOf,
-  placeOf,
-  problemsOf,
-  ratio,
-  rfc3339,
-  scopeEntryOf,
-  scopeText,
-} from './show.ts'
+import { bounded, cents, grantEntryOf, headAbout, headOf, placeOf, problemsOf, ratio, rfc3339, scopeEntryOf, scopeText } from './show.ts'
 import {
   attentionOf,
   countsByKind,
@@ -40,7 +24,7 @@ import {
   toneRank,
   warningTexts,
 } from './summary.ts'
-import type { DaemonFacts, HealthDocument, PoolSeries, ScopeEntry, Showing, WorkspaceDocument, WorkspaceListDocument } from './types.ts'
+import type { DaemonFacts, HealthDocument, ScopeEntry, Showing, WorkspaceDocument, WorkspaceListDocument } from './types.ts'
 
 /** The pools of a workspace in the order of their names. */
 function poolEntries(seen: Seen): WorkspaceDocument['pools'] {
@@ -54,29 +38,6 @@ function poolEntries(seen: Seen): WorkspaceDocument['pools'] {
     ...poolFigures(known.get(pool.name) ?? {}, seen),
     source: placeOf(pool.at, seen, view.policy?.revision),
   }))
-}
-
-/** Pools that one answer has a series of. Choice. */
-const MOST_SERIES = 20
-
-/** Each pool from the first day of the cycle until today: as recorded at the end of each day, and as it is now. */
-export function poolSeries(seen: Seen): PoolSeries {
-  const { view, journal, people, now } = seen
-  const cycle = view.roster?.cycle ?? view.balance?.cycle
-  const today = midnight(now)
-  const recorded = new Map(journal?.days.map((day) => [day.dayAt, day.pools]))
-  return {
-    ...headAbout('PoolSeries', seen),
-    cycle: cycle && { start: rfc3339(cycle.startAt), end: rfc3339(cycle.endAt) },
-    ...bounded('pools', view.pools ?? [], MOST_SERIES, ({ name, credits, figures }) => {
-      const days = daysFrom(midnight(cycle?.startAt ?? today), cycle ? Math.min(today + 1, cycle.endAt) : 0).map((at) => {
-        const byName = recorded.get(at)
-        const known = at === today && figures ? figures : byName && Object.hasOwn(byName, name) ? byName[name] : undefined
-        return { day: dayText(at), used: cents(known?.used), dealt: cents(known?.dealt) }
-      })
-      return { name: people.text(name), credits, exhaustion: rfc3339(figures?.exhaustedAt), days }
-    }),
-  }
 }
 
 export function healthDocument(seen: Seen, daemon: DaemonFacts): HealthDocument {

@@ -1,6 +1,6 @@
 // The OpenAPI document of /api/v1 and /status, made of the table of addresses and the schemas of the documents. Only the generator loads this file.
 import Type from 'typebox'
-import { API, API_ROUTES, type ApiRoute, PATH_PARTS } from '../../api-table.ts'
+import { API, API_ROUTES, type ApiRoute, EVENTS_QUERY, PATH_PARTS } from '../../api-table.ts'
 import { MOST_LETTERS, type Parameter } from '../documents.ts'
 import { DOCUMENTS } from './documents-source.ts'
 import { object, text } from './parts-source.ts'
@@ -82,15 +82,7 @@ const EVENTS = {
     operationId: 'getEvents',
     summary:
       'Server-sent events: `hello` first, `change` with a workspace and what changed, `beat` every 15 s, `reset` when events were missed.',
-    parameters: [
-      {
-        name: 'workspace',
-        in: 'query',
-        required: false,
-        description: 'Only changes of this workspace.',
-        schema: { type: 'string', minLength: 1, maxLength: MOST_LETTERS },
-      },
-    ],
+    parameters: EVENTS_QUERY.map((one) => ({ ...queryParameter(one), schema: { type: 'string', minLength: 1, maxLength: MOST_LETTERS } })),
     responses: {
       200: {
         description: 'A stream that lasts until either side closes it.',
