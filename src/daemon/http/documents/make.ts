@@ -7,7 +7,7 @@ import type { Clock, DayRange, Ledger } from '../../../ports.ts'
 import { commonDays } from '../../collect/history.ts'
 import { viewOf } from '../../conditions/view.ts'
 import type { WorkspaceSettings } from '../../config/settings.ts'
-import { LedgerError } from '../../ledger/error.ts'
+import { unlessLedger } from '../../ledger/error.ts'
 import type { Comparisons } from '../../replay/comparisons.ts'
 import type { Workspace } from '../../workspace.ts'
 import type { Viewer } from '../auth.ts'
@@ -60,12 +60,8 @@ export const elsewhereSource = (
 
 function recordsOf(open: () => Promise<Ledger>): Records {
   const ask = async <T>(nothing: T, question: (ledger: Ledger) => Promise<T>): Promise<T> => {
-    try {
-      return await question(await open())
-    } catch (error) {
-      if (error instanceof LedgerError) return nothing
-      throw error
-    }
+    const failed = (error: unknown) => unlessLedger(error) ?? nothing
+    return open().then(question).catch(failed)
   }
   return {
     history: (filter) => ask([], (ledger) => ledger.history(filter)),

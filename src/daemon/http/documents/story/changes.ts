@@ -121,16 +121,9 @@ export async function changesDocument(seen: Seen, query: Query = {}): Promise<Ch
   const scope = await scopeOf(question.text('scope'), seen)
   const kind = question.word('kind', CHANGE_KINDS)
   const sinceAt = question.instant('since')
-  const wanted = cursor.skip + limit + 1
-  const writes =
-    kind === undefined || kind === 'write'
-      ? await records.history({
-          limit: wanted,
-          untilAt: cursor.untilAt,
-          scope,
-          sinceAt,
-        })
-      : []
+  const asksWrites = kind === undefined || kind === 'write'
+  const range = { limit: cursor.skip + limit + 1, untilAt: cursor.untilAt, scope, sinceAt }
+  const writes = asksWrites ? await records.history(range) : []
   const others = (journal?.entries ?? []).filter(
     (entry) =>
       (kind === undefined || entry.kind === kind) &&
