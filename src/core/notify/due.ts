@@ -1,15 +1,25 @@
 // Which messages are due, to whom: a function of figures, thresholds, the cycle and what was told. It must never tell a guess (use that is only
 // an upper bound, a cap or a cycle that is not known), nor tell about a person anyone but that person and the owners of their groups.
 
-import type { Cycle, GroupMembers } from '../model/observed.ts'
+import type { Cycle } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Credits, type Instant, wholeCents } from '../model/units.ts'
 import { type AddOnSource, worstSource } from '../use/add-on.ts'
 import { type FirstStop, STOP_TEXT } from '../use/first-stop.ts'
-import { changedSince, eventDrafts, firstLines, type Happening, reachOf } from './happened.ts'
+import {
+  changedSince,
+  type Draft,
+  type EventInputs,
+  eventDrafts,
+  firstLines,
+  keyOf,
+  ownerKey,
+  type PoolUse,
+  reachOf,
+  targetKey,
+} from './happened.ts'
 import {
   type Digest,
-  type MessageKind,
   type NotifySettings,
   type Owner,
   type QuietHours,
@@ -19,7 +29,7 @@ import {
   type WebhookMessage,
   written,
 } from './settings.ts'
-import { isDue, type Kept, type Leveled, type Told, toldIn } from './told.ts'
+import { entryOf, isDue, type Kept, type Leveled, lastKept, type Told, toldIn } from './told.ts'
 
 /** One person, with the figures of page and gauges. */
 export interface PersonUse {
@@ -29,16 +39,6 @@ export interface PersonUse {
   /** Add-on use. */
   readonly used?: Credits
   readonly source?: AddOnSource
-}
-
-/** One pool, with the figures of page and gauges. */
-export interface PoolUse {
-  readonly name: string
-  /** Ids of the groups whose members share it; none where its members are chosen otherwise. */
-  readonly groups: readonly string[]
-  readonly credits: number
-  readonly used: number
-  readonly exhaustedAt?: Instant
 }
 
 /** The billing cycle that ended last, with its use and the caps at its end. */
@@ -52,25 +52,14 @@ export interface EndedUse {
 export const tellsEnded = ({ digest }: Pick<NotifySettings, 'digest'>, { startAt, endAt }: Cycle, now: Instant): boolean =>
   digest === 'monthly' && now - startAt < (endAt - startAt) / 2
 
-export interface DueInputs {
-  readonly now: Instant
+export interface DueInputs extends EventInputs {
   readonly workspace: string
-  readonly settings: NotifySettings
   readonly cycle?: Cycle | undefined
   readonly people: readonly PersonUse[]
-  readonly groups: readonly Pick<GroupMembers, 'id' | 'name' | 'emails'>[]
-  readonly pools: readonly PoolUse[]
   /** The cycle that digests are about, as far as it is known; absent: the present cycle. */
   readonly ended?: EndedUse | undefined
-  readonly told: Told | undefined
-  /** What happened lately. */
-  readonly happened?: readonly Happening[]
-  /** The policy revision in force. */
-  readonly revision?: string
   /** What stops a person first. */
   readonly stopOf?: (email: string) => FirstStop | undefined
-  /** How people are named to others: by e-mail or by hash. */
-  readonly label: (email: string) => string
   /** A copy for others of any value, with people named so in every text. */
   readonly all: <T>(value: T) => T
 }
@@ -124,26 +113,15 @@ const amount = (credits: number): number => wholeCents(Math.max(0, credits))
 /** Rounded down, so that a cap is never said to be reached before it is. */
 const percentOf = (used: number, of: number): number => Math.floor((used * 100) / of)
 
-interface Draft {
-  readonly kind: MessageKind
-  readonly key: readonly string[]
-  readonly level: number
-  readonly to: Target
-  readonly values: Values
-  readonly kept?: Kept
-}
-
-const keyOf = ({ kind, key }: Pick<Draft, 'kind' | 'key'>): string => JSON.stringify([kind, ...key])
-
+/** With the record to judge by. */
 type Telling = Omit<Context, 'cycle'>
 
-function messageOf({ settings, workspace, told, now, all }: Telling, draft: Draft): readonly Message[] {
-  const { kind, level, to, values: given, kept } = draft
-  const key = keyOf(draft)
-  if (!isDue(told, key, level, now)) return []
+function messageOf({ settings, workspace, told, now, all }: Telling, { values: given, ...draft }: Draft): readonly Message[] {
+  const { kind } = draft
+  if (!isDue(told, draft.key, draft.level, now)) return []
   // Names of pools, rules and groups may hold addresses. What a person is told is about them.
   const values = kind === 'person' ? { workspace, ...given } : all({ workspace, ...given })
-  return [{ key, level, to, kind, workspace, values, kept, ...written(settings.templates[kind], values) }]
+  return [{ ...draft, workspace, values, ...written(settings.templates[kind], values) }]
 }
 
 const SOURCES: Readonly<Record<AddOnSource, string>> = {
@@ -178,7 +156,7 @@ function personMessages(context: Context): readonly Message[] {
       stop: stopText(context, email),
       cycleEnd: dayOf(cycle.endAt, settings.timezone),
     }
-    const found = messageOf(context, { kind: 'person', key: [email], level, to: { kind: 'email', address: email }, values })
+    const found = messageOf(context, { kind: 'person', key: keyOf('person', email), level, to: { kind: 'email', address: email }, values })
     const { requestUrl } = settings
     if (requestUrl === undefined) return found
     const link = requestLink(requestUrl, { email, cap, used: values.used })
@@ -186,8 +164,6 @@ function personMessages(context: Context): readonly Message[] {
   })
   return messages.sort((a, b) => b.level - a.level)
 }
-
-const targetKey = (target: Target): string => (target.kind === 'email' ? `mail ${target.address}` : `webhook ${target.name}`)
 
 function poolMessages(context: Context): readonly Message[] {
   const { settings, cycle, pools } = context
@@ -208,20 +184,13 @@ function poolMessages(context: Context): readonly Message[] {
     }
     return owners
       .flatMap(({ targets }) => targets)
-      .flatMap((to) => messageOf(context, { kind: 'pool', key: [name, targetKey(to)], level, to, values }))
+      .flatMap((to) => messageOf(context, { kind: 'pool', key: keyOf('pool', name, targetKey(to)), level, to, values }))
   })
 }
 
-function eventMessages(context: Telling): readonly Message[] {
-  const { happened = [], revision = '', groups, pools } = context
-  const drafts = eventDrafts({ ...context, happened, revision, reachOf: (owner) => reachOf(owner, groups, pools) }, targetKey, (key) =>
-    keyOf({ kind: 'event', key }),
-  )
-  return drafts.flatMap((draft) => messageOf(context, draft))
-}
+const eventMessages = (context: Telling): readonly Message[] => eventDrafts(context).flatMap((draft) => messageOf(context, draft))
 
-interface AskedDigest extends Leveled, Pick<Draft, 'kind' | 'to'> {
-  readonly parts: readonly string[]
+interface AskedDigest extends Omit<Draft, 'values'> {
   readonly owner: Owner
 }
 
@@ -229,28 +198,26 @@ interface AskedDigest extends Leveled, Pick<Draft, 'kind' | 'to'> {
 export function digestsAsked({ digest, owners, timezone }: NotifySettings, now: Instant): readonly AskedDigest[] {
   if (digest === 'off') return []
   const level = digestLevel(now, digest, timezone)
-  return owners.flatMap((owner) => {
-    const { of, targets } = owner
-    return targets.map((to): AskedDigest => {
-      const parts = [digest, of.kind, of.kind === 'group' ? of.id : of.name, targetKey(to)]
-      return { kind: 'digest', key: keyOf({ kind: 'digest', key: parts }), parts, level, to, owner }
-    })
-  })
+  return owners.flatMap((owner) =>
+    owner.targets.map((to): AskedDigest => {
+      return { kind: 'digest', key: keyOf('digest', digest, ...ownerKey(owner), targetKey(to)), level, to, owner }
+    }),
+  )
 }
 
 function digestMessages(context: Context): readonly Message[] {
-  return digestsAsked(context.settings, context.now).flatMap(({ parts, owner, ...one }) => {
+  return digestsAsked(context.settings, context.now).flatMap(({ owner, ...one }) => {
     const made = (context.ended && digestOf({ ...context, ...context.ended }, owner, one.key)) ?? digestOf(context, owner, one.key)
-    return made === undefined ? [] : messageOf(context, { ...one, key: parts, ...made })
+    return made === undefined ? [] : messageOf(context, { ...one, ...made })
   })
 }
 
 /** Undefined for a group or pool that does not exist or is not known. */
 function digestOf(context: Context, owner: Owner, key: string): { readonly values: Values; readonly kept: Kept } | undefined {
-  const { people, groups, pools, settings, now, cycle, label, told, happened = [] } = context
+  const { people, pools, settings, now, cycle, label, told } = context
   const { of } = owner
   const pool = of.kind === 'pool' ? pools.find(({ name }) => name === of.name) : undefined
-  const reach = reachOf(owner, groups, pools)
+  const reach = reachOf(owner, context)
   const { emails } = reach
   if (!pool && !reach.isKnown) return undefined
   const members = people.filter(({ email, used, source }) => emails.has(email) && used !== undefined && source !== undefined)
@@ -262,8 +229,7 @@ function digestOf(context: Context, owner: Owner, key: string): { readonly value
   const source = worstSource(members.map((one) => one.source))
   const atCap = near.filter(({ share }) => share >= 1).map(({ email }) => email)
   const basis = { at: now, known: members.length, members: emails.size, source: source ?? ('pool' as const) }
-  const entry = Object.hasOwn(told.entries, key) ? told.entries[key] : undefined
-  const changes = changedSince({ now, happened, label }, settings.digest, { entry, reach, present: { atCap, basis } })
+  const kept = { items: atCap, basis }
   const values = {
     of: reach.name,
     day: dayOf(now, settings.timezone),
@@ -273,10 +239,10 @@ function digestOf(context: Context, owner: Owner, key: string): { readonly value
     atCap: atCap.length,
     nearCap: near.length,
     people: firstLines(near.map(({ email, cap, used }) => `${label(email)}: ${amount(used)} of ${cap}`)),
-    changes,
+    changes: changedSince(context, reach, lastKept(entryOf(told, key)), kept),
     cycleEnd: dayOf(cycle.endAt, settings.timezone),
   }
-  return { values, kept: { items: atCap, basis } }
+  return { values, kept }
 }
 
 /** The channel of a message, to count failures by: never a person. */

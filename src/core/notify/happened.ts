@@ -3,8 +3,8 @@
 import type { GroupMembers } from '../model/observed.ts'
 import type { Scope } from '../model/scope.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../model/units.ts'
-import type { Digest, EventKind, NotifySettings, Owner, Target, Values } from './settings.ts'
-import { type Kept, lastKept, type Told, type ToldEntry } from './told.ts'
+import type { Digest, EventKind, MessageKind, NotifySettings, Owner, Target, Values } from './settings.ts'
+import { entryOf, type Kept, type Leveled, lastKept, type Told } from './told.ts'
 
 /** One event, or a part of one: those with the same id are told together. `foreign`, `hold`, `revision`: only digests count them. */
 export interface Happening {
@@ -20,22 +20,29 @@ export interface Happening {
   readonly revision?: string
 }
 
-/** Whom a message is for: the owner of groups, or, without one, a channel that is told of the whole workspace. */
-interface Receiver {
-  readonly owner?: Owner
-  readonly to: Target
-}
-
-interface EventContext {
+/** What events are told by. */
+export interface EventInputs {
   readonly now: Instant
   readonly settings: NotifySettings
-  readonly happened: readonly Happening[]
+  readonly groups: readonly Pick<GroupMembers, 'id' | 'name' | 'emails'>[]
+  readonly pools: readonly PoolUse[]
+  readonly told: Told | undefined
+  /** What happened lately. */
+  readonly happened?: readonly Happening[]
   /** The policy revision in force. */
-  readonly revision: string
-  readonly told: Told
+  readonly revision?: string
+  /** How people are named to others: by e-mail or by hash. */
   readonly label: (email: string) => string
-  /** The people and groups of an owner. */
-  readonly reachOf: (owner: Owner) => Reach
+}
+
+/** One pool, with the figures of page and gauges. */
+export interface PoolUse {
+  readonly name: string
+  /** Ids of the groups whose members share it; none where its members are chosen otherwise. */
+  readonly groups: readonly string[]
+  readonly credits: number
+  readonly used: number
+  readonly exhaustedAt?: Instant
 }
 
 interface Reach {
@@ -46,14 +53,20 @@ interface Reach {
   readonly isKnown: boolean
 }
 
-interface EventDraft {
-  readonly kind: 'event'
-  readonly key: readonly string[]
-  readonly level: number
+/** A message before it is written: only one that is due is. */
+export interface Draft extends Leveled {
+  readonly kind: MessageKind
   readonly to: Target
   readonly values: Values
-  readonly kept: Kept
 }
+
+/** The key of a message, which holds no secret: what it is about and whom it goes to. */
+export const keyOf = (kind: MessageKind, ...parts: readonly string[]): string => JSON.stringify([kind, ...parts])
+
+export const targetKey = (target: Target): string => (target.kind === 'email' ? `mail ${target.address}` : `webhook ${target.name}`)
+
+/** The kind and name of an owner, for keys. */
+export const ownerKey = ({ of }: Owner): readonly string[] => [of.kind, of.kind === 'group' ? of.id : of.name]
 
 /** How many lines a message has at most, and how many people it names. Choice. */
 const MOST_LINES = 20
@@ -69,11 +82,7 @@ const EVENT_GAP_MS = 10 * MINUTE_MS
 const EVENT_LIFE_MS = DAY_MS
 
 /** The people and groups of an owner, by name. A group that is not known, and a pool that does not exist, have nobody. */
-export function reachOf(
-  { of }: Owner,
-  groups: readonly Pick<GroupMembers, 'id' | 'name' | 'emails'>[],
-  pools: readonly { readonly name: string; readonly groups: readonly string[] }[],
-): Reach {
+export function reachOf({ of }: Owner, { groups, pools }: Pick<EventInputs, 'groups' | 'pools'>): Reach {
   const ids = new Set(of.kind === 'group' ? [of.id] : pools.find(({ name }) => name === of.name)?.groups)
   const found = groups.filter(({ id }) => ids.has(id))
   const name = of.kind === 'pool' ? `Pool ${of.name}` : (found[0]?.name ?? of.id)
@@ -86,32 +95,24 @@ function touches({ scope }: Happening, reach: Reach | undefined): boolean {
   return scope.kind === 'group' ? reach.ids.has(scope.id) : reach.emails.has(scope.email)
 }
 
-/** The messages about events that were not told yet; `keyOf` makes the key of a draft. */
-export function eventDrafts(
-  context: EventContext,
-  targetKey: (to: Target) => string,
-  keyOf: (parts: readonly string[]) => string,
-): EventDraft[] {
-  const { settings } = context
+/** The messages about events that were not told yet: to the owners of the groups they touch, and to channels that are told of the whole workspace. */
+export function eventDrafts(inputs: EventInputs): readonly Draft[] {
+  const { settings, happened = [], now } = inputs
   if (settings.events.length === 0) return []
-  const receivers: readonly Receiver[] = [
+  const receivers: readonly { readonly owner?: Owner; readonly to: Target }[] = [
     ...settings.owners.flatMap((owner) => owner.targets.map((to) => ({ owner, to }))),
     ...settings.channels.map((name) => ({ to: { kind: 'webhook', name } as const })),
   ]
   return receivers.flatMap(({ owner, to }) => {
-    const reach = owner && context.reachOf(owner)
-    const seen = context.happened.filter((one) => touches(one, reach))
-    return settings.events.flatMap((event): readonly EventDraft[] => {
-      const about = owner ? [owner.of.kind, owner.of.kind === 'group' ? owner.of.id : owner.of.name] : ['workspace']
-      const key = [event, ...about, targetKey(to)]
-      const asked = askedOf(
-        context,
-        seen.filter((one) => isOf(one, event, context.now)),
-        keyOf(key),
-      )
+    const reach = owner && reachOf(owner, inputs)
+    const seen = happened.filter((one) => touches(one, reach))
+    return settings.events.flatMap((event): readonly Draft[] => {
+      const key = keyOf('event', event, ...(owner ? ownerKey(owner) : ['workspace']), targetKey(to))
+      const found = seen.filter((one) => isOf(one, event, now))
+      const asked = askedOf(inputs, found, key)
       if (!asked) return []
-      const values = valuesOf(context, { event, seen, fresh: asked.fresh, reach })
-      return [{ kind: 'event', key, level: asked.level, to, kept: { items: asked.items }, values }]
+      const { fresh, ...of } = asked
+      return [{ kind: 'event', key, to, values: valuesOf(inputs, { event, seen, fresh, reach }), ...of }]
     })
   })
 }
@@ -119,21 +120,15 @@ export function eventDrafts(
 const isOf = ({ kind, at }: Happening, event: EventKind, now: Instant): boolean =>
   kind === event && ((kind !== 'applied' && kind !== 'reverted') || now - at < EVENT_LIFE_MS)
 
-interface Asked {
-  readonly fresh: readonly Happening[]
-  readonly items: readonly string[]
-  readonly level: number
-}
-
 /** What was not told yet. A message that did not arrive keeps its level, so that its tries are counted. */
-function askedOf({ told, now }: EventContext, found: readonly Happening[], key: string): Asked | undefined {
-  const entry: ToldEntry | undefined = Object.hasOwn(told.entries, key) ? told.entries[key] : undefined
+function askedOf({ told, now }: EventInputs, found: readonly Happening[], key: string) {
+  const entry = told && entryOf(told, key)
   const before = new Set(lastKept(entry)?.items)
   const fresh = found.filter(({ id }) => !before.has(id))
   if (fresh.length === 0) return undefined
   const isWaiting = entry?.state === 'waiting'
   if (entry && !isWaiting && now >= entry.at && now - entry.at < EVENT_GAP_MS) return undefined
-  return { fresh, items: [...new Set(found.map(({ id }) => id))], level: entry && isWaiting ? entry.level : now }
+  return { fresh, kept: { items: [...new Set(found.map(({ id }) => id))] }, level: entry && isWaiting ? entry.level : now }
 }
 
 const TITLES: Readonly<Record<EventKind, string>> = {
@@ -145,19 +140,26 @@ const TITLES: Readonly<Record<EventKind, string>> = {
   rejected: 'scopes are rejected and left alone',
 }
 
-const scopeWord = (scope: Scope, label: EventContext['label']): string => {
+const scopeWord = (scope: Scope, label: EventInputs['label']): string => {
   if (scope.kind === 'team') return 'team'
   return scope.kind === 'group' ? `group:${scope.id}` : label(scope.email)
 }
 
-interface Shown {
-  readonly event: EventKind
-  readonly seen: readonly Happening[]
-  readonly fresh: readonly Happening[]
-  readonly reach: Reach | undefined
-}
-
-function valuesOf({ label, revision }: EventContext, { event, seen, fresh, reach }: Shown): Values {
+/** `seen`: all that touches the receiver, of which `fresh` was not told yet. */
+function valuesOf(
+  { label, revision = '' }: EventInputs,
+  {
+    event,
+    seen,
+    fresh,
+    reach,
+  }: {
+    readonly event: EventKind
+    readonly seen: readonly Happening[]
+    readonly fresh: readonly Happening[]
+    readonly reach: Reach | undefined
+  },
+): Values {
   return {
     event,
     title: TITLES[event],
@@ -170,23 +172,17 @@ function valuesOf({ label, revision }: EventContext, { event, seen, fresh, reach
   }
 }
 
-/** What a digest compares with the one before. */
-interface DigestNow {
-  readonly atCap: readonly string[]
-  readonly basis: NonNullable<Kept['basis']>
-}
-
 /** How far a digest looks back, if none was sent before it. */
 export const lookBackMs = (digest: Digest): number => (digest === 'daily' ? DAY_MS : 31 * DAY_MS)
 
-/** The lines of a digest about what changed since the last one. */
+/** The lines of a digest about what changed since the last one, which left `kept` behind; the present one leaves people at their cap, and what its figure covers. */
 export function changedSince(
-  { now, happened, label }: Pick<EventContext, 'now' | 'happened' | 'label'>,
-  digest: Digest,
-  { entry, reach, present }: { readonly entry: ToldEntry | undefined; readonly reach: Reach; readonly present: DigestNow },
+  { now, happened = [], label, settings }: EventInputs,
+  reach: Reach,
+  kept: Kept | undefined,
+  { items, basis }: Required<Kept>,
 ): readonly string[] {
-  const kept = lastKept(entry)
-  const sinceAt = Math.max(kept?.basis?.at ?? 0, now - lookBackMs(digest))
+  const sinceAt = Math.max(kept?.basis?.at ?? 0, now - lookBackMs(settings.digest))
   const seen = happened.filter((one) => one.at > sinceAt && touches(one, reach))
   const countOf = (kind: Happening['kind'], one: string, many: string): readonly string[] => {
     const { length } = seen.filter((found) => found.kind === kind)
@@ -200,18 +196,18 @@ export function changedSince(
     ...countOf('revision', 'policy revision', 'policy revisions'),
   ]
   const before = new Set(kept?.items)
-  const newly = kept ? present.atCap.filter((email) => !before.has(email)) : []
+  const newly = kept ? items.filter((email) => !before.has(email)) : []
   const names = newly.slice(0, MOST_LINES).map(label)
   const more = newly.length - names.length
   return [
     `What changed: ${counts.length === 0 ? 'nothing' : counts.join(', ')}.`,
     ...(newly.length === 0 ? [] : [`Newly at their cap: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`]),
-    ...coverage(kept?.basis, present.basis),
+    ...coverage(kept?.basis, basis),
   ]
 }
 
 /** A figure that covers other people, or comes from elsewhere, moves without any use. */
-function coverage(before: Kept['basis'], { known, members, source }: DigestNow['basis']): readonly string[] {
+function coverage(before: Kept['basis'], { known, members, source }: Required<Kept>['basis']): readonly string[] {
   if (!before || (before.known === known && before.source === source)) return []
   const parts = [
     ...(before.known === known ? [] : [`use is known of ${known} of ${members} people, before of ${before.known} of ${before.members}`]),

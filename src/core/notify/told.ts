@@ -44,6 +44,9 @@ export interface Told {
   readonly entries: Readonly<Record<string, ToldEntry>>
 }
 
+/** What was told under this key, which may be called anything. */
+export const entryOf = ({ entries }: Told, key: string): ToldEntry | undefined => (Object.hasOwn(entries, key) ? entries[key] : undefined)
+
 /**
  * The outcome of a message. `refused`: it certainly did not arrive, and may the next time; `alone`: the receiver is reachable, and takes other
  * messages. `rejected`: it will never arrive.
@@ -102,7 +105,7 @@ export function withDigests(told: Told, digests: readonly Leveled[], now: Instan
 
 /** Whether a message of this level is to be sent now. A digest that was recorded in the future, by a clock that was ahead, is sent again. */
 export function isDue(told: Told, key: string, level: number, now: Instant): boolean {
-  const entry = Object.hasOwn(told.entries, key) ? told.entries[key] : undefined
+  const entry = entryOf(told, key)
   if (!entry || level > entry.level || (key.startsWith(DIGEST_PREFIX) && isAhead(entry.at, now))) return true
   return level === entry.level && entry.state === 'waiting' && !isYounger(entry.at, now, waitMs(entry.tries))
 }
@@ -110,7 +113,7 @@ export function isDue(told: Told, key: string, level: number, now: Instant): boo
 /** Records messages that are about to be sent. The record must be durable before the first of them leaves. */
 export function markSending(told: Told, messages: readonly Leveled[], now: Instant): Told {
   const begun = messages.map(({ key, level, kept }): [string, ToldEntry] => {
-    const last = Object.hasOwn(told.entries, key) ? told.entries[key] : undefined
+    const last = entryOf(told, key)
     const tries = last?.level === level ? last.tries : 0
     const before = lastKept(last)
     return [key, { level, state: 'sending', at: now, tries: tries + 1, kept, before: kept && before ? before : undefined }]

@@ -3,16 +3,8 @@
 import type { Finding } from '../../core/model/condition.ts'
 import type { Person } from '../../core/model/observed.ts'
 import { isYounger } from '../../core/model/units.ts'
-import {
-  channelOf,
-  type Due,
-  type DueInputs,
-  digestsAsked,
-  type Message,
-  messagesDue,
-  type PoolUse,
-  toldNow,
-} from '../../core/notify/due.ts'
+import { channelOf, type Due, type DueInputs, digestsAsked, type Message, messagesDue, toldNow } from '../../core/notify/due.ts'
+import type { PoolUse } from '../../core/notify/happened.ts'
 import { type Delivery, markEnded, markSending, settleOpen, type Told, type ToldEntry, withDigests } from '../../core/notify/told.ts'
 import type { FirstStop } from '../../core/use/first-stop.ts'
 import type { RecordsReader } from '../../ports.ts'
