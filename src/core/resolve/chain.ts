@@ -7,9 +7,8 @@ import { formatPosition } from '../model/problem.ts'
 import { comparePositions, compareText, groupScope, type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
 import { type Credits, credits, MAX_CAP } from '../model/units.ts'
 import type { Candidate, GrantStatus, RejectedScope } from './candidate.ts'
-import type { NearestWord } from './conditions.ts'
 import { grantId, grantStatuses, isInForce } from './grants.ts'
-import { type ConditionInputs, type JudgedRules, judgeRules, type RuleVerdict, ruleCandidate } from './matches.ts'
+import { type JudgedRules, judgeRules, type RuleVerdict, ruleCandidate } from './matches.ts'
 import { type Place, type ResolvedPools, resolvePools } from './pools.ts'
 import type { DesiredInputs } from './resolution.ts'
 
@@ -69,7 +68,7 @@ export function declarations(inputs: DesiredInputs): Declarations {
     const scope = statuses[0]?.grant.scope
     if (scope && scope.kind !== 'user') addGrant(scopes, key, statuses, () => sharedBase(scopes, scope))
   }
-  const rules = judgeRules(inputs.set, { ...conditionInputs(inputs), isDeclared: (key) => scopes.has(key) })
+  const rules = judgeRules(inputs.set, inputs, (key) => scopes.has(key))
   const pools = resolvePools(inputs.set, inputs.roster, rules, inputs.pools ?? {})
   const found = { scopes, grants, grantsOf, ...membership(inputs, scopes), onGroupConflict: inputs.set.onGroupConflict, rules, pools }
   for (const [key, statuses] of grantsOf) {
@@ -78,17 +77,6 @@ export function declarations(inputs: DesiredInputs): Declarations {
   }
   return found
 }
-
-const conditionInputs = (inputs: DesiredInputs): ConditionInputs & { readonly nearest: NearestWord } => ({
-  roster: inputs.roster,
-  groups: inputs.groups,
-  unknownGroups: inputs.unknownGroups,
-  memory: inputs.conditions ?? {},
-  newReading: inputs.newReading,
-  owned: inputs.owned,
-  clockDoubted: inputs.grantsFrozen,
-  nearest: inputs.nearest ?? (() => undefined),
-})
 
 /** Parsing refuses a scope that is declared twice. Should one come through, the first place counts, whatever the order of the files. */
 function addRule(scopes: Map<ScopeKey, ScopeFacts>, rule: CapRule): void {

@@ -16,8 +16,8 @@ export interface RowInputs {
   readonly groups: readonly GroupMembers[]
   /** Ids the service does not know. */
   readonly unknownGroups: readonly string[]
-  /** The clocks disagree, so how long ago a person joined is not known. */
-  readonly clockDoubted: boolean
+  /** The clocks disagree by more than 5 min: how long ago a person joined is not known, grants neither start nor end, and what `owned` says stays. */
+  readonly grantsFrozen: boolean
 }
 
 /** Equal conditions have equal keys. A key has no @: it would be taken for an e-mail where people are hashed. */
@@ -41,19 +41,18 @@ export interface RowFacts {
   /** The newest use of any person. Inactivity counts from it, so that an outage of analytics makes nobody inactive. */
   readonly newestUseAt?: number
   readonly readAt?: number
-  readonly clockDoubted: boolean
+  readonly grantsFrozen: boolean
 }
 
 /** `named`: the groups that conditions name. */
-export function rowFacts({ roster, groups, unknownGroups, clockDoubted }: RowInputs, named: ReadonlySet<string>): RowFacts {
+export function rowFacts({ roster, groups, unknownGroups, grantsFrozen }: RowInputs, named: ReadonlySet<string>): RowFacts {
   const known = groups.filter(({ id }) => named.has(id) && !unknownGroups.includes(id))
-  const newestUseAt = roster && newestUse(roster)
   return {
     byEmail: new Map(roster?.people.map((person) => [person.email, person])),
     membersOf: new Map(known.map(({ id, emails }) => [id, new Set(emails)])),
-    newestUseAt,
+    newestUseAt: roster && newestUse(roster),
     readAt: roster?.readAt,
-    clockDoubted,
+    grantsFrozen,
   }
 }
 
@@ -149,8 +148,8 @@ const ABSENT: { readonly [K in keyof When]-?: (when: When, person: Person, facts
     `the members of group ${groups.filter((id) => !membersOf.has(id)).join(', ')} are not known`,
   inactiveDays: (_when, _person, { newestUseAt }) =>
     newestUseAt === undefined ? 'the roster has no time of use for any person' : 'the roster has no time of use or sign-up for the person',
-  joinedWithinDays: (_when, _person, { clockDoubted }) =>
-    clockDoubted ? "the service's clock and ours differ" : 'the roster has no time of sign-up',
+  joinedWithinDays: (_when, _person, { grantsFrozen }) =>
+    grantsFrozen ? "the service's clock and ours differ" : 'the roster has no time of sign-up',
   activeDays: ({ activeDays }) => `the roster has no active days of the last ${activeDays?.within} days`,
   attributes: ({ attributes = {} }, { listing }) => attributesMissing(attributes, listing),
 }
@@ -161,8 +160,8 @@ function inactiveFor({ lastUsedAt, signedUpAt }: Person, { newestUseAt }: RowFac
   return sinceAt === undefined || newestUseAt === undefined ? undefined : Math.max(0, (newestUseAt - sinceAt) / DAY_MS)
 }
 
-function joinedAgo({ signedUpAt }: Person, { readAt, clockDoubted }: RowFacts): number | undefined {
-  return signedUpAt === undefined || readAt === undefined || clockDoubted ? undefined : Math.max(0, (readAt - signedUpAt) / DAY_MS)
+function joinedAgo({ signedUpAt }: Person, { readAt, grantsFrozen }: RowFacts): number | undefined {
+  return signedUpAt === undefined || readAt === undefined || grantsFrozen ? undefined : Math.max(0, (readAt - signedUpAt) / DAY_MS)
 }
 
 /** Not rounded; undefined where the days are not known. */

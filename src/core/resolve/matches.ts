@@ -4,7 +4,7 @@
 // decides nothing about caps.
 
 import { isApproved } from '../interpret/effective.ts'
-import type { OwnedCap, Person } from '../model/observed.ts'
+import type { OwnedCap, Person, Roster } from '../model/observed.ts'
 import type { PeopleRule, PolicySet, When } from '../model/policy.ts'
 import { type ScopeKey, scopeKey, type UserScope, userScope } from '../model/scope.ts'
 import type { Candidate } from './candidate.ts'
@@ -56,10 +56,13 @@ export interface NewReading {
 
 /** What conditions are judged by, and against. */
 export interface ConditionInputs extends RowInputs {
-  readonly memory: MatchMemory
-  /** What was read since `memory` was written. */
+  /** Settled answers; absent: none, so the present roster settles them. */
+  readonly conditions?: MatchMemory
+  /** The reading that conditions have not counted yet; undefined when all were counted. */
   readonly newReading: NewReading | undefined
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
+  /** For "did you mean"; absent: no suggestions. */
+  readonly nearest?: NearestWord
 }
 
 /** What a person matches now: the key of a condition, `none`, or unknown. */
@@ -273,23 +276,21 @@ const NO_RULES: JudgedRules = {
 /** The name of the rules' list among the settled matches; those of pools are keys of conditions. */
 const RULES = 'rules'
 
-interface RuleInputs extends ConditionInputs {
-  readonly nearest: NearestWord
-  /** Whether a cap is declared at a scope by name. */
-  readonly isDeclared: (key: ScopeKey) => boolean
-}
-
-/** Judges the rules of a policy for everybody on the roster. */
-export function judgeRules({ peopleRules, pools }: PolicySet, inputs: RuleInputs): JudgedRules {
+/** Judges the rules of a policy for everybody on the roster. `isDeclared`: whether a cap is declared at a scope by name. */
+export function judgeRules(
+  { peopleRules, pools }: PolicySet,
+  inputs: ConditionInputs,
+  isDeclared: (key: ScopeKey) => boolean,
+): JudgedRules {
   const ofPools = pools.flatMap((pool) => poolCondition(pool) ?? [])
   const ofRules = peopleRules.map(({ when }) => when)
   if (ofRules.length + ofPools.length === 0) return NO_RULES
   const facts = rowFacts(inputs, new Set([...ofRules, ...ofPools].flatMap(({ groups = [] }) => groups)))
-  const judge = (name: string, whens: readonly When[]): JudgedMatches => judgeMatches(whens, inputs.memory[name], facts, inputs)
+  const judge = (name: string, whens: readonly When[]): JudgedMatches => judgeMatches(whens, inputs.conditions?.[name], facts, inputs)
   const lists = new Map(ofPools.map((when) => [conditionKey(when), judge(conditionKey(when), [when])]))
   const rules = { list: peopleRules, byKey: rulesByKey(peopleRules), matches: judge(RULES, ofRules) }
   const verdictOf = (email: string): RuleVerdict => verdict(rules, email)
-  const { matched, statuses } = count(rules, facts, inputs, verdictOf)
+  const { matched, statuses } = count(rules, facts, inputs.roster, isDeclared, verdictOf)
   return {
     verdictOf,
     seenOnce: (email) => seenOnce(rules, email),
@@ -297,7 +298,7 @@ export function judgeRules({ peopleRules, pools }: PolicySet, inputs: RuleInputs
     membersOf: (when) => lists.get(conditionKey(when)),
     matched,
     statuses,
-    notes: ruleNotes({ rules: peopleRules, statuses, facts, ...inputs }),
+    notes: ruleNotes({ rules: peopleRules, statuses, facts, roster: inputs.roster, nearest: inputs.nearest ?? (() => undefined) }),
     memory: Object.fromEntries(
       [...lists, ...(ofRules.length > 0 ? [[RULES, rules.matches] as const] : [])].map(([name, { memory }]) => [name, memory]),
     ),
@@ -328,7 +329,13 @@ function verdict({ byKey, matches, list: [first] }: Rules, email: string): RuleV
 const seenOnce = ({ byKey, matches }: Rules, email: string): PeopleRule | undefined => byKey.get(matches.turningTo(email) ?? NO_MATCH)
 
 /** Counts people by rule, in one pass over the roster. A person with a declared cap of their own waits for no answer. */
-function count(rules: Rules, facts: RowFacts, { roster, isDeclared }: RuleInputs, verdictOf: (email: string) => RuleVerdict) {
+function count(
+  rules: Rules,
+  facts: RowFacts,
+  roster: Roster | undefined,
+  isDeclared: (key: ScopeKey) => boolean,
+  verdictOf: JudgedRules['verdictOf'],
+) {
   const [people, unknown, hidden, turning] = [counter(), counter(), counter(), counter()]
   const matched: string[] = []
   for (const person of roster?.people ?? []) {

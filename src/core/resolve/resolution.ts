@@ -1,13 +1,12 @@
 // The input and output of resolving. Types only.
-import type { Cycle, GroupMembers, OwnedCap, Roster } from '../model/observed.ts'
+import type { Cycle } from '../model/observed.ts'
 import type { PolicySet } from '../model/policy.ts'
-import type { ScopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import type { AttributeChange } from './attributes.ts'
 import type { DesiredCap, GrantStatus, RejectedScope, SkippedScope } from './candidate.ts'
-import type { NearestWord, RuleNote, RuleStatus } from './conditions.ts'
+import type { RuleNote, RuleStatus } from './conditions.ts'
 import type { GrantClock } from './grants.ts'
-import type { MatchMemory, NewReading } from './matches.ts'
+import type { ConditionInputs, MatchMemory } from './matches.ts'
 import type { DealtPools, PoolPeople } from './pools.ts'
 
 export interface Resolution {
@@ -33,29 +32,16 @@ export interface Resolution {
   readonly attributeChanges: ReadonlyMap<string, AttributeChange>
 }
 
-export interface DesiredInputs {
+export interface DesiredInputs extends ConditionInputs {
   readonly set: PolicySet
-  readonly roster?: Roster
-  readonly groups: readonly GroupMembers[]
-  /** Ids the service does not know. */
-  readonly unknownGroups: readonly string[]
   readonly cycle?: Cycle
   readonly now: Instant
   readonly capSemantics: 'layered' | 'copied'
-  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   /** Whether our caps that nothing declares are cleared. */
   readonly prune: boolean
   readonly conflictsGone: Readonly<Record<string, number>>
   /** The groups that differed for people with a cap of the conflict rule; absent: not recorded. */
   readonly conflictGroups?: Readonly<Record<string, readonly string[]>>
-  /** Settled answers of conditions; absent: none, so the present roster settles them. */
-  readonly conditions?: MatchMemory
-  /** The reading that conditions have not counted yet; undefined when all were counted. */
-  readonly newReading: NewReading | undefined
   /** The states of pools, by name; absent: nothing was dealt. */
   readonly pools?: DealtPools
-  /** For "did you mean"; absent: no suggestions. */
-  readonly nearest?: NearestWord
-  /** The clocks disagree by more than 5 min: grants neither start nor end, what `owned` says stays. */
-  readonly grantsFrozen: boolean
 }
