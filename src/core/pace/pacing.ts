@@ -168,7 +168,8 @@ export function succeeding(before: Pace, nowMs: number): Pace {
 /** When the next request may follow the last one at this rate. */
 const afterLast = ({ sentAtMs }: Pace, rate: number): number => (sentAtMs === undefined ? 0 : sentAtMs + 1000 / rate)
 
-function readLearned(learned: unknown): LearnedRate | undefined {
+/** What was learned, of a value that may be anything. */
+export function readLearned(learned: unknown): LearnedRate | undefined {
   if (typeof learned !== 'object' || learned === null || !('rate' in learned) || !('limited' in learned)) return undefined
   const { rate, limited } = learned
   if (typeof rate !== 'number' || !Number.isFinite(rate) || rate <= 0 || typeof limited !== 'boolean') return undefined

@@ -58,7 +58,6 @@ export function readingIntervals(risks: readonly number[], readsPerSecond: numbe
 /** Steps of the bisection: enough for one part in a trillion. */
 const BISECTIONS = 40
 
-/** A loop, because too many arguments of Math.max end the process. */
 /** The latest time to read a scope. */
 const readingDueAt = ({ readAt, risk }: Watched, intervals: ReadingIntervals): Instant =>
   readAt === undefined ? Number.NEGATIVE_INFINITY : readAt + intervals(risk)
@@ -141,9 +140,7 @@ interface Bound {
 }
 
 /** All that is known of a sliced scope where use by day is not known. */
-export interface RhythmBound extends Bound {
-  readonly key: ScopeKey
-}
+export type RhythmBound = Bound & Pick<Rhythm, 'key'>
 
 interface RhythmInputs {
   readonly scope: Scope

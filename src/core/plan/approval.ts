@@ -9,8 +9,8 @@ import type { Approval, HeldChange, Hold, PlanApproval, Release } from '../model
 import type { PolicyRevision } from '../model/policy.ts'
 import { byScope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import { CLOCKS_APART_MS, DAY_MS, type Instant, isYounger } from '../model/units.ts'
-
-import type { DealtPools, PoolPeople } from '../resolve/pools.ts'
+import type { PoolPeople } from '../pools/deal.ts'
+import type { DealtPools } from '../resolve/pools.ts'
 import { agree } from '../resolve/roster.ts'
 import type { JudgementInputs } from './guards/round.ts'
 import type { Impact } from './impact.ts'

@@ -7,7 +7,7 @@ import { type Credits, credits, formatInstant, HOUR_MS, type Instant } from '../
 import { dealtSum, finiteCount, fullCount, fullSum, isDealt, poolFigures, standingCount } from './figures.ts'
 import { type Aim, aim, give, matters } from './share-out.ts'
 import { type CapSince, cannotPay, type MemberNow, memberOf, type PoolMember, type PoolState, type PoolTerms } from './state.ts'
-import { type Laid, layOut } from './table.ts'
+import { layOut } from './table.ts'
 
 /**
  * The cap to ask for. Undefined while nothing was dealt, for members who are not dealt, and for members at 0 who cannot be raised: no deal asks
@@ -152,7 +152,7 @@ interface Moment {
 function dealt(
   terms: PoolTerms,
   state: PoolState,
-  { emails, table, aimed }: Laid & { readonly aimed: Aim },
+  { emails, table, aimed }: ReturnType<typeof layOut> & { readonly aimed: Aim },
   { now, isOver, raisesOnly }: Moment,
 ): PoolState {
   give(table, aimed, { room: terms.credits - fullSum(state), isOver, raisesOnly })
@@ -231,16 +231,17 @@ export interface PoolNote {
   readonly at: Position
 }
 
-/** `unknown`: people of whom it is not known whether the condition of the pool holds, and what is missing of the first. */
-interface PoolNow {
+/** A pool and who is in it now. */
+export interface PoolPeople {
   readonly pool: Pool
   readonly members: readonly MemberNow[]
+  /** Approved people of whom it is not known whether the pool's condition holds: they stay in or out of it. `why`: what is missing of the first. */
   readonly unknown?: { readonly emails: readonly string[]; readonly why: string }
 }
 
 /** `frozen`: why a pool keeps its last deal, by name. */
 export function poolNotes(
-  pools: readonly PoolNow[],
+  pools: readonly PoolPeople[],
   dealt: Readonly<Record<string, PoolState>>,
   frozen: Readonly<Record<string, string>>,
 ): readonly PoolNote[] {
@@ -276,7 +277,7 @@ function whyNobody(asked: PoolMembers): string {
   return `${NOBODY} meets its condition in two readings that agree`
 }
 
-function unknownText({ emails, why }: NonNullable<PoolNow['unknown']>): string {
+function unknownText({ emails, why }: NonNullable<PoolPeople['unknown']>): string {
   const whom = emails.length === 1 ? '1 person, who stays' : `${emails.length} people, who stay`
   return `whether its condition holds is not known for ${whom} in or out of it as before (${why})`
 }

@@ -146,44 +146,35 @@ function between({ low, atLow, high, atHigh }: Bracket, cost: (level: number) =>
   return low
 }
 
-/** One place for each member in every column, members with a cap of their own first. */
-export interface PoolTable extends Claims {
-  readonly size: number
-  /** How many members have a user cap or a user grant. */
-  readonly fixedSize: number
-  /** The user cap or user grant. */
-  readonly fixed: Float64Array
-  /** The cap by the last deal or by a reading; NaN without one, or while none is set. */
-  readonly present: Float64Array
-  /** 1 where the cap in force was read, even if none is set. */
-  readonly isRead: Uint8Array
-  /** What the member counts for in the sum, with lowered caps at their old value. */
-  readonly count: Float64Array
-  /** Credits a working day. */
-  readonly pace: Float64Array
-  /** The final caps, from `aim`. */
-  readonly target: Float64Array
-  /** The caps to give now, from `give`. */
-  readonly given: Float64Array
-}
+export type PoolTable = Readonly<ReturnType<typeof emptyTable>>
 
-export function emptyTable(size: number, fixedSize: number): PoolTable {
+/** One place for each member in every column, members with a cap of their own first. */
+export function emptyTable(size: number, fixedSize: number) {
   const column = (): Float64Array => new Float64Array(size)
   return {
     size,
+    /** How many members have a user cap or a user grant. */
     fixedSize,
+    // The claims; see above.
     use: column(),
     base: column(),
     floor: column(),
     most: column(),
     expected: column(),
     weight: column(),
+    /** The user cap or user grant. */
     fixed: column().fill(Number.NaN),
+    /** The cap by the last deal or by a reading; NaN without one, or while none is set. */
     present: column(),
+    /** 1 where the cap in force was read, even if none is set. */
     isRead: new Uint8Array(size),
+    /** What the member counts for in the sum, with lowered caps at their old value. */
     count: column(),
+    /** Credits a working day. */
     pace: column(),
+    /** The final caps, from `aim`. */
     target: column(),
+    /** The caps to give now, from `give`. */
     given: column(),
   }
 }
@@ -212,16 +203,8 @@ export function claim(table: PoolTable, { share, max, credits: most }: PoolTerms
   }
 }
 
-export interface Laid {
-  /** E-mails by place. */
-  readonly emails: readonly string[]
-  readonly table: PoolTable
-  /** The count of all who are not dealt. */
-  readonly undealt: number
-}
-
-/** The table of a state, with the claims filled in. */
-export function layOut(terms: PoolTerms, state: PoolState): Laid {
+/** The table of a state, with the claims filled in; e-mails by place, and the count of all who are not dealt. */
+export function layOut(terms: PoolTerms, state: PoolState) {
   const all = Object.entries(state.members)
   const staying = all.filter(([, { left }]) => !left)
   const used = staying.reduce((sum, [, { use = 0 }]) => sum + use, 0)

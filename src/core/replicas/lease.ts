@@ -3,6 +3,7 @@
 // one clock was set back, or stopped together with the process.
 import type { Instant } from '../model/units.ts'
 import type { RateSettings } from '../pace/pace.ts'
+import { readLearned } from '../pace/pacing.ts'
 
 /** Who holds a workspace, as the database has it. */
 export interface Held {
@@ -18,11 +19,6 @@ interface Peer {
   readonly id: string
   /** Workspaces that it will not take, because its configuration differs or it could not open them. */
   readonly refuses: ReadonlySet<string>
-}
-
-interface Moves {
-  readonly take: readonly string[]
-  readonly release: readonly string[]
 }
 
 /** The digests of the settings with which live replicas would keep a workspace, by their ids. */
@@ -49,7 +45,11 @@ const LEFT_OVER_MS = 8_000
 const PART_AT_ONCE = 20
 
 /** The moves of replica `me`; `peers` has `me` in it. */
-export function spread(me: string, peers: readonly Peer[], leases: readonly Held[]): Moves {
+export function spread(
+  me: string,
+  peers: readonly Peer[],
+  leases: readonly Held[],
+): { readonly take: readonly string[]; readonly release: readonly string[] } {
   const own = peers.find(({ id }) => id === me)
   if (!own) return { take: [], release: [] }
   const counts = countsOf(peers, leases)
@@ -121,9 +121,7 @@ export interface ReplicaName {
 }
 
 /** A workspace's row in the table after a heartbeat. */
-export interface LeaseRow {
-  readonly workspace: string
-  readonly token: number
+export interface LeaseRow extends HeldWorkspace {
   /** Absent when no replica holds it, or the lease is over. */
   readonly holder?: ReplicaName
   /** Negative: how long it has been free. */
@@ -190,8 +188,8 @@ export function learnedTogether(
 
 /** The rate, if the service's limit was met at it. */
 function limitIn(learned: unknown): number | undefined {
-  if (typeof learned !== 'object' || learned === null || !('rate' in learned) || !('limited' in learned)) return undefined
-  return learned.limited === true && typeof learned.rate === 'number' ? learned.rate : undefined
+  const known = readLearned(learned)
+  return known?.limited ? known.rate : undefined
 }
 
 /** The duration of a lease. A write's timeout, a late heartbeat and the margin fit in; a dead replica is replaced within 30 s. */

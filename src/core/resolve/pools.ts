@@ -7,7 +7,7 @@ import type { Cap, PolicySet, Pool } from '../model/policy.ts'
 import { formatPosition } from '../model/problem.ts'
 import type { UserScope } from '../model/scope.ts'
 import { type Credits, credits } from '../model/units.ts'
-import { capToAsk, type KeptCap, keepsCap, keptCap, waitingRaises, waitingText } from '../pools/deal.ts'
+import { capToAsk, type KeptCap, keepsCap, keptCap, type PoolPeople, waitingRaises, waitingText } from '../pools/deal.ts'
 import { cannotPay, type MemberNow, memberOf, type PoolState } from '../pools/state.ts'
 import type { Candidate, RejectedScope } from './candidate.ts'
 import { conditionKey, poolCondition } from './conditions.ts'
@@ -33,16 +33,10 @@ export interface ResolvedPools {
   /** By the name of the pool: approved members, sorted. */
   readonly members: ReadonlyMap<string, readonly string[]>
   /** By the name of a pool with a condition. */
-  readonly unknown: ReadonlyMap<string, UnknownPeople>
+  readonly unknown: ReadonlyMap<string, PoolPeople['unknown']>
   /** Undefined for a person in more than one pool: they count in the sum of each, and none deals to them. */
   placeOf(email: string): Place | undefined
   clashOf(scope: UserScope): RejectedScope | undefined
-}
-
-/** Approved people of whom it is not known whether a pool's condition holds: they stay in or out of it. `why`: what is missing of the first. */
-interface UnknownPeople {
-  readonly emails: readonly string[]
-  readonly why: string
 }
 
 /** Finds the members of every pool. Without a roster there are none. */
@@ -85,7 +79,7 @@ function unknownOf(
   { name, members }: Pool,
   approved: readonly string[],
   rules: Pick<JudgedRules, 'membersOf' | 'whyOf'>,
-): readonly (readonly [string, UnknownPeople])[] {
+): readonly (readonly [string, PoolPeople['unknown']])[] {
   if (members.kind !== 'when') return []
   const matches = rules.membersOf(members.when)
   const emails = approved.filter((email) => matches?.of(email).kind === 'unknown')
@@ -131,13 +125,6 @@ function clash(scope: UserScope, [first, second]: readonly Pool[]): RejectedScop
   const places = `${first.name} (${formatPosition(first.at)}) and ${second.name} (${formatPosition(second.at)})`
   const message = `${scope.email} is in two pools: ${places}; take the person out of one of them`
   return { scope, code: 'POOL_TWICE', message, at: second.at }
-}
-
-/** A pool and who is in it now. */
-export interface PoolPeople {
-  readonly pool: Pool
-  readonly members: readonly MemberNow[]
-  readonly unknown?: UnknownPeople
 }
 
 /**

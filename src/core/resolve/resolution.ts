@@ -2,12 +2,13 @@
 import type { Cycle } from '../model/observed.ts'
 import type { PolicySet } from '../model/policy.ts'
 import type { Instant } from '../model/units.ts'
+import type { PoolPeople } from '../pools/deal.ts'
 import type { AttributeChange } from './attributes.ts'
 import type { DesiredCap, GrantStatus, RejectedScope, SkippedScope } from './candidate.ts'
 import type { RuleNote, RuleStatus } from './conditions.ts'
 import type { GrantClock } from './grants.ts'
 import type { ConditionInputs, MatchMemory } from './matches.ts'
-import type { DealtPools, PoolPeople } from './pools.ts'
+import type { DealtPools } from './pools.ts'
 
 export interface Resolution {
   /** Canonical order of scopes. */

@@ -207,13 +207,6 @@ export const isAboveTotal = (people: number, total: Credits): boolean => people 
 /** The sum of some days. */
 export const sumOfDays = (days: readonly UsedDay[]): Credits => credits(wholeCents(days.reduce((sum, { used }) => sum + used, 0)))
 
-interface HistoryPlan {
-  /** Requests for the use of one person in one range. */
-  readonly people: number
-  /** Requests for who was active in a range. */
-  readonly listings: number
-}
-
 /** One range and everybody for whom it must be read. */
 export interface RangeOfPeople extends Days {
   readonly emails: readonly string[]
@@ -238,8 +231,8 @@ export function planHistory(
   return [...ranges.values()].sort((a, b) => b.untilAt - a.untilAt || b.fromAt - a.fromAt)
 }
 
-/** At most so many requests. Who was active in a range is asked only where that can save more than it costs. */
-export const requestsOf = (plan: readonly RangeOfPeople[]): HistoryPlan => ({
+/** At most so many requests for single people, and for who was active in a range: that is asked only where it can save more than it costs. */
+export const requestsOf = (plan: readonly RangeOfPeople[]) => ({
   people: plan.reduce((sum, { emails }) => sum + emails.length, 0),
   listings: plan.filter(({ emails }) => emails.length > 1).length,
 })
