@@ -151,8 +151,8 @@ function demandOf(
   { people, inForce, creditsPerSeat = 0 as Credits }: DemandInputs,
   cycle: ReplayCycle,
   { firstAt, endAt }: { readonly firstAt: Instant; readonly endAt: Instant },
-  memory: Memory,
-  read: DayReader,
+  memory: ReturnType<typeof memoryOf>,
+  read: ReturnType<typeof dayReader>,
 ): CycleDemand {
   const spent = Float64Array.from(people, (email) => cycle.usedBefore?.get(email) ?? 0)
   const addOnSpent = spent.map((used) => Math.max(0, used - creditsPerSeat))
@@ -191,14 +191,12 @@ function demandOf(
   return { cycle, days, atCap, ...sums }
 }
 
-type DayReader = (dayAt: Instant) => { readonly used: Float64Array; readonly addOn: Float64Array }
-
 /** Reads the use of one day after the other; the result is valid until the next call. */
-function dayReader({ days }: RecordedDays, people: number): DayReader {
+function dayReader({ days }: RecordedDays, people: number) {
   const used = new Float64Array(people)
   const addOn = new Float64Array(people)
   let next = 0
-  return (dayAt) => {
+  return (dayAt: Instant) => {
     used.fill(0)
     addOn.fill(Number.NaN)
     while (next < days.length && (days[next]?.dayAt ?? 0) < dayAt) next += 1
@@ -216,22 +214,16 @@ function fill({ people, cents, addOnCents }: UseOfDay, used: Float64Array, addOn
   }
 }
 
-interface Memory {
-  /** Adds a day on which the person was not stopped. */
-  add(person: number, dayAt: Instant, used: number): void
-  /** What they would have used beyond `used` on this day; `unknown` without a day to tell from, undefined where nothing is missing. */
-  guess(person: number, dayAt: Instant, used: number): CutOff | 'unknown' | undefined
-}
-
 const weekdayOf = (dayAt: Instant): number => (dayAt / DAY_MS) % 7
 
 /** The latest days of each person by weekday, from the day of their first use. People who follow each other are side by side, as they are read. */
-function memoryOf(people: number): Memory {
+function memoryOf(people: number) {
   const seen = new Float64Array(people * 7 * WEEKS)
   const counts = new Uint32Array(people * 7)
   const hasBegun = new Uint8Array(people)
   return {
-    add(person, dayAt, used) {
+    /** Adds a day on which the person was not stopped. */
+    add(person: number, dayAt: Instant, used: number): void {
       if (used > 0) hasBegun[person] = 1
       if (hasBegun[person] !== 1) return
       const slot = weekdayOf(dayAt) * people + person
@@ -239,7 +231,8 @@ function memoryOf(people: number): Memory {
       seen[(count % WEEKS) * counts.length + slot] = used
       counts[slot] = count + 1
     },
-    guess(person, dayAt, used) {
+    /** What they would have used beyond `used` on this day; `unknown` without a day to tell from, undefined where nothing is missing. */
+    guess(person: number, dayAt: Instant, used: number): CutOff | 'unknown' | undefined {
       const slot = weekdayOf(dayAt) * people + person
       const known = Math.min(WEEKS, counts[slot] ?? 0)
       if (known === 0) return 'unknown'

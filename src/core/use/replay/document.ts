@@ -155,13 +155,6 @@ export interface ReplayedCycle {
   readonly isBesideKnown: boolean
 }
 
-/** Counts for the notes. */
-export interface Counts {
-  /** People who were at their cap in force in a shown cycle, and those among them for whom no earlier day tells what they would have used. */
-  readonly atCap: number
-  readonly unknown: number
-}
-
 /** The rows of one cycle. */
 export function simulatedCycle(
   inputs: SimulationInputs,

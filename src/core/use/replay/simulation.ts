@@ -4,7 +4,7 @@
 import { isApproved } from '../../interpret/effective.ts'
 import type { Roster } from '../../model/observed.ts'
 import type { PolicyRevision } from '../../model/policy.ts'
-import { groupScope, scopeKey } from '../../model/scope.ts'
+import { compareText, groupScope, scopeKey } from '../../model/scope.ts'
 import { DAY_MS, formatInstant, type Instant, wholeCents } from '../../model/units.ts'
 import type { RejectedScope } from '../../resolve/candidate.ts'
 import type { RecordedDays } from '../history.ts'
@@ -13,7 +13,6 @@ import {
   type Blocked,
   type BlockedPerson,
   type CapReach,
-  type Counts,
   isBesideKnown,
   isCounted,
   type Outcomes,
@@ -59,11 +58,8 @@ export function simulate(inputs: SimulationInputs): Simulation {
     recorded: span,
     cycles,
     ...tally.lists(),
-    caps: capsReached(sides.policy.middle, capUse, tally.held()),
-    notes: [
-      ...inputs.notes,
-      ...simulationNotes(inputs, people, { beside, cycles, tally: tally.counts(), rejected: [...sides.policy.middle.rejected.values()] }),
-    ],
+    caps: capsReached(sides.policy.middle, capUse, tally.held),
+    notes: [...inputs.notes, ...simulationNotes(inputs, people, { beside, cycles }, tally.counts(), sides.policy.middle.rejected.values())],
   }
 }
 
@@ -119,19 +115,18 @@ function banded(demand: CycleDemand, replay: (band: BandEnd) => Outcome): Outcom
 // The notes of a simulation: what recorded use cannot tell, and what makes the figures less reliable than they look. Each note names a number and,
 // where there is one, the way out.
 
-interface Found {
-  readonly beside: Simulation['beside']
-  readonly cycles: readonly SimulatedCycle[]
-  readonly tally: Counts
-  readonly rejected: readonly RejectedScope[]
-}
-
 /** The most important first. */
-function simulationNotes(inputs: SimulationInputs, people: ReplayPeople, { beside, cycles, tally, rejected }: Found): readonly string[] {
+function simulationNotes(
+  inputs: SimulationInputs,
+  people: ReplayPeople,
+  { beside, cycles }: Pick<Simulation, 'beside' | 'cycles'>,
+  tally: ReturnType<Tally['counts']>,
+  rejected: Iterable<RejectedScope>,
+): readonly string[] {
   const { creditsPerSeat, recorded } = inputs
   return [
     ...unknownMembers(inputs),
-    ...rejected.map(({ message }) => message),
+    ...[...rejected].map(({ message }) => message),
     ...(creditsPerSeat === undefined
       ? [
           'What a seat includes is not known, so all use counts as add-on use: an upper bound. Write creditsPerSeat into the config where the balance does not tell it.',
@@ -159,7 +154,7 @@ function unknownMembers({ policy, groups }: SimulationInputs): readonly string[]
   ]
 }
 
-function atCapNotes({ atCap, unknown }: Counts): readonly string[] {
+function atCapNotes({ atCap, unknown }: ReturnType<Tally['counts']>): readonly string[] {
   if (atCap === 0) return []
   const were = atCap === 1 ? '1 person was' : `${atCap} people were`
   return [
@@ -210,9 +205,6 @@ function silentDays({ days }: RecordedDays, { cycles, shown }: SimulationInputs)
 
 // What a simulation says of single people and single caps over all cycles: who is blocked, who gains and loses, how far each cap was used.
 
-/** For names that differ. */
-const inOrder = (a: string, b: string): number => (a < b ? -1 : 1)
-
 /** The caps of a policy, reached ones first. */
 function capsReached({ scopes }: PolicyCaps, { highest, cap, isReached }: CapUse, held: Held): readonly CapReach[] {
   return scopes
@@ -222,7 +214,7 @@ function capsReached({ scopes }: PolicyCaps, { highest, cap, isReached }: CapUse
       const [personCycles, blocked] = [held.personCycles[place] ?? 0, held.blocked[place] ?? 0]
       return [{ scope, cap: cap[place] ?? 0, highest: wholeCents(most), isReached: isReached[place] === true, personCycles, blocked }]
     })
-    .sort((a, b) => Number(b.isReached) - Number(a.isReached) || inOrder(a.scope, b.scope))
+    .sort((a, b) => Number(b.isReached) - Number(a.isReached) || compareText(a.scope, b.scope))
 }
 
 /** By place of the scope. */
@@ -240,22 +232,17 @@ function addHeld({ personCycles, blocked }: Held, people: ReplayPeople, replayed
   }
 }
 
-interface Tally {
-  add(replayed: ReplayedCycle): void
-  lists(): Pick<Simulation, 'blocked' | 'gains' | 'losses'>
-  counts(): Counts
-  held(): Held
-}
+type Tally = ReturnType<typeof tallyOf>
 
 /** Add one replayed cycle after the other. */
-function tallyOf(people: ReplayPeople): Tally {
+function tallyOf(people: ReplayPeople) {
   const blocked: BlockedPerson[] = []
   const sums = { policy: sumsOf(people), beside: sumsOf(people) }
   const atCap = new Uint8Array(people.emails.length)
   const held: Held = { personCycles: [], blocked: [] }
   return {
-    held: () => held,
-    add(replayed) {
+    held,
+    add(replayed: ReplayedCycle): void {
       addHeld(held, people, replayed)
       if (replayed.isBesideKnown) for (const side of ['policy', 'beside'] as const) addOutcome(sums[side], replayed[side].middle)
       for (const [person, email] of people.emails.entries()) {
@@ -266,17 +253,17 @@ function tallyOf(people: ReplayPeople): Tally {
           email,
           cycleStartAt: replayed.demand.cycle.startAt,
           workingDays: tenth(replayed.demand.workingDays[person] ?? 0),
-          policy: both.policy,
-          beside: both.beside,
+          ...both,
         })
       }
     },
     lists: () => ({
       blocked: blocked.sort(
-        (a, b) => b.cycleStartAt - a.cycleStartAt || (b.policy?.days ?? 0) - (a.policy?.days ?? 0) || inOrder(a.email, b.email),
+        (a, b) => b.cycleStartAt - a.cycleStartAt || (b.policy?.days ?? 0) - (a.policy?.days ?? 0) || compareText(a.email, b.email),
       ),
       ...changesOf(people, sums),
     }),
+    /** People who were at their cap in force in a shown cycle, and those among them for whom no earlier day tells what they would have used. */
     counts: () => ({
       atCap: atCap.reduce((sum, one) => sum + Number(one > 0), 0),
       unknown: atCap.reduce((sum, one) => sum + Number(one === 2), 0),
@@ -322,7 +309,7 @@ function changesOf(
   return {
     gains: all
       .filter((one) => days(one) < 0 || (days(one) === 0 && more(one) > 0))
-      .sort((a, b) => days(a) - days(b) || more(b) - more(a) || inOrder(a.email, b.email)),
-    losses: all.filter((one) => days(one) > 0).sort((a, b) => days(b) - days(a) || more(a) - more(b) || inOrder(a.email, b.email)),
+      .sort((a, b) => days(a) - days(b) || more(b) - more(a) || compareText(a.email, b.email)),
+    losses: all.filter((one) => days(one) > 0).sort((a, b) => days(b) - days(a) || more(a) - more(b) || compareText(a.email, b.email)),
   }
 }
