@@ -115,12 +115,6 @@ function readPiece(file: number): number {
   }
 }
 
-/** A file as it was read; `identity` changes whenever the content may have changed. Follows links, so a swapped volume is noticed. */
-interface Seen {
-  readonly identity: string
-  readonly text: () => string
-}
-
 // Secrets of one line, in a file or in a variable. They must never get into an answer, a log or an error.
 
 /** Where a token or a password is found. */
@@ -138,8 +132,11 @@ export const filesOf = (sources: readonly (TokenSource | undefined)[]): readonly
 
 /** The small files that a process reads again and again. */
 export interface Files {
-  /** Throws a `FileError`, or the system's error. */
-  look(path: string, maxBytes: number): Seen
+  /**
+   * A file as it was read; `identity` changes whenever the content may have changed. Follows links, so a swapped volume is noticed. Throws a `FileError`,
+   * or the system's error.
+   */
+  look(path: string, maxBytes: number): { readonly identity: string; readonly text: () => string }
   /** Resolves once these files have been read again, or surely cannot be read now. Never rejects. */
   refresh(paths: readonly string[]): Promise<void>
 }

@@ -10,24 +10,24 @@ import { meant } from './suggest.ts'
 import { type Branch, field, good, items, keyPlaceOf, nameOf, type Placed, placed, placeOf, repeated, report } from './tree.ts'
 import { type ProblemExtra, quoted } from './yaml.ts'
 
-/** The parts of a rule that could be read; `value` is the whole rule, when nothing in it is wrong. */
-export interface PlacedRule {
+interface Named {
   /** Undefined as a value when the name is wrong. */
   readonly name: Placed<string | undefined>
+  /** Also the groups of its condition. */
   readonly groups: readonly Placed<string>[]
   /** Columns of the people file. */
   readonly columns: readonly Placed<string>[]
+}
+
+/** The parts of a rule that could be read; `value` is the whole rule, when nothing in it is wrong. */
+export interface PlacedRule extends Named {
   /** The place of its pattern for e-mail addresses. */
   readonly emailAt?: Position
   readonly value?: PeopleRule
 }
 
 /** The parts of a pool that could be read; `value` is the whole pool, when nothing in it is wrong. */
-export interface PlacedPool {
-  readonly name: Placed<string | undefined>
-  /** Also the groups of its condition. */
-  readonly groups: readonly Placed<string>[]
-  readonly columns: readonly Placed<string>[]
+export interface PlacedPool extends Named {
   /** Groups of which everybody is a member. */
   readonly wholeGroups: readonly Placed<string>[]
   readonly emails: readonly Placed<string>[]
@@ -179,8 +179,6 @@ export function checkPeople(input: PeopleInput, tell: Tell): void {
   checkShared(input.pools, tell)
   for (const pool of input.pools) checkPool(pool, input, tell)
 }
-
-type Named = Pick<PlacedRule, 'name'>
 
 const titleOf = (what: string, { name }: Named): string => (name.value === undefined ? `a ${what}` : `${what} ${quoted(name.value)}`)
 

@@ -56,7 +56,12 @@ export const configFileOf = ({ file, flags, env }: ConfigInput): string | undefi
 /** The config file, if any, with environment and flags on top. Never throws for bad input, never ends the process, never takes longer than the deadline. */
 export async function loadConfigAside(input: ConfigInput, clock: Clock): Promise<LoadedConfig> {
   const file = configFileOf(input)
-  const found = readConfigFile(input, file === undefined ? undefined : await bytesOf(resolve(input.cwd ?? process.cwd(), file), clock))
+  if (file === undefined) return build(input, NO_FILE, [])
+  const [read] = await Promise.allSettled([readWhole(resolve(input.cwd ?? process.cwd(), file), MAX_FILE_BYTES, clock)])
+  const found = readConfigFile(input, () => {
+    if (read.status === 'rejected') throw read.reason
+    return read.value.bytes
+  })
   if (!('text' in found)) return found
   if (found.text.length <= SMALL_BYTES) {
     // Without a config file its parser is not needed.
@@ -76,17 +81,6 @@ export async function loadConfigAside(input: ConfigInput, clock: Clock): Promise
   const at = { file: found.shown, line: 1, column: 1 }
   return { problems: [{ ...problem('TOO_LARGE', `${found.shown} ${why}`, hint), at }], file: found.file }
 }
-
-/** Gives what was read, or fails as the reading did. */
-const bytesOf = (path: string, clock: Clock): Promise<() => Buffer> =>
-  readWhole(path, MAX_FILE_BYTES, clock).then(
-    ({ bytes }) =>
-      () =>
-        bytes,
-    (error: unknown) => () => {
-      throw error
-    },
-  )
 
 /** The text of the config file; the whole result where none is named, or where it cannot be read. */
 export function readConfigFile(input: ConfigInput, read?: (path: string) => Buffer): ConfigFileText | LoadedConfig {
@@ -112,7 +106,10 @@ function build({ env, flags }: ConfigInput, file: FileConfig, found: readonly Pr
   const problems = [...found]
   const { notify, workspaces: listed, ...given } = file
   const approvals = given.approvals ?? 'separate'
-  const listen = readListenFlag(flags.listen, problems) ?? file.listen ?? DEFAULT_LISTEN
+  const typed = flags.listen === undefined ? undefined : parseListen(flags.listen)
+  if (flags.listen !== undefined && !typed)
+    problems.push(problem('ADDRESS', `--listen is ${quoted(flags.listen)}, not host:port`, 'write it like 127.0.0.1:9464'))
+  const listen = typed ?? file.listen ?? DEFAULT_LISTEN
   const overrides = overridesOf(env, flags, file, problems)
   const isListed = listed.length > 0
   const beyond = isListed ? beyondLimit('workspaces', listed.length) : undefined
@@ -149,13 +146,6 @@ function choose(listed: readonly FileWorkspace[], name: string | undefined, prob
   if (chosen.length === 0)
     problems.push(problem('WORKSPACE_UNKNOWN', `there is no workspace ${quoted(name)} in the config`, didYouMean(name, names)))
   return chosen
-}
-
-function readListenFlag(text: string | undefined, problems: Problem[]): Listen | undefined {
-  if (text === undefined) return undefined
-  const listen = parseListen(text)
-  if (!listen) problems.push(problem('ADDRESS', `--listen is ${quoted(text)}, not host:port`, 'write it like 127.0.0.1:9464'))
-  return listen
 }
 
 /** A setting for one workspace; `by`: the flag or variable, for problems. */

@@ -60,16 +60,11 @@ export interface WorkspaceSettings
   readonly rate: Pick<Rate, 'concurrency'>
 }
 
-export interface ConfigFlags {
-  readonly config?: string | undefined
+type TextFlag = 'config' | 'baseUrl' | 'serviceKeyFile' | 'caFile' | 'ledger' | 'workspace' | 'listen'
+
+export interface ConfigFlags extends Readonly<Partial<Record<TextFlag, string>>> {
   readonly policies?: readonly string[] | undefined
-  readonly baseUrl?: string | undefined
-  readonly serviceKeyFile?: string | undefined
-  readonly caFile?: string | undefined
   readonly allowPlainHttp?: boolean | undefined
-  readonly ledger?: string | undefined
-  readonly workspace?: string | undefined
-  readonly listen?: string | undefined
 }
 
 export interface ConfigInput {

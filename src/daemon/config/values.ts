@@ -61,17 +61,11 @@ function settingOf(given: GuardsText[GuardCode], usual: GuardDefault): GuardSett
   const word = wordOf(given)
   if (typeof usual === 'boolean') return word === 'on'
   if (word !== undefined || typeof given === 'boolean') return word === 'off' ? 'off' : usual
-  const asked: Asked = typeof given === 'object' ? given : { percent: given, times: given }
+  const asked: { percent?: Percent; floor?: number; inARow?: number; times?: Percent } =
+    typeof given === 'object' ? given : { percent: given, times: given }
   if (typeof usual === 'number') return percentOf(asked.times ?? usual)
   const percent = percentOf(asked.percent ?? usual.percent)
   return 'floor' in usual ? { percent, floor: asked.floor ?? usual.floor } : { inARow: asked.inARow ?? usual.inARow, percent }
-}
-
-interface Asked {
-  readonly percent?: Percent | undefined
-  readonly floor?: number | undefined
-  readonly inARow?: number | undefined
-  readonly times?: Percent | undefined
 }
 
 /** `off` and `false` switch a guard off, `on` and `true` leave it at its default; anything else is no switch. */

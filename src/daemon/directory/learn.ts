@@ -42,17 +42,14 @@ export async function learnDirectory(
 function waiting(name: string, { next }: DirectoryMemory, limitPercent: number | 'off'): readonly Finding[] {
   if (!next) return []
   if (next.fell) {
-    const message = `${name}: ${shrinkText(next.fell, limitPercent)}; the last good values stay in force. Put the file right, or raise guards.directoryShrink if it is`
+    const fell = `people with a value fell from ${next.fell.from} to ${next.fell.to}, the limit is ${limitPercent} %`
+    const message = `${name}: ${fell}; the last good values stay in force. Put the file right, or raise guards.directoryShrink if it is`
     return [{ ...finding('DirectoryDoubted', 'DIRECTORY_DOUBTED', message, name), since: next.since }]
   }
   const message = `${name} has changed, and counts when it has stayed the same until ${formatInstant(next.since + UNCHANGED_MS)}`
   return [{ ...finding('DirectoryWaits', 'DIRECTORY_WAITS', message, name), since: next.since }]
 }
 
-/** `people with a value fell from 120 to 40, the limit is 20 %`. */
-const shrinkText = ({ from, to }: { readonly from: number; readonly to: number }, limitPercent: number | 'off'): string =>
-  `people with a value fell from ${from} to ${to}, the limit is ${limitPercent} %`
-
 /** `people.csv:12: has an address that line 7 has as well`. */
-export const invalidText = (file: string, { invalid, line }: Invalid): string =>
+const invalidText = (file: string, { invalid, line }: Invalid): string =>
   `${basename(file)}${line === undefined ? '' : `:${line}`}: ${invalid}`

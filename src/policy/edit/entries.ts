@@ -25,6 +25,7 @@ import {
 } from './edit.ts'
 import {
   columnOf,
+  type EntryText,
   fillMarked,
   hasComment,
   indented,
@@ -137,10 +138,8 @@ const keyQuotes = ({ node, keyNode }: Spec): Quotes =>
 
 const keyText = (spec: Spec, key: string): string => `${keyQuotes(spec)}${key}${keyQuotes(spec)}`
 
-type Written = ReturnType<typeof itemText>
-
 /** `write`: the entry, in brackets or behind a dash. */
-function append(spec: Spec, key: ListKey, write: (inFlow: boolean) => Written): readonly Splice[] {
+function append(spec: Spec, key: ListKey, write: (inFlow: boolean) => EntryText): readonly Splice[] {
   const text = textIn(spec)
   const branch = spec.children.get(key)
   if (!branch) {

@@ -130,14 +130,7 @@ function blanksStart(text: string, line: number, floor: number): number {
 }
 
 /** The whole lines of an entry of a block collection: with the comments that belong to it, and the blank lines above these. */
-interface Lines {
-  readonly blanks: number
-  readonly start: number
-  readonly end: number
-}
-
-/** The lines of an entry of a block collection. */
-export function linesOf({ text, entries, open }: Layout, index: number): Lines {
+export function linesOf({ text, entries, open }: Layout, index: number) {
   const { start, end } = entries[index] ?? { start: open, end: open }
   const above = entries[index - 1]
   const floor = above ? tailEnd(text, above.end, columnOf(text, start)) : nextLine(text, open)

@@ -5,13 +5,12 @@ import { resolve } from 'node:path'
 import type { PolicySet } from '../../core/model/policy.ts'
 import { BugError, InputError, type Problem } from '../../core/model/problem.ts'
 import { compareText } from '../../core/model/scope.ts'
-import type { Instant } from '../../core/model/units.ts'
 import type { Clock } from '../../ports.ts'
 import { READING_DEADLINE_MS, SMALL_BYTES, SMALL_FILES, THREAD_MEMORY_MIB } from '../bounds.ts'
 import { nameOf } from '../join.ts'
 import { linesOf } from '../load/digest.ts'
 import { listPolicyFiles, MAX_BYTES_TOGETHER, MAX_FILE_BYTES, type PolicyText } from '../load/files.ts'
-import { loadPolicies, plainSources } from '../load/load.ts'
+import { loadPolicies } from '../load/load.ts'
 import type { KeptTexts, LoadedPolicies, LoadOptions } from '../load/loaded.ts'
 import { parsePolicyText } from '../parse.ts'
 import { type Edit, foreignTo, subjectOf } from './edit.ts'
@@ -84,7 +83,7 @@ export async function planEditsAside(input: EditInput, clock: Clock): Promise<Ed
   const { beside, runAside } = await import('../load/aside.ts')
   const outcome = await runAside<EditPlan>({
     file: beside(import.meta.url, 'plan-thread'),
-    data: { ...input, options: plainSources({ ...input.options, cwd }) },
+    data: { ...input, options: { ...input.options, cwd } },
     clock,
     deadlineMs: LOADS * READING_DEADLINE_MS,
     memory: { ...THREAD_MEMORY_MIB, maxOldGenerationSizeMb: LOADS * THREAD_MEMORY_MIB.maxOldGenerationSizeMb },
@@ -101,9 +100,10 @@ export async function planEditsAside(input: EditInput, clock: Clock): Promise<Ed
 }
 
 function proven(input: EditInput): EditPlan {
-  const { before, wanted, files, made, nothing } = workOut(input)
+  const worked = workOut(input)
+  const { files, made, nothing } = worked
   // An edit that says that it changes something and leaves every text as it was is refused as well.
-  return { kind: 'proven', files, made, nothing, warnings: made.length > 0 ? prove({ input, before, wanted, files }) : [] }
+  return { kind: 'proven', files, made, nothing, warnings: made.length > 0 ? prove(input, worked) : [] }
 }
 
 /** Apart from the proof, so that the trees of the texts before are gone when the texts after are loaded. */
@@ -169,16 +169,9 @@ function mayHold({ kind }: Edit, around: ReturnType<Desk['around']>): ReturnType
 }
 
 /** The texts as edited so far. */
-interface Desk {
-  /** As they were read. */
-  readonly texts: readonly PolicyText[]
-  readonly now: Instant
-  around(workspace: string | undefined): { readonly places: readonly Place[]; readonly all: readonly Place[] }
-  apply(file: PolicyText, splices: readonly Splice[]): void
-  changed(): readonly EditedFile[]
-}
+type Desk = ReturnType<typeof openDesk>
 
-function openDesk({ options, file: wantedFile, workspace: only }: EditInput, { texts, documents }: KeptTexts): Desk {
+function openDesk({ options, file: wantedFile, workspace: only }: EditInput, { texts, documents }: KeptTexts) {
   const cwd = options.cwd ?? process.cwd()
   const files = new Map(texts.map((file) => [file.shown, file]))
   const now = new Map(texts.map((file) => [file.shown, file.text]))
@@ -201,18 +194,18 @@ function openDesk({ options, file: wantedFile, workspace: only }: EditInput, { t
   return {
     texts,
     now: options.now ?? 0,
-    around(workspace) {
+    around(workspace: string | undefined) {
       places = places.map(refreshed)
       stale.clear()
       const all = places.filter((place) => (workspace ?? only ?? place.workspace) === place.workspace)
       return { all, places: placesIn(wantedFile, all, (place, path) => isSameFile(place.file, resolve(cwd, path), cwd)) }
     },
-    apply({ shown, text }, splices) {
+    apply({ shown, text }: PolicyText, splices: readonly Splice[]): void {
       const mark = text.startsWith('\uFEFF') ? '\uFEFF' : ''
       now.set(shown, mark + spliced(text.slice(mark.length), splices))
       stale.add(shown)
     },
-    changed: () =>
+    changed: (): readonly EditedFile[] =>
       texts.flatMap(({ shown, real, text: before }) => {
         const after = now.get(shown) ?? before
         return after === before ? [] : [{ shown, real, before, after }]
@@ -229,15 +222,8 @@ function isSameFile({ shown, real }: PolicyText, path: string, cwd: string): boo
   }
 }
 
-interface Proof {
-  readonly input: EditInput
-  readonly before: LoadedPolicies
-  readonly wanted: ReadonlyMap<string, PolicySet>
-  readonly files: readonly EditedFile[]
-}
-
 /** Loads the edited texts; returns the new warnings that are what was asked for. Throws an `InputError` unless exactly that was declared. */
-function prove({ input, before, wanted, files }: Proof): readonly Problem[] {
+function prove(input: EditInput, { before, wanted, files }: ReturnType<typeof workOut>): readonly Problem[] {
   const replaced = new Map(files.map(({ real, after }) => [real, after]))
   const after = loadPolicies(input.paths, { ...input.options, replaced, asWritten: true })
   const fresh = newProblems(before.problems, after.problems)

@@ -269,10 +269,7 @@ function* readListed(listing: Listing, homeOf: HomeOf): Steps<Omit<FoundFiles, '
 }
 
 /** What the files say, and what is no text. */
-export function textsOf({ files, problems }: Omit<FoundFiles, 'stamp'>): {
-  readonly texts: readonly PolicyText[]
-  readonly problems: readonly FileProblem[]
-} {
+export function textsOf({ files, problems }: Omit<FoundFiles, 'stamp'>) {
   const texts: PolicyText[] = []
   const found = [...problems]
   for (const { bytes, ...file } of files) {

@@ -2,6 +2,7 @@
 // runs nothing that a repository's configuration names and fetches nothing. Without git the commit alone is known.
 import { createHash } from 'node:crypto'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import type { FoundFile } from './files.ts'
 import { atOnce, bytesOf, ifFound, linkTextOf, outputOf, realPathOf, type Steps, statsOf } from './steps.ts'
 
 const COMMIT = /^([0-9a-f]{40}|[0-9a-f]{64})$/
@@ -41,11 +42,7 @@ function* checkoutIn(worktree: string): Steps<Checkout | undefined> {
   return { worktree, commit: COMMIT.test(basename(worktree)) ? basename(worktree) : '' }
 }
 
-/** A file as it was read: its path behind all links, and its content. */
-interface ReadFile {
-  readonly real: string
-  readonly bytes: Buffer
-}
+type ReadFile = Pick<FoundFile, 'real' | 'bytes'>
 
 /** The commits of the worktrees of the folders, or of the paths where there is none, then `+dirty` when a file was edited since. */
 export function* revisionOf(folders: readonly string[], files: readonly ReadFile[], paths: readonly string[]): Steps<string> {
@@ -103,13 +100,8 @@ const isBelow = (path: string, root: string): boolean => root === '' || path ===
 /** Files of policies; hidden names are skipped, as on the disk. */
 const POLICY_PATH = /^(?!(.*\/)?\.).*\.ya?ml$/i
 
-interface CommittedFile {
-  readonly isLink: boolean
-  readonly id: string
-}
-
 /** The files of a commit at some paths. Throws where git is missing, or has not got the commit. */
-function* committedFiles(gitDir: string, commit: string, paths: readonly string[]): Steps<ReadonlyMap<string, CommittedFile>> {
+function* committedFiles(gitDir: string, commit: string, paths: readonly string[]) {
   const given = paths.includes('') ? [] : paths
   const output = yield* outputOf(gitDir, 'git', [`--git-dir=${gitDir}`, 'ls-tree', '-r', '-z', '--full-tree', commit, '--', ...given], GIT)
   return new Map([...output.matchAll(ENTRY)].map(([, mode, id = '', path = '']) => [path, { isLink: mode === '120000', id }]))

@@ -15,17 +15,15 @@ import { delegatedLines, digestOfLines, linesOf } from './digest.ts'
 import { beyondText, bounded, type FoundFiles, type PolicyText, textsOf } from './files.ts'
 import type { LoadedPolicies, LoadOptions, WorkspaceSource } from './loaded.ts'
 
+/** Policies whose revision is not known yet. `from`: the folders of its documents, the real files that it was read from, and its paths. */
+export interface Judged extends Omit<LoadedPolicies, 'sets'> {
+  readonly sets: ReadonlyMap<string, Omit<PolicyRevision, 'revision'> & { readonly from: From }>
+}
+
 interface From {
   readonly folders: readonly string[]
   readonly files: ReadonlySet<string>
   readonly paths: readonly string[]
-}
-
-/** Policies whose revision is not known yet. */
-export interface Judged extends Omit<LoadedPolicies, 'sets'> {
-  readonly sets: ReadonlyMap<string, Omit<PolicyRevision, 'revision'>>
-  /** Of each set: the folders of its documents, the real files that it was read from, and its paths. */
-  readonly from: ReadonlyMap<string, From>
 }
 
 const DEFAULT_WORKSPACE = 'default'
@@ -73,11 +71,11 @@ export function judgePolicies(paths: readonly string[], found: FoundFiles, optio
   const joined = joinAll(files, workspaces, assigned, options)
   const { sets, theirs } = addDelegated({ everything, unread, joined, assigned, workspaces, options })
   const problems = new Set([...nothingIn(paths, found), ...[...assigned.told.values()].flatMap((some) => [...some])])
-  const digested = withDigests(sets, { files, roots: new Map(workspaces.map((one) => [one.name, one.policies ?? paths])), cwd })
-  const tooMuch = 'problem' in digested ? [digested.problem] : []
-  const inOrder = (some: Iterable<Problem>) => bounded([...tooMuch, ...[...some].sort(compareProblems)])
+  const pathsOf = (name: string) => (workspaces.find((one) => one.name === name)?.policies ?? paths).map((path) => resolve(cwd, path))
+  const digested = withDigests(sets, files, pathsOf)
+  const inOrder = (some: Iterable<Problem>) => bounded([...digested.tooMuch, ...[...some].sort(compareProblems)])
   return {
-    ...('problem' in digested ? { sets: new Map(), from: new Map() } : digested),
+    sets: digested.sets,
     problems: inOrder(problems),
     ofEnvelopes: theirs.length > 0 ? theirs : undefined,
     problemsOf: new Map([...assigned.told].map(([name, told]) => [name, inOrder(told)])),
@@ -300,35 +298,29 @@ interface Joint {
   readonly delegated?: Delegated
 }
 
-/** What the revisions of the workspaces' policies depend on. */
-interface Read {
-  readonly files: readonly ParsedFile[]
-  /** The given paths of each workspace. */
-  readonly roots: ReadonlyMap<string, readonly string[]>
-  readonly cwd: string
-}
-
 /** The sets with digest, unless they are too large together. */
-function withDigests(sets: ReadonlyMap<string, Joint>, read: Read): Pick<Judged, 'sets' | 'from'> | { readonly problem: Problem } {
+function withDigests(
+  sets: ReadonlyMap<string, Joint>,
+  all: readonly ParsedFile[],
+  pathsOf: (name: string) => readonly string[],
+): Pick<Judged, 'sets'> & { readonly tooMuch: readonly Problem[] } {
   const said = [...sets].map(([name, one]) => ({
     name,
     ...one,
     lines: [...linesOf(one.ofPlatform ?? one.set), ...delegatedLines(one.delegated)],
   }))
   const problem = beyondText(said.map(({ lines }) => lines))
-  if (problem) return { problem }
+  if (problem) return { sets: new Map(), tooMuch: [problem] }
   const digested = said.map(({ name, set, files, lines, delegated }) => {
-    const theirs = read.files.filter(({ readers }) => readers.includes(name))
+    const theirs = all.filter(({ readers }) => readers.includes(name))
     const empty = theirs.filter(holdsNothing).map(({ file }) => file.shown)
     const named = new Set(files)
-    const documents = theirs.filter(({ file }) => named.has(file.shown))
-    const from = {
-      folders: documents.map(({ file }) => dirname(file.real)),
+    const from: From = {
+      folders: theirs.filter(({ file }) => named.has(file.shown)).map(({ file }) => dirname(file.real)),
       files: new Set(theirs.map(({ file }) => file.real)),
-      paths: (read.roots.get(name) ?? []).map((path) => resolve(read.cwd, path)),
+      paths: pathsOf(name),
     }
-    const one = { set, digest: digestOfLines(lines), delegated, empty: empty.length > 0 ? empty : undefined }
-    return { name, one, from }
+    return [name, { set, digest: digestOfLines(lines), delegated, empty: empty.length > 0 ? empty : undefined, from }] as const
   })
-  return { sets: new Map(digested.map(({ name, one }) => [name, one])), from: new Map(digested.map(({ name, from }) => [name, from])) }
+  return { sets: new Map(digested), tooMuch: [] }
 }

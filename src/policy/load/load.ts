@@ -12,7 +12,7 @@ import { homesOf } from './delegated.ts'
 import { type FoundFile, type FoundFiles, readPolicyFiles, STALLED, shownPath } from './files.ts'
 import { revisionOf } from './git.ts'
 import { type Judged, judgePolicies } from './judge.ts'
-import type { LoadedPolicies, LoadOptions, WorkspaceSource } from './loaded.ts'
+import type { LoadedPolicies, LoadOptions } from './loaded.ts'
 import { atOnce, lookedAt, type Steps } from './steps.ts'
 
 /** How many files may be left out, one after the other, before loading fails. */
@@ -37,12 +37,11 @@ function* readingOf(paths: readonly string[], { cwd = process.cwd(), workspaces 
 }
 
 /** Adds the commits of git, as far as they can be read. */
-function* withRevisions({ from, ...judged }: Judged, files: readonly FoundFile[]): Steps<LoadedPolicies> {
+function* withRevisions(judged: Judged, files: readonly FoundFile[]): Steps<LoadedPolicies> {
   const sets = new Map<string, PolicyRevision>()
-  for (const [name, set] of judged.sets) {
-    const { folders = [], files: read, paths = [] } = from.get(name) ?? {}
-    const theirs = files.filter(({ real }) => read?.has(real))
-    sets.set(name, { ...set, revision: yield* revisionOf(folders, theirs, paths) })
+  for (const [name, { from, ...set }] of judged.sets) {
+    const theirs = files.filter(({ real }) => from.files.has(real))
+    sets.set(name, { ...set, revision: yield* revisionOf(from.folders, theirs, from.paths) })
   }
   return { ...judged, sets }
 }
@@ -68,7 +67,7 @@ async function judgeAside(paths: readonly string[], found: FoundFiles, options: 
   const end = clock.monotonic() + READING_DEADLINE_MS
   const refused = new Map<string, Problem>()
   for (;;) {
-    const data = { paths, found, options: plainSources({ ...options, refused }) }
+    const data = { paths, found, options: { ...options, refused } }
     const deadlineMs = Math.max(1, end - clock.monotonic())
     const outcome = await runAside<Judged>({ file: beside(import.meta.url, 'load-thread'), data, clock, deadlineMs })
     if (outcome.kind === 'answer') return outcome.answer
@@ -80,19 +79,7 @@ async function judgeAside(paths: readonly string[], found: FoundFiles, options: 
 }
 
 const nothing = (problems: readonly Problem[], stamp: string) =>
-  ({ sets: new Map(), from: new Map(), problems, problemsOf: new Map(), files: [], stamp }) satisfies Judged
-
-/** Options that can be sent to a thread. */
-export const plainSources = ({ workspaces, ...options }: LoadOptions): LoadOptions => ({
-  ...options,
-  workspaces: workspaces?.map((one) => (typeof one === 'string' ? one : sourceOf(one))),
-})
-
-/** The part of a configured workspace that the thread needs. */
-const sourceOf = ({ name, policies, capSemantics, envelopes, directory }: WorkspaceSource): WorkspaceSource => ({
-  ...{ name, policies, capSemantics, envelopes },
-  directory: directory && { columns: directory.columns },
-})
+  ({ sets: new Map(), problems, problemsOf: new Map(), files: [], stamp }) satisfies Judged
 
 function problemOf({ kind, at, message }: Exclude<Outcome<Judged>, { readonly kind: 'answer' }>): Problem {
   const subject = at ?? 'the policies'

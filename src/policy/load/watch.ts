@@ -154,14 +154,12 @@ async function observe(state: State, clock: Clock, onChange: () => unknown): Pro
 }
 
 /** Sleeps; true when an event or `close` came first. */
-async function isWoken(state: State, clock: Clock, ms: number): Promise<boolean> {
+function isWoken(state: State, clock: Clock, ms: number): Promise<boolean> {
   state.wake = new AbortController()
-  try {
-    await clock.sleep(ms, state.wake.signal)
-    return false
-  } catch {
-    return true
-  }
+  return clock.sleep(ms, state.wake.signal).then(
+    () => false,
+    () => true,
+  )
 }
 
 async function compare(state: State, clock: Clock, onChange: () => unknown): Promise<void> {

@@ -1,6 +1,7 @@
 // Turns the faults that a validator finds in a document into problems with places. Each wrong value is reported once, in the words of its kind; a
 // condition between the keys of a mapping has its own message.
 
+import { comparePositions } from '../../core/model/scope.ts'
 import { didYouMean, meant } from '../suggest.ts'
 import { type Branch, growTree, keyPlaceOf, nameOf, report, type Says } from '../tree.ts'
 import { quoted, type Source, type YamlDocument } from '../yaml.ts'
@@ -126,18 +127,11 @@ const CONDITIONS: Readonly<Record<string, (branch: Branch) => void>> = {
 /** Exactly one of several keys must be present. */
 function onlyOne(branch: Branch, keys: readonly string[], code: 'GRANT_SCOPE' | 'GRANT_AMOUNT' | 'POOL_MEMBERS' | 'NOTIFY_OWNER'): void {
   const found = keys.flatMap((key) => branch.children.get(key) ?? [])
+  const [last, ...others] = found.toSorted((a, b) => comparePositions(keyPlaceOf(b), keyPlaceOf(a)))
   const words = `exactly one of ${keys.join(', ')}`
-  if (found.length === 0) {
-    report(branch, code, `${nameOf(branch)} has none of ${keys.join(', ')}`, { hint: `write ${words}` })
-    return
+  if (!last) report(branch, code, `${nameOf(branch)} has none of ${keys.join(', ')}`, { hint: `write ${words}` })
+  else if (others.length > 0) {
+    const names = found.map(({ key }) => key).join(' and ')
+    report(last, code, `${nameOf(branch)} has ${names}`, { on: 'key', hint: `keep ${words}` })
   }
-  if (found.length === 1) return
-  const later = found.reduce((last, one) => (isAfter(one, last) ? one : last))
-  const names = found.map(({ key }) => key).join(' and ')
-  report(later, code, `${nameOf(branch)} has ${names}`, { on: 'key', hint: `keep ${words}` })
-}
-
-function isAfter(a: Branch, b: Branch): boolean {
-  const [left, right] = [keyPlaceOf(a), keyPlaceOf(b)]
-  return left.line > right.line || (left.line === right.line && left.column > right.column)
 }
