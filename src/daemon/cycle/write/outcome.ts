@@ -112,8 +112,9 @@ export async function conclude(
 export function historyEntry(intent: Intent, { result, error, unproven }: Ended, at: Instant): HistoryEntry {
   const { scope, action, effect, from, to, cause, reason, source } = intent.change
   const { planId, digest, revision } = intent
-  const change = { scope, action, effect, from, to, cause, reason, source }
-  return { at, ...change, result, error, unproven: unproven || undefined, planId, digest, revision }
+  // The order of the fields is theirs in JSON.
+  const ending = { result, reason, error, unproven: unproven || undefined }
+  return { at, scope, action, effect, from, to, cause, ...ending, source, planId, digest, revision }
 }
 
 /** A scope that is left alone from now on, for as long as policy asks the same of it. */
