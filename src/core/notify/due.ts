@@ -1,9 +1,9 @@
 // Which messages are due, to whom: a function of figures, thresholds, the cycle and what was told. It must never tell a guess (use that is only
 // an upper bound, a cap or a cycle that is not known), nor tell about a person anyone but that person and the owners of their groups.
 
+import type { PersonStatus } from '../model/events.ts'
 import type { Cycle } from '../model/observed.ts'
-import type { Cap } from '../model/policy.ts'
-import { type Credits, type Instant, wholeCents } from '../model/units.ts'
+import { type Instant, wholeCents } from '../model/units.ts'
 import { type AddOnSource, worstSource } from '../use/add-on.ts'
 import { type FirstStop, STOP_TEXT } from '../use/first-stop.ts'
 import {
@@ -32,13 +32,8 @@ import {
 import { entryOf, isDue, type Kept, type Leveled, lastKept, type Told, toldIn } from './told.ts'
 
 /** One person, with the figures of page and gauges. */
-export interface PersonUse {
-  readonly email: string
+export interface PersonUse extends Omit<PersonStatus, 'band'> {
   readonly name?: string
-  readonly cap?: Cap
-  /** Add-on use. */
-  readonly used?: Credits
-  readonly source?: AddOnSource
 }
 
 /** The billing cycle that ended last, with its use and the caps at its end. */

@@ -59,14 +59,8 @@ const MOST_DAYS = 400
 /** The epoch was a Thursday. */
 const isWorkingDay = (day: number): boolean => (((day + 3) % 7) + 7) % 7 < 5
 
-interface WorkingSpan {
-  readonly beginAt: Instant
-  /** At most 1. */
-  readonly days: number
-}
-
-/** The working days between two instants, the first and the last in part. */
-function* workingSpans(fromAt: Instant, untilAt: Instant): Generator<WorkingSpan> {
+/** The working days between two instants, the first and the last in part; each is 1 day at most. */
+function* workingSpans(fromAt: Instant, untilAt: Instant): Generator<{ readonly beginAt: Instant; readonly days: number }> {
   const first = Math.floor(fromAt / DAY_MS)
   for (let day = first; day * DAY_MS < untilAt && day - first < MOST_DAYS; day += 1) {
     if (!isWorkingDay(day)) continue

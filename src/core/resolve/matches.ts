@@ -144,37 +144,31 @@ function firstOf(list: readonly Listed[], person: Person, facts: RowFacts): Firs
 const askedBy = ({ asks, match }: First, list: readonly Listed[]): string =>
   asks ?? (match === NO_MATCH ? undefined : match) ?? list[0]?.key ?? NO_MATCH
 
-/** Questions about one person's row. */
-interface Teller {
-  /**
-   * Whether a new reading by itself answers. What it did not read anew is unknown in it: a value of an earlier reading must not be counted as
-   * a second one that agrees.
-   */
-  isNew(person: Person): boolean
-  /** Whether a new reading by itself says that this condition does not hold. */
-  isFalse(person: Person, key: string): boolean
-  readonly isEdited: boolean
-  /** Whether the conditions that are in the old list and in the new one show something else than what is settled by them. */
-  hasMoved(person: Person, settled: string): boolean
-  isListed(key: string): boolean
-}
+type Teller = ReturnType<typeof tellerOf>
 
-function tellerOf(list: readonly Listed[], before: SettledMatches | undefined, facts: RowFacts, reading: NewReading | undefined): Teller {
+/** Answers questions about one person's row. */
+function tellerOf(list: readonly Listed[], before: SettledMatches | undefined, facts: RowFacts, reading: NewReading | undefined) {
   const told = { ...facts, membersOf: new Map([...facts.membersOf].filter(([id]) => reading?.groups.includes(id))) }
   const byKey = new Map(list.map((one) => [one.key, one]))
   const kept = before?.conditions.flatMap((key) => byKey.get(key) ?? []) ?? []
   return {
-    isNew: (person) => reading !== undefined && firstOf(list, person, told).match !== undefined,
-    isFalse(person, key) {
+    /**
+     * Whether a new reading by itself answers. What it did not read anew is unknown in it: a value of an earlier reading must not be counted as
+     * a second one that agrees.
+     */
+    isNew: (person: Person): boolean => reading !== undefined && firstOf(list, person, told).match !== undefined,
+    /** Whether a new reading by itself says that this condition does not hold. */
+    isFalse(person: Person, key: string): boolean {
       const when = byKey.get(key)?.when
       return reading !== undefined && when !== undefined && truthOf(when, person, told) === false
     },
     isEdited: before !== undefined && (kept.length !== list.length || kept.some(({ key }, index) => key !== list[index]?.key)),
-    hasMoved(person, settled) {
+    /** Whether the conditions that are in the old list and in the new one show something else than what is settled by them. */
+    hasMoved(person: Person, settled: string): boolean {
       const { match } = firstOf(kept, person, facts)
       return match !== undefined && match !== settled
     },
-    isListed: (key) => key === NO_MATCH || byKey.has(key),
+    isListed: (key: string): boolean => key === NO_MATCH || byKey.has(key),
   }
 }
 
