@@ -171,6 +171,7 @@ describe('a channel that fails', () => {
     )
     await one.clock.pass(HOUR)
     expect(seen).toEqual([keyOf('bob'), keyOf('ada'), keyOf('bob')])
+    expect(one.events.filter(({ kind }) => kind === 'bug')).toEqual([])
     expect(one.ledger.fact('told')?.entries).toMatchObject({ [keyOf('ada')]: { state: 'failed' }, [keyOf('bob')]: { state: 'sent' } })
   })
 
