@@ -1,12 +1,11 @@
 // Chooses the scopes that the next sweep reads: all while that fits into the interval; else as many as fit, in the order of
-// core/pace/reading-order.ts, so that a change that a reading shows is still reverted within the interval. It reads nothing itself.
+// core/pace/rhythm.ts, so that a change that a reading shows is still reverted within the interval. It reads nothing itself.
 
 import { type CapAt, effectiveCap } from '../../core/interpret/effective.ts'
 import type { CapReading } from '../../core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { type Credits, DAY_MS, type Instant } from '../../core/model/units.ts'
-import { watchedScopes } from '../../core/pace/pacing.ts'
-import { nextReadings, paceOf, readingIntervals, type Slicing, sweepRate } from '../../core/pace/rhythm.ts'
+import { nextReadings, paceOf, readingIntervals, type Slicing, sweepRate, watchedScopes } from '../../core/pace/rhythm.ts'
 import type { Ledger, RecordsReader } from '../../ports.ts'
 import { type DesiredState, desiredState, type WorkspaceState } from '../cycle/state.ts'
 import type { Reading, Workspace } from '../workspace.ts'

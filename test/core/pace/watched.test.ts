@@ -1,6 +1,6 @@
 // Which scopes are worth reading soon: where people could use much beyond their cap, and where there is a sign that the cap is wrong.
 import { describe, expect, test } from 'vitest'
-import { watchedScopes } from '../../../src/core/pace/pacing.ts'
+import { watchedScopes } from '../../../src/core/pace/rhythm.ts'
 import { email, NOW, type PlainCap, scope } from '../../support/declare.ts'
 import { planInputs } from '../../support/plan.ts'
 import { capsOf, keyOf } from '../../support/waves.ts'
