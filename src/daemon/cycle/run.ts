@@ -1,4 +1,4 @@
-// The cycle in one screen: load -> observe -> deal -> plan -> guard -> write -> record. It orders the steps and decides nothing about caps.
+// The cycle in one screen: load -> observe -> deal -> plan -> permit -> write -> record. It orders the steps and decides nothing about caps.
 // A focused cycle (a policy edit, a grant that starts or ends) handles a few scopes and leaves the rest to the next sweep.
 
 import { isReady } from '../../core/model/change.ts'
@@ -133,14 +133,14 @@ export async function reconcile(workspace: Workspace, state: WorkspaceState, opt
   const desired = deal(cycle, await observe(cycle))
   const first = await planFirst(cycle, desired)
   const plannedMs = workspace.clock.monotonic()
-  const permit = await guard(cycle, first.planned)
-  const applied = isWithheld(permit) ? undefined : await write(cycle, first, permit)
+  const permitted = await permit(cycle, first.planned)
+  const applied = isWithheld(permitted) ? undefined : await write(cycle, first, permitted)
   const { after, outcome } = await record(cycle, first, applied, plannedMs)
-  const withheld = isWithheld(permit) ? permit.reason : undefined
+  const withheld = isWithheld(permitted) ? permitted.reason : undefined
   return { ...outcome, planned: first.planned, desired: first.desired, after, applied, withheld }
 }
 
-const isWithheld = (permit: Agreement | Exclusion): permit is Exclusion => 'kind' in permit
+const isWithheld = (permitted: Agreement | Exclusion): permitted is Exclusion => 'kind' in permitted
 
 /** Takes a snapshot of the ledger, and reads roster, groups and balance where they are due. */
 async function load(workspace: Workspace, state: WorkspaceState, options: CycleOptions): Promise<CycleRun> {
@@ -179,7 +179,7 @@ function deal({ workspace: { ledger }, state, planner }: CycleRun, desired: Desi
 }
 
 /** Whether this cycle may write, once the guards have judged the plan: nothing may withhold it, and `apply` asks the person. */
-async function guard(
+async function permit(
   { workspace: { ledger }, options: { confirm }, withheld }: CycleRun,
   planned: Planned,
 ): Promise<Agreement | Exclusion> {
