@@ -35,8 +35,8 @@ export interface ScopeChange {
   readonly grantEnd: boolean
 }
 
-/** `order`: another write comes first. `unread`: a scope that comes first could not be read. `passes`: the run's passes are used up. */
-type DeferralCode = 'order' | 'unread' | 'failed' | 'passes'
+/** `order`: another write comes first. `unread`: a scope that comes first could not be read. */
+type DeferralCode = 'order' | 'unread' | 'failed'
 
 /** Why this run does not write a change at all. */
 type ExclusionCode = 'mode' | 'pause' | 'replaced' | 'lease' | 'focus' | 'onDrift' | 'notShown'
