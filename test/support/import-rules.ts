@@ -25,7 +25,7 @@ const REACH: Readonly<Record<string, Reach>> = {
   daemon: { values: ['core', 'policy', 'api', 'daemon', 'files'], types: ['ports'] },
   console: {
     values: ['core', 'console'],
-    types: ['ports', 'daemon/http/status/document', 'daemon/http/status/labels', 'daemon/http/console', 'daemon/http/documents'],
+    types: ['ports', 'daemon/http/console', 'daemon/http/documents'],
   },
   cli: { values: ['core', 'policy', 'api', 'sandbox', 'daemon', 'console', 'cli', 'files'], types: ['ports'] },
   main: { values: ['cli'], types: [] },
