@@ -1,5 +1,5 @@
 // How soon foreign changes are found while requests are few (G19): credits leaked through caps that somebody else raised, with the order of
-// core/pace/reading-order.ts and with round robin at the same number of readings, over simulated companies. A run is the same every time.
+// core/pace/rhythm.ts and with round robin at the same number of readings, over simulated companies. A run is the same every time.
 import type { ScopeKey } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { nextReadings, paceOf, readingIntervals, riskOf, type Watched } from '../../src/core/pace/rhythm.ts'

@@ -44,7 +44,7 @@ function namesIn(query: string): Named {
 
 const TABLES = { ...GAUGES, ...COUNTERS, ...HISTOGRAMS }
 
-/** Labels by metric on the metrics page: those of metrics/definitions.ts, with the series of histograms. */
+/** Labels by metric on the metrics page: those of metrics/gauges.ts, with the series of histograms. */
 const OUR_METRICS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ...Object.entries(TABLES).map(([name, { labels }]) => [name, labels] as const),
   ...Object.entries(HISTOGRAMS).flatMap(([name, { labels }]) => [

@@ -1,5 +1,5 @@
-// What a reading says of its scope. Only this file knows that a read may show an inherited cap, and that a write of ours to an ancestor may
-// have caused the cap that is shown. All other code asks here and never judges a reading again.
+// What a reading says of its scope. For a plan only this file judges whether the shown cap may be inherited, or come from a write of ours to an
+// ancestor; what makes a plan asks here. The read-back of a write is judged in core/plan/outcome.ts, what `import` reads in core/plan/audit.ts.
 import type { CapReading, Observed, OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'

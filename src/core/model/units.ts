@@ -1,4 +1,5 @@
-// Credits and cents: the two units of the service, branded so that they cannot be mixed by accident. Caps and balances are whole
+// Credits, cents and instants, whether an instant is young enough, and the sizes for which capkeeper was measured, with the warnings beyond them.
+// Credits and cents are the two units of the service, branded so that they cannot be mixed by accident. Caps and balances are whole
 // credits; what a person used arrives in cents (100 cents = 1 credit, docs/service.md, Limits) and is converted exactly once.
 
 declare const unit: unique symbol

@@ -17,11 +17,12 @@
 //   no         anything else     at v              release: it is not ours any more
 //   no         any               no                not ours; not even read
 //
-// One reading may be stale, so record.ts lets a cap that we wrote go only when a second reading does not show it either.
+// One reading may be stale, so daemon/cycle/record.ts lets a cap that we wrote go only when a second reading does not show it either.
 //
 // A clear arises in these lines alone. `none` is declared in a policy, or given back: by the end of a grant, or by a 0 that the service does
-// not store. plan.ts only shows ahead which clears the write of an ancestor will reveal. Where caps are copied, `none` for a person becomes the
-// cap to fall back to: that of the team or a group, with its pending change. There a clear of the team or a group clears its members as well.
+// not store. pins.ts (`revealedClears`) only shows ahead which clears the write of an ancestor will reveal. Where caps are copied, `none` for
+// a person becomes the cap to fall back to: that of the team or a group, with its pending change. There a clear of the team or a group clears
+// its members as well.
 //
 // The cause: `external` when the ledger has verified another value under the same policy entry, `expired` when a grant has ended, `orphan`
 // when nothing declares the scope, else `policy`.

@@ -1,4 +1,5 @@
-// The edits that `capkeeper edit` knows, as plain data, and how each is named to people.
+// The edits that `capkeeper edit` knows, as plain data, and how each is named to people; what it refuses and leaves to a person's hand (templates,
+// encrypted texts, anchors that are used elsewhere); and the style in which new text is written, which is that of the text around it.
 
 import { type Alias, isMap, isNode, isScalar, type Node, type Pair, type Scalar, visit, type YAMLMap } from 'yaml'
 import type { Cap } from '../../core/model/policy.ts'

@@ -1,5 +1,5 @@
 // How the matches of one person count over several readings of the roster, and what is remembered of them; what a row answers is in
-// rules.test.ts.
+// rules.txt.
 import { describe, expect, test } from 'vitest'
 import { declaredIn } from '../../../src/core/resolve/desired.ts'
 import { desiredInputs, email, members, ownedCaps, type PolicySketch, type RowSketch, rosterRows } from '../../support/declare.ts'

@@ -1,5 +1,5 @@
-// Every guard as one function: what it holds, and why. judge.ts asks them round by round; round.ts has what they share. The last of them
-// counts people of a class (affected, lowered, blocked, cleared), with a share and a floor as its limit.
+// Every guard as one function: what it holds, and why. judge.ts asks them round by round; round.ts has what they share. `shareGuard`
+// makes the four that count people of a class (affected, lowered, blocked, cleared), with a share and a floor as their limit.
 
 import { editLine } from '../../escape/text.ts'
 import type { CountedPerson } from '../../interpret/effective.ts'
