@@ -55,9 +55,11 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   },
   'a write whose answer was lost is sent again without reading': {
     file: 'daemon/cycle/write/writes.ts',
-    find: 'const outcome = await beforeDeadline(run, isPatient, (deadline) => run.client.writeCap(change.scope, change.to, run.cut, deadline))',
-    replace: `let outcome = await run.client.writeCap(change.scope, change.to, run.cut)
-    if (outcome.kind === 'ambiguous') outcome = await run.client.writeCap(change.scope, change.to, run.cut)`,
+    find: `const outcome = await beforeDeadline(run, isPatient, (deadline) =>
+      run.client.writeCap(change.scope, change.to, run.options.cut, deadline),
+    )`,
+    replace: `let outcome = await run.client.writeCap(change.scope, change.to, run.options.cut)
+    if (outcome.kind === 'ambiguous') outcome = await run.client.writeCap(change.scope, change.to, run.options.cut)`,
     caughtBy: [1],
   },
   'guards count changes instead of people': {
@@ -125,8 +127,8 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   },
   'intents that a crash left open are never closed': {
     file: 'daemon/cycle/observe.ts',
-    find: 'for (const intent of inputs.ledger.openIntents())',
-    replace: 'for (const intent of inputs.ledger.openIntents().slice(0, 0))',
+    find: 'for (const intent of ledger.openIntents())',
+    replace: 'for (const intent of ledger.openIntents().slice(0, 0))',
     needs: ['kill-at-request', 'kill-at-ledger'],
     caughtBy: [818],
   },
