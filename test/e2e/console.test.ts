@@ -37,6 +37,8 @@ describe.skipIf(!CHROMIUM)('the console of a daemon', () => {
     await page.keyboard.press('Enter')
     await page.waitForURL(/\/holds\/[0-9a-f]{32}$/)
     const id = page.url().slice(-32)
+    // The address changes before the page does.
+    await page.locator('h1:focus').waitFor()
     await tabTo('the line that releases it', new RegExp(`^capkeeper approve ${id}`))
     expect(complaints).toEqual([])
     expect([...hosts]).toEqual([new URL(daemon.url).host])
