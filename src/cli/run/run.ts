@@ -45,7 +45,6 @@ export interface Reader {
 
 /** Runs the daemon until it is stopped, or one cycle with --once. */
 export async function runCommand(flags: RunFlags, outer: Cli): Promise<void> {
-  readAs('daemon')
   if (flags.listen !== undefined && !parseListen(flags.listen)) {
     throw new UsageError(`--listen '${flags.listen}' is not an address: write host:port, such as 127.0.0.1:9464`)
   }
@@ -60,6 +59,7 @@ export async function runCommand(flags: RunFlags, outer: Cli): Promise<void> {
   const cli = { ...outer, files, ...(flags.sandbox && { env: withSandboxKey(outer.env) }) }
   const embedded = flags.sandbox ? await startBeside(cli, flags.sandboxPort) : undefined
   const reader: Reader = { read: () => readConfig(reader, flags, cli, embedded), stamps: {}, name: undefined }
+  readAs('daemon')
   try {
     if (flags.once) await (await import('./once.ts')).runOnce(flags, cli, reader, embedded)
     else await untilAsked(flags, cli, reader, embedded)
