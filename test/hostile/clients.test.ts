@@ -8,10 +8,12 @@ import { type Daemon, daemon, endAll, heals, IS_HEAVY, liveWithinMs, POD_LIMIT_M
 
 const [PEOPLE, SHARE, FOR_MS] = IS_HEAVY ? [200, 1, 10_000] : [2_000, 0.05, 1_500]
 const LARGE = 50_000
+/** As a config has it that says nothing: at more, reading the history of so many people keeps a busy machine at work by itself. */
+const RATE = { start: 10, max: 10 }
 /** The old space is what deploy/README.md gives for so many people, who are read seldom. */
 const OF_LARGE = {
   env: { NODE_OPTIONS: '--max-semi-space-size=1 --max-old-space-size=160' },
-  settings: { interval: '5s', usageInterval: '1h' },
+  settings: { interval: '5s', usageInterval: '1h', rate: RATE },
 }
 const HEALED_WITHIN_MS = 10_000
 const NAMES = Object.keys(ATTACKS)
@@ -42,7 +44,7 @@ const parts = (): Parts => {
 async function target(config: Readonly<Record<string, unknown>>, more: object = {}, people = PEOPLE): Promise<Target> {
   const good = await service({}, people)
   const env = { TOKEN: 'the-token', LEDGER_TOKEN: 'the-ledger-token' }
-  const on = await daemon({ workspaces: { acme: good.url }, settings: { usageInterval: '5s' }, config, env, ...more })
+  const on = await daemon({ workspaces: { acme: good.url }, settings: { usageInterval: '5s', rate: RATE }, config, env, ...more })
   await heals(good)
   return { good, on }
 }

@@ -61,6 +61,7 @@ class Lane extends Duplex {
       this.#hasEnded = true
       if (!this.#isOpen && !this.#hasBytes) this.destroy()
       else this.#endIfOver()
+      owner.look(this)
     })
     socket.on('error', (error) => this.destroy(error))
     socket.on('close', () => this.destroy())
@@ -78,6 +79,11 @@ class Lane extends Duplex {
   /** What it asks next is whether the daemon lives or is ready. */
   get isProbe(): boolean {
     return PROBES.some((probe) => this.#rest.toString('latin1', 0, probe.length) === probe)
+  }
+
+  /** Its client closed its side: it may be gone, or still read what it asked for. */
+  get hasEnded(): boolean {
+    return this.#hasEnded
   }
 
   get #hasBytes(): boolean {
@@ -263,10 +269,14 @@ const first = <T>(all: Iterable<T>): T | undefined => all[Symbol.iterator]().nex
  * Choice. */
 const ACCEPTED_BETWEEN = 32
 
-/** Lanes take turns: one hands over one piece in a turn of the event loop. Every other time it is one that asks whether the daemon lives. */
+/** Lanes take turns: one hands over one piece in a turn of the event loop. Every other time it is one that asks whether the daemon lives. Who may be
+ * gone comes last, so that nobody waits for answers that nobody reads. */
 function createTurns() {
   const probes = new Set<Lane>()
   const others = new Set<Lane>()
+  const ended = new Set<Lane>()
+  const queues = [probes, others, ended]
+  const areEmpty = (): boolean => queues.every(({ size }) => size === 0)
   let isForProbes = true
   let isAccepting = false
   let accepted = 0
@@ -280,12 +290,12 @@ function createTurns() {
   }
   function handOne(): void {
     isForProbes = !isForProbes
-    const [queue, rest] = (isForProbes && probes.size > 0) || others.size === 0 ? [probes, others] : [others, probes]
-    const lane = first(queue)
+    const inOrder = isForProbes ? queues : [others, probes, ended]
+    const lane = first(inOrder.find(({ size }) => size > 0) ?? [])
     if (!lane) return
-    queue.delete(lane)
+    for (const queue of queues) queue.delete(lane)
     // Before it, so that an error of one does not stop the others.
-    if (queue.size + rest.size > 0) nextTurn(turn)
+    if (!areEmpty()) nextTurn(turn)
     if (lane.isReady) lane.hand()
   }
   return {
@@ -293,11 +303,12 @@ function createTurns() {
       isAccepting = true
       accepted += 1
     },
-    waiting: () => first(others),
+    waiting: () => first(ended) ?? first(others),
     take(lane: Lane): void {
-      if (probes.size + others.size === 0) nextTurn(turn)
-      if (lane.isProbe) probes.add(lane)
-      else others.add(lane)
+      if (areEmpty()) nextTurn(turn)
+      if (lane.hasEnded) others.delete(lane)
+      const queue = lane.isProbe ? probes : lane.hasEnded ? ended : others
+      queue.add(lane)
     },
   }
 }

@@ -53,6 +53,17 @@ async function nodeServer(reached: Reached, request: string): Promise<Server> {
   return server
 }
 
+/** Gives the server connections that are all there at once. */
+async function coming(reached: Reached): Promise<(text: string) => Duplex> {
+  const listening = await nodeServer(reached, 'GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
+  return (text) => {
+    const [near, far] = duplexPair()
+    listening.emit('connection', far)
+    near.write(text)
+    return near
+  }
+}
+
 const OK = async ({ url }: Reached): Promise<number> => (await fetch(`${url}/livez`)).status
 
 describe('a slow client is cut off, and the server goes on', () => {
@@ -108,18 +119,21 @@ describe('excess is refused', () => {
   })
 
   test('one that has just come, and whose request is on its way, stays before one that waits for a page', async () => {
-    const server = await start({ maxConnections: 2 }, { clock: fakeClock() })
-    const listening = await nodeServer(server, ASK)
-    const come = (text: string): Duplex => {
-      const [near, far] = duplexPair()
-      listening.emit('connection', far)
-      near.end(text)
-      return near
-    }
+    const come = await coming(await start({ maxConnections: 2 }, { clock: fakeClock() }))
     const page = come(ASK.replace('/livez', '/'))
     await new Promise((resolve) => process.nextTick(resolve))
-    const said = await Promise.all([page, come(ASK), come(ASK)].map(text))
+    const said = await Promise.all([page, come(ASK), come(ASK)].map((one) => text(one.end())))
     expect(said.map((one) => one.endsWith('ok\n'))).toEqual([false, true, true])
+  })
+
+  test('a page does not wait for those of clients that closed their side, and they are answered too', async () => {
+    const come = await coming(await start({}))
+    const page = ASK.replace('/livez', '/')
+    const order: string[] = []
+    const left = Array.from({ length: 10 }, () => text(come(page).end()).then(() => order.push('left')))
+    const stays = text(come(page)).then(() => order.push('stays'))
+    await Promise.all([...left, stays])
+    expect(order).toEqual(['stays', ...left.map(() => 'left')])
   })
 
   test('a client that does not read its answer makes room too, once none is idle', async () => {
