@@ -8,7 +8,7 @@ import { type Daemon, daemon, endAll, heals, IS_HEAVY, liveWithinMs, POD_LIMIT_M
 
 const [PEOPLE, SHARE, FOR_MS] = IS_HEAVY ? [200, 1, 10_000] : [2_000, 0.05, 1_500]
 const LARGE = 50_000
-/** As a config has it that says nothing: at more, reading the history of so many people keeps a busy machine at work by itself. */
+/** The most that a config without a rate allows: at more, reading the history of so many people keeps a busy machine at work by itself. */
 const RATE = { start: 10, max: 10 }
 /** The old space is what deploy/README.md gives for so many people, who are read seldom. */
 const OF_LARGE = {

@@ -35,6 +35,8 @@ class Lane extends Duplex {
   unread: readonly (Buffer | string)[] = []
   /** Since when, in monotonic milliseconds. */
   unreadSinceMs = 0
+  /** Its client closed its side: it may be gone, or still read what it asked for. */
+  hasEnded = false
   readonly #socket: Socket
   readonly #owner: LaneOwner
   /** Taken from the socket and not handed over. */
@@ -42,7 +44,6 @@ class Lane extends Duplex {
   /** As long as it is not open, whoever will read wants the first piece. */
   #isWanted = true
   #isOpen = false
-  #hasEnded = false
   /** A whole request was handed over, and its answer has not begun. */
   #isAsked = false
   #isLineEmpty = true
@@ -58,7 +59,7 @@ class Lane extends Duplex {
       owner.look(this)
     })
     socket.on('end', () => {
-      this.#hasEnded = true
+      this.hasEnded = true
       if (!this.#isOpen && !this.#hasBytes) this.destroy()
       else this.#endIfOver()
       owner.look(this)
@@ -79,11 +80,6 @@ class Lane extends Duplex {
   /** What it asks next is whether the daemon lives or is ready. */
   get isProbe(): boolean {
     return PROBES.some((probe) => this.#rest.toString('latin1', 0, probe.length) === probe)
-  }
-
-  /** Its client closed its side: it may be gone, or still read what it asked for. */
-  get hasEnded(): boolean {
-    return this.#hasEnded
   }
 
   get #hasBytes(): boolean {
@@ -111,7 +107,7 @@ class Lane extends Duplex {
 
   /** A client may send its end with its last request, whose answer it still reads; the server closes as soon as it hears of it. */
   #endIfOver(): void {
-    if (this.#hasEnded && this.#rest.length === 0 && !this.#isAsked) this.push(null)
+    if (this.hasEnded && this.#rest.length === 0 && !this.#isAsked) this.push(null)
   }
 
   #take(): Buffer {

@@ -53,9 +53,11 @@ async function nodeServer(reached: Reached, request: string): Promise<Server> {
   return server
 }
 
+const ASK = 'GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
+
 /** Gives the server connections that are all there at once. */
 async function coming(reached: Reached): Promise<(text: string) => Duplex> {
-  const listening = await nodeServer(reached, 'GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
+  const listening = await nodeServer(reached, ASK)
   return (text) => {
     const [near, far] = duplexPair()
     listening.emit('connection', far)
@@ -104,8 +106,6 @@ describe('a slow client is cut off, and the server goes on', () => {
 })
 
 describe('excess is refused', () => {
-  const ASK = 'GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
-
   test('of more connections than the bound the one that has stood idle longest makes way, and the others keep working', async () => {
     const server = await start({ maxConnections: 3 })
     const first = await client(server)
