@@ -7,7 +7,7 @@ import type { Clock } from '../../src/ports.ts'
 import { readFixture } from '../../src/sandbox/fixture/file.ts'
 import { parseSettings, parseSwitches } from '../../src/sandbox/switches.ts'
 import { inside, serving } from './inside.ts'
-import { hurriedClock, realClock } from './real-clock.ts'
+import { realClock } from './real-clock.ts'
 import { type SandboxFixture, startSandbox } from './sandbox.ts'
 
 /** When every scene begins: in the middle of the service's billing cycle. */
@@ -47,19 +47,13 @@ export async function play(text: string): Promise<string> {
   }
 }
 
-/** The calendar stands still; waiting takes some real time, because the network is real. */
+/** The calendar stands still; waiting takes its real time, because network and files are real: hurried, a file would seem to be silent for too long. */
 function stoppedCalendar(): Stage['clock'] {
   let now = BEGINS
   const advance = (ms: number): void => {
     now += ms
   }
-  return { ...hurriedClock(), now: () => now, advance }
-}
-
-/** A daemon takes its time, and so does what reads files beside it: hurried, a file would seem to be silent for too long. */
-function unhurried({ clock }: Stage): Clock {
-  const { monotonic, sleep } = realClock()
-  return { ...clock, monotonic, sleep }
+  return { ...realClock(), now: () => now, advance }
 }
 
 /** Prose and blank lines as they are, steps with their blocks. */
@@ -180,7 +174,7 @@ async function serviceOf(stage: Stage): Promise<SandboxFixture> {
 async function startDaemon(flags: string, stage: Stage): Promise<NonNullable<Stage['daemon']>> {
   await serviceOf(stage)
   const argv = ['run', '--config', join(stage.folder, 'config.yaml'), '--listen', '127.0.0.1:0', ...words(flags)]
-  const daemon = await serving(argv, /"page":"(.*?)\/"/, {}, unhurried(stage))
+  const daemon = await serving(argv, /"page":"(.*?)\/"/, {}, stage.clock)
   while (!(await fetch(`${daemon.url}/readyz`)).ok) await stage.clock.sleep(10)
   return daemon
 }
@@ -253,7 +247,7 @@ async function command(line: string, stage: Stage): Promise<readonly string[]> {
   const ran = await inside(argv, {
     cwd: stage.folder,
     env,
-    clock: stage.daemon ? unhurried(stage) : stage.clock,
+    clock: stage.clock,
     ...(stage.columns !== undefined && { columns: stage.columns }),
   })
   const shown = [...quoted('|', ran.stdout, stage), ...quoted('!', ran.stderr, stage)].filter((one) => new RegExp(pattern).test(one))
