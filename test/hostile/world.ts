@@ -1,7 +1,7 @@
 // Parts of hostile trials: the program as a process with the flags of the image, good and bad services on loopback, and a watch that
 // requests /livez all the time. Everything ends with the test file. No request leaves this machine.
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
@@ -261,7 +261,16 @@ export interface Watch {
   stop(): Promise<number>
 }
 
-/** Requests /livez all the time. Time during which this process itself was held up does not count. */
+/** How long the main thread of a process had work and waited for a processor, in ms; 0 where the system does not tell. */
+function heldUpMs(pid: number): number {
+  const path = `/proc/${pid}/task/${pid}/schedstat`
+  return existsSync(path) ? Number(readFileSync(path, 'utf8').split(' ')[1]) / 1e6 : 0
+}
+
+/**
+ * Requests /livez all the time. Time during which this process itself was held up, or the daemon waited for a processor that others had, does not
+ * count: the longer of both, for they may have been at once.
+ */
 export function watchLife(of: Daemon): Watch {
   let isOver = false
   let longest = 0
@@ -275,7 +284,7 @@ export function watchLife(of: Daemon): Watch {
   })()
   const watching = (async () => {
     while (!isOver) {
-      const before = lag
+      const before = { lag, heldUp: heldUpMs(of.pid) }
       const beganMs = clock.monotonic()
       // A connection that was closed to make room is retried at once, as a probe may do.
       let isAlive = false
@@ -286,7 +295,8 @@ export function watchLife(of: Daemon): Watch {
         )
         if (!isAlive) await clock.sleep(10)
       }
-      const ms = isAlive ? clock.monotonic() - beganMs - (lag - before) : Number.POSITIVE_INFINITY
+      const notItsMs = isAlive ? Math.max(lag - before.lag, heldUpMs(of.pid) - before.heldUp) : 0
+      const ms = isAlive ? clock.monotonic() - beganMs - notItsMs : Number.POSITIVE_INFINITY
       longest = Math.max(longest, ms)
       await clock.sleep(100)
     }
