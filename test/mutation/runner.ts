@@ -193,15 +193,15 @@ function setThoroughness(isOwn: boolean): void {
   process.env['CAPKEEPER_FUZZ'] = isOwn ? '1' : '0.1'
 }
 
-/** A test of another folder that takes longer is not asked: nearly all that it would notice, a quick one notices. */
+/** A test of a folder elsewhere that takes longer is not asked: nearly all that it would notice, a quick one notices. */
 const MOST_MS_ELSEWHERE = 100
 
-/** The named tests first, then the tests of the broken file itself, then those of its folder, then the others; of each the quick ones first. */
+/** The named tests first, then the tests of the broken file itself, then those of its folder and of those above it, then the others; of each the quick ones first. */
 function inOrder(ids: readonly string[], times: Unbroken['times'], source: string): readonly string[] {
   const own = ownTests(source)
-  const near = own.slice(0, own.lastIndexOf('/') + 1)
+  const isNear = (id: string): boolean => own.startsWith(id.slice(0, fileOf(id).lastIndexOf('/') + 1))
   const first = (process.env['CAPKEEPER_FIRST'] ?? '').split(' ')
-  const rank = (id: string): number => (first.includes(fileOf(id)) ? -1 : id.startsWith(own) ? 0 : id.startsWith(near) ? 1 : 2)
+  const rank = (id: string): number => (first.includes(fileOf(id)) ? -1 : id.startsWith(own) ? 0 : isNear(id) ? 1 : 2)
   const timeOf = (id: string): number => times[id] ?? 0
   const asked = ids.filter((id) => rank(id) < 2 || timeOf(id) <= MOST_MS_ELSEWHERE)
   return asked.toSorted((a, b) => rank(a) - rank(b) || timeOf(a) - timeOf(b))
