@@ -68,8 +68,8 @@ export interface ConditionInputs extends RowInputs {
 /** What a person matches now: the key of a condition, `none`, or unknown. */
 type Match =
   | { readonly kind: 'known'; readonly key: string }
-  /** `asks`: the first condition without an answer. `settled`: what was matched before; absent where nothing was settled. */
-  | { readonly kind: 'unknown'; readonly asks: string; readonly settled?: string }
+  /** `asks`: the first condition without an answer, or what is seen once. `settled`: what was matched before; absent where nothing was settled. */
+  | { readonly kind: 'unknown'; readonly asks?: string; readonly settled?: string }
 
 interface JudgedMatches {
   of(email: string): Match
@@ -91,22 +91,21 @@ export function judgeMatches(
   const past = pastOf(before)
   const tell = tellerOf(list, before, facts, inputs.newReading)
   const known = new Map<string, Settled>()
-  const asks = new Map<string, string>()
+  const asks = new Map<string, string | undefined>()
   for (const person of inputs.roster?.people ?? []) {
     const { email } = person
     const first = firstOf(list, person, facts)
     const now = before ? settle(past(email), first, tell, person) : { settled: first.match }
     known.set(email, now)
-    if (first.match === undefined || now.settled === undefined) asks.set(email, askedBy(first, list))
+    if (first.match === undefined || now.settled === undefined) asks.set(email, first.asks ?? first.match)
   }
   const memory = inputs.roster || !before ? memoryOf(list, known, away(before, facts, inputs)) : before
   const settled = (email: string): string | undefined => (known.get(email) ?? past(email)).settled
   return {
     of(email) {
       const key = settled(email)
-      const missing = known.has(email) ? asks.get(email) : (list[0]?.key ?? NO_MATCH)
-      if (missing === undefined && key !== undefined) return { kind: 'known', key }
-      return { kind: 'unknown', asks: missing ?? NO_MATCH, settled: key }
+      if (key !== undefined && known.has(email) && !asks.has(email)) return { kind: 'known', key }
+      return { kind: 'unknown', asks: asks.get(email), settled: key }
     },
     settled,
     turningTo: (email) => known.get(email)?.turning,
@@ -140,16 +139,14 @@ function firstOf(list: readonly Listed[], person: Person, facts: RowFacts): Firs
   return { match: NO_MATCH }
 }
 
-/** The condition that an unknown match is explained by. */
-const askedBy = ({ asks, match }: First, list: readonly Listed[]): string =>
-  asks ?? (match === NO_MATCH ? undefined : match) ?? list[0]?.key ?? NO_MATCH
+const keysOf = (list: readonly Listed[]): readonly string[] => list.map(({ key }) => key)
 
 type Teller = ReturnType<typeof tellerOf>
 
 /** Answers questions about one person's row. */
 function tellerOf(list: readonly Listed[], before: SettledMatches | undefined, facts: RowFacts, reading: NewReading | undefined) {
   const told = { ...facts, membersOf: new Map([...facts.membersOf].filter(([id]) => reading?.groups.includes(id))) }
-  const byKey = new Map(list.map((one) => [one.key, one]))
+  const byKey: ReadonlyMap<string | undefined, Listed> = new Map(list.map((one) => [one.key, one]))
   const kept = before?.conditions.flatMap((key) => byKey.get(key) ?? []) ?? []
   return {
     /**
@@ -158,23 +155,23 @@ function tellerOf(list: readonly Listed[], before: SettledMatches | undefined, f
      */
     isNew: (person: Person): boolean => reading !== undefined && firstOf(list, person, told).match !== undefined,
     /** Whether a new reading by itself says that this condition does not hold. */
-    isFalse(person: Person, key: string): boolean {
+    isFalse(person: Person, key: string | undefined): boolean {
       const when = byKey.get(key)?.when
       return reading !== undefined && when !== undefined && truthOf(when, person, told) === false
     },
-    isEdited: before !== undefined && (kept.length !== list.length || kept.some(({ key }, index) => key !== list[index]?.key)),
+    isEdited: keysOf(kept).join() !== keysOf(list).join(),
     /** Whether the conditions that are in the old list and in the new one show something else than what is settled by them. */
-    hasMoved(person: Person, settled: string): boolean {
+    hasMoved(person: Person, settled: string | undefined): boolean {
       const { match } = firstOf(kept, person, facts)
       return match !== undefined && match !== settled
     },
-    isListed: (key: string): boolean => key === NO_MATCH || byKey.has(key),
+    isListed: (key: string | undefined): boolean => key === NO_MATCH || byKey.has(key),
   }
 }
 
 /** One person's next settled match. */
 function settle(past: Settled, { match }: First, tell: Teller, person: Person): Settled {
-  const stays = past.settled !== undefined && tell.isListed(past.settled)
+  const stays = tell.isListed(past.settled)
   // What settled it may have been removed while the person was off the roster.
   if (tell.isEdited || (past.settled !== undefined && !stays)) {
     // Readings that move the person as well must still agree twice: one odd reading counts no sooner because a rule was edited.
@@ -193,8 +190,8 @@ function settle(past: Settled, { match }: First, tell: Teller, person: Person): 
  * what two readings in a row disprove is settled no more.
  */
 function disproved({ settled, turning }: Settled, tell: Teller, person: Person): Settled {
-  if (settled !== undefined && tell.isFalse(person, settled)) return turning === undefined ? { settled, turning: UNKNOWN } : {}
-  return { settled, turning: turning !== undefined && tell.isFalse(person, turning) ? undefined : turning }
+  if (tell.isFalse(person, settled)) return turning === undefined ? { settled, turning: UNKNOWN } : {}
+  return { settled, turning: tell.isFalse(person, turning) ? undefined : turning }
 }
 
 /** What is settled for a person. Who is nowhere in the memory is new and matches none. */
@@ -227,7 +224,7 @@ function memoryOf(list: readonly Listed[], known: ReadonlyMap<string, Settled>, 
     if (one.turning !== undefined) put(turning, one.turning, email)
   }
   const sorted = (lists: ReadonlyMap<string, string[]>) => Object.fromEntries([...lists].map(([key, emails]) => [key, emails.toSorted()]))
-  return { conditions: list.map(({ key }) => key), matched: sorted(matched), turning: sorted(turning), open: open.toSorted() }
+  return { conditions: keysOf(list), matched: sorted(matched), turning: sorted(turning), open: open.toSorted() }
 }
 
 /** What the rules say of a person; `none`: no rule matches. */
@@ -256,16 +253,6 @@ export interface JudgedRules {
 }
 
 const NONE: RuleVerdict = { kind: 'none' }
-const NO_RULES: JudgedRules = {
-  verdictOf: () => NONE,
-  seenOnce: () => undefined,
-  whyOf: () => '',
-  membersOf: () => undefined,
-  matched: [],
-  statuses: [],
-  notes: [],
-  memory: {},
-}
 
 /** The name of the rules' list among the settled matches; those of pools are keys of conditions. */
 const RULES = 'rules'
@@ -278,7 +265,6 @@ export function judgeRules(
 ): JudgedRules {
   const ofPools = pools.flatMap((pool) => poolCondition(pool) ?? [])
   const ofRules = peopleRules.map(({ when }) => when)
-  if (ofRules.length + ofPools.length === 0) return NO_RULES
   const facts = rowFacts(inputs, new Set([...ofRules, ...ofPools].flatMap(({ groups = [] }) => groups)))
   const judge = (name: string, whens: readonly When[]): JudgedMatches => judgeMatches(whens, inputs.conditions?.[name], facts, inputs)
   const lists = new Map(ofPools.map((when) => [conditionKey(when), judge(conditionKey(when), [when])]))
@@ -301,12 +287,12 @@ export function judgeRules(
 
 interface Rules {
   readonly list: readonly PeopleRule[]
-  readonly byKey: ReadonlyMap<string, PeopleRule>
+  readonly byKey: ReadonlyMap<string | undefined, PeopleRule>
   readonly matches: JudgedMatches
 }
 
 /** Of two rules with one condition the first counts. */
-const rulesByKey = (rules: readonly PeopleRule[]): ReadonlyMap<string, PeopleRule> =>
+const rulesByKey = (rules: readonly PeopleRule[]): Rules['byKey'] =>
   new Map(rules.toReversed().map((rule) => [conditionKey(rule.when), rule]))
 
 function verdict({ byKey, matches, list: [first] }: Rules, email: string): RuleVerdict {
@@ -316,11 +302,10 @@ function verdict({ byKey, matches, list: [first] }: Rules, email: string): RuleV
     const rule = byKey.get(match.key)
     return rule ? { kind: 'match', rule } : NONE
   }
-  const settled = match.settled === undefined ? undefined : byKey.get(match.settled)
-  return { kind: 'unknown', rule: byKey.get(match.asks) ?? first, settled }
+  return { kind: 'unknown', rule: byKey.get(match.asks) ?? first, settled: byKey.get(match.settled) }
 }
 
-const seenOnce = ({ byKey, matches }: Rules, email: string): PeopleRule | undefined => byKey.get(matches.turningTo(email) ?? NO_MATCH)
+const seenOnce = ({ byKey, matches }: Rules, email: string): PeopleRule | undefined => byKey.get(matches.turningTo(email))
 
 /** Counts people by rule, in one pass over the roster. A person with a declared cap of their own waits for no answer. */
 function count(
@@ -340,7 +325,7 @@ function count(
     if (found.kind === 'unknown' && !isDeclared(scopeKey(userScope(person.email)))) unknown.add(found.rule)
     const next = seenOnce(rules, person.email)
     if (next) turning.add(next)
-    for (const rule of rules.list) if (rule !== next && truthOf(rule.when, person, facts) === true) hidden.add(rule)
+    for (const rule of rules.list) if (truthOf(rule.when, person, facts) === true) hidden.add(rule)
   }
   const statuses = rules.list.map((rule): RuleStatus => {
     const holds = turning.of(rule) > 0 ? 0 : hidden.of(rule)

@@ -50,6 +50,7 @@ test.each([
   ['does not count by one odd reading after one that did not tell', '[ab]?a?b', '----'],
   ['turns to the rule on which two readings agree', '[abc]cbaa', 'cc-a'],
   ['counts a new rule at once, with a new reading as well', '[b]x[ab]a', 'xa'],
+  ['counts a new last rule at once', '[a]x[ab].b', 'xb'],
   ['counts a removed rule at once', '[ab]a[b].a', 'ax'],
   ['does not turn by an odd reading because another rule was edited', '[ab]b[abc]xb', 'bbb'],
   ['is not known where the edited rules ask what the row does not say', '[a]a[ba]?b', 'a-a'],
@@ -66,11 +67,29 @@ test('a rule after one without an answer was never a match', () => {
   expect(kinds).toEqual(['unknown', 'unknown', 'unknown', 'none'])
 })
 
-/** Settled or not after each reading, with a rule for the role `a` before one that no row answers. */
+test('a reading says nothing of a group that was not listed with it', () => {
+  const groups = (...emails: string[]) => ({ groups: members({ g: emails }), newReading: { groups: [] } })
+  const first = judged([{ groups: ['g'] }], { eve: {} }, {}, groups('eve')).memory
+  expect(judged([{ groups: ['g'] }], { eve: {} }, first, groups()).memory).toEqual(first)
+})
+
+test('a match on which no two readings agree is explained by the rule that the last one shows, which is not hidden by the others', () => {
+  const rows = [...'cab'].map((role) => ({ ada: { role } }))
+  const last = rows.reduce((before, one) => judged(rulesOf('abc'), one, before.memory), judged([], {}))
+  expect(last.verdictOf(email('ada'))).toMatchObject({ kind: 'unknown', rule: { when: { role: 'b' } } })
+  expect(last.statuses.map(({ holds, unknown }) => [holds, unknown])).toEqual([
+    [0, 0],
+    [0, 1],
+    [0, 0],
+  ])
+  expect(judged([], { ada: {} }).memory).toEqual({})
+})
+
+/** Settled or not after each reading, of which those with a dot were looked at before, with a rule for the role `a` before one that no row answers. */
 function settledAfter(roles: readonly string[], rules: readonly When[]): readonly boolean[] {
   let before: Rules['memory'] = {}
   return roles.map((role) => {
-    const one = judged(rules, { ada: { role } }, before)
+    const one = judged(rules, { ada: { role: role.replace('.', '') } }, before, role.startsWith('.') ? { newReading: undefined } : {})
     before = one.memory
     const verdict = one.verdictOf(email('ada'))
     return verdict.kind === 'match' || (verdict.kind === 'unknown' && verdict.settled !== undefined)
@@ -78,15 +97,20 @@ function settledAfter(roles: readonly string[], rules: readonly When[]): readonl
 }
 
 test.each<readonly [string, string, readonly boolean[]]>([
-  ['is settled no more when two readings in a row say that it does not hold', 'axaxxaa', [true, true, true, true, false, false, true]],
-  ['is not settled by two readings that do not follow each other', 'xaxaa', [false, false, false, false, true]],
+  [
+    'is settled no more when two readings in a row say that it does not hold',
+    'a x a x x a a',
+    [true, true, true, true, false, false, true],
+  ],
+  ['is not settled by two readings that do not follow each other', 'x a x a a', [false, false, false, false, true]],
+  ['stays settled by what was read before', 'a .x .x', [true, true, true]],
 ])('a match before a rule without an answer %s', (_name, roles, settled) => {
-  expect(settledAfter([...roles], [{ role: 'a' }, { inactiveDays: 5 }])).toEqual(settled)
+  expect(settledAfter(roles.split(' '), [{ role: 'a' }, { inactiveDays: 5 }])).toEqual(settled)
 })
 
 describe('what is remembered', () => {
   const both = [email('ada'), email('bob')]
-  const rows = (bob: string, ada: string): Rows => ({ bob: row(bob), ada: row(ada) })
+  const rows = (bob: string, ada: string): Rows => ({ bob: row(bob), ada: row(ada), cyd: row('x') })
   const first = judged(rulesOf('a'), rows('a', 'a')).memory
   const [KEY = ''] = first['rules']?.conditions ?? []
 
