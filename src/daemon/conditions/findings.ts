@@ -14,6 +14,7 @@ import type { Planned } from '../../core/plan/plan.ts'
 import type { HoldsShown } from '../../core/plan/snapshot.ts'
 import type { PoolNote } from '../../core/pools/deal.ts'
 import type { RuleNote } from '../../core/resolve/conditions.ts'
+import type { ReadClient } from '../../ports.ts'
 import { type DesiredState, grantsFrozen, type WorkspaceState } from '../cycle/state.ts'
 
 export const instant = (at: Instant): string => new Date(at).toISOString()
@@ -244,15 +245,15 @@ export function cycleFindings(
 
 /** Clocks that differ, and copied caps that were seen. */
 export function deploymentFindings(
-  { clockSkewMs = 0, ...state }: WorkspaceState,
+  client: Pick<ReadClient, 'clockSkewMs'>,
   copying: { readonly evidence: string; readonly at: Instant } | undefined,
   workspace: string,
 ): readonly Finding[] {
-  const seconds = Math.round(clockSkewMs / 1000)
+  const seconds = Math.round((client.clockSkewMs() ?? 0) / 1000)
   const skew = `the service's clock differs by ${seconds} s; grants neither start nor end until the clocks agree`
   const copied = copying && `copying was seen: ${copying.evidence}; set capSemantics: copied`
   return [
-    ...(grantsFrozen({ ...state, clockSkewMs }) ? [finding('ClockSkew', 'CLOCK_SKEW', skew, workspace)] : []),
+    ...(grantsFrozen(client) ? [finding('ClockSkew', 'CLOCK_SKEW', skew, workspace)] : []),
     ...(copying && copied ? [finding('CopyingSeen', 'COPYING_SEEN', copied, workspace, { since: copying.at })] : []),
   ]
 }

@@ -229,7 +229,7 @@ export function foundBy(workspace: Workspace, { state, scopes, applied }: CycleE
   const isTried = applied && (applied.refusal !== undefined || applied.results.size > 0)
   return {
     files: fileFindings(workspace.client.filesKept?.() ?? [], config.name),
-    deployment: deploymentFindings(state, copying, config.name),
+    deployment: deploymentFindings(workspace.client, copying, config.name),
     ...(scopes.length > 0 && { service: serviceFindings(scopes, state.readings, config.name) }),
     ...(isTried && { writes: refusalFindings(applied.refusal, applied.isKey === true) }),
     cycle: cycleFindings(outcome, applied?.fatal !== undefined, config.name),

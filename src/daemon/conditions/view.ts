@@ -51,7 +51,7 @@ export function stopOf({ view, desiredState }: StopFacts, person: Person, now: I
 
 /** Makes the view; cheap enough for every scrape. */
 export function viewOf(workspace: Workspace): WorkspaceView {
-  const { config, shown, ledger, clock } = workspace
+  const { client, config, shown, ledger, clock } = workspace
   const state = knownState(workspace)
   const pause = workspace.pause && workspace.pause.untilAt > clock.now() ? workspace.pause : undefined
   const usage = state?.usage
@@ -81,7 +81,7 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     use,
     history: shown.history,
     ratePerSecond: rate,
-    clockSkewMs: state?.clockSkewMs,
+    clockSkewMs: client.clockSkewMs(),
     seen,
     lastCycle: shown.lastCycle,
     lastSuccessAt: shown.lastSuccessAt,

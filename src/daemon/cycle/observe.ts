@@ -71,7 +71,11 @@ export async function refreshUsage(workspace: Workspace, state: WorkspaceState, 
 
 /** Reads the caps that are due, and returns what policy asks once the readings are taken into account. */
 export async function observe(cycle: CycleRun): Promise<DesiredState> {
-  const desired = await readDue(cycle)
+  const { workspace, options, startedAt } = cycle
+  const first = await readDue(cycle)
+  // Grants that the answers let start or end may ask for scopes that were never read.
+  const isOtherwise = !options.focus && grantsFrozen(workspace.client) !== first.inputs.grantsFrozen
+  const desired = isOtherwise ? await readDue({ ...cycle, options: { ...options, readSince: options.readSince ?? startedAt } }) : first
   // The reading of a scope that nobody manages any more grows old and must not count.
   if (!cycle.options.focus) forgetOthers(desired.toRead, cycle.state)
   return learnFromReadings(cycle, desired)
@@ -92,7 +96,6 @@ export async function readDue({ workspace: { client, config }, state, planner, o
   options.onSweep?.(scopes)
   const { onReading, stop: signal } = options
   await sweep({ client, scopes, concurrency: config.rate.concurrency, readings, onReading, signal, urgency: focus && 'urgent' })
-  state.clockSkewMs = client.clockSkewMs()
   return desired
 }
 
@@ -113,7 +116,7 @@ function isDue(scope: Scope, state: WorkspaceState, { focus, slice, readSince }:
 /** Records how this deployment treats caps, and how open intents ended. */
 async function learnFromReadings(cycle: CycleRun, desired: DesiredState): Promise<DesiredState> {
   const { workspace, state, planner } = cycle
-  const { ledger, clock, config } = workspace
+  const { ledger, client, clock, config } = workspace
   // A sweep takes long, and approvals may have arrived meanwhile.
   await ledger.load()
   noteSeen(ledger, observeSweep(seenIn(ledger), state.readings, desired), clock)
@@ -124,7 +127,7 @@ async function learnFromReadings(cycle: CycleRun, desired: DesiredState): Promis
   noteChecked(closed, workspace)
   recordRules(state, config, ledger, clock.now())
   const isSame = unknown.symmetricDifference(desired.unknown).size === 0
-  const isUnchanged = closed.length === 0 && isSame && desired.inputs.grantsFrozen === grantsFrozen(state)
+  const isUnchanged = closed.length === 0 && isSame && desired.inputs.grantsFrozen === grantsFrozen(client)
   return isUnchanged ? desired : desiredState(state, planner)
 }
 

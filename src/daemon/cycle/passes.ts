@@ -11,7 +11,7 @@ import { showResult } from '../conditions/show.ts'
 import { LedgerError } from '../ledger/error.ts'
 import type { CycleRun, Halted, Pass, PassReport } from './options.ts'
 import { beginPlan, endPlan } from './record.ts'
-import type { WorkspaceState } from './state.ts'
+import { grantsFrozen, type WorkspaceState } from './state.ts'
 import { watchWrites } from './write/breaker.ts'
 import { type AncestorWrite, checkDescendants, descendantReadings, forgetMoved, readMoved } from './write/descendants.ts'
 import type { WriteResult } from './write/outcome.ts'
@@ -98,6 +98,7 @@ async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, Wr
     results,
     refusals: [],
     halted: {},
+    areClocksApart: () => grantsFrozen(client) && !desired.inputs.grantsFrozen,
     concurrency: config.rate.concurrency,
     watch,
     options,

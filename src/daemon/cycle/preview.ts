@@ -98,7 +98,6 @@ export async function preview(parts: PreviewParts, policy: PolicyRevision, optio
   const scopes = only ? all.filter(only) : all
   onSweep?.(scopes)
   await sweep({ client, scopes, concurrency: config.rate.concurrency, readings: state.readings, onReading, signal })
-  state.clockSkewMs = client.clockSkewMs()
   const before = seenIn(ledger)
   const learned = learnedFrom(before, observeSweep(before, state.readings, desiredState(state, parts)), clock.now())
   const desired = desiredState(state, { ...parts, seen: learned })
@@ -108,6 +107,6 @@ export async function preview(parts: PreviewParts, policy: PolicyRevision, optio
   const planner = { ...parts, seen, idle: withheld?.reason }
   dealPools(state, desired, planner)
   const planned = planFrom(state, desiredState(state, planner), planner, { excluded: () => withheld })
-  const clocks = deploymentFindings(state, undefined, policy.set.workspace)
+  const clocks = deploymentFindings(client, undefined, policy.set.workspace)
   return { planned, desiredState: desired, state, warnings: [...usage.findings.filter(({ onlyIfHeld }) => !onlyIfHeld), ...clocks] }
 }

@@ -25,7 +25,7 @@ import type { DesiredInputs, Resolution } from '../../core/resolve/resolution.ts
 import { approvedCount, type DirectoryMemory, emptied, ROSTER_LIFE_MS } from '../../core/resolve/roster.ts'
 import type { MeasuredAddOn } from '../../core/use/add-on.ts'
 import { nearest } from '../../policy/suggest.ts'
-import type { Clock, Digest, RecordsReader, UsageFacts } from '../../ports.ts'
+import type { Clock, Digest, ReadClient, RecordsReader, UsageFacts } from '../../ports.ts'
 import type { WorkspaceSettings } from '../config/settings.ts'
 import { type EnvelopeState, mayLack, withAccepted, withEnvelopes } from './envelopes.ts'
 import { readQuality, seenIn } from './read.ts'
@@ -51,7 +51,6 @@ export interface WorkspaceState extends EnvelopeState {
   pools: DealtPools
   /** Why pools keep their last deal, by name. */
   frozenPools: Readonly<Record<string, string>>
-  clockSkewMs: number | undefined
   /** People were read to learn what reads show, if the plan depended on it. */
   hasProbed: boolean
 }
@@ -76,7 +75,6 @@ export function recall(policy: PolicyRevision, ledger: RecordsReader): Workspace
     conditions: ledger.fact('conditions') ?? {},
     pools: ledger.fact('pools') ?? {},
     frozenPools: {},
-    clockSkewMs: undefined,
     hasProbed: false,
   }
 }
@@ -104,6 +102,7 @@ export interface DesiredState {
 export interface Planner {
   readonly config: WorkspaceSettings
   readonly ledger: RecordsReader
+  readonly client: Pick<ReadClient, 'clockSkewMs'>
   readonly clock: Clock
   readonly digest: Digest
   /** What was seen of the deployment; absent: what the ledger says. */
@@ -117,14 +116,14 @@ export interface Planner {
 /** The present billing cycle; undefined while unknown. */
 export const cycleOf = (usage: UsageFacts | undefined): Cycle | undefined => usage?.roster.cycle ?? usage?.balance?.cycle
 
-/** The service's clock and ours differ, so grants neither start nor end. */
-export const grantsFrozen = ({ clockSkewMs = 0 }: WorkspaceState): boolean => Math.abs(clockSkewMs) > SKEW_LIMIT_MS
+/** The service's clock and ours differ by its last answer, so grants neither start nor end. Nothing keeps this: whoever plans asks. */
+export const grantsFrozen = (client: Pick<ReadClient, 'clockSkewMs'>): boolean => Math.abs(client.clockSkewMs() ?? 0) > SKEW_LIMIT_MS
 
 /** Whether caps of ours that no policy declares are cleared: never while a file is broken. */
 const prunes = (state: WorkspaceState, { prune }: WorkspaceSettings): boolean => prune && state.policyValid && !mayLack(state)
 
 /** What `resolveDesired` needs, from the state and the ledger. */
-export function desiredInputs(state: WorkspaceState, planner: Pick<Planner, 'config' | 'ledger' | 'clock'>): DesiredInputs {
+export function desiredInputs(state: WorkspaceState, planner: Pick<Planner, 'config' | 'ledger' | 'client' | 'clock'>): DesiredInputs {
   const cycle = cycleOf(state.usage)
   const inputs: DesiredInputs = {
     set: state.declared.set,
@@ -140,7 +139,7 @@ export function desiredInputs(state: WorkspaceState, planner: Pick<Planner, 'con
     conditions: state.conditions,
     pools: state.pools,
     nearest,
-    grantsFrozen: grantsFrozen(state),
+    grantsFrozen: grantsFrozen(planner.client),
     roster: state.usage?.roster,
     cycle,
   }

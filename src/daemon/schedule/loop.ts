@@ -232,10 +232,12 @@ async function focusOnChanges(workspace: Workspace, state: WorkspaceState, agend
   const held = (workspace.shown.planned?.plan.changes ?? []).filter((change) => holdOf(change) !== undefined)
   const released = agenda.isPolicyNew ? held.map((change) => scopeKey(change.scope)) : []
   const focus = new Set([...changedScopes(workspace, state, agenda), ...released])
+  const isFrozen = grantsFrozen(workspace.client)
   const { applied, desired, result } = await reconcile(workspace, state, { ...options, usage: false, focus })
   if (applied?.interrupted === 'stopped') return
   agenda.isPolicyNew = false
-  keepEntries(agenda, desired.resolution)
+  // Grants that the answers let start or end were not in the focus.
+  if (desired.inputs.grantsFrozen === isFrozen) keepEntries(agenda, desired.resolution)
   if (waitsForBreaker(workspace, agenda)) return
   if (result === 'error') agenda.capsAt = Math.min(agenda.capsAt, workspace.clock.monotonic() + FAILED_PAUSE_MS)
 }
@@ -343,11 +345,11 @@ function keepEntries(agenda: Agenda, resolution: Resolution): void {
 const NEVER = (): boolean => false
 
 /** Whether what policy asks depends on is as now, and no grant has started or ended since. */
-function unchangedFrom({ clock }: Workspace, state: WorkspaceState): () => boolean {
+function unchangedFrom({ client, clock }: Workspace, state: WorkspaceState): () => boolean {
   const { policy, usage } = state
-  const [since, isFrozen] = [clock.now(), grantsFrozen(state)]
+  const [since, isFrozen] = [clock.now(), grantsFrozen(client)]
   const until = grantAfter(state, since)
-  const isSame = (): boolean => state.policy === policy && state.usage === usage && grantsFrozen(state) === isFrozen
+  const isSame = (): boolean => state.policy === policy && state.usage === usage && grantsFrozen(client) === isFrozen
   return () => isSame() && clock.now() >= since && clock.now() < until
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { worldClock } from '../../support/clock.ts'
 import { CYCLE, DAY, HOUR, NOW, type PolicySketch } from '../../support/declare.ts'
 import { instead } from '../../support/faults.ts'
-import { capsOf, living, loopOver, MINUTE, SECOND } from '../../support/living.ts'
+import { capsOf, living, loopOver, MINUTE, passUntil, SECOND } from '../../support/living.ts'
 
 describe('grants', () => {
   const declared: PolicySketch = {
@@ -137,7 +137,7 @@ describe('clocks', () => {
     set(declared)
     await one.clock.pass(8 * HOUR)
     expect(one.caps()['ada']).toBe(1000)
-    expect(one.workspace.state?.clockSkewMs).toBeGreaterThan(5 * MINUTE)
+    expect(one.view().clockSkewMs).toBeGreaterThan(5 * MINUTE)
     skew.ms = 0
     await one.clock.pass(36 * MINUTE)
     expect(one.caps()['ada']).toBe(6000)
@@ -158,5 +158,83 @@ describe('clocks', () => {
     skew.ms = -8 * HOUR
     await one.clock.pass(10 * MINUTE)
     expect(one.caps()['ada']).toBe(1000)
+  })
+  describe('that a cycle finds out of step, or in step again', () => {
+    /** Nothing else names the scopes of these grants. */
+    const onlyGrants: PolicySketch = {
+      caps: { team: 500 },
+      grants: [
+        { on: 'ada', cap: 6000, from: NOW + HOUR, until: NOW + DAY },
+        { on: 'bob', cap: 7000, until: NOW + HOUR },
+      ],
+    }
+    const withCleo: PolicySketch = { ...onlyGrants, caps: { team: 500, cleo: 900 } }
+    const out = 6 * MINUTE
+
+    async function withSkew(ms: number, policy = onlyGrants) {
+      const skew = { ms }
+      const config = { intervalMs: HOUR / 2, usageIntervalMs: 12 * HOUR }
+      const { one, set } = await living({ wrapTransport: serviceClock(skew), config })
+      set(policy)
+      await one.clock.pass(MINUTE)
+      return { one, set, skew }
+    }
+
+    test('start and end what they held back at once, in a sweep', async () => {
+      const { one, skew } = await withSkew(0)
+      skew.ms = out
+      await one.clock.pass(2 * HOUR)
+      expect(one.caps()).toEqual({ team: 500, bob: 7000 })
+      skew.ms = 0
+      await passUntil(one, () => one.ended('ClockSkew').length > 0, HOUR)
+      await one.clock.pass(SECOND)
+      expect(one.caps()).toEqual({ team: 500, ada: 6000 })
+    })
+
+    test('start and end what they held back at once, in the cycle of an edit', async () => {
+      const { one, set, skew } = await withSkew(0)
+      skew.ms = out
+      await one.clock.pass(2 * HOUR)
+      skew.ms = 0
+      set(withCleo)
+      await one.clock.pass(2 * SECOND)
+      expect(one.caps()).toEqual({ team: 500, ada: 6000, cleo: 900 })
+    })
+
+    test('start and end nothing where the difference shows in the reading that would do it', async () => {
+      const { one, skew } = await withSkew(0)
+      await one.clock.pass(58 * MINUTE)
+      skew.ms = out
+      await one.clock.pass(10 * MINUTE)
+      expect(one.caps()).toEqual({ team: 500, bob: 7000 })
+    })
+
+    test.each(['set_add_on_credit_cap', 'user_email'])(
+      'start and end nothing where the difference shows in an answer to a request with %s',
+      async (field) => {
+        const { one, set, skew } = await withSkew(0)
+        await one.clock.pass(58 * MINUTE)
+        one.onCall = ({ body }) => {
+          if (field in body) skew.ms = out
+        }
+        set(withCleo)
+        await one.clock.pass(10 * MINUTE)
+        expect(one.caps()).toEqual({ team: 500, bob: 7000, cleo: 900 })
+      },
+    )
+
+    test('end nothing once an earlier write of the same cycle shows the difference', async () => {
+      const { one, skew } = await withSkew(0)
+      one.onCall = ({ operation }) => {
+        if (operation === 'UsageConfig') skew.ms = out
+      }
+      await one.clock.pass(2 * HOUR)
+      expect(one.caps()).toEqual({ team: 500, ada: 6000, bob: 7000 })
+      expect(one.told('cycle-finished').map(({ result }) => result)).not.toContain('partial')
+      one.onCall = undefined
+      skew.ms = 0
+      await one.clock.pass(HOUR)
+      expect(one.caps()).toEqual({ team: 500, ada: 6000 })
+    })
   })
 })

@@ -197,8 +197,8 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   },
   'grants start and end on a clock that is wrong': {
     file: 'daemon/cycle/state.ts',
-    find: 'Math.abs(clockSkewMs) > SKEW_LIMIT_MS',
-    replace: 'Math.abs(clockSkewMs) < 0',
+    find: 'Math.abs(client.clockSkewMs() ?? 0) > SKEW_LIMIT_MS',
+    replace: 'Math.abs(client.clockSkewMs() ?? 0) < 0',
     needs: ['clock-skew'],
     caughtBy: [64],
   },

@@ -29,8 +29,12 @@ interface WriteRun extends OutcomeContext {
   /** Refusals that may concern one scope only; judged together after each pass. */
   readonly refusals: Quarantined[]
   halted: Halted
-  /** Another client has changed the cap of a pool's member since the deal: the other raises are no longer paid for. */
-  isDealOutdated?: boolean
+  /**
+   * The rest is to be planned again. Another client has changed the cap of a pool's member since the deal, so the other raises are no longer paid
+   * for; or the clocks have come apart, so grants must neither start nor end.
+   */
+  isOutdated?: boolean
+  readonly areClocksApart: () => boolean
   readonly options: Pick<CycleOptions, 'stop' | 'cut' | 'leaving'>
 }
 
@@ -49,6 +53,10 @@ async function writeChange(change: Change, run: WriteRun): Promise<WriteResult |
     for (let isPatient = false; ; isPatient = true) {
       const skipped = await recheck(change, run)
       if (skipped) return skipped
+      if (run.areClocksApart()) {
+        run.isOutdated = true
+        return { result: 'skipped', error: "the service's clock and ours have come apart since it was planned" }
+      }
       const interrupted = await whyNotStart(run)
       if (interrupted) {
         run.halted = { interrupted, ...run.halted }
@@ -231,7 +239,7 @@ export async function writeWaves(run: WaveRun): Promise<readonly Change[]> {
     const wave = waveOf(planned, new Set(tried.map(({ scope }) => scopeKey(scope))), start, run)
     if (wave.length === 0 || run.halted.interrupted) return tried
     tried.push(...(await writeSideBySide(run, wave)))
-    if (run.halted.interrupted || run.isDealOutdated) return tried
+    if (run.halted.interrupted || run.isOutdated) return tried
     if (wave.some(({ scope }) => scope.kind !== 'user') && (await run.afterAncestors(wave))) return tried
     // A 0 that was not kept has left the scope without its cap: restoring that comes first.
     if (wave.some(({ scope }) => run.results.get(scopeKey(scope))?.isDropped)) return tried
@@ -275,14 +283,14 @@ async function writeSideBySide(run: WaveRun, changes: readonly Change[]): Promis
   const tried: Change[] = []
   const work = async (isOver: () => boolean): Promise<void> => {
     for (const change of pending) {
-      if (run.halted.interrupted || run.isDealOutdated) return
+      if (run.halted.interrupted || run.isOutdated) return
       tried.push(change)
       const result = await writeChange(change, run)
       if (!result) return
       run.results.set(scopeKey(change.scope), joined(run.results.get(scopeKey(change.scope)), change, result))
       run.onResult(change, result)
       noteEnd(run, change, result)
-      run.isDealOutdated ||= result.foreign !== undefined && run.entryAt(scopeKey(change.scope))?.kind === 'pool'
+      run.isOutdated ||= result.foreign !== undefined && run.entryAt(scopeKey(change.scope))?.kind === 'pool'
       if (isOver()) return
     }
   }
