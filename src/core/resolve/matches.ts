@@ -253,6 +253,16 @@ export interface JudgedRules {
 }
 
 const NONE: RuleVerdict = { kind: 'none' }
+const NO_RULES: JudgedRules = {
+  verdictOf: () => NONE,
+  seenOnce: () => undefined,
+  whyOf: () => '',
+  membersOf: () => undefined,
+  matched: [],
+  statuses: [],
+  notes: [],
+  memory: {},
+}
 
 /** The name of the rules' list among the settled matches; those of pools are keys of conditions. */
 const RULES = 'rules'
@@ -265,6 +275,8 @@ export function judgeRules(
 ): JudgedRules {
   const ofPools = pools.flatMap((pool) => poolCondition(pool) ?? [])
   const ofRules = peopleRules.map(({ when }) => when)
+  // A shortcut: nobody of a big roster is looked at for nothing.
+  if (ofRules.length + ofPools.length === 0) return NO_RULES
   const facts = rowFacts(inputs, new Set([...ofRules, ...ofPools].flatMap(({ groups = [] }) => groups)))
   const judge = (name: string, whens: readonly When[]): JudgedMatches => judgeMatches(whens, inputs.conditions?.[name], facts, inputs)
   const lists = new Map(ofPools.map((when) => [conditionKey(when), judge(conditionKey(when), [when])]))
