@@ -171,6 +171,68 @@ test('the schema and the parser of policies agree on every value of every key', 
   expect(differences(POLICY_SLOTS, takenPolicies, POLICY_SCHEMA)).toEqual([])
 })
 
+/** A schema as it is walked: its mappings and lists, and of alternatives the one that is a mapping. */
+interface Walked {
+  readonly properties?: Readonly<Record<string, Walked>>
+  readonly additionalProperties?: boolean | Walked
+  readonly required?: readonly string[]
+  readonly items?: Walked
+  readonly anyOf?: readonly Walked[]
+}
+
+/** Of each sort of text one that is right. */
+const RIGHT = ['x', 5, true, 'a@b.c', '*@b.c', '2027-01-31', '5m', '180d', 'x:1', 'https://x/', '19:00', 'EUR', '7d1f0c2a'.repeat(4)]
+const SHAPES = [null, '', 'x', -1, 0.5, 5, true, [], {}, [null], ['x'], [{}], [[]], { x: 1 }, { x: null }, { '': [] }]
+
+const keysIn = (schema: Walked): Readonly<Record<string, Walked>> => {
+  const { properties = {}, additionalProperties: others } = schema.anyOf?.find((one) => one.properties) ?? schema
+  return typeof others === 'object' ? { ...properties, other: others } : properties
+}
+
+/** For each key the least mapping with it that the schema takes: with the keys that are required, and at most two more. */
+function leastMappings(schema: Walked): readonly { readonly key: string; readonly within: Walked; readonly mapping: object }[] {
+  const isValid = ajv.compile(schema)
+  const some = Object.entries(keysIn(schema)).map(([key, within]) => ({ key, within, value: least(within) }))
+  const needed = some.filter(({ key }) => schema.required?.includes(key))
+  const more = [[], ...some.map((one) => [one]), ...some.flatMap((one) => some.map((other) => [one, other]))]
+  return some.flatMap((one) => {
+    const tried = more.map((few) => Object.fromEntries([...needed, ...few, one].map(({ key, value }) => [key, value])))
+    const mapping = tried.find((each) => isValid(each))
+    return mapping ? [{ key: one.key, within: one.within, mapping }] : []
+  })
+}
+
+/** A value that a schema takes, with nothing in it that may be left out. */
+function least(schema: Walked): unknown {
+  const words: unknown = JSON.parse(/"(?:const|enum)":(\[.*?\]|"[^"]*"|true)/.exec(JSON.stringify(schema))?.[1] ?? '[]')
+  const lists = schema.items ? [[least(schema.items)]] : []
+  const isValid = ajv.compile(schema)
+  return [{}, ...leastMappings(schema).map(({ mapping }) => mapping), ...lists, ...RIGHT, ...[words].flat()].find((one) => isValid(one))
+}
+
+/** Every place beneath one where a value stands, with the least document around it. */
+type Around = (value: unknown) => unknown
+const placesOf = (schema: Walked, name: string, around: Around): readonly (readonly [string, Around])[] => [
+  [name, around],
+  ...leastMappings(schema).flatMap(({ key, within, mapping }) =>
+    placesOf(within, `${name}.${key}`, (value) => around({ ...mapping, [key]: value })),
+  ),
+  ...(schema.items ? placesOf(schema.items, `${name}[]`, (value) => around([value])) : []),
+]
+
+test.each([
+  ['config', 170, CONFIG_SCHEMA, takenConfigs],
+  ['policy', 90, POLICY_SCHEMA, takenPolicies],
+] as const)('in no place of a %s a shape is taken that its schema refuses', (kind, least, schema, takenOf) => {
+  const isValid = ajv.compile(schema)
+  const places = placesOf(schema, kind, (value) => value).slice(1)
+  expect(places.length).toBeGreaterThan(least)
+  const all = places.flatMap(([name, around]) => SHAPES.map((shape) => ({ name, shape, document: around(shape) })))
+  const wrong = all.filter(({ document }) => !isValid(document))
+  const taken = takenOf(wrong.map(({ document }) => JSON.stringify(document)))
+  expect(wrong.flatMap(({ name, shape }, index) => (taken[index] ? [`${name}: ${JSON.stringify(shape)}`] : []))).toEqual([])
+})
+
 test('the example policies are valid without a warning, fit the published schema, and lie beside it as it is now', () => {
   const loaded = loadPolicies(['policies'], { now: Date.parse('2026-11-21T00:00:00Z') })
   expect(loaded.problems).toEqual([])

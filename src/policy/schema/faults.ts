@@ -1,5 +1,5 @@
 // Turns the faults that a validator finds in a document into problems with places. Each wrong value is reported once, in the words of its kind; a
-// condition between the keys of a mapping has its own message.
+// condition between the keys of a mapping has its own message. No fault is left without a problem.
 
 import { comparePositions } from '../../core/model/scope.ts'
 import { didYouMean, meant } from '../suggest.ts'
@@ -21,14 +21,19 @@ export function checkDocument<T>({ source, document, name, says = {} }: Given, s
   const tree = growTree({ source, document, convert, says }, schema, name)
   const told = new Set<Branch>()
   const conditions: (() => void)[] = []
+  const places = new Set<Branch>()
   for (const fault of check(tree.value)) {
     const condition = /\/allOf\/(\d+)\/(if|oneOf)$/.exec(fault.schemaPath)
+    // The condition around it is a fault too.
+    if (!condition && fault.schemaPath.includes('/allOf/')) continue
     const branch = branchAt(tree, fault.instancePath)
+    places.add(branch)
     if (condition && isMappingOf(branch))
       conditions.push(() => CONDITIONS[branch.schema.allOf?.[Number(condition[1])]?.['x-rule'] ?? '']?.(branch))
-    else if (!condition && !fault.schemaPath.includes('/allOf/')) tell(branch, fault, told)
+    else if (!condition) tell(branch, fault, told)
   }
   for (const condition of conditions) condition()
+  for (const branch of places) if (!branch.faulty) refuse(branch)
   // The validator has compared the value with the schema that `T` was made of.
   return tree as Branch<T>
 }

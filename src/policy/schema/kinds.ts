@@ -94,6 +94,8 @@ export function refuse(branch: Branch): undefined {
     const hint = 'write one item per line, each after "- ", or [ ] around them'
     return report(branch, 'NOT_A_LIST', `${nameOf(branch)} is ${describe(node)}, not a list`, { hint })
   }
+  if (isMap(node) && node.items.length === 0 && schema.properties)
+    return report(branch, 'MISSING', `${nameOf(branch)} is an empty mapping`, { hint: kind?.hintForNothing ?? shapeHint(branch) })
   if (!kind || (isSeq(node) && schema.anyOf?.some(({ properties }) => properties)) || (isSeq(node) && schema.properties)) {
     return report(branch, 'NOT_A_MAPPING', `${nameOf(branch)} is ${describe(node)}, not a mapping of keys`, { hint: shapeHint(branch) })
   }
