@@ -67,7 +67,7 @@ function sourcesOf(fields: Fields): readonly CascadeSource[] {
     const source = SOURCES.find((one) => one === name)
     const place = `query_requests[${index}]`
     if (!source || more.length > 0) throw new Refusal(400, `${place}: each query request must hold exactly one of ${SOURCES.join(', ')}`)
-    if (!isObject(value)) throw new Refusal(400, `${place}.${source} must be an empty object`)
+    if (!isObject(value) || Object.keys(value).length > 0) throw new Refusal(400, `${place}.${source} must be an empty object`)
     return source
   })
 }

@@ -157,10 +157,11 @@ const USER_PAGE: Properties<UserPageRequest> = {
   end_timestamp: time('affects activeDays only; default: now'),
 }
 
+const none = (description: string): Schema => ({ type: 'object', maxProperties: 0, description })
 const SOURCES: Readonly<Record<CascadeSource, Schema>> = {
-  cascade_lines: { type: 'object', description: 'lines suggested and accepted by day' },
-  cascade_runs: { type: 'object', description: 'model, mode, messages and credits of each entry of a conversation' },
-  cascade_tool_usage: { type: 'object', description: 'how often each tool was used' },
+  cascade_lines: none('lines suggested and accepted by day'),
+  cascade_runs: none('model, mode, messages and credits of each entry of a conversation'),
+  cascade_tool_usage: none('how often each tool was used'),
 }
 
 const CASCADE: Properties<CascadeRequest> = {
