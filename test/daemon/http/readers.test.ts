@@ -94,9 +94,9 @@ describe('an address', () => {
     ]).toEqual([1, 1, 0, 0])
   })
 
-  test('that fits two people shows neither', async () => {
-    const twins = named(fullView('acme'), (one, at) => (at === 0 ? { ...one, email: ADA.toUpperCase() } : one))
-    const ask = await serve(() => [twins])
+  test('that stands in two rows of the roster, of which one is kept, shows nobody', async () => {
+    const { roster, ...view } = fullView('acme')
+    const ask = await serve(() => [{ ...view, roster: roster && { ...roster, duplicates: [ADA] } }])
     expect(JSON.parse((await ask(ME, { 'X-Email': ADA })).text).workspaces).toEqual([])
   })
 

@@ -91,22 +91,14 @@ function linkOf({ cap, addOn }: MeEntry, { email }: Person, url: string | undefi
   return link !== undefined && link.length <= MOST_LINK_LETTERS ? link : undefined
 }
 
-const rows = new WeakMap<Roster, ReadonlyMap<string, Person | 'several'>>()
+const rows = new WeakMap<Roster, ReadonlyMap<string, Person>>()
 
 /** The row of an address; undefined when no row fits, or more than one. */
-export function onlyOne(roster: Roster, email: string): Person | undefined {
-  let known = rows.get(roster)
-  if (!known) {
-    const made = new Map<string, Person | 'several'>()
-    for (const person of roster.people) {
-      const key = normaliseEmail(person.email)
-      made.set(key, made.has(key) ? 'several' : person)
-    }
-    known = made
-    rows.set(roster, made)
-  }
-  const found = known.get(normaliseEmail(email))
-  return found === 'several' ? undefined : found
+function onlyOne(roster: Roster, email: string): Person | undefined {
+  const known = rows.get(roster) ?? new Map(roster.people.map((person) => [person.email, person]))
+  rows.set(roster, known)
+  const address = normaliseEmail(email)
+  return roster.duplicates.includes(address) ? undefined : known.get(address)
 }
 
 function entryOf({ view, desiredState }: WorkspaceFacts, person: Person, shown: PeopleLabels['text'], now: Instant): MeEntry {

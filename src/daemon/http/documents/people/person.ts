@@ -12,7 +12,7 @@ import { stopOf } from '../../../conditions/view.ts'
 import { cyclesBetween } from '../../../replay/gather.ts'
 import { asked, DocumentError, limitOf, PAGE, pageOf, type Query, type Seen, text, word } from '../documents.ts'
 import { explained, explanationOf, MOST_WRITES } from '../explained.ts'
-import { onlyOne, stopEntry } from '../me.ts'
+import { stopEntry } from '../me.ts'
 import { bounded, cents, daysFrom, dayText, headAbout, keyText, placeOf, ratio, rfc3339 } from '../show.ts'
 import { sumKnown, usedIn } from '../summary.ts'
 import type { GroupDocument, GroupEntry, GroupListDocument, PersonDocument, Records, Showing } from '../types.ts'
@@ -130,7 +130,7 @@ export async function personDocument(seen: Seen, person: string): Promise<Person
 
 /** Readers of some people are not told: a pool and the balance are of others too. */
 function stopsFirst(seen: Seen, email: string): Pick<PersonDocument, 'stopsFirst'> {
-  const person = seen.view.roster && onlyOne(seen.view.roster, email)
+  const person = seen.view.roster?.people.find((one) => one.email === email)
   return seen.isPart || !person ? {} : { stopsFirst: stopEntry(stopOf(seen, person, seen.now)) }
 }
 
