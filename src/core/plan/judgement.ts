@@ -21,7 +21,7 @@ import {
   voidGrown,
 } from './approval.ts'
 import { type Judgement, judgeParts } from './guards/judge.ts'
-import type { GuardInputs, JudgementInputs } from './guards/round.ts'
+import type { GuardInputs, JudgementInputs, Unreleased } from './guards/round.ts'
 import { type ImpactInputs, impactOf } from './impact.ts'
 import { rulesOf, shownSince, strictest } from './reviewed.ts'
 import type { Difference, Rules } from './snapshot.ts'
@@ -54,8 +54,8 @@ export function judgeWithApprovals(inputs: JudgementInputs) {
   let next = match(currentApprovals(approvals, { command: typed.ids }, now), round)
   const unmatched = [...typed.unmatched, ...next.unmatched]
   const matched = new Set<string>()
-  // Each round has matched an approval, so the approvals bound the rounds.
-  for (let count = 0; next.matched.length > 0 && count <= next.approvals.length; count += 1) {
+  // Each round has matched another approval, so the approvals bound the rounds.
+  while (next.matched.some(({ id }) => !matched.has(id))) {
     for (const { id } of next.matched) matched.add(id)
     round = judgeNow(next.approvals)
     next = match(currentApprovals(next.approvals, {}, now), round)
@@ -67,7 +67,7 @@ export function judgeWithApprovals(inputs: JudgementInputs) {
 /** Judges with these approvals. What one of its judgements has held stays held in the next: releasing one hold never lets another through. */
 function roundsOf(verified: readonly Approval[], byKey: ReadonlyMap<ScopeKey, Difference>, inputs: JudgementInputs) {
   const { differences, slots, now, facts } = inputs
-  const recent = verified.filter(({ releasedAt }) => releasedAt !== undefined && now - releasedAt < BESIDE_MS)
+  const recent = verified.filter(({ releasedAt = Number.NEGATIVE_INFINITY }) => now - releasedAt < BESIDE_MS)
   const judge = judges(inputs, landedReleases(recent, byKey, slots))
   const held = heldBeside(recent, differences)
   const releasedBy = (some: readonly Approval[]) => releasedChanges(some, differences, slots.isFromAncestorWrite)
@@ -120,7 +120,10 @@ const BESIDE_MS = DAY_MS
 /** The scopes whose change is the same that was held when an approval released another. */
 function heldBeside(releases: readonly Approval[], differences: readonly Difference[]): Set<ScopeKey> {
   const beside = byScope(releases.flatMap((one) => one.beside ?? []))
-  const isSame = ({ key, from, to }: Difference): boolean => beside.get(key)?.from === from && beside.get(key)?.to === to
+  const isSame = ({ key, from, to }: Difference): boolean => {
+    const one = beside.get(key)
+    return one?.from === from && one.to === to
+  }
   return new Set(differences.filter(isSame).map(({ key }) => key))
 }
 
@@ -144,15 +147,16 @@ function landedReleases(
 function beforeReleases(
   landed: ReadonlyMap<ScopeKey, Difference>,
   { differences, impact, whole }: JudgementInputs,
-): Pick<GuardInputs, 'differences' | 'impact' | 'whole'> {
-  if (landed.size === 0) return { differences, impact, whole }
+): Omit<Unreleased, 'held' | 'freed'> {
+  const released = new Set<ScopeKey>()
+  if (landed.size === 0) return { differences, impact, whole, released }
   const readings: CapAt = (key) => landed.get(key)?.from ?? impact.readings(key)
   // What stood there may have been inherited.
   const mayBeInherited = impact.mayBeInherited && ((key: ScopeKey) => landed.has(key) || impact.mayBeInherited?.(key) === true)
-  const others = differences.filter(({ key }) => !landed.has(key))
-  const all = [...others, ...landed.values()].toSorted((a, b) => compareScopes(a.scope, b.scope))
+  const byKey = new Map([...byScope(differences), ...landed])
+  const all = [...byKey.values()].toSorted((a, b) => compareScopes(a.scope, b.scope))
   const before: ImpactInputs = { ...impact, readings, mayBeInherited }
-  return { differences: all, impact: before, whole: impactOf(byScope(all), before) }
+  return { differences: all, impact: before, whole: impactOf(byScope(all), before), released }
 }
 
 /** `held`: the changes that were held before any release. */
@@ -165,10 +169,10 @@ function judges(inputs: JudgementInputs, landed: ReadonlyMap<ScopeKey, Differenc
   const judgeBy =
     ({ guards, protectedEmails }: Rules): Judge =>
     ({ released, tryAnyway, held }) => {
-      const isReleased = released.size > 0 || landed.size > 0
       // A change that has landed had its own approval: putting it back after another client needs no second one.
-      const stillHeld = new Set([...held].filter((key) => !landed.has(key)))
-      const before = isReleased && stillHeld.size > 0 ? { ...unreleased, held: stillHeld } : undefined
+      const freed = released.union(landed)
+      const stillHeld = held.difference(freed)
+      const before = stillHeld.size > 0 ? { ...unreleased, held: stillHeld, freed } : undefined
       return judgeParts({ ...inputs, guards, protectedEmails, released, tryAnyway, unreleased: before })
     }
   const now = rulesOf(inputs.policy, inputs.guards)

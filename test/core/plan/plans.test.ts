@@ -37,8 +37,9 @@ interface Part extends Omit<PlanSketch, 'approvals' | 'quarantined' | 'contests'
   readonly contested?: Named<number>
   /** When p0 was last written as policy asks. */
   readonly written?: number
-  readonly approvals?: readonly (Partial<Omit<Approval, 'released'>> & {
+  readonly approvals?: readonly (Partial<Omit<Approval, 'released' | 'beside'>> & {
     readonly released?: Named<readonly [PlainCap, PlainCap, 'verified'?]>
+    readonly beside?: Named<readonly [PlainCap, PlainCap]>
   })[]
   readonly facts?: Omit<NonNullable<PlanSketch['facts']>, 'unlistedGroups'> & { readonly unlistedGroups?: readonly string[] }
   /** People who follow what is wider, in a pool with so much room, and what they had used before they joined. */
@@ -55,8 +56,9 @@ const idOf = (text: string): string => text.replaceAll('ID', ID)
 
 const shortId = (id: string): string => (id === ID ? 'ID' : id.slice(0, 8))
 
-const approvalOf = ({ id = 'ID', released = {}, ...more }: NonNullable<Part['approvals']>[number]): Approval => ({
+const approvalOf = ({ id = 'ID', released = {}, beside = {}, ...more }: NonNullable<Part['approvals']>[number]): Approval => ({
   ...{ id: idOf(id), via: 'command', approvedAt: NOW - DAY, state: 'pending', ...more },
+  beside: Object.entries(beside).map(([name, [from, to]]) => ({ scope: scope(name), from: cap(from), to: cap(to) })),
   released: Object.entries(released).map(
     ([name, [from, to, verified]]): Released => ({ scope: scope(name), from: cap(from), to: cap(to), verified: verified !== undefined }),
   ),

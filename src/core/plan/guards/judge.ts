@@ -8,7 +8,7 @@ import type { Settled } from '../../model/policy.ts'
 import { byScope, compareScopes, type ScopeKey, scopeKey } from '../../model/scope.ts'
 import { impactOf } from '../impact.ts'
 import type { Difference } from '../snapshot.ts'
-import { type Finding, type GuardInputs, isReleased, type Round } from './round.ts'
+import { type Finding, type GuardInputs, isReleased, type Round, type Unreleased } from './round.ts'
 import { GUARDS, SETTLED_OTHERWISE } from './table.ts'
 
 export type Judgement = ReturnType<typeof judge>
@@ -22,8 +22,8 @@ function judge(inputs: GuardInputs) {
   if (!inputs.unreleased) return { ...holdsFrom(now, inputs), warnings }
   // A change that was held before a release stays held by the same guards, though the release has made it harmless: it needs its own approval.
   const { held: wasHeld, ...unreleased } = inputs.unreleased
-  const before = holdChanges({ ...inputs, ...unreleased, released: new Set() })
-  const stillHeld = [...before.guardsOf].filter(([key]) => wasHeld.has(key) && !inputs.released.has(key))
+  const before = holdChanges({ ...inputs, ...unreleased })
+  const stillHeld = [...before.guardsOf].filter(([key]) => wasHeld.has(key))
   const guardsOf = new Map([...now.guardsOf, ...stillHeld])
   const people = new Map([...now.people, ...[...before.people].filter(([key]) => wasHeld.has(key))])
   const found = [...before.findings].map(([guard, one]) => [guard, { ...one, why: `${one.why} (before anything was released)` }] as const)
@@ -161,15 +161,14 @@ function holdId(changes: readonly Difference[], { workspace, digest }: GuardInpu
 
 /** Judges a plan's differences, part by part where some are of envelopes. Where caps are copied, a wide write and all others are one. */
 export function judgeParts(inputs: GuardInputs): Judgement {
-  const names = new Map(inputs.differences.map((one) => [one.key, envelopeOf(one, inputs.policy.settled)]))
+  const all = [...inputs.differences, ...(inputs.unreleased?.differences ?? [])]
+  const names = new Map(all.map((one) => [one.key, envelopeOf(one, inputs.policy.settled)]))
   const envelopes = [...new Set([...names.values()].flatMap((name) => name ?? []))].sort()
   if (envelopes.length === 0 || inputs.impact.capSemantics === 'copied') return judge(inputs)
-  const ofPlatform = judge(partOf(inputs, ({ key }) => names.get(key) === undefined))
-  // They are counted with each envelope, and held by none.
-  const going = new Set([...names].flatMap(([key, name]) => (name === undefined && !ofPlatform.heldBy.has(key) ? [key] : [])))
-  const parts = envelopes.map((name) =>
-    judge(partOf({ ...inputs, released: inputs.released.union(going) }, ({ key }) => going.has(key) || names.get(key) === name)),
-  )
+  const ofPlatform = judge(partOf(inputs, new Set(), undefined, names))
+  const isGoing = ({ key }: Difference): boolean => names.get(key) === undefined && !ofPlatform.heldBy.has(key)
+  const going = new Set(inputs.differences.filter(isGoing).map(({ key }) => key))
+  const parts = envelopes.map((name) => judge(partOf(inputs, going, name, names)))
   return joined([ofPlatform, ...parts])
 }
 
@@ -179,13 +178,19 @@ function envelopeOf({ key, revealedBy }: Difference, settled: Settled | undefine
   return settled && Object.hasOwn(settled.envelopeOf, own) ? settled.envelopeOf[own] : undefined
 }
 
-function partOf(inputs: GuardInputs, test: (one: Difference) => boolean): GuardInputs {
-  const differences = inputs.differences.filter(test)
+/** The changes of one envelope or of platform. Those that are `going` are counted with them, and not held. */
+function partOf(
+  inputs: GuardInputs,
+  going: ReadonlySet<ScopeKey>,
+  envelope: string | undefined,
+  names: ReadonlyMap<ScopeKey, string | undefined>,
+): GuardInputs {
+  const part = <P extends Omit<Unreleased, 'held' | 'freed'>>(plan: P, counted: ReadonlySet<ScopeKey>): P => {
+    const differences = plan.differences.filter(({ key }) => counted.has(key) || names.get(key) === envelope)
+    return { ...plan, differences, whole: impactOf(byScope(differences), plan.impact), released: plan.released.union(counted) }
+  }
   const { unreleased } = inputs
-  const part = { ...inputs, differences, whole: impactOf(byScope(differences), inputs.impact) }
-  if (!unreleased) return part
-  const before = unreleased.differences.filter(test)
-  return { ...part, unreleased: { ...unreleased, differences: before, whole: impactOf(byScope(before), unreleased.impact) } }
+  return { ...part(inputs, going), unreleased: unreleased && part(unreleased, going.difference(unreleased.freed)) }
 }
 
 function joined(parts: readonly Judgement[]): Judgement {

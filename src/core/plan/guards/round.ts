@@ -28,8 +28,16 @@ export interface GuardInputs extends JudgementInputs {
   readonly released: ReadonlySet<ScopeKey>
   /** Those that were released since the breaker opened. */
   readonly tryAnyway: ReadonlySet<ScopeKey>
-  /** The plan as it was before any release, and the changes held then; absent while nothing is released. */
-  readonly unreleased?: Pick<GuardInputs, 'differences' | 'impact' | 'whole'> & { readonly held: ReadonlySet<ScopeKey> }
+  /** Absent where nothing is held since an earlier judgement. */
+  readonly unreleased?: Unreleased
+}
+
+/** The plan as it was before any release. */
+export interface Unreleased extends Pick<GuardInputs, 'differences' | 'impact' | 'whole' | 'released'> {
+  /** The changes that were held then and are not released. */
+  readonly held: ReadonlySet<ScopeKey>
+  /** Those that were released since, landed or not. */
+  readonly freed: ReadonlySet<ScopeKey>
 }
 
 /** One guard's finding in one round: the changes to hold, and why, without the way out. */
