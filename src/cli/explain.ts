@@ -1,5 +1,5 @@
 // `explain`: reads the roster, the scope, its ancestors, managed or not, and the members of its pool whose caps are not known. All other caps are
-// read only when the scope has a pending change, because only the whole plan tells whether a guard holds it.
+// read only when the scope, or the one whose cap it inherits, has a pending change: only the whole plan tells whether a guard holds it, and whom it counts.
 
 import type { Command } from 'commander'
 import { capEdit, plain } from '../core/escape/text.ts'
@@ -9,7 +9,6 @@ import { formatPosition } from '../core/model/problem.ts'
 import { groupScope, parseScope, type Scope, scopeKey, TEAM, userScope } from '../core/model/scope.ts'
 import { type Rhythm, type RhythmBound, rhythmBound, rhythmBoundText, rhythmOf, rhythmText, sweepRate } from '../core/pace/rhythm.ts'
 import { type ExplainedCandidate, type Explanation, explain } from '../core/plan/explain.ts'
-import type { Planned } from '../core/plan/plan.ts'
 import { memberOf } from '../core/pools/state.ts'
 import type { Preview } from '../daemon/cycle/preview.ts'
 import { sweep } from '../daemon/cycle/read.ts'
@@ -250,25 +249,20 @@ async function explainCommand(text: string, flags: ShowFlags<'text' | 'json'>, c
 
 async function explainOne(scope: Scope, reader: WorkspaceReader<PlanLedger>, cli: Cli) {
   const { config, policy, client, ledger, signal } = reader
+  const history = await ledger.history({ scope, limit: 1 })
+  const explained = ({ state, planned: { plan } }: Preview) => {
+    const { usage, readings, measured } = state
+    const inputs = { ...desiredInputs(state, reader), readings, history, holds: plan.holds, plan, balance: usage?.balance, measured }
+    return explain(inputs, scope)
+  }
   const near = await reader.preview((state, { pools }) => nearTo(scope, pools, policy, state.pools))
-  const full = isPending(scope, near.planned) ? await reader.preview() : near
-  const { usage, readings, measured } = full.state
+  const { change, inherits } = explained(near)
+  const full = change || inherits ? await reader.preview() : near
+  const { readings } = full.state
   const scopes = unmanagedNear(scope, full).filter((other) => !readings.has(scopeKey(other)))
   await sweep({ client, scopes, concurrency: config.rate.concurrency, readings, signal })
   tellReading(cli, config.name, full)
-  const { plan } = full.planned
-  const explanation = explain(
-    {
-      ...desiredInputs(full.state, reader),
-      readings,
-      history: await ledger.history({ scope, limit: 1 }),
-      holds: plan.holds,
-      plan,
-      balance: usage?.balance,
-      measured,
-    },
-    scope,
-  )
+  const explanation = explained(full)
   const code: ExitCode = unreadBecause(full) === undefined ? EXIT.done : EXIT.failed
   return { workspace: config.name, explanation, reading: await rhythmAt(scope, full, reader), code }
 }
@@ -312,5 +306,3 @@ function nearTo(
 /** Caps that no policy declares are in force all the same. Of people, only those who are approved are read. */
 const unmanagedNear = (scope: Scope, { desiredState }: Preview): readonly Scope[] =>
   scope.kind === 'user' && desiredState.people.byKey.has(scopeKey(scope)) ? [scope, TEAM] : scope.kind === 'team' ? [scope] : []
-
-const isPending = (scope: Scope, { plan }: Planned): boolean => plan.changes.some((change) => scopeKey(change.scope) === scopeKey(scope))
