@@ -282,18 +282,23 @@ describe('a reader of some groups', () => {
 const deciding: readonly (readonly [string, PolicySketch, string | undefined])[] = [
   ['user', { caps: { [ADA]: 5 } }, 'why'],
   ['user grant', { grants: [{ on: ADA, cap: 5, ...running, reason: 'why' }] }, 'why'],
+  // 100 are in force: what the grant asks for is held, or not written yet.
+  ['group', { caps: { 'group:a': 100 }, grants: [{ on: ADA, cap: 5, ...running, reason: 'later' }] }, 'why'],
   ['rule', { rules: [{ when: { groups: ['a'] }, cap: 5, reason: 'own' }] }, 'own'],
   ['pool', { pools: [research(100, [ADA])] }, undefined],
   ['conflict', { caps: { 'group:a': 5, 'group:b': 6 }, onGroupConflict: 'min' }, undefined],
 ]
-test.each(deciding)('where a %s decides, its reason is shown as far as the policy gives it', async (kind, sketch, reason) => {
-  const groups = ['a', 'b'].map((id) => ({ id, name: id, emails: [ADA], readAt: NOW }))
-  const dealt = { base: credits(0), sent: [], lowered: [], dealt: credits(5) }
-  const pools = { research: { cycle: CYCLE, readAt: NOW, dealtAt: NOW, members: { [ADA]: dealt } } }
-  const { set, ...inputs } = desiredInputs(sketch, { roster: fullView('acme').roster, groups, pools })
-  const rules = set.rules.map((rule) => ({ ...rule, reason: 'why' }))
-  const facts = () => ({ desiredState: { inputs: { ...inputs, set: { ...set, rules } } } as never })
-  const ask = await serve(undefined, settings, { facts })
-  const [one] = JSON.parse((await ask(ME, { 'X-Email': ADA })).text).workspaces
-  expect(one.entry).toEqual({ kind, ...(reason !== undefined && { reason }) })
-})
+test.each(deciding)(
+  'where the cap of a %s is in force, or decides, its reason is shown as far as the policy gives it',
+  async (kind, sketch, reason) => {
+    const groups = ['a', 'b'].map((id) => ({ id, name: id, emails: [ADA], readAt: NOW }))
+    const dealt = { base: credits(0), sent: [], lowered: [], dealt: credits(5) }
+    const pools = { research: { cycle: CYCLE, readAt: NOW, dealtAt: NOW, members: { [ADA]: dealt } } }
+    const { set, ...inputs } = desiredInputs(sketch, { roster: fullView('acme').roster, groups, pools })
+    const rules = set.rules.map((rule) => ({ ...rule, reason: 'why' }))
+    const facts = () => ({ desiredState: { inputs: { ...inputs, set: { ...set, rules } } } as never })
+    const ask = await serve(undefined, settings, { facts })
+    const [one] = JSON.parse((await ask(ME, { 'X-Email': ADA })).text).workspaces
+    expect(one.entry).toEqual({ kind, ...(reason !== undefined && { reason }) })
+  },
+)

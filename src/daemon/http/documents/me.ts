@@ -104,8 +104,9 @@ function onlyOne(roster: Roster, email: string): Person | undefined {
 function entryOf({ view, desiredState }: WorkspaceFacts, person: Person, shown: PeopleLabels['text'], now: Instant): MeEntry {
   const status = shownAt(view.people).get(person.email)
   const chain = (desiredState && resolvePerson(person.email, desiredState.inputs)?.chain) ?? []
-  const [winner] = chain
   const cap = status?.cap
+  // While a guard, a pause or the mode keeps a change back, the cap in force is still that of another entry.
+  const entry = chain.find((one) => one.cap === cap) ?? chain[0]
   const left = typeof cap === 'number' && status?.used !== undefined ? cap - status.used : undefined
   const cycle = view.roster?.cycle ?? view.balance?.cycle
   return {
@@ -114,7 +115,7 @@ function entryOf({ view, desiredState }: WorkspaceFacts, person: Person, shown: 
     used: cents(person.used),
     ...(status?.used !== undefined && { addOn: cents(status.used), addOnSource: status.source }),
     cap,
-    entry: winner && { kind: entryWord(winner), reason: shown(declaredReason(winner)) },
+    entry: entry && { kind: entryWord(entry), reason: shown(declaredReason(entry)) },
     left: left === undefined ? undefined : cents(Math.max(0, left)),
     stopsFirst: stopEntry(stopOf({ view, desiredState }, person, now)),
     grants: chain

@@ -24,10 +24,12 @@ const WORKSPACE = t.object('A workspace that lists the person.', {
   addOn: t.optional(t.figure('Add-on use.')),
   addOnSource: t.optional(t.words(ADD_ON_SOURCES, 'Where the figure of add-on use comes from.')),
   cap: t.optional(t.cap('The cap in force: whole credits, or `none`.')),
-  entry: t.optional(t.object('The declaration that decides.', { kind: KIND, reason: t.optional(REASON) })),
+  entry: t.optional(
+    t.object('The declaration of the cap in force; where none fits it, the one that decides.', { kind: KIND, reason: t.optional(REASON) }),
+  ),
   left: t.optional(t.figure('Credits left of the cap.')),
   stopsFirst: STOP,
-  grants: t.list(GRANT, 'In force or to come.'),
+  grants: t.list(GRANT, 'Those that run.'),
   cycleEnd: t.optional(t.instant('The first instant of the next cycle.')),
   requestUrl: t.optional(t.text('Where to ask for more, as `requests` of the config says.')),
 })
