@@ -28,7 +28,12 @@ const library = createLibrary({
   hashed: HASHED_LABELS,
   clock: { ...systemClock, now: () => world.now },
 })
-const everybody: Reader = { sightOf: () => ({ kind: 'whole', named: true }), seesAll: true, seesSelf: () => false, asks: ['x-groups'] }
+const everybody: Reader = {
+  sightOf: () => ({ kind: 'whole', named: 'everybody' }),
+  seesAll: true,
+  seesSelf: () => false,
+  asks: ['x-groups'],
+}
 const groups = world.groups.map(({ id }) => id)
 const lead: Reader = { ...everybody, sightOf: () => ({ kind: 'part', groups, named: groups }), seesAll: false }
 

@@ -106,8 +106,8 @@ export interface PartSight {
   readonly named: readonly string[]
 }
 
-/** What a reader sees of a workspace; `named`: people are shown by address. */
-type Sight = { readonly kind: 'whole'; readonly named: boolean } | PartSight | { readonly kind: 'nothing' }
+/** What a reader sees of a workspace; `named`: whom by address, people of these groups or everybody. */
+export type Sight = { readonly kind: 'whole'; readonly named: readonly string[] | 'everybody' } | PartSight | { readonly kind: 'nothing' }
 
 /** A reader who was let in; `name` is the same for all readers who see the same, but for themselves. */
 export interface Viewer {
@@ -134,7 +134,7 @@ export const isRefused = (one: Viewer | Refusal): one is Refusal => 'status' in 
 /** Lets a reader in, or refuses. */
 export type Gate = (asking: Asking) => Viewer | Refusal
 
-const WHOLE: Sight = { kind: 'whole', named: false }
+const WHOLE: Sight = { kind: 'whole', named: [] }
 const NOTHING_SEEN: Sight = { kind: 'nothing' }
 
 export const EVERYBODY: Viewer = { name: '', sightOf: () => WHOLE, seesAll: true, seesSelf: () => false, asks: [] }
@@ -204,11 +204,13 @@ function concerns({ groups, self = false }: ViewerRule, own: ReadonlySet<string>
   return groups === undefined ? self : groups.some((group) => group === '*' || own.has(group))
 }
 
+const isWhole = ({ only }: ViewerRule): boolean => only === undefined
+
 /** The union of the entries that match. */
 function sighted(rules: readonly ViewerRule[], matching: readonly ViewerRule[]): Omit<Viewer, 'email' | 'asks'> {
   const [selves, others] = [matching.filter(({ self }) => self), matching.filter(({ self }) => !self)]
   const isOf = (workspace: string) => (rule: ViewerRule) => rule.workspaces.includes('*') || rule.workspaces.includes(workspace)
-  const seesAll = others.some(({ workspaces, only }) => only === undefined && workspaces.includes('*'))
+  const seesAll = others.some((rule) => isWhole(rule) && rule.workspaces.includes('*'))
   const isPlain = seesAll && !others.some(({ emails }) => emails)
   return {
     // Who sees everything has the answers of readers who are not told apart.
@@ -217,11 +219,11 @@ function sighted(rules: readonly ViewerRule[], matching: readonly ViewerRule[]):
     seesSelf: (workspace) => selves.some(isOf(workspace)),
     sightOf(workspace) {
       const mine = others.filter(isOf(workspace))
-      const whole = mine.filter(({ only }) => only === undefined)
-      if (whole.length > 0) return { kind: 'whole', named: whole.some(({ emails }) => emails) }
+      const naming = mine.filter(({ emails }) => emails)
+      const named = naming.flatMap(({ only = [] }) => only)
+      if (mine.some(isWhole)) return { kind: 'whole', named: naming.some(isWhole) ? 'everybody' : named }
       const groups = mine.flatMap(({ only = [] }) => only)
-      if (groups.length === 0) return NOTHING_SEEN
-      return { kind: 'part', groups, named: mine.filter(({ emails }) => emails).flatMap(({ only = [] }) => only) }
+      return groups.length === 0 ? NOTHING_SEEN : { kind: 'part', groups, named }
     },
   }
 }

@@ -110,6 +110,7 @@ describe('an address', () => {
 test("a person's page is found by the address, with ASCII letters folded and nothing else", async () => {
   const view = named(fullView('acme'), (one, at) => (at === 1 ? { ...one, email: 'zoË@example.com' } : one))
   const ask = await serve(() => [view], { ...settings, viewers: [{ groups: ['platform'], workspaces: ['*'], emails: true }] })
+  expect(JSON.parse((await ask('/status', { 'X-Groups': 'platform' })).text).people).toBe('email')
   const found = ['ZoË@EXAMPLE.com', 'zoë@example.com'].map((address) =>
     ask(`/api/v1/workspaces/acme/people/${encodeURIComponent(address)}`, { 'X-Groups': 'platform' }),
   )
@@ -169,6 +170,23 @@ describe('a reader of some groups', () => {
       ...{ total: 0, attention: [], partsOmitted: 0 },
       parts: [{ name: 'acme', people: 2, bands: { under_50: 2, at_cap: 0 }, used: 30 }],
     })
+  })
+
+  test('sees these by address, and the others by hash, where another entry shows everybody', async () => {
+    const viewers = [
+      { ...LEADS, emails: true },
+      { groups: ['leads'], workspaces: ['*'] },
+    ]
+    const ask = await serve(undefined, { ...settings, viewers })
+    const people = JSON.parse((await ask('/api/v1/workspaces/acme/people?limit=200', LEAD)).text)
+    const shown: readonly string[] = people.items.map(({ person }: { person: string }) => person)
+    expect([people.peopleShown, shown.length > 2, shown.filter((one) => one.includes('@')).toSorted()]).toEqual([
+      'hash',
+      true,
+      [personEmail(1), personEmail(2)].toSorted(),
+    ])
+    expect((await ask(`/api/v1/workspaces/acme/people/${personEmail(1)}`, LEAD)).status).toBe(200)
+    expect((await ask(`/api/v1/workspaces/acme/people/${personEmail(3)}`, LEAD)).status).toBe(404)
   })
 
   test('finds them below the workspaces of which they see everything', async () => {

@@ -10,14 +10,14 @@ import type { WorkspaceSettings } from '../../config/settings.ts'
 import { unlessLedger } from '../../ledger/error.ts'
 import type { Comparisons } from '../../replay/comparisons.ts'
 import type { Workspace } from '../../workspace.ts'
-import type { Viewer } from '../auth.ts'
+import type { Sight, Viewer } from '../auth.ts'
 import { keeper } from '../kept.ts'
 import { EMAIL_LABELS, type PeopleLabels } from '../status/labels.ts'
 import { statusDocument } from '../status/status.ts'
 import { DocumentError, type Query, type Seen } from './documents.ts'
 import { holdDocument, holdsDocument } from './holds.ts'
 import { leadDocument, meDocument } from './me.ts'
-import { partOf, stepOf } from './part.ts'
+import { namedOf, partOf, stepOf } from './part.ts'
 import { peopleDocument } from './people/people.ts'
 import { groupDocument, groupsDocument, personDocument } from './people/person.ts'
 import { type PeopleIndex, peopleIndex } from './people/roster.ts'
@@ -121,6 +121,8 @@ export function createLibrary(options: DocumentOptions) {
 /** Writes of a week that are looked through: more than any service takes, so that those of others push none out. Choice. */
 const MOST_WRITES = 100_000
 
+const namesAll = (sight: Sight) => sight.kind === 'whole' && sight.named === 'everybody'
+
 /** What one reader finds: the workspaces, and how they are shown. */
 function readerOf(options: DocumentOptions, indexOf: IndexOf, { sightOf, seesAll }: Reader) {
   const { people, clock, hashed, refresh = async () => undefined } = options
@@ -138,13 +140,14 @@ function readerOf(options: DocumentOptions, indexOf: IndexOf, { sightOf, seesAll
     const facts = await source.facts()
     const whole: Seen = {
       ...facts,
-      ...showing(sight.kind === 'whole' && sight.named),
+      ...showing(namesAll(sight)),
       records,
       grants: facts.desiredState?.resolution.grants ?? [],
       writes: (sinceAt) => records.history({ sinceAt, limit: MOST_WRITES }),
       index: () => indexOf(source, whole),
     }
-    return sight.kind === 'whole' ? whole : partOf(whole, sight, hashed)
+    if (sight.kind === 'part') return partOf(whole, sight, hashed)
+    return sight.named === 'everybody' ? whole : namedOf(whole, sight.named)
   }
   /** Documents that are made for readers of a part as well. */
   const about =
@@ -156,14 +159,16 @@ function readerOf(options: DocumentOptions, indexOf: IndexOf, { sightOf, seesAll
       if (one.isPart) throw new DocumentError(404, 'there is no such page for you')
       return make(one, ...rest)
     })
+  const wholes = () => options.sources().filter(({ name }) => sightOf(name).kind === 'whole')
   const views = async (): Promise<readonly WorkspaceView[]> => {
     await refresh()
-    const sources = options.sources().filter(({ name }) => sightOf(name).kind === 'whole')
-    return (await Promise.all(sources.map((source) => source.facts()))).map(({ view }) => view)
+    return (await Promise.all(wholes().map((source) => source.facts()))).map(({ view }) => view)
   }
+  /** For documents of all workspaces: by address where each of them shows everybody so. */
+  const showingAll = () => showing(wholes().length > 0 && wholes().every(({ name }) => namesAll(sightOf(name))))
   const daemon = (): DaemonFacts => (seesAll ? options.daemon() : withoutDetail(options.daemon()))
   const parts = (): readonly string[] => options.sources().flatMap(({ name }) => (sightOf(name).kind === 'part' ? [name] : []))
-  return { showing, seen, about, aboutWhole, views, daemon, parts, refresh }
+  return { showing, showingAll, seen, about, aboutWhole, views, daemon, parts, refresh }
 }
 
 /** Every method rejects with a `DocumentError` when a parameter is invalid, or what was asked for does not exist. */
@@ -171,7 +176,7 @@ export type Documents = ReturnType<typeof documentsFor>
 
 /** The documents behind the pages and /api/v1, for one reader, who sees only the workspaces that the reader may see. */
 function documentsFor(options: DocumentOptions, indexOf: IndexOf, reader: Reader) {
-  const { showing, seen, about, aboutWhole, views, daemon, parts, refresh } = readerOf(options, indexOf, reader)
+  const { showing, showingAll, seen, about, aboutWhole, views, daemon, parts, refresh } = readerOf(options, indexOf, reader)
   return {
     /** What is left for the person who asks. */
     async me() {
@@ -182,14 +187,14 @@ function documentsFor(options: DocumentOptions, indexOf: IndexOf, reader: Reader
       const own = options.sources().filter(({ name }) => seesSelf(name) || sightOf(name).kind === 'whole')
       return meDocument(await Promise.all(own.map((source) => source.facts())), email, options.hashed, showing())
     },
-    status: async () => statusDocument(await views(), daemon(), showing()),
+    status: async () => statusDocument(await views(), daemon(), showingAll()),
     async workspaces(query: Query = {}) {
       const ofParts = await Promise.all(
         parts()
           .toSorted()
           .map(async (name) => (await seen(name)).view),
       )
-      return workspacesDocument({ views: await views(), parts: ofParts }, daemon(), showing(), query)
+      return workspacesDocument({ views: await views(), parts: ofParts }, daemon(), showingAll(), query)
     },
     /** Workspaces of which the reader sees only some people: the pages of whole workspaces do not exist for them. */
     parts,

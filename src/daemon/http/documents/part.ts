@@ -46,6 +46,18 @@ export function partOf(whole: Seen, sight: PartSight, hashed: PeopleLabels): See
   }
 }
 
+/** Everything is seen, and the people of these groups by address. */
+export function namedOf(whole: Seen, ids: readonly string[]): Seen {
+  const named = membersOf(whole, ids)
+  if (named.size === 0 || whole.people.shown === 'email') return whole
+  const people = labelsOf(whole.people, (email) => named.has(email), false)
+  const labelled = ({ rows, names }: PeopleIndex): PeopleIndex => ({
+    ...{ names, orders: new Map() },
+    rows: rows.map((row) => (named.has(row.email) ? { ...row, label: row.email } : row)),
+  })
+  return { ...whole, people, index: async () => labelled(await whole.index()) }
+}
+
 function indexOf(index: PeopleIndex, { seen, keys, people }: Cut): PeopleIndex {
   const rows = index.rows
     .filter(({ email }) => seen.has(email))
@@ -68,14 +80,14 @@ interface Cut {
 }
 
 /** Made once for each reading of the groups and sight: the sights are as many as the entries of `viewers` allow. */
-function cutOf({ view, now, people: { shown } }: Seen, sight: PartSight, hashed: PeopleLabels): Cut {
-  const groups = view.groups.filter(({ id, readAt }) => sight.groups.includes(id) && now - readAt <= MEMBERS_LIFE_MS)
-  const known = once(view.groups, hashed, () => new Map<string, Cut>())
+function cutOf(whole: Seen, sight: PartSight, hashed: PeopleLabels): Cut {
+  const { shown } = whole.people
+  const groups = groupsOf(whole, sight.groups)
+  const known = once(whole.view.groups, hashed, () => new Map<string, Cut>())
   const key = JSON.stringify([groups.map(({ id }) => id), sight.named, shown])
   const before = known.get(key)
   if (before) return before
-  const seen = new Set(groups.flatMap(({ emails }) => [...emails]))
-  const named = new Set(groups.filter(({ id }) => sight.named.includes(id)).flatMap(({ emails }) => [...emails]))
+  const [seen, named] = [membersOf(whole, sight.groups), membersOf(whole, sight.named)]
   const isNamed = (email: string): boolean => seen.has(email) && (named.has(email) || shown === 'email')
   const keys = new Set<ScopeKey>([
     ...[...seen].map((email) => scopeKey(userScope(email))),
@@ -85,6 +97,12 @@ function cutOf({ view, now, people: { shown } }: Seen, sight: PartSight, hashed:
   known.set(key, cut)
   return cut
 }
+
+const groupsOf = ({ view, now }: Seen, ids: readonly string[]): WorkspaceView['groups'] =>
+  view.groups.filter(({ id, readAt }) => ids.includes(id) && now - readAt <= MEMBERS_LIFE_MS)
+
+const membersOf = (seen: Seen, ids: readonly string[]): ReadonlySet<string> =>
+  new Set(groupsOf(seen, ids).flatMap(({ emails }) => [...emails]))
 
 const made = new WeakMap<object, WeakMap<object, unknown>>()
 
