@@ -255,9 +255,7 @@ function removeFromBrackets(layout: Layout, index: number, entry: Entry): readon
   }
   if (entries.length === 1) return [{ start: entry.start, end: paddingAfter(layout, entry, end), text: '' }]
   if (comma === undefined) return removeLast(layout, index, entry, before ?? entry.start)
-  const previous = entries[index - 1]
-  if (before !== undefined && previous && isSpace(text.slice(before + 1, entry.start)) && isSpace(text.slice(previous.end, before)))
-    return [{ start: before + 1, end, text: '' }]
+  if (before !== undefined && isSpace(text.slice(before + 1, entry.start))) return [{ start: before + 1, end, text: '' }]
   return [{ start: entry.start, end: next !== undefined && isSpace(text.slice(end, next)) ? next : end, text: '' }]
 }
 
