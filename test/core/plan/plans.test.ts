@@ -212,7 +212,7 @@ function told({ plan, approvals, rosterAccepted, pending, ...rest }: Planned, wi
     ),
     ...holds.map(({ id, guards, people, changes: all, message, release }) => {
       const words = message.replace('acme: ', '').replaceAll(id, 'ID')
-      return `hold ${guards.join(' and ')} of ${people} people, ${all.length} changes${release === 'never' ? ', never released' : ''}: ${words}`
+      return `hold ${guards.join(' and ')} of ${people} people, ${all.length} changes${release === undefined ? '' : `, ${release} released`}: ${words}`
     }),
     ...grouped(unknown.map((one) => [short(one.scope), `not read: ${one.message}`])),
     ...problems.map(({ severity, code, message, at, scope: on }) => {

@@ -110,14 +110,15 @@ function holdsFrom(
   { guardsOf, people, findings }: Omit<HeldChanges, 'warnings'>,
   inputs: GuardInputs,
 ): { readonly holds: readonly Hold[]; readonly heldBy: ReadonlyMap<ScopeKey, string> } {
-  const groups = Map.groupBy(
-    inputs.differences.filter((one) => guardsOf.has(one.key)),
-    ({ key, pool }) => (pool ? pool.key : (guardsOf.get(key)?.join('+') ?? '')),
-  )
+  const held = inputs.differences.flatMap((one) => {
+    const guards = guardsOf.get(one.key)
+    return guards ? [{ ...one, guards }] : []
+  })
+  const groups = Map.groupBy(held, ({ pool, guards }) => pool?.key ?? guards.join('+'))
   const heldBy = new Map<ScopeKey, string>()
   const holds: Hold[] = []
   for (const members of groups.values()) {
-    const guards = [...new Set(members.flatMap(({ key }) => guardsOf.get(key) ?? []))]
+    const guards = [...new Set(members.flatMap((one) => one.guards))]
     const changes = members.map(({ scope, from, to }) => ({ scope, from, to }))
     const id = holdId(members, inputs)
     for (const { key } of members) heldBy.set(key, id)
@@ -153,8 +154,8 @@ function wayOut(guards: readonly GuardCode[], findings: HeldChanges['findings'])
  * identified by workspace, declaration and members, because each reading changes its amounts.
  */
 function holdId(changes: readonly Difference[], { workspace, digest }: GuardInputs): string {
-  const [first] = changes
-  if (first?.pool) return digest(JSON.stringify([workspace, 'pool', first.pool.key])).slice(0, HOLD_ID_DIGITS)
+  const deal = changes.find(({ pool }) => pool)?.pool
+  if (deal) return digest(JSON.stringify([workspace, 'pool', deal.key])).slice(0, HOLD_ID_DIGITS)
   const lines = changes.map(({ key, from, to }) => JSON.stringify([key, from, to])).sort()
   return digest(JSON.stringify([workspace, lines])).slice(0, HOLD_ID_DIGITS)
 }
@@ -163,7 +164,7 @@ function holdId(changes: readonly Difference[], { workspace, digest }: GuardInpu
 export function judgeParts(inputs: GuardInputs): Judgement {
   const all = [...inputs.differences, ...(inputs.unreleased?.differences ?? [])]
   const names = new Map(all.map((one) => [one.key, envelopeOf(one, inputs.policy.settled)]))
-  const envelopes = [...new Set([...names.values()].flatMap((name) => name ?? []))].sort()
+  const envelopes = [...new Set([...names.values()].flatMap((name) => name ?? []))]
   if (envelopes.length === 0 || inputs.impact.capSemantics === 'copied') return judge(inputs)
   const ofPlatform = judge(partOf(inputs, new Set(), undefined, names))
   const isGoing = ({ key }: Difference): boolean => names.get(key) === undefined && !ofPlatform.heldBy.has(key)
