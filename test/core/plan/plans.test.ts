@@ -42,6 +42,8 @@ interface Part extends Omit<PlanSketch, 'approvals' | 'quarantined' | 'contests'
     readonly beside?: Named<readonly [PlainCap, PlainCap]>
   })[]
   readonly facts?: Omit<NonNullable<PlanSketch['facts']>, 'unlistedGroups'> & { readonly unlistedGroups?: readonly string[] }
+  /** What has changed of people in the people file. */
+  readonly peopleFile?: Named<{ readonly at: number; readonly text: string }>
   /** People who follow what is wider, in a pool with so much room, and what they had used before they joined. */
   readonly followers?: { readonly room: number; readonly base: Named<number>; readonly isLeftAtZero?: boolean }
   readonly together?: boolean
@@ -108,6 +110,7 @@ function planned(part: Part): Planned {
     written,
     approvals,
     facts,
+    peopleFile,
     followers,
     together,
     idle,
@@ -157,6 +160,12 @@ function planned(part: Part): Planned {
     ...(last && { readings: withLast(planInputs(made).readings, last) }),
     ...(sent && {
       sent: Object.entries(sent).map(([name, [from, to]]) => ({ scope: scope(name), from: cap(from), to: cap(to), at: NOW })),
+    }),
+    ...(peopleFile && {
+      resolution: {
+        ...planInputs(made).resolution,
+        attributeChanges: new Map(Object.entries(peopleFile).map(([name, one]) => [email(name), one])),
+      },
     }),
     ...(followers && { followers: followersOf(followers) }),
     ...(together && { approvalSteps: 'together' as const }),
