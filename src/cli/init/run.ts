@@ -49,8 +49,10 @@ async function initCommand(dir: string, flags: InitFlags, cli: Cli): Promise<voi
   if (dir.includes('://'))
     throw new UsageError('DIR is the folder that the files go to; the address of the service is given with --base-url')
   const folder = resolve(dir)
-  refuseExisting(dir, folder, FIXED_FILES)
   const isAsking = flags.nonInteractive !== true && cli.stdin.isTTY === true
+  // All that is there is told at once; a name that is still to be asked for names a file that is judged after it.
+  const name = flags.workspace ?? (isAsking ? undefined : DEFAULT_NAME)
+  refuseExisting(dir, folder, [...FIXED_FILES, ...(name === undefined ? [] : [policyFile(name)])])
   const answered: InitFlags = isAsking ? { ...flags, ...(await askMissing(givenOf(flags, cli), cli)) } : flags
   try {
     await start(dir, folder, answered, cli)
@@ -119,6 +121,9 @@ async function readWorkspace(flags: InitFlags, { env, clock }: Cli): Promise<Wor
   return workspace
 }
 
+/** As the config names a workspace that nothing names. */
+const DEFAULT_NAME = 'default'
+
 function refuseExisting(dir: string, folder: string, paths: readonly string[]): void {
   if (isNoFolder(folder)) throw new CommandError(`nothing was written: ${dir} is not a folder`)
   const existing = existingIn(folder, paths)
@@ -179,8 +184,8 @@ async function askMissing(given: ReturnType<typeof givenOf>, cli: Cli) {
       given.hasKey && given.serviceKeyFile === undefined
         ? undefined
         : await ask(line, cli, 'File that holds the service key (not the key itself): ', fault, given.serviceKeyFile)
-    const isName = (name: string): string | undefined => nameFault(name || 'default')
-    const workspace = (await ask(line, cli, 'Name of the workspace [default]: ', isName, given.workspace)) || 'default'
+    const isName = (name: string): string | undefined => nameFault(name || DEFAULT_NAME)
+    const workspace = (await ask(line, cli, `Name of the workspace [${DEFAULT_NAME}]: `, isName, given.workspace)) || DEFAULT_NAME
     const group = given.group ?? (await askGroups(line, cli))
     return { baseUrl, workspace, group, serviceKeyFile: keyFile }
   } finally {
