@@ -102,16 +102,21 @@ const zsh = (words: readonly Words[]): string =>
 
 const quotedForFish = (text: string): string => `'${text.replace(/['\\]/g, '\\$&')}'`
 
+/** For fish: whether the command typed so far has this path. fish's own conditions find a word anywhere, so `edit approve` would be `approve` too. */
+const isAt = (words: readonly Words[]): readonly string[] => [
+  'function __capkeeper_is_at',
+  '  set -l chain',
+  '  for word in (commandline -opc)[2..]',
+  '    set -l longer (string trim -- "$chain $word")',
+  `    contains -- "$longer" ${words.flatMap(({ path }) => (path === '' ? [] : [quotedForFish(path)])).join(' ')}; and set chain "$longer"`,
+  '  end',
+  '  test "$chain" = "$argv"',
+  'end',
+]
+
 function fish(words: readonly Words[]): string {
   const lines = words.flatMap((one) => {
-    const condition =
-      one.path === ''
-        ? '__fish_use_subcommand'
-        : one.path
-            .split(' ')
-            .map((word) => `__fish_seen_subcommand_from ${word}`)
-            .join('; and ')
-    const start = `complete -c capkeeper -n ${quotedForFish(condition)}`
+    const start = `complete -c capkeeper -n ${quotedForFish(`__capkeeper_is_at ${one.path}`.trim())}`
     return [
       ...one.commands.map((child) => `${start} -f -a ${child.name} -d ${quotedForFish(child.summary)}`),
       ...(one.values.length > 0 ? [`${start} -f -a ${quotedForFish(one.values.join(' '))}`] : []),
@@ -121,7 +126,7 @@ function fish(words: readonly Words[]): string {
       }),
     ]
   })
-  return ['# capkeeper completion for fish', ...lines, ''].join('\n')
+  return ['# capkeeper completion for fish', ...isAt(words), ...lines, ''].join('\n')
 }
 
 const SCRIPTS: Readonly<Record<Shell, (words: readonly Words[]) => string>> = { bash, zsh, fish }

@@ -73,8 +73,21 @@ describe('completion leaves to the shell', () => {
     expect(inZsh(await script('zsh'), words)).toEqual(['FILES'])
   })
 
-  test.skipIf(!hasShell('fish'))('a file, in fish', async () => {
-    expect(inFish(await script('fish'), ['capkeeper', 'plan', '--policies', '/et'])).toContain('/etc/')
+  test.skipIf(!hasShell('fish')).each([
+    ['a file', ['capkeeper', 'plan', '--policies', '/et']],
+    ['a file of a nested command', ['capkeeper', 'ledger', 'backup', '/et']],
+  ])('%s, in fish', async (_name, words) => {
+    expect(inFish(await script('fish'), words)).toContain('/etc/')
+  })
+})
+
+describe.skipIf(!hasShell('fish'))('completion in fish offers nothing of', () => {
+  test.each([
+    ['the neighbours of a nested command', ['capkeeper', 'ledger', 'backup', 'che']],
+    ['a command that is named like an edit', ['capkeeper', 'edit', 'approve', '--led']],
+    ['a command that is named in a value', ['capkeeper', 'history', '--workspace', 'plan', '--detailed']],
+  ])('%s', async (_name, words) => {
+    expect(inFish(await script('fish'), words)).toEqual([])
   })
 })
 
