@@ -50,7 +50,7 @@ export interface ImpactInputs {
 /** The impact of `changes` on the people whom guards count, one entry a person. */
 export function impactOf(changes: Changes, inputs: ImpactInputs): readonly Impact[] {
   if (changes.size === 0) return []
-  const counted = reached(changes, inputs).filter((person) => !person.disabled)
+  const counted = [...reached(changes, inputs)].filter((person) => !person.disabled)
   return impactOn(counted, changes, inputs)
 }
 
@@ -130,16 +130,17 @@ type Changes = ReadonlyMap<ScopeKey, Difference>
 const continues = (present: Effective, end: Effective, effect: NetEffect): boolean =>
   present.cap !== end.cap && isFree(effect) === (end.cap !== 'none' && end.cap > present.cap)
 
-/** The cap of people without one of their own, and the changes that cause each effect: worked out once for a group, not for each of its members. */
+/** The cap of people without one of their own, and the changes that cause each effect: worked out once for all people in the same groups. */
 function sharedCaps(before: CapAt, now: CapAt, after: CapAt) {
   const of = (groups: readonly ScopeKey[]) => {
     const causes: Partial<Record<NetEffect, readonly ScopeKey[]>> = {}
     return { before: sharedCap(groups, before), now: sharedCap(groups, now), after: sharedCap(groups, after), causes }
   }
-  const known = new Map<ScopeKey | undefined, ReturnType<typeof of>>()
+  const known = new Map<string, ReturnType<typeof of>>()
   return (groups: readonly ScopeKey[]) => {
-    const shared = (groups.length > 1 ? undefined : known.get(groups[0])) ?? of(groups)
-    if (groups.length <= 1) known.set(groups[0], shared)
+    const name = groups.join()
+    const shared = known.get(name) ?? of(groups)
+    known.set(name, shared)
     return shared
   }
 }
@@ -151,29 +152,14 @@ const overwrittenBy = (person: CountedPerson, changes: Changes, kept: ImpactInpu
 }
 
 /** The people on whose chain a cap changes, by this plan or by an interrupted one. */
-function reached(changes: Changes, inputs: ImpactInputs): readonly CountedPerson[] {
-  const { people, baseline } = inputs
-  const isTeamMoved = changes.has(TEAM_KEY) || baseline?.[TEAM_KEY] !== undefined
-  const found = new Set<CountedPerson>()
-  for (const key of [...changes.keys(), ...(Object.keys(baseline ?? {}) as ScopeKey[])]) {
-    const person = people.byKey.get(key)
-    if (person) found.add(person)
-    for (const member of people.byGroup.get(key) ?? []) found.add(member)
-  }
-  if (!isTeamMoved) return [...found]
-  const moved = descendantsOfMovedTeam(changes, inputs)
-  for (const person of moved) found.delete(person)
-  return [...moved, ...found]
-}
-
-/** Where caps are layered, a group that surely has a cap before and after shields its members from the team's. */
-function descendantsOfMovedTeam(changes: Changes, { people, readings, mayBeInherited, baseline, capSemantics }: ImpactInputs) {
-  if (capSemantics === 'copied') return people.approved
-  return reachedByTeam(people, (group) => {
-    const reading = readings(group)
-    const isSure = mayBeInherited?.(group) !== true
-    return isSure && isNumber(baseline?.[group] ?? reading) && isNumber(changes.get(group)?.to ?? reading)
-  })
+function reached(changes: Changes, inputs: ImpactInputs): Iterable<CountedPerson> {
+  const { people, readings, mayBeInherited, baseline = {}, capSemantics } = inputs
+  const moved = new Set([...changes.keys(), ...(Object.keys(baseline) as ScopeKey[])])
+  const named = [...moved].flatMap((key) => people.byGroup.get(key) ?? people.byKey.get(key) ?? [])
+  if (!moved.has(TEAM_KEY)) return new Set(named)
+  // Where caps are layered, a group that surely has a cap shelters its members from the team's; the members of a moved group are named.
+  const shelters = (group: ScopeKey): boolean => capSemantics === 'layered' && isNumber(readings(group)) && mayBeInherited?.(group) !== true
+  return new Set([...reachedByTeam(people, shelters), ...named])
 }
 
 /** A cap of 0, or at or below the use, is `blocked` unless it is a raise. */
