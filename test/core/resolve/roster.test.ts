@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { judgeRoster, keepGroups } from '../../../src/core/resolve/roster.ts'
-import { members, NOW, roster } from '../../support/declare.ts'
+import { emptied, judgeRoster, keepGroups } from '../../../src/core/resolve/roster.ts'
+import { DAY, members, NOW, policy, roster } from '../../support/declare.ts'
 import { each } from '../../support/plan.ts'
 
 type Roster = ReturnType<typeof roster>
@@ -58,4 +58,27 @@ describe('around the roster', () => {
         { id: 'b', name: 'Renamed' },
       ]).map((one) => one.id),
     ).toEqual(['c', 'a']))
+})
+
+test.each<readonly [string, Parameters<typeof policy>[0]]>([
+  ['a cap', { caps: { team: 5 } }],
+  ['a grant', { grants: [{ on: 'p0', until: NOW + DAY }] }],
+  ['a group', { bare: ['g'] }],
+  ['a protected person', { protect: ['p0'] }],
+  ['an approval', { approvalIds: ['a'] }],
+  ['a rule', { rules: [{ when: { role: 'r' }, cap: 5 }] }],
+  ['a pool', { pools: [{ members: { kind: 'emails', emails: [] }, credits: 5 }] }],
+])('a file that held %s and is empty now is broken, and one that held nothing is not', (_name, sketch) => {
+  const kept = policy(sketch)
+  const now = { set: policy({}), digest: '', revision: '', empty: ['other.yaml', 'acme.yaml'] }
+  expect(emptied(now, kept)).toEqual([
+    {
+      severity: 'error',
+      code: 'EMPTY_FILE',
+      message: 'acme.yaml held policies and is empty now; they stay in force',
+      hint: 'restore the file, or delete it to remove what it declared',
+      at: { file: 'acme.yaml', line: 1, column: 1 },
+    },
+  ])
+  expect(emptied(now, undefined)).toEqual([])
 })
