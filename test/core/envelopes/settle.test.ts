@@ -9,7 +9,8 @@ type Inputs = Parameters<typeof settle>[0]
 type PolicySet = Inputs['declared']['set']
 type Rule = PolicySet['rules'][number]
 type Grant = PolicySet['grants'][number]
-type Envelope = NonNullable<Inputs['declared']['delegated']>['envelopes'][number]
+type Delegated = NonNullable<Inputs['declared']['delegated']>
+type Envelope = Delegated['envelopes'][number]
 
 const NOW = Date.UTC(2026, 10, 27)
 const at = (file: string) => ({ file, line: 1, column: 1 })
@@ -30,35 +31,35 @@ interface More {
   readonly of?: Partial<Envelope>
   /** A second envelope, for group b. */
   readonly beside?: Partial<Envelope>
-  readonly platform?: readonly Rule[]
+  readonly platform?: readonly (Rule | Grant)[]
+  readonly delegated?: Partial<Delegated>
   readonly named?: readonly string[]
   readonly people?: Readonly<Record<string, readonly string[]>>
   readonly inputs?: Partial<Inputs>
 }
 
+const entriesOf = (all: readonly (Rule | Grant)[]) => ({
+  rules: all.filter((one): one is Rule => 'cap' in one),
+  grants: all.filter((one): one is Grant => !('cap' in one)),
+})
+
 /** One document of envelope `a`, whose group has ada and bob; platform caps the team at 5000 and protects eve. */
 function settled(entries: readonly (Rule | Grant)[], { of, beside, platform = [cap(TEAM, 5000, 'p.yaml')], ...more }: More = {}) {
-  const { named = ['a', 'b'], people = { a: [ADA, BOB], b: [BOB] }, inputs } = more
+  const { named = ['a', 'b'], people = { a: [ADA, BOB], b: [BOB] }, delegated, inputs } = more
   const envelope = (id: string, own: Partial<Envelope> = {}): Envelope => ({
     ...{ name: id, workspace: 'acme', groups: [id], maxCap: 3000, grants: { maxDays: 31, maxAdd: 1000 }, at: at('config.yaml'), ...own },
   })
-  const documents = [
-    {
-      ...{ file: 'a.yaml', name: 'a', groups: [] },
-      rules: entries.filter((one): one is Rule => 'cap' in one),
-      grants: entries.filter((one): one is Grant => !('cap' in one)),
-    },
-  ]
+  const documents = [{ ...{ file: 'a.yaml', name: 'a', groups: [] }, ...entriesOf(entries) }]
   const envelopes = [envelope('a', of), ...(beside ? [envelope('b', beside)] : [])]
   return settle({
     declared: {
       ...{
         digest: '',
         revision: '',
-        delegated: { envelopes, files: [{ envelope: 'a', file: 'a.yaml', documents }], unlisted: [], refused: [] },
+        delegated: { envelopes, files: [{ envelope: 'a', file: 'a.yaml', documents }], unlisted: [], refused: [], ...delegated },
       },
       set: {
-        ...{ workspace: 'acme', rules: platform, grants: [], approvals: [], peopleRules: [], pools: [], documents: ['platform'] },
+        ...{ workspace: 'acme', ...entriesOf(platform), approvals: [], peopleRules: [], pools: [], documents: ['platform'] },
         groups: named.map((id) => ({ scope: groupScope(id), name: id, at: at('p.yaml') })),
         protectedPeople: [{ scope: { kind: 'user', email: EVE }, at: at('p.yaml') }],
       },
@@ -258,4 +259,41 @@ test('an entry that is refused is not in force, and the others of its document a
   expect(found?.envelopeOf).toEqual({ [BOB]: 'a', [ADA]: 'a' })
   expect(found?.refusals[0]).toMatchObject({ at: at('a.yaml'), other: at('config.yaml') })
   expect(found?.memory.spans).toEqual({ [ADA]: { fromAt: NOW, untilAt: NOW + DAY } })
+})
+
+test('what stands twice counts in neither place', () => {
+  const twice = (why: string) => `DUPLICATE_SCOPE bob@x.com ${why}; leave one of them`
+  const bothSay = [{ envelope: 'a', file: 'a.yaml', documents: [{ file: 'a.yaml', name: 'a', groups: [], ...entriesOf([cap(bob, 5)]) }] }]
+  const inB = {
+    envelope: 'b',
+    file: 'b.yaml',
+    documents: [{ file: 'b.yaml', name: 'b', groups: [], ...entriesOf([cap(bob, 6, 'b.yaml')]) }],
+  }
+  const shared: More = { beside: {}, delegated: { files: [...bothSay, inB] } }
+  expect(refused([], shared)).toEqual([twice('is declared in two envelopes'), twice('is declared in two envelopes')])
+  const within: More = { delegated: { refused: [`cap ${scopeKey(bob)}`] } }
+  expect(refused([cap(bob, 5), grant(bob, 6, 1)], within)).toEqual([twice('contradicts another entry')])
+  for (const one of [settled([], shared), settled([cap(bob, 5)], within)]) expect(one.set.rules.map(({ scope }) => scope)).toEqual([TEAM])
+})
+
+test('the last grants that have begun are remembered for a week after their end, and none of platform', () => {
+  const grants = [grant(ada, 5, 20, { from: 12 }), grant(ada, 5, 2, { from: -1 }), grant(ada, 5, -10, { from: -12 })]
+  const spans = { [BOB]: { fromAt: NOW - 20 * DAY, untilAt: NOW - 6 * DAY }, [EVE]: { fromAt: NOW - 20 * DAY, untilAt: NOW - 7 * DAY } }
+  const memory = { readAt: {}, members: {}, last: {}, joined: {}, scopes: {}, spans }
+  const { settled: found } = settled(grants, { platform: [grant(group, 5, 3, { from: -1 })], inputs: { memory } })
+  expect(found?.refusals).toEqual([])
+  expect(found?.memory.spans).toEqual({ [ADA]: { fromAt: NOW - DAY, untilAt: NOW + 2 * DAY }, [BOB]: spans[BOB] })
+})
+
+test('documents of a folder that cannot be read stay as they were accepted, each with its own entries', () => {
+  const one = (file: string, document: string, amount: number) => ({ ...grant(ada, amount, 1), envelope: 'a', at: at(file), document })
+  const before = settled([]).set
+  const grants = [one('x.yaml', 'a', 1), one('x.yaml', 'b', 2), one('y.yaml', 'a', 3), one('a.yaml', 'a', 4)]
+  const { set } = settled([grant(bob, 5, 1)], { delegated: { unlisted: ['a'] }, inputs: { before: { ...before, grants } } })
+  expect(set.grants.map(({ amount, at: { file }, document }) => [amount.credits, file, document])).toEqual([
+    [1, 'x.yaml', 'a'],
+    [2, 'x.yaml', 'b'],
+    [3, 'y.yaml', 'a'],
+    [5, 'a.yaml', 'a'],
+  ])
 })
