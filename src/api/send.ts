@@ -22,6 +22,8 @@ export interface RequestEvent {
   readonly durationMs: number
   /** Why it failed. */
   readonly message?: string
+  /** How long the service says to wait. */
+  readonly retryAfterMs?: number
 }
 
 /** The parts and settings of a workspace's client. */
@@ -49,6 +51,8 @@ export interface ClientOptions {
   readonly filesKept?: () => readonly string[]
   /** Called at the end of every attempt that was not aborted. */
   readonly onRequest?: (event: RequestEvent) => void
+  /** Why nothing is sent any more, if so; asked before each request. */
+  readonly givenUp?: () => string | undefined
   /** Ends waiting and reading at once. A write under way ends only by its own signal. */
   readonly signal?: AbortSignal
 }
@@ -166,6 +170,9 @@ const tooLate = (operation: Operation): ApiError =>
 const identityOf = (operation: Operation, key: ServiceKey) => ({ operation, keyId: key.id })
 
 function permitFor(machine: Machine, operation: Operation, key: ServiceKey): Permit {
+  const why = machine.options.givenUp?.()
+  if (why !== undefined)
+    return { kind: 'fail', error: new ApiError({ operation, kind: 'rate_limited', message: `${operation}: ${why}`, unsent: true }) }
   const admission = admit(machine.backoff, identityOf(operation, key), machine.options.clock.monotonic())
   if (admission.kind === 'fail') return { kind: 'fail', error: notSent(admission.failure, operation) }
   return admission.kind === 'wait' ? { kind: 'wait' } : { kind: admission.kind, keyId: key.id }
@@ -282,10 +289,11 @@ function paceAnswerOf({ result, answered }: Exchanged<unknown>): Parameters<Turn
   return retryAfterMs === undefined ? { kind: 'refused' } : { kind: 'refused', retryAfterMs }
 }
 
-const eventOf = (operation: Operation, result: unknown, durationMs: number): RequestEvent => ({
-  ...{ operation, durationMs },
-  ...(result instanceof ApiError ? { outcome: outcomeOfFailure(result), message: result.message } : { outcome: 'ok' }),
-})
+function eventOf(operation: Operation, result: unknown, durationMs: number): RequestEvent {
+  if (!(result instanceof ApiError)) return { operation, durationMs, outcome: 'ok' }
+  const { message, retryAfterMs } = result
+  return { operation, durationMs, outcome: outcomeOfFailure(result), message, ...(retryAfterMs !== undefined && { retryAfterMs }) }
+}
 
 // Removes the key from answers: it is in every request body, and a service may echo it in a name, a model, an address. A text that contains
 // the key is replaced as a whole, so that the rest of it cannot pass for another e-mail.

@@ -15,7 +15,7 @@ import { systemRandom } from '../daemon/schedule/system.ts'
 import { filesOf } from '../files.ts'
 import type { NetworkFlags } from './shared/args.ts'
 import type { Cli } from './shared/context.ts'
-import { tellOfWaiting } from './shared/each.ts'
+import { waitForRate } from './shared/each.ts'
 import { named, policyPaths, problemsBeside, readPolicies, showWarnings } from './shared/problems.ts'
 import { VERSION } from './shared/text.ts'
 
@@ -72,7 +72,7 @@ function connect<Client>(create: (options: ClientOptions) => Client, cli: Cli, c
   const { caFile } = config
   const authorities = caFile === undefined ? undefined : authoritiesIn(caFile, cli.files)
   const transport = openTransport(cli, config, config.rate.concurrency, authorities)
-  const waiting = tellOfWaiting(cli, config.name)
+  const waiting = waitForRate(cli, config.name)
   const client = create({
     transport,
     keys,
@@ -86,6 +86,7 @@ function connect<Client>(create: (options: ClientOptions) => Client, cli: Cli, c
     rate: config.rate,
     paces: createPaces(),
     onRequest: waiting.onRequest,
+    givenUp: waiting.givenUp,
     ...reports,
   })
   const close = (): void => {

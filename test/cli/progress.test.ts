@@ -1,5 +1,5 @@
 // What a terminal shows on stderr while a command reads caps: how far it has come, that it waits for the rate limit, and nothing once it is over.
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { listen } from '../api/world.ts'
 import { world } from '../e2e/world.ts'
 import { begin } from '../support/inside.ts'
@@ -8,7 +8,7 @@ import { hurriedClock } from '../support/real-clock.ts'
 const GONE = '\u001b[2K'
 /** From the place where a bar begins. */
 const BEGUN = '\u001b7'
-const NOTE = 'note: acme: the service refuses requests, because its rate limit is reached; waiting until it takes them\n'
+const NOTE = 'note: acme: the service refuses requests, because its rate limit is reached; waiting until it takes them, for 5 min at most\n'
 
 /** `import` on a terminal, of a team, a group and four people; the service refuses the reads of caps that `refuses` names, by number and time. */
 async function imported(refuses: (read: number, atMs: number) => boolean, rate = 2) {
@@ -56,4 +56,48 @@ test('nothing is said while other requests get through, however long it takes', 
     return read === 2 || read === 4
   }, 0.2)
   expect([code, stderr.includes('refuses'), lastMs > 20_000]).toEqual([0, false, true])
+})
+
+describe('a service that takes no request', () => {
+  /** Runs a command with a service that refuses everything like this, from the `from`th write on or from the start. */
+  async function refused(words: string, headers: Readonly<Record<string, string>> = {}, from = 0) {
+    const one = await world({ policy: 'team: {cap: 500}\nusers: [{email: oncall@example.com, cap: 700}]', sandbox: { people: 9 } })
+    const kinds = { asked: 0, writes: 0 }
+    const { url, close } = await listen(async (request, response, body) => {
+      kinds.asked += 1
+      if (request.url?.endsWith('/UsageConfig')) kinds.writes += 1
+      if (kinds.writes >= from) return response.writeHead(429, headers).end('{"error":"rate limit exceeded"}')
+      const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } }
+      const answer = await fetch(`${one.service.url}${request.url}`, init)
+      return response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
+    })
+    onTestFinished(close)
+    const ran = await begin([...words.split(' '), ...one.flags, '--base-url', url], {}, undefined, hurriedClock(0.005)).ended
+    return { ...ran, ...kinds }
+  }
+
+  test.each(['plan', 'import', 'audit', 'report', 'doctor', 'explain team', 'apply --yes'])(
+    'ends `%s` after five minutes, with a line each minute',
+    async (words) => {
+      const { code, stdout, stderr } = await refused(words)
+      expect([code, stdout + stderr]).toEqual([1, expect.stringContaining('the service has refused all requests for 5 min')])
+      expect(stderr.split(NOTE)).toHaveLength(2)
+      expect(stderr.match(/^note: acme: still refused after \d+ min$/gm)?.length).toBeGreaterThanOrEqual(2)
+    },
+  )
+
+  test('ends a command at once where it says to wait for longer', async () => {
+    const { code, stderr, asked } = await refused('plan', { 'retry-after': '3600' })
+    expect([code, stderr]).toEqual([1, expect.stringContaining('says to wait for 1 h (Retry-After); a command waits for 5 min at most')])
+    expect([stderr.includes('note:'), asked < 9]).toEqual([false, true])
+  })
+
+  test('leaves `apply` done in part where something was written before', async () => {
+    const { code, stdout, stderr } = await refused('apply --yes', {}, 2)
+    expect([code, stdout, stderr]).toEqual([
+      4,
+      expect.stringContaining('Applied: 1 set'),
+      expect.stringContaining('refused all requests for 5 min'),
+    ])
+  })
 })

@@ -8,15 +8,15 @@ export const realClock = (): Clock => ({
   sleep: (ms, signal) => wait(Math.max(0, ms), undefined, signal ? { signal } : {}),
 })
 
-/** Of a long sleep a twentieth is slept. */
-export function hurriedClock(): Clock {
+/** Of a long sleep a twentieth is slept, or another share. */
+export function hurriedClock(share = 0.05): Clock {
   const real = realClock()
   let skippedMs = 0
   return {
     now: real.now,
     monotonic: () => real.monotonic() + skippedMs,
     async sleep(ms, signal) {
-      const skipped = ms < 100 ? 0 : ms * 0.95
+      const skipped = ms < 100 ? 0 : ms * (1 - share)
       await real.sleep(ms - skipped, signal)
       skippedMs += skipped
     },

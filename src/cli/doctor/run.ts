@@ -19,7 +19,7 @@ import type { Ledger } from '../../ports.ts'
 import { openTransport } from '../compose.ts'
 import { addExamples, addNetworkFlags, outputOption, type ShowFlags } from '../shared/args.ts'
 import { type Cli, EXIT, type ExitCode, inputExit, type Paint, painter, type Style } from '../shared/context.ts'
-import { interruptible, tellOfWaiting } from '../shared/each.ts'
+import { interruptible, waitForRate } from '../shared/each.ts'
 import { openStore } from '../shared/ledger/store.ts'
 import { amountsOf, named, policyPaths, problemsText, readPolicies } from '../shared/problems.ts'
 import { count, documentText, padEnd, present, VERSION } from '../shared/text.ts'
@@ -162,7 +162,7 @@ async function askService(
   if (!isAllowed) about('service')('reached', notChecked('the service: its address has to be valid first'))
   const transport = isAllowed ? transportOf(config, cli, about('service')) : undefined
   if (!transport) return UNASKED
-  const waiting = tellOfWaiting(cli, config.name)
+  const waiting = waitForRate(cli, config.name)
   try {
     const reached = await checkService(config, transport, cli, signal, about('service'))
     const learned = ledger?.fact('pace')
@@ -175,6 +175,7 @@ async function askService(
       rate: config.rate,
       signal,
       onRequest: waiting.onRequest,
+      givenUp: waiting.givenUp,
       onSeen: (observation) => void observations.push(observation),
       onKeys: (keys) => cli.secrets.alsoRedact(keys.redact),
       learned,

@@ -249,7 +249,7 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
       learning.pace[key] = learned
       emit({ kind: 'rate-learned', workspace: config.name, at: cli.clock.now(), ratePerSecond })
     },
-    onRequest({ message, ...event }) {
+    onRequest({ message, retryAfterMs: _, ...event }) {
       if (first === 'waiting') {
         first = event.outcome === 'ok' ? 'answered' : 'failed'
         if (first === 'failed') logger.warn({ ...about, error: message }, 'the first request failed; it is tried again')

@@ -1,12 +1,12 @@
 // The work of a command in each workspace: a workspace that fails does not stop the others, and Ctrl-C stops them all. Says when the work waits
-// for the service's rate.
+// for the service's rate, and ends a wait that is in vain.
 
 import { CommanderError } from 'commander'
 import type { RequestEvent } from '../../api/send.ts'
 import { plain } from '../../core/escape/text.ts'
 import { InputError, messageOf } from '../../core/model/problem.ts'
 import { type Cli, CommandError, EXIT, type ExitCode, inputExit, painter, UsageError, type World } from './context.ts'
-import { tellLine } from './text.ts'
+import { span, tellLine } from './text.ts'
 
 // What a person sees when a command fails, and the exit code: one clear line, or the problems with their places. Never a stack, except with
 // CAPKEEPER_DEBUG, and never a key.
@@ -61,30 +61,56 @@ export async function interruptible<T>(cli: Cli, work: (stop: AbortSignal, cut: 
 
 /** For how long all answers were refusals. Choice. */
 const LONG_MS = 10_000
+/** How often it is said again. Choice. */
+const AGAIN_MS = 60_000
+/** So long a person waits while every answer is a refusal for the rate: several windows of a minute, and none of an hour. Choice. */
+const PATIENCE_MS = 300_000
 
-/** Says so once, on stderr, when all answers have been refusals for the rate for `LONG_MS`. */
-export function tellOfWaiting(cli: Pick<Cli, 'stderr' | 'secrets' | 'clock'>, workspace: string) {
-  let waiting: AbortController | undefined
+/** Says on stderr, once and then every minute, that the service refuses all requests for the rate, and when that is no longer waited for. */
+export function waitForRate(cli: Pick<Cli, 'stderr' | 'secrets' | 'clock'>, workspace: string) {
+  const { clock } = cli
+  let waiting: { readonly sinceMs: number; readonly over: AbortController } | undefined
   let isTold = false
+  let givenUp: string | undefined
   const stop = (): void => {
-    waiting?.abort()
+    waiting?.over.abort()
     waiting = undefined
   }
-  const wait = async ({ signal }: AbortController): Promise<void> => {
-    await cli.clock.sleep(LONG_MS, signal)
+  const tell = (text: string): void => tellLine(cli, `note: ${workspace}: ${text}`)
+  const wait = async ({ sinceMs, over: { signal } }: NonNullable<typeof waiting>): Promise<void> => {
+    await clock.sleep(LONG_MS, signal)
+    if (!isTold) tell(`${REFUSED}; waiting until it takes them, for ${span(PATIENCE_MS)} at most`)
     isTold = true
-    tellLine(cli, `note: ${workspace}: the service refuses requests, because its rate limit is reached; waiting until it takes them`)
+    for (;;) {
+      await clock.sleep(AGAIN_MS, signal)
+      tell(`still refused after ${span(clock.monotonic() - sinceMs)}`)
+    }
   }
   return {
-    onRequest({ outcome }: Pick<RequestEvent, 'outcome'>) {
+    onRequest({ outcome, retryAfterMs = 0 }: Pick<RequestEvent, 'outcome' | 'retryAfterMs'>) {
       if (outcome !== 'rate_limited') return stop()
-      if (waiting || isTold) return
-      waiting = new AbortController()
-      wait(waiting).catch(() => undefined)
+      const nowMs = clock.monotonic()
+      if (!waiting) {
+        waiting = { sinceMs: nowMs, over: new AbortController() }
+        wait(waiting).catch(() => undefined)
+      }
+      const waitedMs = nowMs - waiting.sinceMs
+      if (waitedMs + retryAfterMs <= PATIENCE_MS) return
+      givenUp ??= waitedMs > PATIENCE_MS ? IN_VAIN : TOO_LONG(retryAfterMs)
+      stop()
     },
+    /** Why nothing is to be sent any more. */
+    givenUp: () => givenUp,
     stop,
   }
 }
+
+const REFUSED = 'the service refuses requests, because its rate limit is reached'
+
+const IN_VAIN = `given up: the service has refused all requests for ${span(PATIENCE_MS)}, because its rate limit is reached`
+
+const TOO_LONG = (ms: number): string =>
+  `given up: ${REFUSED}, and says to wait for ${span(ms)} (Retry-After); a command waits for ${span(PATIENCE_MS)} at most`
 
 export interface Answers<T> {
   readonly done: readonly T[]
