@@ -39,8 +39,9 @@ function checkEnvelopes(root: Branch<ConfigText>, locate: Locate): void {
       })
     for (const key of ['policies', 'groups'] as const) {
       const some = field(envelope, key)
-      if (some && items(some).length === 0)
-        report(some, 'ENVELOPE', `${nameOf(some)} is empty, so the envelope holds nothing`, { on: 'key' })
+      if (items(some).length > 0) continue
+      if (some) report(some, 'ENVELOPE', `${nameOf(some)} is empty, so the envelope holds nothing`, { on: 'key' })
+      else report(envelope, 'ENVELOPE', `${nameOf(envelope)} has no ${key}, so it holds nothing`, { hint: `write ${key}: […]` })
     }
   }
   const paths = envelopes.flatMap((envelope) => items(field(envelope, 'policies')))
