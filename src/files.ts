@@ -324,7 +324,7 @@ export function tokenReader(
 ): (source: TokenSource) => string | undefined {
   let last: { readonly file: string; readonly token: string | undefined; readonly why: string | undefined } | undefined
   return (source) => {
-    if ('env' in source) return readToken(source, env)
+    if ('env' in source) return tokenOf(source, env).token
     const { file } = source
     const before = last?.file === file ? last : undefined
     const { token = before?.token, why } = tokenOf(source, env, files)
@@ -337,13 +337,14 @@ export function tokenReader(
 }
 
 /** A secret without white space inside, or why there is none. */
-function tokenOf(source: TokenSource, env: Environment, files: Pick<Files, 'look'>): { readonly token?: string; readonly why?: string } {
+export function tokenOf(
+  source: TokenSource,
+  env: Environment,
+  files: Pick<Files, 'look'> = DIRECT_FILES,
+): { readonly token?: string; readonly why?: string } {
   const { secret, why } = secretOf(source, env, files)
   return secret !== undefined && /\s/.test(secret) ? { why: 'has no token' } : { token: secret, why }
 }
-
-/** Without white space around it; undefined when there is none. */
-export const readToken = (token: TokenSource, env: Environment): string | undefined => tokenOf(token, env, DIRECT_FILES).token
 
 /** One line without white space around it, where a password may have some inside, or why there is none. */
 export function secretOf(

@@ -15,7 +15,7 @@ import { failureOf } from '../daemon/collect/add-on.ts'
 import { loadConfigAside, networkProblems } from '../daemon/config/config.ts'
 import type { WorkspaceConfig } from '../daemon/config/settings.ts'
 import { sweep } from '../daemon/cycle/read.ts'
-import { readText } from '../files.ts'
+import { readText, whyUnreadAndCode } from '../files.ts'
 import { printPolicy } from '../policy/print.ts'
 import { oddCharacter } from '../policy/schema/check.ts'
 import { connectReader } from './compose.ts'
@@ -125,10 +125,14 @@ const JOURNAL = /^(?:$|\{"workspace":)/
 
 /** The file is deleted in the end, so it must be a journal, not a policy named by mistake, nor a device. */
 function linesOf(file: string): readonly string[] {
-  const found = statSync(file, { throwIfNoEntry: false })
-  if (!found) return []
-  const text = found.isFile() ? readText(file, MAX_JOURNAL_BYTES) : 'something else'
-  if (JOURNAL.test(text)) return text.split('\n')
+  try {
+    const found = statSync(file, { throwIfNoEntry: false })
+    if (!found) return []
+    const text = found.isFile() ? readText(file, MAX_JOURNAL_BYTES) : 'something else'
+    if (JOURNAL.test(text)) return text.split('\n')
+  } catch (error) {
+    throw new CommandError(`the journal ${file} ${whyUnreadAndCode(error)}`)
+  }
   throw new UsageError(`${file} is not a journal of import: name another file with --journal`)
 }
 

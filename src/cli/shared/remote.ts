@@ -1,5 +1,5 @@
 // Requests to a running daemon: the address, the token, the time limit, and the reason of a failure.
-import { readToken } from '../../files.ts'
+import { tokenOf } from '../../files.ts'
 import type { Clock } from '../../ports.ts'
 import { type NetworkFlags, READS_DAEMONS } from './args.ts'
 import { type Cli, CommandError, UsageError } from './context.ts'
@@ -102,9 +102,9 @@ export const pagesToken = (file: string | undefined, { env }: Pick<Cli, 'env'>):
 
 function tokenFrom(file: string | undefined, variable: string, env: Cli['env']): string | undefined {
   if (file === undefined && (env[variable] ?? '') === '') return undefined
-  const token = readToken(file === undefined ? { env: variable } : { file }, env)
+  const { token, why } = tokenOf(file === undefined ? { env: variable } : { file }, env)
   if (token !== undefined) return token
-  throw new UsageError(file === undefined ? `${variable} holds no token` : `${file} holds no token, or cannot be read`)
+  throw new UsageError(file === undefined ? `${variable} holds no token` : `the token file ${file} ${why}`)
 }
 
 /** fetch says only "fetch failed"; the reason is in its cause. */

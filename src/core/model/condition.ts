@@ -56,7 +56,7 @@ export const CONDITIONS = {
   Contested: warn('changes are held', 'hold is gone', { hasOwnPlace: true }),
   BreakerOpen: warn('changes are held', 'hold is gone', { hasOwnPlace: true }),
   ForeignChange: warn('somebody else changed a cap', undefined, { hasOwnPlace: true }),
-  RulesWeakened: warn('a rule was weakened', 'the weakened rule counts now', { hasOwnPlace: true }),
+  RulesWeakened: warn('a rule was weakened', 'the weakened rule counts now, or is taken back', { hasOwnPlace: true }),
   RosterDoubted: warn('the roster is doubted', 'the roster is believed again'),
   DirectoryDoubted: warn('the people file is doubted', 'the people file counts again'),
   DirectoryWaits: info('the people file has changed', 'the changed people file counts'),

@@ -41,7 +41,7 @@ const filesOf = ({ rules, grants, groups, protectedPeople, approvals, peopleRule
 
 /** Two short readings that agree, this far apart, are believed up to `DOUBT_CEILING_PERCENT`. */
 const AGREEMENT_MS = 10 * MINUTE_MS
-const DOUBT_CEILING_PERCENT = 50
+export const DOUBT_CEILING_PERCENT = 50
 
 /** How long the last good roster serves for counting. */
 export const ROSTER_LIFE_MS = DAY_MS

@@ -7,6 +7,7 @@ import type { GuardCode, ShareLimit } from '../../model/change.ts'
 import { declaredCount } from '../../model/policy.ts'
 import { type ScopeKey, scopeKey, userScope } from '../../model/scope.ts'
 import { formatInstant } from '../../model/units.ts'
+import { DOUBT_CEILING_PERCENT } from '../../resolve/roster.ts'
 import type { AddOnSource } from '../../use/add-on.ts'
 import { CONTEST_MS } from '../contested.ts'
 import { type Impact, impactOn, isFree, isRaise, type NetEffect } from '../impact.ts'
@@ -269,7 +270,7 @@ export const GUARDS: readonly Guard[] = [
 /** The way out of guards that have no limit to raise. */
 export const SETTLED_OTHERWISE: Partial<Record<GuardCode, string>> = {
   emptyPolicy: 'put the policies back',
-  rosterShrink: 'wait for two agreeing readings of the roster',
+  rosterShrink: `wait for two agreeing readings of the roster, which are enough up to ${DOUBT_CEILING_PERCENT} %`,
   readQuality: 'wait for the service to answer',
   semantics: 'set capSemantics: copied',
   protected: 'change spec.protected',
