@@ -85,6 +85,25 @@ describe('the ranges that are read', () => {
   })
 })
 
+test.each<readonly [string, readonly KnownDays[], KnownDays, readonly KnownDays[]]>([
+  ['joins what adjoins', [known(0, 10), known(20, 30)], known(10, 20, 40), [known(0, 30, 40)]],
+  ['does not bridge a gap', [known(0, 10)], known(11, 20), [known(0, 10), known(11, 20)]],
+  [
+    'leaves apart what is silent',
+    [{ ...known(0, 10), isSilent: true }],
+    known(10, 20),
+    [{ ...known(0, 10), isSilent: true }, known(10, 20)],
+  ],
+  ['leaves apart days that were still open', [known(0, 10, 10)], known(10, 20), [known(0, 10, 10), known(10, 20)]],
+  ['drops what a clock that was ahead has read', [known(0, 10, 90)], known(20, 30, 40), [known(20, 30, 40)]],
+  [
+    'joins days that had just become final to others of which the first had not begun to',
+    [{ ...span(0, 10), readAt: at(10) + LAG_MS }],
+    { ...span(10, 20), readAt: at(10) + LAG_MS },
+    [{ ...span(0, 20), readAt: at(10) + LAG_MS }],
+  ],
+])('one more answer %s', (_name, before, read, expected) => expect(withDays(before, read, LAG_MS)).toEqual(expected))
+
 describe('the plan', () => {
   const person = (email: string, ...days: readonly KnownDays[]) => ({ email, known: days })
   const options = { common: { unassignable: new Set<string>() }, lagMs: LAG_MS }
@@ -97,6 +116,18 @@ describe('the plan', () => {
       { ...span(40, 70), emails: ['ada@example.com', 'eve@example.com'] },
     ])
     expect(requestsOf(plan)).toEqual({ people: 4, listings: 2 })
+  })
+  test('of ranges that end on one day asks for the shortest first, and lists nobody for one person', () => {
+    const some = [person('ada@example.com'), person('bob@example.com', known(90, 100)), person('eve@example.com', known(40, 85))]
+    const plan = planHistory(some, span(40, 100), options)
+    expect(plan.map(({ emails, ...days }) => [days.fromAt / DAY, days.untilAt / DAY, ...emails])).toEqual([
+      [85, 100, 'eve@example.com'],
+      [70, 100, 'ada@example.com'],
+      [60, 90, 'bob@example.com'],
+      [40, 70, 'ada@example.com'],
+      [40, 60, 'bob@example.com'],
+    ])
+    expect(requestsOf(plan)).toEqual({ people: 5, listings: 0 })
   })
   test('asks only for people without a key where one source tells the others', () => {
     const common = { measured: span(0, 100), unassignable: new Set(['eve@example.com']) }

@@ -69,8 +69,8 @@ describe('a cycle', () => {
     const recorded = days(
       'estimated',
       new Map([
-        ['a 40', [6_000, undefined]],
-        ['a 61', [9_000, undefined]],
+        ['a 30', [6_000, undefined]],
+        ['a 60', [9_000, undefined]],
       ]),
     )
     const team = (range: ReturnType<typeof span>) => ({
@@ -78,13 +78,13 @@ describe('a cycle', () => {
       team: {
         ...range,
         days: [
-          { dayAt: at(40), used: credits(80) },
-          { dayAt: at(61), used: credits(5) },
+          { dayAt: at(30), used: credits(80) },
+          { dayAt: at(60), used: credits(5) },
         ],
       },
     })
-    expect(cycleKnown(CYCLE, recorded, ['a'], team(span(0, 90)))).toEqual({ people: 0, use: 0.75 })
-    expect(cycleKnown(CYCLE, recorded, ['a'], team(span(31, 90)))).toEqual({ people: 0 })
+    for (const all of [CYCLE, span(0, 90)]) expect(cycleKnown(CYCLE, recorded, ['a'], team(all))).toEqual({ people: 0, use: 0.75 })
+    for (const less of [span(31, 90), span(0, 59)]) expect(cycleKnown(CYCLE, recorded, ['a'], team(less))).toEqual({ people: 0 })
   })
 
   test.each<readonly [ReturnType<typeof cycleKnown>, boolean]>([
@@ -127,6 +127,7 @@ describe('two sources', () => {
           ])
           const merged = mergedDays(days('estimated', first), days('measured', measured), common)
           expect([...cellsOf(merged)].sort()).toEqual([...expected].sort())
+          expect(merged.addOn).toBe([...expected.values()].every(([, paid]) => paid !== undefined) ? 'measured' : 'estimated')
           expect(merged.days.map(({ dayAt }) => dayAt)).toEqual(merged.days.map(({ dayAt }) => dayAt).toSorted((a, b) => a - b))
         },
       ),
