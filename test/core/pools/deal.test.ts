@@ -41,6 +41,12 @@ const NINE = (amount: number, use = 0): Members =>
 const three: Members = { ada: { use: 60 }, bob: { use: 30 }, cyd: {} }
 test.each<readonly [string, Members, PoolTerms, Readonly<Record<string, number | undefined>>]>([
   ['first a cap of their own', { ada: { use: 300, fixed: 500 }, bob: {} }, terms(1000, { min: 900 }), { ada: 300, bob: 700 }],
+  [
+    'nothing of what rounding leaves of caps that are not paid for in full',
+    { ada: { fixed: 100 }, bob: { fixed: 100 }, cyd: { fixed: 100 }, dan: {} },
+    terms(150, { min: 50 }),
+    { ada: 33, bob: 33, cyd: 33, dan: 50 },
+  ],
   ['no more than any cap may be', { ada: {} }, terms(2 ** 40), { ada: 2_147_483_647 }],
   ['by need what is left over', three, need(1000), { ada: 553, bob: 333, cyd: 113 }],
   ['by need the least', three, need(500, { min: 150 }), { ada: 200, bob: 150, cyd: 150 }],
@@ -64,6 +70,8 @@ const matters = (members: Members, under: PoolTerms): boolean => {
 }
 test.each<readonly [string, Members, PoolTerms, boolean]>([
   ['not where a single one would come down', { ada: { cap: 130 }, ...NINE(97) }, terms(1003), false],
+  ['not where one below the least has used all there is', { ada: { use: 30, cap: 5 } }, terms(30, { min: 10 }), false],
+  ['not where all of a cap of their own is there', { ada: { cap: 120, fixed: 120 }, ...NINE(100) }, terms(1020), false],
   ['where it moves for one as much as for another', two(370, 630), terms(1000), true],
   ['where a tenth of all caps moves', { ...two(370, 630), cyd: { cap: 500 }, dan: { cap: 500 }, fay: { cap: 500 } }, terms(2500), true],
   [

@@ -1,7 +1,7 @@
 // The level up to which a pool shares out is found, and with few looks: a replay asks for the cost of a level a hundred million times.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { costAt, highestLevel, levelsOf } from '../../../src/core/pools/table.ts'
+import { capAt, costAt, highestLevel, levelsOf, paidAt } from '../../../src/core/pools/table.ts'
 
 const person = fc.record({ use: fc.nat(1000), days: fc.integer({ min: 1, max: 20 }), weight: fc.integer({ min: 1, max: 60 }) })
 const pools = fc.array(person, { minLength: 1, maxLength: 12 }).map((people) => {
@@ -17,6 +17,29 @@ const pools = fc.array(person, { minLength: 1, maxLength: 12 }).map((people) => 
     return costAt(claims, levels, level)
   }
   return { levels, cost, seen }
+})
+
+test('a level costs what the pool pays for the caps at it', () => {
+  const claim = fc.tuple(
+    fc.nat(2000),
+    fc.nat(1000),
+    fc.integer({ min: 1, max: 1200 }),
+    fc.nat(2000),
+    fc.nat(3000),
+    fc.integer({ min: 1, max: 200 }),
+  )
+  fc.assert(
+    fc.property(fc.array(claim, { minLength: 1, maxLength: 5 }), fc.nat(200), fc.nat(6000), (people, min, level) => {
+      const column = (figureOf: (one: (typeof people)[number]) => number) => Float64Array.from(people, figureOf)
+      const claims = {
+        ...{ use: column(([halves]) => halves / 2), base: column(([, base]) => base), floor: column(([, , floor]) => floor) },
+        ...{ most: column(([, , floor, more]) => floor + more), expected: column((one) => one[4]), weight: column((one) => one[5]) },
+      }
+      const levels = levelsOf(claims, 0, people.length, min)
+      const paid = people.reduce((sum, _, place) => sum + paidAt(claims, place, capAt(claims, levels, place, level)), 0)
+      expect(costAt(claims, levels, level)).toBe(paid)
+    }),
+  )
 })
 
 test('the highest level is found that the budget pays for, and none where it does not even pay for use', () => {
