@@ -143,3 +143,17 @@ test('a configuration that changes takes up how people are shown, and which peop
   config({ metrics: { perUser: 'all' } })
   await daemon.shows('capkeeper_config_valid', 1, {})
 })
+
+test('a daemon that other machines reach shows hashes until it ends, also when its configuration says loopback meanwhile', async () => {
+  const at = await world({ settings: SELDOM })
+  const config = (more: Settings) => at.write('config.yaml', configText([workspace('acme', at.service.url, SELDOM)], more))
+  config({ listen: '0.0.0.0:0' })
+  const daemon = await startDaemon(['--config', 'config.yaml'], { cwd: at.folder, listen: [] })
+  const people = async () => JSON.parse((await daemon.get('/status')).text).people
+  expect(await people()).toBe('hash')
+  config({ listen: '127.0.0.1:0', metrics: { perUser: 'all' } })
+  await until('the new configuration', () => daemon.log().some(({ settings }) => settings !== undefined))
+  expect(await people()).toBe('hash')
+  config({ listen: '127.0.0.1:0', people: 'email' })
+  await until('addresses, as it says now', async () => (await people()) === 'email')
+})

@@ -41,6 +41,8 @@ export interface Reader {
   readonly stamps: { config?: string; policies?: string }
   /** The last known name of the only workspace, for when broken policies hide it. */
   name: string | undefined
+  /** The address of the pages, which stays until the process ends. */
+  listening?: Config['listen']
 }
 
 /** Runs the daemon until it is stopped, or one cycle with --once. */
@@ -72,7 +74,7 @@ export async function runCommand(flags: RunFlags, outer: Cli): Promise<void> {
 async function readConfig(reader: Reader, flags: RunFlags, cli: Cli, embedded: Embedded | undefined): Promise<Settings> {
   // With --sandbox, the address and the key of another service in the environment are ignored.
   const ignored = { CAPKEEPER_BASE_URL: undefined, CAPKEEPER_SERVICE_KEY: undefined, CAPKEEPER_SERVICE_KEY_FILE: undefined }
-  const input = { env: embedded ? { ...cli.env, ...ignored } : cli.env, flags }
+  const input = { env: embedded ? { ...cli.env, ...ignored } : cli.env, flags, listening: reader.listening }
   const file = configFileOf(input)
   if (file !== undefined) reader.stamps.config = await stampBefore([file], cli.clock)
   const loaded = await loadConfigAside(input, cli.clock)
@@ -140,6 +142,7 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
     // Listen first, so that an address in use is an error before any write.
     const isQuick = embedded !== undefined && flags.listen === undefined && settings.loaded.file === undefined
     server = await listen(settings.config, running, host, isQuick)
+    reader.listening = settings.config.listen
     if (ending.stop.aborted) return
     const daemon = await startDaemon({
       clock: cli.clock,

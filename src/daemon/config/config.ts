@@ -102,7 +102,7 @@ const problem = (code: ProblemCode, message: string, hint?: string): Problem => 
 
 const NO_FILE: FileConfig = { metrics: { perUser: 'off', userLabel: 'hash' }, workspaces: [] }
 
-function build({ env, flags }: ConfigInput, file: FileConfig, found: readonly Problem[]): LoadedConfig {
+function build({ env, flags, listening }: ConfigInput, file: FileConfig, found: readonly Problem[]): LoadedConfig {
   const problems = [...found]
   const { notify, workspaces: listed, ...given } = file
   const approvals = given.approvals ?? 'separate'
@@ -130,7 +130,7 @@ function build({ env, flags }: ConfigInput, file: FileConfig, found: readonly Pr
   const fault = ledgerFault(ledger)
   if (fault !== undefined) problems.push(problem('ADDRESS', `${flags.ledger === undefined ? 'CAPKEEPER_LEDGER' : '--ledger'}: ${fault}`))
   if (hasErrors(problems)) return { problems }
-  const people = given.people ?? (isLoopback(listen.host) ? 'email' : 'hash')
+  const people = given.people ?? (isLoopback((listening ?? listen).host) ? 'email' : 'hash')
   const all = isListed ? listed.map((one) => whole(overridden.find(({ name }) => name === one.name) ?? one)) : undefined
   return {
     config: { ...given, listen, people, ledger, approvals, workspaces: overridden.map(whole) },

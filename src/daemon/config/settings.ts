@@ -74,4 +74,6 @@ export interface ConfigInput {
   readonly flags: ConfigFlags
   /** Default: the process's. */
   readonly cwd?: string
+  /** Where the process listens already, whatever the file says now; default: where the config says. */
+  readonly listening?: Listen | undefined
 }
