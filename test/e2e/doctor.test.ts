@@ -4,7 +4,9 @@ import { chmodSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { listen } from '../api/world.ts'
 import { type Ran, run as runHere } from '../cli/world.ts'
+import { authority, hasOpenssl, httpsServer } from '../support/certificates.ts'
 import { hurriedClock, realClock } from '../support/real-clock.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 import { type World, world } from './world.ts'
 
 interface Check {
@@ -129,6 +131,28 @@ describe('a service that refuses to work', () => {
       'note: acme: the service refuses requests, because its rate limit is reached; waiting until it takes them',
     )
     expect(found).toMatchObject({ code: 0, stdout: expect.stringContaining('holds Analytics Read, Teams Read-only, Billing Read') })
+  })
+})
+
+describe.skipIf(!hasOpenssl)('a service whose certificate does not hold', () => {
+  test.each([
+    [
+      'of an authority that is not named',
+      'IP:127.0.0.1',
+      2,
+      false,
+      'name the CA that signed it with --ca-file; verification is never turned off',
+    ],
+    ['for another host', 'DNS:other.example', 2, true, 'write the host name that the certificate is for into the base URL'],
+    ['that has expired', 'IP:127.0.0.1', -1, true, /^have the service renew it/],
+  ] as const)('%s fails with the way out', async (_what, names, days, isNamed, hint) => {
+    const one = await world()
+    const ours = authority(temporaryFolder(), 'ours')
+    const server = await httpsServer(ours.sign(names, days), (_request, response) => response.end('{}'))
+    onTestFinished(() => server.close())
+    const { checks, code } = await doctor([...one.flags, '--base-url', server.url, ...(isNamed ? ['--ca-file', ours.file] : [])])
+    const found = checks.find(({ area, name }) => area === 'service' && name === 'reached')
+    expect([code, found?.status, found?.hint]).toEqual([1, 'failed', expect.stringMatching(hint)])
   })
 })
 

@@ -104,7 +104,10 @@ async function checkName(host: string, tell: Tell): Promise<boolean> {
 }
 
 function wayOut(message: string, isProxied: boolean): string {
-  if (/certificate/.test(message)) return 'name the CA that signed it with --ca-file; verification is never turned off'
+  if (/certificate is not trusted/.test(message)) return 'name the CA that signed it with --ca-file; verification is never turned off'
+  if (/certificate is for another/.test(message)) return 'write the host name that the certificate is for into the base URL'
+  if (/certificate/.test(message))
+    return 'have the service renew it, or correct the clock of this machine; verification is never turned off'
   if (/base URL|redirected|not JSON/.test(message)) return 'correct --base-url, CAPKEEPER_BASE_URL or baseUrl in the config'
   if (isProxied || /proxy/.test(message)) return 'look at HTTPS_PROXY, HTTP_PROXY and NO_PROXY'
   return 'is the address right, and is a firewall or a proxy in between?'

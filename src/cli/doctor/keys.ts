@@ -142,7 +142,9 @@ function judge(report: KeyReport, held: Held | undefined, config: WorkspaceConfi
       status: wanting.includes('failed') ? 'failed' : wanting.length > 0 ? 'warning' : 'not_checked',
       message: doubt ? `${text} (${held[doubt].message ?? 'no answer'})` : text,
       hint:
-        missing.length > 0 ? `give it ${listed(missing)}, or another key under keys.${missing[0]}` : 'try again when the service answers',
+        missing.length > 0
+          ? `give it ${listed(missing)}, or name keys that have them: ${missing.map((one) => `keys.${one}`).join(', ')}`
+          : 'try again when the service answers',
     }
   }
   const way = 'take Billing Write away from it: a key that only reads should not be able to write'

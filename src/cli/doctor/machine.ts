@@ -202,6 +202,6 @@ function checkServer(name: string, server: ServerReport, tell: Tell): void {
   const latency = `an answer takes ${latencyMs.toFixed(1)} ms`
   const far = warning(latency, 'each write waits for about three of them; run capkeeper nearer to its database')
   tell('latency', latencyMs > FAR_MS ? far : ok(latency))
-  const skew = `the clock of the database differs by ${(clockSkewMs / 1_000).toFixed(1)} s`
+  const skew = `the clock of the database differs by ${(Math.abs(clockSkewMs) / 1_000).toFixed(1)} s`
   tell('clock', Math.abs(clockSkewMs) > SKEW_MS ? warning(skew, 'let both machines follow a time server') : ok(skew))
 }
