@@ -32,12 +32,12 @@ import { connectReader, readSetup, type WorkspaceSetup } from '../compose.ts'
 import {
   addExamples,
   addNetworkFlags,
-  ledgerArgs,
   type NetworkFlags,
   outputOption,
   readDay,
   readInteger,
   type ShowFlags,
+  sameArgs,
 } from '../shared/args.ts'
 import { type Cli, CommandError, EXIT, type ExitCode, UsageError, worstExit } from '../shared/context.ts'
 import { inEach, interruptible } from '../shared/each.ts'
@@ -203,8 +203,7 @@ function stopText(stop: HistoryStop): string {
 
 function nextText(all: readonly Collected[], flags: NetworkFlags): string {
   if (!all.some(({ totals }) => totals.measured + totals.reconstructed > 0)) return ''
-  const policies = (flags.policies ?? []).map((path) => `--policies ${path}`)
-  return `${['Next: capkeeper simulate', ...ledgerArgs(flags), ...policies].join(' ')}\n`
+  return `${['Next: capkeeper simulate', ...sameArgs(flags)].join(' ')}\n`
 }
 
 /** Beside a daemon: its share of the learned pace, and the rest after a refusal for the rate. */

@@ -196,6 +196,13 @@ export const ledgerArgs = (flags: NetworkFlags): readonly string[] => [
   ...(flags.ledger === undefined ? [] : ['--ledger', shellWord(shownLedger(flags.ledger))]),
 ]
 
+/** The flags that a suggested command must repeat to use the same ledger, policies and workspace. */
+export const sameArgs = (flags: NetworkFlags): readonly string[] => [
+  ...ledgerArgs(flags),
+  ...(flags.policies ?? []).flatMap((path) => ['--policies', shellWord(path)]),
+  ...(flags.workspace === undefined ? [] : ['--workspace', shellWord(flags.workspace)]),
+]
+
 /** The end of the program's help. */
 export const EXIT_HELP = `
 Exit codes:

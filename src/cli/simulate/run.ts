@@ -69,7 +69,8 @@ export async function gather(
   const loaded = await loadConfigAside({ env: cli.env, flags }, cli.clock)
   if (!loaded.config) throw new InputError(loaded.problems)
   const { config } = loaded
-  const paths = options.paths.length > 0 ? options.paths : policyPaths(config)
+  const ofConfig = policyPaths(config)
+  const paths = options.paths.length > 0 ? options.paths : ofConfig
   if (paths.length === 0) throw new UsageError('which policies? Name files or folders, or a config file with --config')
   // What a team may say is replayed as it is written.
   const asked = { ...flags, asWritten: true }
@@ -80,19 +81,21 @@ export async function gather(
   const names = loaded.configured
     ? config.workspaces.map(({ name }) => name)
     : [policies.workspace ?? config.workspaces[0]?.name ?? 'default']
-  const ledger = await readRecordedUse(cli, config.ledger, names, flags)
+  // A command that is suggested finds the policies where this one did.
+  const repeated = ofConfig.length > 0 ? flags : { ...flags, policies: paths }
+  const ledger = await readRecordedUse(cli, config.ledger, names, repeated)
   const { pricePerCredit, creditsPerSeat } = config
   const workspaces = ledger.workspaces.flatMap((use): Recorded[] => {
     const policy = policies.sets.get(use.workspace)
     const beside = against && againstOf(against, use.workspace)
     if (!policy) return []
     const replay = { policy, against: beside, cycles: options.cycles, pricePerCredit, creditsPerSeat, now: cli.clock.now() }
-    return [{ policy, groups: use.usage?.groups ?? [], start: startOf(use, replay, flags) }]
+    return [{ policy, groups: use.usage?.groups ?? [], start: startOf(use, replay, repeated) }]
   })
   for (const name of names) {
     const policy = policies.sets.get(name)
     if (!policy || ledger.workspaces.some(({ workspace }) => workspace === name)) continue
-    workspaces.push({ policy, groups: [], start: nothingRecorded(name, flags) })
+    workspaces.push({ policy, groups: [], start: nothingRecorded(name, repeated) })
   }
   if (workspaces.length === 0) throw new CommandError(`no policy is for ${names.join(', ')}`)
   return { config, workspaces, warnings: problems, labels: labelsFor(config.people, ledger.salt) }

@@ -9,7 +9,7 @@ import { type RecordedUse, recordedUseOf } from '../../../daemon/replay/gather.t
 import { loadPoliciesAside } from '../../../policy/load/load.ts'
 import { didYouMean } from '../../../policy/suggest.ts'
 import type { Ledger } from '../../../ports.ts'
-import { ledgerArgs, type NetworkFlags } from '../args.ts'
+import { type NetworkFlags, sameArgs } from '../args.ts'
 import { type Cli, CommandError, EXIT, UsageError } from '../context.ts'
 import { isLedgerUrl } from '../remote.ts'
 import { columns, count, tellLine } from '../text.ts'
@@ -26,6 +26,7 @@ export async function readRecordedUse(cli: Cli, file: string, names: readonly st
       `${shownLedger(file)} is the address of a daemon, which hands out no use by day; name the ledger itself, or a copy of it (\`capkeeper ledger backup FILE\`), with --ledger`,
     )
   }
+  if (file === ':memory:') throw new UsageError(IN_MEMORY)
   return withStore(cli, file, 'read', async (store) => {
     const known = await currentWorkspaces(store)
     const found = names.filter((name) => known.includes(name))
@@ -41,8 +42,9 @@ export async function readRecordedUse(cli: Cli, file: string, names: readonly st
   })
 }
 
-/** The command that gets past days into the same ledger. */
-export const collectLine = (flags: NetworkFlags): string => ['capkeeper collect', ...ledgerArgs(flags)].join(' ')
+/** The command that gets past days into the same ledger; into a file to be named, where that is in memory. */
+export const collectLine = (flags: NetworkFlags): string =>
+  ['capkeeper collect', ...sameArgs(flags.ledger === ':memory:' ? { ...flags, ledger: 'FILE' } : flags)].join(' ')
 
 function nothingKnown(file: string, names: readonly string[], known: readonly string[], flags: NetworkFlags): CommandError {
   if (known.length === 0)
@@ -118,6 +120,8 @@ function checkText(report: LedgerReport): string {
   return `${[`${report.file}: ${verdict}, schema version ${report.schemaVersion}`, ...note, ...table].join('\n')}\n`
 }
 
+const IN_MEMORY = 'a ledger in memory is gone with its process; name a file with --ledger'
+
 /** Where the name of the workspace may come from. */
 type Names = Awaited<ReturnType<typeof ledgerFile>>['names']
 
@@ -127,7 +131,7 @@ async function ledgerFile(flags: NetworkFlags, cli: Cli) {
   const loaded = await loadConfigAside({ env: cli.env, flags: given }, cli.clock)
   const file = flags.ledger ?? (cli.env['CAPKEEPER_LEDGER'] || loaded.config?.ledger)
   if (file === undefined || ledgerFault(file) !== undefined) throw new InputError(loaded.problems.filter((problem) => hasErrors([problem])))
-  if (file === ':memory:') throw new UsageError('a ledger in memory is gone with its process; name a file with --ledger')
+  if (file === ':memory:') throw new UsageError(IN_MEMORY)
   const configured = loaded.configured?.map(({ name }) => name) ?? []
   return {
     file,

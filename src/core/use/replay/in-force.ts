@@ -220,6 +220,8 @@ export interface PolicyCaps extends CapSource {
   another(): CapSource
   /** Scopes that the policy rejected on a day so far. */
   readonly rejected: ReadonlyMap<string, RejectedScope>
+  /** Rules of which the roster does not tell whom they match, with the reason. */
+  readonly openRules: ReadonlyMap<string, string>
   /** Pools with their members; none before the first day. */
   pools(): readonly PoolPlaces[]
 }
@@ -228,6 +230,7 @@ export interface PolicyCaps extends CapSource {
 export function capsOfPolicy(inputs: PolicyCapsInputs): PolicyCaps {
   const known = new Map<string, UndealtDay>()
   const rejected = new Map<string, RejectedScope>()
+  const openRules = new Map<string, string>()
   const { scopes, place } = scopeList()
   const places = placesOf(inputs.people)
   let pools: readonly PoolPlaces[] = []
@@ -238,6 +241,7 @@ export function capsOfPolicy(inputs: PolicyCapsInputs): PolicyCaps {
     if (found) return found
     const resolution = resolveDesired(resolvable)
     for (const one of resolution.rejected) rejected.set(scopeKey(one.scope), one)
+    for (const { code, rule, message } of resolution.ruleNotes) if (code === 'RULE_UNKNOWN') openRules.set(rule, message)
     const caps = capsOfAll(inputs.people, new Map(resolution.desired.map(({ scope, cap }) => [scopeKey(scope), cap])), place)
     const undealt = { caps, pools: resolution.pools }
     pools = placesIn(resolution.pools, places)
@@ -264,7 +268,7 @@ export function capsOfPolicy(inputs: PolicyCapsInputs): PolicyCaps {
       },
     }
   }
-  return { ...another(), rejected, pools: () => pools, another }
+  return { ...another(), rejected, openRules, pools: () => pools, another }
 }
 
 const inputsOn = ({ set, roster, groups }: PolicyCapsInputs, now: Instant, cycle: Cycle): DesiredInputs => ({

@@ -6,7 +6,6 @@ import type { Roster } from '../../model/observed.ts'
 import type { PolicyRevision } from '../../model/policy.ts'
 import { compareText, groupScope, scopeKey } from '../../model/scope.ts'
 import { DAY_MS, formatInstant, type Instant, wholeCents } from '../../model/units.ts'
-import type { RejectedScope } from '../../resolve/candidate.ts'
 import type { RecordedDays } from '../history.ts'
 import { type CapSource, type CycleDemand, demandByCycle, isWeekend, type ReplayPeople, recordedSpan, replayPeople } from './demand.ts'
 import {
@@ -59,7 +58,7 @@ export function simulate(inputs: SimulationInputs): Simulation {
     cycles,
     ...tally.lists(),
     caps: capsReached(sides.policy.middle, capUse, tally.held),
-    notes: [...inputs.notes, ...simulationNotes(inputs, people, { beside, cycles }, tally.counts(), sides.policy.middle.rejected.values())],
+    notes: [...inputs.notes, ...simulationNotes(inputs, people, { beside, cycles }, tally.counts(), sides.policy.middle)],
   }
 }
 
@@ -121,12 +120,13 @@ function simulationNotes(
   people: ReplayPeople,
   { beside, cycles }: Pick<Simulation, 'beside' | 'cycles'>,
   tally: ReturnType<Tally['counts']>,
-  rejected: Iterable<RejectedScope>,
+  { rejected, openRules }: Pick<PolicyCaps, 'rejected' | 'openRules'>,
 ): readonly string[] {
   const { creditsPerSeat, recorded } = inputs
   return [
     ...unknownMembers(inputs),
-    ...[...rejected].map(({ message }) => message),
+    ...[...rejected.values()].map(({ message }) => message),
+    ...[...openRules.values()].map((message) => `${message}; here no rule gives them a cap.`),
     ...(creditsPerSeat === undefined
       ? [
           'What a seat includes is not known, so all use counts as add-on use: an upper bound. Write creditsPerSeat into the config where the balance does not tell it.',
