@@ -157,3 +157,21 @@ test('a daemon that other machines reach shows hashes until it ends, also when i
   config({ listen: '127.0.0.1:0', people: 'email' })
   await until('addresses, as it says now', async () => (await people()) === 'email')
 })
+
+test('a configuration that cannot come into force leaves the policies of the last good one followed', async () => {
+  const at = await world({ settings: SELDOM })
+  const config = (url: string, folder: string) =>
+    at.write('config.yaml', configText([workspace('acme', url, { ...SELDOM, policies: [folder] })]))
+  at.write('other/acme.yaml', policyText('team: {cap: 700}'))
+  const daemon = await at.daemon()
+  await until('the first cap', () => at.service.capOf('team') === 500)
+  // The ledger is bound to the first address.
+  config('http://127.0.0.1:9', 'other')
+  await daemon.shows('capkeeper_config_valid', 0, {})
+  at.policy(policyText('team: {cap: 600}'))
+  await until('the edit', () => at.service.capOf('team') === 600)
+  config(at.service.url, 'other')
+  await until('the other folder', () => at.service.capOf('team') === 700)
+  at.write('other/acme.yaml', policyText('team: {cap: 800}'))
+  await until('an edit in it', () => at.service.capOf('team') === 800)
+})

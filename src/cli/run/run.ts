@@ -135,6 +135,9 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
   if (!store) return
   const aging = new AbortController()
   let server: Server | undefined
+  let following: Awaited<ReturnType<typeof followFiles>> | undefined
+  // What was read counts when it comes into force.
+  const read = new WeakMap<Config, Settings>()
   try {
     if (reader.name === undefined) settings = await withKnownName(settings, reader, store)
     const host = await createHost({ cli, flags, config: settings.config, store, leases: store.held, isEmbedded: embedded !== undefined })
@@ -156,11 +159,16 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
         return policies
       },
       async reloadConfig() {
-        settings = await reader.read()
-        return settings.config
+        const next = await reader.read()
+        read.set(next.config, next)
+        return next.config
       },
       onTransition: (transition) => logTransition(host.logger, transition),
-      onConfig: (config) => host.use(config),
+      onConfig(config) {
+        settings = read.get(config) ?? settings
+        host.use(config)
+        following?.follow()
+      },
       registered: (name, present) => (present ? host.metrics.registerWorkspace(name) : host.metrics.removeWorkspace(name)),
       ledgerWritable: host.ledgerWritable,
       probeLedger: host.probeLedger,
@@ -169,8 +177,9 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
     running.daemon = daemon
     void forgetOldHistory(host, aging.signal)
     announce(server, host, embedded)
-    const following = await followFiles(daemon, cli, reader, () => settings)
-    ending.onReload(() => void following.configChanged().then(() => daemon.hurry()))
+    following = await followFiles(daemon, cli, reader, () => settings)
+    const { configChanged } = following
+    ending.onReload(() => void configChanged().then(() => daemon.hurry()))
     await untilStopped(daemon, host, embedded, ending)
     following.close()
     await server.close()
@@ -194,17 +203,17 @@ async function withKnownName(settings: Settings, reader: Reader, store: LedgerSt
 
 const envelopesIn = ({ configured = [] }: LoadedConfig) => configured.flatMap(({ envelopes = [] }) => envelopes)
 
-/** Watches policy and config files. The paths follow the configuration. */
+/** Watches the config file, and the policies of the configuration in force. */
 async function followFiles(daemon: Daemon, cli: Cli, { stamps }: Reader, settings: () => Settings) {
+  const configChanged = async (): Promise<void> => daemon.configChanged()
   // Without a config file the policies also name the workspace, so a change of them is a change of the configuration.
   const policiesChanged = (): void | Promise<void> => (settings().loaded.file === undefined ? configChanged() : daemon.policiesChanged())
   const watchPolicies = (paths: readonly string[]): Promise<Watcher> =>
     watchPaths(paths, cli.clock, policiesChanged, { since: () => stamps.policies, envelopes: envelopesIn(settings().loaded) })
   let paths = policyPaths(settings().config)
   let policies = await watchPolicies(paths)
-  let closed = false
-  async function configChanged(): Promise<void> {
-    await daemon.configChanged()
+  let [closed, turn] = [false, Promise.resolve()]
+  async function watchOthers(): Promise<void> {
     const next = policyPaths(settings().config)
     if (closed || next.join('\n') === paths.join('\n')) return
     paths = next
@@ -217,6 +226,10 @@ async function followFiles(daemon: Daemon, cli: Cli, { stamps }: Reader, setting
   const config = file === undefined ? undefined : await watchPaths([file], cli.clock, configChanged, { since: () => stamps.config })
   return {
     configChanged,
+    /** Another configuration is in force. */
+    follow(): void {
+      turn = turn.then(watchOthers)
+    },
     close() {
       closed = true
       policies.close()
