@@ -10,7 +10,9 @@ const root = temporaryFolder()
 let count = 0
 
 const text = (name: string, spec: string): string => `apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: ${name}}\nspec: ${spec}\n`
-const PLATFORM = text('platform', '{team: {cap: 500}, groups: [{id: grp_a, name: A}, {id: grp_b, name: B}], protected: [boss@x.com]}')
+const POOL = '{name: p, members: {emails: [Pooled@X.com]}, credits: 9}'
+const GROUPS = '[{id: grp_a, name: A}, {id: grp_b, name: B}]'
+const PLATFORM = text('platform', `{team: {cap: 500}, groups: ${GROUPS}, protected: [boss@x.com], pools: [${POOL}]}`)
 const B = text('b', '{users: [{email: b1@x.com, cap: 900}]}')
 const at = { file: 'capkeeper.yaml', line: 1, column: 1 }
 const bounds = { workspace: 'acme', maxCap: 3000, sum: 9000, grants: { maxDays: 31, maxAdd: 1000 }, at }
@@ -61,6 +63,7 @@ describe('a file of a team', () => {
     ['names a group of another', text('a', '{groups: [{id: grp_b, name: B, cap: 9}]}'), '4 ENVELOPE_OUTSIDE'],
     ['gives a group another name', text('a', '{groups: [{id: grp_a, name: Everybody, cap: 9}]}'), '4 ENVELOPE_OUTSIDE'],
     ['names a protected person', text('a', '{users: [{email: boss@x.com, cap: 9}]}'), '4 ENVELOPE_OUTSIDE'],
+    ['names somebody who is named in a pool', text('a', '{users: [{email: pooled@x.com, cap: 9}]}'), '4 ENVELOPE_OUTSIDE'],
     ['has a grant that is too high', granted(4001, '2026-11-09'), '4 ENVELOPE_BOUND'],
     ['has a grant that is too long', granted(4000, '2026-12-09'), '4 ENVELOPE_BOUND'],
     ['is above sum', text('a', `{users: [${[1, 2, 3, 4].map((n) => `{email: a${n}@x.com, cap: 3000}`).join(', ')}]}`), '4 ENVELOPE_BOUND'],

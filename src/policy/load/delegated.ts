@@ -184,14 +184,14 @@ function isShort({ name, at }: Envelope, documents: readonly PolicyDocument[], p
   return false
 }
 
-/** What can be said of the bounds without the service: who is in a group is not known. */
+/** What can be said of the bounds without the service: who is in a group, or by that in a pool, is not known. */
 function judgeBounds(files: readonly DelegatedFile[], { envelopes, sources, set, now, problems }: Judging): void {
   const around: Around = {
     platform: set,
     declared: declaredBy(set),
     envelopes,
     membersOf: () => undefined,
-    pooled: new Set(),
+    pooled: new Set(set.pools.flatMap(({ members }) => (members.kind === 'emails' ? members.emails : []))),
     spans: {},
     now,
   }
