@@ -196,7 +196,7 @@ function byProxy(asking: Asking, proxy: Proxy, from: BlockList, rules: readonly 
   const own = new Set(groups)
   const matching = rules.filter((rule) => concerns(rule, own, reader.email))
   if (matching.length === 0) return NOTHING
-  return { ...sighted(rules, matching), ...reader }
+  return { ...sighted(matching), ...reader }
 }
 
 function concerns({ groups, self = false }: ViewerRule, own: ReadonlySet<string>, email: string | undefined): boolean {
@@ -207,14 +207,15 @@ function concerns({ groups, self = false }: ViewerRule, own: ReadonlySet<string>
 const isWhole = ({ only }: ViewerRule): boolean => only === undefined
 
 /** The union of the entries that match. */
-function sighted(rules: readonly ViewerRule[], matching: readonly ViewerRule[]): Omit<Viewer, 'email' | 'asks'> {
+function sighted(matching: readonly ViewerRule[]): Omit<Viewer, 'email' | 'asks'> {
   const [selves, others] = [matching.filter(({ self }) => self), matching.filter(({ self }) => !self)]
   const isOf = (workspace: string) => (rule: ViewerRule) => rule.workspaces.includes('*') || rule.workspaces.includes(workspace)
   const seesAll = others.some((rule) => isWhole(rule) && rule.workspaces.includes('*'))
   const isPlain = seesAll && !others.some(({ emails }) => emails)
   return {
-    // Who sees everything has the answers of readers who are not told apart.
-    name: isPlain ? EVERYBODY.name : JSON.stringify(others.map((rule) => rules.indexOf(rule))),
+    // Who sees everything has the answers of readers who are not told apart. Others are named by what their entries say: a place in the list may be
+    // that of another entry once the config has changed.
+    name: isPlain ? EVERYBODY.name : JSON.stringify(others.map(({ workspaces, only, emails }) => ({ workspaces, only, emails }))),
     seesAll,
     seesSelf: (workspace) => selves.some(isOf(workspace)),
     sightOf(workspace) {

@@ -28,13 +28,13 @@ type Headers = Readonly<Record<string, string | readonly string[]>>
 async function serve(
   views: () => readonly WorkspaceView[] = () => [fullView('acme')],
   auth: ReturnType<Parameters<typeof createGate>[0]['settings']> = settings,
-  more: Pick<Parameters<typeof libraryOf>[0], 'facts' | 'records'> = {},
+  { isStill = false, ...more }: Pick<Parameters<typeof libraryOf>[0], 'facts' | 'records'> & { readonly isStill?: boolean } = {},
 ) {
   const clock = fakeClock()
   const people = HASHED_LABELS
   const documents = libraryOf({ views, clock, people, requestUrl: 'https://git.example/new?for={email}&used={used}', ...more })
   const { url } = await start({
-    ...{ views, clock, people, documents },
+    ...{ views, clock, people, documents: isStill ? { ...documents, state: () => 'still the same' } : documents },
     gate: createGate({ settings: () => auth, env: {} }),
     isChecked: () => auth,
   })
@@ -221,6 +221,22 @@ describe('a reader of some groups', () => {
     expect(heard).not.toContain('holds')
     expect(heard).not.toContain('id:')
     await reader?.cancel()
+  })
+
+  test('gets nothing that was made for an entry whose place theirs has taken in the config', async () => {
+    let viewers = [{ groups: ['all'], workspaces: ['acme'], emails: true }, LEADS]
+    const auth = {
+      ...settings,
+      get viewers() {
+        return viewers
+      },
+    }
+    const ask = await serve(undefined, auth, { isStill: true })
+    const total = async (group: string): Promise<number> =>
+      JSON.parse((await ask('/api/v1/workspaces/acme/people', { 'X-Groups': group })).text).total
+    const before = [await total('all'), await total('leads')]
+    viewers = viewers.toReversed()
+    expect([await total('all'), await total('leads')]).toEqual(before)
   })
 
   test('is led nowhere that does not exist for them', async () => {
