@@ -139,7 +139,12 @@ const ANSWERS: readonly (readonly [string, string, Answers, RegExp])[] = [
     { UserPageAnalytics: text(`{"userTableStats":[{"email":"${'a'.repeat(1_000_000)}@x.y"}]}`) },
     /row of the answer is larger than 16 KiB/,
   ],
-  ['an absurd figure', 'figure', { UserPageAnalytics: text(row({ promptCreditsUsed: '1e19' })) }, /1 row of the roster made no sense/],
+  [
+    'an absurd figure',
+    'figure',
+    { UserPageAnalytics: text(row({ promptCreditsUsed: '1e19' })) },
+    /1 row of the roster made no sense and was set aside/,
+  ],
   [
     'a header without end',
     'header',

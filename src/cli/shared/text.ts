@@ -7,13 +7,12 @@ import { dirname } from 'node:path'
 import { eastAsianWidth } from 'get-east-asian-width'
 import { jsonText, plain } from '../../core/escape/text.ts'
 import type { Cap } from '../../core/model/policy.ts'
-import type { Instant } from '../../core/model/units.ts'
+import { count, type Instant } from '../../core/model/units.ts'
 import { API_VERSION } from '../../policy/bounds.ts'
 import type { Cli } from './context.ts'
 import { takeOffScreen } from './progress.ts'
 
-/** `1 person`, `12 people`. */
-export const count = (amount: number, one: string, many = `${one}s`): string => `${amount} ${amount === 1 ? one : many}`
+export { count }
 
 export const people = (amount: number): string => count(amount, 'person', 'people')
 

@@ -236,9 +236,9 @@ function table(simulation: Simulation, paint: Paint): readonly string[] {
     return [
       cells(`${dayText(startAt)}${isWhole ? '' : ' (in part)'}`, total, hasMoney),
       ...groups.slice(0, ON_SCREEN.groups).map((group) => cells(`  ${plain(group.name)}`, group, hasMoney)),
-      ...(groups.length > ON_SCREEN.groups ? [[`  … and ${groups.length - ON_SCREEN.groups} more groups`]] : []),
+      ...(groups.length > ON_SCREEN.groups ? [[`  … and ${count(groups.length - ON_SCREEN.groups, 'more group')}`]] : []),
       ...pools.slice(0, ON_SCREEN.groups).map((pool) => cells(`  ${plain(pool.name)} (${figure(pool.credits)})`, pool, hasMoney)),
-      ...(pools.length > ON_SCREEN.groups ? [[`  … and ${pools.length - ON_SCREEN.groups} more pools`]] : []),
+      ...(pools.length > ON_SCREEN.groups ? [[`  … and ${count(pools.length - ON_SCREEN.groups, 'more pool')}`]] : []),
     ]
   })
   const [first = '', second = '', ...body] = columns([...heads, ...rows], (column) => column > 0)

@@ -6,7 +6,7 @@ import type { HealthDocument } from '../../daemon/http/documents/types.ts'
 import { renderFrame } from '../frame.ts'
 import { badge, box, facts, holdLink, SEVERITY_WEIGHT, section, tile, tiles, when } from '../parts.ts'
 import { column, listing, listSection } from '../tables.ts'
-import { duration, number, percent, span, withoutWays, words } from '../words.ts'
+import { duration, number, percent, plural, span, withoutWays, words } from '../words.ts'
 
 export async function healthPage(documents: Documents, { params: { workspace = '' } }: PageRequest): Promise<string> {
   const one = await documents.health(workspace)
@@ -53,7 +53,7 @@ function about(subject: string, workspace: string): Value {
 function pastTile({ from, days, left, stopped }: NonNullable<HealthDocument['history']>): Html {
   const known = days.measured + days.reconstructed
   const all = known + days.partial + days.missing
-  const rest = stopped ?? (left > 0 ? `${number(left)} requests left` : 'nothing left to read')
+  const rest = stopped ?? (left > 0 ? `${plural(left, 'request')} left` : 'nothing left to read')
   return tile(
     'Past of people',
     all === 0 ? 'nobody' : percent(known / all),

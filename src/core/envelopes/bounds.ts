@@ -2,7 +2,7 @@
 // of a group while files are checked without the service, refuses nothing here.
 import type { Cap, CapRule, DelegatedDocument, Envelope, Grant, PolicySet, Refusal, Span } from '../model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
-import { DAY_MS, type Instant } from '../model/units.ts'
+import { count, DAY_MS, type Instant } from '../model/units.ts'
 
 /** Grants of a scope that are less far apart count as one. */
 export const GRANT_GAP_MS = 7 * DAY_MS
@@ -145,8 +145,8 @@ function whyGrant(grant: Grant, { name, maxCap, grants }: Envelope, given: Given
   if (days <= grants.maxDays + ROUNDING_DAYS) return undefined
   const other = row.fromAt < own.fromAt ? 'before' : row.untilAt > own.untilAt ? 'after' : undefined
   const together = other ? `, together with the one ${other} it` : ''
-  const message = `the grant for ${who} lasts ${Math.ceil(days)} days${together}, and maxDays of envelope ${name} is ${grants.maxDays}`
-  return beyond(message, `end it after ${grants.maxDays} days; the next may begin 7 days later`)
+  const message = `the grant for ${who} lasts ${count(Math.ceil(days), 'day')}${together}, and maxDays of envelope ${name} is ${grants.maxDays}`
+  return beyond(message, `end it after ${count(grants.maxDays, 'day')}; the next may begin 7 days later`)
 }
 
 /** A grant from today through a date has the rest of today more. */

@@ -89,6 +89,9 @@ export function sweepTooLong(scopes: number, ratePerSecond: number, intervalMs: 
   )
 }
 
+/** `1 person`, `12 people`. */
+export const count = (amount: number, one: string, many = `${one}s`): string => `${amount} ${amount === 1 ? one : many}`
+
 /** The most passes of a cycle; what remains after them is reported (docs/operations.md). */
 export const MOST_PASSES = 8
 

@@ -17,7 +17,7 @@ import type { ScopeState, ScopeStatus } from '../model/events.ts'
 import { type CapReading, mayBeSet, type OwnedCap, type Roster } from '../model/observed.ts'
 import { type Cap, isSameEntry, type PolicyEntry, UNDECLARED } from '../model/policy.ts'
 import { byScope, compareScopes, groupScope, parseScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../model/scope.ts'
-import { DAY_MS, formatInstant, type Instant, isYounger } from '../model/units.ts'
+import { count, DAY_MS, formatInstant, type Instant, isYounger } from '../model/units.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import type { Resolution } from '../resolve/resolution.ts'
 import { CONTEST_MS } from './contested.ts'
@@ -186,7 +186,10 @@ function stateOf(disposition: Disposition, contest: Contest | undefined) {
   const { hold } = disposition
   if (!contest) return { state: 'held' as const, why: `hold ${hold}` }
   const until = formatInstant(contest.at + CONTEST_MS)
-  return { state: 'contested' as const, why: `hold ${hold}: changed by others ${contest.changes} times in 24 h, left alone until ${until}` }
+  return {
+    state: 'contested' as const,
+    why: `hold ${hold}: changed by others ${count(contest.changes, 'time')} in 24 h, left alone until ${until}`,
+  }
 }
 
 const since = (scope: Scope, inputs: Snapshot): { driftSince: Instant } => ({

@@ -3,7 +3,7 @@
 // they are given as soon as use under the old caps shows, without another deal. Notes change nothing.
 import type { Pool, PoolMembers } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
-import { type Credits, credits, formatInstant, HOUR_MS, type Instant } from '../model/units.ts'
+import { type Credits, count, credits, formatInstant, HOUR_MS, type Instant } from '../model/units.ts'
 import { dealtSum, finiteCount, fullCount, fullSum, isDealt, poolFigures, standingCount } from './figures.ts'
 import { type Aim, aim, give, matters } from './share-out.ts'
 import { type CapSince, cannotPay, type MemberNow, memberOf, type PoolMember, type PoolState, type PoolTerms } from './state.ts'
@@ -254,7 +254,7 @@ export function poolNotes(
       notes.push({ code, pool: name, message: `pool ${name}: ${text}`, version, at })
     if (members.length === 0 && why === undefined) add('POOL_NOBODY', `has no members: ${whyNobody(asked)}`)
     if (unknown) add('POOL_UNKNOWN', unknownText(unknown))
-    const least = `${members.length} members at ${min} are ${min * members.length} credits`
+    const least = `${count(members.length, `member at ${min} is`, `members at ${min} are`)} ${min * members.length} credits`
     if (cannotPay(pool, members.length)) add('POOL_BOUNDS', `cannot pay its min, so nothing is dealt: ${least}, it has ${credits}`)
     if (why !== undefined) add('POOL_FROZEN', `${state?.dealtAt === undefined ? 'nothing is dealt' : 'the last deal stays'}: ${why}`, why)
     if (!state || state.dealtAt === undefined) return notes

@@ -5,7 +5,7 @@ import { isApproved } from '../interpret/effective.ts'
 import type { GroupMembers, Person, Roster } from '../model/observed.ts'
 import type { PeopleRule, Pool, When } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
-import { DAY_MS, type Instant } from '../model/units.ts'
+import { count, DAY_MS, type Instant } from '../model/units.ts'
 import { attributesHold, attributesMissing, attributesText, nobodyHas } from './attributes.ts'
 
 type Truth = boolean | 'unknown'
@@ -122,7 +122,7 @@ const ASKED: { readonly [K in keyof When]-?: Ask } = {
   attributes: ({ attributes = {} }, { listing }) => attributesHold(attributes, listing),
 }
 
-const whole = (days: number | undefined): string => `${Math.floor(days ?? 0)} ${Math.floor(days ?? 0) === 1 ? 'day' : 'days'}`
+const whole = (days = 0): string => count(Math.floor(days), 'day')
 
 /** Days that are compared with a most: 14 days and an hour are more than 14. */
 const atMost = (days: number | undefined): string => `${Number.isInteger(days) ? '' : 'more than '}${whole(days)}`
@@ -137,7 +137,7 @@ const TOLD: { readonly [K in keyof When]-?: Tell } = {
   inactiveDays: ({ inactiveDays }, person, facts) => `inactive for ${whole(inactiveFor(person, facts))} (${inactiveDays} or more)`,
   joinedWithinDays: ({ joinedWithinDays }, person, facts) => `joined ${atMost(joinedAgo(person, facts))} ago (${joinedWithinDays} or less)`,
   activeDays: ({ activeDays }, person) =>
-    `active on ${person.activeDays?.[activeDays?.within ?? 0]} of the last ${activeDays?.within} days (fewer than ${activeDays?.below})`,
+    `active on ${person.activeDays?.[activeDays?.within ?? 0]} of the last ${whole(activeDays?.within)} (fewer than ${activeDays?.below})`,
   attributes: ({ attributes = {} }, { listing }) => attributesText(attributes, listing),
 }
 
@@ -150,7 +150,7 @@ const ABSENT: { readonly [K in keyof When]-?: (when: When, person: Person, facts
     newestUseAt === undefined ? 'the roster has no time of use for any person' : 'the roster has no time of use or sign-up for the person',
   joinedWithinDays: (_when, _person, { grantsFrozen }) =>
     grantsFrozen ? "the service's clock and ours differ" : 'the roster has no time of sign-up',
-  activeDays: ({ activeDays }) => `the roster has no active days of the last ${activeDays?.within} days`,
+  activeDays: ({ activeDays }) => `the roster has no active days of the last ${whole(activeDays?.within)}`,
   attributes: ({ attributes = {} }, { listing }) => attributesMissing(attributes, listing),
 }
 
@@ -306,13 +306,13 @@ const NEAREST: { readonly [K in keyof When]-?: Nearest } = {
   },
   groups: ({ groups = [] }) => `nobody is in ${groups.length === 1 ? 'group' : 'one of the groups'} ${groups.join(', ')}`,
   inactiveDays: ({ inactiveDays }, people, facts) =>
-    `nobody was inactive for ${inactiveDays} days or more; ${nearestOf('inactiveDays', people, facts, Math.max)}`,
+    `nobody was inactive for ${whole(inactiveDays)} or more; ${nearestOf('inactiveDays', people, facts, Math.max)}`,
   joinedWithinDays: ({ joinedWithinDays }, people, facts) =>
-    `nobody joined within ${joinedWithinDays} days; ${nearestOf('joinedWithinDays', people, facts, Math.min)}`,
+    `nobody joined within ${whole(joinedWithinDays)}; ${nearestOf('joinedWithinDays', people, facts, Math.min)}`,
   activeDays({ activeDays }, people) {
     const days = people.flatMap((person) => person.activeDays?.[activeDays?.within ?? 0] ?? [])
     const least = days.length === 0 ? '' : `; the least is ${days.reduce((a, b) => Math.min(a, b))}`
-    return `nobody was active on fewer than ${activeDays?.below} of the last ${activeDays?.within} days${least}`
+    return `nobody was active on fewer than ${activeDays?.below} of the last ${whole(activeDays?.within)}${least}`
   },
   attributes: ({ attributes = {} }, people, _facts, nearest) => nobodyHas(attributes, people, nearest),
 }

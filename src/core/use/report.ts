@@ -359,7 +359,7 @@ function notesOn({ by, balance, addOn, addOnByModel, runs, people, which, groups
   if (by === 'model' && runs && runs.length > 0 && runs.every(({ used }) => used === undefined))
     notes.push('This plan shows no credits by model.')
   const without = people.filter(({ used }) => used === undefined).length
-  if (without > 0) notes.push(`${without} of ${people.length} people have no figure of use.`)
+  if (without > 0) notes.push(`${without} of ${people.length} people ${without === 1 ? 'has' : 'have'} no figure of use.`)
   return notes
 }
 
@@ -374,5 +374,9 @@ function attributeNotes(by: ReportView, people: readonly ReportPerson[]): readon
 
 function inSeveral(people: readonly ReportPerson[]): readonly string[] {
   const several = people.filter(({ groups }) => groups.length > 1).length
-  return several === 0 ? [] : [`${several} of ${people.length} people are in several groups, so the groups add up to more than the team.`]
+  return several === 0
+    ? []
+    : [
+        `${several} of ${people.length} people ${several === 1 ? 'is' : 'are'} in several groups, so the groups add up to more than the team.`,
+      ]
 }

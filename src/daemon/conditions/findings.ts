@@ -8,7 +8,7 @@ import type { CapReading, Observed } from '../../core/model/observed.ts'
 import { type Cap, isSameEntry, type Refusal, whileInvalid } from '../../core/model/policy.ts'
 import { formatPosition, type Problem } from '../../core/model/problem.ts'
 import { type Scope, scopeKey, TEAM } from '../../core/model/scope.ts'
-import { formatInstant, type Instant } from '../../core/model/units.ts'
+import { count, formatInstant, type Instant } from '../../core/model/units.ts'
 import { mayHaveLanded } from '../../core/plan/outcome.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import type { HoldsShown } from '../../core/plan/snapshot.ts'
@@ -213,7 +213,8 @@ export function serviceFindings(scopes: readonly Scope[], readings: WorkspaceSta
     const message = `${workspace}: no cap can be read with this key, so nothing is known and nothing is written: ${first.message}`
     return [finding('KeyRefused', 'READS_REFUSED', message, 'reads of caps')]
   }
-  const message = `${workspace}: none of ${scopes.length} caps could be read, so nothing is written: ${first.message}`
+  const none = scopes.length === 1 ? 'its only cap could not be read' : `none of ${scopes.length} caps could be read`
+  const message = `${workspace}: ${none}, so nothing is written: ${first.message}`
   return [finding('ServiceUnreachable', 'SERVICE_UNREACHABLE', message, workspace)]
 }
 
@@ -284,4 +285,11 @@ export const unread = (reason: string, part: string, message: string): Finding =
 export const malformedRows = (of: string, rows = 0): readonly Finding[] =>
   rows === 0
     ? []
-    : [finding('MalformedRows', 'MALFORMED_ROWS', `${rows} ${rows === 1 ? 'row' : 'rows'} of ${of} made no sense and were set aside`, of)]
+    : [
+        finding(
+          'MalformedRows',
+          'MALFORMED_ROWS',
+          `${count(rows, 'row')} of ${of} made no sense and ${rows === 1 ? 'was' : 'were'} set aside`,
+          of,
+        ),
+      ]

@@ -8,6 +8,7 @@ import type { CycleEvent, Emit, EventOf } from '../../core/model/events.ts'
 import { shortRevision } from '../../core/model/policy.ts'
 import { formatPosition, type Problem } from '../../core/model/problem.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
+import { count } from '../../core/model/units.ts'
 import type { Clock } from '../../ports.ts'
 import { firstProblem, instant, problemTexts } from './findings.ts'
 
@@ -187,13 +188,14 @@ function lineOf(event: CycleEvent, plan: Plan | undefined): Line | undefined {
     case 'usage-read': {
       const people = event.roster?.people.length
       const fields = { people, groups: event.groups.length, balance: event.balance !== undefined }
-      const says = (): string => `read ${people === undefined ? '' : `${people} people, `}${fields.groups} groups`
+      const says = (): string =>
+        `read ${people === undefined ? '' : `${count(people, 'person', 'people')}, `}${count(fields.groups, 'group')}`
       return { level: 'debug', message: 'usage read', fields, says }
     }
     case 'planned': {
       const { id, changes, counts } = event.plan
       const fields = { ...planFields(event.plan), counts: { ...counts } }
-      return { level: 'debug', message: 'planned', fields, says: () => `plan ${id} has ${changes.length} changes` }
+      return { level: 'debug', message: 'planned', fields, says: () => `plan ${id} has ${count(changes.length, 'change')}` }
     }
     case 'change-finished': {
       const [level, message] = CHANGE_LINES[event.result]

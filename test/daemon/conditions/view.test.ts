@@ -81,7 +81,7 @@ describe('the view', () => {
     expect(view.roster?.people).toHaveLength(3)
     expect(view.roster?.readAt).toBeLessThanOrEqual(NOW + HOUR)
     expect(view.conditions).toMatchObject([
-      { type: 'ServiceUnreachable', message: expect.stringContaining('none of 1 caps could be read') },
+      { type: 'ServiceUnreachable', message: expect.stringContaining('its only cap could not be read') },
     ])
   })
 

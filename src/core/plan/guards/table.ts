@@ -6,7 +6,7 @@ import type { CountedPerson } from '../../interpret/effective.ts'
 import type { GuardCode, ShareLimit } from '../../model/change.ts'
 import { declaredCount } from '../../model/policy.ts'
 import { type ScopeKey, scopeKey, userScope } from '../../model/scope.ts'
-import { formatInstant } from '../../model/units.ts'
+import { count, formatInstant } from '../../model/units.ts'
 import { DOUBT_CEILING_PERCENT } from '../../resolve/roster.ts'
 import type { AddOnSource } from '../../use/add-on.ts'
 import { CONTEST_MS } from '../contested.ts'
@@ -47,7 +47,7 @@ const contested: Guard = (round): Finding | undefined => {
 }
 
 const describe = ({ key, from, to }: Difference, { at, changes }: Contest): string =>
-  `${key} was changed by others ${changes} times (now ${from}, not ${to}, left alone until ${formatInstant(at + CONTEST_MS)})`
+  `${key} was changed by others ${count(changes, 'time')} (now ${from}, not ${to}, left alone until ${formatInstant(at + CONTEST_MS)})`
 
 const directoryShrink: Guard = (round) => {
   const { facts, guards } = round.inputs
@@ -246,7 +246,7 @@ const teamWideClear = (round: Round): ScopeKey | undefined =>
 export const allowance = (limit: ShareLimit, total: number): number => Math.max(limit.floor, (limit.percent * total) / 100)
 
 const limitText = (limit: ShareLimit, total: number): string =>
-  (limit.percent * total) / 100 >= limit.floor ? `${limit.percent} %` : `${limit.floor} people`
+  (limit.percent * total) / 100 >= limit.floor ? `${limit.percent} %` : count(limit.floor, 'person', 'people')
 
 /** In the order in which they judge. */
 export const GUARDS: readonly Guard[] = [

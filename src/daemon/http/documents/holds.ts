@@ -4,7 +4,7 @@
 import { editLine, shellWord } from '../../../core/escape/text.ts'
 import { EFFECTS_ON_PEOPLE, type GuardCode, type GuardSettings, type Hold, type ShareLimit } from '../../../core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
-import { credits, DAY_MS } from '../../../core/model/units.ts'
+import { count, credits, DAY_MS } from '../../../core/model/units.ts'
 import { APPROVAL_GROWTH, APPROVAL_LIFE_MS } from '../../../core/plan/approval.ts'
 import { isCounted } from '../../../core/plan/guards/round.ts'
 import { allowance, CLASSES, SETTLED_OTHERWISE, type ShareGuard } from '../../../core/plan/guards/table.ts'
@@ -78,7 +78,7 @@ export async function holdDocument(seen: Seen, id: string, query: Query = {}): P
     },
     ...bounded('held', hold.changes, MOST_HELD, (one) => heldChange(one, seen)),
     releases: releasesOf(hold, seen),
-    void: `void after ${APPROVAL_LIFE_MS / DAY_MS} days, or when more than ${Math.floor(hold.people * APPROVAL_GROWTH)} people are affected (now ${hold.people})`,
+    void: `void after ${APPROVAL_LIFE_MS / DAY_MS} days, or when more than ${count(Math.floor(hold.people * APPROVAL_GROWTH), 'person is', 'people are')} affected (now ${hold.people})`,
     ...page,
     items: page.items.map(({ person, before, after, effect: what }) => ({
       person: seen.people.label(person.email),
@@ -146,7 +146,7 @@ function arithmeticOf(guard: GuardCode, hold: Hold, { planned, settings, view, p
     const sum = raised.reduce((total, one) => total - lostBy(one), 0)
     return {
       ...base,
-      what: `credits by which ${raised.length} people would be raised`,
+      what: `credits by which ${count(raised.length, 'person', 'people')} would be raised`,
       counted: cents(sum),
       of: cents(remaining),
       limit: `${settings.guards.maxRaise} % of the add-on credits remaining`,
