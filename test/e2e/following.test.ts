@@ -170,6 +170,7 @@ test('a configuration that cannot come into force leaves the policies of the las
   await daemon.shows('capkeeper_config_valid', 0, {})
   at.policy(policyText('team: {cap: 600}'))
   await until('the edit', () => at.service.capOf('team') === 600)
+  expect(daemon.log().flatMap(({ msg, address }) => (msg === 'asking the service' ? [address] : []))).toEqual([at.service.url])
   config(at.service.url, 'other')
   await until('the other folder', () => at.service.capOf('team') === 700)
   at.write('other/acme.yaml', policyText('team: {cap: 800}'))

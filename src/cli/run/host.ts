@@ -223,11 +223,11 @@ function withPart(config: WorkspaceConfig, sharers: Sharers): WorkspaceConfig {
 export async function openWorkspace(config: WorkspaceConfig, host: Host): Promise<OpenedWorkspace> {
   const { cli, emit, logger } = host
   const about = { workspace: config.name, address: config.baseUrl }
-  // Nothing else is logged until the first answer, which may take minutes.
-  logger.info(about, 'asking the service')
   await cli.files.refresh([config, ...host.config().workspaces].flatMap(serviceFiles))
   let first: 'waiting' | 'answered' | 'failed' = 'waiting'
   const ledger = await bound(host.store, config, { isEmbedded: host.isEmbedded, rebind: host.flags.rebind })
+  // Nothing else is logged until the first answer, which may take minutes.
+  logger.info(about, 'asking the service')
   // Every workspace keeps the salt, because commands open one workspace and must show the same hashes.
   if (ledger.fact('peopleSalt') !== host.salt) ledger.saveFact('peopleSalt', host.salt)
   const learning = learnedKeeper(ledger, cli.clock)
