@@ -152,8 +152,9 @@ export async function answer(
   const viewer = viewerOf(request)
   const workspace = paramsOf(request)['workspace']
   if (isOwn) {
+    const bytes = Buffer.from(await make(viewer))
     reply.header('Cache-Control', 'private, max-age=60').header('Vary', viewer.asks.join(', '))
-    return byContent(reply, request, type, Buffer.from(await make(viewer)))
+    return byContent(reply, request, type, bytes)
   }
   const question = `${viewer.name}\n${url}`
   const state = given.state ?? documents.state(workspace)

@@ -102,8 +102,10 @@ describe('an address', () => {
 
   test('is not asked for where the config has no header for it', async () => {
     const ask = await serve(undefined, { proxy: { header: 'X-Groups', from: ['127.0.0.1'] }, metrics: false })
-    const { status, text } = await ask(ME, { 'X-Groups': 'platform', 'X-Email': ADA })
+    const { status, headers, text } = await ask(ME, { 'X-Groups': 'platform', 'X-Email': ADA })
     expect([status, text]).toEqual([404, expect.stringContaining('auth.emailHeader')])
+    // So that it is there once it is configured.
+    expect([headers['cache-control'], headers['vary']]).toEqual(['no-store', undefined])
   })
 })
 
