@@ -95,6 +95,13 @@ describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
       expect(shared.workspaces.map(({ workspace, owned }) => `${workspace} ${owned.length}`).toSorted()).toEqual(
         NAMES.map((name) => `${name} 1`),
       )
+      for (const name of NAMES) {
+        await until('every replica shows what the policies of each workspace ask', async () => {
+          const { documents, items } = JSON.parse((await one.get(`/api/v1/workspaces/${name}/policies`)).text)
+          return documents.join() === name && items.length === 1 && items[0].cap === 500 && items[0].people > 0
+        })
+        expect((await one.get(`/workspaces/${name}/health`)).text).not.toContain('none sent')
+      }
     }
 
     // One dies, one stands still for longer than its lease: the third goes on for both. `npm run bench` measures how soon.

@@ -41,6 +41,7 @@ export function libraryOf({ views, people = EMAIL_LABELS, clock = fakeClock(), r
         (view): WorkspaceSource => ({
           name: view.workspace,
           version: () => ++looks,
+          view: () => view,
           facts: async () => ({ ...options.facts?.(view), view }),
           records,
         }),

@@ -101,7 +101,10 @@ export function exampleOf(change: Partial<WorkspaceView> = {}): Documents {
   const source = sourceOf(world.workspace, () => 1)
   const library = createLibrary({
     comparisons: { of: () => ({ made: { at: world.clock.now(), compared } }) },
-    sources: () => [{ ...source, facts: async () => ({ ...(await source.facts()), view: exampleView(change) }) }],
+    sources: () => {
+      const view = exampleView(change)
+      return [{ ...source, view: () => view, facts: async () => ({ ...(await source.facts()), view }) }]
+    },
     daemon: () => ({ version: '0.1.0', configValid: true, ledgerWritable: true }),
     people: EMAIL_LABELS,
     hashed: HASHED_LABELS,

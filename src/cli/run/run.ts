@@ -262,7 +262,7 @@ function sourcesOf({ daemon }: Readonly<Running>, host: Host): readonly Workspac
   // Records of other replicas change without an event here, so they expire.
   const age = (): number => Math.floor(host.cli.clock.now() / ELSEWHERE_MS)
   const others = (daemon?.elsewhere() ?? []).map((one) =>
-    elsewhereSource(one, age, () => bound(host.store, one.settings, { isEmbedded: host.isEmbedded, rebind: false })),
+    elsewhereSource(one, age, () => bound(host.store, one.settings, { isEmbedded: host.isEmbedded, rebind: false }), host.cli.clock),
   )
   return others.length === 0 ? own : [...own, ...others].sort((a, b) => (a.name < b.name ? -1 : 1))
 }

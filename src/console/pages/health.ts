@@ -62,10 +62,15 @@ function pastTile({ from, days, left, stopped }: NonNullable<HealthDocument['his
   )
 }
 
+/** The replica that sends the requests, where that is another one: only its own pages count them. */
+const sentBy = ({ replicas }: HealthDocument): string | undefined =>
+  replicas.find(({ keeps, version }) => keeps && version === undefined)?.name
+
 function figures(one: HealthDocument): Html {
   const { lastCycle, lastSuccessAt, ratePerSecond, history, clockSkewSeconds, unread, oldestReadingAt, operations, at } = one
   const requests = operations.reduce((sum, { requests: count }) => sum + count, 0)
   const failed = operations.reduce((sum, { failed: count }) => sum + count, 0)
+  const sender = sentBy(one)
   return tiles([
     tile(
       'Last cycle',
@@ -82,7 +87,7 @@ function figures(one: HealthDocument): Html {
     tile('Last success', lastSuccessAt === undefined ? 'none yet' : when(lastSuccessAt, at)),
     tile(
       'Failed requests',
-      requests === 0 ? 'none sent' : percent(failed / requests),
+      requests > 0 ? percent(failed / requests) : sender === undefined ? 'none sent' : 'not known here',
       requests > 0 && `${number(failed)} of ${number(requests)} since the start`,
       failed > 0 && 'warn',
     ),
@@ -105,9 +110,11 @@ function figures(one: HealthDocument): Html {
   ])
 }
 
-const requestsPart = ({ operations, at }: HealthDocument): Html | false =>
-  listSection('Requests to the service', operations, {
-    none: 'None was sent yet.',
+function requestsPart(one: HealthDocument): Html | false {
+  const { operations, at } = one
+  const sender = sentBy(one)
+  return listSection('Requests to the service', operations, {
+    none: sender === undefined ? 'None was sent yet.' : `Replica ${sender} sends them, and counts them on its own page.`,
     label: 'Requests to the service since the daemon started',
     columns: [
       column.fixedRow('Operation', ({ operation }) => operation),
@@ -117,6 +124,7 @@ const requestsPart = ({ operations, at }: HealthDocument): Html | false =>
       column.text('Last failure', ({ lastFailure }) => lastFailure && html`${words(lastFailure.outcome)} ${when(lastFailure.at, at)}`),
     ],
   })
+}
 
 const modelPart = ({ model }: HealthDocument): Html =>
   section(

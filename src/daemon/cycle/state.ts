@@ -162,7 +162,10 @@ export const modelOf = ({ config, ledger, seen = seenIn(ledger) }: Pick<Planner,
   serviceModel(config, seen)
 
 /** Works out what policy asks now, and which scopes to read. */
-export function desiredState(state: WorkspaceState, planner: Planner): DesiredState {
+export function desiredState(
+  state: WorkspaceState,
+  planner: Pick<Planner, 'config' | 'ledger' | 'client' | 'clock' | 'seen'>,
+): DesiredState {
   const { ledger } = planner
   const inputs = desiredInputs(state, planner)
   const { now, owned } = inputs

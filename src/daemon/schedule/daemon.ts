@@ -141,8 +141,12 @@ export async function startDaemon(parts: DaemonParts) {
     views: (): readonly WorkspaceView[] => viewsOf(state.config, state, (name) => state.runners.get(name)?.workspace),
     /** Only to be read. */
     workspaces: (): readonly Workspace[] => runners().map(({ workspace }) => workspace),
-    /** Workspaces that other replicas hold, as they were shown last. */
-    elsewhere: () => elsewhereIn(state.config, state, (name) => state.runners.get(name)?.workspace),
+    /** Workspaces that other replicas hold, as they were shown last, with their policies here. */
+    elsewhere: () =>
+      elsewhereIn(state.config, state, (name) => state.runners.get(name)?.workspace).map((one) => ({
+        ...one,
+        policy: state.loaded?.sets.get(one.view.workspace),
+      })),
     /** Reads what other processes change and views show: pauses, and whether the ledger can be written. Never rejects. */
     refresh: sharedRefresh(parts.clock, () => refreshViews(state)),
     health(): Health {

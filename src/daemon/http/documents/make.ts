@@ -2,11 +2,15 @@
 // present state, and makes the index of people only where a document needs it. All readers share that index while the state of the workspace is the same.
 import { kindOf } from '../../../core/model/condition.ts'
 import type { WorkspaceView } from '../../../core/model/events.ts'
+import type { PolicyRevision } from '../../../core/model/policy.ts'
+import { InputError } from '../../../core/model/problem.ts'
+import { scopeKey } from '../../../core/model/scope.ts'
 import { gradesOf } from '../../../core/use/history.ts'
 import type { Clock, DayRange, Ledger } from '../../../ports.ts'
 import { commonDays } from '../../collect/history.ts'
 import { viewOf } from '../../conditions/view.ts'
 import type { WorkspaceSettings } from '../../config/settings.ts'
+import { desiredState, recall } from '../../cycle/state.ts'
 import { unlessLedger } from '../../ledger/error.ts'
 import type { Comparisons } from '../../replay/comparisons.ts'
 import type { Workspace } from '../../workspace.ts'
@@ -30,6 +34,7 @@ import { healthDocument, workspaceDocument, workspacesDocument } from './workspa
 export const sourceOf = (workspace: Workspace, version: () => number): WorkspaceSource => ({
   name: workspace.config.name,
   version,
+  view: () => viewOf(workspace),
   facts: async () => factsOf(workspace),
   records: recordsOf(async () => workspace.ledger),
 })
@@ -51,12 +56,59 @@ function factsOf(workspace: Workspace): WorkspaceFacts {
   }
 }
 
-/** A workspace that another replica holds: its view as that replica saved it, and its records from the database. */
-export const elsewhereSource = (
-  { settings, view }: { readonly settings: WorkspaceSettings; readonly view: WorkspaceView },
-  version: () => number,
-  open: () => Promise<Ledger>,
-): WorkspaceSource => ({ name: settings.name, version, facts: async () => ({ view, settings }), records: recordsOf(open) })
+interface Elsewhere {
+  readonly settings: WorkspaceSettings
+  readonly view: WorkspaceView
+  /** The policies as they are here. */
+  readonly policy?: PolicyRevision
+}
+
+/**
+ * A workspace that another replica holds: its view as that replica saved it, and its records from the database. What its policies ask is worked out
+ * here, from the same policies and records.
+ */
+export const elsewhereSource = (one: Elsewhere, version: () => number, open: () => Promise<Ledger>, clock: Clock): WorkspaceSource => {
+  const { settings, view } = one
+  return {
+    name: settings.name,
+    version,
+    view: () => view,
+    facts: async () => ({ view, settings, ...(await askedElsewhere(one, open, clock)) }),
+    records: recordsOf(open),
+  }
+}
+
+type Asked = Pick<WorkspaceFacts, 'policy' | 'readings' | 'unknownGroups' | 'desiredState'>
+
+/** By the scopes of the view, which are the same list until the holder saves another view. */
+const askedBefore = new WeakMap<WorkspaceView['scopes'], { readonly policy: PolicyRevision; readonly asked: Promise<Asked> }>()
+
+/** Nothing while this replica has other policies than the holder. */
+async function askedElsewhere({ settings, view, policy }: Elsewhere, open: () => Promise<Ledger>, clock: Clock): Promise<Asked> {
+  if (policy === undefined || policy.digest !== view.policy?.digest) return {}
+  const before = askedBefore.get(view.scopes)
+  if (before?.policy === policy) return before.asked
+  const asked = open()
+    .then((ledger): Asked => {
+      const state = recall(policy, ledger)
+      for (const { scope, observed, readAt } of view.scopes)
+        if (readAt !== undefined) state.readings.set(scopeKey(scope), { scope, observed, readAt })
+      const client = { clockSkewMs: () => view.clockSkewMs }
+      const { readings, unknownGroups } = state
+      return {
+        policy: state.policy,
+        readings,
+        unknownGroups,
+        desiredState: desiredState(state, { config: settings, ledger, client, clock }),
+      }
+    })
+    .catch((error: unknown) => {
+      askedBefore.delete(view.scopes)
+      return error instanceof InputError ? {} : (unlessLedger(error) ?? {})
+    })
+  askedBefore.set(view.scopes, { policy, asked })
+  return asked
+}
 
 function recordsOf(open: () => Promise<Ledger>): Records {
   const ask = async <T>(nothing: T, question: (ledger: Ledger) => Promise<T>): Promise<T> => {
@@ -162,7 +214,7 @@ function readerOf(options: DocumentOptions, indexOf: IndexOf, { sightOf, seesAll
   const wholes = () => options.sources().filter(({ name }) => sightOf(name).kind === 'whole')
   const views = async (): Promise<readonly WorkspaceView[]> => {
     await refresh()
-    return (await Promise.all(wholes().map((source) => source.facts()))).map(({ view }) => view)
+    return wholes().map((source) => source.view())
   }
   /** For documents of all workspaces: by address where each of them shows everybody so. */
   const showingAll = () => showing(wholes().length > 0 && wholes().every(({ name }) => namesAll(sightOf(name))))

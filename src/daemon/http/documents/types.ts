@@ -52,6 +52,8 @@ export interface WorkspaceSource {
   readonly name: string
   /** Changes whenever something that is shown may have changed. */
   version(): number
+  view(): WorkspaceView
+  /** Takes more than the view where another replica holds the workspace. */
   facts(): Promise<WorkspaceFacts>
   readonly records: Records
 }
