@@ -7,7 +7,7 @@ import { ENOUGH_KNOWN } from '../../core/use/history.ts'
 import type { Simulation, SimulationInputs } from '../../core/use/replay/document.ts'
 import { simulate } from '../../core/use/replay/simulation.ts'
 import { loadConfigAside } from '../../daemon/config/config.ts'
-import { type KnownCycle, type RecordedUse, type ReplayOptions, replayStart } from '../../daemon/replay/gather.ts'
+import { type KnownCycle, type ReplayOptions, replayStart } from '../../daemon/replay/gather.ts'
 import type { LoadedPolicies } from '../../policy/load/loaded.ts'
 import { addExamples, addUsedFlags, type NetworkFlags, outputOption, readInteger, type ShowFlags } from '../shared/args.ts'
 import { type Cli, CommandError, EXIT, painter, UsageError, worstExit } from '../shared/context.ts'
@@ -15,7 +15,7 @@ import { inEach } from '../shared/each.ts'
 import { collectLine, readRecordedUse } from '../shared/ledger/access.ts'
 import { labelsFor, policyPaths, readPolicies, showWarnings } from '../shared/problems.ts'
 import { sweepProgress } from '../shared/progress.ts'
-import { dayText, documentText } from '../shared/text.ts'
+import { dayText, documentText, people } from '../shared/text.ts'
 import { renderSimulationMarkdown, renderSimulationText } from './render.ts'
 
 const SIMULATE_FORMATS = ['text', 'json', 'markdown', 'html'] as const
@@ -111,11 +111,13 @@ export function inputsOf({ start }: Recorded): SimulationInputs {
   return start
 }
 
-function startOf(use: RecordedUse, options: ReplayOptions, flags: NetworkFlags): Recorded['start'] {
+type Use = Awaited<ReturnType<typeof readRecordedUse>>['workspaces'][number]
+
+function startOf(use: Use, options: ReplayOptions, flags: NetworkFlags): Recorded['start'] {
   const start = replayStart(use, options)
   switch (start.kind) {
     case 'inputs':
-      return start.best ? new CommandError(shortText(use.workspace, start.best, flags)) : start.inputs
+      return start.best ? new CommandError(shortText(use, start.best, flags)) : start.inputs
     case 'no-days':
       return nothingRecorded(use.workspace, flags)
     case 'no-cycle':
@@ -127,13 +129,14 @@ const nothingRecorded = (workspace: string, flags: NetworkFlags): CommandError =
   new CommandError(`${workspace}: the ledger has no day of anybody's use yet (0 %); type: ${collectLine(flags)}`)
 
 /** What is missing, and the one command that gets it. */
-function shortText(workspace: string, { startAt, endAt, known }: KnownCycle, flags: NetworkFlags): string {
+function shortText({ workspace, forgotten }: Use, { startAt, endAt, known }: KnownCycle, flags: NetworkFlags): string {
   const share = (part: number): string => `${Math.floor(part * 100)} %`
   const ofUse = known.use === undefined ? '' : ` and ${share(known.use)} of the use`
   const least = share(ENOUGH_KNOWN)
+  const skipped = forgotten === 0 ? '' : ` (it leaves ${people(forgotten)} out who had to be forgotten; --person EMAIL reads one again)`
   return (
     `${workspace}: no past cycle is known for ${least} of the people and of the use: the best, ${dayText(startAt)} to ${dayText(endAt)}, ` +
-    `is known for ${share(known.people)} of the people${ofUse}; type: ${collectLine(flags)}`
+    `is known for ${share(known.people)} of the people${ofUse}; type: ${collectLine(flags)}${skipped}`
   )
 }
 

@@ -17,7 +17,7 @@ import { shownLedger } from './address.ts'
 import { currentWorkspaces, mustExist, withStore } from './store.ts'
 
 /**
- * Reads these workspaces, and the salt of people's hashes, which is absent until a daemon has made it. Throws a `CommandError` when the ledger has
+ * Reads these workspaces, with the number of people who were forgotten, and the salt of people's hashes, which is absent until a daemon has made it. Throws a `CommandError` when the ledger has
  * records of none, and a `LedgerError` when it cannot be read.
  */
 export async function readRecordedUse(cli: Cli, file: string, names: readonly string[], flags: NetworkFlags) {
@@ -32,11 +32,11 @@ export async function readRecordedUse(cli: Cli, file: string, names: readonly st
     const found = names.filter((name) => known.includes(name))
     if (found.length === 0) throw nothingKnown(file, names, known, flags)
     let salt: string | undefined
-    const workspaces: RecordedUse[] = []
+    const workspaces: (RecordedUse & { readonly forgotten: number })[] = []
     for (const workspace of found) {
       const ledger = await store.workspace(workspace, undefined)
       salt ??= ledger.fact('peopleSalt')
-      workspaces.push(await recordedUseOf(workspace, ledger))
+      workspaces.push({ ...(await recordedUseOf(workspace, ledger)), forgotten: ledger.fact('forgottenHashes')?.length ?? 0 })
     }
     return { workspaces, salt }
   })
