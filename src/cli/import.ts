@@ -99,6 +99,8 @@ function openJournal(file: string, owner: Owner, now: Instant) {
   return {
     /** Recent readings of this workspace at this address. */
     known,
+    /** What the next run finds: `kept`, or that nothing could be written. */
+    ending: (kept: string): string => (isKept ? kept : `nothing is kept for the next run, because ${file} cannot be written`),
     keep({ scope, cap, readAt }: JournalEntry): void {
       const line = `${JSON.stringify({ ...owner, scope: scopeKey(scope), cap, readAt })}\n`
       if (isKept) isKept = succeeds(() => appendFileSync(file, line, { mode: 0o600 }))
@@ -161,7 +163,7 @@ interface LiveQuestion {
   /** Keeps readings for the next run. */
   readonly journal?: Pick<Journal, 'known' | 'keep'>
   /** The message when the reading is interrupted. */
-  readonly interrupted: string
+  readonly interrupted: () => string
   readonly cli: Cli
   readonly signal: AbortSignal
 }
@@ -202,7 +204,7 @@ export async function readLive(question: LiveQuestion): Promise<Live> {
     return liveOf(people, members, known, readings)
   } catch (error) {
     if (!signal.aborted) throw error
-    throw new CommandError(question.interrupted)
+    throw new CommandError(question.interrupted())
   } finally {
     for (const stop of stopping) stop()
   }
@@ -323,7 +325,8 @@ async function importCommand(flags: ImportFlags, cli: Cli): Promise<void> {
   const groups = flags.group ?? []
   if (groups.length === 0) cli.stderr.write(NO_GROUPS)
   const journal = openJournal(flags.journal, { workspace: config.name, baseUrl: config.baseUrl }, cli.clock.now())
-  const interrupted = `interrupted; the readings are kept in ${flags.journal}: the same command continues within an hour`
+  const kept = `the readings are kept in ${flags.journal}: the same command continues within an hour`
+  const interrupted = (): string => `interrupted; ${journal.ending(kept)}`
   const live = await interruptible(cli, (signal) => readLive({ config, groups, journal, interrupted, cli, signal }))
   const adopted = adoptLive(live, groups)
   const notes = notesOf(config, adopted).map((line) => `# ${plain(line)}\n`)
@@ -331,7 +334,7 @@ async function importCommand(flags: ImportFlags, cli: Cli): Promise<void> {
   tellImported(adopted, cli)
   const unread = `${count(live.unread.length, 'cap')} could not be read`
   if (live.unread.length === 0) journal.remove()
-  else tellLine(cli, `${unread}; the same command reads them again and keeps the rest (${flags.journal})`)
+  else tellLine(cli, `${unread}; ${journal.ending(`the same command reads them again and keeps the rest (${flags.journal})`)}`)
   cli.finish(adopted.leftOut.length > 0 ? EXIT.partial : EXIT.done)
 }
 

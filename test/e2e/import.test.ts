@@ -12,6 +12,12 @@ test('import names the caps that could not be read, keeps the rest for the next 
   Object.assign(store, { person: (email: string) => (email === lost ? undefined : read(email)) })
   expect(await at.run('import')).toMatchObject({ code: 4, stdout: expect.stringContaining('# NOT COMPLETE') })
   expect(at.read('capkeeper-import.journal')).toContain('"scope":"ada.lovelace@example.com"')
+  expect(await at.run('import', '--journal', at.path('nowhere/journal'))).toMatchObject({
+    code: 4,
+    stderr: expect.stringMatching(
+      /1 cap could not be read; nothing is kept for the next run, because .*nowhere\/journal cannot be written/,
+    ),
+  })
 })
 
 const RATE = { rate: { start: 1000, max: 1000, concurrency: 8 } }

@@ -67,7 +67,7 @@ async function start(dir: string, folder: string, flags: InitFlags, cli: Cli): P
   refuseExisting(dir, folder, [policyFile(config.name)])
   const groups = flags.group ?? []
   if (groups.length === 0) cli.stderr.write(NO_GROUPS)
-  const interrupted = 'interrupted; nothing was written'
+  const interrupted = (): string => 'interrupted; nothing was written'
   const live = await interruptible(cli, (signal) => readLive({ config, groups, interrupted, cli, signal }))
   refuseGaps(live, config)
   const started: Start = {
