@@ -136,6 +136,20 @@ describe('what became of a scope', () => {
 
   test('is a hold by itself as well', () => expect(explained('bob', policy, { holds: plan.holds }).hold?.id).toBe(plan.holds[0]?.id))
 
+  test('is the change of the group or team whose cap applies, and its hold', () => {
+    const people = ['ada', 'bob', 'eve']
+    const groups = { g: ['ada'] }
+    const wide = planOf({ ...scopes('team 400>500, group:g 300>200, eve 7>7'), people, groups, protect: ['ada'] }).plan
+    const caps: PolicySketch = { caps: { team: 500, 'group:g': 200, eve: 7 } }
+    const found = people.map((name) => explained(name, caps, { plan: wide, groups: members(groups) }).inherits)
+    expect(found.map((one) => one && [scopeKey(one.scope), one.change.effect, one.hold?.guards])).toEqual([
+      ['group:g', 'lower', ['protected']],
+      ['team', 'raise', undefined],
+      undefined,
+    ])
+    expect(explained('bob', caps).inherits).toBeUndefined()
+  })
+
   test('is its rejection, with the reason', () =>
     expect(explained('ada', { grants: [{ on: 'ada', add: 1, ...untilDecember }] }).rejected?.code).toBe('ADD_WITHOUT_BASE'))
 
