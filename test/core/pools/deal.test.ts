@@ -70,8 +70,13 @@ const matters = (members: Members, under: PoolTerms): boolean => {
 }
 test.each<readonly [string, Members, PoolTerms, boolean]>([
   ['not where a single one would come down', { ada: { cap: 130 }, ...NINE(97) }, terms(1003), false],
-  ['not where one below the least has used all there is', { ada: { use: 30, cap: 5 } }, terms(30, { min: 10 }), false],
-  ['not where all of a cap of their own is there', { ada: { cap: 120, fixed: 120 }, ...NINE(100) }, terms(1020), false],
+  [
+    'nor beside one below the least who has used the most',
+    { ada: { cap: 30 }, ...NINE(23), eve: { use: 30, cap: 5 } },
+    terms(267, { min: 10, max: 30 }),
+    false,
+  ],
+  ['nor beside one who has all of their own cap', { ada: { cap: 130 }, ...NINE(97), eve: { cap: 120, fixed: 120 } }, terms(1123), false],
   ['where it moves for one as much as for another', two(370, 630), terms(1000), true],
   ['where a tenth of all caps moves', { ...two(370, 630), cyd: { cap: 500 }, dan: { cap: 500 }, fay: { cap: 500 } }, terms(2500), true],
   [
