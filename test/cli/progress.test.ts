@@ -101,3 +101,10 @@ describe('a service that takes no request', () => {
     ])
   })
 })
+
+test('the bar of collect tells the requests that were made, their rate and the time that is left', async () => {
+  const one = await world({ sandbox: { people: 4, groups: 1, days: 40 } })
+  const { stderr, ended } = begin(['collect', ...one.flags, '--days', '10'], {}, undefined, hurriedClock())
+  Object.assign(stderr, { isTTY: true, columns: 80 })
+  expect((await ended).stderr).toMatch(/ranges \[[-=]+\] \d+\/4, \d+ requests, [\d.]+\/s, \d+ m?s left/)
+})

@@ -335,7 +335,13 @@ async function readPast(job: Job, parts: CollectParts, state: WorkspaceState, ro
       tellLine(cli, `${config.name}: ${message}`)
     for (const { message } of await collectAddOn(parts, state, signal, wanted.fromAt)) tellLine(cli, `${config.name}: ${message}`)
     const left = requestsOf(await historyPlan(parts, asking)).people
-    const { some: onDone, stop } = await sweepProgress(`${plain(config.name)}: ranges of people`, cli.stderr, signal, left)
+    const since = cli.clock.now()
+    const more = (done: number, total: number): string => {
+      const [requests, now] = [gate.requests() - begun, cli.clock.now()]
+      const rate = requests / Math.max(1, (now - begunAt) / 1_000)
+      return `, ${count(requests, 'request')}, ${rate.toFixed(1)}/s, ${span(((now - since) / Math.max(1, done)) * (total - done))} left`
+    }
+    const { some: onDone, stop } = await sweepProgress(`${plain(config.name)}: ranges`, cli.stderr, signal, { expected: left, more })
     const options = { ...asking, concurrency: config.rate.concurrency, signal, onRequest, onDone }
     return collectHistory(parts, options).finally(stop)
   }

@@ -24,15 +24,20 @@ export function takeOffScreen(stream: Output): void {
 
 /**
  * One bar for sweeps that run side by side. Shows `label [====    ] done/total` from the first change of a figure on, until the caller stops it,
- * the signal aborts or the process ends.
+ * the signal aborts or the process ends. `more` adds to it.
  */
-export async function sweepProgress(label: string, stream: Output, signal?: AbortSignal, expected = 0): Promise<SweepProgress> {
+export async function sweepProgress(
+  label: string,
+  stream: Output,
+  signal?: AbortSignal,
+  { expected = 0, more: note = () => '' }: { readonly expected?: number; readonly more?: (done: number, total: number) => string } = {},
+): Promise<SweepProgress> {
   if (stream.isTTY !== true || signal?.aborted) return NO_PROGRESS
   const { default: cliProgress } = await import('cli-progress')
   const bar = new cliProgress.SingleBar({
     stream,
-    format: `${label} [{bar}] {value}/{total}`,
-    barsize: Math.max(10, Math.min(40, (stream.columns ?? 80) - label.length - 20)),
+    format: `${label} [{bar}] {value}/{total}{note}`,
+    barsize: Math.max(10, Math.min(40, (stream.columns ?? 80) - label.length - note(0, expected).length - 20)),
     clearOnComplete: true,
     hideCursor: false,
     linewrap: true,
@@ -60,10 +65,10 @@ export async function sweepProgress(label: string, stream: Output, signal?: Abor
     if (!hides.has(hide)) {
       takeOffScreen(stream)
       hides.add(hide)
-      bar.start(total, done)
+      bar.start(total, done, { note: note(done, total) })
     }
     if (total !== bar.getTotal()) bar.setTotal(total)
-    bar.update(done)
+    bar.update(done, { note: note(done, total) })
   }
   return { expect: ({ length }) => change(0, length), one: () => change(1, 0), some: (more) => change(more, 0), stop }
 }
