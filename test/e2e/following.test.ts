@@ -176,3 +176,18 @@ test('a configuration that cannot come into force leaves the policies of the las
   at.write('other/acme.yaml', policyText('team: {cap: 800}'))
   await until('an edit in it', () => at.service.capOf('team') === 800)
 })
+
+test('a configuration whose file of a key is not there yet comes into force when the file comes', async () => {
+  const at = await world({ settings: SELDOM })
+  const daemon = await at.daemon()
+  await until('the first cap', () => at.service.capOf('team') === 500)
+  at.write(
+    'config.yaml',
+    configText([workspace('acme', at.service.url, { ...SELDOM, mode: 'audit', keys: { default: { file: 'later' } } })]),
+  )
+  await daemon.shows('capkeeper_config_valid', 0, {})
+  at.write('later', at.read('key'))
+  await daemon.shows('capkeeper_config_valid', 1, {})
+  expect(await daemon.metric('capkeeper_mode', { workspace: 'acme', mode: 'audit' })).toBe(1)
+  expect(daemon.log().filter(({ level }) => level === 'error')).toHaveLength(1)
+})

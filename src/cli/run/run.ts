@@ -17,6 +17,7 @@ import { type Daemon, startDaemon } from '../../daemon/schedule/daemon.ts'
 import { randomSalt, sha256 } from '../../daemon/schedule/system.ts'
 import { filesOf, keepFiles, readAs } from '../../files.ts'
 import { stampBefore, type Watcher, watchPaths } from '../../policy/load/watch.ts'
+import type { Clock } from '../../ports.ts'
 import { LEFT_ALONE } from '../../sandbox/sandbox.ts'
 import { type Embedded, onSandbox, startBeside, withSandboxKey } from '../sandbox/embedded.ts'
 import { type Cli, EXIT, UsageError } from '../shared/context.ts'
@@ -180,6 +181,7 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
     following = await followFiles(daemon, cli, reader, () => settings)
     const { configChanged } = following
     ending.onReload(() => void configChanged().then(() => daemon.hurry()))
+    void readRefusedAgain(daemon, cli.clock, aging.signal)
     await untilStopped(daemon, host, embedded, ending)
     following.close()
     await server.close()
@@ -235,6 +237,16 @@ async function followFiles(daemon: Daemon, cli: Cli, { stamps }: Reader, setting
       policies.close()
       config?.close()
     },
+  }
+}
+
+/** What a refused configuration lacked, such as the file of a key, may have come without an edit of it. Choice. */
+const REFUSED_AGAIN_MS = 10_000
+
+async function readRefusedAgain(daemon: Daemon, clock: Clock, ended: AbortSignal): Promise<void> {
+  while (!ended.aborted) {
+    await clock.sleep(REFUSED_AGAIN_MS, ended).catch(() => undefined)
+    if (!ended.aborted && !daemon.health().configValid) await daemon.configChanged()
   }
 }
 
