@@ -341,9 +341,6 @@ const ENDINGS: Readonly<Record<EventOf<'cycle-finished'>['result'], string>> = {
 }
 
 function cycleText({ result, message, totalMs }: EventOf<'cycle-finished'>): string {
-  const seconds = (totalMs / 1_000).toFixed(1)
-  // It went well and did not come to its end.
-  if (message !== undefined && (result === 'success' || result === 'noop')) return `cycle finished in ${seconds} s: ${message}`
   const because = message === undefined ? '' : `: ${message}`
-  return `cycle finished in ${seconds} s, ${ENDINGS[result]}${because}`
+  return `cycle finished in ${(totalMs / 1_000).toFixed(1)} s, ${ENDINGS[result]}${because}`
 }

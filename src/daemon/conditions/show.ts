@@ -38,12 +38,10 @@ interface CycleEnd {
   readonly applied: PassReport | undefined
   /** The scopes that the cycle was to read. */
   readonly scopes: readonly Scope[]
-  /** A daemon ended the writes, for an edit, a grant or a signal: nothing has failed, and its next cycle goes on. */
-  readonly isOvertaken: boolean
 }
 
 /** The first that fits: error (nothing worked), partial, held, success, noop. */
-export function outcomeOf({ state, applied, after, scopes, isOvertaken }: CycleEnd): Outcome {
+export function outcomeOf({ state, applied, after, scopes }: CycleEnd): Outcome {
   const unread = scopes.flatMap((scope) => {
     const failure = state.readings.get(scopeKey(scope))?.failure
     return failure ? [`${scopeKey(scope)}: ${failure.message}`] : []
@@ -51,25 +49,23 @@ export function outcomeOf({ state, applied, after, scopes, isOvertaken }: CycleE
   const results = [...(applied?.results ?? [])]
   const done = results.filter(([, { result }]) => result === 'applied').length
   const failed = results.filter(([, { result }]) => result !== 'applied' && result !== 'skipped')
-  const pending = applied && !isOvertaken ? pendingIn(after) : []
+  const pending = applied ? pendingIn(after) : []
   const unwritten = pending.filter(({ isHeld }) => !isHeld)
-  const halted = applied?.interrupted === undefined || isOvertaken ? [] : [HALTS[applied.interrupted]]
+  const halted = applied?.interrupted === undefined ? [] : [HALTS[applied.interrupted]]
   const failures = failed.map(([key, { error }]) => `${key}: ${error}`)
   const message =
     applied?.fatal ?? applied?.refusal ?? [...failures, ...unread, ...halted, ...[...unwritten, ...pending].map(({ why }) => why)][0]
-  const isShort = failed.length > 0 || unread.length > 0 || halted.length > 0
+  const isShort = failed.length > 0 || unread.length > 0 || applied?.interrupted !== undefined
   const nothingWorked = done === 0 && (failed.length > 0 || applied?.fatal !== undefined || applied?.refusal !== undefined)
   if (nothingWorked || (scopes.length > 0 && unread.length === scopes.length)) return { result: 'error', message }
   if (isShort || unwritten.length > 0) return { result: 'partial', message }
   if (after.plan.holds.length > 0) return { result: 'held', message }
-  return { result: done > 0 ? 'success' : 'noop', ...(isOvertaken && { message: OVERTAKEN }) }
+  return { result: done > 0 ? 'success' : 'noop' }
 }
-
-const OVERTAKEN = 'an edit, a grant or a signal came in between; the next cycle plans the rest'
 
 /** Why writing ended early. */
 const HALTS: Readonly<Record<NonNullable<PassReport['interrupted']>, string>> = {
-  stopped: 'the remaining changes were not written: it was told to stop',
+  stopped: 'the remaining changes were not written: the daemon was told to stop, or the policy changed',
   paused: 'the remaining changes were not written: a pause began',
   ledger: 'the remaining changes were not written: the ledger could not record it',
   refused: 'the remaining changes were not written: the service takes no writes',

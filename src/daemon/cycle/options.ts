@@ -55,7 +55,7 @@ export interface CycleOptions {
   readonly stop?: AbortSignal
   /** Aborts to cut even a write in flight; its intent stays open. */
   readonly cut?: AbortSignal
-  /** The process ends: writes are not read back any more, and their intents stay open for the next start. Absent but in a daemon. */
+  /** The process ends: writes are not read back any more, and their intents stay open for the next start. */
   readonly leaving?: () => boolean
   /** Ids given by `apply --approve`. */
   readonly approve?: readonly string[]

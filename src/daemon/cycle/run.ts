@@ -236,8 +236,7 @@ async function record(cycle: CycleRun, first: FirstPlan, applied: PassReport | u
   // The service did answer where it says that it does not know a scope.
   const isExpected = (scope: Scope): boolean => !isLeftAlone(scope, last.desired) && !last.desired.unknown.has(scopeKey(scope))
   const scopes = last.desired.toRead.filter((scope) => isExpected(scope) && (part?.has(scopeKey(scope)) ?? true))
-  const isOvertaken = applied?.interrupted === 'stopped' && options.leaving !== undefined
-  const end = { state, after: last.planned, applied, scopes, isOvertaken }
+  const end = { state, after: last.planned, applied, scopes }
   const outcome = outcomeOf(end)
   if (config.mode === 'enforce' && !options.focus) recordDeclared(last.planned, outcome.result, state, ledger)
   if (applied?.fatal === undefined) await ledger.commit()
