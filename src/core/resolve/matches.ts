@@ -178,15 +178,14 @@ function settle(past: Settled, { match }: First, tell: Teller, person: Person): 
     if (stays && match !== past.settled && tell.hasMoved(person, past.settled)) return { settled: past.settled, turning: match }
     return { settled: match ?? (stays ? past.settled : undefined) }
   }
-  if (match === undefined) return disproved(past, tell, person)
-  if (!tell.isNew(person)) return past
+  if (match === undefined || !tell.isNew(person)) return disproved(past, tell, person)
   if (match === past.settled || match === past.turning) return { settled: match }
   // Two readings in a row say that what is settled is not so, and do not agree on what is.
   return { settled: past.turning === undefined ? past.settled : undefined, turning: match }
 }
 
 /**
- * A reading in which a condition has no answer can still say that others do not hold: then what it disproves was not seen twice in a row, and
+ * A reading in which a condition has no answer, or that of an earlier reading, can still say that others do not hold: then what it disproves was not seen twice in a row, and
  * what two readings in a row disprove is settled no more.
  */
 function disproved({ settled, turning }: Settled, tell: Teller, person: Person): Settled {

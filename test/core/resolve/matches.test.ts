@@ -73,6 +73,16 @@ test('a reading says nothing of a group that was not listed with it', () => {
   expect(judged([{ groups: ['g'] }], { eve: {} }, first, groups()).memory).toEqual(first)
 })
 
+test('a match that two readings in a row disprove is settled no more, also when the second did not list the group of a later rule', () => {
+  const rules = [{ role: 'a' }, { groups: ['g'] }]
+  const read = (role: string, before: Rules['memory'], listed: readonly string[]) =>
+    judged(rules, { eve: { role } }, before, { groups: members({ g: [] }), newReading: { groups: listed } })
+  const first = read('b', read('a', {}, ['g']).memory, ['g'])
+  expect(first.verdictOf(email('eve'))).toMatchObject({ kind: 'match', rule: { when: { role: 'a' } } })
+  expect(read('b', first.memory, []).verdictOf(email('eve'))).toMatchObject({ kind: 'unknown', settled: undefined })
+  expect(read('a', first.memory, []).memory['rules']?.turning).toEqual({})
+})
+
 test('a match on which no two readings agree is explained by the rule that the last one shows, which is not hidden by the others', () => {
   const rows = [...'cab'].map((role) => ({ ada: { role } }))
   const last = rows.reduce((before, one) => judged(rulesOf('abc'), one, before.memory), judged([], {}))
