@@ -5,6 +5,9 @@ export const API_VERSION = 'capkeeper/v1'
 export const POLICY_KIND = 'CapPolicy'
 export const CONFIG_KIND = 'Config'
 
+/** The name of a workspace that nothing names. */
+export const DEFAULT_WORKSPACE = 'default'
+
 /** So many files of at most so many bytes together are read on the calling thread; more or larger ones in a thread with its own bounds. */
 export const SMALL_BYTES = 64 * 1024
 export const SMALL_FILES = 64

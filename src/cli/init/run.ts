@@ -10,6 +10,7 @@ import { hasErrors, InputError, messageOf } from '../../core/model/problem.ts'
 import { loadConfigAside, networkProblems } from '../../daemon/config/config.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import type { TokenSource } from '../../files.ts'
+import { DEFAULT_WORKSPACE } from '../../policy/bounds.ts'
 import { adoptLive, groupOption, type Live, type NamedGroup, NO_GROUPS, readGroup, readLive, tellImported } from '../import.ts'
 import { addExamples, addFlags, type NetworkFlags } from '../shared/args.ts'
 import { type Cli, CommandError, EXIT, UsageError } from '../shared/context.ts'
@@ -51,7 +52,7 @@ async function initCommand(dir: string, flags: InitFlags, cli: Cli): Promise<voi
   const folder = resolve(dir)
   const isAsking = flags.nonInteractive !== true && cli.stdin.isTTY === true
   // All that is there is told at once; a name that is still to be asked for names a file that is judged after it.
-  const name = flags.workspace ?? (isAsking ? undefined : DEFAULT_NAME)
+  const name = flags.workspace ?? (isAsking ? undefined : DEFAULT_WORKSPACE)
   refuseExisting(dir, folder, [...FIXED_FILES, ...(name === undefined ? [] : [policyFile(name)])])
   const answered: InitFlags = isAsking ? { ...flags, ...(await askMissing(givenOf(flags, cli), cli)) } : flags
   try {
@@ -121,9 +122,6 @@ async function readWorkspace(flags: InitFlags, { env, clock }: Cli): Promise<Wor
   return workspace
 }
 
-/** As the config names a workspace that nothing names. */
-const DEFAULT_NAME = 'default'
-
 function refuseExisting(dir: string, folder: string, paths: readonly string[]): void {
   if (isNoFolder(folder)) throw new CommandError(`nothing was written: ${dir} is not a folder`)
   const existing = existingIn(folder, paths)
@@ -184,8 +182,8 @@ async function askMissing(given: ReturnType<typeof givenOf>, cli: Cli) {
       given.hasKey && given.serviceKeyFile === undefined
         ? undefined
         : await ask(line, cli, 'File that holds the service key (not the key itself): ', fault, given.serviceKeyFile)
-    const isName = (name: string): string | undefined => nameFault(name || DEFAULT_NAME)
-    const workspace = (await ask(line, cli, `Name of the workspace [${DEFAULT_NAME}]: `, isName, given.workspace)) || DEFAULT_NAME
+    const isName = (name: string): string | undefined => nameFault(name || DEFAULT_WORKSPACE)
+    const workspace = (await ask(line, cli, `Name of the workspace [${DEFAULT_WORKSPACE}]: `, isName, given.workspace)) || DEFAULT_WORKSPACE
     const group = given.group ?? (await askGroups(line, cli))
     return { baseUrl, workspace, group, serviceKeyFile: keyFile }
   } finally {

@@ -179,8 +179,7 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
     void forgetOldHistory(host, aging.signal)
     announce(server, host, embedded)
     following = await followFiles(daemon, cli, reader, () => settings)
-    const { configChanged } = following
-    ending.onReload(() => void configChanged().then(() => daemon.hurry()))
+    ending.onReload(() => void daemon.configChanged().then(() => daemon.hurry()))
     void readRefusedAgain(daemon, cli.clock, aging.signal)
     await untilStopped(daemon, host, embedded, ending)
     following.close()
@@ -207,9 +206,9 @@ const envelopesIn = ({ configured = [] }: LoadedConfig) => configured.flatMap(({
 
 /** Watches the config file, and the policies of the configuration in force. */
 async function followFiles(daemon: Daemon, cli: Cli, { stamps }: Reader, settings: () => Settings) {
-  const configChanged = async (): Promise<void> => daemon.configChanged()
   // Without a config file the policies also name the workspace, so a change of them is a change of the configuration.
-  const policiesChanged = (): void | Promise<void> => (settings().loaded.file === undefined ? configChanged() : daemon.policiesChanged())
+  const policiesChanged = (): void | Promise<void> =>
+    settings().loaded.file === undefined ? daemon.configChanged() : daemon.policiesChanged()
   const watchPolicies = (paths: readonly string[]): Promise<Watcher> =>
     watchPaths(paths, cli.clock, policiesChanged, { since: () => stamps.policies, envelopes: envelopesIn(settings().loaded) })
   let paths = policyPaths(settings().config)
@@ -225,9 +224,8 @@ async function followFiles(daemon: Daemon, cli: Cli, { stamps }: Reader, setting
     policies = watcher
   }
   const { file } = settings().loaded
-  const config = file === undefined ? undefined : await watchPaths([file], cli.clock, configChanged, { since: () => stamps.config })
+  const config = file === undefined ? undefined : await watchPaths([file], cli.clock, daemon.configChanged, { since: () => stamps.config })
   return {
-    configChanged,
     /** Another configuration is in force. */
     follow(): void {
       turn = turn.then(watchOthers)

@@ -8,6 +8,7 @@ import type { Simulation, SimulationInputs } from '../../core/use/replay/documen
 import { simulate } from '../../core/use/replay/simulation.ts'
 import { loadConfigAside } from '../../daemon/config/config.ts'
 import { type KnownCycle, type ReplayOptions, replayStart } from '../../daemon/replay/gather.ts'
+import { DEFAULT_WORKSPACE } from '../../policy/bounds.ts'
 import type { LoadedPolicies } from '../../policy/load/loaded.ts'
 import { addExamples, addUsedFlags, type NetworkFlags, outputOption, readInteger, type ShowFlags } from '../shared/args.ts'
 import { type Cli, CommandError, EXIT, painter, UsageError, worstExit } from '../shared/context.ts'
@@ -80,7 +81,7 @@ export async function gather(
   if (hasErrors(problems)) throw new InputError(problems)
   const names = loaded.configured
     ? config.workspaces.map(({ name }) => name)
-    : [policies.workspace ?? config.workspaces[0]?.name ?? 'default']
+    : [policies.workspace ?? config.workspaces[0]?.name ?? DEFAULT_WORKSPACE]
   // A command that is suggested finds the policies where this one did.
   const repeated = ofConfig.length > 0 ? flags : { ...flags, policies: paths }
   const ledger = await readRecordedUse(cli, config.ledger, names, repeated)

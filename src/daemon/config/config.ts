@@ -8,7 +8,7 @@ import { isLoopback } from '../../core/model/loopback.ts'
 import { hasErrors, type Problem, type ProblemCode } from '../../core/model/problem.ts'
 import { beyondLimit } from '../../core/model/units.ts'
 import { readWhole, type TokenSource } from '../../files.ts'
-import { READING_DEADLINE_MS, SMALL_BYTES } from '../../policy/bounds.ts'
+import { DEFAULT_WORKSPACE, READING_DEADLINE_MS, SMALL_BYTES } from '../../policy/bounds.ts'
 import { MAX_FILE_BYTES, readTextFile, shownPath } from '../../policy/load/files.ts'
 import { didYouMean } from '../../policy/suggest.ts'
 import { quoted } from '../../policy/yaml.ts'
@@ -40,7 +40,6 @@ const NO = ['', 'false', '0']
 
 const DEFAULT_LISTEN: Listen = { host: '127.0.0.1', port: 9464 }
 const DEFAULT_LEDGER = './capkeeper.db'
-const DEFAULT_NAME = 'default'
 
 export interface ConfigFileText {
   readonly file: string
@@ -116,7 +115,7 @@ function build({ env, flags, listening }: ConfigInput, file: FileConfig, found: 
   if (beyond !== undefined) problems.push({ severity: 'warning', code: 'BEYOND_LIMIT', message: beyond })
   const chosen = isListed
     ? choose(listed, flags.workspace, problems)
-    : [{ name: flags.workspace ?? DEFAULT_NAME, baseUrl: '', ...WORKSPACE_DEFAULTS }]
+    : [{ name: flags.workspace ?? DEFAULT_WORKSPACE, baseUrl: '', ...WORKSPACE_DEFAULTS }]
   const overridden = override(chosen, overrides, problems)
   const transport = transportOf(env, flags, problems)
   const whole = (workspace: FileWorkspace): WorkspaceConfig => ({

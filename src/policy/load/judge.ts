@@ -5,6 +5,7 @@ import { dirname, resolve } from 'node:path'
 import { compareProblems } from '../../core/escape/text.ts'
 import type { Delegated, PolicyRevision, PolicySet } from '../../core/model/policy.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
+import { DEFAULT_WORKSPACE } from '../bounds.ts'
 import { joinDocuments, nameTaken } from '../join.ts'
 import { type ParsedPolicyText, type PolicyDocument, parsePolicyText } from '../parse.ts'
 import { didYouMean } from '../suggest.ts'
@@ -25,8 +26,6 @@ interface From {
   readonly files: ReadonlySet<string>
   readonly paths: readonly string[]
 }
-
-const DEFAULT_WORKSPACE = 'default'
 
 interface ParsedFile extends ParsedPolicyText {
   readonly file: PolicyText

@@ -17,8 +17,8 @@ import { shownLedger } from './address.ts'
 import { currentWorkspaces, mustExist, withStore } from './store.ts'
 
 /**
- * Reads these workspaces, with the number of people who were forgotten, and the salt of people's hashes, which is absent until a daemon has made it. Throws a `CommandError` when the ledger has
- * records of none, and a `LedgerError` when it cannot be read.
+ * Reads these workspaces, with the number of people who were forgotten, and the salt of people's hashes, which is absent until a daemon has made it.
+ * Throws a `CommandError` when the ledger has records of none, and a `LedgerError` when it cannot be read.
  */
 export async function readRecordedUse(cli: Cli, file: string, names: readonly string[], flags: NetworkFlags) {
   if (isLedgerUrl(file)) {
