@@ -11,7 +11,7 @@ import { type Cli, CommandError, EXIT, UsageError } from './shared/context.ts'
 import { interruptible } from './shared/each.ts'
 import { backupLedger, checkLedger, withLedger } from './shared/ledger/access.ts'
 import { shownLedger } from './shared/ledger/address.ts'
-import { withStore } from './shared/ledger/store.ts'
+import { mustBeKept, withStore } from './shared/ledger/store.ts'
 import { sweepProgress } from './shared/progress.ts'
 import { mustBeOwn } from './shared/remote.ts'
 import { count } from './shared/text.ts'
@@ -97,7 +97,7 @@ async function forgetCommand(typed: string, flags: NetworkFlags, cli: Cli): Prom
 async function copyCommand(from: string, to: string, cli: Cli): Promise<void> {
   for (const one of [from, to]) {
     mustBeOwn(one)
-    if (one === ':memory:') throw new UsageError('a ledger in memory is gone with its process; name a file or an address')
+    mustBeKept(one, 'a file or an address')
   }
   if (from === to) throw new UsageError('both names are of the same ledger')
   await mustHaveRecords(from, cli)

@@ -42,7 +42,7 @@ import {
 import { type Cli, CommandError, EXIT, type ExitCode, UsageError, worstExit } from '../shared/context.ts'
 import { inEach, interruptible } from '../shared/each.ts'
 import { learnedPaces } from '../shared/ledger/replica.ts'
-import { ledgerOf, withStore } from '../shared/ledger/store.ts'
+import { ledgerOf, mustBeKept, withStore } from '../shared/ledger/store.ts'
 import { sweepProgress } from '../shared/progress.ts'
 import { amountText, count, dayText, documentText, padEnd, people, present, span, tellLine } from '../shared/text.ts'
 
@@ -217,8 +217,7 @@ const PROOFS = 2
 async function collectCommand(flags: CollectFlags, wanted: Days, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
   const file = setup.config.ledger
-  if (file === ':memory:')
-    throw new UsageError('a ledger in memory is gone with its process, and with it what was collected; name a file with --ledger')
+  mustBeKept(file)
   const { done, codes } = await interruptible(cli, (signal) => {
     signal.addEventListener('abort', () => tellLine(cli, 'note: what was read is kept; start again to go on'), { once: true })
     return withStore(cli, file, 'note', (store) =>

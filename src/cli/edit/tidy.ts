@@ -42,7 +42,8 @@ async function withLedgers<T>(
   use: (of: LedgerOf) => Promise<T>,
 ): Promise<T> {
   if (!isLedgerUrl(address)) {
-    const { currentWorkspaces, mustExist, withStore } = await import('../shared/ledger/store.ts')
+    const { currentWorkspaces, mustBeKept, mustExist, withStore } = await import('../shared/ledger/store.ts')
+    mustBeKept(address)
     return withStore(cli, address, 'read', async (store) => {
       mustExist(store)
       const known = await currentWorkspaces(store)

@@ -14,7 +14,7 @@ import { type Cli, CommandError, EXIT, UsageError } from '../context.ts'
 import { isLedgerUrl } from '../remote.ts'
 import { columns, count, tellLine } from '../text.ts'
 import { shownLedger } from './address.ts'
-import { currentWorkspaces, mustExist, withStore } from './store.ts'
+import { currentWorkspaces, mustBeKept, mustExist, withStore } from './store.ts'
 
 /**
  * Reads these workspaces, with the number of people who were forgotten, and the salt of people's hashes, which is absent until a daemon has made it.
@@ -26,7 +26,7 @@ export async function readRecordedUse(cli: Cli, file: string, names: readonly st
       `${shownLedger(file)} is the address of a daemon, which hands out no use by day; name the ledger itself, or a copy of it (\`capkeeper ledger backup FILE\`), with --ledger`,
     )
   }
-  if (file === ':memory:') throw new UsageError(IN_MEMORY)
+  mustBeKept(file)
   return withStore(cli, file, 'read', async (store) => {
     const known = await currentWorkspaces(store)
     const found = names.filter((name) => known.includes(name))
@@ -120,8 +120,6 @@ function checkText(report: LedgerReport): string {
   return `${[`${report.file}: ${verdict}, schema version ${report.schemaVersion}`, ...note, ...table].join('\n')}\n`
 }
 
-const IN_MEMORY = 'a ledger in memory is gone with its process; name a file with --ledger'
-
 /** Where the name of the workspace may come from. */
 type Names = Awaited<ReturnType<typeof ledgerFile>>['names']
 
@@ -131,7 +129,7 @@ async function ledgerFile(flags: NetworkFlags, cli: Cli) {
   const loaded = await loadConfigAside({ env: cli.env, flags: given }, cli.clock)
   const file = flags.ledger ?? (cli.env['CAPKEEPER_LEDGER'] || loaded.config?.ledger)
   if (file === undefined || ledgerFault(file) !== undefined) throw new InputError(loaded.problems.filter((problem) => hasErrors([problem])))
-  if (file === ':memory:') throw new UsageError(IN_MEMORY)
+  mustBeKept(file)
   const configured = loaded.configured?.map(({ name }) => name) ?? []
   return {
     file,

@@ -4,7 +4,7 @@ import type { LedgerMode } from '../../../daemon/ledger/adapter.ts'
 import { openLedger } from '../../../daemon/ledger/ledger.ts'
 import type { LedgerOptions, LedgerStore } from '../../../daemon/ledger/store.ts'
 import type { Ledger } from '../../../ports.ts'
-import { type Cli, CommandError } from '../context.ts'
+import { type Cli, CommandError, UsageError } from '../context.ts'
 import { mustBeOwn } from '../remote.ts'
 import { hidePasswords } from './address.ts'
 
@@ -36,4 +36,9 @@ export const currentWorkspaces = async (store: LedgerStore): Promise<readonly st
 /** One that does not exist yet, or is an empty file, reads as an empty one; nothing can be told of it. */
 export function mustExist({ exists, file }: LedgerStore): void {
   if (!exists) throw new CommandError(`there is no ledger at ${file} yet; run or apply makes it, and --ledger names another`)
+}
+
+/** One in memory tells a command nothing, and keeps nothing for the next one. */
+export function mustBeKept(file: string, way = 'a file with --ledger'): void {
+  if (file === ':memory:') throw new UsageError(`a ledger in memory is gone with its process; name ${way}`)
 }
