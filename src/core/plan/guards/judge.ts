@@ -165,7 +165,8 @@ export function judgeParts(inputs: GuardInputs): Judgement {
   const all = [...inputs.differences, ...(inputs.unreleased?.differences ?? [])]
   const names = new Map(all.map((one) => [one.key, envelopeOf(one, inputs.policy.settled)]))
   const envelopes = [...new Set([...names.values()].flatMap((name) => name ?? []))]
-  if (envelopes.length === 0 || inputs.impact.capSemantics === 'copied') return judge(inputs)
+  const isBegun = Object.keys(inputs.impact.baseline ?? {}).some((key) => envelopeAt(key, inputs.policy.settled) !== undefined)
+  if ((envelopes.length === 0 && !isBegun) || inputs.impact.capSemantics === 'copied') return judge(inputs)
   const ofPlatform = judge(partOf(inputs, new Set(), undefined, names))
   const isGoing = ({ key }: Difference): boolean => names.get(key) === undefined && !ofPlatform.heldBy.has(key)
   const going = new Set(inputs.differences.filter(isGoing).map(({ key }) => key))
@@ -174,23 +175,32 @@ export function judgeParts(inputs: GuardInputs): Judgement {
 }
 
 /** A clear that another write reveals is one step with that write. */
-function envelopeOf({ key, revealedBy }: Difference, settled: Settled | undefined): string | undefined {
-  const own = revealedBy ? scopeKey(revealedBy) : key
-  return settled && Object.hasOwn(settled.envelopeOf, own) ? settled.envelopeOf[own] : undefined
+const envelopeOf = ({ key, revealedBy }: Difference, settled: Settled | undefined): string | undefined =>
+  envelopeAt(revealedBy ? scopeKey(revealedBy) : key, settled)
+
+function envelopeAt(key: string, settled: Settled | undefined): string | undefined {
+  const names: Readonly<Record<string, string>> = settled?.envelopeOf ?? {}
+  return Object.hasOwn(names, key) ? names[key] : undefined
 }
 
-/** The changes of one envelope or of platform. Those that are `going` are counted with them, and not held. */
+/**
+ * The changes of one envelope or of platform. Those that are `going` are counted with them, and not held. What other envelopes have changed since
+ * the plan began does not count.
+ */
 function partOf(
   inputs: GuardInputs,
   going: ReadonlySet<ScopeKey>,
   envelope: string | undefined,
   names: ReadonlyMap<ScopeKey, string | undefined>,
 ): GuardInputs {
+  const { unreleased, policy } = inputs
+  const isIts = (name: string | undefined): boolean => name === undefined || name === envelope
   const part = <P extends Omit<Unreleased, 'held' | 'freed'>>(plan: P, counted: ReadonlySet<ScopeKey>): P => {
     const differences = plan.differences.filter(({ key }) => counted.has(key) || names.get(key) === envelope)
-    return { ...plan, differences, whole: impactOf(byScope(differences), plan.impact), released: plan.released.union(counted) }
+    const begun = Object.entries(plan.impact.baseline ?? {}).filter(([key]) => isIts(envelopeAt(key, policy.settled)))
+    const impact = { ...plan.impact, baseline: Object.fromEntries(begun) }
+    return { ...plan, differences, impact, whole: impactOf(byScope(differences), impact), released: plan.released.union(counted) }
   }
-  const { unreleased } = inputs
   return { ...part(inputs, going), unreleased: unreleased && part(unreleased, going.difference(unreleased.freed)) }
 }
 
