@@ -142,14 +142,14 @@ function whyGrant(grant: Grant, { name, maxCap, grants }: Envelope, given: Given
   const own = spanOf(grant, given.around)
   const row = rowOf(grant, given.grants.get(scopeKey(grant.scope)) ?? [], given.around)
   const days = (row.untilAt - row.fromAt) / DAY_MS
-  if (days <= grants.maxDays + ROUNDING_DAYS) return undefined
+  if (days < grants.maxDays + ROUNDING_DAYS) return undefined
   const other = row.fromAt < own.fromAt ? 'before' : row.untilAt > own.untilAt ? 'after' : undefined
   const together = other ? `, together with the one ${other} it` : ''
   const message = `the grant for ${who} lasts ${count(Math.ceil(days), 'day')}${together}, and maxDays of envelope ${name} is ${grants.maxDays}`
   return beyond(message, `end it after ${count(grants.maxDays, 'day')}; the next may begin 7 days later`)
 }
 
-/** A grant from today through a date has the rest of today more. */
+/** A grant from today through a date has the rest of today more, which is less than a day. */
 const ROUNDING_DAYS = 1
 
 /** When a grant is in force; at its longest where its end is not known. */

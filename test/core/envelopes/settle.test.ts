@@ -163,7 +163,7 @@ describe('how high a cap may be', () => {
 const GIVES = 'ENVELOPE_BOUND the grant for ada@x.com gives 4001, and maxCap and maxAdd of envelope a are 4000 together; give 4000 or less'
 const LASTS = 'and maxDays of envelope a is 31; end it after 31 days; the next may begin 7 days later'
 const IN_TEN_DAYS = { cycleEndAt: NOW + 10 * DAY }
-const NINE = { grants: { maxDays: 9, maxAdd: 9 } }
+const TEN = { grants: { maxDays: 10, maxAdd: 9 } }
 const span = (from: number, until: number) => ({
   memory: {
     readAt: {},
@@ -191,11 +191,18 @@ describe('what a grant may give', () => {
       ['on top of what a person falls back to', [cap(group, 2000), grant(ada, 2001, 30, { add: true })], {}, GIVES],
       ['on top of it also where the own cap is none', [cap(group, 2000), cap(ada, 'none'), grant(ada, 2001, 30, { add: true })], {}, GIVES],
       ['alone where there is nothing to add to', [grant(ada, 4001, 30, { add: true })], { platform: [] }, GIVES],
-      ['for maxDays, and the rest of today', [grant(ada, 5, 32)], {}],
+      ['for maxDays, and the rest of today', [grant(ada, 5, 31.9)], {}],
+      ['not for a day more', [grant(ada, 5, 32)], {}, `ENVELOPE_BOUND the grant for ada@x.com lasts 32 days, ${LASTS}`],
       ['not longer', [grant(ada, 5, 32.5)], {}, `ENVELOPE_BOUND the grant for ada@x.com lasts 33 days, ${LASTS}`],
-      ['from its beginning', [grant(ada, 5, 72, { from: 40 })], {}],
-      ['until the end of the cycle', [grant(ada, 5, 'cycleEnd')], { of: NINE, inputs: IN_TEN_DAYS }],
-      ['until the end of the cycle, where it begins now', [grant(ada, 5, 'cycleEnd', { from: 0 })], { of: NINE, inputs: IN_TEN_DAYS }],
+      ['from its beginning', [grant(ada, 5, 71, { from: 40 })], {}],
+      [
+        'from its beginning for no day more',
+        [grant(ada, 5, 72, { from: 40 })],
+        {},
+        `ENVELOPE_BOUND the grant for ada@x.com lasts 32 days, ${LASTS}`,
+      ],
+      ['until the end of the cycle', [grant(ada, 5, 'cycleEnd')], { of: TEN, inputs: IN_TEN_DAYS }],
+      ['until the end of the cycle, where it begins now', [grant(ada, 5, 'cycleEnd', { from: 0 })], { of: TEN, inputs: IN_TEN_DAYS }],
       [
         'until the end of the longest cycle, where it begins later',
         [grant(ada, 5, 'cycleEnd', { from: 1 })],
