@@ -209,7 +209,7 @@ export function openNotify(cli: Cli, { notify }: WorkspaceConfig): Channels | un
   const authorities = caFile === undefined ? undefined : authoritiesIn(caFile, cli.files)
   return openChannels({
     config: notify,
-    mailer: notify.mail && createMailer(notify.mail, authorities),
+    mailer: notify.mail && createMailer(notify.mail, cli.clock, authorities),
     authorities,
     poster: createPoster({ userAgent: USER_AGENT, proxyEnv: cli.env }),
     env: cli.env,

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 import { createSecureContext, TLSSocket } from 'node:tls'
 import { onTestFinished } from 'vitest'
 import type { Certificate } from './certificates.ts'
+import { realClock } from './real-clock.ts'
 
 interface Mail {
   readonly from: string
@@ -15,8 +16,8 @@ interface Mail {
   readonly source: string
 }
 
-/** Its behaviour at a step: another answer than the usual one, or no answer. */
-export type Fault = string | 'hang up' | 'silence'
+/** Its behaviour at a step: another answer than the usual one, no answer, or one that never ends. */
+export type Fault = string | 'hang up' | 'silence' | 'talk'
 
 export type MailServer = Awaited<ReturnType<typeof mailServer>>
 
@@ -25,6 +26,8 @@ export async function mailServer(certificate?: Certificate) {
   const server = {
     port: 0,
     connections: 0,
+    /** Connections that are open now. */
+    open: new Set<Socket>(),
     mails: [] as Mail[],
     /** The credentials of clients, decoded. */
     logins: [] as string[],
@@ -33,7 +36,7 @@ export async function mailServer(certificate?: Certificate) {
     /** By the first word of a command; `.` is the end of a mail. */
     faults: {} as Partial<Record<'EHLO' | 'STARTTLS' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | '.', Fault>>,
   }
-  const open = new Set<Socket>()
+  const { open } = server
   const listener = createServer((socket) => {
     server.connections += 1
     open.add(socket)
@@ -62,12 +65,17 @@ const ANSWERS: Readonly<Record<string, string>> = {
   QUIT: '221 bye',
 }
 
+async function talk(socket: Socket): Promise<void> {
+  for (const { sleep } = realClock(); !socket.destroyed; await sleep(50)) socket.write('250-and\r\n')
+}
+
 /** `offered`: the start of STARTTLS; absent once the connection is encrypted. */
 function converse(server: MailServer, socket: Socket, offered: Certificate | undefined): void {
   const state = { from: '', to: '', lines: undefined as string[] | undefined }
   const say = (step: string, usual: string): boolean => {
     const fault = server.faults[step as keyof MailServer['faults']]
     if (fault === 'hang up') socket.destroy()
+    else if (fault === 'talk') void talk(socket)
     else if (fault !== 'silence') socket.write(`${fault ?? usual}\r\n`)
     return fault === undefined
   }

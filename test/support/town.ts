@@ -9,6 +9,7 @@ import { DIRECT_FILES } from '../../src/files.ts'
 import { listen } from '../api/world.ts'
 import { live } from './living.ts'
 import { NOTIFY } from './notify.ts'
+import { realClock } from './real-clock.ts'
 import { type MailServer, mailServer } from './smtp.ts'
 import { noon, recordPast } from './use.ts'
 import { createWorld, type WorldOptions } from './world.ts'
@@ -46,7 +47,7 @@ export async function town(used: Readonly<Record<string, number>>, options: Town
   } as const
   const channels = openChannels({
     config,
-    mailer: createMailer(config.mail),
+    mailer: createMailer(config.mail, realClock()),
     poster: createPoster({ userAgent: 'capkeeper/test', proxyEnv: {} }),
     env: { PASSWORD: 'pass word', HOOK: `${hook.url}${SECRET_PATH}` },
     onSecret: (secret) => void secrets.push(secret),

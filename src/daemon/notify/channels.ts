@@ -1,6 +1,6 @@
 // Sends messages by mail and by webhooks, and makes the mails. Secrets are read for each message, and must get into no log or error.
 
-import { PassThrough } from 'node:stream'
+import { Readable } from 'node:stream'
 import type { Transporter } from 'nodemailer'
 import type { Poster } from '../../api/transport/http.ts'
 import type { Authorities } from '../../api/way.ts'
@@ -8,6 +8,7 @@ import type { Message } from '../../core/notify/due.ts'
 import { type NotifySettings, PAYLOADS } from '../../core/notify/settings.ts'
 import type { Delivery } from '../../core/notify/told.ts'
 import { type Files, filesOf, secretOf, sourceText, type TokenSource } from '../../files.ts'
+import type { Clock } from '../../ports.ts'
 import type { MailConfig, NotifyConfig, WebhookConfig } from '../config/notify-check.ts'
 import type { PeopleLabels } from '../http/status/labels.ts'
 
@@ -18,6 +19,10 @@ type Mailer = ReturnType<typeof createMailer>
 
 const CONNECT_TIMEOUT_MS = 10_000
 const ANSWER_TIMEOUT_MS = 30_000
+/** For a whole mail, because a server that keeps talking never runs into the others. Choice. */
+const MAIL_TIMEOUT_MS = 180_000
+/** How long a server may keep a connection that was closed. Choice. */
+const CLOSE_TIMEOUT_MS = 1_000
 
 /** One address: nothing that could be read as several, or as a header. */
 const ADDRESS = /^[^\s@:<>(),;"\\[\]\p{Cc}]+@[^\s@:<>(),;"\\[\]\p{Cc}]+$/u
@@ -25,25 +30,31 @@ const ADDRESS = /^[^\s@:<>(),;"\\[\]\p{Cc}]+@[^\s@:<>(),;"\\[\]\p{Cc}]+$/u
 /** `authorities`: those of the CA file. */
 export function createMailer(
   config: MailConfig,
+  clock: Pick<Clock, 'sleep'>,
   authorities?: () => Authorities,
-  timeouts = { connectMs: CONNECT_TIMEOUT_MS, answerMs: ANSWER_TIMEOUT_MS },
+  timeouts: Timeouts = { connectMs: CONNECT_TIMEOUT_MS, answerMs: ANSWER_TIMEOUT_MS, mailMs: MAIL_TIMEOUT_MS },
 ) {
-  const open = new Set<Transporter>()
+  const closing = new AbortController()
   return {
-    /** Never rejects. */
-    async send({ subject, text }: Message, address: string, password: string | undefined): Promise<Delivery> {
+    /** Never rejects. `signal` cuts it off. */
+    async send({ subject, text }: Message, address: string, password: string | undefined, signal?: AbortSignal): Promise<Delivery> {
       if (!ADDRESS.test(address)) return { kind: 'rejected', reason: 'not an address that mail can be sent to' }
-      let transport: Transporter | undefined
       let begun = false
+      const begin = async function* (mail: Readable): AsyncGenerator<unknown> {
+        begun = true
+        yield* mail
+      }
+      const cut = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
+      const [late, done] = [new AbortController(), new AbortController()]
+      clock.sleep(timeouts.mailMs, done.signal).then(
+        () => late.abort(new Error('too late')),
+        () => undefined,
+      )
       try {
-        transport = await transportOf(config, authorities?.(), password, timeouts)
-        open.add(transport)
-        // nodemailer reads the text once the server has accepted the sender; before that nothing was sent.
-        transport.use('stream', (mail, next) => {
-          mail.message.transform(() => {
-            begun = true
-            return new PassThrough()
-          })
+        const transport = await transportOf(config, authorities?.(), password, timeouts)
+        // The first byte is read once the server has asked for it; before that nothing was sent.
+        transport.use('stream', ({ message }, next) => {
+          message.processFunc((mail) => Readable.from(begin(mail)))
           next()
         })
         await transport.sendMail({
@@ -55,27 +66,34 @@ export function createMailer(
           headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
           disableFileAccess: true,
           disableUrlAccess: true,
+          signal: AbortSignal.any([cut, late.signal]),
         })
         return { kind: 'sent' }
       } catch (error) {
-        return deliveryOf(error, begun)
+        if (!cut.aborted) return deliveryOf(error, begun)
+        return begun ? CUT_OFF : { kind: 'refused', reason: 'sending was cut off' }
       } finally {
-        transport?.close()
-        if (transport) open.delete(transport)
+        done.abort(new Error('done'))
       }
     },
     /** Closes all connections. */
     close(): void {
-      for (const transport of open) transport.close()
+      closing.abort(new Error('closed'))
     },
   }
+}
+
+interface Timeouts {
+  readonly connectMs: number
+  readonly answerMs: number
+  readonly mailMs: number
 }
 
 async function transportOf(
   { host, port, tls, user }: MailConfig,
   trusted: Authorities | undefined,
   password: string | undefined,
-  { connectMs, answerMs }: { readonly connectMs: number; readonly answerMs: number },
+  { connectMs, answerMs }: Timeouts,
 ): Promise<Transporter> {
   if (trusted && 'message' in trusted) throw new NoAuthorities()
   const { createTransport } = await import('nodemailer')
@@ -91,6 +109,7 @@ async function transportOf(
     dnsTimeout: connectMs,
     greetingTimeout: connectMs,
     socketTimeout: answerMs,
+    socketCloseTimeout: CLOSE_TIMEOUT_MS,
     logger: false,
   })
 }
@@ -110,21 +129,22 @@ function codeOf(error: object): number | undefined {
   return typeof value === 'number' ? value : undefined
 }
 
-/** `begun`: the text was read. Without a code of the server, a failure before that sent nothing, and a failure after it may have sent the message. */
+/** `begun`: some of the mail was sent. Without a code of the server, a failure after that may have sent the message. */
 function deliveryOf(error: unknown, begun: boolean): Delivery {
   if (error instanceof NoAuthorities) return { kind: 'refused', reason: 'the CA file of the mail server cannot be read' }
   const of = error instanceof Error ? error : new Error()
-  const [code, original] = [textOf(of, 'code'), textOf(of, 'originalCode')]
+  const [code, original, command] = [textOf(of, 'code'), textOf(of, 'originalCode'), textOf(of, 'command')]
   const status = codeOf(of)
   if (code === 'EAUTH') return { kind: 'refused', reason: `the mail server does not accept the user and password${shown(status)}` }
-  if (status !== undefined && !begun) return { kind: 'refused', reason: `the mail server accepts no mail now${shown(status)}` }
+  const isOfMessage = begun || command === 'RCPT TO' || command === 'DATA'
+  if (status !== undefined && !isOfMessage) return { kind: 'refused', reason: `the mail server accepts no mail now${shown(status)}` }
   if (status !== undefined && status >= 500) return { kind: 'rejected', reason: `the mail server refuses the message${shown(status)}` }
   // A full or greylisting mailbox says nothing about other mailboxes.
-  if (status !== undefined && status !== 421 && textOf(of, 'command') === 'RCPT TO') {
+  if (status !== undefined && status !== 421 && command === 'RCPT TO') {
     return { kind: 'refused', reason: `the mailbox accepts no message now${shown(status)}`, alone: true }
   }
   if (status !== undefined) return { kind: 'refused', reason: `the mail server cannot take the message now${shown(status)}` }
-  const because = [original, code].find((word) => /^[A-Z][A-Z_]{2,40}$/.test(word))
+  const because = [original, code === 'EABORT' ? 'ETIMEDOUT' : code].find((word) => /^[A-Z][A-Z_]{2,40}$/.test(word))
   const told = because === undefined ? '' : ` (${because})`
   if (begun) return { kind: 'unknown', reason: `the mail server gave no answer to the message${told}` }
   return {
@@ -190,7 +210,7 @@ export function openChannels({ config, mailer, authorities, poster, env, onSecre
         const found = password && (await passwordOf(password))
         if (caFile !== undefined) await files.refresh([caFile])
         if (found && found.value === undefined) return { kind: 'refused', reason: found.unread ?? '' }
-        return cutOff(mailer.send(message, to.address, found?.value), signal)
+        return mailer.send(message, to.address, found?.value, signal)
       }
       const webhook = config.webhooks.find(({ name }) => name === to.name)
       if (!webhook) return { kind: 'refused', reason: 'no such webhook' }
@@ -212,15 +232,7 @@ export function openChannels({ config, mailer, authorities, poster, env, onSecre
   }
 }
 
-const CUT_OFF: Delivery = { kind: 'unknown', reason: 'the process ended before the answer' }
-
-function cutOff(sending: Promise<Delivery>, signal: AbortSignal): Promise<Delivery> {
-  if (signal.aborted) return Promise.resolve(CUT_OFF)
-  const cut = Promise.withResolvers<Delivery>()
-  const abort = (): void => cut.resolve(CUT_OFF)
-  signal.addEventListener('abort', abort, { once: true })
-  return Promise.race([sending, cut.promise]).finally(() => signal.removeEventListener('abort', abort))
-}
+const CUT_OFF: Delivery = { kind: 'unknown', reason: 'sending was cut off before the answer' }
 
 /** Posts a body. */
 async function post(poster: Poster, { value: url, unread = '' }: Secret, body: unknown, signal: AbortSignal): Promise<Delivery> {

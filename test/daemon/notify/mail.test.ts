@@ -1,11 +1,12 @@
 // Mail to a real server on loopback: what it is given, and what each way of failing is taken for.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createMailer, openChannels } from '../../../src/daemon/notify/channels.ts'
 import { DIRECT_FILES } from '../../../src/files.ts'
 import { authority, hasOpenssl } from '../../support/certificates.ts'
 import { NOTIFY } from '../../support/notify.ts'
+import { realClock } from '../../support/real-clock.ts'
 import { type Fault, mailServer } from '../../support/smtp.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
 
@@ -21,10 +22,10 @@ const message = (subject: string, text: string) => ({
   values: {},
 })
 
-async function mailing(timeouts?: { readonly connectMs: number; readonly answerMs: number }) {
+async function mailing(timeouts?: Parameters<typeof createMailer>[3]) {
   const server = await mailServer()
   const config = { host: '127.0.0.1', port: server.port, tls: 'none', from: 'caps@example.com', user: 'caps' } as const
-  return { server, mailer: createMailer(config, undefined, timeouts) }
+  return { server, mailer: createMailer(config, realClock(), undefined, timeouts) }
 }
 
 describe('a mail', () => {
@@ -75,7 +76,7 @@ describe.skipIf(!hasOpenssl)('with STARTTLS (openssl)', () => {
     } as const
     return {
       server,
-      sent: await createMailer(config, () => ({ pem: readFileSync(trusted, 'utf8') })).send(
+      sent: await createMailer(config, realClock(), () => ({ pem: readFileSync(trusted, 'utf8') })).send(
         message('hello', 'to you'),
         'ada@example.com',
         PASSWORD,
@@ -106,20 +107,42 @@ describe('what fails', () => {
     ['a login that is refused', 'AUTH', '535 no', 'refused'],
     ['a server that hangs up on the greeting', 'EHLO', 'hang up', 'refused'],
     ['a sender that cannot be taken now', 'MAIL', '451 later', 'refused'],
+    ['a sender that is not allowed, which is no fault of the message', 'MAIL', '550 no', 'refused'],
+    ['a server that hangs up on the sender', 'MAIL', 'hang up', 'refused'],
+    ['a server that hangs up on the receiver', 'RCPT', 'hang up', 'refused'],
+    ['a server that never lets the mail begin', 'DATA', 'silence', 'refused'],
+    ['a server that does not want the mail to begin', 'DATA', '554 no', 'rejected'],
     ['a receiver that does not exist', 'RCPT', '550 unknown', 'rejected'],
     ['a mail that is refused for good', '.', '554 spam', 'rejected'],
     ['a mail that cannot be taken now', '.', '452 full', 'refused'],
     ['a server that hangs up after the mail', '.', 'hang up', 'unknown'],
     ['a server that never answers to the mail', '.', 'silence', 'unknown'],
+    ['a server that talks without end instead of asking for the mail', 'RCPT', 'talk', 'refused'],
+    ['a server that talks without end about the mail', '.', 'talk', 'unknown'],
   ]
 
   it.each(cases)('%s', async (_name, step, fault, kind) => {
-    const { server, mailer } = await mailing({ connectMs: 300, answerMs: 300 })
+    const { server, mailer } = await mailing({ connectMs: 300, answerMs: 300, mailMs: 900 })
     server.faults = { [step]: fault }
     const delivery = await mailer.send(message('subject', 'text'), 'ada@example.com', PASSWORD)
     expect(delivery).toMatchObject({ kind })
     expect(JSON.stringify(delivery)).not.toMatch(new RegExp(`${PASSWORD}|ada@|spam|later|${Buffer.from(PASSWORD).toString('base64')}`))
     expect(server.mails).toEqual([])
+  })
+
+  it.each([
+    ['RCPT', { kind: 'refused', reason: 'sending was cut off' }],
+    ['.', { kind: 'unknown', reason: 'sending was cut off before the answer' }],
+  ] as const)('a mail that is cut off while the server is silent at %s is given up with its connection', async (step, delivery) => {
+    const { server, mailer } = await mailing()
+    server.faults = { [step]: 'silence' }
+    const cut = new AbortController()
+    const sending = mailer.send(message('subject', 'text'), 'ada@example.com', PASSWORD, cut.signal)
+    await vi.waitFor(() => expect(server.inTheClear.at(-1)?.split(':')[0]).toBe(step === '.' ? '.' : 'RCPT TO'))
+    cut.abort()
+    expect(await sending).toEqual(delivery)
+    await vi.waitFor(() => expect(server.open.size).toBe(0))
+    expect((await mailer.send(message('subject', 'text'), 'ada@example.com', PASSWORD, cut.signal)).kind).toBe('refused')
   })
 
   it.each([
@@ -140,7 +163,7 @@ describe('what fails', () => {
     const mail = { host: '127.0.0.1', port: server.port, tls: 'none', from: 'caps@example.com', user: 'caps', password: { file } } as const
     const channels = openChannels({
       config: { settings: NOTIFY, mail, webhooks: [] },
-      mailer: createMailer(mail),
+      mailer: createMailer(mail, realClock()),
       poster: { post: () => Promise.reject(new Error('no webhook is configured')), close: () => undefined },
       env: {},
       onSecret: () => undefined,
@@ -159,7 +182,7 @@ describe('what fails', () => {
 
   it('a server that is not there', async () => {
     const config = { host: '127.0.0.1', port: 1, tls: 'none', from: 'caps@example.com' } as const
-    expect(await createMailer(config).send(message('a', 'b'), 'ada@example.com', undefined)).toEqual({
+    expect(await createMailer(config, realClock()).send(message('a', 'b'), 'ada@example.com', undefined)).toEqual({
       kind: 'refused',
       reason: 'the mail server cannot be reached (ECONNREFUSED)',
     })
@@ -168,7 +191,7 @@ describe('what fails', () => {
   it('a server without encryption, where it is asked for', async () => {
     const server = await mailServer()
     const config = { host: '127.0.0.1', port: server.port, tls: 'starttls', from: 'caps@example.com', user: 'caps' } as const
-    expect(await createMailer(config).send(message('a', 'b'), 'ada@example.com', PASSWORD)).toMatchObject({ kind: 'refused' })
+    expect(await createMailer(config, realClock()).send(message('a', 'b'), 'ada@example.com', PASSWORD)).toMatchObject({ kind: 'refused' })
     expect(server.logins).toEqual([])
   })
 })
