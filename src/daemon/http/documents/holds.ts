@@ -5,7 +5,7 @@ import { editLine, shellWord } from '../../../core/escape/text.ts'
 import { EFFECTS_ON_PEOPLE, type GuardCode, type GuardSettings, type Hold, type ShareLimit } from '../../../core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import { count, credits, DAY_MS } from '../../../core/model/units.ts'
-import { APPROVAL_GROWTH, APPROVAL_LIFE_MS } from '../../../core/plan/approval.ts'
+import { APPROVAL_GROWTH, APPROVAL_LIFE_MS, creditsMoved } from '../../../core/plan/approval.ts'
 import { isCounted } from '../../../core/plan/guards/round.ts'
 import { allowance, CLASSES, SETTLED_OTHERWISE, type ShareGuard } from '../../../core/plan/guards/table.ts'
 import { type Impact, impactOf, type NetEffect } from '../../../core/plan/impact.ts'
@@ -78,7 +78,7 @@ export async function holdDocument(seen: Seen, id: string, query: Query = {}): P
     },
     ...bounded('held', hold.changes, MOST_HELD, (one) => heldChange(one, seen)),
     releases: releasesOf(hold, seen),
-    void: `void after ${APPROVAL_LIFE_MS / DAY_MS} days, or when more than ${count(Math.floor(hold.people * APPROVAL_GROWTH), 'person is', 'people are')} affected (now ${hold.people})`,
+    void: voidText(hold, seen),
     ...page,
     items: page.items.map(({ person, before, after, effect: what }) => ({
       person: seen.people.label(person.email),
@@ -89,6 +89,15 @@ export async function holdDocument(seen: Seen, id: string, query: Query = {}): P
       protected: protectedPeople.has(person.email) ? true : undefined,
     })),
   }
+}
+
+/** When an approval is void; the credits that it moves count for a pool's deal alone. */
+function voidText({ people, changes }: Hold, { planned }: WorkspaceFacts): string {
+  const isDeal = changes.some(({ scope }) => planned?.differences.get(scopeKey(scope))?.pool !== undefined)
+  const most = count(Math.floor(people * APPROVAL_GROWTH), 'person is', 'people are')
+  const moved = creditsMoved(changes)
+  const more = isDeal ? `, or this deal of a pool moves more than ${Math.floor(moved * APPROVAL_GROWTH)} credits (now ${moved})` : ''
+  return `void after ${APPROVAL_LIFE_MS / DAY_MS} days, or when more than ${most} affected (now ${people})${more}`
 }
 
 const countOf = (impacts: readonly Impact[], effect: NetEffect): number => impacts.filter((one) => one.effect === effect).length
