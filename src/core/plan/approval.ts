@@ -5,16 +5,17 @@
 //      |                              |
 //      +-- 14 days, or 25 % more people than shown, or another roster than the one shown --> void
 
-import type { Approval, HeldChange, Hold, PlanApproval, Release } from '../model/change.ts'
+import type { Approval, HeldChange, Hold, PlanApproval, Release, UnknownScope } from '../model/change.ts'
 import type { PolicyRevision } from '../model/policy.ts'
 import { byScope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import { CLOCKS_APART_MS, DAY_MS, type Instant, isYounger } from '../model/units.ts'
-import type { PoolPeople } from '../pools/deal.ts'
+import { isWhole, type PoolPeople } from '../pools/deal.ts'
+import type { DesiredCap } from '../resolve/candidate.ts'
 import type { DealtPools } from '../resolve/pools.ts'
 import { agree } from '../resolve/roster.ts'
 import type { JudgementInputs } from './guards/round.ts'
 import type { Impact } from './impact.ts'
-import type { Difference, HoldsShown, PoolReview } from './snapshot.ts'
+import type { Difference, HoldsShown, PoolReview, Snapshot } from './snapshot.ts'
 
 /** By the name of the pool. */
 export function poolReviews(
@@ -24,24 +25,38 @@ export function poolReviews(
   digest: (text: string) => string,
 ): ReadonlyMap<string, PoolReview> {
   return new Map(
-    pools.map(({ pool: { name, credits, share, min, max }, members }) => {
+    pools.map(({ pool, members }) => {
+      const { name, credits, share, min, max } = pool
       // A person who is only counted is told from a member: a deal to them as well is another deal.
       const emails = members.map((one) => (one.protected ? `${one.email} counted` : one.email)).sort()
       const key = digest(JSON.stringify([workspace, name, credits, share, min, max ?? null, emails])).slice(0, 32)
       const state = Object.hasOwn(dealt, name) ? dealt[name] : undefined
-      return [name, { name, key, isDealt: state?.dealtAt !== undefined, isReviewed: state?.reviewed === key }]
+      const isDealt = state?.dealtAt !== undefined && isWhole(pool, state)
+      return [name, { name, key, isDealt, isReviewed: state?.reviewed === key }]
     }),
   )
 }
 
-/** The deals of which no change is held and that were not reviewed before: later deals of the pool may move within them. */
+interface JudgedDeals {
+  readonly differences: readonly Difference[]
+  readonly heldBy: ReadonlyMap<ScopeKey, string>
+  readonly desired: ReadonlyMap<ScopeKey, DesiredCap>
+  /** What could not be read, and so was not judged. */
+  readonly unknown: readonly UnknownScope[]
+}
+
+/**
+ * The deals that were judged whole, of which no change is held, and that were not reviewed before: later deals of the pool may move within them.
+ * `givenUp`: nothing waits for these scopes any more.
+ */
 export function passedDeals(
-  reviews: ReadonlyMap<string, PoolReview>,
-  differences: readonly Difference[],
-  heldBy: ReadonlyMap<ScopeKey, string>,
+  { poolReviews, givenUp }: Pick<Snapshot, 'poolReviews' | 'givenUp'>,
+  { differences, heldBy, desired, unknown }: JudgedDeals,
 ): readonly PoolReview[] {
-  const held = new Set(differences.flatMap(({ key, pool }) => (pool && heldBy.has(key) ? [pool.name] : [])))
-  return [...reviews.values()].filter(({ name, isDealt, isReviewed }) => isDealt && !isReviewed && !held.has(name))
+  const held = differences.flatMap(({ key, pool }) => (pool && heldBy.has(key) ? [pool.name] : []))
+  const unread = unknown.map(({ scope }) => scopeKey(scope)).filter((key) => givenUp?.has(key) !== true)
+  const open = new Set([...held, ...unread.flatMap((key) => desired.get(key)?.origin.pool ?? [])])
+  return [...poolReviews.values()].filter(({ name, isDealt, isReviewed }) => isDealt && !isReviewed && !open.has(name))
 }
 
 /** The credits that a set of changes moves; a first cap moves none. */

@@ -120,7 +120,7 @@ export interface PoolReview {
   readonly name: string
   /** 32 hex digits over workspace, declaration and members. */
   readonly key: string
-  /** A deal was made, whatever its key. */
+  /** The last deal has this key, and every member's cap was known to it. */
   readonly isDealt: boolean
   /** The guards have let a deal with this key through. */
   readonly isReviewed: boolean

@@ -141,6 +141,18 @@ const hasChanged = (terms: PoolTerms, state: PoolState): boolean =>
     (member) => isDealt(member) && member.dealt === undefined && member.inForce !== undefined && member.inForce.cap !== 0,
   )
 
+/**
+ * Whether the last deal is one of these terms to everybody who is in the pool now. It is not while the pool is frozen since either changed, while a
+ * member's cap was never read, or while nothing was dealt since somebody left. A member at 0 may wait for credits.
+ */
+export const isWhole = (terms: PoolTerms, state: PoolState): boolean =>
+  !hasNewTerms(terms, state) &&
+  Object.values(state.members).every((member) =>
+    member.left
+      ? member.left.at <= (state.dealtAt ?? Number.NEGATIVE_INFINITY)
+      : !isDealt(member) || member.dealt !== undefined || member.inForce?.cap === 0,
+  )
+
 interface Moment {
   readonly now: Instant
   readonly isOver: boolean

@@ -1,5 +1,6 @@
 // The deal of a pool as one change: which deals are the same, how a plan holds one and an approval releases it, whatever its amounts become.
 import { describe, expect, test } from 'vitest'
+import { scopeKey } from '../../../src/core/model/scope.ts'
 import { CYCLE, cap, email, NOW, type PlainCap, type PoolSketch, scope } from '../../support/declare.ts'
 import { lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 
@@ -16,6 +17,7 @@ const dealing = (
   const members = Object.entries(dealt).map(([name, to]) => [email(name), { base: amount(0), dealt: amount(to), sent: [], lowered: [] }])
   const { reviewed, ...sketch } = more
   const name = pool.name ?? 'research'
+  const { credits = 100, share = 'need', min = 0, max } = pool
   return {
     people: ['ada', 'bob', 'cyd'],
     pools: [{ name, credits: 100, members: { kind: 'emails', emails }, ...pool }],
@@ -24,6 +26,7 @@ const dealing = (
         cycle: CYCLE,
         readAt: NOW,
         dealtAt: NOW,
+        terms: { credits: amount(credits), share, min: amount(min), ...(max !== undefined && { max: amount(max) }) },
         members: Object.fromEntries(members),
         ...(reviewed !== undefined && { reviewed }),
       },
@@ -81,6 +84,22 @@ describe('a deal', () => {
 
 const LENIENT: PlanSketch = { guards: { maxAffected: 'off', maxLowered: 'off' } }
 const undealt = dealing(BOTH)
+const stateOf = ({ dealt }: PlanSketch) => dealt?.['research'] ?? { cycle: CYCLE, readAt: NOW, members: {} }
+const lenient = (more: Partial<ReturnType<typeof stateOf>>): PlanSketch => {
+  const sketch = dealing(BOTH, {}, LENIENT)
+  return { ...sketch, dealt: { research: { ...stateOf(sketch), ...more } } }
+}
+/** Bob is in the pool and has no deal of it yet. */
+const withoutBob = (inForce?: number) => {
+  const { [email('bob')]: _, ...members } = stateOf(undealt).members
+  const bob = { base: amount(0), sent: [], lowered: [], ...(inForce !== undefined && { inForce: { cap: amount(inForce), at: NOW } }) }
+  return lenient({ members: { ...members, [email('bob')]: bob } })
+}
+const leaver = (at: number) => {
+  const left = { base: amount(0), dealt: amount(50), sent: [], lowered: [], left: { at } }
+  return lenient({ members: { ...stateOf(undealt).members, [email('dan')]: left } })
+}
+const unread: PlanSketch = { ...dealing(BOTH, {}, LENIENT), observed: { ada: 60, bob: 'unknown', cyd: 9 } }
 test.each<readonly [string, PlanSketch, readonly string[]]>([
   ['that the guards let it through', dealing(BOTH, {}, LENIENT), [KEY]],
   ['it also where something else is held', { ...dealing(BOTH, {}, LENIENT), protect: ['cyd'] }, [KEY]],
@@ -91,6 +110,16 @@ test.each<readonly [string, PlanSketch, readonly string[]]>([
     { ...undealt, ...LENIENT, dealt: { research: { cycle: CYCLE, readAt: NOW, members: undealt.dealt?.['research']?.members ?? {} } } },
     [],
   ],
+  [
+    'nothing while the last deal was of other credits, as while the pool is frozen',
+    dealing(BOTH, { credits: 101 }, { ...LENIENT, dealt: undealt.dealt ?? {} }),
+    [],
+  ],
+  ['nothing while the cap of a member was never read, so that nothing was dealt there', withoutBob(), []],
+  ['it also while a member at 0 waits for credits', withoutBob(0), [KEY]],
+  ['nothing while nothing was dealt since somebody left', leaver(NOW + 1), []],
+  ['it once a deal was made since', leaver(NOW), [KEY]],
+  ['nothing while the cap of a member cannot be read, so that its change was not judged', unread, []],
   ['nothing new of one that was let through before', dealing(BOTH, {}, { ...LENIENT, reviewed: KEY }), []],
   ['nothing new of a pool that policy declares no more', { ...dealing(BOTH, {}, { reviewed: 'before' }), pools: [] }, []],
 ])('what is remembered of a deal after a plan is %s', (_name, sketch, expected) => {
@@ -98,6 +127,9 @@ test.each<readonly [string, PlanSketch, readonly string[]]>([
   if (sketch.protect) expect(plan.holds).toHaveLength(1)
   expect(passedDeals.map(({ key }) => key)).toEqual(expected)
 })
+
+test('a deal does not wait for a cap that nothing waits for any more', () =>
+  expect(planOf(unread, { givenUp: new Set([scopeKey(scope('bob'))]) }).passedDeals.map(({ key }) => key)).toEqual([KEY]))
 
 describe('the approval of a deal', () => {
   const ID = dealOf(dealing(BOTH))?.id ?? ''
