@@ -168,7 +168,7 @@ function sharedIn({ envelopes, files }: Delegated, around: Around): ReadonlySet<
     const entries: readonly Entry[] = documents.flatMap(({ rules, grants }) => [...rules, ...grants])
     for (const entry of entries) {
       if (!isInside(entry.scope, envelope, around)) continue
-      const key = `${'cap' in entry ? 'cap' : 'grant'} ${scopeKey(entry.scope)}`
+      const key = entryKey(entry)
       if ((first.get(key) ?? envelope.name) !== envelope.name) shared.add(key)
       else first.set(key, envelope.name)
     }
@@ -180,38 +180,51 @@ function sharedIn({ envelopes, files }: Delegated, around: Around): ReadonlySet<
 function envelopeForms(given: Given, refusals: Refusal[]): Forms {
   const { delegated, envelope, before, declared, memory } = given
   const files = delegated.files.filter((one) => one.envelope === envelope.name)
-  const accepted = (file: string, isOwn = false): Forms =>
-    documentsOf(before, (one) => isFormOf(one, envelope.name, file) && (!isOwn || one.envelope !== undefined))
-  const unseen = delegated.unlisted.includes(envelope.name)
-    ? documentsOf(before, (one) => one.envelope === envelope.name && !files.some(({ file }) => file === one.at.file))
-    : []
+  const isListed = ({ at }: Entry): boolean => files.some(({ file }) => file === at.file)
   const named = envelope.groups.filter((id) => declared.set.groups.some(({ scope }) => scope.id === id))
   // Who is inside is not known yet: nothing changes.
   if (given.isFrozen || named.some((id) => !Object.hasOwn(memory.members, id)))
-    return [...unseen, ...files.flatMap(({ file }) => accepted(file))]
+    return documentsOf(before, (one) => (one.envelope === undefined ? isListed(one) : one.envelope === envelope.name))
   // Of a file that cannot be used everything stays as it was accepted.
-  const kept = files.flatMap(({ file, documents }) => (documents ? [] : accepted(file)))
-  const past = new Map(files.map(({ file, documents }) => [file, documents ? accepted(file, true) : []]))
+  const broken = new Set(files.flatMap(({ file, documents }) => (documents ? [] : [file])))
+  const kept = documentsOf(before, (one) => broken.has(one.at.file) && (one.envelope ?? envelope.name) === envelope.name)
   const whole = files.flatMap(({ documents = [] }) => documents)
+  const standing = Map.groupBy(
+    whole.flatMap((document) => [...document.rules, ...document.grants].map((one) => [entryKey(one), document] as const)),
+    ([key]) => key,
+  )
+  const isStanding = (one: Entry, test: (document: DelegatedDocument) => boolean): boolean =>
+    standing.get(entryKey(one))?.some(([, document]) => test(document)) === true
+  // What stood in a file that is not there any more may stand in one that cannot be read.
+  const isUnsure = delegated.unlisted.includes(envelope.name) || broken.size > 0
+  const unseen = documentsOf(
+    isUnsure ? before : undefined,
+    (one) => one.envelope === envelope.name && !isListed(one) && !isStanding(one, () => true),
+  )
+  /** An entry that moved here is no new one: it is what was accepted elsewhere. */
+  const pastOf = ({ file, name, rules, grants }: DelegatedDocument): DelegatedDocument => {
+    const here = new Set([...rules, ...grants].map(entryKey))
+    const isMoved = (one: Entry): boolean =>
+      here.has(entryKey(one)) && !broken.has(one.at.file) && !isStanding(one, (document) => isOf(one, document))
+    const isPast = (one: Entry): boolean => one.envelope === envelope.name && (isOf(one, { file, name }) || isMoved(one))
+    return { file, name, rules: before?.rules.filter(isPast) ?? [], grants: before?.grants.filter(isPast) ?? [], groups: [] }
+  }
   const all = [...whole, ...kept]
   const judging = {
     around: given.around,
     rules: all.flatMap(({ rules }) => rules),
     grants: grantsByScope(all.flatMap(({ grants }) => grants)),
   }
-  const judged = whole.map((document) => ({
-    form: judgeEntries(document, judging, given, refusals),
-    past: documentOf(document, past.get(document.file) ?? []),
-  }))
+  const judged = whole.map((document) => ({ form: judgeEntries(document, judging, given, refusals), past: pastOf(document) }))
   return adoptFitting([...unseen, ...kept], judged, given, refusals)
 }
 
-const documentOf = ({ file, name }: DelegatedDocument, past: Forms): DelegatedDocument =>
-  past.find((one) => one.name === name) ?? { file, name, rules: [], grants: [], groups: [] }
+const entryKey = (one: Entry): string => `${'cap' in one ? 'cap' : 'grant'} ${scopeKey(one.scope)}`
+
+const isOf = ({ at, document }: Entry, { file, name }: Pick<DelegatedDocument, 'file' | 'name'>): boolean =>
+  at.file === file && document === name
 
 type Entry = CapRule | Grant
-
-const isFormOf = ({ at, envelope }: Entry, name: string, file: string): boolean => at.file === file && (envelope ?? name) === name
 
 function documentsOf(set: PolicySet | undefined, test: (one: Entry) => boolean): Forms {
   const [rules, grants] = [set?.rules.filter(test) ?? [], set?.grants.filter(test) ?? []]

@@ -158,11 +158,41 @@ test.each<readonly [string, Story]>([
     ],
   ],
   [
+    'what moves to another file or document is what was accepted, also while the sum is above its bound by people who joined',
+    [
+      [
+        { envelopes: { a: { sum: 3000 } }, files: { a1: 'ga 1000, ada 500' } },
+        'group:ga 1000 of a | ada 500 of a | group:ga=a ada=a | a1 platform',
+      ],
+      [{ people: { ga: 'ada bob eve zed' } }, 'group:ga 1000 of a | ada 500 of a | group:ga=a ada=a | a1 platform'],
+      [
+        { day: 2, files: { a1: 'ada 500; ga 1000' } },
+        'group:ga 1000 of a | ada 500 of a | eve joined group ga and is inside envelope a now | zed joined group ga and is inside envelope a now | group:ga=a ada=a | a1 a1-1 platform',
+      ],
+      [{ day: 4, files: { a1: 'ada 500', a2: 'ga 1000' } }, 'group:ga 1000 of a | ada 500 of a | group:ga=a ada=a | a1 a2 platform'],
+      [
+        { files: { a3: 'ga 1001', a2: 'ada 500' } },
+        'group:ga 1000 of a | ada 500 of a | ENVELOPE_BOUND a3:1 | group:ga=a ada=a | a2 a3 platform',
+      ],
+      [{ files: { a3: 'ga 999', a2: 'ada 500' } }, 'group:ga 999 of a | ada 500 of a | group:ga=a ada=a | a2 a3 platform'],
+    ],
+  ],
+  [
+    'what is gone while a file of the envelope cannot be used may stand in that file, and stays',
+    [
+      [{ files: { a1: 'ada 2000', a2: 'bob 100' } }, 'ada 2000 of a | bob 100 of a | ada=a bob=a | a1 a2 platform'],
+      [{ files: { a3: undefined, a2: 'bob 90' } }, 'ada 2000 of a | bob 90 of a | ENVELOPE a3:1 | ada=a bob=a | a1 a2 platform'],
+      [{ files: { a3: undefined, a4: 'bob 80' } }, 'ada 2000 of a | bob 80 of a | ENVELOPE a3:1 | ada=a bob=a | a1 a4 platform'],
+      [{ files: { a3: 'ada 2001' } }, 'ada 2001 of a | ada=a | a3 platform'],
+    ],
+  ],
+  [
     'nothing is judged while it is frozen',
     [
       [{ files: { a: 'ada 2000' } }, 'ada 2000 of a | ada=a | a platform'],
       [{ files: { a: 'ada 1000, bob 1' }, isFrozen: true }, 'ada 2000 of a | ada=a | a platform'],
-      [{}, 'ada 1000 of a | bob 1 of a | ada=a bob=a | a platform'],
+      [{ files: { a1: 'bob 1' }, isFrozen: true }, 'ada 2000 of a | ada=a | a platform'],
+      [{}, 'bob 1 of a | bob=a | a1 platform'],
     ],
   ],
   [
