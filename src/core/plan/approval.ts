@@ -9,7 +9,7 @@ import type { Approval, HeldChange, Hold, PlanApproval, Release, UnknownScope } 
 import type { PolicyRevision } from '../model/policy.ts'
 import { byScope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import { CLOCKS_APART_MS, DAY_MS, type Instant, isYounger } from '../model/units.ts'
-import { isWhole, type PoolPeople } from '../pools/deal.ts'
+import { isWaiting, isWhole, type PoolPeople } from '../pools/deal.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import type { DealtPools } from '../resolve/pools.ts'
 import { agree } from '../resolve/roster.ts'
@@ -32,7 +32,7 @@ export function poolReviews(
       const key = digest(JSON.stringify([workspace, name, credits, share, min, max ?? null, emails])).slice(0, 32)
       const state = Object.hasOwn(dealt, name) ? dealt[name] : undefined
       const isDealt = state?.dealtAt !== undefined && isWhole(pool, state)
-      return [name, { name, key, isDealt, isReviewed: state?.reviewed === key }]
+      return [name, { name, key, isDealt, isWaiting: state !== undefined && isWaiting(pool, state), isReviewed: state?.reviewed === key }]
     }),
   )
 }
@@ -43,20 +43,24 @@ interface JudgedDeals {
   readonly desired: ReadonlyMap<ScopeKey, DesiredCap>
   /** What could not be read, and so was not judged. */
   readonly unknown: readonly UnknownScope[]
+  readonly released: Pick<ReadonlyMap<ScopeKey, unknown>, 'has'>
 }
 
 /**
  * The deals that were judged whole, of which no change is held, and that were not reviewed before: later deals of the pool may move within them.
- * `givenUp`: nothing waits for these scopes any more.
+ * Raises that wait are judged when they come, unless a person approved the deal. `givenUp`: nothing waits for these scopes any more.
  */
 export function passedDeals(
   { poolReviews, givenUp }: Pick<Snapshot, 'poolReviews' | 'givenUp'>,
-  { differences, heldBy, desired, unknown }: JudgedDeals,
+  { differences, heldBy, desired, unknown, released }: JudgedDeals,
 ): readonly PoolReview[] {
   const held = differences.flatMap(({ key, pool }) => (pool && heldBy.has(key) ? [pool.name] : []))
   const unread = unknown.map(({ scope }) => scopeKey(scope)).filter((key) => givenUp?.has(key) !== true)
   const open = new Set([...held, ...unread.flatMap((key) => desired.get(key)?.origin.pool ?? [])])
-  return [...poolReviews.values()].filter(({ name, isDealt, isReviewed }) => isDealt && !isReviewed && !open.has(name))
+  const approved = new Set(differences.flatMap(({ key, pool }) => (pool && released.has(key) ? [pool.name] : [])))
+  return [...poolReviews.values()].filter(
+    ({ name, isDealt, isWaiting, isReviewed }) => isDealt && !isReviewed && !open.has(name) && (!isWaiting || approved.has(name)),
+  )
 }
 
 /** The credits that a set of changes moves; a first cap moves none. */

@@ -84,7 +84,7 @@ export function buildPlan(given: Snapshot) {
     rosterAccepted: judged.rosterAccepted,
     poolNotes: given.poolNotes ?? [],
     /** Deals that are reviewed from now on; a process that may write saves them. */
-    passedDeals: passedDeals(given, { ...result, differences, heldBy: judged.judgement.heldBy }),
+    passedDeals: passedDeals(given, { ...result, differences, heldBy: judged.judgement.heldBy, released: judged.releases }),
     /** Scopes that other clients keep changing; a process that may write saves them. */
     contested,
   }

@@ -122,6 +122,8 @@ export interface PoolReview {
   readonly key: string
   /** The last deal has this key, and every member's cap was known to it. */
   readonly isDealt: boolean
+  /** Raises of it may follow, once use under lowered caps shows. */
+  readonly isWaiting: boolean
   /** The guards have let a deal with this key through. */
   readonly isReviewed: boolean
 }

@@ -190,6 +190,10 @@ interface WaitingRaise {
   readonly until: string
 }
 
+/** Whether raises of the last deal have to wait: the sum is above the credits, or use under a lowered cap does not show yet. */
+export const isWaiting = (terms: PoolTerms, state: PoolState): boolean =>
+  isAbove(state, terms.credits) || waitingRaises(terms, state).size > 0
+
 const known = new WeakMap<PoolState, { readonly terms: PoolTerms; readonly raises: ReadonlyMap<string, WaitingRaise> }>()
 
 /** By e-mail: the higher caps that would be given if use under all lowered caps already showed. */

@@ -7,6 +7,7 @@ import { lines, type PlanSketch, planInputs, planOf } from '../../support/plan.t
 type Approval = NonNullable<PlanSketch['approvals']>[number]
 
 const amount = (value: number) => cap(value) as Exclude<ReturnType<typeof cap>, 'none'>
+const memberAt = (inForce: number) => ({ base: amount(0), inForce: { cap: amount(inForce), at: NOW }, sent: [], lowered: [] })
 /** A pool that deals so much to each by name. */
 const dealing = (
   dealt: Readonly<Record<string, number>>,
@@ -14,7 +15,7 @@ const dealing = (
   more: PlanSketch & { reviewed?: string } = {},
 ): PlanSketch => {
   const emails = Object.keys(dealt).map(email)
-  const members = Object.entries(dealt).map(([name, to]) => [email(name), { base: amount(0), dealt: amount(to), sent: [], lowered: [] }])
+  const members = Object.entries(dealt).map(([name, to]) => [email(name), { ...memberAt(to), dealt: amount(to) }])
   const { reviewed, ...sketch } = more
   const name = pool.name ?? 'research'
   const { credits = 100, share = 'need', min = 0, max } = pool
@@ -83,6 +84,8 @@ describe('a deal', () => {
 })
 
 const LENIENT: PlanSketch = { guards: { maxAffected: 'off', maxLowered: 'off' } }
+const LOWERED: PlanSketch = { guards: { maxAffected: 'off', maxLowered: { percent: 0, floor: 0 } } }
+const heldIds = (sketch: PlanSketch) => planOf(sketch).plan.holds.map(({ id }) => id)
 const undealt = dealing(BOTH)
 const stateOf = ({ dealt }: PlanSketch) => dealt?.['research'] ?? { cycle: CYCLE, readAt: NOW, members: {} }
 const lenient = (more: Partial<ReturnType<typeof stateOf>>): PlanSketch => {
@@ -92,12 +95,20 @@ const lenient = (more: Partial<ReturnType<typeof stateOf>>): PlanSketch => {
 /** Bob is in the pool and has no deal of it yet. */
 const withoutBob = (inForce?: number) => {
   const { [email('bob')]: _, ...members } = stateOf(undealt).members
-  const bob = { base: amount(0), sent: [], lowered: [], ...(inForce !== undefined && { inForce: { cap: amount(inForce), at: NOW } }) }
+  const { inForce: _inForce, ...unread } = memberAt(0)
+  const bob = inForce === undefined ? unread : memberAt(inForce)
   return lenient({ members: { ...members, [email('bob')]: bob } })
 }
 const leaver = (at: number) => {
-  const left = { base: amount(0), dealt: amount(50), sent: [], lowered: [], left: { at } }
+  const left = { base: amount(0), dealt: amount(50), sent: [], lowered: [], left: { at, settled: true } }
   return lenient({ members: { ...stateOf(undealt).members, [email('dan')]: left } })
+}
+/** Bob was lowered to 20, and use under his old cap may not show yet. */
+const loweredFrom = (old: number, more: PlanSketch = LENIENT): PlanSketch => {
+  const deal = dealing({ ada: 40, bob: 20 }, {}, { ...more, observed: { ada: 60, bob: 20, cyd: 9 } })
+  const bob = { ...memberAt(20), dealt: amount(20), lowered: [{ cap: amount(old), at: NOW }] }
+  const state = stateOf(deal)
+  return { ...deal, dealt: { research: { ...state, members: { ...state.members, [email('bob')]: bob } } } }
 }
 const unread: PlanSketch = { ...dealing(BOTH, {}, LENIENT), observed: { ada: 60, bob: 'unknown', cyd: 9 } }
 test.each<readonly [string, PlanSketch, readonly string[]]>([
@@ -119,6 +130,9 @@ test.each<readonly [string, PlanSketch, readonly string[]]>([
   ['it also while a member at 0 waits for credits', withoutBob(0), [KEY]],
   ['nothing while nothing was dealt since somebody left', leaver(NOW + 1), []],
   ['it once a deal was made since', leaver(NOW), [KEY]],
+  ['nothing while the sum is above the credits, so that raises follow', loweredFrom(80), []],
+  ['nothing while a raise waits for use under a lowered cap', loweredFrom(60), []],
+  ['it also then, where a person approved it', { ...loweredFrom(60, LOWERED), approve: heldIds(loweredFrom(60, LOWERED)) }, [KEY]],
   ['nothing while the cap of a member cannot be read, so that its change was not judged', unread, []],
   ['nothing new of one that was let through before', dealing(BOTH, {}, { ...LENIENT, reviewed: KEY }), []],
   ['nothing new of a pool that policy declares no more', { ...dealing(BOTH, {}, { reviewed: 'before' }), pools: [] }, []],
