@@ -163,13 +163,25 @@ export function releasedChanges(
   return released
 }
 
-/** Voids approvals whose open changes affect over a quarter more people than were shown, also after they were matched. */
-export function voidGrown(approvals: readonly Approval[], impacts: readonly Impact[]): readonly Approval[] {
+/**
+ * Voids approvals whose open changes affect over a quarter more people than were shown, also after they were matched. An open change of a deal
+ * releases all of it, so people and credits of the whole deal count.
+ */
+export function voidGrown(
+  approvals: readonly Approval[],
+  impacts: readonly Impact[],
+  differences: readonly Difference[],
+): readonly Approval[] {
   return approvals.map((approval) => {
     if (approval.state !== 'pending' || approval.people === undefined) return approval
-    const open = new Set(approval.released.filter((one) => !one.verified).map((one) => scopeKey(one.scope)))
-    const people = open.size === 0 ? 0 : impacts.filter((impact) => impact.changes.some((key) => open.has(key))).length
-    return people > approval.people * APPROVAL_GROWTH ? { ...approval, state: 'void' } : approval
+    const open = approval.released.filter((one) => !one.verified)
+    const deals = new Set(open.flatMap(({ pool }) => pool ?? []))
+    const dealt = deals.size === 0 ? [] : differences.filter(({ pool }) => pool !== undefined && deals.has(pool.key))
+    const keys = new Set([...open.map(({ scope }) => scopeKey(scope)), ...dealt.map(({ key }) => key)])
+    const people = keys.size === 0 ? 0 : impacts.filter((impact) => impact.changes.some((key) => keys.has(key))).length
+    const hasGrown =
+      people > approval.people * APPROVAL_GROWTH || creditsMoved(dealt) > (approval.credits ?? Number.POSITIVE_INFINITY) * APPROVAL_GROWTH
+    return hasGrown ? { ...approval, state: 'void' } : approval
   })
 }
 

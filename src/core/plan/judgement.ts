@@ -37,7 +37,7 @@ export function judgeWithApprovals(inputs: JudgementInputs) {
   const byKey = byScope(inputs.differences)
   const listed = inputs.policy.set.approvals.map(({ id }) => id)
   const known = asShown(currentApprovals(inputs.approvals, { policy: listed }, now), inputs.holdsShown)
-  const approvals = voidGrown(verifyApprovals(known, byKey, inputs), inputs.whole)
+  const approvals = voidGrown(verifyApprovals(known, byKey, inputs), inputs.whole, inputs.differences)
   const judgeNow = roundsOf(approvals, byKey, inputs)
   let round = judgeNow(approvals)
   if (facts.rosterMissing === 'never') {

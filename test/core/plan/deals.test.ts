@@ -164,9 +164,10 @@ describe('the approval of a deal', () => {
       [20, KEY, KEY],
       [undefined, undefined],
     ])
-    const later = (reviewed?: string) =>
-      planOf({ ...dealing({ ada: 40, bob: 40 }, {}, reviewed === undefined ? {} : { reviewed }), approvals: approved.approvals })
+    const later = (reviewed?: string, dealt: Readonly<Record<string, number>> = { ada: 48, bob: 47 }) =>
+      planOf({ ...dealing(dealt, {}, reviewed === undefined ? {} : { reviewed }), approvals: approved.approvals })
     expect([later().plan.holds, later().approvals[0]?.state]).toEqual([[], 'pending'])
+    expect(later(undefined, { ada: 47, bob: 47 }).approvals[0]?.state).toBe('void')
     expect([later('another'), later(KEY)].map(({ approvals }) => approvals[0]?.state)).toEqual(['pending', 'spent'])
   })
 
@@ -178,6 +179,14 @@ describe('the approval of a deal', () => {
   ])('%s', (_name, one, expected) => {
     const { changes } = planOf({ ...dealing({ ada: 40, bob: 40 }), approvals: [given({ id: 'a', ...one })] }).plan
     expect(changes.filter(({ released }) => released !== undefined)).toHaveLength(expected)
+  })
+
+  test.each<readonly [string, number, Approval['state']]>([
+    ['stays while one of two people was not reached', 2, 'pending'],
+    ['is void where the deal has come to reach two people and one was shown', 1, 'void'],
+  ])('%s', (_name, people, state) => {
+    const approval = given({ id: 'a', people, credits: amount(20), released: [ofDeal] })
+    expect(planOf({ ...dealing(BOTH), approvals: [approval] }).approvals[0]?.state).toBe(state)
   })
 
   const limit = { percent: 0, floor: 0 }
