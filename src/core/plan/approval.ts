@@ -78,7 +78,7 @@ const MIN_HOLD_PREFIX = 8
 /**
  * The ledger's approvals joined with the ids that policy lists and that commands give. An approval that is too old, or of unknown age, is void;
  * it may have been given on another machine, so the clocks may differ. One that policy no longer lists is withdrawn, unless it has released
- * something already: otherwise an approval that arrived with its change would count after its removal.
+ * something already: otherwise an approval that arrived with its change would count after its removal, and a void one could not be given anew.
  */
 export function currentApprovals(
   known: readonly Approval[],
@@ -86,7 +86,7 @@ export function currentApprovals(
   now: Instant,
 ): readonly Approval[] {
   const isWithdrawn = ({ id, via, state, released, withdrawn }: Approval): boolean =>
-    withdrawn === true || (via === 'policy' && state === 'pending' && released.length === 0 && fresh.policy?.includes(id) === false)
+    withdrawn === true || (via === 'policy' && state !== 'spent' && released.length === 0 && fresh.policy?.includes(id) === false)
   const byId = new Map(known.filter((one) => !isWithdrawn(one)).map((one) => [one.id, one]))
   const add = (id: string, via: Approval['via']): void => {
     byId.set(id, { id, via, approvedAt: now, state: 'pending', released: [] })
