@@ -141,14 +141,15 @@ async function previewCommand(flags: ShowFlags<'text' | 'json'>, cli: Cli): Prom
       ? renderPreviewJson(previewed, cli.clock.now())
       : blocksText(previewed.map((one) => workspaceLines(one, painter(cli.stdout))))
   cli.stdout.write(shown)
-  cli.finish(worstExit([previewed.some(({ due }) => due) ? EXIT.done : EXIT.failed, ...codes]))
+  const ends = previewed.flatMap(({ due, isUnread }) => (due ? EXIT.done : isUnread ? EXIT.failed : []))
+  cli.finish(worstExit([...ends, ...codes]))
 }
 
 async function previewOne(reader: WorkspaceReader<PlanLedger>, people: PeopleShown, cli: Cli): Promise<PreviewedWorkspace> {
   const { config, policy, ledger, clock } = reader
   const { state, desiredState, planned, warnings } = await reader.preview()
   for (const { message } of warnings) tellLine(cli, `${config.name}: ${message}`)
-  if (!state.usage || !config.notify) return { workspace: config.name, notes: ['nobody could be read'] }
+  if (!state.usage || !config.notify) return { workspace: config.name, isUnread: true, notes: ['nobody could be read'] }
   const { settings } = config.notify
   const labels = labelsFor(people, ledger.fact('peopleSalt'))
   const ended = await endedUse({ state, clock, ledger }, settings)
@@ -170,6 +171,8 @@ interface PreviewedWorkspace {
   readonly workspace: string
   /** Absent when the config asks for no messages, or the roster could not be read. */
   readonly due?: Due
+  /** The roster could not be read. */
+  readonly isUnread?: true
   readonly notes: readonly string[]
 }
 
