@@ -61,7 +61,7 @@ export function createMailer(
           from: { name: 'capkeeper', address: config.from },
           to: { name: '', address },
           replyTo: config.replyTo === undefined ? undefined : { name: '', address: config.replyTo },
-          subject,
+          subject: encoded(subject),
           text: `${text}\n`,
           headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
           disableFileAccess: true,
@@ -82,6 +82,9 @@ export function createMailer(
     },
   }
 }
+
+/** What looks like an encoded word would be decoded by whoever reads the mail: an invisible character makes nodemailer encode it once more. */
+const encoded = (subject: string): string => subject.replaceAll('=?', '=\u2060?')
 
 interface Timeouts {
   readonly connectMs: number

@@ -53,6 +53,15 @@ describe('a mail', () => {
     expect(server.connections).toBe(0)
   })
 
+  it('shows a subject that looks encoded as it is', async () => {
+    const { server, mailer } = await mailing()
+    await mailer.send(message('For =?utf-8?q?Eve=E2=80=AE?= only', 'text'), 'ada@example.com', PASSWORD)
+    const [, subject = ''] = /^Subject: (.*(?:\n .*)*)/m.exec(server.mails[0]?.source ?? '') ?? []
+    const words = [...subject.matchAll(/=\?UTF-8\?Q\?(.*?)\?=/g)].map(([, word = '']) => word)
+    expect(words.join('')).toMatch(/=3D=E2=81=A0=3Futf-8=3Fq=3FEve=3DE2=3D80=3DAE=3F=3D_only$/)
+    expect(subject.replaceAll(/=\?UTF-8\?Q\?.*?\?=/g, '')).not.toContain('=?')
+  })
+
   it('gets no further header from a subject with line breaks', async () => {
     const { server, mailer } = await mailing()
     await mailer.send(message('hello\r\nBcc: eve@example.com', 'text'), 'ada@example.com', PASSWORD)
