@@ -153,7 +153,5 @@ export async function forgetMarked(workspace: Workspace, state: WorkspaceState):
   return emails.length > 0
 }
 
-/** The parts of the state that name people, as plain data. */
-const remembered = ({ usage, measured, conflictsGone, conflictGroups, conditions, pools }: WorkspaceState) => {
-  return { usage, measured, conflictsGone, conflictGroups, conditions, pools }
-}
+/** Everything of the state that may name a person but the policy, which its owners edit, and the readings, which are of scopes that are managed. */
+const remembered = ({ policy: _, declared: _own, readings: _caps, ...facts }: WorkspaceState) => facts
