@@ -72,7 +72,8 @@ async function everything(sets: readonly PolicySet[], of: LedgerOf, endedMs: num
       const because = `its end was verified on ${dayText(endedAt)}, ${span(now - endedAt)} ago`
       edits.push({ kind: 'remove', target: { kind: 'grant', scope, times }, workspace: set.workspace, because })
     }
-    const states = new Map(ledger.approvals().map(({ id, state }) => [id, state]))
+    // A withdrawn one left the policy: listed again, it is a new approval, also before a plan has seen it.
+    const states = new Map(ledger.approvals().map(({ id, state, withdrawn }) => [id, withdrawn ? 'pending' : state]))
     for (const { id } of set.approvals) {
       const state = states.get(id)
       if (state !== 'spent' && state !== 'void') continue
