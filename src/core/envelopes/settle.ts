@@ -190,24 +190,34 @@ function envelopeForms(given: Given, refusals: Refusal[]): Forms {
   const kept = documentsOf(before, (one) => broken.has(one.at.file) && (one.envelope ?? envelope.name) === envelope.name)
   const whole = files.flatMap(({ documents = [] }) => documents)
   const standing = Map.groupBy(
-    whole.flatMap((document) => [...document.rules, ...document.grants].map((one) => [entryKey(one), document] as const)),
-    ([key]) => key,
+    whole.flatMap((document) => [...document.rules, ...document.grants].map((entry) => ({ entry, document }))),
+    ({ entry }) => entryKey(entry),
   )
-  const isStanding = (one: Entry, test: (document: DelegatedDocument) => boolean): boolean =>
-    standing.get(entryKey(one))?.some(([, document]) => test(document)) === true
-  // What stood in a file that is not there any more may stand in one that cannot be read.
+  const earlier: readonly Entry[] = [...(before?.rules ?? []), ...(before?.grants ?? [])]
+  const accepted = Map.groupBy(earlier, entryKey)
+  /** Where an accepted entry stands now: where the same is said, or what takes its place. First in its own document, then where it may have moved. */
+  const homeOf = (one: Entry): DelegatedDocument | undefined => {
+    const key = entryKey(one)
+    const rank = ({ entry, document }: { readonly entry: Entry; readonly document: DelegatedDocument }): number => {
+      const isNew = !accepted.get(key)?.some((other) => isSameEntry(other, entry))
+      return (isSameEntry(entry, one) ? 0 : isNew ? 2 : 4) + (isOf(one, document) ? 0 : 1)
+    }
+    return standing.get(key)?.toSorted((x, y) => rank(x) - rank(y))[0]?.document
+  }
+  const homes = new Map(earlier.map((one) => [one, homeOf(one)]))
+  // What no file shows any more may stand in one that cannot be read.
   const isUnsure = delegated.unlisted.includes(envelope.name) || broken.size > 0
   const unseen = documentsOf(
     isUnsure ? before : undefined,
-    (one) => one.envelope === envelope.name && !isListed(one) && !isStanding(one, () => true),
+    (one) => one.envelope === envelope.name && !broken.has(one.at.file) && homes.get(one) === undefined,
   )
-  /** An entry that moved here is no new one: it is what was accepted elsewhere. */
-  const pastOf = ({ file, name, rules, grants }: DelegatedDocument): DelegatedDocument => {
-    const here = new Set([...rules, ...grants].map(entryKey))
-    const isMoved = (one: Entry): boolean =>
-      here.has(entryKey(one)) && !broken.has(one.at.file) && !isStanding(one, (document) => isOf(one, document))
-    const isPast = (one: Entry): boolean => one.envelope === envelope.name && (isOf(one, { file, name }) || isMoved(one))
-    return { file, name, rules: before?.rules.filter(isPast) ?? [], grants: before?.grants.filter(isPast) ?? [], groups: [] }
+  const pastOf = (document: DelegatedDocument): DelegatedDocument => {
+    const isPast = (one: Entry): boolean => {
+      if (!wasAccepted(one, envelope, document) || broken.has(one.at.file)) return false
+      const home = homes.get(one)
+      return home === document || (home === undefined && isOf(one, document))
+    }
+    return { ...document, rules: before?.rules.filter(isPast) ?? [], grants: before?.grants.filter(isPast) ?? [], groups: [] }
   }
   const all = [...whole, ...kept]
   const judging = {
@@ -215,7 +225,11 @@ function envelopeForms(given: Given, refusals: Refusal[]): Forms {
     rules: all.flatMap(({ rules }) => rules),
     grants: grantsByScope(all.flatMap(({ grants }) => grants)),
   }
-  const judged = whole.map((document) => ({ form: judgeEntries(document, judging, given, refusals), past: pastOf(document) }))
+  const held = new Set(kept.flatMap(({ grants }) => grants.map(entryKey)))
+  const judged = whole.map((document) => {
+    const past = pastOf(document)
+    return { form: judgeEntries({ document, past, held }, judging, given, refusals), past }
+  })
   return adoptFitting([...unseen, ...kept], judged, given, refusals)
 }
 
@@ -237,18 +251,18 @@ function documentsOf(set: PolicySet | undefined, test: (one: Entry) => boolean):
   })
 }
 
-/** Each entry of a document as it is, or as it was accepted last. */
+/** Each entry of a document as it is, or as it was accepted last. Grants that are `held` stay as they are in a file that cannot be used. */
 function judgeEntries(
-  document: DelegatedDocument,
+  { document, past, held }: Record<'document' | 'past', DelegatedDocument> & { readonly held: ReadonlySet<string> },
   judging: Parameters<typeof refusalOf>[2],
   given: Given,
   refusals: Refusal[],
 ): DelegatedDocument {
-  const { before, envelope, delegated } = given
-  const judge = <T extends Entry>(kind: 'cap' | 'grant', entries: readonly T[], past: readonly T[]): readonly T[] => {
-    const known = Map.groupBy(past, ({ scope }) => scopeKey(scope))
+  const { envelope, delegated } = given
+  const judge = <T extends Entry>(kind: 'cap' | 'grant', entries: readonly T[], before: readonly T[]): readonly T[] => {
+    const known = Map.groupBy(before, ({ scope }) => scopeKey(scope))
     return [...Map.groupBy(entries, ({ scope }) => scopeKey(scope))].flatMap(([key, some]) => {
-      const accepted = (known.get(key) ?? []).filter((one) => wasAccepted(one, envelope, document))
+      const accepted = known.get(key) ?? []
       const fresh = some.filter((one) => !accepted.some((old) => isSameEntry(one, old)))
       const isRefused = delegated.refused.includes(`${kind} ${key}`) || given.shared.has(`${kind} ${key}`)
       const why = fresh.flatMap((one) => refusalOf(one, envelope, judging) ?? [])
@@ -258,13 +272,13 @@ function judgeEntries(
         const message = `${key} ${given.shared.has(`${kind} ${key}`) ? 'is declared in two envelopes' : 'contradicts another entry'}`
         refusals.push({ code: 'DUPLICATE_SCOPE', message, hint: 'leave one of them', at: one.at, other: envelope.at })
       }
-      return (isRefused && fresh.length > 0) || why.length > 0 ? accepted : some
+      return fresh.length > 0 && (isRefused || why.length > 0 || held.has(`${kind} ${key}`)) ? accepted : some
     })
   }
   return {
     ...document,
-    rules: judge('cap', document.rules, before?.rules ?? []),
-    grants: judge('grant', document.grants, before?.grants ?? []),
+    rules: judge('cap', document.rules, past.rules),
+    grants: judge('grant', document.grants, past.grants),
   }
 }
 

@@ -301,6 +301,7 @@ test('documents of a folder that cannot be read stay as they were accepted, each
     [1, 'x.yaml', 'a'],
     [2, 'x.yaml', 'b'],
     [3, 'y.yaml', 'a'],
+    [4, 'a.yaml', 'a'],
     [5, 'a.yaml', 'a'],
   ])
 })

@@ -137,6 +137,28 @@ test.each<readonly [string, Story]>([
     ],
   ],
   [
+    'and counts once, though it stands in two files, one of which is refused or cannot be read',
+    [
+      [
+        { files: { a1: 'grant ada 500 2d', a2: 'grant ada 600 9dfrom8' } },
+        'grant ada 500 of a | grant ada 600 of a | ada=a | a1 a2 platform',
+      ],
+      [
+        { files: { a1: 'grant ada 9000 2d', a2: 'grant ada 600 9dfrom8' } },
+        'grant ada 500 of a | grant ada 600 of a | ENVELOPE_BOUND a1:1 | ada=a | a1 a2 platform',
+      ],
+      [
+        { files: { a3: 'grant ada 500 2d', a4: 'grant ada 9000 9d' } },
+        'grant ada 500 of a | grant ada 600 of a | ENVELOPE_BOUND a4:1 | ada=a | a3 a4 platform',
+      ],
+      [
+        { files: { a3: undefined, a4: 'grant ada 500 2d' } },
+        'grant ada 500 of a | grant ada 600 of a | ENVELOPE a3:1 | ada=a | a3 a4 platform',
+      ],
+      [{ files: { a4: 'grant ada 500 2d' } }, 'grant ada 500 of a | ada=a | a4 platform'],
+    ],
+  ],
+  [
     'while the files of an envelope cannot be listed, those that are not there stay',
     [
       [{ files: { a1: 'ada 2000', a2: 'bob 100' } }, 'ada 2000 of a | bob 100 of a | ada=a bob=a | a1 a2 platform'],
@@ -183,6 +205,7 @@ test.each<readonly [string, Story]>([
       [{ files: { a1: 'ada 2000', a2: 'bob 100' } }, 'ada 2000 of a | bob 100 of a | ada=a bob=a | a1 a2 platform'],
       [{ files: { a3: undefined, a2: 'bob 90' } }, 'ada 2000 of a | bob 90 of a | ENVELOPE a3:1 | ada=a bob=a | a1 a2 platform'],
       [{ files: { a3: undefined, a4: 'bob 80' } }, 'ada 2000 of a | bob 80 of a | ENVELOPE a3:1 | ada=a bob=a | a1 a4 platform'],
+      [{ files: { a4: '', a3: undefined } }, 'ada 2000 of a | bob 80 of a | ENVELOPE a3:1 | ada=a bob=a | a1 a4 platform'],
       [{ files: { a3: 'ada 2001' } }, 'ada 2001 of a | ada=a | a3 platform'],
     ],
   ],
@@ -294,13 +317,14 @@ test.each<readonly [string, Story]>([
     ],
   ],
   [
-    'but not where it does not fit',
+    'also where that is more than its sum, which stops raises',
     [
       [{ platform: 'team 5000, ada 700', envelopes: {} }, 'ada 700 |  | as declared'],
       [
         { platform: 'team 5000', envelopes: { p: { groups: ['ga'], sum: 500 } }, files: { platform: 'ada 700' } },
-        'ENVELOPE_BOUND platform:1 |  | platform',
+        'ada 700 of p | ada=p | platform',
       ],
+      [{ files: { platform: 'ada 701' } }, 'ada 700 of p | ENVELOPE_BOUND platform:1 | ada=p | platform'],
     ],
   ],
   [
