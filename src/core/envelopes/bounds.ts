@@ -1,5 +1,6 @@
 // Judges what a team's document says against its envelope: whom it may name, and how much it may give. What is not known yet, such as the members
 // of a group while files are checked without the service, refuses nothing here.
+import type { Cycle } from '../model/observed.ts'
 import type { Cap, CapRule, DelegatedDocument, Envelope, Grant, PolicySet, Refusal, Span } from '../model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import { count, DAY_MS, type Instant } from '../model/units.ts'
@@ -21,7 +22,7 @@ export interface Around {
   readonly pooled: ReadonlySet<string>
   /** When earlier grants of a scope were. */
   readonly spans: Readonly<Record<ScopeKey, Span>>
-  readonly cycleEndAt?: Instant
+  readonly cycle?: Cycle
   readonly now?: Instant
 }
 
@@ -153,10 +154,12 @@ function whyGrant(grant: Grant, { name, maxCap, grants }: Envelope, given: Given
 const ROUNDING_DAYS = 1
 
 /** When a grant is in force; at its longest where its end is not known. */
-export function spanOf({ fromAt: from, until }: Grant, { now = 0, cycleEndAt }: Around): Span {
+export function spanOf({ fromAt: from, until }: Grant, { now = 0, cycle }: Around): Span {
   const fromAt = from ?? now
   if (until.kind === 'instant') return { fromAt, untilAt: until.at }
-  return { fromAt, untilAt: fromAt <= now && cycleEndAt !== undefined ? cycleEndAt : fromAt + LONGEST_CYCLE_DAYS * DAY_MS }
+  const longest = fromAt + LONGEST_CYCLE_DAYS * DAY_MS
+  if (!cycle || fromAt > now) return { fromAt, untilAt: longest }
+  return { fromAt, untilAt: fromAt < cycle.startAt ? Math.min(longest, cycle.startAt) : cycle.endAt }
 }
 
 /** The time of a grant, with those of its scope that count as one with it: others that are `declared` there, and an earlier one. */
@@ -164,8 +167,9 @@ export function rowOf(grant: Grant, declared: readonly Grant[], around: Around):
   const key = scopeKey(grant.scope)
   const own = spanOf(grant, around)
   const before = Object.hasOwn(around.spans, key) ? around.spans[key] : undefined
+  const past = before && before.fromAt <= own.fromAt ? [untilNow(before, around.now)] : []
   const others = declared.map((one) => spanOf(one, around))
-  const all = [own, ...others, ...(before && before.fromAt <= own.fromAt ? [before] : [])].sort((a, b) => a.fromAt - b.fromAt)
+  const all = [own, ...others, ...past].sort((a, b) => a.fromAt - b.fromAt)
   const rows: Span[] = []
   for (const span of all) {
     const last = rows.at(-1)
@@ -174,6 +178,9 @@ export function rowOf(grant: Grant, declared: readonly Grant[], around: Around):
   }
   return rows.find(({ fromAt, untilAt }) => fromAt <= own.fromAt && own.untilAt <= untilAt) ?? own
 }
+
+/** What was to come of an earlier time counts only where it is still declared. */
+export const untilNow = ({ fromAt, untilAt }: Span, now: Instant = untilAt): Span => ({ fromAt, untilAt: Math.min(untilAt, now) })
 
 /** All people whom documents reach, and the sum of the highest cap that each of them has by these now, or by a grant that has not ended. */
 export function measure(documents: readonly Pick<DelegatedDocument, 'rules' | 'grants'>[], around: Around) {
@@ -185,7 +192,7 @@ export function measure(documents: readonly Pick<DelegatedDocument, 'rules' | 'g
   }
   for (const { scope, cap } of rules) give(scope, cap === 'none' ? 0 : cap)
   for (const grant of documents.flatMap((document) => document.grants)) {
-    const isOver = around.now !== undefined && grant.until.kind === 'instant' && grant.until.at <= around.now
+    const isOver = around.now !== undefined && spanOf(grant, around).untilAt <= around.now
     if (!isOver) give(grant.scope, givenBy(grant, { around, rules }) ?? 0)
   }
   return { people: highest.size, sum: [...highest.values()].reduce((sum, cap) => sum + cap, 0) }

@@ -1,6 +1,6 @@
 // The step between join and resolve: what of the teams' files is in force beside platform's policy. What is refused keeps its last accepted form, or
 // counts as never declared, so a refusal lowers and clears nobody. Platform's own declarations never depend on what stands in an envelope.
-import type { GroupMembers } from '../model/observed.ts'
+import type { Cycle, GroupMembers } from '../model/observed.ts'
 import type {
   CapRule,
   Delegated,
@@ -27,6 +27,7 @@ import {
   refusalOf,
   rowOf,
   spanOf,
+  untilNow,
   whyTooMuch,
 } from './bounds.ts'
 
@@ -88,7 +89,7 @@ interface SettleInputs {
   readonly pooled: ReadonlySet<string>
   /** Scopes with a cap of ours. */
   readonly owned: ReadonlySet<ScopeKey>
-  readonly cycleEndAt?: Instant
+  readonly cycle?: Cycle
   readonly now: Instant
   /** Nothing is judged: what was accepted before stays. */
   readonly isFrozen?: true
@@ -134,7 +135,7 @@ const unusable = ({ name, at: other }: Envelope, { files }: Delegated): readonly
       : [{ code: 'ENVELOPE', message: `${file} cannot be used`, hint: 'correct the file', at: { file, line: 1, column: 1 }, other }],
   )
 
-function aroundOf({ declared, pooled, cycleEndAt, now }: SettleInputs, envelopes: readonly Envelope[], memory: EnvelopeMemory): Around {
+function aroundOf({ declared, pooled, cycle, now }: SettleInputs, envelopes: readonly Envelope[], memory: EnvelopeMemory): Around {
   const members = new Map(Object.entries(memory.members).map(([id, emails]) => [id, new Set(emails)]))
   return {
     platform: declared.set,
@@ -144,7 +145,7 @@ function aroundOf({ declared, pooled, cycleEndAt, now }: SettleInputs, envelopes
     pooled,
     spans: memory.spans,
     now,
-    cycleEndAt,
+    cycle,
   }
 }
 
@@ -362,7 +363,8 @@ function scopesOf({ declared, owned }: SettleInputs, memory: EnvelopeMemory, set
 
 /** When grants were that have begun: what has not is judged by what is declared. */
 function spansOf(grants: readonly Grant[], memory: EnvelopeMemory, around: Around, now: Instant): EnvelopeMemory['spans'] {
-  const kept = Object.entries(memory.spans).filter(([, { untilAt }]) => untilAt + GRANT_GAP_MS > now)
+  const past = Object.entries(memory.spans).map(([key, span]) => [key, untilNow(span, now)] as const)
+  const kept = past.filter(([, { untilAt }]) => untilAt + GRANT_GAP_MS > now)
   const begun = grants
     .filter((grant) => grant.envelope !== undefined && spanOf(grant, around).fromAt <= now)
     .toSorted((a, b) => spanOf(a, around).fromAt - spanOf(b, around).fromAt)

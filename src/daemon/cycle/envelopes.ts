@@ -47,7 +47,7 @@ export function withEnvelopes(state: EnvelopeState, inputs: DesiredInputs, group
     const { cycle, now } = inputs
     const owned = new Set(inputs.owned.keys())
     const before = state.policy.set
-    state.policy = settle({ ...{ declared, before, memory, groups, pooled, owned, now }, cycleEndAt: cycle?.endAt })
+    state.policy = settle({ declared, before, memory, groups, pooled, owned, now, cycle })
     state.envelopes = state.policy.settled?.memory
     state.settledFrom = { declared, groups }
   }

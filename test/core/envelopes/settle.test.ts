@@ -162,7 +162,7 @@ describe('how high a cap may be', () => {
 
 const GIVES = 'ENVELOPE_BOUND the grant for ada@x.com gives 4001, and maxCap and maxAdd of envelope a are 4000 together; give 4000 or less'
 const LASTS = 'and maxDays of envelope a is 31; end it after 31 days; the next may begin 7 days later'
-const IN_TEN_DAYS = { cycleEndAt: NOW + 10 * DAY }
+const IN_TEN_DAYS = { cycle: { startAt: NOW - 2 * DAY, endAt: NOW + 10 * DAY } }
 const TEN = { grants: { maxDays: 10, maxAdd: 9 } }
 const span = (from: number, until: number) => ({
   memory: {
@@ -204,6 +204,11 @@ describe('what a grant may give', () => {
       ['until the end of the cycle', [grant(ada, 5, 'cycleEnd')], { of: TEN, inputs: IN_TEN_DAYS }],
       ['until the end of the cycle, where it begins now', [grant(ada, 5, 'cycleEnd', { from: 0 })], { of: TEN, inputs: IN_TEN_DAYS }],
       [
+        'until the end of its cycle, where that is over',
+        [grant(ada, 5, 'cycleEnd', { from: -9 }), grant(ada, 5, 1)],
+        { of: TEN, inputs: IN_TEN_DAYS },
+      ],
+      [
         'until the end of the longest cycle, where it begins later',
         [grant(ada, 5, 'cycleEnd', { from: 1 })],
         { of: { grants: { maxDays: 29, maxAdd: 9 } }, inputs: IN_TEN_DAYS },
@@ -216,6 +221,7 @@ describe('what a grant may give', () => {
         `ENVELOPE_BOUND the grant for ada@x.com lasts 40 days, together with the one before it, ${LASTS}`,
       ],
       ['without one that ended a week before', [grant(ada, 5, 20)], { inputs: span(-20, -7) }],
+      ['with one that was to last longer, until it was replaced', [grant(ada, 5, 6)], { of: TEN, inputs: span(-4, 20) }],
       ['without one of a later time', [grant(ada, 5, 20)], { inputs: span(5, 60) }],
       [
         'with one that is declared less than a week after',

@@ -355,6 +355,9 @@ test.each<readonly [string, Story]>([
       [{ files: { a: '' }, day: 40 }, ' | platform'],
       [{ files: { a: 'grant ada 9 60d' }, day: 46 }, 'ENVELOPE_BOUND a:1 |  | platform'],
       [{ day: 47 }, 'grant ada 9 of a | ada=a | a platform'],
+      [{ files: { a: '' }, day: 48 }, ' | platform'],
+      [{ files: { a: 'grant ada 9 80d' }, day: 54 }, 'ENVELOPE_BOUND a:1 |  | platform'],
+      [{ day: 55 }, 'grant ada 9 of a | ada=a | a platform'],
     ],
   ],
 ])('%s', (_name, story) => expect(lived(story.map(([step]) => step))).toEqual(story.map(([, line]) => line)))
