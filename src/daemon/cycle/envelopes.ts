@@ -12,7 +12,7 @@ export interface EnvelopeState {
   /** What the files say. */
   declared: PolicyRevision
   envelopes: EnvelopeMemory | undefined
-  /** The ledger has no policy, as one that another process shares: what was accepted before is not known. */
+  /** The ledger has caps of ours and no policy, as one that another process shares: what was accepted before is not known. */
   readonly isBlind: boolean
   /** What the policy in force was made of. */
   settledFrom?: { readonly declared: PolicyRevision; readonly groups: UsageFacts['groups'] | undefined }

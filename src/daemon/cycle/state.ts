@@ -63,7 +63,7 @@ export function recall(policy: PolicyRevision, ledger: RecordsReader): Workspace
     policy: withAccepted(policy, ledger.fact('policy'), ledger.fact('envelopes')),
     declared: policy,
     envelopes: ledger.fact('envelopes'),
-    isBlind: ledger.fact('policy') === undefined,
+    isBlind: ledger.fact('policy') === undefined && ledger.owned().some(mayBeSet),
     policyValid: true,
     readings: new Map(),
     usage: ledger.fact('usage'),

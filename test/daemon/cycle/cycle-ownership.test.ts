@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { DAY, HOUR, NOW, type PolicySketch, short } from '../../support/declare.ts'
 import { answering, listings, whenAsked, writes } from '../../support/faults.ts'
 import { later, worldUnder } from '../../support/living.ts'
-import { testWorld, type World } from '../../support/world.ts'
+import { revisionOf, testWorld, type World } from '../../support/world.ts'
 
 const mine = (one: World): readonly string[] => one.ledger.owned().map((cap) => short(cap.scope))
 
@@ -230,5 +230,37 @@ describe('the end of a grant', () => {
     storm.broken = false
     await later(one, HOUR)
     expect(one.caps()).toMatchObject({ team: 500, p001: 500, p002: 900 })
+  })
+})
+
+describe('while a file of a team cannot be used', () => {
+  const envelope = { name: 'a', workspace: 'acme', groups: ['ga'], maxCap: 3000, at: { file: 'config.yaml', line: 1, column: 1 } }
+  const beside = (caps: Readonly<Record<string, number>>, isBroken: boolean) => ({
+    ...revisionOf({ caps, bare: ['ga'] }),
+    delegated: {
+      ...{ envelopes: [envelope], unlisted: [], refused: [] },
+      files: [{ envelope: 'a', file: 'a.yaml', ...(!isBroken && { documents: [] }) }],
+    },
+  })
+
+  test('from the first, what platform takes back is cleared', async () => {
+    const one = await testWorld({ groups: { ga: ['ada'] } })
+    one.state.declared = beside({ team: 500, bob: 100 }, true)
+    await one.cycle()
+    one.state.declared = beside({ team: 500 }, true)
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 500 })
+  })
+
+  test('and what was accepted before is not known, nothing is cleared until the file is right', async () => {
+    const one = await testWorld({ groups: { ga: ['ada'] } })
+    await one.cycle({ caps: { team: 500, bob: 100 } })
+    one.restart()
+    one.state.declared = beside({ team: 500 }, true)
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 500, bob: 100 })
+    one.state.declared = beside({ team: 500 }, false)
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 500 })
   })
 })
