@@ -7,8 +7,7 @@
 //   what was written   any        accepted    landed
 //   what was written   any        lost        landed; notLanded where nothing was set and the value may be inherited: it showed before, too
 //   may be inherited   none       any         landed, unless reads are explicit; where the value has not changed, only if accepted
-//   any number         none       accepted    landed for a person, unless reads are explicit: they may be in a group that no policy names;
-//                                             where the value has not changed, only if it was sent twice
+//   any number         none       repeated    landed for a person, unless reads are explicit: they may be in a group that no policy names
 //   nothing            0          accepted    zeroDropped; unmoved where nothing was set and 0 is known to be stored: the reading may be stale
 //   nothing            0          lost        notLanded: the 0 may not be stored, or may never have arrived
 //   the old value      any        accepted    unmoved: a stale reading, or a scope that keeps nothing
@@ -28,7 +27,7 @@ interface Sent extends Pick<ScopeChange, 'from' | 'to'> {
   readonly answer: Answer
 }
 
-/** `repeated`: accepted for the second time, because the reading after the first still showed the old value. */
+/** `repeated`: accepted for the second time, because no known cap explained the reading after the first. */
 export type Answer = 'accepted' | 'repeated' | 'lost'
 
 interface ReadBack {
@@ -52,8 +51,7 @@ export function classify({ from, to, answer }: Sent, { observed, mayApply, isPer
   if (observed === to && to !== 'none' && from === 'none' && mayBeInherited && answer === 'lost') return 'notLanded'
   if (observed === to) return 'landed'
   if (to === 'none' && mayBeInherited && (observed !== from || answer !== 'lost')) return 'landed'
-  const isAnswered = answer === 'repeated' || (answer === 'accepted' && observed !== from)
-  if (to === 'none' && isPerson && isAnswered && model.reads !== 'explicit') return 'landed'
+  if (to === 'none' && isPerson && answer === 'repeated' && model.reads !== 'explicit') return 'landed'
   const isHiddenZero = to === 0 && observed === 'none'
   if (observed !== from && !isHiddenZero) return 'foreign'
   if (answer === 'lost') return 'notLanded'

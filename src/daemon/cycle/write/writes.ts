@@ -135,7 +135,8 @@ async function send(change: Change, intent: Intent, run: WriteRun, isPatient: bo
     keepReading(run.readings, reading)
     const verdict = await verdictOf(change, reading, kind, run)
     isAccepted = kind !== 'lost'
-    const isOpen = verdict === 'notLanded' || (verdict === 'unmoved' && kind === 'accepted' && mayComeFromGroup(change, run))
+    const isUnexplained = (verdict === 'unmoved' || verdict === 'foreign') && kind === 'accepted' && mayComeFromGroup(change, run)
+    const isOpen = verdict === 'notLanded' || isUnexplained
     if (isOpen && !isRefused && attempt < WRITE_ATTEMPTS && !(await whyNotStart(run))) continue
     const why = outcome.kind === 'accepted' ? '' : `${WRITE_ATTEMPTS} times sent at most: ${outcome.failure.message}`
     const result = await conclude(intent, reading, { kind, why }, run)
@@ -184,7 +185,7 @@ async function readAncestors({ scope, observed }: CapReading, run: WriteRun): Pr
   await sweep({ client: run.client, scopes, concurrency: 1, readings, urgency: 'urgent', signal: run.options.cut })
 }
 
-/** After a clear, the value may be inherited from a group that no policy names: only a second clear tells. */
+/** After a clear, the value may be inherited from a group that no policy names, or be another client's: only a second clear tells. */
 const mayComeFromGroup = ({ scope, to }: Change, { slots }: WriteRun): boolean =>
   to === 'none' && scope.kind === 'user' && slots.model.reads !== 'explicit'
 
