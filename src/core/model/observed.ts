@@ -220,6 +220,8 @@ export interface OwnedCap {
   readonly baseline?: Cap
   /** The baseline was ours, and is ours again when it is restored; where undeclared caps are pruned, it is not restored. */
   readonly baselineIsOurs?: boolean
+  /** The baseline was declared beside a grant, and was not in force yet: where it shows, another client has set it. */
+  readonly baselineIsNew?: boolean
   /** The grant that `cap` came from (`grantId`), also where it was copied to people; absent when it came from none. */
   readonly grant?: string
 }

@@ -118,7 +118,7 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
     return
   }
   const isOverwritten = slots.isFromAncestorWrite(key)
-  const isGivenBack = owned?.baselineIsOurs === true && observed === owned.baseline
+  const isGivenBack = owned?.baselineIsOurs === true && !owned.baselineIsNew && observed === owned.baseline
   if (desired.origin.kind === 'restore' && !isOurs(owned, observed) && !isGivenBack && !isOverwritten) {
     draft.released.push(key)
     return

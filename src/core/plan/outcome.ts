@@ -118,11 +118,17 @@ export function baselineOf(
   owned: OwnedCap | undefined,
   before: Cap,
   base: Cap | undefined,
-): Pick<OwnedCap, 'baseline' | 'baselineIsOurs'> {
-  if (base !== undefined) return { baseline: base, baselineIsOurs: true }
+): Pick<OwnedCap, 'baseline' | 'baselineIsOurs' | 'baselineIsNew'> {
+  if (base !== undefined) return { baseline: base, baselineIsOurs: true, ...(!wasInForce(base, owned, before) && { baselineIsNew: true }) }
   if (!owned) return { baseline: before }
-  const { owner, baseline = 'none', baselineIsOurs } = owned
-  if (owner === 'grant') return { baseline, ...(baselineIsOurs && { baselineIsOurs }) }
+  const { owner, baseline = 'none', baselineIsOurs, baselineIsNew } = owned
+  if (owner === 'grant') return { baseline, ...(baselineIsOurs && { baselineIsOurs }), ...(baselineIsNew && { baselineIsNew }) }
   const found = before === cap ? owned.cap : before
   return { baseline: found, ...(isOurs(owned, found) && { baselineIsOurs: true }) }
 }
+
+/** Whether a declared base was in force as ours, or was found so, before the grant. */
+const wasInForce = (base: Cap, owned: OwnedCap | undefined, before: Cap): boolean =>
+  owned?.owner === 'grant'
+    ? owned.baseline === base && owned.baselineIsOurs === true && !owned.baselineIsNew
+    : base === before || isOurs(owned, base)

@@ -130,10 +130,15 @@ describe('what the ledger is to remember', () => {
     ...more,
   })
   const OURS = { baselineIsOurs: true }
+  const NEW = { baselineIsOurs: true, baselineIsNew: true }
 
   test.each<readonly [string, Parameters<typeof ownedFrom>[0], OwnedSketch | undefined, PlainCap, object]>([
     ['of a rule: no base', rule, undefined, 9, ofRule],
-    ['of a grant over a rule: the rule’s cap as ours, for the rule may go', based, undefined, 9, ofGrant(500, OURS)],
+    ['of a grant over a rule: the rule’s cap as ours, for the rule may go', based, { cap: 500 }, 9, ofGrant(500, OURS)],
+    ['of a grant over a rule whose cap was found there: the same', based, undefined, 500, ofGrant(500, OURS)],
+    ['of a grant over a rule whose cap was never there: that it was not', based, undefined, 9, ofGrant(500, NEW)],
+    ['of a grant under which a rule comes: the same', based, granted({ baseline: 7, more: OURS }), 6000, ofGrant(500, NEW)],
+    ['of a grant after one over the same rule: the same', based, granted({ baseline: 500, more: NEW }), 6000, ofGrant(500, NEW)],
     ['of a grant over what was tried: that it was ours as well', grant, { cap: 8, tried: 9 }, 9, ofGrant(9, OURS)],
     [
       'of a grant that was found in place, where we knew of another cap of ours: that one',

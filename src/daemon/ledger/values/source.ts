@@ -70,6 +70,7 @@ const ownedCap: Of<OwnedCap> = shape({
   shows: optional(cap),
   baseline: optional(cap),
   baselineIsOurs: optional(boolean),
+  baselineIsNew: optional(boolean),
   grant: optional(text),
 })
 
