@@ -31,12 +31,11 @@ import {
   whyTooMuch,
 } from './bounds.ts'
 
-/** Counts the readings of the envelopes' groups that were not counted yet. */
+/** Counts the readings of the envelopes' groups that were not counted yet. A group that the service does not know has nobody in it. */
 function learnMembers(
   memory: EnvelopeMemory,
   envelopes: readonly Envelope[],
-  groups: readonly GroupMembers[],
-  now: Instant,
+  { groups, unknownGroups = [], now }: Pick<SettleInputs, 'groups' | 'unknownGroups' | 'now'>,
 ): EnvelopeMemory {
   const ids = [...new Set(envelopes.flatMap((one) => one.groups))]
   const readAt: Record<string, Instant> = {}
@@ -46,7 +45,7 @@ function learnMembers(
   for (const [email, at] of Object.entries(memory.joined)) if (now - notAhead(at, now) < DAY_MS) joined[email] = notAhead(at, now)
   for (const id of ids) {
     const read = groups.find((one) => one.id === id)
-    const known = Object.hasOwn(memory.members, id) ? (memory.members[id] ?? []) : undefined
+    const known = Object.hasOwn(memory.members, id) ? (memory.members[id] ?? []) : unknownGroups.includes(id) ? [] : undefined
     const before = memory.last[id] ?? []
     const isNew = read !== undefined && memory.readAt[id] !== read.readAt
     const agreed = !isNew ? known : known === undefined ? read.emails : agreedBy(known, before, read.emails)
@@ -85,6 +84,8 @@ interface SettleInputs {
   readonly memory: EnvelopeMemory | undefined
   /** The groups as they were read last. */
   readonly groups: readonly GroupMembers[]
+  /** Ids of groups that the service does not know. */
+  readonly unknownGroups?: readonly string[]
   /** Members of platform's pools. */
   readonly pooled: ReadonlySet<string>
   /** Scopes with a cap of ours. */
@@ -104,7 +105,7 @@ export function settle(inputs: SettleInputs): PolicyRevision {
   const { declared, memory = NO_MEMORY } = inputs
   const delegated = declared.delegated ?? { envelopes: [], files: [], unlisted: [], refused: [] }
   if (!declared.delegated && Object.keys(memory.scopes).length === 0) return declared
-  const learned = learnMembers(memory, delegated.envelopes, inputs.groups, inputs.now)
+  const learned = learnMembers(memory, delegated.envelopes, inputs)
   const around = aroundOf(inputs, delegated.envelopes, learned)
   const refusals: Refusal[] = delegated.envelopes.flatMap((envelope) => unusable(envelope, delegated))
   const shared = sharedIn(delegated, around)
@@ -184,7 +185,9 @@ function envelopeForms(given: Given, refusals: Refusal[]): Forms {
   const isListed = ({ at }: Entry): boolean => files.some(({ file }) => file === at.file)
   const named = envelope.groups.filter((id) => declared.set.groups.some(({ scope }) => scope.id === id))
   // Who is inside is not known yet: nothing changes.
-  if (given.isFrozen || named.some((id) => !Object.hasOwn(memory.members, id)))
+  const unread = named.filter((id) => !Object.hasOwn(memory.members, id))
+  if (unread.length > 0 && !given.isFrozen && files.length > 0) refusals.push(unjudged(envelope, unread))
+  if (given.isFrozen || unread.length > 0)
     return documentsOf(before, (one) => (one.envelope === undefined ? isListed(one) : one.envelope === envelope.name))
   // Of a file that cannot be used everything stays as it was accepted.
   const broken = new Set(files.flatMap(({ file, documents }) => (documents ? [] : [file])))
@@ -233,6 +236,14 @@ function envelopeForms(given: Given, refusals: Refusal[]): Forms {
   })
   return adoptFitting([...unseen, ...kept], judged, given, refusals)
 }
+
+const unjudged = ({ name, at }: Envelope, unread: readonly string[]): Refusal => ({
+  code: 'ENVELOPE',
+  message: `who is in ${unread.join(', ')} was never read, so nothing of envelope ${name} is judged`,
+  hint: 'wait for the service to answer',
+  at,
+  other: at,
+})
 
 const entryKey = (one: Entry): string => `${'cap' in one ? 'cap' : 'grant'} ${scopeKey(one.scope)}`
 

@@ -44,10 +44,10 @@ export function withEnvelopes(state: EnvelopeState, inputs: DesiredInputs, group
   if (!isSettled && groups) {
     const pooled =
       declared.set.pools.length === 0 ? NOTHING : new Set([...declaredIn(inputs).pools.members.values()].flatMap((one) => [...one]))
-    const { cycle, now } = inputs
+    const { cycle, now, unknownGroups } = inputs
     const owned = new Set(inputs.owned.keys())
     const before = state.policy.set
-    state.policy = settle({ declared, before, memory, groups, pooled, owned, now, cycle })
+    state.policy = settle({ declared, before, memory, groups, unknownGroups, pooled, owned, now, cycle })
     state.envelopes = state.policy.settled?.memory
     state.settledFrom = { declared, groups }
   }

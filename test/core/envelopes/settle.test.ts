@@ -108,9 +108,20 @@ describe('whom a team may name', () => {
     ],
   ])('%s', (_name, entry, more, message) => expect(refused([entry], more)).toEqual([`ENVELOPE_OUTSIDE ${message}`]))
 
-  test('nobody yet while the members were never read: nothing is judged, and nothing counts', () => {
-    const { set, settled: found } = settled([cap(ada, 9000)], { people: {} })
-    expect([found?.refusals, set.rules.map(({ scope }) => scopeKey(scope))]).toEqual([[], ['team']])
+  test('nobody yet while the members were never read: nothing is judged, and nothing counts, which is told', () => {
+    const given = [[cap(ada, 9000)], { people: {} }] as const
+    expect(settled(...given).set.rules.map(({ scope }) => scopeKey(scope))).toEqual(['team'])
+    expect(refused(...given)).toEqual([
+      'ENVELOPE who is in a was never read, so nothing of envelope a is judged; wait for the service to answer',
+    ])
+  })
+
+  test('nobody of a group that the service does not know, and the people of the others all the same', () => {
+    const more = { of: { groups: ['a', 'b'] }, people: { a: [ADA] }, inputs: { unknownGroups: ['b'] } }
+    expect(refused([cap(ada, 500), cap(bob, 500)], more)).toEqual([
+      `ENVELOPE_OUTSIDE bob@x.com is not in a or b by two readings in a row, and so not inside envelope a${OUTSIDE}`,
+    ])
+    expect(settled([cap(ada, 500)], more).settled?.memory.members).toEqual({ a: [ADA], b: [] })
   })
 })
 
