@@ -287,5 +287,5 @@ const NO_HOLD = 'no hold has this id now'
 const WHY_NOTHING: Readonly<Record<Approval['state'], string>> = {
   pending: NO_HOLD,
   spent: 'it was used',
-  void: 'it is void, because it reaches more people than were shown or is too old; review its hold again and approve it anew',
+  void: 'it is void, because it reaches more people (of a pool’s deal: or credits) than were shown or is too old; review its hold again and approve it anew',
 }
