@@ -123,9 +123,23 @@ export function settle(inputs: SettleInputs): PolicyRevision {
   const spans = spansOf(set.grants, learned, around, inputs.now)
   const settled: Settled = {
     ...{ envelopeOf: scopes, narrowed, refusals, notes: joinedNotes(learned, delegated.envelopes) },
-    memory: { ...learned, scopes, spans },
+    memory: { ...learned, scopes, spans, narrowedAt: narrowedSince(narrowed, learned, inputs) },
   }
   return { ...declared, set, settled }
+}
+
+/** A scope that was widened in between is narrowed anew. */
+function narrowedSince(
+  narrowed: Settled['narrowed'],
+  memory: EnvelopeMemory,
+  { now, isFrozen }: SettleInputs,
+): EnvelopeMemory['narrowedAt'] {
+  const known = new Map(Object.entries(memory.narrowedAt ?? {}))
+  const since = Object.keys(narrowed).flatMap((key) => {
+    const at = isFrozen ? known.get(key) : notAhead(known.get(key) ?? now, now)
+    return at === undefined ? [] : [[key, at] as const]
+  })
+  return since.length > 0 ? Object.fromEntries(since) : undefined
 }
 
 /** Files with faults of their own. */

@@ -223,6 +223,8 @@ export interface EnvelopeMemory {
   readonly spans: Readonly<Record<ScopeKey, Span>>
   /** The envelope of each scope that it declares, or declared while a cap of ours is there. */
   readonly scopes: Readonly<Record<ScopeKey, string>>
+  /** Since when each scope is narrowed, without a break. */
+  readonly narrowedAt?: Readonly<Record<ScopeKey, Instant>>
 }
 
 export interface Span {

@@ -50,6 +50,12 @@ function entriesIn(file: string, text: string, document = file) {
   }
 }
 
+/** Told from the second day on. */
+function sinceDay(narrowedAt: Readonly<Record<string, number>> = {}, key: string): string {
+  const day = ((narrowedAt[key] ?? NOW) - NOW) / DAY
+  return day > 0 ? ` since day ${day}` : ''
+}
+
 /** Caps and grants with their envelope, then whatever else is told, but for the cap of the team. */
 function told({ set, settled }: ReturnType<typeof settle>): string {
   const of = (envelope: string | undefined): string => (envelope === undefined ? '' : ` of ${envelope}`)
@@ -58,7 +64,7 @@ function told({ set, settled }: ReturnType<typeof settle>): string {
     ...set.grants.map((one) => `grant ${scopeKey(one.scope)} ${one.amount.credits}${of(one.envelope)}`),
     ...(settled?.refusals ?? []).map(({ code, at }) => `${code} ${at.file}:${at.line}`),
     ...(settled?.notes ?? []).map(({ message }) => message),
-    ...Object.entries(settled?.narrowed ?? {}).map(([key, why]) => `${key}: ${why}`),
+    ...Object.entries(settled?.narrowed ?? {}).map(([key, why]) => `${key}: ${why}${sinceDay(settled?.memory.narrowedAt, key)}`),
     Object.entries(settled?.envelopeOf ?? {})
       .map((one) => one.join('='))
       .join(' '),
@@ -233,6 +239,25 @@ test.each<readonly [string, Story]>([
       [{ files: { a: 'ada 1000, bob 1000' } }, 'ada 1000 of a | bob 1000 of a | ada=a bob=a | a platform'],
       [{ envelopes: { a: {} } }, 'ada 1000 of a | bob 1000 of a | ada=a bob=a | a platform'],
       [{ files: { a: 'ada 2000, bob 1000' } }, 'ada 2000 of a | bob 1000 of a | ada=a bob=a | a platform'],
+    ],
+  ],
+  [
+    'what was widened in between is narrowed anew',
+    [
+      [{ files: { a: 'ada 2000' } }, 'ada 2000 of a | ada=a | a platform'],
+      [
+        { envelopes: { a: { maxCap: 1000 } }, day: 2 },
+        'ada 1000 of a | ada: maxCap of envelope a was narrowed to 1000 since day 2 | ada=a | a platform',
+      ],
+      [
+        { envelopes: { a: { maxCap: 900 } }, day: 3 },
+        'ada 900 of a | ENVELOPE_BOUND a:1 | ada: maxCap of envelope a was narrowed to 900 since day 2 | ada=a | a platform',
+      ],
+      [{ envelopes: { a: {} }, day: 4 }, 'ada 2000 of a | ada=a | a platform'],
+      [
+        { envelopes: { a: { maxCap: 1000 } }, day: 5 },
+        'ada 1000 of a | ada: maxCap of envelope a was narrowed to 1000 since day 5 | ada=a | a platform',
+      ],
     ],
   ],
   [

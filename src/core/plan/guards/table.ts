@@ -77,9 +77,12 @@ const emptyPolicy: Guard = (round) => {
 
 const envelope: Guard = (round) => {
   const { guards, policy, changesShown, now } = round.inputs
-  const { narrowed = {} } = policy.settled ?? {}
+  const { narrowed = {}, memory } = policy.settled ?? {}
   if (!guards.envelope) return undefined
-  const isShownLong = (one: Difference): boolean => now - shownSince(one, changesShown) >= REVIEW_MS
+  // What was shown before the envelope was widened is over: narrowed again, it is shown anew.
+  const narrowedAt = new Map(Object.entries(memory?.narrowedAt ?? {}))
+  const isShownLong = (one: Difference): boolean =>
+    now - Math.max(shownSince(one, changesShown), narrowedAt.get(one.key) ?? Number.POSITIVE_INFINITY) >= REVIEW_MS
   const judged = [...round.active.values()].filter(
     (one) => Object.hasOwn(narrowed, one.key) && !isRaise(one) && !one.healing && !isShownLong(one),
   )

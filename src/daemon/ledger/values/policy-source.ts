@@ -178,6 +178,7 @@ export const policySet: Of<PolicySet> = shape({
 export const envelopes: Of<LedgerFacts['envelopes']> = shape({
   ...{ readAt: record(number), members: record(list(text)), last: record(list(text)), joined: record(number) },
   spans: byScope(shape({ fromAt: number, untilAt: number })),
+  narrowedAt: optional(byScope(number)),
   scopes: byScope(text),
 })
 
