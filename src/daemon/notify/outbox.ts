@@ -2,7 +2,7 @@
 // been sent is never sent again. There is no queue in memory: due messages follow from figures and the ledger.
 import type { Finding } from '../../core/model/condition.ts'
 import type { Person } from '../../core/model/observed.ts'
-import { isYounger } from '../../core/model/units.ts'
+import { type Instant, isYounger } from '../../core/model/units.ts'
 import { channelOf, type Due, type DueInputs, digestsAsked, type Message, messagesDue, toldNow } from '../../core/notify/due.ts'
 import type { PoolUse } from '../../core/notify/happened.ts'
 import { type Delivery, markEnded, markSending, settleOpen, type Told, type ToldEntry, withDigests } from '../../core/notify/told.ts'
@@ -140,10 +140,11 @@ export function dueNow(
   { told = telling.ledger.fact('told'), ended, happened = [] }: LookedUp & Pick<Partial<DueInputs>, 'told'> = {},
 ): Due {
   const { clock, config } = telling
+  const now = clock.now()
   const usage = figuresOf(telling)
   const names = new Map(usage?.roster.people.map(({ email, name }) => [email, name]))
   return messagesDue({
-    now: clock.now(),
+    now,
     workspace: config.name,
     settings,
     cycle: cycleOf(usage),
@@ -151,7 +152,7 @@ export function dueNow(
     // Whom an event touches is known from the last good reading, whose figures may be old.
     groups: telling.state?.usage?.groups ?? [],
     pools: poolsToTell(telling),
-    stopOf: stopsIn(telling),
+    stopOf: stopsIn(telling, now),
     happened,
     revision: telling.state?.policy.revision ?? '',
     told,
@@ -162,8 +163,8 @@ export function dueNow(
 }
 
 /** The facts are gathered for the first person who is asked for: nearly always nobody is. */
-function stopsIn(telling: Telling): (email: string) => FirstStop | undefined {
-  const { state, shown, clock } = telling
+function stopsIn(telling: Telling, now: Instant): (email: string) => FirstStop | undefined {
+  const { state, shown } = telling
   const gathered = (): { readonly rows: ReadonlyMap<string, Person>; readonly facts: StopFacts } | undefined => {
     const usage = state?.usage
     if (!usage) return undefined
@@ -176,7 +177,7 @@ function stopsIn(telling: Telling): (email: string) => FirstStop | undefined {
   return (email) => {
     known ??= gathered()
     const person = known?.rows.get(email)
-    return known && person && stopOf(known.facts, person, clock.now())
+    return known && person && stopOf(known.facts, person, now)
   }
 }
 
