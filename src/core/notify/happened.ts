@@ -120,7 +120,7 @@ export function eventDrafts(inputs: EventInputs): readonly Draft[] {
 const isOf = ({ kind, at }: Happening, event: EventKind, now: Instant): boolean =>
   kind === event && ((kind !== 'applied' && kind !== 'reverted') || now - at < EVENT_LIFE_MS)
 
-/** What was not told yet. A message that did not arrive keeps its level, so that its tries are counted. */
+/** What was not told yet. A message that did not arrive keeps its level, so that its tries are counted; levels rise also where a clock was ahead. */
 function askedOf({ told, now }: EventInputs, found: readonly Happening[], key: string) {
   const entry = told && entryOf(told, key)
   const before = new Set(lastKept(entry)?.items)
@@ -128,7 +128,11 @@ function askedOf({ told, now }: EventInputs, found: readonly Happening[], key: s
   if (fresh.length === 0) return undefined
   const isWaiting = entry?.state === 'waiting'
   if (entry && !isWaiting && now >= entry.at && now - entry.at < EVENT_GAP_MS) return undefined
-  return { fresh, kept: { items: [...new Set(found.map(({ id }) => id))] }, level: entry && isWaiting ? entry.level : now }
+  return {
+    fresh,
+    kept: { items: [...new Set(found.map(({ id }) => id))] },
+    level: entry && isWaiting ? entry.level : Math.max(now, (entry?.level ?? 0) + 1),
+  }
 }
 
 const TITLES: Readonly<Record<EventKind, string>> = {

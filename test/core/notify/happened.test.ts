@@ -40,6 +40,21 @@ test('an event of more than 20 parts says how many more there are', () => {
   expect([values?.['count'], values?.['items']]).toEqual([25, expect.objectContaining({ length: 21 })])
 })
 
+test('an event is told also after one that was told by a clock that was a year ahead, and once', () => {
+  const ahead = NOON + 365 * 24 * HOUR
+  let told: Given['told'] = afterwards(due({ now: ahead, happened: [event('held', 'a', { at: ahead })], settings: CHANNEL }), 'sent', ahead)
+  for (const [minutes, ids, count] of [
+    [0, ['a', 'b'], 1],
+    [20, ['a', 'b'], 0],
+    [30, ['b', 'c'], 1],
+  ] as const) {
+    const now = NOON + minutes * MINUTE
+    const found = due({ now, told, happened: ids.map((id) => event('held', id)), settings: CHANNEL })
+    expect(found.messages).toHaveLength(count)
+    if (count > 0) told = afterwards(found, 'sent', now)
+  }
+})
+
 test('an event is told once, and messages of a kind go to a receiver at most six times an hour, whatever happens', () => {
   const steps = fc.array(fc.record({ kind: fc.constantFrom(...EVENTS), minutes: fc.integer({ min: 1, max: 12 }) }), { maxLength: 60 })
   fc.assert(
