@@ -1,7 +1,7 @@
 // The settings of `notify` in the config, as plain data: who is told what, where, and in which words, with the defaults, and the link to ask
 // for more; and what each medium makes of the words. Values are data: each becomes one line of printable text, so none can add a header, a line of
 // a mail, a mention, a link or markup. Slack and Teams get elements without markup. Secrets of channels are kept elsewhere.
-import { clipped } from '../escape/text.ts'
+import { clipped, printable } from '../escape/text.ts'
 
 /** What an address may ask for: `{email}`, `{cap}`, `{used}`. */
 export const REQUEST_PLACEHOLDERS = ['email', 'cap', 'used'] as const
@@ -179,12 +179,18 @@ export const PAYLOADS: Readonly<Record<WebhookFormat, (message: WebhookMessage) 
 /** Slack takes 3000 characters in an element. */
 const MOST_IN_SLACK = 2_900
 
+/** The first characters of a text of several lines. */
+function cut(text: string, most: number): string {
+  const signs = [...printable(text)]
+  return signs.length <= most ? signs.join('') : `${signs.slice(0, most - 1).join('')}…`
+}
+
 /** Escapes what begins a mention, a channel or a link in Slack. */
 const slackText = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
 /** Elements of type `plain_text` have no markup; `text` is what a notification shows. */
 function slackPayload({ subject, text }: WebhookMessage): unknown {
-  const element = (shown: string) => ({ type: 'section', text: { type: 'plain_text', text: clipped(shown, MOST_IN_SLACK), emoji: false } })
+  const element = (shown: string) => ({ type: 'section', text: { type: 'plain_text', text: cut(shown, MOST_IN_SLACK), emoji: false } })
   return { text: slackText(subject), mrkdwn: false, link_names: false, blocks: [element(subject), element(text)] }
 }
 

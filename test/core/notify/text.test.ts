@@ -114,8 +114,13 @@ describe('a message', () => {
     const element = (text: string) => ({ type: 'section', text: { type: 'plain_text', text, emoji: false } })
     expect(PAYLOADS.slack(message)).toEqual({
       ...{ text: '&lt;r&amp;d&gt;: {{5}}', mrkdwn: false, link_names: false },
-      blocks: [element('<r&d>: {{5}}'), element('one two & {{three}}')],
+      blocks: [element('<r&d>: {{5}}'), element('one\n\ntwo & {{three}}')],
     })
+  })
+
+  test('of more than Slack takes is cut, with its lines', () => {
+    const { blocks } = PAYLOADS.slack({ ...message, text: 'line\n'.repeat(1000) }) as { blocks: readonly { text: { text: string } }[] }
+    expect(blocks[1]?.text.text).toBe(`${'line\n'.repeat(580).slice(0, 2899)}…`)
   })
 
   test('is a card of one block a line to Teams, in which no line is empty', () => {
