@@ -234,7 +234,9 @@ const RUN_EVERY_MS = 60_000
 
 /** Begins a run where one is due. `collecting`: use is being read, so wait for measured figures rather than send estimates. */
 export function keepTold(workspace: Workspace, telling: TellingState, ends: Ending, collecting: boolean): void {
-  const { notifier, clock, state, shown } = workspace
+  const { notifier, clock, state, shown, findings } = workspace
+  // Where no messages are asked for any more, none has failed.
+  if (!notifier && findings.notify?.length) notice(workspace, { notify: [] })
   if (!notifier || !state || !shown.desiredState || telling.underWay || (collecting && !state.measured)) return
   if (ends.ending.aborted || clock.monotonic() - telling.begunAt < RUN_EVERY_MS) return
   telling.begunAt = clock.monotonic()

@@ -1,9 +1,10 @@
 // A daemon that tells people: its loop on a clock that the test moves, a real ledger, a real mail server and a real webhook on loopback.
 import { describe, expect, it } from 'vitest'
 import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
+import { createWorkspace } from '../../../src/daemon/workspace.ts'
 import { DAY, email, HOUR } from '../../support/declare.ts'
 import { failingLedger } from '../../support/faults.ts'
-import { loopUnder, MINUTE } from '../../support/living.ts'
+import { live, loopUnder, MINUTE } from '../../support/living.ts'
 import { NOTIFY } from '../../support/notify.ts'
 import type { MailServer } from '../../support/smtp.ts'
 import { POLICY, SECRET_PATH, town, uses } from '../../support/town.ts'
@@ -101,6 +102,20 @@ describe('a channel that fails', () => {
     await one.clock.pass(2 * HOUR)
     expect(receivers(mail).toSorted()).toEqual(['ada@example.com', 'bob@example.com'])
     expect(one.workspace.conditions.some(({ type }) => type === 'NotifyFailed')).toBe(false)
+  })
+
+  it('is told no more once the configuration asks for no messages', async () => {
+    const { one, life } = await town({ ada: 900 }, { faults: { MAIL: '451 later' } })
+    const told = () => one.workspace.conditions.filter(({ type }) => type === 'NotifyFailed').length
+    await one.clock.pass(20 * MINUTE)
+    await life.stop()
+    expect(told()).toBe(1)
+    one.workspace = createWorkspace({ ...one.workspace, notifier: undefined }, one.workspace)
+    const next = live(one)
+    next.set(POLICY)
+    await one.clock.pass(5 * MINUTE)
+    await next.stop()
+    expect(told()).toBe(0)
   })
 
   it('is tried with one message at a time while it fails, however many wait', async () => {
