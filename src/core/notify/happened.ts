@@ -40,6 +40,8 @@ export interface PoolUse {
   readonly name: string
   /** Ids of the groups whose members share it; none where its members are chosen otherwise. */
   readonly groups: readonly string[]
+  /** Those who share it, however they are chosen. */
+  readonly members: readonly string[]
   readonly credits: number
   readonly used: number
   readonly exhaustedAt?: Instant
@@ -83,10 +85,11 @@ const EVENT_LIFE_MS = DAY_MS
 
 /** The people and groups of an owner, by name. A group that is not known, and a pool that does not exist, have nobody. */
 export function reachOf({ of }: Owner, { groups, pools }: Pick<EventInputs, 'groups' | 'pools'>): Reach {
-  const ids = new Set(of.kind === 'group' ? [of.id] : pools.find(({ name }) => name === of.name)?.groups)
+  const pool = of.kind === 'pool' ? pools.find(({ name }) => name === of.name) : undefined
+  const ids = new Set(of.kind === 'group' ? [of.id] : pool?.groups)
   const found = groups.filter(({ id }) => ids.has(id))
   const name = of.kind === 'pool' ? `Pool ${of.name}` : (found[0]?.name ?? of.id)
-  return { name, ids, emails: new Set(found.flatMap(({ emails }) => emails)), isKnown: found.length > 0 }
+  return { name, ids, emails: new Set([...found.flatMap(({ emails }) => emails), ...(pool?.members ?? [])]), isKnown: found.length > 0 }
 }
 
 /** A change of the team's cap, or of the whole workspace, touches everybody. */

@@ -5,7 +5,7 @@ import { effectiveCap } from '../../core/interpret/effective.ts'
 import { type HistoryEntry, isGone } from '../../core/model/change.ts'
 import type { JournalEntry } from '../../core/model/events.ts'
 import { isSameCycle } from '../../core/model/observed.ts'
-import { type PoolMembers, shortRevision } from '../../core/model/policy.ts'
+import { shortRevision } from '../../core/model/policy.ts'
 import { groupScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { DAY_MS, formatInstant, type Instant } from '../../core/model/units.ts'
 import { digestsAsked, type EndedUse, type PersonUse, tellsEnded, toldNow } from '../../core/notify/due.ts'
@@ -46,15 +46,20 @@ function groupsOfEach({ usage }: WorkspaceState): ReadonlyMap<string, readonly S
   return groupsOf
 }
 
-/** Ids of the groups whose members share a pool. */
-export const groupsOfPool = (members: PoolMembers | undefined): readonly string[] => (members?.kind === 'groups' ? members.ids : [])
+/** Who shares a pool: ids of groups, where it has them, and everybody who counts as a member. */
+export function sharersOf(name: string, { policy, pools }: Pick<WorkspaceState, 'policy' | 'pools'>): Pick<PoolUse, 'groups' | 'members'> {
+  const declared = policy.set.pools.find((pool) => pool.name === name)?.members
+  const kept = Object.hasOwn(pools, name) ? pools[name]?.members : undefined
+  const members = Object.entries(kept ?? {}).flatMap(([email, { left }]) => (left ? [] : email))
+  return { groups: declared?.kind === 'groups' ? declared.ids : [], members }
+}
 
 /** As the last whole day of the cycle left them. */
-function poolsAt(endAt: number, { policy }: WorkspaceState, ledger: Pick<Ledger, 'fact'>): readonly PoolUse[] {
+function poolsAt(endAt: number, state: WorkspaceState, ledger: Pick<Ledger, 'fact'>): readonly PoolUse[] {
   const day = ledger.fact('days')?.findLast(({ dayAt }) => dayAt <= endAt - DAY_MS && dayAt > endAt - 3 * DAY_MS)
-  return policy.set.pools.flatMap(({ name, members }): readonly PoolUse[] => {
+  return state.policy.set.pools.flatMap(({ name }): readonly PoolUse[] => {
     const pool = day?.pools && Object.hasOwn(day.pools, name) ? day.pools[name] : undefined
-    return pool ? [{ name, groups: groupsOfPool(members), credits: pool.credits, used: pool.used }] : []
+    return pool ? [{ name, ...sharersOf(name, state), credits: pool.credits, used: pool.used }] : []
   })
 }
 

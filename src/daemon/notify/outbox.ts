@@ -15,7 +15,7 @@ import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import { LedgerError } from '../ledger/error.ts'
 import { notice, reportBug, type Workspace } from '../workspace.ts'
 import type { Notifier } from './channels.ts'
-import { endedUse, groupsOfPool, happened } from './happened.ts'
+import { endedUse, happened, sharersOf } from './happened.ts'
 
 /** Messages that are recorded and sent together. Choice. */
 const AT_A_TIME = 10
@@ -188,11 +188,10 @@ function figuresOf({ state, clock }: Pick<Telling, 'state' | 'clock'>): Workspac
 }
 
 function poolsToTell(telling: Pick<Telling, 'state' | 'shown'>): readonly PoolUse[] {
-  const declared = new Map(telling.state?.policy.set.pools.map(({ name, members }) => [name, members]))
-  return poolsOfCycle(telling).map(({ name, credits, figures: { used, exhaustedAt } }): PoolUse => {
-    const groups = groupsOfPool(declared.get(name))
-    return { name, groups, credits, used, exhaustedAt }
-  })
+  const { state } = telling
+  return poolsOfCycle(telling).flatMap(({ name, credits, figures: { used, exhaustedAt } }): readonly PoolUse[] =>
+    state ? [{ name, ...sharersOf(name, state), credits, used, exhaustedAt }] : [],
+  )
 }
 
 /** A message that failed for good is reported for a day. Choice. */

@@ -11,7 +11,7 @@ type Settings = typeof NOTIFY
 type Happening = NonNullable<Given['happened']>[number]
 type Person = NonNullable<Given['people']>[number]
 type People = Named<{ readonly used?: number; readonly cap?: PlainCap; readonly name?: string; readonly source?: Person['source'] | null }>
-type Pools = Named<{ readonly groups?: readonly string[]; readonly credits?: number; readonly used: number; readonly exhaustedAt?: number }>
+type Pools = Named<Partial<Omit<NonNullable<Given['pools']>[number], 'name'>> & { readonly used: number }>
 type Outcome = NonNullable<Parameters<typeof afterwards>[1]>
 
 interface Part extends Partial<Omit<Settings, 'owners' | 'people' | 'pools'>> {
@@ -37,7 +37,7 @@ const peopleOf = (people: People = {}): readonly Person[] =>
     ...{ used: used === undefined ? undefined : credits(used), cap: most === undefined ? undefined : cap(most) },
   }))
 const poolsOf = (pools: Pools = {}): NonNullable<Given['pools']> =>
-  Object.entries(pools).map(([name, { groups = [], credits: all = 1000, ...more }]) => ({ name, groups, credits: all, ...more }))
+  Object.entries(pools).map(([name, one]) => ({ name, groups: [], members: [], credits: 1000, ...one }))
 const ownersOf = (owners: Named<readonly string[]> = {}): Settings['owners'] =>
   Object.entries(owners).map(([of, targets]) => {
     const [kind, name = ''] = of.split(':')

@@ -127,7 +127,7 @@ test.each(Object.entries(SPELLINGS))(
       outcomes: Object.assign(new Map(), { get: () => ({ result: 'failed', error: secret }) }),
     }
     const comment = showPlans([view, { plan, unread: `nothing of ${secret}` }], 'markdown', { people: HASHED_LABELS })
-    const pool = { name: `pool of ${secret}`, groups: [], credits: 100, used: 100 }
+    const pool = { name: `pool of ${secret}`, groups: [], members: [], credits: 100, used: 100 }
     const to = { kind: 'webhook', name: 'chat' } as const
     const owners = [{ of: { kind: 'pool', name: pool.name }, targets: [to] }] as const
     const settings = { ...NOTIFY, owners, digest: 'daily', channels: ['chat'] } as const

@@ -100,7 +100,7 @@ describe('the cycle that ended', () => {
     const { one, seen } = await turned()
     const day = { dayAt: ENDED.endAt - back * DAY, found: 0, reverted: 0, written: 0, failed: 0 }
     one.ledger.saveFact('days', [{ ...day, pools: { research: { credits: 1000, used: 830 } } }])
-    const pools = [{ name: 'research', groups: ['grp_r'], credits: 1000, used: 830 }]
+    const pools = [{ name: 'research', groups: ['grp_r'], members: ['ada@example.com', 'bob@example.com'], credits: 1000, used: 830 }]
     expect((await seen())?.pools).toEqual(expected ? pools : [])
   })
 
