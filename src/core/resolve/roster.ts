@@ -224,14 +224,20 @@ export interface DatedListing extends Listing {
   readonly at: Instant
 }
 
+/** In a file that lacks too many people: how many of those that had a value have one. It lasts until a file counts, also while it changes. */
+interface DirectoryDoubt {
+  readonly fell?: { readonly from: number; readonly to: number }
+  readonly doubtedAt?: Instant
+}
+
 /** What is remembered of the file between readings and processes. */
 export interface DirectoryMemory {
   /** Of the file that counts. */
   readonly digest: string
   /** Before it nothing is known of anybody. */
   readonly sinceAt: Instant
-  /** Another file that does not count yet. `fell`: how many of the people that had a value have none in it. */
-  readonly next?: { readonly digest: string; readonly since: Instant; readonly fell?: { readonly from: number; readonly to: number } }
+  /** Another file that does not count yet. */
+  readonly next?: { readonly digest: string; readonly since: Instant } & DirectoryDoubt
   /** By e-mail, oldest first. */
   readonly people: Readonly<Record<string, readonly DatedListing[]>>
 }
@@ -246,12 +252,11 @@ export function takeDirectory(
 ): DirectoryMemory {
   if (before && before.digest !== file.digest) {
     const since = before.next?.digest === file.digest ? notAhead(before.next.since, now) : now
-    const { next: _, ...rest } = before
-    if (now - since < UNCHANGED_MS) return { ...rest, next: { digest: file.digest, since } }
+    const next = { ...before.next, digest: file.digest, since }
+    if (now - since < UNCHANGED_MS) return { ...before, next }
     const fell = shrinkOf(file, before, roster)
-    if (limitPercent !== 'off' && (fell.from - fell.to) * 100 > limitPercent * fell.from) {
-      return { ...rest, next: { digest: file.digest, since, fell } }
-    }
+    if (limitPercent !== 'off' && (fell.from - fell.to) * 100 > limitPercent * fell.from)
+      return { ...before, next: { ...next, fell, doubtedAt: notAhead(before.next?.doubtedAt ?? now, now) } }
   }
   const people: Record<string, readonly DatedListing[]> = {}
   const here = new Set<string>()

@@ -5,13 +5,14 @@ import type { Finding } from '../../core/model/condition.ts'
 import { type Balance, type GroupMembers, mayBeSet, type Roster, type SetAside } from '../../core/model/observed.ts'
 import { groupScope, scopeKey } from '../../core/model/scope.ts'
 import { beyondLimit, DAY_MS, type Instant } from '../../core/model/units.ts'
+import { noteRules, strictest } from '../../core/plan/reviewed.ts'
 import { newestUse, poolCondition } from '../../core/resolve/conditions.ts'
 import { resolveDesired } from '../../core/resolve/desired.ts'
 import type { NewReading } from '../../core/resolve/matches.ts'
 import { groupsOfTurn, judgeRoster, keepGroups, takeCycle } from '../../core/resolve/roster.ts'
 import type { ReadClient, UsageFacts } from '../../ports.ts'
 import { finding, malformedRows, unread } from '../conditions/findings.ts'
-import { countReading, desiredInputs, type Planner, type WorkspaceState } from '../cycle/state.ts'
+import { countReading, desiredInputs, type Planner, rulesNow, type WorkspaceState } from '../cycle/state.ts'
 import type { DirectorySettings } from '../directory/directory-thread.ts'
 import { learnDirectory } from '../directory/learn.ts'
 import type { ReadPeopleFile } from '../directory/read.ts'
@@ -79,12 +80,20 @@ async function attempt<T>({ signal, found }: Reading, code: string, part: string
 
 /** Adds what the people file says. */
 async function withPeopleFile(roster: Roster, settings: DirectorySettings, reading: Reading): Promise<Roster> {
-  const { state, config, clock, readPeopleFile, found } = reading
-  const limitPercent = config.guards.directoryShrink
+  const { state, clock, readPeopleFile, found } = reading
+  const limitPercent = limitOf('directoryShrink', state.directory?.next?.doubtedAt, reading)
   const learned = await learnDirectory(roster, { settings, memory: state.directory, limitPercent, clock, readPeopleFile })
   found.push(...learned.findings)
   state.directory = learned.memory
   return learned.roster
+}
+
+/** A limit for a doubt that was first shown then; absent: that was not shown yet. As for changes, a weaker limit counts for what was shown before it. */
+function limitOf(guard: 'rosterShrink' | 'directoryShrink', shownAt: Instant | undefined, { state, config, ledger, clock }: Reading) {
+  const rules = rulesNow(state, config)
+  const { before = [] } = config.approvals === 'together' ? {} : noteRules(ledger.fact('rules'), rules, clock.now())
+  const earlier = before.filter(({ weakenedAt }) => shownAt === undefined || weakenedAt <= shownAt)
+  return strictest(rules, earlier).guards[guard]
 }
 
 /** The number of malformed rows is a finding, and not part of the roster. */
@@ -143,15 +152,17 @@ export function withDoubted(usage: UsageFacts, { client, clock }: Pick<UsagePart
 }
 
 function assemble(
-  { state: { usage: known }, config, clock, client }: Reading,
+  reading: Reading,
   roster: Roster | undefined,
   balance: Balance | undefined,
   groups: readonly GroupMembers[],
 ): UsageFacts | undefined {
+  const { clock, client, state } = reading
+  const { usage: known } = state
   const now = clock.now()
   const cycle = roster?.cycle ?? balance?.cycle
   const fresh = roster && { ...roster, ...(cycle && { cycle }) }
-  const judged = fresh && judgeRoster(fresh, known, config.guards.rosterShrink, now)
+  const judged = fresh && judgeRoster(fresh, known, limitOf('rosterShrink', known?.doubted?.since, reading), now)
   const taken = fresh && judged?.roster === fresh ? takeCycle(fresh, known, now, serviceNow(now, client)) : known
   if (!taken) return undefined
   const doubted = judged ? judged.doubted : known?.doubted

@@ -60,11 +60,14 @@ async function closeUnread(intent: Intent, reading: CapReading, isGone: boolean,
 
 /** Reads roster, groups and balance, records what is believed of them, and shows it. */
 export async function refreshUsage(workspace: Workspace, state: WorkspaceState, signal?: AbortSignal): Promise<void> {
+  const { config, ledger, clock } = workspace
+  // Before what the limits doubt is shown: a limit that is weakened now does not count for it.
+  recordRules(state, config, ledger, clock.now())
   const reading = await learnUsage(state, workspace, signal)
   if (reading.facts) {
-    workspace.ledger.saveFact('usage', reading.facts)
-    workspace.ledger.saveFact('directory', state.directory)
-    recordCounted(state, workspace.ledger)
+    ledger.saveFact('usage', reading.facts)
+    ledger.saveFact('directory', state.directory)
+    recordCounted(state, ledger)
   }
   showUsage(workspace, reading)
 }

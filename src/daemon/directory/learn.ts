@@ -44,7 +44,7 @@ function waiting(name: string, { next }: DirectoryMemory, limitPercent: number |
   if (next.fell) {
     const fell = `people with a value fell from ${next.fell.from} to ${next.fell.to}, the limit is ${limitPercent} %`
     const message = `${name}: ${fell}; the last good values stay in force. Put the file right, or raise guards.directoryShrink if it is`
-    return [{ ...finding('DirectoryDoubted', 'DIRECTORY_DOUBTED', message, name), since: next.since }]
+    return [{ ...finding('DirectoryDoubted', 'DIRECTORY_DOUBTED', message, name), since: next.doubtedAt ?? next.since }]
   }
   const message = `${name} has changed, and counts when it has stayed the same until ${formatInstant(next.since + UNCHANGED_MS)}`
   return [{ ...finding('DirectoryWaits', 'DIRECTORY_WAITS', message, name), since: next.since }]

@@ -1,9 +1,9 @@
 // Guards from end to end: a hold keeps its id, is released by exactly that id, and the release is spent once it was verified, also after a crash.
 // Which people count, and by which roster.
 import { describe, expect, test } from 'vitest'
-import { keysOf } from '../../support/declare.ts'
+import { DAY, keysOf, SETTINGS } from '../../support/declare.ts'
 import { cutShort, writes } from '../../support/faults.ts'
-import { approve, capsOf, person, worldUnder } from '../../support/living.ts'
+import { approve, capsOf, MINUTE, person, worldUnder } from '../../support/living.ts'
 import { testWorld, type World } from '../../support/world.ts'
 
 const states = (one: World): Record<string, string> => Object.fromEntries(one.ledger.approvals().map(({ id, state }) => [id, state]))
@@ -54,6 +54,22 @@ test('a roster that shrinks by a third is doubted: lowerings and team or group w
   expect(one.caps()).toMatchObject({ team: 500, p001: 4000, p002: 1500 })
   expect(planned.plan.holds).toMatchObject([{ guards: ['rosterShrink'] }])
   expect(one.state.usage?.roster.people).toHaveLength(20)
+})
+
+test('a weaker limit for the roster counts a day later, and at once for a doubt that was shown before it', async () => {
+  const one = await worldUnder({ caps: { team: 500 } }, { people: 10, config: { approvals: 'separate' } })
+  const isDoubted = async (weaker: boolean): Promise<boolean> => {
+    one.restart({ guards: { ...SETTINGS.guards, rosterShrink: weaker ? 90 : 20 } })
+    await one.clock.pass(MINUTE)
+    await one.cycle()
+    return one.state.usage?.doubted !== undefined
+  }
+  for (const number of [5, 6, 7, 8, 9, 10]) one.setStatus(person(number), 'PENDING')
+  expect([await isDoubted(true), await isDoubted(true)]).toEqual([true, true])
+  await one.clock.pass(DAY)
+  expect(await isDoubted(true)).toBe(false)
+  for (const number of [2, 3, 4]) one.setStatus(person(number), 'PENDING')
+  expect([await isDoubted(false), await isDoubted(true)]).toEqual([true, false])
 })
 
 test('an approved roster counts at once: people who are away on it are not written, the others are', async () => {

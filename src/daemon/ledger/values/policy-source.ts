@@ -196,6 +196,7 @@ export const directory: Of<LedgerFacts['directory']> = shape({
       digest: text,
       since: number,
       fell: optional(shape({ from: number, to: number })),
+      doubtedAt: optional(number),
     }),
   ),
   people: record(list(shape({ at: number, ...listed }))),
