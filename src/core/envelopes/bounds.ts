@@ -6,7 +6,7 @@ import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import { count, DAY_MS, type Instant } from '../model/units.ts'
 
 /** Grants of a scope that are less far apart count as one. */
-export const GRANT_GAP_MS = 7 * DAY_MS
+const GRANT_GAP_MS = 7 * DAY_MS
 /** A billing cycle is not longer. */
 const LONGEST_CYCLE_DAYS = 31
 
@@ -154,7 +154,7 @@ function whyGrant(grant: Grant, { name, maxCap, grants }: Envelope, given: Given
 const ROUNDING_DAYS = 1
 
 /** When a grant is in force; at its longest where its end is not known. */
-export function spanOf({ fromAt: from, until }: Grant, { now = 0, cycle }: Around): Span {
+function spanOf({ fromAt: from, until }: Grant, { now = 0, cycle }: Around): Span {
   const fromAt = from ?? now
   if (until.kind === 'instant') return { fromAt, untilAt: until.at }
   const longest = fromAt + LONGEST_CYCLE_DAYS * DAY_MS
@@ -163,7 +163,7 @@ export function spanOf({ fromAt: from, until }: Grant, { now = 0, cycle }: Aroun
 }
 
 /** The time of a grant, with those of its scope that count as one with it: others that are `declared` there, and an earlier one. */
-export function rowOf(grant: Grant, declared: readonly Grant[], around: Around): Span {
+function rowOf(grant: Grant, declared: readonly Grant[], around: Around): Span {
   const key = scopeKey(grant.scope)
   const own = spanOf(grant, around)
   const before = Object.hasOwn(around.spans, key) ? around.spans[key] : undefined
@@ -180,7 +180,18 @@ export function rowOf(grant: Grant, declared: readonly Grant[], around: Around):
 }
 
 /** What was to come of an earlier time counts only where it is still declared. */
-export const untilNow = ({ fromAt, untilAt }: Span, now: Instant = untilAt): Span => ({ fromAt, untilAt: Math.min(untilAt, now) })
+const untilNow = ({ fromAt, untilAt }: Span, now: Instant = untilAt): Span => ({ fromAt, untilAt: Math.min(untilAt, now) })
+
+/** When grants were that have begun: what has not is judged by what is declared. */
+export function spansOf(grants: readonly Grant[], around: Around, now: Instant): Around['spans'] {
+  const past = Object.entries(around.spans).map(([key, span]) => [key, untilNow(span, now)] as const)
+  const kept = past.filter(([, { untilAt }]) => untilAt + GRANT_GAP_MS > now)
+  const begun = grants
+    .filter((grant) => grant.envelope !== undefined && spanOf(grant, around).fromAt <= now)
+    .toSorted((a, b) => spanOf(a, around).fromAt - spanOf(b, around).fromAt)
+  const present = [...grantsByScope(begun)].flatMap(([key, all]) => all.slice(-1).map((last) => [key, rowOf(last, all, around)] as const))
+  return Object.fromEntries([...kept, ...present])
+}
 
 /** All people whom documents reach, and the sum of the highest cap that each of them has by these now, or by a grant that has not ended. */
 export function measure(documents: readonly Pick<DelegatedDocument, 'rules' | 'grants'>[], around: Around) {

@@ -18,16 +18,13 @@ import { DAY_MS, type Instant, notAhead } from '../model/units.ts'
 import {
   type Around,
   declaredBy,
-  GRANT_GAP_MS,
   grantsByScope,
   isInside,
   keysOf,
   type Measure,
   measure,
   refusalOf,
-  rowOf,
-  spanOf,
-  untilNow,
+  spansOf,
   whyTooMuch,
 } from './bounds.ts'
 
@@ -108,7 +105,7 @@ export function settle(inputs: SettleInputs): PolicyRevision {
   const learned = learnMembers(memory, delegated.envelopes, inputs)
   const around = aroundOf(inputs, delegated.envelopes, learned)
   const refusals: Refusal[] = delegated.envelopes.flatMap((envelope) => unusable(envelope, delegated))
-  const shared = sharedIn(delegated, around)
+  const shared = sharedIn(delegated, inputs.before, around)
   const forms = delegated.envelopes.flatMap((envelope) =>
     envelopeForms({ ...inputs, delegated, memory: learned, around, envelope, shared }, refusals).map((document) =>
       tagged(document, envelope.name),
@@ -120,7 +117,7 @@ export function settle(inputs: SettleInputs): PolicyRevision {
   const scopes = scopesOf(inputs, learned, set)
   for (const [key, name] of Object.entries(scopes))
     if (!delegated.envelopes.some((one) => one.name === name)) narrowed[key as ScopeKey] = `envelope ${name} was removed`
-  const spans = spansOf(set.grants, learned, around, inputs.now)
+  const spans = spansOf(set.grants, around, inputs.now)
   const settled: Settled = {
     ...{ envelopeOf: scopes, narrowed, refusals, notes: joinedNotes(learned, delegated.envelopes) },
     memory: { ...learned, scopes, spans, narrowedAt: narrowedSince(narrowed, learned, inputs) },
@@ -176,13 +173,16 @@ type Given = SettleInputs & {
 }
 
 /** Who names somebody of another team only takes nothing from that team: an entry counts here only where it is inside. */
-function sharedIn({ envelopes, files }: Delegated, around: Around): ReadonlySet<string> {
+function sharedIn({ envelopes, files, unlisted }: Delegated, before: PolicySet | undefined, around: Around): ReadonlySet<string> {
   const first = new Map<string, string>()
   const shared = new Set<string>()
   for (const envelope of envelopes) {
-    const documents = files.flatMap((file) => (file.envelope === envelope.name ? (file.documents ?? []) : []))
-    const entries: readonly Entry[] = documents.flatMap(({ rules, grants }) => [...rules, ...grants])
-    for (const entry of entries) {
+    const own = files.filter((one) => one.envelope === envelope.name)
+    // What cannot be seen now says what it said last.
+    const isUnsure = unlisted.includes(envelope.name) || own.some(({ documents }) => !documents)
+    const kept = isUnsure ? documentsOf(before, (one) => one.envelope === envelope.name) : []
+    const all = [...own.flatMap(({ documents = [] }) => documents), ...kept]
+    for (const entry of all.flatMap(({ rules, grants }): readonly Entry[] => [...rules, ...grants])) {
       if (!isInside(entry.scope, envelope, around)) continue
       const key = entryKey(entry)
       if ((first.get(key) ?? envelope.name) !== envelope.name) shared.add(key)
@@ -384,15 +384,4 @@ function scopesOf({ declared, owned }: SettleInputs, memory: EnvelopeMemory, set
   const platform = keysOf([...declared.set.rules, ...declared.set.grants])
   const past = Object.entries(memory.scopes).filter(([key]) => owned.has(key as ScopeKey) && !platform.has(key as ScopeKey))
   return Object.fromEntries([...past, ...own])
-}
-
-/** When grants were that have begun: what has not is judged by what is declared. */
-function spansOf(grants: readonly Grant[], memory: EnvelopeMemory, around: Around, now: Instant): EnvelopeMemory['spans'] {
-  const past = Object.entries(memory.spans).map(([key, span]) => [key, untilNow(span, now)] as const)
-  const kept = past.filter(([, { untilAt }]) => untilAt + GRANT_GAP_MS > now)
-  const begun = grants
-    .filter((grant) => grant.envelope !== undefined && spanOf(grant, around).fromAt <= now)
-    .toSorted((a, b) => spanOf(a, around).fromAt - spanOf(b, around).fromAt)
-  const present = [...grantsByScope(begun)].flatMap(([key, all]) => all.slice(-1).map((last) => [key, rowOf(last, all, around)] as const))
-  return Object.fromEntries([...kept, ...present])
 }

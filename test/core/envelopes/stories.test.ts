@@ -283,6 +283,12 @@ test.each<readonly [string, Story]>([
         'bob 1000 of a | eve 7 of b | grant bob 5 of a | DUPLICATE_SCOPE a:1 | DUPLICATE_SCOPE b:1 | bob=a eve=b | a b platform',
       ],
       [{ files: { a: '', b: 'bob 900, eve 7' } }, 'bob 900 of b | eve 7 of b | bob=b eve=b | b platform'],
+      [
+        { files: { a: 'bob 100', b: undefined } },
+        'bob 900 of b | eve 7 of b | ENVELOPE b:1 | DUPLICATE_SCOPE a:1 | bob=b eve=b | b platform',
+      ],
+      [{ files: { a: 'bob 100' }, unlisted: ['b'] }, 'bob 900 of b | eve 7 of b | DUPLICATE_SCOPE a:1 | bob=b eve=b | b platform'],
+      [{}, 'bob 100 of a | bob=a | a platform'],
     ],
   ],
   [
