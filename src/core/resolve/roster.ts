@@ -274,9 +274,11 @@ export function takeDirectory(
 
 /**
  * How many approved people have a value in the file that counts, and how many of them still have it in the new one: of all columns the one that
- * lost most. So an export that lost a column is doubted like one that lost people.
+ * lost most. So an export that lost the values of a column is doubted like one that lost people. A column that is not asked for any more decides
+ * nothing, so it is not missed; a file without one that is asked for is invalid.
  */
 function shrinkOf(file: DirectoryFile, before: DirectoryMemory, roster: Roster): { readonly from: number; readonly to: number } {
+  const asked = Object.keys(file.people.values().next().value ?? {})
   const counts = new Map<string, { from: number; to: number }>()
   const count = (name: string, has: boolean): void => {
     const one = counts.get(name) ?? { from: 0, to: 0 }
@@ -287,7 +289,7 @@ function shrinkOf(file: DirectoryFile, before: DirectoryMemory, roster: Roster):
     if (!last?.values || last.goneAt !== undefined || !isApproved(person, roster)) continue
     const now = file.people.get(person.email)
     count('', now !== undefined)
-    for (const [column, value] of Object.entries(last.values)) if (value !== '') count(`=${column}`, (now?.[column] ?? '') !== '')
+    for (const column of asked) if ((last.values[column] ?? '') !== '') count(`=${column}`, (now?.[column] ?? '') !== '')
   }
   const lost = ({ from, to }: { from: number; to: number }): number => (from === 0 ? 0 : (from - to) / from)
   return [...counts.values()].reduce((worst, one) => (lost(one) > lost(worst) ? one : worst), { from: 0, to: 0 })
