@@ -106,11 +106,12 @@ export function settle(inputs: SettleInputs): PolicyRevision {
   const around = aroundOf(inputs, delegated.envelopes, learned)
   const refusals: Refusal[] = delegated.envelopes.flatMap((envelope) => unusable(envelope, delegated))
   const shared = sharedIn(delegated, inputs.before, around)
-  const forms = delegated.envelopes.flatMap((envelope) =>
+  const accepted = delegated.envelopes.flatMap((envelope) =>
     envelopeForms({ ...inputs, delegated, memory: learned, around, envelope, shared }, refusals).map((document) =>
       tagged(document, envelope.name),
     ),
   )
+  const forms = withoutMoved(accepted, delegated.envelopes, around)
   const narrowed: Record<ScopeKey, string> = {}
   const rules = forms.flatMap((document) => document.rules).map((rule) => within(rule, delegated.envelopes, narrowed))
   const set = withForms(declared.set, rules, forms)
@@ -347,6 +348,17 @@ const tagged = (document: DelegatedDocument, envelope: string): DelegatedDocumen
   rules: document.rules.map((one) => ({ ...one, envelope })),
   grants: document.grants.map((one) => ({ ...one, envelope })),
 })
+
+/** Who went to another team is decided about there, once that team says something. */
+function withoutMoved(forms: Forms, envelopes: readonly Envelope[], around: Around): Forms {
+  const claimed = new Map<string, string>()
+  for (const one of forms.flatMap(({ rules, grants }): readonly Entry[] => [...rules, ...grants])) {
+    const envelope = envelopes.find(({ name }) => name === one.envelope)
+    if (envelope && !claimed.has(entryKey(one)) && isInside(one.scope, envelope, around)) claimed.set(entryKey(one), envelope.name)
+  }
+  const isTheirs = (one: Entry): boolean => (claimed.get(entryKey(one)) ?? one.envelope) === one.envelope
+  return forms.map((form) => ({ ...form, rules: form.rules.filter(isTheirs), grants: form.grants.filter(isTheirs) }))
+}
 
 /** A cap that was accepted before its envelope was narrowed. The team's, of a file that was platform's, is no envelope's to narrow. */
 function within(rule: CapRule, envelopes: readonly Envelope[], narrowed: Record<ScopeKey, string>): CapRule {

@@ -300,6 +300,24 @@ test('what stands twice counts in neither place', () => {
   for (const one of [settled([], shared), settled([cap(bob, 5)], within)]) expect(one.set.rules.map(({ scope }) => scope)).toEqual([TEAM])
 })
 
+test('who went to another team is decided about there, once that team says something, and no grant of both overlaps', () => {
+  const before = settled([cap(bob, 900), grant(bob, 950, 9)]).set
+  const file = (envelope: string, entries: Parameters<typeof entriesOf>[0]) => {
+    const [name, ...all] = [`${envelope}.yaml`, ...entries]
+    return { envelope, file: name, documents: [{ file: name, name: envelope, groups: [], ...entriesOf(all) }] }
+  }
+  const gone = file('a', [cap(bob, 900), grant(bob, 950, 9)])
+  const here = file('b', [cap(bob, 500, 'b.yaml'), grant(bob, 550, 9)])
+  const inForce = (files: Delegated['files']) => {
+    const { set } = settled([], { beside: {}, people: { a: [ADA], b: [BOB] }, delegated: { files }, inputs: { before } })
+    return [...set.rules, ...set.grants].flatMap((one) => (one.envelope ? ['cap' in one ? one.cap : one.amount.credits, one.envelope] : []))
+  }
+  expect([inForce([gone]), inForce([gone, here])]).toEqual([
+    [900, 'a', 950, 'a'],
+    [500, 'b', 550, 'b'],
+  ])
+})
+
 test('the last grants that have begun are remembered for a week after their end, and none of platform', () => {
   const grants = [grant(ada, 5, 20, { from: 12 }), grant(ada, 5, 2, { from: -1 }), grant(ada, 5, -10, { from: -12 })]
   const spans = { [BOB]: { fromAt: NOW - 20 * DAY, untilAt: NOW - 6 * DAY }, [EVE]: { fromAt: NOW - 20 * DAY, untilAt: NOW - 7 * DAY } }
