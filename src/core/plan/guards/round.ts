@@ -74,9 +74,9 @@ export function holdWhere(guard: GuardCode, round: Round, why: string, test: (on
   return { guard, held, why }
 }
 
-/** The guards that a revert and a grant's end are exempt from (docs/guards-and-approvals.md). */
-const HEALING_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxRaise'])
-const GRANT_END_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'protected'])
+/** The guards that a revert and a grant's end are exempt from (docs/guards-and-approvals.md). Neither follows from the people file. */
+const HEALING_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxRaise', 'directoryShrink'])
+const GRANT_END_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'protected', 'directoryShrink'])
 
 /** The same for restoring the cap before a 0 that was not stored: the 0 itself was judged, and affects the same people. */
 const RESTORE_EXEMPT: ReadonlySet<GuardCode> = new Set([...HEALING_EXEMPT, 'protected', 'semantics'])
