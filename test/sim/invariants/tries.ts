@@ -86,9 +86,11 @@ export const completeCycle = invariant('a successful cycle has written everythin
     // The edit may have been made long ago. Writes under way end, and the rest is planned anew.
     if (step.event.kind === 'policy-loaded') free = new Map()
     if (step.event.kind === 'planned') {
-      const { changes } = step.event.plan
+      const { changes, unknown } = step.event.plan
       for (const { scope, disposition } of changes)
         if (disposition.kind === 'excluded' && isGivenUp(scene, disposition.code)) free.delete(scopeKey(scope))
+      // One that cannot be read is left to the next sweep by a cycle with a focus; all others are partial then.
+      for (const { scope } of unknown) free.delete(scopeKey(scope))
       // Changes that depend on a withheld change are withheld with it.
       if (!changes.some(isKeptBack)) for (const { scope, to } of changes.filter(isFree)) free.set(scopeKey(scope), to)
     }
