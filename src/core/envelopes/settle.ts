@@ -140,13 +140,13 @@ function narrowedSince(
   return since.length > 0 ? Object.fromEntries(since) : undefined
 }
 
-/** Files with faults of their own. */
-const unusable = ({ name, at: other }: Envelope, { files }: Delegated): readonly Refusal[] =>
-  files.flatMap(({ envelope, file, documents }) =>
-    documents || envelope !== name
-      ? []
-      : [{ code: 'ENVELOPE', message: `${file} cannot be used`, hint: 'correct the file', at: { file, line: 1, column: 1 }, other }],
-  )
+/** Files with faults of their own, and paths that cannot be read. */
+function unusable({ name, at: other }: Envelope, { files, unlisted }: Delegated): readonly Refusal[] {
+  const broken = files.filter(({ envelope, documents }) => !documents && envelope === name)
+  const all = broken.map(({ file }) => ({ what: file, hint: 'correct the file', at: { file, line: 1, column: 1 } }))
+  const hidden = unlisted.includes(name) ? [{ what: `a path of envelope ${name}`, hint: 'run capkeeper validate', at: other }] : []
+  return [...all, ...hidden].map(({ what, ...more }) => ({ code: 'ENVELOPE', message: `${what} cannot be used`, ...more, other }))
+}
 
 function aroundOf({ declared, pooled, cycle, now }: SettleInputs, envelopes: readonly Envelope[], memory: EnvelopeMemory): Around {
   const members = new Map(Object.entries(memory.members).map(([id, emails]) => [id, new Set(emails)]))

@@ -168,7 +168,7 @@ test.each<readonly [string, Story]>([
     'while the files of an envelope cannot be listed, those that are not there stay',
     [
       [{ files: { a1: 'ada 2000', a2: 'bob 100' } }, 'ada 2000 of a | bob 100 of a | ada=a bob=a | a1 a2 platform'],
-      [{ files: { a1: 'ada 9' }, unlisted: ['a'] }, 'ada 9 of a | bob 100 of a | ada=a bob=a | a1 a2 platform'],
+      [{ files: { a1: 'ada 9' }, unlisted: ['a'] }, 'ada 9 of a | bob 100 of a | ENVELOPE config.yaml:1 | ada=a bob=a | a1 a2 platform'],
       [{ unlisted: ['b'] }, 'ada 9 of a | ada=a | a1 platform'],
     ],
   ],
@@ -287,7 +287,10 @@ test.each<readonly [string, Story]>([
         { files: { a: 'bob 100', b: undefined } },
         'bob 900 of b | eve 7 of b | ENVELOPE b:1 | DUPLICATE_SCOPE a:1 | bob=b eve=b | b platform',
       ],
-      [{ files: { a: 'bob 100' }, unlisted: ['b'] }, 'bob 900 of b | eve 7 of b | DUPLICATE_SCOPE a:1 | bob=b eve=b | b platform'],
+      [
+        { files: { a: 'bob 100' }, unlisted: ['b'] },
+        'bob 900 of b | eve 7 of b | ENVELOPE config.yaml:1 | DUPLICATE_SCOPE a:1 | bob=b eve=b | b platform',
+      ],
       [{}, 'bob 100 of a | bob=a | a platform'],
     ],
   ],
