@@ -70,5 +70,9 @@ export async function town(used: Readonly<Record<string, number>>, options: Town
     await one.close()
   })
   life.set(POLICY)
-  return { one, mail, hook, life, secrets }
+  /** From the next life on the configuration asks for no messages. */
+  const silence = (): void => {
+    one.workspace = createWorkspace({ ...one.workspace, notifier: undefined }, one.workspace)
+  }
+  return { one, mail, hook, life, secrets, silence }
 }

@@ -1,7 +1,6 @@
 // A daemon that tells people: its loop on a clock that the test moves, a real ledger, a real mail server and a real webhook on loopback.
 import { describe, expect, it } from 'vitest'
 import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
-import { createWorkspace } from '../../../src/daemon/workspace.ts'
 import { DAY, email, HOUR } from '../../support/declare.ts'
 import { failingLedger } from '../../support/faults.ts'
 import { live, loopUnder, MINUTE } from '../../support/living.ts'
@@ -105,12 +104,12 @@ describe('a channel that fails', () => {
   })
 
   it('is told no more once the configuration asks for no messages', async () => {
-    const { one, life } = await town({ ada: 900 }, { faults: { MAIL: '451 later' } })
+    const { one, life, silence } = await town({ ada: 900 }, { faults: { MAIL: '451 later' } })
     const told = () => one.workspace.conditions.filter(({ type }) => type === 'NotifyFailed').length
     await one.clock.pass(20 * MINUTE)
     await life.stop()
     expect(told()).toBe(1)
-    one.workspace = createWorkspace({ ...one.workspace, notifier: undefined }, one.workspace)
+    silence()
     const next = live(one)
     next.set(POLICY)
     await one.clock.pass(5 * MINUTE)
