@@ -7,7 +7,8 @@
 //   what was written   any        accepted    landed
 //   what was written   any        lost        landed; notLanded where nothing was set and the value may be inherited: it showed before, too
 //   may be inherited   none       any         landed, unless reads are explicit; where the value has not changed, only if accepted
-//   any number         none       repeated    landed for a person, unless reads are explicit: they may be in a group that no policy names
+//   any number         none       repeated    landed for a person, unless reads are explicit: they may be in a group that no policy names;
+//                                             once accepted is enough where policy does not ask for it: no cap of another client is cleared
 //   nothing            0          accepted    zeroDropped; unmoved where nothing was set and 0 is known to be stored: the reading may be stale
 //   nothing            0          lost        notLanded: the 0 may not be stored, or may never have arrived
 //   the old value      any        accepted    unmoved: a stale reading, or a scope that keeps nothing
@@ -36,6 +37,8 @@ interface ReadBack {
   readonly mayApply: boolean
   /** A person may also inherit the cap of a group that no policy names. */
   readonly isPerson: boolean
+  /** Policy asks for what was written: what another client has set meanwhile is to go, too. */
+  readonly isAsked: boolean
   readonly model: Pick<ServiceModel, 'reads' | 'zero'>
   /** The same write had no effect several times: a reading that contradicts it is not stale. */
   readonly wasInVain: boolean
@@ -44,14 +47,15 @@ interface ReadBack {
 export type Verdict = 'unread' | 'landed' | 'zeroDropped' | 'notLanded' | 'unmoved' | 'foreign'
 
 /** Judges one write by its read-back (docs/operations.md). */
-export function classify({ from, to, answer }: Sent, { observed, mayApply, isPerson, model, wasInVain }: ReadBack): Verdict {
+export function classify({ from, to, answer }: Sent, { observed, mayApply, isPerson, isAsked, model, wasInVain }: ReadBack): Verdict {
   if (observed === 'unknown') return 'unread'
   const mayBeInherited = mayApply && model.reads !== 'explicit'
   // The scope may have shown that value before the write, too.
   if (observed === to && to !== 'none' && from === 'none' && mayBeInherited && answer === 'lost') return 'notLanded'
   if (observed === to) return 'landed'
   if (to === 'none' && mayBeInherited && (observed !== from || answer !== 'lost')) return 'landed'
-  if (to === 'none' && isPerson && answer === 'repeated' && model.reads !== 'explicit') return 'landed'
+  const isAnswered = answer === 'repeated' || (answer === 'accepted' && observed !== from && !isAsked)
+  if (to === 'none' && isPerson && isAnswered && model.reads !== 'explicit') return 'landed'
   const isHiddenZero = to === 0 && observed === 'none'
   if (observed !== from && !isHiddenZero) return 'foreign'
   if (answer === 'lost') return 'notLanded'

@@ -15,14 +15,16 @@ interface More {
   readonly zero?: 'stored' | 'omitted' | 'rejected' | 'open'
   readonly wasInVain?: boolean
   readonly isPerson?: boolean
+  readonly isAsked?: boolean
 }
 const observed = (value: Shown): Observed => (value === 'unknown' ? value : cap(value))
 const verdict = (from: PlainCap, to: PlainCap, answer: Answer, shows: Shown, more: More = {}): Verdict => {
-  const { inherited = 'none', reads = 'explicit', zero = 'open', wasInVain = false, isPerson = false } = more
+  const { inherited = 'none', reads = 'explicit', zero = 'open', wasInVain = false, isPerson = false, isAsked = true } = more
   const back: Parameters<typeof classify>[1] = {
     observed: observed(shows),
     mayApply: shows === inherited,
     isPerson,
+    isAsked,
     model: { reads, zero },
     wasInVain,
   }
@@ -44,6 +46,7 @@ test.each<readonly [string, PlainCap, PlainCap, Answer, Shown, More, Verdict]>([
   ['that clears a person has moved nothing yet where the old value shows', 5, 'none', 'accepted', 5, PERSON, 'unmoved'],
   ['that clears a person twice has landed, also where it shows', 5, 'none', 'repeated', 5, { ...PERSON, reads: 'open' }, 'landed'],
   ['that clears a person may have been overtaken where another value shows', 5, 'none', 'accepted', 7, PERSON, 'foreign'],
+  ['that clears what nobody asks for has landed, whatever shows', 5, 'none', 'accepted', 7, { ...PERSON, isAsked: false }, 'landed'],
   ['that clears a person twice has landed, whatever shows', 5, 'none', 'repeated', 7, { ...PERSON, reads: 'open' }, 'landed'],
   ['that clears a person was overtaken where reads are explicit', 5, 'none', 'accepted', 7, { isPerson: true }, 'foreign'],
   ['that clears a person was overtaken where its answer was lost', 5, 'none', 'lost', 7, PERSON, 'foreign'],

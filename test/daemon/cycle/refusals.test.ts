@@ -202,6 +202,21 @@ describe('a clear after which a cap shows that the person inherits by now', () =
       expect(one.caps()).toEqual({ team: 1000 })
     })
 
+    test('is not sent again where no policy asks for it and another client has set a cap meanwhile', async () => {
+      const wrapTransport = instead(async (operation, body, ask) => {
+        if (operation !== 'UsageConfig' || !body['clear_add_on_credit_cap']) return undefined
+        const answer = await ask()
+        one.foreign('ada', 100)
+        return answer
+      })
+      const one = await testWorld({ ...unnamed, wrapTransport })
+      await one.cycle({ caps: { ada: 1500, bob: 10 } })
+      await one.cycle({ caps: { bob: 10 } })
+      await one.cycle()
+      expect(one.caps()).toEqual({ ada: 100, bob: 10 })
+      expect(one.writes().filter((write) => write.startsWith('ada'))).toEqual(['ada 1500', 'ada none'])
+    })
+
     test('has landed, also where no policy declares the cap any more that went', async () => {
       const one = await worldUnder({ caps: { ada: 1500, bob: 10 } }, { ...unnamed, caps: { 'group:core': 1500 } })
       expect((await one.cycle({ caps: { bob: 10 } })).result).toBe('success')

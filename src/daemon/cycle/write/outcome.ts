@@ -50,7 +50,9 @@ export async function verdictOf(change: ScopeChange, { observed }: CapReading, a
   // How often it was so before matters only where the reading shows the old value.
   const isInVain = observed === change.from && (await wasInVain(change, context))
   const isPerson = change.scope.kind === 'user'
-  return classify({ ...change, answer }, { observed, mayApply, isPerson, model, wasInVain: isInVain })
+  const desired = context.desired.get(key)
+  const isAsked = desired?.cap === change.to && desired.origin.kind !== 'restore'
+  return classify({ ...change, answer }, { observed, mayApply, isPerson, isAsked, model, wasInVain: isInVain })
 }
 
 /** Judges a write, records all that follows, and returns how it ended. The intent stays open only where the scope could not be read. */
