@@ -51,7 +51,7 @@ const beyond = (message: string, hint: string): Why => ({ code: 'ENVELOPE_BOUND'
 export const isInside = (scope: Scope, envelope: Envelope, around: Around): boolean => whyOutside(scope, envelope, around) === undefined
 
 /** Why an entry is not accepted; undefined where it is. */
-export function refusalOf(entry: CapRule | Grant, envelope: Envelope, given: Given): Refusal | undefined {
+export function refusalOf(entry: Entry, envelope: Envelope, given: Given): Refusal | undefined {
   const { around } = given
   const why =
     whyOutside(entry.scope, envelope, around) ??
@@ -152,6 +152,12 @@ function whyGrant(grant: Grant, { name, maxCap, grants }: Envelope, given: Given
 
 /** A grant from today through a date has the rest of today more, which is less than a day. */
 const ROUNDING_DAYS = 1
+
+export type Entry = CapRule | Grant
+
+export const entriesOf = ({ rules, grants }: Pick<DelegatedDocument, 'rules' | 'grants'>): readonly Entry[] => [...rules, ...grants]
+
+export const entryKey = (one: Entry): string => `${'cap' in one ? 'cap' : 'grant'} ${scopeKey(one.scope)}`
 
 /** When a grant is in force; at its longest where its end is not known. */
 function spanOf({ fromAt: from, until }: Grant, { now = 0, cycle }: Around): Span {

@@ -7,7 +7,6 @@ import type {
   DelegatedDocument,
   Envelope,
   EnvelopeMemory,
-  Grant,
   PolicyRevision,
   PolicySet,
   Refusal,
@@ -18,6 +17,9 @@ import { DAY_MS, type Instant, notAhead } from '../model/units.ts'
 import {
   type Around,
   declaredBy,
+  type Entry,
+  entriesOf,
+  entryKey,
   grantsByScope,
   isInside,
   keysOf,
@@ -174,16 +176,16 @@ type Given = SettleInputs & {
 }
 
 /** Who names somebody of another team only takes nothing from that team: an entry counts here only where it is inside. */
-function sharedIn({ envelopes, files, unlisted }: Delegated, before: PolicySet | undefined, around: Around): ReadonlySet<string> {
+function sharedIn(delegated: Delegated, before: PolicySet | undefined, around: Around): ReadonlySet<string> {
+  const { envelopes, files } = delegated
   const first = new Map<string, string>()
   const shared = new Set<string>()
   for (const envelope of envelopes) {
     const own = files.filter((one) => one.envelope === envelope.name)
     // What cannot be seen now says what it said last.
-    const isUnsure = unlisted.includes(envelope.name) || own.some(({ documents }) => !documents)
-    const kept = isUnsure ? documentsOf(before, (one) => one.envelope === envelope.name) : []
+    const kept = isUnseen(envelope, delegated) ? documentsOf(before, (one) => one.envelope === envelope.name) : []
     const all = [...own.flatMap(({ documents = [] }) => documents), ...kept]
-    for (const entry of all.flatMap(({ rules, grants }): readonly Entry[] => [...rules, ...grants])) {
+    for (const entry of all.flatMap(entriesOf)) {
       if (!isInside(entry.scope, envelope, around)) continue
       const key = entryKey(entry)
       if ((first.get(key) ?? envelope.name) !== envelope.name) shared.add(key)
@@ -209,10 +211,10 @@ function envelopeForms(given: Given, refusals: Refusal[]): Forms {
   const kept = documentsOf(before, (one) => broken.has(one.at.file) && (one.envelope ?? envelope.name) === envelope.name)
   const whole = files.flatMap(({ documents = [] }) => documents)
   const standing = Map.groupBy(
-    whole.flatMap((document) => [...document.rules, ...document.grants].map((entry) => ({ entry, document }))),
+    whole.flatMap((document) => entriesOf(document).map((entry) => ({ entry, document }))),
     ({ entry }) => entryKey(entry),
   )
-  const earlier: readonly Entry[] = [...(before?.rules ?? []), ...(before?.grants ?? [])]
+  const earlier = before ? entriesOf(before) : []
   const accepted = Map.groupBy(earlier, entryKey)
   /** Where an accepted entry stands now: where the same is said, or what takes its place. First in its own document, then where it may have moved. */
   const homeOf = (one: Entry): DelegatedDocument | undefined => {
@@ -225,9 +227,8 @@ function envelopeForms(given: Given, refusals: Refusal[]): Forms {
   }
   const homes = new Map(earlier.map((one) => [one, homeOf(one)]))
   // What no file shows any more may stand in one that cannot be read.
-  const isUnsure = delegated.unlisted.includes(envelope.name) || broken.size > 0
   const unseen = documentsOf(
-    isUnsure ? before : undefined,
+    isUnseen(envelope, delegated) ? before : undefined,
     (one) => one.envelope === envelope.name && !broken.has(one.at.file) && homes.get(one) === undefined,
   )
   const pastOf = (document: DelegatedDocument): DelegatedDocument => {
@@ -260,12 +261,12 @@ const unjudged = ({ name, at }: Envelope, unread: readonly string[]): Refusal =>
   other: at,
 })
 
-const entryKey = (one: Entry): string => `${'cap' in one ? 'cap' : 'grant'} ${scopeKey(one.scope)}`
+/** A file or a folder of the envelope cannot be read: entries that no file shows may stand there. */
+const isUnseen = ({ name }: Envelope, { files, unlisted }: Delegated): boolean =>
+  unlisted.includes(name) || files.some(({ envelope, documents }) => envelope === name && !documents)
 
 const isOf = ({ at, document }: Entry, { file, name }: Pick<DelegatedDocument, 'file' | 'name'>): boolean =>
   at.file === file && document === name
-
-type Entry = CapRule | Grant
 
 function documentsOf(set: PolicySet | undefined, test: (one: Entry) => boolean): Forms {
   const [rules, grants] = [set?.rules.filter(test) ?? [], set?.grants.filter(test) ?? []]
@@ -273,7 +274,7 @@ function documentsOf(set: PolicySet | undefined, test: (one: Entry) => boolean):
     [...rules, ...grants].map(({ at, document }) => [JSON.stringify([at.file, document]), { file: at.file, name: document }]),
   )
   return [...keys.values()].map(({ file, name }) => {
-    const isIn = ({ at, document }: Entry): boolean => at.file === file && document === name
+    const isIn = (one: Entry): boolean => isOf(one, { file, name })
     return { file, name, rules: rules.filter(isIn), grants: grants.filter(isIn), groups: [] }
   })
 }
@@ -337,7 +338,7 @@ function adoptFitting(
       now = measured
       continue
     }
-    const [first] = [...form.rules, ...form.grants]
+    const [first] = entriesOf(form)
     if (first) refusals.push({ ...why, at: first.at, other: envelope.at })
   }
   return [...settled, ...forms]
@@ -352,7 +353,7 @@ const tagged = (document: DelegatedDocument, envelope: string): DelegatedDocumen
 /** Who went to another team is decided about there, once that team says something. */
 function withoutMoved(forms: Forms, envelopes: readonly Envelope[], around: Around): Forms {
   const claimed = new Map<string, string>()
-  for (const one of forms.flatMap(({ rules, grants }): readonly Entry[] => [...rules, ...grants])) {
+  for (const one of forms.flatMap(entriesOf)) {
     const envelope = envelopes.find(({ name }) => name === one.envelope)
     if (envelope && !claimed.has(entryKey(one)) && isInside(one.scope, envelope, around)) claimed.set(entryKey(one), envelope.name)
   }
@@ -391,7 +392,7 @@ function withForms(platform: PolicySet, rules: readonly CapRule[], forms: Forms)
 
 /** The envelope of each scope: also of those that are declared no more, while a cap of ours is there. */
 function scopesOf({ declared, owned }: SettleInputs, memory: EnvelopeMemory, set: PolicySet): Readonly<Record<ScopeKey, string>> {
-  const entries: readonly Entry[] = [...set.rules, ...set.grants]
+  const entries = entriesOf(set)
   const own = entries.flatMap(({ scope, envelope }) => (envelope === undefined ? [] : [[scopeKey(scope), envelope] as const]))
   const platform = keysOf([...declared.set.rules, ...declared.set.grants])
   const past = Object.entries(memory.scopes).filter(([key]) => owned.has(key as ScopeKey) && !platform.has(key as ScopeKey))

@@ -62,11 +62,11 @@ const lines = (text: string): string => text.replace(/[^\n\t]+/g, (part) => hidd
 /** One line of printable text: line breaks and tabs become spaces. */
 export const plain = (text: string): string => printable(text.replace(/[\r\n\t\u2028\u2029]+/g, ' '))
 
-/** The same of at most `most` characters; a cut text ends with an ellipsis. */
-export function clipped(text: string, most: number): string {
+/** The same of at most `most` characters; a cut text ends with an ellipsis. `show`: `printable` keeps several lines. */
+export function clipped(text: string, most: number, show: (text: string) => string = plain): string {
   // Cut before the expensive work: the text may be of any length.
   const head = text.slice(0, 2 * most + 2)
-  const signs = [...plain(head)]
+  const signs = [...show(head)]
   return signs.length <= most && head === text ? signs.join('') : `${signs.slice(0, most - 1).join('')}…`
 }
 

@@ -179,18 +179,15 @@ export const PAYLOADS: Readonly<Record<WebhookFormat, (message: WebhookMessage) 
 /** Slack takes 3000 characters in an element. */
 const MOST_IN_SLACK = 2_900
 
-/** The first characters of a text of several lines. */
-function cut(text: string, most: number): string {
-  const signs = [...printable(text)]
-  return signs.length <= most ? signs.join('') : `${signs.slice(0, most - 1).join('')}…`
-}
-
 /** Escapes what begins a mention, a channel or a link in Slack. */
 const slackText = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
 /** Elements of type `plain_text` have no markup; `text` is what a notification shows. */
 function slackPayload({ subject, text }: WebhookMessage): unknown {
-  const element = (shown: string) => ({ type: 'section', text: { type: 'plain_text', text: cut(shown, MOST_IN_SLACK), emoji: false } })
+  const element = (shown: string) => ({
+    type: 'section',
+    text: { type: 'plain_text', text: clipped(shown, MOST_IN_SLACK, printable), emoji: false },
+  })
   return { text: slackText(subject), mrkdwn: false, link_names: false, blocks: [element(subject), element(text)] }
 }
 

@@ -3,7 +3,7 @@
 //
 //   pending --matched--> pending with released changes --all verified--> spent
 //      |                              |
-//      +-- 14 days, or 25 % more people than shown, or another roster than the one shown --> void
+//      +-- 14 days, or 25 % more people (of a deal: or credits) than shown, or another roster than the one shown --> void
 
 import type { Approval, HeldChange, Hold, PlanApproval, Release, UnknownScope } from '../model/change.ts'
 import type { PolicyRevision } from '../model/policy.ts'
@@ -69,8 +69,12 @@ export const creditsMoved = (changes: readonly Pick<Difference, 'from' | 'to'>[]
 
 export const APPROVAL_LIFE_MS = 14 * DAY_MS
 
-/** An approval is void when more than this many times the people shown are affected. */
+/** An approval is void when more than this many times the people or, of a deal, the credits shown are affected. */
 export const APPROVAL_GROWTH = 1.25
+
+const hasGrown = (now: { readonly people: number; readonly credits: number }, shown: Pick<Approval, 'people' | 'credits'>): boolean =>
+  (shown.people !== undefined && now.people > shown.people * APPROVAL_GROWTH) ||
+  (shown.credits !== undefined && now.credits > shown.credits * APPROVAL_GROWTH)
 
 /** An operator must type at least so many digits of a hold's id. */
 const MIN_HOLD_PREFIX = 8
@@ -179,9 +183,7 @@ export function voidGrown(
     const dealt = deals.size === 0 ? [] : differences.filter(({ pool }) => pool !== undefined && deals.has(pool.key))
     const keys = new Set([...open.map(({ scope }) => scopeKey(scope)), ...dealt.map(({ key }) => key)])
     const people = keys.size === 0 ? 0 : impacts.filter((impact) => impact.changes.some((key) => keys.has(key))).length
-    const hasGrown =
-      people > approval.people * APPROVAL_GROWTH || creditsMoved(dealt) > (approval.credits ?? Number.POSITIVE_INFINITY) * APPROVAL_GROWTH
-    return hasGrown ? { ...approval, state: 'void' } : approval
+    return hasGrown({ people, credits: creditsMoved(dealt) }, approval) ? { ...approval, state: 'void' } : approval
   })
 }
 
@@ -216,9 +218,8 @@ export function matchApprovals(
     const isAnother = rosterShown !== undefined && roster !== undefined && !agree(rosterShown, roster)
     const isDeal = hold.changes.some((change) => poolOf(change) !== undefined)
     const moved = isDeal ? { credits: approval.credits ?? shown[hold.id]?.credits ?? creditsMoved(hold.changes) } : {}
-    const hasGrown =
-      hold.people > people * APPROVAL_GROWTH || (isDeal && creditsMoved(hold.changes) > (moved.credits ?? 0) * APPROVAL_GROWTH)
-    if (isAnother || hasGrown) return { ...approval, people, ...moved, state: 'void' }
+    const now = { people: hold.people, credits: creditsMoved(hold.changes) }
+    if (isAnother || hasGrown(now, { people, ...moved })) return { ...approval, people, ...moved, state: 'void' }
     matched.push(hold)
     const released = hold.changes.map((change) => ({ ...change, verified: false, pool: poolOf(change) }))
     return { ...approval, people, ...moved, released, ...(isOfRoster && roster !== undefined && { roster }) }

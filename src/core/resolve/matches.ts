@@ -185,8 +185,8 @@ function settle(past: Settled, { match }: First, tell: Teller, person: Person): 
 }
 
 /**
- * A reading in which a condition has no answer, or that of an earlier reading, can still say that others do not hold: then what it disproves was not seen twice in a row, and
- * what two readings in a row disprove is settled no more.
+ * A reading in which a condition has no answer, or that of an earlier reading, can still say that others do not hold: then what it disproves was
+ * not seen twice in a row, and what two readings in a row disprove is settled no more.
  */
 function disproved({ settled, turning }: Settled, tell: Teller, person: Person): Settled {
   if (tell.isFalse(person, settled)) return turning === undefined ? { settled, turning: UNKNOWN } : {}
