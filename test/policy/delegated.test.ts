@@ -36,7 +36,7 @@ function load(files: Readonly<Record<string, string>>, link: Readonly<Record<str
   return {
     problems: loaded.problems.map(({ code, at: place }) => `${place?.file}:${place?.line} ${code}`),
     set: revision?.set,
-    ofB: revision?.delegated?.files.filter(isB),
+    ofB: [revision?.delegated?.files.filter(isB), revision?.delegated?.refused.filter((one) => one.endsWith('of b'))],
     ofA: revision?.delegated?.files.filter((file) => !isB(file)),
     isWhole: loaded.ofEnvelopes?.length ?? 0,
   }
@@ -99,7 +99,9 @@ describe('a file of a team', () => {
         good,
         '{team: {cap: 1}}',
         '{users: [{email: b1@x.com, cap: 1}]}',
+        '{users: [{email: b1@x.com, cap: 1}, {email: b1@x.com, cap: 2}]}',
         '{groups: [{id: grp_b, name: B}]}',
+        '{groups: [{id: grp_b, name: Everybody}]}',
         '{protected: [b1@x.com]}',
         '{',
         '{grants: 5}',

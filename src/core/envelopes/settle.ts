@@ -292,7 +292,7 @@ function judgeEntries(
     return [...Map.groupBy(entries, ({ scope }) => scopeKey(scope))].flatMap(([key, some]) => {
       const accepted = known.get(key) ?? []
       const fresh = some.filter((one) => !accepted.some((old) => isSameEntry(one, old)))
-      const isRefused = delegated.refused.includes(`${kind} ${key}`) || given.shared.has(`${kind} ${key}`)
+      const isRefused = delegated.refused.includes(`${kind} ${key} of ${envelope.name}`) || given.shared.has(`${kind} ${key}`)
       const why = fresh.flatMap((one) => refusalOf(one, envelope, judging) ?? [])
       refusals.push(...why)
       const [one] = fresh

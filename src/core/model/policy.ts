@@ -206,7 +206,7 @@ export interface Delegated {
   readonly files: readonly DelegatedFile[]
   /** Envelopes of which a path or a folder could not be listed: what is not seen of them may exist. */
   readonly unlisted: readonly string[]
-  /** Scopes of which the caps or the grants contradict each other, as `cap KEY` and `grant KEY`. */
+  /** Scopes of which the caps or the grants contradict each other, in one envelope, as `cap KEY of NAME` and `grant KEY of NAME`. */
   readonly refused: readonly string[]
 }
 

@@ -4,7 +4,7 @@ import { resolve, sep } from 'node:path'
 import { type Around, declaredBy, grantsByScope, measure, refusalOf, whyTooMuch } from '../../core/envelopes/bounds.ts'
 import type { Delegated, DelegatedDocument, DelegatedFile, Envelope, PolicySet, Refusal } from '../../core/model/policy.ts'
 import { hasErrors, type Position, type Problem } from '../../core/model/problem.ts'
-import { scopeKey } from '../../core/model/scope.ts'
+import { type Scope, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { joinDocuments, nameTaken } from '../join.ts'
 import type { ParsedPolicyText, PolicyDocument } from '../parse.ts'
@@ -74,7 +74,7 @@ export function readDelegated(inputs: DelegatedInputs): { readonly delegated: De
 interface Judging extends DelegatedInputs {
   readonly sources: ReadonlyMap<string, Source>
   readonly problems: Problem[]
-  /** `cap KEY`, `grant KEY`. */
+  /** See `Delegated.refused`. */
   readonly refused: Set<string>
 }
 
@@ -140,8 +140,8 @@ function judgeTogether(envelope: Envelope, documents: readonly PolicyDocument[],
     const isHere = (place: Position): boolean => at !== undefined && JSON.stringify(place) === JSON.stringify(at)
     for (const document of documents) {
       for (const one of document.declared)
-        if (isHere(one.at)) for (const kind of ['cap', 'grant']) refused.add(`${kind} ${scopeKey(one.value)}`)
-      for (const one of document.grants) if (isHere(one.at)) refused.add(`grant ${scopeKey(one.scope)}`)
+        if (isHere(one.at)) for (const kind of ['cap', 'grant']) refused.add(refusedOf(envelope, kind, one.value))
+      for (const one of document.grants) if (isHere(one.at)) refused.add(refusedOf(envelope, 'grant', one.scope))
     }
   }
   for (const group of documents.flatMap((document) => document.groups)) {
@@ -152,9 +152,11 @@ function judgeTogether(envelope: Envelope, documents: readonly PolicyDocument[],
     problems.push(
       problemOn(source, group.nameAt ?? group.at, 'error', 'ENVELOPE_OUTSIDE', message, { hint: `write ${named.name}`, other: named.at }),
     )
-    for (const kind of ['cap', 'grant']) refused.add(`${kind} ${scopeKey(group.scope)}`)
+    for (const kind of ['cap', 'grant']) refused.add(refusedOf(envelope, kind, group.scope))
   }
 }
+
+const refusedOf = ({ name }: Envelope, kind: string, scope: Scope): string => `${kind} ${scopeKey(scope)} of ${name}`
 
 /** Two envelopes that declare one scope lose both entries, where the scope is inside both. */
 function tellShared(files: readonly DelegatedFile[], { sources, problems }: Judging): void {

@@ -295,7 +295,7 @@ test('what stands twice counts in neither place', () => {
   }
   const shared: More = { beside: {}, delegated: { files: [...bothSay, inB] } }
   expect(refused([], shared)).toEqual([twice('is declared in two envelopes'), twice('is declared in two envelopes')])
-  const within: More = { delegated: { refused: [`cap ${scopeKey(bob)}`] } }
+  const within: More = { delegated: { refused: [`cap ${scopeKey(bob)} of a`] } }
   expect(refused([cap(bob, 5), grant(bob, 6, 1)], within)).toEqual([twice('contradicts another entry')])
   for (const one of [settled([], shared), settled([cap(bob, 5)], within)]) expect(one.set.rules.map(({ scope }) => scope)).toEqual([TEAM])
 })

@@ -176,13 +176,14 @@ test.each<readonly [string, Story]>([
     'what is refused as declared twice stays as it was accepted',
     [
       [{ files: { a: 'ada 2000' } }, 'ada 2000 of a | ada=a | a platform'],
-      [{ refused: ['cap ada@x.com'] }, 'ada 2000 of a | ada=a | a platform'],
-      [{ files: { a: 'ada 1000' }, refused: ['cap ada@x.com'] }, 'ada 2000 of a | DUPLICATE_SCOPE a:1 | ada=a | a platform'],
-      [{ refused: ['grant ada@x.com'] }, 'ada 1000 of a | ada=a | a platform'],
+      [{ refused: ['cap ada@x.com of a'] }, 'ada 2000 of a | ada=a | a platform'],
+      [{ files: { a: 'ada 1000' }, refused: ['cap ada@x.com of a'] }, 'ada 2000 of a | DUPLICATE_SCOPE a:1 | ada=a | a platform'],
+      [{ refused: ['grant ada@x.com of a'] }, 'ada 1000 of a | ada=a | a platform'],
       [
-        { files: { a: 'ada 500, grant ada 900 5d, grant bob 900 5d' }, refused: ['grant ada@x.com'] },
+        { files: { a: 'ada 500, grant ada 900 5d, grant bob 900 5d' }, refused: ['grant ada@x.com of a'] },
         'ada 500 of a | grant bob 900 of a | DUPLICATE_SCOPE a:2 | ada=a bob=a | a platform',
       ],
+      [{ envelopes: { a: {}, b: {} }, files: { b: 'eve 5' }, refused: ['cap eve@x.com of a'] }, 'eve 5 of b | eve=b | b platform'],
     ],
   ],
   [
