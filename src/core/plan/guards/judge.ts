@@ -4,7 +4,7 @@
 import { editLine } from '../../escape/text.ts'
 import { ancestorsOf, type CountedPerson } from '../../interpret/effective.ts'
 import { type GuardCode, HOLD_ID_DIGITS, type Hold } from '../../model/change.ts'
-import type { Settled } from '../../model/policy.ts'
+import type { PolicyEntry } from '../../model/policy.ts'
 import { byScope, compareScopes, type ScopeKey, scopeKey } from '../../model/scope.ts'
 import { impactOf } from '../impact.ts'
 import type { Difference } from '../snapshot.ts'
@@ -163,9 +163,9 @@ function holdId(changes: readonly Difference[], { workspace, digest }: GuardInpu
 /** Judges a plan's differences, part by part where some are of envelopes. Where caps are copied, a wide write and all others are one. */
 export function judgeParts(inputs: GuardInputs): Judgement {
   const all = [...inputs.differences, ...(inputs.unreleased?.differences ?? [])]
-  const names = new Map(all.map((one) => [one.key, envelopeOf(one, inputs.policy.settled)]))
+  const names = new Map(all.map((one) => [one.key, envelopeOf(one, inputs)]))
   const envelopes = [...new Set([...names.values()].flatMap((name) => name ?? []))]
-  const isBegun = Object.keys(inputs.impact.baseline ?? {}).some((key) => envelopeAt(key, inputs.policy.settled) !== undefined)
+  const isBegun = Object.keys(inputs.impact.baseline ?? {}).some((key) => envelopeAt(key as ScopeKey, inputs) !== undefined)
   if ((envelopes.length === 0 && !isBegun) || inputs.impact.capSemantics === 'copied') return judge(inputs)
   const ofPlatform = judge(partOf(inputs, new Set(), undefined, names))
   const isGoing = ({ key }: Difference): boolean => names.get(key) === undefined && !ofPlatform.heldBy.has(key)
@@ -175,12 +175,15 @@ export function judgeParts(inputs: GuardInputs): Judgement {
 }
 
 /** A clear that another write reveals is one step with that write. */
-const envelopeOf = ({ key, revealedBy }: Difference, settled: Settled | undefined): string | undefined =>
-  envelopeAt(revealedBy ? scopeKey(revealedBy) : key, settled)
+const envelopeOf = ({ key, revealedBy, entry }: Difference, inputs: GuardInputs): string | undefined =>
+  envelopeAt(revealedBy ? scopeKey(revealedBy) : key, inputs, entry.kind)
 
-function envelopeAt(key: string, settled: Settled | undefined): string | undefined {
-  const names: Readonly<Record<string, string>> = settled?.envelopeOf ?? {}
-  return Object.hasOwn(names, key) ? names[key] : undefined
+/** What the conflict rule makes of a team's group and another is the team's: whatever it says of its group holds nothing of platform. */
+function envelopeAt(key: ScopeKey, { policy, owned, people }: GuardInputs, kind: PolicyEntry['kind'] = 'undeclared'): string | undefined {
+  const names: Readonly<Record<string, string>> = policy.settled?.envelopeOf ?? {}
+  const isConflict = (kind === 'undeclared' ? owned.get(key)?.owner : kind) === 'conflict'
+  const groups = isConflict ? (people.byKey.get(key)?.groups ?? []) : []
+  return [key, ...groups].flatMap((one) => (Object.hasOwn(names, one) ? (names[one] ?? []) : []))[0]
 }
 
 /**
@@ -193,11 +196,11 @@ function partOf(
   envelope: string | undefined,
   names: ReadonlyMap<ScopeKey, string | undefined>,
 ): GuardInputs {
-  const { unreleased, policy } = inputs
+  const { unreleased } = inputs
   const isIts = (name: string | undefined): boolean => name === undefined || name === envelope
   const part = <P extends Omit<Unreleased, 'held' | 'freed'>>(plan: P, counted: ReadonlySet<ScopeKey>): P => {
     const differences = plan.differences.filter(({ key }) => counted.has(key) || names.get(key) === envelope)
-    const begun = Object.entries(plan.impact.baseline ?? {}).filter(([key]) => isIts(envelopeAt(key, policy.settled)))
+    const begun = Object.entries(plan.impact.baseline ?? {}).filter(([key]) => isIts(envelopeAt(key as ScopeKey, inputs)))
     const impact = { ...plan.impact, baseline: Object.fromEntries(begun) }
     return { ...plan, differences, impact, whole: impactOf(byScope(differences), impact), released: plan.released.union(counted) }
   }

@@ -3,7 +3,7 @@
 import type { CountedPerson } from '../../interpret/effective.ts'
 import type { Slots } from '../../interpret/slots.ts'
 import type { GuardCode } from '../../model/change.ts'
-import type { ScopeKey } from '../../model/scope.ts'
+import { type Scope, type ScopeKey, scopeKey } from '../../model/scope.ts'
 import type { DesiredCap } from '../../resolve/candidate.ts'
 import type { Impact, ImpactInputs } from '../impact.ts'
 import type { Contest, Difference, Snapshot } from '../snapshot.ts'
@@ -65,6 +65,17 @@ export interface Round {
 
 /** Returns undefined when it finds nothing wrong. */
 export type Guard = (round: Round) => Finding | undefined
+
+/** The groups whose caps a person's change follows from: by the conflict rule, as a copy, or as what a grant adds to. */
+export function groupsBehind({ scope, key, entry }: Difference, inputs: GuardInputs): readonly ScopeKey[] {
+  const { owned, people, model, policy } = inputs
+  const isAt = (one: { readonly scope: Scope }): boolean => scopeKey(one.scope) === key
+  const isAdding = (): boolean => policy.set.grants.some((one) => isAt(one) && one.amount.kind === 'add') && !policy.set.rules.some(isAt)
+  const kind = entry.kind === 'undeclared' ? owned.get(key)?.owner : entry.kind
+  const isCopied = kind === 'copied' || (model.layers === 'copied' && 'cap' in entry && entry.cap === 'none')
+  const follows = scope.kind === 'user' && (isCopied || kind === 'conflict' || (kind === 'grant' && isAdding()))
+  return follows ? (people.byKey.get(key)?.groups ?? []) : []
+}
 
 export const isReleased = (key: ScopeKey, round: Round): boolean => round.inputs.released.has(key)
 

@@ -13,7 +13,7 @@ import { CONTEST_MS } from '../contested.ts'
 import { type Impact, impactOn, isFree, isRaise, type NetEffect } from '../impact.ts'
 import { REVIEW_MS, shownSince } from '../reviewed.ts'
 import type { Contest, Difference } from '../snapshot.ts'
-import { type Finding, type Guard, holdWhere, isCounted, mayHold, type Round, shareAbove } from './round.ts'
+import { type Finding, type Guard, groupsBehind, holdWhere, isCounted, mayHold, type Round, shareAbove } from './round.ts'
 
 /**
  * No write is tried until the wait is over. A change that was released since the breaker opened is tried once (choice). Where all failures
@@ -81,17 +81,16 @@ const envelope: Guard = (round) => {
   if (!guards.envelope) return undefined
   // What was shown before the envelope was widened is over: narrowed again, it is shown anew.
   const narrowedAt = new Map(Object.entries(memory?.narrowedAt ?? {}))
-  const isShownLong = (one: Difference): boolean =>
-    now - Math.max(shownSince(one, changesShown), narrowedAt.get(one.key) ?? Number.POSITIVE_INFINITY) >= REVIEW_MS
-  const judged = [...round.active.values()].filter(
-    (one) => Object.hasOwn(narrowed, one.key) && !isRaise(one) && !one.healing && !isShownLong(one),
-  )
-  if (judged.length === 0) return undefined
-  const reasons = [...new Set(judged.map(({ key }) => narrowed[key] ?? ''))]
-  const keys = new Set(judged.map(({ key }) => key))
-  return holdWhere('envelope', round, `${reasons.join(', ')}; what it takes from people is shown for a day first`, ({ key }) =>
-    keys.has(key),
-  )
+  const found = [...round.active.values()].flatMap((one) => {
+    const keys =
+      isRaise(one) || one.healing ? [] : [one.key, ...groupsBehind(one, round.inputs)].filter((key) => Object.hasOwn(narrowed, key))
+    const since = Math.max(shownSince(one, changesShown), ...keys.map((key) => narrowedAt.get(key) ?? Number.POSITIVE_INFINITY))
+    return keys.length > 0 && now - since < REVIEW_MS ? [{ one, keys }] : []
+  })
+  if (found.length === 0) return undefined
+  const reasons = [...new Set(found.flatMap(({ keys }) => keys.map((key) => narrowed[key] ?? '')))]
+  const held = new Set(found.map(({ one }) => one))
+  return holdWhere('envelope', round, `${reasons.join(', ')}; what it takes from people is shown for a day first`, (one) => held.has(one))
 }
 
 /**
