@@ -126,6 +126,10 @@ export interface ReadClient {
   filesKept?(): readonly string[]
   /** The service's clock minus ours, from the last `Date` header; absent before the first answer. */
   clockSkewMs(): number | undefined
+  /** The time that ages and waits are judged by: no jump of a clock moves it. Absent: the wall clock's. */
+  now?(): Instant
+  /** The time by the service's clock; absent before the first answer. */
+  serviceNow?(): Instant | undefined
 }
 
 /** Runs from a UTC midnight on, at most 30 days at once (docs/service.md, What the client tolerates, point 8). */

@@ -66,7 +66,8 @@ export function createWriteClient(options: ClientOptions): ServiceWriter {
 type Question<Value> = Omit<ApiRequest<Value>, 'once' | 'timeoutMs' | 'urgency'> & Partial<Pick<ApiRequest<Value>, 'timeoutMs' | 'urgency'>>
 
 /** The reading client over a sender that is shared with other kinds of requests. */
-export function readerOver(sender: Sender, { clock, onSeen, keys, filesKept = () => [] }: ClientOptions): ServiceReader {
+export function readerOver(sender: Sender, { clock: wall, onSeen, keys, filesKept = () => [] }: ClientOptions): ServiceReader {
+  const clock = { ...wall, now: sender.now }
   const book = createKeyBook()
   const ask = <Value>(question: Question<Value>): Promise<Value> =>
     sender.send({ timeoutMs: TIMEOUT_MS, urgency: 'late', once: false, ...question })
@@ -128,6 +129,8 @@ export function readerOver(sender: Sender, { clock, onSeen, keys, filesKept = ()
       return unavailableWhen(lacksAddOn, addOnUse)
     },
     clockSkewMs: sender.clockSkewMs,
+    now: sender.now,
+    serviceNow: sender.serviceNow,
     filesKept: () => [...keys.kept(), ...filesKept()],
     ratePerSecond: sender.ratePerSecond,
   }

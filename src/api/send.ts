@@ -5,6 +5,7 @@
 import type { WireObservation } from '../core/interpret/evidence.ts'
 import type { RequestOutcome } from '../core/model/events.ts'
 import { ApiError, type Operation } from '../core/model/observed.ts'
+import { CLOCKS_APART_MS, type Instant } from '../core/model/units.ts'
 import { admit, type Backoff, type Ending, ended, probing, retryDelayMs, spendRetry, startBackoff } from '../core/pace/backoff.ts'
 import type { LearnedRate, RateSettings } from '../core/pace/pace.ts'
 import type { Clock, Random, RowPlan, Transport, TransportFailure, WireAnswer } from '../ports.ts'
@@ -55,6 +56,8 @@ export interface ClientOptions {
   readonly givenUp?: () => string | undefined
   /** Ends waiting and reading at once. A write under way ends only by its own signal. */
   readonly signal?: AbortSignal
+  /** A time that has surely passed: of the last reading that earlier processes recorded. */
+  readonly knownAt?: () => Instant | undefined
 }
 
 export interface ApiRequest<Value> {
@@ -81,16 +84,58 @@ interface Machine {
   readonly queue: Queue
   backoff: Backoff<ApiError>
   skewMs: number | undefined
+  readonly time: ReturnType<typeof steadyTime>
+}
+
+/** Times on the wall clock and on the monotonic one. */
+interface Mark {
+  readonly at: Instant
+  readonly ms: number
+}
+
+/**
+ * The time that ages and waits are judged by, which no jump of a clock moves. It runs on from the last answer by which both clocks agreed, and
+ * is the wall clock's while that stays close. Before any, it is the earlier of the two clocks that is not behind `knownAt`, or without that the
+ * wall clock.
+ */
+function steadyTime({ clock, knownAt = () => undefined }: Pick<ClientOptions, 'clock' | 'knownAt'>) {
+  let agreed: Mark | undefined
+  let service: Mark | undefined
+  const since = ({ at, ms }: Mark): Instant => at + clock.monotonic() - ms
+  const isNear = (a: Instant, b: Instant): boolean => Math.abs(a - b) <= CLOCKS_APART_MS
+  const told = (): Instant | undefined => service && since(service)
+  const first = (): Instant => {
+    const [wall, passed] = [clock.now(), knownAt()]
+    if (passed === undefined) return wall
+    const possible = [wall, told() ?? wall].filter((at) => at >= passed - CLOCKS_APART_MS)
+    return possible.length > 0 ? Math.min(...possible) : passed
+  }
+  return {
+    now(): Instant {
+      if (!agreed) return first()
+      const [wall, at] = [clock.now(), since(agreed)]
+      return isNear(wall, at) ? wall : Math.floor(at)
+    },
+    /** By the service's clock; absent before it told. */
+    told,
+    learn(skewMs: number | undefined): void {
+      const mark = { at: clock.now(), ms: clock.monotonic() }
+      if (skewMs !== undefined) service = { ...mark, at: mark.at + skewMs }
+      if (isNear(skewMs ?? 0, 0)) agreed = mark
+    },
+  }
 }
 
 export function createSender(options: ClientOptions) {
   const { clock, rate, paces, learned = {}, onLearned = () => undefined } = options
   const queue = createQueue({ clock, concurrency: rate.concurrency, rate, paces, learned, onLearned })
-  const machine: Machine = { options, queue, backoff: startBackoff(), skewMs: undefined }
+  const machine: Machine = { options, queue, backoff: startBackoff(), skewMs: undefined, time: steadyTime(options) }
   return {
     /** Rejects with an `ApiError`, or with the reason of a signal. */
     send: <Value>(request: ApiRequest<Value>): Promise<Value> => sendPatiently(machine, request),
     clockSkewMs: (): number | undefined => machine.skewMs,
+    now: machine.time.now,
+    serviceNow: machine.time.told,
     ratePerSecond: queue.ratePerSecond,
   }
 }
@@ -225,7 +270,9 @@ async function exchange<Value>(machine: Machine, request: ApiRequest<Value>, key
   )
   if ('kind' in answer && answer.isKeptBack) throw leaseTooShort(operation)
   if ('kind' in answer) return { result: unanswered(machine, operation, answer), answered: false }
-  machine.skewMs = skewOf(answer, askedAt, clock.now()) ?? machine.skewMs
+  const skewMs = skewOf(answer, askedAt, clock.now())
+  machine.time.learn(skewMs)
+  machine.skewMs = skewMs ?? machine.skewMs
   return { result: judge(machine, request, key, answer), answered: true }
 }
 

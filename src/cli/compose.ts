@@ -51,7 +51,10 @@ export async function readSetup(cli: Cli, flags: NetworkFlags, show = showWarnin
 }
 
 /** Hooks into the work of a client. Without `paces` the client keeps its own, which suits a process that opens only one. */
-type ClientReports = Pick<ClientOptions, 'onRequest' | 'onLearned' | 'onSeen' | 'learned' | 'signal' | 'mayLeave' | 'writeTimeoutMs'> &
+type ClientReports = Pick<
+  ClientOptions,
+  'onRequest' | 'onLearned' | 'onSeen' | 'learned' | 'signal' | 'mayLeave' | 'writeTimeoutMs' | 'knownAt'
+> &
   Partial<Pick<ClientOptions, 'paces'>>
 
 /** A connection that can only read. Throws an `InputError` when a key cannot be used. */

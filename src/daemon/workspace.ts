@@ -92,6 +92,8 @@ type FindingSource =
   | 'lease'
 
 export interface Workspace extends WorkspaceParts {
+  /** The wall clock, wherever it has jumped to. `clock` tells the time that no jump moves. */
+  readonly wall: () => Instant
   /** Absent until a policy set was usable once. */
   state: WorkspaceState | undefined
   /** The state under the previous settings, shown until there is a new one. */
@@ -123,6 +125,8 @@ export interface Workspace extends WorkspaceParts {
 /** A workspace that starts. What `before` shows, under other settings for the same service, stays visible: none of it decides about a cap. */
 export const createWorkspace = (parts: WorkspaceParts, before?: Workspace): Workspace => ({
   ...parts,
+  clock: { ...parts.clock, now: () => parts.client.now?.() ?? parts.clock.now() },
+  wall: () => parts.clock.now(),
   state: undefined,
   before: before?.state,
   shown: before?.shown ?? {},
@@ -144,7 +148,8 @@ export const createWorkspace = (parts: WorkspaceParts, before?: Workspace): Work
  * Rejects with a `LedgerError`.
  */
 export async function readPause(workspace: Workspace): Promise<Pause | undefined> {
-  const now = workspace.clock.now()
+  // Another process recorded it on the wall clock.
+  const now = Math.min(workspace.clock.now(), workspace.wall())
   const kept = await workspace.ledger.pause(now)
   // It is not known which clock is wrong, and no pause may end early.
   const isAhead = kept !== undefined && kept.untilAt - now > LONGEST_PAUSE_MS

@@ -83,6 +83,15 @@ export const edited = (match: Match, edit: (text: string) => string) =>
     return answer && 'body' in answer ? { ...answer, body: edit(answer.body) } : answer
   })
 
+/** The service's own clock, apart from ours. */
+export const serviceClock = (skew: { readonly ms: number }) =>
+  instead(async (_operation, _body, ask) => {
+    const answer = await ask()
+    if ('kind' in answer) return answer
+    const date = Date.parse(answer.headers['date'] ?? '') + skew.ms
+    return { ...answer, headers: { ...answer.headers, date: new Date(date).toUTCString() } }
+  })
+
 /** Happens after each request that matches, until `onCall` is set anew. */
 export function whenAsked(one: World, match: Match, act: () => unknown): void {
   one.onCall = ({ operation, body }) => void (match(operation, body) && act())

@@ -97,11 +97,6 @@ export async function createWorld(options: WorldOptions = {}) {
   const transport = options.wrapTransport?.(wire) ?? wire
   const rate = { start: options.rate ?? 100_000, max: options.rate ?? 100_000, concurrency: 8 }
   const learning = learnedKeeper(ledger, clock)
-  const client = createWriteClient({
-    ...{ transport, keys, clock, random: NO_RANDOM, rate, paces: createPaces(), onSeen: learning.onSeen, learned: learning.pace },
-    onLearned: (key, learned) => void Object.assign(learning.pace, { [key]: learned }),
-    onRequest: (one) => world.workspace.chronicle?.onEvent({ kind: 'request-finished', workspace: settings.name, at: clock.now(), ...one }),
-  })
   const settings: WorkspaceSettings = { ...SETTINGS, name: options.name ?? 'acme', ...options.config }
   const open = (config: WorkspaceSettings): Workspace => {
     const chronicle = chronicleOf(ledger)
@@ -110,6 +105,14 @@ export async function createWorld(options: WorldOptions = {}) {
       events.push(event)
       if (options.learns && event.kind === 'cycle-finished') void learning.keep()
     }
+    // A process has its own client.
+    const client = createWriteClient({
+      ...{ transport, keys, clock, random: NO_RANDOM, rate, paces: createPaces(), onSeen: learning.onSeen, learned: learning.pace },
+      knownAt: () => ledger.fact('usage')?.roster.readAt,
+      onLearned: (key, learned) => void Object.assign(learning.pace, { [key]: learned }),
+      onRequest: (one) =>
+        world.workspace.chronicle?.onEvent({ kind: 'request-finished', workspace: settings.name, at: clock.now(), ...one }),
+    })
     const parts = { config, client, ledger, clock, random: NO_RANDOM, digest: sha256, readPeopleFile, chronicle, emit }
     return createWorkspace({ ...parts, ...options.parts })
   }
@@ -118,7 +121,6 @@ export async function createWorld(options: WorldOptions = {}) {
     clock,
     sandbox,
     ledger,
-    client,
     workspace: open(settings),
     state: recall(revisionOf({}), ledger),
     /** What the workspace shows now. */

@@ -244,6 +244,7 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
     ...(lease && { mayLeave: (timeoutMs: number) => leases.mayLeave(name, timeoutMs), writeTimeoutMs: LEASED_WRITE_MS }),
     paces: host.pacesOf(config),
     learned,
+    knownAt: () => ledger.fact('usage')?.roster.readAt,
     onSeen: learning.onSeen,
     onLearned(key, learned, ratePerSecond) {
       learning.pace[key] = learned

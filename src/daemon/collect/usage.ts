@@ -143,7 +143,8 @@ async function readGroups(reading: Reading) {
 }
 
 /** Now by the service's clock, where it is known. */
-export const serviceNow = (now: Instant, client: Pick<ReadClient, 'clockSkewMs'>): Instant => now + (client.clockSkewMs() ?? 0)
+export const serviceNow = (now: Instant, client: Pick<ReadClient, 'clockSkewMs' | 'serviceNow'>): Instant =>
+  client.serviceNow?.() ?? now + (client.clockSkewMs() ?? 0)
 
 /** The facts with the doubted roster as the good one. */
 export function withDoubted(usage: UsageFacts, { client, clock }: Pick<UsageParts, 'client' | 'clock'>): UsageFacts {

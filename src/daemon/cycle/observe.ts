@@ -32,7 +32,8 @@ async function recoverIntents(
   desired: DesiredState,
   gone: DesiredState['unknown'],
 ): Promise<readonly Intent[]> {
-  const { ledger, clock, lease } = workspace
+  const { ledger, clock, wall, lease } = workspace
+  const quietAt = lease && lease.quietUntil() + clock.now() - wall()
   const { resolution, slots, owned } = desired
   const context = { ledger, clock, slots, owned, desired: byScope(resolution.desired), entryAt: entriesOf(resolution) }
   const closed: Intent[] = []
@@ -40,7 +41,7 @@ async function recoverIntents(
     const { scope } = intent.change
     const reading = state.readings.get(scopeKey(scope))
     const sinceAt = begunAt(intent, clock.now())
-    if (!reading || reading.readAt < Math.max(sinceAt, lease?.quietUntil() ?? sinceAt)) continue
+    if (!reading || reading.readAt < Math.max(sinceAt, quietAt ?? sinceAt)) continue
     const isGone = gone.has(scopeKey(scope))
     if (reading.failure && !isGone && !isLeftAlone(scope, desired)) continue
     if (reading.failure) await closeUnread(intent, reading, isGone, context)
@@ -61,9 +62,10 @@ async function closeUnread(intent: Intent, reading: CapReading, isGone: boolean,
 /** Reads roster, groups and balance, records what is believed of them, and shows it. */
 export async function refreshUsage(workspace: Workspace, state: WorkspaceState, signal?: AbortSignal): Promise<void> {
   const { config, ledger, clock } = workspace
-  // Before what the limits doubt is shown: a limit that is weakened now does not count for it.
-  recordRules(state, config, ledger, clock.now())
+  const begunAt = clock.now()
   const reading = await learnUsage(state, workspace, signal)
+  // As of before what the limits doubt was shown: a limit that is weakened now does not count for it. The first answer may have told of a wrong clock.
+  recordRules(state, config, ledger, Math.min(begunAt, clock.now()))
   if (reading.facts) {
     ledger.saveFact('usage', reading.facts)
     ledger.saveFact('directory', state.directory)

@@ -90,9 +90,9 @@ const FOCUS = excluded('focus', 'left to the next sweep')
 const QUIET = excluded('lease', 'a write of the replica that held this workspace before may still land; it is read again when that is over')
 
 /** Scopes with an open write of the replica that held this workspace before, while that write may still land. */
-function quietScopes({ lease, ledger, clock }: Workspace): ReadonlySet<ScopeKey> {
+function quietScopes({ lease, ledger, wall }: Workspace): ReadonlySet<ScopeKey> {
   const untilAt = lease?.quietUntil() ?? Number.NEGATIVE_INFINITY
-  return new Set(clock.now() < untilAt ? ledger.openIntents().map(({ change }) => scopeKey(change.scope)) : [])
+  return new Set(wall() < untilAt ? ledger.openIntents().map(({ change }) => scopeKey(change.scope)) : [])
 }
 
 /**

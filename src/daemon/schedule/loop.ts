@@ -282,9 +282,9 @@ async function wakingAtGrant<T>(
   work: () => Promise<T>,
   dueMs = Number.POSITIVE_INFINITY,
 ): Promise<T> {
-  const { clock } = workspace
+  const { clock, wall } = workspace
   const over = new AbortController()
-  const restMs = Math.min(grantAfter(state, clock.now()) - clock.now(), dueMs)
+  const restMs = Math.min(grantAfter(state, wall()) - wall(), dueMs)
   if (restMs < Number.POSITIVE_INFINITY) {
     const { wake } = agenda
     const interrupt = (): void => wake.abort(new Error('a grant starts or ends, or other work is due'))
@@ -345,19 +345,19 @@ function keepEntries(agenda: Agenda, resolution: Resolution): void {
 const NEVER = (): boolean => false
 
 /** Whether what policy asks depends on is as now, and no grant has started or ended since. */
-function unchangedFrom({ client, clock }: Workspace, state: WorkspaceState): () => boolean {
+function unchangedFrom({ client, wall }: Workspace, state: WorkspaceState): () => boolean {
   const { policy, usage } = state
-  const [since, isFrozen] = [clock.now(), grantsFrozen(client)]
+  const [since, isFrozen] = [wall(), grantsFrozen(client)]
   const until = grantAfter(state, since)
   const isSame = (): boolean => state.policy === policy && state.usage === usage && grantsFrozen(client) === isFrozen
-  return () => isSame() && clock.now() >= since && clock.now() < until
+  return () => isSame() && wall() >= since && wall() < until
 }
 
-/** Scopes of which policy asks something else than the last cycle knew. None before the first sweep has begun. */
+/** Scopes of which policy asks something else than the last cycle knew, by the wall clock: an answer tells whether to believe it. None before the first sweep has begun. */
 function changedScopes(workspace: Workspace, state: WorkspaceState, agenda: Agenda): ReadonlySet<ScopeKey> {
   const before = agenda.entries
   if (!before || agenda.isUnchanged()) return new Set()
-  const inputs = desiredInputs(state, workspace)
+  const inputs = { ...desiredInputs(state, workspace), now: workspace.wall() }
   const now = entriesOf(resolveDesired(inputs))
   const changed = new Set<ScopeKey>()
   for (const [key, entry] of now) if (!isSameEntry(before.get(key) ?? UNDECLARED, entry)) changed.add(key)
@@ -372,8 +372,8 @@ function changedScopes(workspace: Workspace, state: WorkspaceState, agenda: Agen
 const LONGEST_SLEEP_MS = 60_000
 
 async function waitForWork(workspace: Workspace, state: WorkspaceState, agenda: Agenda, stop: AbortSignal | undefined): Promise<void> {
-  const { clock } = workspace
-  const grantMs = grantAfter(state, clock.now()) - clock.now()
+  const { clock, wall } = workspace
+  const grantMs = grantAfter(state, wall()) - wall()
   const dueMs = Math.min(agenda.capsAt, agenda.usageAt, undeclaredDueAt(workspace)) - clock.monotonic()
   await clock.sleep(grantMs === Number.POSITIVE_INFINITY ? dueMs : Math.min(dueMs, grantMs, LONGEST_SLEEP_MS), stop)
 }

@@ -189,7 +189,7 @@ describe('a clock that is ahead by days', () => {
     const one = await service()
     const ledger = await newLedger(one.clock)
     const clock = aheadOf(one)
-    const parts = partsOf({ ...one, clock }, ledger, { clockSkewMs: () => -3 * DAY })
+    const parts = partsOf({ ...one, clock }, ledger, { clockSkewMs: () => -3 * DAY, serviceNow: () => one.clock.now() })
     await run({ ...one, clock }, parts)
     expect(sorted(await kept(ledger, one))).toEqual(sorted(one.truth))
     expect(await askedAgain(one, ledger)).toEqual([])
@@ -200,7 +200,10 @@ describe('a clock that is ahead by days', () => {
     const one = await service()
     const ledger = await newLedger(one.clock)
     const clock = aheadOf(one)
-    await run({ ...one, clock, wanted: shifted(one, 3) }, partsOf({ ...one, clock }, ledger, { clockSkewMs: () => undefined }))
+    await run(
+      { ...one, clock, wanted: shifted(one, 3) },
+      partsOf({ ...one, clock }, ledger, { clockSkewMs: () => undefined, serviceNow: () => undefined }),
+    )
     expect((await askedAgain(one, ledger)).length).toBeGreaterThanOrEqual(6 * 3)
     expect(sorted(await kept(ledger, one))).toEqual(sorted(one.truth))
     expect(await askedAgain(one, ledger)).toEqual([])

@@ -1,9 +1,11 @@
-// A wall clock that was a month ahead and is set back: whatever it dated still ends in time.
+// A wall clock that was a month ahead and is set back: whatever it dated still ends in time. One that is wrong for a while, against the service's:
+// no wait ends early because of it.
 import { describe, expect, test } from 'vitest'
-import { DAY, HOUR, SETTINGS } from '../../support/declare.ts'
-import { answering, type Match, reads } from '../../support/faults.ts'
-import { later, worldUnder } from '../../support/living.ts'
-import { testWorld, type WorldOptions } from '../../support/world.ts'
+import { DAY, HOUR, research, SETTINGS } from '../../support/declare.ts'
+import { answering, type Match, reads, serviceClock } from '../../support/faults.ts'
+import { capsOf, later, worldUnder } from '../../support/living.ts'
+import { noon, recordPast } from '../../support/use.ts'
+import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
 const ahead = 30 * DAY
 
@@ -86,5 +88,62 @@ describe('on a clock that was a month ahead', () => {
     one.forget()
     await one.cycle()
     expect(one.reads().toSorted()).toEqual(['p001', 'team'])
+  })
+})
+
+describe.each([
+  ['ahead by a day', 25 * HOUR, false],
+  ['behind by a day', -25 * HOUR, false],
+  ['ahead by a day at a start', 25 * HOUR, true],
+  ['behind by a day at a start', -25 * HOUR, true],
+])('while our clock is %s, and once it is right again,', (_name, wrongMs, restarts) => {
+  /** For two cycles of four. */
+  async function wrongFor(one: World, skew: { ms: number }, config: WorldOptions['config'] = {}): Promise<void> {
+    for (const ms of [wrongMs, 0, -wrongMs, 0]) {
+      one.clock.jumpWall(ms)
+      skew.ms -= ms
+      if (restarts && ms === wrongMs) one.restart(config)
+      await later(one, HOUR / 6)
+    }
+  }
+
+  test('a raise of a pool waits until use under the lowered caps shows', async () => {
+    const skew = { ms: 0 }
+    const config = { usageLagMs: 2 * HOUR }
+    const one = await worldUnder(
+      { pools: [research(1000, ['ada', 'bob'])] },
+      { people: ['ada', 'bob'], config, wrapTransport: serviceClock(skew) },
+    )
+    recordPast(one, [{ who: 'ada', at: noon(19), credits: 980 }])
+    await later(one, 5 * HOUR)
+    await wrongFor(one, skew)
+    expect(one.caps()).toEqual({ ada: 500, bob: 260 })
+    await later(one, 1.5 * HOUR)
+    expect(one.caps()).toEqual({ ada: 740, bob: 260 })
+  })
+
+  test('weaker guards count a day later for what was not shown before', async () => {
+    const skew = { ms: 0 }
+    const weaker = { guards: { ...SETTINGS.guards, maxLowered: 'off', maxAffected: 'off' } } as const
+    const one = await worldUnder({ caps: capsOf(20) }, { people: 20, wrapTransport: serviceClock(skew) })
+    one.restart(weaker)
+    await later(one, HOUR / 6)
+    await later(one, HOUR / 6, { caps: capsOf(20, 300) })
+    await wrongFor(one, skew, weaker)
+    expect(one.caps()).toEqual(capsOf(20))
+    await later(one, DAY - HOUR / 2)
+    expect(one.caps()).toEqual(capsOf(20, 300))
+  })
+
+  test('a pause lasts', async () => {
+    const skew = { ms: 0 }
+    const one = await worldUnder({ caps: { ada: 500 } }, { wrapTransport: serviceClock(skew) })
+    const pausedAt = one.clock.now()
+    await one.ledger.savePause({ pausedAt, untilAt: pausedAt + 4 * HOUR, reason: 'a move' })
+    await one.cycle({ caps: { ada: 600 } })
+    await wrongFor(one, skew)
+    expect(one.caps()).toEqual({ ada: 500 })
+    await later(one, 4 * HOUR)
+    expect(one.caps()).toEqual({ ada: 600 })
   })
 })

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { worldClock } from '../../support/clock.ts'
 import { CYCLE, DAY, HOUR, NOW, type PolicySketch } from '../../support/declare.ts'
-import { instead } from '../../support/faults.ts'
+import { serviceClock } from '../../support/faults.ts'
 import { capsOf, living, loopOver, MINUTE, passUntil, SECOND } from '../../support/living.ts'
 
 describe('grants', () => {
@@ -85,14 +85,6 @@ describe('clocks', () => {
     caps: { team: 500, ada: 1000 },
     grants: [{ on: 'ada', cap: 6000, from: NOW + 7 * HOUR, until: NOW + 22 * HOUR }],
   }
-  /** The service's own clock, apart from ours. */
-  const serviceClock = (skew: { ms: number }) =>
-    instead(async (_operation, _body, ask) => {
-      const answer = await ask()
-      if ('kind' in answer) return answer
-      const date = Date.parse(answer.headers['date'] ?? '') + skew.ms
-      return { ...answer, headers: { ...answer.headers, date: new Date(date).toUTCString() } }
-    })
 
   test('a wall clock that jumps forwards starts a grant within a minute and makes no sweep of its own', async () => {
     const { one, set } = await living()

@@ -229,6 +229,7 @@ async function openWorkspace(
     rate: settings.rate,
     paces,
     learned: learning.pace,
+    knownAt: () => ledger.fact('usage')?.roster.readAt,
     onSeen: learning.onSeen,
     onLearned(name, learned, ratePerSecond) {
       learning.pace[name] = learned
