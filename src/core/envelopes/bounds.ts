@@ -3,7 +3,7 @@
 import type { Cycle } from '../model/observed.ts'
 import type { Cap, CapRule, DelegatedDocument, Envelope, Grant, PolicySet, Refusal, Span } from '../model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
-import { count, DAY_MS, type Instant } from '../model/units.ts'
+import { count, credits, DAY_MS, type Instant } from '../model/units.ts'
 
 /** Grants of a scope that are less far apart count as one. */
 const GRANT_GAP_MS = 7 * DAY_MS
@@ -158,6 +158,19 @@ export type Entry = CapRule | Grant
 export const entriesOf = ({ rules, grants }: Pick<DelegatedDocument, 'rules' | 'grants'>): readonly Entry[] => [...rules, ...grants]
 
 export const entryKey = (one: Entry): string => `${'cap' in one ? 'cap' : 'grant'} ${scopeKey(one.scope)}`
+
+export const isSameEntry = (one: Entry, other: Entry): boolean => JSON.stringify(sayingOf(one)) === JSON.stringify(sayingOf(other))
+
+const sayingOf = (one: Entry) => ('cap' in one ? [one.cap] : [one.amount, one.fromAt, one.until])
+
+/** An accepted grant as it was: where it would give more by what the team says now of the cap that it adds to, what it gave. */
+export const grownFrom =
+  (before: readonly CapRule[], now: readonly CapRule[], around: Around) =>
+  (grant: Grant): Grant => {
+    const [gave, gives = 0] = [before, now].map((rules) => givenBy(grant, { around, rules }))
+    if (grant.amount.kind === 'cap' || gave === undefined || gives <= gave) return grant
+    return { ...grant, amount: { kind: 'cap', credits: credits(gave) } }
+  }
 
 /** When a grant is in force; at its longest where its end is not known. */
 function spanOf({ fromAt: from, until }: Grant, { now = 0, cycle }: Around): Span {

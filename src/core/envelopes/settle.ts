@@ -21,7 +21,9 @@ import {
   entriesOf,
   entryKey,
   grantsByScope,
+  grownFrom,
   isInside,
+  isSameEntry,
   keysOf,
   type Measure,
   measure,
@@ -231,26 +233,26 @@ function envelopeForms(given: Given, refusals: Refusal[]): Forms {
     isUnseen(envelope, delegated) ? before : undefined,
     (one) => one.envelope === envelope.name && !broken.has(one.at.file) && homes.get(one) === undefined,
   )
+  const all = [...whole, ...kept]
+  const rules = all.flatMap((document) => document.rules)
+  const were = before?.rules.filter((one) => one.envelope === envelope.name) ?? []
+  const grown = grownFrom(were, [...rules, ...unseen.flatMap((one) => one.rules)], given.around)
   const pastOf = (document: DelegatedDocument): DelegatedDocument => {
     const isPast = (one: Entry): boolean => {
       if (!wasAccepted(one, envelope, document) || broken.has(one.at.file)) return false
       const home = homes.get(one)
       return home === document || (home === undefined && isOf(one, document))
     }
-    return { ...document, rules: before?.rules.filter(isPast) ?? [], grants: before?.grants.filter(isPast) ?? [], groups: [] }
+    return { ...document, rules: before?.rules.filter(isPast) ?? [], grants: before?.grants.filter(isPast).map(grown) ?? [], groups: [] }
   }
-  const all = [...whole, ...kept]
-  const judging = {
-    around: given.around,
-    rules: all.flatMap(({ rules }) => rules),
-    grants: grantsByScope(all.flatMap(({ grants }) => grants)),
-  }
+  const judging = { around: given.around, rules, grants: grantsByScope(all.flatMap(({ grants }) => grants)) }
   const held = new Set(kept.flatMap(({ grants }) => grants.map(entryKey)))
   const judged = whole.map((document) => {
     const past = pastOf(document)
     return { form: judgeEntries({ document, past, held }, judging, given, refusals), past }
   })
-  return adoptFitting([...unseen, ...kept], judged, given, refusals)
+  const stays = [...unseen, ...kept].map((document) => ({ ...document, grants: document.grants.map(grown) }))
+  return adoptFitting(stays, judged, given, refusals)
 }
 
 const unjudged = ({ name, at }: Envelope, unread: readonly string[]): Refusal => ({
@@ -313,10 +315,6 @@ function judgeEntries(
 /** An entry that was the envelope's is known by its scope, in whichever file it stood; one of platform only in the same file. */
 const wasAccepted = ({ at, envelope: tag }: Entry, { name }: Envelope, { file }: DelegatedDocument): boolean =>
   tag === undefined ? at.file === file : tag === name
-
-const isSameEntry = (one: Entry, other: Entry): boolean => JSON.stringify(sayingOf(one)) === JSON.stringify(sayingOf(other))
-
-const sayingOf = (one: Entry) => ('cap' in one ? [one.cap] : [one.amount, one.fromAt, one.until])
 
 /** Takes over documents one by one as long as people and sum fit; those that lower the sum come first. What does not fit stays as it was. */
 function adoptFitting(

@@ -285,6 +285,23 @@ test('an entry that is refused is not in force, and the others of its document a
   expect(found?.memory.spans).toEqual({ [ADA]: { fromAt: NOW, untilAt: NOW + DAY } })
 })
 
+test('what a grant adds to may not grow beyond the bounds under it: what it gave stays', () => {
+  const add = grant(ada, 500, 9, { add: true })
+  const before = settled([cap(group, 900, 'b.yaml'), add]).set
+  const amounts = ({ set }: ReturnType<typeof settled>) => set.grants.map(({ amount: { kind, credits: n } }) => `${kind} ${n}`).join()
+  const next = (entries: readonly (Rule | Grant)[], set = before, more: More = {}) => settled(entries, { ...more, inputs: { before: set } })
+  const gone = next([add])
+  expect([amounts(gone), amounts(next([add], gone.set))]).toEqual(['cap 1400', 'cap 1400'])
+  expect(gone.settled?.refusals.map(({ message }) => message)).toEqual([
+    'the grant for ada@x.com gives 5500, and maxCap and maxAdd of envelope a are 4000 together',
+  ])
+  expect(amounts(next([cap(group, 1000), add], gone.set))).toBe('add 500')
+  expect(amounts(next([cap(group, 2000), add]))).toBe('add 500')
+  expect(amounts(next([add], before, { of: { maxCap: 5000, sum: 5400 } }))).toBe('cap 1400')
+  const raised = { envelope: 'a', file: 'b.yaml', documents: [{ file: 'b.yaml', name: 'b', groups: [], ...entriesOf([cap(group, 3000)]) }] }
+  expect(amounts(next([], before, { delegated: { files: [{ envelope: 'a', file: 'a.yaml' }, raised] } }))).toBe('cap 1400')
+})
+
 test('what stands twice counts in neither place', () => {
   const twice = (why: string) => `DUPLICATE_SCOPE bob@x.com ${why}; leave one of them`
   const bothSay = [{ envelope: 'a', file: 'a.yaml', documents: [{ file: 'a.yaml', name: 'a', groups: [], ...entriesOf([cap(bob, 5)]) }] }]
