@@ -9,7 +9,7 @@ import type { SharedLedger } from '../../daemon/ledger/share.ts'
 import type { WorkspaceEdit } from '../../policy/edit/plan.ts'
 import type { Cli } from '../shared/context.ts'
 import { interruptible } from '../shared/each.ts'
-import { policyPaths, readPolicies } from '../shared/problems.ts'
+import { policyPaths, problemsBeside, readPolicies } from '../shared/problems.ts'
 import { isLedgerUrl, ledgerToken } from '../shared/remote.ts'
 import { dayText, span } from '../shared/text.ts'
 import type { TidyFlags } from './command.ts'
@@ -18,9 +18,9 @@ import { editedConfig, makeEdits } from './run.ts'
 /** Removes grants and approvals that are over. */
 export async function tidyCommand(flags: TidyFlags, cli: Cli): Promise<void> {
   const config = await editedConfig(flags, cli)
-  const { sets, problems } = await readPolicies(policyPaths(config.config), config, { ...flags, asWritten: true }, cli)
-  if (hasErrors(problems)) throw new InputError(problems)
-  const chosen = [...sets].flatMap(([name, { set }]) => (flags.workspace === undefined || flags.workspace === name ? [set] : []))
+  const loaded = await readPolicies(policyPaths(config.config), config, { ...flags, asWritten: true }, cli)
+  if (hasErrors(problemsBeside(loaded))) throw new InputError(loaded.problems)
+  const chosen = [...loaded.sets].flatMap(([name, { set }]) => (flags.workspace === undefined || flags.workspace === name ? [set] : []))
   const address = config.config?.ledger ?? ''
   const found = await interruptible(cli, (signal) =>
     withLedgers(flags, address, cli, signal, (of) => everything(chosen, of, flags.ended, cli.clock.now())),

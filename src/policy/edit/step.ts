@@ -130,10 +130,12 @@ function withCap(
   const old = set.rules.find((rule) => scopeKey(rule.scope) === scopeKey(scope))
   const why = reason?.trim() ?? old?.reason
   const rule: CapRule = { ...at, scope, cap, reason: why }
+  // A team names a group that platform names already.
+  const isNew = declared !== undefined && !set.groups.some((one) => one.scope.id === declared.scope.id)
   return {
     ...set,
     rules: [...set.rules.filter((one) => one !== old), rule],
-    groups: declared ? [...set.groups, { ...declared, name: declared.name.trim() }] : set.groups,
+    groups: isNew ? [...set.groups, { ...declared, name: declared.name.trim() }] : set.groups,
   }
 }
 
