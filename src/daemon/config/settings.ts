@@ -56,7 +56,7 @@ export interface WorkspaceConfig extends SettledOfWorkspace, Pick<Config, 'appro
 
 /** What the cycles of a workspace depend on: neither its address nor its keys. */
 export interface WorkspaceSettings
-  extends Omit<WorkspaceConfig, 'baseUrl' | 'caFile' | 'allowPlainHttp' | 'keys' | 'policies' | 'envelopes' | 'notify' | 'rate'> {
+  extends Omit<WorkspaceConfig, 'baseUrl' | 'caFile' | 'allowPlainHttp' | 'keys' | 'policies' | 'notify' | 'rate'> {
   readonly rate: Pick<Rate, 'concurrency'>
 }
 

@@ -1,9 +1,10 @@
 // Envelopes in a cycle: which policy is in force, what is remembered of it, and where that is kept. The decisions are in core/envelopes.
 import { settle } from '../../core/envelopes/settle.ts'
-import type { EnvelopeMemory, PolicyRevision } from '../../core/model/policy.ts'
+import type { EnvelopeMemory, KeptRevision, PolicyRevision } from '../../core/model/policy.ts'
 import { declaredIn } from '../../core/resolve/desired.ts'
 import type { DesiredInputs } from '../../core/resolve/resolution.ts'
 import type { UsageFacts } from '../../ports.ts'
+import type { WorkspaceSettings } from '../config/settings.ts'
 
 /** The part of a workspace's state that envelopes decide. */
 export interface EnvelopeState {
@@ -28,6 +29,19 @@ export function withAccepted(
 ): PolicyRevision {
   if (!declared.delegated) return declared
   return settle({ declared, before: before?.set, memory, groups: [], pooled: NOTHING, owned: NOTHING, now: 0, isFrozen: true })
+}
+
+/** The last good policy of the ledger, while no set is whole: what teams declare cannot be told either, and stays as it was accepted. */
+export function unseen(kept: KeptRevision, { envelopes = [] }: Pick<WorkspaceSettings, 'envelopes'>): PolicyRevision {
+  if (envelopes.length === 0) return kept
+  const isPlatforms = ({ envelope }: { readonly envelope?: string }): boolean => envelope === undefined
+  const { rules, grants } = kept.set
+  const bounds = envelopes.map(({ policies: _, ...envelope }) => envelope)
+  return {
+    ...kept,
+    set: { ...kept.set, rules: rules.filter(isPlatforms), grants: grants.filter(isPlatforms) },
+    delegated: { envelopes: bounds, files: [], unlisted: envelopes.map(({ name }) => name), refused: [] },
+  }
 }
 
 /** Puts another policy in force. */

@@ -18,7 +18,7 @@ import { readUndeclared, undeclaredDueAt } from '../collect/undeclared.ts'
 import { learnBurned, showUsageSummary } from '../collect/usage-summary.ts'
 import { cycleFindings, policyFindings, RUNS, unread } from '../conditions/findings.ts'
 import { showCycle } from '../conditions/show.ts'
-import { declare } from '../cycle/envelopes.ts'
+import { declare, unseen } from '../cycle/envelopes.ts'
 import { refreshUsage } from '../cycle/observe.ts'
 import type { CycleOptions } from '../cycle/options.ts'
 import { reconcile } from '../cycle/run.ts'
@@ -214,7 +214,8 @@ async function step(workspace: Workspace, agenda: Agenda, options: StepOptions):
 /** Puts the newest policy set in force; the last good one in the ledger while none could be loaded yet. */
 function adoptPolicy(workspace: Workspace, agenda: Agenda): WorkspaceState | undefined {
   const { ledger } = workspace
-  const policy = agenda.policy ?? (workspace.state ? undefined : ledger.fact('policy'))
+  const kept = workspace.state ? undefined : ledger.fact('policy')
+  const policy = agenda.policy ?? (kept && unseen(kept, workspace.config))
   if (policy) {
     agenda.isPolicyNew = workspace.state !== undefined
     if (workspace.state) declare(workspace.state, policy)

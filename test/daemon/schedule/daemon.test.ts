@@ -211,6 +211,39 @@ describe('policies', () => {
     expect(worldOf(one).caps()).toEqual({ team: 500, ada: 4000 })
   })
 
+  test('that are broken at a restart leave envelopes as they were, with their members, grants and bounds', async () => {
+    const bounds = { name: 'a', workspace: 'acme', groups: ['ga'], maxCap: 3000, grants: { maxDays: 31, maxAdd: 500 } }
+    const envelope = { ...bounds, at: { file: 'config.yaml', line: 1, column: 1 } }
+    const one = await house(['acme'], {}, { groups: { ga: ['ada'] } })
+    const { rules, grants } = revisionOf({
+      caps: { ada: 2500 },
+      grants: [{ on: 'ada', cap: 3200, until: one.clock.now() + 600 * MINUTE }],
+    }).set
+    const [file, name] = [rules[0]?.at.file ?? '', 'a']
+    const document = {
+      file,
+      name,
+      rules: rules.map((rule) => ({ ...rule, document: 'a' })),
+      grants: grants.map((grant) => ({ ...grant, document: 'a' })),
+      groups: [],
+    }
+    const delegated = { envelopes: [envelope], files: [{ envelope: 'a', file, documents: [document] }], unlisted: [], refused: [] }
+    one.config = configOf(workspaceConfig('acme', { envelopes: [{ ...envelope, policies: ['policies/a'] }] }))
+    one.sets.set('acme', { ...revisionOf({ caps: { team: 5000 }, bare: ['ga'] }), delegated })
+    await one.restart()
+    await one.clock.pass(MINUTE)
+    const before = worldOf(one).ledger.fact('envelopes')
+    one.sets.clear()
+    one.problems = [BROKEN]
+    await one.restart()
+    await one.clock.pass(20 * MINUTE)
+    const { members, spans } = worldOf(one).ledger.fact('envelopes') ?? {}
+    expect({ members, spans }).toEqual({ members: { ga: ['ada@example.com'] }, spans: before?.spans })
+    expect(Object.keys(spans ?? {})).toEqual(['ada@example.com'])
+    expect(viewOf(one)?.conditions.map(({ type }) => type)).toEqual(['PolicyInvalid'])
+    expect(worldOf(one).caps()).toEqual({ team: 5000, ada: 3200 })
+  })
+
   test('of which a file is emptied stay in force, also after a restart, until the file is gone', async () => {
     const one = await house(['acme'], { acme: { caps: { team: 500, ada: 4000 } } })
     await one.clock.pass(MINUTE)
