@@ -1,6 +1,6 @@
 // The daemon's view of leases, the same for a ledger of one process and for one that replicas share. `soleLeases` is the case of one process;
 // keeper.ts keeps the leases of a replica, whose state is here; `commandLeases` holds those of `apply`.
-import type { PolicyRevision } from '../../core/model/policy.ts'
+import type { Delegated, PolicyRevision } from '../../core/model/policy.ts'
 import type { Instant } from '../../core/model/units.ts'
 import {
   BEAT_MS,
@@ -16,6 +16,8 @@ import {
   quietUntil,
   type ReplicaName,
 } from '../../core/replicas/lease.ts'
+import { emptied } from '../../core/resolve/roster.ts'
+import { delegatedLines, digestOfLines, linesOf } from '../../policy/load/digest.ts'
 import type { Clock, LeaseTable } from '../../ports.ts'
 import { type LedgerError, orNothing, unlessLedger } from '../ledger/error.ts'
 import type { Fence } from '../ledger/postgres/writer.ts'
@@ -27,6 +29,35 @@ type Known = Pick<PolicyRevision, 'digest' | 'revision'>
 
 /** Digest and revision: old policies that come back with a new commit are a new set. */
 export const policyId = ({ digest, revision }: Known): string => `${digest} ${revision}`
+
+/**
+ * The policies that other replicas are told of, by workspace. A file that cannot be used, which may be so here alone, replaces no policy elsewhere:
+ * it counts as it was `told` before. A set is left out where that is not known.
+ */
+export function toTell(sets: ReadonlyMap<string, PolicyRevision>, told: Map<string, PolicyRevision>): ReadonlyMap<string, string> {
+  const all = [...sets].flatMap(([name, read]) => {
+    const set = usable(read, told.get(name))
+    return set ? [[name, set] as const] : []
+  })
+  for (const [name, set] of all) told.set(name, set)
+  return new Map(all.map(([name, set]) => [name, policyId(set)]))
+}
+
+function usable(read: PolicyRevision, before: PolicyRevision | undefined): PolicyRevision | undefined {
+  if (emptied(read, before?.set).length > 0) return before
+  const { set, delegated } = read
+  if (!delegated || (delegated.unlisted.length === 0 && delegated.files.every(({ documents }) => documents))) return read
+  const whole = before?.delegated && filled(delegated, before.delegated)
+  return whole && { ...read, delegated: whole, digest: digestOfLines([...linesOf(set), ...delegatedLines(whole)]) }
+}
+
+/** With the files of teams that cannot be read now as they were before. */
+function filled({ files, unlisted, ...now }: Delegated, before: Delegated): Delegated | undefined {
+  const isSame = (one: Delegated['files'][number]) => (two: typeof one) => one.envelope === two.envelope && one.file === two.file
+  const hidden = before.files.filter((one) => unlisted.includes(one.envelope) && !files.some(isSame(one)))
+  const known = [...files.flatMap((one) => (one.documents ? one : (before.files.find(isSame(one)) ?? []))), ...hidden]
+  return known.length < files.length ? undefined : { ...now, files: known, unlisted: [], refused: before.refused }
+}
 
 /** Whether two sets are equal, whatever their commits. */
 export const saySame = (one: string | undefined, other: string | undefined): boolean => one?.split(' ', 1)[0] === other?.split(' ', 1)[0]

@@ -187,12 +187,12 @@ const underLease = (view: WorkspaceView, lease: WorkspaceView['lease'], conditio
 export const isOfLease = ({ type }: Condition): boolean =>
   type === 'ConfigDiffers' || type === 'WorkspaceNotStarted' || type === 'PolicyReplaced'
 
-/** The views of workspaces that other replicas hold, with their settings here. */
+/** The views of workspaces that other replicas hold, with their settings here. One that was lost shows as it ran until its end here. */
 export function elsewhereIn(config: Config, known: Known, running: (name: string) => Workspace | undefined) {
   if (known.leases.isSole) return []
   const settings = new Map(config.workspaces.map((one) => [one.name, one]))
   return viewsOf(config, known, running).flatMap((view) => {
-    const own = view.lease?.isHere === false ? settings.get(view.workspace) : undefined
+    const own = view.lease?.isHere === false && !running(view.workspace) ? settings.get(view.workspace) : undefined
     return own ? [{ settings: own, view }] : []
   })
 }

@@ -14,7 +14,7 @@ import type { Health } from '../http/documents/types.ts'
 import type { Readiness } from '../http/server.ts'
 import { orNothing, unlessLedger } from '../ledger/error.ts'
 import type { SharedWorkspace } from '../ledger/share.ts'
-import { type LeaseHooks, type Leases, lastGood, lastGoodId, policyId, soleLeases } from '../replicas/leases.ts'
+import { type LeaseHooks, type Leases, lastGood, lastGoodId, soleLeases, toTell } from '../replicas/leases.ts'
 import { elsewhereIn, isOfLease, leaseFindings, noticeLease, packed, viewsOf, wantedIn } from '../replicas/shown.ts'
 import { createWorkspace, reportBug, type Workspace, type WorkspaceParts } from '../workspace.ts'
 import { type Loop, startLoop } from './loop.ts'
@@ -88,6 +88,8 @@ interface State {
   readonly leases: Leases
   /** The policies that were loaded last. */
   loaded: PolicyLoad | undefined
+  /** The policies that other replicas were told of last. */
+  readonly told: Map<string, PolicyRevision>
   /** What holders elsewhere showed last. */
   elsewhere: ReadonlyMap<string, string>
   /** Why a workspace could not be started here. */
@@ -114,6 +116,7 @@ export async function startDaemon(parts: DaemonParts) {
     parts,
     leases,
     loaded: undefined,
+    told: new Map(),
     elsewhere: new Map(),
     failed: new Map(),
     runners: new Map(),
@@ -233,7 +236,8 @@ function hooksOf(state: State): LeaseHooks {
     failed: (name, error) => void failed.set(name, messageOf(error)),
     beaten: () => updateConditions(state, parts.ledgerWritable()),
     policiesSettled: () => state.loaded && distribute(state, state.loaded),
-    lastGood: (name) => lastGoodId(runners.get(name)?.workspace),
+    // What a file of a team said before is not known of a set that was not told.
+    lastGood: (name) => (state.loaded?.sets.has(name) ? undefined : lastGoodId(runners.get(name)?.workspace)),
     document(name) {
       const runner = runners.get(name)
       return runner?.workspace.shown.lastCycle && !leases.isReplaced(name) ? packed(runner.workspace) : undefined
@@ -291,7 +295,7 @@ async function adopt(state: State, config: Config, load: PolicyLoad): Promise<vo
   if (state.config !== config || state.stopping) return
   state.loaded = load
   // The other replicas must know of these policies before anything is written for them.
-  if (!state.leases.isSole) await state.leases.followed(new Map([...load.sets].map(([name, set]) => [name, policyId(set)])))
+  if (!state.leases.isSole) await state.leases.followed(toTell(load.sets, state.told))
   if (state.config === config && !state.stopping) distribute(state, load)
 }
 

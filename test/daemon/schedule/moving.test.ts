@@ -1,12 +1,15 @@
 // The daemon while leases come and go: a configuration that is applied meanwhile restarts no workspace that went to another replica; and when a
-// replica is ready.
+// replica is ready. Also which policies it tells the other replicas of.
 import { expect, test } from 'vitest'
+import { delegatedLines, digestOfLines, linesOf } from '../../../src/policy/load/digest.ts'
 import { configOf, workspaceConfig } from '../../support/configured.ts'
 import { type House, house } from '../../support/daemons.ts'
 import { MINUTE } from '../../support/living.ts'
+import { revisionOf } from '../../support/world.ts'
 
 const configured = (intervalMs: number) => configOf(...['acme', 'beta'].map((name) => workspaceConfig(name, { intervalMs })))
 
+type Delegated = Parameters<typeof delegatedLines>[0] & object
 type Leases = Required<NonNullable<House['leases']>>
 
 /** A replica that keeps these workspaces; acme takes its time to end. */
@@ -58,5 +61,61 @@ test('it is not ready before its first beat, nor while it cannot record; a works
   expect([one.opened, one.daemon.ready()]).toEqual([['acme', 'beta'], { ready: true, reasons: [] }])
   now.trouble = 'no answer'
   expect(reasons()).toEqual(['the ledger cannot be written'])
+  end()
+})
+
+test('a workspace that was lost, and is still ending here, shows once', async () => {
+  const statusOf = (name: string) => ({ isHere: held.has(name), holder: 'pod-2' })
+  const { one, held, hooks, end } = await replica(['acme', 'beta'], { statusOf: (name) => statusOf(name) })
+  await one.clock.pass(MINUTE)
+  held.delete('acme')
+  const ending = hooks.ending('acme', true)
+  await one.clock.pass(MINUTE)
+  const shown = () => [one.daemon.workspaces().map(({ config }) => config.name), one.daemon.elsewhere().map(({ view }) => view.workspace)]
+  expect(shown()).toEqual([['acme', 'beta'], []])
+  end()
+  await ending
+  expect(shown()).toEqual([['beta'], ['acme']])
+})
+
+test('a file that cannot be used here replaces no policy of other replicas', async () => {
+  const told: string[] = []
+  const followed: Leases['followed'] = async (policies) => void told.push(policies.get('acme') ?? 'nothing')
+  const { one, end } = await replica(['acme'], { followed })
+  const at = { file: 'config.yaml', line: 1, column: 1 }
+  const envelope = { name: 'a', workspace: 'acme', groups: ['ga'], maxCap: 3000, at }
+  const say = (team: number, files: Partial<Delegated>, more: Partial<ReturnType<typeof revisionOf>> = {}) => {
+    const delegated = { envelopes: [envelope], files: [], unlisted: [], refused: [], ...files }
+    const { set, revision } = { ...revisionOf({ caps: { team } }), ...more }
+    one.sets.set('acme', { set, revision, delegated, digest: digestOfLines([...linesOf(set), ...delegatedLines(delegated)]), ...more })
+  }
+  const document = { file: 'a.yaml', name: 'a', rules: [], grants: [], groups: [] }
+  const [whole, broken] = [
+    { envelope: 'a', file: 'a.yaml', documents: [document] },
+    { envelope: 'a', file: 'a.yaml', documents: undefined },
+  ]
+  const load = async (): Promise<string | undefined> => {
+    await one.daemon.policiesChanged()
+    return told.at(-1)
+  }
+  say(500, { files: [broken] })
+  expect(await load()).toBe('nothing')
+  const next = revisionOf({ caps: { team: 600 } }).set
+  for (const files of [[whole], [{ ...whole, documents: [] }]]) {
+    say(500, { files })
+    const first = await load()
+    expect(first).not.toBe('nothing')
+    for (const unusable of [{ files: [broken] }, { unlisted: ['a'] }]) {
+      say(500, unusable)
+      expect(await load()).toBe(first)
+    }
+    const [{ at: place } = { at }] = one.sets.get('acme')?.set.rules ?? []
+    say(500, { files }, { set: { ...next, rules: [] }, empty: [place.file] })
+    expect(await load()).toBe(first)
+  }
+  say(600, { files: [broken] })
+  const newer = await load()
+  say(600, { files: [{ ...whole, documents: [] }] })
+  expect(await load()).toBe(newer)
   end()
 })
