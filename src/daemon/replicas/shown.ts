@@ -78,10 +78,13 @@ const MAX_PEOPLE = 5_000
 /** An unpacked view of more bytes was not saved by capkeeper. */
 const MAX_BYTES = 16 * 1_048_576
 
+/** Where things are on this machine, and where an envelope stands in the config. */
+const NO_SETTINGS: ReadonlySet<string> = new Set(['policies', 'caFile', 'at'])
+
 /** A digest of a workspace's settings, without the places of policies, keys, secrets and certificates on this machine. */
-function configDigest({ policies: _, keys: __, ...settings }: WorkspaceConfig): string {
+function configDigest({ keys: _, ...settings }: WorkspaceConfig): string {
   const sorted = JSON.stringify(settings, (name, value: unknown) => {
-    if (name === 'caFile') return undefined
+    if (NO_SETTINGS.has(name)) return undefined
     if (!isRecord(value)) return value
     return isReference(value) ? {} : Object.fromEntries(Object.entries(value).toSorted())
   })
