@@ -115,7 +115,8 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave, confi
     const votes = new Map<string, Map<string, string>>()
     for (const [id, told] of configs)
       for (const [workspace, config] of isLive(id) ? told : []) votes.set(workspace, (votes.get(workspace) ?? new Map()).set(id, config))
-    for (const [workspace, all] of votes) if (new Set(all.values()).size === 1) votes.delete(workspace)
+    const voters = new Set([...votes.values()].flatMap((all) => [...all.keys()])).size
+    for (const [workspace, all] of votes) if (new Set(all.values()).size === 1 && all.size === voters) votes.delete(workspace)
     return { renewed, taken, peers, leases, votes, told: new Map() }
   }
 

@@ -17,7 +17,7 @@ export interface Held {
 /** A replica that is alive. */
 interface Peer {
   readonly id: string
-  /** Workspaces that it will not take, because its configuration differs or it could not open them. */
+  /** Workspaces that it will not take, because its configuration differs or has them not, or it could not open them. */
   readonly refuses: ReadonlySet<string>
 }
 
@@ -139,7 +139,7 @@ export interface HeartbeatAnswer {
   /** Live replicas that take a share of the workspaces. */
   readonly peers: readonly (ReplicaName & { readonly refuses: readonly string[] })[]
   readonly leases: readonly LeaseRow[]
-  /** The settings of the live replicas for each workspace about which they differ, those that this replica reported included. */
+  /** The settings of the live replicas for each workspace about which they differ, or that not all have; with those that this replica reported. */
   readonly votes: ReadonlyMap<string, Votes>
   /** The policies that this replica reported to the table, by workspace. */
   readonly told: ReadonlyMap<string, string>

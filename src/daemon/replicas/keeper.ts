@@ -256,17 +256,22 @@ function statusOf(state: State, workspace: string): LeaseStatus {
   return { isHere: false, holder: holder && holder.id !== state.replica.id ? holder.name : undefined, refused }
 }
 
-function noteFree({ answer, freeSince, clock }: State): void {
-  for (const { workspace, holder } of answer?.leases ?? []) {
-    if (holder) freeSince.delete(workspace)
+/** One that nobody has held yet is in no row. */
+function noteFree({ wanted, rows, freeSince, clock }: State): void {
+  for (const { workspace } of wanted) {
+    if (rows.get(workspace)?.holder) freeSince.delete(workspace)
     else if (!freeSince.has(workspace)) freeSince.set(workspace, clock.monotonic())
   }
 }
 
 function movesOf(state: State): ReturnType<typeof spread> {
-  const { answer, replica, held, busy, freeSince, clock, rows } = state
+  const { answer, replica, held, busy, freeSince, clock, rows, configs } = state
   const refuses = refusedIn(state)
-  const peers = (answer?.peers ?? []).map(({ id, refuses: theirs }) => ({ id, refuses: id === replica.id ? refuses : new Set(theirs) }))
+  const unknownTo = (id: string) => [...(answer?.votes ?? [])].flatMap(([workspace, votes]) => (votes.has(id) ? [] : workspace))
+  const peers = (answer?.peers ?? []).map(({ id, refuses: theirs }) => ({
+    id,
+    refuses: id === replica.id ? refuses : new Set([...theirs, ...unknownTo(id)]),
+  }))
   const leases = state.wanted.map(({ workspace }): Held => {
     if (held.has(workspace) || busy.has(workspace)) return { workspace, holder: replica.id }
     const holder = rows.get(workspace)?.holder
@@ -274,7 +279,11 @@ function movesOf(state: State): ReturnType<typeof spread> {
     const since = freeSince.get(workspace)
     return { workspace, freeForMs: since === undefined ? 0 : clock.monotonic() - since }
   })
-  const { take, release } = spread(replica.id, peers, leases)
+  // What is configured elsewhere alone is a share as well.
+  const others = [...rows.values()].flatMap(({ workspace, holder }): readonly Held[] =>
+    holder && holder.id !== replica.id && !configs.has(workspace) ? [{ workspace, holder: holder.id }] : [],
+  )
+  const { take, release } = spread(replica.id, peers, [...leases, ...others])
   // Whoever has the settings that count takes it.
   const refused = [...held.keys()].filter((workspace) => refuses.has(workspace))
   return { take, release: [...new Set([...release, ...refused])].filter((workspace) => held.has(workspace) && !busy.has(workspace)) }

@@ -69,6 +69,24 @@ async function trouble(seed: number, options: Partial<LeaseWorldOptions> = {}): 
   return world
 }
 
+test.each([1, 2, 3])(
+  'a workspace that one replica alone is configured for is kept by it, and all stay where they are (%i)',
+  async (seed) => {
+    const world = createLeaseWorld({ replicas: 3, workspaces: ['a', 'b'], random: randomOf(seed).next })
+    await world.advance(30_000)
+    const [{ keeper } = world.at(0)] = world.machines.filter((one) => one.keeper.holds('a'))
+    const more = ['a', 'b', 'c', 'd'].map((workspace) => ({ workspace, config: 'same' }))
+    keeper.want(more)
+    await world.advance(30_000)
+    expect(['c', 'd'].map((name) => keeper.holds(name))).toEqual([true, true])
+    const moves = () => more.map(({ workspace }) => world.machines.map((one) => one.keeper.transfers(workspace)))
+    const before = moves()
+    await world.advance(120_000)
+    expect(moves()).toEqual(before)
+    expect(more.filter(({ workspace }) => !world.machines.some((one) => one.keeper.holds(workspace)))).toEqual([])
+  },
+)
+
 describe('with pauses, cut connections, clock jumps and failovers', () => {
   test(`${SEEDS * TURNS} times, no two replicas have a request under way for one workspace, and no intent is taken under an old token`, {
     timeout: 900_000,

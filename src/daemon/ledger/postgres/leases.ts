@@ -146,7 +146,8 @@ UNION ALL SELECT 'peer', '', NULL, NULL, id, name, NULL, NULL, refuses FROM capk
 UNION ALL SELECT 'peer', '', NULL, NULL, $1, $2, NULL, NULL, $5::text[] WHERE $4::boolean
 UNION ALL SELECT 'told', workspace, NULL, NULL, NULL, NULL, NULL, policy, NULL FROM capkeeper.replica_policy WHERE replica = $1
 UNION ALL SELECT 'vote', workspace, NULL, NULL, replica, NULL, config, NULL, NULL FROM votes
-  WHERE workspace IN (SELECT workspace FROM votes GROUP BY workspace HAVING min(config) <> max(config))
+  WHERE workspace IN (SELECT workspace FROM votes GROUP BY workspace
+    HAVING min(config) <> max(config) OR count(*) < (SELECT count(DISTINCT replica) FROM votes))
 UNION ALL SELECT 'lease', workspace, token, extract(epoch FROM lease.until - at) * 1000, lease.holder, coalesce(replica.name, lease.holder), config,
     (SELECT policy FROM capkeeper.policy_seen AS seen WHERE seen.workspace = lease.workspace ORDER BY seen_at DESC LIMIT 1), NULL
   FROM capkeeper.lease CROSS JOIN now LEFT JOIN capkeeper.replica ON replica.id = lease.holder`
