@@ -100,6 +100,11 @@ describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
           const { documents, items } = JSON.parse((await one.get(`/api/v1/workspaces/${name}/policies`)).text)
           return documents.join() === name && items.length === 1 && items[0].cap === 500 && items[0].people > 0
         })
+        await until('every replica shows what happened in each workspace', async () => {
+          const { items } = JSON.parse((await one.get(`/api/v1/workspaces/${name}/changes`)).text)
+          const { days } = JSON.parse((await one.get(`/api/v1/workspaces/${name}/series/drift`)).text)
+          return items.some(({ kind }: { readonly kind: string }) => kind === 'policy') && days.at(-1).written === 1
+        })
         expect((await one.get(`/workspaces/${name}/health`)).text).not.toContain('none sent')
       }
     }

@@ -9,7 +9,7 @@ import { type Credits, credits, DAY_MS, midnight, wholeCents } from '../../core/
 import { type AddOnFigures, addOnFigures, totalAddOn } from '../../core/use/add-on.ts'
 import { type Burned, type BurnFigures, burnOf, foldUsage, NOTHING_BURNED, type PersonUse, unitDoubt } from '../../core/use/burn.ts'
 import type { DayHistory, UseReading } from '../../core/use/curve.ts'
-import type { UsageFacts } from '../../ports.ts'
+import type { Clock, Ledger, UsageFacts } from '../../ports.ts'
 import { finding, RUNS } from '../conditions/findings.ts'
 import { peopleShown } from '../conditions/view.ts'
 import { cycleOf } from '../cycle/state.ts'
@@ -67,14 +67,18 @@ async function summaryOf(workspace: Workspace): Promise<UseShown> {
 }
 
 /** Runs of the team; read from the ledger again after each collection. */
-async function knownRuns(workspace: Workspace): Promise<KnownRuns | undefined> {
-  const { ledger, clock } = workspace
+export async function knownRuns(known: {
+  readonly ledger: Pick<Ledger, 'fact' | 'runs'>
+  readonly clock: Pick<Clock, 'now'>
+  runs?: KnownRuns | undefined
+}): Promise<KnownRuns | undefined> {
+  const { ledger, clock, runs } = known
   const asked = ledger.fact('runsAsked')?.[scopeKey(TEAM)]
   if (!asked) return undefined
-  if (workspace.runs?.asked.readAt === asked.readAt && workspace.runs.asked.throughAt === asked.throughAt) return workspace.runs
+  if (runs?.asked.readAt === asked.readAt && runs.asked.throughAt === asked.throughAt) return runs
   const fromAt = Math.max(asked.fromAt, midnight(clock.now()) - HISTORY_DAYS * DAY_MS)
-  workspace.runs = { asked: { ...asked, fromAt }, rows: await ledger.runs(TEAM, { fromAt, untilAt: asked.throughAt + DAY_MS }) }
-  return workspace.runs
+  known.runs = { asked: { ...asked, fromAt }, rows: await ledger.runs(TEAM, { fromAt, untilAt: asked.throughAt + DAY_MS }) }
+  return known.runs
 }
 
 /** Readings of use; read from the ledger again after each roster. */

@@ -3,11 +3,13 @@
 import { kindOf } from '../../../core/model/condition.ts'
 import type { WorkspaceView } from '../../../core/model/events.ts'
 import type { PolicyRevision } from '../../../core/model/policy.ts'
-import { InputError } from '../../../core/model/problem.ts'
 import { scopeKey } from '../../../core/model/scope.ts'
+import { emptied } from '../../../core/resolve/roster.ts'
 import { gradesOf } from '../../../core/use/history.ts'
 import type { Clock, DayRange, Ledger } from '../../../ports.ts'
 import { commonDays } from '../../collect/history.ts'
+import { knownRuns } from '../../collect/usage-summary.ts'
+import { chronicleOf } from '../../conditions/journal.ts'
 import { viewOf } from '../../conditions/view.ts'
 import type { WorkspaceSettings } from '../../config/settings.ts'
 import { desiredState, recall } from '../../cycle/state.ts'
@@ -78,36 +80,35 @@ export const elsewhereSource = (one: Elsewhere, version: () => number, open: () 
   }
 }
 
-type Asked = Pick<WorkspaceFacts, 'policy' | 'readings' | 'unknownGroups' | 'desiredState'>
+type Asked = Pick<WorkspaceFacts, 'policy' | 'readings' | 'unknownGroups' | 'desiredState' | 'runs' | 'journal'>
 
 /** By the scopes of the view, which are the same list until the holder saves another view. */
-const askedBefore = new WeakMap<WorkspaceView['scopes'], { readonly policy: PolicyRevision; readonly asked: Promise<Asked> }>()
+const askedBefore = new WeakMap<WorkspaceView['scopes'], { readonly policy?: PolicyRevision; readonly asked: Promise<Asked> }>()
 
-/** Nothing while this replica has other policies than the holder. */
-async function askedElsewhere({ settings, view, policy }: Elsewhere, open: () => Promise<Ledger>, clock: Clock): Promise<Asked> {
-  if (policy === undefined || policy.digest !== view.policy?.digest) return {}
-  const before = askedBefore.get(view.scopes)
-  if (before?.policy === policy) return before.asked
-  const asked = open()
-    .then((ledger): Asked => {
-      const state = recall(policy, ledger)
-      for (const { scope, observed, readAt } of view.scopes)
-        if (readAt !== undefined) state.readings.set(scopeKey(scope), { scope, observed, readAt })
-      const client = { clockSkewMs: () => view.clockSkewMs }
-      const { readings, unknownGroups } = state
-      return {
-        policy: state.policy,
-        readings,
-        unknownGroups,
-        desiredState: desiredState(state, { config: settings, ledger, client, clock }),
-      }
-    })
+async function askedElsewhere(one: Elsewhere, open: () => Promise<Ledger>, clock: Clock): Promise<Asked> {
+  const { scopes } = one.view
+  const before = askedBefore.get(scopes)
+  if (before && before.policy === one.policy) return before.asked
+  const kept = open().then(async (ledger) => ({ ledger, runs: await knownRuns({ ledger, clock }), journal: chronicleOf(ledger).journal() }))
+  const asked = kept
+    .then(({ ledger, ...past }): Asked => ({ ...past, ...policyElsewhere(one, ledger, clock) }))
     .catch((error: unknown) => {
-      askedBefore.delete(view.scopes)
-      return error instanceof InputError ? {} : (unlessLedger(error) ?? {})
+      askedBefore.delete(scopes)
+      return unlessLedger(error) ?? {}
     })
-  askedBefore.set(view.scopes, { policy, asked })
+  askedBefore.set(scopes, { policy: one.policy, asked })
   return asked
+}
+
+/** Nothing while this replica has other policies than the holder, or a file of them is emptied here. */
+function policyElsewhere({ settings, view, policy: own }: Elsewhere, ledger: Ledger, clock: Clock): Asked {
+  if (own === undefined || own.digest !== view.policy?.digest || emptied(own, ledger.fact('policy')?.set).length > 0) return {}
+  const state = recall(own, ledger)
+  for (const { scope, observed, readAt } of view.scopes)
+    if (readAt !== undefined) state.readings.set(scopeKey(scope), { scope, observed, readAt })
+  const { policy, readings, unknownGroups } = state
+  const client = { clockSkewMs: () => view.clockSkewMs }
+  return { policy, readings, unknownGroups, desiredState: desiredState(state, { config: settings, ledger, client, clock }) }
 }
 
 function recordsOf(open: () => Promise<Ledger>): Records {
