@@ -79,7 +79,7 @@ const MAX_PEOPLE = 5_000
 const MAX_BYTES = 16 * 1_048_576
 
 /** Where things are on this machine, and where an envelope stands in the config. */
-const NO_SETTINGS: ReadonlySet<string> = new Set(['policies', 'caFile', 'at'])
+const NO_SETTINGS: ReadonlySet<string> = new Set(['policies', 'file', 'caFile', 'at'])
 
 /** A digest of a workspace's settings, without the places of policies, keys, secrets and certificates on this machine. */
 function configDigest({ keys: _, ...settings }: WorkspaceConfig): string {

@@ -119,19 +119,3 @@ test('a file that cannot be used here replaces no policy of other replicas', asy
   expect(await load()).toBe(newer)
   end()
 })
-
-test('replicas with policies and a config at other places have the same settings, and with another bound of an envelope they do not', async () => {
-  const wanted: string[] = []
-  const { one, end } = await replica(['acme'], { want: ([acme]) => void wanted.push(acme?.config ?? '') })
-  const bounds = { name: 'a', workspace: 'acme', groups: ['ga'], maxCap: 3000 }
-  const under = async (place: string, line: number, maxCap = 3000) => {
-    const envelope = { ...bounds, maxCap, policies: [`${place}/policies/a`], at: { file: `${place}/config.yaml`, line, column: 5 } }
-    one.config = configOf(workspaceConfig('acme', { policies: [`${place}/policies`], caFile: `${place}/ca.pem`, envelopes: [envelope] }))
-    await one.clock.until(one.daemon.configChanged())
-    await one.clock.pass(MINUTE)
-    return wanted.at(-1)
-  }
-  end()
-  const first = await under('/etc/capkeeper', 7)
-  expect([await under('/srv', 9), await under('/srv', 9, 4000)]).toEqual([first, expect.not.stringMatching(first ?? '')])
-})
