@@ -78,14 +78,20 @@ async function attempt<T>({ signal, found }: Reading, code: string, part: string
   return undefined
 }
 
-/** Adds what the people file says. */
+/**
+ * Adds what the people file says. People whom only the last roster has count as well: this one may be doubted, and a file that lost the same
+ * people must be too.
+ */
 async function withPeopleFile(roster: Roster, settings: DirectorySettings, reading: Reading): Promise<Roster> {
   const { state, clock, readPeopleFile, found } = reading
   const limitPercent = limitOf('directoryShrink', state.directory?.next?.doubtedAt, reading)
-  const learned = await learnDirectory(roster, { settings, memory: state.directory, limitPercent, clock, readPeopleFile })
+  const here = new Set(roster.people.map(({ email }) => email))
+  const missing = state.usage?.roster.people.filter(({ email }) => !here.has(email)) ?? []
+  const all = { ...roster, people: [...roster.people, ...missing] }
+  const learned = await learnDirectory(all, { settings, memory: state.directory, limitPercent, clock, readPeopleFile })
   found.push(...learned.findings)
   state.directory = learned.memory
-  return learned.roster
+  return { ...learned.roster, people: learned.roster.people.slice(0, roster.people.length) }
 }
 
 /** A limit for a doubt that was first shown then; absent: that was not shown yet. As for changes, a weaker limit counts for what was shown before it. */

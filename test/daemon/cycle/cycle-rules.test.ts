@@ -1,5 +1,6 @@
 // Rules over people from end to end: writes, changes of the roster over one and two readings, restarts, a doubted roster, and guards.
 import { describe, expect, test } from 'vitest'
+import type { When } from '../../../src/core/model/policy.ts'
 import { email } from '../../support/declare.ts'
 import { edited } from '../../support/faults.ts'
 import { loopOver, MINUTE, person } from '../../support/living.ts'
@@ -77,5 +78,54 @@ describe('a rule', () => {
     const rules = [{ when: { activeDays: { below: 5, within: 30 } }, cap: 50 }]
     await one.cycle({ caps: { team: 500 }, rules })
     expect(one.caps()).toEqual({ team: 500 })
+  })
+})
+
+describe('a people file', () => {
+  /** Ten people, of whom those in `blank` have an empty cell. */
+  async function listed() {
+    const blank = new Set<string>()
+    const one = await testWorld({
+      people: 10,
+      config: { directory: { file: 'people.csv', id: 'email', columns: ['unit'] } },
+      parts: {
+        async readPeopleFile(_settings, emails) {
+          const people = new Map(emails.map((address) => [address, { unit: blank.has(address) ? '' : 'Research' }]))
+          return { digest: [...blank].join(), people, others: [] }
+        },
+      },
+    })
+    const pass = async (times: number, ...policy: Parameters<World['cycle']>) => {
+      for (let time = 0; time < times; time += 1) {
+        await one.clock.pass(15 * MINUTE)
+        await one.cycle(...policy)
+      }
+    }
+    const cut = (...numbers: readonly number[]) => numbers.map((number) => blank.add(email(person(number))))
+    return { one, pass, cut }
+  }
+
+  const capOf = (when: When) => ({ caps: { team: 500 }, rules: [{ when, cap: 100 }] })
+
+  test('that lost people does not count because a doubted roster lacks the same people', async () => {
+    const { one, pass, cut } = await listed()
+    await pass(2, capOf({ attributes: { columns: { unit: '' } } }))
+    cut(1, 2, 3)
+    for (const number of [1, 2, 3]) one.removePerson(person(number))
+    await pass(2)
+    for (const number of [1, 2, 3]) one.addPerson(person(number))
+    await pass(4)
+    expect(one.caps()).toEqual({ team: 500 })
+    expect(one.warned()).toContain('DIRECTORY_DOUBTED')
+  })
+
+  test('that lost people lets no rule take from those who inherit their cap', async () => {
+    const { one, pass, cut } = await listed()
+    await pass(1, { caps: { team: 500 } })
+    cut(1, 2, 3)
+    await pass(2)
+    one.forget()
+    await pass(2, capOf({ email: 'p01*' }))
+    expect(one.writes()).toEqual([])
   })
 })
