@@ -55,9 +55,10 @@ const directoryShrink: Guard = (round) => {
   if (!doubt || guards.directoryShrink === 'off') return undefined
   const fell = shareAbove(guards.directoryShrink, doubt.from - doubt.to, doubt.from)
   const why = `people with a value in the people file fell from ${doubt.from} to ${doubt.to} (${fell}), the limit is ${guards.directoryShrink} %; the last good values stay in force`
+  const takes = takesIn(round)
   return holdWhere('directoryShrink', round, why, (one) => {
     const isOfRule = one.cause === 'orphan' || one.entry.kind === 'rule' || one.entry.kind === 'pool'
-    return isOfRule && one.scope.kind === 'user' && one.from !== 'none' && !isRaise(one)
+    return isOfRule && one.scope.kind === 'user' && takes(one)
   })
 }
 
@@ -183,13 +184,14 @@ const rosterShrink: Guard = (round) => {
   if (!doubt || guards.rosterShrink === 'off') return undefined
   const fell = shareAbove(guards.rosterShrink, doubt.before - doubt.now, doubt.before)
   const why = `approved people fell from ${doubt.before} to ${doubt.now} (${fell}), the limit is ${guards.rosterShrink} %`
-  const affected = new Set(round.impacts.filter((one) => !isFree(one.effect)).flatMap((one) => one.changes))
-  return holdWhere(
-    'rosterShrink',
-    round,
-    why,
-    (one) => one.scope.kind !== 'user' || (one.from !== 'none' && !isRaise(one)) || affected.has(one.key),
-  )
+  const takes = takesIn(round)
+  return holdWhere('rosterShrink', round, why, (one) => one.scope.kind !== 'user' || takes(one))
+}
+
+/** Which changes lower or clear a cap, or take from a person by their effect, as a first cap of their own below an inherited one does. */
+function takesIn({ impacts }: Round): (one: Difference) => boolean {
+  const affected = new Set(impacts.filter(({ effect }) => !isFree(effect)).flatMap(({ changes }) => changes))
+  return (one) => (one.from !== 'none' && !isRaise(one)) || affected.has(one.key)
 }
 
 const semantics: Guard = (round) => {
