@@ -233,26 +233,32 @@ function envelopeForms(given: Given, refusals: Refusal[]): Forms {
     isUnseen(envelope, delegated) ? before : undefined,
     (one) => one.envelope === envelope.name && !broken.has(one.at.file) && homes.get(one) === undefined,
   )
-  const all = [...whole, ...kept]
-  const rules = all.flatMap((document) => document.rules)
-  const were = before?.rules.filter((one) => one.envelope === envelope.name) ?? []
-  const grown = grownFrom(were, [...rules, ...unseen.flatMap((one) => one.rules)], given.around)
   const pastOf = (document: DelegatedDocument): DelegatedDocument => {
     const isPast = (one: Entry): boolean => {
       if (!wasAccepted(one, envelope, document) || broken.has(one.at.file)) return false
       const home = homes.get(one)
       return home === document || (home === undefined && isOf(one, document))
     }
-    return { ...document, rules: before?.rules.filter(isPast) ?? [], grants: before?.grants.filter(isPast).map(grown) ?? [], groups: [] }
+    return { ...document, rules: before?.rules.filter(isPast) ?? [], grants: before?.grants.filter(isPast) ?? [], groups: [] }
   }
-  const judging = { around: given.around, rules, grants: grantsByScope(all.flatMap(({ grants }) => grants)) }
-  const held = new Set(kept.flatMap(({ grants }) => grants.map(entryKey)))
-  const judged = whole.map((document) => {
+  const stays = [...unseen, ...kept]
+  const grants = grantsByScope([...whole, ...kept].flatMap((document) => document.grants))
+  const knowing = (documents: Forms) => ({ around: given.around, grants, rules: [...documents, ...stays].flatMap(({ rules }) => rules) })
+  const asked = knowing(whole)
+  const capped = whole.map((document) => {
     const past = pastOf(document)
-    return { form: judgeEntries({ document, past, held }, judging, given, refusals), past }
+    return { document: { ...document, rules: judgeSome('cap', document.rules, past.rules, { ...given, ...asked }, refusals) }, past }
   })
-  const stays = [...unseen, ...kept].map((document) => ({ ...document, grants: document.grants.map(grown) }))
-  return adoptFitting(stays, judged, given, refusals)
+  // What a grant adds to is what is accepted.
+  const known = knowing(capped.map(({ document }) => document))
+  const grown = grownFrom(before?.rules.filter((one) => one.envelope === envelope.name) ?? [], known.rules, given.around)
+  const asGiven = (document: DelegatedDocument): DelegatedDocument => ({ ...document, grants: document.grants.map(grown) })
+  const held = new Set(kept.flatMap((document) => document.grants.map(entryKey)))
+  const judged = capped.map(({ document, past: before }) => {
+    const past = asGiven(before)
+    return { form: { ...document, grants: judgeSome('grant', document.grants, past.grants, { ...given, ...known, held }, refusals) }, past }
+  })
+  return adoptFitting(stays.map(asGiven), judged, given, refusals)
 }
 
 const unjudged = ({ name, at }: Envelope, unread: readonly string[]): Refusal => ({
@@ -281,35 +287,30 @@ function documentsOf(set: PolicySet | undefined, test: (one: Entry) => boolean):
   })
 }
 
-/** Each entry of a document as it is, or as it was accepted last. Grants that are `held` stay as they are in a file that cannot be used. */
-function judgeEntries(
-  { document, past, held }: Record<'document' | 'past', DelegatedDocument> & { readonly held: ReadonlySet<string> },
-  judging: Parameters<typeof refusalOf>[2],
-  given: Given,
+/** Each entry as it is, or as it was accepted last. Grants that are `held` stay as they are in a file that cannot be used. */
+function judgeSome<T extends Entry>(
+  kind: 'cap' | 'grant',
+  entries: readonly T[],
+  past: readonly T[],
+  given: Given & Parameters<typeof refusalOf>[2] & { readonly held?: ReadonlySet<string> },
   refusals: Refusal[],
-): DelegatedDocument {
-  const { envelope, delegated } = given
-  const judge = <T extends Entry>(kind: 'cap' | 'grant', entries: readonly T[], before: readonly T[]): readonly T[] => {
-    const known = Map.groupBy(before, ({ scope }) => scopeKey(scope))
-    return [...Map.groupBy(entries, ({ scope }) => scopeKey(scope))].flatMap(([key, some]) => {
-      const accepted = known.get(key) ?? []
-      const fresh = some.filter((one) => !accepted.some((old) => isSameEntry(one, old)))
-      const isRefused = delegated.refused.includes(`${kind} ${key} of ${envelope.name}`) || given.shared.has(`${kind} ${key}`)
-      const why = fresh.flatMap((one) => refusalOf(one, envelope, judging) ?? [])
-      refusals.push(...why)
-      const [one] = fresh
-      if (isRefused && one) {
-        const message = `${key} ${given.shared.has(`${kind} ${key}`) ? 'is declared in two envelopes' : 'contradicts another entry'}`
-        refusals.push({ code: 'DUPLICATE_SCOPE', message, hint: 'leave one of them', at: one.at, other: envelope.at })
-      }
-      return fresh.length > 0 && (isRefused || why.length > 0 || held.has(`${kind} ${key}`)) ? accepted : some
-    })
-  }
-  return {
-    ...document,
-    rules: judge('cap', document.rules, past.rules),
-    grants: judge('grant', document.grants, past.grants),
-  }
+): readonly T[] {
+  const { envelope, delegated, shared, held } = given
+  const before = Map.groupBy(past, ({ scope }) => scopeKey(scope))
+  return [...Map.groupBy(entries, ({ scope }) => scopeKey(scope))].flatMap(([key, some]) => {
+    const accepted = before.get(key) ?? []
+    const fresh = some.filter((one) => !accepted.some((old) => isSameEntry(one, old)))
+    const isShared = shared.has(`${kind} ${key}`)
+    const isRefused = isShared || delegated.refused.includes(`${kind} ${key} of ${envelope.name}`)
+    const why = fresh.flatMap((one) => refusalOf(one, envelope, given) ?? [])
+    refusals.push(...why)
+    const [one] = fresh
+    if (isRefused && one) {
+      const message = `${key} ${isShared ? 'is declared in two envelopes' : 'contradicts another entry'}`
+      refusals.push({ code: 'DUPLICATE_SCOPE', message, hint: 'leave one of them', at: one.at, other: envelope.at })
+    }
+    return fresh.length > 0 && (isRefused || why.length > 0 || held?.has(`${kind} ${key}`)) ? accepted : some
+  })
 }
 
 /** An entry that was the envelope's is known by its scope, in whichever file it stood; one of platform only in the same file. */

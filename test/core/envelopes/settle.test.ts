@@ -300,6 +300,11 @@ test('what a grant adds to may not grow beyond the bounds under it: what it gave
   expect(amounts(next([add], before, { of: { maxCap: 5000, sum: 5400 } }))).toBe('cap 1400')
   const raised = { envelope: 'a', file: 'b.yaml', documents: [{ file: 'b.yaml', name: 'b', groups: [], ...entriesOf([cap(group, 3000)]) }] }
   expect(amounts(next([], before, { delegated: { files: [{ envelope: 'a', file: 'a.yaml' }, raised] } }))).toBe('cap 1400')
+  // What is refused is nothing to add to, and what is narrowed grows no grant.
+  const of = { maxCap: 800, grants: { maxDays: 31, maxAdd: 500 } }
+  const narrowed = next([cap(group, 900), add], before, { of })
+  expect([narrowed, next([cap(group, 900), add], narrowed.set, { of })].map(amounts)).toEqual(['add 500', 'add 500'])
+  expect(amounts(settled([cap(other, 900), grant(bob, 500, 9, { add: true })], { beside: {} }))).toBe('')
 })
 
 test('what stands twice counts in neither place', () => {
