@@ -95,13 +95,13 @@ interface Mark {
 
 /**
  * The time that ages and waits are judged by, which no jump of a clock moves. It runs on from the last answer by which both clocks agreed, and
- * is the wall clock's while that stays close. Before any, it is the earlier of the two clocks that is not behind `knownAt`, or without that the
- * wall clock.
+ * is the wall clock's while that stays close. Where they never did, it runs on from the first answer: then it was the earlier of the two that is
+ * not behind `knownAt`, or without that the wall clock's.
  */
 function steadyTime({ clock, knownAt = () => undefined }: Pick<ClientOptions, 'clock' | 'knownAt'>) {
   let agreed: Mark | undefined
   let service: Mark | undefined
-  const since = ({ at, ms }: Mark): Instant => at + clock.monotonic() - ms
+  const since = ({ at, ms }: Mark): Instant => Math.floor(at + clock.monotonic() - ms)
   const isNear = (a: Instant, b: Instant): boolean => Math.abs(a - b) <= CLOCKS_APART_MS
   const told = (): Instant | undefined => service && since(service)
   const first = (): Instant => {
@@ -114,7 +114,7 @@ function steadyTime({ clock, knownAt = () => undefined }: Pick<ClientOptions, 'c
     now(): Instant {
       if (!agreed) return first()
       const [wall, at] = [clock.now(), since(agreed)]
-      return isNear(wall, at) ? wall : Math.floor(at)
+      return isNear(wall, at) ? wall : at
     },
     /** By the service's clock; absent before it told. */
     told,
@@ -122,6 +122,7 @@ function steadyTime({ clock, knownAt = () => undefined }: Pick<ClientOptions, 'c
       const mark = { at: clock.now(), ms: clock.monotonic() }
       if (skewMs !== undefined) service = { ...mark, at: mark.at + skewMs }
       if (isNear(skewMs ?? 0, 0)) agreed = mark
+      else agreed ??= { ...mark, at: first() }
     },
   }
 }
