@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { credits } from '../../src/core/model/units.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
+import { rosterOfUse } from '../support/declare.ts'
 import { realClock } from '../support/real-clock.ts'
 import { world } from './world.ts'
 
@@ -41,4 +42,20 @@ test('a report asks the service for a cycle that the ledger has kept and whose e
   const refused = await told('refused')
   expect(refused.other.totals).toMatchObject({ addOn: 5 })
   expect(refused.other.notes.join(' ')).toMatch(/was last read on \S+-02, so its last days may be missing/)
+})
+
+test('the previous cycle is the one before the present one, also where the ledger knows only an earlier one', async () => {
+  const at = await world({ policy: POLICY, sandbox: SANDBOX })
+  await at.run('report')
+  const store = await openLedger({ file: at.path('ledger.db'), mode: 'write', clock: realClock() })
+  const ledger = await store.workspace('acme', at.service.url)
+  const cycle = { startAt: month(2), endAt: month(1) }
+  ledger.saveFact('usage', { roster: rosterOfUse({ 'ada.lovelace': 700 }, cycle, month(1) - 3_600_000), groups: [] })
+  await ledger.commit()
+  await store.close()
+  const cycleOf = async (word: string) => JSON.parse((await at.run('report', '--cycle', word, '--output', 'json')).stdout).reports[0].cycle
+  const day = (ago: number): string => new Date(month(ago)).toISOString()
+  expect(await cycleOf('previous')).toEqual({ startAt: day(1), endAt: day(0) })
+  expect(await cycleOf(day(1).slice(0, 7))).toEqual({ startAt: day(1), endAt: day(0) })
+  expect(await cycleOf(day(2).slice(0, 7))).toEqual({ startAt: day(2), endAt: day(1) })
 })

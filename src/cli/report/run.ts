@@ -4,7 +4,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { renderReportPage } from '../../console/report.ts'
 import { effectiveCap } from '../../core/interpret/effective.ts'
-import type { Cycle, GroupMembers, Roster, RunUse } from '../../core/model/observed.ts'
+import { type Cycle, type GroupMembers, isSameCycle, type Roster, type RunUse } from '../../core/model/observed.ts'
 import { scopeKey, userScope } from '../../core/model/scope.ts'
 import { type Credits, credits, DAY_MS, type Instant, midnight } from '../../core/model/units.ts'
 import { listingAt } from '../../core/resolve/roster.ts'
@@ -204,8 +204,10 @@ function withAttributes(people: readonly ReportPerson[], { seen, flags }: Source
 /** The cycle of the report: the present one, or one of those that the ledger can know. */
 function chosenCycle({ flags, config }: Sources, current: Cycle, previous: Cycle | undefined): Cycle {
   if (isPresent(flags.cycle, current)) return current
-  const before = previous && previous.endAt <= current.startAt ? previous : cycleBeside(current, -1)
-  const past = [before, ...Array.from({ length: KEPT_CYCLES }, (_, steps) => cycleBeside(current, -steps - 2))]
+  // The last one that was seen may be an earlier one: nobody looked since.
+  const before = previous && isSameCycle({ startAt: previous.endAt }, current) ? previous : cycleBeside(current, -1)
+  const earlier = Array.from({ length: KEPT_CYCLES }, (_, steps) => cycleBeside(current, -steps - 2))
+  const past = [before, ...earlier].map((one) => (previous && isSameCycle(one, previous) ? previous : one))
   const found = flags.cycle === 'previous' ? before : past.find(({ startAt }) => monthOf(startAt) === flags.cycle)
   if (found) return found
   throw new CommandError(
