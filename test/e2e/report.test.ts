@@ -44,18 +44,33 @@ test('a report asks the service for a cycle that the ledger has kept and whose e
   expect(refused.other.notes.join(' ')).toMatch(/was last read on \S+-02, so its last days may be missing/)
 })
 
-test('the previous cycle is the one before the present one, also where the ledger knows only an earlier one', async () => {
+/** A ledger that knows what Ada had used when the cycle was read last that ended so many months ago. */
+async function lastSeen(monthsAgo: number, readAt: number) {
   const at = await world({ policy: POLICY, sandbox: SANDBOX })
   await at.run('report')
   const store = await openLedger({ file: at.path('ledger.db'), mode: 'write', clock: realClock() })
   const ledger = await store.workspace('acme', at.service.url)
-  const cycle = { startAt: month(2), endAt: month(1) }
-  ledger.saveFact('usage', { roster: rosterOfUse({ 'ada.lovelace': 700 }, cycle, month(1) - 3_600_000), groups: [] })
+  const cycle = { startAt: month(monthsAgo + 1), endAt: month(monthsAgo) }
+  ledger.saveFact('usage', { roster: rosterOfUse({ 'ada.lovelace': 700 }, cycle, readAt), groups: [] })
   await ledger.commit()
   await store.close()
-  const cycleOf = async (word: string) => JSON.parse((await at.run('report', '--cycle', word, '--output', 'json')).stdout).reports[0].cycle
+  return async (word: string) => JSON.parse((await at.run('report', '--cycle', word, '--output', 'json')).stdout).reports[0]
+}
+
+test('the previous cycle is the one before the present one, also where the ledger knows only an earlier one', async () => {
+  const report = await lastSeen(1, month(1) - 3_600_000)
   const day = (ago: number): string => new Date(month(ago)).toISOString()
-  expect(await cycleOf('previous')).toEqual({ startAt: day(1), endAt: day(0) })
-  expect(await cycleOf(day(1).slice(0, 7))).toEqual({ startAt: day(1), endAt: day(0) })
-  expect(await cycleOf(day(2).slice(0, 7))).toEqual({ startAt: day(2), endAt: day(1) })
+  expect((await report('previous')).cycle).toEqual({ startAt: day(1), endAt: day(0) })
+  expect((await report(day(1).slice(0, 7))).cycle).toEqual({ startAt: day(1), endAt: day(0) })
+  expect((await report(day(2).slice(0, 7))).cycle).toEqual({ startAt: day(2), endAt: day(1) })
+})
+
+test.each([
+  ['does not say so where it was read to its end', 1, false],
+  ['says so where nobody read its last days', 50, true],
+])('a report on a cycle of which the last reading is known %s', async (_name, hours, isSaid) => {
+  const report = await lastSeen(0, month(0) - hours * 3_600_000)
+  const { notes, totals } = await report('previous')
+  expect(totals.used).toBe(700)
+  expect(notes.some((note: string) => /^Use of that cycle was last read on .*last days may be missing/.test(note))).toBe(isSaid)
 })

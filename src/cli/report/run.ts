@@ -295,13 +295,13 @@ async function peopleBefore(sources: Sources, cycle: Cycle, past: Sums | undefin
   const { seen, ledger, config, flags } = sources
   const { usage } = seen.state
   const groupsOf = membership(usage?.groups ?? [])
-  const last = usage?.previousCycle?.cycle.startAt === cycle.startAt ? usage.previousCycle.used : undefined
+  const last = usage?.previousCycle?.cycle.startAt === cycle.startAt ? usage.previousCycle : undefined
   const measured = past && [...past].flatMap(([email, { used }]) => (email === '' ? [] : [[email, used] as const]))
   const days = { fromAt: midnight(cycle.startAt), untilAt: midnight(cycle.endAt) }
   const share = await knownShare(ledger, usage?.roster, days)
   const isKnown = share >= ENOUGH_KNOWN
   const summed = (await ledger.useByPerson(days)).map((row) => [row.email, row.used] as const)
-  const used: readonly (readonly [string, Credits])[] = measured ?? (last && !isKnown ? Object.entries(last) : summed)
+  const used: readonly (readonly [string, Credits])[] = measured ?? (last && !isKnown ? Object.entries(last.used) : summed)
   const of = `known of ${Math.floor(share * 100)} % of the people`
   if (used.length === 0) {
     const unknown = `The ledger of ${config.name} knows nobody's use in that cycle; type: ${collectLine(flags)}`
@@ -310,6 +310,10 @@ async function peopleBefore(sources: Sources, cycle: Cycle, past: Sums | undefin
     notes.push(unknown)
   } else if (!measured && isKnown) notes.push(`Use of people is the sum of their days, which are ${of}.`)
   else if (!last && !measured) notes.push(`Days of that cycle are ${of}, so use may be missing; type: ${collectLine(flags)}`)
+  else if (!measured && last && (last.readAt ?? cycle.endAt) < cycle.endAt - config.usageLagMs)
+    notes.push(
+      `Use of that cycle was last read on ${dayText(last.readAt ?? cycle.endAt)}, so its last days may be missing; type: ${collectLine(flags)}`,
+    )
   notes.push('Groups are those of today.')
   return used.map(([email, amount]): ReportPerson => ({ email, groups: groupsOf(email), used: amount }))
 }

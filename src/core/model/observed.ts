@@ -122,6 +122,8 @@ export const isSameCycle = (a: Pick<Cycle, 'startAt'>, b: Pick<Cycle, 'startAt'>
 export interface EndedCycle {
   readonly cycle: Cycle
   readonly used: Readonly<Record<string, Credits>>
+  /** When that was read. */
+  readonly readAt?: Instant
 }
 
 export interface Roster {

@@ -151,11 +151,11 @@ export function takeCycle(fresh: Roster, known: CycleFacts | undefined, now: Ins
   if (isPresent && known.roster.people.some(({ used }) => used !== undefined)) return { roster: fresh, ...ended }
   const namedAt = known.turn && isSameCycle(known.turn.cycle, named) ? notAhead(known.turn.namedAt, now) : fresh.readAt
   const isOver = named.startAt > present.startAt && Math.max(named.startAt, present.endAt) <= serviceNow
+  const figuresAt = notAhead(known.turn?.figuresAt ?? known.roster.readAt, now)
   if (!isPresent && !isOver && !isAgreed(namedAt, fresh.readAt)) {
-    const figuresAt = notAhead(known.turn?.figuresAt ?? known.roster.readAt, now)
     return { roster: withUse(fresh, known.roster), turn: { cycle: named, namedAt, figuresAt }, ...ended }
   }
-  const previousCycle = isPresent ? known.previousCycle : { cycle: present, used: usedByEmail(known.roster) }
+  const previousCycle = isPresent ? known.previousCycle : { cycle: present, used: usedByEmail(known.roster), readAt: figuresAt }
   // The two clocks may disagree: the greater age counts.
   const ageMs = Math.max(serviceNow - named.startAt, fresh.readAt - namedAt)
   const before = previousCycle && previousCycle.cycle.startAt < named.startAt ? Object.values(previousCycle.used) : []

@@ -63,7 +63,7 @@ describe('a later cycle', () => {
     expect(shown(believed([reading(MIDDLE, { a: 0 }, CYCLE), reading(NEXT.startAt + HOUR, { a: 5 }, NEXT)]))).toBe('next 5'))
 
   test('keeps what everybody had used, without those of whom it is not known', () => {
-    const ended = { cycle: CYCLE, used: { [email('a')]: 90 } }
+    const ended = { cycle: CYCLE, used: { [email('a')]: 90 }, readAt: MIDDLE }
     const first = believed([reading(MIDDLE, { a: 90, b: undefined }, CYCLE), reading(NEXT.startAt, { a: 90, b: 1 }, NEXT)])
     expect(first.previousCycle).toEqual(ended)
     expect(takeCycle(reading(NEXT.startAt + DAY, { a: 2 }, NEXT), first, NEXT.startAt + DAY, NEXT.startAt + DAY)).toEqual({

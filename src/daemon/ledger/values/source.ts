@@ -154,7 +154,7 @@ const usage: Of<LedgerFacts['usage']> = shape({
   balance: optional(balance),
   doubted: optional(shape({ roster, since: number })),
   turn: optional(shape({ cycle, namedAt: number, figuresAt: optional(number) })),
-  previousCycle: optional(shape({ cycle, used: record(amount) })),
+  previousCycle: optional(shape({ cycle, used: record(amount), readAt: optional(number) })),
 })
 
 const finding = <A extends Aspect>(aspect: A) => {
