@@ -1,11 +1,11 @@
 // The input and output of one guard in one round, and the helpers that all guards share. It judges nothing itself.
 
-import type { CountedPerson } from '../../interpret/effective.ts'
+import { type CapAt, type CountedPerson, TEAM_KEY } from '../../interpret/effective.ts'
 import type { Slots } from '../../interpret/slots.ts'
 import type { GuardCode } from '../../model/change.ts'
-import { type Scope, type ScopeKey, scopeKey } from '../../model/scope.ts'
+import { byScope, type Scope, type ScopeKey, scopeKey } from '../../model/scope.ts'
 import type { DesiredCap } from '../../resolve/candidate.ts'
-import type { Impact, ImpactInputs } from '../impact.ts'
+import { type Impact, type ImpactInputs, impactOn, isFree } from '../impact.ts'
 import type { Contest, Difference, Snapshot } from '../snapshot.ts'
 
 /** What the changes of a plan are judged by. */
@@ -111,12 +111,28 @@ export function mayHold(key: ScopeKey, round: Round, guard: GuardCode): boolean 
  * Whether this guard counts the person. Released changes count, as do those that an interrupted plan has made already: releasing one hold
  * must never let another through.
  */
-export const isCounted = ({ changes }: Impact, { active }: Pick<Round, 'active'>, guard: GuardCode): boolean =>
-  changes.length === 0 ||
-  changes.some((key) => {
-    const one = active.get(key)
+export const isCounted = (impact: Impact, round: Planned, guard: GuardCode): boolean =>
+  impact.changes.length === 0 ||
+  (impact.changes.some((key) => {
+    const one = round.active.get(key)
     return one !== undefined && !isExempt(one, guard)
-  })
+  }) &&
+    !(GRANT_END_EXEMPT.has(guard) && isOnlyGivenBack(impact.person, round)))
+
+/** A plan's changes, and what they are counted by. */
+interface Planned extends Pick<Round, 'active'> {
+  readonly inputs: Pick<GuardInputs, 'impact'>
+}
+
+/** Whether a grant that ends takes from the person, and the other changes take nothing from what they have after it. */
+function isOnlyGivenBack(person: CountedPerson, { active, inputs: { impact } }: Planned): boolean {
+  const chain = [person.key, ...person.groups, TEAM_KEY].flatMap((key) => active.get(key) ?? [])
+  const ends = byScope(chain.filter(({ grantEnd }) => grantEnd))
+  if (ends.size === 0) return false
+  const others = byScope(chain.filter(({ grantEnd }) => !grantEnd))
+  const readings: CapAt = (key) => ends.get(key)?.to ?? impact.readings(key)
+  return impactOn([person], others, { ...impact, readings }).every(({ effect }) => isFree(effect))
+}
 
 const MOST_DIGITS = 9
 

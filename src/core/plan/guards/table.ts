@@ -55,7 +55,7 @@ const directoryShrink: Guard = (round) => {
   if (!doubt || guards.directoryShrink === 'off') return undefined
   const fell = shareAbove(guards.directoryShrink, doubt.from - doubt.to, doubt.from)
   const why = `people with a value in the people file fell from ${doubt.from} to ${doubt.to} (${fell}), the limit is ${guards.directoryShrink} %; the last good values stay in force`
-  const takes = takesIn(round)
+  const takes = takesIn(round, 'directoryShrink')
   return holdWhere('directoryShrink', round, why, (one) => {
     const isOfRule = one.cause === 'orphan' || one.entry.kind === 'rule' || one.entry.kind === 'pool'
     return isOfRule && one.scope.kind === 'user' && takes(one)
@@ -121,7 +121,9 @@ const protectedGuard: Guard = (round) => {
   const { guards, protectedEmails } = round.inputs
   if (!guards.protected || protectedEmails.length === 0) return undefined
   const isHeld = (key: ScopeKey): boolean => mayHold(key, round, 'protected')
-  const judged = impactOnProtected(round).filter(({ effect, changes }) => !isFree(effect) && changes.some(isHeld))
+  const judged = impactOnProtected(round).filter(
+    (one) => !isFree(one.effect) && one.changes.some(isHeld) && isCounted(one, round, 'protected'),
+  )
   if (judged.length === 0) return undefined
   const held = new Set(judged.flatMap((one) => one.changes).filter(isHeld))
   const who = judged.map((one) => one.person.email)
@@ -184,13 +186,14 @@ const rosterShrink: Guard = (round) => {
   if (!doubt || guards.rosterShrink === 'off') return undefined
   const fell = shareAbove(guards.rosterShrink, doubt.before - doubt.now, doubt.before)
   const why = `approved people fell from ${doubt.before} to ${doubt.now} (${fell}), the limit is ${guards.rosterShrink} %`
-  const takes = takesIn(round)
+  const takes = takesIn(round, 'rosterShrink')
   return holdWhere('rosterShrink', round, why, (one) => one.scope.kind !== 'user' || takes(one))
 }
 
 /** Which changes lower or clear a cap, or take from a person by their effect, as a first cap of their own below an inherited one does. */
-function takesIn({ impacts }: Round): (one: Difference) => boolean {
-  const affected = new Set(impacts.filter(({ effect }) => !isFree(effect)).flatMap(({ changes }) => changes))
+function takesIn(round: Round, guard: GuardCode): (one: Difference) => boolean {
+  const taken = round.impacts.filter((one) => !isFree(one.effect) && isCounted(one, round, guard))
+  const affected = new Set(taken.flatMap(({ changes }) => changes))
   return (one) => (one.from !== 'none' && !isRaise(one)) || affected.has(one.key)
 }
 

@@ -171,7 +171,7 @@ const whyOf = ({ message }: Hold): string => message.split('; approve hold ')[0]
 
 function shareCounted(guard: ShareGuard, limit: ShareLimit, { differences, impact }: Planned, whole: readonly Impact[]) {
   const { effects, words } = CLASSES[guard]
-  const round = { active: differences }
+  const round = { active: differences, inputs: { impact } }
   const counted = whole.filter((one) => effects.has(one.effect) && isCounted(one, round, guard)).length
   const of = impact.people.total
   const allowed = allowance(limit, of)
