@@ -21,6 +21,7 @@ export const QUIET_HOOKS: LeaseHooks = {
   beaten: () => undefined,
   policiesSettled: () => undefined,
   document: () => undefined,
+  seen: () => undefined,
   lastGood: () => undefined,
 }
 

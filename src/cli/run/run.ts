@@ -9,6 +9,7 @@ import { parseListen } from '../../daemon/config/values.ts'
 import { createGate, ledgerGate } from '../../daemon/http/auth.ts'
 import { createLibrary, elsewhereSource, sourceOf } from '../../daemon/http/documents/make.ts'
 import type { Health, WorkspaceSource } from '../../daemon/http/documents/types.ts'
+import { TOPICS } from '../../daemon/http/events.ts'
 import { ListenError, type Server, startServer } from '../../daemon/http/server.ts'
 import { ledgerPieces, type SharedWorkspace } from '../../daemon/ledger/share.ts'
 import type { LedgerStore } from '../../daemon/ledger/store.ts'
@@ -171,6 +172,7 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
         following?.follow()
       },
       registered: (name, present) => (present ? host.metrics.registerWorkspace(name) : host.metrics.removeWorkspace(name)),
+      onSeen: (name) => host.live.changed(name, TOPICS),
       ledgerWritable: host.ledgerWritable,
       probeLedger: host.probeLedger,
       pauses: store.pauses,

@@ -11,7 +11,7 @@ import { asked, DocumentError } from './documents/documents.ts'
 import { queryOf } from './pages.ts'
 
 /** What an event is about, so that a page knows what to ask for again. */
-const TOPICS = ['caps', 'holds', 'people', 'policy', 'pause', 'cycle', 'changes', 'comparison'] as const
+export const TOPICS = ['caps', 'holds', 'people', 'policy', 'pause', 'cycle', 'changes', 'comparison'] as const
 type Topic = (typeof TOPICS)[number]
 
 interface LiveChange {
@@ -115,6 +115,8 @@ interface EventParts {
   /** Names of all workspaces. */
   readonly workspaces: () => readonly string[]
   readonly maxConnections: number
+  /** Reads what other processes change; that is told as any change. Never rejects. */
+  readonly refresh?: (() => Promise<void>) | undefined
 }
 
 interface Listener {
@@ -197,9 +199,10 @@ function greet(listener: Listener, parts: EventParts): void {
 }
 
 /** Shows that the connection is alive, and checks again whether the listener may listen. */
-async function beat(listeners: Set<Listener>, { clock, gate }: EventParts, signal: AbortSignal): Promise<void> {
+async function beat(listeners: Set<Listener>, { clock, gate, refresh }: EventParts, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await clock.sleep(BEAT_MS, signal).catch(() => undefined)
+    if (listeners.size > 0) await refresh?.()
     if (signal.aborted) return
     for (const listener of listeners) {
       const viewer = gate(askingOf(listener.request))

@@ -93,7 +93,7 @@ const ALLOWED = 'GET, HEAD'
 const TEXT = 'text/plain; charset=utf-8'
 
 function addRoutes(server: FastifyInstance, options: ServerOptions, limits: { readonly maxConnections: number }): void {
-  const { clock, console, documents, live } = options
+  const { clock, console, documents, live, refresh } = options
   const gate: Gate = options.gate ?? (() => EVERYBODY)
   const viewerOf = addChecks(server, options, gate)
   addRefusals(server, options)
@@ -108,7 +108,7 @@ function addRoutes(server: FastifyInstance, options: ServerOptions, limits: { re
   })
   addPages(server, { ...parts, console })
   addApi(server, parts)
-  addEvents(server, { live, clock, gate, viewerOf, workspaces: documents.names, maxConnections: limits.maxConnections })
+  addEvents(server, { live, clock, gate, viewerOf, refresh, workspaces: documents.names, maxConnections: limits.maxConnections })
 }
 
 type ViewerOf = PageParts['viewerOf']

@@ -92,6 +92,8 @@ export interface LeaseHooks {
   policiesSettled(): void
   /** The workspace's view as text; undefined while it should not yet replace the view of the former holder. */
   document(workspace: string): string | undefined
+  /** The view of a workspace that another replica holds is another one. */
+  seen(workspace: string): void
   /** The policy set that a workspace follows while its files are broken. */
   lastGood(workspace: string): string | undefined
 }

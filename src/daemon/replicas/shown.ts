@@ -60,13 +60,16 @@ export async function show({ held, hooks, table, replica, saved }: State): Promi
 }
 
 export async function shownElsewhere(state: State): Promise<ReadonlyMap<string, string>> {
-  const { clock, due, table, shown } = state
+  const { clock, due, table, shown, held, hooks } = state
   if (clock.monotonic() >= due.readShown) {
     due.readShown = clock.monotonic() + READ_SHOWN_EVERY_MS
     const news = await table.shownSince(state.shownMark).catch(() => undefined)
     if (news) {
       state.shownMark = news.mark
-      for (const [workspace, document] of news.documents) shown.set(workspace, document)
+      for (const [workspace, document] of news.documents) {
+        if (!held.has(workspace) && shown.get(workspace) !== document) hooks?.seen(workspace)
+        shown.set(workspace, document)
+      }
     }
   }
   return shown

@@ -54,6 +54,8 @@ interface DaemonParts {
   onConfig?(config: Config): void
   /** Whether the last attempt to record succeeded. */
   ledgerWritable(): boolean
+  /** The view of a workspace elsewhere is another one. */
+  onSeen?(workspace: string): void
   /** Tries to record where the last attempt was long ago. Never rejects. */
   probeLedger?(): Promise<void>
   /** The present pauses by workspace; absent: each workspace shows the one that its last cycle read. */
@@ -236,6 +238,7 @@ function hooksOf(state: State): LeaseHooks {
     failed: (name, error) => void failed.set(name, messageOf(error)),
     beaten: () => updateConditions(state, parts.ledgerWritable()),
     policiesSettled: () => state.loaded && distribute(state, state.loaded),
+    seen: (name) => parts.onSeen?.(name),
     // What a file of a team said before is not known of a set that was not told.
     lastGood: (name) => (state.loaded?.sets.has(name) ? undefined : lastGoodId(runners.get(name)?.workspace)),
     document(name) {

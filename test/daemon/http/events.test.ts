@@ -88,6 +88,19 @@ describe('a listener', () => {
     expect(await one.next()).toEqual({ event: 'beat', data: {} })
   })
 
+  test('hears with a beat what another process changed', async () => {
+    const late: { live?: World['live'] } = {}
+    const world = await serve({ refresh: async () => late.live?.changed('other', ['caps']) })
+    late.live = world.live
+    await world.clock.advance(30_000)
+    const one = await listen(`${world.url}/api/v1/events`)
+    expect(await one.next()).toMatchObject({ data: { versions: { other: 0 } } })
+    await world.clock.advance(15_000)
+    await one.next()
+    await world.clock.advance(1_000)
+    expect(await one.next()).toMatchObject({ event: 'change', data: { workspace: 'other', topics: ['caps'] } })
+  })
+
   test('of one workspace hears of no other', async () => {
     const { url, live, clock } = await serve()
     const one = await listen(`${url}/api/v1/events?workspace=other`)

@@ -58,6 +58,29 @@ async function setting(lastGood?: string) {
   }
 }
 
+test('a view that another replica saved is told once, and never one of a workspace that is held here', async () => {
+  const documents = new Map([
+    ['acme', 'here'],
+    ['beta', 'one'],
+  ])
+  const clock = fakeClock()
+  const held = { renewed: new Set(['acme']), taken: new Map([['acme', { token: 8, quietMs: 0 }]]), peers: [{ ...ME, refuses: [] }] }
+  const beat = async () => ({ ...held, leases: [], votes: new Map(), told: new Map() })
+  const table = { ...QUIET_TABLE, beat, shownSince: async () => ({ mark: '', documents }) }
+  const keeper = createKeeper({ replica: ME, table, clock })
+  const seen: string[] = []
+  keeper.want([{ workspace: 'acme', config: 'c' }])
+  keeper.begin({ ...QUIET_HOOKS, seen: (name) => void seen.push(name) })
+  stoppedAfter(keeper, clock)
+  await clock.advance(10_000)
+  for (const text of ['one', 'one', 'two', 'two']) {
+    documents.set('beta', text)
+    await clock.advance(3_000)
+    await keeper.shownElsewhere()
+  }
+  expect(seen).toEqual(['beta', 'beta'])
+})
+
 test.each([0, 1])('a database that comes back with %i of two policies gets the last one and the lost views again', async (known) => {
   const { keeper, clock, shown, follow, putBack } = await setting()
   await follow('one')
