@@ -31,16 +31,22 @@ type Known = Pick<PolicyRevision, 'digest' | 'revision'>
 export const policyId = ({ digest, revision }: Known): string => `${digest} ${revision}`
 
 /**
- * The policies that other replicas are told of, by workspace. A file that cannot be used, which may be so here alone, replaces no policy elsewhere:
- * it counts as it was `told` before. A set is left out where that is not known.
+ * Policies as other replicas are told of them. A file that cannot be used, which may be so here alone, replaces no policy elsewhere: it counts as it
+ * was `told` before, as it does in force, and where that is not known nothing is told. Nor is anything told of a workspace that this process does not
+ * have, whose files it may not read. `sets` have the digests that are told.
  */
-export function toTell(sets: ReadonlyMap<string, PolicyRevision>, told: Map<string, PolicyRevision>): ReadonlyMap<string, string> {
-  const all = [...sets].flatMap(([name, read]) => {
-    const set = usable(read, told.get(name))
-    return set ? [[name, set] as const] : []
-  })
-  for (const [name, set] of all) told.set(name, set)
-  return new Map(all.map(([name, set]) => [name, policyId(set)]))
+export function toTell(
+  read: ReadonlyMap<string, PolicyRevision>,
+  told: Map<string, PolicyRevision>,
+  workspaces: readonly { readonly name: string }[],
+) {
+  const ours = new Set(workspaces.map(({ name }) => name))
+  const known = new Map([...read].flatMap(([name, set]) => (ours.has(name) ? [[name, usable(set, told.get(name))] as const] : [])))
+  for (const [name, set] of known) if (set) told.set(name, set)
+  return {
+    ids: new Map([...known].flatMap(([name, set]) => (set ? [[name, policyId(set)] as const] : []))),
+    sets: new Map([...read].map(([name, set]) => [name, { ...set, digest: known.get(name)?.digest ?? set.digest }])),
+  }
 }
 
 function usable(read: PolicyRevision, before: PolicyRevision | undefined): PolicyRevision | undefined {

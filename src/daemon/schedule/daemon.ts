@@ -239,7 +239,6 @@ function hooksOf(state: State): LeaseHooks {
     beaten: () => updateConditions(state, parts.ledgerWritable()),
     policiesSettled: () => state.loaded && distribute(state, state.loaded),
     seen: (name) => parts.onSeen?.(name),
-    // What a file of a team said before is not known of a set that was not told.
     lastGood: (name) => (state.loaded?.sets.has(name) ? undefined : lastGoodId(runners.get(name)?.workspace)),
     document(name) {
       const runner = runners.get(name)
@@ -296,10 +295,11 @@ function loadPolicies(state: State): void | Promise<void> {
 /** Adopts loaded policies, unless their configuration was replaced meanwhile: the new one loads its own. */
 async function adopt(state: State, config: Config, load: PolicyLoad): Promise<void> {
   if (state.config !== config || state.stopping) return
-  state.loaded = load
+  const { ids, sets } = toTell(load.sets, state.told, config.workspaces)
+  state.loaded = state.leases.isSole ? load : { ...load, sets }
   // The other replicas must know of these policies before anything is written for them.
-  if (!state.leases.isSole) await state.leases.followed(toTell(load.sets, state.told))
-  if (state.config === config && !state.stopping) distribute(state, load)
+  if (!state.leases.isSole) await state.leases.followed(ids)
+  if (state.config === config && !state.stopping) distribute(state, state.loaded)
 }
 
 function rereadConfig(state: State): void | Promise<void> {

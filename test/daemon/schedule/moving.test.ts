@@ -81,7 +81,7 @@ test('a workspace that was lost, and is still ending here, shows once', async ()
 test('a file that cannot be used here replaces no policy of other replicas', async () => {
   const told: string[] = []
   const followed: Leases['followed'] = async (policies) => void told.push(policies.get('acme') ?? 'nothing')
-  const { one, end } = await replica(['acme'], { followed })
+  const { one, end, hooks } = await replica(['acme'], { followed })
   const at = { file: 'config.yaml', line: 1, column: 1 }
   const envelope = { name: 'a', workspace: 'acme', groups: ['ga'], maxCap: 3000, at }
   const say = (team: number, files: Partial<Delegated>, more: Partial<ReturnType<typeof revisionOf>> = {}) => {
@@ -115,7 +115,20 @@ test('a file that cannot be used here replaces no policy of other replicas', asy
   }
   say(600, { files: [broken] })
   const newer = await load()
+  one.sets.delete('acme')
+  await load()
+  // With platform's file broken as well, what is in force is what was told.
+  expect(hooks.lastGood('acme')).toBe(newer)
   say(600, { files: [{ ...whole, documents: [] }] })
   expect(await load()).toBe(newer)
   end()
+})
+
+test('nothing is told of the policies of a workspace that this replica does not have, and whose files it may not read', async () => {
+  const told: (readonly string[])[] = []
+  const { one, end } = await replica(['acme'], { followed: async (policies) => void told.push([...policies.keys()].toSorted()) })
+  one.sets.set('gamma', revisionOf({}, 'gamma'))
+  await one.daemon.policiesChanged()
+  end()
+  expect(told.at(-1)).toEqual(['acme', 'beta'])
 })
