@@ -6,7 +6,7 @@ import type { PolicyStatus } from '../../core/model/events.ts'
 import { isSameEntry, keptRevision, type PolicyEntry, type PolicyRevision, UNDECLARED } from '../../core/model/policy.ts'
 import { messageOf } from '../../core/model/problem.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
-import type { Instant } from '../../core/model/units.ts'
+import { CLOCKS_APART_MS, type Instant } from '../../core/model/units.ts'
 import { nextCycleDelay, nextGrantInstant } from '../../core/pace/rhythm.ts'
 import { isOpen } from '../../core/plan/breaker.ts'
 import { resolveDesired } from '../../core/resolve/desired.ts'
@@ -50,6 +50,8 @@ interface Agenda {
   entries: ReadonlyMap<ScopeKey, PolicyEntry> | undefined
   /** True while surely no scope is asked something else than `entries`: saves comparing before every sleep, which is expensive. */
   isUnchanged: () => boolean
+  /** The last cycle found no reason to believe the wall clock, which has jumped. */
+  isAstray: boolean
   /** No cycle has run yet under the policy set that is in force. */
   isPolicyNew: boolean
   /** Cycles in a row that failed. */
@@ -73,6 +75,7 @@ export function startLoop(workspace: Workspace, signals: LoopSignals) {
     sweepSince: undefined,
     entries: undefined,
     isUnchanged: NEVER,
+    isAstray: false,
     isPolicyNew: false,
     failures: 0,
     wake: new AbortController(),
@@ -238,7 +241,7 @@ async function focusOnChanges(workspace: Workspace, state: WorkspaceState, agend
   if (applied?.interrupted === 'stopped') return
   agenda.isPolicyNew = false
   // Grants that the answers let start or end were not in the focus.
-  if (desired.inputs.grantsFrozen === isFrozen) keepEntries(agenda, desired.resolution)
+  if (desired.inputs.grantsFrozen === isFrozen) keepEntries(workspace, agenda, desired.resolution)
   if (waitsForBreaker(workspace, agenda)) return
   if (result === 'error') agenda.capsAt = Math.min(agenda.capsAt, workspace.clock.monotonic() + FAILED_PAUSE_MS)
 }
@@ -250,7 +253,7 @@ async function sweepAll(workspace: Workspace, state: WorkspaceState, agenda: Age
     agenda.capsAt = workspace.clock.monotonic() + nextCycleDelay(workspace.config.intervalMs, workspace.random.next())
   }
   if (usage) await readUsage(workspace, state, agenda, options)
-  if (!agenda.isUnchanged()) keepEntries(agenda, resolveDesired(desiredInputs(state, workspace)))
+  if (!agenda.isUnchanged()) keepEntries(workspace, agenda, resolveDesired(desiredInputs(state, workspace)))
   const readSince = isResumed ? agenda.sweepSince : undefined
   if (!isResumed) workspace.reading = await chooseReadings(workspace, state)
   const slice = workspace.reading?.slice
@@ -259,7 +262,7 @@ async function sweepAll(workspace: Workspace, state: WorkspaceState, agenda: Age
   )
   // A stopped sweep goes on later; a paused or failed one is over, and the interval decides.
   if (applied?.interrupted !== 'stopped') agenda.sweepSince = undefined
-  keepEntries(agenda, desired.resolution)
+  keepEntries(workspace, agenda, desired.resolution)
   if (waitsForBreaker(workspace, agenda)) return
   agenda.failures = result === 'error' ? agenda.failures + 1 : 0
   if (agenda.failures > 0) agenda.capsAt = Math.min(agenda.capsAt, workspace.clock.monotonic() + retryMs(agenda))
@@ -338,34 +341,39 @@ const entriesOf = ({ desired }: Resolution): ReadonlyMap<ScopeKey, PolicyEntry> 
   new Map(desired.map((one) => [scopeKey(one.scope), one.entry]))
 
 /** Keeps what the cycle was asked, so that a grant that has begun since still counts as a change. */
-function keepEntries(agenda: Agenda, resolution: Resolution): void {
+function keepEntries({ clock, wall }: Workspace, agenda: Agenda, resolution: Resolution): void {
   agenda.entries = entriesOf(resolution)
   agenda.isUnchanged = NEVER
+  agenda.isAstray = Math.abs(clock.now() - wall()) > CLOCKS_APART_MS
 }
+
+/** By the wall clock, until a cycle has found it astray: grants that begin by it are worth asking the service, once. */
+const grantTime = ({ clock, wall }: Workspace, { isAstray }: Agenda): Instant => (isAstray ? clock.now() : wall())
 
 const NEVER = (): boolean => false
 
 /** Whether what policy asks depends on is as now, and no grant has started or ended since. */
-function unchangedFrom({ client, wall }: Workspace, state: WorkspaceState): () => boolean {
+function unchangedFrom(workspace: Workspace, state: WorkspaceState, agenda: Agenda): () => boolean {
+  const { client } = workspace
   const { policy, usage } = state
-  const [since, isFrozen] = [wall(), grantsFrozen(client)]
+  const [since, isFrozen] = [grantTime(workspace, agenda), grantsFrozen(client)]
   const until = grantAfter(state, since)
   const isSame = (): boolean => state.policy === policy && state.usage === usage && grantsFrozen(client) === isFrozen
-  return () => isSame() && wall() >= since && wall() < until
+  return () => isSame() && grantTime(workspace, agenda) >= since && grantTime(workspace, agenda) < until
 }
 
-/** Scopes of which policy asks something else than the last cycle knew, by the wall clock: an answer tells whether to believe it. None before the first sweep has begun. */
+/** Scopes of which policy asks something else than the last cycle knew. None before the first sweep has begun. */
 function changedScopes(workspace: Workspace, state: WorkspaceState, agenda: Agenda): ReadonlySet<ScopeKey> {
   const before = agenda.entries
   if (!before || agenda.isUnchanged()) return new Set()
-  const inputs = { ...desiredInputs(state, workspace), now: workspace.wall() }
+  const inputs = { ...desiredInputs(state, workspace), now: grantTime(workspace, agenda) }
   const now = entriesOf(resolveDesired(inputs))
   const changed = new Set<ScopeKey>()
   for (const [key, entry] of now) if (!isSameEntry(before.get(key) ?? UNDECLARED, entry)) changed.add(key)
   // Only the ledger asks for a restore after a grant: once the cap is not ours any more, it is done.
   const isRestored = (key: ScopeKey, { kind }: PolicyEntry): boolean => kind === 'restore' && !inputs.owned.has(key)
   for (const [key, entry] of before) if (!now.has(key) && !isRestored(key, entry)) changed.add(key)
-  if (changed.size === 0) agenda.isUnchanged = unchangedFrom(workspace, state)
+  if (changed.size === 0) agenda.isUnchanged = unchangedFrom(workspace, state, agenda)
   return changed
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { worldClock } from '../../support/clock.ts'
 import { CYCLE, DAY, HOUR, NOW, type PolicySketch } from '../../support/declare.ts'
 import { serviceClock } from '../../support/faults.ts'
-import { capsOf, living, loopOver, MINUTE, passUntil, SECOND } from '../../support/living.ts'
+import { capsOf, living, loopOver, MINUTE, outage, passUntil, SECOND } from '../../support/living.ts'
 
 describe('grants', () => {
   const declared: PolicySketch = {
@@ -95,6 +95,21 @@ describe('clocks', () => {
     await one.clock.pass(61 * SECOND)
     expect(one.caps()['ada']).toBe(6000)
     expect(one.reads()).not.toContain('team')
+  })
+
+  test('a wall clock that jumps while the service is away makes one cycle more, and the grant starts once there are answers', async () => {
+    const away = { is: false }
+    const { one, set } = await living({ wrapTransport: outage(away) })
+    set(declared)
+    await one.clock.pass(MINUTE)
+    away.is = true
+    one.clock.jumpWall(8 * HOUR)
+    one.forget()
+    await one.clock.pass(20 * MINUTE)
+    expect(one.told('cycle-finished').length).toBeLessThanOrEqual(20)
+    away.is = false
+    await one.clock.pass(10 * MINUTE)
+    expect(one.caps()['ada']).toBe(6000)
   })
 
   test('a wall clock that jumps backwards neither repeats nor delays a sweep', async () => {
