@@ -50,6 +50,10 @@ const beyond = (message: string, hint: string): Why => ({ code: 'ENVELOPE_BOUND'
 /** Whether a team may say anything of a scope. */
 export const isInside = (scope: Scope, envelope: Envelope, around: Around): boolean => whyOutside(scope, envelope, around) === undefined
 
+/** `none` for a member of a pool, accepted before platform made the pool: it would keep the pool from dealing. */
+export const isDealt = (one: Entry, { pooled }: Around): boolean =>
+  'cap' in one && one.cap === 'none' && one.scope.kind === 'user' && pooled.has(one.scope.email)
+
 /** Why an entry is not accepted; undefined where it is. */
 export function refusalOf(entry: Entry, envelope: Envelope, given: Given): Refusal | undefined {
   const { around } = given

@@ -22,6 +22,7 @@ import {
   entryKey,
   grantsByScope,
   grownFrom,
+  isDealt,
   isInside,
   isSameEntry,
   keysOf,
@@ -349,14 +350,14 @@ const tagged = (document: DelegatedDocument, envelope: string): DelegatedDocumen
   grants: document.grants.map((one) => ({ ...one, envelope })),
 })
 
-/** Who went to another team is decided about there, once that team says something. */
+/** Who went to another team is decided about there, once that team says something, and of whom platform deals to, `none` says nothing. */
 function withoutMoved(forms: Forms, envelopes: readonly Envelope[], around: Around): Forms {
   const claimed = new Map<string, string>()
   for (const one of forms.flatMap(entriesOf)) {
     const envelope = envelopes.find(({ name }) => name === one.envelope)
     if (envelope && !claimed.has(entryKey(one)) && isInside(one.scope, envelope, around)) claimed.set(entryKey(one), envelope.name)
   }
-  const isTheirs = (one: Entry): boolean => (claimed.get(entryKey(one)) ?? one.envelope) === one.envelope
+  const isTheirs = (one: Entry): boolean => (claimed.get(entryKey(one)) ?? one.envelope) === one.envelope && !isDealt(one, around)
   return forms.map((form) => ({ ...form, rules: form.rules.filter(isTheirs), grants: form.grants.filter(isTheirs) }))
 }
 

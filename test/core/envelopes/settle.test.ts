@@ -307,6 +307,16 @@ test('what a grant adds to may not grow beyond the bounds under it: what it gave
   expect(amounts(settled([cap(other, 900), grant(bob, 500, 9, { add: true })], { beside: {} }))).toBe('')
 })
 
+test('where platform has begun to deal, an accepted none says nothing, and an accepted cap stays', () => {
+  const entries = [cap(group, 900), cap(ada, 'none'), cap(bob, 700)]
+  const { set } = settled(entries, { inputs: { before: settled(entries).set, pooled: new Set([ADA, BOB]) } })
+  expect(set.rules.map((one) => [scopeKey(one.scope), one.cap])).toEqual([
+    ['team', 5000],
+    [scopeKey(group), 900],
+    [BOB, 700],
+  ])
+})
+
 test('what stands twice counts in neither place', () => {
   const twice = (why: string) => `DUPLICATE_SCOPE bob@x.com ${why}; leave one of them`
   const bothSay = [{ envelope: 'a', file: 'a.yaml', documents: [{ file: 'a.yaml', name: 'a', groups: [], ...entriesOf([cap(bob, 5)]) }] }]
