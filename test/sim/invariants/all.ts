@@ -8,6 +8,7 @@ import { poolSum, poolsKept } from './pools.ts'
 import { freshReading, readBack } from './readings.ts'
 import { rulesAgree } from './rules.ts'
 import { alertOnly, approvedOnly, paused, rosterDoubt, wrongClock } from './standstill.ts'
+import { asDeclared, refusedIsNothing } from './teams.ts'
 import { completeCycle, fewTries, zeroGivenBack } from './tries.ts'
 import { safeWhilePartial } from './underway.ts'
 import { approvals, healed, nothingUnexpected, pace, quiet, secrecy } from './whole.ts'
@@ -44,6 +45,8 @@ export const invariantsFor = (keys: readonly string[]): readonly Invariant[] => 
   poolSum,
   poolsKept,
   rulesAgree,
+  refusedIsNothing,
+  asDeclared,
   quiet,
   pace,
   secrecy(keys),

@@ -1,14 +1,11 @@
 // One simulated life: company, service, policies, the processes that start and end, and the actions of events. It does not decide when
 // things happen; `run.ts` does.
 import type { WorkspaceView } from '../../../src/core/model/events.ts'
-import { hasErrors } from '../../../src/core/model/problem.ts'
 import type { ScopeKey } from '../../../src/core/model/scope.ts'
 import type { WorkspaceConfig } from '../../../src/daemon/config/settings.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import type { PolicyLoad } from '../../../src/daemon/schedule/daemon.ts'
-import { joinDocuments } from '../../../src/policy/join.ts'
-import { digestOfLines, linesOf } from '../../../src/policy/load/digest.ts'
-import { parsePolicyText } from '../../../src/policy/parse.ts'
+import { judgePolicies } from '../../../src/policy/load/judge.ts'
 import type { Ledger } from '../../../src/ports.ts'
 import { stream } from '../../../src/sandbox/company/company.ts'
 import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.ts'
@@ -23,10 +20,11 @@ import type { SimLedger } from '../world/ledger/kind.ts'
 import { sqliteLedger } from '../world/ledger/sqlite.ts'
 import { createService } from '../world/service.ts'
 import { createUseBook } from '../world/use-book.ts'
-import { copyModel, emptyModel, type PolicyModel, policyFiles } from './policy-model.ts'
+import { calmTeam, damaged, envelopesOf, tidyTeam } from './envelope.ts'
+import { copyModel, emptyModel, type PolicyModel, policyFiles, teamFile, withoutTeam } from './policy-model.ts'
 import { tidyPools } from './pool-edits.ts'
 import { applyOnce, BASE_URL, type ProcessParts, type SimProcess, startProcess, WORKSPACE } from './process.ts'
-import type { Scenario } from './scenario.ts'
+import { POLICIES, type Scenario } from './scenario.ts'
 
 export type Life = ReturnType<typeof createLife>
 
@@ -104,6 +102,7 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
     model: emptyModel(),
     /** The file that is broken now. */
     broken: undefined as string | undefined,
+    team: calmTeam(),
     mode: (): WorkspaceConfig['mode'] => mode,
     /** The key in the config file. */
     setMode(next: WorkspaceConfig['mode']): void {
@@ -213,27 +212,46 @@ function configOf({ scenario, mode }: Life, changed: Partial<Changeable>): Works
   return workspaceConfig(WORKSPACE, { baseUrl: BASE_URL, keys: { default: { file: 'key' } }, mode: mode(), ...drawn })
 }
 
-/** Parses and joins the present files with the real parser. */
+/** Reads the present files as the program does. */
 function loadModel(life: Life, wholes: PolicyModel[], named: Map<string, PolicyModel>): PolicyLoad {
   tidyPools(life.model)
-  const files = policyFiles(life.model)
-  if (life.broken !== undefined) files.set(life.broken, `${files.get(life.broken)}  team: [`)
-  const parsed = [...files].map(([file, text]) => parsePolicyText(file, text))
-  const isWhole = parsed.every((one) => !one.damaged && one.documents.every(({ whole }) => whole))
-  const joined = joinDocuments({
-    workspace: WORKSPACE,
-    documents: parsed.flatMap(({ documents }) => documents),
-    sources: new Map(parsed.map(({ source }) => [source.file, source])),
-    incomplete: !isWhole,
-  })
-  const problems = [...parsed.flatMap((one) => one.problems), ...joined.problems]
-  if (!isWhole || hasErrors(joined.problems)) {
+  tidyTeam(life)
+  const envelopes = envelopesOf(life, WORKSPACE)
+  const theirs = teamFiles(life, envelopes.length > 0)
+  const { sets, problems } = judgePolicies(
+    [POLICIES],
+    { files: [...platformFiles(life), ...theirs], problems: [], stamp: '' },
+    { cwd: '/', now: life.now(), workspaces: [{ name: WORKSPACE, policies: [POLICIES], envelopes }] },
+  )
+  const judged = sets.get(WORKSPACE)
+  if (!judged) {
     life.note(`policies have errors: ${problems[0]?.message}`)
     return { sets: new Map(), problems }
   }
-  const whole = copyModel(life.model)
-  const digest = digestOfLines(linesOf(joined.set))
+  const { from: _, ...policy } = judged
+  const whole = theirs.length > 0 ? copyModel(life.model) : withoutTeam(life.model)
   wholes.push(whole)
-  named.set(digest, whole)
-  return { sets: new Map([[WORKSPACE, { set: joined.set, digest, revision: '' }]]), problems }
+  named.set(policy.digest, whole)
+  return { sets: new Map([[WORKSPACE, { ...policy, revision: '' }]]), problems }
+}
+
+const fileAt = (folder: string, path: string, text: string) => ({
+  shown: path,
+  real: `${folder}/${path}`,
+  roots: [folder],
+  bytes: Buffer.from(text),
+})
+
+function platformFiles({ model, broken }: Life) {
+  const files = policyFiles(model)
+  if (broken !== undefined) files.set(broken, `${files.get(broken) ?? ''}  team: [`)
+  return [...files].map(([path, text]) => fileAt(POLICIES, path, text))
+}
+
+function teamFiles({ model, scenario: { envelope }, team: { name, wrong } }: Life, isHome: boolean) {
+  const text = teamFile(model)
+  const isRead = isHome || envelope?.startsWith(POLICIES)
+  if (envelope === undefined || text === undefined || !isRead) return []
+  const file = fileAt(envelope, `${name}.yaml`, damaged(text, wrong))
+  return [{ ...file, roots: envelope.startsWith(POLICIES) ? [POLICIES] : file.roots, ...(isHome && { home: 'team' }) }]
 }

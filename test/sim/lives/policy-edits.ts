@@ -5,6 +5,7 @@ import { HOUR_MS } from '../../../src/core/model/units.ts'
 import { between, type Draw, pick, stream } from '../../../src/sandbox/company/company.ts'
 import { cycleAt } from '../../../src/sandbox/time.ts'
 import { emailOf, groupName } from '../world/company.ts'
+import { delegate } from './envelope.ts'
 import type { Life } from './life.ts'
 import { emptyModel, type ModelCap, type ModelRule, type PolicyModel } from './policy-model.ts'
 import { drawPools } from './pool-edits.ts'
@@ -60,6 +61,7 @@ export function drawModel(life: Life, draw: Draw): PolicyModel {
   if (model.users.size % 3 === 1) model.rules = RULES
   if (life.scenario.rules) model.rules = drawRules(life, model, stream(life.scenario.seed, `rules/${life.elapsed()}`))
   if (life.scenario.pools) model.pools = drawPools(life, model, stream(life.scenario.seed, `pools/${life.elapsed()}`))
+  if (life.scenario.envelope !== undefined) delegate(life, model, stream(life.scenario.seed, `envelope/${life.elapsed()}`))
   return model
 }
 

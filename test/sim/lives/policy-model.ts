@@ -52,6 +52,10 @@ export interface PolicyModel {
   /** In order of precedence. */
   rules: readonly ModelRule[]
   pools: readonly ModelPool[]
+  /** Scopes whose lines stand in the team's file. */
+  readonly delegated: Set<ScopeKey>
+  /** Lines of the team's file that its envelope refuses, in the place of those above. */
+  readonly strays: Map<ScopeKey, number>
 }
 
 export const emptyModel = (): PolicyModel => ({
@@ -64,6 +68,8 @@ export const emptyModel = (): PolicyModel => ({
   onGroupConflict: undefined,
   rules: [],
   pools: [],
+  delegated: new Set(),
+  strays: new Map(),
 })
 
 export const copyModel = (model: PolicyModel): PolicyModel => ({
@@ -76,7 +82,21 @@ export const copyModel = (model: PolicyModel): PolicyModel => ({
   onGroupConflict: model.onGroupConflict,
   rules: [...model.rules],
   pools: [...model.pools],
+  delegated: new Set(model.delegated),
+  strays: new Map(model.strays),
 })
+
+/** Only what platform says. */
+export function withoutTeam(model: PolicyModel): PolicyModel {
+  const rest = copyModel(model)
+  for (const scope of model.delegated) {
+    rest.users.delete(scope)
+    if (isGroup(scope)) rest.groups.delete(idOf(scope))
+  }
+  rest.grants = model.grants.filter(({ scope }) => !model.delegated.has(scope))
+  rest.delegated.clear()
+  return rest
+}
 
 const capLine = (cap: ModelCap, indent: string): string => `cap: ${cap}${cap === 0 ? `\n${indent}allowZero: true` : ''}`
 
@@ -91,10 +111,16 @@ const head = (name: string, model: PolicyModel): string[] => [
 
 const list = (name: string, items: readonly string[]): string[] => (items.length > 0 ? [`  ${name}:`, ...items] : [])
 
-/** The policy as two files. */
+const groupText = (id: string, name: string, cap?: ModelCap): string =>
+  [`    - id: ${id}`, `name: ${name}`, ...(cap === undefined ? [] : [capLine(cap, '      ')])].join('\n      ')
+
+const userText = (email: string, cap: ModelCap): string => `    - email: ${email}\n      ${capLine(cap, '      ')}`
+
+/** The policy as two files of platform, without a file that would say nothing. A group whose line is the team's has only its name here. */
 export function policyFiles(model: PolicyModel): Map<string, string> {
-  const groups = [...model.groups].map(([id, { name, cap }]) => `    - id: ${id}\n      name: ${name}\n      ${capLine(cap, '      ')}`)
-  const users = [...model.users].map(([email, cap]) => `    - email: ${email}\n      ${capLine(cap, '      ')}`)
+  const { delegated } = model
+  const groups = [...model.groups].map(([id, { name, cap }]) => groupText(id, name, delegated.has(GROUP(id)) ? undefined : cap))
+  const users = [...model.users].flatMap(([email, cap]) => (delegated.has(USER(email)) ? [] : userText(email, cap)))
   const wide = [
     ...head('wide', model),
     ...(model.team === undefined ? [] : ['  team:', `    ${capLine(model.team, '    ')}`]),
@@ -103,7 +129,10 @@ export function policyFiles(model: PolicyModel): Map<string, string> {
   const people = [
     ...head('people', model),
     ...list('users', users),
-    ...list('grants', model.grants.map(grantText)),
+    ...list(
+      'grants',
+      model.grants.flatMap((one) => (delegated.has(one.scope) ? [] : grantText(one))),
+    ),
     ...list('rules', model.rules.map(ruleText)),
     ...list('pools', model.pools.map(poolText)),
     ...list(
@@ -115,11 +144,39 @@ export function policyFiles(model: PolicyModel): Map<string, string> {
       [...model.approvals].map((id) => `    - ${id}`),
     ),
   ]
-  return new Map([
-    ['wide.yaml', wide.length > head('', model).length ? `${wide.join('\n')}\n` : '# nothing yet\n'],
-    ['people.yaml', people.length > head('', model).length ? `${people.join('\n')}\n` : '# nothing yet\n'],
-  ])
+  const files = [['wide.yaml', wide] as const, ['people.yaml', people] as const]
+  const most = head('', model).length
+  return new Map(files.flatMap(([path, lines]) => (lines.length > most ? [[path, `${lines.join('\n')}\n`]] : [])))
 }
+
+/** The team's file; undefined where the team says nothing. */
+export function teamFile({ groups, users, grants, delegated, strays }: PolicyModel): string | undefined {
+  const lines = new Map<ScopeKey, ModelCap>()
+  for (const [id, { cap }] of groups) if (delegated.has(GROUP(id))) lines.set(GROUP(id), cap)
+  for (const [email, cap] of users) if (delegated.has(USER(email))) lines.set(USER(email), cap)
+  for (const [scope, cap] of strays) lines.set(scope, cap)
+  if (lines.size === 0) return undefined
+  const all = [...lines]
+  const text = [
+    ...head('of the team', emptyModel()),
+    ...list(
+      'groups',
+      all.flatMap(([scope, cap]) => (isGroup(scope) ? groupText(idOf(scope), `Group ${idOf(scope)}`, cap) : [])),
+    ),
+    ...list(
+      'users',
+      all.flatMap(([scope, cap]) => (isGroup(scope) ? [] : userText(scope, cap))),
+    ),
+    ...list(
+      'grants',
+      grants.flatMap((one) => (delegated.has(one.scope) ? grantText(one) : [])),
+    ),
+  ]
+  return `${text.join('\n')}\n`
+}
+
+const isGroup = (scope: ScopeKey): boolean => scope.startsWith('group:')
+const idOf = (scope: ScopeKey): string => scope.slice('group:'.length)
 
 function ruleText({ starts, role, group, inactiveDays, joinedWithinDays, activeDays, cap }: ModelRule, index: number): string {
   const when = [

@@ -6,6 +6,7 @@ import { createPaces, type Paces } from '../../../src/api/transport/queue.ts'
 import { exitOfAll } from '../../../src/cli/apply/run.ts'
 import { EXIT, type ExitCode } from '../../../src/cli/shared/context.ts'
 import type { CycleEvent, ScopeStatus } from '../../../src/core/model/events.ts'
+import { keptRevision } from '../../../src/core/model/policy.ts'
 import { createLogger, eventLog } from '../../../src/daemon/conditions/log.ts'
 import type { Config, WorkspaceConfig } from '../../../src/daemon/config/settings.ts'
 import { learnedKeeper } from '../../../src/daemon/cycle/read.ts'
@@ -160,9 +161,9 @@ export async function applyOnce(number: number, parts: ProcessParts): Promise<Ap
     if (!policy) return { exit: EXIT.input, problems: 1, holds: 0, scopes: [] }
     const opened = await openWorkspace(self, parts, { settings: parts.config(), store, clock, tell, paces: createPaces() })
     const workspace = createWorkspace(opened.parts)
-    workspace.ledger.saveFact('policy', policy)
     const state = recall(policy, workspace.ledger)
     workspace.state = state
+    workspace.ledger.saveFact('policy', keptRevision(state.policy))
     const report = await reconcile(workspace, state, { usage: true, alone: true, confirm: async () => ({}) })
     await workspace.ledger.commit()
     const { plan, scopes } = report.after

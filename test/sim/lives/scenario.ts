@@ -5,9 +5,12 @@ import { DEFAULT_GUARDS, type GuardSettings } from '../../../src/core/model/chan
 import { DAY_MS, HOUR_MS } from '../../../src/core/model/units.ts'
 import { between, type Draw, pick, stream } from '../../../src/sandbox/company/company.ts'
 import type { Switches } from '../../../src/sandbox/switches.ts'
-import { EVENT_KINDS, type EventKind, POOL_EVENTS, RULE_EVENTS } from './events/kinds.ts'
+import { EVENT_KINDS, type EventKind, POOL_EVENTS, RULE_EVENTS, TEAM_EVENTS } from './events/kinds.ts'
 
 export const MINUTE_MS = 60_000
+
+/** The folder of platform's policies. */
+export const POLICIES = '/policies'
 
 /** One element of a list; undefined, without a draw, of an empty one. */
 export const oneOf = <T>(draw: Draw, [first, ...rest]: readonly T[]): T | undefined => first && pick(draw, [first, ...rest])
@@ -79,6 +82,8 @@ export interface Scenario {
   readonly pools: boolean
   /** Policies have rules over all properties in the roster. */
   readonly rules: boolean
+  /** The folder of a team that decides about the caps of one group within an envelope. */
+  readonly envelope: string | undefined
   /** Its key allows so few requests that a sweep takes longer than the interval. */
   readonly isSlow: boolean
   /** The guards that count people are off in some lives, so that more is written. */
@@ -117,9 +122,11 @@ export function drawScenario(seed: number, days: number, cut: Cut = NO_CUT): Sce
   const rounds = drawRounds(seed, days, settlingMs(intervalMs, usageIntervalMs) + (isSlow ? SLOW_MS : 0), intervalMs)
   const pools = capSemantics === 'layered' && !fanOut && stream(seed, 'pools')() < 0.4
   const rules = stream(seed, 'rules')() < 0.3
-  const events = drawEvents(seed, rounds).filter(
-    ({ kind }) => !cut.without.has(kind) && (pools || !POOL_EVENTS.has(kind)) && (rules || !RULE_EVENTS.has(kind)),
-  )
+  const inEnvelope = stream(seed, 'envelope')()
+  const envelope = pools || inEnvelope > 0.35 ? undefined : inEnvelope < 0.25 ? `${POLICIES}/team` : '/team'
+  const isOf = (kind: EventKind): boolean =>
+    (pools || !POOL_EVENTS.has(kind)) && (rules || !RULE_EVENTS.has(kind)) && (envelope !== undefined || !TEAM_EVENTS.has(kind))
+  const events = drawEvents(seed, rounds).filter(({ kind }) => !cut.without.has(kind) && isOf(kind))
   const lastAt = cut.until === undefined ? undefined : (events[cut.until - 1]?.atMs ?? 0)
   const faults = drawFaults(seed, rounds)
   const quick = { start: 5, max: pick(draw, [5, 10, 50]), concurrency: pick(draw, [1, 4, 8]) }
@@ -145,6 +152,7 @@ export function drawScenario(seed: number, days: number, cut: Cut = NO_CUT): Sce
     isSlow,
     pools,
     rules,
+    envelope,
     guards: stream(seed, 'guards')() < (pools ? 0.6 : 0.3) ? { ...DEFAULT_GUARDS, ...NO_SHARES } : DEFAULT_GUARDS,
     rate,
     latencyMs: pick(draw, [20, 80, 400]),

@@ -28,6 +28,7 @@ const TRAITS: Readonly<Record<Trait, (scenario: Scenario) => boolean>> = {
   pools: ({ pools }) => pools,
   slow: ({ isSlow }) => isSlow,
   rules: ({ rules, pools }) => rules && !pools,
+  envelope: ({ envelope }) => envelope !== undefined,
   inherited: ({ capSemantics, switches }) =>
     capSemantics === 'layered' && switches.capSemantics !== 'fan-out' && switches.capReads === 'inherited',
   counted: ({ capSemantics, switches, guards, pools }) =>

@@ -5,7 +5,7 @@ import type { EventKind } from '../lives/events/kinds.ts'
 import type { FaultKind } from '../lives/scenario.ts'
 
 /** Properties that some lives have. */
-export type Trait = 'copied' | 'zero-lost' | 'alert' | 'pools' | 'rules' | 'slow' | 'inherited' | 'counted'
+export type Trait = 'copied' | 'zero-lost' | 'alert' | 'pools' | 'rules' | 'slow' | 'inherited' | 'counted' | 'envelope'
 
 /** One planted bug: `find` occurs exactly once in `file`, and is replaced. */
 export interface Plant {
@@ -332,6 +332,41 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     replace: 'match !== undefined',
     needs: ['rules', 'role'],
     caughtBy: [88],
+  },
+  'what an envelope refuses counts': {
+    file: 'core/envelopes/settle.ts',
+    find: '(isRefused || why.length > 0 || held?.has(',
+    replace: '(isRefused || held?.has(',
+    needs: ['envelope', 'team-stray'],
+    caughtBy: [174],
+  },
+  'a file of a team that breaks takes its caps along': {
+    file: 'core/envelopes/settle.ts',
+    find: 'const kept = documentsOf(before, (one) => broken.has',
+    replace: 'const kept = documentsOf(undefined, (one) => broken.has',
+    needs: ['envelope', 'team-broken'],
+    caughtBy: [73],
+  },
+  'a narrowed bound lowers at once': {
+    file: 'core/plan/guards/table.ts',
+    find: 'keys.length > 0 && now - since < REVIEW_MS ?',
+    replace: 'keys.length > 0 && now - since < 0 ?',
+    needs: ['envelope', 'team-bounds'],
+    caughtBy: [199],
+  },
+  'a restart forgets what was accepted of a team': {
+    file: 'daemon/cycle/envelopes.ts',
+    find: 'before: before?.set, memory, groups: []',
+    replace: 'before: undefined, memory, groups: []',
+    needs: ['envelope', 'team-broken', 'team-edit'],
+    caughtBy: [86],
+  },
+  'a team that is outside its envelope by one reading is inside': {
+    file: 'core/envelopes/settle.ts',
+    find: 'first.has(email) === second.has(email) ? second.has(email) : were.has(email)',
+    replace: 'first.has(email) || second.has(email) || were.has(email)',
+    needs: ['envelope', 'team-stray', 'regroup'],
+    caughtBy: [199],
   },
   'a reading that fails ends the cycle': {
     file: 'daemon/cycle/read.ts',

@@ -1,5 +1,6 @@
 // The effect of each kind of event on a simulated life, and the end of a storm.
 import { stream } from '../../../../src/sandbox/company/company.ts'
+import { settleTeam } from '../envelope.ts'
 import type { Life } from '../life.ts'
 import type { SimEvent } from '../scenario.ts'
 import { OTHERS } from './others.ts'
@@ -7,9 +8,10 @@ import { PEOPLE } from './people.ts'
 import { POLICIES } from './policies.ts'
 import { POOLS } from './pools.ts'
 import { PROCESSES } from './processes.ts'
+import { TEAMS } from './teams.ts'
 import { type Acts, resume } from './tools.ts'
 
-const ACTS: Acts = { ...PEOPLE, ...POLICIES, ...OTHERS, ...POOLS, ...PROCESSES }
+const ACTS: Acts = { ...PEOPLE, ...POLICIES, ...OTHERS, ...POOLS, ...PROCESSES, ...TEAMS }
 
 export function happen(life: Life, event: SimEvent): void {
   life.note(`* ${event.kind}`)
@@ -21,6 +23,7 @@ export function happen(life: Life, event: SimEvent): void {
 export function calm(life: Life): void {
   life.note('* calm')
   life.broken = undefined
+  settleTeam(life)
   life.company.gone.clear()
   life.company.dark.clear()
   life.company.locked.clear()

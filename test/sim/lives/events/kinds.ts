@@ -46,6 +46,11 @@ export const EVENT_KINDS = [
   { kind: 'as-is', perDay: 1, share: 0.3 },
   { kind: 'two-holds', perDay: 1, share: 0.3 },
   { kind: 'pool-turn', perDay: 1.5, share: 0.6 },
+  { kind: 'team-edit', perDay: 4, share: 0.9 },
+  { kind: 'team-stray', perDay: 2, share: 0.7 },
+  { kind: 'team-broken', perDay: 1.5, share: 0.6 },
+  { kind: 'team-move', perDay: 0.7, share: 0.4 },
+  { kind: 'team-bounds', perDay: 0.8, share: 0.5 },
 ] as const
 
 export type EventKind = (typeof EVENT_KINDS)[number]['kind']
@@ -55,3 +60,6 @@ export const POOL_EVENTS: ReadonlySet<EventKind> = new Set(['work', 'pool-edit',
 
 /** Kinds that occur only in lives with rules. */
 export const RULE_EVENTS: ReadonlySet<EventKind> = new Set(['role', 'rule-edit'])
+
+/** Kinds that occur only in lives with an envelope. */
+export const TEAM_EVENTS: ReadonlySet<EventKind> = new Set(['team-edit', 'team-stray', 'team-broken', 'team-move', 'team-bounds'])
