@@ -20,7 +20,7 @@ import { readPeopleFile } from '../../src/daemon/directory/read.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { sha256 } from '../../src/daemon/schedule/system.ts'
 import { createWorkspace, type Workspace } from '../../src/daemon/workspace.ts'
-import { digestOfLines, linesOf } from '../../src/policy/load/digest.ts'
+import { delegatedLines, digestOfLines, linesOf } from '../../src/policy/load/digest.ts'
 import type { Ledger, Transport } from '../../src/ports.ts'
 import type { CompanyOptions } from '../../src/sandbox/company/company.ts'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
@@ -31,10 +31,15 @@ import { type WorldClock, worldClock } from './clock.ts'
 import { email, numbered, type PolicySketch, policy, SETTINGS, scope, short } from './declare.ts'
 import { sandboxTransport } from './sandbox.ts'
 
-/** A policy set with its identity, as after loading. */
-export function revisionOf(declared: PolicySketch, workspace = 'acme', revision = ''): PolicyRevision {
+/** A policy set with its identity, as after loading; with what teams say beside it. */
+export function revisionOf(
+  declared: PolicySketch,
+  workspace = 'acme',
+  revision = '',
+  delegated?: PolicyRevision['delegated'],
+): PolicyRevision {
   const set: PolicySet = { ...policy(declared), workspace }
-  return { set, digest: digestOfLines(linesOf(set)), revision }
+  return { set, digest: digestOfLines([...linesOf(set), ...delegatedLines(delegated)]), revision, delegated }
 }
 
 export interface WorldOptions {

@@ -1,7 +1,6 @@
 // Rules over people from end to end: writes, changes of the roster over one and two readings, restarts, a doubted roster, and guards.
 import { describe, expect, test } from 'vitest'
-import type { When } from '../../../src/core/model/policy.ts'
-import { email } from '../../support/declare.ts'
+import { email, type PolicySketch } from '../../support/declare.ts'
 import { edited } from '../../support/faults.ts'
 import { loopOver, MINUTE, person } from '../../support/living.ts'
 import { testWorld, type World } from '../../support/world.ts'
@@ -105,7 +104,7 @@ describe('a people file', () => {
     return { one, pass, cut }
   }
 
-  const capOf = (when: When) => ({ caps: { team: 500 }, rules: [{ when, cap: 100 }] })
+  const capOf = (when: NonNullable<PolicySketch['rules']>[number]['when']) => ({ caps: { team: 500 }, rules: [{ when, cap: 100 }] })
 
   test('that lost people does not count because a doubted roster lacks the same people', async () => {
     const { one, pass, cut } = await listed()

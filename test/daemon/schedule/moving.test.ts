@@ -1,7 +1,6 @@
 // The daemon while leases come and go: a configuration that is applied meanwhile restarts no workspace that went to another replica; and when a
 // replica is ready. Also which policies it tells the other replicas of.
 import { expect, test } from 'vitest'
-import { delegatedLines, digestOfLines, linesOf } from '../../../src/policy/load/digest.ts'
 import { configOf, workspaceConfig } from '../../support/configured.ts'
 import { type House, house } from '../../support/daemons.ts'
 import { MINUTE } from '../../support/living.ts'
@@ -9,7 +8,7 @@ import { revisionOf } from '../../support/world.ts'
 
 const configured = (intervalMs: number) => configOf(...['acme', 'beta'].map((name) => workspaceConfig(name, { intervalMs })))
 
-type Delegated = Parameters<typeof delegatedLines>[0] & object
+type Delegated = NonNullable<ReturnType<typeof revisionOf>['delegated']>
 type Leases = Required<NonNullable<House['leases']>>
 
 /** A replica that keeps these workspaces; acme takes its time to end. */
@@ -84,10 +83,9 @@ test('a file that cannot be used here replaces no policy of other replicas', asy
   const { one, end, hooks } = await replica(['acme'], { followed })
   const at = { file: 'config.yaml', line: 1, column: 1 }
   const envelope = { name: 'a', workspace: 'acme', groups: ['ga'], maxCap: 3000, at }
-  const say = (team: number, files: Partial<Delegated>, more: Partial<ReturnType<typeof revisionOf>> = {}) => {
+  const say = (team: number | undefined, files: Partial<Delegated>, more: Partial<ReturnType<typeof revisionOf>> = {}) => {
     const delegated = { envelopes: [envelope], files: [], unlisted: [], refused: [], ...files }
-    const { set, revision } = { ...revisionOf({ caps: { team } }), ...more }
-    one.sets.set('acme', { set, revision, delegated, digest: digestOfLines([...linesOf(set), ...delegatedLines(delegated)]), ...more })
+    one.sets.set('acme', { ...revisionOf(team === undefined ? {} : { caps: { team } }, 'acme', '', delegated), ...more })
   }
   const document = { file: 'a.yaml', name: 'a', rules: [], grants: [], groups: [] }
   const [whole, broken] = [
@@ -100,7 +98,6 @@ test('a file that cannot be used here replaces no policy of other replicas', asy
   }
   say(500, { files: [broken] })
   expect(await load()).toBe('nothing')
-  const next = revisionOf({ caps: { team: 600 } }).set
   for (const files of [[whole], [{ ...whole, documents: [] }]]) {
     say(500, { files })
     const first = await load()
@@ -110,7 +107,7 @@ test('a file that cannot be used here replaces no policy of other replicas', asy
       expect(await load()).toBe(first)
     }
     const [{ at: place } = { at }] = one.sets.get('acme')?.set.rules ?? []
-    say(500, { files }, { set: { ...next, rules: [] }, empty: [place.file] })
+    say(undefined, { files }, { empty: [place.file] })
     expect(await load()).toBe(first)
   }
   say(600, { files: [broken] })
