@@ -3,7 +3,7 @@
 
 import { TEAM_KEY } from '../interpret/effective.ts'
 import type { OwnedCap, Person } from '../model/observed.ts'
-import { type AskedEntry, type Cap, type OriginKind, ownerOf } from '../model/policy.ts'
+import { type AskedEntry, type Cap, GIVEN_UP, isSameEntry, type OriginKind, ownerOf } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import { compareScopes, normaliseEmail, type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
 import type { KeptCap } from '../pools/deal.ts'
@@ -219,11 +219,12 @@ function desiredOfMember(context: Context, key: ScopeKey, scope: UserScope, plac
 }
 
 /**
- * Our cap of a pool member, or a lower one that another client has written since: putting ours back would be a raise. Undefined when that is 0,
- * because nobody is asked to be set to 0: some services do not keep it.
+ * Our cap of a pool member, or a lower one that another client has written since, or in place of a cap that was never seen in force: putting
+ * ours back would be a raise. Undefined when that is 0, because nobody is asked to be set to 0: some services do not keep it.
  */
 function unraised(owned: OwnedCap, inForce: KeptCap | undefined): Cap | undefined {
-  const isLowered = inForce && inForce.at > owned.verifiedAt && (owned.cap === 'none' || inForce.cap < owned.cap)
+  const isLater = inForce && (inForce.at > owned.verifiedAt || isSameEntry(owned.entry, GIVEN_UP))
+  const isLowered = isLater && (owned.cap === 'none' || inForce.cap < owned.cap)
   const cap = isLowered ? inForce.cap : owned.cap
   return cap === 0 && owned.cap !== 0 ? undefined : cap
 }

@@ -31,6 +31,20 @@ test.each<readonly [string, Readonly<Record<string, number>>, PolicySketch, Read
   expect(one.inForce()).toEqual(expected)
 })
 
+test('a member whom another client lowers as a first cap is written stays so: the credits do not pay for more', async () => {
+  const pools = [research(1500, ['ada', 'bob'])]
+  const one = await worldUnder({ ...UNKNOWN, caps: { 'group:g': 800 }, pools }, { people: ['ada', 'bob'], groups: { g: ['ada', 'bob'] } })
+  one.onCall = ({ operation, body }) => {
+    if (operation === 'UsageConfig' && body['user_email'] === 'ada@example.com') one.foreign('ada', 33)
+  }
+  // Both keep the 800 that they inherit as caps of their own.
+  await later(one, HOUR, { ...UNKNOWN, caps: { 'group:g': 2600 }, pools })
+  expect(one.inForce()).toEqual({ ada: 33, bob: 800 })
+  one.onCall = undefined
+  await later(one, HOUR)
+  expect(one.inForce()).toEqual({ ada: 33, bob: 800 })
+})
+
 test('members in two pools count in the sum of both at the cap in force, whatever others set it to', async () => {
   const names = ['ada', 'bob', 'cleo', 'dora', 'eve']
   const one = await testWorld({ people: names, caps: Object.fromEntries(names.map((name) => [name, 100])) })
