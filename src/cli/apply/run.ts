@@ -151,7 +151,6 @@ async function applyOne(job: Job): Promise<Done> {
       ...(lease && { mayLeave: (timeoutMs: number) => held.mayLeave(config.name, timeoutMs), writeTimeoutMs: LEASED_WRITE_MS }),
       onSeen: learning.onSeen,
       learned: learning.pace,
-      knownAt: () => ledger.fact('usage')?.roster.readAt,
       onLearned(key, learned) {
         learning.pace[key] = learned
       },
