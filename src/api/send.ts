@@ -95,8 +95,8 @@ interface Mark {
 
 /**
  * The time that ages and waits are judged by, which no jump of a clock moves. It runs on from the last answer by which both clocks agreed, and
- * is the wall clock's while that stays close. Where they never did, it runs on from the first answer: then it was the earlier of the two that is
- * not behind `knownAt`, or without that the wall clock's.
+ * is the wall clock's while that stays close. Where they never did, it runs on from the first answer: then it was the wall clock's, or the
+ * service's where the wall clock is behind `knownAt`, and so surely wrong.
  */
 function steadyTime({ clock, knownAt = () => undefined }: Pick<ClientOptions, 'clock' | 'knownAt'>) {
   let agreed: Mark | undefined
@@ -105,10 +105,8 @@ function steadyTime({ clock, knownAt = () => undefined }: Pick<ClientOptions, 'c
   const isNear = (a: Instant, b: Instant): boolean => Math.abs(a - b) <= CLOCKS_APART_MS
   const told = (): Instant | undefined => service && since(service)
   const first = (): Instant => {
-    const [wall, passed] = [clock.now(), knownAt()]
-    if (passed === undefined) return wall
-    const possible = [wall, told() ?? wall].filter((at) => at >= passed - CLOCKS_APART_MS)
-    return possible.length > 0 ? Math.min(...possible) : passed
+    const [wall, passed = Number.NEGATIVE_INFINITY] = [clock.now(), knownAt()]
+    return wall >= passed - CLOCKS_APART_MS ? wall : Math.max(passed, told() ?? passed)
   }
   return {
     now(): Instant {
