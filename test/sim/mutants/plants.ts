@@ -361,12 +361,12 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     needs: ['envelope', 'team-broken', 'team-edit'],
     caughtBy: [86],
   },
-  'a team that is outside its envelope by one reading is inside': {
-    file: 'core/envelopes/settle.ts',
-    find: 'first.has(email) === second.has(email) ? second.has(email) : were.has(email)',
-    replace: 'first.has(email) || second.has(email) || were.has(email)',
-    needs: ['envelope', 'team-stray', 'regroup'],
-    caughtBy: [199],
+  'a team decides about people of no group of its own': {
+    file: 'core/envelopes/bounds.ts',
+    find: 'if (lists.includes(undefined)) return undefined',
+    replace: 'if (lists.length > 0) return undefined',
+    needs: ['envelope', 'team-stray'],
+    caughtBy: [174],
   },
   'a reading that fails ends the cycle': {
     file: 'daemon/cycle/read.ts',
