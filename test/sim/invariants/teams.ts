@@ -29,7 +29,7 @@ export const refusedIsNothing = invariant(
         checker.violated(`${scope} is set to ${to}, which its envelope refuses`)
       if (to !== REFUSED.narrowed || worth(from) <= to) return
       const change = plan?.changes.find((one) => scopeKey(one.scope) === scope)
-      if (!change || !releases.hasGoal(change))
+      if (!change?.healing && !(change && releases.hasGoal(change)))
         checker.violated(`${scope} falls from ${from} to ${to}, the narrowed bound, before a day is over`)
     }
   },
