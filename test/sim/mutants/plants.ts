@@ -334,14 +334,14 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     caughtBy: [88],
   },
   'what an envelope refuses counts': {
-    file: 'core/envelopes/settle.ts',
+    file: 'core/envelopes/forms.ts',
     find: '(isRefused || why.length > 0 || held?.has(',
     replace: '(isRefused || held?.has(',
     needs: ['envelope', 'team-stray'],
     caughtBy: [174],
   },
   'a file of a team that breaks takes its caps along': {
-    file: 'core/envelopes/settle.ts',
+    file: 'core/envelopes/forms.ts',
     find: 'const kept = documentsOf(before, (one) => broken.has',
     replace: 'const kept = documentsOf(undefined, (one) => broken.has',
     needs: ['envelope', 'team-broken'],
