@@ -87,40 +87,57 @@ interface Machine {
   readonly time: ReturnType<typeof steadyTime>
 }
 
-/** Times on the wall clock and on the monotonic one. */
+/** A time, and the monotonic clock then. */
 interface Mark {
   readonly at: Instant
   readonly ms: number
 }
 
+/** The clocks as of an answer: `at` is the time that no jump moves, `skewMs` the service's clock minus ours. */
+interface Answered extends Mark {
+  readonly wall: Instant
+  readonly skewMs: number
+}
+
 /**
- * The time that ages and waits are judged by, which no jump of a clock moves. It runs on from the last answer by which both clocks agreed, and
- * is the wall clock's while that stays close. Where they never did, it runs on from the first answer: then it was the wall clock's, or the
- * service's where the wall clock is behind `knownAt`, and so surely wrong.
+ * The time that ages and waits are judged by, which no jump of a clock moves. It is the wall clock's where an answer shows that both clocks
+ * agree, runs on from there, and is the wall clock's while that stays close. Where they differ by as much as at the answer before, both have
+ * gone on by as much, also when that is more than the monotonic clock says: the machine was suspended. Where they never agreed, it runs on from
+ * the first answer: then it was the wall clock's, or the service's where the wall clock is behind `knownAt`. Where both are behind that, it was
+ * recorded by a clock that was ahead.
  */
 function steadyTime({ clock, knownAt = () => undefined }: Pick<ClientOptions, 'clock' | 'knownAt'>) {
-  let agreed: Mark | undefined
+  let last: Answered | undefined
   let service: Mark | undefined
   const since = ({ at, ms }: Mark): Instant => Math.floor(at + clock.monotonic() - ms)
   const isNear = (a: Instant, b: Instant): boolean => Math.abs(a - b) <= CLOCKS_APART_MS
   const told = (): Instant | undefined => service && since(service)
   const first = (): Instant => {
-    const [wall, passed = Number.NEGATIVE_INFINITY] = [clock.now(), knownAt()]
-    return wall >= passed - CLOCKS_APART_MS ? wall : Math.max(passed, told() ?? passed)
+    const [wall, passed = Number.NEGATIVE_INFINITY, byService] = [clock.now(), knownAt(), told()]
+    const isPossible = (at: Instant): boolean => at >= passed - CLOCKS_APART_MS
+    if (isPossible(wall)) return wall
+    if (byService === undefined) return passed
+    return isPossible(byService) ? byService : Math.max(wall, byService)
+  }
+  const atAnswer = (wall: Instant, skewMs: number): Instant => {
+    if (isNear(skewMs, 0)) return wall
+    if (!last) return first()
+    return isNear(skewMs, last.skewMs) ? last.at + wall - last.wall : since(last)
   }
   return {
     now(): Instant {
-      if (!agreed) return first()
-      const [wall, at] = [clock.now(), since(agreed)]
+      if (!last) return first()
+      const [wall, at] = [clock.now(), since(last)]
       return isNear(wall, at) ? wall : at
     },
     /** By the service's clock; absent before it told. */
     told,
-    learn(skewMs: number | undefined): void {
-      const mark = { at: clock.now(), ms: clock.monotonic() }
-      if (skewMs !== undefined) service = { ...mark, at: mark.at + skewMs }
-      if (isNear(skewMs ?? 0, 0)) agreed = mark
-      else agreed ??= { ...mark, at: first() }
+    /** An answer without a date tells nothing of a clock that has jumped since one with a date. */
+    learn(dated: number | undefined): void {
+      const [wall, ms] = [clock.now(), clock.monotonic()]
+      if (dated !== undefined) service = { at: wall + dated, ms }
+      const skewMs = (told() ?? wall) - wall
+      last = { at: atAnswer(wall, skewMs), ms, wall, skewMs }
     },
   }
 }

@@ -146,3 +146,43 @@ describe.each([
     expect(one.caps()).toEqual({ ada: 600 })
   })
 })
+
+describe('with a service whose clock is ten minutes ahead for good', () => {
+  const skew = { ms: HOUR / 6 }
+
+  test('hours for which the machine was suspended have passed', async () => {
+    const one = await worldUnder({ caps: { ada: 500 } }, { wrapTransport: serviceClock(skew) })
+    const pausedAt = one.clock.now()
+    await one.ledger.savePause({ pausedAt, untilAt: pausedAt + 4 * HOUR, reason: 'a move' })
+    // The service's clock, too, goes by this one.
+    one.clock.jumpWall(8 * HOUR)
+    await one.cycle({ caps: { ada: 600 } })
+    await one.cycle()
+    expect(one.caps()).toEqual({ ada: 600 })
+  })
+
+  test('a start leaves the time of an earlier process behind, whose clock was a month ahead', async () => {
+    const one = await testWorld({ wrapTransport: serviceClock(skew) })
+    one.clock.jumpWall(ahead)
+    await one.cycle({ caps: { ada: 500 } })
+    one.clock.jumpWall(-ahead)
+    one.restart()
+    await one.cycle()
+    expect(Math.abs((one.view().roster?.readAt ?? 0) - one.clock.now())).toBeLessThan(HOUR)
+  })
+})
+
+test('an answer without a date, such as of a gateway before the service, makes no clock right that has jumped', async () => {
+  const [gateway, skew] = [{ broken: false }, { ms: 0 }]
+  const behind = answering(() => true, 502, gateway)
+  const one = await worldUnder({ caps: { ada: 500 } }, { wrapTransport: (wire) => behind(serviceClock(skew)(wire)) })
+  const pausedAt = one.clock.now()
+  await one.ledger.savePause({ pausedAt, untilAt: pausedAt + 4 * HOUR, reason: 'a move' })
+  gateway.broken = true
+  one.clock.jumpWall(25 * HOUR)
+  skew.ms = -25 * HOUR
+  await one.cycle({ caps: { ada: 600 } })
+  gateway.broken = false
+  await later(one, HOUR / 6)
+  expect(one.caps()).toEqual({ ada: 500 })
+})
