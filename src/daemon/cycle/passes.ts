@@ -9,6 +9,7 @@ import type { Failure } from '../../core/plan/snapshot.ts'
 import { entriesOf } from '../../core/plan/states.ts'
 import { showResult } from '../conditions/show.ts'
 import { LedgerError } from '../ledger/error.ts'
+import { readPause } from '../workspace.ts'
 import type { CycleRun, Halted, Pass, PassReport } from './options.ts'
 import { beginPlan, endPlan } from './record.ts'
 import { grantsFrozen, type WorkspaceState } from './state.ts'
@@ -99,6 +100,7 @@ async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, Wr
     refusals: [],
     halted: {},
     areClocksApart: () => grantsFrozen(client) && !desired.inputs.grantsFrozen,
+    isPaused: async () => (await readPause(workspace)) !== undefined,
     concurrency: config.rate.concurrency,
     watch,
     options,

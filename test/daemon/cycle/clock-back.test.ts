@@ -2,12 +2,13 @@
 // no wait ends early because of it.
 import { describe, expect, test } from 'vitest'
 import { DAY, HOUR, research, SETTINGS } from '../../support/declare.ts'
-import { answering, type Match, reads, serviceClock } from '../../support/faults.ts'
+import { answering, type Match, reads, serviceClock, whenAsked, writes } from '../../support/faults.ts'
 import { capsOf, later, worldUnder } from '../../support/living.ts'
 import { noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
 const ahead = 30 * DAY
+const SERIAL = { rate: { concurrency: 1 } } as const
 
 describe('on a clock that was a month ahead', () => {
   test('a pause lasts as long as it was meant to, and no longer', async () => {
@@ -185,4 +186,17 @@ test('an answer without a date, such as of a gateway before the service, makes n
   gateway.broken = false
   await later(one, HOUR / 6)
   expect(one.caps()).toEqual({ ada: 500 })
+})
+
+test('a pause that begins between two writes is kept, also while our clock is a day behind', async () => {
+  const skew = { ms: 0 }
+  const one = await worldUnder({ caps: { ada: 500, bob: 500 } }, { wrapTransport: serviceClock(skew), config: SERIAL })
+  one.clock.jumpWall(-25 * HOUR)
+  skew.ms = 25 * HOUR
+  whenAsked(one, writes(), () => {
+    const pausedAt = one.clock.now()
+    void one.ledger.savePause({ pausedAt, untilAt: pausedAt + 4 * HOUR, reason: 'a move' })
+  })
+  await one.cycle({ caps: { ada: 600, bob: 600 } })
+  expect(one.caps()).toEqual({ ada: 600, bob: 500 })
 })

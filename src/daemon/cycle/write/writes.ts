@@ -35,6 +35,7 @@ interface WriteRun extends OutcomeContext {
    */
   isOutdated?: boolean
   readonly areClocksApart: () => boolean
+  readonly isPaused: () => Promise<boolean>
   readonly options: Pick<CycleOptions, 'stop' | 'cut' | 'leaving'>
 }
 
@@ -76,7 +77,7 @@ async function writeChange(change: Change, run: WriteRun): Promise<WriteResult |
 async function whyNotStart(run: WriteRun): Promise<Halted['interrupted']> {
   if (run.halted.interrupted) return run.halted.interrupted
   if (run.options.stop?.aborted) return 'stopped'
-  return (await run.ledger.pause(run.clock.now())) ? 'paused' : undefined
+  return (await run.isPaused()) ? 'paused' : undefined
 }
 
 /** Checks that the scope still has the cap that the plan saw. A result means that nothing is written. */
