@@ -286,9 +286,13 @@ async function exchange<Value>(machine: Machine, request: ApiRequest<Value>, key
   )
   if ('kind' in answer && answer.isKeptBack) throw leaseTooShort(operation)
   if ('kind' in answer) return { result: unanswered(machine, operation, answer), answered: false }
-  const skewMs = skewOf(answer, askedAt, clock.now())
-  machine.time.learn(skewMs)
-  machine.skewMs = skewMs ?? machine.skewMs
+  const now = clock.now()
+  // An answer that was on its way while the wall clock jumped, or the machine was suspended, tells of neither clock.
+  if (Math.abs(now - askedAt - (clock.monotonic() - startedMs)) <= CLOCKS_APART_MS) {
+    const skewMs = skewOf(answer, askedAt, now)
+    machine.time.learn(skewMs)
+    machine.skewMs = skewMs ?? machine.skewMs
+  }
   return { result: judge(machine, request, key, answer), answered: true }
 }
 

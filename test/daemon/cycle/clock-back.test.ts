@@ -151,13 +151,19 @@ describe.each([
 describe('with a service whose clock is ten minutes ahead for good', () => {
   const skew = { ms: HOUR / 6 }
 
-  test('hours for which the machine was suspended have passed', async () => {
+  test.each(['between cycles', 'during a request'])('hours for which the machine was suspended %s have passed', async (when) => {
     const one = await worldUnder({ caps: { ada: 500 } }, { wrapTransport: serviceClock(skew) })
     const pausedAt = one.clock.now()
     await one.ledger.savePause({ pausedAt, untilAt: pausedAt + 4 * HOUR, reason: 'a move' })
     // The service's clock, too, goes by this one.
-    one.clock.jumpWall(8 * HOUR)
+    const suspend = (): void => {
+      one.onCall = undefined
+      one.clock.jumpWall(8 * HOUR)
+    }
+    if (when === 'during a request') whenAsked(one, reads('ada'), suspend)
+    else suspend()
     await one.cycle({ caps: { ada: 600 } })
+    await one.cycle()
     await one.cycle()
     expect(one.caps()).toEqual({ ada: 600 })
   })
