@@ -4,6 +4,7 @@ import { type Change, holdOf, type Plan, type ShareLimit } from '../../../src/co
 import type { Roster } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import type { MeasuredAddOn } from '../../../src/core/use/add-on.ts'
+import { ENVELOPE_GROUPS } from '../lives/envelope.ts'
 import type { ModelCap } from '../lives/policy-model.ts'
 import { type InForce, invariant, type Scene } from '../steps.ts'
 import { inForceWith } from '../world/company.ts'
@@ -104,9 +105,34 @@ interface Knowledge {
   useOf(email: string): number
 }
 
-function judge(planned: Planned, scene: Scene, { isReleased, useOf }: Knowledge, violated: (message: string) => void): void {
-  const { plan, total, caps, begun, known } = planned
-  const goes = plan.changes.filter((change) => holdOf(change) === undefined)
+function judge(planned: Planned, scene: Scene, knowledge: Knowledge, violated: (message: string) => void): void {
+  const goes = planned.plan.changes.filter((change) => holdOf(change) === undefined)
+  const judgeSome = (changes: readonly Change[], counts?: (key: ScopeKey) => boolean): void =>
+    judgePart(planned, { changes, counts }, scene, knowledge, violated)
+  if (scene.scenario.envelope === undefined) {
+    judgeSome(goes)
+    return
+  }
+  // Changes of platform are judged alone, and those of an envelope beside them. What follows from a team's group at a member is the team's.
+  const isTeams = (key: ScopeKey): boolean => scene.policies().some(({ delegated }) => delegated.has(key))
+  const isOfMember = (key: ScopeKey): boolean => ENVELOPE_GROUPS.some((id) => scene.company.groups.get(id)?.has(key))
+  judgeSome(goes.filter(({ scope }) => !isTeams(scopeKey(scope)) && !isOfMember(scopeKey(scope))))
+  judgeSome(goes, (key) => scene.policy().delegated.has(key))
+}
+
+/** Changes that are judged together; `counts`: whether more than the guards allow is wrong by a change of this scope. */
+interface JudgedPart {
+  readonly changes: readonly Change[]
+  readonly counts: ((key: ScopeKey) => boolean) | undefined
+}
+
+function judgePart(
+  { plan, total, caps, begun, known }: Planned,
+  { changes: goes, counts }: JudgedPart,
+  scene: Scene,
+  { isReleased, useOf }: Knowledge,
+  violated: (message: string) => void,
+): void {
   const after = inForceWith(scene.company, withChanges(caps, goes))
   const [before, atBegin] = [inForceWith(scene.company, caps), inForceWith(scene.company, begun)]
   const exempt = new Set(goes.filter((one) => one.healing || one.grantEnd).map(({ scope }) => scopeKey(scope)))
@@ -119,7 +145,10 @@ function judge(planned: Planned, scene: Scene, { isReleased, useOf }: Knowledge,
   const cleared = judged.filter((email) => falls(email) && after.get(email) === 'none')
   const lowered = judged.filter((email) => falls(email) && numberOf(after.get(email)) > useOf(email))
   // Released changes stay counted, and no other change may be written while the count is too high.
-  const isUnreleased = (email: string): boolean => scopesOf(scene, email).every((key) => !going.has(key) || !released.has(key))
+  const isUnreleased = (email: string): boolean => {
+    const own = scopesOf(scene, email).filter((key) => going.has(key))
+    return own.every((key) => !released.has(key)) && (counts === undefined || own.some(counts))
+  }
   const most = (guard: 'maxAffected' | 'maxLowered' | 'maxCleared', people: readonly string[]): void => {
     const found = people.some(isUnreleased) ? people.length : 0
     const allowed = Math.max(...scene.settingsSince(scene.elapsed() - HOUR_MS).map(({ guards }) => allowance(guards[guard], total)))
