@@ -204,6 +204,8 @@ export interface WorkspaceView {
   /** Learned requests per second of the key that reads caps. */
   readonly ratePerSecond?: number
   readonly clockSkewMs?: number
+  /** The wall clock minus the time by which the rest is dated: another than 0 while the wall clock has jumped. */
+  readonly aheadMs?: number
   /** How the deployment was observed to work. */
   readonly seen?: ServiceEvidence
   readonly lastCycle?: CycleStatus

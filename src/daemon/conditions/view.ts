@@ -53,7 +53,8 @@ export function stopOf({ view, desiredState }: StopFacts, person: Person, now: I
 export function viewOf(workspace: Workspace): WorkspaceView {
   const { client, config, shown, ledger, clock } = workspace
   const state = knownState(workspace)
-  const pause = workspace.pause && workspace.pause.untilAt > clock.now() ? workspace.pause : undefined
+  const [now, wall] = [clock.now(), workspace.wall()]
+  const pause = workspace.pause && workspace.pause.untilAt > Math.min(now, wall) ? workspace.pause : undefined
   const usage = state?.usage
   const balance = usage ? usage.balance : shown.balance
   const rate = workspace.ratePerSecond?.()
@@ -82,6 +83,7 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     history: shown.history,
     ratePerSecond: rate,
     clockSkewMs: client.clockSkewMs(),
+    aheadMs: wall - now || undefined,
     seen,
     lastCycle: shown.lastCycle,
     lastSuccessAt: shown.lastSuccessAt,

@@ -5,6 +5,8 @@ import { NOTHING_BURNED } from '../../../src/core/use/burn.ts'
 import { COUNTERS, GAUGES } from '../../../src/daemon/http/metrics/gauges.ts'
 import { SETTINGS } from '../../support/declare.ts'
 import { parseExposition } from '../../support/exposition.ts'
+import { serviceClock } from '../../support/faults.ts'
+import { later, worldUnder } from '../../support/living.ts'
 import { event, start } from '../../support/metrics.ts'
 import { balanceOf, CHANGE, CYCLE, emptyView, fullView, HOUR, MINUTE, NOW, REFUSED, rosterOf, USE } from '../../support/views.ts'
 
@@ -183,6 +185,21 @@ describe('the gauges of a view', () => {
     const moment = await start().scrape({ ...view, roster: { ...roster, readAt: NOW + MINUTE } })
     expect(moment.series('capkeeper_prompt_credits_used')).toHaveLength(1)
   })
+
+  test.each([25 * HOUR, -25 * HOUR])(
+    'what was read while the wall clock is wrong by %i ms is as old as it is, and shown',
+    async (wrongMs) => {
+      const skew = { ms: 0 }
+      const one = await worldUnder({ caps: { team: 500 } }, { wrapTransport: serviceClock(skew) })
+      one.clock.jumpWall(wrongMs)
+      skew.ms -= wrongMs
+      await later(one, HOUR)
+      const page = await start({ clock: one.clock, users: { perUser: 'all', userLabel: String } }).scrape(one.view())
+      expect(page.value('capkeeper_usage_age_seconds', { workspace: 'acme' })).toBeLessThan(1)
+      for (const name of ['prompt_credits_used', 'seats', 'user_cap_credits'])
+        expect(page.series(`capkeeper_${name}`), name).not.toEqual([])
+    },
+  )
 
   test('during an outage use and balance stay beside their age for 24 h, then only the age stays', async () => {
     const { clock, scrape } = start()

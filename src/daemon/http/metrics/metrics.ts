@@ -39,13 +39,16 @@ const TOP_USERS = 50
 
 const SERIES_PER_USER = 2
 
+/** Now, as the view's readings are dated. */
+const timeOf = ({ aheadMs = 0 }: WorkspaceView, now: Instant): Instant => now - aheadMs
+
 /** Puts the gauges per user of all workspaces; returns how many series the limit left out. */
 function putUserGauges(put: Put, views: readonly WorkspaceView[], settings: PerUserSettings, now: Instant): number {
   if (settings.perUser === 'off') return 0
   let left = MAX_USERS
   let dropped = 0
   for (const view of views) {
-    if (!view.roster || !isShown(view.roster, now)) continue
+    if (!view.roster || !isShown(view.roster, timeOf(view, now))) continue
     const used = new Map(view.roster.people.map((person) => [person.email, person.used]))
     const ranked = view.people.toSorted((a, b) => (used.get(b.email) ?? 0) - (used.get(a.email) ?? 0) || (a.email < b.email ? -1 : 1))
     const wanted = settings.perUser === 'top' ? ranked.slice(0, TOP_USERS) : ranked
@@ -98,7 +101,7 @@ export function createMetrics(options: MetricsOptions) {
     for (const { workspace, lease } of views) put('capkeeper_workspace_held', { workspace }, Number(lease?.isHere ?? true))
     // A workspace that another replica holds is counted only there.
     const own = views.filter(({ lease }) => lease?.isHere ?? true)
-    for (const view of own) putWorkspaceGauges((name, labels, value) => put(name, people.all(labels), value), view, now)
+    for (const view of own) putWorkspaceGauges((name, labels, value) => put(name, people.all(labels), value), view, timeOf(view, now))
     const dropped = options.users ? putUserGauges(put, own, options.users, now) : 0
     parts.counters.capkeeper_metrics_dropped_series_total.inc(Math.max(0, dropped - mostDropped))
     mostDropped = Math.max(mostDropped, dropped)
