@@ -169,7 +169,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   },
   'a pause is not checked before each write': {
     file: 'daemon/cycle/write/writes.ts',
-    find: "return (await run.ledger.pause(run.clock.now())) ? 'paused' : undefined",
+    find: "return (await run.isPaused()) ? 'paused' : undefined",
     replace: 'return undefined',
     needs: ['pause'],
     caughtBy: [409],
