@@ -67,7 +67,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     find: 'if (counted.size <= allowed && !teamClear) return undefined',
     replace: 'if (new Set(judged.flatMap((one) => one.changes)).size <= allowed && !teamClear) return undefined',
     needs: ['counted', 'policy-squeeze'],
-    caughtBy: [86],
+    caughtBy: [693],
   },
   'an unknown reading counts as unset': {
     file: 'core/plan/diff.ts',
@@ -261,7 +261,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     find: 'await readMoved(wrote.ancestors, cycle)',
     replace: 'await readMoved([], cycle)',
     needs: ['copied', 'policy-mass', 'policy-edit'],
-    caughtBy: [317],
+    caughtBy: [302],
   },
   'the cap that a lost 0 had replaced is not restored': {
     file: 'core/plan/states.ts',
