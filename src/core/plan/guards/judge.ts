@@ -8,7 +8,7 @@ import type { PolicyEntry } from '../../model/policy.ts'
 import { byScope, compareScopes, type ScopeKey, scopeKey } from '../../model/scope.ts'
 import { impactOf } from '../impact.ts'
 import type { Difference } from '../snapshot.ts'
-import { type Finding, type GuardInputs, isReleased, type Round, type Unreleased } from './round.ts'
+import { type Finding, type GuardInputs, isReleased, originAt, type Round, type Unreleased } from './round.ts'
 import { GUARDS, SETTLED_OTHERWISE } from './table.ts'
 
 export type Judgement = ReturnType<typeof judge>
@@ -180,9 +180,9 @@ const envelopeOf = ({ key, revealedBy, entry }: Difference, inputs: GuardInputs)
 
 /** What the conflict rule makes of a team's group and another is the team's: whatever it says of its group holds nothing of platform. */
 function envelopeAt(key: ScopeKey, { policy, owned, people }: GuardInputs, kind: PolicyEntry['kind'] = 'undeclared'): string | undefined {
-  const names: Readonly<Record<string, string>> = policy.settled?.envelopeOf ?? {}
-  const isConflict = (kind === 'undeclared' ? owned.get(key)?.owner : kind) === 'conflict'
-  const groups = isConflict ? (people.byKey.get(key)?.groups ?? []) : []
+  const names: Readonly<Record<string, string>> | undefined = policy.settled?.envelopeOf
+  if (!names) return undefined
+  const groups = originAt(key, kind, { owned }) === 'conflict' ? (people.byKey.get(key)?.groups ?? []) : []
   return [key, ...groups].flatMap((one) => (Object.hasOwn(names, one) ? (names[one] ?? []) : []))[0]
 }
 

@@ -3,6 +3,7 @@
 import { type CapAt, type CountedPerson, TEAM_KEY } from '../../interpret/effective.ts'
 import type { Slots } from '../../interpret/slots.ts'
 import type { GuardCode } from '../../model/change.ts'
+import type { OwnerKind, PolicyEntry } from '../../model/policy.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey } from '../../model/scope.ts'
 import type { DesiredCap } from '../../resolve/candidate.ts'
 import { type Impact, type ImpactInputs, impactOn, isFree } from '../impact.ts'
@@ -66,15 +67,27 @@ export interface Round {
 /** Returns undefined when it finds nothing wrong. */
 export type Guard = (round: Round) => Finding | undefined
 
-/** The groups whose caps a person's change follows from: by the conflict rule, as a copy, or as what a grant adds to. */
-export function groupsBehind({ scope, key, entry }: Difference, inputs: GuardInputs): readonly ScopeKey[] {
-  const { owned, people, model, policy } = inputs
+/** What a scope's cap comes from: what is not declared any more came from what owns it. */
+export const originAt = (
+  key: ScopeKey,
+  kind: PolicyEntry['kind'],
+  { owned }: Pick<GuardInputs, 'owned'>,
+): PolicyEntry['kind'] | OwnerKind | undefined => (kind === 'undeclared' ? owned.get(key)?.owner : kind)
+
+/** The groups of these whose caps a person's change follows from: by the conflict rule, as a copy, or as what a grant adds to. */
+export function groupsBehind(
+  { scope, key, entry }: Difference,
+  inputs: GuardInputs,
+  isAmong: (group: ScopeKey) => boolean,
+): readonly ScopeKey[] {
+  const { people, model, policy } = inputs
+  const groups = scope.kind === 'user' ? (people.byKey.get(key)?.groups ?? []).filter(isAmong) : []
+  if (groups.length === 0) return groups
   const isAt = (one: { readonly scope: Scope }): boolean => scopeKey(one.scope) === key
-  const isAdding = (): boolean => policy.set.grants.some((one) => isAt(one) && one.amount.kind === 'add') && !policy.set.rules.some(isAt)
-  const kind = entry.kind === 'undeclared' ? owned.get(key)?.owner : entry.kind
-  const isCopied = kind === 'copied' || (model.layers === 'copied' && 'cap' in entry && entry.cap === 'none')
-  const follows = scope.kind === 'user' && (isCopied || kind === 'conflict' || (kind === 'grant' && isAdding()))
-  return follows ? (people.byKey.get(key)?.groups ?? []) : []
+  const isAdding = (): boolean => policy.set.grants.some((one) => one.amount.kind === 'add' && isAt(one)) && !policy.set.rules.some(isAt)
+  const origin = originAt(key, entry.kind, inputs)
+  const isCopied = origin === 'copied' || (model.layers === 'copied' && 'cap' in entry && entry.cap === 'none')
+  return isCopied || origin === 'conflict' || (origin === 'grant' && isAdding()) ? groups : []
 }
 
 export const isReleased = (key: ScopeKey, round: Round): boolean => round.inputs.released.has(key)
@@ -127,8 +140,8 @@ interface Planned extends Pick<Round, 'active'> {
 /** Whether a grant that ends takes from the person, and the other changes take nothing from what they have after it. */
 function isOnlyGivenBack(person: CountedPerson, { active, inputs: { impact } }: Planned): boolean {
   const chain = [person.key, ...person.groups, TEAM_KEY].flatMap((key) => active.get(key) ?? [])
+  if (!chain.some(({ grantEnd }) => grantEnd)) return false
   const ends = byScope(chain.filter(({ grantEnd }) => grantEnd))
-  if (ends.size === 0) return false
   const others = byScope(chain.filter(({ grantEnd }) => !grantEnd))
   const readings: CapAt = (key) => ends.get(key)?.to ?? impact.readings(key)
   return impactOn([person], others, { ...impact, readings }).every(({ effect }) => isFree(effect))

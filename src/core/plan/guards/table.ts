@@ -79,12 +79,12 @@ const emptyPolicy: Guard = (round) => {
 const envelope: Guard = (round) => {
   const { guards, policy, changesShown, now } = round.inputs
   const { narrowed = {}, memory } = policy.settled ?? {}
-  if (!guards.envelope) return undefined
+  const isNarrowed = (key: ScopeKey): boolean => Object.hasOwn(narrowed, key)
+  if (!guards.envelope || Object.keys(narrowed).length === 0) return undefined
   // What was shown before the envelope was widened is over: narrowed again, it is shown anew.
   const narrowedAt = new Map(Object.entries(memory?.narrowedAt ?? {}))
   const found = [...round.active.values()].flatMap((one) => {
-    const keys =
-      isRaise(one) || one.healing ? [] : [one.key, ...groupsBehind(one, round.inputs)].filter((key) => Object.hasOwn(narrowed, key))
+    const keys = isRaise(one) || one.healing ? [] : [one.key].filter(isNarrowed).concat(groupsBehind(one, round.inputs, isNarrowed))
     const since = Math.max(shownSince(one, changesShown), ...keys.map((key) => narrowedAt.get(key) ?? Number.POSITIVE_INFINITY))
     return keys.length > 0 && now - since < REVIEW_MS ? [{ one, keys }] : []
   })
