@@ -83,7 +83,6 @@ interface Machine {
   readonly options: ClientOptions
   readonly queue: Queue
   backoff: Backoff<ApiError>
-  skewMs: number | undefined
   readonly time: ReturnType<typeof steadyTime>
 }
 
@@ -108,7 +107,7 @@ interface Answered extends Mark {
  */
 function steadyTime({ clock, knownAt = () => undefined }: Pick<ClientOptions, 'clock' | 'knownAt'>) {
   let last: Answered | undefined
-  let service: Mark | undefined
+  let service: (Mark & { readonly skewMs: number }) | undefined
   const since = ({ at, ms }: Mark): Instant => Math.floor(at + clock.monotonic() - ms)
   const isNear = (a: Instant, b: Instant): boolean => Math.abs(a - b) <= CLOCKS_APART_MS
   const told = (): Instant | undefined => service && since(service)
@@ -132,10 +131,12 @@ function steadyTime({ clock, knownAt = () => undefined }: Pick<ClientOptions, 'c
     },
     /** By the service's clock; absent before it told. */
     told,
+    /** The service's clock minus ours, by the last answer with a date. */
+    skewMs: (): number | undefined => service?.skewMs,
     /** An answer without a date tells nothing of a clock that has jumped since one with a date. */
     learn(dated: number | undefined): void {
       const [wall, ms] = [clock.now(), clock.monotonic()]
-      if (dated !== undefined) service = { at: wall + dated, ms }
+      if (dated !== undefined) service = { at: wall + dated, ms, skewMs: dated }
       const skewMs = (told() ?? wall) - wall
       last = { at: atAnswer(wall, skewMs), ms, wall, skewMs }
     },
@@ -145,11 +146,11 @@ function steadyTime({ clock, knownAt = () => undefined }: Pick<ClientOptions, 'c
 export function createSender(options: ClientOptions) {
   const { clock, rate, paces, learned = {}, onLearned = () => undefined } = options
   const queue = createQueue({ clock, concurrency: rate.concurrency, rate, paces, learned, onLearned })
-  const machine: Machine = { options, queue, backoff: startBackoff(), skewMs: undefined, time: steadyTime(options) }
+  const machine: Machine = { options, queue, backoff: startBackoff(), time: steadyTime(options) }
   return {
     /** Rejects with an `ApiError`, or with the reason of a signal. */
     send: <Value>(request: ApiRequest<Value>): Promise<Value> => sendPatiently(machine, request),
-    clockSkewMs: (): number | undefined => machine.skewMs,
+    clockSkewMs: machine.time.skewMs,
     now: machine.time.now,
     serviceNow: machine.time.told,
     ratePerSecond: queue.ratePerSecond,
@@ -288,11 +289,7 @@ async function exchange<Value>(machine: Machine, request: ApiRequest<Value>, key
   if ('kind' in answer) return { result: unanswered(machine, operation, answer), answered: false }
   const now = clock.now()
   // An answer that was on its way while the wall clock jumped, or the machine was suspended, tells of neither clock.
-  if (Math.abs(now - askedAt - (clock.monotonic() - startedMs)) <= CLOCKS_APART_MS) {
-    const skewMs = skewOf(answer, askedAt, now)
-    machine.time.learn(skewMs)
-    machine.skewMs = skewMs ?? machine.skewMs
-  }
+  if (Math.abs(now - askedAt - (clock.monotonic() - startedMs)) <= CLOCKS_APART_MS) machine.time.learn(skewOf(answer, askedAt, now))
   return { result: judge(machine, request, key, answer), answered: true }
 }
 

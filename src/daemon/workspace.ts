@@ -143,15 +143,17 @@ export const createWorkspace = (parts: WorkspaceParts, before?: Workspace): Work
   collector: newCollector(parts.random.next().toString(36).slice(2, 10)),
 })
 
+/** The time by which a pause ends: another process recorded it on the wall clock, and no pause may end early. */
+export const pauseTime = ({ clock, wall }: Pick<Workspace, 'clock' | 'wall'>): Instant => Math.min(clock.now(), wall())
+
 /**
  * Reads the pause, which another process begins and ends. One that was recorded on a clock far ahead begins anew now, with its whole length.
  * Rejects with a `LedgerError`.
  */
 export async function readPause(workspace: Workspace): Promise<Pause | undefined> {
-  // Another process recorded it on the wall clock.
-  const now = Math.min(workspace.clock.now(), workspace.wall())
+  const now = pauseTime(workspace)
   const kept = await workspace.ledger.pause(now)
-  // It is not known which clock is wrong, and no pause may end early.
+  // It is not known which clock is wrong.
   const isAhead = kept !== undefined && kept.untilAt - now > LONGEST_PAUSE_MS
   workspace.pause = isAhead ? { ...kept, pausedAt: now, untilAt: now + kept.untilAt - kept.pausedAt } : kept
   if (isAhead) await workspace.ledger.savePause(workspace.pause)

@@ -13,7 +13,7 @@ import { resolveDesired } from '../../src/core/resolve/desired.ts'
 import type { Resolution } from '../../src/core/resolve/resolution.ts'
 import { sha256 } from '../../src/daemon/schedule/system.ts'
 import { joinDocuments } from '../../src/policy/join.ts'
-import { digestOfLines, linesOf } from '../../src/policy/load/digest.ts'
+import { digestOf } from '../../src/policy/load/digest.ts'
 import { parsePolicyText } from '../../src/policy/parse.ts'
 import { entryOf, NOW } from '../support/declare.ts'
 import { policyText } from './world.ts'
@@ -103,7 +103,7 @@ export function policyIn({ texts }: Pick<BigWorld, 'texts'>, workspace = 'bench'
   const { set, problems } = joinDocuments({ workspace, documents, sources, incomplete: false })
   const [problem] = [...parsed.flatMap((one) => one.problems), ...problems]
   if (problem) throw new Error(`the policy has a problem: ${problem.message}`)
-  return { set, digest: digestOfLines(linesOf(set)), revision: '' }
+  return { set, digest: digestOf({ set }), revision: '' }
 }
 
 /** What the policy asks of the company. */

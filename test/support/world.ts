@@ -20,7 +20,7 @@ import { readPeopleFile } from '../../src/daemon/directory/read.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { sha256 } from '../../src/daemon/schedule/system.ts'
 import { createWorkspace, type Workspace } from '../../src/daemon/workspace.ts'
-import { delegatedLines, digestOfLines, linesOf } from '../../src/policy/load/digest.ts'
+import { digestOf } from '../../src/policy/load/digest.ts'
 import type { Ledger, Transport } from '../../src/ports.ts'
 import type { CompanyOptions } from '../../src/sandbox/company/company.ts'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
@@ -39,7 +39,7 @@ export function revisionOf(
   delegated?: PolicyRevision['delegated'],
 ): PolicyRevision {
   const set: PolicySet = { ...policy(declared), workspace }
-  return { set, digest: digestOfLines([...linesOf(set), ...delegatedLines(delegated)]), revision, delegated }
+  return { set, digest: digestOf({ set, delegated }), revision, delegated }
 }
 
 export interface WorldOptions {

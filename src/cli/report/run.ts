@@ -310,10 +310,8 @@ async function peopleBefore(sources: Sources, cycle: Cycle, past: Sums | undefin
     notes.push(unknown)
   } else if (!measured && isKnown) notes.push(`Use of people is the sum of their days, which are ${of}.`)
   else if (!last && !measured) notes.push(`Days of that cycle are ${of}, so use may be missing; type: ${collectLine(flags)}`)
-  else if (!measured && last && (last.readAt ?? cycle.endAt) < cycle.endAt - config.usageLagMs)
-    notes.push(
-      `Use of that cycle was last read on ${dayText(last.readAt ?? cycle.endAt)}, so its last days may be missing; type: ${collectLine(flags)}`,
-    )
+  else if (!measured && last?.readAt !== undefined && last.readAt < cycle.endAt - config.usageLagMs)
+    notes.push(`Use of that cycle was last read on ${dayText(last.readAt)}, so its last days may be missing; type: ${collectLine(flags)}`)
   notes.push('Groups are those of today.')
   return used.map(([email, amount]): ReportPerson => ({ email, groups: groupsOf(email), used: amount }))
 }

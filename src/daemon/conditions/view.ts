@@ -14,7 +14,7 @@ import { undeclaredShown } from '../collect/undeclared.ts'
 import { seenIn } from '../cycle/read.ts'
 import { cycleOf, type DesiredState, type WorkspaceState } from '../cycle/state.ts'
 import { orNothing } from '../ledger/error.ts'
-import type { Workspace } from '../workspace.ts'
+import { pauseTime, type Workspace } from '../workspace.ts'
 import { knownState, poolsShown, type Viewed } from './show.ts'
 
 // What stops a person first, from what pages and messages know of a workspace. The rule is in core/use/first-stop.ts; this only gathers its inputs.
@@ -53,8 +53,7 @@ export function stopOf({ view, desiredState }: StopFacts, person: Person, now: I
 export function viewOf(workspace: Workspace): WorkspaceView {
   const { client, config, shown, ledger, clock } = workspace
   const state = knownState(workspace)
-  const [now, wall] = [clock.now(), workspace.wall()]
-  const pause = workspace.pause && workspace.pause.untilAt > Math.min(now, wall) ? workspace.pause : undefined
+  const pause = workspace.pause && workspace.pause.untilAt > pauseTime(workspace) ? workspace.pause : undefined
   const usage = state?.usage
   const balance = usage ? usage.balance : shown.balance
   const rate = workspace.ratePerSecond?.()
@@ -83,7 +82,7 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     history: shown.history,
     ratePerSecond: rate,
     clockSkewMs: client.clockSkewMs(),
-    aheadMs: wall - now || undefined,
+    aheadMs: workspace.wall() - clock.now() || undefined,
     seen,
     lastCycle: shown.lastCycle,
     lastSuccessAt: shown.lastSuccessAt,

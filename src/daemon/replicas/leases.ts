@@ -17,7 +17,7 @@ import {
   type ReplicaName,
 } from '../../core/replicas/lease.ts'
 import { emptied } from '../../core/resolve/roster.ts'
-import { delegatedLines, digestOfLines, linesOf } from '../../policy/load/digest.ts'
+import { digestOf } from '../../policy/load/digest.ts'
 import type { Clock, LeaseTable } from '../../ports.ts'
 import { type LedgerError, orNothing, unlessLedger } from '../ledger/error.ts'
 import type { Fence } from '../ledger/postgres/writer.ts'
@@ -51,10 +51,10 @@ export function toTell(
 
 function usable(read: PolicyRevision, before: PolicyRevision | undefined): PolicyRevision | undefined {
   if (emptied(read, before?.set).length > 0) return before
-  const { set, delegated } = read
+  const { delegated } = read
   if (!delegated || (delegated.unlisted.length === 0 && delegated.files.every(({ documents }) => documents))) return read
   const whole = before?.delegated && filled(delegated, before.delegated)
-  return whole && { ...read, delegated: whole, digest: digestOfLines([...linesOf(set), ...delegatedLines(whole)]) }
+  return whole && { ...read, delegated: whole, digest: digestOf({ ...read, delegated: whole }) }
 }
 
 /** With the files of teams that cannot be read now as they were before. */

@@ -295,10 +295,10 @@ function loadPolicies(state: State): void | Promise<void> {
 /** Adopts loaded policies, unless their configuration was replaced meanwhile: the new one loads its own. */
 async function adopt(state: State, config: Config, load: PolicyLoad): Promise<void> {
   if (state.config !== config || state.stopping) return
-  const { ids, sets } = toTell(load.sets, state.told, config.workspaces)
-  state.loaded = state.leases.isSole ? load : { ...load, sets }
+  const told = state.leases.isSole ? undefined : toTell(load.sets, state.told, config.workspaces)
+  state.loaded = told ? { ...load, sets: told.sets } : load
   // The other replicas must know of these policies before anything is written for them.
-  if (!state.leases.isSole) await state.leases.followed(ids)
+  if (told) await state.leases.followed(told.ids)
   if (state.config === config && !state.stopping) distribute(state, state.loaded)
 }
 

@@ -1,11 +1,15 @@
 // What a policy set means, as lines and as a digest. File names, places, document names, order, formatting and comments make no difference to them.
 import { createHash } from 'node:crypto'
-import type { Delegated, PolicySet } from '../../core/model/policy.ts'
+import type { Delegated, PolicyRevision, PolicySet } from '../../core/model/policy.ts'
 import { compareText, scopeKey } from '../../core/model/scope.ts'
 
 /** 12 hex digits of SHA-256 over what a set means, from its lines: scopes, caps, times, reasons, lists. */
 export const digestOfLines = (lines: readonly string[]): string =>
   createHash('sha256').update(lines.toSorted(compareText).join('\n')).digest('hex').slice(0, 12)
+
+/** The digest of a set and of what teams say beside it. */
+export const digestOf = ({ set, delegated }: Pick<PolicyRevision, 'set' | 'delegated'>): string =>
+  digestOfLines([...linesOf(set), ...delegatedLines(delegated)])
 
 /** What a set, or a part of one, means, in lines: one for each declaration. */
 export function linesOf({ rules = [], grants = [], onGroupConflict, ...set }: Partial<PolicySet>): readonly string[] {
