@@ -50,6 +50,7 @@ export const asDeclared = invariant('a write to a scope with a line of its own s
     checker.checked()
     if (to === line) return
     // What was accepted before of a line that is refused; nothing, if it was not always the team's. Or as much as a narrowed bound leaves.
+    // The first policy is the empty one before any was read.
     const isAccepted = (one: PolicyModel): boolean => !one.delegated.has(scope) || [to, undefined, 'no line'].includes(lineOf(one, scope))
     if (policy.delegated.has(scope) && (to === REFUSED.narrowed || scene.policies().slice(1).some(isAccepted))) return
     checker.violated(`${scope} is set to ${to}, and its line says ${line}`)

@@ -5,7 +5,7 @@ import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import type { EnvelopeSource } from '../../../src/policy/load/delegated.ts'
 import { between, type Draw } from '../../../src/sandbox/company/company.ts'
 import type { Life } from './life.ts'
-import type { PolicyModel } from './policy-model.ts'
+import { groupName, type PolicyModel } from './policy-model.ts'
 import { oneOf } from './scenario.ts'
 
 /** The group of the envelope, and the one that it has instead while its bounds are changed. */
@@ -59,7 +59,7 @@ export function tidyTeam({ scenario, model, team }: Life): void {
   if (scenario.envelope === undefined) return
   // Without an envelope its files are platform's, or nobody's.
   if (team.bounds === 'gone') model.strays.clear()
-  if (!model.groups.has(GROUP)) model.groups.set(GROUP, { name: `Group ${GROUP}`, cap: 1000 })
+  if (!model.groups.has(GROUP)) model.groups.set(GROUP, { name: groupName(GROUP), cap: 1000 })
   for (const scope of model.delegated) if (typeof capAt(model, scope) !== 'number') model.delegated.delete(scope)
 }
 
@@ -87,7 +87,7 @@ export function editTeam(life: Life, cap: number, draw: Draw): void {
   if (draw() < 0.25 && scope !== GROUP_SCOPE && model.delegated.has(scope)) {
     model.users.delete(scope)
     model.grants = model.grants.filter((one) => one.scope !== scope)
-  } else if (scope === GROUP_SCOPE) model.groups.set(GROUP, { name: `Group ${GROUP}`, cap })
+  } else if (scope === GROUP_SCOPE) model.groups.set(GROUP, { name: groupName(GROUP), cap })
   else model.users.set(scope, cap)
   if (isInside(life, scope)) model.delegated.add(scope)
 }

@@ -4,10 +4,10 @@ import { type ScopeKey, scopeKey, userScope } from '../../../src/core/model/scop
 import { HOUR_MS } from '../../../src/core/model/units.ts'
 import { between, type Draw, pick, stream } from '../../../src/sandbox/company/company.ts'
 import { cycleAt } from '../../../src/sandbox/time.ts'
-import { emailOf, groupName } from '../world/company.ts'
+import { emailOf } from '../world/company.ts'
 import { delegate } from './envelope.ts'
 import type { Life } from './life.ts'
-import { emptyModel, type ModelCap, type ModelRule, type PolicyModel } from './policy-model.ts'
+import { emptyModel, groupName, type ModelCap, type ModelRule, type PolicyModel } from './policy-model.ts'
 import { drawPools } from './pool-edits.ts'
 import { MINUTE_MS, oneOf } from './scenario.ts'
 

@@ -30,6 +30,9 @@ export interface ModelRule {
 /** Whether a rule matches a person; `open`: that changes about now, or the model cannot tell. */
 export type Truth = boolean | 'open'
 
+/** The name of each simulated group. */
+export const groupName = (id: string): string => `Group ${id}`
+
 /** A budget for some people together: the members of groups, or listed people. */
 export interface ModelPool {
   readonly name: string
@@ -161,7 +164,7 @@ export function teamFile({ groups, users, grants, delegated, strays }: PolicyMod
     ...head('of the team', emptyModel()),
     ...list(
       'groups',
-      all.flatMap(([scope, cap]) => (isGroup(scope) ? groupText(idOf(scope), `Group ${idOf(scope)}`, cap) : [])),
+      all.flatMap(([scope, cap]) => (isGroup(scope) ? groupText(idOf(scope), groupName(idOf(scope)), cap) : [])),
     ),
     ...list(
       'users',

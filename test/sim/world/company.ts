@@ -3,7 +3,7 @@
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts'
 import type { TeamStatus } from '../../../src/sandbox/store.ts'
-import type { ModelCap, ModelRule, Truth } from '../lives/policy-model.ts'
+import { groupName, type ModelCap, type ModelRule, type Truth } from '../lives/policy-model.ts'
 
 interface Member {
   readonly email: string
@@ -17,7 +17,6 @@ interface Member {
 export type Company = ReturnType<typeof createCompany>
 
 export const emailOf = (number: number): string => `p${String(number).padStart(3, '0')}@example.com`
-export const groupName = (id: string): string => `Group ${id}`
 
 /** Fills an empty sandbox with people p000… and groups g0…; the caller has seeded it with one person as a template. */
 export function createCompany(sandbox: Sandbox, size: { readonly people: number; readonly groups: number }) {

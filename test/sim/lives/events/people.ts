@@ -1,8 +1,9 @@
 // People join and leave, change groups and roles, and use credits.
 import { between, pick } from '../../../../src/sandbox/company/company.ts'
-import { emailOf, groupName } from '../../world/company.ts'
+import { emailOf } from '../../world/company.ts'
 import type { Life } from '../life.ts'
 import { editModel, squeeze } from '../policy-edits.ts'
+import { groupName } from '../policy-model.ts'
 import { MINUTE_MS } from '../scenario.ts'
 import { type Acts, later, someGroup, someone, stormMs } from './tools.ts'
 
