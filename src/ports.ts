@@ -334,8 +334,8 @@ export interface Ledger extends Records {
   changeHistory(email: string, change: (before: PersonHistory) => HistoryChange | undefined): Promise<boolean>
   /** Removes all use that `changeHistory` has saved, and saves the fact `history`. */
   dropHistories(state: HistoryState): Promise<void>
-  /** The first day of which only readings tell. */
-  recordedFrom(): Promise<Instant | undefined>
+  /** The first day of which only readings tell, or of which add-on use is measured. */
+  firstDay(of: 'recorded' | 'measured'): Promise<Instant | undefined>
   /** Saves the rows of some days, and the fact `runsAsked`. */
   saveRuns(scope: TeamScope | GroupScope, batch: RunsBatch): Promise<void>
   /** Runs by day, model and mode; for a group by day only. `runsAsked` says which days are complete. */
@@ -347,7 +347,7 @@ export interface Ledger extends Records {
   /** The same summed by person, by e-mail. */
   addOnSums(days: DayRange): Promise<ReadonlyMap<string, AddOnSum>>
   /** The same of one person, by day in order. */
-  addOnOfPerson(email: string, days: DayRange): Promise<readonly Pick<AddOnRow, 'dayAt' | 'addOn'>[]>
+  addOnOfPerson(email: string, days: DayRange): Promise<readonly Omit<AddOnRow, 'email' | 'model'>[]>
   /** Adds a reading of the roster to the use by person and day, and saves the fact `burned`. */
   saveBurn(step: BurnStep): Promise<void>
   /** The highest figure of each person in this cycle, by e-mail. */

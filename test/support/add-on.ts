@@ -34,7 +34,7 @@ export function recordedDays(addOn: RecordedDays['addOn'], entries: readonly Day
 /** `keep` saves a fact of the same ledger. */
 export function modelAddOn(
   keep: <K extends keyof LedgerFacts>(name: K, value: LedgerFacts[K]) => void,
-): Pick<Ledger, 'saveAddOnUse' | 'addOnUse' | 'addOnSums' | 'addOnOfPerson' | 'useByDay'> {
+): Pick<Ledger, 'saveAddOnUse' | 'addOnUse' | 'addOnSums' | 'addOnOfPerson' | 'useByDay' | 'firstDay'> {
   let known: readonly AddOnRow[] = []
   const within = ({ fromAt, untilAt }: { readonly fromAt: number; readonly untilAt: number }) =>
     known.filter(({ dayAt }) => dayAt >= fromAt && dayAt < untilAt)
@@ -67,10 +67,14 @@ export function modelAddOn(
       return recordedDays('measured', entries)
     },
     async addOnOfPerson(of, days) {
-      const byDay = new Map<number, number>()
-      for (const row of within(days)) if (row.email === of) byDay.set(row.dayAt, (byDay.get(row.dayAt) ?? 0) + row.addOn)
-      return [...byDay].sort(([a], [b]) => a - b).map(([dayAt, sum]) => ({ dayAt, addOn: wholeCents(sum) }))
+      const byDay = Map.groupBy(
+        within(days).filter(({ email }) => email === of),
+        ({ dayAt }) => dayAt,
+      )
+      const sum = (rows: readonly AddOnRow[], name: 'used' | 'addOn') => wholeCents(rows.reduce((all, row) => all + row[name], 0))
+      return [...byDay].sort(([a], [b]) => a - b).map(([dayAt, rows]) => ({ dayAt, used: sum(rows, 'used'), addOn: sum(rows, 'addOn') }))
     },
+    firstDay: async () => (known.length === 0 ? undefined : Math.min(...known.map(({ dayAt }) => dayAt))),
   }
 }
 

@@ -14,7 +14,7 @@ type Use = Pick<
   | 'histories'
   | 'changeHistory'
   | 'dropHistories'
-  | 'recordedFrom'
+  | 'firstDay'
   | 'saveRuns'
   | 'runs'
   | 'saveBurn'
@@ -87,7 +87,7 @@ export function modelUse(keep: <K extends keyof LedgerFacts>(name: K, value: Led
       histories.clear()
       keep('history', state)
     },
-    async recordedFrom() {
+    async firstDay() {
       const recorded = [...days].flatMap(([email, own]) => [...own.keys()].filter((day) => !told.has(`${email} ${day}`)))
       return recorded.length === 0 ? undefined : Math.min(...recorded) * DAY
     },
@@ -209,7 +209,7 @@ export const useOf = async (ledger: Ledger) => ({
   highest: Object.fromEntries(await ledger.highestUse()),
   readings: await ledger.useReadings(),
   histories: await ledger.histories(),
-  recordedFrom: await ledger.recordedFrom(),
+  firstDays: [await ledger.firstDay('recorded'), await ledger.firstDay('measured')],
   people: await ledger.useByPerson({ fromAt: 5 * DAY, untilAt: 20 * DAY }),
   byDay: [await byDay(ledger, 'estimated'), await byDay(ledger, 'measured')],
   person: await ledger.useOfPerson('ada@example.com', { fromAt: 5 * DAY, untilAt: 20 * DAY }),

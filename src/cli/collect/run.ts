@@ -160,15 +160,18 @@ function linesOf(one: Collected): readonly string[] {
   const share = (part: number): string => `${amount(part)} (${all === 0 ? 0 : Number(((100 * part) / all).toFixed(1))} %)`
   const doubted = found.flatMap(({ email, doubt }) => (doubt ? [{ email, ...doubt }] : []))
   const unread = found.filter(({ days }) => days.missing > 0).length
-  const { stopped, failed, why } = outcome
+  const { stopped, failed, why, withoutCredits } = outcome
   return present(
     `${plain(workspace)}: the past of ${people(found.length)} ${spanText(wanted)}, ${count(requests, 'request')} in ${span(tookMs)}`,
     DAY_GRADES.map((grade) => `  ${padEnd(grade, 15)}${share(totals[grade])}`),
     stopped && `  stopped: ${plain(stopText(stopped))}`,
     failed > 0 && `  note: ${count(failed, 'range')} could not be read: ${plain(why?.message ?? '')}; start again to try once more`,
+    withoutCredits > 0 &&
+      `  note: ${count(withoutCredits, 'range')} of people are unknown, because the runs of the workspace carry no credits in them.`,
     unread > 0 &&
       !stopped &&
       failed === 0 &&
+      withoutCredits === 0 &&
       `  note: of ${people(unread)} the service tells no run on days when they were active: those are unknown, and not 0.`,
     doubted.slice(0, VISIBLE).map(({ email, told, listed }) => {
       const sums = `the days of this cycle sum to ${amountText(told)} credits, and the list of people says ${amountText(listed)}`
@@ -346,7 +349,7 @@ async function readPast(job: Job, parts: CollectParts, state: WorkspaceState, ro
   }
   const outcome = await read().catch((error: unknown): HistoryOutcome => {
     if (!(error instanceof LedgerError)) throw error
-    return { failed: 0, stopped: { code: 'HISTORY_UNREAD', failure: error } }
+    return { failed: 0, withoutCredits: 0, stopped: { code: 'HISTORY_UNREAD', failure: error } }
   })
   return {
     ...(await knownOf(job, roster, asking.only)),

@@ -48,6 +48,8 @@ export interface HistoryState {
   readonly isFiltered: boolean
   /** Past runs carry credits. */
   readonly hasCredits: boolean
+  /** When all that was kept of people was last removed, and with it the days until then. */
+  readonly droppedAt?: Instant
 }
 
 /** Days of one request (docs/service.md, What the client tolerates). */
@@ -163,7 +165,7 @@ export function gradesOf(wanted: Days, person: PersonHistory, common: CommonDays
 }
 
 /** Smaller figures are not compared. */
-const FEWEST_COMPARED = 20
+export const FEWEST_COMPARED = 20
 /** How far apart two figures for the same may be. */
 const FARTHEST_APART = 0.1
 

@@ -12,11 +12,13 @@ import {
   type CommonDays,
   type Days,
   doubtOf,
+  FEWEST_COMPARED,
   type HistoryState,
   isAboveTotal,
   missingDays,
   type PersonHistory,
   planHistory,
+  RANGE_DAYS,
   type RangeOfPeople,
   rangesToRead,
   soundDays,
@@ -65,6 +67,8 @@ export interface HistoryOutcome {
   readonly failed: number
   /** Why the first one could not. */
   readonly why?: Failure
+  /** Ranges of people on whose days the workspace's runs carry no credits. */
+  readonly withoutCredits: number
 }
 
 /** A day is over once it is by this machine's clock and by the service's. */
@@ -78,13 +82,19 @@ export const wantedDays = (now: Instant, days: number): Days => ({
 })
 
 /** What is known of everybody at once. */
-export async function commonDays(ledger: Pick<Ledger, 'fact' | 'recordedFrom'>, now: Instant): Promise<CommonDays> {
+export async function commonDays(ledger: Pick<Ledger, 'fact' | 'firstDay'>, now: Instant): Promise<CommonDays> {
   const asked = believed(ledger.fact('addOnAsked'), now)
-  const recordedFrom = await ledger.recordedFrom()
+  // Before its first row a service may not have measured yet.
+  const [measuredFrom, recordedFrom] = [asked && (await ledger.firstDay('measured')), await ledger.firstDay('recorded')]
+  const { droppedAt = 0 } = ledger.fact('history') ?? {}
   return {
-    measured: asked?.hasRows ? { fromAt: asked.isWhole ? 0 : asked.fromAt, untilAt: asked.throughAt + DAY_MS } : undefined,
+    measured:
+      asked && measuredFrom !== undefined ? { fromAt: Math.max(asked.fromAt, measuredFrom), untilAt: asked.throughAt + DAY_MS } : undefined,
     unassignable: new Set(ledger.fact('addOn')?.unassignable ?? []),
-    recorded: recordedFrom === undefined ? undefined : { fromAt: recordedFrom, untilAt: ledger.fact('usage')?.roster.readAt ?? now },
+    recorded:
+      recordedFrom === undefined
+        ? undefined
+        : { fromAt: Math.max(recordedFrom, midnight(droppedAt)), untilAt: ledger.fact('usage')?.roster.readAt ?? now },
   }
 }
 
@@ -121,6 +131,7 @@ interface Run extends HistoryRun {
   readonly lagMs: number
   failures: number
   failed: number
+  withoutCredits: number
   isOver: boolean
   why?: Failure
   stopped?: HistoryStop
@@ -128,6 +139,8 @@ interface Run extends HistoryRun {
   readonly today: Map<string, Credits>
   /** Active days by range, and then by e-mail. */
   readonly active: Map<string, ReadonlyMap<string, number>>
+  /** The roster's figures of the cycle, by e-mail. */
+  readonly listed: ReadonlyMap<string, Credits | undefined>
 }
 
 /** Reads what is missing. Failures are part of the outcome. Rejects only when `signal` aborts, or with a `LedgerError`. */
@@ -138,9 +151,11 @@ export async function collectHistory(parts: CollectParts, options: HistoryRun): 
     lagMs: parts.config.usageLagMs,
     failures: 0,
     failed: 0,
+    withoutCredits: 0,
     isOver: false,
     today: new Map(),
     active: new Map(),
+    listed: new Map(options.roster.people.map(({ email, used }) => [email, used])),
   }
   let plan = await historyPlan(parts, options)
   const [newest] = plan
@@ -156,8 +171,8 @@ export async function collectHistory(parts: CollectParts, options: HistoryRun): 
     if (plan.length > 0 && !run.stopped) await parts.clock.sleep(WAIT_MS, options.signal)
   }
   if (!run.stopped) await compare(run)
-  const { stopped, failed, why } = run
-  return { failed, stopped, why }
+  const { stopped, failed, why, withoutCredits } = run
+  return { failed, stopped, why, withoutCredits }
 }
 
 /** Before the first figure is kept: past runs carry credits, and somebody whom nobody knows has no runs. */
@@ -182,14 +197,15 @@ async function prove(run: Run, range: Days): Promise<void> {
 }
 
 async function keepState({ parts: { ledger, clock } }: Run, found: Omit<HistoryState, 'checkedAt'>): Promise<void> {
-  ledger.saveFact('history', { checkedAt: clock.now(), ...found })
+  ledger.saveFact('history', { droppedAt: ledger.fact('history')?.droppedAt, checkedAt: clock.now(), ...found })
   await ledger.commit()
 }
 
-/** Everything that was kept may be use of others. */
+/** Everything that was kept may be use of others, and what readings told of its days was replaced by it. */
 async function unfiltered(run: Run): Promise<void> {
   run.stopped = { code: 'HISTORY_UNFILTERED' }
-  await run.parts.ledger.dropHistories({ checkedAt: run.parts.clock.now(), isFiltered: false, hasCredits: true })
+  const now = run.parts.clock.now()
+  await run.parts.ledger.dropHistories({ checkedAt: now, droppedAt: now, isFiltered: false, hasCredits: true })
 }
 
 async function ask<T>(run: Run, request: () => Promise<T>) {
@@ -204,14 +220,21 @@ async function ask<T>(run: Run, request: () => Promise<T>) {
 /** Returns the people whom another process has claimed. */
 async function readRange(run: Run, { emails, ...range }: RangeOfPeople): Promise<readonly string[]> {
   const total = await totalOf(run, range)
+  if (total === 'withoutCredits') {
+    run.withoutCredits += emails.length
+    run.onDone?.(emails.length)
+    return []
+  }
   const active = emails.length > 1 ? await activeIn(run, range) : undefined
+  // Where the workspace used something, a listing in which nobody was active tells nothing.
+  const isTold = !total.used || active?.values().some((days) => days > 0)
   const queue = emails.values()
   const claimed: string[] = []
   let told = 0
   const work = async (): Promise<void> => {
     for (const email of queue) {
       if (run.stopped || run.isOver) return
-      const used = await readPerson(run, range, email, active?.get(email), total)
+      const used = await readPerson(run, range, email, isTold ? active?.get(email) : undefined, total)
       if (used === 'claimed') claimed.push(email)
       else {
         run.onDone?.(1)
@@ -248,10 +271,13 @@ interface Total {
   used: Credits | undefined
 }
 
-async function totalOf({ parts: { ledger } }: Run, range: Days): Promise<Total> {
+/** `withoutCredits`: on another plan than today's. A day by itself may have had free runs only, so a month is looked at. */
+async function totalOf({ parts: { ledger } }: Run, range: Days): Promise<Total | 'withoutCredits'> {
   const asked = ledger.fact('runsAsked')?.[scopeKey(TEAM)]
+  const month = await ledger.runs(TEAM, { ...range, fromAt: Math.min(range.fromAt, range.untilAt - RANGE_DAYS * DAY_MS) })
+  if (month.length > 0 && month.every(({ used }) => used === undefined)) return 'withoutCredits'
   const isKnown = asked !== undefined && asked.fromAt <= range.fromAt && asked.throughAt >= range.untilAt - DAY_MS
-  return { used: isKnown ? totalUsed(await ledger.runs(TEAM, range)) : undefined }
+  return { used: isKnown ? totalUsed(month.filter(({ dayAt }) => dayAt >= range.fromAt)) : undefined }
 }
 
 const totalUsed = (rows: readonly RunUse[]): Credits => sumOfKnown(rows.map(({ used }) => used)) ?? credits(0)
@@ -266,10 +292,14 @@ async function exceeds(run: Run, range: Days, people: number, total: Total): Pro
   return isAboveTotal(people, total.used)
 }
 
+/** Whether the roster's figure of the present cycle can only be of these days, or of today. */
+const mustHaveUsed = ({ roster, wanted, listed }: Run, { fromAt, untilAt }: Days, email: string): boolean =>
+  untilAt === wanted.untilAt && fromAt <= (roster.cycle?.startAt ?? 0) && (listed.get(email) ?? 0) >= FEWEST_COMPARED
+
 /** Returns the use that was kept; `claimed`: another process reads this person now. */
 async function readPerson(run: Run, range: Days, email: string, activeDays: number | undefined, total: Total): Promise<number | 'claimed'> {
   const { ledger, clock } = run.parts
-  if (activeDays === 0) {
+  if (activeDays === 0 && !mustHaveUsed(run, range, email)) {
     await keep(run, range, email, { rows: [], isFound: false, isSilent: false })
     return 0
   }
@@ -342,11 +372,10 @@ async function keep(
 }
 
 /** Compares the days of the present cycle with the figure of the roster, for everybody whose newest days were just read. */
-async function compare({ parts, roster, today, wanted, lagMs }: Run): Promise<void> {
+async function compare({ parts, roster, today, wanted, lagMs, listed }: Run): Promise<void> {
   const { ledger } = parts
   const startAt = roster.cycle && midnight(roster.cycle.startAt)
   if (startAt === undefined) return
-  const listed = new Map(roster.people.map(({ email, used }) => [email, used]))
   const cycle = { fromAt: startAt, untilAt: wanted.untilAt }
   const known = new Map((await ledger.histories()).map((one) => [one.email, one]))
   const openAt = midnight(nowForBoth(parts) - lagMs)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
+import { commonDays } from '../../../src/daemon/collect/history.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import { failing } from '../../api/answers.ts'
 import { testClient } from '../../api/world.ts'
@@ -101,6 +102,70 @@ describe('a person', () => {
     expect(await run(one, partsOf(one, ledger, { readRuns }))).toMatchObject({ failed: 3, why })
     expect((await askedAgain(one, ledger)).map((body) => JSON.parse(body).emails)).toEqual(Array(3).fill([ada?.email]))
   })
+})
+
+describe('what a listing of active days tells', () => {
+  test('is not believed where nobody was active on days on which the workspace used something', async () => {
+    const one = await service()
+    const ledger = await newLedger(one.clock)
+    const inactive = new Map(one.roster.people.map(({ email }) => [email, 0]))
+    await run(one, partsOf(one, ledger, { readActiveDays: async () => inactive }))
+    expect(sorted(await kept(ledger, one))).toEqual(sorted(one.truth))
+  })
+
+  test('is not believed of a person who used something in a cycle that began since', async () => {
+    const one = await service()
+    const ledger = await newLedger(one.clock)
+    const [ada = ''] = one.roster.people.map(({ email }) => email)
+    const readActiveDays = async (...question: Parameters<typeof one.client.readActiveDays>) =>
+      new Map([...(await one.client.readActiveDays(...question)), [ada, 0] as const])
+    await run(one, partsOf(one, ledger, { readActiveDays }))
+    const inCycle = ([place]: readonly [string, number]) => Number(place.split(' ')[1]) >= Date.UTC(2026, 10, 1)
+    expect(sorted(await kept(ledger, one)).filter(inCycle)).toEqual(sorted(one.truth).filter(inCycle))
+  })
+})
+
+test('of ranges in which the workspace’s runs carry no credits nothing is known', async () => {
+  const one = await service()
+  const ledger = await newLedger(one.clock)
+  const since = one.wanted.untilAt - 40 * DAY
+  const readRuns = async (question: RunsQuestion) => ({
+    rows: (await one.client.readRuns(question)).rows.map((row) => (row.dayAt < since ? { ...row, used: undefined } : row)),
+  })
+  expect(await run(one, partsOf(one, ledger, { readRuns }))).toMatchObject({ withoutCredits: 6, stopped: undefined })
+  for (const { known } of await ledger.histories()) expect(known.map(({ fromAt }) => fromAt)).toEqual([one.wanted.untilAt - 60 * DAY])
+})
+
+test('what readings told of days is unknown once the use that replaced it was removed', async () => {
+  const one = await service()
+  const ledger = await newLedger(one.clock)
+  const now = one.clock.now()
+  const add = (readAt: number, step: number) =>
+    ledger.saveBurn({
+      ...{ burned: { team: credits(step), groups: {}, highest: new Map([['ada@example.com', credits(step)]]) }, readAt },
+      ...{ increases: new Map([['ada@example.com', credits(1)]]), isNewCycle: false, raised: ['ada@example.com'] },
+    })
+  for (const day of [20, 10, 0]) await add(now - day * DAY, 30 - day)
+  await ledger.dropHistories({ checkedAt: now, droppedAt: now - 5 * DAY, isFiltered: false, hasCredits: true })
+  expect((await commonDays(ledger, now)).recorded?.fromAt).toBe(Math.floor(now / DAY) * DAY - 5 * DAY)
+})
+
+test('add-on use is measured from its first row on, because a service may have begun to measure', async () => {
+  const one = await service()
+  const ledger = await newLedger(one.clock)
+  const { fromAt, untilAt } = one.wanted
+  const asked = {
+    fromAt,
+    throughAt: untilAt,
+    readAt: one.clock.now(),
+    wideAt: one.clock.now(),
+    hasRows: true,
+    emptyDays: 30,
+    isWhole: true,
+  }
+  const row = { email: 'ada@example.com', model: '', used: credits(3), addOn: credits(1) }
+  await ledger.saveAddOnUse({ fromAt, untilAt, asked, rows: [{ ...row, dayAt: fromAt + 40 * DAY }] })
+  expect((await commonDays(ledger, one.clock.now())).measured).toEqual({ fromAt: fromAt + 40 * DAY, untilAt: untilAt + DAY })
 })
 
 describe('ended at any point, and started again', () => {

@@ -65,6 +65,7 @@ export function modelLedger(): Ledger {
     saveFact: (name, value) => (value === undefined ? void facts.delete(name) : void facts.set(name, value)),
     ...use,
     ...addOn,
+    firstDay: (of) => (of === 'measured' ? addOn : use).firstDay(of),
     useByDay: (range, source) => (source === 'measured' ? addOn : use).useByDay(range, source),
   }
 }

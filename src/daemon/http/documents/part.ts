@@ -159,8 +159,13 @@ const recordsOf = ({ runs, useOfPerson, addOnOfPerson, gradesOfPerson, fact }: R
   runs,
   useOfPerson,
   addOnOfPerson,
-  // Since when readings tell of anybody depends on people out of sight.
-  gradesOfPerson: async (email, days) =>
-    (await gradesOfPerson(email, days)).filter(({ grade }) => grade === 'measured' || grade === 'reconstructed'),
+  // Since when readings tell of anybody, or use is measured, depends on people out of sight.
+  async gradesOfPerson(email, days) {
+    const [first] = await addOnOfPerson(email, days)
+    return (await gradesOfPerson(email, days)).flatMap((one) => {
+      const fromAt = one.grade === 'measured' ? Math.max(one.fromAt, first?.dayAt ?? one.untilAt) : one.fromAt
+      return fromAt < one.untilAt && (one.grade === 'measured' || one.grade === 'reconstructed') ? [{ ...one, fromAt }] : []
+    })
+  },
   fact: async (name) => (name === 'runsAsked' || name === 'addOnAsked' ? fact(name) : undefined),
 })

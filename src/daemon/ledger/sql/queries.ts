@@ -47,7 +47,7 @@ export function useQueries(ask: Ask, binding: number) {
         ...bounds(days),
         keptText(scopeKey(scope)),
       ),
-    recordedFrom: async () => (await list(dayAtOf, 'SELECT day FROM @person_use WHERE binding = ?1 AND NOT told ORDER BY day LIMIT 1'))[0],
+    firstDay: async (of) => (await list(dayAtOf, `SELECT day FROM ${FIRST_DAY[of]} ORDER BY day LIMIT 1`))[0],
     async highestUse() {
       const sql = 'SELECT email, highest AS cents FROM @person WHERE binding = ?1 AND highest > 0 ORDER BY id'
       return new Map(await list((row) => [emailOf(row), amountOf(row)] as const, sql))
@@ -90,9 +90,9 @@ export function useQueries(ask: Ask, binding: number) {
     },
     addOnOfPerson: (email, days) =>
       list(
-        (row) => ({ dayAt: dayAtOf(row), addOn: amountOf(row) }),
+        (row) => ({ dayAt: dayAtOf(row), ...sumOf(row) }),
         `${daysAsked('add_on_use')}
-         SELECT asked.day, @least(sum(add_on_cents), ${MOST}) AS cents FROM asked
+         SELECT asked.day, @least(sum(cents), ${MOST}) AS cents, @least(sum(add_on_cents), ${MOST}) AS add_on_cents FROM asked
          JOIN @person ON person.binding = ?1 AND person.email = ?4
          JOIN @add_on_use ON add_on_use.binding = ?1 AND add_on_use.day = asked.day AND add_on_use.person = person.id
          GROUP BY asked.day ORDER BY asked.day`,
@@ -109,6 +109,8 @@ const emailOf = (row: Row): string => textKept(row['email'])
 const amountOf = (row: Row, column = 'cents'): Credits => creditsOf(cents(Number(row[column])))
 
 const sumOf = (row: Row): AddOnSum => ({ used: amountOf(row), addOn: amountOf(row, 'add_on_cents') })
+
+const FIRST_DAY = { recorded: '@person_use WHERE binding = ?1 AND NOT told', measured: '@add_on_use WHERE binding = ?1' }
 
 /** A day comes as lists in one row: a row for each person and day would take five times as long. */
 const BY_DAY = {

@@ -299,7 +299,7 @@ const ownFacts = {
     ),
   }),
   forgottenHashes: list(text),
-  history: shape({ checkedAt: number, isFiltered: boolean, hasCredits: boolean }),
+  history: shape({ checkedAt: number, isFiltered: boolean, hasCredits: boolean, droppedAt: optional(number) }),
   forgotten: list(shape({ at: number, hash: text })),
   burned: shape({ team: amount, groups: record(amount), cycleStartAt: optional(number) }),
 } satisfies Omit<Facts, keyof typeof sharedFacts>

@@ -111,7 +111,8 @@ export async function personDocument(seen: Seen, person: string): Promise<Person
   const explanation = explanationOf(seen, scope, history)
   const days = daysShown(view.roster?.cycle?.startAt ?? view.balance?.cycle?.startAt, now)
   const burned = await records.useOfPerson(row.email, days)
-  const measured = row.source === 'measured' ? await measuredDays(row.email, days, records) : undefined
+  const measured = await records.addOnOfPerson(row.email, days)
+  const measuredFrom = row.source === 'measured' ? (await records.fact('addOnAsked'))?.fromAt : undefined
   const caps = await capsByDay(seen, row, days)
   const isProtected = policy?.set.protectedPeople.some((one) => one.scope.email === row.email) === true
   const guards = view.holds.filter(({ id }) => id === explanation?.hold?.id).flatMap((hold) => hold.guards)
@@ -124,7 +125,7 @@ export async function personDocument(seen: Seen, person: string): Promise<Person
     guards,
     ...stopsFirst(seen, row.email),
     ...requestOf(entry, seen),
-    use: useByDay(seen, row, { days, burned, measured, grades: await records.gradesOfPerson(row.email, days), caps }),
+    use: useByDay(seen, row, { days, burned, measured, measuredFrom, grades: await records.gradesOfPerson(row.email, days), caps }),
   }
 }
 
@@ -183,29 +184,38 @@ async function capsByDay({ journal, readings, records }: Seen, row: PersonRow, d
 
 const UNKNOWN_CAP: DayCap = { cap: undefined, from: undefined }
 
-type DayUse = Awaited<ReturnType<Records['useOfPerson']>>[number]
-
 interface PersonUse {
   readonly days: Days
-  readonly burned: readonly DayUse[]
-  readonly measured: Awaited<ReturnType<typeof measuredDays>>
+  readonly burned: Awaited<ReturnType<Records['useOfPerson']>>
+  readonly measured: Awaited<ReturnType<Records['addOnOfPerson']>>
+  /** The first day of which measured add-on use was read; absent where it is not measured now. */
+  readonly measuredFrom: Instant | undefined
   readonly grades: Awaited<ReturnType<Records['gradesOfPerson']>>
   readonly caps: (at: Instant) => DayCap
 }
 
-/** Add-on credits by day, and the first day that was read. */
-async function measuredDays(email: string, days: Days, records: Records) {
-  const asked = await records.fact('addOnAsked')
-  if (!asked) return undefined
-  const known = await records.addOnOfPerson(email, days)
-  return { fromAt: asked.fromAt, byDay: new Map(known.map(({ dayAt, addOn }) => [dayAt, addOn])) }
+/** What was burned on each day, from its best source; absent where that is not known. */
+function burnedByDay({ days, burned, measured, grades }: PersonUse) {
+  const recorded = new Map(burned.map(({ dayAt, used }) => [dayAt, used]))
+  const told = new Map(measured.map(({ dayAt, used }) => [dayAt, used]))
+  return daysFrom(days.fromAt, days.untilAt).map((at) => {
+    const grade = grades.find(({ fromAt, untilAt }) => at >= fromAt && at < untilAt)?.grade
+    const isKnown = grade !== undefined && grade !== 'missing'
+    return { at, grade, onDay: (grade === 'measured' ? told : recorded).get(at) ?? (isKnown ? 0 : undefined) }
+  })
 }
 
-function useByDay(seen: Seen, row: PersonRow, { days, burned, measured, grades, caps }: PersonUse): PersonDocument['use'] {
+/** The sum of some days; undefined where one of them is not known. */
+const sumOfAll = (days: readonly { readonly onDay: number | undefined }[]): number | undefined =>
+  days.reduce<number | undefined>((sum, { onDay }) => (sum === undefined || onDay === undefined ? undefined : sum + onDay), 0)
+
+function useByDay(seen: Seen, row: PersonRow, known: PersonUse): PersonDocument['use'] {
   const { view, settings, now, isPart } = seen
+  const { days, measuredFrom, caps } = known
   const perSeat = view.balance?.creditsPerSeat ?? settings?.creditsPerSeat
-  const byDay = new Map(burned.map(({ dayAt, used }) => [dayAt, used]))
+  const addOnByDay = new Map(known.measured.map(({ dayAt, addOn }) => [dayAt, addOn]))
   const cycle = view.roster?.cycle ?? view.balance?.cycle
+  const presentFrom = cycle && midnight(cycle.startAt)
   const listed: PersonDocument['use']['days'][number][] = []
   const starts = new Set(cycle ? cyclesBetween(cycle, days.fromAt, days.untilAt).map(({ startAt }) => midnight(startAt)) : [])
   // Where the first days of a cycle were not read, sums since its start are not known, and all its days are estimated.
@@ -213,32 +223,34 @@ function useByDay(seen: Seen, row: PersonRow, { days, burned, measured, grades, 
   let used: number | undefined
   let paid = 0
   let before: DayCap | undefined
-  for (const at of daysFrom(days.fromAt, days.untilAt)) {
+  const burned = burnedByDay(known)
+  for (const [index, { at, grade, onDay }] of burned.entries()) {
+    const isToday = at >= midnight(now)
     if (starts.has(at)) {
       used = 0
       paid = 0
-      isMeasured = measured !== undefined && measured.fromAt <= at
+      isMeasured = at === presentFrom ? measuredFrom !== undefined && measuredFrom <= at : grade === 'measured'
+    }
+    // After days that are not known the figure of the present cycle tells where the others begin.
+    if (used === undefined && presentFrom !== undefined && at >= presentFrom && row.used !== undefined) {
+      const later = sumOfAll(burned.slice(index))
+      used = later === undefined ? undefined : Math.max(0, row.used - later)
     }
     // A reading after days without a daemon brings the use of all of them, of which the service may have told since.
-    const most =
-      at < midnight(now) || row.used === undefined || used === undefined ? Number.POSITIVE_INFINITY : Math.max(0, row.used - used)
-    const onDay = Math.min(byDay.get(at) ?? 0, most)
-    const grade = at < midnight(now) ? grades.find(({ fromAt, untilAt }) => at >= fromAt && at < untilAt)?.grade : undefined
-    if (used !== undefined) {
-      used += onDay
-      paid += measured?.byDay.get(at) ?? 0
-    }
+    const most = !isToday || row.used === undefined || used === undefined ? Number.POSITIVE_INFINITY : Math.max(0, row.used - used)
+    const amount = onDay === undefined ? undefined : Math.min(onDay, most)
+    used = used === undefined || amount === undefined ? (isToday ? row.used : undefined) : used + amount
+    paid += addOnByDay.get(at) ?? 0
     // The writes that tell of earlier days are not for readers of some people.
-    const isCapKnown = !isPart || at >= midnight(now)
+    const isCapKnown = !isPart || isToday
     const { cap, from } = isCapKnown ? caps(Math.min(at + DAY_MS, now + 1)) : UNKNOWN_CAP
     const estimate = used === undefined || perSeat === undefined ? undefined : Math.max(0, used - perSeat)
-    const addOn = isMeasured ? (used === undefined ? undefined : paid) : estimate
     listed.push({
       day: dayText(at),
-      burned: cents(onDay),
+      burned: cents(amount),
       used: cents(used),
-      addOn: cents(addOn),
-      grade,
+      addOn: cents(isMeasured ? paid : estimate),
+      grade: isToday ? undefined : grade,
       starts: starts.has(at) ? true : undefined,
       cap,
       from: from === undefined ? undefined : keyText(from, seen),
@@ -246,19 +258,31 @@ function useByDay(seen: Seen, row: PersonRow, { days, burned, measured, grades, 
     })
     before = { cap, from }
   }
+  const recent = burned.filter(({ at }) => at >= midnight(now) - PACE_DAYS * DAY_MS && at < midnight(now))
   return {
     days: listed,
-    addOnSource: used === undefined ? undefined : isMeasured ? 'measured' : 'estimated',
-    ...runsOut(burned, headRoomOf(row), view.roster?.cycle?.endAt, now),
+    addOnSource: listed.at(-1)?.addOn === undefined ? undefined : isMeasured ? 'measured' : 'estimated',
+    ...runsOut(recent, leftOf(row, perSeat), view.roster?.cycle?.endAt, now),
   }
 }
 
-function runsOut(burned: readonly DayUse[], headRoom: number | undefined, cycleEndAt: Instant | undefined, now: Instant) {
-  const since = midnight(now) - PACE_DAYS * DAY_MS
-  const recent = burned.filter(({ dayAt }) => dayAt >= since && dayAt < midnight(now)).reduce((sum, { used }) => sum + used, 0)
-  const paceADay = recent / PACE_DAYS
+/** What is left of the cap, and of the seat before it. */
+function leftOf(row: PersonRow, perSeat = 0): number | undefined {
+  const [headRoom, { addOn = 0, used = perSeat }] = [headRoomOf(row), row]
+  return headRoom === undefined || addOn > 0 ? headRoom : headRoom + Math.max(0, perSeat - used)
+}
+
+/** At the pace of the days that are known. */
+function runsOut(
+  recent: readonly { readonly onDay: number | undefined }[],
+  left: number | undefined,
+  cycleEndAt: Instant | undefined,
+  now: Instant,
+) {
+  const known = recent.flatMap(({ onDay }) => onDay ?? [])
+  const paceADay = known.reduce((sum, used) => sum + used, 0) / Math.max(1, known.length)
   if (paceADay <= 0) return {}
-  const endAt = headRoom === undefined ? undefined : now + (Math.max(0, headRoom) / paceADay) * DAY_MS
+  const endAt = left === undefined ? undefined : now + (Math.max(0, left) / paceADay) * DAY_MS
   const isSoon = endAt !== undefined && endAt < (cycleEndAt ?? now)
   return { paceADay: cents(paceADay), runsOutOn: isSoon ? dayText(endAt) : undefined }
 }

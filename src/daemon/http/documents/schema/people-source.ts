@@ -189,7 +189,7 @@ export const PEOPLE = t.documentOf('PersonList', 'People, searched, filtered and
 
 const personDay = t.object('One day of a person.', {
   day: t.day('Which.'),
-  burned: t.figure('Credits burned on it.'),
+  burned: t.optional(t.figure('Credits burned on it; absent where not known.')),
   used: t.optional(t.figure('Credits used since the start of the cycle, at its end.')),
   addOn: t.optional(t.figure('Add-on use since the start of the cycle, at its end; the last day may be incomplete.')),
   cap: t.optional(t.observed('The cap in force at its end, as far as recorded.')),
@@ -210,6 +210,6 @@ export const PERSON = t.documentOf('Person', 'One person.', {
     days: t.list(personDay, 'The last 90 days, or all since the start of the cycle.'),
     addOnSource: t.optional(t.words(['measured', 'estimated'], 'Where the add-on use of the days comes from; absent without any.')),
     runsOutOn: t.optional(t.day('When the cap is used up at the pace of the last 7 days; absent when not within the cycle.')),
-    paceADay: t.optional(t.figure('Credits a day in the last 7 days.')),
+    paceADay: t.optional(t.figure('Credits a day in the last 7 days, as far as they are known.')),
   }),
 })
