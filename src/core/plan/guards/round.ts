@@ -75,13 +75,9 @@ export const originAt = (
 ): PolicyEntry['kind'] | OwnerKind | undefined => (kind === 'undeclared' ? owned.get(key)?.owner : kind)
 
 /** The groups of these whose caps a person's change follows from: by the conflict rule, as a copy, or as what a grant adds to. */
-export function groupsBehind(
-  { scope, key, entry }: Difference,
-  inputs: GuardInputs,
-  isAmong: (group: ScopeKey) => boolean,
-): readonly ScopeKey[] {
+export function groupsBehind({ key, entry }: Difference, inputs: GuardInputs, isAmong: (group: ScopeKey) => boolean): readonly ScopeKey[] {
   const { people, model, policy } = inputs
-  const groups = scope.kind === 'user' ? (people.byKey.get(key)?.groups ?? []).filter(isAmong) : []
+  const groups = (people.byKey.get(key)?.groups ?? []).filter(isAmong)
   if (groups.length === 0) return groups
   const isAt = (one: { readonly scope: Scope }): boolean => scopeKey(one.scope) === key
   const isAdding = (): boolean => policy.set.grants.some((one) => one.amount.kind === 'add' && isAt(one)) && !policy.set.rules.some(isAt)
