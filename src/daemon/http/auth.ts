@@ -181,7 +181,7 @@ function byProxy(asking: Asking, proxy: Proxy, from: BlockList, rules: readonly 
   if (!isWithin(asking.remoteAddress, from)) return FOREIGN
   const { header, emailHeader } = proxy
   const value = asking.headers[header.toLowerCase()]
-  const groups = (Array.isArray(value) ? value.join(',') : (value ?? ''))
+  const groups = textOf(Array.isArray(value) ? value.join(',') : (value ?? ''))
     .split(',', MOST_GROUPS)
     .map((group) => group.trim())
     .filter((group) => group !== '')
@@ -229,6 +229,9 @@ function sighted(matching: readonly ViewerRule[]): Omit<Viewer, 'email' | 'asks'
   }
 }
 
+/** Node reads headers as Latin-1; proxies send UTF-8. */
+const textOf = (header: string): string => Buffer.from(header, 'latin1').toString('utf8')
+
 /** Bytes of an address. */
 const MOST_ADDRESS_BYTES = 254
 
@@ -239,8 +242,7 @@ function addressIn({ headers, rawHeaders }: Asking, name: string): { readonly em
   const value = headers[wanted]
   if (value === undefined) return undefined
   if (sent > 1 || typeof value !== 'string' || Buffer.byteLength(value, 'latin1') > MOST_ADDRESS_BYTES) return 'malformed'
-  // Node reads headers as Latin-1; proxies send UTF-8.
-  const email = Buffer.from(value, 'latin1').toString('utf8')
+  const email = textOf(value)
   return /[\s,\p{C}]/u.test(email) || !isEmail(email) ? 'malformed' : { email }
 }
 

@@ -174,6 +174,12 @@ describe('behind a proxy', () => {
     }
   })
 
+  test('names of groups come as UTF-8', async () => {
+    const { url } = await serve(byProxy(['127.0.0.1'], [{ groups: ['équipe-語'], workspaces: ['acme'] }]))
+    const sent = Buffer.from('a, équipe-語').toString('latin1')
+    expect(await status(`${url}/workspaces/acme`, { 'x-groups': sent })).toBe(200)
+  })
+
   test('a reader of no group that sees anything is 403', async () => {
     const { url } = await serve(byProxy(['127.0.0.1'], viewers.slice(0, 2)))
     expect(await status(`${url}/`, { 'x-groups': 'others' })).toBe(403)
