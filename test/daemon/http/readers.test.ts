@@ -315,6 +315,21 @@ describe('a reader of some groups', () => {
   })
 })
 
+test.each<readonly [string, PolicySketch, readonly string[]]>([
+  ['all that may apply one after the other', { caps: { team: 5 } }, ['user grant', 'group grant', 'team grant']],
+  ['those before the cap of a group', { caps: { 'group:a': 5 } }, ['user grant', 'group grant']],
+  ['only the own beside an own cap', { caps: { [ADA]: 5 } }, ['user grant']],
+  ['only the own beside a rule', { rules: [{ when: { groups: ['a'] }, cap: 5 }] }, ['user grant']],
+  ['all beside an own `none`', { caps: { [ADA]: 'none' } }, ['user grant', 'group grant', 'team grant']],
+])('temporary caps at /me are those that reach the person: %s', async (_name, sketch, kinds) => {
+  const grants = ['team', 'group:a', ADA].map((on, at) => ({ on, cap: 10 + at, ...running }))
+  const groups = [{ id: 'a', name: 'A', emails: [ADA], readAt: NOW }]
+  const inputs = desiredInputs({ grants, ...sketch }, { roster: fullView('acme').roster, groups })
+  const ask = await serve(undefined, settings, { facts: () => ({ desiredState: { inputs } as never }) })
+  const [one] = JSON.parse((await ask(ME, { 'X-Email': ADA })).text).workspaces
+  expect(one.grants.map(({ kind }: { kind: string }) => kind)).toEqual(kinds)
+})
+
 const deciding: readonly (readonly [string, PolicySketch, string | undefined])[] = [
   ['user', { caps: { [ADA]: 5 } }, 'why'],
   ['user grant', { grants: [{ on: ADA, cap: 5, ...running, reason: 'why' }] }, 'why'],

@@ -5,6 +5,7 @@ import type { Person, Roster } from '../../../core/model/observed.ts'
 import { normaliseEmail } from '../../../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../../../core/model/units.ts'
 import { requestLink } from '../../../core/notify/settings.ts'
+import type { Candidate } from '../../../core/resolve/candidate.ts'
 import { resolvePerson } from '../../../core/resolve/desired.ts'
 import type { FirstStop } from '../../../core/use/first-stop.ts'
 import { shownAt, stopOf } from '../../conditions/view.ts'
@@ -118,8 +119,7 @@ function entryOf({ view, desiredState }: WorkspaceFacts, person: Person, shown: 
     entry: entry && { kind: entryWord(entry), reason: shown(declaredReason(entry)) },
     left: left === undefined ? undefined : cents(Math.max(0, left)),
     stopsFirst: stopEntry(stopOf({ view, desiredState }, person, now)),
-    grants: chain
-      .filter(({ kind, untilAt }) => kind === 'grant' && untilAt !== undefined)
+    grants: grantsReaching(chain)
       .slice(0, MOST_GRANTS)
       .map(({ scope, kind, cap: granted, untilAt = now, reason }) => ({
         kind: entryWord({ kind, scope }),
@@ -129,6 +129,13 @@ function entryOf({ view, desiredState }: WorkspaceFacts, person: Person, shown: 
       })),
     cycleEnd: rfc3339(cycle?.endAt),
   }
+}
+
+/** Temporary caps of the person. Those of groups and the team do not reach who has a narrower cap. */
+function grantsReaching(chain: readonly Candidate[]): readonly Candidate[] {
+  const lasting = chain.findIndex(({ kind, cap }) => kind !== 'grant' && kind !== 'conflict' && cap !== 'none')
+  const reaches = ({ scope }: Candidate, at: number): boolean => scope.kind === 'user' || lasting === -1 || at < lasting
+  return chain.filter((one, at) => one.kind === 'grant' && one.untilAt !== undefined && reaches(one, at))
 }
 
 /** As documents show it. */
