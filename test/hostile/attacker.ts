@@ -75,6 +75,10 @@ async function connection(attack: Attack, requests: number, { url, number, isOve
     if (attack.pauseMs !== undefined) await clock.sleep(attack.pauseMs)
   }
   if (attack.halfClose === true) socket.end()
+  if (attack.resets === true) {
+    await clock.sleep(number)
+    socket.resetAndDestroy()
+  }
   // Answers are awaited until nothing came for a while.
   for (let before = -1; before !== bytes && !isClosed() && !isOver(); ) {
     before = bytes

@@ -21,6 +21,8 @@ export interface Attack {
   readonly pauseMs?: number
   /** It closes its own side after the last request. */
   readonly halfClose?: boolean
+  /** It resets its connection a moment after the last request. */
+  readonly resets?: boolean
 }
 
 const asks = (path: string, headers = '', method = 'GET'): string => `${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`
@@ -246,6 +248,22 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     requests: 100,
     text: (one) => asks(`${IN_ACME}/changes?page=${one + 1}`),
     halfClose: true,
+    reads: true,
+  },
+  'nothing, and reset their connections': {
+    connections: 50,
+    again: true,
+    requests: 0,
+    text: () => '',
+    resets: true,
+    reads: true,
+  },
+  'pages and half a head, and reset their connections': {
+    connections: 50,
+    again: true,
+    requests: 20,
+    text: (one, connection) => asks(PAGES[(one + connection) % PAGES.length] ?? '').slice(0, one === 19 ? 9 : undefined),
+    resets: true,
     reads: true,
   },
 }

@@ -64,6 +64,8 @@ class Lane extends Duplex {
       else this.#endIfOver()
       owner.look(this)
     })
+    // Until the server has it, nobody else listens for the error of a client that resets its connection.
+    this.on('error', () => undefined)
     socket.on('error', (error) => this.destroy(error))
     socket.on('close', () => this.destroy())
   }

@@ -93,6 +93,19 @@ describe('a slow client is cut off, and the server goes on', () => {
     expect((await said).match(/HTTP\/1.1 200 /g)).toHaveLength(2)
   })
 
+  test('one that resets its connection, before it asks or while it does', async () => {
+    const server = await start({})
+    for (const text of ['', 'GET /li', ASK]) {
+      const { socket, said } = await client(server)
+      // The server has accepted it and read what came.
+      if (text !== '') socket.write(text)
+      expect(await OK(server)).toBe(200)
+      socket.resetAndDestroy()
+      await said
+      expect(await OK(server)).toBe(200)
+    }
+  })
+
   test('the limits that the daemon runs with', () => {
     expect(SERVER_LIMITS).toMatchObject({
       headersTimeoutMs: 10_000,
