@@ -171,7 +171,7 @@ const FARTHEST_APART = 0.1
 
 /**
  * Whether two figures of one cycle contradict each other; undefined where there is nothing to compare. `settled`: what is told of days whose
- * use has all arrived; of the others either figure may know more.
+ * use has all arrived and is of this cycle; of the others either figure may know more.
  */
 export function doubtOf(cycleStartAt: Instant, told: Credits, settled: Credits, listed: Credits | undefined): FigureDoubt | undefined {
   if (listed === undefined || Math.max(told, listed) < FEWEST_COMPARED) return undefined

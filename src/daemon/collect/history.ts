@@ -374,8 +374,9 @@ async function keep(
 /** Compares the days of the present cycle with the figure of the roster, for everybody whose newest days were just read. */
 async function compare({ parts, roster, today, wanted, lagMs, listed }: Run): Promise<void> {
   const { ledger } = parts
-  const startAt = roster.cycle && midnight(roster.cycle.startAt)
-  if (startAt === undefined) return
+  if (!roster.cycle) return
+  const begunAt = roster.cycle.startAt
+  const startAt = midnight(begunAt)
   const cycle = { fromAt: startAt, untilAt: wanted.untilAt }
   const known = new Map((await ledger.histories()).map((one) => [one.email, one]))
   const openAt = midnight(nowForBoth(parts) - lagMs)
@@ -384,7 +385,8 @@ async function compare({ parts, roster, today, wanted, lagMs, listed }: Run): Pr
     const days = before?.known.filter(({ isSilent }) => before.isFound === true || isSilent !== true) ?? []
     if (!before || missingDays(cycle, days).length > 0) continue
     const rows = await ledger.useOfPerson(email, cycle)
-    const settled = sumOfDays(rows.filter(({ dayAt }) => dayAt < openAt))
+    // A part of the day on which the cycle began belongs to the one before.
+    const settled = sumOfDays(rows.filter(({ dayAt }) => dayAt < openAt && dayAt >= begunAt))
     const doubt = doubtOf(startAt, wholeCents(sumOfDays(rows) + usedToday), settled, listed.get(email))
     if (JSON.stringify(doubt) !== JSON.stringify(before.doubt))
       await ledger.changeHistory(email, ({ doubt: _, ...history }) => ({ history: { ...history, doubt } }))

@@ -150,6 +150,27 @@ test('what readings told of days is unknown once the use that replaced it was re
   expect((await commonDays(ledger, now)).recorded?.fromAt).toBe(Math.floor(now / DAY) * DAY - 5 * DAY)
 })
 
+test('the part of a day that belongs to the cycle before makes no doubt', async () => {
+  const one = await service()
+  const [{ email: ada = '', used: listed = credits(0) } = {}] = one.roster.people
+  const begins = Date.UTC(2026, 10, 1)
+  // On the day of the border she used as much again, before it.
+  const readRuns = async (question: RunsQuestion) => {
+    const { rows } = await one.client.readRuns(question)
+    const more = { dayAt: begins, model: '', mode: '', messages: 1, used: listed }
+    const isAsked = begins >= question.fromAt && begins < (question.untilAt ?? one.clock.now())
+    return { rows: isAsked && (question.email ?? ada) === ada ? [...rows, more] : rows }
+  }
+  const doubtAfter = async (startAt: number) => {
+    const ledger = await newLedger(one.clock)
+    const roster = { ...one.roster, cycle: { startAt, endAt: Date.UTC(2026, 11, 1) } }
+    await run({ ...one, roster }, partsOf(one, ledger, { readRuns }))
+    return (await ledger.histories(ada))[0]?.doubt
+  }
+  expect(listed).toBeGreaterThan(20)
+  expect([await doubtAfter(begins + 9 * HOUR), await doubtAfter(begins)]).toEqual([undefined, expect.objectContaining({ listed })])
+})
+
 test('add-on use is measured from its first row on, because a service may have begun to measure', async () => {
   const one = await service()
   const ledger = await newLedger(one.clock)
