@@ -74,3 +74,48 @@ test.each([
   expect(totals.used).toBe(700)
   expect(notes.some((note: string) => /^Use of that cycle was last read on .*last days may be missing/.test(note))).toBe(isSaid)
 })
+
+test('the day that holds a border counts to the cycle that begins in it, and in no other', async () => {
+  const at = await world({ policy: POLICY, sandbox: { ...SANDBOX, addOnRows: 'served' } })
+  const told = async (by: string) =>
+    JSON.parse((await at.run('report', '--cycle', 'previous', '--by', by, '--output', 'json')).stdout).reports[0]
+  const whole = [await told('user'), await told('model')]
+  const store = await openLedger({ file: at.path('ledger.db'), mode: 'write', clock: realClock() })
+  const ledger = await store.workspace('acme', at.service.url)
+  const [cycle, later] = [{ startAt: month(0), endAt: month(-1) }, 9 * 3_600_000]
+  const previousCycle = { cycle: { startAt: month(1) + later, endAt: month(0) + later }, used: {} }
+  ledger.saveFact('usage', { roster: rosterOfUse({ 'ada.lovelace': 700 }, cycle, realClock().now() - 60_000), groups: [], previousCycle })
+  await ledger.commit()
+  await store.close()
+  const moved = [await told('user'), await told('model')]
+  expect(moved[0].cycle.endAt).toMatch(/T09:00/)
+  expect(moved.map(({ totals, rows }) => ({ totals, rows }))).toEqual(whole.map(({ totals, rows }) => ({ totals, rows })))
+})
+
+test('a person whose rows cannot be found is in a past cycle with the sum of their days, and counts once', async () => {
+  const at = await world({ policy: POLICY, sandbox: SANDBOX })
+  await at.run('report')
+  const store = await openLedger({ file: at.path('ledger.db'), mode: 'write', clock: realClock() })
+  const ledger = await store.workspace('acme', at.service.url)
+  const [grace, readAt] = ['grace.hopper@example.com', month(0) + 4 * 3_600_000]
+  const row = { dayAt: month(1), email: 'ada.lovelace@example.com', model: 'm', used: credits(605), addOn: credits(105) }
+  const asked = { fromAt: month(2), throughAt: month(0), readAt, wideAt: readAt, hasRows: true, emptyDays: 0, isWhole: true }
+  const rows = [row, { ...row, email: '', used: credits(540), addOn: credits(47) }]
+  await ledger.saveAddOnUse({ fromAt: month(1), untilAt: month(0), rows, asked })
+  const days = { fromAt: month(1), untilAt: month(0) }
+  await ledger.changeHistory(grace, (history) => ({
+    history: { ...history, known: [{ ...days, readAt }] },
+    told: { ...days, rows: [{ dayAt: month(1), used: credits(540) }] },
+  }))
+  ledger.saveFact('addOn', { readAt, cycles: [], unassignable: [grace] })
+  await ledger.commit()
+  await store.close()
+  const { stdout } = await at.run('report', '--cycle', 'previous', '--by', 'user', '--output', 'json')
+  const [{ rows: people, totals }] = JSON.parse(stdout).reports
+  expect(people).toMatchObject([
+    { key: 'ada.lovelace@example.com', used: 605, addOn: 105, addOnSource: 'measured' },
+    { key: grace, used: 540, addOn: 40, addOnSource: 'estimated' },
+  ])
+  // Of the 47 credits of nobody, 40 are hers.
+  expect(totals).toMatchObject({ used: 1145, addOn: 152 })
+})

@@ -151,8 +151,10 @@ async function gather(sources: Sources): Promise<ReportInputs> {
   const isPast = cycle !== current
   const perSeat = usage.balance?.creditsPerSeat ?? config.creditsPerSeat
   const rows = await readRuns(sources, Math.min(cycle.startAt, forecastReadsFrom(now)), notes)
-  const runs = rows?.filter(({ dayAt }) => dayAt >= midnight(cycle.startAt) && dayAt < cycle.endAt)
-  const past = isPast ? await sumsBefore(sources, cycle, notes) : undefined
+  // The day that holds a border counts to the cycle that begins in it.
+  const days = isPast ? { ...cycle, endAt: midnight(cycle.endAt) } : cycle
+  const runs = rows?.filter(({ dayAt }) => dayAt >= midnight(days.startAt) && dayAt < days.endAt)
+  const past = isPast ? await sumsBefore(sources, days, notes) : undefined
   notes.push(...assumedBorders([cycle], current, usage.previousCycle?.cycle))
   const addOn = addOnOf(sources, cycle, past)
   if (isPast && addOn.source === 'estimated' && perSeat !== undefined) {
@@ -169,7 +171,7 @@ async function gather(sources: Sources): Promise<ReportInputs> {
     groups: policy.set.groups.map(({ scope, name }) => ({ id: scope.id, name })),
     balance: !isPast && usage.balance ? usage.balance : undefined,
     addOn: addOn.source !== 'upperBound' ? addOn : undefined,
-    addOnByModel: addOn.source === 'measured' && flags.by === 'model' ? await byModel(ledger, cycle) : undefined,
+    addOnByModel: addOn.source === 'measured' && flags.by === 'model' ? await byModel(ledger, days) : undefined,
     runs,
     figures,
     writes: (await ledger.history({ sinceAt: cycle.startAt })).filter(({ at }) => at < cycle.endAt),
@@ -253,16 +255,21 @@ function peopleNow({ desiredState, state }: Preview): readonly ReportPerson[] {
   })
 }
 
-type Sums = ReadonlyMap<string, AddOnSum>
+interface Sums {
+  readonly sums: ReadonlyMap<string, AddOnSum>
+  /** People whose rows cannot be found. */
+  readonly unassignable: readonly string[]
+}
 
 /** Measured add-on use of a past cycle, from the ledger or else from the service. */
 async function sumsBefore({ ledger, client, now, signal }: Sources, cycle: Cycle, notes: string[]): Promise<Sums | undefined> {
   const asked = ledger.fact('addOnAsked')
-  const kept = await cycleSums(ledger, cycle)
+  const sums = await cycleSums(ledger, cycle)
+  const kept = sums && { sums, unassignable: ledger.fact('addOn')?.unassignable ?? [] }
   if (kept && asked && hasWholeCycle(asked, cycle)) return kept
   try {
     const told = await readCycle(client, cycle, now, signal)
-    if (told) return told.sums
+    if (told) return told
   } catch (error) {
     signal.throwIfAborted()
     // Measured use is optional for a report; an error that is no failure of a request is thrown on.
@@ -283,7 +290,7 @@ async function byModel(ledger: Pick<Ledger, 'addOnUse'>, cycle: Cycle): Promise<
 
 function addOnOf({ config, seen, now }: Sources, cycle: Cycle, past: Sums | undefined): AddOnFigures {
   const { usage, measured } = seen.state
-  const before = past && { readAt: now, cycles: [measuredCycle(cycle.startAt, past)], unassignable: [] }
+  const before = past && { readAt: now, cycles: [measuredCycle(cycle.startAt, past.sums)], unassignable: past.unassignable }
   const isCurrent = cycle.startAt === cycleOf(usage)?.startAt
   const { creditsPerSeat } = config
   const seats = isCurrent || creditsPerSeat === undefined ? undefined : { creditsPerSeat: credits(creditsPerSeat) }
@@ -296,12 +303,16 @@ async function peopleBefore(sources: Sources, cycle: Cycle, past: Sums | undefin
   const { usage } = seen.state
   const groupsOf = membership(usage?.groups ?? [])
   const last = usage?.previousCycle?.cycle.startAt === cycle.startAt ? usage.previousCycle : undefined
-  const measured = past && [...past].flatMap(([email, { used }]) => (email === '' ? [] : [[email, used] as const]))
+  const unassignable = new Set(past?.unassignable)
+  const measured = past && [...past.sums].filter(([email]) => email !== '' && !unassignable.has(email))
   const days = { fromAt: midnight(cycle.startAt), untilAt: midnight(cycle.endAt) }
   const share = await knownShare(ledger, usage?.roster, days)
   const isKnown = share >= ENOUGH_KNOWN
   const summed = (await ledger.useByPerson(days)).map((row) => [row.email, row.used] as const)
-  const used: readonly (readonly [string, Credits])[] = measured ?? (last && !isKnown ? Object.entries(last.used) : summed)
+  const other: readonly (readonly [string, Credits])[] = last && !isKnown ? Object.entries(last.used) : summed
+  const used = measured
+    ? [...measured.map(([email, sum]) => [email, sum.used] as const), ...other.filter(([email]) => unassignable.has(email))]
+    : other
   const of = `known of ${Math.floor(share * 100)} % of the people`
   if (used.length === 0) {
     const unknown = `The ledger of ${config.name} knows nobody's use in that cycle; type: ${collectLine(flags)}`

@@ -56,7 +56,7 @@ export interface AddOnFigures {
   readonly source: AddOnSource
   /** One person's add-on use; undefined when nothing is known. `used`: all credits that they used in the cycle. */
   of(email: string, used: Credits | undefined): AddOnUse | undefined
-  /** Use of people who are not on the roster; 0 where it is not measured. */
+  /** Use of nobody whom rows can name; 0 where it is not measured. `beyond` tells what of it is not in other figures. */
   readonly others: Credits
 }
 
@@ -101,12 +101,18 @@ export function totalAddOn(
   people: Iterable<{ readonly email: string; readonly used?: Credits }>,
 ): Credits | undefined {
   let total: number | undefined
+  let guessed = 0
   for (const { email, used } of people) {
     const one = figures.of(email, used)
-    if (one) total = (total ?? 0) + one.credits
+    if (!one) continue
+    total = (total ?? 0) + one.credits
+    if (one.source !== 'measured') guessed += one.credits
   }
-  return total === undefined ? undefined : wholeCents(total + figures.others)
+  return total === undefined ? undefined : wholeCents(total + beyond(figures, guessed))
 }
+
+/** Use of others beside figures of people. `guessed`: the sum of those that are not measured, which the service's rows of others have as well. */
+export const beyond = ({ others }: Pick<AddOnFigures, 'others'>, guessed: number): number => Math.max(0, others - guessed)
 
 // Use by model, with the part that add-on credits paid: measured where the service has rows by model, else shared out by use and called an
 // estimate. The two sources spell models differently; a model without a counterpart gets a row of its own.

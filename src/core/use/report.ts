@@ -6,7 +6,7 @@ import type { Band } from '../model/events.ts'
 import type { Balance, Cycle, Observed, RunUse } from '../model/observed.ts'
 import { compareText } from '../model/scope.ts'
 import { type Credits, credits, wholeCents } from '../model/units.ts'
-import { type AddOnFigures, type AddOnSource, type AddOnUse, type ModelUse, modelUse, worstSource } from './add-on.ts'
+import { type AddOnFigures, type AddOnSource, type AddOnUse, beyond, type ModelUse, modelUse, worstSource } from './add-on.ts'
 import { type BurnFigures, projectedCents } from './burn.ts'
 import { bandOf, bandRank } from './first-stop.ts'
 
@@ -247,8 +247,9 @@ const restOf = (attribute: 'unlisted' | undefined): string => (attribute === und
 /** Where the use of single people is not known, runs still tell the sum. */
 function teamRow(inputs: ReportInputs, people: readonly Measured[]): ReportRow {
   const { addOn, ...rest } = rowOf(inputs, { key: 'team', name: 'the team' }, people)
+  const guessed = sumOf(people.map((one) => (one.addOn?.source === 'measured' ? 0 : one.addOn?.credits))) ?? 0
   // People who left used something too.
-  const row = { ...rest, ...(addOn !== undefined && known('addOn', addOn + (inputs.addOn?.others ?? 0))) }
+  const row = { ...rest, ...(addOn !== undefined && known('addOn', addOn + (inputs.addOn ? beyond(inputs.addOn, guessed) : 0))) }
   return row.used === undefined ? { ...row, ...known('used', sumOf((inputs.runs ?? []).map(({ used }) => used))) } : row
 }
 
