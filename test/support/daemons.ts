@@ -1,6 +1,7 @@
 // A daemon over small worlds, whose configuration and policies a test writes: no process, no files.
 import { onTestFinished } from 'vitest'
 import { InputError, type Problem } from '../../src/core/model/problem.ts'
+import { LedgerError } from '../../src/daemon/ledger/error.ts'
 import { soleLeases } from '../../src/daemon/replicas/leases.ts'
 import { startDaemon } from '../../src/daemon/schedule/daemon.ts'
 import { worldClock } from './clock.ts'
@@ -100,6 +101,11 @@ const partsOf = (house: Omit<House, 'daemon' | 'restart'>): DaemonParts => ({
     return house.config
   },
   registered: () => undefined,
+  async recordsOf({ name }) {
+    const { ledger } = house.worlds.get(name)?.workspace ?? {}
+    if (!ledger || house.shut.has(name)) throw new LedgerError('LEDGER_AWAY', 'no answer')
+    return ledger
+  },
   ledgerWritable: () => true,
   probeLedger: () => house.probe(),
   onTransition: ({ change, condition }) => void (change === 'begun' && house.refusals.push(condition)),

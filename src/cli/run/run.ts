@@ -4,7 +4,7 @@ import { createConsole } from '../../console/routes.ts'
 import { hasErrors, InputError } from '../../core/model/problem.ts'
 import { logTransition } from '../../daemon/conditions/log.ts'
 import { configFileOf, type LoadedConfig, loadConfigAside, networkProblems } from '../../daemon/config/config.ts'
-import type { Config } from '../../daemon/config/settings.ts'
+import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { parseListen } from '../../daemon/config/values.ts'
 import { createGate, ledgerGate } from '../../daemon/http/auth.ts'
 import { createLibrary, elsewhereSource, sourceOf } from '../../daemon/http/documents/make.ts'
@@ -176,6 +176,7 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
       ledgerWritable: host.ledgerWritable,
       probeLedger: host.probeLedger,
       pauses: store.pauses,
+      recordsOf: (one) => recordsOf(one, host),
     })
     running.daemon = daemon
     void forgetOldHistory(host, aging.signal)
@@ -273,13 +274,13 @@ function sourcesOf({ daemon }: Readonly<Running>, host: Host): readonly Workspac
   const own = (daemon?.workspaces() ?? []).map((workspace) => sourceOf(workspace, version(workspace.config.name)))
   // Records of other replicas change without an event here, so they expire.
   const age = (): number => Math.floor(host.cli.clock.now() / ELSEWHERE_MS)
-  const others = (daemon?.elsewhere() ?? []).map((one) =>
-    elsewhereSource(one, age, () => bound(host.store, one.settings, { isEmbedded: host.isEmbedded, rebind: false }), host.cli.clock),
-  )
+  const others = (daemon?.elsewhere() ?? []).map((one) => elsewhereSource(one, age, () => recordsOf(one.settings, host), host.cli.clock))
   return others.length === 0 ? own : [...own, ...others].sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 const ELSEWHERE_MS = 2_000
+
+const recordsOf = (config: WorkspaceConfig, { store, isEmbedded }: Host) => bound(store, config, { isEmbedded, rebind: false })
 
 /** Comparisons of past cycles; their threads end with the daemon. */
 function comparisonsOf(config: Config, host: Host): Comparisons {

@@ -18,7 +18,7 @@ import {
 } from '../../core/replicas/lease.ts'
 import { emptied } from '../../core/resolve/roster.ts'
 import { digestOf } from '../../policy/load/digest.ts'
-import type { Clock, LeaseTable } from '../../ports.ts'
+import type { Clock, LeaseTable, RecordsReader } from '../../ports.ts'
 import { type LedgerError, orNothing, unlessLedger } from '../ledger/error.ts'
 import type { Fence } from '../ledger/postgres/writer.ts'
 import type { Workspace, WorkspaceLease } from '../workspace.ts'
@@ -32,16 +32,24 @@ export const policyId = ({ digest, revision }: Known): string => `${digest} ${re
 
 /**
  * Policies as other replicas are told of them. A file that cannot be used, which may be so here alone, replaces no policy elsewhere: it counts as it
- * was `told` before, as it does in force, and where that is not known nothing is told. Nor is anything told of a workspace that this process does not
- * have, whose files it may not read. `sets` have the digests that are told.
+ * was `told` before, as it does in force, and where that is not known nothing is told. What an empty file held before this process began is known
+ * from the ledger. Nor is anything told of a workspace that this process does not have, whose files it may not read. `sets` have the digests that are
+ * told.
  */
-export function toTell(
+export async function toTell<Ours extends { readonly name: string }>(
   read: ReadonlyMap<string, PolicyRevision>,
   told: Map<string, PolicyRevision>,
-  workspaces: readonly { readonly name: string }[],
+  workspaces: readonly Ours[],
+  recordsOf?: (workspace: Ours) => Promise<RecordsReader>,
 ) {
-  const ours = new Set(workspaces.map(({ name }) => name))
-  const known = new Map([...read].flatMap(([name, set]) => (ours.has(name) ? [[name, usable(set, told.get(name))] as const] : [])))
+  const known = new Map<string, PolicyRevision | undefined>()
+  const before = async (one: Ours) => told.get(one.name) ?? (await recordsOf?.(one))?.fact('policy')
+  for (const one of workspaces) {
+    const set = read.get(one.name)
+    const hasEmpty = (set?.empty ?? []).length > 0
+    if (set)
+      known.set(one.name, hasEmpty ? await before(one).then((kept) => usable(set, kept), unlessLedger) : usable(set, told.get(one.name)))
+  }
   for (const [name, set] of known) if (set) told.set(name, set)
   return {
     ids: new Map([...known].flatMap(([name, set]) => (set ? [[name, policyId(set)] as const] : []))),

@@ -8,7 +8,7 @@ import type { PolicyRevision } from '../../core/model/policy.ts'
 import { InputError, messageOf, type Problem } from '../../core/model/problem.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { emptied } from '../../core/resolve/roster.ts'
-import type { Clock } from '../../ports.ts'
+import type { Clock, RecordsReader } from '../../ports.ts'
 import type { Config, WorkspaceConfig } from '../config/settings.ts'
 import type { Health } from '../http/documents/types.ts'
 import type { Readiness } from '../http/server.ts'
@@ -62,6 +62,8 @@ interface DaemonParts {
   pauses?(now: Instant): Promise<ReadonlyMap<string, Pause>>
   /** Which workspaces this replica holds; absent: all. */
   readonly leases?: Leases
+  /** The records of a workspace that this replica may not hold. Rejects with a `LedgerError`. */
+  recordsOf?(config: WorkspaceConfig): Promise<RecordsReader>
 }
 
 export type Daemon = Awaited<ReturnType<typeof startDaemon>>
@@ -255,15 +257,8 @@ function start({ parts, runners, cut }: State, settings: WorkspaceConfig, opened
   const cutOne = new AbortController()
   const loop = startLoop(workspace, { stop: stopOne.signal, cut: AbortSignal.any([cut.signal, cutOne.signal]) })
   runners.set(settings.name, {
-    config: settings,
-    workspace,
-    loop,
-    stop: stopOne,
-    cut: cutOne,
-    opened,
-    startedAt: parts.clock.monotonic(),
-    ending: undefined,
-    isLeaving: false,
+    ...{ config: settings, workspace, loop, stop: stopOne, cut: cutOne, opened },
+    ...{ startedAt: parts.clock.monotonic(), ending: undefined, isLeaving: false },
   })
 }
 
@@ -295,7 +290,7 @@ function loadPolicies(state: State): void | Promise<void> {
 /** Adopts loaded policies, unless their configuration was replaced meanwhile: the new one loads its own. */
 async function adopt(state: State, config: Config, load: PolicyLoad): Promise<void> {
   if (state.config !== config || state.stopping) return
-  const told = state.leases.isSole ? undefined : toTell(load.sets, state.told, config.workspaces)
+  const told = state.leases.isSole ? undefined : await toTell(load.sets, state.told, config.workspaces, state.parts.recordsOf)
   state.loaded = told ? { ...load, sets: told.sets } : load
   // The other replicas must know of these policies before anything is written for them.
   if (told) await state.leases.followed(told.ids)

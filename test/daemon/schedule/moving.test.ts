@@ -1,6 +1,7 @@
 // The daemon while leases come and go: a configuration that is applied meanwhile restarts no workspace that went to another replica; and when a
 // replica is ready. Also which policies it tells the other replicas of.
 import { expect, test } from 'vitest'
+import { policyId } from '../../../src/daemon/replicas/leases.ts'
 import { configOf, workspaceConfig } from '../../support/configured.ts'
 import { type House, house } from '../../support/daemons.ts'
 import { MINUTE } from '../../support/living.ts'
@@ -128,4 +129,25 @@ test('nothing is told of the policies of a workspace that this replica does not 
   await one.daemon.policiesChanged()
   end()
   expect(told.at(-1)).toEqual(['acme', 'beta'])
+})
+
+test('a replica that starts with an emptied file tells the policies in the ledger, and nothing while it cannot be read', async () => {
+  const told: string[] = []
+  const { one, held, end } = await replica(['acme'], { followed: async (policies) => void told.push(policies.get('acme') ?? 'nothing') })
+  await one.clock.pass(MINUTE)
+  end()
+  const whole = revisionOf({ caps: { team: 500 } }, 'acme')
+  const [file = ''] = whole.set.rules.map(({ at }) => at.file)
+  const again = async (empty: string): Promise<string | undefined> => {
+    one.sets.set('acme', { ...revisionOf({}, 'acme'), empty: [empty] })
+    await one.restart()
+    await one.clock.pass(MINUTE)
+    return told.at(-1)
+  }
+  expect(await again(file)).toBe(policyId(whole))
+  held.delete('acme')
+  expect(await again(file)).toBe(policyId(whole))
+  expect(await again('other.yaml')).toBe(policyId(revisionOf({}, 'acme')))
+  one.shut.add('acme')
+  expect(await again(file)).toBe('nothing')
 })
