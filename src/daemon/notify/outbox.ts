@@ -48,9 +48,11 @@ async function tellPeople(workspace: Workspace, notifier: Notifier, signals: End
     if (!told || batch.length === 0) break
     left -= batch.length
     await keep(workspace, ledger.fact('told'), markSending(told, batch, clock.now()))
-    const ended = await Promise.all(batch.map(async (one) => ({ one, delivery: await notifier.send(one, signals.cut) })))
-    for (const { one, delivery } of ended) learn(trust, channelOf(one.key), delivery)
-    await finish(workspace, new Map(ended.map(({ one, delivery }) => [one.key, delivery])))
+    await send(workspace, batch, async (one) => {
+      const delivery = await notifier.send(one, signals.cut)
+      learn(trust, channelOf(one.key), delivery)
+      return delivery
+    })
   }
   const unsent = notifyFindings(entriesOf(ledger.fact('told'), stillAsked(workspace, notifier, looked)), clock.now())
   return [...unsent, ...fileFindings(await notifier.kept(), workspace.config.name)]
@@ -106,6 +108,26 @@ function chosen(messages: readonly Message[], { failing, doubtful }: Trust): rea
     tried.add(channel)
     return true
   })
+}
+
+/** An outcome that is known waits so long at most for those of others to be recorded with it. Choice. */
+const RECORDED_WITHIN_MS = 2_000
+
+/** Sends messages, and records their outcomes: also while a channel hangs, because the process may end before that one answers. */
+async function send(workspace: Workspace, batch: readonly Message[], one: (message: Message) => Promise<Delivery>): Promise<void> {
+  const ended = new Map<string, Delivery>()
+  const over = new AbortController()
+  const sending = Promise.all(batch.map(async (message) => ended.set(message.key, await one(message)))).finally(() => over.abort())
+  try {
+    for (let recorded = 0; recorded < batch.length; ) {
+      await workspace.clock.sleep(RECORDED_WITHIN_MS, over.signal).catch(() => undefined)
+      const known = ended.size
+      if (known > recorded) await finish(workspace, ended)
+      recorded = known
+    }
+  } finally {
+    await sending
+  }
 }
 
 async function finish(workspace: Workspace, ended: ReadonlyMap<string, Delivery>): Promise<void> {

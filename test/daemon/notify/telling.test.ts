@@ -11,6 +11,8 @@ import { recordPast } from '../../support/use.ts'
 import type { World } from '../../support/world.ts'
 
 const receivers = ({ mails }: MailServer): readonly string[] => mails.map(({ to }) => to)
+type Notifier = NonNullable<World['workspace']['notifier']>
+
 const states = ({ ledger }: World): readonly string[] => Object.values(ledger.fact('told')?.entries ?? {}).map(({ state }) => state)
 
 describe('people', () => {
@@ -71,6 +73,20 @@ describe('people', () => {
 })
 
 describe('a channel that fails', () => {
+  it('by giving no answer keeps no outcome of another from being recorded', async () => {
+    const hangs = (cut: AbortSignal) => new Promise<void>((end) => cut.addEventListener('abort', () => end()))
+    const send: Notifier['send'] = async ({ to }, cut) => {
+      if (to.kind === 'email') await hangs(cut)
+      return { kind: 'refused', reason: 'busy' }
+    }
+    const owners = [{ of: { kind: 'group', id: 'grp_r' }, targets: [{ kind: 'email', address: 'lead@example.com' }] }] as const
+    const settings = { ...NOTIFY, owners, events: ['applied'], channels: ['chat'] } as const
+    const notifier: Notifier = { ...EMAIL_LABELS, settings, send, kept: async () => [] }
+    const { one } = await loopUnder(POLICY, { groups: { grp_r: ['ada', 'bob'] }, parts: { notifier } })
+    await one.clock.pass(MINUTE)
+    expect(states(one)).toEqual(['sending', 'waiting'])
+  })
+
   it.each([
     ['is tried again while it is due', false],
     ['is nothing to tell once the cap was raised', true],
