@@ -224,7 +224,10 @@ export interface HistoryEntry
   readonly result: ChangeResult
   /** Why it failed; never with a key. */
   readonly error?: string
-  /** It failed, but may have landed: the read-back may have come too early, and a 0 that is not stored has replaced the earlier cap. */
+  /**
+   * It failed, but may have landed: the read-back may have come too early, and a 0 that is not stored has replaced the earlier cap. Or it was
+   * applied, and an attempt before that, whose answer was lost, may land yet.
+   */
   readonly unproven?: boolean
 }
 

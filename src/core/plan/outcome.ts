@@ -18,9 +18,9 @@
 import type { ServiceModel } from '../interpret/evidence.ts'
 import type { Slots } from '../interpret/slots.ts'
 import type { HistoryEntry, ScopeChange } from '../model/change.ts'
-import type { Observed, OwnedCap } from '../model/observed.ts'
+import type { CapReading, Observed, OwnedCap } from '../model/observed.ts'
 import { type Cap, GIVEN_UP, ownerOf } from '../model/policy.ts'
-import type { ScopeKey } from '../model/scope.ts'
+import type { Scope, ScopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 
@@ -88,7 +88,31 @@ export const withTried = ({ triedByGrant: _, ...owned }: OwnedCap, tried: Cap, b
 export function afterEnd(cap: Cap, owned: OwnedCap | undefined, now: Instant): OwnedCap | 'released' {
   const isKept = owned?.owner === 'grant' ? owned.baselineIsOurs : owned?.cap === cap
   if (!owned || !isKept || cap === 'none') return 'released'
-  return { scope: owned.scope, cap, owner: ownerOf(GIVEN_UP), entry: GIVEN_UP, verifiedAt: now }
+  return givenUpAt(owned.scope, cap, now)
+}
+
+const givenUpAt = (scope: Scope, cap: Cap, now: Instant): OwnedCap => ({
+  scope,
+  cap,
+  owner: ownerOf(GIVEN_UP),
+  entry: GIVEN_UP,
+  verifiedAt: now,
+})
+
+/**
+ * A cap that we sent to a scope where nothing of ours is left, and that may land yet, because no answer came: it stays ours for as long, or nobody
+ * would clear it. Not the one that shows, which is not ours, as after the end of a grant; nor a 0 that the service may have dropped. `written`: the
+ * writes to the scope of the last day, newest first.
+ */
+export function stillToLand(
+  { scope, observed }: Pick<CapReading, 'scope' | 'observed'>,
+  written: readonly HistoryEntry[],
+  { zero }: Pick<ServiceModel, 'zero'>,
+  now: Instant,
+): OwnedCap | undefined {
+  const isCap = ({ to }: HistoryEntry): boolean => to !== 'none' && to !== observed && (to !== 0 || zero === 'stored')
+  const last = written.find((one) => isCap(one) && (one.unproven || one.result === 'ambiguous'))
+  return last && givenUpAt(scope, last.to, now)
 }
 
 /** What was set at a scope before our write: `none` where the reading may show an inherited or a copied cap. */

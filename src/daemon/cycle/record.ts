@@ -10,7 +10,7 @@ import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { type Instant, notAhead } from '../../core/model/units.ts'
 import { APPROVAL_LIFE_MS, creditsMoved } from '../../core/plan/approval.ts'
 import { isLeftTo } from '../../core/plan/contested.ts'
-import { isInDoubt, mayHaveLanded, setBefore, withTried } from '../../core/plan/outcome.ts'
+import { isInDoubt, mayHaveLanded, setBefore, stillToLand, withTried } from '../../core/plan/outcome.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import { noteRules, shownSince } from '../../core/plan/reviewed.ts'
 import type { ChangesShown, HoldsShown } from '../../core/plan/snapshot.ts'
@@ -35,13 +35,16 @@ export function recordPlan(planned: Planned, desired: DesiredState, state: Works
     const missed = one.cap === 'none' ? firstMissed(before, state.readings.get(key)) : undefined
     note(missed ?? withReplaced(withBaseline(one, desired, ledger, now), before, ledger, now), before)
   }
+  const toCome = ({ scope, observed = 'unknown' }: Pick<CapReading, 'scope'> & Partial<CapReading>): OwnedCap | undefined =>
+    stillToLand({ scope, observed }, ledger.writtenLately(scope, now - LANDING_MS), desired.slots.model, now)
   const released: ScopeKey[] = []
   for (const key of planned.diff.released) {
     const [owned, reading] = [desired.owned.get(key), state.readings.get(key)]
     if (!owned) continue
     const kept = landedLate(owned, reading, ledger, now) ?? firstMissed(owned, reading)
-    if (kept) note(kept, owned)
-    else if (!mayBeStale(owned, reading, ledger, now)) released.push(key)
+    const ours = kept ?? (mayBeStale(owned, reading, ledger, now) ? owned : toCome({ ...owned, ...reading }))
+    if (ours) note(ours, owned)
+    else released.push(key)
   }
   if (adopted.length > 0) ledger.saveOwned(adopted)
   if (released.length > 0) ledger.releaseOwned(released)

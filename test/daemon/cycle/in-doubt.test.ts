@@ -74,6 +74,38 @@ describe('a cap that came, and that was read back too early, is ours and is clea
     expect(one.caps()).toEqual({ team: 900 })
   })
 
+  // The first of its writes arrives hours after a later one, and the clear after that.
+  test.each<readonly [string, Wrong['writes'], meanwhile: readonly (PlainCap | undefined)[]]>([
+    ['none of its writes', [[false, 503]], [700, undefined]],
+    [
+      'the first of two writes',
+      [
+        [false, 503],
+        [true, 200],
+      ],
+      [undefined],
+    ],
+    ['none of its writes, and policy declared none meanwhile', [[false, 503]], [700, 'none', undefined]],
+  ])('when the service answered %s, and one arrives at last after the clear', async (_row, writes, meanwhile) => {
+    const under = (p001: PlainCap | undefined) => ({ caps: { team: 900, ...(p001 !== undefined && { p001 }) } })
+    const { one, fault } = await doubtful()
+    await one.cycle(under(undefined))
+    fault.writes = writes
+    await one.cycle(under(700))
+    heal(fault)
+    for (const cap of meanwhile) await later(one, HOUR, under(cap))
+    expect(one.caps()).toEqual({ team: 900 })
+    one.restart()
+    await later(one, HOUR)
+    one.foreign('p001', 700)
+    for (let round = 0; round < 2; round += 1) await later(one, HOUR)
+    expect(one.caps()).toEqual({ team: 900 })
+    await later(one, 25 * HOUR)
+    one.forget()
+    await later(one, HOUR)
+    expect(one.reads()).not.toContain('p001')
+  })
+
   test('when the early reading shows a foreign value, set just before', async () => {
     const { one, fault } = await doubtful()
     await one.cycle({ caps: { team: 900 } })

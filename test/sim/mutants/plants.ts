@@ -149,8 +149,8 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
 
   'one stale reading is enough to forget ownership': {
     file: 'daemon/cycle/record.ts',
-    find: 'if (kept) note(kept, owned)\n    else if (!mayBeStale(owned, reading, ledger, now)) released.push(key)',
-    replace: 'if (kept && kept.missedAt === undefined) note(kept, owned)\n    else released.push(key)',
+    find: 'const ours = kept ?? (mayBeStale(owned, reading, ledger, now) ? owned : toCome({ ...owned, ...reading }))',
+    replace: 'const ours = kept && kept.missedAt === undefined ? kept : undefined',
     needs: ['second-thoughts'],
     caughtBy: [44],
   },

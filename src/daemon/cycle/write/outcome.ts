@@ -1,6 +1,6 @@
 // Records how a write ended: its line of history, the ownership of the cap, and a quarantine where the scope takes no write. It is the same for
 // a write that was just read back and for an intent that a crash left open. The verdict itself is the table in core/plan/outcome.ts.
-import type { HistoryEntry, Intent, Quarantined, ScopeChange } from '../../../core/model/change.ts'
+import { type HistoryEntry, type Intent, LANDING_MS, type Quarantined, type ScopeChange } from '../../../core/model/change.ts'
 import type { CapReading, Observed, OwnedCap } from '../../../core/model/observed.ts'
 import { type Cap, GIVEN_UP, isSameEntry, ownerOf, type PolicyEntry } from '../../../core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
@@ -12,6 +12,7 @@ import {
   classify,
   ownedFrom,
   setBefore,
+  stillToLand,
   type Verdict,
   type WriteEnd,
   withTried,
@@ -55,18 +56,24 @@ export async function verdictOf(change: ScopeChange, { observed }: CapReading, a
   return classify({ ...change, answer }, { observed, mayApply, isPerson, isAsked, model, wasInVain: isInVain })
 }
 
-/** Judges a write, records all that follows, and returns how it ended. The intent stays open only where the scope could not be read. */
+/**
+ * Judges a write, records all that follows, and returns how it ended. The intent stays open only where the scope could not be read. `isRetried`:
+ * earlier attempts may land yet.
+ */
 export async function conclude(
   intent: Intent,
   reading: CapReading,
-  answer: { readonly kind: Answer; readonly why: string },
+  answer: { readonly kind: Answer; readonly why: string; readonly isRetried?: boolean },
   context: OutcomeContext,
 ): Promise<WriteResult> {
   const { change } = intent
   const { ledger, clock } = context
   const now = clock.now()
   const end = async (ended: Ended, ownership: OwnedCap | 'released' | 'kept'): Promise<Ended> => {
-    await ledger.recordOutcome(intent, historyEntry(intent, ended, now), ownership)
+    const toCome = (): OwnedCap | undefined =>
+      stillToLand(reading, ledger.writtenLately(change.scope, now - LANDING_MS), context.slots.model, now)
+    const left = ownership === 'released' ? (toCome() ?? ownership) : ownership
+    await ledger.recordOutcome(intent, historyEntry(intent, ended, now), left)
     return ended
   }
   switch (await verdictOf(change, reading, answer.kind, context)) {
@@ -77,7 +84,7 @@ export async function conclude(
     case 'landed': {
       if (reading.observed !== change.to) noteInherited(change, reading, context)
       if (reading.observed === 0) noteZero('stored', 'reads 0', change, context)
-      return end({ result: 'applied' }, ownershipOf(intent, reading, answer.kind, context))
+      return end({ result: 'applied', unproven: answer.isRetried }, ownershipOf(intent, reading, answer.kind, context))
     }
     case 'zeroDropped': {
       const error = 'the service reads a cap of 0 back as unset, so 0 cannot be kept here; write the smallest cap you can accept instead'
