@@ -62,14 +62,16 @@ interface FirstPlan extends Pass {
 
 /**
  * Makes the first plan; makes it again once it is known what reads show, or what the scopes show that it depends on. People are read to learn the
- * former before anything is written, and once also where nothing is: what is held or in sync may look otherwise then, as it does to `plan`.
+ * former before anything is written, and where nothing is, once for the present caps of the team and groups: what is held or in sync may look
+ * otherwise then, as it does to `plan`.
  */
 async function planFirst(cycle: CycleRun, desired: DesiredState): Promise<FirstPlan> {
   const { workspace, state, planner, withheld, startedAt, options } = cycle
   const planWith = (asked: DesiredState, reread: ReadonlySet<ScopeKey>): Pass =>
     makePlan(cycle, asked, { excluded: () => withheld, approve: options.approve }, reread)
   const pass = planWith(desired, new Set())
-  const isEstablished = (!state.hasProbed || pass.planned.plan.changes.some(isReady)) && (await establishReads(cycle, desired))
+  const isDue = state.probedUnder !== widerCaps(state) || pass.planned.plan.changes.some(isReady)
+  const isEstablished = isDue && (await establishReads(cycle, desired))
   const reread = await rereadDependencies(pass, startedAt - workspace.config.intervalMs, cycle)
   if (reread.size > 0) return { ...planWith(deal(cycle, desiredState(state, planner)), reread), reread }
   return { ...(isEstablished ? planWith(desired, reread) : pass), reread }
@@ -79,11 +81,18 @@ async function planFirst(cycle: CycleRun, desired: DesiredState): Promise<FirstP
 async function establishReads({ workspace, state, options: { stop } }: CycleRun, desired: DesiredState): Promise<boolean> {
   const { ledger } = workspace
   const before = seenIn(ledger)
-  state.hasProbed = true
+  state.probedUnder = widerCaps(state)
   const seen = await probeReads({ ...workspace, seen: before, state, desired, signal: stop })
   if (seen !== before) ledger.saveFact('seen', seen)
   return seen !== before
 }
+
+/** The caps of the team and groups as they were read last. */
+const widerCaps = ({ readings }: WorkspaceState): string =>
+  [...readings]
+    .flatMap(([key, { scope, observed }]) => (scope.kind === 'user' ? [] : `${key} ${observed}`))
+    .toSorted()
+    .join()
 
 const FOCUS = excluded('focus', 'left to the next sweep')
 

@@ -51,8 +51,8 @@ export interface WorkspaceState extends EnvelopeState {
   pools: DealtPools
   /** Why pools keep their last deal, by name. */
   frozenPools: Readonly<Record<string, string>>
-  /** People were read to learn what reads show, if the plan depended on it. */
-  hasProbed: boolean
+  /** The caps of the team and groups when people were last read to learn what reads show, if the plan depended on it. */
+  probedUnder: string | undefined
 }
 
 /** The state of a workspace at its start, from the ledger. Throws an `InputError` for a file that held policies of the ledger and is empty now. */
@@ -75,7 +75,7 @@ export function recall(policy: PolicyRevision, ledger: RecordsReader): Workspace
     conditions: ledger.fact('conditions') ?? {},
     pools: ledger.fact('pools') ?? {},
     frozenPools: {},
-    hasProbed: false,
+    probedUnder: undefined,
   }
 }
 

@@ -41,6 +41,19 @@ describe('a workspace', () => {
     expect(one.ledger.fact('seen')?.zero?.evidence).toContain(evidence)
   })
 
+  test.each([
+    ['explicit', { 'group:a': 900 }],
+    ['inherited', { 'group:a': 900, ada: 900 }],
+  ] as const)('whose reads are %s is asked again after a wide write, and once only', async (capReads, caps) => {
+    const one = await testWorld({ ...COMPANY, caps: { ada: 900 }, switches: { capReads } })
+    await one.cycle({ caps: { 'group:a': 900 } })
+    await one.cycle({ caps: { 'group:a': 900, ada: 'none' } })
+    expect(one.caps()).toEqual(caps)
+    one.forget()
+    await one.cycle()
+    expect(one.reads()).not.toContain('bob')
+  })
+
   test('is not taken for explicit because another client’s 0, which does not show, has replaced a number of ours', async () => {
     const one = await testWorld({ ...COMPANY, switches: { capReads: 'inherited', zeroCap: 'omitted' } })
     const policy = { caps: { team: 500, 'group:a': 400, ada: 1000, bob: 900, cleo: 700 } }
