@@ -5,6 +5,8 @@ import type { Grant, PolicySet } from '../../core/model/policy.ts'
 import { hasErrors, InputError } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
+import { grantId, hasEnded } from '../../core/resolve/grants.ts'
+import { cycleOf } from '../../daemon/cycle/state.ts'
 import type { SharedLedger } from '../../daemon/ledger/share.ts'
 import type { WorkspaceEdit } from '../../policy/edit/plan.ts'
 import type { Cli } from '../shared/context.ts'
@@ -31,7 +33,7 @@ export async function tidyCommand(flags: TidyFlags, cli: Cli): Promise<void> {
 }
 
 /** The records of a workspace; undefined where the ledger has none. */
-type LedgerOf = (set: PolicySet) => Promise<Pick<SharedLedger, 'approvals' | 'history' | 'owned'> | undefined>
+type LedgerOf = (set: PolicySet) => Promise<Pick<SharedLedger, 'approvals' | 'fact' | 'history' | 'owned'> | undefined>
 
 /** Loaded here, so that the other edits start without a database and without the network. */
 async function withLedgers<T>(
@@ -65,7 +67,7 @@ async function everything(sets: readonly PolicySet[], of: LedgerOf, endedMs: num
     const ledger = await of(set)
     if (!ledger) continue
     for (const grant of set.grants) {
-      const endedAt = await verifiedEnd(grant, set, ledger)
+      const endedAt = await verifiedEnd(grant, set, ledger, now)
       if (endedAt === undefined || now - endedAt < endedMs) continue
       const { scope, fromAt, until } = grant
       const times = { fromAt, until }
@@ -84,11 +86,21 @@ async function everything(sets: readonly PolicySet[], of: LedgerOf, endedMs: num
   return edits
 }
 
-/** When the ledger first shows that a grant is over: its end was written and read back, or the cap behind it was found in force. */
-async function verifiedEnd(grant: Grant, set: PolicySet, ledger: Pick<SharedLedger, 'history' | 'owned'>): Promise<Instant | undefined> {
+/**
+ * When the ledger first shows that a grant is over: its end was written and read back, or the cap behind it was found in force. In the billing
+ * cycle of a grant until `cycleEnd`, what ended is another one.
+ */
+async function verifiedEnd(
+  grant: Grant,
+  set: PolicySet,
+  ledger: Pick<SharedLedger, 'fact' | 'history' | 'owned'>,
+  now: Instant,
+): Promise<Instant | undefined> {
   const { scope, fromAt = 0, until } = grant
+  const [id, key] = [grantId(grant), scopeKey(scope)]
+  const ours = ledger.owned().find((one) => scopeKey(one.scope) === key)
+  if (ours?.grant === id || !hasEnded(id, { cycle: cycleOf(ledger.fact('usage')), now, grantsFrozen: false })) return undefined
   const endAt = until.kind === 'instant' ? until.at : fromAt + 1
-  const key = scopeKey(scope)
   // The next grant on the scope has an end of its own.
   const next = set.grants
     .filter((one) => one !== grant && scopeKey(one.scope) === key && (one.fromAt ?? 0) >= endAt)
@@ -97,7 +109,6 @@ async function verifiedEnd(grant: Grant, set: PolicySet, ledger: Pick<SharedLedg
   const written = (await ledger.history({ scope, sinceAt: endAt })).filter(
     ({ cause, result, at }) => cause === 'expired' && result === 'applied' && isIts(at),
   )
-  const ours = ledger.owned().find((one) => scopeKey(one.scope) === key)
   const inForce = ours && ours.owner !== 'grant' && until.kind === 'instant' && ours.verifiedAt >= endAt ? [ours.verifiedAt] : []
   const [first] = [...written.map(({ at }) => at), ...inForce].toSorted((a, b) => a - b)
   return first
