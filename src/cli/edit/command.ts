@@ -149,7 +149,7 @@ function registerRemove(group: Command, cli: Cli): void {
     .command('remove')
     .summary('remove an entry')
     .description(
-      `Removes exactly that entry, with the comment above it or on its line. A group that a grant, a rule or a pool names loses its cap only. ${ABOUT}`,
+      `Removes exactly that entry, with the comment above it or on its line. A group that a grant, a rule, a pool or an envelope names loses its cap only. ${ABOUT}`,
     )
     .argument('<entry>', 'an e-mail, group:ID, team, protect:EMAIL, approval:ID or grant:SCOPE', readTarget)
     .option('--from <date>', 'of several grants, the one that begins then; none: the one without from', readStart)

@@ -143,7 +143,7 @@ interface Making {
 function makeOne(edit: WorkspaceEdit, { desk, wanted, before }: Making): readonly (MadeEdit | string)[] {
   const made: MadeEdit[] = []
   for (;;) {
-    const step = stepOf(edit, { ...mayHold(edit, desk.around(edit.workspace)), sets: wanted, now: desk.now })
+    const step = stepOf(edit, { ...mayHold(edit, desk.around(edit.workspace)), sets: wanted, loaded: before.sets, now: desk.now })
     if ('nothing' in step) return made.length > 0 ? made : [step.nothing]
     const { place, splices } = step
     const set = wanted.get(place.workspace)

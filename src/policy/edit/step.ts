@@ -1,11 +1,12 @@
 // One edit of a document: the splices that make it, and what the workspace must declare afterwards. The two are worked out apart from each other,
 // so that the proof can compare them.
 import { isDeepStrictEqual } from 'node:util'
-import type { CapRule, DeclaredGroup, Grant, PolicySet } from '../../core/model/policy.ts'
+import type { CapRule, DeclaredGroup, Envelope, Grant, PolicySet } from '../../core/model/policy.ts'
 import { formatPosition, type Position } from '../../core/model/problem.ts'
 import { type Scope, scopeKey, userScope } from '../../core/model/scope.ts'
 import { credits, DAY_MS, type Instant } from '../../core/model/units.ts'
 import { type PlacedGrant, readTime, type Times } from '../dates.ts'
+import type { LoadedPolicies } from '../load/loaded.ts'
 import { readZone } from '../parse.ts'
 import { type Branch, field, good, items, placeOf } from '../tree.ts'
 import { byHand, type CapEdit, type Edit, type ExtendEdit, type Fields, type GrantEdit, type Target, type Value } from './edit.ts'
@@ -38,6 +39,7 @@ interface Around {
   readonly places: readonly Place[]
   readonly all: readonly Place[]
   readonly sets: ReadonlyMap<string, PolicySet>
+  readonly loaded: LoadedPolicies['sets']
   readonly now: Instant
 }
 
@@ -91,6 +93,10 @@ function setCap(edit: CapEdit, place: Place): Step {
     : { place, splices, wanted }
 }
 
+/** Whether an entry is the document's own: platform and a team may both have one of a scope, which is an error that an edit may take away. */
+const isIn = (one: CapRule | Grant, scope: Scope, document: string): boolean =>
+  one.document === document && scopeKey(one.scope) === scopeKey(scope)
+
 function refuseRenaming(entry: Branch, key: string, name: string | undefined): void {
   const own = entry.children.get('name')
   if (name === undefined || own === undefined || own.value === name.trim()) return
@@ -127,7 +133,7 @@ function withCap(
   at: Pick<CapRule, 'at' | 'document'>,
   declared: DeclaredGroup | undefined,
 ): PolicySet {
-  const old = set.rules.find((rule) => scopeKey(rule.scope) === scopeKey(scope))
+  const old = set.rules.find((rule) => isIn(rule, scope, at.document))
   const why = reason?.trim() ?? old?.reason
   const rule: CapRule = { ...at, scope, cap, reason: why }
   // A team names a group that platform names already.
@@ -231,7 +237,7 @@ function extend({ scope, until, from }: ExtendEdit, place: Place, now: Instant):
   const value: Grant = { ...old, until: times.until }
   const wanted = (set: PolicySet): PolicySet => ({
     ...set,
-    grants: set.grants.map((one) => (scopeKey(one.scope) === scopeKey(scope) && isSameGrant(one, old) ? value : one)),
+    grants: set.grants.map((one) => (isIn(one, scope, old.document) && isSameGrant(one, old) ? value : one)),
   })
   return { place, splices: setScalar(branch, text(until.trim())), wanted }
 }
@@ -263,7 +269,7 @@ function remove(target: Target, around: Around): Step {
   }
 }
 
-function removeScope(scope: Scope, { places, sets }: Around): Step {
+function removeScope(scope: Scope, { places, all, sets, loaded }: Around): Step {
   const key = scopeKey(scope)
   const found = places.flatMap((place) => {
     const entry = entryOf(place, scope)
@@ -271,14 +277,21 @@ function removeScope(scope: Scope, { places, sets }: Around): Step {
   })
   const [first, ...others] = found
   if (!first) return { nothing: `${key} has no entry` }
-  const chosen = others.length > 0 ? placeFor({ kind: 'cap', scope, cap: 'none' }, places) : first.place
+  // Without a cap a group's entries only name each other.
+  const isOpen = others.length > 0 && (scope.kind !== 'group' || found.some((one) => one.entry.children.has('cap')))
+  const chosen = isOpen ? placeFor({ kind: 'cap', scope, cap: 'none' }, places) : first.place
   const { place, list, index, entry } = found.find((one) => one.place === chosen) ?? first
-  const without = (set: PolicySet): PolicySet => ({ ...set, rules: set.rules.filter((rule) => scopeKey(rule.scope) !== key) })
+  const without = (set: PolicySet): PolicySet => ({
+    ...set,
+    rules: set.rules.filter((rule) => !isIn(rule, scope, place.document.name.value)),
+  })
   if (!list) return { place, splices: removeKey(specOf(place), entry), wanted: without }
   const set = sets.get(place.workspace)
-  const [another] = found.filter((one) => one.place !== place)
-  const named = scope.kind === 'group' && set ? namerOf(scope.id, set) : undefined
-  const namer = another ? `the entry in ${another.place.file.shown}` : named
+  const another =
+    scope.kind === 'group' ? all.find((one) => one !== place && one.workspace === place.workspace && entryOf(one, scope)) : undefined
+  const envelopes = place.document.envelope === undefined ? (loaded.get(place.workspace)?.delegated?.envelopes ?? []) : []
+  const named = scope.kind === 'group' && set ? namerOf(scope.id, set, envelopes) : undefined
+  const namer = another ? `the entry in ${another.file.shown}` : named
   const cap = entry.children.get('cap')
   if (namer === undefined) {
     const wanted = (before: PolicySet): PolicySet => ({
@@ -292,7 +305,7 @@ function removeScope(scope: Scope, { places, sets }: Around): Step {
 }
 
 /** Who needs a declared group. */
-function namerOf(id: string, { grants, peopleRules, pools }: PolicySet): string | undefined {
+function namerOf(id: string, { grants, peopleRules, pools }: PolicySet, envelopes: readonly Envelope[]): string | undefined {
   const grant = grants.find(({ scope }) => scope.kind === 'group' && scope.id === id)
   if (grant) return `the grant at ${formatPosition(grant.at)}`
   const rule = peopleRules.find(({ when }) => when.groups?.includes(id))
@@ -300,7 +313,8 @@ function namerOf(id: string, { grants, peopleRules, pools }: PolicySet): string 
   const pool = pools.find(({ members }) =>
     members.kind === 'groups' ? members.ids.includes(id) : members.kind === 'when' && members.when.groups?.includes(id),
   )
-  return pool && `the pool ${pool.name}`
+  const envelope = envelopes.find(({ groups }) => groups.includes(id))
+  return pool ? `the pool ${pool.name}` : envelope && `the envelope ${envelope.name}`
 }
 
 /** One of several entries of the text; the caller comes again until none is left. The declaration goes with the last one. */
@@ -329,7 +343,7 @@ function removeGrant({ scope, from, times }: Extract<Target, { kind: 'grant' }>,
   if (!found?.list || !old) return { nothing: `${scopeKey(scope)} has no${from === undefined ? '' : ' such'} grant` }
   const wanted = (set: PolicySet): PolicySet => ({
     ...set,
-    grants: set.grants.filter((one) => scopeKey(one.scope) !== scopeKey(scope) || !isSameGrant(one, old)),
+    grants: set.grants.filter((one) => !isIn(one, scope, old.document) || !isSameGrant(one, old)),
   })
   return { place: found.place, splices: removeEntry(specOf(found.place), found.list, found.index), wanted }
 }
