@@ -23,6 +23,15 @@ export const OBJECTS = { type: 'array', items: OBJECT }
 /** Labels, annotations, selectors: numbers and booleans have to be quoted. */
 export const TEXTS = { type: 'object', additionalProperties: TEXT }
 
+/** Texts whose names the chart sets none of itself: the same key twice is no YAML. */
+export const textsWithout = (reserved: readonly string[]): JsonSchema => ({ ...TEXTS, propertyNames: { not: { enum: reserved } } })
+
+/** Objects that take no name, or other value, that the chart has itself. */
+export const objectsWithout = (key: string, reserved: readonly string[]): JsonSchema => ({
+  type: 'array',
+  items: { ...OBJECT, properties: { [key]: { not: { enum: reserved } } } },
+})
+
 /** Whether something is there: `auto` asks the cluster for the kind of object. */
 export const AUTO = { enum: [true, false, 'auto'] }
 

@@ -19,12 +19,14 @@ import {
   OBJECT,
   OBJECTS,
   OWN_IMAGE,
+  objectsWithout,
   PROBE,
   RESOURCES,
   SCRAPE_INTERVAL,
   SOME_TEXT,
   TEXT,
   TEXTS,
+  textsWithout,
   YES_NO,
 } from './value-types.ts'
 
@@ -40,6 +42,12 @@ const others = Object.fromEntries(Object.entries(otherKeys).filter(([key]) => !O
 
 /** They would take the place of what the chart puts into the config, or of what it sets itself. */
 const RESERVED_ENV = ['NODE_OPTIONS', 'CAPKEEPER_CONFIG', 'CAPKEEPER_LEDGER', 'CAPKEEPER_POLICIES', 'CAPKEEPER_BASE_URL']
+const LABELS = textsWithout([
+  ...['name', 'instance', 'component', 'version', 'managed-by'].map((name) => `app.kubernetes.io/${name}`),
+  'helm.sh/chart',
+])
+const VOLUMES = objectsWithout('name', ['config', 'keys', 'tmp'])
+const MOUNTS = objectsWithout('mountPath', ['/etc/capkeeper', '/var/run/secrets/capkeeper', '/tmp'])
 const MODE = { enum: ['enforce', 'audit', 'paused'] }
 
 /** In a release each workspace needs a name and an address: nothing else says them. */
@@ -138,19 +146,19 @@ const PROPERTIES: Readonly<Record<string, JsonSchema>> = {
   imagePullSecrets: { type: 'array', items: map({ name: NAME }, { required: ['name'] }) },
   nameOverride: LABEL_OR_NONE,
   fullnameOverride: FULLNAME_OR_NONE,
-  commonLabels: TEXTS,
+  commonLabels: LABELS,
   nodeOptions: TEXT,
   resources: RESOURCES,
   ledger: LEDGER,
   persistence: PERSISTENCE,
   backup: BACKUP,
   extraEnv: envWithout(RESERVED_ENV),
-  extraVolumes: OBJECTS,
-  extraVolumeMounts: OBJECTS,
+  extraVolumes: VOLUMES,
+  extraVolumeMounts: MOUNTS,
   extraObjects: OBJECTS,
   serviceAccount: map({ create: YES_NO, name: NAME_OR_NONE, annotations: TEXTS }),
-  podAnnotations: TEXTS,
-  podLabels: TEXTS,
+  podAnnotations: textsWithout(['kubectl.kubernetes.io/default-container']),
+  podLabels: LABELS,
   podSecurityContext: OBJECT,
   securityContext: OBJECT,
   probes: map({ startup: PROBE, liveness: PROBE, readiness: PROBE }),
@@ -164,10 +172,10 @@ const PROPERTIES: Readonly<Record<string, JsonSchema>> = {
   priorityClassName: NAME_OR_NONE,
   podDisruptionBudget: map({ enabled: YES_NO }),
   networkPolicy: NETWORK_POLICY,
-  podMonitor: map({ enabled: AUTO, interval: SCRAPE_INTERVAL, labels: TEXTS }),
-  serviceMonitor: map({ enabled: YES_NO, interval: SCRAPE_INTERVAL, labels: TEXTS }),
-  prometheusRule: map({ enabled: AUTO, labels: TEXTS, runbookUrl: TEXT }),
-  dashboards: map({ enabled: YES_NO, labels: TEXTS, annotations: TEXTS }),
+  podMonitor: map({ enabled: AUTO, interval: SCRAPE_INTERVAL, labels: LABELS }),
+  serviceMonitor: map({ enabled: YES_NO, interval: SCRAPE_INTERVAL, labels: LABELS }),
+  prometheusRule: map({ enabled: AUTO, labels: LABELS, runbookUrl: TEXT }),
+  dashboards: map({ enabled: YES_NO, labels: LABELS, annotations: TEXTS }),
 }
 
 /** The schema, with the explanations of `valuesYaml` put where they belong. */

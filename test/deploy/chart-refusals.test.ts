@@ -59,6 +59,8 @@ describe('Helm refuses', () => {
       "the database's own backups",
     ],
     ['a ledger of another kind', ['--set', 'ledger.kind=mysql'], 'ledger'],
+    ['a label that the chart sets', ['--set', 'podLabels.app\\.kubernetes\\.io/component=web'], "'app.kubernetes.io/component'"],
+    ['a volume that the pod has', ['--set-json', 'extraVolumes=[{"name":"tmp","emptyDir":{}}]'], '/extraVolumes/0/name'],
   ])('%s (needs helm)', (_row, flags, named) => {
     const { status, said } = refusal(...flags)
     expect(said).toContain(named)

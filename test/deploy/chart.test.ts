@@ -52,6 +52,18 @@ describe('helm', () => {
   })
 })
 
+test.skipIf(!hasHelm)('a number as a name, and a text that is indented as a whole, arrive as they were written (needs helm)', () => {
+  const file = join(temporaryFolder(), 'caps.yaml')
+  writeFileSync(file, '  kind: CapPolicy\n  spec: {team: {cap: 500}}\n\n')
+  const made = helmed(
+    ...['--set-json', 'workspaces=[{"name":4815162342,"baseUrl":"https://service.example"}]'],
+    ...['--set-file', `policies.files.caps\\.yaml=${file}`],
+  )
+  const data = Object.assign({}, ...made.flatMap((one) => (one.kind === 'ConfigMap' && 'data' in one ? [one['data']] : [])))
+  expect(data['config.yaml']).toContain('- name: 4815162342\n')
+  expect(parse(data['caps.yaml'])).toEqual({ kind: 'CapPolicy', spec: { team: { cap: 500 } } })
+})
+
 /** Helm renders notes for a cluster only; so here they are a template like any other, in a copy of the chart. */
 function notesOf(...flags: readonly string[]): string {
   const chart = temporaryFolder()

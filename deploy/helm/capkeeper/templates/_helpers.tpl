@@ -115,15 +115,15 @@ workspaces:
   {{- $policies := list (include "capkeeper.policiesPath" $) }}
   {{- $filled := dict "mode" $.Values.mode "keys" (dict "default" $key) "policies" $policies }}
   {{- range $name, $value := . }}{{ $_ := set $filled $name $value }}{{ end }}
-  - name: {{ .name | quote }}
+  - name: {{ toJson .name }}
     {{- toYaml (omit $filled "name") | nindent 4 }}
 {{- end }}
 {{- end }}
 
 {{- define "capkeeper.policyFiles" -}}
 {{- range $name, $text := (.Values.policies).files }}
-{{ $name | quote }}: |
-  {{- $text | trim | nindent 2 }}
+{{ $name | quote }}: |2
+  {{- regexReplaceAll "\\s+$" $text "" | nindent 2 }}
 {{- else }}{}
 {{- end }}
 {{- end }}
