@@ -41,7 +41,7 @@ export function recordPlan(planned: Planned, desired: DesiredState, state: Works
   for (const key of planned.diff.released) {
     const [owned, reading] = [desired.owned.get(key), state.readings.get(key)]
     if (!owned) continue
-    const kept = landedLate(owned, reading, ledger, now) ?? firstMissed(owned, reading)
+    const kept = landedLate(owned, reading, desired, ledger, now) ?? firstMissed(owned, reading)
     const ours = kept ?? (mayBeStale(owned, reading, ledger, now) ? owned : toCome({ ...owned, ...reading }))
     if (ours) note(ours, owned)
     else released.push(key)
@@ -101,9 +101,21 @@ function mayBeStale(owned: OwnedCap, reading: CapReading | undefined, ledger: Le
   return last.from === reading.observed || reading.readAt <= last.at
 }
 
-/** The reading shows the value of an earlier write of ours whose end is in doubt: the cap is ours, unless it is the one that a grant gives back. */
-function landedLate(owned: OwnedCap, reading: CapReading | undefined, ledger: Ledger, now: Instant): OwnedCap | undefined {
-  const landed = ledger.writtenLately(owned.scope, now - LANDING_MS).find((one) => isInDoubt(one) && one.to === reading?.observed)
+/**
+ * The reading shows the value of an earlier write of ours whose end is in doubt: the cap is ours, unless it is the one that a grant gives back, or
+ * may be the inherited one that shows since a clear of ours.
+ */
+function landedLate(
+  owned: OwnedCap,
+  reading: CapReading | undefined,
+  { slots }: DesiredState,
+  ledger: Ledger,
+  now: Instant,
+): OwnedCap | undefined {
+  const written = ledger.writtenLately(owned.scope, now - LANDING_MS)
+  const isCleared = written[0]?.to === 'none' && written[0].result === 'applied'
+  if (isCleared && slots.mayBeInherited(scopeKey(owned.scope))) return undefined
+  const landed = written.find((one) => isInDoubt(one) && one.to === reading?.observed)
   const isOurs = landed && landed.to !== 'none' && landed.to !== owned.tried && landed.to !== owned.baseline
   return isOurs ? withTried(owned, landed.to, false) : undefined
 }

@@ -106,6 +106,19 @@ describe('a cap that came, and that was read back too early, is ours and is clea
     expect(one.reads()).not.toContain('p001')
   })
 
+  test('but once only where it shows afterwards because it is inherited', async () => {
+    const fault: Wrong = { sent: 0 }
+    const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001'), switches: { capReads: 'inherited' } })
+    await one.cycle({})
+    fault.writes = [[false, 503]]
+    for (const p001 of [300, 100]) await one.cycle({ caps: { team: 300, p001 } })
+    heal(fault)
+    await one.cycle({ caps: { team: 300 } })
+    one.forget()
+    for (let round = 0; round < 3; round += 1) await later(one, HOUR)
+    expect(one.writes()).toEqual([])
+  })
+
   test('when the early reading shows a foreign value, set just before', async () => {
     const { one, fault } = await doubtful()
     await one.cycle({ caps: { team: 900 } })
