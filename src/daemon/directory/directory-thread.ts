@@ -9,6 +9,8 @@ import { answerWith } from '../../policy/load/aside.ts'
 
 /** Bounds of a people file. */
 const MAX_ROWS = 100_000
+/** Of one row, which the parser holds as a whole: more memory than a thread may have ends the process. Choice. */
+const MAX_CELLS = 10_000
 /** Of one value that is kept. */
 const MAX_VALUE = 200
 
@@ -62,7 +64,18 @@ function mustBeText(content: Uint8Array): void {
   throw new DirectoryError('is not UTF-8', line)
 }
 
-const LINE_END = 10
+const [LINE_END, CARRIAGE_RETURN, QUOTE, COMMA] = [10, 13, 34, 44]
+
+function mustBeNarrow(content: Uint8Array): void {
+  let [line, cells, isQuoted] = [1, 1, false]
+  for (const byte of content) {
+    if (byte === QUOTE) isQuoted = !isQuoted
+    else if (byte === COMMA && !isQuoted) cells += 1
+    else if ((byte === LINE_END || byte === CARRIAGE_RETURN) && !isQuoted) cells = 1
+    if (cells > MAX_CELLS) throw new DirectoryError(`has more than the ${MAX_CELLS} cells that are read`, line)
+    if (byte === LINE_END) line += 1
+  }
+}
 
 const linesIn = (content: Uint8Array): number => content.reduce((count, byte) => count + Number(byte === LINE_END), 1)
 
@@ -152,6 +165,7 @@ function headerOf(names: readonly string[], { id, columns }: DirectorySettings, 
 await answerWith(({ settings, bytes, emails }: Asked): Answer | Invalid => {
   try {
     mustBeText(bytes)
+    mustBeNarrow(bytes)
     const { rowOf, valuesOf, values } = rowsIn(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), settings)
     const asked = emails === '' ? [] : emails.split('\n')
     const rows = Int32Array.from(asked, (email) => valuesOf[rowOf.get(email) ?? -1] ?? -1)

@@ -66,6 +66,12 @@ describe('a people file is invalid as a whole', () => {
     ['with a column twice', 'email,unit,costCenter,unit\n', '1: has the column "unit" twice'],
     ['with a column without a name', 'email,,costCenter,unit\n', '1: has no name for column 2'],
     ['without a column', 'email,costCenter\n', '1: has no column "unit"'],
+    ['with millions of columns', ','.repeat(15_000_000), '1: has more than the 10000 cells that are read'],
+    [
+      'with millions of cells in a row',
+      `${HEAD}a@example.com,x,1,"2\n"${',"\n"'.repeat(3_000_000)}`,
+      '9999: has more than the 10000 cells that are read',
+    ],
     ['with an address twice', `${HEAD}a@x.yz,,1,2\nb@x.yz,"x\ny",1,2\nA@x.yz,,3,4\n`, '5: has an address that line 2 has as well'],
     ['with a row without an address', `${HEAD},,1,2\n`, '2: has no e-mail address in the column email'],
     ['with a quote that is not closed', `${HEAD}a@example.com,"x,1,2\n`, 'a quote is not closed'],
