@@ -1,6 +1,6 @@
 // Documents over made-up views, with records that a test may give.
 import type { WorkspaceView } from '../../src/core/model/events.ts'
-import { createLibrary, type Library, sourceOf } from '../../src/daemon/http/documents/make.ts'
+import { createLibrary, elsewhereSource, type Library, sourceOf } from '../../src/daemon/http/documents/make.ts'
 import type { Records, WorkspaceFacts, WorkspaceSource } from '../../src/daemon/http/documents/types.ts'
 import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../../src/daemon/http/status/labels.ts'
 import { sha256 } from '../../src/daemon/schedule/system.ts'
@@ -51,6 +51,19 @@ export function libraryOf({ views, people = EMAIL_LABELS, clock = fakeClock(), r
     clock,
     ...(options.requestUrl !== undefined && { requestUrl: () => options.requestUrl }),
   })
+}
+
+/** The same world on another replica, which has these policies. */
+export const libraryElsewhere = (world: World, policy?: Parameters<typeof elsewhereSource>[0]['policy']): Library => {
+  const view: WorkspaceView = JSON.parse(JSON.stringify(world.view()))
+  const one = { settings: world.workspace.config, view, policy }
+  const source = elsewhereSource(
+    one,
+    () => 1,
+    async () => world.ledger,
+    world.clock,
+  )
+  return libraryOver(() => world, { sources: () => [source] })
 }
 
 /** Over a world as it is now, whose clock stands still. */

@@ -7,10 +7,12 @@ import { credits } from '../../../src/core/model/units.ts'
 import { createGate } from '../../../src/daemon/http/auth.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { CYCLE, DAY, desiredInputs, HOUR, NOW, type PolicySketch, research, running } from '../../support/declare.ts'
-import { HASHED_LABELS, libraryOf, NO_RECORDS } from '../../support/documents.ts'
+import { HASHED_LABELS, libraryElsewhere, libraryOf, libraryOver, NO_RECORDS } from '../../support/documents.ts'
+import { live, MINUTE } from '../../support/living.ts'
 import { serve as start } from '../../support/serve.ts'
 import { serverParts } from '../../support/server.ts'
 import { fullView, personEmail } from '../../support/views.ts'
+import { revisionOf, testWorld } from '../../support/world.ts'
 
 type WorkspaceView = ReturnType<typeof fullView>
 
@@ -313,6 +315,29 @@ describe('a reader of some groups', () => {
     expect(group).not.toHaveProperty('share')
     expect(person.use.days.slice(0, -1).filter((day: object) => 'cap' in day || 'changed' in day)).toEqual([])
   })
+})
+
+test('a replica shows a workspace of another by the policies of its holder, whatever its own files say', async () => {
+  const own = { caps: { ada: 500 }, grants: [{ on: 'ada', cap: 700, ...running, reason: 'why' }] }
+  const policy = revisionOf({ ...own, caps: { ...own.caps, bob: 5, 'group:a': 50 } })
+  const { one, loop, stop } = live(await testWorld({ groups: { a: ['ada'] } }))
+  loop.setPolicy(policy, { valid: true, digest: policy.digest, revision: '', loadedAt: NOW, problems: [] })
+  await one.clock.pass(MINUTE)
+  await stop()
+  const lead = {
+    sightOf: () => ({ kind: 'part' as const, groups: ['a'], named: [] }),
+    seesAll: false,
+    seesSelf: () => true,
+    asks: ['', ''],
+  }
+  const shown = async (library: ReturnType<typeof libraryOver>) => {
+    const documents = library.for({ ...lead, email: 'ada@example.com' })
+    return [await documents.people('acme'), await documents.lead('acme'), await documents.me()]
+  }
+  const held = await shown(libraryOver(() => one))
+  expect(JSON.stringify(held)).toContain('why')
+  // The same, older, and files that do not parse.
+  for (const files of [policy, revisionOf(own), undefined]) expect(await shown(libraryElsewhere(one, files))).toEqual(held)
 })
 
 test.each<readonly [string, PolicySketch, readonly string[]]>([

@@ -12,6 +12,7 @@ import { knownRuns } from '../../collect/usage-summary.ts'
 import { chronicleOf } from '../../conditions/journal.ts'
 import { viewOf } from '../../conditions/view.ts'
 import type { WorkspaceSettings } from '../../config/settings.ts'
+import { unseen } from '../../cycle/envelopes.ts'
 import { desiredState, recall } from '../../cycle/state.ts'
 import { unlessLedger } from '../../ledger/error.ts'
 import type { Comparisons } from '../../replay/comparisons.ts'
@@ -100,10 +101,13 @@ async function askedElsewhere(one: Elsewhere, open: () => Promise<Ledger>, clock
   return asked
 }
 
-/** Nothing while this replica has other policies than the holder, or a file of them is emptied here. */
+/** By the holder's policies: those of this replica where they are the same and whole, else as the holder has recorded them. Nothing without them. */
 function policyElsewhere({ settings, view, policy: own }: Elsewhere, ledger: Ledger, clock: Clock): Asked {
-  if (own === undefined || own.digest !== view.policy?.digest || emptied(own, ledger.fact('policy')?.set).length > 0) return {}
-  const state = recall(own, ledger)
+  const kept = ledger.fact('policy')
+  const known = [own && emptied(own, kept?.set).length === 0 ? own : undefined, kept && unseen(kept, settings)]
+  const asked = known.find((one) => one?.digest === view.policy?.digest)
+  if (!asked) return {}
+  const state = recall(asked, ledger)
   for (const { scope, observed, readAt } of view.scopes)
     if (readAt !== undefined) state.readings.set(scopeKey(scope), { scope, observed, readAt })
   const { policy, readings, unknownGroups } = state
