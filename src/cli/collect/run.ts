@@ -12,13 +12,13 @@ import {
   collectHistory,
   commonDays,
   type HistoryOutcome,
-  type HistoryStop,
   historyPlan,
   nowForBoth,
   peopleToRead,
   skippedPeople,
 } from '../../daemon/collect/history.ts'
 import { type CollectParts, newCollector } from '../../daemon/collect/kept.ts'
+import type { HistoryStop } from '../../daemon/collect/proof.ts'
 import { collectRunsBack, runsRequests } from '../../daemon/collect/runs.ts'
 import { learnUsage } from '../../daemon/collect/usage.ts'
 import { recall, type WorkspaceState } from '../../daemon/cycle/state.ts'

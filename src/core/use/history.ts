@@ -124,6 +124,10 @@ export function withDays(known: readonly KnownDays[], read: KnownDays, lagMs: nu
 export const DAY_GRADES = ['measured', 'reconstructed', 'partial', 'missing'] as const
 export type DayGrade = (typeof DAY_GRADES)[number]
 
+/** Days of which the service's answers about this person tell. */
+export const toldDays = (person: PersonHistory | undefined): readonly KnownDays[] =>
+  person?.known.filter(({ isSilent }) => person.isFound === true || isSilent !== true) ?? []
+
 /** What is known beside the answers about single people. */
 export interface CommonDays {
   /** Days of which one source tells everybody's add-on use, except of `unassignable` people. */
@@ -316,9 +320,8 @@ export function cycleKnown(cycle: Days, recorded: RecordedDays, emails: readonly
 }
 
 function daysOf(email: string, { people, common }: PastDays): readonly Days[] {
-  const { known = [], isFound } = people.get(email) ?? {}
   return [
-    ...known.filter(({ isSilent }) => isFound === true || isSilent !== true),
+    ...toldDays(people.get(email)),
     ...(common.measured && !common.unassignable.has(email) ? [common.measured] : []),
     ...(common.recorded ? [common.recorded] : []),
   ]

@@ -3,49 +3,38 @@
 
 // Choices. A person who was not active in a range is not asked for. An empty answer about somebody who was active is unknown, and not 0. A claim
 // of a person runs out after half a minute, so that nobody waits long for a process that was killed; a person whom two read is read right, because
-// days are replaced. The proof is made again after a day.
+// days are replaced.
 
-import type { Roster, RunUse } from '../../core/model/observed.ts'
-import { scopeKey, TEAM } from '../../core/model/scope.ts'
-import { type Credits, credits, DAY_MS, type Instant, isYounger, MINUTE_MS, midnight, wholeCents } from '../../core/model/units.ts'
+import type { Roster } from '../../core/model/observed.ts'
+import { type Credits, DAY_MS, type Instant, MINUTE_MS, midnight, wholeCents } from '../../core/model/units.ts'
 import {
   type CommonDays,
   type Days,
   doubtOf,
   FEWEST_COMPARED,
-  type HistoryState,
-  isAboveTotal,
   missingDays,
   type PersonHistory,
   planHistory,
-  RANGE_DAYS,
   type RangeOfPeople,
   rangesToRead,
   soundDays,
   sumOfDays,
+  toldDays,
   type UsedDay,
   usedByDay,
   withDays,
 } from '../../core/use/history.ts'
 import type { Clock, Ledger } from '../../ports.ts'
 import { keyedHash } from '../ledger/forget.ts'
-import { answerOf, type Failure } from './add-on.ts'
+import type { Failure } from './add-on.ts'
 import { believed, type CollectParts, LONGEST_BACK_DAYS } from './kept.ts'
+import { ask, type HistoryStop, isOfOthers, type Proving, prove, type Total, totalOf, unfiltered } from './proof.ts'
 import { serviceNow } from './usage.ts'
-import { sumOfKnown } from './usage-summary.ts'
 
 const CLAIM_MS = MINUTE_MS / 2
 /** How often, and how often at most, people whom another process reads are looked at again. */
 const WAIT_MS = 5_000
 const MOST_ROUNDS = 1_000
-const PROOF_LIFE_MS = DAY_MS
-/** So many failed answers in a row end the run: more would fail for the same cause. */
-const MOST_FAILURES = 5
-
-/** Why the past of people is not read. */
-export type HistoryStop =
-  | { readonly code: 'HISTORY_UNFILTERED' | 'HISTORY_WITHOUT_CREDITS' }
-  | { readonly code: 'HISTORY_UNREAD'; readonly failure: Pick<Failure, 'message'> }
 
 export interface HistoryRun {
   /** Whose past is read. */
@@ -126,15 +115,11 @@ export async function historyPlan(
   )
 }
 
-interface Run extends HistoryRun {
-  readonly parts: CollectParts
+interface Run extends HistoryRun, Proving {
   readonly lagMs: number
-  failures: number
   failed: number
   withoutCredits: number
   isOver: boolean
-  why?: Failure
-  stopped?: HistoryStop
   /** Use of the days of the cycle after the wanted ones, which is compared and not kept, by e-mail. */
   readonly today: Map<string, Credits>
   /** Active days by range, and then by e-mail. */
@@ -148,11 +133,13 @@ export async function collectHistory(parts: CollectParts, options: HistoryRun): 
   const run: Run = {
     ...options,
     parts,
+    everybody: peopleToRead(parts.ledger, options.roster),
     lagMs: parts.config.usageLagMs,
     failures: 0,
     failed: 0,
     withoutCredits: 0,
     isOver: false,
+    isProvenAnew: false,
     today: new Map(),
     active: new Map(),
     listed: new Map(options.roster.people.map(({ email, used }) => [email, used])),
@@ -175,51 +162,9 @@ export async function collectHistory(parts: CollectParts, options: HistoryRun): 
   return { failed, stopped, why, withoutCredits }
 }
 
-/** Before the first figure is kept: past runs carry credits, and somebody whom nobody knows has no runs. */
-async function prove(run: Run, range: Days): Promise<void> {
-  const { ledger, clock, client } = run.parts
-  const runs = await ledger.runs(TEAM, run.wanted)
-  if (runs.length > 0 && runs.every(({ used }) => used === undefined)) {
-    run.stopped = { code: 'HISTORY_WITHOUT_CREDITS' }
-    return keepState(run, { isFiltered: true, hasCredits: false })
-  }
-  const before = ledger.fact('history')
-  if (before?.isFiltered && before.hasCredits && isYounger(before.checkedAt, clock.now(), PROOF_LIFE_MS)) return undefined
-  // Of a domain that can never exist, and new each time.
-  const email = `nobody-${run.parts.collector.by}-${clock.now().toString(36)}@capkeeper.invalid`
-  await run.onRequest?.()
-  const answer = await ask(run, () => client.readRuns({ ...range, email }, run.signal))
-  // A service that does not know the person has looked for them.
-  const isFiltered = answer.failure ? ['not_found', 'invalid'].includes(answer.failure.kind) : answer.value.rows.length === 0
-  if (answer.failure && !isFiltered) run.stopped = { code: 'HISTORY_UNREAD', failure: answer.failure }
-  else if (!isFiltered) await unfiltered(run)
-  else await keepState(run, { isFiltered: true, hasCredits: true })
-}
-
-async function keepState({ parts: { ledger, clock } }: Run, found: Omit<HistoryState, 'checkedAt'>): Promise<void> {
-  ledger.saveFact('history', { droppedAt: ledger.fact('history')?.droppedAt, checkedAt: clock.now(), ...found })
-  await ledger.commit()
-}
-
-/** Everything that was kept may be use of others, and what readings told of its days was replaced by it. */
-async function unfiltered(run: Run): Promise<void> {
-  run.stopped = { code: 'HISTORY_UNFILTERED' }
-  const now = run.parts.clock.now()
-  await run.parts.ledger.dropHistories({ checkedAt: now, droppedAt: now, isFiltered: false, hasCredits: true })
-}
-
-async function ask<T>(run: Run, request: () => Promise<T>) {
-  const answer = await answerOf(request, run.signal)
-  const { failure } = answer
-  run.failures = failure ? run.failures + 1 : 0
-  run.why ??= failure
-  if (failure && (failure.kind === 'auth' || run.failures >= MOST_FAILURES)) run.stopped ??= { code: 'HISTORY_UNREAD', failure }
-  return answer
-}
-
 /** Returns the people whom another process has claimed. */
 async function readRange(run: Run, { emails, ...range }: RangeOfPeople): Promise<readonly string[]> {
-  const total = await totalOf(run, range)
+  const total = await totalOf(run, range, emails)
   if (total === 'withoutCredits') {
     run.withoutCredits += emails.length
     run.onDone?.(emails.length)
@@ -240,7 +185,7 @@ async function readRange(run: Run, { emails, ...range }: RangeOfPeople): Promise
         run.onDone?.(1)
         told += used
       }
-      if (!run.stopped && (await exceeds(run, range, told, total))) await unfiltered(run)
+      if (!run.stopped && (await isOfOthers(run, range, told, total))) await unfiltered(run)
     }
   }
   const all = Array.from({ length: Math.max(1, run.concurrency) }, work)
@@ -263,33 +208,6 @@ async function activeIn(run: Run, range: Days): Promise<ReadonlyMap<string, numb
   const listed = await ask(run, () => run.parts.client.readActiveDays(range, run.signal))
   if (!listed.failure) run.active.set(key, listed.value)
   return run.active.get(key)
-}
-
-/** The use of the whole workspace in a range; it is read again before anything is held against it. */
-interface Total {
-  /** Undefined where its days are not known. */
-  used: Credits | undefined
-}
-
-/** `withoutCredits`: on another plan than today's. A day by itself may have had free runs only, so a month is looked at. */
-async function totalOf({ parts: { ledger } }: Run, range: Days): Promise<Total | 'withoutCredits'> {
-  const asked = ledger.fact('runsAsked')?.[scopeKey(TEAM)]
-  const month = await ledger.runs(TEAM, { ...range, fromAt: Math.min(range.fromAt, range.untilAt - RANGE_DAYS * DAY_MS) })
-  if (month.length > 0 && month.every(({ used }) => used === undefined)) return 'withoutCredits'
-  const isKnown = asked !== undefined && asked.fromAt <= range.fromAt && asked.throughAt >= range.untilAt - DAY_MS
-  return { used: isKnown ? totalUsed(month.filter(({ dayAt }) => dayAt >= range.fromAt)) : undefined }
-}
-
-const totalUsed = (rows: readonly RunUse[]): Credits => sumOfKnown(rows.map(({ used }) => used)) ?? credits(0)
-
-/** Whether people have more than the workspace. Use of the last days may have arrived since the workspace was read. */
-async function exceeds(run: Run, range: Days, people: number, total: Total): Promise<boolean> {
-  if (total.used === undefined || !isAboveTotal(people, total.used)) return false
-  await run.onRequest?.()
-  const answer = await ask(run, () => run.parts.client.readRuns(range, run.signal))
-  if (answer.failure) return false
-  total.used = totalUsed(answer.value.rows)
-  return isAboveTotal(people, total.used)
 }
 
 /** Whether the roster's figure of the present cycle can only be of these days, or of today. */
@@ -335,7 +253,7 @@ async function readClaimed(run: Run, range: Days, email: string, activeDays: num
   }
   const rows = usedByDay(answer.value.rows, range)
   const sum = sumOfDays(rows)
-  if (await exceeds(run, range, sum, total)) {
+  if (await isOfOthers(run, range, sum, total)) {
     await unfiltered(run)
     return 0
   }
@@ -382,8 +300,7 @@ async function compare({ parts, roster, today, wanted, lagMs, listed }: Run): Pr
   const openAt = midnight(nowForBoth(parts) - lagMs)
   for (const [email, usedToday] of today) {
     const before = known.get(email)
-    const days = before?.known.filter(({ isSilent }) => before.isFound === true || isSilent !== true) ?? []
-    if (!before || missingDays(cycle, days).length > 0) continue
+    if (!before || missingDays(cycle, toldDays(before)).length > 0) continue
     const rows = await ledger.useOfPerson(email, cycle)
     // A part of the day on which the cycle began belongs to the one before.
     const settled = sumOfDays(rows.filter(({ dayAt }) => dayAt < openAt && dayAt >= begunAt))

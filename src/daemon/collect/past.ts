@@ -8,8 +8,9 @@ import { countGrades, DAY_GRADES, type Days } from '../../core/use/history.ts'
 import { finding, unread } from '../conditions/findings.ts'
 import { LedgerError } from '../ledger/error.ts'
 import { notice, reportBug, type Workspace } from '../workspace.ts'
-import { collectHistory, commonDays, type HistoryStop, historyPlan, nowForBoth, peopleToRead, wantedDays } from './history.ts'
+import { collectHistory, commonDays, historyPlan, nowForBoth, peopleToRead, wantedDays } from './history.ts'
 import type { CollectState } from './kept.ts'
+import type { HistoryStop } from './proof.ts'
 import { collectRunsBack } from './runs.ts'
 
 /** Requests at once: the cap that a sweep waits for has at most these before it. Choice. */
@@ -40,7 +41,8 @@ async function collectPast(workspace: Workspace, state: CollectState, signal: Ab
   const roster = state.usage?.roster
   const days = config.historyDays ?? 0
   if (days === 0 || !roster || clock.monotonic() < collector.past.restUntil) return collector.past.found
-  const wanted = wantedDays(nowForBoth(workspace), days)
+  // A day is read once, after its use has arrived.
+  const wanted = wantedDays(nowForBoth(workspace) - config.usageLagMs, days)
   await collectRunsBack(workspace, state, wanted.fromAt, { signal, onlyBack: true })
   let shownAt = clock.monotonic()
   await show(workspace, roster, wanted)

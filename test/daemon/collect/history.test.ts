@@ -66,6 +66,16 @@ describe('nothing is kept', () => {
     expect(ledger.fact('history')).toMatchObject({ isFiltered: false })
   })
 
+  test('of somebody new, where the filter was real when it was proven and the others were read', async () => {
+    const one = await service()
+    const ledger = await newLedger(one.clock)
+    const readers = one.roster.people.slice(1)
+    await run({ ...one, roster: { ...one.roster, people: readers } }, partsOf(one, ledger))
+    const readRuns = ({ email: _, ...question }: RunsQuestion) => one.client.readRuns(question)
+    expect((await run(one, partsOf(one, ledger, { readRuns }))).stopped).toEqual({ code: 'HISTORY_UNFILTERED' })
+    expect((await kept(ledger, one)).size).toBe(0)
+  })
+
   test('but all is, where use has only arrived since the workspace was read', async () => {
     const one = await service()
     const ledger = await newLedger(one.clock)
