@@ -69,12 +69,21 @@ async function keepAsked(workspace: Workspace, notifier: Notifier): Promise<void
 /** What is known of channels. */
 type Trust = ReturnType<typeof trusted>
 
-const trusted = (entries: Entries) => ({
-  /** They failed just now: their messages wait untried. */
-  failing: new Set<string>(),
-  /** They failed earlier: they are tried with one message. */
-  doubtful: new Set(entries.flatMap(([key, { state }]) => (state === 'waiting' ? [channelOf(key)] : []))),
-})
+function trusted(entries: Entries) {
+  const last = new Map<string, ToldEntry>()
+  for (const [key, entry] of entries) {
+    const channel = channelOf(key)
+    if (entry.state !== 'asked' && entry.at >= (last.get(channel)?.at ?? entry.at)) last.set(channel, entry)
+  }
+  const silent = [...last].flatMap(([channel, { state }]) => (state === 'unknown' ? channel : []))
+  const refusing = entries.flatMap(([key, { state }]) => (state === 'waiting' ? channelOf(key) : []))
+  return {
+    /** They failed just now: their messages wait untried. */
+    failing: new Set<string>(),
+    /** They failed earlier, or gave no answer last: they are tried with one message. */
+    doubtful: new Set([...silent, ...refusing]),
+  }
+}
 
 type Entries = readonly (readonly [string, ToldEntry])[]
 
@@ -97,7 +106,7 @@ function stillAsked(workspace: Workspace, notifier: Notifier, looked: LookedUp):
 
 function learn({ failing, doubtful }: Trust, channel: string, delivery: Delivery): void {
   if (delivery.kind === 'sent' || (delivery.kind === 'refused' && delivery.alone)) doubtful.delete(channel)
-  else if (delivery.kind === 'refused') failing.add(channel)
+  else if (delivery.kind !== 'rejected') failing.add(channel)
 }
 
 function chosen(messages: readonly Message[], { failing, doubtful }: Trust): readonly Message[] {

@@ -147,6 +147,18 @@ describe('a channel that fails', () => {
     expect(new Set(receivers(mail)).size).toBe(40)
   })
 
+  it('by giving no answer to messages that it may have taken is not given all of them', async () => {
+    const people = Array.from({ length: 40 }, (_, index) => `p${index}`)
+    const used = Object.fromEntries(people.map((name) => [name, 950]))
+    const { one, mail } = await town(used, { people: [...people, 'ada', 'bob'], faults: { '.': 'hang up' } })
+    await one.clock.pass(10 * MINUTE)
+    expect(states(one).filter((state) => state === 'unknown').length).toBeLessThanOrEqual(20)
+    mail.faults = {}
+    await one.clock.pass(HOUR)
+    expect([...new Set(states(one))].toSorted()).toEqual(['sent', 'unknown'])
+    expect(mail.mails.length).toBeGreaterThanOrEqual(20)
+  })
+
   it.each([30])('for %i people alone does not keep the others from their mail, and shows the files it cannot read', async (count) => {
     const people = Array.from({ length: 40 }, (_, index) => `p${String(index).padStart(2, '0')}`)
     const reached = new Map<string, number>()
