@@ -147,6 +147,8 @@ export interface RunsQuestion {
 export interface AddOnQuestion extends DayRange {
   /** Absent: everybody. */
   readonly emails?: readonly string[]
+  /** People whose rows are to name nobody. */
+  readonly except?: ReadonlySet<string> | undefined
 }
 
 /**

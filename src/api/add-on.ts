@@ -261,7 +261,8 @@ const isAmount = (amount: number): boolean => Math.abs(amount) <= MAX_CENTS
  * The requested days, summed by person, day and model; rows of an unknown key have the e-mail ''. Rows that make no sense, or are later than
  * `latestAt`, are set aside and counted. Malformed when nothing else is left, and when rows are of people who were not asked for.
  */
-export function decodeAddOn(body: unknown, { fromAt, untilAt, emails }: AddOnQuestion, book: KeyBook, latestAt: Instant): AddOnReading {
+export function decodeAddOn(body: unknown, question: AddOnQuestion, book: KeyBook, latestAt: Instant): AddOnReading {
+  const { fromAt, untilAt, emails, except = new Set() } = question
   const results = rowsOf('Analytics', objectOf('Analytics', body)['queryResults'], 'queryResults')
   const summed = sumRows(results.flatMap(itemsOf), SUMS)
   const keys = emails && new Set(emails.flatMap(book.keysOf))
@@ -271,7 +272,8 @@ export function decodeAddOn(body: unknown, { fromAt, untilAt, emails }: AddOnQue
   if (keys && haveSameKeys(results)) throw malformed('Analytics', 'several queries of add-on use were answered with the same people')
   const { sums, aside } = withoutFuture(summed, latestAt, 'Analytics')
   const asked = sums.filter(({ dayAt }) => dayAt >= Math.floor(fromAt / DAY_MS) * DAY_MS && dayAt < untilAt)
-  return { rows: byPerson(asked, book), unassignable: book.unassignable(), ...setAside(aside) }
+  const unassignable = [...new Set([...book.unassignable(), ...except])].sort(compareText)
+  return { rows: byPerson(asked, book, except), unassignable, ...setAside(aside) }
 }
 
 const itemsOf = ({ responseItems }: Fields): readonly Fields[] => rowsOf('Analytics', responseItems, 'responseItems')
@@ -283,10 +285,11 @@ function haveSameKeys(results: readonly Fields[]): boolean {
 }
 
 /** A person may have had several keys. */
-function byPerson(sums: readonly AddOnSum[], book: KeyBook): readonly AddOnRow[] {
+function byPerson(sums: readonly AddOnSum[], book: KeyBook, except: ReadonlySet<string>): readonly AddOnRow[] {
   const rows = new Map<string, { email: string; dayAt: Instant; model: string; cents: number; addOnCents: number }>()
   for (const { key, dayAt, model, cents: used, addOnCents } of sums) {
-    const email = book.emailOf(key) ?? ''
+    const owner = book.emailOf(key) ?? ''
+    const email = except.has(owner) ? '' : owner
     const place = JSON.stringify([dayAt, email, model])
     const known = rows.get(place)
     if (known) {

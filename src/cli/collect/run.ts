@@ -8,16 +8,8 @@ import { parseScope } from '../../core/model/scope.ts'
 import { DAY_MS, HOUR_MS, type Instant, isYounger, MINUTE_MS, midnight } from '../../core/model/units.ts'
 import { countGrades, DAY_GRADES, type DayGrade, type Days, gradesOf, requestsOf } from '../../core/use/history.ts'
 import { collectAddOn } from '../../daemon/collect/add-on.ts'
-import {
-  collectHistory,
-  commonDays,
-  type HistoryOutcome,
-  historyPlan,
-  nowForBoth,
-  peopleToRead,
-  skippedPeople,
-} from '../../daemon/collect/history.ts'
-import { type CollectParts, newCollector } from '../../daemon/collect/kept.ts'
+import { collectHistory, commonDays, type HistoryOutcome, historyPlan, nowForBoth, peopleToRead } from '../../daemon/collect/history.ts'
+import { type CollectParts, newCollector, skippedPeople } from '../../daemon/collect/kept.ts'
 import type { HistoryStop } from '../../daemon/collect/proof.ts'
 import { collectRunsBack, runsRequests } from '../../daemon/collect/runs.ts'
 import { learnUsage } from '../../daemon/collect/usage.ts'
@@ -315,11 +307,12 @@ async function readPeople(job: Job, { client }: CollectParts, state: WorkspaceSt
   if (ledger.fact('peopleSalt') === undefined) ledger.saveFact('peopleSalt', randomSalt())
   const salt = ledger.fact('peopleSalt') ?? ''
   const hashes = ledger.fact('forgottenHashes') ?? []
-  if (person !== undefined && hashes.length > 0)
-    ledger.saveFact(
-      'forgottenHashes',
-      hashes.filter((hash) => hash !== keyedHash(salt, person)),
-    )
+  const left = hashes.filter((hash) => person === undefined || hash !== keyedHash(salt, person))
+  if (left.length < hashes.length) {
+    ledger.saveFact('forgottenHashes', left)
+    // Rows that were read meanwhile do not name them.
+    ledger.saveFact('addOnAsked', undefined)
+  }
   await ledger.commit()
   return roster
 }

@@ -10,7 +10,7 @@ import type { AddOnAsked } from '../../core/use/history.ts'
 import type { AddOnSum, DayRange, Ledger, ReadClient } from '../../ports.ts'
 import { finding, malformedRows, unread } from '../conditions/findings.ts'
 import { cycleOf } from '../cycle/state.ts'
-import { believed, CHUNK_DAYS, type CollectParts, type CollectState, LONGEST_BACK_DAYS } from './kept.ts'
+import { believed, CHUNK_DAYS, type CollectParts, type CollectState, LONGEST_BACK_DAYS, skippedPeople } from './kept.ts'
 
 /** Why something could not be read. */
 export type Failure = Pick<ApiError, 'kind' | 'message' | 'unsent'>
@@ -183,8 +183,11 @@ const NOTHING: AddOnReading = { rows: [], unassignable: [] }
 async function ask(round: Round, days: DayRange): Promise<AddOnReading | { readonly failure: Exclude<Ended, undefined> }> {
   const { workspace, state, signal } = round
   const memory = workspace.collector.addOn
+  const except = state.usage && skippedPeople(workspace.ledger, state.usage.roster)
   try {
-    const reading = memory.byPerson ? await askByPerson(round, days) : await workspace.client.readAddOnUse(days, signal)
+    const reading = memory.byPerson
+      ? await askByPerson(round, days, except)
+      : await workspace.client.readAddOnUse({ ...days, except }, signal)
     memory.whyNot = undefined
     if (reading === 'tooMuch') return { failure: tooMuch(round) }
     return reading === 'unavailable' ? { failure: reading } : reading
@@ -205,13 +208,17 @@ async function ask(round: Round, days: DayRange): Promise<AddOnReading | { reado
 }
 
 /** People without a key, and people who left, are not asked for. */
-async function askByPerson({ workspace, state, signal }: Round, days: DayRange): Promise<AddOnReading | 'unavailable' | 'tooMuch'> {
-  const emails = (state.usage?.roster.people ?? []).map(({ email }) => email)
+async function askByPerson(
+  { workspace, state, signal }: Round,
+  days: DayRange,
+  except: ReadonlySet<string> = new Set(),
+): Promise<AddOnReading | 'unavailable' | 'tooMuch'> {
+  const emails = (state.usage?.roster.people ?? []).flatMap(({ email }) => (except.has(email) ? [] : [email]))
   const rows: AddOnRow[] = []
   let unassignable: readonly string[] = []
   let malformed = 0
   for (let at = 0; at < emails.length; at += PEOPLE_AT_A_TIME) {
-    const reading = await workspace.client.readAddOnUse({ ...days, emails: emails.slice(at, at + PEOPLE_AT_A_TIME) }, signal)
+    const reading = await workspace.client.readAddOnUse({ ...days, except, emails: emails.slice(at, at + PEOPLE_AT_A_TIME) }, signal)
     if (reading === 'unavailable') return reading
     if (rows.length + reading.rows.length > MOST_ROWS) return 'tooMuch'
     for (const row of reading.rows) rows.push(row)

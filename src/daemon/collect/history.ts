@@ -25,9 +25,8 @@ import {
   withDays,
 } from '../../core/use/history.ts'
 import type { Clock, Ledger } from '../../ports.ts'
-import { keyedHash } from '../ledger/forget.ts'
 import type { Failure } from './add-on.ts'
-import { believed, type CollectParts, LONGEST_BACK_DAYS } from './kept.ts'
+import { believed, type CollectParts, LONGEST_BACK_DAYS, skippedPeople } from './kept.ts'
 import { ask, type HistoryStop, isOfOthers, type Proving, prove, type Total, totalOf, unfiltered } from './proof.ts'
 import { serviceNow } from './usage.ts'
 
@@ -85,14 +84,6 @@ export async function commonDays(ledger: Pick<Ledger, 'fact' | 'firstDay'>, now:
         ? undefined
         : { fromAt: Math.max(recordedFrom, midnight(droppedAt)), untilAt: ledger.fact('usage')?.roster.readAt ?? now },
   }
-}
-
-/** The people of a roster whose past may be read; those who were forgotten are left out. */
-export function skippedPeople(ledger: Pick<Ledger, 'fact'>, { people }: Roster): ReadonlySet<string> {
-  const hashes = new Set(ledger.fact('forgottenHashes') ?? [])
-  const salt = ledger.fact('peopleSalt')
-  if (salt === undefined || hashes.size === 0) return new Set()
-  return new Set(people.flatMap(({ email }) => (hashes.has(keyedHash(salt, email)) ? [email] : [])))
 }
 
 /** Whose past is read: approved people who were not forgotten, or these. */

@@ -2,13 +2,14 @@
 
 import type { Finding } from '../../core/model/condition.ts'
 import type { WorkspaceView } from '../../core/model/events.ts'
-import type { CapReading, RunUse } from '../../core/model/observed.ts'
+import type { CapReading, Roster, RunUse } from '../../core/model/observed.ts'
 import type { Scope, ScopeKey } from '../../core/model/scope.ts'
 import { DAY_MS, type Instant, isAhead } from '../../core/model/units.ts'
 import type { RunsAsked } from '../../core/use/history.ts'
 import type { Clock, Ledger, ReadClient } from '../../ports.ts'
 import type { WorkspaceSettings } from '../config/settings.ts'
 import type { WorkspaceState } from '../cycle/state.ts'
+import { keyedHash } from '../ledger/forget.ts'
 
 /** Days of one request, unless the service says that it is too much. */
 export const CHUNK_DAYS = 30
@@ -23,6 +24,14 @@ export const LONGEST_BACK_DAYS = 400
 export function believed<T extends RunsAsked>(asked: T | undefined, now: Instant): T | undefined {
   // In some time zones the next day has begun.
   return asked && isAhead(Math.max(asked.readAt, asked.throughAt - DAY_MS), now) ? undefined : asked
+}
+
+/** The people of a roster who were forgotten: nothing of their past is read. */
+export function skippedPeople(ledger: Pick<Ledger, 'fact'>, { people }: Roster): ReadonlySet<string> {
+  const hashes = new Set(ledger.fact('forgottenHashes') ?? [])
+  const salt = ledger.fact('peopleSalt')
+  if (salt === undefined || hashes.size === 0) return new Set()
+  return new Set(people.flatMap(({ email }) => (hashes.has(keyedHash(salt, email)) ? [email] : [])))
 }
 
 /** Why add-on use is not measured. */

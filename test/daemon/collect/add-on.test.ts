@@ -246,3 +246,18 @@ describe('a cycle of a command, which collects nothing', () => {
     expect(questions(one)).toHaveLength(before)
   })
 })
+
+test('the past of a person who was forgotten is not read back: their rows name nobody', async () => {
+  const one = await testWorld({ people: ['ada', 'bob'], switches: { addOnRows: 'served' } })
+  for (const name of ['ada', 'bob']) recordPast(one, daily(name, 100, noon(2)))
+  const life = live(one)
+  life.set({ caps: { team: 5000 } })
+  await one.clock.pass(MINUTE)
+  await one.ledger.forget(email('ada'))
+  await one.clock.pass(DAY)
+  const rows = await one.ledger.addOnUse({ fromAt: 0, untilAt: NOW + 2 * DAY })
+  await life.stop()
+  expect(new Set(rows.filter(({ dayAt }) => dayAt >= NOW - 3 * DAY).map((row) => row.email))).toEqual(new Set(['', email('bob')]))
+  expect(rows.some((row) => row.email === email('ada'))).toBe(false)
+  expect(one.ledger.fact('addOn')?.unassignable).toEqual([email('ada')])
+})
