@@ -377,7 +377,8 @@ async function applyConfig(state: State, next: Config): Promise<void> {
     if (isOurs && !state.stopping) start(state, settings, one)
     else one.close()
   }
-  if (!state.stopping) await state.loadPolicies()
+  // Not awaited: a folder may take long to read, and neither the next configuration nor the end waits for it.
+  if (!state.stopping) void state.loadPolicies()
 }
 
 /** Opens new and changed workspaces before any is ended; undefined when one cannot be opened. */

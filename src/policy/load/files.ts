@@ -165,7 +165,8 @@ function* walkFolder(walk: Walk, real: string, shown: string, depth: number): St
     return complain(walk, real, shown, 'TOO_LARGE', what)
   }
   for (const entry of entries) {
-    if (entry.name.startsWith('.')) continue
+    // A folder may have very many other files: they are not even looked at.
+    if (entry.name.startsWith('.') || (entry.isFile() && !isPolicyName(entry.name))) continue
     const path = join(shown, entry.name)
     try {
       yield* visitEntry(walk, join(real, entry.name), path, { depth, isLink: entry.isSymbolicLink() })

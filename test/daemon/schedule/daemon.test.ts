@@ -344,6 +344,19 @@ describe('readiness and the end', () => {
     expect(one.closed).toEqual(['acme'])
   })
 
+  test('neither a stop nor another configuration waits for policies that take long to read', async () => {
+    const one = await house(['alpha'], { alpha: {} })
+    await one.clock.pass(MINUTE)
+    one.busy = Promise.withResolvers<void>().promise
+    for (const names of [['alpha', 'gamma'], ['gamma']]) {
+      one.config = configOf(...names.map((name) => workspaceConfig(name)))
+      one.daemon.configChanged()
+      await one.clock.pass(SECOND)
+      expect(one.daemon.views().map(({ workspace }) => workspace)).toEqual(names)
+    }
+    await one.clock.until(one.daemon.stop())
+  })
+
   test('a stop while a changed workspace is still ending waits for it and starts nothing', async () => {
     const one = await house(['acme'], { acme: { caps: { team: 500 } } }, { switches: { latency: 4000 } })
     while (worldOf(one).count('UsageConfig') === 0) await one.clock.pass(SECOND)
