@@ -312,9 +312,15 @@ function declares(place: Place, edit: Edit): boolean {
   }
 }
 
-/** Of several documents that name a group, the one that gives it a cap: where a team decides about it, the other only names it. */
-const givesCap = (place: Place, edit: Edit): boolean =>
-  (edit.kind === 'cap' || edit.kind === 'grant') && entryOf(place, edit.scope)?.entry.children.has('cap') === true
+/** Of several documents of a workspace that name a group, those that give it a cap: where a team decides about it, the other only names it. */
+function giving(found: readonly Place[], edit: Edit): readonly Place[] {
+  if ((edit.kind !== 'cap' && edit.kind !== 'grant') || !areOfOne(found)) return found
+  const capped = found.filter((place) => entryOf(place, edit.scope)?.entry.children.has('cap') === true)
+  return capped.length > 0 ? capped : found
+}
+
+/** Whether documents are of one workspace. */
+export const areOfOne = (places: readonly Place[]): boolean => new Set(places.map(({ workspace }) => workspace)).size <= 1
 
 /** A second way to be about it: the person's own entry, or another grant of the scope. */
 function isNear(place: Place, edit: Edit): boolean {
@@ -324,14 +330,22 @@ function isNear(place: Place, edit: Edit): boolean {
 
 /** The document that an edit goes to. Throws a `ChoiceError` with several, or none. */
 export function placeFor(edit: Edit, places: readonly Place[]): Place {
-  for (const fits of edit.kind === 'extend' ? [declares] : [givesCap, declares, isNear, () => true]) {
-    const found = places.filter((place) => fits(place, edit))
+  for (const fits of edit.kind === 'extend' ? [declares] : [declares, isNear, () => true]) {
+    const found = giving(
+      places.filter((place) => fits(place, edit)),
+      edit,
+    )
     const [only, ...others] = found
     if (only && others.length === 0) return only
-    if (only) throw new ChoiceError(`${found.length} documents may hold it; choose one with --file: ${namesOf(found, places).join(', ')}`)
+    if (only) refuseSeveral(found, places)
   }
   if (edit.kind === 'extend') throw new ChoiceError(`${scopeKey(edit.scope)} has no grant to extend`)
   throw new ChoiceError('there is no policy document to edit; write one first, such as with `capkeeper init`')
+}
+
+/** Of several documents none is chosen. Throws a `ChoiceError`. */
+export function refuseSeveral(found: readonly Place[], places: readonly Place[]): never {
+  throw new ChoiceError(`${found.length} documents may hold it; choose one with --file: ${namesOf(found, places).join(', ')}`)
 }
 
 /** The documents that `--file` may mean: those of a file, or with `#NAME` the one of that name in it. Throws a `ChoiceError` with none. */

@@ -15,12 +15,14 @@ import {
   addKeys,
   addTeam,
   addText,
+  areOfOne,
   ChoiceError,
   entryOf,
   type Found,
   grantsOf,
   type Place,
   placeFor,
+  refuseSeveral,
   removeEntry,
   removeKey,
   setScalar,
@@ -278,8 +280,8 @@ function removeScope(scope: Scope, { places, all, sets, loaded }: Around): Step 
   const [first, ...others] = found
   if (!first) return { nothing: `${key} has no entry` }
   // Without a cap a group's entries only name each other.
-  const isOpen = others.length > 0 && (scope.kind !== 'group' || found.some((one) => one.entry.children.has('cap')))
-  const chosen = isOpen ? placeFor({ kind: 'cap', scope, cap: 'none' }, places) : first.place
+  const isBare = scope.kind === 'group' && areOfOne(found.map((one) => one.place)) && !found.some((one) => one.entry.children.has('cap'))
+  const chosen = others.length > 0 && !isBare ? placeFor({ kind: 'cap', scope, cap: 'none' }, places) : first.place
   const { place, list, index, entry } = found.find((one) => one.place === chosen) ?? first
   const without = (set: PolicySet): PolicySet => ({
     ...set,
@@ -319,7 +321,9 @@ function namerOf(id: string, { grants, peopleRules, pools }: PolicySet, envelope
 
 /** One of several entries of the text; the caller comes again until none is left. The declaration goes with the last one. */
 function removeListed(key: 'protected' | 'approvals', value: string, { places, all }: Around): Step {
-  for (const place of places) {
+  const listed = places.filter((place) => textItem(place, key, value)?.list)
+  if (!areOfOne(listed)) refuseSeveral(listed, places)
+  for (const place of listed) {
     const found = textItem(place, key, value)
     if (!found?.list) continue
     const siblings = all.filter(({ workspace }) => workspace === place.workspace)
