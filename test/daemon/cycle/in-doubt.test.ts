@@ -106,6 +106,20 @@ describe('a cap that came, and that was read back too early, is ours and is clea
     expect(one.reads()).not.toContain('p001')
   })
 
+  test('when its answer was lost, another client set a value just then, and it arrives after policy has dropped it', async () => {
+    const { one, fault } = await doubtful()
+    await one.cycle({ caps: { team: 900 } })
+    Object.assign(fault, { writes: [[false, 503]], readsAfter: '{"addOnCreditCap":400}' })
+    await one.cycle({ caps: { team: 900, p001: 700 } })
+    heal(fault)
+    one.foreign('p001', 400)
+    await later(one, HOUR, { caps: { team: 900 } })
+    expect(one.caps()).toEqual({ team: 900, p001: 400 })
+    one.foreign('p001', 700)
+    for (let round = 0; round < 2; round += 1) await later(one, HOUR)
+    expect(one.caps()).toEqual({ team: 900 })
+  })
+
   test('but once only where it shows afterwards because it is inherited', async () => {
     const fault: Wrong = { sent: 0 }
     const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001'), switches: { capReads: 'inherited' } })

@@ -110,9 +110,9 @@ export async function conclude(
     }
     case 'foreign': {
       const error = `${change.to} was written and ${reading.observed} was read back`
-      // An accepted write may be there all the same, over a value that another client had set just before.
-      const ownership = answer.kind === 'lost' ? 'kept' : tried(intent, context)
-      return { ...(await end({ result: 'verify_failed', error }, ownership)), foreign: reading.observed }
+      // The write may be there all the same, over a value that another client had set just before, or land yet.
+      const ended = await end({ result: 'verify_failed', error, unproven: answer.kind === 'lost' }, tried(intent, context))
+      return { ...ended, foreign: reading.observed }
     }
   }
 }
