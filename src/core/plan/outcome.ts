@@ -101,18 +101,18 @@ const givenUpAt = (scope: Scope, cap: Cap, now: Instant): OwnedCap => ({
 
 /**
  * A cap that we sent to a scope where nothing of ours is left, and that may land yet, because no answer came: it stays ours for as long, or nobody
- * would clear it. Not the one that shows, which is not ours, as after the end of a grant; nor a 0 that the service may have dropped. `written`: the
- * writes to the scope of the last day, newest first.
+ * would clear it. Not the one that shows, nor the one that a grant gives back, which are not ours; nor a 0 that the service may have dropped.
+ * `written`: the writes to the scope of the last day, newest first.
  */
 export function stillToLand(
-  { scope, observed }: Pick<CapReading, 'scope' | 'observed'>,
+  { scope, observed, baseline }: Pick<CapReading, 'scope' | 'observed'> & Pick<OwnedCap, 'baseline'>,
   written: readonly HistoryEntry[],
   { zero }: Pick<ServiceModel, 'zero'>,
   now: Instant,
 ): OwnedCap | undefined {
-  const isCap = ({ to }: HistoryEntry): boolean => to !== 'none' && to !== observed && (to !== 0 || zero === 'stored')
-  const last = written.find((one) => isCap(one) && (one.unproven || one.result === 'ambiguous'))
-  return last && givenUpAt(scope, last.to, now)
+  const isOurs = ({ to }: HistoryEntry): boolean => to !== 'none' && to !== observed && to !== baseline && (to !== 0 || zero === 'stored')
+  const last = written.find((one) => isOurs(one) && (one.unproven || one.result === 'ambiguous'))
+  return last && { ...givenUpAt(scope, last.to, now), ...(baseline !== undefined && { baseline }) }
 }
 
 /** What was set at a scope before our write: `none` where the reading may show an inherited or a copied cap. */

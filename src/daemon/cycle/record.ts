@@ -35,14 +35,14 @@ export function recordPlan(planned: Planned, desired: DesiredState, state: Works
     const missed = one.cap === 'none' ? firstMissed(before, state.readings.get(key)) : undefined
     note(missed ?? withReplaced(withBaseline(one, desired, ledger, now), before, ledger, now), before)
   }
-  const toCome = ({ scope, observed = 'unknown' }: Pick<CapReading, 'scope'> & Partial<CapReading>): OwnedCap | undefined =>
-    stillToLand({ scope, observed }, ledger.writtenLately(scope, now - LANDING_MS), desired.slots.model, now)
+  const toCome = (owned: OwnedCap, { observed = 'unknown' }: Partial<CapReading> = {}): OwnedCap | undefined =>
+    stillToLand({ ...owned, observed }, ledger.writtenLately(owned.scope, now - LANDING_MS), desired.slots.model, now)
   const released: ScopeKey[] = []
   for (const key of planned.diff.released) {
     const [owned, reading] = [desired.owned.get(key), state.readings.get(key)]
     if (!owned) continue
     const kept = landedLate(owned, reading, desired, ledger, now) ?? firstMissed(owned, reading)
-    const ours = kept ?? (mayBeStale(owned, reading, ledger, now) ? owned : toCome({ ...owned, ...reading }))
+    const ours = kept ?? (mayBeStale(owned, reading, ledger, now) ? owned : toCome(owned, reading))
     if (ours) note(ours, owned)
     else released.push(key)
   }
@@ -115,7 +115,7 @@ function landedLate(
   const written = ledger.writtenLately(owned.scope, now - LANDING_MS)
   const isCleared = written[0]?.to === 'none' && written[0].result === 'applied'
   if (isCleared && slots.mayBeInherited(scopeKey(owned.scope))) return undefined
-  const landed = written.find((one) => isInDoubt(one) && one.to === reading?.observed)
+  const landed = written.find((one) => (isInDoubt(one) || one.unproven) && one.to === reading?.observed)
   const isOurs = landed && landed.to !== 'none' && landed.to !== owned.tried && landed.to !== owned.baseline
   return isOurs ? withTried(owned, landed.to, false) : undefined
 }

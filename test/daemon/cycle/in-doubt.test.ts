@@ -120,6 +120,66 @@ describe('a cap that came, and that was read back too early, is ours and is clea
     expect(one.caps()).toEqual({ team: 900 })
   })
 
+  test('when the first attempts of two values were lost, and the older value arrives after the clear', async () => {
+    const { one, fault } = await doubtful()
+    await one.cycle({ caps: { team: 900 } })
+    for (const p001 of [700, 800]) {
+      Object.assign(fault, {
+        sent: 0,
+        writes: [
+          [false, 503],
+          [true, 200],
+        ],
+      })
+      await later(one, HOUR, { caps: { team: 900, p001 } })
+    }
+    heal(fault)
+    for (let round = 0; round < 2; round += 1) await later(one, HOUR, { caps: { team: 900 } })
+    one.foreign('p001', 700)
+    for (let round = 0; round < 2; round += 1) await later(one, HOUR)
+    expect(one.caps()).toEqual({ team: 900 })
+  })
+
+  test.each([
+    ['is over', NOW + HOUR, true],
+    ['is taken out of policy', NOW + 9 * HOUR, true],
+    ['is over, and another client’s value showed meanwhile', NOW + HOUR, false],
+  ])('but not the cap from before a grant, whose restoring was lost once the grant %s', async (_row, until, isRetried) => {
+    const fault: Wrong = { sent: 0 }
+    const one = await testWorld({ people: 20, caps: { p001: 500 }, wrapTransport: faulty(fault, 'p001') })
+    if (isRetried)
+      fault.writes = [
+        [false, 503],
+        [true, 200],
+      ]
+    await one.cycle({ caps: { team: 900 }, grants: [{ on: 'p001', cap: 6000, from: NOW - HOUR, until }] })
+    fault.writes = [[false, 503]]
+    await later(one, 2 * HOUR, { caps: { team: 900 } })
+    expect(one.caps()).toEqual({ team: 900, p001: 6000 })
+    heal(fault)
+    if (!isRetried) {
+      one.foreign('p001', 300)
+      for (let round = 0; round < 2; round += 1) await later(one, HOUR)
+      one.foreign('p001', 500)
+    }
+    for (let round = 0; round < 3; round += 1) await later(one, HOUR)
+    expect(one.caps()).toEqual({ team: 900, p001: 500 })
+  })
+
+  test('but a grant that was lost gives back the value that another client set just then', async () => {
+    const fault: Wrong = { sent: 0 }
+    const one = await testWorld({ people: 20, caps: { p001: 500 }, wrapTransport: faulty(fault, 'p001') })
+    await one.cycle({ caps: { team: 900 } })
+    Object.assign(fault, { writes: [[false, 503]], readsAfter: '{"addOnCreditCap":300}' })
+    await one.cycle({ caps: { team: 900 }, grants: [{ on: 'p001', cap: 6000, from: NOW - HOUR, until: NOW + 2 * HOUR }] })
+    heal(fault)
+    one.foreign('p001', 300)
+    await later(one, HOUR)
+    expect(one.caps()).toEqual({ team: 900, p001: 6000 })
+    for (let round = 0; round < 2; round += 1) await later(one, HOUR)
+    expect(one.caps()).toEqual({ team: 900, p001: 300 })
+  })
+
   test('but once only where it shows afterwards because it is inherited', async () => {
     const fault: Wrong = { sent: 0 }
     const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001'), switches: { capReads: 'inherited' } })

@@ -70,8 +70,9 @@ export async function conclude(
   const { ledger, clock } = context
   const now = clock.now()
   const end = async (ended: Ended, ownership: OwnedCap | 'released' | 'kept'): Promise<Ended> => {
+    const { baseline } = context.owned.get(scopeKey(change.scope)) ?? {}
     const toCome = (): OwnedCap | undefined =>
-      stillToLand(reading, ledger.writtenLately(change.scope, now - LANDING_MS), context.slots.model, now)
+      stillToLand({ ...reading, baseline }, ledger.writtenLately(change.scope, now - LANDING_MS), context.slots.model, now)
     const left = ownership === 'released' ? (toCome() ?? ownership) : ownership
     await ledger.recordOutcome(intent, historyEntry(intent, ended, now), left)
     return ended
@@ -110,8 +111,9 @@ export async function conclude(
     }
     case 'foreign': {
       const error = `${change.to} was written and ${reading.observed} was read back`
-      // The write may be there all the same, over a value that another client had set just before, or land yet.
-      const ended = await end({ result: 'verify_failed', error, unproven: answer.kind === 'lost' }, tried(intent, context))
+      // The write may be there all the same, over a value that another client had set just before, or land yet, and replace that value then.
+      const found = answer.kind === 'lost' && reading.observed !== 'unknown' ? reading.observed : change.from
+      const ended = await end({ result: 'verify_failed', error, unproven: answer.kind === 'lost' }, tried(intent, context, found))
       return { ...ended, foreign: reading.observed }
     }
   }
@@ -165,9 +167,9 @@ const givenUp = (owned: OwnedCap | undefined): OwnedCap | 'kept' => (owned ? { .
 
 /**
  * Decides the ownership where the write was not refused and another value is read back. The reading may be stale, so the written cap is ours as
- * well; else nobody would own it if policy dropped the scope before it shows. A cap that is given back is not ours.
+ * well; else nobody would own it if policy dropped the scope before it shows. A cap that is given back is not ours. `found`: what it replaces.
  */
-function tried({ change, entry, base }: Intent, context: OutcomeContext): OwnedCap | 'kept' {
+function tried({ change, entry, base }: Intent, context: OutcomeContext, found = change.from): OwnedCap | 'kept' {
   const { scope, from, to } = change
   const key = scopeKey(scope)
   const owned = context.owned.get(key)
@@ -177,7 +179,7 @@ function tried({ change, entry, base }: Intent, context: OutcomeContext): OwnedC
   if (owned && (!isGrant || owned.cap === from)) return withTried(owned, to, isGrant)
   const now = context.clock.now()
   const desired = context.desired.get(key)
-  const before = setBefore(from, context.slots, key)
+  const before = setBefore(found, context.slots, key)
   if (desired && isSameEntry(desired.entry, entry)) return { ...ownedFrom(desired, owned, before, now), entry: GIVEN_UP }
   return { scope, cap: to, owner: ownerOf(entry), entry: GIVEN_UP, verifiedAt: now, ...(isGrant && baselineOf(to, owned, before, base)) }
 }
