@@ -85,14 +85,17 @@ export function messagesDue(inputs: DueInputs): Due {
   if (!cycle || !told) {
     // Events need no figures of a cycle.
     const kept = inputs.told ?? { cycleStartAt: 0, entries: {} }
-    const events = eventMessages({ ...inputs, told: kept })
+    const events = onceEach(eventMessages({ ...inputs, told: kept }))
     return { messages: events, quiet, told: events.length > 0 ? kept : undefined }
   }
   const context: Context = { ...inputs, cycle, told }
   const found = [...eventMessages(context), ...poolMessages(context), ...personMessages(context), ...digestMessages(context)]
-  const byKey = new Map(found.toReversed().map((message) => [message.key, message]))
-  return { messages: [...byKey.values()].reverse(), told, quiet }
+  return { messages: onceEach(found), told, quiet }
 }
+
+/** A receiver may be named twice. */
+const onceEach = (found: readonly Message[]): readonly Message[] =>
+  [...new Map(found.toReversed().map((message) => [message.key, message])).values()].reverse()
 
 interface Context extends DueInputs {
   readonly cycle: Cycle

@@ -123,12 +123,12 @@ function chosen(messages: readonly Message[], { failing, doubtful }: Trust): rea
 const RECORDED_WITHIN_MS = 2_000
 
 /** Sends messages, and records their outcomes: also while a channel hangs, because the process may end before that one answers. */
-async function send(workspace: Workspace, batch: readonly Message[], one: (message: Message) => Promise<Delivery>): Promise<void> {
+async function send(workspace: Workspace, batch: readonly Message[], post: (message: Message) => Promise<Delivery>): Promise<void> {
   const ended = new Map<string, Delivery>()
   const over = new AbortController()
-  const sending = Promise.all(batch.map(async (message) => ended.set(message.key, await one(message)))).finally(() => over.abort())
+  const sending = Promise.allSettled(batch.map(async (message) => ended.set(message.key, await post(message)))).finally(() => over.abort())
   try {
-    for (let recorded = 0; recorded < batch.length; ) {
+    for (let recorded = 0; recorded < ended.size || !over.signal.aborted; ) {
       await workspace.clock.sleep(RECORDED_WITHIN_MS, over.signal).catch(() => undefined)
       const known = ended.size
       if (known > recorded) await finish(workspace, ended)
@@ -137,6 +137,7 @@ async function send(workspace: Workspace, batch: readonly Message[], one: (messa
   } finally {
     await sending
   }
+  for (const one of await sending) if (one.status === 'rejected') throw one.reason
 }
 
 async function finish(workspace: Workspace, ended: ReadonlyMap<string, Delivery>): Promise<void> {

@@ -34,6 +34,15 @@ const ADA = { scope: userScope('ada@example.com') }
 
 const CHANNEL = { ...SETTINGS, owners: [] }
 
+test.each([{}, { cycle: undefined }])('a receiver who is named twice is told once, also where no cycle is known: %j', (known) => {
+  const found = due({
+    settings: { ...SETTINGS, owners: [lead('grp_r'), lead('grp_r')], channels: [] },
+    happened: [event('held', 'h')],
+    ...known,
+  })
+  expect(found.messages).toHaveLength(1)
+})
+
 test('an event of more than 20 parts says how many more there are', () => {
   const happened = Array.from({ length: 25 }, (_, index) => event('held', 'h', { scope: userScope(`p${index}@example.com`) }))
   const values = due({ happened }).messages[0]?.values

@@ -72,6 +72,12 @@ describe('people', () => {
   })
 })
 
+/** Tells an owner and a channel what was written. */
+function telling(send: Notifier['send']): Notifier {
+  const owners = [{ of: { kind: 'group', id: 'grp_r' }, targets: [{ kind: 'email', address: 'lead@example.com' }] }] as const
+  return { ...EMAIL_LABELS, settings: { ...NOTIFY, owners, events: ['applied'], channels: ['chat'] }, send, kept: async () => [] }
+}
+
 describe('a channel that fails', () => {
   it('by giving no answer keeps no outcome of another from being recorded', async () => {
     const hangs = (cut: AbortSignal) => new Promise<void>((end) => cut.addEventListener('abort', () => end()))
@@ -79,10 +85,17 @@ describe('a channel that fails', () => {
       if (to.kind === 'email') await hangs(cut)
       return { kind: 'refused', reason: 'busy' }
     }
-    const owners = [{ of: { kind: 'group', id: 'grp_r' }, targets: [{ kind: 'email', address: 'lead@example.com' }] }] as const
-    const settings = { ...NOTIFY, owners, events: ['applied'], channels: ['chat'] } as const
-    const notifier: Notifier = { ...EMAIL_LABELS, settings, send, kept: async () => [] }
-    const { one } = await loopUnder(POLICY, { groups: { grp_r: ['ada', 'bob'] }, parts: { notifier } })
+    const { one } = await loopUnder(POLICY, { groups: { grp_r: ['ada', 'bob'] }, parts: { notifier: telling(send) } })
+    await one.clock.pass(MINUTE)
+    expect(states(one)).toEqual(['sending', 'waiting'])
+  })
+
+  it('by a fault of its own ends with the others, and keeps nothing from going on', async () => {
+    const send: Notifier['send'] = async ({ to }) => {
+      if (to.kind === 'email') throw new Error('a fault')
+      return { kind: 'refused', reason: 'busy' }
+    }
+    const { one } = await loopUnder(POLICY, { groups: { grp_r: ['ada', 'bob'] }, parts: { notifier: telling(send) } })
     await one.clock.pass(MINUTE)
     expect(states(one)).toEqual(['sending', 'waiting'])
   })
