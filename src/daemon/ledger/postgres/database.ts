@@ -132,7 +132,7 @@ export function openPostgres({ address: given, env = process.env, clock }: Postg
    * lost may renew a lease without our knowledge.
    */
   const leave = (broken: Pool): void => {
-    if (broken !== pool) return
+    if (broken !== pool || broken.ending) return
     pool = make()
     void broken.end()
   }
@@ -208,10 +208,14 @@ const allInUse = (name: string): LedgerError =>
     `${name}: all ${MAX_CONNECTIONS} connections of this process were in use for ${TURN_MS / 1000} s; the database is too slow for so many queries: run more replicas`,
   )
 
-/** When authentication fails, the driver leaves the socket open, and a command would not end before the server closes it. */
+/**
+ * When authentication fails, the driver leaves the socket open, and a command would not end before the server closes it. A connection that breaks
+ * fails its question; that nobody else listens, as until its session begins, must not end the process.
+ */
 class ClosingClient extends Client {
   constructor(config?: ClientConfig) {
     super(config)
+    this.on('error', () => undefined)
     this.connection.on('error', () => this.connection.stream.destroy())
   }
 }
