@@ -48,6 +48,17 @@ describe('a post that fails', () => {
     expect(JSON.stringify(failures)).not.toMatch(/secret|hooks\.example|T000/)
   })
 
+  it('because the connection switches to another protocol may have arrived, and the connection is closed', async () => {
+    const closed = Promise.withResolvers<void>()
+    const server = await serve(({ socket }) => {
+      socket.once('close', () => closed.resolve())
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n')
+    })
+    const failure = await posting()(`${server.url}${PATH}`, 2_000)
+    expect(failure).toEqual({ kind: 'network', message: 'the answer switches to another protocol (ERR_SWITCHED)' })
+    await closed.promise
+  })
+
   it('may have arrived when the connection is cut or no answer comes', async () => {
     const cut = await serve((request) => request.socket.destroy())
     const silent = await serve(() => undefined)
