@@ -109,8 +109,8 @@ interface State {
   stopping: boolean
   /** Applies configurations one after the other: two loops of one workspace must never run side by side. */
   applying: Promise<void>
-  /** Loads the policies and gives them to every workspace. */
-  readonly loadPolicies: () => Promise<void>
+  /** Loads the policies of the present configuration and gives them to every workspace. */
+  loadPolicies: () => Promise<void>
 }
 
 /** Starts every workspace of the configuration. Rejects with a `LedgerError` when one cannot be opened; then nothing was started. */
@@ -166,7 +166,7 @@ export async function startDaemon(parts: DaemonParts) {
       runners().map(({ config: { name, baseUrl }, workspace: { ledger } }) => ({ workspace: name, baseUrl, ledger })),
     ready: (): Readiness => ready(runners(), { canRecord: canRecord(), now: parts.clock.monotonic() }),
     /** Policy files changed; resolves when they were read. */
-    policiesChanged: state.loadPolicies,
+    policiesChanged: () => state.loadPolicies(),
     /** The configuration file changed; resolves when it was read. */
     configChanged: oneAtATime(() => rereadConfig(state)),
     /** SIGHUP: reads and reconciles everything at once. */
@@ -291,6 +291,7 @@ function loadPolicies(state: State): void | Promise<void> {
 async function adopt(state: State, config: Config, load: PolicyLoad): Promise<void> {
   if (state.config !== config || state.stopping) return
   const told = state.leases.isSole ? undefined : await toTell(load.sets, state.told, config.workspaces, state.parts.recordsOf)
+  if (state.config !== config || state.stopping) return
   state.loaded = told ? { ...load, sets: told.sets } : load
   // The other replicas must know of these policies before anything is written for them.
   if (told) await state.leases.followed(told.ids)
@@ -353,7 +354,8 @@ async function applyConfig(state: State, next: Config): Promise<void> {
   const opened = await openChanged(state, next)
   if (!opened) return
   refuse(state, [])
-  state.config = next
+  // What still loads for the configuration before is dropped, and what was loaded for it is given to no workspace any more.
+  Object.assign(state, { config: next, loaded: undefined, loadPolicies: oneAtATime(() => loadPolicies(state)) })
   state.leases.want(wantedIn(next))
   parts.onConfig?.(next)
   const wanted = new Map(next.workspaces.map((one) => [one.name, one]))

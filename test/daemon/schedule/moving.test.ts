@@ -150,3 +150,36 @@ test('a replica that starts with an emptied file tells the policies in the ledge
   one.shut.add('acme')
   expect(await again(file)).toBe('nothing')
 })
+
+test('while the policies of a new configuration load, a workspace that is taken follows none of the one before', async () => {
+  const { one, held, hooks, end } = await replica(['acme'])
+  const { clock, daemon, worlds } = one
+  await clock.pass(MINUTE)
+  const busy = Promise.withResolvers<void>()
+  one.busy = busy.promise
+  one.config = configured(6 * MINUTE)
+  one.sets.set('beta', revisionOf({ caps: { team: 600 } }, 'beta'))
+  daemon.configChanged()
+  end()
+  await clock.pass(MINUTE)
+  held.add('beta')
+  await hooks.taken('beta')
+  await clock.pass(MINUTE)
+  expect(worlds.get('beta')?.caps()).toEqual({})
+  busy.resolve()
+  await clock.pass(MINUTE)
+  expect(worlds.get('beta')?.caps()).toEqual({ team: 600 })
+})
+
+test('policies that never end to load keep no later configuration from its own', async () => {
+  const one = await house(['acme'], { acme: { caps: { team: 500 } } })
+  await one.clock.pass(MINUTE)
+  for (const minutes of [6, 7]) {
+    one.busy = minutes === 6 ? Promise.withResolvers<void>().promise : undefined
+    one.sets.set('acme', revisionOf({ caps: { team: 600 } }, 'acme'))
+    one.config = configOf(workspaceConfig('acme', { intervalMs: minutes * MINUTE }))
+    one.daemon.configChanged()
+    await one.clock.pass(MINUTE)
+  }
+  expect(one.worlds.get('acme')?.caps()).toEqual({ team: 600 })
+})
