@@ -37,9 +37,17 @@ export async function probeReads(probe: Probe): Promise<ServiceEvidence> {
   // The people are compared with the caps of the team and the groups as they were read just now.
   const readings = new Map([...state.readings].filter(([, { scope }]) => scope.kind !== 'user'))
   const scopes = peopleToProbe(desired, readings, (key) => groupsAt(key, clock.now()))
+  if (scopes.length > 0) state.probedUnder = widerCaps(state)
   await sweep({ client, scopes, concurrency: config.rate.concurrency, readings, urgency: 'urgent', signal })
   return learnedFrom(seen, observeReadings(seen, readings, undefined, groupsAt), clock.now())
 }
+
+/** The caps of the team and groups as they were read last. */
+export const widerCaps = ({ readings }: WorkspaceState): string =>
+  [...readings]
+    .flatMap(([key, { scope, observed }]) => (scope.kind === 'user' ? [] : `${key} ${observed}`))
+    .toSorted()
+    .join()
 
 function peopleToProbe(
   { people, toRead }: DesiredState,

@@ -13,7 +13,7 @@ import { dealPools } from './deal.ts'
 import { forgetMarked, observe, readDue, refreshUsage } from './observe.ts'
 import type { Agreement, CycleOptions, CycleRun, Pass, PassReport } from './options.ts'
 import { runPasses } from './passes.ts'
-import { probeReads } from './preview.ts'
+import { probeReads, widerCaps } from './preview.ts'
 import { seenIn } from './read.ts'
 import { endPlan, recordApprovals, recordDeclared, recordPlan, recordReviews } from './record.ts'
 import {
@@ -81,18 +81,10 @@ async function planFirst(cycle: CycleRun, desired: DesiredState): Promise<FirstP
 async function establishReads({ workspace, state, options: { stop } }: CycleRun, desired: DesiredState): Promise<boolean> {
   const { ledger } = workspace
   const before = seenIn(ledger)
-  state.probedUnder = widerCaps(state)
   const seen = await probeReads({ ...workspace, seen: before, state, desired, signal: stop })
   if (seen !== before) ledger.saveFact('seen', seen)
   return seen !== before
 }
-
-/** The caps of the team and groups as they were read last. */
-const widerCaps = ({ readings }: WorkspaceState): string =>
-  [...readings]
-    .flatMap(([key, { scope, observed }]) => (scope.kind === 'user' ? [] : `${key} ${observed}`))
-    .toSorted()
-    .join()
 
 const FOCUS = excluded('focus', 'left to the next sweep')
 

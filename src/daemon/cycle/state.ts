@@ -51,7 +51,7 @@ export interface WorkspaceState extends EnvelopeState {
   pools: DealtPools
   /** Why pools keep their last deal, by name. */
   frozenPools: Readonly<Record<string, string>>
-  /** The caps of the team and groups when people were last read to learn what reads show, if the plan depended on it. */
+  /** The caps of the team and groups when people were last read to learn what reads show. */
   probedUnder: string | undefined
 }
 

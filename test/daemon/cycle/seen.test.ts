@@ -54,6 +54,13 @@ describe('a workspace', () => {
     expect(one.reads()).not.toContain('bob')
   })
 
+  test('is asked once a plan depends on it, also where none did since the wide write', async () => {
+    const one = await testWorld({ ...COMPANY, caps: { ada: 900 } })
+    for (let round = 0; round < 2; round += 1) await one.cycle({ caps: { team: 900 } })
+    await one.cycle({ caps: { team: 900, ada: 'none' } })
+    expect(one.caps()).toEqual({ team: 900 })
+  })
+
   test('is not taken for explicit because another client’s 0, which does not show, has replaced a number of ours', async () => {
     const one = await testWorld({ ...COMPANY, switches: { capReads: 'inherited', zeroCap: 'omitted' } })
     const policy = { caps: { team: 500, 'group:a': 400, ada: 1000, bob: 900, cleo: 700 } }
