@@ -233,8 +233,8 @@ async function readPerson(run: Run, range: Days, email: string, activeDays: numb
 
 async function readClaimed(run: Run, range: Days, email: string, activeDays: number | undefined, total: Total): Promise<number> {
   const { ledger, clock, client } = run.parts
-  // The newest answer also has the present day: the figure of the cycle has it too.
-  const isNewest = range.untilAt === run.wanted.untilAt && midnight(nowForBoth(run.parts)) === range.untilAt
+  // The newest answer also has the days since, which are not wanted yet: the figure of the cycle has them too.
+  const isNewest = range.untilAt === run.wanted.untilAt
   const question = isNewest ? { fromAt: range.fromAt, email } : { ...range, email }
   const answer = await ask(run, () => client.readRuns(question, run.signal))
   if (answer.failure) {

@@ -183,14 +183,16 @@ test('the part of a day that belongs to the cycle before makes no doubt', async 
     const isAsked = begins >= question.fromAt && begins < (question.untilAt ?? one.clock.now())
     return { rows: isAsked && (question.email ?? ada) === ada ? [...rows, more] : rows }
   }
-  const doubtAfter = async (startAt: number) => {
+  const doubtAfter = async (startAt: number, days = 0) => {
     const ledger = await newLedger(one.clock)
     const roster = { ...one.roster, cycle: { startAt, endAt: Date.UTC(2026, 11, 1) } }
-    await run({ ...one, roster }, partsOf(one, ledger, { readRuns }))
+    await run({ ...one, roster, wanted: shifted(one, days) }, partsOf(one, ledger, { readRuns }))
     return (await ledger.histories(ada))[0]?.doubt
   }
   expect(listed).toBeGreaterThan(20)
   expect([await doubtAfter(begins + 9 * HOUR), await doubtAfter(begins)]).toEqual([undefined, expect.objectContaining({ listed })])
+  // Days whose use has not all arrived are not read yet, with a `usageLag` of days too.
+  expect(await doubtAfter(begins, -2)).toEqual(await doubtAfter(begins))
 })
 
 test('add-on use is measured from its first row on, because a service may have begun to measure', async () => {
