@@ -272,8 +272,7 @@ export function decodeAddOn(body: unknown, question: AddOnQuestion, book: KeyBoo
   if (keys && haveSameKeys(results)) throw malformed('Analytics', 'several queries of add-on use were answered with the same people')
   const { sums, aside } = withoutFuture(summed, latestAt, 'Analytics')
   const asked = sums.filter(({ dayAt }) => dayAt >= Math.floor(fromAt / DAY_MS) * DAY_MS && dayAt < untilAt)
-  const unassignable = [...new Set([...book.unassignable(), ...except])].sort(compareText)
-  return { rows: byPerson(asked, book, except), unassignable, ...setAside(aside) }
+  return { rows: byPerson(asked, book, except), unassignable: book.unassignable(), ...setAside(aside) }
 }
 
 const itemsOf = ({ responseItems }: Fields): readonly Fields[] => rowsOf('Analytics', responseItems, 'responseItems')

@@ -4,6 +4,7 @@
 
 import type { Finding } from '../../core/model/condition.ts'
 import { type AddOnReading, type AddOnRow, ApiError, type Cycle } from '../../core/model/observed.ts'
+import { compareText } from '../../core/model/scope.ts'
 import { type Credits, credits, DAY_MS, HOUR_MS, type Instant, isYounger, midnight, wholeCents } from '../../core/model/units.ts'
 import { isDoubtful, type MeasuredAddOn, type MeasuredCycle } from '../../core/use/add-on.ts'
 import type { AddOnAsked } from '../../core/use/history.ts'
@@ -183,14 +184,15 @@ const NOTHING: AddOnReading = { rows: [], unassignable: [] }
 async function ask(round: Round, days: DayRange): Promise<AddOnReading | { readonly failure: Exclude<Ended, undefined> }> {
   const { workspace, state, signal } = round
   const memory = workspace.collector.addOn
-  const except = state.usage && skippedPeople(workspace.ledger, state.usage.roster)
+  const except = state.usage ? skippedPeople(workspace.ledger, state.usage.roster) : new Set<string>()
   try {
     const reading = memory.byPerson
       ? await askByPerson(round, days, except)
       : await workspace.client.readAddOnUse({ ...days, except }, signal)
     memory.whyNot = undefined
     if (reading === 'tooMuch') return { failure: tooMuch(round) }
-    return reading === 'unavailable' ? { failure: reading } : reading
+    if (reading === 'unavailable') return { failure: reading }
+    return { ...reading, unassignable: [...new Set([...reading.unassignable, ...except])].sort(compareText) }
   } catch (error) {
     signal?.throwIfAborted()
     const failure = failureOf(error)
@@ -211,7 +213,7 @@ async function ask(round: Round, days: DayRange): Promise<AddOnReading | { reado
 async function askByPerson(
   { workspace, state, signal }: Round,
   days: DayRange,
-  except: ReadonlySet<string> = new Set(),
+  except: ReadonlySet<string>,
 ): Promise<AddOnReading | 'unavailable' | 'tooMuch'> {
   const emails = (state.usage?.roster.people ?? []).flatMap(({ email }) => (except.has(email) ? [] : [email]))
   const rows: AddOnRow[] = []

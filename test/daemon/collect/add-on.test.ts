@@ -261,3 +261,17 @@ test('the past of a person who was forgotten is not read back: their rows name n
   expect(rows.some((row) => row.email === email('ada'))).toBe(false)
   expect(one.ledger.fact('addOn')?.unassignable).toEqual([email('ada')])
 })
+
+test('nor is it, where everybody was forgotten, use of 0 that a service measured which answers about people alone', async () => {
+  const perPerson = analytics((body) => (JSON.stringify(body).includes('api_key') ? undefined : answerOf(422, '{"message":"name people"}')))
+  const one = await testWorld({ people: ['ada'], switches: { addOnRows: 'served' }, wrapTransport: perPerson })
+  recordPast(one, daily('ada', 100, noon(2)))
+  const life = live(one)
+  life.set({ caps: { team: 5000 } })
+  await one.clock.pass(MINUTE)
+  expect(shown(one)).toMatchObject({ source: 'measured' })
+  await one.ledger.forget(email('ada'))
+  await one.clock.pass(DAY)
+  await life.stop()
+  expect(one.ledger.fact('addOn')?.unassignable).toEqual([email('ada')])
+})
