@@ -55,7 +55,7 @@ describe('a post that fails', () => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n')
     })
     const failure = await posting()(`${server.url}${PATH}`, 2_000)
-    expect(failure).toEqual({ kind: 'network', message: 'the answer switches to another protocol (ERR_SWITCHED)' })
+    expect(failure).toEqual({ kind: 'network', message: 'the answer switches to another protocol (HTTP 101)' })
     await closed.promise
   })
 

@@ -209,7 +209,7 @@ function open(client: Got, url: string, text: string, timeout: Delays): ReturnTy
   // Node leaves such a connection to whoever listens here: nobody else would close it, or hear its error, which would end the process.
   stream.once('upgrade', (_answer: unknown, socket: Duplex) => {
     socket.destroy()
-    stream.destroy(Object.assign(new Error('switched'), { code: 'ERR_SWITCHED' }))
+    stream.destroy(Object.assign(new Error('switched'), { code: 'HTTP 101' }))
   })
   return stream
 }
@@ -261,7 +261,7 @@ const REASONS: Readonly<Record<string, string | undefined>> = {
   ENETUNREACH: 'the network cannot be reached',
   ERR_READING_RESPONSE_STREAM: 'the answer was cut off',
   ERR_HTTP_CONTENT_LENGTH_MISMATCH: 'the answer was cut off',
-  ERR_SWITCHED: 'the answer switches to another protocol',
+  'HTTP 101': 'the answer switches to another protocol',
   HPE_HEADER_OVERFLOW: 'the headers of the answer are larger than 16 KiB',
   CERT_HAS_EXPIRED: 'the certificate has expired',
   CERT_NOT_YET_VALID: 'the certificate is not valid yet; is the clock of this machine right?',
