@@ -26,28 +26,28 @@ interface Probe extends Pick<PreviewParts, 'client' | 'clock' | 'config'> {
   readonly state: WorkspaceState
   readonly desired: DesiredState
   readonly signal?: AbortSignal
+  /** Nothing is going to be written: once is enough for the present caps of the team and groups. */
+  readonly isQuiet?: boolean
 }
 
 /** What is known of the deployment, after reading a few people where it is open how reads work and the plan depends on it. */
 export async function probeReads(probe: Probe): Promise<ServiceEvidence> {
-  const { client, clock, config, seen, state, desired, signal } = probe
+  const { client, clock, config, seen, state, desired, signal, isQuiet = false } = probe
   const isOpen = config.capSemantics === 'layered' && serviceModel(config, seen).reads === 'open'
   if (!isOpen || !desired.toRead.some((scope) => desired.slots.mayBeUnset(scopeKey(scope)))) return seen
-  const groupsAt = groupsListed(desired.people, desired.inputs.groups)
   // The people are compared with the caps of the team and the groups as they were read just now.
   const readings = new Map([...state.readings].filter(([, { scope }]) => scope.kind !== 'user'))
+  const under = [...readings]
+    .map(([key, { observed }]) => `${key} ${observed}`)
+    .sort()
+    .join()
+  if (isQuiet && state.probedUnder === under) return seen
+  const groupsAt = groupsListed(desired.people, desired.inputs.groups)
   const scopes = peopleToProbe(desired, readings, (key) => groupsAt(key, clock.now()))
-  if (scopes.length > 0) state.probedUnder = widerCaps(state)
+  if (scopes.length > 0) state.probedUnder = under
   await sweep({ client, scopes, concurrency: config.rate.concurrency, readings, urgency: 'urgent', signal })
   return learnedFrom(seen, observeReadings(seen, readings, undefined, groupsAt), clock.now())
 }
-
-/** The caps of the team and groups as they were read last. */
-export const widerCaps = ({ readings }: WorkspaceState): string =>
-  [...readings]
-    .flatMap(([key, { scope, observed }]) => (scope.kind === 'user' ? [] : `${key} ${observed}`))
-    .toSorted()
-    .join()
 
 function peopleToProbe(
   { people, toRead }: DesiredState,

@@ -13,7 +13,7 @@ import { dealPools } from './deal.ts'
 import { forgetMarked, observe, readDue, refreshUsage } from './observe.ts'
 import type { Agreement, CycleOptions, CycleRun, Pass, PassReport } from './options.ts'
 import { runPasses } from './passes.ts'
-import { probeReads, widerCaps } from './preview.ts'
+import { probeReads } from './preview.ts'
 import { seenIn } from './read.ts'
 import { endPlan, recordApprovals, recordDeclared, recordPlan, recordReviews } from './record.ts'
 import {
@@ -70,18 +70,21 @@ async function planFirst(cycle: CycleRun, desired: DesiredState): Promise<FirstP
   const planWith = (asked: DesiredState, reread: ReadonlySet<ScopeKey>): Pass =>
     makePlan(cycle, asked, { excluded: () => withheld, approve: options.approve }, reread)
   const pass = planWith(desired, new Set())
-  const isDue = state.probedUnder !== widerCaps(state) || pass.planned.plan.changes.some(isReady)
-  const isEstablished = isDue && (await establishReads(cycle, desired))
+  const isEstablished = await establishReads(cycle, desired, !pass.planned.plan.changes.some(isReady))
   const reread = await rereadDependencies(pass, startedAt - workspace.config.intervalMs, cycle)
   if (reread.size > 0) return { ...planWith(deal(cycle, desiredState(state, planner)), reread), reread }
   return { ...(isEstablished ? planWith(desired, reread) : pass), reread }
 }
 
 /** True when it has just become known whether a read shows an inherited cap. */
-async function establishReads({ workspace, state, options: { stop } }: CycleRun, desired: DesiredState): Promise<boolean> {
+async function establishReads(
+  { workspace, state, options: { stop } }: CycleRun,
+  desired: DesiredState,
+  isQuiet: boolean,
+): Promise<boolean> {
   const { ledger } = workspace
   const before = seenIn(ledger)
-  const seen = await probeReads({ ...workspace, seen: before, state, desired, signal: stop })
+  const seen = await probeReads({ ...workspace, seen: before, state, desired, signal: stop, isQuiet })
   if (seen !== before) ledger.saveFact('seen', seen)
   return seen !== before
 }
