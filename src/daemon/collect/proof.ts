@@ -90,7 +90,7 @@ export interface Total {
   /** Who is read now. */
   readonly emails: readonly string[]
   /** What is known of all others in this range. */
-  before?: number
+  before?: Promise<number>
 }
 
 /** `withoutCredits`: on another plan than today's. A day by itself may have had free runs only, so a month is looked at. */
@@ -111,8 +111,8 @@ const totalUsed = (rows: readonly RunUse[]): Credits => sumOfKnown(rows.map(({ u
 export async function isOfOthers(run: Proving, range: Days, told: number, total: Total): Promise<boolean> {
   if (await exceeds(run, range, told, total)) return true
   if (told <= 0 || run.isProvenAnew) return false
-  total.before ??= await usedBefore(run, range, total)
-  if (!(await exceeds(run, range, told + total.before, total))) return false
+  total.before ??= usedBefore(run, range, total)
+  if (!(await exceeds(run, range, told + (await total.before), total))) return false
   run.isProvenAnew = true
   const answer = await askOfNobody(run, range)
   return !answer.failure && answer.value.rows.length > 0
