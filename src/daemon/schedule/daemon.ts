@@ -355,7 +355,9 @@ async function applyConfig(state: State, next: Config): Promise<void> {
   if (!opened) return
   refuse(state, [])
   // What still loads for the configuration before is dropped, and what was loaded for it is given to no workspace any more.
-  Object.assign(state, { config: next, loaded: undefined, loadPolicies: oneAtATime(() => loadPolicies(state)) })
+  state.config = next
+  state.loaded = undefined
+  state.loadPolicies = oneAtATime(() => loadPolicies(state))
   state.leases.want(wantedIn(next))
   parts.onConfig?.(next)
   const wanted = new Map(next.workspaces.map((one) => [one.name, one]))
