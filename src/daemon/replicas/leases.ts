@@ -43,12 +43,11 @@ export async function toTell<Ours extends { readonly name: string }>(
   recordsOf?: (workspace: Ours) => Promise<RecordsReader>,
 ) {
   const known = new Map<string, PolicyRevision | undefined>()
-  const before = async (one: Ours) => told.get(one.name) ?? (await recordsOf?.(one))?.fact('policy')
+  const before = async (one: Ours, { empty = [] }: PolicyRevision) =>
+    told.get(one.name) ?? (empty.length > 0 ? (await recordsOf?.(one))?.fact('policy') : undefined)
   for (const one of workspaces) {
     const set = read.get(one.name)
-    const hasEmpty = (set?.empty ?? []).length > 0
-    if (set)
-      known.set(one.name, hasEmpty ? await before(one).then((kept) => usable(set, kept), unlessLedger) : usable(set, told.get(one.name)))
+    if (set) known.set(one.name, await before(one, set).then((kept) => usable(set, kept), unlessLedger))
   }
   for (const [name, set] of known) if (set) told.set(name, set)
   return {
