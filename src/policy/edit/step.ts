@@ -321,23 +321,25 @@ function namerOf(id: string, { grants, peopleRules, pools }: PolicySet, envelope
 
 /** One of several entries of the text; the caller comes again until none is left. The declaration goes with the last one. */
 function removeListed(key: 'protected' | 'approvals', value: string, { places, all }: Around): Step {
-  const listed = places.filter((place) => textItem(place, key, value)?.list)
-  if (!areOfOne(listed)) refuseSeveral(listed, places)
-  for (const place of listed) {
+  const listed = places.flatMap((place) => {
     const found = textItem(place, key, value)
-    if (!found?.list) continue
-    const siblings = all.filter(({ workspace }) => workspace === place.workspace)
-    const isLast =
-      siblings.flatMap((one) => items<unknown>(field(specOf(one), key)).filter((item) => String(good(item)) === value)).length === 1
-    const wanted = (set: PolicySet): PolicySet =>
-      !isLast
-        ? set
-        : key === 'protected'
-          ? { ...set, protectedPeople: set.protectedPeople.filter(({ scope }) => scope.email !== value) }
-          : { ...set, approvals: set.approvals.filter(({ id }) => id !== value) }
-    return { place, splices: removeEntry(specOf(place), found.list, found.index), wanted }
-  }
-  return { nothing: `${value} is not in ${key}` }
+    return found?.list ? [{ place, list: found.list, index: found.index }] : []
+  })
+  const inPlaces = listed.map(({ place }) => place)
+  if (!areOfOne(inPlaces)) refuseSeveral(inPlaces, places)
+  const [first] = listed
+  if (!first) return { nothing: `${value} is not in ${key}` }
+  const { place, list, index } = first
+  const siblings = all.filter(({ workspace }) => workspace === place.workspace)
+  const isLast =
+    siblings.flatMap((one) => items<unknown>(field(specOf(one), key)).filter((item) => String(good(item)) === value)).length === 1
+  const wanted = (set: PolicySet): PolicySet =>
+    !isLast
+      ? set
+      : key === 'protected'
+        ? { ...set, protectedPeople: set.protectedPeople.filter(({ scope }) => scope.email !== value) }
+        : { ...set, approvals: set.approvals.filter(({ id }) => id !== value) }
+  return { place, splices: removeEntry(specOf(place), list, index), wanted }
 }
 
 function removeGrant({ scope, from, times }: Extract<Target, { kind: 'grant' }>, { places }: Around): Step {
