@@ -7,7 +7,7 @@ import type { MeasuredAddOn } from '../../../src/core/use/add-on.ts'
 import { ENVELOPE_GROUPS } from '../lives/envelope.ts'
 import type { ModelCap } from '../lives/policy-model.ts'
 import { type InForce, invariant, type Scene } from '../steps.ts'
-import { inForceWith } from '../world/company.ts'
+import { inForceWith, withChanges } from '../world/company.ts'
 import { createSight, isLayered, managedPeople, scopesOf } from './people.ts'
 import { everPooled } from './pools.ts'
 import { createReleases } from './releases.ts'
@@ -157,15 +157,6 @@ function judgePart(
   most('maxAffected', judged.filter(falls))
   most('maxCleared', cleared)
   most('maxLowered', lowered)
-}
-
-export function withChanges(caps: ReadonlyMap<ScopeKey, number>, changes: readonly Change[]): ReadonlyMap<ScopeKey, number> {
-  const after = new Map(caps)
-  for (const { scope, to } of changes) {
-    if (to === 'none') after.delete(scopeKey(scope))
-    else after.set(scopeKey(scope), to)
-  }
-  return after
 }
 
 const numberOf = (cap: ModelCap | undefined): number => (cap === undefined || cap === 'none' ? 0 : cap)

@@ -7,6 +7,7 @@ import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import type { LedgerFacts } from '../../../src/ports.ts'
 import { askedScopes, type ModelCap } from '../lives/policy-model.ts'
 import { type Checker, type InForce, invariant, managedScopes, ownedAt, type Scene, type Step } from '../steps.ts'
+import { inForceWith, withChanges } from '../world/company.ts'
 import { FULL_DISK } from '../world/crash.ts'
 import { createReleases } from './releases.ts'
 
@@ -149,6 +150,7 @@ export const protectedPeople = invariant('protected people are never lowered', (
   const releases = createReleases(scene)
   let plan: Plan | undefined
   let atFirst: InForce = new Map()
+  let givenBack: InForce = new Map()
   const judge = (step: Extract<Step, { kind: 'landed' }>): void => {
     const change = plan?.changes.find(({ scope }) => scopeKey(scope) === step.scope)
     if (change?.from !== step.from || change.grantEnd || releases.has(change)) return
@@ -173,9 +175,9 @@ export const protectedPeople = invariant('protected people are never lowered', (
       if (scene.scenario.switches.capReads === 'inherited' && isOurs) continue
       // The write uncovers a cap to which a person has agreed.
       if (plan?.changes.some((one) => one.to === after && releases.has(one))) continue
-      // A grant ends with the same plan, which lowers the person as much or more.
-      const theirs = new Set<string>(['team', email, ...scene.company.groupsOf(email).map((id) => scopeKey({ kind: 'group', id }))])
-      if (plan?.changes.some((one) => one.grantEnd && theirs.has(scopeKey(one.scope)) && worth(one.to) <= worth(after))) continue
+      // A grant ends with the same plan, and leaves the person as much or less.
+      const given = givenBack.get(email)
+      if (given !== undefined && worth(given) <= worth(after)) continue
       // A cap that this plan has just raised may go back.
       if (after === 'none' || worth(after) < Math.min(before, worth(atFirst.get(email))))
         checker.violated(`${email} is protected and falls from ${before} to ${after} with ${step.scope}`)
@@ -185,7 +187,9 @@ export const protectedPeople = invariant('protected people are never lowered', (
     releases.note(step)
     if (step.kind === 'told' && step.event.kind === 'planned') {
       plan = step.event.plan
+      const ends = plan.changes.filter(({ grantEnd }) => grantEnd)
       if (plan.changes.length > 0) atFirst = scene.inForce()
+      givenBack = ends.length > 0 ? inForceWith(scene.company, withChanges(scene.company.caps(), ends)) : new Map()
     }
     if (step.kind === 'landed' && !step.late && isLayered(scene) && !isMistaken(scene)) judge(step)
     sight.note(step)

@@ -3,8 +3,7 @@
 import type { Plan } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { type InForce, invariant, type Scene } from '../steps.ts'
-import { inForceWith } from '../world/company.ts'
-import { withChanges } from './counted.ts'
+import { inForceWith, withChanges } from '../world/company.ts'
 import { createSight, isLayered, isMistaken, worth } from './people.ts'
 
 interface Underway {

@@ -1,5 +1,6 @@
 // The people and their groups: the simulation's own record, kept beside the sandbox's store and always changed together with it. It also
 // computes the caps in force.
+import type { Change } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts'
 import type { TeamStatus } from '../../../src/sandbox/store.ts'
@@ -206,4 +207,14 @@ export function inForceWith(company: Company, caps: ReadonlyMap<ScopeKey, number
       return [email, at(email) ?? (groups.length > 0 ? Math.min(...groups) : (at('team') ?? 'none'))]
     }),
   )
+}
+
+/** The stored caps once these changes have landed. */
+export function withChanges(caps: ReadonlyMap<ScopeKey, number>, changes: readonly Change[]): ReadonlyMap<ScopeKey, number> {
+  const after = new Map(caps)
+  for (const { scope, to } of changes) {
+    if (to === 'none') after.delete(scopeKey(scope))
+    else after.set(scopeKey(scope), to)
+  }
+  return after
 }
