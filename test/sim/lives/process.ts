@@ -14,7 +14,7 @@ import { reconcile } from '../../../src/daemon/cycle/run.ts'
 import { recall } from '../../../src/daemon/cycle/state.ts'
 import { readPeopleFile } from '../../../src/daemon/directory/read.ts'
 import { workspaceLedger } from '../../../src/daemon/ledger/workspace.ts'
-import { type Daemon, type OpenedWorkspace, type PolicyLoad, startDaemon } from '../../../src/daemon/schedule/daemon.ts'
+import { type Daemon, startDaemon } from '../../../src/daemon/schedule/daemon.ts'
 import { sha256 } from '../../../src/daemon/schedule/system.ts'
 import { createWorkspace } from '../../../src/daemon/workspace.ts'
 import type { Clock, Ledger } from '../../../src/ports.ts'
@@ -27,6 +27,10 @@ import type { Weather } from '../world/faults.ts'
 import type { OpenLedger, SimLedger } from '../world/ledger/kind.ts'
 import type { Sender, Service } from '../world/service.ts'
 import type { Scenario } from './scenario.ts'
+
+type DaemonParts = Parameters<typeof startDaemon>[0]
+type OpenedWorkspace = Awaited<ReturnType<DaemonParts['open']>>
+export type PolicyLoad = Awaited<ReturnType<DaemonParts['loadPolicies']>>
 
 export interface ProcessParts {
   readonly scenario: Scenario

@@ -1,0 +1,150 @@
+// The workspaces that run in a daemon, and what it knows of itself: how a workspace starts and ends, and the conditions of the process as a whole.
+// Which workspaces those are, and what they are told, is decided by those who call.
+
+import type { Pause } from '../../core/model/change.ts'
+import { advance, type Condition, type Finding, type Transition } from '../../core/model/condition.ts'
+import type { PolicyRevision } from '../../core/model/policy.ts'
+import type { Problem } from '../../core/model/problem.ts'
+import type { Instant } from '../../core/model/units.ts'
+import type { Clock, RecordsReader } from '../../ports.ts'
+import type { Config, WorkspaceConfig } from '../config/settings.ts'
+import type { Leases } from '../replicas/leases.ts'
+import { leaseFindings, noticeLease } from '../replicas/shown.ts'
+import { createWorkspace, reportBug, type Workspace, type WorkspaceParts } from '../workspace.ts'
+import { type Loop, startLoop } from './loop.ts'
+import { ledgerFinding } from './refresh.ts'
+
+/** The parts of a workspace, and how to close them. */
+export interface OpenedWorkspace {
+  readonly parts: WorkspaceParts
+  /** A request to the service has failed since the start. */
+  requestFailed?(): boolean
+  /** Records what was learned. Never rejects. */
+  finish?(): Promise<void>
+  close(): void
+}
+
+/** The loaded policies of all workspaces; where a set is missing, the last good one stays in force. */
+export interface PolicyLoad {
+  readonly sets: ReadonlyMap<string, PolicyRevision>
+  readonly problems: readonly Problem[]
+  /** Problems by workspace; absent where they cannot be assigned. */
+  readonly problemsOf?: ReadonlyMap<string, readonly Problem[]>
+}
+
+export interface DaemonParts {
+  readonly clock: Clock
+  readonly config: Config
+  /** Rejects with a `LedgerError` when its ledger cannot be opened. */
+  open(config: WorkspaceConfig): Promise<OpenedWorkspace>
+  /** May take its time: everything else goes on meanwhile. */
+  loadPolicies(config: Config): PolicyLoad | Promise<PolicyLoad>
+  /** Reads the configuration again; an `InputError` when it is broken, and then the last good one stays in force. */
+  reloadConfig(): Config | Promise<Config>
+  registered(name: string, present: boolean): void
+  /** Takes each change of a condition of the process as a whole. */
+  onTransition?(transition: Transition): void
+  /** Called when a configuration that was read again comes into force. */
+  onConfig?(config: Config): void
+  /** Whether the last attempt to record succeeded. */
+  ledgerWritable(): boolean
+  /** The view of a workspace elsewhere is another one. */
+  onSeen?(workspace: string): void
+  /** Tries to record where the last attempt was long ago. Never rejects. */
+  probeLedger?(): Promise<void>
+  /** The present pauses by workspace; absent: each workspace shows the one that its last cycle read. */
+  pauses?(now: Instant): Promise<ReadonlyMap<string, Pause>>
+  /** Which workspaces this replica holds; absent: all. */
+  readonly leases?: Leases
+  /** The records of a workspace that this replica may not hold. Rejects with a `LedgerError`. */
+  recordsOf?(config: WorkspaceConfig): Promise<RecordsReader>
+}
+
+/** A workspace that runs here. */
+export interface Runner {
+  readonly config: WorkspaceConfig
+  readonly workspace: Workspace
+  readonly loop: Loop
+  readonly stop: AbortController
+  /** Cuts the write in flight, when the lease is over. */
+  readonly cut: AbortController
+  readonly opened: OpenedWorkspace
+  /** On the monotonic clock. */
+  readonly startedAt: number
+  /** Set once it was told to stop; resolves when it has ended. */
+  ending: Promise<void> | undefined
+  /** Its lease is over or given up: no other loop replaces it here. */
+  isLeaving: boolean
+}
+
+/** What a daemon knows and does now. */
+export interface State {
+  readonly parts: DaemonParts
+  readonly leases: Leases
+  /** The policies that were loaded last. */
+  loaded: PolicyLoad | undefined
+  /** The policies that other replicas were told of last. */
+  readonly told: Map<string, PolicyRevision>
+  /** What holders elsewhere showed last. */
+  elsewhere: ReadonlyMap<string, string>
+  /** Why a workspace could not be started here. */
+  readonly failed: Map<string, string>
+  readonly runners: Map<string, Runner>
+  /** Cuts all writes in flight. */
+  readonly cut: AbortController
+  config: Config
+  /** Why the last configuration is not in force. */
+  refused: readonly Finding[]
+  /** Conditions of the process as a whole. */
+  conditions: readonly Condition[]
+  stopping: boolean
+  /** Applies configurations one after the other: two loops of one workspace must never run side by side. */
+  applying: Promise<void>
+  /** Loads the policies of the present configuration and gives them to every workspace. */
+  loadPolicies: () => Promise<void>
+}
+
+/** Starts the loop of a workspace. It waits for its first policies. */
+export function start({ parts, runners, cut: cutAll }: State, settings: WorkspaceConfig, opened: OpenedWorkspace): void {
+  const before = runners.get(settings.name)
+  const workspace = createWorkspace(opened.parts, before?.config.baseUrl === settings.baseUrl ? before.workspace : undefined)
+  parts.registered(settings.name, true)
+  const stop = new AbortController()
+  const cut = new AbortController()
+  runners.set(settings.name, {
+    config: settings,
+    workspace,
+    loop: startLoop(workspace, { stop: stop.signal, cut: AbortSignal.any([cutAll.signal, cut.signal]) }),
+    stop,
+    cut,
+    opened,
+    startedAt: parts.clock.monotonic(),
+    ending: undefined,
+    isLeaving: false,
+  })
+}
+
+/** Tells a workspace to stop; resolves when its loop has ended and its parts are closed. */
+export function end(runner: Runner): Promise<void> {
+  runner.stop.abort(new Error('stopped'))
+  const { opened, loop } = runner
+  runner.ending ??= loop.done.then(() => opened.finish?.()).then(() => opened.close())
+  return runner.ending
+}
+
+/** Reports an unexpected error, such as a disk that fails while policies load. It must not end the daemon: the last policies stay in force. */
+export function reportInAll({ runners }: State, error: unknown): void {
+  for (const { workspace } of runners.values()) reportBug(workspace, error)
+}
+
+/** Brings the conditions of the process as a whole up to date. */
+export function updateConditions(state: State, ledgerWritable: boolean): void {
+  const { refused, parts, leases } = state
+  const trouble = leases.trouble()
+  const ledger = ledgerFinding(trouble && `no cap is written: ${trouble}`)
+  const found = [...refused, ...(ledgerWritable ? [] : [ledger]), ...leaseFindings(state.config, state)]
+  const { conditions, transitions } = advance(state.conditions, found, parts.clock.now())
+  state.conditions = conditions
+  for (const transition of transitions) parts.onTransition?.(transition)
+  for (const { workspace } of state.runners.values()) noticeLease(leases, workspace)
+}
