@@ -8,7 +8,6 @@ import { rolldown } from 'rolldown'
 import { SAVED_PLAN } from '../src/cli/plan/schema-source.ts'
 import { CONFIG } from '../src/daemon/config/schema-source.ts'
 import { OPENAPI } from '../src/daemon/http/documents/schema/openapi-source.ts'
-import { LEDGER } from '../src/daemon/ledger/values/source.ts'
 import type { AnnotatedSchema } from '../src/policy/schema/check.ts'
 import { POLICY } from '../src/policy/schema/source.ts'
 import { FIXTURE } from '../src/sandbox/fixture/schema-source.ts'
@@ -81,7 +80,6 @@ export async function madeSources(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ...VALIDATORS.map(([path, source, schema, types]) => [path, validatorOf(source, schema, types)] as const),
     ['src/sandbox/fixture/schema.generated.ts', schemaOnly('schema-source.ts', 'FIXTURE_SCHEMA', FIXTURE)] as const,
-    ['src/daemon/ledger/values/schema.generated.ts', schemaOnly('source.ts', 'SCHEMA', plain(LEDGER))] as const,
     ['src/daemon/http/openapi.generated.ts', schemaOnly('documents/schema/openapi-source.ts', 'OPENAPI', plain(OPENAPI))] as const,
     ['src/console/browser.generated.ts', await consoleScript()] as const,
   ])

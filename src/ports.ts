@@ -1,8 +1,7 @@
 // The interfaces to the outside world: clock, chance, HTTP, service, ledger. A simulation implements them as well. Types only, no code.
 
-import type { ServiceEvidence } from './core/interpret/evidence.ts'
 import type { Approval, HistoryEntry, Intent, Pause, Quarantined } from './core/model/change.ts'
-import type { DayFigures, JournalEntry } from './core/model/events.ts'
+import type { LedgerFacts } from './core/model/facts.ts'
 import type {
   AddOnReading,
   AddOnRow,
@@ -10,7 +9,6 @@ import type {
   ApiErrorKind,
   Balance,
   CapReading,
-  EndedCycle,
   GroupMembers,
   Operation,
   OwnedCap,
@@ -19,21 +17,14 @@ import type {
   RunUse,
   SetAside,
 } from './core/model/observed.ts'
-import type { Cap, EnvelopeMemory, KeptRevision } from './core/model/policy.ts'
+import type { AddOnAsked, HistoryState, PersonHistory } from './core/model/past.ts'
+import type { Cap } from './core/model/policy.ts'
 import type { GroupScope, Scope, ScopeKey, TeamScope } from './core/model/scope.ts'
 import type { Credits, Instant } from './core/model/units.ts'
-import type { Told } from './core/notify/told.ts'
-import type { OpenBreaker } from './core/plan/breaker.ts'
-import type { NotedRules } from './core/plan/reviewed.ts'
-import type { ChangesShown, Contest, HoldsShown } from './core/plan/snapshot.ts'
 import type { Heartbeat, HeartbeatAnswer, HeldWorkspace } from './core/replicas/lease.ts'
-import type { MatchMemory } from './core/resolve/matches.ts'
-import type { DealtPools } from './core/resolve/pools.ts'
-import type { DirectoryMemory, Turn } from './core/resolve/roster.ts'
-import type { MeasuredAddOn } from './core/use/add-on.ts'
-import type { BurnedFacts, BurnStep } from './core/use/burn.ts'
+import type { BurnStep } from './core/use/burn.ts'
 import type { UseReading } from './core/use/curve.ts'
-import type { AddOnAsked, HistoryChange, HistoryState, PersonHistory, RecordedDays, RunsAsked } from './core/use/history.ts'
+import type { HistoryChange, RecordedDays } from './core/use/history.ts'
 
 export interface Clock {
   /** Wall clock, milliseconds since the epoch. Grants, ages and records use it. */
@@ -167,70 +158,6 @@ export interface WriteClient extends ReadClient {
   writeCap(scope: Scope, cap: Cap, signal?: AbortSignal, turn?: AbortSignal): Promise<WriteOutcome>
 }
 
-/** Single values that the ledger keeps of a workspace, by name. */
-export interface LedgerFacts {
-  /** The last good policy set, with what was accepted of envelopes. */
-  readonly policy: KeptRevision
-  readonly envelopes: EnvelopeMemory
-  /** Learned pace by key name, as `core/pace/pacing.ts` makes it. */
-  readonly pace: Readonly<Record<string, unknown>>
-  readonly usage: UsageFacts
-  readonly directory: DirectoryMemory
-  /** Declared scopes of the set last verified in enforce mode, for `emptyPolicy`. */
-  readonly verifiedDeclared: number
-  /** The caps in force at the start of an interrupted plan; absent once the plan is finished. */
-  readonly planBaseline: Readonly<Record<ScopeKey, Cap>>
-  readonly planBegunAt: Instant
-  /** For each ended group conflict: how many agreeing readings in a row have shown that it ended. */
-  readonly conflictsGone: Readonly<Record<string, number>>
-  /** For each person with a cap of the conflict rule: the groups that differed when last read. */
-  readonly conflictGroups: Readonly<Record<string, readonly string[]>>
-  /** The people who match the conditions of rules and pools, as agreeing readings of the roster have confirmed. */
-  readonly conditions: MatchMemory
-  /** How this deployment was observed to work, with the evidence. */
-  readonly seen: ServiceEvidence
-  /** Every hold as it was shown; an approval is void when the hold has grown by a quarter since. */
-  readonly holdsShown: HoldsShown
-  /** Every held change as it was shown: weaker rules count only for what was shown before them. */
-  readonly changesShown: ChangesShown
-  /** The deals of pools and the caps that may still be in force, by name; recorded before a deal is written. */
-  readonly pools: DealtPools
-  /** Guards and protected people, with the earlier ones that are still in force after a weakening. */
-  readonly rules: NotedRules
-  /** Since when each unread scope could not be read. */
-  readonly unreadSince: Readonly<Record<ScopeKey, Instant>>
-  /** The times of the last day's writes to the team and groups whose effect on descendants was checked, or of an earlier write than such a one. */
-  readonly writesLooked: Readonly<Record<ScopeKey, readonly Instant[]>>
-  /** The salt for hashing e-mails where people must not be named; made once. */
-  readonly peopleSalt: string
-  /** Present while writes fail for a shared cause, until the first success. */
-  readonly breaker: OpenBreaker
-  /** Scopes that another client keeps changing; they are not written for a day. */
-  readonly contested: Readonly<Record<ScopeKey, Contest>>
-  /** Since when each drifting scope drifts. */
-  readonly driftSince: Readonly<Record<ScopeKey, Instant>>
-  /** The days for which runs were read, of the team and of each declared group. */
-  readonly runsAsked: Readonly<Record<ScopeKey, RunsAsked>>
-  /** Events beside writes, oldest first. */
-  readonly journal: readonly JournalEntry[]
-  /** Figures of days, in order. */
-  readonly days: readonly DayFigures[]
-  /** The days for which add-on use was read; absent where the service does not tell it. */
-  readonly addOnAsked: AddOnAsked
-  /** Add-on use in the present cycle and in the previous one. */
-  readonly addOn: MeasuredAddOn
-  /** Credits burned since the first reading; survives cycle resets and restarts. */
-  readonly burned: BurnedFacts
-  /** What the service's answers about the past of single people are worth. */
-  readonly history: HistoryState
-  /** People who were forgotten, as keyed hashes: their past is not read again unless somebody names them. */
-  readonly forgottenHashes: readonly string[]
-  /** The messages of this billing cycle that were sent, are being sent, or could not be sent. */
-  readonly told: Told
-  /** People whom another process has erased, until the process that holds the workspace has erased them too. `hash`: SHA-256 of `at`, a line end and the e-mail. */
-  readonly forgotten: readonly { readonly at: Instant; readonly hash: string }[]
-}
-
 /** Add-on use on some days from one response; it replaces the earlier rows of these days. */
 export interface AddOnBatch extends DayRange {
   readonly rows: readonly AddOnRow[]
@@ -251,18 +178,6 @@ export interface DayRange {
 export interface RunsBatch extends DayRange {
   readonly rows: readonly RunUse[]
   readonly asked: LedgerFacts['runsAsked']
-}
-
-export interface UsageFacts {
-  readonly roster: Roster
-  readonly groups: readonly GroupMembers[]
-  readonly balance?: Balance
-  /** A roster with suddenly fewer people, which is not believed yet (`rosterShrink`). */
-  readonly doubted?: { readonly roster: Roster; readonly since: Instant }
-  /** The service names a new cycle, and its figures may still be of the old one. */
-  readonly turn?: Turn
-  /** Each person's use at the end of the previous cycle, kept for the first 6 h of a new one. */
-  readonly previousCycle?: EndedCycle
 }
 
 /** The ledger's records of one workspace in memory: those of the last `load` with every change since. Throws a `LedgerError` for a damaged row. */

@@ -1,10 +1,12 @@
 // Add-on use for tests: measured figures by name, a model of what a ledger must return as plain maps, and batches to compare the two.
 import fc from 'fast-check'
+import type { LedgerFacts } from '../../src/core/model/facts.ts'
 import type { AddOnRow } from '../../src/core/model/observed.ts'
+import type { AddOnAsked } from '../../src/core/model/past.ts'
 import { credits, wholeCents } from '../../src/core/model/units.ts'
 import type { MeasuredAddOn } from '../../src/core/use/add-on.ts'
-import type { AddOnAsked, RecordedDays } from '../../src/core/use/history.ts'
-import type { AddOnBatch, AddOnSum, Ledger, LedgerFacts } from '../../src/ports.ts'
+import type { RecordedDays } from '../../src/core/use/history.ts'
+import type { AddOnBatch, AddOnSum, Ledger } from '../../src/ports.ts'
 import { CYCLE, DAY, email, NOW } from './declare.ts'
 
 /** The measured use of this cycle, by short name; `others` belongs to no person. */

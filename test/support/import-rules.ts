@@ -51,8 +51,6 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
     'src/sandbox/fixture/schema-source.ts',
     'src/policy/schema/source.ts',
     'src/daemon/config/schema-source.ts',
-    'src/daemon/ledger/values/policy-source.ts',
-    'src/daemon/ledger/values/source.ts',
     'src/cli/plan/schema-source.ts',
     'src/daemon/http/documents/schema/',
   ],

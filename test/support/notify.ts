@@ -1,7 +1,8 @@
 // Messages to people and owners, for tests: settings, what is due at noon of a day late in the cycle, and what is remembered of it.
+import type { Told } from '../../src/core/model/facts.ts'
 import { type Due, type DueInputs, digestsAsked, messagesDue } from '../../src/core/notify/due.ts'
 import { DEFAULT_TEMPLATES, type NotifySettings } from '../../src/core/notify/settings.ts'
-import { type Delivery, markEnded, markSending, settleOpen, type Told, withDigests } from '../../src/core/notify/told.ts'
+import { type Delivery, markEnded, markSending, settleOpen, withDigests } from '../../src/core/notify/told.ts'
 import { CYCLE } from './declare.ts'
 
 export const NOON = Date.parse('2026-11-22T12:00Z')

@@ -1,11 +1,13 @@
 // A model of what a ledger must return about use, as plain maps, and steps to compare the two.
 import fc from 'fast-check'
+import type { LedgerFacts } from '../../src/core/model/facts.ts'
 import type { RunUse } from '../../src/core/model/observed.ts'
+import type { PersonHistory } from '../../src/core/model/past.ts'
 import { groupScope, scopeKey, TEAM } from '../../src/core/model/scope.ts'
 import { type Credits, credits } from '../../src/core/model/units.ts'
 import type { BurnStep } from '../../src/core/use/burn.ts'
-import { type PersonHistory, type RecordedDays, withDays } from '../../src/core/use/history.ts'
-import type { DayRange, Ledger, LedgerFacts } from '../../src/ports.ts'
+import { type RecordedDays, withDays } from '../../src/core/use/history.ts'
+import type { DayRange, Ledger } from '../../src/ports.ts'
 import { addOnBatch, recordedDays } from './add-on.ts'
 import { DAY } from './declare.ts'
 

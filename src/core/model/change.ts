@@ -1,8 +1,9 @@
 // A change, a hold, the plan itself, the settings of guards, and what the ledger records of all these. Plain data: the same plan is rendered,
 // saved and applied.
-import type { Cap, PolicyEntry } from './policy.ts'
-import type { Position, Problem } from './problem.ts'
-import type { Scope } from './scope.ts'
+import { CAP, ENTRY } from './policy.ts'
+import { POSITION, type Position, type Problem } from './problem.ts'
+import { SCOPE, type Scope } from './scope.ts'
+import { boolean, instant, list, number, type Of, oneOf, optional, orWord, type Shape, shape, text } from './shape.ts'
 import { DAY_MS, type Instant } from './units.ts'
 
 export const EFFECTS = ['set', 'raise', 'lower', 'block', 'clear'] as const
@@ -16,24 +17,22 @@ export type Cause = (typeof CAUSES)[number]
 export const CHANGE_RESULTS = ['applied', 'failed', 'ambiguous', 'verify_failed'] as const
 export type ChangeResult = (typeof CHANGE_RESULTS)[number]
 
+const WHAT = { scope: SCOPE, action: oneOf(['set', 'clear']), effect: oneOf(EFFECTS), from: CAP, to: CAP, cause: oneOf(CAUSES) }
+/** The policy line behind it (absent for an orphan), and the reason given there. */
+const WHY = { source: optional(POSITION), reason: optional(text) }
+
 /** One write to one scope, and why. `to` is `none` exactly when `action` is `clear`. */
-export interface ScopeChange {
-  readonly scope: Scope
-  readonly action: 'set' | 'clear'
-  readonly effect: Effect
-  readonly from: Cap
-  readonly to: Cap
-  readonly cause: Cause
+const SCOPE_CHANGE = shape({
+  ...WHAT,
+  ...WHY,
   /** The number of approved people that this change reaches. */
-  readonly people: number
-  /** The policy line behind it; absent for an orphan. */
-  readonly source?: Position
-  readonly reason?: string
+  people: number,
   /** Reverts a foreign change to the cap that the ledger last verified under an unchanged policy entry. */
-  readonly healing: boolean
+  healing: boolean,
   /** Restores the base when a grant ends. */
-  readonly grantEnd: boolean
-}
+  grantEnd: boolean,
+})
+export type ScopeChange = Of<typeof SCOPE_CHANGE>
 
 /** `order`: another write comes first. `unread`: a scope that comes first could not be read. */
 type DeferralCode = 'order' | 'unread' | 'failed'
@@ -69,7 +68,9 @@ export const holdOf = ({ disposition }: Pick<Change, 'disposition'>): string | u
 
 export const isReady = ({ disposition }: Pick<Change, 'disposition'>): boolean => disposition.kind === 'ready'
 
-export type HeldChange = Pick<ScopeChange, 'scope' | 'from' | 'to'>
+const HELD = { scope: SCOPE, from: CAP, to: CAP }
+const HELD_CHANGE = shape(HELD)
+export type HeldChange = Of<typeof HELD_CHANGE>
 
 /** A guard's refusal. */
 export interface Hold {
@@ -127,16 +128,12 @@ export interface PlanApproval extends Release {
 }
 
 /** A share of the people with a floor: the guard holds when more than max(floor, percent × people) are affected. */
-export interface ShareLimit {
-  readonly percent: number
-  readonly floor: number
-}
+const SHARE_LIMIT = shape({ percent: number, floor: number })
+export type ShareLimit = Of<typeof SHARE_LIMIT>
 
 /** Writes stop after `inARow` failures in a row, or when more than `percent` of the planned changes, and at least `inARow`, failed. */
-export interface BreakerLimit {
-  readonly inARow: number
-  readonly percent: number
-}
+const BREAKER_LIMIT = shape({ inARow: number, percent: number })
+export type BreakerLimit = Of<typeof BREAKER_LIMIT>
 
 /** Every guard with the setting it has by default, in the order of docs/guards-and-approvals.md. */
 export const DEFAULT_GUARDS = {
@@ -169,27 +166,42 @@ export type GuardSettings = {
   readonly [Code in GuardCode]: (typeof DEFAULT_GUARDS)[Code] extends boolean ? boolean : (typeof DEFAULT_GUARDS)[Code] | 'off'
 }
 
-export type ApprovalState = 'pending' | 'spent' | 'void'
+const SETTINGS = { number: orWord('off', number), share: orWord('off', SHARE_LIMIT), breaker: orWord('off', BREAKER_LIMIT) }
+
+function guardSetting(usual: GuardDefault): Shape {
+  if (typeof usual === 'boolean') return boolean
+  if (typeof usual === 'number') return SETTINGS.number
+  return 'floor' in usual ? SETTINGS.share : SETTINGS.breaker
+}
+
+// Object.fromEntries loses the types of the fields; the cast restores them.
+export const GUARD_SETTINGS = shape(
+  Object.fromEntries(GUARD_CODES.map((code) => [code, guardSetting(DEFAULT_GUARDS[code])])),
+) as Shape<GuardSettings>
 
 /** The release of one hold. */
-export interface Approval extends Pick<Release, 'id' | 'via'> {
-  readonly approvedAt: Instant
-  readonly state: ApprovalState
+export const APPROVAL = shape({
+  id: text,
+  via: oneOf(['policy', 'command']),
+  approvedAt: instant,
+  state: oneOf(['pending', 'spent', 'void']),
   /** The people whom the hold affected when it was last shown before the approval; absent where it was not shown. */
-  readonly people?: number
+  people: optional(number),
   /** The credits that the pool's deal moved then. */
-  readonly credits?: number
+  credits: optional(number),
   /** The released changes, copied when first matched. `verified`: landed. `pool`: the whole deal is released (`PoolReview.key`). */
-  readonly released: readonly (HeldChange & { readonly verified: boolean; readonly pool?: string })[]
+  released: list(shape({ ...HELD, verified: boolean, pool: optional(text) })),
   /** When it was matched and released them. */
-  readonly releasedAt?: Instant
+  releasedAt: optional(instant),
   /** The changes of other holds then: they stay held for a day, though the release may have made them harmless. */
-  readonly beside?: readonly HeldChange[]
+  beside: optional(list(HELD_CHANGE)),
   /** The number of approved people on the doubted roster that it was given for. */
-  readonly roster?: number
+  roster: optional(number),
   /** A policy listed it, and no longer does. */
-  readonly withdrawn?: boolean
-}
+  withdrawn: optional(boolean),
+})
+export type Approval = Of<typeof APPROVAL>
+export type ApprovalState = Approval['state']
 
 /** 128 bits: nobody can construct two sets of changes with the same id. */
 export const HOLD_ID_DIGITS = 32
@@ -197,53 +209,55 @@ export const HOLD_ID_DIGITS = 32
 /** docs/commands.md. */
 export const LONGEST_PAUSE_MS = 7 * DAY_MS
 
-export interface Pause {
-  readonly untilAt: Instant
-  readonly reason: string
-  readonly pausedAt: Instant
-}
+export const PAUSE = shape({ untilAt: instant, reason: text, pausedAt: instant })
+export type Pause = Of<typeof PAUSE>
 
-/** Recorded durably before a write is sent, so that the next start finds it after a crash. */
-export interface Intent {
-  readonly id: number
-  readonly at: Instant
-  readonly planId: string
-  readonly change: ScopeChange
+const PLANNED = { at: instant, planId: text, digest: text, revision: text }
+
+/** Without its id, which is that of its row. */
+const INTENT = {
+  ...PLANNED,
+  change: SCOPE_CHANGE,
   /** The policy entry behind the change. */
-  readonly entry: PolicyEntry
+  entry: ENTRY,
   /** See `DesiredCap`. */
-  readonly base?: Cap
-  readonly digest: string
-  readonly revision: string
+  base: optional(CAP),
 }
+/** Recorded durably before a write is sent, so that the next start finds it after a crash. */
+export const RECORDED_INTENT = shape(INTENT)
+export const OPEN_INTENT = shape({ ...INTENT, id: number })
+export type Intent = Of<typeof OPEN_INTENT>
 
 /** One line of `history`. */
-export interface HistoryEntry
-  extends Omit<ScopeChange, 'people' | 'healing' | 'grantEnd'>,
-    Pick<Intent, 'at' | 'planId' | 'digest' | 'revision'> {
-  readonly result: ChangeResult
+export const HISTORY_ENTRY = shape({
+  ...WHAT,
+  ...WHY,
+  ...PLANNED,
+  result: oneOf(CHANGE_RESULTS),
   /** Why it failed; never with a key. */
-  readonly error?: string
+  error: optional(text),
   /**
    * It failed, but may have landed: the read-back may have come too early, and a 0 that is not stored has replaced the earlier cap. Or it was
    * applied, and an attempt before that, whose answer was lost, may land yet.
    */
-  readonly unproven?: boolean
-}
+  unproven: optional(boolean),
+})
+export type HistoryEntry = Of<typeof HISTORY_ENTRY>
 
 /** So long a write with an unknown end may still land, and a reading may not show a write yet. Choice. */
 export const LANDING_MS = DAY_MS
 
 /** A scope whose cap the service refuses, or that policy makes impossible: not written for 24 h, or until its policy entry changes or the person returns. */
-export interface Quarantined {
-  readonly scope: Scope
-  readonly code: string
-  readonly message: string
-  readonly entry: PolicyEntry
-  readonly at: Instant
+export const QUARANTINED = shape({
+  scope: SCOPE,
+  code: text,
+  message: text,
+  entry: ENTRY,
+  at: instant,
   /** The cap from before a 0 that the service did not store: it is desired as long as the scope is in quarantine. */
-  readonly restore?: Cap
-}
+  restore: optional(CAP),
+})
+export type Quarantined = Of<typeof QUARANTINED>
 
 /** Whether the service does not know the scope and no policy declares it: it is skipped, which is no failure. */
 export const isGone = ({ code, entry }: Quarantined): boolean => code === 'SCOPE_UNKNOWN' && entry.kind === 'undeclared'

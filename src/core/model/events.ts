@@ -5,72 +5,72 @@ import type { PoolFigures } from '../pools/figures.ts'
 import type { AddOnSource, MeasuredAddOn } from '../use/add-on.ts'
 import type { BurnFigures } from '../use/burn.ts'
 import type { DayGrade } from '../use/history.ts'
-import type { ApprovalState, Cause, ChangeResult, GuardCode, Hold, Pause, Plan, ScopeChange } from './change.ts'
+import {
+  type ApprovalState,
+  type Cause,
+  type ChangeResult,
+  GUARD_CODES,
+  type Hold,
+  type Pause,
+  type Plan,
+  type ScopeChange,
+} from './change.ts'
 import type { Condition, Transition } from './condition.ts'
-import type { ApiErrorKind, Balance, GroupMembers, Observed, Roster } from './observed.ts'
-import type { Cap } from './policy.ts'
+import { type ApiErrorKind, type Balance, type GroupMembers, OBSERVED, type Observed, type Roster } from './observed.ts'
+import { CAP, type Cap } from './policy.ts'
 import type { Position, Problem } from './problem.ts'
-import type { Scope } from './scope.ts'
+import { SCOPE, type Scope } from './scope.ts'
+import { amount, boolean, byKind, instant, list, number, type Of, oneOf, optional, record, shape, text } from './shape.ts'
 import type { Credits, Instant } from './units.ts'
 
 // The records behind the timeline and the charts: events of a workspace beside its writes, and figures by day. Both are bounded facts of the
 // ledger. Writes are in the history, and are not repeated here.
 
-export type JournalEntry = { readonly at: Instant } & (
-  | {
-      readonly kind: 'foreign'
-      readonly scope: Scope
-      readonly verified: Cap
-      readonly observed: Observed
-      /** The number of further ones at that time, which are not listed. */
-      readonly more?: number
-      /** The plan that found it. */
-      readonly planId?: string
-    }
-  | {
-      readonly kind: 'hold'
-      readonly id: string
-      readonly guards: readonly GuardCode[]
-      readonly people: number
-      /** The plan that showed it first. */
-      readonly planId?: string
-    }
-  | { readonly kind: 'release'; readonly id: string }
-  | { readonly kind: 'policy'; readonly digest: string; readonly revision: string; readonly valid: boolean }
-  | { readonly kind: 'pause'; readonly untilAt: Instant; readonly reason: string }
-  | { readonly kind: 'resume' }
-  | { readonly kind: 'outage'; readonly message?: string }
-  | { readonly kind: 'recovery' }
-)
-
-/** Counts of one day, and figures at its end. */
-export interface DayFigures {
-  /** Midnight, UTC. */
-  readonly dayAt: Instant
-  /** Foreign changes that were found. */
-  readonly found: number
-  /** Foreign changes that were reverted. */
-  readonly reverted: number
-  /** Writes for other reasons. */
-  readonly written: number
-  readonly failed: number
-  /** Scopes that differed in the last plan. */
-  readonly open?: number
-  /** Credits used in the cycle, in the last reading. */
-  readonly used?: Credits
-  readonly addOnUsed?: Credits
-  readonly addOnAvailable?: Credits
-  /** Pools in the last plan, by name; absent on days too long ago to be shown. */
-  readonly pools?: Readonly<Record<string, PoolOfDay>>
-}
+const AT = { at: instant }
+export const JOURNAL_ENTRY = byKind({
+  /** `more`: the number of further ones at that time, which are not listed. `planId`: of the plan that found it. */
+  foreign: { ...AT, scope: SCOPE, verified: CAP, observed: OBSERVED, more: optional(number), planId: optional(text) },
+  /** `planId`: of the plan that showed it first. */
+  hold: { ...AT, id: text, guards: list(oneOf(GUARD_CODES)), people: number, planId: optional(text) },
+  release: { ...AT, id: text },
+  policy: { ...AT, digest: text, revision: text, valid: boolean },
+  pause: { ...AT, untilAt: instant, reason: text },
+  resume: AT,
+  outage: { ...AT, message: optional(text) },
+  recovery: AT,
+})
+export type JournalEntry = Of<typeof JOURNAL_ENTRY>
 
 /** A pool at the end of a day, in the cycle of that day. */
-export interface PoolOfDay {
-  readonly credits: number
-  readonly used: number
+const POOL_OF_DAY = shape({
+  credits: number,
+  used: number,
   /** The sum of the amounts that its members count at; absent while a member's cap is not known. */
-  readonly dealt?: number
-}
+  dealt: optional(number),
+})
+export type PoolOfDay = Of<typeof POOL_OF_DAY>
+
+/** Counts of one day, and figures at its end. */
+export const DAY_FIGURES = shape({
+  /** Midnight, UTC. */
+  dayAt: instant,
+  /** Foreign changes that were found. */
+  found: number,
+  /** Foreign changes that were reverted. */
+  reverted: number,
+  /** Writes for other reasons. */
+  written: number,
+  failed: number,
+  /** Scopes that differed in the last plan. */
+  open: optional(number),
+  /** Credits used in the cycle, in the last reading. */
+  used: optional(amount),
+  addOnUsed: optional(amount),
+  addOnAvailable: optional(amount),
+  /** Pools in the last plan, by name; absent on days too long ago to be shown. */
+  pools: optional(record(POOL_OF_DAY)),
+})
+export type DayFigures = Of<typeof DAY_FIGURES>
 
 /** What the history of changes tells: our writes, and the kinds of the journal. */
 export const CHANGE_KINDS = ['write', 'foreign', 'hold', 'release', 'policy', 'pause', 'resume', 'outage', 'recovery'] as const

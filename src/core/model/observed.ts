@@ -1,10 +1,12 @@
 // What the service was last read to say of caps, people, groups and the balance, and which caps are ours. Plain data, without wire names.
-import type { Cap, OwnerKind, PolicyEntry } from './policy.ts'
-import type { Scope } from './scope.ts'
+import { CAP, type Cap, ENTRY, OWNER_KINDS } from './policy.ts'
+import { SCOPE, type Scope } from './scope.ts'
+import { amount, boolean, instant, list, number, type Of, oneOf, optional, orWord, record, shape, text } from './shape.ts'
 import { type Credits, DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from './units.ts'
 
 /** Three-valued: a cap, `none` (nothing set), or `unknown`, which never causes a write. */
-export type Observed = Cap | 'unknown'
+export const OBSERVED = orWord('unknown', CAP)
+export type Observed = Of<typeof OBSERVED>
 
 /** The operations of the service (docs/service.md). */
 export type Operation = 'Analytics' | 'UserPageAnalytics' | 'CascadeAnalytics' | 'GetUsageConfig' | 'UsageConfig' | 'GetTeamCreditBalance'
@@ -65,43 +67,43 @@ export interface CapReading {
   readonly last?: { readonly observed: Cap; readonly readAt: Instant }
 }
 
-export type MemberStatus = 'approved' | 'pending' | 'rejected' | 'unspecified'
-
 /** What the people file says of a person. */
-export interface Listing {
+export const LISTING = {
   /** By column; absent: not listed. */
-  readonly values?: Readonly<Record<string, string>>
+  values: optional(record(text)),
   /** The last change: when it was seen, and the values before it of the columns that changed. */
-  readonly was?: { readonly at: Instant; readonly values: Readonly<Record<string, string>> }
+  was: optional(shape({ at: instant, values: record(text) })),
   /** The person has vanished from the file then, and keeps the last values for a while. */
-  readonly goneAt?: Instant
+  goneAt: optional(instant),
 }
+const LISTED = shape(LISTING)
+export type Listing = Of<typeof LISTED>
 
 /** A row of the roster (docs/service.md, A person). */
-export interface Person {
+const PERSON = shape({
   /** Normalised. */
-  readonly email: string
-  readonly name: string
-  readonly status: MemberStatus
+  email: text,
+  name: text,
+  status: oneOf(['approved', 'pending', 'rejected', 'unspecified']),
   /** Access disabled by an admin: written, but not counted in guards. */
-  readonly disabled: boolean
+  disabled: boolean,
   /** Credits used in the current cycle; absent when the service does not tell. */
-  readonly used?: Credits
+  used: optional(amount),
   /** As the service names it; absent when it does not tell. */
-  readonly role?: string
+  role: optional(text),
   /** The latest of the three times of last use. */
-  readonly lastUsedAt?: Instant
-  readonly signedUpAt?: Instant
+  lastUsedAt: optional(instant),
+  signedUpAt: optional(instant),
   /** Active days by the length of the window in days; only the windows that rules and pools need. */
-  readonly activeDays?: Readonly<Record<number, number>>
+  activeDays: optional(record(number)),
   /** Absent: no people file was read since the person is on the roster. */
-  readonly listing?: Listing
-}
+  listing: optional(LISTED),
+})
+export type Person = Of<typeof PERSON>
+export type MemberStatus = Person['status']
 
-export interface Cycle {
-  readonly startAt: Instant
-  readonly endAt: Instant
-}
+export const CYCLE = shape({ startAt: instant, endAt: instant })
+export type Cycle = Of<typeof CYCLE>
 
 /** How long after its start a new cycle may still show the figures of the one before. Choice. */
 export const SETTLE_MS = 6 * HOUR_MS
@@ -118,24 +120,21 @@ export const areStillOld = (before: number, now: number, ageMs: number): boolean
 /** A start that moves by less than a day is the same start. */
 export const isSameCycle = (a: Pick<Cycle, 'startAt'>, b: Pick<Cycle, 'startAt'>): boolean => Math.abs(a.startAt - b.startAt) < DAY_MS
 
-/** What people had used when a cycle ended. People without a figure are missing. */
-export interface EndedCycle {
-  readonly cycle: Cycle
-  readonly used: Readonly<Record<string, Credits>>
-  /** When that was read. */
-  readonly readAt?: Instant
-}
+/** What people had used when a cycle ended. People without a figure are missing. `readAt`: when that was read. */
+export const ENDED_CYCLE = shape({ cycle: CYCLE, used: record(amount), readAt: optional(instant) })
+export type EndedCycle = Of<typeof ENDED_CYCLE>
 
-export interface Roster {
+export const ROSTER = shape({
   /** One row per e-mail, in the canonical order. */
-  readonly people: readonly Person[]
-  readonly cycle?: Cycle
-  readonly readAt: Instant
+  people: list(PERSON),
+  cycle: optional(CYCLE),
+  readAt: instant,
   /** No row had a status: all people count as approved, with one warning. */
-  readonly statusesAbsent: boolean
+  statusesAbsent: boolean,
   /** E-mails that were in more than one row. */
-  readonly duplicates: readonly string[]
-}
+  duplicates: list(text),
+})
+export type Roster = Of<typeof ROSTER>
 
 /** How many invalid rows of an answer were set aside; absent when there are none. */
 export interface SetAside {
@@ -143,24 +142,26 @@ export interface SetAside {
 }
 
 /** The members of one declared group, by e-mail. */
-export interface GroupMembers {
-  readonly id: string
-  readonly name: string
-  readonly emails: readonly string[]
+export const GROUP_MEMBERS = shape({
+  id: text,
+  name: text,
+  emails: list(text),
   /** Credits that the members used in this cycle, summed over those with a figure; absent when none has one. */
-  readonly used?: Credits
-  readonly readAt: Instant
-}
+  used: optional(amount),
+  readAt: instant,
+})
+export type GroupMembers = Of<typeof GROUP_MEMBERS>
 
 /** docs/service.md, GetTeamCreditBalance. All figures are of the current cycle. */
-export interface Balance {
-  readonly creditsPerSeat: Credits
-  readonly seats: number
-  readonly addOnAvailable: Credits
-  readonly addOnUsed: Credits
-  readonly cycle?: Cycle
-  readonly readAt: Instant
-}
+export const BALANCE = shape({
+  creditsPerSeat: amount,
+  seats: number,
+  addOnAvailable: amount,
+  addOnUsed: amount,
+  cycle: optional(CYCLE),
+  readAt: instant,
+})
+export type Balance = Of<typeof BALANCE>
 
 /** The sum of all runs of one UTC day, model and mode. docs/service.md, Rows of the agent. */
 export interface RunUse {
@@ -200,33 +201,34 @@ export interface AddOnReading extends SetAside {
 }
 
 /** A cap that is ours, as the ledger records it: we wrote it, or policy declared it and it was found equal once. */
-export interface OwnedCap {
-  readonly scope: Scope
+export const OWNED_CAP = shape({
+  scope: SCOPE,
   /** The value last verified on the service. */
-  readonly cap: Cap
-  readonly owner: OwnerKind
+  cap: CAP,
+  owner: oneOf(OWNER_KINDS),
   /** The policy entry that `cap` was verified under. */
-  readonly entry: PolicyEntry
-  readonly verifiedAt: Instant
+  entry: ENTRY,
+  verifiedAt: instant,
   /** A write of ours set it at this very scope, so it is not only inherited. */
-  readonly written?: boolean
+  written: optional(boolean),
   /** When the first reading was made that does not show the cap. */
-  readonly missedAt?: Instant
+  missedAt: optional(instant),
   /** A cap that we wrote later, though the read-back showed the old one: it may be set all the same, and is ours as well. */
-  readonly tried?: Cap
+  tried: optional(CAP),
   /** `tried` came from a grant: where it shows after the grant's end, `cap` is restored. */
-  readonly triedByGrant?: boolean
+  triedByGrant: optional(boolean),
   /** The cap that shows since a clear of ours was accepted: it is inherited from a group that no policy names. */
-  readonly shows?: Cap
+  shows: optional(CAP),
   /** The cap from before a grant; restored at its end where nothing is declared then. */
-  readonly baseline?: Cap
+  baseline: optional(CAP),
   /** The baseline was ours, and is ours again when it is restored; where undeclared caps are pruned, it is not restored. */
-  readonly baselineIsOurs?: boolean
+  baselineIsOurs: optional(boolean),
   /** The baseline was declared beside a grant, and was not in force yet: where it shows, another client has set it. */
-  readonly baselineIsNew?: boolean
+  baselineIsNew: optional(boolean),
   /** The grant that `cap` came from (`grantId`), also where it was copied to people; absent when it came from none. */
-  readonly grant?: string
-}
+  grant: optional(text),
+})
+export type OwnedCap = Of<typeof OWNED_CAP>
 
 /** Whether a cap of ours may be set at the scope: also one that was only tried. */
 export const mayBeSet = ({ cap, tried }: Pick<OwnedCap, 'cap' | 'tried'>): boolean => cap !== 'none' || tried !== undefined

@@ -1,147 +1,159 @@
 // What policy files declare, after parsing: plain data with the place of every declaration. Nothing here knows YAML.
-import type { Position } from './problem.ts'
-import type { GroupScope, Scope, ScopeKey, UserScope } from './scope.ts'
-import type { Credits, Instant } from './units.ts'
+import { POSITION, type Position } from './problem.ts'
+import { ofScopes, SCOPE, type ScopeKey } from './scope.ts'
+import {
+  amount,
+  boolean,
+  byKind,
+  instant,
+  list,
+  number,
+  numeric,
+  type Of,
+  oneOf,
+  optional,
+  orWord,
+  record,
+  type Shape,
+  shape,
+  text,
+} from './shape.ts'
+import type { Credits } from './units.ts'
 
 /** Whole credits a person may use, or `none`: nothing is set at this scope, and the next ancestor's cap applies. */
-export type Cap = Credits | 'none'
+export const CAP = orWord('none', numeric<Credits>('a cap or none'))
+export type Cap = Of<typeof CAP>
 
 /** What applies while the files of a workspace are invalid. `digest`: of the set in force, empty without one. */
 export const whileInvalid = (digest: string): string =>
   digest === '' ? 'no set was whole yet, so no cap is kept' : 'the last good set stays in force'
 
 /** `cap:` at a team, group or user. */
-export interface CapRule {
-  readonly scope: Scope
-  readonly cap: Cap
-  readonly reason?: string
-  readonly at: Position
+const CAP_RULE = shape({
+  scope: SCOPE,
+  cap: CAP,
+  reason: optional(text),
+  at: POSITION,
   /** `metadata.name` of its document. */
-  readonly document: string
+  document: text,
   /** The envelope that it comes from; absent: platform's. */
-  readonly envelope?: string
+  envelope: optional(text),
   /** Its envelope was narrowed below what had been accepted. */
-  readonly narrowed?: boolean
-}
+  narrowed: optional(boolean),
+})
+export type CapRule = Of<typeof CAP_RULE>
 
 /** A temporary cap above the rules; the base is restored at its end. */
-export interface Grant {
-  readonly scope: Scope
-  readonly amount: { readonly kind: 'cap'; readonly credits: Credits } | { readonly kind: 'add'; readonly credits: Credits }
+const GRANT = shape({
+  scope: SCOPE,
+  amount: byKind({ cap: { credits: amount }, add: { credits: amount } }),
   /** Absent: from now on. */
-  readonly fromAt?: Instant
+  fromAt: optional(instant),
   /** Exclusive end. Parsing has turned a date into the end of that day in `spec.timezone`. */
-  readonly until: { readonly kind: 'instant'; readonly at: Instant } | { readonly kind: 'cycleEnd' }
-  readonly reason: string
-  readonly ticket?: string
-  readonly at: Position
-  readonly document: string
+  until: byKind({ instant: { at: instant }, cycleEnd: {} }),
+  reason: text,
+  ticket: optional(text),
+  at: POSITION,
+  document: text,
   /** As in `CapRule`. */
-  readonly envelope?: string
-}
-
-/** The conditions of a rule on a person's row of the roster. All of them must hold, and there is at least one. */
-export interface When {
-  /** A pattern over the whole address, normalised: `*` stands for any text, `?` for one character. */
-  readonly email?: string
-  /** Compared trimmed and case-insensitively. */
-  readonly role?: string
-  /** Ids of declared groups; being in one of them is enough. */
-  readonly groups?: readonly string[]
-  /** At least so many days between the person's last use and the newest use on the whole roster. */
-  readonly inactiveDays?: number
-  /** Signed up at most so many days ago. */
-  readonly joinedWithinDays?: number
-  /** Active on fewer than `below` of the last `within` days. */
-  readonly activeDays?: ActiveDays
-  readonly attributes?: Attributes
-}
+  envelope: optional(text),
+})
+export type Grant = Of<typeof GRANT>
 
 /** What the people file must say of a person. At least one is given. */
-export interface Attributes {
+const ATTRIBUTES = shape({
   /** Whether the person is in the file. */
-  readonly listed?: boolean
+  listed: optional(boolean),
   /** The exact text of columns, in the order of their names. */
-  readonly columns?: Readonly<Record<string, string>>
-}
+  columns: optional(record(text)),
+})
+export type Attributes = Of<typeof ATTRIBUTES>
 
-export interface ActiveDays {
-  readonly below: number
-  readonly within: number
-}
+const ACTIVE_DAYS = shape({ below: number, within: number })
+export type ActiveDays = Of<typeof ACTIVE_DAYS>
+
+/** The conditions of a rule on a person's row of the roster. All of them must hold, and there is at least one. */
+const WHEN = shape({
+  /** A pattern over the whole address, normalised: `*` stands for any text, `?` for one character. */
+  email: optional(text),
+  /** Compared trimmed and case-insensitively. */
+  role: optional(text),
+  /** Ids of declared groups; being in one of them is enough. */
+  groups: optional(list(text)),
+  /** At least so many days between the person's last use and the newest use on the whole roster. */
+  inactiveDays: optional(number),
+  /** Signed up at most so many days ago. */
+  joinedWithinDays: optional(number),
+  /** Active on fewer than `below` of the last `within` days. */
+  activeDays: optional(ACTIVE_DAYS),
+  attributes: optional(ATTRIBUTES),
+})
+export type When = Of<typeof WHEN>
 
 /** One of `spec.rules`: a cap for all people who match a condition. Not to be confused with `CapRule`, which names its scope. */
-export interface PeopleRule {
+const PEOPLE_RULE = shape({
   /** Unique in the workspace. */
-  readonly name: string
-  readonly when: When
-  readonly cap: Cap
-  readonly reason?: string
+  name: text,
+  when: WHEN,
+  cap: CAP,
+  reason: optional(text),
   /** The place of its cap. */
-  readonly at: Position
-  readonly document: string
-}
+  at: POSITION,
+  document: text,
+})
+export type PeopleRule = Of<typeof PEOPLE_RULE>
 
-export type PoolMembers =
-  | { readonly kind: 'groups'; readonly ids: readonly string[] }
-  /** Normalised. */
-  | { readonly kind: 'emails'; readonly emails: readonly string[] }
-  | { readonly kind: 'when'; readonly when: When }
+/** E-mails are normalised. */
+const POOL_MEMBERS = byKind({ groups: { ids: list(text) }, emails: { emails: list(text) }, when: { when: WHEN } })
+export type PoolMembers = Of<typeof POOL_MEMBERS>
 
 /** One of `spec.pools`: add-on credits for a set of people and a cycle, enforced by their caps. */
-export interface Pool {
+const POOL = shape({
   /** Unique in the workspace. */
-  readonly name: string
-  readonly members: PoolMembers
+  name: text,
+  members: POOL_MEMBERS,
   /** For all members together, in a billing cycle. */
-  readonly credits: Credits
+  credits: amount,
   /** How the remaining credits are dealt: by the members' own pace, or with the same head-room for all. */
-  readonly share: 'need' | 'equal'
+  share: oneOf(['need', 'equal']),
   /** No member's cap is lower while the pool lasts. */
-  readonly min: Credits
+  min: amount,
   /** No member's cap is higher. */
-  readonly max?: Credits
+  max: optional(amount),
   /** The place of its credits. */
-  readonly at: Position
-  readonly document: string
-}
+  at: POSITION,
+  document: text,
+})
+export type Pool = Of<typeof POOL>
 
-/** A declared group: the id is used for caps, the name to list members. */
-export interface DeclaredGroup {
-  readonly scope: GroupScope
-  readonly name: string
-  readonly at: Position
-  /** Where the name stands, for groups that a file declares. */
-  readonly nameAt?: Position
-}
+/** A declared group: the id is used for caps, the name to list members. `nameAt`: where the name stands, for groups that a file declares. */
+const DECLARED_GROUP = shape({ scope: byKind({ group: { id: text } }), name: text, at: POSITION, nameAt: optional(POSITION) })
+export type DeclaredGroup = Of<typeof DECLARED_GROUP>
 
-export interface ProtectedPerson {
-  readonly scope: UserScope
-  readonly at: Position
-}
+const PROTECTED_PERSON = shape({ scope: byKind({ user: { email: text } }), at: POSITION })
+export type ProtectedPerson = Of<typeof PROTECTED_PERSON>
 
-export interface PolicyApproval {
-  /** A hold id, 12 hex digits. */
-  readonly id: string
-  readonly at: Position
-}
+/** `id`: of a hold, 32 hex digits. */
+const POLICY_APPROVAL = shape({ id: text, at: POSITION })
+export type PolicyApproval = Of<typeof POLICY_APPROVAL>
 
 /** The declarations of all files for one workspace. */
-export interface PolicySet {
-  readonly workspace: string
-  readonly rules: readonly CapRule[]
-  readonly grants: readonly Grant[]
-  readonly groups: readonly DeclaredGroup[]
-  readonly protectedPeople: readonly ProtectedPerson[]
-  readonly approvals: readonly PolicyApproval[]
-  readonly onGroupConflict?: 'min' | 'max'
+export const POLICY_SET = shape({
+  workspace: text,
+  rules: list(CAP_RULE),
+  grants: list(GRANT),
+  groups: list(DECLARED_GROUP),
+  protectedPeople: list(PROTECTED_PERSON),
+  approvals: list(POLICY_APPROVAL),
+  onGroupConflict: optional(oneOf(['min', 'max'])),
   /** `spec.rules` in order of precedence: by the name of the document, then by place. */
-  readonly peopleRules: readonly PeopleRule[]
+  peopleRules: list(PEOPLE_RULE),
   /** By name. */
-  readonly pools: readonly Pool[]
+  pools: list(POOL),
   /** Names of the documents, sorted. */
-  readonly documents: readonly string[]
-}
+  documents: list(text),
+})
+export type PolicySet = Of<typeof POLICY_SET>
 
 /** The number of platform's declarations that set caps; the guard `emptyPolicy` compares it. */
 export const declaredCount = ({ rules, grants, peopleRules, pools }: PolicySet): number =>
@@ -151,23 +163,24 @@ export const declaredCount = ({ rules, grants, peopleRules, pools }: PolicySet):
 export const protectedEmails = ({ protectedPeople }: Pick<PolicySet, 'protectedPeople'>): readonly string[] =>
   protectedPeople.map(({ scope }) => scope.email).toSorted()
 
-/** A policy set with its identity. */
-export interface PolicyRevision {
-  readonly set: PolicySet
+/** A policy set with its identity, for a later process, which has its own bounds; what teams say beyond them is in their files. */
+export const KEPT_REVISION = shape({
+  set: POLICY_SET,
   /** 12 hex digits over the meaning of the set: independent of the order and the formatting of the files. */
-  readonly digest: string
+  digest: text,
   /** The commit of the worktree the files lie in, or '' outside one. */
-  readonly revision: string
+  revision: text,
   /** Files that were read and hold no policy; absent: none. */
-  readonly empty?: readonly string[]
+  empty: optional(list(text)),
+})
+export type KeptRevision = Of<typeof KEPT_REVISION>
+
+export interface PolicyRevision extends KeptRevision {
   /** What teams declare in envelopes, beside `set`, until it is settled. */
   readonly delegated?: Delegated
   /** `set` has what is accepted of it. */
   readonly settled?: Settled
 }
-
-/** A revision for a later process, which has its own bounds; what teams say beyond them is in their files. */
-export type KeptRevision = Omit<PolicyRevision, 'delegated' | 'settled'>
 
 export const keptRevision = ({ delegated: _, settled: __, ...kept }: PolicyRevision): KeptRevision => kept
 
@@ -210,27 +223,26 @@ export interface Delegated {
   readonly refused: readonly string[]
 }
 
-/** What is remembered of envelopes from reading to reading; the last accepted forms are in the policy that was in force last. */
-export interface EnvelopeMemory {
-  /** When the members of a group were last read and counted. */
-  readonly readAt: Readonly<Record<string, Instant>>
-  /** The members of each group that two readings in a row agree about; the first reading of a group counts at once. */
-  readonly members: Readonly<Record<string, readonly string[]>>
-  readonly last: Readonly<Record<string, readonly string[]>>
-  /** When people joined, for a day. */
-  readonly joined: Readonly<Record<string, Instant>>
-  /** From when to when grants of a scope last, those in a row as one. */
-  readonly spans: Readonly<Record<ScopeKey, Span>>
-  /** The envelope of each scope that it declares, or declared while a cap of ours is there. */
-  readonly scopes: Readonly<Record<ScopeKey, string>>
-  /** Since when each scope is narrowed, without a break. */
-  readonly narrowedAt?: Readonly<Record<ScopeKey, Instant>>
-}
+const SPAN = shape({ fromAt: instant, untilAt: instant })
+export type Span = Of<typeof SPAN>
 
-export interface Span {
-  readonly fromAt: Instant
-  readonly untilAt: Instant
-}
+/** What is remembered of envelopes from reading to reading; the last accepted forms are in the policy that was in force last. */
+export const ENVELOPE_MEMORY = shape({
+  /** When the members of a group were last read and counted. */
+  readAt: record(instant),
+  /** The members of each group that two readings in a row agree about; the first reading of a group counts at once. */
+  members: record(list(text)),
+  last: record(list(text)),
+  /** When people joined, for a day. */
+  joined: record(instant),
+  /** From when to when grants of a scope last, those in a row as one. */
+  spans: ofScopes(SPAN),
+  /** Since when each scope is narrowed, without a break. */
+  narrowedAt: optional(ofScopes(instant)),
+  /** The envelope of each scope that it declares, or declared while a cap of ours is there. */
+  scopes: ofScopes(text),
+})
+export type EnvelopeMemory = Of<typeof ENVELOPE_MEMORY>
 
 /** An entry, a document or a file that is not accepted, and why. */
 export interface Refusal {
@@ -273,6 +285,14 @@ export interface AskedEntry {
 
 /** `undeclared`: no declaration, as at an orphan. `given_up`: the declaration counts no more, but the cap stays ours. */
 export type PolicyEntry = AskedEntry | { readonly kind: 'undeclared' } | { readonly kind: 'given_up' }
+
+const ASKED_KINDS: readonly AskedEntry['kind'][] = [...ORIGIN_KINDS, 'kept']
+// Object.fromEntries loses the names; the cast restores them.
+const ASKED = Object.fromEntries(ASKED_KINDS.map((kind) => [kind, { cap: CAP }])) as Record<
+  AskedEntry['kind'],
+  { readonly cap: typeof CAP }
+>
+export const ENTRY: Shape<PolicyEntry> = byKind({ ...ASKED, undeclared: {}, given_up: {} })
 
 export const UNDECLARED: PolicyEntry = { kind: 'undeclared' }
 export const GIVEN_UP: PolicyEntry = { kind: 'given_up' }

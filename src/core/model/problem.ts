@@ -1,12 +1,10 @@
 // Errors in the user's input: positioned, collected, and reported all at once. A Problem is data; it is never thrown one at a time. And the codes of
 // problems in policies and config, on which scripts that read `--output json` rely.
+import { number, type Of, shape, text } from './shape.ts'
 
 /** A place in a source text; line and column count from 1. */
-export interface Position {
-  readonly file: string
-  readonly line: number
-  readonly column: number
-}
+export const POSITION = shape({ file: text, line: number, column: number })
+export type Position = Of<typeof POSITION>
 
 export interface Problem {
   readonly severity: 'error' | 'warning'

@@ -1,6 +1,7 @@
 // A scope is what a cap is set on: the team, one group, one user. Its key is the text that users type and read everywhere
 // (`team`, `group:ID`, an e-mail), so there is one spelling in the CLI, the ledger, the logs and the plan.
 import type { Position } from './problem.ts'
+import { byKind, record, type Shape, text } from './shape.ts'
 
 /** By code unit. */
 export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
@@ -26,11 +27,15 @@ export interface UserScope {
 }
 
 export type Scope = TeamScope | GroupScope | UserScope
+export const SCOPE: Shape<Scope> = byKind({ team: {}, group: { id: text }, user: { email: text } })
 
 declare const keyBrand: unique symbol
 
 /** `team`, `group:ID` or an e-mail in lower case. */
 export type ScopeKey = string & { readonly [keyBrand]: 'scope' }
+
+/** Values by the keys of scopes. */
+export const ofScopes = <T>(item: Shape<T>): Shape<Readonly<Record<ScopeKey, T>>> => record(item)
 
 export const TEAM: TeamScope = { kind: 'team' }
 

@@ -2,6 +2,7 @@
 // an upper bound, a cap or a cycle that is not known), nor tell about a person anyone but that person and the owners of their groups.
 
 import type { PersonStatus } from '../model/events.ts'
+import type { Kept, Told } from '../model/facts.ts'
 import type { Cycle } from '../model/observed.ts'
 import { type Instant, wholeCents } from '../model/units.ts'
 import { type AddOnSource, worstSource } from '../use/add-on.ts'
@@ -29,7 +30,7 @@ import {
   type WebhookMessage,
   written,
 } from './settings.ts'
-import { entryOf, isDue, type Kept, type Leveled, lastKept, type Told, toldIn } from './told.ts'
+import { entryOf, isDue, type Leveled, lastKept, toldIn } from './told.ts'
 
 /** One person, with the figures of page and gauges. */
 export interface PersonUse extends Omit<PersonStatus, 'band'> {

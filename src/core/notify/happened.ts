@@ -1,10 +1,11 @@
 // What happened, and whom it matters to: events for the owners of the groups they touch and for channels of the whole workspace, and what a digest
 // says of the time since the last one. It names people by `label` only, and no file, line or reason: these may name others.
+import type { Kept, Told } from '../model/facts.ts'
 import type { GroupMembers } from '../model/observed.ts'
 import type { Scope } from '../model/scope.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../model/units.ts'
 import type { Digest, EventKind, MessageKind, NotifySettings, Owner, Target, Values } from './settings.ts'
-import { entryOf, type Kept, type Leveled, lastKept, type Told } from './told.ts'
+import { entryOf, type Leveled, lastKept } from './told.ts'
 
 /** One event, or a part of one: those with the same id are told together. `foreign`, `hold`, `revision`: only digests count them. */
 export interface Happening {

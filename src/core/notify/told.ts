@@ -1,48 +1,12 @@
 // What was told, so that nobody is told twice: at most once per threshold and cycle, across restarts and crashes. A message counts as told from
 // the moment it is about to be sent. Only one that certainly did not arrive is sent again, a bounded number of times.
 
+import type { Kept, Told, ToldEntry } from '../model/facts.ts'
 import type { Cycle } from '../model/observed.ts'
 import { DAY_MS, type Instant, isAhead, isYounger } from '../model/units.ts'
-import type { AddOnSource } from '../use/add-on.ts'
-
-/**
- * `asked`: a digest that was due before digests were configured, and is not sent. `sending`: recorded, with no outcome yet. `waiting`: it
- * certainly did not arrive and is tried again. `failed`: given up. `unknown`: it may have arrived, and is not sent again.
- */
-export const TOLD_STATES = ['asked', 'sending', 'sent', 'waiting', 'failed', 'unknown'] as const
-type ToldState = (typeof TOLD_STATES)[number]
-
-export interface ToldEntry {
-  /** The highest threshold told, which includes all lower ones, or the day of a digest. */
-  readonly level: number
-  readonly state: ToldState
-  /** When the last attempt began or ended. */
-  readonly at: Instant
-  readonly tries: number
-  /** Why it did not arrive; never the address of a webhook or text of a server. */
-  readonly reason?: string
-  /** What the next message compares with. */
-  readonly kept?: Kept
-  /** The same of the message before, as long as this one may be sent again. */
-  readonly before?: Kept
-}
-
-/** What a message leaves behind for the next one of its key. */
-export interface Kept {
-  /** Ids of the events that were told, or the people at their cap. */
-  readonly items?: readonly string[]
-  /** What the figure of a digest covered. */
-  readonly basis?: { readonly at: Instant; readonly known: number; readonly members: number; readonly source: AddOnSource | 'pool' }
-}
 
 /** What the last message that is not sent again left behind. */
 export const lastKept = (entry: ToldEntry | undefined): Kept | undefined => (entry?.state === 'waiting' ? entry.before : entry?.kept)
-
-/** By `Message.key`. */
-export interface Told {
-  readonly cycleStartAt: Instant
-  readonly entries: Readonly<Record<string, ToldEntry>>
-}
 
 /** What was told under this key, which may be called anything. */
 export const entryOf = ({ entries }: Told, key: string): ToldEntry | undefined => (Object.hasOwn(entries, key) ? entries[key] : undefined)
@@ -134,7 +98,7 @@ export function markEnded(told: Told, ended: ReadonlyMap<string, Delivery>, now:
   return { ...told, entries: { ...told.entries, ...Object.fromEntries(entries) } }
 }
 
-function stateAfter(kind: Exclude<Delivery['kind'], 'sent'>, tries: number): ToldState {
+function stateAfter(kind: Exclude<Delivery['kind'], 'sent'>, tries: number): ToldEntry['state'] {
   if (kind === 'unknown') return 'unknown'
   return kind === 'refused' && tries < MOST_TRIES ? 'waiting' : 'failed'
 }

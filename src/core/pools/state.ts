@@ -1,65 +1,67 @@
 // What is remembered of a pool between deals: plain data that the ledger keeps as one fact, recorded before any write of a deal. It never
 // forgets a value that may still be in force: so the sum is kept after a crash, a lost answer or an old reading.
-import type { Cycle } from '../model/observed.ts'
-import type { Cap } from '../model/policy.ts'
+import { CYCLE, type Cycle } from '../model/observed.ts'
+import { CAP } from '../model/policy.ts'
+import { amount, boolean, instant, list, type Of, oneOf, optional, record, shape, text } from '../model/shape.ts'
 import type { Credits, Instant } from '../model/units.ts'
 
 /** What a policy declares for a pool, without its members. */
-export interface PoolTerms {
+const TERMS = shape({
   /** Add-on credits per billing cycle, for all members together. */
-  readonly credits: Credits
-  readonly share: 'need' | 'equal'
+  credits: amount,
+  share: oneOf(['need', 'equal']),
   /** No cap falls below it while the pool lasts. */
-  readonly min: Credits
+  min: amount,
   /** No cap rises above it; absent: the credits of the pool. */
-  readonly max?: Credits
-}
+  max: optional(amount),
+})
+export type PoolTerms = Of<typeof TERMS>
 
 /** A cap and since when. */
-export interface CapSince {
-  readonly cap: Cap
-  readonly at: Instant
-}
+const CAP_SINCE = shape({ cap: CAP, at: instant })
+export type CapSince = Of<typeof CAP_SINCE>
 
-export interface PoolMember {
+const MEMBER = shape({
   /** Use at joining, which the pool did not pay for. 0 for members at the first deal or at the cycle's start. */
-  readonly base: Credits
+  base: amount,
   /** The highest known use in this cycle; absent while it was never known. */
-  readonly use?: Credits
+  use: optional(amount),
   /** The last cap read, and when it was first read; absent: never read. */
-  readonly inForce?: CapSince
+  inForce: optional(CAP_SINCE),
   /** The cap of the last deal; absent: nothing dealt yet, or protected. */
-  readonly dealt?: Credits
+  dealt: optional(amount),
   /** Values sent with an unknown outcome: they may still land, whatever was read since. */
-  readonly sent: readonly CapSince[]
+  sent: list(CAP_SINCE),
   /** Higher caps that were in force before, and when the lower one was first read: use under them may not show yet. */
-  readonly lowered: readonly CapSince[]
+  lowered: list(CAP_SINCE),
   /** A user cap or user grant: dealt first, and at most this. */
-  readonly fixed?: Credits
+  fixed: optional(amount),
   /** Not dealt; counts at the cap in force. */
-  readonly protected?: boolean
+  protected: optional(boolean),
   /** Left the pool, under this cap: stays in the sum until the cycle ends. `settled`: the cap is gone and the use under it is known. */
-  readonly left?: { readonly at: Instant; readonly cap?: Cap; readonly settled?: boolean }
-}
+  left: optional(shape({ at: instant, cap: optional(CAP), settled: optional(boolean) })),
+})
+export type PoolMember = Of<typeof MEMBER>
 
-export interface PoolState {
+export const POOL_STATE = shape({
   /** The cycle that the use belongs to. */
-  readonly cycle: Cycle
+  cycle: CYCLE,
   /** A later start that one good reading named. That cycle begins when another reading, 10 min later, names it too. */
-  readonly later?: { readonly startAt: Instant; readonly readAt: Instant }
+  later: optional(shape({ startAt: instant, readAt: instant })),
   /** The latest good reading of use. */
-  readonly readAt: Instant
+  readAt: instant,
   /** When caps were dealt last; absent before the first deal. */
-  readonly dealtAt?: Instant
+  dealtAt: optional(instant),
   /** Use under all lowered caps showed while the pool was frozen: the raises that it pays for are still to be dealt. */
-  readonly hasShown?: boolean
+  hasShown: optional(boolean),
   /** The terms of the last deal, to notice a changed declaration. */
-  readonly terms?: PoolTerms
+  terms: optional(TERMS),
   /** Declaration and members (`PoolReview.key`) for which the guards let a deal through: later deals under the same key need no review. */
-  readonly reviewed?: string
+  reviewed: optional(text),
   /** By e-mail. */
-  readonly members: Readonly<Record<string, PoolMember>>
-}
+  members: record(MEMBER),
+})
+export type PoolState = Of<typeof POOL_STATE>
 
 /** A member as policy and roster say now. */
 export interface MemberNow {

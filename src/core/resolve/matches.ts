@@ -7,6 +7,7 @@ import { isApproved } from '../interpret/effective.ts'
 import type { OwnedCap, Person, Roster } from '../model/observed.ts'
 import type { PeopleRule, PolicySet, When } from '../model/policy.ts'
 import { type ScopeKey, scopeKey, type UserScope, userScope } from '../model/scope.ts'
+import { list, type Of, record, shape, text } from '../model/shape.ts'
 import type { Candidate } from './candidate.ts'
 import {
   answersOf,
@@ -34,19 +35,21 @@ const NO_MATCH = 'none'
 /** Stands for a condition where a later one has no answer, while readings say that the settled one does not hold. */
 const UNKNOWN = 'unknown'
 
-/** The settled matches, by the name of the list: `rules`, or the key of a pool's condition. The first reading settles a new list. */
-export type MatchMemory = Readonly<Record<string, SettledMatches>>
-
 /** People are e-mails, sorted; conditions are keys of `conditionKey`. Who is in neither `matched` nor `open` matches none. */
-export interface SettledMatches {
+const SETTLED_MATCHES = shape({
   /** The list that it was settled by, in order. */
-  readonly conditions: readonly string[]
-  readonly matched: Readonly<Record<string, readonly string[]>>
+  conditions: list(text),
+  matched: record(list(text)),
   /** By the condition, `none` or `unknown`, that the last good reading showed for the first time in place of the settled one. */
-  readonly turning: Readonly<Record<string, readonly string[]>>
+  turning: record(list(text)),
   /** For these people no reading has counted yet. */
-  readonly open: readonly string[]
-}
+  open: list(text),
+})
+export type SettledMatches = Of<typeof SETTLED_MATCHES>
+
+/** The settled matches, by the name of the list: `rules`, or the key of a pool's condition. The first reading settles a new list. */
+export const MATCH_MEMORY = record(SETTLED_MATCHES)
+export type MatchMemory = Of<typeof MATCH_MEMORY>
 
 /** A reading of the roster that is believed. Agreement is counted by it, and only for what it read anew. */
 export interface NewReading {

@@ -5,17 +5,19 @@
 import { isApproved } from '../interpret/effective.ts'
 import {
   areStillOld,
-  type Cycle,
+  CYCLE,
   type EndedCycle,
   type GroupMembers,
   isAgreed,
   isSameCycle,
+  LISTING,
   type Listing,
   type Person,
   type Roster,
 } from '../model/observed.ts'
 import type { PolicyRevision, PolicySet } from '../model/policy.ts'
 import type { Problem } from '../model/problem.ts'
+import { instant, list, number, type Of, optional, record, shape, text } from '../model/shape.ts'
 import { DAY_MS, type Instant, MINUTE_MS, notAhead } from '../model/units.ts'
 import type { DesiredInputs } from './resolution.ts'
 
@@ -124,13 +126,14 @@ const meant = (near: string | undefined): string => (near === undefined ? '' : `
 // When a new billing cycle is believed to have begun, and since when the figures are its own.
 
 /** Another cycle was named: it has not begun for us yet, or it has, and the figures still belong to the last one. */
-export interface Turn {
-  readonly cycle: Cycle
+export const TURN = shape({
+  cycle: CYCLE,
   /** When it was first named. */
-  readonly namedAt: Instant
+  namedAt: instant,
   /** While it has not begun: when the figures in use were read. */
-  readonly figuresAt?: Instant
-}
+  figuresAt: optional(instant),
+})
+export type Turn = Of<typeof TURN>
 
 interface CycleFacts {
   /** Its cycle is the one believed, and its figures belong to that cycle. */
@@ -220,27 +223,29 @@ export interface DirectoryFile {
 }
 
 /** A listing since an instant. */
-export interface DatedListing extends Listing {
-  readonly at: Instant
-}
+const DATED_LISTING = shape({ at: instant, ...LISTING })
+export type DatedListing = Of<typeof DATED_LISTING>
 
-/** In a file that lacks too many people: how many of those that had a value have one. It lasts until a file counts, also while it changes. */
-interface DirectoryDoubt {
-  readonly fell?: { readonly from: number; readonly to: number }
-  readonly doubtedAt?: Instant
-}
+/** Another file that does not count yet. */
+const NEXT_FILE = shape({
+  digest: text,
+  since: instant,
+  /** It lacks too many people: how many of those that had a value have one. It lasts until a file counts, also while it changes. */
+  fell: optional(shape({ from: number, to: number })),
+  doubtedAt: optional(instant),
+})
 
 /** What is remembered of the file between readings and processes. */
-export interface DirectoryMemory {
+export const DIRECTORY_MEMORY = shape({
   /** Of the file that counts. */
-  readonly digest: string
+  digest: text,
   /** Before it nothing is known of anybody. */
-  readonly sinceAt: Instant
-  /** Another file that does not count yet. */
-  readonly next?: { readonly digest: string; readonly since: Instant } & DirectoryDoubt
+  sinceAt: instant,
+  next: optional(NEXT_FILE),
   /** By e-mail, oldest first. */
-  readonly people: Readonly<Record<string, readonly DatedListing[]>>
-}
+  people: record(list(DATED_LISTING)),
+})
+export type DirectoryMemory = Of<typeof DIRECTORY_MEMORY>
 
 /** The memory after a reading. `limitPercent` is `guards.directoryShrink`. */
 export function takeDirectory(

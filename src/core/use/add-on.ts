@@ -1,6 +1,7 @@
 // The part of a person's use that add-on credits paid, for guards, bands, figures and reports alike: measured where the service tells it, else
 // estimated, and every figure says which. It must never guess where a figure is missing.
 import { type Balance, type Cycle, isSameCycle, type RunUse } from '../model/observed.ts'
+import { amount, instant, list, type Of, optional, record, shape, text } from '../model/shape.ts'
 import { type Credits, credits, DAY_MS, type Instant, isYounger, wholeCents } from '../model/units.ts'
 
 /**
@@ -19,25 +20,27 @@ export interface AddOnUse {
   readonly source: AddOnSource
 }
 
-/** The sums of the service's own rows, by billing cycle (docs/service.md, Add-on use per person). */
-export interface MeasuredAddOn {
-  readonly readAt: Instant
-  /** UTC midnight of the last day with rows; later use has not arrived yet. */
-  readonly latestDayAt?: Instant
-  /** The present cycle and the one before, as far as their days were read. */
-  readonly cycles: readonly MeasuredCycle[]
-  /** People whose rows cannot be found: their use is estimated. */
-  readonly unassignable: readonly string[]
-}
-
 /** Days count whole, even the one on which the cycle starts. Choice. */
-export interface MeasuredCycle {
-  readonly startAt: Instant
+const MEASURED_CYCLE = shape({
+  startAt: instant,
   /** By e-mail; people without add-on use are missing. */
-  readonly people: Readonly<Record<string, Credits>>
+  people: record(amount),
   /** Use of people who are not on the roster, such as those who left. */
-  readonly others: Credits
-}
+  others: amount,
+})
+export type MeasuredCycle = Of<typeof MEASURED_CYCLE>
+
+/** The sums of the service's own rows, by billing cycle (docs/service.md, Add-on use per person). */
+export const MEASURED_ADD_ON = shape({
+  readAt: instant,
+  /** UTC midnight of the last day with rows; later use has not arrived yet. */
+  latestDayAt: optional(instant),
+  /** The present cycle and the one before, as far as their days were read. */
+  cycles: list(MEASURED_CYCLE),
+  /** People whose rows cannot be found: their use is estimated. */
+  unassignable: list(text),
+})
+export type MeasuredAddOn = Of<typeof MEASURED_ADD_ON>
 
 /** An older measurement does not count, and use is estimated instead. Choice. */
 const MEASURED_LIFE_MS = DAY_MS

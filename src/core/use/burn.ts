@@ -1,18 +1,10 @@
 // How fast a workspace uses credits: the use of the team and of groups as readings of the roster add it, and its burn ratios, its use at the
 // cycle's end and when its add-on credits run out. Pure. A figure that is not known is absent, never 0.
 import { type Balance, type Cycle, type GroupMembers, isSameCycle, type Roster } from '../model/observed.ts'
+import type { BurnedFacts } from '../model/past.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Credits, credits, DAY_MS, type Instant, wholeCents } from '../model/units.ts'
 import { burnedByDays, burnedByReadings, type DayHistory, type Stretch, type UseCurve, type UseReading, useCurve } from './curve.ts'
-
-/** Sums in credits since the first reading ever, as the ledger keeps them. */
-export interface BurnedFacts {
-  readonly team: Credits
-  /** By group id. */
-  readonly groups: Readonly<Record<string, Credits>>
-  /** Start of the cycle of the last reading; absent while the service names no cycle. */
-  readonly cycleStartAt?: Instant
-}
 
 export interface Burned extends BurnedFacts {
   /** The highest figure of each person in this cycle, by e-mail; people without use may be missing. Absent before the first roster. */

@@ -1,55 +1,12 @@
 // The past use of people by day: which days are known, from where, and which must still be read. It decides the grade of every figure, and what a
 // service's answer is worth. It never adds figures of two sources, and never scales one.
+import type { FigureDoubt, KnownDays, PersonHistory } from '../model/past.ts'
 import { type Credits, credits, DAY_MS, type Instant, isAhead, wholeCents } from '../model/units.ts'
 
 /** Whole UTC days; `untilAt` is exclusive. */
 export interface Days {
   readonly fromAt: Instant
   readonly untilAt: Instant
-}
-
-/** Days of one person that were read in answers about this person alone, or that need no answer because nobody used anything. */
-export interface KnownDays extends Days {
-  readonly readAt: Instant
-  /** The answer had no row, while the listing of people has active days, and no answer ever had one: unknown, and not 0. */
-  readonly isSilent?: boolean
-}
-
-/** The service's two figures for one cycle, where they are too far apart to be one. */
-export interface FigureDoubt {
-  readonly cycleStartAt: Instant
-  /** The sum of the days. */
-  readonly told: Credits
-  /** The listing of people. */
-  readonly listed: Credits
-}
-
-/** What is known of one person's past; kept by e-mail. */
-export interface PersonHistory {
-  readonly email: string
-  readonly known: readonly KnownDays[]
-  /** The service has answered with a run of this person: it finds them, so an empty answer means no use. */
-  readonly isFound?: boolean
-  readonly doubt?: FigureDoubt
-  /** Another process reads this person until then. */
-  readonly claim?: HistoryClaim
-}
-
-/** One process at a time reads a person; a claim of a process that ended runs out. */
-export interface HistoryClaim {
-  readonly by: string
-  readonly untilAt: Instant
-}
-
-/** What the service's answers about single people are worth, as it was last found. */
-export interface HistoryState {
-  readonly checkedAt: Instant
-  /** An answer about one person tells of nobody else. */
-  readonly isFiltered: boolean
-  /** Past runs carry credits. */
-  readonly hasCredits: boolean
-  /** When all that was kept of people was last removed, and with it the days until then. */
-  readonly droppedAt?: Instant
 }
 
 /** Days of one request (docs/service.md, What the client tolerates). */
@@ -245,25 +202,6 @@ export const requestsOf = (plan: readonly RangeOfPeople[]) => ({
 
 /** The least share of the people and of the workspace's use that must be known for a cycle to count. */
 export const ENOUGH_KNOWN = 0.95
-
-/** Every day from `fromAt` to `throughAt` was read; both are UTC midnights. */
-export interface RunsAsked {
-  readonly fromAt: Instant
-  readonly throughAt: Instant
-  readonly readAt: Instant
-  /** When the earlier days were last read again, because the service may amend them. */
-  readonly wideAt: Instant
-}
-
-/** The days for which add-on use was read, and how far back it goes. */
-export interface AddOnAsked extends RunsAsked {
-  /** The service has ever returned a row: without any, nothing follows from missing rows. */
-  readonly hasRows: boolean
-  /** The number of the earliest days read that had no rows. */
-  readonly emptyDays: number
-  /** Days before `fromAt` need not be read. */
-  readonly isWhole: boolean
-}
 
 // The same days as columns of numbers, from both sources, and how much of a cycle they tell: a year of 5,000 people takes a few megabytes. A gap is
 // never filled.

@@ -4,10 +4,10 @@
 
 import type { Finding } from '../../core/model/condition.ts'
 import { type AddOnReading, type AddOnRow, ApiError, type Cycle } from '../../core/model/observed.ts'
+import type { AddOnAsked } from '../../core/model/past.ts'
 import { compareText } from '../../core/model/scope.ts'
 import { type Credits, credits, DAY_MS, HOUR_MS, type Instant, isYounger, midnight, wholeCents } from '../../core/model/units.ts'
 import { isDoubtful, type MeasuredAddOn, type MeasuredCycle } from '../../core/use/add-on.ts'
-import type { AddOnAsked } from '../../core/use/history.ts'
 import type { AddOnSum, DayRange, Ledger, ReadClient } from '../../ports.ts'
 import { finding, malformedRows, unread } from '../conditions/findings.ts'
 import { cycleOf } from '../cycle/state.ts'

@@ -6,6 +6,7 @@
 // days are replaced.
 
 import type { Roster } from '../../core/model/observed.ts'
+import type { PersonHistory } from '../../core/model/past.ts'
 import { type Credits, DAY_MS, type Instant, MINUTE_MS, midnight, wholeCents } from '../../core/model/units.ts'
 import {
   type CommonDays,
@@ -13,7 +14,6 @@ import {
   doubtOf,
   FEWEST_COMPARED,
   missingDays,
-  type PersonHistory,
   planHistory,
   type RangeOfPeople,
   rangesToRead,

@@ -4,9 +4,10 @@
 // Choice. The proof is made again after a day.
 
 import type { Roster, RunUse } from '../../core/model/observed.ts'
+import type { HistoryState } from '../../core/model/past.ts'
 import { scopeKey, TEAM } from '../../core/model/scope.ts'
 import { type Credits, credits, DAY_MS, isYounger } from '../../core/model/units.ts'
-import { type Days, type HistoryState, isAboveTotal, missingDays, RANGE_DAYS, toldDays } from '../../core/use/history.ts'
+import { type Days, isAboveTotal, missingDays, RANGE_DAYS, toldDays } from '../../core/use/history.ts'
 import { answerOf, type Failure } from './add-on.ts'
 import type { CollectParts } from './kept.ts'
 import { sumOfKnown } from './usage-summary.ts'

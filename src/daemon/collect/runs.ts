@@ -7,12 +7,13 @@
 // day where it was too much for the service.
 
 import type { Finding } from '../../core/model/condition.ts'
+import type { LedgerFacts } from '../../core/model/facts.ts'
 import type { Cycle, RunUse } from '../../core/model/observed.ts'
+import type { RunsAsked } from '../../core/model/past.ts'
 import { groupScope, scopeKey, TEAM, type TeamScope } from '../../core/model/scope.ts'
 import { DAY_MS, HOUR_MS, type Instant, isYounger, midnight } from '../../core/model/units.ts'
 import { forecastReadsFrom } from '../../core/use/burn.ts'
-import type { RunsAsked } from '../../core/use/history.ts'
-import type { LedgerFacts, RunsBatch, RunsQuestion } from '../../ports.ts'
+import type { RunsBatch, RunsQuestion } from '../../ports.ts'
 import { malformedRows, RUNS, unread } from '../conditions/findings.ts'
 import { cycleOf } from '../cycle/state.ts'
 import { answerOf, type Failure, isTooMuch } from './add-on.ts'

@@ -2,6 +2,7 @@
 // stops the others. core/resolve/roster.ts decides whether a shrunken roster is believed.
 
 import type { Finding } from '../../core/model/condition.ts'
+import type { UsageFacts } from '../../core/model/facts.ts'
 import { type Balance, type GroupMembers, mayBeSet, type Roster, type SetAside } from '../../core/model/observed.ts'
 import { groupScope, scopeKey } from '../../core/model/scope.ts'
 import { beyondLimit, DAY_MS, type Instant } from '../../core/model/units.ts'
@@ -10,7 +11,7 @@ import { newestUse, poolCondition } from '../../core/resolve/conditions.ts'
 import { resolveDesired } from '../../core/resolve/desired.ts'
 import type { NewReading } from '../../core/resolve/matches.ts'
 import { groupsOfTurn, judgeRoster, keepGroups, takeCycle } from '../../core/resolve/roster.ts'
-import type { ReadClient, UsageFacts } from '../../ports.ts'
+import type { ReadClient } from '../../ports.ts'
 import { finding, malformedRows, unread } from '../conditions/findings.ts'
 import { countReading, desiredInputs, type Planner, rulesNow, type WorkspaceState } from '../cycle/state.ts'
 import type { DirectorySettings } from '../directory/directory-thread.ts'

@@ -1,9 +1,9 @@
 // Envelopes in a cycle: which policy is in force, what is remembered of it, and where that is kept. The decisions are in core/envelopes.
 import { settle } from '../../core/envelopes/settle.ts'
+import type { UsageFacts } from '../../core/model/facts.ts'
 import type { EnvelopeMemory, KeptRevision, PolicyRevision } from '../../core/model/policy.ts'
 import { declaredIn } from '../../core/resolve/desired.ts'
 import type { DesiredInputs } from '../../core/resolve/resolution.ts'
-import type { UsageFacts } from '../../ports.ts'
 import type { WorkspaceSettings } from '../config/settings.ts'
 
 /** The part of a workspace's state that envelopes decide. */

@@ -2,9 +2,9 @@
 // no schema, so that it works for values of later versions too. The daemon learns of it by a mark, which holds only a hash and is removed
 // once the daemon has forgotten the person as well.
 import { createHash, createHmac } from 'node:crypto'
+import type { LedgerFacts } from '../../core/model/facts.ts'
 import { normaliseEmail } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
-import type { LedgerFacts } from '../../ports.ts'
 
 type ForgottenMark = LedgerFacts['forgotten'][number]
 

@@ -2,14 +2,14 @@
 // holds and baselines, and nothing that a plan does not need. People are hashed with a key that is new in every answer: a reader who knows
 // an address can find it, but none can be read.
 import type { HistoryEntry } from '../../core/model/change.ts'
+import type { UsageFacts } from '../../core/model/facts.ts'
 import type { Roster } from '../../core/model/observed.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { CONTEST_MS } from '../../core/plan/contested.ts'
-import type { Digest, Ledger, RecordsReader, UsageFacts } from '../../ports.ts'
+import type { Digest, Ledger, RecordsReader } from '../../ports.ts'
 import { emailsIn, hashLabels, mapTexts } from '../http/status/labels.ts'
-import type { LedgerDocument, SharedRecords } from './values/source.ts'
-import { decoded, SHARED_FACTS } from './values/values.ts'
+import { decoded, type LedgerDocument, SHARED_FACTS, type SharedRecords } from './values/values.ts'
 
 /** The records that a plan and its explanation read. */
 export type SharedLedger = RecordsReader & Pick<Ledger, 'history' | 'pause'>

@@ -1,7 +1,8 @@
 // An open ledger: its interface, and what is the same in every database.
 import type { Pause } from '../../core/model/change.ts'
+import type { LedgerFacts } from '../../core/model/facts.ts'
 import type { Instant } from '../../core/model/units.ts'
-import type { Clock, LeaseTable, Ledger, LedgerFacts } from '../../ports.ts'
+import type { Clock, LeaseTable, Ledger } from '../../ports.ts'
 import type { LedgerMode } from './adapter.ts'
 import { orNothing } from './error.ts'
 import type { Fence } from './postgres/writer.ts'

@@ -3,10 +3,11 @@
 // silently lose ownership of a cap.
 
 import type { HistoryEntry, Intent } from '../../core/model/change.ts'
+import type { LedgerFacts } from '../../core/model/facts.ts'
+import type { PersonHistory } from '../../core/model/past.ts'
 import { compareText, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { CONTEST_MS } from '../../core/plan/contested.ts'
-import type { PersonHistory } from '../../core/use/history.ts'
-import type { Clock, Ledger, LedgerFacts, Records, RecordsReader } from '../../ports.ts'
+import type { Clock, Ledger, Records, RecordsReader } from '../../ports.ts'
 import { randomSalt } from '../schedule/system.ts'
 import { type DataRow, inOrder, type KeyedRow, type KeyedTable, type RowChange, StaleRow } from './adapter.ts'
 import { LedgerError } from './error.ts'

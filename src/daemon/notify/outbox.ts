@@ -1,11 +1,12 @@
 // Finds which messages are due now, and sends them: records that a message is about to be sent, sends it, records the outcome. A message that may have
 // been sent is never sent again. There is no queue in memory: due messages follow from figures and the ledger.
 import type { Finding } from '../../core/model/condition.ts'
+import type { Told, ToldEntry } from '../../core/model/facts.ts'
 import type { Person } from '../../core/model/observed.ts'
 import { type Instant, isYounger } from '../../core/model/units.ts'
 import { channelOf, type Due, type DueInputs, digestsAsked, type Message, messagesDue, toldNow } from '../../core/notify/due.ts'
 import type { PoolUse } from '../../core/notify/happened.ts'
-import { type Delivery, markEnded, markSending, settleOpen, type Told, type ToldEntry, withDigests } from '../../core/notify/told.ts'
+import { type Delivery, markEnded, markSending, settleOpen, withDigests } from '../../core/notify/told.ts'
 import type { FirstStop } from '../../core/use/first-stop.ts'
 import type { RecordsReader } from '../../ports.ts'
 import { fileFindings, finding } from '../conditions/findings.ts'

@@ -1,5 +1,6 @@
 // The inputs of a replay, from recorded use: which billing cycles were recorded as a whole, which are shown, and when there will be enough. What
 // the records cannot tell becomes a note, or the reason why there is nothing to replay yet.
+import type { UsageFacts } from '../../core/model/facts.ts'
 import type { Cycle } from '../../core/model/observed.ts'
 import { scopeKey, TEAM } from '../../core/model/scope.ts'
 import { type Credits, credits, DAY_MS, type Instant } from '../../core/model/units.ts'
@@ -17,7 +18,7 @@ import {
 } from '../../core/use/history.ts'
 import { firstDayOf, isWeekend, type ReplayCycle, recordedSpan } from '../../core/use/replay/demand.ts'
 import type { SimulationInputs } from '../../core/use/replay/document.ts'
-import type { DayRange, Ledger, UsageFacts } from '../../ports.ts'
+import type { DayRange, Ledger } from '../../ports.ts'
 import { commonDays } from '../collect/history.ts'
 
 // Billing cycles before and after a known one, because the service names only the present one. Cycles of 28 to 31 days are months that begin on

@@ -1,13 +1,15 @@
 // The contract of every ledger for any actions in any order, checked against plain maps.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { LedgerFacts } from '../../../src/core/model/facts.ts'
 import { scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
-import type { Ledger, LedgerFacts } from '../../../src/ports.ts'
+import { FACT_NAMES } from '../../../src/daemon/ledger/values/values.ts'
+import type { Ledger } from '../../../src/ports.ts'
 import { realClock } from '../../support/real-clock.ts'
 import { useOf, useSteps } from '../../support/use-model.ts'
 import { modelLedger } from './model-ledger.ts'
-import { FACTS, factsOf, scope, valuesOf } from './values.ts'
+import { factsOf, scope, valuesOf } from './values.ts'
 
 const ownedCap = valuesOf('owned')
 /** A few ids, so that some are saved twice. */
@@ -39,7 +41,7 @@ const action: fc.Arbitrary<Step> = fc.oneof(
   doing(scopeKeys, (ledger, keys) => ledger.releaseQuarantined(keys)),
   doing(fc.option(valuesOf('pause'), { nil: undefined }), (ledger, one) => ledger.savePause(one)),
   { arbitrary: useSteps, weight: 6 },
-  fc.constantFrom(...FACTS).chain(saveFactStep),
+  fc.constantFrom(...FACT_NAMES).chain(saveFactStep),
 )
 
 /** The history of a ledger, read in several ways. */
@@ -64,7 +66,7 @@ const contents = async (ledger: Ledger) => ({
     .toSorted(),
   paused: await ledger.pause(25),
   use: await useOf(ledger),
-  facts: FACTS.map((name) => [name, ledger.fact(name)]),
+  facts: FACT_NAMES.map((name) => [name, ledger.fact(name)]),
 })
 
 const URL = 'https://a.example'

@@ -1,8 +1,9 @@
 // A ledger made of plain maps.
 import type { Approval, HistoryEntry, Intent, Pause, Quarantined } from '../../../src/core/model/change.ts'
+import type { LedgerFacts } from '../../../src/core/model/facts.ts'
 import type { OwnedCap } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
-import type { HistoryFilter, Ledger, LedgerFacts } from '../../../src/ports.ts'
+import type { HistoryFilter, Ledger } from '../../../src/ports.ts'
 import { modelAddOn } from '../../support/add-on.ts'
 import { modelUse } from '../../support/use-model.ts'
 

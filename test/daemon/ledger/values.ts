@@ -1,13 +1,10 @@
-// Arbitrary values of a ledger, drawn from its schema, and what a validator of JSON Schema says of a value.
+// Arbitrary values of a ledger, drawn from their shapes, and what a validator of JSON Schema says of one.
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
-import { groupScope, type Scope, TEAM, userScope } from '../../../src/core/model/scope.ts'
-import { SCHEMA } from '../../../src/daemon/ledger/values/schema.generated.ts'
-import type { LedgerValues } from '../../../src/daemon/ledger/values/source.ts'
-import type { Schema } from '../../../src/daemon/ledger/values/values.ts'
-import type { LedgerFacts } from '../../../src/ports.ts'
-
-const WHOLE: Schema = SCHEMA
+import { FACTS, type LedgerFacts } from '../../../src/core/model/facts.ts'
+import { groupScope, SCOPE, type Scope, TEAM, userScope } from '../../../src/core/model/scope.ts'
+import type { Checked } from '../../../src/core/model/shape.ts'
+import { type LedgerValues, VALUES } from '../../../src/daemon/ledger/values/values.ts'
 
 const text = fc.string({ unit: 'grapheme', maxLength: 12 })
 const number = fc.oneof(
@@ -24,10 +21,9 @@ export const scope: fc.Arbitrary<Scope> = fc.oneof(
   fc.constantFrom('ada@example.com', '__proto__@example.com').map(userScope),
 )
 
-function drawn({ $ref, ...schema }: Schema): fc.Arbitrary<unknown> {
+function drawn(schema: Checked): fc.Arbitrary<unknown> {
   const { if: word, else: otherwise, type, items, additionalProperties, oneOf, properties = {}, required = [] } = schema
-  if ($ref === '#/$defs/scope') return scope
-  if ($ref !== undefined) return drawn(WHOLE.$defs?.[$ref.replace('#/$defs/', '')] ?? {})
+  if (schema === SCOPE) return scope
   if (word && otherwise) return fc.oneof(fc.constant(word.const), drawn(otherwise))
   if (schema.enum) return fc.constantFrom(...schema.enum)
   if ('const' in schema) return fc.constant(schema.const)
@@ -42,17 +38,13 @@ function drawn({ $ref, ...schema }: Schema): fc.Arbitrary<unknown> {
   return type === 'number' ? number : type === 'string' ? text : fc.oneof(number, text, named(number))
 }
 
-/** Values with a name in the schema. */
-export const valuesOf = <K extends keyof LedgerValues>(name: K) => drawn(WHOLE.properties?.[name] ?? {}) as fc.Arbitrary<LedgerValues[K]>
+/** Values with a name in the ledger. */
+export const valuesOf = <K extends keyof LedgerValues>(name: K) => drawn(VALUES[name]) as fc.Arbitrary<LedgerValues[K]>
 
-const facts = WHOLE.$defs?.['facts']?.properties ?? {}
+export const factsOf = <K extends keyof LedgerFacts>(name: K) => drawn(FACTS[name]) as fc.Arbitrary<LedgerFacts[K]>
 
-export const FACTS = Object.keys(facts) as readonly (keyof LedgerFacts)[]
-
-export const factsOf = <K extends keyof LedgerFacts>(name: K) => drawn(facts[name] ?? {}) as fc.Arbitrary<LedgerFacts[K]>
-
-/** Whether a value fits the schema with this name. */
+/** Whether a value fits the shape with this name. */
 export function validatorOf(name: keyof LedgerValues): (value: unknown) => boolean {
-  const isValid = new Ajv2020({ strict: false }).compile({ ...SCHEMA, required: [name] })
-  return (value) => isValid({ [name]: value })
+  const isValid = new Ajv2020({ strict: false }).compile(VALUES[name])
+  return (value) => isValid(value)
 }

@@ -2,9 +2,9 @@
 // of the two, or loses every cap. Only for layered caps; people whose cap the program cannot know are left out.
 import type { Plan } from '../../../src/core/model/change.ts'
 import type { CycleEvent } from '../../../src/core/model/events.ts'
+import type { LedgerFacts } from '../../../src/core/model/facts.ts'
 import type { Roster } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
-import type { LedgerFacts } from '../../../src/ports.ts'
 import { askedScopes, type ModelCap } from '../lives/policy-model.ts'
 import { type Checker, type InForce, invariant, managedScopes, ownedAt, type Scene, type Step } from '../steps.ts'
 import { inForceWith, withChanges } from '../world/company.ts'

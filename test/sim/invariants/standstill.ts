@@ -1,8 +1,8 @@
 // Writes that must wait: all of them during a pause; the start and the end of a grant while the clocks disagree; team and group writes and
 // lower caps while the roster is in doubt; and all writes to people who are not approved.
 import type { Change, Plan } from '../../../src/core/model/change.ts'
+import type { LedgerFacts } from '../../../src/core/model/facts.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
-import type { LedgerFacts } from '../../../src/ports.ts'
 import { invariant, ownedAt, type Scene } from '../steps.ts'
 import { isDiskFull, isLayered } from './people.ts'
 import { intentOf } from './readings.ts'

@@ -1,6 +1,6 @@
 // Maintains a ledger in any database: checks that each row can be read, and deletes old history and use.
+import type { LedgerFacts } from '../../../core/model/facts.ts'
 import { DAY_MS, type Instant } from '../../../core/model/units.ts'
-import type { LedgerFacts } from '../../../ports.ts'
 import { KEYS } from '../adapter.ts'
 import { LedgerError } from '../error.ts'
 import { readFact, readRow } from '../values/values.ts'

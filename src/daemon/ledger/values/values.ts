@@ -1,54 +1,65 @@
-// Decodes each value and row of the ledger by its schema (source.ts), so that a value of another version or a damaged one is never used. Each
-// fault names its place. A validator compiled ahead, as for users' files, would be ten times the size of the schema, and every command that
-// opens a ledger would load it. Values are written with JSON.stringify.
-import { BugError } from '../../../core/model/problem.ts'
-import type { LedgerFacts } from '../../../ports.ts'
+// Decodes each value and row of the ledger by its shape, so that a value of another version or a damaged one is never used. Each fault names its
+// place. A validator compiled ahead, as for users' files, would be ten times the size of the shapes, and every command that opens a ledger would
+// load it. Values are written with JSON.stringify.
+import { APPROVAL, HISTORY_ENTRY, OPEN_INTENT, PAUSE, QUARANTINED, RECORDED_INTENT } from '../../../core/model/change.ts'
+import { FACTS, type LedgerFacts, SHARED } from '../../../core/model/facts.ts'
+import { OWNED_CAP } from '../../../core/model/observed.ts'
+import { PERSON_HISTORY } from '../../../core/model/past.ts'
+import { type Checked, instant, list, type Of, oneOf, optional, partsOf, type Shape, shape, text } from '../../../core/model/shape.ts'
 import { corrupt } from '../error.ts'
-import { SCHEMA } from './schema.generated.ts'
-import type { LedgerValues } from './source.ts'
 
-/** A value that does not fit its schema. */
+/** A value that does not fit its shape. */
 export class Undecodable extends Error {
   override readonly name = 'Undecodable'
 }
 
-type Schemas = Readonly<Record<string, Schema>>
+const facts: Shape<Partial<LedgerFacts>> = partsOf(FACTS)
 
-/** The part of JSON Schema that policy-source.ts writes. */
-export interface Schema {
-  readonly $ref?: string
-  readonly type?: string
-  readonly enum?: readonly unknown[]
-  readonly const?: unknown
-  readonly if?: Schema
-  readonly else?: Schema
-  readonly items?: Schema
-  readonly additionalProperties?: Schema
-  readonly properties?: Schemas
-  readonly required?: readonly string[]
-  readonly oneOf?: readonly Schema[]
-  readonly $defs?: Schemas
-  /** The expected value, in words. */
-  readonly 'x-wanted'?: string
-  /** The facts that `GET /ledger` gives. */
-  readonly 'x-shared'?: readonly string[]
+const records = shape({
+  workspace: text,
+  /** The address that the ledger is bound to. */
+  baseUrl: text,
+  owned: list(OWNED_CAP),
+  openIntents: list(OPEN_INTENT),
+  approvals: list(APPROVAL),
+  quarantined: list(QUARANTINED),
+  pause: optional(PAUSE),
+  lastWrites: list(HISTORY_ENTRY),
+  facts,
+})
+/** The shared records of one workspace. */
+export type SharedRecords = Of<typeof records>
+
+const shared = shape({
+  apiVersion: oneOf(['capkeeper/v1']),
+  kind: oneOf(['Ledger']),
+  createdAt: instant,
+  /** An e-mail becomes the first 12 hex digits of SHA-256(`key`, a line end, the e-mail), followed by `@people.invalid`. Choice. */
+  key: text,
+  workspaces: list(records),
+})
+/** The answer of `GET /ledger`. */
+export type LedgerDocument = Of<typeof shared>
+
+/** All values of a ledger by name; those of rows have the name of their table. */
+export const VALUES = {
+  ...{ owned: OWNED_CAP, intent: RECORDED_INTENT, history: HISTORY_ENTRY, approval: APPROVAL, quarantine: QUARANTINED, pause: PAUSE },
+  ...{ known_days: PERSON_HISTORY, shared },
 }
-
-const WHOLE: Schema = SCHEMA
-const facts: Schemas = WHOLE.$defs?.['facts']?.properties ?? {}
+export type LedgerValues = { readonly [K in keyof typeof VALUES]: Of<(typeof VALUES)[K]> }
 
 /** The names of all facts, and of those that are shared. */
-export const FACT_NAMES = Object.keys(facts) as readonly (keyof LedgerFacts)[]
-export const SHARED_FACTS: readonly (keyof LedgerFacts)[] = FACT_NAMES.filter((name) => WHOLE['x-shared']?.includes(name))
+export const FACT_NAMES = Object.keys(FACTS) as readonly (keyof LedgerFacts)[]
+export const SHARED_FACTS = Object.keys(SHARED) as readonly (keyof typeof SHARED)[]
 
 /** Checks a value. Throws `Undecodable`. */
 export function decoded<K extends keyof LedgerValues>(name: K, value: unknown): LedgerValues[K] {
-  mustFit(value, WHOLE.properties?.[name])
-  // The type is made from the schema that the value fits.
+  mustFit(value, VALUES[name])
+  // The type follows from the shape that the value fits.
   return value as LedgerValues[K]
 }
 
-/** A row of a table with values; its name is that of their schema. */
+/** A row of a table with values; its name is that of their shape. */
 interface ValueRow {
   readonly id?: unknown
   readonly data?: unknown
@@ -61,8 +72,8 @@ export const readRow = <K extends keyof LedgerValues>(file: string, table: K, ro
 /** The same for a fact. */
 export const readFact = <K extends keyof LedgerFacts>(file: string, name: K, row: ValueRow): LedgerFacts[K] =>
   read(file, 'fact', row, (value) => {
-    if (!Object.hasOwn(facts, name)) throw new Undecodable(unlike('.name', 'a value that this version knows', name))
-    mustFit(value, facts[name])
+    if (!Object.hasOwn(FACTS, name)) throw new Undecodable(unlike('.name', 'a value that this version knows', name))
+    mustFit(value, FACTS[name])
     return value as LedgerFacts[K]
   })
 
@@ -99,7 +110,7 @@ const described = (value: unknown): string => {
 const MAX_FAULTS = 3
 
 /** Throws `Undecodable` when a value has faults. */
-function mustFit(value: unknown, schema: Schema = {}): void {
+function mustFit(value: unknown, schema: Checked): void {
   const faults: string[] = []
   checkFor(schema)(value, '', faults)
   if (faults.length === 0) return
@@ -110,10 +121,10 @@ function mustFit(value: unknown, schema: Schema = {}): void {
 /** Adds the faults of the value at a path. */
 type Check = (value: unknown, path: string, faults: string[]) => void
 
-const checks = new WeakMap<Schema, Check>()
+const checks = new WeakMap<Checked, Check>()
 
-/** Made once for each schema, because there may be tens of thousands of rows. */
-function checkFor(schema: Schema): Check {
+/** Made once for each shape, because there may be tens of thousands of rows. */
+function checkFor(schema: Checked): Check {
   const known = checks.get(schema)
   if (known) return known
   const check = newCheck(schema)
@@ -121,9 +132,8 @@ function checkFor(schema: Schema): Check {
   return check
 }
 
-function newCheck(schema: Schema): Check {
-  const { $ref, if: word, else: otherwise, items, oneOf, additionalProperties } = schema
-  if ($ref !== undefined) return checkFor(definition($ref))
+function newCheck(schema: Checked): Check {
+  const { if: word, else: otherwise, items, oneOf, additionalProperties } = schema
   if (word && otherwise) {
     const check = checkFor(otherwise)
     return (value, path, faults) => (value === word.const ? undefined : check(value, path, faults))
@@ -142,13 +152,7 @@ function newCheck(schema: Schema): Check {
   }
 }
 
-function definition(reference: string): Schema {
-  const found = WHOLE.$defs?.[reference.replace('#/$defs/', '')]
-  if (!found) throw new BugError(`the schema of the ledger has no ${reference}`)
-  return found
-}
-
-const fits = (value: unknown, { type, enum: words }: Schema): boolean =>
+const fits = (value: unknown, { type, enum: words }: Checked): boolean =>
   words ? words.includes(value) : type === undefined || type === typeOf(value)
 
 const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
@@ -165,7 +169,7 @@ const checkEntries =
     for (const [key, one] of Object.entries(Object(value))) check(one, `${path}[${JSON.stringify(key)}]`, faults)
   }
 
-function checkFields({ properties = {}, required = [] }: Schema): Check {
+function checkFields({ properties = {}, required = [] }: Checked): Check {
   const fields = Object.entries(properties).map(([name, one]) => ({
     ...{ name, step: `.${name}`, isRequired: required.includes(name) },
     check: checkFor(one),
@@ -179,7 +183,7 @@ function checkFields({ properties = {}, required = [] }: Schema): Check {
   }
 }
 
-function checkKind(branches: readonly Schema[]): Check {
+function checkKind(branches: readonly Checked[]): Check {
   const kinds = new Map(branches.map((branch) => [branch.properties?.['kind']?.const, checkFor(branch)]))
   const wanted = [...kinds.keys()].join(' or ')
   return (value, path, faults) => {
