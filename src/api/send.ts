@@ -4,9 +4,20 @@
 
 import type { WireObservation } from '../core/interpret/evidence.ts'
 import type { RequestOutcome } from '../core/model/events.ts'
-import { ApiError, type Operation } from '../core/model/observed.ts'
+import { ApiError, type ApiErrorFacts, type Operation } from '../core/model/observed.ts'
 import { CLOCKS_APART_MS, type Instant } from '../core/model/units.ts'
-import { admit, type Backoff, type Ending, ended, probing, retryDelayMs, spendRetry, startBackoff } from '../core/pace/backoff.ts'
+import {
+  admit,
+  type Backoff,
+  type Ending,
+  ended,
+  isLeftAlone,
+  probing,
+  retryDelayMs,
+  spendRetry,
+  startBackoff,
+  toldFor,
+} from '../core/pace/backoff.ts'
 import type { LearnedRate, RateSettings } from '../core/pace/pace.ts'
 import type { Clock, Random, RowPlan, Transport, TransportFailure, WireAnswer } from '../ports.ts'
 import { classify, errorSighting, isObject, notSent, outcomeOfFailure, tidy } from './errors.ts'
@@ -159,14 +170,15 @@ export function createSender(options: ClientOptions) {
 
 async function sendPatiently<Value>(machine: Machine, request: ApiRequest<Value>): Promise<Value> {
   const { clock, random, signal } = machine.options
-  let attempts = 0
-  let refusals = 0
+  let [attempts, refusals] = [0, 0]
   for (let round = 1; ; round += 1) {
     const { result, admission } = await attempt(machine, request, round > 1)
     if (!(result instanceof ApiError)) return result
     const error = result
     if (error.kind === 'rate_limited' && refusals < MAX_REFUSALS && round < MAX_ROUNDS) {
       refusals += 1
+      const { ownMs } = toldFor(request.operation, error.retryAfterMs ?? 0)
+      if (ownMs > 0) await underSignals([signal, request.signal], (either) => clock.sleep(ownMs, either))
       continue
     }
     attempts += 1
@@ -221,20 +233,15 @@ async function attempt<Value>(
 }
 
 const tooLate = (operation: Operation): ApiError =>
-  new ApiError({
-    operation,
-    kind: 'rate_limited',
-    message: `${operation} was not sent: its turn did not come in time`,
-    unsent: true,
-    isLate: true,
-  })
+  unsent({ operation, kind: 'rate_limited', message: `${operation} was not sent: its turn did not come in time`, isLate: true })
+
+const unsent = (facts: ApiErrorFacts): ApiError => new ApiError({ ...facts, unsent: true })
 
 const identityOf = (operation: Operation, key: ServiceKey) => ({ operation, keyId: key.id })
 
 function permitFor(machine: Machine, operation: Operation, key: ServiceKey): Permit {
   const why = machine.options.givenUp?.()
-  if (why !== undefined)
-    return { kind: 'fail', error: new ApiError({ operation, kind: 'rate_limited', message: `${operation}: ${why}`, unsent: true }) }
+  if (why !== undefined) return { kind: 'fail', error: unsent({ operation, kind: 'rate_limited', message: `${operation}: ${why}` }) }
   const admission = admit(machine.backoff, identityOf(operation, key), machine.options.clock.monotonic())
   if (admission.kind === 'fail') return { kind: 'fail', error: notSent(admission.failure, operation) }
   return admission.kind === 'wait' ? { kind: 'wait' } : { kind: admission.kind, keyId: key.id }
@@ -255,13 +262,15 @@ async function useTurn<Value>(
   } finally {
     const nowMs = clock.monotonic()
     const ending: Ending<ApiError> = exchanged ? endingOf(exchanged.result) : { kind: 'nothing' }
+    const identity = identityOf(request.operation, key)
+    const isAlone = isLeftAlone(machine.backoff, identity)
     // Before the turn ends: that lets the next one ask to be admitted.
-    machine.backoff = ended(machine.backoff, identityOf(request.operation, key), turn.admission, ending, {
+    machine.backoff = ended(machine.backoff, identity, turn.admission, ending, {
       nowMs,
       roll: random.next(),
       again: turn.again,
     })
-    turn.end(exchanged && paceAnswerOf(exchanged))
+    turn.end(exchanged && paceAnswerOf(exchanged, isAlone))
     if (exchanged) onRequest?.(eventOf(request.operation, exchanged.result, nowMs - startedMs))
   }
 }
@@ -293,13 +302,10 @@ async function exchange<Value>(machine: Machine, request: ApiRequest<Value>, key
   return { result: judge(machine, request, key, answer), answered: true }
 }
 
-const leaseTooShort = (operation: Operation): ApiError =>
-  new ApiError({
-    operation,
-    kind: 'network',
-    message: `${operation} was not sent: this replica's hold on the workspace does not outlast it`,
-    unsent: true,
-  })
+const leaseTooShort = (operation: Operation): ApiError => {
+  const message = `${operation} was not sent: this replica's hold on the workspace does not outlast it`
+  return unsent({ operation, kind: 'network', message })
+}
 
 function unanswered({ options }: Machine, operation: Operation, failure: TransportFailure): ApiError {
   return new ApiError({ operation, kind: failure.kind, message: `${operation}: ${tidy(failure.message, options.keys.redact)}` })
@@ -332,7 +338,7 @@ function endingOf(result: unknown): Ending<ApiError> {
   if (!(result instanceof ApiError)) return { kind: 'answered' }
   switch (result.kind) {
     case 'rate_limited':
-      return { kind: 'nothing' }
+      return { kind: 'limited', failure: result, toldMs: result.retryAfterMs ?? 0 }
     case 'auth':
       return { kind: 'denied', failure: result }
     case 'invalid':
@@ -346,11 +352,12 @@ function endingOf(result: unknown): Ending<ApiError> {
   }
 }
 
-function paceAnswerOf({ result, answered }: Exchanged<unknown>): Parameters<Turn['end']>[0] {
+function paceAnswerOf({ result, answered }: Exchanged<unknown>, isAlone: boolean): Parameters<Turn['end']>[0] {
   if (!answered) return undefined
   if (!(result instanceof ApiError) || result.kind !== 'rate_limited') return { kind: 'ok' }
-  const { retryAfterMs } = result
-  return retryAfterMs === undefined ? { kind: 'refused' } : { kind: 'refused', retryAfterMs }
+  const { operation, retryAfterMs } = result
+  if (isAlone) return undefined
+  return retryAfterMs === undefined ? { kind: 'refused' } : { kind: 'refused', retryAfterMs: toldFor(operation, retryAfterMs).allMs }
 }
 
 function eventOf(operation: Operation, result: unknown, durationMs: number): RequestEvent {

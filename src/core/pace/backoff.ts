@@ -1,6 +1,7 @@
 // Whether the next request may go out, whether a failed one may be retried, and when: a state machine over failures. A budget keeps retries a
 // small share of the work, a circuit turns an outage into single probes, and a refused key is not used again at once. A refusal for the rate
-// (429) is no failure and belongs to pacing.ts. Time and chance are arguments.
+// (429) is no failure and belongs to pacing.ts; but an operation that alone is refused so for long is left alone, because all else waits for it
+// otherwise. Time and chance are arguments.
 
 /** Attempts of one read, the first included. Choice. */
 export const MAX_ATTEMPTS = 4
@@ -14,6 +15,16 @@ const FAILURES_TO_OPEN = 10
 const CIRCUIT_DELAY_MS = { first: 1_000, max: 300_000 }
 const DENIAL_DELAY_MS = { first: 30_000, max: 600_000 }
 const RETRY_DELAY_MS = { first: 500, max: 8_000 }
+/**
+ * For so long an operation may be refused for the rate, what the service says of the next try included, before it is left alone: one that only
+ * measures, because reading caps waits for it; a write, where others were answered meanwhile. Reading caps never is. Choice.
+ */
+const LIMITED_MS = { measuring: 300_000, writing: 1_800_000 }
+/** A longer wait that the service asks of one that only measures is its own: all others try again after this time. Choice. */
+const TOLD_FOR_ALL_MS = 60_000
+
+const limitOf = (operation: string): number =>
+  operation === 'GetUsageConfig' ? Number.POSITIVE_INFINITY : operation === 'UsageConfig' ? LIMITED_MS.writing : LIMITED_MS.measuring
 
 /** While a gate exists, requests fail with `failure`; from `probeAt` on one request at a time is let through. */
 interface Gate<Failure> {
@@ -29,6 +40,8 @@ interface Permit<Failure> {
   readonly keyId: string
   readonly worked: boolean
   readonly denialsInRow: number
+  /** Refused for the rate since then without an answer, and whether others were answered meanwhile. */
+  readonly limited?: { readonly sinceMs: number; readonly isAlone: boolean }
   readonly gate?: Gate<Failure>
 }
 
@@ -54,9 +67,12 @@ type Admission<Failure> = { readonly kind: 'go' | 'probe' | 'wait' } | { readonl
 
 /**
  * How a request ended. `answered`: the service accepted the key and judged the request, whatever its answer. `failed`: 5xx, no answer, or an
- * unreadable one. `denied`: the key was refused. `nothing`: it tells nothing (a refusal for the rate, an abort).
+ * unreadable one. `denied`: the key was refused. `limited`: it was refused for the rate, by `toldMs` for so long. `nothing`: it tells nothing (an abort).
  */
-export type Ending<Failure> = { readonly kind: 'answered' | 'nothing' } | { readonly kind: 'failed' | 'denied'; readonly failure: Failure }
+export type Ending<Failure> =
+  | { readonly kind: 'answered' | 'nothing' }
+  | { readonly kind: 'failed' | 'denied'; readonly failure: Failure }
+  | { readonly kind: 'limited'; readonly failure: Failure; readonly toldMs: number }
 
 export const startBackoff = <Failure>(): Backoff<Failure> => ({ retryTokens: RETRY_TOKENS.start, failuresInRow: 0, permits: {} })
 
@@ -97,7 +113,9 @@ export function ended<Failure>(
     case 'nothing':
       return state
     case 'answered':
-      return withPermit(alive(state, 1), asker, { keyId: asker.keyId, worked: true, denialsInRow: 0 })
+      return withPermit(othersAlone(alive(state, 1)), asker, { keyId: asker.keyId, worked: true, denialsInRow: 0 })
+    case 'limited':
+      return withPermit(state, asker, limited(permitOf(state, asker), asker, ending, at.nowMs))
     case 'denied':
       return withPermit(alive(state, 0), asker, denied(permitOf(state, asker), asker, admission, ending.failure, at.nowMs))
     case 'failed':
@@ -147,6 +165,41 @@ function denied<Failure>(
   }
   if (next.worked && denialsInRow < FAILURES_TO_OPEN) return next
   return { ...next, gate: { failure, delayMs: DENIAL_DELAY_MS.first, probeAt: nowMs + DENIAL_DELAY_MS.first, probing: false } }
+}
+
+/** An answer shows that the refusals of others are theirs alone. */
+function othersAlone<Failure>(state: Backoff<Failure>): Backoff<Failure> {
+  const found = Object.entries(state.permits).filter(([, { limited }]) => limited?.isAlone === false)
+  const alone = found.map(
+    ([name, permit]) => [name, { ...permit, limited: { sinceMs: permit.limited?.sinceMs ?? 0, isAlone: true } }] as const,
+  )
+  return alone.length === 0 ? state : { ...state, permits: { ...state.permits, ...Object.fromEntries(alone) } }
+}
+
+function limited<Failure>(
+  permit: Permit<Failure> = { keyId: '', worked: false, denialsInRow: 0 },
+  { operation, keyId }: Asker,
+  { failure, toldMs }: Extract<Ending<Failure>, { readonly kind: 'limited' }>,
+  nowMs: number,
+): Permit<Failure> {
+  const { sinceMs, isAlone } = permit.limited ?? { sinceMs: nowMs, isAlone: false }
+  const next = { ...permit, keyId, limited: { sinceMs, isAlone } }
+  const mostMs = limitOf(operation)
+  if (nowMs - sinceMs + toldMs <= mostMs || (mostMs === LIMITED_MS.writing && !isAlone)) return next
+  const delayMs = Math.max(toldMs, permit.gate ? Math.min(DENIAL_DELAY_MS.max, permit.gate.delayMs * 2) : DENIAL_DELAY_MS.first)
+  return { ...next, gate: { failure, delayMs, probeAt: nowMs + delayMs, probing: false } }
+}
+
+/** Whether it is left alone for its refusals: another one tells nothing of the key's pace. */
+export function isLeftAlone<Failure>(state: Backoff<Failure>, asker: Asker): boolean {
+  const permit = permitOf(state, asker)
+  return permit?.limited !== undefined && permit.gate !== undefined
+}
+
+/** What a `Retry-After` of one operation means: how long it holds back all requests of the key, and how long this request more than that. */
+export function toldFor(operation: string, toldMs: number): { readonly allMs: number; readonly ownMs: number } {
+  const isLong = limitOf(operation) === LIMITED_MS.measuring && toldMs > TOLD_FOR_ALL_MS
+  return isLong ? { allMs: TOLD_FOR_ALL_MS, ownMs: toldMs <= LIMITED_MS.measuring ? toldMs : 0 } : { allMs: toldMs, ownMs: 0 }
 }
 
 function failed<Failure>(state: Backoff<Failure>, admission: 'go' | 'probe', failure: Failure, at: EndedAt): Backoff<Failure> {

@@ -74,6 +74,34 @@ test.each([
   expect(one.caps()).toEqual(capsOf(count, 1100))
 })
 
+test.each([
+  ['the balance', 'GetTeamCreditBalance', answerOf(429, ''), 30],
+  ['the balance, until an hour later,', 'GetTeamCreditBalance', limited(3600), 30],
+  ['people', 'UserPageAnalytics', limited(3600), 30],
+  ['writes', 'UsageConfig', answerOf(429, ''), 90],
+  ['writes, until an hour later,', 'UsageConfig', limited(3600), 150],
+] as const)('a service that refuses %s alone for the rate, for ever, stops nothing else', async (_row, operation, answer, minutes) => {
+  const fault = { begun: false }
+  const wrapTransport = instead((asked) => (fault.begun && asked === operation ? answer : undefined))
+  const { one, set } = await living({ groups: { a: ['ada'] }, rate: 10, wrapTransport })
+  const declared = { team: 500, 'group:a': 900 }
+  set({ caps: declared })
+  await one.clock.pass(MINUTE)
+  fault.begun = true
+  for (const scope of Object.keys(declared)) {
+    one.foreign(scope, 7)
+    await one.clock.pass(2 * HOUR)
+    one.forget()
+    await one.clock.pass(minutes * MINUTE)
+    expect(one.reads()).toContain('group:a')
+    if (operation === 'UsageConfig') expect(one.count('UserPageAnalytics')).toBeGreaterThan(0)
+    else expect(one.caps()).toEqual(declared)
+  }
+  fault.begun = false
+  await one.clock.pass(2 * HOUR)
+  expect(one.caps()).toEqual(declared)
+})
+
 const RECORDING = ['commit', 'recordIntent', 'recordOutcome', 'saveBurn', 'saveRuns', 'saveAddOnUse'] as const
 const failing = (disk: { isFull: boolean }, methods: readonly string[]) =>
   failingLedger((method) => disk.isFull && methods.includes(method))
