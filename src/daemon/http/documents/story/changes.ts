@@ -133,9 +133,10 @@ export async function changesDocument(seen: Seen, query: Query = {}): Promise<Ch
   )
   const joined = [
     ...writes.map((entry) => ofWrite(entry, seen)),
-    ...others.map((entry) => ({ at: entry.at, entry: journalChange(entry, view, seen) })),
+    ...others.toReversed().map((entry) => ({ at: entry.at, entry: journalChange(entry, view, seen) })),
   ]
-  joined.sort((a, b) => b.at - a.at || (a.entry.id < b.entry.id ? -1 : 1))
+  // In one instant as they were recorded: by anything else a write beyond this page's limit could belong on an earlier page.
+  joined.sort((a, b) => b.at - a.at)
   const atCursor = joined.findIndex(({ at }) => at < cursor.untilAt)
   const skipped = Math.min(cursor.skip, atCursor === -1 ? joined.length : atCursor)
   const listed = joined.slice(skipped, skipped + limit)
