@@ -67,6 +67,10 @@ export interface CapReading {
   readonly last?: { readonly observed: Cap; readonly readAt: Instant }
 }
 
+/** The cap to show: during an outage the last known one. It never causes a write. */
+export const capShown = (reading: Pick<CapReading, 'observed' | 'last'> | undefined): Observed | undefined =>
+  reading?.last?.observed ?? reading?.observed
+
 /** What the people file says of a person. */
 export const LISTING = {
   /** By column; absent: not listed. */

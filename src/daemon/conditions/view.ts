@@ -1,8 +1,8 @@
 // Makes the present state of a workspace, as /status, the pages and the gauges show it, from what the last cycle knew. It only reads.
-import { type CapAt, effectiveCap, isApproved } from '../../core/interpret/effective.ts'
+import { effectiveCap, isApproved } from '../../core/interpret/effective.ts'
 import { unexplained } from '../../core/model/condition.ts'
 import type { GrantState, PersonStatus, ScopeStatus, UseShown, WorkspaceView } from '../../core/model/events.ts'
-import type { Person } from '../../core/model/observed.ts'
+import { capShown, type Person } from '../../core/model/observed.ts'
 import { compareScopes } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { declaredIn } from '../../core/resolve/desired.ts'
@@ -128,15 +128,12 @@ export function peopleShown(workspace: Viewed & Pick<Workspace, 'clock'>): reado
 }
 
 function peopleOf(state: WorkspaceState, desiredState: DesiredState, now: Instant): readonly PersonStatus[] {
-  const { slots } = desiredState
-  // During an outage the last known cap counts.
-  const capAt: CapAt = (key) => (slots.shown(key) === 'unknown' ? (slots.lastRead(key) ?? 'unknown') : slots.shown(key))
   const figures = addOnFigures({ now, cycle: cycleOf(state.usage), measured: state.measured, balance: state.usage?.balance })
   const roster = state.usage?.roster
   const onTeam = new Map(roster?.people.flatMap((one) => (isApproved(one, roster) ? [[one.email, one.used]] : [])))
   return desiredState.people.approved.flatMap((person): readonly PersonStatus[] => {
     if (!onTeam.has(person.email)) return []
-    const { cap } = effectiveCap(person, capAt)
+    const { cap } = effectiveCap(person, (key) => capShown(state.readings.get(key)))
     const addOn = figures.of(person.email, onTeam.get(person.email))
     const band = bandOf(cap === 'unknown' ? undefined : cap, addOn?.credits)
     const known = { ...(cap !== 'unknown' && { cap }), ...(addOn && { used: addOn.credits, source: addOn.source }), band }

@@ -3,7 +3,7 @@
 
 import { effectiveCap } from '../../../../core/interpret/effective.ts'
 import type { PersonStatus, ScopeState } from '../../../../core/model/events.ts'
-import type { Person } from '../../../../core/model/observed.ts'
+import { capShown, type Person } from '../../../../core/model/observed.ts'
 import { groupScope, normaliseEmail, type ScopeKey, scopeKey, userScope } from '../../../../core/model/scope.ts'
 import type { Candidate } from '../../../../core/resolve/candidate.ts'
 import { resolvePerson } from '../../../../core/resolve/desired.ts'
@@ -112,7 +112,7 @@ function rowOf({ whole, groupsOf, ...around }: Around, person: Person | string) 
   const row = typeof person === 'string' ? undefined : person
   const shown = around.shown.get(email)
   const counted = desiredState?.people.byKey.get(scopeKey(userScope(email)))
-  const inForce = counted && readings && effectiveCap(counted, (key) => readings.get(key)?.observed)
+  const inForce = counted && readings && effectiveCap(counted, (key) => capShown(readings.get(key)))
   const resolved = desiredState && resolvePerson(email, desiredState.inputs)
   const isApproved = shown !== undefined || row?.status === 'approved' || view.roster?.statusesAbsent === true
   return {
@@ -122,7 +122,8 @@ function rowOf({ whole, groupsOf, ...around }: Around, person: Person | string) 
     disabled: row?.disabled ?? false,
     /** Keys of declared groups. */
     groups: counted?.groups ?? groupsOf.get(email) ?? NO_GROUPS,
-    cap: inForce?.cap ?? shown?.cap,
+    // Another replica's readings have no last known caps, but its people do.
+    cap: (inForce?.cap === 'unknown' ? undefined : inForce?.cap) ?? shown?.cap ?? inForce?.cap,
     from: inForce?.from,
     declared: resolved?.cap,
     /** The declaration that decides; `ruleName` says what it is called. */
