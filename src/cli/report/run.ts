@@ -29,7 +29,7 @@ import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'
 import type { Preview } from '../../daemon/cycle/preview.ts'
 import { cycleOf } from '../../daemon/cycle/state.ts'
 import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
-import { assumedBorders, cycleBeside } from '../../daemon/replay/gather.ts'
+import { assumedBorders, cyclesBefore } from '../../daemon/replay/gather.ts'
 import type { AddOnSum, Ledger } from '../../ports.ts'
 import { readSetup } from '../compose.ts'
 import { addExamples, addNetworkFlags, outputOption, type ShowFlags } from '../shared/args.ts'
@@ -206,11 +206,8 @@ function withAttributes(people: readonly ReportPerson[], { seen, flags }: Source
 /** The cycle of the report: the present one, or one of those that the ledger can know. */
 function chosenCycle({ flags, config }: Sources, current: Cycle, previous: Cycle | undefined): Cycle {
   if (isPresent(flags.cycle, current)) return current
-  // The last one that was seen may be an earlier one: nobody looked since.
-  const before = previous && isSameCycle({ startAt: previous.endAt }, current) ? previous : cycleBeside(current, -1)
-  const earlier = Array.from({ length: KEPT_CYCLES }, (_, steps) => cycleBeside(current, -steps - 2))
-  const past = [before, ...earlier].map((one) => (previous && isSameCycle(one, previous) ? previous : one))
-  const found = flags.cycle === 'previous' ? before : past.find(({ startAt }) => monthOf(startAt) === flags.cycle)
+  const past = [...cyclesBefore(current, previous).take(KEPT_CYCLES)]
+  const found = past.find(({ startAt }) => flags.cycle === 'previous' || monthOf(startAt) === flags.cycle)
   if (found) return found
   throw new CommandError(
     `${config.name}: no billing cycle that the ledger can know begins in ${flags.cycle}; the present one began on ${dayText(current.startAt)}`,
@@ -218,7 +215,7 @@ function chosenCycle({ flags, config }: Sources, current: Cycle, previous: Cycle
 }
 
 /** Days are kept for 400 days. */
-const KEPT_CYCLES = 14
+const KEPT_CYCLES = 15
 
 /** Whether the present cycle was asked for, by name or by its month. */
 const isPresent = (asked: ReportCycle, current: Cycle | undefined): boolean =>
@@ -302,7 +299,10 @@ async function peopleBefore(sources: Sources, cycle: Cycle, past: Sums | undefin
   const { seen, ledger, config, flags } = sources
   const { usage } = seen.state
   const groupsOf = membership(usage?.groups ?? [])
-  const last = usage?.previousCycle?.cycle.startAt === cycle.startAt ? usage.previousCycle : undefined
+  const before = usage?.previousCycle
+  // Where the present cycle begins before that one ended, its last figures count what the present one counts too.
+  const last =
+    before?.cycle.startAt === cycle.startAt && isSameCycle({ startAt: before.cycle.endAt }, { startAt: cycle.endAt }) ? before : undefined
   const unassignable = new Set(past?.unassignable)
   const measured = past && [...past.sums].filter(([email]) => email !== '' && !unassignable.has(email))
   const days = { fromAt: midnight(cycle.startAt), untilAt: midnight(cycle.endAt) }

@@ -256,7 +256,7 @@ async function summarise({ workspace: { ledger }, state, cycle, latestDayAt, una
   const asked = ledger.fact('addOnAsked')
   const cycles: MeasuredCycle[] = []
   const previous = state.usage?.previousCycle?.cycle
-  for (const one of [cycle, ...(previous ? [{ ...previous, endAt: midnight(cycle.startAt) }] : [])]) {
+  for (const one of [cycle, ...(previous ? [{ ...previous, endAt: midnight(Math.min(previous.endAt, cycle.startAt)) }] : [])]) {
     const sums = await cycleSums(ledger, one)
     if (sums) cycles.push(measuredCycle(one.startAt, sums))
   }

@@ -1,7 +1,7 @@
 // The inputs of a replay, from recorded use: which billing cycles were recorded as a whole, which are shown, and when there will be enough. What
 // the records cannot tell becomes a note, or the reason why there is nothing to replay yet.
 import type { UsageFacts } from '../../core/model/facts.ts'
-import type { Cycle } from '../../core/model/observed.ts'
+import { type Cycle, isSameCycle } from '../../core/model/observed.ts'
 import { scopeKey, TEAM } from '../../core/model/scope.ts'
 import { type Credits, credits, DAY_MS, type Instant } from '../../core/model/units.ts'
 import {
@@ -63,13 +63,44 @@ export function assumedBorders(cycles: readonly Cycle[], current: Cycle, told: C
   return [`Borders of cycles up to ${dayText(last.endAt)} are assumed: ${how}.`]
 }
 
+/**
+ * Where past cycles begin, the latest first: as the last reading of the cycle before told, else moved back. A cycle ends where the next one begins: the
+ * service may have moved the start of the present cycle into the one that was told.
+ */
+function* startsBefore(current: Cycle, told: Cycle | undefined): Generator<Instant> {
+  let base = current
+  if (told && told.startAt < current.startAt && !isSameCycle(told, current)) {
+    let startAt = current.startAt
+    // Nobody looked in between.
+    for (let step = -1; startOf(current, step) >= told.endAt + DAY_MS; step -= 1) {
+      startAt = startOf(current, step)
+      yield startAt
+    }
+    if (startAt >= told.endAt + DAY_MS) yield told.endAt
+    yield told.startAt
+    base = isMonth(current) && isMonth(told) ? told : { startAt: told.startAt, endAt: told.startAt + current.endAt - current.startAt }
+  }
+  for (let step = -1; ; step -= 1) yield startOf(base, step)
+}
+
+/** The cycles before the present one, the latest first. `told`: the cycle before it, as it was read last. */
+export function* cyclesBefore(current: Cycle, told?: Cycle): Generator<Cycle> {
+  let endAt = current.startAt
+  for (const startAt of startsBefore(current, told)) {
+    yield { startAt, endAt }
+    endAt = startAt
+  }
+}
+
 /** Cycles that end after `fromAt` and begin before `untilAt`, in the order of time. */
-export function cyclesBetween(known: Cycle, fromAt: Instant, untilAt: Instant): readonly Cycle[] {
+export function cyclesBetween(current: Cycle, fromAt: Instant, untilAt: Instant, told?: Cycle): readonly Cycle[] {
   const found: Cycle[] = []
-  let step = 0
-  while (step > 1 - MOST_STEPS && cycleBeside(known, step - 1).endAt > fromAt) step -= 1
-  for (; step < MOST_STEPS; step += 1) {
-    const cycle = cycleBeside(known, step)
+  for (const cycle of cyclesBefore(current, told)) {
+    if (cycle.endAt <= fromAt || found.length === MOST_STEPS) break
+    if (cycle.startAt < untilAt) found.unshift(cycle)
+  }
+  for (let step = 0; step < MOST_STEPS; step += 1) {
+    const cycle = cycleBeside(current, step)
     if (cycle.startAt >= untilAt) break
     if (cycle.endAt > fromAt) found.push(cycle)
   }
@@ -120,7 +151,7 @@ export function replayStart(use: RecordedUse, options: ReplayOptions): ReplaySta
   const known = cyclesKnown(use)
   const firstAt = span?.firstAt ?? now
   if (!known) return { kind: span ? 'no-cycle' : 'no-days' }
-  const wholeAt = wholeFrom(firstAt, known.current, 1)
+  const wholeAt = wholeFrom(firstAt, known, 1)
   const later = wholeAt === undefined ? {} : { wholeAt }
   if (!span) return { kind: 'no-days', ...later }
   const { cycles, shown, whole, best, most } = chosenCycles(use, span, known, asked ?? CYCLES, now)
@@ -133,7 +164,7 @@ export function replayStart(use: RecordedUse, options: ReplayOptions): ReplaySta
     groups: usage?.groups ?? [],
     creditsPerSeat: usage?.balance?.creditsPerSeat ?? (creditsPerSeat === undefined ? undefined : credits(creditsPerSeat)),
     notes: [
-      ...shortage({ firstAt, current: known.current }, whole, asked),
+      ...shortage(firstAt, known, whole, asked),
       ...gradesNote(use, cycles.slice(-shown)),
       ...twiceNote(use, most),
       ...assumedBorders(cycles.slice(-shown), known.current, known.previous),
@@ -152,12 +183,11 @@ interface Known {
   readonly previous?: Cycle
 }
 
-/** The billing cycle of the last reading, and the one before where it is known for certain. */
+/** The billing cycle of the last reading, and the one before as it was read last. */
 function cyclesKnown({ usage }: RecordedUse): Known | undefined {
   const current = usage?.roster.cycle ?? usage?.balance?.cycle
   if (!usage || !current) return undefined
-  const previous = usage.previousCycle?.cycle
-  return { current, previous: previous && previous.endAt <= current.startAt ? previous : undefined }
+  return { current, previous: usage.previousCycle?.cycle }
 }
 
 /**
@@ -172,10 +202,8 @@ function chosenCycles(
   now: Instant,
 ) {
   const knownOf = knownCycles(use)
-  const found = cyclesBetween(known.current, span.firstAt, span.lastAt + DAY_MS).map((cycle) => {
-    const real = known.previous?.endAt === cycle.endAt ? known.previous : cycle
-    return { ...real, known: knownOf(real) }
-  })
+  const between = cyclesBetween(known.current, span.firstAt, span.lastAt + DAY_MS, known.previous)
+  const found = between.map((cycle) => ({ ...cycle, known: knownOf(cycle) }))
   const all = found.map(({ known: share, ...real }): ReplayCycle => {
     const isWhole = real.endAt <= now && isEnough(share)
     const isCurrent = real.startAt === known.current.startAt
@@ -189,8 +217,8 @@ function chosenCycles(
   // A cycle that is not known well enough ends the row; those before it only tell what people used to use.
   const whole = last - all.findLastIndex(({ isWhole }, index) => index < last && !isWhole)
   const cycles = last >= 0 ? all.slice(0, last + 1) : all
-  const before = cycleBeside(known.current, -1)
-  const ended = [...found.filter(({ endAt }) => endAt <= now), { ...before, known: knownOf(before) }]
+  const [before] = cyclesBefore(known.current, known.previous)
+  const ended = [...found.filter(({ endAt }) => endAt <= now), ...(before ? [{ ...before, known: knownOf(before) }] : [])]
   const best: KnownCycle = ended.reduce((most, one) => (one.known.people >= most.known.people ? one : most))
   const shown = Math.min(wanted, last >= 0 ? whole : all.length)
   const shares = found.slice(0, cycles.length).slice(-shown)
@@ -247,18 +275,13 @@ function beginsBy(firstAt: Instant, cycle: Cycle): boolean {
 }
 
 /** When `count` whole cycles will be recorded, with days from `firstAt` on. */
-function wholeFrom(firstAt: Instant, current: Cycle, count: number): Instant | undefined {
-  const [first] = cyclesBetween(current, firstAt, Number.POSITIVE_INFINITY).filter((cycle) => beginsBy(firstAt, cycle))
-  return first && cycleBeside(first, count - 1).endAt
+function wholeFrom(firstAt: Instant, { current, previous }: Known, count: number): Instant | undefined {
+  return cyclesBetween(current, firstAt, Number.POSITIVE_INFINITY, previous).filter((cycle) => beginsBy(firstAt, cycle))[count - 1]?.endAt
 }
 
-function shortage(
-  { firstAt, current }: { readonly firstAt: Instant; readonly current: Cycle },
-  whole: number,
-  asked: number | undefined,
-): readonly string[] {
+function shortage(firstAt: Instant, known: Known, whole: number, asked: number | undefined): readonly string[] {
   if (whole >= (asked ?? 1)) return []
-  const enoughAt = wholeFrom(firstAt, current, asked ?? 1)
+  const enoughAt = wholeFrom(firstAt, known, asked ?? 1)
   const have = whole === 0 ? 'no cycle is recorded as a whole' : `${whole} ${whole === 1 ? 'cycle is' : 'cycles are'} recorded as a whole`
   const from = enoughAt === undefined ? '' : `; ${asked === undefined ? 'one' : asked} will be from ${dayText(enoughAt)} on`
   return [`Days are recorded from ${dayText(firstAt)} on, and ${have}${from}.`]

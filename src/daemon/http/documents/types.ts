@@ -40,7 +40,7 @@ export interface WorkspaceFacts {
 }
 
 /** The facts of the ledger that documents show. */
-type FactShown = 'holdsShown' | 'runsAsked' | 'addOnAsked'
+type FactShown = 'holdsShown' | 'runsAsked' | 'addOnAsked' | 'usage'
 
 /** The durable records of a workspace. Empty where the ledger cannot be read. */
 export interface Records extends Pick<Ledger, 'history' | 'runs' | 'useOfPerson' | 'addOnOfPerson'> {

@@ -1,7 +1,7 @@
 // One person and one group: why the cap is what it is, and use by day beside the cap in force on that day. A day without records has no figures;
 // memberships of groups are those of today.
 import { sharedCap } from '../../../../core/interpret/effective.ts'
-import type { Observed } from '../../../../core/model/observed.ts'
+import { capShown, type Observed } from '../../../../core/model/observed.ts'
 import { groupScope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../../core/model/scope.ts'
 import { DAY_MS, type Instant, midnight } from '../../../../core/model/units.ts'
 import { requestLink } from '../../../../core/notify/settings.ts'
@@ -114,6 +114,9 @@ export async function personDocument(seen: Seen, person: string): Promise<Person
   const measured = await records.addOnOfPerson(row.email, days)
   const measuredFrom = row.source === 'measured' ? (await records.fact('addOnAsked'))?.fromAt : undefined
   const caps = await capsByDay(seen, row, days)
+  const cycle = view.roster?.cycle ?? view.balance?.cycle
+  const told = (await records.fact('usage'))?.previousCycle?.cycle
+  const starts = cycle ? cyclesBetween(cycle, days.fromAt, days.untilAt, told).map(({ startAt }) => midnight(startAt)) : []
   const isProtected = policy?.set.protectedPeople.some((one) => one.scope.email === row.email) === true
   const guards = view.holds.filter(({ id }) => id === explanation?.hold?.id).flatMap((hold) => hold.guards)
   const entry = personEntry(row, seen, groupNames(seen))
@@ -125,7 +128,7 @@ export async function personDocument(seen: Seen, person: string): Promise<Person
     guards,
     ...stopsFirst(seen, row.email),
     ...requestOf(entry, seen),
-    use: useByDay(seen, row, { days, burned, measured, measuredFrom, grades: await records.gradesOfPerson(row.email, days), caps }),
+    use: useByDay(seen, row, { days, starts, burned, measured, measuredFrom, grades: await records.gradesOfPerson(row.email, days), caps }),
   }
 }
 
@@ -172,7 +175,7 @@ async function capsByDay({ journal, readings, records }: Seen, row: PersonRow, d
   const capAt = (key: ScopeKey, at: Instant): Observed | undefined => {
     const known = changes.get(key) ?? []
     // The last change before then, else the value before the first change after it.
-    return known.findLast((change) => change.at < at)?.to ?? known[0]?.from ?? readings?.get(key)?.observed
+    return known.findLast((change) => change.at < at)?.to ?? known[0]?.from ?? capShown(readings?.get(key))
   }
   const groupKeys = groups.map(scopeKey)
   return (at) => {
@@ -186,6 +189,8 @@ const UNKNOWN_CAP: DayCap = { cap: undefined, from: undefined }
 
 interface PersonUse {
   readonly days: Days
+  /** The days that hold the start of a cycle, in order. */
+  readonly starts: readonly Instant[]
   readonly burned: Awaited<ReturnType<Records['useOfPerson']>>
   readonly measured: Awaited<ReturnType<Records['addOnOfPerson']>>
   /** The first day of which measured add-on use was read; absent where it is not measured now. */
@@ -211,13 +216,12 @@ const sumOfAll = (days: readonly { readonly onDay: number | undefined }[]): numb
 
 function useByDay(seen: Seen, row: PersonRow, known: PersonUse): PersonDocument['use'] {
   const { view, settings, now, isPart } = seen
-  const { days, measuredFrom, caps } = known
+  const { starts, measuredFrom, caps } = known
   const perSeat = view.balance?.creditsPerSeat ?? settings?.creditsPerSeat
   const addOnByDay = new Map(known.measured.map(({ dayAt, addOn }) => [dayAt, addOn]))
   const cycle = view.roster?.cycle ?? view.balance?.cycle
   const presentFrom = cycle && midnight(cycle.startAt)
   const listed: PersonDocument['use']['days'][number][] = []
-  const starts = new Set(cycle ? cyclesBetween(cycle, days.fromAt, days.untilAt).map(({ startAt }) => midnight(startAt)) : [])
   // Where the first days of a cycle were not read, sums since its start are not known, and all its days are estimated.
   let isMeasured = false
   let used: number | undefined
@@ -226,7 +230,7 @@ function useByDay(seen: Seen, row: PersonRow, known: PersonUse): PersonDocument[
   const burned = burnedByDay(known)
   for (const [index, { at, grade, onDay }] of burned.entries()) {
     const isToday = at >= midnight(now)
-    if (starts.has(at)) {
+    if (starts.includes(at)) {
       used = 0
       paid = 0
       isMeasured = at === presentFrom ? measuredFrom !== undefined && measuredFrom <= at : grade === 'measured'
@@ -251,7 +255,7 @@ function useByDay(seen: Seen, row: PersonRow, known: PersonUse): PersonDocument[
       used: cents(used),
       addOn: cents(isMeasured ? paid : estimate),
       grade: isToday ? undefined : grade,
-      starts: starts.has(at) ? true : undefined,
+      starts: starts.includes(at) ? true : undefined,
       cap,
       from: from === undefined ? undefined : keyText(from, seen),
       changed: before && !isPart && before.cap !== cap ? true : undefined,
