@@ -10,7 +10,7 @@ import { LedgerError } from '../ledger/error.ts'
 import { notice, reportBug, type Workspace } from '../workspace.ts'
 import { collectHistory, commonDays, historyPlan, nowForBoth, peopleToRead, wantedDays } from './history.ts'
 import type { CollectState } from './kept.ts'
-import type { HistoryStop } from './proof.ts'
+import { type HistoryStop, totalOf } from './proof.ts'
 import { collectRunsBack } from './runs.ts'
 
 /** Requests at once: the cap that a sweep waits for has at most these before it. Choice. */
@@ -87,7 +87,10 @@ async function show(workspace: Workspace, roster: Roster, wanted: Days, stopped?
     const counts = countGrades(wanted, known.get(email) ?? { email, known: [] }, common)
     for (const grade of DAY_GRADES) days[grade] += counts[grade]
   }
-  const left = (await historyPlan(workspace, { roster, wanted })).reduce((sum, { emails }) => sum + emails.length, 0)
+  let left = 0
+  // Of days without credits nobody is asked.
+  for (const { emails, ...range } of await historyPlan(workspace, { roster, wanted }))
+    if ((await totalOf({ parts: workspace }, range, emails)) !== 'withoutCredits') left += emails.length
   const history: HistoryShown = { ...wanted, days, left, stopped: stopped?.code }
   workspace.shown = { ...workspace.shown, history }
 }

@@ -95,7 +95,11 @@ export interface Total {
 }
 
 /** `withoutCredits`: on another plan than today's. A day by itself may have had free runs only, so a month is looked at. */
-export async function totalOf({ parts: { ledger } }: Proving, range: Days, emails: readonly string[]): Promise<Total | 'withoutCredits'> {
+export async function totalOf(
+  { parts: { ledger } }: Pick<Proving, 'parts'>,
+  range: Days,
+  emails: readonly string[],
+): Promise<Total | 'withoutCredits'> {
   const asked = ledger.fact('runsAsked')?.[scopeKey(TEAM)]
   const month = await ledger.runs(TEAM, { ...range, fromAt: Math.min(range.fromAt, range.untilAt - RANGE_DAYS * DAY_MS) })
   if (month.length > 0 && month.every(({ used }) => used === undefined)) return 'withoutCredits'

@@ -1,6 +1,7 @@
 // The past of people as the daemon's least urgent work: it fills the ledger, stays behind everything else, and tells how far it is.
 import { describe, expect, test } from 'vitest'
 import { DAY, email, HOUR, NOW } from '../../support/declare.ts'
+import { edited } from '../../support/faults.ts'
 import { capsOf, loopOver, loopUnder, MINUTE, person } from '../../support/living.ts'
 import { daily, noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
@@ -45,6 +46,20 @@ describe('after the first cycle', () => {
     expect((await one.ledger.useOfPerson(email('ada'), { fromAt: NOW - 2 * DAY, untilAt: NOW + DAY })).at(-2)?.used).toBe(10)
     expect(asked(one).length - first).toBe(1)
     expect(one.view().history).toMatchObject({ left: 0 })
+  })
+
+  test('months of which the service tells no credits are not left to be read', async () => {
+    const withoutCredits = edited(
+      (operation) => operation === 'CascadeAnalytics',
+      (text) => text.replace(/("day":"2026-0[89][^}]*),"promptsUsed":"?\d+"?/g, '$1'),
+    )
+    const { one } = await running({ config: { historyDays: 90 }, wrapTransport: withoutCredits }, (world) =>
+      recordPast(world, daily('ada', 10, noon(1, 8))),
+    )
+    await one.clock.pass(5 * MINUTE)
+    const { days, left } = one.view().history ?? {}
+    expect(days?.missing).toBeGreaterThan(60)
+    expect(left).toBe(0)
   })
 
   test('nothing is read where it is off', async () => {
