@@ -6,7 +6,7 @@ import type { Finding } from '../../core/model/condition.ts'
 import { type AddOnReading, type AddOnRow, ApiError, type Cycle } from '../../core/model/observed.ts'
 import type { AddOnAsked } from '../../core/model/past.ts'
 import { compareText } from '../../core/model/scope.ts'
-import { type Credits, credits, DAY_MS, HOUR_MS, type Instant, isYounger, midnight, wholeCents } from '../../core/model/units.ts'
+import { type Credits, DAY_MS, HOUR_MS, type Instant, isYounger, midnight, wholeCents } from '../../core/model/units.ts'
 import { isDoubtful, type MeasuredAddOn, type MeasuredCycle } from '../../core/use/add-on.ts'
 import type { AddOnSum, DayRange, Ledger, ReadClient } from '../../ports.ts'
 import { finding, malformedRows, unread } from '../conditions/findings.ts'
@@ -256,9 +256,10 @@ async function summarise({ workspace: { ledger }, state, cycle, latestDayAt, una
   const asked = ledger.fact('addOnAsked')
   const cycles: MeasuredCycle[] = []
   const previous = state.usage?.previousCycle?.cycle
+  const listed = new Set(state.usage?.roster.people.map(({ email }) => email))
   for (const one of [cycle, ...(previous ? [{ ...previous, endAt: midnight(Math.min(previous.endAt, cycle.startAt)) }] : [])]) {
     const sums = await cycleSums(ledger, one)
-    if (sums) cycles.push(measuredCycle(one.startAt, sums))
+    if (sums) cycles.push(measuredCycle(one.startAt, sums, (email) => listed.has(email)))
   }
   const measured: MeasuredAddOn | undefined =
     asked && cycles.length > 0 ? { readAt: asked.readAt, latestDayAt, cycles, unassignable } : undefined
@@ -282,15 +283,19 @@ export function hasWholeCycle({ wideAt }: Pick<AddOnAsked, 'wideAt'>, { endAt }:
   return wideAt >= endAt + FRESH_MS
 }
 
-/** Sums of a cycle as figures of people; `others`: use of nobody whom a listing of people names. */
-export function measuredCycle(startAt: Instant, sums: Iterable<readonly [string, Pick<AddOnSum, 'addOn'>]>): MeasuredCycle {
+/** Sums of a cycle as figures of people; `others`: use of nobody whom a listing of people names, also of who has left since a day was read. */
+export function measuredCycle(
+  startAt: Instant,
+  sums: Iterable<readonly [string, Pick<AddOnSum, 'addOn'>]>,
+  isListed: (email: string) => boolean = (email) => email !== '',
+): MeasuredCycle {
   const people: [string, Credits][] = []
-  let others = credits(0)
+  let others = 0
   for (const [email, { addOn }] of sums) {
-    if (email === '') others = credits(Math.max(0, addOn))
+    if (!isListed(email)) others += addOn
     else if (addOn > 0) people.push([email, addOn])
   }
-  return { startAt, people: Object.fromEntries(people), others }
+  return { startAt, people: Object.fromEntries(people), others: wholeCents(Math.max(0, others)) }
 }
 
 /** Newer use has not arrived anyway (docs/service.md, Limits). */

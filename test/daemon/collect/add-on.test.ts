@@ -132,6 +132,17 @@ describe('a service that tells it', () => {
     expect(shown(one, 'bob')).toMatchObject({ source: 'estimated' })
   })
 
+  test('still tells the use of people who left after their days were read, which counts in the sum', async () => {
+    const { one } = await collecting({}, (world) => {
+      recordPast(world, daily('ada', 100, noon(5)))
+      recordPast(world, daily('bob', 50, noon(5)))
+    })
+    await one.clock.pass(MINUTE)
+    one.removePerson('bob')
+    await one.clock.pass(31 * MINUTE)
+    expect(one.view().measured?.cycles[0]).toMatchObject({ people: { [email('ada')]: 1000 }, others: 250 })
+  })
+
   test('goes on in the next cycle, and the last one counts in its first hours', async () => {
     const clock = worldClock(CYCLE.endAt - 2 * HOUR)
     const { one } = await collecting({ clock }, (world) => recordPast(world, daily('ada', 100, noon(1), midnight(1, 12))))
