@@ -10,6 +10,7 @@
 //   none       maybe inherited   not at it         in sync: the inherited cap applies, as desired; ours once it is known what reads show
 //   none       maybe inherited   at it             clear: it may be the cap that we set here
 //   none       m                 any               clear
+//   none, no   maybe inherited   tried it, cleared in sync until it is not inherited: what we tried may have landed since
 //   none, no   none              a 0 of ours       clear once, where the 0 may be stored and not show
 //   restore    foreign value     any               release: the base that a grant gives back was replaced by another client
 //   no         v                 at v              clear (orphan), or nothing when prune is off
@@ -35,7 +36,7 @@ import { byScope, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import { hasEnded } from '../resolve/grants.ts'
 import type { Resolution } from '../resolve/resolution.ts'
-import { afterEnd, isOurs, ownedFrom, setBefore } from './outcome.ts'
+import { afterEnd, isAwaited, isOurs, ownedFrom, setBefore } from './outcome.ts'
 import type { Difference, Snapshot } from './snapshot.ts'
 
 /** What policy asks is in `resolution` and `skipped` here without the scopes that are quarantined. */
@@ -99,7 +100,7 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
     return
   }
   const { slots } = inputs
-  const isInherited = desired.cap === 'none' && !isOurs(owned, observed) && slots.mayBeInherited(key) && observed === slots.inherited(key)
+  const isInherited = desired.cap === 'none' && (isAwaited(owned) || !isOurs(owned, observed)) && showsInherited(key, observed, slots)
   const isHidden = desired.cap === 'none' && desired.entry.kind !== 'kept' && mayHideZero(owned, slots)
   if (isHidden && (observed === 'none' || isInherited)) {
     draft.differences.push({ ...difference(desired, key, observed, owned, inputs.resolution, true), healing: false, reason: HIDDEN_ZERO })
@@ -143,7 +144,7 @@ function compareOrphan(owned: OwnedCap, key: ScopeKey, fallback: Observed, input
     return
   }
   // It equals the cap to fall back to, so clearing it changes nothing. It stays ours, to be cleared when that cap changes.
-  if (!isHidden && observed === fallback) return
+  if (!isHidden && (observed === fallback || (isAwaited(owned) && showsInherited(key, observed, inputs.slots)))) return
   const isTriedByGrant = owned.triedByGrant === true && observed === owned.tried
   if (!inputs.prune && !isTriedByGrant) {
     draft.kept.push(owned)
@@ -200,6 +201,9 @@ function attributeChange({ scope, owner, verifiedAt }: OwnedCap, { attributeChan
   const change = scope.kind === 'user' ? attributeChanges.get(scope.email) : undefined
   return change && change.at >= verifiedAt ? change.text : undefined
 }
+
+const showsInherited = (key: ScopeKey, observed: Cap, slots: Slots): boolean =>
+  slots.mayBeInherited(key) && observed === slots.inherited(key)
 
 const observedAt = (key: ScopeKey, inputs: DiffInputs): Observed => inputs.readings.get(key)?.observed ?? 'unknown'
 

@@ -17,9 +17,9 @@
 
 import type { ServiceModel } from '../interpret/evidence.ts'
 import type { Slots } from '../interpret/slots.ts'
-import type { HistoryEntry, ScopeChange } from '../model/change.ts'
-import type { CapReading, Observed, OwnedCap } from '../model/observed.ts'
-import { type Cap, GIVEN_UP, ownerOf } from '../model/policy.ts'
+import { type HistoryEntry, LANDING_MS, type ScopeChange } from '../model/change.ts'
+import type { Observed, OwnedCap } from '../model/observed.ts'
+import { type Cap, GIVEN_UP, isSameEntry, ownerOf } from '../model/policy.ts'
 import type { Scope, ScopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
@@ -101,19 +101,24 @@ const givenUpAt = (scope: Scope, cap: Cap, now: Instant): OwnedCap => ({
 
 /**
  * A cap that we sent to a scope where nothing of ours is left, and that may land yet, because no answer came: it stays ours for as long, or nobody
- * would clear it. Not the one that shows, nor the one that a grant gives back, which are not ours; nor a 0 that the service may have dropped.
- * `written`: the writes to the scope of the last day, newest first.
+ * would clear it. Not the one that is given back there, which is not ours: it comes back over what lands. Nor a 0 that the service may have dropped.
  */
 export function stillToLand(
-  { scope, observed, baseline }: Pick<CapReading, 'scope' | 'observed'> & Pick<OwnedCap, 'baseline'>,
-  written: readonly HistoryEntry[],
+  { scope, owner, baseline, baselineIsOurs, baselineIsNew, grant }: Pick<OwnedCap, 'scope'> & Partial<OwnedCap>,
+  writtenLately: (scope: Scope, sinceAt: Instant) => readonly HistoryEntry[],
   { zero }: Pick<ServiceModel, 'zero'>,
   now: Instant,
 ): OwnedCap | undefined {
-  const isOurs = ({ to }: HistoryEntry): boolean => to !== 'none' && to !== observed && to !== baseline && (to !== 0 || zero === 'stored')
-  const last = written.find((one) => isOurs(one) && (one.unproven || one.result === 'ambiguous'))
-  return last && { ...givenUpAt(scope, last.to, now), ...(baseline !== undefined && { baseline }) }
+  const isOurs = ({ to }: HistoryEntry): boolean => to !== 'none' && to !== baseline && (to !== 0 || zero === 'stored')
+  const last = writtenLately(scope, now - LANDING_MS).find((one) => isOurs(one) && (one.unproven || one.result === 'ambiguous'))
+  if (!last) return undefined
+  const left: OwnedCap = { ...givenUpAt(scope, 'none', now), tried: last.to }
+  return owner === 'grant' ? { ...left, owner, baseline, baselineIsOurs, baselineIsNew, grant } : left
 }
+
+/** Whether all that is ours here is a cap that may land yet. */
+export const isAwaited = (owned: OwnedCap | undefined): boolean =>
+  owned?.cap === 'none' && owned.tried !== undefined && isSameEntry(owned.entry, GIVEN_UP)
 
 /** What was set at a scope before our write: `none` where the reading may show an inherited or a copied cap. */
 export function setBefore(from: Cap, { model, inherited }: Pick<Slots, 'model' | 'inherited'>, key: ScopeKey): Cap {
@@ -148,7 +153,7 @@ export function baselineOf(
   base: Cap | undefined,
 ): Pick<OwnedCap, 'baseline' | 'baselineIsOurs' | 'baselineIsNew'> {
   if (base !== undefined) return { baseline: base, baselineIsOurs: true, ...(!wasInForce(base, owned, before) && { baselineIsNew: true }) }
-  if (!owned) return { baseline: before }
+  if (!owned || (isAwaited(owned) && before !== owned.tried)) return { baseline: before }
   const { owner, baseline = 'none', baselineIsOurs, baselineIsNew } = owned
   if (owner === 'grant') return { baseline, ...(baselineIsOurs && { baselineIsOurs }), ...(baselineIsNew && { baselineIsNew }) }
   const found = before === cap ? owned.cap : before

@@ -36,14 +36,13 @@ export function recordPlan(planned: Planned, desired: DesiredState, state: Works
     const missed = one.cap === 'none' ? firstMissed(before, state.readings.get(key)) : undefined
     note(missed ?? withReplaced(withBaseline(one, desired, ledger, now), before, ledger, now), before)
   }
-  const toCome = (owned: OwnedCap, { observed = 'unknown' }: Partial<CapReading> = {}): OwnedCap | undefined =>
-    stillToLand({ ...owned, observed }, ledger.writtenLately(owned.scope, now - LANDING_MS), desired.slots.model, now)
   const released: ScopeKey[] = []
   for (const key of planned.diff.released) {
     const [owned, reading] = [desired.owned.get(key), state.readings.get(key)]
     if (!owned) continue
     const kept = landedLate(owned, reading, desired, ledger, now) ?? firstMissed(owned, reading)
-    const ours = kept ?? (mayBeStale(owned, reading, ledger, now) ? owned : toCome(owned, reading))
+    const { writtenLately } = ledger
+    const ours = kept ?? (mayBeStale(owned, reading, ledger, now) ? owned : stillToLand(owned, writtenLately, desired.slots.model, now))
     if (ours) note(ours, owned)
     else released.push(key)
   }

@@ -180,6 +180,50 @@ describe('a cap that came, and that was read back too early, is ours and is clea
     expect(one.caps()).toEqual({ team: 900, p001: 300 })
   })
 
+  test.each([
+    ['of somebody whom it was sent to', 'p001'],
+    ['of a group', 'group:g'],
+  ])('when it arrives under a cap of the team of the same value, which %s shows, too', async (_row, name) => {
+    const fault: Wrong = { sent: 0, writes: [[false, 503]] }
+    const groups = { g: ['p001', 'p002'] }
+    const switches = { capReads: 'inherited' } as const
+    const one = await testWorld({ people: 20, groups, wrapTransport: faulty(fault, name), switches, config: { capReads: 'inherited' } })
+    await one.cycle({ caps: { team: 500, [name]: 700 } })
+    heal(fault)
+    await later(one, HOUR, { caps: { team: 700 } })
+    one.forget()
+    await later(one, HOUR)
+    one.foreign(name, 700)
+    for (let round = 0; round < 2; round += 1) await later(one, HOUR)
+    expect({ caps: one.caps(), writes: one.writes() }).toEqual({ caps: { team: 700, [name]: 700 }, writes: [] })
+    for (const _day of [1, 2]) await later(one, 25 * HOUR)
+    await later(one, HOUR, { caps: { team: 800 } })
+    expect(one.caps()).toEqual({ team: 800 })
+  })
+
+  test.each([
+    ['has ended', true, NOW + HOUR],
+    ['has ended, where nothing is pruned', false, NOW + HOUR],
+    ['was taken out of policy', true, NOW + 99 * HOUR],
+  ])('but the cap from before a grant comes back when the first try of the grant arrives after it %s', async (_row, prune, until) => {
+    const fault: Wrong = {
+      sent: 0,
+      writes: [
+        [false, 503],
+        [true, 200],
+      ],
+    }
+    const caps = { p001: 500 }
+    const one = await testWorld({ people: 20, caps, config: { prune }, wrapTransport: faulty(fault, 'p001') })
+    await one.cycle({ caps: { team: 900 }, grants: [{ on: 'p001', cap: 6000, from: NOW - HOUR, until }] })
+    heal(fault)
+    for (let round = 0; round < 2; round += 1) await later(one, 2 * HOUR, { caps: { team: 900 } })
+    expect(one.caps()).toEqual({ team: 900, p001: 500 })
+    one.foreign('p001', 6000)
+    for (let round = 0; round < 2; round += 1) await later(one, HOUR)
+    expect(one.caps()).toEqual({ team: 900, p001: 500 })
+  })
+
   test('but once only where it shows afterwards because it is inherited', async () => {
     const fault: Wrong = { sent: 0 }
     const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001'), switches: { capReads: 'inherited' } })

@@ -149,7 +149,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
 
   'one stale reading is enough to forget ownership': {
     file: 'daemon/cycle/record.ts',
-    find: 'const ours = kept ?? (mayBeStale(owned, reading, ledger, now) ? owned : toCome(owned, reading))',
+    find: 'const ours = kept ?? (mayBeStale(owned, reading, ledger, now) ? owned : stillToLand(owned, writtenLately, desired.slots.model, now))',
     replace: 'const ours = kept && kept.missedAt === undefined ? kept : undefined',
     needs: ['second-thoughts'],
     caughtBy: [44],

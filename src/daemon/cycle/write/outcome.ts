@@ -1,6 +1,6 @@
 // Records how a write ended: its line of history, the ownership of the cap, and a quarantine where the scope takes no write. It is the same for
 // a write that was just read back and for an intent that a crash left open. The verdict itself is the table in core/plan/outcome.ts.
-import { type HistoryEntry, type Intent, LANDING_MS, type Quarantined, type ScopeChange } from '../../../core/model/change.ts'
+import type { HistoryEntry, Intent, Quarantined, ScopeChange } from '../../../core/model/change.ts'
 import type { CapReading, Observed, OwnedCap } from '../../../core/model/observed.ts'
 import { type Cap, GIVEN_UP, isSameEntry, ownerOf, type PolicyEntry } from '../../../core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
@@ -70,9 +70,9 @@ export async function conclude(
   const { ledger, clock } = context
   const now = clock.now()
   const end = async (ended: Ended, ownership: OwnedCap | 'released' | 'kept'): Promise<Ended> => {
-    const { baseline } = context.owned.get(scopeKey(change.scope)) ?? {}
-    const toCome = (): OwnedCap | undefined =>
-      stillToLand({ ...reading, baseline }, ledger.writtenLately(change.scope, now - LANDING_MS), context.slots.model, now)
+    const { scope, to } = change
+    const before = { ...context.owned.get(scopeKey(scope)), scope, ...(to !== 'none' && { baseline: to }) }
+    const toCome = () => stillToLand(before, ledger.writtenLately, context.slots.model, now)
     const left = ownership === 'released' ? (toCome() ?? ownership) : ownership
     await ledger.recordOutcome(intent, historyEntry(intent, ended, now), left)
     return ended
