@@ -1,7 +1,12 @@
 import { lstatSync, symlinkSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import type { Change } from '../../src/core/model/change.ts'
+import { userScope } from '../../src/core/model/scope.ts'
+import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { inside } from '../support/inside.ts'
+import { intentFor, raise } from '../support/ledger.ts'
 import { capkeeper } from '../support/process.ts'
+import { realClock } from '../support/real-clock.ts'
 import { world } from './world.ts'
 
 const POLICY = `team: {cap: 500}
@@ -22,6 +27,23 @@ test('plan --out takes the place of a link or of a file that others may read, an
     expect(lstatSync(at.path(name)).mode.toString(8)).toBe('100600')
   }
   expect(at.read('theirs')).toBe('theirs')
+})
+
+test.each([true, false])('plan shows what the next start does with a write that a crash left open (it landed: %s)', async (hasLanded) => {
+  const at = await world()
+  await at.run('apply', '--yes')
+  const clock = realClock()
+  const store = await openLedger({ file: at.path('ledger.db'), mode: 'write', clock })
+  const ledger = await store.workspace('acme', at.service.url)
+  const ada = 'ada.lovelace@example.com'
+  await ledger.recordIntent(intentFor({ ...raise(userScope(ada), 0, 900), from: 'none' }, { at: clock.now() - 60_000 }))
+  await store.close()
+  if (hasLanded) at.service.setCap(ada, 900)
+  const changes = async (...argv: readonly string[]): Promise<unknown> =>
+    JSON.parse((await at.run(...argv, '--output', 'json')).stdout).changes.map(({ scope, to, cause }: Change) => ({ scope, to, cause }))
+  const planned = await changes('plan')
+  expect(planned).toEqual(hasLanded ? [{ scope: { kind: 'user', email: ada }, to: 'none', cause: 'orphan' }] : [])
+  expect(await changes('apply', '--yes')).toEqual(planned)
 })
 
 // Most end-to-end tests run their commands inside the test, because starting processes took most of the time of `npm test`.

@@ -2,11 +2,8 @@
 // Also reads people, groups and balance, and forgets people when told to. It writes nothing to the service.
 
 import { ancestorsOf } from '../../core/interpret/effective.ts'
-import type { Intent } from '../../core/model/change.ts'
-import type { CapReading } from '../../core/model/observed.ts'
-import { byScope, type Scope, type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
-import type { Instant } from '../../core/model/units.ts'
-import { entriesOf, unknownScopes } from '../../core/plan/states.ts'
+import { type Scope, type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
+import { unknownScopes } from '../../core/plan/states.ts'
 import { learnUsage } from '../collect/usage.ts'
 import { showUsage } from '../conditions/show.ts'
 import { marked, withoutPerson } from '../ledger/forget.ts'
@@ -16,48 +13,9 @@ import type { CycleOptions, CycleRun } from './options.ts'
 import { observeSweep } from './preview.ts'
 import { noneAhead, noteSeen, seenIn, sweep } from './read.ts'
 import { recordCounted, recordRules } from './record.ts'
-import { type DesiredState, desiredState, grantsFrozen, isLeftAlone, type WorkspaceState } from './state.ts'
+import { type DesiredState, desiredState, grantsFrozen, type WorkspaceState } from './state.ts'
 import { checkLateWrites, noteChecked } from './write/descendants.ts'
-import { conclude, historyEntry, type OutcomeContext, ownershipOf } from './write/outcome.ts'
-
-/** Longer than any sweep that began before the clock was set back. Choice. */
-const SET_BACK_MS = 3_600_000
-
-/** An intent from the future was recorded before the clock was set back: a reading of the last hour is later than it. */
-const begunAt = ({ at }: Intent, now: Instant): Instant => (at > now ? now - SET_BACK_MS : at)
-
-/** Closes every open intent whose scope was read since, and returns those. Earlier readings prove nothing while a write of another replica may land. */
-async function recoverIntents(
-  { workspace, state }: CycleRun,
-  desired: DesiredState,
-  gone: DesiredState['unknown'],
-): Promise<readonly Intent[]> {
-  const { ledger, clock, wall, lease } = workspace
-  const quietAt = lease && lease.quietUntil() + clock.now() - wall()
-  const { resolution, slots, owned } = desired
-  const context = { ledger, clock, slots, owned, desired: byScope(resolution.desired), entryAt: entriesOf(resolution) }
-  const closed: Intent[] = []
-  for (const intent of ledger.openIntents()) {
-    const { scope } = intent.change
-    const reading = state.readings.get(scopeKey(scope))
-    const sinceAt = begunAt(intent, clock.now())
-    if (!reading || reading.readAt < Math.max(sinceAt, quietAt ?? sinceAt)) continue
-    const isGone = gone.has(scopeKey(scope))
-    if (reading.failure && !isGone && !isLeftAlone(scope, desired)) continue
-    if (reading.failure) await closeUnread(intent, reading, isGone, context)
-    else await conclude(intent, reading, { kind: 'lost', why: 'its answer was lost' }, context)
-    closed.push(intent)
-  }
-  return closed
-}
-
-/** A scope that is gone has no cap; a cap on a scope that is only left alone stays ours. */
-async function closeUnread(intent: Intent, reading: CapReading, isGone: boolean, context: OutcomeContext): Promise<void> {
-  const error = `the answer to this write was lost; the scope cannot be read any more: ${reading.failure?.message}`
-  const ownership = isGone ? 'kept' : ownershipOf(intent, reading, 'lost', context)
-  const ended = isGone ? ({ result: 'failed', error, unproven: true } as const) : ({ result: 'ambiguous', error } as const)
-  await context.ledger.recordOutcome(intent, historyEntry(intent, ended, context.clock.now()), ownership)
-}
+import { recoverIntents } from './write/outcome.ts'
 
 /** Reads roster, groups and balance, records what is believed of them, and shows it. */
 export async function refreshUsage(workspace: Workspace, state: WorkspaceState, signal?: AbortSignal): Promise<void> {
@@ -121,14 +79,15 @@ function isDue(scope: Scope, state: WorkspaceState, { focus, slice, readSince }:
 /** Records how this deployment treats caps, and how open intents ended. */
 async function learnFromReadings(cycle: CycleRun, desired: DesiredState): Promise<DesiredState> {
   const { workspace, state, planner } = cycle
-  const { ledger, client, clock, config } = workspace
+  const { ledger, client, clock, config, lease, wall } = workspace
   // A sweep takes long, and approvals may have arrived meanwhile.
   await ledger.load()
   noteSeen(ledger, observeSweep(seenIn(ledger), state.readings, desired), clock)
   // Before the open intents are closed: these still tell when their writes were sent.
   await checkLateWrites({ ...cycle, desired })
   const unknown = new Set(unknownScopes(desired.toRead, state.readings).keys())
-  const closed = await recoverIntents(cycle, desired, unknown)
+  const quietAt = lease && lease.quietUntil() + clock.now() - wall()
+  const closed = await recoverIntents({ ledger, clock, readings: state.readings, quietAt }, desired, unknown)
   noteChecked(closed, workspace)
   recordRules(state, config, ledger, clock.now())
   const isSame = unknown.symmetricDifference(desired.unknown).size === 0

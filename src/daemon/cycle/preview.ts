@@ -3,17 +3,20 @@
 
 import { TEAM_KEY } from '../../core/interpret/effective.ts'
 import { groupsListed, type Observation, observeReadings, type ServiceEvidence, serviceModel } from '../../core/interpret/evidence.ts'
+import type { HistoryEntry, Intent } from '../../core/model/change.ts'
+import type { LedgerFacts } from '../../core/model/facts.ts'
 import type { CapReading } from '../../core/model/observed.ts'
 import type { PolicyRevision } from '../../core/model/policy.ts'
-import { type Scope, type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
+import { byScope, type Scope, type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
 import type { Ledger, ReadClient, RecordsReader } from '../../ports.ts'
 import { askMeasured } from '../collect/add-on.ts'
 import { learnUsage } from '../collect/usage.ts'
 import { deploymentFindings } from '../conditions/findings.ts'
 import type { ReadPeopleFile } from '../directory/read.ts'
 import { dealPools } from './deal.ts'
-import { learnedFrom, seenIn, sweep } from './read.ts'
+import { learnedFrom, noteSeen, seenIn, sweep } from './read.ts'
 import { type DesiredState, desiredState, type Planner, planFrom, recall, type WorkspaceState, withheldBy } from './state.ts'
+import { type OutcomeLedger, recoverIntents } from './write/outcome.ts'
 
 // Establishes before the first write whether a read shows only an explicitly set cap, by reading a few unmanaged people: one without a cap of
 // their own, under a set team or group cap, tells it (docs/operations.md).
@@ -80,7 +83,7 @@ export function observeSweep(
 
 export interface PreviewParts extends Planner {
   readonly client: ReadClient
-  readonly ledger: RecordsReader & Pick<Ledger, 'pause'>
+  readonly ledger: RecordsReader & Pick<Ledger, 'history' | 'pause'>
   readonly readPeopleFile: ReadPeopleFile
 }
 
@@ -94,9 +97,40 @@ export interface PreviewOptions {
 
 export type Preview = Awaited<ReturnType<typeof preview>>
 
+/** Records over those of a ledger, which stays as it is: how open intents ended, by the readings of a preview. */
+function supposing(ledger: PreviewParts['ledger']): OutcomeLedger {
+  const owned = new Map(byScope(ledger.owned()))
+  const quarantined = new Map(byScope(ledger.quarantined()))
+  const facts = new Map<keyof LedgerFacts, unknown>()
+  const ended = new Map<Intent['id'], HistoryEntry | undefined>()
+  const entries = (): HistoryEntry[] => [...ended.values()].filter((one) => one !== undefined)
+  return {
+    ...ledger,
+    owned: () => [...owned.values()],
+    quarantined: () => [...quarantined.values()],
+    openIntents: () => ledger.openIntents().filter(({ id }) => !ended.has(id)),
+    // The value has the type of its name.
+    fact: <K extends keyof LedgerFacts>(name: K) => (facts.has(name) ? (facts.get(name) as LedgerFacts[K]) : ledger.fact(name)),
+    writtenLately: (scope, sinceAt) => [
+      ...entries().filter((one) => scopeKey(one.scope) === scopeKey(scope)),
+      ...ledger.writtenLately(scope, sinceAt),
+    ],
+    ancestorWrites: (sinceAt) => [...entries().filter(({ scope }) => scope.kind !== 'user'), ...ledger.ancestorWrites(sinceAt)],
+    saveFact: (name, value) => void facts.set(name, value),
+    saveQuarantined: (one) => void quarantined.set(scopeKey(one.scope), one),
+    async recordOutcome({ id, change: { scope } }, entry, ownership) {
+      ended.set(id, entry)
+      if (ownership === 'released') owned.delete(scopeKey(scope))
+      else if (ownership !== 'kept') owned.set(scopeKey(scope), ownership)
+    },
+  }
+}
+
 /** Reads people and caps and makes the plan. Rejects only when `signal` aborts. */
-export async function preview(parts: PreviewParts, policy: PolicyRevision, options: PreviewOptions = {}) {
-  const { client, config, ledger, clock } = parts
+export async function preview(known: PreviewParts, policy: PolicyRevision, options: PreviewOptions = {}) {
+  const ledger = supposing(known.ledger)
+  const parts = { ...known, ledger }
+  const { client, config, clock } = parts
   const { signal, onSweep, onReading } = options
   const state = recall(policy, ledger)
   const usage = await learnUsage(state, parts, signal)
@@ -106,12 +140,14 @@ export async function preview(parts: PreviewParts, policy: PolicyRevision, optio
   const scopes = only ? all.filter(only) : all
   onSweep?.(scopes)
   await sweep({ client, scopes, concurrency: config.rate.concurrency, readings: state.readings, onReading, signal })
-  const before = seenIn(ledger)
-  const learned = learnedFrom(before, observeSweep(before, state.readings, desiredState(state, parts)), clock.now())
-  const desired = desiredState(state, { ...parts, seen: learned })
+  const asked = desiredState(state, parts)
+  noteSeen(ledger, observeSweep(seenIn(ledger), state.readings, asked), clock)
+  await recoverIntents({ ...parts, readings: state.readings }, asked, asked.unknown)
+  const learned = seenIn(ledger)
+  const desired = desiredState(state, parts)
   const seen = only ? learned : await probeReads({ ...parts, seen: learned, state, desired, signal })
   // Nothing is recorded: the deal, and what the readings tell of the deployment, count for this plan alone.
-  const withheld = withheldBy(config, await ledger.pause(clock.now()))
+  const withheld = withheldBy(config, await known.ledger.pause(clock.now()))
   const planner = { ...parts, seen, idle: withheld?.reason }
   dealPools(state, desired, planner)
   const planned = planFrom(state, desiredState(state, planner), planner, { excluded: () => withheld })

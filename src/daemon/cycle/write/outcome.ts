@@ -3,7 +3,7 @@
 import type { HistoryEntry, Intent, Quarantined, ScopeChange } from '../../../core/model/change.ts'
 import type { CapReading, Observed, OwnedCap } from '../../../core/model/observed.ts'
 import { type Cap, GIVEN_UP, isSameEntry, ownerOf, type PolicyEntry } from '../../../core/model/policy.ts'
-import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
+import { byScope, type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import type { Instant } from '../../../core/model/units.ts'
 import {
   type Answer,
@@ -18,12 +18,17 @@ import {
   withTried,
 } from '../../../core/plan/outcome.ts'
 import type { Planned } from '../../../core/plan/plan.ts'
-import type { Clock, Ledger } from '../../../ports.ts'
+import { entriesOf } from '../../../core/plan/states.ts'
+import type { Clock, Ledger, RecordsReader } from '../../../ports.ts'
 import { noteSeen } from '../read.ts'
+import { type DesiredState, isLeftAlone } from '../state.ts'
+
+/** What outcomes are recorded in. */
+export type OutcomeLedger = RecordsReader & Pick<Ledger, 'saveFact' | 'saveQuarantined' | 'recordOutcome' | 'history'>
 
 /** What the outcome of a write depends on beside its read-back. */
 export interface OutcomeContext extends Pick<Planned, 'slots' | 'desired' | 'owned'> {
-  readonly ledger: Ledger
+  readonly ledger: OutcomeLedger
   readonly clock: Clock
   /** See `entriesOf`. */
   readonly entryAt: (key: ScopeKey) => PolicyEntry
@@ -119,6 +124,49 @@ export async function conclude(
   }
 }
 
+/** Longer than any sweep that began before the clock was set back. Choice. */
+const SET_BACK_MS = 3_600_000
+
+/** An intent from the future was recorded before the clock was set back: a reading of the last hour is later than it. */
+const begunAt = ({ at }: Intent, now: Instant): Instant => (at > now ? now - SET_BACK_MS : at)
+
+interface Recovery extends Pick<OutcomeContext, 'ledger' | 'clock'> {
+  readonly readings: ReadonlyMap<ScopeKey, CapReading>
+  /** Earlier readings prove nothing, because a write of another replica may land until then. */
+  readonly quietAt?: Instant
+}
+
+/** Closes every open intent whose scope was read since, and returns those. `gone`: scopes that the service does not know. */
+export async function recoverIntents(
+  { ledger, clock, readings, quietAt }: Recovery,
+  desired: DesiredState,
+  gone: DesiredState['unknown'],
+): Promise<readonly Intent[]> {
+  const { resolution, slots, owned } = desired
+  const context = { ledger, clock, slots, owned, desired: byScope(resolution.desired), entryAt: entriesOf(resolution) }
+  const closed: Intent[] = []
+  for (const intent of ledger.openIntents()) {
+    const { scope } = intent.change
+    const reading = readings.get(scopeKey(scope))
+    const sinceAt = begunAt(intent, clock.now())
+    if (!reading || reading.readAt < Math.max(sinceAt, quietAt ?? sinceAt)) continue
+    const isGone = gone.has(scopeKey(scope))
+    if (reading.failure && !isGone && !isLeftAlone(scope, desired)) continue
+    if (reading.failure) await closeUnread(intent, reading, isGone, context)
+    else await conclude(intent, reading, { kind: 'lost', why: 'its answer was lost' }, context)
+    closed.push(intent)
+  }
+  return closed
+}
+
+/** A scope that is gone has no cap; a cap on a scope that is only left alone stays ours. */
+async function closeUnread(intent: Intent, reading: CapReading, isGone: boolean, context: OutcomeContext): Promise<void> {
+  const error = `the answer to this write was lost; the scope cannot be read any more: ${reading.failure?.message}`
+  const ownership = isGone ? 'kept' : ownershipOf(intent, reading, 'lost', context)
+  const ended = isGone ? ({ result: 'failed', error, unproven: true } as const) : ({ result: 'ambiguous', error } as const)
+  await context.ledger.recordOutcome(intent, historyEntry(intent, ended, context.clock.now()), ownership)
+}
+
 /** The line of history of a write. */
 export function historyEntry(intent: Intent, { result, error, unproven }: Ended, at: Instant): HistoryEntry {
   const { scope, action, effect, from, to, cause, reason, source } = intent.change
@@ -198,7 +246,7 @@ async function replacedBy(change: ScopeChange, { ledger, owned }: OutcomeContext
 }
 
 /** After a crash or an outage only history remembers the cap. */
-async function lastBefore({ scope }: ScopeChange, ledger: Ledger): Promise<Cap | undefined> {
+async function lastBefore({ scope }: ScopeChange, ledger: OutcomeLedger): Promise<Cap | undefined> {
   for (const { from, to, result } of await ledger.history({ scope, limit: MOST_SEARCHED })) {
     if (result === 'applied') return undefined
     if (to === 0 && from !== 'none') return from

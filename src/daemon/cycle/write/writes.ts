@@ -12,7 +12,7 @@ import { waveInputs } from '../../../core/plan/dispositions.ts'
 import type { Answer } from '../../../core/plan/outcome.ts'
 import type { Planned } from '../../../core/plan/plan.ts'
 import { nextWave, type PlanStart, planStart } from '../../../core/plan/wave.ts'
-import type { WriteClient, WriteFailure } from '../../../ports.ts'
+import type { Ledger, WriteClient, WriteFailure } from '../../../ports.ts'
 import { LedgerError } from '../../ledger/error.ts'
 import type { CycleOptions, Halted } from '../options.ts'
 import { keepReading, sweep } from '../read.ts'
@@ -21,6 +21,7 @@ import { conclude, historyEntry, noteZero, type OutcomeContext, quarantined, ver
 
 /** The shared state of a run of writes. */
 interface WriteRun extends OutcomeContext {
+  readonly ledger: Ledger
   readonly client: WriteClient
   /** The plan that is carried out. */
   readonly planned: Planned
