@@ -180,6 +180,20 @@ describe('a cap that came, and that was read back too early, is ours and is clea
     expect(one.caps()).toEqual({ team: 900, p001: 300 })
   })
 
+  test('when the process died at the second attempt, which came, and the first arrives after the clear', async () => {
+    const { one } = await doubtful()
+    await one.cycle({ caps: { team: 900 } })
+    const change = { ...raise(userScope(email('p001')), 0, 700), from: 'none' } as const
+    await one.ledger.recordIntent(intentFor(change, { at: one.clock.now() }))
+    one.foreign('p001', 700)
+    one.restart()
+    await later(one, HOUR)
+    expect(one.caps()).toEqual({ team: 900 })
+    one.foreign('p001', 700)
+    for (let round = 0; round < 2; round += 1) await later(one, HOUR)
+    expect(one.caps()).toEqual({ team: 900 })
+  })
+
   test.each([
     ['of somebody whom it was sent to', 'p001'],
     ['of a group', 'group:g'],

@@ -126,14 +126,14 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     caughtBy: [33],
   },
   'intents that a crash left open are never closed': {
-    file: 'daemon/cycle/observe.ts',
+    file: 'daemon/cycle/write/outcome.ts',
     find: 'for (const intent of ledger.openIntents())',
     replace: 'for (const intent of ledger.openIntents().slice(0, 0))',
     needs: ['kill-at-request', 'kill-at-ledger'],
     caughtBy: [818],
   },
   'an intent that a crash left open counts as applied, whatever cap is stored': {
-    file: 'daemon/cycle/observe.ts',
+    file: 'daemon/cycle/write/outcome.ts',
     find: 'conclude(intent, reading, ',
     replace: 'conclude(intent, { ...reading, observed: intent.change.to }, ',
     needs: ['kill-at-request', 'kill-at-ledger'],

@@ -90,7 +90,10 @@ export async function conclude(
     case 'landed': {
       if (reading.observed !== change.to) noteInherited(change, reading, context)
       if (reading.observed === 0) noteZero('stored', 'reads 0', change, context)
-      return end({ result: 'applied', unproven: answer.isRetried }, ownershipOf(intent, reading, answer.kind, context))
+      return end(
+        { result: 'applied', unproven: answer.isRetried && change.to !== 'none' },
+        ownershipOf(intent, reading, answer.kind, context),
+      )
     }
     case 'zeroDropped': {
       const error = 'the service reads a cap of 0 back as unset, so 0 cannot be kept here; write the smallest cap you can accept instead'
@@ -153,7 +156,8 @@ export async function recoverIntents(
     const isGone = gone.has(scopeKey(scope))
     if (reading.failure && !isGone && !isLeftAlone(scope, desired)) continue
     if (reading.failure) await closeUnread(intent, reading, isGone, context)
-    else await conclude(intent, reading, { kind: 'lost', why: 'its answer was lost' }, context)
+    // It was perhaps not the first attempt that has landed.
+    else await conclude(intent, reading, { kind: 'lost', why: 'its answer was lost', isRetried: true }, context)
     closed.push(intent)
   }
   return closed

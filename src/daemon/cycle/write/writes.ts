@@ -141,7 +141,7 @@ async function send(change: Change, intent: Intent, run: WriteRun, isPatient: bo
     const isOpen = verdict === 'notLanded' || isUnexplained
     if (isOpen && !isRefused && attempt < WRITE_ATTEMPTS && !(await whyNotStart(run))) continue
     const why = outcome.kind === 'accepted' ? '' : `${WRITE_ATTEMPTS} times sent at most: ${outcome.failure.message}`
-    const result = await conclude(intent, reading, { kind, why, isRetried: attempt > 1 && change.to !== 'none' }, run)
+    const result = await conclude(intent, reading, { kind, why, isRetried: attempt > 1 }, run)
     if (isRefused && verdict === 'notLanded') return blamed(result, outcome.failure, intent, run)
     return reading.failure ? { ...result, ...blameOf(reading.failure.kind) } : result
   }
