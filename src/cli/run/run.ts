@@ -85,8 +85,9 @@ async function readConfig(reader: Reader, flags: RunFlags, cli: Cli, embedded: E
   const config = embedded ? besideSandbox(loaded.config, { isQuick: loaded.file === undefined, keepsLedger }, embedded.url) : loaded.config
   const missing = networkProblems(config)
   if (missing.length > 0) throw new InputError(missing)
-  const paths = policyPaths(config)
-  const policies = await readPolicies(paths, loaded, flags, cli)
+  // Policies name the workspace where the config lists none. Else nothing waits for them, however long they take to read.
+  if (loaded.configured) return { loaded, config }
+  const policies = await readPolicies(policyPaths(config), loaded, flags, cli)
   reader.stamps.policies = policies.stamp
   if (!hasErrors(problemsBeside(policies))) reader.name = policies.workspace
   const workspace = reader.name ?? policies.workspace
@@ -137,7 +138,7 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
   if (!store) return
   const aging = new AbortController()
   let server: Server | undefined
-  let following: Awaited<ReturnType<typeof followFiles>> | undefined
+  let following: ReturnType<typeof followFiles> | undefined
   // What was read counts when it comes into force.
   const read = new WeakMap<Config, Settings>()
   try {
@@ -169,7 +170,7 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
       onConfig(config) {
         settings = read.get(config) ?? settings
         host.use(config)
-        following?.follow()
+        void following?.then(({ follow }) => follow())
       },
       registered: (name, present) => (present ? host.metrics.registerWorkspace(name) : host.metrics.removeWorkspace(name)),
       onSeen: (name) => host.live.changed(name, TOPICS),
@@ -181,11 +182,12 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
     running.daemon = daemon
     void forgetOldHistory(host, aging.signal)
     announce(server, host, embedded)
-    following = await followFiles(daemon, cli, reader, () => settings)
+    following = followFiles(daemon, cli, reader, () => settings)
     ending.onReload(() => void daemon.configChanged().then(() => daemon.hurry()))
     void readRefusedAgain(daemon, cli.clock, aging.signal)
     await untilStopped(daemon, host, embedded, ending)
-    following.close()
+    // Files that take long to look at do not keep the process.
+    void following.then(({ close }) => close())
     await server.close()
     await host.saveAll()
     host.logger.info({}, 'stopped')
@@ -215,7 +217,10 @@ async function followFiles(daemon: Daemon, cli: Cli, { stamps }: Reader, setting
   const watchPolicies = (paths: readonly string[]): Promise<Watcher> =>
     watchPaths(paths, cli.clock, policiesChanged, { since: () => stamps.policies, envelopes: envelopesIn(settings().loaded) })
   let paths = policyPaths(settings().config)
+  const { file } = settings().loaded
+  const configWatch = file === undefined ? undefined : watchPaths([file], cli.clock, daemon.configChanged, { since: () => stamps.config })
   let policies = await watchPolicies(paths)
+  const config = await configWatch
   let [closed, turn] = [false, Promise.resolve()]
   async function watchOthers(): Promise<void> {
     const next = policyPaths(settings().config)
@@ -226,8 +231,6 @@ async function followFiles(daemon: Daemon, cli: Cli, { stamps }: Reader, setting
     policies.close()
     policies = watcher
   }
-  const { file } = settings().loaded
-  const config = file === undefined ? undefined : await watchPaths([file], cli.clock, daemon.configChanged, { since: () => stamps.config })
   return {
     /** Another configuration is in force. */
     follow(): void {
