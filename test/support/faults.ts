@@ -135,3 +135,32 @@ export const failingLedger = (fails: (method: keyof Ledger) => boolean) =>
   onLedger((method) => {
     if (fails(method)) throw new LedgerError('LEDGER_FULL', 'capkeeper.db: the disk is full, so nothing was recorded')
   })
+
+/** What goes wrong with the cap of one scope. */
+export interface Wrong {
+  /** What a read of the scope shows; absent: all is well. */
+  reads?: string
+  /** Of each write of the scope, in turn: whether it lands, and what is answered; the last one stays. */
+  writes?: readonly (readonly [landed: boolean, status: number])[]
+  /** What a read shows from the first write on. */
+  readsAfter?: string
+  sent: number
+}
+
+/** Reads and writes of one scope go wrong as `fault` says. */
+export const faulty = (fault: Wrong, name: string) =>
+  instead(async (operation, body, ask) => {
+    if (fault.reads !== undefined && reads(name)(operation, body)) return answerOf(200, fault.reads)
+    if (!fault.writes || !writes(name)(operation, body)) return undefined
+    const [landed, status] = fault.writes[Math.min(fault.sent, fault.writes.length - 1)] ?? [true, 200]
+    fault.sent += 1
+    if (fault.readsAfter) fault.reads = fault.readsAfter
+    if (landed) await ask()
+    return answerOf(status)
+  })
+
+/** From now on all is well. */
+export const heal = (fault: Wrong): void => {
+  delete fault.reads
+  delete fault.writes
+}

@@ -4,33 +4,11 @@ import { describe, expect, test } from 'vitest'
 import { userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { email, HOUR, NOW, type PlainCap, research, scope } from '../../support/declare.ts'
-import { answering, answerOf, instead, reads, writes } from '../../support/faults.ts'
+import { answering, faulty, heal, type Wrong, writes } from '../../support/faults.ts'
 import { intentFor, raise } from '../../support/ledger.ts'
 import { later, worldUnder } from '../../support/living.ts'
 import { noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World } from '../../support/world.ts'
-
-interface Wrong {
-  /** What a read of the scope shows; absent: all is well. */
-  reads?: string
-  /** Of each write of the scope, in turn: whether it lands, and what is answered; the last one stays. */
-  writes?: readonly (readonly [landed: boolean, status: number])[]
-  /** What a read shows from the first write on. */
-  readsAfter?: string
-  sent: number
-}
-
-/** Reads and writes of one scope go wrong as `fault` says. */
-const faulty = (fault: Wrong, name: string) =>
-  instead(async (operation, body, ask) => {
-    if (fault.reads !== undefined && reads(name)(operation, body)) return answerOf(200, fault.reads)
-    if (!fault.writes || !writes(name)(operation, body)) return undefined
-    const [landed, status] = fault.writes[Math.min(fault.sent, fault.writes.length - 1)] ?? [true, 200]
-    fault.sent += 1
-    if (fault.readsAfter) fault.reads = fault.readsAfter
-    if (landed) await ask()
-    return answerOf(status)
-  })
 
 /** Twenty people, of whom p001 is read and written wrongly as `fault` says. */
 async function doubtful(): Promise<{ one: World; fault: Wrong }> {
@@ -40,11 +18,6 @@ async function doubtful(): Promise<{ one: World; fault: Wrong }> {
 
 /** A write that lands, and whose answer is lost. */
 const lost = [true, 503] as const
-
-const heal = (fault: Wrong): void => {
-  delete fault.reads
-  delete fault.writes
-}
 
 const linesOf = async (one: World, to: PlainCap): Promise<readonly string[]> =>
   (await one.ledger.history({ limit: 99 })).filter((line) => line.to === to).map(({ result }) => result)
@@ -74,38 +47,6 @@ describe('a cap that came, and that was read back too early, is ours and is clea
     expect(one.caps()).toEqual({ team: 900 })
   })
 
-  // The first of its writes arrives hours after a later one, and the clear after that.
-  test.each<readonly [string, Wrong['writes'], meanwhile: readonly (PlainCap | undefined)[]]>([
-    ['none of its writes', [[false, 503]], [700, undefined]],
-    [
-      'the first of two writes',
-      [
-        [false, 503],
-        [true, 200],
-      ],
-      [undefined],
-    ],
-    ['none of its writes, and policy declared none meanwhile', [[false, 503]], [700, 'none', undefined]],
-  ])('when the service answered %s, and one arrives at last after the clear', async (_row, writes, meanwhile) => {
-    const under = (p001: PlainCap | undefined) => ({ caps: { team: 900, ...(p001 !== undefined && { p001 }) } })
-    const { one, fault } = await doubtful()
-    await one.cycle(under(undefined))
-    fault.writes = writes
-    await one.cycle(under(700))
-    heal(fault)
-    for (const cap of meanwhile) await later(one, HOUR, under(cap))
-    expect(one.caps()).toEqual({ team: 900 })
-    one.restart()
-    await later(one, HOUR)
-    one.foreign('p001', 700)
-    for (let round = 0; round < 2; round += 1) await later(one, HOUR)
-    expect(one.caps()).toEqual({ team: 900 })
-    await later(one, 25 * HOUR)
-    one.forget()
-    await later(one, HOUR)
-    expect(one.reads()).not.toContain('p001')
-  })
-
   test('when its answer was lost, another client set a value just then, and it arrives after policy has dropped it', async () => {
     const { one, fault } = await doubtful()
     await one.cycle({ caps: { team: 900 } })
@@ -115,26 +56,6 @@ describe('a cap that came, and that was read back too early, is ours and is clea
     one.foreign('p001', 400)
     await later(one, HOUR, { caps: { team: 900 } })
     expect(one.caps()).toEqual({ team: 900, p001: 400 })
-    one.foreign('p001', 700)
-    for (let round = 0; round < 2; round += 1) await later(one, HOUR)
-    expect(one.caps()).toEqual({ team: 900 })
-  })
-
-  test('when the first attempts of two values were lost, and the older value arrives after the clear', async () => {
-    const { one, fault } = await doubtful()
-    await one.cycle({ caps: { team: 900 } })
-    for (const p001 of [700, 800]) {
-      Object.assign(fault, {
-        sent: 0,
-        writes: [
-          [false, 503],
-          [true, 200],
-        ],
-      })
-      await later(one, HOUR, { caps: { team: 900, p001 } })
-    }
-    heal(fault)
-    for (let round = 0; round < 2; round += 1) await later(one, HOUR, { caps: { team: 900 } })
     one.foreign('p001', 700)
     for (let round = 0; round < 2; round += 1) await later(one, HOUR)
     expect(one.caps()).toEqual({ team: 900 })
@@ -178,64 +99,6 @@ describe('a cap that came, and that was read back too early, is ours and is clea
     expect(one.caps()).toEqual({ team: 900, p001: 6000 })
     for (let round = 0; round < 2; round += 1) await later(one, HOUR)
     expect(one.caps()).toEqual({ team: 900, p001: 300 })
-  })
-
-  test('when the process died at the second attempt, which came, and the first arrives after the clear', async () => {
-    const { one } = await doubtful()
-    await one.cycle({ caps: { team: 900 } })
-    const change = { ...raise(userScope(email('p001')), 0, 700), from: 'none' } as const
-    await one.ledger.recordIntent(intentFor(change, { at: one.clock.now() }))
-    one.foreign('p001', 700)
-    one.restart()
-    await later(one, HOUR)
-    expect(one.caps()).toEqual({ team: 900 })
-    one.foreign('p001', 700)
-    for (let round = 0; round < 2; round += 1) await later(one, HOUR)
-    expect(one.caps()).toEqual({ team: 900 })
-  })
-
-  test.each([
-    ['of somebody whom it was sent to', 'p001'],
-    ['of a group', 'group:g'],
-  ])('when it arrives under a cap of the team of the same value, which %s shows, too', async (_row, name) => {
-    const fault: Wrong = { sent: 0, writes: [[false, 503]] }
-    const groups = { g: ['p001', 'p002'] }
-    const switches = { capReads: 'inherited' } as const
-    const one = await testWorld({ people: 20, groups, wrapTransport: faulty(fault, name), switches, config: { capReads: 'inherited' } })
-    await one.cycle({ caps: { team: 500, [name]: 700 } })
-    heal(fault)
-    await later(one, HOUR, { caps: { team: 700 } })
-    one.forget()
-    await later(one, HOUR)
-    one.foreign(name, 700)
-    for (let round = 0; round < 2; round += 1) await later(one, HOUR)
-    expect({ caps: one.caps(), writes: one.writes() }).toEqual({ caps: { team: 700, [name]: 700 }, writes: [] })
-    for (const _day of [1, 2]) await later(one, 25 * HOUR)
-    await later(one, HOUR, { caps: { team: 800 } })
-    expect(one.caps()).toEqual({ team: 800 })
-  })
-
-  test.each([
-    ['has ended', true, NOW + HOUR],
-    ['has ended, where nothing is pruned', false, NOW + HOUR],
-    ['was taken out of policy', true, NOW + 99 * HOUR],
-  ])('but the cap from before a grant comes back when the first try of the grant arrives after it %s', async (_row, prune, until) => {
-    const fault: Wrong = {
-      sent: 0,
-      writes: [
-        [false, 503],
-        [true, 200],
-      ],
-    }
-    const caps = { p001: 500 }
-    const one = await testWorld({ people: 20, caps, config: { prune }, wrapTransport: faulty(fault, 'p001') })
-    await one.cycle({ caps: { team: 900 }, grants: [{ on: 'p001', cap: 6000, from: NOW - HOUR, until }] })
-    heal(fault)
-    for (let round = 0; round < 2; round += 1) await later(one, 2 * HOUR, { caps: { team: 900 } })
-    expect(one.caps()).toEqual({ team: 900, p001: 500 })
-    one.foreign('p001', 6000)
-    for (let round = 0; round < 2; round += 1) await later(one, HOUR)
-    expect(one.caps()).toEqual({ team: 900, p001: 500 })
   })
 
   test('but once only where it shows afterwards because it is inherited', async () => {
