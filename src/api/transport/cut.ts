@@ -88,27 +88,6 @@ interface Container {
   readonly keep: ((row: unknown) => unknown) | undefined
 }
 
-interface State {
-  readonly plan: RowPlan
-  readonly stack: Container[]
-  readonly kept: Group[]
-  /** Bytes around the rows, and of the unfinished row. */
-  readonly around: Pieces
-  readonly row: Pieces
-  rowCount: number
-  /** Inside a list of rows, and how deep inside a row; 0 is between rows. */
-  isInRows: boolean
-  rowDepth: number
-  /** A comma came just before the unfinished row. */
-  afterComma: boolean
-  inString: boolean
-  escaped: boolean
-  /** The unfinished string outside of rows, which may be the name of a field; and the last one that ended. */
-  name: number[] | undefined
-  lastString: string
-  isBroken: boolean
-}
-
 interface Pieces {
   parts: Buffer[]
   bytes: number
@@ -119,23 +98,30 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x5b, 0x5d, 0x7b, 0x7d]
 /** No field on the way to a row has a longer name. */
 const MAX_NAME = 64
 
+const stateOf = (plan: RowPlan) => ({
+  plan,
+  stack: [] as Container[],
+  kept: [] as Group[],
+  /** Bytes around the rows, and of the unfinished row. */
+  around: { parts: [], bytes: 0 } as Pieces,
+  row: { parts: [], bytes: 0 } as Pieces,
+  rowCount: 0,
+  /** Inside a list of rows, and how deep inside a row; 0 is between rows. */
+  isInRows: false,
+  rowDepth: 0,
+  /** A comma came just before the unfinished row. */
+  afterComma: false,
+  inString: false,
+  escaped: false,
+  /** The unfinished string outside of rows, which may be the name of a field; and the last one that ended. */
+  name: undefined as number[] | undefined,
+  lastString: '',
+  isBroken: false,
+})
+type State = ReturnType<typeof stateOf>
+
 export function createCutter(plan: RowPlan) {
-  const state: State = {
-    plan,
-    stack: [],
-    kept: [],
-    around: { parts: [], bytes: 0 },
-    row: { parts: [], bytes: 0 },
-    rowCount: 0,
-    isInRows: false,
-    rowDepth: 0,
-    afterComma: false,
-    inString: false,
-    escaped: false,
-    name: undefined,
-    lastString: '',
-    isBroken: false,
-  }
+  const state = stateOf(plan)
   return {
     /** Takes the next bytes, and returns roughly how much more memory the kept rows take. Throws a `BoundError`. */
     push: (chunk: Buffer): number => push(state, chunk),
