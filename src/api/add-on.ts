@@ -285,18 +285,15 @@ function haveSameKeys(results: readonly Fields[]): boolean {
 
 /** A person may have had several keys. */
 function byPerson(sums: readonly AddOnSum[], book: KeyBook, except: ReadonlySet<string>): readonly AddOnRow[] {
-  const rows = new Map<string, { email: string; dayAt: Instant; model: string; cents: number; addOnCents: number }>()
-  for (const { key, dayAt, model, cents: used, addOnCents } of sums) {
-    const owner = book.emailOf(key) ?? ''
-    const email = except.has(owner) ? '' : owner
-    const place = JSON.stringify([dayAt, email, model])
-    const known = rows.get(place)
-    if (known) {
-      known.cents = Math.min(MAX_FIGURE, known.cents + used)
-      known.addOnCents = Math.min(MAX_FIGURE, known.addOnCents + addOnCents)
-    } else rows.set(place, { email, dayAt, model, cents: used, addOnCents })
+  const rows = new Map<string, AddOnSum>()
+  for (const sum of sums) {
+    const owner = book.emailOf(sum.key) ?? ''
+    const row = { ...sum, key: except.has(owner) ? '' : owner }
+    const known = rows.get(SUMS.keyOf(row))
+    if (known) SUMS.add(known, row)
+    else rows.set(SUMS.keyOf(row), row)
   }
-  return [...rows.values()].map(({ email, dayAt, model, cents: used, addOnCents }) => ({
+  return [...rows.values()].map(({ key: email, dayAt, model, cents: used, addOnCents }) => ({
     ...{ dayAt, email, model },
     ...{ used: creditsOf(cents(used)), addOn: creditsOf(cents(addOnCents)) },
   }))
