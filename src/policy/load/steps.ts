@@ -98,14 +98,8 @@ async function oneByOne<T>(steps: Steps<T>, progress: Progress): Promise<T> {
   let next = steps.next()
   while (!next.done) {
     progress(next.value.path)
-    let found: unknown
-    try {
-      found = await next.value.later()
-    } catch (error) {
-      next = steps.throw(error)
-      continue
-    }
-    next = steps.next(found)
+    const [found] = await Promise.allSettled([next.value.later()])
+    next = found.status === 'fulfilled' ? steps.next(found.value) : steps.throw(found.reason)
   }
   return next.value
 }
