@@ -140,13 +140,11 @@ export function reportOf(inputs: ReportInputs): Report {
   const { key: _, name: __, ...sums } = teamRow(inputs, measured)
   const totals = {
     ...sums,
-    ...(balance && {
-      included: balance.seats * balance.creditsPerSeat,
-      addOnAvailable: balance.addOnAvailable,
-      addOnUsed: balance.addOnUsed,
-    }),
-    ...priced('cost', sums.used, pricePerCredit),
-    ...priced('addOnCost', balance?.addOnUsed, pricePerCredit),
+    included: balance && balance.seats * balance.creditsPerSeat,
+    addOnAvailable: balance?.addOnAvailable,
+    addOnUsed: balance?.addOnUsed,
+    cost: priced(sums.used, pricePerCredit),
+    addOnCost: priced(balance?.addOnUsed, pricePerCredit),
   }
   const rows = rowsOf(inputs, measured)
   const whole = by === 'model' ? sumOf(rows.map(({ used }) => used)) : sums.used
@@ -163,9 +161,9 @@ export function reportOf(inputs: ReportInputs): Report {
     rows: rows
       .map((row) => ({
         ...row,
-        ...shareOf(row.used, whole),
-        ...priced('cost', row.used, pricePerCredit),
-        ...priced('addOnCost', row.addOn, pricePerCredit),
+        share: row.used === undefined || whole === undefined || whole <= 0 ? undefined : row.used / whole,
+        cost: priced(row.used, pricePerCredit),
+        addOnCost: priced(row.addOn, pricePerCredit),
       }))
       .sort((a, b) => Number(isRest(a, by)) - Number(isRest(b, by)) || (b.used ?? -1) - (a.used ?? -1) || compareText(a.key, b.key)),
     ...daysOf(inputs.runs ?? []),
@@ -235,8 +233,8 @@ function attributeRows(inputs: ReportInputs, column: string, people: readonly Me
     ...rows,
     {
       ...{ key: 'not attributed', name: 'not attributed' },
-      ...known('used', Math.max(0, used)),
-      ...(whole.addOn !== undefined && known('addOn', Math.max(0, addOn))),
+      used: rounded(Math.max(0, used)),
+      addOn: whole.addOn === undefined ? undefined : rounded(Math.max(0, addOn)),
       addOnSource: source,
     },
   ]
@@ -249,8 +247,9 @@ function teamRow(inputs: ReportInputs, people: readonly Measured[]): ReportRow {
   const { addOn, ...rest } = rowOf(inputs, { key: 'team', name: 'the team' }, people)
   const guessed = sumOf(people.map((one) => (one.addOn?.source === 'measured' ? 0 : one.addOn?.credits))) ?? 0
   // People who left used something too.
-  const row = { ...rest, ...(addOn !== undefined && known('addOn', addOn + (inputs.addOn ? beyond(inputs.addOn, guessed) : 0))) }
-  return row.used === undefined ? { ...row, ...known('used', sumOf((inputs.runs ?? []).map(({ used }) => used))) } : row
+  const row = { ...rest, addOn: addOn === undefined ? undefined : rounded(addOn + (inputs.addOn ? beyond(inputs.addOn, guessed) : 0)) }
+  const { used, ...others } = row
+  return used === undefined ? { ...others, used: sumOf((inputs.runs ?? []).map((run) => run.used)) } : row
 }
 
 function daysOf(runs: readonly RunUse[]): Pick<Report, 'days'> {
@@ -271,9 +270,9 @@ function rowOf(inputs: ReportInputs, about: Pick<ReportRow, 'key' | 'name'>, peo
   return {
     ...about,
     people: inputs.people.length > 0 ? people.length : undefined,
-    ...known('used', sumOf(people.map(({ used }) => used))),
+    used: sumOf(people.map(({ used }) => used)),
     ...addOnOf(people.map(({ addOn }) => addOn)),
-    ...known('headRoom', sumOf(people.map(({ headRoom }) => headRoom))),
+    headRoom: sumOf(people.map(({ headRoom }) => headRoom)),
     uncapped: people.some(({ cap }) => cap !== undefined && cap !== 'unknown')
       ? people.filter(({ cap }) => cap === 'none').length
       : undefined,
@@ -282,30 +281,23 @@ function rowOf(inputs: ReportInputs, about: Pick<ReportRow, 'key' | 'name'>, peo
 
 function addOnOf(uses: readonly (AddOnUse | undefined)[]): Pick<ReportRow, 'addOn' | 'addOnSource'> {
   const source = worstSource(uses.map((use) => use?.source))
-  return source === undefined ? {} : { ...known('addOn', sumOf(uses.map((use) => use?.credits))), addOnSource: source }
+  return source === undefined ? {} : { addOn: sumOf(uses.map((use) => use?.credits)), addOnSource: source }
 }
 
-function personRow({ email, used, addOn, cap, headRoom, band }: Measured): ReportRow {
-  return {
-    key: email,
-    name: email,
-    ...known('used', used),
-    ...addOnOf([addOn]),
-    cap,
-    ...known('headRoom', headRoom),
-    band,
-  }
-}
+const personRow = ({ email, used, addOn, cap, headRoom, band }: Measured): ReportRow => ({
+  ...{ key: email, name: email, used: rounded(used) },
+  ...addOnOf([addOn]),
+  ...{ cap, headRoom: rounded(headRoom), band },
+})
 
 const modelRow = ({ model, used, addOn, addOnSource }: ModelUse): ReportRow => ({
   ...(model === undefined ? { key: '-', name: 'in no run' } : { key: model, name: model }),
-  ...known('used', used),
-  ...known('addOn', addOn),
+  used: rounded(used),
+  addOn: rounded(addOn),
   addOnSource,
 })
 
-const known = <K extends string>(key: K, value: number | undefined): { readonly [P in K]?: Credits } =>
-  value === undefined ? {} : ({ [key]: wholeCents(value) } as { readonly [P in K]?: Credits })
+const rounded = (value: number | undefined): Credits | undefined => (value === undefined ? undefined : wholeCents(value))
 
 /** The sum of what is known; undefined when nothing is. */
 function sumOf(amounts: readonly (number | undefined)[]): number | undefined {
@@ -314,11 +306,8 @@ function sumOf(amounts: readonly (number | undefined)[]): number | undefined {
 }
 
 /** An amount of credits in the configured currency, to a hundredth. */
-const priced = <K extends string>(key: K, amount: number | undefined, price: number | undefined): { readonly [P in K]?: number } =>
-  amount === undefined || price === undefined ? {} : known(key, amount * price)
-
-const shareOf = (used: number | undefined, whole: number | undefined): { share?: number } =>
-  used === undefined || whole === undefined || whole <= 0 ? {} : { share: used / whole }
+const priced = (amount: number | undefined, price: number | undefined): number | undefined =>
+  amount === undefined || price === undefined ? undefined : wholeCents(amount * price)
 
 function nearOf({ email, addOn, cap, band }: Measured): readonly NearRow[] {
   const isNear = band !== undefined && bandRank(band) >= bandRank('85_to_95')

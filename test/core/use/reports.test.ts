@@ -70,7 +70,7 @@ const report = ({ people = {}, runs, groups = {}, balance, addOn, byModel, ...mo
 const told = ({ totals, rows, near, days, notes, pricePerCredit, currency, projected, exhaustedAt }: Report): readonly string[] => {
   const fields = (record: object): string =>
     Object.entries(record)
-      .map(([name, one]) => clause(name, name === 'share' ? one.toFixed(4) : one))
+      .map(([name, one]) => clause(name, name === 'share' ? one?.toFixed(4) : one))
       .join('')
       .slice(2)
   return [
