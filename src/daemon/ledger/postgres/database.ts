@@ -63,31 +63,6 @@ export type Value = string | number | boolean | null | readonly (string | number
 /** Runs one statement. */
 export type Query = (sql: string, values?: readonly Value[]) => Promise<readonly Row[]>
 
-/** One connection, for exclusive use until it is released. Every method rejects with a `LedgerError`. */
-export interface Session {
-  readonly query: Query
-  /** One transaction, rolled back when `body` rejects. The statement `begin` runs first, and `body` gets its rows. */
-  transaction<T>(body: (query: Query, begun: readonly Row[]) => Promise<T>, begin?: string): Promise<T>
-  /** False once the connection has failed. */
-  isAlive(): boolean
-  release(): void
-}
-
-export interface PostgresDatabase {
-  /** Its name in messages. */
-  readonly name: string
-  /** For reading: repeated once when the connection turns out to be dead. */
-  readonly query: Query
-  /** For a statement that writes: never repeated. */
-  readonly once: Query
-  /** For leases: waits for no other query of this process. */
-  readonly urgent: Query
-  /** On a connection of the pool; repeated once when the connection turns out to be dead before the transaction began. */
-  transaction: Session['transaction']
-  session(): Promise<Session>
-  close(): Promise<void>
-}
-
 /** Time limits (choices): for connecting, for a statement on the server, for its wait for locks, and for the answer. */
 const CONNECT_MS = 5_000
 const STATEMENT_MS = 10_000
@@ -117,8 +92,10 @@ interface PostgresOptions {
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>
 }
 
+export type PostgresDatabase = ReturnType<typeof openPostgres>
+
 /** Makes the handle, without connecting. Throws a `LedgerError` for an invalid address, or certificates that cannot be read. */
-export function openPostgres({ address: given, env = process.env, clock }: PostgresOptions): PostgresDatabase {
+export function openPostgres({ address: given, env = process.env, clock }: PostgresOptions) {
   const name = shownAddress(given)
   const target = targetOf(given, env)
   if (!target) throw new LedgerError('LEDGER_UNREADABLE', `${name} is no address: write postgres://user@host:port/database`)
@@ -181,13 +158,19 @@ export function openPostgres({ address: given, env = process.env, clock }: Postg
       one.release()
     }
   }
+  /** For reading: repeated once when the connection turns out to be dead. */
+  const query: Query = (sql, values) => again(() => using((one) => one.query(sql, values)))
+  /** For leases: waits for no other query of this process. */
+  const urgent: Query = (sql, values) => again(() => using((one) => one.query(sql, values), URGENT_ANSWER_MS))
+  /** For a statement that writes: never repeated. */
+  const once: Query = (sql, values) => using((one) => one.query(sql, values))
   return {
+    /** Its name in messages. */
     name,
+    ...{ query, urgent, once },
     session: () => session(),
-    urgent: (sql, values) => again(() => using((one) => one.query(sql, values), URGENT_ANSWER_MS)),
-    query: (sql, values) => again(() => using((one) => one.query(sql, values))),
-    once: (sql, values) => using((one) => one.query(sql, values)),
-    async transaction(body, begin) {
+    /** On a connection of the pool; repeated once when the connection turns out to be dead before the transaction began. */
+    async transaction<T>(body: Body<T>, begin?: string): Promise<T> {
       let hasBegun = false
       const attempt = () =>
         using((one) =>
@@ -305,14 +288,20 @@ function createGate(clock: Pick<Clock, 'monotonic'>, name: string): <T>(connect:
   }
 }
 
-function sessionOf(client: PoolClient, name: string, answerMs: number, giveBack: () => void, broke: () => void): Session {
+/** In a transaction; `begun`: the rows of its first statement. */
+type Body<T> = (query: Query, begun: readonly Row[]) => Promise<T>
+
+export type Session = ReturnType<typeof sessionOf>
+
+/** One connection, for exclusive use until it is released. Every method rejects with a `LedgerError`. */
+function sessionOf(client: PoolClient, name: string, answerMs: number, giveBack: () => void, broke: () => void) {
   let alive = true
   const fail = (): void => {
     alive = false
     broke()
   }
   client.on('error', fail)
-  const ask = async (sql: string, values?: readonly Value[]): Promise<readonly Row[]> => {
+  const query: Query = async (sql, values) => {
     try {
       // The driver's types lack `query_timeout`.
       const question = { text: sql, values: values && [...values], query_timeout: answerMs }
@@ -324,17 +313,19 @@ function sessionOf(client: PoolClient, name: string, answerMs: number, giveBack:
     }
   }
   return {
-    query: ask,
+    query,
+    /** False once the connection has failed. */
     isAlive: () => alive,
-    async transaction(body, begin) {
-      const begun = await ask(begin === undefined ? BEGIN : `${BEGIN}; ${begin}`)
+    /** One transaction, rolled back when `body` rejects. The statement `begin` runs first. */
+    async transaction<T>(body: Body<T>, begin?: string): Promise<T> {
+      const begun = await query(begin === undefined ? BEGIN : `${BEGIN}; ${begin}`)
       try {
-        const result = await body(ask, begun)
-        await ask('COMMIT')
+        const result = await body(query, begun)
+        await query('COMMIT')
         return result
       } catch (error) {
         // A connection that cannot roll back is not used again.
-        if (alive) await ask('ROLLBACK').catch(fail)
+        if (alive) await query('ROLLBACK').catch(fail)
         throw error
       }
     },
