@@ -10,7 +10,7 @@ import { type Binding, bind, bindings, workspaceRows } from './sql/bindings.ts'
 import { type BindingReport, prune } from './sql/care.ts'
 import type { CopyEnd } from './sql/copy.ts'
 import { type SqlDatabase, textKept } from './sql/statement.ts'
-import type { SharedCopy } from './sqlite/database.ts'
+import type { LedgerDatabase } from './sqlite/database.ts'
 import { readFact, readRow } from './values/values.ts'
 import { workspaceLedger } from './workspace.ts'
 
@@ -90,7 +90,7 @@ export interface LedgerStore {
   /** For a ledger on a server. */
   server?(): Promise<ServerReport>
   /** For a ledger in memory: a copy of its present state, which another thread can open to read. */
-  share?(): Promise<SharedCopy>
+  share?: LedgerDatabase['share']
   /** This ledger as one end of a copy. A ledger that is open for writing then holds all of its workspaces until it is closed. */
   copyEnd(): Promise<CopyEnd>
   /** Frees the lock, and closes the file or the connections. A second call does nothing. */

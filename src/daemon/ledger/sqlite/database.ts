@@ -140,31 +140,19 @@ let copies = 0
 
 export const isInMemory = (file: string): boolean => file === MEMORY || file.startsWith(SHARED)
 
-/** A copy that any thread can open by its name until it is ended. */
-export interface SharedCopy {
-  readonly file: string
-  end(): void
-}
-
 /** An open ledger file, or one in memory. Every method throws a `LedgerError` when the database fails. */
-export interface LedgerDatabase {
-  /** Its name in messages. */
-  readonly file: string
-  all(sql: string, ...values: readonly SQLInputValue[]): readonly Row[]
-  /** Runs statements without a result. */
-  execute(sql: string): void
-  /** Runs `change` as one transaction: durable when this returns, rolled back when it throws. */
-  write<T>(change: () => T): T
-  /** Makes a copy in memory, a few pages at a time, so that other work goes on. */
-  share(): Promise<SharedCopy>
-  close(): void
-}
+export type LedgerDatabase = ReturnType<typeof opened>
 
 /**
  * Opens a database file or `:memory:`, whatever it contains. `readOnly`: nothing may be written, and no file is made. `file` is its name in messages.
  * Throws a `LedgerError`.
  */
 export function openDatabase(path: string, { readOnly }: { readonly readOnly: boolean }, file = path): LedgerDatabase {
+  const database = opened(path, readOnly, file)
+  return readOnly ? forReading(database) : database
+}
+
+function opened(path: string, readOnly: boolean, file: string) {
   const attempt = attempter(file)
   if (!isInMemory(path)) mustBeFilesBeside(path)
   const sqlite = attempt(() => new DatabaseSync(path, { readOnly, timeout: BUSY_TIMEOUT_MS }))
@@ -175,14 +163,18 @@ export function openDatabase(path: string, { readOnly }: { readonly readOnly: bo
     return known
   }
   const stillThere = isInMemory(path) ? () => true : sameFile(path)
-  const database: LedgerDatabase = {
+  return {
+    /** Its name in messages. */
     file,
-    all: (sql, ...values) => attempt(() => prepared(sql).all(...values)),
-    execute: (sql) => attempt(() => sqlite.exec(sql)),
-    write(change) {
+    all: (sql: string, ...values: readonly SQLInputValue[]): readonly Row[] => attempt(() => prepared(sql).all(...values)),
+    /** Runs statements without a result. */
+    execute: (sql: string): void => attempt(() => sqlite.exec(sql)),
+    /** Runs `change` as one transaction: durable when this returns, rolled back when it throws. */
+    write<T>(change: () => T): T {
       if (!stillThere()) throw movedAway(file)
       return transaction(sqlite, change, attempt)
     },
+    /** Makes a copy in memory, a few pages at a time, so that other work goes on. Any thread can open it by its name until it is ended. */
     async share() {
       copies += 1
       const name = `${SHARED}${copies}?vfs=memdb`
@@ -201,7 +193,6 @@ export function openDatabase(path: string, { readOnly }: { readonly readOnly: bo
       if (sqlite.isOpen) sqlite.close()
     },
   }
-  return readOnly ? forReading(database) : database
 }
 
 /** The same database, with every attempt to write a `BugError`. */
