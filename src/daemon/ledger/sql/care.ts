@@ -18,15 +18,6 @@ export const MAX_PROBLEMS = 100
 /** The tables whose rows have a value. */
 const WITH_VALUE = ['owned', 'intent', 'history', 'approval', 'quarantine', 'known_days', 'pause', 'fact'] as const
 
-/** How many records one workspace has at one address. */
-export interface BindingReport extends Omit<Binding, 'id'> {
-  readonly owned: number
-  readonly openIntents: number
-  readonly history: number
-  readonly approvals: number
-  readonly quarantined: number
-}
-
 /** Reads every row. Damage is reported, and does not reject. `pages` reports the faults of what rows are kept in. */
 export async function checkRows(database: SqlDatabase, pages: () => readonly string[] = () => []) {
   const problems: string[] = []
@@ -54,7 +45,10 @@ export async function checkRows(database: SqlDatabase, pages: () => readonly str
   return { problems, workspaces }
 }
 
-async function counted({ ask }: SqlDatabase, { id, ...binding }: Binding): Promise<BindingReport> {
+export type BindingReport = Awaited<ReturnType<typeof counted>>
+
+/** How many records one workspace has at one address. */
+async function counted({ ask }: SqlDatabase, { id, ...binding }: Binding) {
   const tables = ['owned', 'intent', 'history', 'approval', 'quarantine']
   const counts = tables.map((table) => `(SELECT count(*) FROM @${table} WHERE binding = ?1) AS ${table}`)
   const [row] = await ask({ sql: `SELECT ${counts.join(', ')}`, values: [id] })
