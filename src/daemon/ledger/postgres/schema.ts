@@ -1,4 +1,4 @@
-// The schema of a ledger in PostgreSQL: its version, and its migration in one transaction by one process at a time. A newer version, or a
+// The schema of a ledger in PostgreSQL: its version, and how it is made, in one transaction by one process at a time. A newer version, or a
 // schema of another program, is never changed.
 import { LedgerError } from '../error.ts'
 import { mustBePresent, SCHEMA_VERSION, scriptOf } from '../sql/tables.ts'
@@ -68,11 +68,8 @@ const REPLICAS = `CREATE INDEX intent_binding ON capkeeper.intent (binding);
      data TEXT NOT NULL
    )`
 
-/** The script that brings each version to the present one; 0 is a database without a ledger. No version before it was ever released. */
-const MIGRATIONS: Readonly<Record<number, string>> = { 0: `${scriptOf(TYPES)}; ${REPLICAS}` }
-
-/** "capk": held while the schema is made or changed. */
-const MIGRATION_LOCK = 0x6361706b
+/** "capk": held while the schema is made. */
+const MAKING_LOCK = 0x6361706b
 
 /** Read at the beginning of each transaction that writes: a replica that is older than the schema must write nothing. */
 export const VERSION_SQL = 'SELECT version FROM capkeeper.schema_version'
@@ -93,27 +90,19 @@ export async function postgresVersion(query: Query, name: string): Promise<numbe
   return version
 }
 
-/** Makes the schema or brings it to the present version. One process does it, and the others wait. */
-export async function migratePostgres(database: PostgresDatabase): Promise<void> {
+/** Makes the schema where there is none. One process does it, and the others wait. No earlier version was ever released. */
+export async function makePostgres(database: PostgresDatabase): Promise<void> {
   if ((await postgresVersion(database.query, database.name)) === SCHEMA_VERSION) return
   await database.transaction(async (query) => {
-    await query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+    await query('SELECT pg_advisory_xact_lock($1)', [MAKING_LOCK])
     const version = await postgresVersion(query, database.name)
     if (version === SCHEMA_VERSION) return
-    const script = MIGRATIONS[version]
-    if (script === undefined) return mustBePresent(version, database.name)
-    if (version === 0) {
-      // An administrator may have made it for a user without the right to.
-      const [known] = await query("SELECT to_regnamespace('capkeeper') IS NOT NULL AS there")
-      if (known?.['there'] !== true) await query('CREATE SCHEMA capkeeper')
-      await query(
-        'CREATE TABLE capkeeper.schema_version (single BOOLEAN PRIMARY KEY DEFAULT true CHECK (single), version INTEGER NOT NULL)',
-      )
-      await query('INSERT INTO capkeeper.schema_version (version) VALUES (0)')
-    }
-    // Each transaction that writes reads the version first, and so waits for this lock.
-    await query('LOCK TABLE capkeeper.schema_version IN ACCESS EXCLUSIVE MODE')
-    await query(script)
-    await query('UPDATE capkeeper.schema_version SET version = $1', [SCHEMA_VERSION])
+    if (version !== 0) return mustBePresent(version, database.name)
+    // An administrator may have made it for a user without the right to.
+    const [known] = await query("SELECT to_regnamespace('capkeeper') IS NOT NULL AS there")
+    if (known?.['there'] !== true) await query('CREATE SCHEMA capkeeper')
+    await query('CREATE TABLE capkeeper.schema_version (single BOOLEAN PRIMARY KEY DEFAULT true CHECK (single), version INTEGER NOT NULL)')
+    await query('INSERT INTO capkeeper.schema_version (version) VALUES ($1)', [SCHEMA_VERSION])
+    await query(`${scriptOf(TYPES)}; ${REPLICAS}`)
   })
 }

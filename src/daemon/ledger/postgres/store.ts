@@ -11,7 +11,7 @@ import { mustBePresent, SCHEMA_VERSION, TABLES } from '../sql/tables.ts'
 import { type LedgerOptions, type LedgerStore, type ServerReport, storeOn } from '../store.ts'
 import { openPostgres, type PostgresDatabase, type Query } from './database.ts'
 import { postgresLeases } from './leases.ts'
-import { migratePostgres, postgresVersion, VERSION_SQL } from './schema.ts'
+import { makePostgres, postgresVersion, VERSION_SQL } from './schema.ts'
 import { asking, recordedBy, singleOf } from './single.ts'
 import { lockingWriter, noWriter, openWriter, readOnly, versioned, type Writer } from './writer.ts'
 
@@ -60,7 +60,7 @@ export async function openPostgresStore(options: LedgerOptions): Promise<LedgerS
   const { file: address, env, clock, mode } = options
   const database = openPostgres({ address, env, clock })
   try {
-    if (mode !== 'read') await migratePostgres(database)
+    if (mode !== 'read') await makePostgres(database)
     const version = await postgresVersion(database.query, database.name)
     if (version === 0) {
       await database.close()

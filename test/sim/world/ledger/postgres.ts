@@ -3,7 +3,7 @@
 import { inOrder } from '../../../../src/daemon/ledger/adapter.ts'
 import { openLedger } from '../../../../src/daemon/ledger/ledger.ts'
 import { openPostgres, type PostgresDatabase } from '../../../../src/daemon/ledger/postgres/database.ts'
-import { migratePostgres } from '../../../../src/daemon/ledger/postgres/schema.ts'
+import { makePostgres } from '../../../../src/daemon/ledger/postgres/schema.ts'
 import { ledgerIn } from '../../../../src/daemon/ledger/postgres/store.ts'
 import { lockingWriter, noWriter } from '../../../../src/daemon/ledger/postgres/writer.ts'
 import { bind, bindings, type Snapshot, type WorkspaceRows, workspaceRows } from '../../../../src/daemon/ledger/sql/bindings.ts'
@@ -45,7 +45,7 @@ export function postgresLedger(address: string, workspace: string): SimLedger {
         void real(() => database.close())
       }
       try {
-        await real(() => migratePostgres(database))
+        await real(() => makePostgres(database))
         await real(() => writer.claim(workspace))
       } catch (error) {
         close()
