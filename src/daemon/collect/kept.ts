@@ -55,45 +55,27 @@ export interface CollectParts {
 /** What it needs of the workspace's state. */
 export type CollectState = Pick<WorkspaceState, 'policy' | 'usage' | 'measured' | 'unknownGroups'>
 
-/** The memory of collecting, for the life of the process. */
-export interface Collector {
+/** No request before `restUntil`, on the monotonic clock; the findings until then. */
+const resting = () => ({ restUntil: Number.NEGATIVE_INFINITY, found: [] as readonly Finding[] })
+
+/** The memory of collecting, for the life of the process. `by`: this process, in claims of people. */
+export const newCollector = (by: string) => ({
   /** Days of one request, where it is not 30. */
-  readonly chunkDays: Map<ScopeKey, number>
+  chunkDays: new Map<ScopeKey, number>(),
   /** When each group was last tried, on the monotonic clock. */
-  readonly triedAt: Map<ScopeKey, number>
-  readonly addOn: AddOnCollector
-  readonly past: PastCollector
-  /** This process, in claims of people. */
-  readonly by: string
-}
-
-interface AddOnCollector {
-  /** No request before this, on the monotonic clock. */
-  restUntil: number
-  whyNot: WhyNot | undefined
-  /** The findings until then. */
-  found: readonly Finding[]
-  chunkDays: number
-  /** A request for everybody at once was refused, or too much. */
-  byPerson: boolean
-}
-
-/** Reading the past of people. */
-interface PastCollector {
-  underWay: Promise<void> | undefined
-  /** No request before this, on the monotonic clock. */
-  restUntil: number
-  /** The findings until then. */
-  found: readonly Finding[]
-}
-
-export const newCollector = (by: string): Collector => ({
-  chunkDays: new Map(),
-  triedAt: new Map(),
-  addOn: { restUntil: Number.NEGATIVE_INFINITY, whyNot: undefined, found: [], chunkDays: CHUNK_DAYS, byPerson: false },
-  past: { underWay: undefined, restUntil: Number.NEGATIVE_INFINITY, found: [] },
+  triedAt: new Map<ScopeKey, number>(),
+  addOn: {
+    ...resting(),
+    whyNot: undefined as WhyNot | undefined,
+    chunkDays: CHUNK_DAYS,
+    /** A request for everybody at once was refused, or too much. */
+    byPerson: false,
+  },
+  /** Reading the past of people. */
+  past: { ...resting(), underWay: undefined as Promise<void> | undefined },
   by,
 })
+export type Collector = ReturnType<typeof newCollector>
 
 /** The progress of reading undeclared caps. */
 export interface UndeclaredPass {
