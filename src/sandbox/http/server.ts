@@ -32,15 +32,8 @@ interface SandboxServerOptions {
   readonly port: number
 }
 
-interface SandboxServer {
-  /** Such as `http://127.0.0.1:8787`; operations are under `/api/v1/`, behind any path prefix too. */
-  readonly url: string
-  /** Ends open connections at once. Does not close the sandbox. */
-  readonly close: () => Promise<void>
-}
-
 /** Listens; rejects when the port cannot be had. docs/service.md, Requests. */
-export async function startSandboxServer({ sandbox, host, port }: SandboxServerOptions): Promise<SandboxServer> {
+export async function startSandboxServer({ sandbox, host, port }: SandboxServerOptions) {
   const app = fastify({
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
@@ -66,11 +59,15 @@ export async function startSandboxServer({ sandbox, host, port }: SandboxServerO
   const origin = (): string => `http://${host.includes(':') ? `[${host}]` : host}:${portOf(app, port)}`
   addPages(app, sandbox, origin)
   await app.listen({ host, port })
-  const close = async (): Promise<void> => {
-    stopping.abort()
-    await app.close()
+  return {
+    /** Such as `http://127.0.0.1:8787`; operations are under `/api/v1/`, behind any path prefix too. */
+    url: origin(),
+    /** Ends open connections at once. Does not close the sandbox. */
+    async close(): Promise<void> {
+      stopping.abort()
+      await app.close()
+    },
   }
-  return { url: origin(), close }
 }
 
 /** The port that the server listens on; before that the requested one. */
