@@ -29,14 +29,8 @@ function checkEnvelopes(root: Branch<ConfigText>, locate: Locate): void {
   if (list && envelopes.length > MAX_ENVELOPES)
     report(list, 'ENVELOPE', `${envelopes.length} envelopes, and ${MAX_ENVELOPES} at most are possible`, { on: 'key' })
   reportDuplicates('envelope', envelopes)
-  const known = items(field(root, 'workspaces')).flatMap((workspace) => good(field(workspace, 'name')) ?? [])
   for (const envelope of envelopes) {
-    const workspace = field(envelope, 'workspace')
-    const name = good(workspace)
-    if (workspace && name !== undefined && known.length > 0 && !known.includes(name))
-      report(workspace, 'ENVELOPE', `${nameOf(workspace)} is ${quoted(name)}, and no workspace is called so`, {
-        hint: didYouMean(name, known),
-      })
+    checkKnown(root, field(envelope, 'workspace'), 'ENVELOPE')
     for (const key of ['policies', 'groups'] as const) {
       const some = field(envelope, key)
       if (items(some).length > 0) continue
@@ -50,6 +44,14 @@ function checkEnvelopes(root: Branch<ConfigText>, locate: Locate): void {
     const extra = { hint: 'give each a folder of its own', other: placeOf(first) }
     report(one, 'ENVELOPE', `${quoted(one.value)} is of another envelope`, extra)
   }
+}
+
+/** A workspace that is not configured. */
+function checkKnown(root: Branch<ConfigText>, workspace: Branch<string> | undefined, code: 'ENVELOPE' | 'AUTH'): void {
+  const known = items(field(root, 'workspaces')).flatMap((one) => good(field(one, 'name')) ?? [])
+  const name = good(workspace)
+  if (workspace && name !== undefined && known.length > 0 && !known.includes(name))
+    report(workspace, code, `${nameOf(workspace)} is ${quoted(name)}, and no workspace is called so`, { hint: didYouMean(name, known) })
 }
 
 /** The envelopes of a workspace. */
@@ -216,14 +218,9 @@ function checkViewers(root: Branch<ConfigText>): void {
     const hint = 'say in viewers who sees what, such as {self: true}'
     report(emailHeader, 'AUTH', 'auth.emailHeader tells readers apart, and viewers do not say who sees what', { on: 'key', hint })
   }
-  const known = items(field(root, 'workspaces')).flatMap((workspace) => good(field(workspace, 'name')) ?? [])
   for (const viewer of items(viewers)) {
     checkViewer(viewer, emailHeader !== undefined)
-    for (const workspace of items(field(viewer, 'workspaces'))) {
-      const name = good(workspace)
-      if (name === undefined || name === '*' || known.length === 0 || known.includes(name)) continue
-      report(workspace, 'AUTH', `${nameOf(workspace)} is ${quoted(name)}, and no workspace is called so`, { hint: didYouMean(name, known) })
-    }
+    for (const workspace of items(field(viewer, 'workspaces'))) if (good(workspace) !== '*') checkKnown(root, workspace, 'AUTH')
   }
 }
 
