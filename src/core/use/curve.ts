@@ -36,19 +36,6 @@ export interface Stretch {
   readonly credits: number
 }
 
-export interface UseCurve {
-  /** The highest reading of this cycle: used credits do not come back when people leave the roster. */
-  readonly used: number
-  /** The latest reading. */
-  readonly readAt: Instant
-  /** All use before this instant is in `used`: the latest increase, or the latest reading when that increase is long ago. */
-  readonly freshAt: Instant
-  readonly startAt: Instant
-  /** Instants at which use is known, in order. */
-  readonly knownAts: readonly Instant[]
-  readonly stretches: readonly Stretch[]
-}
-
 interface CurveInputs {
   readonly now: Instant
   readonly readings: readonly UseReading[]
@@ -56,8 +43,10 @@ interface CurveInputs {
   readonly freshnessMs: number
 }
 
+export type UseCurve = NonNullable<ReturnType<typeof useCurve>>
+
 /** Undefined without a believable reading of this cycle. */
-export function useCurve({ now, readings, cycle: { startAt, endAt }, freshnessMs }: CurveInputs): UseCurve | undefined {
+export function useCurve({ now, readings, cycle: { startAt, endAt }, freshnessMs }: CurveInputs) {
   const sorted = readings.filter(({ at, used }) => at <= Math.min(now, endAt) && Number.isFinite(used)).toSorted((a, b) => a.at - b.at)
   const before = sorted.filter(({ at }) => at < startAt)
   const since = sorted.filter(({ at }) => at >= startAt + SETTLE_MS)
@@ -65,10 +54,14 @@ export function useCurve({ now, readings, cycle: { startAt, endAt }, freshnessMs
   if (!last) return undefined
   const climbed = climb([{ at: startAt, used: 0 }, ...since], freshnessMs)
   return {
+    /** The highest reading of this cycle: used credits do not come back when people leave the roster. */
     used: climbed.used,
+    /** The latest reading. */
     readAt: last.at,
+    /** All use before this instant is in `used`: the latest increase, or the latest reading when that increase is long ago. */
     freshAt: last.at - climbed.increasedAt < freshnessMs ? climbed.increasedAt : last.at,
     startAt,
+    /** Instants at which use is known, in order. */
     knownAts: [...before.map(({ at }) => at), startAt, ...since.map(({ at }) => at)],
     stretches: [...climb(before, freshnessMs).stretches, ...climbed.stretches],
   }

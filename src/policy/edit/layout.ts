@@ -10,16 +10,6 @@ export interface Entry {
   readonly end: number
 }
 
-/** A list or mapping. `open`: where its first entry may begin at the earliest. Offsets are into `text`. */
-export interface Layout {
-  readonly text: string
-  readonly isFlow: boolean
-  readonly open: number
-  readonly entries: readonly Entry[]
-  /** The offset of the closing bracket, in flow style. */
-  readonly close: number
-}
-
 /** The part of a text from `start` to `end` becomes `text`. */
 export interface Splice {
   readonly start: number
@@ -27,8 +17,13 @@ export interface Splice {
   readonly text: string
 }
 
+/**
+ * A list or mapping. `open`: where its first entry may begin at the earliest; `close`: the closing bracket, in flow style. Offsets are into `text`.
+ */
+export type Layout = ReturnType<typeof layoutOf>
+
 /** The layout of a collection; `open`: the end of its key, or the start of the document. */
-export function layoutOf(text: string, node: YAMLMap | YAMLSeq, open: number): Layout {
+export function layoutOf(text: string, node: YAMLMap | YAMLSeq, open: number) {
   const isFlow = node.flow === true
   const start = node.range?.[0] ?? 0
   const entries = isSeq(node) ? itemsOf(node, isFlow) : node.items.map((pair) => entryOfPair(pair as Pair<Node, YamlNode>))

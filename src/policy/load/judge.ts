@@ -33,15 +33,7 @@ interface ParsedFile extends ParsedPolicyText {
   readonly readers: readonly string[]
 }
 
-interface Assigned {
-  readonly documents: Map<string, PolicyDocument[]>
-  /** Documents of which it is not known to which workspace they belong. */
-  readonly homeless: Homeless[]
-  /** The workspaces of which whole documents or files are missing. */
-  readonly incomplete: Set<string>
-  /** Their problems, by workspace: with an error it is not whole. */
-  readonly told: ReadonlyMap<string, Set<Problem>>
-}
+type Assigned = ReturnType<typeof nothingAssigned>
 
 interface Homeless {
   readonly document: PolicyDocument
@@ -129,13 +121,18 @@ function readersFinder(workspaces: readonly WorkspaceSource[], cwd: string): (ro
   }
 }
 
+const nothingAssigned = (workspaces: readonly WorkspaceSource[]) => ({
+  documents: new Map(workspaces.map(({ name }): [string, PolicyDocument[]] => [name, []])),
+  /** Documents of which it is not known to which workspace they belong. */
+  homeless: [] as Homeless[],
+  /** The workspaces of which whole documents or files are missing. */
+  incomplete: new Set<string>(),
+  /** Their problems, by workspace: with an error it is not whole. */
+  told: new Map(workspaces.map(({ name }): [string, Set<Problem>] => [name, new Set()])),
+})
+
 function assign(files: readonly ParsedFile[], workspaces: readonly WorkspaceSource[], configured: boolean): Assigned {
-  const assigned: Assigned = {
-    documents: new Map(workspaces.map(({ name }) => [name, []])),
-    homeless: [],
-    incomplete: new Set(),
-    told: new Map(workspaces.map(({ name }) => [name, new Set()])),
-  }
+  const assigned = nothingAssigned(workspaces)
   for (const file of files) {
     if (file.damaged) for (const reader of file.readers) assigned.incomplete.add(reader)
     const ofDocuments = new Set(file.documents.flatMap(({ problems }) => problems))

@@ -186,13 +186,7 @@ interface GrowthOptions {
 }
 
 /** Use in the current cycle, kept so that a cap is checked without summing the rows again. */
-interface Tally {
-  readonly endAt: Instant
-  readonly usedCents: Map<number, number>
-  addOnCents: number
-  readonly perSeatCents: number
-  readonly addOnLimitCents: number
-}
+type Tally = ReturnType<typeof openCycle>
 
 /** The store has the rows up to its `grownUntil`; the first call of `growTo` continues from there. */
 export function createGrowth({ store, seed, capOf, working }: GrowthOptions) {
@@ -273,7 +267,7 @@ function roomCents(tally: Tally, person: number, capOf: (person: number) => numb
  * Starts or resumes the cycle of `at`. Add-on credits are recomputed at each cycle start from the previous cycle's consumption
  * (docs/service.md, GetTeamCreditBalance): a quarter more than was used, and one seat's worth per seat at least. Choice.
  */
-function openCycle(store: Store, at: Instant): Tally {
+function openCycle(store: Store, at: Instant) {
   const cycle = cycleAt(at)
   const perSeat = (store.meta('creditsPerSeat') ?? 0) * 100
   const addOnOf = (used: ReadonlyMap<number, number>): number => used.values().reduce((sum, cents) => sum + Math.max(0, cents - perSeat), 0)
