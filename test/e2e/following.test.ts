@@ -163,9 +163,9 @@ test('a configuration that cannot come into force leaves the policies of the las
   const config = (url: string, folder: string) =>
     at.write('config.yaml', configText([workspace('acme', url, { ...SELDOM, policies: [folder] })]))
   at.write('other/acme.yaml', policyText('team: {cap: 700}'))
-  const daemon = await at.daemon()
+  const daemon = await at.daemon(['--rebind'])
   await until('the first cap', () => at.service.capOf('team') === 500)
-  // The ledger is bound to the first address.
+  // The ledger is bound to the first address until the next start.
   config('http://127.0.0.1:9', 'other')
   await daemon.shows('capkeeper_config_valid', 0, {})
   at.policy(policyText('team: {cap: 600}'))
@@ -177,7 +177,7 @@ test('a configuration that cannot come into force leaves the policies of the las
   await until('an edit in it', () => at.service.capOf('team') === 800)
 })
 
-test('a configuration whose file of a key is not there yet comes into force when the file comes', async () => {
+test('a configuration whose file of a key is not there yet comes into force when the file comes, and no edit of policies is lost meanwhile', async () => {
   const at = await world({ settings: SELDOM })
   const daemon = await at.daemon()
   await until('the first cap', () => at.service.capOf('team') === 500)
@@ -186,6 +186,12 @@ test('a configuration whose file of a key is not there yet comes into force when
     configText([workspace('acme', at.service.url, { ...SELDOM, mode: 'audit', keys: { default: { file: 'later' } } })]),
   )
   await daemon.shows('capkeeper_config_valid', 0, {})
+  // Read at once, with the configuration that is refused again, and before the watcher has seen the edit.
+  for (const cap of [600, 610, 620]) {
+    at.policy(policyText(`team: {cap: ${cap}}`))
+    daemon.signal('SIGHUP')
+    await until('the edit', () => at.service.capOf('team') === cap)
+  }
   at.write('later', at.read('key'))
   await daemon.shows('capkeeper_config_valid', 1, {})
   expect(await daemon.metric('capkeeper_mode', { workspace: 'acme', mode: 'audit' })).toBe(1)

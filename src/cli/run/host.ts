@@ -93,6 +93,8 @@ export async function createHost({ cli, flags, config, store, isEmbedded, leases
     },
     /** The configuration in force. */
     config: () => inForce.config,
+    /** The workspaces that the process began with. */
+    first: config.workspaces,
     /** Applies the settings of another configuration that concern the whole process. `listen`, `ledger` and `ledgerToken` need a restart, which is logged. */
     use(next: Config): void {
       const before = inForce.config
@@ -225,7 +227,9 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
   const about = { workspace: config.name, address: config.baseUrl }
   await cli.files.refresh([config, ...host.config().workspaces].flatMap(serviceFiles))
   let first: 'waiting' | 'answered' | 'failed' = 'waiting'
-  const ledger = await bound(host.store, config, { isEmbedded: host.isEmbedded, rebind: host.flags.rebind })
+  // Only what the process began with: a configuration that is read later may still be refused, and then changes nothing.
+  const isFirst = host.first.some(({ name, baseUrl }) => name === config.name && baseUrl === config.baseUrl)
+  const ledger = await bound(host.store, config, { isEmbedded: host.isEmbedded, rebind: host.flags.rebind && isFirst })
   // Nothing else is logged until the first answer, which may take minutes.
   logger.info(about, 'asking the service')
   // Every workspace keeps the salt, because commands open one workspace and must show the same hashes.
