@@ -5,7 +5,7 @@ import type { Finding } from '../../core/model/condition.ts'
 import { InputError } from '../../core/model/problem.ts'
 import type { Config, WorkspaceConfig } from '../config/settings.ts'
 import { wantedIn } from '../replicas/shown.ts'
-import { loadPolicies } from './policies.ts'
+import { distribute, loadPolicies } from './policies.ts'
 import { configFinding, oneAtATime, openAll } from './refresh.ts'
 import { end, type OpenedWorkspace, type Runner, reportInAll, type State, start, updateConditions } from './runners.ts'
 
@@ -32,7 +32,6 @@ function refuse(state: State, refused: readonly Finding[]): void {
 /** Restarts changed workspaces, starts new ones and ends removed ones; the others go on undisturbed. */
 async function applyConfig(state: State, next: Config): Promise<void> {
   if (state.stopping) return
-  const { parts, runners } = state
   const opened = await openChanged(state, next)
   if (!opened) return
   refuse(state, [])
@@ -41,34 +40,43 @@ async function applyConfig(state: State, next: Config): Promise<void> {
   state.loaded = undefined
   state.loadPolicies = oneAtATime(() => loadPolicies(state))
   state.leases.want(wantedIn(next))
-  parts.onConfig?.(next)
+  state.parts.onConfig?.(next)
   const wanted = new Map(next.workspaces.map((one) => [one.name, one]))
-  const replaced = new Set([...opened.keys()].map(({ name }) => name))
-  const before = new Map<string, Runner>()
-  for (const [name, runner] of runners) {
-    if (isSame(wanted.get(name), runner.config)) continue
-    await end(runner)
-    before.set(name, runner)
-    // It stays visible until the new one replaces it.
-    if (replaced.has(name) && !state.stopping) continue
-    runners.delete(name)
-    if (wanted.has(name)) continue
-    parts.registered(name, false)
-    await state.leases.release(name)
-  }
-  for (const [settings, one] of opened) {
-    const last = before.get(settings.name)
-    // Meanwhile another replica may have taken the workspace, or its lease may have started it here.
-    const isOurs = state.leases.holds(settings.name) && runners.get(settings.name) === last && last?.isLeaving !== true
-    if (isOurs && !state.stopping) start(state, settings, one)
-    else one.close()
-  }
+  const changed = new Map([...state.runners].filter(([name, runner]) => !isSame(wanted.get(name), runner.config)))
+  const names = new Set([...changed.keys(), ...[...opened.keys()].map(({ name }) => name)])
+  // All at once: none writes on under settings that are no longer in force, or waits for new ones, while the last write of another takes its time.
+  const moved = [...names].map((name) => replace(state, changed.get(name), wanted.get(name), opened))
   // Not awaited: a folder may take long to read, and neither the next configuration nor the end waits for it.
   if (!state.stopping) void state.loadPolicies()
+  await Promise.all(moved)
+}
+
+type Opened = ReadonlyMap<WorkspaceConfig, OpenedWorkspace>
+
+/** Ends a workspace, if it runs, and starts it with its new settings, if it has any. */
+async function replace(state: State, last: Runner | undefined, settings: WorkspaceConfig | undefined, opened: Opened): Promise<void> {
+  const { parts, leases, runners } = state
+  const next = settings && opened.get(settings)
+  if (last) await end(state, last)
+  // Meanwhile another replica may have taken the workspace, or its lease may have started it here.
+  const isOurs = settings && leases.holds(settings.name) && runners.get(settings.name) === last && last?.isLeaving !== true
+  if (next && isOurs && !state.stopping) {
+    start(state, settings, next)
+    if (state.loaded) distribute(state, state.loaded, settings.name)
+    return
+  }
+  next?.close()
+  // It stays visible until the new one replaces it.
+  if (!last || (next && !state.stopping)) return
+  const { name } = last.config
+  runners.delete(name)
+  if (settings) return
+  parts.registered(name, false)
+  await leases.release(name)
 }
 
 /** Opens new and changed workspaces before any is ended; undefined when one cannot be opened. */
-async function openChanged(state: State, next: Config): Promise<ReadonlyMap<WorkspaceConfig, OpenedWorkspace> | undefined> {
+async function openChanged(state: State, next: Config): Promise<Opened | undefined> {
   const { parts, runners } = state
   try {
     const changed = next.workspaces.filter((one) => state.leases.holds(one.name) && !isSame(one, runners.get(one.name)?.config))

@@ -31,7 +31,6 @@ export async function startDaemon(parts: DaemonParts) {
     elsewhere: new Map(),
     failed: new Map(),
     runners: new Map(),
-    cut: new AbortController(),
     config,
     refused: [],
     conditions: [],
@@ -96,17 +95,11 @@ async function refreshViews(state: State): Promise<void> {
 
 async function stop(state: State): Promise<void> {
   state.stopping = true
-  const grace = new AbortController()
-  state.parts.clock.sleep(GRACE_MS, grace.signal).then(
-    () => state.cut.abort(new Error('the grace period is over')),
-    () => undefined,
-  )
   const { leases, runners } = state
   leases.withdraw()
-  await Promise.all([...runners.values()].map((runner) => end(runner).then(() => leases.release(runner.config.name))))
+  await Promise.all([...runners.values()].map((runner) => end(state, runner, GRACE_MS).then(() => leases.release(runner.config.name))))
   await state.applying
   await leases.stop()
-  grace.abort()
 }
 
 /** Starts and ends workspaces as leases come and go. */
@@ -128,7 +121,7 @@ function hooksOf(state: State): LeaseHooks {
       if (!runner) return
       runner.isLeaving = true
       if (gone) runner.cut.abort(new Error('another replica may hold this workspace now'))
-      await end(runner)
+      await end(state, runner)
       runners.delete(name)
       parts.registered(name, false)
     },

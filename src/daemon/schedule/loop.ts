@@ -192,6 +192,8 @@ interface StepOptions extends Pick<CycleOptions, 'stop' | 'leaving'> {
 
 /** Does the most urgent thing that is due, or waits. */
 async function step(workspace: Workspace, agenda: Agenda, options: StepOptions): Promise<void> {
+  // Under the settings before, it may have recorded something since the ledger was opened.
+  if (!workspace.state) await workspace.ledger.load()
   const state = adoptPolicy(workspace, agenda)
   if (!state) {
     await workspace.clock.sleep(workspace.config.intervalMs, options.stop)

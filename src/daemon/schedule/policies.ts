@@ -38,8 +38,8 @@ export function distribute(state: State, load: PolicyLoad, only?: string): void 
   const { parts, runners, leases } = state
   const { sets } = load
   state.loaded = load
-  for (const [name, { loop, workspace }] of runners) {
-    if (only !== undefined && name !== only) continue
+  for (const [name, { loop, workspace, ending }] of runners) {
+    if (ending || (only !== undefined && name !== only)) continue
     if (sets.has(name) && leases.isReplaced(name)) {
       workspace.attempted = true
       continue

@@ -90,8 +90,6 @@ export interface State {
   /** Why a workspace could not be started here. */
   readonly failed: Map<string, string>
   readonly runners: Map<string, Runner>
-  /** Cuts all writes in flight. */
-  readonly cut: AbortController
   config: Config
   /** Why the last configuration is not in force. */
   refused: readonly Finding[]
@@ -105,7 +103,7 @@ export interface State {
 }
 
 /** Starts the loop of a workspace. It waits for its first policies. */
-export function start({ parts, runners, cut: cutAll }: State, settings: WorkspaceConfig, opened: OpenedWorkspace): void {
+export function start({ parts, runners }: State, settings: WorkspaceConfig, opened: OpenedWorkspace): void {
   const before = runners.get(settings.name)
   const workspace = createWorkspace(opened.parts, before?.config.baseUrl === settings.baseUrl ? before.workspace : undefined)
   parts.registered(settings.name, true)
@@ -114,7 +112,7 @@ export function start({ parts, runners, cut: cutAll }: State, settings: Workspac
   runners.set(settings.name, {
     config: settings,
     workspace,
-    loop: startLoop(workspace, { stop: stop.signal, cut: AbortSignal.any([cutAll.signal, cut.signal]) }),
+    loop: startLoop(workspace, { stop: stop.signal, cut: cut.signal }),
     stop,
     cut,
     opened,
@@ -124,12 +122,20 @@ export function start({ parts, runners, cut: cutAll }: State, settings: Workspac
   })
 }
 
-/** Tells a workspace to stop; resolves when its loop has ended and its parts are closed. */
-export function end(runner: Runner): Promise<void> {
-  runner.stop.abort(new Error('stopped'))
-  const { opened, loop } = runner
+/** How long what is in flight may go on when its workspace ends and the daemon does not: longer than a write takes at most. */
+const LAST_WRITE_MS = 40_000
+
+/** Tells a workspace to stop; resolves when its loop has ended and its parts are closed. A write in flight gets `graceMs`; then it is cut. */
+export function end({ parts }: Pick<State, 'parts'>, runner: Runner, graceMs = LAST_WRITE_MS): Promise<void> {
+  const { opened, loop, stop, cut } = runner
+  stop.abort(new Error('stopped'))
+  const ended = new AbortController()
+  parts.clock.sleep(graceMs, ended.signal).then(
+    () => cut.abort(new Error('the grace period is over')),
+    () => undefined,
+  )
   runner.ending ??= loop.done.then(() => opened.finish?.()).then(() => opened.close())
-  return runner.ending
+  return runner.ending.finally(() => ended.abort())
 }
 
 /** Reports an unexpected error, such as a disk that fails while policies load. It must not end the daemon: the last policies stay in force. */

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { configOf, workspaceConfig } from '../../support/configured.ts'
 import { BROKEN, type House, house } from '../../support/daemons.ts'
+import { answerOf, instead } from '../../support/faults.ts'
 import { MINUTE, outage, SECOND } from '../../support/living.ts'
 import { revisionOf, type World } from '../../support/world.ts'
 
@@ -98,6 +99,34 @@ describe('a change of the configuration', () => {
       await one.clock.pass(10 * MINUTE)
     }
     expect(worldOf(one).begun('ForeignChange')).toHaveLength(1)
+  })
+
+  test('ends and restarts each workspace for itself, while the last write of another takes its time', async () => {
+    const busy = Promise.withResolvers<void>()
+    const one = await house(['acme', 'beta'], TWO, {}, { ending: async (name) => (name === 'acme' ? busy.promise : undefined) })
+    await one.clock.pass(MINUTE)
+    one.config = configOf(...['acme', 'beta', 'gamma'].map((name) => workspaceConfig(name, { mode: 'audit' })))
+    one.daemon.configChanged()
+    worldOf(one, 'beta').foreign('team', 900)
+    await one.clock.pass(10 * MINUTE)
+    const modes = () => one.daemon.views().map(({ workspace, mode }) => `${workspace}: ${mode}`)
+    expect([worldOf(one, 'beta').caps(), modes()]).toEqual([{ team: 900 }, ['acme: enforce', 'beta: audit', 'gamma: audit']])
+    busy.resolve()
+    await one.clock.pass(SECOND)
+    expect(modes()[0]).toBe('acme: audit')
+  })
+
+  test('restarts a workspace whose last write cannot be read back, because the service refuses every request for the rate', async () => {
+    const away = { is: false }
+    const wrapTransport = instead(() => (away.is ? answerOf(429, '{"error":"rate limit exceeded"}') : undefined))
+    const one = await house(['acme'], { acme: { caps: { team: 500 } } }, { wrapTransport, switches: { latency: 2000 } })
+    while (worldOf(one).count('UsageConfig') === 0) await one.clock.pass(SECOND)
+    away.is = true
+    await one.clock.pass(5 * SECOND)
+    one.config = configOf(workspaceConfig('acme', { mode: 'audit' }))
+    one.daemon.configChanged()
+    await one.clock.pass(MINUTE)
+    expect([one.closed, viewOf(one)?.mode]).toEqual([['acme'], 'audit'])
   })
 
   test('starts new workspaces and ends removed ones', async () => {

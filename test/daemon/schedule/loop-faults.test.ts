@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { email, HOUR } from '../../support/declare.ts'
 import { answerOf, failingLedger, instead } from '../../support/faults.ts'
-import { capsOf, living, loopOver, MINUTE, passUntil, person, SECOND } from '../../support/living.ts'
+import { capsOf, live, living, loopOver, MINUTE, passUntil, person, SECOND } from '../../support/living.ts'
 import { testWorld } from '../../support/world.ts'
 
 const limited = (seconds: number) => answerOf(429, '{"error":"rate limit exceeded"}', { 'retry-after': String(seconds) })
@@ -165,4 +165,29 @@ test.each<readonly [string, number, number, ReturnType<typeof answerOf>]>([
   const unread = one.workspace.state?.readings.values().filter(({ observed }) => observed === 'unknown')
   expect(one.caps()[person(people)]).toBe(1000)
   expect(unread?.toArray()).toHaveLength(count)
+})
+
+test('a loop begins with what is recorded when it begins, which may be more than when its ledger was opened', async () => {
+  let isOld = false
+  const one = await testWorld({
+    wrapLedger: (ledger) => ({
+      ...ledger,
+      fact: (name) => (isOld ? undefined : ledger.fact(name)),
+      async load() {
+        isOld = false
+        await ledger.load()
+      },
+    }),
+  })
+  const before = loopOver(one, { caps: { team: 500 } })
+  await one.clock.pass(MINUTE)
+  await before.stop()
+  one.restart()
+  isOld = true
+  const after = live(one)
+  after.set({}, false)
+  one.foreign('team', 1)
+  await one.clock.pass(10 * MINUTE)
+  expect(one.caps()).toEqual({ team: 500 })
+  await after.stop()
 })
