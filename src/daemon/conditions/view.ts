@@ -2,7 +2,7 @@
 import { effectiveCap, isApproved } from '../../core/interpret/effective.ts'
 import { unexplained } from '../../core/model/condition.ts'
 import type { GrantState, PersonStatus, ScopeStatus, UseShown, WorkspaceView } from '../../core/model/events.ts'
-import { capShown, type Person } from '../../core/model/observed.ts'
+import type { Person } from '../../core/model/observed.ts'
 import { compareScopes } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { declaredIn } from '../../core/resolve/desired.ts'
@@ -128,12 +128,14 @@ export function peopleShown(workspace: Viewed & Pick<Workspace, 'clock'>): reado
 }
 
 function peopleOf(state: WorkspaceState, desiredState: DesiredState, now: Instant): readonly PersonStatus[] {
+  // As `capShown`, of the readings of that plan: under other settings there may be no newer ones yet.
+  const { slots } = desiredState
   const figures = addOnFigures({ now, cycle: cycleOf(state.usage), measured: state.measured, balance: state.usage?.balance })
   const roster = state.usage?.roster
   const onTeam = new Map(roster?.people.flatMap((one) => (isApproved(one, roster) ? [[one.email, one.used]] : [])))
   return desiredState.people.approved.flatMap((person): readonly PersonStatus[] => {
     if (!onTeam.has(person.email)) return []
-    const { cap } = effectiveCap(person, (key) => capShown(state.readings.get(key)))
+    const { cap } = effectiveCap(person, (key) => slots.lastRead(key) ?? slots.shown(key))
     const addOn = figures.of(person.email, onTeam.get(person.email))
     const band = bandOf(cap === 'unknown' ? undefined : cap, addOn?.credits)
     const known = { ...(cap !== 'unknown' && { cap }), ...(addOn && { used: addOn.credits, source: addOn.source }), band }
