@@ -300,7 +300,7 @@ export interface CapChange {
   readonly to: Cap
 }
 
-/** Known changes, the oldest first: our writes that landed, and foreign changes that readings found. */
+/** Known changes, the oldest first: our writes that landed, and foreign changes that readings found, which a write of the same instant reverts. */
 export function capChanges(history: readonly HistoryEntry[], journal: readonly JournalEntry[]): readonly CapChange[] {
   const written: readonly CapChange[] = history.filter(({ result }) => result === 'applied')
   const found = journal.flatMap((entry): readonly CapChange[] =>
@@ -308,7 +308,7 @@ export function capChanges(history: readonly HistoryEntry[], journal: readonly J
       ? [{ at: entry.at, scope: entry.scope, from: entry.verified, to: entry.observed }]
       : [],
   )
-  return [...written, ...found].sort((a, b) => a.at - b.at)
+  return [...found, ...written.toReversed()].sort((a, b) => a.at - b.at)
 }
 
 /** The caps before these changes. A scope of ours without a change always had its present cap. Choice. */
@@ -318,7 +318,7 @@ export function setBefore(owned: readonly OwnedCap[], changes: readonly CapChang
   return set
 }
 
-/** `history` and `journal` in any order. */
+/** `history` has the newest first. */
 export function capsInForce(
   people: ReplayPeople,
   owned: readonly OwnedCap[],

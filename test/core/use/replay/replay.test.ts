@@ -156,6 +156,11 @@ describe('the cap that was in force', () => {
       },
       [39, 4, 95],
     ],
+    [
+      'is ours once more in the instant in which that was found',
+      { history: [FIRST, write('team', 28, 1000, 95)], journal: [foreign(28, 1000)] },
+      [39, 11, 95],
+    ],
     ['of a person stays known when it has changed', { history: [write('ada', 28, 'none', 95), write('ada', 45, 95, 1000)] }, [39, 4, 95]],
     [
       'of a person that was cleared is that of the team',
