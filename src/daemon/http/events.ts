@@ -199,7 +199,7 @@ function greet(listener: Listener, parts: EventParts): void {
 }
 
 /** Shows that the connection is alive, and checks again whether the listener may listen. */
-async function beat(listeners: Set<Listener>, { clock, gate, refresh }: EventParts, signal: AbortSignal): Promise<void> {
+async function beat(listeners: Set<Listener>, { clock, gate, workspaces, refresh }: EventParts, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await clock.sleep(BEAT_MS, signal).catch(() => undefined)
     if (listeners.size > 0) await refresh?.()
@@ -210,9 +210,8 @@ async function beat(listeners: Set<Listener>, { clock, gate, refresh }: EventPar
       else {
         listener.viewer = viewer
         send(listener, 'event: beat\ndata: {}\n\n')
-        const { only } = listener
-        if (only !== undefined && viewer.sightOf(only).kind === 'part')
-          send(listener, eventText('change', { workspace: only, version: 0, topics: ['people'] }))
+        const heard = workspaces().filter((name) => (listener.only ?? name) === name && viewer.sightOf(name).kind === 'part')
+        for (const workspace of heard) send(listener, eventText('change', { workspace, version: 0, topics: ['people'] }))
       }
     }
   }

@@ -207,12 +207,13 @@ describe('a reader of some groups', () => {
     expect(JSON.parse((await ask('/api/v1/workspaces/acme/people', LEAD)).text).total).toBe(0)
   })
 
-  test('is told by the stream of events when to look again, and of no change', async () => {
+  // The overview listens to all workspaces.
+  test.each(['?workspace=acme', ''])('is told by the stream of events%s when to look again, and of no change', async (query) => {
     const clock = fakeClock()
     const gate = createGate({ settings: () => settings, env: {} })
     const parts = serverParts({ views: () => [fullView('acme')], clock, gate, isChecked: () => settings })
     const { url } = await start(parts)
-    const answer = await fetch(`${url}/api/v1/events?workspace=acme`, { headers: { 'X-Groups': 'leads' } })
+    const answer = await fetch(`${url}/api/v1/events${query}`, { headers: { 'X-Groups': 'leads' } })
     const reader = answer.body?.getReader()
     let heard = ''
     const until = async (text: string): Promise<void> => {
