@@ -138,8 +138,6 @@ export const COUNTERS = {
   capkeeper_metrics_dropped_series_total: { help: 'Series per user left out because of the limit of 1000 users.', labels: [] },
 } satisfies Readonly<Record<string, Definition>>
 
-export type CounterName = keyof typeof COUNTERS
-
 /** Bounds in seconds; requests time out after 60 s, and a first sweep of 10,000 scopes at 10 requests/s takes about 1,000 s. */
 export const HISTOGRAMS = {
   capkeeper_reconcile_duration_seconds: {
@@ -158,8 +156,6 @@ export const HISTOGRAMS = {
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
   },
 } as const satisfies Readonly<Record<string, Definition & { readonly buckets: readonly number[] }>>
-
-export type HistogramName = keyof typeof HISTOGRAMS
 
 /** docs/service.md, Requests. */
 export const OPERATIONS: readonly Operation[] = [

@@ -10,19 +10,7 @@ import { burnedOf } from '../../../core/use/burn.ts'
 import type { Clock } from '../../../ports.ts'
 import type { Health } from '../documents/types.ts'
 import { EMAIL_LABELS, type PeopleLabels } from '../status/labels.ts'
-import {
-  COUNTERS,
-  type CounterName,
-  type Definition,
-  GAUGES,
-  HISTOGRAMS,
-  type HistogramName,
-  isShown,
-  OPERATIONS,
-  PHASES,
-  type Put,
-  putWorkspaceGauges,
-} from './gauges.ts'
+import { COUNTERS, type Definition, GAUGES, HISTOGRAMS, isShown, OPERATIONS, PHASES, type Put, putWorkspaceGauges } from './gauges.ts'
 
 /** `top`: the people with the highest use; `all`: all people, up to the limit. */
 interface PerUserSettings {
@@ -126,14 +114,15 @@ export function createMetrics(options: MetricsOptions) {
     registerWorkspace(workspace: string): void {
       if (workspaces.has(workspace)) return
       workspaces.set(workspace, labelText(workspace))
-      for (const { counter, labels } of countersOf(workspace)) parts.counters[counter].inc(labels, 0)
-      for (const { histogram, labels } of histogramsOf(workspace)) parts.histograms[histogram].zero(labels)
+      const { counted, measured } = seriesOf(parts, workspace)
+      for (const [counter, all] of counted) for (const labels of all) counter.inc(labels, 0)
+      for (const [histogram, all] of measured) for (const labels of all) histogram.zero(labels)
     },
     /** Removes the series of a workspace. */
     removeWorkspace(workspace: string): void {
       workspaces.delete(workspace)
-      for (const { counter, labels } of countersOf(workspace)) parts.counters[counter].remove(labels)
-      for (const { histogram, labels } of histogramsOf(workspace)) parts.histograms[histogram].remove(labels)
+      const { counted, measured } = seriesOf(parts, workspace)
+      for (const [metric, all] of [...counted, ...measured]) for (const labels of all) metric.remove(labels)
     },
   }
 }
@@ -219,26 +208,24 @@ function setBurned(
   }
 }
 
-/** Every series of the counters that events feed. */
-function countersOf(name: string): readonly { readonly counter: CounterName; readonly labels: Record<string, string> }[] {
+/** Every series that events feed: each counter and histogram with the labels of all its series. */
+function seriesOf({ counters, histograms }: Parts, name: string) {
   const workspace = labelText(name)
-  const changes = SCOPE_KINDS.flatMap((kind) =>
-    EFFECTS.flatMap((effect) => CHANGE_RESULTS.map((result) => ({ workspace, kind, effect, result }))),
-  )
-  const requests = OPERATIONS.flatMap((operation) => REQUEST_OUTCOMES.map((outcome) => ({ workspace, operation, outcome })))
-  return [
-    ...changes.map((labels) => ({ counter: 'capkeeper_changes_total' as const, labels })),
-    ...requests.map((labels) => ({ counter: 'capkeeper_api_requests_total' as const, labels })),
-    ...SCOPE_KINDS.map((kind) => ({ counter: 'capkeeper_external_changes_total' as const, labels: { workspace, kind } })),
-    ...RECONCILE_RESULTS.map((result) => ({ counter: 'capkeeper_reconcile_total' as const, labels: { workspace, result } })),
-  ]
-}
-
-function histogramsOf(name: string): readonly { readonly histogram: HistogramName; readonly labels: Record<string, string> }[] {
-  const workspace = labelText(name)
-  return [
-    ...SCOPE_KINDS.map((kind) => ({ histogram: 'capkeeper_drift_detection_seconds' as const, labels: { workspace, kind } })),
-    ...PHASES.map((phase) => ({ histogram: 'capkeeper_reconcile_duration_seconds' as const, labels: { workspace, phase } })),
-    ...OPERATIONS.map((operation) => ({ histogram: 'capkeeper_api_request_duration_seconds' as const, labels: { workspace, operation } })),
-  ]
+  const kinds = SCOPE_KINDS.map((kind) => ({ workspace, kind }))
+  const operations = OPERATIONS.map((operation) => ({ workspace, operation }))
+  const changes = kinds.flatMap((of) => EFFECTS.flatMap((effect) => CHANGE_RESULTS.map((result) => ({ ...of, effect, result }))))
+  const requests = operations.flatMap((of) => REQUEST_OUTCOMES.map((outcome) => ({ ...of, outcome })))
+  return {
+    counted: [
+      [counters.capkeeper_changes_total, changes],
+      [counters.capkeeper_api_requests_total, requests],
+      [counters.capkeeper_external_changes_total, kinds],
+      [counters.capkeeper_reconcile_total, RECONCILE_RESULTS.map((result) => ({ workspace, result }))],
+    ],
+    measured: [
+      [histograms.capkeeper_drift_detection_seconds, kinds],
+      [histograms.capkeeper_reconcile_duration_seconds, PHASES.map((phase) => ({ workspace, phase }))],
+      [histograms.capkeeper_api_request_duration_seconds, operations],
+    ],
+  } as const
 }
