@@ -1,6 +1,7 @@
 // The deal of a pool: which cap each member gets now, which raises wait, and what is to be said of it. A pool is dealt again at most every 4 h, and
 // only where it matters; else the deal stays. share-out.ts shares the credits out. The raises that a deal's lowered caps pay for belong to that deal:
 // they are given as soon as use under the old caps shows, without another deal. Notes change nothing.
+import { onceFor } from '../model/once.ts'
 import type { Pool, PoolMembers } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import { type Credits, count, credits, formatInstant, HOUR_MS, type Instant } from '../model/units.ts'
@@ -85,14 +86,10 @@ const knownCount = (member: PoolMember): number => (Number.isFinite(fullCount(me
 /** What a member with a cap of their own would add to the sum. */
 const wantedBy = (member: PoolMember): number => Math.max(0, (member.fixed ?? 0) - member.base - fullCount(member))
 
-const sums = new WeakMap<PoolState, number>()
+/** It is asked for each member of the same state. */
+const sumOf = onceFor(fullSum)
 
-/** Cached: it is asked for each member of the same state. */
-function isAbove(state: PoolState, credits: number): boolean {
-  const known = sums.get(state) ?? fullSum(state)
-  sums.set(state, known)
-  return known > credits
-}
+const isAbove = (state: PoolState, credits: number): boolean => sumOf(state) > credits
 
 /** The least time between two deals (docs/policies.md, Pools). */
 const REST_MS = 4 * HOUR_MS

@@ -3,6 +3,7 @@
 
 import { TEAM_KEY } from '../interpret/effective.ts'
 import type { OwnedCap, Person } from '../model/observed.ts'
+import { onceFor } from '../model/once.ts'
 import { type AskedEntry, type Cap, GIVEN_UP, isSameEntry, type OriginKind, ownerOf } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import { compareScopes, normaliseEmail, type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
@@ -90,16 +91,10 @@ interface Draft {
   readonly conflictGroups: Record<string, readonly string[]>
 }
 
-const contexts = new WeakMap<DesiredInputs, Context>()
-
-function contextOf(inputs: DesiredInputs): Context {
-  const known = contexts.get(inputs)
-  if (known) return known
+const contextOf = onceFor((inputs: DesiredInputs): Context => {
   const people = inputs.roster && new Map(inputs.roster.people.map((person) => [person.email, person]))
-  const context = { inputs, found: declarations(inputs), people, unknownGroups: new Set(inputs.unknownGroups) }
-  contexts.set(inputs, context)
-  return context
-}
+  return { inputs, found: declarations(inputs), people, unknownGroups: new Set(inputs.unknownGroups) }
+})
 
 /** Every scope declared or owned, people in several groups, and, where caps are copied, everybody on the roster; in the canonical order. */
 function scopesToDecide({ inputs, found }: Context): Scope[] {

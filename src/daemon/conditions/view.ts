@@ -3,6 +3,7 @@ import { effectiveCap, isApproved } from '../../core/interpret/effective.ts'
 import { unexplained } from '../../core/model/condition.ts'
 import type { GrantState, PersonStatus, ScopeStatus, UseShown, WorkspaceView } from '../../core/model/events.ts'
 import type { Person } from '../../core/model/observed.ts'
+import { onceFor } from '../../core/model/once.ts'
 import { compareScopes } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { declaredIn } from '../../core/resolve/desired.ts'
@@ -24,14 +25,8 @@ export interface StopFacts {
   readonly desiredState?: DesiredState | undefined
 }
 
-const byAddress = new WeakMap<WorkspaceView['people'], ReadonlyMap<string, PersonStatus>>()
-
-/** Made once for each view, because 50,000 people may ask. */
-export function shownAt(people: WorkspaceView['people']): ReadonlyMap<string, PersonStatus> {
-  const known = byAddress.get(people) ?? new Map(people.map((one) => [one.email, one]))
-  byAddress.set(people, known)
-  return known
-}
+/** By address; made once for each view, because 50,000 people may ask. */
+export const shownAt = onceFor((people: WorkspaceView['people']) => new Map(people.map((one) => [one.email, one])))
 
 export function stopOf({ view, desiredState }: StopFacts, person: Person, now: Instant): FirstStop {
   const shown = shownAt(view.people).get(person.email)

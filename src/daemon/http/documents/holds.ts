@@ -3,6 +3,7 @@
 
 import { editLine, shellWord } from '../../../core/escape/text.ts'
 import { EFFECTS_ON_PEOPLE, type GuardCode, type GuardSettings, type Hold, type ShareLimit } from '../../../core/model/change.ts'
+import { onceFor } from '../../../core/model/once.ts'
 import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import { count, credits, DAY_MS } from '../../../core/model/units.ts'
 import { APPROVAL_GROWTH, APPROVAL_LIFE_MS, creditsMoved } from '../../../core/plan/approval.ts'
@@ -109,14 +110,8 @@ const byWeight = (a: Impact, b: Impact): number =>
 
 const lostBy = ({ before, after }: Impact): number => (typeof before === 'number' && typeof after === 'number' ? before - after : 0)
 
-/** The impact of each plan on people, computed once. */
-const planImpacts = new WeakMap<Planned, readonly Impact[]>()
-
-function planImpact(planned: Planned): readonly Impact[] {
-  const known = planImpacts.get(planned) ?? impactOf(planned.differences, planned.impact)
-  planImpacts.set(planned, known)
-  return known
-}
+/** The impact of a plan on people. */
+const planImpact = onceFor((planned: Planned) => impactOf(planned.differences, planned.impact))
 
 function affectedBy(hold: Hold, { planned }: WorkspaceFacts): readonly Impact[] {
   if (!planned) return []

@@ -2,6 +2,7 @@
 // themselves: of a pool or the balance that they are what stops the person first, and when.
 
 import type { Person, Roster } from '../../../core/model/observed.ts'
+import { onceFor } from '../../../core/model/once.ts'
 import { normaliseEmail } from '../../../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../../../core/model/units.ts'
 import { requestLink } from '../../../core/notify/settings.ts'
@@ -92,14 +93,12 @@ function linkOf({ cap, addOn }: MeEntry, { email }: Person, url: string | undefi
   return link !== undefined && link.length <= MOST_LINK_LETTERS ? link : undefined
 }
 
-const rows = new WeakMap<Roster, ReadonlyMap<string, Person>>()
+const rowsOf = onceFor(({ people }: Roster) => new Map(people.map((person) => [person.email, person])))
 
 /** The row of an address; undefined when no row fits, or more than one. */
 function onlyOne(roster: Roster, email: string): Person | undefined {
-  const known = rows.get(roster) ?? new Map(roster.people.map((person) => [person.email, person]))
-  rows.set(roster, known)
   const address = normaliseEmail(email)
-  return roster.duplicates.includes(address) ? undefined : known.get(address)
+  return roster.duplicates.includes(address) ? undefined : rowsOf(roster).get(address)
 }
 
 function entryOf({ view, desiredState }: WorkspaceFacts, person: Person, shown: PeopleLabels['text'], now: Instant): MeEntry {

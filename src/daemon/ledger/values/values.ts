@@ -4,6 +4,7 @@
 import { APPROVAL, HISTORY_ENTRY, OPEN_INTENT, PAUSE, QUARANTINED, RECORDED_INTENT } from '../../../core/model/change.ts'
 import { FACTS, type LedgerFacts, SHARED } from '../../../core/model/facts.ts'
 import { OWNED_CAP } from '../../../core/model/observed.ts'
+import { onceFor } from '../../../core/model/once.ts'
 import { PERSON_HISTORY } from '../../../core/model/past.ts'
 import { type Checked, instant, list, type Of, oneOf, optional, partsOf, type Shape, shape, text } from '../../../core/model/shape.ts'
 import { corrupt } from '../error.ts'
@@ -121,18 +122,8 @@ function mustFit(value: unknown, schema: Checked): void {
 /** Adds the faults of the value at a path. */
 type Check = (value: unknown, path: string, faults: string[]) => void
 
-const checks = new WeakMap<Checked, Check>()
-
 /** Made once for each shape, because there may be tens of thousands of rows. */
-function checkFor(schema: Checked): Check {
-  const known = checks.get(schema)
-  if (known) return known
-  const check = newCheck(schema)
-  checks.set(schema, check)
-  return check
-}
-
-function newCheck(schema: Checked): Check {
+const checkFor = onceFor((schema: Checked): Check => {
   const { if: word, else: otherwise, items, oneOf, additionalProperties } = schema
   if (word && otherwise) {
     const check = checkFor(otherwise)
@@ -150,7 +141,7 @@ function newCheck(schema: Checked): Check {
     if (fits(value, schema)) inside(value, path, faults)
     else faults.push(unlike(path, wanted, value))
   }
-}
+})
 
 const fits = (value: unknown, { type, enum: words }: Checked): boolean =>
   words ? words.includes(value) : type === undefined || type === typeOf(value)
