@@ -2,8 +2,8 @@
 // workspaces share nothing.
 import { LONGEST_PAUSE_MS, type Pause } from '../core/model/change.ts'
 import { advance, type Condition, type Finding } from '../core/model/condition.ts'
-import type { CycleEvent, CycleStatus, Emit, HistoryShown, LeaseShown, PolicyStatus, UseShown } from '../core/model/events.ts'
-import type { Balance, Roster } from '../core/model/observed.ts'
+import type { CycleEvent, Emit, LeaseShown, WorkspaceView } from '../core/model/events.ts'
+import type { Roster } from '../core/model/observed.ts'
 import { messageOf } from '../core/model/problem.ts'
 import type { ScopeKey } from '../core/model/scope.ts'
 import type { Credits, Instant } from '../core/model/units.ts'
@@ -27,17 +27,10 @@ export interface Reading extends Slicing {
   readonly useWhenRead: ReadonlyMap<string, Credits>
 }
 
-interface Shown {
+/** `use`: as of the last reading or cycle; `balance`: as last read, also while the roster cannot be read. */
+interface Shown extends Pick<WorkspaceView, 'policy' | 'lastCycle' | 'lastSuccessAt' | 'use' | 'history' | 'balance'> {
   readonly planned?: Planned
   readonly desiredState?: DesiredState
-  readonly policy?: PolicyStatus
-  readonly lastCycle?: CycleStatus
-  readonly lastSuccessAt?: number
-  /** As of the last reading or cycle. */
-  readonly use?: UseShown
-  readonly history?: HistoryShown
-  /** As last read, also while the roster cannot be read. */
-  readonly balance?: Balance
 }
 
 export interface WorkspaceParts {

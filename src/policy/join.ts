@@ -1,14 +1,14 @@
 // Joins all documents of a workspace to its policy set, and checks them against each other: duplicate scopes, overlapping grants, `add` without a
 // base, conflicting settings. The order of the set does not depend on the order of the files.
 import { removeGrantLine } from '../core/escape/text.ts'
-import type { CapRule, DeclaredGroup, Grant, PolicySet } from '../core/model/policy.ts'
+import type { CapRule, Grant, PolicySet } from '../core/model/policy.ts'
 import type { Position, Problem, ProblemCode } from '../core/model/problem.ts'
 import { byScope, comparePositions, compareScopes, compareText, type Scope, type ScopeKey, scopeKey, TEAM } from '../core/model/scope.ts'
 import { beyondLimit, type Instant } from '../core/model/units.ts'
-import type { PlacedGrant, Times } from './dates.ts'
+import type { Times } from './dates.ts'
 import type { Part, PolicyDocument } from './parse.ts'
-import { checkPeople, type PlacedPool, type PlacedRule, undeclaredHint } from './people.ts'
-import { type Placed, repeated } from './tree.ts'
+import { checkPeople, undeclaredHint } from './people.ts'
+import { repeated } from './tree.ts'
 import { type ProblemExtra, problemOn, quoted, type Source } from './yaml.ts'
 
 interface JoinInput {
@@ -33,14 +33,9 @@ interface Joined {
   readonly problems: readonly Problem[]
 }
 
-interface Together extends JoinInput {
-  readonly rules: readonly Placed<CapRule>[]
-  readonly grants: readonly PlacedGrant[]
-  readonly groups: readonly DeclaredGroup[]
+/** `peopleRules`: in the order in which they apply, by the names of the documents, not of the files. */
+interface Together extends JoinInput, Pick<PolicyDocument, 'rules' | 'grants' | 'groups' | 'peopleRules' | 'pools'> {
   readonly ruleOf: ReadonlyMap<ScopeKey, CapRule>
-  /** In the order in which they apply: by the names of the documents, not of the files. */
-  readonly peopleRules: readonly PlacedRule[]
-  readonly pools: readonly PlacedPool[]
   readonly problems: Problem[]
 }
 

@@ -1,9 +1,8 @@
 // The one value that a plan is made from, and the difference that each step of a plan takes a look at. Every step takes the whole snapshot and
 // what the steps before it found; nothing here decides anything.
 import type { SlotInputs } from '../interpret/slots.ts'
-import type { Approval, Cause, Disposition, GuardSettings, HeldChange, HistoryEntry, Quarantined } from '../model/change.ts'
+import type { Approval, Disposition, GuardSettings, HeldChange, HistoryEntry, Quarantined, ScopeChange } from '../model/change.ts'
 import type { Cap, PolicyEntry, PolicyRevision, Pool } from '../model/policy.ts'
-import type { Position } from '../model/problem.ts'
 import type { Scope, ScopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import type { Followers, PoolNote } from '../pools/deal.ts'
@@ -67,18 +66,10 @@ export interface Snapshot extends Omit<SlotInputs, 'groupsWithCap' | 'unlisted'>
 }
 
 /** What `Change` is made from, before people are counted. */
-export interface Difference {
-  readonly scope: Scope
+export interface Difference extends Omit<ScopeChange, 'action' | 'effect' | 'people'> {
   readonly key: ScopeKey
-  readonly from: Cap
-  readonly to: Cap
-  readonly cause: Cause
-  readonly source?: Position
-  readonly reason?: string
   /** The policy entry behind it. */
   readonly entry: PolicyEntry
-  readonly healing: boolean
-  readonly grantEnd: boolean
   /** The deal of a pool that it is a part of. */
   readonly pool?: PoolReview
   /** It sets explicitly what may only be inherited; see pins.ts. */

@@ -100,13 +100,7 @@ interface NearRow {
   readonly band: Band
 }
 
-export interface Report {
-  readonly workspace: string
-  readonly which: ReportCycle
-  readonly by: ReportView
-  readonly cycle: Cycle
-  readonly pricePerCredit?: number
-  readonly currency?: string
+export interface Report extends Pick<ReportInputs, 'workspace' | 'which' | 'by' | 'cycle' | 'pricePerCredit' | 'currency' | 'notes'> {
   readonly totals: Omit<ReportRow, 'key' | 'name' | 'cap' | 'band' | 'share'> & {
     readonly included?: number
     readonly addOnAvailable?: number
@@ -128,7 +122,6 @@ export interface Report {
     readonly byEffect: Readonly<Record<Effect, number>>
     readonly latest: readonly HistoryEntry[]
   }
-  readonly notes: readonly string[]
 }
 
 /** How many changes a report lists; all are counted. */
