@@ -23,7 +23,7 @@ import { addExamples, addNetworkFlags, type NetworkFlags } from './shared/args.t
 import { type Cli, CommandError, EXIT, UsageError } from './shared/context.ts'
 import { interruptible } from './shared/each.ts'
 import { sweepProgress } from './shared/progress.ts'
-import { count, present, tellLine } from './shared/text.ts'
+import { count, jsonIn, present, tellLine } from './shared/text.ts'
 
 export interface NamedGroup {
   readonly id: string
@@ -140,21 +140,13 @@ function linesOf(file: string): readonly string[] {
 
 /** A line that is cut, invalid or of another workspace is no reading. */
 function decode(line: string, owner: Owner): JournalEntry | undefined {
-  const { workspace, baseUrl, scope: key, cap, readAt } = objectOf(line)
+  const { workspace, baseUrl, scope: key, cap, readAt } = Object(jsonIn(line))
   if (workspace !== owner.workspace || baseUrl !== owner.baseUrl) return undefined
   const scope = typeof key === 'string' ? parseScope(key) : undefined
   if (!scope || typeof readAt !== 'number') return undefined
   if (cap === 'none') return { scope, cap, readAt }
   const isCap = typeof cap === 'number' && Number.isInteger(cap) && cap >= 0 && cap <= MAX_CAP
   return isCap ? { scope, cap: credits(cap), readAt } : undefined
-}
-
-function objectOf(line: string): Readonly<Record<string, unknown>> {
-  try {
-    return Object(JSON.parse(line))
-  } catch {
-    return {}
-  }
 }
 
 interface LiveQuestion {

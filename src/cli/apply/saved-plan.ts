@@ -15,19 +15,12 @@ import { type Cli, CommandError } from '../shared/context.ts'
 import { ledgerOf } from '../shared/ledger/store.ts'
 import { sweepProgress } from '../shared/progress.ts'
 import { withReader } from '../shared/reader.ts'
+import { jsonIn } from '../shared/text.ts'
 
 // Reads a saved plan for `apply --plan`. Every field is checked against the schema, because others may have edited the file. A field that is
 // missing or wrong is refused with its place and the way out, and is never filled in.
 
 class Mismatch extends Error {}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new Mismatch('it is not JSON')
-  }
-}
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
 
@@ -84,7 +77,8 @@ const MAX_PLAN_BYTES = 256 * 1024 * 1024
  */
 export function readPlans(file: string): readonly Saved[] {
   try {
-    const root = parseJson(readText(file, MAX_PLAN_BYTES))
+    const root = jsonIn(readText(file, MAX_PLAN_BYTES))
+    if (root === undefined) throw new Mismatch('it is not JSON')
     if (!isObject(root) || root['kind'] !== 'PlanList') return [readPlan(root, '')]
     const { items } = root
     if (!Array.isArray(items)) throw mismatch('items', 'a list', items)

@@ -4,6 +4,7 @@ import type { Clock } from '../../ports.ts'
 import { type NetworkFlags, READS_DAEMONS } from './args.ts'
 import { type Cli, CommandError, UsageError } from './context.ts'
 import { shownLedger, withoutUser } from './ledger/address.ts'
+import { jsonIn } from './text.ts'
 
 /** The ledger is read from a running daemon, not from a file. */
 export const isLedgerUrl = (ledger: string): boolean => /^https?:\/\//i.test(ledger)
@@ -42,11 +43,7 @@ export async function askFor(question: DaemonQuestion, way: string, hint = ''): 
     throw new CommandError(`no daemon answers at ${question.url} (${causeOf(error)})${hint}`)
   })
   if (answer.status !== 200) throw refusal(question, answer, way)
-  try {
-    return { answer, value: JSON.parse(answer.text) }
-  } catch {
-    return { answer, value: undefined }
-  }
+  return { answer, value: jsonIn(answer.text) }
 }
 
 /** Status and body of a daemon's answer. Rejects as `fetch` does, for a redirect, and after `timeoutMs`. */
@@ -82,12 +79,10 @@ export function refusal({ url, token }: Pick<DaemonQuestion, 'url' | 'token'>, {
 /** The message of an answer in JSON, or its text when it is a line. */
 function saidIn(text: string): string | undefined {
   const line = text.trim()
-  try {
-    const { message } = Object(JSON.parse(line))
-    return typeof message === 'string' ? message : undefined
-  } catch {
-    return /^[^<\n][^\n]{0,300}$/.test(line) ? line : undefined
-  }
+  const value = jsonIn(line)
+  if (value === undefined) return /^[^<\n][^\n]{0,300}$/.test(line) ? line : undefined
+  const { message } = Object(value)
+  return typeof message === 'string' ? message : undefined
 }
 
 /** The token for the ledger of a daemon, from the flag or else the environment. Throws a `UsageError` when there is none in it. */

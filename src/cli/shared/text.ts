@@ -109,6 +109,15 @@ export const documentOrList = (kind: string, items: readonly object[], asked: nu
     ? documentText(kind, items[0])
     : documentText(`${kind}List`, { items: items.map((one) => ({ apiVersion: API_VERSION, kind, ...one })) })
 
+/** The value of a text in JSON; undefined where it is none. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 const file = findPackageJSON(import.meta.url)
 const manifest: unknown = file === undefined ? undefined : JSON.parse(readFileSync(file, 'utf8'))
 
