@@ -4,6 +4,7 @@ import { plain } from '../../core/escape/text.ts'
 import {
   type Change,
   type ChangeResult,
+  DONE,
   EFFECTS,
   type Effect,
   type Hold,
@@ -96,9 +97,6 @@ export const heldBy = (plan: Plan, hold: Hold): readonly Change[] => plan.change
 export const outcomeOf = (view: PlanView, change: Change): Outcome | undefined => view.outcomes?.get(writeKey(change))
 
 export const SIGNS: Readonly<Record<Effect, string>> = { set: '+', raise: '~', lower: '~', block: '!', clear: '-' }
-
-/** The past tense, for what was applied. */
-export const DONE: Readonly<Record<Effect, string>> = { set: 'set', raise: 'raised', lower: 'lowered', block: 'blocked', clear: 'cleared' }
 
 export const RESULT_WORDS: Readonly<Record<Ending, string>> = {
   applied: 'applied',

@@ -1,11 +1,11 @@
 // A report as text, Markdown, JSON and CSV. Long tables of text and Markdown are cut with a count.
 import { code, csvText, escaped, markdownText, plain, row, tableText } from '../../core/escape/text.ts'
-import { EFFECTS } from '../../core/model/change.ts'
+import { DONE, EFFECTS } from '../../core/model/change.ts'
 import { scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { SOURCE_TEXT } from '../../core/use/add-on.ts'
 import { attributeOf, isCharge, type Report, type ReportRow, subjectOf } from '../../core/use/report.ts'
-import { DONE, RESULT_WORDS, SIGNS } from '../plan/render.ts'
+import { RESULT_WORDS, SIGNS } from '../plan/render.ts'
 import { type Paint, unpainted } from '../shared/context.ts'
 import { amountText, blocksText, capText, columns, dayText, documentText, people, present, rfc3339, shortTime } from '../shared/text.ts'
 

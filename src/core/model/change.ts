@@ -10,6 +10,9 @@ export const EFFECTS = ['set', 'raise', 'lower', 'block', 'clear'] as const
 /** What a change does to the people it reaches: `block` sets 0 or a cap at or below their use, `clear` leaves no cap at the scope. */
 export type Effect = (typeof EFFECTS)[number]
 
+/** The past tense of each effect, for what was written. */
+export const DONE: Readonly<Record<Effect, string>> = { set: 'set', raise: 'raised', lower: 'lowered', block: 'blocked', clear: 'cleared' }
+
 export const CAUSES = ['policy', 'external', 'expired', 'orphan'] as const
 /** Why desired and observed differ: policy changed, another client wrote, a grant ended, the scope is no longer declared. */
 export type Cause = (typeof CAUSES)[number]

@@ -2,7 +2,7 @@
 // importer of pino. Every line passes the redactor last, so that no service key leaves in any message or error text.
 import { pino } from 'pino'
 import { plain, printable } from '../../core/escape/text.ts'
-import type { Change, ChangeResult, Plan } from '../../core/model/change.ts'
+import { type Change, type ChangeResult, DONE, type Plan } from '../../core/model/change.ts'
 import { type Condition, type ConditionType, kindOf, type Transition } from '../../core/model/condition.ts'
 import type { CycleEvent, Emit, EventOf } from '../../core/model/events.ts'
 import { shortRevision } from '../../core/model/policy.ts'
@@ -298,14 +298,6 @@ function nameOf(scope: Scope, groups: ReadonlyMap<string, string>): string {
 const values = (from: unknown, to: unknown): string => `${String(from).padStart(VALUE_WIDTH)} → ${to}`
 
 const foreignText = ({ fields }: Condition): string => `somebody else set ${fields?.['from']} → ${fields?.['to']}`
-
-const DONE: Readonly<Record<Change['effect'], string>> = {
-  set: 'set',
-  raise: 'raised',
-  lower: 'lowered',
-  block: 'blocked',
-  clear: 'cleared',
-}
 
 const WHY: Readonly<Record<Change['cause'], string>> = {
   policy: '',
