@@ -68,6 +68,15 @@ function blockedText(simulation: Simulation, person: BlockedPerson, side: 'polic
   return one ? `${figure(one.days)} of ${figure(workingDays)} days from ${dayText(one.fromAt)}` : 'not blocked'
 }
 
+/** The cells of a person who was blocked; `name`: how the format writes who it is. */
+const blockedCells = (simulation: Simulation, one: BlockedPerson, name: (email: string) => string): readonly string[] => [
+  name(one.email),
+  dayText(one.cycleStartAt),
+  blockedText(simulation, one, 'policy'),
+  figure(one.policy?.cap ?? 0),
+  blockedText(simulation, one, 'beside'),
+]
+
 /** What changes for one person: `12 blocked days fewer, 340 credits more`. */
 export function changeText({ credits, blockedDays }: PersonChange): string {
   const [days, more] = [blockedDays.policy - blockedDays.beside, credits.policy - credits.beside]
@@ -173,17 +182,7 @@ const withRange = (banded: SimulationRow['policy']['credits']): string => {
 }
 
 function blockedTable(simulation: Simulation, blocked: Simulation['blocked']): string {
-  const rows = blocked
-    .slice(0, VISIBLE)
-    .map((one) =>
-      row([
-        code(one.email),
-        dayText(one.cycleStartAt),
-        blockedText(simulation, one, 'policy'),
-        figure(one.policy?.cap ?? 0),
-        blockedText(simulation, one, 'beside'),
-      ]),
-    )
+  const rows = blocked.slice(0, VISIBLE).map((one) => row(blockedCells(simulation, one, code)))
   const beside = simulation.beside.kind === 'inForce' ? 'In force' : 'Against'
   return tableText(['Person', 'Cycle', 'Blocked', 'Cap', beside], rows) + cut(blocked)
 }
@@ -271,15 +270,7 @@ function blockedBlock(simulation: Simulation, paint: Paint): readonly string[] {
   if (listed.length === 0) return []
   const beside = besideTitle(simulation)
   const head = ['BLOCKED UNDER THIS POLICY', 'CYCLE', 'BLOCKED', 'CAP', beside.toUpperCase()]
-  const rows = listed
-    .slice(0, ON_SCREEN.blocked)
-    .map((one) => [
-      plain(one.email),
-      dayText(one.cycleStartAt),
-      blockedText(simulation, one, 'policy'),
-      figure(one.policy?.cap ?? 0),
-      blockedText(simulation, one, 'beside'),
-    ])
+  const rows = listed.slice(0, ON_SCREEN.blocked).map((one) => blockedCells(simulation, one, plain))
   const [title = '', ...body] = columns([head, ...rows], (column) => column === 3)
   const left = listed.length - rows.length
   return present(paint('dim', title), body, left > 0 && `… and ${left} more; --output json has all`)
