@@ -282,14 +282,7 @@ export const RUNS = 'runs of agents'
 export const unread = (reason: string, part: string, message: string): Finding => finding('UsageUnread', reason, message, part)
 
 /** Malformed rows of an answer that were set aside, if any. */
-export const malformedRows = (of: string, rows = 0): readonly Finding[] =>
-  rows === 0
-    ? []
-    : [
-        finding(
-          'MalformedRows',
-          'MALFORMED_ROWS',
-          `${count(rows, 'row')} of ${of} made no sense and ${rows === 1 ? 'was' : 'were'} set aside`,
-          of,
-        ),
-      ]
+export function malformedRows(of: string, rows = 0): readonly Finding[] {
+  const message = `${count(rows, 'row')} of ${of} made no sense and ${rows === 1 ? 'was' : 'were'} set aside`
+  return rows === 0 ? [] : [finding('MalformedRows', 'MALFORMED_ROWS', message, of)]
+}
