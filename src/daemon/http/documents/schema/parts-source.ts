@@ -123,6 +123,13 @@ export const problemWith = <T extends TSchema>(at: T) => ({
 
 export const problem = object('A problem in a policy file.', problemWith(optional(place)))
 
+/** Of a pool. */
+export const dealt = optional(
+  figure(
+    'Sum over the members of the greatest of use, cap in force, cap dealt and any cap lowered too lately for use under it to show; absent while somebody counts at no cap.',
+  ),
+)
+
 export const projection = object('Credits that the team will have used at the end of the cycle.', {
   p10: figure('10 % of outcomes are lower.'),
   p50: figure('Half of the outcomes are lower.'),

@@ -35,11 +35,7 @@ const pool = t.object('A budget over caps in this cycle, in credits.', {
   name: t.text(),
   credits: t.figure('Credits of all members together.'),
   used: t.optional(t.figure('Credits used; absent until use was read.')),
-  dealt: t.optional(
-    t.figure(
-      'Sum over the members of the greatest of use, cap in force, cap dealt and any cap lowered too lately for use under it to show; absent while somebody counts at no cap.',
-    ),
-  ),
+  dealt: t.dealt,
   people: t.optional(t.count('Its members.')),
   exhaustion: t.optional(t.instant('When it is expected to be used up; absent when not within the cycle.')),
   readAt: t.optional(t.instant('When the use was read.')),

@@ -211,11 +211,7 @@ export const POOL_SERIES = t.documentOf('PoolSeries', 'Pools over the billing cy
     days: t.listOf('From the first day of the cycle until today, in order; days before recording began have no figures.', 'One day.', {
       day: t.day('Which.'),
       used: t.optional(t.figure('Credits used in the cycle, at the end of the day.')),
-      dealt: t.optional(
-        t.figure(
-          'Sum over the members of the greatest of use, cap in force, cap dealt and any cap lowered too lately for use under it to show; absent while somebody counts at no cap.',
-        ),
-      ),
+      dealt: t.dealt,
     }),
   }),
 })
