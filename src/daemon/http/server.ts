@@ -305,8 +305,8 @@ export async function startServer(options: ServerOptions) {
   } catch (error) {
     // Otherwise its timers would keep the process alive.
     await server.close()
-    const message = `cannot listen on ${hostText(options.host)}:${options.port}: ${listenFailure(error)}`
-    throw new ListenError(message, codeOf(error) === 'EADDRINUSE')
+    const why = LISTEN_FAILURES[codeOf(error)] ?? (error instanceof Error ? error.message : 'unknown reason')
+    throw new ListenError(`cannot listen on ${hostText(options.host)}:${options.port}: ${why}`, codeOf(error) === 'EADDRINUSE')
   }
   const address = server.server.address()
   const port = typeof address === 'object' && address ? address.port : options.port
@@ -354,7 +354,3 @@ const LISTEN_FAILURES: Readonly<Record<string, string>> = {
 }
 
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
-
-function listenFailure(error: unknown): string {
-  return LISTEN_FAILURES[codeOf(error)] ?? (error instanceof Error ? error.message : 'unknown reason')
-}

@@ -5,7 +5,7 @@ import { editLine, shellWord } from '../../../core/escape/text.ts'
 import { EFFECTS_ON_PEOPLE, type GuardCode, type GuardSettings, type Hold, type ShareLimit } from '../../../core/model/change.ts'
 import { onceFor } from '../../../core/model/once.ts'
 import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
-import { count, credits, DAY_MS } from '../../../core/model/units.ts'
+import { count, DAY_MS } from '../../../core/model/units.ts'
 import { APPROVAL_GROWTH, APPROVAL_LIFE_MS, creditsMoved } from '../../../core/plan/approval.ts'
 import { isCounted } from '../../../core/plan/guards/round.ts'
 import { allowance, CLASSES, SETTLED_OTHERWISE, type ShareGuard } from '../../../core/plan/guards/table.ts'
@@ -143,7 +143,7 @@ function arithmeticOf(guard: GuardCode, hold: Hold, { planned, settings, view, p
   if (planned && settings && isShare(guard) && settings.guards[guard] !== 'off') {
     return { ...base, ...shareCounted(guard, settings.guards[guard], planned, whole) }
   }
-  const remaining = remainingOf(view)
+  const remaining = view.balance && Math.max(0, view.balance.addOnAvailable - view.balance.addOnUsed)
   if (planned && settings && guard === 'maxRaise' && settings.guards.maxRaise !== 'off' && remaining !== undefined) {
     const raised = whole.filter((one) => one.effect === 'raised')
     const allowed = (remaining * settings.guards.maxRaise) / 100
@@ -182,10 +182,6 @@ function shareCounted(guard: ShareGuard, limit: ShareLimit, { differences, impac
 }
 
 const limitText = ({ percent, floor }: ShareLimit): string => `${percent} %, never under ${floor}`
-
-function remainingOf({ balance }: Seen['view']): number | undefined {
-  return balance && credits(Math.max(0, balance.addOnAvailable - balance.addOnUsed))
-}
 
 type Release = HoldDocument['releases'][number]
 

@@ -6,7 +6,7 @@ import type { HistoryShown, ModelUse, PoolStatus, ScopeState, ScopeStatus, Works
 import type { Roster } from '../../../core/model/observed.ts'
 import { whileInvalid } from '../../../core/model/policy.ts'
 import { compareScopes } from '../../../core/model/scope.ts'
-import { formatInstant } from '../../../core/model/units.ts'
+import { count, formatInstant } from '../../../core/model/units.ts'
 import { creditsOfCycle, projectedCents } from '../../../core/use/burn.ts'
 import { countBands } from '../../../core/use/first-stop.ts'
 import { bounded, cents, dayText, ratio, rfc3339, scopeText } from './show.ts'
@@ -173,8 +173,6 @@ const VERDICTS: Readonly<Record<AttentionEntry['subject'], string>> = {
 
 const SEVERITY_TONES: Readonly<Record<Severity, Tone>> = { error: 'bad', warn: 'warn', info: 'good' }
 
-const many = (count: number, one: string, several = `${one}s`): string => `${count} ${count === 1 ? one : several}`
-
 /** What a person should look at in one workspace, the most pressing first. */
 export function attentionOf(view: WorkspaceView, showing: Showing): readonly AttentionEntry[] {
   const { workspace, lastCycle, policy, pause, holds, scopes } = view
@@ -190,23 +188,23 @@ export function attentionOf(view: WorkspaceView, showing: Showing): readonly Att
   }
   if (policy && !policy.valid) tell('bad', 'policy', `the policy files are not valid; ${whileInvalid(policy.digest)}`, '/policies')
   const refused = policy?.valid ? policy.problems.filter(({ severity }) => severity === 'error').length : 0
-  if (refused > 0) tell('warn', 'policy', `${many(refused, 'error')} in what teams declare; what was accepted last stays`, '/policies')
+  if (refused > 0) tell('warn', 'policy', `${count(refused, 'error')} in what teams declare; what was accepted last stays`, '/policies')
   for (const { type, message } of view.conditions)
     if (type === 'EnvelopeRefused') tell('warn', 'policy', showing.people.text(message), '/policies')
   for (const { id, people, guards } of holds) {
-    tell('warn', 'hold', `${guards.join(', ')}: ${many(people, 'person', 'people')} affected, waits for a decision`, `/holds/${id}`)
+    tell('warn', 'hold', `${guards.join(', ')}: ${count(people, 'person', 'people')} affected, waits for a decision`, `/holds/${id}`)
   }
   const off = counts.drifted + counts.contested
-  if (off > 0) tell('warn', 'drift', `${many(off, 'scope')} differ${off === 1 ? 's' : ''} from policy`)
+  if (off > 0) tell('warn', 'drift', `${count(off, 'scope')} differ${off === 1 ? 's' : ''} from policy`)
   const unread = counts.unknown + counts.rejected
-  if (unread > 0) tell('warn', 'unread', `${many(unread, 'scope')} could not be read or ${unread === 1 ? 'was' : 'were'} refused`)
+  if (unread > 0) tell('warn', 'unread', `${count(unread, 'scope')} could not be read or ${unread === 1 ? 'was' : 'were'} refused`)
   if (pause) tell('warn', 'pause', `paused until ${formatInstant(pause.untilAt)}: ${showing.people.text(pause.reason)}`)
   const exhaustedAt = view.use?.figures?.exhaustedAt
   if (exhaustedAt !== undefined) tell('warn', 'credits', `add-on credits run out ${formatInstant(exhaustedAt)}, before the cycle ends`)
   for (const { type, message } of warningsOf(view))
     tell(SEVERITY_TONES[kindOf(type).severity], 'warning', showing.people.text(message), '/health')
   const atCap = countBands(view.people)?.at_cap ?? 0
-  if (atCap > 0) tell('good', 'people', `${many(atCap, 'person', 'people')} at their cap`, '/people?band=at_cap')
+  if (atCap > 0) tell('good', 'people', `${count(atCap, 'person', 'people')} at their cap`, '/people?band=at_cap')
   return found.toSorted((a, b) => toneRank(a.tone) - toneRank(b.tone))
 }
 

@@ -3,9 +3,9 @@
 
 import { ASPECTS, type Evidence, type LatestEvidence, type ServiceEvidence } from '../../../core/interpret/evidence.ts'
 import type { Hold } from '../../../core/model/change.ts'
-import type { PoolStatus, ScopeStatus, UseShown, WorkspaceView } from '../../../core/model/events.ts'
+import type { PoolStatus, UseShown, WorkspaceView } from '../../../core/model/events.ts'
 import type { Roster } from '../../../core/model/observed.ts'
-import { formatPosition, type Problem } from '../../../core/model/problem.ts'
+import { formatPosition, type Position, type Problem } from '../../../core/model/problem.ts'
 import type { Instant } from '../../../core/model/units.ts'
 import { addOnFigures, totalAddOn } from '../../../core/use/add-on.ts'
 import { projectedCents } from '../../../core/use/burn.ts'
@@ -63,7 +63,7 @@ function workspaceStatus(view: WorkspaceView, people: PeopleLabels, now: Instant
     lease: lease && { isHere: lease.isHere, holder: lease.holder },
     policy: policy && { ...policyOf(policy), ...problemEntries(policy.problems, people) },
     scopeCounts: countsByKind(view.scopes),
-    ...bounded('scopes', scopes, STATUS_LIMITS.scopes, (status) => scopeEntry(status, people)),
+    ...bounded('scopes', scopes, STATUS_LIMITS.scopes, (one) => scopeEntryOf(one, { people }, placeText(one.source, people))),
     holds: view.holds.map((hold) => holdEntry(hold, people)),
     approvals: view.approvals.map(({ id, state }) => ({ id, state })),
     grants: view.grants,
@@ -103,14 +103,13 @@ export function seenEntries(seen: ServiceEvidence, people: PeopleLabels): NonNul
   })
 }
 
+const placeText = (at: Position | undefined, people: PeopleLabels) => at && people.text(formatPosition(at))
+
 const problemEntries = (problems: readonly Problem[], people: PeopleLabels) =>
   bounded('problems', problems, STATUS_LIMITS.problems, (one) => {
-    const { length: _, ...entry } = problemOf(one, { people }, one.at && people.text(formatPosition(one.at)))
+    const { length: _, ...entry } = problemOf(one, { people }, placeText(one.at, people))
     return entry
   })
-
-const scopeEntry = (status: ScopeStatus, people: PeopleLabels): WorkspaceStatus['scopes'][number] =>
-  scopeEntryOf(status, { people }, status.source && people.text(formatPosition(status.source)))
 
 const holdEntry = ({ id, guards, people: reached, message, changes }: Hold, people: PeopleLabels): WorkspaceStatus['holds'][number] => ({
   id,

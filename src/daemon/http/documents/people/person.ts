@@ -8,6 +8,7 @@ import { requestLink } from '../../../../core/notify/settings.ts'
 import { worstSource } from '../../../../core/use/add-on.ts'
 import { bandRank, countBands } from '../../../../core/use/first-stop.ts'
 import { type CapChange, capChanges } from '../../../../core/use/replay/in-force.ts'
+import type { DayRange } from '../../../../ports.ts'
 import { stopOf } from '../../../conditions/view.ts'
 import { cyclesBetween } from '../../../replay/gather.ts'
 import { asked, DocumentError, limitOf, PAGE, pageOf, type Query, type Seen, text, word } from '../documents.ts'
@@ -144,13 +145,8 @@ function requestOf({ person, cap, addOn }: ReturnType<typeof personEntry>, { req
   return requestUrl === undefined ? {} : { requestUrl: requestLink(requestUrl, { email: person, cap: known, used: addOn }) }
 }
 
-interface Days {
-  readonly fromAt: Instant
-  readonly untilAt: Instant
-}
-
 /** The last 90 days, or all since the start of the cycle. */
-function daysShown(cycleStartAt: Instant | undefined, now: Instant): Days {
+function daysShown(cycleStartAt: Instant | undefined, now: Instant): DayRange {
   const untilAt = midnight(now) + DAY_MS
   const back = untilAt - FEWEST_DAYS * DAY_MS
   const fromAt = Math.max(Math.min(midnight(cycleStartAt ?? back), back), untilAt - MOST_DAYS * DAY_MS)
@@ -163,7 +159,7 @@ interface DayCap {
 }
 
 /** The cap in force at an instant, from the writes and foreign changes of each scope and the present reading. */
-async function capsByDay({ journal, readings, records }: Seen, row: PersonRow, days: Days): Promise<(at: Instant) => DayCap> {
+async function capsByDay({ journal, readings, records }: Seen, row: PersonRow, days: DayRange): Promise<(at: Instant) => DayCap> {
   const scope = userScope(row.email)
   const groups = groupIdsOf(row).map(groupScope)
   const found = Map.groupBy(journal?.entries ?? [], (entry) => ('scope' in entry ? scopeKey(entry.scope) : undefined))
@@ -188,7 +184,7 @@ async function capsByDay({ journal, readings, records }: Seen, row: PersonRow, d
 const UNKNOWN_CAP: DayCap = { cap: undefined, from: undefined }
 
 interface PersonUse {
-  readonly days: Days
+  readonly days: DayRange
   /** The days that hold the start of a cycle, in order. */
   readonly starts: readonly Instant[]
   readonly burned: Awaited<ReturnType<Records['useOfPerson']>>
