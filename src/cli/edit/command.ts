@@ -140,10 +140,6 @@ function registerListed(group: Command, cli: Cli): void {
   editFlags(approve, 'capkeeper edit approve 7d1f0c2a9b347d1f0c2a9b347d1f0c2a')
 }
 
-interface RemoveFlags extends EditFlags {
-  readonly from?: string
-}
-
 function registerRemove(group: Command, cli: Cli): void {
   const command = group
     .command('remove')
@@ -153,7 +149,7 @@ function registerRemove(group: Command, cli: Cli): void {
     )
     .argument('<entry>', 'an e-mail, group:ID, team, protect:EMAIL, approval:ID or grant:SCOPE', readTarget)
     .option('--from <date>', 'of several grants, the one that begins then; none: the one without from', readStart)
-    .action((target: Target, flags: RemoveFlags) => {
+    .action((target: Target, flags: EditFlags & Pick<GrantFlags, 'from'>) => {
       if (flags.from !== undefined && target.kind !== 'grant') throw new UsageError('--from names a grant: write grant:SCOPE')
       return run({ kind: 'remove', target: target.kind === 'grant' ? { ...target, from: flags.from } : target }, flags, cli)
     })

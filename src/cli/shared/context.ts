@@ -74,14 +74,6 @@ export interface Cli extends World {
   finish(code: ExitCode): void
 }
 
-/** Knows the service keys of this process, and removes them from texts. */
-interface Secrets {
-  add(secret: string): void
-  /** Adds a redactor that knows more keys, such as a key ring's. */
-  alsoRedact(redact: (text: string) => string): void
-  redact(text: string): string
-}
-
 /** The address of a database may contain a password of any length. */
 const withoutPasswords = (text: string): string =>
   text.includes('://')
@@ -93,17 +85,21 @@ const withoutPasswords = (text: string): string =>
 /** A shorter text is no key, and redacting it would turn ordinary words into stars. */
 const SHORTEST_SECRET = 6
 
-export function createSecrets(): Secrets {
+type Secrets = ReturnType<typeof createSecrets>
+
+/** Knows the service keys of this process, and removes them from texts. */
+export function createSecrets() {
   const known = new Set<string>()
   const others: ((text: string) => string)[] = []
   return {
-    add(secret) {
+    add(secret: string): void {
       for (const form of [secret.trim(), encodeURIComponent(secret.trim()), JSON.stringify(secret.trim()).slice(1, -1)]) {
         if (form.length >= SHORTEST_SECRET) known.add(form)
       }
     },
-    alsoRedact: (redact) => void others.push(redact),
-    redact(text) {
+    /** Adds a redactor that knows more keys, such as a key ring's. */
+    alsoRedact: (redact: (text: string) => string): void => void others.push(redact),
+    redact(text: string): string {
       const own = [...known]
         .sort((a, b) => b.length - a.length)
         .reduce((shown, secret) => shown.replaceAll(secret, '***'), withoutPasswords(text))

@@ -4,18 +4,12 @@ import { type Html, html, type Value } from '../../core/escape/text.ts'
 import { DAY_MS } from '../../core/model/units.ts'
 import { compact, dayMonth, number } from '../words.ts'
 
-/** The top of a plot, and the round figures up to it. */
-interface ValueScale {
-  readonly max: number
-  readonly ticks: readonly number[]
-}
-
 /** Steps between figures, times a power of ten. */
 const STEPS = [1, 2, 2.5, 5, 10]
 const WANTED_TICKS = 5
 
-/** From 0 to a round figure at or above the highest one, in about five steps. `isCount`: in whole steps. */
-function valueScale(highest: number, isCount = false): ValueScale {
+/** The top of a plot, a round figure at or above the highest one, and those from 0 up to it, in about five steps. `isCount`: in whole steps. */
+function valueScale(highest: number, isCount = false) {
   if (!(highest > 0)) return { max: 1, ticks: [0, 1] }
   const rough = highest / WANTED_TICKS
   const power = 10 ** Math.floor(Math.log10(rough))

@@ -4,7 +4,7 @@ import type { CreditsSeries } from '../../daemon/http/documents/types.ts'
 import { compact, dayMonth } from '../words.ts'
 import { type Chart, type Layer, type LegendEntry, level, type Point } from './chart.ts'
 
-interface CycleData {
+export interface CycleData {
   readonly startAt: number
   readonly endAt: number
   readonly now: number
@@ -111,13 +111,8 @@ const legendOf = ({ budget, projected }: CycleData): readonly LegendEntry[] => [
   ...(budget !== undefined ? [{ tone: 'limit', text: 'all credits of the cycle', as: 'line' } as const] : []),
 ]
 
-interface Day {
-  readonly fromAt: number
-  readonly untilAt: number
-}
-
 /** Days of 24 h from the cycle's start; the last may be shorter. */
-function daysOf({ startAt, endAt }: CycleData): readonly Day[] {
+function daysOf({ startAt, endAt }: CycleData) {
   const count = Math.min(MOST_DAYS, Math.max(1, Math.ceil((endAt - startAt) / DAY_MS)))
   return Array.from({ length: count }, (_, index) => ({
     fromAt: startAt + index * DAY_MS,

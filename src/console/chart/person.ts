@@ -9,16 +9,13 @@ import { barTable, type Column, column } from '../tables.ts'
 import { capText, compact, number } from '../words.ts'
 import { BAR_HEAD, meter } from './bars.ts'
 import { type Chart, type Layer, type LegendEntry, legendList, level, type Point } from './chart.ts'
+import type { CycleData } from './cycle.ts'
 
 /** One chart for each pool; none without a cycle. */
 export const poolCharts = ({ cycle, pools, at }: PoolSeries): readonly Chart[] =>
   cycle ? pools.map((pool) => poolChart(pool, { startAt: Date.parse(cycle.start), endAt: Date.parse(cycle.end), now: Date.parse(at) })) : []
 
-interface Span {
-  readonly startAt: number
-  readonly endAt: number
-  readonly now: number
-}
+type Span = Pick<CycleData, 'startAt' | 'endAt' | 'now'>
 
 function poolChart({ name, credits, exhaustion, days }: PoolSeries['pools'][number], { startAt, endAt, now }: Span): Chart {
   const points = days.flatMap(({ day, used, dealt }) => {

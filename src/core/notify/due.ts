@@ -253,12 +253,6 @@ export const channelOf = (key: string): string => {
 // Local days and times of day: quiet hours, and the days of digests. Time zones come from Intl, which throws on an unknown one; the config has
 // refused those before.
 
-interface Local {
-  /** `2026-11-22`. */
-  readonly date: string
-  readonly minute: number
-}
-
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 function formatOf(timezone: string): Intl.DateTimeFormat {
@@ -270,7 +264,8 @@ function formatOf(timezone: string): Intl.DateTimeFormat {
   return made
 }
 
-function localOf(at: Instant, timezone: string): Local {
+/** The date as `2026-11-22`, and the minute of the day. */
+function localOf(at: Instant, timezone: string) {
   const parts = Object.fromEntries(
     formatOf(timezone)
       .formatToParts(at)

@@ -122,14 +122,11 @@ class NoAuthorities extends Error {
   override readonly name = 'NoAuthorities'
 }
 
-const textOf = (error: object, name: string): string => {
-  const value: unknown = Object.getOwnPropertyDescriptor(error, name)?.value
-  return typeof value === 'string' ? value : ''
-}
+const ownValue = (error: object, name: string): unknown => Object.getOwnPropertyDescriptor(error, name)?.value
 
-function codeOf(error: object): number | undefined {
-  const value: unknown = Object.getOwnPropertyDescriptor(error, 'responseCode')?.value
-  return typeof value === 'number' ? value : undefined
+function textOf(error: object, name: string): string {
+  const value = ownValue(error, name)
+  return typeof value === 'string' ? value : ''
 }
 
 /** `begun`: some of the mail was sent. Without a code of the server, a failure after that may have sent the message. */
@@ -137,7 +134,8 @@ function deliveryOf(error: unknown, begun: boolean): Delivery {
   if (error instanceof NoAuthorities) return { kind: 'refused', reason: 'the CA file of the mail server cannot be read' }
   const of = error instanceof Error ? error : new Error()
   const [code, original, command] = [textOf(of, 'code'), textOf(of, 'originalCode'), textOf(of, 'command')]
-  const status = codeOf(of)
+  const answered = ownValue(of, 'responseCode')
+  const status = typeof answered === 'number' ? answered : undefined
   if (code === 'EAUTH') return { kind: 'refused', reason: `the mail server does not accept the user and password${shown(status)}` }
   const isOfMessage = begun || command === 'RCPT TO' || command === 'DATA'
   if (status !== undefined && !isOfMessage) return { kind: 'refused', reason: `the mail server accepts no mail now${shown(status)}` }
@@ -158,14 +156,7 @@ function deliveryOf(error: unknown, begun: boolean): Delivery {
 
 const shown = (status: number | undefined): string => (status === undefined ? '' : ` (${status})`)
 
-/** Sends one message. */
-export interface Channels {
-  /** Never rejects. A message that `signal` cuts off may have arrived. */
-  send(message: Message, signal: AbortSignal): Promise<Delivery>
-  /** Why files that were good cannot be read any more. Never rejects. */
-  kept(): Promise<readonly string[]>
-  close(): void
-}
+export type Channels = ReturnType<typeof openChannels>
 
 /** Channels and settings of one workspace. */
 export interface Notifier extends Pick<Channels, 'send' | 'kept'>, Pick<PeopleLabels, 'label' | 'all'> {
@@ -192,7 +183,7 @@ interface Secret {
 
 const TIMEOUT_MS = 15_000
 
-export function openChannels({ config, mailer, authorities, poster, env, onSecret, files }: ChannelParts): Channels {
+export function openChannels({ config, mailer, authorities, poster, env, onSecret, files }: ChannelParts) {
   const last = new Map<TokenSource, string>()
   const secret = async (source: TokenSource, what: string): Promise<Secret> => {
     await files.refresh(filesOf([source]))
@@ -205,7 +196,8 @@ export function openChannels({ config, mailer, authorities, poster, env, onSecre
   const passwordOf = (source: TokenSource) => secret(source, 'the password of the mail server')
   const urlOf = ({ name, url }: WebhookConfig) => secret(url, `the address of the webhook ${name}`)
   return {
-    async send(message, signal) {
+    /** Sends one message. Never rejects. One that `signal` cuts off may have arrived. */
+    async send(message: Message, signal: AbortSignal): Promise<Delivery> {
       const { to } = message
       if (to.kind === 'email') {
         if (!mailer) return { kind: 'refused', reason: 'no mail server is configured' }
@@ -219,7 +211,8 @@ export function openChannels({ config, mailer, authorities, poster, env, onSecre
       if (!webhook) return { kind: 'refused', reason: 'no such webhook' }
       return post(poster, await urlOf(webhook), PAYLOADS[webhook.format](message), signal)
     },
-    async kept() {
+    /** Why files that were good cannot be read any more. Never rejects. */
+    async kept(): Promise<readonly string[]> {
       const { password, caFile } = config.mail ?? {}
       if (caFile !== undefined) await files.refresh([caFile])
       const trusted = authorities?.()
@@ -228,7 +221,7 @@ export function openChannels({ config, mailer, authorities, poster, env, onSecre
         value === undefined || unread === undefined ? [] : unread,
       )
     },
-    close() {
+    close(): void {
       mailer?.close()
       poster.close()
     },

@@ -24,12 +24,7 @@ export interface ComparisonState {
   readonly since?: Instant
 }
 
-export interface Comparisons {
-  /** The comparison made from these, such as the digest of the policies in force; starts one where it is missing or outdated. */
-  of(workspace: string, from: string): ComparisonState
-  /** Stops what is under way. */
-  close(): void
-}
+export type Comparisons = ReturnType<typeof createComparisons>
 
 /** `end`: releases it after reading. */
 interface Opened {
@@ -62,7 +57,7 @@ interface Kept extends ComparisonState {
   readonly id: string
 }
 
-export function createComparisons(options: ComparisonOptions): Comparisons {
+export function createComparisons(options: ComparisonOptions) {
   const { clock, onMade } = options
   const kept = new Map<string, Kept>()
   const closed = new AbortController()
@@ -76,7 +71,8 @@ export function createComparisons(options: ComparisonOptions): Comparisons {
     onMade(workspace)
   }
   return {
-    of(workspace, from) {
+    /** The comparison made from these, such as the digest of the policies in force; starts one where it is missing or outdated. */
+    of(workspace: string, from: string): ComparisonState {
       const now = clock.now()
       const id = `${from} ${Math.floor(now / DAY_MS)}`
       const known = kept.get(workspace)
@@ -89,7 +85,8 @@ export function createComparisons(options: ComparisonOptions): Comparisons {
       last = last.then(() => make(workspace, id))
       return next
     },
-    close: () => closed.abort(),
+    /** Stops what is under way. */
+    close: (): void => closed.abort(),
   }
 }
 
@@ -150,10 +147,6 @@ const MOST_ROWS = 3_000_000
 /** Enough for the last whole cycle and the present one. */
 const LEAST_DAYS = 62
 
-interface ComparedCycle extends SimulatedCycle {
-  readonly groupsOmitted: number
-}
-
 /** A shortened list, and how many items were left out. */
 interface Cut<T> {
   readonly items: readonly T[]
@@ -161,7 +154,7 @@ interface Cut<T> {
 }
 
 export interface ComparedPolicies extends Omit<Simulation, 'cycles' | 'blocked' | 'gains' | 'losses' | 'caps'> {
-  readonly cycles: readonly ComparedCycle[]
+  readonly cycles: readonly (SimulatedCycle & { readonly groupsOmitted: number })[]
   readonly blocked: Cut<BlockedPerson>
   readonly gains: Cut<PersonChange>
   readonly losses: Cut<PersonChange>

@@ -14,19 +14,12 @@ import { randomSalt } from '../../../daemon/schedule/system.ts'
 import type { Cli } from '../context.ts'
 import { openStore } from './store.ts'
 
-/** Requests per second by key. */
-export function learnedPaces(fact: Readonly<Record<string, unknown>> = {}): readonly LearnedPace[] {
+/** Requests per second by key; `isMet`: the service's limit was reached while learning. */
+export function learnedPaces(fact: Readonly<Record<string, unknown>> = {}) {
   return Object.entries(fact).flatMap(([key, pace]) => {
     if (typeof pace !== 'object' || pace === null || !('rate' in pace) || typeof pace.rate !== 'number') return []
     return [{ key, rate: pace.rate, isMet: 'limited' in pace && pace.limited === true }]
   })
-}
-
-interface LearnedPace {
-  readonly key: string
-  readonly rate: number
-  /** The service's limit was reached while learning. */
-  readonly isMet: boolean
 }
 
 export type Sharers = ReturnType<typeof sharersIn>
