@@ -28,11 +28,6 @@ interface JoinInput {
   readonly now?: Instant
 }
 
-interface Joined {
-  readonly set: PolicySet
-  readonly problems: readonly Problem[]
-}
-
 /** `peopleRules`: in the order in which they apply, by the names of the documents, not of the files. */
 interface Together extends JoinInput, Pick<PolicyDocument, 'rules' | 'grants' | 'groups' | 'peopleRules' | 'pools'> {
   readonly ruleOf: ReadonlyMap<ScopeKey, CapRule>
@@ -40,7 +35,7 @@ interface Together extends JoinInput, Pick<PolicyDocument, 'rules' | 'grants' | 
 }
 
 /** Joins the documents of a workspace. The set must not be used when a problem is an `error`. */
-export function joinDocuments(input: JoinInput): Joined {
+export function joinDocuments(input: JoinInput): { readonly set: PolicySet; readonly problems: readonly Problem[] } {
   const documents = input.documents.toSorted((a, b) => comparePositions(a.name.at, b.name.at))
   const rules = documents.flatMap((document) => document.rules)
   const together: Together = {

@@ -31,10 +31,7 @@ export interface DaemonQuestion {
   readonly token?: string | undefined
 }
 
-interface DaemonAnswer {
-  readonly status: number
-  readonly text: string
-}
+type DaemonAnswer = Awaited<ReturnType<typeof askDaemon>>
 
 /** The answer of a daemon, and the value of its JSON if it is any. Throws a `CommandError` when none answers (`hint`: why that may be), or it refuses. */
 export async function askFor(question: DaemonQuestion, way: string, hint = ''): Promise<{ answer: DaemonAnswer; value: unknown }> {
@@ -47,7 +44,7 @@ export async function askFor(question: DaemonQuestion, way: string, hint = ''): 
 }
 
 /** Status and body of a daemon's answer. Rejects as `fetch` does, for a redirect, and after `timeoutMs`. */
-async function askDaemon({ url, timeoutMs, signal, clock, token }: DaemonQuestion): Promise<DaemonAnswer> {
+async function askDaemon({ url, timeoutMs, signal, clock, token }: DaemonQuestion) {
   const [answered, late] = [new AbortController(), new AbortController()]
   const giveUp = () => late.abort(new Error(`no answer within ${timeoutMs / 1_000} s`))
   clock.sleep(timeoutMs, answered.signal).then(giveUp, () => undefined)

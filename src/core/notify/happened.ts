@@ -48,14 +48,6 @@ export interface PoolUse {
   readonly exhaustedAt?: Instant
 }
 
-interface Reach {
-  readonly name: string
-  readonly ids: ReadonlySet<string>
-  readonly emails: ReadonlySet<string>
-  /** Whether a group of it was read. */
-  readonly isKnown: boolean
-}
-
 /** A message before it is written: only one that is due is. */
 export interface Draft extends Leveled {
   readonly kind: MessageKind
@@ -84,10 +76,12 @@ const EVENT_GAP_MS = 10 * MINUTE_MS
 /** Older writes cause no message. Choice. */
 const EVENT_LIFE_MS = DAY_MS
 
-/** The people and groups of an owner, by name. A group that is not known, and a pool that does not exist, have nobody. */
-export function reachOf({ of }: Owner, { groups, pools }: Pick<EventInputs, 'groups' | 'pools'>): Reach {
+type Reach = ReturnType<typeof reachOf>
+
+/** The people and groups of an owner, by name; `isKnown`: whether a group of it was read. A group that is not known, and a pool that does not exist, have nobody. */
+export function reachOf({ of }: Owner, { groups, pools }: Pick<EventInputs, 'groups' | 'pools'>) {
   const pool = of.kind === 'pool' ? pools.find(({ name }) => name === of.name) : undefined
-  const ids = new Set(of.kind === 'group' ? [of.id] : pool?.groups)
+  const ids: ReadonlySet<string> = new Set(of.kind === 'group' ? [of.id] : pool?.groups)
   const found = groups.filter(({ id }) => ids.has(id))
   const name = of.kind === 'pool' ? `Pool ${of.name}` : (found[0]?.name ?? of.id)
   return { name, ids, emails: new Set([...found.flatMap(({ emails }) => emails), ...(pool?.members ?? [])]), isKnown: found.length > 0 }

@@ -5,7 +5,7 @@
 import type { PolicyRevision } from '../../core/model/policy.ts'
 import { messageOf } from '../../core/model/problem.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../../core/model/units.ts'
-import type { BlockedPerson, CapReach, PersonChange, SimulatedCycle, Simulation, SimulationRow } from '../../core/use/replay/document.ts'
+import type { Simulation, SimulationRow } from '../../core/use/replay/document.ts'
 import { simulate } from '../../core/use/replay/simulation.ts'
 import { beside, type Outcome, runAside } from '../../policy/load/aside.ts'
 import type { Clock, Ledger } from '../../ports.ts'
@@ -147,21 +147,7 @@ const MOST_ROWS = 3_000_000
 /** Enough for the last whole cycle and the present one. */
 const LEAST_DAYS = 62
 
-/** A shortened list, and how many items were left out. */
-interface Cut<T> {
-  readonly items: readonly T[]
-  readonly omitted: number
-}
-
-export interface ComparedPolicies extends Omit<Simulation, 'cycles' | 'blocked' | 'gains' | 'losses' | 'caps'> {
-  readonly cycles: readonly (SimulatedCycle & { readonly groupsOmitted: number })[]
-  readonly blocked: Cut<BlockedPerson>
-  readonly gains: Cut<PersonChange>
-  readonly losses: Cut<PersonChange>
-  /** Caps that no person reached. */
-  readonly unreached: Cut<CapReach>
-  readonly capsReached: number
-}
+export type ComparedPolicies = ReturnType<typeof cutToShow>
 
 /** `wholeAt`: when the first whole cycle will be recorded. `failed`: the message is for a person. */
 export type Compared =
@@ -207,7 +193,7 @@ export function compare({ policy, use, onlyDays }: CompareStart, { workspace: _,
   return { kind: 'made', simulation, ...(start.wholeAt !== undefined && { wholeAt: start.wholeAt }) }
 }
 
-function cutToShow({ cycles, blocked, gains, losses, caps, ...rest }: Simulation): ComparedPolicies {
+function cutToShow({ cycles, blocked, gains, losses, caps, ...rest }: Simulation) {
   const unreached = caps.filter(({ isReached }) => !isReached)
   const blockedByPolicy = blocked.filter(({ policy }) => policy)
   return {
@@ -219,12 +205,14 @@ function cutToShow({ cycles, blocked, gains, losses, caps, ...rest }: Simulation
     blocked: cut(blockedByPolicy, MOST.people),
     gains: cut(gains, MOST.people),
     losses: cut(losses, MOST.people),
+    /** Caps that no person reached. */
     unreached: cut(unreached, MOST.caps),
     capsReached: caps.length - unreached.length,
   }
 }
 
-const cut = <T>(list: readonly T[], most: number): Cut<T> => ({
+/** A shortened list, and how many items were left out. */
+const cut = <T>(list: readonly T[], most: number) => ({
   items: list.slice(0, most),
   omitted: Math.max(0, list.length - most),
 })

@@ -108,10 +108,7 @@ export const CHANGES_QUERY: readonly Parameter[] = [
 ]
 
 /** The next page: everything up to this instant, without the first `skip` entries at it. */
-interface Cursor {
-  readonly untilAt: Instant
-  readonly skip: number
-}
+type Cursor = ReturnType<typeof cursorOf>
 
 export async function changesDocument(seen: Seen, query: Query = {}): Promise<ChangeListDocument> {
   const question = asked(query, CHANGES_QUERY)
@@ -158,7 +155,7 @@ interface Dated {
 /** The greatest instant that a `Date` can be. */
 const LATEST: Instant = 8_640_000_000_000_000
 
-function cursorOf(after: string | undefined): Cursor {
+function cursorOf(after: string | undefined) {
   if (after === undefined) return { untilAt: LATEST, skip: 0 }
   const [, at, skip] = CURSOR.exec(after) ?? []
   if (at === undefined || skip === undefined) {
