@@ -1,6 +1,7 @@
 // The cap in force for each person, from the caps set at user, group and team scope. Guards count people by it. It decides no write.
 
 import { type Balance, type EndedCycle, type GroupMembers, type Observed, type Person, type Roster, SETTLE_MS } from '../model/observed.ts'
+import { onceFor } from '../model/once.ts'
 import { groupScope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
 import { type Credits, credits, type Instant } from '../model/units.ts'
 import { type AddOnSource, addOnFigures, type MeasuredAddOn } from '../use/add-on.ts'
@@ -42,11 +43,17 @@ interface PeopleInputs {
 
 export const isApproved = (person: Person, roster: Roster): boolean => person.status === 'approved' || roster.statusesAbsent
 
+/** The keys of each member's groups, by e-mail. */
+export const groupsOfEach = onceFor((groups: readonly GroupMembers[]): ReadonlyMap<string, readonly ScopeKey[]> => {
+  const keys = new Map<string, ScopeKey[]>()
+  for (const { id, emails } of groups) for (const email of emails) append(keys, email, scopeKey(groupScope(id)))
+  return keys
+})
+
 /** The people to count, with their groups and use. Without a roster there are none. */
 export function countPeople(inputs: PeopleInputs): People {
   const { roster, groups, balance, measured, previousCycle, now } = inputs
-  const groupsOf = new Map<string, ScopeKey[]>()
-  for (const group of groups) for (const email of group.emails) append(groupsOf, email, scopeKey(groupScope(group.id)))
+  const groupsOf = groupsOfEach(groups)
   const cycle = roster?.cycle ?? balance?.cycle
   // The use at the end of the previous cycle still counts while the new figures are near zero (docs/guards-and-approvals.md) or unknown.
   const isSettling = cycle !== undefined && now - cycle.startAt < SETTLE_MS

@@ -16,7 +16,7 @@ import { poolCondition } from './conditions.ts'
 import { ruleCandidate, SEEN_ONCE } from './matches.ts'
 import { type Place, poolNone, poolPeople } from './pools.ts'
 import type { DesiredInputs, Resolution } from './resolution.ts'
-import { whyAway, whyUnknown } from './roster.ts'
+import { rowsOf, whyAway, whyUnknown } from './roster.ts'
 
 /** Readings of the groups that must agree before a cap of the conflict rule is dropped. */
 const READINGS_TO_DROP = 2
@@ -92,7 +92,7 @@ interface Draft {
 }
 
 const contextOf = onceFor((inputs: DesiredInputs): Context => {
-  const people = inputs.roster && new Map(inputs.roster.people.map((person) => [person.email, person]))
+  const people = inputs.roster && rowsOf(inputs.roster)
   return { inputs, found: declarations(inputs), people, unknownGroups: new Set(inputs.unknownGroups) }
 })
 

@@ -15,11 +15,15 @@ import {
   type Person,
   type Roster,
 } from '../model/observed.ts'
+import { onceFor } from '../model/once.ts'
 import type { PolicyRevision, PolicySet } from '../model/policy.ts'
 import type { Problem } from '../model/problem.ts'
 import { instant, list, number, type Of, optional, record, shape, text } from '../model/shape.ts'
 import { DAY_MS, type Instant, MINUTE_MS, notAhead } from '../model/units.ts'
 import type { DesiredInputs } from './resolution.ts'
+
+/** The rows of a roster by address. */
+export const rowsOf = onceFor(({ people }: Roster) => new Map(people.map((person) => [person.email, person])))
 
 // A file that held a policy and holds none now is broken, as one that does not parse: an emptied file must not remove what it declared. Deleting
 // the file is how its policies are removed.

@@ -1,12 +1,12 @@
 // What happened lately in a workspace, for messages about events and for digests: writes from the ledger's history, what stands now, and the journal. It
 // carries no address but in scopes: ids are hashes.
 import { createHash } from 'node:crypto'
-import { effectiveCap } from '../../core/interpret/effective.ts'
+import { effectiveCap, groupsOfEach } from '../../core/interpret/effective.ts'
 import { type HistoryEntry, isGone } from '../../core/model/change.ts'
 import type { JournalEntry } from '../../core/model/events.ts'
 import { isSameCycle } from '../../core/model/observed.ts'
 import { shortRevision } from '../../core/model/policy.ts'
-import { groupScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { DAY_MS, formatInstant, type Instant } from '../../core/model/units.ts'
 import { digestsAsked, type EndedUse, type PersonUse, tellsEnded, toldNow } from '../../core/notify/due.ts'
 import { type Happening, lookBackMs, type PoolUse } from '../../core/notify/happened.ts'
@@ -31,19 +31,12 @@ export async function endedUse({ state, clock, ledger }: LookingBack, settings: 
   const found = (ledger.fact('journal') ?? []).filter(({ at }) => at >= cycle.endAt)
   const set = setBefore(ledger.owned(), capChanges(await ledger.history({ sinceAt: cycle.endAt }), found))
   const figures = addOnFigures({ now, cycle, measured: state.measured, balance: state.usage?.balance })
-  const people = [...groupsOfEach(state)].map(([email, groups]): PersonUse => {
+  const people = [...groupsOfEach(state.usage?.groups ?? [])].map(([email, groups]): PersonUse => {
     const { cap } = effectiveCap({ key: email as ScopeKey, groups }, (key) => set.get(key))
     const addOn = figures.of(email, Object.hasOwn(used, email) ? used[email] : undefined)
     return { email, cap: cap !== 'unknown' ? cap : undefined, ...(addOn && { used: addOn.credits, source: addOn.source }) }
   })
   return { cycle, people, pools: poolsAt(cycle.endAt, state, ledger) }
-}
-
-function groupsOfEach({ usage }: WorkspaceState): ReadonlyMap<string, readonly ScopeKey[]> {
-  const groupsOf = new Map<string, ScopeKey[]>()
-  for (const { id, emails } of usage?.groups ?? [])
-    for (const email of emails) groupsOf.set(email, [...(groupsOf.get(email) ?? []), scopeKey(groupScope(id))])
-  return groupsOf
 }
 
 /** Who shares a pool: ids of groups, where it has them, and everybody who counts as a member. */

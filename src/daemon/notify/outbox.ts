@@ -2,11 +2,11 @@
 // been sent is never sent again. There is no queue in memory: due messages follow from figures and the ledger.
 import type { Finding } from '../../core/model/condition.ts'
 import type { Told, ToldEntry } from '../../core/model/facts.ts'
-import type { Person } from '../../core/model/observed.ts'
 import { type Instant, isYounger } from '../../core/model/units.ts'
 import { channelOf, type Due, type DueInputs, digestsAsked, type Message, messagesDue, toldNow } from '../../core/notify/due.ts'
 import type { PoolUse } from '../../core/notify/happened.ts'
 import { type Delivery, markEnded, markSending, settleOpen, withDigests } from '../../core/notify/told.ts'
+import { rowsOf } from '../../core/resolve/roster.ts'
 import type { FirstStop } from '../../core/use/first-stop.ts'
 import type { RecordsReader } from '../../ports.ts'
 import { fileFindings, finding } from '../conditions/findings.ts'
@@ -198,19 +198,16 @@ export function dueNow(
 /** The facts are gathered for the first person who is asked for: nearly always nobody is. */
 function stopsIn(telling: Telling, now: Instant): (email: string) => FirstStop | undefined {
   const { state, shown } = telling
-  const gathered = (): { readonly rows: ReadonlyMap<string, Person>; readonly facts: StopFacts } | undefined => {
-    const usage = state?.usage
-    if (!usage) return undefined
-    const { roster, balance } = usage
-    const [people, pools] = [peopleShown(telling), poolsOfCycle(telling)]
-    const view = { people, roster, pools, balance, use: shown.use }
-    return { rows: new Map(roster.people.map((one) => [one.email, one])), facts: { view, desiredState: shown.desiredState } }
+  const gathered = ({ roster, balance }: NonNullable<WorkspaceState['usage']>): StopFacts => {
+    const view = { people: peopleShown(telling), roster, pools: poolsOfCycle(telling), balance, use: shown.use }
+    return { view, desiredState: shown.desiredState }
   }
-  let known: ReturnType<typeof gathered>
+  let known: StopFacts | undefined
   return (email) => {
-    known ??= gathered()
-    const person = known?.rows.get(email)
-    return known && person && stopOf(known.facts, person, now)
+    const usage = state?.usage
+    known ??= usage && gathered(usage)
+    const person = usage && rowsOf(usage.roster).get(email)
+    return known && person && stopOf(known, person, now)
   }
 }
 

@@ -2,12 +2,12 @@
 // themselves: of a pool or the balance that they are what stops the person first, and when.
 
 import type { Person, Roster } from '../../../core/model/observed.ts'
-import { onceFor } from '../../../core/model/once.ts'
 import { normaliseEmail } from '../../../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../../../core/model/units.ts'
 import { requestLink } from '../../../core/notify/settings.ts'
 import type { Candidate } from '../../../core/resolve/candidate.ts'
 import { resolvePerson } from '../../../core/resolve/desired.ts'
+import { rowsOf } from '../../../core/resolve/roster.ts'
 import type { FirstStop } from '../../../core/use/first-stop.ts'
 import { shownAt, stopOf } from '../../conditions/view.ts'
 import { lifted, type PeopleLabels } from '../status/labels.ts'
@@ -92,8 +92,6 @@ function linkOf({ cap, addOn }: MeEntry, { email }: Person, url: string | undefi
   const link = url === undefined ? undefined : requestLink(url, { email, cap, used: addOn })
   return link !== undefined && link.length <= MOST_LINK_LETTERS ? link : undefined
 }
-
-const rowsOf = onceFor(({ people }: Roster) => new Map(people.map((person) => [person.email, person])))
 
 /** The row of an address; undefined when no row fits, or more than one. */
 function onlyOne(roster: Roster, email: string): Person | undefined {

@@ -1,10 +1,10 @@
 // One row for each person of a workspace: cap in force, use, band and the declaration that decides. The rows are made once for a state of the workspace,
 // then searched, sorted and paged. Requests name people as they are shown, so that no request needs an e-mail where hashes are shown.
 
-import { effectiveCap } from '../../../../core/interpret/effective.ts'
+import { effectiveCap, groupsOfEach } from '../../../../core/interpret/effective.ts'
 import type { PersonStatus, ScopeState } from '../../../../core/model/events.ts'
 import { capShown, type Person } from '../../../../core/model/observed.ts'
-import { groupScope, normaliseEmail, type ScopeKey, scopeKey, userScope } from '../../../../core/model/scope.ts'
+import { normaliseEmail, type ScopeKey, scopeKey, userScope } from '../../../../core/model/scope.ts'
 import type { Candidate } from '../../../../core/resolve/candidate.ts'
 import { resolvePerson } from '../../../../core/resolve/desired.ts'
 import { bandRank } from '../../../../core/use/first-stop.ts'
@@ -76,25 +76,10 @@ export async function peopleIndex(whole: WorkspaceFacts & Showing): Promise<Peop
     whole,
     shown: new Map(view.people.map((one) => [one.email, one])),
     states,
-    groupsOf: groupsOfUncounted(whole),
+    groupsOf: groupsOfEach(view.groups),
   }
   const rows = await mapYielding<Person | string, PersonRow>([...roster, ...others], whole, (person) => rowOf(around, person))
   return { rows, orders: new Map(), names: new Map() }
-}
-
-/** Groups of people whom no plan counts; the groups of others are in `desiredState`. */
-function groupsOfUncounted({ view, desiredState }: WorkspaceFacts): ReadonlyMap<string, readonly ScopeKey[]> {
-  const found = new Map<string, ScopeKey[]>()
-  for (const { id, emails } of view.groups) {
-    const key = scopeKey(groupScope(id))
-    for (const email of emails) {
-      if (desiredState?.people.byKey.has(scopeKey(userScope(email)))) continue
-      const list = found.get(email)
-      if (list) list.push(key)
-      else found.set(email, [key])
-    }
-  }
-  return found
 }
 
 interface Around {
