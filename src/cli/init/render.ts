@@ -7,6 +7,7 @@ import { plain, shellWord } from '../../core/escape/text.ts'
 import { messageOf } from '../../core/model/problem.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Adopted } from '../../core/plan/audit.ts'
+import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { codeIn, type TokenSource } from '../../files.ts'
 import { printPolicy } from '../../policy/print.ts'
 import { type Imported, type Live, notesOf, policyOf, succeeds } from '../import.ts'
@@ -91,13 +92,10 @@ export const slugOf = (name: string): string =>
 
 export const policyFile = (workspace: string): string => `policies/${slugOf(workspace)}.yaml`
 
-export interface Start {
+export interface Start extends Pick<WorkspaceConfig, 'baseUrl' | 'caFile' | 'allowPlainHttp'> {
   readonly workspace: string
-  readonly baseUrl: string
   /** As in the config: relative to its folder, or absolute. */
   readonly key: TokenSource
-  readonly caFile?: string
-  readonly allowPlainHttp?: true
   readonly adopted: Imported
   readonly live: Live
   readonly now: Instant

@@ -74,9 +74,9 @@ async function start(dir: string, folder: string, flags: InitFlags, cli: Cli): P
   const started: Start = {
     workspace: config.name,
     baseUrl: config.baseUrl,
+    allowPlainHttp: config.allowPlainHttp,
     key: keyFrom(config, folder),
     caFile: config.caFile === undefined ? undefined : pathFrom(config.caFile, folder),
-    allowPlainHttp: config.allowPlainHttp ? true : undefined,
     adopted: adoptLive(live, groups),
     live,
     now: cli.clock.now(),

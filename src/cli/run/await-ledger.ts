@@ -1,21 +1,15 @@
 // When the database cannot be reached at the start, the daemon waits for it instead of ending, and says so on its pages and `/readyz`. It sends
 // nothing to any service meanwhile.
-import type { Config } from '../../daemon/config/settings.ts'
 import type { Server } from '../../daemon/http/server.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'
 import { openLedger } from '../../daemon/ledger/ledger.ts'
-import type { Cli } from '../shared/context.ts'
 import type { WritingStore } from '../shared/ledger/replica.ts'
-import { createHost, type Host } from './host.ts'
+import { createHost, type Host, type HostOptions } from './host.ts'
 
 const FIRST_WAIT_MS = 1_000
 const LONGEST_WAIT_MS = 15_000
 
-interface Awaiting {
-  readonly cli: Cli
-  readonly flags: Host['flags']
-  readonly config: Config
-  readonly isEmbedded: boolean
+interface Awaiting extends Omit<HostOptions, 'store' | 'leases'> {
   /** Aborts when the daemon is to stop. */
   readonly stop: AbortSignal
   readonly open: () => Promise<WritingStore>
@@ -32,12 +26,13 @@ const attempt = (open: Awaiting['open']): Promise<WritingStore | LedgerError> =>
 
 /** Undefined when the daemon was stopped while it waited. */
 export async function awaitLedger(awaiting: Awaiting): Promise<WritingStore | undefined> {
-  const { cli, flags, config, isEmbedded, stop, open, listen } = awaiting
+  const { stop, open, listen, ...options } = awaiting
+  const { clock } = options.cli
   let store = await attempt(open)
   if (!(store instanceof LedgerError)) return store
   let why = store.message
-  const nothing = await openLedger({ file: ':memory:', mode: 'write', clock: cli.clock })
-  const host = await createHost({ cli, flags, config, store: nothing, isEmbedded })
+  const nothing = await openLedger({ file: ':memory:', mode: 'write', clock })
+  const host = await createHost({ ...options, store: nothing })
   const server = await listen({ ...host, ledgerWritable: () => false, probeLedger: async () => undefined }, () => why)
   try {
     for (let waitMs = FIRST_WAIT_MS; store instanceof LedgerError; waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2)) {
@@ -46,7 +41,7 @@ export async function awaitLedger(awaiting: Awaiting): Promise<WritingStore | un
         { error: why, retryMs: waitMs },
         'the ledger cannot be reached; it is tried again, and nothing is written until then',
       )
-      await cli.clock.sleep(waitMs, stop).catch(() => undefined)
+      await clock.sleep(waitMs, stop).catch(() => undefined)
       if (stop.aborted) return undefined
       store = await attempt(open)
     }

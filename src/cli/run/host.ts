@@ -33,7 +33,7 @@ import { PACKAGE_FOLDER, VERSION } from '../shared/text.ts'
 
 export type Host = Awaited<ReturnType<typeof createHost>>
 
-interface HostOptions {
+export interface HostOptions {
   readonly cli: Cli
   readonly flags: NetworkFlags & { readonly rebind?: boolean }
   readonly config: Config

@@ -129,9 +129,10 @@ interface HeatRow {
 /** Strengths that the style sheet has, beside none. */
 const STEPS = 5
 
-export function heatMap(head: string, columns: readonly HeatColumn[], rows: readonly HeatRow[]): Html {
-  return html`<div class="scroll" tabindex="0" role="group" aria-label="People by ${head.toLowerCase()} and share of their cap used"><table class="heat">
-<thead><tr><th scope="col">${head}</th>${columns.map((column) => html`<th scope="col" class="number">${column.head}</th>`)}</tr></thead>
+/** People by group. */
+export function heatMap(columns: readonly HeatColumn[], rows: readonly HeatRow[]): Html {
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="People by group and share of their cap used"><table class="heat">
+<thead><tr><th scope="col">Group</th>${columns.map((column) => html`<th scope="col" class="number">${column.head}</th>`)}</tr></thead>
 <tbody>${rows.map((row) => heatRow(row, columns))}</tbody></table></div>`
 }
 

@@ -42,7 +42,6 @@ export async function groupsPage(documents: Documents, { params: { workspace = '
         section(
           'Who is near their cap',
           heatMap(
-            'Group',
             BANDS.map((band) => ({ head: BAND_TEXT[band], tone: BAND_HEAT[band] })),
             known.map(({ id, name, bands }) => ({
               name,

@@ -57,24 +57,16 @@ const isWasKnown = (cycles: readonly Cycle[]): boolean => cycles.some(({ total }
 
 const sumOf = (cycles: readonly Cycle[], of: (total: Row) => number): number => cycles.reduce((sum, { total }) => sum + of(total), 0)
 
-function totals({
-  cycles,
-  gains,
-  gainsOmitted,
-  losses,
-  lossesOmitted,
-  unreached,
-  unreachedOmitted,
-  capsReached,
-  pricePerCredit,
-}: Figures): Html {
+function totals(figures: Figures): Html {
+  const { cycles, capsReached, pricePerCredit } = figures
   const credits = (side: Side): number => sumOf(cycles, (total) => total[side].credits.middle)
   const days = (side: Side): number => sumOf(cycles, (total) => total[side].blockedDays?.middle ?? 0)
   const isKnown = isWasKnown(cycles)
   const kept = sumOf(cycles, (total) => total.kept)
   const money = pricePerCredit === undefined ? undefined : sumOf(cycles, (total) => total.keptMoney ?? 0)
   const worked = sumOf(cycles, ({ workingDays }) => workingDays)
-  const never = unreached.length + unreachedOmitted
+  const all = (list: 'gains' | 'losses' | 'unreached'): number => figures[list].length + figures[`${list}Omitted`]
+  const never = all('unreached')
   return tiles([
     tile(
       kept < 0 ? 'More add-on credits spent' : 'Add-on credits kept',
@@ -87,8 +79,8 @@ function totals({
       html`${worked > 0 && `${percent(days('policy') / worked)} of all · `}${isKnown ? html`${figure(days('beside'))} as it was` : 'as it was is not known'}`,
       isKnown && days('policy') > days('beside') && 'warn',
     ),
-    tile('People who gain', isKnown ? figure(gains.length + gainsOmitted) : '–', 'fewer days blocked, or more credits'),
-    tile('People who lose', isKnown ? figure(losses.length + lossesOmitted) : '–', 'more days blocked'),
+    tile('People who gain', isKnown ? figure(all('gains')) : '–', 'fewer days blocked, or more credits'),
+    tile('People who lose', isKnown ? figure(all('losses')) : '–', 'more days blocked'),
     tile('Caps never reached', figure(never), html`of ${figure(never + capsReached)} that apply to people`),
   ])
 }

@@ -249,7 +249,6 @@ function nearPart({ rows, workspace }: NearSeries): Html | false {
   return section(
     'Who is near their cap',
     heatMap(
-      'Group',
       columns,
       shown.map(({ id, name, shares }) => ({ name, href: id === undefined ? undefined : url.group(workspace, id), counts: shares })),
     ),

@@ -147,21 +147,15 @@ const scopeWord = (scope: Scope, label: EventInputs['label']): string => {
   return scope.kind === 'group' ? `group:${scope.id}` : label(scope.email)
 }
 
-/** `seen`: all that touches the receiver, of which `fresh` was not told yet. */
-function valuesOf(
-  { label, revision = '' }: EventInputs,
-  {
-    event,
-    seen,
-    fresh,
-    reach,
-  }: {
-    readonly event: EventKind
-    readonly seen: readonly Happening[]
-    readonly fresh: readonly Happening[]
-    readonly reach: Reach | undefined
-  },
-): Values {
+/** Of one kind of event, for one receiver: all that touches them, of which `fresh` was not told yet. */
+interface Touching {
+  readonly event: EventKind
+  readonly seen: readonly Happening[]
+  readonly fresh: readonly Happening[]
+  readonly reach: Reach | undefined
+}
+
+function valuesOf({ label, revision = '' }: EventInputs, { event, seen, fresh, reach }: Touching): Values {
   return {
     event,
     title: TITLES[event],
