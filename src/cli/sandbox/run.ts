@@ -11,7 +11,6 @@ import { LedgerError } from '../../daemon/ledger/error.ts'
 import { takeLock } from '../../daemon/ledger/sqlite/database.ts'
 import { codeIn, readText, whyUnreadAndCode } from '../../files.ts'
 import { addedKeys, exportFixture, readFixture } from '../../sandbox/fixture/file.ts'
-import type { Fixture } from '../../sandbox/fixture/fixture.ts'
 import { createSandbox, SANDBOX_KEYS, type SandboxOptions } from '../../sandbox/sandbox.ts'
 import { openStore, type Store } from '../../sandbox/store.ts'
 import { parseSettings, parseSwitches, SETTINGS, SWITCHES } from '../../sandbox/switches.ts'
@@ -62,11 +61,6 @@ export function register(command: Command, cli: Cli): void {
 }
 
 const MAX_FIXTURE_BYTES = 512 * 1024 * 1024
-
-/** Reads a fixture file. Throws an `InputError` with the place of each problem. */
-function openFixture(file: string, cli: Pick<Cli, 'clock'>): Fixture {
-  return readFixture(file, textOf(file), cli.clock.now())
-}
 
 function textOf(file: string): string {
   try {
@@ -135,7 +129,7 @@ async function optionsOf(flags: SandboxFlags, cli: Cli): Promise<SandboxOptions>
   if (flags.fixture === undefined) return options
   const seeding = seedingFlags(flags)
   if (seeding.length > 0) throw new UsageError(`${seeding.join(', ')}: a fixture has its own people; leave out either this or --fixture`)
-  return { ...options, fixture: openFixture(flags.fixture, cli) }
+  return { ...options, fixture: readFixture(flags.fixture, textOf(flags.fixture), cli.clock.now()) }
 }
 
 /** The given flags that shape a seeded company. */

@@ -1,7 +1,7 @@
 // A chart on a page: a drawing, a sentence that sums it up, a legend, and all figures as a table. The table serves screen readers, and the page's script
 // shows its rows under the pointer.
 import { type Html, html, type Value } from '../../core/escape/text.ts'
-import { DAY_MS } from '../../core/model/units.ts'
+import { DAY_MS, greatest } from '../../core/model/units.ts'
 import { compact, dayMonth, number } from '../words.ts'
 
 /** Steps between figures, times a power of ten. */
@@ -105,19 +105,10 @@ interface Frame {
   readonly height: number
 }
 
-const highestOf = (layer: Layer): number => {
-  switch (layer.kind) {
-    case 'line':
-    case 'area':
-    case 'dots':
-      return layer.points.reduce((most, { value }) => Math.max(most, value), 0)
-    case 'band':
-      return layer.high.reduce((most, { value }) => Math.max(most, value), 0)
-    case 'bars':
-      return layer.bars.reduce((most, { high }) => Math.max(most, high), 0)
-    case 'instant':
-      return 0
-  }
+function highestOf(layer: Layer): number {
+  if (layer.kind === 'instant') return 0
+  if (layer.kind === 'bars') return greatest(layer.bars.map(({ high }) => high))
+  return greatest((layer.kind === 'band' ? layer.high : layer.points).map(({ value }) => value))
 }
 
 /** `label` is for screen readers. */
@@ -126,7 +117,7 @@ function plot(drawing: Plot, slots: readonly Slot[], label: string): Html {
   const fromAt = drawing.fromAt ?? slots[0]?.fromAt ?? 0
   const untilAt = drawing.untilAt ?? slots.at(-1)?.untilAt ?? DAY_MS
   const layers = all.filter((layer) => layer !== false)
-  const { max, ticks } = valueScale(Math.max(0, ...layers.map(highestOf)), isCount)
+  const { max, ticks } = valueScale(greatest(layers.map(highestOf)), isCount)
   const frame: Frame = {
     x: (at) => shareOf(at, fromAt, untilAt) * WIDTH,
     y: (value) => (1 - shareOf(value, 0, max)) * height,

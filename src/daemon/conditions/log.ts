@@ -23,14 +23,10 @@ export type LogFields = Readonly<
 type Log = (fields: LogFields, message: string, sentence?: () => string) => void
 
 /** error: a person must act; warn: held, or a foreign change; info: something was written or changed state; debug: the rest. */
-export interface Logger {
-  readonly error: Log
-  readonly warn: Log
-  readonly info: Log
-  readonly debug: Log
-  /** Lines are sentences for a person at a terminal. */
-  readonly forEyes?: boolean
-}
+type Level = 'error' | 'warn' | 'info' | 'debug'
+
+/** `forEyes`: lines are sentences for a person at a terminal. */
+export type Logger = Readonly<Record<Level, Log>> & { readonly forEyes?: boolean }
 
 export interface LoggerOptions {
   readonly level: LogLevel
@@ -60,7 +56,7 @@ export async function createLogger(options: LoggerOptions): Promise<Logger> {
     { write: (line) => void destination.write(redact(render(line))) },
   )
   const log =
-    (name: 'error' | 'warn' | 'info' | 'debug'): Log =>
+    (name: Level): Log =>
     (fields, message, sentence) => {
       if (!lines.isLevelEnabled(name)) return
       const said = forEyes ? (sentence?.() ?? sentenceFrom(fields, message, hidesFields)) : message
@@ -157,7 +153,7 @@ export function eventLog(logger: Logger): Emit {
 
 /** One line of the log. */
 interface Line {
-  readonly level: 'error' | 'warn' | 'info' | 'debug'
+  readonly level: Level
   readonly message: string
   readonly fields: LogFields
   /** What it says to a person: subject, event, aligned values. JSON or --log-level debug has all fields. */
@@ -235,7 +231,7 @@ export function logTransition(logger: Logger, transition: Transition): void {
   if (line) logger[line.level](line.fields, line.message)
 }
 
-const CHANGE_LINES: Readonly<Record<ChangeResult, readonly [Line['level'], message: string]>> = {
+const CHANGE_LINES: Readonly<Record<ChangeResult, readonly [Level, message: string]>> = {
   applied: ['info', 'cap written'],
   ambiguous: ['warn', 'cap written, and not known whether it holds'],
   verify_failed: ['warn', 'cap written, and another value was read back'],
