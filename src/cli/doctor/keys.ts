@@ -154,15 +154,9 @@ function judge(report: KeyReport, held: Held | undefined, config: WorkspaceConfi
 
 /** How bad a missing permission is: caps cannot be kept, or only figures of use are missing. */
 function lack(permission: Permission, { mode }: WorkspaceConfig, message: string, hint: string): Finding {
-  switch (permission) {
-    case 'billingRead':
-    case 'teamsRead':
-      return failed(message, hint)
-    case 'billingWrite':
-      return mode === 'enforce' ? failed(message, hint) : ok(`${message}; mode is ${mode}, so nothing is written`)
-    case 'analyticsRead':
-      return warning(message, hint)
-  }
+  if (permission === 'analyticsRead') return warning(message, hint)
+  if (permission === 'billingWrite' && mode !== 'enforce') return ok(`${message}; mode is ${mode}, so nothing is written`)
+  return failed(message, hint)
 }
 
 const mayBeAsked = ({ kind, lacksFeature }: Holding): boolean => kind !== 'lacking' && !lacksFeature

@@ -55,17 +55,18 @@ export function viewOf(workspace: Workspace): WorkspaceView {
   const seen = orNothing(() => seenIn(ledger))
   const use = shown.use ?? orNothing(() => burnedBefore(ledger))
   const pools = poolsShown(workspace)
-  const approvals = shown.planned?.approvals ?? orNothing(() => ledger.approvals()) ?? []
+  const { planned, desiredState, ...told } = shown
+  const approvals = planned?.approvals ?? orNothing(() => ledger.approvals()) ?? []
   return {
+    ...told,
     workspace: config.name,
     mode: pause ? 'paused' : config.mode,
     pause,
-    policy: shown.policy,
     scopes: scopesShown(workspace),
-    holds: shown.planned?.plan.holds ?? [],
+    holds: planned?.plan.holds ?? [],
     approvals: approvals.map(({ id, state }) => ({ id, state })),
-    grants: countGrants(shown.desiredState),
-    rules: usage && shown.desiredState ? shown.desiredState.resolution.rules.map(({ name, people }) => ({ name, people })) : undefined,
+    grants: countGrants(desiredState),
+    rules: usage && desiredState ? desiredState.resolution.rules.map(({ name, people }) => ({ name, people })) : undefined,
     pools: pools.length > 0 ? pools : undefined,
     roster: usage?.roster,
     groups: usage?.groups ?? [],
@@ -74,13 +75,10 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     measured: state?.measured,
     notMeasured: workspace.collector.addOn.whyNot,
     use,
-    history: shown.history,
     ratePerSecond: rate,
     clockSkewMs: client.clockSkewMs(),
     aheadMs: workspace.wall() - clock.now() || undefined,
     seen,
-    lastCycle: shown.lastCycle,
-    lastSuccessAt: shown.lastSuccessAt,
     conditions: unexplained(workspace.conditions),
     lease: workspace.lease?.shown(),
   }
