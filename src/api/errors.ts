@@ -116,6 +116,9 @@ export function classify(answer: WireAnswer, operation: Operation, context: Clas
   const succeeded = answer.status >= 200 && answer.status < 300
   if (succeeded && body === undefined && isTooDeep(answer.body)) return { kind: 'failed', error: malformed(operation, TOO_DEEP) }
   const said = errorTextOf(body, answer.body)
+  // What was only accepted, or is a part, tells no value.
+  const isOther = succeeded && answer.status !== 200 && operation !== 'UsageConfig'
+  if (isOther && !carriesError(body)) return { kind: 'failed', error: malformed(operation, `answered with ${answer.status} instead of 200`) }
   // The body of a successful write does not matter. But an HTML page is not from the service: the write may never have reached it.
   const isStray = operation === 'UsageConfig' && said.html
   if (succeeded && !carriesError(body) && !isStray) return { kind: 'ok', body }
@@ -163,7 +166,8 @@ export function errorSighting(answer: WireAnswer, operation: Operation): WireObs
   const { status } = answer
   const succeeded = status >= 200 && status < 300
   if (!succeeded && (status < 400 || status >= 500 || [407, 408, 429].includes(status))) return undefined
-  const value = succeeded ? 'ok' : shapeOf(bodyOf(answer), answer.body)
+  const body = bodyOf(answer)
+  const value = succeeded ? (carriesError(body) ? 'ok' : undefined) : shapeOf(body, answer.body)
   return value && { aspect: 'errors', value, evidence: `${operation} was refused with ${status} and ${SHAPE_TEXT[value]}` }
 }
 
