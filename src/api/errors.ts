@@ -118,7 +118,8 @@ export function classify(answer: WireAnswer, operation: Operation, context: Clas
   const said = errorTextOf(body, answer.body)
   // What was only accepted, or is a part, tells no value.
   const isOther = succeeded && answer.status !== 200 && operation !== 'UsageConfig'
-  if (isOther && !carriesError(body)) return { kind: 'failed', error: malformed(operation, `answered with ${answer.status} instead of 200`) }
+  if (isOther && !carriesError(body))
+    return { kind: 'failed', error: malformed(operation, `answered with ${answer.status} instead of 200`) }
   // The body of a successful write does not matter. But an HTML page is not from the service: the write may never have reached it.
   const isStray = operation === 'UsageConfig' && said.html
   if (succeeded && !carriesError(body) && !isStray) return { kind: 'ok', body }
@@ -134,7 +135,7 @@ function factsOf(answer: WireAnswer, operation: Operation, said: ErrorText, quot
     const message = `${operation}: redirected (${status}) to ${target}; redirects are not followed: set the base URL to the service itself`
     return { operation, kind: 'malformed', status, message }
   }
-  const judgement = kindOf(status, said)
+  const judgement = kindOf(operation, status, said)
   // What has no name cannot be unknown: a 404 then says that the service is not there.
   const kind = judgement === 'not_found' && !context.names ? 'malformed' : judgement
   if (lacksFeature(operation, status, said, kind)) {
@@ -204,7 +205,7 @@ const clientError = (status: number): ApiErrorKind => (status === 403 ? 'auth' :
  * What an answer says of the request, by its status, its code and its message. A page in HTML is not the service's word on anything, and a 404
  * is its word on a scope only with the code or the stem of a message that says so: proxies answer 404 too.
  */
-function kindOf(status: number, said: ErrorText): ApiErrorKind {
+function kindOf(operation: Operation, status: number, said: ErrorText): ApiErrorKind {
   if (status === 429) return 'rate_limited'
   if (status === 401) return 'auth'
   if (status === 408 || status === 499) return 'timeout'
@@ -216,6 +217,8 @@ function kindOf(status: number, said: ErrorText): ApiErrorKind {
   if (coded === 'timeout' || coded === 'server') return coded
   const hinted = coded ?? STEMS.find(([stem]) => stem.test(`${said.message} ${said.code}`))?.[1]
   if (status >= 200 && status < 300) return hinted ?? 'server'
+  // A cap may be refused for the quota of a plan.
+  if (hinted === 'rate_limited' && !coded && operation === 'UsageConfig' && !RATE_WORDS.test(said.message)) return clientError(status)
   if (hinted === 'auth' || hinted === 'not_found' || hinted === 'rate_limited') return hinted
   return status >= 400 && status !== 404 ? clientError(status) : 'malformed'
 }
@@ -242,6 +245,8 @@ const CODES: readonly (readonly [code: string, kind: ApiErrorKind, number?: numb
 /** A map, because a code may be any text, such as `constructor`. */
 const CODE_KINDS: ReadonlyMap<string, ApiErrorKind> = new Map(CODES.map(([code, kind]) => [code, kind]))
 
+const RATE_WORDS = /\brate.?limit|too many requests|resource[ _]exhausted/i
+
 /**
  * The first match counts: "service key not found" is about the key, "group not found or no permission" about the group. "Not found" alone
  * may be a proxy's, about an address.
@@ -253,7 +258,7 @@ const STEMS: readonly (readonly [RegExp, ApiErrorKind])[] = [
     /(group|user|member|person|e-?mail)\b.{0,80}(\bnot found|does(n't| not) exist)|(group|user|member)_not_found|\binvalid (group|user|e-?mail)|\bunknown (group|user|member|e-?mail)|\bno such (group|user|member|e-?mail)/i,
     'not_found',
   ],
-  [/\brate.?limit|too many requests|resource[ _]exhausted|\bquota\b/i, 'rate_limited'],
+  [new RegExp(`${RATE_WORDS.source}|\\bquota\\b`, 'i'), 'rate_limited'],
   [/unauthenticated|unauthori[sz]ed|forbidden|permission|credential|access denied/i, 'auth'],
   [/internal|unavailable|time.?out|timed out|try again|temporar|overload/i, 'server'],
   [

@@ -85,7 +85,7 @@ async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, Wr
   const overwritten = copying.flatMap(({ scope }) => descendantReadings(scope, cycle))
   beginPlan(ready, overwritten, planned, ledger)
   const done = [...results.values()].filter(({ result }) => result === 'applied').length
-  const watch = watchWrites({ ledger, clock, limit: config.guards.breaker, changes: ready, done })
+  const watch = watchWrites({ ledger, clock, limit: config.guards.breaker, changes: ready, done, refused: state.refusedWrites })
   const ancestors: AncestorWrite[] = []
   let isCopied = false
   const { slots, desired: asked, owned } = planned

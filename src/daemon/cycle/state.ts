@@ -54,6 +54,8 @@ export interface WorkspaceState extends EnvelopeState {
   frozenPools: Readonly<Record<string, string>>
   /** The caps of the team and groups when people were last read to learn what reads show. */
   probedUnder: string | undefined
+  /** Scopes whose last write was refused with the key: perhaps only this scope is, so all others are written before. */
+  readonly refusedWrites: Set<ScopeKey>
 }
 
 /** The state of a workspace at its start, from the ledger. Throws an `InputError` for a file that held policies of the ledger and is empty now. */
@@ -77,6 +79,7 @@ export function recall(policy: PolicyRevision, ledger: RecordsReader): Workspace
     pools: ledger.fact('pools') ?? {},
     frozenPools: {},
     probedUnder: undefined,
+    refusedWrites: new Set(),
   }
 }
 

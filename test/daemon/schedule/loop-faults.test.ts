@@ -2,7 +2,7 @@
 // (docs/commands.md, 4 and 6); a ledger that cannot be written for hours; scopes that cannot be read (docs/operations.md).
 import { expect, test } from 'vitest'
 import { email, HOUR } from '../../support/declare.ts'
-import { answerOf, failingLedger, instead } from '../../support/faults.ts'
+import { answerOf, failingLedger, instead, writes } from '../../support/faults.ts'
 import { capsOf, live, living, loopOver, MINUTE, passUntil, person, SECOND } from '../../support/living.ts'
 import { testWorld } from '../../support/world.ts'
 
@@ -100,6 +100,18 @@ test.each([
   fault.begun = false
   await one.clock.pass(2 * HOUR)
   expect(one.caps()).toEqual(declared)
+})
+
+test.each([
+  ['with the key', answerOf(403, '{"code":"permission_denied","message":"not this person"}')],
+  ['for the quota of a plan', answerOf(400, '{"error":"cap exceeds the quota of your plan"}')],
+])('a person whose cap is refused %s keeps nobody else from theirs', async (_row, answer) => {
+  const wrapTransport = instead((operation, body) => (writes('p001')(operation, body) ? answer : undefined))
+  const { one, set } = await living({ people: 12, rate: 10, wrapTransport })
+  set({ caps: capsOf(12) })
+  await one.clock.pass(6 * MINUTE)
+  const { p001, ...others } = capsOf(12)
+  expect([p001, one.caps()]).toEqual([p001, others])
 })
 
 const RECORDING = ['commit', 'recordIntent', 'recordOutcome', 'saveBurn', 'saveRuns', 'saveAddOnUse'] as const

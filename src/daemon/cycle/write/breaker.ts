@@ -13,13 +13,15 @@ interface WatchInputs {
   readonly changes: readonly Change[]
   /** How many changes earlier passes have written. */
   readonly done: number
+  /** See `WorkspaceState.refusedWrites`. */
+  readonly refused: Set<ScopeKey>
 }
 
 /** The breaker in one run of writes. Its changes to the ledger wait for the commit of the run. */
 export type BreakerWatch = ReturnType<typeof watchWrites>
 
 /** Begins to watch a run. */
-export function watchWrites({ ledger, clock, limit, changes, done }: WatchInputs) {
+export function watchWrites({ ledger, clock, limit, changes, done, refused }: WatchInputs) {
   const isOff = limit === 'off'
   const found = isOff ? undefined : ledger.fact('breaker')
   // The same, until a write succeeds.
@@ -37,13 +39,15 @@ export function watchWrites({ ledger, clock, limit, changes, done }: WatchInputs
     /** Groups of changes in the order of trying: those that have not failed, then the failed ones one at a time, the oldest failure first. */
     inOrder(ready: readonly Change[]): readonly (readonly Change[])[] {
       const rest = byScope(ready)
-      const last = [...failing].flatMap((key) => rest.get(key) ?? [])
-      for (const key of failing) rest.delete(key)
+      const all = failing.union(refused)
+      const last = [...all].flatMap((key) => rest.get(key) ?? [])
+      for (const key of all) rest.delete(key)
       return [[...rest.values()], ...last.map((one) => [one])]
     },
     /** Notes how a change ended and, when it did not succeed, why. True when no more changes may be tried. */
     note(key: ScopeKey, end: End | undefined, error = 'failed'): boolean {
       untried.delete(key)
+      refused.delete(key)
       if (end === undefined) return stopped
       ends = tally(ends, end)
       failing.delete(key)
@@ -57,6 +61,8 @@ export function watchWrites({ ledger, clock, limit, changes, done }: WatchInputs
       stopped ||= !isOff && isTripped(ends, limit, changes.length)
       return stopped
     },
+    /** Notes that the key was refused: the others are tried before this one from now on. */
+    noteRefused: (key: ScopeKey): unknown => refused.add(key),
     /** Ends the run. True when its refusals speak of scopes, and not of the service. */
     finish(): boolean {
       const isRefused = ends.failed === 0

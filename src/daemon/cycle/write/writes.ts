@@ -316,5 +316,6 @@ function joined(before: WriteResult | undefined, { to }: Change, result: WriteRe
 function noteEnd(run: WaveRun, { scope }: Change, { result, blame, error }: WriteResult): void {
   const end = result === 'applied' ? 'done' : blame
   const isOver = run.watch.note(scopeKey(scope), end, error)
+  if (result === 'failed' && !blame) run.watch.noteRefused(scopeKey(scope))
   if (isOver) run.halted = { interrupted: 'breaker', ...run.halted }
 }
