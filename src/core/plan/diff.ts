@@ -15,6 +15,7 @@
 //   restore    foreign value     any               release: the base that a grant gives back was replaced by another client
 //   no         v                 at v              clear (orphan), or nothing when prune is off
 //   no         v                 a grant tried v   clear; or set what was verified before, when prune is off: the grant's end
+//   no         sent, in doubt    at v              clear, as at v: an earlier write of ours has landed late; so for a restore
 //   no         anything else     at v              release: it is not ours any more
 //   no         any               no                not ours; not even read
 //
@@ -29,14 +30,14 @@
 // when nothing declares the scope, else `policy`.
 
 import type { Slots } from '../interpret/slots.ts'
-import type { Cause, UnknownScope } from '../model/change.ts'
+import { type Cause, LANDING_MS, type UnknownScope } from '../model/change.ts'
 import { mayBeSet, type Observed, type OwnedCap } from '../model/observed.ts'
 import { type Cap, isSameEntry, type PolicyEntry, UNDECLARED } from '../model/policy.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import { hasEnded } from '../resolve/grants.ts'
 import type { Resolution } from '../resolve/resolution.ts'
-import { afterEnd, isAwaited, isOurs, ownedFrom, setBefore } from './outcome.ts'
+import { afterEnd, isAwaited, isInDoubt, isOurs, ownedFrom, setBefore, withTried } from './outcome.ts'
 import type { Difference, Snapshot } from './snapshot.ts'
 
 /** What policy asks is in `resolution` and `skipped` here without the scopes that are quarantined. */
@@ -120,20 +121,27 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
   }
   const isOverwritten = slots.isFromAncestorWrite(key)
   const isGivenBack = owned?.baselineIsOurs === true && !owned.baselineIsNew && observed === owned.baseline
-  if (desired.origin.kind === 'restore' && !isOurs(owned, observed) && !isGivenBack && !isOverwritten) {
-    draft.released.push(key)
-    return
+  if (owned && desired.origin.kind === 'restore' && !isOurs(owned, observed) && !isGivenBack && !isOverwritten) {
+    const landed = landedLate(owned, key, observed, inputs)
+    if (!landed) {
+      draft.released.push(key)
+      return
+    }
+    draft.adopted.push(landed)
   }
   const pool = desired.origin.pool === undefined ? undefined : inputs.poolReviews.get(desired.origin.pool)
   draft.differences.push({ ...difference(desired, key, observed, owned, inputs.resolution, isOverwritten), pool })
 }
 
-function compareOrphan(owned: OwnedCap, key: ScopeKey, fallback: Observed, inputs: DiffInputs, draft: Draft): void {
+function compareOrphan(known: OwnedCap, key: ScopeKey, fallback: Observed, inputs: DiffInputs, draft: Draft): void {
+  const observed = observedAt(key, inputs)
+  const landed = landedLate(known, key, observed, inputs)
+  if (landed) draft.adopted.push(landed)
+  const owned = landed ?? known
   if (!mayBeSet(owned)) {
     draft.released.push(key)
     return
   }
-  const observed = observedAt(key, inputs)
   if (observed === 'unknown') {
     draft.unknown.push(unread(owned.scope, key, inputs))
     return
@@ -160,6 +168,18 @@ function compareOrphan(owned: OwnedCap, key: ScopeKey, fallback: Observed, input
   const entry: PolicyEntry = inputs.prune ? UNDECLARED : { kind: 'restore', cap: to }
   const reason = isHidden ? HIDDEN_ZERO : attributeChange(owned, inputs.resolution)
   draft.differences.push({ scope: owned.scope, key, from: observed, to, cause, entry, healing: false, grantEnd, reason })
+}
+
+/**
+ * The reading shows the value of an earlier write of ours whose end is in doubt: the cap is ours, unless it is the one that a grant gives back, or
+ * may be the inherited one that shows since a clear of ours.
+ */
+function landedLate(owned: OwnedCap, key: ScopeKey, observed: Observed, { contests, slots, now }: DiffInputs): OwnedCap | undefined {
+  if (typeof observed !== 'number' || isOurs(owned, observed) || observed === owned.baseline) return undefined
+  const written = contests.written(owned.scope, now - LANDING_MS)
+  const isCleared = written[0]?.to === 'none' && written[0].result === 'applied'
+  const landed = written.some((one) => one.to === observed && (isInDoubt(one) || one.unproven))
+  return landed && !(isCleared && slots.mayBeInherited(key)) ? withTried(owned, observed, false) : undefined
 }
 
 function difference(

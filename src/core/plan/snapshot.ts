@@ -138,7 +138,7 @@ export interface KnownContests {
   /** As the ledger has them. */
   readonly known: Readonly<Record<ScopeKey, Contest>>
   /** The writes to a scope since then, newest first. */
-  readonly written: (scope: Scope, sinceAt: Instant) => readonly Pick<HistoryEntry, 'cause' | 'from' | 'to' | 'result'>[]
+  readonly written: (scope: Scope, sinceAt: Instant) => readonly Pick<HistoryEntry, 'cause' | 'from' | 'to' | 'result' | 'unproven'>[]
 }
 
 /** A hold as it was shown. */

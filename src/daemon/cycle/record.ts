@@ -40,7 +40,7 @@ export function recordPlan(planned: Planned, desired: DesiredState, state: Works
   for (const key of planned.diff.released) {
     const [owned, reading] = [desired.owned.get(key), state.readings.get(key)]
     if (!owned) continue
-    const kept = landedLate(owned, reading, desired, ledger, now) ?? firstMissed(owned, reading)
+    const kept = firstMissed(owned, reading)
     const { writtenLately } = ledger
     const ours = kept ?? (mayBeStale(owned, reading, ledger, now) ? owned : stillToLand(owned, writtenLately, desired.slots.model, now))
     if (ours) note(ours, owned)
@@ -99,25 +99,6 @@ function mayBeStale(owned: OwnedCap, reading: CapReading | undefined, ledger: Le
   const last = lastWrite(owned.scope, ledger, now)
   if (!reading || !last || !mayBeSet(owned)) return false
   return last.from === reading.observed || reading.readAt <= last.at
-}
-
-/**
- * The reading shows the value of an earlier write of ours whose end is in doubt: the cap is ours, unless it is the one that a grant gives back, or
- * may be the inherited one that shows since a clear of ours.
- */
-function landedLate(
-  owned: OwnedCap,
-  reading: CapReading | undefined,
-  { slots }: DesiredState,
-  ledger: Ledger,
-  now: Instant,
-): OwnedCap | undefined {
-  const written = ledger.writtenLately(owned.scope, now - LANDING_MS)
-  const isCleared = written[0]?.to === 'none' && written[0].result === 'applied'
-  if (isCleared && slots.mayBeInherited(scopeKey(owned.scope))) return undefined
-  const landed = written.find((one) => (isInDoubt(one) || one.unproven) && one.to === reading?.observed)
-  const isOurs = landed && landed.to !== 'none' && landed.to !== owned.tried && landed.to !== owned.baseline
-  return isOurs ? withTried(owned, landed.to, false) : undefined
 }
 
 /** A stale reading may show the value that our last write replaced: the value that was written may be there, and is ours as well. */
