@@ -156,16 +156,12 @@ interface QueueOptions {
 
 export type Queue = ReturnType<typeof createQueue>
 
-interface State {
-  readonly options: QueueOptions
-  readonly lanes: Map<string, Lane>
-  underWay: number
-  /** How many have entered. */
-  entered: number
-}
+/** `entered`: how many have entered. */
+const newState = (options: QueueOptions) => ({ options, lanes: new Map<string, Lane>(), underWay: 0, entered: 0 })
+type State = ReturnType<typeof newState>
 
 export function createQueue(options: QueueOptions) {
-  const state: State = { options, lanes: new Map(), underWay: 0, entered: 0 }
+  const state = newState(options)
   return {
     /** Resolves when the request may be sent; rejects with what `admit` failed with, or a signal's reason. */
     enter(ticket: Ticket): Promise<Turn> {

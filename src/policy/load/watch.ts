@@ -97,17 +97,18 @@ export interface Watcher {
   close(): void
 }
 
-interface State {
-  readonly paths: readonly string[]
-  readonly options: WatchOptions
-  readonly watchers: Map<string, { readonly watcher: FSWatcher; readonly interest: Interest }>
-  readonly closed: AbortController
-  stamp: string
+const newState = (paths: readonly string[], options: WatchOptions) => ({
+  paths,
+  options,
+  watchers: new Map<string, { readonly watcher: FSWatcher; readonly interest: Interest }>(),
+  closed: new AbortController(),
+  stamp: STALLED as string,
   /** Monotonic time of the first and the last pending event. */
-  pending: { readonly first: number; last: number } | undefined
+  pending: undefined as { readonly first: number; last: number } | undefined,
   /** Ends the present wait. */
-  wake: AbortController
-}
+  wake: new AbortController(),
+})
+type State = ReturnType<typeof newState>
 
 /**
  * Watches once it is resolved. Calls `onChange` within 200 ms of the last event when the policy files of `paths` differ from those at the last
@@ -119,15 +120,7 @@ export async function watchPaths(
   onChange: () => unknown,
   options: WatchOptions = {},
 ): Promise<Watcher> {
-  const state: State = {
-    paths,
-    options,
-    watchers: new Map(),
-    closed: new AbortController(),
-    stamp: STALLED,
-    pending: undefined,
-    wake: new AbortController(),
-  }
+  const state = newState(paths, options)
   const stamp = await look(state, clock)
   state.stamp = options.since?.() ?? stamp
   void observe(state, clock, onChange)
