@@ -19,7 +19,8 @@ export function inOrder(): <T>(action: () => Promise<T>) => Promise<T> {
 export type LedgerMode = 'write' | 'note' | 'read'
 
 /** Tables with one value for each key; all of their rows are kept in memory. */
-export type KeyedTable = 'owned' | 'approval' | 'quarantine' | 'fact'
+export const KEYED_TABLES = ['owned', 'approval', 'quarantine', 'fact'] as const
+export type KeyedTable = (typeof KEYED_TABLES)[number]
 
 /** The key column of each table, also of the one whose rows are read on demand. */
 export const KEYS: Readonly<Record<KeyedTable | 'known_days', string>> = {

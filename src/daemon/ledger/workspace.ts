@@ -9,10 +9,10 @@ import { compareText, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { CONTEST_MS } from '../../core/plan/contested.ts'
 import type { Clock, Ledger, Records, RecordsReader } from '../../ports.ts'
 import { randomSalt } from '../schedule/system.ts'
-import { type DataRow, inOrder, type KeyedRow, type KeyedTable, type RowChange, StaleRow } from './adapter.ts'
+import { type DataRow, inOrder, KEYED_TABLES, type KeyedRow, type KeyedTable, type RowChange, StaleRow } from './adapter.ts'
 import { LedgerError } from './error.ts'
 import { keyedHash, markOf, withoutPerson } from './forget.ts'
-import { KEYED_TABLES, type Snapshot, type WorkspaceRows } from './sql/bindings.ts'
+import type { Snapshot, WorkspaceRows } from './sql/bindings.ts'
 import { readFact, readRow } from './values/values.ts'
 
 /** Longer than the day of history that plans need, so that a long cycle still has all of it. */

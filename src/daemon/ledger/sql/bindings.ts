@@ -3,7 +3,7 @@
 import { scopeKey } from '../../../core/model/scope.ts'
 import type { Instant } from '../../../core/model/units.ts'
 import type { HistoryFilter } from '../../../ports.ts'
-import { type DataRow, dataRow, KEYS, type KeyedRow, type KeyedTable, type LedgerMode, type RowChange } from '../adapter.ts'
+import { type DataRow, dataRow, KEYED_TABLES, KEYS, type KeyedRow, type KeyedTable, type LedgerMode, type RowChange } from '../adapter.ts'
 import { LedgerError } from '../error.ts'
 import { useQueries } from './queries.ts'
 import { keptText, type Place, type Row, type SqlDatabase, type Statement, type Steps, textKept } from './statement.ts'
@@ -58,11 +58,6 @@ export const pauseSql = (workspace: string): Statement => ({
 
 /** All rows of a workspace that are kept in memory. */
 export type Snapshot = ReturnType<typeof snapshotOf>
-
-export const KEYED_TABLES = Object.keys({ owned: 0, approval: 0, quarantine: 0, fact: 0 } satisfies Record<
-  KeyedTable,
-  0
->) as readonly KeyedTable[]
 
 /** All rows that are kept in memory but history, in one statement, so that it sees one state of the database. */
 export const presentSql = (binding: number): Statement => ({ sql: PRESENT, values: [binding] })
