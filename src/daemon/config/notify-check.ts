@@ -82,12 +82,7 @@ export function notifyOf(given: NotifyText, locate: Locate): FileNotify {
     channels: webhooks.map(({ name }) => name).filter((name) => !owned.has(name)),
     timezone: given.timezone ?? 'UTC',
     quietHours: quietHours && { fromMinute: minuteOf(quietHours.from), untilMinute: minuteOf(quietHours.until) },
-    templates: {
-      person: templateOf(given, 'person'),
-      pool: templateOf(given, 'pool'),
-      digest: templateOf(given, 'digest'),
-      event: templateOf(given, 'event'),
-    },
+    templates: Object.fromEntries(MESSAGE_KINDS.map((kind) => [kind, templateOf(given, kind)])) as NotifySettings['templates'],
   }
   const config: NotifyConfig = {
     settings,
