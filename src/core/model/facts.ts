@@ -1,5 +1,5 @@
 // The facts of a workspace, which are single values that the ledger keeps by name, and what was told to people.
-import { ASPECT_VALUES, type ServiceEvidence } from '../interpret/evidence.ts'
+import { ASPECT_VALUES, ASPECTS, type ServiceEvidence } from '../interpret/evidence.ts'
 import type { OpenBreaker } from '../plan/breaker.ts'
 import type { Contest, HoldShown, ReviewedRules, Rules } from '../plan/snapshot.ts'
 import { POOL_STATE } from '../pools/state.ts'
@@ -27,18 +27,13 @@ const USAGE = shape({
 })
 export type UsageFacts = Of<typeof USAGE>
 
-function found<V extends string>(values: readonly V[]) {
+function found(values: readonly string[]) {
   const evidence = { value: oneOf(values), at: instant, evidence: text }
   return optional(shape({ ...evidence, before: optional(shape(evidence)) }))
 }
 
-const SEEN: Shape<ServiceEvidence> = shape({
-  caps: found(ASPECT_VALUES.caps),
-  reads: found(ASPECT_VALUES.reads),
-  zero: found(ASPECT_VALUES.zero),
-  spelling: found(ASPECT_VALUES.spelling),
-  errors: found(ASPECT_VALUES.errors),
-})
+// Object.fromEntries loses the types of the fields; the cast restores them.
+const SEEN = shape(Object.fromEntries(ASPECTS.map((aspect) => [aspect, found(ASPECT_VALUES[aspect])]))) as Shape<ServiceEvidence>
 
 const HOLD_SHOWN = shapeOf<HoldShown>({
   ...{ people: number, at: instant, roster: optional(number), credits: optional(number) },
