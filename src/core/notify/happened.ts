@@ -119,7 +119,7 @@ const isOf = ({ kind, at }: Happening, event: EventKind, now: Instant): boolean 
   kind === event && ((kind !== 'applied' && kind !== 'reverted') || now - at < EVENT_LIFE_MS)
 
 /** What was not told yet. A message that did not arrive keeps its level, so that its tries are counted; levels rise also where a clock was ahead. */
-function askedOf({ told, now }: EventInputs, found: readonly Happening[], key: string) {
+function askedOf({ told, now, happened = [] }: EventInputs, found: readonly Happening[], key: string) {
   const entry = told && entryOf(told, key)
   const before = new Set(lastKept(entry)?.items)
   const fresh = found.filter(({ id }) => !before.has(id))
@@ -128,7 +128,8 @@ function askedOf({ told, now }: EventInputs, found: readonly Happening[], key: s
   if (entry && !isWaiting && now >= entry.at && now - entry.at < EVENT_GAP_MS) return undefined
   return {
     fresh,
-    kept: { items: [...new Set(found.map(({ id }) => id))] },
+    // What was told stays so while it does not touch the receiver, as where the members of a group are not known for a while.
+    kept: { items: [...new Set([...found, ...happened.filter(({ id }) => before.has(id))].map(({ id }) => id))] },
     level: entry && isWaiting ? entry.level : Math.max(now, (entry?.level ?? 0) + 1),
   }
 }

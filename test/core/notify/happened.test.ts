@@ -64,21 +64,22 @@ test('an event is told also after one that was told by a clock that was a year a
   }
 })
 
-test('an event is told once, and messages of a kind go to a receiver at most six times an hour, whatever happens', () => {
-  const steps = fc.array(fc.record({ kind: fc.constantFrom(...EVENTS), minutes: fc.integer({ min: 1, max: 12 }) }), { maxLength: 60 })
+test('an event is told once, and messages of a kind go to a receiver at most six times an hour, whatever happens, also where groups are not known for a while', () => {
+  const step = { kind: fc.constantFrom(...EVENTS), minutes: fc.integer({ min: 1, max: 12 }), isKnown: fc.boolean(), isWide: fc.boolean() }
+  const steps = fc.array(fc.record(step), { maxLength: 60 })
   fc.assert(
     fc.property(steps, (all) => {
       let [now, told]: [number, Given['told']] = [NOON, undefined]
       const happened: Happening[] = []
       const times = new Map<string, number[]>()
       const seen: string[] = []
-      for (const { kind, minutes } of all) {
+      for (const { kind, minutes, isKnown, isWide } of all) {
         now += minutes * MINUTE
-        happened.push(event(kind, `${happened.length}`, { ...ADA, at: now, text: `${happened.length}` }))
-        const found = due({ now, told, happened, settings: CHANNEL })
+        happened.push(event(kind, `${happened.length}`, { ...(!isWide && ADA), at: now, text: `${happened.length}` }))
+        const found = due({ now, told, happened, settings: { ...SETTINGS, owners: [lead('grp_r')] }, groups: isKnown ? GROUPS : [] })
         for (const { key, values } of found.messages) {
           times.set(key, [...(times.get(key) ?? []), now])
-          if (Array.isArray(values['items'])) seen.push(...values['items'])
+          if (Array.isArray(values['items'])) seen.push(...values['items'].map((item) => `${key} ${item}`))
         }
         told = afterwards(found, 'sent', now)
       }
