@@ -87,6 +87,8 @@ const TOLD_ENTRY = shape({
   kept: optional(KEPT),
   /** The same of the message before, as long as this one may be sent again. */
   before: optional(KEPT),
+  /** As long as this one may be sent again: the level of the last that is not. */
+  beneath: optional(number),
 })
 export type ToldEntry = Of<typeof TOLD_ENTRY>
 

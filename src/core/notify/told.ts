@@ -71,7 +71,7 @@ export function withDigests(told: Told, digests: readonly Leveled[], now: Instan
 export function isDue(told: Told, key: string, level: number, now: Instant): boolean {
   const entry = entryOf(told, key)
   if (!entry || level > entry.level || (key.startsWith(DIGEST_PREFIX) && isAhead(entry.at, now))) return true
-  return level === entry.level && entry.state === 'waiting' && !isYounger(entry.at, now, waitMs(entry.tries))
+  return level > (entry.beneath ?? 0) && entry.state === 'waiting' && !isYounger(entry.at, now, waitMs(entry.tries))
 }
 
 /** Records messages that are about to be sent. The record must be durable before the first of them leaves. */
@@ -80,7 +80,8 @@ export function markSending(told: Told, messages: readonly Leveled[], now: Insta
     const last = entryOf(told, key)
     const tries = last?.level === level ? last.tries : 0
     const before = lastKept(last)
-    return [key, { level, state: 'sending', at: now, tries: tries + 1, kept, before: kept && before ? before : undefined }]
+    const beneath = last?.state === 'waiting' ? last.beneath : last?.level
+    return [key, { level, state: 'sending', at: now, tries: tries + 1, kept, before: kept && before ? before : undefined, beneath }]
   })
   return { ...told, entries: { ...told.entries, ...Object.fromEntries(begun) } }
 }
@@ -90,10 +91,10 @@ export function markEnded(told: Told, ended: ReadonlyMap<string, Delivery>, now:
   const entries = ended.entries().flatMap(([key, delivery]): [string, ToldEntry][] => {
     const entry = told.entries[key]
     if (entry?.state !== 'sending') return []
-    const { reason: _, before, ...rest } = entry
+    const { reason: _, before, beneath, ...rest } = entry
     if (delivery.kind === 'sent') return [[key, { ...rest, state: 'sent', at: now }]]
     const state = stateAfter(delivery.kind, rest.tries)
-    return [[key, { ...rest, state, at: now, reason: delivery.reason, before: state === 'waiting' && before ? before : undefined }]]
+    return [[key, { ...rest, state, at: now, reason: delivery.reason, ...(state === 'waiting' && { before, beneath }) }]]
   })
   return { ...told, entries: { ...told.entries, ...Object.fromEntries(entries) } }
 }

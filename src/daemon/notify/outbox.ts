@@ -89,11 +89,11 @@ function trusted(entries: Entries) {
 type Entries = readonly (readonly [string, ToldEntry])[]
 
 /** Without messages that wait and will not be tried again: the cap was raised, the person left, the channel was removed. */
-const entriesOf = (told: Told | undefined, isAsked: (key: string, level: number) => boolean): Entries =>
-  Object.entries(told?.entries ?? {}).filter(([key, { state, level }]) => state !== 'waiting' || isAsked(key, level))
+const entriesOf = (told: Told | undefined, isAsked: (key: string, beneath: number) => boolean): Entries =>
+  Object.entries(told?.entries ?? {}).filter(([key, { state, beneath }]) => state !== 'waiting' || isAsked(key, beneath ?? 0))
 
 /** Whether a waiting message would still be due. Without figures this is not known, and taken as true. */
-function stillAsked(workspace: Workspace, notifier: Notifier, looked: LookedUp): (key: string, level: number) => boolean {
+function stillAsked(workspace: Workspace, notifier: Notifier, looked: LookedUp): (key: string, beneath: number) => boolean {
   const told = workspace.ledger.fact('told')
   const all = Object.entries(told?.entries ?? {})
   const tried = all.filter(([, { state }]) => state !== 'waiting')
@@ -102,7 +102,7 @@ function stillAsked(workspace: Workspace, notifier: Notifier, looked: LookedUp):
   const untried = { ...told, entries: Object.fromEntries(tried) }
   const due = dueNow(workspace, notifier, { ...looked, told: untried })
   const levels = new Map(due.messages.map(({ key, level }) => [key, level]))
-  return (key, level) => !due.told || (levels.get(key) ?? 0) >= level
+  return (key, beneath) => !due.told || (levels.get(key) ?? 0) > beneath
 }
 
 function learn({ failing, doubtful }: Trust, channel: string, delivery: Delivery): void {

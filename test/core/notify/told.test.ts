@@ -42,7 +42,9 @@ test.each<readonly [string, number, readonly string[] | undefined]>([
 
 test.each<readonly [string, string, ToldEntry, number, number, boolean]>([
   ['message is due of a higher level', PERSON, entry('sent'), 100, 0, true],
-  ['message is not due of a lower level', PERSON, entry('waiting'), 80, 60_000, false],
+  ['message is not due of a lower level', PERSON, entry('sent'), 80, 60_000, false],
+  ['message is due of a lower level where the higher did not arrive', PERSON, entry('waiting'), 80, 60_000, true],
+  ['message is not due of the level that was told before that', PERSON, entry('waiting', { beneath: 80 }), 80, 60_000, false],
   ['message waits four minutes after three tries', PERSON, entry('waiting', { tries: 3 }), 85, 239_999, false],
   ['message is due once its wait is over', PERSON, entry('waiting', { tries: 3 }), 85, 240_000, true],
   ['message waits no longer than an hour', PERSON, entry('waiting', { tries: 9 }), 85, 3_600_000, true],
