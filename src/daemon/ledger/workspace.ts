@@ -180,12 +180,15 @@ function writing(state: State): Pick<Ledger, 'load' | 'commit' | 'recordIntent' 
 const closing = (email: string, { intents }: Snapshot): readonly RowChange[] =>
   intents.flatMap(({ id, data }) => (scrubbed(data, email) === data ? [] : [{ kind: 'close', id, scope: email }]))
 
-/** Removes everything about a person but open intents: the command refuses to forget a person who has one. */
+/**
+ * Removes everything about a person but open intents: the command refuses to forget a person who has one. What a daemon has recorded since the
+ * snapshot stays, until its mark tells it.
+ */
 function forgetting(email: string, { tables }: Snapshot): readonly RowChange[] {
   const kept = (['approval', 'fact'] as const).flatMap((table) =>
     tables[table].flatMap(({ key, data }): readonly RowChange[] => {
       const without = table === 'fact' && key === 'policy' ? data : scrubbed(data, email)
-      return without === data ? [] : [{ kind: 'put', table, key, data: String(without) }]
+      return without === data ? [] : [{ kind: 'put', table, key, data: String(without), known: { data: String(data) } }]
     }),
   )
   return [{ kind: 'forget', email }, drop('owned', email), drop('quarantine', email), ...kept]

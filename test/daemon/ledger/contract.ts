@@ -236,6 +236,23 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       expect(back.fact('driftSince')).toEqual({ [scopeKey(BOB)]: 6 })
     })
 
+    test('forgetting a person beside a daemon takes nothing back that the daemon records meanwhile', async () => {
+      const file = await place()
+      const keeper = await (await open(file)).workspace('acme', URL_A)
+      const beside = await (await open(file, 'note')).workspace('acme', undefined)
+      for (let turns = 1; turns <= 30; turns += 1) {
+        keeper.saveFact('driftSince', { [scopeKey(ADA)]: 5, [scopeKey(BOB)]: -turns })
+        await keeper.commit()
+        const forgetting = beside.forget(ADA.email)
+        for (let left = turns; left > 0; left -= 1) await Promise.resolve()
+        keeper.saveFact('driftSince', { [scopeKey(BOB)]: turns })
+        await keeper.commit()
+        await forgetting
+        await keeper.load()
+        expect(keeper.fact('driftSince')).toEqual({ [scopeKey(BOB)]: turns })
+      }
+    })
+
     test('only a writer rebinds, because a note would do it while a daemon runs', async () => {
       const file = await place()
       await (await open(file)).workspace('acme', URL_A)
