@@ -4,6 +4,7 @@ import { scopeKey } from '../../src/core/model/scope.ts'
 import { createMetrics, type Metrics } from '../../src/daemon/http/metrics/metrics.ts'
 import { EMAIL_LABELS } from '../../src/daemon/http/status/labels.ts'
 import { statusDocument } from '../../src/daemon/http/status/status.ts'
+import { FACT_NAMES } from '../../src/daemon/ledger/values/values.ts'
 import { between, type Draw, stream } from '../../src/sandbox/company/company.ts'
 import { invariantsFor } from './invariants/all.ts'
 import { calm, happen } from './lives/events/happen.ts'
@@ -165,6 +166,12 @@ async function show(life: Life): Promise<void> {
   const health = daemon.health()
   const status = statusDocument(views, { ...health, version: '0.0.0' }, { people: EMAIL_LABELS, now: Math.floor(life.now()) })
   life.emit({ kind: 'output', where: '/status', text: JSON.stringify(status) })
+  if (life.scenario.notify)
+    await life.withNotes(async (ledger) => {
+      const facts = FACT_NAMES.map((name) => (name === 'policy' ? '' : ledger.fact(name)))
+      const text = JSON.stringify([facts, ledger.owned(), ledger.quarantined(), ledger.approvals(), await ledger.history({})])
+      life.emit({ kind: 'output', where: 'ledger', text })
+    })
   metrics ??= createMetrics({ version: '0.0.0', revision: '', clock: { now: () => life.scenario.startAt } })
   metrics.registerWorkspace(WORKSPACE)
   life.emit({ kind: 'output', where: '/metrics', text: await metrics.render(views, health) })
@@ -190,11 +197,18 @@ function lineOf(step: Step): string | undefined {
       return `p${step.process} # ${step.method} ${briefly(step.values)}`
     case 'told':
       return toldLine(step)
+    case 'message':
+      return `p${step.process} ~> ${step.message.key} ${step.message.level} ${briefly(step.message.values['items'] ?? step.message.subject)}`
+    case 'delivered':
+      return `p${step.process} <~ ${step.message.key} ${step.outcome}`
+    case 'listed':
+      return `p${step.process} < people file ${step.version?.digest ?? 'unreadable'}`
     case 'started':
     case 'died':
       return `p${step.process} ${step.kind}`
     case 'output':
     case 'foreign':
+    case 'forgotten':
     case 'world':
       return undefined
     case 'applied':

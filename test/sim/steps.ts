@@ -3,8 +3,13 @@
 import type { CycleEvent, WorkspaceView } from '../../src/core/model/events.ts'
 import type { Operation, OwnedCap } from '../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
+import type { Message } from '../../src/core/notify/due.ts'
+import type { NotifySettings } from '../../src/core/notify/settings.ts'
+import type { Delivery } from '../../src/core/notify/told.ts'
 import type { WorkspaceConfig } from '../../src/daemon/config/settings.ts'
+import type { PeopleLabels } from '../../src/daemon/http/status/labels.ts'
 import type { Ledger } from '../../src/ports.ts'
+import type { FileVersion } from './lives/people-file.ts'
 import { askedScopes, type ModelCap, type PolicyModel } from './lives/policy-model.ts'
 import type { ApplyEnd } from './lives/process.ts'
 import type { Scenario } from './lives/scenario.ts'
@@ -60,6 +65,12 @@ export type Step =
   /** `apply` has ended, in a quiet world without a daemon. */
   | { readonly kind: 'applied'; readonly end: ApplyEnd }
   | { readonly kind: 'output'; readonly where: string; readonly text: string }
+  /** The program has read the people file, for these people; without a version it could not. */
+  | { readonly kind: 'listed'; readonly process: number; readonly version: FileVersion | undefined; readonly emails: readonly string[] }
+  /** A message leaves, and its sender learns what became of it. */
+  | { readonly kind: 'message'; readonly process: number; readonly message: Message }
+  | { readonly kind: 'delivered'; readonly process: number; readonly message: Message; readonly outcome: Delivery['kind'] }
+  | { readonly kind: 'forgotten'; readonly email: string }
   /** Faults and changes are over. */
   | { readonly kind: 'calm' }
   /** Long enough after `calm` for all caps to be as desired. */
@@ -90,6 +101,10 @@ export interface Scene {
   inForce(): InForce
   /** Add-on credits that a person has truly used in the present cycle; only in lives with pools. */
   used(email: string): number
+  /** `notify` of the present configuration. */
+  notify(): NotifySettings | undefined
+  /** How others are told of a person. */
+  readonly labels: PeopleLabels
   /** By the present configuration. */
   mode(): WorkspaceConfig['mode']
   /** Every configuration that was in force since then. */

@@ -2,8 +2,10 @@
 import type { Invariant } from '../steps.ts'
 import { applied, converges } from './converges.ts'
 import { countedPeople } from './counted.ts'
+import { staysForgotten, toldAll, toldOnce, toldWhom } from './messages.ts'
 import { notForgotten, releasesKept, spentInTime, wholeOnly } from './orphans.ts'
 import { protectedPeople, safeOnTheWay } from './people.ts'
+import { fileCounts } from './people-file.ts'
 import { poolSum, poolsKept } from './pools.ts'
 import { freshReading, readBack } from './readings.ts'
 import { rulesAgree } from './rules.ts'
@@ -47,6 +49,11 @@ export const invariantsFor = (keys: readonly string[]): readonly Invariant[] => 
   rulesAgree,
   refusedIsNothing,
   asDeclared,
+  fileCounts,
+  toldOnce,
+  toldWhom,
+  toldAll,
+  staysForgotten,
   quiet,
   pace,
   secrecy(keys),

@@ -6,7 +6,7 @@ import type { OwnedCap } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import type { PoolState } from '../../../src/core/pools/state.ts'
 import { cycleAt } from '../../../src/sandbox/time.ts'
-import type { ModelCap, PolicyModel } from '../lives/policy-model.ts'
+import type { ModelCap, PolicyModel, Truth } from '../lives/policy-model.ts'
 import { type Checker, type InForce, invariant, managedScopes, ownedAt, type Scene, type Step } from '../steps.ts'
 import { isWatched } from './converges.ts'
 import { createListed, worth } from './people.ts'
@@ -36,10 +36,10 @@ export function everPooled({ scenario, policies, company }: Scene): ReadonlySet<
   const emails = new Set<string>()
   if (!scenario.pools) return emails
   for (const { pools } of policies())
-    for (const { emails: listed = [], groups = [] } of pools) {
+    for (const { emails: listed = [], groups = [], unit } of pools) {
       for (const email of listed) emails.add(email)
       // All people, because each may have been in a group of a pool, and a dealt cap remains until it is cleared.
-      if (groups.length > 0) for (const email of company.people.keys()) emails.add(email)
+      if (groups.length > 0 || unit !== undefined) for (const email of company.people.keys()) emails.add(email)
     }
   return emails
 }
@@ -302,13 +302,15 @@ function check(name: string, book: Book, { scene, checker, isUnseen }: Judge): v
   const isExcused = (email: string): boolean => EXCUSED.has(states.get(email as ScopeKey) ?? 'skipped') || watched.has(email as ScopeKey)
   const caps = scene.inForce()
   checker.checked()
+  const isOfUnit = (email: string): Truth => pool.unit !== undefined && scene.company.holds({ unit: pool.unit, cap: 0 }, email)
   const asked = scene.company.approved.filter(
-    (email) => pool.emails?.includes(email) ?? scene.company.groupsOf(email).some((id) => pool.groups?.includes(id)),
+    (email) =>
+      pool.emails?.includes(email) ?? (isOfUnit(email) === true || scene.company.groupsOf(email).some((id) => pool.groups?.includes(id))),
   )
   const present = [...book.places].flatMap(([email, { left }]) => (left ? [] : [email]))
   const isTwice = (email: string): boolean => states.get(email as ScopeKey) === 'rejected'
   const missing = asked.filter((email) => !present.includes(email) && !isTwice(email))
-  const extra = present.filter((email) => !asked.includes(email))
+  const extra = present.filter((email) => !asked.includes(email) && isOfUnit(email) !== 'open')
   if (missing.length + extra.length > 0) checker.violated(`pool ${name} lacks ${missing.join()} and has ${extra.join()}`)
   // Held changes, and changes that the pool reports as pending, are not in force yet.
   if (view.conditions.some(({ type }) => TOLD.has(type)) || view.holds.length > 0) return

@@ -2,7 +2,7 @@
 // computed here from the rows in events; a row that is in no event is not judged.
 import type { CycleEvent } from '../../../src/core/model/events.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
-import type { ModelRule, Truth } from '../lives/policy-model.ts'
+import { isOfFile, type ModelRule, type Truth } from '../lives/policy-model.ts'
 import { invariant, ownedAt } from '../steps.ts'
 import { isDiskFull } from './people.ts'
 import { intentOf } from './readings.ts'
@@ -25,7 +25,7 @@ const nameOf = (rule: ModelRule): string => JSON.stringify({ ...rule, cap: undef
 function truthOf(rule: ModelRule, row: Row, { roster, groups }: UsageRead): Truth | 'stale' {
   const { starts = '', role, group, inactiveDays, joinedWithinDays, activeDays } = rule
   if (!row.email.startsWith(starts)) return false
-  if (activeDays || inactiveDays !== undefined) return 'open'
+  if (activeDays || inactiveDays !== undefined || isOfFile(rule)) return 'open'
   if (role !== undefined && row.role !== role) return row.role === undefined ? 'open' : false
   const members = groups.find(({ id }) => id === group)
   if (group !== undefined && !members) return 'open'

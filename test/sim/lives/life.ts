@@ -3,7 +3,9 @@
 import type { WorkspaceView } from '../../../src/core/model/events.ts'
 import type { ScopeKey } from '../../../src/core/model/scope.ts'
 import type { WorkspaceConfig } from '../../../src/daemon/config/settings.ts'
+import { EMAIL_LABELS, hashLabels } from '../../../src/daemon/http/status/labels.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
+import { sha256 } from '../../../src/daemon/schedule/system.ts'
 import { judgePolicies } from '../../../src/policy/load/judge.ts'
 import type { Ledger } from '../../../src/ports.ts'
 import { stream } from '../../../src/sandbox/company/company.ts'
@@ -19,7 +21,9 @@ import type { SimLedger } from '../world/ledger/kind.ts'
 import { sqliteLedger } from '../world/ledger/sqlite.ts'
 import { createService } from '../world/service.ts'
 import { createUseBook } from '../world/use-book.ts'
+import { type ChannelState, LED, ledBy } from './channels.ts'
 import { calmTeam, damaged, envelopesOf, tidyTeam } from './envelope.ts'
+import { createPeopleFile, DIRECTORY } from './people-file.ts'
 import { copyModel, emptyModel, type PolicyModel, policyFiles, teamFile, withoutTeam } from './policy-model.ts'
 import { tidyPools } from './pool-edits.ts'
 import { applyOnce, BASE_URL, type PolicyLoad, type ProcessParts, type SimProcess, startProcess, WORKSPACE } from './process.ts'
@@ -102,6 +106,11 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
     /** The file that is broken now. */
     broken: undefined as string | undefined,
     team: calmTeam(),
+    peopleFile: scenario.directory ? createPeopleFile(scenario, company.people, clock.elapsed) : undefined,
+    /** Channels that are not good, and which of `LED` have a lead. */
+    channels: new Map<string, ChannelState>(),
+    led: new Set<string>(LED.slice(0, 1)),
+    labels: stream(scenario.seed, 'labels')() < 0.5 ? EMAIL_LABELS : hashLabels(sha256, 'salt'),
     mode: (): WorkspaceConfig['mode'] => mode,
     /** The key in the config file. */
     setMode(next: WorkspaceConfig['mode']): void {
@@ -135,6 +144,7 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
     },
     view: (): WorkspaceView | undefined => life.process?.daemon?.views()[0],
     ledger: (): Disk | undefined => (life.process ? ledger.disk() : undefined),
+    notify: () => scenario.notify && ledBy(scenario.notify, life.led),
     /** Publishes changed policy files. */
     published: (): void => void life.process?.daemon?.policiesChanged(),
     start: (): void => void whileAlive(launch),
@@ -154,9 +164,13 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
       await ledger.close()
     },
   }
+  if (life.peopleFile) company.unitOf = life.peopleFile.unitOf
   const partsNow = (): ProcessParts => ({
     ...{ scenario, clock, service, weather, ledger, emit, note },
     keyNow: () => keys[life.keyFile.number] ?? '',
+    fileNow: () => life.peopleFile?.version(),
+    labels: life.labels,
+    channelNow: (name) => life.channels.get(name) ?? 'good',
     wallNow: () => trueNow() + life.wallOffsetMs,
     config: () => configOf(life, changed),
     loadPolicies: () => loadModel(life, wholes, named),
@@ -204,11 +218,14 @@ function openSandbox(
   return sandbox
 }
 
-function configOf({ scenario, mode }: Life, changed: Partial<Changeable>): WorkspaceConfig {
+function configOf(life: Life, changed: Partial<Changeable>): WorkspaceConfig {
+  const { scenario, mode } = life
   const { capSemantics, usageIntervalMs, prune, onDrift, undeclaredUsers } = scenario
   const { intervalMs, guards, rate } = { ...scenario, ...changed }
   const drawn = { capSemantics, usageIntervalMs, prune, onDrift, undeclaredUsers, intervalMs, guards, rate }
-  return workspaceConfig(WORKSPACE, { baseUrl: BASE_URL, keys: { default: { file: 'key' } }, mode: mode(), ...drawn })
+  const settings = life.notify()
+  const more = { ...(settings && { notify: { settings, webhooks: [] } }), ...(scenario.directory && { directory: DIRECTORY }) }
+  return workspaceConfig(WORKSPACE, { baseUrl: BASE_URL, keys: { default: { file: 'key' } }, mode: mode(), ...drawn, ...more })
 }
 
 /** Reads the present files as the program does. */
@@ -220,7 +237,11 @@ function loadModel(life: Life, wholes: PolicyModel[], named: Map<string, PolicyM
   const { sets, problems } = judgePolicies(
     [POLICIES],
     { files: [...platformFiles(life), ...theirs], problems: [], stamp: '' },
-    { cwd: '/', now: life.now(), workspaces: [{ name: WORKSPACE, policies: [POLICIES], envelopes }] },
+    {
+      cwd: '/',
+      now: life.now(),
+      workspaces: [{ name: WORKSPACE, policies: [POLICIES], envelopes, ...(life.peopleFile && { directory: DIRECTORY }) }],
+    },
   )
   const judged = sets.get(WORKSPACE)
   if (!judged) {

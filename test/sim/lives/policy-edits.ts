@@ -44,6 +44,14 @@ export function drawRules({ company }: Life, model: PolicyModel, draw: Draw): re
     .map(({ rule }) => rule)
 }
 
+/** Caps that follow from the people file, and that no policy has otherwise. */
+export const drawFileRules = (draw: Draw): readonly ModelRule[] =>
+  [
+    { listed: false as const, cap: 644 },
+    { unit: 'A', cap: 611 },
+    { unit: 'B', cap: 622 },
+  ].filter(() => draw() < 0.75)
+
 const someone = (life: Life, draw: Draw): string => {
   if (draw() < 0.05) return emailOf(900)
   return oneOf(draw, [...life.company.people.keys()]) ?? emailOf(0)
@@ -60,6 +68,7 @@ export function drawModel(life: Life, draw: Draw): PolicyModel {
   // Not drawn, so that lives without rules stay the same.
   if (model.users.size % 3 === 1) model.rules = RULES
   if (life.scenario.rules) model.rules = drawRules(life, model, stream(life.scenario.seed, `rules/${life.elapsed()}`))
+  if (life.scenario.directory) model.rules = [...drawFileRules(stream(life.scenario.seed, `directory/${life.elapsed()}`)), ...model.rules]
   if (life.scenario.pools) model.pools = drawPools(life, model, stream(life.scenario.seed, `pools/${life.elapsed()}`))
   if (life.scenario.envelope !== undefined) delegate(life, model, stream(life.scenario.seed, `envelope/${life.elapsed()}`))
   return model

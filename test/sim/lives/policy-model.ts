@@ -24,6 +24,9 @@ export interface ModelRule {
   readonly inactiveDays?: number
   readonly joinedWithinDays?: number
   readonly activeDays?: { readonly below: number; readonly within: number }
+  /** By the people file; `listed: false`: who is not in it. */
+  readonly unit?: string
+  readonly listed?: false
   readonly cap: ModelCap
 }
 
@@ -33,11 +36,18 @@ export type Truth = boolean | 'open'
 /** The name of each simulated group. */
 export const groupName = (id: string): string => `Group ${id}`
 
-/** A budget for some people together: the members of groups, or listed people. */
+/** Whether it asks the people file. */
+export const isOfFile = ({ unit, listed }: Pick<ModelRule, 'unit' | 'listed'>): boolean => unit !== undefined || listed === false
+
+const attributesOf = ({ unit, listed }: Pick<ModelRule, 'unit' | 'listed'>): string =>
+  `attributes: {${listed === false ? 'listed: false' : `unit: ${unit}`}}`
+
+/** A budget for some people together: the members of groups, listed people, or a unit of the people file. */
 export interface ModelPool {
   readonly name: string
   readonly groups?: readonly string[]
   readonly emails?: readonly string[]
+  readonly unit?: string
   readonly credits: number
   readonly share: 'need' | 'equal'
   readonly min: number
@@ -181,7 +191,8 @@ export function teamFile({ groups, users, grants, delegated, strays }: PolicyMod
 const isGroup = (scope: ScopeKey): boolean => scope.startsWith('group:')
 const idOf = (scope: ScopeKey): string => scope.slice('group:'.length)
 
-function ruleText({ starts, role, group, inactiveDays, joinedWithinDays, activeDays, cap }: ModelRule, index: number): string {
+function ruleText(rule: ModelRule, index: number): string {
+  const { starts, role, group, inactiveDays, joinedWithinDays, activeDays, cap } = rule
   const when = [
     ...(starts === undefined ? [] : [`email: "${starts}*"`]),
     ...(role === undefined ? [] : [`role: ${role}`]),
@@ -189,12 +200,14 @@ function ruleText({ starts, role, group, inactiveDays, joinedWithinDays, activeD
     ...(inactiveDays === undefined ? [] : [`inactiveDays: ${inactiveDays}`]),
     ...(joinedWithinDays === undefined ? [] : [`joinedWithinDays: ${joinedWithinDays}`]),
     ...(activeDays === undefined ? [] : [`activeDays: {below: ${activeDays.below}, within: ${activeDays.within}}`]),
+    ...(isOfFile(rule) ? [attributesOf(rule)] : []),
   ]
   return `    - name: r${index}\n      when: {${when.join(', ')}}\n      ${capLine(cap, '      ')}`
 }
 
-function poolText({ name, groups, emails, credits, share, min, max }: ModelPool): string {
-  const members = groups ? `groups: [${groups.join(', ')}]` : `emails: [${emails?.join(', ')}]`
+function poolText({ name, groups, emails, unit, credits, share, min, max }: ModelPool): string {
+  const listed = groups ? `groups: [${groups.join(', ')}]` : `emails: [${emails?.join(', ')}]`
+  const members = unit === undefined ? listed : attributesOf({ unit })
   const lines = [
     `members: {${members}}`,
     `credits: ${credits}`,
@@ -229,7 +242,7 @@ interface Belonging {
 /** The cap of the first rule that matches. */
 function ruleCap({ rules }: PolicyModel, email: string, { holds }: Belonging): ModelCap | undefined | 'open' {
   for (const rule of rules) {
-    const truth = holds ? holds(rule, email) : email.startsWith(rule.starts ?? '')
+    const truth = holds ? holds(rule, email) : isOfFile(rule) ? 'open' : email.startsWith(rule.starts ?? '')
     if (truth === 'open') return 'open'
     if (truth) return rule.cap
   }
@@ -259,7 +272,9 @@ type Verdict = ModelCap | undefined | 'conflict' | 'open'
 
 /** Whether a pool deals to a person, by their present groups. */
 const isPooled = ({ pools }: PolicyModel, email: string, { groupsOf }: Pick<Belonging, 'groupsOf'>): boolean =>
-  pools.some(({ emails, groups = [] }) => emails?.includes(email) ?? groupsOf(email).some((id) => groups.includes(id)))
+  pools.some(
+    ({ emails, unit, groups = [] }) => unit !== undefined || (emails?.includes(email) ?? groupsOf(email).some((id) => groups.includes(id))),
+  )
 
 /** The desired cap at user scope, on a service with layered caps. */
 export function userCap(model: PolicyModel, email: string, people: Belonging, now: number): Verdict {

@@ -7,7 +7,7 @@ import type { ModelPool, PolicyModel } from './policy-model.ts'
 const SHARES = ['need', 'equal'] as const
 
 /** A pool of a group, or of some people; in some lives both. */
-export function drawPools({ company }: Life, model: PolicyModel, draw: Draw): readonly ModelPool[] {
+export function drawPools({ company, scenario }: Life, model: PolicyModel, draw: Draw): readonly ModelPool[] {
   const emails = [...company.people.keys()]
   const ids = [...model.groups.keys()]
   const terms = () => ({
@@ -20,6 +20,7 @@ export function drawPools({ company }: Life, model: PolicyModel, draw: Draw): re
   const [id] = ids
   return [
     ...(id !== undefined && draw() < 0.5 ? [{ name: 'group', groups: [id], ...terms() }] : []),
+    ...(scenario.directory ? [{ name: 'unit', unit: 'C', ...terms() }] : []),
     ...(some.length > 0 ? [{ name: 'listed', emails: some, ...terms() }] : []),
   ]
 }
@@ -82,7 +83,7 @@ export function tidyPools(model: PolicyModel): void {
     const { emails, groups, min, ...rest } = pool
     const left = emails?.filter((email) => model.users.get(email) !== 'none')
     const known = groups?.filter((id) => model.groups.has(id))
-    if ((left ?? known ?? []).length === 0) return []
+    if (pool.unit === undefined && (left ?? known ?? []).length === 0) return []
     const isPayable = min * (left?.length ?? 0) <= pool.credits
     const isWithin = pool.max === undefined || min <= pool.max
     return [{ ...rest, ...(left && { emails: left }), ...(known && { groups: known }), min: isPayable && isWithin ? min : 0 }]

@@ -7,12 +7,14 @@ import { exitOfAll } from '../../../src/cli/apply/run.ts'
 import { EXIT, type ExitCode } from '../../../src/cli/shared/context.ts'
 import type { CycleEvent, ScopeStatus } from '../../../src/core/model/events.ts'
 import { keptRevision } from '../../../src/core/model/policy.ts'
+import type { Message } from '../../../src/core/notify/due.ts'
+import type { Delivery } from '../../../src/core/notify/told.ts'
 import { createLogger, eventLog } from '../../../src/daemon/conditions/log.ts'
 import type { Config, WorkspaceConfig } from '../../../src/daemon/config/settings.ts'
 import { learnedKeeper } from '../../../src/daemon/cycle/read.ts'
 import { reconcile } from '../../../src/daemon/cycle/run.ts'
 import { recall } from '../../../src/daemon/cycle/state.ts'
-import { readPeopleFile } from '../../../src/daemon/directory/read.ts'
+import type { PeopleLabels } from '../../../src/daemon/http/status/labels.ts'
 import { workspaceLedger } from '../../../src/daemon/ledger/workspace.ts'
 import { type Daemon, startDaemon } from '../../../src/daemon/schedule/daemon.ts'
 import { sha256 } from '../../../src/daemon/schedule/system.ts'
@@ -26,6 +28,8 @@ import { fragileRows } from '../world/crash.ts'
 import type { Weather } from '../world/faults.ts'
 import type { OpenLedger, SimLedger } from '../world/ledger/kind.ts'
 import type { Sender, Service } from '../world/service.ts'
+import { answerOf, type ChannelState } from './channels.ts'
+import type { FileVersion } from './people-file.ts'
 import type { Scenario } from './scenario.ts'
 
 type DaemonParts = Parameters<typeof startDaemon>[0]
@@ -40,6 +44,11 @@ export interface ProcessParts {
   readonly ledger: SimLedger
   /** The present content of the key file. */
   keyNow(): string
+  /** The present content of the people file. */
+  fileNow(): FileVersion | undefined
+  readonly labels: PeopleLabels
+  /** How a channel treats messages now. */
+  channelNow(name: string): ChannelState
   /** The process's wall clock. */
   wallNow(): number
   config(): WorkspaceConfig
@@ -52,6 +61,7 @@ export interface ProcessParts {
 type Doom =
   | { readonly kind: 'ledger'; left: number; readonly when: 'before' | 'after' }
   | { readonly kind: 'request'; left: number; readonly arrives: boolean }
+  | { readonly kind: 'message'; left: number }
 
 export interface SimProcess extends Sender {
   readonly number: number
@@ -199,6 +209,23 @@ function diesWriting(self: SimProcess, when: 'before' | 'after'): boolean {
   return true
 }
 
+/** Sends messages; the process may die with one under way. */
+const sender =
+  (self: SimProcess, parts: ProcessParts) =>
+  async (message: Message, signal: AbortSignal): Promise<Delivery> => {
+    if (!self.alive) return new Promise(() => undefined)
+    parts.emit({ kind: 'message', process: self.number, message })
+    if (self.doom?.kind === 'message') {
+      self.doom.left -= 1
+      if (self.doom.left <= 0) self.kill()
+    }
+    const state = parts.channelNow(message.to.kind === 'email' ? 'mail' : message.to.name)
+    const answer = await answerOf(state, (ms) => parts.clock.sleep(ms, undefined, self), signal)
+    if (!self.alive) return new Promise(() => undefined)
+    parts.emit({ kind: 'delivered', process: self.number, message, outcome: answer.kind })
+    return answer
+  }
+
 interface Opening {
   readonly settings: WorkspaceConfig
   readonly store: OpenLedger
@@ -251,7 +278,17 @@ async function openWorkspace(
       clock,
       random,
       digest: sha256,
-      readPeopleFile,
+      async readPeopleFile(_settings, emails) {
+        if (!self.alive) return new Promise(() => undefined)
+        const version = parts.fileNow()
+        parts.emit({ kind: 'listed', process: self.number, version, emails })
+        if (!version) return { invalid: 'is broken', line: 3 }
+        const listed = emails.filter((email) => version.units.has(email))
+        return { ...version, people: new Map(listed.map((email) => [email, { unit: version.units.get(email) ?? '' }])), others: [] }
+      },
+      ...(settings.notify && {
+        notifier: { ...parts.labels, settings: settings.notify.settings, send: sender(self, parts), kept: async () => [] },
+      }),
       emit(event) {
         tell(event)
         if (event.kind === 'cycle-finished') void learning.keep()

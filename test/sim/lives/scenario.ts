@@ -3,9 +3,11 @@
 
 import { DEFAULT_GUARDS, type GuardSettings } from '../../../src/core/model/change.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/model/units.ts'
+import type { NotifySettings } from '../../../src/core/notify/settings.ts'
 import { between, type Draw, pick, stream } from '../../../src/sandbox/company/company.ts'
 import type { Switches } from '../../../src/sandbox/switches.ts'
-import { EVENT_KINDS, type EventKind, POOL_EVENTS, RULE_EVENTS, TEAM_EVENTS } from './events/kinds.ts'
+import { drawNotify } from './channels.ts'
+import { EVENT_KINDS, type EventKind, FILE_EVENTS, MESSAGE_EVENTS, POOL_EVENTS, RULE_EVENTS, TEAM_EVENTS } from './events/kinds.ts'
 
 export const MINUTE_MS = 60_000
 
@@ -84,6 +86,10 @@ export interface Scenario {
   readonly rules: boolean
   /** The folder of a team that decides about the caps of one group within an envelope. */
   readonly envelope: string | undefined
+  /** A people file serves rules and pools. */
+  readonly directory: boolean
+  /** Who is told what, without leads; absent: nobody. */
+  readonly notify: NotifySettings | undefined
   /** Its key allows so few requests that a sweep takes longer than the interval. */
   readonly isSlow: boolean
   /** The guards that count people are off in some lives, so that more is written. */
@@ -119,13 +125,23 @@ export function drawScenario(seed: number, days: number, cut: Cut = NO_CUT): Sce
   const usageIntervalMs = pick(draw, [10, 30, 60]) * MINUTE_MS
   const fanOut = draw() < 0.25
   const capSemantics = fanOut ? (draw() < 0.7 ? 'copied' : 'layered') : draw() < 0.12 ? 'copied' : 'layered'
-  const rounds = drawRounds(seed, days, settlingMs(intervalMs, usageIntervalMs) + (isSlow ? SLOW_MS : 0), intervalMs)
   const pools = capSemantics === 'layered' && !fanOut && stream(seed, 'pools')() < 0.4
   const rules = stream(seed, 'rules')() < 0.3
   const inEnvelope = stream(seed, 'envelope')()
   const envelope = pools || inEnvelope > 0.35 ? undefined : inEnvelope < 0.25 ? `${POLICIES}/team` : '/team'
-  const isOf = (kind: EventKind): boolean =>
-    (pools || !POOL_EVENTS.has(kind)) && (rules || !RULE_EVENTS.has(kind)) && (envelope !== undefined || !TEAM_EVENTS.has(kind))
+  const directory = !isSlow && envelope === undefined && stream(seed, 'people-file')() < 0.25
+  const notify = stream(seed, 'channels')() < 0.25 ? drawNotify(stream(seed, 'notify/settings')) : undefined
+  // A change of the people file counts hours later.
+  const moreMs = (isSlow ? SLOW_MS : 0) + (directory ? 1.3 * usageIntervalMs + 25 * MINUTE_MS : 0)
+  const rounds = drawRounds(seed, days, settlingMs(intervalMs, usageIntervalMs) + moreMs, intervalMs)
+  const has: readonly (readonly [boolean, ReadonlySet<EventKind>])[] = [
+    [pools, POOL_EVENTS],
+    [rules, RULE_EVENTS],
+    [envelope !== undefined, TEAM_EVENTS],
+    [directory, FILE_EVENTS],
+    [notify !== undefined, MESSAGE_EVENTS],
+  ]
+  const isOf = (kind: EventKind): boolean => has.every(([is, kinds]) => is || !kinds.has(kind))
   const events = drawEvents(seed, rounds).filter(({ kind }) => !cut.without.has(kind) && isOf(kind))
   const lastAt = cut.until === undefined ? undefined : (events[cut.until - 1]?.atMs ?? 0)
   const faults = drawFaults(seed, rounds)
@@ -153,6 +169,8 @@ export function drawScenario(seed: number, days: number, cut: Cut = NO_CUT): Sce
     pools,
     rules,
     envelope,
+    directory,
+    notify,
     guards: stream(seed, 'guards')() < (pools ? 0.6 : 0.3) ? { ...DEFAULT_GUARDS, ...NO_SHARES } : DEFAULT_GUARDS,
     rate,
     latencyMs: pick(draw, [20, 80, 400]),

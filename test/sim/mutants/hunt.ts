@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util'
 import { drawScenario, type FaultKind, type Scenario } from '../lives/scenario.ts'
 import { runSeed } from '../run.ts'
-import type { Trait } from './plants.ts'
+import type { Trait } from './file-plants.ts'
 
 // Thousands of simulated failures a day: their stacks are never used, and take a twentieth of the time.
 Error.stackTraceLimit = 0
@@ -29,6 +29,8 @@ const TRAITS: Readonly<Record<Trait, (scenario: Scenario) => boolean>> = {
   slow: ({ isSlow }) => isSlow,
   rules: ({ rules, pools }) => rules && !pools,
   envelope: ({ envelope }) => envelope !== undefined,
+  directory: ({ directory }) => directory,
+  notify: ({ notify }) => notify !== undefined,
   inherited: ({ capSemantics, switches }) =>
     capSemantics === 'layered' && switches.capSemantics !== 'fan-out' && switches.capReads === 'inherited',
   counted: ({ capSemantics, switches, guards, pools }) =>

@@ -1,23 +1,7 @@
 // Planted bugs, used one at a time to prove that the simulation can fail: each is a small edit of one file of src/, such as a mistake in a
 // hurry. `npm run sim:mutants` applies each and must see an invariant violated.
 
-import type { EventKind } from '../lives/events/kinds.ts'
-import type { FaultKind } from '../lives/scenario.ts'
-
-/** Properties that some lives have. */
-export type Trait = 'copied' | 'zero-lost' | 'alert' | 'pools' | 'rules' | 'slow' | 'inherited' | 'counted' | 'envelope'
-
-/** One planted bug: `find` occurs exactly once in `file`, and is replaced. */
-export interface Plant {
-  /** Relative to src/. */
-  readonly file: string
-  readonly find: string
-  readonly replace: string
-  /** What makes the bug show: seeds with most of it run first. */
-  readonly needs?: readonly (EventKind | FaultKind | Trait)[]
-  /** Seeds that caught it: they run first, so that another run is quick. */
-  readonly caughtBy?: readonly number[]
-}
+import { FILE_PLANTS, type Plant } from './file-plants.ts'
 
 /** By what is wrong then. */
 export const PLANTS: Readonly<Record<string, Plant>> = {
@@ -386,4 +370,5 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     replace: '  held: EXIT.failed,',
     caughtBy: [526],
   },
+  ...FILE_PLANTS,
 }

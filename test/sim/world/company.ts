@@ -4,7 +4,7 @@ import type { Change } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts'
 import type { TeamStatus } from '../../../src/sandbox/store.ts'
-import { groupName, type ModelCap, type ModelRule, type Truth } from '../lives/policy-model.ts'
+import { groupName, isOfFile, type ModelCap, type ModelRule, type Truth } from '../lives/policy-model.ts'
 
 interface Member {
   readonly email: string
@@ -68,6 +68,9 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
     dark: new Map<string, 'unlisted' | 'unset'>(),
     /** Groups whose caps the service does not set at present, with the status of the refusal. */
     locked: new Map<string, 400 | 503>(),
+    /** What the people file says of a person; `open`: a change may not count yet. */
+    unitOf: NO_FILE,
+    left: new Set<string>(),
     /** Scopes whose readings are all stale at present. */
     behind: new Set<ScopeKey>(),
     get approved(): readonly string[] {
@@ -83,12 +86,14 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
       const member: Member = { email, id: nextId, status, role: nextId % 3 === 0 ? 'admin' : 'member', signupAt, usedAt: [] }
       nextId += 1
       people.set(email, member)
+      company.left.delete(email)
       save(member)
       reload()
     },
     leave(email: string): void {
       for (const [id, members] of groups) if (members.delete(email)) saveMembers(id)
       people.delete(email)
+      company.left.add(email)
       store.removePerson(email)
       reload()
     },
@@ -153,6 +158,7 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
 }
 
 const NO_GROUPS: readonly string[] = []
+const NO_FILE = (_email: string): string | undefined => undefined
 
 /** In the order in which the groups were added. */
 function groupsByPerson(groups: ReadonlyMap<string, ReadonlySet<string>>): ReadonlyMap<string, readonly string[]> {
@@ -172,12 +178,17 @@ const DAY_MS = 86_400_000
 
 function holds(rule: ModelRule, member: Member | undefined, { company, now }: { readonly company: Company; readonly now: number }): Truth {
   if (!member) return 'open'
-  const { starts = '', role, group, inactiveDays, joinedWithinDays, activeDays } = rule
+  const { starts = '', role, group, inactiveDays, joinedWithinDays, activeDays, unit, listed } = rule
   const plain =
     member.email.startsWith(starts) &&
     (role === undefined || member.role === role) &&
     (group === undefined || company.groupsOf(member.email).includes(group))
   if (!plain) return false
+  if (isOfFile(rule)) {
+    const own = company.unitOf(member.email)
+    if (own === 'open' || (own === undefined && listed !== false)) return 'open'
+    return own === unit
+  }
   if (activeDays) return 'open'
   const joined = joinedWithinDays === undefined || below((now - member.signupAt) / DAY_MS, joinedWithinDays)
   if (inactiveDays === undefined || joined === false) return joined

@@ -3,6 +3,7 @@ import { stream } from '../../../../src/sandbox/company/company.ts'
 import { settleTeam } from '../envelope.ts'
 import type { Life } from '../life.ts'
 import type { SimEvent } from '../scenario.ts'
+import { FILES } from './files.ts'
 import { OTHERS } from './others.ts'
 import { PEOPLE } from './people.ts'
 import { POLICIES } from './policies.ts'
@@ -11,7 +12,7 @@ import { PROCESSES } from './processes.ts'
 import { TEAMS } from './teams.ts'
 import { type Acts, resume } from './tools.ts'
 
-const ACTS: Acts = { ...PEOPLE, ...POLICIES, ...OTHERS, ...POOLS, ...PROCESSES, ...TEAMS }
+const ACTS: Acts = { ...PEOPLE, ...POLICIES, ...OTHERS, ...POOLS, ...PROCESSES, ...TEAMS, ...FILES }
 
 export function happen(life: Life, event: SimEvent): void {
   life.note(`* ${event.kind}`)
@@ -24,6 +25,8 @@ export function calm(life: Life): void {
   life.note('* calm')
   life.broken = undefined
   settleTeam(life)
+  life.peopleFile?.repair(true)
+  life.channels.clear()
   life.company.gone.clear()
   life.company.dark.clear()
   life.company.locked.clear()

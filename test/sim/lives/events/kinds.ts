@@ -51,6 +51,12 @@ export const EVENT_KINDS = [
   { kind: 'team-broken', perDay: 1.5, share: 0.6 },
   { kind: 'team-move', perDay: 0.7, share: 0.4 },
   { kind: 'team-bounds', perDay: 0.8, share: 0.5 },
+  { kind: 'file-edit', perDay: 4, share: 0.9 },
+  { kind: 'file-spoilt', perDay: 2, share: 0.8 },
+  { kind: 'channel', perDay: 4, share: 0.9 },
+  { kind: 'kill-at-message', perDay: 2, share: 0.6 },
+  { kind: 'lead', perDay: 1, share: 0.5 },
+  { kind: 'forget', perDay: 1.5, share: 0.6 },
 ] as const
 
 export type EventKind = (typeof EVENT_KINDS)[number]['kind']
@@ -63,3 +69,7 @@ export const RULE_EVENTS: ReadonlySet<EventKind> = new Set(['role', 'rule-edit']
 
 /** Kinds that occur only in lives with an envelope. */
 export const TEAM_EVENTS: ReadonlySet<EventKind> = new Set(['team-edit', 'team-stray', 'team-broken', 'team-move', 'team-bounds'])
+
+/** Kinds that occur only in lives with a people file, and those only in lives with messages. */
+export const FILE_EVENTS: ReadonlySet<EventKind> = new Set(['file-edit', 'file-spoilt'])
+export const MESSAGE_EVENTS: ReadonlySet<EventKind> = new Set(['channel', 'kill-at-message', 'lead', 'forget'])

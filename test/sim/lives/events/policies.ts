@@ -3,7 +3,7 @@ import { scopeKey } from '../../../../src/core/model/scope.ts'
 import { between, pick } from '../../../../src/sandbox/company/company.ts'
 import type { Life } from '../life.ts'
 import { addGrant, declareAsIs, drawRules, editModel, lowerWide, squeeze, swapUp } from '../policy-edits.ts'
-import { emptyModel } from '../policy-model.ts'
+import { emptyModel, isOfFile } from '../policy-model.ts'
 import { MINUTE_MS, oneOf } from '../scenario.ts'
 import { type Acts, approve, approveInPolicy, holds, later, redraw, someGroup, someone, stormMs, whenWriting } from './tools.ts'
 
@@ -121,7 +121,8 @@ export const POLICIES = {
     })
   },
   'rule-edit': (life, draw) => {
-    life.model.rules = drawRules(life, life.model, draw)
+    const ofFile = life.model.rules.filter(isOfFile)
+    life.model.rules = [...ofFile, ...drawRules(life, life.model, draw)]
     life.published()
   },
   approve: (life, draw) => {

@@ -7,7 +7,7 @@ import { addShortGrant } from '../policy-edits.ts'
 import { MINUTE_MS, NO_SHARES } from '../scenario.ts'
 import { type Acts, later, pause, redraw, resume, stir, stormMs, whenWriting } from './tools.ts'
 
-function doomed(life: Life, draw: Draw, doom: NonNullable<Life['process']>['doom']): void {
+export function doomed(life: Life, draw: Draw, doom: NonNullable<Life['process']>['doom']): void {
   if (!life.process) return
   life.process.doom = doom
   const restart = pick(draw, [1, 5, 60, 1200]) * 1000
