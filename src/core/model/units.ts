@@ -28,6 +28,13 @@ export const creditsOf = (amount: Cents): Credits => credits(amount / 100)
 /** Rounds to whole cents, without the rounding errors of summed fractions. */
 export const wholeCents = (amount: number): Credits => credits(Math.round(amount * 100) / 100)
 
+/** The sum of the known amounts; undefined where none is known. */
+export function sumOfKnown(amounts: Iterable<number | undefined>): Credits | undefined {
+  let sum: number | undefined
+  for (const amount of amounts) if (amount !== undefined) sum = (sum ?? 0) + amount
+  return sum === undefined ? undefined : wholeCents(sum)
+}
+
 /** The start of the day in UTC. */
 export const midnight = (at: Instant): Instant => Math.floor(at / DAY_MS) * DAY_MS
 

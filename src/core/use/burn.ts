@@ -3,7 +3,7 @@
 import { type Balance, type Cycle, type GroupMembers, isSameCycle, type Roster } from '../model/observed.ts'
 import type { BurnedFacts } from '../model/past.ts'
 import type { Cap } from '../model/policy.ts'
-import { type Credits, credits, DAY_MS, type Instant, wholeCents } from '../model/units.ts'
+import { type Credits, credits, DAY_MS, type Instant, sumOfKnown, wholeCents } from '../model/units.ts'
 import { burnedByDays, burnedByReadings, type DayHistory, type Stretch, type UseCurve, type UseReading, useCurve } from './curve.ts'
 
 export interface Burned extends BurnedFacts {
@@ -34,7 +34,7 @@ export const NOTHING_BURNED: Burned = { team: credits(0), groups: {} }
  */
 export function foldUsage(burned: Burned, roster: Roster, groups: readonly GroupMembers[]): BurnStep {
   const cycleStartAt = roster.cycle?.startAt
-  const used = totalOf(roster)
+  const used = usedInCycle(roster)
   const isNewCycle = cycleStartAt !== undefined && burned.cycleStartAt !== undefined && isLaterCycle(cycleStartAt, burned.cycleStartAt)
   const before: ReadonlyMap<string, Credits> = isNewCycle ? new Map() : (burned.highest ?? new Map())
   const highest = new Map(before)
@@ -68,12 +68,8 @@ export function foldUsage(burned: Burned, roster: Roster, groups: readonly Group
 
 const isLaterCycle = (startAt: Instant, before: Instant): boolean => startAt > before && !isSameCycle({ startAt }, { startAt: before })
 
-/** Undefined when no person has a figure. */
-function totalOf({ people }: Roster): Credits | undefined {
-  let total: number | undefined
-  for (const { used } of people) if (used !== undefined) total = (total ?? 0) + used
-  return total === undefined ? undefined : wholeCents(total)
-}
+/** Credits used by everybody in this cycle; undefined when no person has a figure. */
+export const usedInCycle = ({ people }: Roster): Credits | undefined => sumOfKnown(people.values().map(({ used }) => used))
 
 const burnedBy = ({ id, emails }: GroupMembers, burned: Burned, increases: ReadonlyMap<string, Credits>): Credits =>
   wholeCents(burnedOf(burned.groups, id) + (increases.size === 0 ? 0 : sum(emails.values().map((email) => increases.get(email) ?? 0))))

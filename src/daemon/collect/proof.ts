@@ -6,11 +6,10 @@
 import type { Roster, RunUse } from '../../core/model/observed.ts'
 import type { HistoryState } from '../../core/model/past.ts'
 import { scopeKey, TEAM } from '../../core/model/scope.ts'
-import { type Credits, credits, DAY_MS, isYounger } from '../../core/model/units.ts'
+import { type Credits, credits, DAY_MS, isYounger, sumOfKnown } from '../../core/model/units.ts'
 import { type Days, isAboveTotal, missingDays, RANGE_DAYS, toldDays } from '../../core/use/history.ts'
 import { answerOf, type Failure } from './add-on.ts'
 import type { CollectParts } from './kept.ts'
-import { sumOfKnown } from './usage-summary.ts'
 
 const PROOF_LIFE_MS = DAY_MS
 /** So many failed answers in a row end the run: more would fail for the same cause. */

@@ -11,14 +11,13 @@ import type { LedgerFacts } from '../../core/model/facts.ts'
 import type { Cycle, RunUse } from '../../core/model/observed.ts'
 import type { RunsAsked } from '../../core/model/past.ts'
 import { groupScope, scopeKey, TEAM, type TeamScope } from '../../core/model/scope.ts'
-import { DAY_MS, HOUR_MS, type Instant, isYounger, midnight } from '../../core/model/units.ts'
+import { DAY_MS, HOUR_MS, type Instant, isYounger, midnight, sumOfKnown } from '../../core/model/units.ts'
 import { forecastReadsFrom } from '../../core/use/burn.ts'
 import type { RunsBatch, RunsQuestion } from '../../ports.ts'
 import { malformedRows, RUNS, unread } from '../conditions/findings.ts'
 import { cycleOf } from '../cycle/state.ts'
 import { answerOf, type Failure, isTooMuch } from './add-on.ts'
 import { believed, CHUNK_DAYS, type CollectParts, type CollectState, LONGEST_BACK_DAYS } from './kept.ts'
-import { sumOfKnown } from './usage-summary.ts'
 
 const AMEND_EVERY_MS = 6 * HOUR_MS
 const AMENDED_DAYS = 2

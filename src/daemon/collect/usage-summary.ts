@@ -6,7 +6,7 @@ import type { ModelUse, UseShown } from '../../core/model/events.ts'
 import type { UsageFacts } from '../../core/model/facts.ts'
 import type { Cycle, RunUse } from '../../core/model/observed.ts'
 import { scopeKey, TEAM } from '../../core/model/scope.ts'
-import { type Credits, credits, DAY_MS, midnight, wholeCents } from '../../core/model/units.ts'
+import { credits, DAY_MS, midnight, sumOfKnown } from '../../core/model/units.ts'
 import { type AddOnFigures, addOnFigures, totalAddOn } from '../../core/use/add-on.ts'
 import { type Burned, type BurnFigures, burnOf, foldUsage, NOTHING_BURNED, type PersonUse, unitDoubt } from '../../core/use/burn.ts'
 import type { DayHistory, UseReading } from '../../core/use/curve.ts'
@@ -171,11 +171,4 @@ function noticeDoubts(
   const message = doubts.map((doubt) => doubt.message).join('; ')
   if (doubts.length > 0) found.push(finding('UnitDoubted', 'UNIT_DOUBTED', message, workspace.config.name))
   notice(workspace, { figures: found })
-}
-
-/** The sum of the known amounts; undefined where none is known. */
-export function sumOfKnown(amounts: readonly (Credits | undefined)[]): Credits | undefined {
-  let sum: number | undefined
-  for (const amount of amounts) if (amount !== undefined) sum = (sum ?? 0) + amount
-  return sum === undefined ? undefined : wholeCents(sum)
 }

@@ -4,14 +4,13 @@
 import type { RunUse } from '../../../core/model/observed.ts'
 import { groupScope, scopeKey } from '../../../core/model/scope.ts'
 import { credits, DAY_MS, type Instant, midnight } from '../../../core/model/units.ts'
-import { creditsOfCycle, FRESHNESS_MS, forecastFrom, type Projection } from '../../../core/use/burn.ts'
+import { creditsOfCycle, FRESHNESS_MS, forecastFrom, type Projection, usedInCycle } from '../../../core/use/burn.ts'
 import type { KnownRuns } from '../../collect/kept.ts'
 import { historyOf } from '../../collect/usage-summary.ts'
 import { asked, type Query, type Seen, whole, word } from './documents.ts'
 import { groupNames } from './people/people.ts'
 import { countNear, membersByGroup, type PersonRow, shareOf } from './people/roster.ts'
 import { bounded, cents, daysFrom, dayText, headAbout, rfc3339 } from './show.ts'
-import { usedIn } from './summary.ts'
 import type { BurnSeries, CreditsSeries, DriftSeries, NearSeries, PoolSeries, WorkspaceFacts } from './types.ts'
 
 const DAYS = whole('days', 'How many days, today the last.', { least: 1, most: 120, usually: 30 })
@@ -80,7 +79,7 @@ function usedByDay({ view, runs, journal, now }: Seen, startAt: Instant): Readon
   } else {
     for (const day of journal?.days ?? []) if (day.dayAt >= first && day.used !== undefined) used.set(day.dayAt, day.used)
   }
-  const present = view.roster && usedIn(view.roster)
+  const present = view.roster && usedInCycle(view.roster)
   if (present !== undefined) used.set(today, Math.max(present, used.get(today - DAY_MS) ?? 0))
   return used
 }
@@ -88,7 +87,7 @@ function usedByDay({ view, runs, journal, now }: Seen, startAt: Instant): Readon
 /** The projection of the cycle's end, spread over the remaining days as the forecast spreads it. */
 function projectionByDay({ view, runs }: WorkspaceFacts, endAt: Instant): ((at: Instant) => Projection) | undefined {
   const projected = view.use?.figures?.projected
-  const used = view.roster && usedIn(view.roster)
+  const used = view.roster && usedInCycle(view.roster)
   const history = runs && historyOf(runs)
   if (!projected || used === undefined || !view.roster || !history) return undefined
   const forecast = forecastFrom({ history, fromAt: view.roster.readAt, untilAt: endAt, freshnessMs: FRESHNESS_MS })

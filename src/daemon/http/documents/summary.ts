@@ -7,7 +7,7 @@ import type { Roster } from '../../../core/model/observed.ts'
 import { whileInvalid } from '../../../core/model/policy.ts'
 import { compareScopes } from '../../../core/model/scope.ts'
 import { count, formatInstant } from '../../../core/model/units.ts'
-import { creditsOfCycle, projectedCents } from '../../../core/use/burn.ts'
+import { creditsOfCycle, projectedCents, usedInCycle } from '../../../core/use/burn.ts'
 import { countBands } from '../../../core/use/first-stop.ts'
 import { bounded, cents, dayText, ratio, rfc3339, scopeText } from './show.ts'
 import type { AttentionEntry, DaemonFacts, Showing, WorkspaceSummary } from './types.ts'
@@ -111,22 +111,12 @@ function useOf({ balance, use }: WorkspaceView, roster: Roster): NonNullable<Wor
   const { ratios = {}, projected, exhaustedAt } = use?.figures ?? {}
   return {
     readAt: rfc3339(roster.readAt),
-    used: usedIn(roster),
+    used: usedInCycle(roster),
     cycleCredits: balance && cents(creditsOfCycle(balance)),
     ratios: Object.fromEntries(Object.entries(ratios).map(([window, value]) => [window, ratio(value)])),
     projected: projected && projectedCents(projected),
     exhaustion: rfc3339(exhaustedAt),
   }
-}
-
-/** Credits used by everybody in this cycle; absent where no person has a figure. */
-export const usedIn = ({ people }: Roster): number | undefined => cents(sumKnown(people.values().map(({ used }) => used)))
-
-/** Absent where none of them is known. */
-export function sumKnown(amounts: Iterable<number | undefined>): number | undefined {
-  let total: number | undefined
-  for (const amount of amounts) if (amount !== undefined) total = (total ?? 0) + amount
-  return total
 }
 
 function countStates(scopes: readonly ScopeStatus[]): Readonly<Record<ScopeState, number>> {

@@ -16,10 +16,10 @@ import { SCOPE_KINDS } from '../../../core/model/scope.ts'
 import { type Credits, type Instant, isReadWithin } from '../../../core/model/units.ts'
 import { countListings, LISTING_STATES } from '../../../core/resolve/roster.ts'
 import { type AddOnFigures, addOnFigures, totalAddOn } from '../../../core/use/add-on.ts'
+import { usedInCycle } from '../../../core/use/burn.ts'
 import { countBands } from '../../../core/use/first-stop.ts'
 import { DAY_GRADES } from '../../../core/use/history.ts'
 import { cents } from '../documents/show.ts'
-import { usedIn } from '../documents/summary.ts'
 
 // Names, types, labels and help texts of every metric: docs/metrics.md, to the letter. The values are decided below and in metrics.ts.
 
@@ -297,7 +297,7 @@ function putUse(put: Put, view: WorkspaceView, addOn: AddOnFigures, now: Instant
     for (const band of BANDS) put('capkeeper_people', { workspace, band }, bands?.[band])
     const listings = countListings(roster)
     for (const state of LISTING_STATES) put('capkeeper_directory_people', { workspace, state }, listings?.[state])
-    put('capkeeper_prompt_credits_used', { workspace }, usedIn(roster))
+    put('capkeeper_prompt_credits_used', { workspace }, usedInCycle(roster))
   }
   for (const group of view.groups) {
     if (isShown(group, now)) put('capkeeper_group_prompt_credits_used', { workspace, group: group.id }, cents(group.used))

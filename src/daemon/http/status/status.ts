@@ -8,7 +8,7 @@ import type { Roster } from '../../../core/model/observed.ts'
 import { formatPosition, type Position, type Problem } from '../../../core/model/problem.ts'
 import type { Instant } from '../../../core/model/units.ts'
 import { addOnFigures, totalAddOn } from '../../../core/use/add-on.ts'
-import { projectedCents } from '../../../core/use/burn.ts'
+import { projectedCents, usedInCycle } from '../../../core/use/burn.ts'
 import { bandRank, countBands } from '../../../core/use/first-stop.ts'
 import { bounded, dayText, problemOf, rfc3339, scopeEntryOf, scopeText } from '../documents/show.ts'
 import {
@@ -21,7 +21,6 @@ import {
   policyOf,
   poolFigures,
   stateOf,
-  usedIn,
   warningTexts,
 } from '../documents/summary.ts'
 import type { DaemonFacts, Showing, StatusDocument, WorkspaceStatus } from '../documents/types.ts'
@@ -120,7 +119,7 @@ const holdEntry = ({ id, guards, people: reached, message, changes }: Hold, peop
 })
 
 function useSummary(view: WorkspaceView, roster: Roster, people: PeopleLabels, now: Instant): NonNullable<WorkspaceStatus['use']> {
-  const used = usedIn(roster)
+  const used = usedInCycle(roster)
   const cycle = roster.cycle ?? view.balance?.cycle
   const near = view.people.filter(({ band }) => bandRank(band) >= bandRank('85_to_95'))
   const bands = countBands(view.people)

@@ -3,9 +3,10 @@
 import { sharedCap } from '../../../../core/interpret/effective.ts'
 import { capShown, type Observed } from '../../../../core/model/observed.ts'
 import { groupScope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../../core/model/scope.ts'
-import { DAY_MS, type Instant, midnight } from '../../../../core/model/units.ts'
+import { DAY_MS, type Instant, midnight, sumOfKnown } from '../../../../core/model/units.ts'
 import { requestLink } from '../../../../core/notify/settings.ts'
 import { worstSource } from '../../../../core/use/add-on.ts'
+import { usedInCycle } from '../../../../core/use/burn.ts'
 import { bandRank, countBands } from '../../../../core/use/first-stop.ts'
 import { type CapChange, capChanges } from '../../../../core/use/replay/in-force.ts'
 import type { DayRange } from '../../../../ports.ts'
@@ -15,7 +16,6 @@ import { asked, DocumentError, limitOf, PAGE, pageOf, type Query, type Seen, tex
 import { explained, explanationOf, MOST_WRITES } from '../explained.ts'
 import { stopEntry } from '../me.ts'
 import { bounded, cents, daysFrom, dayText, headAbout, keyText, placeOf, ratio, rfc3339 } from '../show.ts'
-import { sumKnown, usedIn } from '../summary.ts'
 import type { GroupDocument, GroupEntry, GroupListDocument, PersonDocument, Records, Showing } from '../types.ts'
 import { groupNames, ORDERS, personEntry } from './people.ts'
 import { countNear, groupIdsOf, headRoomOf, membersByGroup, type PeopleIndex, type PersonRow, personShown, shareOf } from './roster.ts'
@@ -64,12 +64,12 @@ function groupEntries(seen: Seen, index: PeopleIndex): GroupEntry[] {
   const listed = new Map(view.groups.map((group) => [group.id, group]))
   const states = new Map(view.scopes.flatMap((status) => (status.scope.kind === 'group' ? [[status.scope.id, status] as const] : [])))
   // Of readers of some people the roster is cut: its sum is not the team's.
-  const total = seen.isPart || !view.roster ? undefined : usedIn(view.roster)
+  const total = seen.isPart || !view.roster ? undefined : usedInCycle(view.roster)
   return [...new Set([...declared.keys(), ...listed.keys()])].map((id): GroupEntry => {
     const [group, people] = [listed.get(id), members.get(id) ?? []]
     const status = states.get(id)
     const reading = readings?.get(scopeKey(groupScope(id)))
-    const addOn = sumKnown(people.map((row) => row.addOn))
+    const addOn = sumOfKnown(people.map((row) => row.addOn))
     const bands = countBands(people)
     const source = worstSource(people.map((row) => row.source))
     const at = declared.get(id)?.at ?? status?.source
