@@ -10,7 +10,7 @@ import { authoritiesIn } from '../api/way.ts'
 import type { PolicyRevision } from '../core/model/policy.ts'
 import { hasErrors, InputError } from '../core/model/problem.ts'
 import { loadConfigAside, networkProblems } from '../daemon/config/config.ts'
-import type { Config, WorkspaceConfig } from '../daemon/config/settings.ts'
+import type { WorkspaceConfig } from '../daemon/config/settings.ts'
 import { systemRandom } from '../daemon/schedule/system.ts'
 import { filesOf } from '../files.ts'
 import type { NetworkFlags } from './shared/args.ts'
@@ -20,10 +20,7 @@ import { named, policyPaths, problemsBeside, readPolicies, showWarnings } from '
 import { VERSION } from './shared/text.ts'
 
 /** The valid configuration and policies of a command. */
-export interface Setup {
-  readonly config: Config
-  readonly workspaces: readonly WorkspaceSetup[]
-}
+export type Setup = Awaited<ReturnType<typeof readSetup>>
 
 export interface WorkspaceSetup {
   readonly config: WorkspaceConfig
@@ -34,7 +31,7 @@ export interface WorkspaceSetup {
  * Loads both, and shows the warnings of both. Throws an `InputError` with every problem of both at once, including an address, a key or policies
  * that are missing.
  */
-export async function readSetup(cli: Cli, flags: NetworkFlags, show = showWarnings): Promise<Setup> {
+export async function readSetup(cli: Cli, flags: NetworkFlags, show = showWarnings) {
   const loaded = await loadConfigAside({ env: cli.env, flags }, cli.clock)
   if (!loaded.config) throw new InputError(loaded.problems)
   const policies = await readPolicies(policyPaths(loaded.config), loaded, flags, cli)
@@ -42,7 +39,7 @@ export async function readSetup(cli: Cli, flags: NetworkFlags, show = showWarnin
   const missing = networkProblems(loaded.config)
   if (hasErrors(problems) || missing.length > 0) throw new InputError([...missing, ...problems])
   const config = named(loaded.config, policies)
-  const workspaces = config.workspaces.flatMap((one) => {
+  const workspaces = config.workspaces.flatMap((one): readonly WorkspaceSetup[] => {
     const policy = policies.sets.get(one.name)
     return policy ? [{ config: one, policy }] : []
   })

@@ -9,14 +9,7 @@ import { present } from '../shared/text.ts'
 import { type CheckStatus, type Finding, failed, notChecked, ok, type Tell, warning } from './check.ts'
 
 /** The permissions of one key. */
-export interface KeyReport {
-  readonly names: readonly KeyName[]
-  /** `file PATH` or `environment variable NAME`. */
-  readonly source: string
-  /** The permissions that the configuration uses it for. */
-  readonly uses: readonly Permission[]
-  readonly permissions?: Readonly<Record<Permission, Holding['kind']>>
-}
+export type KeyReport = ReturnType<typeof reportOf>
 
 interface KeyInputs {
   readonly config: WorkspaceConfig
@@ -97,12 +90,14 @@ async function proveUnchanged(key: KeyProbe, keys: Iterable<KeyProbe>, inputs: K
 const sourceOf = (source: KeySources[KeyName]): string =>
   !source ? '' : 'file' in source ? `file ${source.file}` : `environment variable ${source.env}`
 
-function reportOf({ names }: ProbedKey, config: WorkspaceConfig, held: Held | undefined): KeyReport {
+function reportOf({ names }: ProbedKey, config: WorkspaceConfig, held: Held | undefined) {
   const { keys } = config
   const [first = 'default'] = names
   return {
     names,
+    /** `file PATH` or `environment variable NAME`. */
     source: [...new Set(names.map((name) => sourceOf(keys[name])))].join(', ') || sourceOf(keys[first]),
+    /** The permissions that the configuration uses it for. */
     uses: PERMISSIONS.filter((permission) => isFor({ names }, permission, config)),
     permissions: held && {
       analyticsRead: held.analyticsRead.kind,
