@@ -3,7 +3,7 @@
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { renderReportPage } from '../../console/report.ts'
-import { effectiveCap } from '../../core/interpret/effective.ts'
+import { effectiveCap, groupsOfEach } from '../../core/interpret/effective.ts'
 import { type Cycle, type GroupMembers, isSameCycle, type Roster, type RunUse } from '../../core/model/observed.ts'
 import { scopeKey, userScope } from '../../core/model/scope.ts'
 import { type Credits, credits, DAY_MS, type Instant, midnight } from '../../core/model/units.ts'
@@ -337,11 +337,8 @@ async function knownShare(ledger: Ledger, roster: Roster | undefined, days: Days
 
 /** The groups of each person. */
 function membership(groups: readonly GroupMembers[]): (email: string) => readonly string[] {
-  const byEmail = Map.groupBy(
-    groups.flatMap(({ id, emails }) => emails.map((email) => ({ id, email }))),
-    ({ email }) => email,
-  )
-  return (email) => byEmail.get(email)?.map(({ id }) => id) ?? []
+  const keys = groupsOfEach(groups)
+  return (email) => keys.get(email)?.map((key) => key.slice('group:'.length)) ?? []
 }
 
 async function figuresOf(sources: Sources, cycle: Cycle, rows: readonly RunUse[] | undefined, addOn: AddOnFigures) {
