@@ -1,6 +1,5 @@
 import { lstatSync, symlinkSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import type { Change } from '../../src/core/model/change.ts'
 import { userScope } from '../../src/core/model/scope.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { inside } from '../support/inside.ts'
@@ -40,7 +39,11 @@ test.each([true, false])('plan shows what the next start does with a write that 
   await store.close()
   if (hasLanded) at.service.setCap(ada, 900)
   const changes = async (...argv: readonly string[]): Promise<unknown> =>
-    JSON.parse((await at.run(...argv, '--output', 'json')).stdout).changes.map(({ scope, to, cause }: Change) => ({ scope, to, cause }))
+    JSON.parse((await at.run(...argv, '--output', 'json')).stdout).changes.map(({ scope, to, cause }: Record<string, unknown>) => ({
+      scope,
+      to,
+      cause,
+    }))
   const planned = await changes('plan')
   expect(planned).toEqual(hasLanded ? [{ scope: { kind: 'user', email: ada }, to: 'none', cause: 'orphan' }] : [])
   expect(await changes('apply', '--yes')).toEqual(planned)

@@ -4,7 +4,7 @@ import { createReadClient } from '../../src/api/client.ts'
 import { createKeyRing } from '../../src/api/keys.ts'
 import { createPaces } from '../../src/api/transport/queue.ts'
 import { midnight } from '../../src/core/model/units.ts'
-import { collectHistory, type HistoryRun, wantedDays } from '../../src/daemon/collect/history.ts'
+import { collectHistory, commonDays, type HistoryRun, wantedDays } from '../../src/daemon/collect/history.ts'
 import { type CollectParts, newCollector } from '../../src/daemon/collect/kept.ts'
 import { collectRunsBack } from '../../src/daemon/collect/runs.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
@@ -82,6 +82,9 @@ export async function kept(ledger: Ledger, { roster, wanted }: Service): Promise
     for (const { dayAt, used } of await ledger.useOfPerson(email, wanted)) all.set(`${email} ${dayAt}`, Math.round(used * 100))
   return all
 }
+
+/** The days of which one source tells everybody's use. */
+export const toldOfAll = (ledger: Ledger, now: number) => commonDays(ledger, now)
 
 export const sorted = (days: ReadonlyMap<string, number>) => [...days].sort(([a], [b]) => (a < b ? -1 : 1))
 

@@ -4,12 +4,24 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { commonDays } from '../../../src/daemon/collect/history.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import { failing } from '../../api/answers.ts'
 import { testClient } from '../../api/world.ts'
 import { hastyClock } from '../../support/clock.ts'
-import { asked, closeAll, kept, newLedger, opened, partsOf, run, type Service, service, sorted, URL_A } from '../../support/collecting.ts'
+import {
+  asked,
+  closeAll,
+  kept,
+  newLedger,
+  opened,
+  partsOf,
+  run,
+  type Service,
+  service,
+  sorted,
+  toldOfAll,
+  URL_A,
+} from '../../support/collecting.ts'
 import { DAY, HOUR } from '../../support/declare.ts'
 import type { SandboxFixtureOptions } from '../../support/sandbox.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
@@ -157,7 +169,7 @@ test('what readings told of days is unknown once the use that replaced it was re
     })
   for (const day of [20, 10, 0]) await add(now - day * DAY, 30 - day)
   await ledger.dropHistories({ checkedAt: now, droppedAt: now - 5 * DAY, isFiltered: false, hasCredits: true })
-  expect((await commonDays(ledger, now)).recorded?.fromAt).toBe(Math.floor(now / DAY) * DAY - 5 * DAY)
+  expect((await toldOfAll(ledger, now)).recorded?.fromAt).toBe(Math.floor(now / DAY) * DAY - 5 * DAY)
 })
 
 test('the part of a day that belongs to the cycle before makes no doubt', async () => {
@@ -198,7 +210,7 @@ test('add-on use is measured from its first row on, because a service may have b
   }
   const row = { email: 'ada@example.com', model: '', used: credits(3), addOn: credits(1) }
   await ledger.saveAddOnUse({ fromAt, untilAt, asked, rows: [{ ...row, dayAt: fromAt + 40 * DAY }] })
-  expect((await commonDays(ledger, one.clock.now())).measured).toEqual({ fromAt: fromAt + 40 * DAY, untilAt: untilAt + DAY })
+  expect((await toldOfAll(ledger, one.clock.now())).measured).toEqual({ fromAt: fromAt + 40 * DAY, untilAt: untilAt + DAY })
 })
 
 describe('ended at any point, and started again', () => {
