@@ -226,6 +226,7 @@ export function boundConnections(server: Server, limits: ConnectionLimits, clock
     lane.once('close', () => {
       lanes.delete(lane)
       idle.delete(lane)
+      turns.leave(lane)
     })
   })
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -274,12 +275,18 @@ function createTurns() {
   const others = new Set<Lane>()
   const ended = new Set<Lane>()
   const queues = [probes, others, ended]
-  const areEmpty = (): boolean => queues.every(({ size }) => size === 0)
+  let isDue = false
   let isForProbes = true
   let isAccepting = false
   let accepted = 0
+  function goOn(): void {
+    if (isDue || queues.every(({ size }) => size === 0)) return
+    isDue = true
+    nextTurn(turn)
+  }
   function turn(): void {
-    if (isAccepting && accepted < ACCEPTED_BETWEEN) nextTurn(turn)
+    isDue = false
+    if (isAccepting && accepted < ACCEPTED_BETWEEN) goOn()
     else {
       accepted = 0
       handOne()
@@ -291,10 +298,13 @@ function createTurns() {
     const inOrder = isForProbes ? queues : [others, probes, ended]
     const lane = first(inOrder.find(({ size }) => size > 0) ?? [])
     if (!lane) return
-    for (const queue of queues) queue.delete(lane)
+    leave(lane)
     // Before it, so that an error of one does not stop the others.
-    if (!areEmpty()) nextTurn(turn)
+    goOn()
     if (lane.isReady) lane.hand()
+  }
+  function leave(lane: Lane): void {
+    for (const queue of queues) queue.delete(lane)
   }
   return {
     accepted(): void {
@@ -302,11 +312,13 @@ function createTurns() {
       accepted += 1
     },
     waiting: () => first(ended) ?? first(others),
+    /** One that is closed waits no more: it would be the one that makes room for ever. */
+    leave,
     take(lane: Lane): void {
-      if (areEmpty()) nextTurn(turn)
       if (lane.hasEnded) others.delete(lane)
       const queue = lane.isProbe ? probes : lane.hasEnded ? ended : others
       queue.add(lane)
+      goOn()
     },
   }
 }

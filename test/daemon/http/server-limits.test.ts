@@ -139,6 +139,16 @@ describe('excess is refused', () => {
     expect(said.map((one) => one.endsWith('ok\n'))).toEqual([false, true, true])
   })
 
+  test('the bound holds while many come that all wait for a page', async () => {
+    const come = await coming(await start({ maxConnections: 2 }))
+    const said: Promise<string>[] = []
+    while (said.length < 30) {
+      said.push(text(come(ASK.replace('/livez', '/')).end()))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect((await Promise.all(said)).filter((one) => one !== '').length).toBeLessThan(5)
+  })
+
   test('a page does not wait for those of clients that closed their side, and they are answered too', async () => {
     const come = await coming(await start({}))
     const page = ASK.replace('/livez', '/')
