@@ -51,6 +51,14 @@ describe('a cap of 0', () => {
     expect(ours.toSorted()).toEqual(['p001 300', 'p002 700', 'team 500'])
     await expectNothing(one)
   })
+
+  test('that a group lost gives its number back before anybody else is written', async () => {
+    const config = { guards: { ...NO_BLOCKING, maxLowered: 'off' } } as const
+    const one = await worldUnder({ caps: { 'group:a': 1000, bob: 800 } }, { groups: { a: ['ada'] }, switches: OMITTED.switches, config })
+    one.forget()
+    await one.cycle({ caps: { 'group:a': 0, bob: 700 } })
+    expect(one.writes()).toEqual(['group:a 0', 'group:a 1000', 'bob 700'])
+  })
 })
 
 describe('a number that a dropped 0 has replaced comes back after a death', () => {

@@ -45,10 +45,12 @@ export function watchWrites({ ledger, clock, limit, changes, done, refused }: Wa
       return [[...rest.values()], ...last.map((one) => [one])]
     },
     /** Notes how a change ended and, when it did not succeed, why. True when no more changes may be tried. */
-    note(key: ScopeKey, end: End | undefined, error = 'failed'): boolean {
+    note(key: ScopeKey, end: End | 'key' | undefined, error = 'failed'): boolean {
       untried.delete(key)
       refused.delete(key)
-      if (end === undefined) return stopped
+      // A refused key halts the writes by itself; the others are tried before this one from now on.
+      if (end === 'key') refused.add(key)
+      if (end === undefined || end === 'key') return stopped
       ends = tally(ends, end)
       failing.delete(key)
       if (end !== 'done') {
@@ -61,8 +63,6 @@ export function watchWrites({ ledger, clock, limit, changes, done, refused }: Wa
       stopped ||= !isOff && isTripped(ends, limit, changes.length)
       return stopped
     },
-    /** Notes that the key was refused: the others are tried before this one from now on. */
-    noteRefused: (key: ScopeKey): unknown => refused.add(key),
     /** Ends the run. True when its refusals speak of scopes, and not of the service. */
     finish(): boolean {
       const isRefused = ends.failed === 0

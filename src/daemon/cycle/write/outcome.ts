@@ -5,6 +5,7 @@ import type { CapReading, Observed, OwnedCap } from '../../../core/model/observe
 import { type Cap, GIVEN_UP, isSameEntry, ownerOf, type PolicyEntry } from '../../../core/model/policy.ts'
 import { byScope, type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import type { Instant } from '../../../core/model/units.ts'
+import type { End } from '../../../core/plan/breaker.ts'
 import {
   type Answer,
   afterEnd,
@@ -37,8 +38,8 @@ export interface OutcomeContext extends Pick<Planned, 'slots' | 'desired' | 'own
 /** How a write ended. `skipped`: the scope already has the cap, or has changed since the plan. */
 export interface WriteResult extends WriteEnd {
   readonly error?: string
-  /** The cause of a failure: the service or the network, or perhaps only the scope. Absent: another client, or the key. */
-  readonly blame?: 'service' | 'scope'
+  /** The cause of a failure: the service or the network, the key, or perhaps only the scope. Absent: another client, or a 0 that was not kept. */
+  readonly blame?: End | 'key'
   /** A value that is neither the old one nor the one that was written. */
   readonly foreign?: Observed
   /** It was a 0 that the service did not keep: the scope has lost its old cap. */

@@ -218,9 +218,8 @@ function blamed(result: WriteResult, { kind, message }: WriteFailure, intent: In
   return { ...result, ...(blame && { blame }) }
 }
 
-/** A refused key blames nothing here: it halts the writes by itself. */
 function blameOf(kind: ApiErrorKind): Pick<WriteResult, 'blame'> {
-  if (kind === 'auth') return {}
+  if (kind === 'auth') return { blame: 'key' }
   return { blame: kind === 'invalid' || kind === 'not_found' ? 'scope' : 'service' }
 }
 
@@ -316,6 +315,5 @@ function joined(before: WriteResult | undefined, { to }: Change, result: WriteRe
 function noteEnd(run: WaveRun, { scope }: Change, { result, blame, error }: WriteResult): void {
   const end = result === 'applied' ? 'done' : blame
   const isOver = run.watch.note(scopeKey(scope), end, error)
-  if (result === 'failed' && !blame) run.watch.noteRefused(scopeKey(scope))
   if (isOver) run.halted = { interrupted: 'breaker', ...run.halted }
 }
