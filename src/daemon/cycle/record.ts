@@ -101,10 +101,13 @@ function mayBeStale(owned: OwnedCap, reading: CapReading | undefined, ledger: Le
   return last.from === reading.observed || reading.readAt <= last.at
 }
 
-/** A stale reading may show the value that our last write replaced: the value that was written may be there, and is ours as well. */
+/**
+ * A stale reading may show the value that our last write replaced: the value that was written may be there, and is ours as well. Not where the
+ * reading shows another one that was tried.
+ */
 function withReplaced(found: OwnedCap, before: OwnedCap | undefined, ledger: Ledger, now: Instant): OwnedCap {
   const last = lastWrite(found.scope, ledger, now)
-  if (last?.from !== found.cap || last.to === 'none' || last.to === found.cap) return found
+  if (found.tried !== undefined || last?.from !== found.cap || last.to === 'none' || last.to === found.cap) return found
   const isGrants = before?.cap === last.to ? before.owner === 'grant' : before?.tried === last.to && before.triedByGrant === true
   return withTried(found, last.to, isGrants)
 }

@@ -62,6 +62,20 @@ test('a cap is cleared again when the first attempts of two values were lost, an
   expect(one.caps()).toEqual({ team: 900 })
 })
 
+test('the older of two values that were lost is cleared after a long pause, in which it arrived', async () => {
+  const fault: Wrong = { sent: 0 }
+  const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
+  await one.cycle({ caps: { team: 900, p001: 300 } })
+  fault.writes = [[false, 503]]
+  for (const p001 of [700, 800]) await later(one, HOUR, { caps: { team: 900, p001 } })
+  heal(fault)
+  await one.ledger.savePause({ untilAt: one.clock.now() + 40 * HOUR, reason: 'incident', pausedAt: one.clock.now() })
+  one.foreign('p001', 700)
+  await later(one, HOUR, { caps: { team: 900 } })
+  for (let round = 0; round < 2; round += 1) await later(one, 25 * HOUR)
+  expect(one.caps()).toEqual({ team: 900 })
+})
+
 test('a cap is cleared again when the process died at the second attempt, which came, and the first arrives after the clear', async () => {
   const one = await testWorld({ people: 20 })
   await one.cycle({ caps: { team: 900 } })
