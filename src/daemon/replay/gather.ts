@@ -95,8 +95,8 @@ export function* cyclesBefore(current: Cycle, told?: Cycle): Generator<Cycle> {
 /** Cycles that end after `fromAt` and begin before `untilAt`, in the order of time. */
 export function cyclesBetween(current: Cycle, fromAt: Instant, untilAt: Instant, told?: Cycle): readonly Cycle[] {
   const found: Cycle[] = []
-  for (const cycle of cyclesBefore(current, told)) {
-    if (cycle.endAt <= fromAt || found.length === MOST_STEPS) break
+  for (const cycle of cyclesBefore(current, told).take(MOST_STEPS)) {
+    if (cycle.endAt <= fromAt) break
     if (cycle.startAt < untilAt) found.unshift(cycle)
   }
   for (let step = 0; step < MOST_STEPS; step += 1) {

@@ -96,4 +96,9 @@ describe('cycles between two instants', () => {
       }),
     )
   })
+
+  test('are looked for in so many steps at most also where the service tells cycles of a second, months ahead', () => {
+    const startAt = day('2026-06-01')
+    expect(cyclesBetween({ startAt, endAt: startAt + 1000 }, startAt - 90 * DAY, startAt - DAY)).toEqual([])
+  })
 })
