@@ -40,8 +40,8 @@ interface Permit<Failure> {
   readonly keyId: string
   readonly worked: boolean
   readonly denialsInRow: number
-  /** Refused for the rate since then without an answer, and whether others were answered meanwhile. */
-  readonly limited?: { readonly sinceMs: number; readonly isAlone: boolean }
+  /** Refused for the rate since then without an answer; whether others were answered meanwhile, and whether the gate is for that. */
+  readonly limited?: { readonly sinceMs: number; readonly isAlone: boolean; readonly isLeft?: true }
   readonly gate?: Gate<Failure>
 }
 
@@ -170,9 +170,7 @@ function denied<Failure>(
 /** An answer shows that the refusals of others are theirs alone. */
 function othersAlone<Failure>(state: Backoff<Failure>): Backoff<Failure> {
   const found = Object.entries(state.permits).filter(([, { limited }]) => limited?.isAlone === false)
-  const alone = found.map(
-    ([name, permit]) => [name, { ...permit, limited: { sinceMs: permit.limited?.sinceMs ?? 0, isAlone: true } }] as const,
-  )
+  const alone = found.map(([name, permit]) => [name, { ...permit, limited: { sinceMs: 0, ...permit.limited, isAlone: true } }] as const)
   return alone.length === 0 ? state : { ...state, permits: { ...state.permits, ...Object.fromEntries(alone) } }
 }
 
@@ -182,19 +180,17 @@ function limited<Failure>(
   { failure, toldMs }: Extract<Ending<Failure>, { readonly kind: 'limited' }>,
   nowMs: number,
 ): Permit<Failure> {
-  const { sinceMs, isAlone } = permit.limited ?? { sinceMs: nowMs, isAlone: false }
-  const next = { ...permit, keyId, limited: { sinceMs, isAlone } }
+  const since = permit.limited ?? { sinceMs: nowMs, isAlone: false }
+  const { sinceMs, isAlone } = since
+  const next = { ...permit, keyId, limited: since }
   const mostMs = limitOf(operation)
   if (nowMs - sinceMs + toldMs <= mostMs || (mostMs === LIMITED_MS.writing && !isAlone)) return next
   const delayMs = Math.max(toldMs, permit.gate ? Math.min(DENIAL_DELAY_MS.max, permit.gate.delayMs * 2) : DENIAL_DELAY_MS.first)
-  return { ...next, gate: { failure, delayMs, probeAt: nowMs + delayMs, probing: false } }
+  return { ...next, limited: { ...since, isLeft: true }, gate: { failure, delayMs, probeAt: nowMs + delayMs, probing: false } }
 }
 
 /** Whether it is left alone for its refusals: another one tells nothing of the key's pace. */
-export function isLeftAlone<Failure>(state: Backoff<Failure>, asker: Asker): boolean {
-  const permit = permitOf(state, asker)
-  return permit?.limited !== undefined && permit.gate !== undefined
-}
+export const isLeftAlone = <Failure>(state: Backoff<Failure>, asker: Asker): boolean => permitOf(state, asker)?.limited?.isLeft === true
 
 /** What a `Retry-After` of one operation means: how long it holds back all requests of the key, and how long this request more than that. */
 export function toldFor(operation: string, toldMs: number): { readonly allMs: number; readonly ownMs: number } {

@@ -102,6 +102,24 @@ test.each([
   expect(one.caps()).toEqual(declared)
 })
 
+test('a write that is refused for the rate after the key was refused waits as long as the service asks', async () => {
+  const fault: { answer?: ReturnType<typeof answerOf>; sent: number } = { sent: 0 }
+  const wrapTransport = instead((operation) => {
+    if (operation !== 'UsageConfig') return undefined
+    fault.sent += 1
+    return fault.answer
+  })
+  const { one, set } = await living({ people: 20, rate: 10, wrapTransport })
+  set({ caps: { team: 500 } })
+  await one.clock.pass(2 * MINUTE)
+  fault.answer = answerOf(403, '{"code":"permission_denied","message":"no"}')
+  one.foreign('team', 7)
+  await one.clock.pass(HOUR)
+  Object.assign(fault, { answer: limited(30), sent: 0 })
+  await one.clock.pass(HOUR / 2)
+  expect(fault.sent).toBeLessThanOrEqual(60)
+})
+
 test.each([
   ['with the key', answerOf(403, '{"code":"permission_denied","message":"not this person"}')],
   ['for the quota of a plan', answerOf(400, '{"error":"cap exceeds the quota of your plan"}')],
