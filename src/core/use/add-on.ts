@@ -23,7 +23,7 @@ export interface AddOnUse {
 /** Days count whole, even the one on which the cycle starts. Choice. */
 const MEASURED_CYCLE = shape({
   startAt: instant,
-  /** By e-mail; people without add-on use are missing. */
+  /** By e-mail, also of those who left: one listing may have missed them. People without add-on use are missing. */
   people: record(amount),
   /** Use of people who are not on the roster, such as those who left. */
   others: amount,

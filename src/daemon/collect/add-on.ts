@@ -293,7 +293,7 @@ export function measuredCycle(
   let others = 0
   for (const [email, { addOn }] of sums) {
     if (!isListed(email)) others += addOn
-    else if (addOn > 0) people.push([email, addOn])
+    if (email !== '' && addOn > 0) people.push([email, addOn])
   }
   return { startAt, people: Object.fromEntries(people), others: wholeCents(Math.max(0, others)) }
 }

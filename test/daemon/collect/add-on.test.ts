@@ -132,15 +132,21 @@ describe('a service that tells it', () => {
     expect(shown(one, 'bob')).toMatchObject({ source: 'estimated' })
   })
 
-  test('still tells the use of people who left after their days were read, which counts in the sum', async () => {
-    const { one } = await collecting({}, (world) => {
+  test('still tells the use of people who left after their days were read, which counts in the sum, and is theirs when they are back', async () => {
+    const fault = { broken: false }
+    const wrapTransport = analytics(() => (fault.broken ? answerOf(503) : undefined))
+    const { one } = await collecting({ wrapTransport }, (world) => {
       recordPast(world, daily('ada', 100, noon(5)))
       recordPast(world, daily('bob', 50, noon(5)))
     })
     await one.clock.pass(MINUTE)
     one.removePerson('bob')
     await one.clock.pass(31 * MINUTE)
-    expect(one.view().measured?.cycles[0]).toMatchObject({ people: { [email('ada')]: 1000 }, others: 250 })
+    expect(one.view().measured?.cycles[0]?.others).toBe(250)
+    fault.broken = true
+    one.addPerson('bob')
+    await one.clock.pass(31 * MINUTE)
+    expect(shown(one, 'bob')).toEqual({ used: 250, source: 'measured' })
   })
 
   test('goes on in the next cycle, and the last one counts in its first hours', async () => {
