@@ -1,5 +1,6 @@
 // Caps follow from the people file only as it was read: a new content counts once it has stayed the same for ten minutes, not while it lacks too many
 // people or values; who vanishes from it keeps the last values. Where a loss of what was read may make another content count, both are allowed.
+import type { LedgerFacts } from '../../../src/core/model/facts.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import type { FileVersion } from '../lives/people-file.ts'
 import { isOfFile, type ModelRule } from '../lives/policy-model.ts'
@@ -23,6 +24,11 @@ interface Counted extends FileVersion {
 function isShort({ units }: FileVersion, before: Counted): boolean {
   const listed = [...before.emails].filter((email) => before.units.get(email))
   return listed.filter((email) => !units.get(email)).length > listed.length / 5 + 2
+}
+
+function isOfDoubt(step: Step): boolean {
+  const usage = step.kind === 'recorded' && step.method === 'saveFact' && step.values[0] === 'usage' ? step.values[1] : undefined
+  return (usage as LedgerFacts['usage'] | undefined)?.doubted !== undefined
 }
 
 function createCounted(elapsed: () => number) {
@@ -51,6 +57,8 @@ function createCounted(elapsed: () => number) {
       if (isJump) next.sinceMs = Number.NEGATIVE_INFINITY
       const last = counted.at(-1)
       if ((isJump || step.kind === 'died' || isDiskFull(step)) && last && last.reads < SURE_READS) last.reads = 0
+      // While the roster is in doubt the people of the last good one serve, with what the file said of them then.
+      if (last && isOfDoubt(step)) last.reads = 0
     },
     /** What the file may say of a person, as it counts now; undefined: not listed. */
     unitsOf(email: string): readonly (string | undefined)[] {

@@ -16,7 +16,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     find: '      if (skipped) return skipped\n',
     replace: '',
     needs: ['policy-mass', 'race', 'pause'],
-    caughtBy: [42],
+    caughtBy: [76],
   },
   'the check before a write accepts any old reading as fresh': {
     file: 'daemon/cycle/write/writes.ts',
@@ -273,7 +273,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     find: 'if (unlisted.size === 0) return (people) => people',
     replace: 'if (unlisted.size >= 0) return (people) => people',
     needs: ['group-dark'],
-    caughtBy: [221],
+    caughtBy: [969],
   },
   'the rest of a lowered cap is dealt before use under it can have shown': {
     file: 'core/pools/observe.ts',
