@@ -5,7 +5,7 @@ import { EFFECTS, type Effect, type HistoryEntry } from '../model/change.ts'
 import type { Band } from '../model/events.ts'
 import type { Balance, Cycle, Observed, RunUse } from '../model/observed.ts'
 import { compareText } from '../model/scope.ts'
-import { type Credits, credits, wholeCents } from '../model/units.ts'
+import { type Credits, credits, sumOfKnown, wholeCents } from '../model/units.ts'
 import { type AddOnFigures, type AddOnSource, type AddOnUse, beyond, type ModelUse, modelUse, worstSource } from './add-on.ts'
 import { type BurnFigures, projectedCents } from './burn.ts'
 import { bandOf, bandRank } from './first-stop.ts'
@@ -140,7 +140,7 @@ export function reportOf(inputs: ReportInputs): Report {
     addOnCost: priced(balance?.addOnUsed, pricePerCredit),
   }
   const rows = rowsOf(inputs, measured)
-  const whole = by === 'model' ? sumOf(rows.map(({ used }) => used)) : sums.used
+  const whole = by === 'model' ? sumOfKnown(rows.map(({ used }) => used)) : sums.used
   return {
     workspace,
     which,
@@ -218,7 +218,7 @@ function attributeRows(inputs: ReportInputs, column: string, people: readonly Me
     return rowOf(inputs, { key, name }, some)
   })
   const whole = teamRow(inputs, people)
-  const left = (of: (row: ReportRow) => number | undefined): number => (of(whole) ?? 0) - (sumOf(rows.map(of)) ?? 0)
+  const left = (of: (row: ReportRow) => number | undefined): number => (of(whole) ?? 0) - (sumOfKnown(rows.map(of)) ?? 0)
   const [used, addOn] = [left((row) => row.used), left((row) => row.addOn)]
   if (used <= 0 && addOn <= 0) return rows
   const source = whole.addOnSource
@@ -238,11 +238,11 @@ const restOf = (attribute: 'unlisted' | undefined): string => (attribute === und
 /** Where the use of single people is not known, runs still tell the sum. */
 function teamRow(inputs: ReportInputs, people: readonly Measured[]): ReportRow {
   const { addOn, ...rest } = rowOf(inputs, { key: 'team', name: 'the team' }, people)
-  const guessed = sumOf(people.map((one) => (one.addOn?.source === 'measured' ? 0 : one.addOn?.credits))) ?? 0
+  const guessed = sumOfKnown(people.map((one) => (one.addOn?.source === 'measured' ? 0 : one.addOn?.credits))) ?? 0
   // People who left used something too.
   const row = { ...rest, addOn: addOn === undefined ? undefined : rounded(addOn + (inputs.addOn ? beyond(inputs.addOn, guessed) : 0)) }
   const { used, ...others } = row
-  return used === undefined ? { ...others, used: sumOf((inputs.runs ?? []).map((run) => run.used)) } : row
+  return used === undefined ? { ...others, used: sumOfKnown((inputs.runs ?? []).map((run) => run.used)) } : row
 }
 
 function daysOf(runs: readonly RunUse[]): Pick<Report, 'days'> {
@@ -253,7 +253,7 @@ function daysOf(runs: readonly RunUse[]): Pick<Report, 'days'> {
   return {
     days: days.map(([at, rows]) => {
       const models = Map.groupBy(rows, ({ model }) => model)
-      return { at, byModel: Object.fromEntries([...models].map(([model, some]) => [model, sumOf(some.map(({ used }) => used)) ?? 0])) }
+      return { at, byModel: Object.fromEntries([...models].map(([model, some]) => [model, sumOfKnown(some.map(({ used }) => used)) ?? 0])) }
     }),
   }
 }
@@ -263,9 +263,9 @@ function rowOf(inputs: ReportInputs, about: Pick<ReportRow, 'key' | 'name'>, peo
   return {
     ...about,
     people: inputs.people.length > 0 ? people.length : undefined,
-    used: sumOf(people.map(({ used }) => used)),
+    used: sumOfKnown(people.map(({ used }) => used)),
     ...addOnOf(people.map(({ addOn }) => addOn)),
-    headRoom: sumOf(people.map(({ headRoom }) => headRoom)),
+    headRoom: sumOfKnown(people.map(({ headRoom }) => headRoom)),
     uncapped: people.some(({ cap }) => cap !== undefined && cap !== 'unknown')
       ? people.filter(({ cap }) => cap === 'none').length
       : undefined,
@@ -274,7 +274,7 @@ function rowOf(inputs: ReportInputs, about: Pick<ReportRow, 'key' | 'name'>, peo
 
 function addOnOf(uses: readonly (AddOnUse | undefined)[]): Pick<ReportRow, 'addOn' | 'addOnSource'> {
   const source = worstSource(uses.map((use) => use?.source))
-  return source === undefined ? {} : { addOn: sumOf(uses.map((use) => use?.credits)), addOnSource: source }
+  return source === undefined ? {} : { addOn: sumOfKnown(uses.map((use) => use?.credits)), addOnSource: source }
 }
 
 const personRow = ({ email, used, addOn, cap, headRoom, band }: Measured): ReportRow => ({
@@ -291,12 +291,6 @@ const modelRow = ({ model, used, addOn, addOnSource }: ModelUse): ReportRow => (
 })
 
 const rounded = (value: number | undefined): Credits | undefined => (value === undefined ? undefined : wholeCents(value))
-
-/** The sum of what is known; undefined when nothing is. */
-function sumOf(amounts: readonly (number | undefined)[]): number | undefined {
-  const figures = amounts.filter((amount) => amount !== undefined)
-  return figures.length === 0 ? undefined : wholeCents(figures.reduce((sum, amount) => sum + amount, 0))
-}
 
 /** An amount of credits in the configured currency, to a hundredth. */
 const priced = (amount: number | undefined, price: number | undefined): number | undefined =>
