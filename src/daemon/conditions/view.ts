@@ -4,7 +4,7 @@ import { unexplained } from '../../core/model/condition.ts'
 import type { GrantState, PersonStatus, ScopeStatus, UseShown, WorkspaceView } from '../../core/model/events.ts'
 import type { Person } from '../../core/model/observed.ts'
 import { onceFor } from '../../core/model/once.ts'
-import { compareScopes } from '../../core/model/scope.ts'
+import { compareScopes, type ScopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { declaredIn } from '../../core/resolve/desired.ts'
 import { addOnFigures } from '../../core/use/add-on.ts'
@@ -120,15 +120,16 @@ export function peopleShown(workspace: Viewed & Pick<Workspace, 'clock'>): reado
   return people
 }
 
+/** As `capShown`, of the readings of that plan: under other settings there may be no newer ones yet. */
+export const planShows = ({ slots }: DesiredState, key: ScopeKey) => slots.lastRead(key) ?? slots.shown(key)
+
 function peopleOf(state: WorkspaceState, desiredState: DesiredState, now: Instant): readonly PersonStatus[] {
-  // As `capShown`, of the readings of that plan: under other settings there may be no newer ones yet.
-  const { slots } = desiredState
   const figures = addOnFigures({ now, cycle: cycleOf(state.usage), measured: state.measured, balance: state.usage?.balance })
   const roster = state.usage?.roster
   const onTeam = new Map(roster?.people.flatMap((one) => (isApproved(one, roster) ? [[one.email, one.used]] : [])))
   return desiredState.people.approved.flatMap((person): readonly PersonStatus[] => {
     if (!onTeam.has(person.email)) return []
-    const { cap } = effectiveCap(person, (key) => slots.lastRead(key) ?? slots.shown(key))
+    const { cap } = effectiveCap(person, (key) => planShows(desiredState, key))
     const addOn = figures.of(person.email, onTeam.get(person.email))
     const band = bandOf(cap === 'unknown' ? undefined : cap, addOn?.credits)
     const known = { ...(cap !== 'unknown' && { cap }), ...(addOn && { used: addOn.credits, source: addOn.source }), band }

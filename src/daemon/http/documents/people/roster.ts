@@ -3,11 +3,12 @@
 
 import { effectiveCap, groupsOfEach } from '../../../../core/interpret/effective.ts'
 import type { PersonStatus, ScopeState } from '../../../../core/model/events.ts'
-import { capShown, type Person } from '../../../../core/model/observed.ts'
+import type { Person } from '../../../../core/model/observed.ts'
 import { normaliseEmail, type ScopeKey, scopeKey, userScope } from '../../../../core/model/scope.ts'
 import type { Candidate } from '../../../../core/resolve/candidate.ts'
 import { resolvePerson } from '../../../../core/resolve/desired.ts'
 import { bandRank } from '../../../../core/use/first-stop.ts'
+import { planShows, shownAt } from '../../../conditions/view.ts'
 import { mapYielding } from '../show.ts'
 import type { Showing, WorkspaceFacts } from '../types.ts'
 
@@ -74,7 +75,7 @@ export async function peopleIndex(whole: WorkspaceFacts & Showing): Promise<Peop
   const others = [...states.keys()].filter((email) => !known.has(email))
   const around: Around = {
     whole,
-    shown: new Map(view.people.map((one) => [one.email, one])),
+    shown: shownAt(view.people),
     states,
     groupsOf: groupsOfEach(view.groups),
   }
@@ -92,12 +93,12 @@ interface Around {
 const NO_GROUPS: readonly ScopeKey[] = []
 
 function rowOf({ whole, groupsOf, ...around }: Around, person: Person | string) {
-  const { view, desiredState, readings, people } = whole
+  const { view, desiredState, people } = whole
   const email = typeof person === 'string' ? person : person.email
   const row = typeof person === 'string' ? undefined : person
   const shown = around.shown.get(email)
   const counted = desiredState?.people.byKey.get(scopeKey(userScope(email)))
-  const inForce = counted && readings && effectiveCap(counted, (key) => capShown(readings.get(key)))
+  const inForce = counted && desiredState && effectiveCap(counted, (key) => planShows(desiredState, key))
   const resolved = desiredState && resolvePerson(email, desiredState.inputs)
   const isApproved = shown !== undefined || row?.status === 'approved' || view.roster?.statusesAbsent === true
   return {
