@@ -199,28 +199,34 @@ export type Chronicle = ReturnType<typeof chronicleOf>
 
 /** Continues the journal of the ledger; begins a new one where that cannot be read. */
 export function chronicleOf(ledger: Pick<Ledger, 'fact' | 'saveFact'>) {
-  let journal = journalOf(
-    orNothing(() => ledger.fact('journal')),
-    orNothing(() => ledger.fact('days')),
-  )
-  let kept = journal
+  const recorded = () =>
+    journalOf(
+      orNothing(() => ledger.fact('journal')),
+      orNothing(() => ledger.fact('days')),
+    )
+  let [kept, journal]: (Journal | undefined)[] = []
+  // With its first event: after a change of the settings it is made while the workspace before still records.
+  const current = (): Journal => {
+    journal ??= kept ??= recorded()
+    return journal
+  }
   const requests = new Map<string, RequestsOf>()
   return {
-    journal: (): Journal => journal,
+    journal: current,
     requests: (): readonly RequestsOf[] => [...requests.values()],
     onEvent(event: CycleEvent): void {
       if (event.kind === 'request-finished') takeRequest(requests, event)
-      else journal = journaled(journal, event)
+      else journal = journaled(current(), event)
     },
     /** `email` is normalised. */
     forget(email: string): void {
-      journal = withoutPerson(journal, email)
+      journal = withoutPerson(current(), email)
     },
     /** Saves the journal where it has changed; the next commit writes it. */
     keep(): void {
-      const { entries, days } = journal
-      if (entries !== kept.entries) ledger.saveFact('journal', entries)
-      if (days !== kept.days) ledger.saveFact('days', days)
+      const { entries, days } = current()
+      if (entries !== kept?.entries) ledger.saveFact('journal', entries)
+      if (days !== kept?.days) ledger.saveFact('days', days)
       kept = journal
     },
   }

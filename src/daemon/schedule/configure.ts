@@ -4,6 +4,7 @@
 import type { Finding } from '../../core/model/condition.ts'
 import { InputError } from '../../core/model/problem.ts'
 import type { Config, WorkspaceConfig } from '../config/settings.ts'
+import { unlessLedger } from '../ledger/error.ts'
 import { wantedIn } from '../replicas/shown.ts'
 import { distribute, loadPolicies } from './policies.ts'
 import { configFinding, oneAtATime, openAll } from './refresh.ts'
@@ -58,6 +59,8 @@ async function replace(state: State, last: Runner | undefined, settings: Workspa
   const { parts, leases, runners } = state
   const next = settings && opened.get(settings)
   if (last) await end(state, last)
+  // Its ledger was opened while the one before still recorded.
+  if (last) await next?.parts.ledger.load().catch(unlessLedger)
   // Meanwhile another replica may have taken the workspace, or its lease may have started it here.
   const isOurs = settings && leases.holds(settings.name) && runners.get(settings.name) === last && last?.isLeaving !== true
   if (next && isOurs && !state.stopping) {

@@ -6,10 +6,12 @@ import { eventLog } from '../../../src/daemon/conditions/log.ts'
 import { groupsShownOf } from '../../../src/daemon/http/auth.ts'
 import { loadPolicies } from '../../../src/policy/load/load.ts'
 import { folder, policyText } from '../../policy/support.ts'
+import { configOf, workspaceConfig } from '../../support/configured.ts'
+import { house } from '../../support/daemons.ts'
 import { HOUR, NOW } from '../../support/declare.ts'
 import { answering, type Match } from '../../support/faults.ts'
 import { raise } from '../../support/ledger.ts'
-import { living, loopUnder, MINUTE, outage, worldUnder } from '../../support/living.ts'
+import { living, loopUnder, MINUTE, outage, SECOND, worldUnder } from '../../support/living.ts'
 import { testWorld, type World } from '../../support/world.ts'
 
 /** The lines that the log has for what happened since `forget`, but for those of debug. */
@@ -178,4 +180,22 @@ test('what an envelope refuses because of who is in a group is a condition until
   await one.clock.pass(HOUR)
   expect(one.view().conditions).toEqual([])
   expect(one.caps()).toMatchObject({ bob: 900 })
+})
+
+test('a journal keeps what a workspace recorded while it ended for a change of its settings', async () => {
+  const busy = Promise.withResolvers<void>()
+  const one = await house(['acme'], { acme: { caps: { team: 500 } } }, {}, { ending: () => busy.promise })
+  await one.clock.pass(MINUTE)
+  const world = one.worlds.get('acme') as World
+  const last = world.workspace
+  world.restart()
+  one.config = configOf(workspaceConfig('acme', { mode: 'audit' }))
+  one.daemon.configChanged()
+  await one.clock.pass(SECOND)
+  const took = { observeMs: 0, applyMs: 0, totalMs: 0 }
+  last.emit({ kind: 'cycle-finished', workspace: 'acme', at: one.clock.now(), result: 'error', ...took })
+  last.chronicle?.keep()
+  busy.resolve()
+  await one.clock.pass(MINUTE)
+  expect(world.workspace.chronicle?.journal().entries.map(({ kind }) => kind)).toEqual(['policy', 'outage', 'recovery'])
 })
