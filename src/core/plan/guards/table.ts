@@ -10,7 +10,7 @@ import { count, formatInstant } from '../../model/units.ts'
 import { DOUBT_CEILING_PERCENT } from '../../resolve/roster.ts'
 import type { AddOnSource } from '../../use/add-on.ts'
 import { CONTEST_MS } from '../contested.ts'
-import { type Impact, impactOn, isFree, isRaise, type NetEffect } from '../impact.ts'
+import { type Impact, type ImpactInputs, impactOn, isFree, isRaise, type NetEffect } from '../impact.ts'
 import { REVIEW_MS, shownSince } from '../reviewed.ts'
 import type { Contest, Difference } from '../snapshot.ts'
 import { type Finding, type Guard, groupsBehind, holdWhere, isCounted, mayHold, type Round, shareAbove } from './round.ts'
@@ -121,9 +121,7 @@ const protectedGuard: Guard = (round) => {
   const { guards, protectedEmails } = round.inputs
   if (!guards.protected || protectedEmails.length === 0) return undefined
   const isHeld = (key: ScopeKey): boolean => mayHold(key, round, 'protected')
-  const judged = impactOnProtected(round).filter(
-    (one) => !isFree(one.effect) && one.changes.some(isHeld) && isCounted(one, round, 'protected'),
-  )
+  const judged = impactOnProtected(round).filter((one) => !isFree(one.effect) && one.changes.some(isHeld))
   if (judged.length === 0) return undefined
   const held = new Set(judged.flatMap((one) => one.changes).filter(isHeld))
   const who = judged.map((one) => one.person.email)
@@ -143,7 +141,9 @@ function impactOnProtected({ inputs, active }: Round): readonly Impact[] {
   const isOverwritten = ({ key }: CountedPerson): boolean => present.isOverwritten?.(key) === true
   const untouched = listed.filter((one) => !isOverwritten(one))
   const overwritten = listed.filter((one) => isOverwritten(one) && !active.get(one.key)?.healing)
-  return [...impactOn(overwritten, active, inputs.impact), ...impactOn(untouched, active, present)]
+  const counted = (people: readonly CountedPerson[], impact: ImpactInputs): readonly Impact[] =>
+    impactOn(people, active, impact).filter((one) => isCounted(one, { active, inputs: { impact } }, 'protected'))
+  return [...counted(overwritten, inputs.impact), ...counted(untouched, present)]
 }
 
 const NOT_READ = { never: 'never read', old: 'not read for 24 h', ahead: 'not read since the clock went back' } as const
