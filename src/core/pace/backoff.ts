@@ -23,8 +23,10 @@ const LIMITED_MS = { measuring: 300_000, writing: 1_800_000 }
 /** A longer wait that the service asks of one that only measures is its own: all others try again after this time. Choice. */
 const TOLD_FOR_ALL_MS = 60_000
 
-const limitOf = (operation: string): number =>
-  operation === 'GetUsageConfig' ? Number.POSITIVE_INFINITY : operation === 'UsageConfig' ? LIMITED_MS.writing : LIMITED_MS.measuring
+type Work = 'reading' | keyof typeof LIMITED_MS
+
+const workOf = (operation: string): Work =>
+  operation === 'GetUsageConfig' ? 'reading' : operation === 'UsageConfig' ? 'writing' : 'measuring'
 
 /** While a gate exists, requests fail with `failure`; from `probeAt` on one request at a time is let through. */
 interface Gate<Failure> {
@@ -183,8 +185,8 @@ function limited<Failure>(
   const since = permit.limited ?? { sinceMs: nowMs, isAlone: false }
   const { sinceMs, isAlone } = since
   const next = { ...permit, keyId, limited: since }
-  const mostMs = limitOf(operation)
-  if (nowMs - sinceMs + toldMs <= mostMs || (mostMs === LIMITED_MS.writing && !isAlone)) return next
+  const work = workOf(operation)
+  if (work === 'reading' || (work === 'writing' && !isAlone) || nowMs - sinceMs + toldMs <= LIMITED_MS[work]) return next
   const delayMs = Math.max(toldMs, permit.gate ? Math.min(DENIAL_DELAY_MS.max, permit.gate.delayMs * 2) : DENIAL_DELAY_MS.first)
   return { ...next, limited: { ...since, isLeft: true }, gate: { failure, delayMs, probeAt: nowMs + delayMs, probing: false } }
 }
@@ -194,7 +196,7 @@ export const isLeftAlone = <Failure>(state: Backoff<Failure>, asker: Asker): boo
 
 /** What a `Retry-After` of one operation means: how long it holds back all requests of the key, and how long this request more than that. */
 export function toldFor(operation: string, toldMs: number): { readonly allMs: number; readonly ownMs: number } {
-  const isLong = limitOf(operation) === LIMITED_MS.measuring && toldMs > TOLD_FOR_ALL_MS
+  const isLong = workOf(operation) === 'measuring' && toldMs > TOLD_FOR_ALL_MS
   return isLong ? { allMs: TOLD_FOR_ALL_MS, ownMs: toldMs <= LIMITED_MS.measuring ? toldMs : 0 } : { allMs: toldMs, ownMs: 0 }
 }
 
