@@ -204,10 +204,14 @@ export function chronicleOf(ledger: Pick<Ledger, 'fact' | 'saveFact'>) {
       orNothing(() => ledger.fact('journal')),
       orNothing(() => ledger.fact('days')),
     )
-  let [kept, journal]: (Journal | undefined)[] = []
+  let journal: Journal | undefined
+  let kept: Journal | undefined
   // With its first event: after a change of the settings it is made while the workspace before still records.
   const current = (): Journal => {
-    journal ??= kept ??= recorded()
+    if (!journal) {
+      journal = recorded()
+      kept = journal
+    }
     return journal
   }
   const requests = new Map<string, RequestsOf>()
