@@ -34,12 +34,15 @@ export const changeOf = (name: string, from: PlainCap, to: PlainCap, healing = f
 export const peopleOf = (groups: Company['groups'], names: readonly string[] = PEOPLE): People =>
   countPeople({ roster: roster(Object.fromEntries(names.map((name) => [name, 'approved']))), groups: members(groups), now: NOW })
 
+/** The person whom nothing may lower, whatever is put back. */
+export const GUARDED = 'p0'
+
 /** Default: layered, reads explicit, everything ready. */
 export const waveOf = ({ groups, set, changes }: Company, more: Partial<WaveInputs<Difference>> = {}): WaveInputs<Difference> => {
   const caps = capsOf(set)
   return {
     ...{ ready: changes, pending: changes, caps: (key) => caps.get(key), mayBeInherited: () => false },
-    ...{ people: peopleOf(groups), layers: 'layered' },
+    ...{ people: peopleOf(groups), guarded: new Set([keyOf(GUARDED)]), layers: 'layered' },
     ...more,
   }
 }

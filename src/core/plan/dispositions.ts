@@ -29,6 +29,7 @@ interface DisposeInputs extends Snapshot {
   readonly unknown: readonly UnknownScope[]
   readonly desired: ReadonlyMap<ScopeKey, DesiredCap>
   readonly unlisted?: ReadonlySet<ScopeKey>
+  readonly guarded: ReadonlySet<ScopeKey>
   readonly slots: Slots
   /** Members of pools who need their own cap before an ancestor's may lift them. */
   readonly pooled: ReadonlySet<ScopeKey>
@@ -80,9 +81,9 @@ export function dispose(inputs: DisposeInputs) {
 
 /** What the waves of a plan are judged by; with newer readings the result is newer as well. */
 export function waveInputs(
-  inputs: Pick<DisposeInputs, 'slots' | 'people' | 'unlisted' | 'owned' | 'desired'>,
+  inputs: Pick<DisposeInputs, 'slots' | 'people' | 'unlisted' | 'guarded' | 'owned' | 'desired'>,
 ): Omit<WaveInputs, 'ready' | 'pending'> {
-  const { slots, people, unlisted } = inputs
+  const { slots, people, unlisted, guarded } = inputs
   const caps: WaveInputs['caps'] = (key) => {
     const shown = slots.shown(key)
     return shown === 'unknown' ? (believedCap(key, inputs) ?? slots.lastRead(key) ?? 'none') : shown
@@ -90,7 +91,7 @@ export function waveInputs(
   // The value that was read last may be gone: a change must be safe with it and without it.
   const mayBeInherited = (key: ScopeKey): boolean =>
     slots.shown(key) === 'unknown' ? believedCap(key, inputs) === undefined : slots.mayBeUnset(key)
-  return { caps, mayBeInherited, people, unlisted, layers: slots.model.layers }
+  return { caps, mayBeInherited, people, unlisted, guarded, layers: slots.model.layers }
 }
 
 /** While a scope cannot be read, the cap verified under the same policy entry is believed to be set, unless another was read since. */

@@ -23,7 +23,7 @@ import {
 import { type Judgement, judgeParts } from './guards/judge.ts'
 import type { GuardInputs, JudgementInputs, Unreleased } from './guards/round.ts'
 import { type ImpactInputs, impactOf } from './impact.ts'
-import { rulesOf, shownSince, strictest } from './reviewed.ts'
+import { reviewedRules, rulesOf, shownSince, strictest } from './reviewed.ts'
 import type { Difference, Rules } from './snapshot.ts'
 
 export type Judged = ReturnType<typeof judged>
@@ -177,7 +177,7 @@ function judges(inputs: JudgementInputs, landed: ReadonlyMap<ScopeKey, Differenc
     }
   const now = rulesOf(inputs.policy, inputs.guards)
   const byPresent = judgeBy(now)
-  const reviewed = inputs.approvalSteps === 'together' ? [] : (inputs.reviewed ?? [])
+  const reviewed = reviewedRules(inputs)
   if (reviewed.length === 0) return byPresent
   const byStrictest = judgeBy(strictest(now, reviewed))
   return (given) => {

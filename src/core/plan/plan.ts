@@ -14,7 +14,7 @@ import { dispose, type Refused } from './dispositions.ts'
 import { countingReader, type Impact, type ImpactInputs, impactOf, isRaise, reachOf } from './impact.ts'
 import { judgeWithApprovals } from './judgement.ts'
 import { liftedMembers, type Membership, pins, revealedClears } from './pins.ts'
-import { rulesOf, weakenings } from './reviewed.ts'
+import { guardedPeople, rulesOf, weakenings } from './reviewed.ts'
 import type { Difference, Snapshot } from './snapshot.ts'
 import { countScopes, planProblems, scopeStates, skippedNow, withoutQuarantined } from './states.ts'
 
@@ -45,7 +45,8 @@ export function buildPlan(given: Snapshot) {
   const judged = judgeWithApprovals({ ...given, ...judging })
 
   const allRefused = [...refused, ...refusedAncestors(given, declared, desired)]
-  const changing = { differences, reveals, judged, pooled: lifted }
+  const guarded = guardedPeople(given)
+  const changing = { differences, reveals, judged, pooled: lifted, guarded }
   const disposing = { ...membership, ...changing, unknown: result.unknown, refused: allRefused, slots, desired }
   const disposed = dispose({ ...given, ...disposing })
   const changes = toChanges(disposed, byKey, impact, whole)
@@ -76,6 +77,7 @@ export function buildPlan(given: Snapshot) {
     desired,
     owned,
     ...membership,
+    guarded,
     impact,
     scopes,
     /** Every approval in its next state; a process that may write saves them. */

@@ -3,8 +3,9 @@
 
 import { type BreakerLimit, GUARD_CODES, type GuardCode, type GuardSettings, type ShareLimit } from '../model/change.ts'
 import { type Delegated, type PolicyRevision, protectedEmails } from '../model/policy.ts'
+import { type ScopeKey, scopeKey, userScope } from '../model/scope.ts'
 import { DAY_MS, type Instant, isYounger, notAhead } from '../model/units.ts'
-import type { ChangesShown, Difference, ReviewedRules, Rules } from './snapshot.ts'
+import type { ChangesShown, Difference, ReviewedRules, Rules, Snapshot } from './snapshot.ts'
 
 type Bounds = NonNullable<Rules['bounds']>
 
@@ -118,6 +119,16 @@ export const rulesOf = ({ set, delegated }: PolicyRevision, guards: GuardSetting
   bounds: delegated && boundsOf(delegated),
   approvals,
 })
+
+/** The earlier rules that still count beside the present ones. */
+export const reviewedRules = ({ approvalSteps, reviewed = [] }: Pick<Snapshot, 'approvalSteps' | 'reviewed'>): readonly ReviewedRules[] =>
+  approvalSteps === 'together' ? [] : reviewed
+
+/** Everybody whom the guard `protected` covers, by the present or the earlier rules. */
+export function guardedPeople(given: Pick<Snapshot, 'policy' | 'guards' | 'approvalSteps' | 'reviewed'>): ReadonlySet<ScopeKey> {
+  const rules = strictest(rulesOf(given.policy, given.guards), reviewedRules(given))
+  return new Set(rules.guards.protected ? rules.protectedEmails.map((email) => scopeKey(userScope(email))) : [])
+}
 
 /** Every rule that is weaker than before, as `guards.maxLowered` or `protected`; also the rules whose weakening counts at once. */
 export function weakenings(now: Rules, before: readonly ReviewedRules[] = []) {

@@ -38,6 +38,8 @@ export interface WaveInputs<Change extends Pending = Pending> {
   readonly people: People
   /** Groups whose members are not known: anybody may be in one of them. */
   readonly unlisted?: ReadonlySet<ScopeKey>
+  /** People whom nothing may lower without a hold. */
+  readonly guarded: ReadonlySet<ScopeKey>
   readonly layers: 'layered' | 'copied'
   /** The state before the first write of the plan. Absent: nothing of it was written yet. */
   readonly start?: PlanStart
@@ -47,7 +49,7 @@ export interface WaveInputs<Change extends Pending = Pending> {
 export interface PlanStart {
   readonly caps: CapAt
   readonly mayBeInherited: (key: ScopeKey) => boolean
-  /** Changes that revert foreign ones. A cap that another client set is not protected. */
+  /** Changes that revert foreign ones. A cap that another client set is kept for nobody but people of `guarded`. */
   readonly reverts: Changes
 }
 
@@ -124,7 +126,7 @@ interface Limits {
   /** The person's cap in force at the start of the plan, and at its end. */
   readonly before: number
   readonly after: number
-  /** The least of both, and of what remains once foreign changes are reverted. */
+  /** The least of both, and, but for people of `guarded`, of what remains once foreign changes are reverted. */
   readonly floor: number
   /** While a pool's cap for the person is pending, no ancestor may lift them above both: their cap counts in the pool's sum. */
   readonly ceiling: number
@@ -185,9 +187,10 @@ function limitsReader(
     const startCaps: CapAt = (key) => (unset.includes(key) ? 'none' : start.caps(key))
     const [before, end] = [inForce(person, startCaps), inForce(person, after(caps, goal))]
     const amount = (at: CapAt, changes: Changes): number => amountOf(inForce(person, after(at, changes)))
+    const reverted = inputs.guarded.has(person.key) ? UNLIMITED : amount(startCaps, start.reverts)
     return {
       ...{ caps, before: amountOf(before), after: amountOf(end) },
-      floor: Math.min(amountOf(before), Math.max(amountOf(end), amount(caps, accepted)), amount(startCaps, start.reverts)),
+      floor: Math.min(amountOf(before), Math.max(amountOf(end), amount(caps, accepted)), reverted),
       ceiling: pending.get(person.key)?.isPooled ? Math.max(amountOf(before), amount(caps, pending)) : UNLIMITED,
       mayBeUncapped: before === 'none' || end === 'none',
     }
