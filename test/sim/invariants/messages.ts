@@ -84,7 +84,8 @@ export const toldOnce = invariant(
         checker.violated(`${key} leaves, and the ledger has ${JSON.stringify(entry)}`)
       if (post.hasJumped) return
       if (isQuietAt(scene, scene.now())) checker.violated(`${key} is told in quiet hours`)
-      const again = before.find((one) => one.level >= level || (kind === 'event' && scene.elapsed() - one.atMs < 10 * MINUTE_MS))
+      // The level of an event is the instant at which it is told, of a clock that may drift from the one of the scene.
+      const again = before.find((one) => one.level >= level || (kind === 'event' && level - one.level < 10 * MINUTE_MS))
       if (again) checker.violated(`${key} ${level} is sent again; it was ${again.outcome ?? 'cut off'}`)
       for (const line of [values['items']].flat()) {
         const isOf = (one: { readonly line: string; readonly event: string }): boolean => one.line === line && one.event === values['event']
