@@ -294,7 +294,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     find: 'inForce >= member.dealt || !isAbove(state, credits)) return',
     replace: 'inForce >= member.dealt || credits > 0) return',
     needs: ['pools', 'pool-turn'],
-    caughtBy: [145],
+    caughtBy: [1749],
   },
   'a member who leaves a pool takes the credits along': {
     file: 'core/pools/observe.ts',
