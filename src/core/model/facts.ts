@@ -1,18 +1,17 @@
 // The facts of a workspace, which are single values that the ledger keeps by name, and what was told to people.
 import { ASPECT_VALUES, ASPECTS, type ServiceEvidence } from '../interpret/evidence.ts'
-import type { OpenBreaker } from '../plan/breaker.ts'
-import type { Contest, HoldShown, ReviewedRules, Rules } from '../plan/snapshot.ts'
+import { OPEN_BREAKER } from '../plan/breaker.ts'
+import { CHANGES_SHOWN, CONTEST, HOLDS_SHOWN, NOTED_RULES } from '../plan/snapshot.ts'
 import { POOL_STATE } from '../pools/state.ts'
 import { MATCH_MEMORY } from '../resolve/matches.ts'
 import { DIRECTORY_MEMORY, TURN } from '../resolve/roster.ts'
 import { ADD_ON_SOURCES, MEASURED_ADD_ON } from '../use/add-on.ts'
-import { GUARD_SETTINGS, type HeldChange } from './change.ts'
 import { DAY_FIGURES, JOURNAL_ENTRY } from './events.ts'
 import { BALANCE, ENDED_CYCLE, GROUP_MEMBERS, ROSTER } from './observed.ts'
 import { ADD_ON_ASKED, BURNED_FACTS, HISTORY_STATE, RUNS_ASKED } from './past.ts'
-import { CAP, ENTRY, ENVELOPE_MEMORY, KEPT_REVISION } from './policy.ts'
+import { CAP, ENVELOPE_MEMORY, KEPT_REVISION } from './policy.ts'
 import { ofScopes } from './scope.ts'
-import { anything, boolean, instant, list, number, type Of, oneOf, optional, record, type Shape, shape, shapeOf, text } from './shape.ts'
+import { anything, instant, list, number, type Of, oneOf, optional, record, type Shape, shape, text } from './shape.ts'
 
 const USAGE = shape({
   roster: ROSTER,
@@ -34,32 +33,6 @@ function found(values: readonly string[]) {
 
 // Object.fromEntries loses the types of the fields; the cast restores them.
 const SEEN = shape(Object.fromEntries(ASPECTS.map((aspect) => [aspect, found(ASPECT_VALUES[aspect])]))) as Shape<ServiceEvidence>
-
-const HOLD_SHOWN = shapeOf<HoldShown>({
-  ...{ people: number, at: instant, roster: optional(number), credits: optional(number) },
-  ...{ reviewed: optional(boolean), goneAt: optional(instant) },
-})
-
-const CHANGE_SHOWN = shapeOf<Pick<HeldChange, 'from' | 'to'> & { readonly at: number }>({ from: CAP, to: CAP, at: instant })
-
-const RULES = {
-  guards: GUARD_SETTINGS,
-  protectedEmails: list(text),
-  bounds: optional(record(number)),
-  approvals: optional(oneOf<NonNullable<Rules['approvals']>>(['separate', 'together'])),
-}
-
-const BREAKER = shapeOf<OpenBreaker>({
-  openedAt: instant,
-  retryAt: instant,
-  waitMs: number,
-  failed: number,
-  planned: number,
-  cause: text,
-  scopes: list(text),
-  failing: optional(list(text)),
-  refused: optional(boolean),
-})
 
 /** What a message leaves behind for the next one of its key. */
 const KEPT = shape({
@@ -115,17 +88,17 @@ export const SHARED = {
   /** How this deployment was observed to work, with the evidence. */
   seen: SEEN,
   /** Every hold as it was shown; an approval is void when the hold has grown by a quarter since. */
-  holdsShown: record(HOLD_SHOWN),
+  holdsShown: HOLDS_SHOWN,
   /** Every held change as it was shown: weaker rules count only for what was shown before them. */
-  changesShown: ofScopes(CHANGE_SHOWN),
+  changesShown: CHANGES_SHOWN,
   /** Guards and protected people, with the earlier ones that are still in force after a weakening. */
-  rules: shape({ ...RULES, before: optional(list(shapeOf<ReviewedRules>({ ...RULES, weakenedAt: instant }))) }),
+  rules: NOTED_RULES,
   /** Since when each unread scope could not be read. */
   unreadSince: ofScopes(instant),
   /** Present while writes fail for a shared cause, until the first success. */
-  breaker: BREAKER,
+  breaker: OPEN_BREAKER,
   /** Scopes that another client keeps changing; they are not written for a day. */
-  contested: ofScopes(shapeOf<Contest>({ at: instant, entry: ENTRY, changes: number })),
+  contested: ofScopes(CONTEST),
   /** Since when each drifting scope drifts. */
   driftSince: ofScopes(instant),
   /** Add-on use in the present cycle and in the previous one. */

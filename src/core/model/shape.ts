@@ -74,11 +74,6 @@ export const optional = <T>(shape: Shape<T>): Optional<T> => ({ optional: shape 
 /** An object with these fields; other fields are ignored. */
 export const shape = <F extends Fields>(fields: F): Shape<Made<F>> => leaf('an object', objectOf(fields))
 
-/** The same for a type that is declared elsewhere: a field of it that is forgotten here does not compile. */
-export const shapeOf = <T extends object>(fields: FieldsOf<T>): Shape<T> => leaf('an object', objectOf({ ...fields }))
-
-type FieldsOf<T> = { readonly [K in keyof T]-?: object extends Pick<T, K> ? Optional<Exclude<T[K], undefined>> : Shape<T[K]> }
-
 /** An object with some of these fields. */
 export const partsOf = <F extends Readonly<Record<string, Shape>>>(fields: F): Shape<{ readonly [K in keyof F]?: Of<F[K]> }> =>
   leaf('an object', { type: 'object', properties: fields })

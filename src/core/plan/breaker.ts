@@ -6,6 +6,7 @@
 //                                  +-- no success: twice as long -----+   2 h at most
 
 import type { BreakerLimit } from '../model/change.ts'
+import { boolean, instant, list, number, type Of, optional, shape, text } from '../model/shape.ts'
 import { DAY_MS, HOUR_MS, type Instant, isYounger, MINUTE_MS } from '../model/units.ts'
 
 /** The first and the longest wait. */
@@ -19,23 +20,24 @@ const FORGET_MS = DAY_MS
 const ENOUGH_REFUSALS = 10
 
 /** What the ledger keeps while writes fail, until the first success. */
-export interface OpenBreaker {
-  readonly openedAt: Instant
+export const OPEN_BREAKER = shape({
+  openedAt: instant,
   /** No write is tried before. */
-  readonly retryAt: Instant
-  readonly waitMs: number
+  retryAt: instant,
+  waitMs: number,
   /** The changes that had failed when it opened, of those planned. */
-  readonly failed: number
-  readonly planned: number
+  failed: number,
+  planned: number,
   /** The error of the last failure. */
-  readonly cause: string
+  cause: text,
   /** The planned scopes, by key. */
-  readonly scopes: readonly string[]
+  scopes: list(text),
   /** The scopes that have failed, oldest failure first. They are written after all others, so that a few bad ones do not defer the rest. */
-  readonly failing?: readonly string[]
+  failing: optional(list(text)),
   /** Every failure was a refusal, which may concern that scope alone: only `scopes` are held, and new changes are tried (choice). */
-  readonly refused?: boolean
-}
+  refused: optional(boolean),
+})
+export type OpenBreaker = Of<typeof OPEN_BREAKER>
 
 /** The part of it that a stopped run reports. */
 export type FailedRun = Pick<OpenBreaker, 'failed' | 'planned' | 'cause' | 'scopes' | 'failing' | 'refused'>

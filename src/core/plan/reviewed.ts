@@ -5,7 +5,7 @@ import { type BreakerLimit, GUARD_CODES, type GuardCode, type GuardSettings, typ
 import { type Delegated, type PolicyRevision, protectedEmails } from '../model/policy.ts'
 import { type ScopeKey, scopeKey, userScope } from '../model/scope.ts'
 import { DAY_MS, type Instant, isYounger, notAhead } from '../model/units.ts'
-import type { ChangesShown, Difference, ReviewedRules, Rules, Snapshot } from './snapshot.ts'
+import type { ChangesShown, Difference, NotedRules, ReviewedRules, Rules, Snapshot } from './snapshot.ts'
 
 type Bounds = NonNullable<Rules['bounds']>
 
@@ -57,11 +57,6 @@ function textOf(key: string, value: number): string {
   if (isEnvelope(key)) return value > 0 ? 'an envelope' : 'no envelope'
   if (/\.groups\./.test(key)) return value > 0 ? 'inside' : 'not inside'
   return value === UNBOUNDED ? 'no bound' : `${value}`
-}
-
-/** The rules as last read, and the earlier ones that are still in force beside them, oldest first. */
-export interface NotedRules extends Rules {
-  readonly before?: readonly ReviewedRules[]
 }
 
 /** Since when this change is shown; infinity when it never was. From or to another cap it is another change. */

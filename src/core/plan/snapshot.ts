@@ -1,9 +1,18 @@
 // The one value that a plan is made from, and the difference that each step of a plan takes a look at. Every step takes the whole snapshot and
 // what the steps before it found; nothing here decides anything.
 import type { SlotInputs } from '../interpret/slots.ts'
-import type { Approval, Disposition, GuardSettings, HeldChange, HistoryEntry, Quarantined, ScopeChange } from '../model/change.ts'
-import type { Cap, PolicyEntry, PolicyRevision, Pool } from '../model/policy.ts'
-import type { Scope, ScopeKey } from '../model/scope.ts'
+import {
+  type Approval,
+  type Disposition,
+  GUARD_SETTINGS,
+  type GuardSettings,
+  type HistoryEntry,
+  type Quarantined,
+  type ScopeChange,
+} from '../model/change.ts'
+import { CAP, type Cap, ENTRY, type PolicyEntry, type PolicyRevision, type Pool } from '../model/policy.ts'
+import { ofScopes, type Scope, type ScopeKey } from '../model/scope.ts'
+import { boolean, instant, list, number, type Of, oneOf, optional, record, shape, text } from '../model/shape.ts'
 import type { Instant } from '../model/units.ts'
 import type { Followers, PoolNote } from '../pools/deal.ts'
 import type { Resolution } from '../resolve/resolution.ts'
@@ -125,14 +134,15 @@ export interface PoolFollowers extends Followers {
 }
 
 /** A contested scope. */
-export interface Contest {
+export const CONTEST = shape({
   /** When it became contested. */
-  readonly at: Instant
+  at: instant,
   /** The policy entry that was contested. */
-  readonly entry: PolicyEntry
+  entry: ENTRY,
   /** Foreign changes within the 24 h before. */
-  readonly changes: number
-}
+  changes: number,
+})
+export type Contest = Of<typeof CONTEST>
 
 export interface KnownContests {
   /** As the ledger has them. */
@@ -142,39 +152,47 @@ export interface KnownContests {
 }
 
 /** A hold as it was shown. */
-export interface HoldShown {
+const HOLD_SHOWN = shape({
   /** The people it affected when it was last shown. */
-  readonly people: number
+  people: number,
   /** When it was first shown. */
-  readonly at: Instant
+  at: instant,
   /** The number of approved people on the doubted roster. */
-  readonly roster?: number
+  roster: optional(number),
   /** The credits that a pool's deal moves. */
-  readonly credits?: number
+  credits: optional(number),
   /** It was shown under a revision that did not list its approval, so a review was possible. */
-  readonly reviewed?: boolean
+  reviewed: optional(boolean),
   /** The first plan without it; absent while it exists. */
-  readonly goneAt?: Instant
-}
+  goneAt: optional(instant),
+})
+export type HoldShown = Of<typeof HOLD_SHOWN>
 
 /** By the hold's id. */
-export type HoldsShown = Readonly<Record<string, HoldShown>>
+export const HOLDS_SHOWN = record(HOLD_SHOWN)
+export type HoldsShown = Of<typeof HOLDS_SHOWN>
 
 /** The changes that guards have held, each as it was last shown, and since when it was shown so. */
-export type ChangesShown = Readonly<Record<ScopeKey, Pick<HeldChange, 'from' | 'to'> & { readonly at: Instant }>>
+export const CHANGES_SHOWN = ofScopes(shape({ from: CAP, to: CAP, at: instant }))
+export type ChangesShown = Of<typeof CHANGES_SHOWN>
 
-/** The rules that decide whether a change is held. */
-export interface Rules {
-  readonly guards: GuardSettings
-  readonly protectedEmails: readonly string[]
+const RULES = {
+  guards: GUARD_SETTINGS,
+  protectedEmails: list(text),
   /** Of the envelopes, by name, as `envelopes.payments.maxCap`: more is wider. Absent: there are none. */
-  readonly bounds?: Readonly<Record<string, number>>
+  bounds: optional(record(number)),
   /** `together`: an approval may arrive with the change it releases. Absent: not known. */
-  readonly approvals?: 'separate' | 'together'
+  approvals: optional(oneOf(['separate', 'together'])),
 }
+const RULES_IN_FORCE = shape(RULES)
+/** The rules that decide whether a change is held. */
+export type Rules = Of<typeof RULES_IN_FORCE>
 
+/** When the weaker rules were first read is `weakenedAt`. */
+const REVIEWED_RULES = shape({ ...RULES, weakenedAt: instant })
 /** The part of earlier rules that is stricter than the present ones; every other guard is off in it. */
-export interface ReviewedRules extends Rules {
-  /** When the weaker rules were first read. */
-  readonly weakenedAt: Instant
-}
+export type ReviewedRules = Of<typeof REVIEWED_RULES>
+
+/** The rules as last read, and the earlier ones that are still in force beside them, oldest first. */
+export const NOTED_RULES = shape({ ...RULES, before: optional(list(REVIEWED_RULES)) })
+export type NotedRules = Of<typeof NOTED_RULES>
