@@ -289,6 +289,12 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     caughtBy: [791],
     needs: ['pools', 'work', 'pool-edit'],
   },
+  'a cycle that left changes unwritten ends as a success': {
+    file: 'daemon/conditions/show.ts',
+    find: 'if (isShort || unwritten.length > 0)',
+    replace: 'if (isShort && done === 0)',
+    caughtBy: [382],
+  },
   'an open raise of a deal is written while the sum is above the credits': {
     file: 'core/pools/deal.ts',
     find: 'inForce >= member.dealt || !isAbove(state, credits)) return',
