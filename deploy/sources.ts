@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import standalone from 'ajv/dist/standalone/index.js'
 import { rolldown } from 'rolldown'
-import { SAVED_PLAN } from '../src/cli/plan/schema-source.ts'
 import { CONFIG } from '../src/daemon/config/schema-source.ts'
 import { OPENAPI } from '../src/daemon/http/documents/schema/openapi-source.ts'
 import type { AnnotatedSchema } from '../src/policy/schema/check.ts'
@@ -18,11 +17,10 @@ const ROOT = join(import.meta.dirname, '..')
 const VALIDATORS = [
   ['src/policy/schema/schema.generated.ts', 'src/policy/schema/source.ts', POLICY, './check.ts'],
   ['src/daemon/config/schema.generated.ts', 'src/daemon/config/schema-source.ts', CONFIG, '../../policy/schema/check.ts'],
-  ['src/cli/plan/schema.generated.ts', 'src/cli/plan/schema-source.ts', SAVED_PLAN, '../../policy/schema/check.ts'],
 ] as const
 
 /** Notes of ours that a validator need not know. */
-const NOTES = ['x-kind', 'x-rule', 'x-secret', 'x-wanted']
+const NOTES = ['x-kind', 'x-rule', 'x-secret']
 
 /** JSON alone: what the builder of schemas hides in them is not meant for others. */
 const plain = (schema: object): AnnotatedSchema => JSON.parse(JSON.stringify(schema))

@@ -51,7 +51,6 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
     'src/sandbox/fixture/schema-source.ts',
     'src/policy/schema/source.ts',
     'src/daemon/config/schema-source.ts',
-    'src/cli/plan/schema-source.ts',
     'src/daemon/http/documents/schema/',
   ],
   yaml: ['src/policy/', 'src/daemon/config/'],

@@ -1,24 +1,67 @@
 // Compares a saved plan with the present state: it is applied as it was reviewed, or refused as a whole, with all workspaces in its file.
-import { type Change, type HeldChange, holdOf, type Plan } from '../../core/model/change.ts'
+import { CAUSES, type Change, EFFECTS, GUARD_CODES, type HeldChange, HOLD_ID_DIGITS, holdOf, type Plan } from '../../core/model/change.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { InputError } from '../../core/model/problem.ts'
 import { byScope, groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../core/model/scope.ts'
-import { CLOCKS_APART_MS, type Instant } from '../../core/model/units.ts'
+import { byKind, fits, leaf, list, type Of, optional, orWord, type Shape, shape, text } from '../../core/model/shape.ts'
+import { CLOCKS_APART_MS, type Credits, type Instant, MAX_CAP } from '../../core/model/units.ts'
 import type { LedgerStore } from '../../daemon/ledger/store.ts'
 import { codeIn, readText, whyUnreadAndCode } from '../../files.ts'
-import type { AnnotatedSchema, Fault } from '../../policy/schema/check.ts'
-import { capOf } from '../../policy/schema/kinds.ts'
+import { API_VERSION } from '../../policy/bounds.ts'
 import type { Setup, WorkspaceSetup } from '../compose.ts'
-import { check, SCHEMA } from '../plan/schema.generated.ts'
-import type { SavedChange, SavedPlan, SavedScope } from '../plan/schema-source.ts'
 import { type Cli, CommandError } from '../shared/context.ts'
 import { ledgerOf } from '../shared/ledger/store.ts'
 import { sweepProgress } from '../shared/progress.ts'
 import { withReader } from '../shared/reader.ts'
 import { jsonIn } from '../shared/text.ts'
 
-// Reads a saved plan for `apply --plan`. Every field is checked against the schema, because others may have edited the file. A field that is
-// missing or wrong is refused with its place and the way out, and is never filled in.
+// Reads a saved plan for `apply --plan`. Every field is checked against its shape, because others may have edited the file. A field that is
+// missing or wrong is refused with its place and the way out, and is never filled in. Further fields, for people, are allowed.
+
+const INSTANT = 'an RFC 3339 instant'
+
+const words = <const T extends string>(some: readonly T[]) => leaf<T>(`one of ${some.join(', ')}`, { enum: some })
+const hex = (digits: number) => leaf<string>(`${digits} hex digits`, { type: 'string', pattern: `^[0-9a-f]{${digits}}$` })
+const whole = <T extends number>(wanted: string, maximum: number) => leaf<T>(wanted, { type: 'integer', minimum: 0, maximum })
+const orNull = <T>(shape: Shape<T>) => optional(orWord(null, shape))
+
+const WHOLE = whole('a whole number', Number.MAX_SAFE_INTEGER)
+const CAP = orWord('none', whole<Credits>(`a whole number from 0 to ${MAX_CAP} or "none"`, MAX_CAP))
+const SCOPE = byKind({
+  team: { id: optional(text), email: optional(text) },
+  group: { id: text, email: optional(text) },
+  user: { id: optional(text), email: text },
+})
+const POSITION = shape({ file: text, line: WHOLE, column: WHOLE })
+const CAPS = { scope: SCOPE, from: CAP, to: CAP }
+const CHANGE = shape({
+  ...CAPS,
+  action: words(['set', 'clear']),
+  effect: words(EFFECTS),
+  cause: words(CAUSES),
+  people: WHOLE,
+  source: orNull(POSITION),
+  reason: orNull(text),
+  hold: orNull(hex(HOLD_ID_DIGITS)),
+})
+const HOLD = { id: hex(HOLD_ID_DIGITS), guards: list(words(GUARD_CODES)), people: WHOLE, changes: list(shape(CAPS)), message: text }
+const PROBLEM = { severity: words(['error', 'warning']), code: text, message: text, scope: orNull(SCOPE), at: orNull(POSITION) }
+const COUNTED = [...EFFECTS, 'held', 'inSync', 'unknown', 'skipped', 'rejected']
+
+const SAVED_PLAN = shape({
+  apiVersion: words([API_VERSION]),
+  kind: words(['Plan']),
+  id: hex(16),
+  workspace: text,
+  createdAt: leaf<string>(INSTANT, { type: 'string' }),
+  policyDigest: text,
+  revision: text,
+  counts: shape(Object.fromEntries(COUNTED.map((name) => [name, WHOLE]))),
+  changes: list(CHANGE),
+  holds: list(shape(HOLD)),
+  unknown: list(shape({ scope: SCOPE, message: text })),
+  problems: list(shape(PROBLEM)),
+})
 
 class Mismatch extends Error {}
 
@@ -29,41 +72,44 @@ function mismatch(path: string, wanted: string, value: unknown): Mismatch {
   return new Mismatch(`${path === '' ? 'the document' : path} must be ${wanted}, and is ${found}`)
 }
 
-/** The first fault of a document in words: what the schema wants at its place, and what is there. */
-function mismatchOf(document: unknown, { instancePath, keyword, params }: Fault, path: string): Mismatch {
-  const steps = instancePath.split('/').slice(1)
-  if (keyword === 'required') steps.push(String(params['missingProperty']))
-  let [value, schema, place]: [unknown, AnnotatedSchema | undefined, string] = [document, SCHEMA, path]
-  for (const step of steps) {
-    const isItem = Array.isArray(value)
-    place = isItem ? `${place}[${step}]` : place === '' ? step : `${place}.${step}`
-    schema = isItem ? schema?.items : schema?.properties?.[step]
-    value = isObject(value) ? value[step] : undefined
+const inside = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
+
+/** Throws for the first value that does not fit; of an object, what is missing comes first. */
+function mustFit<T>(value: unknown, wanted: Shape<T>, path: string): asserts value is T {
+  const { if: word, else: otherwise, items, oneOf, properties = {}, required = [] } = wanted
+  if (otherwise) return value === word?.const ? undefined : mustFit(value, otherwise, path)
+  if (!fits(value, wanted)) throw mismatch(path, wanted['x-wanted'] ?? 'something else', value)
+  if (items && Array.isArray(value)) for (const [at, one] of value.entries()) mustFit(one, items, `${path}[${at}]`)
+  if (!isObject(value)) return
+  if (oneOf) {
+    const kinds = new Map(oneOf.map((one) => [one.properties?.['kind']?.const, one]))
+    const fields = kinds.get(value['kind'])
+    if (!fields) throw mismatch(inside(path, 'kind'), `one of ${[...kinds.keys()].join(', ')}`, value['kind'])
+    return mustFit(value, fields, path)
   }
-  return mismatch(place, schema?.['x-wanted'] ?? 'something else', value)
+  for (const name of required) if (value[name] === undefined) mustFit(undefined, properties[name] ?? {}, inside(path, name))
+  for (const [name, field] of Object.entries(properties)) if (value[name] !== undefined) mustFit(value[name], field, inside(path, name))
 }
 
 /** What of a saved plan counts when it is applied: guards and approvals judge its changes again. */
 export type Saved = ReturnType<typeof readPlan>
 
 function readPlan(value: unknown, path: string) {
-  const fault = check(value).find(({ keyword }) => keyword !== 'if')
-  if (fault) throw mismatchOf(value, fault, path)
-  // The validator has compared the value with the schema that the type was made of.
-  const { id, workspace, createdAt, policyDigest, changes } = value as SavedPlan
-  const at = (name: string): string => (path === '' ? name : `${path}.${name}`)
+  mustFit(value, SAVED_PLAN, path)
+  const { id, workspace, createdAt, policyDigest, changes } = value
   const savedAt = Date.parse(createdAt)
-  if (Number.isNaN(savedAt)) throw mismatch(at('createdAt'), 'an RFC 3339 instant', createdAt)
-  return { id, workspace, policyDigest, createdAt: savedAt, changes: changes.map((one, index) => changeOf(one, at(`changes[${index}]`))) }
+  if (Number.isNaN(savedAt)) throw mismatch(inside(path, 'createdAt'), INSTANT, createdAt)
+  const found = changes.map((one, index) => changeOf(one, inside(path, `changes[${index}]`)))
+  return { id, workspace, policyDigest, createdAt: savedAt, changes: found }
 }
 
-const scopeOf = ({ kind, id = '', email = '' }: SavedScope): Scope =>
-  kind === 'team' ? TEAM : kind === 'group' ? groupScope(id) : userScope(email)
+const scopeOf = (scope: Of<typeof SCOPE>): Scope =>
+  scope.kind === 'team' ? TEAM : scope.kind === 'group' ? groupScope(scope.id) : userScope(scope.email)
 
 /** A change clears exactly when it goes to `none`. */
-function changeOf({ action, scope, from, to, hold }: SavedChange, path: string) {
+function changeOf({ action, scope, from, to, hold }: Of<typeof CHANGE>, path: string) {
   if ((action === 'clear') !== (to === 'none')) throw mismatch(`${path}.to`, action === 'clear' ? '"none"' : 'a number', to)
-  return { scope: scopeOf(scope), from: capOf(from), to: capOf(to), wasHeld: typeof hold === 'string' }
+  return { scope: scopeOf(scope), from, to, wasHeld: typeof hold === 'string' }
 }
 
 /** A plan older than this is refused. */

@@ -1,5 +1,5 @@
-// Shapes of values that the ledger keeps: each is the part of JSON Schema that a value is checked by, and the type of the value follows from it. So
-// a value is declared once, in its room, and a new field cannot be forgotten where it is read again.
+// Shapes of values that the ledger keeps, and of saved plans: each is the part of JSON Schema that a value is checked by, and the type of the value
+// follows from it. So a value is declared once, in its room, and a new field cannot be forgotten where it is read again.
 import type { Credits, Instant } from './units.ts'
 
 /** What values are checked by. The messages of faults name what was `x-wanted`. */
@@ -7,6 +7,9 @@ export interface Checked {
   readonly type?: string
   readonly enum?: readonly unknown[]
   readonly const?: unknown
+  readonly pattern?: string
+  readonly minimum?: number
+  readonly maximum?: number
   readonly if?: Checked
   readonly else?: Checked
   readonly items?: Checked
@@ -44,7 +47,8 @@ type Flat<T> = { [K in keyof T]: T[K] }
 
 type MadeOfKind<K> = { [Name in keyof K]: Flat<{ readonly kind: Name } & Made<K[Name]>> }[keyof K]
 
-const leaf = <T>(wanted: string, checked: Checked): Shape<T> => ({ ...checked, 'x-wanted': wanted })
+/** A value that is checked as a whole; `wanted`: what it is, in words. */
+export const leaf = <T>(wanted: string, checked: Checked): Shape<T> => ({ ...checked, 'x-wanted': wanted })
 
 /** A number, with the words for what it means. */
 export const numeric = <T extends number>(wanted: string): Shape<T> => leaf(wanted, { type: 'number' })
@@ -60,7 +64,7 @@ export const anything: Shape = {}
 export const oneOf = <const T extends string>(options: readonly T[]): Shape<T> => leaf(options.join(' or '), { enum: options })
 
 /** A word, or a value that fits the shape. */
-export const orWord = <const W extends string, T>(word: W, shape: Shape<T>): Shape<W | T> => ({ if: { const: word }, else: shape })
+export const orWord = <const W extends string | null, T>(word: W, shape: Shape<T>): Shape<W | T> => ({ if: { const: word }, else: shape })
 
 export const list = <T>(items: Shape<T>): Shape<readonly T[]> => leaf('a list', { type: 'array', items })
 
@@ -86,6 +90,15 @@ function objectOf(fields: Fields): Checked {
     properties: Object.fromEntries(all.map(([name, field]) => [name, 'optional' in field ? field.optional : field])),
   }
 }
+
+/** Whether a value fits its shape, apart from what is in it. */
+export function fits(value: unknown, { type, enum: words, pattern, minimum = -Infinity, maximum = Infinity }: Checked): boolean {
+  if (words) return words.includes(value)
+  if (type === 'integer') return typeof value === 'number' && Number.isInteger(value) && value >= minimum && value <= maximum
+  return (type === undefined || type === typeOf(value)) && (pattern === undefined || new RegExp(pattern).test(String(value)))
+}
+
+const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
 
 /** A union by `kind`, with the other fields of each kind. */
 export const byKind = <K extends Readonly<Record<string, Fields>>>(kinds: K): Shape<MadeOfKind<K>> =>

@@ -55,8 +55,6 @@ export interface AnnotatedSchema {
   readonly 'x-kind'?: string
   /** What is said when a condition of `allOf` does not hold. */
   readonly 'x-rule'?: string
-  /** The expected value in words, for saved plans. */
-  readonly 'x-wanted'?: string
   /** Its value may contain a secret, so messages do not repeat its lines. */
   readonly 'x-secret'?: boolean
 }

@@ -6,7 +6,7 @@ import { FACTS, type LedgerFacts, SHARED } from '../../../core/model/facts.ts'
 import { OWNED_CAP } from '../../../core/model/observed.ts'
 import { onceFor } from '../../../core/model/once.ts'
 import { PERSON_HISTORY } from '../../../core/model/past.ts'
-import { type Checked, instant, list, type Of, oneOf, optional, partsOf, type Shape, shape, text } from '../../../core/model/shape.ts'
+import { type Checked, fits, instant, list, type Of, oneOf, optional, partsOf, type Shape, shape, text } from '../../../core/model/shape.ts'
 import { corrupt } from '../error.ts'
 
 /** A value that does not fit its shape. */
@@ -142,11 +142,6 @@ const checkFor = onceFor((schema: Checked): Check => {
     else faults.push(unlike(path, wanted, value))
   }
 })
-
-const fits = (value: unknown, { type, enum: words }: Checked): boolean =>
-  words ? words.includes(value) : type === undefined || type === typeOf(value)
-
-const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
 
 const checkItems =
   (check: Check): Check =>
