@@ -110,7 +110,7 @@ test('ledger forget leaves nothing of a person in the bytes of the file, also be
   ledger.saveFact('driftSince', { [scopeKey(ADA)]: 5, [scopeKey(BOB)]: 6 })
   const used = new Map([['ada@example.com', credits(12)]])
   const burned = { team: credits(12), groups: {}, highest: used }
-  await ledger.saveBurn({ burned, readAt: clock.now(), increases: used, isNewCycle: false, raised: [...used.keys()] })
+  await ledger.saveBurn({ burned, readAt: clock.now(), increases: used, isNewCycle: false, raised: [...used.keys()], used: undefined })
   await ledger.commit()
   const ran = await cli('ledger', 'forget', 'Ada@Example.com', '--ledger', file)
   expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining('0 writes, 1 day of use') })

@@ -4,8 +4,8 @@ import type { PolicySet } from '../../src/core/model/policy.ts'
 import { credits } from '../../src/core/model/units.ts'
 import type { RecordedDays } from '../../src/core/use/history.ts'
 import type { ReplayCycle } from '../../src/core/use/replay/demand.ts'
-import type { Simulation, SimulationInputs } from '../../src/core/use/replay/document.ts'
-import { simulate } from '../../src/core/use/replay/simulation.ts'
+import type { SimulationInputs } from '../../src/core/use/replay/document.ts'
+import { type Simulation, simulate } from '../../src/core/use/replay/simulation.ts'
 import { DAY, email, policy, roster } from './declare.ts'
 
 /** A Monday. */

@@ -342,7 +342,7 @@ async function readPast(job: Job, parts: CollectParts, state: WorkspaceState, ro
   }
   const outcome = await read().catch((error: unknown): HistoryOutcome => {
     if (!(error instanceof LedgerError)) throw error
-    return { failed: 0, withoutCredits: 0, stopped: { code: 'HISTORY_UNREAD', failure: error } }
+    return { failed: 0, withoutCredits: 0, why: undefined, stopped: { code: 'HISTORY_UNREAD', failure: error } }
   })
   return {
     ...(await knownOf(job, roster, asking.only)),

@@ -1,13 +1,7 @@
 // A simulation as text and as Markdown, and their words. Long lists are cut with a count; JSON has all of it.
 import { code, escaped, folded, markdownText, plain, row, tableText } from '../../core/escape/text.ts'
-import {
-  type Banded,
-  type BlockedPerson,
-  isBesideKnown,
-  type PersonChange,
-  type Simulation,
-  type SimulationRow,
-} from '../../core/use/replay/document.ts'
+import { type Banded, isBesideKnown, type SimulationRow } from '../../core/use/replay/document.ts'
+import type { BlockedPerson, PersonChange, Simulation } from '../../core/use/replay/simulation.ts'
 import { type Paint, unpainted } from '../shared/context.ts'
 import { blocksText, columns, count, dayText, padEnd, people, present, wrap } from '../shared/text.ts'
 

@@ -170,12 +170,7 @@ export interface Rhythm {
 }
 
 /** How long a scope waits at most where sweeps are sliced. */
-interface Bound {
-  readonly atLeastEveryMs: number
-  readonly sweepMs: number
-  readonly scopes: number
-  readonly readsPerSecond: number
-}
+type Bound = ReturnType<typeof boundOf>
 
 /** All that is known of a sliced scope where use by day is not known. */
 export type RhythmBound = Bound & Pick<Rhythm, 'key'>
@@ -201,7 +196,7 @@ function readFor({ scope, toRead, people, declared }: Pick<RhythmInputs, 'scope'
   return key === undefined || !keys.has(key) ? undefined : { key, person, effective }
 }
 
-function boundOf(scopes: number, readsPerSecond: number): Bound {
+function boundOf(scopes: number, readsPerSecond: number) {
   const sweepMs = (scopes * 1000) / readsPerSecond
   return { atLeastEveryMs: LONGEST_SWEEPS * sweepMs, sweepMs, scopes, readsPerSecond }
 }

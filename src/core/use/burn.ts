@@ -12,18 +12,7 @@ export interface Burned extends BurnedFacts {
 }
 
 /** The changes by one reading. */
-export interface BurnStep {
-  readonly burned: Burned
-  readonly readAt: Instant
-  /** Each person's use since the reading before; people without use are missing. */
-  readonly increases: ReadonlyMap<string, Credits>
-  /** All figures start again. */
-  readonly isNewCycle: boolean
-  /** People whose highest figure has changed. */
-  readonly raised: readonly string[]
-  /** The use of the whole roster in this cycle; absent when no person has a figure. */
-  readonly used?: Credits
-}
+export type BurnStep = ReturnType<typeof foldUsage>
 
 export const NOTHING_BURNED: Burned = { team: credits(0), groups: {} }
 
@@ -32,13 +21,17 @@ export const NOTHING_BURNED: Burned = { team: credits(0), groups: {} }
  * the service names no cycle, a figure that fell counts as a reset. The first roster adds nothing. `takeCycle` makes sure that the figures belong
  * to the cycle that the roster names.
  */
-export function foldUsage(burned: Burned, roster: Roster, groups: readonly GroupMembers[]): BurnStep {
+export function foldUsage(burned: Burned, roster: Roster, groups: readonly GroupMembers[]) {
   const cycleStartAt = roster.cycle?.startAt
+  // The use of the whole roster in this cycle; undefined when no person has a figure.
   const used = usedInCycle(roster)
+  // All figures start again.
   const isNewCycle = cycleStartAt !== undefined && burned.cycleStartAt !== undefined && isLaterCycle(cycleStartAt, burned.cycleStartAt)
   const before: ReadonlyMap<string, Credits> = isNewCycle ? new Map() : (burned.highest ?? new Map())
   const highest = new Map(before)
+  // Each person's use since the reading before; people without use are missing.
   const increases = new Map<string, Credits>()
+  // People whose highest figure has changed.
   const raised: string[] = []
   for (const { email, used } of roster.people) {
     if (used === undefined) continue
@@ -50,20 +43,13 @@ export function foldUsage(burned: Burned, roster: Roster, groups: readonly Group
     const increase = wholeCents(wasReset ? used : used - last)
     if (burned.highest && increase > 0) increases.set(email, increase)
   }
-  const startAt = isNewCycle ? cycleStartAt : (burned.cycleStartAt ?? cycleStartAt)
-  return {
-    burned: {
-      team: wholeCents(burned.team + sum(increases.values())),
-      groups: { ...burned.groups, ...Object.fromEntries(groups.map((group) => [group.id, burnedBy(group, burned, increases)])) },
-      cycleStartAt: startAt,
-      highest,
-    },
-    readAt: roster.readAt,
-    increases,
-    isNewCycle,
-    raised,
-    used,
+  const after: Burned = {
+    team: wholeCents(burned.team + sum(increases.values())),
+    groups: { ...burned.groups, ...Object.fromEntries(groups.map((group) => [group.id, burnedBy(group, burned, increases)])) },
+    cycleStartAt: isNewCycle ? cycleStartAt : (burned.cycleStartAt ?? cycleStartAt),
+    highest,
   }
+  return { burned: after, readAt: roster.readAt, increases, isNewCycle, raised, used }
 }
 
 const isLaterCycle = (startAt: Instant, before: Instant): boolean => startAt > before && !isSameCycle({ startAt }, { startAt: before })
@@ -211,11 +197,7 @@ function ratiosOf(curve: UseCurve, history: DayHistory | undefined, evenPace: nu
 // than four weeks.
 
 /** Percentiles of the credits used at the cycle's end. */
-export interface Projection {
-  readonly p10: Credits
-  readonly p50: Credits
-  readonly p90: Credits
-}
+export type Projection = ReturnType<typeof projectionOf>
 
 /** Rounded for display. */
 export const projectedCents = ({ p10, p50, p90 }: Projection): Projection => ({
@@ -225,11 +207,7 @@ export const projectedCents = ({ p10, p50, p90 }: Projection): Projection => ({
 })
 
 /** Expected use to the cycle's end, day by day. */
-export interface Forecast {
-  readonly days: readonly Stretch[]
-  /** The standard error of the sum, as a share of it: 0 to 1. */
-  readonly spread: number
-}
+export type Forecast = NonNullable<ReturnType<typeof forecastFrom>>
 
 interface ForecastInputs {
   readonly history: DayHistory
@@ -254,8 +232,8 @@ const WIDEST_SPREAD = 1
 /** In a normal distribution, 80 % lie within so many standard errors. */
 const Z_80 = 1.2816
 
-/** Undefined with less than 28 complete days since the first use in the last 56. */
-export function forecastFrom({ history, fromAt, untilAt, freshnessMs }: ForecastInputs): Forecast | undefined {
+/** Undefined with less than 28 complete days since the first use in the last 56. `spread`: the standard error of the sum, as a share of it: 0 to 1. */
+export function forecastFrom({ history, fromAt, untilAt, freshnessMs }: ForecastInputs) {
   const uses = completeDays(history, freshnessMs)
   const recent = sinceFirstUse(uses.slice(-FORECAST_DAYS.most))
   if (recent.length < FORECAST_DAYS.fewest) return undefined
@@ -319,7 +297,7 @@ function spreadOf(uses: readonly number[]): number {
 const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
 
 /** used + rest × e^(z × spread), with z of the 10th, 50th and 90th percentile; `rest` is the sum of the forecast. Choice. */
-export function projectionOf(used: number, { days, spread }: Forecast): Projection {
+export function projectionOf(used: number, { days, spread }: Forecast) {
   const rest = total(days.map((day) => day.credits))
   const at = (z: number): Credits => credits(used + rest * Math.exp(z * spread))
   return { p10: at(-Z_80), p50: at(0), p90: at(Z_80) }

@@ -25,9 +25,8 @@ import {
   withDays,
 } from '../../core/use/history.ts'
 import type { Clock, Ledger } from '../../ports.ts'
-import type { Failure } from './add-on.ts'
 import { believed, type CollectParts, LONGEST_BACK_DAYS, skippedPeople } from './kept.ts'
-import { ask, type HistoryStop, isOfOthers, type Proving, prove, type Total, totalOf, unfiltered } from './proof.ts'
+import { ask, isOfOthers, type Proving, prove, type Total, totalOf, unfiltered } from './proof.ts'
 import { serviceNow } from './usage.ts'
 
 const CLAIM_MS = MINUTE_MS / 2
@@ -49,15 +48,7 @@ export interface HistoryRun {
   readonly onDone?: (count: number) => void
 }
 
-export interface HistoryOutcome {
-  readonly stopped?: HistoryStop
-  /** Ranges of people that could not be read. */
-  readonly failed: number
-  /** Why the first one could not. */
-  readonly why?: Failure
-  /** Ranges of people on whose days the workspace's runs carry no credits. */
-  readonly withoutCredits: number
-}
+export type HistoryOutcome = Awaited<ReturnType<typeof collectHistory>>
 
 /** A day is over once it is by this machine's clock and by the service's. */
 export const nowForBoth = ({ clock, client }: Pick<CollectParts, 'clock' | 'client'>): Instant =>
@@ -119,8 +110,11 @@ interface Run extends HistoryRun, Proving {
   readonly listed: ReadonlyMap<string, Credits | undefined>
 }
 
-/** Reads what is missing. Failures are part of the outcome. Rejects only when `signal` aborts, or with a `LedgerError`. */
-export async function collectHistory(parts: CollectParts, options: HistoryRun): Promise<HistoryOutcome> {
+/**
+ * Reads what is missing. Failures are part of the outcome: how many ranges of people could not be read, why the first one could not, and on how many
+ * the workspace's runs carry no credits. Rejects only when `signal` aborts, or with a `LedgerError`.
+ */
+export async function collectHistory(parts: CollectParts, options: HistoryRun) {
   const run: Run = {
     ...options,
     parts,

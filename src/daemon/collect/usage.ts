@@ -22,17 +22,7 @@ import { answerOf } from './add-on.ts'
 /** The subject of findings. */
 const ROSTER = 'the roster'
 
-/** The result of a reading of use. */
-export interface UsageReading {
-  /** Absent while no roster was ever read. */
-  readonly facts?: UsageFacts
-  /** Read now, or last known good; also without a roster. Absent where the plan has none. */
-  readonly balance?: Balance
-  /** Absent when the roster could not be read, or is doubted. */
-  readonly newReading?: NewReading
-  /** Parts that could not be read, and oddities of the others. */
-  readonly findings: readonly Finding[]
-}
+export type UsageReading = Awaited<ReturnType<typeof learnUsage>>
 
 interface UsageParts extends Pick<Planner, 'config' | 'ledger' | 'clock'> {
   readonly client: ReadClient
@@ -46,8 +36,11 @@ interface Reading extends UsageParts {
   readonly found: Finding[]
 }
 
-/** Reads roster, groups and balance into the state, alike for the cycle and the preview. Rejects only when `signal` aborts. */
-export async function learnUsage(state: WorkspaceState, parts: UsageParts, signal?: AbortSignal): Promise<UsageReading> {
+/**
+ * Reads roster, groups and balance into the state, alike for the cycle and the preview. Rejects only when `signal` aborts. `findings`: parts that
+ * could not be read, and oddities of the others.
+ */
+export async function learnUsage(state: WorkspaceState, parts: UsageParts, signal?: AbortSignal) {
   const { client, config } = parts
   const found: Finding[] = []
   const reading: Reading = { ...parts, state, signal, found }
@@ -59,11 +52,14 @@ export async function learnUsage(state: WorkspaceState, parts: UsageParts, signa
   found.push(...malformedRows(ROSTER, rows?.malformedRows))
   if (rows && !listed) found.push(unread('ROSTER_UNREAD', ROSTER, 'the roster came without anybody, which counts as not read'))
   const read = await attempt(reading, 'BALANCE_UNREAD', 'the balance', () => client.readBalance(signal))
+  // Read now, or last known good; also without a roster. Undefined where the plan has none.
   const balance = read === 'unavailable' ? undefined : (read ?? state.usage?.balance)
   const groups = await readGroups(reading)
+  // Undefined while no roster was ever read.
   const facts = assemble(reading, roster, balance, groups.members)
   if (facts) noteOddities(roster, read, found)
-  const newReading = roster && !facts?.doubted ? { groups: groups.read } : undefined
+  // Undefined when the roster could not be read, or is doubted.
+  const newReading: NewReading | undefined = roster && !facts?.doubted ? { groups: groups.read } : undefined
   state.usage = facts
   state.unknownGroups = groups.unknown
   // Counted here and not in a plan, which may be made after the next reading, after a restart, or never.

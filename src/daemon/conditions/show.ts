@@ -72,17 +72,12 @@ const HALTS: Readonly<Record<NonNullable<PassReport['interrupted']>, string>> = 
   breaker: 'the remaining changes were not written: too many writes failed',
 }
 
-interface Pending {
-  readonly why: string
-  /** It waits for a held change, so nothing has failed. */
-  readonly isHeld: boolean
-}
-
 /** Changes that remain to be written and are not held themselves, without those that a focused cycle leaves to the next sweep. */
-function pendingIn({ plan }: Planned): readonly Pending[] {
+function pendingIn({ plan }: Planned) {
   const changes = byScope(plan.changes)
-  return plan.changes.flatMap(({ scope, disposition }): readonly Pending[] => {
-    const pending = (reason: string, isHeld = false): readonly Pending[] => [{ why: `${scopeKey(scope)}: ${reason}`, isHeld }]
+  return plan.changes.flatMap(({ scope, disposition }) => {
+    // One that waits for a held change: nothing has failed.
+    const pending = (reason: string, isHeld = false) => [{ why: `${scopeKey(scope)}: ${reason}`, isHeld }]
     if (disposition.kind === 'ready') return pending(`not written within ${MOST_PASSES} passes`)
     if (disposition.kind === 'excluded') return disposition.code === 'notShown' ? pending(disposition.reason) : []
     if (disposition.kind === 'held') return []

@@ -2,14 +2,13 @@
 // can show. People are named by e-mail; the page hides them where it must. One comparison is kept for each workspace. It is made in a thread on
 // the first request, once per policy and day, one workspace after the other, and shared by all requests. A request never waits and never throws.
 // A thread that runs out of memory or time is reported, and tried again later.
-import type { PolicyRevision } from '../../core/model/policy.ts'
 import { messageOf } from '../../core/model/problem.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../../core/model/units.ts'
-import type { Simulation, SimulationRow } from '../../core/use/replay/document.ts'
-import { simulate } from '../../core/use/replay/simulation.ts'
+import type { SimulationRow } from '../../core/use/replay/document.ts'
+import { type Simulation, simulate } from '../../core/use/replay/simulation.ts'
 import { beside, type Outcome, runAside } from '../../policy/load/aside.ts'
 import type { Clock, Ledger } from '../../ports.ts'
-import { type RecordedUse, type ReplayOptions, recordedUseOf, replayStart } from './gather.ts'
+import { type ReplayOptions, recordedUseOf, replayStart } from './gather.ts'
 
 /** What the thread gets. `ledger`: a file, an address, or the name of a copy in memory. */
 export interface ComparedFrom {
@@ -161,22 +160,21 @@ interface CompareOptions extends Pick<ReplayOptions, 'pricePerCredit' | 'credits
 }
 
 /** What a comparison starts from. */
-export interface CompareStart {
-  readonly policy?: PolicyRevision
-  readonly use: RecordedUse
-  /** Set where there are too many people for all recorded days. */
-  readonly onlyDays?: number
-}
+export type CompareStart = Awaited<ReturnType<typeof compareStart>>
 
 /** Reads the records, which takes seconds for a large company. */
-export async function compareStart(ledger: Ledger, { workspace, now }: CompareOptions): Promise<CompareStart> {
+export async function compareStart(ledger: Ledger, { workspace, now }: CompareOptions) {
   const policy = ledger.fact('policy')
   const people = ledger.fact('usage')?.roster.people.length ?? 0
   const days = Math.max(LEAST_DAYS, Math.floor(MOST_ROWS / Math.max(1, people)))
   const isAll = days >= KEPT_DAYS
   const fromAt = isAll ? 0 : (Math.floor(now / DAY_MS) - days) * DAY_MS
   const use = await recordedUseOf(workspace, ledger, { fromAt, untilAt: now + DAY_MS })
-  return { use, policy, onlyDays: !isAll ? days : undefined }
+  return {
+    ...{ use, policy },
+    /** Set where there are too many people for all recorded days. */
+    onlyDays: !isAll ? days : undefined,
+  }
 }
 
 /** How long the ledger keeps days. */

@@ -1,6 +1,5 @@
 // The inputs of a replay, from recorded use: which billing cycles were recorded as a whole, which are shown, and when there will be enough. What
 // the records cannot tell becomes a note, or the reason why there is nothing to replay yet.
-import type { UsageFacts } from '../../core/model/facts.ts'
 import { type Cycle, isSameCycle } from '../../core/model/observed.ts'
 import { scopeKey, TEAM } from '../../core/model/scope.ts'
 import { type Credits, credits, DAY_MS, type Instant } from '../../core/model/units.ts'
@@ -116,12 +115,7 @@ const dayText = (at: Instant): string => new Date(at).toISOString().slice(0, 10)
 const CYCLES = 3
 
 /** The records of one workspace. */
-export interface RecordedUse extends Pick<SimulationInputs, 'workspace' | 'recorded' | 'owned' | 'history' | 'journal'> {
-  readonly past: PastDays
-  readonly usage?: UsageFacts
-  /** Everybody's use in the cycle of the last reading, by e-mail. */
-  readonly highest: ReadonlyMap<string, Credits>
-}
+export type RecordedUse = Awaited<ReturnType<typeof recordedUseOf>>
 
 export interface ReplayOptions extends Pick<SimulationInputs, 'policy' | 'against' | 'pricePerCredit'> {
   /** How many of the last whole cycles. */
@@ -131,31 +125,21 @@ export interface ReplayOptions extends Pick<SimulationInputs, 'policy' | 'agains
   readonly now: Instant
 }
 
-type ReplayStart =
-  | {
-      readonly kind: 'inputs'
-      readonly inputs: SimulationInputs
-      /** Where no cycle is whole yet. */
-      readonly wholeAt?: Instant
-      /** The past cycle of which most is known, where no cycle is known well enough. */
-      readonly best?: KnownCycle
-    }
-  /** `no-days`: no use was recorded yet; `no-cycle`: the service names no billing cycle. */
-  | { readonly kind: 'no-days' | 'no-cycle'; readonly wholeAt?: Instant }
-
-/** Whole cycles where there are any, else the recorded part of the latest; a note says when there will be as many as requested. */
-export function replayStart(use: RecordedUse, options: ReplayOptions): ReplayStart {
+/**
+ * Whole cycles where there are any, else the recorded part of the latest; a note says when there will be as many as requested. `no-days`: no use was
+ * recorded yet; `no-cycle`: the service names no billing cycle.
+ */
+export function replayStart(use: RecordedUse, options: ReplayOptions) {
   const { cycles: asked, creditsPerSeat, now, ...policies } = options
   const { past: _, usage, highest: __, ...records } = use
   const span = recordedSpan(records.recorded)
   const known = cyclesKnown(use)
   const firstAt = span?.firstAt ?? now
-  if (!known) return { kind: span ? 'no-cycle' : 'no-days' }
+  if (!known) return { kind: span ? 'no-cycle' : 'no-days' } as const
   const wholeAt = wholeFrom(firstAt, known, 1)
-  const later = wholeAt === undefined ? {} : { wholeAt }
-  if (!span) return { kind: 'no-days', ...later }
+  if (!span) return { kind: 'no-days', wholeAt } as const
   const { cycles, shown, whole, best, most } = chosenCycles(use, span, known, asked ?? CYCLES, now)
-  const inputs = {
+  const inputs: SimulationInputs = {
     ...records,
     ...policies,
     cycles,
@@ -170,7 +154,8 @@ export function replayStart(use: RecordedUse, options: ReplayOptions): ReplaySta
       ...assumedBorders(cycles.slice(-shown), known.current, known.previous),
     ],
   }
-  return { kind: 'inputs', inputs, ...(whole === 0 && { ...later, best }) }
+  // Where no cycle is whole yet: when the first one will be, and the past cycle of which most is known.
+  return { kind: 'inputs' as const, inputs, wholeAt: whole === 0 ? wholeAt : undefined, best: whole === 0 ? best : undefined }
 }
 
 /** A past cycle, and how much of it is known. */
@@ -178,13 +163,10 @@ export interface KnownCycle extends Cycle {
   readonly known: CycleKnown
 }
 
-interface Known {
-  readonly current: Cycle
-  readonly previous?: Cycle
-}
+type Known = NonNullable<ReturnType<typeof cyclesKnown>>
 
 /** The billing cycle of the last reading, and the one before as it was read last. */
-function cyclesKnown({ usage }: RecordedUse): Known | undefined {
+function cyclesKnown({ usage }: RecordedUse) {
   const current = usage?.roster.cycle ?? usage?.balance?.cycle
   if (!usage || !current) return undefined
   return { current, previous: usage.previousCycle?.cycle }
@@ -306,19 +288,15 @@ function usedBefore({ highest, recorded }: RecordedUse, cycle: Cycle): ReadonlyM
 const EVER: DayRange = { fromAt: 0, untilAt: 8.64e15 }
 
 /** `days`: default all. */
-export async function recordedUseOf(workspace: string, ledger: Ledger, days: DayRange = EVER): Promise<RecordedUse> {
+export async function recordedUseOf(workspace: string, ledger: Ledger, days: DayRange = EVER) {
   const usage = ledger.fact('usage')
   const common = await commonDays(ledger, usage?.roster.readAt ?? Number.POSITIVE_INFINITY)
   const team = await teamOf(ledger)
+  const recorded = await daysOf(ledger, days, common)
+  const past: PastDays = { people: new Map((await ledger.histories()).map((one) => [one.email, one])), common, team }
   return {
-    workspace,
-    recorded: await daysOf(ledger, days, common),
-    past: {
-      people: new Map((await ledger.histories()).map((one) => [one.email, one])),
-      common,
-      team,
-    },
-    usage,
+    ...{ workspace, recorded, past, usage },
+    /** Everybody's use in the cycle of the last reading, by e-mail. */
     highest: await ledger.highestUse(),
     owned: ledger.owned(),
     history: await ledger.history(),

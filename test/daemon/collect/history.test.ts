@@ -165,7 +165,7 @@ test('what readings told of days is unknown once the use that replaced it was re
   const add = (readAt: number, step: number) =>
     ledger.saveBurn({
       ...{ burned: { team: credits(step), groups: {}, highest: new Map([['ada@example.com', credits(step)]]) }, readAt },
-      ...{ increases: new Map([['ada@example.com', credits(1)]]), isNewCycle: false, raised: ['ada@example.com'] },
+      ...{ increases: new Map([['ada@example.com', credits(1)]]), isNewCycle: false, raised: ['ada@example.com'], used: undefined },
     })
   for (const day of [20, 10, 0]) await add(now - day * DAY, 30 - day)
   await ledger.dropHistories({ checkedAt: now, droppedAt: now - 5 * DAY, isFiltered: false, hasCredits: true })

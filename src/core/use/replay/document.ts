@@ -1,9 +1,9 @@
-// The data of a simulation: its inputs, one replayed cycle with its counts, and the document, which every rendering reads.
+// The data of a simulation: its inputs, one replayed cycle with its counts, and the rows of the document, which every rendering reads.
 
 import { TEAM_KEY } from '../../interpret/effective.ts'
 import type { HistoryEntry } from '../../model/change.ts'
 import type { JournalEntry } from '../../model/events.ts'
-import type { Cycle, GroupMembers, OwnedCap, Roster } from '../../model/observed.ts'
+import type { GroupMembers, OwnedCap, Roster } from '../../model/observed.ts'
 import type { PolicyRevision } from '../../model/policy.ts'
 import { compareText, groupScope, type ScopeKey, scopeKey } from '../../model/scope.ts'
 import { type Credits, type Instant, wholeCents } from '../../model/units.ts'
@@ -13,111 +13,15 @@ import type { PoolPlaces } from './in-force.ts'
 import { BANDS, type BandEnd, type Outcome } from './replay.ts'
 
 /** A figure, and what it would be if cut-off demand were nothing, or the highest. */
-export interface Banded {
-  readonly low: number
-  readonly middle: number
-  readonly high: number
-}
+export type Banded = Readonly<Record<BandEnd, number>>
 
-/** The sums under one side. Credits are add-on credits. */
-interface SideFigures {
-  readonly credits: Banded
-  readonly blockedPeople: Banded
-  /** Working days on which a person was blocked, summed over people. */
-  readonly blockedDays: Banded
-}
-
-/** Before the first record of a cap nothing tells whom it blocked; use is as it was recorded. */
-type BesideFigures = Pick<SideFigures, 'credits'> & Partial<SideFigures>
-
-export interface SimulationRow {
-  /** `team`, `group:ID`, or `-` for people in no group. */
-  readonly key: string
-  readonly name: string
-  /** Approved today, or with use in the cycle. */
-  readonly people: number
-  readonly workingDays: number
-  readonly policy: SideFigures
-  readonly beside: BesideFigures
-  /** Add-on credits that the policy would have saved; negative: spent in addition. */
-  readonly kept: number
-  /** In the currency of the configured price. */
-  readonly keptMoney?: number
-}
-
-/** A pool of the policy; `key` is `pool:NAME`. */
-interface PoolRow extends SimulationRow {
-  /** The pool's credits for a cycle. */
-  readonly credits: number
-}
-
-export interface SimulatedCycle extends Cycle {
-  readonly isWhole: boolean
-  readonly total: SimulationRow
-  readonly groups: readonly SimulationRow[]
-  readonly pools: readonly PoolRow[]
-}
-
-/** How a cap stopped one person in one cycle. */
-export interface Blocked {
-  /** The first day; midnight, UTC. */
-  readonly fromAt: Instant
-  readonly days: number
-  readonly cap: number
-}
-
-export interface BlockedPerson {
-  readonly email: string
-  readonly cycleStartAt: Instant
-  readonly workingDays: number
-  readonly policy?: Blocked
-  readonly beside?: Blocked
-}
-
-/** How far a cap was used. */
-export interface CapReach {
-  readonly scope: string
-  readonly cap: number
-  /** The highest add-on use of one person in one cycle. */
-  readonly highest: number
-  readonly isReached: boolean
-  /** People who had this cap at a cycle's end, summed over the cycles. */
-  readonly personCycles: number
-  /** How many of them were blocked. */
-  readonly blocked: number
-}
-
-/** A person for whom the two sides differ, over all cycles. */
-export interface PersonChange {
-  readonly email: string
-  readonly credits: { readonly policy: number; readonly beside: number }
-  readonly blockedDays: { readonly policy: number; readonly beside: number }
-}
-
-export interface Simulation {
-  readonly workspace: string
-  readonly policy: { readonly digest: string; readonly revision: string }
-  /** `knownFromAt`: the first record of a cap. See `isBesideKnown`. */
-  readonly beside:
-    | { readonly kind: 'inForce'; readonly knownFromAt?: Instant }
-    | { readonly kind: 'policy'; readonly digest: string; readonly revision: string }
-  readonly addOn: RecordedDays['addOn']
-  readonly creditsPerSeat?: number
-  readonly pricePerCredit?: number
-  readonly recorded: { readonly firstAt: Instant; readonly lastAt: Instant }
-  readonly cycles: readonly SimulatedCycle[]
-  /** The longest blocked under the policy first. */
-  readonly blocked: readonly BlockedPerson[]
-  readonly caps: readonly CapReach[]
-  /** Blocked on fewer days, or allowed more use; the most first. */
-  readonly gains: readonly PersonChange[]
-  /** Blocked on more days. */
-  readonly losses: readonly PersonChange[]
-  readonly notes: readonly string[]
-}
+/** What the policy is compared with. `knownFromAt`: the first record of a cap. See `isBesideKnown`. */
+export type Beside =
+  | { readonly kind: 'inForce'; readonly knownFromAt?: Instant }
+  | { readonly kind: 'policy'; readonly digest: string; readonly revision: string }
 
 /** Whether the other side tells who was blocked in the cycle that starts then. */
-export const isBesideKnown = ({ beside }: Pick<Simulation, 'beside'>, startAt: Instant): boolean =>
+export const isBesideKnown = ({ beside }: { readonly beside: Beside }, startAt: Instant): boolean =>
   beside.kind === 'policy' || (beside.knownFromAt !== undefined && beside.knownFromAt <= startAt)
 
 export interface SimulationInputs {
@@ -155,14 +59,11 @@ export interface ReplayedCycle {
   readonly isBesideKnown: boolean
 }
 
+export type SimulatedCycle = ReturnType<typeof simulatedCycle>
+
 /** The rows of one cycle. */
-export function simulatedCycle(
-  inputs: SimulationInputs,
-  people: ReplayPeople,
-  replayed: ReplayedCycle,
-  pools: readonly PoolPlaces[],
-): SimulatedCycle {
-  const { cycle } = replayed.demand
+export function simulatedCycle(inputs: SimulationInputs, people: ReplayPeople, replayed: ReplayedCycle, pools: readonly PoolPlaces[]) {
+  const { startAt, endAt, isWhole } = replayed.demand.cycle
   const all = people.emails.flatMap((_, person) => (isCounted(people, replayed.demand, person) ? [person] : []))
   const row = (key: string, name: string, members: readonly number[]) => rowOf({ key, name }, members, replayed, inputs.pricePerCredit)
   const membersOf = new Map<ScopeKey, number[]>(groupRows(inputs).map(({ key }) => [key, []]))
@@ -170,11 +71,10 @@ export function simulatedCycle(
   const groups = groupRows(inputs).map(({ key, name }) => row(key, name, membersOf.get(key) ?? []))
   const rest = all.filter((person) => people.groupsOf[person]?.length === 0)
   return {
-    startAt: cycle.startAt,
-    endAt: cycle.endAt,
-    isWhole: cycle.isWhole,
+    ...{ startAt, endAt, isWhole },
     total: row(TEAM_KEY, 'everybody', all),
     groups: [...groups, ...(groups.length > 0 && rest.length > 0 ? [row('-', 'in no group', rest)] : [])],
+    /** The pools of the policy, with their credits for a cycle. */
     pools: pools.map(({ name, credits, members }) => {
       const counted = members.filter((person) => isCounted(people, replayed.demand, person))
       return { ...row(`pool:${name}`, `pool ${name}`, counted), credits }
@@ -194,27 +94,35 @@ function groupRows({ groups, policy }: SimulationInputs): readonly { readonly ke
     .sort((a, b) => compareText(a.name, b.name))
 }
 
-function rowOf(
-  about: Pick<SimulationRow, 'key' | 'name'>,
-  members: readonly number[],
-  replayed: ReplayedCycle,
-  price: number | undefined,
-): SimulationRow {
+/** `key`: `team`, `group:ID`, `pool:NAME`, or `-` for people in no group. */
+type About = Readonly<Record<'key' | 'name', string>>
+
+export type SimulationRow = ReturnType<typeof rowOf>
+
+function rowOf(about: About, members: readonly number[], replayed: ReplayedCycle, price: number | undefined) {
   const policy = figuresOf(members, replayed.policy)
   const beside = figuresOf(members, replayed.beside)
+  // Before the first record of a cap nothing tells whom it blocked; use is as it was recorded.
+  const besideKnown: Pick<SideFigures, 'credits'> & Partial<SideFigures> = replayed.isBesideKnown ? beside : { credits: beside.credits }
   const kept = wholeCents(beside.credits.middle - policy.credits.middle)
   return {
     ...about,
+    /** Approved today, or with use in the cycle. */
     people: members.length,
     workingDays: tenth(sumOver(members, replayed.demand.workingDays)),
     policy,
-    beside: replayed.isBesideKnown ? beside : { credits: beside.credits },
+    beside: besideKnown,
+    /** Add-on credits that the policy would have saved; negative: spent in addition. */
     kept,
+    /** In the currency of the configured price. */
     keptMoney: price === undefined ? undefined : wholeCents(kept * price),
   }
 }
 
-function figuresOf(members: readonly number[], outcomes: Outcomes): SideFigures {
+/** The sums under one side. */
+type SideFigures = ReturnType<typeof figuresOf>
+
+function figuresOf(members: readonly number[], outcomes: Outcomes) {
   const of = (figure: (outcome: Outcome) => number): Banded => {
     const middle = figure(outcomes.middle)
     if (outcomes.low === outcomes.middle) return { low: middle, middle, high: middle }
@@ -223,8 +131,10 @@ function figuresOf(members: readonly number[], outcomes: Outcomes): SideFigures 
     return { low: Math.min(...all), middle, high: Math.max(...all) }
   }
   return {
+    /** Add-on credits. */
     credits: of(({ addOn }) => wholeCents(sumOver(members, addOn))),
     blockedPeople: of(({ blockedDays }) => members.reduce((sum, person) => sum + Number((blockedDays[person] ?? 0) > 0), 0)),
+    /** Working days on which a person was blocked, summed over people. */
     blockedDays: of(({ blockedDays }) => tenth(sumOver(members, blockedDays))),
   }
 }

@@ -19,18 +19,15 @@ import type { DesiredInputs } from '../../resolve/resolution.ts'
 import type { CapSource, CapsOfDay, ReplayDay, ReplayPeople } from './demand.ts'
 
 /** Numbers scopes in the order in which they first appear. */
-function scopeList(): { readonly scopes: readonly ScopeKey[]; place(key: ScopeKey): number } {
+function scopeList() {
   const scopes: ScopeKey[] = []
   const places = new Map<ScopeKey, number>()
-  return {
-    scopes,
-    place(key) {
-      const known = places.get(key)
-      if (known !== undefined) return known
-      places.set(key, scopes.length)
-      return scopes.push(key) - 1
-    },
+  const place = (key: ScopeKey): number => {
+    const known = places.get(key) ?? scopes.push(key) - 1
+    places.set(key, known)
+    return known
   }
+  return { scopes, place }
 }
 
 /** Everybody's cap: their own, else the lowest of their groups', else the team's (as `effectiveCap`). */
@@ -171,16 +168,8 @@ function dealOn(pool: PoolOnDays, { at, cycle, used }: ReplayDay): void {
   }
 }
 
-interface Seen {
-  readonly used: number
-  /** The sum that members count for. */
-  readonly counted: number
-  /** A member has no deal yet. */
-  readonly isOpen: boolean
-}
-
-/** Fills use and caps as of the day before into the table. */
-function fillIn({ table: { use, present, count, size }, rows, dealt, inForce }: PoolOnDays, used: Float64Array): Seen {
+/** Fills use and caps as of the day before into the table. `counted`: the sum that members count for; `isOpen`: one of them has no deal yet. */
+function fillIn({ table: { use, present, count, size }, rows, dealt, inForce }: PoolOnDays, used: Float64Array) {
   let [all, counted, isOpen] = [0, 0, false]
   for (let row = 0; row < size; row += 1) {
     // To the cent, as in a reading.
@@ -215,19 +204,10 @@ interface PolicyCapsInputs {
   readonly groups: readonly GroupMembers[]
 }
 
-export interface PolicyCaps extends CapSource {
-  /** The same for another replay, which has its own deals. */
-  another(): CapSource
-  /** Scopes that the policy rejected on a day so far. */
-  readonly rejected: ReadonlyMap<string, RejectedScope>
-  /** Rules of which the roster does not tell whom they match, with the reason. */
-  readonly openRules: ReadonlyMap<string, string>
-  /** Pools with their members; none before the first day. */
-  pools(): readonly PoolPlaces[]
-}
+export type PolicyCaps = ReturnType<typeof capsOfPolicy>
 
 /** Days with the same grants in force have the same caps except for pools, and are resolved once. */
-export function capsOfPolicy(inputs: PolicyCapsInputs): PolicyCaps {
+export function capsOfPolicy(inputs: PolicyCapsInputs) {
   const known = new Map<string, UndealtDay>()
   const rejected = new Map<string, RejectedScope>()
   const openRules = new Map<string, string>()
@@ -268,7 +248,15 @@ export function capsOfPolicy(inputs: PolicyCapsInputs): PolicyCaps {
       },
     }
   }
-  return { ...another(), rejected, openRules, pools: () => pools, another }
+  return {
+    ...another(),
+    /** The same for another replay, which has its own deals. */
+    another,
+    /** Scopes that the policy rejected on a day so far, and rules of which the roster does not tell whom they match, with the reason. */
+    ...{ rejected, openRules },
+    /** Pools with their members; none before the first day. */
+    pools: () => pools,
+  }
 }
 
 const inputsOn = ({ set, roster, groups }: PolicyCapsInputs, now: Instant, cycle: Cycle): DesiredInputs => ({

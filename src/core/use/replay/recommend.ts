@@ -6,9 +6,9 @@ import type { Cap, CapRule, PolicySet } from '../../model/policy.ts'
 import { byScope, type GroupScope, type ScopeKey, scopeKey, TEAM, type TeamScope } from '../../model/scope.ts'
 import { credits, MAX_CAP, wholeCents } from '../../model/units.ts'
 import { DUST, type ReplayPeople, replayPeople } from './demand.ts'
-import { isCounted, type Simulation, type SimulationInputs } from './document.ts'
+import { isCounted, type SimulationInputs } from './document.ts'
 import { capsOfPolicy, type PoolPlaces } from './in-force.ts'
-import { demandsOf, presentPeople, simulate } from './simulation.ts'
+import { demandsOf, presentPeople, type Simulation, simulate } from './simulation.ts'
 
 /** `share`: of people blocked, 0 to 1. `credits`: add-on credits of the most expensive cycle. */
 export type Target = { readonly kind: 'blocked'; readonly share: number } | { readonly kind: 'budget'; readonly credits: number }
@@ -17,37 +17,6 @@ export interface RecommendInputs extends Omit<SimulationInputs, 'against'> {
   readonly target: Target
   /** Ids of groups; absent: the team and all groups with members. */
   readonly only?: readonly string[]
-}
-
-/** One recommended cap, with the figures of the simulation. */
-export interface RecommendedCap {
-  readonly scope: TeamScope | GroupScope
-  readonly name: string
-  readonly cap: number
-  /** The policy's present cap; absent when none is declared. */
-  readonly before?: Cap
-  /** People with this cap in the last cycle. */
-  readonly people: number
-  readonly personCycles: number
-  readonly blocked: number
-  /** The highest add-on use of one of them if there were no cap. */
-  readonly highestDemand: number
-  /** What all of them together would have used without a cap in the most expensive cycle: a pool of so many credits would have blocked nobody. */
-  readonly poolCredits: number
-}
-
-export interface Recommendation {
-  readonly workspace: string
-  readonly set: PolicySet
-  readonly caps: readonly RecommendedCap[]
-  /** Add-on credits of the most expensive cycle under these caps. */
-  readonly dearest: number
-  readonly simulation: Simulation
-}
-
-/** The budget cannot be kept: people with caps or grants of their own use more than it by themselves. */
-interface OutOfReach {
-  readonly least: number
 }
 
 /** Smaller caps cost more trouble than they save. Choice. */
@@ -63,15 +32,18 @@ export function niceCap(least: number): number {
   return Math.min(MAX_CAP, Math.max(LEAST_CAP, Math.ceil((least - DUST) / step) * step))
 }
 
-/** The recommended caps; `OutOfReach` where no cap could keep the budget. */
-export function recommend(inputs: RecommendInputs): Recommendation | OutOfReach {
+export type Recommendation = Exclude<ReturnType<typeof recommend>, { readonly least: number }>
+
+/** The recommended caps; `least` where no cap could keep the budget: people with caps or grants of their own use more than it by themselves. */
+export function recommend(inputs: RecommendInputs) {
   const people = replayPeople(inputs.recorded, presentPeople(inputs.roster), inputs.groups)
   const known = knownDemand(inputs, people)
   const scopes = scopesOf(inputs, people, known)
   const { target } = inputs
-  const simulated = (caps: Caps): Recommendation => {
+  const simulated = (caps: Caps) => {
     const set = withCaps(inputs.policy.set, caps)
     const simulation = simulate({ ...inputs, policy: { ...inputs.policy, set } })
+    // Add-on credits of the most expensive cycle under these caps.
     const dearest = Math.max(0, ...simulation.cycles.map(({ total }) => total.policy.credits.middle))
     return { workspace: inputs.workspace, set, caps: described(inputs, scopes, caps, known, simulation), dearest, simulation }
   }
@@ -275,7 +247,10 @@ function withCaps(set: PolicySet, caps: Caps): PolicySet {
   return { ...set, rules: [...shared, ...set.rules.filter(({ scope }) => scope.kind === 'user')] }
 }
 
-function described(inputs: RecommendInputs, scopes: Scopes, caps: Caps, known: Known, simulation: Simulation): readonly RecommendedCap[] {
+/** The recommended caps, with the figures of the simulation. */
+export type RecommendedCap = ReturnType<typeof described>[number]
+
+function described(inputs: RecommendInputs, scopes: Scopes, caps: Caps, known: Known, simulation: Simulation) {
   return scopes.all
     .filter(({ fixed }) => fixed === undefined)
     .map((one) => {
@@ -290,11 +265,15 @@ function described(inputs: RecommendInputs, scopes: Scopes, caps: Caps, known: K
         scope,
         name,
         cap,
+        /** The policy's present cap; undefined when none is declared. */
         before,
+        /** With this cap in the last cycle. */
         people: holders.filter((person) => (last?.[person] ?? -1) >= 0).length,
         personCycles: reach?.personCycles ?? 0,
         blocked: reach?.blocked ?? 0,
+        /** The highest add-on use of one of them if there were no cap. */
         highestDemand: wholeCents(demandsOfMembers(holders, known).reduce((most, demand) => Math.max(most, demand), 0)),
+        /** What all of them together would have used without a cap in the most expensive cycle: a pool of so many credits would have blocked nobody. */
         poolCredits: wholeCents(Math.max(0, ...sums)),
       }
     })

@@ -9,16 +9,12 @@ import { DAY_MS, formatInstant, type Instant, wholeCents } from '../../model/uni
 import type { RecordedDays } from '../history.ts'
 import { type CapSource, type CycleDemand, demandByCycle, isWeekend, type ReplayPeople, recordedSpan, replayPeople } from './demand.ts'
 import {
-  type Blocked,
-  type BlockedPerson,
-  type CapReach,
+  type Beside,
   isBesideKnown,
   isCounted,
   type Outcomes,
-  type PersonChange,
   type ReplayedCycle,
   type SimulatedCycle,
-  type Simulation,
   type SimulationInputs,
   simulatedCycle,
   tenth,
@@ -26,12 +22,14 @@ import {
 import { capsInForce, capsOfPolicy, type PolicyCaps } from './in-force.ts'
 import { type BandEnd, type CapUse, noCapUse, type Outcome, recordedCycle, replayCycle } from './replay.ts'
 
+export type Simulation = ReturnType<typeof simulate>
+
 /** Replays the cycles and builds the document. */
-export function simulate(inputs: SimulationInputs): Simulation {
+export function simulate(inputs: SimulationInputs) {
   const { workspace, policy, against, recorded, creditsPerSeat, pricePerCredit } = inputs
   const people = replayPeople(recorded, presentPeople(inputs.roster), inputs.groups)
   const capUse = noCapUse()
-  const beside: Simulation['beside'] = against
+  const beside: Beside = against
     ? { kind: 'policy', digest: against.digest, revision: against.revision }
     : { kind: 'inForce', knownFromAt: knownFrom(inputs) }
   const sides = { policy: sourcesOf(inputs, people, policy), beside: against && sourcesOf(inputs, people, against), about: beside }
@@ -91,7 +89,7 @@ function sourcesOf({ roster, groups }: SimulationInputs, people: ReplayPeople, {
 
 function replayedCycle(
   demand: CycleDemand,
-  sides: { readonly policy: Sources; readonly beside: Sources | undefined; readonly about: Simulation['beside'] },
+  sides: { readonly policy: Sources; readonly beside: Sources | undefined; readonly about: Beside },
   capUse: CapUse,
 ): ReplayedCycle {
   const under = (sources: Sources, use?: CapUse) =>
@@ -118,7 +116,7 @@ function banded(demand: CycleDemand, replay: (band: BandEnd) => Outcome): Outcom
 function simulationNotes(
   inputs: SimulationInputs,
   people: ReplayPeople,
-  { beside, cycles }: Pick<Simulation, 'beside' | 'cycles'>,
+  { beside, cycles }: { readonly beside: Beside; readonly cycles: readonly SimulatedCycle[] },
   tally: ReturnType<Tally['counts']>,
   { rejected, openRules }: Pick<PolicyCaps, 'rejected' | 'openRules'>,
 ): readonly string[] {
@@ -127,11 +125,7 @@ function simulationNotes(
     ...unknownMembers(inputs),
     ...[...rejected.values()].map(({ message }) => message),
     ...[...openRules.values()].map((message) => `${message}; here no rule gives them a cap.`),
-    ...(creditsPerSeat === undefined
-      ? [
-          'What a seat includes is not known, so all use counts as add-on use: an upper bound. Write creditsPerSeat into the config where the balance does not tell it.',
-        ]
-      : []),
+    ...(creditsPerSeat === undefined ? [UPPER_BOUND] : []),
     ...(recorded.addOn === 'estimated' && creditsPerSeat !== undefined
       ? [`Add-on use is estimated: what a person used in a cycle beyond the credits of a seat, assumed to be today's ${creditsPerSeat}.`]
       : []),
@@ -142,6 +136,9 @@ function simulationNotes(
     'Groups and roles are those of today. Recorded use does not tell what people would have done had they known of another cap.',
   ]
 }
+
+const UPPER_BOUND =
+  'What a seat includes is not known, so all use counts as add-on use: an upper bound. Write creditsPerSeat into the config where the balance does not tell it.'
 
 function unknownMembers({ policy, groups }: SimulationInputs): readonly string[] {
   const known = new Set(groups.map(({ id }) => id))
@@ -205,19 +202,19 @@ function silentDays({ days }: RecordedDays, { cycles, shown }: SimulationInputs)
 
 // What a simulation says of single people and single caps over all cycles: who is blocked, who gains and loses, how far each cap was used.
 
-/** The caps of a policy, reached ones first. */
-function capsReached({ scopes }: PolicyCaps, { highest, cap, isReached }: CapUse, held: Held): readonly CapReach[] {
+/** How far the caps of a policy were used, reached ones first. */
+function capsReached({ scopes }: PolicyCaps, { highest, cap, isReached }: CapUse, held: Held) {
   return scopes
-    .flatMap((scope, place): readonly CapReach[] => {
+    .flatMap((scope, place) => {
       const most = highest[place]
-      if (most === undefined) return []
       const [personCycles, blocked] = [held.personCycles[place] ?? 0, held.blocked[place] ?? 0]
-      return [{ scope, cap: cap[place] ?? 0, highest: wholeCents(most), isReached: isReached[place] === true, personCycles, blocked }]
+      const used = { cap: cap[place] ?? 0, highest: wholeCents(most ?? 0), isReached: isReached[place] === true }
+      return most === undefined ? [] : [{ scope, ...used, personCycles, blocked }]
     })
     .sort((a, b) => Number(b.isReached) - Number(a.isReached) || compareText(a.scope, b.scope))
 }
 
-/** By place of the scope. */
+/** By place of the scope: people who had its cap at a cycle's end, and how many of them were blocked, summed over the cycles. */
 interface Held {
   readonly personCycles: number[]
   readonly blocked: number[]
@@ -236,7 +233,7 @@ type Tally = ReturnType<typeof tallyOf>
 
 /** Add one replayed cycle after the other. */
 function tallyOf(people: ReplayPeople) {
-  const blocked: BlockedPerson[] = []
+  let blocked: readonly BlockedPerson[] = []
   const sums = { policy: sumsOf(people), beside: sumsOf(people) }
   const atCap = new Uint8Array(people.emails.length)
   const held: Held = { personCycles: [], blocked: [] }
@@ -245,20 +242,12 @@ function tallyOf(people: ReplayPeople) {
     add(replayed: ReplayedCycle): void {
       addHeld(held, people, replayed)
       if (replayed.isBesideKnown) for (const side of ['policy', 'beside'] as const) addOutcome(sums[side], replayed[side].middle)
-      for (const [person, email] of people.emails.entries()) {
-        atCap[person] = Math.max(atCap[person] ?? 0, replayed.demand.atCap[person] ?? 0)
-        const both = { policy: blockedOf(replayed, 'policy', person), beside: blockedOf(replayed, 'beside', person) }
-        if (!both.policy && !both.beside) continue
-        blocked.push({
-          email,
-          cycleStartAt: replayed.demand.cycle.startAt,
-          workingDays: tenth(replayed.demand.workingDays[person] ?? 0),
-          ...both,
-        })
-      }
+      for (const [person, most] of replayed.demand.atCap.entries()) atCap[person] = Math.max(atCap[person] ?? 0, most)
+      blocked = [...blocked, ...blockedIn(replayed, people)]
     },
     lists: () => ({
-      blocked: blocked.sort(
+      /** The longest blocked under the policy first. */
+      blocked: blocked.toSorted(
         (a, b) => b.cycleStartAt - a.cycleStartAt || (b.policy?.days ?? 0) - (a.policy?.days ?? 0) || compareText(a.email, b.email),
       ),
       ...changesOf(people, sums),
@@ -282,30 +271,35 @@ function addOutcome({ addOn, blockedDays }: Sums, outcome: Sums): void {
   }
 }
 
-function blockedOf(
-  { demand, isBesideKnown: isKnown, ...replayed }: ReplayedCycle,
-  side: 'policy' | 'beside',
-  person: number,
-): Blocked | undefined {
-  if (side === 'beside' && !isKnown) return undefined
-  const { firstBlocked, blockedDays, capThen } = replayed[side].middle
-  const day = demand.days[firstBlocked[person] ?? -1]
-  return day && { fromAt: day.dayAt, days: tenth(blockedDays[person] ?? 0), cap: capThen[person] ?? 0 }
+export type BlockedPerson = ReturnType<typeof blockedIn>[number]
+
+/** Whom a cap stopped in one cycle, and how, on each side. */
+function blockedIn({ demand, isBesideKnown: isKnown, ...replayed }: ReplayedCycle, { emails }: ReplayPeople) {
+  const blockedOf = ({ firstBlocked, blockedDays, capThen }: Outcome, person: number) => {
+    const day = demand.days[firstBlocked[person] ?? -1]
+    /** `fromAt`: the first day; midnight, UTC. */
+    return day && { fromAt: day.dayAt, days: tenth(blockedDays[person] ?? 0), cap: capThen[person] ?? 0 }
+  }
+  return emails.flatMap((email, person) => {
+    const policy = blockedOf(replayed.policy.middle, person)
+    const beside = isKnown ? blockedOf(replayed.beside.middle, person) : undefined
+    if (!policy && !beside) return []
+    return [{ email, cycleStartAt: demand.cycle.startAt, workingDays: tenth(demand.workingDays[person] ?? 0), policy, beside }]
+  })
 }
 
-function changesOf(
-  { emails }: ReplayPeople,
-  { policy, beside }: { readonly policy: Sums; readonly beside: Sums },
-): Pick<Simulation, 'gains' | 'losses'> {
-  const all = emails.map(
-    (email, person): PersonChange => ({
-      email,
-      credits: { policy: wholeCents(policy.addOn[person] ?? 0), beside: wholeCents(beside.addOn[person] ?? 0) },
-      blockedDays: { policy: tenth(policy.blockedDays[person] ?? 0), beside: tenth(beside.blockedDays[person] ?? 0) },
-    }),
-  )
-  const days = ({ blockedDays: { policy: now, beside: then } }: PersonChange): number => now - then
-  const more = ({ credits: { policy: now, beside: then } }: PersonChange): number => now - then
+export type PersonChange = ReturnType<typeof changesOf>['gains'][number]
+
+/** People for whom the two sides differ over all cycles, the most first. Gains: blocked on fewer days, or allowed more use; losses: blocked on more. */
+function changesOf({ emails }: ReplayPeople, { policy, beside }: { readonly policy: Sums; readonly beside: Sums }) {
+  const all = emails.map((email, person) => ({
+    email,
+    credits: { policy: wholeCents(policy.addOn[person] ?? 0), beside: wholeCents(beside.addOn[person] ?? 0) },
+    blockedDays: { policy: tenth(policy.blockedDays[person] ?? 0), beside: tenth(beside.blockedDays[person] ?? 0) },
+  }))
+  type Change = (typeof all)[number]
+  const days = ({ blockedDays: { policy: now, beside: then } }: Change): number => now - then
+  const more = ({ credits: { policy: now, beside: then } }: Change): number => now - then
   return {
     gains: all
       .filter((one) => days(one) < 0 || (days(one) === 0 && more(one) > 0))
