@@ -162,16 +162,19 @@ export const toldAll = invariant('once channels work, what is to be told has bee
   }
 })
 
-/** Their records come back where the roster or a policy names them. */
+/** Their records come back where the roster or a policy names them; an earlier `protected` that did is kept for a day. */
 export const staysForgotten = invariant('who was forgotten is nowhere in the ledger', (scene, checker) => {
   const forgotten = new Set<string>()
+  const named = new Map<string, number>()
   return (step) => {
     if (step.kind === 'forgotten') forgotten.add(step.email)
+    if (step.kind === 'forgotten') named.delete(step.email)
     for (const email of forgotten) if (scene.company.people.has(email)) forgotten.delete(email)
     if (step.kind !== 'output' || step.where !== 'ledger') return
     const policy = JSON.stringify(scene.ledger()?.fact('policy') ?? '')
     for (const email of forgotten) {
-      if (policy.includes(email)) continue
+      if (policy.includes(email)) named.set(email, scene.elapsed())
+      if (scene.elapsed() - (named.get(email) ?? Number.NEGATIVE_INFINITY) < 25 * 60 * MINUTE_MS) continue
       checker.checked()
       const at = step.text.indexOf(email)
       if (at >= 0) checker.violated(`${email} was forgotten, and the ledger has ${step.text.slice(Math.max(0, at - 300), at + 60)}`)
