@@ -1,10 +1,11 @@
-// Writes the modules of `src` that are made from others: validators compiled ahead, so that no command pays for a schema compiler at its start, and
-// the console's script. Git does not keep them: `npm ci`, `npm start`, `npm test` and the build make them, and so does `npm run generate`.
+// Writes the modules of `src` that are made from others: validators compiled ahead, so that no command pays for a schema compiler at its start, the
+// wire format, and the console's script. Git does not keep them: `npm ci`, `npm start`, `npm test` and the build make them, and so does `npm run generate`.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import standalone from 'ajv/dist/standalone/index.js'
 import { rolldown } from 'rolldown'
+import { parse } from 'yaml'
 import { CONFIG } from '../src/daemon/config/schema-source.ts'
 import { OPENAPI } from '../src/daemon/http/documents/schema/openapi-source.ts'
 import type { AnnotatedSchema } from '../src/policy/schema/check.ts'
@@ -66,6 +67,12 @@ const schemaOnly = (source: string, name: string, schema: object): string =>
     '',
   ].join('\n')
 
+/** A document in YAML as a value whose type has every word of it. */
+function documentIn(path: string, name: string): string {
+  const document: unknown = parse(readFileSync(join(ROOT, path), 'utf8'), { merge: true })
+  return `// Made of ${path.split('/').at(-1)} by \`npm run generate\`; never edited by hand.\nexport const ${name} = ${JSON.stringify(document)} as const\n`
+}
+
 /** The console's script as the daemon serves it: its sources joined to one module, without types and comments. */
 async function consoleScript(): Promise<string> {
   await using joined = await rolldown({ input: 'src/console/browser/page.ts', cwd: ROOT, platform: 'browser' })
@@ -78,6 +85,7 @@ export async function madeSources(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ...VALIDATORS.map(([path, source, schema, types]) => [path, validatorOf(source, schema, types)] as const),
     ['src/sandbox/fixture/schema.generated.ts', schemaOnly('schema-source.ts', 'FIXTURE_SCHEMA', FIXTURE)] as const,
+    ['src/api/wire.generated.ts', documentIn('src/api/wire.yaml', 'WIRE')] as const,
     ['src/daemon/http/openapi.generated.ts', schemaOnly('documents/schema/openapi-source.ts', 'OPENAPI', plain(OPENAPI))] as const,
     ['src/console/browser.generated.ts', await consoleScript()] as const,
   ])

@@ -7,7 +7,7 @@ import { cents, creditsOf, DAY_MS, type Instant } from '../core/model/units.ts'
 import type { AddOnQuestion, RowPath, RowPlan } from '../ports.ts'
 import { type Fields, isAbsent, MAX_CENTS, MAX_FIGURE, numberOf, objectOf, rowsOf, setAside } from './decode.ts'
 import { BoundError, isObject, malformed } from './errors.ts'
-import type { AnalyticsRequest, WireFilter } from './wire.ts'
+import type { Wire } from './wire.ts'
 
 /** Marks a row that is already a sum: no JSON has a symbol as key. */
 const SUM = Symbol('a sum of rows')
@@ -196,12 +196,12 @@ export function createKeyBook() {
 // ---- the question
 
 /** Asks for the raw rows of some days: one query for the whole team, or one query for each key of the named people. */
-export function encodeAddOn({ fromAt, untilAt, emails }: AddOnQuestion, book: Pick<KeyBook, 'keysOf'>): AnalyticsRequest {
-  const days: readonly WireFilter[] = [
+export function encodeAddOn({ fromAt, untilAt, emails }: AddOnQuestion, book: Pick<KeyBook, 'keysOf'>): Wire<'AnalyticsRequest'> {
+  const days: readonly Wire<'Filter'>[] = [
     { name: 'date', filter: 'QUERY_FILTER_GE', value: dayText(fromAt) },
     { name: 'date', filter: 'QUERY_FILTER_LE', value: dayText(untilAt - 1) },
   ]
-  const query = (filters: readonly WireFilter[]) => ({
+  const query = (filters: readonly Wire<'Filter'>[]) => ({
     data_source: 'QUERY_DATA_SOURCE_CASCADE_DATA' as const,
     selections: FIELDS.map((field) => ({ field, name: field })),
     filters: [...days, ...filters],

@@ -19,7 +19,7 @@ import {
 import type { KeyName } from './keys.ts'
 import { decodeRuns, encodeRuns, RUN_ROWS, timestamp } from './runs.ts'
 import { type ApiRequest, type ClientOptions, createSender, type Sender } from './send.ts'
-import type { UsageConfigRequest, UserPageRequest, WireScope } from './wire.ts'
+import type { Wire } from './wire.ts'
 
 /** How long an answer may take. Choice. */
 export const TIMEOUT_MS = 30_000
@@ -46,7 +46,7 @@ export function createWriteClient(options: ClientOptions): ServiceWriter {
     /** docs/service.md, UsageConfig. The body of a success does not matter: reading back decides. */
     async writeCap(scope, cap, signal, turn) {
       const change = cap === 'none' ? { clear_add_on_credit_cap: true as const } : { set_add_on_credit_cap: cap }
-      const body: UsageConfigRequest = { ...wireScope(scope), ...change }
+      const body: Wire<'UsageConfigRequest'> = { ...wireScope(scope), ...change }
       const how = { urgency: 'urgent', timeoutMs: options.writeTimeoutMs ?? TIMEOUT_MS, once: true } as const
       try {
         await sender.send({ operation: 'UsageConfig', body, decode: () => undefined, ...how, signal, turn })
@@ -72,7 +72,7 @@ export function readerOver(sender: Sender, { clock: wall, onSeen, keys, filesKep
   const ask = <Value>(question: Question<Value>): Promise<Value> =>
     sender.send({ timeoutMs: TIMEOUT_MS, urgency: 'late', once: false, ...question })
   const listPeople = <Value>(
-    body: UserPageRequest,
+    body: Wire<'UserPageAnalyticsRequest'>,
     decode: (answer: unknown) => Value,
     { signal, rows = rosterRows(body.group_name) }: { readonly signal: AbortSignal | undefined; readonly rows?: RowPlan },
   ): Promise<Value> => ask({ operation: 'UserPageAnalytics', body, decode, signal, rows, timeoutMs: ROSTER_TIMEOUT_MS })
@@ -176,7 +176,7 @@ function hadNoEffect({ kind, status, unsent }: ApiError): boolean {
   return kind === 'rate_limited' || kind === 'auth' || kind === 'invalid' || kind === 'not_found'
 }
 
-function wireScope(scope: Scope): WireScope {
+function wireScope(scope: Scope): Wire<'GetUsageConfigRequest'> {
   switch (scope.kind) {
     case 'team':
       return { team_level: true }

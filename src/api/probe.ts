@@ -12,7 +12,7 @@ import { createKeyRing, type KeyName, type KeyRing, type KeyRingOptions, type Ke
 import { timestamp } from './runs.ts'
 import { type ClientOptions, createSender, type Sender, skewOf } from './send.ts'
 import { createPaces } from './transport/queue.ts'
-import { type AnalyticsRequest, PERMISSIONS, type Permission, type WireFilter, type WireQueryRequest } from './wire.ts'
+import { PERMISSIONS, type Permission, type Wire } from './wire.ts'
 
 /** How long the first answer may take. Choice. */
 const REACH_TIMEOUT_MS = 10_000
@@ -147,19 +147,19 @@ function probeOf(names: readonly KeyName[], options: ClientOptions): KeyProbe {
   }
 }
 
-const today = (now: Instant): WireFilter => ({ name: 'date', filter: 'QUERY_FILTER_GE', value: timestamp(now).slice(0, 10) })
+const today = (now: Instant): Wire<'Filter'> => ({ name: 'date', filter: 'QUERY_FILTER_GE', value: timestamp(now).slice(0, 10) })
 
-const amountOf = (now: Instant): WireQueryRequest => ({
+const amountOf = (now: Instant): Wire<'Query'> => ({
   data_source: 'QUERY_DATA_SOURCE_USER_DATA',
   selections: [{ field: 'num_acceptances', aggregation_function: 'QUERY_AGGREGATION_SUM' }],
   filters: [today(now)],
 })
 
 /** Asks one query, only to see whether it is answered: no row is kept. docs/service.md, Analytics. */
-const askAnalytics = (sender: Sender, query: WireQueryRequest, signal: AbortSignal | undefined): Promise<void> =>
+const askAnalytics = (sender: Sender, query: Wire<'Query'>, signal: AbortSignal | undefined): Promise<void> =>
   sender.send({
     ...{ operation: 'Analytics', urgency: 'late', timeoutMs: TIMEOUT_MS, once: false },
-    body: { query_requests: [query] } satisfies AnalyticsRequest,
+    body: { query_requests: [query] } satisfies Wire<'AnalyticsRequest'>,
     decode: judgeAnalytics,
     rows: { at: [['queryResults', '*', 'responseItems', '*']], keeper: () => () => undefined },
     signal,

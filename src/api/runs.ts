@@ -6,7 +6,7 @@ import type { RowPlan, RunsQuestion } from '../ports.ts'
 import { countOf, dayAtOf, type Judged, MAX_NAME, nameOf, type SumKind, shown, summingRows, sumRows, withoutFuture } from './add-on.ts'
 import { type Fields, isAbsent, MAX_CENTS, MAX_FIGURE, objectOf, rowsOf, setAside } from './decode.ts'
 import { isObject } from './errors.ts'
-import type { CascadeRequest } from './wire.ts'
+import type { Wire } from './wire.ts'
 
 /** Sums of one answer: a month of 20 models in 10 modes has a third of that. Choice. */
 const MAX_RUN_SUMS = 20_000
@@ -45,7 +45,7 @@ export const RUN_ROWS: RowPlan = summingRows(
 export const timestamp = (at: Instant): string => new Date(at).toISOString()
 
 /** docs/service.md, CascadeAnalytics: runs of some days in one request. A range ends 1 ms before the day that it excludes. */
-export function encodeRuns({ fromAt, untilAt, groupName, email }: RunsQuestion): CascadeRequest {
+export function encodeRuns({ fromAt, untilAt, groupName, email }: RunsQuestion): Wire<'CascadeAnalyticsRequest'> {
   return {
     group_name: groupName,
     emails: email === undefined ? undefined : [email],

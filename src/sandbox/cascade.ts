@@ -2,9 +2,9 @@
 // split over several, and `UNKNOWN` is kept. Never sums runs; clients do that.
 
 import { createHash } from 'node:crypto'
-import type { CascadeAnswer, CascadeSource, WireCascadeLine, WireCascadeResult, WireCascadeRun, WireCascadeTool } from '../api/wire.ts'
+import { WIRE } from '../api/wire.generated.ts'
+import type { Wire } from '../api/wire.ts'
 import { DAY_MS } from '../core/model/units.ts'
-import { IDES } from './company/company.ts'
 import { type Fields, isObject, listField, Refusal, textField, textsField, timeField } from './refusal.ts'
 import { peopleByEmail, peopleOf, type ServiceContext } from './roster.ts'
 import type { AgentFilter, DayLines, StoredKey, ToolCount } from './store.ts'
@@ -12,20 +12,25 @@ import type { Switches } from './switches.ts'
 import { formatSeconds } from './time.ts'
 import type { AgentUse } from './use.ts'
 
-/** The most query requests in a request, and the most runs in an answer. Choice. */
-const MAX_QUERIES = 100
+const { ide_types: IDE_TYPES, query_requests: QUERIES } = WIRE.components.schemas.CascadeAnalyticsRequest.properties
+const IDES = IDE_TYPES.items.enum
+/** The most query requests in a request. Choice. */
+const MAX_QUERIES = QUERIES.maxItems
+const SOURCES = QUERIES.items.oneOf.map(({ required: [name] }) => name)
+type Source = (typeof SOURCES)[number]
+type Result = Wire<'CascadeAnalyticsAnswer'>['queryResults'][number]
+
+/** The most runs in an answer. Choice. */
 const MAX_RUNS = 1_000_000
 
 /** How far runs outside the range are away. */
 const AROUND_MS = 3 * DAY_MS
 
-const SOURCES: readonly CascadeSource[] = ['cascade_lines', 'cascade_runs', 'cascade_tool_usage']
-
 /**
  * docs/service.md, CascadeAnalytics. Without a range all rows count; both ends are included (choice). Lines and tools are not recorded for the
  * terminal, so these are empty when `ide_types` is only `cli`, also in conversations that were continued elsewhere (choice).
  */
-export function cascadeAnalytics(context: ServiceContext, key: StoredKey, fields: Fields): CascadeAnswer {
+export function cascadeAnalytics(context: ServiceContext, key: StoredKey, fields: Fields): Wire<'CascadeAnalyticsAnswer'> {
   const { store, now, switches } = context
   const groupName = textField(fields, 'group_name')
   const emails = textsField(fields, 'emails')
@@ -41,7 +46,7 @@ export function cascadeAnalytics(context: ServiceContext, key: StoredKey, fields
   let room = MAX_RUNS
   const results = sources.map((source) => {
     const result = resultOf(source, filter, context, room)
-    room -= result.cascadeRuns?.cascadeRuns?.length ?? 0
+    room -= 'cascadeRuns' in result ? (result.cascadeRuns.cascadeRuns?.length ?? 0) : 0
     if (room < 0)
       throw new Refusal(400, `the answer would hold more than ${MAX_RUNS} runs: ask for a shorter range, or in several requests`)
     return result
@@ -58,7 +63,7 @@ function idesOf(fields: Fields): readonly string[] {
 }
 
 /** The data source of each query request; each must be an object with exactly one of the three. */
-function sourcesOf(fields: Fields): readonly CascadeSource[] {
+function sourcesOf(fields: Fields): readonly Source[] {
   const requests = listField(fields, 'query_requests') ?? []
   if (requests.length === 0) throw new Refusal(400, 'query_requests is required')
   if (requests.length > MAX_QUERIES) throw new Refusal(400, `query_requests has ${requests.length} elements: at most ${MAX_QUERIES}`)
@@ -73,7 +78,7 @@ function sourcesOf(fields: Fields): readonly CascadeSource[] {
 }
 
 /** Each query has a result, even an empty one. Reading one run more than allowed shows that there are too many. */
-function resultOf(source: CascadeSource, filter: AgentFilter, { store, switches }: ServiceContext, room: number): WireCascadeResult {
+function resultOf(source: Source, filter: AgentFilter, { store, switches }: ServiceContext, room: number): Result {
   const shown = <Wrapper extends { readonly [name: string]: readonly unknown[] }>(wrapper: Wrapper): Wrapper | Record<string, never> =>
     Object.values(wrapper)[0]?.length === 0 && switches.zeros === 'omitted' ? {} : wrapper
   switch (source) {
@@ -93,14 +98,14 @@ const counters = (values: Readonly<Record<string, number>>, { zeros }: Switches)
   Object.fromEntries(Object.entries(values).flatMap(([name, value]) => (value === 0 && zeros === 'omitted' ? [] : [[name, String(value)]])))
 
 /** docs/service.md, Rows of the agent: all strings. */
-const lineOf = ({ day, suggested, accepted }: DayLines, switches: Switches): WireCascadeLine => ({
+const lineOf = ({ day, suggested, accepted }: DayLines, switches: Switches) => ({
   day: formatSeconds(day * DAY_MS),
   ...counters({ linesSuggested: suggested, linesAccepted: accepted }, switches),
 })
 
-const toolOf = ({ tool, count }: ToolCount): WireCascadeTool => ({ tool, count: String(count) })
+const toolOf = ({ tool, count }: ToolCount) => ({ tool, count: String(count) })
 
-function runOf(row: AgentUse, switches: Switches): WireCascadeRun {
+function runOf(row: AgentUse, switches: Switches) {
   const day = Math.floor(row.at / DAY_MS)
   return {
     day: formatSeconds(day * DAY_MS),

@@ -1,5 +1,5 @@
 // UserPageAnalytics: the people with their status and their use, summed from the raw rows. Also decides which people a request is about.
-import type { Answers, UserPageAnswer, WireUser } from '../api/wire.ts'
+import type { Wire } from '../api/wire.ts'
 import type { Operation } from '../core/model/observed.ts'
 import { normaliseEmail } from '../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../core/model/units.ts'
@@ -20,14 +20,14 @@ export interface ServiceContext {
 }
 
 /** The body of a 200; undefined: zero bytes. */
-export type Answer = Answers[Operation] | undefined
+export type Answer = Wire<`${Operation}Answer`> | undefined
 
 /** A 64-bit figure, as the switch `--int64` says. */
 export const int64 = (value: number, switches: Pick<Switches, 'int64'>): number | string =>
   switches.int64 === 'string' ? String(value) : value
 
 /** docs/service.md, UserPageAnalytics: people of every status, in the order of the roster. */
-export function userPageAnalytics(context: ServiceContext, key: StoredKey, fields: Fields): UserPageAnswer {
+export function userPageAnalytics(context: ServiceContext, key: StoredKey, fields: Fields): Wire<'UserPageAnalyticsAnswer'> {
   const { store, now, switches, quirks } = context
   const listed = peopleOf(store, key, textField(fields, 'group_name'))
   const seenUntil = now - switches.analyticsDelay
@@ -57,7 +57,7 @@ export function peopleOf(store: Store, key: StoredKey, groupName: string | undef
 type Figures = Partial<LastActivity> & { readonly used: number; readonly days: number }
 
 /** docs/service.md, A person. */
-function statistics(person: StoredPerson, figures: Figures, switches: Switches): WireUser {
+function statistics(person: StoredPerson, figures: Figures, switches: Switches): Wire<'User'> {
   const { used, days, autocompleteAt = null, agentAt = null, commandAt = null } = figures
   const stamp = (at: Instant): string => formatMicros(at, person.id)
   const lastUse = (at: Instant | null): string | undefined => (at === null ? undefined : stamp(at))

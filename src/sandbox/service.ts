@@ -1,10 +1,11 @@
 // Takes one request from its text to its answer, faults included: the in-process transport and the HTTP server share it, so that they cannot
 // differ. Order: faults that stop the request, the key, the rate, the operation, faults that damage the answer. Each operation checks the key
 // first, then the fields, then what they name (docs/sandbox.md, Behaviour).
-import type { BalanceAnswer, GetUsageConfigAnswer } from '../api/wire.ts'
+import { WIRE } from '../api/wire.generated.ts'
+import { PERMISSION_NAME, PERMISSION_OF, type Wire } from '../api/wire.ts'
 import type { Operation } from '../core/model/observed.ts'
 import { groupScope, type Scope, TEAM, userScope } from '../core/model/scope.ts'
-import { type Instant, MAX_CAP } from '../core/model/units.ts'
+import type { Instant } from '../core/model/units.ts'
 import type { Clock } from '../ports.ts'
 import { analytics } from './analytics/analytics.ts'
 import type { CapBook } from './caps.ts'
@@ -12,7 +13,7 @@ import { cascadeAnalytics } from './cascade.ts'
 import { pick } from './company/company.ts'
 import { type Encoded, encodeRefusal, type Fields, fieldsOf, flagField, JSON_TYPE, Refusal, textField, wholeField } from './refusal.ts'
 import { type Answer, int64, type ServiceContext, userPageAnalytics } from './roster.ts'
-import type { Permission, Store, StoredKey } from './store.ts'
+import type { Store, StoredKey } from './store.ts'
 import { type createChance, type FaultName, HTML_PAGE, retryAfterHeader, type Switches } from './switches.ts'
 import { cycleAt, formatSeconds } from './time.ts'
 
@@ -114,16 +115,6 @@ function withoutKey(body: unknown): Readonly<Record<string, unknown>> {
 
 // The operations as functions over the data. They know nothing of HTTP and faults, and throw a `Refusal` and nothing else.
 
-/** docs/service.md, Requests. */
-export const PERMISSION_OF: Readonly<Record<Operation, Permission>> = {
-  Analytics: 'Analytics Read',
-  UserPageAnalytics: 'Teams Read-only',
-  CascadeAnalytics: 'Teams Read-only',
-  GetUsageConfig: 'Billing Read',
-  UsageConfig: 'Billing Write',
-  GetTeamCreditBalance: 'Billing Read',
-}
-
 /** The key of a request, checked before the rest of it; 401 when it is missing or unknown. */
 function authenticate(store: Store, body: unknown): StoredKey {
   const secret = fieldsOf(body)['service_key']
@@ -146,7 +137,7 @@ export const WITHOUT_CAPS: Readonly<Partial<Record<Operation, number>>> = {
 function answer(context: ServiceContext, key: StoredKey, operation: Operation, body: unknown): Answer {
   const refusedForGood = context.switches.plan === 'no-caps' ? WITHOUT_CAPS[operation] : undefined
   if (refusedForGood !== undefined) throw new Refusal(refusedForGood, `${operation} is not available for this team`)
-  const permission = PERMISSION_OF[operation]
+  const permission = PERMISSION_NAME[PERMISSION_OF[operation]]
   if (!key.permissions.includes(permission)) throw new Refusal(403, `insufficient permissions: ${operation} needs ${permission}`)
   return ANSWERS[operation](context, key, fieldsOf(body))
 }
@@ -161,7 +152,7 @@ const ANSWERS: Readonly<Record<Operation, (context: ServiceContext, key: StoredK
 }
 
 /** docs/service.md, GetUsageConfig. */
-function getUsageConfig({ caps, switches, store, quirks }: ServiceContext, key: StoredKey, fields: Fields): GetUsageConfigAnswer {
+function getUsageConfig({ caps, switches, store, quirks }: ServiceContext, key: StoredKey, fields: Fields): Wire<'GetUsageConfigAnswer'> {
   const scope = scopeOf(store, key, fields)
   const cap = quirks?.staleRead ? caps.readStale(scope) : caps.read(scope)
   if (cap === undefined) return {}
@@ -171,7 +162,9 @@ function getUsageConfig({ caps, switches, store, quirks }: ServiceContext, key: 
   }
 }
 
-/** docs/service.md, UsageConfig. A cap is 0 to 2147483647 (choice: the range of a 32-bit integer). */
+const MAX_CAP = WIRE.components.schemas.UsageConfigRequest.properties.set_add_on_credit_cap.maximum
+
+/** docs/service.md, UsageConfig. Choice: a cap has the range of a 32-bit integer. */
 function usageConfig({ caps, switches, store }: ServiceContext, key: StoredKey, fields: Fields): Answer {
   const cap = wholeField(fields, 'set_add_on_credit_cap', MAX_CAP)
   const clear = flagField(fields, 'clear_add_on_credit_cap')
@@ -220,7 +213,7 @@ function isWithin(store: Store, groupId: string, scope: Scope): boolean {
  * docs/service.md, GetTeamCreditBalance. Add-on use is each person's use in the cycle beyond their seat's credits, summed over all rows and
  * rounded once to whole credits. Without an enterprise plan: 403 (choice), the error that the interface names.
  */
-function getTeamCreditBalance({ store, switches, now }: ServiceContext): BalanceAnswer {
+function getTeamCreditBalance({ store, switches, now }: ServiceContext): Wire<'GetTeamCreditBalanceAnswer'> {
   if (switches.plan === 'team') throw new Refusal(403, 'plan without the feature: GetTeamCreditBalance needs an enterprise-tier plan')
   const cycle = cycleAt(now)
   const perSeat = store.meta('creditsPerSeat') ?? 0

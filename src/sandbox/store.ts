@@ -1,6 +1,7 @@
 // All data of the embedded service, in node:sqlite, in memory or in a file: people, groups, caps, keys, and the raw rows of use that every
 // figure is summed from. Decides nothing about the interface, and never builds SQL from the text of a request.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { PERMISSION_NAME } from '../api/wire.ts'
 import { InputError, messageOf } from '../core/model/problem.ts'
 import { parseScope, type Scope, scopeKey } from '../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../core/model/units.ts'
@@ -22,9 +23,9 @@ export const TEAM_STATUSES = ['UNSPECIFIED', 'PENDING', 'APPROVED', 'REJECTED'] 
 /** `USER_TEAM_STATUS_…` without its prefix. */
 export type TeamStatus = (typeof TEAM_STATUSES)[number]
 
-export const PERMISSIONS = ['Analytics Read', 'Teams Read-only', 'Billing Read', 'Billing Write'] as const
 /** docs/service.md, Requests. */
-export type Permission = (typeof PERMISSIONS)[number]
+export type Permission = (typeof PERMISSION_NAME)[keyof typeof PERMISSION_NAME]
+export const PERMISSIONS: readonly Permission[] = Object.values(PERMISSION_NAME)
 
 /** A person of the team; `id` is their place in the roster, from 0. */
 export interface StoredPerson {

@@ -2,13 +2,13 @@
 // no check of what comes back. It keeps connections alive and as many calls under way as capkeeper does.
 import { Agent } from 'node:http'
 import got from 'got'
-import type { WireScope } from '../../src/api/wire.ts'
+import type { Wire } from '../../src/api/wire.ts'
 import { costOf, serveRemote } from './remote.ts'
 
 /** One call of the loop. */
 export interface Call {
   readonly operation: string
-  readonly body: WireScope & Readonly<Record<string, unknown>>
+  readonly body: Wire<'GetUsageConfigRequest'> & Readonly<Record<string, unknown>>
 }
 
 const [url = '', key = '', concurrency = '8'] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 // A naive evaluation of Analytics: plain TypeScript over the raw rows, written from docs/service.md, without any code shared with
 // the sandbox's queries. Every cell of a row is computed first; filters, groups and functions then work on cells.
-import type { WireFilter, WireQueryRequest } from '../../src/api/wire.ts'
+import type { Wire } from '../../src/api/wire.ts'
 import type { Store } from '../../src/sandbox/store.ts'
 import type { UseOf } from '../../src/sandbox/use.ts'
 
@@ -22,7 +22,7 @@ const floor = (at: number, unit: number): number => at - (((at % unit) + unit) %
 const stamp = (at: number): string => new Date(at).toISOString()
 
 /** The expected items of one query request, in no particular order. */
-export function evaluate(store: Store, query: WireQueryRequest, bounds: NaiveBounds): readonly Item[] {
+export function evaluate(store: Store, query: Wire<'Query'>, bounds: NaiveBounds): readonly Item[] {
   if (query.data_source === 'QUERY_DATA_SOURCE_PCW_DATA') return [written(store, query, bounds)]
   const keys = new Map(store.people().map((person) => [person.id, person.apiKey]))
   const keyOf = (person: number): string => keys.get(person) ?? ''
@@ -108,7 +108,7 @@ function read(cellValue: Value, text: string): Value {
   return Number(text)
 }
 
-function passes(cells: Cells, { name, filter, value }: WireFilter): boolean {
+function passes(cells: Cells, { name, filter, value }: Wire<'Filter'>): boolean {
   const left = cell(cells, name)
   const right = read(left, value)
   switch (filter) {
@@ -127,7 +127,7 @@ function passes(cells: Cells, { name, filter, value }: WireFilter): boolean {
   }
 }
 
-function grouped(rows: readonly Cells[], query: WireQueryRequest): readonly Item[] {
+function grouped(rows: readonly Cells[], query: Wire<'Query'>): readonly Item[] {
   const groups = query.aggregations ?? []
   const functions = query.selections.map((one) => one.aggregation_function ?? 'QUERY_AGGREGATION_UNSPECIFIED')
   if (groups.length === 0 && functions.every((fn) => fn === 'QUERY_AGGREGATION_UNSPECIFIED')) {
@@ -140,7 +140,7 @@ function grouped(rows: readonly Cells[], query: WireQueryRequest): readonly Item
   return [...members.values()].map((group) => itemOf(group, query))
 }
 
-function itemOf(rows: readonly Cells[], query: WireQueryRequest): Item {
+function itemOf(rows: readonly Cells[], query: Wire<'Query'>): Item {
   const first = rows[0] ?? {}
   const groups = (query.aggregations ?? []).map((group) => [group.name, show(group.field, cell(first, group.field))])
   const selections = query.selections.map(({ field, name, aggregation_function: fn = 'QUERY_AGGREGATION_UNSPECIFIED' }) => {
@@ -172,7 +172,7 @@ function applied(fn: string, field: string, rows: readonly Cells[]): string {
 }
 
 /** Percent code written: accepted autocomplete, accepted commands, and typed code, within the bounds. */
-function written(store: Store, query: WireQueryRequest, { fromAt, untilAt, people }: NaiveBounds): Item {
+function written(store: Store, query: Wire<'Query'>, { fromAt, untilAt, people }: NaiveBounds): Item {
   type Place = { at: number; person: number; language: string; ide: string; version: string }
   const counts = ({ at, person, language, ide, version }: Place): boolean =>
     at >= fromAt && at <= untilAt && people.has(person) && (query.filters ?? []).every((one) => passes({ language, ide, version }, one))

@@ -1,10 +1,10 @@
 // Random Analytics queries: valid ones over every source, field, function, filter and group. The generators read the field table, so that they cover a new field at once.
 import fc from 'fast-check'
-import type { FilterOperation, WireAggregation, WireFilter, WireQueryRequest, WireSelection } from '../../src/api/wire.ts'
+import type { Wire } from '../../src/api/wire.ts'
 import { type AnalyticsField, type AnalyticsSource, FILTERS, sourcesServed } from '../../src/sandbox/analytics/fields.ts'
 
 const UNSPECIFIED = 'QUERY_AGGREGATION_UNSPECIFIED'
-export const OPERATIONS = Object.keys(FILTERS) as readonly FilterOperation[]
+export const OPERATIONS = Object.keys(FILTERS) as readonly Wire<'Filter'>['filter'][]
 const OFFSETS = ['UTC-8', 'UTC+1', 'UTC-11', 'UTC+14', 'UTC+5:30', 'UTC-0']
 /** Through aliases and values, text of a client could reach the database. */
 const NASTY = ["x'; DROP TABLE people; --", '"', '`at`', '__proto__', 'constructor', 'ä\u0000ö', '?', ':a', '%']
@@ -26,7 +26,7 @@ export type Known = Readonly<Record<string, readonly string[]>>
 export const SERVED = { names: 'spec', addOnRows: 'served', plan: 'enterprise' } as const
 const SOURCES = sourcesServed(SERVED)
 
-export function validQuery(known: Known): fc.Arbitrary<WireQueryRequest> {
+export function validQuery(known: Known): fc.Arbitrary<Wire<'Query'>> {
   return chosen(SOURCES).chain((source) =>
     source.totals
       ? totalsQuery(source, known)
@@ -34,7 +34,7 @@ export function validQuery(known: Known): fc.Arbitrary<WireQueryRequest> {
   )
 }
 
-const totalsQuery = (source: AnalyticsSource, known: Known): fc.Arbitrary<WireQueryRequest> =>
+const totalsQuery = (source: AnalyticsSource, known: Known): fc.Arbitrary<Wire<'Query'>> =>
   fc
     .tuple(
       selections(source, () => [UNSPECIFIED]),
@@ -43,7 +43,7 @@ const totalsQuery = (source: AnalyticsSource, known: Known): fc.Arbitrary<WireQu
     .map(([list, narrowed]) => query(source, list, narrowed, []))
 
 /** Nothing aggregated: every field, numbers too. */
-const rowsQuery = (source: AnalyticsSource, known: Known): fc.Arbitrary<WireQueryRequest> =>
+const rowsQuery = (source: AnalyticsSource, known: Known): fc.Arbitrary<Wire<'Query'>> =>
   fc
     .tuple(
       selections(source, () => [UNSPECIFIED]),
@@ -51,11 +51,11 @@ const rowsQuery = (source: AnalyticsSource, known: Known): fc.Arbitrary<WireQuer
     )
     .map(([list, narrowed]) => query(source, list, narrowed, []))
 
-const aggregateQuery = (source: AnalyticsSource, known: Known): fc.Arbitrary<WireQueryRequest> =>
+const aggregateQuery = (source: AnalyticsSource, known: Known): fc.Arbitrary<Wire<'Query'>> =>
   fc.tuple(selections(source, applicable), filters(source, known)).map(([list, narrowed]) => query(source, list, narrowed, []))
 
 /** Functions over groups, or the grouped fields themselves. */
-const groupQuery = (source: AnalyticsSource, known: Known): fc.Arbitrary<WireQueryRequest> =>
+const groupQuery = (source: AnalyticsSource, known: Known): fc.Arbitrary<Wire<'Query'>> =>
   fc.tuple(selections(source, applicable), filters(source, known), groups(source), fc.boolean()).map(([list, narrowed, by, plainly]) => {
     const plain = by.filter((one) =>
       /^(api_key|date|hour|timestamp|language|ide|version|model|metadata|\w+_(id|type|source))/.test(one.field),
@@ -75,18 +75,18 @@ const applicable = (field: AnalyticsField): readonly string[] => field.functions
 function selections(
   source: AnalyticsSource,
   functions: (field: AnalyticsField) => readonly string[],
-): fc.Arbitrary<readonly WireSelection[]> {
+): fc.Arbitrary<readonly Wire<'Selection'>[]> {
   const one = chosen(source.fields.filter((field) => field.functions.length > 0)).chain((field) =>
     fc.tuple(spelt(field), chosen(functions(field)), aliases, fc.boolean()).map(([name, fn, alias, said]) => ({
       field: name,
-      ...(fn === UNSPECIFIED && !said ? {} : { aggregation_function: fn as WireSelection['aggregation_function'] & string }),
+      ...(fn === UNSPECIFIED && !said ? {} : { aggregation_function: fn as Wire<'Selection'>['aggregation_function'] & string }),
       ...(alias === undefined ? {} : { name: alias }),
     })),
   )
   return fc.array(one, { minLength: 1, maxLength: 5 })
 }
 
-const groups = (source: AnalyticsSource): fc.Arbitrary<readonly WireAggregation[]> =>
+const groups = (source: AnalyticsSource): fc.Arbitrary<readonly Wire<'Aggregation'>[]> =>
   fc.uniqueArray(
     chosen(source.fields.filter((field) => field.groupable)).chain((field) =>
       fc.tuple(spelt(field), named).map(([name, alias]) => ({ field: name, name: alias })),
@@ -94,7 +94,7 @@ const groups = (source: AnalyticsSource): fc.Arbitrary<readonly WireAggregation[
     { minLength: 1, maxLength: 3, selector: (one) => one.name },
   )
 
-const filters = (source: AnalyticsSource, known: Known): fc.Arbitrary<readonly WireFilter[]> =>
+const filters = (source: AnalyticsSource, known: Known): fc.Arbitrary<readonly Wire<'Filter'>[]> =>
   fc.array(
     chosen(source.fields.filter((field) => field.filterable)).chain((field) =>
       fc.tuple(spelt(field), chosen(OPERATIONS), valueFor(field, known)).map(([name, filter, value]) => ({ name, filter, value })),
@@ -131,10 +131,10 @@ function valueFor(field: AnalyticsField, known: Known): fc.Arbitrary<string> {
 /** Drops selections with a duplicate alias, which no valid query has. */
 function query(
   source: AnalyticsSource,
-  list: readonly WireSelection[],
-  narrowed: readonly WireFilter[],
-  by: readonly WireAggregation[],
-): WireQueryRequest {
+  list: readonly Wire<'Selection'>[],
+  narrowed: readonly Wire<'Filter'>[],
+  by: readonly Wire<'Aggregation'>[],
+): Wire<'Query'> {
   const taken = new Set(by.map((one) => one.name))
   const kept = list.filter((one) => {
     const alias = one.name ?? `${(one.aggregation_function ?? UNSPECIFIED).replace('QUERY_AGGREGATION_', '')}_${one.field}`.toLowerCase()

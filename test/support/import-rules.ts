@@ -21,7 +21,7 @@ const REACH: Readonly<Record<string, Reach>> = {
   core: { values: ['core'], types: ['ports'] },
   policy: { values: ['core', 'policy', 'files'], types: ['ports'] },
   api: { values: ['core', 'api', 'files'], types: ['ports'] },
-  sandbox: { values: ['core', 'sandbox'], types: ['ports', 'api/wire'] },
+  sandbox: { values: ['core', 'sandbox', 'api/wire', 'api/wire.generated'], types: ['ports'] },
   daemon: { values: ['core', 'policy', 'api', 'daemon', 'files'], types: ['ports'] },
   console: {
     values: ['core', 'console'],
@@ -48,6 +48,7 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
   'get-east-asian-width': ['src/cli/shared/text.ts'],
   'prom-client': ['src/daemon/http/metrics/metrics.ts'],
   typebox: [
+    'src/api/wire.ts',
     'src/sandbox/fixture/schema-source.ts',
     'src/policy/schema/source.ts',
     'src/daemon/config/schema-source.ts',

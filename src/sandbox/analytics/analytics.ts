@@ -1,9 +1,9 @@
 // Analytics: reads, compiles, runs and shows each query of a request, in the order of the request. Bounds the size of an answer.
-import type { AggregationFunction, AnalyticsAnswer, WireAnalyticsResult, WireResponseItem } from '../../api/wire.ts'
+import type { Wire } from '../../api/wire.ts'
 import { type Fields, Refusal, textField, timeField } from '../refusal.ts'
 import { peopleOf, type ServiceContext } from '../roster.ts'
 import type { SqlValue, StoredKey } from '../store.ts'
-import { FILTERS, type FieldType, FUNCTIONS, type NamedField } from './fields.ts'
+import { type AggregationFunction, FILTERS, type FieldType, FUNCTIONS, type NamedField } from './fields.ts'
 import { type ApiKeyOf, type Filter, type Query, queriesOf, type Selection, writeCell } from './query.ts'
 
 /** The most characters of names and values in one answer, before JSON; a larger answer is refused with 400. Choice. */
@@ -13,7 +13,7 @@ const MAX_ANSWER_CHARACTERS = 80_000_000
  * docs/service.md, Analytics. The time range of the request applies only to sources of totals, both ends included; without one all
  * rows count (choice). A key limited to one group sees only the people of that group.
  */
-export function analytics(context: ServiceContext, key: StoredKey, fields: Fields): AnalyticsAnswer {
+export function analytics(context: ServiceContext, key: StoredKey, fields: Fields): Wire<'AnalyticsAnswer'> {
   const { store, switches, now } = context
   const groupName = textField(fields, 'group_name')
   const fromAt = timeField(fields, 'start_timestamp') ?? 0
@@ -25,7 +25,7 @@ export function analytics(context: ServiceContext, key: StoredKey, fields: Field
   const whose = { departed: store.meta('departed') === 1, ...(limited ? { people: people.map((one) => one.id) } : {}) }
   const apiKeys = new Map(people.map((one) => [one.id, one.apiKey]))
   let room = MAX_ANSWER_CHARACTERS
-  const queryResults = queries.map((query): WireAnalyticsResult => {
+  const queryResults = queries.map((query) => {
     const span = query.source.totals ? { fromAt, untilAt: Math.min(untilAt, seenUntil) } : { fromAt: 0, untilAt: seenUntil }
     const { items, characters } = run(context, query, { ...whose, ...span, limit: room }, (person) => apiKeys.get(person) ?? '')
     room -= characters
@@ -40,7 +40,7 @@ function run({ store }: ServiceContext, query: Query, reach: Reach, apiKeyOf: Ap
   const perItem = query.groups.reduce((sum, one) => sum + one.alias.length, names)
   const { sql, parameters, columns } = compile(query, { ...reach, limit: Math.ceil(reach.limit / perItem) + 1 })
   let characters = 0
-  const items = store.select(sql, parameters).map((row): WireResponseItem => {
+  const items = store.select(sql, parameters).map((row) => {
     const item = itemOf(row, columns, apiKeyOf)
     characters += perItem + Object.values(item).reduce((sum, value) => sum + value.length, 0)
     if (characters > reach.limit) throw new Refusal(400, TOO_LARGE)

@@ -2,9 +2,11 @@
 // and the tests use this table and nothing else. Only the SQL in this table is run: a request selects from it, and its values are bound as
 // parameters. docs/service.md, Fields of the data sources.
 
-import type { AggregationFunction, DataSource, FilterOperation } from '../../api/wire.ts'
+import type { Wire } from '../../api/wire.ts'
 import { HOUR_MS } from '../../core/model/units.ts'
 import type { Switches } from '../switches.ts'
+
+export type AggregationFunction = NonNullable<Wire<'Selection'>['aggregation_function']>
 
 /**
  * The type of a field's values. `person` is the hash of an API key. `date`, `hour` and `timestamp` are read as whole days, hours and
@@ -41,7 +43,7 @@ export interface AnalyticsField {
 }
 
 export interface AnalyticsSource {
-  readonly name: DataSource
+  readonly name: Wire<'Query'>['data_source']
   readonly meaning: string
   /** The SQL after FROM; it has the columns `person` and `at`. */
   readonly rows: string
@@ -61,7 +63,7 @@ export const FUNCTIONS: Readonly<Record<AggregationFunction, (sql: string) => st
 }
 
 /** The six operations of filters and their SQL. docs/service.md, Query requests. */
-export const FILTERS: Readonly<Record<FilterOperation, string>> = {
+export const FILTERS: Readonly<Record<Wire<'Filter'>['filter'], string>> = {
   QUERY_FILTER_EQUAL: '=',
   QUERY_FILTER_NOT_EQUAL: '<>',
   QUERY_FILTER_GREATER_THAN: '>',

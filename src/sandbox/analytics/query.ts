@@ -1,12 +1,23 @@
 // Reads the queries of a request and checks fields, functions, aliases, groups and filters by the rules of docs/service.md, Analytics; writes
 // the cells of the answer. Every refusal names what is wrong and what would be valid. It begins with the text that live deployments use, where
 // that is documented (docs/service.md, Errors). Knows no SQL.
-import type { AggregationFunction, FilterOperation } from '../../api/wire.ts'
+import { WIRE } from '../../api/wire.generated.ts'
+import type { Wire } from '../../api/wire.ts'
 import { DAY_MS, HOUR_MS } from '../../core/model/units.ts'
 import { type Fields, isObject, listField, Refusal, textField } from '../refusal.ts'
 import type { Switches } from '../switches.ts'
 import { parseTimestamp } from '../time.ts'
-import { type AnalyticsSource, FILTERS, type FieldType, FUNCTIONS, findField, type NamedField, PAIR, sourcesServed } from './fields.ts'
+import {
+  type AggregationFunction,
+  type AnalyticsSource,
+  FILTERS,
+  type FieldType,
+  FUNCTIONS,
+  findField,
+  type NamedField,
+  PAIR,
+  sourcesServed,
+} from './fields.ts'
 
 const NUMBER = /^-?\d{1,15}(\.\d{1,15})?$/
 const DATE = /^\d{4}-\d{2}-\d{2}$/
@@ -79,7 +90,7 @@ interface Group extends NamedField {
 }
 
 export interface Filter extends NamedField {
-  readonly operation: FilterOperation
+  readonly operation: Wire<'Filter'>['filter']
   /** In the unit of the field's type. */
   readonly value: string | number
 }
@@ -92,10 +103,11 @@ export interface Query {
   readonly filters: readonly Filter[]
 }
 
+const { AnalyticsRequest, Selection } = WIRE.components.schemas
 /** The most query requests in a request, and the most selections, group-bys or filters in one of them. Choice. */
-export const MAX_PARTS = 100
+const MAX_PARTS = AnalyticsRequest.properties.query_requests.maxItems
 /** The longest alias, in characters. Choice. */
-export const MAX_ALIAS = 200
+const MAX_ALIAS = Selection.properties.name.maxLength
 
 /** The switches that decide which queries are valid and how answers are spelt. */
 type Judging = Pick<Switches, 'names' | 'addOnRows' | 'plan'>
@@ -170,7 +182,7 @@ function filterOf(one: Fields, source: AnalyticsSource, place: string): Filter {
   throw new Refusal(400, `invalid filter value ${shown(text)} for ${named.field.type} field ${named.name}: write ${write} (${place})`)
 }
 
-const OPERATIONS = Object.keys(FILTERS) as readonly FilterOperation[]
+const OPERATIONS = Object.keys(FILTERS) as readonly Filter['operation'][]
 const AGGREGATIONS = Object.keys(FUNCTIONS) as readonly AggregationFunction[]
 
 type Purpose = 'select' | 'group by' | 'filter on'

@@ -1,124 +1,45 @@
-// The service as an OpenAPI 3.1 document: made from the tables that the operations use, for the switches in force, and served at
-// /openapi.json. Points that docs/service.md leaves open are marked `x-choice`.
+// The service as an OpenAPI 3.1 document, as it is served at /openapi.json: made of wire.yaml and the table of analytics fields, for the switches
+// in force. Points that docs/service.md leaves open are marked `x-choice`.
+import { WIRE } from '../../api/wire.generated.ts'
+import { OPERATION_PATH, PERMISSION_NAME, PERMISSION_OF } from '../../api/wire.ts'
 import type { Operation } from '../../core/model/observed.ts'
-
-import { PERMISSION_OF, WITHOUT_CAPS } from '../service.ts'
+import { type AnalyticsField, type AnalyticsSource, sourcesServed } from '../analytics/fields.ts'
+import { MODES, TOOLS } from '../company/work.ts'
+import { WITHOUT_CAPS } from '../service.ts'
 import type { Switches } from '../switches.ts'
-import { answerSchemas, REQUEST_SCHEMAS, type Schema, sharedSchemas } from './openapi-schemas.ts'
+
+type Schema = Readonly<Record<string, unknown>>
+
+/** What the operations are for, in the order of the interface. */
+export const OPERATIONS: Readonly<Record<Operation, OperationText>> = WIRE.operations
 
 interface OperationText {
   readonly summary: string
   readonly description: string
-  /** A request body that works on any company, without the key. */
-  readonly example: Readonly<Record<string, unknown>>
-  readonly answer: unknown
-  /** When the operation answers 400 and 404; docs/service.md, Errors, and the rules of Endpoints. */
+  readonly example: Schema
+  readonly answered: Schema
   readonly invalid: string
   readonly notFound?: string
 }
 
-const CYCLE = { billingCycleStart: '2026-11-01T00:00:00Z', billingCycleEnd: '2026-12-01T00:00:00Z' }
-const SCOPES = 'more than one scope, no scope, or a field of another type'
-const EMAIL = 'ada.lovelace@example.com'
-
-/** Every operation in the order of the interface. */
-export const OPERATION_TEXTS: Readonly<Record<Operation, OperationText>> = {
-  Analytics: {
-    summary: 'Queries autocomplete, chat, command and percent-code-written data',
-    description:
-      'Several query requests are answered in order; all values are strings. Within one query either all selections carry an aggregation function ' +
-      'or none does; aliases are unique over selections and aggregations; distinct_* fields cannot be grouped by.',
-    example: {
-      query_requests: [
-        {
-          data_source: 'QUERY_DATA_SOURCE_USER_DATA',
-          selections: [{ field: 'num_acceptances', aggregation_function: 'QUERY_AGGREGATION_SUM' }],
-          filters: [{ name: 'date', filter: 'QUERY_FILTER_GE', value: '2026-11-01' }],
-          aggregations: [{ field: 'date UTC-8', name: 'day' }],
-        },
-      ],
-    },
-    answer: { queryResults: [{ responseItems: [{ item: { day: '2026-11-02', sum_num_acceptances: '125' } }] }] },
-    invalid: 'a rule of the query language is broken; the message names the field, the function and what would be valid',
-    notFound: 'group not found',
-  },
-  UserPageAnalytics: {
-    summary: 'Lists people with their activity and their credits of this billing cycle',
-    description: 'People of every team status. The range affects activeDays only.',
-    example: {},
-    answer: {
-      userTableStats: [
-        {
-          ...{ name: 'Ada Lovelace', email: EMAIL, lastUpdateTime: '2026-11-20T09:41:07.123456Z', apiKey: 'caf5203b87b9', activeDays: 61 },
-          teamStatus: 'USER_TEAM_STATUS_APPROVED',
-        },
-      ],
-      ...CYCLE,
-    },
-    invalid: 'invalid timestamp format, or a field of another type',
-    notFound: 'group not found',
-  },
-  CascadeAnalytics: {
-    summary: 'Agent use: lines, runs and tools',
-    description:
-      'Each query request holds exactly one data source and keeps its slot in the answer. One conversation may be split over several entries, and ' +
-      'UNKNOWN is data: consumers sum by the field of interest. Of cli alone only cascade_runs returns data.',
-    example: { query_requests: [{ cascade_lines: {} }, { cascade_runs: {} }, { cascade_tool_usage: {} }] },
-    answer: {
-      queryResults: [
-        { cascadeLines: { cascadeLines: [{ day: '2026-11-02T00:00:00Z', linesSuggested: '120', linesAccepted: '81' }] } },
-        { cascadeRuns: { cascadeRuns: [] } },
-        { cascadeToolUsage: { cascadeToolUsage: [{ tool: 'VIEW_FILE', count: '14' }] } },
-      ],
-    },
-    invalid:
-      'group_name together with emails, an unknown ide type, no query, not exactly one data source in a query, or an invalid timestamp',
-    notFound: 'group not found',
-  },
-  GetUsageConfig: {
-    summary: 'Reads the add-on credit cap at a scope',
-    description: 'Exactly one scope. An empty object: no cap is configured there.',
-    example: { team_level: true },
-    answer: {},
-    invalid: SCOPES,
-    notFound: 'invalid group id or user e-mail',
-  },
-  UsageConfig: {
-    summary: 'Sets or clears the add-on credit cap at a scope',
-    description: 'Exactly one cap field and exactly one scope. A cap is per person: a team or group scope is no shared pool.',
-    example: { team_level: true, set_add_on_credit_cap: 4000 },
-    answer: {},
-    invalid: `both cap fields, neither cap field, a cap outside 0 to 2147483647, ${SCOPES}`,
-    notFound: 'invalid group id or user e-mail',
-  },
-  GetTeamCreditBalance: {
-    summary: 'Reads the credit balance of this billing cycle',
-    description: 'Requires an enterprise-tier plan.',
-    example: {},
-    answer: { promptCreditsPerSeat: 500, numSeats: 204, addOnCreditsAvailable: 102_000, addOnCreditsUsed: 31_250, ...CYCLE },
-    invalid: 'the body is not a JSON object',
-  },
-}
+const { Query, Selection, Filter, Aggregation, User, Error: Failure, ...exchanged } = WIRE.components.schemas
 
 /** The document. */
 export function openApiDocument(switches: Switches): Schema {
-  const operations = Object.entries(OPERATION_TEXTS).map(([name, texts]) => operationOf(name as Operation, texts, switches))
-  const answers = Object.entries(answerSchemas(switches)).map(([name, schema]) => [`${name}Answer`, schema])
-  const requests = Object.entries(REQUEST_SCHEMAS).map(([name, schema]) => [`${name}Request`, schema])
+  const { openapi, info, servers, security } = WIRE
+  const operations = Object.entries(OPERATIONS).map(([name, texts]) => operationOf(name as Operation, texts, switches))
+  const schemas = Object.entries(exchanged).map(([name, schema]) => {
+    return [name, inForce(name.endsWith('Request') ? withKey(schema) : schema, switches)] as const
+  })
   return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Usage, Billing and Analytics Reporting Service, as the capkeeper sandbox serves it',
-      version: '1',
-      description:
-        'Six operations, all POST with JSON bodies, also behind any path prefix; the key travels in the body as service_key. The document describes the service with the ' +
-        'switches in force. What the interface does not say is marked x-choice.',
-      'x-choice': 'in requests null, an empty text and false of a flag count as not given, and fields that are not known are passed over',
+    ...{ openapi, info, servers, security },
+    paths: Object.fromEntries(operations.map((operation) => [`${OPERATION_PATH}${operation['operationId']}`, { post: operation }])),
+    components: {
+      schemas: {
+        ...{ ...Object.fromEntries(schemas), ...querySchemas(switches), User: inForce(User, switches) },
+        Error: switches.errors === 'text' ? { type: 'string' } : inForce(Failure, switches),
+      },
     },
-    servers: [{ url: '/' }],
-    security: [],
-    paths: Object.fromEntries(operations.map((operation) => [`/api/v1/${operation['operationId']}`, { post: operation }])),
-    components: { schemas: { ...Object.fromEntries([...requests, ...answers]), ...sharedSchemas(switches), Error: errorSchema(switches) } },
   }
 }
 
@@ -131,7 +52,7 @@ function operationOf(operation: Operation, texts: OperationText, switches: Switc
   return {
     operationId: operation,
     summary,
-    description: `${description}\n\nNeeds the permission ${PERMISSION_OF[operation]}.${plan}`,
+    description: `${description}\n\nNeeds the permission ${PERMISSION_NAME[PERMISSION_OF[operation]]}.${plan}`,
     requestBody: {
       required: true,
       content: {
@@ -147,22 +68,23 @@ function operationOf(operation: Operation, texts: OperationText, switches: Switc
 
 const CODES_ARE_OURS = 'the interface names no status codes'
 
-function responsesOf(operation: Operation, { invalid, notFound, answer }: OperationText, switches: Switches): Schema {
+function responsesOf(operation: Operation, { invalid, notFound, answered }: OperationText, switches: Switches): Schema {
   const refusal = (description: string, choice: string | undefined = CODES_ARE_OURS): Schema => ({
     description,
     content: { [switches.errors === 'text' ? 'text/plain' : 'application/json']: { schema: ref('Error') } },
     'x-choice': choice,
   })
   const plan = operation === 'GetTeamCreditBalance' ? ', or a plan without the feature' : ''
+  const permission = PERMISSION_NAME[PERMISSION_OF[operation]]
   const refusals = {
     400: refusal(`invalid: ${invalid}`),
     401: refusal('missing or invalid service key'),
-    403: refusal(`the key lacks the permission ${PERMISSION_OF[operation]}, or is limited to another group${plan}`),
+    403: refusal(`the key lacks the permission ${permission}, or is limited to another group${plan}`),
     404: notFound === undefined ? undefined : refusal(notFound),
   }
   const faulty = Object.values(switches.faults).some((probability) => probability > 0)
   return {
-    200: success(operation, answer, switches),
+    200: success(operation, answered, switches),
     // The style `ok` answers with 200 instead.
     ...(switches.errors === 'ok' ? {} : refusals),
     405: { ...refusal('every operation is a POST'), headers: { allow: { schema: { type: 'string' } } } },
@@ -175,18 +97,135 @@ function responsesOf(operation: Operation, { invalid, notFound, answer }: Operat
   }
 }
 
-function success(operation: Operation, answer: unknown, switches: Switches): Schema {
+function success(operation: Operation, answered: Schema, switches: Switches): Schema {
   if (operation === 'UsageConfig' && switches.writeBody === 'empty' && switches.errors !== 'ok') return { description: 'zero bytes' }
   const schema = switches.errors === 'ok' ? { anyOf: [ref(`${operation}Answer`), ref('Error')] } : ref(`${operation}Answer`)
   // The examples are in the default spelling of figures and fields.
-  const examples = switches.int64 === 'number' ? { examples: { sandbox: { value: answer } } } : {}
+  const examples = switches.int64 === 'number' ? { examples: { sandbox: { value: answered } } } : {}
   return { description: 'the answer', content: { 'application/json': { schema, ...examples } } }
 }
 
-/** docs/service.md, Errors; the other shapes were seen on live deployments (docs/service.md). */
-function errorSchema({ errors }: Switches): Schema {
-  const text = { type: 'string' }
-  if (errors === 'text') return text
-  const names = errors === 'connect' ? ['code', 'message'] : ['error']
-  return { type: 'object', required: names, properties: Object.fromEntries(names.map((name) => [name, text])), additionalProperties: false }
+/** A schema of wire.yaml with its marks. */
+interface Marked extends Schema {
+  readonly type?: string | readonly string[]
+  readonly properties?: Readonly<Record<string, Marked>>
+  readonly required?: readonly string[]
+  readonly items?: Marked
+  readonly oneOf?: readonly Marked[]
+  readonly 'x-switches'?: { readonly [Name in keyof Switches]?: Switches[Name] | readonly Switches[Name][] }
+  readonly 'x-omitted-when-zero'?: true
+  readonly 'x-examples'?: keyof typeof EXAMPLES
+}
+
+const EXAMPLES = { modes: [...new Set(MODES)], tools: TOOLS.map(([tool]) => tool) }
+
+const withKey = (request: Marked): Marked => ({
+  ...request,
+  properties: { service_key: WIRE.key, ...request.properties },
+  required: ['service_key', ...(request.required ?? [])],
+})
+
+/** A schema as the switches have it, without its marks. */
+function inForce(schema: Marked, switches: Switches): Schema {
+  const { 'x-switches': _, 'x-omitted-when-zero': _z, 'x-examples': list, ...plain } = schema
+  const { type, properties, required = [], items, oneOf } = plain
+  const exists = (field: Marked): boolean =>
+    Object.entries(field['x-switches'] ?? {}).every(([name, values]) => [values].flat().includes(switches[name as keyof Switches]))
+  const isRequired = ([name, field]: readonly [string, Marked]): boolean =>
+    required.includes(name) || (field['x-omitted-when-zero'] === true && switches.zeros === 'kept')
+  const fields = Object.entries(properties ?? {}).filter(([, field]) => exists(field))
+  const figure = switches.int64 === 'string' ? { type: 'string', minimum: undefined } : { type: 'integer', pattern: undefined }
+  return {
+    ...plain,
+    ...(properties && {
+      properties: Object.fromEntries(fields.map(([name, field]) => [name, inForce(field, switches)])),
+      required: fields.filter(isRequired).map(([name]) => name),
+    }),
+    ...(Array.isArray(type) ? figure : {}),
+    items: items && inForce(items, switches),
+    oneOf: oneOf?.map((one) => inForce(one, switches)),
+    ...(list && { examples: EXAMPLES[list] }),
+  }
+}
+
+// The query language: the parts of a query as wire.yaml has them, narrowed to the fields of each data source.
+
+const UNSPECIFIED = Selection.properties.aggregation_function.default
+const SHIFTED_DATE = 'date UTC-x'
+/** Names of the shifted date; offsets are 14 hours at most. */
+const SHIFTED_PATTERN = '^date UTC[+-]\\d{1,2}(:[0-5]\\d|\\.(25|5|50|75))?$'
+
+/** The schemas of queries by name, for the data sources that are served under the switches; `Query` is any of them. */
+function querySchemas(switches: Switches): Schema {
+  const sources = sourcesServed(switches)
+  const each = sources.flatMap((source): readonly (readonly [string, Schema])[] => [
+    [`Query.${shortName(source)}`, querySchema(source)],
+    [`Selection.${shortName(source)}`, selectionSchema(source)],
+    [`Filter.${shortName(source)}`, narrowed(Filter, { name: namesOf(source.fields.filter((field) => field.filterable)) })],
+    ...(hasGroups(source)
+      ? [
+          [
+            `Aggregation.${shortName(source)}`,
+            narrowed(Aggregation, { field: namesOf(source.fields.filter((field) => field.groupable)) }),
+          ] as const,
+        ]
+      : []),
+  ])
+  return { Query: { oneOf: sources.map((source) => ref(`Query.${shortName(source)}`)) }, ...Object.fromEntries(each) }
+}
+
+/** `USER_DATA` of `QUERY_DATA_SOURCE_USER_DATA`. */
+const shortName = (source: AnalyticsSource): string => source.name.replace('QUERY_DATA_SOURCE_', '')
+
+const hasGroups = (source: AnalyticsSource): boolean => source.fields.some((field) => field.groupable)
+
+const narrowed = (part: Schema & { readonly properties: Schema }, fields: Schema): Schema => ({
+  ...part,
+  properties: { ...part.properties, ...fields },
+})
+
+/** Both spellings of each field, and the pattern of the shifted date if the source has it. */
+function namesOf(fields: readonly AnalyticsField[]): Schema {
+  const names = fields
+    .filter((field) => field.name !== SHIFTED_DATE)
+    .flatMap((field) => [field.name, ...(field.liveName ? [field.liveName] : [])])
+  const shifted = fields.some((field) => field.name === SHIFTED_DATE)
+  const listed = { type: 'string', enum: names }
+  return shifted ? { anyOf: [listed, { type: 'string', pattern: SHIFTED_PATTERN }] } : listed
+}
+
+function querySchema(source: AnalyticsSource): Schema {
+  const { selections, filters, aggregations } = Query.properties
+  const { type, ...query } = narrowed(Query, {
+    data_source: { const: source.name },
+    selections: { ...selections, items: ref(`Selection.${shortName(source)}`) },
+    filters: { ...filters, items: ref(`Filter.${shortName(source)}`) },
+    aggregations: hasGroups(source) ? { ...aggregations, items: ref(`Aggregation.${shortName(source)}`) } : undefined,
+  })
+  return { type, description: `${source.meaning}\n\n${fieldTable(source)}`, ...query }
+}
+
+function selectionSchema(source: AnalyticsSource): Schema {
+  const selectable = source.fields.filter((field) => field.functions.length > 0)
+  const groups = Object.groupBy(selectable, (field) => field.functions.join())
+  const shapes = Object.values(groups).map((fields = []): Schema => {
+    const functions = fields[0]?.functions ?? []
+    // Choice: where nothing is aggregated, numbers too are valid as raw rows.
+    const all = functions.some((one) => one === UNSPECIFIED) ? functions : [UNSPECIFIED, ...functions]
+    return narrowed(Selection, {
+      field: namesOf(fields),
+      aggregation_function: { ...Selection.properties.aggregation_function, enum: all },
+    })
+  })
+  return { anyOf: shapes }
+}
+
+/** A Markdown table of the fields: meaning, functions and uses. */
+function fieldTable(source: AnalyticsSource): string {
+  const rows = source.fields.map(({ name, meaning, functions, values, groupable }) => {
+    const taken = functions.length > 0 ? functions.map((one) => one.replace('QUERY_AGGREGATION_', '')).join(', ') : 'only filters'
+    const known = values ? `; one of ${values.join(', ')}` : ''
+    return `| ${name} | ${meaning}${known} | ${taken} | ${groupable ? 'yes' : 'no'} |`
+  })
+  return ['| field | meaning | functions | group-by |', '|---|---|---|---|', ...rows].join('\n')
 }
