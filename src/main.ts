@@ -20,7 +20,7 @@ function listenEarly(): void {
 /** Git does not keep what is made from other sources. The built program has all of it. */
 function makeMissingSources(): void {
   const isSource = import.meta.filename.endsWith('.ts')
-  if (!isSource || process.getBuiltinModule('node:fs').existsSync(`${import.meta.dirname}/console/browser.generated.ts`)) return
+  if (!isSource || process.getBuiltinModule('node:fs').existsSync(`${import.meta.dirname}/console/style.generated.ts`)) return
   const argv = ['--no-warnings', `${import.meta.dirname}/../deploy/sources.ts`]
   process.getBuiltinModule('node:child_process').spawnSync(process.execPath, argv, { stdio: ['ignore', 'ignore', 'inherit'] })
 }

@@ -5,7 +5,7 @@ import { type Html, html, type Value } from '../core/escape/text.ts'
 import type { ConsoleAsset } from '../daemon/http/console.ts'
 import { PAGE_SCRIPT } from './browser.generated.ts'
 import { moment } from './parts.ts'
-import { STYLE } from './style.ts'
+import { STYLE } from './style.generated.ts'
 import { PART_SECTIONS, SECTIONS, type Section, url } from './words.ts'
 
 const asset = (name: string, type: string, body: string): ConsoleAsset => ({

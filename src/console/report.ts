@@ -11,7 +11,7 @@ import { cycleChart } from './chart/cycle.ts'
 import { compareChart } from './chart/person.ts'
 import { rowsTable } from './pages/simulated.ts'
 import { badge, facts } from './parts.ts'
-import { STYLE } from './style.ts'
+import { STYLE } from './style.generated.ts'
 import { type Column, column, compactTable, table } from './tables.ts'
 import { BAND_TEXT, capText, day, instant, number, plural, words } from './words.ts'
 
