@@ -1,6 +1,6 @@
 // Writes the modules of `src` that are made from others: validators compiled ahead, so that no command pays for a schema compiler at its start, the
-// wire format, and the console's script and style sheet. Git does not keep them: `npm ci`, `npm start`, `npm test` and the build make them, and so does
-// `npm run generate`.
+// wire format, the console's script and style sheet, and the templates of `init`. Git does not keep them: `npm ci`, `npm start`, `npm test` and the
+// build make them, and so does `npm run generate`.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -81,11 +81,17 @@ async function consoleScript(): Promise<string> {
   return `// Made of browser/page.ts by \`npm run generate\`; never edited by hand.\nexport const PAGE_SCRIPT = ${JSON.stringify(output[0].code)}\n`
 }
 
-/** The style sheet as pages have it, without comments. */
-function styleSheet(): string {
-  const style = readFileSync(join(ROOT, 'src/console/style.css'), 'utf8').replace(/\/\*.*?\*\/\n/gs, '')
-  return `// Made of style.css by \`npm run generate\`; never edited by hand.\nexport const STYLE = ${JSON.stringify(style)}\n`
-}
+/** What `init` writes. */
+const TEMPLATES = { CONFIG_TEMPLATE: 'src/cli/init/config.yaml', WORKFLOW_TEMPLATE: 'src/cli/init/workflow.yaml' }
+
+/** Files as texts. Pages have the style sheet without its comments. */
+const textsIn = (files: Readonly<Record<string, string>>): string =>
+  Object.entries(files)
+    .map(([name, path]) => {
+      const text = readFileSync(join(ROOT, path), 'utf8').replace(path.endsWith('.css') ? /\/\*.*?\*\/\n/gs : '', '')
+      return `// Made of ${path.split('/').at(-1)} by \`npm run generate\`; never edited by hand.\nexport const ${name} = ${JSON.stringify(text)}\n`
+    })
+    .join('')
 
 /** Path from the root of the repository and text of every module that is made. */
 export async function madeSources(): Promise<ReadonlyMap<string, string>> {
@@ -94,7 +100,8 @@ export async function madeSources(): Promise<ReadonlyMap<string, string>> {
     ['src/sandbox/fixture/schema.generated.ts', schemaOnly('schema-source.ts', 'FIXTURE_SCHEMA', FIXTURE)] as const,
     ['src/api/wire.generated.ts', documentIn('src/api/wire.yaml', 'WIRE')] as const,
     ['src/daemon/http/openapi.generated.ts', schemaOnly('documents/schema/openapi-source.ts', 'OPENAPI', plain(OPENAPI))] as const,
-    ['src/console/style.generated.ts', styleSheet()] as const,
+    ['src/console/style.generated.ts', textsIn({ STYLE: 'src/console/style.css' })] as const,
+    ['src/cli/init/templates.generated.ts', textsIn(TEMPLATES)] as const,
     ['src/console/browser.generated.ts', await consoleScript()] as const,
   ])
 }

@@ -1,5 +1,5 @@
-// The texts that `init` writes and prints: config, policy, workflow and summary; and the files themselves, all or none. No key ever comes here,
-// only its place.
+// The texts that `init` writes and prints: config and workflow, from the templates beside this file, policy and summary; and the files themselves, all or
+// none. No key ever comes here, only its place.
 
 import { existsSync, linkSync, lstatSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -14,6 +14,7 @@ import { type Imported, type Live, notesOf, policyOf, succeeds } from '../import
 import { schemaText } from '../schema.ts'
 import { CommandError } from '../shared/context.ts'
 import { count, dayText, padEnd, people, VERSION } from '../shared/text.ts'
+import { CONFIG_TEMPLATE, WORKFLOW_TEMPLATE } from './templates.generated.ts'
 
 interface NewFile {
   /** Below the folder, with `/`. */
@@ -105,7 +106,7 @@ export interface Start extends Pick<WorkspaceConfig, 'baseUrl' | 'caFile' | 'all
 export const filesOf = (start: Start): readonly NewFile[] => [
   { path: POLICY_SCHEMA_FILE, text: schemaText('policy') },
   { path: CONFIG_SCHEMA_FILE, text: schemaText('config') },
-  { path: WORKFLOW_FILE, text: workflowText() },
+  { path: WORKFLOW_FILE, text: filled(WORKFLOW_TEMPLATE, { version: VERSION }) },
   { path: policyFile(start.workspace), text: policyText(start) },
   { path: CONFIG_FILE, text: configText(start) },
 ]
@@ -116,43 +117,22 @@ const OTHER_MEANING = /^(true|false|null|yes|no|on|off|y|n|~|\.nan|[-+]?\.inf)$|
 /** A text as a YAML scalar that reads back as that text. */
 const scalar = (text: string): string => (PLAIN_SCALAR.test(text) && !OTHER_MEANING.test(text) ? text : JSON.stringify(text))
 
-function configText({ workspace, baseUrl, key, caFile, allowPlainHttp }: Start): string {
-  const [kind, where] = 'file' in key ? ['file', key.file] : ['env', key.env]
-  return `# yaml-language-server: $schema=./${CONFIG_SCHEMA_FILE}
-#
-# How capkeeper runs; made by \`capkeeper init\`. Everything but the address and the key has a default. Paths are relative to this file.
-apiVersion: capkeeper/v1
-kind: Config
+/** A template with its values; a line whose value is not known is left out. */
+const filled = (template: string, values: Readonly<Record<string, string | undefined>>): string =>
+  template
+    .replace(/^.*__(\w+)__\n/gm, (line, name: string) => (values[name] === undefined ? '' : line))
+    .replace(/__([a-z]+)__/gi, (_place, name: string) => values[name] ?? '')
 
-# What capkeeper wrote and so owns: keep this file between runs, and out of git.
-ledger: ./capkeeper.db
-
-# Where the status page, /metrics, /livez and /readyz are.
-# listen: 127.0.0.1:9464
-
-# Turns credits into money in reports.
-# pricePerCredit: 0.04
-
-workspaces:
-  - name: ${scalar(workspace)}
-    baseUrl: ${scalar(baseUrl)}
-${caFile === undefined ? '' : `    caFile: ${scalar(caFile)}\n`}${allowPlainHttp ? '    allowPlainHttp: true\n' : ''}    keys:
-      # The key itself stays ${kind === 'file' ? 'in this file, which is read again when it changes: keep it out of git' : 'in this variable'}.
-      default:
-        ${kind}: ${scalar(where)}
-      # The one key that may write, when the one above can only read.
-      # billingWrite:
-      #   file: /var/run/secrets/capkeeper/write-key
-    policies: [policies]
-
-    # With audit it plans and measures, and never writes. Set enforce once the plans say what you want.
-    mode: audit
-
-    # How often caps are read, and how often people, use and balance.
-    # interval: 5m
-    # usageInterval: 15m
-`
-}
+const configText = ({ workspace, baseUrl, key, caFile, allowPlainHttp }: Start): string =>
+  filled(CONFIG_TEMPLATE, {
+    workspace: scalar(workspace),
+    baseUrl: scalar(baseUrl),
+    caFile: caFile === undefined ? undefined : scalar(caFile),
+    allowPlainHttp: allowPlainHttp && 'true',
+    keyPlace: 'file' in key ? 'file, which is read again when it changes: keep it out of git' : 'variable',
+    keyKind: 'file' in key ? 'file' : 'env',
+    key: scalar('file' in key ? key.file : key.env),
+  })
 
 const WEEKS_2_MS = 14 * 86_400_000
 
@@ -218,66 +198,3 @@ export function endingText(start: Start, files: readonly NewFile[], folder: stri
   const read = `${plain(workspace)}: ${people(live.people.length)} read, ${count(declared, 'cap')} in force`
   return `${[read, '', `written to ${plain(folder)}:`, ...listed, '', 'next:', ...next].join('\n')}\n`
 }
-
-// The workflow that `init` writes, for the code host of the example in deploy/ci. It only validates and plans, and must never get a command that
-// writes.
-
-const SETUP = `      # Pinned to full commits; let Dependabot or Renovate keep them new.
-      - uses: actions/checkout@de0fac2e4500dabe0009e67214ff5f5447ce83dd # v6.0.2
-        with:
-          persist-credentials: false
-      - uses: actions/setup-node@48b55a011bda9f5d6aeb4c2d9c7362e8dae4041e # v6.4.0
-        with:
-          node-version: 24
-      - name: Install
-        run: npm install --global --ignore-scripts --no-audit --no-fund capkeeper@${VERSION}
-`
-
-/** The text of `.github/workflows/capkeeper.yaml`; works where the repository's root is the folder of the config. */
-const workflowText =
-  (): string => `# Every push is validated; a pull request gets its plan in the summary of the run. Nothing here writes caps: the daemon does, after the merge.
-#
-# Settings of the repository: in the environment capkeeper-plan the secret CAPKEEPER_READ_KEY, a service key that can only read. Who may push
-# a branch can change this file and use that key, so never put one there that writes.
-name: capkeeper
-
-on:
-  push:
-  # Not pull_request_target: that would hand the secret to whatever a fork brings along.
-  pull_request:
-
-permissions:
-  contents: read
-
-concurrency:
-  group: capkeeper-\${{ github.event_name }}-\${{ github.event.pull_request.number || github.ref }}
-  cancel-in-progress: true
-
-jobs:
-  validate:
-    runs-on: ubuntu-24.04
-    timeout-minutes: 10
-    steps:
-${SETUP}      - name: Validate
-        shell: bash
-        run: capkeeper validate --config capkeeper.yaml --output markdown | tee -a "$GITHUB_STEP_SUMMARY"
-
-  plan:
-    # Forks and Dependabot get no secrets.
-    if: >-
-      github.event_name == 'pull_request'
-      && github.event.pull_request.head.repo.full_name == github.repository
-      && github.event.pull_request.user.login != 'dependabot[bot]'
-    runs-on: ubuntu-24.04
-    timeout-minutes: 30
-    environment:
-      name: capkeeper-plan
-    steps:
-${SETUP}      - name: Plan
-        shell: bash
-        env:
-          CAPKEEPER_SERVICE_KEY: \${{ secrets.CAPKEEPER_READ_KEY }}
-          # Without the daemon's ledger the plan knows no ownership and no approvals. Give its address where the runner reaches it.
-          CAPKEEPER_LEDGER: ':memory:'
-        run: capkeeper plan --config capkeeper.yaml --output markdown | tee -a "$GITHUB_STEP_SUMMARY"
-`
