@@ -22,7 +22,7 @@ const VALIDATORS = [
 ] as const
 
 /** Notes of ours that a validator need not know. */
-const NOTES = ['x-kind', 'x-rule', 'x-secret']
+const NOTES = ['x-kind', 'x-rule', 'x-secret', 'x-wrong']
 
 /** JSON alone: what the builder of schemas hides in them is not meant for others. */
 const plain = (schema: object): AnnotatedSchema => JSON.parse(JSON.stringify(schema))

@@ -3,103 +3,95 @@
 import type { Static } from 'typebox'
 import { DEFAULT_GUARDS, type GuardCode } from '../../core/model/change.ts'
 import { MODES } from '../../core/model/events.ts'
-import { DIGESTS, type Digest, EVENTS, type MessageKind, PLACEHOLDERS, TLS_MODES, WEBHOOK_FORMATS } from '../../core/notify/settings.ts'
+import { DIGESTS, EVENTS, type MessageKind, PLACEHOLDERS, TLS_MODES, WEBHOOK_FORMATS } from '../../core/notify/settings.ts'
 import { API_VERSION, CONFIG_KIND } from '../../policy/bounds.ts'
 import {
   choice,
+  currency,
   DIALECT,
+  type Form,
   filled,
   flag,
-  HOUR_PATTERN,
-  INTERVAL_PATTERN,
-  LISTEN_PATTERN,
+  header,
+  hour,
+  interval,
   leaf,
   list,
-  MAIL_PATTERN,
+  listen,
+  mail,
   object,
+  onlyOne,
   optional,
   orNothing,
   pattern,
-  percentPattern,
-  TOO_SHORT_PATTERN,
+  percent,
+  requestUrl,
+  sourceUrl,
   text,
-  URL_PATTERN,
+  timezone,
+  url,
+  whole,
   word,
 } from '../../policy/schema/source.ts'
 
-/** `off`, or 1 to 400 days. */
-const HISTORY_PATTERN = String.raw`^\s*(off|0*([1-9]|[1-9][0-9]|[1-3][0-9]{2}|400)d)\s*$`
-
-const interval = (description: string) =>
-  orNothing(
-    leaf<string>(
-      'interval',
-      { type: 'string', pattern: INTERVAL_PATTERN, not: { type: 'string', pattern: TOO_SHORT_PATTERN } },
-      description,
-    ),
+const number = (least: number, most: number, description: string) =>
+  leaf<number>(
+    { code: 'NUMBER', what: `not a number from ${least} to ${most}` },
+    { type: 'number', minimum: least, maximum: most },
+    description,
   )
+/** Also written with a point, such as 5.0. */
+const integer = (least: number, most: number, description?: string) => whole(least, most, description, {})
 
-const number = (least: number, most: number, description?: string) =>
-  leaf<number>('number', { type: 'number', minimum: least, maximum: most }, description)
-const whole = (least: number, most: number, description?: string) =>
-  leaf<number>('number', { type: 'integer', minimum: least, maximum: most }, description)
-
-/** The name of an HTTP header. */
-const HEADER_PATTERN = "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$"
 /** A file, or an address of PostgreSQL; no other address. */
 const LEDGER_PATTERN = '^\\s*([Pp][Oo][Ss][Tt][Gg][Rr][Ee][Ss]([Qq][Ll])?://|(?![A-Za-z][A-Za-z0-9+.-]*://)\\S)'
-/** Only a web address may become a link. */
-const SOURCE_URL_PATTERN = '^\\s*https?://[^\\s"<>]{1,1000}\\s*$'
-
-/** A link that values are filled into leads to the same place for everybody: https, and nothing to fill in before the path. */
-const REQUEST_URL_PATTERN = '^\\s*https://[^\\s"<>{}/?#@\\\\]{1,255}/[^\\s"<>]{0,1000}\\s*$'
-
 /** `off` and `false` switch a guard off, `on` and `true` leave it at its default. Helm writes `off` as false. */
 const SWITCH = { enum: ['on', 'off', true, false, 'true', 'false'] }
+/** YAML 1.1 reads `off` as false, and Helm writes it so. */
+const NO = [false, 'false'] as const
 type Switch = 'on' | 'off' | boolean | 'true' | 'false'
 
-/** `15%`, `15 %` or 15: the same in every guard. */
-const percent = (most: number) => [
-  { type: 'string', pattern: percentPattern(most) },
-  { type: 'number', minimum: 0, maximum: most },
-]
 export type Percent = string | number
-const PERCENT = leaf<Percent>('percent', { anyOf: percent(100) })
+const wrongPercent = (most: number, hint: string): Form => ({ code: 'NUMBER', what: `not a percentage from 0 to ${most}`, hint })
+const PERCENT = leaf<Percent>(wrongPercent(100, 'write 15%'), { anyOf: percent(100) })
 
 /** In percent of the remaining add-on credits. */
 const MOST_RAISE = 10_000
 const MOST_FLOOR = 1_000_000
-const TIMES = whole(1, 1000)
+const TIMES = integer(1, 1000)
 
-const SHARE_MAP = object('Holds when more than both are reached.', { percent: optional(PERCENT), floor: optional(whole(0, MOST_FLOOR)) })
+const SHARE_MAP = object('Holds when more than both are reached.', { percent: optional(PERCENT), floor: optional(integer(0, MOST_FLOOR)) })
 const BREAKER_MAP = object('Failed changes in a row, or their share of those to be written.', {
   inARow: optional(TIMES),
   percent: optional(PERCENT),
 })
 const CONTESTED_MAP = object('Foreign changes of one scope.', { times: optional(TIMES) })
 
-const SHARE = leaf<Switch | Percent | Static<typeof SHARE_MAP>>('share', { anyOf: [SWITCH, ...percent(100), SHARE_MAP] })
+const OR_OFF = 'write 20%, or off'
 const guard = {
-  switch: leaf<Switch>('switch', SWITCH),
-  share: SHARE,
+  switch: leaf<Switch>({ code: 'NOT_BOOLEAN', what: 'not on or off', hint: 'write on or off' }, SWITCH),
+  share: leaf<Switch | Percent | Static<typeof SHARE_MAP>>(
+    { code: 'NUMBER', what: 'not a share of the people', hint: 'write 15%, {percent: 15, floor: 3}, or off' },
+    { anyOf: [SWITCH, ...percent(100), SHARE_MAP] },
+  ),
   shrink: leaf<Switch | Percent>(
-    'percent-or-off',
+    wrongPercent(100, OR_OFF),
     { anyOf: [SWITCH, ...percent(100)] },
     `Percent of the people; default ${DEFAULT_GUARDS.rosterShrink}.`,
   ),
   raise: leaf<Switch | Percent>(
-    'percent-or-off',
+    wrongPercent(MOST_RAISE, OR_OFF),
     { anyOf: [SWITCH, ...percent(MOST_RAISE)] },
     'Percent of the add-on credits remaining; default 100.',
   ),
   breaker: leaf<Switch | Percent | Static<typeof BREAKER_MAP>>(
-    'percent-or-off',
+    wrongPercent(100, OR_OFF),
     { anyOf: [SWITCH, ...percent(100), BREAKER_MAP] },
     'When failing writes stop; default 3 in a row or 10 %.',
   ),
   contested: leaf<Switch | number | Static<typeof CONTESTED_MAP>>(
-    'times',
-    { anyOf: [SWITCH, { type: 'integer', minimum: 1, maximum: 1000 }, CONTESTED_MAP] },
+    { code: 'NUMBER', what: 'not a whole number from 1 to 1000' },
+    { anyOf: [SWITCH, TIMES, CONTESTED_MAP] },
     'Foreign changes of one scope within 24 h; default 3.',
   ),
 }
@@ -123,27 +115,30 @@ const BY_CODE = {
 const GUARDS = object('Limits; see the manual.', BY_CODE)
 
 const PATH = optional(text())
-const reference = (description: string, notes: Readonly<Record<string, unknown>>) =>
+const SECRET = { 'x-secret': true }
+const reference = (what: string, description: string, notes: Readonly<Record<string, unknown>> = {}) =>
   object(
     description,
     { file: PATH, env: PATH },
-    { ...notes, allOf: [{ 'x-rule': 'key-reference', oneOf: [{ required: ['file'] }, { required: ['env'] }] }] },
+    {
+      ...notes,
+      'x-wrong': { code: 'KEY_REFERENCE', what: `not a reference to a ${what}` },
+      'x-kind': 'key-reference',
+      allOf: [{ ...onlyOne('KEY_REFERENCE', 'file', 'env'), 'x-rule': 'key-reference' }],
+    },
   )
-const KEY_REFERENCE = reference('The key, in a file or in an environment variable.', { 'x-kind': 'key-reference' })
-const LEDGER_TOKEN = reference('The token for /ledger, in a file or in an environment variable; needed unless listen is loopback.', {
-  'x-kind': 'key-reference',
-  'x-secret': true,
-})
+const KEY_REFERENCE = reference('key', 'The key, in a file or in an environment variable.')
+const LEDGER_TOKEN = reference(
+  'key',
+  'The token for /ledger, in a file or in an environment variable; needed unless listen is loopback.',
+  SECRET,
+)
 const AUTH = object(
   'Which readers may see the pages, /api/v1, /status and /ledger: those with a token, or those let in by a proxy.',
   {
     token: optional({ ...LEDGER_TOKEN, description: 'The token that readers send as Authorization: Bearer.' }),
-    proxyHeader: optional(
-      pattern('header', HEADER_PATTERN, 'The header in which the proxy names the groups of the reader, with commas between.'),
-    ),
-    emailHeader: optional(
-      pattern('header', HEADER_PATTERN, 'The header in which the proxy names the address of the reader; with viewers.'),
-    ),
+    proxyHeader: optional(header('The header in which the proxy names the groups of the reader, with commas between.')),
+    emailHeader: optional(header('The header in which the proxy names the address of the reader; with viewers.')),
     from: filled('Addresses and networks of the proxy, such as 10.0.0.0/8; its header counts only from them.', text()),
     metrics: orNothing(flag('Check /metrics as well; default false.')),
   },
@@ -177,13 +172,20 @@ const KEYS = object(
     billingRead: optional(KEY_REFERENCE),
     billingWrite: optional(KEY_REFERENCE),
   },
-  { 'x-kind': 'keys', 'x-secret': true },
+  {
+    ...SECRET,
+    'x-wrong': {
+      code: 'KEY_REFERENCE',
+      what: 'not a mapping of references to keys',
+      hint: 'write keys: {default: {file: PATH}} or keys: {default: {env: NAME}}',
+    },
+  },
 )
 
 const RATE = object('Requests per second.', {
   start: orNothing(number(0.1, 1000, 'Where learning starts; default 5.')),
   max: orNothing(number(0.1, 1000, 'Never more than this; default 10.')),
-  concurrency: orNothing(whole(1, 64, 'Requests in flight; default 8.')),
+  concurrency: orNothing(integer(1, 64, 'Requests in flight; default 8.')),
 })
 
 const DIRECTORY = object('The people file: a CSV with a header that says more of people than the service does.', {
@@ -192,9 +194,11 @@ const DIRECTORY = object('The people file: a CSV with a header that says more of
   columns: filled('The columns that policies and reports may name; all others are dropped.', text()),
 })
 
+const HISTORY = { code: 'DURATION', what: 'neither off nor 1d to 400d', hint: 'write a number of days such as 180d, or off' } as const
+
 const WORKSPACE = object('One team account of the service.', {
   name: text(),
-  baseUrl: orNothing(pattern('url', URL_PATTERN, 'Address of the service.')),
+  baseUrl: orNothing(url('Address of the service.')),
   caFile: orNothing(text('CA certificates (PEM) for the service, in place of the default ones; relative to this file.')),
   allowPlainHttp: orNothing(flag('Allow http:// to another machine, where the key travels unencrypted; default false.')),
   keys: orNothing(KEYS),
@@ -214,9 +218,9 @@ const WORKSPACE = object('One team account of the service.', {
   usageInterval: interval('How often people, use and balance are read, from 100ms to 20d; default 15m.'),
   usageLag: interval('How old the figures of a reading of use can be, from 100ms to 20d; default 3h30m. Pools wait for it.'),
   history: orNothing(
-    leaf<string>(
-      'history',
-      { type: 'string', pattern: HISTORY_PATTERN },
+    pattern(
+      { ...HISTORY, text: 'as written', kind: 'history' },
+      String.raw`^\s*(off|0*([1-9]|[1-9][0-9]|[1-3][0-9]{2}|400)d)\s*$`,
       'How many past days of people are read after the start, from 1d to 400d, or off; default 180d.',
     ),
   ),
@@ -232,34 +236,29 @@ const ENVELOPE = object('What a team may decide in a policy folder of its own.',
   workspace: text('The name of a workspace.'),
   policies: list('Policy files and folders of the team, relative to this file.', text()),
   groups: list('Ids of groups of the policies that the team decides about.', text()),
-  maxCap: whole(0, 2_147_483_647, 'No cap in the folder is higher.'),
-  sum: orNothing(whole(0, 9_007_199_254_740_991, 'The highest caps of all people whom the folder reaches, together.')),
-  maxPeople: orNothing(whole(0, 1_000_000, 'How many people the folder may reach.')),
+  maxCap: integer(0, 2_147_483_647, 'No cap in the folder is higher.'),
+  sum: orNothing(integer(0, 9_007_199_254_740_991, 'The highest caps of all people whom the folder reaches, together.')),
+  maxPeople: orNothing(integer(0, 1_000_000, 'How many people the folder may reach.')),
   grants: orNothing(
     object('Bounds on grants; absent: none are allowed.', {
-      maxDays: whole(1, 3660, 'No grant is longer; grants of a scope less than 7 days apart count as one.'),
-      maxAdd: whole(0, 2_147_483_647, 'No grant is higher than maxCap and this together.'),
+      maxDays: integer(1, 3660, 'No grant is longer; grants of a scope less than 7 days apart count as one.'),
+      maxAdd: integer(0, 2_147_483_647, 'No grant is higher than maxCap and this together.'),
     }),
   ),
 })
 
 const METRICS = object('Series per person.', {
-  perUser: orNothing(
-    leaf<'off' | 'top' | 'all' | false | 'false'>('per-user', { enum: ['off', 'top', 'all', false, 'false'] }, 'Default off.'),
-  ),
+  perUser: orNothing(choice(['off', 'top', 'all'], 'Default off.', NO)),
   userLabel: orNothing(choice(['hash', 'email'], 'Default hash.')),
 })
 
-const secret = (what: string) =>
-  reference(`${what}, in a file or in an environment variable.`, { 'x-kind': 'secret-reference', 'x-secret': true })
+const secret = (what: string) => reference('secret', `${what}, in a file or in an environment variable.`, SECRET)
 
-const mail = (description: string) => pattern('email', MAIL_PATTERN, description)
-const hour = (description: string) => pattern('hour', HOUR_PATTERN, description)
-const THRESHOLD = leaf<number>('whole', { type: 'integer', minimum: 1, maximum: 100 })
+const THRESHOLD = whole(1, 100)
 
 const EMAIL = object('The mail server and the sender.', {
   host: text('Name or address of the mail server.'),
-  port: orNothing(whole(1, 65_535, 'Default 587; 465 with tls: implicit, 25 with tls: none.')),
+  port: orNothing(integer(1, 65_535, 'Default 587; 465 with tls: implicit, 25 with tls: none.')),
   tls: orNothing(
     choice(
       TLS_MODES,
@@ -288,7 +287,7 @@ const OWNER = object(
     email: list('Addresses of the owners.', mail('An address.')),
     webhook: optional(text('Name of a webhook.')),
   },
-  { allOf: [{ 'x-rule': 'owner-of', oneOf: [{ required: ['group'] }, { required: ['pool'] }] }] },
+  { allOf: [onlyOne('NOTIFY_OWNER', 'group', 'pool')] },
 )
 
 const TEMPLATE = (kind: MessageKind) =>
@@ -309,18 +308,12 @@ const NOTIFY = object('Messages to people and owners.', {
     THRESHOLD,
   ),
   owners: list('Owners of groups and pools.', OWNER),
-  digest: orNothing(
-    leaf<Digest | false | 'false'>(
-      'digest',
-      { enum: [...DIGESTS, false, 'false'] },
-      'How often owners get a digest, at eight; default off.',
-    ),
-  ),
+  digest: orNothing(choice(DIGESTS, 'How often owners get a digest, at eight; default off.', NO)),
   events: filled(
     'Events that the owners of the groups they touch, and webhooks without an owner, are told about; default none.',
     choice(EVENTS, 'An event.'),
   ),
-  timezone: orNothing(pattern('timezone', '\\S', 'IANA time zone of quiet hours, days and dates, such as Europe/Berlin; default UTC.')),
+  timezone: orNothing(timezone('IANA time zone of quiet hours, days and dates, such as Europe/Berlin; default UTC.')),
   quietHours: orNothing(
     object('No message is sent between these times of day; those that still apply are sent afterwards.', {
       from: hour('Such as 19:00.'),
@@ -337,17 +330,19 @@ const NOTIFY = object('Messages to people and owners.', {
   ),
 })
 
+const NO_LEDGER = { code: 'ADDRESS', what: '', hint: 'write the path of a file, or an address that begins with postgres://' } as const
+
 /** The config file. */
 export const CONFIG = object(
   'How capkeeper runs. Everything but the address and the key has a default.',
   {
     apiVersion: word(API_VERSION),
     kind: word(CONFIG_KIND),
-    listen: orNothing(pattern('listen', LISTEN_PATTERN, 'host:port of the HTTP server; default 127.0.0.1:9464.')),
+    listen: orNothing(listen('host:port of the HTTP server; default 127.0.0.1:9464.')),
     people: orNothing(choice(['hash', 'email'], 'How people are shown; default email on loopback, else hash.')),
     ledger: orNothing(
       leaf<string>(
-        'ledger',
+        { ...NO_LEDGER, text: 'quoted', kind: 'ledger' },
         { type: ['string', 'number'], pattern: LEDGER_PATTERN },
         'The durable record, relative to this file; :memory: for none; or a PostgreSQL address such as postgres://host/name.',
       ),
@@ -355,12 +350,10 @@ export const CONFIG = object(
     ledgerToken: optional(LEDGER_TOKEN),
     auth: optional(AUTH),
     viewers: list('Which groups see which workspaces, with auth.proxyHeader; absent: every reader sees all.', VIEWER),
-    sourceUrl: orNothing(
-      pattern('source-url', SOURCE_URL_PATTERN, 'Address of a policy line, for links, with {revision}, {file} and {line} in it.'),
-    ),
+    sourceUrl: orNothing(sourceUrl('Address of a policy line, for links, with {revision}, {file} and {line} in it.')),
     requests: orNothing(
       object('Where people ask for more.', {
-        url: pattern('request-url', REQUEST_URL_PATTERN, 'Link to a form, with {email}, {cap} and {used} in it where wanted; https.'),
+        url: requestUrl('Link to a form, with {email}, {cap} and {used} in it where wanted; https.'),
       }),
     ),
     approvals: orNothing(
@@ -371,10 +364,14 @@ export const CONFIG = object(
     ),
     metrics: orNothing(METRICS),
     pricePerCredit: orNothing(
-      leaf<number>('price', { type: 'number', exclusiveMinimum: 0, maximum: 1_000_000 }, 'Turns credits into money in reports.'),
+      leaf<number>(
+        { code: 'NUMBER', what: 'not a number from 0 to 1000000', kind: 'price' },
+        { type: 'number', exclusiveMinimum: 0, maximum: 1_000_000 },
+        'Turns credits into money in reports.',
+      ),
     ),
-    currency: orNothing(pattern('currency', '^\\s*[A-Z]{3}\\s*$', 'Of pricePerCredit, in three letters (ISO 4217), for reports.')),
-    creditsPerSeat: orNothing(whole(1, 1_000_000, 'What a seat includes in each cycle, for past use where the balance cannot be read.')),
+    currency: orNothing(currency('Of pricePerCredit, in three letters (ISO 4217), for reports.')),
+    creditsPerSeat: orNothing(integer(1, 1_000_000, 'What a seat includes in each cycle, for past use where the balance cannot be read.')),
     notify: orNothing(NOTIFY),
     envelopes: list('Policy folders in which teams decide within bounds.', ENVELOPE),
     workspaces: list('Each is managed independently of the others.', WORKSPACE),

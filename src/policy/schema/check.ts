@@ -1,5 +1,6 @@
 // The types of a schema and its validator: plain JSON with notes for messages, and a function that returns all faults at once. Also which
 // characters of an address are surely not meant, for schema and messages alike.
+import type { ProblemCode } from '../../core/model/problem.ts'
 
 /** `'` is allowed, as in o'brien@; the curly one is not. */
 const NEVER = /["\u00ab\u00bb\u2018-\u201f\u2039\u203a\u301d-\u301f\uff02\uff07`<>(){}[\],;\\]|[\p{Cc}\p{Cf}\p{Zs}]/u
@@ -38,6 +39,17 @@ const NAMES: Readonly<Record<string, string>> = {
   '\ufeff': 'a byte order mark',
 }
 
+/** What is said of a wrong value. */
+export interface Wrong {
+  readonly code: ProblemCode
+  /** Follows the value in the message: `not a duration`. */
+  readonly what: string
+  /** What to write instead, where what was written tells nothing better (`SLIPS` in kinds.ts). */
+  readonly hint?: string
+  /** It is a text, and how messages show a wrong one; a value that is none is told as such. */
+  readonly text?: 'as written' | 'trimmed' | 'quoted'
+}
+
 /** A JSON Schema as it is used here, with our notes. */
 export interface AnnotatedSchema {
   readonly type?: string | readonly string[]
@@ -47,11 +59,13 @@ export interface AnnotatedSchema {
   readonly maximum?: number
   readonly anyOf?: readonly AnnotatedSchema[]
   readonly allOf?: readonly AnnotatedSchema[]
+  readonly oneOf?: readonly AnnotatedSchema[]
   readonly items?: AnnotatedSchema
   readonly properties?: Readonly<Record<string, AnnotatedSchema>>
   readonly additionalProperties?: boolean | AnnotatedSchema
   readonly required?: readonly string[]
-  /** How a value is converted and what is said of a wrong one. */
+  readonly 'x-wrong'?: Wrong
+  /** How a value is converted, where its form does not tell, and what more is said of a wrong one. */
   readonly 'x-kind'?: string
   /** What is said when a condition of `allOf` does not hold. */
   readonly 'x-rule'?: string

@@ -28,8 +28,8 @@ export function checkDocument<T>({ source, document, name, says = {} }: Given, s
     if (!condition && fault.schemaPath.includes('/allOf/')) continue
     const branch = branchAt(tree, fault.instancePath)
     places.add(branch)
-    if (condition && isMappingOf(branch))
-      conditions.push(() => CONDITIONS[branch.schema.allOf?.[Number(condition[1])]?.['x-rule'] ?? '']?.(branch))
+    const rule = condition && isMappingOf(branch) && branch.schema.allOf?.[Number(condition[1])]
+    if (rule) conditions.push(() => CONDITIONS[rule['x-rule'] ?? '']?.(branch, rule))
     else if (!condition) tell(branch, fault, told)
   }
   for (const condition of conditions) condition()
@@ -96,7 +96,8 @@ function tellMissing(branch: Branch, key: string): undefined {
 }
 
 /** Reports a mapping whose keys do not fit together, by the rule that it breaks. */
-const CONDITIONS: Readonly<Record<string, (branch: Branch) => void>> = {
+const CONDITIONS: Readonly<Record<string, (branch: Branch, rule: AnnotatedSchema) => void>> = {
+  'only-one': onlyOne,
   zero(branch) {
     const [cap, allowZero] = [branch.children.get('cap'), branch.children.get('allowZero')]
     if (!cap || cap.faulty || allowZero?.faulty) return
@@ -106,8 +107,6 @@ const CONDITIONS: Readonly<Record<string, (branch: Branch) => void>> = {
       }`,
     })
   },
-  'grant-scope': (branch) => onlyOne(branch, ['user', 'group', 'team'], 'GRANT_SCOPE'),
-  'grant-amount': (branch) => onlyOne(branch, ['cap', 'add'], 'GRANT_AMOUNT'),
   'cycle-end'(branch) {
     const until = branch.children.get('until')
     const message = 'is cycleEnd, and there is no from to say which cycle'
@@ -121,8 +120,6 @@ const CONDITIONS: Readonly<Record<string, (branch: Branch) => void>> = {
     const hint = 'write what it asks for: email, role, groups, inactiveDays, joinedWithinDays, activeDays or attributes'
     report(branch, 'RULE_WHEN', `${nameOf(branch)} asks for nothing, and would match everybody`, { hint })
   },
-  'owner-of': (branch) => onlyOne(branch, ['group', 'pool'], 'NOTIFY_OWNER'),
-  'pool-members': (branch) => onlyOne(branch, ['groups', 'emails', 'when', 'attributes'], 'POOL_MEMBERS'),
   'key-reference'(branch) {
     const hint = `write ${branch.key}: {file: PATH} or ${branch.key}: {env: NAME}`
     report(branch, 'KEY_REFERENCE', `${nameOf(branch)} needs exactly one of file and env`, { on: 'key', hint })
@@ -130,13 +127,14 @@ const CONDITIONS: Readonly<Record<string, (branch: Branch) => void>> = {
 }
 
 /** Exactly one of several keys must be present. */
-function onlyOne(branch: Branch, keys: readonly string[], code: 'GRANT_SCOPE' | 'GRANT_AMOUNT' | 'POOL_MEMBERS' | 'NOTIFY_OWNER'): void {
+function onlyOne(branch: Branch, { 'x-wrong': wrong, oneOf = [] }: AnnotatedSchema): void {
+  const keys = oneOf.flatMap(({ required = [] }) => required)
   const found = keys.flatMap((key) => branch.children.get(key) ?? [])
   const [last, ...others] = found.toSorted((a, b) => comparePositions(keyPlaceOf(b), keyPlaceOf(a)))
-  const words = `exactly one of ${keys.join(', ')}`
-  if (!last) report(branch, code, `${nameOf(branch)} has none of ${keys.join(', ')}`, { hint: `write ${words}` })
+  if (!wrong) return
+  if (!last) report(branch, wrong.code, `${nameOf(branch)} has none of ${keys.join(', ')}`, { hint: `write ${wrong.what}` })
   else if (others.length > 0) {
     const names = found.map(({ key }) => key).join(' and ')
-    report(last, code, `${nameOf(branch)} has ${names}`, { on: 'key', hint: `keep ${words}` })
+    report(last, wrong.code, `${nameOf(branch)} has ${names}`, { on: 'key', hint: `keep ${wrong.what}` })
   }
 }
