@@ -43,11 +43,7 @@ export interface Pace {
 }
 
 /** A moment to measure goodput from; `atMs` is on the busy clock. */
-export interface Mark {
-  readonly atMs: number
-  readonly successes: number
-  readonly idleMs: number
-}
+export type Mark = ReturnType<typeof markAt>
 
 /** What past refusals taught. */
 export interface Lesson {
@@ -167,7 +163,11 @@ export const within = (settings: RateSettings, rate: number): number =>
 
 export const busyMs = (pace: Pace, nowMs: number): number => nowMs - pace.idleMs
 
-export const markAt = (pace: Pace, nowMs: number): Mark => ({ atMs: busyMs(pace, nowMs), successes: pace.successes, idleMs: pace.idleMs })
+export const markAt = ({ successes, idleMs }: Pick<Pace, 'successes' | 'idleMs'>, nowMs: number) => ({
+  atMs: nowMs - idleMs,
+  successes,
+  idleMs,
+})
 
 /** Successes per second since the mark. */
 export function goodputSince(mark: Mark, pace: Pace, nowMs: number): number {

@@ -236,17 +236,13 @@ export interface PastDays {
   readonly team?: Days & { readonly days: readonly UsedDay[] }
 }
 
-/** Shares from 0 to 1. */
-export interface CycleKnown {
-  readonly people: number
-  /** Absent where the use of the whole workspace is not known. */
-  readonly use?: number
-}
+export type CycleKnown = ReturnType<typeof cycleKnown>
 
-export const isEnough = ({ people, use = 1 }: CycleKnown): boolean => people >= ENOUGH_KNOWN && use >= ENOUGH_KNOWN
+export const isEnough = ({ people, use = 1 }: Pick<CycleKnown, 'people'> & Partial<CycleKnown>): boolean =>
+  people >= ENOUGH_KNOWN && use >= ENOUGH_KNOWN
 
-/** `emails`: everybody who counts. */
-export function cycleKnown(cycle: Days, recorded: RecordedDays, emails: readonly string[], past: PastDays): CycleKnown {
+/** Shares from 0 to 1; that of the use is undefined where the use of the whole workspace is not known. `emails`: everybody who counts. */
+export function cycleKnown(cycle: Days, recorded: RecordedDays, emails: readonly string[], past: PastDays) {
   const known = emails.filter((email) => missingDays(cycle, daysOf(email, past)).length === 0).length
   const { team } = past
   const isTold = team !== undefined && team.fromAt <= cycle.fromAt && team.untilAt >= cycle.untilAt

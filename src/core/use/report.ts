@@ -92,42 +92,12 @@ export interface ReportRow {
   readonly addOnCost?: number
 }
 
-interface NearRow {
-  readonly email: string
-  readonly addOn: number
-  readonly addOnSource: AddOnSource
-  readonly cap: number
-  readonly band: Band
-}
-
-export interface Report extends Pick<ReportInputs, 'workspace' | 'which' | 'by' | 'cycle' | 'pricePerCredit' | 'currency' | 'notes'> {
-  readonly totals: Omit<ReportRow, 'key' | 'name' | 'cap' | 'band' | 'share'> & {
-    readonly included?: number
-    readonly addOnAvailable?: number
-    readonly addOnUsed?: number
-    /** The balance's add-on credits used × price. */
-    readonly addOnCost?: number
-  }
-  readonly projected?: { readonly p10: number; readonly p50: number; readonly p90: number }
-  readonly exhaustedAt?: number
-  /** The most used first; people in no group last. */
-  readonly rows: readonly ReportRow[]
-  /** Credits of runs by day and model, in order; absent where runs were not read or have no credits. */
-  readonly days?: readonly { readonly at: number; readonly byModel: Readonly<Record<string, number>> }[]
-  /** People who have used 85 % of their cap or more, the nearest first. */
-  readonly near: readonly NearRow[]
-  readonly changes: {
-    readonly applied: number
-    readonly failed: number
-    readonly byEffect: Readonly<Record<Effect, number>>
-    readonly latest: readonly HistoryEntry[]
-  }
-}
-
 /** How many changes a report lists; all are counted. */
 const LATEST = 20
 
-export function reportOf(inputs: ReportInputs): Report {
+export type Report = ReturnType<typeof reportOf>
+
+export function reportOf(inputs: ReportInputs) {
   const { workspace, which, by, cycle, balance, figures, people, pricePerCredit } = inputs
   const measured = people.map((person) => measure(person, inputs.addOn))
   const { key: _, name: __, ...sums } = teamRow(inputs, measured)
@@ -137,6 +107,7 @@ export function reportOf(inputs: ReportInputs): Report {
     addOnAvailable: balance?.addOnAvailable,
     addOnUsed: balance?.addOnUsed,
     cost: priced(sums.used, pricePerCredit),
+    /** The balance's add-on credits used × price. */
     addOnCost: priced(balance?.addOnUsed, pricePerCredit),
   }
   const rows = rowsOf(inputs, measured)
@@ -151,15 +122,20 @@ export function reportOf(inputs: ReportInputs): Report {
     totals,
     projected: figures?.projected && projectedCents(figures.projected),
     exhaustedAt: figures?.exhaustedAt,
+    /** The most used first; people in no group last. */
     rows: rows
-      .map((row) => ({
-        ...row,
-        share: row.used === undefined || whole === undefined || whole <= 0 ? undefined : row.used / whole,
-        cost: priced(row.used, pricePerCredit),
-        addOnCost: priced(row.addOn, pricePerCredit),
-      }))
+      .map(
+        (row): ReportRow => ({
+          ...row,
+          share: row.used === undefined || whole === undefined || whole <= 0 ? undefined : row.used / whole,
+          cost: priced(row.used, pricePerCredit),
+          addOnCost: priced(row.addOn, pricePerCredit),
+        }),
+      )
       .sort((a, b) => Number(isRest(a, by)) - Number(isRest(b, by)) || (b.used ?? -1) - (a.used ?? -1) || compareText(a.key, b.key)),
-    ...daysOf(inputs.runs ?? []),
+    /** Credits of runs by day and model, in order; undefined where runs were not read or have no credits. */
+    days: daysOf(inputs.runs ?? []),
+    /** People who have used 85 % of their cap or more, the nearest first. */
     near: measured.flatMap(nearOf).sort(nearestFirst),
     changes: changesOf(inputs.writes),
     notes: [...inputs.notes, ...notesOn(inputs)],
@@ -245,17 +221,16 @@ function teamRow(inputs: ReportInputs, people: readonly Measured[]): ReportRow {
   return used === undefined ? { ...others, used: sumOfKnown((inputs.runs ?? []).map((run) => run.used)) } : row
 }
 
-function daysOf(runs: readonly RunUse[]): Pick<Report, 'days'> {
+function daysOf(runs: readonly RunUse[]) {
   const counted = runs.filter(({ used }) => used !== undefined)
-  if (counted.length === 0) return {}
+  if (counted.length === 0) return undefined
   const byDay = Map.groupBy(counted, ({ dayAt }) => dayAt)
-  const days = [...byDay].toSorted(([a], [b]) => a - b)
-  return {
-    days: days.map(([at, rows]) => {
+  return [...byDay]
+    .sort(([a], [b]) => a - b)
+    .map(([at, rows]) => {
       const models = Map.groupBy(rows, ({ model }) => model)
       return { at, byModel: Object.fromEntries([...models].map(([model, some]) => [model, sumOfKnown(some.map(({ used }) => used)) ?? 0])) }
-    }),
-  }
+    })
 }
 
 /** A row does not count people when no person is known at all. */
@@ -296,7 +271,9 @@ const rounded = (value: number | undefined): Credits | undefined => (value === u
 const priced = (amount: number | undefined, price: number | undefined): number | undefined =>
   amount === undefined || price === undefined ? undefined : wholeCents(amount * price)
 
-function nearOf({ email, addOn, cap, band }: Measured): readonly NearRow[] {
+type NearRow = ReturnType<typeof nearOf>[number]
+
+function nearOf({ email, addOn, cap, band }: Measured) {
   const isNear = band !== undefined && bandRank(band) >= bandRank('85_to_95')
   if (!isNear || !addOn || typeof cap !== 'number') return []
   return [{ email, addOn: addOn.credits, addOnSource: addOn.source, cap: credits(cap), band }]
@@ -308,7 +285,7 @@ function nearestFirst(a: NearRow, b: NearRow): number {
   return b.addOn * a.cap - a.addOn * b.cap || compareText(a.email, b.email)
 }
 
-function changesOf(writes: readonly HistoryEntry[]): Report['changes'] {
+function changesOf(writes: readonly HistoryEntry[]) {
   const applied = writes.filter(({ result }) => result === 'applied')
   const counts = new Map<Effect, number>()
   for (const { effect } of applied) counts.set(effect, (counts.get(effect) ?? 0) + 1)
@@ -316,6 +293,7 @@ function changesOf(writes: readonly HistoryEntry[]): Report['changes'] {
     applied: applied.length,
     failed: writes.length - applied.length,
     byEffect: Object.fromEntries(EFFECTS.map((effect) => [effect, counts.get(effect) ?? 0])) as Record<Effect, number>,
+    /** The newest of all that are counted. */
     latest: writes.slice(0, LATEST),
   }
 }
@@ -344,16 +322,14 @@ function attributeNotes(by: ReportView, people: readonly ReportPerson[]): readon
   const column = attributeOf(by)
   if (column === undefined) return []
   const unknown = people.filter(({ attribute }) => attribute === undefined).length
-  return unknown === 0
-    ? []
-    : [`The ${column} of ${unknown} of ${people.length} people is not known for that time: no people file was read then.`]
+  if (unknown === 0) return []
+  return [`The ${column} of ${unknown} of ${people.length} people is not known for that time: no people file was read then.`]
 }
 
 function inSeveral(people: readonly ReportPerson[]): readonly string[] {
   const several = people.filter(({ groups }) => groups.length > 1).length
-  return several === 0
-    ? []
-    : [
-        `${several} of ${people.length} people ${several === 1 ? 'is' : 'are'} in several groups, so the groups add up to more than the team.`,
-      ]
+  if (several === 0) return []
+  return [
+    `${several} of ${people.length} people ${several === 1 ? 'is' : 'are'} in several groups, so the groups add up to more than the team.`,
+  ]
 }

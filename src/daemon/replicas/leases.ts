@@ -204,53 +204,48 @@ export interface Own extends Lease {
   readonly quiet?: Quiet
 }
 
-export interface State extends KeeperOptions {
-  wanted: readonly Wanted[]
-  /** The digests of settings in `wanted`, by workspace. */
-  configs: ReadonlyMap<string, string>
-  /** The `configs` that the table has. */
-  configsTold?: ReadonlyMap<string, string>
-  /** The leases in the last answer, by workspace. */
-  rows: ReadonlyMap<string, LeaseRow>
-  hooks?: LeaseHooks
-  readonly held: Map<string, Own>
-  /** Workspaces whose loops are starting or ending. */
-  readonly busy: Map<string, Promise<void>>
-  /** Tokens of leases to release with the next heartbeat. */
-  readonly leaving: Map<string, number>
-  /** Lost leases: until when (monotonic clock) a write under them may still be under way. */
-  readonly lost: Map<string, number>
-  /** Workspaces that could not be opened here: until when (monotonic clock) they are left to other replicas. */
-  readonly failed: Map<string, number>
-  answer?: HeartbeatAnswer
-  /** Monotonic clock. */
-  readonly freeSince: Map<string, number>
-  /** The policies of valid files, by workspace. */
-  policies: ReadonlyMap<string, string>
-  /** The policies of this replica that the table has, and since when (monotonic clock). */
-  told: ReadonlyMap<string, string>
-  toldAt: number
-  /** The newest policies of any replica, by workspace. */
-  readonly latest: Map<string, string>
-  readonly transfers: Map<string, number>
-  readonly shown: Map<string, string>
-  readonly saved: Map<string, string>
-  shownMark?: string
-  /** Why the last heartbeat failed. */
-  trouble?: string
-  stopping: boolean
-  beating?: Promise<void>
-  /** When each step is due (monotonic clock); `free` is the search for free workspaces. */
-  readonly due: { beat: number; free: number; readopt: number; show: number; readShown: number }
-  readonly ended: AbortController
-}
+export type State = ReturnType<typeof newState>
 
-export const newState = (options: KeeperOptions): State => ({
+/** What a replica knows of leases. Moments are on the monotonic clock. */
+export const newState = (options: KeeperOptions) => ({
   ...options,
-  ...{ wanted: [], configs: new Map(), rows: new Map(), policies: new Map(), told: new Map(), toldAt: 0, stopping: false },
-  ...{ held: new Map(), busy: new Map(), leaving: new Map(), lost: new Map(), failed: new Map(), freeSince: new Map(), latest: new Map() },
-  ...{ transfers: new Map(), shown: new Map(), saved: new Map(), ended: new AbortController() },
+  wanted: [] as readonly Wanted[],
+  /** The digests of settings in `wanted`, by workspace. */
+  configs: new Map<string, string>() as ReadonlyMap<string, string>,
+  /** The `configs` that the table has. */
+  configsTold: undefined as ReadonlyMap<string, string> | undefined,
+  /** The leases in the last answer, by workspace. */
+  rows: new Map<string, LeaseRow>() as ReadonlyMap<string, LeaseRow>,
+  hooks: undefined as LeaseHooks | undefined,
+  held: new Map<string, Own>(),
+  /** Workspaces whose loops are starting or ending. */
+  busy: new Map<string, Promise<void>>(),
+  /** Tokens of leases to release with the next heartbeat. */
+  leaving: new Map<string, number>(),
+  /** Lost leases: until when a write under them may still be under way. */
+  lost: new Map<string, number>(),
+  /** Workspaces that could not be opened here: until when they are left to other replicas. */
+  failed: new Map<string, number>(),
+  answer: undefined as HeartbeatAnswer | undefined,
+  freeSince: new Map<string, number>(),
+  /** The policies of valid files, by workspace. */
+  policies: new Map<string, string>() as ReadonlyMap<string, string>,
+  /** The policies of this replica that the table has, and since when. */
+  told: new Map<string, string>() as ReadonlyMap<string, string>,
+  toldAt: 0,
+  /** The newest policies of any replica, by workspace. */
+  latest: new Map<string, string>(),
+  transfers: new Map<string, number>(),
+  shown: new Map<string, string>(),
+  saved: new Map<string, string>(),
+  shownMark: undefined as string | undefined,
+  /** Why the last heartbeat failed. */
+  trouble: undefined as string | undefined,
+  stopping: false,
+  beating: undefined as Promise<void> | undefined,
+  /** When each step is due; `free` is the search for free workspaces. */
   due: { beat: 0, free: 0, readopt: 0, show: 0, readShown: 0 },
+  ended: new AbortController(),
 })
 
 export const momentOf = ({ clock }: Pick<State, 'clock'>): Moment => ({ wall: clock.now(), monotonic: clock.monotonic() })

@@ -24,7 +24,7 @@ import type { CycleOptions } from '../cycle/options.ts'
 import { reconcile } from '../cycle/run.ts'
 import { cycleOf, desiredInputs, grantsFrozen, recall, type WorkspaceState } from '../cycle/state.ts'
 import { LedgerError } from '../ledger/error.ts'
-import { idleTelling, keepTold, type TellingState } from '../notify/outbox.ts'
+import { idleTelling, keepTold } from '../notify/outbox.ts'
 import { notice, report, reportBug, type Workspace } from '../workspace.ts'
 import { chooseReadings } from './slice.ts'
 
@@ -35,54 +35,38 @@ interface LoopSignals {
   readonly cut: AbortSignal
 }
 
-/** A running workspace. */
-export type Loop = ReturnType<typeof startLoop>
+type Agenda = ReturnType<typeof newAgenda>
 
 /** What is due, and when. */
-interface Agenda {
-  policy: PolicyRevision | undefined
-  policyValid: boolean
-  usageAt: number
-  capsAt: number
+const newAgenda = () => ({
+  policy: undefined as PolicyRevision | undefined,
+  policyValid: true,
+  usageAt: 0,
+  capsAt: 0,
   /** When the interrupted sweep began that is to go on. */
-  sweepSince: Instant | undefined
+  sweepSince: undefined as Instant | undefined,
   /** What the last cycle knew to be asked of each scope. */
-  entries: ReadonlyMap<ScopeKey, PolicyEntry> | undefined
+  entries: undefined as ReadonlyMap<ScopeKey, PolicyEntry> | undefined,
   /** True while surely no scope is asked something else than `entries`: saves comparing before every sleep, which is expensive. */
-  isUnchanged: () => boolean
+  isUnchanged: NEVER,
   /** The last cycle found no reason to believe the wall clock, which has jumped. */
-  isAstray: boolean
+  isAstray: false,
   /** No cycle has run yet under the policy set that is in force. */
-  isPolicyNew: boolean
+  isPolicyNew: false,
   /** Cycles in a row that failed. */
-  failures: number
-  wake: AbortController
+  failures: 0,
+  wake: new AbortController(),
   /** Collecting of runs and add-on use, beside everything else. */
-  collecting: Promise<void> | undefined
+  collecting: undefined as Promise<void> | undefined,
   /** When the usage summary was made last. */
-  summaryShownAt: number
+  summaryShownAt: Number.NEGATIVE_INFINITY,
   /** Notifications, beside everything else. */
-  readonly telling: TellingState
-}
+  telling: idleTelling(),
+})
 
 /** The loop of one workspace; it starts with the first `setPolicy`. It never rejects: failures are events. */
 export function startLoop(workspace: Workspace, signals: LoopSignals) {
-  const agenda: Agenda = {
-    policy: undefined,
-    policyValid: true,
-    usageAt: 0,
-    capsAt: 0,
-    sweepSince: undefined,
-    entries: undefined,
-    isUnchanged: NEVER,
-    isAstray: false,
-    isPolicyNew: false,
-    failures: 0,
-    wake: new AbortController(),
-    collecting: undefined,
-    summaryShownAt: Number.NEGATIVE_INFINITY,
-    telling: idleTelling(),
-  }
+  const agenda = newAgenda()
   const firstPolicy = Promise.withResolvers<void>()
   // A loop that never gets a policy must end as well.
   signals.stop.addEventListener('abort', () => firstPolicy.resolve(), { once: true })

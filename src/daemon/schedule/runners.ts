@@ -11,7 +11,7 @@ import type { Config, WorkspaceConfig } from '../config/settings.ts'
 import type { Leases } from '../replicas/leases.ts'
 import { leaseFindings, noticeLease } from '../replicas/shown.ts'
 import { createWorkspace, reportBug, type Workspace, type WorkspaceParts } from '../workspace.ts'
-import { type Loop, startLoop } from './loop.ts'
+import { startLoop } from './loop.ts'
 import { ledgerFinding } from './refresh.ts'
 
 /** The parts of a workspace, and how to close them. */
@@ -60,21 +60,22 @@ export interface DaemonParts {
   recordsOf?(config: WorkspaceConfig): Promise<RecordsReader>
 }
 
-/** A workspace that runs here. */
-export interface Runner {
-  readonly config: WorkspaceConfig
-  readonly workspace: Workspace
-  readonly loop: Loop
-  readonly stop: AbortController
-  /** Cuts the write in flight, when the lease is over. */
-  readonly cut: AbortController
-  readonly opened: OpenedWorkspace
-  /** On the monotonic clock. */
-  readonly startedAt: number
-  /** Set once it was told to stop; resolves when it has ended. */
-  ending: Promise<void> | undefined
-  /** Its lease is over or given up: no other loop replaces it here. */
-  isLeaving: boolean
+export type Runner = ReturnType<typeof newRunner>
+
+/** A workspace that runs here, and its loop, which waits for its first policies. `startedAt`: on the monotonic clock. */
+function newRunner(config: WorkspaceConfig, workspace: Workspace, opened: OpenedWorkspace, startedAt: number) {
+  const [stop, cut] = [new AbortController(), new AbortController()]
+  return {
+    ...{ config, workspace, opened, startedAt },
+    loop: startLoop(workspace, { stop: stop.signal, cut: cut.signal }),
+    stop,
+    /** Cuts the write in flight, when the lease is over. */
+    cut,
+    /** Set once it was told to stop; resolves when it has ended. */
+    ending: undefined as Promise<void> | undefined,
+    /** Its lease is over or given up: no other loop replaces it here. */
+    isLeaving: false,
+  }
 }
 
 /** What a daemon knows and does now. */
@@ -102,24 +103,12 @@ export interface State {
   loadPolicies: () => Promise<void>
 }
 
-/** Starts the loop of a workspace. It waits for its first policies. */
+/** Starts a workspace. */
 export function start({ parts, runners }: State, settings: WorkspaceConfig, opened: OpenedWorkspace): void {
   const before = runners.get(settings.name)
   const workspace = createWorkspace(opened.parts, before?.config.baseUrl === settings.baseUrl ? before.workspace : undefined)
   parts.registered(settings.name, true)
-  const stop = new AbortController()
-  const cut = new AbortController()
-  runners.set(settings.name, {
-    config: settings,
-    workspace,
-    loop: startLoop(workspace, { stop: stop.signal, cut: cut.signal }),
-    stop,
-    cut,
-    opened,
-    startedAt: parts.clock.monotonic(),
-    ending: undefined,
-    isLeaving: false,
-  })
+  runners.set(settings.name, newRunner(settings, workspace, opened, parts.clock.monotonic()))
 }
 
 /** How long what is in flight may go on when its workspace ends and the daemon does not: longer than a write takes at most. */

@@ -7,30 +7,24 @@ import { groupScope, type ScopeKey, scopeKey } from '../../model/scope.ts'
 import { type Credits, DAY_MS, type Instant, midnight } from '../../model/units.ts'
 import type { RecordedDays, UseOfDay } from '../history.ts'
 
-/** Everybody in a replay, by place: people with recorded days first, then the rest of the roster. */
-export interface ReplayPeople {
-  readonly emails: readonly string[]
-  /** Keys of the groups that each person is in today. */
-  readonly groupsOf: readonly (readonly ScopeKey[])[]
-  /** Approved on today's roster. */
-  readonly isPresent: readonly boolean[]
-}
+export type ReplayPeople = ReturnType<typeof replayPeople>
 
 const NO_GROUPS: readonly ScopeKey[] = []
 
-/** `present`: the approved people of today. Groups are today's too, because the ledger does not keep past members. */
-export function replayPeople(
-  recorded: RecordedDays,
-  present: Roster['people'],
-  groups: readonly Pick<GroupMembers, 'id' | 'emails'>[],
-): ReplayPeople {
+/**
+ * Everybody in a replay, by place: people with recorded days first, then the rest of the roster. `present`: the approved people of today. Groups are
+ * today's too, because the ledger does not keep past members.
+ */
+export function replayPeople(recorded: RecordedDays, present: Roster['people'], groups: readonly Pick<GroupMembers, 'id' | 'emails'>[]) {
   const here = new Set(present.map(({ email }) => email))
   const emails = [...new Set([...recorded.people, ...here])]
   const members = groups.flatMap(({ id, emails: those }) => those.map((email) => ({ email, key: scopeKey(groupScope(id)) })))
   const groupsOf = Map.groupBy(members, ({ email }) => email)
   return {
     emails,
+    /** Keys of the groups that each person is in today. */
     groupsOf: emails.map((email) => groupsOf.get(email)?.map(({ key }) => key) ?? NO_GROUPS),
+    /** Approved on today's roster. */
     isPresent: emails.map((email) => here.has(email)),
   }
 }
@@ -95,16 +89,7 @@ interface DayDemand {
   readonly caps: Float64Array
 }
 
-export interface CycleDemand {
-  readonly cycle: ReplayCycle
-  readonly days: readonly DayDemand[]
-  /** By place: 1 for people who were at their cap, 2 where no earlier day tells what they would have used. */
-  readonly atCap: Uint8Array
-  /** By place: add-on credits used. */
-  readonly addOn: Float64Array
-  /** By place: days with use, and days at the cap in part. */
-  readonly workingDays: Float64Array
-}
+export type CycleDemand = ReturnType<typeof demandOf>
 
 interface DemandInputs {
   readonly recorded: RecordedDays
@@ -153,10 +138,12 @@ function demandOf(
   { firstAt, endAt }: { readonly firstAt: Instant; readonly endAt: Instant },
   memory: ReturnType<typeof memoryOf>,
   read: ReturnType<typeof dayReader>,
-): CycleDemand {
+) {
   const spent = Float64Array.from(people, (email) => cycle.usedBefore?.get(email) ?? 0)
   const addOnSpent = spent.map((used) => Math.max(0, used - creditsPerSeat))
+  // By place: 1 for people who were at their cap, 2 where no earlier day tells what they would have used.
   const atCap = new Uint8Array(people.length)
+  // By place: add-on credits used; days with use, and days at the cap in part.
   const sums = { addOn: new Float64Array(people.length), workingDays: new Float64Array(people.length) }
   const days: DayDemand[] = []
   for (let dayAt = firstAt; dayAt < endAt; dayAt += DAY_MS) {

@@ -4,7 +4,7 @@
 import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg'
 import { parseIntoClientConfig } from 'pg-connection-string'
 import { messageOf } from '../../../core/model/problem.ts'
-import { FileError, readWhole, whyUnreadAndCode } from '../../../files.ts'
+import { codeIn, FileError, readWhole, whyUnreadAndCode } from '../../../files.ts'
 import type { Clock } from '../../../ports.ts'
 import { LedgerError } from '../error.ts'
 import type { Row } from '../sql/statement.ts'
@@ -247,7 +247,7 @@ function passwordsIn(file: string, name: string, clock: PostgresOptions['clock']
     } catch (error) {
       if (error instanceof LedgerError) throw error
       if (error instanceof FileError && last !== undefined) return last
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
+      if (codeIn(error) === 'ENOENT') return ''
       throw unusable(whyUnreadAndCode(error))
     }
   }

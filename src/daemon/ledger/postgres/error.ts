@@ -1,54 +1,47 @@
 // Turns failures of PostgreSQL and of the connection to it into LedgerErrors, which say what to do. Raw errors of the driver never leave the
 // ledger, and no message contains a password.
-import { type LedgerCode, LedgerError } from '../error.ts'
+import { LedgerError, type Meaning, meaning } from '../error.ts'
 
-interface Meaning {
-  readonly code: LedgerCode
-  readonly says: (told: string) => string
-}
-
-const meaning = (code: LedgerCode, says: Meaning['says']): Meaning => ({ code, says })
-
-const away = meaning('LEDGER_AWAY', (told) => `the database cannot be reached (${told}); nothing is written until it can`)
-const busy = meaning('LEDGER_LOCKED', (told) => `the database was busy for too long (${told}); try again`)
+const away = meaning('LEDGER_AWAY', (told) => `: the database cannot be reached (${told}); nothing is written until it can`)
+const busy = meaning('LEDGER_LOCKED', (told) => `: the database was busy for too long (${told}); try again`)
 const refused = meaning(
   'LEDGER_UNREADABLE',
-  (told) => `the server does not let this user in (${told}); check the user, the password (PGPASSWORD or PGPASSFILE) and pg_hba.conf`,
+  (told) => `: the server does not let this user in (${told}); check the user, the password (PGPASSWORD or PGPASSFILE) and pg_hba.conf`,
 )
 const untrusted = meaning(
   'LEDGER_UNREADABLE',
   (told) =>
-    `the server's certificate is not trusted (${told}); name its authority (sslrootcert or PGSSLROOTCERT), or the host as the certificate has it`,
+    `: the server's certificate is not trusted (${told}); name its authority (sslrootcert or PGSSLROOTCERT), or the host as the certificate has it`,
 )
 const withoutTls = meaning(
   'LEDGER_UNREADABLE',
-  (told) => `sslmode demands TLS, and the server offers none (${told}); switch it on there, or choose another sslmode`,
+  (told) => `: sslmode demands TLS, and the server offers none (${told}); switch it on there, or choose another sslmode`,
 )
 const unusable = meaning(
   'LEDGER_UNREADABLE',
-  (told) => `no connection can be made (${told}); check host, port, sslmode and the files of certificates and keys`,
+  (told) => `: no connection can be made (${told}); check host, port, sslmode and the files of certificates and keys`,
 )
-const standby = meaning('LEDGER_UNWRITABLE', (told) => `the server takes no writes (${told}); the address has to lead to the primary`)
+const standby = meaning('LEDGER_UNWRITABLE', (told) => `: the server takes no writes (${told}); the address has to lead to the primary`)
 const foreign = meaning(
   'LEDGER_CORRUPT',
-  (told) => `its tables are not as capkeeper makes them (${told}); restore the database from a backup`,
+  (told) => `: its tables are not as capkeeper makes them (${told}); restore the database from a backup`,
 )
 
 /** By SQLSTATE, or its first two characters (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   '08': away,
-  '53300': meaning('LEDGER_AWAY', (told) => `the server has no connection left (${told}); raise max_connections, or run fewer replicas`),
-  '53100': meaning('LEDGER_FULL', () => 'the disk of the database is full, so nothing was recorded; make room there'),
+  '53300': meaning('LEDGER_AWAY', (told) => `: the server has no connection left (${told}); raise max_connections, or run fewer replicas`),
+  '53100': meaning('LEDGER_FULL', () => ': the disk of the database is full, so nothing was recorded; make room there'),
   '57P': away,
   '28': refused,
   '3D000': meaning(
     'LEDGER_UNREADABLE',
-    (told) => `there is no such database (${told}); make it with CREATE DATABASE, or correct the address`,
+    (told) => `: there is no such database (${told}); make it with CREATE DATABASE, or correct the address`,
   ),
   '42501': meaning('LEDGER_UNWRITABLE', (told) =>
     /for (schema|table|sequence) /.test(told)
-      ? `this user lacks a right (${told}); use the owner of the schema capkeeper, or grant it USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on its tables`
-      : `this user lacks a right (${told}); let it make the schema (GRANT CREATE ON DATABASE), or make it: CREATE SCHEMA capkeeper AUTHORIZATION its name`,
+      ? `: this user lacks a right (${told}); use the owner of the schema capkeeper, or grant it USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on its tables`
+      : `: this user lacks a right (${told}); let it make the schema (GRANT CREATE ON DATABASE), or make it: CREATE SCHEMA capkeeper AUTHORIZATION its name`,
   ),
   '25006': standby,
   '57014': busy,
@@ -77,13 +70,10 @@ export function fromPostgres(error: unknown, name: string): unknown {
   if (error instanceof LedgerError || !(error instanceof Error)) return error
   const { code, isOfServer } = fields(error)
   // The driver's own errors of authentication.
-  if (/^SASL/.test(error.message)) return new LedgerError('LEDGER_UNREADABLE', `${name}: ${refused.says(error.message)}`)
-  if (!isOfServer) {
-    const { code: meant, says } = connectionFailure(error, code)
-    return new LedgerError(meant, `${name}: ${says(toldBy(error, code))}`)
-  }
-  const found = [code, code.slice(0, 3), code.slice(0, 2)].flatMap((key) => MEANINGS[key] ?? [])[0]
-  if (found) return new LedgerError(found.code, `${name}: ${found.says(error.message)}`)
+  if (/^SASL/.test(error.message)) return refused(name, error.message)
+  if (!isOfServer) return connectionFailure(error, code)(name, toldBy(error, code))
+  const found = MEANINGS[code] ?? MEANINGS[code.slice(0, 3)] ?? MEANINGS[code.slice(0, 2)]
+  if (found) return found(name, error.message)
   return new LedgerError('LEDGER_UNWRITABLE', `${name}: the database refused it (${error.message}, SQLSTATE ${code})`)
 }
 

@@ -146,27 +146,17 @@ function recorded(
     addOn: source,
     people: known.map(({ email }) => email),
     days: days.map((row) => {
-      const [ids, cents] = [listOf(row['people']), listOf(row['cents'])]
-      const addOn = source === 'measured' ? listOf(row['add_on']) : undefined
-      const day = {
-        people: new Int32Array(ids.length),
-        cents: new Float64Array(ids.length),
-        addOnCents: new Float64Array(addOn?.length ?? 0),
-      }
-      let named = 0
-      for (let index = 0; index < ids.length; index += 1) {
-        const place = places.get(Number(ids[index]))
-        if (place === undefined) continue
-        day.people[named] = place
-        day.cents[named] = Number(cents[index])
-        if (addOn) day.addOnCents[named] = Number(addOn[index])
-        named += 1
-      }
+      const all = listOf(row['people']).map((id) => places.get(Number(id)))
+      const amounts = (column: string): Float64Array =>
+        Float64Array.from(
+          listOf(row[column]).filter((_, index) => all[index] !== undefined),
+          Number,
+        )
       return {
-        dayAt: Number(row['day']) * DAY_MS,
-        people: day.people.subarray(0, named),
-        cents: day.cents.subarray(0, named),
-        addOnCents: addOn && day.addOnCents.subarray(0, named),
+        dayAt: dayAtOf(row),
+        people: Int32Array.from(all.filter((place) => place !== undefined)),
+        cents: amounts('cents'),
+        addOnCents: source === 'measured' ? amounts('add_on') : undefined,
       }
     }),
   }

@@ -4,6 +4,7 @@
 import { accessSync, chmodSync, closeSync, constants, openSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { backup, DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import { BugError } from '../../../core/model/problem.ts'
+import { codeIn } from '../../../files.ts'
 import { BUSY_TIMEOUT_MS, fromSqlite, LedgerError, onDisk, SQLITE, sqliteCode } from '../error.ts'
 
 const OWNER_ONLY = 0o600
@@ -16,7 +17,7 @@ export function createPrivately(file: string): void {
     try {
       closeSync(openSync(file, 'wx', OWNER_ONLY))
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+      if (codeIn(error) !== 'EEXIST') throw error
       accessSync(file, constants.R_OK | constants.W_OK)
     }
   })
@@ -36,8 +37,8 @@ export function lookAt(file: string): Stats | undefined {
   try {
     return statSync(file, { throwIfNoEntry: false })
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return undefined
-    const told = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    const told = codeIn(error) ?? String(error)
+    if (told === 'ENOTDIR') return undefined
     throw new LedgerError('LEDGER_UNREADABLE', `${file} cannot be accessed (${told}); this user must be able to enter its folder`)
   }
 }

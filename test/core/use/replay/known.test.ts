@@ -87,7 +87,7 @@ describe('a cycle', () => {
     for (const less of [span(31, 90), span(0, 59)]) expect(cycleKnown(CYCLE, recorded, ['a'], team(less))).toEqual({ people: 0 })
   })
 
-  test.each<readonly [ReturnType<typeof cycleKnown>, boolean]>([
+  test.each<readonly [Parameters<typeof isEnough>[0], boolean]>([
     [{ people: 0.95 }, true],
     [{ people: 1, use: 0.95 }, true],
     [{ people: 1, use: 0.94 }, false],
