@@ -182,12 +182,15 @@ export const GUARD_SETTINGS = shape(
   Object.fromEntries(GUARD_CODES.map((code) => [code, guardSetting(DEFAULT_GUARDS[code])])),
 ) as Shape<GuardSettings>
 
+export const APPROVAL_STATES = ['pending', 'spent', 'void'] as const
+export type ApprovalState = (typeof APPROVAL_STATES)[number]
+
 /** The release of one hold. */
 export const APPROVAL = shape({
   id: text,
   via: oneOf(['policy', 'command']),
   approvedAt: instant,
-  state: oneOf(['pending', 'spent', 'void']),
+  state: oneOf(APPROVAL_STATES),
   /** The people whom the hold affected when it was last shown before the approval; absent where it was not shown. */
   people: optional(number),
   /** The credits that the pool's deal moved then. */
@@ -204,7 +207,6 @@ export const APPROVAL = shape({
   withdrawn: optional(boolean),
 })
 export type Approval = Of<typeof APPROVAL>
-export type ApprovalState = Approval['state']
 
 /** 128 bits: nobody can construct two sets of changes with the same id. */
 export const HOLD_ID_DIGITS = 32

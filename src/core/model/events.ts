@@ -16,7 +16,7 @@ import {
   type ScopeChange,
 } from './change.ts'
 import type { Condition, Transition } from './condition.ts'
-import { type ApiErrorKind, type Balance, type GroupMembers, OBSERVED, type Observed, type Roster } from './observed.ts'
+import { API_ERROR_KINDS, type Balance, type GroupMembers, OBSERVED, type Observed, type Roster } from './observed.ts'
 import { CAP, type Cap } from './policy.ts'
 import type { Position, Problem } from './problem.ts'
 import { SCOPE, type Scope } from './scope.ts'
@@ -84,8 +84,8 @@ export type ReconcileResult = (typeof RECONCILE_RESULTS)[number]
 export const MODES = ['enforce', 'audit', 'paused'] as const
 export type Mode = (typeof MODES)[number]
 
-export const REQUEST_OUTCOMES = ['ok', 'rate_limited', 'auth', 'invalid', 'not_found', 'server', 'timeout', 'network', 'malformed'] as const
-export type RequestOutcome = 'ok' | ApiErrorKind
+export const REQUEST_OUTCOMES = ['ok', ...API_ERROR_KINDS] as const
+export type RequestOutcome = (typeof REQUEST_OUTCOMES)[number]
 
 /** The state of one managed scope. */
 export interface ScopeStatus {

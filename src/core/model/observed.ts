@@ -8,11 +8,20 @@ import { type Credits, DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from './units.
 export const OBSERVED = orWord('unknown', CAP)
 export type Observed = Of<typeof OBSERVED>
 
-/** The operations of the service (docs/service.md). */
-export type Operation = 'Analytics' | 'UserPageAnalytics' | 'CascadeAnalytics' | 'GetUsageConfig' | 'UsageConfig' | 'GetTeamCreditBalance'
+/** The operations of the service (docs/service.md, Requests). */
+export const OPERATIONS = [
+  'Analytics',
+  'UserPageAnalytics',
+  'CascadeAnalytics',
+  'GetUsageConfig',
+  'UsageConfig',
+  'GetTeamCreditBalance',
+] as const
+export type Operation = (typeof OPERATIONS)[number]
 
 /** How a request can fail (docs/service.md, What the client tolerates, point 5). */
-export type ApiErrorKind = 'rate_limited' | 'auth' | 'invalid' | 'not_found' | 'server' | 'timeout' | 'network' | 'malformed'
+export const API_ERROR_KINDS = ['rate_limited', 'auth', 'invalid', 'not_found', 'server', 'timeout', 'network', 'malformed'] as const
+export type ApiErrorKind = (typeof API_ERROR_KINDS)[number]
 
 /** Everything an ApiError may carry. */
 export interface ApiErrorFacts {

@@ -4,13 +4,14 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { labelsText, labelText } from '../../../core/escape/text.ts'
 import { CHANGE_RESULTS, EFFECTS } from '../../../core/model/change.ts'
 import { type CycleEvent, RECONCILE_RESULTS, REQUEST_OUTCOMES, type WorkspaceView } from '../../../core/model/events.ts'
+import { OPERATIONS } from '../../../core/model/observed.ts'
 import { SCOPE_KINDS } from '../../../core/model/scope.ts'
 import type { Instant } from '../../../core/model/units.ts'
 import { burnedOf } from '../../../core/use/burn.ts'
 import type { Clock } from '../../../ports.ts'
 import type { Health } from '../documents/types.ts'
 import { EMAIL_LABELS, type PeopleLabels } from '../status/labels.ts'
-import { COUNTERS, type Definition, GAUGES, HISTOGRAMS, isShown, OPERATIONS, PHASES, type Put, putWorkspaceGauges } from './gauges.ts'
+import { COUNTERS, type Definition, GAUGES, HISTOGRAMS, isShown, PHASES, type Put, putWorkspaceGauges } from './gauges.ts'
 
 /** `top`: the people with the highest use; `all`: all people, up to the limit. */
 interface PerUserSettings {
@@ -132,8 +133,8 @@ type Parts = ReturnType<typeof createParts>
 function createParts(registry: Registry) {
   const registers = [registry]
   return {
-    gauges: mapTable(GAUGES, (name, { help, labels }) => new Gauge({ name, help, labelNames: labels, registers })),
-    counters: mapTable(COUNTERS, (name, { help, labels }) => new Counter({ name, help, labelNames: labels, registers })),
+    gauges: mapTable(GAUGES, (name, { help, labels }: Definition) => new Gauge({ name, help, labelNames: labels, registers })),
+    counters: mapTable(COUNTERS, (name, { help, labels }: Definition) => new Counter({ name, help, labelNames: labels, registers })),
     histograms: mapTable(
       HISTOGRAMS,
       (name, { help, labels, buckets }) => new Histogram({ name, help, labelNames: labels, buckets: [...buckets], registers }),
