@@ -5,7 +5,7 @@ import { TEAM } from '../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../core/model/units.ts'
 import type { Clock, Transport } from '../ports.ts'
 import { lacksAddOn } from './add-on.ts'
-import { readerOver, type ServiceReader, TIMEOUT_MS } from './client.ts'
+import { readerOver, TIMEOUT_MS } from './client.ts'
 import { objectOf, rowsOf } from './decode.ts'
 import { classify, isObject, malformed } from './errors.ts'
 import { createKeyRing, type KeyName, type KeyRing, type KeyRingOptions, type KeySources } from './keys.ts'
@@ -62,17 +62,7 @@ export interface Holding {
 }
 
 /** One key, and the questions that may be asked with it. */
-export interface KeyProbe {
-  /** Its names in the configuration: the same key may serve for several. */
-  readonly names: readonly KeyName[]
-  readonly reader: ServiceReader
-  /** Whether it has a permission to read. Rejects only when `signal` aborts. */
-  mayRead(permission: Exclude<Permission, 'billingWrite'>, now: Instant, signal?: AbortSignal): Promise<Holding>
-  /** Whether the service tells add-on use by person. Rejects with an `ApiError` where that is not known, or when `signal` aborts. */
-  tellsAddOn(now: Instant, signal?: AbortSignal): Promise<boolean>
-  /** Whether it may write caps, without changing one. Rejects only when `signal` aborts. */
-  mayWrite(signal?: AbortSignal): Promise<Holding>
-}
+export type KeyProbe = ReturnType<typeof probeOf>
 
 export type ProbedKey = KeyProbe | { readonly names: readonly KeyName[]; readonly problem: string }
 
@@ -112,13 +102,15 @@ export function probesOf({ sources, ...options }: ProbeOptions): readonly Probed
   return found
 }
 
-function probeOf(names: readonly KeyName[], options: ClientOptions): KeyProbe {
+function probeOf(names: readonly KeyName[], options: ClientOptions) {
   const sender = createSender(options)
   const reader = readerOver(sender, options)
   return {
+    /** Its names in the configuration: the same key may serve for several. */
     names,
     reader,
-    async mayRead(permission, now, signal) {
+    /** Whether it has a permission to read. Rejects only when `signal` aborts. */
+    async mayRead(permission: Exclude<Permission, 'billingWrite'>, now: Instant, signal?: AbortSignal): Promise<Holding> {
       switch (permission) {
         case 'analyticsRead':
           return holding(askAnalytics(sender, amountOf(now), signal))
@@ -130,7 +122,8 @@ function probeOf(names: readonly KeyName[], options: ClientOptions): KeyProbe {
         }
       }
     },
-    async tellsAddOn(now, signal) {
+    /** Whether the service tells add-on use by person. Rejects with an `ApiError` where that is not known, or when `signal` aborts. */
+    async tellsAddOn(now: Instant, signal?: AbortSignal): Promise<boolean> {
       try {
         await askAnalytics(
           sender,
@@ -143,7 +136,8 @@ function probeOf(names: readonly KeyName[], options: ClientOptions): KeyProbe {
         throw error
       }
     },
-    mayWrite: (signal) => mayWrite(sender, signal),
+    /** Whether it may write caps, without changing one. Rejects only when `signal` aborts. */
+    mayWrite: (signal?: AbortSignal): Promise<Holding> => mayWrite(sender, signal),
   }
 }
 

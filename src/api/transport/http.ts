@@ -108,7 +108,7 @@ export function createPoster({ userAgent, proxyEnv }: Pick<HttpTransportOptions,
       const stream = open(client, url, JSON.stringify(body), timeout)
       const release = onAbort([signal], () => stream.destroy(new Error('aborted')))
       try {
-        return await statusOf(stream)
+        return { status: (await begun(stream)).statusCode }
       } catch (error) {
         signal?.throwIfAborted()
         return { ...failureOf(error, timeout, proxy), unsent: isUnsent(error) ? true : undefined }
@@ -124,13 +124,6 @@ export function createPoster({ userAgent, proxyEnv }: Pick<HttpTransportOptions,
 }
 
 const POSTS_AT_A_TIME = 4
-
-/** The error listener stays, so that a later error of the stream does not end the process. */
-const statusOf = (stream: ReturnType<Got['stream']>): Promise<{ readonly status: number }> =>
-  new Promise((resolve, reject) => {
-    stream.on('error', reject)
-    stream.once('response', ({ statusCode }: { readonly statusCode: number }) => resolve({ status: statusCode }))
-  })
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown'
@@ -366,7 +359,7 @@ async function receive(stream: Duplex, { operation, rows, room, claim }: Receivi
 
 const begun = (stream: Duplex): Promise<Answer> =>
   new Promise((resolve, reject) => {
-    // Never removed: an error after reading has ended must not end the process.
+    // Never removed: a later error of the stream must not end the process.
     stream.on('error', reject)
     stream.once('response', resolve)
   })

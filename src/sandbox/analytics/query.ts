@@ -80,28 +80,11 @@ const writeTime = (at: number): string => `${new Date(at).toISOString().slice(0,
 
 const UNSPECIFIED = 'QUERY_AGGREGATION_UNSPECIFIED'
 
-export interface Selection extends NamedField {
-  readonly alias: string
-  readonly fn: AggregationFunction
-}
-
-interface Group extends NamedField {
-  readonly alias: string
-}
-
-export interface Filter extends NamedField {
-  readonly operation: Wire<'Filter'>['filter']
-  /** In the unit of the field's type. */
-  readonly value: string | number
-}
-
+export type Selection = ReturnType<typeof selectionOf>
+type Group = ReturnType<typeof groupOf>
+export type Filter = ReturnType<typeof filterOf>
 /** A valid query. It reads rows as they are when no selection has a function and there are no groups. */
-export interface Query {
-  readonly source: AnalyticsSource
-  readonly selections: readonly Selection[]
-  readonly groups: readonly Group[]
-  readonly filters: readonly Filter[]
-}
+export type Query = ReturnType<typeof queryOf>
 
 const { AnalyticsRequest, Selection } = WIRE.components.schemas
 /** The most query requests in a request, and the most selections, group-bys or filters in one of them. Choice. */
@@ -119,7 +102,7 @@ export function queriesOf(fields: Fields, switches: Judging): readonly Query[] {
   return requests.map((request, index) => queryOf(request, `query_requests[${index}]`, switches))
 }
 
-function queryOf(request: Fields, place: string, switches: Judging): Query {
+function queryOf(request: Fields, place: string, switches: Judging) {
   const source = sourceOf(request, place, switches)
   const selections = objectsIn(request, 'selections', place).map((one, index) =>
     selectionOf(one, source, `${place}.selections[${index}]`, switches),
@@ -145,7 +128,7 @@ function sourceOf(request: Fields, place: string, switches: Judging): AnalyticsS
   throw new Refusal(400, `invalid query table: QUERY_DATA_SOURCE_UNSPECIFIED; ${place}.data_source must be one of ${valid}`)
 }
 
-function selectionOf(one: Fields, source: AnalyticsSource, place: string, { names }: Pick<Switches, 'names'>): Selection {
+function selectionOf(one: Fields, source: AnalyticsSource, place: string, { names }: Pick<Switches, 'names'>) {
   const named = fieldOf(textField(one, 'field'), source, `${place}.field`, 'select')
   const given = textField(one, 'aggregation_function') ?? UNSPECIFIED
   const fn = AGGREGATIONS.find((known) => known === given)
@@ -159,7 +142,7 @@ function selectionOf(one: Fields, source: AnalyticsSource, place: string, { name
 }
 
 /** Rule 2. Also choice: sources of totals have no groups, and fields that can only be filtered on make none. */
-function groupOf(one: Fields, source: AnalyticsSource, place: string): Group {
+function groupOf(one: Fields, source: AnalyticsSource, place: string) {
   if (source.totals) throw new Refusal(400, `invalid aggregation: ${source.name} takes no group-by; leave aggregations out (${place})`)
   const named = fieldOf(textField(one, 'field'), source, `${place}.field`, 'group by')
   const alias = textField(one, 'name')
@@ -167,7 +150,8 @@ function groupOf(one: Fields, source: AnalyticsSource, place: string): Group {
   return { ...named, alias: requireShort(alias, place) }
 }
 
-function filterOf(one: Fields, source: AnalyticsSource, place: string): Filter {
+/** The value is in the unit of the field's type. */
+function filterOf(one: Fields, source: AnalyticsSource, place: string) {
   const named = fieldOf(textField(one, 'name'), source, `${place}.name`, 'filter on')
   const given = textField(one, 'filter')
   const operation = OPERATIONS.find((known) => known === given)
@@ -182,7 +166,7 @@ function filterOf(one: Fields, source: AnalyticsSource, place: string): Filter {
   throw new Refusal(400, `invalid filter value ${shown(text)} for ${named.field.type} field ${named.name}: write ${write} (${place})`)
 }
 
-const OPERATIONS = Object.keys(FILTERS) as readonly Filter['operation'][]
+const OPERATIONS = Object.keys(FILTERS) as readonly Wire<'Filter'>['filter'][]
 const AGGREGATIONS = Object.keys(FUNCTIONS) as readonly AggregationFunction[]
 
 type Purpose = 'select' | 'group by' | 'filter on'
