@@ -6,7 +6,7 @@ import { WIRE } from '../api/wire.generated.ts'
 import type { Wire } from '../api/wire.ts'
 import { DAY_MS } from '../core/model/units.ts'
 import { type Fields, isObject, listField, Refusal, textField, textsField, timeField } from './refusal.ts'
-import { peopleByEmail, peopleOf, type ServiceContext } from './roster.ts'
+import { kept, peopleByEmail, peopleOf, type ServiceContext } from './roster.ts'
 import type { AgentFilter, DayLines, StoredKey, ToolCount } from './store.ts'
 import type { Switches } from './switches.ts'
 import { formatSeconds } from './time.ts'
@@ -79,28 +79,30 @@ function sourcesOf(fields: Fields): readonly Source[] {
 
 /** Each query has a result, even an empty one. Reading one run more than allowed shows that there are too many. */
 function resultOf(source: Source, filter: AgentFilter, { store, switches }: ServiceContext, room: number): Result {
-  const shown = <Wrapper extends { readonly [name: string]: readonly unknown[] }>(wrapper: Wrapper): Wrapper | Record<string, never> =>
-    Object.values(wrapper)[0]?.length === 0 && switches.zeros === 'omitted' ? {} : wrapper
   switch (source) {
     case 'cascade_lines':
-      return { cascadeLines: shown({ cascadeLines: store.agentLines(filter).map((one) => lineOf(one, switches)) }) }
+      return {
+        cascadeLines: {
+          cascadeLines: kept(
+            store.agentLines(filter).map((one) => lineOf(one, switches)),
+            switches,
+          ),
+        },
+      }
     case 'cascade_runs': {
       const recorded = store.agentRuns(filter, room + 1).map((one) => runOf(one, switches))
-      return { cascadeRuns: shown({ cascadeRuns: switches.runsOrder === 'reversed' ? recorded.reverse() : recorded }) }
+      return { cascadeRuns: { cascadeRuns: kept(switches.runsOrder === 'reversed' ? recorded.reverse() : recorded, switches) } }
     }
     case 'cascade_tool_usage':
-      return { cascadeToolUsage: shown({ cascadeToolUsage: store.agentTools(filter).map(toolOf) }) }
+      return { cascadeToolUsage: { cascadeToolUsage: kept(store.agentTools(filter).map(toolOf), switches) } }
   }
 }
-
-/** Counters as texts; zeros are left out when the switch says so. */
-const counters = (values: Readonly<Record<string, number>>, { zeros }: Switches): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(values).flatMap(([name, value]) => (value === 0 && zeros === 'omitted' ? [] : [[name, String(value)]])))
 
 /** docs/service.md, Rows of the agent: all strings. */
 const lineOf = ({ day, suggested, accepted }: DayLines, switches: Switches) => ({
   day: formatSeconds(day * DAY_MS),
-  ...counters({ linesSuggested: suggested, linesAccepted: accepted }, switches),
+  linesSuggested: kept(String(suggested), switches),
+  linesAccepted: kept(String(accepted), switches),
 })
 
 const toolOf = ({ tool, count }: ToolCount) => ({ tool, count: String(count) })
@@ -111,9 +113,9 @@ function runOf(row: AgentUse, switches: Switches) {
     day: formatSeconds(day * DAY_MS),
     model: row.model,
     mode: row.mode,
-    ...counters({ messagesSent: row.messages }, switches),
+    messagesSent: kept(String(row.messages), switches),
     cascadeId: conversationId(row.person, day, row.conversation),
-    ...(switches.plan === 'quota' ? {} : counters({ promptsUsed: row.cents }, switches)),
+    promptsUsed: switches.plan === 'quota' ? undefined : kept(String(row.cents), switches),
   }
 }
 

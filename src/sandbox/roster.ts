@@ -1,6 +1,6 @@
 // UserPageAnalytics: the people with their status and their use, summed from the raw rows. Also decides which people a request is about.
 import type { Wire } from '../api/wire.ts'
-import type { Operation } from '../core/model/observed.ts'
+import type { Cycle, Operation } from '../core/model/observed.ts'
 import { normaliseEmail } from '../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../core/model/units.ts'
 
@@ -22,9 +22,18 @@ export interface ServiceContext {
 /** The body of a 200; undefined: zero bytes. */
 export type Answer = Wire<`${Operation}Answer`> | undefined
 
+/** A value, unless it is zero or empty and the switch `--zeros` leaves such out. */
+export const kept = <T>(value: T, { zeros }: Pick<Switches, 'zeros'>): T | undefined =>
+  zeros === 'omitted' && (value === 0 || value === '0' || (Array.isArray(value) && value.length === 0)) ? undefined : value
+
 /** A 64-bit figure, as the switch `--int64` says. */
-export const int64 = (value: number, switches: Pick<Switches, 'int64'>): number | string =>
-  switches.int64 === 'string' ? String(value) : value
+export const int64 = (value: number, switches: Pick<Switches, 'int64' | 'zeros'>): number | string | undefined =>
+  kept(switches.int64 === 'string' ? String(value) : value, switches)
+
+export const cycleStamps = ({ startAt, endAt }: Cycle) => ({
+  billingCycleStart: formatSeconds(startAt),
+  billingCycleEnd: formatSeconds(endAt),
+})
 
 /** docs/service.md, UserPageAnalytics: people of every status, in the order of the roster. */
 export function userPageAnalytics(context: ServiceContext, key: StoredKey, fields: Fields): Wire<'UserPageAnalyticsAnswer'> {
@@ -42,8 +51,7 @@ export function userPageAnalytics(context: ServiceContext, key: StoredKey, field
     const { id } = person
     return statistics(person, { used: used.get(id) ?? 0, days: days.get(id) ?? 0, ...last.get(id) }, switches)
   })
-  const stamps = { billingCycleStart: formatSeconds(cycle.startAt), billingCycleEnd: formatSeconds(cycle.endAt) }
-  return rows.length === 0 && switches.zeros === 'omitted' ? stamps : { userTableStats: rows, ...stamps }
+  return { userTableStats: kept(rows, switches), ...cycleStamps(cycle) }
 }
 
 /** The people of a group, or all; a limited key sees only its group. 404 with the documented text for an unknown group. */
@@ -62,20 +70,19 @@ function statistics(person: StoredPerson, figures: Figures, switches: Switches):
   const stamp = (at: Instant): string => formatMicros(at, person.id)
   const lastUse = (at: Instant | null): string | undefined => (at === null ? undefined : stamp(at))
   const latest = Math.max(person.signupAt, autocompleteAt ?? 0, agentAt ?? 0, commandAt ?? 0)
-  const kept = (value: number): boolean => value !== 0 || switches.zeros === 'kept'
   return {
     name: person.name,
     email: person.email,
     lastUpdateTime: stamp(latest),
     apiKey: person.apiKey,
-    activeDays: kept(days) ? days : undefined,
+    activeDays: kept(days, switches),
     ...(person.disabled ? { [switches.names === 'live' ? 'disableCodeium' : 'disableService']: true } : {}),
     role: person.role,
     signupTime: stamp(person.signupAt),
     lastAutocompleteUsageTime: lastUse(autocompleteAt),
     lastChatUsageTime: lastUse(agentAt),
     lastCommandUsageTime: lastUse(commandAt),
-    promptCreditsUsed: switches.plan !== 'quota' && kept(used) ? int64(used, switches) : undefined,
+    promptCreditsUsed: switches.plan === 'quota' ? undefined : int64(used, switches),
     teamStatus: `USER_TEAM_STATUS_${person.status}`,
   }
 }

@@ -12,10 +12,10 @@ import type { CapBook } from './caps.ts'
 import { cascadeAnalytics } from './cascade.ts'
 import { pick } from './company/company.ts'
 import { type Encoded, encodeRefusal, type Fields, fieldsOf, flagField, JSON_TYPE, Refusal, textField, wholeField } from './refusal.ts'
-import { type Answer, int64, type ServiceContext, userPageAnalytics } from './roster.ts'
+import { type Answer, cycleStamps, int64, type ServiceContext, userPageAnalytics } from './roster.ts'
 import type { Store, StoredKey } from './store.ts'
 import { type createChance, type FaultName, HTML_PAGE, retryAfterHeader, type Switches } from './switches.ts'
-import { cycleAt, formatSeconds } from './time.ts'
+import { cycleAt } from './time.ts'
 
 /** The result of a request: an answer, a connection that is reset, or no answer at all. */
 export type Exchange =
@@ -219,16 +219,11 @@ function getTeamCreditBalance({ store, switches, now }: ServiceContext): Wire<'G
   const perSeat = store.meta('creditsPerSeat') ?? 0
   const used = store.usedCents({ fromAt: cycle.startAt, untilAt: now })
   const addOnCents = used.values().reduce((sum, cents) => sum + Math.max(0, cents - perSeat * 100), 0)
-  const figures = {
-    promptCreditsPerSeat: perSeat,
-    numSeats: store.meta('seats') ?? 0,
-    addOnCreditsAvailable: store.meta('addOnAvailable') ?? 0,
-    addOnCreditsUsed: Math.round(addOnCents / 100),
-  }
-  const shown = Object.entries(figures).filter(([, value]) => value !== 0 || switches.zeros === 'kept')
   return {
-    ...Object.fromEntries(shown.map(([name, value]) => [name, int64(value, switches)])),
-    billingCycleStart: formatSeconds(cycle.startAt),
-    billingCycleEnd: formatSeconds(cycle.endAt),
+    promptCreditsPerSeat: int64(perSeat, switches),
+    numSeats: int64(store.meta('seats') ?? 0, switches),
+    addOnCreditsAvailable: int64(store.meta('addOnAvailable') ?? 0, switches),
+    addOnCreditsUsed: int64(Math.round(addOnCents / 100), switches),
+    ...cycleStamps(cycle),
   }
 }

@@ -1,7 +1,7 @@
 // Analytics: reads, compiles, runs and shows each query of a request, in the order of the request. Bounds the size of an answer.
 import type { Wire } from '../../api/wire.ts'
 import { type Fields, Refusal, textField, timeField } from '../refusal.ts'
-import { peopleOf, type ServiceContext } from '../roster.ts'
+import { kept, peopleOf, type ServiceContext } from '../roster.ts'
 import type { SqlValue, StoredKey } from '../store.ts'
 import { type AggregationFunction, FILTERS, type FieldType, FUNCTIONS, type NamedField } from './fields.ts'
 import { type ApiKeyOf, type Filter, type Query, queriesOf, type Selection, writeCell } from './query.ts'
@@ -29,7 +29,7 @@ export function analytics(context: ServiceContext, key: StoredKey, fields: Field
     const span = query.source.totals ? { fromAt, untilAt: Math.min(untilAt, seenUntil) } : { fromAt: 0, untilAt: seenUntil }
     const { items, characters } = run(context, query, { ...whose, ...span, limit: room }, (person) => apiKeys.get(person) ?? '')
     room -= characters
-    return items.length === 0 && switches.zeros === 'omitted' ? {} : { responseItems: items }
+    return { responseItems: kept(items, switches) }
   })
   return { queryResults }
 }
