@@ -3,13 +3,11 @@
 import { createHash } from 'node:crypto'
 import { ApiError, type Operation } from '../core/model/observed.ts'
 import type { Problem } from '../core/model/problem.ts'
-import { DIRECT_FILES, type Files, filesOf, whyUnreadAndCode } from '../files.ts'
+import { DIRECT_FILES, type Files, filesOf, type TokenSource, whyUnreadAndCode } from '../files.ts'
 import { PERMISSION_NAME, PERMISSION_OF, PERMISSIONS, type Permission } from './wire.ts'
 
-type KeySource = { readonly file: string } | { readonly env: string }
-
 /** Permissions without a source of their own fall back to `default` (docs/configuration.md). */
-export type KeySources = { readonly [name in KeyName]?: KeySource }
+export type KeySources = { readonly [name in KeyName]?: TokenSource }
 export type KeyName = Permission | 'default'
 
 export interface ServiceKey {
@@ -65,7 +63,7 @@ export function createKeyRing(sources: KeySources, options: KeyRingOptions) {
     return read.loaded
   }
 
-  function load(source: KeySource): Loaded {
+  function load(source: TokenSource): Loaded {
     const loaded = 'file' in source ? loadFile(source.file) : fromEnvironment(env, source.env)
     if ('value' in loaded && !known.has(loaded.value)) known.set(loaded.value, knownOf(loaded.value))
     return loaded

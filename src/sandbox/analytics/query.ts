@@ -48,35 +48,33 @@ function readInstant(text: string): number | undefined {
 /** The hash of a person's API key. */
 export type ApiKeyOf = (person: number) => string
 
-/** The text of a cell; `<nil>` for a value that is not defined, such as the average of no rows. Choice. */
-export function writeCell(type: FieldType, value: string | number | bigint | null, apiKeyOf: ApiKeyOf): string {
-  if (value === null) return '<nil>'
-  const size = Number(value)
-  switch (type) {
-    case 'text':
-    case 'number':
-      return String(value)
-    case 'boolean':
-      return size === 1 ? 'true' : 'false'
-    case 'person':
-    case 'distinct users':
-      return apiKeyOf(size)
-    case 'date':
-      return writeDate(size)
-    case 'hour':
-      return writeTime(size * HOUR_MS)
-    case 'timestamp':
-      return writeTime(size * 1000)
-    case 'distinct developer days':
-      return `${apiKeyOf(Math.floor(size / PAIR))} ${writeDate(size % PAIR)}`
-    case 'distinct developer hours':
-      return `${apiKeyOf(Math.floor(size / PAIR))} ${writeTime((size % PAIR) * HOUR_MS)}`
-  }
+type CellWriter = (value: string | number | bigint, apiKeyOf: ApiKeyOf) => string
+
+const writeDay: CellWriter = (day) => new Date(Number(day) * DAY_MS).toISOString().slice(0, 10)
+const writeTime = (at: number): string => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} +0000 UTC`
+const writeHour: CellWriter = (hour) => writeTime(Number(hour) * HOUR_MS)
+const writePerson: CellWriter = (person, apiKeyOf) => apiKeyOf(Number(person))
+const pairOf =
+  (write: CellWriter): CellWriter =>
+  (pair, apiKeyOf) =>
+    `${apiKeyOf(Math.floor(Number(pair) / PAIR))} ${write(Number(pair) % PAIR, apiKeyOf)}`
+
+const WRITERS: Readonly<Record<FieldType, CellWriter>> = {
+  text: String,
+  number: String,
+  boolean: (value) => (Number(value) === 1 ? 'true' : 'false'),
+  person: writePerson,
+  'distinct users': writePerson,
+  date: writeDay,
+  hour: writeHour,
+  timestamp: (second) => writeTime(Number(second) * 1000),
+  'distinct developer days': pairOf(writeDay),
+  'distinct developer hours': pairOf(writeHour),
 }
 
-const writeDate = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10)
-
-const writeTime = (at: number): string => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} +0000 UTC`
+/** The text of a cell; `<nil>` for a value that is not defined, such as the average of no rows. Choice. */
+export const writeCell = (type: FieldType, value: string | number | bigint | null, apiKeyOf: ApiKeyOf): string =>
+  value === null ? '<nil>' : WRITERS[type](value, apiKeyOf)
 
 const UNSPECIFIED = 'QUERY_AGGREGATION_UNSPECIFIED'
 
