@@ -1,6 +1,6 @@
 // Writes the modules of `src` that are made from others: validators compiled ahead, so that no command pays for a schema compiler at its start, the
-// wire format, the metrics, the console's script and style sheet, and the templates of `init`. Git does not keep them: `npm ci`, `npm start`,
-// `npm test` and the build make them, and so does `npm run generate`.
+// wire format, the commands, the metrics, the console's script and style sheet, and the templates of `init`. Git does not keep them: `npm ci`,
+// `npm start`, `npm test` and the build make them, and so does `npm run generate`.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -100,6 +100,7 @@ export async function madeSources(): Promise<ReadonlyMap<string, string>> {
     ['src/sandbox/fixture/schema.generated.ts', schemaOnly('schema-source.ts', 'FIXTURE_SCHEMA', FIXTURE)] as const,
     ['src/api/wire.generated.ts', documentIn('src/api/wire.yaml', 'WIRE')] as const,
     ['src/daemon/http/metrics/metrics.generated.ts', documentIn('src/daemon/http/metrics/metrics.yaml', 'METRICS')] as const,
+    ['src/cli/shared/commands.generated.ts', documentIn('src/cli/shared/commands.yaml', 'CLI')] as const,
     ['src/daemon/http/openapi.generated.ts', schemaOnly('documents/schema/openapi-source.ts', 'OPENAPI', plain(OPENAPI))] as const,
     ['src/console/style.generated.ts', textsIn({ STYLE: 'src/console/style.css' })] as const,
     ['src/cli/init/templates.generated.ts', textsIn(TEMPLATES)] as const,

@@ -1,25 +1,14 @@
 // `approve ID`: records in the ledger that a person releases exactly the changes of a hold. It needs no network and no key.
-import type { Command } from 'commander'
 import { plain } from '../core/escape/text.ts'
 import { type Approval, HOLD_ID_DIGITS } from '../core/model/change.ts'
 import { asShown } from '../core/plan/approval.ts'
 import type { HoldShown } from '../core/plan/snapshot.ts'
 import type { Ledger } from '../ports.ts'
-import { addExamples, addLedgerFlags, type NetworkFlags, readHoldId } from './shared/args.ts'
+import { action, COMMANDS, type NetworkFlags } from './shared/command.ts'
 import { type Cli, CommandError, EXIT } from './shared/context.ts'
 import { people, shortTime, tellLine } from './shared/text.ts'
 
-export function register(command: Command, cli: Cli): void {
-  command
-    .description(
-      'Records the release of a hold in the ledger. The id is shown by `capkeeper plan`, in the log and on the status page; it releases ' +
-        'exactly the changes that the hold keeps back. A running daemon takes up the approval in its next cycle, or at once with SIGHUP.',
-    )
-    .argument('<id>', 'hold id, or its first 8 or more digits', readHoldId)
-    .action((id: string, flags: NetworkFlags) => approve(id, flags, cli))
-  addLedgerFlags(command)
-  addExamples(command, 'capkeeper approve 7d1f0c2a9b34')
-}
+export const register = action(COMMANDS.approve, approve)
 
 /** The holds in the last plan of `apply` or `run`, by id. */
 const currentHolds = (ledger: Ledger): readonly (readonly [id: string, shown: HoldShown])[] =>

@@ -1,7 +1,6 @@
 // `audit`: reads everything that a plan reads, and the cap of every other approved person; shows what core/plan/audit.ts finds as text, JSON
 // and Markdown.
 
-import type { Command } from 'commander'
 import { code, escaped, markdownText, plain, row, tableText } from '../core/escape/text.ts'
 import { isApproved } from '../core/interpret/effective.ts'
 import type { Roster } from '../core/model/observed.ts'
@@ -17,27 +16,17 @@ import { readPeopleFile } from '../daemon/directory/read.ts'
 import type { PeopleLabels } from '../daemon/http/status/labels.ts'
 import type { SharedLedger } from '../daemon/ledger/share.ts'
 import { readSetup } from './compose.ts'
-import { addExamples, addNetworkFlags, outputOption, type ShowFlags } from './shared/args.ts'
+import { action, COMMANDS, type FlagsOf } from './shared/command.ts'
 import { type Cli, EXIT, type ExitCode, type Paint, painter, worstExit } from './shared/context.ts'
 import { openLedgers } from './shared/ledger/ledgers.ts'
 import { labelsFor } from './shared/problems.ts'
 import { readEach, type WorkspaceReader } from './shared/reader.ts'
 import { amountText, blocksText, capText, columns, count, documentText, people, present, tellLine } from './shared/text.ts'
 
-export function register(command: Command, cli: Cli): void {
-  command
-    .description(
-      'Reads the cap of every approved person, whether policy declares one or not, and lists caps at user scope that no policy declares, ' +
-        'people whom no cap reaches, and people who have used 85 % of theirs or more. One request a person; nothing is written.',
-    )
-    .addOption(outputOption(['text', 'json', 'markdown']))
-    .action((flags: ShowFlags) => auditCommand(flags, cli))
-  addNetworkFlags(command, 'ledgerTokenFile')
-  addExamples(command, 'capkeeper audit', 'capkeeper audit --workspace acme --output json | jq .workspaces[].undeclared')
-}
+export const register = action(COMMANDS.audit, auditCommand)
 
 /** Audits all workspaces. Exits 4 when a workspace or some caps could not be read, and 1 when none could. */
-async function auditCommand(flags: ShowFlags, cli: Cli): Promise<void> {
+async function auditCommand(flags: FlagsOf<typeof COMMANDS.audit>, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
   const open = (signal: AbortSignal) => openLedgers(cli, setup, signal, flags)
   const { done: audited, codes } = await readEach(cli, setup, open, (reader) => auditOne(reader, cli))

@@ -1,28 +1,13 @@
 // `completion bash|zsh|fish`: shell completion, generated from the program itself, so that its commands and flags always exist.
-import { Argument, type Command } from 'commander'
-import { addExamples } from './shared/args.ts'
-import { type Cli, EXIT } from './shared/context.ts'
+import type { Command } from 'commander'
+import { action, COMMANDS, type Register } from './shared/command.ts'
+import { EXIT } from './shared/context.ts'
 
-const SHELLS = ['bash', 'zsh', 'fish'] as const
-type Shell = (typeof SHELLS)[number]
-
-export function register(command: Command, cli: Cli): void {
-  command
-    .description(
-      'Prints a script that completes the commands and flags of capkeeper in a shell; values that are files are completed as files.',
-    )
-    .addArgument(new Argument('<shell>', 'which shell').choices(SHELLS))
-    .action((shell: Shell) => {
-      cli.stdout.write(SCRIPTS[shell](wordsOf(command.parent ?? command)))
-      cli.finish(EXIT.done)
-    })
-  addExamples(
-    command,
-    'source <(capkeeper completion bash)',
-    'capkeeper completion zsh > "$HOME/.zfunc/_capkeeper"',
-    'capkeeper completion fish > ~/.config/fish/completions/capkeeper.fish',
-  )
-}
+export const register: Register = (command, cli) =>
+  action(COMMANDS.completion, (shell) => {
+    cli.stdout.write(SCRIPTS[shell](wordsOf(command.parent ?? command)))
+    cli.finish(EXIT.done)
+  })(command, cli)
 
 /** One command by its path (`ledger backup`, '' for the program), with the words that may follow it. */
 type Words = ReturnType<typeof ownWords>
@@ -129,4 +114,4 @@ function fish(words: readonly Words[]): string {
   return ['# capkeeper completion for fish', ...isAt(words), ...lines, ''].join('\n')
 }
 
-const SCRIPTS: Readonly<Record<Shell, (words: readonly Words[]) => string>> = { bash, zsh, fish }
+const SCRIPTS = { bash, zsh, fish }

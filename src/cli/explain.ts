@@ -1,7 +1,6 @@
 // `explain`: reads the roster, the scope, its ancestors, managed or not, and the members of its pool whose caps are not known. All other caps are
 // read only when the scope, or the one whose cap it inherits, has a pending change: only the whole plan tells whether a guard holds it, and whom it counts.
 
-import type { Command } from 'commander'
 import { capEdit, plain } from '../core/escape/text.ts'
 import type { Change } from '../core/model/change.ts'
 import { shortRevision } from '../core/model/policy.ts'
@@ -17,25 +16,14 @@ import { declaredIn, slicingOf } from '../daemon/schedule/slice.ts'
 import { readSetup, type WorkspaceSetup } from './compose.ts'
 import { historyDocument } from './history.ts'
 import { RESULT_WORDS, SIGNS, tellReading, unreadBecause } from './plan/render.ts'
-import { addExamples, addNetworkFlags, outputOption, type ShowFlags } from './shared/args.ts'
+import { action, COMMANDS, type FlagsOf } from './shared/command.ts'
 import { type Cli, EXIT, type ExitCode, type Paint, painter, UsageError, worstExit } from './shared/context.ts'
 import { openLedgers, type PlanLedger } from './shared/ledger/ledgers.ts'
 import { learnedPaces } from './shared/ledger/replica.ts'
 import { readEach, type WorkspaceReader } from './shared/reader.ts'
 import { amountText, blocksText, capText, columns, dayText, documentOrList, present, rfc3339, shortTime } from './shared/text.ts'
 
-export function register(command: Command, cli: Cli): void {
-  command
-    .description(
-      'Shows the chain of declarations that bear on a person, a group or the team, with file:line and which one won, what the service ' +
-        'shows at each scope, use and head-room, the last write, and why a change is held. Nothing is written.',
-    )
-    .argument('<scope>', 'an e-mail, group:ID or team')
-    .addOption(outputOption(['text', 'json']))
-    .action((scope: string, flags: ShowFlags<'text' | 'json'>) => explainCommand(scope, flags, cli))
-  addNetworkFlags(command, 'ledgerTokenFile')
-  addExamples(command, 'capkeeper explain ada.lovelace@example.com', 'capkeeper explain group:grp_platform --output json')
-}
+export const register = action(COMMANDS.explain, explainCommand)
 
 /** How often a daemon reads the scope; only a bound where the use by day is not known. */
 type Reading = Rhythm | RhythmBound
@@ -236,7 +224,7 @@ function readingDocument(reading: Reading) {
 }
 
 /** Explains one scope in all workspaces. */
-async function explainCommand(text: string, flags: ShowFlags<'text' | 'json'>, cli: Cli): Promise<void> {
+async function explainCommand(text: string, flags: FlagsOf<typeof COMMANDS.explain>, cli: Cli): Promise<void> {
   const scope = parseScope(text)
   if (!scope) throw new UsageError(`'${text}' is not a scope: write an e-mail, group:ID or team`)
   const setup = await readSetup(cli, flags, () => undefined)

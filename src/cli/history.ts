@@ -1,13 +1,11 @@
 // `history`: the writes of capkeeper, from the ledger alone. It needs no network and works beside a running daemon.
-import type { Command } from 'commander'
 import { plain } from '../core/escape/text.ts'
 import type { HistoryEntry } from '../core/model/change.ts'
 import { shortRevision } from '../core/model/policy.ts'
 import { formatPosition } from '../core/model/problem.ts'
 import { type Scope, scopeKey } from '../core/model/scope.ts'
-import type { Instant } from '../core/model/units.ts'
 import { RESULT_WORDS, SIGNS } from './plan/render.ts'
-import { addExamples, addLedgerFlags, outputOption, readInteger, readScope, readSince, type ShowFlags } from './shared/args.ts'
+import { action, COMMANDS, type FlagsOf } from './shared/command.ts'
 import { type Cli, EXIT, type Paint, painter } from './shared/context.ts'
 import { capText, columns, documentText, present, rfc3339, shortTime } from './shared/text.ts'
 
@@ -48,27 +46,9 @@ export const historyDocument = ({ at, digest, ...entry }: HistoryEntry): Readonl
   policyDigest: digest,
 })
 
-interface HistoryFlags extends ShowFlags {
-  readonly since?: (now: Instant) => Instant
-  readonly limit: number
-}
+export const register = action(COMMANDS.history, history)
 
-export function register(command: Command, cli: Cli): void {
-  command
-    .description(
-      'Shows what capkeeper wrote, newest first: when, to which scope, from what to what, how it ended, why, and at which policy revision. ' +
-        'The ledger keeps 400 days.',
-    )
-    .argument('[scope]', 'only this scope: an e-mail, group:ID or team', readScope)
-    .option('--since <when>', 'a duration back from now (7d), a date (2026-11-01) or an RFC 3339 instant', readSince)
-    .option('--limit <n>', 'how many entries at most', readInteger(1, 1_000_000), 100)
-    .addOption(outputOption(['text', 'json']))
-    .action((scope: Scope | undefined, flags: HistoryFlags) => history(scope, flags, cli))
-  addLedgerFlags(command)
-  addExamples(command, 'capkeeper history --since 7d', 'capkeeper history ada@example.com --output json')
-}
-
-async function history(scope: Scope | undefined, flags: HistoryFlags, cli: Cli): Promise<void> {
+async function history(scope: Scope | undefined, flags: FlagsOf<typeof COMMANDS.history>, cli: Cli): Promise<void> {
   const { withLedger } = await import('./shared/ledger/access.ts')
   await withLedger(flags, cli, { mode: 'read' }, async ({ workspace, ledger }) => {
     const found = await ledger.history({ scope, sinceAt: flags.since?.(cli.clock.now()), limit: flags.limit + 1 })

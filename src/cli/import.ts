@@ -1,7 +1,7 @@
 // `import`: reads the roster, the groups and every cap in force, and prints a policy that asks for exactly that. A cap that could not be read is
 // named in it, never guessed. Readings are kept in a file meanwhile, so that a run that was stopped goes on.
 import { appendFileSync, rmSync, statSync } from 'node:fs'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError } from 'commander'
 import type { ServiceReader } from '../api/client.ts'
 import { plain } from '../core/escape/text.ts'
 import { isApproved } from '../core/interpret/effective.ts'
@@ -19,7 +19,7 @@ import { readText, whyUnreadAndCode } from '../files.ts'
 import { printPolicy } from '../policy/print.ts'
 import { oddCharacter } from '../policy/schema/check.ts'
 import { connectReader } from './compose.ts'
-import { addExamples, addNetworkFlags, type NetworkFlags } from './shared/args.ts'
+import { action, COMMANDS, type FlagsOf } from './shared/command.ts'
 import { type Cli, CommandError, EXIT, UsageError } from './shared/context.ts'
 import { interruptible } from './shared/each.ts'
 import { sweepProgress } from './shared/progress.ts'
@@ -30,35 +30,7 @@ export interface NamedGroup {
   readonly name: string
 }
 
-interface ImportFlags extends NetworkFlags {
-  readonly group?: readonly NamedGroup[]
-  readonly journal: string
-}
-
-export function register(command: Command, cli: Cli): void {
-  command
-    .description(
-      'Reads the team cap, the caps of the groups named with --group, and the cap of every approved person, and prints a policy that asks ' +
-        'for exactly that: planning it at once changes nothing. The service lists no groups, so name each one. Nothing is written to the ' +
-        'service. The same command continues an interrupted run within an hour.',
-    )
-    .addOption(groupOption())
-    .option('--journal <file>', 'where readings are kept until the import is through', 'capkeeper-import.journal')
-    .action((flags: ImportFlags) => importCommand(flags, cli))
-  addNetworkFlags(command)
-  addExamples(
-    command,
-    'capkeeper import --group grp_platform=Platform --group grp_data=Data > policies/acme.yaml',
-    'capkeeper plan --policies policies/acme.yaml --detailed-exitcode',
-  )
-}
-
-/** `--group`, as `import` and `init` take it. */
-export const groupOption = (): Option =>
-  new Option(
-    '--group <id=name>',
-    'a group: its id, which caps use, and its name, which lists its members; may be given several times',
-  ).argParser(readGroup)
+type ImportFlags = FlagsOf<typeof COMMANDS.import, typeof GROUPS>
 
 /** Said where no group is named. */
 export const NO_GROUPS = 'note: the service lists no groups; name each one with --group ID=NAME, or it is left out\n'
@@ -74,6 +46,11 @@ export function readGroup(text: string, before: readonly NamedGroup[] = []): rea
   if (before.some((one) => one.name === name)) throw new InvalidArgumentError(`The name ${name} is given twice.`)
   return [...before, { id, name }]
 }
+
+/** The reader of `--group`, for `import` and `init`. */
+export const GROUPS = { group: readGroup }
+
+export const register = action(COMMANDS.import, importCommand, GROUPS)
 
 /** Older readings are read again, because others may have written since. Choice. */
 const JOURNAL_LIFE_MS = 3_600_000

@@ -1,12 +1,11 @@
 // `ledger`: `copy FROM TO` moves a ledger between a file and PostgreSQL, with both locked meanwhile, so that no daemon writes caps with the old
 // ledger, which stays as it is; `backup` copies a file, `check` looks for damage, `forget` removes a person.
 
-import type { Command } from 'commander'
 import { plain } from '../core/escape/text.ts'
 import { parseScope, scopeKey } from '../core/model/scope.ts'
 import { type CopyEnd, copyLedger, countRows } from '../daemon/ledger/sql/copy.ts'
 import type { Ledger } from '../ports.ts'
-import { addExamples, addLedgerFlags, addUsedFlags, type NetworkFlags } from './shared/args.ts'
+import { action, COMMANDS, group, type NetworkFlags } from './shared/command.ts'
 import { type Cli, CommandError, EXIT, UsageError } from './shared/context.ts'
 import { interruptible } from './shared/each.ts'
 import { backupLedger, checkLedger, withLedger } from './shared/ledger/access.ts'
@@ -16,56 +15,14 @@ import { sweepProgress } from './shared/progress.ts'
 import { mustBeOwn } from './shared/remote.ts'
 import { count } from './shared/text.ts'
 
-export function register(group: Command, cli: Cli): void {
-  group
-    .description(
-      'Works on the ledger, the durable record of what capkeeper wrote. `backup`, `check` and `forget` are fine beside a running daemon; `copy` needs it stopped.',
-    )
-    .usage('<command> [flags]')
-  addExamples(group, 'capkeeper ledger check', 'capkeeper ledger backup /backups/capkeeper-2026-11-20.db')
-  const backup = group
-    .command('backup')
-    .summary('copy the ledger')
-    .description(
-      'Writes a consistent copy of the ledger to a file that does not exist yet, also while the daemon runs. A ledger in PostgreSQL is copied with pg_dump.',
-    )
-    .argument('<file>', 'where the copy goes')
-    .action((file: string, flags: NetworkFlags) => backupLedger(file, flags, cli))
-  addUsedFlags(backup, ['config', 'ledger'])
-  addExamples(backup, 'capkeeper ledger backup /backups/capkeeper-2026-11-20.db')
-  const copy = group
-    .command('copy')
-    .summary('move the ledger to another place')
-    .description(
-      'Copies every row of a ledger into an empty one, from a file to PostgreSQL or back, and reads each row back before the copy counts. ' +
-        'No daemon may use either of them meanwhile. The old ledger stays as it is.',
-    )
-    .argument('<from>', 'a file, or an address such as postgres://user@host/name')
-    .argument('<to>', 'a file or an address without records')
-    .action((from: string, to: string) => copyCommand(from, to, cli))
-  addExamples(copy, 'capkeeper ledger copy ./capkeeper.db postgres://capkeeper@db.example/capkeeper')
-  const forget = group
-    .command('forget')
-    .summary('erase the records of a person')
-    .description(
-      'Erases what the ledger keeps of a person who has no cap of ours: writes, use by day, and everything about them that capkeeper remembers. ' +
-        'A running daemon takes it up in its next cycle. A person who is still on the roster is recorded again from then on.',
-    )
-    .argument('<email>', 'the person whose records are erased')
-    .action((email: string, flags: NetworkFlags) => forgetCommand(email, flags, cli))
-  addLedgerFlags(forget)
-  addExamples(forget, 'capkeeper ledger forget ada@example.com')
-  const check = group
-    .command('check')
-    .summary('check the ledger')
-    .description(
-      'Checks the integrity and the schema version of the ledger, and says which workspaces it is bound to. Exits 1 when it is not whole. ' +
-        'In PostgreSQL it reads every row; the database itself checks its pages.',
-    )
-    .action((flags: NetworkFlags) => checkLedger(flags, cli))
-  addUsedFlags(check, ['config', 'ledger'])
-  addExamples(check, 'capkeeper ledger check --ledger ./capkeeper.db')
-}
+const { backup, copy, forget, check } = COMMANDS.ledger.commands
+
+export const register = group(COMMANDS.ledger, {
+  backup: action(backup, backupLedger),
+  copy: action(copy, copyCommand),
+  forget: action(forget, forgetCommand),
+  check: action(check, checkLedger),
+})
 
 const ALL_DAYS = { fromAt: 0, untilAt: 8_640_000_000_000_000 }
 
@@ -94,7 +51,7 @@ async function forgetCommand(typed: string, flags: NetworkFlags, cli: Cli): Prom
   })
 }
 
-async function copyCommand(from: string, to: string, cli: Cli): Promise<void> {
+async function copyCommand(from: string, to: string, _flags: unknown, cli: Cli): Promise<void> {
   for (const one of [from, to]) {
     mustBeOwn(one)
     mustBeKept(one, 'a file or an address')

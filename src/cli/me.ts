@@ -1,35 +1,17 @@
 // `me`: what is left for the person who asks, from a running daemon behind the proxy that knows them. It needs no key, no config and no ledger.
-import type { Command } from 'commander'
 import { jsonText, plain } from '../core/escape/text.ts'
 import { STOP_TEXT } from '../core/use/first-stop.ts'
 import type { MeDocument } from '../daemon/http/documents/types.ts'
-import { addExamples, type OutputFormat, outputOption } from './shared/args.ts'
+import { action, COMMANDS, type FlagsOf } from './shared/command.ts'
 import { type Cli, EXIT } from './shared/context.ts'
 import { askFor, PAGES_TOKEN_WAY, pageAt, pagesToken, refusal } from './shared/remote.ts'
 import { blocksText, present } from './shared/text.ts'
 
 const TIMEOUT_MS = 10_000
 
-interface MeFlags {
-  readonly url: string
-  readonly tokenFile?: string
-  readonly output: OutputFormat
-}
+export const register = action(COMMANDS.me, me)
 
-export function register(command: Command, cli: Cli): void {
-  command
-    .description(
-      'Shows what is left for the person who asks, in each workspace: credits used, the cap in force and where it comes from, what stops you ' +
-        'first, and temporary caps. The daemon knows you by the address that its proxy names (auth.emailHeader).',
-    )
-    .requiredOption('--url <url>', 'address of the daemon, or of the proxy before it')
-    .option('--token-file <file>', 'file that holds the bearer token that the proxy takes; or set CAPKEEPER_TOKEN to the token itself')
-    .addOption(outputOption(['text', 'json']))
-    .action((flags: MeFlags) => me(flags, cli))
-  addExamples(command, 'capkeeper me --url https://capkeeper.example --token-file ~/.config/capkeeper/token')
-}
-
-async function me({ url, tokenFile, output }: MeFlags, cli: Cli): Promise<void> {
+async function me({ url, tokenFile, output }: FlagsOf<typeof COMMANDS.me>, cli: Cli): Promise<void> {
   const question = { url: pageAt(url, '/api/v1/me', '--url'), timeoutMs: TIMEOUT_MS, clock: cli.clock, token: pagesToken(tokenFile, cli) }
   const { answer, value } = await askFor(question, PAGES_TOKEN_WAY)
   if (Object(value).kind !== 'Me') throw refusal(question, answer, PAGES_TOKEN_WAY)

@@ -1,7 +1,6 @@
 // `notify`: `preview` reads everything that a plan reads, and shows the messages that the daemon would send; it has no channel to send them.
 // `test` sends one message through a channel.
 
-import type { Command } from 'commander'
 import { createPoster } from '../api/transport/http.ts'
 import { authoritiesIn } from '../api/way.ts'
 import { plain, printable } from '../core/escape/text.ts'
@@ -17,7 +16,7 @@ import { type Channels, createMailer, openChannels } from '../daemon/notify/chan
 import { endedUse, happened } from '../daemon/notify/happened.ts'
 import { dueNow } from '../daemon/notify/outbox.ts'
 import { readSetup, USER_AGENT, type WorkspaceSetup } from './compose.ts'
-import { addExamples, addFlags, addNetworkFlags, type NetworkFlags, outputOption, type ShowFlags } from './shared/args.ts'
+import { action, COMMANDS, type FlagsOf, group } from './shared/command.ts'
 import { type Cli, CommandError, EXIT, type Paint, painter, UsageError, worstExit } from './shared/context.ts'
 import { interruptible } from './shared/each.ts'
 import { openLedgers, type PlanLedger } from './shared/ledger/ledgers.ts'
@@ -25,43 +24,14 @@ import { labelsFor } from './shared/problems.ts'
 import { readEach, type WorkspaceReader } from './shared/reader.ts'
 import { blocksText, count, documentText, tellLine } from './shared/text.ts'
 
-interface NotifyTestFlags extends Pick<NetworkFlags, 'config' | 'workspace'> {
-  readonly email?: string
-  readonly webhook?: string
-}
+const { preview, test } = COMMANDS.notify.commands
+
+type NotifyTestFlags = FlagsOf<typeof test>
 
 /** Why no message can be shown or sent. */
 const NOTHING_ASKED = 'the config asks for no messages: write notify: into it, as docs/notify.md says'
 
-export function register(group: Command, cli: Cli): void {
-  group
-    .description('Works on messages to people and owners, which notify in the config asks for. The daemon sends them.')
-    .usage('<command> [flags]')
-  addExamples(group, 'capkeeper notify preview', 'capkeeper notify test --email me@example.com')
-  const preview = group
-    .command('preview')
-    .summary('print the messages that would go out now')
-    .description(
-      'Reads people, use and caps, and prints each message that would go out now, with its recipient. Nothing is sent or recorded. ' +
-        'Messages that the daemon has sent already in this billing cycle are left out.',
-    )
-    .addOption(outputOption(['text', 'json']))
-    .action((flags: ShowFlags<'text' | 'json'>) => previewCommand(flags, cli))
-  addNetworkFlags(preview)
-  addExamples(preview, 'capkeeper notify preview', 'capkeeper notify preview --workspace acme --output json')
-  const test = group
-    .command('test')
-    .summary('send one test message to an address or a webhook')
-    .description(
-      'Sends one test message by the mail server or a webhook of the config, to the one that is named, and says whether it arrived. ' +
-        'The service is not asked, nothing is recorded, and nobody else gets a message.',
-    )
-    .option('--email <address>', 'send a mail to this address')
-    .option('--webhook <name>', 'post to this webhook of the config')
-    .action((flags: NotifyTestFlags) => testCommand(flags, cli))
-  addFlags(test, ['config'])
-  addExamples(test, 'capkeeper notify test --config capkeeper.yaml --email me@example.com', 'capkeeper notify test --webhook research-chat')
-}
+export const register = group(COMMANDS.notify, { preview: action(preview, previewCommand), test: action(test, testCommand) })
 
 /** Sends one message. Exits 1 when it did not arrive, or may not have arrived. */
 async function testCommand(flags: NotifyTestFlags, cli: Cli): Promise<void> {
@@ -128,11 +98,11 @@ const messageTo = (to: Target, workspace: string): Message => ({
 })
 
 /** Prints the messages. Exits 1 when the config asks for none, or no roster could be read; 4 when some workspaces failed. */
-async function previewCommand(flags: ShowFlags<'text' | 'json'>, cli: Cli): Promise<void> {
+async function previewCommand(flags: FlagsOf<typeof preview>, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
   if (!setup.workspaces.some(({ config }) => config.notify)) throw new CommandError(NOTHING_ASKED)
   const { people } = setup.config
-  const open = (signal: AbortSignal) => openLedgers(cli, setup, signal, flags)
+  const open = (signal: AbortSignal) => openLedgers(cli, setup, signal, {})
   const unasked = ({ config: { name, notify } }: WorkspaceSetup) => (notify ? undefined : { workspace: name, notes: [] })
   const preview = (reader: WorkspaceReader<PlanLedger>) => previewOne(reader, people, cli)
   const { done: previewed, codes } = await readEach<PlanLedger, PreviewedWorkspace>(cli, setup, open, preview, unasked)

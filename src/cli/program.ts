@@ -3,45 +3,41 @@
 import { Command, Help } from 'commander'
 import { DIRECT_FILES } from '../files.ts'
 import { EXIT_HELP, refuseEmpty, refuseKeyFlags } from './shared/args.ts'
+import { COMMANDS, type Declared, type Register } from './shared/command.ts'
 import { type Cli, EXIT, type ExitCode, type World } from './shared/context.ts'
 import { helpPointer, reportFailure, withoutFlagValues } from './shared/each.ts'
 import { VERSION } from './shared/text.ts'
 
-/** Adds to a command what it is and takes. Its action leaves an exit code with `cli.finish`, or throws. */
-type Register = (command: Command, cli: Cli) => void
+const LOADS: Readonly<Record<keyof typeof COMMANDS, () => Promise<{ readonly register: Register }>>> = {
+  run: () => import('./run/command.ts'),
+  plan: () => import('./plan/run.ts'),
+  apply: () => import('./apply/run.ts'),
+  approve: () => import('./approve.ts'),
+  pause: () => import('./pause.ts'),
+  resume: async () => ({ register: (await import('./pause.ts')).registerResume }),
+  validate: () => import('./validate.ts'),
+  explain: () => import('./explain.ts'),
+  edit: () => import('./edit/command.ts'),
+  init: () => import('./init/run.ts'),
+  import: () => import('./import.ts'),
+  simulate: () => import('./simulate/run.ts'),
+  collect: () => import('./collect/run.ts'),
+  recommend: () => import('./recommend.ts'),
+  audit: () => import('./audit.ts'),
+  report: () => import('./report/run.ts'),
+  notify: () => import('./notify.ts'),
+  history: () => import('./history.ts'),
+  me: () => import('./me.ts'),
+  status: () => import('./status.ts'),
+  doctor: () => import('./doctor/run.ts'),
+  schema: () => import('./schema.ts'),
+  ledger: () => import('./ledger.ts'),
+  sandbox: () => import('./sandbox/run.ts'),
+  completion: () => import('./completion.ts'),
+}
 
-/** As `--help` lists them: usage, summary, and the command itself. */
-const COMMANDS: readonly (readonly [usage: string, summary: string, load: () => Promise<{ readonly register: Register }>])[] = [
-  ['run [options]', 'the daemon: keep caps equal to the policies, for ever', () => import('./run/command.ts')],
-  ['plan [options]', 'show what would be written, and why', () => import('./plan/run.ts')],
-  ['apply [options]', 'plan, ask, write, read back', () => import('./apply/run.ts')],
-  ['approve [options] <id>', 'release a hold', () => import('./approve.ts')],
-  ['pause [options]', 'stop writing for a while', () => import('./pause.ts')],
-  ['resume [options]', 'end a pause', async () => ({ register: (await import('./pause.ts')).registerResume })],
-  ['validate [options] [path...]', 'check policies and config', () => import('./validate.ts')],
-  ['explain [options] <scope>', 'why somebody has the cap they have', () => import('./explain.ts')],
-  ['edit', 'change policy files', () => import('./edit/command.ts')],
-  ['init [options] [dir]', 'write the first files, from the caps in force', () => import('./init/run.ts')],
-  ['import [options]', 'live caps as policy YAML', () => import('./import.ts')],
-  ['simulate [options] [path...]', 'what past cycles would have been under these policies', () => import('./simulate/run.ts')],
-  ['collect [options]', 'read the past use of people into the ledger', () => import('./collect/run.ts')],
-  ['recommend [options] [path...]', 'caps for groups and the team from recorded use', () => import('./recommend.ts')],
-  ['audit [options]', 'caps that no policy declares, people without a cap, people near theirs', () => import('./audit.ts')],
-  ['report [options]', 'use, caps, head-room, projection and changes of a cycle', () => import('./report/run.ts')],
-  ['notify', 'messages to people and owners', () => import('./notify.ts')],
-  ['history [options] [scope]', 'what capkeeper wrote', () => import('./history.ts')],
-  ['me [options]', 'what is left for you', () => import('./me.ts')],
-  ['status [options]', 'state of a running daemon', () => import('./status.ts')],
-  ['doctor [options]', 'check config, files, keys and service', () => import('./doctor/run.ts')],
-  ['schema <kind>', 'JSON Schema for editors', () => import('./schema.ts')],
-  ['ledger', 'copy, move or check the ledger', () => import('./ledger.ts')],
-  ['sandbox [options]', 'the embedded service, to rehearse policies on', () => import('./sandbox/run.ts')],
-  ['completion <shell>', 'shell completion', () => import('./completion.ts')],
-]
-
-type Listed = (typeof COMMANDS)[number]
-
-const nameOf = ([usage]: Listed): string => usage.split(' ')[0] ?? usage
+/** As the help needs them, also of commands that are not loaded. */
+const DECLARED: Readonly<Record<string, Declared>> = COMMANDS
 
 type Added = (program: Command, cli: Cli) => void
 
@@ -49,11 +45,10 @@ type Added = (program: Command, cli: Cli) => void
 export function commandsFor(argv: readonly string[]): Promise<readonly Added[]> {
   const called = argv.find((word) => !word.startsWith('-') && word !== 'help')
   return Promise.all(
-    COMMANDS.map(async (listed): Promise<Added> => {
-      const [name, [, summary, load]] = [nameOf(listed), listed]
+    Object.entries(LOADS).map(async ([name, load]): Promise<Added> => {
       const whole = called === 'completion' || called === name ? await load() : undefined
       return (program, cli) => {
-        const command = program.command(name).summary(summary)
+        const command = program.command(name).summary(DECLARED[name]?.summary ?? '')
         whole?.register(command, cli)
       }
     }),
@@ -61,8 +56,10 @@ export function commandsFor(argv: readonly string[]): Promise<readonly Added[]> 
 }
 
 function termOf(command: Command): string {
-  const listed = command.parent?.parent ? undefined : COMMANDS.find((one) => nameOf(one) === command.name())
-  return listed?.[0] ?? new Help().subcommandTerm(command)
+  const declared = command.parent?.parent ? undefined : DECLARED[command.name()]
+  if (!declared) return new Help().subcommandTerm(command)
+  const { flags, arguments: all = [] } = declared
+  return [command.name(), ...(flags ? ['[options]'] : []), ...all.map(({ name }) => name)].join(' ')
 }
 
 /** Runs one command line (without node and the script); resolves with its exit code and never rejects. */

@@ -1,7 +1,7 @@
 // `recommend`: works out caps from recorded use and prints a policy or JSON. A group without recorded members is an error when it was named, and
 // is otherwise left as it is. People are named only where the policy names them.
 
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError } from 'commander'
 import { plain } from '../core/escape/text.ts'
 import { type ScopeKey, scopeKey } from '../core/model/scope.ts'
 import type { Instant } from '../core/model/units.ts'
@@ -15,7 +15,7 @@ import {
 } from '../core/use/replay/recommend.ts'
 import { printPolicy } from '../policy/print.ts'
 import { didYouMean } from '../policy/suggest.ts'
-import { addExamples, addUsedFlags, outputOption, readInteger, type ShowFlags } from './shared/args.ts'
+import { action, COMMANDS, type FlagsOf } from './shared/command.ts'
 import { type Cli, CommandError, EXIT, UsageError, worstExit } from './shared/context.ts'
 import { inEach } from './shared/each.ts'
 import { showWarnings } from './shared/problems.ts'
@@ -24,55 +24,17 @@ import { count, dayText, documentText, people, present, wrap } from './shared/te
 import { blockedPeople, cyclesText, figure, money, range, spanText, totalsOf } from './simulate/render.ts'
 import { gather, inputsOf, type Recorded } from './simulate/run.ts'
 
-interface RecommendFlags extends ShowFlags<'policy' | 'json'> {
-  readonly group?: readonly string[]
-  /** Share of people, 0 to 1. */
-  readonly blocked?: number
-  readonly budget?: number
-  readonly cycles?: number
-}
-
-export function register(command: Command, cli: Cli): void {
-  command
-    .description(
-      'Works out caps for each group and the team from the recorded days of use: so that at most a share of people is blocked in a ' +
-        'cycle, or so that no cycle exceeds a budget of add-on credits. Prints a policy that replaces the present one, with the reasons as ' +
-        'comments; `capkeeper simulate` gives the same figures for it. No network, no key; nothing is written.',
-    )
-    .argument('[path...]', 'policy files or folders of today; default: those of --policies or the config')
-    .option(
-      '--group <id>',
-      'only this group, by its id; may be given several times; default: all groups and the team',
-      (id: string, before: readonly string[] | undefined) => [...(before ?? []), id],
-    )
-    .addOption(
-      new Option('--blocked <share>', 'people who may be blocked, of those who have the cap, over all cycles; default 2%').argParser(
-        readShare,
-      ),
-    )
-    .addOption(
-      new Option('--budget <credits>', 'add-on credits that no cycle may go beyond')
-        .argParser(readInteger(1, 999_999_999_999))
-        .conflicts('blocked'),
-    )
-    .addOption(new Option('--cycles <n>', 'how many of the last whole billing cycles; default 3').argParser(readInteger(1, 36)))
-    .addOption(outputOption(['policy', 'json']))
-    .action((paths: readonly string[], flags: RecommendFlags) => recommendCommand(paths, flags, cli))
-  addUsedFlags(command, ['config', 'policies', 'ledger', 'workspace'])
-  addExamples(
-    command,
-    'capkeeper recommend policies/ > proposed.yaml && capkeeper simulate proposed.yaml',
-    'capkeeper recommend --blocked 5% --group grp_platform',
-    'capkeeper recommend --budget 40000 --cycles 6',
-  )
-}
-
 /** `2%`, `0.5 %`. */
 function readShare(text: string): number {
   const [, percent] = /^\s*(\d{1,3}(?:\.\d{1,3})?)\s*%\s*$/.exec(text) ?? []
   if (percent === undefined || Number(percent) > 100) throw new InvalidArgumentError('Write a percentage such as 2%.')
   return Number(percent) / 100
 }
+
+const OWN = { share: readShare }
+type RecommendFlags = FlagsOf<typeof COMMANDS.recommend, typeof OWN>
+
+export const register = action(COMMANDS.recommend, recommendCommand, OWN)
 
 /** The share of the people with a cap who may be blocked, by default (docs/commands.md). */
 const BLOCKED = 0.02

@@ -1,10 +1,9 @@
 // `schema policy|config`: the JSON Schema with which editors complete and check policy and config files.
-import { Argument, type Command } from 'commander'
 import { SCHEMA as CONFIG } from '../daemon/config/schema.generated.ts'
 import { published } from '../policy/schema/check.ts'
 import { SCHEMA as POLICY } from '../policy/schema/schema.generated.ts'
-import { addExamples } from './shared/args.ts'
-import { type Cli, EXIT } from './shared/context.ts'
+import { action, COMMANDS } from './shared/command.ts'
+import { EXIT } from './shared/context.ts'
 
 // The published JSON Schemas (2020-12) of config and policies, for editors: `capkeeper schema`, and the files of `init`. What a parser takes its
 // schema takes. A schema sees values after YAML and one document at a time, so it refuses less: 1e3 is 1000 to it, and it knows nothing of
@@ -16,16 +15,7 @@ export const POLICY_SCHEMA = published(POLICY)
 export const schemaText = (kind: 'policy' | 'config'): string =>
   `${JSON.stringify(kind === 'policy' ? POLICY_SCHEMA : CONFIG_SCHEMA, undefined, 2)}\n`
 
-export function register(command: Command, cli: Cli): void {
-  command
-    .description(
-      'Prints the JSON Schema (2020-12) of policy files or of the config file. An editor with a YAML language server completes and checks a ' +
-        'file that names it in its first line: `# yaml-language-server: $schema=./cap-policy.schema.json`.',
-    )
-    .addArgument(new Argument('<kind>', 'which file it describes').choices(['policy', 'config']))
-    .action((kind: 'policy' | 'config') => {
-      cli.stdout.write(schemaText(kind))
-      cli.finish(EXIT.done)
-    })
-  addExamples(command, 'capkeeper schema policy > cap-policy.schema.json')
-}
+export const register = action(COMMANDS.schema, (kind, _flags, cli) => {
+  cli.stdout.write(schemaText(kind))
+  cli.finish(EXIT.done)
+})

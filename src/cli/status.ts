@@ -1,11 +1,10 @@
 // `status`: shows the /status of a running daemon. It needs no key and no ledger; a config only gives the daemon's address.
-import type { Command } from 'commander'
 import { jsonText, plain } from '../core/escape/text.ts'
 import type { ScopeState } from '../core/model/events.ts'
 import { InputError } from '../core/model/problem.ts'
 import { SCOPE_KINDS } from '../core/model/scope.ts'
 import type { StatusDocument, WorkspaceStatus } from '../daemon/http/documents/types.ts'
-import { addExamples, addFlags, type OutputFormat, outputOption } from './shared/args.ts'
+import { action, COMMANDS, type FlagsOf } from './shared/command.ts'
 import { type Cli, CommandError, EXIT, type Paint, painter, type Style, UsageError } from './shared/context.ts'
 import { askFor, PAGES_TOKEN_WAY, pageAt, pagesToken } from './shared/remote.ts'
 import { blocksText, columns, count, people, present, shortTime, span } from './shared/text.ts'
@@ -136,26 +135,9 @@ function painted(paint: Paint, entry: ScopeEntry | undefined, line: string): str
 const TIMEOUT_MS = 10_000
 const DEFAULT_URL = 'http://127.0.0.1:9464'
 
-interface StatusFlags {
-  readonly url?: string
-  readonly config?: string
-  readonly tokenFile?: string
-  readonly output: OutputFormat
-}
+type StatusFlags = FlagsOf<typeof COMMANDS.status>
 
-export function register(command: Command, cli: Cli): void {
-  command
-    .description(
-      "Shows a running daemon's state as a table: each workspace with its mode, its last cycle and its scopes by state, and below it what " +
-        'needs a person: holds, broken policies, scopes that could not be read or were refused.',
-    )
-    .option('--url <url>', `address of the daemon (default: where the config lets it listen, else ${DEFAULT_URL})`)
-    .option('--token-file <file>', 'file that holds the token of a daemon with auth; or set CAPKEEPER_TOKEN to the token itself')
-    .addOption(outputOption(['text', 'json']))
-    .action((flags: StatusFlags) => status(flags, cli))
-  addFlags(command, ['config'])
-  addExamples(command, 'capkeeper status', 'capkeeper status --url https://capkeeper.example --token-file /run/secrets/viewer')
-}
+export const register = action(COMMANDS.status, status)
 
 async function status(flags: StatusFlags, cli: Cli): Promise<void> {
   const url = pageAt(flags.url ?? (await configuredUrl(flags, cli)) ?? DEFAULT_URL, '/status', '--url')

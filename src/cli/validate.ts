@@ -1,6 +1,5 @@
 // `validate`: loads config and policies, and shows all problems of both at once. It never reads a key and uses no network.
 
-import type { Command } from 'commander'
 import { authoritiesIn } from '../api/way.ts'
 import { code, compareProblems, escaped, fitting, markdownText, plain } from '../core/escape/text.ts'
 import { shortRevision } from '../core/model/policy.ts'
@@ -9,26 +8,17 @@ import { scopeKey } from '../core/model/scope.ts'
 import { sweepTooLong } from '../core/model/units.ts'
 import { type LoadedConfig, loadConfigAside, plainHttpProblems } from '../daemon/config/config.ts'
 import type { LoadedPolicies } from '../policy/load/loaded.ts'
-import { addExamples, addUsedFlags, outputOption, type ShowFlags } from './shared/args.ts'
+import { action, COMMANDS, type FlagsOf } from './shared/command.ts'
 import { type Cli, EXIT, inputExit, painter, UsageError } from './shared/context.ts'
 import { amountsOf, labelsFor, policyPaths, problemCount, problemsText, readPolicies } from './shared/problems.ts'
 import { count, documentText, present } from './shared/text.ts'
 
-export function register(command: Command, cli: Cli): void {
-  command
-    .description(
-      'Checks policy files and, when one is named, the config file: no network, no key, nothing is written. All errors are shown at once with ' +
-        'file:line:column, the line and a caret, and the command exits 65. Without PATH it checks what --policies or the config file names.',
-    )
-    .argument('[path...]', 'policy files or folders')
-    .addOption(outputOption(['text', 'json', 'markdown']))
-    .action((paths: readonly string[], flags: ShowFlags) => validate(paths, flags, cli))
-  addUsedFlags(command, ['config', 'policies', 'workspace'])
-  addExamples(command, 'capkeeper validate policies/', 'capkeeper validate --config capkeeper.yaml --output json')
-}
+export const register = action(COMMANDS.validate, validate)
+
+type Flags = FlagsOf<typeof COMMANDS.validate>
 
 /** Checks the given paths, or those of the flags and the config. Exits 65 on an error. */
-async function validate(given: readonly string[], flags: ShowFlags, cli: Cli): Promise<void> {
+async function validate(given: readonly string[], flags: Flags, cli: Cli): Promise<void> {
   const config = await loadConfigAside({ env: cli.env, flags }, cli.clock)
   const paths = given.length > 0 ? given : policyPaths(config.config)
   if (paths.length === 0 && config.file === undefined && !hasErrors(config.problems)) {
@@ -134,7 +124,7 @@ interface Validation {
 }
 
 /** Text has its problems on stderr, as compilers do. JSON and Markdown are one document on stdout. */
-function show(validation: Validation, config: LoadedConfig, { output }: ShowFlags, cli: Cli): void {
+function show(validation: Validation, config: LoadedConfig, { output }: Flags, cli: Cli): void {
   const { file, workspaces } = validation
   const problems = validation.problems.toSorted(compareProblems)
   switch (output) {

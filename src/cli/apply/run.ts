@@ -2,7 +2,6 @@
 // question at a time; one that fails does not stop the next. One of the two commands that write caps; it holds the ledger's write lock meanwhile.
 
 import { createInterface } from 'node:readline/promises'
-import type { Command } from 'commander'
 import { type Change, EFFECTS, holdOf, type Plan, READY } from '../../core/model/change.ts'
 import { kindOf, type Transition } from '../../core/model/condition.ts'
 import { type Cap, keptRevision } from '../../core/model/policy.ts'
@@ -24,7 +23,7 @@ import { createWorkspace } from '../../daemon/workspace.ts'
 import { connectWriter, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
 import { type Outcome, type PlanView, releaseBy, renderResultText, writeKey } from '../plan/render.ts'
 import { showPlans } from '../plan/run.ts'
-import { addExamples, addNetworkFlags, ledgerArgs, outputOption, readHoldId, type ShowFlags } from '../shared/args.ts'
+import { action, COMMANDS, type FlagsOf, ledgerArgs } from '../shared/command.ts'
 import { type Cli, CommandError, columnsOf, EXIT, type ExitCode, type Output, painter, UsageError, worstExit } from '../shared/context.ts'
 import { interruptible } from '../shared/each.ts'
 import { openForCommand, sharersIn, type WritingStore } from '../shared/ledger/replica.ts'
@@ -34,41 +33,16 @@ import { sweepProgress } from '../shared/progress.ts'
 import { count, tellLine } from '../shared/text.ts'
 import { admit, admitAll, readPlans, type Saved } from './saved-plan.ts'
 
-interface ApplyFlags extends ShowFlags {
-  readonly yes?: boolean
-  readonly plan?: string
-  readonly approve?: readonly string[]
-  readonly rebind?: boolean
-}
+type ApplyFlags = FlagsOf<typeof COMMANDS.apply>
 
-export function register(command: Command, cli: Cli): void {
-  command
-    .description(
-      'Plans like `capkeeper plan`, shows the plan, asks on a terminal (elsewhere --yes is needed), writes what no guard holds in an order ' +
-        'that leaves nobody worse off on the way, and reads every cap back. With --plan every scope of the saved plan is read again, and ' +
-        'the whole plan is refused when one of them has changed since.',
-    )
-    .addOption(outputOption(['text', 'json', 'markdown']))
-    .option('--yes', 'do not ask')
-    .option('--plan <file>', 'apply this saved plan (`capkeeper plan --out FILE`), at most 24 h old')
-    .option('--approve <id>', 'release this hold; may be given several times', (text: string, before: readonly string[] = []) => [
-      ...before,
-      readHoldId(text),
-    ])
-    .option('--rebind', 'the workspace has moved to another base URL: bind the ledger to the new one')
-    .action(async (flags: ApplyFlags) => {
-      if (!flags.yes && cli.stdin.isTTY !== true) throw new UsageError('there is no terminal to ask on: give --yes to apply without asking')
-      await applyCommand(flags, cli)
-    })
-  addNetworkFlags(command)
-  addExamples(command, 'capkeeper apply', 'capkeeper apply --yes --approve 7d1f0c2a9b34', 'capkeeper apply --plan plan.json --yes')
-}
+export const register = action(COMMANDS.apply, applyCommand)
 
 /** The result of one workspace: the report of its cycle, or why there is none. */
 export type Done = { readonly report: CycleReport; readonly salt?: string } | { readonly failure: unknown }
 
 /** Applies all workspaces and sets the exit code. */
 async function applyCommand(flags: ApplyFlags, cli: Cli): Promise<void> {
+  if (!flags.yes && cli.stdin.isTTY !== true) throw new UsageError('there is no terminal to ask on: give --yes to apply without asking')
   const setup = await readSetup(cli, flags)
   const saved = flags.plan === undefined ? undefined : matching(readPlans(flags.plan), setup, flags.plan)
   const store = await openForCommand(cli, setup.config, 'apply')

@@ -1,6 +1,6 @@
 // `collect`: the order of the requests, what is said before and while they run, and how the command ends. It shares the work with a running
 // daemon: then it is four times slower than the daemon, and rests after a refusal for the rate. Its client has no write method.
-import { type Command, InvalidArgumentError } from 'commander'
+import { InvalidArgumentError } from 'commander'
 import type { RequestEvent } from '../../api/send.ts'
 import { plain } from '../../core/escape/text.ts'
 import type { Roster } from '../../core/model/observed.ts'
@@ -21,16 +21,7 @@ import { isLocked } from '../../daemon/ledger/sqlite/database.ts'
 import { randomSalt } from '../../daemon/schedule/system.ts'
 import type { Clock, Ledger } from '../../ports.ts'
 import { connectReader, readSetup, type WorkspaceSetup } from '../compose.ts'
-import {
-  addExamples,
-  addNetworkFlags,
-  type NetworkFlags,
-  outputOption,
-  readDay,
-  readInteger,
-  type ShowFlags,
-  sameArgs,
-} from '../shared/args.ts'
+import { action, COMMANDS, type FlagsOf, type NetworkFlags, sameArgs } from '../shared/command.ts'
 import { type Cli, CommandError, EXIT, type ExitCode, UsageError, worstExit } from '../shared/context.ts'
 import { inEach, interruptible } from '../shared/each.ts'
 import { learnedPaces } from '../shared/ledger/replica.ts'
@@ -38,39 +29,20 @@ import { ledgerOf, mustBeKept, withStore } from '../shared/ledger/store.ts'
 import { sweepProgress } from '../shared/progress.ts'
 import { amountText, count, dayText, documentText, padEnd, people, present, span, tellLine } from '../shared/text.ts'
 
-interface CollectFlags extends ShowFlags<'text' | 'json'> {
-  readonly days?: number
-  readonly since?: Instant
-  readonly until?: Instant
-  readonly person?: string
-}
-
 /** The most days that a ledger keeps. */
-const MOST_DAYS = 400
+const [, MOST_DAYS] = COMMANDS.collect.flags.days.whole
 const DAYS = 180
-
-export function register(command: Command, cli: Cli): void {
-  command
-    .description(
-      'Reads what people used on past days: first the team and the groups, then each person, newest days first. It first says how many ' +
-        'requests that takes and how long. It can be stopped and started again at any time, also beside a running daemon, and reads only ' +
-        'what is still missing. Nothing is written to the service. Exits 4 when some days could not be read, and 1 when none could.',
-    )
-    .option('--days <n>', `how many days back; default ${DAYS}`, readInteger(1, MOST_DAYS))
-    .option('--since <date>', 'the first day, such as 2026-06-01', readDay)
-    .option('--until <date>', 'the last day; default yesterday', readDay)
-    .option('--person <email>', 'only this person, also one who was forgotten', readPerson)
-    .addOption(outputOption(['text', 'json']))
-    .action((flags: CollectFlags) => collectCommand(flags, daysOf(flags, cli.clock.now()), cli))
-  addNetworkFlags(command)
-  addExamples(command, 'capkeeper collect --config capkeeper.yaml', 'capkeeper collect --since 2026-06-01 --output json')
-}
 
 function readPerson(text: string): string {
   const scope = parseScope(text)
   if (scope?.kind !== 'user') throw new InvalidArgumentError('Write an e-mail address.')
   return scope.email
 }
+
+const OWN = { person: readPerson }
+type CollectFlags = FlagsOf<typeof COMMANDS.collect, typeof OWN>
+
+export const register = action(COMMANDS.collect, collectCommand, OWN)
 
 /** The days that the flags ask for; the present day is left out, because it is not over. Throws a `UsageError`. */
 function daysOf({ days, since, until }: Pick<CollectFlags, 'days' | 'since' | 'until'>, now: Instant): Days {
@@ -209,7 +181,8 @@ const LEAST_RATE = 0.1
 const PROOFS = 2
 
 /** Collects in all workspaces. */
-async function collectCommand(flags: CollectFlags, wanted: Days, cli: Cli): Promise<void> {
+async function collectCommand(flags: CollectFlags, cli: Cli): Promise<void> {
+  const wanted = daysOf(flags, cli.clock.now())
   const setup = await readSetup(cli, flags)
   const file = setup.config.ledger
   mustBeKept(file)

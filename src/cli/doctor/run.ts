@@ -1,7 +1,6 @@
 // `doctor`: checks everything that capkeeper needs, from the configuration to the permissions of each key, and names the way out. It changes
 // nothing: the ledger is only read, and the client has no method that sets a cap.
 
-import type { Command } from 'commander'
 import type { ServiceReader } from '../../api/client.ts'
 import { probesOf } from '../../api/probe.ts'
 import type { HttpTransport } from '../../api/transport/http.ts'
@@ -17,7 +16,7 @@ import { systemRandom } from '../../daemon/schedule/system.ts'
 import type { LoadedPolicies } from '../../policy/load/loaded.ts'
 import type { Ledger } from '../../ports.ts'
 import { openTransport } from '../compose.ts'
-import { addExamples, addNetworkFlags, outputOption, type ShowFlags } from '../shared/args.ts'
+import { action, COMMANDS, type FlagsOf } from '../shared/command.ts'
 import { type Cli, EXIT, type ExitCode, inputExit, type Paint, painter, type Style } from '../shared/context.ts'
 import { interruptible, waitForRate } from '../shared/each.ts'
 import { openStore } from '../shared/ledger/store.ts'
@@ -44,25 +43,9 @@ import { checkKeys, type KeyReport } from './keys.ts'
 import { checkFiles, checkLedgerFile, checkProgram } from './machine.ts'
 import { checkPlan } from './plan.ts'
 
-type DoctorFlags = ShowFlags<'text' | 'json'>
+type DoctorFlags = FlagsOf<typeof COMMANDS.doctor>
 
-export function register(command: Command, cli: Cli): void {
-  command
-    .description(
-      'Checks the configuration, the policies, files and the ledger, whether the service is reached, which permission each key holds, what the ' +
-        'plan offers, and how the deployment was seen to behave. It fixes nothing, and writes nothing to the service or the ledger: ' +
-        'to learn whether a key may write, it sends a request without a cap, for a person who cannot exist, which the service has to refuse. ' +
-        'Exits 1 when a check failed, 65 when the configuration or a policy is invalid.',
-    )
-    .addOption(outputOption(['text', 'json']))
-    .action((flags: DoctorFlags) => doctorCommand(flags, cli))
-  addNetworkFlags(command)
-  addExamples(
-    command,
-    'capkeeper doctor --config capkeeper.yaml',
-    'capkeeper doctor --base-url https://service.example --service-key-file key --output json',
-  )
-}
+export const register = action(COMMANDS.doctor, doctorCommand)
 
 /** Runs all checks and sets the exit code. */
 async function doctorCommand(flags: DoctorFlags, cli: Cli): Promise<void> {

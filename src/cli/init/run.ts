@@ -2,7 +2,6 @@
 import { statSync } from 'node:fs'
 import { isAbsolute, relative, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
-import type { Command } from 'commander'
 import { createKeyRing } from '../../api/keys.ts'
 import { parseBaseUrl } from '../../api/way.ts'
 import { plain, shellWord } from '../../core/escape/text.ts'
@@ -11,38 +10,16 @@ import { loadConfigAside, networkProblems } from '../../daemon/config/config.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import type { TokenSource } from '../../files.ts'
 import { DEFAULT_WORKSPACE } from '../../policy/bounds.ts'
-import { adoptLive, groupOption, type Live, type NamedGroup, NO_GROUPS, readGroup, readLive, tellImported } from '../import.ts'
-import { addExamples, addFlags, type NetworkFlags } from '../shared/args.ts'
+import { adoptLive, GROUPS, type Live, type NamedGroup, NO_GROUPS, readGroup, readLive, tellImported } from '../import.ts'
+import { action, COMMANDS, type FlagsOf } from '../shared/command.ts'
 import { type Cli, CommandError, EXIT, UsageError } from '../shared/context.ts'
 import { interruptible } from '../shared/each.ts'
 import { count, tellLine } from '../shared/text.ts'
 import { createFiles, endingText, existingIn, FIXED_FILES, filesOf, isNoFolder, policyFile, type Start, slugOf } from './render.ts'
 
-interface InitFlags extends Pick<NetworkFlags, 'baseUrl' | 'serviceKeyFile' | 'caFile' | 'allowPlainHttp' | 'workspace'> {
-  readonly group?: readonly NamedGroup[]
-  readonly nonInteractive?: true
-}
+type InitFlags = FlagsOf<typeof COMMANDS.init, typeof GROUPS>
 
-export function register(command: Command, cli: Cli): void {
-  command
-    .description(
-      'Reads the roster and the caps of a workspace and writes the files to start with into DIR: capkeeper.yaml in audit mode, a policy that ' +
-        'asks for exactly what is in force, the JSON Schemas for editors, and a workflow that validates and plans. Asks for what is not given, ' +
-        'on a terminal. Nothing is written to the service, no file is overwritten, and the key stays where it is.',
-    )
-    .argument('[dir]', 'root of the policy repository; made when it is not there', '.')
-  addFlags(command, ['baseUrl', 'serviceKeyFile'])
-    .addOption(groupOption())
-    .option('--workspace <name>', 'what the workspace is called in config, policy and metrics; default: default')
-    .option('--non-interactive', 'ask nothing, also on a terminal')
-    .action((dir: string, flags: InitFlags) => initCommand(dir, flags, cli))
-  addFlags(command, ['caFile', 'allowPlainHttp'])
-  addExamples(
-    command,
-    'capkeeper init',
-    'capkeeper init caps --base-url https://service.example --service-key-file read-key --workspace acme --group grp_platform=Platform',
-  )
-}
+export const register = action(COMMANDS.init, initCommand, GROUPS)
 
 /** Starts a policy repository. Exits 4 when some people could not be read, and were left out. */
 async function initCommand(dir: string, flags: InitFlags, cli: Cli): Promise<void> {

@@ -1,13 +1,12 @@
 // `plan`: previews all workspaces side by side, prints and saves the plans, and sets the exit code. People show as the config says.
 
-import type { Command } from 'commander'
 import { shellWord } from '../../core/escape/text.ts'
 import type { Plan } from '../../core/model/change.ts'
 import { hasErrors } from '../../core/model/problem.ts'
 import { pauseFindings } from '../../daemon/conditions/findings.ts'
 import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
 import { readSetup } from '../compose.ts'
-import { addExamples, addNetworkFlags, ledgerArgs, type OutputFormat, outputOption, type ShowFlags } from '../shared/args.ts'
+import { action, COMMANDS, type FlagsOf, ledgerArgs } from '../shared/command.ts'
 import { type Cli, columnsOf, EXIT, type ExitCode, painter, worstExit } from '../shared/context.ts'
 import { openLedgers } from '../shared/ledger/ledgers.ts'
 import { labelsFor } from '../shared/problems.ts'
@@ -27,37 +26,12 @@ import {
 } from './render.ts'
 import { renderPlanMarkdown } from './render-markdown.ts'
 
-interface PlanFlags extends ShowFlags {
-  readonly detailedExitcode?: boolean
-  readonly out?: string
-  readonly rebind?: boolean
-}
+type PlanFlags = FlagsOf<typeof COMMANDS.plan>
 
-export function register(command: Command, cli: Cli): void {
-  command
-    .description(
-      'Reads the policies, the roster and the caps in force, and prints every change that would be made with its reason, its policy line ' +
-        'and how many people it reaches, and what the guards would hold back. Nothing is ever written to the service.',
-    )
-    .addOption(outputOption(['text', 'json', 'markdown']))
-    .option(
-      '--detailed-exitcode',
-      'exit 4 when scopes are rejected or could not be read, else 3 when a guard holds changes, 2 when changes are pending, 0 when there is nothing to do',
-    )
-    .option('--rebind', 'plan as if the ledger were bound to this base URL')
-    .option('--out <file>', 'save the plan as JSON, for `capkeeper apply --plan`')
-    .action((flags: PlanFlags) => planCommand(flags, cli))
-  addNetworkFlags(command, 'ledgerTokenFile')
-  addExamples(
-    command,
-    'capkeeper plan --policies policies/ --base-url https://service.example --service-key-file key',
-    'capkeeper plan --output markdown > comment.md',
-    'capkeeper plan --out plan.json && capkeeper apply --plan plan.json',
-  )
-}
+export const register = action(COMMANDS.plan, planCommand)
 
 /** One text for all plans; JSON and Markdown are one document. */
-export function showPlans(views: readonly PlanView[], output: OutputFormat, options: ShowOptions): string {
+export function showPlans(views: readonly PlanView[], output: PlanFlags['output'], options: ShowOptions): string {
   switch (output) {
     case 'json':
       return renderPlanJson(views, options.asked)

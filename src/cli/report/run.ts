@@ -1,7 +1,7 @@
 // `report`: reads people, use, balance and managed caps as a plan does, runs by model and day, and the ledger; core/use/report.ts computes the
 // figures. Data that cannot be read becomes a note in the report.
 
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError } from 'commander'
 import { renderReportPage } from '../../console/report.ts'
 import { effectiveCap, groupsOfEach } from '../../core/interpret/effective.ts'
 import { type Cycle, type GroupMembers, isSameCycle, type Roster, type RunUse } from '../../core/model/observed.ts'
@@ -32,7 +32,7 @@ import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
 import { assumedBorders, cyclesBefore } from '../../daemon/replay/gather.ts'
 import type { AddOnSum, Ledger } from '../../ports.ts'
 import { readSetup } from '../compose.ts'
-import { addExamples, addNetworkFlags, outputOption, type ShowFlags } from '../shared/args.ts'
+import { action, COMMANDS, type FlagsOf } from '../shared/command.ts'
 import { type Cli, CommandError, EXIT, painter, UsageError, worstExit } from '../shared/context.ts'
 import { collectLine } from '../shared/ledger/access.ts'
 import { openOwnLedgers } from '../shared/ledger/ledgers.ts'
@@ -40,46 +40,6 @@ import { labelsFor } from '../shared/problems.ts'
 import { readEach, type WorkspaceReader } from '../shared/reader.ts'
 import { dayText, tellLine } from '../shared/text.ts'
 import { renderReportCsv, renderReportJson, renderReportMarkdown, renderReportText } from './render.ts'
-
-const REPORT_FORMATS = ['text', 'json', 'csv', 'markdown', 'html'] as const
-type ReportFormat = (typeof REPORT_FORMATS)[number]
-
-interface ReportFlags extends ShowFlags<ReportFormat> {
-  readonly cycle: ReportCycle
-  readonly by: ReportView
-}
-
-export function register(command: Command, cli: Cli): void {
-  command
-    .description(
-      'Shows the use of a billing cycle by the team, by group, by person, by model or by a column of the people file, the head-room, people at or near their cap, the ' +
-        'expected use at the end of the cycle, and the changes of capkeeper; with pricePerCredit in the config also the cost. HTML is one ' +
-        'page to print or to mail. Past cycles need the ledger of a daemon that ran then.',
-    )
-    .addOption(
-      new Option('--cycle <cycle>', 'which billing cycle; also the month in which it begins, such as 2026-09')
-        .choices(['current', 'previous'])
-        .default('current')
-        .argParser(readWhich),
-    )
-    .addOption(
-      new Option('--by <view>', 'one line for each of these; attribute:COLUMN for a column of the people file')
-        .choices([...REPORT_VIEWS, 'attribute:COLUMN'])
-        .default('team')
-        .argParser(readView),
-    )
-    .addOption(outputOption(REPORT_FORMATS))
-    .action((flags: ReportFlags) => reportCommand(flags, cli))
-  addNetworkFlags(command)
-  addExamples(
-    command,
-    'capkeeper report',
-    'capkeeper report --by group --output html > report.html',
-    'capkeeper report --cycle previous --by user --output csv > use.csv',
-    'capkeeper report --cycle previous --by attribute:costCenter --output csv > cost-centers.csv',
-    'capkeeper report --cycle 2026-09 --by group --output csv > chargeback.csv',
-  )
-}
 
 function readView(text: string): ReportView {
   const word = text.trim()
@@ -99,6 +59,11 @@ function readWhich(text: string): ReportCycle {
   }
   return word as ReportCycle
 }
+
+const OWN = { view: readView, cycle: readWhich }
+type ReportFlags = FlagsOf<typeof COMMANDS.report, typeof OWN>
+
+export const register = action(COMMANDS.report, reportCommand, OWN)
 
 /** The service is asked for 30 days at most (docs/service.md, What the client tolerates, point 8). */
 const CHUNK_MS = 30 * DAY_MS

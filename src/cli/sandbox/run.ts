@@ -4,7 +4,7 @@
 import { once } from 'node:events'
 import { existsSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { type Command, Option } from 'commander'
+import { Option } from 'commander'
 import { plain } from '../../core/escape/text.ts'
 import { InputError } from '../../core/model/problem.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'
@@ -14,34 +14,16 @@ import { addedKeys, exportFixture, readFixture } from '../../sandbox/fixture/fil
 import { createSandbox, SANDBOX_KEYS, type SandboxOptions } from '../../sandbox/sandbox.ts'
 import { openStore, type Store } from '../../sandbox/store.ts'
 import { parseSettings, parseSwitches, SETTINGS, SWITCHES } from '../../sandbox/switches.ts'
-import { addExamples, readInteger } from '../shared/args.ts'
+import { action, COMMANDS, type FlagsOf, type Register } from '../shared/command.ts'
 import { type Cli, CommandError, EXIT, UsageError } from '../shared/context.ts'
 import { saveWhole } from '../shared/reader.ts'
 import type { Embedded } from './embedded.ts'
 
 /** Also all settings and switches as texts, by their names. */
-interface SandboxFlags extends Readonly<Record<string, unknown>> {
-  readonly port: number
-  readonly host: string
-  readonly data: string
-  readonly fixture?: string
-  readonly export?: string
-  readonly somebodyElse?: number
-}
+type SandboxFlags = FlagsOf<typeof COMMANDS.sandbox> & Readonly<Record<string, unknown>>
 
-export function register(command: Command, cli: Cli): void {
-  command
-    .description(
-      'Serves the interface of the real service on this machine, with a seeded company and its use, and prints its address and keys. ' +
-        'The same seed gives the same company. The switches make it behave as live deployments are known to.',
-    )
-    .option('--port <port>', 'port to listen on; 0 takes a free one', readInteger(0, 65_535), 8787)
-    .option('--host <host>', 'address to listen on', '127.0.0.1')
-    .option('--data <file>', 'where its data is kept', ':memory:')
-    .option('--fixture <file>', 'people, groups, caps, balance and rows of use from a JSON file, in place of the seeded company')
-    .option('--export <file>', 'write the present state as such a file (- for stdout), and exit')
-    .option('--somebody-else <seconds>', 'another client edits a cap once in so many seconds', readInteger(1, 86_400))
-    .action((flags: SandboxFlags) => sandboxCommand(flags, cli))
+export const register: Register = (command, cli) => {
+  action(COMMANDS.sandbox, sandboxCommand)(command, cli)
   for (const { flag, values, default: preset, help } of SETTINGS) {
     command.addOption(new Option(`${flag} <n>`, `${help}; ${values}`).default(undefined, preset))
   }
@@ -51,13 +33,6 @@ export function register(command: Command, cli: Cli): void {
     option.argChoices = choices && [...choices]
     command.addOption(option)
   }
-  addExamples(
-    command,
-    'capkeeper sandbox',
-    'capkeeper sandbox --cap-semantics fan-out --rate-limit 10/s --faults 5xx=0.1',
-    'capkeeper sandbox --people 20 --export company.json',
-    'capkeeper sandbox --fixture company.json',
-  )
 }
 
 const MAX_FIXTURE_BYTES = 512 * 1024 * 1024

@@ -1,7 +1,8 @@
 // Requests to a running daemon: the address, the token, the time limit, and the reason of a failure.
 import { tokenOf } from '../../files.ts'
 import type { Clock } from '../../ports.ts'
-import { type NetworkFlags, READS_DAEMONS } from './args.ts'
+import { READS_DAEMONS } from './args.ts'
+import type { NetworkFlags } from './command.ts'
 import { type Cli, CommandError, UsageError } from './context.ts'
 import { shownLedger, withoutUser } from './ledger/address.ts'
 import { jsonIn } from './text.ts'

@@ -1,6 +1,5 @@
 // `simulate`: replays recorded use workspace by workspace, and prints the result with people as the config says.
 
-import { type Command, Option } from 'commander'
 import type { PolicyRevision } from '../../core/model/policy.ts'
 import { hasErrors, InputError } from '../../core/model/problem.ts'
 import { ENOUGH_KNOWN } from '../../core/use/history.ts'
@@ -10,7 +9,7 @@ import { loadConfigAside } from '../../daemon/config/config.ts'
 import { type KnownCycle, type ReplayOptions, replayStart } from '../../daemon/replay/gather.ts'
 import { DEFAULT_WORKSPACE } from '../../policy/bounds.ts'
 import type { LoadedPolicies } from '../../policy/load/loaded.ts'
-import { addExamples, addUsedFlags, type NetworkFlags, outputOption, readInteger, type ShowFlags } from '../shared/args.ts'
+import { action, COMMANDS, type FlagsOf, type NetworkFlags } from '../shared/command.ts'
 import { type Cli, CommandError, EXIT, painter, UsageError, worstExit } from '../shared/context.ts'
 import { inEach } from '../shared/each.ts'
 import { collectLine, readRecordedUse } from '../shared/ledger/access.ts'
@@ -19,34 +18,9 @@ import { sweepProgress } from '../shared/progress.ts'
 import { dayText, documentText, people } from '../shared/text.ts'
 import { renderSimulationMarkdown, renderSimulationText } from './render.ts'
 
-const SIMULATE_FORMATS = ['text', 'json', 'markdown', 'html'] as const
-type SimulateFormat = (typeof SIMULATE_FORMATS)[number]
+type SimulateFlags = FlagsOf<typeof COMMANDS.simulate>
 
-interface SimulateFlags extends ShowFlags<SimulateFormat> {
-  readonly cycles?: number
-  readonly against?: string
-}
-
-export function register(command: Command, cli: Cli): void {
-  command
-    .description(
-      'Replays the recorded days of use under the given policies and compares them with the caps in force, or with other policies. Shows ' +
-        'for each billing cycle and group the use, the people who would have been blocked, from which day and on how many of their working ' +
-        'days, the caps that were never reached and the people who gain or lose. No network, no key; nothing is written.',
-    )
-    .argument('[path...]', 'policy files or folders; default: those of --policies or the config')
-    .addOption(new Option('--cycles <n>', 'how many of the last whole billing cycles; default 3').argParser(readInteger(1, 36)))
-    .addOption(new Option('--against <path>', 'compare with these policies instead of with what was in force'))
-    .addOption(outputOption(SIMULATE_FORMATS))
-    .action((paths: readonly string[], flags: SimulateFlags) => simulateCommand(paths, flags, cli))
-  addUsedFlags(command, ['config', 'policies', 'ledger', 'workspace'])
-  addExamples(
-    command,
-    'capkeeper simulate policies/',
-    'capkeeper simulate proposed.yaml --against policies/ --cycles 6',
-    'capkeeper simulate --output html > simulation.html',
-  )
-}
+export const register = action(COMMANDS.simulate, simulateCommand)
 
 /** One workspace, whether or not it can be replayed. */
 export interface Recorded {

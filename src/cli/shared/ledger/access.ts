@@ -9,7 +9,7 @@ import { type RecordedUse, recordedUseOf } from '../../../daemon/replay/gather.t
 import { loadPoliciesAside } from '../../../policy/load/load.ts'
 import { didYouMean } from '../../../policy/suggest.ts'
 import type { Ledger } from '../../../ports.ts'
-import { type NetworkFlags, sameArgs } from '../args.ts'
+import { type NetworkFlags, sameArgs } from '../command.ts'
 import { type Cli, CommandError, EXIT, UsageError } from '../context.ts'
 import { isLedgerUrl } from '../remote.ts'
 import { columns, count, tellLine } from '../text.ts'
