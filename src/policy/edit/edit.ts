@@ -1,7 +1,7 @@
 // The edits that `capkeeper edit` knows, as plain data, and how each is named to people; what it refuses and leaves to a person's hand (templates,
 // encrypted texts, anchors that are used elsewhere); and the style in which new text is written, which is that of the text around it.
 
-import { type Alias, isMap, isNode, isScalar, type Node, type Pair, type Scalar, visit, type YAMLMap } from 'yaml'
+import { type Alias, isNode, isScalar, type Node, type Pair, type Scalar, visit, type YAMLMap } from 'yaml'
 import type { Cap } from '../../core/model/policy.ts'
 import { InputError, type Position, type Problem } from '../../core/model/problem.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
@@ -80,10 +80,13 @@ const placeOfNode = (source: Source, node: YamlNode): Position => positionAt(sou
 /** Plain, or in single or double quotes. */
 export type Quotes = '' | "'" | '"'
 
-/** A value to be written: numbers and words of the format are never quoted. */
-export type Value = { readonly text: string } | { readonly word: string }
+export type Value = string | number | true
 
-export type Fields = readonly (readonly [key: string, value: Value])[]
+/** The keys of an entry with their values; a key without a value is left out. */
+export type Fields = Readonly<Record<string, Value | undefined>>
+
+export const givenIn = (fields: Fields): readonly (readonly [key: string, value: Value])[] =>
+  Object.entries(fields).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]))
 
 export interface Style {
   readonly isFlow: boolean
@@ -122,7 +125,7 @@ export function styleOf(text: string, node: YAMLMap, dash?: number): Style {
 /** Fields as a mapping. */
 export function mappingText(fields: Fields, style: Style): EntryText {
   const write = (inFlow: boolean): readonly string[] =>
-    fields.map(([key, value]) => `${written(key, style.keys, inFlow)}: ${valueText(value, quotesFor(style, key), inFlow)}`)
+    givenIn(fields).map(([key, value]) => `${written(key, style.keys, inFlow)}: ${valueText(key, value, quotesFor(style, key), inFlow)}`)
   const flow = `{${style.padding}${write(true).join(', ')}${style.padding}}`
   return { lines: style.isFlow ? [flow] : write(false), flow }
 }
@@ -136,8 +139,9 @@ export function itemText({ lines, flow }: EntryText, { gap }: Pick<Style, 'gap'>
 /** A key that is not quoted elsewhere takes the quotes of the other texts. */
 const quotesFor = ({ quotes }: Style, key: string): Quotes => quotes.get(key) ?? quotes.get('') ?? ''
 
-export const valueText = (value: Value, quotes: Quotes, inFlow: boolean): string =>
-  'word' in value ? value.word : written(value.text, quotes, inFlow)
+/** Numbers, and words of the format, are never quoted. */
+export const valueText = (key: string | number, value: Value, quotes: Quotes, inFlow: boolean): string =>
+  typeof value === 'string' && key !== 'cap' ? written(value, quotes, inFlow) : String(value)
 
 /** A text as a scalar, plain where the neighbours are and where it may be. */
 function written(text: string, quotes: Quotes, inFlow: boolean): string {
@@ -160,12 +164,6 @@ function mayBePlain(text: string, inFlow: boolean): boolean {
   if (text === '' || NULLS.has(text) || WORDS.test(text) || INDICATORS.test(text) || text !== text.trim()) return false
   if (/[^\x20-\x7e\xa1-\ud7ff]|[\u2028\u2029]|: |:$| #/.test(text)) return false
   return !inFlow || !/[,[\]{}]|:(?=[,[\]{}])/.test(text)
-}
-
-/** The style of the last entry that is a mapping; undefined without one. */
-export function lastStyle(text: string, nodes: readonly (readonly [node: YamlNode, dash: number | undefined])[]): Style | undefined {
-  const found = nodes.findLast(([node]) => isMap(node) && node.items.length > 0)
-  return found && styleOf(text, found[0] as YAMLMap & Node, found[1])
 }
 
 /** Sets the cap of a scope. `name`: of a group that is not declared yet. */

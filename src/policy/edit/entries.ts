@@ -1,19 +1,21 @@
-// The edits of one document as splices: which entry changes, where a new one goes, and what is left for a person. The text around stays as it is.
-import { isMap, isScalar, isSeq, type Pair, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml'
+// The edits of one document, in its text as splices and in its value: which entry changes, where a new one goes, and what is left for a person. The text
+// around stays as it is. Also which document an edit goes to.
+import { isMap, isScalar, isSeq, type Pair, type Scalar, type YAMLMap } from 'yaml'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
+import type { PlacedGrant } from '../dates.ts'
 import type { PolicyText } from '../load/files.ts'
 import type { PolicyDocument } from '../parse.ts'
 import type { PolicyText as Policy, SpecText } from '../schema/source.ts'
-import { type Branch, field, good, items, nameOf, textOf } from '../tree.ts'
+import { type Branch, field, good, items, nameOf } from '../tree.ts'
 import type { YamlNode } from '../yaml.ts'
 import {
   byHand,
   type Edit,
   type Fields,
+  givenIn,
   guardPlace,
   guardRemoval,
   itemText,
-  lastStyle,
   mappingText,
   PLAIN_STYLE,
   type Quotes,
@@ -30,7 +32,6 @@ import {
   hasComment,
   indented,
   insertAfter,
-  type Layout,
   layoutOf,
   linesAt,
   linesOf,
@@ -43,26 +44,53 @@ import {
 type Spec = Branch<SpecText>
 type ListKey = 'groups' | 'users' | 'grants' | 'protected' | 'approvals'
 
+/** What an edit does to a text, and what the document says afterwards; worked out apart from each other, so that the proof can compare them. */
+export interface Change {
+  readonly splices: readonly Splice[]
+  readonly wanted: unknown
+}
+
+/** The value of the whole document with another one in the place of a branch; `undefined` takes it out. */
+function documentWith({ parent, key }: Branch, value: unknown): unknown {
+  if (!parent) return value
+  const { value: around } = parent
+  if (!Array.isArray(around)) return documentWith(parent, Object.assign({}, around, { [key]: value }))
+  return documentWith(parent, around.toSpliced(Number(key), 1, ...(value === undefined ? [] : [value])))
+}
+
+/** A value as it is read. */
+const readAs = (value: Value): Value => (typeof value === 'string' ? value.trim() : value)
+
+const readFields = (fields: Fields): Fields => Object.fromEntries(givenIn(fields).map(([key, value]) => [key, readAs(value)]))
+
 const textIn = ({ reader }: Branch): string => reader.source.text
 
 const endOf = (node: YamlNode): number => node?.range?.[1] ?? 0
 
-/** A mapping with the layout of its keys. */
-function keysOf(branch: Branch): { readonly node: YAMLMap; readonly layout: Layout } {
-  guardPlace(branch)
-  const node = branch.node as YAMLMap
-  return { node, layout: layoutOf(textIn(branch), node, branch.parent ? endOf(branch.keyNode) : 0) }
+/** The index of a branch in its list or mapping. */
+const indexIn = ({ node }: Branch, { key, keyNode }: Branch): number =>
+  isMap(node) ? node.items.findIndex((pair) => pair.key === keyNode) : Number(key)
+
+/** Gives keys of an entry their values, where they have others. Undefined when there is nothing to do. */
+export function put(entry: Branch<object>, fields: Fields): Change | undefined {
+  const { children } = entry
+  const differing = givenIn(fields).filter(([key, value]) => good(children.get(key)) !== readAs(value))
+  if (differing.length === 0) return undefined
+  const splices = differing.flatMap(([key, value]) => {
+    const own = children.get(key)
+    return own ? setScalar(own, value) : []
+  })
+  const more = differing.filter(([key]) => !children.has(key))
+  if (more.length > 0) splices.push(...addKeys(entry, Object.fromEntries(more)))
+  return { splices, wanted: documentWith(entry, { ...entry.value, ...readFields(Object.fromEntries(differing)) }) }
 }
 
-const indexOf = (node: YAMLMap, { keyNode }: Branch): number => node.items.findIndex(({ key }) => key === keyNode)
-
 /** Replaces the value of a key by a scalar, in the quotes that it has. */
-export function setScalar(branch: Branch, value: Value): readonly Splice[] {
+function setScalar(branch: Branch, value: Value): readonly Splice[] {
   guardPlace(branch)
   const { node } = branch
   if (!isScalar(node)) return byHand(branch.reader.source, endOf(branch.keyNode), `${nameOf(branch)} is no scalar`, 'change it by hand')
-  const { parent } = branch
-  const written = valueText(value, quotesOf(node), isMap(parent?.node) && parent.node.flow === true)
+  const written = valueText(branch.key, value, quotesOf(node), isInBrackets(branch.parent))
   const [start, end] = [node.range?.[0] ?? 0, endOf(node)]
   if (node.type !== 'BLOCK_LITERAL' && node.type !== 'BLOCK_FOLDED') return [{ start, end, text: written }]
   // A comment behind its header stays.
@@ -72,61 +100,82 @@ export function setScalar(branch: Branch, value: Value): readonly Splice[] {
   return [top, { start: body, end: Math.max(body, end), text: '' }]
 }
 
-/** Inserts keys into a mapping, after one of its keys. */
-export function addKeys(branch: Branch, after: Branch, fields: Fields): readonly Splice[] {
-  const { node, layout } = keysOf(branch)
-  const style = { ...styleOf(layout.text, node), padding: '' }
+/** Inserts keys into an entry, behind its cap or else its name. */
+function addKeys(entry: Branch, fields: Fields): readonly Splice[] {
+  guardPlace(entry)
+  const layout = layoutOf(entry)
+  const [after] = ['cap', 'name', 'id'].flatMap((key) => entry.children.get(key) ?? [])
+  const style = { ...styleOf(layout.text, entry.node as YAMLMap), padding: '' }
   const { lines, flow } = mappingText(fields, style)
-  return insertAfter(layout, indexOf(node, after), { lines, flow: flow.slice(1, -1) })
+  return after ? insertAfter(layout, indexIn(entry, after), { lines, flow: flow.slice(1, -1) }) : []
 }
 
-/** Takes a key out of a mapping; the last one of a spec leaves `{}`. */
-export function removeKey(branch: Branch, key: Branch): readonly Splice[] {
-  guardRemoval(key)
-  const { node, layout } = keysOf(branch)
-  const index = indexOf(node, key)
-  if (layout.isFlow || node.items.length > 1) return removeAt(layout, index)
-  const { start, end } = linesOf(layout, index)
-  const colon = layout.text.indexOf(':', endOf(branch.keyNode)) + 1
-  return [{ start: colon, end: colon, text: ' {}' }, wholeLines(layout.text, start, end)]
+/** Takes a key, or an item of a list, out. */
+export const drop = (branch: Branch): Change => ({ splices: removed(branch), wanted: documentWith(branch, undefined) })
+
+function removed(branch: Branch): readonly Splice[] {
+  const { parent } = branch
+  guardRemoval(branch)
+  if (!parent) return []
+  const layout = layoutOf(parent)
+  const { text, isFlow, entries } = layout
+  const index = indexIn(parent, branch)
+  if (entries.length > 1) return removeAt(layout, index)
+  const own = linesOf(layout, index)
+  if (isSeq(parent.node)) {
+    // With its last entry a list's key goes, unless something else marks its place.
+    const marked = isFlow ? !isInBrackets(parent.parent) || text[layout.close - 1] === ' ' : keepsKey(parent, own)
+    if (!marked) return removed(parent)
+    return isFlow ? removeAt(layout, index) : [wholeLines(text, own.start, own.end)]
+  }
+  if (isFlow) return removeAt(layout, index)
+  // The last key leaves `{}`.
+  const colon = text.indexOf(':', endOf(parent.keyNode)) + 1
+  return [{ start: colon, end: colon, text: ' {}' }, wholeLines(text, own.start, own.end)]
 }
 
-/** Appends a mapping to a list. */
-export function addEntry(spec: Spec, key: ListKey, fields: Fields): readonly Splice[] {
+/** Appends a mapping, or a text, to a list. */
+export function append(spec: Spec, key: ListKey, item: Fields | string): Change {
+  const items = [...(spec.value[key] ?? []), typeof item === 'string' ? item : readFields(item)]
+  const write = typeof item === 'string' ? textWriter(spec, key, item) : entryWriter(spec, key, item)
+  return { splices: appended(spec, key, write), wanted: documentWith(spec, { ...spec.value, [key]: items }) }
+}
+
+function entryWriter(spec: Spec, key: ListKey, fields: Fields): Write {
   const style = neighbourStyle(spec, key)
-  return append(spec, key, (inFlow) => itemText(mappingText(fields, inFlow ? { ...style, isFlow: true } : style), style))
+  return (inFlow) => itemText(mappingText(fields, inFlow ? { ...style, isFlow: true } : style), style)
 }
 
-/** Appends a text to a list of texts. */
-export function addText(spec: Spec, key: 'protected' | 'approvals', text: string): readonly Splice[] {
+function textWriter(spec: Spec, key: ListKey, text: string): Write {
   const last = items<unknown>(field(spec, key)).at(-1)
   const quotes = last ? quotesOf(last.node) : keyQuotes(spec)
-  return append(spec, key, (inFlow) => {
-    const written = valueText({ text }, quotes, inFlow)
-    return { lines: [`- ${written}`], flow: written }
-  })
+  return (inFlow) => {
+    const flow = valueText(key, text, quotes, inFlow)
+    return { lines: [`- ${flow}`], flow }
+  }
 }
 
 /** Puts `team` into a spec. */
-export function addTeam(spec: Spec, fields: Fields): readonly Splice[] {
+export function addTeam(spec: Spec, fields: Fields): Change {
   const { lines, flow } = mappingText(fields, neighbourStyle(spec, 'users'))
   const name = keyText(spec, 'team')
   const body = lines.length === 1 && lines[0]?.startsWith('{') ? [`${name}: ${lines[0]}`] : [`${name}:`, ...indented(lines, stepOf(spec))]
-  return addToSpec(spec, 'team', body, `${name}: ${flow}`)
+  return {
+    splices: addToSpec(spec, 'team', body, `${name}: ${flow}`),
+    wanted: documentWith(spec, { ...spec.value, team: readFields(fields) }),
+  }
 }
 
 /** The style of the last entry of the list, else of the lists beside it. */
 function neighbourStyle(spec: Spec, key: ListKey): Style {
-  const text = textIn(spec)
   for (const one of [key, 'users', 'grants', 'groups', 'rules'] as const) {
     const list = field(spec, one)
     if (!list || !isSeq(list.node) || list.alias) continue
-    const { entries } = layoutOf(text, list.node, endOf(list.keyNode))
-    const found = lastStyle(
-      text,
-      list.node.items.map((item, index) => [item as YamlNode, entries[index]?.start] as const),
-    )
-    if (found) return one === key ? found : { ...found, quotes: new Map([['', found.quotes.get('') ?? '']]) }
+    const index = list.node.items.findLastIndex((item) => isMap(item) && item.items.length > 0)
+    const last = list.node.items[index]
+    if (!isMap(last)) continue
+    const found = styleOf(textIn(spec), last as YAMLMap, layoutOf(list).entries[index]?.start)
+    return one === key ? found : { ...found, quotes: new Map([['', found.quotes.get('') ?? '']]) }
   }
   const quotes = keyQuotes(spec)
   return { ...PLAIN_STYLE, keys: quotes, quotes: new Map([['', quotes]]) }
@@ -138,9 +187,10 @@ const keyQuotes = ({ node, keyNode }: Spec): Quotes =>
 
 const keyText = (spec: Spec, key: string): string => `${keyQuotes(spec)}${key}${keyQuotes(spec)}`
 
-/** `write`: the entry, in brackets or behind a dash. */
-function append(spec: Spec, key: ListKey, write: (inFlow: boolean) => EntryText): readonly Splice[] {
-  const text = textIn(spec)
+/** Writes an entry, in brackets or behind a dash. */
+type Write = (inFlow: boolean) => EntryText
+
+function appended(spec: Spec, key: ListKey, write: Write): readonly Splice[] {
   const branch = spec.children.get(key)
   if (!branch) {
     const [{ lines }, name] = [write(false), keyText(spec, key)]
@@ -148,33 +198,33 @@ function append(spec: Spec, key: ListKey, write: (inFlow: boolean) => EntryText)
   }
   guardPlace(branch)
   if (!isSeq(branch.node)) return fillNothing(spec, branch, write(false).lines)
-  const layout = layoutOf(text, branch.node, endOf(branch.keyNode))
-  if (layout.isFlow && layout.entries.length === 0 && isFlow(spec)) return [fillMarked(layout, write(true).flow)]
+  const layout = layoutOf(branch)
+  if (layout.isFlow && layout.entries.length === 0 && isInBrackets(spec)) return [fillMarked(layout, write(true).flow)]
   return insertAfter(layout, layout.entries.length - 1, write(layout.isFlow))
 }
 
-const isFlow = ({ node }: Branch): boolean => isMap(node) && node.flow === true
+const isInBrackets = (branch: Branch | undefined): boolean => isMap(branch?.node) && branch.node.flow === true
 
 /** Puts a key into a spec, behind those that come before it in the manual. */
 function addToSpec(spec: Spec, key: string, lines: readonly string[], flow: string): readonly Splice[] {
-  const { node, layout } = keysOf(spec)
   const order = Object.keys(spec.schema.properties ?? {})
-  const keys = (node.items as readonly Pair<Scalar, YamlNode>[]).map((pair) => order.indexOf(textOf(pair.key)))
+  const keys = [...spec.children.keys()].map((one) => order.indexOf(String(one)))
   const before = keys.filter((one) => one < order.indexOf(key))
   const index = before.length > 0 ? keys.indexOf(Math.max(...before)) : keys.length - 1
-  return insertAfter(layout, index, { lines, flow })
+  guardPlace(spec)
+  return insertAfter(layoutOf(spec), index, { lines, flow })
 }
 
 /** Entries under a key without a value. Where no comment marks the place, they are indented unlike others: see `keepsKey`. */
 function fillNothing(spec: Spec, branch: Branch, lines: readonly string[]): readonly Splice[] {
-  const { node, layout } = keysOf(spec)
+  const layout = layoutOf(spec)
   const { text } = layout
   const { source } = spec.reader
   const key = endOf(branch.keyNode)
   const value = branch.node && isScalar(branch.node) ? text.slice(branch.node.range?.[0] ?? 0, endOf(branch.node)) : ''
   if (layout.isFlow || value !== '' || /[&!]/.test(text.slice(key, nextLine(text, key)).split('#')[0] ?? ''))
     return byHand(source, key, `${nameOf(branch)} is written without a value`, 'write [] there, or leave the key out')
-  const around = linesOf(layout, indexOf(node, branch))
+  const around = linesOf(layout, indexIn(spec, branch))
   const below = nextLine(text, key)
   const comment = /^[ \t]*(?=#)/.exec(text.slice(below, around.end).trimStart() === '' ? '' : firstLine(text.slice(below, around.end)))
   const column = columnOf(text, branch.keyNode.range?.[0] ?? 0)
@@ -189,16 +239,15 @@ const firstLine = (text: string): string => text.split('\n').find((line) => line
 function offsetIn(spec: Spec, except: string | number): string {
   for (const [key, branch] of spec.children) {
     if (key === except || branch.alias || !isSeq(branch.node) || branch.node.flow === true) continue
-    return ' '.repeat(Math.max(0, dashOffset(spec, branch)))
+    return ' '.repeat(Math.max(0, dashOffset(branch)))
   }
   return stepOf(spec)
 }
 
 /** How far the entries of a list in block style are indented from its key. */
-const dashOffset = (spec: Spec, list: Branch): number => {
-  const text = textIn(spec)
-  const [first] = layoutOf(text, list.node as YAMLSeq, endOf(list.keyNode)).entries
-  return columnOf(text, first?.start ?? 0) - columnOf(text, list.keyNode.range?.[0] ?? 0)
+function dashOffset(list: Branch): number {
+  const { text, entries } = layoutOf(list)
+  return columnOf(text, entries[0]?.start ?? 0) - columnOf(text, list.keyNode.range?.[0] ?? 0)
 }
 
 /** An indentation that marks entries under a key that was there: one that no other list has. */
@@ -208,31 +257,19 @@ const markedOffset = (usual: string): string => (usual === ' ' ? '   ' : ' ')
 function stepOf(spec: Spec): string {
   const text = textIn(spec)
   const [own, inside] = [spec.keyNode.range?.[0] ?? 0, spec.node?.range?.[0] ?? 0]
-  return isFlow(spec) ? '  ' : ' '.repeat(Math.max(2, columnOf(text, inside) - columnOf(text, own)))
-}
-
-/** Takes an entry out of a list; with the last one its key goes, unless something else marks its place. */
-export function removeEntry(spec: Spec, list: Branch, index: number): readonly Splice[] {
-  const entry = list.children.get(index)
-  if (!entry || !isSeq(list.node)) return []
-  guardRemoval(entry)
-  const text = textIn(spec)
-  const layout = layoutOf(text, list.node, endOf(list.keyNode))
-  if (layout.entries.length > 1 || (layout.isFlow && !isFlow(spec))) return removeAt(layout, index)
-  if (layout.isFlow) return text[layout.close - 1] === ' ' ? removeAt(layout, index) : removeKey(spec, list)
-  const own = linesOf(layout, index)
-  return keepsKey(spec, list, own) ? [wholeLines(text, own.start, own.end)] : removeKey(spec, list)
+  return isInBrackets(spec) ? '  ' : ' '.repeat(Math.max(2, columnOf(text, inside) - columnOf(text, own)))
 }
 
 /**
  * Whether a list's key stays when its last entry goes: it has a comment that is not the entry's, or the entries were put under a key that was
  * there (`fillNothing`).
  */
-function keepsKey(spec: Spec, list: Branch, own: { readonly start: number; readonly end: number }): boolean {
-  const { node, layout } = keysOf(spec)
-  const all = linesOf(layout, indexOf(node, list))
+function keepsKey(list: Branch, own: { readonly start: number; readonly end: number }): boolean {
+  const spec = list.parent as Spec
+  const layout = layoutOf(spec)
+  const all = linesOf(layout, indexIn(spec, list))
   const others = layout.text.slice(all.start, own.start) + layout.text.slice(own.end, Math.max(own.end, all.end))
-  return hasComment(others) || dashOffset(spec, list) === markedOffset(offsetIn(spec, list.key)).length
+  return hasComment(others) || dashOffset(list) === markedOffset(offsetIn(spec, list.key)).length
 }
 
 // Chooses the document that an edit goes to: the one that declares the subject, else the only one that may hold it. With several it never guesses.
@@ -242,6 +279,8 @@ export interface Place {
   readonly workspace: string
   readonly file: PolicyText
   readonly document: PolicyDocument & { readonly root: Branch<Policy> }
+  /** What the document is to say, as `meaningOf` gives it. */
+  readonly wanted: string
 }
 
 /** Wrong usage: several documents, or none that is named. Its message lists what may be chosen. */
@@ -252,47 +291,34 @@ export class ChoiceError extends Error {
 /** The spec of a place. */
 export const specOf = ({ document }: Place): Spec => field(document.root, 'spec') as Spec
 
-/** The list, and the index in it, of an entry; `team` has no list. */
-export interface Found {
-  readonly list?: Branch<readonly unknown[]>
-  readonly index: number
-  readonly entry: Branch
-}
-
 /** The entry that declares a scope in a document. */
-export function entryOf(place: Place, scope: Scope): Found | undefined {
+export function entryOf(place: Place, scope: Scope): Branch<object> | undefined {
   const spec = specOf(place)
-  if (scope.kind === 'team') {
-    const team = field(spec, 'team')
-    return team && { index: 0, entry: team }
-  }
-  const list = scope.kind === 'group' ? field(spec, 'groups') : field(spec, 'users')
-  const key = scopeKey(scope)
-  const found = items<object>(list).findIndex((item) => {
-    const value = good(item.children.get(scope.kind === 'group' ? 'id' : 'email'))
-    return (scope.kind === 'group' ? `group:${value}` : value) === key
-  })
-  return foundIn(list, found)
+  if (scope.kind === 'team') return field(spec, 'team')
+  const isOf = (item: Branch, key: string, id: string): boolean => String(good(item.children.get(key))) === id
+  return scope.kind === 'group'
+    ? items(field(spec, 'groups')).find((item) => isOf(item, 'id', scope.id))
+    : items(field(spec, 'users')).find((item) => isOf(item, 'email', scope.email))
 }
 
 /** The item of a list of texts. */
-export function textItem(place: Place, key: 'protected' | 'approvals', text: string): Found | undefined {
-  const list = field(specOf(place), key)
-  return foundIn(
-    list,
-    items<unknown>(list).findIndex((item) => String(good(item)) === text),
-  )
+export const textItem = (place: Place, key: 'protected' | 'approvals', text: string): Branch<string> | undefined =>
+  items<string>(field(specOf(place), key)).find((item) => String(good(item)) === text)
+
+/** A grant with its entry. */
+export interface GrantFound {
+  readonly entry: Branch<object>
+  readonly grant: PlacedGrant
+  readonly place: Place
 }
 
-/** The entries of the grants of a scope, by their index. */
-export function grantsOf(place: Place, scope: Scope): readonly Found[] {
-  const list = field(specOf(place), 'grants')
-  return place.document.grants.flatMap((grant, index) => (scopeKey(grant.scope) === scopeKey(scope) ? (foundIn(list, index) ?? []) : []))
-}
-
-const foundIn = (list: Branch<readonly unknown[]> | undefined, index: number): Found | undefined => {
-  const entry = list?.children.get(index)
-  return list && entry && { list, index, entry }
+/** The grants of a scope in a document. */
+export function grantsIn(place: Place, scope: Scope): readonly GrantFound[] {
+  const entries = items(field(specOf(place), 'grants'))
+  return place.document.grants.flatMap((grant, index) => {
+    const entry = entries[index]
+    return entry && scopeKey(grant.scope) === scopeKey(scope) ? [{ entry, grant, place }] : []
+  })
 }
 
 /** Whether a document declares what an edit is about. */
@@ -306,7 +332,7 @@ function declares(place: Place, edit: Edit): boolean {
     case 'grant':
       return entryOf(place, edit.scope) !== undefined
     case 'extend':
-      return grantsOf(place, edit.scope).length > 0
+      return grantsIn(place, edit.scope).length > 0
     case 'remove':
       return false
   }
@@ -315,7 +341,7 @@ function declares(place: Place, edit: Edit): boolean {
 /** Of several documents of a workspace that name a group, those that give it a cap: where a team decides about it, the other only names it. */
 function giving(found: readonly Place[], edit: Edit): readonly Place[] {
   if ((edit.kind !== 'cap' && edit.kind !== 'grant') || !areOfOne(found)) return found
-  const capped = found.filter((place) => entryOf(place, edit.scope)?.entry.children.has('cap') === true)
+  const capped = found.filter((place) => entryOf(place, edit.scope)?.children.has('cap') === true)
   return capped.length > 0 ? capped : found
 }
 
@@ -325,7 +351,7 @@ export const areOfOne = (places: readonly Place[]): boolean => new Set(places.ma
 /** A second way to be about it: the person's own entry, or another grant of the scope. */
 function isNear(place: Place, edit: Edit): boolean {
   if (edit.kind === 'protect') return entryOf(place, { kind: 'user', email: edit.email }) !== undefined
-  return edit.kind === 'grant' && grantsOf(place, edit.scope).length > 0
+  return edit.kind === 'grant' && grantsIn(place, edit.scope).length > 0
 }
 
 /** The document that an edit goes to. Throws a `ChoiceError` with several, or none. */

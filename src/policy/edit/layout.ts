@@ -2,6 +2,7 @@
 // and blanks only, and never says what an entry means. What an insertion writes, the removal of the same entry takes out again, byte for byte; no
 // other entry or comment is touched.
 import { type CST, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from 'yaml'
+import type { Branch } from '../tree.ts'
 import type { YamlNode } from '../yaml.ts'
 
 /** `start`: its dash, its key, or itself in brackets; `end`: where its content ends, before blanks and comments. */
@@ -22,12 +23,14 @@ export interface Splice {
  */
 export type Layout = ReturnType<typeof layoutOf>
 
-/** The layout of a collection; `open`: the end of its key, or the start of the document. */
-export function layoutOf(text: string, node: YAMLMap | YAMLSeq, open: number) {
+/** The layout of a list or mapping. */
+export function layoutOf({ reader, parent, keyNode, node: given }: Branch) {
+  const { text } = reader.source
+  const node = given as YAMLMap | YAMLSeq
   const isFlow = node.flow === true
-  const start = node.range?.[0] ?? 0
+  const open = isFlow ? (node.range?.[0] ?? 0) + 1 : parent ? (keyNode.range?.[1] ?? 0) : 0
   const entries = isSeq(node) ? itemsOf(node, isFlow) : node.items.map((pair) => entryOfPair(pair as Pair<Node, YamlNode>))
-  return { text, isFlow, open: isFlow ? start + 1 : open, entries, close: (node.range?.[1] ?? 0) - 1 }
+  return { text, isFlow, open, entries, close: (node.range?.[1] ?? 0) - 1 }
 }
 
 function itemsOf(node: YAMLSeq, isFlow: boolean): readonly Entry[] {

@@ -2,20 +2,19 @@
 // than before. Of small policies it does so on the calling thread, of others in a thread with bounds, as they are loaded. It writes nothing.
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { PolicySet } from '../../core/model/policy.ts'
+import { isDeepStrictEqual } from 'node:util'
 import { BugError, InputError, type Problem } from '../../core/model/problem.ts'
 import { compareText } from '../../core/model/scope.ts'
 import type { Clock } from '../../ports.ts'
 import { READING_DEADLINE_MS, SMALL_BYTES, SMALL_FILES, THREAD_MEMORY_MIB } from '../bounds.ts'
 import { nameOf } from '../join.ts'
-import { linesOf } from '../load/digest.ts'
 import { listPolicyFiles, MAX_BYTES_TOGETHER, MAX_FILE_BYTES, type PolicyText } from '../load/files.ts'
 import { loadPolicies } from '../load/load.ts'
 import type { KeptTexts, LoadedPolicies, LoadOptions } from '../load/loaded.ts'
-import { parsePolicyText } from '../parse.ts'
+import { type PolicyDocument, parsePolicyText } from '../parse.ts'
 import { type Edit, foreignTo, subjectOf } from './edit.ts'
-import { ChoiceError, type Place, placesIn } from './entries.ts'
-import { type Splice, spliced } from './layout.ts'
+import { type Change, ChoiceError, type Place, placesIn } from './entries.ts'
+import { spliced } from './layout.ts'
 import { stepOf } from './step.ts'
 
 /** What is edited, where. `edits` are made one after the other. */
@@ -110,14 +109,13 @@ function proven(input: EditInput): EditPlan {
 function workOut(input: EditInput) {
   const { kept, ...before } = loadPolicies(input.paths, { ...input.options, keepTrees: true, asWritten: true })
   if (before.sets.size === 0) throw new InputError(unloaded(before.problems, kept?.texts ?? []))
-  const wanted = new Map([...before.sets].map(([name, { set }]) => [name, set]))
   const desk = openDesk(input, kept ?? { texts: [], documents: new Map() })
-  const ended = input.edits.flatMap((edit) => makeOne(edit, { desk, wanted, before }))
+  const ended = input.edits.flatMap((edit) => makeOne(edit, desk, before))
   const files = desk.changed()
   refuseLarge(files, desk.texts)
   return {
     before,
-    wanted,
+    wanted: desk.wanted(),
     files,
     made: ended.filter((one) => typeof one !== 'string'),
     nothing: ended.filter((one) => typeof one === 'string'),
@@ -133,25 +131,18 @@ function unloaded(problems: readonly Problem[], texts: readonly PolicyText[]): r
   return [...foreign, ...errors.filter(({ at }) => !told.has(at?.file))]
 }
 
-interface Making {
-  readonly desk: Desk
-  readonly wanted: Map<string, PolicySet>
-  readonly before: LoadedPolicies
-}
-
 /** An address or id may stand in several lists: its removal is made until it stands in none. */
-function makeOne(edit: WorkspaceEdit, { desk, wanted, before }: Making): readonly (MadeEdit | string)[] {
+function makeOne(edit: WorkspaceEdit, desk: Desk, before: LoadedPolicies): readonly (MadeEdit | string)[] {
   const made: MadeEdit[] = []
   for (;;) {
-    const step = stepOf(edit, { ...mayHold(edit, desk.around(edit.workspace)), sets: wanted, loaded: before.sets, now: desk.now })
+    const step = stepOf(edit, { ...mayHold(edit, desk.around(edit.workspace)), loaded: before.sets, now: desk.now })
     if ('nothing' in step) return made.length > 0 ? made : [step.nothing]
-    const { place, splices } = step
-    const set = wanted.get(place.workspace)
+    const { place } = step
     const foreign = foreignTo(place.file.shown, place.file.text)
     if (foreign) throw new InputError([foreign])
-    if (!set) throw new InputError(unloaded(before.problemsOf.get(place.workspace) ?? before.problems, desk.texts))
-    wanted.set(place.workspace, step.wanted(set))
-    desk.apply(place.file, splices)
+    if (!before.sets.has(place.workspace))
+      throw new InputError(unloaded(before.problemsOf.get(place.workspace) ?? before.problems, desk.texts))
+    desk.apply(place, step)
     const because = edit.because === undefined ? {} : { because: edit.because }
     made.push({ subject: subjectOf(edit), workspace: place.workspace, file: place.file.shown, ...because })
     if (edit.kind !== 'remove' || !('email' in edit.target || 'id' in edit.target)) return made
@@ -179,7 +170,7 @@ function openDesk({ options, file: wantedFile, workspace: only }: EditInput, { t
   let places: readonly Place[] = [...documents].flatMap(([workspace, some]) =>
     some.flatMap((document) => {
       const [file, { root }] = [files.get(document.file), document]
-      return file && root ? [{ workspace, file, document: { ...document, root } }] : []
+      return file && root ? [{ workspace, file, document: { ...document, root }, wanted: meaningOf(document) }] : []
     }),
   )
   /** Documents keep their names and their order when a text is edited. */
@@ -189,6 +180,7 @@ function openDesk({ options, file: wantedFile, workspace: only }: EditInput, { t
     const { documents } = parsePolicyText(place.file.shown, text, { keepTrees: true })
     const document = documents.find(({ name }) => name.value === place.document.name.value)
     if (!document?.root) throw new BugError(`${place.file.shown} lost its document ${place.document.name.value} by an edit`)
+    if (meaningOf(document) !== place.wanted) throw new InputError([somethingElse(place.workspace)])
     return { ...place, file: { ...place.file, text }, document: { ...document, root: document.root } }
   }
   return {
@@ -200,11 +192,16 @@ function openDesk({ options, file: wantedFile, workspace: only }: EditInput, { t
       const all = places.filter((place) => (workspace ?? only ?? place.workspace) === place.workspace)
       return { all, places: placesIn(wantedFile, all, (place, path) => isSameFile(place.file, resolve(cwd, path), cwd)) }
     },
-    apply({ shown, text }: PolicyText, splices: readonly Splice[]): void {
+    apply(place: Place, { splices, wanted }: Change): void {
+      const { shown, text } = place.file
       const mark = text.startsWith('\uFEFF') ? '\uFEFF' : ''
       now.set(shown, mark + spliced(text.slice(mark.length), splices))
       stale.add(shown)
+      places = places.map((one) => (one === place ? { ...one, wanted: meaningOf(one.document, wanted) } : one))
     },
+    /** What the documents of each workspace are to say. */
+    wanted: () =>
+      new Map([...Map.groupBy(places, ({ workspace }) => workspace)].map(([name, some]) => [name, some.map(({ wanted }) => wanted)])),
     changed: (): readonly EditedFile[] =>
       texts.flatMap(({ shown, real, text: before }) => {
         const after = now.get(shown) ?? before
@@ -225,7 +222,7 @@ function isSameFile({ shown, real }: PolicyText, path: string, cwd: string): boo
 /** Loads the edited texts; returns the new warnings that are what was asked for. Throws an `InputError` unless exactly that was declared. */
 function prove(input: EditInput, { before, wanted, files }: ReturnType<typeof workOut>): readonly Problem[] {
   const replaced = new Map(files.map(({ real, after }) => [real, after]))
-  const after = loadPolicies(input.paths, { ...input.options, replaced, asWritten: true })
+  const { kept, ...after } = loadPolicies(input.paths, { ...input.options, replaced, asWritten: true, keepTrees: true })
   const fresh = newProblems(before.problems, after.problems)
   const meant = fresh.filter((problem) => isMeant(problem, input.edits))
   const others = fresh.filter((problem) => !meant.includes(problem))
@@ -235,13 +232,23 @@ function prove(input: EditInput, { before, wanted, files }: ReturnType<typeof wo
       ...others,
     ])
   const differing = [...new Set([...before.sets.keys(), ...after.sets.keys()])].find((name) => {
-    const [asked, got] = [wanted.get(name), after.sets.get(name)?.set]
-    return !asked || !got || !isSame(linesOf(asked), linesOf(got)) || !isSame(asked.documents, got.documents)
+    const got = (kept?.documents.get(name) ?? []).map((document) => meaningOf(document))
+    return !before.sets.has(name) || !after.sets.has(name) || !isDeepStrictEqual(got, wanted.get(name) ?? [])
   })
-  if (differing !== undefined)
-    throw new InputError([unproven(`the edit is refused: the policies of ${differing} would declare something else than was asked for`)])
+  if (differing !== undefined) throw new InputError([somethingElse(differing)])
   return meant
 }
+
+const somethingElse = (workspace: string): Problem =>
+  unproven(`the edit is refused: the policies of ${workspace} would declare something else than was asked for`)
+
+/** What a document says: the order of keys makes no difference, and an empty list says nothing. */
+const meaningOf = ({ file, name, root }: PolicyDocument, value: unknown = root?.value): string =>
+  `${file} ${name.value} ${JSON.stringify(value, (_key, one: unknown) => {
+    if (typeof one !== 'object' || one === null || Array.isArray(one)) return one
+    const said = Object.entries(one).filter(([, it]) => !Array.isArray(it) || it.length > 0)
+    return Object.fromEntries(said.toSorted(([a], [b]) => compareText(a, b)))
+  })}`
 
 const unproven = (message: string): Problem => ({
   severity: 'error',
@@ -249,9 +256,6 @@ const unproven = (message: string): Problem => ({
   message,
   hint: 'nothing was written; make the change by hand',
 })
-
-const isSame = (one: readonly string[], other: readonly string[]): boolean =>
-  one.length === other.length && one.toSorted(compareText).join('\n') === other.toSorted(compareText).join('\n')
 
 /** Problems of which there are more than before, by code; places move with the text. */
 function newProblems(before: readonly Problem[], after: readonly Problem[]): readonly Problem[] {
