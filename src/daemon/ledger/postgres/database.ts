@@ -113,19 +113,7 @@ export function openPostgres({ address: given, env = process.env, clock }: Postg
     pool = make()
     void broken.end()
   }
-  const limited = new WeakSet<PoolClient>()
-  const withLimits = async (client: PoolClient): Promise<PoolClient> => {
-    if (limited.has(client)) return client
-    try {
-      await client.query(LIMITS)
-    } catch (error) {
-      client.release(true)
-      throw error
-    }
-    limited.add(client)
-    return client
-  }
-  const connected = async (of: Pool) => ({ client: await withLimits(await of.connect()), of })
+  const connected = async (of: Pool) => ({ client: await of.connect(), of })
   const connect = () =>
     gate(async () => {
       try {
@@ -216,6 +204,7 @@ function poolOf(connectionString: string, name: string, passwords: Passwords): P
       application_name: 'capkeeper',
       allowExitOnIdle: true,
       Client: ClosingClient,
+      onConnect: (client) => client.query(LIMITS),
     }
     // Adds libpq's variables for the parts that the address leaves out.
     const asked = new Client(address)
