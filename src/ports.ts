@@ -24,7 +24,7 @@ import type { Credits, Instant } from './core/model/units.ts'
 import type { Heartbeat, HeartbeatAnswer, HeldWorkspace } from './core/replicas/lease.ts'
 import type { BurnStep } from './core/use/burn.ts'
 import type { UseReading } from './core/use/curve.ts'
-import type { HistoryChange, RecordedDays } from './core/use/history.ts'
+import type { Days, HistoryChange, RecordedDays } from './core/use/history.ts'
 
 export interface Clock {
   /** Wall clock, milliseconds since the epoch. Grants, ages and records use it. */
@@ -168,11 +168,7 @@ export interface AddOnBatch extends DayRange {
 export type AddOnSum = Pick<AddOnRow, 'used' | 'addOn'>
 
 /** Days by their UTC midnights. */
-export interface DayRange {
-  readonly fromAt: Instant
-  /** Exclusive. */
-  readonly untilAt: Instant
-}
+export type DayRange = Days
 
 /** Runs on some days from one response; it replaces the earlier rows of these days. A day without rows had no runs. */
 export interface RunsBatch extends DayRange {

@@ -1,5 +1,6 @@
 // Turns failures of SQLite and of the file system into LedgerErrors, which say what to do. Raw errors never leave the ledger. A LedgerError
 // means that nothing was recorded, so no cap may be written.
+
 /** Never reused for another meaning. */
 export type LedgerCode =
   | 'LEDGER_LOCKED'

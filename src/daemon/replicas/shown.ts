@@ -5,10 +5,11 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Condition, Finding } from '../../core/model/condition.ts'
 import type { WorkspaceView } from '../../core/model/events.ts'
 import type { HeldWorkspace } from '../../core/replicas/lease.ts'
+import { finding } from '../conditions/findings.ts'
 import { viewOf } from '../conditions/view.ts'
 import type { Config, WorkspaceConfig } from '../config/settings.ts'
 import { notice, type Workspace } from '../workspace.ts'
-import { inForce, type Leases, leaseOf, type State, saySame, type Wanted } from './leases.ts'
+import { inForce, type LeaseStatus, type Leases, leaseOf, type State, saySame, type Wanted } from './leases.ts'
 
 // Shares between replicas, beside leases, the policies of each and the views of their workspaces. It does not decide who holds a workspace.
 
@@ -222,28 +223,18 @@ export function noticeLease({ isReplaced }: Leases, workspace: Workspace): void 
   if (lease.length !== (workspace.findings.lease?.length ?? 0)) notice(workspace, { lease })
 }
 
-const differing = (
-  workspace: string,
-  { ours, theirs, holder }: { readonly ours: string; readonly theirs: string; readonly holder: string },
-): Finding => ({
-  type: 'ConfigDiffers',
-  subject: workspace,
-  reason: 'CONFIG_DIFFERS',
-  message: `${workspace}: ${holder} has settings ${theirs}, which count, here they are ${ours}; this replica leaves it alone until it has the same configuration, or the replicas with the other one are gone`,
-  version: `${ours} ${theirs}`,
-})
+const differing = (workspace: string, { ours, theirs, holder }: NonNullable<LeaseStatus['refused']>): Finding => {
+  const settings = `${holder} has settings ${theirs}, which count, here they are ${ours}`
+  const until = 'this replica leaves it alone until it has the same configuration, or the replicas with the other one are gone'
+  return finding('ConfigDiffers', 'CONFIG_DIFFERS', `${workspace}: ${settings}; ${until}`, workspace, { version: `${ours} ${theirs}` })
+}
 
-const replaced = (workspace: string): Finding => ({
-  type: 'PolicyReplaced',
-  subject: workspace,
-  reason: 'POLICY_REPLACED',
-  message: `${workspace}: another replica has had newer policies than this one, which writes nothing until its files follow, or all live replicas have had these for 10 min`,
-})
+const replaced = (workspace: string): Finding => {
+  const why = 'another replica has had newer policies than this one, which writes nothing until its files follow'
+  return finding('PolicyReplaced', 'POLICY_REPLACED', `${workspace}: ${why}, or all live replicas have had these for 10 min`, workspace)
+}
 
-const notStarted = (workspace: string, why: string): Finding => ({
-  type: 'WorkspaceNotStarted',
-  subject: workspace,
-  reason: 'WORKSPACE_NOT_STARTED',
-  message: `${workspace} cannot be kept by this replica: ${why}`,
-  version: why,
-})
+const notStarted = (workspace: string, why: string): Finding =>
+  finding('WorkspaceNotStarted', 'WORKSPACE_NOT_STARTED', `${workspace} cannot be kept by this replica: ${why}`, workspace, {
+    version: why,
+  })

@@ -1,5 +1,5 @@
-// The daemon: runs several workspaces side by side, each with a loop of its own, as their leases come and go, until it is told to stop.
-// It never touches a cap.
+// The daemon: runs several workspaces side by side, each with a loop of its own, as their leases come and go, until it is told to stop. It tells
+// when it is ready, and never touches a cap.
 
 import type { WorkspaceView } from '../../core/model/events.ts'
 import { messageOf } from '../../core/model/problem.ts'
@@ -7,12 +7,12 @@ import type { Health } from '../http/documents/types.ts'
 import type { Readiness } from '../http/server.ts'
 import { unlessLedger } from '../ledger/error.ts'
 import type { SharedWorkspace } from '../ledger/share.ts'
-import { type LeaseHooks, lastGoodId, soleLeases } from '../replicas/leases.ts'
+import { type LeaseHooks, type Leases, lastGoodId, soleLeases } from '../replicas/leases.ts'
 import { elsewhereIn, isOfLease, packed, viewsOf, wantedIn } from '../replicas/shown.ts'
 import type { Workspace } from '../workspace.ts'
 import { rereadConfig } from './configure.ts'
 import { distribute, loadPolicies } from './policies.ts'
-import { createReadiness, oneAtATime, openAll, sharedRefresh } from './refresh.ts'
+import { oneAtATime, openAll, sharedRefresh } from './refresh.ts'
 import { type DaemonParts, end, type Runner, type State, start, updateConditions } from './runners.ts'
 
 export type Daemon = Awaited<ReturnType<typeof startDaemon>>
@@ -134,5 +134,25 @@ function hooksOf(state: State): LeaseHooks {
       const runner = runners.get(name)
       return runner?.workspace.shown.lastCycle && !leases.isReplaced(name) ? packed(runner.workspace) : undefined
     },
+  }
+}
+
+/** A service that has not answered for this long counts as tried. Choice. */
+const ATTEMPT_MS = 30_000
+
+/** A cycle ended, a request failed, or it takes too long: a service that is away must not keep the daemon from being ready. */
+const wasTried = ({ workspace, opened, startedAt }: Runner, now: number): boolean =>
+  workspace.attempted || opened.requestFailed?.() === true || now - startedAt >= ATTEMPT_MS
+
+/** Returns the judge of readiness. A replica that was ready once stays so when it takes over workspaces that another one has tried. */
+function createReadiness({ isSole, hasBegun }: Pick<Leases, 'isSole' | 'hasBegun'>) {
+  let wasReady = false
+  return (runners: readonly Runner[], { canRecord, now }: { readonly canRecord: boolean; readonly now: number }): Readiness => {
+    const toTry = wasReady && !isSole ? [] : runners
+    const untried = toTry.filter((runner) => !wasTried(runner, now)).map(({ config }) => `${config.name}: not attempted yet`)
+    const ledger = hasBegun() ? 'the ledger cannot be written' : 'the ledger was not reached yet'
+    const reasons = canRecord && hasBegun() ? untried : [ledger, ...untried]
+    wasReady ||= reasons.length === 0
+    return { ready: reasons.length === 0, reasons }
   }
 }

@@ -1,15 +1,10 @@
-// How the daemon as a whole is doing: opens its workspaces all or none, tells when it is ready, and refreshes what pages show of other
-// processes before a page is answered. A database that does not answer must not keep a page waiting, so after a while the page shows the last
-// known state.
+// Opens the workspaces of a daemon all or none, words what keeps the whole of it from its work, and refreshes what pages show of other processes
+// before a page is answered. A database that does not answer must not keep a page waiting, so after a while the page shows the last known state.
 import { formatProblems } from '../../core/escape/text.ts'
 import type { Finding } from '../../core/model/condition.ts'
 import { InputError, messageOf } from '../../core/model/problem.ts'
 import type { Clock } from '../../ports.ts'
 import { finding, firstProblem } from '../conditions/findings.ts'
-import type { WorkspaceConfig } from '../config/settings.ts'
-import type { Readiness } from '../http/server.ts'
-import type { Leases } from '../replicas/leases.ts'
-import type { Workspace } from '../workspace.ts'
 
 // Runs work one at a time: requests that arrive while it runs lead to one more run afterwards, however many they are.
 
@@ -61,35 +56,6 @@ export async function openAll<Of, Opened extends { close(): void }>(
   } catch (error) {
     for (const one of opened.values()) one.close()
     throw error
-  }
-}
-
-/** A running workspace. */
-interface Tried {
-  readonly config: Pick<WorkspaceConfig, 'name'>
-  readonly workspace: Pick<Workspace, 'attempted'>
-  readonly opened: { requestFailed?(): boolean }
-  /** On the monotonic clock. */
-  readonly startedAt: number
-}
-
-/** A service that has not answered for this long counts as tried. Choice. */
-const ATTEMPT_MS = 30_000
-
-/** A cycle ended, a request failed, or it takes too long: a service that is away must not keep the daemon from being ready. */
-const wasTried = ({ workspace, opened, startedAt }: Tried, now: number): boolean =>
-  workspace.attempted || opened.requestFailed?.() === true || now - startedAt >= ATTEMPT_MS
-
-/** Returns the judge of readiness. A replica that was ready once stays so when it takes over workspaces that another one has tried. */
-export function createReadiness({ isSole, hasBegun }: Pick<Leases, 'isSole' | 'hasBegun'>) {
-  let wasReady = false
-  return (runners: readonly Tried[], { canRecord, now }: { readonly canRecord: boolean; readonly now: number }): Readiness => {
-    const toTry = wasReady && !isSole ? [] : runners
-    const untried = toTry.filter((runner) => !wasTried(runner, now)).map(({ config }) => `${config.name}: not attempted yet`)
-    const ledger = hasBegun() ? 'the ledger cannot be written' : 'the ledger was not reached yet'
-    const reasons = canRecord && hasBegun() ? untried : [ledger, ...untried]
-    wasReady ||= reasons.length === 0
-    return { ready: reasons.length === 0, reasons }
   }
 }
 

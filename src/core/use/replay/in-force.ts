@@ -6,7 +6,7 @@ import type { HistoryEntry } from '../../model/change.ts'
 import type { JournalEntry } from '../../model/events.ts'
 import type { Cycle, GroupMembers, OwnedCap, Roster } from '../../model/observed.ts'
 import type { Cap, PolicySet } from '../../model/policy.ts'
-import { type Scope, type ScopeKey, scopeKey } from '../../model/scope.ts'
+import { type ScopeKey, scopeKey } from '../../model/scope.ts'
 import { type Instant, wholeCents } from '../../model/units.ts'
 import type { PoolPeople } from '../../pools/deal.ts'
 import { poolPace } from '../../pools/figures.ts'
@@ -72,21 +72,15 @@ interface UndealtDay {
   readonly pools: readonly PoolPeople[]
 }
 
-/** A pool and the places of its members. */
-export interface PoolPlaces {
-  readonly name: string
-  readonly credits: number
-  /** The most that a member gets. */
-  readonly max: number
-  readonly members: readonly number[]
-}
-
 const placesOf = ({ emails }: ReplayPeople): ReadonlyMap<string, number> => new Map(emails.map((email, place) => [email, place]))
 
-const placesIn = (pools: readonly PoolPeople[], places: ReadonlyMap<string, number>): readonly PoolPlaces[] =>
+export type PoolPlaces = ReturnType<typeof placesIn>[number]
+
+/** Pools and the places of their members. */
+const placesIn = (pools: readonly PoolPeople[], places: ReadonlyMap<string, number>) =>
   pools.map(({ pool, members }) => ({
-    name: pool.name,
-    credits: pool.credits,
+    ...{ name: pool.name, credits: pool.credits },
+    /** The most that a member gets. */
     max: pool.max ?? pool.credits,
     members: members.flatMap(({ email }) => places.get(email) ?? []),
   }))
@@ -281,12 +275,7 @@ const grantsOn = (inputs: DesiredInputs): string => {
 }
 
 /** A cap that changed. */
-export interface CapChange {
-  readonly at: Instant
-  readonly scope: Scope
-  readonly from: Cap
-  readonly to: Cap
-}
+export type CapChange = Pick<HistoryEntry, 'at' | 'scope' | 'from' | 'to'>
 
 /** Known changes, the oldest first: our writes that landed, and foreign changes that readings found, which a write of the same instant reverts. */
 export function capChanges(history: readonly HistoryEntry[], journal: readonly JournalEntry[]): readonly CapChange[] {

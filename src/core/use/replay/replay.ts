@@ -8,20 +8,6 @@ import { type CapSource, type CapsOfDay, type CutOff, type CycleDemand, DUST } f
 export const BANDS = ['low', 'middle', 'high'] as const
 export type BandEnd = (typeof BANDS)[number]
 
-/** The outcome for everybody in one cycle; by place. */
-export interface Outcome {
-  /** Add-on credits used. */
-  readonly addOn: Float64Array
-  /** Working days on which less was allowed than wanted; a day that is only probably a working day counts in part. */
-  readonly blockedDays: Float64Array
-  /** Place of the first blocked day in the cycle's days; -1 without one. */
-  readonly firstBlocked: Int32Array
-  /** The cap on that day. */
-  readonly capThen: Float64Array
-  /** By person, the place of the scope that set the cap on the last day; -1 for none. Absent for the recorded outcome. */
-  readonly from?: Int32Array
-}
-
 /** How far each cap was used, by place in `CapSource.scopes`. */
 export interface CapUse {
   /** The highest add-on use under it in any cycle; credits. */
@@ -33,17 +19,41 @@ export interface CapUse {
 
 export const noCapUse = (): CapUse => ({ highest: [], cap: [], isReached: [] })
 
-const emptyOutcome = (people: number): Outcome => ({
+/**
+ * The outcome for everybody in one cycle; by place. `from`: by person, the place of the scope that set the cap on the last day; -1 for none. Absent for
+ * the recorded outcome.
+ */
+export type Outcome = ReturnType<typeof emptyOutcome> & { readonly from?: Int32Array }
+
+const emptyOutcome = (people: number) => ({
+  /** Add-on credits used. */
   addOn: new Float64Array(people),
+  /** Working days on which less was allowed than wanted; a day that is only probably a working day counts in part. */
   blockedDays: new Float64Array(people),
+  /** Place of the first blocked day in the cycle's days; -1 without one. */
   firstBlocked: new Int32Array(people).fill(-1),
+  /** The cap on that day. */
   capThen: new Float64Array(people).fill(Number.POSITIVE_INFINITY),
 })
+
+/** Adds one blocked day, or a part of one. */
+function noteBlocked(
+  { blockedDays, firstBlocked, capThen }: Outcome,
+  person: number,
+  day: number,
+  share: number,
+  cap = Number.POSITIVE_INFINITY,
+) {
+  blockedDays[person] = (blockedDays[person] ?? 0) + share
+  if (firstBlocked[person] !== -1) return
+  firstBlocked[person] = day
+  capThen[person] = cap
+}
 
 /** Replays a cycle under these caps; records in `capUse`, when given, how far each cap was used. */
 export function replayCycle({ cycle, days, atCap }: CycleDemand, caps: CapSource, band: BandEnd, capUse?: CapUse): Outcome {
   const outcome = emptyOutcome(atCap.length)
-  const { addOn, blockedDays, firstBlocked, capThen } = outcome
+  const { addOn } = outcome
   let from: Int32Array | undefined
   for (const [index, day] of days.entries()) {
     const held = caps.capsOn({ at: day.dayAt + DAY_MS / 2, cycle, used: addOn })
@@ -58,13 +68,7 @@ export function replayCycle({ cycle, days, atCap }: CycleDemand, caps: CapSource
       const got = Math.min(wanted, Math.max(0, cap - before))
       const isBlocked = wanted - got > DUST
       addOn[person] = before + got
-      if (isBlocked) {
-        blockedDays[person] = (blockedDays[person] ?? 0) + (more?.share ?? 1)
-        if (firstBlocked[person] === -1) {
-          firstBlocked[person] = index
-          capThen[person] = cap
-        }
-      }
+      if (isBlocked) noteBlocked(outcome, person, index, more?.share ?? 1, cap)
       const place = held.from[person] ?? -1
       if (capUse && place >= 0) noteUse(capUse, place, cap, before + got, isBlocked)
     }
@@ -91,16 +95,7 @@ const extraOf = ({ middle, high }: CutOff, band: BandEnd): number => (band === '
 /** The recorded outcome: use as recorded, and a person blocked where more demand is estimated. */
 export function recordedCycle({ days, atCap, addOn }: CycleDemand, band: BandEnd): Outcome {
   const outcome = { ...emptyOutcome(atCap.length), addOn }
-  const { blockedDays, firstBlocked, capThen } = outcome
-  for (const [index, day] of days.entries()) {
-    for (const more of day.cutOff) {
-      const { person, share } = more
-      if (extraOf(more, band) <= DUST) continue
-      blockedDays[person] = (blockedDays[person] ?? 0) + share
-      if (firstBlocked[person] !== -1) continue
-      firstBlocked[person] = index
-      capThen[person] = day.caps[person] ?? Number.POSITIVE_INFINITY
-    }
-  }
+  for (const [index, { cutOff, caps }] of days.entries())
+    for (const more of cutOff) if (extraOf(more, band) > DUST) noteBlocked(outcome, more.person, index, more.share, caps[more.person])
   return outcome
 }

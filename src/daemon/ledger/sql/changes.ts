@@ -72,11 +72,8 @@ export function statementsOf(change: RowChange, { workspace, binding }: Place): 
 /** The binding, as the first value of a statement. */
 type Of = readonly number[]
 
-interface Put {
+interface Put extends Pick<Extract<RowChange, { kind: 'put' }>, 'key' | 'data' | 'known'> {
   readonly table: KeyedTable | 'known_days'
-  readonly key: string
-  readonly data: string
-  readonly known?: { readonly data: string | undefined }
 }
 
 function put(of: Of, { table, key, data, known }: Put): Change {
