@@ -26,27 +26,13 @@ import {
 } from '../../core/use/history.ts'
 import type { Clock, Ledger } from '../../ports.ts'
 import { believed, type CollectParts, LONGEST_BACK_DAYS, skippedPeople } from './kept.ts'
-import { ask, isOfOthers, type Proving, prove, type Total, totalOf, unfiltered } from './proof.ts'
+import { ask, type HistoryRun, isOfOthers, prove, proving, type Total, totalOf, unfiltered } from './proof.ts'
 import { serviceNow } from './usage.ts'
 
 const CLAIM_MS = MINUTE_MS / 2
 /** How often, and how often at most, people whom another process reads are looked at again. */
 const WAIT_MS = 5_000
 const MOST_ROUNDS = 1_000
-
-export interface HistoryRun {
-  /** Whose past is read. */
-  readonly roster: Roster
-  readonly wanted: Days
-  /** Of these people only. */
-  readonly only?: readonly string[]
-  readonly concurrency: number
-  readonly signal?: AbortSignal
-  /** Called before each request: waits for its turn. */
-  readonly onRequest?: () => Promise<void>
-  /** Called with the number of requests of a person's range that are over, or were not needed. */
-  readonly onDone?: (count: number) => void
-}
 
 export type HistoryOutcome = Awaited<ReturnType<typeof collectHistory>>
 
@@ -97,38 +83,29 @@ export async function historyPlan(
   )
 }
 
-interface Run extends HistoryRun, Proving {
-  readonly lagMs: number
-  failed: number
-  withoutCredits: number
-  isOver: boolean
+type Run = ReturnType<typeof newRun>
+
+const newRun = (parts: CollectParts, options: HistoryRun) => ({
+  ...options,
+  ...proving(parts, peopleToRead(parts.ledger, options.roster)),
+  lagMs: parts.config.usageLagMs,
+  failed: 0,
+  withoutCredits: 0,
+  isOver: false,
   /** Use of the days of the cycle after the wanted ones, which is compared and not kept, by e-mail. */
-  readonly today: Map<string, Credits>
+  today: new Map<string, Credits>(),
   /** Active days by range, and then by e-mail. */
-  readonly active: Map<string, ReadonlyMap<string, number>>
+  active: new Map<string, ReadonlyMap<string, number>>(),
   /** The roster's figures of the cycle, by e-mail. */
-  readonly listed: ReadonlyMap<string, Credits | undefined>
-}
+  listed: new Map(options.roster.people.map(({ email, used }) => [email, used])),
+})
 
 /**
  * Reads what is missing. Failures are part of the outcome: how many ranges of people could not be read, why the first one could not, and on how many
  * the workspace's runs carry no credits. Rejects only when `signal` aborts, or with a `LedgerError`.
  */
 export async function collectHistory(parts: CollectParts, options: HistoryRun) {
-  const run: Run = {
-    ...options,
-    parts,
-    everybody: peopleToRead(parts.ledger, options.roster),
-    lagMs: parts.config.usageLagMs,
-    failures: 0,
-    failed: 0,
-    withoutCredits: 0,
-    isOver: false,
-    isProvenAnew: false,
-    today: new Map(),
-    active: new Map(),
-    listed: new Map(options.roster.people.map(({ email, used }) => [email, used])),
-  }
+  const run = newRun(parts, options)
   let plan = await historyPlan(parts, options)
   const [newest] = plan
   if (newest) await prove(run, newest)

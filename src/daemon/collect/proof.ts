@@ -20,21 +20,35 @@ export type HistoryStop =
   | { readonly code: 'HISTORY_UNFILTERED' | 'HISTORY_WITHOUT_CREDITS' }
   | { readonly code: 'HISTORY_UNREAD'; readonly failure: Pick<Failure, 'message'> }
 
-/** What a run of reading the past has that is proven here. */
-export interface Proving {
-  readonly parts: CollectParts
+/** What a run of reading the past is asked to do. */
+export interface HistoryRun {
+  /** Whose past is read. */
   readonly roster: Roster
   readonly wanted: Days
+  /** Of these people only. */
+  readonly only?: readonly string[]
+  readonly concurrency: number
   readonly signal?: AbortSignal
+  /** Called before each request: waits for its turn. */
   readonly onRequest?: () => Promise<void>
-  /** Whose past may be read. */
-  readonly everybody: readonly string[]
-  /** Failed answers in a row. */
-  failures: number
-  isProvenAnew: boolean
-  why?: Failure
-  stopped?: HistoryStop
+  /** Called with the number of requests of a person's range that are over, or were not needed. */
+  readonly onDone?: (count: number) => void
 }
+
+/** What it knows of the service's answers. */
+type Proving = HistoryRun & ReturnType<typeof proving>
+
+export const proving = (parts: CollectParts, everybody: readonly string[]) => ({
+  parts,
+  /** Whose past may be read. */
+  everybody,
+  /** Failed answers in a row. */
+  failures: 0,
+  isProvenAnew: false,
+  /** Why the first one failed, and why the run ends early. */
+  why: undefined as Failure | undefined,
+  stopped: undefined as HistoryStop | undefined,
+})
 
 /** Before the first figure is kept: past runs carry credits, and somebody whom nobody knows has no runs. */
 export async function prove(run: Proving, range: Days): Promise<void> {

@@ -3,6 +3,7 @@
 import { hostname } from 'node:os'
 import { createKeyRing } from '../../../api/keys.ts'
 import { ApiError } from '../../../core/model/observed.ts'
+import { onceFor } from '../../../core/model/once.ts'
 import { learnedTogether, type NamedKey, type ReplicaName, sharersOf } from '../../../core/replicas/lease.ts'
 import type { Config, WorkspaceConfig } from '../../../daemon/config/settings.ts'
 import { type Fence, heldBy } from '../../../daemon/ledger/postgres/writer.ts'
@@ -24,28 +25,18 @@ export function learnedPaces(fact: Readonly<Record<string, unknown>> = {}) {
 
 export type Sharers = ReturnType<typeof sharersIn>
 
-interface Known {
-  readonly of: Config
-  readonly keys: ReadonlyMap<string, readonly NamedKey[]>
-  readonly counts: ReadonlyMap<string, number>
-}
-
 /** Computes the sharers once for each configuration. */
 export function sharersIn(cli: Pick<Cli, 'env' | 'files'>, store: Pick<LedgerStore, 'paces'>, config: () => Config) {
-  let known: Known | undefined
-  const now = (): Known => {
-    const of = config()
-    if (known?.of === of) return known
+  const known = onceFor((of: Config) => {
     const keys = new Map(of.workspaces.map((one) => [one.name, keysOf(one, cli)]))
-    known = { of, keys, counts: sharersOf(new Map([...keys].map(([name, all]) => [name, new Set(all.map(({ id }) => id))]))) }
-    return known
-  }
+    return { keys, counts: sharersOf(new Map([...keys].map(([name, all]) => [name, new Set(all.map(({ id }) => id))]))) }
+  })
   return {
     /** How many workspaces of the configuration use the key of this one, itself included. */
-    count: (workspace: string): number => now().counts.get(workspace) ?? 1,
+    count: (workspace: string): number => known(config()).counts.get(workspace) ?? 1,
     /** The learned pace of the workspace's keys: its own, or that of others with the same key while it has not reached the limit itself. */
     async learned(workspace: string, own: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>> {
-      const { keys, counts } = now()
+      const { keys, counts } = known(config())
       const mine = keys.get(workspace) ?? []
       if ((counts.get(workspace) ?? 1) < 2) return own
       const ids = new Set(mine.map(({ id }) => id))

@@ -155,7 +155,7 @@ export function openPostgres({ address: given, env = process.env, clock }: Postg
   return {
     /** Its name in messages. */
     name,
-    ...{ query, urgent, once },
+    ...{ query, urgent, once, using },
     session: () => session(),
     /** On a connection of the pool; repeated once when the connection turns out to be dead before the transaction began. */
     async transaction<T>(body: Body<T>, begin?: string): Promise<T> {

@@ -130,10 +130,8 @@ function store(database: PostgresDatabase, options: LedgerOptions): LedgerStore 
 
 const ROUND_TRIPS = 5
 
-async function serverReport(database: PostgresDatabase, clock: Pick<Clock, 'now' | 'monotonic'>): Promise<ServerReport> {
-  const session = await database.session()
-  try {
-    const { query } = session
+const serverReport = (database: PostgresDatabase, clock: Pick<Clock, 'now' | 'monotonic'>): Promise<ServerReport> =>
+  database.using(async ({ query }) => {
     const [server] = await query(
       `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
          pg_is_in_recovery() AS standby, coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS tls`,
@@ -151,10 +149,7 @@ async function serverReport(database: PostgresDatabase, clock: Pick<Clock, 'now'
       clockSkewMs: Math.round(fastest?.skewMs ?? 0),
       missingRights: await missingRights(query),
     }
-  } finally {
-    session.release()
-  }
-}
+  })
 
 async function roundTrip(query: Query, clock: Pick<Clock, 'now' | 'monotonic'>) {
   const [sentAt, began] = [clock.now(), clock.monotonic()]

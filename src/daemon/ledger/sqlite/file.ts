@@ -158,14 +158,13 @@ function openForReading(path: string): LedgerDatabase | undefined {
   mustBeFile(path, found)
   if (found.size === 0) return undefined
   const database = openDatabase(path, { readOnly: true })
+  let isLedger = false
   try {
-    if (schemaVersion(database) > 0) return database
-  } catch (error) {
-    database.close()
-    throw error
+    isLedger = schemaVersion(database) > 0
+  } finally {
+    if (!isLedger) database.close()
   }
-  database.close()
-  return undefined
+  return isLedger ? database : undefined
 }
 
 function openForWriting(path: string, parts: StoreParts): LedgerStore {
