@@ -11,16 +11,13 @@ import { configFinding, oneAtATime, openAll } from './refresh.ts'
 import { end, type OpenedWorkspace, type Runner, reportInAll, type State, start, updateConditions } from './runners.ts'
 
 /** Reads the configuration again, and applies it unless it is broken. */
-export function rereadConfig(state: State): void | Promise<void> {
-  const take = (next: Config): void => {
-    state.applying = state.applying.then(() => applyConfig(state, next)).catch((error) => reportInAll(state, error))
-  }
-  const fail = (error: unknown): void => (error instanceof InputError ? refuse(state, [configFinding(error)]) : reportInAll(state, error))
+export async function rereadConfig(state: State): Promise<void> {
   try {
-    const next = state.parts.reloadConfig()
-    return next instanceof Promise ? next.then(take).catch(fail) : take(next)
+    const next = await state.parts.reloadConfig()
+    state.applying = state.applying.then(() => applyConfig(state, next)).catch((error) => reportInAll(state, error))
   } catch (error) {
-    fail(error)
+    if (error instanceof InputError) refuse(state, [configFinding(error)])
+    else reportInAll(state, error)
   }
 }
 

@@ -9,14 +9,10 @@ import { lastGood, toTell } from '../replicas/leases.ts'
 import { type PolicyLoad, reportInAll, type State } from './runners.ts'
 
 /** Loads the policies of the present configuration and gives them to every workspace. */
-export function loadPolicies(state: State): void | Promise<void> {
+export async function loadPolicies(state: State): Promise<void> {
   const { config } = state
   try {
-    const loaded = state.parts.loadPolicies(config)
-    if (!(loaded instanceof Promise) && state.leases.isSole) return distribute(state, loaded)
-    return Promise.resolve(loaded)
-      .then((load) => adopt(state, config, load))
-      .catch((error) => reportInAll(state, error))
+    await adopt(state, config, await state.parts.loadPolicies(config))
   } catch (error) {
     reportInAll(state, error)
   }
