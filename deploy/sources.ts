@@ -1,6 +1,6 @@
 // Writes the modules of `src` that are made from others: validators compiled ahead, so that no command pays for a schema compiler at its start, the
-// wire format, the commands, the metrics, the console's script and style sheet, and the templates of `init`. Git does not keep them: `npm ci`,
-// `npm start`, `npm test` and the build make them, and so does `npm run generate`.
+// wire format, the commands, the metrics, the statements of leases, the console's script and style sheet, and the templates of `init`. Git does not
+// keep them: `npm ci`, `npm start`, `npm test` and the build make them, and so does `npm run generate`.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -93,6 +93,15 @@ const textsIn = (files: Readonly<Record<string, string>>): string =>
     })
     .join('')
 
+/** Statements in SQL, without comments, by the names that stand before them: `-- name: beat`. */
+function statementsIn(path: string, name: string): string {
+  const [, ...parts] = readFileSync(join(ROOT, path), 'utf8').split(/^-- name: (\w+)\n/m)
+  const statements = parts.flatMap((part, at) =>
+    at % 2 === 0 ? [[part, parts[at + 1]?.replace(/^--.*\n/gm, '').replace(/;\s*$/, '')]] : [],
+  )
+  return `// Made of ${path.split('/').at(-1)} by \`npm run generate\`; never edited by hand.\nexport const ${name} = ${JSON.stringify(Object.fromEntries(statements))}\n`
+}
+
 /** Path from the root of the repository and text of every module that is made. */
 export async function madeSources(): Promise<ReadonlyMap<string, string>> {
   return new Map([
@@ -104,6 +113,7 @@ export async function madeSources(): Promise<ReadonlyMap<string, string>> {
     ['src/daemon/http/openapi.generated.ts', schemaOnly('documents/schema/openapi-source.ts', 'OPENAPI', plain(OPENAPI))] as const,
     ['src/console/style.generated.ts', textsIn({ STYLE: 'src/console/style.css' })] as const,
     ['src/cli/init/templates.generated.ts', textsIn(TEMPLATES)] as const,
+    ['src/daemon/ledger/postgres/leases.generated.ts', statementsIn('src/daemon/ledger/postgres/leases.sql', 'LEASES')] as const,
     ['src/console/browser.generated.ts', await consoleScript()] as const,
   ])
 }

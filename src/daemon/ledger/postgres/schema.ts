@@ -3,70 +3,8 @@
 import { LedgerError } from '../error.ts'
 import { mustBePresent, SCHEMA_VERSION, scriptOf } from '../sql/tables.ts'
 import type { PostgresDatabase, Query } from './database.ts'
+import { LEASES } from './leases.generated.ts'
 import { TYPES } from './single.ts'
-
-/**
- * What replicas share: `lease` says which of them may write a workspace; `token` rises with each new holder, and `era` is the era of the server in
- * which it was given. `policy_seen` has all policy sets in the order of their arrival, `shown` the view that the holder shows of a workspace.
- */
-const REPLICAS = `CREATE INDEX intent_binding ON capkeeper.intent (binding);
-
-   CREATE TABLE capkeeper.lease (
-     workspace TEXT COLLATE "C" PRIMARY KEY,
-     holder TEXT,
-     token BIGINT NOT NULL,
-     until TIMESTAMPTZ NOT NULL,
-     era TEXT NOT NULL DEFAULT '',
-     config TEXT NOT NULL DEFAULT ''
-   );
-   CREATE INDEX lease_free ON capkeeper.lease (workspace) WHERE holder IS NULL;
-
-   CREATE TABLE capkeeper.replica (
-     id TEXT PRIMARY KEY,
-     name TEXT NOT NULL,
-     spreads BOOLEAN NOT NULL,
-     refuses TEXT[] NOT NULL,
-     until TIMESTAMPTZ NOT NULL
-   );
-
-   CREATE TABLE capkeeper.era (
-     single BOOLEAN PRIMARY KEY DEFAULT true CHECK (single),
-     id TEXT NOT NULL,
-     since TIMESTAMPTZ NOT NULL
-   );
-
-   CREATE TABLE capkeeper.policy_seen (
-     workspace TEXT COLLATE "C" NOT NULL,
-     policy TEXT NOT NULL,
-     seen_at TIMESTAMPTZ NOT NULL,
-     PRIMARY KEY (workspace, policy)
-   );
-
-   CREATE TABLE capkeeper.replica_policy (
-     replica TEXT NOT NULL REFERENCES capkeeper.replica ON DELETE CASCADE,
-     workspace TEXT COLLATE "C" NOT NULL,
-     policy TEXT NOT NULL,
-     since TIMESTAMPTZ NOT NULL,
-     PRIMARY KEY (replica, workspace)
-   );
-
-   CREATE TABLE capkeeper.replica_config (
-     replica TEXT NOT NULL,
-     workspace TEXT COLLATE "C" NOT NULL,
-     config TEXT NOT NULL,
-     PRIMARY KEY (replica, workspace)
-   );
-
-   CREATE TABLE capkeeper.shown (
-     workspace TEXT COLLATE "C" PRIMARY KEY,
-     document TEXT NOT NULL,
-     saved_at TIMESTAMPTZ NOT NULL
-   );
-
-   CREATE TABLE capkeeper.common (
-     name TEXT PRIMARY KEY,
-     data TEXT NOT NULL
-   )`
 
 /** "capk": held while the schema is made. */
 const MAKING_LOCK = 0x6361706b
@@ -103,6 +41,6 @@ export async function makePostgres(database: PostgresDatabase): Promise<void> {
     if (known?.['there'] !== true) await query('CREATE SCHEMA capkeeper')
     await query('CREATE TABLE capkeeper.schema_version (single BOOLEAN PRIMARY KEY DEFAULT true CHECK (single), version INTEGER NOT NULL)')
     await query('INSERT INTO capkeeper.schema_version (version) VALUES ($1)', [SCHEMA_VERSION])
-    await query(`${scriptOf(TYPES)}; ${REPLICAS}`)
+    await query(`${scriptOf(TYPES)}; ${LEASES.schema}`)
   })
 }
