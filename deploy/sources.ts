@@ -108,6 +108,7 @@ export async function madeSources(): Promise<ReadonlyMap<string, string>> {
     ...VALIDATORS.map(([path, source, schema, types]) => [path, validatorOf(source, schema, types)] as const),
     ['src/sandbox/fixture/schema.generated.ts', schemaOnly('schema-source.ts', 'FIXTURE_SCHEMA', FIXTURE)] as const,
     ['src/api/wire.generated.ts', documentIn('src/api/wire.yaml', 'WIRE')] as const,
+    ['src/sandbox/analytics/fields.generated.ts', documentIn('src/sandbox/analytics/fields.yaml', 'FIELDS')] as const,
     ['src/daemon/http/metrics/metrics.generated.ts', documentIn('src/daemon/http/metrics/metrics.yaml', 'METRICS')] as const,
     ['src/cli/shared/commands.generated.ts', documentIn('src/cli/shared/commands.yaml', 'CLI')] as const,
     ['src/daemon/http/openapi.generated.ts', schemaOnly('documents/schema/openapi-source.ts', 'OPENAPI', plain(OPENAPI))] as const,

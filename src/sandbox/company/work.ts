@@ -2,11 +2,13 @@
 // typing; and how use grows as time passes. Decides nothing about caps or time. The amounts are choices: the interface describes only the
 // fields of rows.
 import { DAY_MS, HOUR_MS, type Instant } from '../../core/model/units.ts'
-import { COMMAND_SOURCES, INTENTS } from '../analytics/fields.ts'
+import { FIELDS } from '../analytics/fields.generated.ts'
 import type { Store, StoredPerson } from '../store.ts'
 import { cycleAt } from '../time.ts'
 import type { AgentUse, UseOf, UseRow } from '../use.ts'
 import { between, type Draw, type Habits, habitsOf, IDES, MODELS, pick, stream, versionOf } from './company.ts'
+
+const { commandSources: COMMAND_SOURCES, intents: INTENTS } = FIELDS
 
 interface Worker {
   readonly person: number
