@@ -5,39 +5,27 @@ import { PERMISSION_NAME } from '../api/wire.ts'
 import { InputError, messageOf } from '../core/model/problem.ts'
 import { parseScope, type Scope, scopeKey } from '../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../core/model/units.ts'
+import type { FixturePerson } from './fixture/schema-source.ts'
+import { TABLES } from './tables.generated.ts'
 import {
-  ADD_ON_VIEW,
   type AgentUse,
   decodeUse,
   encodeUse,
   insertUse,
-  SCHEMA,
   tableOf,
   USE_SOURCES,
+  USE_TABLES,
   type UseOf,
   type UseRow,
   type UseSource,
 } from './use.ts'
 
-export const TEAM_STATUSES = ['UNSPECIFIED', 'PENDING', 'APPROVED', 'REJECTED'] as const
-/** `USER_TEAM_STATUS_…` without its prefix. */
-export type TeamStatus = (typeof TEAM_STATUSES)[number]
-
 /** docs/service.md, Requests. */
 export type Permission = (typeof PERMISSION_NAME)[keyof typeof PERMISSION_NAME]
 export const PERMISSIONS: readonly Permission[] = Object.values(PERMISSION_NAME)
 
-/** A person of the team; `id` is their place in the roster, from 0. */
-export interface StoredPerson {
-  readonly id: number
-  readonly email: string
-  readonly name: string
-  readonly role: string
-  readonly status: TeamStatus
-  readonly disabled: boolean
-  readonly apiKey: string
-  readonly signupAt: Instant
-}
+/** A person of the team, as a fixture has one, with every field; `id` is their place in the roster, from 0. */
+export type StoredPerson = Omit<Required<FixturePerson>, 'signupAt'> & { readonly signupAt: Instant }
 
 export interface StoredGroup {
   readonly id: string
@@ -151,8 +139,8 @@ function openDatabase(file: string): DatabaseSync {
       throw new Error('another version of capkeeper made it, or another program')
     }
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA user_version = ${SCHEMA_VERSION}`)
-    database.exec(SCHEMA)
-    database.exec(ADD_ON_VIEW)
+    database.exec(USE_TABLES)
+    database.exec(TABLES)
     return database
   } catch (error) {
     const why = messageOf(error)
@@ -170,7 +158,7 @@ function prepared(database: DatabaseSync, sql: string): () => StatementSync {
   }
 }
 
-/** The only place where rows of the database get their types; the columns are those of SCHEMA. */
+/** The only place where rows of the database get their types; the columns are those of tables.sql. */
 function query<Row>(database: DatabaseSync, sql: string): (parameters?: Readonly<Record<string, SQLInputValue>>) => readonly Row[] {
   const statement = prepared(database, sql)
   return (parameters) => (parameters ? statement().all({ ...parameters }) : statement().all()) as Row[]

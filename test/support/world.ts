@@ -25,7 +25,7 @@ import type { Ledger, Transport } from '../../src/ports.ts'
 import type { CompanyOptions } from '../../src/sandbox/company/company.ts'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import type { SandboxCall } from '../../src/sandbox/service.ts'
-import type { TeamStatus } from '../../src/sandbox/store.ts'
+import type { StoredPerson } from '../../src/sandbox/store.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
 import { type WorldClock, worldClock } from './clock.ts'
 import { email, numbered, type PolicySketch, policy, SETTINGS, scope, short } from './declare.ts'
@@ -204,7 +204,7 @@ function looking(sandbox: Sandbox, calls: SandboxCall[], events: CycleEvent[]) {
     told: <K extends CycleEvent['kind']>(kind: K) =>
       events.filter((event): event is Extract<CycleEvent, { kind: K }> => event.kind === kind),
     ...toldConditions(events),
-    setStatus(name: string, status: TeamStatus) {
+    setStatus(name: string, status: StoredPerson['status']) {
       const person = store.person(email(name))
       if (person) store.savePerson({ ...person, status })
       sandbox.reload()

@@ -3,13 +3,13 @@
 import type { Change } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts'
-import type { TeamStatus } from '../../../src/sandbox/store.ts'
+import type { StoredPerson } from '../../../src/sandbox/store.ts'
 import { groupName, isOfFile, type ModelCap, type ModelRule, type Truth } from '../lives/policy-model.ts'
 
 interface Member {
   readonly email: string
   readonly id: number
-  status: TeamStatus
+  status: StoredPerson['status']
   role: 'admin' | 'member'
   readonly signupAt: number
   readonly usedAt: number[]
@@ -81,7 +81,7 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
       groupsOf ??= groupsByPerson(groups)
       return groupsOf.get(email) ?? NO_GROUPS
     },
-    join(email: string, status: TeamStatus = 'APPROVED'): void {
+    join(email: string, status: StoredPerson['status'] = 'APPROVED'): void {
       const signupAt = isFounding ? template.signupAt : sandbox.now()
       const member: Member = { email, id: nextId, status, role: nextId % 3 === 0 ? 'admin' : 'member', signupAt, usedAt: [] }
       nextId += 1
