@@ -8,7 +8,6 @@ import standalone from 'ajv/dist/standalone/index.js'
 import { rolldown } from 'rolldown'
 import { parse } from 'yaml'
 import { CONFIG } from '../src/daemon/config/schema-source.ts'
-import { OPENAPI } from '../src/daemon/http/documents/schema/openapi-source.ts'
 import type { AnnotatedSchema } from '../src/policy/schema/check.ts'
 import { POLICY } from '../src/policy/schema/source.ts'
 import { FIXTURE } from '../src/sandbox/fixture/schema-source.ts'
@@ -112,7 +111,6 @@ export async function madeSources(): Promise<ReadonlyMap<string, string>> {
     ['src/sandbox/analytics/fields.generated.ts', documentIn('src/sandbox/analytics/fields.yaml', 'FIELDS')] as const,
     ['src/daemon/http/metrics/metrics.generated.ts', documentIn('src/daemon/http/metrics/metrics.yaml', 'METRICS')] as const,
     ['src/cli/shared/commands.generated.ts', documentIn('src/cli/shared/commands.yaml', 'CLI')] as const,
-    ['src/daemon/http/openapi.generated.ts', schemaOnly('documents/schema/openapi-source.ts', 'OPENAPI', plain(OPENAPI))] as const,
     ['src/console/style.generated.ts', textsIn({ STYLE: 'src/console/style.css' })] as const,
     ['src/cli/init/templates.generated.ts', textsIn(TEMPLATES)] as const,
     ['src/daemon/ledger/postgres/leases.generated.ts', statementsIn('src/daemon/ledger/postgres/leases.sql', 'LEASES')] as const,

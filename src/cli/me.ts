@@ -1,7 +1,7 @@
 // `me`: what is left for the person who asks, from a running daemon behind the proxy that knows them. It needs no key, no config and no ledger.
 import { jsonText, plain } from '../core/escape/text.ts'
 import { STOP_TEXT } from '../core/use/first-stop.ts'
-import type { MeDocument } from '../daemon/http/documents/types.ts'
+import type { Document } from '../daemon/http/documents/table.ts'
 import { action, COMMANDS, type FlagsOf } from './shared/command.ts'
 import { type Cli, EXIT } from './shared/context.ts'
 import { askFor, PAGES_TOKEN_WAY, pageAt, pagesToken, refusal } from './shared/remote.ts'
@@ -15,18 +15,18 @@ async function me({ url, tokenFile, output }: FlagsOf<typeof COMMANDS.me>, cli: 
   const question = { url: pageAt(url, '/api/v1/me', '--url'), timeoutMs: TIMEOUT_MS, clock: cli.clock, token: pagesToken(tokenFile, cli) }
   const { answer, value } = await askFor(question, PAGES_TOKEN_WAY)
   if (Object(value).kind !== 'Me') throw refusal(question, answer, PAGES_TOKEN_WAY)
-  cli.stdout.write(output === 'json' ? jsonText(value) : textOf(value as MeDocument))
+  cli.stdout.write(output === 'json' ? jsonText(value) : textOf(value as Document<'Me'>))
   cli.finish(EXIT.done)
 }
 
-function textOf({ workspaces }: MeDocument): string {
+function textOf({ workspaces }: Document<'Me'>): string {
   if (workspaces.length === 0) return 'no workspace lists your address\n'
   return blocksText(workspaces.map((one) => linesOf(one).map(plain)))
 }
 
 const said = (reason: string | undefined): string => (reason === undefined ? '' : `: ${reason}`)
 
-function linesOf(one: MeDocument['workspaces'][number]): readonly string[] {
+function linesOf(one: Document<'Me'>['workspaces'][number]): readonly string[] {
   const { cap, left, used, addOn, addOnSource, entry, stopsFirst, grants, cycleEnd, requestUrl } = one
   const until = cycleEnd === undefined ? '' : ` until ${cycleEnd.slice(0, 10)}`
   const head = left === undefined ? `cap ${cap ?? 'not known'}` : `${left} of ${cap} credits left`

@@ -3,7 +3,7 @@ import { jsonText, plain } from '../core/escape/text.ts'
 import type { ScopeState } from '../core/model/events.ts'
 import { InputError } from '../core/model/problem.ts'
 import { SCOPE_KINDS } from '../core/model/scope.ts'
-import type { StatusDocument, WorkspaceStatus } from '../daemon/http/documents/types.ts'
+import type { Document, WorkspaceStatus } from '../daemon/http/documents/table.ts'
 import { action, COMMANDS, type FlagsOf } from './shared/command.ts'
 import { type Cli, CommandError, EXIT, type Paint, painter, type Style, UsageError } from './shared/context.ts'
 import { askFor, PAGES_TOKEN_WAY, pageAt, pagesToken } from './shared/remote.ts'
@@ -17,7 +17,7 @@ const LISTED = 20
 /** Pools, and rules, in all. */
 const MOST_ROWS = 40
 
-function statusText(status: StatusDocument, paint: Paint): string {
+function statusText(status: Document<'Status'>, paint: Paint): string {
   const at = Date.parse(status.at)
   const head = present(
     `capkeeper ${plain(status.version)} at ${shortTime(at)}`,
@@ -78,7 +78,7 @@ function pastLine({ history }: WorkspaceStatus): string | undefined {
 }
 
 /** Lines of a table. */
-function poolLines({ workspaces }: StatusDocument, paint: Paint): readonly string[] {
+function poolLines({ workspaces }: Document<'Status'>, paint: Paint): readonly string[] {
   const rows = workspaces.flatMap(({ workspace, pools }) =>
     pools.map((pool) => [
       plain(workspace),
@@ -97,7 +97,7 @@ function poolLines({ workspaces }: StatusDocument, paint: Paint): readonly strin
   return listed(table(head, rows.slice(0, MOST_ROWS), paint), rows.length, omitted, 'pools')
 }
 
-function ruleLines({ workspaces }: StatusDocument, paint: Paint): readonly string[] {
+function ruleLines({ workspaces }: Document<'Status'>, paint: Paint): readonly string[] {
   const rows = workspaces.flatMap(({ workspace, rules }) =>
     rules.map(({ name, people: reached }) => [plain(workspace), plain(name), number(reached)]),
   )
@@ -145,7 +145,7 @@ async function status(flags: StatusFlags, cli: Cli): Promise<void> {
   const question = { url, timeoutMs: TIMEOUT_MS, clock: cli.clock, token: pagesToken(flags.tokenFile, cli) }
   const { value } = await askFor(question, PAGES_TOKEN_WAY, hint)
   if (Object(value).kind !== 'Status') throw new CommandError(`${url} did not answer with a capkeeper status; is that a capkeeper daemon?`)
-  cli.stdout.write(flags.output === 'json' ? jsonText(value) : statusText(value as StatusDocument, painter(cli.stdout)))
+  cli.stdout.write(flags.output === 'json' ? jsonText(value) : statusText(value as Document<'Status'>, painter(cli.stdout)))
   cli.finish(EXIT.done)
 }
 

@@ -2,7 +2,7 @@
 // colour.
 import { excerptLines, type Html, html, type Value } from '../core/escape/text.ts'
 import type { Band, GrantState, Mode, ScopeState } from '../core/model/events.ts'
-import type { PlaceEntry, ProblemEntry } from '../daemon/http/documents/types.ts'
+import type { PlaceEntry, ProblemEntry } from '../daemon/http/documents/table.ts'
 import { BAND_TEXT, type Cap, capText, compact, instant, number, plural, relative, url, words } from './words.ts'
 
 /** A compact figure with all its digits in the title; nothing where there is none. */

@@ -2,7 +2,7 @@
 
 import { type Html, html, type Value } from '../core/escape/text.ts'
 import type { Query } from '../daemon/http/documents/documents.ts'
-import type { PersonListDocument, PlaceEntry } from '../daemon/http/documents/types.ts'
+import type { Document, PlaceEntry } from '../daemon/http/documents/table.ts'
 import { capCell, empty, figure, scopeLink, section, sourceLink, when } from './parts.ts'
 import { type Cap, number, plural, withQuery } from './words.ts'
 
@@ -56,7 +56,7 @@ export const omitted = (count: number): Html | false =>
 
 /** The present page of a list, and links to the ones before and after. */
 export function pager(
-  { total, page, limit }: Pick<PersonListDocument, 'total' | 'page' | 'limit'>,
+  { total, page, limit }: Pick<Document<'PersonList'>, 'total' | 'page' | 'limit'>,
   noun: readonly [one: string, many: string],
   path: string,
   query: Readonly<Record<string, string>>,

@@ -1,7 +1,7 @@
 // Compares answers of the API with the schemas of its OpenAPI document.
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
-import { OPENAPI } from '../../src/daemon/http/openapi.generated.ts'
+import { OPENAPI } from '../../src/daemon/http/openapi.ts'
 
 /** Checks a value against a schema of the document, formats included. */
 function judge(): (name: string, value: unknown) => readonly string[] {

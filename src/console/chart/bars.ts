@@ -1,7 +1,7 @@
 // Charts of bars, and amounts as tables: use by day in stacks, drift by day, people by group and band, amounts with a bar for each.
 import { type Html, html } from '../../core/escape/text.ts'
 import { DAY_MS } from '../../core/model/units.ts'
-import type { BurnSeries, DriftSeries } from '../../daemon/http/documents/types.ts'
+import type { Document } from '../../daemon/http/documents/table.ts'
 import { barTable, column } from '../tables.ts'
 import { compact, number, percent, plural } from '../words.ts'
 import { type Bar, type Chart, short, type Tone } from './chart.ts'
@@ -21,10 +21,10 @@ interface StackData {
 }
 
 /** Undefined until a day was read; days before that have no figure, which is not 0. */
-export function burnOfSeries({ by, days, lines }: BurnSeries): Chart | undefined {
+export function burnOfSeries({ by, days, lines }: Document<'BurnSeries'>): Chart | undefined {
   const first = days.findIndex((_, index) => lines.some(({ values }) => typeof values[index] === 'number'))
   if (first === -1) return undefined
-  const keyOf = ({ id, name }: BurnSeries['lines'][number]): string => id ?? name
+  const keyOf = ({ id, name }: Document<'BurnSeries'>['lines'][number]): string => id ?? name
   return stackChart({
     id: `burn-${by}`,
     title: by === 'team' ? 'Credits burned by day' : `Credits burned by day and ${by}`,
@@ -149,7 +149,7 @@ function heatRow({ name, href, counts, cellHref }: HeatRow, columns: readonly He
 `
 }
 
-export function driftChart(series: Pick<DriftSeries, 'days'>): Chart {
+export function driftChart(series: Pick<Document<'DriftSeries'>, 'days'>): Chart {
   const days = series.days.map(({ day, found = 0, reverted = 0 }) => ({ at: Date.parse(day), found, reverted }))
   const found = days.reduce((sum, day) => sum + day.found, 0)
   const reverted = days.reduce((sum, day) => sum + day.reverted, 0)

@@ -1,6 +1,6 @@
 // Credits over the cycle: the credits used, the even pace, the projection with its 80 % range, and all credits of the cycle.
 import { DAY_MS } from '../../core/model/units.ts'
-import type { CreditsSeries } from '../../daemon/http/documents/types.ts'
+import type { Document } from '../../daemon/http/documents/table.ts'
 import { compact, dayMonth } from '../words.ts'
 import { type Chart, type Layer, type LegendEntry, level, type Point } from './chart.ts'
 
@@ -25,7 +25,7 @@ interface Projected {
 }
 
 /** Undefined without a cycle, and until use was read. */
-export function cycleOfSeries({ cycle, credits, exhaustion, days, at }: CreditsSeries): Chart | undefined {
+export function cycleOfSeries({ cycle, credits, exhaustion, days, at }: Document<'CreditsSeries'>): Chart | undefined {
   if (!cycle || days.every(({ used }) => used === undefined)) return undefined
   const startAt = Date.parse(cycle.start)
   const endAt = Date.parse(cycle.end)

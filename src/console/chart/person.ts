@@ -4,7 +4,7 @@
 import { type Html, html } from '../../core/escape/text.ts'
 import { DAY_MS } from '../../core/model/units.ts'
 import type { DayGrade } from '../../core/use/history.ts'
-import type { PersonDocument, PoolSeries } from '../../daemon/http/documents/types.ts'
+import type { Document } from '../../daemon/http/documents/table.ts'
 import { barTable, type Column, column } from '../tables.ts'
 import { capText, compact, number } from '../words.ts'
 import { BAR_HEAD, meter } from './bars.ts'
@@ -12,12 +12,12 @@ import { type Chart, type Layer, type LegendEntry, legendList, level, type Point
 import type { CycleData } from './cycle.ts'
 
 /** One chart for each pool; none without a cycle. */
-export const poolCharts = ({ cycle, pools, at }: PoolSeries): readonly Chart[] =>
+export const poolCharts = ({ cycle, pools, at }: Document<'PoolSeries'>): readonly Chart[] =>
   cycle ? pools.map((pool) => poolChart(pool, { startAt: Date.parse(cycle.start), endAt: Date.parse(cycle.end), now: Date.parse(at) })) : []
 
 type Span = Pick<CycleData, 'startAt' | 'endAt' | 'now'>
 
-function poolChart({ name, credits, exhaustion, days }: PoolSeries['pools'][number], { startAt, endAt, now }: Span): Chart {
+function poolChart({ name, credits, exhaustion, days }: Document<'PoolSeries'>['pools'][number], { startAt, endAt, now }: Span): Chart {
   const points = days.flatMap(({ day, used, dealt }) => {
     const at = Math.max(startAt, Math.min(now, Date.parse(day) + DAY_MS, endAt))
     return used === undefined ? [] : [{ at, used, dealt }]
@@ -108,7 +108,7 @@ function sentence({ beside, policy }: Comparison['names'], rows: readonly Compar
  * Undefined until a day was read. Add-on use starts again with each billing cycle. Where the days of the present cycle do not sum to its figure, the
  * use that is missing is added to the days that are known in part, and to those after them.
  */
-export function personChart({ addOn: present, use }: Pick<PersonDocument, 'addOn' | 'use'>): Chart | undefined {
+export function personChart({ addOn: present, use }: Pick<Document<'Person'>, 'addOn' | 'use'>): Chart | undefined {
   const [firstDay, lastDay] = [use.days[0], use.days.at(-1)]
   if (!firstDay || !lastDay) return undefined
   const startsAt = use.days.findLastIndex(({ starts }) => starts === true)

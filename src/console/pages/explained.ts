@@ -1,18 +1,18 @@
 // Why a scope has its cap, as `explain` says it: declarations, readings, the planned change, writes. The pages of a group and of a person share it.
 import { type Html, html } from '../../core/escape/text.ts'
-import type { CandidateEntry, GroupDocument, PersonDocument, WriteEntry } from '../../daemon/http/documents/types.ts'
+import type { CandidateEntry, Document, WriteEntry } from '../../daemon/http/documents/table.ts'
 import { badge, capCell, empty, facts, figure, holdLink, scopeLink, section, when } from '../parts.ts'
 import { column, listSection, table } from '../tables.ts'
 import { number, words } from '../words.ts'
 
 type Explained = Pick<
-  GroupDocument,
+  Document<'Group'>,
   'chain' | 'readings' | 'history' | 'conditions' | 'workspace' | 'at' | 'change' | 'nextReadingAt' | 'why' | 'desired'
 >
 
 /** Why the cap is what it is, and its past. `beside` stands beside the readings. Readers of some people are told the kind and the reason only. */
 export function explainedParts(
-  one: Explained & Pick<PersonDocument, 'rule'>,
+  one: Explained & Pick<Document<'Person'>, 'rule'>,
   isPart: boolean,
   beside: Html | false,
 ): readonly (Html | false)[] {

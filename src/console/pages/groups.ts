@@ -6,7 +6,7 @@ import { SOURCE_TEXT } from '../../core/use/add-on.ts'
 import type { PageRequest } from '../../daemon/http/console.ts'
 import type { Query } from '../../daemon/http/documents/documents.ts'
 import type { Documents } from '../../daemon/http/documents/make.ts'
-import type { GroupDocument, GroupEntry, GroupListDocument } from '../../daemon/http/documents/types.ts'
+import type { Document, GroupEntry } from '../../daemon/http/documents/table.ts'
 import { heatMap, stackChart } from '../chart/bars.ts'
 import { chartFigure } from '../chart/chart.ts'
 import { renderFrame } from '../frame.ts'
@@ -64,7 +64,7 @@ const BAND_HEAT = {
   at_cap: 'hot',
 } as const
 
-function groupTable({ items, workspace, at }: GroupListDocument, path: string, query: Query) {
+function groupTable({ items, workspace, at }: Document<'GroupList'>, path: string, query: Query) {
   const sorted = sorter(path, query)
   return table<GroupEntry>('Groups', items, [
     column.row(
@@ -112,7 +112,7 @@ export async function groupPage(documents: Documents, { params: { workspace = ''
   })
 }
 
-function burnPart({ use: { days }, name }: GroupDocument) {
+function burnPart({ use: { days }, name }: Document<'Group'>) {
   const first = days.findIndex(({ used }) => used !== undefined)
   if (first === -1) return section('Credits burned by day', empty('No day of this group was read yet.'))
   return html`<section>${chartFigure(
@@ -125,7 +125,7 @@ function burnPart({ use: { days }, name }: GroupDocument) {
   )}</section>`
 }
 
-const topPart = ({ top, topOmitted, workspace }: GroupDocument) =>
+const topPart = ({ top, topOmitted, workspace }: Document<'Group'>) =>
   listSection('Nearest to their cap', top, {
     none: 'No member is known yet.',
     label: 'People of the group nearest to their cap',

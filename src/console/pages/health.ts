@@ -2,7 +2,7 @@
 import { type Html, html, type Value } from '../../core/escape/text.ts'
 import type { PageRequest } from '../../daemon/http/console.ts'
 import type { Documents } from '../../daemon/http/documents/make.ts'
-import type { HealthDocument } from '../../daemon/http/documents/types.ts'
+import type { Document } from '../../daemon/http/documents/table.ts'
 import { renderFrame } from '../frame.ts'
 import { badge, box, facts, holdLink, SEVERITY_WEIGHT, section, tile, tiles, when } from '../parts.ts'
 import { column, listing, listSection } from '../tables.ts'
@@ -24,7 +24,7 @@ export async function healthPage(documents: Documents, { params: { workspace = '
   })
 }
 
-function troubles({ configValid, ledgerWritable, conditions, conditionsOmitted, at, workspace }: HealthDocument): Html | false {
+function troubles({ configValid, ledgerWritable, conditions, conditionsOmitted, at, workspace }: Document<'Health'>): Html | false {
   const parts = [
     !configValid && box('bad', html`<p><strong>The config file is not valid.</strong> The last good one stays in force.</p>`),
     !ledgerWritable && box('bad', html`<p><strong>The ledger cannot be written</strong>, so no cap is written.</p>`),
@@ -50,7 +50,7 @@ function about(subject: string, workspace: string): Value {
 }
 
 /** How much of the past of people is known, and how much is left to read. */
-function pastTile({ from, days, left, stopped }: NonNullable<HealthDocument['history']>): Html {
+function pastTile({ from, days, left, stopped }: NonNullable<Document<'Health'>['history']>): Html {
   const known = days.measured + days.reconstructed
   const all = known + days.partial + days.missing
   const rest = stopped ?? (left > 0 ? `${plural(left, 'request')} left` : 'nothing left to read')
@@ -63,10 +63,10 @@ function pastTile({ from, days, left, stopped }: NonNullable<HealthDocument['his
 }
 
 /** The replica that sends the requests, where that is another one: only its own pages count them. */
-const sentBy = ({ replicas }: HealthDocument): string | undefined =>
+const sentBy = ({ replicas }: Document<'Health'>): string | undefined =>
   replicas.find(({ keeps, version }) => keeps && version === undefined)?.name
 
-function figures(one: HealthDocument): Html {
+function figures(one: Document<'Health'>): Html {
   const { lastCycle, lastSuccessAt, ratePerSecond, history, clockSkewSeconds, unread, oldestReadingAt, operations, at } = one
   const requests = operations.reduce((sum, { requests: count }) => sum + count, 0)
   const failed = operations.reduce((sum, { failed: count }) => sum + count, 0)
@@ -110,7 +110,7 @@ function figures(one: HealthDocument): Html {
   ])
 }
 
-function requestsPart(one: HealthDocument): Html | false {
+function requestsPart(one: Document<'Health'>): Html | false {
   const { operations, at } = one
   const sender = sentBy(one)
   return listSection('Requests to the service', operations, {
@@ -126,7 +126,7 @@ function requestsPart(one: HealthDocument): Html | false {
   })
 }
 
-const modelPart = ({ model }: HealthDocument): Html =>
+const modelPart = ({ model }: Document<'Health'>): Html =>
   section(
     'How caps work here',
     html`${model.copying !== undefined && box('warn', html`<p><strong>Copying was seen:</strong> ${model.copying}</p>`)}${facts([
@@ -139,13 +139,13 @@ const modelPart = ({ model }: HealthDocument): Html =>
     ])}`,
   )
 
-const READS: Readonly<Record<HealthDocument['model']['reads'], string>> = {
+const READS: Readonly<Record<Document<'Health'>['model']['reads'], string>> = {
   explicit: 'only the explicitly set cap',
   inherited: 'the cap that applies, also an inherited one',
   open: 'not known yet',
 }
 
-const settingsPart = ({ settings, version, mode }: HealthDocument): Html =>
+const settingsPart = ({ settings, version, mode }: Document<'Health'>): Html =>
   section(
     'Settings',
     html`${facts([
@@ -161,7 +161,7 @@ const settingsPart = ({ settings, version, mode }: HealthDocument): Html =>
     ])}<details><summary>Guards</summary>${facts(Object.entries(settings.guards).map(([name, limit]) => [name, limit] as const))}</details>`,
   )
 
-const seenPart = ({ seen, at }: HealthDocument): Html | false =>
+const seenPart = ({ seen, at }: Document<'Health'>): Html | false =>
   listing('Evidence from the service', seen, [
     column.fixedRow('About', ({ aspect }) => ASPECT_TEXT[aspect]),
     column.fixed('Seen', ({ value }) => value),
@@ -173,7 +173,7 @@ const seenPart = ({ seen, at }: HealthDocument): Html | false =>
     column.when('When', at, (finding) => finding.at),
   ])
 
-const ASPECT_TEXT: Readonly<Record<HealthDocument['seen'][number]['aspect'], string>> = {
+const ASPECT_TEXT: Readonly<Record<Document<'Health'>['seen'][number]['aspect'], string>> = {
   caps: 'Team and group caps',
   reads: 'What a read shows',
   zero: 'A cap of 0',
@@ -181,7 +181,7 @@ const ASPECT_TEXT: Readonly<Record<HealthDocument['seen'][number]['aspect'], str
   errors: 'The shape of errors',
 }
 
-const replicasPart = ({ replicas }: HealthDocument): Html | false =>
+const replicasPart = ({ replicas }: Document<'Health'>): Html | false =>
   listing('Replicas', replicas, [
     column.row('Replica', ({ name }) => name),
     column.fixed('Version', ({ version }) => version),

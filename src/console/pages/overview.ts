@@ -3,7 +3,7 @@ import { type Html, html } from '../../core/escape/text.ts'
 import type { PageRequest } from '../../daemon/http/console.ts'
 import type { Query } from '../../daemon/http/documents/documents.ts'
 import type { Documents } from '../../daemon/http/documents/make.ts'
-import type { AttentionEntry, CreditsSeries, WorkspaceListDocument, WorkspaceSummary } from '../../daemon/http/documents/types.ts'
+import type { AttentionEntry, Document, WorkspaceSummary } from '../../daemon/http/documents/table.ts'
 import { BAR_HEAD, meter } from '../chart/bars.ts'
 import { chartFigure } from '../chart/chart.ts'
 import { cycleOfSeries } from '../chart/cycle.ts'
@@ -40,22 +40,22 @@ export async function overviewPage(documents: Documents, { query }: PageRequest)
 }
 
 /** How many entries need a person; entries with a good tone only inform. */
-const neededOf = ({ attention, attentionOmitted }: WorkspaceListDocument): number =>
+const neededOf = ({ attention, attentionOmitted }: Document<'WorkspaceList'>): number =>
   attention.filter(({ tone }) => tone !== 'good').length + attentionOmitted
 
-const titleOf = (list: WorkspaceListDocument): string => {
+const titleOf = (list: Document<'WorkspaceList'>): string => {
   const count = neededOf(list)
   return count === 0 ? 'Overview' : `(${number(count)}) Overview`
 }
 
-function troubles({ configValid, ledgerWritable, attention }: WorkspaceListDocument): Html | false {
+function troubles({ configValid, ledgerWritable, attention }: Document<'WorkspaceList'>): Html | false {
   if (configValid && ledgerWritable) return false
   const why = (of: string): string | undefined => attention.find(({ workspace, subject }) => workspace === '' && subject === of)?.text
   return html`${!configValid && box('bad', html`<p><strong>The config file is not valid.</strong> The last good one stays in force; <code>capkeeper validate</code> and the log say what is wrong.</p><p>${why('config')}</p>`)}
 ${!ledgerWritable && box('bad', html`<p><strong>The ledger cannot be written</strong>, so no cap is written. Writing continues when the disk or the database works again.</p><p>${why('ledger')}</p>`)}`
 }
 
-function totals(list: WorkspaceListDocument): Html {
+function totals(list: Document<'WorkspaceList'>): Html {
   const { items, total, attention, at } = list
   const count = neededOf(list)
   const worst: Weight = attention.some(({ tone }) => tone === 'bad') ? 'bad' : 'warn'
@@ -94,7 +94,7 @@ const modesOf = (items: readonly WorkspaceSummary[]): string => {
 }
 
 /** What needs a person, the most pressing first. */
-function needs({ attention, attentionOmitted, total }: WorkspaceListDocument): Html | false {
+function needs({ attention, attentionOmitted, total }: Document<'WorkspaceList'>): Html | false {
   const shown = attention.filter(({ subject }) => subject !== 'config' && subject !== 'ledger')
   if (attention.length === 0) return total > 0 && box('good', html`<p>✓ Nothing needs a person.</p>`)
   return html`<h2 class="hidden">What needs a person</h2><ul class="needs">${shown.map((entry) => need(entry, total > 1))}${
@@ -109,7 +109,7 @@ const need = (
 ): Html => html`<li class="${tone === 'good' ? 'info' : tone}">${badge(words(subject), tone === 'good' ? 'info' : tone)}
 <span class="what"><a href="${path}">${text}</a></span>${namesIt && html`<span class="where">${workspace}</span>`}</li>`
 
-function card(one: WorkspaceSummary, at: string, series: CreditsSeries | undefined): Html {
+function card(one: WorkspaceSummary, at: string, series: Document<'CreditsSeries'> | undefined): Html {
   const { name, mode, tone, verdict, lastSuccessAt, holds, scopes, people, heldBy } = one
   const cycle = series && cycleOfSeries(series)
   const off = scopesOff(scopes)
@@ -130,7 +130,7 @@ ${facts([
 ])}</section>`
 }
 
-function lines(list: WorkspaceListDocument, query: Query): Html {
+function lines(list: Document<'WorkspaceList'>, query: Query): Html {
   const { items, at } = list
   return html`<section>${table('Workspaces', items, [
     column.row('Workspace', ({ name }) => html`<a href="${url.workspace(name)}">${name}</a>`),
@@ -152,7 +152,7 @@ function lines(list: WorkspaceListDocument, query: Query): Html {
 }
 
 /** Workspaces of which the reader sees only some people. */
-const partsOf = ({ parts, partsOmitted, at }: WorkspaceListDocument): Html | false =>
+const partsOf = ({ parts, partsOmitted, at }: Document<'WorkspaceList'>): Html | false =>
   listSection('Your people in other workspaces', parts, {
     more: omitted(partsOmitted),
     columns: [

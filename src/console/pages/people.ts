@@ -6,7 +6,7 @@ import { STOP_TEXT } from '../../core/use/first-stop.ts'
 import type { PageRequest } from '../../daemon/http/console.ts'
 import type { Query } from '../../daemon/http/documents/documents.ts'
 import type { Documents } from '../../daemon/http/documents/make.ts'
-import type { LeadDocument, MeDocument, PersonDocument, PersonEntry, PersonListDocument } from '../../daemon/http/documents/types.ts'
+import type { Document, PersonEntry } from '../../daemon/http/documents/table.ts'
 import { BAR_HEAD, meter } from '../chart/bars.ts'
 import { chartFigure, type Tone } from '../chart/chart.ts'
 import { personChart } from '../chart/person.ts'
@@ -18,7 +18,7 @@ import { addOnText, explainedParts } from './explained.ts'
 
 // One person: the cap in force and why, use against it by day, when it is used up, and the writes so far. And the page of the person who asks.
 
-type Entry = MeDocument['workspaces'][number]
+type Entry = Document<'Me'>['workspaces'][number]
 
 export async function mePage(documents: Documents): Promise<string> {
   const { workspaces } = await documents.me()
@@ -69,14 +69,14 @@ export async function personPage(documents: Documents, { params: { workspace = '
   })
 }
 
-const askPart = (one: PersonDocument) =>
+const askPart = (one: Document<'Person'>) =>
   section(
     'Ask on the command line',
     html`${paste(`capkeeper explain ${one.person}`, 'The command that explains this cap')}<p class="small soft">It answers offline from policies and ledger, in the same words as this page.</p>${editPart(one)}`,
   )
 
 /** The line that changes the cap in the policies; a hash is nobody there. */
-function editPart({ person, cap = 'unknown', chain }: PersonDocument) {
+function editPart({ person, cap = 'unknown', chain }: Document<'Person'>) {
   if (cap === 'unknown' || !person.includes('@')) return undefined
   const { what, line } = capEdit(
     person,
@@ -86,7 +86,7 @@ function editPart({ person, cap = 'unknown', chain }: PersonDocument) {
   return html`<p class="small">To ${what} in the policies:</p>${paste(line, 'The command that changes the policies')}`
 }
 
-function figures(one: PersonDocument) {
+function figures(one: Document<'Person'>) {
   const { cap, from, addOn, addOnSource, isUpperBound, headRoom, share, use, band, groups, workspace, used, guards, stopsFirst } = one
   const isAtCap = band === 'at_cap'
   return tiles([
@@ -128,7 +128,7 @@ function figures(one: PersonDocument) {
   ])
 }
 
-const CAUSE_TEXT: Readonly<Record<LeadDocument['changes'][number]['cause'], string>> = {
+const CAUSE_TEXT: Readonly<Record<Document<'Lead'>['changes'][number]['cause'], string>> = {
   policy: 'the policy changed',
   external: 'somebody else had changed it',
   expired: 'a temporary cap ended',
@@ -147,7 +147,7 @@ export async function leadPage(documents: Documents, { params: { workspace: name
   })
 }
 
-const nearPart = ({ near, nearOmitted, workspace }: LeadDocument): Html | false =>
+const nearPart = ({ near, nearOmitted, workspace }: Document<'Lead'>): Html | false =>
   listSection('Near their cap', near, {
     none: 'Nobody has used 85 % of their cap.',
     label: 'People near their cap',
@@ -162,7 +162,7 @@ const nearPart = ({ near, nearOmitted, workspace }: LeadDocument): Html | false 
     ],
   })
 
-const grantsPart = ({ grants, grantsOmitted, workspace, at }: LeadDocument): Html | false =>
+const grantsPart = ({ grants, grantsOmitted, workspace, at }: Document<'Lead'>): Html | false =>
   listSection('Temporary caps that end within a week', grants, {
     none: 'None ends within a week.',
     more: omitted(grantsOmitted),
@@ -174,7 +174,7 @@ const grantsPart = ({ grants, grantsOmitted, workspace, at }: LeadDocument): Htm
     ],
   })
 
-const changesPart = ({ changes, changesOmitted, workspace, at }: LeadDocument): Html | false =>
+const changesPart = ({ changes, changesOmitted, workspace, at }: Document<'Lead'>): Html | false =>
   listSection('Changed this week', changes, {
     none: 'No cap of your people was written in the last seven days.',
     label: 'Caps that were written in the last seven days',
@@ -206,7 +206,7 @@ export async function peoplePage(documents: Documents, { params: { workspace = '
   })
 }
 
-function filtersOf({ groups, rules }: PersonListDocument): readonly Filter[] {
+function filtersOf({ groups, rules }: Document<'PersonList'>): readonly Filter[] {
   return [
     { kind: 'search', name: 'search', label: 'Search' },
     { kind: 'choice', name: 'band', label: 'Use of the cap', options: BANDS.map((band) => [band, BAND_TEXT[band]] as const) },
@@ -221,7 +221,7 @@ function filtersOf({ groups, rules }: PersonListDocument): readonly Filter[] {
 }
 
 /** People in each band among those who fit the other filters. */
-function bandLinks({ bands }: PersonListDocument, path: string, query: Query): Html {
+function bandLinks({ bands }: Document<'PersonList'>, path: string, query: Query): Html {
   const { page: _, ...rest } = query
   return html`<nav aria-label="By use of the cap"><ul class="legend">${BANDS.map((band) => {
     const isAsked = query['band'] === band
@@ -241,7 +241,7 @@ const BAND_TONE: Readonly<Partial<Record<NonNullable<PersonEntry['band']>, Tone>
   '85_to_95': 's5',
 }
 
-function peopleTable({ items, workspace }: PersonListDocument, path: string, query: Query): Html {
+function peopleTable({ items, workspace }: Document<'PersonList'>, path: string, query: Query): Html {
   const sorted = sorter(path, query)
   return table<PersonEntry>('People', items, [
     column.row(

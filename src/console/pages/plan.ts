@@ -4,7 +4,7 @@ import { EFFECTS_ON_PEOPLE } from '../../core/model/change.ts'
 import type { PageRequest } from '../../daemon/http/console.ts'
 import type { Query } from '../../daemon/http/documents/documents.ts'
 import type { Documents } from '../../daemon/http/documents/make.ts'
-import type { ChangeEntry, HoldDocument, PlanDocument, WriteEntry } from '../../daemon/http/documents/types.ts'
+import type { ChangeEntry, Document, WriteEntry } from '../../daemon/http/documents/table.ts'
 import { renderFrame } from '../frame.ts'
 import { badge, box, capCell, empty, facts, figure, holdLink, paste, scopeLink, section, sourceLink, tile, tiles, when } from '../parts.ts'
 import { column, filterForm, listing, moreOf, pager, table } from '../tables.ts'
@@ -68,7 +68,7 @@ export async function holdPage(documents: Documents, { params: { workspace = '',
   })
 }
 
-function releasePart({ releases, id, void: voidText }: HoldDocument): Html {
+function releasePart({ releases, id, void: voidText }: Document<'Hold'>): Html {
   return section(
     'If this is intended: how to release it',
     html`<ol class="steps">${releases.map(
@@ -81,7 +81,7 @@ function releasePart({ releases, id, void: voidText }: HoldDocument): Html {
   )
 }
 
-const HOW_TEXT: Readonly<Record<HoldDocument['releases'][number]['how'], string>> = {
+const HOW_TEXT: Readonly<Record<Document<'Hold'>['releases'][number]['how'], string>> = {
   policy: 'In a reviewed policy',
   command: 'By an operator, for the daemon',
   apply: 'By an operator, from a pipeline',
@@ -89,7 +89,7 @@ const HOW_TEXT: Readonly<Record<HoldDocument['releases'][number]['how'], string>
   wait: 'By waiting',
 }
 
-const arithmeticPart = ({ arithmetic }: HoldDocument): Html | false =>
+const arithmeticPart = ({ arithmetic }: Document<'Hold'>): Html | false =>
   listing('What the guards counted', arithmetic, [
     column.fixedRow('Guard', ({ guard, exceeded }) => badge(guard, exceeded ? 'warn' : undefined)),
     column.text('Counts', ({ what }) => what),
@@ -103,7 +103,7 @@ const arithmeticPart = ({ arithmetic }: HoldDocument): Html | false =>
     column.name('Setting', ({ setting }) => html`<code>${setting}</code>`),
   ])
 
-const affectedTable = ({ items, workspace }: HoldDocument): Html =>
+const affectedTable = ({ items, workspace }: Document<'Hold'>): Html =>
   items.length === 0
     ? empty('No person: the scopes have no people, or the people are not known yet.')
     : table('People affected', items, [
@@ -120,7 +120,7 @@ const affectedTable = ({ items, workspace }: HoldDocument): Html =>
         ),
       ])
 
-const heldPart = ({ held, heldOmitted, workspace }: HoldDocument): Html =>
+const heldPart = ({ held, heldOmitted, workspace }: Document<'Hold'>): Html =>
   section(
     'Held changes',
     html`${table('Held changes', held, [
@@ -253,7 +253,7 @@ export async function planPage(documents: Documents, { params: { workspace = '',
   })
 }
 
-function written(plan: PlanDocument, query: Query): Html {
+function written(plan: Document<'Plan'>, query: Query): Html {
   const { items, workspace, at, id } = plan
   if (plan.total === 0) return empty('No write of it is recorded.')
   return html`${table<WriteEntry>('What it wrote', items, [
@@ -266,8 +266,8 @@ function written(plan: PlanDocument, query: Query): Html {
   ])}${pager(plan, ['write', 'writes'], url.plan(workspace, id), query)}`
 }
 
-function remainingChanges({ changes, changesOmitted, workspace }: PlanDocument): Html {
-  return html`${table<PlanDocument['changes'][number]>('Remaining changes', changes, [
+function remainingChanges({ changes, changesOmitted, workspace }: Document<'Plan'>): Html {
+  return html`${table<Document<'Plan'>['changes'][number]>('Remaining changes', changes, [
     column.scope('Scope', workspace, ({ scope }) => scope),
     ...column.fromTo,
     column.fixed('State', ({ disposition }) => badge(disposition, disposition === 'ready' ? undefined : 'warn')),

@@ -3,7 +3,7 @@ import { type Html, html } from '../../core/escape/text.ts'
 import { ENTRY_KINDS, whileInvalid } from '../../core/model/policy.ts'
 import type { PageRequest } from '../../daemon/http/console.ts'
 import type { Documents } from '../../daemon/http/documents/make.ts'
-import type { PolicyListDocument, PolicyRow } from '../../daemon/http/documents/types.ts'
+import type { Document, PolicyRow } from '../../daemon/http/documents/table.ts'
 import { renderFrame } from '../frame.ts'
 import { badge, box, capCell, empty, facts, figure, problemList, scopeLink, section, sourceLink, stateBadge, when } from '../parts.ts'
 import { column, filterForm, moreOf, pager, table } from '../tables.ts'
@@ -42,7 +42,7 @@ export async function policiesPage(documents: Documents, { params: { workspace =
   })
 }
 
-const declared = ({ items, workspace, at }: PolicyListDocument): Html =>
+const declared = ({ items, workspace, at }: Document<'PolicyList'>): Html =>
   table<PolicyRow>('Every declared cap', items, [
     column.row('Declared', (row) => html`${badge(row.kind)} ${nameOf(row, workspace)}`),
     column.number('Cap', valueCell),
@@ -70,7 +70,7 @@ const nameOf = ({ kind, name }: PolicyRow, workspace: string): Html =>
     ? html`<a href="${withQuery(url.section(workspace, 'people'), { rule: `${kind} ${name}` })}">${name}</a>`
     : scopeLink(workspace, name)
 
-const protectedPart = ({ protected: people, protectedOmitted, workspace }: PolicyListDocument): Html | false =>
+const protectedPart = ({ protected: people, protectedOmitted, workspace }: Document<'PolicyList'>): Html | false =>
   people.length > 0 &&
   section(
     'Protected people',

@@ -4,14 +4,14 @@
 import { type Html, html, type Value } from '../../core/escape/text.ts'
 import type { PageRequest } from '../../daemon/http/console.ts'
 import type { Documents } from '../../daemon/http/documents/make.ts'
-import type { ComparisonDocument } from '../../daemon/http/documents/types.ts'
+import type { Document } from '../../daemon/http/documents/table.ts'
 import { compareChart } from '../chart/person.ts'
 import { renderFrame } from '../frame.ts'
 import { badge, box, figure, paste, section, tile, tiles, when } from '../parts.ts'
 import { type Column, column, listSection, table } from '../tables.ts'
 import { day, number, percent, plural, url } from '../words.ts'
 
-type Figures = NonNullable<ComparisonDocument['figures']>
+type Figures = NonNullable<Document<'Comparison'>['figures']>
 type Cycle = Figures['cycles'][number]
 type Row = Cycle['groups'][number]
 type Blocked = Figures['blocked'][number]
@@ -219,7 +219,7 @@ export async function simulatePage(documents: Documents, { params: { workspace =
   })
 }
 
-function stateBox(comparison: ComparisonDocument): Html {
+function stateBox(comparison: Document<'Comparison'>): Html {
   const { figures, state, message, wholeFrom } = comparison
   const from = wholeFrom !== undefined && html` The first cycle that is recorded as a whole ends on ${day(wholeFrom)}.`
   const about = html`<p>The policies in force, replayed over the use of past billing cycles, beside the caps that were in force.</p>`

@@ -4,7 +4,7 @@ import { BANDS } from '../../core/model/events.ts'
 import { whileInvalid } from '../../core/model/policy.ts'
 import type { PageRequest } from '../../daemon/http/console.ts'
 import type { Documents } from '../../daemon/http/documents/make.ts'
-import type { NearSeries, PoolSeries, WorkspaceDocument } from '../../daemon/http/documents/types.ts'
+import type { Document } from '../../daemon/http/documents/table.ts'
 import { type AmountRow, amountTable, burnOfSeries, driftChart, heatMap, meter } from '../chart/bars.ts'
 import { type Chart, chartFigure, short } from '../chart/chart.ts'
 import { cycleOfSeries } from '../chart/cycle.ts'
@@ -66,7 +66,7 @@ export async function workspacePage(documents: Documents, { params: { workspace:
 const inSection = (chart: Chart): Html => html`<section>${chartFigure(chart)}</section>`
 
 /** What keeps capkeeper from writing caps, or from knowing them. */
-function troubles(one: WorkspaceDocument): Html | false {
+function troubles(one: Document<'Workspace'>): Html | false {
   const { pause, policy, problems, problemsOmitted, warningTexts, conditions, mode, lastCycle, at } = one
   const boxes = [
     pause &&
@@ -102,13 +102,13 @@ function troubles(one: WorkspaceDocument): Html | false {
 }
 
 /** Weighted by the severity of its condition. */
-function warningBox(text: string, conditions: WorkspaceDocument['conditions'], at: string): Html {
+function warningBox(text: string, conditions: Document<'Workspace'>['conditions'], at: string): Html {
   const condition = conditions.find(({ message }) => message === text)
   const since = condition && html` <span class="small">(since ${when(condition.since, at)})</span>`
   return box(condition ? SEVERITY_WEIGHT[condition.severity] : 'warn', html`<p>${text}${since}</p>`)
 }
 
-function figures(one: WorkspaceDocument): Html {
+function figures(one: Document<'Workspace'>): Html {
   const { balance, use, at, bands, people, scopes, held, driftCredits, cycle, conditions } = one
   const left = balance && balance.addOnAvailable - balance.addOnUsed
   const off = scopesOff(scopes)
@@ -167,7 +167,7 @@ function figures(one: WorkspaceDocument): Html {
   ])
 }
 
-const noCycle = ({ use, cycle, lastCycle }: WorkspaceDocument): Html =>
+const noCycle = ({ use, cycle, lastCycle }: Document<'Workspace'>): Html =>
   html`<h2>Credits over the cycle</h2>${empty(
     use && cycle
       ? 'The service reports no credits used on this plan, so there is nothing to draw.'
@@ -178,7 +178,7 @@ const noCycle = ({ use, cycle, lastCycle }: WorkspaceDocument): Html =>
           : 'People and their use were not read yet.',
   )}`
 
-function holdsPart({ held, name, at }: WorkspaceDocument): Html | false {
+function holdsPart({ held, name, at }: Document<'Workspace'>): Html | false {
   return (
     held.length > 0 &&
     html`<h2 class="hidden">Holds</h2><ul class="needs">${held.map(
@@ -194,7 +194,7 @@ function holdsPart({ held, name, at }: WorkspaceDocument): Html | false {
   )
 }
 
-function scopesPart({ attention, attentionOmitted, name, at, scopesByKind }: WorkspaceDocument): Html | false {
+function scopesPart({ attention, attentionOmitted, name, at, scopesByKind }: Document<'Workspace'>): Html | false {
   const total = Object.values(scopesByKind).reduce((sum, counts) => sum + Object.values(counts).reduce((all, count) => all + count, 0), 0)
   return listSection('Not in sync', attention, {
     label: 'Scopes that are not in sync',
@@ -215,7 +215,7 @@ function scopesPart({ attention, attentionOmitted, name, at, scopesByKind }: Wor
   })
 }
 
-function bandsPart({ bands, people, name }: WorkspaceDocument): Html | false {
+function bandsPart({ bands, people, name }: Document<'Workspace'>): Html | false {
   if (bands === undefined || people === undefined || people === 0) return false
   const total = Math.max(
     1,
@@ -238,7 +238,7 @@ function bandsPart({ bands, people, name }: WorkspaceDocument): Html | false {
 }
 
 /** The groups with most people near their cap, by tenths of it. */
-function nearPart({ rows, workspace }: NearSeries): Html | false {
+function nearPart({ rows, workspace }: Document<'NearSeries'>): Html | false {
   if (rows.length === 0) return false
   const tenths = Array.from({ length: 10 }, (_, index) => ({
     head: `${index * 10} %`,
@@ -256,7 +256,7 @@ function nearPart({ rows, workspace }: NearSeries): Html | false {
   )
 }
 
-const poolsPart = ({ pools, at }: WorkspaceDocument): Html | false =>
+const poolsPart = ({ pools, at }: Document<'Workspace'>): Html | false =>
   listing('Pools', pools, [
     column.row('Pool', ({ name }) => name),
     column.amount('Credits', ({ credits }) => credits),
@@ -271,7 +271,7 @@ const poolsPart = ({ pools, at }: WorkspaceDocument): Html | false =>
 /** The document has more. */
 const MOST_POOL_CHARTS = 6
 
-function poolChartsPart(series: PoolSeries): Html | false {
+function poolChartsPart(series: Document<'PoolSeries'>): Html | false {
   const charts = poolCharts(series)
   const more = Math.max(0, charts.length - MOST_POOL_CHARTS) + series.poolsOmitted
   return (
@@ -280,7 +280,7 @@ function poolChartsPart(series: PoolSeries): Html | false {
   )
 }
 
-function grantsPart({ grants, name, at }: WorkspaceDocument): Html | false {
+function grantsPart({ grants, name, at }: Document<'Workspace'>): Html | false {
   const running = grants.filter(({ state }) => state !== 'ended')
   return listing('Temporary caps', running, [
     column.scope('Scope', name, ({ scope }) => scope),
@@ -296,16 +296,16 @@ function grantsPart({ grants, name, at }: WorkspaceDocument): Html | false {
   ])
 }
 
-const modelsPart = ({ models, modelsOmitted }: WorkspaceDocument): Html | false =>
+const modelsPart = ({ models, modelsOmitted }: Document<'Workspace'>): Html | false =>
   models.length > 0 && section('Credits by model', [amountTable('Model', 'Credits used', byModel(models)), moreOf(modelsOmitted, 'model')])
 
 /** Summed over modes, whose names say little to a reader. */
-function byModel(models: WorkspaceDocument['models']): readonly AmountRow[] {
+function byModel(models: Document<'Workspace'>['models']): readonly AmountRow[] {
   const rows = [...Map.groupBy(models, ({ model }) => model)]
   return rows.map(([name, of]) => ({ name, amount: of.reduce((sum, { used }) => sum + used, 0) })).toSorted((a, b) => b.amount - a.amount)
 }
 
-function statePart(one: WorkspaceDocument): Html {
+function statePart(one: Document<'Workspace'>): Html {
   const { policy, lastCycle, lastSuccessAt, approvals, balance, cycle, heldBy, use, at } = one
   const ratios = Object.entries(use?.ratios ?? {}).flatMap(([window, ratio]) =>
     ratio === undefined ? [] : [`${number(ratio)} in ${window}`],

@@ -9,7 +9,7 @@ import { GROUPS_QUERY } from './documents/people/person.ts'
 import { POLICIES_QUERY } from './documents/policies.ts'
 import { BURN_QUERY, DRIFT_QUERY } from './documents/series.ts'
 import { CHANGES_QUERY, PLAN_QUERY } from './documents/story/changes.ts'
-import type { DocumentKind } from './documents/types.ts'
+import type { DocumentKind } from './documents/table.ts'
 import { WORKSPACES_QUERY } from './documents/workspaces.ts'
 
 export const API = '/api/v1'

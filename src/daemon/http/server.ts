@@ -17,7 +17,7 @@ import type { Health } from './documents/types.ts'
 import { addEvents, askingOf, EVENTS_PATH, type Live } from './events.ts'
 import { gathered, sharePage } from './kept.ts'
 import type { Metrics } from './metrics/metrics.ts'
-import { OPENAPI } from './openapi.generated.ts'
+import { OPENAPI } from './openapi.ts'
 import { addPages, answer, createAnswers, type PageParts, paramsOf, pathOf, queryOf } from './pages.ts'
 import type { PeopleLabels } from './status/labels.ts'
 

@@ -5,6 +5,7 @@ import type { Instant } from '../../../core/model/units.ts'
 import type { GrantStatus } from '../../../core/resolve/candidate.ts'
 import { readDate } from '../../../policy/dates.ts'
 import { didYouMean } from '../../../policy/suggest.ts'
+import type { Clock } from '../../../ports.ts'
 import type { PeopleIndex } from './people/roster.ts'
 import type { Records, Showing, WorkspaceFacts } from './types.ts'
 
@@ -13,6 +14,7 @@ export type Query = Readonly<Record<string, string>>
 
 /** What one reader may see of a workspace, and how it is shown. */
 export interface Seen extends WorkspaceFacts, Showing {
+  readonly clock: Clock
   readonly records: Records
   /** Grants and writes of the scopes that are seen. */
   readonly grants: readonly GrantStatus[]
@@ -112,6 +114,8 @@ const isInstant = (value: string): boolean =>
   /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/.test(value) &&
   readDate(value.slice(0, 10)) !== undefined &&
   Number.isFinite(Date.parse(value))
+
+export type Page<T> = ReturnType<typeof pageOf<T>>
 
 /** One page of a list. */
 export function pageOf<T>(items: readonly T[], question: Asked) {

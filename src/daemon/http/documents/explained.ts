@@ -1,21 +1,26 @@
 // Why a scope has its cap, as documents show it: the declarations, the readings, the planned change, the writes so far, and what would change the cap.
 // It shows what core/plan/explain.ts found, and decides nothing.
 
-import type { HistoryEntry } from '../../../core/model/change.ts'
+import type { Change, HistoryEntry } from '../../../core/model/change.ts'
+import { GRANT_STATES, type ScopeStatus } from '../../../core/model/events.ts'
+import { ORIGIN_KINDS } from '../../../core/model/policy.ts'
 import { type Scope, scopeKey } from '../../../core/model/scope.ts'
-import { formatInstant } from '../../../core/model/units.ts'
-import { rhythmOf, rhythmText } from '../../../core/pace/rhythm.ts'
+import { formatInstant, type Instant } from '../../../core/model/units.ts'
+import { type Rhythm, rhythmOf, rhythmText } from '../../../core/pace/rhythm.ts'
 import { type ExplainedCandidate, type Explanation, explain } from '../../../core/plan/explain.ts'
+import type { Origin } from '../../../core/resolve/candidate.ts'
 import { declaredIn } from '../../schedule/slice.ts'
 import type { Seen } from './documents.ts'
-import { keyText, placeOf, rfc3339, scopeText } from './show.ts'
-import type { CandidateEntry, PersonDocument, Showing, WorkspaceFacts, WriteEntry } from './types.ts'
+import { fields, from, ifKnown, object, optional } from './field.ts'
+import * as t from './parts.ts'
+import { keyText } from './show.ts'
+import type { WorkspaceFacts } from './types.ts'
 
 /** Choice. */
-export const MOST_WRITES = 100
+const MOST_WRITES = 100
 
 /** Undefined until policies, people and caps were read. */
-export function explanationOf(facts: WorkspaceFacts, scope: Scope, history: readonly HistoryEntry[]): Explanation | undefined {
+function explanationOf(facts: WorkspaceFacts, scope: Scope, history: readonly HistoryEntry[]): Explanation | undefined {
   const { desiredState, planned, readings, view } = facts
   if (!desiredState || !readings) return undefined
   const { inputs, resolution } = desiredState
@@ -33,108 +38,119 @@ export function explanationOf(facts: WorkspaceFacts, scope: Scope, history: read
   )
 }
 
-/** The part that the documents of a group and of a person have in common. */
-export function explained(
-  seen: Seen,
-  explanation: Explanation | undefined,
-  { scope, history }: { readonly scope: Scope; readonly history: readonly HistoryEntry[] },
-) {
-  const { view, people } = seen
-  const writes = history.map((entry) => writeEntry(entry, seen))
-  const [lastWrite] = writes
-  const status = view.scopes.find((one) => scopeKey(one.scope) === scopeKey(scope))
-  const why = status?.why ?? explanation?.rejected?.message ?? explanation?.skipped?.why
+export const write = object<HistoryEntry>('One write of capkeeper.')({
+  at: t.instant('When it ended.'),
+  scope: t.scopeName,
+  effect: t.effect,
+  from: t.cap('The cap before.'),
+  to: t.cap('The cap written.'),
+  cause: t.cause,
+  result: t.changeResult,
+  reason: optional(t.text()),
+  error: optional(t.text('Why it failed.')),
+  source: ifKnown(t.place, ({ source, revision }) => source && { ...source, revision }),
+  planId: t.plain('Its plan.'),
+  revision: t.plain('The revision of the policies in force.'),
+})
+
+export const candidate = object<Origin & Omit<ExplainedCandidate, 'candidate'>>('A declaration that applies to a scope.')({
+  kind: t.words(ORIGIN_KINDS, '`cap`: a cap declared for the scope; `rule`: a cap for everybody who matches a condition.'),
+  scope: t.scopeName,
+  cap: t.cap(),
+  wins: t.flag('It decides the cap.'),
+  why: t.text('Why it won or lost.'),
+  state: optional(t.words(GRANT_STATES, 'Of a grant.')),
+  from: ifKnown(t.instant('When a grant starts.'), ({ fromAt }) => fromAt),
+  until: ifKnown(t.instant('When a grant ends.'), ({ untilAt }) => untilAt),
+  add: optional(t.whole({ minimum: 0, description: 'What a grant adds.' })),
+  name: ifKnown(t.text('Of a rule or pool.'), ({ rule }) => rule),
+  reason: optional(t.text()),
+  ticket: optional(t.text()),
+  source: ifKnown(t.place, ({ at }) => at),
+})
+
+const reading = object<Explanation['observed'][number]>('The last reading of one scope of the chain.')({
+  scope: t.scopeName,
+  observed: ifKnown(t.observed(), (one) => one.reading?.observed),
+  readAt: ifKnown(t.instant('When.'), (one) => one.reading?.readAt),
+  failure: ifKnown(t.text('Why it could not be read.'), (one) => one.reading?.failure?.message),
+})
+
+/** Of a change: what is done with it, why it is not written now, and the hold it is part of. */
+export const pending = object<Pick<Change, 'effect' | 'from' | 'to' | 'cause' | 'disposition'>>('The change of the present plan.')({
+  effect: t.effect,
+  from: t.cap('The cap now.'),
+  to: t.cap('The cap to be written.'),
+  cause: t.cause,
+  disposition: from(t.disposition, ({ disposition }) => disposition.kind),
+  why: ifKnown(t.text('Why it is not written now.'), ({ disposition }) => ('reason' in disposition ? disposition.reason : undefined)),
+  hold: ifKnown(t.plain('The hold it is part of.'), ({ disposition }) => (disposition.kind === 'held' ? disposition.hold : undefined)),
+})
+
+const rhythm = object<Rhythm>('How often it is read, and why.')({
+  scope: from(t.scopeName, ({ key }) => key),
+  everySeconds: from(t.figure('The present time between two readings.'), ({ everyMs }) => Math.round(everyMs / 1000)),
+  atLeastEverySeconds: ifKnown(
+    t.figure('The longest time between two readings; absent where every sweep reads it.'),
+    ({ sliced }) => sliced && Math.round(sliced.atLeastEveryMs / 1000),
+  ),
+  why: from(t.plain(), rhythmText),
+})
+
+/** What is known of a scope, for the documents of a group and of a person. */
+export interface ExplainedScope {
+  readonly seen: Seen
+  readonly explanation: Explanation | undefined
+  /** The newest first. */
+  readonly history: readonly HistoryEntry[]
+  /** How it is managed. */
+  readonly scopeStatus: ScopeStatus | undefined
+  readonly rhythm: Rhythm | undefined
+}
+
+export const EXPLAINED = fields<ExplainedScope>()({
+  chain: from(t.list(candidate, 'All declarations that apply, the winner first.'), ({ explanation }) =>
+    (explanation?.chain ?? []).map(({ candidate: one, ...how }) => ({ ...one, ...how })),
+  ),
+  desired: ifKnown(t.cap('The desired cap.'), ({ explanation }) => explanation?.cap),
+  state: ifKnown(t.scopeState, ({ scopeStatus }) => scopeStatus?.state),
+  readings: from(t.list(reading, 'This scope, then its ancestors.'), ({ explanation }) => explanation?.observed ?? []),
+  nextReadingAt: ifKnown(t.instant('When it is expected to be read again.'), nextReadingAt),
+  reading: ifKnown(rhythm, (one) => one.rhythm),
+  change: ifKnown(pending, ({ explanation }) => explanation?.change),
+  lastWrite: ifKnown(write, ({ history }) => history[0]),
+  history: t.list(write, 'Writes at this scope, the newest first.'),
+  why: ifKnown(
+    t.text('Why it is held, rejected or skipped, or why a raise by a pool is deferred.'),
+    ({ scopeStatus, explanation }) => scopeStatus?.why ?? explanation?.rejected?.message ?? explanation?.skipped?.why,
+  ),
+  conditions: from(t.list(t.text(), 'What would change the cap, in words.'), ({ explanation, seen }) =>
+    explanation ? wouldChange(explanation, seen) : [],
+  ),
+})
+
+export async function explainedScope(seen: Seen, scope: Scope): Promise<ExplainedScope> {
+  const { view, settings, desiredState, slicing } = seen
+  const history = await seen.records.history({ scope, limit: MOST_WRITES })
   return {
-    chain: (explanation?.chain ?? []).map((one) => candidateEntry(one, seen, view.policy?.revision)),
-    desired: explanation?.cap,
-    state: status?.state,
-    readings: (explanation?.observed ?? []).map(({ scope: read, reading }) => ({
-      scope: scopeText(read, seen),
-      observed: reading?.observed,
-      readAt: rfc3339(reading?.readAt),
-      failure: people.text(reading?.failure?.message),
-    })),
-    ...nextReading(seen, scope),
-    change: explanation?.change && changeEntry(explanation.change, seen),
-    lastWrite,
-    history: writes,
-    why: people.text(why),
-    conditions: explanation ? wouldChange(explanation, seen) : [],
+    ...{ seen, history, explanation: explanationOf(seen, scope, history) },
+    scopeStatus: view.scopes.find((one) => scopeKey(one.scope) === scopeKey(scope)),
+    rhythm:
+      settings &&
+      desiredState &&
+      rhythmOf({
+        ...{ scope, toRead: desiredState.toRead, people: desiredState.people, declared: declaredIn(desiredState) },
+        ...{ intervalMs: settings.intervalMs, slicing },
+      }),
   }
 }
 
-/** When the scope whose cap applies is read next, and why then. */
-function nextReading(seen: Seen, scope: Scope) {
-  const { nextSweepAt, settings, desiredState, readings, slicing } = seen
-  if (!settings || !desiredState) return {}
-  const { toRead, people } = desiredState
-  const rhythm = rhythmOf({ scope, toRead, people, declared: declaredIn(desiredState), intervalMs: settings.intervalMs, slicing })
-  if (!rhythm) return {}
+/** When the scope whose cap applies is read next. */
+function nextReadingAt({ seen: { nextSweepAt, readings, now }, rhythm }: ExplainedScope): Instant | undefined {
+  if (!rhythm) return undefined
   const readAt = readings?.get(rhythm.key)?.readAt
   const dueAt = rhythm.sliced && readAt !== undefined ? Math.max(readAt + rhythm.everyMs, nextSweepAt ?? 0) : nextSweepAt
-  return {
-    nextReadingAt: dueAt === undefined ? undefined : rfc3339(Math.max(Math.round(dueAt), seen.now)),
-    reading: {
-      scope: keyText(rhythm.key, seen),
-      everySeconds: Math.round(rhythm.everyMs / 1000),
-      atLeastEverySeconds: rhythm.sliced && Math.round(rhythm.sliced.atLeastEveryMs / 1000),
-      why: rhythmText(rhythm),
-    },
-  }
-}
-
-function changeEntry(
-  { disposition, effect, from, to, cause }: NonNullable<Explanation['change']>,
-  { people }: Showing,
-): NonNullable<PersonDocument['change']> {
-  return {
-    effect,
-    from,
-    to,
-    cause,
-    disposition: disposition.kind,
-    why: 'reason' in disposition ? people.text(disposition.reason) : undefined,
-    hold: disposition.kind === 'held' ? disposition.hold : undefined,
-  }
-}
-
-function candidateEntry({ candidate, wins, why, state }: ExplainedCandidate, showing: Showing, revision = ''): CandidateEntry {
-  const { kind, scope, cap, at, reason, ticket, fromAt, untilAt, add, rule } = candidate
-  const { people } = showing
-  return {
-    kind,
-    scope: scopeText(scope, showing),
-    cap,
-    wins,
-    why: people.text(why),
-    state,
-    from: rfc3339(fromAt),
-    until: rfc3339(untilAt),
-    add,
-    name: people.text(rule),
-    reason: people.text(reason),
-    ticket: people.text(ticket),
-    source: at && placeOf(at, showing, revision),
-  }
-}
-
-export function writeEntry(entry: HistoryEntry, showing: Showing): WriteEntry {
-  const { at, scope, effect, from, to, cause, result, reason, error, source, planId, revision } = entry
-  const { people } = showing
-  return {
-    at: rfc3339(at),
-    scope: scopeText(scope, showing),
-    effect,
-    from,
-    to,
-    cause,
-    result,
-    reason: people.text(reason),
-    error: people.text(error),
-    source: source && placeOf(source, showing, revision),
-    planId,
-    revision,
-  }
+  return dueAt === undefined ? undefined : Math.max(Math.round(dueAt), now)
 }
 
 /** What would change the cap, the soonest first. */
@@ -166,5 +182,5 @@ function wouldChange(explanation: Explanation, seen: Seen): readonly string[] {
     else said.push('joining a declared group')
   }
   if (!winner) said.push('a cap in the policies')
-  return said.map((text) => seen.people.text(text))
+  return said
 }

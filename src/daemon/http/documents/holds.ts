@@ -2,94 +2,163 @@
 // shows it.
 
 import { editLine, shellWord } from '../../../core/escape/text.ts'
-import { EFFECTS_ON_PEOPLE, type GuardCode, type GuardSettings, type Hold, type ShareLimit } from '../../../core/model/change.ts'
+import {
+  APPROVAL_STATES,
+  type Approval,
+  EFFECTS_ON_PEOPLE,
+  type GuardCode,
+  type GuardSettings,
+  type Hold,
+  type ShareLimit,
+} from '../../../core/model/change.ts'
 import { onceFor } from '../../../core/model/once.ts'
 import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
-import { count, DAY_MS } from '../../../core/model/units.ts'
+import { count, DAY_MS, type Instant } from '../../../core/model/units.ts'
 import { APPROVAL_GROWTH, APPROVAL_LIFE_MS, creditsMoved } from '../../../core/plan/approval.ts'
 import { isCounted } from '../../../core/plan/guards/round.ts'
 import { allowance, CLASSES, SETTLED_OTHERWISE, type ShareGuard } from '../../../core/plan/guards/table.ts'
 import { type Impact, impactOf, type NetEffect } from '../../../core/plan/impact.ts'
 import type { Planned } from '../../../core/plan/plan.ts'
-import { asked, DocumentError, limitOf, PAGE, pageOf, type Query, type Seen, word } from './documents.ts'
-import { bounded, cents, headAbout, placeOf, ratio, rfc3339, scopeText } from './show.ts'
-import type { HoldDocument, HoldListDocument, Showing, WorkspaceFacts } from './types.ts'
+import { asked, DocumentError, limitOf, PAGE, type Page, pageOf, type Query, type Seen, word } from './documents.ts'
+import { fields, from, ifKnown, object, optional, record, type SourceOf } from './field.ts'
+import * as t from './parts.ts'
+import type { WorkspaceFacts } from './types.ts'
 
 export const HOLDS_QUERY = [PAGE, limitOf(50, 200)]
 export const HOLD_QUERY = [word('effect', EFFECTS_ON_PEOPLE, 'What happens to them.'), PAGE, limitOf(100, 500)]
 
 const MOST_HELD = 200
 
-type HoldEntry = HoldListDocument['items'][number]
+/** Since when is known of holds that were shown before. */
+export type HoldShown = Hold & { readonly since?: Instant; readonly approval?: Approval['state'] }
 
-/** When each hold was first shown, by id. */
-export async function holdsSince({ records, view }: Seen): Promise<ReadonlyMap<string, number>> {
-  if (view.holds.length === 0) return new Map()
-  const shown = await records.fact('holdsShown')
-  return new Map(Object.entries(shown ?? {}).map(([id, { at }]) => [id, at]))
+/** Without its changes. */
+export const HOLD_ENTRY = fields<HoldShown>()({
+  id: t.plain('32 hex digits.'),
+  guards: t.list(t.guard, 'Which guards.'),
+  people: t.count('People affected.'),
+  changes: from(t.count('Held changes.'), ({ changes }) => changes.length),
+  message: t.text(),
+  since: optional(t.instant('When it was first shown.')),
+})
+
+const HOLD_LISTED = fields<HoldShown>()({
+  ...HOLD_ENTRY,
+  people: t.count('People affected, by net effect.'),
+  approval: optional(t.words(APPROVAL_STATES, 'The state of its approval.')),
+})
+
+/** The holds in force. */
+export async function holdsShown({ records, view }: Seen): Promise<readonly HoldShown[]> {
+  if (view.holds.length === 0) return []
+  const shown = (await records.fact('holdsShown')) ?? {}
+  return view.holds.map((hold) => ({
+    ...hold,
+    since: shown[hold.id]?.at,
+    approval: view.approvals.find(({ id }) => id === hold.id)?.state,
+  }))
 }
 
-export async function holdsDocument(seen: Seen, query: Query = {}): Promise<HoldListDocument> {
+export const HOLDS = object<Seen & Page<HoldShown>>('Holds in force.')({
+  ...t.about('HoldList'),
+  ...t.paged(object<HoldShown>('One hold.')(HOLD_LISTED), 'Those that affect the most people first.'),
+})
+
+export async function holdsDocument(seen: Seen, query: Query = {}) {
   const question = asked(query, HOLDS_QUERY)
-  const since = await holdsSince(seen)
-  const items = seen.view.holds.toSorted((a, b) => b.people - a.people || (a.id < b.id ? -1 : 1))
-  const page = pageOf(items, question)
-  return {
-    ...headAbout('HoldList', seen),
-    ...page,
-    items: page.items.map((hold) => holdEntry(hold, seen, since)),
-  }
+  const items = (await holdsShown(seen)).toSorted((a, b) => b.people - a.people || (a.id < b.id ? -1 : 1))
+  return HOLDS.show({ ...seen, ...pageOf(items, question) }, seen)
 }
 
-function holdEntry(hold: Hold, seen: Seen, since: ReadonlyMap<string, number>): HoldEntry {
-  const approval = seen.view.approvals.find(({ id }) => id === hold.id)
-  return { ...holdOf(hold, since, seen), approval: approval?.state }
+const heldChange = object<ReturnType<typeof heldOf>[number]>('A held change.')({
+  scope: t.scopeName,
+  from: t.cap('The cap now.'),
+  to: t.cap('The cap to be written.'),
+  effect: ifKnown(t.effect, ({ change }) => change?.effect),
+  cause: ifKnown(t.cause, ({ change }) => change?.cause),
+  people: ifKnown(t.count('Approved people in the scope.'), ({ change }) => change?.people),
+  reason: ifKnown(t.text(), ({ change }) => change?.reason),
+  source: ifKnown(t.place, ({ change }) => change?.source),
+})
+
+/** Each held change with that of the present plan. */
+function heldOf({ changes }: Hold, { planned }: Seen) {
+  const present = new Map((planned?.plan.changes ?? []).map((one) => [scopeKey(one.scope), one]))
+  return changes.map((held) => ({ ...held, change: present.get(scopeKey(held.scope)) }))
 }
 
-/** A hold without its changes. `since`: when each hold was first shown. */
-export function holdOf({ id, guards, people, changes, message }: Hold, since: ReadonlyMap<string, number>, showing: Showing) {
-  return {
-    id,
-    guards,
-    people,
-    changes: changes.length,
-    message: showing.people.text(message),
-    since: rfc3339(since.get(id)),
-  }
-}
+const affected = object<Impact & { readonly isProtected: boolean }>('A person whose cap in force would change.')({
+  person: from(t.person(), (one) => one.person.email),
+  before: t.observed('The cap in force now.'),
+  after: t.observed('The cap in force afterwards.'),
+  effect: t.words(EFFECTS_ON_PEOPLE),
+  addOn: from(t.amount('Add-on use; a cap at or below it blocks.'), ({ person }) => person.use),
+  protected: ifKnown(t.flag('Protected by the policy.'), ({ isProtected }) => isProtected || undefined),
+})
 
-export async function holdDocument(seen: Seen, id: string, query: Query = {}): Promise<HoldDocument> {
+const arithmetic = record('What a guard counted.')({
+  guard: t.guard,
+  setting: t.plain('The setting of the limit.'),
+  exceeded: t.flag('The count is above the limit.'),
+  what: t.text('What it counts, in words.'),
+  counted: optional(t.amount('The count.')),
+  of: optional(t.amount('The total.')),
+  percent: optional(t.share('The count in percent of the total.')),
+  limit: t.plain('The limit, in words.'),
+  allowed: optional(t.figure('The highest allowed count.')),
+})
+
+const release = record('A way to release the hold.')({
+  how: t.words(['policy', 'command', 'apply', 'setting', 'wait']),
+  who: t.plain('Who may do it.'),
+  text: t.plain('The exact line or command, or what to wait for.'),
+  edit: optional(t.plain('The command that writes the line into the policies.')),
+  file: optional(t.text('Where the line goes.')),
+  note: optional(t.plain()),
+})
+
+type Release = SourceOf<typeof release>
+
+type HoldSource = HoldShown &
+  Pick<Seen, 'view'> &
+  Page<SourceOf<typeof affected>> & { readonly seen: Seen; readonly impacts: readonly Impact[] }
+
+const net = (description: string, ...effects: readonly NetEffect[]) =>
+  from(t.count(description), (impacts: readonly Impact[]) => impacts.filter(({ effect }) => effects.includes(effect)).length)
+
+export const HOLD = object<HoldSource>('One hold: its changes, the people affected, why, and the ways to release it.')({
+  ...t.about('Hold'),
+  ...HOLD_LISTED,
+  arithmetic: from(t.list(arithmetic, 'What each guard counted.'), (hold) =>
+    hold.guards.map((guard) => arithmeticOf(guard, hold, hold.seen)),
+  ),
+  counted: from(
+    object<readonly Impact[]>('People affected, by net effect.')({
+      lowered: net('A lower cap.', 'lowered'),
+      blocked: net('A cap of 0, or at or below their use.', 'blocked'),
+      cleared: net('No cap any more.', 'cleared'),
+      raised: net('A higher cap, or a first one above their use.', 'raised', 'capped'),
+    }),
+    ({ impacts }) => impacts,
+  ),
+  ...t.bounded('held', MOST_HELD, heldChange, 'Held changes.', (hold: HoldSource) => heldOf(hold, hold.seen)),
+  releases: from(t.list(release, 'The ways to release it.'), (hold) => releasesOf(hold, hold.seen)),
+  void: from(t.plain('When an approval of it is void.'), (hold) => voidText(hold, hold.seen)),
+  ...t.paged(affected, 'People affected; those who lose the most first.'),
+})
+
+export async function holdDocument(seen: Seen, id: string, query: Query = {}) {
   const question = asked(query, HOLD_QUERY)
-  const hold = seen.view.holds.find((one) => one.id === id)
+  const hold = (await holdsShown(seen)).find((one) => one.id === id)
   if (!hold) throw new DocumentError(404, 'there is no such hold: it was released, its changes are different now, or it never existed')
   const impacts = affectedBy(hold, seen)
   const effect = question.word('effect', EFFECTS_ON_PEOPLE)
-  const listed = effect === undefined ? impacts : impacts.filter((one) => one.effect === effect)
-  const page = pageOf(listed.toSorted(byWeight), question)
   const protectedPeople = new Set(seen.policy?.set.protectedPeople.map(({ scope }) => scope.email))
-  return {
-    ...headAbout('Hold', seen),
-    ...holdEntry(hold, seen, await holdsSince(seen)),
-    arithmetic: hold.guards.map((guard) => arithmeticOf(guard, hold, seen)),
-    counted: {
-      lowered: countOf(impacts, 'lowered'),
-      blocked: countOf(impacts, 'blocked'),
-      cleared: countOf(impacts, 'cleared'),
-      raised: countOf(impacts, 'raised') + countOf(impacts, 'capped'),
-    },
-    ...bounded('held', hold.changes, MOST_HELD, (one) => heldChange(one, seen)),
-    releases: releasesOf(hold, seen),
-    void: voidText(hold, seen),
-    ...page,
-    items: page.items.map(({ person, before, after, effect: what }) => ({
-      person: seen.people.label(person.email),
-      before,
-      after,
-      effect: what,
-      addOn: cents(person.use),
-      protected: protectedPeople.has(person.email) ? true : undefined,
-    })),
-  }
+  const listed = impacts
+    .filter((one) => effect === undefined || one.effect === effect)
+    .toSorted(byWeight)
+    .map((one) => ({ ...one, isProtected: protectedPeople.has(one.person.email) }))
+  return HOLD.show({ ...hold, seen, view: seen.view, impacts, ...pageOf(listed, question) }, seen)
 }
 
 /** When an approval is void; the credits that it moves count for a pool's deal alone. */
@@ -100,8 +169,6 @@ function voidText({ people, changes }: Hold, { planned }: WorkspaceFacts): strin
   const more = isDeal ? `, or this deal of a pool moves more than ${Math.floor(moved * APPROVAL_GROWTH)} credits (now ${moved})` : ''
   return `void after ${APPROVAL_LIFE_MS / DAY_MS} days, or when more than ${most} affected (now ${people})${more}`
 }
-
-const countOf = (impacts: readonly Impact[], effect: NetEffect): number => impacts.filter((one) => one.effect === effect).length
 
 /** The worst first. */
 const WEIGHT: readonly NetEffect[] = ['blocked', 'cleared', 'lowered', 'raised', 'capped']
@@ -119,25 +186,9 @@ function affectedBy(hold: Hold, { planned }: WorkspaceFacts): readonly Impact[] 
   return planImpact(planned).filter(({ changes }) => changes.some((key) => keys.has(key)))
 }
 
-function heldChange({ scope, from, to }: Hold['changes'][number], seen: Seen): HoldDocument['held'][number] {
-  const change = seen.planned?.plan.changes.find((one) => scopeKey(one.scope) === scopeKey(scope))
-  return {
-    scope: scopeText(scope, seen),
-    from,
-    to,
-    effect: change?.effect,
-    cause: change?.cause,
-    people: change?.people,
-    reason: seen.people.text(change?.reason),
-    source: change?.source && placeOf(change.source, seen, seen.view.policy?.revision),
-  }
-}
-
-type Arithmetic = HoldDocument['arithmetic'][number]
-
 const isShare = (guard: GuardCode): guard is ShareGuard => Object.hasOwn(CLASSES, guard)
 
-function arithmeticOf(guard: GuardCode, hold: Hold, { planned, settings, view, people }: Seen): Arithmetic {
+function arithmeticOf(guard: GuardCode, hold: Hold, { planned, settings, view }: Seen): SourceOf<typeof arithmetic> {
   const base = { guard, setting: `guards.${guard}`, exceeded: true }
   const whole = planned ? planImpact(planned) : []
   if (planned && settings && isShare(guard) && settings.guards[guard] !== 'off') {
@@ -151,14 +202,14 @@ function arithmeticOf(guard: GuardCode, hold: Hold, { planned, settings, view, p
     return {
       ...base,
       what: `credits by which ${count(raised.length, 'person', 'people')} would be raised`,
-      counted: cents(sum),
-      of: cents(remaining),
+      counted: sum,
+      of: remaining,
       limit: `${settings.guards.maxRaise} % of the add-on credits remaining`,
       allowed: Math.floor(allowed),
       exceeded: sum > allowed,
     }
   }
-  return { ...base, what: people.text(whyOf(hold)), limit: SETTLED_OTHERWISE[guard] ?? 'see the message' }
+  return { ...base, what: whyOf(hold), limit: SETTLED_OTHERWISE[guard] ?? 'see the message' }
 }
 
 /** The message without the way out, which `releases` shows. */
@@ -174,7 +225,7 @@ function shareCounted(guard: ShareGuard, limit: ShareLimit, { differences, impac
     what: `people who ${words}`,
     counted,
     of,
-    percent: of > 0 ? ratio((counted / of) * 100) : undefined,
+    percent: of > 0 ? (counted / of) * 100 : undefined,
     limit: limitText(limit),
     allowed: Math.floor(allowed),
     exceeded: counted > allowed,
@@ -183,9 +234,7 @@ function shareCounted(guard: ShareGuard, limit: ShareLimit, { differences, impac
 
 const limitText = ({ percent, floor }: ShareLimit): string => `${percent} %, never under ${floor}`
 
-type Release = HoldDocument['releases'][number]
-
-function releasesOf({ id, guards, release }: Hold, { policy, settings, view, people }: Seen): readonly Release[] {
+function releasesOf({ id, guards, release }: Hold, { policy, settings, view }: Seen): readonly Release[] {
   const file = policy?.set.rules[0]?.at.file ?? policy?.set.groups[0]?.at.file
   const isSeparate = settings?.approvals !== 'together'
   const limits = guards.filter((guard) => !SETTLED_OTHERWISE[guard])
@@ -200,7 +249,7 @@ function releasesOf({ id, guards, release }: Hold, { policy, settings, view, peo
       who: 'a person who may merge policy changes',
       text: `approvals: [${id}]`,
       edit: editLine('approve', id),
-      file: people.text(file),
+      file,
       note: isSeparate
         ? 'Write it under spec. It counts because this hold was shown before the line was added; remove it once it is spent.'
         : 'Write it under spec; remove it once it is spent.',

@@ -30,7 +30,8 @@ import { groupDocument, groupsDocument, personDocument } from './people/person.t
 import { type PeopleIndex, peopleIndex } from './people/roster.ts'
 import { policiesDocument } from './policies.ts'
 import { burnSeries, creditsSeries, driftSeries, nearSeries, poolSeries } from './series.ts'
-import { changesDocument, comparisonDocument, planDocument } from './story/changes.ts'
+import { changesDocument, planDocument } from './story/changes.ts'
+import { comparisonDocument } from './story/comparison.ts'
 import type { DaemonFacts, Records, Showing, WorkspaceFacts, WorkspaceSource } from './types.ts'
 import { healthDocument, workspaceDocument, workspacesDocument } from './workspaces.ts'
 
@@ -185,7 +186,7 @@ function readerOf(options: DocumentOptions, indexOf: IndexOf, { sightOf, seesAll
   const { people, clock, hashed, refresh = async () => undefined } = options
   const showing = (named = false): Showing => {
     const [now, sourceUrl, requestUrl] = [clock.now(), options.sourceUrl?.(), options.requestUrl?.()]
-    return { people: named ? EMAIL_LABELS : people, clock, now: seesAll ? now : stepOf(now), sourceUrl, requestUrl }
+    return { people: named ? EMAIL_LABELS : people, now: seesAll ? now : stepOf(now), sourceUrl, requestUrl }
   }
   const seen = async (name: string): Promise<Seen> => {
     const sight = sightOf(name)
@@ -198,7 +199,7 @@ function readerOf(options: DocumentOptions, indexOf: IndexOf, { sightOf, seesAll
     const whole: Seen = {
       ...facts,
       ...showing(namesAll(sight)),
-      records,
+      ...{ clock, records, revision: facts.view.policy?.revision },
       grants: facts.desiredState?.resolution.grants ?? [],
       writes: (sinceAt) => records.history({ sinceAt, limit: MOST_WRITES }),
       index: () => indexOf(source, whole),

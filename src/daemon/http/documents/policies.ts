@@ -1,14 +1,14 @@
 // Every declared cap with its line, its value, its state, and the people for whom it decides now.
 
-import type { ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
-import { ENTRY_KINDS } from '../../../core/model/policy.ts'
+import { GRANT_STATES, SCOPE_STATES, type WorkspaceView } from '../../../core/model/events.ts'
+import { ENTRY_KINDS, type PolicySet } from '../../../core/model/policy.ts'
 import { formatPosition, type Position } from '../../../core/model/problem.ts'
 import { byScope, type Scope, scopeKey } from '../../../core/model/scope.ts'
-import { asked, limitOf, PAGE, pageOf, type Query, type Seen, text, word } from './documents.ts'
+import { asked, limitOf, PAGE, type Page, pageOf, type Query, type Seen, text, word } from './documents.ts'
+import { from, ifKnown, object, optional, record, type Shown, type SourceOf } from './field.ts'
+import * as t from './parts.ts'
 import { countNear, type PeopleIndex } from './people/roster.ts'
-import { bounded, grantEntryOf, headAbout, placeOf, problemsOf, scopeText } from './show.ts'
-import { policyOf } from './summary.ts'
-import type { PolicyListDocument, PolicyRow } from './types.ts'
+import { scopeText } from './show.ts'
 
 export const POLICIES_QUERY = [
   word('kind', ENTRY_KINDS, 'What is declared.'),
@@ -19,24 +19,57 @@ export const POLICIES_QUERY = [
 
 const MOST_PROTECTED = 200
 
-export async function policiesDocument(seen: Seen, query: Query = {}): Promise<PolicyListDocument> {
+const reach = record('A declared cap, and the people it applies to.')({
+  kind: t.words(ENTRY_KINDS),
+  name: t.plain('`team`, `group:ID`, a person, or the name of a rule or pool.'),
+  credits: optional(t.figure('Of a pool: credits of all members together, in one cycle.')),
+  people: t.count('People for whom it decides now.'),
+  members: optional(t.count('People in its scope; a more specific declaration may decide for some.')),
+  near: t.count('People for whom it decides who are at 85 % of their cap or more.'),
+  source: t.place,
+  cap: optional(t.cap('The declared cap.')),
+  add: optional(t.whole({ minimum: 0, description: 'What a grant adds.' })),
+  state: optional(t.words([...SCOPE_STATES, ...GRANT_STATES], 'Of the scope, or of the grant.')),
+  observed: optional(t.observed()),
+  from: optional(t.instant('When a grant starts.')),
+  until: optional(t.instant('When a grant ends.')),
+  reason: optional(t.text()),
+  ticket: optional(t.text()),
+})
+type PolicyRow = Shown<typeof reach>
+type Declared = SourceOf<typeof reach>
+
+const { kind, name, cap } = reach.fields
+/** The cap of a rule is said before its people. */
+const ruleReach = record('')({ ...{ kind, name, cap }, ...reach.fields })
+
+const protectedPerson = object<PolicySet['protectedPeople'][number] & { readonly revision?: string }>(
+  'A person whose cap is never lowered.',
+)({
+  person: from(t.person(), ({ scope }) => scope.email),
+  source: from(t.place, ({ at, revision }) => ({ ...at, revision })),
+})
+
+export const POLICIES = object<Pick<Seen, 'view' | 'policy'> & Page<PolicyRow>>(
+  'Every declared cap with its line and the people it applies to.',
+)({
+  ...t.about('PolicyList'),
+  policy: ifKnown(t.policyState, ({ view }) => view.policy),
+  ...t.problems('Problems of the files.'),
+  documents: from(t.list(t.text(), 'Names of the policy documents.'), ({ policy }) => policy?.set.documents ?? []),
+  ...t.bounded('protected', MOST_PROTECTED, protectedPerson, 'Protected people.', ({ policy }: Pick<Seen, 'policy'>) =>
+    (policy?.set.protectedPeople ?? []).map((one) => ({ ...one, revision: policy?.revision ?? '' })),
+  ),
+  ...t.paged(t.made(reach), 'The team, groups, rules, pools, people, grants.'),
+})
+
+export async function policiesDocument(seen: Seen, query: Query = {}) {
   const question = asked(query, POLICIES_QUERY)
-  const { view, policy, people } = seen
   const index = await seen.index()
   const kind = question.word('kind', ENTRY_KINDS)
   const search = question.text('search')?.toLowerCase() ?? ''
   const fitting = entriesOf(seen, index).filter((entry) => (kind === undefined || entry.kind === kind) && matches(entry, search))
-  return {
-    ...headAbout('PolicyList', seen),
-    policy: view.policy && policyOf(view.policy),
-    ...problemsOf(seen),
-    documents: (policy?.set.documents ?? []).map((name) => people.text(name)),
-    ...bounded('protected', policy?.set.protectedPeople ?? [], MOST_PROTECTED, ({ scope, at }) => ({
-      person: people.label(scope.email),
-      source: placeOf(at, seen, policy?.revision),
-    })),
-    ...pageOf(fitting, question),
-  }
+  return POLICIES.show({ view: seen.view, policy: seen.policy, ...pageOf(fitting, question) }, seen)
 }
 
 const matches = ({ name, reason = '', ticket = '', source }: PolicyRow, search: string): boolean =>
@@ -56,47 +89,33 @@ function entriesOf(seen: Seen, index: PeopleIndex): readonly PolicyRow[] {
     people: rows.length,
     members,
     near: countNear(rows),
-    source: placeOf(at, seen, policy.revision),
+    source: { ...at, revision: policy.revision },
   })
-  const about = (scope: Scope, at: Position) => ({
-    name: scopeText(scope, seen),
-    ...counted(decidedAt(at), at, membersOf(scope, view)),
+  const about = (scope: Scope, at: Position) => ({ name: scopeText(scope, seen), ...counted(decidedAt(at), at, membersOf(scope, view)) })
+  const caps = policy.set.rules.map(({ scope, cap, at, reason }): Declared => {
+    const { state, observed } = status.get(scopeKey(scope)) ?? {}
+    return { kind: scope.kind, ...about(scope, at), cap, state, observed, reason }
   })
-  const caps = policy.set.rules.map(
-    ({ scope, cap, at, reason }): PolicyRow => ({
-      kind: scope.kind,
-      ...about(scope, at),
-      cap,
-      ...stateOf(status.get(scopeKey(scope))),
-      reason: people.text(reason),
-    }),
-  )
-  const peopleRules = policy.set.peopleRules.map(
-    ({ name, cap, at, reason }): PolicyRow => ({
-      kind: 'rule',
-      name: people.text(name),
-      cap,
-      ...counted(decidedAt(at), at),
-      reason: people.text(reason),
-    }),
-  )
-  const grants = (desiredState?.resolution.grants ?? []).map((one): PolicyRow => {
-    const { scope, at } = one.grant
-    return { kind: 'grant', ...about(scope, at), ...grantEntryOf(one, seen) }
+  const grants = (desiredState?.resolution.grants ?? []).map(({ grant, state, fromAt, untilAt }): Declared => {
+    const { scope, at, reason, ticket, amount } = grant
+    const set = amount.kind === 'cap' ? { cap: amount.credits } : { add: amount.credits }
+    return { kind: 'grant', ...about(scope, at), ...set, state, from: fromAt, until: untilAt, reason, ticket }
   })
-  const pools = policy.set.pools.map(({ name, credits, at }): PolicyRow => {
+  const pools = policy.set.pools.map(({ name, credits, at }): Declared => {
     const rows = index.rows.filter(({ winner }) => winner?.pool === name)
     const members = desiredState?.resolution.pools.find(({ pool }) => pool.name === name)?.members
     return { kind: 'pool', name: people.text(name), credits, ...counted(rows, at, members?.length) }
   })
-  return [...caps, ...peopleRules, ...pools, ...grants].sort(
+  const peopleRules = policy.set.peopleRules.map(({ name, cap, at, reason }) =>
+    ruleReach.show({ kind: 'rule', name: people.text(name), cap, ...counted(decidedAt(at), at), reason }, seen),
+  )
+  const shown = (rows: readonly Declared[]): readonly PolicyRow[] => rows.map((one) => reach.show(one, seen))
+  return [...shown(caps), ...peopleRules, ...shown(pools), ...shown(grants)].sort(
     (a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || (a.name < b.name ? -1 : 1),
   )
 }
 
 const ORDER: readonly PolicyRow['kind'][] = ['team', 'group', 'rule', 'pool', 'grant', 'user']
-
-const stateOf = (status: ScopeStatus | undefined) => (status ? { state: status.state, observed: status.observed } : {})
 
 function membersOf(scope: Scope, view: WorkspaceView): number | undefined {
   if (scope.kind === 'team') return view.people.length

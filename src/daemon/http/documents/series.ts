@@ -1,6 +1,7 @@
 // Series for charts: credits over the cycle with the even pace and the projection, use by day, drift by day, pools by day, and how near people are to their cap. A day
 // without a record has no figure, which is not 0.
 
+import type { PoolStatus } from '../../../core/model/events.ts'
 import type { RunUse } from '../../../core/model/observed.ts'
 import { groupScope, scopeKey } from '../../../core/model/scope.ts'
 import { credits, DAY_MS, type Instant, midnight } from '../../../core/model/units.ts'
@@ -8,10 +9,12 @@ import { creditsOfCycle, FRESHNESS_MS, forecastFrom, type Projection, usedInCycl
 import type { KnownRuns } from '../../collect/kept.ts'
 import { historyOf } from '../../collect/usage-summary.ts'
 import { asked, type Query, type Seen, whole, word } from './documents.ts'
+import { from, ifKnown, object, optional, record, type SourceOf } from './field.ts'
+import * as t from './parts.ts'
 import { groupNames } from './people/people.ts'
 import { countNear, membersByGroup, type PersonRow, shareOf } from './people/roster.ts'
-import { bounded, cents, daysFrom, dayText, headAbout, rfc3339 } from './show.ts'
-import type { BurnSeries, CreditsSeries, DriftSeries, NearSeries, PoolSeries, WorkspaceFacts } from './types.ts'
+import { cents, daysFrom } from './show.ts'
+import type { WorkspaceFacts } from './types.ts'
 
 const DAYS = whole('days', 'How many days, today the last.', { least: 1, most: 120, usually: 30 })
 const BURN_BY = ['team', 'group', 'model', 'mode'] as const
@@ -23,44 +26,54 @@ export const DRIFT_QUERY = [DAYS]
 const MOST_LINES = 12
 const MOST_ROWS = 100
 
-export function creditsSeries(seen: Seen): CreditsSeries {
+const creditsDay = record('One day.')({
+  day: t.day('Which.'),
+  used: optional(t.amount('Credits used since the start of the cycle, at its end.')),
+  burned: optional(t.amount('Credits burned on it.')),
+  even: optional(t.amount('Credits used at its end at an even pace.')),
+  projected: optional(t.projection),
+  addOnUsed: optional(t.amount('Add-on credits used at its end.')),
+  addOnLeft: optional(t.amount('Add-on credits left at its end.')),
+})
+
+export const CREDITS_SERIES = object<Seen>('Credits over the cycle: used, even pace, projection with its band, balance.')({
+  ...t.about('CreditsSeries'),
+  credits: ifKnown(t.amount('All credits of the cycle.'), ({ view }) => view.balance && creditsOfCycle(view.balance)),
+  included: ifKnown(t.amount('Credits of the seats.'), ({ view: { balance } }) => balance && balance.creditsPerSeat * balance.seats),
+  addOn: ifKnown(t.amount('Add-on credits.'), ({ view }) => view.balance?.addOnAvailable),
+  exhaustion: ifKnown(t.instant('When the add-on credits are expected to run out.'), ({ view }) => view.use?.figures?.exhaustedAt),
+  cycle: ifKnown(t.cycle, ({ view }) => t.cycleOf(view)),
+  days: from(t.list(creditsDay, 'Each day of the cycle in order, future days with the projection.'), creditsDays),
+})
+
+export const creditsSeries = (seen: Seen) => CREDITS_SERIES.show(seen, seen)
+
+function creditsDays(seen: Seen): readonly SourceOf<typeof creditsDay>[] {
   const { view, now, journal } = seen
-  const { balance, use } = view
-  const cycle = view.roster?.cycle ?? balance?.cycle
-  const base = {
-    ...headAbout('CreditsSeries', seen),
-    ...(balance && {
-      credits: cents(creditsOfCycle(balance)),
-      included: cents(balance.creditsPerSeat * balance.seats),
-      addOn: cents(balance.addOnAvailable),
-    }),
-    exhaustion: rfc3339(use?.figures?.exhaustedAt),
-  }
-  if (!cycle) return { ...base, days: [] }
+  const { balance } = view
+  const cycle = t.cycleOf(view)
+  if (!cycle) return []
   const usedAt = usedByDay(seen, cycle.startAt)
   const projectedAt = projectionByDay(seen, cycle.endAt)
   const figures = new Map(journal?.days.map((day) => [day.dayAt, day]))
-  const days = daysFrom(midnight(cycle.startAt), cycle.endAt).map((at): CreditsSeries['days'][number] => {
+  return daysFrom(midnight(cycle.startAt), cycle.endAt).map((at) => {
     const untilAt = Math.min(at + DAY_MS, cycle.endAt)
     const used = usedAt.get(at)
     const before = at <= cycle.startAt ? 0 : usedAt.get(at - DAY_MS)
-    const burned = used === undefined || before === undefined ? undefined : used - before
-    const projected = at >= midnight(now) ? projectedAt?.(untilAt) : undefined
     const addOn = at === midnight(now) && balance ? balance : figures.get(at)
     return {
-      day: dayText(at),
-      used: cents(used),
-      burned: burned === undefined ? undefined : cents(Math.max(0, burned)),
-      even: balance && cents((creditsOfCycle(balance) * (untilAt - cycle.startAt)) / (cycle.endAt - cycle.startAt)),
-      projected: projected && { p10: cents(projected.p10), p50: cents(projected.p50), p90: cents(projected.p90) },
-      addOnUsed: cents(addOn?.addOnUsed),
+      day: at,
+      used,
+      burned: used === undefined || before === undefined ? undefined : Math.max(0, used - before),
+      even: balance && (creditsOfCycle(balance) * (untilAt - cycle.startAt)) / (cycle.endAt - cycle.startAt),
+      projected: at >= midnight(now) ? projectedAt?.(untilAt) : undefined,
+      addOnUsed: addOn?.addOnUsed,
       addOnLeft:
         addOn?.addOnUsed !== undefined && addOn.addOnAvailable !== undefined
-          ? cents(Math.max(0, addOn.addOnAvailable - addOn.addOnUsed))
+          ? Math.max(0, addOn.addOnAvailable - addOn.addOnUsed)
           : undefined,
     }
   })
-  return { ...base, cycle: { start: rfc3339(cycle.startAt), end: rfc3339(cycle.endAt) }, days }
 }
 
 /** Credits used since the cycle began, at the end of each day: from runs where they cover the cycle, else from the readings of that day. */
@@ -100,17 +113,32 @@ function projectionByDay({ view, runs }: WorkspaceFacts, endAt: Instant): ((at: 
   }
 }
 
-export async function burnSeries(seen: Seen, query: Query = {}): Promise<BurnSeries> {
+const burnLine = record('One line of the chart.')({
+  name: t.plain('Of the group or model.'),
+  id: optional(t.text('Of the group.')),
+  total: t.amount('Of these days.'),
+  values: t.list(t.asIs<number | null>({ type: ['number', 'null'] }), 'One for each day; null where not known.'),
+})
+type Line = SourceOf<typeof burnLine>
+
+type BurnSource = Pick<Seen, 'view'> & Readonly<{ by: (typeof BURN_BY)[number]; days: readonly Instant[]; lines: readonly Line[] }>
+
+export const BURN_SERIES = object<BurnSource>('Credits burned by day.')({
+  ...t.about('BurnSeries'),
+  by: t.words(BURN_BY),
+  days: t.list(t.day('Which.'), 'In order.'),
+  lines: t.list(burnLine, 'The most used first; the rest is summed as `other`.'),
+})
+
+export async function burnSeries(seen: Seen, query: Query = {}) {
   const question = asked(query, BURN_QUERY)
   const by = question.word('by', BURN_BY) ?? 'team'
   const untilAt = midnight(seen.now) + DAY_MS
-  const fromAt = untilAt - question.whole('days') * DAY_MS
-  const days = daysFrom(fromAt, untilAt)
+  const days = daysFrom(untilAt - question.whole('days') * DAY_MS, untilAt)
   const lines = by === 'group' ? await groupLines(seen, days) : teamLines(seen, by, days)
-  return { ...headAbout('BurnSeries', seen), by, days: days.map(dayText), lines }
+  return BURN_SERIES.show({ view: seen.view, by, days, lines }, seen)
 }
 
-type Line = BurnSeries['lines'][number]
 type Covered = Pick<KnownRuns['asked'], 'fromAt' | 'throughAt'>
 
 /** A day that was read and has no rows had no use; a day that was not read is not known. */
@@ -145,7 +173,7 @@ function teamLines({ runs, people }: Seen, by: 'team' | 'model' | 'mode', days: 
 
 /** Groups may overlap, so the remaining ones are not summed. */
 async function groupLines(seen: Seen, days: readonly Instant[]): Promise<readonly Line[]> {
-  const { view, runs, records, people } = seen
+  const { view, runs, records } = seen
   const [first, last] = [days[0], days.at(-1)]
   const asked = await records.fact('runsAsked')
   const isWithoutCredits = runs !== undefined && historyOf(runs) === undefined
@@ -157,12 +185,28 @@ async function groupLines(seen: Seen, days: readonly Instant[]): Promise<readonl
     const covered = asked[scopeKey(groupScope(id))]
     if (!covered) continue
     const rows = await records.runs(groupScope(id), { fromAt: first, untilAt: last + DAY_MS })
-    lines.push(lineOf({ name: names.get(id) ?? name, id: people.text(id) }, rows, days, covered))
+    lines.push(lineOf({ name: names.get(id) ?? name, id }, rows, days, covered))
   }
   return lines.toSorted((a, b) => b.total - a.total)
 }
 
-export function driftSeries(seen: Seen, query: Query = {}): DriftSeries {
+const driftDay = record('One day.')({
+  day: t.day('Which.'),
+  found: optional(t.count('Foreign changes found; absent before counting began.')),
+  reverted: optional(t.count('Foreign changes reverted.')),
+  written: optional(t.count('Writes for other reasons.')),
+  failed: optional(t.count('Writes that failed.')),
+  open: optional(t.count('Drifted scopes at its end; absent before counting began.')),
+})
+
+export const DRIFT_SERIES = object<Pick<Seen, 'view'> & { readonly days: readonly SourceOf<typeof driftDay>[] }>(
+  'Drift found and reverted by day.',
+)({
+  ...t.about('DriftSeries'),
+  days: t.list(driftDay, 'In order; days before counting began have no figures.'),
+})
+
+export function driftSeries(seen: Seen, query: Query = {}) {
   const question = asked(query, DRIFT_QUERY)
   const recorded = seen.journal?.days
   const figures = new Map(recorded?.map((day) => [day.dayAt, day]))
@@ -173,38 +217,72 @@ export function driftSeries(seen: Seen, query: Query = {}): DriftSeries {
     const known = figures.get(at)
     const { found = 0, reverted = 0, written = 0, failed = 0 } = known ?? {}
     open = known?.open ?? open
-    return { day: dayText(at), ...(at >= beganAt && { found, reverted, written, failed, open }) }
+    return { day: at, ...(at >= beganAt && { found, reverted, written, failed, open }) }
   })
-  return { ...headAbout('DriftSeries', seen), days }
+  return DRIFT_SERIES.show({ view: seen.view, days }, seen)
 }
 
 /** Pools that one answer has a line of. Choice. */
 const MOST_POOLS = 20
 
+const poolDay = record('One day.')({
+  day: t.day('Which.'),
+  used: optional(t.amount('Credits used in the cycle, at the end of the day.')),
+  dealt: optional(t.dealt),
+})
+
+const pool = object<PoolStatus & { readonly days: readonly SourceOf<typeof poolDay>[] }>('One pool.')({
+  name: t.text(),
+  credits: t.figure('Credits of all members together in a cycle.'),
+  exhaustion: ifKnown(
+    t.instant('When it is expected to be used up; absent when not within the cycle.'),
+    ({ figures }) => figures?.exhaustedAt,
+  ),
+  days: t.list(poolDay, 'From the first day of the cycle until today, in order; days before recording began have no figures.'),
+})
+
+export const POOL_SERIES = object<Seen>('Pools over the billing cycle.')({
+  ...t.about('PoolSeries'),
+  cycle: ifKnown(t.cycle, ({ view }) => t.cycleOf(view)),
+  ...t.bounded('pools', MOST_POOLS, pool, 'By name.', poolsByDay),
+})
+
+export const poolSeries = (seen: Seen) => POOL_SERIES.show(seen, seen)
+
 /** Each pool from the first day of the cycle until today: as recorded at the end of each day, and as it is now. */
-export function poolSeries(seen: Seen): PoolSeries {
-  const { view, journal, people, now } = seen
-  const cycle = view.roster?.cycle ?? view.balance?.cycle
+function poolsByDay({ view, journal, now }: Seen) {
+  const cycle = t.cycleOf(view)
   const today = midnight(now)
   const recorded = new Map(journal?.days.map((day) => [day.dayAt, day.pools]))
-  return {
-    ...headAbout('PoolSeries', seen),
-    cycle: cycle && { start: rfc3339(cycle.startAt), end: rfc3339(cycle.endAt) },
-    ...bounded('pools', view.pools ?? [], MOST_POOLS, ({ name, credits, figures }) => {
-      const days = daysFrom(midnight(cycle?.startAt ?? today), cycle ? Math.min(today + 1, cycle.endAt) : 0).map((at) => {
-        const byName = recorded.get(at)
-        const known = at === today && figures ? figures : byName && Object.hasOwn(byName, name) ? byName[name] : undefined
-        return { day: dayText(at), used: cents(known?.used), dealt: cents(known?.dealt) }
-      })
-      return { name: people.text(name), credits, exhaustion: rfc3339(figures?.exhaustedAt), days }
+  const days = daysFrom(midnight(cycle?.startAt ?? today), cycle ? Math.min(today + 1, cycle.endAt) : 0)
+  return (view.pools ?? []).map((one) => ({
+    ...one,
+    days: days.map((at) => {
+      const byName = recorded.get(at)
+      const known = at === today && one.figures ? one.figures : byName && Object.hasOwn(byName, one.name) ? byName[one.name] : undefined
+      return { day: at, used: known?.used, dealt: known?.dealt }
     }),
-  }
+  }))
 }
 
 /** Ten steps of 10 %, then at the cap, then without a cap. */
 const STEPS = 12
 
-export async function nearSeries(seen: Seen): Promise<NearSeries> {
+const nearRow = record('One group, or the people in no group.')({
+  id: optional(t.text('Absent: people in no declared group.')),
+  name: t.plain(),
+  people: t.count('How many.'),
+  shares: t.list(t.count('People.'), 'By share of the cap used: ten steps of 10 %, then at the cap or above, then without a cap.'),
+})
+
+export const NEAR_SERIES = object<Pick<Seen, 'view'> & { readonly rows: readonly SourceOf<typeof nearRow>[] }>(
+  'How near people are to their cap, by group.',
+)({
+  ...t.about('NearSeries'),
+  ...t.bounded('rows', MOST_ROWS, nearRow, 'Groups with the most people near their cap first.'),
+})
+
+export async function nearSeries(seen: Seen) {
   const index = await seen.index()
   const names = groupNames(seen)
   const approved = index.rows.filter(({ status }) => status === 'approved')
@@ -214,18 +292,13 @@ export async function nearSeries(seen: Seen): Promise<NearSeries> {
   )
   const rows = known.map(([id, people]) => ({
     near: countNear(people),
-    row: {
-      id: id !== '' ? seen.people.text(id) : undefined,
-      name: id === '' ? 'in no declared group' : (names.get(id) ?? id),
-      people: people.length,
-      shares: sharesOf(people),
-    },
+    id: id === '' ? undefined : id,
+    name: id === '' ? 'in no declared group' : (names.get(id) ?? id),
+    people: people.length,
+    shares: sharesOf(people),
   }))
-  rows.sort((a, b) => b.near - a.near || b.row.people - a.row.people || (a.row.name < b.row.name ? -1 : 1))
-  return {
-    ...headAbout('NearSeries', seen),
-    ...bounded('rows', rows, MOST_ROWS, ({ row }) => row),
-  }
+  rows.sort((a, b) => b.near - a.near || b.people - a.people || (a.name < b.name ? -1 : 1))
+  return NEAR_SERIES.show({ view: seen.view, rows }, seen)
 }
 
 function sharesOf(people: readonly PersonRow[]): readonly number[] {

@@ -1,5 +1,4 @@
-// The types of /status and of the documents behind the pages and /api/v1, each taken from its schema, and what they are made from. Instants are RFC 3339
-// in UTC, people are shown as `people` of the config says, lists are bounded and say what they leave out, and what was never known is absent. Types only.
+// What the documents behind the pages, /api/v1 and /status are made from. Types only.
 
 import type { Condition } from '../../../core/model/condition.ts'
 import type { WorkspaceView } from '../../../core/model/events.ts'
@@ -11,14 +10,12 @@ import type { Instant } from '../../../core/model/units.ts'
 import type { Slicing } from '../../../core/pace/rhythm.ts'
 import type { Planned } from '../../../core/plan/plan.ts'
 import type { DayGrade } from '../../../core/use/history.ts'
-import type { Clock, DayRange, Ledger } from '../../../ports.ts'
+import type { DayRange, Ledger } from '../../../ports.ts'
 import type { KnownRuns } from '../../collect/kept.ts'
 import type { Journal, RequestsOf } from '../../conditions/journal.ts'
 import type { WorkspaceSettings } from '../../config/settings.ts'
 import type { DesiredState } from '../../cycle/state.ts'
 import type { PeopleLabels } from '../status/labels.ts'
-import type { DOCUMENTS } from './schema/documents-source.ts'
-import type { Shape } from './schema/parts-source.ts'
 
 /** All but the view is absent while it is not known. */
 export interface WorkspaceFacts {
@@ -75,50 +72,13 @@ export interface DaemonFacts extends Health {
 /** How things are shown, and when. */
 export interface Showing {
   readonly people: PeopleLabels
-  readonly clock: Clock
   readonly now: Instant
   /** Address of a policy line, with `{revision}`, `{file}` and `{line}` in it. */
   readonly sourceUrl?: string
+  /** Of the policies in force; lines are those of this revision unless they say another. */
+  readonly revision?: string
   /** The reader sees only some people: names and places of declarations stay out. */
   readonly isPart?: boolean
   /** Where people ask for more, with placeholders. */
   readonly requestUrl?: string
 }
-
-/** The kinds of documents, which are the names of their schemas. */
-export type DocumentKind = keyof typeof DOCUMENTS
-type Document<Kind extends DocumentKind> = Shape<(typeof DOCUMENTS)[Kind]>
-
-export type MeDocument = Document<'Me'>
-export type LeadDocument = Document<'Lead'>
-export type StatusDocument = Document<'Status'>
-export type WorkspaceStatus = StatusDocument['workspaces'][number]
-export type WorkspaceListDocument = Document<'WorkspaceList'>
-export type WorkspaceSummary = WorkspaceListDocument['items'][number]
-export type AttentionEntry = WorkspaceListDocument['attention'][number]
-export type WorkspaceDocument = Document<'Workspace'>
-export type ScopeEntry = WorkspaceDocument['attention'][number]
-export type PlaceEntry = NonNullable<ProblemEntry['at']>
-export type ProblemEntry = WorkspaceDocument['problems'][number]
-export type GroupListDocument = Document<'GroupList'>
-export type GroupEntry = GroupListDocument['items'][number]
-export type GroupDocument = Document<'Group'>
-export type PersonListDocument = Document<'PersonList'>
-export type PersonEntry = PersonListDocument['items'][number]
-export type PersonDocument = Document<'Person'>
-export type CandidateEntry = PersonDocument['chain'][number]
-export type WriteEntry = PersonDocument['history'][number]
-export type ChangeListDocument = Document<'ChangeList'>
-export type ChangeEntry = ChangeListDocument['items'][number]
-export type HoldListDocument = Document<'HoldList'>
-export type HoldDocument = Document<'Hold'>
-export type PlanDocument = Document<'Plan'>
-export type PolicyListDocument = Document<'PolicyList'>
-export type PolicyRow = PolicyListDocument['items'][number]
-export type HealthDocument = Document<'Health'>
-export type ComparisonDocument = Document<'Comparison'>
-export type CreditsSeries = Document<'CreditsSeries'>
-export type BurnSeries = Document<'BurnSeries'>
-export type DriftSeries = Document<'DriftSeries'>
-export type PoolSeries = Document<'PoolSeries'>
-export type NearSeries = Document<'NearSeries'>

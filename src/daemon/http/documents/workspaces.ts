@@ -1,101 +1,50 @@
 // The overview of all workspaces, the page of one and its health: what needs a person, what is off, what is held, and where the credits go.
-import { serviceModel } from '../../../core/interpret/evidence.ts'
+import { type ServiceModel, serviceModel } from '../../../core/interpret/evidence.ts'
 import { GUARD_CODES } from '../../../core/model/change.ts'
 import type { ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
 import { userScope } from '../../../core/model/scope.ts'
 import { guardText } from '../../../core/plan/reviewed.ts'
 import type { GrantStatus } from '../../../core/resolve/candidate.ts'
+import { usedInCycle } from '../../../core/use/burn.ts'
 import { medianMs, type RequestsOf } from '../../conditions/journal.ts'
-import { seenEntries } from '../status/status.ts'
-import { asked, limitOf, PAGE, pageOf, type Query, type Seen } from './documents.ts'
-import { holdOf, holdsSince } from './holds.ts'
-import { bounded, cents, grantEntryOf, headAbout, headOf, placeOf, problemsOf, ratio, rfc3339, scopeEntryOf, scopeText } from './show.ts'
-import {
-  attentionOf,
-  countsByKind,
-  daemonAttention,
-  daemonPart,
-  historyOf,
-  modelEntries,
-  notInSync,
-  poolFigures,
-  stateOf,
-  summaryOf,
-  toneRank,
-  warningTexts,
-} from './summary.ts'
-import type { DaemonFacts, HealthDocument, ScopeEntry, Showing, WorkspaceDocument, WorkspaceListDocument } from './types.ts'
+import { asked, limitOf, PAGE, type Page, pageOf, type Query, type Seen } from './documents.ts'
+import { from, ifKnown, object, optional, within } from './field.ts'
+import { HOLD_ENTRY, type HoldShown, holdsShown } from './holds.ts'
+import * as t from './parts.ts'
+import { type AttentionEntry, attention, attentionOf, daemonAttention, SUMMARY, summaryOf, toneRank } from './summary.ts'
+import type { DaemonFacts, Showing } from './types.ts'
 
-/** The pools of a workspace in the order of their names. */
-function poolEntries(seen: Seen): WorkspaceDocument['pools'] {
-  const { view, desiredState } = seen
-  const known = new Map((view.pools ?? []).map((one) => [one.name, one]))
-  return (desiredState?.resolution.pools ?? []).map(({ pool, members }) => ({
-    name: seen.people.text(pool.name),
-    credits: pool.credits,
-    people: members.length,
-    share: pool.share,
-    ...poolFigures(known.get(pool.name) ?? {}, seen),
-    source: placeOf(pool.at, seen, view.policy?.revision),
-  }))
-}
+const summary = object<ReturnType<typeof summaryOf>>('One workspace at a glance.')(SUMMARY)
 
-export function healthDocument(seen: Seen, daemon: DaemonFacts): HealthDocument {
-  const { view, settings, readings, people } = seen
-  const { pause: _, ...lasting } = stateOf(view, seen)
-  const { copying, ...model } = serviceModel(settings ?? { capSemantics: 'layered' }, view.seen ?? {})
-  const managed = view.scopes.flatMap(({ state, readAt }) => (state === 'skipped' || readAt === undefined ? [] : [readAt]))
-  const failed = [...(readings?.values() ?? [])].filter(({ failure }) => failure !== undefined).length
-  const oldest = managed.reduce<number | undefined>((least, at) => (least === undefined || at < least ? at : least), undefined)
-  return {
-    ...headAbout('Health', seen),
-    ...daemonPart(daemon),
-    ...lasting,
-    ratePerSecond: ratio(view.ratePerSecond),
-    history: view.history && historyOf(view.history),
-    clockSkewSeconds: view.clockSkewMs === undefined ? undefined : view.clockSkewMs / 1000,
-    model: { ...model, copying: people.text(copying) },
-    seen: seenEntries(view.seen ?? {}, people),
-    operations: (seen.requests ?? []).map(operationEntry),
-    unread: failed,
-    oldestReadingAt: rfc3339(oldest),
-    settings: settingsOf(settings),
-    warnings: warningTexts(view, seen),
-    replicas: (daemon.replicas ?? []).map(({ name, isHere }) => ({
-      name: people.text(name),
-      version: isHere ? daemon.version : undefined,
-      keeps: view.lease?.holder === name,
-    })),
-  }
-}
-
-function operationEntry(one: RequestsOf): HealthDocument['operations'][number] {
-  const { operation, requests, failed, lastFailure } = one
-  const median = medianMs(one)
-  return {
-    operation,
-    requests,
-    failed,
-    lastFailure: lastFailure && { at: rfc3339(lastFailure.at), outcome: lastFailure.outcome },
-    medianMs: median === undefined ? undefined : Math.round(median * 10) / 10,
-  }
-}
-
-function settingsOf(settings: Seen['settings']): HealthDocument['settings'] {
-  return {
-    interval: (settings?.intervalMs ?? 0) / 1000,
-    usageInterval: (settings?.usageIntervalMs ?? 0) / 1000,
-    capSemantics: settings?.capSemantics ?? '',
-    capReads: settings?.capReads ?? 'auto',
-    onDrift: settings?.onDrift ?? '',
-    prune: settings?.prune ?? false,
-    approvals: settings?.approvals ?? 'separate',
-    guards: settings ? Object.fromEntries(GUARD_CODES.map((name) => [name, guardText(name, settings.guards[name])])) : {},
-  }
-}
+/** All else of the summary is of the whole workspace. */
+const part = object<ReturnType<typeof summaryOf>>('What the reader sees of one workspace: everything here is of these people only.')({
+  name: from(t.plain(), ({ workspace }) => workspace),
+  people: SUMMARY.people,
+  bands: SUMMARY.bands,
+  cycle: SUMMARY.cycle,
+  readAt: ifKnown(t.instant('When people and their use were read.'), ({ roster }) => roster?.readAt),
+  used: ifKnown(
+    t.figure('Credits that they used in this cycle; absent where the service shows none.'),
+    ({ roster }) => roster && usedInCycle(roster),
+  ),
+})
 
 /** Bounds of the lists; what exceeds them is counted in `…Omitted`. Choice. */
 const MOST = { attention: 50, parts: 100, scopes: 100, holds: 50, grants: 200 } as const
+
+export const WORKSPACES = object<
+  DaemonFacts &
+    Readonly<{ attention: readonly AttentionEntry[]; parts: readonly ReturnType<typeof summaryOf>[] }> &
+    Page<ReturnType<typeof summaryOf>>
+>('All workspaces that the reader may see; what needs a person first.')({
+  ...t.head('WorkspaceList'),
+  version: t.plain('Of capkeeper.'),
+  configValid: t.flag('The config file is valid; otherwise the last good one is in force.'),
+  ledgerWritable: t.flag('The ledger can be written; otherwise no cap is written.'),
+  ...t.bounded('attention', MOST.attention, attention, 'The most pressing first.'),
+  ...t.bounded('parts', MOST.parts, part, 'Workspaces of which the reader sees only some people, by name.'),
+  ...t.paged(summary, 'Those that need a person first, then by name.'),
+})
 
 export const WORKSPACES_QUERY = [PAGE, limitOf(100, 500)]
 
@@ -104,70 +53,162 @@ export function workspacesDocument(
   daemon: DaemonFacts,
   showing: Showing,
   query: Query,
-): WorkspaceListDocument {
+) {
   const question = asked(query, WORKSPACES_QUERY)
-  const attention = [...daemonAttention(daemon, showing), ...views.flatMap((view) => attentionOf(view, showing))]
-  const pressing = attention.filter(({ tone }) => tone !== 'good').toSorted((a, b) => toneRank(a.tone) - toneRank(b.tone))
-  const items = views.map((view) => summaryOf(view, showing))
-  items.sort((a, b) => toneRank(a.tone) - toneRank(b.tone) || (a.name < b.name ? -1 : 1))
-  return {
-    ...headOf('WorkspaceList', showing),
-    ...daemonPart(daemon),
-    ...bounded('attention', pressing, MOST.attention, (entry) => entry),
-    ...bounded('parts', parts, MOST.parts, (view) => partEntry(view, showing)),
-    ...pageOf(items, question),
-  }
+  const found = [...daemonAttention(daemon), ...views.flatMap(attentionOf)]
+  const pressing = found.filter(({ tone }) => tone !== 'good').toSorted((a, b) => toneRank(a.tone) - toneRank(b.tone))
+  const items = views.map(summaryOf)
+  items.sort((a, b) => toneRank(a.tone) - toneRank(b.tone) || (a.workspace < b.workspace ? -1 : 1))
+  return WORKSPACES.show({ ...daemon, attention: pressing, parts: parts.map(summaryOf), ...pageOf(items, question) }, showing)
 }
 
-/** All else of the summary is of the whole workspace. */
-function partEntry(view: WorkspaceView, showing: Showing): WorkspaceListDocument['parts'][number] {
-  const { name, people, bands, cycle, use } = summaryOf(view, showing)
-  return { name, people, bands, cycle, readAt: use?.readAt, used: use?.used }
-}
+const scope = t.scopeWith(t.place)
 
-export async function workspaceDocument(seen: Seen): Promise<WorkspaceDocument> {
-  const since = await holdsSince(seen)
-  const { view, desiredState } = seen
-  const revision = view.policy?.revision
-  const team = view.scopes.find(({ scope }) => scope.kind === 'team')
-  return {
-    ...headAbout('Workspace', seen),
-    ...summaryOf(view, seen),
-    ...problemsOf(seen),
-    scopesByKind: countsByKind(view.scopes),
-    team: team && scopeEntry(team, seen, revision),
-    ...bounded('attention', notInSync(view.scopes), MOST.scopes, (status) => scopeEntry(status, seen, revision)),
-    driftCredits: driftCredits(view.scopes),
-    held: view.holds.slice(0, MOST.holds).map((hold) => holdOf(hold, since, seen)),
-    approvals: view.approvals,
-    grants: (desiredState?.resolution.grants ?? []).slice(0, MOST.grants).map((grant) => grantEntry(grant, seen, revision)),
-    ...modelEntries(view.use?.models ?? [], seen),
-    pools: poolEntries(seen),
-    warningTexts: warningTexts(view, seen),
-  }
-}
+const grant = object<GrantStatus>('A temporary cap.')({
+  scope: from(t.scopeName, ({ grant: { scope: on } }) => (on.kind === 'user' ? userScope(on.email) : on)),
+  cap: ifKnown(t.whole({ minimum: 0, description: 'What it sets.' }), ({ grant: { amount } }) =>
+    amount.kind === 'cap' ? amount.credits : undefined,
+  ),
+  add: ifKnown(t.whole({ minimum: 0, description: 'What it adds.' }), ({ grant: { amount } }) =>
+    amount.kind === 'add' ? amount.credits : undefined,
+  ),
+  state: t.grantState,
+  from: ifKnown(t.instant('When it starts.'), ({ fromAt }) => fromAt),
+  until: ifKnown(t.instant('When it ends; absent while not known.'), ({ untilAt }) => untilAt),
+  reason: from(t.text(), (one) => one.grant.reason),
+  ticket: ifKnown(t.text(), (one) => one.grant.ticket),
+  source: from(t.place, (one) => one.grant.at),
+  note: optional(t.text('Why the state differs from what the clock says.')),
+})
 
-const scopeEntry = (status: ScopeStatus, showing: Showing, revision = ''): ScopeEntry =>
-  scopeEntryOf(status, showing, status.source && placeOf(status.source, showing, revision))
+const pool = object<ReturnType<typeof poolsOf>[number]>('A budget of add-on credits that people share.')({
+  name: from(t.text(), (one) => one.pool.name),
+  credits: from(t.figure('Credits of all members together, in one cycle.'), (one) => one.pool.credits),
+  people: from(t.count('Its members.'), ({ members }) => members.length),
+  share: from(t.words(['need', 'equal']), (one) => one.pool.share),
+  used: ifKnown(t.amount('Credits used.'), ({ known }) => known?.figures?.used),
+  dealt: ifKnown(t.amount('The sum of their caps.'), ({ known }) => known?.figures?.dealt),
+  exhaustion: ifKnown(t.instant('When it is used up.'), ({ known }) => known?.figures?.exhaustedAt),
+  dealtAt: ifKnown(t.instant('When caps were last dealt.'), ({ known }) => known?.dealtAt),
+  frozen: ifKnown(t.text('Why it is not dealt now.'), ({ known }) => known?.frozen),
+  source: ifKnown(t.place, (one) => one.pool.at),
+})
+
+const driftCredits = object<ReturnType<typeof driftOf>>('Drift in credits per person, not times people.')({
+  above: t.amount('Observed above desired.'),
+  below: t.amount('Observed below desired.'),
+})
 
 /** As `capkeeper_drift_credits` counts: per person, where both sides are numbers. */
-function driftCredits(scopes: readonly ScopeStatus[]): WorkspaceDocument['driftCredits'] {
+function driftOf(scopes: readonly ScopeStatus[]) {
   let [above, below] = [0, 0]
   for (const { desired, observed } of scopes) {
     if (typeof desired !== 'number' || typeof observed !== 'number') continue
     if (observed > desired) above += observed - desired
     else below += desired - observed
   }
-  return { above: cents(above), below: cents(below) }
+  return { above, below }
 }
 
-function grantEntry(status: GrantStatus, showing: Showing, revision = ''): WorkspaceDocument['grants'][number] {
-  const { grant, note } = status
-  const { scope, at } = grant
-  return {
-    scope: scopeText(scope.kind === 'user' ? userScope(scope.email) : scope, showing),
-    ...grantEntryOf(status, showing),
-    source: placeOf(at, showing, revision),
-    note: showing.people.text(note),
-  }
+export const WORKSPACE = object<Seen & { readonly shown: Awaited<ReturnType<typeof holdsShown>> }>('One workspace.')({
+  ...t.about('Workspace'),
+  ...within(SUMMARY, ({ view }: Seen) => summaryOf(view)),
+  ...t.problems('Problems of the policy files.'),
+  scopesByKind: from(t.scopesByKind, ({ view }) => view.scopes),
+  team: ifKnown(scope, ({ view }) => view.scopes.find((one) => one.scope.kind === 'team')),
+  ...t.bounded('attention', MOST.scopes, scope, 'Scopes that are not in sync, those that need a person first.', ({ view }: Seen) =>
+    t.notInSync(view.scopes),
+  ),
+  driftCredits: from(driftCredits, ({ view }) => driftOf(view.scopes)),
+  held: from(t.list(object<HoldShown>('Changes that a guard holds.')(HOLD_ENTRY), 'Holds in force.'), ({ shown }) =>
+    shown.slice(0, MOST.holds),
+  ),
+  approvals: from(t.list(t.approval, 'Approvals and their states.'), ({ view }) => view.approvals),
+  grants: from(t.list(grant, 'Temporary caps.'), ({ desiredState }) => (desiredState?.resolution.grants ?? []).slice(0, MOST.grants)),
+  ...t.models(({ view }: Seen) => view.use?.models),
+  pools: from(t.list(pool, 'Budgets over caps.'), poolsOf),
+  warningTexts: from(t.warnings, ({ view }) => view),
+})
+
+/** In the order of their names. */
+function poolsOf({ view, desiredState }: Seen) {
+  const known = new Map((view.pools ?? []).map((one) => [one.name, one]))
+  return (desiredState?.resolution.pools ?? []).map((one) => ({ ...one, known: known.get(one.pool.name) }))
 }
+
+export const workspaceDocument = async (seen: Seen) => WORKSPACE.show({ ...seen, shown: await holdsShown(seen) }, seen)
+
+const operation = object<RequestsOf>('Requests of one kind since the daemon started.')({
+  operation: t.plain(),
+  requests: t.count('All of them.'),
+  failed: t.count('Those without a good answer.'),
+  lastFailure: optional(
+    object<NonNullable<RequestsOf['lastFailure']>>('The last failure.')({ at: t.instant('When.'), outcome: t.plain() }),
+  ),
+  medianMs: ifKnown(t.figure('Half of the last 100 were faster.'), (one) => {
+    const median = medianMs(one)
+    return median === undefined ? undefined : Math.round(median * 10) / 10
+  }),
+})
+
+const serviceModelShown = object<ServiceModel>('The service model.')({
+  layers: t.words(['layered', 'copied']),
+  layersProven: t.flag('A cap survived a write of an ancestor.'),
+  reads: t.words(['explicit', 'inherited', 'open']),
+  zero: t.plain('What the service does with a cap of 0; `open` while not known.'),
+  copying: optional(t.text('The evidence that caps are copied, if there is any.')),
+})
+
+const settings = object<Seen['settings']>('As configured.')({
+  interval: from(t.figure('Seconds between readings of caps.'), (one) => (one?.intervalMs ?? 0) / 1000),
+  usageInterval: from(t.figure('Seconds between readings of people and use.'), (one) => (one?.usageIntervalMs ?? 0) / 1000),
+  capSemantics: from(t.plain(), (one) => one?.capSemantics ?? ''),
+  capReads: from(t.plain(), (one) => one?.capReads ?? 'auto'),
+  onDrift: from(t.plain(), (one) => one?.onDrift ?? ''),
+  prune: from(t.flag(), (one) => one?.prune ?? false),
+  approvals: from(t.plain(), (one) => one?.approvals ?? 'separate'),
+  guards: from(t.texts('Each guard and its limit, in words.'), (one) =>
+    one ? Object.fromEntries(GUARD_CODES.map((name) => [name, guardText(name, one.guards[name])])) : {},
+  ),
+})
+
+const replica = object<NonNullable<DaemonFacts['replicas']>[number] & Pick<HealthSource, 'view' | 'daemon'>>('A running capkeeper.')({
+  name: t.text(),
+  version: ifKnown(t.plain(), ({ isHere, daemon }) => (isHere ? daemon.version : undefined)),
+  keeps: from(t.flag('It holds this workspace.'), ({ view, name }) => view.lease?.holder === name),
+})
+
+type HealthSource = Seen & { readonly daemon: DaemonFacts }
+
+const { pause: _, ...LASTING } = t.STATE
+
+export const HEALTH = object<HealthSource>('How the daemon runs one workspace.')({
+  ...t.about('Health'),
+  version: from(t.plain('Of capkeeper.'), ({ daemon }) => daemon.version),
+  configValid: from(t.flag('The config file is valid.'), ({ daemon }) => daemon.configValid),
+  ledgerWritable: from(t.flag('The ledger can be written.'), ({ daemon }) => daemon.ledgerWritable),
+  ...within(LASTING, ({ view }: Seen) => view),
+  ratePerSecond: ifKnown(t.share('Requests per second, as learned.'), ({ view }) => view.ratePerSecond),
+  history: ifKnown(t.history, ({ view }) => view.history),
+  clockSkewSeconds: ifKnown(t.clockSkew, ({ view }) => view.clockSkewMs),
+  model: from(serviceModelShown, (one) => serviceModel(one.settings ?? { capSemantics: 'layered' }, one.view.seen ?? {})),
+  seen: from(t.findings, ({ view }) => view.seen ?? {}),
+  operations: from(t.list(operation, 'Requests to the service.'), ({ requests = [] }) => requests),
+  unread: from(
+    t.count('Scopes whose last reading failed.'),
+    ({ readings }) => [...(readings?.values() ?? [])].filter(({ failure }) => failure !== undefined).length,
+  ),
+  oldestReadingAt: ifKnown(t.instant('The oldest reading of a managed scope.'), ({ view }) => oldestReadingAt(view)),
+  settings: from(settings, (one) => one.settings),
+  warnings: from(t.warnings, ({ view }) => view),
+  replicas: from(t.list(replica, 'Empty where there is only one replica.'), ({ view, daemon }) =>
+    (daemon.replicas ?? []).map((one) => ({ ...one, view, daemon })),
+  ),
+})
+
+function oldestReadingAt({ scopes }: WorkspaceView): number | undefined {
+  const managed = scopes.flatMap(({ state, readAt }) => (state === 'skipped' || readAt === undefined ? [] : [readAt]))
+  return managed.reduce<number | undefined>((least, at) => (least === undefined || at < least ? at : least), undefined)
+}
+
+export const healthDocument = (seen: Seen, daemon: DaemonFacts) => HEALTH.show({ ...seen, daemon }, seen)

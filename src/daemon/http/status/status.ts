@@ -1,30 +1,25 @@
-// /status from the views: plain JSON, bounded lists, what needs a person first. E-mails must go through the labels, also in a field that is
-// added here; names of people and keys never get in.
+// /status from the views: plain JSON, bounded lists, what needs a person first. It is older than /api/v1: here a line of a policy is a text, and `people`
+// says how people are shown. Names of people and keys never get in.
 
-import { ASPECTS, type Evidence, type LatestEvidence, type ServiceEvidence } from '../../../core/interpret/evidence.ts'
 import type { Hold } from '../../../core/model/change.ts'
-import type { PoolStatus, UseShown, WorkspaceView } from '../../../core/model/events.ts'
-import type { Roster } from '../../../core/model/observed.ts'
-import { formatPosition, type Position, type Problem } from '../../../core/model/problem.ts'
-import type { Instant } from '../../../core/model/units.ts'
-import { addOnFigures, totalAddOn } from '../../../core/use/add-on.ts'
-import { projectedCents, usedInCycle } from '../../../core/use/burn.ts'
-import { bandRank, countBands } from '../../../core/use/first-stop.ts'
-import { bounded, dayText, problemOf, rfc3339, scopeEntryOf, scopeText } from '../documents/show.ts'
+import { byUrgency } from '../../../core/model/condition.ts'
 import {
-  balanceOf,
-  conditionEntries,
-  countsByKind,
-  historyOf,
-  modelEntries,
-  notInSync,
-  policyOf,
-  poolFigures,
-  stateOf,
-  warningTexts,
-} from '../documents/summary.ts'
-import type { DaemonFacts, Showing, StatusDocument, WorkspaceStatus } from '../documents/types.ts'
-import type { PeopleLabels } from './labels.ts'
+  GRANT_STATES,
+  type LeaseShown,
+  type PersonStatus,
+  type PolicyStatus,
+  type PoolStatus,
+  type UseShown,
+  type WorkspaceView,
+} from '../../../core/model/events.ts'
+import type { GroupMembers, Roster } from '../../../core/model/observed.ts'
+import { formatPosition, type Position } from '../../../core/model/problem.ts'
+import { ADD_ON_SOURCES, addOnFigures, totalAddOn } from '../../../core/use/add-on.ts'
+import { usedInCycle } from '../../../core/use/burn.ts'
+import { bandRank, countBands } from '../../../core/use/first-stop.ts'
+import { from, ifKnown, type Kind, object, optional, record } from '../documents/field.ts'
+import * as t from '../documents/parts.ts'
+import type { DaemonFacts, Showing } from '../documents/types.ts'
 
 /** Bounds of the lists; what exceeds them is counted in `…Omitted`. Choice. */
 const STATUS_LIMITS = {
@@ -36,130 +31,167 @@ const STATUS_LIMITS = {
   rules: 100,
 } as const
 
-/** The state of every workspace as a document; docs/metrics.md. */
-export const statusDocument = (
-  views: readonly WorkspaceView[],
-  daemon: DaemonFacts,
-  { people, now }: Pick<Showing, 'people' | 'now'>,
-): StatusDocument => ({
-  apiVersion: 'capkeeper/v1',
-  kind: 'Status',
-  version: daemon.version,
-  at: rfc3339(now),
-  people: people.shown,
-  configValid: daemon.configValid,
-  ledgerWritable: daemon.ledgerWritable,
-  conditions: conditionEntries(daemon.conditions ?? [], { people }),
-  workspaces: views.map((view) => workspaceStatus(view, people, now)),
+const line = (description: string): Kind<Position, string> => ({
+  schema: t.text(`${description} \`file:line:column\`.`).schema,
+  show: (at, { people }) => people.text(formatPosition(at)),
 })
 
-function workspaceStatus(view: WorkspaceView, people: PeopleLabels, now: Instant): WorkspaceStatus {
-  const { lease, policy, balance, pools = [], rules = [] } = view
-  const scopes = [...notInSync(view.scopes), ...view.scopes.filter(({ state }) => state === 'in_sync')]
-  return {
-    workspace: view.workspace,
-    ...stateOf(view, { people }),
-    lease: lease && { isHere: lease.isHere, holder: lease.holder },
-    policy: policy && { ...policyOf(policy), ...problemEntries(policy.problems, people) },
-    scopeCounts: countsByKind(view.scopes),
-    ...bounded('scopes', scopes, STATUS_LIMITS.scopes, (one) => scopeEntryOf(one, { people }, placeText(one.source, people))),
-    holds: view.holds.map((hold) => holdEntry(hold, people)),
-    approvals: view.approvals.map(({ id, state }) => ({ id, state })),
-    grants: view.grants,
-    ...bounded('pools', pools, STATUS_LIMITS.pools, (pool) => poolEntry(pool, people)),
-    ...bounded('rules', rules, STATUS_LIMITS.rules, ({ name, people: reached }) => ({ name: people.text(name), people: reached })),
-    use: view.roster && useSummary(view, view.roster, people, now),
-    balance: balance && balanceOf(balance),
-    burn: view.use && burnSummary(view.use, people),
-    history: view.history && historyOf(view.history),
-    groups: view.groups.map(({ id, name, emails, used, readAt }) => ({
-      id: people.text(id),
-      name: people.text(name),
-      members: emails.length,
-      used,
-      readAt: rfc3339(readAt),
-    })),
-    ratePerSecond: view.ratePerSecond,
-    clockSkewSeconds: view.clockSkewMs === undefined ? undefined : view.clockSkewMs / 1000,
-    seen: seenEntries(view.seen ?? {}, people),
-    warnings: warningTexts(view, { people }),
-  }
-}
+const addOnSource = t.words(ADD_ON_SOURCES, 'Where the figure comes from.')
 
-const poolEntry = (pool: PoolStatus, people: PeopleLabels): WorkspaceStatus['pools'][number] => ({
-  name: people.text(pool.name),
-  credits: pool.credits,
-  ...(pool.figures && { people: pool.figures.members, readAt: rfc3339(pool.figures.readAt) }),
-  ...poolFigures(pool, { people }),
+const lease = object<LeaseShown>('The replica that holds the workspace, where several replicas share the ledger.')({
+  isHere: t.flag('It is this replica.'),
+  holder: optional(t.plain('Its name; absent while no replica holds it.')),
 })
 
-/** In the order of `ASPECTS`; what was never seen is absent. */
-export function seenEntries(seen: ServiceEvidence, people: PeopleLabels): NonNullable<WorkspaceStatus['seen']> {
-  const shown = ({ value, at, evidence }: Evidence) => ({ value, at: rfc3339(at), evidence: people.text(evidence) })
-  return ASPECTS.flatMap((aspect) => {
-    const finding: LatestEvidence | undefined = seen[aspect]
-    return finding ? [{ aspect, ...shown(finding), before: finding.before && shown(finding.before) }] : []
-  })
-}
+const { length: _, ...PROBLEM } = t.problemWith(line('Where.'))
 
-const placeText = (at: Position | undefined, people: PeopleLabels) => at && people.text(formatPosition(at))
-
-const problemEntries = (problems: readonly Problem[], people: PeopleLabels) =>
-  bounded('problems', problems, STATUS_LIMITS.problems, (one) => {
-    const { length: _, ...entry } = problemOf(one, { people }, placeText(one.at, people))
-    return entry
-  })
-
-const holdEntry = ({ id, guards, people: reached, message, changes }: Hold, people: PeopleLabels): WorkspaceStatus['holds'][number] => ({
-  id,
-  guards,
-  people: reached,
-  message: people.text(message),
-  ...bounded('changes', changes, STATUS_LIMITS.changes, ({ scope, from, to }) => ({ scope: scopeText(scope, { people }), from, to })),
+const policy = object<PolicyStatus>('The policies in force.')({
+  ...t.POLICY_STATE,
+  ...t.bounded(
+    'problems',
+    STATUS_LIMITS.problems,
+    object<PolicyStatus['problems'][number]>('A problem in a policy file.')(PROBLEM),
+    'In the order of the files.',
+  ),
 })
 
-function useSummary(view: WorkspaceView, roster: Roster, people: PeopleLabels, now: Instant): NonNullable<WorkspaceStatus['use']> {
-  const used = usedInCycle(roster)
-  const cycle = roster.cycle ?? view.balance?.cycle
-  const near = view.people.filter(({ band }) => bandRank(band) >= bandRank('85_to_95'))
-  const bands = countBands(view.people)
-  near.sort((a, b) => bandRank(b.band) - bandRank(a.band) || (b.used ?? 0) - (a.used ?? 0))
-  return {
-    readAt: rfc3339(roster.readAt),
-    people: roster.people.length,
-    used,
-    ...(cycle && { cycleStart: rfc3339(cycle.startAt), cycleEnd: rfc3339(cycle.endAt) }),
-    addOn: addOnSummary(view, roster, now),
-    bands,
-    ...bounded('nearCap', near, STATUS_LIMITS.people, ({ email, cap, used: addOn, source, band = 'at_cap' }) => ({
-      person: people.label(email),
-      cap,
-      used: addOn,
-      source,
-      band,
-    })),
-  }
-}
+const hold = object<Hold>('Changes that a guard holds.')({
+  id: t.plain('32 hex digits.'),
+  guards: t.list(t.guard, 'Which guards.'),
+  people: t.count('People who are affected.'),
+  message: t.text(),
+  ...t.bounded(
+    'changes',
+    STATUS_LIMITS.changes,
+    object<Hold['changes'][number]>('A held change.')({ scope: t.scopeName, from: t.cap(), to: t.cap() }),
+    'In the order of writing.',
+  ),
+})
 
-function addOnSummary({ measured, notMeasured, balance }: WorkspaceView, roster: Roster, now: Instant) {
-  const figures = addOnFigures({ now, cycle: roster.cycle ?? balance?.cycle, measured, balance })
-  const sum = totalAddOn(figures, roster.people)
+const pool = object<PoolStatus>('A budget over caps in this cycle, in credits.')({
+  name: t.text(),
+  credits: t.figure('Credits of all members together.'),
+  people: ifKnown(t.count('Its members.'), ({ figures }) => figures?.members),
+  readAt: ifKnown(t.instant('When the use was read.'), ({ figures }) => figures?.readAt),
+  used: ifKnown(t.amount('Credits used; absent until use was read.'), ({ figures }) => figures?.used),
+  dealt: ifKnown(t.dealt, ({ figures }) => figures?.dealt),
+  exhaustion: ifKnown(
+    t.instant('When it is expected to be used up; absent when not within the cycle.'),
+    ({ figures }) => figures?.exhaustedAt,
+  ),
+  dealtAt: optional(t.instant('When it was dealt last.')),
+  frozen: optional(t.text('Why the last deal stays.')),
+})
+
+const rule = record('A rule.')({ name: t.text(), people: t.count('People for whom it is the first match.') })
+
+/** A view with a roster. */
+type Rostered = WorkspaceView & { readonly roster: Roster }
+
+const addOn = object<ReturnType<typeof addOnOf>>('Add-on use of people in this cycle, by which bands and guards go.')({
+  source: addOnSource,
+  credits: optional(t.figure('The sum; absent when nothing is known.')),
+  readAt: ifKnown(t.instant('When it was measured.'), ({ measured }) => measured?.readAt),
+  latestDay: ifKnown(t.day('The last day with measured use.'), ({ measured }) => measured?.latestDayAt),
+  notMeasured: optional(t.words(['absent', 'denied'], 'The service does not have it, or does not give it to this key.')),
+})
+
+function addOnOf(view: Rostered, { now }: Pick<Showing, 'now'>) {
+  const { measured, notMeasured, balance, roster } = view
+  const figures = addOnFigures({ now, cycle: t.cycleOf(view), measured, balance })
   const isMeasured = figures.source === 'measured'
   return {
     source: figures.source,
-    credits: sum,
-    readAt: isMeasured && measured ? rfc3339(measured.readAt) : undefined,
-    latestDay: isMeasured && measured?.latestDayAt !== undefined ? dayText(measured.latestDayAt) : undefined,
-    notMeasured: !isMeasured && notMeasured ? notMeasured : undefined,
+    credits: totalAddOn(figures, roster.people),
+    measured: isMeasured ? measured : undefined,
+    notMeasured: isMeasured ? undefined : notMeasured,
   }
 }
 
-function burnSummary({ figures, models = [] }: UseShown, people: PeopleLabels): NonNullable<WorkspaceStatus['burn']> {
-  const { ratios = {}, projected, exhaustedAt } = figures ?? {}
-  return {
-    ratios,
-    projected: projected && projectedCents(projected),
-    exhaustion: rfc3339(exhaustedAt),
-    ...modelEntries(models, { people }),
-  }
-}
+const near = object<PersonStatus>('A person at 85 % of their cap or more.')({
+  person: from(t.person('As `people` says.'), ({ email }) => email),
+  cap: optional(t.cap()),
+  used: optional(t.figure('Add-on credits.')),
+  source: optional(addOnSource),
+  band: from(t.band, ({ band = 'at_cap' }) => band),
+})
+
+const use = object<Rostered>('Use in this cycle, in credits.')({
+  readAt: from(t.instant('When it was read.'), ({ roster }) => roster.readAt),
+  people: from(t.count('On the roster.'), ({ roster }) => roster.people.length),
+  used: ifKnown(t.figure('Of all people.'), ({ roster }) => usedInCycle(roster)),
+  cycleStart: ifKnown(t.instant('Its first instant.'), (view) => t.cycleOf(view)?.startAt),
+  cycleEnd: ifKnown(t.instant('The first instant of the next.'), (view) => t.cycleOf(view)?.endAt),
+  addOn: from(addOn, addOnOf),
+  bands: ifKnown(t.bandCounts('People by how near they are to their cap; absent while nothing is known.'), ({ people }) =>
+    countBands(people),
+  ),
+  ...t.bounded('nearCap', STATUS_LIMITS.people, near, 'The nearest first.', ({ people }: Rostered) =>
+    people
+      .filter(({ band }) => bandRank(band) >= bandRank('85_to_95'))
+      .sort((a, b) => bandRank(b.band) - bandRank(a.band) || (b.used ?? 0) - (a.used ?? 0)),
+  ),
+})
+
+const burn = object<UseShown>('How fast credits are burned, and where that leads.')({
+  ratios: from(t.ratios, ({ figures }) => figures?.ratios ?? {}),
+  projected: ifKnown(t.projection, ({ figures }) => figures?.projected),
+  exhaustion: ifKnown(
+    t.instant('When the add-on credits are expected to run out; absent when they last.'),
+    ({ figures }) => figures?.exhaustedAt,
+  ),
+  ...t.models(({ models }: UseShown) => models),
+})
+
+const group = object<GroupMembers>('A declared group.')({
+  id: t.text(),
+  name: t.text(),
+  members: from(t.count('How many.'), ({ emails }) => emails.length),
+  used: optional(t.figure('Credits in this cycle.')),
+  readAt: t.instant('When it was read.'),
+})
+
+const workspace = object<WorkspaceView>('One workspace.')({
+  workspace: t.plain('Its name.'),
+  ...t.STATE,
+  lease: optional(lease),
+  policy: optional(policy),
+  scopeCounts: from(t.scopesByKind, ({ scopes }) => scopes),
+  ...t.bounded(
+    'scopes',
+    STATUS_LIMITS.scopes,
+    t.scopeWith(line('The declaration.')),
+    'Those that need attention first.',
+    ({ scopes }: WorkspaceView) => [...t.notInSync(scopes), ...scopes.filter(({ state }) => state === 'in_sync')],
+  ),
+  holds: t.list(hold, 'Holds in force.'),
+  approvals: t.list(t.approval, 'Those on record.'),
+  grants: t.counts(GRANT_STATES, 'Grants by state.'),
+  ...t.bounded('pools', STATUS_LIMITS.pools, pool, 'By name.', ({ pools = [] }: WorkspaceView) => pools),
+  ...t.bounded('rules', STATUS_LIMITS.rules, rule, 'In the order in which they apply.', ({ rules = [] }: WorkspaceView) => rules),
+  use: ifKnown(use, ({ roster, ...view }) => roster && { ...view, roster }),
+  balance: optional(t.balance),
+  burn: ifKnown(burn, (view) => view.use),
+  history: optional(t.history),
+  groups: t.list(group, 'Declared groups.'),
+  ratePerSecond: optional(t.figure('Requests per second, as learned.')),
+  clockSkewSeconds: ifKnown(t.clockSkew, ({ clockSkewMs }) => clockSkewMs),
+  seen: ifKnown(t.findings, ({ seen = {} }) => seen),
+  warnings: from(t.warnings, (view) => view),
+})
+
+export const STATUS = object<DaemonFacts & { readonly workspaces: readonly WorkspaceView[] }>('The state of every workspace.')({
+  apiVersion: t.literal('capkeeper/v1'),
+  kind: t.literal('Status'),
+  version: t.plain('Of capkeeper.'),
+  at: from(t.instant('When this was made.'), (_, { now }) => now),
+  people: from(t.words(['hash', 'email'], 'How people are shown.'), (_, { people }) => people.shown),
+  configValid: t.flag('The config file is valid.'),
+  ledgerWritable: t.flag('The ledger can be written.'),
+  conditions: from(t.list(t.condition, 'Of the process as a whole.'), ({ conditions = [] }) => byUrgency(conditions)),
+  workspaces: t.list(workspace, 'In the order of the config.'),
+})
+
+/** The state of every workspace as a document; docs/metrics.md. */
+export const statusDocument = (workspaces: readonly WorkspaceView[], daemon: DaemonFacts, showing: Showing) =>
+  STATUS.show({ ...daemon, workspaces }, showing)

@@ -5,11 +5,10 @@ import { BANDS, SCOPE_STATES } from '../../../../core/model/events.ts'
 import { type GroupScope, groupScope, type ScopeKey, scopeKey } from '../../../../core/model/scope.ts'
 import type { Candidate } from '../../../../core/resolve/candidate.ts'
 import { bandRank } from '../../../../core/use/first-stop.ts'
-import type { PeopleLabels } from '../../status/labels.ts'
-import { type Asked, asked, DocumentError, limitOf, PAGE, type Query, type Seen, text, word } from '../documents.ts'
+import { type Asked, asked, DocumentError, limitOf, PAGE, type Page, type Query, type Seen, text, word } from '../documents.ts'
+import { fields, from, ifKnown, object, optional, record } from '../field.ts'
 import { declaredReason, entryWord } from '../part.ts'
-import { cents, headAbout, keyText, placeOf, ratio } from '../show.ts'
-import type { PersonEntry, PersonListDocument } from '../types.ts'
+import * as t from '../parts.ts'
 import { groupIdsOf, headRoomOf, type PeopleIndex, type PersonRow, ruleName, ruleOf, shareOf } from './roster.ts'
 
 const PEOPLE_SORTS = ['near', 'person', 'cap', 'use', 'headroom', 'rule'] as const
@@ -30,26 +29,77 @@ export const PEOPLE_QUERY = [
   limitOf(50, 500),
 ]
 
-export async function peopleDocument(seen: Seen, query: Query = {}): Promise<PersonListDocument> {
+const rule = object<Candidate>('The declaration that decides.')({
+  kind: t.plain(),
+  name: from(t.text(), (winner, { isPart }) => (isPart ? entryWord(winner) : ruleName(winner))),
+  source: ifKnown(t.place, ({ at }, { isPart }) => (isPart ? undefined : at)),
+  reason: ifKnown(t.text('For readers who see only some people, in the place of the source.'), (winner, { isPart }) =>
+    isPart ? declaredReason(winner) : undefined,
+  ),
+})
+
+/** A row with the names of the declared groups, by id. */
+export type NamedRow = PersonRow & { readonly names: ReadonlyMap<string, string> }
+
+const groupNamed = (description: string) => record(description)({ id: t.text(), name: t.plain() })
+
+export const PERSON_ENTRY = fields<NamedRow>()({
+  person: from(t.plain('An e-mail or a hash, as people are shown.'), ({ label }) => label),
+  status: t.words(STATUSES),
+  disabled: ifKnown(
+    t.flag('The service is disabled for them: caps are written, guards do not count them.'),
+    ({ disabled }) => disabled || undefined,
+  ),
+  groups: from(t.list(groupNamed('A declared group.'), 'Declared groups of the person.'), (row) =>
+    groupIdsOf(row).map((id) => ({ id, name: row.names.get(id) ?? '' })),
+  ),
+  cap: optional(t.observed('The cap in force, from the readings.')),
+  from: optional(t.scopeName),
+  declared: optional(t.cap('The desired cap.')),
+  rule: ifKnown(rule, ({ winner }) => winner),
+  used: optional(t.amount('All credits used in this cycle.')),
+  addOn: optional(t.amount('Add-on use.')),
+  addOnSource: ifKnown(t.addOnSource, ({ addOn, source }) => (addOn === undefined ? undefined : source)),
+  isUpperBound: ifKnown(
+    t.flag('The credits of a seat are not known, so add-on use is all use.'),
+    ({ addOn, source }) => (addOn !== undefined && source === 'upperBound') || undefined,
+  ),
+  headRoom: ifKnown(t.amount('Credits left of the cap; negative when over it.'), headRoomOf),
+  share: ifKnown(t.share('Add-on use over the cap; 1 is at the cap.'), shareOf),
+  band: optional(t.band),
+  state: optional(t.scopeState),
+})
+
+export const PEOPLE = object<
+  Pick<Seen, 'view'> &
+    Page<NamedRow> &
+    Pick<ReturnType<typeof found>, 'bands'> & { readonly index: PeopleIndex; readonly names: ReadonlyMap<string, string> }
+>('People, searched, filtered and sorted.')({
+  ...t.about('PersonList'),
+  ...t.paged(object<NamedRow>('One person.')(PERSON_ENTRY), 'As `sort` says.'),
+  bands: t.bandCounts('People who fit the other filters, by band.'),
+  groups: from(t.list(groupNamed('A group to filter by.'), 'The declared groups.'), ({ names }) =>
+    [...names].map(([id, name]) => ({ id, name })),
+  ),
+  rules: from(
+    t.list(
+      record('A rule to filter by.')({ name: t.text(), people: t.count('People for whom it decides.') }),
+      'The declarations that decide for people.',
+    ),
+    ({ index }) => rulesOf(index),
+  ),
+})
+
+export async function peopleDocument(seen: Seen, query: Query = {}) {
   const question = asked(query, PEOPLE_QUERY)
-  const { people } = seen
   const index = await seen.index()
   const [page, limit] = [question.whole('page'), question.whole('limit')]
+  const names = groupNames(seen)
   const { rows, bands, total } = found(index, wantedBy(question, index, seen), orderOf(question, index), {
     from: (page - 1) * limit,
     limit,
   })
-  const names = groupNames(seen)
-  return {
-    ...headAbout('PersonList', seen),
-    total,
-    page,
-    limit,
-    items: rows.map((row) => personEntry(row, seen, names)),
-    bands,
-    groups: [...names].map(([id, name]) => ({ id: people.text(id), name })),
-    rules: rulesOf(index, people),
-  }
+  return PEOPLE.show({ view: seen.view, index, names, bands, total, page, limit, items: rows.map((row) => ({ ...row, names })) }, seen)
 }
 
 /** The band, and whether a person fits everything else. */
@@ -122,14 +172,14 @@ export function groupNames({ view, policy, people }: Seen): ReadonlyMap<string, 
 /** Filters that a page offers. Choice. */
 const MOST_RULES = 100
 
-function rulesOf(index: PeopleIndex, labels: PeopleLabels): PersonListDocument['rules'] {
+function rulesOf(index: PeopleIndex) {
   const counts = new Map<string, number>()
   for (const row of index.rows) {
     const name = ruleOf(row, index)
     counts.set(name, (counts.get(name) ?? 0) + 1)
   }
   return [...counts]
-    .map(([name, people]) => ({ name: labels.text(name), people }))
+    .map(([name, people]) => ({ name, people }))
     .sort((a, b) => b.people - a.people)
     .slice(0, MOST_RULES)
 }
@@ -155,35 +205,4 @@ const SORTS: Readonly<Record<Exclude<Sort, 'rule'>, (row: PersonRow) => string |
   cap: ({ cap }) => (cap === 'none' ? Number.POSITIVE_INFINITY : cap === 'unknown' ? undefined : cap),
   use: ({ addOn, used }) => addOn ?? used,
   headroom: headRoomOf,
-}
-
-function ruleEntry(winner: Candidate, seen: Seen) {
-  const { people, isPart, view } = seen
-  return isPart
-    ? { kind: winner.kind, name: entryWord(winner), reason: people.text(declaredReason(winner)) }
-    : { kind: winner.kind, name: people.text(ruleName(winner)), source: placeOf(winner.at, seen, view.policy?.revision) }
-}
-
-export function personEntry(row: PersonRow, seen: Seen, names: ReadonlyMap<string, string>): PersonEntry {
-  const { used, addOn } = row
-  const [headRoom, share] = [headRoomOf(row), shareOf(row)]
-  return {
-    person: row.label,
-    status: row.status,
-    disabled: row.disabled ? true : undefined,
-    groups: groupIdsOf(row).map((id) => ({ id: seen.people.text(id), name: names.get(id) ?? '' })),
-    cap: row.cap,
-    from: row.from === undefined ? undefined : keyText(row.from, seen),
-    declared: row.declared,
-    rule: row.winner && ruleEntry(row.winner, seen),
-    used: cents(used),
-    ...(addOn !== undefined && {
-      addOn: cents(addOn),
-      ...(row.source && { addOnSource: row.source, isUpperBound: row.source === 'upperBound' ? true : undefined }),
-    }),
-    headRoom: cents(headRoom),
-    share: ratio(share),
-    band: row.band,
-    state: row.state,
-  }
 }

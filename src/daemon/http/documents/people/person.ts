@@ -1,23 +1,26 @@
 // One person and one group: why the cap is what it is, and use by day beside the cap in force on that day. A day without records has no figures;
 // memberships of groups are those of today.
 import { sharedCap } from '../../../../core/interpret/effective.ts'
-import { capShown, type Observed } from '../../../../core/model/observed.ts'
-import { groupScope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../../core/model/scope.ts'
+import { capShown, type Observed, type Person } from '../../../../core/model/observed.ts'
+import { type GroupScope, groupScope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../../core/model/scope.ts'
 import { DAY_MS, type Instant, midnight, sumOfKnown } from '../../../../core/model/units.ts'
 import { requestLink } from '../../../../core/notify/settings.ts'
-import { worstSource } from '../../../../core/use/add-on.ts'
+import { ADD_ON_SOURCES, worstSource } from '../../../../core/use/add-on.ts'
 import { usedInCycle } from '../../../../core/use/burn.ts'
 import { bandRank, countBands } from '../../../../core/use/first-stop.ts'
+import { DAY_GRADES } from '../../../../core/use/history.ts'
 import { type CapChange, capChanges } from '../../../../core/use/replay/in-force.ts'
 import type { DayRange } from '../../../../ports.ts'
 import { stopOf } from '../../../conditions/view.ts'
 import { cyclesBetween } from '../../../replay/gather.ts'
-import { asked, DocumentError, limitOf, PAGE, pageOf, type Query, type Seen, text, word } from '../documents.ts'
-import { explained, explanationOf, MOST_WRITES } from '../explained.ts'
-import { stopEntry } from '../me.ts'
-import { bounded, cents, daysFrom, dayText, headAbout, keyText, placeOf, ratio, rfc3339 } from '../show.ts'
-import type { GroupDocument, GroupEntry, GroupListDocument, PersonDocument, Records, Showing } from '../types.ts'
-import { groupNames, ORDERS, personEntry } from './people.ts'
+import { asked, DocumentError, limitOf, PAGE, type Page, pageOf, type Query, type Seen, text, word } from '../documents.ts'
+import { EXPLAINED, type ExplainedScope, explainedScope } from '../explained.ts'
+import { fields, from, ifKnown, object, optional, record, type Shown, type SourceOf } from '../field.ts'
+import { stop } from '../me.ts'
+import * as t from '../parts.ts'
+import { cents, daysFrom } from '../show.ts'
+import type { Records } from '../types.ts'
+import { groupNames, type NamedRow, ORDERS, PERSON_ENTRY } from './people.ts'
 import { countNear, groupIdsOf, headRoomOf, membersByGroup, type PeopleIndex, type PersonRow, personShown, shareOf } from './roster.ts'
 
 // The declared groups: their cap, their use and how near their members are to it.
@@ -32,20 +35,53 @@ export const GROUPS_QUERY = [
   limitOf(100, 500),
 ]
 
-export async function groupsDocument(seen: Seen, query: Query = {}): Promise<GroupListDocument> {
+const GROUP_ENTRY = fields<GroupKnown>()({
+  id: t.text('`group_id` of the service.'),
+  name: t.text('`group_name` of the service.'),
+  known: t.flag('The service knows it and its members were read.'),
+  members: from(t.count('People in it.'), ({ group }) => group?.emails.length ?? 0),
+  cap: ifKnown(t.cap('The desired cap.'), ({ status }) => status?.desired),
+  observed: ifKnown(t.observed(), ({ status, reading }) => status?.observed ?? reading?.observed),
+  state: ifKnown(t.scopeState, ({ status }) => status?.state),
+  used: ifKnown(t.amount('Credits its members used in this cycle.'), ({ group }) => group?.used),
+  share: ifKnown(t.share("Of the team's use, 0 to 1."), ({ group, total = 0 }) =>
+    group?.used !== undefined && total > 0 ? group.used / total : undefined,
+  ),
+  addOn: ifKnown(t.amount('Their add-on use.'), ({ people }) => sumOfKnown(people.map((row) => row.addOn))),
+  addOnSource: ifKnown(
+    t.words(ADD_ON_SOURCES, 'Where the figure of add-on use comes from; the least certain source of its members.'),
+    ({ people }) => worstSource(people.map((row) => row.source)),
+  ),
+  bands: ifKnown(t.bandCounts('Members by how near they are to their cap; absent while none is known.'), ({ people }) =>
+    countBands(people),
+  ),
+  near: ifKnown(t.count('Members at 85 % of their cap or more.'), ({ people }) => (countBands(people) ? countNear(people) : undefined)),
+  source: ifKnown(t.place, ({ at, status }) => at ?? status?.source),
+  readAt: ifKnown(t.instant('When its members were read.'), ({ group }) => group?.readAt),
+})
+
+const group = object<GroupKnown>('One group.')(GROUP_ENTRY)
+type GroupEntry = Shown<typeof group>
+
+export const GROUPS = object<Pick<Seen, 'view'> & Page<GroupEntry>>('The groups that the policies declare.')({
+  ...t.about('GroupList'),
+  ...t.paged(t.made(group), 'As `sort` says.'),
+})
+
+export async function groupsDocument(seen: Seen, query: Query = {}) {
   const question = asked(query, GROUPS_QUERY)
   const search = question.text('search')?.toLowerCase() ?? ''
   const sort = question.word('sort', GROUP_SORTS) ?? 'near'
   const order = question.word('order', ORDERS) ?? (sort === 'name' ? 'asc' : 'desc')
   const sign = order === 'desc' ? -1 : 1
-  const entries = groupEntries(seen, await seen.index())
+  const entries = groupsKnown(seen, await seen.index()).map((one) => group.show(one, seen))
   const all = entries.filter(({ id, name }) => `${id}\n${name}`.toLowerCase().includes(search))
   const by = SORTS[sort]
   all.sort((a, b) => {
     const [left, right] = [by(a), by(b)]
     return left === right ? (a.id < b.id ? -1 : 1) : sign * (left < right ? -1 : 1)
   })
-  return { ...headAbout('GroupList', seen), ...pageOf(all, question) }
+  return GROUPS.show({ view: seen.view, ...pageOf(all, question) }, seen)
 }
 
 const SORTS: Readonly<Record<(typeof GROUP_SORTS)[number], (entry: GroupEntry) => string | number>> = {
@@ -56,41 +92,27 @@ const SORTS: Readonly<Record<(typeof GROUP_SORTS)[number], (entry: GroupEntry) =
   cap: ({ cap }) => (typeof cap === 'number' ? cap : -1),
 }
 
+type GroupKnown = ReturnType<typeof groupsKnown>[number]
+
 /** Every declared group, and those that were read before their declaration was removed. */
-function groupEntries(seen: Seen, index: PeopleIndex): GroupEntry[] {
-  const { view, policy, readings, unknownGroups } = seen
+function groupsKnown({ view, policy, readings, unknownGroups, isPart }: Seen, index: PeopleIndex) {
   const members = membersByGroup(index.rows)
   const declared = new Map((policy?.set.groups ?? []).map(({ scope, name, at }) => [scope.id, { name, at }]))
-  const listed = new Map(view.groups.map((group) => [group.id, group]))
+  const listed = new Map(view.groups.map((one) => [one.id, one]))
   const states = new Map(view.scopes.flatMap((status) => (status.scope.kind === 'group' ? [[status.scope.id, status] as const] : [])))
   // Of readers of some people the roster is cut: its sum is not the team's.
-  const total = seen.isPart || !view.roster ? undefined : usedInCycle(view.roster)
-  return [...new Set([...declared.keys(), ...listed.keys()])].map((id): GroupEntry => {
-    const [group, people] = [listed.get(id), members.get(id) ?? []]
-    const status = states.get(id)
-    const reading = readings?.get(scopeKey(groupScope(id)))
-    const addOn = sumOfKnown(people.map((row) => row.addOn))
-    const bands = countBands(people)
-    const source = worstSource(people.map((row) => row.source))
-    const at = declared.get(id)?.at ?? status?.source
-    return {
-      id: seen.people.text(id),
-      name: seen.people.text(declared.get(id)?.name ?? group?.name ?? id),
-      known: group !== undefined && unknownGroups?.includes(id) !== true,
-      members: group?.emails.length ?? 0,
-      cap: status?.desired,
-      observed: status?.observed ?? reading?.observed,
-      state: status?.state,
-      ...(group?.used !== undefined && {
-        used: cents(group.used),
-        share: total !== undefined && total > 0 ? ratio(group.used / total) : undefined,
-      }),
-      ...(addOn !== undefined && { addOn: cents(addOn), addOnSource: source }),
-      ...(bands && { bands, near: countNear(people) }),
-      source: at && placeOf(at, seen, view.policy?.revision),
-      readAt: rfc3339(group?.readAt),
-    }
-  })
+  const total = isPart || !view.roster ? undefined : usedInCycle(view.roster)
+  return [...new Set([...declared.keys(), ...listed.keys()])].map((id) => ({
+    id,
+    name: declared.get(id)?.name ?? listed.get(id)?.name ?? id,
+    known: listed.has(id) && unknownGroups?.includes(id) !== true,
+    at: declared.get(id)?.at,
+    group: listed.get(id),
+    people: members.get(id) ?? [],
+    status: states.get(id),
+    reading: readings?.get(scopeKey(groupScope(id))),
+    total,
+  }))
 }
 
 /** Days of a chart. Choice. */
@@ -103,46 +125,73 @@ const MOST_LOOKED_BACK = 500
 /** Days of the pace by which a cap is expected to be used up. */
 const PACE_DAYS = 7
 
-export async function personDocument(seen: Seen, person: string): Promise<PersonDocument> {
+const personDay = record('One day of a person.')({
+  day: t.day('Which.'),
+  burned: optional(t.amount('Credits burned on it; absent where not known.')),
+  used: optional(t.amount('Credits used since the start of the cycle, at its end.')),
+  addOn: optional(t.amount('Add-on use since the start of the cycle, at its end; the last day may be incomplete.')),
+  grade: optional(t.words(DAY_GRADES, 'What is known of it; absent for the present day.')),
+  starts: optional(t.flag('A billing cycle starts on it; that of past cycles is assumed.')),
+  cap: optional(t.observed('The cap in force at its end, as far as recorded.')),
+  from: optional(t.scopeName),
+  changed: optional(t.flag('The cap in force changed on it.')),
+})
+
+const personUse = record('Use by day against the cap.')({
+  days: t.list(personDay, 'The last 90 days, or all since the start of the cycle.'),
+  addOnSource: optional(t.words(['measured', 'estimated'], 'Where the add-on use of the days comes from; absent without any.')),
+  paceADay: optional(t.amount('Credits a day in the last 7 days, as far as they are known.')),
+  runsOutOn: optional(t.day('When the cap is used up at the pace of the last 7 days; absent when not within the cycle.')),
+})
+
+type PersonKnown = NamedRow &
+  ExplainedScope &
+  Pick<Seen, 'view'> & { readonly isProtected: boolean; readonly person: Person | undefined; readonly use: SourceOf<typeof personUse> }
+
+export const PERSON = object<PersonKnown>('One person.')({
+  ...t.about('Person'),
+  ...PERSON_ENTRY,
+  ...EXPLAINED,
+  protected: ifKnown(t.flag('Never lowered, blocked or cleared.'), ({ isProtected }) => isProtected || undefined),
+  guards: from(t.list(t.guard, 'Guards that hold a change for this person.'), ({ view, explanation }) =>
+    view.holds.filter(({ id }) => id === explanation?.hold?.id).flatMap((hold) => hold.guards),
+  ),
+  // Readers of some people are not told: a pool and the balance are of others too.
+  stopsFirst: ifKnown(stop, ({ seen, person }) => (seen.isPart || !person ? undefined : stopOf(seen, person, seen.now))),
+  // The link has the name by which the person is shown, so that a hash stays a hash.
+  requestUrl: ifKnown(t.plain('Where to ask for more, where the config has `requests`.'), ({ label, cap, addOn }, { requestUrl }) =>
+    requestUrl === undefined
+      ? undefined
+      : requestLink(requestUrl, { email: label, cap: cap === 'unknown' ? undefined : cap, used: cents(addOn) }),
+  ),
+  use: personUse,
+})
+
+export async function personDocument(seen: Seen, person: string) {
   const { view, policy, records, now } = seen
   const row = personShown(await seen.index(), person)
   if (!row) throw new DocumentError(404, 'this workspace has no such person')
-  const scope = userScope(row.email)
-  const history = await records.history({ scope, limit: MOST_WRITES })
-  const explanation = explanationOf(seen, scope, history)
-  const days = daysShown(view.roster?.cycle?.startAt ?? view.balance?.cycle?.startAt, now)
-  const burned = await records.useOfPerson(row.email, days)
-  const measured = await records.addOnOfPerson(row.email, days)
-  const measuredFrom = row.source === 'measured' ? (await records.fact('addOnAsked'))?.fromAt : undefined
-  const caps = await capsByDay(seen, row, days)
-  const cycle = view.roster?.cycle ?? view.balance?.cycle
+  const { email } = row
+  const cycle = t.cycleOf(view)
+  const days = daysShown(cycle?.startAt, now)
   const told = (await records.fact('usage'))?.previousCycle?.cycle
-  const starts = cycle ? cyclesBetween(cycle, days.fromAt, days.untilAt, told).map(({ startAt }) => midnight(startAt)) : []
-  const isProtected = policy?.set.protectedPeople.some((one) => one.scope.email === row.email) === true
-  const guards = view.holds.filter(({ id }) => id === explanation?.hold?.id).flatMap((hold) => hold.guards)
-  const entry = personEntry(row, seen, groupNames(seen))
-  return {
-    ...headAbout('Person', seen),
-    ...entry,
-    ...explained(seen, explanation, { scope, history }),
-    protected: isProtected ? true : undefined,
-    guards,
-    ...stopsFirst(seen, row.email),
-    ...requestOf(entry, seen),
-    use: useByDay(seen, row, { days, starts, burned, measured, measuredFrom, grades: await records.gradesOfPerson(row.email, days), caps }),
+  const known: PersonUse = {
+    days,
+    starts: cycle ? cyclesBetween(cycle, days.fromAt, days.untilAt, told).map(({ startAt }) => midnight(startAt)) : [],
+    burned: await records.useOfPerson(email, days),
+    measured: await records.addOnOfPerson(email, days),
+    measuredFrom: row.source === 'measured' ? (await records.fact('addOnAsked'))?.fromAt : undefined,
+    grades: await records.gradesOfPerson(email, days),
+    caps: await capsByDay(seen, row, days),
   }
-}
-
-/** Readers of some people are not told: a pool and the balance are of others too. */
-function stopsFirst(seen: Seen, email: string): Pick<PersonDocument, 'stopsFirst'> {
-  const person = seen.view.roster?.people.find((one) => one.email === email)
-  return seen.isPart || !person ? {} : { stopsFirst: stopEntry(stopOf(seen, person, seen.now)) }
-}
-
-/** The link has the name by which the person is shown, so that a hash stays a hash. */
-function requestOf({ person, cap, addOn }: ReturnType<typeof personEntry>, { requestUrl }: Showing): { readonly requestUrl?: string } {
-  const known = cap === 'unknown' ? undefined : cap
-  return requestUrl === undefined ? {} : { requestUrl: requestLink(requestUrl, { email: person, cap: known, used: addOn }) }
+  const one: PersonKnown = {
+    ...{ ...row, names: groupNames(seen), view },
+    ...(await explainedScope(seen, userScope(email))),
+    isProtected: policy?.set.protectedPeople.some(({ scope }) => scope.email === email) === true,
+    person: view.roster?.people.find((other) => other.email === email),
+    use: useByDay(seen, row, known),
+  }
+  return PERSON.show(one, seen)
 }
 
 /** The last 90 days, or all since the start of the cycle. */
@@ -210,14 +259,13 @@ function burnedByDay({ days, burned, measured, grades }: PersonUse) {
 const sumOfAll = (days: readonly { readonly onDay: number | undefined }[]): number | undefined =>
   days.reduce<number | undefined>((sum, { onDay }) => (sum === undefined || onDay === undefined ? undefined : sum + onDay), 0)
 
-function useByDay(seen: Seen, row: PersonRow, known: PersonUse): PersonDocument['use'] {
-  const { view, settings, now, isPart } = seen
+function useByDay({ view, settings, now, isPart }: Seen, row: PersonRow, known: PersonUse): SourceOf<typeof personUse> {
   const { starts, measuredFrom, caps } = known
   const perSeat = view.balance?.creditsPerSeat ?? settings?.creditsPerSeat
   const addOnByDay = new Map(known.measured.map(({ dayAt, addOn }) => [dayAt, addOn]))
-  const cycle = view.roster?.cycle ?? view.balance?.cycle
+  const cycle = t.cycleOf(view)
   const presentFrom = cycle && midnight(cycle.startAt)
-  const listed: PersonDocument['use']['days'][number][] = []
+  const listed: SourceOf<typeof personDay>[] = []
   // Where the first days of a cycle were not read, sums since its start are not known, and all its days are estimated.
   let isMeasured = false
   let used: number | undefined
@@ -246,14 +294,14 @@ function useByDay(seen: Seen, row: PersonRow, known: PersonUse): PersonDocument[
     const { cap, from } = isCapKnown ? caps(Math.min(at + DAY_MS, now + 1)) : UNKNOWN_CAP
     const estimate = used === undefined || perSeat === undefined ? undefined : Math.max(0, used - perSeat)
     listed.push({
-      day: dayText(at),
-      burned: cents(amount),
-      used: cents(used),
-      addOn: cents(isMeasured ? paid : estimate),
+      day: at,
+      burned: amount,
+      used,
+      addOn: isMeasured ? paid : estimate,
       grade: isToday ? undefined : grade,
       starts: starts.includes(at) ? true : undefined,
       cap,
-      from: from === undefined ? undefined : keyText(from, seen),
+      from,
       changed: before && !isPart && before.cap !== cap ? true : undefined,
     })
     before = { cap, from }
@@ -284,44 +332,57 @@ function runsOut(
   if (paceADay <= 0) return {}
   const endAt = left === undefined ? undefined : now + (Math.max(0, left) / paceADay) * DAY_MS
   const isSoon = endAt !== undefined && endAt < (cycleEndAt ?? now)
-  return { paceADay: cents(paceADay), runsOutOn: isSoon ? dayText(endAt) : undefined }
+  return { paceADay, runsOutOn: isSoon ? endAt : undefined }
 }
 
-export async function groupDocument(seen: Seen, id: string): Promise<GroupDocument> {
-  const index = await seen.index()
-  const entry = groupEntries(seen, index).find((one) => one.id === id)
-  if (!entry) throw new DocumentError(404, 'no declared group has this id')
+const useDay = record('One day.')({
+  day: t.day('Which.'),
+  used: optional(t.amount('Credits burned; absent where not known.')),
+})
+
+const member = object<PersonRow>('A member.')({
+  person: from(t.plain(), ({ label }) => label),
+  cap: ifKnown(t.cap(), ({ cap }) => (cap === 'unknown' ? undefined : cap)),
+  addOn: optional(t.amount('Add-on use.')),
+  band: optional(t.band),
+})
+
+const groupUse = record('Credits its members burned.')({ days: t.list(useDay, 'The last days in order.') })
+
+type GroupSource = GroupKnown & ExplainedScope & Pick<Seen, 'view'> & { readonly use: SourceOf<typeof groupUse> }
+
+export const GROUP = object<GroupSource>('One group.')({
+  ...t.about('Group'),
+  ...GROUP_ENTRY,
+  ...EXPLAINED,
+  use: groupUse,
+  ...t.bounded('top', MOST_MEMBERS, member, 'Those nearest to their cap first.', ({ people }: GroupSource) =>
+    people.toSorted((a, b) => bandRank(b.band) - bandRank(a.band) || (shareOf(b) ?? 0) - (shareOf(a) ?? 0)),
+  ),
+})
+
+export async function groupDocument(seen: Seen, id: string) {
+  const known = groupsKnown(seen, await seen.index()).find((one) => seen.people.text(one.id) === id)
+  if (!known) throw new DocumentError(404, 'no declared group has this id')
   const scope = groupScope(id)
-  const history = await seen.records.history({ scope, limit: MOST_WRITES })
-  const members = (membersByGroup(index.rows).get(id) ?? []).toSorted(
-    (a, b) => bandRank(b.band) - bandRank(a.band) || (shareOf(b) ?? 0) - (shareOf(a) ?? 0),
+  return GROUP.show(
+    { ...known, ...(await explainedScope(seen, scope)), view: seen.view, use: { days: await groupDays(seen, scope) } },
+    seen,
   )
-  return {
-    ...headAbout('Group', seen),
-    ...entry,
-    ...explained(seen, explanationOf(seen, scope, history), { scope, history }),
-    use: await groupUse(seen, id),
-    ...bounded('top', members, MOST_MEMBERS, ({ label, cap, addOn, band }) => ({
-      person: label,
-      cap: cap !== undefined && cap !== 'unknown' ? cap : undefined,
-      addOn: cents(addOn),
-      band,
-    })),
-  }
 }
 
-async function groupUse({ view, records, now }: Seen, id: string): Promise<GroupDocument['use']> {
-  const scope = groupScope(id)
+async function groupDays({ view, records, now }: Seen, scope: GroupScope): Promise<readonly SourceOf<typeof useDay>[]> {
   const asked = (await records.fact('runsAsked'))?.[scopeKey(scope)]
   const days = daysShown(view.roster?.cycle?.startAt, now)
-  if (!asked) return { days: [] }
+  if (!asked) return []
   const rows = await records.runs(scope, days)
-  const known = rows.filter(({ used }) => used !== undefined)
-  const byDay = Map.groupBy(known, ({ dayAt }) => dayAt)
-  const listed = daysFrom(days.fromAt, days.untilAt).map((at) => {
-    const isKnown = at >= asked.fromAt && at <= asked.throughAt
-    const used = (byDay.get(at) ?? []).reduce((sum, row) => sum + (row.used ?? 0), 0)
-    return { day: dayText(at), used: isKnown ? cents(used) : undefined }
+  const byDay = Map.groupBy(
+    rows.filter(({ used }) => used !== undefined),
+    ({ dayAt }) => dayAt,
+  )
+  return daysFrom(days.fromAt, days.untilAt).map((day) => {
+    const isKnown = day >= asked.fromAt && day <= asked.throughAt
+    const used = (byDay.get(day) ?? []).reduce((sum, row) => sum + (row.used ?? 0), 0)
+    return { day, used: isKnown ? used : undefined }
   })
-  return { days: listed }
 }

@@ -8,6 +8,7 @@ import { normaliseEmail, type ScopeKey, scopeKey, userScope } from '../../../../
 import type { Candidate } from '../../../../core/resolve/candidate.ts'
 import { resolvePerson } from '../../../../core/resolve/desired.ts'
 import { bandRank } from '../../../../core/use/first-stop.ts'
+import type { Clock } from '../../../../ports.ts'
 import { planShows, shownAt } from '../../../conditions/view.ts'
 import { mapYielding } from '../show.ts'
 import type { Showing, WorkspaceFacts } from '../types.ts'
@@ -67,7 +68,9 @@ export function ruleOf({ winner }: PersonRow, { names }: PeopleIndex): string {
   return name
 }
 
-export async function peopleIndex(whole: WorkspaceFacts & Showing): Promise<PeopleIndex> {
+type Whole = WorkspaceFacts & Pick<Showing, 'people'> & { readonly clock: Clock }
+
+export async function peopleIndex(whole: Whole): Promise<PeopleIndex> {
   const { view } = whole
   const roster = view.roster?.people ?? []
   const known = new Set(roster.map(({ email }) => email))
@@ -84,7 +87,7 @@ export async function peopleIndex(whole: WorkspaceFacts & Showing): Promise<Peop
 }
 
 interface Around {
-  readonly whole: WorkspaceFacts & Showing
+  readonly whole: Whole
   readonly shown: ReadonlyMap<string, PersonStatus>
   readonly states: ReadonlyMap<string, ScopeState>
   readonly groupsOf: ReadonlyMap<string, readonly ScopeKey[]>

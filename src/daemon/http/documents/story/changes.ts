@@ -1,99 +1,19 @@
-// What happened in a workspace: the timeline (writes from the ledger's history and everything else from the journal, the newest first), one plan, and the
-// comparison of policies over past cycles. The timeline pages by instant, so that new entries do not move those on later pages.
+// What happened in a workspace: the timeline (writes from the ledger's history and everything else from the journal, the newest first), and one plan. The
+// timeline pages by instant, so that new entries do not move those on later pages.
 import { createHash } from 'node:crypto'
-import type { HistoryEntry } from '../../../../core/model/change.ts'
+import type { Change, HistoryEntry, Plan } from '../../../../core/model/change.ts'
 import { CHANGE_KINDS, type JournalEntry, type WorkspaceView } from '../../../../core/model/events.ts'
 import { shortRevision, whileInvalid } from '../../../../core/model/policy.ts'
 import { parseScope, type Scope, scopeKey } from '../../../../core/model/scope.ts'
 import { DAY_MS, formatInstant, type Instant } from '../../../../core/model/units.ts'
-import type { SimulatedCycle, SimulationRow } from '../../../../core/use/replay/document.ts'
-import type { BlockedPerson, PersonChange } from '../../../../core/use/replay/simulation.ts'
-import type { Compared, ComparedPolicies, ComparisonState } from '../../../replay/comparisons.ts'
-import { asked, DocumentError, limitOf, PAGE, type Parameter, pageOf, type Query, type Seen, text, word } from '../documents.ts'
-import { writeEntry } from '../explained.ts'
+import { asked, DocumentError, limitOf, PAGE, type Page, type Parameter, pageOf, type Query, type Seen, text, word } from '../documents.ts'
+import { pending, write } from '../explained.ts'
+import { from, ifKnown, object, optional, record, type Shown, type SourceOf } from '../field.ts'
+import * as t from '../parts.ts'
 import { groupShown } from '../people/people.ts'
 import { personShown } from '../people/roster.ts'
-import { bounded, dayText, headAbout, keyText, placeOf, rfc3339, scopeText } from '../show.ts'
-import type { ChangeEntry, ChangeListDocument, ComparisonDocument, PlanDocument, Showing } from '../types.ts'
-
-/** `state` is undefined where comparisons are not made, and until a policy was read. */
-export function comparisonDocument(seen: Seen, state: ComparisonState | undefined): ComparisonDocument {
-  const head = headAbout('Comparison', seen)
-  if (!state) return { ...head, state: 'lacking', message: TOO_LITTLE['no-policy'] }
-  const { made, since } = state
-  const compared = made?.compared
-  return {
-    ...head,
-    ...progressOf(compared, since !== undefined, seen),
-    since: rfc3339(since),
-    madeAt: rfc3339(made?.at),
-    wholeFrom: compared && 'wholeAt' in compared && compared.wholeAt !== undefined ? dayText(compared.wholeAt) : undefined,
-    figures: compared?.kind === 'made' ? figuresOf(compared.simulation, seen) : undefined,
-  }
-}
-
-const TOO_LITTLE = {
-  'no-policy': 'no policies have been read yet',
-  'no-days': 'no day of anybody’s use is recorded yet; days are recorded while the daemon runs',
-  'no-cycle': 'the service names no billing cycle',
-} as const
-
-function progressOf(
-  compared: Compared | undefined,
-  isRunning: boolean,
-  { people }: Showing,
-): Pick<ComparisonDocument, 'state' | 'message'> {
-  if (isRunning || !compared) return { state: 'running' }
-  if (compared.kind === 'made') return { state: 'made' }
-  return compared.kind === 'failed'
-    ? { state: 'failed', message: people.text(compared.message) }
-    : { state: 'lacking', message: TOO_LITTLE[compared.kind] }
-}
-
-function figuresOf(simulation: ComparedPolicies, showing: Showing): NonNullable<ComparisonDocument['figures']> {
-  const { policy, addOn, creditsPerSeat, pricePerCredit, recorded, cycles, blocked, gains, losses, unreached, capsReached } = simulation
-  const { people } = showing
-  return {
-    policy,
-    addOn,
-    creditsPerSeat,
-    pricePerCredit,
-    recorded: { from: dayText(recorded.firstAt), through: dayText(recorded.lastAt) },
-    cycles: cycles.map((one) => ({ ...cycleOf(one, showing), groupsOmitted: one.groupsOmitted })),
-    blocked: blocked.items.map((one) => blockedOf(one, showing)),
-    blockedOmitted: blocked.omitted,
-    gains: gains.items.map((one) => changeOf(one, showing)),
-    gainsOmitted: gains.omitted,
-    losses: losses.items.map((one) => changeOf(one, showing)),
-    lossesOmitted: losses.omitted,
-    unreached: unreached.items.map(({ scope, cap, highest }) => ({ scope: keyText(scope, showing), cap, highest })),
-    unreachedOmitted: unreached.omitted,
-    capsReached,
-    notes: simulation.notes.map(people.text),
-  }
-}
-
-const cycleOf = ({ startAt, endAt, isWhole, total, groups, pools }: SimulatedCycle, { people }: Showing) => {
-  const named = <R extends SimulationRow>(row: R): R => ({ ...row, key: people.text(row.key), name: people.text(row.name) })
-  return { start: rfc3339(startAt), end: rfc3339(endAt), whole: isWhole, total, groups: groups.map(named), pools: pools.map(named) }
-}
-
-const blockedOf = ({ email, cycleStartAt, workingDays, policy, beside }: BlockedPerson, { people }: Showing) => {
-  const stopped = (one: NonNullable<BlockedPerson['policy']>) => ({ from: dayText(one.fromAt), days: one.days, cap: one.cap })
-  return {
-    person: people.label(email),
-    cycleStart: rfc3339(cycleStartAt),
-    workingDays,
-    policy: policy && stopped(policy),
-    beside: beside && stopped(beside),
-  }
-}
-
-const changeOf = ({ email, credits, blockedDays }: PersonChange, { people }: Showing) => ({
-  person: people.label(email),
-  credits,
-  blockedDays,
-})
+import { scopeText } from '../show.ts'
+import type { Showing } from '../types.ts'
 
 const MOST_ENTRIES = 200
 
@@ -111,7 +31,54 @@ export const CHANGES_QUERY: readonly Parameter[] = [
 /** The next page: everything up to this instant, without the first `skip` entries at it. */
 type Cursor = ReturnType<typeof cursorOf>
 
-export async function changesDocument(seen: Seen, query: Query = {}): Promise<ChangeListDocument> {
+const entry = record('An entry of the timeline.')({
+  at: t.instant('When.'),
+  kind: t.words(CHANGE_KINDS),
+  id: t.plain('Stays the same.'),
+  tone: t.tone,
+  text: t.plain('One sentence.'),
+  scope: optional(t.scopeName),
+  effect: optional(t.effect),
+  from: optional(t.observed('The cap before.')),
+  to: optional(t.observed('The cap after.')),
+  cause: optional(t.cause),
+  result: optional(t.changeResult),
+  count: optional(t.count('How many changes this entry is about.')),
+  error: optional(t.text()),
+  hold: optional(t.plain('The id of a hold.')),
+  digest: optional(t.plain('The digest of the policies in force.')),
+  revision: optional(t.plain('The policies in force.')),
+  reason: optional(t.text()),
+  stands: optional(t.flag('Of a hold, a pause and policies: still in force.')),
+  guards: optional(t.list(t.guard, 'Of a hold.')),
+  people: optional(t.count('People whom the hold affects.')),
+  planId: optional(t.plain('The plan that wrote it, held it, or found it.')),
+  source: optional(t.place),
+})
+type Entry = SourceOf<typeof entry>
+type ChangeEntry = Shown<typeof entry>
+
+/** A write in the timeline says first what the list of writes says. */
+const { id, kind, tone, text: sentence, digest } = entry.fields
+const written = object<HistoryEntry & Pick<Entry, 'id' | 'kind' | 'tone' | 'text'>>('')({
+  ...write.fields,
+  id,
+  kind,
+  tone,
+  text: sentence,
+  digest,
+})
+
+export const CHANGES = object<
+  Pick<Seen, 'view'> & { readonly limit: number; readonly items: readonly ChangeEntry[]; readonly next: string | undefined }
+>('What happened, the newest first.')({
+  ...t.about('ChangeList'),
+  limit: t.whole({ minimum: 1, description: 'The most in one answer.' }),
+  items: t.list(t.made(entry), 'The newest first.'),
+  next: optional(t.plain('The value of `after` for older entries; absent at the end.')),
+})
+
+export async function changesDocument(seen: Seen, query: Query = {}) {
   const question = asked(query, CHANGES_QUERY)
   const { view, journal, records } = seen
   const limit = question.whole('limit')
@@ -130,8 +97,8 @@ export async function changesDocument(seen: Seen, query: Query = {}): Promise<Ch
       (scope === undefined || (entry.kind === 'foreign' && scopeKey(entry.scope) === scopeKey(scope))),
   )
   const joined = [
-    ...writes.map((entry) => ofWrite(entry, seen)),
-    ...others.toReversed().map((entry) => ({ at: entry.at, entry: journalChange(entry, view, seen) })),
+    ...writes.map((one) => ({ at: one.at, entry: writeChange(one, seen) })),
+    ...others.toReversed().map((one) => ({ at: one.at, entry: entry.show(journalChange(one, view, seen), seen) })),
   ]
   // In one instant as they were recorded: by anything else a write beyond this page's limit could belong on an earlier page.
   joined.sort((a, b) => b.at - a.at)
@@ -140,12 +107,8 @@ export async function changesDocument(seen: Seen, query: Query = {}): Promise<Ch
   const listed = joined.slice(skipped, skipped + limit)
   const last = listed.at(-1)
   const isMore = joined.length > skipped + limit
-  return {
-    ...headAbout('ChangeList', seen),
-    limit,
-    items: listed.map(({ entry }) => entry),
-    next: last && isMore ? nextOf(last.at, listed, cursor) : undefined,
-  }
+  const next = last && isMore ? nextOf(last.at, listed, cursor) : undefined
+  return CHANGES.show({ view, limit, items: listed.map((one) => one.entry), next }, seen)
 }
 
 interface Dated {
@@ -187,22 +150,14 @@ async function scopeOf(given: string | undefined, seen: Seen): Promise<Scope | u
 const idOf = (at: Instant, ...about: readonly (string | number)[]): string =>
   `${at}-${createHash('sha256').update(JSON.stringify(about)).digest('hex').slice(0, 12)}`
 
-function ofWrite(entry: HistoryEntry, showing: Showing): Dated {
-  const { at, scope, from, to, planId, digest, result } = entry
-  const written = writeEntry(entry, showing)
-  const shown = scopeText(scope, showing)
-  const verb = result === 'applied' ? WRITTEN[entry.effect] : `could not be ${WRITTEN[entry.effect]}`
-  return {
-    at,
-    entry: {
-      ...written,
-      id: idOf(at, 'write', planId, scopeKey(scope), to),
-      kind: 'write',
-      tone: result === 'applied' ? 'good' : 'bad',
-      text: `${shown} ${verb}: ${from} → ${to}`,
-      digest,
-    },
-  }
+const isApplied = ({ result }: HistoryEntry): boolean => result === 'applied'
+
+function writeChange(one: HistoryEntry, showing: Showing): ChangeEntry {
+  const { at, scope, from, to, planId } = one
+  const verb = isApplied(one) ? WRITTEN[one.effect] : `could not be ${WRITTEN[one.effect]}`
+  const text = `${scopeText(scope, showing)} ${verb}: ${from} → ${to}`
+  const about = { id: idOf(at, 'write', planId, scopeKey(scope), to), kind: 'write', tone: isApplied(one) ? 'good' : 'bad', text } as const
+  return written.show({ ...one, ...about }, showing)
 }
 
 const WRITTEN: Readonly<Record<HistoryEntry['effect'], string>> = {
@@ -214,26 +169,25 @@ const WRITTEN: Readonly<Record<HistoryEntry['effect'], string>> = {
 }
 
 /** An entry of the journal in the timeline. */
-function journalChange(one: JournalEntry, view: WorkspaceView, showing: Showing): ChangeEntry {
+function journalChange(one: JournalEntry, view: WorkspaceView, showing: Showing): Entry {
   const { at, kind } = one
   const { about = [], ...told } = toldOf(one, view, showing)
-  const plan = 'planId' in one && one.planId !== undefined ? { planId: one.planId } : {}
-  return { at: rfc3339(at), kind, id: idOf(at, kind, ...about), ...told, ...plan }
+  return { at, kind, id: idOf(at, kind, ...about), ...told, planId: 'planId' in one ? one.planId : undefined }
 }
 
 /** `about`: what tells it from others of its kind at that instant. */
-type Told = Omit<ChangeEntry, 'at' | 'kind' | 'id'> & { readonly about?: readonly (string | number)[] }
+type Told = Omit<Entry, 'at' | 'kind' | 'id'> & { readonly about?: readonly (string | number)[] }
 
 function toldOf(one: JournalEntry, view: WorkspaceView, showing: Showing): Told {
   const { people } = showing
   switch (one.kind) {
     case 'foreign': {
       const { verified, observed, more = 0 } = one
-      const scope = keyText(scopeKey(one.scope), showing)
+      const { scope } = one
       const others = more > 0 ? `, and ${more} more` : ''
-      const text = `${scope} was changed by another client: ${verified} → ${observed}${others}`
-      const count = more > 0 ? { count: more + 1 } : {}
-      return { about: [scopeKey(one.scope), observed], tone: 'warn', text, scope, from: verified, to: observed, ...count }
+      const text = `${scopeText(scope, showing)} was changed by another client: ${verified} → ${observed}${others}`
+      const count = more > 0 ? more + 1 : undefined
+      return { about: [scopeKey(scope), observed], tone: 'warn', text, scope, from: verified, to: observed, count }
     }
     case 'hold': {
       const { id, guards, people: reached } = one
@@ -252,7 +206,7 @@ function toldOf(one: JournalEntry, view: WorkspaceView, showing: Showing): Told 
     }
     case 'pause': {
       const text = `paused until ${formatInstant(one.untilAt)}`
-      return { tone: 'warn', text, reason: people.text(one.reason), stands: view.pause?.pausedAt === one.at }
+      return { tone: 'warn', text, reason: one.reason, stands: view.pause?.pausedAt === one.at }
     }
     case 'resume':
       return { tone: 'good', text: 'writing goes on' }
@@ -275,46 +229,55 @@ const MOST_CHANGES = 100
 const MOST_WRITES = 10_000
 const AT_A_TIME = 500
 
-export async function planDocument(seen: Seen, id: string, query: Query = {}): Promise<PlanDocument> {
+const { from: now, to, effect, cause, disposition, hold, why } = pending.fields
+const remaining = object<Change>('A remaining change.')({
+  ...{ scope: t.scopeName, from: now, to, effect, cause, disposition, hold, why },
+  source: optional(t.place),
+})
+
+export const PLAN = object<PlanKnown>('One plan, as far as it is recorded.')({
+  ...t.about('Plan'),
+  id: t.plain('16 hex digits, the same for the same differences under the same policies.'),
+  present: from(t.flag('It is the plan of the last cycle.'), ({ present }) => present !== undefined),
+  revision: ifKnown(t.plain('The policies it was made for.'), ({ writes, present }) => writes[0]?.revision ?? present?.revision),
+  digest: ifKnown(t.plain('The digest of these policies.'), ({ writes, present }) => writes[0]?.digest ?? present?.policyDigest),
+  first: ifKnown(t.instant('Its first record.'), (plan) => instantsOf(plan)[0]),
+  last: ifKnown(t.instant('Its last record.'), (plan) => instantsOf(plan).at(-1)),
+  applied: from(t.count('Applied writes.'), ({ writes }) => writes.filter(isApplied).length),
+  failed: from(
+    t.count('Writes that failed, or whose outcome is unverified.'),
+    ({ writes }) => writes.filter((one) => !isApplied(one)).length,
+  ),
+  ...t.bounded('changes', MOST_CHANGES, remaining, 'Only of the present plan, in the order of writing.', ({ present }: PlanKnown) =>
+    (present?.changes ?? []).map((one) => ({ ...one, source: one.source && { ...one.source, revision: present?.revision } })),
+  ),
+  met: from(
+    t.list(entry, 'Holds that it showed first, and foreign changes that it found; the newest first.'),
+    ({ entries, view }, showing) => entries.slice(0, MOST_CHANGES).map((one) => journalChange(one, view, showing)),
+  ),
+  ...t.paged(write, 'Its writes, the newest first.'),
+})
+
+/** In order. */
+const instantsOf = ({ writes, entries }: PlanKnown): readonly Instant[] =>
+  [...writes, ...entries].map(({ at }) => at).toSorted((a, b) => a - b)
+
+interface PlanKnown extends Pick<Seen, 'view'>, Page<HistoryEntry> {
+  readonly id: string
+  readonly present: Plan | undefined
+  readonly writes: readonly HistoryEntry[]
+  /** The newest first. */
+  readonly entries: readonly JournalEntry[]
+}
+
+export async function planDocument(seen: Seen, id: string, query: Query = {}) {
   const question = asked(query, PLAN_QUERY)
   const { view, journal, planned } = seen
   const writes = await writesOf(id, seen, question.instant('at'))
-  const entries = (journal?.entries ?? []).filter((entry) => 'planId' in entry && entry.planId === id)
+  const entries = (journal?.entries ?? []).filter((one) => 'planId' in one && one.planId === id).toSorted((a, b) => b.at - a.at)
   const present = planned?.plan.id === id ? planned.plan : undefined
   if (writes.length === 0 && entries.length === 0 && !present) throw new DocumentError(404, UNKNOWN)
-  const [latest] = writes
-  const revision = latest?.revision ?? present?.revision
-  const digest = latest?.digest ?? present?.policyDigest
-  const instants = [...writes, ...entries].map(({ at }) => at)
-  return {
-    ...headAbout('Plan', seen),
-    id,
-    present: present !== undefined,
-    revision,
-    digest,
-    ...(instants.length > 0 && { first: rfc3339(Math.min(...instants)), last: rfc3339(Math.max(...instants)) }),
-    applied: writes.filter(({ result }) => result === 'applied').length,
-    failed: writes.filter(({ result }) => result !== 'applied').length,
-    ...bounded('changes', present?.changes ?? [], MOST_CHANGES, ({ scope, from, to, effect, cause, disposition, source }) => ({
-      scope: scopeText(scope, seen),
-      from,
-      to,
-      effect,
-      cause,
-      disposition: disposition.kind,
-      hold: disposition.kind === 'held' ? disposition.hold : undefined,
-      why: 'reason' in disposition ? seen.people.text(disposition.reason) : undefined,
-      source: source && placeOf(source, seen, present?.revision),
-    })),
-    met: entries
-      .toSorted((a, b) => b.at - a.at)
-      .slice(0, MOST_CHANGES)
-      .map((entry) => journalChange(entry, view, seen)),
-    ...pageOf(
-      writes.map((entry) => writeEntry(entry, seen)),
-      question,
-    ),
-  }
+  return PLAN.show({ view, id, present, writes, entries, ...pageOf(writes, question) }, seen)
 }
 
 const UNKNOWN = `nothing is recorded of this plan: it is not the present plan, and neither the last ${MOST_WRITES} writes nor the journal have it; give the plan's whole id, and "at" for a plan of long ago`

@@ -1,15 +1,15 @@
-// The OpenAPI document of /api/v1 and /status, made of the table of addresses and the schemas of the documents. Only the generator loads this file.
-import Type from 'typebox'
-import { API, API_ROUTES, type ApiRoute, EVENTS_QUERY, PATH_PARTS } from '../../api-table.ts'
-import { MOST_LETTERS, type Parameter } from '../documents.ts'
-import { DOCUMENTS } from './documents-source.ts'
-import { object, text } from './parts-source.ts'
+// The OpenAPI document of /api/v1 and /status, made of the table of addresses and the tables of the documents.
+import { API, API_ROUTES, type ApiRoute, EVENTS_QUERY, PATH_PARTS } from './api-table.ts'
+import { MOST_LETTERS, type Parameter } from './documents/documents.ts'
+import { object } from './documents/field.ts'
+import * as t from './documents/parts.ts'
+import { DOCUMENTS } from './documents/table.ts'
 
-const ERROR = object('Why there is no answer.', {
-  apiVersion: Type.Literal('capkeeper/v1'),
-  kind: Type.Literal('Error'),
-  status: Type.Integer(),
-  message: text('What is wrong, and the way out.'),
+const ERROR = object<{ readonly status: number; readonly message: string }>('Why there is no answer.')({
+  apiVersion: t.literal('capkeeper/v1'),
+  kind: t.literal('Error'),
+  status: t.whole({}),
+  message: t.plain('What is wrong, and the way out.'),
 })
 
 const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` })
@@ -110,7 +110,10 @@ const STATUS_PATH = {
   },
 }
 
-export const OPENAPI = {
+/** JSON alone: what is absent has no key. */
+const plain = (document: object): Readonly<Record<string, unknown>> => JSON.parse(JSON.stringify(document))
+
+export const OPENAPI = plain({
   openapi: '3.1.0',
   info: {
     title: 'capkeeper',
@@ -129,6 +132,6 @@ export const OPENAPI = {
   },
   components: {
     securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'Needed where the config has `auth.token`.' } },
-    schemas: { ...DOCUMENTS, Error: ERROR },
+    schemas: Object.fromEntries(Object.entries({ ...DOCUMENTS, Error: ERROR }).map(([kind, { schema }]) => [kind, schema])),
   },
-}
+})

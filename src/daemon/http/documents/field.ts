@@ -1,0 +1,136 @@
+// How documents are declared: a field is its schema and the getter that fills it, in one table. Types, answers and the OpenAPI document are all made of
+// these tables. A getter gives what is known; its kind writes it as the reader may see it, so that no field can forget who may see a person.
+import type { Showing } from './types.ts'
+
+/** A part of JSON Schema. */
+export type Schema = Readonly<Record<string, unknown>>
+
+/** A value of documents: its schema, and how it is written from what is known. */
+export interface Kind<In, Out> {
+  readonly schema: Schema
+  readonly show: (value: In, showing: Showing) => Out
+}
+
+/** The type of what a kind is made from. */
+export type SourceOf<K> = K extends Kind<infer In, unknown> ? In : never
+
+/** The type of what a kind writes. */
+export type Shown<K> = K extends Kind<never, infer Out> ? Out : never
+
+interface OptionalKind<In, Out> extends Kind<In | undefined, Out | undefined> {
+  readonly isOptional: true
+}
+
+/** A value with the way to it from the source of its object. */
+export interface Field<Source, Out> {
+  readonly schema: Schema
+  readonly of: (source: Source, showing: Showing) => Out
+}
+
+interface OptionalField<Source, Out> extends Field<Source, Out | undefined> {
+  readonly isOptional: true
+}
+
+/** By name. A kind alone stands for the property of the source that has the name of the field. */
+type Fields<Source> = Readonly<Record<string, Field<Source, unknown> | OptionalField<Source, unknown> | Kind<never, unknown>>>
+
+/** Refuses a kind alone where the source has no property of that name that it can show. */
+type ByName<Source, F> = {
+  readonly [Name in keyof F]: F[Name] extends Kind<infer In, unknown>
+    ? Source extends (undefined extends In ? { readonly [K in Name]?: In } : { readonly [K in Name]: In })
+      ? unknown
+      : { readonly show: never }
+    : unknown
+}
+
+type OutOf<F> = F extends Kind<never, infer Out> ? Out : F extends Field<never, infer Out> ? Out : never
+type IfOptional<F, Then, Else> = F extends { readonly isOptional: true } ? Then : Else
+
+/** The object that these fields make. */
+type Made<F> = Flat<
+  { readonly [Name in keyof F as IfOptional<F[Name], never, Name>]: OutOf<F[Name]> } & {
+    readonly [Name in keyof F as IfOptional<F[Name], Name, never>]?: OutOf<F[Name]>
+  }
+>
+type Flat<T> = { [Name in keyof T]: T[Name] }
+
+/** What these fields are filled from when each of them stands for the property of its name. */
+type Named<F> = Flat<
+  { readonly [Name in keyof F as IfOptional<F[Name], never, Name>]: SourceOf<F[Name]> } & {
+    readonly [Name in keyof F as IfOptional<F[Name], Name, never>]?: SourceOf<F[Name]>
+  }
+>
+
+/** The property of its name, absent while that is not known. */
+export const optional = <In, Out>({ schema, show }: Kind<In, Out>): OptionalKind<In, Out> => ({
+  schema,
+  isOptional: true,
+  show: (value, showing) => (value === undefined ? undefined : show(value, showing)),
+})
+
+/** A field that a getter fills. */
+export const from = <Source, In, Out>(
+  { schema, show }: Kind<In, Out>,
+  get: (source: Source, showing: Showing) => In,
+): Field<Source, Out> => ({ schema, of: (source, showing) => show(get(source, showing), showing) })
+
+/** A field that a getter fills, absent while that gives nothing. */
+export const ifKnown = <Source, In, Out>(
+  kind: Kind<In, Out>,
+  get: (source: Source, showing: Showing) => In | undefined,
+): OptionalField<Source, Out> => ({ ...from(optional(kind), get), isOptional: true })
+
+/** A kind that writes something else in the same way. */
+export const via = <In, Inner, Out>({ schema, show }: Kind<Inner, Out>, get: (value: In) => Inner): Kind<In, Out> => ({
+  schema,
+  show: (value, showing) => show(get(value), showing),
+})
+
+/** Fields that several objects have. */
+export const fields =
+  <Source>() =>
+  <F extends Fields<Source>>(all: F & ByName<Source, F>): F =>
+    all
+
+/** Every field with its getter. */
+const filled = <Source>(all: Fields<Source>) =>
+  Object.entries(all).map(([name, field]) => ({
+    name,
+    schema: field.schema,
+    isOptional: 'isOptional' in field,
+    of: (source: Source, showing: Showing): unknown =>
+      'of' in field ? field.of(source, showing) : field.show((source as Readonly<Record<string, never>>)[name] as never, showing),
+  }))
+
+/** The same fields of a source that is inside another one. */
+export const within = <Outer, Source, F extends Fields<Source>>(all: F & ByName<Source, F>, inner: (source: Outer) => Source) =>
+  Object.fromEntries(
+    filled<Source>(all).map(({ name, schema, isOptional, of }) => {
+      const field = from<Outer, unknown, unknown>({ schema, show: (value) => value }, (source, showing) => of(inner(source), showing))
+      return [name, isOptional ? { ...field, isOptional } : field]
+    }),
+  ) as { readonly [Name in keyof F]: IfOptional<F[Name], OptionalField<Outer, OutOf<F[Name]>>, Field<Outer, OutOf<F[Name]>>> }
+
+/** An object with these fields and no other. */
+export const object =
+  <Source>(description: string) =>
+  <F extends Fields<Source>>(all: F & ByName<Source, F>): Kind<Source, Made<F>> & { readonly fields: F } => {
+    const every = filled<Source>(all)
+    return {
+      fields: all,
+      schema: {
+        type: 'object',
+        required: every.flatMap(({ name, isOptional }) => (isOptional ? [] : [name])),
+        properties: Object.fromEntries(every.map(({ name, schema }) => [name, schema])),
+        additionalProperties: false,
+        description,
+      },
+      show: (source, showing) => Object.fromEntries(every.map(({ name, of }) => [name, of(source, showing)])) as Made<F>,
+    }
+  }
+
+/** An object each field of which stands for the property of its name. */
+export const record =
+  (description: string) =>
+  <F extends Readonly<Record<string, Kind<never, unknown>>>>(all: F): Kind<Named<F>, Made<F>> & { readonly fields: F } =>
+    object<Named<F>>(description)<F>(all as F & ByName<Named<F>, F>)
