@@ -1,7 +1,7 @@
 // The ways in which deployments differ, as switches (docs/sandbox.md, Behaviour), and the settings of company and speed: tables with flags,
 // values, defaults and help, and one reader that turns texts into values or into problems of one line. The first value is the default. Also
 // what makes two of them happen: the chance of faults, and the limit of the rate.
-import { DAY_MS, HOUR_MS } from '../core/model/units.ts'
+import { lengthMs, UNIT_MS } from '../core/model/units.ts'
 import { type CompanyOptions, DEFAULT_COMPANY, stream } from './company/company.ts'
 
 const FAULT_NAMES = ['5xx', 'timeout', 'reset-before', 'reset-after', 'truncated', 'html', 'stale-read', 'short-roster'] as const
@@ -151,13 +151,8 @@ function readWhole(text: string, max: number): number | undefined {
   return value <= max ? value : undefined
 }
 
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: HOUR_MS, d: DAY_MS }
-
 function readDuration(text: string): number | undefined {
-  if (text === '0') return 0
-  const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text)
-  const unit = UNIT_MS[match?.[2] ?? '']
-  return match && unit ? Number(match[1]) * unit : undefined
+  return text === '0' || /^\d{1,9}(ms|s|m|h|d)$/.test(text) ? lengthMs(text) : undefined
 }
 
 function readRate(text: string): RateLimit | 'off' | undefined {

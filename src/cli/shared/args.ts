@@ -2,7 +2,7 @@
 // the machine can see a command line.
 import { type Command, InvalidArgumentError } from 'commander'
 import { parseScope, type Scope } from '../../core/model/scope.ts'
-import type { Instant } from '../../core/model/units.ts'
+import { type Instant, lengthMs } from '../../core/model/units.ts'
 import { readDate } from '../../policy/dates.ts'
 import { EXIT, UsageError } from './context.ts'
 
@@ -33,16 +33,8 @@ export function refuseEmpty(command: Command): void {
   if (argument && at >= 0) throw new UsageError(`the argument ${argument.name()} is empty: give it a value, or leave it out`)
 }
 
-const DURATION_UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
-
 /** `90s`, `30m`, `4h`, `7d`, `2w`, or several joined (`1h30m`): milliseconds, or undefined. */
-export function durationMs(text: string): number | undefined {
-  if (!/^(\d{1,6}[smhdw])+$/.test(text)) return undefined
-  return [...text.matchAll(/(\d+)([smhdw])/g)].reduce(
-    (sum, [, amount, unit]) => sum + Number(amount) * (DURATION_UNITS[unit ?? ''] ?? 0),
-    0,
-  )
-}
+const durationMs = (text: string): number | undefined => (/^(\d{1,6}[smhdw])+$/.test(text) ? lengthMs(text) : undefined)
 
 /** Reads a duration flag. */
 export function readDuration(text: string): number {

@@ -17,6 +17,13 @@ export const MINUTE_MS = 60_000
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 86_400_000
 
+/** The units in which lengths of time are written. */
+export const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS }
+
+/** A length of time whose form was checked, such as `1h30m`, in milliseconds. */
+export const lengthMs = (text: string): number =>
+  [...text.matchAll(/(\d+)([a-z]+)/g)].reduce((sum, [, amount, unit = '']) => sum + Number(amount) * (UNIT_MS[unit] ?? 0), 0)
+
 export const MAX_CAP = 2_147_483_647
 
 export const credits = (amount: number): Credits => amount as Credits

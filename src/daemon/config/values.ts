@@ -1,6 +1,7 @@
 // Values of a config file as the daemon needs them: durations, addresses, guards. The schema has validated them.
 import { isIP } from 'node:net'
 import { DEFAULT_GUARDS, GUARD_CODES, type GuardCode, type GuardDefault, type GuardSettings } from '../../core/model/change.ts'
+import { lengthMs } from '../../core/model/units.ts'
 import type { GuardsText, Percent, WorkspaceText } from './schema-source.ts'
 
 export interface Listen {
@@ -33,13 +34,8 @@ export const WORKSPACE_DEFAULTS = {
   rate: DEFAULT_RATE,
 } as const
 
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
 /** `90s`, `5m`, `2h`, `1d`, or several joined (`1h30m`), in milliseconds; undefined for any other text. */
-export function parseDuration(text: string): number | undefined {
-  if (!/^(\d{1,9}(ms|s|m|h|d))+$/.test(text)) return undefined
-  return [...text.matchAll(/(\d+)(ms|[smhd])/g)].reduce((sum, [, amount, unit]) => sum + Number(amount) * (UNIT_MS[unit ?? ''] ?? 0), 0)
-}
+export const parseDuration = (text: string): number | undefined => (/^(\d{1,9}(ms|s|m|h|d))+$/.test(text) ? lengthMs(text) : undefined)
 
 /** `host:port`, `[::1]:port`, or `:port` for all addresses; undefined for any other text. */
 export function parseListen(text: string): Listen | undefined {
