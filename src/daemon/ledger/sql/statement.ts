@@ -1,7 +1,10 @@
 // Statements that every database of a ledger understands, and what a database offers for them. In their text `@person` is a table, `?1` a value,
-// `@given(email, day)` a table of given rows, `@by(history_at)` an index, and `@may` the condition under which a record is made.
+// `@given(email, day)` a table of given rows, `@by(history_at)` an index, `@may` the condition under which a record is made, and `@most` the greatest sum.
 import type { RowChange } from '../adapter.ts'
 import { kindOf } from './tables.ts'
+
+/** Greater sums are cut, because a record that refused them would stop all writing. */
+export const MOST = Number.MAX_SAFE_INTEGER
 
 export type Value = string | number | null
 export type Row = Readonly<Record<string, unknown>>
@@ -97,6 +100,7 @@ function translated(sql: string, may: string, { table, value, given, by, least, 
     .replaceAll(/@by\((\w+)\)/g, (_, index) => by(index))
     .replaceAll(/@list\((\w+)\)/g, (_, column) => listOf(column))
     .replaceAll('@may', may)
+    .replaceAll('@most', String(MOST))
     .replaceAll('@least', least)
     .replaceAll('@greatest', greatest)
     .replaceAll(/@(\w+)/g, (_, name) => table(name))
