@@ -10,7 +10,6 @@ import { parse } from 'yaml'
 import { CONFIG } from '../src/daemon/config/schema-source.ts'
 import type { AnnotatedSchema } from '../src/policy/schema/check.ts'
 import { POLICY } from '../src/policy/schema/source.ts'
-import { FIXTURE } from '../src/sandbox/fixture/schema-source.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -59,14 +58,6 @@ function validatorOf(source: string, schema: object, types: string): string {
   ].join('\n')
 }
 
-/** A schema that is compiled where it is needed, which is rarely, or never. */
-const schemaOnly = (source: string, name: string, schema: object): string =>
-  [
-    `// Made of ${source} by \`npm run generate\`; never edited by hand.`,
-    `export const ${name}: Readonly<Record<string, unknown>> = ${JSON.stringify(schema)}`,
-    '',
-  ].join('\n')
-
 /** A document in YAML as a value whose type has every word of it. */
 function documentIn(path: string, name: string): string {
   const document: unknown = parse(readFileSync(join(ROOT, path), 'utf8'), { merge: true })
@@ -105,7 +96,7 @@ function statementsIn(path: string, name: string): string {
 export async function madeSources(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ...VALIDATORS.map(([path, source, schema, types]) => [path, validatorOf(source, schema, types)] as const),
-    ['src/sandbox/fixture/schema.generated.ts', schemaOnly('schema-source.ts', 'FIXTURE_SCHEMA', FIXTURE)] as const,
+    ['src/sandbox/fixture/schema.generated.ts', documentIn('src/sandbox/fixture/schema.yaml', 'FIXTURE_SCHEMA')] as const,
     ['src/sandbox/tables.generated.ts', textsIn({ TABLES: 'src/sandbox/tables.sql' })] as const,
     ['src/api/wire.generated.ts', documentIn('src/api/wire.yaml', 'WIRE')] as const,
     ['src/sandbox/analytics/fields.generated.ts', documentIn('src/sandbox/analytics/fields.yaml', 'FIELDS')] as const,

@@ -28,10 +28,12 @@ export const PERMISSION_OF: Readonly<Record<Operation, Permission>> = {
   GetTeamCreditBalance: 'billingRead',
 }
 
-type Document = Pick<typeof WIRE, 'components'>
 type Frozen<T> = { readonly [Name in keyof T]: Frozen<T[Name]> }
+/** The values that a JSON Schema allows. */
+export type ValueOf<Schema> = Frozen<XStatic<Schema>>
 
+type Document = Pick<typeof WIRE, 'components'>
 /** The values of a schema of wire.yaml, such as `UserPageAnalyticsAnswer` or `User`. */
-export type Wire<Name extends keyof Document['components']['schemas']> = Frozen<
-  XStatic<Document & { readonly $ref: `#/components/schemas/${Name}` }>
+export type Wire<Name extends keyof Document['components']['schemas']> = ValueOf<
+  Document & { readonly $ref: `#/components/schemas/${Name}` }
 >

@@ -5,20 +5,9 @@ import { PERMISSION_NAME } from '../api/wire.ts'
 import { InputError, messageOf } from '../core/model/problem.ts'
 import { parseScope, type Scope, scopeKey } from '../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../core/model/units.ts'
-import type { FixturePerson } from './fixture/schema-source.ts'
+import type { FixturePerson, UseSource } from './fixture/schema.ts'
 import { TABLES } from './tables.generated.ts'
-import {
-  type AgentUse,
-  decodeUse,
-  encodeUse,
-  insertUse,
-  tableOf,
-  USE_SOURCES,
-  USE_TABLES,
-  type UseOf,
-  type UseRow,
-  type UseSource,
-} from './use.ts'
+import { type AgentUse, decodeUse, encodeUse, insertUse, tableOf, USE_SOURCES, USE_TABLES, type UseOf, type UseRow } from './use.ts'
 
 /** docs/service.md, Requests. */
 export type Permission = (typeof PERMISSION_NAME)[keyof typeof PERMISSION_NAME]
