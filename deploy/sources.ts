@@ -1,6 +1,6 @@
 // Writes the modules of `src` that are made from others: validators compiled ahead, so that no command pays for a schema compiler at its start, the
-// wire format, the commands, the metrics, statements in SQL, the console's script and style sheet, and the templates of `init`. Git does not
-// keep them: `npm ci`, `npm start`, `npm test` and the build make them, and so does `npm run generate`.
+// wire format, the commands, the metrics, statements in SQL, the console's script and style sheet, and the templates of `init` and `completion`. Git
+// does not keep them: `npm ci`, `npm start`, `npm test` and the build make them, and so does `npm run generate`.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -74,6 +74,15 @@ async function consoleScript(): Promise<string> {
 /** What `init` writes. */
 const TEMPLATES = { CONFIG_TEMPLATE: 'src/cli/init/config.yaml', WORKFLOW_TEMPLATE: 'src/cli/init/workflow.yaml' }
 
+/** What `completion` prints. */
+const COMPLETION = 'src/cli/completion'
+const SCRIPTS = {
+  BASH: `${COMPLETION}/capkeeper.bash`,
+  FISH: `${COMPLETION}/capkeeper.fish`,
+  WORDS: `${COMPLETION}/words.sh`,
+  ZSH: `${COMPLETION}/capkeeper.zsh`,
+}
+
 /** Files as texts. Pages have the style sheet without its comments. */
 const textsIn = (files: Readonly<Record<string, string>>): string =>
   Object.entries(files)
@@ -107,6 +116,7 @@ export async function madeSources(): Promise<ReadonlyMap<string, string>> {
     ['src/daemon/ledger/sql/changes.generated.ts', statementsIn('src/daemon/ledger/sql/changes.sql', 'SQL')] as const,
     ['src/daemon/ledger/sql/queries.generated.ts', statementsIn('src/daemon/ledger/sql/queries.sql', 'USE')] as const,
     ['src/daemon/ledger/postgres/leases.generated.ts', statementsIn('src/daemon/ledger/postgres/leases.sql', 'LEASES')] as const,
+    [`${COMPLETION}/templates.generated.ts`, textsIn(SCRIPTS)] as const,
     ['src/console/browser.generated.ts', await consoleScript()] as const,
   ])
 }

@@ -33,7 +33,7 @@ const LOADS: Readonly<Record<keyof typeof COMMANDS, () => Promise<{ readonly reg
   schema: () => import('./schema.ts'),
   ledger: () => import('./ledger.ts'),
   sandbox: () => import('./sandbox/run.ts'),
-  completion: () => import('./completion.ts'),
+  completion: () => import('./completion/run.ts'),
 }
 
 /** As the help needs them, also of commands that are not loaded. */

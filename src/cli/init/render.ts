@@ -13,7 +13,7 @@ import { printPolicy } from '../../policy/print.ts'
 import { type Imported, type Live, notesOf, policyOf, succeeds } from '../import.ts'
 import { schemaText } from '../schema.ts'
 import { CommandError } from '../shared/context.ts'
-import { count, dayText, padEnd, people, VERSION } from '../shared/text.ts'
+import { count, dayText, filled, padEnd, people, VERSION } from '../shared/text.ts'
 import { CONFIG_TEMPLATE, WORKFLOW_TEMPLATE } from './templates.generated.ts'
 
 interface NewFile {
@@ -116,12 +116,6 @@ const OTHER_MEANING = /^(true|false|null|yes|no|on|off|y|n|~|\.nan|[-+]?\.inf)$|
 
 /** A text as a YAML scalar that reads back as that text. */
 const scalar = (text: string): string => (PLAIN_SCALAR.test(text) && !OTHER_MEANING.test(text) ? text : JSON.stringify(text))
-
-/** A template with its values; a line whose value is not known is left out. */
-const filled = (template: string, values: Readonly<Record<string, string | undefined>>): string =>
-  template
-    .replace(/^.*__(\w+)__\n/gm, (line, name: string) => (values[name] === undefined ? '' : line))
-    .replace(/__([a-z]+)__/gi, (_place, name: string) => values[name] ?? '')
 
 const configText = ({ workspace, baseUrl, key, caFile, allowPlainHttp }: Start): string =>
   filled(CONFIG_TEMPLATE, {

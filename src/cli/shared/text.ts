@@ -132,3 +132,9 @@ export const tellLine = (cli: Pick<Cli, 'stderr' | 'secrets'>, line: string): vo
   takeOffScreen(cli.stderr)
   cli.stderr.write(`${plain(cli.secrets.redact(line))}\n`)
 }
+
+/** A template with its values; a line whose value is not known is left out. */
+export const filled = (template: string, values: Readonly<Record<string, string | undefined>>): string =>
+  template
+    .replace(/^.*__(\w+)__\n/gm, (line, name: string) => (values[name] === undefined ? '' : line))
+    .replace(/__([a-z]+)__/gi, (_place, name: string) => values[name] ?? '')
