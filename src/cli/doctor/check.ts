@@ -4,7 +4,7 @@ import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { type Reached, reach } from '../../api/probe.ts'
 import { parseBaseUrl, proxyFor } from '../../api/way.ts'
-import { ASPECTS, addObservation, type LatestEvidence, type Observation, type ServiceEvidence } from '../../core/interpret/evidence.ts'
+import { ASPECTS, addObservation, type Evidence, type Observation, type ServiceEvidence } from '../../core/interpret/evidence.ts'
 import type { Problem } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
@@ -190,7 +190,7 @@ export const seenNow = (ledger: Ledger | undefined, observations: readonly Obser
 
 export function checkSeen(seen: ServiceEvidence, { capSemantics }: WorkspaceConfig, now: number, tell: Tell): void {
   for (const aspect of ASPECTS) {
-    const finding: LatestEvidence | undefined = seen[aspect]
+    const finding: Evidence | undefined = seen[aspect]
     if (!finding) continue
     const text = `${ASPECT_TEXT[aspect]}: ${finding.value}, seen ${span(now - finding.at)} ago: ${finding.evidence}`
     const configured = capSemantics === 'layered' ? 'layered' : 'copied'

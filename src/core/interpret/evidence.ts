@@ -5,42 +5,40 @@
 import type { ScopeChange } from '../model/change.ts'
 import type { CapReading, GroupMembers, Observed } from '../model/observed.ts'
 import { groupScope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
+import { instant, type Of, oneOf, optional, shape, text } from '../model/shape.ts'
 import { HOUR_MS, type Instant, isYounger, MINUTE_MS } from '../model/units.ts'
 import type { People } from './effective.ts'
 
-/** Every aspect with its possible values. docs/service.md. */
-export const ASPECT_VALUES = {
-  /** Each scope keeps its own value, or a team or group write is copied to each member. */
-  caps: ['layered', 'copied'],
-  /** A read shows what is set at this very scope, or what applies there. */
-  reads: ['explicit', 'inherited'],
-  /** A cap of 0 reads back as 0, reads back as unset, or is refused. */
-  zero: ['stored', 'omitted', 'rejected'],
-  /** The name that answers give the cap. */
-  spelling: ['camel', 'snake', 'both'],
-  /** An object with one text, one with code and message, plain text, or an error in a success. */
-  errors: ['error', 'coded', 'text', 'ok'],
-} as const
-
-export type Aspect = keyof typeof ASPECT_VALUES
-export type AspectValue<A extends Aspect> = (typeof ASPECT_VALUES)[A][number]
-
-export const ASPECTS = Object.keys(ASPECT_VALUES) as readonly Aspect[]
-
-/** A value with its proof in words: scope, from, to. */
-export interface Evidence<Value extends string = string> {
-  readonly value: Value
-  readonly at: Instant
-  readonly evidence: string
+/** The last observed value with its proof in words: scope, from, to. `before` is the earlier one that it contradicts. */
+function seenAs<const Value extends string>(...values: readonly Value[]) {
+  const evidence = { value: oneOf(values), at: instant, evidence: text }
+  return optional(shape({ ...evidence, before: optional(shape(evidence)) }))
 }
 
-/** The last observed value; `before` is the earlier one that it contradicts. */
-export interface LatestEvidence<Value extends string = string> extends Evidence<Value> {
-  readonly before?: Evidence<Value>
+/** Every aspect with its possible values. docs/service.md. */
+const ASPECT_SHAPES = {
+  /** Each scope keeps its own value, or a team or group write is copied to each member. */
+  caps: seenAs('layered', 'copied'),
+  /** A read shows what is set at this very scope, or what applies there. */
+  reads: seenAs('explicit', 'inherited'),
+  /** A cap of 0 reads back as 0, reads back as unset, or is refused. */
+  zero: seenAs('stored', 'omitted', 'rejected'),
+  /** The name that answers give the cap. */
+  spelling: seenAs('camel', 'snake', 'both'),
+  /** An object with one text, one with code and message, plain text, or an error in a success. */
+  errors: seenAs('error', 'coded', 'text', 'ok'),
 }
 
 /** An aspect that was never observed is absent. */
-export type ServiceEvidence = { readonly [A in Aspect]?: LatestEvidence<AspectValue<A>> }
+export const SERVICE_EVIDENCE = shape(ASPECT_SHAPES)
+export type ServiceEvidence = Of<typeof SERVICE_EVIDENCE>
+
+export type Aspect = keyof ServiceEvidence
+export const ASPECTS = Object.keys(ASPECT_SHAPES) as readonly Aspect[]
+
+/** Of any aspect. */
+export type Evidence = NonNullable<ServiceEvidence[Aspect]>
+export type AspectValue<A extends Aspect> = NonNullable<ServiceEvidence[A]>['value']
 
 export type Observation = {
   readonly [A in Aspect]: { readonly aspect: A; readonly value: AspectValue<A>; readonly evidence: string }
@@ -57,7 +55,7 @@ const FLICKER_MS = HOUR_MS
 
 /** Adds an observation. Returns the same object when its value is known already, or alternates between two known ones. */
 export function addObservation(seen: ServiceEvidence, { aspect, value, evidence }: Observation, at: Instant): ServiceEvidence {
-  const known: LatestEvidence | undefined = seen[aspect]
+  const known: Evidence | undefined = seen[aspect]
   if (known && (known.value === value || known.value === LASTING[aspect])) return seen
   if (known?.before?.value === value && isYounger(known.at, at, FLICKER_MS)) return seen
   const before = known && { value: known.value, at: known.at, evidence: known.evidence }

@@ -1,5 +1,5 @@
 // The facts of a workspace, which are single values that the ledger keeps by name, and what was told to people.
-import { ASPECT_VALUES, ASPECTS, type ServiceEvidence } from '../interpret/evidence.ts'
+import { SERVICE_EVIDENCE } from '../interpret/evidence.ts'
 import { OPEN_BREAKER } from '../plan/breaker.ts'
 import { CHANGES_SHOWN, CONTEST, HOLDS_SHOWN, NOTED_RULES } from '../plan/snapshot.ts'
 import { POOL_STATE } from '../pools/state.ts'
@@ -11,7 +11,7 @@ import { BALANCE, ENDED_CYCLE, GROUP_MEMBERS, ROSTER } from './observed.ts'
 import { ADD_ON_ASKED, BURNED_FACTS, HISTORY_STATE, RUNS_ASKED } from './past.ts'
 import { CAP, ENVELOPE_MEMORY, KEPT_REVISION } from './policy.ts'
 import { ofScopes } from './scope.ts'
-import { anything, instant, list, number, type Of, oneOf, optional, record, type Shape, shape, text } from './shape.ts'
+import { anything, instant, list, number, type Of, oneOf, optional, record, shape, text } from './shape.ts'
 
 const USAGE = shape({
   roster: ROSTER,
@@ -25,14 +25,6 @@ const USAGE = shape({
   previousCycle: optional(ENDED_CYCLE),
 })
 export type UsageFacts = Of<typeof USAGE>
-
-function found(values: readonly string[]) {
-  const evidence = { value: oneOf(values), at: instant, evidence: text }
-  return optional(shape({ ...evidence, before: optional(shape(evidence)) }))
-}
-
-// Object.fromEntries loses the types of the fields; the cast restores them.
-const SEEN = shape(Object.fromEntries(ASPECTS.map((aspect) => [aspect, found(ASPECT_VALUES[aspect])]))) as Shape<ServiceEvidence>
 
 /** What a message leaves behind for the next one of its key. */
 const KEPT = shape({
@@ -86,7 +78,7 @@ export const SHARED = {
   /** The deals of pools and the caps that may still be in force, by name; recorded before a deal is written. */
   pools: record(POOL_STATE),
   /** How this deployment was observed to work, with the evidence. */
-  seen: SEEN,
+  seen: SERVICE_EVIDENCE,
   /** Every hold as it was shown; an approval is void when the hold has grown by a quarter since. */
   holdsShown: HOLDS_SHOWN,
   /** Every held change as it was shown: weaker rules count only for what was shown before them. */

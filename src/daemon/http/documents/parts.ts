@@ -1,6 +1,6 @@
 // The kinds of values in documents, and the objects that many documents have. Instants are RFC 3339 in UTC, people are shown as the reader may see them,
 // lists are bounded and say what they leave out, and what was never known is absent.
-import { ASPECTS, type Aspect, type Evidence, type LatestEvidence, type ServiceEvidence } from '../../../core/interpret/evidence.ts'
+import { ASPECTS, type Aspect, type Evidence, type ServiceEvidence } from '../../../core/interpret/evidence.ts'
 import { APPROVAL_STATES, CAUSES, CHANGE_RESULTS, EFFECTS, GUARD_CODES, type Pause } from '../../../core/model/change.ts'
 import { byUrgency, type Condition, kindOf, SEVERITIES } from '../../../core/model/condition.ts'
 import {
@@ -316,7 +316,7 @@ const EVIDENCE = fields<Evidence>()({
   evidence: text('What was seen.'),
 })
 
-const finding = object<LatestEvidence & { readonly aspect: Aspect }>('Evidence of how this deployment treats caps.')({
+const finding = object<Evidence & { readonly aspect: Aspect }>('Evidence of how this deployment treats caps.')({
   aspect: words(ASPECTS),
   ...EVIDENCE,
   before: optional(object<Evidence>('Earlier evidence that contradicts it.')(EVIDENCE)),
@@ -325,7 +325,7 @@ const finding = object<LatestEvidence & { readonly aspect: Aspect }>('Evidence o
 /** In the order of `ASPECTS`; what was never seen is absent. */
 export const findings = via(list(finding, 'Evidence from answers of the service.'), (seen: ServiceEvidence) =>
   ASPECTS.flatMap((aspect) => {
-    const one: LatestEvidence | undefined = seen[aspect]
+    const one: Evidence | undefined = seen[aspect]
     return one ? [{ aspect, ...one }] : []
   }),
 )
