@@ -169,23 +169,13 @@ function toChanges(
   for (const { effect, changes, after } of whole)
     if (effect === 'blocked') for (const key of changes) if (byKey.get(key)?.to === after) blocked.add(key)
   const after: CapAt = (key) => byKey.get(key)?.to ?? impact.readings(key)
-  return order.map(
-    ({ difference: one, disposition, released }): Change => ({
-      scope: one.scope,
-      action: one.to === 'none' ? 'clear' : 'set',
-      effect: effectOf(one, blocked),
-      from: one.from,
-      to: one.to,
-      cause: one.cause,
-      people: reachOf(one.key, impact, after),
-      source: one.source,
-      reason: one.reason,
-      healing: one.healing,
-      grantEnd: one.grantEnd,
-      disposition,
-      released,
-    }),
-  )
+  return order.map(({ difference, disposition, released }): Change => {
+    const { scope, key, from, to, cause, source, reason, healing, grantEnd } = difference
+    const action = to === 'none' ? 'clear' : 'set'
+    const effect = effectOf(difference, blocked)
+    const people = reachOf(key, impact, after)
+    return { scope, action, effect, from, to, cause, people, source, reason, healing, grantEnd, disposition, released }
+  })
 }
 
 /** A cap of 0, or at or below the use of a person it reaches, is `block` unless it is a raise. */

@@ -101,18 +101,8 @@ interface DealOptions {
   readonly hasShown?: boolean
 }
 
-interface Deal {
-  readonly state: PoolState
-  /** The deal differs from the one before. */
-  readonly isNew: boolean
-  /** Nothing is left to deal: everybody is at their use. */
-  readonly isUsedUp: boolean
-  /** Members without a known cap, or uncapped: they stop raises. */
-  readonly blockers: readonly string[]
-}
-
 /** Deals again where that matters; else the deal stays. The state must come from `observePool`, with known use. */
-export function dealPool(terms: PoolTerms, state: PoolState, now: Instant, { always = false, hasShown = false }: DealOptions = {}): Deal {
+export function dealPool(terms: PoolTerms, state: PoolState, now: Instant, { always = false, hasShown = false }: DealOptions = {}) {
   const laid = layOut(terms, state)
   const aimed = aim(laid.table, terms, laid.undealt)
   const isOver = dealtSum(state) > terms.credits
@@ -121,8 +111,11 @@ export function dealPool(terms: PoolTerms, state: PoolState, now: Instant, { alw
   const after = isDue || hasShown ? dealt(terms, state, { ...laid, aimed }, { now, isOver, raisesOnly: !isDue }) : state
   return {
     state: after,
+    /** The deal differs from the one before. */
     isNew: after !== state,
+    /** Nothing is left to deal: everybody is at their use. */
     isUsedUp: aimed.left < Math.max(1, laid.table.size),
+    /** Members without a known cap, or uncapped: they stop raises. */
     blockers: Object.entries(state.members).flatMap(([email, member]) => (Number.isFinite(standingCount(member)) ? [] : [email])),
   }
 }

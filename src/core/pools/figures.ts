@@ -108,23 +108,10 @@ export function exhaustionAt(left: number, pace: number, fromAt: Instant, untilA
   return undefined
 }
 
-export interface PoolFigures {
-  /** When the use was read. */
-  readonly readAt: Instant
-  readonly credits: number
-  /** Of the credits, by members and by those who left. */
-  readonly used: number
-  /** The sum that is kept within the credits (`fullSum`). Absent while somebody counts at no cap. */
-  readonly dealt?: number
-  /** When the credits are expected to be used up; absent when not within the cycle. */
-  readonly exhaustedAt?: Instant
-  readonly members: number
-  /** Everything is used: everybody is at their use. */
-  readonly isUsedUp: boolean
-}
+export type PoolFigures = Readonly<ReturnType<typeof poolFigures>>
 
 /** The figures as of the last reading. */
-export function poolFigures({ credits }: Pick<PoolTerms, 'credits'>, state: PoolState): PoolFigures {
+export function poolFigures({ credits }: { readonly credits: number }, state: PoolState) {
   const used = paidSum(state)
   const dealt = fullSum(state)
   const staying = Object.entries(state.members).filter(([, { left }]) => !left)
@@ -133,13 +120,17 @@ export function poolFigures({ credits }: Pick<PoolTerms, 'credits'>, state: Pool
   const pace = total === 0 ? 0 : staying.reduce((sum, [, { use = 0 }]) => sum + ownPace(average, use), 0)
   const exhaustedAt = exhaustionAt(credits - used, pace, state.readAt, state.cycle.endAt)
   return {
+    /** When the use was read. */
     readAt: state.readAt,
     credits,
+    /** Of the credits, by members and by those who left. */
     used,
+    /** The sum that is kept within the credits (`fullSum`). Absent while somebody counts at no cap. */
     dealt: Number.isFinite(dealt) ? dealt : undefined,
+    /** When the credits are expected to be used up; absent when not within the cycle. */
     exhaustedAt,
     members: staying.length,
-    // The rest is less than one credit for each member.
+    /** Everybody is at their use: the rest is less than one credit for each member. */
     isUsedUp: credits - used < Math.max(1, staying.filter(([, member]) => isDealt(member)).length),
   }
 }

@@ -74,22 +74,10 @@ type Match =
   /** `asks`: the first condition without an answer, or what is seen once. `settled`: what was matched before; absent where nothing was settled. */
   | { readonly kind: 'unknown'; readonly asks?: string; readonly settled?: string }
 
-interface JudgedMatches {
-  of(email: string): Match
-  /** What counted last, even while the answer is unknown; undefined where nothing was settled. */
-  settled(email: string): string | undefined
-  /** The condition, or `none`, that one good reading has shown; undefined when the readings agree with what is settled. */
-  turningTo(email: string): string | undefined
-  readonly memory: SettledMatches
-}
+type JudgedMatches = ReturnType<typeof judgeMatches>
 
 /** Judges an ordered list of conditions for everybody on the roster, against what is settled. */
-export function judgeMatches(
-  whens: readonly When[],
-  before: SettledMatches | undefined,
-  facts: RowFacts,
-  inputs: ConditionInputs,
-): JudgedMatches {
+export function judgeMatches(whens: readonly When[], before: SettledMatches | undefined, facts: RowFacts, inputs: ConditionInputs) {
   const list = whens.map((when): Listed => ({ when, key: conditionKey(when) }))
   const past = pastOf(before)
   const tell = tellerOf(list, before, facts, inputs.newReading)
@@ -103,15 +91,17 @@ export function judgeMatches(
     if (first.match === undefined || now.settled === undefined) asks.set(email, first.asks ?? first.match)
   }
   const memory = inputs.roster || !before ? memoryOf(list, known, away(before, facts, inputs)) : before
+  /** What counted last, even while the answer is unknown; undefined where nothing was settled. */
   const settled = (email: string): string | undefined => (known.get(email) ?? past(email)).settled
   return {
-    of(email) {
+    of(email: string): Match {
       const key = settled(email)
       if (key !== undefined && known.has(email) && !asks.has(email)) return { kind: 'known', key }
       return { kind: 'unknown', asks: asks.get(email), settled: key }
     },
     settled,
-    turningTo: (email) => known.get(email)?.turning,
+    /** The condition, or `none`, that one good reading has shown; undefined when the readings agree with what is settled. */
+    turningTo: (email: string): string | undefined => known.get(email)?.turning,
     memory,
   }
 }

@@ -29,15 +29,7 @@ export interface Place {
   readonly waits?: string
 }
 
-export interface ResolvedPools {
-  /** By the name of the pool: approved members, sorted. */
-  readonly members: ReadonlyMap<string, readonly string[]>
-  /** By the name of a pool with a condition. */
-  readonly unknown: ReadonlyMap<string, PoolPeople['unknown']>
-  /** Undefined for a person in more than one pool: they count in the sum of each, and none deals to them. */
-  placeOf(email: string): Place | undefined
-  clashOf(scope: UserScope): RejectedScope | undefined
-}
+export type ResolvedPools = ReturnType<typeof resolvePools>
 
 /** Finds the members of every pool. Without a roster there are none. */
 export function resolvePools(
@@ -45,22 +37,25 @@ export function resolvePools(
   roster: Roster | undefined,
   rules: Pick<JudgedRules, 'membersOf' | 'whyOf'>,
   dealt: DealtPools,
-): ResolvedPools {
+) {
   const poolsOf = new Map<string, Pool[]>()
   const approved = roster?.people.filter((person) => isApproved(person, roster)).map(({ email }) => email) ?? []
   for (const pool of pools) {
     const isMember = membershipOf(pool, rules)
     for (const email of approved) if (isMember(email)) poolsOf.set(email, [...(poolsOf.get(email) ?? []), pool])
   }
+  /** By the name of the pool: approved members, sorted. */
   const members = new Map(pools.map(({ name }): [string, string[]] => [name, []]))
   for (const [email, list] of poolsOf) for (const { name } of list) members.get(name)?.push(email)
   for (const list of members.values()) list.sort()
+  /** By the name of a pool with a condition. */
   const unknown = new Map(pools.flatMap((pool) => unknownOf(pool, approved, rules)))
   return {
     members,
     unknown,
-    placeOf: (email) => placeOf(poolsOf.get(email), email, dealt, rules),
-    clashOf: (scope) => clash(scope, poolsOf.get(scope.email) ?? []),
+    /** Undefined for a person in more than one pool: they count in the sum of each, and none deals to them. */
+    placeOf: (email: string) => placeOf(poolsOf.get(email), email, dealt, rules),
+    clashOf: (scope: UserScope) => clash(scope, poolsOf.get(scope.email) ?? []),
   }
 }
 
