@@ -1,6 +1,6 @@
 // Writes the modules of `src` that are made from others: validators compiled ahead, so that no command pays for a schema compiler at its start, the
-// wire format, the commands, the metrics, failures and statements of the ledger, the console's script and style sheet, and the templates of `init` and
-// `completion`. Git does not keep them: `npm ci`, `npm start`, `npm test` and the build make them, and so does `npm run generate`.
+// wire format, the commands, the metrics, statements in SQL, the console's script and style sheet, and the templates of `init` and `completion`. Git
+// does not keep them: `npm ci`, `npm start`, `npm test` and the build make them, and so does `npm run generate`.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -113,7 +113,6 @@ export async function madeSources(): Promise<ReadonlyMap<string, string>> {
     ['src/cli/shared/commands.generated.ts', documentIn('src/cli/shared/commands.yaml', 'CLI')] as const,
     ['src/console/style.generated.ts', textsIn({ STYLE: 'src/console/style.css' })] as const,
     ['src/cli/init/templates.generated.ts', textsIn(TEMPLATES)] as const,
-    ['src/daemon/ledger/failures.generated.ts', documentIn('src/daemon/ledger/failures.yaml', 'FAILURES')] as const,
     ['src/daemon/ledger/sql/changes.generated.ts', statementsIn('src/daemon/ledger/sql/changes.sql', 'SQL')] as const,
     ['src/daemon/ledger/sql/queries.generated.ts', statementsIn('src/daemon/ledger/sql/queries.sql', 'USE')] as const,
     ['src/daemon/ledger/postgres/leases.generated.ts', statementsIn('src/daemon/ledger/postgres/leases.sql', 'LEASES')] as const,

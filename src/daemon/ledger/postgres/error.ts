@@ -1,7 +1,55 @@
 // Turns failures of PostgreSQL and of the connection to it into LedgerErrors, which say what to do. Raw errors of the driver never leave the
 // ledger, and no message contains a password.
-import { type Failure, failed, LedgerError } from '../error.ts'
-import { FAILURES } from '../failures.generated.ts'
+import { LedgerError, type Meaning, meaning } from '../error.ts'
+
+const away = meaning('LEDGER_AWAY', (told) => `: the database cannot be reached (${told}); nothing is written until it can`)
+const busy = meaning('LEDGER_LOCKED', (told) => `: the database was busy for too long (${told}); try again`)
+const refused = meaning(
+  'LEDGER_UNREADABLE',
+  (told) => `: the server does not let this user in (${told}); check the user, the password (PGPASSWORD or PGPASSFILE) and pg_hba.conf`,
+)
+const untrusted = meaning(
+  'LEDGER_UNREADABLE',
+  (told) =>
+    `: the server's certificate is not trusted (${told}); name its authority (sslrootcert or PGSSLROOTCERT), or the host as the certificate has it`,
+)
+const withoutTls = meaning(
+  'LEDGER_UNREADABLE',
+  (told) => `: sslmode demands TLS, and the server offers none (${told}); switch it on there, or choose another sslmode`,
+)
+const unusable = meaning(
+  'LEDGER_UNREADABLE',
+  (told) => `: no connection can be made (${told}); check host, port, sslmode and the files of certificates and keys`,
+)
+const standby = meaning('LEDGER_UNWRITABLE', (told) => `: the server takes no writes (${told}); the address has to lead to the primary`)
+const foreign = meaning(
+  'LEDGER_CORRUPT',
+  (told) => `: its tables are not as capkeeper makes them (${told}); restore the database from a backup`,
+)
+
+/** By SQLSTATE, or its first two characters (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+const MEANINGS: Readonly<Record<string, Meaning>> = {
+  '08': away,
+  '53300': meaning('LEDGER_AWAY', (told) => `: the server has no connection left (${told}); raise max_connections, or run fewer replicas`),
+  '53100': meaning('LEDGER_FULL', () => ': the disk of the database is full, so nothing was recorded; make room there'),
+  '57P': away,
+  '28': refused,
+  '3D000': meaning(
+    'LEDGER_UNREADABLE',
+    (told) => `: there is no such database (${told}); make it with CREATE DATABASE, or correct the address`,
+  ),
+  '42501': meaning('LEDGER_UNWRITABLE', (told) =>
+    /for (schema|table|sequence) /.test(told)
+      ? `: this user lacks a right (${told}); use the owner of the schema capkeeper, or grant it USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on its tables`
+      : `: this user lacks a right (${told}); let it make the schema (GRANT CREATE ON DATABASE), or make it: CREATE SCHEMA capkeeper AUTHORIZATION its name`,
+  ),
+  '25006': standby,
+  '57014': busy,
+  '55P03': busy,
+  '40': busy,
+  '42P01': foreign,
+  '42703': foreign,
+}
 
 const fields = (error: object): { readonly code: string; readonly isOfServer: boolean } => ({
   code: 'code' in error && typeof error.code === 'string' ? error.code : '',
@@ -22,12 +70,11 @@ export function fromPostgres(error: unknown, name: string): unknown {
   if (error instanceof LedgerError || !(error instanceof Error)) return error
   const { code, isOfServer } = fields(error)
   // The driver's own errors of authentication.
-  if (/^SASL/.test(error.message)) return failed(FAILURES.connection.refused, name, error.message)
-  if (!isOfServer) return failed(connectionFailure(error, code), name, toldBy(error, code))
-  const meanings: Readonly<Record<string, Failure>> = FAILURES.postgres
-  const isInSchema = code === '42501' && /for (schema|table|sequence) /.test(error.message)
-  const found = meanings[isInSchema ? '42501 in the schema' : code] ?? meanings[code.slice(0, 3)] ?? meanings[code.slice(0, 2)]
-  return found ? failed(found, name, error.message) : failed(FAILURES.postgres.other, name, `${error.message}, SQLSTATE ${code}`)
+  if (/^SASL/.test(error.message)) return refused(name, error.message)
+  if (!isOfServer) return connectionFailure(error, code)(name, toldBy(error, code))
+  const found = MEANINGS[code] ?? MEANINGS[code.slice(0, 3)] ?? MEANINGS[code.slice(0, 2)]
+  if (found) return found(name, error.message)
+  return new LedgerError('LEDGER_UNWRITABLE', `${name}: the database refused it (${error.message}, SQLSTATE ${code})`)
 }
 
 /** The codes of Node and OpenSSL for a bad certificate. */
@@ -42,8 +89,7 @@ const TRANSIENT =
 const LOST = /terminated|timeout|timed out|not queryable|closed|ended/i
 
 /** Everything else stays as it is until a person changes something, so it is not waited for. */
-function connectionFailure(error: Error, code: string): Failure {
-  const { away, untrusted, unusable, withoutTls } = FAILURES.connection
+function connectionFailure(error: Error, code: string): Meaning {
   if (isWithoutTls(error.message)) return withoutTls
   const all = [code, ...attemptsOf(error).map((one) => fields(one).code)].filter((one) => one !== '')
   if (all.some((one) => TRANSIENT.test(one)) || (all.length === 0 && LOST.test(error.message))) return away
