@@ -115,7 +115,7 @@ export async function madeSources(): Promise<ReadonlyMap<string, string>> {
     ['src/cli/init/templates.generated.ts', textsIn(TEMPLATES)] as const,
     ['src/daemon/ledger/sql/changes.generated.ts', statementsIn('src/daemon/ledger/sql/changes.sql', 'SQL')] as const,
     ['src/daemon/ledger/sql/queries.generated.ts', statementsIn('src/daemon/ledger/sql/queries.sql', 'USE')] as const,
-    ['src/daemon/ledger/postgres/leases.generated.ts', statementsIn('src/daemon/ledger/postgres/leases.sql', 'LEASES')] as const,
+    ['src/daemon/ledger/postgres/statements.generated.ts', statementsIn('src/daemon/ledger/postgres/statements.sql', 'SQL')] as const,
     [`${COMPLETION}/templates.generated.ts`, textsIn(SCRIPTS)] as const,
     ['src/console/browser.generated.ts', await consoleScript()] as const,
   ])

@@ -1,12 +1,12 @@
-// Leases in PostgreSQL, on the clock of the database, with one statement for each heartbeat (leases.sql). A token is never given twice, even after
-// a failover to a standby that lacks the latest ones: a failover voids all leases, and no new one is given until every old one has ended.
+// Leases in PostgreSQL, on the clock of the database, with one statement for each heartbeat. A token is never given twice, even after a failover
+// to a standby that lacks the latest ones: a failover voids all leases, and no new one is given until every old one has ended.
 import { type Heartbeat, type HeartbeatAnswer, type HeldWorkspace, LEASED_WRITE_MS, type LeaseRow } from '../../../core/replicas/lease.ts'
 import type { LeaseTable } from '../../../ports.ts'
 import { LedgerError } from '../error.ts'
 import { keptText, type Row, textKept } from '../sql/statement.ts'
 import { mustBePresent } from '../sql/tables.ts'
 import type { PostgresDatabase, Query } from './database.ts'
-import { LEASES } from './leases.generated.ts'
+import { SQL } from './statements.generated.ts'
 
 /** Identifies the era of a server, which ends when a standby takes its place. The first expression that the server allows counts. */
 const ERAS = [
@@ -22,7 +22,7 @@ export function postgresLeases(database: PostgresDatabase): LeaseTable {
   let era: string | undefined
   const beatSql = async (): Promise<string> => {
     era ??= await knownEra(database.urgent)
-    return LEASES.beat.replace(':era', era)
+    return SQL.beat.replace(':era', era)
   }
   return {
     async beat(heartbeat) {
@@ -30,34 +30,34 @@ export function postgresLeases(database: PostgresDatabase): LeaseTable {
       return answerOf(rows, database.name)
     },
     async configured(replica, configs) {
-      await database.urgent(LEASES.configured, [replica, [...configs.keys()].map(keptText), [...configs.values()]])
+      await database.urgent(SQL.configured, [replica, [...configs.keys()].map(keptText), [...configs.values()]])
     },
     async hasFree() {
-      const [row] = await database.urgent(LEASES.hasFree)
+      const [row] = await database.urgent(SQL.hasFree)
       return row?.['free'] === true
     },
     followed: (replica, policies) => followed(database, replica, policies),
     async readopt(workspace, policy, afterMs) {
-      const rows = await database.query(LEASES.readopt, [keptText(workspace), policy, afterMs])
+      const rows = await database.query(SQL.readopt, [keptText(workspace), policy, afterMs])
       return rows.length > 0
     },
     async saveShown(replica, shown) {
       const names = shown.map(({ workspace }) => keptText(workspace))
-      await database.query(LEASES.saveShown, [replica, names, shown.map(({ token }) => token), shown.map(({ document }) => document)])
+      await database.query(SQL.saveShown, [replica, names, shown.map(({ token }) => token), shown.map(({ document }) => document)])
     },
     async shownSince(mark) {
-      const rows = await database.query(LEASES.shownSince, [mark ?? '-infinity'])
+      const rows = await database.query(SQL.shownSince, [mark ?? '-infinity'])
       const documents = new Map(rows.map((row) => [textKept(row['workspace']), String(row['document'])]))
       return { mark: rows.length === 0 ? (mark ?? '-infinity') : String(rows.at(-1)?.['at']), documents }
     },
     async leave(replica) {
-      await database.urgent(LEASES.release, [replica])
-      await database.urgent(LEASES.leave, [replica])
-      await database.urgent(LEASES.leaveConfig, [replica])
+      await database.urgent(SQL.release, [replica])
+      await database.urgent(SQL.leave, [replica])
+      await database.urgent(SQL.leaveConfig, [replica])
     },
     async common(name, make) {
-      await database.query(LEASES.keepCommon, [name, make()])
-      const [row] = await database.query(LEASES.common, [name])
+      await database.query(SQL.keepCommon, [name, make()])
+      const [row] = await database.query(SQL.common, [name])
       return String(row?.['data'])
     },
   }
@@ -127,10 +127,10 @@ function answerOf(rows: readonly Row[], name: string): HeartbeatAnswer {
 async function followed(database: PostgresDatabase, replica: string, policies: ReadonlyMap<string, string>) {
   const [names, sets] = [[...policies.keys()].map(keptText), [...policies.values()]]
   await database.transaction(async (query) => {
-    await query(LEASES.tell, [replica, names, sets])
-    await query(LEASES.see, [names, sets])
-    await query(LEASES.forgetSeen, [names, MAX_POLICIES])
+    await query(SQL.tell, [replica, names, sets])
+    await query(SQL.see, [names, sets])
+    await query(SQL.forgetSeen, [names, MAX_POLICIES])
   })
-  const rows = await database.query(LEASES.latest, [names])
+  const rows = await database.query(SQL.latest, [names])
   return new Map(rows.map((row) => [textKept(row['workspace']), String(row['policy'])]))
 }

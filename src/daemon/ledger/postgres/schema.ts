@@ -3,27 +3,20 @@
 import { LedgerError } from '../error.ts'
 import { mustBePresent, SCHEMA_VERSION, scriptOf } from '../sql/tables.ts'
 import type { PostgresDatabase, Query } from './database.ts'
-import { LEASES } from './leases.generated.ts'
 import { TYPES } from './single.ts'
+import { SQL } from './statements.generated.ts'
 
 /** "capk": held while the schema is made. */
 const MAKING_LOCK = 0x6361706b
 
-/** Read at the beginning of each transaction that writes: a replica that is older than the schema must write nothing. */
-export const VERSION_SQL = 'SELECT version FROM capkeeper.schema_version'
-
 /** 0 where there is no ledger yet. Rejects with LEDGER_FOREIGN or LEDGER_NEWER. */
 export async function postgresVersion(query: Query, name: string): Promise<number> {
-  const [found] = await query(
-    `SELECT to_regclass('capkeeper.schema_version') IS NOT NULL AS ours, EXISTS (
-       SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = 'capkeeper'
-     ) AS used`,
-  )
+  const [found] = await query(SQL.present)
   if (found?.['ours'] !== true && found?.['used'] === true) {
     throw new LedgerError('LEDGER_FOREIGN', `${name}: the schema capkeeper holds tables of another program; name another database`)
   }
   if (found?.['ours'] !== true) return 0
-  const version = Number((await query(VERSION_SQL))[0]?.['version'] ?? 0)
+  const version = Number((await query(SQL.version))[0]?.['version'] ?? 0)
   if (version > SCHEMA_VERSION) mustBePresent(version, name)
   return version
 }
@@ -41,6 +34,6 @@ export async function makePostgres(database: PostgresDatabase): Promise<void> {
     if (known?.['there'] !== true) await query('CREATE SCHEMA capkeeper')
     await query('CREATE TABLE capkeeper.schema_version (single BOOLEAN PRIMARY KEY DEFAULT true CHECK (single), version INTEGER NOT NULL)')
     await query('INSERT INTO capkeeper.schema_version (version) VALUES ($1)', [SCHEMA_VERSION])
-    await query(`${scriptOf(TYPES)}; ${LEASES.schema}`)
+    await query(`${scriptOf(TYPES)}; ${SQL.replicas}`)
   })
 }

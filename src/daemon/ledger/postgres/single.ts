@@ -5,6 +5,7 @@ import { joined } from '../sql/changes.ts'
 import { type Ask, type Change, keptText, type Place, type Recorded, type Row, type Statement, translator } from '../sql/statement.ts'
 import { kindOf, mustBePresent, SCHEMA_VERSION, type Types } from '../sql/tables.ts'
 import type { Query, Value } from './database.ts'
+import { SQL } from './statements.generated.ts'
 
 // SQL as PostgreSQL has it.
 
@@ -65,17 +66,12 @@ export function singleOf({ workspace, binding }: Place, changes: readonly Change
     ...others.map((change, at) => part(change, change.as ?? `part${at}`, close ? 'closed' : 'raised')),
   ]
   const opens = others.some(({ as }) => as === 'opened')
-  const sql = `${GATE}${parts.join('')}
+  // `synchronous_commit` makes the answer wait for the disk.
+  const sql = `${SQL.gate}${parts.join('')}
       SELECT set_config('synchronous_commit', 'on', true), (SELECT version FROM capkeeper.schema_version) AS schema, (SELECT version FROM raised) AS version,
         ${opens ? '(SELECT id FROM opened)' : 'NULL'} AS opened, ${close ? 'EXISTS (SELECT FROM closed)' : 'true'} AS closed`
   return [sql, values]
 }
-
-// The lock on the lease lets it be renewed meanwhile, but not taken. `synchronous_commit` below makes the answer wait for the disk.
-const GATE = `WITH held AS (SELECT token FROM capkeeper.lease WHERE workspace = $3::text AND holder = $4::text AND token = $5::bigint FOR KEY SHARE),
-  raised AS (UPDATE capkeeper.binding SET version = version + 1
-    WHERE id = $1::bigint AND ($4::text IS NULL OR EXISTS (SELECT FROM held)) AND (SELECT version FROM capkeeper.schema_version) = $2::integer
-    RETURNING version)`
 
 /** What became of it. Throws LEDGER_NEWER, what `refused` makes, or that the intent which it closes is not open; then nothing has happened. */
 export function recordedBy(rows: readonly Row[], changes: readonly Change[], name: string, refused: () => LedgerError): Recorded {

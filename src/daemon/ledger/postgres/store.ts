@@ -11,8 +11,9 @@ import { mustBePresent, SCHEMA_VERSION, TABLES } from '../sql/tables.ts'
 import { type LedgerOptions, type LedgerStore, type ServerReport, storeOn } from '../store.ts'
 import { openPostgres, type PostgresDatabase, type Query } from './database.ts'
 import { postgresLeases } from './leases.ts'
-import { makePostgres, postgresVersion, VERSION_SQL } from './schema.ts'
+import { makePostgres, postgresVersion } from './schema.ts'
 import { asking, recordedBy, singleOf } from './single.ts'
+import { SQL } from './statements.generated.ts'
 import { lockingWriter, noWriter, openWriter, readOnly, versioned, type Writer } from './writer.ts'
 
 /** A ledger in PostgreSQL as a database that every ledger can use. */
@@ -105,7 +106,7 @@ function store(database: PostgresDatabase, options: LedgerOptions): LedgerStore 
     ...storeOn(ledger, { mode, clock, exists: true, claim: writer.claim }),
     async probe() {
       if (mode === 'read') throw readOnly(database)
-      await database.transaction((query) => query('UPDATE capkeeper.schema_version SET version = version'), VERSION_SQL)
+      await database.transaction((query) => query('UPDATE capkeeper.schema_version SET version = version'), SQL.version)
     },
     check: async () => ({
       ...{ file: database.name, exists: true, schemaVersion: SCHEMA_VERSION, ...(await checkRows(ledger)) },
@@ -132,10 +133,7 @@ const ROUND_TRIPS = 5
 
 const serverReport = (database: PostgresDatabase, clock: Pick<Clock, 'now' | 'monotonic'>): Promise<ServerReport> =>
   database.using(async ({ query }) => {
-    const [server] = await query(
-      `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
-         pg_is_in_recovery() AS standby, coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS tls`,
-    )
+    const [server] = await query(SQL.server)
     const times: { readonly tookMs: number; readonly skewMs: number }[] = []
     for (let trip = 0; trip < ROUND_TRIPS; trip += 1) times.push(await roundTrip(query, clock))
     // The fastest answer gives the best estimate of the clock, the median the latency.
@@ -153,22 +151,15 @@ const serverReport = (database: PostgresDatabase, clock: Pick<Clock, 'now' | 'mo
 
 async function roundTrip(query: Query, clock: Pick<Clock, 'now' | 'monotonic'>) {
   const [sentAt, began] = [clock.now(), clock.monotonic()]
-  const [row] = await query('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now')
+  const [row] = await query(SQL.now)
   const tookMs = clock.monotonic() - began
   return { tookMs, skewMs: Number(row?.['now']) - (sentAt + tookMs / 2) }
 }
 
 async function missingRights(query: Query): Promise<readonly string[]> {
-  const rows = await query(
-    `SELECT nspname || '.' || relname AS name, privilege FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
-     CROSS JOIN unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS privilege
-     WHERE nspname = 'capkeeper' AND relkind = 'r' AND NOT has_table_privilege(pg_class.oid, privilege) ORDER BY 1, 2`,
-  )
+  const rows = await query(SQL.missingRights)
   if (rows.length > 0) return rows.map((row) => `${String(row['privilege'])} on ${String(row['name'])}`)
-  const [schema] = await query(
-    `SELECT to_regnamespace('capkeeper') IS NOT NULL AS there, has_database_privilege(current_database(), 'CREATE') AS may,
-       coalesce(has_schema_privilege(to_regnamespace('capkeeper'), 'USAGE'), true) AS enters`,
-  )
+  const [schema] = await query(SQL.rightsInSchema)
   if (schema?.['there'] !== true && schema?.['may'] !== true) return ['CREATE on the database, to make the schema capkeeper']
   return schema?.['enters'] === false ? ['USAGE on the schema capkeeper'] : []
 }

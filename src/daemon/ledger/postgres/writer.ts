@@ -10,8 +10,8 @@ import { unbound } from '../sql/changes.ts'
 import { keptText } from '../sql/statement.ts'
 import { mustBePresent } from '../sql/tables.ts'
 import type { PostgresDatabase, Query, Session } from './database.ts'
-import { VERSION_SQL } from './schema.ts'
 import type { Under } from './single.ts'
+import { SQL } from './statements.generated.ts'
 
 /** The lease that this process has on a workspace, if any. */
 export type Fence = (workspace: string) => Under | undefined
@@ -39,7 +39,7 @@ export const versioned = <T>(on: Pick<Session, 'transaction'>, name: string, bod
   on.transaction((query, [found]) => {
     mustBePresent(Number(found?.['version']), name)
     return body(query)
-  }, VERSION_SQL)
+  }, SQL.version)
 
 /** For reading: every attempt to write is a `BugError`. */
 export const noWriter = (database: PostgresDatabase): Writer => ({
@@ -65,16 +65,13 @@ export const openWriter = (database: PostgresDatabase, fence?: Fence): Writer =>
       ...{ under, once: database.once, refused },
       transaction: (body) =>
         versioned(database, database.name, async (query) => {
-          // The lock lets the lease be renewed meanwhile, but not taken.
-          if (under && (await query(HOLDS, [keptText(workspace), under.replica, under.token])).length === 0) throw refused()
+          if (under && (await query(SQL.holds, [keptText(workspace), under.replica, under.token])).length === 0) throw refused()
           return body(query)
         }),
     })
   },
   close: () => undefined,
 })
-
-const HOLDS = 'SELECT token FROM capkeeper.lease WHERE workspace = $1 AND holder = $2 AND token = $3 FOR KEY SHARE'
 
 const fenced = (name: string, workspace: string): LedgerError =>
   new LedgerError(
@@ -146,11 +143,7 @@ async function tryLock(session: Session, workspace: string): Promise<boolean> {
 
 /** Replicas hold leases, not locks. */
 async function mustBeFree(query: Query, name: string, workspace: string): Promise<void> {
-  const [held] = await query(
-    `SELECT coalesce(replica.name, lease.holder) AS holder FROM capkeeper.lease LEFT JOIN capkeeper.replica ON replica.id = lease.holder
-     WHERE workspace = $1 AND lease.holder IS NOT NULL AND lease.until > clock_timestamp()`,
-    [keptText(workspace)],
-  )
+  const [held] = await query(SQL.holder, [keptText(workspace)])
   if (held) throw heldBy(name, workspace, String(held['holder']))
 }
 

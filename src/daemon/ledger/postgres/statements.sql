@@ -1,9 +1,19 @@
--- What replicas share (schema.ts), and the statements of leases (leases.ts), on the clock of the database. `:era` is one of the expressions that
--- identify the era of a server.
+-- Statements for PostgreSQL alone, on the clock of the database: the schema, the rights to write, the leases of replicas, and what the server says of
+-- itself. `:era` is one of the expressions that identify the era of a server.
+
+-- Whether there is a ledger of ours, and whether the schema holds tables at all.
+-- name: present
+SELECT to_regclass('capkeeper.schema_version') IS NOT NULL AS ours, EXISTS (
+  SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = 'capkeeper'
+) AS used;
+
+-- Read at the beginning of each transaction that writes: a replica that is older than the schema must write nothing.
+-- name: version
+SELECT version FROM capkeeper.schema_version;
 
 -- `lease` says which replica may write a workspace; `token` rises with each new holder, and `era` is the era of the server in which it was given.
 -- `policy_seen` has all policy sets in the order of their arrival, `shown` the view that the holder shows of a workspace.
--- name: schema
+-- name: replicas
 CREATE INDEX intent_binding ON capkeeper.intent (binding);
 
 CREATE TABLE capkeeper.lease (
@@ -202,3 +212,37 @@ INSERT INTO capkeeper.common (name, data) VALUES ($1, $2) ON CONFLICT DO NOTHING
 
 -- name: common
 SELECT data FROM capkeeper.common WHERE name = $1;
+
+-- The lock lets the lease be renewed meanwhile, but not taken.
+-- name: holds
+SELECT token FROM capkeeper.lease WHERE workspace = $1 AND holder = $2 AND token = $3 FOR KEY SHARE;
+
+-- Who holds a workspace under a lease.
+-- name: holder
+SELECT coalesce(replica.name, lease.holder) AS holder FROM capkeeper.lease LEFT JOIN capkeeper.replica ON replica.id = lease.holder
+WHERE workspace = $1 AND lease.holder IS NOT NULL AND lease.until > clock_timestamp();
+
+-- The beginning of a record in one statement. The lock on the lease lets it be renewed meanwhile, but not taken.
+-- name: gate
+WITH held AS (SELECT token FROM capkeeper.lease WHERE workspace = $3::text AND holder = $4::text AND token = $5::bigint FOR KEY SHARE),
+raised AS (
+  UPDATE capkeeper.binding SET version = version + 1
+  WHERE id = $1::bigint AND ($4::text IS NULL OR EXISTS (SELECT FROM held)) AND (SELECT version FROM capkeeper.schema_version) = $2::integer
+  RETURNING version
+);
+
+-- name: server
+SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
+  pg_is_in_recovery() AS standby, coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS tls;
+
+-- name: now
+SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now;
+
+-- name: missingRights
+SELECT nspname || '.' || relname AS name, privilege FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+CROSS JOIN unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS privilege
+WHERE nspname = 'capkeeper' AND relkind = 'r' AND NOT has_table_privilege(pg_class.oid, privilege) ORDER BY 1, 2;
+
+-- name: rightsInSchema
+SELECT to_regnamespace('capkeeper') IS NOT NULL AS there, has_database_privilege(current_database(), 'CREATE') AS may,
+  coalesce(has_schema_privilege(to_regnamespace('capkeeper'), 'USAGE'), true) AS enters;
