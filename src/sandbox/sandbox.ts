@@ -7,13 +7,13 @@ import { groupScope, normaliseEmail, type Scope, type ScopeKey, scopeKey, userSc
 import { DAY_MS, type Instant } from '../core/model/units.ts'
 import type { Clock } from '../ports.ts'
 import { type CapBook, openCaps } from './caps.ts'
-import { between, type CompanyOptions, DEFAULT_COMPANY, type Draw, MODELS, seedCompany, stream } from './company/company.ts'
+import { between, type CompanyOptions, type Draw, MODELS, seedCompany, stream } from './company/company.ts'
 import { createGrowth } from './company/work.ts'
 import { type Fixture, loadFixture } from './fixture/fixture.ts'
 import type { Encoded } from './refusal.ts'
 import { type Exchange, exchange, type SandboxCall, serve } from './service.ts'
 import { openStore, PERMISSIONS, type Store, type StoredKey } from './store.ts'
-import { createChance, createRateLimiter, DEFAULT_SWITCHES, type Switches } from './switches.ts'
+import { createChance, createRateLimiter, DEFAULT_SETTINGS, DEFAULT_SWITCHES, type Switches } from './switches.ts'
 import { sandboxTime } from './time.ts'
 import type { AgentUse } from './use.ts'
 
@@ -49,7 +49,7 @@ export type Sandbox = ReturnType<typeof createSandbox>
 /** Opens the sandbox; throws an `InputError` when its data file cannot be used, or already holds a company beside a fixture. */
 export function createSandbox(options: SandboxOptions) {
   const { clock } = options
-  const company = { ...DEFAULT_COMPANY, ...options.company }
+  const company = { ...DEFAULT_SETTINGS, ...options.company }
   const switches = { ...DEFAULT_SWITCHES, ...options.switches }
   const store = openStore(options.data ?? ':memory:')
   const startAt = closedOnFailure(store, () => openCompany(store, options, company))

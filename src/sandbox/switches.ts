@@ -1,10 +1,13 @@
-// The ways in which deployments differ, as switches (docs/sandbox.md, Behaviour), and the settings of company and speed: tables with flags,
-// values, defaults and help, and one reader that turns texts into values or into problems of one line. The first value is the default. Also
-// what makes two of them happen: the chance of faults, and the limit of the rate.
+// The ways in which deployments differ, as switches (docs/sandbox.md, Behaviour), and the settings of company and speed: the flags of switches.yaml,
+// and one reader that turns texts into values or into problems of one line. Also what makes two of them happen: the chance of faults, and the
+// limit of the rate.
 import { lengthMs, UNIT_MS } from '../core/model/units.ts'
-import { type CompanyOptions, DEFAULT_COMPANY, stream } from './company/company.ts'
+import { stream } from './company/company.ts'
+import { FLAGS } from './switches.generated.ts'
 
-const FAULT_NAMES = ['5xx', 'timeout', 'reset-before', 'reset-after', 'truncated', 'html', 'stale-read', 'short-roster'] as const
+const { switches: ROWS, settings: SETTING_ROWS } = FLAGS
+
+const FAULT_NAMES = ROWS.faults.of
 export type FaultName = (typeof FAULT_NAMES)[number]
 
 /** `limit` requests in each window of `windowMs`. */
@@ -22,66 +25,30 @@ interface Reading<Value> {
   readonly read: (text: string) => Value | undefined
 }
 
-const oneOf = <const Value extends string>(...values: readonly [Value, ...Value[]]): Reading<Value> => ({
-  values: values.join(' | '),
-  choices: values,
-  default: values[0],
-  read: (text) => values.find((value) => value === text),
+const oneOf = <Value extends string>(choices: readonly Value[]): Reading<Value> => ({
+  values: choices.join(' | '),
+  choices,
+  default: choices[0] ?? '',
+  read: (text) => choices.find((choice) => choice === text),
 })
 
 const milliseconds: Reading<number> = { values: 'milliseconds', default: '0', read: (text) => readWhole(text, 600_000) }
-const delay: Reading<number> = { values: 'a duration such as 3h', default: '0', read: readDuration }
+const duration: Reading<number> = { values: 'a duration such as 3h', default: '0', read: readDuration }
 const rate: Reading<RateLimit | 'off'> = { values: 'off | N/s | N/m | N/h', default: 'off', read: readRate }
 const faults: Reading<Readonly<Partial<Record<FaultName, number>>>> = {
   values: 'a list such as 5xx=0.1,timeout=0.05',
   default: 'none',
   read: readFaults,
 }
+const READINGS = { milliseconds, duration, rate, faults }
 
-/** Every switch, in the order of docs/sandbox.md, Behaviour, with its help. */
-const TABLE = {
-  capSemantics: {
-    ...oneOf('layered', 'fan-out'),
-    help: 'how a team or group cap reaches its members; fan-out copies it to each one',
-  },
-  capReads: {
-    ...oneOf('explicit', 'inherited'),
-    help: 'what a read of a user or group shows: what is set there, or what applies',
-  },
-  zeroCap: { ...oneOf('stored', 'omitted', 'rejected'), help: 'how a cap of 0 is treated: kept, read back as unset, or refused' },
-  capSpelling: {
-    ...oneOf('camel', 'snake', 'both'),
-    help: 'the name of the cap in answers: addOnCreditCap, add_on_credit_cap or both',
-  },
-  writeBody: { ...oneOf('object', 'empty'), help: 'the answer to a write: {} or zero bytes' },
-  names: { ...oneOf('spec', 'live'), help: 'field names of answers as the interface spells them or as live deployments do' },
-  int64: { ...oneOf('number', 'string'), help: 'how 64-bit figures arrive: credits used and the balance' },
-  zeros: { ...oneOf('kept', 'omitted'), help: 'whether fields that are zero, false or empty are left out' },
-  errors: { ...oneOf('error', 'connect', 'text', 'ok'), help: 'the shape of errors; ok answers 200 with an error field' },
-  rateLimit: { ...rate, help: 'requests per key and window before 429' },
-  retryAfter: { ...oneOf('none', 'seconds', 'date'), help: 'the Retry-After header of a 429' },
-  latency: { ...milliseconds, help: 'how long every answer takes' },
-  jitter: { ...milliseconds, help: 'up to how much longer, drawn per request' },
-  faults: { ...faults, help: `probabilities of ${FAULT_NAMES.join(', ')}; the same under the same seed` },
-  plan: {
-    ...oneOf('enterprise', 'team', 'quota', 'no-caps'),
-    help: 'team has no credit balance, quota no credit fields in analytics, no-caps neither balance nor caps, whatever the key',
-  },
-  addOnRows: { ...oneOf('refused', 'served'), help: 'whether Analytics serves add-on use per person, its fifth data source' },
-  runsFilter: {
-    ...oneOf('kept', 'ignored'),
-    help: 'whether runs of some people are only theirs; ignored answers with the runs of everybody',
-  },
-  runsOrder: {
-    ...oneOf('recorded', 'reversed', 'doubled', 'around'),
-    help: 'how runs come: as recorded, backwards, each result twice, or with the days around the range',
-  },
-  /** In milliseconds. */
-  analyticsDelay: { ...delay, help: 'how far analytics and credits used lag behind' },
-}
-
-type Value<Kind> = Kind extends Reading<infer Read> ? Read : never
-export type Switches = { readonly [Name in keyof typeof TABLE]: Value<(typeof TABLE)[Name]> }
+type Value<Row> = Row extends { readonly choices: readonly (infer Choice)[] }
+  ? Choice
+  : Row extends { readonly reads: infer Name extends keyof typeof READINGS }
+    ? Exclude<ReturnType<(typeof READINGS)[Name]['read']>, undefined>
+    : never
+/** Durations are in milliseconds. */
+export type Switches = { readonly [Name in keyof typeof ROWS]: Value<(typeof ROWS)[Name]> }
 
 /** A flag of `capkeeper sandbox`; `wrong` follows a text that `read` refused. */
 interface Flag<Name extends string> extends Reading<unknown> {
@@ -91,34 +58,33 @@ interface Flag<Name extends string> extends Reading<unknown> {
   readonly wrong: string
 }
 
-export const SWITCHES: readonly Flag<keyof Switches>[] = Object.entries(TABLE).map(([name, one]) => ({
-  ...one,
-  name: name as keyof Switches,
-  flag: `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
-  wrong: `not a value of this switch; write ${one.values}`,
-}))
+const flagOf = (name: string): string => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+
+export const SWITCHES: readonly Flag<keyof Switches>[] = Object.entries(ROWS).map(([name, row]) => {
+  const reading: Reading<unknown> = 'choices' in row ? oneOf(row.choices) : READINGS[row.reads]
+  const help = 'of' in row ? `probabilities of ${row.of.join(', ')}; ${row.help}` : row.help
+  return {
+    ...reading,
+    name: name as keyof Switches,
+    flag: flagOf(name),
+    help,
+    wrong: `not a value of this switch; write ${reading.values}`,
+  }
+})
 
 /** The company, and how many times as fast as real time the sandbox's time runs. */
-interface Settings extends CompanyOptions {
-  readonly speed: number
-}
+type Settings = Readonly<Record<keyof typeof SETTING_ROWS, number>>
 
-export const SETTINGS: readonly Flag<keyof Settings>[] = [
-  setting('people', 1, 100_000, DEFAULT_COMPANY.people, 'how many people the company has'),
-  setting('groups', 1, 1000, DEFAULT_COMPANY.groups, 'how many groups they are in'),
-  setting('days', 0, 1000, DEFAULT_COMPANY.days, 'how many days of use the company has at the start'),
-  setting('seed', 0, 2_147_483_647, DEFAULT_COMPANY.seed, 'the same seed gives the same company, use and faults'),
-  setting('speed', 1, 1_000_000, 1, 'how many times as fast as real time its time runs'),
-]
-
-function setting(name: keyof Settings, low: number, high: number, byDefault: number, help: string): Flag<keyof Settings> {
-  const read = (text: string): number | undefined => {
-    const value = readWhole(text, high)
-    return value === undefined || value < low ? undefined : value
-  }
-  const wrong = `must be a whole number from ${low} to ${high}`
-  return { name, flag: `--${name}`, values: `${low} to ${high}`, default: String(byDefault), help, read, wrong }
-}
+export const SETTINGS: readonly Flag<keyof Settings>[] = Object.entries(SETTING_ROWS).map(
+  ([name, { low, high, default: preset, help }]) => ({
+    ...{ name: name as keyof Settings, flag: flagOf(name), values: `${low} to ${high}`, default: String(preset), help },
+    read(text) {
+      const value = readWhole(text, high)
+      return value === undefined || value < low ? undefined : value
+    },
+    wrong: `must be a whole number from ${low} to ${high}`,
+  }),
+)
 
 type Texts = Readonly<Partial<Record<string, string>>>
 type Parsed<Values> =
@@ -144,6 +110,7 @@ const valuesOf = <Values>(flags: readonly Flag<keyof Values & string>[], texts: 
   Object.fromEntries(flags.map(({ name, read, default: preset }) => [name, read((texts[name] ?? preset).trim())])) as Values
 
 export const DEFAULT_SWITCHES: Switches = valuesOf(SWITCHES, {})
+export const DEFAULT_SETTINGS: Settings = valuesOf(SETTINGS, {})
 
 /** A whole number from 0 to `max`; undefined for anything else. */
 function readWhole(text: string, max: number): number | undefined {

@@ -43,8 +43,6 @@ export interface CompanyOptions {
   readonly seed: number
 }
 
-export const DEFAULT_COMPANY: CompanyOptions = { people: 200, groups: 8, days: 90, seed: 1 }
-
 const GROUP_NAMES = ['Platform', 'Payments', 'Mobile', 'Data', 'Web', 'Security', 'Research', 'Support'] as const
 
 /** People whom every company has, approved and enabled, with their groups. */
