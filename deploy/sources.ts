@@ -107,6 +107,7 @@ export async function madeSources(): Promise<ReadonlyMap<string, string>> {
     ...VALIDATORS.map(([path, source, schema, types]) => [path, validatorOf(source, schema, types)] as const),
     ['src/sandbox/fixture/schema.generated.ts', documentIn('src/sandbox/fixture/schema.yaml', 'FIXTURE_SCHEMA')] as const,
     ['src/sandbox/switches.generated.ts', documentIn('src/sandbox/switches.yaml', 'FLAGS')] as const,
+    ['src/sandbox/company/company.generated.ts', documentIn('src/sandbox/company/company.yaml', 'COMPANY')] as const,
     ['src/sandbox/tables.generated.ts', textsIn({ TABLES: 'src/sandbox/tables.sql' })] as const,
     ['src/api/wire.generated.ts', documentIn('src/api/wire.yaml', 'WIRE')] as const,
     ['src/sandbox/analytics/fields.generated.ts', documentIn('src/sandbox/analytics/fields.yaml', 'FIELDS')] as const,

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { WIRE } from '../api/wire.generated.ts'
 import type { Wire } from '../api/wire.ts'
 import { DAY_MS } from '../core/model/units.ts'
+import { IDES } from './company/company.ts'
 import { type Fields, isObject, listField, Refusal, textField, textsField, timeField } from './refusal.ts'
 import { kept, peopleByEmail, peopleOf, type ServiceContext } from './roster.ts'
 import type { AgentFilter, DayLines, StoredKey, ToolCount } from './store.ts'
@@ -12,8 +13,7 @@ import type { Switches } from './switches.ts'
 import { formatSeconds } from './time.ts'
 import type { AgentUse } from './use.ts'
 
-const { ide_types: IDE_TYPES, query_requests: QUERIES } = WIRE.components.schemas.CascadeAnalyticsRequest.properties
-const IDES = IDE_TYPES.items.enum
+const { query_requests: QUERIES } = WIRE.components.schemas.CascadeAnalyticsRequest.properties
 /** The most query requests in a request. Choice. */
 const MAX_QUERIES = QUERIES.maxItems
 const SOURCES = QUERIES.items.oneOf.map(({ required: [name] }) => name)

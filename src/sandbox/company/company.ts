@@ -1,8 +1,10 @@
 // The seeded company: its people, their groups, and their habits. The same seed gives the same company. Decides nothing about time, caps or
 // the interface.
 import { createHash } from 'node:crypto'
+import { WIRE } from '../../api/wire.generated.ts'
 import { DAY_MS } from '../../core/model/units.ts'
 import type { Store, StoredGroup, StoredPerson } from '../store.ts'
+import { COMPANY } from './company.generated.ts'
 
 // Seeded random numbers. Every stream has a name, so that the same seed gives the same numbers for the same purpose, whatever other streams
 // are drawn. Must never be used for secrets.
@@ -43,28 +45,8 @@ export interface CompanyOptions {
   readonly seed: number
 }
 
-const GROUP_NAMES = ['Platform', 'Payments', 'Mobile', 'Data', 'Web', 'Security', 'Research', 'Support'] as const
-
-/** People whom every company has, approved and enabled, with their groups. */
-const NAMED: readonly (readonly [email: string, groups: readonly (typeof GROUP_NAMES)[number][]])[] = [
-  ['ada.lovelace', ['Platform']],
-  ['grace.hopper', ['Platform']],
-  ['alan.turing', ['Research']],
-  ['barbara.liskov', ['Data', 'Platform']],
-  ['edsger.dijkstra', ['Payments']],
-  ['katherine.johnson', ['Security']],
-  ['linus.pauling', ['Research']],
-  ['oncall', ['Support']],
-]
-
-const FIRST_NAMES = (
-  'amina bruno carla daniel elena felix giulia hassan ines jonas kira leon maya nils olga pablo quinn rosa samir tessa umar vera wanda ' +
-  'xenia yusuf zoe akira bente chidi dina emre freya goran hana igor juna karim lena mateo nora oskar priya ravi sofia timo ursula'
-).split(' ')
-const LAST_NAMES = (
-  'abbott bauer costa dubois eriksen fischer garcia hansen ivanov jensen kowalski lindqvist moreau nakamura okafor petrov quist rossi ' +
-  'santos tanaka ueda vargas weber xu yilmaz zimmer almeida brandt castro diaz engel farkas gruber holm iversen jung keller larsen'
-).split(' ')
+const NAMED = Object.entries(COMPANY.named)
+const [FIRST_NAMES, LAST_NAMES] = [COMPANY.firstNames.split(' '), COMPANY.lastNames.split(' ')]
 
 /** Fills an empty store with people, groups and the figures of the balance. */
 export function seedCompany(store: Store, options: CompanyOptions): void {
@@ -87,7 +69,7 @@ export function seedCompany(store: Store, options: CompanyOptions): void {
 
 function makeGroups(count: number): readonly StoredGroup[] {
   return Array.from({ length: count }, (_, index) => {
-    const name = GROUP_NAMES[index]
+    const name = COMPANY.groups[index]
     return name ? { id: `grp_${name.toLowerCase()}`, name } : { id: `grp_${index + 1}`, name: `Group ${index + 1}` }
   })
 }
@@ -159,25 +141,15 @@ function makeMembers({ people, seed }: CompanyOptions, groups: readonly StoredGr
   return members
 }
 
-export const MODELS = ['Meridian Large', 'Meridian Small', 'Corvid Pro', 'Corvid Flash', 'UNKNOWN'] as const
-export const IDES = ['editor', 'jetbrains', 'cli'] as const
-
-/** The four kinds of people: share of the company, activity, credits in a month (low, high), sessions a day. */
-const KINDS = [
-  { upTo: 0.18, activity: 0.15, low: 5, high: 60, sessions: 1 },
-  { upTo: 0.55, activity: 0.6, low: 60, high: 350, sessions: 2 },
-  { upTo: 0.85, activity: 0.85, low: 350, high: 950, sessions: 4 },
-  { upTo: 1, activity: 0.95, low: 1000, high: 3500, sessions: 6 },
-] as const
+export const { models: MODELS } = COMPANY
+export const IDES = WIRE.components.schemas.CascadeAnalyticsRequest.properties.ide_types.items.enum
 
 const WORKING_DAYS = 21
 
-const MAIN_LANGUAGES = ['TYPESCRIPT', 'TYPESCRIPT', 'PYTHON', 'PYTHON', 'GO', 'JAVA', 'KOTLIN', 'RUST', 'CPP', 'CSHARP'] as const
-const OTHER_LANGUAGES = ['SQL', 'MARKDOWN', 'YAML', 'SHELL', 'HTML', 'CSS', 'JSON', 'UNKNOWN'] as const
 /** The number of releases of each IDE: one a fortnight since day 19,000 of the epoch (January 2022). */
 const RELEASE_DAYS = 14
 const FIRST_RELEASE_DAY = 19_000
-const MAJOR_VERSIONS: Readonly<Record<string, number>> = { editor: 1, jetbrains: 2, vscode: 3 }
+const MAJOR_VERSIONS: Readonly<Record<string, number>> = COMPANY.majorVersions
 
 /** A person's habits of work, drawn from the seed and their place in the roster. */
 export type Habits = ReturnType<typeof habitsOf>
@@ -186,7 +158,7 @@ export type Habits = ReturnType<typeof habitsOf>
 export function habitsOf(seed: number, person: number) {
   const draw = stream(seed, `habits/${person}`)
   const roll = person === 0 ? 0.9 : draw()
-  const kind = KINDS.find((one) => roll < one.upTo) ?? KINDS[0]
+  const kind = COMPANY.kinds.find((one) => roll < one.upTo) ?? COMPANY.kinds[0]
   const month = kind.low + (kind.high - kind.low) * draw() ** 2
   const code = stream(seed, `code/${person}`)
   const work = {
@@ -205,7 +177,7 @@ export function habitsOf(seed: number, person: number) {
     /** In which they write code: the editor or a plugin. */
     codeIde: work.ide === 'cli' ? 'vscode' : work.ide,
     /** The main one first. */
-    languages: [pick(code, MAIN_LANGUAGES), pick(code, OTHER_LANGUAGES)] as const,
+    languages: [pick(code, COMPANY.mainLanguages), pick(code, COMPANY.otherLanguages)] as const,
     /** How many releases their IDE is behind. */
     releasesBehind: between(code, 0, 2),
   }

@@ -6,6 +6,7 @@ import { FIELDS } from '../analytics/fields.generated.ts'
 import type { Store, StoredPerson } from '../store.ts'
 import { cycleAt } from '../time.ts'
 import type { AgentUse, UseOf, UseRow } from '../use.ts'
+import { COMPANY } from './company.generated.ts'
 import { between, type Draw, type Habits, habitsOf, IDES, MODELS, pick, stream, versionOf } from './company.ts'
 
 const { commandSources: COMMAND_SOURCES, intents: INTENTS } = FIELDS
@@ -15,32 +16,8 @@ interface Worker {
   readonly habits: Habits
 }
 
-const WRITE_MODE = 'CONVERSATIONAL_PLANNER_MODE_DEFAULT'
 const READ_MODE = 'CONVERSATIONAL_PLANNER_MODE_READ_ONLY'
 const LEGACY_MODE = 'CONVERSATIONAL_PLANNER_MODE_NO_TOOL'
-/** docs/service.md, Rows of the agent; write mode is the most frequent. */
-export const MODES = [WRITE_MODE, WRITE_MODE, WRITE_MODE, READ_MODE, LEGACY_MODE, 'UNKNOWN'] as const
-
-/** Every tool of the interface, how often a message uses it, and whether it only reads. */
-export const TOOLS: readonly (readonly [tool: string, perMessage: number, reads: boolean])[] = [
-  ['VIEW_FILE', 1.2, true],
-  ['CODE_ACTION', 0.9, false],
-  ['GREP_SEARCH', 0.7, true],
-  ['RUN_COMMAND', 0.5, false],
-  ['LIST_DIRECTORY', 0.4, true],
-  ['FIND', 0.3, true],
-  ['VIEW_FILE_OUTLINE', 0.3, true],
-  ['MQUERY', 0.2, true],
-  ['MCP_TOOL', 0.2, false],
-  ['SEARCH_WEB', 0.12, true],
-  ['MEMORY', 0.12, true],
-  ['PROPOSE_CODE', 0.1, false],
-  ['WORKFLOWS_USED', 0.06, false],
-  ['PROXY_WEB_SERVER', 0.05, false],
-  ['DEPLOY_WEB_APP', 0.04, false],
-]
-
-const CHAT_MODELS = ['MODEL_CHAT_MERIDIAN', 'MODEL_CHAT_MERIDIAN', 'MODEL_CHAT_CORVID', 'UNKNOWN'] as const
 
 /** Rows in no order, all within the UTC day `day`: local hours wrap around within it, so that no row belongs to another day. */
 export function dayOf(seed: number, worker: Worker, day: number): readonly UseRow[] {
@@ -75,7 +52,7 @@ function agentRows(worker: Worker, day: number, draw: Draw, detail: Draw): reado
       ...({ source: 'agent', person, at: instantOf(worker, day, draw), conversation } as const),
       ide: draw() < 0.85 ? habits.ide : pick(draw, IDES),
       model: draw() < 0.7 ? habits.model : pick(draw, MODELS),
-      mode: pick(draw, MODES),
+      mode: pick(draw, COMPANY.modes),
       messages,
       cents: Math.max(1, Math.round((habits.centsPerDay / habits.sessionsPerDay) * (0.3 + 1.4 * draw()))),
     }
@@ -92,7 +69,7 @@ function effectsOf(
   if (ide === 'cli' || mode === LEGACY_MODE) return { linesSuggested: 0, linesAccepted: 0, tools: {} }
   const linesSuggested = mode === READ_MODE ? 0 : messages * between(draw, 2, 30)
   const tools: Record<string, number> = {}
-  for (const [tool, perMessage, reads] of TOOLS) {
+  for (const { tool, perMessage, reads } of COMPANY.tools) {
     const count = Math.floor(perMessage * messages * 2 * draw() + draw())
     if (count > 0 && (reads || mode !== READ_MODE)) tools[tool] = count
   }
@@ -157,7 +134,7 @@ function chatRows(worker: Worker, day: number, draw: Draw): readonly UseOf<'chat
   return Array.from({ length: between(draw, 1, 4) }, () => {
     const [insertedAtCursor, applied] = [draw() < 0.2, draw() < 0.15]
     return {
-      ...({ source: 'chat', person, at: instantOf(worker, day, draw), model: pick(draw, CHAT_MODELS) } as const),
+      ...({ source: 'chat', person, at: instantOf(worker, day, draw), model: pick(draw, COMPANY.chatModels) } as const),
       ...{ ide: habits.codeIde, version: versionOf(habits, day) },
       intent: draw() < 0.6 ? INTENTS[0] : pick(draw, INTENTS),
       chatsReceived: draw() < 0.8 ? 1 : between(draw, 2, 4),

@@ -4,7 +4,7 @@ import { WIRE } from '../../api/wire.generated.ts'
 import { OPERATION_PATH, PERMISSION_NAME, PERMISSION_OF } from '../../api/wire.ts'
 import type { Operation } from '../../core/model/observed.ts'
 import { type AnalyticsField, type AnalyticsSource, sourcesServed } from '../analytics/fields.ts'
-import { MODES, TOOLS } from '../company/work.ts'
+import { COMPANY } from '../company/company.generated.ts'
 import { WITHOUT_CAPS } from '../service.ts'
 import type { Switches } from '../switches.ts'
 
@@ -117,7 +117,7 @@ interface Marked extends Schema {
   readonly 'x-examples'?: keyof typeof EXAMPLES
 }
 
-const EXAMPLES = { modes: [...new Set(MODES)], tools: TOOLS.map(([tool]) => tool) }
+const EXAMPLES = { modes: [...new Set(COMPANY.modes)], tools: COMPANY.tools.map(({ tool }) => tool) }
 
 const withKey = (request: Marked): Marked => ({
   ...request,
