@@ -5,7 +5,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { published } from '../src/policy/schema/check.ts'
-import { POLICY } from '../src/policy/schema/source.ts'
+import { SCHEMA as POLICY } from '../src/policy/schema/schema.generated.ts'
 import { chartReadme } from './source/chart-readme.ts'
 import { DRIFT } from './source/drift.ts'
 import { prometheusRule } from './source/manifest.ts'
@@ -28,7 +28,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     (dashboard) => [`${dashboard.uid}.json`, `${JSON.stringify(dashboardJson(dashboard, TAG), undefined, 2)}\n`] as const,
   )
   return new Map([
-    ['../policies/cap-policy.schema.json', `${JSON.stringify(published(JSON.parse(JSON.stringify(POLICY))), undefined, 2)}\n`],
+    ['../policies/cap-policy.schema.json', `${JSON.stringify(published(POLICY), undefined, 2)}\n`],
     ['kubernetes/base/prometheusrule.yaml', prometheusRule(rules)],
     [`${CHART_FILES}/capkeeper.rules.yaml`, rules],
     [`${CHART}/values.schema.json`, `${JSON.stringify(schema, undefined, 2)}\n`],

@@ -7,26 +7,74 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import standalone from 'ajv/dist/standalone/index.js'
 import { rolldown } from 'rolldown'
 import { parse } from 'yaml'
-import { CONFIG } from '../src/daemon/config/schema-source.ts'
-import type { AnnotatedSchema } from '../src/policy/schema/check.ts'
-import { POLICY } from '../src/policy/schema/source.ts'
+import { DEFAULT_GUARDS } from '../src/core/model/change.ts'
+import { MODES } from '../src/core/model/events.ts'
+import { MAX_CAP } from '../src/core/model/units.ts'
+import { DIGESTS, EVENTS, PLACEHOLDERS, TLS_MODES, WEBHOOK_FORMATS } from '../src/core/notify/settings.ts'
+import { API_VERSION, CONFIG_KIND, POLICY_KIND } from '../src/policy/bounds.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
 /** Where a validator goes, the schema it is made of, and the way from there to the types of both. */
 const VALIDATORS = [
-  ['src/policy/schema/schema.generated.ts', 'src/policy/schema/source.ts', POLICY, './check.ts'],
-  ['src/daemon/config/schema.generated.ts', 'src/daemon/config/schema-source.ts', CONFIG, '../../policy/schema/check.ts'],
+  ['src/policy/schema/schema.generated.ts', 'src/policy/schema/policy.yaml', './check.ts'],
+  ['src/daemon/config/schema.generated.ts', 'src/daemon/config/config.yaml', '../../policy/schema/check.ts'],
 ] as const
 
 /** Notes of ours that a validator need not know. */
-const NOTES = ['x-kind', 'x-rule', 'x-secret', 'x-wrong']
+const NOTES = ['x-code', 'x-kind', 'x-rule', 'x-secret', 'x-wrong']
 
-/** JSON alone: what the builder of schemas hides in them is not meant for others. */
-const plain = (schema: object): AnnotatedSchema => JSON.parse(JSON.stringify(schema))
+const FORMS = 'src/policy/schema/forms.yaml'
 
-function validatorOf(source: string, schema: object, types: string): string {
-  const json = plain(schema)
+const listed = (names: readonly string[]): string => names.map((name) => `{${name}}`).join(', ')
+
+/** What `$NAME` stands for in the schemas. */
+const CONSTANTS: Readonly<Record<string, unknown>> = {
+  ...{ API_VERSION, CONFIG_KIND, POLICY_KIND, MAX_CAP, MODES, TLS_MODES, WEBHOOK_FORMATS, DIGESTS, EVENTS },
+  ROSTER_SHRINK: DEFAULT_GUARDS.rosterShrink,
+  ...Object.fromEntries(Object.entries(PLACEHOLDERS).map(([kind, names]) => [`${kind.toUpperCase()}_PLACEHOLDERS`, listed(names)])),
+}
+
+/** A schema of what people write: JSON Schema with our notes. forms.yaml says how it is written. */
+function schemaIn(path: string): object {
+  const text = [FORMS, path].map((one) => readFileSync(join(ROOT, one), 'utf8')).join('\n')
+  const { document } = parse(text, { merge: true, maxAliasCount: -1 })
+  return written(document)
+}
+
+function written<T>(value: T): T
+function written(value: unknown): unknown {
+  if (typeof value === 'string') {
+    const constant = CONSTANTS[/^\$([A-Z_]+)$/.exec(value)?.[1] ?? '']
+    return constant ?? value.replace(/\$([A-Z_]+)/g, (_, name) => String(CONSTANTS[name])).replace(/<(\d+)>/g, (_, most) => upTo(most))
+  }
+  if (Array.isArray(value)) return value.flatMap((one) => written(one))
+  if (typeof value !== 'object' || value === null) return value
+  const given = Object.fromEntries(Object.entries(value))
+  const all = Object.fromEntries(Object.entries(value).map(([key, one]) => [key, key === 'x-wrong' ? filled(one, given) : written(one)]))
+  if (all['additionalProperties'] !== false) return all
+  const { type, required, properties, additionalProperties, description, ...more } = all
+  return { type, ...(required && { required }), properties, additionalProperties, description, ...more }
+}
+
+/** What is said of a wrong value, with what its schema says of a right one. */
+function filled(wrong: unknown, { enum: some, const: only, minimum, maximum }: Readonly<Record<string, unknown>>): unknown {
+  const words = [written(some ?? only)].flat().filter((one) => typeof one === 'string' && one !== 'false')
+  const values: Readonly<Record<string, unknown>> = written({ minimum, maximum, words: words.join(', ') })
+  return JSON.parse(JSON.stringify(written(wrong)).replace(/\{(minimum|maximum|words)\}/g, (_, name: string) => String(values[name])))
+}
+
+/** The whole numbers from 0 to `most`, with any leading zeros. */
+function upTo(most: string): string {
+  const shorter = most.length > 1 ? [`[0-9]{1,${most.length - 1}}`] : []
+  const below = [...most].flatMap((digit, at) => {
+    const rest = most.length - at - 1
+    return digit === '0' ? [] : [`${most.slice(0, at)}[0-${Number(digit) - 1}]${rest > 0 ? `[0-9]{${rest}}` : ''}`]
+  })
+  return `0*(${[...shorter, ...below, most].join('|')})`
+}
+
+function validatorOf(source: string, types: string): string {
   const ajv = new Ajv2020({
     strict: true,
     strictRequired: false,
@@ -37,7 +85,7 @@ function validatorOf(source: string, schema: object, types: string): string {
   })
   for (const note of NOTES) ajv.addKeyword(note)
   const code = standalone
-    .default(ajv, ajv.compile(json))
+    .default(ajv, ajv.compile(schemaIn(source)))
     .replace('"use strict";', '')
     .replace(/export const validate = (\w+);export default \1;/, '')
   if (/\brequire\(/.test(code)) throw new Error(`${source}: the validator would load a package`)
@@ -46,13 +94,15 @@ function validatorOf(source: string, schema: object, types: string): string {
   return [
     `// Made of ${source.split('/').at(-1)} by \`npm run generate\`; never edited by hand.`,
     '// @ts-nocheck',
-    `import type { Check, AnnotatedSchema } from '${types}'`,
+    `import type { Check } from '${types}'`,
     code
-      .replace(/^const schema\d+ = (.*?);(?=(const|function) )/s, (text) => `${text}\n`)
+      .replace(
+        /^const (schema\d+) = (.*?);(?=(const|function) )/s,
+        (_all, name, schema) => `const ${name} = ${schema} as const\nexport const SCHEMA = ${name}\n`,
+      )
       // In brackets a function is compiled with its file, and so kept by Node's compile cache; else each start would compile it anew.
       .replaceAll(/function (validate\d+)\(/g, 'const $1 = (function $1(')
       .replaceAll(/\}(?=(validate\d+)\.evaluated = )/g, '});'),
-    `export const SCHEMA: AnnotatedSchema = ${code.match(/^const (schema\d+)/)?.[1]}`,
     `export const check: Check = (value) => (${name}(value) ? [] : ${name}.errors)`,
     '',
   ].join('\n')
@@ -104,7 +154,7 @@ function statementsIn(path: string, name: string): string {
 /** Path from the root of the repository and text of every module that is made. */
 export async function madeSources(): Promise<ReadonlyMap<string, string>> {
   return new Map([
-    ...VALIDATORS.map(([path, source, schema, types]) => [path, validatorOf(source, schema, types)] as const),
+    ...VALIDATORS.map(([path, source, types]) => [path, validatorOf(source, types)] as const),
     ['src/sandbox/fixture/schema.generated.ts', documentIn('src/sandbox/fixture/schema.yaml', 'FIXTURE_SCHEMA')] as const,
     ['src/sandbox/switches.generated.ts', documentIn('src/sandbox/switches.yaml', 'FLAGS')] as const,
     ['src/sandbox/company/company.generated.ts', documentIn('src/sandbox/company/company.yaml', 'COMPANY')] as const,

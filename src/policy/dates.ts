@@ -6,7 +6,7 @@ import type { Position } from '../core/model/problem.ts'
 import { groupScope, type Scope, TEAM, userScope } from '../core/model/scope.ts'
 import { credits, DAY_MS, type Instant } from '../core/model/units.ts'
 import { refuse } from './schema/kinds.ts'
-import type { GrantText } from './schema/source.ts'
+import type { GrantText } from './schema/texts.ts'
 import { type Branch, describe, field, good, keyPlaceOf, nameOf, type Placed, placed, placeOf, report } from './tree.ts'
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/

@@ -8,7 +8,7 @@ import { type PlacedPool, type PlacedRule, readPeopleRule, readPool } from './pe
 import { checkDocument } from './schema/faults.ts'
 import { capOf, refuse } from './schema/kinds.ts'
 import { check, SCHEMA } from './schema/schema.generated.ts'
-import type { GroupText, PolicyText, RuleText, SpecText, UserText } from './schema/source.ts'
+import type { GroupText, PolicyText, RuleText, SpecText, UserText } from './schema/texts.ts'
 import { type Branch, field, good, isMapping, items, keyPlaceOf, type Placed, placed, placeOf } from './tree.ts'
 import { readYaml, type Source } from './yaml.ts'
 

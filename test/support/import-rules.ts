@@ -47,7 +47,7 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
   'pino-pretty': ['src/daemon/conditions/log.ts'],
   'get-east-asian-width': ['src/cli/shared/text.ts'],
   'prom-client': ['src/daemon/http/metrics/metrics.ts'],
-  typebox: ['src/api/wire.ts', 'src/policy/schema/source.ts', 'src/daemon/config/schema-source.ts'],
+  typebox: ['src/api/wire.ts'],
   yaml: ['src/policy/', 'src/daemon/config/'],
   nodemailer: ['src/daemon/notify/channels.ts'],
   'node:sqlite': ['src/daemon/ledger/', 'src/sandbox/store.ts'],

@@ -19,7 +19,7 @@ import { refuse } from '../../policy/schema/kinds.ts'
 import { didYouMean } from '../../policy/suggest.ts'
 import { type Branch, field, good, items, nameOf, placeOf, repeated, report } from '../../policy/tree.ts'
 import { problemOn, quoted } from '../../policy/yaml.ts'
-import type { ConfigText, NotifyText, OwnerText } from './schema-source.ts'
+import type { ConfigText, NotifyText, OwnerText } from './texts.ts'
 
 type EmailText = NonNullable<NotifyText['email']>
 

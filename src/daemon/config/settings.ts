@@ -6,7 +6,7 @@ import type { EnvelopeSource } from '../../policy/load/delegated.ts'
 import type { DirectorySettings } from '../directory/directory-thread.ts'
 import type { AuthSettings } from '../http/auth.ts'
 import type { NotifyConfig } from './notify-check.ts'
-import type { ConfigText, WorkspaceText } from './schema-source.ts'
+import type { ConfigText, WorkspaceText } from './texts.ts'
 import type { Listen, Rate } from './values.ts'
 
 type Settled = Readonly<Required<Pick<ConfigText, 'people' | 'approvals'>>>

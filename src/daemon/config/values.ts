@@ -2,7 +2,9 @@
 import { isIP } from 'node:net'
 import { DEFAULT_GUARDS, GUARD_CODES, type GuardCode, type GuardDefault, type GuardSettings } from '../../core/model/change.ts'
 import { lengthMs } from '../../core/model/units.ts'
-import type { GuardsText, Percent, WorkspaceText } from './schema-source.ts'
+import type { GuardsText, WorkspaceText } from './texts.ts'
+
+type Percent = string | number
 
 export interface Listen {
   readonly host: string

@@ -5,7 +5,7 @@ import { type Scope, scopeKey } from '../../core/model/scope.ts'
 import type { PlacedGrant } from '../dates.ts'
 import type { PolicyText } from '../load/files.ts'
 import type { PolicyDocument } from '../parse.ts'
-import type { PolicyText as Policy, SpecText } from '../schema/source.ts'
+import type { PolicyText as Policy, SpecText } from '../schema/texts.ts'
 import { type Branch, field, good, items, nameOf } from '../tree.ts'
 import type { YamlNode } from '../yaml.ts'
 import {

@@ -67,8 +67,9 @@ export interface AnnotatedSchema {
   readonly 'x-wrong'?: Wrong
   /** How a value is converted, where its form does not tell, and what more is said of a wrong one. */
   readonly 'x-kind'?: string
-  /** What is said when a condition of `allOf` does not hold. */
+  /** What is said when a condition of `allOf` does not hold, and its code where that differs. */
   readonly 'x-rule'?: string
+  readonly 'x-code'?: ProblemCode
   /** Its value may contain a secret, so messages do not repeat its lines. */
   readonly 'x-secret'?: boolean
 }

@@ -127,14 +127,14 @@ const CONDITIONS: Readonly<Record<string, (branch: Branch, rule: AnnotatedSchema
 }
 
 /** Exactly one of several keys must be present. */
-function onlyOne(branch: Branch, { 'x-wrong': wrong, oneOf = [] }: AnnotatedSchema): void {
+function onlyOne(branch: Branch, { 'x-code': code = 'MISSING', oneOf = [] }: AnnotatedSchema): void {
   const keys = oneOf.flatMap(({ required = [] }) => required)
   const found = keys.flatMap((key) => branch.children.get(key) ?? [])
   const [last, ...others] = found.toSorted((a, b) => comparePositions(keyPlaceOf(b), keyPlaceOf(a)))
-  if (!wrong) return
-  if (!last) report(branch, wrong.code, `${nameOf(branch)} has none of ${keys.join(', ')}`, { hint: `write ${wrong.what}` })
+  const words = `exactly one of ${keys.join(', ')}`
+  if (!last) report(branch, code, `${nameOf(branch)} has none of ${keys.join(', ')}`, { hint: `write ${words}` })
   else if (others.length > 0) {
     const names = found.map(({ key }) => key).join(' and ')
-    report(last, wrong.code, `${nameOf(branch)} has ${names}`, { on: 'key', hint: `keep ${wrong.what}` })
+    report(last, code, `${nameOf(branch)} has ${names}`, { on: 'key', hint: `keep ${words}` })
   }
 }

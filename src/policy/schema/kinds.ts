@@ -217,11 +217,8 @@ interface Slip {
 
 type Hint = (text: string, branch: Branch) => string | undefined
 
-const SLIPS = {
-  text: {},
-  team: {},
-  attribute: {},
-  history: {},
+/** By the kind of the value. */
+const SLIPS: Readonly<Record<string, Slip>> = {
   'team-flag': {
     codeOf: (value) => (value === false ? 'GRANT_SCOPE' : undefined),
     hint: (text) => (text === 'false' ? 'write team: true, or user or group instead' : 'write true or false, without quotes'),
@@ -261,13 +258,9 @@ const SLIPS = {
   },
   url: { says: (text, { reader }) => reader.says['url'] && `: ${reader.says['url'](text)}` },
   'key-reference': { hint: (_text, { key }) => `write ${key}: {file: PATH} or ${key}: {env: NAME}` },
-} as const satisfies Readonly<Record<string, Slip>>
+}
 
-/** The kinds of values that are more than their schema tells. */
-export type Kind = keyof typeof SLIPS
-
-const slips: Readonly<Record<string, Slip>> = SLIPS
-const slipOf = ({ schema }: Branch): Slip => slips[schema['x-kind'] ?? ''] ?? {}
+const slipOf = ({ schema }: Branch): Slip => SLIPS[schema['x-kind'] ?? ''] ?? {}
 
 /** Whether a value is a mapping where a mapping is allowed. */
 export const isMappingOf = ({ node, schema }: Branch): boolean => isMap(node) && schema.properties !== undefined
