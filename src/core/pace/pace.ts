@@ -141,20 +141,8 @@ export interface Verdict {
 }
 
 const FLOOR_RATE = 0.1
-/** The share of the goodput that a rate is set to. */
-export const KEEP = 0.97
-export const FIRST_STEP = 0.03
-/** A try lasts long enough to show a difference of a few requests, within a minute. */
-export const TRY_REQUESTS = 40
 export const HORIZON_MS = 300_000
 const TRAIL_LENGTH = 32
-export const SHORTEST_TRY_MS = 20_000
-export const LONGEST_TRY_MS = 120_000
-/** How long a rate stays unchanged after a refusal. */
-export const QUIET_MIN_MS = 60_000
-const QUIET_MAX_MS = 360_000
-/** Each refusal must be followed by so many requests without one. */
-const REQUESTS_PER_REFUSAL = 300
 
 export const clamp = (value: number, low: number, high: number): number => Math.max(low, Math.min(high, value))
 
@@ -181,19 +169,3 @@ export function trailed(trail: readonly Mark[], mark: Mark): readonly Mark[] {
   const old = all.findLastIndex((one) => mark.atMs - one.atMs >= HORIZON_MS)
   return all.slice(Math.max(0, old, all.length - TRAIL_LENGTH))
 }
-
-/** One step to another rate. */
-export function stepped(pace: Pace, phase: Phase, rate: number, nowMs: number): Pace {
-  const step = markAt(pace, nowMs)
-  return { ...pace, phase, rate: within(pace.settings, rate), stepBefore: pace.step, step, trail: trailed(pace.trail, step) }
-}
-
-/** A try succeeded. */
-export function settled(pace: Pace, nowMs: number, bounds?: Bounds): Pace {
-  const phase: Hold = { kind: 'hold', untilMs: busyMs(pace, nowMs) + QUIET_MIN_MS, back: undefined, bounds }
-  return { ...pace, phase, lesson: { ...pace.lesson, failedReturns: 0 } }
-}
-
-/** How long to keep a rate: the longer, the more refusals the last block had. */
-export const quietMs = (refusals: number, rate: number): number =>
-  clamp((1000 * REQUESTS_PER_REFUSAL * refusals) / rate, QUIET_MIN_MS, QUIET_MAX_MS)

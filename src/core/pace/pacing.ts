@@ -9,31 +9,34 @@ import {
   busyMs,
   type Climb,
   clamp,
-  FIRST_STEP,
   goodputSince,
   HORIZON_MS,
   type Hold,
-  KEEP,
   type LearnedRate,
   type Lesson,
-  LONGEST_TRY_MS,
   type Mark,
   markAt,
   type Pace,
   type Phase,
-  QUIET_MIN_MS,
-  quietMs,
   type RateSettings,
-  SHORTEST_TRY_MS,
-  settled,
-  stepped,
-  TRY_REQUESTS,
   type Try,
   trailed,
   type Verdict,
   within,
 } from './pace.ts'
 
+/** The share of the goodput that a rate is set to. */
+const KEEP = 0.97
+const FIRST_STEP = 0.03
+/** A try lasts long enough to show a difference of a few requests, within a minute. */
+const TRY_REQUESTS = 40
+const SHORTEST_TRY_MS = 20_000
+const LONGEST_TRY_MS = 120_000
+/** How long a rate stays unchanged after a refusal. */
+const QUIET_MIN_MS = 60_000
+const QUIET_MAX_MS = 360_000
+/** Each refusal must be followed by so many requests without one. */
+const REQUESTS_PER_REFUSAL = 300
 /** A probe without an answer is given up after this time. */
 const PROBE_PATIENCE_MS = 30_000
 /** How late a request may be without losing its turn, so that slow timers cost no rate. */
@@ -193,6 +196,18 @@ function heldOut(pace: Pace, hold: Hold, nowMs: number): Pace {
 const learning = (lesson: Lesson, rate: number): Partial<Lesson> =>
   rate > lesson.proven * 1.05 ? { tryMs: Math.max(SHORTEST_TRY_MS, lesson.tryMs / 2) } : {}
 
+/** One step to another rate. */
+function stepped(pace: Pace, phase: Phase, rate: number, nowMs: number): Pace {
+  const step = markAt(pace, nowMs)
+  return { ...pace, phase, rate: within(pace.settings, rate), stepBefore: pace.step, step, trail: trailed(pace.trail, step) }
+}
+
+/** A try succeeded. */
+function settled(pace: Pace, nowMs: number, bounds?: Bounds): Pace {
+  const phase: Hold = { kind: 'hold', untilMs: busyMs(pace, nowMs) + QUIET_MIN_MS, back: undefined, bounds }
+  return { ...pace, phase, lesson: { ...pace.lesson, failedReturns: 0 } }
+}
+
 // How a pace reacts to refusals: a block, in which single probes look for its end, and then a rate from the measured goodput. It must never
 // lower the rate twice for requests that were refused together.
 
@@ -342,6 +357,10 @@ function climbsOn(pace: Pace, { lesson }: Verdict, bounds: Bounds, nowMs: number
   const trail = trailed(pace.trail, mark)
   return { ...pace, rate, phase, nextAtMs: nowMs + 1000 / rate, eraMs: nowMs, cycle: mark, step: mark, stepBefore: mark, trail, lesson }
 }
+
+/** How long to keep a rate: the longer, the more refusals the last block had. */
+const quietMs = (refusals: number, rate: number): number =>
+  clamp((1000 * REQUESTS_PER_REFUSAL * refusals) / rate, QUIET_MIN_MS, QUIET_MAX_MS)
 
 /** How long to wait before going back to a usual rate: short, because a low rate loses time; doubled each time that it fails. */
 const returnMs = (refusals: number, rate: number, failedReturns: number): number =>

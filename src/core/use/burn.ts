@@ -44,7 +44,7 @@ export function foldUsage(burned: Burned, roster: Roster, groups: readonly Group
     if (burned.highest && increase > 0) increases.set(email, increase)
   }
   const after: Burned = {
-    team: wholeCents(burned.team + sum(increases.values())),
+    team: wholeCents(burned.team + total(increases.values())),
     groups: { ...burned.groups, ...Object.fromEntries(groups.map((group) => [group.id, burnedBy(group, burned, increases)])) },
     cycleStartAt: isNewCycle ? cycleStartAt : (burned.cycleStartAt ?? cycleStartAt),
     highest,
@@ -58,13 +58,11 @@ const isLaterCycle = (startAt: Instant, before: Instant): boolean => startAt > b
 export const usedInCycle = ({ people }: Roster): Credits | undefined => sumOfKnown(people.values().map(({ used }) => used))
 
 const burnedBy = ({ id, emails }: GroupMembers, burned: Burned, increases: ReadonlyMap<string, Credits>): Credits =>
-  wholeCents(burnedOf(burned.groups, id) + (increases.size === 0 ? 0 : sum(emails.values().map((email) => increases.get(email) ?? 0))))
+  wholeCents(burnedOf(burned.groups, id) + (increases.size === 0 ? 0 : total(emails.values().map((email) => increases.get(email) ?? 0))))
 
 /** The use of a group; 0 for one that was never listed. */
 export const burnedOf = (groups: Burned['groups'], id: string): Credits =>
   (Object.hasOwn(groups, id) ? groups[id] : undefined) ?? credits(0)
-
-const sum = (values: IteratorObject<number>): number => values.reduce((total, value) => total + value, 0)
 
 /** One person's use in this cycle. */
 export interface PersonUse {
@@ -294,7 +292,7 @@ function spreadOf(uses: readonly number[]): number {
   return Math.min(WIDEST_SPREAD, Math.sqrt(total(squares) / squares.length))
 }
 
-const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
+const total = (values: Iterable<number>): number => Iterator.from(values).reduce((sum, value) => sum + value, 0)
 
 /** used + rest × e^(z × spread), with z of the 10th, 50th and 90th percentile; `rest` is the sum of the forecast. Choice. */
 export function projectionOf(used: number, { days, spread }: Forecast) {

@@ -18,6 +18,7 @@ import { malformedRows, RUNS, unread } from '../conditions/findings.ts'
 import { cycleOf } from '../cycle/state.ts'
 import { answerOf, type Failure, isTooMuch } from './add-on.ts'
 import { believed, CHUNK_DAYS, type CollectParts, type CollectState, LONGEST_BACK_DAYS } from './kept.ts'
+import type { HistoryRun } from './proof.ts'
 
 const AMEND_EVERY_MS = 6 * HOUR_MS
 const AMENDED_DAYS = 2
@@ -59,9 +60,7 @@ export async function collectRuns(workspace: CollectParts, state: CollectState, 
   return [...found.slice(0, 1), ...malformedRows(RUNS, round.malformedRows)]
 }
 
-interface BackOptions {
-  readonly signal?: AbortSignal
-  readonly onRequest?: () => Promise<void>
+interface BackOptions extends Pick<HistoryRun, 'signal' | 'onRequest'> {
   /** The newest days are collected by others. */
   readonly onlyBack?: boolean
 }
