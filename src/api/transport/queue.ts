@@ -33,6 +33,8 @@ interface Waiter {
   readonly order: number
   readonly resolve: (turn: Turn) => void
   readonly reject: (error: unknown) => void
+  /** Listens to the ticket's signals no more. */
+  readonly release: () => void
   /** Aborted; removed when it comes first. */
   gone: boolean
 }
@@ -64,6 +66,7 @@ function head(lane: Lane): Waiter | undefined {
 /** Removes the first of the lane. */
 function leave(lane: Lane, first: Waiter): Waiter {
   lane.waiting[first.ticket.urgency].shift()
+  first.release()
   return first
 }
 
@@ -173,23 +176,14 @@ export function createQueue(options: QueueOptions) {
       state.entered += 1
       return new Promise<Turn>((resolve, reject) => {
         const waiter: Waiter = {
-          ticket,
+          ...{ ticket, resolve, reject, gone: false },
           order: ticket.again ? 0 : state.entered,
-          gone: false,
-          resolve: (turn) => {
-            release()
-            resolve(turn)
-          },
-          reject: (error) => {
-            release()
-            reject(error)
-          },
+          release: onAbort(ticket.signals, (reason) => {
+            waiter.gone = true
+            reject(reason)
+            stopAlarmWhenEmpty(lane)
+          }),
         }
-        const release = onAbort(ticket.signals, (reason) => {
-          waiter.gone = true
-          reject(reason)
-          stopAlarmWhenEmpty(lane)
-        })
         const line = lane.waiting[ticket.urgency]
         if (ticket.again) line.unshift(waiter)
         else line.push(waiter)
