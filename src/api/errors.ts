@@ -11,19 +11,9 @@ import { PERMISSION_NAME, PERMISSION_OF } from './wire.ts'
 const KIB = 1024
 const MIB = 1024 * KIB
 
-/** An answer of one value; and a listing of people or runs. */
+/** The largest answer of one value that is accepted; and the largest listing of people or runs. */
 export const MAX_SMALL_ANSWER_BYTES = 64 * KIB
-const MAX_LISTING_BYTES = 64 * MIB
-
-/** The largest answer that is accepted. */
-export const MAX_ANSWER_BYTES: Readonly<Record<Operation, number>> = {
-  Analytics: MAX_LISTING_BYTES,
-  UserPageAnalytics: MAX_LISTING_BYTES,
-  CascadeAnalytics: MAX_LISTING_BYTES,
-  GetUsageConfig: MAX_SMALL_ANSWER_BYTES,
-  UsageConfig: MAX_SMALL_ANSWER_BYTES,
-  GetTeamCreditBalance: MAX_SMALL_ANSWER_BYTES,
-}
+export const MAX_LISTING_BYTES = 64 * MIB
 
 /** One row of a listing; real rows have a few hundred bytes. */
 export const MAX_ROW_BYTES = 16 * KIB

@@ -21,14 +21,7 @@ export interface ServiceKey {
 export type KeyRing = ReturnType<typeof createKeyRing>
 
 /** A key that was loaded, and all texts that reveal it. */
-interface Known {
-  readonly id: string
-  /** As it is, as JSON, and as part of a URL. */
-  readonly spellings: readonly string[]
-  readonly pieces: ReadonlySet<string>
-  /** Every piece contains one of these, so a text without any of them needs no closer search. */
-  readonly halves: readonly string[]
-}
+type Known = ReturnType<typeof knownOf>
 
 export interface KeyRingOptions {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -95,14 +88,16 @@ export function createKeyRing(sources: KeySources, options: KeyRingOptions) {
   }
 }
 
-function knownOf(key: string): Known {
+function knownOf(key: string) {
   const cut = (length: number, step: number): readonly string[] =>
     Array.from({ length: Math.floor((key.length - length) / step) + 1 }, (_, at) => key.slice(at * step, at * step + length))
   const isLong = key.length >= PIECE_LENGTH
   return {
     id: createHash('sha256').update(key).digest('hex'),
+    /** As it is, as JSON, and as part of a URL. */
     spellings: [...new Set([key, JSON.stringify(key).slice(1, -1), encodeURIComponent(key)])],
     pieces: new Set(isLong ? cut(PIECE_LENGTH, 1) : []),
+    /** Every piece contains one of these, so a text without any of them needs no closer search. */
     halves: isLong ? cut(PIECE_LENGTH / 2, PIECE_LENGTH / 2) : [],
   }
 }

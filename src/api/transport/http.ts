@@ -1,16 +1,15 @@
 // Requests over real HTTP, with got, its agents and the proxy. Each request is sent exactly once (got's own retry and redirects are off),
 // and results in an answer of any status or a plain failure. A got error carries the request body, and so the key: only its code is read.
 // got and hpagent are loaded with the first request, because commands that need no network must not pay for them.
-import { type ClientRequest, Agent as HttpAgent, type IncomingHttpHeaders } from 'node:http'
+import { type ClientRequest, Agent as HttpAgent, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import type { LookupFunction, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 import type { Got } from 'got'
-import type { Operation } from '../../core/model/observed.ts'
 import { InputError, type Problem } from '../../core/model/problem.ts'
 import type { RowPlan, SendOptions, Transport, TransportFailure, WireAnswer } from '../../ports.ts'
-import { BoundError, CONNECT_TIMEOUT_MS, MAX_ANSWER_BYTES, MAX_SMALL_ANSWER_BYTES, tooLarge } from '../errors.ts'
+import { BoundError, CONNECT_TIMEOUT_MS, MAX_LISTING_BYTES, MAX_SMALL_ANSWER_BYTES, tooLarge } from '../errors.ts'
 import { type Authorities, type NamedProxy, parseBaseUrl, proxyFor, whyNoProxy } from '../way.ts'
 import { OPERATION_PATH } from '../wire.ts'
 import { type Account, type Claim, createCutter, noRoom, processRoom, type Room } from './cut.ts'
@@ -63,12 +62,7 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
       const got = await client.got
       // Nothing listens yet to the failure of a request that is destroyed as it begins.
       sendOptions.signal?.throwIfAborted()
-      return exchange(
-        { client: got, room, account, proxy },
-        { operation, url: `${base.url}${OPERATION_PATH}${operation}` },
-        body,
-        sendOptions,
-      )
+      return exchange({ client: got, room, account, proxy }, `${base.url}${OPERATION_PATH}${operation}`, body, sendOptions)
     },
     close() {
       account.close()
@@ -216,7 +210,7 @@ interface Way {
 
 async function exchange(
   { client, room, account, proxy }: Way,
-  { operation, url }: { readonly operation: Operation; readonly url: string },
+  url: string,
   body: Readonly<Record<string, unknown>>,
   { timeoutMs, signal, rows, mayLeave }: SendOptions,
 ): Promise<WireAnswer | TransportFailure> {
@@ -226,9 +220,9 @@ async function exchange(
   if (mayLeave) checkBeforeSending(stream, mayLeave)
   const release = onAbort([signal], () => stream.destroy(new Error('aborted')))
   try {
-    const { answer, ...rest } = await receive(stream, { operation, rows, room, claim })
+    const { answer, ...rest } = await receive(stream, { rows, room, claim })
     if (rows?.staysAs !== undefined) claim.keep(rows.staysAs)
-    return { status: answer.statusCode, headers: joinedHeaders(answer.headers), ...rest }
+    return { status: answer.statusCode, headers: joinedHeaders(answer), ...rest }
   } catch (error) {
     if (signal?.aborted) throw signal.reason
     if (isKeptBack(error)) return { kind: 'network', message: 'the request was kept back', isKeptBack: true }
@@ -241,7 +235,7 @@ async function exchange(
   }
 }
 
-const joinedHeaders = (headers: IncomingHttpHeaders): WireAnswer['headers'] =>
+const joinedHeaders = ({ headers }: Answer): WireAnswer['headers'] =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value]))
 
 const REASONS: Readonly<Record<string, string | undefined>> = {
@@ -324,24 +318,20 @@ function openingEvent(socket: Socket): 'connect' | 'secureConnect' | undefined {
 // so that other work runs in between.
 
 /** Status and headers, as they come before the body. */
-interface Answer {
-  readonly statusCode: number
-  readonly headers: IncomingHttpHeaders
-}
+type Answer = { readonly statusCode: number } & Pick<IncomingMessage, 'headers'>
 
 interface Receiving {
-  readonly operation: Operation
   readonly rows: RowPlan | undefined
   readonly room: Room
   readonly claim: Claim
 }
 
 /** Rejects with the stream's error, or with a `BoundError`. */
-async function receive(stream: Duplex, { operation, rows, room, claim }: Receiving) {
+async function receive(stream: Duplex, { rows, room, claim }: Receiving) {
   const answer = await begun(stream)
   const succeeded = answer.statusCode >= 200 && answer.statusCode < 300
   if (!succeeded) return { answer, body: await beginningOf(stream) }
-  const limit = rows ? MAX_ANSWER_BYTES[operation] : MAX_SMALL_ANSWER_BYTES
+  const limit = rows ? MAX_LISTING_BYTES : MAX_SMALL_ANSWER_BYTES
   if (Number(answer.headers['content-length']) > limit) throw new BoundError(tooLarge(limit))
   const cutter = rows && createCutter(rows)
   const whole: Buffer[] = []

@@ -26,21 +26,13 @@ export const FILTERS: Readonly<Record<Wire<'Filter'>['filter'], string>> = {
   QUERY_FILTER_LE: '<=',
 }
 
+type Kind = (typeof FIELDS.sources)[number]['fields'][number]['kind']
+
 /**
  * The type of a field's values. `person` is the hash of an API key. `date`, `hour` and `timestamp` are read as whole days, hours and
  * seconds since the epoch. The `distinct …` types are the persons or pairs that these fields list and count, read as one number.
  */
-export type FieldType =
-  | 'text'
-  | 'person'
-  | 'number'
-  | 'boolean'
-  | 'date'
-  | 'hour'
-  | 'timestamp'
-  | 'distinct users'
-  | 'distinct developer days'
-  | 'distinct developer hours'
+export type FieldType = Exclude<Kind, 'shifted date' | 'total' | 'filter'>
 
 /** What all fields of a kind have in common. */
 interface FieldKind {
@@ -68,7 +60,7 @@ const HOUR = 'at / 3600000'
 export const PAIR = 4_194_304
 
 /** A `?` in SQL stands for the offset in milliseconds. */
-const KINDS: Readonly<Record<(typeof FIELDS.sources)[number]['fields'][number]['kind'], FieldKind>> = {
+const KINDS: Readonly<Record<Kind, FieldKind>> = {
   text: { type: 'text', ...LISTED },
   person: { type: 'person', ...LISTED, sql: 'person' },
   date: { type: 'date', ...LISTED, sql: DAY },
@@ -118,18 +110,14 @@ export const sourcesServed = ({ addOnRows, plan }: Pick<Switches, 'addOnRows' | 
   addOnRows === 'served' && plan !== 'quota' ? SOURCES : SOURCES.filter(({ name }) => name !== 'QUERY_DATA_SOURCE_CASCADE_DATA')
 
 /** A field as a request names it; `offsetMs` is the shift of its dates, 0 except for `date UTC-x`. */
-export interface NamedField {
-  readonly field: AnalyticsField
-  readonly name: string
-  readonly offsetMs: number
-}
+export type NamedField = NonNullable<ReturnType<typeof findField>>
 
 const SHIFTED = /^date UTC([+-])(\d{1,2})(?::([0-5]\d)|\.(25|5|50|75))?$/
 /** Time zones lie between -12 and +14 hours, and the sign of an offset is open, so up to 14 hours are accepted either way. Choice. */
 const MOST_OFFSET_MS = 14 * HOUR_MS
 
 /** The field with this name in either spelling, such as `date UTC-8`, `date UTC+2` or `date UTC+5:30`; undefined when there is none. */
-export function findField(source: AnalyticsSource, name: string): NamedField | undefined {
+export function findField(source: AnalyticsSource, name: string) {
   const shifted = SHIFTED.exec(name)
   const wanted = shifted ? 'date UTC-x' : name
   const field = source.fields.find((one) => one.name === wanted || one.liveName === wanted)
