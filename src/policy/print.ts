@@ -21,22 +21,13 @@ export function printPolicy(set: PolicySet, options: PrintOptions = {}): string 
     workspace: options.workspace === false ? undefined : set.workspace,
     onGroupConflict: set.onGroupConflict,
     team: team && capOf(team),
-    ...listOf('groups', groupsOf(set)),
-    ...listOf('users', usersOf(set)),
-    ...listOf('grants', set.grants.map(grantOf)),
-    ...listOf(
-      'rules',
-      set.peopleRules.map(({ name, when, ...rest }) => ({ name, when: whenOf(when), ...capOf(rest) })),
-    ),
-    ...listOf('pools', set.pools.map(poolOf)),
-    ...listOf(
-      'protected',
-      set.protectedPeople.map(({ scope }) => scope.email),
-    ),
-    ...listOf(
-      'approvals',
-      set.approvals.map(({ id }) => id),
-    ),
+    groups: some(groupsOf(set)),
+    users: some(usersOf(set)),
+    grants: some(set.grants.map(grantOf)),
+    rules: some(set.peopleRules.map(({ name, when, ...rest }) => ({ name, when: whenOf(when), ...capOf(rest) }))),
+    pools: some(set.pools.map(poolOf)),
+    protected: some(set.protectedPeople.map(({ scope }) => scope.email)),
+    approvals: some(set.approvals.map(({ id }) => id)),
   }
   const document = { apiVersion: API_VERSION, kind: POLICY_KIND, metadata: { name: options.name ?? set.workspace }, spec }
   const yaml = new Document(document)
@@ -57,16 +48,15 @@ function comment(yaml: Document, key: ScopeKey, text: string): void {
   }
 }
 
-const listOf = <T>(key: string, values: readonly T[]) => (values.length > 0 ? { [key]: values } : {})
+/** What has no value is not written. */
+const some = <T>(values: readonly T[]) => (values.length > 0 ? values : undefined)
 
-function capOf({ cap, reason }: Pick<CapRule, 'cap' | 'reason'>) {
-  return { cap, allowZero: cap === 0 ? true : undefined, ...(reason === undefined ? {} : { reason }) }
-}
+const capOf = ({ cap, reason }: Pick<CapRule, 'cap' | 'reason'>) => ({ cap, allowZero: cap === 0 || undefined, reason })
 
 function groupsOf({ groups, rules }: PolicySet) {
   return groups.map(({ scope, name }) => {
     const rule = rules.find((one) => one.scope.kind === 'group' && one.scope.id === scope.id)
-    return { id: scope.id, name, ...(rule ? capOf(rule) : {}) }
+    return { id: scope.id, name, ...(rule && capOf(rule)) }
   })
 }
 
@@ -77,11 +67,11 @@ function grantOf({ scope, amount, fromAt, until, reason, ticket }: Grant) {
   return {
     ...subjectOf(scope),
     [amount.kind]: amount.credits,
-    allowZero: amount.kind === 'cap' && amount.credits === 0 ? true : undefined,
+    allowZero: (amount.kind === 'cap' && amount.credits === 0) || undefined,
     from: fromAt === undefined ? undefined : timeOf(fromAt),
     until: until.kind === 'cycleEnd' ? 'cycleEnd' : timeOf(until.at),
     reason,
-    ...(ticket === undefined ? {} : { ticket }),
+    ticket,
   }
 }
 

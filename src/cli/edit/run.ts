@@ -49,55 +49,43 @@ function changesOf(old: readonly string[], now: readonly string[]): readonly Cha
   return shortest(old.slice(middle.from, middle.to), now.slice(middle.newFrom, middle.newTo), head) ?? [middle]
 }
 
+/** A way through both texts: the line of the old one that it has come to, and the last of its differences. */
+interface Way {
+  readonly x: number
+  readonly last: Difference | undefined
+}
+
+interface Difference extends Change {
+  readonly before: Difference | undefined
+}
+
 /** Myers' shortest edit script, as the runs of lines that differ; undefined beyond `MOST_STEPS`. */
 function shortest(old: readonly string[], now: readonly string[], offset: number): readonly Change[] | undefined {
-  const reached: Map<number, number>[] = []
-  let ends = new Map<number, number>([[1, 0]])
+  let ways = new Map<number, Way>([[1, { x: 0, last: undefined }]])
   for (let step = 0; step <= Math.min(old.length + now.length, MOST_STEPS); step += 1) {
-    reached.push(ends)
-    const next = new Map<number, number>()
+    const next = new Map<number, Way>()
     for (let k = -step; k <= step; k += 2) {
-      const [below, above] = [ends.get(k - 1) ?? -1, ends.get(k + 1) ?? -1]
-      let x = k === -step || (k !== step && below < above) ? above : below + 1
+      const [below, above] = [ways.get(k - 1), ways.get(k + 1)]
+      const way = above && (k === -step || !below || (k !== step && below.x < above.x)) ? above : below
+      if (!way) continue
+      let x = way === above ? way.x : way.x + 1
+      const [to, newTo] = [x + offset, x - k + offset]
+      const one = { from: way.x + offset, to, newFrom: way === above ? newTo - 1 : newTo, newTo }
+      const last = step === 0 ? undefined : joined(way.last, one)
       while (x < old.length && x - k < now.length && old[x] === now[x - k]) x += 1
-      next.set(k, x)
-      if (x >= old.length && x - k >= now.length) return joined(backwards(reached, old.length, now.length), offset)
+      next.set(k, { x, last })
+      if (x >= old.length && x - k >= now.length) return inOrder(last)
     }
-    ends = next
+    ways = next
   }
   return undefined
 }
 
-type Step = readonly [x: number, y: number, isRemoval: boolean]
+/** One more line that differs, with those directly before it. */
+const joined = (last: Difference | undefined, one: Change): Difference =>
+  last && last.to === one.from && last.newTo === one.newFrom ? { ...last, to: one.to, newTo: one.newTo } : { ...one, before: last }
 
-/** The single removals and insertions, last first. */
-function backwards(reached: readonly Map<number, number>[], oldEnd: number, newEnd: number): readonly Step[] {
-  const steps: Step[] = []
-  let [x, y] = [oldEnd, newEnd]
-  for (let step = reached.length - 1; step > 0; step -= 1) {
-    const ends = reached[step] ?? new Map<number, number>()
-    const k = x - y
-    const [below, above] = [ends.get(k - 1) ?? -1, ends.get(k + 1) ?? -1]
-    const isInsertion = k === -step || (k !== step && below < above)
-    const [fromX, fromK] = isInsertion ? [above, k + 1] : [below, k - 1]
-    steps.push([fromX, fromX - fromK, !isInsertion])
-    x = fromX
-    y = fromX - fromK
-  }
-  return steps
-}
-
-function joined(steps: readonly Step[], offset: number): readonly Change[] {
-  const changes: Change[] = []
-  for (const [x, y, isRemoval] of steps.toReversed()) {
-    const [from, newFrom] = [x + offset, y + offset]
-    const last = changes.at(-1)
-    const [to, newTo] = [from + (isRemoval ? 1 : 0), newFrom + (isRemoval ? 0 : 1)]
-    if (last && last.to === from && last.newTo === newFrom) changes[changes.length - 1] = { ...last, to, newTo }
-    else changes.push({ from, to, newFrom, newTo })
-  }
-  return changes
-}
+const inOrder = (last: Difference | undefined): readonly Change[] => (last ? [...inOrder(last.before), last] : [])
 
 /** Changes whose context would touch are shown together. */
 function hunksOf(changes: readonly Change[]): readonly (readonly Change[])[] {

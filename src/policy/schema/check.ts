@@ -48,6 +48,9 @@ export interface Wrong {
   readonly hint?: string
   /** It is a text, and how messages show a wrong one; a value that is none is told as such. */
   readonly text?: 'as written' | 'trimmed' | 'quoted'
+  /** Of a condition between the keys of a mapping: the key whose value is wrong, else it is the mapping; and whether its key is marked. */
+  readonly at?: string
+  readonly marks?: 'key'
 }
 
 /** A JSON Schema as it is used here, with our notes. */
@@ -67,7 +70,7 @@ export interface AnnotatedSchema {
   readonly 'x-wrong'?: Wrong
   /** How a value is converted, where its form does not tell, and what more is said of a wrong one. */
   readonly 'x-kind'?: string
-  /** What is said when a condition of `allOf` does not hold, and its code where that differs. */
+  /** Where more is said when a condition of `allOf` does not hold, and its code where that differs. */
   readonly 'x-rule'?: string
   readonly 'x-code'?: ProblemCode
   /** Its value may contain a secret, so messages do not repeat its lines. */

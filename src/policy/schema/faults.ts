@@ -29,7 +29,7 @@ export function checkDocument<T>({ source, document, name, says = {} }: Given, s
     const branch = branchAt(tree, fault.instancePath)
     places.add(branch)
     const rule = condition && isMappingOf(branch) && branch.schema.allOf?.[Number(condition[1])]
-    if (rule) conditions.push(() => CONDITIONS[rule['x-rule'] ?? '']?.(branch, rule))
+    if (rule) conditions.push(() => (CONDITIONS[rule['x-rule'] ?? ''] ?? tellBroken)(branch, rule))
     else if (!condition) tell(branch, fault, told)
   }
   for (const condition of conditions) condition()
@@ -95,7 +95,7 @@ function tellMissing(branch: Branch, key: string): undefined {
   return report(branch, 'MISSING', `${name} has no ${key}`, { hint })
 }
 
-/** Reports a mapping whose keys do not fit together, by the rule that it breaks. */
+/** Reports a mapping whose keys do not fit together, where there is more to it. */
 const CONDITIONS: Readonly<Record<string, (branch: Branch, rule: AnnotatedSchema) => void>> = {
   'only-one': onlyOne,
   zero(branch) {
@@ -107,23 +107,13 @@ const CONDITIONS: Readonly<Record<string, (branch: Branch, rule: AnnotatedSchema
       }`,
     })
   },
-  'cycle-end'(branch) {
-    const until = branch.children.get('until')
-    const message = 'is cycleEnd, and there is no from to say which cycle'
-    if (until) report(until, 'GRANT_TIMES', `${nameOf(until)} ${message}`, { hint: 'write from: and the day it begins' })
-  },
-  auth(branch) {
-    const hint = 'write token: {file: PATH}, or proxyHeader: NAME and from: [NETWORK]'
-    report(branch, 'AUTH', `${nameOf(branch)} needs either token, or proxyHeader and from`, { on: 'key', hint })
-  },
-  when(branch) {
-    const hint = 'write what it asks for: email, role, groups, inactiveDays, joinedWithinDays, activeDays or attributes'
-    report(branch, 'RULE_WHEN', `${nameOf(branch)} asks for nothing, and would match everybody`, { hint })
-  },
-  'key-reference'(branch) {
-    const hint = `write ${branch.key}: {file: PATH} or ${branch.key}: {env: NAME}`
-    report(branch, 'KEY_REFERENCE', `${nameOf(branch)} needs exactly one of file and env`, { on: 'key', hint })
-  },
+}
+
+/** Reports a condition that is told as the schema says. */
+function tellBroken(branch: Branch, { 'x-wrong': wrong }: AnnotatedSchema): void {
+  const at = branch.children.get(wrong?.at ?? '') ?? branch
+  const hint = wrong?.hint?.replaceAll('{key}', String(branch.key))
+  if (wrong) report(at, wrong.code, `${nameOf(at)} ${wrong.what}`, { on: wrong.marks, hint })
 }
 
 /** Exactly one of several keys must be present. */
