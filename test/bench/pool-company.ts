@@ -144,7 +144,7 @@ export function withPool(seed: number, company: Company, terms: PoolTerms): Outc
       usageLagMs: USAGE_LAG_MS,
     })
     if (!observed.state) throw new Error(observed.frozen)
-    state = dealPool(terms, observed.state, now).state
+    state = dealPool(terms, observed.state, now)
     for (const [person, name] of names.entries()) {
       const wanted = state.members[name]?.dealt
       if (wanted === undefined || read.get(name)?.cap === wanted) continue

@@ -70,7 +70,6 @@ const ATTRIBUTES = shape({
 export type Attributes = Of<typeof ATTRIBUTES>
 
 const ACTIVE_DAYS = shape({ below: number, within: number })
-export type ActiveDays = Of<typeof ACTIVE_DAYS>
 
 /** The conditions of a rule on a person's row of the roster. All of them must hold, and there is at least one. */
 const WHEN = shape({

@@ -5,7 +5,7 @@ import { onceFor } from '../model/once.ts'
 import type { Pool, PoolMembers } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import { type Credits, count, credits, formatInstant, HOUR_MS, type Instant } from '../model/units.ts'
-import { dealtSum, finiteCount, fullCount, fullSum, isDealt, poolFigures, standingCount } from './figures.ts'
+import { dealtSum, finiteCount, fullCount, fullSum, isDealt, poolFigures } from './figures.ts'
 import { type Aim, aim, give, matters } from './share-out.ts'
 import { type CapSince, cannotPay, type MemberNow, memberOf, type PoolMember, type PoolState, type PoolTerms } from './state.ts'
 import { layOut } from './table.ts'
@@ -101,23 +101,19 @@ interface DealOptions {
   readonly hasShown?: boolean
 }
 
-/** Deals again where that matters; else the deal stays. The state must come from `observePool`, with known use. */
-export function dealPool(terms: PoolTerms, state: PoolState, now: Instant, { always = false, hasShown = false }: DealOptions = {}) {
+/** Deals again where that matters; else the deal stays, and the state is the same object. It must come from `observePool`, with known use. */
+export function dealPool(
+  terms: PoolTerms,
+  state: PoolState,
+  now: Instant,
+  { always = false, hasShown = false }: DealOptions = {},
+): PoolState {
   const laid = layOut(terms, state)
   const aimed = aim(laid.table, terms, laid.undealt)
   const isOver = dealtSum(state) > terms.credits
   const isRested = now - (state.dealtAt ?? 0) >= REST_MS && state.readAt > (state.dealtAt ?? 0)
   const isDue = always || hasChanged(terms, state) || (isRested && matters(laid.table, aimed, isOver))
-  const after = isDue || hasShown ? dealt(terms, state, { ...laid, aimed }, { now, isOver, raisesOnly: !isDue }) : state
-  return {
-    state: after,
-    /** The deal differs from the one before. */
-    isNew: after !== state,
-    /** Nothing is left to deal: everybody is at their use. */
-    isUsedUp: aimed.left < Math.max(1, laid.table.size),
-    /** Members without a known cap, or uncapped: they stop raises. */
-    blockers: Object.entries(state.members).flatMap(([email, member]) => (Number.isFinite(standingCount(member)) ? [] : [email])),
-  }
+  return isDue || hasShown ? dealt(terms, state, { ...laid, aimed }, { now, isOver, raisesOnly: !isDue }) : state
 }
 
 const hasNewTerms = (terms: PoolTerms, { terms: before }: PoolState): boolean =>
@@ -205,7 +201,7 @@ function findRaises(terms: PoolTerms, state: PoolState): ReadonlyMap<string, Wai
   const members = Object.fromEntries(
     all.map(([email, member]) => [email, { ...member, lowered: member.lowered.filter((one) => !willShow(member, one)) }]),
   )
-  const next = dealPool(terms, { ...shown, members }, lastAt, { hasShown: true }).state
+  const next = dealPool(terms, { ...shown, members }, lastAt, { hasShown: true })
   return new Map(
     all.flatMap(([email]): readonly (readonly [string, WaitingRaise])[] => {
       const to = asked(terms, next, email)

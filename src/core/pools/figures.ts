@@ -18,7 +18,7 @@ function standing(member: PoolMember): readonly number[] {
 export const isDealt = ({ protected: isProtected, left }: PoolMember): boolean => !isProtected && !left
 
 /** The count that lowering now can still reduce: use, the cap in force or dealt, values sent with an unknown outcome. Infinite without a known cap. */
-export const standingCount = (member: PoolMember): number =>
+const standingCount = (member: PoolMember): number =>
   Math.max(0, greatest([useOf(member), ...standing(member), ...member.sent.map(({ cap }) => amountOf(cap))]) - member.base)
 
 /** What the member counts for: the same, with lowered caps at their old value as long as use under them may not show yet. */

@@ -21,12 +21,8 @@ interface Part {
   readonly level: number
 }
 
-/** The final caps, in `PoolTable.target`. */
-export interface Aim {
-  readonly parts: readonly Part[]
-  /** Credits above everybody's use. */
-  readonly left: number
-}
+/** Both parts; the final caps are in `PoolTable.target`. */
+export type Aim = readonly Part[]
 
 /** Fills `target`. User caps and grants of members come first, from what the `min` of the others leaves; then the others. The table has its claims. */
 export function aim(table: PoolTable, terms: PoolTerms, undealt: number): Aim {
@@ -41,7 +37,7 @@ export function aim(table: PoolTable, terms: PoolTerms, undealt: number): Aim {
   // What rounding leaves goes to the others as well: otherwise more credits could give them less.
   const paid = costOf(table, 0, fixedSize, (place) => target[place] ?? 0)
   const rest = spread(table, { from: fixedSize, to: size, min }, isServed(table) ? budget - paid : kept)
-  return { parts: [first, rest], left: budget - floorOfFirst - floorOfRest }
+  return [first, rest]
 }
 
 const isServed = ({ target, most, fixedSize }: PoolTable): boolean => {
@@ -70,7 +66,7 @@ function spread(
 }
 
 /** Whether a deal matters: a cap has to change, or those that it would change move by more than a part of all caps. */
-export function matters(table: PoolTable, { parts }: Aim, isOver: boolean): boolean {
+export function matters(table: PoolTable, parts: Aim, isOver: boolean): boolean {
   let [moved, total] = [0, 0]
   for (const { levels } of parts) {
     for (let place = levels.from; place < levels.to; place += 1) {
@@ -117,7 +113,7 @@ interface Room {
 }
 
 /** Fills `given`: raises as far as the room allows, each part to one level; other caps are lowered or stay. NaN: nothing is given. */
-export function give(table: PoolTable, { parts }: Aim, { room, isOver, raisesOnly = false }: Room): void {
+export function give(table: PoolTable, parts: Aim, { room, isOver, raisesOnly = false }: Room): void {
   table.given.fill(Number.NaN)
   let free = room
   for (const part of parts) {

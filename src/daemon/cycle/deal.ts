@@ -36,7 +36,7 @@ export function dealPools(state: WorkspaceState, desired: DesiredState, planner:
     const { frozen } = observed
     if (frozen !== undefined) why.set(name, frozen)
     const isDealt = observed.state !== undefined && frozen === undefined
-    const poolState = isDealt ? dealPool(one.pool, observed.state, planner.clock.now(), observed).state : observed.state
+    const poolState = isDealt ? dealPool(one.pool, observed.state, planner.clock.now(), observed) : observed.state
     if (poolState) kept.set(name, before && isSame(before, poolState) ? before : poolState)
   }
   // A pool may be called `__proto__`, which no assignment makes a key. A file that stops parsing removes nothing.

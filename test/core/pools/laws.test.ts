@@ -105,9 +105,7 @@ const landed = (state: PoolState, readAt: number): PoolState => ({
 })
 
 const capsOf = (terms: PoolTerms, state: PoolState): Readonly<Record<string, number>> =>
-  Object.fromEntries(
-    Object.entries(dealPool(terms, state, AT, { always: true }).state.members).map(([email, { dealt }]) => [email, dealt ?? -1]),
-  )
+  Object.fromEntries(Object.entries(dealPool(terms, state, AT, { always: true }).members).map(([email, { dealt }]) => [email, dealt ?? -1]))
 
 const named = (people: readonly Sketch[]): readonly (readonly [string, Sketch])[] =>
   people.map((one, index) => [`p${String(index).padStart(2, '0')}@example.com`, one])
@@ -186,7 +184,7 @@ describe('a pool whose use does not move', () => {
         let state = stateOf(named(people))
         let last = 0
         for (let index = 0; index < 12; index += 1) {
-          const after = dealPool(terms, landed({ ...state, readAt: AT }, AT), AT + index, { always: true }).state
+          const after = dealPool(terms, landed({ ...state, readAt: AT }, AT), AT + index, { always: true })
           const before = Object.values(state.members).map(({ dealt }) => dealt)
           if (JSON.stringify(before) !== JSON.stringify(Object.values(after.members).map(({ dealt }) => dealt))) last = index
           state = after
@@ -203,7 +201,7 @@ describe('a pool whose use does not move', () => {
         const list = named(people.map(({ fixed: _, ...one }) => one))
         const max = min + over
         const terms = termsOf(total, share, min, max)
-        const first = dealPool(terms, stateOf(list), AT).state
+        const first = dealPool(terms, stateOf(list), AT)
         for (const [who, { use, cap }] of list) {
           const most = Math.max(1, max, Math.ceil(use))
           expect(capOf(first, who)).toBeLessThanOrEqual(most)
@@ -220,11 +218,11 @@ describe('a pool whose use does not move', () => {
         const max = min + over
         const list = named(people.map(({ use, cap }) => ({ use, cap: cap === 'none' ? 1 : cap })))
         const terms = termsOf(2_000_000, share, min, max)
-        const first = dealPool(terms, stateOf(list), AT - 9 * HOUR).state
+        const first = dealPool(terms, stateOf(list), AT - 9 * HOUR)
         const [[who] = ['']] = list
         const above = Math.max(1, max, Math.ceil(first.members[who]?.use ?? 0))
         const members = { ...first.members, [who]: { ...first.members[who], dealt: credits(above + more) } as PoolState['members'][string] }
-        expect(capOf(dealPool(terms, landed({ ...first, members }, AT), AT).state, who)).toBe(above)
+        expect(capOf(dealPool(terms, landed({ ...first, members }, AT), AT), who)).toBe(above)
       }),
     )
   })
@@ -247,7 +245,7 @@ describe('a pool whose use does not move', () => {
     const terms = termsOf(total, 'need', 0, max)
     let state = stateOf(named(people))
     for (let round = 0; AT + round * 5 * HOUR < CYCLE.endAt; round += 1) {
-      state = dealPool(terms, landed(state, AT + round * 5 * HOUR), AT + round * 5 * HOUR).state
+      state = dealPool(terms, landed(state, AT + round * 5 * HOUR), AT + round * 5 * HOUR)
       expect(Object.values(state.members).map(({ dealt }) => dealt)).toEqual(expected)
     }
   })

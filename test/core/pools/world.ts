@@ -20,6 +20,8 @@ export interface MemberSketch extends Partial<Pick<PoolMember, 'protected' | 'le
 }
 export type Members = Readonly<Record<string, MemberSketch>>
 
+export const figuresOf = poolFigures
+
 export const since = (value: PlainCap, at = NOW - DAY): CapSince => ({ cap: cap(value), at })
 
 const capSince = (one: PlainCap | CapSince, at: number): CapSince => (typeof one === 'object' ? one : since(one, at))
@@ -242,7 +244,7 @@ export function live({ terms, members, caps: first }: Company, steps: readonly S
         const use = { kind: 'known' as const, cycle: CYCLE, ...reading }
         const observed = observePool(state, { now, use, caps: read, sent, members, usageLagMs: LAG_MS })
         if (!observed.state || observed.frozen) break
-        state = dealPool(terms, observed.state, now, { always: step.always, hasShown: observed.hasShown }).state
+        state = dealPool(terms, observed.state, now, { always: step.always, hasShown: observed.hasShown })
         for (const [person, { email }] of members.entries()) {
           const to = state.members[email]?.dealt
           if (to === undefined || read.get(email) === undefined || read.get(email)?.cap === to) continue

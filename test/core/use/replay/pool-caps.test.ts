@@ -104,7 +104,7 @@ test('a replay deals as the daemon would', () => {
           if (state && state.cycle.startAt !== cycle.startAt) state = observe(state, dayAt - 900_000)
           const observed = observe(state, dayAt)
           if (!observed) throw new Error('nothing is known')
-          const { state: dealt } = dealPool(pool, observed, dayAt)
+          const dealt = dealPool(pool, observed, dayAt)
           state = dealt
           const asked = names.map((name, place) => named[place]?.guarded ?? capToAsk(pool, dealt, name) ?? Number.POSITIVE_INFINITY)
           capsBefore = asked
