@@ -111,7 +111,7 @@ const CONDITIONS: Readonly<Record<string, (branch: Branch, rule: AnnotatedSchema
 
 /** Reports a condition that is told as the schema says. */
 function tellBroken(branch: Branch, { 'x-wrong': wrong }: AnnotatedSchema): void {
-  const at = branch.children.get(wrong?.at ?? '') ?? branch
+  const at = (wrong?.at !== undefined && branch.children.get(wrong.at)) || branch
   const hint = wrong?.hint?.replaceAll('{key}', String(branch.key))
   if (wrong) report(at, wrong.code, `${nameOf(at)} ${wrong.what}`, { on: wrong.marks, hint })
 }
