@@ -7,7 +7,7 @@ import type { Planned } from '../../core/plan/plan.ts'
 import type { Difference, Exclusion } from '../../core/plan/snapshot.ts'
 import { askMeasured } from '../collect/add-on.ts'
 import { withDoubted } from '../collect/usage.ts'
-import { foundBy, type Outcome, outcomeOf, showCycle, showPause, showPlan } from '../conditions/show.ts'
+import { foundBy, outcomeOf, showCycle, showPause, showPlan } from '../conditions/show.ts'
 import { readPause, type Workspace } from '../workspace.ts'
 import { dealPools } from './deal.ts'
 import { forgetMarked, observe, readDue, refreshUsage } from './observe.ts'
@@ -119,20 +119,10 @@ function makePlan(
   return { planned, desired }
 }
 
-export interface CycleReport extends Outcome {
-  /** The first plan, as it was shown. */
-  readonly planned: Planned
-  /** What policy asked when the first plan was made. */
-  readonly desired: DesiredState
-  /** The plan after the writes. */
-  readonly after: Planned
-  readonly applied?: PassReport
-  /** Why nothing was to be written at all. */
-  readonly withheld?: string
-}
+export type CycleReport = Awaited<ReturnType<typeof reconcile>>
 
 /** Runs one cycle. Rejects when `stop` aborts it before its writes, or with a `LedgerError`. */
-export async function reconcile(workspace: Workspace, state: WorkspaceState, options: CycleOptions): Promise<CycleReport> {
+export async function reconcile(workspace: Workspace, state: WorkspaceState, options: CycleOptions) {
   const cycle = await load(workspace, state, options)
   const desired = deal(cycle, await observe(cycle))
   const first = await planFirst(cycle, desired)
@@ -140,8 +130,16 @@ export async function reconcile(workspace: Workspace, state: WorkspaceState, opt
   const permitted = await permit(cycle, first.planned)
   const applied = isWithheld(permitted) ? undefined : await write(cycle, first, permitted)
   const { after, outcome } = await record(cycle, first, applied, plannedMs)
-  const withheld = isWithheld(permitted) ? permitted.reason : undefined
-  return { ...outcome, planned: first.planned, desired: first.desired, after, applied, withheld }
+  return {
+    ...outcome,
+    /** The first plan, as it was shown, and what policy asked when it was made. */
+    ...{ planned: first.planned, desired: first.desired },
+    /** The plan after the writes. */
+    after,
+    applied,
+    /** Why nothing was to be written at all. */
+    withheld: isWithheld(permitted) ? permitted.reason : undefined,
+  }
 }
 
 const isWithheld = (permitted: Agreement | Exclusion): permitted is Exclusion => 'kind' in permitted

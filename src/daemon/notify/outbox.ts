@@ -250,13 +250,10 @@ const UNSENT = [
   ['unknown', 'may have arrived and not sent again'],
 ] as const
 
-/** The present run, and when the last one began. */
-export interface TellingState {
-  underWay: Promise<void> | undefined
-  begunAt: number
-}
+type TellingState = ReturnType<typeof idleTelling>
 
-export const idleTelling = (): TellingState => ({ underWay: undefined, begunAt: Number.NEGATIVE_INFINITY })
+/** The present run, and when the last one began. */
+export const idleTelling = () => ({ underWay: undefined as Promise<void> | undefined, begunAt: Number.NEGATIVE_INFINITY })
 
 /** Choice. */
 const RUN_EVERY_MS = 60_000
@@ -286,7 +283,7 @@ export function keepTold(workspace: Workspace, telling: TellingState, ends: Endi
 const GRACE_MS = 2_000
 
 /** Aborts when this time after the end has passed. */
-function graceOf({ clock }: Pick<Workspace, 'clock'>, ending: AbortSignal): { readonly signal: AbortSignal; close(): void } {
+function graceOf({ clock }: Pick<Workspace, 'clock'>, ending: AbortSignal) {
   const over = new AbortController()
   const cut = new AbortController()
   const begin = (): void => {
