@@ -5,6 +5,7 @@ import { CommanderError } from 'commander'
 import type { RequestEvent } from '../../api/send.ts'
 import { plain } from '../../core/escape/text.ts'
 import { InputError, messageOf } from '../../core/model/problem.ts'
+import { timer } from '../../daemon/schedule/system.ts'
 import { type Cli, CommandError, EXIT, type ExitCode, inputExit, painter, UsageError, type World } from './context.ts'
 import { span, tellLine } from './text.ts'
 
@@ -42,21 +43,15 @@ const GRACE_MS = 8_000
 
 /** Runs work with two signals: the first interrupt aborts `stop`, and `cut` when the time for a write in flight is over. */
 export async function interruptible<T>(cli: Cli, work: (stop: AbortSignal, cut: AbortSignal) => Promise<T>): Promise<T> {
-  const [stop, cut, ended] = [new AbortController(), new AbortController(), new AbortController()]
+  const [stop, cut] = [new AbortController(), new AbortController()]
+  using ended = new DisposableStack()
   const stopListening = cli.signals.on('interrupt', () => {
     if (stop.signal.aborted) cli.signals.exit(EXIT.failed)
     stop.abort(new Error('interrupted'))
-    cli.clock.sleep(GRACE_MS, ended.signal).then(
-      () => cut.abort(new Error('interrupted')),
-      () => undefined,
-    )
+    ended.use(timer(cli.clock, GRACE_MS, () => cut.abort(new Error('interrupted'))))
   })
-  try {
-    return await work(stop.signal, cut.signal)
-  } finally {
-    stopListening()
-    ended.abort()
-  }
+  ended.defer(stopListening)
+  return await work(stop.signal, cut.signal)
 }
 
 /** For how long all answers were refusals. Choice. */

@@ -1,4 +1,5 @@
 // Requests to a running daemon: the address, the token, the time limit, and the reason of a failure.
+import { timer } from '../../daemon/schedule/system.ts'
 import { tokenOf } from '../../files.ts'
 import type { Clock } from '../../ports.ts'
 import { READS_DAEMONS } from './args.ts'
@@ -46,18 +47,13 @@ export async function askFor(question: DaemonQuestion, way: string, hint = ''): 
 
 /** Status and body of a daemon's answer. Rejects as `fetch` does, for a redirect, and after `timeoutMs`. */
 async function askDaemon({ url, timeoutMs, signal, clock, token }: DaemonQuestion) {
-  const [answered, late] = [new AbortController(), new AbortController()]
-  const giveUp = () => late.abort(new Error(`no answer within ${timeoutMs / 1_000} s`))
-  clock.sleep(timeoutMs, answered.signal).then(giveUp, () => undefined)
-  try {
-    const headers = { accept: 'application/json', ...(token !== undefined && { authorization: `Bearer ${token}` }) }
-    const ending = AbortSignal.any([late.signal, ...(signal ? [signal] : [])])
-    const answer = await fetch(url, { signal: ending, redirect: 'manual', headers })
-    if (answer.status >= 300 && answer.status < 400) throw new Error(leadsElsewhere(url, answer.headers.get('location'), token))
-    return { status: answer.status, text: await answer.text() }
-  } finally {
-    answered.abort()
-  }
+  const late = new AbortController()
+  using _patience = timer(clock, timeoutMs, () => late.abort(new Error(`no answer within ${timeoutMs / 1_000} s`)))
+  const headers = { accept: 'application/json', ...(token !== undefined && { authorization: `Bearer ${token}` }) }
+  const ending = AbortSignal.any([late.signal, ...(signal ? [signal] : [])])
+  const answer = await fetch(url, { signal: ending, redirect: 'manual', headers })
+  if (answer.status >= 300 && answer.status < 400) throw new Error(leadsElsewhere(url, answer.headers.get('location'), token))
+  return { status: answer.status, text: await answer.text() }
 }
 
 /** Only the host is told: the rest of such an address may hold what only its reader should see. */

@@ -11,6 +11,7 @@ import { isDoubtful, type MeasuredAddOn, type MeasuredCycle } from '../../core/u
 import type { AddOnSum, DayRange, Ledger, ReadClient } from '../../ports.ts'
 import { finding, malformedRows, unread } from '../conditions/findings.ts'
 import { cycleOf } from '../cycle/state.ts'
+import { timer } from '../schedule/system.ts'
 import { believed, CHUNK_DAYS, type CollectParts, type CollectState, LONGEST_BACK_DAYS, skippedPeople } from './kept.ts'
 
 /** Why something could not be read. */
@@ -315,10 +316,7 @@ export async function askMeasured(
   const cycle = cycleOf(state.usage)
   if (!cycle || (state.measured && isYounger(state.measured.readAt, clock.now(), FRESH_MS))) return
   const over = new AbortController()
-  clock.sleep(PATIENCE_MS, over.signal).then(
-    () => over.abort(new Error('it took too long')),
-    () => undefined,
-  )
+  using _patience = timer(clock, PATIENCE_MS, () => over.abort(new Error('it took too long')))
   try {
     const use = await readCycle(client, cycle, clock.now(), signal ? AbortSignal.any([signal, over.signal]) : over.signal)
     if (use) {
@@ -328,8 +326,6 @@ export async function askMeasured(
   } catch (error) {
     signal?.throwIfAborted()
     if (!over.signal.aborted) failureOf(error)
-  } finally {
-    over.abort(new Error('it is there'))
   }
 }
 

@@ -11,6 +11,7 @@ import { type Files, filesOf, secretOf, sourceText, type TokenSource } from '../
 import type { Clock } from '../../ports.ts'
 import type { MailConfig, NotifyConfig, WebhookConfig } from '../config/notify-check.ts'
 import type { PeopleLabels } from '../http/status/labels.ts'
+import { timer } from '../schedule/system.ts'
 
 // Mail over SMTP with nodemailer, which is loaded with the first mail: plain text to one address at a time. Errors of the package may quote the message and
 // the server, so only their codes are used.
@@ -45,11 +46,8 @@ export function createMailer(
         yield* mail
       }
       const cut = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
-      const [late, done] = [new AbortController(), new AbortController()]
-      clock.sleep(timeouts.mailMs, done.signal).then(
-        () => late.abort(new Error('too late')),
-        () => undefined,
-      )
+      const late = new AbortController()
+      using _limit = timer(clock, timeouts.mailMs, () => late.abort(new Error('too late')))
       try {
         const transport = await transportOf(config, authorities?.(), password, timeouts)
         // The first byte is read once the server has asked for it; before that nothing was sent.
@@ -72,8 +70,6 @@ export function createMailer(
       } catch (error) {
         if (!cut.aborted) return deliveryOf(error, begun)
         return begun ? CUT_OFF : { kind: 'refused', reason: 'sending was cut off' }
-      } finally {
-        done.abort(new Error('done'))
       }
     },
     /** Closes all connections. */

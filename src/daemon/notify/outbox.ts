@@ -14,6 +14,7 @@ import { poolsOfCycle } from '../conditions/show.ts'
 import { peopleShown, type StopFacts, stopOf } from '../conditions/view.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import { LedgerError } from '../ledger/error.ts'
+import { timer } from '../schedule/system.ts'
 import { notice, reportBug, type Workspace } from '../workspace.ts'
 import type { Notifier } from './channels.ts'
 import { endedUse, happened, sharersOf } from './happened.ts'
@@ -284,20 +285,17 @@ const GRACE_MS = 2_000
 
 /** Aborts when this time after the end has passed. */
 function graceOf({ clock }: Pick<Workspace, 'clock'>, ending: AbortSignal) {
-  const over = new AbortController()
   const cut = new AbortController()
+  let grace: Disposable | undefined
   const begin = (): void => {
-    clock.sleep(GRACE_MS, over.signal).then(
-      () => cut.abort(new Error('the grace period is over')),
-      () => undefined,
-    )
+    grace = timer(clock, GRACE_MS, () => cut.abort(new Error('the grace period is over')))
   }
   ending.addEventListener('abort', begin, { once: true })
   return {
     signal: cut.signal,
     close() {
       ending.removeEventListener('abort', begin)
-      over.abort(new Error('done'))
+      grace?.[Symbol.dispose]()
     },
   }
 }

@@ -27,6 +27,7 @@ import { LedgerError } from '../ledger/error.ts'
 import { idleTelling, keepTold } from '../notify/outbox.ts'
 import { notice, report, reportBug, type Workspace } from '../workspace.ts'
 import { chooseReadings } from './slice.ts'
+import { timer } from './system.ts'
 
 interface LoopSignals {
   /** Ends the loop: reads stop at once, the write in flight may finish. */
@@ -273,18 +274,11 @@ async function wakingAtGrant<T>(
   dueMs = Number.POSITIVE_INFINITY,
 ): Promise<T> {
   const { clock, wall } = workspace
-  const over = new AbortController()
+  const { wake } = agenda
   const restMs = Math.min(grantAfter(state, wall()) - wall(), dueMs)
-  if (restMs < Number.POSITIVE_INFINITY) {
-    const { wake } = agenda
-    const interrupt = (): void => wake.abort(new Error('a grant starts or ends, or other work is due'))
-    clock.sleep(restMs, over.signal).then(interrupt, () => undefined)
-  }
-  try {
-    return await work()
-  } finally {
-    over.abort()
-  }
+  const interrupt = (): void => wake.abort(new Error('a grant starts or ends, or other work is due'))
+  using _due = restMs < Number.POSITIVE_INFINITY ? timer(clock, restMs, interrupt) : undefined
+  return await work()
 }
 
 async function readUsage(workspace: Workspace, state: WorkspaceState, agenda: Agenda, options: StepOptions): Promise<void> {

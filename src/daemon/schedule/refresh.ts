@@ -5,6 +5,7 @@ import type { Finding } from '../../core/model/condition.ts'
 import { InputError, messageOf } from '../../core/model/problem.ts'
 import type { Clock } from '../../ports.ts'
 import { finding, firstProblem } from '../conditions/findings.ts'
+import { timer } from './system.ts'
 
 // Runs work one at a time: requests that arrive while it runs lead to one more run afterwards, however many they are.
 
@@ -69,12 +70,8 @@ export function sharedRefresh(clock: Pick<Clock, 'sleep'>, refresh: () => Promis
     running ??= refresh().finally(() => {
       running = undefined
     })
-    const over = new AbortController()
-    const timeout = clock.sleep(REFRESH_MS, over.signal).catch(() => undefined)
-    try {
-      await Promise.race([running, timeout])
-    } finally {
-      over.abort()
-    }
+    const { promise: timeout, resolve } = Promise.withResolvers<void>()
+    using _patience = timer(clock, REFRESH_MS, resolve)
+    await Promise.race([running, timeout])
   }
 }

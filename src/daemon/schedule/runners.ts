@@ -13,6 +13,7 @@ import { leaseFindings, noticeLease } from '../replicas/shown.ts'
 import { createWorkspace, reportBug, type Workspace, type WorkspaceParts } from '../workspace.ts'
 import { startLoop } from './loop.ts'
 import { ledgerFinding } from './refresh.ts'
+import { timer } from './system.ts'
 
 /** The parts of a workspace, and how to close them. */
 export interface OpenedWorkspace {
@@ -115,16 +116,12 @@ export function start({ parts, runners }: State, settings: WorkspaceConfig, open
 const LAST_WRITE_MS = 40_000
 
 /** Tells a workspace to stop; resolves when its loop has ended and its parts are closed. A write in flight gets `graceMs`; then it is cut. */
-export function end({ parts }: Pick<State, 'parts'>, runner: Runner, graceMs = LAST_WRITE_MS): Promise<void> {
+export async function end({ parts }: Pick<State, 'parts'>, runner: Runner, graceMs = LAST_WRITE_MS): Promise<void> {
   const { opened, loop, stop, cut } = runner
   stop.abort(new Error('stopped'))
-  const ended = new AbortController()
-  parts.clock.sleep(graceMs, ended.signal).then(
-    () => cut.abort(new Error('the grace period is over')),
-    () => undefined,
-  )
+  using _grace = timer(parts.clock, graceMs, () => cut.abort(new Error('the grace period is over')))
   runner.ending ??= loop.done.then(() => opened.finish?.()).then(() => opened.close())
-  return runner.ending.finally(() => ended.abort())
+  await runner.ending
 }
 
 /** Reports an unexpected error, such as a disk that fails while policies load. It must not end the daemon: the last policies stay in force. */

@@ -35,6 +35,13 @@ export const systemClock: Clock = {
   },
 }
 
+/** Calls back after this time, unless it is disposed of before. */
+export function timer(clock: Pick<Clock, 'sleep'>, ms: number, ring: () => void): Disposable {
+  const off = new AbortController()
+  clock.sleep(ms, off.signal).then(ring, () => undefined)
+  return { [Symbol.dispose]: () => off.abort() }
+}
+
 /** Calls back when all that is ready now, timers and messages of other machines, had its turn. */
 export const nextTurn = (then: () => void): void => void setImmediate(then)
 

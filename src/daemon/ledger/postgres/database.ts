@@ -6,6 +6,7 @@ import { parseIntoClientConfig } from 'pg-connection-string'
 import { messageOf } from '../../../core/model/problem.ts'
 import { codeIn, FileError, readWhole, whyUnreadAndCode } from '../../../files.ts'
 import type { Clock } from '../../../ports.ts'
+import { timer } from '../../schedule/system.ts'
 import { LedgerError } from '../error.ts'
 import type { Row } from '../sql/statement.ts'
 import { MAX_PASSWORD_FILE_BYTES, passwordFileOf, passwordFor, shownAddress, targetOf } from './address.ts'
@@ -39,12 +40,8 @@ export function createSlots({ count, patienceMs, clock, refused }: SlotsOptions)
       kind.waiting.add(resolve)
       give()
       if (kind.waiting.has(resolve)) {
-        const over = new AbortController()
-        void clock.sleep(patienceMs, over.signal).then(
-          () => kind.waiting.delete(resolve) && reject(refused()),
-          () => undefined,
-        )
-        await promise.finally(() => over.abort())
+        using _patience = timer(clock, patienceMs, () => kind.waiting.delete(resolve) && reject(refused()))
+        await promise
       }
       let isBack = false
       return () => {

@@ -102,18 +102,15 @@ function tryLock(ledger: string, file: string, again: boolean): DatabaseSync | u
 
 /** Whether a process holds the write lock of a ledger; undefined when that is not known. It makes no file. */
 export function isLocked(ledger: string): boolean | undefined {
-  let probe: DatabaseSync | undefined
   try {
     const file = `${realpathSync(ledger)}.lock`
     if (!lookAt(file)) return false
-    probe = new DatabaseSync(file, { readOnly: true, timeout: 0 })
+    using probe = new DatabaseSync(file, { readOnly: true, timeout: 0 })
     probe.exec('SELECT count(*) FROM sqlite_schema')
     return false
   } catch (error) {
     const code = sqliteCode(error)
     return code === SQLITE.busy || code === SQLITE.locked ? true : undefined
-  } finally {
-    probe?.close()
   }
 }
 
