@@ -222,17 +222,15 @@ async function collectOne(job: Job) {
   const slow = { ...config, rate: { ...config.rate, start: rate, max: isBeside ? rate : config.rate.max } }
   const learned = isBeside ? {} : { learned: ledger.fact('pace') ?? {} }
   const { client, close } = connectReader(cli, slow, { signal, onRequest: gate.onRequest, ...learned })
-  try {
-    const state = recall(policy, ledger)
-    const parts: CollectParts = { config, client, ledger, clock: cli.clock, collector: newCollector(randomSalt().slice(0, 8)) }
-    const roster = await readPeople(job, parts, state)
-    const wanted = { ...job.wanted, untilAt: Math.min(job.wanted.untilAt, midnight(nowForBoth(parts))) }
-    if (wanted.untilAt <= wanted.fromAt)
-      throw new CommandError(`${config.name}: by the service's clock none of these days is over; correct the clock of this machine`)
-    return await readPast({ ...job, wanted }, parts, state, roster, gate)
-  } finally {
-    close()
-  }
+  using opened = new DisposableStack()
+  opened.defer(close)
+  const state = recall(policy, ledger)
+  const parts: CollectParts = { config, client, ledger, clock: cli.clock, collector: newCollector(randomSalt().slice(0, 8)) }
+  const roster = await readPeople(job, parts, state)
+  const wanted = { ...job.wanted, untilAt: Math.min(job.wanted.untilAt, midnight(nowForBoth(parts))) }
+  if (wanted.untilAt <= wanted.fromAt)
+    throw new CommandError(`${config.name}: by the service's clock none of these days is over; correct the clock of this machine`)
+  return await readPast({ ...job, wanted }, parts, state, roster, gate)
 }
 
 /** The pace for the estimate; beside a daemon also its bound. */

@@ -5,12 +5,9 @@ import { systemClock } from '../schedule/system.ts'
 import { type ComparedFrom, type CompareStart, compare, compareStart } from './comparisons.ts'
 
 async function read({ ledger, options }: ComparedFrom): Promise<CompareStart> {
-  const store = await openLedger({ file: ledger, mode: 'read', clock: systemClock })
-  try {
-    return await compareStart(await store.workspace(options.workspace, undefined), options)
-  } finally {
-    await store.close()
-  }
+  await using opened = new AsyncDisposableStack()
+  const store = opened.adopt(await openLedger({ file: ledger, mode: 'read', clock: systemClock }), (one) => one.close())
+  return await compareStart(await store.workspace(options.workspace, undefined), options)
 }
 
 await answerWith(async (from: ComparedFrom) => compare(await read(from), from.options))

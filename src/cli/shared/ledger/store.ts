@@ -17,12 +17,8 @@ export async function openStore(cli: Cli, file: string, mode: LedgerMode, fence?
 
 /** Opens a ledger, hands it to `use`, and closes it. */
 export async function withStore<T>(cli: Cli, file: string, mode: LedgerMode, use: (store: LedgerStore) => Promise<T>): Promise<T> {
-  const store = await openStore(cli, file, mode)
-  try {
-    return await use(store)
-  } finally {
-    await store.close()
-  }
+  await using opened = new AsyncDisposableStack()
+  return await use(opened.adopt(await openStore(cli, file, mode), (store) => store.close()))
 }
 
 /** The ledger of one workspace, which is bound to the address of its service. */

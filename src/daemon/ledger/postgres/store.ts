@@ -78,11 +78,9 @@ export async function openPostgresStore(options: LedgerOptions): Promise<LedgerS
 /** The report about a server that has no ledger yet. */
 export async function serverOf(address: string, clock: Clock, env: LedgerOptions['env']): Promise<ServerReport> {
   const database = openPostgres({ address, env, clock })
-  try {
-    return await serverReport(database, clock)
-  } finally {
-    await database.close()
-  }
+  await using opened = new AsyncDisposableStack()
+  opened.defer(database.close)
+  return await serverReport(database, clock)
 }
 
 export const noBackupHere = (name: string): LedgerError =>

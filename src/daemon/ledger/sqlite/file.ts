@@ -235,9 +235,10 @@ function backupLedger(database: LedgerDatabase, target: string): void {
   const path = resolve(target)
   if (lookAt(path)) throw noBackup(database.file, `${target} exists already; name a file that does not`)
   if (!lookAt(dirname(path))) throw noBackup(database.file, `the folder ${dirname(target)} does not exist`)
-  let folder: string | undefined
+  using made = new DisposableStack()
   try {
-    folder = mkdtempSync(`${path}.partial-`)
+    const folder = mkdtempSync(`${path}.partial-`)
+    made.defer(() => rmSync(folder, { recursive: true, force: true }))
     const partial = join(folder, 'copy')
     createPrivately(partial)
     database.all('VACUUM INTO ?', partial)
@@ -246,8 +247,6 @@ function backupLedger(database: LedgerDatabase, target: string): void {
     flush(dirname(path))
   } catch (error) {
     throw noBackup(database.file, messageOf(error))
-  } finally {
-    if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
   }
 }
 
@@ -265,10 +264,6 @@ const noBackup = (file: string, why: string): LedgerError => new LedgerError('LE
 
 /** Waits until a file, or the entries of a folder, are on the disk. */
 function flush(path: string): void {
-  const handle = openSync(path, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
+  using opened = new DisposableStack()
+  fsyncSync(opened.adopt(openSync(path, 'r'), closeSync))
 }
