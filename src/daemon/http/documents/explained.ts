@@ -62,7 +62,7 @@ export const candidate = object<Origin & Omit<ExplainedCandidate, 'candidate'>>(
   state: optional(t.words(GRANT_STATES, 'Of a grant.')),
   from: ifKnown(t.instant('When a grant starts.'), ({ fromAt }) => fromAt),
   until: ifKnown(t.instant('When a grant ends.'), ({ untilAt }) => untilAt),
-  add: optional(t.whole({ minimum: 0, description: 'What a grant adds.' })),
+  add: optional(t.count('What a grant adds.')),
   name: ifKnown(t.text('Of a rule or pool.'), ({ rule }) => rule),
   reason: optional(t.text()),
   ticket: optional(t.text()),

@@ -54,12 +54,16 @@ type Made<F> = Flat<
 >
 type Flat<T> = { [Name in keyof T]: T[Name] }
 
-/** What these fields are filled from when each of them stands for the property of its name. */
-type Named<F> = Flat<
-  { readonly [Name in keyof F as IfOptional<F[Name], never, Name>]: SourceOf<F[Name]> } & {
-    readonly [Name in keyof F as IfOptional<F[Name], Name, never>]?: SourceOf<F[Name]>
+type Alone<F> = { readonly [Name in keyof F as F[Name] extends Kind<never, unknown> ? Name : never]: F[Name] }
+type Getters<F> = { [Name in keyof F]: F[Name] extends Field<infer From, unknown> ? (from: From) => void : (from: unknown) => void }
+
+/** What these fields are filled from: the property of its name for a kind alone, and what the getters of the others take. */
+type Source<F> = Flat<
+  { readonly [Name in keyof Alone<F> as IfOptional<F[Name], never, Name>]: SourceOf<F[Name]> } & {
+    readonly [Name in keyof Alone<F> as IfOptional<F[Name], Name, never>]?: SourceOf<F[Name]>
   }
->
+> &
+  (Getters<F>[keyof F] extends (from: infer All) => void ? All : never)
 
 /** The property of its name, absent while that is not known. */
 export const optional = <In, Out>({ schema, show }: Kind<In, Out>): OptionalKind<In, Out> => ({
@@ -92,45 +96,51 @@ export const fields =
   <F extends Fields<Source>>(all: F & ByName<Source, F>): F =>
     all
 
+type AnyFields = Readonly<Record<string, Field<never, unknown> | Kind<never, unknown>>>
+
 /** Every field with its getter. */
-const filled = <Source>(all: Fields<Source>) =>
+const filled = (all: AnyFields) =>
   Object.entries(all).map(([name, field]) => ({
     name,
     schema: field.schema,
     isOptional: 'isOptional' in field,
-    of: (source: Source, showing: Showing): unknown =>
-      'of' in field ? field.of(source, showing) : field.show((source as Readonly<Record<string, never>>)[name] as never, showing),
+    of: (source: unknown, showing: Showing): unknown =>
+      'of' in field ? field.of(source as never, showing) : field.show((source as Readonly<Record<string, never>>)[name] as never, showing),
   }))
 
 /** The same fields of a source that is inside another one. */
 export const within = <Outer, Source, F extends Fields<Source>>(all: F & ByName<Source, F>, inner: (source: Outer) => Source) =>
   Object.fromEntries(
-    filled<Source>(all).map(({ name, schema, isOptional, of }) => {
+    filled(all).map(({ name, schema, isOptional, of }) => {
       const field = from<Outer, unknown, unknown>({ schema, show: (value) => value }, (source, showing) => of(inner(source), showing))
       return [name, isOptional ? { ...field, isOptional } : field]
     }),
   ) as { readonly [Name in keyof F]: IfOptional<F[Name], OptionalField<Outer, OutOf<F[Name]>>, Field<Outer, OutOf<F[Name]>>> }
 
 /** An object with these fields and no other. */
+const made = <Source, F extends AnyFields>(description: string, all: F): Kind<Source, Made<F>> & { readonly fields: F } => {
+  const every = filled(all)
+  return {
+    fields: all,
+    schema: {
+      type: 'object',
+      required: every.flatMap(({ name, isOptional }) => (isOptional ? [] : [name])),
+      properties: Object.fromEntries(every.map(({ name, schema }) => [name, schema])),
+      additionalProperties: false,
+      description,
+    },
+    show: (source, showing) => Object.fromEntries(every.map(({ name, of }) => [name, of(source, showing)])) as Made<F>,
+  }
+}
+
+/** An object that is made from this source. */
 export const object =
   <Source>(description: string) =>
-  <F extends Fields<Source>>(all: F & ByName<Source, F>): Kind<Source, Made<F>> & { readonly fields: F } => {
-    const every = filled<Source>(all)
-    return {
-      fields: all,
-      schema: {
-        type: 'object',
-        required: every.flatMap(({ name, isOptional }) => (isOptional ? [] : [name])),
-        properties: Object.fromEntries(every.map(({ name, schema }) => [name, schema])),
-        additionalProperties: false,
-        description,
-      },
-      show: (source, showing) => Object.fromEntries(every.map(({ name, of }) => [name, of(source, showing)])) as Made<F>,
-    }
-  }
+  <F extends Fields<Source>>(all: F & ByName<Source, F>) =>
+    made<Source, F>(description, all)
 
-/** An object each field of which stands for the property of its name. */
+/** An object whose source follows from its fields. */
 export const record =
   (description: string) =>
-  <F extends Readonly<Record<string, Kind<never, unknown>>>>(all: F): Kind<Named<F>, Made<F>> & { readonly fields: F } =>
-    object<Named<F>>(description)<F>(all as F & ByName<Named<F>, F>)
+  <F extends AnyFields>(all: F) =>
+    made<Source<F>, F>(description, all)

@@ -59,7 +59,7 @@ export async function holdsShown({ records, view }: Seen): Promise<readonly Hold
   }))
 }
 
-export const HOLDS = object<Seen & Page<HoldShown>>('Holds in force.')({
+export const HOLDS = record('Holds in force.')({
   ...t.about('HoldList'),
   ...t.paged(object<HoldShown>('One hold.')(HOLD_LISTED), 'Those that affect the most people first.'),
 })
@@ -67,7 +67,7 @@ export const HOLDS = object<Seen & Page<HoldShown>>('Holds in force.')({
 export async function holdsDocument(seen: Seen, query: Query = {}) {
   const question = asked(query, HOLDS_QUERY)
   const items = (await holdsShown(seen)).toSorted((a, b) => b.people - a.people || (a.id < b.id ? -1 : 1))
-  return HOLDS.show({ ...seen, ...pageOf(items, question) }, seen)
+  return HOLDS.show(pageOf(items, question), seen)
 }
 
 const heldChange = object<ReturnType<typeof heldOf>[number]>('A held change.')({

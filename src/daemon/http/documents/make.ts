@@ -199,7 +199,7 @@ function readerOf(options: DocumentOptions, indexOf: IndexOf, { sightOf, seesAll
     const whole: Seen = {
       ...facts,
       ...showing(namesAll(sight)),
-      ...{ clock, records, revision: facts.view.policy?.revision },
+      ...{ clock, records, workspace: facts.view.workspace, revision: facts.view.policy?.revision },
       grants: facts.desiredState?.resolution.grants ?? [],
       writes: (sinceAt) => records.history({ sinceAt, limit: MOST_WRITES }),
       index: () => indexOf(source, whole),

@@ -15,7 +15,7 @@ import { type FirstStop, STOPS } from '../../../core/use/first-stop.ts'
 import { shownAt, stopOf } from '../../conditions/view.ts'
 import { lifted, type PeopleLabels } from '../status/labels.ts'
 import type { Seen } from './documents.ts'
-import { from, ifKnown, object, optional, record, type Shown, type SourceOf } from './field.ts'
+import { from, ifKnown, object, optional, record, type Shown } from './field.ts'
 import { declaredReason, entryWord } from './part.ts'
 import * as t from './parts.ts'
 import { cents, scopeText } from './show.ts'
@@ -36,8 +36,8 @@ const person = record('A person at 85 % of their cap or more.')({
 
 const grantEnding = object<GrantStatus & { readonly untilAt: Instant }>('A temporary cap that ends within a week.')({
   scope: from(t.scope('`group:ID`, or a person as shown.'), ({ grant }) => grant.scope),
-  cap: ifKnown(t.figure('Whole credits.'), ({ grant: { amount } }) => (amount.kind === 'cap' ? amount.credits : undefined)),
-  add: ifKnown(t.figure('Credits on top.'), ({ grant: { amount } }) => (amount.kind === 'add' ? amount.credits : undefined)),
+  cap: ifKnown(t.figure('Whole credits.'), t.granted('cap')),
+  add: ifKnown(t.figure('Credits on top.'), t.granted('add')),
   until: from(t.instant('Its end.'), ({ untilAt }) => untilAt),
   reason: from(t.text('As the policy gives it.'), ({ grant }) => grant.reason),
 })
@@ -51,15 +51,9 @@ const change = object<HistoryEntry>('A cap that capkeeper wrote.')({
   cause: t.words(CAUSES, 'Why: the policy changed, another client had changed it, a grant ended, or it is no longer declared.'),
 })
 
-export const LEAD = object<
-  Pick<Seen, 'view'> & {
-    readonly near: readonly SourceOf<typeof person>[]
-    readonly grants: readonly SourceOf<typeof grantEnding>[]
-    readonly changes: readonly HistoryEntry[]
-  }
->('What a lead wants to know of the people they see.')({
+export const LEAD = record('What a lead wants to know of the people they see.')({
   ...t.about('Lead'),
-  at: from(t.instant('When it was made.'), (_, { now }) => now),
+  at: from(t.instant('When it was made.'), (_: unknown, { now }) => now),
   ...t.bounded('near', MOST, person, 'The nearest first.'),
   ...t.bounded('grants', MOST, grantEnding, 'The earliest end first.'),
   ...t.bounded('changes', MOST, change, 'Of the last seven days, the newest first.'),
@@ -78,7 +72,7 @@ export async function leadDocument(seen: Seen) {
     (one.state === 'active' || one.state === 'expiring') && untilAt !== undefined && untilAt - now <= WEEK_MS ? [{ ...one, untilAt }] : [],
   )
   ending.sort((a, b) => a.untilAt - b.untilAt || (scopeText(a.grant.scope, seen) < scopeText(b.grant.scope, seen) ? -1 : 1))
-  return LEAD.show({ view, near, grants: ending, changes: writes.filter(({ result }) => result === 'applied') }, seen)
+  return LEAD.show({ near, grants: ending, changes: writes.filter(({ result }) => result === 'applied') }, seen)
 }
 
 const NEAR: ReadonlySet<string> = new Set(['85_to_95', '95_to_100', 'at_cap'])

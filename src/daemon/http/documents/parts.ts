@@ -11,6 +11,7 @@ import {
   MODES,
   type ModelUse,
   type PolicyStatus,
+  type PoolStatus,
   RECONCILE_RESULTS,
   SCOPE_STATES,
   type ScopeState,
@@ -18,9 +19,11 @@ import {
   type WorkspaceView,
 } from '../../../core/model/events.ts'
 import type { Balance, Cycle } from '../../../core/model/observed.ts'
+import type { Grant } from '../../../core/model/policy.ts'
 import type { Position, Problem } from '../../../core/model/problem.ts'
 import { compareScopes, SCOPE_KINDS, type Scope } from '../../../core/model/scope.ts'
 import type { Instant } from '../../../core/model/units.ts'
+import type { GrantStatus } from '../../../core/resolve/candidate.ts'
 import { ADD_ON_SOURCES } from '../../../core/use/add-on.ts'
 import { BURN_WINDOWS, type Projection } from '../../../core/use/burn.ts'
 import { DAY_GRADES } from '../../../core/use/history.ts'
@@ -172,7 +175,7 @@ export const head = <const K extends string>(kind: K) => ({
 /** The first fields of a document about one workspace. */
 export const about = <const K extends string>(kind: K) => ({
   ...head(kind),
-  workspace: from(plain('The name of the workspace.'), ({ view }: Pick<WorkspaceFacts, 'view'>) => view.workspace),
+  workspace: from(plain('The name of the workspace.'), (_: unknown, { workspace = '' }) => workspace),
 })
 
 /** One page of a list. */
@@ -222,7 +225,18 @@ export const problemWith = <Line>(at: Kind<Position, Line>) =>
 
 export const problem = object<Problem>('A problem in a policy file.')(problemWith(place))
 
+/** What a grant sets, or what it adds. */
+export const granted =
+  (which: Grant['amount']['kind']) =>
+  ({ grant: { amount } }: GrantStatus): number | undefined =>
+    amount.kind === which ? amount.credits : undefined
+
 /** Of a pool. */
+export const poolExhaustion = ifKnown(
+  instant('When it is expected to be used up; absent when not within the cycle.'),
+  ({ figures }: PoolStatus) => figures?.exhaustedAt,
+)
+
 export const dealt = amount(
   'Sum over the members of the greatest of use, cap in force, cap dealt and any cap lowered too lately for use under it to show; absent while somebody counts at no cap.',
 )

@@ -1,11 +1,11 @@
 // Every declared cap with its line, its value, its state, and the people for whom it decides now.
 
 import { GRANT_STATES, SCOPE_STATES, type WorkspaceView } from '../../../core/model/events.ts'
-import { ENTRY_KINDS, type PolicySet } from '../../../core/model/policy.ts'
+import { ENTRY_KINDS } from '../../../core/model/policy.ts'
 import { formatPosition, type Position } from '../../../core/model/problem.ts'
 import { byScope, type Scope, scopeKey } from '../../../core/model/scope.ts'
-import { asked, limitOf, PAGE, type Page, pageOf, type Query, type Seen, text, word } from './documents.ts'
-import { from, ifKnown, object, optional, record, type Shown, type SourceOf } from './field.ts'
+import { asked, limitOf, PAGE, pageOf, type Query, type Seen, text, word } from './documents.ts'
+import { optional, record, type Shown, type SourceOf } from './field.ts'
 import * as t from './parts.ts'
 import { countNear, type PeopleIndex } from './people/roster.ts'
 import { scopeText } from './show.ts'
@@ -28,7 +28,7 @@ const reach = record('A declared cap, and the people it applies to.')({
   near: t.count('People for whom it decides who are at 85 % of their cap or more.'),
   source: t.place,
   cap: optional(t.cap('The declared cap.')),
-  add: optional(t.whole({ minimum: 0, description: 'What a grant adds.' })),
+  add: optional(t.count('What a grant adds.')),
   state: optional(t.words([...SCOPE_STATES, ...GRANT_STATES], 'Of the scope, or of the grant.')),
   observed: optional(t.observed()),
   from: optional(t.instant('When a grant starts.')),
@@ -43,33 +43,28 @@ const { kind, name, cap } = reach.fields
 /** The cap of a rule is said before its people. */
 const ruleReach = record('')({ ...{ kind, name, cap }, ...reach.fields })
 
-const protectedPerson = object<PolicySet['protectedPeople'][number] & { readonly revision?: string }>(
-  'A person whose cap is never lowered.',
-)({
-  person: from(t.person(), ({ scope }) => scope.email),
-  source: from(t.place, ({ at, revision }) => ({ ...at, revision })),
-})
+const protectedPerson = record('A person whose cap is never lowered.')({ person: t.person(), source: t.place })
 
-export const POLICIES = object<Pick<Seen, 'view' | 'policy'> & Page<PolicyRow>>(
-  'Every declared cap with its line and the people it applies to.',
-)({
+export const POLICIES = record('Every declared cap with its line and the people it applies to.')({
   ...t.about('PolicyList'),
-  policy: ifKnown(t.policyState, ({ view }) => view.policy),
+  policy: optional(t.policyState),
   ...t.problems('Problems of the files.'),
-  documents: from(t.list(t.text(), 'Names of the policy documents.'), ({ policy }) => policy?.set.documents ?? []),
-  ...t.bounded('protected', MOST_PROTECTED, protectedPerson, 'Protected people.', ({ policy }: Pick<Seen, 'policy'>) =>
-    (policy?.set.protectedPeople ?? []).map((one) => ({ ...one, revision: policy?.revision ?? '' })),
-  ),
+  documents: t.list(t.text(), 'Names of the policy documents.'),
+  ...t.bounded('protected', MOST_PROTECTED, protectedPerson, 'Protected people.'),
   ...t.paged(t.made(reach), 'The team, groups, rules, pools, people, grants.'),
 })
 
 export async function policiesDocument(seen: Seen, query: Query = {}) {
   const question = asked(query, POLICIES_QUERY)
+  const { view, policy } = seen
   const index = await seen.index()
   const kind = question.word('kind', ENTRY_KINDS)
   const search = question.text('search')?.toLowerCase() ?? ''
   const fitting = entriesOf(seen, index).filter((entry) => (kind === undefined || entry.kind === kind) && matches(entry, search))
-  return POLICIES.show({ view: seen.view, policy: seen.policy, ...pageOf(fitting, question) }, seen)
+  const { revision = '', set } = policy ?? {}
+  const protectedPeople = (set?.protectedPeople ?? []).map(({ scope, at }) => ({ person: scope.email, source: { ...at, revision } }))
+  const known = { view, policy: view.policy, documents: set?.documents ?? [], protected: protectedPeople }
+  return POLICIES.show({ ...known, ...pageOf(fitting, question) }, seen)
 }
 
 const matches = ({ name, reason = '', ticket = '', source }: PolicyRow, search: string): boolean =>

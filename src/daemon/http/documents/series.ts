@@ -121,9 +121,7 @@ const burnLine = record('One line of the chart.')({
 })
 type Line = SourceOf<typeof burnLine>
 
-type BurnSource = Pick<Seen, 'view'> & Readonly<{ by: (typeof BURN_BY)[number]; days: readonly Instant[]; lines: readonly Line[] }>
-
-export const BURN_SERIES = object<BurnSource>('Credits burned by day.')({
+export const BURN_SERIES = record('Credits burned by day.')({
   ...t.about('BurnSeries'),
   by: t.words(BURN_BY),
   days: t.list(t.day('Which.'), 'In order.'),
@@ -136,7 +134,7 @@ export async function burnSeries(seen: Seen, query: Query = {}) {
   const untilAt = midnight(seen.now) + DAY_MS
   const days = daysFrom(untilAt - question.whole('days') * DAY_MS, untilAt)
   const lines = by === 'group' ? await groupLines(seen, days) : teamLines(seen, by, days)
-  return BURN_SERIES.show({ view: seen.view, by, days, lines }, seen)
+  return BURN_SERIES.show({ by, days, lines }, seen)
 }
 
 type Covered = Pick<KnownRuns['asked'], 'fromAt' | 'throughAt'>
@@ -199,9 +197,7 @@ const driftDay = record('One day.')({
   open: optional(t.count('Drifted scopes at its end; absent before counting began.')),
 })
 
-export const DRIFT_SERIES = object<Pick<Seen, 'view'> & { readonly days: readonly SourceOf<typeof driftDay>[] }>(
-  'Drift found and reverted by day.',
-)({
+export const DRIFT_SERIES = record('Drift found and reverted by day.')({
   ...t.about('DriftSeries'),
   days: t.list(driftDay, 'In order; days before counting began have no figures.'),
 })
@@ -219,7 +215,7 @@ export function driftSeries(seen: Seen, query: Query = {}) {
     open = known?.open ?? open
     return { day: at, ...(at >= beganAt && { found, reverted, written, failed, open }) }
   })
-  return DRIFT_SERIES.show({ view: seen.view, days }, seen)
+  return DRIFT_SERIES.show({ days }, seen)
 }
 
 /** Pools that one answer has a line of. Choice. */
@@ -234,10 +230,7 @@ const poolDay = record('One day.')({
 const pool = object<PoolStatus & { readonly days: readonly SourceOf<typeof poolDay>[] }>('One pool.')({
   name: t.text(),
   credits: t.figure('Credits of all members together in a cycle.'),
-  exhaustion: ifKnown(
-    t.instant('When it is expected to be used up; absent when not within the cycle.'),
-    ({ figures }) => figures?.exhaustedAt,
-  ),
+  exhaustion: t.poolExhaustion,
   days: t.list(poolDay, 'From the first day of the cycle until today, in order; days before recording began have no figures.'),
 })
 
@@ -275,9 +268,7 @@ const nearRow = record('One group, or the people in no group.')({
   shares: t.list(t.count('People.'), 'By share of the cap used: ten steps of 10 %, then at the cap or above, then without a cap.'),
 })
 
-export const NEAR_SERIES = object<Pick<Seen, 'view'> & { readonly rows: readonly SourceOf<typeof nearRow>[] }>(
-  'How near people are to their cap, by group.',
-)({
+export const NEAR_SERIES = record('How near people are to their cap, by group.')({
   ...t.about('NearSeries'),
   ...t.bounded('rows', MOST_ROWS, nearRow, 'Groups with the most people near their cap first.'),
 })
@@ -298,7 +289,7 @@ export async function nearSeries(seen: Seen) {
     shares: sharesOf(people),
   }))
   rows.sort((a, b) => b.near - a.near || b.people - a.people || (a.name < b.name ? -1 : 1))
-  return NEAR_SERIES.show({ view: seen.view, rows }, seen)
+  return NEAR_SERIES.show({ rows }, seen)
 }
 
 function sharesOf(people: readonly PersonRow[]): readonly number[] {

@@ -72,6 +72,8 @@ export interface DaemonFacts extends Health {
 /** How things are shown, and when. */
 export interface Showing {
   readonly people: PeopleLabels
+  /** That the document is about. */
+  readonly workspace?: string
   readonly now: Instant
   /** Address of a policy line, with `{revision}`, `{file}` and `{line}` in it. */
   readonly sourceUrl?: string

@@ -7,11 +7,11 @@ import { guardText } from '../../../core/plan/reviewed.ts'
 import type { GrantStatus } from '../../../core/resolve/candidate.ts'
 import { usedInCycle } from '../../../core/use/burn.ts'
 import { medianMs, type RequestsOf } from '../../conditions/journal.ts'
-import { asked, limitOf, PAGE, type Page, pageOf, type Query, type Seen } from './documents.ts'
-import { from, ifKnown, object, optional, within } from './field.ts'
+import { asked, limitOf, PAGE, pageOf, type Query, type Seen } from './documents.ts'
+import { from, ifKnown, object, optional, record, within } from './field.ts'
 import { HOLD_ENTRY, type HoldShown, holdsShown } from './holds.ts'
 import * as t from './parts.ts'
-import { type AttentionEntry, attention, attentionOf, daemonAttention, SUMMARY, summaryOf, toneRank } from './summary.ts'
+import { attention, attentionOf, daemonAttention, SUMMARY, summaryOf, toneRank } from './summary.ts'
 import type { DaemonFacts, Showing } from './types.ts'
 
 const summary = object<ReturnType<typeof summaryOf>>('One workspace at a glance.')(SUMMARY)
@@ -32,11 +32,7 @@ const part = object<ReturnType<typeof summaryOf>>('What the reader sees of one w
 /** Bounds of the lists; what exceeds them is counted in `…Omitted`. Choice. */
 const MOST = { attention: 50, parts: 100, scopes: 100, holds: 50, grants: 200 } as const
 
-export const WORKSPACES = object<
-  DaemonFacts &
-    Readonly<{ attention: readonly AttentionEntry[]; parts: readonly ReturnType<typeof summaryOf>[] }> &
-    Page<ReturnType<typeof summaryOf>>
->('All workspaces that the reader may see; what needs a person first.')({
+export const WORKSPACES = record('All workspaces that the reader may see; what needs a person first.')({
   ...t.head('WorkspaceList'),
   version: t.plain('Of capkeeper.'),
   configValid: t.flag('The config file is valid; otherwise the last good one is in force.'),
@@ -66,12 +62,8 @@ const scope = t.scopeWith(t.place)
 
 const grant = object<GrantStatus>('A temporary cap.')({
   scope: from(t.scopeName, ({ grant: { scope: on } }) => (on.kind === 'user' ? userScope(on.email) : on)),
-  cap: ifKnown(t.whole({ minimum: 0, description: 'What it sets.' }), ({ grant: { amount } }) =>
-    amount.kind === 'cap' ? amount.credits : undefined,
-  ),
-  add: ifKnown(t.whole({ minimum: 0, description: 'What it adds.' }), ({ grant: { amount } }) =>
-    amount.kind === 'add' ? amount.credits : undefined,
-  ),
+  cap: ifKnown(t.count('What it sets.'), t.granted('cap')),
+  add: ifKnown(t.count('What it adds.'), t.granted('add')),
   state: t.grantState,
   from: ifKnown(t.instant('When it starts.'), ({ fromAt }) => fromAt),
   until: ifKnown(t.instant('When it ends; absent while not known.'), ({ untilAt }) => untilAt),

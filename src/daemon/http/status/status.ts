@@ -75,10 +75,7 @@ const pool = object<PoolStatus>('A budget over caps in this cycle, in credits.')
   readAt: ifKnown(t.instant('When the use was read.'), ({ figures }) => figures?.readAt),
   used: ifKnown(t.amount('Credits used; absent until use was read.'), ({ figures }) => figures?.used),
   dealt: ifKnown(t.dealt, ({ figures }) => figures?.dealt),
-  exhaustion: ifKnown(
-    t.instant('When it is expected to be used up; absent when not within the cycle.'),
-    ({ figures }) => figures?.exhaustedAt,
-  ),
+  exhaustion: t.poolExhaustion,
   dealtAt: optional(t.instant('When it was dealt last.')),
   frozen: optional(t.text('Why the last deal stays.')),
 })

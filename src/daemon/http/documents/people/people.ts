@@ -5,7 +5,7 @@ import { BANDS, SCOPE_STATES } from '../../../../core/model/events.ts'
 import { type GroupScope, groupScope, type ScopeKey, scopeKey } from '../../../../core/model/scope.ts'
 import type { Candidate } from '../../../../core/resolve/candidate.ts'
 import { bandRank } from '../../../../core/use/first-stop.ts'
-import { type Asked, asked, DocumentError, limitOf, PAGE, type Page, type Query, type Seen, text, word } from '../documents.ts'
+import { type Asked, asked, DocumentError, limitOf, PAGE, type Query, type Seen, text, word } from '../documents.ts'
 import { fields, from, ifKnown, object, optional, record } from '../field.ts'
 import { declaredReason, entryWord } from '../part.ts'
 import * as t from '../parts.ts'
@@ -70,23 +70,14 @@ export const PERSON_ENTRY = fields<NamedRow>()({
   state: optional(t.scopeState),
 })
 
-export const PEOPLE = object<
-  Pick<Seen, 'view'> &
-    Page<NamedRow> &
-    Pick<ReturnType<typeof found>, 'bands'> & { readonly index: PeopleIndex; readonly names: ReadonlyMap<string, string> }
->('People, searched, filtered and sorted.')({
+export const PEOPLE = record('People, searched, filtered and sorted.')({
   ...t.about('PersonList'),
   ...t.paged(object<NamedRow>('One person.')(PERSON_ENTRY), 'As `sort` says.'),
   bands: t.bandCounts('People who fit the other filters, by band.'),
-  groups: from(t.list(groupNamed('A group to filter by.'), 'The declared groups.'), ({ names }) =>
-    [...names].map(([id, name]) => ({ id, name })),
-  ),
-  rules: from(
-    t.list(
-      record('A rule to filter by.')({ name: t.text(), people: t.count('People for whom it decides.') }),
-      'The declarations that decide for people.',
-    ),
-    ({ index }) => rulesOf(index),
+  groups: t.list(groupNamed('A group to filter by.'), 'The declared groups.'),
+  rules: t.list(
+    record('A rule to filter by.')({ name: t.text(), people: t.count('People for whom it decides.') }),
+    'The declarations that decide for people.',
   ),
 })
 
@@ -99,7 +90,9 @@ export async function peopleDocument(seen: Seen, query: Query = {}) {
     from: (page - 1) * limit,
     limit,
   })
-  return PEOPLE.show({ view: seen.view, index, names, bands, total, page, limit, items: rows.map((row) => ({ ...row, names })) }, seen)
+  const items = rows.map((row) => ({ ...row, names }))
+  const groups = [...names].map(([id, name]) => ({ id, name }))
+  return PEOPLE.show({ total, page, limit, items, bands, groups, rules: rulesOf(index) }, seen)
 }
 
 /** The band, and whether a person fits everything else. */

@@ -13,7 +13,7 @@ import { type CapChange, capChanges } from '../../../../core/use/replay/in-force
 import type { DayRange } from '../../../../ports.ts'
 import { stopOf } from '../../../conditions/view.ts'
 import { cyclesBetween } from '../../../replay/gather.ts'
-import { asked, DocumentError, limitOf, PAGE, type Page, pageOf, type Query, type Seen, text, word } from '../documents.ts'
+import { asked, DocumentError, limitOf, PAGE, pageOf, type Query, type Seen, text, word } from '../documents.ts'
 import { EXPLAINED, type ExplainedScope, explainedScope } from '../explained.ts'
 import { fields, from, ifKnown, object, optional, record, type Shown, type SourceOf } from '../field.ts'
 import { stop } from '../me.ts'
@@ -63,7 +63,7 @@ const GROUP_ENTRY = fields<GroupKnown>()({
 const group = object<GroupKnown>('One group.')(GROUP_ENTRY)
 type GroupEntry = Shown<typeof group>
 
-export const GROUPS = object<Pick<Seen, 'view'> & Page<GroupEntry>>('The groups that the policies declare.')({
+export const GROUPS = record('The groups that the policies declare.')({
   ...t.about('GroupList'),
   ...t.paged(t.made(group), 'As `sort` says.'),
 })
@@ -81,7 +81,7 @@ export async function groupsDocument(seen: Seen, query: Query = {}) {
     const [left, right] = [by(a), by(b)]
     return left === right ? (a.id < b.id ? -1 : 1) : sign * (left < right ? -1 : 1)
   })
-  return GROUPS.show({ view: seen.view, ...pageOf(all, question) }, seen)
+  return GROUPS.show(pageOf(all, question), seen)
 }
 
 const SORTS: Readonly<Record<(typeof GROUP_SORTS)[number], (entry: GroupEntry) => string | number>> = {

@@ -69,9 +69,7 @@ const written = object<HistoryEntry & Pick<Entry, 'id' | 'kind' | 'tone' | 'text
   digest,
 })
 
-export const CHANGES = object<
-  Pick<Seen, 'view'> & { readonly limit: number; readonly items: readonly ChangeEntry[]; readonly next: string | undefined }
->('What happened, the newest first.')({
+export const CHANGES = record('What happened, the newest first.')({
   ...t.about('ChangeList'),
   limit: t.whole({ minimum: 1, description: 'The most in one answer.' }),
   items: t.list(t.made(entry), 'The newest first.'),
@@ -108,7 +106,7 @@ export async function changesDocument(seen: Seen, query: Query = {}) {
   const last = listed.at(-1)
   const isMore = joined.length > skipped + limit
   const next = last && isMore ? nextOf(last.at, listed, cursor) : undefined
-  return CHANGES.show({ view, limit, items: listed.map((one) => one.entry), next }, seen)
+  return CHANGES.show({ limit, items: listed.map((one) => one.entry), next }, seen)
 }
 
 interface Dated {
