@@ -72,7 +72,13 @@ export const facts = (rows: readonly (readonly [name: string, value: Value])[]):
   )
 }
 
-export const box = (weight: Weight, content: Value): Html => html`<div class="box ${weight}">${content}</div>`
+const boxOf =
+  (weight: Weight) =>
+  (parts: TemplateStringsArray, ...values: readonly Value[]): Html =>
+    html`<div class="box ${weight}">${html(parts, ...values)}</div>`
+
+/** A box around markup, by how much what it says needs a person. */
+export const box = { good: boxOf('good'), info: boxOf('info'), warn: boxOf('warn'), bad: boxOf('bad') }
 
 /** Shown where there is nothing yet: why, and what to do. */
 export const empty = (text: Value): Html => html`<p class="soft" data-found>${text}</p>`

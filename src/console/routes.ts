@@ -2,7 +2,7 @@
 // page says.
 
 import { html } from '../core/escape/text.ts'
-import type { Console, ConsoleRoute } from '../daemon/http/console.ts'
+import type { Console, ConsoleRoute, Page } from '../daemon/http/console.ts'
 import { CONTENT_SECURITY_POLICY, renderFrame, SCRIPT_ASSET, STYLE_ASSET } from './frame.ts'
 import { groupPage, groupsPage } from './pages/groups.ts'
 import { healthPage } from './pages/health.ts'
@@ -37,7 +37,7 @@ export const createConsole = (): Console => ({
   contentSecurityPolicy: CONTENT_SECURITY_POLICY,
 })
 
-const of = (path: string, render: ConsoleRoute['render']): ConsoleRoute => ({ path: `/workspaces/:workspace${path}`, render })
+const of = (path: string, render: Page): ConsoleRoute => ({ path: `/workspaces/:workspace${path}`, render })
 
 const ROUTES: readonly ConsoleRoute[] = [
   { path: '/', render: overviewPage },

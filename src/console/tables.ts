@@ -6,14 +6,12 @@ import type { Document, PlaceEntry } from '../daemon/http/documents/table.ts'
 import { capCell, empty, figure, scopeLink, section, sourceLink, when } from './parts.ts'
 import { type Cap, number, plural, withQuery } from './words.ts'
 
-export type Filter =
-  | { readonly kind: 'search'; readonly name: string; readonly label: string }
-  | {
-      readonly kind: 'choice'
-      readonly name: string
-      readonly label: string
-      readonly options: readonly (readonly [value: string, text: string])[]
-    }
+export interface Filter {
+  readonly name: string
+  readonly label: string
+  /** Values, or each with its words; absent: a text to search for. */
+  readonly options?: readonly (string | readonly [value: string, text: string])[]
+}
 
 /** One field for each filter. The order of the list is kept; the page starts at 1. */
 export function filterForm(path: string, query: Query, filters: readonly Filter[]): Html {
@@ -26,13 +24,12 @@ ${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${
   }</form>`
 }
 
-function field(filter: Filter, value: string): Html {
-  const { name, label } = filter
-  if (filter.kind === 'search')
+function field({ name, label, options }: Filter, value: string): Html {
+  if (!options)
     return html`<label class="grow">${label}<input type="search" id="ask-${name}" name="${name}" value="${value}" autocomplete="off"></label>`
-  return html`<label>${label}<select id="ask-${name}" name="${name}"><option value="">all</option>${filter.options.map(
-    ([option, text]) => html`<option value="${option}"${option === value && html` selected`}>${text}</option>`,
-  )}</select></label>`
+  return html`<label>${label}<select id="ask-${name}" name="${name}"><option value="">all</option>${options
+    .map((option) => (typeof option === 'string' ? [option, option] : option))
+    .map(([option, text]) => html`<option value="${option}"${option === value && html` selected`}>${text}</option>`)}</select></label>`
 }
 
 /** Heads of columns as links that sort by them; a second click reverses the order. `usually`: the default order of the value of `sort`. */
@@ -150,7 +147,7 @@ export const listing = <Row>(title: string, rows: readonly Row[], columns: reado
 interface ListOf<Row> {
   readonly columns: readonly Column<Row>[]
   /** Why there are no rows; absent: then there is no section. */
-  readonly none?: Value
+  readonly none?: string | Html
   /** Of the table; default: the title. */
   readonly label?: string
   /** Below the table. */
@@ -162,6 +159,6 @@ interface ListOf<Row> {
 /** A section that is one table, with what is said beside it. */
 export function listSection<Row>(title: string, rows: readonly Row[], list: ListOf<Row>): Html | false {
   const { columns, none, label = title, more, extra } = list
-  if (rows.length === 0) return none !== undefined && section(title, empty(none), extra)
+  if (rows.length === 0) return none !== undefined && section(title, typeof none === 'string' ? empty(none) : none, extra)
   return section(title, [table(label, rows, columns), more], extra)
 }

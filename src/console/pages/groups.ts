@@ -3,9 +3,8 @@
 import { html } from '../../core/escape/text.ts'
 import { BANDS } from '../../core/model/events.ts'
 import { SOURCE_TEXT } from '../../core/use/add-on.ts'
-import type { PageRequest } from '../../daemon/http/console.ts'
+import type { Page } from '../../daemon/http/console.ts'
 import type { Query } from '../../daemon/http/documents/documents.ts'
-import type { Documents } from '../../daemon/http/documents/make.ts'
 import type { Document, GroupEntry } from '../../daemon/http/documents/table.ts'
 import { heatMap, stackChart } from '../chart/bars.ts'
 import { chartFigure } from '../chart/chart.ts'
@@ -18,7 +17,7 @@ import { explainedParts } from './explained.ts'
 /** Groups on a page, unless the address says otherwise. */
 const LIMIT = '50'
 
-export async function groupsPage(documents: Documents, { params: { workspace = '' }, query }: PageRequest): Promise<string> {
+export const groupsPage: Page = async (documents, { params: { workspace = '' }, query }) => {
   const list = await documents.groups(workspace, { limit: LIMIT, ...query })
   const path = url.section(workspace, 'groups')
   const known = list.items.flatMap(({ bands, ...one }) => (bands ? [{ ...one, bands }] : []))
@@ -27,7 +26,7 @@ export async function groupsPage(documents: Documents, { params: { workspace = '
     isPart: documents.parts().includes(workspace),
     section: 'groups',
     parts: [
-      filterForm(path, query, [{ kind: 'search', name: 'search', label: 'Name or id' }]),
+      filterForm(path, query, [{ name: 'search', label: 'Name or id' }]),
       list.items.length === 0
         ? section(
             'Groups',
@@ -86,7 +85,7 @@ function groupTable({ items, workspace, at }: Document<'GroupList'>, path: strin
   ])
 }
 
-export async function groupPage(documents: Documents, { params: { workspace = '', name: id = '' } }: PageRequest): Promise<string> {
+export const groupPage: Page = async (documents, { params: { workspace = '', name: id = '' } }) => {
   const one = await documents.group(workspace, id)
   const isPart = documents.parts().includes(workspace)
   return renderFrame({

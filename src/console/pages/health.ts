@@ -1,14 +1,13 @@
 // How the daemon runs one workspace: conditions, cycles, requests, the service model with its evidence, settings and replicas.
 import { type Html, html, type Value } from '../../core/escape/text.ts'
-import type { PageRequest } from '../../daemon/http/console.ts'
-import type { Documents } from '../../daemon/http/documents/make.ts'
+import type { Page } from '../../daemon/http/console.ts'
 import type { Document } from '../../daemon/http/documents/table.ts'
 import { renderFrame } from '../frame.ts'
 import { badge, box, facts, holdLink, SEVERITY_WEIGHT, section, tile, tiles, when } from '../parts.ts'
 import { column, listing, listSection } from '../tables.ts'
 import { duration, number, percent, plural, span, withoutWays, words } from '../words.ts'
 
-export async function healthPage(documents: Documents, { params: { workspace = '' } }: PageRequest): Promise<string> {
+export const healthPage: Page = async (documents, { params: { workspace = '' } }) => {
   const one = await documents.health(workspace)
   return renderFrame({
     of: one,
@@ -26,8 +25,8 @@ export async function healthPage(documents: Documents, { params: { workspace = '
 
 function troubles({ configValid, ledgerWritable, conditions, conditionsOmitted, at, workspace }: Document<'Health'>): Html | false {
   const parts = [
-    !configValid && box('bad', html`<p><strong>The config file is not valid.</strong> The last good one stays in force.</p>`),
-    !ledgerWritable && box('bad', html`<p><strong>The ledger cannot be written</strong>, so no cap is written.</p>`),
+    !configValid && box.bad`<p><strong>The config file is not valid.</strong> The last good one stays in force.</p>`,
+    !ledgerWritable && box.bad`<p><strong>The ledger cannot be written</strong>, so no cap is written.</p>`,
     listSection('Conditions', conditions, {
       extra: conditionsOmitted > 0 && html`<span class="soft">${number(conditionsOmitted)} more</span>`,
       columns: [
@@ -129,7 +128,7 @@ function requestsPart(one: Document<'Health'>): Html | false {
 const modelPart = ({ model }: Document<'Health'>): Html =>
   section(
     'How caps work here',
-    html`${model.copying !== undefined && box('warn', html`<p><strong>Copying was seen:</strong> ${model.copying}</p>`)}${facts([
+    html`${model.copying !== undefined && box.warn`<p><strong>Copying was seen:</strong> ${model.copying}</p>`}${facts([
       [
         'Team and group caps',
         model.layers === 'layered' ? `kept in layers${model.layersProven ? ', proven' : ', as declared'}` : 'copied to each member',

@@ -1,8 +1,7 @@
 // The overview: what needs a person first, then every workspace with its credits left, when they run out, and what is wrong.
 import { type Html, html } from '../../core/escape/text.ts'
-import type { PageRequest } from '../../daemon/http/console.ts'
+import type { Page } from '../../daemon/http/console.ts'
 import type { Query } from '../../daemon/http/documents/documents.ts'
-import type { Documents } from '../../daemon/http/documents/make.ts'
 import type { AttentionEntry, Document, WorkspaceSummary } from '../../daemon/http/documents/table.ts'
 import { BAR_HEAD, meter } from '../chart/bars.ts'
 import { chartFigure } from '../chart/chart.ts'
@@ -15,7 +14,7 @@ import { compact, dayMonth, number, percent, plural, scopesOff, url, withQuery, 
 /** Up to this number workspaces show as cards with charts, more of them as a table. */
 const MOST_CARDS = 4
 
-export async function overviewPage(documents: Documents, { query }: PageRequest): Promise<string> {
+export const overviewPage: Page = async (documents, { query }) => {
   const list = await documents.workspaces(query)
   const cards = list.total <= MOST_CARDS
   const series = cards ? await Promise.all(list.items.map(({ name }) => documents.creditsSeries(name))) : []
@@ -29,10 +28,7 @@ export async function overviewPage(documents: Documents, { query }: PageRequest)
       totals(list),
       needs(list),
       list.total === 0 &&
-        box(
-          'info',
-          html`<p>No workspace yet. Add one to <code>workspaces:</code> of the config file; it appears here as soon as the file is saved.</p>`,
-        ),
+        box.info`<p>No workspace yet. Add one to <code>workspaces:</code> of the config file; it appears here as soon as the file is saved.</p>`,
       cards ? html`<div class="grid">${list.items.map((one, index) => card(one, list.at, series[index]))}</div>` : lines(list, query),
       partsOf(list),
     ],
@@ -51,8 +47,8 @@ const titleOf = (list: Document<'WorkspaceList'>): string => {
 function troubles({ configValid, ledgerWritable, attention }: Document<'WorkspaceList'>): Html | false {
   if (configValid && ledgerWritable) return false
   const why = (of: string): string | undefined => attention.find(({ workspace, subject }) => workspace === '' && subject === of)?.text
-  return html`${!configValid && box('bad', html`<p><strong>The config file is not valid.</strong> The last good one stays in force; <code>capkeeper validate</code> and the log say what is wrong.</p><p>${why('config')}</p>`)}
-${!ledgerWritable && box('bad', html`<p><strong>The ledger cannot be written</strong>, so no cap is written. Writing continues when the disk or the database works again.</p><p>${why('ledger')}</p>`)}`
+  return html`${!configValid && box.bad`<p><strong>The config file is not valid.</strong> The last good one stays in force; <code>capkeeper validate</code> and the log say what is wrong.</p><p>${why('config')}</p>`}
+${!ledgerWritable && box.bad`<p><strong>The ledger cannot be written</strong>, so no cap is written. Writing continues when the disk or the database works again.</p><p>${why('ledger')}</p>`}`
 }
 
 function totals(list: Document<'WorkspaceList'>): Html {
@@ -96,7 +92,7 @@ const modesOf = (items: readonly WorkspaceSummary[]): string => {
 /** What needs a person, the most pressing first. */
 function needs({ attention, attentionOmitted, total }: Document<'WorkspaceList'>): Html | false {
   const shown = attention.filter(({ subject }) => subject !== 'config' && subject !== 'ledger')
-  if (attention.length === 0) return total > 0 && box('good', html`<p>✓ Nothing needs a person.</p>`)
+  if (attention.length === 0) return total > 0 && box.good`<p>✓ Nothing needs a person.</p>`
   return html`<h2 class="hidden">What needs a person</h2><ul class="needs">${shown.map((entry) => need(entry, total > 1))}${
     attentionOmitted > 0 &&
     html`<li class="info"><span class="what">${plural(attentionOmitted, 'more item')}: see the pages of the workspaces.</span></li>`

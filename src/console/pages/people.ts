@@ -3,9 +3,8 @@ import { capEdit, type Html, html } from '../../core/escape/text.ts'
 import { BANDS } from '../../core/model/events.ts'
 import { SOURCE_TEXT } from '../../core/use/add-on.ts'
 import { STOP_TEXT } from '../../core/use/first-stop.ts'
-import type { PageRequest } from '../../daemon/http/console.ts'
+import type { Page } from '../../daemon/http/console.ts'
 import type { Query } from '../../daemon/http/documents/documents.ts'
-import type { Documents } from '../../daemon/http/documents/make.ts'
 import type { Document, PersonEntry } from '../../daemon/http/documents/table.ts'
 import { BAR_HEAD, meter } from '../chart/bars.ts'
 import { chartFigure, type Tone } from '../chart/chart.ts'
@@ -20,7 +19,7 @@ import { addOnText, explainedParts } from './explained.ts'
 
 type Entry = Document<'Me'>['workspaces'][number]
 
-export async function mePage(documents: Documents): Promise<string> {
+export const mePage: Page = async (documents) => {
   const { workspaces } = await documents.me()
   const nothing = section('Nothing here', empty('No workspace lists your address.'))
   return renderFrame({
@@ -50,7 +49,7 @@ function workspacePart(one: Entry): Html {
   return section(workspace, contents)
 }
 
-export async function personPage(documents: Documents, { params: { workspace = '', name: person = '' } }: PageRequest): Promise<string> {
+export const personPage: Page = async (documents, { params: { workspace = '', name: person = '' } }) => {
   const one = await documents.person(workspace, person)
   const chart = personChart(one)
   const isPart = documents.parts().includes(workspace)
@@ -135,7 +134,7 @@ const CAUSE_TEXT: Readonly<Record<Document<'Lead'>['changes'][number]['cause'], 
   orphan: 'no policy declares it any more',
 }
 
-export async function leadPage(documents: Documents, { params: { workspace: name = '' } }: PageRequest): Promise<string> {
+export const leadPage: Page = async (documents, { params: { workspace: name = '' } }) => {
   const one = await documents.lead(name)
   return renderFrame({
     heading: one.workspace,
@@ -190,7 +189,7 @@ const changesPart = ({ changes, changesOmitted, workspace, at }: Document<'Lead'
 /** Options of a filter; the search finds the rest. */
 const MOST_OPTIONS = 200
 
-export async function peoplePage(documents: Documents, { params: { workspace = '' }, query }: PageRequest): Promise<string> {
+export const peoplePage: Page = async (documents, { params: { workspace = '' }, query }) => {
   const list = await documents.people(workspace, query)
   const path = url.section(workspace, 'people')
   return renderFrame({
@@ -208,11 +207,10 @@ export async function peoplePage(documents: Documents, { params: { workspace = '
 
 function filtersOf({ groups, rules }: Document<'PersonList'>): readonly Filter[] {
   return [
-    { kind: 'search', name: 'search', label: 'Search' },
-    { kind: 'choice', name: 'band', label: 'Use of the cap', options: BANDS.map((band) => [band, BAND_TEXT[band]] as const) },
-    { kind: 'choice', name: 'group', label: 'Group', options: groups.slice(0, MOST_OPTIONS).map(({ id, name }) => [id, name] as const) },
+    { name: 'search', label: 'Search' },
+    { name: 'band', label: 'Use of the cap', options: Object.entries(BAND_TEXT) },
+    { name: 'group', label: 'Group', options: groups.slice(0, MOST_OPTIONS).map(({ id, name }) => [id, name] as const) },
     {
-      kind: 'choice',
       name: 'rule',
       label: 'Decided by',
       options: rules.slice(0, MOST_OPTIONS).map(({ name, people }) => [name, `${name} (${number(people)})`] as const),

@@ -1,19 +1,18 @@
 // The timeline of a workspace, and one plan of it: its writes, the holds and foreign changes it found, and its remaining changes.
 import { type Html, html, type Value } from '../../core/escape/text.ts'
 import { EFFECTS_ON_PEOPLE } from '../../core/model/change.ts'
-import type { PageRequest } from '../../daemon/http/console.ts'
+import type { Page } from '../../daemon/http/console.ts'
 import type { Query } from '../../daemon/http/documents/documents.ts'
-import type { Documents } from '../../daemon/http/documents/make.ts'
 import type { ChangeEntry, Document, WriteEntry } from '../../daemon/http/documents/table.ts'
 import { renderFrame } from '../frame.ts'
 import { badge, box, capCell, empty, facts, figure, holdLink, paste, scopeLink, section, sourceLink, tile, tiles, when } from '../parts.ts'
-import { column, filterForm, listing, moreOf, pager, table } from '../tables.ts'
+import { column, filterForm, listing, listSection, moreOf, pager, table } from '../tables.ts'
 import { day, number, url, withoutWays, withQuery, words } from '../words.ts'
 import { CAUSE_TEXT } from './explained.ts'
 
 // Holds: what is held, the people it affects, what each guard counted, and the exact ways to release it.
 
-export async function holdsPage(documents: Documents, { params: { workspace = '' }, query }: PageRequest): Promise<string> {
+export const holdsPage: Page = async (documents, { params: { workspace = '' }, query }) => {
   const list = await documents.holds(workspace, query)
   const path = url.section(workspace, 'holds')
   return renderFrame({
@@ -40,7 +39,7 @@ export async function holdsPage(documents: Documents, { params: { workspace = ''
   })
 }
 
-export async function holdPage(documents: Documents, { params: { workspace = '', name: id = '' }, query }: PageRequest): Promise<string> {
+export const holdPage: Page = async (documents, { params: { workspace = '', name: id = '' }, query }) => {
   const one = await documents.hold(workspace, id, query)
   const path = url.hold(workspace, id)
   return renderFrame({
@@ -49,7 +48,7 @@ export async function holdPage(documents: Documents, { params: { workspace = '',
     of: one,
     section: 'holds',
     parts: [
-      box('warn', html`<p>${one.message}</p>`),
+      box.warn`<p>${one.message}</p>`,
       tiles([
         tile('People affected', number(one.people), one.since !== undefined && html`first shown ${when(one.since, one.at)}`, 'warn'),
         tile('Lowered', number(one.counted.lowered)),
@@ -61,7 +60,7 @@ export async function holdPage(documents: Documents, { params: { workspace = '',
       arithmeticPart(one),
       section(
         'People affected',
-        html`${filterForm(path, query, [{ kind: 'choice', name: 'effect', label: 'Effect', options: EFFECTS_ON_PEOPLE.map((effect) => [effect, effect] as const) }])}${affectedTable(one)}${pager(one, ['person', 'people'], path, query)}`,
+        html`${filterForm(path, query, [{ name: 'effect', label: 'Effect', options: EFFECTS_ON_PEOPLE }])}${affectedTable(one)}${pager(one, ['person', 'people'], path, query)}`,
       ),
       heldPart(one),
     ],
@@ -120,18 +119,18 @@ const affectedTable = ({ items, workspace }: Document<'Hold'>): Html =>
         ),
       ])
 
-const heldPart = ({ held, heldOmitted, workspace }: Document<'Hold'>): Html =>
-  section(
-    'Held changes',
-    html`${table('Held changes', held, [
+const heldPart = ({ held, heldOmitted, workspace }: Document<'Hold'>): Html | false =>
+  listSection('Held changes', held, {
+    more: moreOf(heldOmitted, 'change'),
+    columns: [
       column.scope('Scope', workspace, ({ scope }) => scope),
       ...column.fromTo,
       column.fixed('Effect', ({ effect }) => effect),
       column.count('People', ({ people }) => people),
       column.fixed('Cause', ({ cause }) => cause && CAUSE_TEXT[cause]),
       column.declaredAt,
-    ])}${moreOf(heldOmitted, 'change')}`,
-  )
+    ],
+  })
 
 /** On a line of the timeline, and as a filter. */
 const KIND_TEXT: Readonly<Record<ChangeEntry['kind'], readonly [one: string, many: string]>> = {
@@ -146,7 +145,7 @@ const KIND_TEXT: Readonly<Record<ChangeEntry['kind'], readonly [one: string, man
   recovery: ['recovered', 'recoveries'],
 }
 
-export async function changesPage(documents: Documents, { params: { workspace = '' }, query }: PageRequest): Promise<string> {
+export const changesPage: Page = async (documents, { params: { workspace = '' }, query }) => {
   const list = await documents.changes(workspace, query)
   const path = url.section(workspace, 'changes')
   const days = Map.groupBy(list.items, ({ at }) => at.slice(0, 10))
@@ -155,13 +154,8 @@ export async function changesPage(documents: Documents, { params: { workspace = 
     section: 'changes',
     parts: [
       filterForm(path, query, [
-        {
-          kind: 'choice',
-          name: 'kind',
-          label: 'Kind',
-          options: Object.entries(KIND_TEXT).map(([kind, [, many]]) => [kind, many] as const),
-        },
-        { kind: 'search', name: 'scope', label: 'Scope: team, group:ID or a person' },
+        { name: 'kind', label: 'Kind', options: Object.entries(KIND_TEXT).map(([kind, [, many]]) => [kind, many] as const) },
+        { name: 'scope', label: 'Scope: team, group:ID or a person' },
       ]),
       list.items.length === 0 &&
         section(
@@ -182,11 +176,15 @@ export async function changesPage(documents: Documents, { params: { workspace = 
   })
 }
 
+/** Why something changed, and what failed. */
+const softOf = ({ cause, reason, error }: Pick<ChangeEntry, 'cause' | 'reason' | 'error'>): string =>
+  [cause && CAUSE_TEXT[cause], reason, error].filter((part) => part !== undefined).join(' · ')
+
 /** One line of the timeline, with links to the pages that explain it. */
 function timelineEntry(one: ChangeEntry, workspace: string, now: string): Html {
-  const { at, kind, tone, text, scope, from, to, cause, source, reason, error } = one
+  const { at, kind, tone, text, scope, from, to, source } = one
   const isChange = from !== undefined && to !== undefined
-  const soft = [cause && CAUSE_TEXT[cause], reason, error].filter((part) => part !== undefined).join(' · ')
+  const soft = softOf(one)
   return html`<li><span>${when(at, now)}</span><span>${badge(KIND_TEXT[kind][0], tone === 'good' ? undefined : tone)}</span><span>${
     isChange && scope !== undefined ? html`${scopeLink(workspace, scope)} ${capCell(from)} → ${capCell(to)}` : text
   }${soft !== '' && html` <span class="soft">${soft}</span>`}${source && html` ${sourceLink(source)}`}${links(one, workspace).map(([href, words]) => html` <a class="fixed" href="${href}">${words}</a>`)}</span></li>
@@ -222,7 +220,7 @@ function links({ kind, at, hold, stands, planId, tone }: ChangeEntry, workspace:
   }
 }
 
-export async function planPage(documents: Documents, { params: { workspace = '', name: id = '' }, query }: PageRequest): Promise<string> {
+export const planPage: Page = async (documents, { params: { workspace = '', name: id = '' }, query }) => {
   const plan = await documents.plan(workspace, id, query)
   const { at, first, last, present, revision, digest, applied, failed, met } = plan
   return renderFrame({
@@ -248,7 +246,7 @@ export async function planPage(documents: Documents, { params: { workspace = '',
           'Holds and foreign changes it found',
           html`<ol class="timeline">${met.map((one) => timelineEntry(one, workspace, at))}</ol>`,
         ),
-      plan.changes.length > 0 && section('Remaining changes', remainingChanges(plan)),
+      remainingPart(plan),
     ],
   })
 }
@@ -261,17 +259,19 @@ function written(plan: Document<'Plan'>, query: Query): Html {
     column.scope('Scope', workspace, ({ scope }) => scope),
     ...column.fromTo,
     column.fixed('Result', ({ result }) => badge(words(result), result === 'applied' ? 'good' : 'bad')),
-    column.text('Why', ({ cause, reason, error }) => [CAUSE_TEXT[cause], reason, error].filter((part) => part !== undefined).join(' · ')),
+    column.text('Why', softOf),
     column.declaredAt,
   ])}${pager(plan, ['write', 'writes'], url.plan(workspace, id), query)}`
 }
 
-function remainingChanges({ changes, changesOmitted, workspace }: Document<'Plan'>): Html {
-  return html`${table<Document<'Plan'>['changes'][number]>('Remaining changes', changes, [
-    column.scope('Scope', workspace, ({ scope }) => scope),
-    ...column.fromTo,
-    column.fixed('State', ({ disposition }) => badge(disposition, disposition === 'ready' ? undefined : 'warn')),
-    column.text('Why', ({ hold, why }) => (hold === undefined ? why : holdLink(workspace, hold))),
-    column.declaredAt,
-  ])}${changesOmitted > 0 && html`<p class="soft">and ${number(changesOmitted)} more.</p>`}`
-}
+const remainingPart = ({ changes, changesOmitted, workspace }: Document<'Plan'>): Html | false =>
+  listSection('Remaining changes', changes, {
+    more: changesOmitted > 0 && html`<p class="soft">and ${number(changesOmitted)} more.</p>`,
+    columns: [
+      column.scope('Scope', workspace, ({ scope }) => scope),
+      ...column.fromTo,
+      column.fixed('State', ({ disposition }) => badge(disposition, disposition === 'ready' ? undefined : 'warn')),
+      column.text('Why', ({ hold, why }) => (hold === undefined ? why : holdLink(workspace, hold))),
+      column.declaredAt,
+    ],
+  })

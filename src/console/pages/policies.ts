@@ -1,15 +1,14 @@
 // The policies in force: problems of the files, and every declared cap with its line and the people it applies to.
 import { type Html, html } from '../../core/escape/text.ts'
 import { ENTRY_KINDS, whileInvalid } from '../../core/model/policy.ts'
-import type { PageRequest } from '../../daemon/http/console.ts'
-import type { Documents } from '../../daemon/http/documents/make.ts'
+import type { Page } from '../../daemon/http/console.ts'
 import type { Document, PolicyRow } from '../../daemon/http/documents/table.ts'
 import { renderFrame } from '../frame.ts'
 import { badge, box, capCell, empty, facts, figure, problemList, scopeLink, section, sourceLink, stateBadge, when } from '../parts.ts'
 import { column, filterForm, moreOf, pager, table } from '../tables.ts'
 import { number, plural, url, withQuery } from '../words.ts'
 
-export async function policiesPage(documents: Documents, { params: { workspace = '' }, query }: PageRequest): Promise<string> {
+export const policiesPage: Page = async (documents, { params: { workspace = '' }, query }) => {
   const list = await documents.policies(workspace, query)
   const path = url.section(workspace, 'policies')
   const { policy, problems, problemsOmitted, at } = list
@@ -20,10 +19,7 @@ export async function policiesPage(documents: Documents, { params: { workspace =
     parts: [
       policy &&
         !policy.valid &&
-        box(
-          'bad',
-          html`<p><strong>The files are not valid</strong>: ${whileInvalid(policy.digest)}, and nothing is pruned until they are valid again. <code>capkeeper validate</code> shows the same problems.</p>`,
-        ),
+        box.bad`<p><strong>The files are not valid</strong>: ${whileInvalid(policy.digest)}, and nothing is pruned until they are valid again. <code>capkeeper validate</code> shows the same problems.</p>`,
       problems.length > 0 && html`<h2 class="hidden">What is wrong in the files</h2>${problemList(problems, problemsOmitted)}`,
       html`<section>${facts([
         ['Digest', policy && html`<code>${policy.digest === '' ? 'none yet' : policy.digest}</code>`],
@@ -33,8 +29,8 @@ export async function policiesPage(documents: Documents, { params: { workspace =
         ['Declared', plural(list.total, 'cap')],
       ])}</section>`,
       filterForm(path, query, [
-        { kind: 'search', name: 'search', label: 'Name, id or person' },
-        { kind: 'choice', name: 'kind', label: 'Kind', options: ENTRY_KINDS.map((kind) => [kind, kind] as const) },
+        { name: 'search', label: 'Name, id or person' },
+        { name: 'kind', label: 'Kind', options: ENTRY_KINDS },
       ]),
       html`<section>${list.items.length === 0 ? empty(list.total === 0 && Object.keys(query).length === 0 ? 'No cap is declared: without a policy nothing is written.' : 'Nothing fits.') : html`${declared(list)}${pager(list, ['declared cap', 'declared caps'], path, query)}`}</section>`,
       protectedPart(list),

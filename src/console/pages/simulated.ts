@@ -2,8 +2,7 @@
 // never reached. Every figure is the middle one of its range; where a cap cut demand off the range is shown too. It decides only how many
 // lines are shown.
 import { type Html, html, type Value } from '../../core/escape/text.ts'
-import type { PageRequest } from '../../daemon/http/console.ts'
-import type { Documents } from '../../daemon/http/documents/make.ts'
+import type { Page } from '../../daemon/http/console.ts'
 import type { Document } from '../../daemon/http/documents/table.ts'
 import { compareChart } from '../chart/person.ts'
 import { renderFrame } from '../frame.ts'
@@ -102,8 +101,6 @@ const cycleRow = ({ start, whole, total }: Cycle): ShownRow => ({
 })
 
 function groupsPart({ groups, groupsOmitted, start }: Cycle, workspace: string): Html {
-  const shown = groups.slice(0, VISIBLE)
-  const left = groups.length - shown.length + groupsOmitted
   const isBlocking = groups.some(({ policy, beside }) => policy.blockedDays.middle + (beside.blockedDays?.middle ?? 0) > 0)
   const of = ({ blockedDays, credits }: Row['beside']): number | undefined => (isBlocking ? blockedDays?.middle : credits.middle)
   const charted = groups.slice(0, CHARTED)
@@ -116,9 +113,11 @@ function groupsPart({ groups, groupsOmitted, start }: Cycle, workspace: string):
   })}<h3>All figures of the groups</h3>${rowsTable(
     'Groups',
     'Group',
-    shown.map((row) => ({ ...row, shown: row.key === '-' ? row.name : html`<a href="${url.scope(workspace, row.key)}">${row.name}</a>` })),
+    groups
+      .slice(0, VISIBLE)
+      .map((row) => ({ ...row, shown: row.key === '-' ? row.name : html`<a href="${url.scope(workspace, row.key)}">${row.name}</a>` })),
     NAMES.beside,
-  )}${rest(left, 'group')}</section>`
+  )}${rest(groups, groupsOmitted, 'group')}</section>`
 }
 
 /** All figures of cycles, groups or pools under both sides. `name`: what the policies are compared with. */
@@ -147,12 +146,16 @@ export function rowsTable(label: string, head: string, rows: readonly ShownRow[]
 
 const range = ({ low, high }: Row[Side]['credits']): Value => low !== high && html`${figure(low)} to ${figure(high)}`
 
-const rest = (left: number, noun: string, many?: string): Html | false =>
-  left > 0 &&
-  html`<p class="soft">and ${plural(left, `more ${noun}`, many === undefined ? undefined : `more ${many}`)}; the document and <code>capkeeper simulate --output json</code> have more.</p>`
+/** Below a list of which the first are shown. */
+function rest(all: readonly unknown[], omitted: number, noun: string, many = `${noun}s`): Html | false {
+  const left = Math.max(0, all.length - VISIBLE) + omitted
+  return (
+    left > 0 &&
+    html`<p class="soft">and ${plural(left, `more ${noun}`, `more ${many}`)}; the document and <code>capkeeper simulate --output json</code> have more.</p>`
+  )
+}
 
-function blockedPart({ blocked, blockedOmitted, cycles }: Figures, workspace: string): Html {
-  if (blocked.length === 0) return section('Blocked under these policies', html`<p class="soft">Nobody would have been blocked.</p>`)
+function blockedPart({ blocked, blockedOmitted, cycles }: Figures, workspace: string): Html | false {
   const known = new Set(cycles.flatMap(({ start, total }) => (total.beside.blockedDays ? [start] : [])))
   const words = (one: Blocked, side: Side): Value => {
     const stopped = one[side]
@@ -161,39 +164,36 @@ function blockedPart({ blocked, blockedOmitted, cycles }: Figures, workspace: st
       ? html`${number(stopped.days)} of ${number(one.workingDays)} days <span class="soft">from ${day(stopped.from)}</span>`
       : html`<span class="soft">not blocked</span>`
   }
-  const shown = blocked.slice(0, VISIBLE)
-  return section(
-    'Blocked under these policies',
-    html`${table<Blocked>('People who would have been blocked', shown, [
+  return listSection('Blocked under these policies', blocked.slice(0, VISIBLE), {
+    none: html`<p class="soft">Nobody would have been blocked.</p>`,
+    label: 'People who would have been blocked',
+    more: rest(blocked, blockedOmitted, 'person', 'people'),
+    columns: [
       column.scope('Person', workspace, ({ person }) => person),
       column.fixed('Cycle', ({ cycleStart }) => day(cycleStart)),
       column.fixed('Blocked', (one) => words(one, 'policy')),
       column.number('Cap', ({ policy }) => policy && figure(policy.cap)),
       column.fixed('As it was', (one) => words(one, 'beside')),
-    ])}${rest(blocked.length - shown.length + blockedOmitted, 'person', 'people')}`,
-  )
+    ],
+  })
 }
 
-function changesPart(title: string, figures: Figures, which: 'gains' | 'losses', workspace: string): Html {
-  const [list, omitted] = [figures[which], figures[`${which}Omitted`]]
-  const none = isWasKnown(figures.cycles) ? 'Nobody.' : 'Not known: no cap is on record for these cycles.'
-  if (list.length === 0) return section(title, html`<p class="soft">${none}</p>`)
-  const shown = list.slice(0, VISIBLE)
+function changesPart(title: string, figures: Figures, which: 'gains' | 'losses', workspace: string): Html | false {
   const pair = ({ beside, policy }: Change['credits']): Value => html`${figure(beside)} → ${figure(policy)}`
-  return section(
-    title,
-    html`${table<Change>(title, shown, [
+  return listSection(title, figures[which].slice(0, VISIBLE), {
+    none: html`<p class="soft">${isWasKnown(figures.cycles) ? 'Nobody.' : 'Not known: no cap is on record for these cycles.'}</p>`,
+    more: rest(figures[which], figures[`${which}Omitted`], 'person', 'people'),
+    columns: [
       column.scope('Person', workspace, ({ person }) => person),
       column.number('Days blocked', ({ blockedDays }) => pair(blockedDays)),
       column.number('Add-on credits', ({ credits }) => pair(credits)),
-    ])}${rest(list.length - shown.length + omitted, 'person', 'people')}`,
-  )
+    ],
+  })
 }
 
-function unreachedPart({ unreached, unreachedOmitted }: Figures, workspace: string): Html | false {
-  const shown = unreached.slice(0, VISIBLE)
-  return listSection('Caps never reached', shown, {
-    more: rest(unreached.length - shown.length + unreachedOmitted, 'cap'),
+const unreachedPart = ({ unreached, unreachedOmitted }: Figures, workspace: string): Html | false =>
+  listSection('Caps never reached', unreached.slice(0, VISIBLE), {
+    more: rest(unreached, unreachedOmitted, 'cap'),
     columns: [
       column.scope('Scope', workspace, ({ scope }) => scope),
       column.amount('Cap', ({ cap }) => cap),
@@ -201,9 +201,8 @@ function unreachedPart({ unreached, unreachedOmitted }: Figures, workspace: stri
       column.number('Of the cap', ({ cap, highest }) => cap > 0 && percent(highest / cap)),
     ],
   })
-}
 
-export async function simulatePage(documents: Documents, { params: { workspace = '' } }: PageRequest): Promise<string> {
+export const simulatePage: Page = async (documents, { params: { workspace = '' } }) => {
   const comparison = await documents.comparison(workspace)
   const { at, figures, state, madeAt } = comparison
   return renderFrame({
@@ -225,13 +224,13 @@ function stateBox(comparison: Document<'Comparison'>): Html {
   const about = html`<p>The policies in force, replayed over the use of past billing cycles, beside the caps that were in force.</p>`
   switch (state) {
     case 'running':
-      return html`${about}${box('info', html`<p>${figures ? 'A new result is being made; until then the last one is shown.' : 'The result is being made. This page shows it when it is ready; without scripts, reload the page.'}</p>`)}`
+      return html`${about}${box.info`<p>${figures ? 'A new result is being made; until then the last one is shown.' : 'The result is being made. This page shows it when it is ready; without scripts, reload the page.'}</p>`}`
     case 'failed':
-      return html`${about}${box('bad', html`<p>The replay failed: ${message}. It is tried again in 10 minutes.</p>`)}`
+      return html`${about}${box.bad`<p>The replay failed: ${message}. It is tried again in 10 minutes.</p>`}`
     case 'lacking':
-      return html`${about}${box('info', html`<p>There is too little to replay: ${message}.${from}</p>`)}`
+      return html`${about}${box.info`<p>There is too little to replay: ${message}.${from}</p>`}`
     case 'made':
-      return html`${about}${wholeFrom !== undefined && box('info', html`<p>No cycle is recorded as a whole yet, so the recorded part is shown.${from}</p>`)}`
+      return html`${about}${wholeFrom !== undefined && box.info`<p>No cycle is recorded as a whole yet, so the recorded part is shown.${from}</p>`}`
   }
 }
 

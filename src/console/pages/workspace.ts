@@ -2,8 +2,7 @@
 import { type Html, html } from '../../core/escape/text.ts'
 import { BANDS } from '../../core/model/events.ts'
 import { whileInvalid } from '../../core/model/policy.ts'
-import type { PageRequest } from '../../daemon/http/console.ts'
-import type { Documents } from '../../daemon/http/documents/make.ts'
+import type { Page } from '../../daemon/http/console.ts'
 import type { Document } from '../../daemon/http/documents/table.ts'
 import { type AmountRow, amountTable, burnOfSeries, driftChart, heatMap, meter } from '../chart/bars.ts'
 import { type Chart, chartFigure, short } from '../chart/chart.ts'
@@ -29,7 +28,7 @@ import {
 import { column, listing, listSection, moreOf } from '../tables.ts'
 import { BAND_TEXT, dayMonth, number, percent, plural, scopesOff, url, withoutWays, withQuery } from '../words.ts'
 
-export async function workspacePage(documents: Documents, { params: { workspace: name = '' } }: PageRequest): Promise<string> {
+export const workspacePage: Page = async (documents, { params: { workspace: name = '' } }) => {
   const [one, credits, byGroup, byModel, drift, near, pools] = await Promise.all([
     documents.workspace(name),
     documents.creditsSeries(name),
@@ -70,33 +69,18 @@ function troubles(one: Document<'Workspace'>): Html | false {
   const { pause, policy, problems, problemsOmitted, warningTexts, conditions, mode, lastCycle, at } = one
   const boxes = [
     pause &&
-      box(
-        'warn',
-        html`<p><strong>Paused.</strong> Nothing is written until ${when(pause.until, at)}. ${pause.reason}</p><p class="small">To go on now: <code>capkeeper resume --workspace ${one.name}</code></p>`,
-      ),
+      box.warn`<p><strong>Paused.</strong> Nothing is written until ${when(pause.until, at)}. ${pause.reason}</p><p class="small">To go on now: <code>capkeeper resume --workspace ${one.name}</code></p>`,
     mode === 'audit' &&
-      box(
-        'info',
-        html`<p><strong>Audit mode.</strong> Caps are read and compared, and nothing is ever written. Set <code>mode: enforce</code> in the config file to keep them.</p>`,
-      ),
+      box.info`<p><strong>Audit mode.</strong> Caps are read and compared, and nothing is ever written. Set <code>mode: enforce</code> in the config file to keep them.</p>`,
     policy &&
       !policy.valid &&
-      box(
-        'bad',
-        html`<p><strong>The policy files are not valid</strong>: ${whileInvalid(policy.digest)}, and nothing is pruned until they are valid again.</p>`,
-      ),
+      box.bad`<p><strong>The policy files are not valid</strong>: ${whileInvalid(policy.digest)}, and nothing is pruned until they are valid again.</p>`,
     policy && !policy.valid && html`${problemList(problems, problemsOmitted)}`,
     lastCycle?.result === 'error' &&
-      box(
-        'bad',
-        html`<p><strong>The last cycle failed</strong> ${when(lastCycle.finishedAt, at)}. ${lastCycle.message}</p><p class="small">Until a cycle succeeds caps stay as they are; <a href="${url.section(one.name, 'health')}">health</a> says more.</p>`,
-      ),
+      box.bad`<p><strong>The last cycle failed</strong> ${when(lastCycle.finishedAt, at)}. ${lastCycle.message}</p><p class="small">Until a cycle succeeds caps stay as they are; <a href="${url.section(one.name, 'health')}">health</a> says more.</p>`,
     ...warningTexts.map((text) => warningBox(text, conditions, at)),
     !lastCycle &&
-      box(
-        'info',
-        html`<p><strong>The first cycle is under way.</strong> Nothing was compared yet; figures appear here as they are read.</p>`,
-      ),
+      box.info`<p><strong>The first cycle is under way.</strong> Nothing was compared yet; figures appear here as they are read.</p>`,
   ].filter((part) => part !== undefined && part !== false)
   return boxes.length > 0 && html`${boxes}`
 }
@@ -105,7 +89,7 @@ function troubles(one: Document<'Workspace'>): Html | false {
 function warningBox(text: string, conditions: Document<'Workspace'>['conditions'], at: string): Html {
   const condition = conditions.find(({ message }) => message === text)
   const since = condition && html` <span class="small">(since ${when(condition.since, at)})</span>`
-  return box(condition ? SEVERITY_WEIGHT[condition.severity] : 'warn', html`<p>${text}${since}</p>`)
+  return box[condition ? SEVERITY_WEIGHT[condition.severity] : 'warn']`<p>${text}${since}</p>`
 }
 
 function figures(one: Document<'Workspace'>): Html {

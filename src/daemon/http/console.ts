@@ -3,7 +3,7 @@ import type { Query } from './documents/documents.ts'
 import type { Documents } from './documents/make.ts'
 
 /** A request for a page. */
-export interface PageRequest {
+interface PageRequest {
   /** Decoded parts of the path, by the names in `ConsoleRoute.path`. */
   readonly params: Readonly<Record<string, string>>
   /** Those parameters that the document of the same address takes. */
@@ -12,13 +12,15 @@ export interface PageRequest {
   readonly path: string
 }
 
+/** Makes the whole HTML document. May throw a `DocumentError`, which is answered with its status and its message. */
+export type Page = (documents: Documents, request: PageRequest) => Promise<string>
+
 export interface ConsoleRoute {
   /** `/workspaces/:workspace/people`; a part that begins with a colon is a parameter. */
   readonly path: string
-  /** The whole HTML document. May throw a `DocumentError`, which is answered with its status and its message. */
   /** About the person who asks: it is made for each request, and kept by nobody but them. */
   readonly isOwn?: boolean
-  readonly render: (documents: Documents, request: PageRequest) => Promise<string>
+  readonly render: Page
 }
 
 /** A file that pages load; it never changes under its path. */
