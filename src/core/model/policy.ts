@@ -106,19 +106,24 @@ export type PeopleRule = Of<typeof PEOPLE_RULE>
 const POOL_MEMBERS = byKind({ groups: { ids: list(text) }, emails: { emails: list(text) }, when: { when: WHEN } })
 export type PoolMembers = Of<typeof POOL_MEMBERS>
 
-/** One of `spec.pools`: add-on credits for a set of people and a cycle, enforced by their caps. */
-const POOL = shape({
-  /** Unique in the workspace. */
-  name: text,
-  members: POOL_MEMBERS,
+/** What is declared for a pool, beside its members. */
+export const POOL_TERMS = {
   /** For all members together, in a billing cycle. */
   credits: amount,
   /** How the remaining credits are dealt: by the members' own pace, or with the same head-room for all. */
   share: oneOf(['need', 'equal']),
   /** No member's cap is lower while the pool lasts. */
   min: amount,
-  /** No member's cap is higher. */
+  /** No member's cap is higher; absent: the credits of the pool. */
   max: optional(amount),
+}
+
+/** One of `spec.pools`: add-on credits for a set of people and a cycle, enforced by their caps. */
+const POOL = shape({
+  /** Unique in the workspace. */
+  name: text,
+  members: POOL_MEMBERS,
+  ...POOL_TERMS,
   /** The place of its credits. */
   at: POSITION,
   document: text,

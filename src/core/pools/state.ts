@@ -1,20 +1,11 @@
 // What is remembered of a pool between deals: plain data that the ledger keeps as one fact, recorded before any write of a deal. It never
 // forgets a value that may still be in force: so the sum is kept after a crash, a lost answer or an old reading.
 import { CYCLE, type Cycle } from '../model/observed.ts'
-import { CAP } from '../model/policy.ts'
-import { amount, boolean, instant, list, type Of, oneOf, optional, record, shape, text } from '../model/shape.ts'
+import { CAP, POOL_TERMS } from '../model/policy.ts'
+import { amount, boolean, instant, list, type Of, optional, record, shape, text } from '../model/shape.ts'
 import type { Credits, Instant } from '../model/units.ts'
 
-/** What a policy declares for a pool, without its members. */
-const TERMS = shape({
-  /** Add-on credits per billing cycle, for all members together. */
-  credits: amount,
-  share: oneOf(['need', 'equal']),
-  /** No cap falls below it while the pool lasts. */
-  min: amount,
-  /** No cap rises above it; absent: the credits of the pool. */
-  max: optional(amount),
-})
+const TERMS = shape(POOL_TERMS)
 export type PoolTerms = Of<typeof TERMS>
 
 /** A cap and since when. */
