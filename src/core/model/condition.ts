@@ -1,6 +1,7 @@
 // Conditions: what is true now and operators should know, each with type, subject, reason, and since when. Log lines, counters, /status and
 // the pages are made from conditions and their transitions; nothing else remembers what was reported. A new condition is a row of the table
 // here, and a finding where the daemon learns of it.
+import type { Position } from './problem.ts'
 import type { Scope } from './scope.ts'
 import type { Instant } from './units.ts'
 
@@ -117,6 +118,21 @@ export interface Finding {
   readonly remembered?: true
   readonly fields?: ConditionFields
 }
+
+/** What should be known of a rule or a pool, at its cap or its credits. The condition has the name of the code. */
+export interface Note<Code extends string = string> extends Pick<Finding, 'subject' | 'message' | 'version'> {
+  readonly code: Code
+  readonly at: Position
+}
+
+type NameOf<Code> = Code extends `${infer Word}_${infer Rest}`
+  ? `${Capitalize<Lowercase<Word>>}${NameOf<Rest>}`
+  : Capitalize<Lowercase<Code & string>>
+
+/** `RULE_NOBODY` is `RuleNobody`. */
+export const nameOf = <Code extends string>(code: Code): NameOf<Code> =>
+  // The type is worked out as the text is.
+  code.toLowerCase().replace(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase()) as NameOf<Code>
 
 export interface Condition extends Omit<Finding, 'since' | 'onlyIfHeld' | 'remembered'> {
   readonly since: Instant

@@ -228,8 +228,9 @@ export function planProblems(inputs: Snapshot, weakened: ReturnType<typeof weake
     ...resolution.grants.flatMap(({ grant: { scope, at }, note }) =>
       note === undefined ? [] : warning('GRANT_WAITS', `the grant for ${scopeKey(scope)}: ${note}`, { at }),
     ),
-    ...resolution.ruleNotes.map(({ code, message, at }) => warning(code, message, { at })),
-    ...poolNotes.map(({ code, message, at }) => (code === 'POOL_BOUNDS' ? error : warning)(code, message, { at })),
+    ...[...resolution.ruleNotes, ...poolNotes].map(({ code, message, at }) =>
+      (code === 'POOL_BOUNDS' ? error : warning)(code, message, { at }),
+    ),
     ...judged.judgement.warnings.map(({ guard, message }) =>
       warning(`GUARD_${guard.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`, message),
     ),

@@ -1,9 +1,9 @@
 // The deal of a pool: which cap each member gets now, which raises wait, and what is to be said of it. A pool is dealt again at most every 4 h, and
 // only where it matters; else the deal stays. share-out.ts shares the credits out. The raises that a deal's lowered caps pay for belong to that deal:
 // they are given as soon as use under the old caps shows, without another deal. Notes change nothing.
+import type { Note } from '../model/condition.ts'
 import { onceFor } from '../model/once.ts'
 import type { Pool, PoolMembers } from '../model/policy.ts'
-import type { Position } from '../model/problem.ts'
 import { type Credits, count, credits, formatInstant, HOUR_MS, type Instant } from '../model/units.ts'
 import { dealtSum, finiteCount, fullCount, fullSum, isDealt, poolFigures } from './figures.ts'
 import { type Aim, aim, give, matters } from './share-out.ts'
@@ -223,15 +223,8 @@ function asked(terms: PoolTerms, state: PoolState, email: string): Credits | und
 /** `a raise to 40 waits until use up to 2026-11-20 12:00 UTC shows`. */
 export const waitingText = ({ to, until }: WaitingRaise): string => `a raise to ${to} waits ${until}`
 
-/** A note about one pool, placed at its credits. `POOL_BOUNDS` is an error: the declaration cannot be kept for the present members. */
-export interface PoolNote {
-  readonly code: 'POOL_FROZEN' | 'POOL_ABOVE' | 'POOL_USED_UP' | 'POOL_BOUNDS' | 'POOL_NOBODY' | 'POOL_UNKNOWN' | 'POOL_WAITS'
-  readonly pool: string
-  readonly message: string
-  /** Stays the same while the note says the same, whatever its figures. */
-  readonly version: string
-  readonly at: Position
-}
+/** A note about one pool. `POOL_BOUNDS` is an error: the declaration cannot be kept for the present members. */
+export type PoolNote = Note<'POOL_FROZEN' | 'POOL_ABOVE' | 'POOL_USED_UP' | 'POOL_BOUNDS' | 'POOL_NOBODY' | 'POOL_UNKNOWN' | 'POOL_WAITS'>
 
 /** A pool and who is in it now. */
 export interface PoolPeople {
@@ -252,8 +245,9 @@ export function poolNotes(
     const state = Object.hasOwn(dealt, name) ? dealt[name] : undefined
     const why = Object.hasOwn(frozen, name) ? frozen[name] : undefined
     const notes: PoolNote[] = []
+    // The version stays the same while the note says the same, whatever its figures.
     const add = (code: PoolNote['code'], text: string, version = '') =>
-      notes.push({ code, pool: name, message: `pool ${name}: ${text}`, version, at })
+      notes.push({ code, subject: `pool ${name}`, message: `pool ${name}: ${text}`, version, at })
     if (members.length === 0 && why === undefined) add('POOL_NOBODY', `has no members: ${whyNobody(asked)}`)
     if (unknown) add('POOL_UNKNOWN', unknownText(unknown))
     const least = `${count(members.length, `member at ${min} is`, `members at ${min} are`)} ${min * members.length} credits`

@@ -2,9 +2,9 @@
 // counts is decided in matches.ts. It decides nothing about caps.
 
 import { isApproved } from '../interpret/effective.ts'
+import type { Note } from '../model/condition.ts'
 import type { GroupMembers, Person, Roster } from '../model/observed.ts'
 import type { PeopleRule, Pool, When } from '../model/policy.ts'
-import type { Position } from '../model/problem.ts'
 import { count, DAY_MS, type Instant } from '../model/units.ts'
 import { attributesHold, attributesMissing, attributesText, nobodyHas } from './attributes.ts'
 
@@ -198,7 +198,6 @@ export function fitsGlob(pattern: string, text: string): boolean {
 /** A rule and how many approved people it is the first to match, for metrics and warnings. */
 export interface RuleStatus {
   readonly name: string
-  readonly at: Position
   readonly people: number
   /** Approved people for whom its condition holds, even if an earlier rule matches them; 0 while it waits for a second reading for others. */
   readonly holds: number
@@ -206,13 +205,8 @@ export interface RuleStatus {
   readonly unknown: number
 }
 
-/** A warning about one rule, at its cap. */
-export interface RuleNote {
-  readonly code: 'RULE_NOBODY' | 'RULE_EVERYBODY' | 'RULE_UNKNOWN'
-  readonly rule: string
-  readonly message: string
-  readonly at: Position
-}
+/** A warning about one rule. */
+export type RuleNote = Note<'RULE_NOBODY' | 'RULE_EVERYBODY' | 'RULE_UNKNOWN'>
 
 /** With fewer people, a rule that matches everybody is not suspicious. */
 const FEW_PEOPLE = 5
@@ -244,7 +238,7 @@ export function ruleNotes(inputs: NoteInputs): readonly RuleNote[] {
   return rules.flatMap((rule, index) => {
     const status = statuses[index]
     const found = status && noteOf(rule, status, { ...inputs, people }, statuses.slice(0, index))
-    return found ? [{ ...found, rule: rule.name, at: rule.at }] : []
+    return found ? [{ ...found, subject: `rule ${rule.name}`, at: rule.at }] : []
   })
 }
 
@@ -253,7 +247,7 @@ function noteOf(
   { people: matched, holds, unknown }: RuleStatus,
   judged: Judged,
   earlier: readonly RuleStatus[],
-): Omit<RuleNote, 'rule' | 'at'> | undefined {
+): Omit<RuleNote, 'subject' | 'at'> | undefined {
   const { name, when } = rule
   const { people, facts } = judged
   if (unknown > 0) {

@@ -333,7 +333,7 @@ function count(
   }
   const statuses = rules.list.map((rule): RuleStatus => {
     const holds = turning.of(rule) > 0 ? 0 : hidden.of(rule)
-    return { name: rule.name, at: rule.at, people: people.of(rule), holds, unknown: unknown.of(rule) }
+    return { name: rule.name, people: people.of(rule), holds, unknown: unknown.of(rule) }
   })
   return { matched, statuses }
 }

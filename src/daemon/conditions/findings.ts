@@ -2,7 +2,7 @@
 // know what was found before, and it reads and writes nothing.
 
 import type { HistoryEntry, Hold, Pause, PlanProblem } from '../../core/model/change.ts'
-import type { ConditionType, Finding } from '../../core/model/condition.ts'
+import { type ConditionType, type Finding, nameOf } from '../../core/model/condition.ts'
 import type { CycleStatus, PolicyStatus } from '../../core/model/events.ts'
 import type { CapReading, Observed } from '../../core/model/observed.ts'
 import { type Cap, isSameEntry, type Refusal, whileInvalid } from '../../core/model/policy.ts'
@@ -79,25 +79,11 @@ export function planFindings(
     const isDated = quarantined && quarantined.code !== 'SCOPE_UNKNOWN'
     return type ? [{ ...problemFinding(type, problem, plan.workspace), ...(isDated && { since: quarantined.at }) }] : []
   })
-  return [...held, ...problems, ...refusedEntries(plan, loaded), ...resolution.ruleNotes.map(ruleFinding), ...poolNotes.map(poolFinding)]
+  return [...held, ...problems, ...refusedEntries(plan, loaded), ...[...resolution.ruleNotes, ...poolNotes].map(noteFinding)]
 }
 
-const POOL_TYPES = {
-  POOL_FROZEN: 'PoolFrozen',
-  POOL_ABOVE: 'PoolAbove',
-  POOL_USED_UP: 'PoolUsedUp',
-  POOL_BOUNDS: 'PoolBounds',
-  POOL_NOBODY: 'PoolNobody',
-  POOL_UNKNOWN: 'PoolUnknown',
-  POOL_WAITS: 'PoolWaits',
-} as const
-
-const poolFinding = ({ code, pool, message, version }: PoolNote): Finding =>
-  finding(POOL_TYPES[code], code, message, `pool ${pool}`, { version })
-
-const RULE_TYPES = { RULE_NOBODY: 'RuleNobody', RULE_EVERYBODY: 'RuleEverybody', RULE_UNKNOWN: 'RuleUnknown' } as const
-
-const ruleFinding = ({ code, rule, message }: RuleNote): Finding => finding(RULE_TYPES[code], code, message, `rule ${rule}`)
+const noteFinding = ({ code, subject, message, version }: RuleNote | PoolNote): Finding =>
+  finding(nameOf(code), code, message, subject, { version })
 
 /** A hold by one of these guards alone has a condition type of its own. */
 const HOLD_TYPES: Readonly<Partial<Record<Hold['guards'][number], ConditionType>>> = { contested: 'Contested', breaker: 'BreakerOpen' }

@@ -155,7 +155,7 @@ describe('the problems of a plan', () => {
   })
   test('are what rules and pools do that nobody may have meant', () => {
     const at = { file: 'acme.yaml', line: 301, column: 5 }
-    const note = (code: 'POOL_BOUNDS' | 'POOL_NOBODY') => ({ code, pool: 'p', message: code.toLowerCase(), version: '', at })
+    const note = (code: 'POOL_BOUNDS' | 'POOL_NOBODY') => ({ code, subject: 'pool p', message: code.toLowerCase(), version: '', at })
     const planned = planOf(
       { ...FINE, rules: [{ when: { email: 'nobody@*' }, cap: 5 }] },
       { poolNotes: [note('POOL_NOBODY'), note('POOL_BOUNDS')] },

@@ -215,7 +215,7 @@ export function capsOfPolicy(inputs: PolicyCapsInputs) {
     if (found) return found
     const resolution = resolveDesired(resolvable)
     for (const one of resolution.rejected) rejected.set(scopeKey(one.scope), one)
-    for (const { code, rule, message } of resolution.ruleNotes) if (code === 'RULE_UNKNOWN') openRules.set(rule, message)
+    for (const { code, subject, message } of resolution.ruleNotes) if (code === 'RULE_UNKNOWN') openRules.set(subject, message)
     const caps = capsOfAll(inputs.people, new Map(resolution.desired.map(({ scope, cap }) => [scopeKey(scope), cap])), place)
     const undealt = { caps, pools: resolution.pools }
     pools = placesIn(resolution.pools, places)
