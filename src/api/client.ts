@@ -16,6 +16,7 @@ import {
   rosterRows,
   spellingSighting,
 } from './decode.ts'
+import { endOf } from './errors.ts'
 import type { KeyName } from './keys.ts'
 import { decodeRuns, encodeRuns, RUN_ROWS, timestamp } from './runs.ts'
 import { type ApiRequest, type ClientOptions, createSender, type Sender } from './send.ts'
@@ -48,16 +49,12 @@ export function createWriteClient(options: ClientOptions): ServiceWriter {
       const change = cap === 'none' ? { clear_add_on_credit_cap: true as const } : { set_add_on_credit_cap: cap }
       const body: Wire<'UsageConfigRequest'> = { ...wireScope(scope), ...change }
       const how = { urgency: 'urgent', timeoutMs: options.writeTimeoutMs ?? TIMEOUT_MS, once: true } as const
-      try {
-        await sender.send({ operation: 'UsageConfig', body, decode: () => undefined, ...how, signal, turn })
-        return { kind: 'accepted' }
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error
-        const { kind, message, unsent, lacksFeature } = error
-        return {
-          kind: error.isLate ? 'late' : hadNoEffect(error) ? 'refused' : 'ambiguous',
-          failure: { kind, message, unsent, lacksFeature },
-        }
+      const error = await endOf(sender.send({ operation: 'UsageConfig', body, decode: () => undefined, ...how, signal, turn }))
+      if (!error) return { kind: 'accepted' }
+      const { kind, message, unsent, lacksFeature } = error
+      return {
+        kind: error.isLate ? 'late' : hadNoEffect(error) ? 'refused' : 'ambiguous',
+        failure: { kind, message, unsent, lacksFeature },
       }
     },
   }
@@ -137,29 +134,26 @@ export function readerOver(sender: Sender, { clock: wall, onSeen, keys, filesKep
 }
 
 async function readingOf(scope: Scope, sent: Promise<Cap>, clock: Pick<Clock, 'now' | 'monotonic'>): Promise<CapReading> {
-  try {
-    return { scope, observed: await sent, readAt: clock.now(), readMs: clock.monotonic() }
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    const lacking = error.lacksFeature || isRefusedForGood(scope, error)
-    return {
-      ...{ scope, observed: 'unknown', readAt: clock.now(), readMs: clock.monotonic() },
-      failure: { kind: error.kind, message: error.message, lacksFeature: lacking ? true : undefined },
-    }
-  }
+  const end = await endOf(sent)
+  const read = { readAt: clock.now(), readMs: clock.monotonic() }
+  if (!(end instanceof ApiError)) return { scope, observed: end, ...read }
+  const { kind, message, lacksFeature } = end
+  const isLacking = lacksFeature || isRefusedForGood(scope, end)
+  return { scope, observed: 'unknown', ...read, failure: { kind, message, lacksFeature: isLacking ? true : undefined } }
 }
 
 /** A read of the team's cap contains nothing that could be invalid: a service that says so has no caps (docs/service.md). */
 const isRefusedForGood = (scope: Scope, { kind, status = 0 }: ApiError): boolean =>
   scope.kind === 'team' && kind === 'invalid' && [200, 400, 403, 412, 422].includes(status)
 
-async function unavailableWhen<Value>(isLacking: (error: ApiError) => boolean, sent: Promise<Value>): Promise<Value | 'unavailable'> {
-  try {
-    return await sent
-  } catch (error) {
-    if (error instanceof ApiError && isLacking(error)) return 'unavailable'
-    throw error
-  }
+export async function unavailableWhen<Value>(
+  isLacking: (error: ApiError) => boolean,
+  sent: Promise<Value>,
+): Promise<Value | 'unavailable'> {
+  const end = await endOf(sent)
+  if (!(end instanceof ApiError)) return end
+  if (isLacking(end)) return 'unavailable'
+  throw end
 }
 
 const withoutRoster = (): ApiError =>

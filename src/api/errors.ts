@@ -81,6 +81,13 @@ const MAX_ERROR_TEXT = 8_192
 export const malformed = (operation: Operation, what: string): ApiError =>
   new ApiError({ operation, kind: 'malformed', message: `${operation}: ${what}` })
 
+/** What a request resolves with, or the `ApiError` that it rejects with. */
+export const endOf = <Value>(sent: Promise<Value>): Promise<Value | ApiError> =>
+  sent.catch((error: unknown) => {
+    if (error instanceof ApiError) return error
+    throw error
+  })
+
 /** The error of a request that was not sent because of an earlier failure. */
 export const notSent = (failure: ApiError, operation: Operation): ApiError =>
   new ApiError({ ...failure, operation, message: `${operation}: not asked ${reasonNotToAsk(failure, operation)}`, unsent: true })

@@ -5,9 +5,9 @@ import { TEAM } from '../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../core/model/units.ts'
 import type { Clock, Transport } from '../ports.ts'
 import { lacksAddOn } from './add-on.ts'
-import { readerOver, TIMEOUT_MS } from './client.ts'
+import { readerOver, TIMEOUT_MS, unavailableWhen } from './client.ts'
 import { objectOf, rowsOf } from './decode.ts'
-import { classify, isObject, malformed } from './errors.ts'
+import { classify, endOf, isObject, malformed } from './errors.ts'
 import { createKeyRing, type KeyName, type KeyRing, type KeyRingOptions, type KeySources } from './keys.ts'
 import { timestamp } from './runs.ts'
 import { type ClientOptions, createSender, type Sender, skewOf } from './send.ts'
@@ -124,17 +124,12 @@ function probeOf(names: readonly KeyName[], options: ClientOptions) {
     },
     /** Whether the service tells add-on use by person. Rejects with an `ApiError` where that is not known, or when `signal` aborts. */
     async tellsAddOn(now: Instant, signal?: AbortSignal): Promise<boolean> {
-      try {
-        await askAnalytics(
-          sender,
-          { data_source: 'QUERY_DATA_SOURCE_CASCADE_DATA', selections: [{ field: 'date' }], filters: [today(now)] },
-          signal,
-        )
-        return true
-      } catch (error) {
-        if (error instanceof ApiError && lacksAddOn(error)) return false
-        throw error
+      const query: Wire<'Query'> = {
+        data_source: 'QUERY_DATA_SOURCE_CASCADE_DATA',
+        selections: [{ field: 'date' }],
+        filters: [today(now)],
       }
+      return (await unavailableWhen(lacksAddOn, askAnalytics(sender, query, signal))) !== 'unavailable'
     },
     /** Whether it may write caps, without changing one. Rejects only when `signal` aborts. */
     mayWrite: (signal?: AbortSignal): Promise<Holding> => mayWrite(sender, signal),
@@ -192,23 +187,14 @@ async function mayWrite(sender: Sender, signal: AbortSignal | undefined): Promis
     timeoutMs: TIMEOUT_MS,
     once: true,
   } as const
-  try {
-    await sender.send({ ...request, signal })
-    return { kind: 'held', accepted: true }
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    return isRefusal(error) ? { kind: 'held', message: error.message } : judged(error)
-  }
+  const error = await endOf(sender.send({ ...request, signal }))
+  if (!error) return { kind: 'held', accepted: true }
+  return isRefusal(error) ? { kind: 'held', message: error.message } : judged(error)
 }
 
 async function holding(asked: Promise<unknown>): Promise<Holding> {
-  try {
-    await asked
-    return { kind: 'held' }
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    return judged(error)
-  }
+  const end = await endOf(asked)
+  return end instanceof ApiError ? judged(end) : { kind: 'held' }
 }
 
 /** A refusal because of the plan says nothing about the key. */
