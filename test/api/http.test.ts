@@ -197,6 +197,19 @@ describe('a proxy', () => {
     })
   })
 
+  it('that is silent is waited for as long as any connection, and left then', async () => {
+    const silent = await serve(() => undefined)
+    let left = 0
+    silent.server.on('connect', (_request, socket) => {
+      socket.on('close', () => (left += 1)).on('end', () => socket.destroy())
+      socket.resume()
+    })
+    const transport = transportTo('https://service.example', { proxyEnv: { HTTPS_PROXY: silent.url } })
+    const message = 'the proxy of HTTPS_PROXY: no connection within 10 s'
+    expect(await transport.send('GetUsageConfig', BODY, SOON)).toEqual({ kind: 'timeout', message })
+    await expect.poll(() => left).toBe(1)
+  })
+
   it('whose name nobody knows is named by its variable, without its password', async () => {
     const transport = transportTo('https://service.example', { proxyEnv: { HTTPS_PROXY: 'http://me:hunter2@nowhere.invalid:1' } })
     expect(await transport.send('GetUsageConfig', BODY, SOON)).toMatchObject({

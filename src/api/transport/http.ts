@@ -122,13 +122,19 @@ const POSTS_AT_A_TIME = 4
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown'
 
-const UNSENT = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EPROTO)$|CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ISSUER/
+const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ISSUER/
+const UNSENT = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EPROTO)$/
 
 /** Whether no trusted connection was open. */
 function isUnsent(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  if (codeOf(error) === 'ETIMEDOUT' && 'event' in error) return error.event !== 'request' && error.event !== 'response'
-  return UNSENT.test(codeOf(error)) || /^Bad response: \d{3}$/.test(error.message)
+  return isUnopened(error) || UNSENT.test(codeOf(error)) || UNTRUSTED.test(codeOf(error)) || /^Bad response: \d{3}$/.test(error.message)
+}
+
+function isUnopened(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const isLate = codeOf(error) === 'ETIMEDOUT' && 'event' in error && error.event !== 'request' && error.event !== 'response'
+  return isLate || error.message === PROXY_TIMEOUT
 }
 
 function checkedProxy(proxy: NamedProxy | undefined): NamedProxy | undefined {
@@ -152,7 +158,8 @@ const UNVERIFIED: Problem = {
 }
 
 async function openAgents(proxy: NamedProxy | undefined, concurrency: number): Promise<Agents> {
-  const settings = { keepAlive: true, maxSockets: concurrency, maxFreeSockets: concurrency }
+  // A proxy has so long to connect, and so long a connection is kept idle: later the host may have another address.
+  const settings = { keepAlive: true, maxSockets: concurrency, maxFreeSockets: concurrency, timeout: CONNECT_TIMEOUT_MS }
   if (proxy === undefined) return { http: new HttpAgent(settings), https: new HttpsAgent(settings) }
   const { HttpProxyAgent, HttpsProxyAgent } = await import('hpagent')
   // NODE_TLS_REJECT_UNAUTHORIZED has no say here either.
@@ -256,26 +263,26 @@ const REASONS: Readonly<Record<string, string | undefined>> = {
   EPROTO: 'no TLS connection could be agreed on; does the address speak https?',
 }
 
-const UNCONNECTED = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/
-
-const UNTRUSTED = 'the certificate is not trusted; name a private CA with --ca-file, or caFile in the config'
+/** As hpagent says it. */
+const PROXY_TIMEOUT = 'Proxy timeout'
+/** What the other side says of this one in TLS. */
+const ALERT = /^ERR_SSL_.*_ALERT_/
+const REFUSED = 'the TLS connection was refused; does the service ask for a client certificate?'
 
 /** Uses only the code of an error: got's message may quote addresses, and its object holds the request. */
 function failureOf(error: unknown, timeout: Delays, proxy?: NamedProxy): TransportFailure {
   const code = codeOf(error)
-  if (code === 'ETIMEDOUT' && error instanceof Error && error.name === 'TimeoutError') {
-    const isAnswer = !('event' in error) || error.event === 'request'
-    return {
-      kind: 'timeout',
-      message: isAnswer ? `no answer within ${timeout.request / 1000} s` : `no connection within ${timeout.connect / 1000} s`,
-    }
-  }
+  // Without a socket it is the connection to the proxy that failed.
+  const isOfProxy = proxy && error instanceof Error && !(error as { readonly timings?: { readonly socket?: number } }).timings?.socket
+  const whose = isOfProxy ? `the proxy of ${proxy.variable}: ` : ''
+  const isLate = code === 'ETIMEDOUT' && error instanceof Error && error.name === 'TimeoutError'
+  if (isUnopened(error)) return { kind: 'timeout', message: `${whose}no connection within ${timeout.connect / 1000} s` }
+  if (isLate) return { kind: 'timeout', message: `no answer within ${timeout.request / 1000} s` }
   const proxyStatus = error instanceof Error ? /^Bad response: (\d{3})$/.exec(error.message)?.[1] : undefined
   if (proxyStatus) return { kind: 'network', message: `the proxy refused to connect (${proxyStatus})` }
-  const reason = REASONS[code] ?? (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ISSUER/.test(code) ? UNTRUSTED : 'the request did not get through')
-  // Then it is the proxy that the connection is made to.
-  const whose = proxy && UNCONNECTED.test(code) ? `the proxy of ${proxy.variable}: ` : ''
-  return { kind: 'network', message: `${whose}${reason} (${code})` }
+  const untrusted = `the certificate is not trusted; name a private CA with ${isOfProxy ? 'NODE_EXTRA_CA_CERTS' : '--ca-file, or caFile in the config'}`
+  const refused = ALERT.test(code) ? REFUSED : UNTRUSTED.test(code) ? untrusted : 'the request did not get through'
+  return { kind: 'network', message: `${whose}${REASONS[code] ?? refused} (${code.replace(ALERT, '')})` }
 }
 
 // The final check before a request is sent, made once its connection is open. A process may be suspended while it connects, and afterwards
@@ -310,7 +317,7 @@ function checkBeforeSending(stream: Duplex, mayLeave: () => boolean): void {
 
 /** The event after which a socket can send; undefined when it already can. */
 function openingEvent(socket: Socket): 'connect' | 'secureConnect' | undefined {
-  if (socket instanceof TLSSocket) return socket.connecting || socket.getProtocol() === null ? 'secureConnect' : undefined
+  if (socket instanceof TLSSocket) return socket.connecting || socket.alpnProtocol === null ? 'secureConnect' : undefined
   return socket.connecting ? 'connect' : undefined
 }
 
