@@ -122,7 +122,11 @@ async function consoleScript(): Promise<string> {
 }
 
 /** What `init` writes. */
-const TEMPLATES = { CONFIG_TEMPLATE: 'src/cli/init/config.yaml', WORKFLOW_TEMPLATE: 'src/cli/init/workflow.yaml' }
+const TEMPLATES = {
+  CONFIG_TEMPLATE: 'src/cli/init/config.yaml',
+  POLICY_TEMPLATE: 'src/cli/init/policy.yaml',
+  WORKFLOW_TEMPLATE: 'src/cli/init/workflow.yaml',
+}
 
 /** What `completion` prints. */
 const COMPLETION = 'src/cli/completion'

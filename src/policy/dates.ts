@@ -120,8 +120,7 @@ export function readGrant(branch: Branch<GrantText>, document: string, zone: Zon
   const grant = good(branch)
   if (!grant || !times || !amount) return known
   const { reason, ticket } = grant
-  const rest = { reason, ...(ticket === undefined ? {} : { ticket }), at: amount.at, document }
-  return { ...known, value: { scope: subject.scope, amount: amount.value, ...times, ...rest } }
+  return { ...known, value: { scope: subject.scope, amount: amount.value, ...times, reason, ticket, at: amount.at, document } }
 }
 
 /** A grant names exactly one of user, group and team. */
@@ -148,8 +147,7 @@ function readTimes(branch: Branch<GrantText>, zone: Zone): Times | undefined {
   const isCycleEnd = good(untilField) === 'cycleEnd'
   const untilAt = isCycleEnd ? undefined : instantOf(untilField, zone, 'end')
   if (fromField?.faulty || !untilField || untilField.faulty) return undefined
-  const from = fromAt === undefined ? {} : { fromAt }
-  if (isCycleEnd) return { ...from, until: { kind: 'cycleEnd' } }
+  if (isCycleEnd) return { fromAt, until: { kind: 'cycleEnd' } }
   if (untilAt === undefined) return undefined
   if (fromField && fromAt !== undefined && fromAt >= untilAt) {
     const [until, start] = [describe(untilField.node), describe(fromField.node)]
@@ -158,7 +156,7 @@ function readTimes(branch: Branch<GrantText>, zone: Zone): Times | undefined {
       other: placeOf(fromField),
     })
   }
-  return { ...from, until: { kind: 'instant', at: untilAt } }
+  return { fromAt, until: { kind: 'instant', at: untilAt } }
 }
 
 /** Reports a day that does not exist, which the pattern of the schema allows. */

@@ -170,7 +170,7 @@ interface Rule {
 function declare(branch: Branch<Partial<RuleText>>, { scope, at, document, isBare = false }: RuleTarget): Rule {
   if (!scope) return {}
   const [cap, reason] = [placed(field(branch, 'cap')), good(field(branch, 'reason'))]
-  const rule = cap && { scope, cap: capOf(cap.value), ...(reason === undefined ? {} : { reason }), at: cap.at, document }
+  const rule = cap && { scope, cap: capOf(cap.value), reason, at: cap.at, document }
   return { declared: { value: scope, at, isBare }, rule: rule ? { value: rule, at } : undefined }
 }
 

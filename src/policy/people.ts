@@ -49,8 +49,8 @@ export function readPeopleRule(branch: Branch<PeopleRuleText>, document: string)
   }
   const rule = good(branch)
   if (!rule || !cap) return named
-  const reason = rule.reason === undefined ? {} : { reason: rule.reason }
-  return { ...named, value: { name: rule.name, when: whenOf(rule.when), cap: capOf(rule.cap), ...reason, at: placeOf(cap), document } }
+  const value = { name: rule.name, when: whenOf(rule.when), cap: capOf(rule.cap), reason: rule.reason, at: placeOf(cap), document }
+  return { ...named, value }
 }
 
 /** Reads a pool and reports its problems. */

@@ -179,7 +179,7 @@ function growList(branch: Branch, node: YAMLSeq, value: unknown[], children: Map
 function resolve(reader: Reader, node: YamlNode): YamlNode | undefined {
   if (!isAlias(node)) return node
   const refuse = (message: string, hint?: string): undefined =>
-    push(reader, problemAt(reader.source, rangeOf(node), 'error', 'YAML_ALIAS', message, hint === undefined ? {} : { hint }))
+    push(reader, problemAt(reader.source, rangeOf(node), 'error', 'YAML_ALIAS', message, { hint }))
   reader.aliasCount += 1
   if (reader.aliasCount > MAX_ALIASES) {
     if (reader.aliasCount > MAX_ALIASES + 1) return undefined

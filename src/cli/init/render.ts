@@ -1,4 +1,4 @@
-// The texts that `init` writes and prints: config and workflow, from the templates beside this file, policy and summary; and the files themselves, all or
+// The texts that `init` writes and prints: config, policy and workflow, from the templates beside this file, and summary; and the files themselves, all or
 // none. No key ever comes here, only its place.
 
 import { existsSync, linkSync, lstatSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { type Imported, type Live, notesOf, policyOf, succeeds } from '../import
 import { schemaText } from '../schema.ts'
 import { CommandError } from '../shared/context.ts'
 import { count, dayText, filled, padEnd, people, VERSION } from '../shared/text.ts'
-import { CONFIG_TEMPLATE, WORKFLOW_TEMPLATE } from './templates.generated.ts'
+import { CONFIG_TEMPLATE, POLICY_TEMPLATE, WORKFLOW_TEMPLATE } from './templates.generated.ts'
 
 interface NewFile {
   /** Below the folder, with `/`. */
@@ -140,14 +140,15 @@ const SECTIONS: Readonly<Record<string, string>> = {
 
 function policyText({ workspace, baseUrl, adopted, now }: Start): string {
   const printed = printPolicy(policyOf(workspace, adopted), { name: workspace, workspace: true })
-  const [schema = '', ...lines] = printed.trimEnd().split('\n')
-  const body = lines.flatMap((line) => [...(SECTIONS[line] === undefined ? [] : ['', SECTIONS[line]]), line])
+  const [schema = '', ...declared] = printed.trimEnd().split('\n')
+  const body = declared.flatMap((line) => [...(SECTIONS[line] === undefined ? [] : ['', SECTIONS[line]]), line])
   const notes = notesOf({ baseUrl }, adopted)
   const comment = [
     ...notes,
     'It asks for exactly what is in force, so the first plan changes nothing. Change it here, and review the plan.',
   ]
-  return `${[schema, '#', ...comment.map((line) => `# ${plain(line)}`), ...body, ...conflictLines(adopted), ...exampleLines(adopted, now)].join('\n')}\n`
+  const lines = [schema, '#', ...comment.map((line) => `# ${plain(line)}`), ...body, ...conflictLines(adopted), ...teamLines(adopted)]
+  return filled(POLICY_TEMPLATE, { policy: lines.join('\n'), until: dayText(now + WEEKS_2_MS) })
 }
 
 function conflictLines({ conflicts }: Adopted): readonly string[] {
@@ -159,20 +160,8 @@ function conflictLines({ conflicts }: Adopted): readonly string[] {
   ]
 }
 
-/** Examples in comments of what else a policy can declare. */
-const exampleLines = ({ team }: Adopted, now: Instant): readonly string[] => [
-  ...(team === 'none' ? ['', '  # A cap for everybody: whole add-on credits per person.', '  # team:', '  #   cap: 3000'] : []),
-  '',
-  '  # People whose cap is never lowered, blocked or cleared.',
-  '  # protected: [oncall@example.com]',
-  '',
-  '  # Temporary caps; what was there before comes back by itself.',
-  '  # grants:',
-  '  #   - user: ada@example.com',
-  '  #     cap: 6000',
-  `  #     until: ${dayText(now + WEEKS_2_MS)}`,
-  '  #     reason: release week',
-]
+const teamLines = ({ team }: Adopted): readonly string[] =>
+  team === 'none' ? ['', '  # A cap for everybody: whole add-on credits per person.', '  # team:', '  #   cap: 3000'] : []
 
 const ABOUT: Readonly<Record<string, string>> = {
   [CONFIG_FILE]: 'how capkeeper runs; audit mode, nothing is written to the service',

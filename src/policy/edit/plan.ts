@@ -143,8 +143,7 @@ function makeOne(edit: WorkspaceEdit, desk: Desk, before: LoadedPolicies): reado
     if (!before.sets.has(place.workspace))
       throw new InputError(unloaded(before.problemsOf.get(place.workspace) ?? before.problems, desk.texts))
     desk.apply(place, step)
-    const because = edit.because === undefined ? {} : { because: edit.because }
-    made.push({ subject: subjectOf(edit), workspace: place.workspace, file: place.file.shown, ...because })
+    made.push({ subject: subjectOf(edit), workspace: place.workspace, file: place.file.shown, because: edit.because })
     if (edit.kind !== 'remove' || !('email' in edit.target || 'id' in edit.target)) return made
   }
 }
