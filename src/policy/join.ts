@@ -122,9 +122,7 @@ function compareGrants(a: Timed, b: Timed): number {
 
 function add(together: Together, at: Position, code: ProblemCode, message: string, extra: ProblemExtra & { warning?: true } = {}): void {
   const { warning, ...rest } = extra
-  const source = together.sources.get(at.file)
-  const severity = warning ? 'warning' : 'error'
-  together.problems.push(source ? problemOn(source, at, severity, code, message, rest) : { severity, code, message, at, ...rest })
+  together.problems.push(problemOn(together.sources.get(at.file), at, warning ? 'warning' : 'error', code, message, rest))
 }
 
 /** A scope in messages. */

@@ -306,15 +306,16 @@ export function problemAt(
   return { severity, code, message, ...placeAt(source, range), ...extra }
 }
 
-/** A problem about the word at a place. */
+/** A problem about the word at a place; without its line where the text is not at hand. */
 export function problemOn(
-  source: Source,
+  source: Source | undefined,
   at: Position,
   severity: Problem['severity'],
   code: ProblemCode,
   message: string,
   extra: ProblemExtra = {},
 ): Problem {
+  if (!source) return { severity, code, message, at, ...extra }
   const sourceLine = lineAt(source, at.line)
   const word = /^("[^"]*"|'[^']*'|[^\s,:\]}#]+)/.exec(sourceLine.slice(at.column - 1))
   return { severity, code, message, at, ...shownLine(sourceLine, at.column), length: Math.max(1, word?.[0].length ?? 1), ...extra }

@@ -103,25 +103,12 @@ export function tailEnd(text: string, end: number, column: number): number {
   return found
 }
 
-/** The first line of an entry with the comments above it, not above `floor`. */
-function headStart(text: string, start: number, floor: number): number {
-  const column = columnOf(text, start)
-  let found = lineStart(text, start)
-  while (found > floor) {
-    const above = lineStart(text, found - 1)
-    const comment = commentColumn(text.slice(above, found))
-    if (above < floor || comment === undefined || comment > column) break
-    found = above
-  }
-  return found
-}
-
-/** The start of the blank lines directly above a line, not above `floor`. */
-function blanksStart(text: string, line: number, floor: number): number {
+/** The start of the lines of a kind directly above a line, not above `floor`. */
+function linesAbove(text: string, line: number, floor: number, isOfKind: (line: string) => boolean): number {
   let found = line
   while (found > floor) {
     const above = lineStart(text, found - 1)
-    if (above < floor || !isBlank(text.slice(above, found))) break
+    if (above < floor || !isOfKind(text.slice(above, found))) break
     found = above
   }
   return found
@@ -130,10 +117,13 @@ function blanksStart(text: string, line: number, floor: number): number {
 /** The whole lines of an entry of a block collection: with the comments that belong to it, and the blank lines above these. */
 export function linesOf({ text, entries, open }: Layout, index: number) {
   const { start, end } = entries[index] ?? { start: open, end: open }
+  const column = columnOf(text, start)
   const above = entries[index - 1]
-  const floor = above ? tailEnd(text, above.end, columnOf(text, start)) : nextLine(text, open)
-  const head = beginsLine(text, start) ? headStart(text, start, floor) : start
-  return { blanks: head === start ? head : blanksStart(text, head, floor), start: head, end: tailEnd(text, end, columnOf(text, start)) }
+  const floor = above ? tailEnd(text, above.end, column) : nextLine(text, open)
+  const tail = tailEnd(text, end, column)
+  if (!beginsLine(text, start)) return { blanks: start, start, end: tail }
+  const head = linesAbove(text, lineStart(text, start), floor, (line) => (commentColumn(line) ?? Number.POSITIVE_INFINITY) <= column)
+  return { blanks: linesAbove(text, head, floor, isBlank), start: head, end: tail }
 }
 
 /** Whether a part of a text has a comment; the part holds no scalars. */
@@ -200,17 +190,13 @@ export const fillMarked = ({ close }: Layout, flow: string): Splice => at(close,
 
 const at = (offset: number, text: string): Splice => ({ start: offset, end: offset, text })
 
+/** Blanks and comments, then a comma. */
+const COMMA = /(?:\s|#[^\n]*(?:\n|$))*,/y
+
 /** The offset of the comma behind an entry in brackets. */
 function commaAfter({ text, entries }: Layout, index: number): number | undefined {
-  const entry = entries[index]
-  if (!entry) return undefined
-  for (let offset = entry.end; offset < text.length; offset += 1) {
-    const character = text[offset]
-    if (character === ',') return offset
-    if (character === '#') offset = nextLine(text, offset) - 1
-    else if (!/\s/.test(character ?? '')) return undefined
-  }
-  return undefined
+  COMMA.lastIndex = entries[index]?.end ?? text.length
+  return COMMA.test(text) ? COMMA.lastIndex - 1 : undefined
 }
 
 /** Takes an entry out of a collection that keeps others, or has brackets. */

@@ -146,12 +146,10 @@ function judgeTogether(envelope: Envelope, documents: readonly PolicyDocument[],
   }
   for (const group of documents.flatMap((document) => document.groups)) {
     const named = set.groups.find(({ scope }) => scope.id === group.scope.id)
-    const source = sources.get(group.at.file)
-    if (!named || named.name === group.name || !source) continue
+    if (!named || named.name === group.name) continue
     const message = `group ${group.scope.id} has the name ${quoted(group.name)} here, and platform calls it ${quoted(named.name)}`
-    problems.push(
-      problemOn(source, group.nameAt ?? group.at, 'error', 'ENVELOPE_OUTSIDE', message, { hint: `write ${named.name}`, other: named.at }),
-    )
+    const extra = { hint: `write ${named.name}`, other: named.at }
+    problems.push(problemOn(sources.get(group.at.file), group.nameAt ?? group.at, 'error', 'ENVELOPE_OUTSIDE', message, extra))
     for (const kind of ['cap', 'grant']) refused.add(refusedOf(envelope, kind, group.scope))
   }
 }
@@ -166,11 +164,12 @@ function tellShared(files: readonly DelegatedFile[], { sources, problems }: Judg
     )
     for (const [key, some] of Map.groupBy(all, ({ one }) => scopeKey(one.scope))) {
       for (const { envelope, one } of some) {
-        const source = sources.get(one.at.file)
-        const there = some.find((two) => two.envelope !== envelope)?.one.at
-        const extra = { hint: 'agree which of the two', other: there }
-        if (source && there)
-          problems.push(problemOn(source, one.at, 'error', 'DUPLICATE_SCOPE', `${key} is declared in two envelopes`, extra))
+        const other = some.find((two) => two.envelope !== envelope)?.one.at
+        const extra = { hint: 'agree which of the two', other }
+        if (other)
+          problems.push(
+            problemOn(sources.get(one.at.file), one.at, 'error', 'DUPLICATE_SCOPE', `${key} is declared in two envelopes`, extra),
+          )
       }
     }
   }
@@ -197,12 +196,8 @@ function judgeBounds(files: readonly DelegatedFile[], { envelopes, sources, set,
     spans: {},
     now,
   }
-  const tell = ({ at, other, code, message, hint }: Refusal): void => {
-    const source = sources.get(at.file)
-    problems.push(
-      source ? problemOn(source, at, 'error', code, message, { hint, other }) : { severity: 'error', code, message, hint, at, other },
-    )
-  }
+  const tell = ({ at, other, code, message, hint }: Refusal): void =>
+    void problems.push(problemOn(sources.get(at.file), at, 'error', code, message, { hint, other }))
   for (const envelope of envelopes) {
     const documents = files.flatMap((file) => (file.envelope === envelope.name ? (file.documents ?? []) : []))
     const rules = documents.flatMap((document) => document.rules)
