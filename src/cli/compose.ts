@@ -93,7 +93,7 @@ function connect<Client>(create: (options: ClientOptions) => Client, cli: Cli, c
     waiting.stop()
     transport.close()
   }
-  return { client, close }
+  return { client, close, [Symbol.dispose]: close }
 }
 
 /** The files that each request needs: of keys, and of authorities. */

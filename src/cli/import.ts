@@ -146,8 +146,8 @@ export type Live = ReturnType<typeof liveOf>
 export async function readLive(question: LiveQuestion): Promise<Live> {
   const { config, groups, journal, cli, signal } = question
   const known: Journal['known'] = journal?.known ?? new Map()
-  const { client, close } = connectReader(cli, config, { signal })
-  const stopping: (() => void)[] = [close]
+  using connection = connectReader(cli, config, { signal })
+  const { client } = connection
   try {
     const roster = await readRoster(client, config, signal)
     const members = await readMembers(client, question)
@@ -157,8 +157,7 @@ export async function readLive(question: LiveQuestion): Promise<Live> {
     if (pending.length < scopes.length) {
       cli.stderr.write(`continuing the last run: ${scopes.length - pending.length} of ${scopes.length} caps are read\n`)
     }
-    const progress = await sweepProgress('reading caps', cli.stderr, signal)
-    stopping.push(progress.stop)
+    using progress = await sweepProgress('reading caps', cli.stderr, signal)
     progress.expect(pending)
     const readings = new Map<ScopeKey, CapReading>()
     const onReading = (one: CapReading): void => {
@@ -174,8 +173,6 @@ export async function readLive(question: LiveQuestion): Promise<Live> {
   } catch (error) {
     if (!signal.aborted) throw error
     throw new CommandError(question.interrupted())
-  } finally {
-    for (const stop of stopping) stop()
   }
 }
 

@@ -72,16 +72,12 @@ async function copyCommand(from: string, to: string, _flags: unknown, cli: Cli):
 }
 
 async function copyBetween(from: CopyEnd, to: CopyEnd, cli: Cli, signal: AbortSignal): Promise<number> {
-  const progress = await sweepProgress('copying the ledger', cli.stderr, signal)
-  try {
-    progress.expect({ length: await countRows(from) })
-    return await copyLedger(from, to, (rows) => {
-      signal.throwIfAborted()
-      progress.some(rows.length)
-    })
-  } finally {
-    progress.stop()
-  }
+  using progress = await sweepProgress('copying the ledger', cli.stderr, signal)
+  progress.expect({ length: await countRows(from) })
+  return await copyLedger(from, to, (rows) => {
+    signal.throwIfAborted()
+    progress.some(rows.length)
+  })
 }
 
 /** Checked first, because opening a missing ledger to write would create it. */

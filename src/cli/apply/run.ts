@@ -45,20 +45,17 @@ async function applyCommand(flags: ApplyFlags, cli: Cli): Promise<void> {
   if (!flags.yes && cli.stdin.isTTY !== true) throw new UsageError('there is no terminal to ask on: give --yes to apply without asking')
   const setup = await readSetup(cli, flags)
   const saved = flags.plan === undefined ? undefined : matching(readPlans(flags.plan), setup, flags.plan)
-  const store = await openForCommand(cli, setup.config, 'apply')
-  try {
-    const done = await interruptible(cli, (signal, cut) => applyAll(setup, saved, { store, signal, cut, flags, cli }))
-    const reports = reportsOf(done)
-    const salt = done.flatMap((one) => ('report' in one ? (one.salt ?? []) : []))[0]
-    const people = labelsFor(setup.config.people, salt)
-    if (flags.output !== 'text') {
-      const options = { ...showing(setup.config, flags, cli.stdout), people, asked: done.length }
-      cli.stdout.write(showPlans(reports.map(viewOf), flags.output, options))
-    }
-    cli.finish(exitOfAll(done))
-  } finally {
-    await store.close()
+  await using opened = new AsyncDisposableStack()
+  const store = opened.adopt(await openForCommand(cli, setup.config, 'apply'), (one) => one.close())
+  const done = await interruptible(cli, (signal, cut) => applyAll(setup, saved, { store, signal, cut, flags, cli }))
+  const reports = reportsOf(done)
+  const salt = done.flatMap((one) => ('report' in one ? (one.salt ?? []) : []))[0]
+  const people = labelsFor(setup.config.people, salt)
+  if (flags.output !== 'text') {
+    const options = { ...showing(setup.config, flags, cli.stdout), people, asked: done.length }
+    cli.stdout.write(showPlans(reports.map(viewOf), flags.output, options))
   }
+  cli.finish(exitOfAll(done))
 }
 
 /** The reports. Throws the first failure when there are none. */
@@ -118,7 +115,7 @@ async function applyOne(job: Job): Promise<Done> {
   const lease = leaseOf(held, config.name)
   // Other workspaces that replicas hold use the same key, each within its part of the rate.
   const rate = lease ? partOfRate(config.rate, sharersIn(cli, job.store, () => job.whole).count(config.name)) : config.rate
-  const connection = connectWriter(
+  using connection = connectWriter(
     cli,
     { ...config, rate },
     {
@@ -130,8 +127,8 @@ async function applyOne(job: Job): Promise<Done> {
       },
     },
   )
-  const progress = await sweepProgress('reading caps', cli.stderr, signal)
-  const writing = await sweepProgress('writing caps', cli.stderr, signal)
+  using progress = await sweepProgress('reading caps', cli.stderr, signal)
+  using writing = await sweepProgress('writing caps', cli.stderr, signal)
   const workspace = createWorkspace({
     ...{ config, client: connection.client, ledger, clock: cli.clock, random: systemRandom, digest: sha256, readPeopleFile, lease },
     emit: (event) => {
@@ -140,35 +137,29 @@ async function applyOne(job: Job): Promise<Done> {
       if (event.kind === 'cycle-finished') learning.note()
     },
   })
-  try {
-    const state = recall(policy, ledger)
-    ledger.saveFact('policy', keptRevision(state.policy))
-    workspace.state = state
-    const report = await reconcile(workspace, state, {
-      usage: true,
-      alone: true,
-      stop: signal,
-      cut: job.cut,
-      approve: flags.approve,
-      onSweep: progress.expect,
-      onReading: progress.one,
-      async confirm(planned) {
-        progress.stop()
-        const go = await confirm(planned, job)
-        if (go) writing.expect(pendingIn(planned))
-        return go
-      },
-    })
-    writing.stop()
-    await ledger.commit()
-    if (flags.output === 'text') cli.stdout.write(resultText(report, job))
-    tell(report, job)
-    return { report, salt: ledger.fact('peopleSalt') }
-  } finally {
-    progress.stop()
-    writing.stop()
-    connection.close()
-  }
+  const state = recall(policy, ledger)
+  ledger.saveFact('policy', keptRevision(state.policy))
+  workspace.state = state
+  const report = await reconcile(workspace, state, {
+    usage: true,
+    alone: true,
+    stop: signal,
+    cut: job.cut,
+    approve: flags.approve,
+    onSweep: progress.expect,
+    onReading: progress.one,
+    async confirm(planned) {
+      progress.stop()
+      const go = await confirm(planned, job)
+      if (go) writing.expect(pendingIn(planned))
+      return go
+    },
+  })
+  writing.stop()
+  await ledger.commit()
+  if (flags.output === 'text') cli.stdout.write(resultText(report, job))
+  tell(report, job)
+  return { report, salt: ledger.fact('peopleSalt') }
 }
 
 /** Shows the plan and asks. Undefined when the user declined: nothing is written. */
@@ -183,14 +174,10 @@ async function confirm(planned: Planned, job: Job): Promise<Agreement | undefine
   // When stdout is a document or a file, the plan is shown beside the question on stderr.
   const isOnScreen = flags.output === 'text' && cli.stdout.isTTY === true
   if (!isOnScreen) show(cli.stderr)
-  const questions = createInterface({ input: cli.stdin, output: cli.stderr })
+  using questions = createInterface({ input: cli.stdin, output: cli.stderr })
   const question = `Write ${count(pending.length, 'change')} to ${config.name}? Only 'yes' is taken: `
-  try {
-    const answer = await questions.question(question, { signal: job.signal })
-    return answer.trim() === 'yes' ? asShown(planned, admitted) : undefined
-  } finally {
-    questions.close()
-  }
+  const answer = await questions.question(question, { signal: job.signal })
+  return answer.trim() === 'yes' ? asShown(planned, admitted) : undefined
 }
 
 /**

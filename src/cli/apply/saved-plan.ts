@@ -150,20 +150,16 @@ interface Admitting {
  */
 export async function admitAll(saved: ReadonlyMap<string, Saved>, setup: Setup, { store, flags, cli, signal }: Admitting): Promise<void> {
   if (saved.size < 2) return
-  const progress = await sweepProgress('reading caps', cli.stderr, signal)
+  using progress = await sweepProgress('reading caps', cli.stderr, signal)
   const session = { cli, signal, progress, ledgerOf: (one: WorkspaceSetup) => ledgerOf(store, one.config, flags.rebind) }
-  try {
-    for (const one of setup.workspaces) {
-      const plan = saved.get(one.config.name)
-      if (!plan) continue
-      try {
-        await withReader(one, session, async ({ preview }) => admit(plan, (await preview()).planned.plan, cli.clock.now()))
-      } catch (error) {
-        throw error instanceof CommandError ? new CommandError(`${one.config.name}: ${error.message}`) : error
-      }
+  for (const one of setup.workspaces) {
+    const plan = saved.get(one.config.name)
+    if (!plan) continue
+    try {
+      await withReader(one, session, async ({ preview }) => admit(plan, (await preview()).planned.plan, cli.clock.now()))
+    } catch (error) {
+      throw error instanceof CommandError ? new CommandError(`${one.config.name}: ${error.message}`) : error
     }
-  } finally {
-    progress.stop()
   }
 }
 

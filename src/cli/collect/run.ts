@@ -221,9 +221,8 @@ async function collectOne(job: Job) {
   const gate = createGate(job)
   const slow = { ...config, rate: { ...config.rate, start: rate, max: isBeside ? rate : config.rate.max } }
   const learned = isBeside ? {} : { learned: ledger.fact('pace') ?? {} }
-  const { client, close } = connectReader(cli, slow, { signal, onRequest: gate.onRequest, ...learned })
-  using opened = new DisposableStack()
-  opened.defer(close)
+  using connection = connectReader(cli, slow, { signal, onRequest: gate.onRequest, ...learned })
+  const { client } = connection
   const state = recall(policy, ledger)
   const parts: CollectParts = { config, client, ledger, clock: cli.clock, collector: newCollector(randomSalt().slice(0, 8)) }
   const roster = await readPeople(job, parts, state)

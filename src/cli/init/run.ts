@@ -146,26 +146,22 @@ type Line = (question: string) => Promise<string>
 
 /** Asks for the missing answers. Throws a `CommandError` when the terminal is closed, or after too many wrong answers. */
 async function askMissing(given: ReturnType<typeof givenOf>, cli: Cli) {
-  const lines = createInterface({ input: cli.stdin, output: cli.stderr })
+  using lines = createInterface({ input: cli.stdin, output: cli.stderr })
   const closed = Promise.withResolvers<never>()
   closed.promise.catch(() => undefined)
   lines.once('close', () => closed.reject(cancelled()))
   lines.once('SIGINT', () => lines.close())
   const line: Line = (question) => Promise.race([lines.question(question), closed.promise]).catch(() => Promise.reject(cancelled()))
-  try {
-    const baseUrl = await ask(line, cli, 'Address of the service, such as https://service.example: ', addressFault, given.baseUrl)
-    const fault = (text: string): string | undefined => keyFault(text, cli)
-    const keyFile =
-      given.hasKey && given.serviceKeyFile === undefined
-        ? undefined
-        : await ask(line, cli, 'File that holds the service key (not the key itself): ', fault, given.serviceKeyFile)
-    const isName = (name: string): string | undefined => nameFault(name || DEFAULT_WORKSPACE)
-    const workspace = (await ask(line, cli, `Name of the workspace [${DEFAULT_WORKSPACE}]: `, isName, given.workspace)) || DEFAULT_WORKSPACE
-    const group = given.group ?? (await askGroups(line, cli))
-    return { baseUrl, workspace, group, serviceKeyFile: keyFile }
-  } finally {
-    lines.close()
-  }
+  const baseUrl = await ask(line, cli, 'Address of the service, such as https://service.example: ', addressFault, given.baseUrl)
+  const fault = (text: string): string | undefined => keyFault(text, cli)
+  const keyFile =
+    given.hasKey && given.serviceKeyFile === undefined
+      ? undefined
+      : await ask(line, cli, 'File that holds the service key (not the key itself): ', fault, given.serviceKeyFile)
+  const isName = (name: string): string | undefined => nameFault(name || DEFAULT_WORKSPACE)
+  const workspace = (await ask(line, cli, `Name of the workspace [${DEFAULT_WORKSPACE}]: `, isName, given.workspace)) || DEFAULT_WORKSPACE
+  const group = given.group ?? (await askGroups(line, cli))
+  return { baseUrl, workspace, group, serviceKeyFile: keyFile }
 }
 
 const cancelled = (): CommandError => new CommandError('cancelled; nothing was written')

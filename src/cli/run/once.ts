@@ -20,19 +20,16 @@ export async function runOnce(flags: RunFlags, cli: Cli, reader: Reader, embedde
   const policies = await readPolicies(policyPaths(config), loaded, flags, cli)
   const problems = problemsBeside(policies)
   if (hasErrors(problems)) throw new InputError(problems)
-  const store = await openForCommand(cli, config, 'run --once')
-  try {
-    const host = await createHost({ cli, flags, config, store, leases: store.held, isEmbedded: embedded !== undefined })
-    tellErrors(policies, host)
-    const done = await interruptible(cli, (stop, cut) =>
-      Promise.all(config.workspaces.map((one) => cycle(one, policies.sets.get(one.name), host, { stop, cut }))),
-    )
-    await host.saveAll()
-    reportsOf(done)
-    cli.finish(exitOfAll(done))
-  } finally {
-    await store.close()
-  }
+  await using opened = new AsyncDisposableStack()
+  const store = opened.adopt(await openForCommand(cli, config, 'run --once'), (one) => one.close())
+  const host = await createHost({ cli, flags, config, store, leases: store.held, isEmbedded: embedded !== undefined })
+  tellErrors(policies, host)
+  const done = await interruptible(cli, (stop, cut) =>
+    Promise.all(config.workspaces.map((one) => cycle(one, policies.sets.get(one.name), host, { stop, cut }))),
+  )
+  await host.saveAll()
+  reportsOf(done)
+  cli.finish(exitOfAll(done))
 }
 
 async function cycle(

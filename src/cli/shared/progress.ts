@@ -2,7 +2,7 @@
 // ends. The bar overwrites its own line, so `takeOffScreen` must hide it before anything else is written.
 import type { Output } from './context.ts'
 
-export interface SweepProgress {
+export interface SweepProgress extends Disposable {
   /** Adds to the total. */
   readonly expect: (items: { readonly length: number }) => void
   readonly one: () => void
@@ -12,7 +12,7 @@ export interface SweepProgress {
 }
 
 const nothing = (): void => undefined
-const NO_PROGRESS: SweepProgress = { expect: nothing, one: nothing, some: nothing, stop: nothing }
+const NO_PROGRESS: SweepProgress = { expect: nothing, one: nothing, some: nothing, stop: nothing, [Symbol.dispose]: nothing }
 
 /** Functions that hide the bars now showing on a stream. */
 const showing = new WeakMap<Output, Set<() => void>>()
@@ -70,5 +70,8 @@ export async function sweepProgress(
     if (total !== bar.getTotal()) bar.setTotal(total)
     bar.update(done, { note: note(done, total) })
   }
-  return { expect: ({ length }) => change(0, length), one: () => change(1, 0), some: (more) => change(more, 0), stop }
+  return {
+    ...{ expect: ({ length }) => change(0, length), one: () => change(1, 0), some: (more) => change(more, 0) },
+    ...{ stop, [Symbol.dispose]: stop },
+  }
 }

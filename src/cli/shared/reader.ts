@@ -86,16 +86,12 @@ export function readEach<L extends PreviewParts['ledger'], T>(
   instead: (workspace: WorkspaceSetup) => T | undefined = () => undefined,
 ): Promise<Answers<T> & Pick<Ledgers<L>, 'known'>> {
   return interruptible(cli, async (signal) => {
-    const ledgers = await open(signal)
-    const progress = await sweepProgress('reading caps', cli.stderr, signal)
+    await using opened = new AsyncDisposableStack()
+    const ledgers = opened.adopt(await open(signal), (one) => one.close())
+    using progress = await sweepProgress('reading caps', cli.stderr, signal)
     const session: ReadSession<L> = { cli, signal, progress, ledgerOf: (one, client) => ledgers.of(one, client, signal) }
-    try {
-      const answers = await inEach(cli, workspaces, (one) => instead(one) ?? withReader(one, session, use), signal)
-      return { ...answers, known: ledgers.known }
-    } finally {
-      progress.stop()
-      await ledgers.close()
-    }
+    const answers = await inEach(cli, workspaces, (one) => instead(one) ?? withReader(one, session, use), signal)
+    return { ...answers, known: ledgers.known }
   })
 }
 
@@ -105,18 +101,15 @@ export async function withReader<L extends PreviewParts['ledger'], T>(
   { cli, signal, progress, ledgerOf }: ReadSession<L>,
   use: (reader: WorkspaceReader<L>) => Promise<T>,
 ): Promise<T> {
-  const { client, close } = connectReader(cli, workspace.config, { signal })
-  try {
-    const ledger = await ledgerOf(workspace, client)
-    const parts = { client, config: workspace.config, ledger, clock: cli.clock, digest: sha256, readPeopleFile }
-    return await use({
-      ...workspace,
-      ...parts,
-      signal,
-      progress,
-      preview: (only) => preview(parts, workspace.policy, { signal, onSweep: progress.expect, onReading: progress.one, only }),
-    })
-  } finally {
-    close()
-  }
+  using connection = connectReader(cli, workspace.config, { signal })
+  const { client } = connection
+  const ledger = await ledgerOf(workspace, client)
+  const parts = { client, config: workspace.config, ledger, clock: cli.clock, digest: sha256, readPeopleFile }
+  return await use({
+    ...workspace,
+    ...parts,
+    signal,
+    progress,
+    preview: (only) => preview(parts, workspace.policy, { signal, onSweep: progress.expect, onReading: progress.one, only }),
+  })
 }
