@@ -79,26 +79,24 @@ function opened(path: string, flags: number, mayBePipe: boolean): { readonly fil
 /** The content of a file, or without `flags` of a pipe where a person gives one. Throws a `FileError`, or the system's error. */
 export function readBytes(path: string, maxBytes: number, flags?: number): Buffer {
   const { file, isPipe } = opened(path, flags ?? 0, reader === 'command' && flags === undefined)
-  try {
-    const pieces: Buffer[] = []
-    let waits = PIPE_WAITS_MS / STEP_MS
-    for (let total = 0; total <= maxBytes; ) {
-      const length = readPiece(file)
-      // A pipe without a writer seems to be at its end.
-      if (length === 0 && (!isPipe || total > 0)) return Buffer.concat(pieces)
-      if (length <= 0) {
-        if (waits === 0) throw new FileError('NOT_A_FILE', `is a pipe that did not end within ${PIPE_WAITS_MS / 1_000} s`)
-        waits -= 1
-        Atomics.wait(asleep, 0, 0, STEP_MS)
-        continue
-      }
-      pieces.push(Buffer.from(piece.subarray(0, length)))
-      total += length
+  using open = new DisposableStack()
+  open.adopt(file, closeSync)
+  const pieces: Buffer[] = []
+  let waits = PIPE_WAITS_MS / STEP_MS
+  for (let total = 0; total <= maxBytes; ) {
+    const length = readPiece(file)
+    // A pipe without a writer seems to be at its end.
+    if (length === 0 && (!isPipe || total > 0)) return Buffer.concat(pieces)
+    if (length <= 0) {
+      if (waits === 0) throw new FileError('NOT_A_FILE', `is a pipe that did not end within ${PIPE_WAITS_MS / 1_000} s`)
+      waits -= 1
+      Atomics.wait(asleep, 0, 0, STEP_MS)
+      continue
     }
-    throw tooLarge(maxBytes)
-  } finally {
-    closeSync(file)
+    pieces.push(Buffer.from(piece.subarray(0, length)))
+    total += length
   }
+  throw tooLarge(maxBytes)
 }
 
 export const readText = (path: string, maxBytes: number): string => readBytes(path, maxBytes).toString('utf8')
@@ -260,20 +258,17 @@ export async function contentOf(
   how: { readonly flags?: number; readonly progress?: Progress },
 ): Promise<Content> {
   const { file, stats } = await openAside(path, how.flags)
-  try {
-    const pieces: Buffer[] = []
-    const room = Math.min(Number(stats.size) + 1, 262_144)
-    for (let total = 0; total <= maxBytes; ) {
-      how.progress?.(path)
-      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(room))
-      if (bytesRead === 0) return { identity: identityOf(stats), mode: Number(stats.mode), bytes: Buffer.concat(pieces) }
-      pieces.push(buffer.subarray(0, bytesRead))
-      total += bytesRead
-    }
-    throw tooLarge(maxBytes)
-  } finally {
-    await file.close()
+  await using _open = file
+  const pieces: Buffer[] = []
+  const room = Math.min(Number(stats.size) + 1, 262_144)
+  for (let total = 0; total <= maxBytes; ) {
+    how.progress?.(path)
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(room))
+    if (bytesRead === 0) return { identity: identityOf(stats), mode: Number(stats.mode), bytes: Buffer.concat(pieces) }
+    pieces.push(buffer.subarray(0, bytesRead))
+    total += bytesRead
   }
+  throw tooLarge(maxBytes)
 }
 
 const MAX_KEPT_BYTES = 4 * 1024 * 1024

@@ -77,11 +77,9 @@ function channelText(to: Target, { mail, webhooks }: NonNullable<WorkspaceConfig
 async function sendTo(to: Target, workspace: WorkspaceConfig, cli: Cli, signal: AbortSignal): Promise<Delivery> {
   const channels = openNotify(cli, workspace)
   if (!channels) throw new CommandError(NOTHING_ASKED)
-  try {
-    return await channels.send(messageTo(to, workspace.name), signal)
-  } finally {
-    channels.close()
-  }
+  using opened = new DisposableStack()
+  opened.defer(channels.close)
+  return await channels.send(messageTo(to, workspace.name), signal)
 }
 
 const messageTo = (to: Target, workspace: string): Message => ({

@@ -68,15 +68,13 @@ async function examine(flags: DoctorFlags, cli: Cli, findings: Findings, signal:
   const config = named(loaded.config, policies)
   const report = await checkLedgerFile(config, cli, findings.about('ledger'))
   const store = report && report.problems.length === 0 ? await openStore(cli, config.ledger, 'read') : undefined
-  try {
-    const workspaces: WorkspaceReport[] = []
-    for (const one of config.workspaces) {
-      workspaces.push(await examineWorkspace({ config: one, policies, report, store, cli, findings, signal }))
-    }
-    return workspaces
-  } finally {
-    await store?.close()
+  await using opened = new AsyncDisposableStack()
+  opened.defer(async () => store?.close())
+  const workspaces: WorkspaceReport[] = []
+  for (const one of config.workspaces) {
+    workspaces.push(await examineWorkspace({ config: one, policies, report, store, cli, findings, signal }))
   }
+  return workspaces
 }
 
 function checkConfig({ config, file, problems }: LoadedConfig, tell: Tell): void {
@@ -146,39 +144,37 @@ async function askService(
   const transport = isAllowed ? transportOf(config, cli, about('service')) : undefined
   if (!transport) return UNASKED
   const waiting = waitForRate(cli, config.name)
-  try {
-    const reached = await checkService(config, transport, cli, signal, about('service'))
-    const learned = ledger?.fact('pace')
-    const probes = probesOf({
-      sources: config.keys,
-      env: cli.env,
-      transport,
-      clock: cli.clock,
-      random: systemRandom,
-      rate: config.rate,
-      signal,
-      onRequest: waiting.onRequest,
-      givenUp: waiting.givenUp,
-      onSeen: (observation) => void observations.push(observation),
-      onKeys: (keys) => cli.secrets.alsoRedact(keys.redact),
-      learned,
-    })
-    if (!reached) {
-      about('keys')('permissions', notChecked('permissions, plan and deployment: the service was not reached'))
-      return UNASKED
-    }
-    const now = cli.clock.now()
-    const { reports, able, capless } = await checkKeys({ config, keys: probes, keyFirst: reached.keyFirst, now, signal }, about('keys'))
-    const set = policies.sets.get(config.name)?.set
-    const readers = { teams: able('teamsRead')?.reader, billing: able('billingRead')?.reader }
-    const analytics = able('analyticsRead')
-    const roster = await checkPlan({ ...readers, analytics, capless: capless?.reader, set, ledger, config, now, signal }, about('plan'))
-    if (roster && readers.billing) observations.push(...(await sampleReads(readers.billing, roster, ledger, signal)))
-    return { reached: true, keys: reports }
-  } finally {
-    waiting.stop()
-    transport.close()
+  using opened = new DisposableStack()
+  opened.defer(() => transport.close())
+  opened.defer(waiting.stop)
+  const reached = await checkService(config, transport, cli, signal, about('service'))
+  const learned = ledger?.fact('pace')
+  const probes = probesOf({
+    sources: config.keys,
+    env: cli.env,
+    transport,
+    clock: cli.clock,
+    random: systemRandom,
+    rate: config.rate,
+    signal,
+    onRequest: waiting.onRequest,
+    givenUp: waiting.givenUp,
+    onSeen: (observation) => void observations.push(observation),
+    onKeys: (keys) => cli.secrets.alsoRedact(keys.redact),
+    learned,
+  })
+  if (!reached) {
+    about('keys')('permissions', notChecked('permissions, plan and deployment: the service was not reached'))
+    return UNASKED
   }
+  const now = cli.clock.now()
+  const { reports, able, capless } = await checkKeys({ config, keys: probes, keyFirst: reached.keyFirst, now, signal }, about('keys'))
+  const set = policies.sets.get(config.name)?.set
+  const readers = { teams: able('teamsRead')?.reader, billing: able('billingRead')?.reader }
+  const analytics = able('analyticsRead')
+  const roster = await checkPlan({ ...readers, analytics, capless: capless?.reader, set, ledger, config, now, signal }, about('plan'))
+  if (roster && readers.billing) observations.push(...(await sampleReads(readers.billing, roster, ledger, signal)))
+  return { reached: true, keys: reports }
 }
 
 function transportOf(config: WorkspaceConfig, cli: Cli, tell: Tell): HttpTransport | undefined {
