@@ -11,16 +11,8 @@ import type { Switches } from '../switches.ts'
 type Schema = Readonly<Record<string, unknown>>
 
 /** What the operations are for, in the order of the interface. */
-export const OPERATIONS: Readonly<Record<Operation, OperationText>> = WIRE.operations
-
-interface OperationText {
-  readonly summary: string
-  readonly description: string
-  readonly example: Schema
-  readonly answered: Schema
-  readonly invalid: string
-  readonly notFound?: string
-}
+export const { operations: OPERATIONS } = WIRE
+type OperationText = (typeof OPERATIONS)[Operation]
 
 const { Query, Selection, Filter, Aggregation, User, Error: Failure, ...exchanged } = WIRE.components.schemas
 
@@ -68,7 +60,7 @@ function operationOf(operation: Operation, texts: OperationText, switches: Switc
 
 const CODES_ARE_OURS = 'the interface names no status codes'
 
-function responsesOf(operation: Operation, { invalid, notFound, answered }: OperationText, switches: Switches): Schema {
+function responsesOf(operation: Operation, { invalid, answered, ...texts }: OperationText, switches: Switches): Schema {
   const refusal = (description: string, choice: string | undefined = CODES_ARE_OURS): Schema => ({
     description,
     content: { [switches.errors === 'text' ? 'text/plain' : 'application/json']: { schema: ref('Error') } },
@@ -80,7 +72,7 @@ function responsesOf(operation: Operation, { invalid, notFound, answered }: Oper
     400: refusal(`invalid: ${invalid}`),
     401: refusal('missing or invalid service key'),
     403: refusal(`the key lacks the permission ${permission}, or is limited to another group${plan}`),
-    404: notFound === undefined ? undefined : refusal(notFound),
+    404: 'notFound' in texts ? refusal(texts.notFound) : undefined,
   }
   const faulty = Object.values(switches.faults).some((probability) => probability > 0)
   return {
