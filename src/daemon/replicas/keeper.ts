@@ -15,6 +15,7 @@ import {
   spread,
 } from '../../core/replicas/lease.ts'
 import { LedgerError } from '../ledger/error.ts'
+import { timer } from '../schedule/system.ts'
 import {
   type FencedLeases,
   holding,
@@ -94,23 +95,24 @@ function beat(state: State): Promise<void> {
   const { clock, beating } = state
   if (beating) return beating.then(() => beat(state))
   state.due.beat = clock.monotonic() + BEAT_MS
-  const patience = new AbortController()
-  const late = clock.sleep(BEAT_PATIENCE_MS, patience.signal).then(
-    () => {
-      throw new LedgerError('LEDGER_AWAY', `no answer within ${BEAT_PATIENCE_MS / 1000} s`)
-    },
-    () => undefined,
-  )
-  const beatOnce = exchange(state)
-  // A late answer is ignored; the next heartbeat asks again.
-  beatOnce.catch(() => undefined)
-  state.beating = Promise.race([beatOnce.then((take) => take()), late])
+  state.beating = beatInTime(state)
     .catch((error: unknown) => fail(state, error))
     .finally(() => {
-      patience.abort()
       state.beating = undefined
     })
   return state.beating
+}
+
+async function beatInTime(state: State): Promise<void> {
+  const late = Promise.withResolvers<never>()
+  using _patience = timer(state.clock, BEAT_PATIENCE_MS, () =>
+    late.reject(new LedgerError('LEDGER_AWAY', `no answer within ${BEAT_PATIENCE_MS / 1000} s`)),
+  )
+  const asked = exchange(state)
+  // A late answer is ignored; the next heartbeat asks again.
+  asked.catch(() => undefined)
+  const take = await Promise.race([asked, late.promise])
+  take()
 }
 
 async function takeFree(state: State): Promise<void> {

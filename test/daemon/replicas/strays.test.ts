@@ -13,7 +13,7 @@ const ME = { id: 'me', name: 'pod-1' }
 const OTHER = { id: 'other', name: 'pod-2' }
 
 /** A table in which `me` has all leases, even those that it does not know of. */
-function setting() {
+function setting(takesMs = 0) {
   const clock = fakeClock()
   const beats: Heartbeat[] = []
   const held = new Map(WORKSPACES.map((workspace) => [workspace, 7]))
@@ -33,6 +33,7 @@ function setting() {
     ...QUIET_TABLE,
     async beat(heartbeat) {
       beats.push(heartbeat)
+      if (heartbeat.take.length > 0) await clock.sleep(takesMs)
       return answer(heartbeat)
     },
   }
@@ -61,4 +62,10 @@ test('one that ended early because the clock jumped is not released before its e
   await clock.advance(6_000)
   const released = beats.slice(before).flatMap(({ release }) => release.map(({ workspace }) => workspace))
   expect(released).not.toContain(lost)
+})
+
+test('an answer that comes after it was given up is not kept', async () => {
+  const { keeper, clock } = setting(6_000)
+  await clock.advance(30_000)
+  expect(WORKSPACES.filter((name) => keeper.holds(name))).toEqual([])
 })
