@@ -59,19 +59,17 @@ export function stackChart({ id, title, noun, days, names }: StackData): Chart {
     title,
     summary: summaryOf(total, days.length, columns[0]?.name, noun, columns.length === 1),
     legend: columns.map(({ tone, name }) => ({ tone, text: name })),
-    plot: {
-      layers: [
-        {
-          kind: 'bars',
-          bars: folded.flatMap(({ at, values }) =>
-            barsOf(
-              at,
-              columns.map(({ tone }, index) => ({ tone, value: values[index] ?? 0 })),
-            ),
+    layers: [
+      {
+        kind: 'bars',
+        bars: folded.flatMap(({ at, values }) =>
+          barsOf(
+            at,
+            columns.map(({ tone }, index) => ({ tone, value: values[index] ?? 0 })),
           ),
-        },
-      ],
-    },
+        ),
+      },
+    ],
     heads: columns.map(({ name }) => name),
     slots: folded.map(({ at, values }) => ({
       fromAt: at,
@@ -162,19 +160,17 @@ export function driftChart(series: Pick<Document<'DriftSeries'>, 'days'>): Chart
       { tone: 's1', text: 'changed by others' },
       { tone: 's2', text: 'reverted' },
     ],
-    plot: {
-      height: 120,
-      isCount: true,
-      layers: [
-        {
-          kind: 'bars',
-          bars: days.flatMap((day) => [
-            { fromAt: day.at, untilAt: day.at + DAY_MS / 2, low: 0, high: day.found, tone: 's1' as const },
-            { fromAt: day.at + DAY_MS / 2, untilAt: day.at + DAY_MS, low: 0, high: day.reverted, tone: 's2' as const },
-          ]),
-        },
-      ],
-    },
+    height: 120,
+    isCount: true,
+    layers: [
+      {
+        kind: 'bars',
+        bars: days.flatMap((day) => [
+          { fromAt: day.at, untilAt: day.at + DAY_MS / 2, low: 0, high: day.found, tone: 's1' as const },
+          { fromAt: day.at + DAY_MS / 2, untilAt: day.at + DAY_MS, low: 0, high: day.reverted, tone: 's2' as const },
+        ]),
+      },
+    ],
     heads: ['Changed by others', 'Reverted'],
     slots: days.map(({ at, ...day }) => ({
       fromAt: at,

@@ -81,17 +81,6 @@ interface Slot {
   readonly figures: readonly (number | string | undefined)[]
 }
 
-interface Plot {
-  /** Default: that of the slots. */
-  readonly fromAt?: number
-  readonly untilAt?: number
-  readonly layers: readonly (Layer | false)[]
-  /** Its figures are whole numbers. */
-  readonly isCount?: boolean
-  /** Of the plot alone, in pixels. */
-  readonly height?: number
-}
-
 const WIDTH = 1000
 const TOP = 18
 const BOTTOM = 24
@@ -111,11 +100,9 @@ function highestOf(layer: Layer): number {
   return greatest((layer.kind === 'band' ? layer.high : layer.points).map(({ value }) => value))
 }
 
-/** `label` is for screen readers. */
-function plot(drawing: Plot, slots: readonly Slot[], label: string): Html {
-  const { layers: all, isCount, height = HEIGHT } = drawing
-  const fromAt = drawing.fromAt ?? slots[0]?.fromAt ?? 0
-  const untilAt = drawing.untilAt ?? slots.at(-1)?.untilAt ?? DAY_MS
+function plot(chart: Chart): Html {
+  const { title, summary, layers: all, slots, isCount, height = HEIGHT } = chart
+  const { fromAt = slots[0]?.fromAt ?? 0, untilAt = slots.at(-1)?.untilAt ?? DAY_MS } = chart
   const layers = all.filter((layer) => layer !== false)
   const { max, ticks } = valueScale(greatest(layers.map(highestOf)), isCount)
   const frame: Frame = {
@@ -124,7 +111,7 @@ function plot(drawing: Plot, slots: readonly Slot[], label: string): Html {
     height,
   }
   const instants = layers.filter((layer) => layer.kind === 'instant')
-  return html`<svg class="plot" role="img" aria-label="${label}" width="100%" height="${TOP + height + BOTTOM}" focusable="false">
+  return html`<svg class="plot" role="img" aria-label="${title}. ${summary}" width="100%" height="${TOP + height + BOTTOM}" focusable="false">
 ${ticks.map((tick) => grid(tick, frame))}
 <svg x="0" y="${TOP}" width="100%" height="${height}" viewBox="0 0 ${WIDTH} ${height}" preserveAspectRatio="none">${layers.map((layer) => shape(layer, frame))}</svg>
 ${instants.map((one, index) => instantLine(one, index, frame))}
@@ -226,8 +213,15 @@ export interface Chart {
   readonly title: string
   /** What the drawing shows, in one sentence. */
   readonly summary: string
-  readonly legend: readonly LegendEntry[]
-  readonly plot: Plot
+  readonly legend: readonly (LegendEntry | false)[]
+  readonly layers: readonly (Layer | false)[]
+  /** Of the time axis; default: those of the slots. */
+  readonly fromAt?: number
+  readonly untilAt?: number
+  /** Its figures are whole numbers. */
+  readonly isCount?: boolean
+  /** Of the drawing alone, in pixels. */
+  readonly height?: number
   /** Of the table, beside the day. */
   readonly heads: readonly string[]
   readonly slots: readonly Slot[]
@@ -235,18 +229,18 @@ export interface Chart {
   readonly isEmpty?: boolean
 }
 
-export const chartFigure = (
-  { id, title, summary, legend, plot: drawing, heads, slots, isEmpty = false }: Chart,
-  level: 2 | 3 = 2,
-): Html => html`<figure class="chart" id="${id}">
-<figcaption>${level === 2 ? html`<h2>${title}</h2>` : html`<h3>${title}</h3>`}<p class="soft">${summary}</p></figcaption>
+export const chartFigure = (chart: Chart, level: 2 | 3 = 2): Html => html`<figure class="chart" id="${chart.id}">
+${captionOf(chart, level)}
 ${
-  !isEmpty &&
-  html`${legendList(legend)}
-<div class="drawing">${plot(drawing, slots, `${title}. ${summary}`)}</div>
-<details><summary>Figures of this chart</summary>${chartTable(heads, slots)}</details>
+  chart.isEmpty !== true &&
+  html`${legendList(chart.legend.filter((entry) => entry !== false))}
+<div class="drawing">${plot(chart)}</div>
+<details><summary>Figures of this chart</summary>${chartTable(chart.heads, chart.slots)}</details>
 `
 }</figure>`
+
+export const captionOf = ({ title, summary }: Pick<Chart, 'title' | 'summary'>, level: 2 | 3): Html =>
+  html`<figcaption>${level === 2 ? html`<h2>${title}</h2>` : html`<h3>${title}</h3>`}<p class="soft">${summary}</p></figcaption>`
 
 export const legendList = (entries: readonly LegendEntry[]): Html | false =>
   entries.length > 1 &&

@@ -2,7 +2,7 @@
 import { DAY_MS } from '../../core/model/units.ts'
 import type { Document } from '../../daemon/http/documents/table.ts'
 import { compact, dayMonth } from '../words.ts'
-import { type Chart, type Layer, type LegendEntry, level, type Point } from './chart.ts'
+import { type Chart, level, type Point } from './chart.ts'
 
 export interface CycleData {
   readonly startAt: number
@@ -51,33 +51,35 @@ export function cycleChart(data: CycleData): Chart {
   const last = used.at(-1) ?? { at: startAt, value: 0 }
   const goal = budget ?? projected?.at(-1)?.p50
   const ahead = (percentile: 'p10' | 'p50' | 'p90'): readonly Point[] => aheadOf(data, last, percentile)
-  const layers: readonly (Layer | false)[] = [
-    projected !== undefined && { kind: 'band', tone: 'main', low: ahead('p10'), high: ahead('p90') },
-    budget !== undefined && level('limit', budget, startAt, endAt),
-    goal !== undefined && {
-      kind: 'line',
-      tone: 'even',
-      points: [
-        { at: startAt, value: 0 },
-        { at: endAt, value: goal },
-      ],
-      dashed: true,
-    },
-    { kind: 'area', tone: 'main', points: used },
-    projected !== undefined && { kind: 'line', tone: 'main', points: ahead('p50'), dashed: true },
-    { kind: 'instant', at: last.at, tone: 'even', text: 'now' },
-    exhaustedAt !== undefined && exhaustedAt < endAt && { kind: 'instant', at: exhaustedAt, tone: 'bad', text: 'add-on credits run out' },
-  ]
   return {
     id: 'cycle',
     title: 'Credits over the cycle',
     summary: summaryOf(data, last.value),
-    legend: legendOf(data),
-    plot: {
-      fromAt: startAt,
-      untilAt: endAt,
-      layers,
-    },
+    legend: [
+      { tone: 'main', text: 'used' },
+      projected !== undefined && { tone: 'main', text: 'expected, with the likely range (80 %)', as: 'dashed' },
+      goal !== undefined && { tone: 'even', text: 'even pace', as: 'dashed' },
+      budget !== undefined && { tone: 'limit', text: 'all credits of the cycle', as: 'line' },
+    ],
+    fromAt: startAt,
+    untilAt: endAt,
+    layers: [
+      projected !== undefined && { kind: 'band', tone: 'main', low: ahead('p10'), high: ahead('p90') },
+      budget !== undefined && level('limit', budget, startAt, endAt),
+      goal !== undefined && {
+        kind: 'line',
+        tone: 'even',
+        points: [
+          { at: startAt, value: 0 },
+          { at: endAt, value: goal },
+        ],
+        dashed: true,
+      },
+      { kind: 'area', tone: 'main', points: used },
+      projected !== undefined && { kind: 'line', tone: 'main', points: ahead('p50'), dashed: true },
+      { kind: 'instant', at: last.at, tone: 'even', text: 'now' },
+      exhaustedAt !== undefined && exhaustedAt < endAt && { kind: 'instant', at: exhaustedAt, tone: 'bad', text: 'add-on credits run out' },
+    ],
     heads: ['Used', 'Even pace', 'Expected'],
     slots: daysOf(data).map(({ fromAt, untilAt }) => {
       const known = usedAt(untilAt, data)
@@ -103,13 +105,6 @@ function summaryOf({ budget, projected, exhaustedAt, endAt }: CycleData, used: n
   ]
   return `${parts.join('; ')}.`
 }
-
-const legendOf = ({ budget, projected }: CycleData): readonly LegendEntry[] => [
-  { tone: 'main', text: 'used' },
-  ...(projected ? [{ tone: 'main', text: 'expected, with the likely range (80 %)', as: 'dashed' } as const] : []),
-  ...(budget !== undefined || projected ? [{ tone: 'even', text: 'even pace', as: 'dashed' } as const] : []),
-  ...(budget !== undefined ? [{ tone: 'limit', text: 'all credits of the cycle', as: 'line' } as const] : []),
-]
 
 /** Days of 24 h from the cycle's start; the last may be shorter. */
 function daysOf({ startAt, endAt }: CycleData) {

@@ -8,7 +8,7 @@ import type { Document } from '../../daemon/http/documents/table.ts'
 import { barTable, type Column, column } from '../tables.ts'
 import { capText, compact, number } from '../words.ts'
 import { BAR_HEAD, meter } from './bars.ts'
-import { type Chart, type Layer, type LegendEntry, legendList, level, type Point } from './chart.ts'
+import { type Chart, captionOf, legendList, level, type Point } from './chart.ts'
 import type { CycleData } from './cycle.ts'
 
 /** One chart for each pool; none without a cycle. */
@@ -24,17 +24,6 @@ function poolChart({ name, credits, exhaustion, days }: Document<'PoolSeries'>['
   })
   const exhaustedAt = exhaustion === undefined ? undefined : Date.parse(exhaustion)
   const last = points.at(-1)
-  const layers: readonly (Layer | false)[] = [
-    level('limit', credits, startAt, endAt),
-    { kind: 'area', tone: 'main', points: points.map(({ at, used }) => ({ at, value: used })) },
-    {
-      kind: 'line',
-      tone: 'balance',
-      stepped: true,
-      points: points.flatMap(({ at, dealt }) => (dealt === undefined ? [] : [{ at, value: dealt }])),
-    },
-    exhaustedAt !== undefined && exhaustedAt < endAt && { kind: 'instant', at: exhaustedAt, tone: 'bad', text: 'pool used up' },
-  ]
   return {
     id: `pool-${name}`,
     title: `Pool ${name}`,
@@ -46,11 +35,19 @@ function poolChart({ name, credits, exhaustion, days }: Document<'PoolSeries'>['
       { tone: 'balance', text: 'dealt as caps', as: 'line' },
       { tone: 'limit', text: 'credits of the pool', as: 'line' },
     ],
-    plot: {
-      fromAt: startAt,
-      untilAt: endAt,
-      layers,
-    },
+    fromAt: startAt,
+    untilAt: endAt,
+    layers: [
+      level('limit', credits, startAt, endAt),
+      { kind: 'area', tone: 'main', points: points.map(({ at, used }) => ({ at, value: used })) },
+      {
+        kind: 'line',
+        tone: 'balance',
+        stepped: true,
+        points: points.flatMap(({ at, dealt }) => (dealt === undefined ? [] : [{ at, value: dealt }])),
+      },
+      exhaustedAt !== undefined && exhaustedAt < endAt && { kind: 'instant', at: exhaustedAt, tone: 'bad', text: 'pool used up' },
+    ],
     heads: ['Used', 'Dealt'],
     slots: points.map(({ at, used, dealt }, index) => ({
       fromAt: at,
@@ -79,9 +76,8 @@ interface Comparison {
 }
 
 export function compareChart({ level = 3, title, head, names, rows }: Comparison): Html {
-  const heading = level === 2 ? html`<h2>${title}</h2>` : html`<h3>${title}</h3>`
   const most = rows.reduce((highest, { beside = 0, policy }) => Math.max(highest, beside, policy), 0)
-  if (most === 0) return html`<figure class="chart"><figcaption>${heading}<p class="soft">0 under both.</p></figcaption></figure>`
+  if (most === 0) return html`<figure class="chart">${captionOf({ title, summary: '0 under both.' }, level)}</figure>`
   const legend = legendList([
     { tone: 'rest', text: names.beside },
     { tone: 'main', text: names.policy },
@@ -93,7 +89,7 @@ export function compareChart({ level = 3, title, head, names, rows }: Comparison
     column.number('Change', ({ beside, policy }) => beside !== undefined && difference(policy - beside)),
     column.measure(BAR_HEAD, ({ beside = 0, policy }) => html`${meter(beside / most, 'rest')}${meter(policy / most, 'main')}`),
   ]
-  return html`<figure class="chart"><figcaption>${heading}<p class="soft">${sentence(names, rows)}</p></figcaption>${legend}${barTable(title, rows, columns)}</figure>`
+  return html`<figure class="chart">${captionOf({ title, summary: sentence(names, rows) }, level)}${legend}${barTable(title, rows, columns)}</figure>`
 }
 
 const difference = (amount: number): string => (amount > 0 ? `+${number(amount)}` : number(amount))
@@ -154,18 +150,25 @@ function chartOf(days: readonly Day[]): Chart {
     change === undefined ? [] : [{ at, value: typeof cap === 'number' ? cap : 0, text: change }],
   )
   const areCapsKnown = days.every(({ cap }) => cap !== undefined)
-  const layers: readonly (Layer | false)[] = [
-    used.length > 1 && { kind: 'area', tone: 'main', points: used },
-    used.length === 1 && { kind: 'dots', tone: 'main', points: used.map((point) => ({ ...point, text: `${compact(point.value)} used` })) },
-    caps.length > 0 && { kind: 'line', tone: 'limit', stepped: true, points: [...caps, ...capEnd] },
-    { kind: 'dots', tone: 'bad', points: changes },
-  ]
   return {
     id: 'person-use',
     title: 'Add-on use against the cap',
     summary: summaryOf(used.at(-1)?.value, lastCap, areCapsKnown ? changes.length : undefined),
-    legend: legendOf(used.length > 0, caps.length > 0, changes.length > 0),
-    plot: { layers },
+    legend: [
+      used.length > 0 && { tone: 'main', text: 'add-on use in this cycle' },
+      caps.length > 0 && { tone: 'limit', text: 'cap in force', as: 'line' },
+      changes.length > 0 && { tone: 'bad', text: 'cap changed' },
+    ],
+    layers: [
+      used.length > 1 && { kind: 'area', tone: 'main', points: used },
+      used.length === 1 && {
+        kind: 'dots',
+        tone: 'main',
+        points: used.map((point) => ({ ...point, text: `${compact(point.value)} used` })),
+      },
+      caps.length > 0 && { kind: 'line', tone: 'limit', stepped: true, points: [...caps, ...capEnd] },
+      { kind: 'dots', tone: 'bad', points: changes },
+    ],
     heads: ['Add-on use', 'Grade', 'Cap', 'Changed'],
     slots: days.map(({ at, used: value, grade, cap, change = '' }) => ({
       fromAt: at,
@@ -183,9 +186,3 @@ function summaryOf(used: number | undefined, cap: Day['cap'], changes: number | 
   const changed = changes === 1 ? 'changed once' : `changed ${changes} times`
   return `${use}${against}${changes === undefined ? '' : `; the cap was ${changes === 0 ? 'not changed' : changed} in this time`}.`
 }
-
-const legendOf = (hasUse: boolean, hasCap: boolean, hasChanges: boolean): readonly LegendEntry[] => [
-  ...(hasUse ? [{ tone: 'main', text: 'add-on use in this cycle' } as const] : []),
-  ...(hasCap ? [{ tone: 'limit', text: 'cap in force', as: 'line' } as const] : []),
-  ...(hasChanges ? [{ tone: 'bad', text: 'cap changed' } as const] : []),
-]
