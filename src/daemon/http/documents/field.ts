@@ -34,15 +34,6 @@ interface OptionalField<Source, Out> extends Field<Source, Out | undefined> {
 /** By name. A kind alone stands for the property of the source that has the name of the field. */
 type Fields<Source> = Readonly<Record<string, Field<Source, unknown> | OptionalField<Source, unknown> | Kind<never, unknown>>>
 
-/** Refuses a kind alone where the source has no property of that name that it can show. */
-type ByName<Source, F> = {
-  readonly [Name in keyof F]: F[Name] extends Kind<infer In, unknown>
-    ? Source extends (undefined extends In ? { readonly [K in Name]?: In } : { readonly [K in Name]: In })
-      ? unknown
-      : { readonly show: never }
-    : unknown
-}
-
 type OutOf<F> = F extends Kind<never, infer Out> ? Out : F extends Field<never, infer Out> ? Out : never
 type IfOptional<F, Then, Else> = F extends { readonly isOptional: true } ? Then : Else
 
@@ -54,16 +45,17 @@ type Made<F> = Flat<
 >
 type Flat<T> = { [Name in keyof T]: T[Name] }
 
-type Alone<F> = { readonly [Name in keyof F as F[Name] extends Kind<never, unknown> ? Name : never]: F[Name] }
-type Getters<F> = { [Name in keyof F]: F[Name] extends Field<infer From, unknown> ? (from: From) => void : (from: unknown) => void }
+/** What each of these fields is filled from: what its getter takes, or the property of its name. */
+type Fillers<F> = {
+  [Name in keyof F]: F[Name] extends Field<infer From, unknown>
+    ? (from: From) => void
+    : (from: IfOptional<F[Name], { readonly [K in Name]?: SourceOf<F[Name]> }, { readonly [K in Name]: SourceOf<F[Name]> }>) => void
+}
+/** What all of them are filled from. */
+type Filler<F> = Fillers<F>[keyof F] extends (from: infer All) => void ? All : never
 
-/** What these fields are filled from: the property of its name for a kind alone, and what the getters of the others take. */
-type Source<F> = Flat<
-  { readonly [Name in keyof Alone<F> as IfOptional<F[Name], never, Name>]: SourceOf<F[Name]> } & {
-    readonly [Name in keyof Alone<F> as IfOptional<F[Name], Name, never>]?: SourceOf<F[Name]>
-  }
-> &
-  (Getters<F>[keyof F] extends (from: infer All) => void ? All : never)
+/** Refuses fields that this source does not fill. */
+type FilledBy<Source, F> = Source extends Filler<F> ? unknown : { readonly isFilledFrom: Filler<F> }
 
 /** The property of its name, absent while that is not known. */
 export const optional = <In, Out>({ schema, show }: Kind<In, Out>): OptionalKind<In, Out> => ({
@@ -93,7 +85,7 @@ export const via = <In, Inner, Out>({ schema, show }: Kind<Inner, Out>, get: (va
 /** Fields that several objects have. */
 export const fields =
   <Source>() =>
-  <F extends Fields<Source>>(all: F & ByName<Source, F>): F =>
+  <F extends Fields<Source>>(all: F & FilledBy<Source, F>): F =>
     all
 
 type AnyFields = Readonly<Record<string, Field<never, unknown> | Kind<never, unknown>>>
@@ -109,7 +101,7 @@ const filled = (all: AnyFields) =>
   }))
 
 /** The same fields of a source that is inside another one. */
-export const within = <Outer, Source, F extends Fields<Source>>(all: F & ByName<Source, F>, inner: (source: Outer) => Source) =>
+export const within = <Outer, Source, F extends Fields<Source>>(all: F & FilledBy<Source, F>, inner: (source: Outer) => Source) =>
   Object.fromEntries(
     filled(all).map(({ name, schema, isOptional, of }) => {
       const field = from<Outer, unknown, unknown>({ schema, show: (value) => value }, (source, showing) => of(inner(source), showing))
@@ -136,11 +128,11 @@ const made = <Source, F extends AnyFields>(description: string, all: F): Kind<So
 /** An object that is made from this source. */
 export const object =
   <Source>(description: string) =>
-  <F extends Fields<Source>>(all: F & ByName<Source, F>) =>
+  <F extends Fields<Source>>(all: F & FilledBy<Source, F>) =>
     made<Source, F>(description, all)
 
 /** An object whose source follows from its fields. */
 export const record =
   (description: string) =>
   <F extends AnyFields>(all: F) =>
-    made<Source<F>, F>(description, all)
+    made<Filler<F>, F>(description, all)
