@@ -2,7 +2,7 @@
 // in force. Points that docs/service.md leaves open are marked `x-choice`.
 import { WIRE } from '../../api/wire.generated.ts'
 import { OPERATION_PATH, PERMISSION_NAME, PERMISSION_OF } from '../../api/wire.ts'
-import type { Operation } from '../../core/model/observed.ts'
+import { OPERATIONS, type Operation } from '../../core/model/observed.ts'
 import { type AnalyticsField, type AnalyticsSource, sourcesServed } from '../analytics/fields.ts'
 import { COMPANY } from '../company/company.generated.ts'
 import { WITHOUT_CAPS } from '../service.ts'
@@ -10,16 +10,12 @@ import type { Switches } from '../switches.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** What the operations are for, in the order of the interface. */
-export const { operations: OPERATIONS } = WIRE
-type OperationText = (typeof OPERATIONS)[Operation]
-
 const { Query, Selection, Filter, Aggregation, User, Error: Failure, ...exchanged } = WIRE.components.schemas
 
 /** The document. */
 export function openApiDocument(switches: Switches): Schema {
   const { openapi, info, servers, security } = WIRE
-  const operations = Object.entries(OPERATIONS).map(([name, texts]) => operationOf(name as Operation, texts, switches))
+  const operations = OPERATIONS.map((operation) => operationOf(operation, switches))
   const schemas = Object.entries(exchanged).map(([name, schema]) => {
     return [name, inForce(name.endsWith('Request') ? withKey(schema) : schema, switches)] as const
   })
@@ -37,8 +33,8 @@ export function openApiDocument(switches: Switches): Schema {
 
 const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
 
-function operationOf(operation: Operation, texts: OperationText, switches: Switches): Schema {
-  const { summary, description, example } = texts
+function operationOf(operation: Operation, switches: Switches): Schema {
+  const { summary, description, example } = WIRE.operations[operation]
   const refused = switches.plan === 'no-caps' ? WITHOUT_CAPS[operation] : undefined
   const plan = refused === undefined ? '' : `\n\nThis plan has it not: every request of a known key is refused with ${refused}.`
   return {
@@ -54,13 +50,14 @@ function operationOf(operation: Operation, texts: OperationText, switches: Switc
         },
       },
     },
-    responses: responsesOf(operation, texts, switches),
+    responses: responsesOf(operation, switches),
   }
 }
 
 const CODES_ARE_OURS = 'the interface names no status codes'
 
-function responsesOf(operation: Operation, { invalid, answered, ...texts }: OperationText, switches: Switches): Schema {
+function responsesOf(operation: Operation, switches: Switches): Schema {
+  const texts = WIRE.operations[operation]
   const refusal = (description: string, choice: string | undefined = CODES_ARE_OURS): Schema => ({
     description,
     content: { [switches.errors === 'text' ? 'text/plain' : 'application/json']: { schema: ref('Error') } },
@@ -69,14 +66,14 @@ function responsesOf(operation: Operation, { invalid, answered, ...texts }: Oper
   const plan = operation === 'GetTeamCreditBalance' ? ', or a plan without the feature' : ''
   const permission = PERMISSION_NAME[PERMISSION_OF[operation]]
   const refusals = {
-    400: refusal(`invalid: ${invalid}`),
+    400: refusal(`invalid: ${texts.invalid}`),
     401: refusal('missing or invalid service key'),
     403: refusal(`the key lacks the permission ${permission}, or is limited to another group${plan}`),
     404: 'notFound' in texts ? refusal(texts.notFound) : undefined,
   }
   const faulty = Object.values(switches.faults).some((probability) => probability > 0)
   return {
-    200: success(operation, answered, switches),
+    200: success(operation, texts.answered, switches),
     // The style `ok` answers with 200 instead.
     ...(switches.errors === 'ok' ? {} : refusals),
     405: { ...refusal('every operation is a POST'), headers: { allow: { schema: { type: 'string' } } } },

@@ -3,10 +3,11 @@
 
 import { createHash } from 'node:crypto'
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import { WIRE } from '../../api/wire.generated.ts'
 import { PERMISSION_NAME, PERMISSION_OF } from '../../api/wire.ts'
 import { htmlText } from '../../core/escape/text.ts'
 import { isHostOfHere, isLoopback } from '../../core/model/loopback.ts'
-import type { Operation } from '../../core/model/observed.ts'
+import { OPERATIONS } from '../../core/model/observed.ts'
 
 import { addedKeys } from '../fixture/file.ts'
 import { FIXTURE_SCHEMA } from '../fixture/schema.generated.ts'
@@ -16,7 +17,7 @@ import { SANDBOX_KEYS, type Sandbox } from '../sandbox.ts'
 import type { Exchange } from '../service.ts'
 import type { StoredKey } from '../store.ts'
 import { DEFAULT_SWITCHES, SWITCHES } from '../switches.ts'
-import { OPERATIONS, openApiDocument } from './openapi.ts'
+import { openApiDocument } from './openapi.ts'
 
 /** The largest request body, in bytes; larger ones get 413. Choice. */
 const MAX_BODY_BYTES = 1_048_576
@@ -51,7 +52,7 @@ export async function startSandboxServer({ sandbox, host, port }: SandboxServerO
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
   refuseTheRest(app, sandbox, isLoopback(host))
   const stopping = new AbortController()
-  for (const operation of OPERATION_NAMES) {
+  for (const operation of OPERATIONS) {
     app.post(`/api/v1/${operation}`, async (request, reply) => {
       const result = sandbox.exchange(operation, typeof request.body === 'string' ? request.body : '')
       return deliver(sandbox, reply, result, stopping.signal)
@@ -99,8 +100,6 @@ const OPENAPI_PATH = '/openapi.json'
 
 const PAGES: readonly string[] = ['/', OPENAPI_PATH, FIXTURE_SCHEMA_PATH]
 
-const OPERATION_NAMES = Object.keys(OPERATIONS) as readonly Operation[]
-
 /** Sends the result of a request, after its delay on the sandbox's clock; a closing server does not wait. */
 async function deliver(sandbox: Sandbox, reply: FastifyReply, result: Exchange, stopping: AbortSignal): Promise<FastifyReply> {
   if (result.kind === 'silence') return reply.hijack()
@@ -125,7 +124,7 @@ function refuseTheRest(app: FastifyInstance, sandbox: Sandbox, isPrivate: boolea
   app.addHook('onRequest', async (request, reply) => {
     if (isPrivate && !isHostOfHere(request.headers.host ?? 'localhost')) return refuse(reply, 421, 'this address answers to localhost only')
   })
-  const paths = new Set(OPERATION_NAMES.map((operation) => `/api/v1/${operation}`))
+  const paths = new Set(OPERATIONS.map((operation) => `/api/v1/${operation}`))
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? ''
     if (paths.has(path)) return refuse(reply.header('allow', 'POST'), 405, 'every operation is a POST')
@@ -156,10 +155,10 @@ const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256'
 
 /** The page as HTML; `url` is where the service is, such as `http://127.0.0.1:8787`. */
 function sandboxPage({ store, switches, now }: Pick<Sandbox, 'store' | 'switches' | 'now'>, url: string): string {
-  const operations = OPERATION_NAMES.map(
+  const operations = OPERATIONS.map(
     (name) => `<h3>${htmlText(name)}</h3>
-<p>${htmlText(OPERATIONS[name].summary)}. Needs ${htmlText(PERMISSION_NAME[PERMISSION_OF[name]])}.</p>
-<pre>${htmlText(curlLine(url, name, OPERATIONS[name].example))}</pre>`,
+<p>${htmlText(WIRE.operations[name].summary)}. Needs ${htmlText(PERMISSION_NAME[PERMISSION_OF[name]])}.</p>
+<pre>${htmlText(curlLine(url, name, WIRE.operations[name].example))}</pre>`,
   )
   const keys = [...SANDBOX_KEYS, ...addedKeys(store)].map(keyRow)
   const changed = SWITCHES.filter(({ name }) => JSON.stringify(switches[name]) !== JSON.stringify(DEFAULT_SWITCHES[name]))
