@@ -9,6 +9,7 @@ import {
   renameSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -180,11 +181,21 @@ test('a ledger that was moved while in use records nothing more, because the rec
   renameSync(file, `${file}.old`)
   const refused = await ledgerErrorOf(async () => await ledger.recordIntent(intentFor(raise(ADA, 1, 2))))
   expect(refused.code).toBe('LEDGER_UNWRITABLE')
-  expect(refused.message).toContain('was moved, deleted or replaced')
+  expect(refused.message).toContain('was moved, deleted, cut or replaced')
   expect((await ledgerErrorOf(async () => await store.probe())).code).toBe('LEDGER_UNWRITABLE')
   renameSync(`${file}.old`, file)
   expect((await ledger.recordIntent(intentFor(raise(ADA, 1, 2)))).id).toBe(1)
   await store.probe()
+})
+
+test('a ledger that was cut while in use records nothing more, and what is left of it is not taken for a new one', async () => {
+  const file = await usedLedger()
+  const ledger = await (await open(file)).workspace('acme', URL_A)
+  await ledger.recordIntent(intentFor(raise(ADA, 1, 2)))
+  truncateSync(file)
+  expect((await ledgerErrorOf(async () => await ledger.recordIntent(intentFor(raise(ADA, 2, 3))))).code).toBe('LEDGER_UNWRITABLE')
+  for (const mode of ['read', 'note'] as const)
+    expect((await ledgerErrorOf(async () => await open(file, mode))).code).toBe('LEDGER_CORRUPT')
 })
 
 test('a ledger that another process blocks for 5 s is a LedgerError', async () => {

@@ -5,7 +5,7 @@ import { accessSync, chmodSync, closeSync, constants, openSync, realpathSync, ty
 import { backup, DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import { BugError } from '../../../core/model/problem.ts'
 import { codeIn } from '../../../files.ts'
-import { BUSY_TIMEOUT_MS, fromSqlite, LedgerError, onDisk, SQLITE, sqliteCode } from '../error.ts'
+import { BUSY_TIMEOUT_MS, corrupt, fromSqlite, LedgerError, onDisk, SQLITE, sqliteCode } from '../error.ts'
 
 const OWNER_ONLY = 0o600
 
@@ -43,8 +43,9 @@ export function lookAt(file: string): Stats | undefined {
   }
 }
 
-/** What SQLite opens beside a database, and would wait for as well. */
+/** What SQLite opens beside a database, and would wait for as well. A log beside an empty one is what is left of a ledger: SQLite would delete it. */
 function mustBeFilesBeside(path: string): void {
+  if (lookAt(path)?.size === 0 && lookAt(`${path}-wal`)?.size) throw corrupt(path, 'it is empty, and its write-ahead log is not')
   for (const file of ['-journal', '-wal', '-shm'].map((suffix) => `${path}${suffix}`)) {
     if (lookAt(file)?.isFile() === false) throw new LedgerError('LEDGER_UNWRITABLE', `${file} is not a regular file; move it away`)
   }
@@ -228,14 +229,19 @@ function transaction<T>(sqlite: DatabaseSync, change: () => T, attempt: Attempt)
   }
 }
 
-/** Returns whether the path still leads to the same file: SQLite would go on writing to a file that was deleted or moved. */
+/** Returns whether the path still leads to the same file, which never shrinks: SQLite would go on writing to one that was deleted, moved or cut. */
 function sameFile(path: string): () => boolean {
-  const before = lookAt(path)
+  let before = lookAt(path)
   return () => {
     const now = lookAt(path)
-    return now !== undefined && now.ino === before?.ino && now.dev === before.dev
+    if (!now || !before || now.ino !== before.ino || now.dev !== before.dev || now.size < before.size) return false
+    before = now
+    return true
   }
 }
 
 const movedAway = (file: string): LedgerError =>
-  new LedgerError('LEDGER_UNWRITABLE', `${file} was moved, deleted or replaced while it was in use; put it back, or start capkeeper again`)
+  new LedgerError(
+    'LEDGER_UNWRITABLE',
+    `${file} was moved, deleted, cut or replaced while it was in use; put it back, or start capkeeper again`,
+  )

@@ -156,7 +156,6 @@ function openForReading(path: string): LedgerDatabase | undefined {
   const found = lookAt(path)
   if (!found) return undefined
   mustBeFile(path, found)
-  if (found.size === 0) return undefined
   const database = openDatabase(path, { readOnly: true })
   let isLedger = false
   try {
