@@ -7,13 +7,13 @@ import type { Health } from '../http/documents/types.ts'
 import type { Readiness } from '../http/server.ts'
 import { unlessLedger } from '../ledger/error.ts'
 import type { SharedWorkspace } from '../ledger/share.ts'
-import { type LeaseHooks, type Leases, lastGoodId, soleLeases } from '../replicas/leases.ts'
+import { type LeaseHooks, type Leases, lastGoodId } from '../replicas/leases.ts'
 import { elsewhereIn, isOfLease, packed, viewsOf, wantedIn } from '../replicas/shown.ts'
 import type { Workspace } from '../workspace.ts'
 import { rereadConfig } from './configure.ts'
 import { distribute, loadPolicies } from './policies.ts'
 import { oneAtATime, openAll, sharedRefresh } from './refresh.ts'
-import { type DaemonParts, end, type Runner, type State, start, updateConditions } from './runners.ts'
+import { type DaemonParts, end, newState, type Runner, type State, start, updateConditions } from './runners.ts'
 
 export type Daemon = Awaited<ReturnType<typeof startDaemon>>
 
@@ -22,22 +22,9 @@ export const GRACE_MS = 8_000
 
 /** Starts every workspace of the configuration. Rejects with a `LedgerError` when one cannot be opened; then nothing was started. */
 export async function startDaemon(parts: DaemonParts) {
-  const { config, leases = soleLeases() } = parts
-  const state: State = {
-    parts,
-    leases,
-    loaded: undefined,
-    told: new Map(),
-    elsewhere: new Map(),
-    failed: new Map(),
-    runners: new Map(),
-    config,
-    refused: [],
-    conditions: [],
-    stopping: false,
-    applying: Promise.resolve(),
-    loadPolicies: oneAtATime(() => loadPolicies(state)),
-  }
+  const state = newState(parts)
+  state.loadPolicies = oneAtATime(() => loadPolicies(state))
+  const { config, leases } = state
   const ours = config.workspaces.filter(({ name }) => leases.holds(name))
   for (const [settings, opened] of await openAll(ours, parts.open)) start(state, settings, opened)
   leases.want(wantedIn(config))

@@ -8,7 +8,7 @@ import type { Problem } from '../../core/model/problem.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Clock, RecordsReader } from '../../ports.ts'
 import type { Config, WorkspaceConfig } from '../config/settings.ts'
-import type { Leases } from '../replicas/leases.ts'
+import { type Leases, soleLeases } from '../replicas/leases.ts'
 import { leaseFindings, noticeLease } from '../replicas/shown.ts'
 import { createWorkspace, reportBug, type Workspace, type WorkspaceParts } from '../workspace.ts'
 import { startLoop } from './loop.ts'
@@ -79,30 +79,32 @@ function newRunner(config: WorkspaceConfig, workspace: Workspace, opened: Opened
   }
 }
 
+export type State = ReturnType<typeof newState>
+
 /** What a daemon knows and does now. */
-export interface State {
-  readonly parts: DaemonParts
-  readonly leases: Leases
+export const newState = (parts: DaemonParts) => ({
+  parts,
+  leases: parts.leases ?? soleLeases(),
   /** The policies that were loaded last. */
-  loaded: PolicyLoad | undefined
+  loaded: undefined as PolicyLoad | undefined,
   /** The policies that other replicas were told of last. */
-  readonly told: Map<string, PolicyRevision>
+  told: new Map<string, PolicyRevision>(),
   /** What holders elsewhere showed last. */
-  elsewhere: ReadonlyMap<string, string>
+  elsewhere: new Map<string, string>() as ReadonlyMap<string, string>,
   /** Why a workspace could not be started here. */
-  readonly failed: Map<string, string>
-  readonly runners: Map<string, Runner>
-  config: Config
+  failed: new Map<string, string>(),
+  runners: new Map<string, Runner>(),
+  config: parts.config,
   /** Why the last configuration is not in force. */
-  refused: readonly Finding[]
+  refused: [] as readonly Finding[],
   /** Conditions of the process as a whole. */
-  conditions: readonly Condition[]
-  stopping: boolean
+  conditions: [] as readonly Condition[],
+  stopping: false,
   /** Applies configurations one after the other: two loops of one workspace must never run side by side. */
-  applying: Promise<void>
+  applying: Promise.resolve(),
   /** Loads the policies of the present configuration and gives them to every workspace. */
-  loadPolicies: () => Promise<void>
-}
+  loadPolicies: async (): Promise<void> => undefined,
+})
 
 /** Starts a workspace. */
 export function start({ parts, runners }: State, settings: WorkspaceConfig, opened: OpenedWorkspace): void {

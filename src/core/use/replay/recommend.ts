@@ -7,7 +7,7 @@ import { byScope, type GroupScope, type ScopeKey, scopeKey, TEAM, type TeamScope
 import { credits, MAX_CAP, wholeCents } from '../../model/units.ts'
 import { DUST, type ReplayPeople, replayPeople } from './demand.ts'
 import { isCounted, type SimulationInputs } from './document.ts'
-import { capsOfPolicy, type PoolPlaces } from './in-force.ts'
+import { capsOfPolicy } from './in-force.ts'
 import { demandsOf, presentPeople, type Simulation, simulate } from './simulation.ts'
 
 /** `share`: of people blocked, 0 to 1. `credits`: add-on credits of the most expensive cycle. */
@@ -59,15 +59,9 @@ export function recommend(inputs: RecommendInputs) {
   }
 }
 
-interface Known {
-  /** Add-on demand of each person by place, one array per cycle; -1 for a person who does not count in it. */
-  readonly cycles: readonly Float64Array[]
-  /** A person's own cap in the policy, by place, including the most that a pool gives; Infinity without one. */
-  readonly own: Float64Array
-  readonly pools: readonly PoolPlaces[]
-}
+type Known = ReturnType<typeof knownDemand>
 
-function knownDemand(inputs: RecommendInputs, people: ReplayPeople): Known {
+function knownDemand(inputs: RecommendInputs, people: ReplayPeople) {
   const cycles: Float64Array[] = []
   for (const demand of demandsOf(inputs, people)) {
     const sums = new Float64Array(people.emails.length)
@@ -77,16 +71,23 @@ function knownDemand(inputs: RecommendInputs, people: ReplayPeople): Known {
     }
     cycles.push(sums.map((sum, person) => (isCounted(people, demand, person) ? sum : -1)))
   }
-  return { cycles: cycles.slice(-inputs.shown), ...ownCaps(inputs, people) }
+  return {
+    /** Add-on demand of each person by place, one array per cycle; -1 for a person who does not count in it. */
+    cycles: cycles.slice(-inputs.shown),
+    ...ownCaps(inputs, people),
+  }
 }
 
-/** The caps that the policy gives to single people: by name, by a rule or by a pool, but neither by a grant nor by the conflict rule. */
-function ownCaps({ policy, roster, groups, cycles }: RecommendInputs, people: ReplayPeople): Omit<Known, 'cycles'> {
+/**
+ * The caps that the policy gives to single people, by place, Infinity without one: by name, by a rule or by a pool (the most that it gives), but neither
+ * by a grant nor by the conflict rule.
+ */
+function ownCaps({ policy, roster, groups, cycles }: RecommendInputs, people: ReplayPeople) {
   const { onGroupConflict: _, ...set } = policy.set
   const source = capsOfPolicy({ set: { ...set, grants: [] }, people, groups, roster })
   const own = new Float64Array(people.emails.length).fill(Number.POSITIVE_INFINITY)
   const cycle = cycles.at(-1)
-  if (!cycle) return { own, pools: [] }
+  if (!cycle) return { own, pools: source.pools() }
   const { caps, from } = source.capsOn({ at: cycle.endAt - 1, cycle, used: new Float64Array(people.emails.length) })
   const pools = source.pools()
   const pooled = new Map(pools.flatMap(({ max, members }) => members.map((person) => [person, max] as const)))
@@ -106,15 +107,9 @@ interface ScopePeople {
   readonly fixed?: number
 }
 
-interface Scopes {
-  /** The team last. */
-  readonly all: readonly ScopePeople[]
-  /** By place of a person: the scopes that may set their cap; the team only for people in no group. */
-  readonly of: readonly (readonly ScopePeople[])[]
-  readonly onGroupConflict: PolicySet['onGroupConflict']
-}
+type Scopes = ReturnType<typeof scopesOf>
 
-function scopesOf({ policy: { set }, groups, only }: RecommendInputs, people: ReplayPeople, { own }: Known): Scopes {
+function scopesOf({ policy: { set }, groups, only }: RecommendInputs, people: ReplayPeople, { own }: Known) {
   const listed = new Set(groups.map(({ id }) => id))
   const rule = (key: ScopeKey): Cap | undefined => set.rules.find(({ scope }) => scopeKey(scope) === key)?.cap
   const one = (scope: TeamScope | GroupScope, name: string, members: readonly number[], isAsked: boolean): ScopePeople => {
@@ -147,7 +142,13 @@ function scopesOf({ policy: { set }, groups, only }: RecommendInputs, people: Re
     const groupsOf = (people.groupsOf[person] ?? []).flatMap((key) => byKey.get(key) ?? [])
     return groupsOf.length > 0 ? groupsOf : [team]
   })
-  return { all, of, onGroupConflict: set.onGroupConflict }
+  return {
+    /** The team last. */
+    all,
+    /** By place of a person: the scopes that may set their cap; the team only for people in no group. */
+    of,
+    onGroupConflict: set.onGroupConflict,
+  }
 }
 
 /** The cap of a person without one of their own, and the scope that sets it. When the conflict rule decides between groups, no scope sets it. */

@@ -7,7 +7,7 @@ import type { PolicyRevision } from '../../model/policy.ts'
 import { compareText, groupScope, scopeKey } from '../../model/scope.ts'
 import { DAY_MS, formatInstant, type Instant, wholeCents } from '../../model/units.ts'
 import type { RecordedDays } from '../history.ts'
-import { type CapSource, type CycleDemand, demandByCycle, isWeekend, type ReplayPeople, recordedSpan, replayPeople } from './demand.ts'
+import { type CycleDemand, demandByCycle, isWeekend, type ReplayPeople, recordedSpan, replayPeople } from './demand.ts'
 import {
   type Beside,
   isBesideKnown,
@@ -77,12 +77,10 @@ export const demandsOf = (
     creditsPerSeat: inputs.creditsPerSeat,
   })
 
-interface Sources extends Readonly<Record<BandEnd, CapSource>> {
-  readonly middle: PolicyCaps
-}
+type Sources = ReturnType<typeof sourcesOf>
 
 /** One source for each end of the band, because a source that deals by use remembers its deals. */
-function sourcesOf({ roster, groups }: SimulationInputs, people: ReplayPeople, { set }: PolicyRevision): Sources {
+function sourcesOf({ roster, groups }: SimulationInputs, people: ReplayPeople, { set }: PolicyRevision) {
   const middle = capsOfPolicy({ set, people, groups, roster })
   return { low: middle.another(), middle, high: middle.another() }
 }

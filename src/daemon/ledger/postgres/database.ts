@@ -136,12 +136,8 @@ export function openPostgres({ address: given, env = process.env, clock }: Postg
   }
   /** With `urgentMs` it goes before all others, and its answer must come within this time. */
   const using = async <T>(use: (one: Session) => Promise<T>, urgentMs?: number): Promise<T> => {
-    const one = await session(urgentMs)
-    try {
-      return await use(one)
-    } finally {
-      one.release()
-    }
+    using one = await session(urgentMs)
+    return await use(one)
   }
   /** For reading: repeated once when the connection turns out to be dead. */
   const query: Query = (sql, values) => again(() => using((one) => one.query(sql, values)))
@@ -287,6 +283,11 @@ function sessionOf(client: PoolClient, name: string, answerMs: number, giveBack:
     broke()
   }
   client.on('error', fail)
+  const release = (): void => {
+    client.removeListener('error', fail)
+    client.release(!alive)
+    giveBack()
+  }
   const query: Query = async (sql, values) => {
     try {
       // The driver's types lack `query_timeout`.
@@ -315,11 +316,8 @@ function sessionOf(client: PoolClient, name: string, answerMs: number, giveBack:
         throw error
       }
     },
-    release() {
-      client.removeListener('error', fail)
-      client.release(!alive)
-      giveBack()
-    },
+    release,
+    [Symbol.dispose]: release,
   }
 }
 
