@@ -31,24 +31,18 @@ export async function awaitLedger(awaiting: Awaiting): Promise<WritingStore | un
   let store = await attempt(open)
   if (!(store instanceof LedgerError)) return store
   let why = store.message
-  const nothing = await openLedger({ file: ':memory:', mode: 'write', clock })
+  await using opened = new AsyncDisposableStack()
+  const nothing = opened.adopt(await openLedger({ file: ':memory:', mode: 'write', clock }), (one) => one.close())
   const host = await createHost({ ...options, store: nothing })
   const server = await listen({ ...host, ledgerWritable: () => false, probeLedger: async () => undefined }, () => why)
-  try {
-    for (let waitMs = FIRST_WAIT_MS; store instanceof LedgerError; waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2)) {
-      why = store.message
-      host.logger.error(
-        { error: why, retryMs: waitMs },
-        'the ledger cannot be reached; it is tried again, and nothing is written until then',
-      )
-      await clock.sleep(waitMs, stop).catch(() => undefined)
-      if (stop.aborted) return undefined
-      store = await attempt(open)
-    }
-    host.logger.info({}, 'the ledger is there')
-    return store
-  } finally {
-    await server.close()
-    await nothing.close()
+  opened.defer(() => server.close())
+  for (let waitMs = FIRST_WAIT_MS; store instanceof LedgerError; waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2)) {
+    why = store.message
+    host.logger.error({ error: why, retryMs: waitMs }, 'the ledger cannot be reached; it is tried again, and nothing is written until then')
+    await clock.sleep(waitMs, stop).catch(() => undefined)
+    if (stop.aborted) return undefined
+    store = await attempt(open)
   }
+  host.logger.info({}, 'the ledger is there')
+  return store
 }

@@ -3,7 +3,7 @@ import { type Cli, EXIT } from '../shared/context.ts'
 
 export type Ending = ReturnType<typeof createEnding>
 
-/** Listens until it is closed. */
+/** Listens until the scope that has it ends. */
 export function createEnding({ signals, stdin }: Pick<Cli, 'signals' | 'stdin'>) {
   const stop = new AbortController()
   const asked = Promise.withResolvers<void>()
@@ -29,7 +29,7 @@ export function createEnding({ signals, stdin }: Pick<Cli, 'signals' | 'stdin'>)
       reload = given
       if (missed > 0) reload()
     },
-    close(): void {
+    [Symbol.dispose](): void {
       offInterrupt()
       offHangup()
     },

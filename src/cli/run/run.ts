@@ -61,16 +61,15 @@ export async function runCommand(flags: RunFlags, outer: Cli): Promise<void> {
   }
   const files = keepFiles(outer.clock)
   const cli = { ...outer, files, ...(flags.sandbox && { env: withSandboxKey(outer.env) }) }
+  await using opened = new AsyncDisposableStack()
   const embedded = flags.sandbox ? await startBeside(cli, flags.sandboxPort) : undefined
+  opened.defer(async () => embedded?.close())
   const reader: Reader = { read: () => readConfig(reader, flags, cli, embedded), stamps: {}, name: undefined }
   readAs('daemon')
-  try {
-    if (flags.once) await (await import('./once.ts')).runOnce(flags, cli, reader, embedded)
-    else await untilAsked(flags, cli, reader, embedded)
-  } finally {
-    readAs('command')
-    await embedded?.close()
-  }
+  opened.defer(() => readAs('command'))
+  if (flags.once) return await (await import('./once.ts')).runOnce(flags, cli, reader, embedded)
+  await serve(flags, cli, reader, embedded)
+  cli.finish(EXIT.done)
 }
 
 async function readConfig(reader: Reader, flags: RunFlags, cli: Cli, embedded: Embedded | undefined): Promise<Settings> {
@@ -107,18 +106,9 @@ interface Running {
   readonly why?: () => string
 }
 
-async function untilAsked(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedded | undefined): Promise<void> {
-  const ending = createEnding(cli)
-  try {
-    await serve(flags, cli, reader, embedded, ending)
-  } finally {
-    ending.close()
-  }
-  cli.finish(EXIT.done)
-}
-
 /** Serves until an interrupt. */
-async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedded | undefined, ending: Ending): Promise<void> {
+async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedded | undefined): Promise<void> {
+  using ending = createEnding(cli)
   let settings = await reader.read()
   const running: Running = {}
   const complaints: { log?: (message: string) => void } = {}
@@ -136,67 +126,64 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
     },
   })
   if (!store) return
-  const aging = new AbortController()
-  let server: Server | undefined
+  await using opened = new AsyncDisposableStack()
+  opened.defer(() => store.close())
   let following: ReturnType<typeof followFiles> | undefined
   // What was read counts when it comes into force.
   const read = new WeakMap<Config, Settings>()
-  try {
-    if (reader.name === undefined) settings = await withKnownName(settings, reader, store)
-    const host = await createHost({ cli, flags, config: settings.config, store, leases: store.held, isEmbedded: embedded !== undefined })
-    complaints.log = (error) => host.logger.error({ error }, 'a lease could not be used as it should')
-    // Listen first, so that an address in use is an error before any write.
-    const isQuick = embedded !== undefined && flags.listen === undefined && settings.loaded.file === undefined
-    server = await listen(settings.config, running, host, isQuick)
-    reader.listening = settings.config.listen
-    if (ending.stop.aborted) return
-    const daemon = await startDaemon({
-      clock: cli.clock,
-      config: settings.config,
-      leases: store.held,
-      open: (one) => openWorkspace(one, host),
-      async loadPolicies(config) {
-        const policies = await readPolicies(policyPaths(config), settings.loaded, flags, cli)
-        tellErrors(policies, host)
-        reader.stamps.policies = policies.stamp
-        return policies
-      },
-      async reloadConfig() {
-        const next = await reader.read()
-        read.set(next.config, next)
-        return next.config
-      },
-      onTransition: (transition) => logTransition(host.logger, transition),
-      onConfig(config) {
-        settings = read.get(config) ?? settings
-        host.use(config)
-        void following?.then(({ follow }) => follow())
-      },
-      registered: (name, present) => (present ? host.metrics.registerWorkspace(name) : host.metrics.removeWorkspace(name)),
-      onSeen: (name) => host.live.changed(name, TOPICS),
-      ledgerWritable: host.ledgerWritable,
-      probeLedger: host.probeLedger,
-      pauses: store.pauses,
-      recordsOf: (one) => recordsOf(one, host),
-    })
-    running.daemon = daemon
-    void forgetOldHistory(host, aging.signal)
-    announce(server, host, embedded)
-    following = followFiles(daemon, cli, reader, () => settings)
-    ending.onReload(() => void daemon.configChanged().then(() => daemon.hurry()))
-    void readRefusedAgain(daemon, cli.clock, aging.signal)
-    await untilStopped(daemon, host, embedded, ending)
-    // Files that take long to look at do not keep the process.
-    void following.then(({ close }) => close())
-    await server.close()
-    await host.saveAll()
-    host.logger.info({}, 'stopped')
-  } finally {
-    aging.abort()
-    await running.daemon?.stop()
-    await server?.close()
-    await store.close()
-  }
+  if (reader.name === undefined) settings = await withKnownName(settings, reader, store)
+  const host = await createHost({ cli, flags, config: settings.config, store, leases: store.held, isEmbedded: embedded !== undefined })
+  complaints.log = (error) => host.logger.error({ error }, 'a lease could not be used as it should')
+  // Listen first, so that an address in use is an error before any write.
+  const isQuick = embedded !== undefined && flags.listen === undefined && settings.loaded.file === undefined
+  const server = await listen(settings.config, running, host, isQuick)
+  opened.defer(() => server.close())
+  reader.listening = settings.config.listen
+  if (ending.stop.aborted) return
+  const daemon = await startDaemon({
+    clock: cli.clock,
+    config: settings.config,
+    leases: store.held,
+    open: (one) => openWorkspace(one, host),
+    async loadPolicies(config) {
+      const policies = await readPolicies(policyPaths(config), settings.loaded, flags, cli)
+      tellErrors(policies, host)
+      reader.stamps.policies = policies.stamp
+      return policies
+    },
+    async reloadConfig() {
+      const next = await reader.read()
+      read.set(next.config, next)
+      return next.config
+    },
+    onTransition: (transition) => logTransition(host.logger, transition),
+    onConfig(config) {
+      settings = read.get(config) ?? settings
+      host.use(config)
+      void following?.then(({ follow }) => follow())
+    },
+    registered: (name, present) => (present ? host.metrics.registerWorkspace(name) : host.metrics.removeWorkspace(name)),
+    onSeen: (name) => host.live.changed(name, TOPICS),
+    ledgerWritable: host.ledgerWritable,
+    probeLedger: host.probeLedger,
+    pauses: store.pauses,
+    recordsOf: (one) => recordsOf(one, host),
+  })
+  running.daemon = daemon
+  opened.defer(() => daemon.stop())
+  const aging = new AbortController()
+  opened.defer(() => aging.abort())
+  void forgetOldHistory(host, aging.signal)
+  announce(server, host, embedded)
+  following = followFiles(daemon, cli, reader, () => settings)
+  ending.onReload(() => void daemon.configChanged().then(() => daemon.hurry()))
+  void readRefusedAgain(daemon, cli.clock, aging.signal)
+  await untilStopped(daemon, host, embedded, ending)
+  // Files that take long to look at do not keep the process.
+  void following.then(({ close }) => close())
+  await server.close()
+  await host.saveAll()
+  host.logger.info({}, 'stopped')
 }
 
 /** When broken policies hide the workspace's name at the start, the name comes from the ledger. */

@@ -48,14 +48,11 @@ function textOf(file: string): string {
 
 /** Writes the state to `to`, or to stdout for `-`. Throws a `CommandError` and leaves nothing behind when that fails. */
 async function exportState(options: SandboxOptions, to: string, cli: Cli): Promise<void> {
-  const store = stateOf(options)
-  try {
-    // In one transaction, because another process may have the file open.
-    if (to === '-') for (const piece of store.transaction(() => [...pieces(store)])) await show(piece, cli)
-    else store.transaction(() => saveWhole(to, pieces(store)))
-  } finally {
-    store.close()
-  }
+  using opened = new DisposableStack()
+  const store = opened.adopt(stateOf(options), (one) => one.close())
+  // In one transaction, because another process may have the file open.
+  if (to === '-') for (const piece of store.transaction(() => [...pieces(store)])) await show(piece, cli)
+  else store.transaction(() => saveWhole(to, pieces(store)))
 }
 
 /** The data as it is: only a running sandbox, which may have the same file open, advances its time. Without data, a fresh company. */
@@ -115,26 +112,23 @@ async function serve(options: SandboxOptions, flags: SandboxFlags, cli: Cli): Pr
   // Check the port before a data file is seeded: after a failure it would be the company of the next start.
   await requireFree(flags)
   const unused = existsSync(flags.data) ? seedingFlags(flags) : []
+  using opened = new DisposableStack()
   const lock = lockData(flags.data)
+  opened.defer(() => lock?.release())
   const stopped = Promise.withResolvers<void>()
-  const off = cli.signals.on('interrupt', stopped.resolve)
-  try {
-    const { startEmbedded } = await import('./embedded.ts')
-    const embedded = await startEmbedded(options, flags).catch((error: unknown) => {
-      lock?.undo()
-      throw error
-    })
-    cli.stdout.write(greeting(embedded))
-    if (unused.length > 0) cli.stderr.write(`${flags.data} holds a company already: ${unused.join(', ')} change nothing\n`)
-    if (flags.somebodyElse !== undefined) {
-      embedded.sandbox.foreignWriter({ everySeconds: flags.somebodyElse, say: (line) => cli.stderr.write(`${line}\n`) })
-    }
-    await stopped.promise
-    await embedded.close()
-  } finally {
-    off()
-    lock?.release()
+  opened.defer(cli.signals.on('interrupt', stopped.resolve))
+  const { startEmbedded } = await import('./embedded.ts')
+  const embedded = await startEmbedded(options, flags).catch((error: unknown) => {
+    lock?.undo()
+    throw error
+  })
+  cli.stdout.write(greeting(embedded))
+  if (unused.length > 0) cli.stderr.write(`${flags.data} holds a company already: ${unused.join(', ')} change nothing\n`)
+  if (flags.somebodyElse !== undefined) {
+    embedded.sandbox.foreignWriter({ everySeconds: flags.somebodyElse, say: (line) => cli.stderr.write(`${line}\n`) })
   }
+  await stopped.promise
+  await embedded.close()
 }
 
 /**

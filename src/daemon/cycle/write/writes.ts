@@ -151,6 +151,8 @@ async function send(change: Change, intent: Intent, run: WriteRun, isPatient: bo
 async function beforeDeadline<Value>(run: WriteRun, isPatient: boolean, work: (deadline: AbortSignal) => Promise<Value>): Promise<Value> {
   const { clock, options } = run
   const [deadline, over] = [new AbortController(), new AbortController()]
+  using ended = new DisposableStack()
+  ended.defer(() => over.abort())
   const watch = async (): Promise<void> => {
     do await clock.sleep(FRESH_MS, over.signal)
     while (isPatient && !(await whyNotStart(run)))
@@ -158,11 +160,7 @@ async function beforeDeadline<Value>(run: WriteRun, isPatient: boolean, work: (d
   // A ledger that cannot be read ends the wait as well; it is asked again before the write, and fails there.
   const end = (): void => deadline.abort(new Error('its turn did not come in time'))
   watch().then(end, () => (over.signal.aborted ? undefined : end()))
-  try {
-    return await work(options.stop ? AbortSignal.any([options.stop, deadline.signal]) : deadline.signal)
-  } finally {
-    over.abort()
-  }
+  return await work(options.stop ? AbortSignal.any([options.stop, deadline.signal]) : deadline.signal)
 }
 
 /** Reads the cap back. A reading of the old value may be stale and is repeated once. A number after a clear may be inherited, so the ancestors are read too. */
