@@ -34,18 +34,15 @@ export function createFiles(folder: string, files: readonly NewFile[]): void {
   const made: (() => void)[] = []
   try {
     makeFolder(folder, made)
-    const staging = mkdtempSync(join(folder, '.capkeeper-init-'))
-    try {
-      for (const [index, { path, text }] of files.entries()) {
-        const whole = join(staging, String(index))
-        writeFileSync(whole, text, { flush: true })
-        const target = join(folder, path)
-        makeFolder(dirname(target), made)
-        place(whole, target, text)
-        made.push(() => unlinkSync(target))
-      }
-    } finally {
-      rmSync(staging, { recursive: true, force: true })
+    using ended = new DisposableStack()
+    const staging = ended.adopt(mkdtempSync(join(folder, '.capkeeper-init-')), (one) => rmSync(one, { recursive: true, force: true }))
+    for (const [index, { path, text }] of files.entries()) {
+      const whole = join(staging, String(index))
+      writeFileSync(whole, text, { flush: true })
+      const target = join(folder, path)
+      makeFolder(dirname(target), made)
+      place(whole, target, text)
+      made.push(() => unlinkSync(target))
     }
   } catch (error) {
     // A folder into which others have put files remains.

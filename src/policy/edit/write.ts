@@ -103,18 +103,15 @@ function prepare(one: Replacement, keepsOld: boolean): void {
 
 function writeFresh(one: Replacement): void {
   const { stats, fresh } = one
-  const file = openSync(fresh, 'wx', 0o600)
-  try {
-    writeFileSync(file, one.after)
-    const made = fstatSync(file, { bigint: true })
-    if (made.uid !== stats.uid || made.gid !== stats.gid) fchownSync(file, Number(stats.uid), Number(stats.gid))
-    fchmodSync(file, Number(stats.mode & 0o7777n))
-    fsyncSync(file)
-    const { uid, gid, mode } = fstatSync(file, { bigint: true })
-    if (uid !== stats.uid || gid !== stats.gid || mode !== stats.mode) refuse(one, 'cannot be replaced with its owner and mode kept')
-  } finally {
-    closeSync(file)
-  }
+  using ended = new DisposableStack()
+  const file = ended.adopt(openSync(fresh, 'wx', 0o600), closeSync)
+  writeFileSync(file, one.after)
+  const made = fstatSync(file, { bigint: true })
+  if (made.uid !== stats.uid || made.gid !== stats.gid) fchownSync(file, Number(stats.uid), Number(stats.gid))
+  fchmodSync(file, Number(stats.mode & 0o7777n))
+  fsyncSync(file)
+  const { uid, gid, mode } = fstatSync(file, { bigint: true })
+  if (uid !== stats.uid || gid !== stats.gid || mode !== stats.mode) refuse(one, 'cannot be replaced with its owner and mode kept')
 }
 
 /** A second name of the old file; a copy where the file system has no links. */
@@ -151,12 +148,8 @@ const isForbidden = (error: unknown): error is NodeJS.ErrnoException =>
 /** Some systems cannot flush a folder; the names are written all the same. */
 function flushFolder(folder: string): void {
   try {
-    const opened = openSync(folder, 'r')
-    try {
-      fsyncSync(opened)
-    } finally {
-      closeSync(opened)
-    }
+    using ended = new DisposableStack()
+    fsyncSync(ended.adopt(openSync(folder, 'r'), closeSync))
   } catch {
     return
   }

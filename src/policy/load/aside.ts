@@ -39,30 +39,27 @@ export async function answerWith<Data, Answer>(work: (data: Data, say: (at: stri
 /** Runs a thread until it answers, fails, or the deadline passes. */
 export async function runAside<Answer>({ file, data, clock, deadlineMs, memory, env = {}, signal }: Errand): Promise<Outcome<Answer>> {
   const worker = new Worker(file, { workerData: data, resourceLimits: memory ?? THREAD_MEMORY_MIB, env: { ...env } })
-  const over = new AbortController()
+  using ended = new DisposableStack()
+  const over = ended.adopt(new AbortController(), (one) => one.abort())
   let at: string | undefined
   const failed = (kind: 'memory' | 'time' | 'error', message: string): Outcome<Answer> => ({ kind, message, at })
-  try {
-    const outcome = await new Promise<Outcome<Answer>>((resolve) => {
-      worker.on('message', (said: Said<Answer>) => {
-        if (said.kind === 'at') at = said.name
-        else resolve(said)
-      })
-      worker.on('error', (error: NodeJS.ErrnoException) =>
-        resolve(failed(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'error', error.message)),
-      )
-      worker.on('exit', (code) => resolve(failed('error', `the thread ended with ${code}`)))
-      signal?.addEventListener('abort', () => resolve(failed('error', 'stopped')), { once: true, signal: over.signal })
-      clock.sleep(deadlineMs, over.signal).then(
-        () => resolve(failed('time', `not read within ${deadlineMs / 1000} s`)),
-        () => undefined,
-      )
+  const outcome = await new Promise<Outcome<Answer>>((resolve) => {
+    worker.on('message', (said: Said<Answer>) => {
+      if (said.kind === 'at') at = said.name
+      else resolve(said)
     })
-    // One that waits for a file does not end before the file answers.
-    const ending = leaveBehind(worker.terminate())
-    if (outcome.kind === 'answer') await ending
-    return outcome
-  } finally {
-    over.abort()
-  }
+    worker.on('error', (error: NodeJS.ErrnoException) =>
+      resolve(failed(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'error', error.message)),
+    )
+    worker.on('exit', (code) => resolve(failed('error', `the thread ended with ${code}`)))
+    signal?.addEventListener('abort', () => resolve(failed('error', 'stopped')), { once: true, signal: over.signal })
+    clock.sleep(deadlineMs, over.signal).then(
+      () => resolve(failed('time', `not read within ${deadlineMs / 1000} s`)),
+      () => undefined,
+    )
+  })
+  // One that waits for a file does not end before the file answers.
+  const ending = leaveBehind(worker.terminate())
+  if (outcome.kind === 'answer') await ending
+  return outcome
 }

@@ -52,14 +52,11 @@ const runWith = (env: Variables) => ({ ...RUN, env: { PATH: process.env['PATH'],
 /** Some entries of a folder: all of them, or `most`. */
 export const entriesOf = step(
   (folder, most: number) => {
-    const opened = opendirSync(folder)
-    try {
-      const entries: Dirent[] = []
-      for (let entry = opened.readSync(); entry && entries.length < most; entry = opened.readSync()) entries.push(entry)
-      return entries
-    } finally {
-      opened.closeSync()
-    }
+    using ended = new DisposableStack()
+    const opened = ended.adopt(opendirSync(folder), (one) => one.closeSync())
+    const entries: Dirent[] = []
+    for (let entry = opened.readSync(); entry && entries.length < most; entry = opened.readSync()) entries.push(entry)
+    return entries
   },
   async (folder, most: number) => {
     const entries: Dirent[] = []
