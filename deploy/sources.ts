@@ -1,6 +1,6 @@
 // Writes the modules of `src` that are made from others: validators compiled ahead, so that no command pays for a schema compiler at its start, the
-// wire format, the commands, the metrics, statements in SQL, the console's script and style sheet, and the templates of `init` and `completion`. Git
-// does not keep them: `npm ci`, `npm start`, `npm test` and the build make them, and so does `npm run generate`.
+// wire format, the commands, the metrics, the frame of the OpenAPI document, statements in SQL, the console's script and style sheet, and the templates
+// of `init` and `completion`. Git does not keep them: `npm ci`, `npm start`, `npm test` and the build make them, and so does `npm run generate`.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -165,6 +165,7 @@ export async function madeSources(): Promise<ReadonlyMap<string, string>> {
     ['src/sandbox/tables.generated.ts', textsIn({ TABLES: 'src/sandbox/tables.sql' })] as const,
     ['src/api/wire.generated.ts', documentIn('src/api/wire.yaml', 'WIRE')] as const,
     ['src/sandbox/analytics/fields.generated.ts', documentIn('src/sandbox/analytics/fields.yaml', 'FIELDS')] as const,
+    ['src/daemon/http/openapi.generated.ts', documentIn('src/daemon/http/openapi.yaml', 'FRAME')] as const,
     ['src/daemon/http/metrics/metrics.generated.ts', documentIn('src/daemon/http/metrics/metrics.yaml', 'METRICS')] as const,
     ['src/cli/shared/commands.generated.ts', documentIn('src/cli/shared/commands.yaml', 'CLI')] as const,
     ['src/console/style.generated.ts', textsIn({ STYLE: 'src/console/style.css' })] as const,

@@ -14,15 +14,6 @@ import { WORKSPACES_QUERY } from './documents/workspaces.ts'
 
 export const API = '/api/v1'
 
-/** The parameters in paths. */
-export const PATH_PARTS: Readonly<Record<string, string>> = {
-  workspace: 'The name of a workspace.',
-  group: 'The id of a declared group.',
-  person: 'A person as `peopleShown` says: an e-mail, or a hash of 12 hex digits.',
-  hold: 'The whole id of a hold, 32 hex digits.',
-  plan: 'The whole id of a plan, 16 hex digits.',
-}
-
 /** The method is called with the parts of the path and with the question. Without `parameters` every parameter is refused. */
 const route = (
   path: string,

@@ -1,6 +1,6 @@
 // One person and one group: why the cap is what it is, and use by day beside the cap in force on that day. A day without records has no figures;
 // memberships of groups are those of today.
-import { sharedCap } from '../../../../core/interpret/effective.ts'
+import { type Effective, effectiveCap } from '../../../../core/interpret/effective.ts'
 import { capShown, type Observed, type Person } from '../../../../core/model/observed.ts'
 import { type GroupScope, groupScope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../../core/model/scope.ts'
 import { DAY_MS, type Instant, midnight, sumOfKnown } from '../../../../core/model/units.ts'
@@ -202,10 +202,7 @@ function daysShown(cycleStartAt: Instant | undefined, now: Instant): DayRange {
   return { fromAt, untilAt }
 }
 
-interface DayCap {
-  readonly cap: Observed | undefined
-  readonly from: ScopeKey | undefined
-}
+type DayCap = Partial<Effective>
 
 /** The cap in force at an instant, from the writes and foreign changes of each scope and the present reading. */
 async function capsByDay({ journal, readings, records }: Seen, row: PersonRow, days: DayRange): Promise<(at: Instant) => DayCap> {
@@ -222,15 +219,9 @@ async function capsByDay({ journal, readings, records }: Seen, row: PersonRow, d
     // The last change before then, else the value before the first change after it.
     return known.findLast((change) => change.at < at)?.to ?? known[0]?.from ?? capShown(readings?.get(key))
   }
-  const groupKeys = groups.map(scopeKey)
-  return (at) => {
-    const own = capAt(scopeKey(scope), at)
-    if (own !== undefined && own !== 'none') return { cap: own, from: scopeKey(scope) }
-    return sharedCap(groupKeys, (key) => capAt(key, at))
-  }
+  const person = { key: scopeKey(scope), groups: groups.map(scopeKey) }
+  return (at) => effectiveCap(person, (key) => capAt(key, at))
 }
-
-const UNKNOWN_CAP: DayCap = { cap: undefined, from: undefined }
 
 interface PersonUse {
   readonly days: DayRange
@@ -291,7 +282,7 @@ function useByDay({ view, settings, now, isPart }: Seen, row: PersonRow, known: 
     paid += addOnByDay.get(at) ?? 0
     // The writes that tell of earlier days are not for readers of some people.
     const isCapKnown = !isPart || isToday
-    const { cap, from } = isCapKnown ? caps(Math.min(at + DAY_MS, now + 1)) : UNKNOWN_CAP
+    const { cap, from } = isCapKnown ? caps(Math.min(at + DAY_MS, now + 1)) : {}
     const estimate = used === undefined || perSeat === undefined ? undefined : Math.max(0, used - perSeat)
     listed.push({
       day: at,
