@@ -154,20 +154,7 @@ export interface Slicing {
   readonly paces: ReadonlyMap<string, number>
 }
 
-export interface Rhythm {
-  /** The scope that is read: the one asked about, or the one whose cap applies to the person. */
-  readonly key: ScopeKey
-  /** The present time between two readings. */
-  readonly everyMs: number
-  /** Only where sweeps are sliced. */
-  readonly sliced?: Bound & {
-    /** Credits that could be used beyond the cap within half a working day, if another client raised it. */
-    readonly risk: number
-    readonly isSuspect: boolean
-    /** The head-room of the person asked about, and their credits a working day. */
-    readonly person?: { readonly headRoom: number; readonly pacePerDay: number }
-  }
-}
+export type Rhythm = NonNullable<ReturnType<typeof rhythmOf>>
 
 /** How long a scope waits at most where sweeps are sliced. */
 type Bound = ReturnType<typeof boundOf>
@@ -208,7 +195,7 @@ export function rhythmBound(inputs: Omit<RhythmInputs, 'intervalMs' | 'slicing'>
 }
 
 /** Undefined for a scope that no sweep reads. */
-export function rhythmOf({ intervalMs, slicing, ...inputs }: RhythmInputs): Rhythm | undefined {
+export function rhythmOf({ intervalMs, slicing, ...inputs }: RhythmInputs) {
   const read = readFor(inputs)
   if (!read) return undefined
   const { key, person, effective } = read
@@ -217,13 +204,18 @@ export function rhythmOf({ intervalMs, slicing, ...inputs }: RhythmInputs): Rhyt
   const { readsPerSecond, intervals, paces } = slicing
   const isSuspect = watched.suspect === true
   return {
+    /** The scope that is read: the one asked about, or the one whose cap applies to the person. */
     key,
+    /** The present time between two readings. */
     // No scope is read twice in one sweep; suspects are read with the next.
     everyMs: isSuspect ? intervalMs : Math.max(intervalMs, intervals(watched.risk)),
+    /** Only where sweeps are sliced. */
     sliced: {
       ...boundOf(slicing.watched.length, readsPerSecond),
+      /** Credits that could be used beyond the cap within half a working day, if another client raised it. */
       risk: watched.risk,
       isSuspect,
+      /** The head-room of the person asked about, and their credits a working day. */
       person:
         person && typeof effective?.cap === 'number'
           ? { headRoom: Math.max(0, effective.cap - person.use), pacePerDay: paces.get(person.email) ?? 0 }

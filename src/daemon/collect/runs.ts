@@ -32,12 +32,11 @@ interface Target {
   readonly groupName?: string
 }
 
+type Round = ReturnType<typeof newRound>
+
 /** Collecting from several targets. */
-interface Round {
-  readonly workspace: CollectParts
-  readonly state: CollectState
-  readonly signal: AbortSignal | undefined
-  malformedRows: number
+function newRound(workspace: CollectParts, state: CollectState, signal: AbortSignal | undefined) {
+  return { workspace, state, signal, malformedRows: 0 }
 }
 
 /** Other targets would fail for the same cause. */
@@ -45,7 +44,7 @@ const endsRound = (failure: Failure | undefined): boolean => failure !== undefin
 
 /** Collects what is due; all failures become one finding. Rejects only when `signal` aborts, or with a `LedgerError`. */
 export async function collectRuns(workspace: CollectParts, state: CollectState, signal?: AbortSignal): Promise<readonly Finding[]> {
-  const round = { workspace, state, signal, malformedRows: 0 }
+  const round = newRound(workspace, state, signal)
   const failure = await collect(round, { scope: TEAM })
   // The requests for groups would fail for the same cause.
   if (failure) return [unread('RUNS_UNREAD', RUNS, `${RUNS} could not be read: ${failure.message}`)]
@@ -75,7 +74,7 @@ export async function collectRunsBack(
   backTo: Instant,
   { signal, onRequest = async () => undefined, onlyBack = false }: BackOptions = {},
 ): Promise<readonly Finding[]> {
-  const round = { workspace, state, signal, malformedRows: 0 }
+  const round = newRound(workspace, state, signal)
   const found: Finding[] = []
   for (const target of [{ scope: TEAM } as const, ...groupsOf(state)]) {
     const key = scopeKey(target.scope)
