@@ -51,12 +51,8 @@ export type Locate = (path: string) => string
 export const referenceOf = ({ file, env }: { readonly file?: string; readonly env?: string }, locate: Locate): TokenSource =>
   file === undefined ? { env: env ?? '' } : { file: locate(file) }
 
-/** `notify` for all workspaces. */
-export interface FileNotify {
-  readonly config: NotifyConfig
-  /** `workspace` absent: in every workspace. */
-  readonly owners: readonly { readonly workspace?: string; readonly owner: Owner }[]
-}
+/** `notify` for all workspaces. An owner without `workspace` is one in each of them. */
+export type FileNotify = ReturnType<typeof notifyOf>
 
 /** `requestUrl`: where people ask for more. */
 export const notifyFor = ({ config, owners }: FileNotify, name: string, requestUrl: string | undefined): NotifyConfig => ({
@@ -69,7 +65,7 @@ export const notifyFor = ({ config, owners }: FileNotify, name: string, requestU
 })
 
 /** `notify` of a file without an error. */
-export function notifyOf(given: NotifyText, locate: Locate): FileNotify {
+export function notifyOf(given: NotifyText, locate: Locate) {
   const { email, digest, quietHours, owners = [], webhooks = [] } = given
   const owned = new Set(owners.map(({ webhook }) => webhook))
   const settings: NotifySettings = {

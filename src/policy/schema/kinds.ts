@@ -149,19 +149,19 @@ const addHint: Hint = (text, branch) => {
   return /^\s*-/.test(text) ? 'a grant only adds: write cap: and the cap while it lasts' : numberHint(text, branch)
 }
 
-const capHint: Hint = (text, { node }) => {
+const capHint: Hint = (text, branch) => {
   const digits = text.trim()
-  if (isScalar(node) && !isPlain(node) && WHOLE_NUMBER.test(digits)) return `write ${digits} without quotes`
   if (/^none$/i.test(digits)) return 'write none'
   if (/^-/.test(digits)) return 'a cap is never negative: write 0 with allowZero: true, or none'
-  const meant = meantNumber(digits)
-  if (typeof meant === 'string') return meant
-  if (meant === undefined) return undefined
-  return meant > MAX_CAP ? `${MAX_CAP} is the largest cap` : `write ${meant}`
+  const meant = meantNumber(digits, branch)
+  return typeof meant === 'number' && meant > MAX_CAP ? `${MAX_CAP} is the largest cap` : asHint(meant)
 }
 
+const asHint = (meant: number | string | undefined): string | undefined => (typeof meant === 'number' ? `write ${meant}` : meant)
+
 /** The whole number that was surely meant, or what to do where it may be a fraction: that is for the person to say, so nothing is rounded. */
-function meantNumber(text: string): number | string | undefined {
+function meantNumber(text: string, { node }: Branch): number | string | undefined {
+  if (isScalar(node) && !isPlain(node) && WHOLE_NUMBER.test(text)) return `write ${text} without quotes`
   const written = text.replace(/(?<=\d)[_ '](?=\d)/g, '').replace(/^\+/, '')
   const [, thousands, mark = '', rest] = /^([1-9]\d{0,2})([.,])(\d{3})$/.exec(written) ?? []
   if (thousands !== undefined) {
@@ -193,12 +193,11 @@ function domainHint(text: string): string | undefined {
   return /^[^\s@:*?]+\.[^\s@:*?]+$/.test(word) ? `write "*@${word}"` : undefined
 }
 
-const wholeHint: Hint = (text, { node, schema: { minimum = 0, maximum = MAX_CAP } }) => {
-  const digits = text.trim()
-  if (isScalar(node) && !isPlain(node) && WHOLE_NUMBER.test(digits)) return `write ${digits} without quotes`
-  const meant = meantNumber(digits)
-  if (meant === undefined || typeof meant === 'string') return meant
-  return meant < minimum ? `${minimum} is the least` : meant > maximum ? `${maximum} is the most` : `write ${meant}`
+const wholeHint: Hint = (text, branch) => {
+  const { minimum = 0, maximum = MAX_CAP } = branch.schema
+  const meant = meantNumber(text.trim(), branch)
+  if (typeof meant !== 'number') return meant
+  return meant < minimum ? `${minimum} is the least` : meant > maximum ? `${maximum} is the most` : asHint(meant)
 }
 
 /** The words of a choice, as they are written. */
