@@ -129,15 +129,13 @@ async function send(workspace: Workspace, batch: readonly Message[], post: (mess
   const ended = new Map<string, Delivery>()
   const over = new AbortController()
   const sending = Promise.allSettled(batch.map(async (message) => ended.set(message.key, await post(message)))).finally(() => over.abort())
-  try {
-    for (let recorded = 0; recorded < ended.size || !over.signal.aborted; ) {
-      await workspace.clock.sleep(RECORDED_WITHIN_MS, over.signal).catch(() => undefined)
-      const known = ended.size
-      if (known > recorded) await finish(workspace, ended)
-      recorded = known
-    }
-  } finally {
-    await sending
+  await using begun = new AsyncDisposableStack()
+  begun.defer(async () => void (await sending))
+  for (let recorded = 0; recorded < ended.size || !over.signal.aborted; ) {
+    await workspace.clock.sleep(RECORDED_WITHIN_MS, over.signal).catch(() => undefined)
+    const known = ended.size
+    if (known > recorded) await finish(workspace, ended)
+    recorded = known
   }
   for (const one of await sending) if (one.status === 'rejected') throw one.reason
 }
