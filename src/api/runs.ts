@@ -1,6 +1,6 @@
 // Runs of agents: the question, the answer, and their sums by day, model and mode for the record of use (docs/service.md, Rows of the agent).
 // Pure.
-import type { RunsReading } from '../core/model/observed.ts'
+import type { RunsReading, RunUse } from '../core/model/observed.ts'
 import { cents, creditsOf, type Instant } from '../core/model/units.ts'
 import type { RowPlan, RunsQuestion } from '../ports.ts'
 import { countOf, dayAtOf, type Judged, MAX_NAME, nameOf, type SumKind, shown, summingRows, sumRows, withoutFuture } from './add-on.ts'
@@ -12,10 +12,7 @@ import type { Wire } from './wire.ts'
 const MAX_RUN_SUMS = 20_000
 
 /** One day, model and mode. */
-interface RunSum {
-  readonly dayAt: Instant
-  readonly model: string
-  readonly mode: string
+interface RunSum extends Pick<RunUse, 'dayAt' | 'model' | 'mode'> {
   messages: number
   /** Undefined while no row told credits. */
   cents: number | undefined

@@ -10,7 +10,7 @@ import { capOf, refuse } from './schema/kinds.ts'
 import { check, SCHEMA } from './schema/schema.generated.ts'
 import type { GroupText, PolicyText, RuleText, SpecText, UserText } from './schema/texts.ts'
 import { type Branch, field, good, isMapping, items, keyPlaceOf, type Placed, placed, placeOf } from './tree.ts'
-import { readYaml, type Source } from './yaml.ts'
+import { readYaml, type YamlText } from './yaml.ts'
 
 /** The declarations of one document. `at` is the place of a rule's or grant's cap, and of a group's id. */
 export interface PolicyDocument {
@@ -49,11 +49,8 @@ interface DeclaredScope extends Placed<Scope> {
 }
 
 /** `damaged`: a part could not be read at all, so no workspace that reads this text is whole. */
-export interface ParsedPolicyText {
-  readonly source: Source
+export interface ParsedPolicyText extends Omit<YamlText, 'documents'> {
   readonly documents: readonly PolicyDocument[]
-  readonly problems: readonly Problem[]
-  readonly damaged: boolean
 }
 
 /**

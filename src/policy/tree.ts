@@ -78,12 +78,8 @@ export function growTree(given: Pick<Reader, 'source' | 'document' | 'convert' |
 }
 
 /** A value that is about to become a branch. */
-interface Seed {
-  readonly parent: Branch | undefined
-  readonly key: string | number
-  readonly keyNode: Node
+interface Seed extends Pick<Branch, 'parent' | 'key' | 'keyNode' | 'schema'> {
   readonly given: YamlNode
-  readonly schema: AnnotatedSchema
 }
 
 /** Shared by all scalars. */

@@ -22,7 +22,7 @@ export interface YamlDocument {
 }
 
 /** `damaged`: a document was left out because it is not YAML, so its declarations are not known. */
-interface YamlText {
+export interface YamlText {
   readonly source: Source
   readonly documents: readonly YamlDocument[]
   readonly problems: readonly Problem[]

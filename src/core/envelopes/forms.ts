@@ -20,7 +20,7 @@ import {
 export type Forms = readonly DelegatedDocument[]
 
 /** An envelope, and what its documents are judged by. */
-interface Given {
+export interface Given {
   /** What the files say. */
   readonly declared: PolicyRevision
   /** What was in force last: the last accepted forms. */

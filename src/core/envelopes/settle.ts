@@ -15,7 +15,7 @@ import type {
 import { compareScopes, compareText, type ScopeKey, scopeKey } from '../model/scope.ts'
 import { DAY_MS, type Instant, notAhead } from '../model/units.ts'
 import { type Around, declaredBy, type Entry, entriesOf, entryKey, isDealt, isInside, keysOf, spansOf } from './bounds.ts'
-import { envelopeForms, type Forms, sharedIn } from './forms.ts'
+import { envelopeForms, type Forms, type Given, sharedIn } from './forms.ts'
 
 /** Counts the readings of the envelopes' groups that were not counted yet. A group that the service does not know has nobody in it. */
 function learnMembers(
@@ -62,11 +62,7 @@ function joinedNotes({ joined, members }: EnvelopeMemory, envelopes: readonly En
   )
 }
 
-interface SettleInputs {
-  /** What the files say. */
-  readonly declared: PolicyRevision
-  /** What was in force last: the last accepted forms. */
-  readonly before: PolicySet | undefined
+interface SettleInputs extends Pick<Given, 'declared' | 'before' | 'isFrozen'> {
   readonly memory: EnvelopeMemory | undefined
   /** The groups as they were read last. */
   readonly groups: readonly GroupMembers[]
@@ -78,8 +74,6 @@ interface SettleInputs {
   readonly owned: ReadonlySet<ScopeKey>
   readonly cycle?: Cycle
   readonly now: Instant
-  /** Nothing is judged: what was accepted before stays. */
-  readonly isFrozen?: true
 }
 
 const NO_MEMORY: EnvelopeMemory = { readAt: {}, members: {}, last: {}, joined: {}, spans: {}, scopes: {} }

@@ -5,14 +5,14 @@
 //      |                              |
 //      +-- 14 days, or 25 % more people (of a deal: or credits) than shown, or another roster than the one shown --> void
 
-import type { Approval, HeldChange, Hold, PlanApproval, Release, UnknownScope } from '../model/change.ts'
+import type { Approval, HeldChange, Hold, PlanApproval, Release } from '../model/change.ts'
 import type { PolicyRevision } from '../model/policy.ts'
 import { byScope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import { CLOCKS_APART_MS, DAY_MS, type Instant, isYounger } from '../model/units.ts'
 import { isWaiting, isWhole, type PoolPeople } from '../pools/deal.ts'
-import type { DesiredCap } from '../resolve/candidate.ts'
 import type { DealtPools } from '../resolve/pools.ts'
 import { agree } from '../resolve/roster.ts'
+import type { Diff } from './diff.ts'
 import type { JudgementInputs } from './guards/round.ts'
 import type { Impact } from './impact.ts'
 import type { Difference, HoldsShown, PoolReview, Snapshot } from './snapshot.ts'
@@ -37,12 +37,9 @@ export function poolReviews(
   )
 }
 
-interface JudgedDeals {
-  readonly differences: readonly Difference[]
+/** `unknown`: what could not be read, and so was not judged. */
+interface JudgedDeals extends Pick<Diff, 'differences' | 'desired' | 'unknown'> {
   readonly heldBy: ReadonlyMap<ScopeKey, string>
-  readonly desired: ReadonlyMap<ScopeKey, DesiredCap>
-  /** What could not be read, and so was not judged. */
-  readonly unknown: readonly UnknownScope[]
   readonly released: Pick<ReadonlyMap<ScopeKey, unknown>, 'has'>
 }
 

@@ -2,10 +2,10 @@
 // another change comes first, or ready. In a plan nothing else decides that a change is not written, and every output shows this decision.
 
 import type { Slots } from '../interpret/slots.ts'
-import { type Disposition, READY, type UnknownScope } from '../model/change.ts'
+import { type Disposition, READY } from '../model/change.ts'
 import { type Cap, isSameEntry } from '../model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
-import type { DesiredCap } from '../resolve/candidate.ts'
+import type { Diff } from './diff.ts'
 import type { Judged } from './judgement.ts'
 import { rewrites } from './pins.ts'
 import type { Difference, Snapshot } from './snapshot.ts'
@@ -20,14 +20,11 @@ export interface Refused {
 
 type FollowUp = readonly [Difference, Disposition]
 
-interface DisposeInputs extends Snapshot {
-  readonly differences: readonly Difference[]
+interface DisposeInputs extends Snapshot, Pick<Diff, 'differences' | 'unknown' | 'desired'> {
   /** Clears that a team or group write of this plan may reveal. */
   readonly reveals: readonly Difference[]
   readonly judged: Pick<Judged, 'judgement' | 'releases'>
   readonly refused: readonly Refused[]
-  readonly unknown: readonly UnknownScope[]
-  readonly desired: ReadonlyMap<ScopeKey, DesiredCap>
   readonly unlisted?: ReadonlySet<ScopeKey>
   readonly guarded: ReadonlySet<ScopeKey>
   readonly slots: Slots

@@ -46,11 +46,7 @@ const LONGEST_AGE_MS = DAY_MS
 /** Uncapped is more than any cap. */
 export const amountOf = (cap: Cap): number => (cap === 'none' ? Number.POSITIVE_INFINITY : cap)
 
-interface Observed {
-  /** Absent while no use of the cycle was ever known. */
-  readonly state?: PoolState
-  /** Why the last deal has to stay. */
-  readonly frozen?: string
+interface Observed extends Taken {
   /** Use under all lowered caps shows now. */
   readonly hasShown: boolean
 }
@@ -101,7 +97,9 @@ function unknownUse(members: Readonly<Record<string, PoolMember>>): string | und
 }
 
 interface Taken {
+  /** Absent while no use of the cycle was ever known. */
   readonly state?: PoolState
+  /** Why the last deal has to stay. */
   readonly frozen?: string
 }
 

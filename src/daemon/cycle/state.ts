@@ -16,7 +16,7 @@ import { isOpen } from '../../core/plan/breaker.ts'
 import { mayHaveLanded } from '../../core/plan/outcome.ts'
 import { buildPlan, type Planned } from '../../core/plan/plan.ts'
 import { noteRules, rulesOf } from '../../core/plan/reviewed.ts'
-import type { Difference, Exclusion, Failure, Rules } from '../../core/plan/snapshot.ts'
+import type { Exclusion, Rules, Snapshot } from '../../core/plan/snapshot.ts'
 import { activeQuarantine, entriesOf, scopesToRead, skippedScopes, unknownScopes } from '../../core/plan/states.ts'
 import { followersIn, poolNotes } from '../../core/pools/deal.ts'
 import { resolveDesired } from '../../core/resolve/desired.ts'
@@ -103,7 +103,7 @@ export interface DesiredState {
   readonly slots: Slots
 }
 
-export interface Planner {
+export interface Planner extends Pick<Snapshot, 'watched' | 'idle'> {
   readonly config: WorkspaceSettings
   readonly ledger: RecordsReader
   readonly client: Pick<ReadClient, 'clockSkewMs'>
@@ -111,10 +111,6 @@ export interface Planner {
   readonly digest: Digest
   /** What was seen of the deployment; absent: what the ledger says. */
   readonly seen?: ServiceEvidence
-  /** See `Snapshot.watched`. */
-  readonly watched?: (difference: Difference) => Exclusion | undefined
-  /** See `Snapshot.idle`. */
-  readonly idle?: string
 }
 
 /** The present billing cycle; undefined while unknown. */
@@ -207,13 +203,9 @@ function withIntents(managed: readonly Scope[], ledger: RecordsReader): readonly
   return [...new Map([...open, ...managed].map((scope) => [scopeKey(scope), scope])).values()]
 }
 
-export interface PlanOptions {
+export interface PlanOptions extends Pick<Snapshot, 'excluded' | 'failed'> {
   /** Ids given on the command line. */
   readonly approve?: readonly string[]
-  /** See `Snapshot.excluded`. */
-  readonly excluded?: (difference: Difference) => Exclusion | undefined
-  /** See `Snapshot.failed`. */
-  readonly failed?: ReadonlyMap<ScopeKey, Failure>
 }
 
 /** Why no roster can be used to count people; false: one can. A doubted roster was read as well. */
