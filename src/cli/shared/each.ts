@@ -13,13 +13,17 @@ import { span, tellLine } from './text.ts'
 // CAPKEEPER_DEBUG, and never a key.
 
 /** Prints a failure on stderr and returns its exit code. `command` is the one whose `--help` is suggested. */
-export async function reportFailure(error: unknown, cli: World, command = 'capkeeper'): Promise<ExitCode> {
+export async function reportFailure(failure: unknown, cli: World, command = 'capkeeper'): Promise<ExitCode> {
+  const error = firstOf(failure)
   // commander has printed its message already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
   cli.stderr.write(cli.secrets.redact(await describe(error, cli, command)))
   if (error instanceof UsageError) return EXIT.usage
   return error instanceof InputError ? inputExit(error.problems) : EXIT.failed
 }
+
+/** What failed first, where closing what was open has failed as well. */
+const firstOf = (error: unknown): unknown => (error instanceof SuppressedError ? firstOf(error.suppressed) : error)
 
 async function describe(error: unknown, cli: World, command: string): Promise<string> {
   const mark = painter(cli.stderr)('red', 'error:')
