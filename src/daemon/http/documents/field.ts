@@ -100,7 +100,7 @@ const filled = (all: AnyFields) =>
       'of' in field ? field.of(source as never, showing) : field.show((source as Readonly<Record<string, never>>)[name] as never, showing),
   }))
 
-/** The same fields of a source that is inside another one. */
+/** The same fields of a source that is inside another one; `inner` is called for each of them. */
 export const within = <Outer, Source, F extends Fields<Source>>(all: F & FilledBy<Source, F>, inner: (source: Outer) => Source) =>
   Object.fromEntries(
     filled(all).map(({ name, schema, isOptional, of }) => {

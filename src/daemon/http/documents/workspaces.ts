@@ -102,9 +102,14 @@ function driftOf(scopes: readonly ScopeStatus[]) {
   return { above, below }
 }
 
-export const WORKSPACE = object<Seen & { readonly shown: Awaited<ReturnType<typeof holdsShown>> }>('One workspace.')({
+interface WorkspaceKnown extends Seen {
+  readonly summary: ReturnType<typeof summaryOf>
+  readonly shown: readonly HoldShown[]
+}
+
+export const WORKSPACE = object<WorkspaceKnown>('One workspace.')({
   ...t.about('Workspace'),
-  ...within(SUMMARY, ({ view }: Seen) => summaryOf(view)),
+  ...within(SUMMARY, ({ summary }: WorkspaceKnown) => summary),
   ...t.problems('Problems of the policy files.'),
   scopesByKind: from(t.scopesByKind, ({ view }) => view.scopes),
   team: ifKnown(scope, ({ view }) => view.scopes.find((one) => one.scope.kind === 'team')),
@@ -128,7 +133,8 @@ function poolsOf({ view, desiredState }: Seen) {
   return (desiredState?.resolution.pools ?? []).map((one) => ({ ...one, known: known.get(one.pool.name) }))
 }
 
-export const workspaceDocument = async (seen: Seen) => WORKSPACE.show({ ...seen, shown: await holdsShown(seen) }, seen)
+export const workspaceDocument = async (seen: Seen) =>
+  WORKSPACE.show({ ...seen, summary: summaryOf(seen.view), shown: await holdsShown(seen) }, seen)
 
 const operation = object<RequestsOf>('Requests of one kind since the daemon started.')({
   operation: t.plain(),
