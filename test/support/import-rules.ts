@@ -53,7 +53,7 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
   'node:sqlite': ['src/daemon/ledger/', 'src/sandbox/store.ts'],
 }
 
-/** Packages that only generators load: no file that runs loads one, or a file that does. */
+/** Packages that are not installed with the program, which knows their types only. */
 export const BUILD_ONLY = ['typebox']
 
 const PROGRAM = 'src/cli/program.ts'
@@ -177,23 +177,6 @@ const waysOut = (files: readonly SourceFile[]): readonly string[] =>
     (path) => (isIn(path, WRITE_HALF) ? undefined : []),
   )
 
-/** Imports of values from files that build a schema, except in such files. */
-function generatorInputs(files: readonly SourceFile[]): readonly string[] {
-  const inputs = new Set(
-    files
-      .filter((file) => inSource(file) && file.imports.some(({ specifier }) => BUILD_ONLY.includes(specifier ?? '')))
-      .map(({ path }) => path),
-  )
-  return files
-    .filter((file) => inSource(file) && !inputs.has(file.path))
-    .flatMap((file) =>
-      file.imports.flatMap((one) => {
-        const isInput = one.specifier !== undefined && isRelative(one.specifier) && inputs.has(targetOf(file, one.specifier))
-        return isInput && !one.typeOnly ? [offence(file, one, 'only a generator loads it')] : []
-      }),
-    )
-}
-
 /** Whether a file has only re-exports. */
 function onlyPassesOn(file: SourceFile): boolean {
   const starts = file.code.filter((token) => ['import', 'export', 'const', 'function', 'class', 'interface', 'let'].includes(token.text))
@@ -222,7 +205,9 @@ export const IMPORT_RULES: Rules = {
   ),
   'the command line starts without the network packages': heavyStart,
   'the half that may write loads nothing of the half that only shows': waysOut,
-  'what a generator reads is known to the program by its types only': generatorInputs,
+  'a package that is not installed with the program is known to it by its types only': judged((_, one) =>
+    BUILD_ONLY.includes(packageOf(one.specifier ?? '')) && !one.typeOnly ? 'the program is installed without it' : undefined,
+  ),
   'files that know each other form no cycle, types included': cycles,
   'no file is a barrel': barrels,
 }

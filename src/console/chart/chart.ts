@@ -44,7 +44,7 @@ export interface Point {
 }
 
 /** Layers are drawn in order, the first at the bottom. */
-export type Layer =
+type Layer =
   | {
       readonly kind: 'line' | 'area'
       readonly tone: Tone
@@ -201,7 +201,7 @@ const slotArea = ({ fromAt, untilAt, says }: Slot, { x, height }: Frame): Html =
   return html`<rect x="${percent(left)}" width="${percent(x(untilAt) - left)}" y="0" height="${TOP + height + BOTTOM}"><title>${text}</title></rect>`
 }
 
-export interface LegendEntry {
+interface LegendEntry {
   readonly tone: Tone
   readonly text: string
   /** Default: a filled square. */

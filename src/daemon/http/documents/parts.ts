@@ -129,7 +129,7 @@ export const cap = (description = 'Whole credits, or `none`: no cap is set here,
 export const observed = (description = 'What was read: whole credits, `none`, or `unknown`.') =>
   asIs<number | 'none' | 'unknown'>({ oneOf: [counted, { enum: ['none', 'unknown'] }], description })
 
-export const scopeKind = words(SCOPE_KINDS)
+const scopeKind = words(SCOPE_KINDS)
 export const scopeName = scope('`team`, `group:ID`, or a person as people are shown.')
 export const scopeState = words(SCOPE_STATES)
 export const band = words(BANDS, 'How near a person is to the cap in force, in percent of it.')
@@ -141,7 +141,7 @@ export const effect = words(EFFECTS)
 export const guard = words(GUARD_CODES)
 export const changeResult = words(CHANGE_RESULTS)
 export const grantState = words(GRANT_STATES)
-export const reconcileResult = words(RECONCILE_RESULTS)
+const reconcileResult = words(RECONCILE_RESULTS)
 export const disposition = words(['ready', 'held', 'deferred', 'excluded'])
 export const tone = words(['good', 'warn', 'bad'], 'Whether it needs a person.')
 

@@ -355,7 +355,7 @@ export const GROUP = object<GroupSource>('One group.')({
 export async function groupDocument(seen: Seen, id: string) {
   const known = groupsKnown(seen, await seen.index()).find((one) => seen.people.text(one.id) === id)
   if (!known) throw new DocumentError(404, 'no declared group has this id')
-  const scope = groupScope(id)
+  const scope = groupScope(known.id)
   return GROUP.show(
     { ...known, ...(await explainedScope(seen, scope)), view: seen.view, use: { days: await groupDays(seen, scope) } },
     seen,
