@@ -87,15 +87,14 @@ function recorded(
     addOn: source,
     people: known.map(({ email }) => email),
     days: days.map((row) => {
-      const all = listOf(row['people']).map((id) => places.get(Number(id)))
-      const amounts = (column: string): Float64Array =>
-        Float64Array.from(
-          listOf(row[column]).filter((_, index) => all[index] !== undefined),
-          Number,
-        )
+      const all = listOf(row['people']).map((id) => places.get(id))
+      // Nearly always everybody is known; then the millions of figures of a replay are taken as they are.
+      const isWhole = !all.includes(undefined)
+      const kept = (list: readonly number[]) => (isWhole ? list : list.filter((_, index) => all[index] !== undefined))
+      const amounts = (column: string): Float64Array => new Float64Array(kept(listOf(row[column])))
       return {
         dayAt: dayAtOf(row),
-        people: Int32Array.from(all.filter((place) => place !== undefined)),
+        people: new Int32Array(all.filter((place) => place !== undefined)),
         cents: amounts('cents'),
         addOnCents: source === 'measured' ? amounts('add_on') : undefined,
       }
@@ -103,7 +102,7 @@ function recorded(
   }
 }
 
-function listOf(json: unknown): readonly unknown[] {
+function listOf(json: unknown): readonly number[] {
   const list: unknown = JSON.parse(String(json))
   return Array.isArray(list) ? list : []
 }
