@@ -96,8 +96,9 @@ const filled = (all: AnyFields) =>
     name,
     schema: field.schema,
     isOptional: 'isOptional' in field,
-    of: (source: unknown, showing: Showing): unknown =>
-      'of' in field ? field.of(source as never, showing) : field.show((source as Readonly<Record<string, never>>)[name] as never, showing),
+    of: ('of' in field
+      ? field.of
+      : (source: Readonly<Record<string, never>>, showing) => field.show(source[name] as never, showing)) as Field<unknown, unknown>['of'],
   }))
 
 /** The same fields of a source that is inside another one; `inner` is called for each of them. */
@@ -121,7 +122,12 @@ const made = <Source, F extends AnyFields>(description: string, all: F): Kind<So
       additionalProperties: false,
       description,
     },
-    show: (source, showing) => Object.fromEntries(every.map(({ name, of }) => [name, of(source, showing)])) as Made<F>,
+    show(source, showing) {
+      // A list has thousands of them: a loop takes half the time of making entries.
+      const shown: Record<string, unknown> = {}
+      for (const { name, of } of every) shown[name] = of(source, showing)
+      return shown as Made<F>
+    },
   }
 }
 
