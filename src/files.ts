@@ -108,7 +108,7 @@ function readPiece(file: number): number {
   try {
     return readSync(file, piece)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return -1
+    if (codeIn(error) === 'EAGAIN') return -1
     throw error
   }
 }

@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastify from 'fastify'
 import type { WorkspaceView } from '../../core/model/events.ts'
 import { isHostOfHere, isLoopback } from '../../core/model/loopback.ts'
+import { codeIn } from '../../files.ts'
 import type { Clock } from '../../ports.ts'
 import { API, API_ROUTES } from './api-table.ts'
 import { type AuthSettings, EVERYBODY, type Gate, isRefused, type LedgerGate, NOBODY, type Refusal, type Viewer } from './auth.ts'
@@ -305,8 +306,8 @@ export async function startServer(options: ServerOptions) {
   } catch (error) {
     // Otherwise its timers would keep the process alive.
     await server.close()
-    const why = LISTEN_FAILURES[codeOf(error)] ?? (error instanceof Error ? error.message : 'unknown reason')
-    throw new ListenError(`cannot listen on ${hostText(options.host)}:${options.port}: ${why}`, codeOf(error) === 'EADDRINUSE')
+    const why = LISTEN_FAILURES[codeIn(error) ?? ''] ?? (error instanceof Error ? error.message : 'unknown reason')
+    throw new ListenError(`cannot listen on ${hostText(options.host)}:${options.port}: ${why}`, codeIn(error) === 'EADDRINUSE')
   }
   const address = server.server.address()
   const port = typeof address === 'object' && address ? address.port : options.port
@@ -352,5 +353,3 @@ const LISTEN_FAILURES: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this machine has no such address; choose another with --listen',
   ENOTFOUND: 'no such host; write an IP address in --listen',
 }
-
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')

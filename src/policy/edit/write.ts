@@ -18,7 +18,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { InputError } from '../../core/model/problem.ts'
-import { readBytes } from '../../files.ts'
+import { codeIn, readBytes } from '../../files.ts'
 import { MAX_FILE_BYTES } from '../load/files.ts'
 import type { EditedFile } from './plan.ts'
 
@@ -83,7 +83,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+    return codeIn(error) === 'EPERM'
   }
 }
 
@@ -142,8 +142,7 @@ function refuse({ shown }: EditedFile, why: string): never {
 
 const FORBIDDEN = new Set(['EACCES', 'EPERM', 'EROFS'])
 
-const isForbidden = (error: unknown): error is NodeJS.ErrnoException =>
-  error instanceof Error && 'code' in error && FORBIDDEN.has(String(error.code))
+const isForbidden = (error: unknown): error is NodeJS.ErrnoException => FORBIDDEN.has(codeIn(error) ?? '')
 
 /** Some systems cannot flush a folder; the names are written all the same. */
 function flushFolder(folder: string): void {

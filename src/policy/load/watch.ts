@@ -3,6 +3,7 @@
 // and does not call back when all files are as before. It looks beside the process, because a file system that is gone must not stop that.
 import { type FSWatcher, watch } from 'node:fs'
 import { dirname, join, parse, resolve, sep } from 'node:path'
+import { codeIn } from '../../files.ts'
 import type { Clock } from '../../ports.ts'
 import { type EnvelopeSource, homesOf } from './delegated.ts'
 import { listing, STALLED } from './files.ts'
@@ -71,7 +72,7 @@ function* linkTarget(path: string): Steps<string | false | undefined> {
   try {
     return yield* linkTextOf(path)
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EINVAL' ? false : undefined
+    return codeIn(error) === 'EINVAL' ? false : undefined
   }
 }
 
