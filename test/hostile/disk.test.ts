@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, test } from 'vitest'
 import { inside } from '../support/inside.ts'
-import { until } from '../support/process.ts'
+import { MAIN, until } from '../support/process.ts'
 import { realClock } from '../support/real-clock.ts'
 import { startSandbox } from '../support/sandbox.ts'
 import { atEnd, CAP, daemon, daemonFiles, endAll, type Folder, folder, heals, pause, type Service, service } from './world.ts'
@@ -64,6 +64,15 @@ async function used(): Promise<Used> {
 }
 
 describe('a disk that', () => {
+  test.skipIf(!CAN_MOUNT)('has no room for a copy of the ledger is the one that is named', async () => {
+    const { path } = (await used()).files
+    mount(join(path, 'disk'))
+    fill(join(path, 'disk', 'filler'))
+    const copy = join(path, 'disk', 'copy.db')
+    const ran = spawnSync(process.execPath, [MAIN, 'ledger', 'backup', copy, '--ledger', join(path, 'ledger.db')], { encoding: 'utf8' })
+    expect(ran.stderr).toMatch(new RegExp(`no copy was made of .*ledger.db: the disk of ${copy} is full`))
+  })
+
   test.skipIf(!CAN_MOUNT)('is full stops writing to the service, and nothing else, until there is room', async () => {
     const at = folder()
     mount(join(at.path, 'disk'))

@@ -3,6 +3,7 @@
 import { closeSync, fsyncSync, linkSync, mkdtempSync, openSync, realpathSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { messageOf } from '../../../core/model/problem.ts'
+import { codeIn } from '../../../files.ts'
 import type { LedgerMode } from '../adapter.ts'
 import { corrupt, LedgerError, onDisk } from '../error.ts'
 import { checkRows, MAX_PROBLEMS } from '../sql/care.ts'
@@ -245,7 +246,8 @@ function backupLedger(database: LedgerDatabase, target: string): void {
     giveName(partial, path)
     flush(dirname(path))
   } catch (error) {
-    throw noBackup(database.file, messageOf(error))
+    const isFull = /^(ENOSPC|LEDGER_FULL)$/.test(codeIn(error) ?? '')
+    throw noBackup(database.file, isFull ? `the disk of ${target} is full; make room there` : messageOf(error))
   }
 }
 
