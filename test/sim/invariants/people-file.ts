@@ -20,10 +20,10 @@ interface Counted extends FileVersion {
   emails: ReadonlySet<string>
 }
 
-/** Surely more people or values are missing than a guard allows. */
-function isShort({ units }: FileVersion, before: Counted): boolean {
+/** Of those who had a value, how many have none, and how many of them a guard surely does not allow. */
+function lossOf({ units }: FileVersion, before: Counted): { readonly lost: number; readonly most: number } {
   const listed = [...before.emails].filter((email) => before.units.get(email))
-  return listed.filter((email) => !units.get(email)).length > listed.length / 5 + 2
+  return { lost: listed.filter((email) => !units.get(email)).length, most: listed.length / 5 + 2 }
 }
 
 function isOfDoubt(step: Step): boolean {
@@ -46,8 +46,13 @@ function createCounted(elapsed: () => number) {
     if (next.digest !== version.digest) next = { digest: version.digest, sinceMs: elapsed() }
     const last = counted.at(-1)
     if (last?.digest === version.digest) Object.assign(last, { reads: last.reads + 1, ...(last.reads < SURE_READS && { emails }) })
-    else if (!last || (elapsed() - next.sinceMs >= UNCHANGED_MS && !possible().every((one) => isShort(version, one))))
-      counted.push({ ...version, reads: 1, emails })
+    else {
+      const losses = possible().map((one) => lossOf(version, one))
+      const mayCount = elapsed() - next.sinceMs >= UNCHANGED_MS && losses.some(({ lost, most }) => lost <= most)
+      // One that a guard may keep back counts never surely, however often it is read.
+      const reads = losses.every(({ lost }) => lost === 0) ? 1 : Number.NEGATIVE_INFINITY
+      if (!last || mayCount) counted.push({ ...version, reads, emails })
+    }
   }
   return {
     note(step: Step): void {
@@ -56,9 +61,9 @@ function createCounted(elapsed: () => number) {
       const isJump = step.kind === 'calm' || (step.kind === 'world' && step.what === 'wall-jump')
       if (isJump) next.sinceMs = Number.NEGATIVE_INFINITY
       const last = counted.at(-1)
-      if ((isJump || step.kind === 'died' || isDiskFull(step)) && last && last.reads < SURE_READS) last.reads = 0
+      if ((isJump || step.kind === 'died' || isDiskFull(step)) && last && last.reads < SURE_READS) last.reads = Math.min(last.reads, 0)
       // While the roster is in doubt the people of the last good one serve, with what the file said of them then.
-      if (last && isOfDoubt(step)) last.reads = 0
+      if (last && isOfDoubt(step)) last.reads = Math.min(last.reads, 0)
     },
     /** What the file may say of a person, as it counts now; undefined: not listed. */
     unitsOf(email: string): readonly (string | undefined)[] {
