@@ -93,8 +93,7 @@ function validatorOf(source: string, types: string): string {
   const [, name] = /^const schema\d+ = .*?function (validate\d+)/s.exec(code) ?? []
   if (name === undefined) throw new Error(`${source}: the compiler writes its code in another form`)
   return [
-    `// Made of ${source.split('/').at(-1)} by \`npm run generate\`; never edited by hand.`,
-    '// @ts-nocheck',
+    `${madeOf(source)}// @ts-nocheck`,
     `import type { Check } from '${types}'`,
     code
       .replace(
@@ -109,17 +108,22 @@ function validatorOf(source: string, types: string): string {
   ].join('\n')
 }
 
+/** The first line of a module. */
+const madeOf = (path: string): string => `// Made of ${path.split('/').at(-1)} by \`npm run generate\`; never edited by hand.\n`
+
 /** A document in YAML as a value whose type has every word of it. */
 function documentIn(path: string, name: string): string {
   const document: unknown = parse(readFileSync(join(ROOT, path), 'utf8'), { merge: true })
-  return `// Made of ${path.split('/').at(-1)} by \`npm run generate\`; never edited by hand.\nexport const ${name} = ${JSON.stringify(document)} as const\n`
+  return `${madeOf(path)}export const ${name} = ${JSON.stringify(document)} as const\n`
 }
+
+const PAGE = 'src/console/browser/page.ts'
 
 /** The console's script as the daemon serves it: its sources joined to one module, without types and comments. */
 async function consoleScript(): Promise<string> {
-  await using joined = await rolldown({ input: 'src/console/browser/page.ts', cwd: ROOT, platform: 'browser' })
+  await using joined = await rolldown({ input: PAGE, cwd: ROOT, platform: 'browser' })
   const { output } = await joined.generate({ format: 'esm', comments: false })
-  return `// Made of browser/page.ts by \`npm run generate\`; never edited by hand.\nexport const PAGE_SCRIPT = ${JSON.stringify(output[0].code)}\n`
+  return `${madeOf(PAGE)}export const PAGE_SCRIPT = ${JSON.stringify(output[0].code)}\n`
 }
 
 /** What `init` writes. */
@@ -143,7 +147,7 @@ const textsIn = (files: Readonly<Record<string, string>>): string =>
   Object.entries(files)
     .map(([name, path]) => {
       const text = readFileSync(join(ROOT, path), 'utf8').replace(path.endsWith('.css') ? /\/\*.*?\*\/\n/gs : '', '')
-      return `// Made of ${path.split('/').at(-1)} by \`npm run generate\`; never edited by hand.\nexport const ${name} = ${JSON.stringify(text)}\n`
+      return `${madeOf(path)}export const ${name} = ${JSON.stringify(text)}\n`
     })
     .join('')
 
@@ -153,7 +157,7 @@ function statementsIn(path: string, name: string): string {
   const statements = parts.flatMap((part, at) =>
     at % 2 === 0 ? [[part, parts[at + 1]?.replace(/^--.*\n/gm, '').replace(/;\s*$/, '')]] : [],
   )
-  return `// Made of ${path.split('/').at(-1)} by \`npm run generate\`; never edited by hand.\nexport const ${name} = ${JSON.stringify(Object.fromEntries(statements))}\n`
+  return `${madeOf(path)}export const ${name} = ${JSON.stringify(Object.fromEntries(statements))}\n`
 }
 
 /** Path from the root of the repository and text of every module that is made. */

@@ -27,7 +27,8 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 /** The system's code for what was thrown, such as ENOENT. */
-export const codeIn = (error: unknown): string | undefined => (error instanceof Error && 'code' in error ? String(error.code) : undefined)
+export const codeIn = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && error.code !== undefined ? String(error.code) : undefined
 
 /** `is not a regular file`: why a file cannot be read, to follow its name. */
 export const whyUnread = (error: unknown): string =>

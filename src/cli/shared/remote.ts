@@ -1,6 +1,7 @@
 // Requests to a running daemon: the address, the token, the time limit, and the reason of a failure.
+import { messageOf } from '../../core/model/problem.ts'
 import { timer } from '../../daemon/schedule/system.ts'
-import { tokenOf } from '../../files.ts'
+import { codeIn, tokenOf } from '../../files.ts'
 import type { Clock } from '../../ports.ts'
 import { READS_DAEMONS } from './args.ts'
 import type { NetworkFlags } from './command.ts'
@@ -99,8 +100,7 @@ function tokenFrom(file: string | undefined, variable: string, env: Cli['env']):
 /** fetch says only "fetch failed"; the reason is in its cause. */
 function causeOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  if (!(cause instanceof Error)) return String(cause)
-  return 'code' in cause && cause.code !== undefined ? String(cause.code) : cause.message
+  return codeIn(cause) ?? messageOf(cause)
 }
 
 /** Refuses the ledger of a running daemon where only a ledger of our own will do. Throws a `UsageError`. */

@@ -283,17 +283,9 @@ const GRACE_MS = 2_000
 
 /** Aborts when this time after the end has passed. */
 function graceOf({ clock }: Pick<Workspace, 'clock'>, ending: AbortSignal) {
-  const cut = new AbortController()
-  let grace: Disposable | undefined
-  const begin = (): void => {
-    grace = timer(clock, GRACE_MS, () => cut.abort(new Error('the grace period is over')))
-  }
+  const [cut, over] = [new AbortController(), new DisposableStack()]
+  const begin = (): unknown => over.use(timer(clock, GRACE_MS, () => cut.abort(new Error('the grace period is over'))))
   ending.addEventListener('abort', begin, { once: true })
-  return {
-    signal: cut.signal,
-    close() {
-      ending.removeEventListener('abort', begin)
-      grace?.[Symbol.dispose]()
-    },
-  }
+  over.defer(() => ending.removeEventListener('abort', begin))
+  return { signal: cut.signal, close: () => over.dispose() }
 }

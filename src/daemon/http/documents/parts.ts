@@ -19,6 +19,7 @@ import {
   type WorkspaceView,
 } from '../../../core/model/events.ts'
 import type { Balance, Cycle } from '../../../core/model/observed.ts'
+import { onceFor } from '../../../core/model/once.ts'
 import type { Grant } from '../../../core/model/policy.ts'
 import type { Position, Problem } from '../../../core/model/problem.ts'
 import { compareScopes, SCOPE_KINDS, type Scope } from '../../../core/model/scope.ts'
@@ -88,17 +89,18 @@ export const list = <In, Out>(items: Kind<In, Out>, description: string): Kind<r
   show: (all, showing) => all.map((one) => items.show(one, showing)),
 })
 
-/** The first items of a list, and how many more there are. Without a getter the source has the list by this name. */
-export function bounded<const Name extends string, In, Out, Source = { readonly [N in Name]: readonly In[] }>(
+/** The first items of a list, and how many more there are. Without a getter, which is asked once for each source, the source has the list by this name. */
+export function bounded<const Name extends string, In, Out, Source extends object = { readonly [N in Name]: readonly In[] }>(
   name: Name,
   most: number,
   items: Kind<In, Out>,
   description: string,
-  get: (source: Source) => readonly In[] = (source) => (source as { readonly [N in Name]: readonly In[] })[name],
+  get?: (source: Source) => readonly In[],
 ) {
+  const all = get ? onceFor(get) : (source: Source) => (source as { readonly [N in Name]: readonly In[] })[name]
   return {
-    [name]: from(list(items, description), (source: Source) => get(source).slice(0, most)),
-    [`${name}Omitted`]: from(omitted, (source: Source) => Math.max(0, get(source).length - most)),
+    [name]: from(list(items, description), (source: Source) => all(source).slice(0, most)),
+    [`${name}Omitted`]: from(omitted, (source: Source) => Math.max(0, all(source).length - most)),
   } as { readonly [N in Name]: Field<Source, readonly Out[]> } & { readonly [N in `${Name}Omitted`]: Field<Source, number> }
 }
 
@@ -307,7 +309,7 @@ const model = object<ModelUse>('Use of one model in one mode in this cycle.')({
   used: figure('Credits.'),
 })
 
-export const models = <Source>(get: (source: Source) => readonly ModelUse[] | undefined) =>
+export const models = <Source extends object>(get: (source: Source) => readonly ModelUse[] | undefined) =>
   bounded('models', MOST_MODELS, model, 'The most used first.', (source: Source) => get(source) ?? [])
 
 export const approval = object<WorkspaceView['approvals'][number]>('The release of a hold.')({
