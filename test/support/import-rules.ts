@@ -37,6 +37,7 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
   'cli-progress': ['src/cli/shared/progress.ts'],
   'csv-parse': ['src/daemon/directory/directory-thread.ts'],
   commander: ['src/cli/'],
+  diff: ['src/cli/edit/run.ts'],
   fastify: ['src/daemon/http/', 'src/sandbox/http/server.ts'],
   got: ['src/api/transport/http.ts'],
   hpagent: ['src/api/transport/http.ts'],
