@@ -4,11 +4,11 @@
 import { html } from '../core/escape/text.ts'
 import type { Console, ConsoleRoute, Page } from '../daemon/http/console.ts'
 import { CONTENT_SECURITY_POLICY, renderFrame, SCRIPT_ASSET, STYLE_ASSET } from './frame.ts'
+import { changesPage, holdPage, holdsPage } from './pages/changes.ts'
 import { groupPage, groupsPage } from './pages/groups.ts'
 import { healthPage } from './pages/health.ts'
 import { overviewPage } from './pages/overview.ts'
 import { leadPage, mePage, peoplePage, personPage } from './pages/people.ts'
-import { changesPage, holdPage, holdsPage, planPage } from './pages/plan.ts'
 import { policiesPage } from './pages/policies.ts'
 import { simulatePage } from './pages/simulated.ts'
 import { workspacePage } from './pages/workspace.ts'
@@ -49,7 +49,6 @@ const ROUTES: readonly ConsoleRoute[] = [
   of('/people', peoplePage),
   of('/people/:name', personPage),
   of('/changes', changesPage),
-  of('/plans/:name', planPage),
   of('/holds', holdsPage),
   of('/holds/:name', holdPage),
   of('/policies', policiesPage),

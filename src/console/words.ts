@@ -1,4 +1,5 @@
 // The words of all pages: their addresses, figures and instants in words, and names of ours as a reader reads them. No markup.
+import { DAY_MS } from '../core/model/units.ts'
 
 /** Absent and empty parameters are left out. */
 export const withQuery = (path: string, query: Readonly<Record<string, string | number | undefined>>): string => {
@@ -23,8 +24,11 @@ export const url = {
   section: (workspace: string, section: Section): string => `${url.workspace(workspace)}/${section}`,
   group: (workspace: string, id: string): string => `${url.section(workspace, 'groups')}/${part(id)}`,
   hold: (workspace: string, id: string): string => `${url.section(workspace, 'holds')}/${part(id)}`,
-  /** `at`: an instant at which it wrote, which is needed to find a plan of long ago. */
-  plan: (workspace: string, id: string, at?: string): string => withQuery(`${url.workspace(workspace)}/plans/${part(id)}`, { at }),
+  /** The entries of one plan, within a day of one of them. */
+  plan(workspace: string, id: string, at: string): string {
+    const [since, until] = [new Date(Date.parse(at) - DAY_MS), Date.parse(at) + DAY_MS]
+    return withQuery(url.section(workspace, 'changes'), { plan: id, since: since.toISOString(), after: `${until}-0` })
+  },
   /** Where a scope is explained: `team`, `group:ID` or a person. */
   scope(workspace: string, scope: string): string {
     if (scope === 'team') return url.workspace(workspace)

@@ -75,7 +75,7 @@ const CLICKS: readonly Click[] = [
     act: (page) => page.evaluate(`document.querySelector('h1').click(); setTimeout(() => history.back())`),
   },
   { name: 'open the comparison', path: '/people', act: (page) => page.locator('.side a', { hasText: 'Simulate' }).click() },
-  { name: 'open a plan', path: '/changes', act: (page) => page.locator('main a[href*="/plans/"]').first().click() },
+  { name: 'open a plan', path: '/changes', act: (page) => page.locator('main a[href*="?plan="]').first().click() },
   { name: 'open the timeline', path: '/people', act: (page) => page.locator('.side a', { hasText: 'Changes' }).click() },
 ]
 

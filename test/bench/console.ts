@@ -111,7 +111,7 @@ const PARTS: readonly (readonly [name: string, path: string])[] = [
   ['people', '/people'],
   ['a person', `/people/${somebody}`],
   ['changes', '/changes'],
-  ['a plan', `/plans/${lastPlan}`],
+  ['a plan', `/changes?plan=${lastPlan}`],
   ['holds', '/holds'],
   ['policies', '/policies'],
   ['health', '/health'],

@@ -2,6 +2,7 @@
 import { parse } from 'parse5'
 import { describe, expect, test } from 'vitest'
 import { createConsole } from '../../src/console/routes.ts'
+import { DAY_MS } from '../../src/core/model/units.ts'
 import { NOW } from '../support/declare.ts'
 import { exampleOf } from '../support/example.ts'
 import { ACME, changed, HOLD, PAGE_PATHS, PAGE_STATES, pageAt, TIMELINE, textOf } from '../support/pages.ts'
@@ -53,7 +54,9 @@ test('the timeline links each entry to the page that explains it, but not to a h
   const links = lines.map((line) => [...line.matchAll(/ class="fixed" href="([^"]+)"/g)].map(([, href]) => href))
   expect(links).toEqual(
     TIMELINE.map(({ kind, at, planId, stands, hold, tone }) => {
-      const plan = planId === undefined ? [] : [`${ACME}/plans/${planId}?at=${encodeURIComponent(at)}`]
+      const [dayBefore, dayAfter] = [new Date(Date.parse(at) - DAY_MS).toISOString(), Date.parse(at) + DAY_MS]
+      const ofPlan = `${ACME}/changes?plan=${planId}&amp;since=${encodeURIComponent(dayBefore)}&amp;after=${dayAfter}-0`
+      const plan = planId === undefined ? [] : [ofPlan]
       const since = `${ACME}/changes?kind=write&amp;since=${encodeURIComponent(at)}`
       if (kind === 'policy') return [`${ACME}/policies`, ...(tone === 'bad' ? [] : [since])]
       if (kind === 'pause' || kind === 'resume') return [ACME]

@@ -58,7 +58,6 @@ export const textOf = (markup: string): string =>
 /** What the timeline of the example tells, the newest first. */
 export const { items: TIMELINE } = await EXAMPLE.changes('acme')
 const HOLD_ID = exampleView().holds[0]?.id ?? ''
-const FAILED = TIMELINE.find(({ result }) => result === 'failed')
 export const HOLD = `${ACME}/holds/${HOLD_ID}`
 export const PERSON = `${ACME}/people/${ADA}`
 
@@ -84,7 +83,6 @@ export const PAGE_PATHS = [
   ),
   PERSON,
   HOLD,
-  `${ACME}/plans/${FAILED?.planId}`,
 ]
 
 const NOTHING = views()

@@ -8,7 +8,7 @@ import { PEOPLE_QUERY } from './documents/people/people.ts'
 import { GROUPS_QUERY } from './documents/people/person.ts'
 import { POLICIES_QUERY } from './documents/policies.ts'
 import { BURN_QUERY, DRIFT_QUERY } from './documents/series.ts'
-import { CHANGES_QUERY, PLAN_QUERY } from './documents/story/changes.ts'
+import { CHANGES_QUERY } from './documents/story/changes.ts'
 import type { DocumentKind } from './documents/table.ts'
 import { WORKSPACES_QUERY } from './documents/workspaces.ts'
 
@@ -52,13 +52,6 @@ export const API_ROUTES: readonly ApiRoute[] = [
   route(`${OF}/people`, 'PersonList', 'people', 'Its people.', PEOPLE_QUERY),
   route(`${OF}/people/:person`, 'Person', 'person', 'One person: use by day, and why the cap is what it is.'),
   route(`${OF}/changes`, 'ChangeList', 'changes', 'What happened, the newest first.', CHANGES_QUERY),
-  route(
-    `${OF}/plans/:plan`,
-    'Plan',
-    'plan',
-    'One plan: its writes, its holds, and the changes that are still to be written, as far as recorded.',
-    PLAN_QUERY,
-  ),
   route(`${OF}/holds`, 'HoldList', 'holds', 'Holds in force.', HOLDS_QUERY),
   route(`${OF}/holds/:hold`, 'Hold', 'hold', 'One hold: the people it affects, and the ways to release it.', HOLD_QUERY),
   route(`${OF}/policies`, 'PolicyList', 'policies', 'Every declared cap and the people it applies to.', POLICIES_QUERY),

@@ -30,7 +30,7 @@ import { groupDocument, groupsDocument, personDocument } from './people/person.t
 import { type PeopleIndex, peopleIndex } from './people/roster.ts'
 import { policiesDocument } from './policies.ts'
 import { burnSeries, creditsSeries, driftSeries, nearSeries, poolSeries } from './series.ts'
-import { changesDocument, planDocument } from './story/changes.ts'
+import { changesDocument } from './story/changes.ts'
 import { comparisonDocument } from './story/comparison.ts'
 import type { DaemonFacts, Records, Showing, WorkspaceFacts, WorkspaceSource } from './types.ts'
 import { healthDocument, workspaceDocument, workspacesDocument } from './workspaces.ts'
@@ -266,7 +266,6 @@ function documentsFor(options: DocumentOptions, indexOf: IndexOf, reader: Reader
     changes: aboutWhole(changesDocument),
     holds: aboutWhole(holdsDocument),
     hold: aboutWhole(holdDocument),
-    plan: aboutWhole(planDocument),
     policies: aboutWhole(policiesDocument),
     health: aboutWhole((one) => healthDocument(one, daemon())),
     /** Starts making the comparison where there is none; never waits for it. */

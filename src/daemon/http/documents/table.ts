@@ -9,7 +9,7 @@ import { PEOPLE } from './people/people.ts'
 import { GROUP, GROUPS, PERSON } from './people/person.ts'
 import { POLICIES } from './policies.ts'
 import { BURN_SERIES, CREDITS_SERIES, DRIFT_SERIES, NEAR_SERIES, POOL_SERIES } from './series.ts'
-import { CHANGES, PLAN } from './story/changes.ts'
+import { CHANGES } from './story/changes.ts'
 import { COMPARISON } from './story/comparison.ts'
 import { HEALTH, WORKSPACE, WORKSPACES } from './workspaces.ts'
 
@@ -25,7 +25,6 @@ export const DOCUMENTS = {
   ChangeList: CHANGES,
   HoldList: HOLDS,
   Hold: HOLD,
-  Plan: PLAN,
   PolicyList: POLICIES,
   Health: HEALTH,
   Comparison: COMPARISON,

@@ -1,14 +1,14 @@
-// What happened in a workspace: the timeline (writes from the ledger's history and everything else from the journal, the newest first), and one plan. The
-// timeline pages by instant, so that new entries do not move those on later pages.
+// What happened in a workspace: writes from the ledger's history and everything else from the journal, the newest first. The timeline pages by instant,
+// so that new entries do not move those on later pages.
 import { createHash } from 'node:crypto'
-import type { Change, HistoryEntry, Plan } from '../../../../core/model/change.ts'
+import type { HistoryEntry } from '../../../../core/model/change.ts'
 import { CHANGE_KINDS, type JournalEntry, type WorkspaceView } from '../../../../core/model/events.ts'
 import { shortRevision, whileInvalid } from '../../../../core/model/policy.ts'
 import { parseScope, type Scope, scopeKey } from '../../../../core/model/scope.ts'
-import { DAY_MS, formatInstant, type Instant } from '../../../../core/model/units.ts'
-import { asked, DocumentError, limitOf, PAGE, type Page, type Parameter, pageOf, type Query, type Seen, text, word } from '../documents.ts'
-import { pending, write } from '../explained.ts'
-import { from, ifKnown, object, optional, record, type Shown, type SourceOf } from '../field.ts'
+import { formatInstant, type Instant } from '../../../../core/model/units.ts'
+import type { HistoryFilter } from '../../../../ports.ts'
+import { asked, DocumentError, limitOf, type Parameter, type Query, type Seen, text, word } from '../documents.ts'
+import { optional, record, type SourceOf } from '../field.ts'
 import * as t from '../parts.ts'
 import { groupShown } from '../people/people.ts'
 import { personShown } from '../people/roster.ts'
@@ -17,12 +17,17 @@ import type { Showing } from '../types.ts'
 
 const MOST_ENTRIES = 200
 
+/** Writes that are searched for those of one plan, and how many are read at a time. Choice. */
+const MOST_SEARCHED = 10_000
+const AT_A_TIME = 500
+
 /** An instant, and how many entries of that instant were seen, 2,000 at most. */
 const CURSOR = /^(\d{1,15})-(1?\d{1,3}|2000)$/
 
 export const CHANGES_QUERY: readonly Parameter[] = [
   word('kind', CHANGE_KINDS, 'What happened.'),
   text('scope', '`team`, `group:ID`, or a person as shown.'),
+  text('plan', `The id of a plan. Its writes are found among the ${MOST_SEARCHED} before \`after\`.`),
   { name: 'since', about: 'Nothing older than this.', kind: 'instant' },
   { name: 'after', about: '`next` of the previous answer.', kind: 'text', pattern: CURSOR },
   limitOf(50, MOST_ENTRIES),
@@ -56,48 +61,35 @@ const entry = record('An entry of the timeline.')({
   source: optional(t.place),
 })
 type Entry = SourceOf<typeof entry>
-type ChangeEntry = Shown<typeof entry>
-
-/** A write in the timeline says first what the list of writes says. */
-const { id, kind, tone, text: sentence, digest } = entry.fields
-const written = object<HistoryEntry & Pick<Entry, 'id' | 'kind' | 'tone' | 'text'>>('')({
-  ...write.fields,
-  id,
-  kind,
-  tone,
-  text: sentence,
-  digest,
-})
 
 export const CHANGES = record('What happened, the newest first.')({
   ...t.about('ChangeList'),
   limit: t.whole({ minimum: 1, description: 'The most in one answer.' }),
-  items: t.list(t.made(entry), 'The newest first.'),
+  items: t.list(entry, 'The newest first.'),
   next: optional(t.plain('The value of `after` for older entries; absent at the end.')),
 })
 
 export async function changesDocument(seen: Seen, query: Query = {}) {
   const question = asked(query, CHANGES_QUERY)
-  const { view, journal, records } = seen
+  const { view, journal } = seen
   const limit = question.whole('limit')
   const cursor = cursorOf(question.text('after'))
   const scope = await scopeOf(question.text('scope'), seen)
   const kind = question.word('kind', CHANGE_KINDS)
+  const plan = question.text('plan')
   const sinceAt = question.instant('since')
   const asksWrites = kind === undefined || kind === 'write'
   const range = { limit: cursor.skip + limit + 1, untilAt: cursor.untilAt, scope, sinceAt }
-  const writes = asksWrites ? await records.history(range) : []
+  const writes = asksWrites ? await writesOf(seen, range, plan) : []
   const others = (journal?.entries ?? []).filter(
     (entry) =>
       (kind === undefined || entry.kind === kind) &&
       entry.at <= cursor.untilAt &&
       (sinceAt === undefined || entry.at >= sinceAt) &&
+      (plan === undefined || ('planId' in entry && entry.planId === plan)) &&
       (scope === undefined || (entry.kind === 'foreign' && scopeKey(entry.scope) === scopeKey(scope))),
   )
-  const joined = [
-    ...writes.map((one) => ({ at: one.at, entry: writeChange(one, seen) })),
-    ...others.toReversed().map((one) => ({ at: one.at, entry: entry.show(journalChange(one, view, seen), seen) })),
-  ]
+  const joined = [...writes.map((one) => writeChange(one, seen)), ...others.toReversed().map((one) => journalChange(one, view, seen))]
   // In one instant as they were recorded: by anything else a write beyond this page's limit could belong on an earlier page.
   joined.sort((a, b) => b.at - a.at)
   const atCursor = joined.findIndex(({ at }) => at < cursor.untilAt)
@@ -106,12 +98,28 @@ export async function changesDocument(seen: Seen, query: Query = {}) {
   const last = listed.at(-1)
   const isMore = joined.length > skipped + limit
   const next = last && isMore ? nextOf(last.at, listed, cursor) : undefined
-  return CHANGES.show({ limit, items: listed.map((one) => one.entry), next }, seen)
+  return CHANGES.show({ limit, items: listed, next }, seen)
 }
 
-interface Dated {
-  readonly at: Instant
-  readonly entry: ChangeEntry
+/** The newest first. */
+async function writesOf(
+  { records, clock }: Seen,
+  range: HistoryFilter & { readonly limit: number },
+  plan: string | undefined,
+): Promise<readonly HistoryEntry[]> {
+  if (plan === undefined) return records.history(range)
+  const found = new Map<string, HistoryEntry>()
+  let { untilAt } = range
+  for (let searched = 0; searched < MOST_SEARCHED && found.size < range.limit; searched += AT_A_TIME) {
+    const batch = await records.history({ ...range, untilAt, limit: AT_A_TIME })
+    for (const one of batch) if (one.planId === plan) found.set(JSON.stringify(one), one)
+    const oldest = batch.at(-1)
+    if (!oldest || batch.length < AT_A_TIME) break
+    // A whole batch at one instant would be read again for ever.
+    untilAt = oldest.at === untilAt ? oldest.at - 1 : oldest.at
+    await clock.sleep(1)
+  }
+  return [...found.values()]
 }
 
 /** The greatest instant that a `Date` can be. */
@@ -126,7 +134,7 @@ function cursorOf(after: string | undefined) {
   return { untilAt: Number(at), skip: Number(skip) }
 }
 
-function nextOf(at: Instant, listed: readonly Dated[], cursor: Cursor): string {
+function nextOf(at: Instant, listed: readonly Entry[], cursor: Cursor): string {
   const seen = listed.filter((one) => one.at === at).length + (at === cursor.untilAt ? cursor.skip : 0)
   return `${at}-${seen}`
 }
@@ -150,12 +158,12 @@ const idOf = (at: Instant, ...about: readonly (string | number)[]): string =>
 
 const isApplied = ({ result }: HistoryEntry): boolean => result === 'applied'
 
-function writeChange(one: HistoryEntry, showing: Showing): ChangeEntry {
-  const { at, scope, from, to, planId } = one
+function writeChange(one: HistoryEntry, showing: Showing): Entry {
+  const { at, scope, from, to, planId, revision } = one
   const verb = isApplied(one) ? WRITTEN[one.effect] : `could not be ${WRITTEN[one.effect]}`
   const text = `${scopeText(scope, showing)} ${verb}: ${from} → ${to}`
   const about = { id: idOf(at, 'write', planId, scopeKey(scope), to), kind: 'write', tone: isApplied(one) ? 'good' : 'bad', text } as const
-  return written.show({ ...one, ...about }, showing)
+  return { ...one, ...about, source: one.source && { ...one.source, revision } }
 }
 
 const WRITTEN: Readonly<Record<HistoryEntry['effect'], string>> = {
@@ -213,87 +221,4 @@ function toldOf(one: JournalEntry, view: WorkspaceView, showing: Showing): Told 
     case 'recovery':
       return { tone: 'good', text: 'cycles work again' }
   }
-}
-
-export const PLAN_QUERY: readonly Parameter[] = [
-  { name: 'at', about: 'An instant at which it wrote; needed to find a plan of long ago.', kind: 'instant' },
-  PAGE,
-  limitOf(50, 500),
-]
-
-/** Remaining changes that are listed. Choice. */
-const MOST_CHANGES = 100
-/** Writes that are searched for one plan, and how many are read at a time. Choice. */
-const MOST_WRITES = 10_000
-const AT_A_TIME = 500
-
-const { from: now, to, effect, cause, disposition, hold, why } = pending.fields
-const remaining = object<Change>('A remaining change.')({
-  ...{ scope: t.scopeName, from: now, to, effect, cause, disposition, hold, why },
-  source: optional(t.place),
-})
-
-export const PLAN = object<PlanKnown>('One plan, as far as it is recorded.')({
-  ...t.about('Plan'),
-  id: t.plain('16 hex digits, the same for the same differences under the same policies.'),
-  present: from(t.flag('It is the plan of the last cycle.'), ({ present }) => present !== undefined),
-  revision: ifKnown(t.plain('The policies it was made for.'), ({ writes, present }) => writes[0]?.revision ?? present?.revision),
-  digest: ifKnown(t.plain('The digest of these policies.'), ({ writes, present }) => writes[0]?.digest ?? present?.policyDigest),
-  first: ifKnown(t.instant('Its first record.'), (plan) => instantsOf(plan)[0]),
-  last: ifKnown(t.instant('Its last record.'), (plan) => instantsOf(plan).at(-1)),
-  applied: from(t.count('Applied writes.'), ({ writes }) => writes.filter(isApplied).length),
-  failed: from(
-    t.count('Writes that failed, or whose outcome is unverified.'),
-    ({ writes }) => writes.filter((one) => !isApplied(one)).length,
-  ),
-  ...t.bounded('changes', MOST_CHANGES, remaining, 'Only of the present plan, in the order of writing.', ({ present }: PlanKnown) =>
-    (present?.changes ?? []).map((one) => ({ ...one, source: one.source && { ...one.source, revision: present?.revision } })),
-  ),
-  met: from(
-    t.list(entry, 'Holds that it showed first, and foreign changes that it found; the newest first.'),
-    ({ entries, view }, showing) => entries.slice(0, MOST_CHANGES).map((one) => journalChange(one, view, showing)),
-  ),
-  ...t.paged(write, 'Its writes, the newest first.'),
-})
-
-/** In order. */
-const instantsOf = ({ writes, entries }: PlanKnown): readonly Instant[] =>
-  [...writes, ...entries].map(({ at }) => at).toSorted((a, b) => a - b)
-
-interface PlanKnown extends Pick<Seen, 'view'>, Page<HistoryEntry> {
-  readonly id: string
-  readonly present: Plan | undefined
-  readonly writes: readonly HistoryEntry[]
-  /** The newest first. */
-  readonly entries: readonly JournalEntry[]
-}
-
-export async function planDocument(seen: Seen, id: string, query: Query = {}) {
-  const question = asked(query, PLAN_QUERY)
-  const { view, journal, planned } = seen
-  const writes = await writesOf(id, seen, question.instant('at'))
-  const entries = (journal?.entries ?? []).filter((one) => 'planId' in one && one.planId === id).toSorted((a, b) => b.at - a.at)
-  const present = planned?.plan.id === id ? planned.plan : undefined
-  if (writes.length === 0 && entries.length === 0 && !present) throw new DocumentError(404, UNKNOWN)
-  return PLAN.show({ view, id, present, writes, entries, ...pageOf(writes, question) }, seen)
-}
-
-const UNKNOWN = `nothing is recorded of this plan: it is not the present plan, and neither the last ${MOST_WRITES} writes nor the journal have it; give the plan's whole id, and "at" for a plan of long ago`
-
-/** The newest first. */
-async function writesOf(id: string, { records, clock }: Seen, at: Instant | undefined): Promise<readonly HistoryEntry[]> {
-  const found = new Map<string, HistoryEntry>()
-  let untilAt = at === undefined ? undefined : at + DAY_MS
-  for (let looked = 0; looked < MOST_WRITES; looked += AT_A_TIME) {
-    const batch = await records.history({ limit: AT_A_TIME, untilAt })
-    for (const entry of batch) if (entry.planId === id) found.set(JSON.stringify([entry.at, entry.scope]), entry)
-    const oldest = batch.at(-1)
-    if (!oldest || batch.length < AT_A_TIME) break
-    // With `at`, the writes of one application are within a day of it.
-    if (at !== undefined && oldest.at < at - DAY_MS) break
-    // A whole batch at one instant would be read again for ever.
-    untilAt = oldest.at === untilAt ? oldest.at - 1 : oldest.at
-    await clock.sleep(1)
-  }
-  return [...found.values()]
 }

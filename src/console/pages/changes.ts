@@ -1,16 +1,13 @@
-// The timeline of a workspace, and one plan of it: its writes, the holds and foreign changes it found, and its remaining changes.
+// Holds: what is held, the people it affects, what each guard counted, and the exact ways to release it. And the timeline of the workspace.
 import { type Html, html, type Value } from '../../core/escape/text.ts'
 import { EFFECTS_ON_PEOPLE } from '../../core/model/change.ts'
 import type { Page } from '../../daemon/http/console.ts'
-import type { Query } from '../../daemon/http/documents/documents.ts'
-import type { ChangeEntry, Document, WriteEntry } from '../../daemon/http/documents/table.ts'
+import type { ChangeEntry, Document } from '../../daemon/http/documents/table.ts'
 import { renderFrame } from '../frame.ts'
-import { badge, box, capCell, empty, facts, figure, holdLink, paste, scopeLink, section, sourceLink, tile, tiles, when } from '../parts.ts'
+import { badge, box, capCell, empty, figure, holdLink, paste, scopeLink, section, sourceLink, tile, tiles, when } from '../parts.ts'
 import { column, filterForm, listing, listSection, moreOf, pager, table } from '../tables.ts'
-import { day, number, url, withoutWays, withQuery, words } from '../words.ts'
+import { day, number, url, withoutWays, withQuery } from '../words.ts'
 import { CAUSE_TEXT } from './explained.ts'
-
-// Holds: what is held, the people it affects, what each guard counted, and the exact ways to release it.
 
 export const holdsPage: Page = async (documents, { params: { workspace = '' }, query }) => {
   const list = await documents.holds(workspace, query)
@@ -156,6 +153,7 @@ export const changesPage: Page = async (documents, { params: { workspace = '' },
       filterForm(path, query, [
         { name: 'kind', label: 'Kind', options: Object.entries(KIND_TEXT).map(([kind, [, many]]) => [kind, many] as const) },
         { name: 'scope', label: 'Scope: team, group:ID or a person' },
+        { name: 'plan', label: 'Plan' },
       ]),
       list.items.length === 0 &&
         section(
@@ -219,59 +217,3 @@ function links({ kind, at, hold, stands, planId, tone }: ChangeEntry, workspace:
       return plan
   }
 }
-
-export const planPage: Page = async (documents, { params: { workspace = '', name: id = '' }, query }) => {
-  const plan = await documents.plan(workspace, id, query)
-  const { at, first, last, present, revision, digest, applied, failed, met } = plan
-  return renderFrame({
-    title: `Plan ${id} of ${workspace}`,
-    heading: `Plan ${id}`,
-    badges: [present && badge('the present plan', 'info'), failed > 0 && badge(`${number(failed)} failed`, 'bad')],
-    of: plan,
-    section: 'changes',
-    parts: [
-      section(
-        'What it is',
-        facts([
-          ['Policies', digest !== undefined && html`<a href="${url.section(workspace, 'policies')}"><code>${digest}</code></a>`],
-          ['Revision', revision !== undefined && revision !== '' && html`<code title="${revision}">${revision.slice(0, 12)}</code>`],
-          ['First recorded', when(first, at)],
-          ['Last recorded', when(last, at)],
-          ['Writes', `${number(applied)} applied, ${number(failed)} failed`],
-        ]),
-      ),
-      section('What it wrote', written(plan, query)),
-      met.length > 0 &&
-        section(
-          'Holds and foreign changes it found',
-          html`<ol class="timeline">${met.map((one) => timelineEntry(one, workspace, at))}</ol>`,
-        ),
-      remainingPart(plan),
-    ],
-  })
-}
-
-function written(plan: Document<'Plan'>, query: Query): Html {
-  const { items, workspace, at, id } = plan
-  if (plan.total === 0) return empty('No write of it is recorded.')
-  return html`${table<WriteEntry>('What it wrote', items, [
-    column.when('When', at, (one) => one.at),
-    column.scope('Scope', workspace, ({ scope }) => scope),
-    ...column.fromTo,
-    column.fixed('Result', ({ result }) => badge(words(result), result === 'applied' ? 'good' : 'bad')),
-    column.text('Why', softOf),
-    column.declaredAt,
-  ])}${pager(plan, ['write', 'writes'], url.plan(workspace, id), query)}`
-}
-
-const remainingPart = ({ changes, changesOmitted, workspace }: Document<'Plan'>): Html | false =>
-  listSection('Remaining changes', changes, {
-    more: changesOmitted > 0 && html`<p class="soft">and ${number(changesOmitted)} more.</p>`,
-    columns: [
-      column.scope('Scope', workspace, ({ scope }) => scope),
-      ...column.fromTo,
-      column.fixed('State', ({ disposition }) => badge(disposition, disposition === 'ready' ? undefined : 'warn')),
-      column.text('Why', ({ hold, why }) => (hold === undefined ? why : holdLink(workspace, hold))),
-      column.declaredAt,
-    ],
-  })
