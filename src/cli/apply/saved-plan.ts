@@ -1,9 +1,9 @@
 // Compares a saved plan with the present state: it is applied as it was reviewed, or refused as a whole, with all workspaces in its file.
-import { CAUSES, type Change, EFFECTS, GUARD_CODES, type HeldChange, HOLD_ID_DIGITS, holdOf, type Plan } from '../../core/model/change.ts'
+import { type Change, type HeldChange, holdOf, type Plan } from '../../core/model/change.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { InputError } from '../../core/model/problem.ts'
-import { byScope, groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../core/model/scope.ts'
-import { byKind, fits, leaf, list, type Of, optional, orWord, type Shape, shape, text } from '../../core/model/shape.ts'
+import { byScope, SCOPE, type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
+import { fits, leaf, list, optional, orWord, type Shape, shape, text } from '../../core/model/shape.ts'
 import { CLOCKS_APART_MS, type Credits, type Instant, MAX_CAP } from '../../core/model/units.ts'
 import type { LedgerStore } from '../../daemon/ledger/store.ts'
 import { codeIn, readText, whyUnreadAndCode } from '../../files.ts'
@@ -15,52 +15,24 @@ import { sweepProgress } from '../shared/progress.ts'
 import { withReader } from '../shared/reader.ts'
 import { jsonIn } from '../shared/text.ts'
 
-// Reads a saved plan for `apply --plan`. Every field is checked against its shape, because others may have edited the file. A field that is
-// missing or wrong is refused with its place and the way out, and is never filled in. Further fields, for people, are allowed.
+// Reads a saved plan for `apply --plan`. What counts of it is checked against its shape, because others may have edited the file: a field that is
+// missing or wrong is refused with its place and the way out, and is never filled in. Guards and approvals judge its changes again, so all
+// further fields are for people alone.
 
 const INSTANT = 'an RFC 3339 instant'
 
 const words = <const T extends string>(some: readonly T[]) => leaf<T>(`one of ${some.join(', ')}`, { enum: some })
-const hex = (digits: number) => leaf<string>(`${digits} hex digits`, { type: 'string', pattern: `^[0-9a-f]{${digits}}$` })
-const whole = <T extends number>(wanted: string, maximum: number) => leaf<T>(wanted, { type: 'integer', minimum: 0, maximum })
-const orNull = <T>(shape: Shape<T>) => optional(orWord(null, shape))
-
-const WHOLE = whole('a whole number', Number.MAX_SAFE_INTEGER)
-const CAP = orWord('none', whole<Credits>(`a whole number from 0 to ${MAX_CAP} or "none"`, MAX_CAP))
-const SCOPE = byKind({
-  team: { id: optional(text), email: optional(text) },
-  group: { id: text, email: optional(text) },
-  user: { id: optional(text), email: text },
-})
-const POSITION = shape({ file: text, line: WHOLE, column: WHOLE })
-const CAPS = { scope: SCOPE, from: CAP, to: CAP }
-const CHANGE = shape({
-  ...CAPS,
-  action: words(['set', 'clear']),
-  effect: words(EFFECTS),
-  cause: words(CAUSES),
-  people: WHOLE,
-  source: orNull(POSITION),
-  reason: orNull(text),
-  hold: orNull(hex(HOLD_ID_DIGITS)),
-})
-const HOLD = { id: hex(HOLD_ID_DIGITS), guards: list(words(GUARD_CODES)), people: WHOLE, changes: list(shape(CAPS)), message: text }
-const PROBLEM = { severity: words(['error', 'warning']), code: text, message: text, scope: orNull(SCOPE), at: orNull(POSITION) }
-const COUNTED = [...EFFECTS, 'held', 'inSync', 'unknown', 'skipped', 'rejected']
+const AMOUNT = leaf<Credits>(`a whole number from 0 to ${MAX_CAP} or "none"`, { type: 'integer', minimum: 0, maximum: MAX_CAP })
+const CAP = orWord('none', AMOUNT)
 
 const SAVED_PLAN = shape({
   apiVersion: words([API_VERSION]),
   kind: words(['Plan']),
-  id: hex(16),
+  id: leaf<string>('16 hex digits', { type: 'string', pattern: '^[0-9a-f]{16}$' }),
   workspace: text,
   createdAt: leaf<string>(INSTANT, { type: 'string' }),
   policyDigest: text,
-  revision: text,
-  counts: shape(Object.fromEntries(COUNTED.map((name) => [name, WHOLE]))),
-  changes: list(CHANGE),
-  holds: list(shape(HOLD)),
-  unknown: list(shape({ scope: SCOPE, message: text })),
-  problems: list(shape(PROBLEM)),
+  changes: list(shape({ scope: SCOPE, from: CAP, to: CAP, hold: optional(orWord(null, text)) })),
 })
 
 class Mismatch extends Error {}
@@ -91,7 +63,6 @@ function mustFit<T>(value: unknown, wanted: Shape<T>, path: string): asserts val
   for (const [name, field] of Object.entries(properties)) if (value[name] !== undefined) mustFit(value[name], field, inside(path, name))
 }
 
-/** What of a saved plan counts when it is applied: guards and approvals judge its changes again. */
 export type Saved = ReturnType<typeof readPlan>
 
 function readPlan(value: unknown, path: string) {
@@ -99,17 +70,11 @@ function readPlan(value: unknown, path: string) {
   const { id, workspace, createdAt, policyDigest, changes } = value
   const savedAt = Date.parse(createdAt)
   if (Number.isNaN(savedAt)) throw mismatch(inside(path, 'createdAt'), INSTANT, createdAt)
-  const found = changes.map((one, index) => changeOf(one, inside(path, `changes[${index}]`)))
+  const found = changes.map(({ scope, from, to, hold }) => ({
+    scope: scope.kind === 'user' ? userScope(scope.email) : scope,
+    ...{ from, to, wasHeld: typeof hold === 'string' },
+  }))
   return { id, workspace, policyDigest, createdAt: savedAt, changes: found }
-}
-
-const scopeOf = (scope: Of<typeof SCOPE>): Scope =>
-  scope.kind === 'team' ? TEAM : scope.kind === 'group' ? groupScope(scope.id) : userScope(scope.email)
-
-/** A change clears exactly when it goes to `none`. */
-function changeOf({ action, scope, from, to, hold }: Of<typeof CHANGE>, path: string) {
-  if ((action === 'clear') !== (to === 'none')) throw mismatch(`${path}.to`, action === 'clear' ? '"none"' : 'a number', to)
-  return { scope: scopeOf(scope), from, to, wasHeld: typeof hold === 'string' }
 }
 
 /** A plan older than this is refused. */
