@@ -74,9 +74,6 @@ function chosen(workspaces: readonly Recorded[], groups: readonly string[] | und
 }
 
 function recommendOne(inputs: RecommendInputs): Recommendation {
-  // A cap from a part of a cycle would be far too low.
-  if (inputs.cycles.at(-1)?.isWhole !== true)
-    throw new CommandError(`${inputs.workspace}: ${inputs.notes[0] ?? 'no cycle is recorded as a whole'}`)
   const result = recommend(inputs)
   if (!('least' in result)) return result
   const budget = inputs.target.kind === 'budget' ? inputs.target.credits : 0

@@ -179,7 +179,7 @@ ${comparison(simulation, 'Credits used', ({ credits }) => credits.middle)}
 ${figures(
   simulation,
   'Cycles',
-  cycles.map(({ startAt, isWhole, total }) => [`${day(rfc(startAt))}${isWhole ? '' : ' (in part)'}`, total]),
+  cycles.map(({ startAt, total }) => [day(rfc(startAt)), total]),
 )}
 ${cycles.map(
   ({ startAt, groups }) =>

@@ -173,10 +173,10 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
     'This page shows it when it is ready',
   ],
   [
-    'from when on there is enough to compare',
+    'that there is too little to compare',
     SIMULATE,
-    changed({ comparison: { state: 'lacking', figures: undefined, message: 'no day is recorded yet', wholeFrom: '2027-01-01' } }),
-    'There is too little to replay: no day is recorded yet. The first cycle that is recorded as a whole ends on 1 Jan 2027.',
+    changed({ comparison: { state: 'lacking', figures: undefined, message: 'no day is recorded yet' } }),
+    'There is too little to replay: no day is recorded yet.',
   ],
   [
     'why a comparison could not be made',

@@ -3,7 +3,6 @@ import type { GroupMembers, Roster } from '../../src/core/model/observed.ts'
 import type { PolicySet } from '../../src/core/model/policy.ts'
 import { credits } from '../../src/core/model/units.ts'
 import type { RecordedDays } from '../../src/core/use/history.ts'
-import type { ReplayCycle } from '../../src/core/use/replay/demand.ts'
 import type { SimulationInputs } from '../../src/core/use/replay/document.ts'
 import { type Simulation, simulate } from '../../src/core/use/replay/simulation.ts'
 import { DAY, email, policy, roster } from './declare.ts'
@@ -28,8 +27,8 @@ export function recordedOf(use: Readonly<Record<string, readonly number[]>>): Re
 }
 
 /** Cycles of 28 days from `START` on. */
-export const cyclesOf = (count: number): readonly ReplayCycle[] =>
-  Array.from({ length: count }, (_, index) => ({ startAt: START + index * 28 * DAY, endAt: START + (index + 1) * 28 * DAY, isWhole: true }))
+export const cyclesOf = (count: number): SimulationInputs['cycles'] =>
+  Array.from({ length: count }, (_, index) => ({ startAt: START + index * 28 * DAY, endAt: START + (index + 1) * 28 * DAY }))
 
 export const group = (id: string, ...names: readonly string[]): GroupMembers => ({
   id,

@@ -90,9 +90,7 @@ const neverReached = ({ caps }: Simulation): Simulation['caps'] =>
 export function verdictOf(simulation: Simulation): string {
   const { credits, kept, keptMoney, blockedDays, workingDays } = totalsOf(simulation)
   const cycles = simulation.cycles.length
-  const over = simulation.cycles.every(({ isWhole }) => isWhole)
-    ? `Over the last ${cycles === 1 ? 'cycle' : `${cycles} cycles`}`
-    : 'Over the days recorded so far'
+  const over = `Over the last ${cycles === 1 ? 'cycle' : `${cycles} cycles`}`
   const amount = keptMoney === undefined ? '' : ` (${money(Math.abs(keptMoney))})`
   const spent =
     Math.round(kept) === 0
@@ -129,7 +127,7 @@ function markdownBlocks(simulation: Simulation): readonly string[] {
   const poolRows = cycles.flatMap(({ startAt, pools }) =>
     pools.slice(0, VISIBLE).map((pool) => [`${dayText(startAt)} ${escaped(pool.name)} (${figure(pool.credits)} credits)`, pool] as const),
   )
-  const cycleRows = cycles.map(({ startAt, isWhole, total }) => [`${dayText(startAt)}${isWhole ? '' : ' (in part)'}`, total] as const)
+  const cycleRows = cycles.map(({ startAt, total }) => [dayText(startAt), total] as const)
   return [
     `### ${escaped(workspace)}: simulation`,
     escaped(verdictOf(simulation)),
@@ -224,10 +222,10 @@ function table(simulation: Simulation, paint: Paint): readonly string[] {
   ]
   const { cycles } = simulation
   const isLong = cycles.reduce((sum, one) => sum + Math.min(ON_SCREEN.groups, one.groups.length), 0) > GROUP_LINES
-  const rows = cycles.flatMap(({ startAt, isWhole, total, groups: all, pools }, index) => {
+  const rows = cycles.flatMap(({ startAt, total, groups: all, pools }, index) => {
     const groups = isLong && index < cycles.length - 1 ? [] : all
     return [
-      cells(`${dayText(startAt)}${isWhole ? '' : ' (in part)'}`, total, hasMoney),
+      cells(dayText(startAt), total, hasMoney),
       ...groups.slice(0, ON_SCREEN.groups).map((group) => cells(`  ${plain(group.name)}`, group, hasMoney)),
       ...(groups.length > ON_SCREEN.groups ? [[`  … and ${count(groups.length - ON_SCREEN.groups, 'more group')}`]] : []),
       ...pools.slice(0, ON_SCREEN.groups).map((pool) => cells(`  ${plain(pool.name)} (${figure(pool.credits)})`, pool, hasMoney)),

@@ -2,11 +2,10 @@
 
 import type { PolicyRevision } from '../../core/model/policy.ts'
 import { hasErrors, InputError } from '../../core/model/problem.ts'
-import { ENOUGH_KNOWN } from '../../core/use/history.ts'
 import type { SimulationInputs } from '../../core/use/replay/document.ts'
 import { type Simulation, simulate } from '../../core/use/replay/simulation.ts'
 import { loadConfigAside } from '../../daemon/config/config.ts'
-import { type KnownCycle, type ReplayOptions, replayStart } from '../../daemon/replay/gather.ts'
+import { type ReplayOptions, replayStart } from '../../daemon/replay/gather.ts'
 import { DEFAULT_WORKSPACE } from '../../policy/bounds.ts'
 import type { LoadedPolicies } from '../../policy/load/loaded.ts'
 import { action, COMMANDS, type FlagsOf, type NetworkFlags } from '../shared/command.ts'
@@ -15,7 +14,7 @@ import { inEach } from '../shared/each.ts'
 import { collectLine, readRecordedUse } from '../shared/ledger/access.ts'
 import { labelsFor, policyPaths, readPolicies, showWarnings } from '../shared/problems.ts'
 import { sweepProgress } from '../shared/progress.ts'
-import { dayText, documentText, people } from '../shared/text.ts'
+import { documentText, people } from '../shared/text.ts'
 import { renderSimulationMarkdown, renderSimulationText } from './render.ts'
 
 type SimulateFlags = FlagsOf<typeof COMMANDS.simulate>
@@ -92,28 +91,21 @@ function startOf(use: Use, options: ReplayOptions, flags: NetworkFlags): Recorde
   const start = replayStart(use, options)
   switch (start.kind) {
     case 'inputs':
-      return start.best ? new CommandError(shortText(use, start.best, flags)) : start.inputs
+      return start.inputs
     case 'no-days':
       return nothingRecorded(use.workspace, flags)
     case 'no-cycle':
       return new CommandError(`${use.workspace}: the ledger knows no billing cycle, because the service names none`)
+    case 'too-little':
+      return new CommandError(`${use.workspace}: ${start.message}; type: ${collectLine(flags)}${skippedText(use)}`)
   }
 }
 
 const nothingRecorded = (workspace: string, flags: NetworkFlags): CommandError =>
   new CommandError(`${workspace}: the ledger has no day of anybody's use yet (0 %); type: ${collectLine(flags)}`)
 
-/** What is missing, and the one command that gets it. */
-function shortText({ workspace, forgotten }: Use, { startAt, endAt, known }: KnownCycle, flags: NetworkFlags): string {
-  const share = (part: number): string => `${Math.floor(part * 100)} %`
-  const ofUse = known.use === undefined ? '' : ` and ${share(known.use)} of the use`
-  const least = share(ENOUGH_KNOWN)
-  const skipped = forgotten === 0 ? '' : ` (it leaves ${people(forgotten)} out who had to be forgotten; --person EMAIL reads one again)`
-  return (
-    `${workspace}: no past cycle is known for ${least} of the people and of the use: the best, ${dayText(startAt)} to ${dayText(endAt)}, ` +
-    `is known for ${share(known.people)} of the people${ofUse}; type: ${collectLine(flags)}${skipped}`
-  )
-}
+const skippedText = ({ forgotten }: Use): string =>
+  forgotten === 0 ? '' : ` (it leaves ${people(forgotten)} out who had to be forgotten; --person EMAIL reads one again)`
 
 /** Simulates all workspaces of policies and ledger; exits 4 when some have no recorded use, and fails when none has. */
 async function simulateCommand(paths: readonly string[], flags: SimulateFlags, cli: Cli): Promise<void> {

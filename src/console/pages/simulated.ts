@@ -95,10 +95,7 @@ const byCycle = (title: string, cycles: readonly Cycle[], of: (side: Row['beside
 
 type ShownRow = Pick<Row, 'people' | 'workingDays' | 'policy' | 'beside' | 'kept' | 'keptMoney'> & { readonly shown: Value }
 
-const cycleRow = ({ start, whole, total }: Cycle): ShownRow => ({
-  ...total,
-  shown: html`${day(start)}${!whole && html` ${badge('in part', 'info')}`}`,
-})
+const cycleRow = ({ start, total }: Cycle): ShownRow => ({ ...total, shown: day(start) })
 
 function groupsPart({ groups, groupsOmitted, start }: Cycle, workspace: string): Html {
   const isBlocking = groups.some(({ policy, beside }) => policy.blockedDays.middle + (beside.blockedDays?.middle ?? 0) > 0)
@@ -219,8 +216,7 @@ export const simulatePage: Page = async (documents, { params: { workspace = '' }
 }
 
 function stateBox(comparison: Document<'Comparison'>): Html {
-  const { figures, state, message, wholeFrom } = comparison
-  const from = wholeFrom !== undefined && html` The first cycle that is recorded as a whole ends on ${day(wholeFrom)}.`
+  const { figures, state, message } = comparison
   const about = html`<p>The policies in force, replayed over the use of past billing cycles, beside the caps that were in force.</p>`
   switch (state) {
     case 'running':
@@ -228,9 +224,9 @@ function stateBox(comparison: Document<'Comparison'>): Html {
     case 'failed':
       return html`${about}${box.bad`<p>The replay failed: ${message}. It is tried again in 10 minutes.</p>`}`
     case 'lacking':
-      return html`${about}${box.info`<p>There is too little to replay: ${message}.${from}</p>`}`
+      return html`${about}${box.info`<p>There is too little to replay: ${message}.</p>`}`
     case 'made':
-      return html`${about}${wholeFrom !== undefined && box.info`<p>No cycle is recorded as a whole yet, so the recorded part is shown.${from}</p>`}`
+      return about
   }
 }
 

@@ -43,8 +43,15 @@ interface ComparisonOptions {
   readonly onMade: (workspace: string) => void
 }
 
-/** When a comparison is made again: after a failure, with too few records, and with only a part of a cycle. Choice. */
-const AGAIN_MS = { failed: 10 * MINUTE_MS, tooLittle: MINUTE_MS, inPart: 60 * MINUTE_MS } as const
+/** When a comparison is made again: unless the policy, the day or how much of the past is known changes before. Choice. */
+const AGAIN_MS = {
+  made: DAY_MS,
+  failed: 10 * MINUTE_MS,
+  'too-little': 60 * MINUTE_MS,
+  'no-policy': MINUTE_MS,
+  'no-days': MINUTE_MS,
+  'no-cycle': MINUTE_MS,
+} as const
 /** For how many workspaces a comparison is kept. Choice. */
 const MOST_KEPT = 32
 const DEADLINE_MS = 60_000
@@ -90,13 +97,7 @@ export function createComparisons(options: ComparisonOptions) {
 }
 
 const isGood = ({ since, made }: Kept, now: Instant): boolean =>
-  since !== undefined || (made !== undefined && now - made.at < goodMs(made.compared))
-
-function goodMs(compared: Compared): number {
-  if (compared.kind === 'failed') return AGAIN_MS.failed
-  if (compared.kind !== 'made') return AGAIN_MS.tooLittle
-  return compared.wholeAt === undefined ? DAY_MS : AGAIN_MS.inPart
-}
+  since !== undefined || (made !== undefined && now - made.at < AGAIN_MS[made.compared.kind])
 
 async function comparedAside(workspace: string, options: ComparisonOptions, signal: AbortSignal): Promise<Compared> {
   const { clock, ledger, env, prices } = options
@@ -148,11 +149,11 @@ const LEAST_DAYS = 62
 
 export type ComparedPolicies = ReturnType<typeof cutToShow>
 
-/** `wholeAt`: when the first whole cycle will be recorded. `failed`: the message is for a person. */
+/** The messages are for a person. */
 export type Compared =
-  | { readonly kind: 'made'; readonly simulation: ComparedPolicies; readonly wholeAt?: Instant }
-  | { readonly kind: 'no-policy' | 'no-days' | 'no-cycle'; readonly wholeAt?: Instant }
-  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'made'; readonly simulation: ComparedPolicies }
+  | { readonly kind: 'no-policy' | 'no-days' | 'no-cycle' }
+  | { readonly kind: 'too-little' | 'failed'; readonly message: string }
 
 interface CompareOptions extends Pick<ReplayOptions, 'pricePerCredit' | 'creditsPerSeat'> {
   readonly workspace: string
@@ -187,8 +188,7 @@ export function compare({ policy, use, onlyDays }: CompareStart, { workspace: _,
   if (start.kind !== 'inputs') return start
   const note = `There are too many people for all recorded days here, so only the last ${onlyDays} are replayed; \`capkeeper simulate\` replays all.`
   const notes = onlyDays === undefined ? start.inputs.notes : [...start.inputs.notes, note]
-  const simulation = cutToShow(simulate({ ...start.inputs, notes }))
-  return { kind: 'made', simulation, ...(start.wholeAt !== undefined && { wholeAt: start.wholeAt }) }
+  return { kind: 'made', simulation: cutToShow(simulate({ ...start.inputs, notes })) }
 }
 
 function cutToShow({ cycles, blocked, gains, losses, caps, ...rest }: Simulation) {

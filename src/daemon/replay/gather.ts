@@ -1,21 +1,22 @@
-// The inputs of a replay, from recorded use: which billing cycles were recorded as a whole, which are shown, and when there will be enough. What
-// the records cannot tell becomes a note, or the reason why there is nothing to replay yet.
+// The inputs of a replay, from recorded use: which billing cycles were recorded as a whole, and which are shown. What the records
+// cannot tell becomes a note, or the reason why there is nothing to replay yet.
 import { type Cycle, isSameCycle } from '../../core/model/observed.ts'
 import { scopeKey, TEAM } from '../../core/model/scope.ts'
-import { type Credits, credits, DAY_MS, type Instant } from '../../core/model/units.ts'
+import { credits, DAY_MS, type Instant } from '../../core/model/units.ts'
 import {
   type CommonDays,
   type CycleKnown,
   countGrades,
   cycleKnown,
   DAY_GRADES,
+  ENOUGH_KNOWN,
   isEnough,
   mergedDays,
   type PastDays,
   type RecordedDays,
   teamDays,
 } from '../../core/use/history.ts'
-import { firstDayOf, isWeekend, type ReplayCycle, recordedSpan } from '../../core/use/replay/demand.ts'
+import { firstDayOf, isWeekend, recordedSpan } from '../../core/use/replay/demand.ts'
 import type { SimulationInputs } from '../../core/use/replay/document.ts'
 import type { DayRange, Ledger } from '../../ports.ts'
 import { commonDays } from '../collect/history.ts'
@@ -126,86 +127,71 @@ export interface ReplayOptions extends Pick<SimulationInputs, 'policy' | 'agains
 }
 
 /**
- * Whole cycles where there are any, else the recorded part of the latest; a note says when there will be as many as requested. `no-days`: no use was
- * recorded yet; `no-cycle`: the service names no billing cycle.
+ * The last whole cycles, and those before them, which only tell what people used to use. `no-days`: no use was recorded yet; `no-cycle`: the service
+ * names no billing cycle; `too-little`: no cycle is known well enough, with how much of the best one is.
  */
 export function replayStart(use: RecordedUse, options: ReplayOptions) {
   const { cycles: asked, creditsPerSeat, now, ...policies } = options
-  const { past: _, usage, highest: __, ...records } = use
+  const { past: _, usage, ...records } = use
   const span = recordedSpan(records.recorded)
-  const known = cyclesKnown(use)
-  const firstAt = span?.firstAt ?? now
-  if (!known) return { kind: span ? 'no-cycle' : 'no-days' } as const
-  const wholeAt = wholeFrom(firstAt, known, 1)
-  if (!span) return { kind: 'no-days', wholeAt } as const
-  const { cycles, shown, whole, best, most } = chosenCycles(use, span, known, asked ?? CYCLES, now)
+  const current = usage?.roster.cycle ?? usage?.balance?.cycle
+  if (!span) return { kind: 'no-days' } as const
+  if (!usage || !current) return { kind: 'no-cycle' } as const
+  const previous = usage.previousCycle?.cycle
+  const knownOf = knownCycles(use)
+  const between = cyclesBetween(current, span.firstAt, span.lastAt + DAY_MS, previous)
+  const ended = between.filter(({ endAt }) => endAt <= now).map((cycle) => ({ ...cycle, known: knownOf(cycle) }))
+  const last = ended.findLastIndex(({ known }) => isEnough(known))
+  if (last < 0) {
+    const [before] = cyclesBefore(current, previous)
+    return { kind: 'too-little', message: shortText([...ended, ...(before ? [{ ...before, known: knownOf(before) }] : [])]) } as const
+  }
+  // A cycle that is not known well enough ends the row; those before it only tell what people used to use.
+  const whole = last - ended.findLastIndex(({ known }, index) => index < last && !isEnough(known))
+  const cycles = ended.slice(0, last + 1)
+  const shown = Math.min(asked ?? CYCLES, whole)
   const inputs: SimulationInputs = {
     ...records,
     ...policies,
     cycles,
     shown,
-    roster: usage?.roster,
-    groups: usage?.groups ?? [],
-    creditsPerSeat: usage?.balance?.creditsPerSeat ?? (creditsPerSeat === undefined ? undefined : credits(creditsPerSeat)),
+    roster: usage.roster,
+    groups: usage.groups,
+    creditsPerSeat: usage.balance?.creditsPerSeat ?? (creditsPerSeat === undefined ? undefined : credits(creditsPerSeat)),
     notes: [
-      ...shortage(firstAt, known, whole, asked),
+      ...shortage(span.firstAt, cycles, whole, asked),
       ...gradesNote(use, cycles.slice(-shown)),
-      ...twiceNote(use, most),
-      ...assumedBorders(cycles.slice(-shown), known.current, known.previous),
+      ...twiceNote(use, Math.max(0, ...cycles.slice(-shown).map(({ known }) => known.use ?? 0))),
+      ...assumedBorders(cycles.slice(-shown), current, previous),
     ],
   }
-  // Where no cycle is whole yet: when the first one will be, and the past cycle of which most is known.
-  return { kind: 'inputs' as const, inputs, wholeAt: whole === 0 ? wholeAt : undefined, best: whole === 0 ? best : undefined }
+  return { kind: 'inputs', inputs } as const
 }
 
 /** A past cycle, and how much of it is known. */
-export interface KnownCycle extends Cycle {
+interface KnownCycle extends Cycle {
   readonly known: CycleKnown
 }
 
-type Known = NonNullable<ReturnType<typeof cyclesKnown>>
-
-/** The billing cycle of the last reading, and the one before as it was read last. */
-function cyclesKnown({ usage }: RecordedUse) {
-  const current = usage?.roster.cycle ?? usage?.balance?.cycle
-  if (!usage || !current) return undefined
-  return { current, previous: usage.previousCycle?.cycle }
+/** How much is missing. */
+function shortText(cycles: readonly KnownCycle[]): string {
+  const share = (part: number): string => `${Math.floor(part * 100)} %`
+  const { startAt, endAt, known } = cycles.reduce((most, one) => (one.known.people >= most.known.people ? one : most))
+  const ofUse = known.use === undefined ? '' : ` and ${share(known.use)} of the use`
+  return (
+    `no past cycle is known for ${share(ENOUGH_KNOWN)} of the people and of the use: the best, ${dayText(startAt)} to ${dayText(endAt)}, ` +
+    `is known for ${share(known.people)} of the people${ofUse}`
+  )
 }
 
-/**
- * The cycles of a replay; how many of them, from the last on, are shown; how many are whole; the best known one; and the greatest part of the
- * workspace's use that people have in a shown cycle.
- */
-function chosenCycles(
-  use: RecordedUse,
-  span: { readonly firstAt: Instant; readonly lastAt: Instant },
-  known: Known,
-  wanted: number,
-  now: Instant,
-) {
-  const knownOf = knownCycles(use)
-  const between = cyclesBetween(known.current, span.firstAt, span.lastAt + DAY_MS, known.previous)
-  const found = between.map((cycle) => ({ ...cycle, known: knownOf(cycle) }))
-  const all = found.map(({ known: share, ...real }): ReplayCycle => {
-    const isWhole = real.endAt <= now && isEnough(share)
-    const isCurrent = real.startAt === known.current.startAt
-    return {
-      ...real,
-      isWhole,
-      usedBefore: use.recorded.addOn === 'estimated' && isCurrent && !isWhole ? usedBefore(use, real) : undefined,
-    }
-  })
-  const last = all.findLastIndex(({ isWhole }) => isWhole)
-  // A cycle that is not known well enough ends the row; those before it only tell what people used to use.
-  const whole = last - all.findLastIndex(({ isWhole }, index) => index < last && !isWhole)
-  const cycles = last >= 0 ? all.slice(0, last + 1) : all
-  const [before] = cyclesBefore(known.current, known.previous)
-  const ended = [...found.filter(({ endAt }) => endAt <= now), ...(before ? [{ ...before, known: knownOf(before) }] : [])]
-  const best: KnownCycle = ended.reduce((most, one) => (one.known.people >= most.known.people ? one : most))
-  const shown = Math.min(wanted, last >= 0 ? whole : all.length)
-  const shares = found.slice(0, cycles.length).slice(-shown)
-  const most = Math.max(0, ...shares.map((one) => one.known.use ?? 0))
-  return { cycles, shown, whole: last >= 0 ? whole : 0, best, most }
+/** From when on as many cycles as were asked for will be known, if those to come are. */
+function shortage(firstAt: Instant, cycles: readonly Cycle[], whole: number, asked = whole): readonly string[] {
+  const last = cycles.at(-1)
+  if (whole >= asked || !last) return []
+  const have = `${whole} ${whole === 1 ? 'cycle is' : 'cycles are'} recorded as a whole`
+  return [
+    `Days are recorded from ${dayText(firstAt)} on, and ${have}; ${asked} will be from ${dayText(cycleBeside(last, asked - whole).endAt)} on.`,
+  ]
 }
 
 const approvedOf = ({ usage }: RecordedUse): readonly string[] =>
@@ -250,40 +236,6 @@ function knownCycles(use: RecordedUse): (cycle: Cycle) => CycleKnown {
     cycleKnown({ fromAt: firstDayOf(cycle), untilAt: firstDayOf({ startAt: cycle.endAt }) }, recorded, emails, { ...past, common })
 }
 
-/** Whether days were recorded from the cycle's first day on. Missing weekend days at its start count as recorded. Choice. */
-function beginsBy(firstAt: Instant, cycle: Cycle): boolean {
-  for (let at = firstDayOf(cycle); at < firstAt; at += DAY_MS) if (!isWeekend(at)) return false
-  return true
-}
-
-/** When `count` whole cycles will be recorded, with days from `firstAt` on. */
-function wholeFrom(firstAt: Instant, { current, previous }: Known, count: number): Instant | undefined {
-  return cyclesBetween(current, firstAt, Number.POSITIVE_INFINITY, previous).filter((cycle) => beginsBy(firstAt, cycle))[count - 1]?.endAt
-}
-
-function shortage(firstAt: Instant, known: Known, whole: number, asked: number | undefined): readonly string[] {
-  if (whole >= (asked ?? 1)) return []
-  const enoughAt = wholeFrom(firstAt, known, asked ?? 1)
-  const have = whole === 0 ? 'no cycle is recorded as a whole' : `${whole} ${whole === 1 ? 'cycle is' : 'cycles are'} recorded as a whole`
-  const from = enoughAt === undefined ? '' : `; ${asked === undefined ? 'one' : asked} will be from ${dayText(enoughAt)} on`
-  return [`Days are recorded from ${dayText(firstAt)} on, and ${have}${from}.`]
-}
-
-/** For the cycle of the last reading: each person's figure minus the sum of their days, where days began in the middle of the cycle. */
-function usedBefore({ highest, recorded }: RecordedUse, cycle: Cycle): ReadonlyMap<string, Credits> {
-  const days = new Float64Array(recorded.people.length)
-  for (const { dayAt, people, cents } of recorded.days) {
-    if (dayAt < firstDayOf(cycle) || dayAt >= cycle.endAt) continue
-    for (let row = 0; row < people.length; row += 1) days[people[row] ?? 0] = (days[people[row] ?? 0] ?? 0) + (cents[row] ?? 0)
-  }
-  return new Map(
-    recorded.people.flatMap((email, place) => {
-      const before = (highest.get(email) ?? 0) - (days[place] ?? 0) / 100
-      return before > 0 ? [[email, credits(before)] as const] : []
-    }),
-  )
-}
-
 /** All days of any ledger. */
 const EVER: DayRange = { fromAt: 0, untilAt: 8.64e15 }
 
@@ -296,8 +248,6 @@ export async function recordedUseOf(workspace: string, ledger: Ledger, days: Day
   const past: PastDays = { people: new Map((await ledger.histories()).map((one) => [one.email, one])), common, team }
   return {
     ...{ workspace, recorded, past, usage },
-    /** Everybody's use in the cycle of the last reading, by e-mail. */
-    highest: await ledger.highestUse(),
     owned: ledger.owned(),
     history: await ledger.history(),
     journal: ledger.fact('journal') ?? [],

@@ -108,7 +108,7 @@ test('the timeline of a plan has all that the plan wrote, held back and found, a
 const states: readonly (readonly [string, () => Promise<ReturnType<Compares['of']>>])[] = [
   ['one that is made', async () => ({ made: { at: 0, compared: await comparedCompany() } })],
   ['one that is under way', async () => ({ since: 0 })],
-  ['too little', async () => ({ made: { at: 0, compared: { kind: 'no-days', wholeAt: 0 } } })],
+  ['too little', async () => ({ made: { at: 0, compared: { kind: 'too-little', message: 'no past cycle is known' } } })],
   ['a failure', async () => ({ made: { at: 0, compared: { kind: 'failed', message: 'ada@example.com' } } })],
 ]
 

@@ -62,14 +62,6 @@ export interface CapSource {
   capsOn(day: ReplayDay): CapsOfDay
 }
 
-/** A billing cycle to replay. */
-export interface ReplayCycle extends Cycle {
-  /** It is over, and every day of it was recorded. */
-  readonly isWhole: boolean
-  /** Credits that people used in it before the first recorded day, by e-mail. */
-  readonly usedBefore?: ReadonlyMap<string, Credits>
-}
-
 /** One person's demand on one day beyond what was recorded; credits. */
 export interface CutOff {
   readonly person: number
@@ -96,7 +88,7 @@ interface DemandInputs {
   /** Everybody who is replayed; the people of `recorded` first. */
   readonly people: readonly string[]
   /** In the order of time, starting with the first that has a recorded day. */
-  readonly cycles: readonly ReplayCycle[]
+  readonly cycles: readonly Cycle[]
   readonly inForce: CapSource
   /** Absent: all use counts as add-on use, an upper bound. */
   readonly creditsPerSeat?: Credits
@@ -116,9 +108,8 @@ export function* demandByCycle(inputs: DemandInputs): Generator<CycleDemand> {
   const reader = dayReader(inputs.recorded, inputs.people.length)
   for (const cycle of inputs.cycles) {
     const firstAt = Math.max(span.firstAt, firstDayOf(cycle))
-    const endOfCycle = firstDayOf({ startAt: cycle.endAt })
-    // A whole cycle may end with days without any use, for example because everybody was at their cap.
-    const endAt = cycle.isWhole ? endOfCycle : Math.min(span.lastAt + DAY_MS, endOfCycle)
+    // A cycle may end with days without any use, for example because everybody was at their cap.
+    const endAt = firstDayOf({ startAt: cycle.endAt })
     if (firstAt < endAt) yield demandOf(inputs, cycle, { firstAt, endAt }, memory, reader)
   }
 }
@@ -134,13 +125,13 @@ const isStopped = (cap: number, used: number): boolean => used >= cap - Math.max
 
 function demandOf(
   { people, inForce, creditsPerSeat = 0 as Credits }: DemandInputs,
-  cycle: ReplayCycle,
+  cycle: Cycle,
   { firstAt, endAt }: { readonly firstAt: Instant; readonly endAt: Instant },
   memory: ReturnType<typeof memoryOf>,
   read: ReturnType<typeof dayReader>,
 ) {
-  const spent = Float64Array.from(people, (email) => cycle.usedBefore?.get(email) ?? 0)
-  const addOnSpent = spent.map((used) => Math.max(0, used - creditsPerSeat))
+  const spent = new Float64Array(people.length)
+  const addOnSpent = new Float64Array(people.length)
   // By place: 1 for people who were at their cap, 2 where no earlier day tells what they would have used.
   const atCap = new Uint8Array(people.length)
   // By place: add-on credits used; days with use, and days at the cap in part.

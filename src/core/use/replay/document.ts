@@ -3,12 +3,12 @@
 import { TEAM_KEY } from '../../interpret/effective.ts'
 import type { HistoryEntry } from '../../model/change.ts'
 import type { JournalEntry } from '../../model/events.ts'
-import type { GroupMembers, OwnedCap, Roster } from '../../model/observed.ts'
+import type { Cycle, GroupMembers, OwnedCap, Roster } from '../../model/observed.ts'
 import type { PolicyRevision } from '../../model/policy.ts'
 import { compareText, groupScope, type ScopeKey, scopeKey } from '../../model/scope.ts'
 import { type Credits, type Instant, wholeCents } from '../../model/units.ts'
 import type { RecordedDays } from '../history.ts'
-import type { CycleDemand, ReplayCycle, ReplayPeople } from './demand.ts'
+import type { CycleDemand, ReplayPeople } from './demand.ts'
 import type { PoolPlaces } from './in-force.ts'
 import { BANDS, type BandEnd, type Outcome } from './replay.ts'
 
@@ -30,8 +30,8 @@ export interface SimulationInputs {
   /** Absent: compare with what was in force. */
   readonly against?: PolicyRevision
   readonly recorded: RecordedDays
-  /** All since the first recorded day, in the order of time; those before the shown ones tell what people usually used. */
-  readonly cycles: readonly ReplayCycle[]
+  /** Over, and in the order of time, from that of the first recorded day on; those before the shown ones tell what people usually used. */
+  readonly cycles: readonly Cycle[]
   /** How many of the last cycles are shown. */
   readonly shown: number
   readonly roster?: Roster
@@ -63,7 +63,7 @@ export type SimulatedCycle = ReturnType<typeof simulatedCycle>
 
 /** The rows of one cycle. */
 export function simulatedCycle(inputs: SimulationInputs, people: ReplayPeople, replayed: ReplayedCycle, pools: readonly PoolPlaces[]) {
-  const { startAt, endAt, isWhole } = replayed.demand.cycle
+  const { startAt, endAt } = replayed.demand.cycle
   const all = people.emails.flatMap((_, person) => (isCounted(people, replayed.demand, person) ? [person] : []))
   const row = (key: string, name: string, members: readonly number[]) => rowOf({ key, name }, members, replayed, inputs.pricePerCredit)
   const membersOf = new Map<ScopeKey, number[]>(groupRows(inputs).map(({ key }) => [key, []]))
@@ -71,7 +71,7 @@ export function simulatedCycle(inputs: SimulationInputs, people: ReplayPeople, r
   const groups = groupRows(inputs).map(({ key, name }) => row(key, name, membersOf.get(key) ?? []))
   const rest = all.filter((person) => people.groupsOf[person]?.length === 0)
   return {
-    ...{ startAt, endAt, isWhole },
+    ...{ startAt, endAt },
     total: row(TEAM_KEY, 'everybody', all),
     groups: [...groups, ...(groups.length > 0 && rest.length > 0 ? [row('-', 'in no group', rest)] : [])],
     /** The pools of the policy, with their credits for a cycle. */

@@ -48,7 +48,7 @@ describe('what a person would have used on a day at the cap', () => {
       caps,
       use: { ada: days, bob: weekdays(1, last + 1) },
       history: cappedOn({ [last]: use.reduce((sum, amount) => sum + amount, 0) }),
-      cycles: [{ startAt: START, endAt: START + (last + 1) * DAY, isWhole: true }],
+      cycles: [{ startAt: START, endAt: START + (last + 1) * DAY }],
     })
   }
   const mondays = (...use: readonly number[]) => {
@@ -86,17 +86,7 @@ describe('what a person would have used on a day at the cap', () => {
   })
 })
 
-test('a cycle that is not over has the days until the last recorded one', () => {
-  const cycles = cyclesOf(1).map((cycle) => ({ ...cycle, isWhole: false }))
-  expect(simulated({ use: { ada: [1, 1, 1] }, cycles }).cycles[0]?.total.workingDays).toBe(3)
-})
-
-test('a cycle of which nothing is recorded yet has no days, nor has one where nothing was ever used', () => {
-  const cycles = cyclesOf(2).map((cycle, index) => ({ ...cycle, isWhole: index === 0 }))
-  expect(
-    [
-      [1, 1, 1],
-      [0, 0],
-    ].map((ada) => simulated({ use: { ada }, cycles }).cycles.length),
-  ).toEqual([1, 0])
+test('where nothing was ever used no cycle is replayed', () => {
+  const cyclesWith = (ada: readonly number[]) => simulated({ use: { ada }, cycles: cyclesOf(1) }).cycles.length
+  expect([cyclesWith([1, 1, 1]), cyclesWith([0, 0])]).toEqual([1, 0])
 })

@@ -34,7 +34,6 @@ const row = record('All people, a group or a pool in one cycle.')(ROW)
 
 const cycle = object<ComparedPolicies['cycles'][number]>('One billing cycle.')({
   ...t.cycle.fields,
-  whole: from(t.flag('It has ended, and all of its days are recorded.'), ({ isWhole }) => isWhole),
   total: row,
   groups: t.list(row, 'Those with the most blocked days first.'),
   pools: t.list(record('A pool.')({ ...ROW, credits: t.figure('Its credits for a cycle.') }), 'Pools of the policies.'),
@@ -105,9 +104,6 @@ export const COMPARISON = object<ComparisonKnown>('The policies in force beside 
   message: optional(t.text('Why there are no figures.')),
   since: optional(t.instant('When making it began.')),
   madeAt: ifKnown(t.instant('When it was made.'), ({ made }) => made?.at),
-  wholeFrom: ifKnown(t.day('When the first whole cycle will be recorded, where none is yet.'), ({ made }) =>
-    made && 'wholeAt' in made.compared ? made.compared.wholeAt : undefined,
-  ),
   figures: ifKnown(figures, ({ made }) => (made?.compared.kind === 'made' ? made.compared.simulation : undefined)),
 })
 
@@ -128,8 +124,14 @@ function progressOf(known: ComparisonState | undefined): {
   if (!known) return { state: 'lacking', message: TOO_LITTLE['no-policy'] }
   const compared = known.made?.compared
   if (known.since !== undefined || !compared) return { state: 'running' }
-  if (compared.kind === 'made') return { state: 'made' }
-  return compared.kind === 'failed'
-    ? { state: 'failed', message: compared.message }
-    : { state: 'lacking', message: TOO_LITTLE[compared.kind] }
+  switch (compared.kind) {
+    case 'made':
+      return { state: 'made' }
+    case 'failed':
+      return { state: 'failed', message: compared.message }
+    case 'too-little':
+      return { state: 'lacking', message: `${compared.message}; capkeeper collect reads more of the past` }
+    default:
+      return { state: 'lacking', message: TOO_LITTLE[compared.kind] }
+  }
 }
