@@ -1,21 +1,17 @@
 // One check of `doctor`: its subject, its result, and the way out; and the checks of what the service answers and of what was recorded of it.
 
-import { lookup } from 'node:dns/promises'
-import { isIP } from 'node:net'
 import { type Reached, reach } from '../../api/probe.ts'
 import { parseBaseUrl, proxyFor } from '../../api/way.ts'
 import { ASPECTS, addObservation, type Evidence, type Observation, type ServiceEvidence } from '../../core/interpret/evidence.ts'
 import type { Problem } from '../../core/model/problem.ts'
-import { scopeKey } from '../../core/model/scope.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { seenIn } from '../../daemon/cycle/read.ts'
 import { SKEW_LIMIT_MS } from '../../daemon/cycle/state.ts'
-import type { LedgerReport, LedgerStore } from '../../daemon/ledger/store.ts'
-import { codeIn } from '../../files.ts'
-import type { Clock, Ledger, Transport } from '../../ports.ts'
+import type { LedgerStore } from '../../daemon/ledger/store.ts'
+import type { Ledger, Transport } from '../../ports.ts'
 import type { Cli } from '../shared/context.ts'
 import { learnedPaces } from '../shared/ledger/replica.ts'
-import { count, shortTime, span } from '../shared/text.ts'
+import { span } from '../shared/text.ts'
 
 export const CHECK_STATUSES = ['ok', 'warning', 'failed', 'not_checked'] as const
 export type CheckStatus = (typeof CHECK_STATUSES)[number]
@@ -68,7 +64,6 @@ export async function checkService(
   tell('address', ok(`${'url' in parsed ? parsed.url : config.baseUrl}/api/v1/…`))
   const proxy = proxyFor(config.baseUrl, cli.env)
   if (proxy !== undefined) tell('proxy', ok(`through ${proxyName(proxy.url)}`))
-  else if (!(await checkName(url.hostname, tell))) return undefined
   const reached = await reach(transport, cli.clock, cli.secrets.redact, signal)
   if (reached.kind === 'failed') {
     tell('reached', failed(`${config.baseUrl}: ${reached.message}`, wayOut(reached.message, proxy !== undefined)))
@@ -86,21 +81,6 @@ export async function checkService(
 function proxyName(proxy: string): string {
   const url = URL.parse(proxy)
   return url ? `the proxy ${url.host}` : 'a proxy'
-}
-
-async function checkName(host: string, tell: Tell): Promise<boolean> {
-  const name = host.replace(/^\[|\]$/g, '')
-  if (isIP(name) !== 0) return true
-  try {
-    const found = await lookup(name, { all: true })
-    const addresses = found.slice(0, 3).map(({ address }) => address)
-    tell('name', ok(`${name} is ${addresses.join(', ')}`))
-    return true
-  } catch (error) {
-    const code = codeIn(error) ?? 'unknown'
-    tell('name', failed(`${name} cannot be looked up (${code})`, 'correct --base-url, or look at the DNS of this machine'))
-    return false
-  }
 }
 
 function wayOut(message: string, isProxied: boolean): string {
@@ -126,13 +106,8 @@ function checkSkew(skewMs: number | undefined, tell: Tell): void {
 }
 
 /** The ledger of one workspace; undefined when it has no records of it at this address. */
-export async function recordsOf(
-  store: LedgerStore,
-  config: WorkspaceConfig,
-  report: LedgerReport,
-  tell: Tell,
-): Promise<Ledger | undefined> {
-  const current = report.workspaces.find((one) => one.workspace === config.name && one.current)
+export async function recordsOf(store: LedgerStore, config: WorkspaceConfig, tell: Tell): Promise<Ledger | undefined> {
+  const current = (await store.workspaces()).find((one) => one.workspace === config.name && one.current)
   if (!current) {
     tell('binding', ok(`nothing is recorded of ${config.name} yet`))
     return undefined
@@ -142,30 +117,8 @@ export async function recordsOf(
     tell('binding', failed(where, 'if the workspace has moved, start run or apply with --rebind; else correct --base-url'))
     return undefined
   }
-  const { owned, openIntents, quarantined, approvals, history } = current
-  const amounts = `${count(owned, 'cap of ours', 'caps of ours')}, ${count(history, 'line of history', 'lines of history')}`
-  tell('binding', ok(`bound to ${current.baseUrl || 'no address yet'}: ${amounts}, ${count(approvals, 'approval')}`))
-  const way = 'the next cycle reads what became of it; run the daemon or apply'
-  const open = warning(`${count(openIntents, 'write')} without a known end`, way)
-  tell('intents', openIntents === 0 ? ok('no write is open') : open)
-  const ledger = await store.workspace(config.name, undefined)
-  const names = ledger.quarantined().map(({ scope, code }) => `${scopeKey(scope)} (${code})`)
-  const shown = `${names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''}`
-  const alone = warning(`${count(quarantined, 'scope')} left alone: ${shown}`, '`capkeeper explain SCOPE` says why')
-  tell('quarantine', quarantined === 0 ? ok('no scope is quarantined') : alone)
-  return ledger
-}
-
-/** When it was used last, and whether it is paused. */
-export async function checkActivity(ledger: Ledger, { clock }: { readonly clock: Clock }, tell: Tell): Promise<void> {
-  const now = clock.now()
-  const pause = await ledger.pause(now)
-  if (pause) tell('pause', warning(`paused until ${shortTime(pause.untilAt)}: ${pause.reason}`, '`capkeeper resume` ends it'))
-  const readAt = ledger.fact('usage')?.roster.readAt
-  const [last] = await ledger.history({ limit: 1 })
-  const wrote = last ? `the last write ${span(now - last.at)} ago` : 'nothing written yet'
-  if (readAt === undefined) tell('activity', ok(`no cycle has read people yet, ${wrote}`))
-  else tell('activity', ok(`people read ${span(now - readAt)} ago, ${wrote}`))
+  tell('binding', ok(`bound to ${current.baseUrl || 'no address yet'}`))
+  return store.workspace(config.name, undefined)
 }
 
 /** The learned pace of each key. */

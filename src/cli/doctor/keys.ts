@@ -2,8 +2,6 @@
 import { type KeyName, type KeySources, keyNameFor } from '../../api/keys.ts'
 import type { Holding, KeyProbe, ProbedKey } from '../../api/probe.ts'
 import { PERMISSION_NAME, PERMISSIONS, type Permission } from '../../api/wire.ts'
-import type { Observed } from '../../core/model/observed.ts'
-import { TEAM } from '../../core/model/scope.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { present } from '../shared/text.ts'
 import { type CheckStatus, type Finding, failed, notChecked, ok, type Tell, warning } from './check.ts'
@@ -22,16 +20,22 @@ interface KeyInputs {
 
 type Held = Readonly<Record<Permission, Holding>>
 
-/** Tries each key, all reads first, and reports on each. Rejects only when `signal` aborts. */
+/** Tries each key, and reports on each. Rejects only when `signal` aborts. */
 export async function checkKeys(inputs: KeyInputs, tell: Tell) {
-  const { config, keys, signal } = inputs
+  const { config, keys, keyFirst, now, signal } = inputs
   const held = new Map<KeyProbe, Held>()
-  const before = await readingsOf(inputs, held)
-  const obstacle = inputs.keyFirst ? undefined : 'this service checks a request before its key, so a refusal says nothing'
-  for (const [key, found] of held) {
-    const billingWrite: Holding = obstacle === undefined ? await key.mayWrite(signal) : { kind: 'unclear', message: obstacle }
-    held.set(key, { ...found, billingWrite })
-    if (billingWrite.accepted) await proveUnchanged(key, held.keys(), inputs, before, tell)
+  const unclear: Holding = { kind: 'unclear', message: 'this service checks a request before its key, so a refusal says nothing' }
+  for (const key of keys) {
+    if ('problem' in key) continue
+    const found = {
+      analyticsRead: await key.mayRead('analyticsRead', now, signal),
+      teamsRead: await key.mayRead('teamsRead', now, signal),
+      billingRead: await key.mayRead('billingRead', now, signal),
+      billingWrite: keyFirst ? await key.mayWrite(signal) : unclear,
+    }
+    held.set(key, found)
+    const odd = `the service accepted a write of ${key.names.join(', ')} that named no cap, for nobody`
+    if (found.billingWrite.accepted) tell('oddWrite', warning(odd, 'look at the caps, and tell whoever runs the service'))
   }
   const reports = keys.map((key) => {
     const found = 'problem' in key ? undefined : held.get(key)
@@ -59,33 +63,6 @@ export async function checkKeys(inputs: KeyInputs, tell: Tell) {
 /** Whether the configuration uses the key for a permission. */
 const isFor = ({ names }: Pick<KeyProbe, 'names'>, permission: Permission, { keys }: WorkspaceConfig): boolean =>
   names.some((name) => name === keyNameFor(keys, permission))
-
-/** Tries the reads with each key; resolves with the team's cap before any write. */
-async function readingsOf({ keys, now, signal }: KeyInputs, held: Map<KeyProbe, Held>): Promise<Observed> {
-  let before: Observed = 'unknown'
-  for (const key of keys) {
-    if ('problem' in key) continue
-    const found = {
-      analyticsRead: await key.mayRead('analyticsRead', now, signal),
-      teamsRead: await key.mayRead('teamsRead', now, signal),
-      billingRead: await key.mayRead('billingRead', now, signal),
-    }
-    if (before === 'unknown' && found.billingRead.kind === 'held') before = (await key.reader.readCap(TEAM, signal)).observed
-    held.set(key, { ...found, billingWrite: { kind: 'unclear' } })
-  }
-  return before
-}
-
-/** A request without a cap was accepted: whatever that means, the team's cap must be unchanged. */
-async function proveUnchanged(key: KeyProbe, keys: Iterable<KeyProbe>, inputs: KeyInputs, before: Observed, tell: Tell): Promise<void> {
-  const reader = [...keys].find((one) => isFor(one, 'billingRead', inputs.config))
-  const after = reader ? (await reader.reader.readCap(TEAM, inputs.signal)).observed : 'unknown'
-  const what = `the service accepted a write of ${key.names.join(', ')} that named no cap, for nobody`
-  const change = `${what}, and the team's cap went from ${before} to ${after}`
-  if (before === 'unknown' || after === 'unknown') tell('oddWrite', warning(`${what}; whether the team's cap changed could not be read`))
-  else if (before === after) tell('oddWrite', warning(`${what}; the team's cap is unchanged (${after})`, 'tell whoever runs the service'))
-  else tell('oddWrite', failed(change, `put ${before} back, and tell whoever runs the service`))
-}
 
 const sourceOf = (source: KeySources[KeyName]): string =>
   !source ? '' : 'file' in source ? `file ${source.file}` : `environment variable ${source.env}`

@@ -1,6 +1,6 @@
-// `doctor`'s checks on this machine: the program, its clock, key and CA files, and the ledger's file. It changes nothing.
+// `doctor`'s checks on this machine: key and CA files, and the ledger's file. It changes nothing.
 
-import { accessSync, constants, realpathSync, type Stats, statfsSync, statSync } from 'node:fs'
+import { accessSync, constants, realpathSync, type Stats, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { authoritiesIn } from '../../api/way.ts'
 import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'
@@ -9,33 +9,13 @@ import { LedgerError } from '../../daemon/ledger/error.ts'
 import { isPostgresAddress } from '../../daemon/ledger/postgres/address.ts'
 import { isLocked } from '../../daemon/ledger/sqlite/database.ts'
 import type { LedgerReport, LedgerStore, ServerReport } from '../../daemon/ledger/store.ts'
-import { nodeVersion } from '../../daemon/schedule/system.ts'
 import { codeIn } from '../../files.ts'
-import type { Clock } from '../../ports.ts'
 import type { Cli } from '../shared/context.ts'
 import { shownLedger } from '../shared/ledger/address.ts'
 import { withStore } from '../shared/ledger/store.ts'
 import { isLedgerUrl } from '../shared/remote.ts'
-import { count, VERSION } from '../shared/text.ts'
+import { count } from '../shared/text.ts'
 import { failed, notChecked, ok, type Tell, warning } from './check.ts'
-
-const NAP_MS = 20
-/** A longer nap means a broken clock, or a machine that is far too slow. */
-const LONGEST_NAP_MS = 10_000
-const FEWEST_ZONES = 100
-
-export async function checkProgram(clock: Clock, tell: Tell): Promise<void> {
-  tell('version', ok(`capkeeper ${VERSION} on Node ${nodeVersion}`))
-  const before = clock.monotonic()
-  await clock.sleep(NAP_MS)
-  const napMs = clock.monotonic() - before
-  const late = `${NAP_MS} ms took ${Math.round(napMs)} ms on the monotonic clock`
-  const insane = failed(late, 'intervals and pacing run on it; look at the machine')
-  tell('clock', napMs >= NAP_MS - 1 && napMs < LONGEST_NAP_MS ? ok('the monotonic clock runs') : insane)
-  const zones = Intl.supportedValuesOf('timeZone').length
-  const few = failed(`only ${zones} time zones are known`, 'use a Node with full ICU data; spec.timezone of policies needs it')
-  tell('timeZones', zones >= FEWEST_ZONES ? ok(`${zones} time zones are known`) : few)
-}
 
 /** Key files, the CA file and the people file of one workspace. */
 export async function checkFiles({ keys, caFile, directory }: WorkspaceConfig, { clock }: Cli, tell: Tell): Promise<void> {
@@ -75,9 +55,6 @@ function statsOf(file: string): Stats | string {
 }
 
 const MIB = 1024 * 1024
-const LITTLE_SPACE = 200 * MIB
-const NO_SPACE = 20 * MIB
-
 /** Checks the ledger's file itself; check.ts checks its contents. Undefined when it cannot be read. */
 export async function checkLedgerFile(config: Config, cli: Cli, tell: Tell): Promise<LedgerReport | undefined> {
   const file = config.ledger
@@ -113,19 +90,13 @@ function checkFolder(folder: string, tell: Tell): boolean {
   try {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
     tell('folder', ok(`${folder} can be written`))
+    return true
   } catch (error) {
     const code = codeIn(error) ?? String(error)
     if (code === 'ENOENT') tell('folder', failed(`there is no folder ${folder} for the ledger`, 'make it, or change --ledger'))
     else tell('folder', failed(`${folder} cannot be written (${code})`, 'let the user of capkeeper write there, or change --ledger'))
     return code !== 'ENOENT'
   }
-  const { bavail, bsize } = statfsSync(folder)
-  const free = bavail * bsize
-  const text = `${Math.floor(free / MIB).toLocaleString('en-US')} MiB free in ${folder}`
-  if (free < NO_SPACE) tell('disk', failed(text, 'a full disk stops all writing; make room'))
-  else if (free < LITTLE_SPACE) tell('disk', warning(text, 'make room; a full disk stops all writing'))
-  else tell('disk', ok(text))
-  return true
 }
 
 async function integrity(config: Config, cli: Cli, tell: Tell): Promise<LedgerReport | undefined> {

@@ -1,9 +1,8 @@
-// `doctor`'s checks of what the workspace's plan of the service offers: balance, add-on use, people, groups, agent analytics.
+// `doctor`'s checks of what the workspace's plan of the service offers: balance, add-on use, people, agent analytics.
 
 import type { ServiceReader } from '../../api/client.ts'
 import type { KeyProbe } from '../../api/probe.ts'
-import type { GroupMembers, Roster } from '../../core/model/observed.ts'
-import type { PolicySet } from '../../core/model/policy.ts'
+import type { Roster } from '../../core/model/observed.ts'
 import { DAY_MS } from '../../core/model/units.ts'
 import { RANGE_DAYS, requestsOf } from '../../core/use/history.ts'
 import { failureOf } from '../../daemon/collect/add-on.ts'
@@ -14,9 +13,6 @@ import { learnedPaces } from '../shared/ledger/replica.ts'
 import { count, people, span } from '../shared/text.ts'
 import { failed, notChecked, ok, type Tell, warning } from './check.ts'
 
-/** A roster with a smaller share of the people of the last good one is reported (guard `rosterShrink`). */
-const SHRUNK = 0.8
-
 interface PlanInputs {
   /** Readers whose keys may have the permission; undefined where none has it. */
   readonly teams: ServiceReader | undefined
@@ -24,16 +20,14 @@ interface PlanInputs {
   readonly analytics: Pick<KeyProbe, 'tellsAddOn'> | undefined
   /** Set when the workspace has no caps, whatever the key. */
   readonly capless: ServiceReader | undefined
-  /** Absent while the policies are invalid or none are given. */
-  readonly set: PolicySet | undefined
   readonly ledger: Ledger | undefined
   readonly config: Pick<WorkspaceConfig, 'name' | 'rate' | 'usageLagMs' | 'historyDays'>
   readonly now: number
   readonly signal: AbortSignal
 }
 
-/** Tries one request of each kind. Resolves with the roster when it could be read; rejects only when `signal` aborts. */
-export async function checkPlan(inputs: PlanInputs, tell: Tell): Promise<Roster | undefined> {
+/** Tries one request of each kind. Rejects only when `signal` aborts. */
+export async function checkPlan(inputs: PlanInputs, tell: Tell): Promise<void> {
   const { teams, billing, analytics, capless, signal } = inputs
   const attempt = async (name: string, ask: () => Promise<void>, grave = failed): Promise<void> => {
     try {
@@ -50,15 +44,14 @@ export async function checkPlan(inputs: PlanInputs, tell: Tell): Promise<Roster 
   if (analytics) await attempt('addOnUse', () => checkAddOn(analytics, inputs, tell), warning)
   else tell('addOnUse', notChecked('add-on use by person: no key may read it; it is estimated'))
   if (!teams) {
-    tell('people', notChecked('people, groups and agent analytics: no key may read them'))
-    return undefined
+    tell('people', notChecked('people and agent analytics: no key may read them'))
+    return
   }
   let roster: Roster | undefined
   await attempt('people', async () => {
     roster = await teams.readRoster(signal)
-    checkPeople(roster, inputs, tell)
+    checkPeople(roster, tell)
   })
-  await checkGroups(teams, inputs, tell)
   let hasCredits = true
   await attempt('agentCredits', async () => {
     hasCredits = await checkRuns(teams, inputs, tell)
@@ -66,7 +59,6 @@ export async function checkPlan(inputs: PlanInputs, tell: Tell): Promise<Roster 
   const listed = roster
   if (!hasCredits) tell('past', warning('the past of people is not told: runs carry no credits on this plan'))
   else if (listed) await attempt('past', () => checkPast(teams, listed, inputs, tell), warning)
-  return roster
 }
 
 const NO_CAPS = failed(
@@ -91,47 +83,15 @@ async function checkBalance(reader: ServiceReader, signal: AbortSignal, tell: Te
   tell('balance', ok(`the credit balance is there: ${count(balance.seats, 'seat')}, ${balance.addOnAvailable} add-on credits`))
 }
 
-function checkPeople(roster: Roster, { ledger }: PlanInputs, tell: Tell): void {
-  const before = ledger?.fact('usage')?.roster.people.length ?? 0
+function checkPeople(roster: Roster, tell: Tell): void {
   if (roster.people.length === 0) {
     tell('people', failed('the roster came without anybody', 'is the key limited to a group that is empty?'))
     return
   }
-  const text = `${people(roster.people.length)} on the roster`
-  if (roster.people.length < before * SHRUNK)
-    tell('people', warning(`${text}, and ${before} before`, 'a key that is limited to one group looks exactly so'))
-  else tell('people', ok(text))
-  tell('status', statusFinding(roster))
+  tell('people', ok(`${people(roster.people.length)} on the roster`))
   const counted = roster.people.filter(({ used }) => used !== undefined).length
   const none = warning('the roster tells no credits used', 'nobody can be seen near their cap')
   tell('use', counted > 0 ? ok('the roster tells the credits used') : none)
-}
-
-function statusFinding({ statusesAbsent, people: rows }: Roster) {
-  if (statusesAbsent) return warning('nobody on the roster has a team status; all count as approved')
-  return ok(`team statuses are there: ${rows.filter(({ status }) => status === 'approved').length} of ${rows.length} approved`)
-}
-
-async function checkGroups(reader: ServiceReader, { set, signal }: PlanInputs, tell: Tell): Promise<void> {
-  if (!set) return tell('groups', notChecked('the groups of the policies: there are no valid policies'))
-  const listed: GroupMembers[] = []
-  for (const { scope, name } of set.groups) {
-    try {
-      listed.push(await reader.readGroup({ id: scope.id, name }, signal))
-    } catch (error) {
-      signal.throwIfAborted()
-      const { kind, message } = failureOf(error)
-      const way = `correct the name beside id ${scope.id} in the policy; it must be the group's name on the service`
-      tell(`group ${scope.id}`, failed(`${name} (${scope.id}): ${message}`, kind === 'not_found' ? way : undefined))
-    }
-  }
-  for (const { id, name, emails } of listed) {
-    if (emails.length === 0)
-      tell(`group ${id}`, warning(`${name} (${id}) lists nobody`, 'is the name right, and may the key see the group?'))
-  }
-  const good = listed.filter(({ emails }) => emails.length > 0).length
-  if (set.groups.length === 0) tell('groups', ok('the policies declare no group'))
-  else if (good > 0) tell('groups', ok(`the members of ${good} of ${count(set.groups.length, 'declared group')} are listed`))
 }
 
 /** Returns whether runs may carry credits. */

@@ -1,18 +1,15 @@
 // `doctor`: checks everything that capkeeper needs, from the configuration to the permissions of each key, and names the way out. It changes
 // nothing: the ledger is only read, and the client has no method that sets a cap.
 
-import type { ServiceReader } from '../../api/client.ts'
 import { probesOf } from '../../api/probe.ts'
 import type { HttpTransport } from '../../api/transport/http.ts'
 import { compareProblems, plain } from '../../core/escape/text.ts'
-import { type Observation, observeReadings } from '../../core/interpret/evidence.ts'
-import type { CapReading, Roster } from '../../core/model/observed.ts'
+import type { Observation } from '../../core/interpret/evidence.ts'
 import { hasErrors, InputError, type Problem } from '../../core/model/problem.ts'
-import { type ScopeKey, scopeKey, TEAM, userScope } from '../../core/model/scope.ts'
 import { type LoadedConfig, loadConfigAside, networkProblems, plainHttpProblems } from '../../daemon/config/config.ts'
 import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'
-import type { LedgerReport, LedgerStore } from '../../daemon/ledger/store.ts'
-import { systemRandom } from '../../daemon/schedule/system.ts'
+import type { LedgerStore } from '../../daemon/ledger/store.ts'
+import { nodeVersion, systemRandom } from '../../daemon/schedule/system.ts'
 import type { LoadedPolicies } from '../../policy/load/loaded.ts'
 import type { Ledger } from '../../ports.ts'
 import { openTransport } from '../compose.ts'
@@ -27,7 +24,6 @@ import {
   CHECK_STATUSES,
   type Check,
   type CheckStatus,
-  checkActivity,
   checkPace,
   checkSeen,
   checkService,
@@ -40,7 +36,7 @@ import {
   warning,
 } from './check.ts'
 import { checkKeys, type KeyReport } from './keys.ts'
-import { checkFiles, checkLedgerFile, checkProgram } from './machine.ts'
+import { checkFiles, checkLedgerFile } from './machine.ts'
 import { checkPlan } from './plan.ts'
 
 type DoctorFlags = FlagsOf<typeof COMMANDS.doctor>
@@ -57,7 +53,7 @@ async function doctorCommand(flags: DoctorFlags, cli: Cli): Promise<void> {
 }
 
 async function examine(flags: DoctorFlags, cli: Cli, findings: Findings, signal: AbortSignal): Promise<readonly WorkspaceReport[]> {
-  await checkProgram(cli.clock, findings.about('program'))
+  findings.about('program')('version', ok(`capkeeper ${VERSION} on Node ${nodeVersion}`))
   const loaded = await loadConfigAside({ env: cli.env, flags }, cli.clock)
   checkConfig(loaded, findings.about('config'))
   if (!loaded.config) {
@@ -72,7 +68,7 @@ async function examine(flags: DoctorFlags, cli: Cli, findings: Findings, signal:
   opened.defer(async () => store?.close())
   const workspaces: WorkspaceReport[] = []
   for (const one of config.workspaces) {
-    workspaces.push(await examineWorkspace({ config: one, policies, report, store, cli, findings, signal }))
+    workspaces.push(await examineWorkspace({ config: one, store, cli, findings, signal }))
   }
   return workspaces
 }
@@ -105,8 +101,6 @@ async function checkPolicies(loaded: LoadedConfig, config: Config, flags: Doctor
 
 interface Examination {
   readonly config: WorkspaceConfig
-  readonly policies: LoadedPolicies
-  readonly report: LedgerReport | undefined
   readonly store: LedgerStore | undefined
   readonly cli: Cli
   readonly findings: Findings
@@ -117,11 +111,10 @@ interface Examination {
 type WorkspaceReport = Awaited<ReturnType<typeof examineWorkspace>>
 
 async function examineWorkspace(job: Examination) {
-  const { config, report, store, cli, findings } = job
+  const { config, store, cli, findings } = job
   const about = (area: Area): Tell => findings.about(area, config.name)
   await checkFiles(config, cli, about('files'))
-  const ledger = report && store && (await recordsOf(store, config, report, about('records')))
-  if (ledger) await checkActivity(ledger, cli, about('records'))
+  const ledger = store && (await recordsOf(store, config, about('records')))
   const observations: Observation[] = []
   const asked = await askService(job, ledger, observations, about)
   checkPace(ledger, about('deployment'))
@@ -133,7 +126,7 @@ async function examineWorkspace(job: Examination) {
 const UNASKED: { readonly reached: boolean; readonly keys: readonly KeyReport[] } = { reached: false, keys: [] }
 
 async function askService(
-  { config, policies, cli, signal }: Examination,
+  { config, cli, signal }: Examination,
   ledger: Ledger | undefined,
   observations: Observation[],
   about: (area: Area) => Tell,
@@ -169,11 +162,9 @@ async function askService(
   }
   const now = cli.clock.now()
   const { reports, able, capless } = await checkKeys({ config, keys: probes, keyFirst: reached.keyFirst, now, signal }, about('keys'))
-  const set = policies.sets.get(config.name)?.set
   const readers = { teams: able('teamsRead')?.reader, billing: able('billingRead')?.reader }
   const analytics = able('analyticsRead')
-  const roster = await checkPlan({ ...readers, analytics, capless: capless?.reader, set, ledger, config, now, signal }, about('plan'))
-  if (roster && readers.billing) observations.push(...(await sampleReads(readers.billing, roster, ledger, signal)))
+  await checkPlan({ ...readers, analytics, capless: capless?.reader, ledger, config, now, signal }, about('plan'))
   return { reached: true, keys: reports }
 }
 
@@ -185,27 +176,6 @@ function transportOf(config: WorkspaceConfig, cli: Cli, tell: Tell): HttpTranspo
     for (const { message } of error.problems) tell('transport', failed(message))
     return undefined
   }
-}
-
-// How reads work where nothing is set can only be observed at people without an explicitly set cap, so a few of them are read.
-
-/** Enough to include a person without an explicitly set cap in most teams (choice). */
-const SAMPLE = 3
-
-/** Reads the team's cap and, when it is set, the caps of a few people for whom we set none. Rejects only when `signal` aborts. */
-async function sampleReads(
-  reader: ServiceReader,
-  roster: Roster,
-  ledger: Ledger | undefined,
-  signal: AbortSignal,
-): Promise<readonly Observation[]> {
-  const team = await reader.readCap(TEAM, signal)
-  if (typeof team.observed !== 'number') return []
-  const owned = new Set(ledger?.owned().map(({ scope }) => scopeKey(scope)))
-  const people = roster.people.filter(({ email, status }) => status === 'approved' && !owned.has(scopeKey(userScope(email))))
-  const readings = new Map<ScopeKey, CapReading>([[scopeKey(TEAM), team]])
-  for (const { email } of people.slice(0, SAMPLE)) readings.set(scopeKey(userScope(email)), await reader.readCap(userScope(email), signal))
-  return observeReadings({}, readings)
 }
 
 // The output of `doctor`: a line for each check as it is made, or one JSON document at the end.
