@@ -85,6 +85,13 @@ describe.skipIf(!hasPostgres)('a schema in PostgreSQL', () => {
 })
 
 describe.skipIf(!hasPostgres)('a database', () => {
+  test('without TLS is reached by all queries that come first, when sslmode leaves it open', async () => {
+    const database = openPostgres({ address: await server().create(), env: {}, clock })
+    onTestFinished(() => database.close())
+    const answers = await Promise.all(['one', 'two', 'three'].map((text) => database.query('SELECT $1 AS text', [text])))
+    expect(answers.flat().map((row) => row['text'])).toEqual(['one', 'two', 'three'])
+  })
+
   test('is reached over new connections once one has broken, because the others are likely dead too', async () => {
     const address = await server().create()
     const database = openPostgres({ address, env: {}, clock })

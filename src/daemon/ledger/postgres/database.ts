@@ -97,7 +97,8 @@ export function openPostgres({ address: given, env = process.env, clock }: Postg
   const target = targetOf(given, env)
   if (!target) throw new LedgerError('LEDGER_UNREADABLE', `${name} is no address: write postgres://user@host:port/database`)
   const gate = createGate(clock, name)
-  let { connectionString: address, withoutTls } = target
+  const { withoutTls } = target
+  let address = target.connectionString
   const passwords = passwordsIn(passwordFileOf(env), name, clock)
   const make = (): Pool => poolOf(address, name, passwords)
   let pool = make()
@@ -117,9 +118,10 @@ export function openPostgres({ address: given, env = process.env, clock }: Postg
         return await connected(pool)
       } catch (error) {
         if (withoutTls === undefined || !(error instanceof Error) || !isWithoutTls(error.message)) throw error
-        address = withoutTls
-        withoutTls = undefined
-        leave(pool)
+        if (address !== withoutTls) {
+          address = withoutTls
+          leave(pool)
+        }
         return await connected(pool)
       }
     })
