@@ -1,5 +1,5 @@
-// `ledger`: `copy FROM TO` moves a ledger between a file and PostgreSQL, with both locked meanwhile, so that no daemon writes caps with the old
-// ledger, which stays as it is; `backup` copies a file, `check` looks for damage, `forget` removes a person.
+// `ledger`: `copy FROM TO` moves a ledger between a file, locked meanwhile, and PostgreSQL, refused while a replica keeps a workspace of it, so
+// that no daemon writes caps with the old ledger, which stays as it is; `backup` copies a file, `check` looks for damage, `forget` removes a person.
 
 import { plain } from '../core/escape/text.ts'
 import { parseScope, scopeKey } from '../core/model/scope.ts'

@@ -185,14 +185,11 @@ export async function startDatabase() {
       server = await startServer(server.folder, server.port)
     },
     async lock(table: string, ms: number) {
-      const session = await opened().session()
-      try {
-        await session.query(`BEGIN; LOCK TABLE capkeeper.${table} IN ACCESS EXCLUSIVE MODE`)
+      await opened().using(async ({ query }) => {
+        await query(`BEGIN; LOCK TABLE capkeeper.${table} IN ACCESS EXCLUSIVE MODE`)
         await clock.sleep(ms)
-        await session.query('COMMIT')
-      } finally {
-        session.release()
-      }
+        await query('COMMIT')
+      })
     },
     address: (port: number, host: string) => addressOf(port, USER, NAME, host),
     async close() {

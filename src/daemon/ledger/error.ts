@@ -25,6 +25,13 @@ export class LedgerError extends Error {
   }
 }
 
+/** For a command that would write a workspace of a replica. */
+export const heldBy = (name: string, workspace: string, holder: string): LedgerError =>
+  new LedgerError(
+    'LEDGER_LOCKED',
+    `${name}: ${workspace} is held by ${holder}, which keeps its caps; change the policies and let that replica write them, or stop the replicas first`,
+  )
+
 /** How long a statement waits for another process before it gives up. */
 export const BUSY_TIMEOUT_MS = 5_000
 

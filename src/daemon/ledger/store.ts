@@ -5,7 +5,7 @@ import type { Instant } from '../../core/model/units.ts'
 import type { Clock, LeaseTable, Ledger } from '../../ports.ts'
 import type { LedgerMode } from './adapter.ts'
 import { orNothing } from './error.ts'
-import type { Fence } from './postgres/writer.ts'
+import type { Fence } from './postgres/single.ts'
 import { type Binding, bind, bindings, workspaceRows } from './sql/bindings.ts'
 import { type BindingReport, prune } from './sql/care.ts'
 import type { CopyEnd } from './sql/copy.ts'
@@ -26,8 +26,8 @@ export interface LedgerOptions {
   /** Has what the address of a database leaves open. Default: the environment of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>
   /**
-   * For a database and the mode `write`: returns the lease that this process has on a workspace; each transaction checks its token. Absent:
-   * the process takes a lock on each workspace that it opens.
+   * For a database and the mode `write`: returns the lease that this process has on a workspace; each transaction checks its token. Absent: no
+   * lease is needed, for a copy.
    */
   readonly fence?: Fence
 }
@@ -91,7 +91,7 @@ export interface LedgerStore {
   server?(): Promise<ServerReport>
   /** For a ledger in memory: a copy of its present state, which another thread can open to read. */
   share?: LedgerDatabase['share']
-  /** This ledger as one end of a copy. A ledger that is open for writing then holds all of its workspaces until it is closed. */
+  /** This ledger as one end of a copy. Rejects with LEDGER_LOCKED while a replica holds one of its workspaces. */
   copyEnd(): Promise<CopyEnd>
   /** Frees the lock, and closes the file or the connections. A second call does nothing. */
   close(): Promise<void>
@@ -101,20 +101,16 @@ export interface StoreParts {
   readonly mode: LedgerMode
   readonly clock: Clock
   readonly exists: boolean
-  /** Takes the right to write a workspace. */
-  claim?(workspace: string): Promise<void>
 }
 
 /** What a store does by SQL alone. */
-export function storeOn(database: SqlDatabase, { mode, clock, exists, claim }: StoreParts) {
+export function storeOn(database: SqlDatabase, { mode, clock, exists }: StoreParts) {
   const { name: file, ask } = database
   const datas = async (sql: string) =>
     (await ask({ sql })).map((row) => ({ id: Number(row['id']), workspace: textKept(row['workspace']), data: row['data'] }))
   return {
     ...{ file, exists },
     async workspace(name, baseUrl, { rebind = false } = {}) {
-      // Before anything is changed, because the holder may use another address.
-      if (mode === 'write') await claim?.(name)
       const binding = await bind(database, name, baseUrl, { mode, now: clock.now(), rebind })
       const rowsOf = (id: number) => workspaceRows(database, { workspace: name, binding: id })
       const setAside = async () => (await bindings(database, name)).flatMap(({ id }) => (id === binding ? [] : [rowsOf(id)]))

@@ -19,8 +19,8 @@ import {
 import { emptied } from '../../core/resolve/roster.ts'
 import { digestOf } from '../../policy/load/digest.ts'
 import type { Clock, LeaseTable, RecordsReader } from '../../ports.ts'
-import { type LedgerError, orNothing, unlessLedger } from '../ledger/error.ts'
-import type { Fence } from '../ledger/postgres/writer.ts'
+import { heldBy, orNothing, unlessLedger } from '../ledger/error.ts'
+import type { Fence } from '../ledger/postgres/single.ts'
 import type { Workspace, WorkspaceLease } from '../workspace.ts'
 
 // Compares the policy sets of replicas, and finds the last known good one of a workspace. It does not decide which set is newer.
@@ -305,10 +305,11 @@ interface CommandLeases extends FencedLeases {
 
 interface CommandOptions extends KeeperOptions {
   readonly wanted: readonly Wanted[]
-  readonly heldBy: (workspace: string, holder: string) => LedgerError
+  /** The name of the ledger in messages. */
+  readonly file: string
 }
 
-export function commandLeases({ replica, table, clock, wanted, heldBy }: CommandOptions): CommandLeases {
+export function commandLeases({ replica, table, clock, wanted, file }: CommandOptions): CommandLeases {
   const held = new Map<string, Own>()
   const own = holding({ held, replica, clock })
   const ended = new AbortController()
@@ -342,7 +343,7 @@ export function commandLeases({ replica, table, clock, wanted, heldBy }: Command
         const answer = await beat(workspace)
         if (answer.taken.has(workspace)) break
         const holder = answer.leases.find((one) => one.workspace === workspace)?.holder
-        if (clock.monotonic() >= endAt) throw heldBy(workspace, holder?.name ?? 'another process')
+        if (clock.monotonic() >= endAt) throw heldBy(file, workspace, holder?.name ?? 'another process')
         await clock.sleep(LOOK_MS)
       }
       living ??= live()

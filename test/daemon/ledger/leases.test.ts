@@ -136,12 +136,14 @@ describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
     expect(eras).toEqual([eras[0], eras[0], eras[0]])
   })
 
-  test('keeps a command without a lease from writing; the message names the holder', async () => {
+  test('keeps a copy from beginning, from this ledger or to it; the message names the holder', async () => {
     const { address, table: open } = await place()
-    await (await open()).beat(beat('a', { take: acme }))
     const store = await openLedger({ file: address, mode: 'write', clock: realClock(), env: {} })
     onTestFinished(() => store.close())
-    await expect(store.workspace('acme', 'http://service')).rejects.toMatchObject({
+    await store.workspace('acme', 'http://service')
+    await store.copyEnd()
+    await (await open()).beat(beat('a', { take: acme }))
+    await expect(store.copyEnd()).rejects.toMatchObject({
       code: 'LEDGER_LOCKED',
       message: expect.stringContaining('pod-a'),
     })

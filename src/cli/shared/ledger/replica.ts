@@ -6,7 +6,7 @@ import { ApiError } from '../../../core/model/observed.ts'
 import { onceFor } from '../../../core/model/once.ts'
 import { learnedTogether, type NamedKey, type ReplicaName, sharersOf } from '../../../core/replicas/lease.ts'
 import type { Config, WorkspaceConfig } from '../../../daemon/config/settings.ts'
-import { type Fence, heldBy } from '../../../daemon/ledger/postgres/writer.ts'
+import type { Fence } from '../../../daemon/ledger/postgres/single.ts'
 import type { LedgerStore } from '../../../daemon/ledger/store.ts'
 import { createKeeper } from '../../../daemon/replicas/keeper.ts'
 import { commandLeases, type Leases, soleLeases } from '../../../daemon/replicas/leases.ts'
@@ -94,13 +94,7 @@ export const openForDaemon = (cli: Cli, config: Config, complain: (message: stri
 /** For a command: a workspace is leased when it is opened, until the store is closed. One that is held elsewhere is refused with its holder's name. */
 export async function openForCommand(cli: Cli, config: Config, name: string): Promise<WritingStore> {
   const { leased, ...store } = await openFenced(cli, config, ({ file }, table) =>
-    commandLeases({
-      replica: replicaName(`${name} on `),
-      table,
-      clock: cli.clock,
-      wanted: wantedIn(config),
-      heldBy: (workspace, holder) => heldBy(file, workspace, holder),
-    }),
+    commandLeases({ replica: replicaName(`${name} on `), table, clock: cli.clock, wanted: wantedIn(config), file }),
   )
   if (!leased) return store
   return {

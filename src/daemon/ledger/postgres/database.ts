@@ -151,7 +151,6 @@ export function openPostgres({ address: given, env = process.env, clock }: Postg
     /** Its name in messages. */
     name,
     ...{ query, urgent, once, using },
-    session: () => session(),
     /** On a connection of the pool; repeated once when the connection turns out to be dead before the transaction began. */
     async transaction<T>(body: Body<T>, begin?: string): Promise<T> {
       let hasBegun = false
@@ -275,7 +274,7 @@ function createGate(clock: Pick<Clock, 'monotonic'>, name: string): <T>(connect:
 /** In a transaction; `begun`: the rows of its first statement. */
 type Body<T> = (query: Query, begun: readonly Row[]) => Promise<T>
 
-export type Session = ReturnType<typeof sessionOf>
+type Session = ReturnType<typeof sessionOf>
 
 /** One connection, for exclusive use until it is released. Every method rejects with a `LedgerError`. */
 function sessionOf(client: PoolClient, name: string, answerMs: number, giveBack: () => void, broke: () => void) {
@@ -285,11 +284,6 @@ function sessionOf(client: PoolClient, name: string, answerMs: number, giveBack:
     broke()
   }
   client.on('error', fail)
-  const release = (): void => {
-    client.removeListener('error', fail)
-    client.release(!alive)
-    giveBack()
-  }
   const query: Query = async (sql, values) => {
     try {
       // The driver's types lack `query_timeout`.
@@ -303,8 +297,6 @@ function sessionOf(client: PoolClient, name: string, answerMs: number, giveBack:
   }
   return {
     query,
-    /** False once the connection has failed. */
-    isAlive: () => alive,
     /** One transaction, rolled back when `body` rejects. The statement `begin` runs first. */
     async transaction<T>(body: Body<T>, begin?: string): Promise<T> {
       const begun = await query(begin === undefined ? BEGIN : `${BEGIN}; ${begin}`)
@@ -318,8 +310,11 @@ function sessionOf(client: PoolClient, name: string, answerMs: number, giveBack:
         throw error
       }
     },
-    release,
-    [Symbol.dispose]: release,
+    [Symbol.dispose]() {
+      client.removeListener('error', fail)
+      client.release(!alive)
+      giveBack()
+    },
   }
 }
 

@@ -42,10 +42,13 @@ export const asking =
     statement.given?.length === 0 ? [] : query(...sent(statement))
 
 /** The lease that a record needs. */
-export interface Under {
+interface Under {
   readonly replica: string
   readonly token: number
 }
+
+/** The lease that this process has on a workspace, if any. */
+export type Fence = (workspace: string) => Under | undefined
 
 /** Undefined for changes that need more than one statement, and when two are about one row. */
 export function singleOf({ workspace, binding }: Place, changes: readonly Change[], under?: Under): Parameters<Query> | undefined {

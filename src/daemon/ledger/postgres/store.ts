@@ -1,10 +1,12 @@
 // A ledger in PostgreSQL, with the same modes as a ledger in a file: its records, its end of a copy, and what `doctor` asks of the server. In
-// place of SQLite's file lock, `run` and `apply` hold a lock or a lease on each workspace.
+// place of SQLite's file lock, `run` and `apply` hold a lease on each workspace: each transaction checks its token and locks its row, so that
+// a replica that lost the lease writes nothing.
+import { BugError } from '../../../core/model/problem.ts'
 import type { Clock } from '../../../ports.ts'
-import { LedgerError } from '../error.ts'
+import { heldBy, LedgerError } from '../error.ts'
 import { bindings } from '../sql/bindings.ts'
 import { checkRows } from '../sql/care.ts'
-import { recording, statementsOf } from '../sql/changes.ts'
+import { recording, statementsOf, unbound } from '../sql/changes.ts'
 import type { CopyEnd } from '../sql/copy.ts'
 import { type Change, carriedOutBy, keptText, type SqlDatabase, type Steps } from '../sql/statement.ts'
 import { mustBePresent, SCHEMA_VERSION, TABLES } from '../sql/tables.ts'
@@ -14,26 +16,48 @@ import { postgresLeases } from './leases.ts'
 import { makePostgres, postgresVersion } from './schema.ts'
 import { asking, recordedBy, singleOf } from './single.ts'
 import { SQL } from './statements.generated.ts'
-import { lockingWriter, noWriter, openWriter, readOnly, versioned, type Writer } from './writer.ts'
 
-/** A ledger in PostgreSQL as a database that every ledger can use. */
-export function ledgerIn(database: PostgresDatabase, writer: Writer): SqlDatabase {
+/**
+ * A ledger in PostgreSQL as a database that every ledger can use. With a fence each record needs the lease, which may be taken later: until then
+ * it is refused. Without one it needs none, for commands that note something beside a running daemon.
+ */
+export function ledgerIn(database: PostgresDatabase, { mode, fence }: Pick<LedgerOptions, 'mode' | 'fence'>): SqlDatabase {
   const { name, query } = database
+  /** Rejects when the schema has become newer meanwhile. */
+  const versioned = <T>(body: (query: Query) => Promise<T>): Promise<T> =>
+    database.transaction((own, [found]) => {
+      mustBePresent(Number(found?.['version']), name)
+      return body(own)
+    }, SQL.version)
   return {
     name,
     ask: asking(query),
-    transaction: (steps, isAlone) => versioned(database, name, (own) => carriedOutBy(isAlone ? alone(steps) : steps(), asking(own))),
-    record(place, changes) {
+    transaction: (steps, isAlone) => versioned((own) => carriedOutBy(isAlone ? alone(steps) : steps(), asking(own))),
+    async record(place, changes) {
+      if (mode === 'read') throw readOnly(database)
       const { workspace } = place
+      const under = fence?.(workspace)
+      const refused = () => (fence ? fenced : unbound)(name, workspace)
+      if (fence && !under) throw refused()
       const all = changes.flatMap((change) => [...statementsOf(change, place), ...(change.kind === 'forget' ? [notShown(workspace)] : [])])
-      return writer.write(workspace, async ({ under, once, transaction, refused }) => {
-        const single = singleOf(place, all, under)
-        if (single) return recordedBy(await once(...single), all, name, refused)
-        return transaction((own) => carriedOutBy(recording(place, all, name), asking(own)))
+      const single = singleOf(place, all, under)
+      if (single) return recordedBy(await database.once(...single), all, name, refused)
+      return versioned(async (own) => {
+        if (under && (await own(SQL.holds, [keptText(workspace), under.replica, under.token])).length === 0) throw refused()
+        return carriedOutBy(recording(place, all, name), asking(own))
       })
     },
   }
 }
+
+const readOnly = ({ name }: PostgresDatabase): BugError =>
+  new BugError(`${name} was opened for reading, and something wants to write to it`)
+
+const fenced = (name: string, workspace: string): LedgerError =>
+  new LedgerError(
+    'LEDGER_FENCED',
+    `${name}: another replica holds ${workspace} now, so nothing was recorded; this replica continues when it holds it again`,
+  )
 
 function* alone<T>(steps: () => Steps<T>): Steps<T> {
   yield { sql: 'LOCK TABLE @binding IN SHARE ROW EXCLUSIVE MODE' }
@@ -89,19 +113,12 @@ export const noBackupHere = (name: string): LedgerError =>
     `${name} is in PostgreSQL: copy it with pg_dump --schema=capkeeper, or with the backups of your database`,
   )
 
-function writerFor(database: PostgresDatabase, { mode, fence, clock }: LedgerOptions): Writer {
-  if (mode === 'read') return noWriter(database)
-  if (mode === 'note') return openWriter(database)
-  return fence ? openWriter(database, fence) : lockingWriter(database, clock)
-}
-
 function store(database: PostgresDatabase, options: LedgerOptions): LedgerStore {
   const { mode, clock } = options
-  const writer = writerFor(database, options)
-  const ledger = ledgerIn(database, writer)
+  const ledger = ledgerIn(database, options)
   let closed: Promise<void> | undefined
   return {
-    ...storeOn(ledger, { mode, clock, exists: true, claim: writer.claim }),
+    ...storeOn(ledger, { mode, clock, exists: true }),
     async probe() {
       if (mode === 'read') throw readOnly(database)
       await database.transaction((query) => query('UPDATE capkeeper.schema_version SET version = version'), SQL.version)
@@ -112,13 +129,15 @@ function store(database: PostgresDatabase, options: LedgerOptions): LedgerStore 
     }),
     backup: () => Promise.reject(noBackupHere(database.name)),
     async copyEnd() {
-      for (const { workspace } of await bindings(ledger)) await writer.claim(workspace)
+      for (const { workspace } of await bindings(ledger)) {
+        const [held] = await database.query(SQL.holder, [keptText(workspace)])
+        if (held) throw heldBy(database.name, workspace, String(held['holder']))
+      }
       return copyOf(database)
     },
     leases: postgresLeases(database),
     server: () => serverReport(database, clock),
     close() {
-      writer.close()
       closed ??= database.close()
       return closed
     },

@@ -4,7 +4,7 @@ import { LedgerError } from '../error.ts'
 import { type Ask, batches, type Row, type Statement, type Value } from './statement.ts'
 import { kindOf, TABLES, type Table } from './tables.ts'
 
-/** One end of a copy. The store holds every workspace until the copy ends. */
+/** One end of a copy. */
 export interface CopyEnd {
   readonly name: string
   /** Reads one state of the ledger, even if other processes write meanwhile. */

@@ -1,11 +1,11 @@
 // The ledger of a simulated life in a real PostgreSQL: simulated time stops while the server works. The data on its disk is read again
 // after every transaction, because invariants may need it at any time.
 import { inOrder } from '../../../../src/daemon/ledger/adapter.ts'
+import { LedgerError } from '../../../../src/daemon/ledger/error.ts'
 import { openLedger } from '../../../../src/daemon/ledger/ledger.ts'
 import { openPostgres, type PostgresDatabase } from '../../../../src/daemon/ledger/postgres/database.ts'
 import { makePostgres } from '../../../../src/daemon/ledger/postgres/schema.ts'
 import { ledgerIn } from '../../../../src/daemon/ledger/postgres/store.ts'
-import { lockingWriter, noWriter } from '../../../../src/daemon/ledger/postgres/writer.ts'
 import { bind, bindings, type Snapshot, type WorkspaceRows, workspaceRows } from '../../../../src/daemon/ledger/sql/bindings.ts'
 import { readRow } from '../../../../src/daemon/ledger/values/values.ts'
 import { keptFacts } from '../../../../src/daemon/ledger/workspace.ts'
@@ -21,12 +21,24 @@ interface State {
   busy: number
   snapshot: Snapshot | undefined
   pauseData: unknown
+  /** A process has the ledger open, as by a lease. */
+  isHeld: boolean
+  /** Resolves when the last process of it writes no more. */
+  freed: Promise<void>
 }
 
 /** `address`: an empty database that this life alone uses. */
 export function postgresLedger(address: string, workspace: string): SimLedger {
   const handle = (): PostgresDatabase => openPostgres({ address, env: {}, clock: realClock() })
-  const state: State = { database: handle(), workspace, busy: 0, snapshot: undefined, pauseData: undefined }
+  const state: State = {
+    database: handle(),
+    workspace,
+    busy: 0,
+    snapshot: undefined,
+    pauseData: undefined,
+    isHeld: false,
+    freed: Promise.resolve(),
+  }
   const real = async <T>(work: () => Promise<T>): Promise<T> => {
     state.busy += 1
     try {
@@ -37,16 +49,17 @@ export function postgresLedger(address: string, workspace: string): SimLedger {
   }
   return {
     async open(clock: Clock) {
+      if (state.isHeld) throw new LedgerError('LEDGER_LOCKED', `${workspace} is held by another process`)
+      state.isHeld = true
       const database = handle()
-      const writer = lockingWriter(database, patient(state, clock))
-      const tables = ledgerIn(database, writer)
+      const tables = ledgerIn(database, { mode: 'write' })
       const close = (): void => {
-        writer.close()
-        void real(() => database.close())
+        state.isHeld = false
+        state.freed = real(() => database.close())
       }
       try {
+        await real(() => state.freed)
         await real(() => makePostgres(database))
-        await real(() => writer.claim(workspace))
       } catch (error) {
         close()
         throw error
@@ -77,22 +90,9 @@ export function postgresLedger(address: string, workspace: string): SimLedger {
   }
 }
 
-/** A wait for a lock is on simulated time, which has to pass for it. */
-const patient = (state: State, clock: Clock): Clock => ({
-  ...clock,
-  async sleep(ms, signal) {
-    state.busy -= 1
-    try {
-      await clock.sleep(ms, signal)
-    } finally {
-      state.busy += 1
-    }
-  },
-})
-
 async function refresh(state: State): Promise<void> {
   const { database, workspace } = state
-  const tables = ledgerIn(database, noWriter(database))
+  const tables = ledgerIn(database, { mode: 'read' })
   const binding = (await bindings(tables, workspace)).find((one) => one.current)?.id ?? 0
   const rows = workspaceRows(tables, { workspace, binding })
   state.snapshot = await rows.read(Number.MAX_SAFE_INTEGER)
