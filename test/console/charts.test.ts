@@ -56,6 +56,13 @@ test.each([
   expect((await figure(id, path)).says).toBe(says)
 })
 
+test('the chart of a pool says when it is used up, where that is before the end of the cycle', async () => {
+  const until = (exhaustion: string) => changed({ poolSeries: ({ pools }) => ({ pools: pools.map((pool) => ({ ...pool, exhaustion })) }) })
+  const says = async (at: string) => (await figure('pool-research', ACME, until(at))).says
+  expect(await says('2026-11-24T00:00:00Z')).toContain('dealt as caps; used up on 24 Nov.')
+  expect(await says('2026-12-02T00:00:00Z')).toContain('dealt as caps.')
+})
+
 test.each([
   ['0.5', 0.5],
   ['99.9', 99.9],

@@ -77,7 +77,7 @@ describe('outside data', () => {
       workspace: {
         verdict: hostile,
         warningTexts: [hostile],
-        grants: [{ scope: hostile, state: 'active', reason: hostile, source: place }],
+        attention: [{ kind: 'user', scope: hostile, state: 'drifted', observed: 'none', reason: hostile, source: place }],
       },
       burnSeries: { lines: [{ name: hostile, total: 1, values: [1] }] },
     })

@@ -131,7 +131,7 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
     exampleOf({ scopes: exampleView().scopes.map((one) => ({ ...one, state: 'unknown' })) }),
     'Caps not in sync not known 0 scopes in sync, 14 unread or refused',
   ],
-  ['how many caps are off, held ones among them', ACME, EXAMPLE, 'Caps not in sync 4 8,650 credits above, 0 below, 1 unread or refused'],
+  ['how many caps are off, held ones among them', ACME, EXAMPLE, 'Caps not in sync 4 9 scopes in sync, 1 unread or refused'],
   [
     'nothing of when credits run out where the balance is not known',
     '/',
@@ -140,8 +140,6 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
   ],
   ['why a cap is not known', ACME, EXAMPLE, '! unknown 625 625 policies/acme.yaml:43 GetUsageConfig: connection refused'],
   ['how near the people of a group are to their caps', ACME, EXAMPLE, 'Platform 2 1 2 1 2 1 0 0 0 0 1 0'],
-  ['what a model used in all modes', ACME, EXAMPLE, 'Corvid Pro 2,227 27 %'],
-  ['grants that are not over', ACME, EXAMPLE, 'group:grp_mobile 1,800 ✓ active in 375 d launch of the new app'],
   ['audit mode', ACME, exampleOf({ mode: 'audit' }), 'nothing is ever written'],
   [
     'a pause with its reason and the way out',

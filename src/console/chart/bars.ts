@@ -1,9 +1,8 @@
-// Charts of bars, and amounts as tables: use by day in stacks, drift by day, people by group and band, amounts with a bar for each.
+// Charts of bars: use by day in stacks, drift by day, people by group and band, a share as a bar in a table.
 import { type Html, html } from '../../core/escape/text.ts'
 import { DAY_MS } from '../../core/model/units.ts'
 import type { Document } from '../../daemon/http/documents/table.ts'
-import { barTable, column } from '../tables.ts'
-import { compact, number, percent, plural } from '../words.ts'
+import { compact, number, plural } from '../words.ts'
 import { type Bar, type Chart, short, type Tone } from './chart.ts'
 
 /** Credits by group or by model. A map, because names come from outside: one such as `constructor` would be found in any object. */
@@ -179,23 +178,6 @@ export function driftChart(series: Pick<Document<'DriftSeries'>, 'days'>): Chart
       figures: [day.found, day.reverted],
     })),
   }
-}
-
-export interface AmountRow {
-  readonly name: string
-  readonly amount: number
-}
-
-/** Each amount with its share of the sum, and a bar that is full for the greatest. */
-export function amountTable(nameHead: string, amountHead: string, rows: readonly AmountRow[]): Html {
-  const most = rows.reduce((highest, { amount }) => Math.max(highest, amount), 0)
-  const sum = rows.reduce((total, { amount }) => total + amount, 0)
-  return barTable(amountHead, rows, [
-    column.row(nameHead, ({ name }) => name),
-    column.amount(amountHead, ({ amount }) => amount),
-    column.number('Share', ({ amount }) => percent(sum === 0 ? 0 : amount / sum)),
-    column.measure(BAR_HEAD, ({ amount }) => meter(most === 0 ? 0 : amount / most, 'main')),
-  ])
 }
 
 /** The head of a column of bars, for screen readers. */

@@ -6,7 +6,7 @@ import { DAY_MS } from '../../core/model/units.ts'
 import type { DayGrade } from '../../core/use/history.ts'
 import type { Document } from '../../daemon/http/documents/table.ts'
 import { barTable, type Column, column } from '../tables.ts'
-import { capText, compact, number } from '../words.ts'
+import { capText, compact, dayMonth, number } from '../words.ts'
 import { BAR_HEAD, meter } from './bars.ts'
 import { type Chart, captionOf, legendList, level, type Point } from './chart.ts'
 import type { CycleData } from './cycle.ts'
@@ -23,12 +23,13 @@ function poolChart({ name, credits, exhaustion, days }: Document<'PoolSeries'>['
     return used === undefined ? [] : [{ at, used, dealt }]
   })
   const exhaustedAt = exhaustion === undefined ? undefined : Date.parse(exhaustion)
+  const isShort = exhaustedAt !== undefined && exhaustedAt < endAt
   const last = points.at(-1)
   return {
     id: `pool-${name}`,
     title: `Pool ${name}`,
     summary: last
-      ? `${compact(last.used)} of ${compact(credits)} credits used${last.dealt === undefined ? '' : `, ${compact(last.dealt)} dealt as caps`}.`
+      ? `${compact(last.used)} of ${compact(credits)} credits used${last.dealt === undefined ? '' : `, ${compact(last.dealt)} dealt as caps`}${isShort ? `; used up on ${dayMonth(exhaustedAt)}` : ''}.`
       : `${compact(credits)} credits; nothing dealt yet.`,
     legend: [
       { tone: 'main', text: 'used by its people' },
@@ -46,7 +47,7 @@ function poolChart({ name, credits, exhaustion, days }: Document<'PoolSeries'>['
         stepped: true,
         points: points.flatMap(({ at, dealt }) => (dealt === undefined ? [] : [{ at, value: dealt }])),
       },
-      exhaustedAt !== undefined && exhaustedAt < endAt && { kind: 'instant', at: exhaustedAt, tone: 'bad', text: 'pool used up' },
+      isShort && { kind: 'instant', at: exhaustedAt, tone: 'bad', text: 'pool used up' },
     ],
     heads: ['Used', 'Dealt'],
     slots: points.map(({ at, used, dealt }, index) => ({

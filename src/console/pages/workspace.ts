@@ -1,17 +1,15 @@
 // The page of one workspace: what is wrong now, the credits left and when they run out, the cycle so far, and the scopes that are not in sync.
 import { type Html, html } from '../../core/escape/text.ts'
-import { BANDS } from '../../core/model/events.ts'
 import { whileInvalid } from '../../core/model/policy.ts'
 import type { Page } from '../../daemon/http/console.ts'
 import type { Document } from '../../daemon/http/documents/table.ts'
-import { type AmountRow, amountTable, burnOfSeries, driftChart, heatMap, meter } from '../chart/bars.ts'
-import { type Chart, chartFigure, short } from '../chart/chart.ts'
+import { burnOfSeries, driftChart, heatMap } from '../chart/bars.ts'
+import { type Chart, chartFigure } from '../chart/chart.ts'
 import { cycleOfSeries } from '../chart/cycle.ts'
 import { poolCharts } from '../chart/person.ts'
 import { renderFrame } from '../frame.ts'
 import {
   badge,
-  bandKey,
   box,
   empty,
   facts,
@@ -25,8 +23,8 @@ import {
   tiles,
   when,
 } from '../parts.ts'
-import { column, listing, listSection, moreOf } from '../tables.ts'
-import { BAND_TEXT, dayMonth, number, percent, plural, scopesOff, url, withoutWays, withQuery } from '../words.ts'
+import { column, listSection, moreOf } from '../tables.ts'
+import { dayMonth, number, percent, plural, scopesOff, url, withoutWays, withQuery } from '../words.ts'
 
 export const workspacePage: Page = async (documents, { params: { workspace: name = '' } }) => {
   const [one, credits, byGroup, byModel, drift, near, pools] = await Promise.all([
@@ -52,11 +50,9 @@ export const workspacePage: Page = async (documents, { params: { workspace: name
       holdsPart(one),
       html`<section>${cycle ? chartFigure(cycle) : noCycle(one)}</section>`,
       scopesPart(one),
-      html`<div class="grid">${drawn.map(inSection)}<div class="stack">${empties.map(inSection)}${bandsPart(one)}${modelsPart(one)}</div></div>`,
+      html`<div class="grid">${drawn.map(inSection)}${empties.length > 0 && html`<div class="stack">${empties.map(inSection)}</div>`}</div>`,
       nearPart(near),
-      poolsPart(one),
-      poolChartsPart(pools),
-      grantsPart(one),
+      poolsPart(pools),
       statePart(one),
     ],
   })
@@ -93,7 +89,7 @@ function warningBox(text: string, conditions: Document<'Workspace'>['conditions'
 }
 
 function figures(one: Document<'Workspace'>): Html {
-  const { balance, use, at, bands, people, scopes, held, driftCredits, cycle, conditions } = one
+  const { balance, use, at, bands, people, scopes, held, cycle, conditions } = one
   const left = balance && balance.addOnAvailable - balance.addOnUsed
   const off = scopesOff(scopes)
   const unread = scopes.unknown + scopes.rejected
@@ -134,11 +130,7 @@ function figures(one: Document<'Workspace'>): Html {
     tile(
       'Caps not in sync',
       off === 0 && scopes.in_sync === 0 && unread > 0 ? 'not known' : number(off),
-      html`${
-        off > 0
-          ? html`${figure(driftCredits.above)} credits above, ${figure(driftCredits.below)} below`
-          : `${plural(scopes.in_sync, 'scope')} in sync`
-      }${unread > 0 && `, ${number(unread)} unread or refused`}`,
+      `${plural(scopes.in_sync, 'scope')} in sync${unread > 0 ? `, ${number(unread)} unread or refused` : ''}`,
       off > 0 || unread > 0 ? 'warn' : 'good',
     ),
     bands !== undefined &&
@@ -199,28 +191,6 @@ function scopesPart({ attention, attentionOmitted, name, at, scopesByKind }: Doc
   })
 }
 
-function bandsPart({ bands, people, name }: Document<'Workspace'>): Html | false {
-  if (bands === undefined || people === undefined || people === 0) return false
-  const total = Math.max(
-    1,
-    BANDS.reduce((sum, band) => sum + bands[band], 0),
-  )
-  let x = 0
-  const bars = BANDS.map((band) => {
-    const width = (bands[band] / total) * 100
-    x += width
-    return width > 0 && html`<rect class="band-${band}" x="${short(x - width)}%" width="${short(width)}%" height="14"></rect>`
-  })
-  return section(
-    'People by use of their cap',
-    html`<svg class="bandbar" width="100%" height="14" aria-hidden="true">${bars}</svg>
-<ul class="legend">${BANDS.map(
-      (band) =>
-        html`<li>${bandKey(band)}<a href="${withQuery(url.section(name, 'people'), { band })}">${BAND_TEXT[band]}: ${number(bands[band])}</a></li>`,
-    )}</ul>`,
-  )
-}
-
 /** The groups with most people near their cap, by tenths of it. */
 function nearPart({ rows, workspace }: Document<'NearSeries'>): Html | false {
   if (rows.length === 0) return false
@@ -240,53 +210,9 @@ function nearPart({ rows, workspace }: Document<'NearSeries'>): Html | false {
   )
 }
 
-const poolsPart = ({ pools, at }: Document<'Workspace'>): Html | false =>
-  listing('Pools', pools, [
-    column.row('Pool', ({ name }) => name),
-    column.amount('Credits', ({ credits }) => credits),
-    column.amount('Used', ({ used }) => used),
-    column.plain('Of the pool', ({ used, credits }) => used !== undefined && meter(credits === 0 ? 0 : used / credits, 'main')),
-    column.amount('Dealt as caps', ({ dealt }) => dealt),
-    column.count('People', ({ people }) => people),
-    column.fixed('Used up', ({ exhaustion, frozen }) => frozen ?? when(exhaustion, at)),
-    column.declaredAt,
-  ])
-
-/** The document has more. */
-const MOST_POOL_CHARTS = 6
-
-function poolChartsPart(series: Document<'PoolSeries'>): Html | false {
+function poolsPart(series: Document<'PoolSeries'>): Html | false {
   const charts = poolCharts(series)
-  const more = Math.max(0, charts.length - MOST_POOL_CHARTS) + series.poolsOmitted
-  return (
-    charts.length > 0 &&
-    html`<div class="grid">${charts.slice(0, MOST_POOL_CHARTS).map(inSection)}</div>${more > 0 && html`<p class="small soft">${plural(more, 'more pool', 'more pools')} in <code>/api/v1/workspaces/${series.workspace}/series/pools</code></p>`}`
-  )
-}
-
-function grantsPart({ grants, name, at }: Document<'Workspace'>): Html | false {
-  const running = grants.filter(({ state }) => state !== 'ended')
-  return listing('Temporary caps', running, [
-    column.scope('Scope', name, ({ scope }) => scope),
-    column.grant,
-    column.fixed('State', ({ state }) => stateBadge(state)),
-    column.when('Ends', at, ({ until }) => until),
-    column.text(
-      'Why',
-      ({ reason, ticket, note }) =>
-        html`${reason}${ticket !== undefined && html` <span class="soft">${ticket}</span>`}${note !== undefined && html`<br><span class="soft">${note}</span>`}`,
-    ),
-    column.declaredAt,
-  ])
-}
-
-const modelsPart = ({ models, modelsOmitted }: Document<'Workspace'>): Html | false =>
-  models.length > 0 && section('Credits by model', [amountTable('Model', 'Credits used', byModel(models)), moreOf(modelsOmitted, 'model')])
-
-/** Summed over modes, whose names say little to a reader. */
-function byModel(models: Document<'Workspace'>['models']): readonly AmountRow[] {
-  const rows = [...Map.groupBy(models, ({ model }) => model)]
-  return rows.map(([name, of]) => ({ name, amount: of.reduce((sum, { used }) => sum + used, 0) })).toSorted((a, b) => b.amount - a.amount)
+  return charts.length > 0 && html`<div class="grid">${charts.map(inSection)}</div>${moreOf(series.poolsOmitted, 'pool')}`
 }
 
 function statePart(one: Document<'Workspace'>): Html {

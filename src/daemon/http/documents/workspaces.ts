@@ -1,10 +1,8 @@
 // The overview of all workspaces, the page of one and its health: what needs a person, what is off, what is held, and where the credits go.
 import { type ServiceModel, serviceModel } from '../../../core/interpret/evidence.ts'
 import { GUARD_CODES } from '../../../core/model/change.ts'
-import type { ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
-import { userScope } from '../../../core/model/scope.ts'
+import type { WorkspaceView } from '../../../core/model/events.ts'
 import { guardText } from '../../../core/plan/reviewed.ts'
-import type { GrantStatus } from '../../../core/resolve/candidate.ts'
 import { usedInCycle } from '../../../core/use/burn.ts'
 import { medianMs, type RequestsOf } from '../../conditions/journal.ts'
 import { asked, limitOf, PAGE, pageOf, type Query, type Seen } from './documents.ts'
@@ -30,7 +28,7 @@ const part = object<ReturnType<typeof summaryOf>>('What the reader sees of one w
 })
 
 /** Bounds of the lists; what exceeds them is counted in `…Omitted`. Choice. */
-const MOST = { attention: 50, parts: 100, scopes: 100, holds: 50, grants: 200 } as const
+const MOST = { attention: 50, parts: 100, scopes: 100, holds: 50 } as const
 
 export const WORKSPACES = record('All workspaces that the reader may see; what needs a person first.')({
   ...t.head('WorkspaceList'),
@@ -60,48 +58,6 @@ export function workspacesDocument(
 
 const scope = t.scopeWith(t.place)
 
-const grant = object<GrantStatus>('A temporary cap.')({
-  scope: from(t.scopeName, ({ grant: { scope: on } }) => (on.kind === 'user' ? userScope(on.email) : on)),
-  cap: ifKnown(t.count('What it sets.'), t.granted('cap')),
-  add: ifKnown(t.count('What it adds.'), t.granted('add')),
-  state: t.grantState,
-  from: ifKnown(t.instant('When it starts.'), ({ fromAt }) => fromAt),
-  until: ifKnown(t.instant('When it ends; absent while not known.'), ({ untilAt }) => untilAt),
-  reason: from(t.text(), (one) => one.grant.reason),
-  ticket: ifKnown(t.text(), (one) => one.grant.ticket),
-  source: from(t.place, (one) => one.grant.at),
-  note: optional(t.text('Why the state differs from what the clock says.')),
-})
-
-const pool = object<ReturnType<typeof poolsOf>[number]>('A budget of add-on credits that people share.')({
-  name: from(t.text(), (one) => one.pool.name),
-  credits: from(t.figure('Credits of all members together, in one cycle.'), (one) => one.pool.credits),
-  people: from(t.count('Its members.'), ({ members }) => members.length),
-  share: from(t.words(['need', 'equal']), (one) => one.pool.share),
-  used: ifKnown(t.amount('Credits used.'), ({ known }) => known?.figures?.used),
-  dealt: ifKnown(t.amount('The sum of their caps.'), ({ known }) => known?.figures?.dealt),
-  exhaustion: ifKnown(t.instant('When it is used up.'), ({ known }) => known?.figures?.exhaustedAt),
-  dealtAt: ifKnown(t.instant('When caps were last dealt.'), ({ known }) => known?.dealtAt),
-  frozen: ifKnown(t.text('Why it is not dealt now.'), ({ known }) => known?.frozen),
-  source: ifKnown(t.place, (one) => one.pool.at),
-})
-
-const driftCredits = object<ReturnType<typeof driftOf>>('Drift in credits per person, not times people.')({
-  above: t.amount('Observed above desired.'),
-  below: t.amount('Observed below desired.'),
-})
-
-/** As `capkeeper_drift_credits` counts: per person, where both sides are numbers. */
-function driftOf(scopes: readonly ScopeStatus[]) {
-  let [above, below] = [0, 0]
-  for (const { desired, observed } of scopes) {
-    if (typeof desired !== 'number' || typeof observed !== 'number') continue
-    if (observed > desired) above += observed - desired
-    else below += desired - observed
-  }
-  return { above, below }
-}
-
 interface WorkspaceKnown extends Seen {
   readonly summary: ReturnType<typeof summaryOf>
   readonly shown: readonly HoldShown[]
@@ -116,22 +72,12 @@ export const WORKSPACE = object<WorkspaceKnown>('One workspace.')({
   ...t.bounded('attention', MOST.scopes, scope, 'Scopes that are not in sync, those that need a person first.', ({ view }: Seen) =>
     t.notInSync(view.scopes),
   ),
-  driftCredits: from(driftCredits, ({ view }) => driftOf(view.scopes)),
   held: from(t.list(object<HoldShown>('Changes that a guard holds.')(HOLD_ENTRY), 'Holds in force.'), ({ shown }) =>
     shown.slice(0, MOST.holds),
   ),
   approvals: from(t.list(t.approval, 'Approvals and their states.'), ({ view }) => view.approvals),
-  grants: from(t.list(grant, 'Temporary caps.'), ({ desiredState }) => (desiredState?.resolution.grants ?? []).slice(0, MOST.grants)),
-  ...t.models(({ view }: Seen) => view.use?.models),
-  pools: from(t.list(pool, 'Budgets over caps.'), poolsOf),
   warningTexts: from(t.warnings, ({ view }) => view),
 })
-
-/** In the order of their names. */
-function poolsOf({ view, desiredState }: Seen) {
-  const known = new Map((view.pools ?? []).map((one) => [one.name, one]))
-  return (desiredState?.resolution.pools ?? []).map((one) => ({ ...one, known: known.get(one.pool.name) }))
-}
 
 export const workspaceDocument = async (seen: Seen) =>
   WORKSPACE.show({ ...seen, summary: summaryOf(seen.view), shown: await holdsShown(seen) }, seen)
