@@ -117,7 +117,7 @@ const PARTS: readonly (readonly [name: string, path: string])[] = [
   ['health', '/health'],
   ['comparison', '/simulate'],
 ]
-const SERIES = ['credits', 'burn', 'drift', 'near'] as const
+const SERIES = ['credits', 'burn', 'drift', 'pools'] as const
 
 const rows: Row[] = []
 async function row(name: string, url: string, mostBytes?: number): Promise<void> {

@@ -29,18 +29,7 @@ const asks = (path: string, headers = '', method = 'GET'): string => `${method} 
 /** Half a megabyte, so that a few requests are many bytes. */
 const LARGE = 'x'.repeat(512 * 1024)
 const IN_ACME = '/workspaces/acme'
-const OF_ACME = [
-  '',
-  '/groups',
-  '/people',
-  '/people?sort=use&limit=500',
-  '/changes',
-  '/holds',
-  '/policies',
-  '/health',
-  '/series/near',
-  '/series/credits',
-]
+const OF_ACME = ['', '/groups', '/people', '/people?sort=use&limit=500', '/changes', '/holds', '/policies', '/health', '/series/credits']
 const PAGES = ['/', '/status', '/metrics', '/api/v1/workspaces', ...OF_ACME.map((path) => `/api/v1${IN_ACME}${path}`)]
 
 export const ATTACKS: Readonly<Record<string, Attack>> = {

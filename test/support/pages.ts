@@ -139,7 +139,6 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
     'team-0 ! a hold to decide about ! paused 8,385 4 of 30 1 20 min ago',
   ],
   ['why a cap is not known', ACME, EXAMPLE, '! unknown 625 625 policies/acme.yaml:43 GetUsageConfig: connection refused'],
-  ['how near the people of a group are to their caps', ACME, EXAMPLE, 'Platform 2 1 2 1 2 1 0 0 0 0 1 0'],
   ['audit mode', ACME, exampleOf({ mode: 'audit' }), 'nothing is ever written'],
   [
     'a pause with its reason and the way out',

@@ -1,4 +1,4 @@
-// Charts of bars: use by day in stacks, drift by day, people by group and band, a share as a bar in a table.
+// Charts of bars: use by day in stacks, drift by day, a share as a bar in a table.
 import { type Html, html } from '../../core/escape/text.ts'
 import { DAY_MS } from '../../core/model/units.ts'
 import type { Document } from '../../daemon/http/documents/table.ts'
@@ -106,44 +106,6 @@ function summaryOf(total: number, days: number, most: string | undefined, noun: 
   if (total === 0 || most === undefined) return 'No credits were used on these days.'
   const burned = `${compact(Math.round(total))} credits of agent runs in ${days} ${days === 1 ? 'day' : 'days'}`
   return isAlone ? `${burned}.` : `${burned}; the ${noun} that used most is ${most}.`
-}
-
-interface HeatColumn {
-  readonly head: string
-  /** The colour of its cells. */
-  readonly tone: 'cool' | 'warm' | 'hot' | 'none'
-}
-
-interface HeatRow {
-  readonly name: string
-  readonly href?: string
-  /** People, one figure for each column. */
-  readonly counts: readonly number[]
-  /** The list of the people of a cell. */
-  readonly cellHref?: (column: number) => string
-}
-
-/** Strengths that the style sheet has, beside none. */
-const STEPS = 5
-
-/** People by group. */
-export function heatMap(columns: readonly HeatColumn[], rows: readonly HeatRow[]): Html {
-  return html`<div class="scroll" tabindex="0" role="group" aria-label="People by group and share of their cap used"><table class="heat">
-<thead><tr><th scope="col">Group</th>${columns.map((column) => html`<th scope="col" class="number">${column.head}</th>`)}</tr></thead>
-<tbody>${rows.map((row) => heatRow(row, columns))}</tbody></table></div>`
-}
-
-function heatRow({ name, href, counts, cellHref }: HeatRow, columns: readonly HeatColumn[]): Html {
-  const total = counts.reduce((sum, count) => sum + count, 0)
-  return html`<tr><th scope="row">${href === undefined ? name : html`<a href="${href}">${name}</a>`}</th>${columns.map(
-    ({ tone }, index) => {
-      const count = counts[index] ?? 0
-      const strength = count === 0 ? 0 : Math.max(1, Math.ceil((count / total) * STEPS))
-      const text = count === 0 ? html`<span class="soft">0</span>` : number(count)
-      return html`<td class="number heat-${tone} h${strength}">${count > 0 && cellHref ? html`<a href="${cellHref(index)}">${text}</a>` : text}</td>`
-    },
-  )}</tr>
-`
 }
 
 export function driftChart(series: Pick<Document<'DriftSeries'>, 'days'>): Chart {

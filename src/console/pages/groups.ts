@@ -1,12 +1,12 @@
 // The groups of a workspace, how near their people are to their caps, and the page of one group.
 
-import { html } from '../../core/escape/text.ts'
+import { type Html, html } from '../../core/escape/text.ts'
 import { BANDS } from '../../core/model/events.ts'
 import { SOURCE_TEXT } from '../../core/use/add-on.ts'
 import type { Page } from '../../daemon/http/console.ts'
 import type { Query } from '../../daemon/http/documents/documents.ts'
 import type { Document, GroupEntry } from '../../daemon/http/documents/table.ts'
-import { heatMap, stackChart } from '../chart/bars.ts'
+import { stackChart } from '../chart/bars.ts'
 import { chartFigure } from '../chart/chart.ts'
 import { renderFrame } from '../frame.ts'
 import { badge, bandBadge, capCell, empty, figure, section, stateBadge, tile, tiles } from '../parts.ts'
@@ -40,15 +40,9 @@ export const groupsPage: Page = async (documents, { params: { workspace = '' }, 
       known.length > 0 &&
         section(
           'Who is near their cap',
-          heatMap(
-            BANDS.map((band) => ({ head: BAND_TEXT[band], tone: BAND_HEAT[band] })),
-            known.map(({ id, name, bands }) => ({
-              name,
-              href: url.group(workspace, id),
-              counts: BANDS.map((band) => bands[band]),
-              cellHref: (column) => withQuery(url.section(workspace, 'people'), { group: id, band: BANDS[column] }),
-            })),
-          ),
+          html`<div class="scroll" tabindex="0" role="group" aria-label="People by group and share of their cap used"><table class="heat">
+<thead><tr><th scope="col">Group</th>${BANDS.map((band) => html`<th scope="col" class="number">${BAND_TEXT[band]}</th>`)}</tr></thead>
+<tbody>${known.map((one) => heatRow(one, workspace))}</tbody></table></div>`,
         ),
     ],
   })
@@ -62,6 +56,21 @@ const BAND_HEAT = {
   '95_to_100': 'warm',
   at_cap: 'hot',
 } as const
+
+/** Strengths of a colour that the style sheet has, beside none. */
+const STRENGTHS = 5
+
+/** The members of a group by band; each count leads to these people. */
+function heatRow({ id, name, bands }: GroupEntry & Required<Pick<GroupEntry, 'bands'>>, workspace: string): Html {
+  const total = BANDS.reduce((sum, band) => sum + bands[band], 0)
+  return html`<tr><th scope="row"><a href="${url.group(workspace, id)}">${name}</a></th>${BANDS.map((band) => {
+    const count = bands[band]
+    const href = withQuery(url.section(workspace, 'people'), { group: id, band })
+    const cell = count === 0 ? html`<span class="soft">0</span>` : html`<a href="${href}">${number(count)}</a>`
+    return html`<td class="number heat-${BAND_HEAT[band]} h${Math.ceil((count / total) * STRENGTHS)}">${cell}</td>`
+  })}</tr>
+`
+}
 
 function groupTable({ items, workspace, at }: Document<'GroupList'>, path: string, query: Query) {
   const sorted = sorter(path, query)

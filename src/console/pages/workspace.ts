@@ -3,7 +3,7 @@ import { type Html, html } from '../../core/escape/text.ts'
 import { whileInvalid } from '../../core/model/policy.ts'
 import type { Page } from '../../daemon/http/console.ts'
 import type { Document } from '../../daemon/http/documents/table.ts'
-import { burnOfSeries, driftChart, heatMap } from '../chart/bars.ts'
+import { burnOfSeries, driftChart } from '../chart/bars.ts'
 import { type Chart, chartFigure } from '../chart/chart.ts'
 import { cycleOfSeries } from '../chart/cycle.ts'
 import { poolCharts } from '../chart/person.ts'
@@ -27,13 +27,12 @@ import { column, listSection, moreOf } from '../tables.ts'
 import { dayMonth, number, percent, plural, scopesOff, url, withoutWays, withQuery } from '../words.ts'
 
 export const workspacePage: Page = async (documents, { params: { workspace: name = '' } }) => {
-  const [one, credits, byGroup, byModel, drift, near, pools] = await Promise.all([
+  const [one, credits, byGroup, byModel, drift, pools] = await Promise.all([
     documents.workspace(name),
     documents.creditsSeries(name),
     documents.burnSeries(name, { by: 'group', days: '90' }),
     documents.burnSeries(name, { by: 'model', days: '90' }),
     documents.driftSeries(name),
-    documents.nearSeries(name),
     documents.poolSeries(name),
   ])
   const cycle = cycleOfSeries(credits)
@@ -51,7 +50,6 @@ export const workspacePage: Page = async (documents, { params: { workspace: name
       html`<section>${cycle ? chartFigure(cycle) : noCycle(one)}</section>`,
       scopesPart(one),
       html`<div class="grid">${drawn.map(inSection)}${empties.length > 0 && html`<div class="stack">${empties.map(inSection)}</div>`}</div>`,
-      nearPart(near),
       poolsPart(pools),
       statePart(one),
     ],
@@ -189,25 +187,6 @@ function scopesPart({ attention, attentionOmitted, name, at, scopesByKind }: Doc
       column.text('Why', ({ why, reason }) => why ?? reason),
     ],
   })
-}
-
-/** The groups with most people near their cap, by tenths of it. */
-function nearPart({ rows, workspace }: Document<'NearSeries'>): Html | false {
-  if (rows.length === 0) return false
-  const tenths = Array.from({ length: 10 }, (_, index) => ({
-    head: `${index * 10} %`,
-    tone: index < 8 ? ('cool' as const) : ('warm' as const),
-  }))
-  const columns = [...tenths, { head: 'at cap', tone: 'hot' as const }, { head: 'no cap', tone: 'none' as const }]
-  const shown = rows.slice(0, 10)
-  return section(
-    'Who is near their cap',
-    heatMap(
-      columns,
-      shown.map(({ id, name, shares }) => ({ name, href: id === undefined ? undefined : url.group(workspace, id), counts: shares })),
-    ),
-    html`<span class="soft">from that share of the cap on; <a href="${url.section(workspace, 'groups')}">all groups</a></span>`,
-  )
 }
 
 function poolsPart(series: Document<'PoolSeries'>): Html | false {

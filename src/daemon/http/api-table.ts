@@ -60,7 +60,6 @@ export const API_ROUTES: readonly ApiRoute[] = [
   route(`${OF}/series/credits`, 'CreditsSeries', 'creditsSeries', 'Credits over the cycle.'),
   route(`${OF}/series/burn`, 'BurnSeries', 'burnSeries', 'Credits burned by day.', BURN_QUERY),
   route(`${OF}/series/drift`, 'DriftSeries', 'driftSeries', 'Drift found and reverted by day.', DRIFT_QUERY),
-  route(`${OF}/series/near`, 'NearSeries', 'nearSeries', 'How near people are to their cap, by group.'),
   route(`${OF}/series/pools`, 'PoolSeries', 'poolSeries', 'Pools over the cycle.'),
 ]
 

@@ -29,7 +29,7 @@ import { peopleDocument } from './people/people.ts'
 import { groupDocument, groupsDocument, personDocument } from './people/person.ts'
 import { type PeopleIndex, peopleIndex } from './people/roster.ts'
 import { policiesDocument } from './policies.ts'
-import { burnSeries, creditsSeries, driftSeries, nearSeries, poolSeries } from './series.ts'
+import { burnSeries, creditsSeries, driftSeries, poolSeries } from './series.ts'
 import { changesDocument } from './story/changes.ts'
 import { comparisonDocument } from './story/comparison.ts'
 import type { DaemonFacts, Records, Showing, WorkspaceFacts, WorkspaceSource } from './types.ts'
@@ -279,7 +279,6 @@ function documentsFor(options: DocumentOptions, indexOf: IndexOf, reader: Reader
     creditsSeries: aboutWhole(creditsSeries),
     burnSeries: aboutWhole(burnSeries),
     driftSeries: aboutWhole(driftSeries),
-    nearSeries: aboutWhole(nearSeries),
     poolSeries: aboutWhole(poolSeries),
   }
 }

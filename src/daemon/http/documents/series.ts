@@ -1,5 +1,5 @@
-// Series for charts: credits over the cycle with the even pace and the projection, use by day, drift by day, pools by day, and how near people are to their cap. A day
-// without a record has no figure, which is not 0.
+// Series for charts: credits over the cycle with the even pace and the projection, use by day, drift by day, pools by day. A day without a record
+// has no figure, which is not 0.
 
 import type { PoolStatus } from '../../../core/model/events.ts'
 import type { RunUse } from '../../../core/model/observed.ts'
@@ -12,7 +12,6 @@ import { asked, type Query, type Seen, whole, word } from './documents.ts'
 import { from, ifKnown, object, optional, record, type SourceOf } from './field.ts'
 import * as t from './parts.ts'
 import { groupNames } from './people/people.ts'
-import { countNear, membersByGroup, type PersonRow, shareOf } from './people/roster.ts'
 import { cents, daysFrom } from './show.ts'
 import type { WorkspaceFacts } from './types.ts'
 
@@ -24,7 +23,6 @@ export const DRIFT_QUERY = [DAYS]
 
 /** More lines cannot be told apart. Choice. */
 const MOST_LINES = 12
-const MOST_ROWS = 100
 
 const creditsDay = record('One day.')({
   day: t.day('Which.'),
@@ -256,50 +254,4 @@ function poolsByDay({ view, journal, now }: Seen) {
       return { day: at, used: known?.used, dealt: known?.dealt }
     }),
   }))
-}
-
-/** Ten steps of 10 %, then at the cap, then without a cap. */
-const STEPS = 12
-
-const nearRow = record('One group, or the people in no group.')({
-  id: optional(t.text('Absent: people in no declared group.')),
-  name: t.plain(),
-  people: t.count('How many.'),
-  shares: t.list(t.count('People.'), 'By share of the cap used: ten steps of 10 %, then at the cap or above, then without a cap.'),
-})
-
-export const NEAR_SERIES = record('How near people are to their cap, by group.')({
-  ...t.about('NearSeries'),
-  ...t.bounded('rows', MOST_ROWS, nearRow, 'Groups with the most people near their cap first.'),
-})
-
-export async function nearSeries(seen: Seen) {
-  const index = await seen.index()
-  const names = groupNames(seen)
-  const approved = index.rows.filter(({ status }) => status === 'approved')
-  const inNoGroup = approved.filter(({ groups }) => groups.length === 0)
-  const known = [...membersByGroup(approved), ['', inNoGroup] as const].filter(([, people]) =>
-    people.some(({ band }) => band !== undefined),
-  )
-  const rows = known.map(([id, people]) => ({
-    near: countNear(people),
-    id: id === '' ? undefined : id,
-    name: id === '' ? 'in no declared group' : (names.get(id) ?? id),
-    people: people.length,
-    shares: sharesOf(people),
-  }))
-  rows.sort((a, b) => b.near - a.near || b.people - a.people || (a.name < b.name ? -1 : 1))
-  return NEAR_SERIES.show({ rows }, seen)
-}
-
-function sharesOf(people: readonly PersonRow[]): readonly number[] {
-  const shares = Array.from({ length: STEPS }, () => 0)
-  for (const row of people) {
-    const { band } = row
-    if (band === undefined) continue
-    const share = shareOf(row) ?? 0
-    const step = band === 'uncapped' ? STEPS - 1 : band === 'at_cap' ? STEPS - 2 : Math.min(STEPS - 3, Math.floor(share * 10))
-    shares[step] = (shares[step] ?? 0) + 1
-  }
-  return shares
 }

@@ -8,7 +8,7 @@ import type { place } from './parts.ts'
 import { PEOPLE } from './people/people.ts'
 import { GROUP, GROUPS, PERSON } from './people/person.ts'
 import { POLICIES } from './policies.ts'
-import { BURN_SERIES, CREDITS_SERIES, DRIFT_SERIES, NEAR_SERIES, POOL_SERIES } from './series.ts'
+import { BURN_SERIES, CREDITS_SERIES, DRIFT_SERIES, POOL_SERIES } from './series.ts'
 import { CHANGES } from './story/changes.ts'
 import { COMPARISON } from './story/comparison.ts'
 import { HEALTH, WORKSPACE, WORKSPACES } from './workspaces.ts'
@@ -32,7 +32,6 @@ export const DOCUMENTS = {
   BurnSeries: BURN_SERIES,
   DriftSeries: DRIFT_SERIES,
   PoolSeries: POOL_SERIES,
-  NearSeries: NEAR_SERIES,
   Status: STATUS,
 }
 
