@@ -49,7 +49,7 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
   'get-east-asian-width': ['src/cli/shared/text.ts'],
   'prom-client': ['src/daemon/http/metrics/metrics.ts'],
   typebox: ['src/api/wire.ts'],
-  yaml: ['src/policy/', 'src/daemon/config/'],
+  yaml: ['src/policy/', 'src/daemon/config/', 'src/sandbox/fixture/file.ts'],
   nodemailer: ['src/daemon/notify/channels.ts'],
   'node:sqlite': ['src/daemon/ledger/', 'src/sandbox/store.ts'],
 }

@@ -80,7 +80,7 @@ async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
     }),
   )
   // Only its owner may read it.
-  if (flags.out !== undefined) saveWhole(flags.out, [renderPlanJson(read.done, asked)], 0o600)
+  if (flags.out !== undefined) saveWhole(flags.out, renderPlanJson(read.done, asked), 0o600)
   cli.finish(worstExit([...read.done.map((one) => exitOf(one, flags.detailedExitcode === true)), ...read.codes]))
 }
 

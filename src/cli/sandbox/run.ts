@@ -47,12 +47,13 @@ function textOf(file: string): string {
 }
 
 /** Writes the state to `to`, or to stdout for `-`. Throws a `CommandError` and leaves nothing behind when that fails. */
-async function exportState(options: SandboxOptions, to: string, cli: Cli): Promise<void> {
+function exportState(options: SandboxOptions, to: string, cli: Cli): void {
   using opened = new DisposableStack()
   const store = opened.adopt(stateOf(options), (one) => one.close())
   // In one transaction, because another process may have the file open.
-  if (to === '-') for (const piece of store.transaction(() => [...pieces(store)])) await show(piece, cli)
-  else store.transaction(() => saveWhole(to, pieces(store)))
+  const text = store.transaction(() => exportFixture(store))
+  if (to === '-') cli.stdout.write(text)
+  else saveWhole(to, text)
 }
 
 /** The data as it is: only a running sandbox, which may have the same file open, advances its time. Without data, a fresh company. */
@@ -63,29 +64,10 @@ function stateOf(options: SandboxOptions): Store {
   return createSandbox(options).store
 }
 
-const PIECE_LENGTH = 65_536
-
-/** The text in pieces worth a write each. */
-function* pieces(store: Store): Generator<string> {
-  let piece = ''
-  for (const part of exportFixture(store)) {
-    piece += part
-    if (piece.length < PIECE_LENGTH) continue
-    yield piece
-    piece = ''
-  }
-  yield piece
-}
-
-/** After a closed pipe, as with `| head`, the rest is dropped; process.ts handles the error. */
-async function show(piece: string, { stdout }: Cli): Promise<void> {
-  if (!stdout.write(piece)) await once(stdout, 'drain').catch(() => undefined)
-}
-
 /** Serves, or exports. Throws a `UsageError` for a wrong flag, and an `InputError` for a wrong file. */
 async function sandboxCommand(flags: SandboxFlags, cli: Cli): Promise<void> {
   const options = await optionsOf(flags, cli)
-  if (flags.export !== undefined) await exportState(options, flags.export, cli)
+  if (flags.export !== undefined) exportState(options, flags.export, cli)
   else await serve(options, flags, cli)
   cli.finish(EXIT.done)
 }

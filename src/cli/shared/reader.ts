@@ -1,7 +1,7 @@
 // What every command that reads the service shares: each workspace with a client that cannot write, its ledger, and the plan that follows
 // from both. Nothing here writes, to the service or to the ledger. Also saves a file as a whole.
 
-import { closeSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import type { ServiceReader } from '../../api/client.ts'
 import { messageOf } from '../../core/model/problem.ts'
 import { type Preview, type PreviewOptions, type PreviewParts, preview } from '../../daemon/cycle/preview.ts'
@@ -22,36 +22,27 @@ const UNWRITTEN: Readonly<Record<string, string>> = {
 }
 
 /**
- * Writes a text in pieces. A pipe or a device, such as /dev/stdout, is written to. Otherwise a new file replaces the one of this name, and no
+ * Writes a text. A pipe or a device, such as /dev/stdout, is written to. Otherwise a new file replaces the one of this name, and no
  * link is followed. After an error, which is told in words, nothing is left behind.
  */
-export function saveWhole(file: string, pieces: Iterable<string>, mode = 0o666): void {
+export function saveWhole(file: string, text: string, mode = 0o666): void {
   try {
     const isSpecial = statSync(file, { throwIfNoEntry: false })?.isFile() === false
-    if (isSpecial) write(file, pieces, 'w', mode)
-    else replace(file, pieces, mode)
+    if (isSpecial) writeFileSync(file, text, { mode })
+    else replace(file, text, mode)
   } catch (error) {
     throw new CommandError(`${file} cannot be written: ${UNWRITTEN[codeIn(error) ?? ''] ?? messageOf(error)}`)
   }
 }
 
-function replace(file: string, pieces: Iterable<string>, mode: number): void {
+function replace(file: string, text: string, mode: number): void {
   const part = `${file}.${process.pid}.part`
   try {
-    write(part, pieces, 'wx', mode)
+    writeFileSync(part, text, { flag: 'wx', mode })
     renameSync(part, file)
   } catch (error) {
     rmSync(part, { force: true })
     throw error
-  }
-}
-
-function write(file: string, pieces: Iterable<string>, flags: string, mode: number): void {
-  const opened = openSync(file, flags, mode)
-  try {
-    for (const piece of pieces) writeFileSync(opened, piece)
-  } finally {
-    closeSync(opened)
   }
 }
 
