@@ -1,10 +1,15 @@
 // The embedded service of `sandbox` and of `run --sandbox`.
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { InputError } from '../../core/model/problem.ts'
 import { DAY_MS } from '../../core/model/units.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
+import { LedgerError } from '../../daemon/ledger/error.ts'
+import { type Lock, takeLock } from '../../daemon/ledger/sqlite/database.ts'
 import { codeIn } from '../../files.ts'
 import { startSandboxServer } from '../../sandbox/http/server.ts'
 import { createSandbox, SANDBOX_KEYS, type SandboxOptions } from '../../sandbox/sandbox.ts'
-import { type Cli, CommandError } from '../shared/context.ts'
+import { type Cli, CommandError, UsageError } from '../shared/context.ts'
 
 export type Embedded = Awaited<ReturnType<typeof startEmbedded>>
 
@@ -22,30 +27,54 @@ interface EmbeddedAt {
   readonly flag?: string
 }
 
-/** Starts the service. Rejects with a `CommandError` when the port is taken, an `InputError` when the data file cannot be used. */
+/**
+ * Starts the service. Rejects with a `CommandError` when the port is taken, a `UsageError` when the address is wrong, an `InputError` when the data
+ * file cannot be used.
+ */
 export async function startEmbedded(options: SandboxOptions, at: EmbeddedAt) {
-  const sandbox = createSandbox(options)
+  // Before a data file is seeded: after a failure it would be the company of the next start.
+  await requireFree(at)
+  await using opened = new AsyncDisposableStack()
+  opened.adopt(lockData(options.data), (lock) => lock?.release())
+  const sandbox = opened.adopt(createSandbox(options), (one) => one.close())
+  const server = opened.adopt(await startSandboxServer({ sandbox, ...at }), (one) => one.close())
+  const held = opened.move()
+  return { url: server.url, sandbox, close: () => held.disposeAsync() }
+}
+
+/** Keeps a second sandbox from growing the same company, which would write every row twice. Any other fault of the file is reported when it is opened. */
+function lockData(data = ':memory:'): Lock | undefined {
   try {
-    const server = await startSandboxServer({ sandbox, ...at })
-    return {
-      url: server.url,
-      sandbox,
-      async close(): Promise<void> {
-        await server.close()
-        sandbox.close()
-      },
-    }
+    return data === ':memory:' ? undefined : takeLock(data)
   } catch (error) {
-    sandbox.close()
-    throw listenFailure(error, at)
+    if (!(error instanceof LedgerError) || error.code !== 'LEDGER_LOCKED') return undefined
+    const message = `sandbox data ${data} is in use by another sandbox; stop that one first, or name another file with --data`
+    throw new InputError([{ severity: 'error', code: 'SANDBOX_DATA_IN_USE', message }])
   }
 }
 
-function listenFailure(error: unknown, { host, port, flag = '--port' }: EmbeddedAt): unknown {
-  const code = codeIn(error)
-  if (code === undefined) return error
-  if (code === 'EADDRINUSE') return new CommandError(`${host}:${port} is in use; choose another port with ${flag}`)
-  return new CommandError(`the sandbox cannot listen on ${host}:${port} (${code})`)
+const NO_ADDRESS = 'is no address of this machine; choose another with --host'
+
+const listenFailures = (flag: string): Readonly<Record<string, string>> => ({
+  EADDRINUSE: `is in use; choose another port with ${flag}`,
+  EACCES: `may not be listened on by you; choose a port above 1023 with ${flag}`,
+  EADDRNOTAVAIL: NO_ADDRESS,
+  ENOTFOUND: NO_ADDRESS,
+})
+
+/** Tries the address: listens and stops again. */
+async function requireFree({ host, port, flag = '--port' }: EmbeddedAt): Promise<void> {
+  const probe = createServer()
+  try {
+    await once(probe.listen({ host, port }), 'listening')
+  } catch (error) {
+    const code = codeIn(error) ?? 'unknown reason'
+    const message = `${host}:${port} ${listenFailures(flag)[code] ?? `cannot be listened on (${code})`}`
+    // The command line is right, and may succeed a minute later.
+    if (code === 'EADDRINUSE') throw new CommandError(message)
+    throw new UsageError(message)
+  }
+  await once(probe.close(), 'close')
 }
 
 /** The service of the quick start: the use of the last day passes in two and a half minutes, and never a day that the daemon's clock has not seen. */

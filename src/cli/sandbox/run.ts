@@ -1,21 +1,17 @@
 // `sandbox`: serves until it is stopped, or exports its state as a fixture file. Its flags come from the service's tables of settings and
 // switches. All input is checked before anything is created.
 
-import { once } from 'node:events'
-import { existsSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { existsSync } from 'node:fs'
 import { Option } from 'commander'
 import { plain } from '../../core/escape/text.ts'
 import { InputError } from '../../core/model/problem.ts'
-import { LedgerError } from '../../daemon/ledger/error.ts'
-import { takeLock } from '../../daemon/ledger/sqlite/database.ts'
-import { codeIn, readText, whyUnreadAndCode } from '../../files.ts'
+import { readText, whyUnreadAndCode } from '../../files.ts'
 import { addedKeys, exportFixture, readFixture } from '../../sandbox/fixture/file.ts'
 import { createSandbox, SANDBOX_KEYS, type SandboxOptions } from '../../sandbox/sandbox.ts'
 import { openStore, type Store } from '../../sandbox/store.ts'
 import { parseSettings, parseSwitches, SETTINGS, SWITCHES } from '../../sandbox/switches.ts'
 import { action, COMMANDS, type FlagsOf, type Register } from '../shared/command.ts'
-import { type Cli, CommandError, EXIT, UsageError } from '../shared/context.ts'
+import { type Cli, EXIT, UsageError } from '../shared/context.ts'
 import { saveWhole } from '../shared/reader.ts'
 import type { Embedded } from './embedded.ts'
 
@@ -91,19 +87,12 @@ const seedingFlags = (flags: SandboxFlags): readonly string[] =>
   ['people', 'groups', 'days'].filter((name) => flags[name] !== undefined).map((name) => `--${name}`)
 
 async function serve(options: SandboxOptions, flags: SandboxFlags, cli: Cli): Promise<void> {
-  // Check the port before a data file is seeded: after a failure it would be the company of the next start.
-  await requireFree(flags)
   const unused = existsSync(flags.data) ? seedingFlags(flags) : []
   using opened = new DisposableStack()
-  const lock = lockData(flags.data)
-  opened.defer(() => lock?.release())
   const stopped = Promise.withResolvers<void>()
   opened.defer(cli.signals.on('interrupt', stopped.resolve))
   const { startEmbedded } = await import('./embedded.ts')
-  const embedded = await startEmbedded(options, flags).catch((error: unknown) => {
-    lock?.undo()
-    throw error
-  })
+  const embedded = await startEmbedded(options, flags)
   cli.stdout.write(greeting(embedded))
   if (unused.length > 0) cli.stderr.write(`${flags.data} holds a company already: ${unused.join(', ')} change nothing\n`)
   if (flags.somebodyElse !== undefined) {
@@ -111,50 +100,6 @@ async function serve(options: SandboxOptions, flags: SandboxFlags, cli: Cli): Pr
   }
   await stopped.promise
   await embedded.close()
-}
-
-/**
- * Keeps a second sandbox from growing the same company, which would write every row twice. `undo` also removes the lock's file if this call made
- * it. Any other fault of the file is reported when it is opened.
- */
-function lockData(data: string): { readonly release: () => void; readonly undo: () => void } | undefined {
-  if (data === ':memory:') return undefined
-  const file = `${data}.lock`
-  const made = !existsSync(file)
-  try {
-    const { release } = takeLock(data)
-    const undo = (): void => {
-      release()
-      if (made) rmSync(file, { force: true })
-    }
-    return { release, undo }
-  } catch (error) {
-    if (!(error instanceof LedgerError) || error.code !== 'LEDGER_LOCKED') return undefined
-    const message = `sandbox data ${data} is in use by another sandbox; stop that one first, or name another file with --data`
-    throw new InputError([{ severity: 'error', code: 'SANDBOX_DATA_IN_USE', message }])
-  }
-}
-
-const LISTEN_FAILURES: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'is in use; choose another port with --port',
-  EACCES: 'may not be listened on by you; choose a port above 1023 with --port',
-  EADDRNOTAVAIL: 'is no address of this machine; choose another with --host',
-  ENOTFOUND: 'is no address of this machine; choose another with --host',
-}
-
-/** Tries the address: listens and stops again. Throws a `CommandError` when it is in use, and a `UsageError` when it is wrong. */
-async function requireFree({ host, port }: SandboxFlags): Promise<void> {
-  const probe = createServer()
-  try {
-    await once(probe.listen({ host, port }), 'listening')
-  } catch (error) {
-    const code = codeIn(error) ?? 'unknown reason'
-    const message = `${host}:${port} ${LISTEN_FAILURES[code] ?? `cannot be listened on (${code})`}`
-    // The command line is right, and may succeed a minute later.
-    if (code === 'EADDRINUSE') throw new CommandError(message)
-    throw new UsageError(message)
-  }
-  await once(probe.close(), 'close')
 }
 
 function greeting({ url, sandbox }: Embedded): string {
