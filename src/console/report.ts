@@ -2,17 +2,14 @@
 import { type Html, html, type Value } from '../core/escape/text.ts'
 import { scopeKey } from '../core/model/scope.ts'
 import { DAY_MS } from '../core/model/units.ts'
-import { isBesideKnown, type SimulationRow } from '../core/use/replay/document.ts'
-import type { BlockedPerson, PersonChange, Simulation } from '../core/use/replay/simulation.ts'
 import { attributeOf, type Report, type ReportRow, subjectOf } from '../core/use/report.ts'
 import { stackChart } from './chart/bars.ts'
 import { chartFigure } from './chart/chart.ts'
 import { cycleChart } from './chart/cycle.ts'
-import { compareChart } from './chart/person.ts'
-import { rowsTable } from './pages/simulated.ts'
+import { type ComparedFigures, simulatedParts } from './pages/simulated.ts'
 import { badge, facts } from './parts.ts'
 import { STYLE } from './style.generated.ts'
-import { type Column, column, compactTable, table } from './tables.ts'
+import { column, compactTable, table } from './tables.ts'
 import { BAND_TEXT, capText, day, instant, number, plural, words } from './words.ts'
 
 /** Without navigation, so the contents take the whole width of the paper. */
@@ -159,117 +156,24 @@ function changesTable({ changes: { applied, failed, latest } }: Report): Html {
   )}`
 }
 
-// The simulation: charts compare the cycles, tables have all figures.
-
-/** Lines of each list; JSON has all. */
-const VISIBLE = 200
+/** A comparison of the workspace's policy with what was in force, or with another one. */
+interface Simulated {
+  readonly workspace: string
+  readonly beside: 'in force' | 'against'
+  readonly figures: ComparedFigures
+}
 
 /** The whole document for all workspaces. */
-export const renderSimulationPage = (simulations: readonly Simulation[], now: number): string =>
-  page({ title: 'capkeeper simulation', heading: 'Simulation', now }, simulations.map(section))
-
-const besideTitle = ({ beside }: Simulation): string => (beside.kind === 'inForce' ? 'in force' : 'against')
-
-function section(simulation: Simulation): Html {
-  const { workspace, policy, cycles, notes } = simulation
-  return html`<section><div class="title"><h2>${workspace}</h2><span class="badge">policy ${policy.digest}</span>
-<span class="soft">${plural(cycles.length, 'cycle')}, beside ${simulation.beside.kind === 'inForce' ? 'what was in force' : `policy ${simulation.beside.digest}`}</span></div>
-${comparison(simulation, 'Days on which people were blocked', ({ blockedDays }) => blockedDays?.middle)}
-${comparison(simulation, 'Credits used', ({ credits }) => credits.middle)}
-${figures(
-  simulation,
-  'Cycles',
-  cycles.map(({ startAt, total }) => [day(rfc(startAt)), total]),
-)}
-${cycles.map(
-  ({ startAt, groups }) =>
-    groups.length > 0 &&
-    figures(
-      simulation,
-      `Groups, cycle of ${day(rfc(startAt))}`,
-      groups.map((group) => [group.name, group]),
+export const renderSimulationPage = (simulations: readonly Simulated[], now: number): string =>
+  page(
+    { title: 'capkeeper simulation', heading: 'Simulation', now },
+    simulations.map(
+      ({
+        workspace,
+        beside,
+        figures,
+      }) => html`<section><div class="title"><h2>${workspace}</h2>${badge(`policy ${figures.policy.digest}`)}</div>
+${simulatedParts(figures, { beside, policy: 'this policy' })}</section>
+`,
     ),
-)}
-${cycles.map(
-  ({ startAt, pools }) =>
-    pools.length > 0 &&
-    figures(
-      simulation,
-      `Pools, cycle of ${day(rfc(startAt))}`,
-      pools.map((pool) => [`${pool.name} (${number(pool.credits)} credits)`, pool]),
-    ),
-)}
-${blockedTable(simulation)}${peopleTable('Who gains', simulation, simulation.gains)}${peopleTable('Who loses', simulation, simulation.losses)}${capsTable(simulation)}
-<h3>What recorded use cannot tell</h3><ul class="soft">${notes.map((note) => html`<li>${note}</li>`)}</ul></section>
-`
-}
-
-/** One figure of each cycle under both sides. */
-function comparison(simulation: Simulation, title: string, figure: (side: SimulationRow['beside']) => number | undefined): Html | false {
-  const { cycles } = simulation
-  return (
-    cycles.length > 0 &&
-    compareChart({
-      title,
-      head: 'Cycle',
-      names: { beside: besideTitle(simulation), policy: 'this policy' },
-      rows: cycles.map(({ startAt, total }) => ({
-        name: day(rfc(startAt)),
-        beside: figure(total.beside),
-        policy: figure(total.policy) ?? 0,
-      })),
-    })
-  )
-}
-
-function figures(simulation: Simulation, heading: string, rows: readonly (readonly [string, SimulationRow])[]): Html {
-  const shown = rows.map(([name, row]) => ({ ...row, shown: name }))
-  return html`<h3>${heading}</h3>${rowsTable(heading, '', shown, besideTitle(simulation))}`
-}
-
-/** A list as a table of bounded length; nothing where it is empty. */
-function listed<Row>(heading: string, rows: readonly Row[], columns: readonly Column<Row>[]): Html | false {
-  const more = rows.length - VISIBLE
-  return (
-    rows.length > 0 &&
-    html`<h3>${heading}</h3>${compactTable(heading, rows.slice(0, VISIBLE), columns)}${more > 0 && html`<p class="soft">and ${number(more)} more; --output json has all</p>`}`
-  )
-}
-
-function blockedTable(simulation: Simulation): Html | false {
-  const daysText = ({ workingDays, cycleStartAt, ...sides }: BlockedPerson, side: 'policy' | 'beside'): Value => {
-    const one = sides[side]
-    if (side === 'beside' && !isBesideKnown(simulation, cycleStartAt)) return undefined
-    return one ? `${number(one.days)} of ${number(workingDays)} days from ${day(rfc(one.fromAt))}` : 'not blocked'
-  }
-  const blocked = simulation.blocked.filter(({ policy }) => policy)
-  return listed('Blocked under this policy', blocked, [
-    column.row('Person', ({ email }) => email),
-    column.fixed('Cycle', ({ cycleStartAt }) => day(rfc(cycleStartAt))),
-    column.plain('Blocked', (one) => daysText(one, 'policy')),
-    column.count('Cap', ({ policy }) => policy?.cap ?? 0),
-    column.plain(besideTitle(simulation), (one) => daysText(one, 'beside')),
-  ])
-}
-
-function peopleTable(heading: string, simulation: Simulation, list: readonly PersonChange[]): Html | false {
-  const beside = besideTitle(simulation)
-  return listed(heading, list, [
-    column.row('Person', ({ email }) => email),
-    column.count(`Blocked days ${beside}`, ({ blockedDays }) => blockedDays.beside),
-    column.count('Blocked days', ({ blockedDays }) => blockedDays.policy),
-    column.count(`Credits ${beside}`, ({ credits }) => credits.beside),
-    column.count('Credits', ({ credits }) => credits.policy),
-  ])
-}
-
-const capsTable = ({ caps }: Simulation): Html | false =>
-  listed(
-    'Caps never reached',
-    caps.filter(({ isReached }) => !isReached),
-    [
-      column.row('Scope', ({ scope }) => scope),
-      column.count('Cap', ({ cap }) => cap),
-      column.count('Highest use', ({ highest }) => highest),
-    ],
   )

@@ -26,7 +26,7 @@ describe('simulate', () => {
   test('draws each cycle under both sides as HTML', async () => {
     const { stdout } = await (await recordedPlace()).run('simulate', '--output', 'html')
     expect(stdout).toContain('this policy: 69; in force: 0.')
-    expect(stdout.match(/<figure class="chart">/g)).toHaveLength(2)
+    expect(stdout.match(/<figure class="chart">/g)).toHaveLength(5)
     expect(stdout).not.toMatch(/\sstyle=|NaN/)
   })
 

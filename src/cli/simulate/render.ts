@@ -3,16 +3,13 @@ import { code, escaped, folded, markdownText, plain, row, tableText } from '../.
 import { type Banded, isBesideKnown, type SimulationRow } from '../../core/use/replay/document.ts'
 import type { BlockedPerson, PersonChange, Simulation } from '../../core/use/replay/simulation.ts'
 import { type Paint, unpainted } from '../shared/context.ts'
-import { blocksText, columns, count, dayText, padEnd, people, present, wrap } from '../shared/text.ts'
+import { blocksText, columns, count, dayText, people, present, wrap } from '../shared/text.ts'
 
 /** Whole credits or days with separators: `12,400`; below ten with one digit behind the point where there is one. */
 export function figure(value: number): string {
   const rounded = Math.abs(value) < 10 ? Math.round(value * 10) / 10 : Math.round(value)
   return String(rounded === 0 ? 0 : rounded).replace(/\B(?=(\d{3})+$)/g, ',')
 }
-
-/** The middle of a band, `-` where it is not known. */
-export const middle = (banded: Banded | undefined): string => (banded ? figure(banded.middle) : '-')
 
 /** Money to a hundredth. */
 export const money = (value: number): string => {
@@ -28,7 +25,7 @@ export const range = ({ low, high }: Banded): string | undefined =>
 const besideText = ({ beside }: Simulation): string => (beside.kind === 'inForce' ? 'what was in force' : `policy ${beside.digest}`)
 
 /** The same as a column's title. */
-export const besideTitle = ({ beside }: Simulation): string => (beside.kind === 'inForce' ? 'in force' : 'against')
+export const besideTitle = ({ beside }: Simulation): 'in force' | 'against' => (beside.kind === 'inForce' ? 'in force' : 'against')
 
 /** The span of all cycles. */
 export function spanText({ cycles }: Simulation): string {
@@ -61,15 +58,6 @@ function blockedText(simulation: Simulation, person: BlockedPerson, side: 'polic
   if (side === 'beside' && !isBesideKnown(simulation, cycleStartAt)) return '-'
   return one ? `${figure(one.days)} of ${figure(workingDays)} days from ${dayText(one.fromAt)}` : 'not blocked'
 }
-
-/** The cells of a person who was blocked; `name`: how the format writes who it is. */
-const blockedCells = (simulation: Simulation, one: BlockedPerson, name: (email: string) => string): readonly string[] => [
-  name(one.email),
-  dayText(one.cycleStartAt),
-  blockedText(simulation, one, 'policy'),
-  figure(one.policy?.cap ?? 0),
-  blockedText(simulation, one, 'beside'),
-]
 
 /** What changes for one person: `12 blocked days fewer, 340 credits more`. */
 export function changeText({ credits, blockedDays }: PersonChange): string {
@@ -110,182 +98,153 @@ export function verdictOf(simulation: Simulation): string {
 
 const NOT_KNOWN = 'whom the caps in force blocked is not known'
 
-// As Markdown, short enough for a comment on a pull request: the verdict, a line for each cycle, and the rest folded.
+// The sheet: a line for each cycle, then its groups and pools, people and caps. Both forms show the same of it.
 
 /** Lines shown of each list. */
 const VISIBLE = 20
+const WIDTH = 110
 
-export const renderSimulationMarkdown = (simulations: readonly Simulation[]): string => markdownText(simulations.flatMap(markdownBlocks))
+/** A list of the sheet. Columns that `isNumber` names are aligned right; the first one names the row. */
+interface List {
+  readonly title: string
+  readonly heads: readonly string[]
+  readonly isNumber: (column: number) => boolean
+  readonly rows: readonly (readonly string[])[]
+}
 
-function markdownBlocks(simulation: Simulation): readonly string[] {
-  const { workspace, cycles, gains, losses, notes } = simulation
+function listsOf(simulation: Simulation): readonly List[] {
+  const { cycles, gains, losses } = simulation
   const blocked = simulation.blocked.filter(({ policy }) => policy)
   const unreached = neverReached(simulation)
-  const groupRows = cycles.flatMap(({ startAt, groups }) =>
-    groups.slice(0, VISIBLE).map((group) => [`${dayText(startAt)} ${escaped(group.name)}`, group] as const),
-  )
-  const poolRows = cycles.flatMap(({ startAt, pools }) =>
-    pools.slice(0, VISIBLE).map((pool) => [`${dayText(startAt)} ${escaped(pool.name)} (${figure(pool.credits)} credits)`, pool] as const),
-  )
-  const cycleRows = cycles.map(({ startAt, total }) => [dayText(startAt), total] as const)
-  return [
-    `### ${escaped(workspace)}: simulation`,
-    escaped(verdictOf(simulation)),
-    figures(simulation, 'Cycle', cycleRows),
-    folded('By group', figures(simulation, 'Cycle, group', groupRows)),
-    folded('By pool', figures(simulation, 'Cycle, pool', poolRows)),
-    folded(`${people(new Set(blocked.map(({ email }) => email)).size)} blocked`, blockedTable(simulation, blocked)),
-    folded(`${people(gains.length)} would gain`, changes(gains)),
-    folded(`${people(losses.length)} would lose`, changes(losses)),
-    folded(`Caps never reached: ${unreached.length}`, unreachedTable(unreached)),
-    folded('What recorded use cannot tell', notes.map((note) => `- ${escaped(note)}`).join('\n')),
+  const changes = (title: string, list: Simulation['gains']): List => ({
+    title: `${people(list.length)} would ${title}`,
+    heads: ['Person', 'Change'],
+    isNumber: () => false,
+    rows: list.map((one) => [one.email, changeText(one)]),
+  })
+  const all: readonly List[] = [
+    ...cycles.flatMap(({ startAt, groups, pools }) => [
+      figuresOf(simulation, 'Group', groups, `Groups, cycle of ${dayText(startAt)}`),
+      figuresOf(simulation, 'Pool', pools.map(withCredits), `Pools, cycle of ${dayText(startAt)}`),
+    ]),
+    {
+      title: `${people(new Set(blocked.map(({ email }) => email)).size)} blocked under this policy`,
+      heads: ['Person', 'Cycle', 'Blocked', 'Cap', besideTitle(simulation)],
+      isNumber: (column) => column === 3,
+      rows: blocked.map((one) => [
+        one.email,
+        dayText(one.cycleStartAt),
+        blockedText(simulation, one, 'policy'),
+        figure(one.policy?.cap ?? 0),
+        blockedText(simulation, one, 'beside'),
+      ]),
+    },
+    changes('gain', gains),
+    changes('lose', losses),
+    {
+      title: `Caps never reached: ${unreached.length}`,
+      heads: ['Scope', 'Cap', 'Highest use'],
+      isNumber: (column) => column > 0,
+      rows: unreached.map(({ scope, cap, highest }) => [scope, figure(cap), figure(highest)]),
+    },
   ]
+  return all.filter(({ rows }) => rows.length > 0)
 }
 
-const cut = ({ length }: readonly unknown[]): string => (length > VISIBLE ? `\n\n… and ${length - VISIBLE} more.` : '')
+const cyclesOf = (simulation: Simulation): List =>
+  figuresOf(
+    simulation,
+    'Cycle',
+    simulation.cycles.map(({ startAt, total }) => ({ ...total, name: dayText(startAt) })),
+  )
 
-function figures(simulation: Simulation, subject: string, rows: readonly (readonly [string, SimulationRow])[]): string {
+const withCredits = ({ name, credits, ...row }: Simulation['cycles'][number]['pools'][number]) => ({
+  ...row,
+  name: `${name} (${figure(credits)} credits)`,
+})
+
+/** The figures of cycles, groups or pools under both sides. */
+function figuresOf(simulation: Simulation, subject: string, rows: readonly SimulationRow[], title = ''): List {
   const beside = besideTitle(simulation)
   const hasMoney = simulation.pricePerCredit !== undefined
-  const credits = [`Credits ${beside}`, 'Credits', 'Kept', hasMoney && 'Money kept'] as const
-  return tableText(
-    present(subject, 'People', ...credits, `Blocked ${beside}`, 'Blocked', 'Days blocked'),
-    rows.map(([name, one]) =>
-      row(
-        present(
-          name,
-          figure(one.people),
-          figure(one.beside.credits.middle),
-          withRange(one.policy.credits),
-          figure(one.kept),
-          hasMoney && money(one.keptMoney ?? 0),
-          middle(one.beside.blockedPeople),
-          withRange(one.policy.blockedPeople),
-          `${withRange(one.policy.blockedDays)} of ${figure(one.workingDays)}`,
-        ),
+  return {
+    title,
+    heads: present(
+      subject,
+      'People',
+      'Credits',
+      beside,
+      'Kept',
+      hasMoney && 'Money kept',
+      'People blocked',
+      beside,
+      'Days blocked',
+      beside,
+    ),
+    isNumber: (column) => column > 0,
+    rows: rows.map((one) =>
+      present(
+        one.name,
+        figure(one.people),
+        withRange(one.policy.credits),
+        figure(one.beside.credits.middle),
+        figure(one.kept),
+        hasMoney && money(one.keptMoney ?? 0),
+        withRange(one.policy.blockedPeople),
+        withRange(one.beside.blockedPeople),
+        `${withRange(one.policy.blockedDays)} of ${figure(one.workingDays)}`,
+        withRange(one.beside.blockedDays),
       ),
     ),
-  )
+  }
 }
 
-const withRange = (banded: SimulationRow['policy']['credits']): string => {
+/** The middle of a band, with its ends where they differ; `-` where it is not known. */
+function withRange(banded: Banded | undefined): string {
+  if (!banded) return '-'
   const text = range(banded)
   return text === undefined ? figure(banded.middle) : `${figure(banded.middle)} (${text})`
 }
 
-function blockedTable(simulation: Simulation, blocked: Simulation['blocked']): string {
-  const rows = blocked.slice(0, VISIBLE).map((one) => row(blockedCells(simulation, one, code)))
-  const beside = simulation.beside.kind === 'inForce' ? 'In force' : 'Against'
-  return tableText(['Person', 'Cycle', 'Blocked', 'Cap', beside], rows) + cut(blocked)
+const left = ({ rows: { length } }: List): string => (length > VISIBLE ? `… and ${length - VISIBLE} more; --output json has all` : '')
+
+/** Short enough for a comment on a pull request: all but the verdict and the cycles is folded. */
+export const renderSimulationMarkdown = (simulations: readonly Simulation[]): string =>
+  markdownText(
+    simulations.flatMap((simulation) => [
+      `### ${escaped(simulation.workspace)}: simulation`,
+      escaped(verdictOf(simulation)),
+      markdownTable(cyclesOf(simulation)),
+      ...listsOf(simulation).map((list) => folded(escaped(list.title), markdownTable(list))),
+      folded('What recorded use cannot tell', simulation.notes.map((note) => `- ${escaped(note)}`).join('\n')),
+    ]),
+  )
+
+function markdownTable(list: List): string {
+  const rows = list.rows.slice(0, VISIBLE).map(([name = '', ...rest]) => row([code(name), ...rest.map((cell) => escaped(cell))]))
+  const more = left(list)
+  return `${tableText(list.heads, rows)}${more && `\n\n${more}`}`
 }
-
-function unreachedTable(caps: Simulation['caps']): string {
-  const rows = caps.slice(0, VISIBLE).map(({ scope, cap, highest }) => row([code(scope), figure(cap), figure(highest)]))
-  return tableText(['Scope', 'Cap', 'Highest use'], rows) + cut(caps)
-}
-
-function changes(list: Simulation['gains']): string {
-  const lines = list.slice(0, VISIBLE).map((one) => `- ${code(one.email)}: ${escaped(changeText(one))}`)
-  return lines.join('\n') + cut(list)
-}
-
-// As text, on about one screen: the verdict, a line for each cycle and group, then people and caps.
-
-/** Groups shown for each cycle, people and caps of each list. */
-const ON_SCREEN = { groups: 8, blocked: 8, changed: 3, caps: 6 }
-/** With more lines than this for groups, only the last cycle shows its groups. */
-const GROUP_LINES = 18
-const WIDTH = 110
 
 /** Simulations as text, a blank line between blocks. */
 export const renderSimulationText = (simulations: readonly Simulation[], paint: Paint = unpainted): string =>
-  blocksText(simulations.flatMap((one) => textBlocks(one, paint)))
-
-function textBlocks(simulation: Simulation, paint: Paint): readonly (readonly string[])[] {
-  const { workspace, policy, notes } = simulation
-  const title = `${workspace}: policy ${policy.digest} over ${cyclesText(simulation)}, ${spanText(simulation)}, beside ${besideText(simulation)}`
-  return [
-    [paint('bold', plain(title)), ...wrap(verdictOf(simulation), WIDTH)],
-    table(simulation, paint),
-    blockedBlock(simulation, paint),
-    listsOf(simulation),
-    notes.flatMap((note) => wrap(`note: ${plain(note)}`, WIDTH).map((line, index) => paint('dim', index === 0 ? line : `      ${line}`))),
-  ]
-}
-
-function table(simulation: Simulation, paint: Paint): readonly string[] {
-  const hasMoney = simulation.pricePerCredit !== undefined
-  const beside = besideTitle(simulation)
-  const heads = [
-    present('', '', 'ADD-ON CREDITS', '', '', hasMoney && '', 'PEOPLE BLOCKED', '', 'DAYS BLOCKED', '', ''),
-    present('CYCLE', 'PEOPLE', beside, 'policy', 'kept', hasMoney && 'money', beside, 'policy', beside, 'policy', 'of'),
-  ]
-  const { cycles } = simulation
-  const isLong = cycles.reduce((sum, one) => sum + Math.min(ON_SCREEN.groups, one.groups.length), 0) > GROUP_LINES
-  const rows = cycles.flatMap(({ startAt, total, groups: all, pools }, index) => {
-    const groups = isLong && index < cycles.length - 1 ? [] : all
-    return [
-      cells(dayText(startAt), total, hasMoney),
-      ...groups.slice(0, ON_SCREEN.groups).map((group) => cells(`  ${plain(group.name)}`, group, hasMoney)),
-      ...(groups.length > ON_SCREEN.groups ? [[`  … and ${count(groups.length - ON_SCREEN.groups, 'more group')}`]] : []),
-      ...pools.slice(0, ON_SCREEN.groups).map((pool) => cells(`  ${plain(pool.name)} (${figure(pool.credits)})`, pool, hasMoney)),
-      ...(pools.length > ON_SCREEN.groups ? [[`  … and ${count(pools.length - ON_SCREEN.groups, 'more pool')}`]] : []),
-    ]
-  })
-  const [first = '', second = '', ...body] = columns([...heads, ...rows], (column) => column > 0)
-  return [paint('dim', first), paint('dim', second), ...body, ...ranges(simulation)]
-}
-
-function cells(name: string, { people: held, beside, policy, kept, keptMoney, workingDays }: SimulationRow, hasMoney: boolean) {
-  const credits = [figure(beside.credits.middle), figure(policy.credits.middle), figure(kept)]
-  const saved = hasMoney && (keptMoney === undefined ? '' : money(keptMoney))
-  const blocked = [beside.blockedPeople, policy.blockedPeople, beside.blockedDays, policy.blockedDays].map(middle)
-  return present(name, figure(held), credits, saved, blocked, figure(workingDays))
-}
-
-/** The ranges of figures that are uncertain, because people were at a cap. */
-function ranges(simulation: Simulation): readonly string[] {
-  const [{ cycles }, title] = [simulation, besideTitle(simulation)]
-  return cycles.flatMap(({ startAt, total: { policy, beside } }) => {
-    const parts = [
-      ['credits', range(policy.credits)],
-      ['people blocked', range(policy.blockedPeople)],
-      ['days blocked', range(policy.blockedDays)],
-      [`people blocked ${title}`, beside.blockedPeople && range(beside.blockedPeople)],
-    ].flatMap(([of, text]) => (text === undefined ? [] : [`${text} ${of}`]))
-    return parts.length === 0 ? [] : [`range ${dayText(startAt)}: ${parts.join(', ')}`]
-  })
-}
-
-function blockedBlock(simulation: Simulation, paint: Paint): readonly string[] {
-  const listed = simulation.blocked.filter(({ policy }) => policy)
-  if (listed.length === 0) return []
-  const beside = besideTitle(simulation)
-  const head = ['BLOCKED UNDER THIS POLICY', 'CYCLE', 'BLOCKED', 'CAP', beside.toUpperCase()]
-  const rows = listed.slice(0, ON_SCREEN.blocked).map((one) => blockedCells(simulation, one, plain))
-  const [title = '', ...body] = columns([head, ...rows], (column) => column === 3)
-  const left = listed.length - rows.length
-  return present(paint('dim', title), body, left > 0 && `… and ${left} more; --output json has all`)
-}
-
-function listsOf(simulation: Simulation): readonly string[] {
-  const { gains, losses } = simulation
-  const unreached = neverReached(simulation)
-  const changed = (list: Simulation['gains']): string => {
-    const named = list.slice(0, ON_SCREEN.changed).map((one) => `${plain(one.email)} (${changeText(one)})`)
-    return `${people(list.length)}: ${named.join('; ')}${list.length > named.length ? '; …' : ''}`
-  }
-  const caps = unreached
-    .slice(0, ON_SCREEN.caps)
-    .map(({ scope, cap, highest }) => `${plain(scope)} ${figure(cap)} (highest ${figure(highest)})`)
-  const left = unreached.length - caps.length
-  const lines = [
-    ['Gain', gains.length > 0 && changed(gains)],
-    ['Lose', losses.length > 0 && changed(losses)],
-    ['Caps never reached', unreached.length > 0 && `${caps.join(', ')}${left > 0 ? `, … ${left} more` : ''}`],
-  ].flatMap(([name, text]) => (name && text ? [{ name, text }] : []))
-  const indent = Math.max(...lines.map(({ name }) => name.length)) + 2
-  return lines.flatMap(({ name, text }) =>
-    wrap(text, WIDTH - indent).map((line, index) => `${padEnd(index === 0 ? name : '', indent)}${line}`),
+  blocksText(
+    simulations.flatMap((simulation) => {
+      const { workspace, policy, notes } = simulation
+      const title = `${workspace}: policy ${policy.digest} over ${cyclesText(simulation)}, ${spanText(simulation)}, beside ${besideText(simulation)}`
+      return [
+        [paint('bold', plain(title)), ...wrap(verdictOf(simulation), WIDTH)],
+        textTable(cyclesOf(simulation), paint),
+        ...listsOf(simulation).map((list) => [`${list.title}:`, ...textTable(list, paint).map((line) => `  ${line}`)]),
+        notes.flatMap((note) =>
+          wrap(`note: ${plain(note)}`, WIDTH).map((line, index) => paint('dim', index === 0 ? line : `      ${line}`)),
+        ),
+      ]
+    }),
   )
+
+function textTable(list: List, paint: Paint): readonly string[] {
+  const shown = list.rows.slice(0, VISIBLE).map((cells) => cells.map(plain))
+  const [heads = '', ...body] = columns([list.heads.map((head) => head.toUpperCase()), ...shown], list.isNumber)
+  return present(paint('dim', heads), body, left(list) || false)
 }

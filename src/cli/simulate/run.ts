@@ -15,7 +15,7 @@ import { collectLine, readRecordedUse } from '../shared/ledger/access.ts'
 import { labelsFor, policyPaths, readPolicies, showWarnings } from '../shared/problems.ts'
 import { sweepProgress } from '../shared/progress.ts'
 import { documentText, people } from '../shared/text.ts'
-import { renderSimulationMarkdown, renderSimulationText } from './render.ts'
+import { besideTitle, renderSimulationMarkdown, renderSimulationText } from './render.ts'
 
 type SimulateFlags = FlagsOf<typeof COMMANDS.simulate>
 
@@ -121,7 +121,18 @@ async function simulateCommand(paths: readonly string[], flags: SimulateFlags, c
     text: () => renderSimulationText(simulations, painter(cli.stdout)),
     json: () => documentText('Simulation', { createdAt: now, simulations }),
     markdown: () => renderSimulationMarkdown(simulations),
-    html: async () => (await import('../../console/report.ts')).renderSimulationPage(simulations, now),
+    html: async () => {
+      const [{ renderSimulationPage }, { comparisonFigures }] = await Promise.all([
+        import('../../console/report.ts'),
+        import('../../daemon/http/documents/story/comparison.ts'),
+      ])
+      const pages = simulations.map((one) => ({
+        workspace: one.workspace,
+        beside: besideTitle(one),
+        figures: comparisonFigures(one, now),
+      }))
+      return renderSimulationPage(pages, now)
+    },
   }
   cli.stdout.write(await renderers[flags.output]())
   cli.finish(worstExit([EXIT.done, ...codes]))

@@ -10,42 +10,45 @@ import { badge, box, figure, paste, section, tile, tiles, when } from '../parts.
 import { type Column, column, listSection, table } from '../tables.ts'
 import { day, number, percent, plural, url } from '../words.ts'
 
-type Figures = NonNullable<Document<'Comparison'>['figures']>
-type Cycle = Figures['cycles'][number]
+export type ComparedFigures = NonNullable<Document<'Comparison'>['figures']>
+type Cycle = ComparedFigures['cycles'][number]
 type Row = Cycle['groups'][number]
-type Blocked = Figures['blocked'][number]
-type Change = Figures['gains'][number]
+type Blocked = ComparedFigures['blocked'][number]
+type Change = ComparedFigures['gains'][number]
 type Side = 'policy' | 'beside'
 
-/** The document has more. */
+/** Lines of a list. */
 const VISIBLE = 40
 /** Groups of the chart. */
 const CHARTED = 12
-const NAMES = { beside: 'as it was', policy: 'these policies' } as const
+/** What the two sides are called. */
+type Names = Readonly<Record<Side, string>>
+const NAMES: Names = { beside: 'as it was', policy: 'these policies' }
 
-function simulatedParts(figures: Figures, workspace: string): readonly (Html | false)[] {
+/** Without a workspace nothing is a link, and the groups and pools of all cycles are shown; with it those of the last one. */
+export function simulatedParts(figures: ComparedFigures, names: Names, workspace?: string): readonly (Html | false)[] {
   const { cycles, notes } = figures
-  const latest = cycles.at(-1)
+  const detailed = workspace === undefined ? cycles : cycles.slice(-1)
   return [
-    totals(figures),
+    totals(figures, names),
     html`<div class="grid">${[
-      byCycle('Days on which people were blocked', cycles, ({ blockedDays }) => blockedDays?.middle),
-      byCycle('Add-on credits used', cycles, ({ credits }) => credits.middle),
+      byCycle('Days on which people were blocked', cycles, names, ({ blockedDays }) => blockedDays?.middle),
+      byCycle('Add-on credits used', cycles, names, ({ credits }) => credits.middle),
     ].map((chart) => html`<section>${chart}</section>`)}</div>`,
-    section('Cycle by cycle', rowsTable('Cycles', 'Cycle', cycles.map(cycleRow), NAMES.beside)),
-    latest !== undefined && latest.groups.length > 0 && groupsPart(latest, workspace),
-    latest !== undefined &&
-      latest.pools.length > 0 &&
-      section(
-        `Pools, cycle of ${day(latest.start)}`,
-        rowsTable(
-          'Pools',
-          'Pool',
-          latest.pools.map((pool) => ({ ...pool, shown: html`${pool.name} <span class="soft">${figure(pool.credits)} credits</span>` })),
-          NAMES.beside,
-        ),
+    section(
+      'Cycle by cycle',
+      rowsTable(
+        'Cycles',
+        'Cycle',
+        cycles.map(({ start, total }) => ({ ...total, shown: day(start) })),
+        names.beside,
       ),
-    blockedPart(figures, workspace),
+    ),
+    ...detailed.flatMap((cycle) => [
+      cycle.groups.length > 0 && groupsPart(cycle, names, workspace),
+      cycle.pools.length > 0 && poolsPart(cycle, names),
+    ]),
+    blockedPart(figures, names, workspace),
     html`<div class="grid">${changesPart('Who gains', figures, 'gains', workspace)}${changesPart('Who loses', figures, 'losses', workspace)}${unreachedPart(figures, workspace)}</div>`,
     section('What recorded use cannot tell', html`<ul class="soft">${notes.map((note) => html`<li>${note}</li>`)}</ul>`),
   ]
@@ -56,7 +59,7 @@ const isWasKnown = (cycles: readonly Cycle[]): boolean => cycles.some(({ total }
 
 const sumOf = (cycles: readonly Cycle[], of: (total: Row) => number): number => cycles.reduce((sum, { total }) => sum + of(total), 0)
 
-function totals(figures: Figures): Html {
+function totals(figures: ComparedFigures, names: Names): Html {
   const { cycles, capsReached, pricePerCredit } = figures
   const credits = (side: Side): number => sumOf(cycles, (total) => total[side].credits.middle)
   const days = (side: Side): number => sumOf(cycles, (total) => total[side].blockedDays?.middle ?? 0)
@@ -75,7 +78,7 @@ function totals(figures: Figures): Html {
     tile(
       'Working days blocked',
       figure(days('policy')),
-      html`${worked > 0 && `${percent(days('policy') / worked)} of all · `}${isKnown ? html`${figure(days('beside'))} as it was` : 'as it was is not known'}`,
+      html`${worked > 0 && `${percent(days('policy') / worked)} of all · `}${isKnown ? html`${figure(days('beside'))} ${names.beside}` : `${names.beside} is not known`}`,
       isKnown && days('policy') > days('beside') && 'warn',
     ),
     tile('People who gain', isKnown ? figure(all('gains')) : '–', 'fewer days blocked, or more credits'),
@@ -84,20 +87,18 @@ function totals(figures: Figures): Html {
   ])
 }
 
-const byCycle = (title: string, cycles: readonly Cycle[], of: (side: Row['beside']) => number | undefined): Html =>
+const byCycle = (title: string, cycles: readonly Cycle[], names: Names, of: (side: Row['beside']) => number | undefined): Html =>
   compareChart({
     level: 2,
     title,
     head: 'Cycle',
-    names: NAMES,
+    names,
     rows: cycles.map(({ start, total }) => ({ name: day(start), beside: of(total.beside), policy: of(total.policy) ?? 0 })),
   })
 
 type ShownRow = Pick<Row, 'people' | 'workingDays' | 'policy' | 'beside' | 'kept' | 'keptMoney'> & { readonly shown: Value }
 
-const cycleRow = ({ start, total }: Cycle): ShownRow => ({ ...total, shown: day(start) })
-
-function groupsPart({ groups, groupsOmitted, start }: Cycle, workspace: string): Html {
+function groupsPart({ groups, groupsOmitted, start }: Cycle, names: Names, workspace: string | undefined): Html {
   const isBlocking = groups.some(({ policy, beside }) => policy.blockedDays.middle + (beside.blockedDays?.middle ?? 0) > 0)
   const of = ({ blockedDays, credits }: Row['beside']): number | undefined => (isBlocking ? blockedDays?.middle : credits.middle)
   const charted = groups.slice(0, CHARTED)
@@ -105,20 +106,32 @@ function groupsPart({ groups, groupsOmitted, start }: Cycle, workspace: string):
     level: 2,
     title: `${isBlocking ? 'Days blocked' : 'Add-on credits used'} by group, cycle of ${day(start)}${charted.length < groups.length + groupsOmitted ? `: the ${charted.length} most touched` : ''}`,
     head: 'Group',
-    names: NAMES,
+    names,
     rows: charted.map(({ name, policy, beside }) => ({ name, policy: of(policy) ?? 0, beside: of(beside) })),
   })}<h3>All figures of the groups</h3>${rowsTable(
     'Groups',
     'Group',
-    groups
-      .slice(0, VISIBLE)
-      .map((row) => ({ ...row, shown: row.key === '-' ? row.name : html`<a href="${url.scope(workspace, row.key)}">${row.name}</a>` })),
-    NAMES.beside,
+    groups.slice(0, VISIBLE).map((row) => ({
+      ...row,
+      shown: workspace === undefined || row.key === '-' ? row.name : html`<a href="${url.scope(workspace, row.key)}">${row.name}</a>`,
+    })),
+    names.beside,
   )}${rest(groups, groupsOmitted, 'group')}</section>`
 }
 
+const poolsPart = ({ pools, start }: Cycle, names: Names): Html =>
+  section(
+    `Pools, cycle of ${day(start)}`,
+    rowsTable(
+      'Pools',
+      'Pool',
+      pools.map((pool) => ({ ...pool, shown: html`${pool.name} <span class="soft">${figure(pool.credits)} credits</span>` })),
+      names.beside,
+    ),
+  )
+
 /** All figures of cycles, groups or pools under both sides. `name`: what the policies are compared with. */
-export function rowsTable(label: string, head: string, rows: readonly ShownRow[], name: string): Html {
+function rowsTable(label: string, head: string, rows: readonly ShownRow[], name: string): Html {
   const ranged = rows.some(({ policy }) => policy.credits.low !== policy.credits.high)
   const cells: readonly (Column<ShownRow> | false)[] = [
     column.row(head, ({ shown }) => shown),
@@ -143,16 +156,22 @@ export function rowsTable(label: string, head: string, rows: readonly ShownRow[]
 
 const range = ({ low, high }: Row[Side]['credits']): Value => low !== high && html`${figure(low)} to ${figure(high)}`
 
+const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+
+/** The scope names the row, and is a link where there are pages. */
+const scopeColumn = <R>(head: string, workspace: string | undefined, scope: (row: R) => string): Column<R> =>
+  workspace === undefined ? column.row<R>(head, scope) : column.scope<R>(head, workspace, scope)
+
 /** Below a list of which the first are shown. */
 function rest(all: readonly unknown[], omitted: number, noun: string, many = `${noun}s`): Html | false {
   const left = Math.max(0, all.length - VISIBLE) + omitted
   return (
     left > 0 &&
-    html`<p class="soft">and ${plural(left, `more ${noun}`, `more ${many}`)}; the document and <code>capkeeper simulate --output json</code> have more.</p>`
+    html`<p class="soft">and ${plural(left, `more ${noun}`, `more ${many}`)}; <code>capkeeper simulate --output json</code> has all.</p>`
   )
 }
 
-function blockedPart({ blocked, blockedOmitted, cycles }: Figures, workspace: string): Html | false {
+function blockedPart({ blocked, blockedOmitted, cycles }: ComparedFigures, names: Names, workspace: string | undefined): Html | false {
   const known = new Set(cycles.flatMap(({ start, total }) => (total.beside.blockedDays ? [start] : [])))
   const words = (one: Blocked, side: Side): Value => {
     const stopped = one[side]
@@ -161,38 +180,38 @@ function blockedPart({ blocked, blockedOmitted, cycles }: Figures, workspace: st
       ? html`${number(stopped.days)} of ${number(one.workingDays)} days <span class="soft">from ${day(stopped.from)}</span>`
       : html`<span class="soft">not blocked</span>`
   }
-  return listSection('Blocked under these policies', blocked.slice(0, VISIBLE), {
+  return listSection(`Blocked under ${names.policy}`, blocked.slice(0, VISIBLE), {
     none: html`<p class="soft">Nobody would have been blocked.</p>`,
     label: 'People who would have been blocked',
     more: rest(blocked, blockedOmitted, 'person', 'people'),
     columns: [
-      column.scope('Person', workspace, ({ person }) => person),
+      scopeColumn('Person', workspace, ({ person }) => person),
       column.fixed('Cycle', ({ cycleStart }) => day(cycleStart)),
       column.fixed('Blocked', (one) => words(one, 'policy')),
       column.number('Cap', ({ policy }) => policy && figure(policy.cap)),
-      column.fixed('As it was', (one) => words(one, 'beside')),
+      column.fixed(capital(names.beside), (one) => words(one, 'beside')),
     ],
   })
 }
 
-function changesPart(title: string, figures: Figures, which: 'gains' | 'losses', workspace: string): Html | false {
+function changesPart(title: string, figures: ComparedFigures, which: 'gains' | 'losses', workspace: string | undefined): Html | false {
   const pair = ({ beside, policy }: Change['credits']): Value => html`${figure(beside)} → ${figure(policy)}`
   return listSection(title, figures[which].slice(0, VISIBLE), {
     none: html`<p class="soft">${isWasKnown(figures.cycles) ? 'Nobody.' : 'Not known: no cap is on record for these cycles.'}</p>`,
     more: rest(figures[which], figures[`${which}Omitted`], 'person', 'people'),
     columns: [
-      column.scope('Person', workspace, ({ person }) => person),
+      scopeColumn('Person', workspace, ({ person }) => person),
       column.number('Days blocked', ({ blockedDays }) => pair(blockedDays)),
       column.number('Add-on credits', ({ credits }) => pair(credits)),
     ],
   })
 }
 
-const unreachedPart = ({ unreached, unreachedOmitted }: Figures, workspace: string): Html | false =>
+const unreachedPart = ({ unreached, unreachedOmitted }: ComparedFigures, workspace: string | undefined): Html | false =>
   listSection('Caps never reached', unreached.slice(0, VISIBLE), {
     more: rest(unreached, unreachedOmitted, 'cap'),
     columns: [
-      column.scope('Scope', workspace, ({ scope }) => scope),
+      scopeColumn('Scope', workspace, ({ scope }) => scope),
       column.amount('Cap', ({ cap }) => cap),
       column.amount('Highest use', ({ highest }) => highest),
       column.number('Of the cap', ({ cap, highest }) => cap > 0 && percent(highest / cap)),
@@ -211,7 +230,7 @@ export const simulatePage: Page = async (documents, { params: { workspace = '' }
     ],
     of: comparison,
     section: 'simulate',
-    parts: [stateBox(comparison), ...(figures ? simulatedParts(figures, workspace) : []), tryAnother(workspace)],
+    parts: [stateBox(comparison), ...(figures ? simulatedParts(figures, NAMES, workspace) : []), tryAnother(workspace)],
   })
 }
 

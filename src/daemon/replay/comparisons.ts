@@ -191,7 +191,8 @@ export function compare({ policy, use, onlyDays }: CompareStart, { workspace: _,
   return { kind: 'made', simulation: cutToShow(simulate({ ...start.inputs, notes })) }
 }
 
-function cutToShow({ cycles, blocked, gains, losses, caps, ...rest }: Simulation) {
+/** The figures that a page has room for. */
+export function cutToShow({ cycles, blocked, gains, losses, caps, ...rest }: Simulation) {
   const unreached = caps.filter(({ isReached }) => !isReached)
   const blockedByPolicy = blocked.filter(({ policy }) => policy)
   return {

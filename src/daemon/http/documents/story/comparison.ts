@@ -1,6 +1,8 @@
 // The comparison of the policies in force with the caps that were in force, over past cycles, as documents show it.
-import type { BlockedPerson, PersonChange } from '../../../../core/use/replay/simulation.ts'
-import type { ComparedPolicies, ComparisonState } from '../../../replay/comparisons.ts'
+import type { Instant } from '../../../../core/model/units.ts'
+import type { BlockedPerson, PersonChange, Simulation } from '../../../../core/use/replay/simulation.ts'
+import { type ComparedPolicies, type ComparisonState, cutToShow } from '../../../replay/comparisons.ts'
+import { EMAIL_LABELS } from '../../status/labels.ts'
 import type { Seen } from '../documents.ts'
 import { type Field, from, ifKnown, type Kind, object, optional, record } from '../field.ts'
 import * as t from '../parts.ts'
@@ -95,6 +97,10 @@ const figures = object<ComparedPolicies>('The comparison.')({
   capsReached: t.count('Caps that at least one person reached.'),
   notes: t.list(t.text(), 'What recorded use cannot tell.'),
 })
+
+/** The figures of a simulation in which people show as they are. */
+export const comparisonFigures = (simulation: Simulation, now: Instant) =>
+  figures.show(cutToShow(simulation), { people: EMAIL_LABELS, now })
 
 type ComparisonKnown = Pick<Seen, 'view'> & ReturnType<typeof progressOf> & Pick<ComparisonState, 'made' | 'since'>
 
