@@ -3,6 +3,7 @@
 
 import type { WorkspaceView } from '../../core/model/events.ts'
 import { messageOf } from '../../core/model/problem.ts'
+import type { Clock } from '../../ports.ts'
 import type { Health } from '../http/documents/types.ts'
 import type { Readiness } from '../http/server.ts'
 import { unlessLedger } from '../ledger/error.ts'
@@ -10,10 +11,9 @@ import type { SharedWorkspace } from '../ledger/share.ts'
 import { type LeaseHooks, type Leases, lastGoodId } from '../replicas/leases.ts'
 import { elsewhereIn, isOfLease, packed, viewsOf, wantedIn } from '../replicas/shown.ts'
 import type { Workspace } from '../workspace.ts'
-import { rereadConfig } from './configure.ts'
-import { distribute, loadPolicies } from './policies.ts'
-import { oneAtATime, openAll, sharedRefresh } from './refresh.ts'
-import { type DaemonParts, end, newState, type Runner, type State, start, updateConditions } from './runners.ts'
+import { distribute, loadPolicies, oneAtATime, rereadConfig } from './reload.ts'
+import { type DaemonParts, end, newState, openAll, type Runner, type State, start, updateConditions } from './runners.ts'
+import { timer } from './system.ts'
 
 export type Daemon = Awaited<ReturnType<typeof startDaemon>>
 
@@ -26,16 +26,17 @@ export async function startDaemon(parts: DaemonParts) {
   state.loadPolicies = oneAtATime(() => loadPolicies(state))
   const { config, leases } = state
   const ours = config.workspaces.filter(({ name }) => leases.holds(name))
-  for (const [settings, opened] of await openAll(ours, parts.open)) start(state, settings, opened)
+  for (const [settings, opened] of await openAll(parts, ours)) start(state, settings, opened)
   leases.want(wantedIn(config))
   leases.begin(hooksOf(state))
   void state.loadPolicies()
   const runners = (): readonly Runner[] => [...state.runners.values()]
   const ready = createReadiness(leases)
   const canRecord = (): boolean => {
-    const isWritable = parts.ledgerWritable() && leases.trouble() === undefined
-    updateConditions(state, isWritable)
-    return isWritable && !runners().some(({ workspace: { conditions } }) => conditions.some(({ type }) => type === 'LedgerUnwritable'))
+    return (
+      updateConditions(state) &&
+      !runners().some(({ workspace: { conditions } }) => conditions.some(({ type }) => type === 'LedgerUnwritable'))
+    )
   }
   return {
     views: (): readonly WorkspaceView[] => viewsOf(state.config, state, (name) => state.runners.get(name)?.workspace),
@@ -68,6 +69,22 @@ export async function startDaemon(parts: DaemonParts) {
     },
     /** Reads stop at once. A write in flight gets `GRACE_MS`; then it is cut, and its intent stays open. */
     stop: () => stop(state),
+  }
+}
+
+/** A page waits no longer than this. Choice. */
+const REFRESH_MS = 1_000
+
+/** `refresh`, shared by all pages that ask while it runs; each waits for `REFRESH_MS` at most. */
+export function sharedRefresh(clock: Pick<Clock, 'sleep'>, refresh: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined
+  return async () => {
+    running ??= refresh().finally(() => {
+      running = undefined
+    })
+    const { promise: timeout, resolve } = Promise.withResolvers<void>()
+    using _patience = timer(clock, REFRESH_MS, resolve)
+    await Promise.race([running, timeout])
   }
 }
 
@@ -113,7 +130,7 @@ function hooksOf(state: State): LeaseHooks {
       parts.registered(name, false)
     },
     failed: (name, error) => void failed.set(name, messageOf(error)),
-    beaten: () => updateConditions(state, parts.ledgerWritable()),
+    beaten: () => void updateConditions(state),
     policiesSettled: () => state.loaded && distribute(state, state.loaded),
     seen: (name) => parts.onSeen?.(name),
     lastGood: (name) => (state.loaded?.sets.has(name) ? undefined : lastGoodId(runners.get(name)?.workspace)),

@@ -7,12 +7,12 @@ import type { PolicyRevision } from '../../core/model/policy.ts'
 import type { Problem } from '../../core/model/problem.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Clock, RecordsReader } from '../../ports.ts'
+import { finding } from '../conditions/findings.ts'
 import type { Config, WorkspaceConfig } from '../config/settings.ts'
 import { type Leases, soleLeases } from '../replicas/leases.ts'
 import { leaseFindings, noticeLease } from '../replicas/shown.ts'
 import { createWorkspace, reportBug, type Workspace, type WorkspaceParts } from '../workspace.ts'
 import { startLoop } from './loop.ts'
-import { ledgerFinding } from './refresh.ts'
 import { timer } from './system.ts'
 
 /** The parts of a workspace, and how to close them. */
@@ -106,6 +106,21 @@ export const newState = (parts: DaemonParts) => ({
   loadPolicies: async (): Promise<void> => undefined,
 })
 
+export type Opened = ReadonlyMap<WorkspaceConfig, OpenedWorkspace>
+
+/** Opens all, or none: closes those that are open when one cannot be opened, and rejects as that one did. */
+export async function openAll({ open }: DaemonParts, all: readonly WorkspaceConfig[]): Promise<Opened> {
+  using opening = new DisposableStack()
+  const opened = new Map<WorkspaceConfig, OpenedWorkspace>()
+  for (const one of all)
+    opened.set(
+      one,
+      opening.adopt(await open(one), (each) => each.close()),
+    )
+  opening.move()
+  return opened
+}
+
 /** Starts a workspace. */
 export function start({ parts, runners }: State, settings: WorkspaceConfig, opened: OpenedWorkspace): void {
   const before = runners.get(settings.name)
@@ -131,14 +146,20 @@ export function reportInAll({ runners }: State, error: unknown): void {
   for (const { workspace } of runners.values()) reportBug(workspace, error)
 }
 
-/** Brings the conditions of the process as a whole up to date. */
-export function updateConditions(state: State, ledgerWritable: boolean): void {
+/** The subject of conditions of the process as a whole. */
+export const PROCESS = 'capkeeper'
+
+/** Brings the conditions of the process as a whole up to date. True while the ledger can be written. */
+export function updateConditions(state: State): boolean {
   const { refused, parts, leases } = state
   const trouble = leases.trouble()
-  const ledger = ledgerFinding(trouble && `no cap is written: ${trouble}`)
-  const found = [...refused, ...(ledgerWritable ? [] : [ledger]), ...leaseFindings(state.config, state)]
-  const { conditions, transitions } = advance(state.conditions, found, parts.clock.now())
+  const isWritable = parts.ledgerWritable() && trouble === undefined
+  const unable = 'the ledger cannot be written, so no cap is written; look at its disk and its permissions'
+  const why = trouble === undefined ? unable : `no cap is written: ${trouble}`
+  const found = [...refused, ...(isWritable ? [] : [finding('LedgerUnwritable', 'LEDGER_UNWRITABLE', why, PROCESS)])]
+  const { conditions, transitions } = advance(state.conditions, [...found, ...leaseFindings(state.config, state)], parts.clock.now())
   state.conditions = conditions
   for (const transition of transitions) parts.onTransition?.(transition)
   for (const { workspace } of state.runners.values()) noticeLease(leases, workspace)
+  return isWritable
 }
