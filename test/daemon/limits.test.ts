@@ -20,7 +20,7 @@ describe('beyond what was measured', () => {
   it('a config stays valid, with a warning', () => {
     const workspaces = Array.from({ length: 101 }, (_, index) => `- name: w${index}`).join('\n')
     const text = `apiVersion: capkeeper/v1\nkind: Config\nworkspaces:\n${workspaces}\n`
-    const { config, problems } = loadConfig({ file: 'c.yaml', env: {}, flags: {}, cwd: folder({ 'c.yaml': text }) })
+    const { config, problems } = loadConfig({ env: {}, flags: { config: 'c.yaml' }, cwd: folder({ 'c.yaml': text }) })
     expect(config?.workspaces).toHaveLength(101)
     expect(problems).toMatchObject([
       { severity: 'warning', code: 'BEYOND_LIMIT', message: expect.stringContaining('101 configured workspaces') },

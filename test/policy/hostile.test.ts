@@ -78,7 +78,7 @@ describe('a policy folder', () => {
 })
 
 it('a config file that is a device is refused', () => {
-  expect(loadConfig({ file: '/dev/zero', env: {}, flags: {} }).problems).toMatchObject([{ code: 'NOT_A_FILE' }])
+  expect(loadConfig({ env: {}, flags: { config: '/dev/zero' } }).problems).toMatchObject([{ code: 'NOT_A_FILE' }])
 })
 
 const many = (piece: string, count: number): string => piece.repeat(count)
@@ -118,7 +118,7 @@ describe('a text', () => {
     const { problems } = loadPolicies(['.'], { cwd })
     expect(problems.map(({ message }) => message).join('\n')).toMatch(said)
     expect(formatProblems(problems).length).toBeLessThan(1_000_000)
-    expect(loadConfig({ file: 'p.yaml', env: {}, flags: {}, cwd }).config).toBeUndefined()
+    expect(loadConfig({ env: {}, flags: { config: 'p.yaml' }, cwd }).config).toBeUndefined()
   })
 
   it('of one long line is not repeated with each of its problems', () => {

@@ -72,7 +72,7 @@ describe('policies that are read in a thread', () => {
 it('a config beyond what is read at once is the same in a thread', async () => {
   const workspaces = Array.from({ length: 1_500 }, (_, index) => `- {name: w${index}, baseUrl: "https://s${index}.example", interval: 9m}`)
   const text = `apiVersion: capkeeper/v1\nkind: Config\nworkspaces:\n${workspaces.join('\n')}\n`
-  const input = { file: 'c.yaml', env: {}, flags: {}, cwd: folder({ 'c.yaml': text }) }
+  const input = { env: {}, flags: { config: 'c.yaml' }, cwd: folder({ 'c.yaml': text }) }
   const aside = await loadConfigAside(input, clock)
   expect(aside.config?.workspaces).toHaveLength(1_500)
   expect(aside).toEqual(loadConfig(input))

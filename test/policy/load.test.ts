@@ -78,7 +78,7 @@ describe('what is read', () => {
     writeFileSync(join(root, 'a.yaml'), bytes)
     const said = { message: 'a.yaml cannot be read: the text is UTF-16: save it as UTF-8', at: { file: 'a.yaml', line: 1, column: 1 } }
     expect(loadPolicies(['.'], { cwd: root }).problems).toMatchObject([said])
-    expect(loadConfig({ file: 'a.yaml', env: {}, flags: {}, cwd: root }).problems).toMatchObject([said])
+    expect(loadConfig({ env: {}, flags: { config: 'a.yaml' }, cwd: root }).problems).toMatchObject([said])
   })
 
   it('is an empty, whole set when there is no policy at all, with a warning', () => {

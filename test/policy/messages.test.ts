@@ -73,7 +73,7 @@ function filesOf({ kind, text }: Entry): Files {
   return { 'f.yaml': config(unescaped(text)) }
 }
 
-const readConfig = (text: string) => loadConfig({ file: 'conf/f.yaml', env: {}, flags: {}, cwd: folder({ 'conf/f.yaml': text }) })
+const readConfig = (text: string) => loadConfig({ env: {}, flags: { config: 'conf/f.yaml' }, cwd: folder({ 'conf/f.yaml': text }) })
 
 function read(entry: Entry, files: Files): Pick<LoadedPolicies, 'problems'> & Partial<LoadedPolicies> {
   if (CONFIGS[entry.kind]) return readConfig(files['f.yaml'] ?? '')

@@ -135,7 +135,7 @@ const cwd = folder({})
 const takenConfigs = (texts: readonly string[]): readonly boolean[] =>
   texts.map((text) => {
     writeFiles(cwd, { 'c.yaml': text })
-    return !hasErrors(loadConfig({ file: 'c.yaml', env: {}, flags: {}, cwd }).problems)
+    return !hasErrors(loadConfig({ env: {}, flags: { config: 'c.yaml' }, cwd }).problems)
   })
 
 /** What is wrong between entries, or with the workspace, which no schema can see. */

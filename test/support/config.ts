@@ -1,9 +1,14 @@
 // The config as it is loaded from a small file, at once.
-import { completed, type LoadedConfig, readConfigFile } from '../../src/daemon/config/config.ts'
+import { completed, configFileOf, type LoadedConfig } from '../../src/daemon/config/config.ts'
 import { parseConfigText } from '../../src/daemon/config/file.ts'
 import type { ConfigInput } from '../../src/daemon/config/settings.ts'
+import { readTextFile, shownPath } from '../../src/policy/load/files.ts'
 
 export function loadConfig(input: ConfigInput): LoadedConfig {
-  const found = readConfigFile(input)
-  return 'text' in found ? completed(input, found, parseConfigText(found.shown, found.text, found.file)) : found
+  const file = configFileOf(input)
+  if (file === undefined) return completed(input)
+  const cwd = input.cwd ?? process.cwd()
+  const found = readTextFile(file, cwd)
+  if ('problem' in found) return { problems: [found.problem], file }
+  return completed(input, parseConfigText(shownPath(file, cwd) || file, found.text, file), file)
 }

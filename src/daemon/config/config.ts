@@ -16,8 +16,8 @@ import type { Clock } from '../../ports.ts'
 import { ledgerFault } from '../ledger/postgres/address.ts'
 import type { FileConfig, FileWorkspace, ParsedConfig, Places } from './file.ts'
 import { notifyFor } from './notify-check.ts'
-import type { Config, ConfigFlags, ConfigInput, WorkspaceConfig } from './settings.ts'
-import { type Listen, parseListen, WORKSPACE_DEFAULTS } from './values.ts'
+import type { Config, ConfigFlags, ConfigInput, Listen, WorkspaceConfig } from './settings.ts'
+import { parseListen, WORKSPACE_DEFAULTS } from './values.ts'
 
 export interface LoadedConfig {
   /** Present exactly when no problem is an error. */
@@ -41,57 +41,43 @@ const NO = ['', 'false', '0']
 const DEFAULT_LISTEN: Listen = { host: '127.0.0.1', port: 9464 }
 const DEFAULT_LEDGER = './capkeeper.db'
 
-export interface ConfigFileText {
-  readonly file: string
-  /** The path as problems show it. */
-  readonly shown: string
-  readonly text: string
-}
-
 /** The config file that is named. */
-export const configFileOf = ({ file, flags, env }: ConfigInput): string | undefined =>
-  file ?? flags.config ?? variable(env, 'CAPKEEPER_CONFIG')
+export const configFileOf = ({ flags, env }: ConfigInput): string | undefined => flags.config ?? variable(env, 'CAPKEEPER_CONFIG')
 
 /** The config file, if any, with environment and flags on top. Never throws for bad input, never ends the process, never takes longer than the deadline. */
 export async function loadConfigAside(input: ConfigInput, clock: Clock): Promise<LoadedConfig> {
   const file = configFileOf(input)
-  if (file === undefined) return build(input, NO_FILE, [])
-  const [read] = await Promise.allSettled([readWhole(resolve(input.cwd ?? process.cwd(), file), MAX_FILE_BYTES, clock)])
-  const found = readConfigFile(input, () => {
+  if (file === undefined) return completed(input)
+  const cwd = input.cwd ?? process.cwd()
+  const [read] = await Promise.allSettled([readWhole(resolve(cwd, file), MAX_FILE_BYTES, clock)])
+  const found = readTextFile(file, cwd, () => {
     if (read.status === 'rejected') throw read.reason
     return read.value.bytes
   })
-  if (!('text' in found)) return found
+  if ('problem' in found) return { problems: [found.problem], file }
+  const shown = shownPath(file, cwd) || file
+  const given = [shown, found.text, file] as const
   if (found.text.length <= SMALL_BYTES) {
     // Without a config file its parser is not needed.
     const { parseConfigText } = await import('./file.ts')
-    return completed(input, found, parseConfigText(found.shown, found.text, found.file))
+    return completed(input, parseConfigText(...given), file)
   }
   const { beside, runAside } = await import('../../policy/load/aside.ts')
-  const errand = { file: beside(import.meta.url, 'file-thread'), data: found, clock, deadlineMs: READING_DEADLINE_MS }
+  const errand = { file: beside(import.meta.url, 'file-thread'), data: given, clock, deadlineMs: READING_DEADLINE_MS }
   const outcome = await runAside<ParsedConfig>(errand)
-  if (outcome.kind === 'answer') return completed(input, found, outcome.answer)
+  if (outcome.kind === 'answer') return completed(input, outcome.answer, file)
   const why = {
     memory: 'needs more memory to be read than is allowed',
     time: `was not read within ${READING_DEADLINE_MS / 1000} s`,
     error: `cannot be read: ${outcome.message}`,
   }[outcome.kind]
   const hint = 'spread the workspaces over several config files and daemons'
-  const at = { file: found.shown, line: 1, column: 1 }
-  return { problems: [{ ...problem('TOO_LARGE', `${found.shown} ${why}`, hint), at }], file: found.file }
+  const at = { file: shown, line: 1, column: 1 }
+  return { problems: [{ ...problem('TOO_LARGE', `${shown} ${why}`, hint), at }], file }
 }
 
-/** The text of the config file; the whole result where none is named, or where it cannot be read. */
-export function readConfigFile(input: ConfigInput, read?: (path: string) => Buffer): ConfigFileText | LoadedConfig {
-  const cwd = input.cwd ?? process.cwd()
-  const file = configFileOf(input)
-  if (file === undefined) return build(input, NO_FILE, [])
-  const found = readTextFile(file, cwd, read)
-  return 'problem' in found ? { problems: [found.problem], file } : { file, shown: shownPath(file, cwd) || file, text: found.text }
-}
-
-/** A parsed config file with environment and flags on top. */
-export const completed = (input: ConfigInput, { file }: ConfigFileText, { config, problems, places }: ParsedConfig): LoadedConfig =>
+/** A parsed config file, if any, with environment and flags on top. */
+export const completed = (input: ConfigInput, { config, problems, places }: ParsedConfig = NO_FILE, file?: string): LoadedConfig =>
   config ? { ...build(input, config, problems), file, places } : { problems, file }
 
 /** An empty variable counts as absent. */
@@ -99,16 +85,13 @@ const variable = (env: Environment, name: string): string | undefined => env[nam
 
 const problem = (code: ProblemCode, message: string, hint?: string): Problem => ({ severity: 'error', code, message, hint })
 
-const NO_FILE: FileConfig = { metrics: { perUser: 'off', userLabel: 'hash' }, workspaces: [] }
+const NO_FILE: ParsedConfig = { config: { metrics: { perUser: 'off', userLabel: 'hash' }, workspaces: [] }, problems: [] }
 
 function build({ env, flags, listening }: ConfigInput, file: FileConfig, found: readonly Problem[]): LoadedConfig {
   const problems = [...found]
   const { notify, workspaces: listed, ...given } = file
   const approvals = given.approvals ?? 'separate'
-  const typed = flags.listen === undefined ? undefined : parseListen(flags.listen)
-  if (flags.listen !== undefined && !typed)
-    problems.push(problem('ADDRESS', `--listen is ${quoted(flags.listen)}, not host:port`, 'write it like 127.0.0.1:9464'))
-  const listen = typed ?? file.listen ?? DEFAULT_LISTEN
+  const listen = parseListen(flags.listen ?? '') ?? file.listen ?? DEFAULT_LISTEN
   const overrides = overridesOf(env, flags, file, problems)
   const isListed = listed.length > 0
   const beyond = isListed ? beyondLimit('workspaces', listed.length) : undefined

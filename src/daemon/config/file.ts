@@ -15,9 +15,8 @@ import type { AuthSettings, ViewerRule } from '../http/auth.ts'
 import { isPostgresAddress } from '../ledger/postgres/address.ts'
 import { checkNotify, type FileNotify, type Locate, notifyOf, referenceOf, reportDuplicates } from './notify-check.ts'
 import { check, SCHEMA } from './schema.generated.ts'
-import type { Config, WorkspaceConfig } from './settings.ts'
-import type { ConfigText, EnvelopeText, ViewerText, WorkspaceText } from './texts.ts'
-import { DEFAULT_RATE, guardsOf, isNetwork, parseDuration, parseListen, type Rate, WORKSPACE_DEFAULTS } from './values.ts'
+import type { Config, ConfigText, EnvelopeText, Rate, ViewerText, WorkspaceConfig, WorkspaceText } from './settings.ts'
+import { DEFAULT_RATE, guardsOf, isNetwork, parseDuration, parseListen, WORKSPACE_DEFAULTS } from './values.ts'
 
 /** More of them would let teams use up what all files together may take to read. */
 const MAX_ENVELOPES = 64

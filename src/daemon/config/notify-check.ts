@@ -11,7 +11,6 @@ import {
   type Template,
   type TlsMode,
   unknownPlaceholders,
-  type WebhookFormat,
 } from '../../core/notify/settings.ts'
 import type { TokenSource } from '../../files.ts'
 import { zoneNamed } from '../../policy/dates.ts'
@@ -19,28 +18,7 @@ import { refuse } from '../../policy/schema/kinds.ts'
 import { didYouMean } from '../../policy/suggest.ts'
 import { type Branch, field, good, items, nameOf, placeOf, repeated, report } from '../../policy/tree.ts'
 import { problemOn, quoted } from '../../policy/yaml.ts'
-import type { ConfigText, NotifyText, OwnerText } from './texts.ts'
-
-type EmailText = NonNullable<NotifyText['email']>
-
-export interface MailConfig extends Readonly<Omit<EmailText, 'port' | 'tls' | 'password'>> {
-  readonly port: number
-  readonly tls: TlsMode
-  readonly password?: TokenSource
-}
-
-export interface WebhookConfig {
-  readonly name: string
-  readonly url: TokenSource
-  readonly format: WebhookFormat
-}
-
-/** `notify` for one workspace. */
-export interface NotifyConfig {
-  readonly settings: NotifySettings
-  readonly mail?: MailConfig
-  readonly webhooks: readonly WebhookConfig[]
-}
+import type { ConfigText, EmailText, MailConfig, NotifyConfig, NotifyText, OwnerText } from './settings.ts'
 
 const DEFAULT_PORT: Readonly<Record<TlsMode, number>> = { starttls: 587, implicit: 465, none: 25 }
 

@@ -1,13 +1,50 @@
-// The loaded config, and the inputs it is loaded from. Types only: what the file says and nothing changes is as its schema says.
+// The loaded config, and the inputs it is loaded from. Types only: what people write, and what nothing changes, is as config.yaml says.
 import type { KeySources } from '../../api/keys.ts'
 import type { GuardSettings } from '../../core/model/change.ts'
+import type { NotifySettings, TlsMode, WebhookFormat } from '../../core/notify/settings.ts'
 import type { TokenSource } from '../../files.ts'
 import type { EnvelopeSource } from '../../policy/load/delegated.ts'
+import type { Read } from '../../policy/schema/texts.ts'
 import type { DirectorySettings } from '../directory/directory-thread.ts'
 import type { AuthSettings } from '../http/auth.ts'
-import type { NotifyConfig } from './notify-check.ts'
-import type { ConfigText, WorkspaceText } from './texts.ts'
-import type { Listen, Rate } from './values.ts'
+import type { SCHEMA } from './schema.generated.ts'
+
+export type ConfigText = Read<typeof SCHEMA>
+type Item<List> = Extract<List, readonly unknown[]>[number]
+export type WorkspaceText = Item<ConfigText['workspaces']>
+export type GuardsText = NonNullable<WorkspaceText['guards']>
+export type NotifyText = NonNullable<ConfigText['notify']>
+export type EnvelopeText = Item<ConfigText['envelopes']>
+export type ViewerText = Item<ConfigText['viewers']>
+export type OwnerText = Item<NotifyText['owners']>
+export type EmailText = NonNullable<NotifyText['email']>
+
+export interface MailConfig extends Readonly<Omit<EmailText, 'port' | 'tls' | 'password'>> {
+  readonly port: number
+  readonly tls: TlsMode
+  readonly password?: TokenSource
+}
+
+export interface WebhookConfig {
+  readonly name: string
+  readonly url: TokenSource
+  readonly format: WebhookFormat
+}
+
+/** `notify` for one workspace. */
+export interface NotifyConfig {
+  readonly settings: NotifySettings
+  readonly mail?: MailConfig
+  readonly webhooks: readonly WebhookConfig[]
+}
+
+export interface Listen {
+  readonly host: string
+  /** 0: any free port. */
+  readonly port: number
+}
+
+export type Rate = Readonly<Required<NonNullable<WorkspaceText['rate']>>>
 
 type Settled = Readonly<Required<Pick<ConfigText, 'people' | 'approvals'>>>
 type Kept = Readonly<Pick<ConfigText, 'sourceUrl' | 'requests' | 'pricePerCredit' | 'currency' | 'creditsPerSeat'>>
@@ -68,11 +105,9 @@ export interface ConfigFlags extends Readonly<Partial<Record<TextFlag, string>>>
 }
 
 export interface ConfigInput {
-  /** The config file; default: `flags.config`, else CAPKEEPER_CONFIG, else none. */
-  readonly file?: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   readonly flags: ConfigFlags
-  /** Default: the process's. */
+  /** Where paths of flags and environment begin; default: the process's. */
   readonly cwd?: string
   /** Where the process listens already, whatever the file says now; default: where the config says. */
   readonly listening?: Listen | undefined

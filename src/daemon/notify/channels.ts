@@ -9,7 +9,7 @@ import { type NotifySettings, PAYLOADS } from '../../core/notify/settings.ts'
 import type { Delivery } from '../../core/notify/told.ts'
 import { type Files, filesOf, secretOf, sourceText, type TokenSource } from '../../files.ts'
 import type { Clock } from '../../ports.ts'
-import type { MailConfig, NotifyConfig, WebhookConfig } from '../config/notify-check.ts'
+import type { MailConfig, NotifyConfig, WebhookConfig } from '../config/settings.ts'
 import type { PeopleLabels } from '../http/status/labels.ts'
 import { timer } from '../schedule/system.ts'
 

@@ -47,7 +47,7 @@ const ODD = [
 const cwd = folder({})
 const load = (text: string) => {
   writeFileSync(join(cwd, 'c.yaml'), text)
-  return loadConfig({ file: 'c.yaml', env: {}, flags: {}, cwd })
+  return loadConfig({ env: {}, flags: { config: 'c.yaml' }, cwd })
 }
 
 it('a config text of any kind is parsed without a throw, each problem has its position, and a result is one that a daemon can run with', () => {

@@ -10,7 +10,7 @@ const SECRET = 'sk-very-secret-key-0123456789'
 
 /** Loads `text` as conf/c.yaml of a working directory. */
 function load(text: string, env: Readonly<Record<string, string>> = {}, flags: ConfigFlags = {}) {
-  return loadConfig({ file: 'conf/c.yaml', env, flags, cwd: folder({ 'conf/c.yaml': text }) })
+  return loadConfig({ env, flags: { config: 'conf/c.yaml', ...flags }, cwd: folder({ 'conf/c.yaml': text }) })
 }
 
 const FRESH = {

@@ -14,7 +14,7 @@ test('the digest of a config does not depend on its folder and layout, nor on th
   /** What a replica tells the others that has this config. */
   const digest = async (notify: string, at = 'c.yaml'): Promise<string | undefined> => {
     const text = `apiVersion: capkeeper/v1\nkind: Config\nnotify:\n  ${notify}\n${envelope}\n${workspace}\n`
-    one.config = loadConfig({ file: at, env: {}, flags: {}, cwd: folder({ [at]: text }) }).config
+    one.config = loadConfig({ env: {}, flags: { config: at }, cwd: folder({ [at]: text }) }).config
     const before = told.length
     one.daemon.configChanged()
     await one.clock.pass(MINUTE)
