@@ -127,7 +127,7 @@ function authenticate(store: Store, body: unknown): StoredKey {
  * How a plan without caps refuses, whatever the key may do (docs/service.md, Errors). Choice: a valid read of a cap
  * gets the code for invalid requests, and the others the code for forbidden ones; both codes were seen.
  */
-export const WITHOUT_CAPS: Readonly<Partial<Record<Operation, number>>> = {
+const WITHOUT_CAPS: Readonly<Partial<Record<Operation, number>>> = {
   GetUsageConfig: 400,
   UsageConfig: 403,
   GetTeamCreditBalance: 403,

@@ -100,7 +100,8 @@ export interface AnalyticsSource {
   readonly fields: readonly AnalyticsField[]
 }
 
-const SOURCES: readonly AnalyticsSource[] = FIELDS.sources.map((source) => ({
+/** All data sources. */
+export const SOURCES: readonly AnalyticsSource[] = FIELDS.sources.map((source) => ({
   ...source,
   fields: source.fields.map((field) => ({ sql: field.name, ...KINDS[field.kind], ...field })),
 }))

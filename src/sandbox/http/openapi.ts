@@ -1,46 +1,39 @@
-// The service as an OpenAPI 3.1 document, as it is served at /openapi.json: made of wire.yaml and the table of analytics fields, for the switches
-// in force. Points that docs/service.md leaves open are marked `x-choice`.
+// The service as an OpenAPI 3.1 document, as it is served at /openapi.json: made of wire.yaml and the table of analytics fields, whatever the
+// switches. Points that docs/service.md leaves open are marked `x-choice`.
 import { WIRE } from '../../api/wire.generated.ts'
 import { OPERATION_PATH, PERMISSION_NAME, PERMISSION_OF } from '../../api/wire.ts'
 import { OPERATIONS, type Operation } from '../../core/model/observed.ts'
-import { type AnalyticsField, type AnalyticsSource, sourcesServed } from '../analytics/fields.ts'
-import { COMPANY } from '../company/company.generated.ts'
-import { WITHOUT_CAPS } from '../service.ts'
-import type { Switches } from '../switches.ts'
+import { type AnalyticsField, type AnalyticsSource, SOURCES } from '../analytics/fields.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
-const { Query, Selection, Filter, Aggregation, User, Error: Failure, ...exchanged } = WIRE.components.schemas
+const { Query, Selection, Filter, Aggregation, ...exchanged } = WIRE.components.schemas
 
 /** The document. */
-export function openApiDocument(switches: Switches): Schema {
+export function openApiDocument(): Schema {
   const { openapi, info, servers, security } = WIRE
-  const operations = OPERATIONS.map((operation) => operationOf(operation, switches))
-  const schemas = Object.entries(exchanged).map(([name, schema]) => {
-    return [name, inForce(name.endsWith('Request') ? withKey(schema) : schema, switches)] as const
-  })
+  const schemas = Object.entries(exchanged).map(([name, schema]) => [name, name.endsWith('Request') ? withKey(schema) : schema])
   return {
     ...{ openapi, info, servers, security },
-    paths: Object.fromEntries(operations.map((operation) => [`${OPERATION_PATH}${operation['operationId']}`, { post: operation }])),
-    components: {
-      schemas: {
-        ...{ ...Object.fromEntries(schemas), ...querySchemas(switches), User: inForce(User, switches) },
-        Error: switches.errors === 'text' ? { type: 'string' } : inForce(Failure, switches),
-      },
-    },
+    paths: Object.fromEntries(OPERATIONS.map((operation) => [`${OPERATION_PATH}${operation}`, { post: operationOf(operation) }])),
+    components: { schemas: { ...Object.fromEntries(schemas), ...querySchemas() } },
   }
 }
 
 const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
 
-function operationOf(operation: Operation, switches: Switches): Schema {
+const withKey = (request: Schema & { readonly properties?: Schema; readonly required?: readonly string[] }): Schema => ({
+  ...request,
+  properties: { service_key: WIRE.key, ...request.properties },
+  required: ['service_key', ...(request.required ?? [])],
+})
+
+function operationOf(operation: Operation): Schema {
   const { summary, description, example } = WIRE.operations[operation]
-  const refused = switches.plan === 'no-caps' ? WITHOUT_CAPS[operation] : undefined
-  const plan = refused === undefined ? '' : `\n\nThis plan has it not: every request of a known key is refused with ${refused}.`
   return {
     operationId: operation,
     summary,
-    description: `${description}\n\nNeeds the permission ${PERMISSION_NAME[PERMISSION_OF[operation]]}.${plan}`,
+    description: `${description}\n\nNeeds the permission ${PERMISSION_NAME[PERMISSION_OF[operation]]}.`,
     requestBody: {
       required: true,
       content: {
@@ -50,90 +43,41 @@ function operationOf(operation: Operation, switches: Switches): Schema {
         },
       },
     },
-    responses: responsesOf(operation, switches),
+    responses: responsesOf(operation),
   }
 }
 
 const CODES_ARE_OURS = 'the interface names no status codes'
 
-function responsesOf(operation: Operation, switches: Switches): Schema {
+function responsesOf(operation: Operation): Schema {
   const texts = WIRE.operations[operation]
   const refusal = (description: string, choice: string | undefined = CODES_ARE_OURS): Schema => ({
     description,
-    content: { [switches.errors === 'text' ? 'text/plain' : 'application/json']: { schema: ref('Error') } },
+    content: { 'application/json': { schema: ref('Error') }, 'text/plain': { schema: { type: 'string' } } },
     'x-choice': choice,
   })
-  const plan = operation === 'GetTeamCreditBalance' ? ', or a plan without the feature' : ''
   const permission = PERMISSION_NAME[PERMISSION_OF[operation]]
-  const refusals = {
+  return {
+    200: {
+      description: operation === 'UsageConfig' ? 'the answer, or zero bytes' : 'the answer',
+      content: {
+        'application/json': {
+          schema: { anyOf: [ref(`${operation}Answer`), ref('Error')] },
+          examples: { sandbox: { value: texts.answered } },
+        },
+      },
+    },
     400: refusal(`invalid: ${texts.invalid}`),
     401: refusal('missing or invalid service key'),
-    403: refusal(`the key lacks the permission ${permission}, or is limited to another group${plan}`),
+    403: refusal(`the key lacks the permission ${permission}, or is limited to another group, or a plan without the feature`),
     404: 'notFound' in texts ? refusal(texts.notFound) : undefined,
-  }
-  const faulty = Object.values(switches.faults).some((probability) => probability > 0)
-  return {
-    200: success(operation, texts.answered, switches),
-    // The style `ok` answers with 200 instead.
-    ...(switches.errors === 'ok' ? {} : refusals),
     405: { ...refusal('every operation is a POST'), headers: { allow: { schema: { type: 'string' } } } },
     413: refusal('the body is too large'),
     429: {
       ...refusal('rate limit exceeded', undefined),
       headers: { 'retry-after': { schema: { type: 'string' }, 'x-choice': 'no header is documented' } },
     },
-    '5XX': faulty ? { description: 'a fault, as --faults asks for' } : undefined,
-  }
-}
-
-function success(operation: Operation, answered: Schema, switches: Switches): Schema {
-  if (operation === 'UsageConfig' && switches.writeBody === 'empty' && switches.errors !== 'ok') return { description: 'zero bytes' }
-  const schema = switches.errors === 'ok' ? { anyOf: [ref(`${operation}Answer`), ref('Error')] } : ref(`${operation}Answer`)
-  // The examples are in the default spelling of figures and fields.
-  const examples = switches.int64 === 'number' ? { examples: { sandbox: { value: answered } } } : {}
-  return { description: 'the answer', content: { 'application/json': { schema, ...examples } } }
-}
-
-/** A schema of wire.yaml with its marks. */
-interface Marked extends Schema {
-  readonly type?: string | readonly string[]
-  readonly properties?: Readonly<Record<string, Marked>>
-  readonly required?: readonly string[]
-  readonly items?: Marked
-  readonly oneOf?: readonly Marked[]
-  readonly 'x-switches'?: { readonly [Name in keyof Switches]?: Switches[Name] | readonly Switches[Name][] }
-  readonly 'x-omitted-when-zero'?: true
-  readonly 'x-examples'?: keyof typeof EXAMPLES
-}
-
-const EXAMPLES = { modes: [...new Set(COMPANY.modes)], tools: COMPANY.tools.map(({ tool }) => tool) }
-
-const withKey = (request: Marked): Marked => ({
-  ...request,
-  properties: { service_key: WIRE.key, ...request.properties },
-  required: ['service_key', ...(request.required ?? [])],
-})
-
-/** A schema as the switches have it, without its marks. */
-function inForce(schema: Marked, switches: Switches): Schema {
-  const { 'x-switches': _, 'x-omitted-when-zero': _z, 'x-examples': list, ...plain } = schema
-  const { type, properties, required = [], items, oneOf } = plain
-  const exists = (field: Marked): boolean =>
-    Object.entries(field['x-switches'] ?? {}).every(([name, values]) => [values].flat().includes(switches[name as keyof Switches]))
-  const isRequired = ([name, field]: readonly [string, Marked]): boolean =>
-    required.includes(name) || (field['x-omitted-when-zero'] === true && switches.zeros === 'kept')
-  const fields = Object.entries(properties ?? {}).filter(([, field]) => exists(field))
-  const figure = switches.int64 === 'string' ? { type: 'string', minimum: undefined } : { type: 'integer', pattern: undefined }
-  return {
-    ...plain,
-    ...(properties && {
-      properties: Object.fromEntries(fields.map(([name, field]) => [name, inForce(field, switches)])),
-      required: fields.filter(isRequired).map(([name]) => name),
-    }),
-    ...(Array.isArray(type) ? figure : {}),
-    items: items && inForce(items, switches),
-    oneOf: oneOf?.map((one) => inForce(one, switches)),
-    ...(list && { examples: EXAMPLES[list] }),
+    '5XX': { description: 'a fault, as --faults asks for' },
   }
 }
 
@@ -144,10 +88,9 @@ const SHIFTED_DATE = 'date UTC-x'
 /** Names of the shifted date; offsets are 14 hours at most. */
 const SHIFTED_PATTERN = '^date UTC[+-]\\d{1,2}(:[0-5]\\d|\\.(25|5|50|75))?$'
 
-/** The schemas of queries by name, for the data sources that are served under the switches; `Query` is any of them. */
-function querySchemas(switches: Switches): Schema {
-  const sources = sourcesServed(switches)
-  const each = sources.flatMap((source): readonly (readonly [string, Schema])[] => [
+/** The schemas of queries by name, for each data source; `Query` is any of them. */
+function querySchemas(): Schema {
+  const each = SOURCES.flatMap((source): readonly (readonly [string, Schema])[] => [
     [`Query.${shortName(source)}`, querySchema(source)],
     [`Selection.${shortName(source)}`, selectionSchema(source)],
     [`Filter.${shortName(source)}`, narrowed(Filter, { name: namesOf(source.fields.filter((field) => field.filterable)) })],
@@ -160,7 +103,7 @@ function querySchemas(switches: Switches): Schema {
         ]
       : []),
   ])
-  return { Query: { oneOf: sources.map((source) => ref(`Query.${shortName(source)}`)) }, ...Object.fromEntries(each) }
+  return { Query: { oneOf: SOURCES.map((source) => ref(`Query.${shortName(source)}`)) }, ...Object.fromEntries(each) }
 }
 
 /** `USER_DATA` of `QUERY_DATA_SOURCE_USER_DATA`. */

@@ -85,7 +85,7 @@ function addPages(app: FastifyInstance, sandbox: Sandbox, origin: () => string):
       .header('content-type', JSON_TYPE)
       .header('x-content-type-options', 'nosniff')
       .send(`${JSON.stringify(value, undefined, 2)}\n`)
-  app.get(OPENAPI_PATH, (_request, reply) => json(reply, openApiDocument(sandbox.switches)))
+  app.get(OPENAPI_PATH, (_request, reply) => json(reply, openApiDocument()))
   app.get(FIXTURE_SCHEMA_PATH, (_request, reply) => json(reply, FIXTURE_SCHEMA))
   app.get('/', (_request, reply) =>
     reply
