@@ -138,7 +138,7 @@ describe.skipIf(!CHROMIUM)('in a browser', () => {
     expect(await tooWide(page)).toBe(0)
   })
 
-  test('a changed part is replaced in place, opened details stay open, and a lost connection is shown (needs Chromium)', async () => {
+  test('a changed part is replaced in place, opened details stay open, a lost connection is shown, and what changed without it is shown after it (needs Chromium)', async () => {
     const clock = fakeClock()
     let text = 'the key needs Billing Write'
     let version = 0
@@ -167,5 +167,11 @@ describe.skipIf(!CHROMIUM)('in a browser', () => {
 
     await own.close()
     await page.locator('#live.stale', { hasText: 'No connection' }).waitFor()
+    text = 'the key is in order'
+    version += 1
+    const again = await startServer(serverParts({ documents: library, clock, port: Number(new URL(own.url).port) }))
+    await page.locator('main', { hasText: text }).waitFor()
+    await page.locator('#live:not(.stale)', { hasText: 'Live' }).waitFor()
+    await again.close()
   })
 })

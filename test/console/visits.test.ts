@@ -96,7 +96,7 @@ describe.skipIf(!CHROMIUM)('a click', () => {
     await heading(page, 'acme')
     await (await asked).response()
     const again = page.waitForRequest((request) => request.url().endsWith('/workspaces/acme') && request.resourceType() === 'fetch')
-    parts.live.changed('acme', ['caps'])
+    parts.live.changed('acme')
     await clock.advance(1_000)
     await again
     expect(await isInPlace(page)).toBe(true)

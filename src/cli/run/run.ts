@@ -9,7 +9,6 @@ import { parseListen } from '../../daemon/config/values.ts'
 import { createGate, ledgerGate } from '../../daemon/http/auth.ts'
 import { createLibrary, elsewhereSource, sourceOf } from '../../daemon/http/documents/make.ts'
 import type { Health, WorkspaceSource } from '../../daemon/http/documents/types.ts'
-import { TOPICS } from '../../daemon/http/events.ts'
 import { ListenError, type Server, startServer } from '../../daemon/http/server.ts'
 import { ledgerPieces, type SharedWorkspace } from '../../daemon/ledger/share.ts'
 import type { LedgerStore } from '../../daemon/ledger/store.ts'
@@ -163,7 +162,7 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
       void following?.then(({ follow }) => follow())
     },
     registered: (name, present) => (present ? host.metrics.registerWorkspace(name) : host.metrics.removeWorkspace(name)),
-    onSeen: (name) => host.live.changed(name, TOPICS),
+    onSeen: (name) => host.live.changed(name),
     ledgerWritable: host.ledgerWritable,
     probeLedger: host.probeLedger,
     pauses: store.pauses,
@@ -279,7 +278,7 @@ function comparisonsOf(config: Config, host: Host): Comparisons {
     ledger: () => host.store.share?.() ?? { file: config.ledger },
     env: host.cli.env,
     prices: () => host.config(),
-    onMade: (name) => host.live.changed(name, ['comparison']),
+    onMade: (name) => host.live.changed(name),
   })
   host.atEnd.push(async () => comparisons.close())
   return comparisons

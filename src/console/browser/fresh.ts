@@ -153,11 +153,18 @@ export function listen(): void {
     heard()
     refreshSoon()
   }
-  events.onopen = heard
-  events.onerror = () => say('No connection, may be old', true)
+  let isLost = false
+  events.onopen = () => {
+    heard()
+    // Changes may have been missed.
+    if (isLost) refreshSoon()
+    isLost = false
+  }
+  events.onerror = () => {
+    isLost = true
+    say('No connection, may be old', true)
+  }
   events.addEventListener('change', changed)
-  // Events were missed: the daemon was restarted, or the connection was lost for long.
-  events.addEventListener('reset', changed)
   events.addEventListener('beat', heard)
 }
 
