@@ -17,8 +17,9 @@ import type {
 import type { Position } from '../../src/core/model/problem.ts'
 import { byScope, groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits, type Instant } from '../../src/core/model/units.ts'
+import type { DesiredInputs } from '../../src/core/resolve/chain.ts'
+import type { Resolution } from '../../src/core/resolve/desired.ts'
 import { grantId } from '../../src/core/resolve/grants.ts'
-import type { DesiredInputs, Resolution } from '../../src/core/resolve/resolution.ts'
 import { workspaceConfig } from './configured.ts'
 
 export const HOUR = 3_600_000

@@ -43,6 +43,10 @@ interface PeopleInputs {
 
 export const isApproved = (person: Person, roster: Roster): boolean => person.status === 'approved' || roster.statusesAbsent
 
+/** Nobody while there is no roster. */
+export const approvedIn = (roster: Roster | undefined): readonly Person[] =>
+  roster?.people.filter((person) => isApproved(person, roster)) ?? []
+
 /** The keys of each member's groups, by e-mail. */
 export const groupsOfEach = onceFor((groups: readonly GroupMembers[]): ReadonlyMap<string, readonly ScopeKey[]> => {
   const keys = new Map<string, ScopeKey[]>()
@@ -59,15 +63,12 @@ export function countPeople(inputs: PeopleInputs): People {
   const isSettling = cycle !== undefined && now - cycle.startAt < SETTLE_MS
   const present = addOnFigures({ now, cycle, measured, balance })
   const before = previousCycle ? addOnFigures({ now, cycle: previousCycle.cycle, measured, balance }) : undefined
-  const approved: CountedPerson[] = []
-  for (const person of roster?.people ?? []) {
-    if (!roster || !isApproved(person, roster)) continue
-    const { email, disabled } = person
-    const used = present.of(email, person.used)?.credits
+  const approved = approvedIn(roster).map(({ email, disabled, used: all }): CountedPerson => {
+    const used = present.of(email, all)?.credits
     const last = isSettling || used === undefined ? (before?.of(email, previousCycle?.used[email])?.credits ?? 0) : 0
     const use = credits(Math.max(used ?? 0, last))
-    approved.push({ email, key: email as ScopeKey, disabled, groups: groupsOf.get(email) ?? NO_GROUPS, use })
-  }
+    return { email, key: email as ScopeKey, disabled, groups: groupsOf.get(email) ?? NO_GROUPS, use }
+  })
   const total = approved.filter((person) => !person.disabled).length
   return { approved, total, ...index(approved), useSource: present.source }
 }

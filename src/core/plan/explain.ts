@@ -9,12 +9,11 @@ import { type Scope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
 import { formatInstant, type Instant, wholeCents } from '../model/units.ts'
 import type { PoolPeople } from '../pools/deal.ts'
 import { dealLines, poolFigures } from '../pools/figures.ts'
-import type { Candidate, DesiredCap, GrantStatus, Origin } from '../resolve/candidate.ts'
-import { type Declarations, type GroupVerdict, grantCandidate, personChain, previewGrant } from '../resolve/chain.ts'
-import { declaredIn, resolveDesired } from '../resolve/desired.ts'
-import { isInForce } from '../resolve/grants.ts'
+import type { Candidate, Origin } from '../resolve/candidate.ts'
+import { type Declarations, type DesiredInputs, type GroupVerdict, grantCandidate, personChain, previewGrant } from '../resolve/chain.ts'
+import { type DesiredCap, declaredIn, type Resolution, resolveDesired } from '../resolve/desired.ts'
+import { type GrantStatus, isInForce } from '../resolve/grants.ts'
 import { ruleCandidate } from '../resolve/matches.ts'
-import type { DesiredInputs, Resolution } from '../resolve/resolution.ts'
 import { addOnFigures, type MeasuredAddOn } from '../use/add-on.ts'
 import { isUsedUp } from '../use/burn.ts'
 import { firstStop } from '../use/first-stop.ts'
@@ -291,7 +290,7 @@ function idleGrants(found: Declarations, scope: Scope, now: Instant): ExplainedC
   })
 }
 
-function whyIdle({ state, note, fromAt, untilAt }: GrantStatus, now: Instant): string {
+function whyIdle({ grant: { fromAt }, state, note, untilAt }: GrantStatus, now: Instant): string {
   if (note !== undefined) return note
   if (state === 'ended') return untilAt === undefined ? 'ended with its billing cycle' : `ended ${formatInstant(untilAt)}`
   return fromAt !== undefined && fromAt > now ? `starts ${formatInstant(fromAt)}` : 'its billing cycle has not begun'

@@ -22,7 +22,7 @@ import type { Observed, OwnedCap } from '../model/observed.ts'
 import { type Cap, GIVEN_UP, isSameEntry, ownerOf } from '../model/policy.ts'
 import type { Scope, ScopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
-import type { DesiredCap } from '../resolve/candidate.ts'
+import type { DesiredCap } from '../resolve/desired.ts'
 
 interface Sent extends Pick<ScopeChange, 'from' | 'to'> {
   readonly answer: Answer

@@ -7,7 +7,7 @@ import type { Slots } from '../interpret/slots.ts'
 import type { Cap, PolicyEntry, Pool } from '../model/policy.ts'
 import { byScope, compareScopes, type Scope, type ScopeKey, scopeKey, type UserScope, userScope } from '../model/scope.ts'
 import type { Credits } from '../model/units.ts'
-import type { DesiredCap } from '../resolve/candidate.ts'
+import type { DesiredCap } from '../resolve/desired.ts'
 import type { Diff } from './diff.ts'
 import type { Difference, PoolFollowers, PoolReview } from './snapshot.ts'
 

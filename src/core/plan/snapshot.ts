@@ -15,7 +15,7 @@ import { ofScopes, type Scope, type ScopeKey } from '../model/scope.ts'
 import { boolean, instant, list, number, type Of, oneOf, optional, record, shape, text } from '../model/shape.ts'
 import type { Instant } from '../model/units.ts'
 import type { Followers, PoolNote } from '../pools/deal.ts'
-import type { Resolution } from '../resolve/resolution.ts'
+import type { Resolution } from '../resolve/desired.ts'
 import type { OpenBreaker } from './breaker.ts'
 
 /** Everything that a plan depends on. The same snapshot gives the same plan, byte for byte. */

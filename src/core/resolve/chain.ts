@@ -2,15 +2,29 @@
 // rule) > team grant > team (docs/policies.md). It ignores the status of people, readings of caps and the ledger; `desired.ts` adds them.
 
 import { TEAM_KEY } from '../interpret/effective.ts'
+import type { Cycle } from '../model/observed.ts'
 import type { Cap, CapRule, Grant, PolicySet } from '../model/policy.ts'
 import { formatPosition } from '../model/problem.ts'
 import { comparePositions, compareText, groupScope, type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
-import { type Credits, credits, MAX_CAP } from '../model/units.ts'
-import type { Candidate, GrantStatus, RejectedScope } from './candidate.ts'
-import { grantId, grantStatuses, isInForce } from './grants.ts'
-import { type JudgedRules, judgeRules, type RuleVerdict, ruleCandidate } from './matches.ts'
-import { type Place, type ResolvedPools, resolvePools } from './pools.ts'
-import type { DesiredInputs } from './resolution.ts'
+import { type Credits, credits, type Instant, MAX_CAP } from '../model/units.ts'
+import type { Candidate, RejectedScope } from './candidate.ts'
+import { type GrantStatus, grantId, grantStatuses, isInForce } from './grants.ts'
+import { type ConditionInputs, judgeRules, type RuleVerdict, ruleCandidate } from './matches.ts'
+import { type DealtPools, resolvePools } from './pools.ts'
+
+export interface DesiredInputs extends ConditionInputs {
+  readonly set: PolicySet
+  readonly cycle?: Cycle
+  readonly now: Instant
+  readonly capSemantics: 'layered' | 'copied'
+  /** Whether our caps that nothing declares are cleared. */
+  readonly prune: boolean
+  readonly conflictsGone: Readonly<Record<string, number>>
+  /** The groups that differed for people with a cap of the conflict rule; absent: not recorded. */
+  readonly conflictGroups?: Readonly<Record<string, readonly string[]>>
+  /** The states of pools, by name; absent: nothing was dealt. */
+  readonly pools?: DealtPools
+}
 
 /** What is declared at one scope now. `grant` is the one in force, with its sum when it adds. */
 interface ScopeFacts {
@@ -21,19 +35,7 @@ interface ScopeFacts {
   readonly rejected?: RejectedScope
 }
 
-export interface Declarations {
-  /** Every scope with a rule or a grant in force. */
-  readonly scopes: ReadonlyMap<ScopeKey, ScopeFacts>
-  readonly grants: readonly GrantStatus[]
-  readonly grantsOf: ReadonlyMap<ScopeKey, readonly GrantStatus[]>
-  /** Declared groups of each person, in the order of their ids. */
-  readonly groupsOf: ReadonlyMap<string, readonly ScopeFacts[]>
-  /** Declared groups that the service knows, but whose members are not known: without them no person's chain is certain. */
-  readonly unreadGroups: readonly ScopeKey[]
-  readonly onGroupConflict: PolicySet['onGroupConflict']
-  readonly rules: JudgedRules
-  readonly pools: ResolvedPools
-}
+export type Declarations = Readonly<ReturnType<typeof declarations>>
 
 /** What a person's groups say together: they agree, the conflict rule chose, or their caps differ and no rule says which counts. */
 export type GroupVerdict =
@@ -42,24 +44,11 @@ export type GroupVerdict =
   | { readonly kind: 'clash'; readonly among: readonly Candidate[] }
 
 /** What is declared for one person. */
-export interface PersonChain {
-  /** Declared for this person by name: the grant in force, else the cap. */
-  readonly own: Candidate | undefined
-  /** What `spec.rules` say of the person; never `unknown` where a cap is declared by name. */
-  readonly verdict: RuleVerdict
-  /** The rule that matches. */
-  readonly matched: Candidate | undefined
-  /** Their pool, with the cap that it deals. */
-  readonly place: Place | undefined
-  readonly groups: GroupVerdict
-  /** Everything that applies to the person, in order of precedence. */
-  readonly candidates: readonly Candidate[]
-  /** The first that is not `none`, else the last; absent when nothing is declared, or when groups clash and nothing before them decides. */
-  readonly winner: Candidate | undefined
-}
+export type PersonChain = Readonly<ReturnType<typeof personChain>>
 
 /** Finds what is declared; one pass over the policy, one over the members. */
-export function declarations(inputs: DesiredInputs): Declarations {
+export function declarations(inputs: DesiredInputs) {
+  /** Every scope with a rule or a grant in force. */
   const scopes = new Map<ScopeKey, ScopeFacts>()
   for (const rule of inputs.set.rules) addRule(scopes, rule)
   const grants = grantStatuses(inputs.set.grants, inputs)
@@ -136,7 +125,7 @@ export function grantCandidate(status: GrantStatus, cap: Cap): Candidate {
     reason,
     grant: grantId(status.grant),
     ticket,
-    fromAt: status.fromAt,
+    fromAt: status.grant.fromAt,
     untilAt: status.untilAt,
     add: amount.kind === 'add' ? amount.credits : undefined,
   }
@@ -176,7 +165,11 @@ function personBase(found: Declarations, scope: UserScope): Base {
 
 const NO_FACTS: readonly ScopeFacts[] = []
 
-function membership(inputs: DesiredInputs, scopes: ReadonlyMap<ScopeKey, ScopeFacts>): Pick<Declarations, 'groupsOf' | 'unreadGroups'> {
+/**
+ * `groupsOf`: declared groups of each person, in the order of their ids. `unreadGroups`: declared groups that the service knows, but whose members
+ * are not known: without them no person's chain is certain.
+ */
+function membership(inputs: DesiredInputs, scopes: ReadonlyMap<ScopeKey, ScopeFacts>) {
   const unknown = new Set(inputs.unknownGroups)
   const unread = new Set<ScopeKey>()
   for (const [key, { scope }] of scopes) if (scope.kind === 'group' && !unknown.has(scope.id)) unread.add(key)
@@ -202,7 +195,7 @@ function addMembers(groupsOf: Map<string, readonly ScopeFacts[]>, emails: readon
 }
 
 /** The chain of one person; `email` is normalised. */
-export function personChain(found: Declarations, email: string): PersonChain {
+export function personChain(found: Declarations, email: string) {
   const scope: UserScope = { kind: 'user', email }
   const facts = found.scopes.get(scopeKey(scope))
   const groups = found.groupsOf.get(email) ?? NO_FACTS
@@ -228,7 +221,21 @@ export function personChain(found: Declarations, email: string): PersonChain {
   add(candidates, team?.grant)
   add(candidates, team?.rule)
   const inherited = among.kind === 'clash' ? undefined : (candidates.find(counts) ?? candidates.findLast(mayWin))
-  return { own, verdict, matched, place, groups: among, candidates, winner: decided ?? inherited }
+  return {
+    /** Declared for this person by name: the grant in force, else the cap. */
+    own,
+    /** What `spec.rules` say of the person; never `unknown` where a cap is declared by name. */
+    verdict,
+    /** The rule that matches. */
+    matched,
+    /** Their pool, with the cap that it deals. */
+    place,
+    groups: among,
+    /** Everything that applies to the person, in order of precedence. */
+    candidates,
+    /** The first that is not `none`, else the last; absent when nothing is declared, or when groups clash and nothing before them decides. */
+    winner: decided ?? inherited,
+  }
 }
 
 /** What is declared by name goes before rules, so it does not matter whether one matches where that is not known. */

@@ -1,7 +1,6 @@
 // Whether a condition of a rule or pool holds for a person's row on the roster: yes, no, or unknown when the row does not say. When an answer
 // counts is decided in matches.ts. It decides nothing about caps.
 
-import { isApproved } from '../interpret/effective.ts'
 import type { Note } from '../model/condition.ts'
 import type { GroupMembers, Person, Roster } from '../model/observed.ts'
 import type { PeopleRule, Pool, When } from '../model/policy.ts'
@@ -34,21 +33,14 @@ export function poolCondition({ members }: Pool): When | undefined {
 }
 
 /** What is known of everybody, computed once for all conditions. */
-export interface RowFacts {
-  readonly byEmail: ReadonlyMap<string, Person>
-  /** Members by group id; a group whose members are not known is missing. */
-  readonly membersOf: ReadonlyMap<string, ReadonlySet<string>>
-  /** The newest use of any person. Inactivity counts from it, so that an outage of analytics makes nobody inactive. */
-  readonly newestUseAt?: number
-  readonly readAt?: number
-  readonly grantsFrozen: boolean
-}
+export type RowFacts = ReturnType<typeof rowFacts>
 
 /** `named`: the groups that conditions name. */
-export function rowFacts({ roster, groups, unknownGroups, grantsFrozen }: RowInputs, named: ReadonlySet<string>): RowFacts {
+export function rowFacts({ roster, groups, unknownGroups, grantsFrozen }: RowInputs, named: ReadonlySet<string>) {
   const known = groups.filter(({ id }) => named.has(id) && !unknownGroups.includes(id))
   return {
     byEmail: new Map(roster?.people.map((person) => [person.email, person])),
+    /** Members by group id; a group whose members are not known is missing. */
     membersOf: new Map(known.map(({ id, emails }) => [id, new Set(emails)])),
     newestUseAt: roster && newestUse(roster),
     readAt: roster?.readAt,
@@ -164,12 +156,6 @@ function joinedAgo({ signedUpAt }: Person, { readAt, grantsFrozen }: RowFacts): 
   return signedUpAt === undefined || readAt === undefined || grantsFrozen ? undefined : Math.max(0, (readAt - signedUpAt) / DAY_MS)
 }
 
-/** Not rounded; undefined where the days are not known. */
-const daysOf = { inactiveDays: inactiveFor, joinedWithinDays: joinedAgo } as const
-
-/** Days in words that agree with what the condition makes of them. */
-const daysText = { inactiveDays: whole, joinedWithinDays: atMost } as const
-
 const sameText = (a: string, b: string): boolean => a.trim().toLowerCase() === b.trim().toLowerCase()
 
 /** Whether a pattern fits a whole text. Only the last star is tried again, so the time is bounded by the product of the lengths. */
@@ -197,7 +183,7 @@ export function fitsGlob(pattern: string, text: string): boolean {
 
 /** A rule and how many approved people it is the first to match, for metrics and warnings. */
 export interface RuleStatus {
-  readonly name: string
+  readonly rule: PeopleRule
   readonly people: number
   /** Approved people for whom its condition holds, even if an earlier rule matches them; 0 while it waits for a second reading for others. */
   readonly holds: number
@@ -217,34 +203,24 @@ const FEW_DOMAINS = 5
 /** The known word nearest to one that was typed; undefined when none is near. */
 export type NearestWord = (word: string, known: readonly string[]) => string | undefined
 
-interface NoteInputs {
-  readonly rules: readonly PeopleRule[]
-  /** In the order of `rules`. */
-  readonly statuses: readonly RuleStatus[]
+interface Judged {
+  /** Those who are approved. */
+  readonly people: readonly Person[]
   readonly facts: RowFacts
-  readonly roster?: Roster
   readonly nearest: NearestWord
 }
 
-interface Judged extends NoteInputs {
-  readonly people: readonly Person[]
-}
-
 /** Notes in the order of the rules; none while there is no roster. */
-export function ruleNotes(inputs: NoteInputs): readonly RuleNote[] {
-  const { roster, rules, statuses } = inputs
-  const people = roster?.people.filter((person) => isApproved(person, roster)) ?? []
-  if (people.length === 0) return []
-  return rules.flatMap((rule, index) => {
-    const status = statuses[index]
-    const found = status && noteOf(rule, status, { ...inputs, people }, statuses.slice(0, index))
-    return found ? [{ ...found, subject: `rule ${rule.name}`, at: rule.at }] : []
+export function ruleNotes(statuses: readonly RuleStatus[], judged: Judged): readonly RuleNote[] {
+  if (judged.people.length === 0) return []
+  return statuses.flatMap((status, index) => {
+    const found = noteOf(status, judged, statuses.slice(0, index))
+    return found ? [{ ...found, subject: `rule ${status.rule.name}`, at: status.rule.at }] : []
   })
 }
 
 function noteOf(
-  rule: PeopleRule,
-  { people: matched, holds, unknown }: RuleStatus,
+  { rule, people: matched, holds, unknown }: RuleStatus,
   judged: Judged,
   earlier: readonly RuleStatus[],
 ): Omit<RuleNote, 'subject' | 'at'> | undefined {
@@ -300,9 +276,9 @@ const NEAREST: { readonly [K in keyof When]-?: Nearest } = {
   },
   groups: ({ groups = [] }) => `nobody is in ${groups.length === 1 ? 'group' : 'one of the groups'} ${groups.join(', ')}`,
   inactiveDays: ({ inactiveDays }, people, facts) =>
-    `nobody was inactive for ${whole(inactiveDays)} or more; ${nearestOf('inactiveDays', people, facts, Math.max)}`,
+    `nobody was inactive for ${whole(inactiveDays)} or more; ${nearestOf(people, (one) => inactiveFor(one, facts), Math.max, whole)}`,
   joinedWithinDays: ({ joinedWithinDays }, people, facts) =>
-    `nobody joined within ${whole(joinedWithinDays)}; ${nearestOf('joinedWithinDays', people, facts, Math.min)}`,
+    `nobody joined within ${whole(joinedWithinDays)}; ${nearestOf(people, (one) => joinedAgo(one, facts), Math.min, atMost)}`,
   activeDays({ activeDays }, people) {
     const days = people.flatMap((person) => person.activeDays?.[activeDays?.within ?? 0] ?? [])
     const least = days.length === 0 ? '' : `; the least is ${days.reduce((a, b) => Math.min(a, b))}`
@@ -335,12 +311,13 @@ const nameOf = (address: string): string => address.slice(0, Math.max(0, address
 
 const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1)
 
+/** `text`: days in words that agree with what the condition makes of them. */
 function nearestOf(
-  key: 'inactiveDays' | 'joinedWithinDays',
   people: readonly Person[],
-  facts: RowFacts,
+  daysOf: (person: Person) => number | undefined,
   pick: (a: number, b: number) => number,
-) {
-  const days = people.flatMap((person) => daysOf[key](person, facts) ?? [])
-  return days.length === 0 ? 'nobody has a time' : `the nearest is ${daysText[key](days.reduce((a, b) => pick(a, b)))}`
+  text: (days: number) => string,
+): string {
+  const days = people.flatMap((person) => daysOf(person) ?? [])
+  return days.length === 0 ? 'nobody has a time' : `the nearest is ${text(days.reduce((a, b) => pick(a, b)))}`
 }

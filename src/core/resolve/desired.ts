@@ -2,53 +2,82 @@
 // or output, never guesses a missing base, and never desires a cap for a person who is not approved (docs/policies.md).
 
 import { TEAM_KEY } from '../interpret/effective.ts'
-import type { OwnedCap, Person } from '../model/observed.ts'
+import type { OwnedCap } from '../model/observed.ts'
 import { onceFor } from '../model/once.ts'
-import { type AskedEntry, type Cap, GIVEN_UP, isSameEntry, type OriginKind, ownerOf } from '../model/policy.ts'
+import {
+  type AskedEntry,
+  type Cap,
+  GIVEN_UP,
+  isSameEntry,
+  type OriginKind,
+  type OwnerKind,
+  ownerOf,
+  type PolicyEntry,
+} from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import { compareScopes, normaliseEmail, type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
 import type { KeptCap } from '../pools/deal.ts'
 import { amountOf } from '../pools/observe.ts'
 import { attributeChanges } from './attributes.ts'
-import type { Candidate, DesiredCap, Origin, RejectedScope, SkippedScope } from './candidate.ts'
-import { type Declarations, declarations, listWithPlaces, type PersonChain, personChain, verdictOfGroups } from './chain.ts'
+import type { Candidate, Origin, RejectedScope } from './candidate.ts'
+import { type DesiredInputs, declarations, listWithPlaces, type PersonChain, personChain, verdictOfGroups } from './chain.ts'
 import { poolCondition } from './conditions.ts'
 import { ruleCandidate, SEEN_ONCE } from './matches.ts'
 import { type Place, poolNone, poolPeople } from './pools.ts'
-import type { DesiredInputs, Resolution } from './resolution.ts'
-import { rowsOf, whyAway, whyUnknown } from './roster.ts'
+import { whyAway, whyUnknown } from './roster.ts'
 
 /** Readings of the groups that must agree before a cap of the conflict rule is dropped. */
 const READINGS_TO_DROP = 2
+
+/** The one cap that policy asks of a scope now. */
+export interface DesiredCap {
+  readonly scope: Scope
+  readonly cap: Cap
+  readonly owner: OwnerKind
+  readonly entry: PolicyEntry
+  readonly origin: Origin
+  readonly losers: readonly Candidate[]
+  /** Under a grant: the cap that is declared for this very scope, by a policy line, a rule or the conflict rule. */
+  readonly base?: Cap
+  /** A clause: a raise that its pool cannot give before newer figures are read. */
+  readonly waits?: string
+}
+
+export type Resolution = Readonly<ReturnType<typeof resolveDesired>>
 
 /**
  * Resolves the policy to one desired cap a scope (docs/policies.md). A scope is in at most one of `desired`, `skipped` and `rejected`,
  * with one exception: a rejected scope may also be in `desired` with the cap that the end of a grant restores.
  * Inputs must never change: results are cached by the object.
  */
-export function resolveDesired(inputs: DesiredInputs): Resolution {
-  const context = contextOf(inputs)
+export function resolveDesired(inputs: DesiredInputs) {
+  const found = declaredIn(inputs)
   const draft: Draft = { desired: [], skipped: [], rejected: [], conflictsGone: {}, conflictGroups: {} }
-  for (const scope of scopesToDecide(context)) {
-    if (scope.kind === 'user') decideUser(context, scopeKey(scope), scope, draft)
-    else decideShared(context, scopeKey(scope), scope, draft)
+  for (const scope of scopesToDecide(inputs)) {
+    if (scope.kind === 'user') decideUser(inputs, scopeKey(scope), scope, draft)
+    else decideShared(inputs, scopeKey(scope), scope, draft)
   }
-  const { grants, rules } = context.found
   const { peopleRules, pools } = inputs.set
   const whens = [...peopleRules.map(({ when }) => when), ...pools.flatMap((pool) => poolCondition(pool) ?? [])]
+  const decided: { readonly [Name in keyof Draft]: Readonly<Draft[Name]> } = draft
   return {
-    ...draft,
-    grants,
+    ...decided,
+    grants: found.grants,
+    /** Tells whether a grant has ended, even one that is no longer declared. */
     grantClock: { now: inputs.now, grantsFrozen: inputs.grantsFrozen, cycle: inputs.cycle },
-    rules: rules.statuses,
-    ruleNotes: rules.notes,
+    /** `spec.rules`, in their order. */
+    rules: found.rules.statuses,
+    ruleNotes: found.rules.notes,
+    /** `spec.pools` with their members, in their order. */
     pools: poolPeople(
       inputs.set,
-      context.found.pools,
-      (email) => firstDeclared(personChain(context.found, email)),
+      found.pools,
+      (email) => firstDeclared(personChain(found, email)),
       (email) => inputs.owned.get(scopeKey({ kind: 'user', email }))?.cap,
     ),
-    conditions: rules.memory,
+    /** The next value of the ledger fact `conditions`. */
+    conditions: found.rules.memory,
+    /** What the people file says anew of people since when, in columns that rules and pools name. */
     attributeChanges: attributeChanges(whens, inputs.roster?.people ?? []),
   }
 }
@@ -58,46 +87,42 @@ export function resolveDesired(inputs: DesiredInputs): Resolution {
  * grant > team): the winner first, then the losers in order of precedence. Undefined when no declaration applies, or when the person's
  * groups differ without a conflict rule and nothing before them decides. Cheap for many people with the same `inputs` object.
  */
-export function resolvePerson(email: string, inputs: DesiredInputs): { cap: Cap; chain: readonly Candidate[] } | undefined {
-  const { candidates, winner } = personChain(contextOf(inputs).found, normaliseEmail(email))
+export function resolvePerson(email: string, inputs: DesiredInputs) {
+  const { candidates, winner } = personChain(declaredIn(inputs), normaliseEmail(email))
   return winner && { cap: winner.cap, chain: [winner, ...without(candidates, winner)] }
 }
 
 /** What is declared; cached by the `inputs` object. */
-export const declaredIn = (inputs: DesiredInputs): Declarations => contextOf(inputs).found
+export const declaredIn = onceFor(declarations)
 
 /** Whether any declaration applies to a person or may apply: a rule of which that is not known counts too. */
 export function isReached(email: string, inputs: DesiredInputs): boolean {
-  const { candidates, verdict } = personChain(contextOf(inputs).found, normaliseEmail(email))
+  const { candidates, verdict } = personChain(declaredIn(inputs), normaliseEmail(email))
   return candidates.length > 0 || verdict.kind === 'unknown'
 }
 
 /** A pool member's own declaration, else a rule. A rule with `none` sets nothing, and the pool decides. */
 const firstDeclared = ({ own, matched }: PersonChain): Candidate | undefined => own ?? (matched?.cap === 'none' ? undefined : matched)
 
-interface Context {
-  readonly inputs: DesiredInputs
-  readonly found: Declarations
-  /** Absent while the roster is unknown; then nobody is skipped. */
-  readonly people: ReadonlyMap<string, Person> | undefined
-  readonly unknownGroups: ReadonlySet<string>
-}
-
+/** A resolution while it is put together. */
 interface Draft {
+  /** Canonical order of scopes. */
   readonly desired: DesiredCap[]
-  readonly skipped: SkippedScope[]
+  /**
+   * Declared or owned scopes that are neither read nor written: the person is not approved or not on the roster, or the service does not know
+   * the group.
+   */
+  readonly skipped: { readonly scope: Scope; readonly why: string; readonly at?: Position }[]
   readonly rejected: RejectedScope[]
+  /** The next value of the ledger fact `conflictsGone`. */
   readonly conflictsGone: Record<string, number>
+  /** The next value of the ledger fact `conflictGroups`. */
   readonly conflictGroups: Record<string, readonly string[]>
 }
 
-const contextOf = onceFor((inputs: DesiredInputs): Context => {
-  const people = inputs.roster && rowsOf(inputs.roster)
-  return { inputs, found: declarations(inputs), people, unknownGroups: new Set(inputs.unknownGroups) }
-})
-
 /** Every scope declared or owned, people in several groups, and, where caps are copied, everybody on the roster; in the canonical order. */
-function scopesToDecide({ inputs, found }: Context): Scope[] {
+function scopesToDecide(inputs: DesiredInputs): Scope[] {
+  const found = declaredIn(inputs)
   const shared = new Map<ScopeKey, Scope>()
   const emails = new Set<string>()
   const add = (key: ScopeKey, scope: Scope): unknown => (scope.kind === 'user' ? emails.add(scope.email) : shared.set(key, scope))
@@ -112,29 +137,29 @@ function scopesToDecide({ inputs, found }: Context): Scope[] {
   return [...[...shared.values()].sort(compareScopes), ...users]
 }
 
-function decideShared(context: Context, key: ScopeKey, scope: Scope, draft: Draft): void {
-  const facts = context.found.scopes.get(key)
-  const owned = context.inputs.owned.get(key)
-  const team = scope.kind === 'team' ? undefined : context.found.scopes.get(TEAM_KEY)
+function decideShared(inputs: DesiredInputs, key: ScopeKey, scope: Scope, draft: Draft): void {
+  const { scopes } = declaredIn(inputs)
+  const facts = scopes.get(key)
+  const team = scope.kind === 'team' ? undefined : scopes.get(TEAM_KEY)
   const candidates = [facts?.grant, facts?.rule, team?.grant, team?.rule].filter((one) => one !== undefined)
   const own = facts?.grant ?? facts?.rule
   const at = own?.at ?? facts?.rejected?.at
-  if (scope.kind === 'group' && context.unknownGroups.has(scope.id)) {
-    const named = context.inputs.set.groups.find((group) => group.scope.id === scope.id)?.nameAt ?? at
-    draft.skipped.push({ scope, why: whyUnknown(context.inputs, scope.id), at: named })
+  if (scope.kind === 'group' && inputs.unknownGroups.includes(scope.id)) {
+    const named = inputs.set.groups.find((group) => group.scope.id === scope.id)?.nameAt ?? at
+    draft.skipped.push({ scope, why: whyUnknown(inputs, scope.id), at: named })
   } else if (facts?.rejected) draft.rejected.push(facts.rejected)
   else if (own) draft.desired.push(wanted(scope, own, candidates))
   else {
-    const previous = restored(context, owned, candidates, context.inputs.prune)
+    const previous = restored(inputs, inputs.owned.get(key), candidates)
     if (previous) draft.desired.push(previous)
   }
 }
 
-function decideUser(context: Context, key: ScopeKey, scope: UserScope, draft: Draft): void {
-  const { inputs, found } = context
+function decideUser(inputs: DesiredInputs, key: ScopeKey, scope: UserScope, draft: Draft): void {
+  const found = declaredIn(inputs)
   const facts = found.scopes.get(key)
   const owned = inputs.owned.get(key)
-  const away = whyAway(inputs, context.people, scope.email)
+  const away = whyAway(inputs, scope.email)
   if (away !== undefined) {
     const at = facts?.grant?.at ?? facts?.rule?.at ?? facts?.rejected?.at
     if (facts || owned) draft.skipped.push({ scope, why: away, at })
@@ -150,7 +175,7 @@ function decideUser(context: Context, key: ScopeKey, scope: UserScope, draft: Dr
     draft.rejected.push(rejected)
     return
   }
-  const desired = desiredOfUser(context, key, scope, chain, draft)
+  const desired = desiredOfUser(inputs, key, scope, chain, draft)
   if (desired) draft.desired.push(desired)
   // Policy does not ask for what the end of a grant restores. For a member of a pool the pool decides, even while it asks for nothing.
   const isAsked = chain.place !== undefined || (desired !== undefined && desired.origin.kind !== 'restore')
@@ -159,39 +184,40 @@ function decideUser(context: Context, key: ScopeKey, scope: UserScope, draft: Dr
 }
 
 /** The first that applies: the person's own declaration, a rule, the conflict rule (and one reading longer), a copy, what a grant replaced. */
-function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain: PersonChain, draft: Draft): DesiredCap | undefined {
+function desiredOfUser(inputs: DesiredInputs, key: ScopeKey, scope: UserScope, chain: PersonChain, draft: Draft): DesiredCap | undefined {
   const { own, matched, verdict, groups, candidates } = chain
-  const owned = context.inputs.owned.get(key)
+  const owned = inputs.owned.get(key)
   // A member's grant was paid by the pool, so its end is the pool's to decide, even while a rule's answer is not known.
   if (chain.place && (verdict.kind !== 'unknown' || owned?.owner === 'grant')) {
     const { waits } = chain.place
-    const desired = desiredOfMember(context, key, scope, chain.place, chain)
+    const desired = desiredOfMember(inputs, key, scope, chain.place, chain)
     return desired && waits !== undefined ? { ...desired, waits } : desired
   }
-  if (verdict.kind === 'unknown') return keptUnknown(context, key, scope, chain)
+  if (verdict.kind === 'unknown') return keptUnknown(inputs, key, scope, chain)
   // Where it is `none`, nothing is set for the person alone: their groups decide as if it were not declared.
   const declared = own ?? matched
   if (declared && declared.cap !== 'none') return wanted(scope, declared, candidates)
   if (groups.kind === 'chosen') {
-    draft.conflictGroups[scope.email] = context.found.groupsOf.get(scope.email)?.flatMap((one) => idOf(one.scope)) ?? []
+    draft.conflictGroups[scope.email] =
+      declaredIn(inputs)
+        .groupsOf.get(scope.email)
+        ?.flatMap((one) => idOf(one.scope)) ?? []
     return wanted(scope, groups.cap, candidates)
   }
-  if (groups.kind === 'clash') return restored(context, owned, candidates, context.inputs.prune)
+  if (groups.kind === 'clash') return restored(inputs, owned, candidates)
   if (owned?.owner === 'conflict') {
-    const kept = keptConflict(context, owned, scope, candidates, draft)
+    const kept = keptConflict(inputs, owned, scope, candidates, draft)
     if (kept) return kept
   }
-  const asked =
-    context.inputs.capSemantics === 'copied' ? copiedCap(context, scope, chain, owned) : declared && wanted(scope, declared, candidates)
-  return asked ?? restored(context, owned, candidates, context.inputs.prune) ?? keptForRule(context, owned, scope, candidates)
+  const asked = inputs.capSemantics === 'copied' ? copiedCap(inputs, scope, chain, owned) : declared && wanted(scope, declared, candidates)
+  return asked ?? restored(inputs, owned, candidates) ?? keptForRule(inputs, owned, scope, candidates)
 }
 
 /**
  * The cap that the deal gives a member; their own cap where the deal gives all of it. Where nothing is dealt, yet or because the member is
  * protected, our cap stays as it is: clearing it would let the person use credits that were dealt to others.
  */
-function desiredOfMember(context: Context, key: ScopeKey, scope: UserScope, place: Place, chain: PersonChain): DesiredCap | undefined {
-  const { inputs } = context
+function desiredOfMember(inputs: DesiredInputs, key: ScopeKey, scope: UserScope, place: Place, chain: PersonChain): DesiredCap | undefined {
   const { candidates } = chain
   const isProtected = inputs.set.protectedPeople.some((one) => one.scope.email === scope.email)
   const declared = firstDeclared(chain)
@@ -205,7 +231,7 @@ function desiredOfMember(context: Context, key: ScopeKey, scope: UserScope, plac
   const cap = isProtected && !isKept ? owned.cap : unraised(owned, inForce)
   if (cap === undefined) return undefined
   // The end of a grant restores at most what the grant gave, to a member to whom nothing is dealt.
-  const back = declared ? undefined : restored(context, owned, candidates, inputs.prune)
+  const back = declared ? undefined : restored(inputs, owned, candidates)
   if (back && amountOf(back.cap) < amountOf(cap)) return back
   const why = isProtected ? 'nothing is dealt to protected members' : 'nothing is dealt yet'
   const more = isProtected ? `the cap ${declared ? 'declared' : 'that another client lowered'}` : 'more'
@@ -228,25 +254,24 @@ function unraised(owned: OwnedCap, inForce: KeptCap | undefined): Cap | undefine
  * What is in force stays while it is not known whether a rule matches. A grant that is over still ends. What it restores may be declared, and
  * is not pruned.
  */
-function keptUnknown(context: Context, key: ScopeKey, scope: UserScope, { verdict, place, candidates }: PersonChain) {
-  const { inputs, found } = context
+function keptUnknown(inputs: DesiredInputs, key: ScopeKey, scope: UserScope, { verdict, place, candidates }: PersonChain) {
   const owned = inputs.owned.get(key)
   if (verdict.kind !== 'unknown' || !owned || owned.cap === 'none') return undefined
   const { rule, settled } = verdict
-  const why = found.rules.whyOf(rule, scope.email)
+  const why = declaredIn(inputs).rules.whyOf(rule, scope.email)
   const reason = `whether rule ${rule.name} matches is not known (${why}); what is in force stays`
   if (owned.owner !== 'grant') {
     const cap = place ? unraised(owned, place.inForce) : owned.cap
     if (cap === undefined) return undefined
     return kept({ ...owned, cap }, { kind: 'rule', scope, cap, at: rule.at, reason, rule: rule.name }, candidates)
   }
-  if (!settled) return restored(context, owned, candidates, false)
+  if (!settled) return restored(inputs, owned, candidates, false)
   return wanted(scope, { ...ruleCandidate(settled, scope, 'it did before'), reason }, candidates)
 }
 
 /** Cleared while one reading alone says that a rule matches, our cap would be set again with the next one. */
-function keptForRule({ found }: Context, owned: OwnedCap | undefined, scope: UserScope, candidates: readonly Candidate[]) {
-  const rule = found.rules.seenOnce(scope.email)
+function keptForRule(inputs: DesiredInputs, owned: OwnedCap | undefined, scope: UserScope, candidates: readonly Candidate[]) {
+  const rule = declaredIn(inputs).rules.seenOnce(scope.email)
   if (!rule || !owned || owned.cap === 'none') return undefined
   const reason = `rule ${rule.name} matches since the last reading, and ${SEEN_ONCE}; what is in force stays`
   return kept(owned, { kind: 'rule', scope, cap: owned.cap, at: rule.at, reason, rule: rule.name }, candidates)
@@ -256,13 +281,13 @@ function keptForRule({ found }: Context, owned: OwnedCap | undefined, scope: Use
  * A person counts as a member of the groups that differed until two readings in a row of every declared group agree that they have left. No
  * reading is needed when policy or a grant changed, so that those groups no longer differ.
  */
-function keptConflict({ inputs, found }: Context, owned: OwnedCap, scope: UserScope, candidates: readonly Candidate[], draft: Draft) {
+function keptConflict(inputs: DesiredInputs, owned: OwnedCap, scope: UserScope, candidates: readonly Candidate[], draft: Draft) {
   const declared = inputs.set.groups.map((one) => one.scope.id)
   const { newReading } = inputs
   const agrees = newReading !== undefined && declared.every((id) => newReading.groups.includes(id))
   const count = carryCount(inputs, scope.email, agrees ? 1 : 0, draft)
   const known = carryGroups(inputs, scope.email, draft)
-  const verdict = verdictOfGroups(found, scope, known ?? declared)
+  const verdict = verdictOfGroups(declaredIn(inputs), scope, known ?? declared)
   if (count >= READINGS_TO_DROP || verdict.kind === 'agreed') return undefined
   const reason = `no longer in groups with different caps; dropped after ${READINGS_TO_DROP} agreeing readings, ${count} so far`
   if (known && verdict.kind === 'chosen') return wanted(scope, { ...verdict.cap, reason }, candidates)
@@ -288,11 +313,11 @@ function carryCount(inputs: DesiredInputs, email: string, more: number, draft: D
  * Where the service copies shared caps to people, each person keeps the cap that applies to them. An inherited `none` is written only where
  * we had set a cap.
  */
-function copiedCap(context: Context, scope: UserScope, chain: PersonChain, owned: OwnedCap | undefined): DesiredCap | undefined {
+function copiedCap(inputs: DesiredInputs, scope: UserScope, chain: PersonChain, owned: OwnedCap | undefined): DesiredCap | undefined {
   const { own, matched, winner, candidates } = chain
   const declared = own ?? matched
-  const previous = replacedByGrant(owned, context.inputs.prune)
-  const [unread] = context.found.unreadGroups
+  const previous = replacedByGrant(owned, inputs.prune)
+  const [unread] = declaredIn(inputs).unreadGroups
   if (unread) {
     // A number is safe to restore at once. Restoring `none` would leave the person without that group's cap.
     if (!owned || (previous !== undefined && previous !== 'none')) return undefined
@@ -328,14 +353,14 @@ function replacedByGrant(owned: OwnedCap | undefined, prune: boolean): Cap | und
 }
 
 function restored(
-  { found }: Context,
+  inputs: DesiredInputs,
   owned: OwnedCap | undefined,
   candidates: readonly Candidate[],
-  prune: boolean,
+  prune = inputs.prune,
 ): DesiredCap | undefined {
   const cap = replacedByGrant(owned, prune)
   if (!owned || cap === undefined) return undefined
-  const statuses = found.grantsOf.get(scopeKey(owned.scope)) ?? []
+  const statuses = declaredIn(inputs).grantsOf.get(scopeKey(owned.scope)) ?? []
   const last = statuses.findLast((one) => one.state === 'ended') ?? statuses.at(-1)
   const origin: Origin = {
     kind: 'restore',

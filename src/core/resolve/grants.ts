@@ -6,7 +6,6 @@ import type { Cycle, OwnedCap } from '../model/observed.ts'
 import type { Grant } from '../model/policy.ts'
 import { comparePositions, compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
 import { DAY_MS, type Instant } from '../model/units.ts'
-import type { GrantStatus } from './candidate.ts'
 
 /** An active grant with less than this left is `expiring`. */
 const EXPIRING_MS = DAY_MS
@@ -59,7 +58,14 @@ interface GrantInputs extends GrantClock {
 interface Timed {
   readonly grant: Grant
   readonly state: GrantState | 'unknown'
-  readonly untilAt: Instant | undefined
+  readonly untilAt?: Instant
+}
+
+/** The state of a grant; `untilAt` is absent while the end is not known (`cycleEnd` without a known cycle). */
+export interface GrantStatus extends Omit<Timed, 'state'> {
+  readonly state: GrantState
+  /** Why the state differs from what the clock alone would give. */
+  readonly note?: string
 }
 
 /** The state of every grant, in the order of scope, start and place, whatever the order they were declared in. */
@@ -77,21 +83,14 @@ function decide(timed: readonly Timed[], owned: OwnedCap | undefined, frozen: bo
   const open = timed.filter((one) => frozen || one.state === 'unknown')
   const othersRun = timed.some((one) => !open.includes(one) && isInForce(one.state))
   const kept = othersRun ? undefined : runningBefore(open, owned)
-  return timed.map((one) => {
-    if (one === kept) return status(one, isInForce(one.state) ? one.state : 'active', frozen)
-    if (one.state === 'unknown' || (frozen && isInForce(one.state))) return status(one, 'pending', frozen)
-    return status(one, one.state, frozen)
-  })
-}
-
-function status({ grant, untilAt, state: byClock }: Timed, state: GrantState, frozen: boolean): GrantStatus {
-  return {
-    grant,
-    state,
-    fromAt: grant.fromAt,
-    untilAt,
-    note: state !== byClock ? (frozen ? FROZEN : CYCLE_UNKNOWN) : undefined,
+  const stateNow = (one: Timed): GrantState => {
+    if (one === kept) return isInForce(one.state) ? one.state : 'active'
+    return one.state === 'unknown' || (frozen && isInForce(one.state)) ? 'pending' : one.state
   }
+  return timed.map((one) => {
+    const state = stateNow(one)
+    return { ...one, state, note: state !== one.state ? (frozen ? FROZEN : CYCLE_UNKNOWN) : undefined }
+  })
 }
 
 const FROZEN = "the service's clock and ours differ by more than 5 min: grants neither start nor end until they agree"

@@ -3,8 +3,8 @@
 // be it from a rule, from none or from unknown; an edit of the list counts at once. Rules are one list; each pool is a list of one condition. It
 // decides nothing about caps.
 
-import { isApproved } from '../interpret/effective.ts'
-import type { OwnedCap, Person, Roster } from '../model/observed.ts'
+import { approvedIn } from '../interpret/effective.ts'
+import type { OwnedCap, Person } from '../model/observed.ts'
 import type { PeopleRule, PolicySet, When } from '../model/policy.ts'
 import { type ScopeKey, scopeKey, type UserScope, userScope } from '../model/scope.ts'
 import { list, type Of, record, shape, text } from '../model/shape.ts'
@@ -16,7 +16,6 @@ import {
   poolCondition,
   type RowFacts,
   type RowInputs,
-  type RuleNote,
   type RuleStatus,
   rowFacts,
   ruleNotes,
@@ -226,136 +225,90 @@ export type RuleVerdict =
   | { readonly kind: 'unknown'; readonly rule: PeopleRule; readonly settled?: PeopleRule }
   | { readonly kind: 'none' }
 
-/** All conditions of rules and pools, judged. */
-export interface JudgedRules {
-  verdictOf(email: string): RuleVerdict
-  /** The rule that the last good reading shows in place of what counts; a second one must agree. */
-  seenOnce(email: string): PeopleRule | undefined
-  /** Why a rule matches a person or a pool asks for them, or why that is not known: the values that decide. */
-  whyOf(rule: Pick<PeopleRule, 'when'>, email: string): string
-  /** Who matches the condition of a pool. */
-  membersOf(when: When): JudgedMatches | undefined
-  /** People whom a rule matches. */
-  readonly matched: readonly string[]
-  readonly statuses: readonly RuleStatus[]
-  /** Warnings about rules that may not do what was meant. */
-  readonly notes: readonly RuleNote[]
-  /** The next value of the ledger fact `conditions`. */
-  readonly memory: MatchMemory
-}
-
 const NONE: RuleVerdict = { kind: 'none' }
-const NO_RULES: JudgedRules = {
-  verdictOf: () => NONE,
-  seenOnce: () => undefined,
-  whyOf: () => '',
-  membersOf: () => undefined,
-  matched: [],
-  statuses: [],
-  notes: [],
-  memory: {},
-}
 
 /** The name of the rules' list among the settled matches; those of pools are keys of conditions. */
 const RULES = 'rules'
 
+/** All conditions of rules and pools, judged. */
+export type JudgedRules = ReturnType<typeof judgeRules>
+
 /** Judges the rules of a policy for everybody on the roster. `isDeclared`: whether a cap is declared at a scope by name. */
-export function judgeRules(
-  { peopleRules, pools }: PolicySet,
-  inputs: ConditionInputs,
-  isDeclared: (key: ScopeKey) => boolean,
-): JudgedRules {
+export function judgeRules({ peopleRules, pools }: PolicySet, given: ConditionInputs, isDeclared: (key: ScopeKey) => boolean) {
   const ofPools = pools.flatMap((pool) => poolCondition(pool) ?? [])
   const ofRules = peopleRules.map(({ when }) => when)
   // A shortcut: nobody of a big roster is looked at for nothing.
-  if (ofRules.length + ofPools.length === 0) return NO_RULES
+  const inputs = ofRules.length + ofPools.length > 0 ? given : { ...given, roster: undefined }
   const facts = rowFacts(inputs, new Set([...ofRules, ...ofPools].flatMap(({ groups = [] }) => groups)))
-  const judge = (name: string, whens: readonly When[]): JudgedMatches => judgeMatches(whens, inputs.conditions?.[name], facts, inputs)
+  const judge = (name: string, whens: readonly When[]) => judgeMatches(whens, inputs.conditions?.[name], facts, inputs)
   const lists = new Map(ofPools.map((when) => [conditionKey(when), judge(conditionKey(when), [when])]))
-  const rules = { list: peopleRules, byKey: rulesByKey(peopleRules), matches: judge(RULES, ofRules) }
-  const verdictOf = (email: string): RuleVerdict => verdict(rules, email)
-  const { matched, statuses } = count(rules, facts, inputs.roster, isDeclared, verdictOf)
-  return {
-    verdictOf,
-    seenOnce: (email) => seenOnce(rules, email),
-    whyOf: (rule, email) => whyOf(rule, email, facts, lists.get(conditionKey(rule.when)) ?? rules.matches, rules),
-    membersOf: (when) => lists.get(conditionKey(when)),
-    matched,
-    statuses,
-    notes: ruleNotes({ rules: peopleRules, statuses, facts, roster: inputs.roster, nearest: inputs.nearest ?? (() => undefined) }),
-    memory: Object.fromEntries(
-      [...lists, ...(ofRules.length > 0 ? [[RULES, rules.matches] as const] : [])].map(([name, { memory }]) => [name, memory]),
-    ),
-  }
-}
-
-interface Rules {
-  readonly list: readonly PeopleRule[]
-  readonly byKey: ReadonlyMap<string | undefined, PeopleRule>
-  readonly matches: JudgedMatches
-}
-
-/** Of two rules with one condition the first counts. */
-const rulesByKey = (rules: readonly PeopleRule[]): Rules['byKey'] =>
-  new Map(rules.toReversed().map((rule) => [conditionKey(rule.when), rule]))
-
-function verdict({ byKey, matches, list: [first] }: Rules, email: string): RuleVerdict {
-  if (!first) return NONE
-  const match = matches.of(email)
-  if (match.kind === 'known') {
+  const matches = judge(RULES, ofRules)
+  // Of two rules with one condition the first counts.
+  const byKey: ReadonlyMap<string | undefined, PeopleRule> = new Map(
+    peopleRules.toReversed().map((rule) => [conditionKey(rule.when), rule]),
+  )
+  const verdictOf = (email: string): RuleVerdict => {
+    const [first] = peopleRules
+    if (!first) return NONE
+    const match = matches.of(email)
+    if (match.kind === 'unknown') {
+      return { kind: 'unknown', rule: byKey.get(match.asks) ?? first, settled: byKey.get(match.settled) }
+    }
     const rule = byKey.get(match.key)
     return rule ? { kind: 'match', rule } : NONE
   }
-  return { kind: 'unknown', rule: byKey.get(match.asks) ?? first, settled: byKey.get(match.settled) }
-}
-
-const seenOnce = ({ byKey, matches }: Rules, email: string): PeopleRule | undefined => byKey.get(matches.turningTo(email))
-
-/** Counts people by rule, in one pass over the roster. A person with a declared cap of their own waits for no answer. */
-function count(
-  rules: Rules,
-  facts: RowFacts,
-  roster: Roster | undefined,
-  isDeclared: (key: ScopeKey) => boolean,
-  verdictOf: JudgedRules['verdictOf'],
-) {
-  const [people, unknown, hidden, turning] = [counter(), counter(), counter(), counter()]
-  const matched: string[] = []
-  for (const person of roster?.people ?? []) {
-    const found = verdictOf(person.email)
-    if (found.kind === 'match') matched.push(person.email)
-    if (!roster || !isApproved(person, roster)) continue
-    if (found.kind === 'match') people.add(found.rule)
-    if (found.kind === 'unknown' && !isDeclared(scopeKey(userScope(person.email)))) unknown.add(found.rule)
-    const next = seenOnce(rules, person.email)
-    if (next) turning.add(next)
-    for (const rule of rules.list) if (truthOf(rule.when, person, facts) === true) hidden.add(rule)
-  }
-  const statuses = rules.list.map((rule): RuleStatus => {
-    const holds = turning.of(rule) > 0 ? 0 : hidden.of(rule)
-    return { name: rule.name, people: people.of(rule), holds, unknown: unknown.of(rule) }
+  const seenOnce = (email: string): PeopleRule | undefined => byKey.get(matches.turningTo(email))
+  const approved = approvedIn(inputs.roster)
+  const people = approved.map((person) => ({ person, verdict: verdictOf(person.email), next: seenOnce(person.email) }))
+  const statuses = peopleRules.map((rule): RuleStatus => {
+    const isHeldBack = people.some(({ next }) => next === rule)
+    const counted = (test: (one: (typeof people)[number]) => boolean): number => people.filter(test).length
+    return {
+      rule,
+      people: counted(({ verdict }) => verdict.kind === 'match' && verdict.rule === rule),
+      holds: isHeldBack ? 0 : counted(({ person }) => truthOf(rule.when, person, facts) === true),
+      // A person with a declared cap of their own waits for no answer.
+      unknown: counted(
+        ({ verdict, person }) => verdict.kind === 'unknown' && verdict.rule === rule && !isDeclared(scopeKey(userScope(person.email))),
+      ),
+    }
   })
-  return { matched, statuses }
-}
-
-function counter() {
-  const counts = new Map<PeopleRule, number>()
+  const kept = [...lists, ...(ofRules.length > 0 ? [[RULES, matches] as const] : [])]
   return {
-    add: (rule: PeopleRule) => void counts.set(rule, (counts.get(rule) ?? 0) + 1),
-    of: (rule: PeopleRule): number => counts.get(rule) ?? 0,
+    verdictOf,
+    /** The rule that the last good reading shows in place of what counts; a second one must agree. */
+    seenOnce,
+    /** Why a rule matches a person or a pool asks for them, or why that is not known: the values that decide. */
+    whyOf: ({ when }: Pick<PeopleRule, 'when'>, email: string): string =>
+      whyOf(when, email, facts, lists.get(conditionKey(when)) ?? matches, byKey),
+    /** Who matches the condition of a pool. */
+    membersOf: (when: When): JudgedMatches | undefined => lists.get(conditionKey(when)),
+    /** People whom a rule matches. */
+    matched: inputs.roster?.people.flatMap(({ email }) => (verdictOf(email).kind === 'match' ? [email] : [])) ?? [],
+    statuses,
+    /** Warnings about rules that may not do what was meant. */
+    notes: ruleNotes(statuses, { people: approved, facts, nearest: inputs.nearest ?? (() => undefined) }),
+    /** The next value of the ledger fact `conditions`. */
+    memory: Object.fromEntries(kept.map(([name, { memory }]) => [name, memory])),
   }
 }
 
-function whyOf(rule: Pick<PeopleRule, 'when'>, email: string, facts: RowFacts, matches: JudgedMatches, { byKey }: Rules): string {
+function whyOf(
+  when: When,
+  email: string,
+  facts: RowFacts,
+  matches: JudgedMatches,
+  byKey: ReadonlyMap<string | undefined, PeopleRule>,
+): string {
   const person = facts.byEmail.get(email)
   if (!person) return 'the person is not on the roster'
-  const answers = answersOf(rule.when, person, facts)
+  const answers = answersOf(when, person, facts)
   const unknown = answers.filter(({ truth }) => truth === 'unknown')
   if (unknown.length > 0) return unknown.map(({ key, text }) => `${key}: ${text}`).join(', ')
   const values = answers.map(({ text }) => text).join(', ')
   const next = matches.turningTo(email)
   const settled = matches.settled(email)
-  if (next === undefined || (settled !== undefined && settled !== conditionKey(rule.when))) return values
+  if (next === undefined || (settled !== undefined && settled !== conditionKey(when))) return values
   if (settled === undefined) return `${values}; ${SEEN_ONCE}`
   const other = byKey.get(next)
   const isStill = answers.every(({ truth }) => truth === true)

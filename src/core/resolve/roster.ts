@@ -20,7 +20,7 @@ import type { PolicyRevision, PolicySet } from '../model/policy.ts'
 import type { Problem } from '../model/problem.ts'
 import { instant, list, number, type Of, optional, record, shape, text } from '../model/shape.ts'
 import { DAY_MS, type Instant, MINUTE_MS, notAhead } from '../model/units.ts'
-import type { DesiredInputs } from './resolution.ts'
+import type { DesiredInputs } from './chain.ts'
 
 /** The rows of a roster by address. */
 export const rowsOf = onceFor(({ people }: Roster) => new Map(people.map((person) => [person.email, person])))
@@ -103,16 +103,15 @@ export const keepGroups = (
 const MOST_COMPARED = 20
 
 /** What was found for each address, while the roster is the same. */
-const compared = new WeakMap<Roster, Map<string, string>>()
+const comparedIn = onceFor((_roster: Roster) => new Map<string, string>())
 
 /** Why a person is neither read nor written; undefined where they are approved, or the roster is unknown. */
-export function whyAway(inputs: DesiredInputs, people: ReadonlyMap<string, Person> | undefined, email: string): string | undefined {
-  const { roster, nearest } = inputs
-  if (!roster || !people) return undefined
+export function whyAway({ roster, nearest }: DesiredInputs, email: string): string | undefined {
+  if (!roster) return undefined
+  const people = rowsOf(roster)
   const person = people.get(email)
   if (person) return isApproved(person, roster) ? undefined : `${email} is ${person.status}, not approved`
-  const found = compared.get(roster) ?? new Map<string, string>()
-  compared.set(roster, found)
+  const found = comparedIn(roster)
   if (nearest && !found.has(email) && found.size < MOST_COMPARED) found.set(email, meant(nearest(email, [...people.keys()])))
   return `${email} is not on the roster${found.get(email) ?? ''}`
 }

@@ -66,7 +66,7 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     holds: planned?.plan.holds ?? [],
     approvals: approvals.map(({ id, state }) => ({ id, state })),
     grants: countGrants(desiredState),
-    rules: usage && desiredState ? desiredState.resolution.rules.map(({ name, people }) => ({ name, people })) : undefined,
+    rules: usage && desiredState ? desiredState.resolution.rules.map(({ rule, people }) => ({ name: rule.name, people })) : undefined,
     pools: pools.length > 0 ? pools : undefined,
     roster: usage?.roster,
     groups: usage?.groups ?? [],

@@ -2,8 +2,8 @@
 import { settle } from '../../core/envelopes/settle.ts'
 import type { UsageFacts } from '../../core/model/facts.ts'
 import type { EnvelopeMemory, KeptRevision, PolicyRevision } from '../../core/model/policy.ts'
+import type { DesiredInputs } from '../../core/resolve/chain.ts'
 import { declaredIn } from '../../core/resolve/desired.ts'
-import type { DesiredInputs } from '../../core/resolve/resolution.ts'
 import type { WorkspaceSettings } from '../config/settings.ts'
 
 /** The part of a workspace's state that envelopes decide. */

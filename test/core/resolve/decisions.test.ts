@@ -104,7 +104,7 @@ function told({ desired, rejected, skipped, ...rest }: Resolution, states: Input
     ...skipped.map((one) => `${short(one.scope)} left alone${line(one.at)}: ${one.why}`),
     ...rest.grants.map(({ grant, state, note }) => `grant${line(grant.at)} on ${short(grant.scope)} is ${state}${note ? `: ${note}` : ''}`),
     ...rest.rules.map(
-      ({ name, people, holds, unknown }) => `rule ${name} counts for ${people}, holds for ${holds}, is not known for ${unknown}`,
+      ({ rule, people, holds, unknown }) => `rule ${rule.name} counts for ${people}, holds for ${holds}, is not known for ${unknown}`,
     ),
     ...rest.pools.map(({ pool, members: all, unknown }) => {
       const each = all.map(({ email: person, fixed, protected: isProtected }) => {

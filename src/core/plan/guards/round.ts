@@ -5,7 +5,7 @@ import type { Slots } from '../../interpret/slots.ts'
 import type { GuardCode } from '../../model/change.ts'
 import type { OwnerKind, PolicyEntry } from '../../model/policy.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey } from '../../model/scope.ts'
-import type { DesiredCap } from '../../resolve/candidate.ts'
+import type { DesiredCap } from '../../resolve/desired.ts'
 import { type Impact, type ImpactInputs, impactOn, isFree } from '../impact.ts'
 import type { Contest, Difference, Snapshot } from '../snapshot.ts'
 

@@ -13,9 +13,9 @@ import { poolPace } from '../../pools/figures.ts'
 import { aim, give, matters } from '../../pools/share-out.ts'
 import { claim, emptyTable, type PoolTable } from '../../pools/table.ts'
 import type { RejectedScope } from '../../resolve/candidate.ts'
+import type { DesiredInputs } from '../../resolve/chain.ts'
 import { resolveDesired } from '../../resolve/desired.ts'
 import { grantId, grantStatuses, isInForce } from '../../resolve/grants.ts'
-import type { DesiredInputs } from '../../resolve/resolution.ts'
 import type { CapSource, CapsOfDay, ReplayDay, ReplayPeople } from './demand.ts'
 
 /** Numbers scopes in the order in which they first appear. */

@@ -2,7 +2,7 @@
 // OpenAPI document is made from the same declarations.
 import type { HistoryEntry } from '../../../core/model/change.ts'
 import type { Instant } from '../../../core/model/units.ts'
-import type { GrantStatus } from '../../../core/resolve/candidate.ts'
+import type { GrantStatus } from '../../../core/resolve/grants.ts'
 import { readDate } from '../../../policy/dates.ts'
 import { didYouMean } from '../../../policy/suggest.ts'
 import type { Clock } from '../../../ports.ts'

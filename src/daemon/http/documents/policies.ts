@@ -91,8 +91,8 @@ function entriesOf(seen: Seen, index: PeopleIndex): readonly PolicyRow[] {
     const { state, observed } = status.get(scopeKey(scope)) ?? {}
     return { kind: scope.kind, ...about(scope, at), cap, state, observed, reason }
   })
-  const grants = (desiredState?.resolution.grants ?? []).map(({ grant, state, fromAt, untilAt }): Declared => {
-    const { scope, at, reason, ticket, amount } = grant
+  const grants = (desiredState?.resolution.grants ?? []).map(({ grant, state, untilAt }): Declared => {
+    const { scope, at, reason, ticket, amount, fromAt } = grant
     const set = amount.kind === 'cap' ? { cap: amount.credits } : { add: amount.credits }
     return { kind: 'grant', ...about(scope, at), ...set, state, from: fromAt, until: untilAt, reason, ticket }
   })
