@@ -1,16 +1,16 @@
 // The texts that `init` writes and prints: config, policy and workflow, from the templates beside this file, and summary; and the files themselves, all or
 // none. No key ever comes here, only its place.
 
-import { existsSync, linkSync, lstatSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { plain, shellWord } from '../../core/escape/text.ts'
 import { messageOf } from '../../core/model/problem.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Adopted } from '../../core/plan/audit.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
-import { codeIn, type TokenSource } from '../../files.ts'
+import type { TokenSource } from '../../files.ts'
 import { printPolicy } from '../../policy/print.ts'
-import { type Imported, type Live, notesOf, policyOf, succeeds } from '../import.ts'
+import { type Imported, type Live, notesOf, policyOf } from '../import.ts'
 import { schemaText } from '../schema.ts'
 import { CommandError } from '../shared/context.ts'
 import { count, dayText, filled, padEnd, people, VERSION } from '../shared/text.ts'
@@ -29,46 +29,20 @@ export const existingIn = (folder: string, paths: readonly string[]): readonly s
 /** The path exists and is no folder. */
 export const isNoFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === false
 
-/** Creates all files. On an error it throws a `CommandError` and leaves the folder as it was. */
+/** Creates all files, and replaces none. On an error it throws a `CommandError`, and no file of them is left. */
 export function createFiles(folder: string, files: readonly NewFile[]): void {
-  const made: (() => void)[] = []
+  const made: string[] = []
   try {
-    makeFolder(folder, made)
-    using ended = new DisposableStack()
-    const staging = ended.adopt(mkdtempSync(join(folder, '.capkeeper-init-')), (one) => rmSync(one, { recursive: true, force: true }))
-    for (const [index, { path, text }] of files.entries()) {
-      const whole = join(staging, String(index))
-      writeFileSync(whole, text, { flush: true })
+    for (const { path, text } of files) {
       const target = join(folder, path)
-      makeFolder(dirname(target), made)
-      place(whole, target, text)
-      made.push(() => unlinkSync(target))
+      mkdirSync(dirname(target), { recursive: true })
+      writeFileSync(target, '', { flag: 'wx' })
+      made.push(target)
+      writeFileSync(target, text, { flush: true })
     }
   } catch (error) {
-    // A folder into which others have put files remains.
-    for (const undo of made.toReversed()) succeeds(undo)
+    for (const target of made) rmSync(target, { force: true })
     throw new CommandError(`nothing was written: ${messageOf(error)}`)
-  }
-}
-
-/** Makes a folder and its parents, and notes how to remove those that it made. */
-function makeFolder(folder: string, made: (() => void)[]): void {
-  if (existsSync(folder)) return
-  const parent = dirname(folder)
-  if (parent !== folder) makeFolder(parent, made)
-  mkdirSync(folder)
-  made.push(() => rmdirSync(folder))
-}
-
-const WITHOUT_LINKS: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
-
-/** On a file system without links the file is written in place, which also replaces nothing. */
-function place(whole: string, target: string, text: string): void {
-  try {
-    linkSync(whole, target)
-  } catch (error) {
-    if (!WITHOUT_LINKS.includes(codeIn(error) ?? '')) throw error
-    writeFileSync(target, text, { flag: 'wx', flush: true })
   }
 }
 

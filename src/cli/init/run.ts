@@ -4,7 +4,6 @@ import { isAbsolute, relative, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { createKeyRing } from '../../api/keys.ts'
 import { parseBaseUrl } from '../../api/way.ts'
-import { plain, shellWord } from '../../core/escape/text.ts'
 import { hasErrors, InputError, messageOf } from '../../core/model/problem.ts'
 import { loadConfigAside, networkProblems } from '../../daemon/config/config.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
@@ -32,12 +31,7 @@ async function initCommand(dir: string, flags: InitFlags, cli: Cli): Promise<voi
   const name = flags.workspace ?? (isAsking ? undefined : DEFAULT_WORKSPACE)
   refuseExisting(dir, folder, [...FIXED_FILES, ...(name === undefined ? [] : [policyFile(name)])])
   const answered: InitFlags = isAsking ? { ...flags, ...(await askMissing(givenOf(flags, cli), cli)) } : flags
-  try {
-    await start(dir, folder, answered, cli)
-  } catch (error) {
-    if (isAsking && error instanceof CommandError) cli.stderr.write(`the answers again, as flags:\n  ${commandOf(dir, answered)}\n`)
-    throw error
-  }
+  await start(dir, folder, answered, cli)
 }
 
 async function start(dir: string, folder: string, flags: InitFlags, cli: Cli): Promise<void> {
@@ -127,14 +121,6 @@ function keyFrom({ keys }: WorkspaceConfig, folder: string): TokenSource {
 }
 
 const KEY_VARIABLE: TokenSource = { env: 'CAPKEEPER_SERVICE_KEY' }
-
-/** The command that asks no questions. */
-function commandOf(dir: string, { baseUrl, serviceKeyFile, workspace, group = [] }: InitFlags): string {
-  const given = { '--base-url': baseUrl, '--service-key-file': serviceKeyFile, '--workspace': workspace }
-  const flags = Object.entries(given).flatMap(([flag, value]) => (value === undefined ? [] : [flag, value]))
-  const groups = group.flatMap(({ id, name }) => ['--group', `${id}=${name}`])
-  return ['capkeeper', 'init', dir, ...flags, ...groups].map((word) => shellWord(plain(word))).join(' ')
-}
 
 // The questions of `init` on a terminal, for values that no flag and no variable gives. A wrong answer is asked again. An answer must never be
 // shown again, because the user may paste the key where its file is asked for.
