@@ -2,7 +2,7 @@
 // workspaces share nothing.
 import { LONGEST_PAUSE_MS, type Pause } from '../core/model/change.ts'
 import { advance, type Condition, type Finding } from '../core/model/condition.ts'
-import type { CycleEvent, Emit, LeaseShown, WorkspaceView } from '../core/model/events.ts'
+import type { CycleEvent, Emit, WorkspaceView } from '../core/model/events.ts'
 import type { Roster } from '../core/model/observed.ts'
 import { messageOf } from '../core/model/problem.ts'
 import type { ScopeKey } from '../core/model/scope.ts'
@@ -12,12 +12,13 @@ import type { Planned } from '../core/plan/plan.ts'
 import type { Burned } from '../core/use/burn.ts'
 import type { UseReading } from '../core/use/curve.ts'
 import type { Clock, Digest, Ledger, Random, WriteClient } from '../ports.ts'
-import { type Collector, type KnownRuns, newCollector, type UndeclaredPass } from './collect/kept.ts'
+import { type KnownRuns, newCollector, type UndeclaredPass } from './collect/kept.ts'
 import type { Chronicle } from './conditions/journal.ts'
 import type { WorkspaceSettings } from './config/settings.ts'
 import type { DesiredState, WorkspaceState } from './cycle/state.ts'
 import type { ReadPeopleFile } from './directory/read.ts'
 import type { Notifier } from './notify/channels.ts'
+import type { WorkspaceLease } from './replicas/leases.ts'
 
 /** The slice of the last sweep, and the figures by which it was chosen. */
 export interface Reading extends Slicing {
@@ -54,16 +55,6 @@ export interface WorkspaceParts {
   readonly chronicle?: Chronicle
 }
 
-/** The lease of a workspace, where several replicas share the ledger. */
-export interface WorkspaceLease {
-  /** Another replica has had newer policies than these. */
-  isReplaced(): boolean
-  /** Until then a write of the previous holder may land. */
-  quietUntil(): Instant
-  /** The holder, as it is shown. */
-  shown(): LeaseShown
-}
-
 /** The parts that find conditions; the findings of a part replace its earlier ones. */
 type FindingSource =
   | 'policy'
@@ -84,57 +75,48 @@ type FindingSource =
   | 'viewers'
   | 'lease'
 
-export interface Workspace extends WorkspaceParts {
-  /** The wall clock, wherever it has jumped to. `clock` tells the time that no jump moves. */
-  readonly wall: () => Instant
-  /** Absent until a policy set was usable once. */
-  state: WorkspaceState | undefined
-  /** The state under the previous settings, shown until there is a new one. */
-  before: WorkspaceState | undefined
-  shown: Shown
-  /** The last findings of each source, from which the conditions follow. */
-  findings: Readonly<Partial<Record<FindingSource, readonly Finding[]>>>
-  /** What is true now, and since when. */
-  conditions: readonly Condition[]
-  /** As last read. */
-  pause: Pause | undefined
-  /** The progress of reading undeclared caps; absent until it has begun. */
-  undeclared: UndeclaredPass | undefined
-  /** How the last sweep was sliced; absent while sweeps read everything. */
-  reading: Reading | undefined
-  /** Credits burned so far; absent until they were read from the ledger. */
-  burned: Burned | undefined
-  /** The last roster that was added to `burned`. */
-  burnedFrom: Roster | undefined
-  /** The readings of use, as last read from the ledger after the roster `from`. */
-  useReadings: { readonly from: Roster | undefined; readonly all: readonly UseReading[] } | undefined
-  /** The runs of the team, as last read from the ledger. */
-  runs: KnownRuns | undefined
-  readonly collector: Collector
-  /** A cycle was tried, or there is no policy for one. */
-  attempted: boolean
-}
+export type Workspace = ReturnType<typeof newWorkspace>
 
-/** A workspace that starts. What `before` shows, under other settings for the same service, stays visible: none of it decides about a cap. */
-export const createWorkspace = (parts: WorkspaceParts, before?: Workspace): Workspace => ({
+const newWorkspace = (parts: WorkspaceParts) => ({
   ...parts,
   clock: { ...parts.clock, now: () => parts.client.now?.() ?? parts.clock.now() },
+  /** The wall clock, wherever it has jumped to. `clock` tells the time that no jump moves. */
   wall: () => parts.clock.now(),
-  state: undefined,
-  before: before?.state,
-  shown: before?.shown ?? {},
-  findings: before?.findings ?? {},
-  conditions: before?.conditions ?? [],
-  pause: before?.pause,
-  undeclared: before?.undeclared,
-  attempted: before?.attempted ?? false,
-  reading: undefined,
-  burned: undefined,
-  burnedFrom: undefined,
-  useReadings: undefined,
-  runs: undefined,
+  /** Absent until a policy set was usable once. */
+  state: undefined as WorkspaceState | undefined,
+  /** The state under the previous settings, shown until there is a new one. */
+  before: undefined as WorkspaceState | undefined,
+  shown: {} as Shown,
+  /** The last findings of each source, from which the conditions follow. */
+  findings: {} as Found,
+  /** What is true now, and since when. */
+  conditions: [] as readonly Condition[],
+  /** As last read. */
+  pause: undefined as Pause | undefined,
+  /** The progress of reading undeclared caps; absent until it has begun. */
+  undeclared: undefined as UndeclaredPass | undefined,
+  /** A cycle was tried, or there is no policy for one. */
+  attempted: false,
+  /** How the last sweep was sliced; absent while sweeps read everything. */
+  reading: undefined as Reading | undefined,
+  /** Credits burned so far; absent until they were read from the ledger. */
+  burned: undefined as Burned | undefined,
+  /** The last roster that was added to `burned`. */
+  burnedFrom: undefined as Roster | undefined,
+  /** The readings of use, as last read from the ledger after the roster `from`. */
+  useReadings: undefined as { readonly from: Roster | undefined; readonly all: readonly UseReading[] } | undefined,
+  /** The runs of the team, as last read from the ledger. */
+  runs: undefined as KnownRuns | undefined,
   collector: newCollector(parts.random.next().toString(36).slice(2, 10)),
 })
+
+/** A workspace that starts. What `last` shows, under other settings for the same service, stays visible: none of it decides about a cap. */
+export function createWorkspace(parts: WorkspaceParts, last?: Workspace): Workspace {
+  const workspace = newWorkspace(parts)
+  if (!last) return workspace
+  const { state: before, shown, findings, conditions, pause, undeclared, attempted } = last
+  return { ...workspace, before, shown, findings, conditions, pause, undeclared, attempted }
+}
 
 /** The time by which a pause ends: another process recorded it on the wall clock, and no pause may end early. */
 export const pauseTime = ({ clock, wall }: Pick<Workspace, 'clock' | 'wall'>): Instant => Math.min(clock.now(), wall())

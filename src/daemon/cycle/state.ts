@@ -1,13 +1,14 @@
 // What one workspace knows between cycles, and the plan that follows from it. It only reads the ledger and never calls the client, so
 // `plan` and the daemon make the same plan from the same state.
 
-import { countPeople, type People } from '../../core/interpret/effective.ts'
+import { settle } from '../../core/envelopes/settle.ts'
+import { countPeople } from '../../core/interpret/effective.ts'
 import { type ServiceEvidence, type ServiceModel, serviceModel } from '../../core/interpret/evidence.ts'
-import { groupsWithCap, interpret, type SentCap, type Slots } from '../../core/interpret/slots.ts'
+import { groupsWithCap, interpret, type SentCap } from '../../core/interpret/slots.ts'
 import { LANDING_MS, type Pause, type Quarantined } from '../../core/model/change.ts'
 import type { UsageFacts } from '../../core/model/facts.ts'
 import { type Balance, type CapReading, type Cycle, mayBeSet, type OwnedCap } from '../../core/model/observed.ts'
-import type { Cap, PolicyRevision } from '../../core/model/policy.ts'
+import type { Cap, EnvelopeMemory, KeptRevision, PolicyRevision } from '../../core/model/policy.ts'
 import { InputError } from '../../core/model/problem.ts'
 import { byScope, groupScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { formatInstant, type Instant, isReadWithin, isYounger } from '../../core/model/units.ts'
@@ -20,87 +21,111 @@ import type { Exclusion, Rules, Snapshot } from '../../core/plan/snapshot.ts'
 import { activeQuarantine, entriesOf, scopesToRead, skippedScopes, unknownScopes } from '../../core/plan/states.ts'
 import { followersIn, poolNotes } from '../../core/pools/deal.ts'
 import type { DesiredInputs } from '../../core/resolve/chain.ts'
-import { type Resolution, resolveDesired } from '../../core/resolve/desired.ts'
-import type { MatchMemory } from '../../core/resolve/matches.ts'
-import type { DealtPools } from '../../core/resolve/pools.ts'
-import { approvedCount, type DirectoryMemory, emptied, ROSTER_LIFE_MS } from '../../core/resolve/roster.ts'
-import type { MeasuredAddOn } from '../../core/use/add-on.ts'
+import { declaredIn, type Resolution, resolveDesired } from '../../core/resolve/desired.ts'
+import { approvedCount, emptied, ROSTER_LIFE_MS } from '../../core/resolve/roster.ts'
 import { nearest } from '../../policy/suggest.ts'
 import type { Clock, Digest, ReadClient, RecordsReader } from '../../ports.ts'
 import type { WorkspaceSettings } from '../config/settings.ts'
-import { type EnvelopeState, mayLack, withAccepted, withEnvelopes } from './envelopes.ts'
 import { readQuality, seenIn } from './read.ts'
 
 /** Clocks further apart than this freeze grants. */
 export const SKEW_LIMIT_MS = 5 * 60_000
 
 /** What the workspace has read so far. Everything that must outlive the process is in the ledger as well. */
-export interface WorkspaceState extends EnvelopeState {
-  /** False while a file is broken: nothing is pruned until the set is whole again. */
-  policyValid: boolean
-  readonly readings: Map<ScopeKey, CapReading>
-  usage: UsageFacts | undefined
-  /** What is known of the people file. */
-  directory: DirectoryMemory | undefined
-  /** Add-on use as the service measures it; absent where it does not. */
-  measured: MeasuredAddOn | undefined
-  unknownGroups: readonly string[]
-  conflictsGone: Readonly<Record<string, number>>
-  conflictGroups: Readonly<Record<string, readonly string[]>>
-  conditions: MatchMemory
-  /** The last deal of each pool, and the use counted against it. */
-  pools: DealtPools
-  /** Why pools keep their last deal, by name. */
-  frozenPools: Readonly<Record<string, string>>
-  /** The caps of the team and groups when people were last read to learn what reads show. */
-  probedUnder: string | undefined
-  /** Scopes whose last write was refused with the key: perhaps only this scope is, so all others are written before. */
-  readonly refusedWrites: Set<ScopeKey>
-}
+export type WorkspaceState = ReturnType<typeof recall>
 
 /** The state of a workspace at its start, from the ledger. Throws an `InputError` for a file that held policies of the ledger and is empty now. */
-export function recall(policy: PolicyRevision, ledger: RecordsReader): WorkspaceState {
-  const problems = emptied(policy, ledger.fact('policy')?.set)
+export function recall(policy: PolicyRevision, ledger: RecordsReader) {
+  const kept = ledger.fact('policy')
+  const problems = emptied(policy, kept?.set)
   if (problems.length > 0) throw new InputError(problems)
+  const envelopes = ledger.fact('envelopes')
   return {
-    policy: withAccepted(policy, ledger.fact('policy'), ledger.fact('envelopes')),
+    /** What is in force: what the files say, with what is accepted of envelopes. */
+    policy: withAccepted(policy, kept, envelopes),
+    /** What the files say. */
     declared: policy,
-    envelopes: ledger.fact('envelopes'),
-    isBlind: ledger.fact('policy') === undefined && ledger.owned().some(mayBeSet),
+    envelopes,
+    /** What the policy in force was made of. */
+    settledFrom: undefined as { readonly declared: PolicyRevision; readonly groups: UsageFacts['groups'] } | undefined,
+    /** The ledger has caps of ours and no policy, as one that another process shares: what was accepted before is not known. */
+    isBlind: kept === undefined && ledger.owned().some(mayBeSet),
+    /** False while a file is broken: nothing is pruned until the set is whole again. */
     policyValid: true,
-    readings: new Map(),
+    readings: new Map<ScopeKey, CapReading>(),
     usage: ledger.fact('usage'),
+    /** What is known of the people file. */
     directory: ledger.fact('directory'),
+    /** Add-on use as the service measures it; absent where it does not. */
     measured: ledger.fact('addOn'),
-    unknownGroups: [],
+    unknownGroups: [] as readonly string[],
     conflictsGone: ledger.fact('conflictsGone') ?? {},
     conflictGroups: ledger.fact('conflictGroups') ?? {},
     conditions: ledger.fact('conditions') ?? {},
+    /** The last deal of each pool, and the use counted against it. */
     pools: ledger.fact('pools') ?? {},
-    frozenPools: {},
-    probedUnder: undefined,
-    refusedWrites: new Set(),
+    /** Why pools keep their last deal, by name. */
+    frozenPools: {} as Readonly<Record<string, string>>,
+    /** The caps of the team and groups when people were last read to learn what reads show. */
+    probedUnder: undefined as string | undefined,
+    /** Scopes whose last write was refused with the key: perhaps only this scope is, so all others are written before. */
+    refusedWrites: new Set<ScopeKey>(),
   }
 }
 
-/** What policy asks of each scope now, with everything that follows from it before a cap is read. */
-export interface DesiredState {
-  /** What `resolution` was made from. */
-  readonly inputs: DesiredInputs
-  readonly resolution: Resolution
-  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
-  readonly skipped: ReadonlySet<ScopeKey>
-  /** Quarantined scopes: those of the ledger, and those that the service did not know when they were read last. */
-  readonly quarantine: ReturnType<typeof activeQuarantine>
-  /** Scopes that the service did not know when they were read last, those left alone included. */
-  readonly unknown: ReadonlySet<ScopeKey>
-  /** Every scope that a sweep reads, those with an open intent included. */
-  readonly toRead: readonly Scope[]
-  readonly people: People
-  /** Groups that policy names or that carry a cap of ours, and whose members are not known. */
-  readonly unlisted: ReadonlySet<ScopeKey>
-  /** The readings as `interpret` understands them; follows new readings. */
-  readonly slots: Slots
+// Envelopes: which policy is in force, what is remembered of it, and where that is kept. The decisions are in core/envelopes.
+
+const NOTHING: ReadonlySet<never> = new Set()
+
+/** A newly read policy, with what was accepted of envelopes before: what is new in them is judged with the next plan. */
+function withAccepted(declared: PolicyRevision, before: PolicyRevision | undefined, memory: EnvelopeMemory | undefined): PolicyRevision {
+  if (!declared.delegated) return declared
+  return settle({ declared, before: before?.set, memory, groups: [], pooled: NOTHING, owned: NOTHING, now: 0, isFrozen: true })
+}
+
+/** The last good policy of the ledger, while no set is whole: what teams declare cannot be told either, and stays as it was accepted. */
+export function unseen(kept: KeptRevision, { envelopes = [] }: Pick<WorkspaceSettings, 'envelopes'>): PolicyRevision {
+  if (envelopes.length === 0) return kept
+  const isPlatforms = ({ envelope }: { readonly envelope?: string }): boolean => envelope === undefined
+  const { rules, grants } = kept.set
+  const bounds = envelopes.map(({ policies: _, ...envelope }) => envelope)
+  return {
+    ...kept,
+    set: { ...kept.set, rules: rules.filter(isPlatforms), grants: grants.filter(isPlatforms) },
+    delegated: { envelopes: bounds, files: [], unlisted: envelopes.map(({ name }) => name), refused: [] },
+  }
+}
+
+/** Puts another policy in force. */
+export function declare(state: WorkspaceState, policy: PolicyRevision): void {
+  state.policy = withAccepted(policy, state.policy, state.envelopes)
+  state.declared = policy
+}
+
+/** What is desired under the policy in force. `inputs` has the set of the files. */
+function withEnvelopes(state: WorkspaceState, inputs: DesiredInputs): DesiredInputs {
+  const { declared, envelopes: memory } = state
+  const groups = state.usage?.groups
+  if (!declared.delegated && !memory) return { ...inputs, set: state.policy.set }
+  const isSettled = state.settledFrom?.declared === declared && state.settledFrom.groups === groups
+  if (!isSettled && groups) {
+    const pooled =
+      declared.set.pools.length === 0 ? NOTHING : new Set([...declaredIn(inputs).pools.members.values()].flatMap((one) => [...one]))
+    const { cycle, now, unknownGroups } = inputs
+    const owned = new Set(inputs.owned.keys())
+    const before = state.policy.set
+    state.policy = settle({ declared, before, memory, groups, unknownGroups, pooled, owned, now, cycle })
+    state.envelopes = state.policy.settled?.memory
+    state.settledFrom = { declared, groups }
+  }
+  return { ...inputs, set: state.policy.set, prune: inputs.prune && !mayLack(state) }
+}
+
+/** Caps that teams declare, and that cannot be told now, seem to be declared no more. */
+function mayLack({ isBlind, declared: { delegated }, policy: { settled } }: WorkspaceState): boolean {
+  if (!isBlind || !delegated) return false
+  const isBroken = delegated.unlisted.length > 0 || delegated.files.some(({ documents }) => documents === undefined)
+  return isBroken || (settled?.refusals.length ?? 0) > 0
 }
 
 export interface Planner extends Pick<Snapshot, 'watched' | 'idle'> {
@@ -143,7 +168,7 @@ export function desiredInputs(state: WorkspaceState, planner: Pick<Planner, 'con
     roster: state.usage?.roster,
     cycle,
   }
-  return withEnvelopes(state, inputs, state.usage?.groups)
+  return withEnvelopes(state, inputs)
 }
 
 /** Counts a reading: takes over what the resolution says of conflicts and conditions. */
@@ -154,18 +179,18 @@ export function countReading(state: WorkspaceState, { conditions, conflictsGone,
 }
 
 /** Neither managed nor written now, such as a person who left: read only for an open intent. */
-export const isLeftAlone = (scope: Scope, { skipped, people }: Pick<DesiredState, 'skipped' | 'people'>): boolean =>
+export const isLeftAlone = (scope: Scope, { skipped, people }: Pick<Snapshot, 'skipped' | 'people'>): boolean =>
   skipped.has(scopeKey(scope)) || (scope.kind === 'user' && people.approved.length > 0 && !people.byKey.has(scopeKey(scope)))
 
 /** How caps work in this deployment, as far as it is known. */
 export const modelOf = ({ config, ledger, seen = seenIn(ledger) }: Pick<Planner, 'config' | 'ledger' | 'seen'>): ServiceModel =>
   serviceModel(config, seen)
 
+/** What policy asks of each scope now, with everything that follows from it before a cap is read. */
+export type DesiredState = Readonly<ReturnType<typeof desiredState>>
+
 /** Works out what policy asks now, and which scopes to read. */
-export function desiredState(
-  state: WorkspaceState,
-  planner: Pick<Planner, 'config' | 'ledger' | 'client' | 'clock' | 'seen'>,
-): DesiredState {
+export function desiredState(state: WorkspaceState, planner: Pick<Planner, 'config' | 'ledger' | 'client' | 'clock' | 'seen'>) {
   const { ledger } = planner
   const inputs = desiredInputs(state, planner)
   const { now, owned } = inputs
@@ -176,15 +201,26 @@ export function desiredState(
   const groupsOf = (key: ScopeKey): readonly ScopeKey[] => people.byKey.get(key)?.groups ?? []
   const managed = scopesToRead(resolution, owned, skipped, groupsOf, model.reads !== 'explicit')
   const unlisted = unlistedGroups(state, owned)
-  const withCap = groupsWithCap(resolution.desired)
-  const slots = interpret({ model, readings: state.readings, owned, people, unlisted, groupsWithCap: withCap })
   const toRead = withIntents(managed, ledger)
   const readings = unknownScopes(toRead, state.readings)
   const { active, over } = activeQuarantine(ledger.quarantined(), resolution, skipped, now)
   const here = [...readings.values()].filter(({ scope }) => !isLeftAlone(scope, { skipped, people }))
-  const quarantine = { active: new Map([...active, ...byScope(quarantinedUnknown(here, resolution))]), over }
-  const unknown = new Set(readings.keys())
-  return { inputs, resolution, owned, skipped, quarantine, unknown, toRead, people, unlisted, slots }
+  const withCap = groupsWithCap(resolution.desired)
+  return {
+    /** What `resolution` was made from. */
+    inputs,
+    ...{ resolution, owned, skipped, people },
+    /** Quarantined scopes: those of the ledger, and those that the service did not know when they were read last. */
+    quarantine: { active: new Map([...active, ...byScope(quarantinedUnknown(here, resolution))]), over },
+    /** Scopes that the service did not know when they were read last, those left alone included. */
+    unknown: new Set(readings.keys()),
+    /** Every scope that a sweep reads, those with an open intent included. */
+    toRead,
+    /** Groups that policy names or that carry a cap of ours, and whose members are not known. */
+    unlisted,
+    /** The readings as `interpret` understands them; follows new readings. */
+    slots: interpret({ model, readings: state.readings, owned, people, unlisted, groupsWithCap: withCap }),
+  }
 }
 
 /** Not recorded: the next reading says anew whether the service knows the scope. */

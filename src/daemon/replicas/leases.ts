@@ -1,5 +1,6 @@
 // The daemon's view of leases, the same for a ledger of one process and for one that replicas share. `soleLeases` is the case of one process;
 // keeper.ts keeps the leases of a replica, whose state is here; `commandLeases` holds those of `apply`.
+import type { LeaseShown } from '../../core/model/events.ts'
 import type { Delegated, PolicyRevision } from '../../core/model/policy.ts'
 import type { Instant } from '../../core/model/units.ts'
 import {
@@ -19,11 +20,10 @@ import {
 import { emptied } from '../../core/resolve/roster.ts'
 import { digestOf } from '../../policy/load/digest.ts'
 import type { Clock, LeaseTable, RecordsReader } from '../../ports.ts'
-import { heldBy, orNothing, unlessLedger } from '../ledger/error.ts'
+import { heldBy, unlessLedger } from '../ledger/error.ts'
 import type { Fence } from '../ledger/postgres/single.ts'
-import type { Workspace, WorkspaceLease } from '../workspace.ts'
 
-// Compares the policy sets of replicas, and finds the last known good one of a workspace. It does not decide which set is newer.
+// Compares the policy sets of replicas. It does not decide which set is newer.
 
 type Known = Pick<PolicyRevision, 'digest' | 'revision'>
 
@@ -74,15 +74,6 @@ function filled({ files, unlisted, ...now }: Delegated, before: Delegated): Dele
 
 /** Whether two sets are equal, whatever their commits. */
 export const saySame = (one: string | undefined, other: string | undefined): boolean => one?.split(' ', 1)[0] === other?.split(' ', 1)[0]
-
-/** The policies in force while files are broken: the last loaded ones, else those in the ledger. */
-export const lastGood = ({ shown, ledger }: Workspace): Known | undefined => shown.policy ?? orNothing(() => ledger.fact('policy'))
-
-export function lastGoodId(workspace: Workspace | undefined): string | undefined {
-  const known = workspace && lastGood(workspace)
-  // '' when the workspace never had policies.
-  return known && known.digest !== '' ? policyId(known) : undefined
-}
 
 /** A workspace that this process is configured for. */
 export interface Wanted {
@@ -179,13 +170,18 @@ export const soleLeases = (): Leases => ({
   stop: async () => undefined,
 })
 
+export type WorkspaceLease = NonNullable<ReturnType<typeof leaseOf>>
+
 /** The lease of one workspace; undefined when the ledger has no leases. */
-export function leaseOf(leases: Leases, workspace: string): WorkspaceLease | undefined {
+export function leaseOf(leases: Leases, workspace: string) {
   if (leases.isSole) return undefined
   return {
+    /** Another replica has had newer policies than these. */
     isReplaced: () => leases.isReplaced(workspace),
+    /** Until then a write of the previous holder may land. */
     quietUntil: () => leases.quietUntil(workspace),
-    shown() {
+    /** The holder, as it is shown. */
+    shown(): LeaseShown {
       const { isHere, holder } = leases.statusOf(workspace)
       return { isHere, holder, transfers: leases.transfers(workspace) }
     },
@@ -298,18 +294,13 @@ export const isTold = ({ policies, told }: State): boolean => [...policies].ever
 /** How long to wait for a replica that is ending. Choice. */
 const PATIENCE_MS = 2_000
 
-interface CommandLeases extends FencedLeases {
-  /** Rejects with LEDGER_LOCKED when another process holds the workspace. */
-  claim(workspace: string): Promise<void>
-}
-
 interface CommandOptions extends KeeperOptions {
   readonly wanted: readonly Wanted[]
   /** The name of the ledger in messages. */
   readonly file: string
 }
 
-export function commandLeases({ replica, table, clock, wanted, file }: CommandOptions): CommandLeases {
+export function commandLeases({ replica, table, clock, wanted, file }: CommandOptions) {
   const held = new Map<string, Own>()
   const own = holding({ held, replica, clock })
   const ended = new AbortController()
@@ -337,7 +328,8 @@ export function commandLeases({ replica, table, clock, wanted, file }: CommandOp
   return {
     ...soleLeases(),
     ...own,
-    async claim(workspace) {
+    /** Rejects with LEDGER_LOCKED when another process holds the workspace. */
+    async claim(workspace: string): Promise<void> {
       const endAt = clock.monotonic() + PATIENCE_MS
       while (!own.holds(workspace)) {
         const answer = await beat(workspace)
@@ -348,7 +340,7 @@ export function commandLeases({ replica, table, clock, wanted, file }: CommandOp
       }
       living ??= live()
     },
-    async stop() {
+    async stop(): Promise<void> {
       ended.abort(new Error('stopped'))
       await living
       if (held.size > 0) await table.leave(replica.id).catch(unlessLedger)

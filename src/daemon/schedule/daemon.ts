@@ -8,10 +8,10 @@ import type { Health } from '../http/documents/types.ts'
 import type { Readiness } from '../http/server.ts'
 import { unlessLedger } from '../ledger/error.ts'
 import type { SharedWorkspace } from '../ledger/share.ts'
-import { type LeaseHooks, type Leases, lastGoodId } from '../replicas/leases.ts'
+import { type LeaseHooks, type Leases, policyId } from '../replicas/leases.ts'
 import { elsewhereIn, isOfLease, packed, viewsOf, wantedIn } from '../replicas/shown.ts'
 import type { Workspace } from '../workspace.ts'
-import { distribute, loadPolicies, oneAtATime, rereadConfig } from './reload.ts'
+import { distribute, lastGood, loadPolicies, oneAtATime, rereadConfig } from './reload.ts'
 import { type DaemonParts, end, newState, openAll, type Runner, type State, start, updateConditions } from './runners.ts'
 import { timer } from './system.ts'
 
@@ -133,7 +133,12 @@ function hooksOf(state: State): LeaseHooks {
     beaten: () => void updateConditions(state),
     policiesSettled: () => state.loaded && distribute(state, state.loaded),
     seen: (name) => parts.onSeen?.(name),
-    lastGood: (name) => (state.loaded?.sets.has(name) ? undefined : lastGoodId(runners.get(name)?.workspace)),
+    lastGood(name) {
+      const workspace = state.loaded?.sets.has(name) ? undefined : runners.get(name)?.workspace
+      const known = workspace && lastGood(workspace)
+      // '' when the workspace never had policies.
+      return known && known.digest !== '' ? policyId(known) : undefined
+    },
     document(name) {
       const runner = runners.get(name)
       return runner?.workspace.shown.lastCycle && !leases.isReplaced(name) ? packed(runner.workspace) : undefined

@@ -9,8 +9,9 @@ import { emptied } from '../../core/resolve/roster.ts'
 import { finding, firstProblem } from '../conditions/findings.ts'
 import type { Config, WorkspaceConfig } from '../config/settings.ts'
 import { orNothing, unlessLedger } from '../ledger/error.ts'
-import { lastGood, toTell } from '../replicas/leases.ts'
+import { toTell } from '../replicas/leases.ts'
 import { wantedIn } from '../replicas/shown.ts'
+import type { Workspace } from '../workspace.ts'
 import {
   end,
   type Opened,
@@ -146,6 +147,9 @@ async function adopt(state: State, config: Config, load: PolicyLoad): Promise<vo
   if (told) await state.leases.followed(told.ids)
   if (state.config === config && !state.stopping) distribute(state, state.loaded)
 }
+
+/** The policies in force while files are broken: the last loaded ones, else those in the ledger. */
+export const lastGood = ({ shown, ledger }: Workspace) => shown.policy ?? orNothing(() => ledger.fact('policy'))
 
 /** Gives the policies to the workspaces, or to one of them. Policies that other replicas have seen replaced are not adopted. */
 export function distribute(state: State, load: PolicyLoad, only?: string): void {

@@ -345,7 +345,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     caughtBy: [199],
   },
   'a restart forgets what was accepted of a team': {
-    file: 'daemon/cycle/envelopes.ts',
+    file: 'daemon/cycle/state.ts',
     find: 'before: before?.set, memory, groups: []',
     replace: 'before: undefined, memory, groups: []',
     needs: ['envelope', 'team-broken', 'team-edit'],
