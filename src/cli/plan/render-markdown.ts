@@ -26,66 +26,52 @@ const MARKDOWN_LIMIT = 60_000
 const VISIBLE = 20
 /** Changes shown in each hold. */
 const HELD_VISIBLE = 5
-/** Room for headings, fold marks and the closing lines of one plan. */
-const FRAME = 1_500
+/** Characters for the lines of each kind; with headings and closing lines they fit into a comment. */
+const ROOM = { holds: 14_000, visible: 10_000, changes: 20_000, unknown: 5_000, problems: 8_000 }
 /** The order of changes, and of the headline. */
 const GRAVEST_FIRST: readonly Effect[] = ['block', 'clear', 'lower', 'raise', 'set']
 
 /** Plans as one Markdown text of at most `MARKDOWN_LIMIT` characters. */
 export function renderPlanMarkdown(views: readonly PlanView[], options: ShowOptions): string {
   const release = options.releaseCommand ?? releaseBy([])
-  const room = Math.floor((MARKDOWN_LIMIT - 200) / Math.max(1, views.length))
-  const { lines, left } = fitting(
-    views.map((view) => planSection(view, release, room)),
-    MARKDOWN_LIMIT - 200,
-  )
+  const sections = views.map((view) => planSection(view, release))
+  const { lines, left } = fitting(sections, MARKDOWN_LIMIT - 200)
   return [...lines, ...(left > 0 ? [`${count(left, 'workspace')} left out for length; \`capkeeper plan\` shows all.\n`] : [])].join('\n')
 }
 
-function planSection(view: PlanView, release: (holdId: string) => string, room: number): string {
+function planSection(view: PlanView, release: (holdId: string) => string): string {
   const { plan } = view
-  const budget = createBudget(room - FRAME)
+  const missing: string[] = []
+  /** The lines that fit; the others are counted under `name`. */
+  const some = (name: string, lines: readonly string[], room: number): readonly string[] => {
+    const taken = fitting(lines, room)
+    if (taken.left > 0) missing.push(count(taken.left, name))
+    return taken.lines
+  }
   const changes = plan.changes.toSorted((a, b) => GRAVEST_FIRST.indexOf(a.effect) - GRAVEST_FIRST.indexOf(b.effect))
-  const going = outgoing({ ...plan, changes })
-  // In the order of their importance, because each takes its share of the room that is left.
-  const holds = budget.take('hold', 0.4, plan.holds, (hold) => holdBlock(hold, plan, release))
-  const visible = budget.take('', 0.4, going.slice(0, VISIBLE), changeRow)
-  const details = budget.take('change', 0.8, changes, (change) => detailRow(change, view))
-  const unknown = budget.take('unknown scope', 0.5, plan.unknown, (one) => `- ${code(scopeKey(one.scope))}: ${escaped(one.message)}`)
-  const problems = budget.take('problem', 1, plan.problems, (one) => {
-    return `- ${one.severity}: ${escaped(subjectOf(one) + one.message)} (${escaped(one.code)})`
-  })
+  const holds = plan.holds.map((hold) => holdBlock(hold, plan, release))
+  const visible = outgoing({ ...plan, changes })
+    .slice(0, VISIBLE)
+    .map(changeRow)
+  const details = changes.map((change) => detailRow(change, view))
+  const unknown = plan.unknown.map(({ scope, message }) => `- ${code(scopeKey(scope))}: ${escaped(message)}`)
+  const problems = plan.problems.map((one) => `- ${one.severity}: ${escaped(subjectOf(one) + one.message)} (${escaped(one.code)})`)
   return markdownText([
     `### capkeeper: ${escaped(plan.workspace)}`,
     view.unread === undefined ? headline(plan) : `**Nothing could be read**, so nothing is planned: ${escaped(view.unread, 600)}`,
     approvalBlock(plan),
-    ...holds,
-    tableText(['Change', 'Who', 'Cap', 'People', 'Why'], visible),
+    ...some('hold', holds, ROOM.holds),
+    tableText(['Change', 'Who', 'Cap', 'People', 'Why'], fitting(visible, ROOM.visible).lines),
     folded(
       `${count(changes.length, 'change')} with source and cause`,
-      tableText(['Change', 'Who', 'Cap', 'Cause', 'Source', 'State'], details),
+      tableText(['Change', 'Who', 'Cap', 'Cause', 'Source', 'State'], some('change', details, ROOM.changes)),
     ),
-    folded(`${plan.unknown.length} unknown, so not written`, unknown.join('\n')),
-    folded(count(plan.problems.length, 'problem'), problems.join('\n')),
-    budget.leftOut(),
+    folded(`${plan.unknown.length} unknown, so not written`, some('unknown scope', unknown, ROOM.unknown).join('\n')),
+    folded(count(plan.problems.length, 'problem'), some('problem', problems, ROOM.problems).join('\n')),
+    missing.length > 0 ? `Left out for length: ${missing.join(', ')}; \`capkeeper plan\` shows all.` : '',
     escaped(closingLine(view), 1_000),
     `<sub>plan ${plan.id}, policies ${escaped(plan.policyDigest)}${plan.revision === '' ? '' : ` at ${escaped(plan.revision)}`}, ${rfc3339(plan.createdAt)}</sub>`,
   ])
-}
-
-function createBudget(room: number) {
-  let left = Math.max(0, room)
-  const missing: string[] = []
-  return {
-    /** The lines that fit into a share of the remaining room; the others are counted under `name`. */
-    take<T>(name: string, share: number, items: readonly T[], lineOf: (item: T) => string): readonly string[] {
-      const taken = fitting(items.map(lineOf), Math.floor(left * share))
-      left -= taken.lines.reduce((sum, line) => sum + line.length + 1, 0)
-      if (name !== '' && taken.left > 0) missing.push(count(taken.left, name))
-      return taken.lines
-    },
-    leftOut: () => (missing.length === 0 ? '' : `Left out for length: ${missing.join(', ')}; \`capkeeper plan\` shows all.`),
-  }
 }
 
 /** `**3 people with less, 12 people with more.** 5 changes.` People are summed over changes, so a person may count twice. */
