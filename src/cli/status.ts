@@ -1,8 +1,7 @@
 // `status`: shows the /status of a running daemon. It needs no key and no ledger; a config only gives the daemon's address.
 import { jsonText, plain } from '../core/escape/text.ts'
 import type { ScopeState } from '../core/model/events.ts'
-import { InputError } from '../core/model/problem.ts'
-import { SCOPE_KINDS } from '../core/model/scope.ts'
+import { formatPosition, InputError } from '../core/model/problem.ts'
 import type { Document, WorkspaceStatus } from '../daemon/http/documents/table.ts'
 import { action, COMMANDS, type FlagsOf } from './shared/command.ts'
 import { type Cli, CommandError, EXIT, type Paint, painter, type Style, UsageError } from './shared/context.ts'
@@ -36,32 +35,26 @@ function statusText(status: Document<'Status'>, paint: Paint): string {
 
 const HEADS = ['WORKSPACE', 'MODE', 'LAST CYCLE', 'IN SYNC', 'DRIFTED', 'HELD', 'OTHER', 'POLICIES']
 
-const total = (one: WorkspaceStatus, ...states: readonly ScopeState[]): number =>
-  SCOPE_KINDS.reduce((sum, kind) => sum + states.reduce((part, state) => part + one.scopeCounts[kind][state], 0), 0)
-
 function cells(one: WorkspaceStatus, at: number): readonly string[] {
   const cycle = one.lastCycle ? `${one.lastCycle.result}, ${span(at - Date.parse(one.lastCycle.finishedAt))} ago` : 'none yet'
   const policies = one.policy ? `${one.policy.digest}${one.policy.valid ? '' : ' (last good)'}` : 'none yet'
-  const other = total(one, 'unknown', 'rejected', 'contested', 'skipped', 'undeclared')
-  const counts = [total(one, 'in_sync'), total(one, 'drifted'), total(one, 'held'), other]
+  const { in_sync: inSync, drifted, held, ...others } = one.scopes
+  const counts = [inSync, drifted, held, Object.values(others).reduce((sum, count) => sum + count, 0)]
   return [plain(one.workspace), one.mode, cycle, ...counts.map(String), policies]
 }
 
 const WORST: Readonly<Partial<Record<ScopeState, Style>>> = { rejected: 'red', unknown: 'yellow', held: 'yellow', contested: 'yellow' }
 
 function needs(one: WorkspaceStatus, paint: Paint): readonly string[] {
-  const listed = one.scopes.filter((scope) => scope.state !== 'in_sync')
-  const more = total(one, 'drifted', 'held', 'unknown', 'rejected', 'contested', 'skipped', 'undeclared') - Math.min(listed.length, LISTED)
-  const shown = listed.slice(0, LISTED)
+  const shown = one.attention.slice(0, LISTED)
+  const more = one.attention.length - shown.length + one.attentionOmitted
   const lines = present(
     one.pause && paint('yellow', `paused until ${shortTime(Date.parse(one.pause.until))}: ${plain(one.pause.reason)}`),
-    one.policy?.problems.map(({ severity, at, message }) => plain(`${severity}: ${at ? `${at}: ` : ''}${message}`)),
-    one.holds.map((hold) =>
-      paint('yellow', plain(`hold ${hold.id} by ${hold.guards.join(', ')}, ${people(hold.people)}: ${hold.message}`)),
-    ),
+    one.problems.map(({ severity, at, message }) => plain(`${severity}: ${at ? `${formatPosition(at)}: ` : ''}${message}`)),
+    one.held.map((hold) => paint('yellow', plain(`hold ${hold.id} by ${hold.guards.join(', ')}, ${people(hold.people)}: ${hold.message}`))),
     one.lastCycle?.message !== undefined && plain(one.lastCycle.message),
     pastLine(one),
-    one.warnings.map((warning) => `warning: ${plain(warning)}`),
+    one.warningTexts.map((warning) => `warning: ${plain(warning)}`),
     columns(shown.map(scopeCells)).map((line, index) => painted(paint, shown[index], line)),
     more > 0 && `and ${count(more, 'more scope', 'more scopes')}; /status lists them`,
   )
@@ -117,7 +110,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[], pa
 
 const number = (value: number): string => Math.round(value).toLocaleString('en-US')
 
-type ScopeEntry = WorkspaceStatus['scopes'][number]
+type ScopeEntry = WorkspaceStatus['attention'][number]
 
 const scopeCells = (entry: ScopeEntry): readonly string[] => [
   entry.state,

@@ -137,6 +137,7 @@ async function row(name: string, url: string, mostBytes?: number): Promise<void>
 
 for (const [name, path] of PAGES) await row(name, server.url + path, MOST_PAGE_BYTES)
 await row('all workspaces as JSON', `${server.url}/api/v1/workspaces`)
+await row('/status', `${server.url}/status`)
 for (const [name, path] of PARTS) {
   await row(`${name}, everything known`, `${whole.url}/workspaces/bench${path}`, MOST_PAGE_BYTES)
   await row(`${name} as JSON`, `${whole.url}/api/v1/workspaces/bench${path.replace('/simulate', '/comparison')}`)

@@ -32,7 +32,8 @@ test('a service that is down, at the start or later, leaves the daemon alive and
   expect(await daemon.get('/readyz')).toMatchObject({ status: 200 })
   expect(JSON.parse((await daemon.get('/status')).text).workspaces[0]).toMatchObject({
     lastSuccessAt: expect.any(String),
-    use: { people: 20, readAt: expect.any(String) },
+    people: 20,
+    use: { readAt: expect.any(String) },
   })
   const last = await daemon.metric('capkeeper_last_success_timestamp_seconds', { workspace: 'acme' })
   expect(last).toBeGreaterThan(Date.now() / 1000 - 60)

@@ -37,9 +37,9 @@ describe('policy files that change', () => {
     expect(first.log()).toContainEqual(
       expect.objectContaining({ level: 'error', msg: 'policy is invalid, the last good one stays in force' }),
     )
-    expect(JSON.parse((await first.get('/status')).text).workspaces[0].policy).toMatchObject({
-      valid: false,
-      problems: [{ at: expect.stringMatching(/^policies\/acme\.yaml:\d+:\d+$/) }],
+    expect(JSON.parse((await first.get('/status')).text).workspaces[0]).toMatchObject({
+      policy: { valid: false },
+      problems: [{ at: { file: 'policies/acme.yaml', line: expect.any(Number), column: expect.any(Number) } }],
     })
     at.service.setCap('team', 9)
     await until('the healing under the last good set', () => at.service.capOf('team') === 500)
@@ -124,7 +124,7 @@ test('a configuration that changes takes up how people are shown, and which peop
   await until('people by e-mail', async () => (await users()).some((user) => user.includes('@')))
   config({ people: 'hash', metrics: { perUser: 'all' } })
   await until('people as hashes', async () => (await users()).every((user) => /^[0-9a-f]{12}$/.test(user)))
-  expect(JSON.parse((await daemon.get('/status')).text)).toMatchObject({ people: 'hash' })
+  expect(JSON.parse((await daemon.get('/status')).text)).toMatchObject({ peopleShown: 'hash' })
   config({ ledger: 'other.db' })
   await until('no series', async () => (await users()).length === 0)
   const waiting = () => daemon.log().flatMap(({ settings }) => (settings === undefined ? [] : [settings]))
@@ -149,7 +149,7 @@ test('a daemon that other machines reach shows hashes until it ends, also when i
   const config = (more: Settings) => at.write('config.yaml', configText([workspace('acme', at.service.url, SELDOM)], more))
   config({ listen: '0.0.0.0:0' })
   const daemon = await startDaemon(['--config', 'config.yaml'], { cwd: at.folder, listen: [] })
-  const people = async () => JSON.parse((await daemon.get('/status')).text).people
+  const people = async () => JSON.parse((await daemon.get('/status')).text).peopleShown
   expect(await people()).toBe('hash')
   config({ listen: '127.0.0.1:0', metrics: { perUser: 'all' } })
   await until('the new configuration', () => daemon.log().some(({ settings }) => settings !== undefined))

@@ -1,9 +1,9 @@
 // Runs one seed from its first day to its last and reports what occurred, was checked and was violated. The same seed gives the same trace.
 import { createHash } from 'node:crypto'
 import { scopeKey } from '../../src/core/model/scope.ts'
+import { statusDocument } from '../../src/daemon/http/documents/workspaces.ts'
 import { createMetrics, type Metrics } from '../../src/daemon/http/metrics/metrics.ts'
 import { EMAIL_LABELS } from '../../src/daemon/http/status/labels.ts'
-import { statusDocument } from '../../src/daemon/http/status/status.ts'
 import { FACT_NAMES } from '../../src/daemon/ledger/values/values.ts'
 import { between, type Draw, stream } from '../../src/sandbox/company/company.ts'
 import { invariantsFor } from './invariants/all.ts'
@@ -164,7 +164,9 @@ async function show(life: Life): Promise<void> {
   if (!daemon) return
   const views = daemon.views()
   const health = daemon.health()
-  const status = statusDocument(views, { ...health, version: '0.0.0' }, { people: EMAIL_LABELS, now: Math.floor(life.now()) })
+  const showing = { people: EMAIL_LABELS, now: Math.floor(life.now()) }
+  const clock = { now: life.now, monotonic: life.elapsed, sleep: life.clock.sleep }
+  const status = await statusDocument(views, { ...health, version: '0.0.0' }, showing, { clock })
   life.emit({ kind: 'output', where: '/status', text: JSON.stringify(status) })
   if (life.scenario.notify)
     await life.withNotes(async (ledger) => {

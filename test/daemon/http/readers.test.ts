@@ -114,7 +114,7 @@ describe('an address', () => {
 test("a person's page is found by the address, with ASCII letters folded and nothing else", async () => {
   const view = named(fullView('acme'), (one, at) => (at === 1 ? { ...one, email: 'zoË@example.com' } : one))
   const ask = await serve(() => [view], { ...settings, viewers: [{ groups: ['platform'], workspaces: ['*'], emails: true }] })
-  expect(JSON.parse((await ask('/status', { 'X-Groups': 'platform' })).text).people).toBe('email')
+  expect(JSON.parse((await ask('/status', { 'X-Groups': 'platform' })).text).peopleShown).toBe('email')
   const found = ['ZoË@EXAMPLE.com', 'zoë@example.com'].map((address) =>
     ask(`/api/v1/workspaces/acme/people/${encodeURIComponent(address)}`, { 'X-Groups': 'platform' }),
   )

@@ -5,7 +5,7 @@ import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
 import { offences } from '../../support/api-schema.ts'
 import { HASHED_LABELS } from '../../support/documents.ts'
 import { serve } from '../../support/serve.ts'
-import { balanceOf, emptyView, fullView, HOLD, NOW, peopleOf, personEmail, rosterOf, USE } from '../../support/views.ts'
+import { emptyView, fullView, HOLD, NOW, personEmail, rosterOf } from '../../support/views.ts'
 
 /** What /status says of a workspace. Whatever the view, the document is as the OpenAPI document says, and has no name of a person. */
 async function statusOf(view: ReturnType<typeof fullView>, people = EMAIL_LABELS) {
@@ -13,7 +13,7 @@ async function statusOf(view: ReturnType<typeof fullView>, people = EMAIL_LABELS
   const text = await (await fetch(`${url}/status`)).text()
   const document = JSON.parse(text)
   expect(offences('Status', document)).toEqual([])
-  expect(document.people).toBe(people.shown)
+  expect(document.peopleShown).toBe(people.shown)
   expect(text).not.toContain('Person 1')
   return document.workspaces[0]
 }
@@ -26,8 +26,9 @@ test('the status document says what the view says, with instants as RFC 3339', a
     result: 'held',
     message: '1 change applied, 1 held',
   })
-  expect(workspace.scopeCounts.user).toMatchObject({ drifted: 2, held: 1, unknown: 1, skipped: 1, in_sync: 0 })
-  expect(workspace.scopes).toContainEqual({
+  expect(workspace.scopesByKind.user).toMatchObject({ drifted: 2, held: 1, unknown: 1, skipped: 1, in_sync: 0 })
+  expect(workspace.attention).toContainEqual(workspace.team)
+  expect(workspace.team).toEqual({
     kind: 'team',
     scope: 'team',
     state: 'drifted',
@@ -36,27 +37,25 @@ test('the status document says what the view says, with instants as RFC 3339', a
     readAt: '2026-11-20T11:59:00.000Z',
     cause: 'external',
     driftSince: '2026-11-20T11:00:00.000Z',
-    source: 'policies/acme.yaml:8:10',
+    source: { file: 'policies/acme.yaml', line: 8, column: 10 },
   })
-  expect(workspace.holds[0]).toMatchObject({ id: HOLD.id, changes: [{ scope: 'oncall@example.com', from: 900, to: 100 }] })
-  expect(workspace.use).toMatchObject({ people: 20, used: 1900, cycleEnd: '2026-12-01T00:00:00.000Z' })
-  expect(workspace.burn).toEqual({
+  expect(workspace.held).toEqual([{ ...HOLD, changes: 1 }].map(({ release: _, ...hold }) => hold))
+  expect(workspace).toMatchObject({ holds: 1, people: 20, cycle: { end: '2026-12-01T00:00:00.000Z' }, addOn: { source: 'estimated' } })
+  expect(workspace.use).toMatchObject({
+    used: 1900,
     ratios: { '6h': 1.5, '24h': 1.25 },
     projected: { p10: 2600, p50: 2850.12, p90: 3100 },
     exhaustion: '2026-11-27T06:00:00.000Z',
-    models: USE.models,
-    modelsOmitted: 0,
   })
-  expect(workspace.policy.problems[0]).toMatchObject({ at: 'policies/acme.yaml:21:10', hint: 'did you mean "email"?' })
+  expect(workspace.problems[0]).toMatchObject({ at: { file: 'policies/acme.yaml', line: 21, column: 10 }, hint: 'did you mean "email"?' })
   expect([workspace.approvals, workspace.clockSkewSeconds]).toEqual([[{ id: '0a1b2c3d4e5f', state: 'spent' }], -1.5])
 })
 
-test('a person has one hash as scope, in a hold, in a message and in what was seen of the deployment, which has a fixed order', async () => {
+test('a person has one hash as scope, in a message and in what was seen of the deployment, which has a fixed order', async () => {
   const workspace = await statusOf(fullView(), HASHED_LABELS)
   const [hash, three, four] = ['oncall@example.com', personEmail(3), personEmail(4)].map(HASHED_LABELS.label)
-  expect(workspace.scopes.find(({ state }: { state: string }) => state === 'held').scope).toBe(hash)
-  expect(workspace.holds[0].changes[0].scope).toBe(hash)
-  expect(workspace.warnings).toEqual([`UsageConfig was refused for ${hash}: the key needs Billing Write`])
+  expect(workspace.attention.find(({ state }: { state: string }) => state === 'held').scope).toBe(hash)
+  expect(workspace.warningTexts).toEqual([`UsageConfig was refused for ${hash}: the key needs Billing Write`])
   expect(workspace.seen).toEqual([
     {
       aspect: 'caps',
@@ -101,26 +100,18 @@ test('use is summed up in whole cents', async () => {
 
 test('what was never known is left out', async () => {
   const workspace = await statusOf(emptyView())
-  const unknown = ['policy', 'pause', 'lastCycle', 'lastSuccessAt', 'use', 'balance', 'burn', 'ratePerSecond', 'clockSkewSeconds']
+  const unknown = ['policy', 'pause', 'lastCycle', 'lastSuccessAt', 'use', 'balance', 'addOn', 'ratePerSecond', 'clockSkewSeconds']
   expect(unknown.filter((name) => name in workspace)).toEqual([])
   expect(workspace).toMatchObject({ pools: [], rules: [], rulesOmitted: 0 })
 })
 
 test('what needs a person is listed first, and the document says how much it leaves out', async () => {
-  const inSync = Array.from({ length: 500 }, (_, index) => {
-    return { scope: userScope(personEmail(index)), state: 'in_sync', desired: credits(1), observed: credits(1) } as const
+  const drifted = Array.from({ length: 100 }, (_, index) => {
+    return { scope: userScope(personEmail(index)), state: 'drifted', desired: credits(1), observed: credits(2) } as const
   })
   const held = { scope: groupScope('g'), state: 'held', desired: credits(1), observed: credits(2), cause: 'policy' } as const
   const rejected = { scope: TEAM, state: 'rejected', observed: 'unknown', why: 'refused' } as const
-  const { scopes, scopesOmitted } = await statusOf({ ...emptyView(), scopes: [...inSync, held, rejected] })
-  expect(scopes.slice(0, 2).map(({ state }: { state: string }) => state)).toEqual(['rejected', 'held'])
-  expect([scopes.length, scopesOmitted]).toEqual([500, 2])
-})
-
-test('only people near their cap are named, the nearest first', async () => {
-  const roster = rosterOf(120)
-  const { use } = await statusOf({ ...emptyView(), roster, people: peopleOf(roster, 700, balanceOf()) })
-  expect(use.nearCap.map(({ person }: { person: string }) => person).slice(0, 2)).toEqual([personEmail(119), personEmail(118)])
-  expect(use.nearCap).toHaveLength(10)
-  expect(use.bands).toMatchObject({ under_50: 85, '95_to_100': 3 })
+  const { attention, attentionOmitted } = await statusOf({ ...emptyView(), scopes: [...drifted, held, rejected] })
+  expect(attention.slice(0, 2).map(({ state }: { state: string }) => state)).toEqual(['rejected', 'held'])
+  expect([attention.length, attentionOmitted]).toEqual([100, 2])
 })

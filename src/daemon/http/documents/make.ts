@@ -19,7 +19,6 @@ import type { Workspace } from '../../workspace.ts'
 import type { Sight, Viewer } from '../auth.ts'
 import { keeper } from '../kept.ts'
 import { EMAIL_LABELS, type PeopleLabels } from '../status/labels.ts'
-import { statusDocument } from '../status/status.ts'
 import { DocumentError, type Query, type Seen } from './documents.ts'
 import { holdDocument, holdsDocument } from './holds.ts'
 import { leadDocument, meDocument } from './me.ts'
@@ -32,7 +31,7 @@ import { burnSeries, creditsSeries, driftSeries, poolSeries } from './series.ts'
 import { changesDocument } from './story/changes.ts'
 import { comparisonDocument } from './story/comparison.ts'
 import type { DaemonFacts, Records, Showing, WorkspaceFacts, WorkspaceSource } from './types.ts'
-import { healthDocument, workspaceDocument, workspacesDocument } from './workspaces.ts'
+import { healthDocument, statusDocument, workspaceDocument, workspacesDocument } from './workspaces.ts'
 
 export const sourceOf = (workspace: Workspace, version: () => number): WorkspaceSource => ({
   name: workspace.config.name,
@@ -244,7 +243,7 @@ function documentsFor(options: DocumentOptions, indexOf: IndexOf, reader: Reader
       const own = options.sources().filter(({ name }) => seesSelf(name) || sightOf(name).kind === 'whole')
       return meDocument(await Promise.all(own.map((source) => source.facts())), email, options.hashed, showing())
     },
-    status: async () => statusDocument(await views(), daemon(), showingAll()),
+    status: async () => statusDocument(await views(), daemon(), showingAll(), options),
     async workspaces(query: Query = {}) {
       const ofParts = await Promise.all(
         parts()

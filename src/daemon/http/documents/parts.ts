@@ -212,20 +212,16 @@ export const condition = object<Condition>('A condition that is true now.')({
   since: instant('When it began.'),
 })
 
-/** `at`: how the document names the line. */
-export const problemWith = <Line>(at: Kind<Position, Line>) =>
-  fields<Problem>()({
-    severity: words(['error', 'warning']),
-    code: plain(),
-    message: text(),
-    at: optional(at),
-    sourceLine: optional(text('The text of the line; of a very long line the part around the place.')),
-    sourceColumn: optional(whole({ minimum: 1, description: 'The column at which `sourceLine` begins; absent: 1.' })),
-    length: optional(whole({ minimum: 1, description: 'How many characters of the line are wrong, from the column on.' })),
-    hint: optional(text('The way out.')),
-  })
-
-export const problem = object<Problem>('A problem in a policy file.')(problemWith(place))
+export const problem = object<Problem>('A problem in a policy file.')({
+  severity: words(['error', 'warning']),
+  code: plain(),
+  message: text(),
+  at: optional(place),
+  sourceLine: optional(text('The text of the line; of a very long line the part around the place.')),
+  sourceColumn: optional(whole({ minimum: 1, description: 'The column at which `sourceLine` begins; absent: 1.' })),
+  length: optional(whole({ minimum: 1, description: 'How many characters of the line are wrong, from the column on.' })),
+  hint: optional(text('The way out.')),
+})
 
 /** What a grant sets, or what it adds. */
 export const granted =
@@ -288,13 +284,12 @@ const MOST_PROBLEMS = 50
 export const problems = (description: string) =>
   bounded('problems', MOST_PROBLEMS, problem, description, ({ view }: Pick<WorkspaceFacts, 'view'>) => view.policy?.problems ?? [])
 
-export const POLICY_STATE = fields<PolicyStatus>()({
+export const policyState = object<PolicyStatus>('The policies in force.')({
   valid: flag('The files are valid; otherwise the last known good policies stay in force.'),
   digest: plain('Of the meaning of the policies; empty while there are none.'),
   revision: plain('The commit of the files; empty outside a worktree.'),
   loadedAt: instant('When the files were last read.'),
 })
-export const policyState = object<PolicyStatus>('The policies in force.')(POLICY_STATE)
 
 export const ratios = figures(BURN_WINDOWS, 'Pace of use by window; 1 is an even pace to the end of the cycle.')
 
@@ -348,21 +343,19 @@ export const findings = via(list(finding, 'Evidence from answers of the service.
 
 export const clockSkew = via(figure("The service's clock minus ours."), (ms: number) => ms / 1000)
 
-/** `source`: how the document names the line of the declaration. */
-export const scopeWith = <Line>(source: Kind<Position, Line>) =>
-  object<ScopeStatus>('The state of one scope.')({
-    kind: from(scopeKind, ({ scope }) => scope.kind),
-    scope: scopeName,
-    state: scopeState,
-    desired: optional(cap('The desired cap.')),
-    observed: observed(),
-    readAt: optional(instant('When it was read.')),
-    cause: optional(cause),
-    driftSince: optional(instant('Since when they differ.')),
-    source: optional(source),
-    reason: optional(text('As the policy gives it.')),
-    why: optional(text('Why it is held, unknown, rejected or skipped, or why a raise by a pool is deferred.')),
-  })
+export const scopeStatus = object<ScopeStatus>('The state of one scope.')({
+  kind: from(scopeKind, ({ scope }) => scope.kind),
+  scope: scopeName,
+  state: scopeState,
+  desired: optional(cap('The desired cap.')),
+  observed: observed(),
+  readAt: optional(instant('When it was read.')),
+  cause: optional(cause),
+  driftSince: optional(instant('Since when they differ.')),
+  source: optional(place),
+  reason: optional(text('As the policy gives it.')),
+  why: optional(text('Why it is held, unknown, rejected or skipped, or why a raise by a pool is deferred.')),
+})
 
 const stateCounts = (kind: Scope['kind'], description: string) =>
   from(counts(SCOPE_STATES, description), (scopes: readonly ScopeStatus[]) =>

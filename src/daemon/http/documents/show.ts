@@ -30,15 +30,13 @@ export const keyText = (key: string, { people }: Showing): string => (isEmail(ke
 
 /** How long a list is mapped without a pause for other work. */
 const STRETCH_MS = 8
-/** Items mapped between two reads of the clock. */
-const AT_A_TIME = 100
 
 /** Maps a long list while other work goes on. */
 export async function mapYielding<A, B>(items: readonly A[], { clock }: { readonly clock: Clock }, map: (item: A) => B): Promise<B[]> {
   const mapped: B[] = []
   let beganMs = clock.monotonic()
-  for (let start = 0; start < items.length; start += AT_A_TIME) {
-    for (const item of items.slice(start, start + AT_A_TIME)) mapped.push(map(item))
+  for (const item of items) {
+    mapped.push(map(item))
     if (clock.monotonic() - beganMs < STRETCH_MS) continue
     await clock.sleep(1)
     beganMs = clock.monotonic()

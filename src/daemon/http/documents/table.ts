@@ -1,5 +1,4 @@
 // All documents by their kind, and the types of what they say, each taken from its table.
-import { STATUS } from '../status/status.ts'
 import type { candidate, write } from './explained.ts'
 import type { Shown } from './field.ts'
 import { HOLD, HOLDS } from './holds.ts'
@@ -11,7 +10,7 @@ import { POLICIES } from './policies.ts'
 import { BURN_SERIES, CREDITS_SERIES, DRIFT_SERIES, POOL_SERIES } from './series.ts'
 import { CHANGES } from './story/changes.ts'
 import { COMPARISON } from './story/comparison.ts'
-import { HEALTH, WORKSPACE, WORKSPACES } from './workspaces.ts'
+import { HEALTH, STATUS, WORKSPACE, WORKSPACES } from './workspaces.ts'
 
 export const DOCUMENTS = {
   Me: ME,

@@ -1,14 +1,20 @@
-// The overview of all workspaces, the page of one and its health: what needs a person, what is off, what is held, and where the credits go.
+// The overview of all workspaces, the page of one, its health, and /status, which has all pages in one: what needs a person, what is off, what is held,
+// and where the credits go.
 import { type ServiceModel, serviceModel } from '../../../core/interpret/evidence.ts'
 import { GUARD_CODES } from '../../../core/model/change.ts'
-import type { WorkspaceView } from '../../../core/model/events.ts'
+import { byUrgency } from '../../../core/model/condition.ts'
+import { GRANT_STATES, type LeaseShown, type PoolStatus, type WorkspaceView } from '../../../core/model/events.ts'
+import type { Roster } from '../../../core/model/observed.ts'
+import type { Instant } from '../../../core/model/units.ts'
 import { guardText } from '../../../core/plan/reviewed.ts'
+import { addOnFigures, totalAddOn } from '../../../core/use/add-on.ts'
 import { usedInCycle } from '../../../core/use/burn.ts'
 import { medianMs, type RequestsOf } from '../../conditions/journal.ts'
 import { asked, limitOf, PAGE, pageOf, type Query, type Seen } from './documents.ts'
-import { from, ifKnown, object, optional, record, within } from './field.ts'
+import { fields, from, ifKnown, object, optional, record, within } from './field.ts'
 import { HOLD_ENTRY, type HoldShown, holdsShown } from './holds.ts'
 import * as t from './parts.ts'
+import { mapYielding } from './show.ts'
 import { attention, attentionOf, daemonAttention, SUMMARY, summaryOf, toneRank } from './summary.ts'
 import type { DaemonFacts, Showing } from './types.ts'
 
@@ -28,7 +34,7 @@ const part = object<ReturnType<typeof summaryOf>>('What the reader sees of one w
 })
 
 /** Bounds of the lists; what exceeds them is counted in `…Omitted`. Choice. */
-const MOST = { attention: 50, parts: 100, scopes: 100, holds: 50 } as const
+const MOST = { attention: 50, parts: 100, scopes: 100, holds: 50, pools: 100, rules: 100 } as const
 
 export const WORKSPACES = record('All workspaces that the reader may see; what needs a person first.')({
   ...t.head('WorkspaceList'),
@@ -56,21 +62,22 @@ export function workspacesDocument(
   return WORKSPACES.show({ ...daemon, attention: pressing, parts: parts.map(summaryOf), ...pageOf(items, question) }, showing)
 }
 
-const scope = t.scopeWith(t.place)
-
-interface WorkspaceKnown extends Seen {
+interface WorkspaceKnown extends Pick<Seen, 'view'> {
   readonly summary: ReturnType<typeof summaryOf>
   readonly shown: readonly HoldShown[]
 }
 
-export const WORKSPACE = object<WorkspaceKnown>('One workspace.')({
-  ...t.about('Workspace'),
+const OF_WORKSPACE = fields<WorkspaceKnown>()({
   ...within(SUMMARY, ({ summary }: WorkspaceKnown) => summary),
   ...t.problems('Problems of the policy files.'),
   scopesByKind: from(t.scopesByKind, ({ view }) => view.scopes),
-  team: ifKnown(scope, ({ view }) => view.scopes.find((one) => one.scope.kind === 'team')),
-  ...t.bounded('attention', MOST.scopes, scope, 'Scopes that are not in sync, those that need a person first.', ({ view }: Seen) =>
-    t.notInSync(view.scopes),
+  team: ifKnown(t.scopeStatus, ({ view }) => view.scopes.find((one) => one.scope.kind === 'team')),
+  ...t.bounded(
+    'attention',
+    MOST.scopes,
+    t.scopeStatus,
+    'Scopes that are not in sync, those that need a person first.',
+    ({ view }: WorkspaceKnown) => t.notInSync(view.scopes),
   ),
   held: from(t.list(object<HoldShown>('Changes that a guard holds.')(HOLD_ENTRY), 'Holds in force.'), ({ shown }) =>
     shown.slice(0, MOST.holds),
@@ -79,8 +86,85 @@ export const WORKSPACE = object<WorkspaceKnown>('One workspace.')({
   warningTexts: from(t.warnings, ({ view }) => view),
 })
 
+export const WORKSPACE = object<WorkspaceKnown>('One workspace.')({ ...t.about('Workspace'), ...OF_WORKSPACE })
+
 export const workspaceDocument = async (seen: Seen) =>
-  WORKSPACE.show({ ...seen, summary: summaryOf(seen.view), shown: await holdsShown(seen) }, seen)
+  WORKSPACE.show({ view: seen.view, summary: summaryOf(seen.view), shown: await holdsShown(seen) }, seen)
+
+/** How a workspace gets along with its service. */
+const SERVICE = fields<WorkspaceView>()({
+  ratePerSecond: optional(t.share('Requests per second, as learned.')),
+  history: optional(t.history),
+  clockSkewSeconds: ifKnown(t.clockSkew, ({ clockSkewMs }) => clockSkewMs),
+  seen: from(t.findings, ({ seen = {} }) => seen),
+})
+
+const lease = object<LeaseShown>('The replica that holds the workspace, where several replicas share the ledger.')({
+  isHere: t.flag('It is this replica.'),
+  holder: optional(t.plain('Its name; absent while no replica holds it.')),
+})
+
+const addOn = object<ReturnType<typeof addOnOf>>('Add-on use of people in this cycle, by which bands and guards go.')({
+  source: t.addOnSource,
+  credits: optional(t.figure('The sum; absent when nothing is known.')),
+  readAt: ifKnown(t.instant('When it was measured.'), ({ measured }) => measured?.readAt),
+  latestDay: ifKnown(t.day('The last day with measured use.'), ({ measured }) => measured?.latestDayAt),
+  notMeasured: optional(t.words(['absent', 'denied'], 'The service does not have it, or does not give it to this key.')),
+})
+
+function addOnOf(view: WorkspaceView, roster: Roster, now: Instant) {
+  const { measured, notMeasured, balance } = view
+  const figures = addOnFigures({ now, cycle: t.cycleOf(view), measured, balance })
+  const isMeasured = figures.source === 'measured'
+  return {
+    source: figures.source,
+    credits: totalAddOn(figures, roster.people),
+    measured: isMeasured ? measured : undefined,
+    notMeasured: isMeasured ? undefined : notMeasured,
+  }
+}
+
+const pool = object<PoolStatus>('A budget over caps in this cycle, in credits.')({
+  name: t.text(),
+  credits: t.figure('Credits of all members together.'),
+  people: ifKnown(t.count('Its members.'), ({ figures }) => figures?.members),
+  readAt: ifKnown(t.instant('When the use was read.'), ({ figures }) => figures?.readAt),
+  used: ifKnown(t.amount('Credits used; absent until use was read.'), ({ figures }) => figures?.used),
+  dealt: ifKnown(t.dealt, ({ figures }) => figures?.dealt),
+  exhaustion: t.poolExhaustion,
+  dealtAt: optional(t.instant('When it was dealt last.')),
+  frozen: optional(t.text('Why the last deal stays.')),
+})
+
+const rule = record('A rule.')({ name: t.text(), people: t.count('People for whom it is the first match.') })
+
+const ofStatus = object<WorkspaceKnown>('One workspace.')({
+  workspace: from(t.plain('Its name.'), ({ view }) => view.workspace),
+  ...OF_WORKSPACE,
+  ...within(SERVICE, ({ view }: WorkspaceKnown) => view),
+  lease: ifKnown(lease, ({ view }) => view.lease),
+  grants: from(t.counts(GRANT_STATES, 'Grants by state.'), ({ view }) => view.grants),
+  addOn: ifKnown(addOn, ({ view }, { now }) => view.roster && addOnOf(view, view.roster, now)),
+  ...t.bounded('pools', MOST.pools, pool, 'By name.', ({ view }: WorkspaceKnown) => view.pools ?? []),
+  ...t.bounded('rules', MOST.rules, rule, 'In the order in which they apply.', ({ view }: WorkspaceKnown) => view.rules ?? []),
+})
+
+export const STATUS = record('The state of every workspace.')({
+  ...t.head('Status'),
+  version: t.plain('Of capkeeper.'),
+  configValid: t.flag('The config file is valid.'),
+  ledgerWritable: t.flag('The ledger can be written.'),
+  conditions: t.list(t.condition, 'Of the process as a whole.'),
+  workspaces: t.list(t.made(ofStatus), 'In the order of the config.'),
+})
+
+/** The state of every workspace as one document. */
+export async function statusDocument(views: readonly WorkspaceView[], daemon: DaemonFacts, showing: Showing, parts: Pick<Seen, 'clock'>) {
+  const workspaces = await mapYielding(views, parts, (view) =>
+    ofStatus.show({ view, summary: summaryOf(view), shown: view.holds }, { ...showing, revision: view.policy?.revision }),
+  )
+  return STATUS.show({ ...daemon, conditions: byUrgency(daemon.conditions ?? []), workspaces }, showing)
+}
 
 const operation = object<RequestsOf>('Requests of one kind since the daemon started.')({
   operation: t.plain(),
@@ -132,11 +216,8 @@ export const HEALTH = object<HealthSource>('How the daemon runs one workspace.')
   configValid: from(t.flag('The config file is valid.'), ({ daemon }) => daemon.configValid),
   ledgerWritable: from(t.flag('The ledger can be written.'), ({ daemon }) => daemon.ledgerWritable),
   ...within(LASTING, ({ view }: Seen) => view),
-  ratePerSecond: ifKnown(t.share('Requests per second, as learned.'), ({ view }) => view.ratePerSecond),
-  history: ifKnown(t.history, ({ view }) => view.history),
-  clockSkewSeconds: ifKnown(t.clockSkew, ({ view }) => view.clockSkewMs),
+  ...within(SERVICE, ({ view }: Seen) => view),
   model: from(serviceModelShown, (one) => serviceModel(one.settings ?? { capSemantics: 'layered' }, one.view.seen ?? {})),
-  seen: from(t.findings, ({ view }) => view.seen ?? {}),
   operations: from(t.list(operation, 'Requests to the service.'), ({ requests = [] }) => requests),
   unread: from(
     t.count('Scopes whose last reading failed.'),
