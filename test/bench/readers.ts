@@ -3,7 +3,7 @@
 import { createConsole } from '../../src/console/routes.ts'
 import { viewOf } from '../../src/daemon/conditions/view.ts'
 import { createLibrary, type Reader, sourceOf } from '../../src/daemon/http/documents/make.ts'
-import { EMAIL_LABELS } from '../../src/daemon/http/status/labels.ts'
+import { EMAIL_LABELS } from '../../src/daemon/http/labels.ts'
 import { systemClock } from '../../src/daemon/schedule/system.ts'
 import { HASHED_LABELS } from '../support/documents.ts'
 import { beside, publish, type Row, turns, within } from './bench.ts'

@@ -2,7 +2,7 @@
 // And that `notify preview` hashes people with a key that nobody can guess.
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { hashLabels } from '../../src/daemon/http/status/labels.ts'
+import { hashLabels } from '../../src/daemon/http/labels.ts'
 import { sha256 } from '../../src/daemon/schedule/system.ts'
 import { listen } from '../api/world.ts'
 import { world as at, configText, workspace } from '../e2e/world.ts'

@@ -1,7 +1,7 @@
 // Reports as pages, and plans as comments of any length: what a scene cannot show on a page of a manual.
 import { expect, test } from 'vitest'
 import { showPlans } from '../../src/cli/plan/run.ts'
-import { EMAIL_LABELS } from '../../src/daemon/http/status/labels.ts'
+import { EMAIL_LABELS } from '../../src/daemon/http/labels.ts'
 import { configText, workspace, world } from '../e2e/world.ts'
 import { planOf } from '../support/plan.ts'
 

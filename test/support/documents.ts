@@ -2,7 +2,7 @@
 import type { WorkspaceView } from '../../src/core/model/events.ts'
 import { createLibrary, elsewhereSource, type Library, sourceOf } from '../../src/daemon/http/documents/make.ts'
 import type { Records, WorkspaceFacts, WorkspaceSource } from '../../src/daemon/http/documents/types.ts'
-import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../../src/daemon/http/status/labels.ts'
+import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../../src/daemon/http/labels.ts'
 import { sha256 } from '../../src/daemon/schedule/system.ts'
 import type { Clock } from '../../src/ports.ts'
 import { fakeClock } from './clock.ts'

@@ -1,9 +1,9 @@
 // The options of a server over made-up views, with the real console.
 import { createConsole } from '../../src/console/routes.ts'
 import { createLive } from '../../src/daemon/http/events.ts'
+import { EMAIL_LABELS } from '../../src/daemon/http/labels.ts'
 import { createMetrics } from '../../src/daemon/http/metrics/metrics.ts'
 import type { ServerOptions } from '../../src/daemon/http/server.ts'
-import { EMAIL_LABELS } from '../../src/daemon/http/status/labels.ts'
 import { fakeClock } from './clock.ts'
 import { libraryOf } from './documents.ts'
 import { noLedger } from './views.ts'

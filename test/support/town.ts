@@ -2,7 +2,7 @@
 import { onTestFinished } from 'vitest'
 import { createPoster } from '../../src/api/transport/http.ts'
 import type { NotifySettings } from '../../src/core/notify/settings.ts'
-import { EMAIL_LABELS } from '../../src/daemon/http/status/labels.ts'
+import { EMAIL_LABELS } from '../../src/daemon/http/labels.ts'
 import { createMailer, openChannels } from '../../src/daemon/notify/channels.ts'
 import { createWorkspace } from '../../src/daemon/workspace.ts'
 import { DIRECT_FILES } from '../../src/files.ts'

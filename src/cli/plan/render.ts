@@ -18,7 +18,7 @@ import { shortRevision } from '../../core/model/policy.ts'
 import { formatPosition } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
 import type { Preview } from '../../daemon/cycle/preview.ts'
-import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
+import type { PeopleLabels } from '../../daemon/http/labels.ts'
 import { type Cli, type Paint, type Style, unpainted } from '../shared/context.ts'
 import { blocksText, capText, count, documentOrList, padEnd, padStart, people, present, tellLine, widthOf, wrap } from '../shared/text.ts'
 

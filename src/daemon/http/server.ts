@@ -17,10 +17,10 @@ import type { Library } from './documents/make.ts'
 import type { Health } from './documents/types.ts'
 import { addEvents, askingOf, EVENTS_PATH, type Live } from './events.ts'
 import { gathered, sharePage } from './kept.ts'
+import type { PeopleLabels } from './labels.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { OPENAPI } from './openapi.ts'
 import { addPages, answer, createAnswers, type PageParts, paramsOf, pathOf, queryOf } from './pages.ts'
-import type { PeopleLabels } from './status/labels.ts'
 
 // Which address is answered with what, which requests are let in, and how a refusal reads: the addresses of docs/metrics.md, the console, /api/v1,
 // and /ledger. Only GET and HEAD are allowed; an answer never has a stack trace or a key. Readers who ask for the same large text share one.

@@ -8,7 +8,7 @@ import { type Scope, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { CONTEST_MS } from '../../core/plan/contested.ts'
 import type { Digest, Ledger, RecordsReader } from '../../ports.ts'
-import { emailsIn, hashLabels, mapTexts } from '../http/status/labels.ts'
+import { emailsIn, hashLabels, mapTexts } from '../http/labels.ts'
 import { decoded, type LedgerDocument, SHARED_FACTS, type SharedRecords } from './values/values.ts'
 
 /** The records that a plan and its explanation read. */

@@ -10,7 +10,7 @@ import type { Delivery } from '../../core/notify/told.ts'
 import { type Files, filesOf, secretOf, sourceText, type TokenSource } from '../../files.ts'
 import type { Clock } from '../../ports.ts'
 import type { MailConfig, NotifyConfig, WebhookConfig } from '../config/settings.ts'
-import type { PeopleLabels } from '../http/status/labels.ts'
+import type { PeopleLabels } from '../http/labels.ts'
 import { timer } from '../schedule/system.ts'
 
 // Mail over SMTP with nodemailer, which is loaded with the first mail: plain text to one address at a time. Errors of the package may quote the message and

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 import { editLine, shellWord } from '../../../src/core/escape/text.ts'
-import { hashLabels } from '../../../src/daemon/http/status/labels.ts'
+import { hashLabels } from '../../../src/daemon/http/labels.ts'
 import { sha256 } from '../../../src/daemon/schedule/system.ts'
 
 const WORDS = [

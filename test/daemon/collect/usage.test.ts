@@ -2,7 +2,7 @@
 // And the turn of a billing cycle: a service that still shows the old figures, single answers that name another cycle, and what follows of that.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
+import { EMAIL_LABELS } from '../../../src/daemon/http/labels.ts'
 import { worldClock } from '../../support/clock.ts'
 import { CYCLE, email, HOUR, NOW, type PolicySketch, SETTINGS } from '../../support/declare.ts'
 import { answering, edited, instead, listings, type Match } from '../../support/faults.ts'

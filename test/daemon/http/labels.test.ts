@@ -1,6 +1,6 @@
 // `people: hash`: what in a text is an address, and becomes a label.
 import { describe, expect, test } from 'vitest'
-import { hashLabels } from '../../../src/daemon/http/status/labels.ts'
+import { hashLabels } from '../../../src/daemon/http/labels.ts'
 import { sha256 } from '../../../src/daemon/schedule/system.ts'
 
 const EMAIL = 'ceo@secret.example'

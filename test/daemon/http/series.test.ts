@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { EVERYBODY } from '../../../src/daemon/http/auth.ts'
-import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
+import { EMAIL_LABELS } from '../../../src/daemon/http/labels.ts'
 import { fakeClock, worldClock } from '../../support/clock.ts'
 import { DAY, email, HOUR } from '../../support/declare.ts'
 import { HASHED_LABELS, libraryOf, libraryOver } from '../../support/documents.ts'

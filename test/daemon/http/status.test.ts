@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { groupScope, TEAM, userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
+import { EMAIL_LABELS } from '../../../src/daemon/http/labels.ts'
 import { offences } from '../../support/api-schema.ts'
 import { HASHED_LABELS } from '../../support/documents.ts'
 import { serve } from '../../support/serve.ts'

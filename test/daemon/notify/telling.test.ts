@@ -1,6 +1,6 @@
 // A daemon that tells people: its loop on a clock that the test moves, a real ledger, a real mail server and a real webhook on loopback.
 import { describe, expect, it } from 'vitest'
-import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
+import { EMAIL_LABELS } from '../../../src/daemon/http/labels.ts'
 import { DAY, email, HOUR } from '../../support/declare.ts'
 import { failingLedger } from '../../support/faults.ts'
 import { live, loopUnder, MINUTE } from '../../support/living.ts'

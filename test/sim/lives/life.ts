@@ -3,7 +3,7 @@
 import type { WorkspaceView } from '../../../src/core/model/events.ts'
 import type { ScopeKey } from '../../../src/core/model/scope.ts'
 import type { WorkspaceConfig } from '../../../src/daemon/config/settings.ts'
-import { EMAIL_LABELS, hashLabels } from '../../../src/daemon/http/status/labels.ts'
+import { EMAIL_LABELS, hashLabels } from '../../../src/daemon/http/labels.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import { sha256 } from '../../../src/daemon/schedule/system.ts'
 import { judgePolicies } from '../../../src/policy/load/judge.ts'

@@ -14,7 +14,7 @@ import type { Config, WorkspaceConfig } from '../../../src/daemon/config/setting
 import { learnedKeeper } from '../../../src/daemon/cycle/read.ts'
 import { reconcile } from '../../../src/daemon/cycle/run.ts'
 import { recall } from '../../../src/daemon/cycle/state.ts'
-import type { PeopleLabels } from '../../../src/daemon/http/status/labels.ts'
+import type { PeopleLabels } from '../../../src/daemon/http/labels.ts'
 import { workspaceLedger } from '../../../src/daemon/ledger/workspace.ts'
 import { type Daemon, startDaemon } from '../../../src/daemon/schedule/daemon.ts'
 import { sha256 } from '../../../src/daemon/schedule/system.ts'

@@ -6,7 +6,7 @@ import { groupScope, type ScopeKey, scopeKey, userScope } from '../../../core/mo
 import { DAY_MS, type Instant } from '../../../core/model/units.ts'
 import type { Candidate } from '../../../core/resolve/candidate.ts'
 import type { PartSight } from '../auth.ts'
-import type { PeopleLabels } from '../status/labels.ts'
+import type { PeopleLabels } from '../labels.ts'
 import type { Seen } from './documents.ts'
 import type { PeopleIndex } from './people/roster.ts'
 import type { Records } from './types.ts'

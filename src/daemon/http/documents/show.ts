@@ -3,7 +3,7 @@
 import { isEmail, type Scope, scopeKey } from '../../../core/model/scope.ts'
 import { DAY_MS, type Instant, wholeCents } from '../../../core/model/units.ts'
 import type { Clock } from '../../../ports.ts'
-import { lifted } from '../status/labels.ts'
+import { lifted } from '../labels.ts'
 import type { Showing } from './types.ts'
 
 export const rfc3339 = lifted((at: Instant) => new Date(at).toISOString())

@@ -15,7 +15,7 @@ import type { KnownRuns } from '../../collect/kept.ts'
 import type { Journal, RequestsOf } from '../../conditions/journal.ts'
 import type { WorkspaceSettings } from '../../config/settings.ts'
 import type { DesiredState } from '../../cycle/state.ts'
-import type { PeopleLabels } from '../status/labels.ts'
+import type { PeopleLabels } from '../labels.ts'
 
 /** All but the view is absent while it is not known. */
 export interface WorkspaceFacts {

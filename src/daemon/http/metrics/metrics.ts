@@ -10,7 +10,7 @@ import type { Instant } from '../../../core/model/units.ts'
 import { burnedOf } from '../../../core/use/burn.ts'
 import type { Clock } from '../../../ports.ts'
 import type { Health } from '../documents/types.ts'
-import { EMAIL_LABELS, type PeopleLabels } from '../status/labels.ts'
+import { EMAIL_LABELS, type PeopleLabels } from '../labels.ts'
 import { COUNTERS, type Definition, GAUGES, HISTOGRAMS, isShown, PHASES, type Put, putWorkspaceGauges } from './gauges.ts'
 
 /** `top`: the people with the highest use; `all`: all people, up to the limit. */

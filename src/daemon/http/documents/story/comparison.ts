@@ -2,7 +2,7 @@
 import type { Instant } from '../../../../core/model/units.ts'
 import type { BlockedPerson, PersonChange, Simulation } from '../../../../core/use/replay/simulation.ts'
 import { type ComparedPolicies, type ComparisonState, cutToShow } from '../../../replay/comparisons.ts'
-import { EMAIL_LABELS } from '../../status/labels.ts'
+import { EMAIL_LABELS } from '../../labels.ts'
 import type { Seen } from '../documents.ts'
 import { type Field, from, ifKnown, type Kind, object, optional, record } from '../field.ts'
 import * as t from '../parts.ts'

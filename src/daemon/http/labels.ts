@@ -1,8 +1,8 @@
 // How people are shown outside the process: by e-mail, or by a hash of it. This is the one place that finds e-mails in text: what leaves the process goes
 // through `all` as a whole, so no field can be forgotten. Text is read as any reader could decode it (percent, HTML, JavaScript, quoted-printable, base64,
 // one inside the other), and with hashes nothing with an @ in it leaves unchanged. Logs stay on the machine of the operator and name people.
-import { normaliseEmail } from '../../../core/model/scope.ts'
-import type { Digest } from '../../../ports.ts'
+import { normaliseEmail } from '../../core/model/scope.ts'
+import type { Digest } from '../../ports.ts'
 
 export type PeopleShown = 'hash' | 'email'
 
