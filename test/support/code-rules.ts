@@ -108,7 +108,7 @@ const looks = (file: SourceFile): readonly string[] =>
 const WRITERS = {
   connectWriter: ['src/cli/apply/run.ts', 'src/cli/run/host.ts', 'src/cli/compose.ts'],
   createWriteClient: ['src/cli/compose.ts', 'src/api/client.ts'],
-  WriteClient: ['src/ports.ts', 'src/api/client.ts', 'src/daemon/workspace.ts', 'src/daemon/cycle/write/writes.ts'],
+  WriteClient: ['src/ports.ts', 'src/api/client.ts', 'src/daemon/workspace.ts'],
   writeCap: ['src/ports.ts', 'src/api/client.ts', 'src/daemon/cycle/write/writes.ts'],
   // `doctor` asks with it for a person who cannot exist, and without a cap.
   "operation : 'UsageConfig'": ['src/api/client.ts', 'src/api/probe.ts'],

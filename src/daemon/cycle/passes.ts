@@ -7,9 +7,7 @@ import { MOST_PASSES } from '../../core/model/units.ts'
 import { mayHaveLanded } from '../../core/plan/outcome.ts'
 import type { Failure } from '../../core/plan/snapshot.ts'
 import { entriesOf } from '../../core/plan/states.ts'
-import { showResult } from '../conditions/show.ts'
 import { LedgerError } from '../ledger/error.ts'
-import { readPause } from '../workspace.ts'
 import type { CycleRun, Halted, Pass, PassReport } from './options.ts'
 import { beginPlan, endPlan } from './record.ts'
 import { grantsFrozen, type WorkspaceState } from './state.ts'
@@ -85,26 +83,20 @@ async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, Wr
   const overwritten = copying.flatMap(({ scope }) => descendantReadings(scope, cycle))
   beginPlan(ready, overwritten, planned, ledger)
   const done = [...results.values()].filter(({ result }) => result === 'applied').length
-  const watch = watchWrites({ ledger, clock, limit: config.guards.breaker, changes: ready, done, refused: state.refusedWrites })
+  const watch = watchWrites(inputs, ready, done)
   const ancestors: AncestorWrite[] = []
   let isCopied = false
   const { slots, desired: asked, owned } = planned
   const run: WaveRun = {
-    client,
-    ledger,
-    clock,
-    ...{ planned, slots, desired: asked, owned },
+    ...{ workspace, ledger, clock, planned, slots, desired: asked, owned },
     entryAt: entriesOf(desired.resolution),
     readings: state.readings,
     results,
     refusals: [],
     halted: {},
     areClocksApart: () => grantsFrozen(client) && !desired.inputs.grantsFrozen,
-    isPaused: async () => (await readPause(workspace)) !== undefined,
-    concurrency: config.rate.concurrency,
     watch,
     options,
-    onResult: (change, result) => showResult(workspace, change, result),
     async afterAncestors(changes) {
       const moved = changes.filter((change) => hasMoved(change, results, state))
       const writes = moved.map((change): AncestorWrite => ({ change, before: descendantReadings(change.scope, cycle), at: clock.now() }))
@@ -137,7 +129,7 @@ function hasMoved(change: Change, results: PassReport['results'], { readings }: 
 /** A ledger that cannot record how writes ended halts the run. */
 async function commit(run: WaveRun): Promise<void> {
   try {
-    await run.ledger.commit()
+    await run.workspace.ledger.commit()
   } catch (error) {
     if (!(error instanceof LedgerError)) throw error
     run.halted = { interrupted: 'ledger', fatal: error.message }

@@ -55,17 +55,15 @@ function overwrittenBy({ scope, key }: Difference, { slots, people }: DesiredSta
   return scope.kind === 'team' ? people.approved : (people.byGroup.get(key) ?? [])
 }
 
-interface FirstPlan extends Pass {
-  /** Scopes that were read again because the plan depends on them. */
-  readonly reread: ReadonlySet<ScopeKey>
-}
+/** `reread`: scopes that were read again because the plan depends on them. */
+type FirstPlan = Awaited<ReturnType<typeof planFirst>>
 
 /**
  * Makes the first plan; makes it again once it is known what reads show, or what the scopes show that it depends on. People are read to learn the
  * former before anything is written, and where nothing is, once for the present caps of the team and groups: what is held or in sync may look
  * otherwise then, as it does to `plan`.
  */
-async function planFirst(cycle: CycleRun, desired: DesiredState): Promise<FirstPlan> {
+async function planFirst(cycle: CycleRun, desired: DesiredState) {
   const { workspace, state, planner, withheld, startedAt, options } = cycle
   const planWith = (asked: DesiredState, reread: ReadonlySet<ScopeKey>): Pass =>
     makePlan(cycle, asked, { excluded: () => withheld, approve: options.approve }, reread)

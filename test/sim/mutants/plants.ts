@@ -33,17 +33,17 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   'the intent is recorded after the write': {
     file: 'daemon/cycle/write/writes.ts',
     find: '      const sent = await send(change, await recordIntent(change, run), run, isPatient)',
-    replace: `      await run.client.writeCap(change.scope, change.to, run.cut)
+    replace: `      await run.workspace.client.writeCap(change.scope, change.to, run.cut)
       const sent = await send(change, await recordIntent(change, run), run, isPatient)`,
     caughtBy: [1],
   },
   'a write whose answer was lost is sent again without reading': {
     file: 'daemon/cycle/write/writes.ts',
     find: `const outcome = await beforeDeadline(run, isPatient, (deadline) =>
-      run.client.writeCap(change.scope, change.to, run.options.cut, deadline),
+      run.workspace.client.writeCap(change.scope, change.to, run.options.cut, deadline),
     )`,
-    replace: `let outcome = await run.client.writeCap(change.scope, change.to, run.options.cut)
-    if (outcome.kind === 'ambiguous') outcome = await run.client.writeCap(change.scope, change.to, run.options.cut)`,
+    replace: `let outcome = await run.workspace.client.writeCap(change.scope, change.to, run.options.cut)
+    if (outcome.kind === 'ambiguous') outcome = await run.workspace.client.writeCap(change.scope, change.to, run.options.cut)`,
     caughtBy: [1],
   },
   'guards count changes instead of people': {
@@ -153,7 +153,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   },
   'a pause is not checked before each write': {
     file: 'daemon/cycle/write/writes.ts',
-    find: "return (await run.isPaused()) ? 'paused' : undefined",
+    find: "return (await readPause(run.workspace)) ? 'paused' : undefined",
     replace: 'return undefined',
     needs: ['pause'],
     caughtBy: [409],

@@ -1,27 +1,18 @@
 // Watches how the changes of one run end, stops the run when the service is the cause, and records in the ledger until when no write is tried.
 // core/plan/breaker.ts decides when that is so.
-import type { BreakerLimit, Change } from '../../../core/model/change.ts'
+import type { Change } from '../../../core/model/change.ts'
 import { byScope, type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import { areShared, type End, isTripped, NO_ENDS, opened, tally } from '../../../core/plan/breaker.ts'
-import type { Clock, Ledger } from '../../../ports.ts'
-
-interface WatchInputs {
-  readonly ledger: Ledger
-  readonly clock: Clock
-  readonly limit: BreakerLimit | 'off'
-  /** The changes of the plan. */
-  readonly changes: readonly Change[]
-  /** How many changes earlier passes have written. */
-  readonly done: number
-  /** See `WorkspaceState.refusedWrites`. */
-  readonly refused: Set<ScopeKey>
-}
+import type { CycleRun } from '../options.ts'
 
 /** The breaker in one run of writes. Its changes to the ledger wait for the commit of the run. */
 export type BreakerWatch = ReturnType<typeof watchWrites>
 
-/** Begins to watch a run. */
-export function watchWrites({ ledger, clock, limit, changes, done, refused }: WatchInputs) {
+/** Begins to watch a run. `changes`: those of the plan; `done`: how many changes earlier passes have written. */
+export function watchWrites({ workspace, state }: CycleRun, changes: readonly Change[], done: number) {
+  const { ledger, clock, config } = workspace
+  const { refusedWrites: refused } = state
+  const limit = config.guards.breaker
   const isOff = limit === 'off'
   const found = isOff ? undefined : ledger.fact('breaker')
   // The same, until a write succeeds.

@@ -28,9 +28,7 @@ export interface AncestorWrite {
 }
 
 /** A cycle with what policy asks now. */
-interface DesiredCycle extends CycleRun {
-  readonly desired: DesiredState
-}
+type DesiredCycle = CycleRun & Pick<Pass, 'desired'>
 
 /** The managed descendants of a team or group; for a group, its members. */
 export function descendantsIn({ toRead }: DesiredState, { usage }: WorkspaceState): (scope: Scope) => readonly Scope[] {
@@ -198,15 +196,10 @@ export function forgetMoved(writes: readonly AncestorWrite[], cycle: DesiredCycl
   for (const [key, { isOld }] of movedBy(writes, cycle)) if (isOld) cycle.state.readings.delete(key)
 }
 
-interface Moved {
-  readonly scope: Scope
-  /** Not read since the write. */
-  readonly isOld: boolean
-}
-
-function movedBy(writes: readonly AncestorWrite[], cycle: DesiredCycle): ReadonlyMap<ScopeKey, Moved> {
+/** `isOld`: not read since the write. */
+function movedBy(writes: readonly AncestorWrite[], cycle: DesiredCycle) {
   const model = modelOf(cycle.workspace)
-  const moved = new Map<ScopeKey, Moved>()
+  const moved = new Map<ScopeKey, { readonly scope: Scope; readonly isOld: boolean }>()
   for (const { change, before } of writes) {
     for (const reading of before) {
       const { scope, observed } = reading

@@ -12,17 +12,17 @@ import { waveInputs } from '../../../core/plan/dispositions.ts'
 import type { Answer } from '../../../core/plan/outcome.ts'
 import type { Planned } from '../../../core/plan/plan.ts'
 import { nextWave, type PlanStart, planStart } from '../../../core/plan/wave.ts'
-import type { Ledger, WriteClient, WriteFailure } from '../../../ports.ts'
+import type { WriteFailure } from '../../../ports.ts'
+import { showResult } from '../../conditions/show.ts'
 import { LedgerError } from '../../ledger/error.ts'
-import type { CycleOptions, Halted } from '../options.ts'
+import { readPause } from '../../workspace.ts'
+import type { CycleRun, Halted } from '../options.ts'
 import { keepReading, sweep } from '../read.ts'
 import type { BreakerWatch } from './breaker.ts'
 import { conclude, historyEntry, noteZero, type OutcomeContext, quarantined, verdictOf, type WriteResult } from './outcome.ts'
 
 /** The shared state of a run of writes. */
-interface WriteRun extends OutcomeContext {
-  readonly ledger: Ledger
-  readonly client: WriteClient
+export interface WaveRun extends OutcomeContext, Pick<CycleRun, 'workspace' | 'options'> {
   /** The plan that is carried out. */
   readonly planned: Planned
   readonly readings: Map<ScopeKey, CapReading>
@@ -36,8 +36,9 @@ interface WriteRun extends OutcomeContext {
    */
   isOutdated?: boolean
   readonly areClocksApart: () => boolean
-  readonly isPaused: () => Promise<boolean>
-  readonly options: Pick<CycleOptions, 'stop' | 'cut' | 'leaving'>
+  readonly watch: BreakerWatch
+  /** Checks the descendants after a wave of team or group writes; true: the plan is out of date. */
+  readonly afterAncestors: (changes: readonly Change[]) => Promise<boolean>
 }
 
 /** A younger reading is not repeated before the write (choice). */
@@ -50,7 +51,7 @@ const WRITE_ATTEMPTS = 3
 const STALE_MS = 1_000
 
 /** Carries out one change. Undefined when the run was halted before its end is known. */
-async function writeChange(change: Change, run: WriteRun): Promise<WriteResult | undefined> {
+async function writeChange(change: Change, run: WaveRun): Promise<WriteResult | undefined> {
   try {
     for (let isPatient = false; ; isPatient = true) {
       const skipped = await recheck(change, run)
@@ -75,17 +76,17 @@ async function writeChange(change: Change, run: WriteRun): Promise<WriteResult |
   }
 }
 
-async function whyNotStart(run: WriteRun): Promise<Halted['interrupted']> {
+async function whyNotStart(run: WaveRun): Promise<Halted['interrupted']> {
   if (run.halted.interrupted) return run.halted.interrupted
   if (run.options.stop?.aborted) return 'stopped'
-  return (await run.isPaused()) ? 'paused' : undefined
+  return (await readPause(run.workspace)) ? 'paused' : undefined
 }
 
 /** Checks that the scope still has the cap that the plan saw. A result means that nothing is written. */
-async function recheck(change: Change, run: WriteRun): Promise<WriteResult | undefined> {
+async function recheck(change: Change, run: WaveRun): Promise<WriteResult | undefined> {
   const known = run.readings.get(scopeKey(change.scope))
   const isFresh = known?.readMs !== undefined && run.clock.monotonic() - known.readMs < FRESH_MS
-  const reading = isFresh ? known : await run.client.readCap(change.scope, run.options.stop, 'urgent')
+  const reading = isFresh ? known : await run.workspace.client.readCap(change.scope, run.options.stop, 'urgent')
   keepReading(run.readings, reading)
   if (reading.failure) {
     const error = `not written, because it could not be read again: ${reading.failure.message}`
@@ -97,12 +98,12 @@ async function recheck(change: Change, run: WriteRun): Promise<WriteResult | und
   return { result: 'skipped', error: `changed from ${change.from} to ${reading.observed} since it was planned`, foreign: reading.observed }
 }
 
-function recordIntent(change: Change, run: WriteRun): Promise<Intent> {
+function recordIntent(change: Change, run: WaveRun): Promise<Intent> {
   const { plan, differences, desired } = run.planned
   const key = scopeKey(change.scope)
   const base = desired.get(key)?.base
   const { disposition: _, released: __, ...written } = change
-  return run.ledger.recordIntent({
+  return run.workspace.ledger.recordIntent({
     at: run.clock.now(),
     planId: plan.id,
     change: written,
@@ -114,11 +115,11 @@ function recordIntent(change: Change, run: WriteRun): Promise<Intent> {
 }
 
 /** `unsent`: it was never sent, and may begin again. */
-async function send(change: Change, intent: Intent, run: WriteRun, isPatient: boolean): Promise<WriteResult | 'unsent' | undefined> {
+async function send(change: Change, intent: Intent, run: WaveRun, isPatient: boolean): Promise<WriteResult | 'unsent' | undefined> {
   let isAccepted = false
   for (let attempt = 1; ; attempt += 1) {
     const outcome = await beforeDeadline(run, isPatient, (deadline) =>
-      run.client.writeCap(change.scope, change.to, run.options.cut, deadline),
+      run.workspace.client.writeCap(change.scope, change.to, run.options.cut, deadline),
     )
     if (outcome.kind === 'late' && attempt === 1) {
       await run.ledger.recordOutcome(intent, undefined, 'kept')
@@ -148,7 +149,7 @@ async function send(change: Change, intent: Intent, run: WriteRun, isPatient: bo
 }
 
 /** Runs `work` with a signal that aborts once nothing may be written any more or, without patience, once the reading is old. */
-async function beforeDeadline<Value>(run: WriteRun, isPatient: boolean, work: (deadline: AbortSignal) => Promise<Value>): Promise<Value> {
+async function beforeDeadline<Value>(run: WaveRun, isPatient: boolean, work: (deadline: AbortSignal) => Promise<Value>): Promise<Value> {
   const { clock, options } = run
   const [deadline, over] = [new AbortController(), new AbortController()]
   using ended = new DisposableStack()
@@ -164,9 +165,9 @@ async function beforeDeadline<Value>(run: WriteRun, isPatient: boolean, work: (d
 }
 
 /** Reads the cap back. A reading of the old value may be stale and is repeated once. A number after a clear may be inherited, so the ancestors are read too. */
-async function readBack(change: Change, answer: Answer, run: WriteRun): Promise<CapReading> {
+async function readBack(change: Change, answer: Answer, run: WaveRun): Promise<CapReading> {
   const read = async (): Promise<CapReading> => {
-    const reading = await run.client.readCap(change.scope, run.options.cut, 'urgent')
+    const reading = await run.workspace.client.readCap(change.scope, run.options.cut, 'urgent')
     if (change.to === 'none' && typeof reading.observed === 'number') await readAncestors(reading, run)
     return reading
   }
@@ -177,27 +178,27 @@ async function readBack(change: Change, answer: Answer, run: WriteRun): Promise<
 }
 
 /** Reads the ancestors again, unless the known ones explain the value already; those that this plan writes are left out. */
-async function readAncestors({ scope, observed }: CapReading, run: WriteRun): Promise<void> {
+async function readAncestors({ scope, observed }: CapReading, run: WaveRun): Promise<void> {
   const { slots, planned, readings } = run
   const key = scopeKey(scope)
   if (slots.model.reads === 'explicit' || slots.mayApply(key, observed)) return
   const scopes = ancestorsOf(key, planned.people).flatMap((one) => (planned.differences.has(one) ? [] : (readings.get(one)?.scope ?? [])))
-  await sweep({ client: run.client, scopes, concurrency: 1, readings, urgency: 'urgent', signal: run.options.cut })
+  await sweep({ client: run.workspace.client, scopes, concurrency: 1, readings, urgency: 'urgent', signal: run.options.cut })
 }
 
 /** After a clear, the value may be inherited from a group that no policy names, or be another client's: only a second clear tells. */
-const mayComeFromGroup = ({ scope, to }: Change, { slots }: WriteRun): boolean =>
+const mayComeFromGroup = ({ scope, to }: Change, { slots }: WaveRun): boolean =>
   to === 'none' && scope.kind === 'user' && slots.model.reads !== 'explicit'
 
 /** A refused key, and a request that could not leave, halt all writes. */
-function noteRefusal({ kind, message, unsent, lacksFeature }: WriteFailure, run: WriteRun): void {
+function noteRefusal({ kind, message, unsent, lacksFeature }: WriteFailure, run: WaveRun): void {
   if (unsent || kind === 'auth') {
     run.halted = { interrupted: 'refused', refusal: message, isKey: kind === 'auth' && !lacksFeature, ...run.halted }
   }
 }
 
 /** Records a write that had no effect; one that was never sent leaves no line of history. */
-async function refused(intent: Intent, failure: WriteFailure, run: WriteRun): Promise<WriteResult | undefined> {
+async function refused(intent: Intent, failure: WriteFailure, run: WaveRun): Promise<WriteResult | undefined> {
   if (failure.unsent) {
     await run.ledger.recordOutcome(intent, undefined, 'kept')
     return undefined
@@ -208,7 +209,7 @@ async function refused(intent: Intent, failure: WriteFailure, run: WriteRun): Pr
 }
 
 /** Notes what a refusal says of the scope, which may be quarantined for it. */
-function blamed(result: WriteResult, { kind, message }: WriteFailure, intent: Intent, run: WriteRun): WriteResult {
+function blamed(result: WriteResult, { kind, message }: WriteFailure, intent: Intent, run: WaveRun): WriteResult {
   if (kind === 'invalid' && intent.change.to === 0) noteZero('rejected', `is refused: ${message}`, intent.change, run)
   const { blame } = blameOf(kind)
   // Whether the service knows the scope is for the next reading to say.
@@ -219,14 +220,6 @@ function blamed(result: WriteResult, { kind, message }: WriteFailure, intent: In
 function blameOf(kind: ApiErrorKind): Pick<WriteResult, 'blame'> {
   if (kind === 'auth') return { blame: 'key' }
   return { blame: kind === 'invalid' || kind === 'not_found' ? 'scope' : 'service' }
-}
-
-export interface WaveRun extends WriteRun {
-  readonly concurrency: number
-  readonly watch: BreakerWatch
-  readonly onResult: (change: Change, result: WriteResult) => void
-  /** Checks the descendants after a wave of team or group writes; true: the plan is out of date. */
-  readonly afterAncestors: (changes: readonly Change[]) => Promise<boolean>
 }
 
 /** Writes the waves of `run.planned`. Returns the changes that were tried. */
@@ -288,14 +281,14 @@ async function writeSideBySide(run: WaveRun, changes: readonly Change[]): Promis
       const result = await writeChange(change, run)
       if (!result) return
       run.results.set(scopeKey(change.scope), joined(run.results.get(scopeKey(change.scope)), change, result))
-      run.onResult(change, result)
+      showResult(run.workspace, change, result)
       noteEnd(run, change, result)
       run.isOutdated ||= result.foreign !== undefined && run.entryAt(scopeKey(change.scope))?.kind === 'pool'
       if (isOver()) return
     }
   }
   if (run.watch.isProbing()) await work(() => !run.watch.isProbing())
-  const workers = Array.from({ length: Math.min(run.concurrency, changes.length) }, () => work(() => false))
+  const workers = Array.from({ length: Math.min(run.workspace.config.rate.concurrency, changes.length) }, () => work(() => false))
   const ends = await Promise.allSettled(workers)
   // An error is thrown only once nothing is in flight any more.
   for (const end of ends) if (end.status === 'rejected') throw end.reason
