@@ -128,6 +128,3 @@ export const withoutWays = (message: string, workspace: string): string => {
   const [counted = message] = message.split('; approve hold ', 1)
   return counted.startsWith(`${workspace}: `) ? counted.slice(workspace.length + 2) : counted
 }
-
-/** `5 min`, `1 h 30 min`. */
-export const duration = (seconds: number): string => span(new Date(0).toISOString(), new Date(seconds * 1000).toISOString())

@@ -187,6 +187,7 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
     exampleOf({ seen: { caps: { value: 'copied', at: NOW, evidence: 'a write of team changed somebody' } } }),
     'Copying was seen: a write of team changed somebody',
   ],
+  ['the version', HEALTH, EXAMPLE, 'Version 0.1.0'],
   ['the replicas', HEALTH, changed({ health: { replicas: [{ name: 'ck-0', version: '0.1.0', keeps: true }] } }), 'ck-0 0.1.0 ✓ yes'],
   ['no policy at all', `${ACME}/policies`, FIRST, 'No cap is declared'],
   ['a rule with its reason', `${ACME}/policies`, EXAMPLE, 'rule seldom here 125 1 0 asks first policies/acme.yaml:55'],

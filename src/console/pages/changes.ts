@@ -17,12 +17,7 @@ export const holdsPage: Page = async (documents, { params: { workspace = '' }, q
     section: 'holds',
     parts: [
       list.items.length === 0
-        ? section(
-            'Nothing is held',
-            empty(
-              html`Guards let every change of the present plan through. Their limits are on the <a href="${url.section(workspace, 'health')}">health</a> page.`,
-            ),
-          )
+        ? section('Nothing is held', empty('Guards let every change of the present plan through.'))
         : html`<section>${table('Holds', list.items, [
             column.fixedRow('Hold', ({ id }) => holdLink(workspace, id, '')),
             column.name('Guards', ({ guards }) => guards.map((guard) => badge(guard, 'warn'))),

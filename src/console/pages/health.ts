@@ -1,25 +1,18 @@
-// How the daemon runs one workspace: conditions, cycles, requests, the service model with its evidence, settings and replicas.
+// How the daemon runs one workspace: conditions, cycles, requests, the service model, version and replicas.
 import { type Html, html, type Value } from '../../core/escape/text.ts'
 import type { Page } from '../../daemon/http/console.ts'
 import type { Document } from '../../daemon/http/documents/table.ts'
 import { renderFrame } from '../frame.ts'
 import { badge, box, facts, holdLink, SEVERITY_WEIGHT, section, tile, tiles, when } from '../parts.ts'
 import { column, listing, listSection } from '../tables.ts'
-import { duration, number, percent, plural, span, withoutWays, words } from '../words.ts'
+import { number, percent, plural, span, withoutWays, words } from '../words.ts'
 
 export const healthPage: Page = async (documents, { params: { workspace = '' } }) => {
   const one = await documents.health(workspace)
   return renderFrame({
     of: one,
     section: 'health',
-    parts: [
-      troubles(one),
-      figures(one),
-      requestsPart(one),
-      html`<div class="grid">${modelPart(one)}${settingsPart(one)}</div>`,
-      seenPart(one),
-      replicasPart(one),
-    ],
+    parts: [troubles(one), figures(one), requestsPart(one), modelPart(one), replicasPart(one)],
   })
 }
 
@@ -66,7 +59,7 @@ const sentBy = ({ replicas }: Document<'Health'>): string | undefined =>
   replicas.find(({ keeps, version }) => keeps && version === undefined)?.name
 
 function figures(one: Document<'Health'>): Html {
-  const { lastCycle, lastSuccessAt, ratePerSecond, history, clockSkewSeconds, unread, oldestReadingAt, operations, at } = one
+  const { lastCycle, lastSuccessAt, ratePerSecond, history, clockSkewSeconds, unread, oldestReadingAt, operations, version, at } = one
   const requests = operations.reduce((sum, { requests: count }) => sum + count, 0)
   const failed = operations.reduce((sum, { failed: count }) => sum + count, 0)
   const sender = sentBy(one)
@@ -106,6 +99,7 @@ function figures(one: Document<'Health'>): Html {
         clockSkewSeconds < 0 ? 'behind ours' : 'ahead of ours',
         Math.abs(clockSkewSeconds) > 300 && 'bad',
       ),
+    tile('Version', version),
   ])
 }
 
@@ -142,42 +136,6 @@ const READS: Readonly<Record<Document<'Health'>['model']['reads'], string>> = {
   explicit: 'only the explicitly set cap',
   inherited: 'the cap that applies, also an inherited one',
   open: 'not known yet',
-}
-
-const settingsPart = ({ settings, version, mode }: Document<'Health'>): Html =>
-  section(
-    'Settings',
-    html`${facts([
-      ['Version', version],
-      ['Mode', mode],
-      ['Caps are read every', duration(settings.interval)],
-      ['Use is read every', duration(settings.usageInterval)],
-      ['On drift', settings.onDrift],
-      ['Prune', settings.prune ? 'on' : 'off'],
-      ['Approvals', settings.approvals],
-      ['capSemantics', settings.capSemantics],
-      ['capReads', settings.capReads],
-    ])}<details><summary>Guards</summary>${facts(Object.entries(settings.guards).map(([name, limit]) => [name, limit] as const))}</details>`,
-  )
-
-const seenPart = ({ seen, at }: Document<'Health'>): Html | false =>
-  listing('Evidence from the service', seen, [
-    column.fixedRow('About', ({ aspect }) => ASPECT_TEXT[aspect]),
-    column.fixed('Seen', ({ value }) => value),
-    column.text(
-      'Evidence',
-      ({ evidence, before }) =>
-        html`${evidence}${before && html`<br><span class="soft">Before, ${before.value}: ${before.evidence}, ${when(before.at, at)}</span>`}`,
-    ),
-    column.when('When', at, (finding) => finding.at),
-  ])
-
-const ASPECT_TEXT: Readonly<Record<Document<'Health'>['seen'][number]['aspect'], string>> = {
-  caps: 'Team and group caps',
-  reads: 'What a read shows',
-  zero: 'A cap of 0',
-  spelling: 'The name of the cap',
-  errors: 'The shape of errors',
 }
 
 const replicasPart = ({ replicas }: Document<'Health'>): Html | false =>

@@ -170,7 +170,7 @@ function strength(setting: Setting): readonly number[] {
 const isBreaker = (setting: ShareLimit | BreakerLimit): setting is BreakerLimit => 'inARow' in setting
 
 /** A guard's setting in words. */
-export function guardText(name: GuardCode, setting: Setting): string {
+function guardText(name: GuardCode, setting: Setting): string {
   if (typeof setting === 'boolean') return setting ? 'on' : 'off'
   if (typeof setting === 'number') return name === 'contested' ? `${setting} in 24 h` : `${setting} %`
   return setting === 'off' ? 'off' : limitText(setting)

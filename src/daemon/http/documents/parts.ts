@@ -121,10 +121,6 @@ export const figures = <const T extends string>(all: readonly T[], description: 
     properties: perWord(all, { type: 'number' }),
   })
 
-/** Texts by any name. */
-export const texts = (description: string) =>
-  asIs<Readonly<Record<string, string>>>({ type: 'object', patternProperties: { '^.*$': { type: 'string' } }, description })
-
 export const cap = (description = 'Whole credits, or `none`: no cap is set here, and that of an ancestor applies.') =>
   asIs<number | 'none'>({ oneOf: [counted, { const: 'none' }], description })
 

@@ -1,12 +1,10 @@
 // The overview of all workspaces, the page of one, its health, and /status, which has all pages in one: what needs a person, what is off, what is held,
 // and where the credits go.
 import { type ServiceModel, serviceModel } from '../../../core/interpret/evidence.ts'
-import { GUARD_CODES } from '../../../core/model/change.ts'
 import { byUrgency } from '../../../core/model/condition.ts'
 import { GRANT_STATES, type LeaseShown, type PoolStatus, type WorkspaceView } from '../../../core/model/events.ts'
 import type { Roster } from '../../../core/model/observed.ts'
 import type { Instant } from '../../../core/model/units.ts'
-import { guardText } from '../../../core/plan/reviewed.ts'
 import { addOnFigures, totalAddOn } from '../../../core/use/add-on.ts'
 import { usedInCycle } from '../../../core/use/burn.ts'
 import { medianMs, type RequestsOf } from '../../conditions/journal.ts'
@@ -187,19 +185,6 @@ const serviceModelShown = object<ServiceModel>('The service model.')({
   copying: optional(t.text('The evidence that caps are copied, if there is any.')),
 })
 
-const settings = object<Seen['settings']>('As configured.')({
-  interval: from(t.figure('Seconds between readings of caps.'), (one) => (one?.intervalMs ?? 0) / 1000),
-  usageInterval: from(t.figure('Seconds between readings of people and use.'), (one) => (one?.usageIntervalMs ?? 0) / 1000),
-  capSemantics: from(t.plain(), (one) => one?.capSemantics ?? ''),
-  capReads: from(t.plain(), (one) => one?.capReads ?? 'auto'),
-  onDrift: from(t.plain(), (one) => one?.onDrift ?? ''),
-  prune: from(t.flag(), (one) => one?.prune ?? false),
-  approvals: from(t.plain(), (one) => one?.approvals ?? 'separate'),
-  guards: from(t.texts('Each guard and its limit, in words.'), (one) =>
-    one ? Object.fromEntries(GUARD_CODES.map((name) => [name, guardText(name, one.guards[name])])) : {},
-  ),
-})
-
 const replica = object<NonNullable<DaemonFacts['replicas']>[number] & Pick<HealthSource, 'view' | 'daemon'>>('A running capkeeper.')({
   name: t.text(),
   version: ifKnown(t.plain(), ({ isHere, daemon }) => (isHere ? daemon.version : undefined)),
@@ -224,7 +209,6 @@ export const HEALTH = object<HealthSource>('How the daemon runs one workspace.')
     ({ readings }) => [...(readings?.values() ?? [])].filter(({ failure }) => failure !== undefined).length,
   ),
   oldestReadingAt: ifKnown(t.instant('The oldest reading of a managed scope.'), ({ view }) => oldestReadingAt(view)),
-  settings: from(settings, (one) => one.settings),
   warnings: from(t.warnings, ({ view }) => view),
   replicas: from(t.list(replica, 'Empty where there is only one replica.'), ({ view, daemon }) =>
     (daemon.replicas ?? []).map((one) => ({ ...one, view, daemon })),
