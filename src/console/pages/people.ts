@@ -12,7 +12,7 @@ import { personChart } from '../chart/person.ts'
 import { renderFrame } from '../frame.ts'
 import { badge, bandBadge, bandKey, capCell, empty, figure, moment, paste, scopeLink, section, stateBadge, tile, tiles } from '../parts.ts'
 import { column, type Filter, filterForm, listSection, omitted, pager, sorter, table } from '../tables.ts'
-import { BAND_TEXT, day, dayMonth, number, percent, plural, url, withQuery } from '../words.ts'
+import { BAND_TEXT, day, number, percent, plural, url, withQuery } from '../words.ts'
 import { addOnText, explainedParts } from './explained.ts'
 
 // One person: the cap in force and why, use against it by day, when it is used up, and the writes so far. And the page of the person who asks.
@@ -86,8 +86,7 @@ function editPart({ person, cap = 'unknown', chain }: Document<'Person'>) {
 }
 
 function figures(one: Document<'Person'>) {
-  const { cap, from, addOn, addOnSource, isUpperBound, headRoom, share, use, band, groups, workspace, used, guards, stopsFirst } = one
-  const isAtCap = band === 'at_cap'
+  const { cap, from, addOn, addOnSource, isUpperBound, headRoom, share, band, groups, workspace, used, guards, stopsFirst } = one
   return tiles([
     tile(
       'Cap in force',
@@ -100,17 +99,9 @@ function figures(one: Document<'Person'>) {
       [share !== undefined && `${percent(share)} of the cap`, addOnSource && SOURCE_TEXT[addOnSource]]
         .filter((part) => part !== undefined && part !== false)
         .join(', '),
-      isAtCap && 'bad',
+      band === 'at_cap' && 'bad',
     ),
-    headRoom !== undefined &&
-      tile('Left', figure(headRoom), use.paceADay !== undefined && html`at ${figure(use.paceADay)} a day`, headRoom <= 0 && 'bad'),
-    headRoom !== undefined &&
-      tile(
-        'Run out',
-        isAtCap ? 'now' : use.runsOutOn === undefined ? 'no' : dayMonth(Date.parse(use.runsOutOn)),
-        isAtCap ? 'the cap is used up' : use.runsOutOn === undefined ? 'not in this cycle' : 'at the pace of the last 7 days',
-        isAtCap ? 'bad' : use.runsOutOn === undefined ? 'good' : 'warn',
-      ),
+    headRoom !== undefined && tile('Left', figure(headRoom), false, headRoom <= 0 && 'bad'),
     stopsFirst !== undefined &&
       tile(
         'Stops first',

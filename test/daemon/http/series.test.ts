@@ -32,7 +32,6 @@ test.each([
   expect(on('2026-11-10')).toMatchObject(
     source === 'measured' ? { burned: 100, used: 900, grade: 'measured' } : { burned: undefined, used: undefined, grade: 'missing' },
   )
-  expect([use.paceADay, use.runsOutOn]).toEqual(source === 'measured' ? [100, undefined] : [undefined, undefined])
   expect(use.days.at(-1)?.used).toBe(1800)
   if (source === 'measured') {
     // The credits of the seat go first: five days of a hundred.
@@ -57,17 +56,6 @@ test('past days are reconstructed from the service, begin anew with each cycle, 
   // Five days of a hundred are the credits of the seat.
   const addOnOn = (day: string) => use.days.find((one) => one.day === day)?.addOn
   expect(['2026-09-30', '2026-10-05', '2026-10-31', '2026-11-01', '2026-11-07'].map(addOnOn)).toEqual([0, 0, 2600, 0, 200])
-})
-
-test('a cap runs out after what is left of the seat', async () => {
-  const one = await testWorld({ people: ['ada'], config: { historyDays: 30 } })
-  recordPast(one, daily('ada', 60, noon(13)))
-  const life = live(one)
-  life.set({ caps: { team: 100 } })
-  await one.clock.pass(2 * MINUTE)
-  const { used, addOn, use } = await personIn(one)
-  await life.stop()
-  expect({ used, addOn, pace: use.paceADay, on: use.runsOutOn }).toEqual({ used: 420, addOn: 0, pace: 60, on: '2026-11-23' })
 })
 
 test('the cap of a past day is the one that was in force, also a foreign one that was not reverted', async () => {

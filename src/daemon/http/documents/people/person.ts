@@ -21,7 +21,7 @@ import * as t from '../parts.ts'
 import { cents, daysFrom } from '../show.ts'
 import type { Records } from '../types.ts'
 import { groupNames, type NamedRow, ORDERS, PERSON_ENTRY } from './people.ts'
-import { countNear, groupIdsOf, headRoomOf, membersByGroup, type PeopleIndex, type PersonRow, personShown, shareOf } from './roster.ts'
+import { countNear, groupIdsOf, membersByGroup, type PeopleIndex, type PersonRow, personShown, shareOf } from './roster.ts'
 
 // The declared groups: their cap, their use and how near their members are to it.
 
@@ -122,8 +122,6 @@ const MOST_DAYS = 120
 const MOST_MEMBERS = 50
 /** Writes of each scope that are read to find the cap of a day. */
 const MOST_LOOKED_BACK = 500
-/** Days of the pace by which a cap is expected to be used up. */
-const PACE_DAYS = 7
 
 const personDay = record('One day of a person.')({
   day: t.day('Which.'),
@@ -140,8 +138,6 @@ const personDay = record('One day of a person.')({
 const personUse = record('Use by day against the cap.')({
   days: t.list(personDay, 'The last 90 days, or all since the start of the cycle.'),
   addOnSource: optional(t.words(['measured', 'estimated'], 'Where the add-on use of the days comes from; absent without any.')),
-  paceADay: optional(t.amount('Credits a day in the last 7 days, as far as they are known.')),
-  runsOutOn: optional(t.day('When the cap is used up at the pace of the last 7 days; absent when not within the cycle.')),
 })
 
 type PersonKnown = NamedRow &
@@ -297,33 +293,10 @@ function useByDay({ view, settings, now, isPart }: Seen, row: PersonRow, known: 
     })
     before = { cap, from }
   }
-  const recent = burned.filter(({ at }) => at >= midnight(now) - PACE_DAYS * DAY_MS && at < midnight(now))
   return {
     days: listed,
     addOnSource: listed.at(-1)?.addOn === undefined ? undefined : isMeasured ? 'measured' : 'estimated',
-    ...runsOut(recent, leftOf(row, perSeat), view.roster?.cycle?.endAt, now),
   }
-}
-
-/** What is left of the cap, and of the seat before it. */
-function leftOf(row: PersonRow, perSeat = 0): number | undefined {
-  const [headRoom, { addOn = 0, used = perSeat }] = [headRoomOf(row), row]
-  return headRoom === undefined || addOn > 0 ? headRoom : headRoom + Math.max(0, perSeat - used)
-}
-
-/** At the pace of the days that are known. */
-function runsOut(
-  recent: readonly { readonly onDay: number | undefined }[],
-  left: number | undefined,
-  cycleEndAt: Instant | undefined,
-  now: Instant,
-) {
-  const known = recent.flatMap(({ onDay }) => onDay ?? [])
-  const paceADay = known.reduce((sum, used) => sum + used, 0) / Math.max(1, known.length)
-  if (paceADay <= 0) return {}
-  const endAt = left === undefined ? undefined : now + (Math.max(0, left) / paceADay) * DAY_MS
-  const isSoon = endAt !== undefined && endAt < (cycleEndAt ?? now)
-  return { paceADay, runsOutOn: isSoon ? endAt : undefined }
 }
 
 const useDay = record('One day.')({
