@@ -13,7 +13,7 @@ import { renderFrame } from '../frame.ts'
 import { badge, bandBadge, bandKey, capCell, empty, figure, moment, paste, scopeLink, section, stateBadge, tile, tiles } from '../parts.ts'
 import { column, type Filter, filterForm, listSection, omitted, pager, sorter, table } from '../tables.ts'
 import { BAND_TEXT, day, number, percent, plural, url, withQuery } from '../words.ts'
-import { addOnText, explainedParts } from './explained.ts'
+import { addOnText, CAUSE_TEXT, explainedParts } from './explained.ts'
 
 // One person: the cap in force and why, use against it by day, when it is used up, and the writes so far. And the page of the person who asks.
 
@@ -118,13 +118,6 @@ function figures(one: Document<'Person'>) {
   ])
 }
 
-const CAUSE_TEXT: Readonly<Record<Document<'Lead'>['changes'][number]['cause'], string>> = {
-  policy: 'the policy changed',
-  external: 'somebody else had changed it',
-  expired: 'a temporary cap ended',
-  orphan: 'no policy declares it any more',
-}
-
 export const leadPage: Page = async (documents, { params: { workspace: name = '' } }) => {
   const one = await documents.lead(name)
   return renderFrame({
@@ -173,7 +166,7 @@ const changesPart = ({ changes, changesOmitted, workspace, at }: Document<'Lead'
       column.when('When', at, (change) => change.at),
       column.scope('Scope', workspace, ({ scope }) => scope),
       ...column.fromTo,
-      column.text('Because', ({ cause }) => CAUSE_TEXT[cause]),
+      column.fixed('Cause', ({ cause }) => CAUSE_TEXT[cause]),
     ],
   })
 

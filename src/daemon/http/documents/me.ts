@@ -1,8 +1,7 @@
 // What is left for the person who asks, in each workspace where they may see themselves, and what a lead sees of theirs. It tells a person only of
 // themselves: of a pool or the balance that they are what stops the person first, and when.
 
-import { CAUSES, EFFECTS, type HistoryEntry } from '../../../core/model/change.ts'
-import { BANDS } from '../../../core/model/events.ts'
+import type { HistoryEntry } from '../../../core/model/change.ts'
 import type { Person, Roster } from '../../../core/model/observed.ts'
 import { normaliseEmail } from '../../../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../../../core/model/units.ts'
@@ -11,11 +10,11 @@ import type { Candidate } from '../../../core/resolve/candidate.ts'
 import { resolvePerson } from '../../../core/resolve/desired.ts'
 import type { GrantStatus } from '../../../core/resolve/grants.ts'
 import { rowsOf } from '../../../core/resolve/roster.ts'
-import { ADD_ON_SOURCES } from '../../../core/use/add-on.ts'
-import { type FirstStop, STOPS } from '../../../core/use/first-stop.ts'
+import { bandRank, type FirstStop, STOPS } from '../../../core/use/first-stop.ts'
 import { shownAt, stopOf } from '../../conditions/view.ts'
 import { lifted, type PeopleLabels } from '../labels.ts'
 import type { Seen } from './documents.ts'
+import { write } from './explained.ts'
 import { from, ifKnown, object, optional, record, type Shown } from './field.ts'
 import { declaredReason, entryWord } from './part.ts'
 import * as t from './parts.ts'
@@ -31,30 +30,23 @@ const person = record('A person at 85 % of their cap or more.')({
   person: t.plain('As `people` says, or as the reader may see them.'),
   cap: t.cap('The cap in force.'),
   used: t.amount('Add-on use.'),
-  source: optional(t.words(ADD_ON_SOURCES, 'Where the figure comes from.')),
-  band: t.words(BANDS, 'How near they are to the cap.'),
+  source: optional(t.addOnSource),
+  band: t.band,
 })
 
 const grantEnding = object<GrantStatus & { readonly untilAt: Instant }>('A temporary cap that ends within a week.')({
   scope: from(t.scope('`group:ID`, or a person as shown.'), ({ grant }) => grant.scope),
-  cap: ifKnown(t.figure('Whole credits.'), t.granted('cap')),
-  add: ifKnown(t.figure('Credits on top.'), t.granted('add')),
+  cap: ifKnown(t.figure('Whole credits.'), ({ grant: { amount } }) => (amount.kind === 'cap' ? amount.credits : undefined)),
+  add: ifKnown(t.figure('Credits on top.'), ({ grant: { amount } }) => (amount.kind === 'add' ? amount.credits : undefined)),
   until: from(t.instant('Its end.'), ({ untilAt }) => untilAt),
   reason: from(t.text('As the policy gives it.'), ({ grant }) => grant.reason),
 })
 
-const change = object<HistoryEntry>('A cap that capkeeper wrote.')({
-  at: t.instant('When.'),
-  scope: t.scope('`group:ID`, or a person as shown.'),
-  from: t.cap('Before.'),
-  to: t.cap('After.'),
-  effect: t.words(EFFECTS, 'What it did.'),
-  cause: t.words(CAUSES, 'Why: the policy changed, another client had changed it, a grant ended, or it is no longer declared.'),
-})
+const { at, scope, from: before, to, effect, cause } = write.fields
+const change = object<HistoryEntry>('A cap that capkeeper wrote.')({ at, scope, from: before, to, effect, cause })
 
 export const LEAD = record('What a lead wants to know of the people they see.')({
   ...t.about('Lead'),
-  at: from(t.instant('When it was made.'), (_: unknown, { now }) => now),
   ...t.bounded('near', MOST, person, 'The nearest first.'),
   ...t.bounded('grants', MOST, grantEnding, 'The earliest end first.'),
   ...t.bounded('changes', MOST, change, 'Of the last seven days, the newest first.'),
@@ -64,7 +56,7 @@ export async function leadDocument(seen: Seen) {
   const { view, grants, people: labels, now } = seen
   const writes = await seen.writes(now - WEEK_MS)
   const near = view.people.flatMap(({ email, cap, used, source, band }) =>
-    typeof cap === 'number' && used !== undefined && band !== undefined && NEAR.has(band)
+    typeof cap === 'number' && used !== undefined && band !== undefined && bandRank(band) >= bandRank('85_to_95')
       ? [{ person: labels.label(email), cap, used, source, band, share: cap === 0 ? 1 : used / cap }]
       : [],
   )
@@ -75,8 +67,6 @@ export async function leadDocument(seen: Seen) {
   ending.sort((a, b) => a.untilAt - b.untilAt || (scopeText(a.grant.scope, seen) < scopeText(b.grant.scope, seen) ? -1 : 1))
   return LEAD.show({ near, grants: ending, changes: writes.filter(({ result }) => result === 'applied') }, seen)
 }
-
-const NEAR: ReadonlySet<string> = new Set(['85_to_95', '95_to_100', 'at_cap'])
 
 /** A workspace takes so much at most. Reasons are cut for it, to the first of these lengths that fits; a letter may take six bytes. */
 const MOST_BYTES = 2_048

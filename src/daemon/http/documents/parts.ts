@@ -20,11 +20,9 @@ import {
 } from '../../../core/model/events.ts'
 import type { Balance, Cycle } from '../../../core/model/observed.ts'
 import { onceFor } from '../../../core/model/once.ts'
-import type { Grant } from '../../../core/model/policy.ts'
 import type { Position, Problem } from '../../../core/model/problem.ts'
 import { compareScopes, SCOPE_KINDS, type Scope } from '../../../core/model/scope.ts'
 import type { Instant } from '../../../core/model/units.ts'
-import type { GrantStatus } from '../../../core/resolve/grants.ts'
 import { ADD_ON_SOURCES } from '../../../core/use/add-on.ts'
 import { BURN_WINDOWS, type Projection } from '../../../core/use/burn.ts'
 import { DAY_GRADES } from '../../../core/use/history.ts'
@@ -218,12 +216,6 @@ export const problem = object<Problem>('A problem in a policy file.')({
   length: optional(whole({ minimum: 1, description: 'How many characters of the line are wrong, from the column on.' })),
   hint: optional(text('The way out.')),
 })
-
-/** What a grant sets, or what it adds. */
-export const granted =
-  (which: Grant['amount']['kind']) =>
-  ({ grant: { amount } }: GrantStatus): number | undefined =>
-    amount.kind === which ? amount.credits : undefined
 
 /** Of a pool. */
 export const poolExhaustion = ifKnown(
