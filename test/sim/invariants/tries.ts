@@ -47,11 +47,8 @@ const isFree = (change: Change): boolean =>
 /** Withheld by a pause, or by the mode. */
 const isKeptBack = ({ disposition }: Change): boolean => disposition.kind === 'excluded' && ['pause', 'mode'].includes(disposition.code)
 
-/**
- * A cycle that stopped for an edit or a grant leaves the rest to the next sweep. Where caps are copied, a cap that was to be restored may
- * become a foreign one, which is only shown.
- */
-const isGivenUp = (scene: Scene, code: string): boolean => code === 'focus' || (code === 'onDrift' && !isLayered(scene))
+/** Excluded for the reason. */
+const isExcluded = ({ disposition }: Change, code: string): boolean => disposition.kind === 'excluded' && disposition.code === code
 
 const NOTHING: ReadonlyMap<ScopeKey, ModelCap> = new Map()
 
@@ -87,8 +84,10 @@ export const completeCycle = invariant('a successful cycle has written everythin
     if (step.event.kind === 'policy-loaded') free = new Map()
     if (step.event.kind === 'planned') {
       const { changes, unknown } = step.event.plan
-      for (const { scope, disposition } of changes)
-        if (disposition.kind === 'excluded' && isGivenUp(scene, disposition.code)) free.delete(scopeKey(scope))
+      // A cycle that stopped for an edit or a grant leaves the rest to the next sweep, also caps that it has not yet seen overwritten.
+      if (changes.some((change) => isExcluded(change, 'focus'))) free = new Map()
+      // Where caps are copied, a cap that was to be restored may become a foreign one, which is only shown.
+      for (const change of changes) if (isExcluded(change, 'onDrift') && !isLayered(scene)) free.delete(scopeKey(change.scope))
       // One that cannot be read is left to the next sweep by a cycle with a focus; all others are partial then.
       for (const { scope } of unknown) free.delete(scopeKey(scope))
       // Changes that depend on a withheld change are withheld with it.
