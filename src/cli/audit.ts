@@ -28,12 +28,11 @@ export const register = action(COMMANDS.audit, auditCommand)
 /** Audits all workspaces. Exits 4 when a workspace or some caps could not be read, and 1 when none could. */
 async function auditCommand(flags: FlagsOf<typeof COMMANDS.audit>, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
-  const open = (signal: AbortSignal) => openLedgers(cli, setup, signal, flags)
-  const { done: audited, codes } = await readEach(cli, setup, open, (reader) => auditOne(reader, cli))
+  const { done: audited, codes, salt } = await readEach(cli, setup, openLedgers(cli, setup, flags), (reader) => auditOne(reader, cli))
   const renderers = {
     text: () => renderAuditText(audited, painter(cli.stdout)),
     json: () => renderAuditJson(audited, cli.clock.now()),
-    markdown: () => renderAuditMarkdown(audited, labelsFor(setup.config.people, audited.find(({ salt }) => salt)?.salt)),
+    markdown: () => renderAuditMarkdown(audited, labelsFor(setup.config.people, salt)),
   }
   cli.stdout.write(renderers[flags.output]())
   cli.finish(worstExit([...audited.map(exitOf), ...codes]))
@@ -45,7 +44,7 @@ function exitOf({ audit: { people, unread }, read }: AuditedWorkspace): ExitCode
 }
 
 async function auditOne(reader: WorkspaceReader<SharedLedger>, cli: Cli) {
-  const { config, client, ledger, signal, progress } = reader
+  const { config, client, signal, progress } = reader
   const { state, desiredState, warnings } = await reader.preview()
   for (const { message } of warnings) tellLine(cli, `${config.name}: ${message}`)
   const { usage, readings, measured } = state
@@ -80,8 +79,6 @@ async function auditOne(reader: WorkspaceReader<SharedLedger>, cli: Cli) {
     useUnknown: approved.filter(({ email }) => useOf(email) === undefined).length,
     /** Absent without a good people file. */
     directory: config.directory && (await compareDirectory(config.directory, usage?.roster, cli)),
-    /** The salt of people's hashes. */
-    salt: ledger.fact('peopleSalt'),
   }
 }
 

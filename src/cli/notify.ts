@@ -100,7 +100,7 @@ async function previewCommand(flags: FlagsOf<typeof preview>, cli: Cli): Promise
   const setup = await readSetup(cli, flags)
   if (!setup.workspaces.some(({ config }) => config.notify)) throw new CommandError(NOTHING_ASKED)
   const { people } = setup.config
-  const open = (signal: AbortSignal) => openLedgers(cli, setup, signal, {})
+  const open = openLedgers(cli, setup)
   const unasked = ({ config: { name, notify } }: WorkspaceSetup) => (notify ? undefined : { workspace: name, notes: [] })
   const preview = (reader: WorkspaceReader<PlanLedger>) => previewOne(reader, people, cli)
   const { done: previewed, codes } = await readEach<PlanLedger, PreviewedWorkspace>(cli, setup, open, preview, unasked)

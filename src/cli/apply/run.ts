@@ -30,8 +30,9 @@ import { openForCommand, sharersIn, type WritingStore } from '../shared/ledger/r
 import { ledgerOf } from '../shared/ledger/store.ts'
 import { labelsFor } from '../shared/problems.ts'
 import { sweepProgress } from '../shared/progress.ts'
+import { withReader } from '../shared/reader.ts'
 import { count, tellLine } from '../shared/text.ts'
-import { admit, admitAll, readPlans, type Saved } from './saved-plan.ts'
+import { admit, readPlans, type Saved } from './saved-plan.ts'
 
 type ApplyFlags = FlagsOf<typeof COMMANDS.apply>
 
@@ -98,6 +99,25 @@ interface Shared {
   readonly cut: AbortSignal
   readonly flags: ApplyFlags
   readonly cli: Cli
+}
+
+/**
+ * Reads every workspace of a file of several plans before the first of them is written. Throws a `CommandError` that says why none is written.
+ * One plan alone is admitted when it is shown.
+ */
+async function admitAll(saved: ReadonlyMap<string, Saved>, setup: Setup, { store, flags, cli, signal }: Shared): Promise<void> {
+  if (saved.size < 2) return
+  using progress = await sweepProgress('reading caps', cli.stderr, signal)
+  const session = { cli, signal, progress, ledgerOf: (one: WorkspaceSetup) => ledgerOf(store, one.config, flags.rebind) }
+  for (const one of setup.workspaces) {
+    const plan = saved.get(one.config.name)
+    if (!plan) continue
+    try {
+      await withReader(one, session, async ({ preview }) => admit(plan, (await preview()).planned.plan, cli.clock.now()))
+    } catch (error) {
+      throw error instanceof CommandError ? new CommandError(`${one.config.name}: ${error.message}`) : error
+    }
+  }
 }
 
 interface Job extends WorkspaceSetup, Shared {

@@ -5,14 +5,9 @@ import { InputError } from '../../core/model/problem.ts'
 import { byScope, SCOPE, type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
 import { fits, leaf, list, optional, orWord, type Shape, shape, text } from '../../core/model/shape.ts'
 import { CLOCKS_APART_MS, type Credits, type Instant, MAX_CAP } from '../../core/model/units.ts'
-import type { LedgerStore } from '../../daemon/ledger/store.ts'
 import { codeIn, readText, whyUnreadAndCode } from '../../files.ts'
 import { API_VERSION } from '../../policy/bounds.ts'
-import type { Setup, WorkspaceSetup } from '../compose.ts'
-import { type Cli, CommandError } from '../shared/context.ts'
-import { ledgerOf } from '../shared/ledger/store.ts'
-import { sweepProgress } from '../shared/progress.ts'
-import { withReader } from '../shared/reader.ts'
+import { CommandError } from '../shared/context.ts'
 import { jsonIn } from '../shared/text.ts'
 
 // Reads a saved plan for `apply --plan`. What counts of it is checked against its shape, because others may have edited the file: a field that is
@@ -63,6 +58,7 @@ function mustFit<T>(value: unknown, wanted: Shape<T>, path: string): asserts val
   for (const [name, field] of Object.entries(properties)) if (value[name] !== undefined) mustFit(value[name], field, inside(path, name))
 }
 
+/** What counts of a saved plan. */
 export type Saved = ReturnType<typeof readPlan>
 
 function readPlan(value: unknown, path: string) {
@@ -99,32 +95,6 @@ export function readPlans(file: string): readonly Saved[] {
     if (!(error instanceof Mismatch)) throw error
     const hint = 'write one with `capkeeper plan --out FILE`'
     throw new InputError([{ severity: 'error', code: 'PLAN_FILE_INVALID', message: `${file} is not a saved plan: ${error.message}`, hint }])
-  }
-}
-
-interface Admitting {
-  readonly store: LedgerStore
-  readonly flags: { readonly rebind?: boolean }
-  readonly cli: Cli
-  readonly signal: AbortSignal
-}
-
-/**
- * Reads every workspace of a file of several plans before the first of them is written. Throws a `CommandError` that says why none is written.
- * One plan alone is admitted when it is shown.
- */
-export async function admitAll(saved: ReadonlyMap<string, Saved>, setup: Setup, { store, flags, cli, signal }: Admitting): Promise<void> {
-  if (saved.size < 2) return
-  using progress = await sweepProgress('reading caps', cli.stderr, signal)
-  const session = { cli, signal, progress, ledgerOf: (one: WorkspaceSetup) => ledgerOf(store, one.config, flags.rebind) }
-  for (const one of setup.workspaces) {
-    const plan = saved.get(one.config.name)
-    if (!plan) continue
-    try {
-      await withReader(one, session, async ({ preview }) => admit(plan, (await preview()).planned.plan, cli.clock.now()))
-    } catch (error) {
-      throw error instanceof CommandError ? new CommandError(`${one.config.name}: ${error.message}`) : error
-    }
   }
 }
 

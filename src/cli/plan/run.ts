@@ -59,10 +59,7 @@ function viewShown(view: PlanView, labels: PeopleLabels): PlanView {
 /** Plans every workspace that can be planned, and leaves the exit code. */
 async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
-  let salt: string | undefined
-  const open = (signal: AbortSignal) => openLedgers(cli, setup, signal, flags)
-  const read = await readEach(cli, setup, open, async ({ config, ledger, preview }) => {
-    salt ??= ledger.fact('peopleSalt')
+  const read = await readEach(cli, setup, openLedgers(cli, setup, flags), async ({ config, ledger, preview }) => {
     const one = await preview()
     tellReading(cli, config.name, one)
     for (const { message } of pauseFindings(await ledger.pause(cli.clock.now()), config.name)) tellLine(cli, `${config.name}: ${message}`)
@@ -76,7 +73,7 @@ async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
       paint: painter(cli.stdout),
       width: columnsOf(cli.stdout),
       asked,
-      people: labelsFor(setup.config.people, salt),
+      people: labelsFor(setup.config.people, read.salt),
     }),
   )
   // Only its owner may read it.

@@ -111,22 +111,16 @@ const IN_VAIN = `given up: the service has refused all requests for ${span(PATIE
 const TOO_LONG = (ms: number): string =>
   `given up: ${REFUSED}, and says to wait for ${span(ms)} (Retry-After); a command waits for ${span(PATIENCE_MS)} at most`
 
-export interface Answers<T> {
-  readonly done: readonly T[]
-  /** `failed` where some workspaces failed: for `worstExit`, with the codes of the others. */
-  readonly codes: readonly ExitCode[]
-}
-
 /**
  * Waits for all workspaces, so that shared parts can be closed afterwards, and prints each failure once. Throws the first failure where all
- * failed, and throws when it was interrupted.
+ * failed, and throws when it was interrupted. `codes`: `failed` where some workspaces failed, for `worstExit` with the codes of the others.
  */
 export async function inEach<W, T>(
   cli: Cli,
   workspaces: readonly W[],
   work: (one: W) => T | Promise<T>,
   signal?: AbortSignal,
-): Promise<Answers<T>> {
+): Promise<{ readonly done: readonly T[]; readonly codes: readonly ExitCode[] }> {
   const ended = await Promise.allSettled(workspaces.map(async (one) => work(one)))
   const done = ended.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
   const failures: readonly unknown[] = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))

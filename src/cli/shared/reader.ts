@@ -10,7 +10,7 @@ import { sha256 } from '../../daemon/schedule/system.ts'
 import { codeIn } from '../../files.ts'
 import { connectReader, type Setup, type WorkspaceSetup } from '../compose.ts'
 import { type Cli, CommandError } from './context.ts'
-import { type Answers, inEach, interruptible } from './each.ts'
+import { inEach, interruptible } from './each.ts'
 import type { Ledgers } from './ledger/ledgers.ts'
 import { type SweepProgress, sweepProgress } from './progress.ts'
 
@@ -55,19 +55,11 @@ interface ReadSession<L> {
 }
 
 /** One workspace, ready to be read. */
-export interface WorkspaceReader<L extends PreviewParts['ledger']> extends PreviewParts, WorkspaceSetup {
-  readonly config: WorkspaceSetup['config']
-  readonly client: ServiceReader
-  readonly ledger: L
-  readonly signal: AbortSignal
-  readonly progress: SweepProgress
-  /** Reads people and caps, all of them or `only` some, and works out the plan. */
-  preview(only?: PreviewOptions['only']): Promise<Preview>
-}
+export type WorkspaceReader<L extends PreviewParts['ledger']> = ReturnType<typeof readerOf<L>>
 
 /**
  * Opens the ledgers, reads every workspace side by side, and closes them. The first interrupt aborts the signal. `instead`: what is said of a
- * workspace that need not be read.
+ * workspace that need not be read. The answer has the salt of people's hashes, of any ledger.
  */
 export function readEach<L extends PreviewParts['ledger'], T>(
   cli: Cli,
@@ -75,32 +67,42 @@ export function readEach<L extends PreviewParts['ledger'], T>(
   open: (signal: AbortSignal) => Promise<Ledgers<L>>,
   use: (reader: WorkspaceReader<L>) => Promise<T>,
   instead: (workspace: WorkspaceSetup) => T | undefined = () => undefined,
-): Promise<Answers<T> & Pick<Ledgers<L>, 'known'>> {
+) {
   return interruptible(cli, async (signal) => {
     await using opened = new AsyncDisposableStack()
     const ledgers = opened.adopt(await open(signal), (one) => one.close())
     using progress = await sweepProgress('reading caps', cli.stderr, signal)
     const session: ReadSession<L> = { cli, signal, progress, ledgerOf: (one, client) => ledgers.of(one, client, signal) }
-    const answers = await inEach(cli, workspaces, (one) => instead(one) ?? withReader(one, session, use), signal)
-    return { ...answers, known: ledgers.known }
+    let salt: string | undefined
+    const read = (reader: WorkspaceReader<L>): Promise<T> => {
+      salt ??= reader.ledger.fact('peopleSalt')
+      return use(reader)
+    }
+    const answers = await inEach(cli, workspaces, (one) => instead(one) ?? withReader(one, session, read), signal)
+    return { ...answers, known: ledgers.known, salt }
   })
 }
 
 /** Connects a workspace, hands it to `use`, and closes the connection. Throws an `InputError` when no key can be used. */
 export async function withReader<L extends PreviewParts['ledger'], T>(
   workspace: WorkspaceSetup,
-  { cli, signal, progress, ledgerOf }: ReadSession<L>,
+  session: ReadSession<L>,
   use: (reader: WorkspaceReader<L>) => Promise<T>,
 ): Promise<T> {
-  using connection = connectReader(cli, workspace.config, { signal })
+  using connection = connectReader(session.cli, workspace.config, { signal: session.signal })
   const { client } = connection
-  const ledger = await ledgerOf(workspace, client)
-  const parts = { client, config: workspace.config, ledger, clock: cli.clock, digest: sha256, readPeopleFile }
-  return await use({
-    ...workspace,
-    ...parts,
-    signal,
-    progress,
-    preview: (only) => preview(parts, workspace.policy, { signal, onSweep: progress.expect, onReading: progress.one, only }),
-  })
+  return await use(readerOf({ ...workspace, client, ledger: await session.ledgerOf(workspace, client) }, session))
+}
+
+function readerOf<L extends PreviewParts['ledger']>(
+  connected: WorkspaceSetup & { readonly client: ServiceReader; readonly ledger: L },
+  { cli, signal, progress }: ReadSession<L>,
+) {
+  const parts = { ...connected, clock: cli.clock, digest: sha256, readPeopleFile }
+  return {
+    ...{ ...parts, signal, progress },
+    /** Reads people and caps, all of them or `only` some, and works out the plan. */
+    preview: (only?: PreviewOptions['only']): Promise<Preview> =>
+      preview(parts, parts.policy, { signal, onSweep: progress.expect, onReading: progress.one, only }),
+  }
 }

@@ -33,10 +33,12 @@ interface LedgerFlags extends Pick<NetworkFlags, 'ledgerTokenFile'> {
 }
 
 /** Opens the file, or asks the daemon. Throws a `LedgerError`, or a `CommandError` when no daemon answers. */
-export function openLedgers(cli: Cli, setup: Setup, signal: AbortSignal, flags: LedgerFlags): Promise<Ledgers> {
-  const { ledger } = setup.config
-  return isLedgerUrl(ledger) ? remoteLedgers(ledger, cli, ledgerToken(flags, cli), signal) : openOwnLedgers(cli, setup, flags.rebind)
-}
+export const openLedgers =
+  (cli: Cli, setup: Setup, flags: LedgerFlags = {}) =>
+  (signal: AbortSignal): Promise<Ledgers> => {
+    const { ledger } = setup.config
+    return isLedgerUrl(ledger) ? remoteLedgers(ledger, cli, ledgerToken(flags, cli), signal) : openOwnLedgers(cli, setup, flags.rebind)
+  }
 
 /** Opens the file or the database. Throws a `LedgerError`, or a `UsageError` for the address of a daemon. */
 export async function openOwnLedgers(cli: Cli, { config }: Setup, rebind = false): Promise<Ledgers<Ledger>> {
