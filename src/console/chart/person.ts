@@ -101,28 +101,15 @@ function sentence({ beside, policy }: Comparison['names'], rows: readonly Compar
   return `${policy}: ${sum('policy')}; ${beside}: ${sum('beside')}.`
 }
 
-/**
- * Undefined until a day was read. Add-on use starts again with each billing cycle. Where the days of the present cycle do not sum to its figure, the
- * use that is missing is added to the days that are known in part, and to those after them.
- */
-export function personChart({ addOn: present, use }: Pick<Document<'Person'>, 'addOn' | 'use'>): Chart | undefined {
-  const [firstDay, lastDay] = [use.days[0], use.days.at(-1)]
-  if (!firstDay || !lastDay) return undefined
-  const startsAt = use.days.findLastIndex(({ starts }) => starts === true)
-  // What the service tells of a day is all of it, so that what is missing was used on a later one.
-  const isWhole = ({ grade }: (typeof use.days)[number]): boolean => grade === 'measured' || grade === 'reconstructed'
-  const missingFrom = use.days.findIndex((day, index) => index >= startsAt && !isWhole(day))
-  const missing = Math.max(0, (present ?? 0) - (lastDay.addOn ?? 0))
-  const isKnown = (index: number): boolean => {
-    const { addOn, grade, burned = 0 } = use.days[index] ?? {}
-    const isDayKnown = grade === undefined ? burned > 0 : grade !== 'missing'
-    return index === use.days.length - 1 ? addOn !== undefined || present !== undefined : addOn !== undefined && isDayKnown
-  }
+/** Undefined until a day was read. Add-on use starts again with each billing cycle; the last day has the figure of the present. */
+export function personChart({ addOn: present, use: { days } }: Pick<Document<'Person'>, 'addOn' | 'use'>): Chart | undefined {
+  const last = days.at(-1)
+  if (!last) return undefined
   return chartOf(
-    use.days.map(({ day, addOn = 0, cap, changed = false, grade }, index) => ({
+    days.map(({ day, addOn, cap, changed = false, grade }) => ({
       at: Date.parse(day),
       grade,
-      used: isKnown(index) ? Math.round((addOn + (index >= missingFrom ? missing : 0)) * 10) / 10 : undefined,
+      used: day === last.day ? (present ?? addOn) : grade === 'missing' ? undefined : addOn,
       cap: cap === 'unknown' ? undefined : cap,
       change: changed ? `cap changed to ${capText(cap)}` : undefined,
     })),
