@@ -39,10 +39,6 @@ const reach = record('A declared cap, and the people it applies to.')({
 type PolicyRow = Shown<typeof reach>
 type Declared = SourceOf<typeof reach>
 
-const { kind, name, cap } = reach.fields
-/** The cap of a rule is said before its people. */
-const ruleReach = record('')({ ...{ kind, name, cap }, ...reach.fields })
-
 const protectedPerson = record('A person whose cap is never lowered.')({ person: t.person(), source: t.place })
 
 export const POLICIES = record('Every declared cap with its line and the people it applies to.')({
@@ -101,13 +97,12 @@ function entriesOf(seen: Seen, index: PeopleIndex): readonly PolicyRow[] {
     const members = desiredState?.resolution.pools.find(({ pool }) => pool.name === name)?.members
     return { kind: 'pool', name: people.text(name), credits, ...counted(rows, at, members?.length) }
   })
-  const peopleRules = policy.set.peopleRules.map(({ name, cap, at, reason }) =>
-    ruleReach.show({ kind: 'rule', name: people.text(name), cap, ...counted(decidedAt(at), at), reason }, seen),
+  const peopleRules = policy.set.peopleRules.map(
+    ({ name, cap, at, reason }): Declared => ({ kind: 'rule', name: people.text(name), cap, ...counted(decidedAt(at), at), reason }),
   )
-  const shown = (rows: readonly Declared[]): readonly PolicyRow[] => rows.map((one) => reach.show(one, seen))
-  return [...shown(caps), ...peopleRules, ...shown(pools), ...shown(grants)].sort(
-    (a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || (a.name < b.name ? -1 : 1),
-  )
+  return [...caps, ...peopleRules, ...pools, ...grants]
+    .map((one) => reach.show(one, seen))
+    .sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || (a.name < b.name ? -1 : 1))
 }
 
 const ORDER: readonly PolicyRow['kind'][] = ['team', 'group', 'rule', 'pool', 'grant', 'user']
