@@ -48,18 +48,18 @@ export interface WireAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: string
-  /** The parsed body, where it was read row by row; `body` then lacks the rows. An undefined value: the body is not JSON. */
-  readonly rows?: { readonly value: unknown }
+  /** The rows were taken while they arrived: `body` is the text around them, '' when the whole is not JSON. */
+  readonly isCut?: true
 }
 
 /** The property names from the root to a row. `*` is any index of a list; the last name is always `*`. */
 export type RowPath = readonly string[]
 
-/** How to read a listing row by row, without keeping all of it in memory. */
+/** How to read one listing row by row, without keeping all of it in memory. */
 export interface RowPlan {
   readonly at: readonly RowPath[]
-  /** For one list of a response: maps each row to what is kept of it; undefined keeps nothing. */
-  keeper(): (row: unknown) => unknown
+  /** Takes a row. Returns what is newly kept because of it; undefined: nothing. */
+  take(row: unknown): unknown
   /** The kept rows stay in memory under this name until the next request with the same name; absent: they are used up at once. */
   readonly staysAs?: string
 }
@@ -134,10 +134,8 @@ export interface RunsQuestion {
   readonly email?: string
 }
 
-/** Whole UTC days of add-on use. */
+/** Whole UTC days of everybody's add-on use. */
 export interface AddOnQuestion extends DayRange {
-  /** Absent: everybody. */
-  readonly emails?: readonly string[]
   /** People whose rows are to name nobody. */
   readonly except?: ReadonlySet<string> | undefined
 }

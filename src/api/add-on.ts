@@ -2,24 +2,23 @@
 // (docs/service.md, Add-on use per person): the question, the answer, and the sums that rows of use are reduced to while they arrive. Rows
 // name people by a hash of their key. The hash never leaves this folder: results name people by e-mail. Pure.
 import type { AddOnReading, AddOnRow, ApiError, Operation } from '../core/model/observed.ts'
-import { compareText, normaliseEmail } from '../core/model/scope.ts'
+import { compareText } from '../core/model/scope.ts'
 import { cents, creditsOf, DAY_MS, type Instant } from '../core/model/units.ts'
-import type { AddOnQuestion, RowPath, RowPlan } from '../ports.ts'
-import { type Fields, isAbsent, MAX_CENTS, MAX_FIGURE, numberOf, objectOf, rowsOf, setAside } from './decode.ts'
+import type { AddOnQuestion, RowPath } from '../ports.ts'
+import {
+  type Fields,
+  isAbsent,
+  MAX_CENTS,
+  MAX_FIGURE,
+  numberOf,
+  objectOf,
+  type Reading,
+  type RosterRow,
+  rowsOf,
+  setAside,
+} from './decode.ts'
 import { BoundError, isObject, malformed } from './errors.ts'
 import type { Wire } from './wire.ts'
-
-/** Marks a row that is already a sum: no JSON has a symbol as key. */
-const SUM = Symbol('a sum of rows')
-
-/** How many rows were set aside, and why the first one was. */
-interface Aside {
-  readonly [SUM]: true
-  readonly why: string
-  rows: number
-}
-
-type Marked<Sum> = Sum & { readonly [SUM]: true }
 
 /** One row as a sum of one, or why it makes no sense. */
 export type Judged<Sum> = { readonly sum: Sum } | { readonly why: string }
@@ -43,24 +42,40 @@ interface Summed<Sum> {
   readonly why?: string
 }
 
-/** Reads the rows at some paths as sums. */
-export const summingRows = <Sum extends object>(at: readonly RowPath[], kind: SumKind<Sum>): RowPlan => ({
-  at,
-  keeper() {
-    const tally = createTally(kind)
-    return (row) => (isObject(row) ? tally.take(row) : undefined)
-  },
-})
-
-/** Sums the rows of an answer. Throws `malformed` past the bound on sums. */
-export function sumRows<Sum extends object>(rows: readonly Fields[], kind: SumKind<Sum>): Summed<Sum> {
-  const tally = createTally(kind)
-  try {
-    for (const row of rows) tally.take(row)
-  } catch (error) {
-    throw error instanceof BoundError ? malformed(kind.operation, error.message) : error
+/** Sums the rows at some paths while they arrive. Past the bound on sums taking a row throws a `BoundError`. */
+export function readSums<Sum, Value>(
+  at: readonly RowPath[],
+  { of, most, judge, keyOf, add }: SumKind<Sum>,
+  decode: (body: unknown, summed: Summed<Sum>) => Value,
+): Reading<Value> {
+  const sums = new Map<string, Sum>()
+  let aside = 0
+  let why: string | undefined
+  const include = (sum: Sum): Sum | undefined => {
+    const key = keyOf(sum)
+    const known = sums.get(key)
+    if (known) {
+      add(known, sum)
+      return undefined
+    }
+    if (sums.size >= most) throw new BoundError(`the answer has more than ${most} kinds of ${of} and was dropped`)
+    sums.set(key, sum)
+    return sum
   }
-  return tally.all()
+  return {
+    rows: {
+      at,
+      take(row) {
+        if (!isObject(row)) return undefined
+        const judged = judge(row)
+        if ('sum' in judged) return include(judged.sum)
+        aside += 1
+        why ??= judged.why
+        return undefined
+      },
+    },
+    decode: (body) => decode(body, { sums: [...sums].sort(([a], [b]) => compareText(a, b)).map(([, sum]) => sum), aside, why }),
+  }
 }
 
 /** Sets aside the sums of days after `latestAt`. Throws `malformed` when that leaves nothing. */
@@ -73,46 +88,6 @@ export function withoutFuture<Sum extends { readonly dayAt: Instant }>(
   const allAside = aside + sums.length - past.length
   if (past.length === 0 && allAside > 0) throw malformed(operation, why ?? 'every row of the answer is of a future day')
   return { sums: past, aside: allAside }
-}
-
-function createTally<Sum extends object>({ of, most, judge, keyOf, add }: SumKind<Sum>) {
-  const sums = new Map<string, Marked<Sum>>()
-  let aside: Aside | undefined
-  const isOurs = (row: object): row is Marked<Sum> | Aside => SUM in row
-  const isAside = (ours: Marked<Sum> | Aside): ours is Aside => 'why' in ours
-  function putAside(why: string, rows: number): Aside | undefined {
-    if (aside) {
-      aside.rows += rows
-      return undefined
-    }
-    aside = { [SUM]: true, why, rows }
-    return aside
-  }
-  function include(sum: Sum): Marked<Sum> | undefined {
-    const key = keyOf(sum)
-    const known = sums.get(key)
-    if (known) {
-      add(known, sum)
-      return undefined
-    }
-    if (sums.size >= most) throw new BoundError(`the answer has more than ${most} kinds of ${of} and was dropped`)
-    const marked: Marked<Sum> = { ...sum, [SUM]: true }
-    sums.set(key, marked)
-    return marked
-  }
-  return {
-    /** Returns the new object to keep; undefined when the row went into one that is already kept. Throws a `BoundError`. */
-    take(row: Fields): object | undefined {
-      if (isOurs(row)) return isAside(row) ? putAside(row.why, row.rows) : include(row)
-      const judged = judge(row)
-      return 'why' in judged ? putAside(judged.why, 1) : include(judged.sum)
-    },
-    all: (): Summed<Sum> => ({
-      sums: [...sums].sort(([a], [b]) => compareText(a, b)).map(([, sum]) => sum),
-      aside: aside?.rows ?? 0,
-      why: aside?.why,
-    }),
-  }
 }
 
 /** Names of models and modes are short; a longer text is no name. */
@@ -134,8 +109,8 @@ export function nameOf(value: unknown): string {
 /** A piece of an answer that may be shown. */
 export const shown = (value: unknown): string => JSON.stringify(value)?.slice(0, 40) ?? 'nothing'
 
-/** Sums of one answer. A bigger question is asked in smaller pieces. Choice. */
-const MAX_ADD_ON_SUMS = 50_000
+/** Sums of one answer: a day of 50,000 people with two models each. A bigger question is asked in smaller pieces. Choice. */
+const MAX_ADD_ON_SUMS = 100_000
 
 const FIELDS = ['api_key', 'date', 'model', 'prompts_used', 'flex_credits_used'] as const
 
@@ -156,14 +131,11 @@ export function createKeyBook() {
   const keysOf = (email: string): readonly string[] => keys.get(email) ?? []
   return {
     /** Takes a listing of the whole team. */
-    learn(body: unknown): void {
+    learn(rows: readonly RosterRow[]): void {
       if (emails.size > MAX_KEYS) for (const book of [emails, keys]) book.clear()
-      const rows = isObject(body) && Array.isArray(body['userTableStats']) ? body['userTableStats'].filter(isObject) : []
       const keyless = new Set<string>()
-      for (const row of rows) {
-        const email = typeof row['email'] === 'string' ? normaliseEmail(row['email']) : ''
-        const key = typeof row['apiKey'] === 'string' ? row['apiKey'].trim() : ''
-        if (email === '') continue
+      for (const { email, fields } of rows) {
+        const key = typeof fields['apiKey'] === 'string' ? fields['apiKey'].trim() : ''
         const before = emails.get(key)
         if (key === '') keyless.add(email)
         else if (before !== email) {
@@ -185,7 +157,6 @@ export function createKeyBook() {
       without = without?.filter((one) => one !== email)
     },
     emailOf: (key: string): string | undefined => emails.get(key),
-    keysOf,
     /** False before any listing. */
     isKnown: (): boolean => without !== undefined,
     /** People of the last listing who have no key. */
@@ -195,22 +166,19 @@ export function createKeyBook() {
 
 // ---- the question
 
-/** Asks for the raw rows of some days: one query for the whole team, or one query for each key of the named people. */
-export function encodeAddOn({ fromAt, untilAt, emails }: AddOnQuestion, book: Pick<KeyBook, 'keysOf'>): Wire<'AnalyticsRequest'> {
-  const days: readonly Wire<'Filter'>[] = [
-    { name: 'date', filter: 'QUERY_FILTER_GE', value: dayText(fromAt) },
-    { name: 'date', filter: 'QUERY_FILTER_LE', value: dayText(untilAt - 1) },
-  ]
-  const query = (filters: readonly Wire<'Filter'>[]) => ({
-    data_source: 'QUERY_DATA_SOURCE_CASCADE_DATA' as const,
-    selections: FIELDS.map((field) => ({ field, name: field })),
-    filters: [...days, ...filters],
-  })
-  const keys = emails?.flatMap((email) => book.keysOf(email))
-  return {
-    query_requests: keys ? keys.map((value) => query([{ name: 'api_key', filter: 'QUERY_FILTER_EQUAL', value }])) : [query([])],
-  }
-}
+/** Asks for the raw rows of some days, of the whole team. */
+export const encodeAddOn = ({ fromAt, untilAt }: AddOnQuestion): Wire<'AnalyticsRequest'> => ({
+  query_requests: [
+    {
+      data_source: 'QUERY_DATA_SOURCE_CASCADE_DATA',
+      selections: FIELDS.map((field) => ({ field, name: field })),
+      filters: [
+        { name: 'date', filter: 'QUERY_FILTER_GE', value: dayText(fromAt) },
+        { name: 'date', filter: 'QUERY_FILTER_LE', value: dayText(untilAt - 1) },
+      ],
+    },
+  ],
+})
 
 /** The service has no such data source; documented by its stem, "invalid query table:" (docs/service.md, Errors). */
 export const lacksAddOn = ({ operation, kind, message }: ApiError): boolean =>
@@ -239,8 +207,6 @@ const SUMS: SumKind<AddOnSum> = {
   },
 }
 
-export const ADD_ON_ROWS: RowPlan = summingRows([['queryResults', '*', 'responseItems', '*']], SUMS)
-
 /** `<nil>` is a valid model, but no figure. No message holds a key. */
 function judge(row: Fields): Judged<AddOnSum> {
   const item = isObject(row['item']) ? row['item'] : {}
@@ -259,29 +225,20 @@ const isAmount = (amount: number): boolean => Math.abs(amount) <= MAX_CENTS
 
 /**
  * The requested days, summed by person, day and model; rows of an unknown key have the e-mail ''. Rows that make no sense, or are later than
- * `latestAt`, are set aside and counted. Malformed when nothing else is left, and when rows are of people who were not asked for.
+ * a day from now, are set aside and counted; malformed when nothing else is left.
  */
-export function decodeAddOn(body: unknown, question: AddOnQuestion, book: KeyBook, latestAt: Instant): AddOnReading {
-  const { fromAt, untilAt, emails, except = new Set() } = question
-  const results = rowsOf('Analytics', objectOf('Analytics', body)['queryResults'], 'queryResults')
-  const summed = sumRows(results.flatMap(itemsOf), SUMS)
-  const keys = emails && new Set(emails.flatMap(book.keysOf))
-  // A service that ignores the filter answers each query with the whole team.
-  if (keys && summed.sums.some(({ key }) => !keys.has(key)))
-    throw malformed('Analytics', 'rows of add-on use are of people who were not asked for')
-  if (keys && haveSameKeys(results)) throw malformed('Analytics', 'several queries of add-on use were answered with the same people')
-  const { sums, aside } = withoutFuture(summed, latestAt, 'Analytics')
-  const asked = sums.filter(({ dayAt }) => dayAt >= Math.floor(fromAt / DAY_MS) * DAY_MS && dayAt < untilAt)
-  return { rows: byPerson(asked, book, except), unassignable: book.unassignable(), ...setAside(aside) }
-}
-
-const itemsOf = ({ responseItems }: Fields): readonly Fields[] => rowsOf('Analytics', responseItems, 'responseItems')
-
-/** Each query is about another key: a person in two answers would be counted twice. */
-function haveSameKeys(results: readonly Fields[]): boolean {
-  const keys = results.flatMap((result) => [...new Set(sumRows(itemsOf(result), SUMS).sums.map(({ key }) => key))])
-  return new Set(keys).size < keys.length
-}
+export const readAddOn = (
+  { fromAt, untilAt, except = new Set() }: AddOnQuestion,
+  book: KeyBook,
+  now: () => Instant,
+): Reading<AddOnReading> =>
+  readSums([['queryResults', '*', 'responseItems', '*']], SUMS, (body, summed) => {
+    for (const { responseItems } of rowsOf('Analytics', objectOf('Analytics', body)['queryResults'], 'queryResults'))
+      rowsOf('Analytics', responseItems, 'responseItems')
+    const { sums, aside } = withoutFuture(summed, now() + DAY_MS, 'Analytics')
+    const asked = sums.filter(({ dayAt }) => dayAt >= Math.floor(fromAt / DAY_MS) * DAY_MS && dayAt < untilAt)
+    return { rows: byPerson(asked, book, except), unassignable: book.unassignable(), ...setAside(aside) }
+  })
 
 /** A person may have had several keys. */
 function byPerson(sums: readonly AddOnSum[], book: KeyBook, except: ReadonlySet<string>): readonly AddOnRow[] {

@@ -3,22 +3,12 @@
 import { ApiError, type CapReading } from '../core/model/observed.ts'
 import type { Cap } from '../core/model/policy.ts'
 import type { Scope } from '../core/model/scope.ts'
-import { DAY_MS } from '../core/model/units.ts'
-import type { Clock, ReadClient, RowPlan, WriteClient } from '../ports.ts'
-import { ADD_ON_ROWS, createKeyBook, decodeAddOn, encodeAddOn, lacksAddOn } from './add-on.ts'
-import {
-  activeDayRows,
-  decodeActiveDays,
-  decodeBalance,
-  decodeCap,
-  decodeGroup,
-  decodeRoster,
-  rosterRows,
-  spellingSighting,
-} from './decode.ts'
+import type { Clock, ReadClient, WriteClient } from '../ports.ts'
+import { createKeyBook, encodeAddOn, lacksAddOn, readAddOn } from './add-on.ts'
+import { decodeBalance, decodeCap, type Reading, readActiveDays, readGroup, readRoster, spellingSighting } from './decode.ts'
 import { endOf } from './errors.ts'
 import type { KeyName } from './keys.ts'
-import { decodeRuns, encodeRuns, RUN_ROWS, timestamp } from './runs.ts'
+import { encodeRuns, readRuns, timestamp } from './runs.ts'
 import { type ApiRequest, type ClientOptions, createSender, type Sender } from './send.ts'
 import type { Wire } from './wire.ts'
 
@@ -49,7 +39,9 @@ export function createWriteClient(options: ClientOptions): ServiceWriter {
       const change = cap === 'none' ? { clear_add_on_credit_cap: true as const } : { set_add_on_credit_cap: cap }
       const body: Wire<'UsageConfigRequest'> = { ...wireScope(scope), ...change }
       const how = { urgency: 'urgent', timeoutMs: options.writeTimeoutMs ?? TIMEOUT_MS, once: true } as const
-      const error = await endOf(sender.send({ operation: 'UsageConfig', body, decode: () => undefined, ...how, signal, turn }))
+      const error = await endOf(
+        sender.send({ operation: 'UsageConfig', body, reading: () => ({ decode: () => undefined }), ...how, signal, turn }),
+      )
       if (!error) return { kind: 'accepted' }
       const { kind, message, unsent, lacksFeature } = error
       return {
@@ -70,9 +62,9 @@ export function readerOver(sender: Sender, { clock: wall, onSeen, keys, filesKep
     sender.send({ timeoutMs: TIMEOUT_MS, urgency: 'late', once: false, ...question })
   const listPeople = <Value>(
     body: Wire<'UserPageAnalyticsRequest'>,
-    decode: (answer: unknown) => Value,
-    { signal, rows = rosterRows(body.group_name) }: { readonly signal: AbortSignal | undefined; readonly rows?: RowPlan },
-  ): Promise<Value> => ask({ operation: 'UserPageAnalytics', body, decode, signal, rows, timeoutMs: ROSTER_TIMEOUT_MS })
+    reading: () => Reading<Value>,
+    signal: AbortSignal | undefined,
+  ): Promise<Value> => ask({ operation: 'UserPageAnalytics', body, reading, signal, timeoutMs: ROSTER_TIMEOUT_MS })
   return {
     readCap(scope, signal, urgent) {
       const decode = (answer: unknown): Cap => {
@@ -80,48 +72,47 @@ export function readerOver(sender: Sender, { clock: wall, onSeen, keys, filesKep
         if (observation) onSeen?.(observation)
         return decodeCap(answer)
       }
-      const cap = ask({ operation: 'GetUsageConfig', body: wireScope(scope), decode, signal, urgency: urgent ?? 'normal' })
+      const cap = ask({
+        operation: 'GetUsageConfig',
+        body: wireScope(scope),
+        reading: () => ({ decode }),
+        signal,
+        urgency: urgent ?? 'normal',
+      })
       return readingOf(scope, cap, clock)
     },
-    readRoster(signal) {
-      const decode = (answer: unknown) => {
-        const roster = decodeRoster(answer, clock.now())
-        book.learn(answer)
-        return roster
-      }
-      return listPeople({}, decode, { signal })
-    },
-    readGroup: (group, signal) => listPeople({ group_name: group.name }, (answer) => decodeGroup(answer, group, clock.now()), { signal }),
-    readActiveDays({ fromAt, untilAt }, signal) {
-      const body = { start_timestamp: timestamp(fromAt), end_timestamp: timestamp(untilAt) }
-      return listPeople(body, decodeActiveDays, { signal, rows: activeDayRows() })
-    },
+    readRoster: (signal) => listPeople({}, () => readRoster(clock.now, book.learn), signal),
+    readGroup: (group, signal) => listPeople({ group_name: group.name }, () => readGroup(group, clock.now), signal),
+    readActiveDays: ({ fromAt, untilAt }, signal) =>
+      listPeople({ start_timestamp: timestamp(fromAt), end_timestamp: timestamp(untilAt) }, readActiveDays, signal),
     readBalance(signal) {
       const decode = (answer: unknown) => decodeBalance(answer, clock.now())
-      const balance = ask({ operation: 'GetTeamCreditBalance', body: {}, decode, signal, timeoutMs: BALANCE_TIMEOUT_MS })
+      const balance = ask({
+        operation: 'GetTeamCreditBalance',
+        body: {},
+        reading: () => ({ decode }),
+        signal,
+        timeoutMs: BALANCE_TIMEOUT_MS,
+      })
       return unavailableWhen(({ lacksFeature = false }) => lacksFeature, balance)
     },
     readRuns: (question, signal) =>
       ask({
         operation: 'CascadeAnalytics',
         body: encodeRuns(question),
-        decode: (answer) => decodeRuns(answer, question, clock.now() + DAY_MS),
+        reading: () => readRuns(question, clock.now),
         signal,
         timeoutMs: ROSTER_TIMEOUT_MS,
-        rows: RUN_ROWS,
       }),
     forget: book.forget,
     async readAddOnUse(question, signal) {
       if (!book.isKnown()) throw withoutRoster()
-      // None of the named people has a key, so there is nothing to ask.
-      if (question.emails?.every((email) => book.keysOf(email).length === 0)) return { rows: [], unassignable: book.unassignable() }
       const addOnUse = ask({
         operation: 'Analytics',
-        body: encodeAddOn(question, book),
-        decode: (answer) => decodeAddOn(answer, question, book, clock.now() + DAY_MS),
+        body: encodeAddOn(question),
+        reading: () => readAddOn(question, book, clock.now),
         signal,
         timeoutMs: ROSTER_TIMEOUT_MS,
-        rows: ADD_ON_ROWS,
       })
       return unavailableWhen(lacksAddOn, addOnUse)
     },

@@ -9,6 +9,14 @@ import { type Credits, cents, credits, creditsOf, DAY_MS, type Instant, MAX_CAP 
 import type { RowPlan } from '../ports.ts'
 import { isObject, malformed } from './errors.ts'
 
+/** How one answer is read. */
+export interface Reading<Value> {
+  /** For a listing: takes its rows before the rest is decoded. */
+  readonly rows?: RowPlan | undefined
+  /** Gets the parsed body of a success, undefined when it is not JSON. Throws an `ApiError` of kind `malformed`. */
+  readonly decode: (body: unknown) => Value
+}
+
 export type Fields = Readonly<Record<string, unknown>>
 
 /** The answer as an object; anything else that JSON can be, or no JSON at all (undefined), is malformed. */
@@ -109,18 +117,37 @@ function capOf(name: string, value: unknown): Credits {
 
 // ---- UserPageAnalytics
 
-interface RosterRow {
+export interface RosterRow {
   readonly email: string
   readonly fields: Fields
 }
 
-/** Reads a listing of people row by row; `of` is the name of the group, '' for the whole team. */
-export const rosterRows = (of = ''): RowPlan => ({
-  at: [['userTableStats', '*']],
-  staysAs: `people of ${of}`,
-  // The owners of keys are learned from the whole team's listing only.
-  keeper: () => (row) => (isObject(row) ? { ...rosterFieldsOf(row), ...(of === '' && { apiKey: scalarOf(row['apiKey']) }) } : undefined),
-})
+/** Keeps the figures and texts of each row; `decode` gets the answer around the rows, and the rows with an e-mail. */
+function readPeople<Value>(
+  keep: (row: Fields) => Fields,
+  decode: (rows: readonly RosterRow[], answer: Fields) => Value,
+  staysAs?: string,
+): Reading<Value> {
+  const rows: RosterRow[] = []
+  return {
+    rows: {
+      at: [['userTableStats', '*']],
+      staysAs,
+      take(row) {
+        if (!isObject(row)) return undefined
+        const fields = keep(row)
+        const email = typeof fields['email'] === 'string' ? normaliseEmail(fields['email']) : ''
+        if (isEmail(email)) rows.push({ email, fields })
+        return fields
+      },
+    },
+    decode(body) {
+      const answer = objectOf('UserPageAnalytics', body)
+      rowsOf('UserPageAnalytics', answer['userTableStats'], 'userTableStats')
+      return decode(rows, answer)
+    },
+  }
+}
 
 /** All fields that are read; the rest of a row is dropped as it arrives. Written out field by field for speed; a test compares. */
 const rosterFieldsOf = (row: Fields): Fields => ({
@@ -147,13 +174,23 @@ const MAX_NAME = 200
 const makesSense = ({ email, fields }: RosterRow): boolean =>
   email.length <= MAX_EMAIL && !/[\p{Cc}\p{Cs}]/u.test(email) && Math.abs(numberOf(fields['promptCreditsUsed']) ?? 0) <= MAX_CENTS
 
+/** The whole team, or the members of one group, which is the same listing filtered by `group_name`. */
+export const readRoster = (now: () => Instant, learn: (rows: readonly RosterRow[]) => void): Reading<Roster & SetAside> =>
+  readPeople(
+    // The owners of keys are learned from the whole team's listing only.
+    (row) => ({ ...rosterFieldsOf(row), apiKey: scalarOf(row['apiKey']) }),
+    (rows, answer) => {
+      learn(rows)
+      return rosterOf(rows, answer, now())
+    },
+    'people of ',
+  )
+
 /**
  * docs/service.md, UserPageAnalytics. Rows without an e-mail are skipped, rows that make no sense are set aside and counted. Of duplicates the
  * first approved one is kept, else the first.
  */
-export function decodeRoster(body: unknown, readAt: Instant): Roster & SetAside {
-  const answer = objectOf('UserPageAnalytics', body)
-  const found = emailRowsOf(answer)
+function rosterOf(found: readonly RosterRow[], answer: Fields, readAt: Instant): Roster & SetAside {
   const rows = found.filter(makesSense)
   const cycle = cycleOf(answer, readAt)
   const statusesAbsent = rows.length > 0 && rows.every(({ fields }) => isAbsent(fields['teamStatus']))
@@ -179,28 +216,24 @@ export function decodeRoster(body: unknown, readAt: Instant): Roster & SetAside 
 /** Absent when no row was set aside. */
 export const setAside = (malformedRows: number): SetAside => (malformedRows === 0 ? {} : { malformedRows })
 
-/** The members of one group: the same listing, filtered by `group_name`. */
-export function decodeGroup(body: unknown, group: { readonly id: string; readonly name: string }, readAt: Instant): GroupMembers {
-  const answer = objectOf('UserPageAnalytics', body)
-  // A row with a bad figure still names a member.
-  const rows = emailRowsOf(answer).map((row) => (makesSense(row) ? row.fields : { ...row.fields, promptCreditsUsed: 'set aside' }))
-  const { people } = decodeRoster({ ...answer, userTableStats: rows }, readAt)
-  const used = people.map((person) => person.used).filter((one) => one !== undefined)
-  return {
-    id: group.id,
-    name: group.name,
-    emails: people.map((person) => person.email),
-    used: used.length > 0 ? credits(used.reduce((sum, one) => sum + one, 0)) : undefined,
-    readAt,
-  }
-}
-
-function emailRowsOf(answer: Fields): readonly RosterRow[] {
-  return rowsOf('UserPageAnalytics', answer['userTableStats'], 'userTableStats').flatMap((fields) => {
-    const email = typeof fields['email'] === 'string' ? normaliseEmail(fields['email']) : ''
-    return isEmail(email) ? [{ email, fields }] : []
-  })
-}
+export const readGroup = (group: { readonly id: string; readonly name: string }, now: () => Instant): Reading<GroupMembers> =>
+  readPeople(
+    rosterFieldsOf,
+    (found, answer) => {
+      const readAt = now()
+      // A row with a bad figure still names a member.
+      const rows = found.map((row) => (makesSense(row) ? row : { ...row, fields: { ...row.fields, promptCreditsUsed: 'set aside' } }))
+      const { people } = rosterOf(rows, answer, readAt)
+      const used = people.map((person) => person.used).filter((one) => one !== undefined)
+      return {
+        ...group,
+        emails: people.map((person) => person.email),
+        used: used.length > 0 ? credits(used.reduce((sum, one) => sum + one, 0)) : undefined,
+        readAt,
+      }
+    },
+    `people of ${group.name}`,
+  )
 
 /**
  * Whether an absent figure means 0: zeros may be left out. It does when any row has a figure. When no row has one, it does only if the cycle
@@ -238,31 +271,28 @@ function activityOf(fields: Fields): Pick<Person, 'role' | 'lastUsedAt' | 'signe
   }
 }
 
-/** Reads only the active days of a listing. */
-export const activeDayRows = (): RowPlan => ({
-  at: [['userTableStats', '*']],
-  keeper: () => (row) => (isObject(row) ? { email: scalarOf(row['email']), activeDays: scalarOf(row['activeDays']) } : undefined),
-})
-
 /**
  * Active days by e-mail. docs/service.md, UserPageAnalytics. When some rows have the figure and none is 0, the service leaves zeros out, so an
  * absent figure is 0. Otherwise an absent figure is unknown.
  */
-export function decodeActiveDays(body: unknown): ReadonlyMap<string, number> {
-  const rows = emailRowsOf(objectOf('UserPageAnalytics', body))
-  const figures = rows.map(({ email, fields }) => ({
-    email,
-    days: numberOf(fields['activeDays']),
-    isAbsent: isAbsent(fields['activeDays']),
-  }))
-  const zerosOmitted = figures.some(({ days }) => days !== undefined) && !figures.some(({ days }) => days === 0)
-  return new Map(
-    figures.flatMap(({ email, days, isAbsent: left }) => {
-      const known = days ?? (left && zerosOmitted ? 0 : undefined)
-      return known === undefined || known < 0 || known > MAX_FIGURE ? [] : [[email, known] as const]
-    }),
+export const readActiveDays = (): Reading<ReadonlyMap<string, number>> =>
+  readPeople(
+    (row) => ({ email: scalarOf(row['email']), activeDays: scalarOf(row['activeDays']) }),
+    (rows) => {
+      const figures = rows.map(({ email, fields }) => ({
+        email,
+        days: numberOf(fields['activeDays']),
+        isAbsent: isAbsent(fields['activeDays']),
+      }))
+      const zerosOmitted = figures.some(({ days }) => days !== undefined) && !figures.some(({ days }) => days === 0)
+      return new Map(
+        figures.flatMap(({ email, days, isAbsent: left }) => {
+          const known = days ?? (left && zerosOmitted ? 0 : undefined)
+          return known === undefined || known < 0 || known > MAX_FIGURE ? [] : [[email, known] as const]
+        }),
+      )
+    },
   )
-}
 
 function statusOf(value: unknown): MemberStatus {
   switch (value) {
@@ -296,4 +326,30 @@ export function decodeBalance(body: unknown, readAt: Instant): Balance {
     ...cycleOf(fields, readAt),
     readAt,
   }
+}
+
+// ---- a key in the answer: it is in every request body, and a service may echo it in a name, a model, an address
+
+/** A shorter key may be part of a text by chance. */
+const MIN_KEY_LENGTH = 12
+const REPLACEMENT = '[key]'
+
+/** Reads without the key. A text that contains it is replaced as a whole, so that the rest of it cannot pass for another e-mail. */
+export function withoutEcho<Value>(reading: Reading<Value>, key: string): Reading<Value> {
+  if (key.length < MIN_KEY_LENGTH) return reading
+  const { rows, decode } = reading
+  const clean = (value: unknown): unknown => (holds(value, key) ? replaced(value, key) : value)
+  return { rows: rows && { ...rows, take: (row) => rows.take(clean(row)) }, decode: (body) => decode(clean(body)) }
+}
+
+function holds(value: unknown, key: string): boolean {
+  if (typeof value === 'string') return value.includes(key)
+  if (Array.isArray(value)) return value.some((one) => holds(one, key))
+  return isObject(value) && Object.values(value).some((one) => holds(one, key))
+}
+
+function replaced(value: unknown, key: string): unknown {
+  if (typeof value === 'string') return value.includes(key) ? REPLACEMENT : value
+  if (Array.isArray(value)) return value.map((one) => replaced(one, key))
+  return isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, replaced(one, key)])) : value
 }

@@ -37,38 +37,10 @@ export const TOO_DEEP = `the answer is nested more than ${MAX_NESTING} deep and 
 export const sizeText = (bytes: number): string =>
   bytes >= MIB ? `${Math.round((bytes / MIB) * 10) / 10} MiB` : `${Math.round(bytes / KIB)} KiB`
 
-const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d]
-
-/** Whether a JSON text is nested too deep. Asked before parsing, because parsing takes the memory. */
-function isTooDeep(text: string): boolean {
-  let depth = 0
-  for (let at = 0; at < text.length; at += 1) {
-    const sign = text.charCodeAt(at)
-    if (sign === QUOTE) at = endOfString(text, at)
-    else if (sign === OPEN_LIST || sign === OPEN_MAP) depth += 1
-    else if (sign === CLOSE_LIST || sign === CLOSE_MAP) depth -= 1
-    if (depth > MAX_NESTING) return true
-  }
-  return false
-}
-
-/** The index of the closing quote, or the end of the text. */
-function endOfString(text: string, begin: number): number {
-  for (let at = begin + 1; at < text.length; at += 1) {
-    const sign = text.charCodeAt(at)
-    if (sign === BACKSLASH) at += 1
-    else if (sign === QUOTE) return at
-  }
-  return text.length
-}
-
-/** The JSON value of a body; undefined when it is not JSON (so also for zero bytes) or nested too deep. */
-export function parseJson(text: string): unknown {
-  try {
-    return isTooDeep(text) ? undefined : JSON.parse(text)
-  } catch {
-    return undefined
-  }
+/** Whether a value is nested too deep. */
+function isTooDeep(value: unknown, depth = 0): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return depth >= MAX_NESTING || Object.values(value).some((one) => isTooDeep(one, depth + 1))
 }
 
 /** The longest piece of the service's own words in a message. Choice. */
@@ -111,7 +83,7 @@ type Verdict = { readonly kind: 'ok'; readonly body: unknown } | { readonly kind
 export function classify(answer: WireAnswer, operation: Operation, context: ClassifyContext): Verdict {
   const body = bodyOf(answer)
   const succeeded = answer.status >= 200 && answer.status < 300
-  if (succeeded && body === undefined && isTooDeep(answer.body)) return { kind: 'failed', error: malformed(operation, TOO_DEEP) }
+  if (succeeded && isTooDeep(body)) return { kind: 'failed', error: malformed(operation, TOO_DEEP) }
   const said = errorTextOf(body, answer.body)
   // What was only accepted, or is a part, tells no value.
   const isOther = succeeded && answer.status !== 200 && operation !== 'UsageConfig'
@@ -292,7 +264,14 @@ interface ErrorText {
   readonly html: boolean
 }
 
-const bodyOf = ({ body, rows }: WireAnswer): unknown => (rows ? rows.value : parseJson(body))
+/** The JSON value of a body; undefined when it is not JSON, so also for zero bytes. */
+function bodyOf({ body }: WireAnswer): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}
 
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

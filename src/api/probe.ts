@@ -149,8 +149,7 @@ const askAnalytics = (sender: Sender, query: Wire<'Query'>, signal: AbortSignal 
   sender.send({
     ...{ operation: 'Analytics', urgency: 'late', timeoutMs: TIMEOUT_MS, once: false },
     body: { query_requests: [query] } satisfies Wire<'AnalyticsRequest'>,
-    decode: judgeAnalytics,
-    rows: { at: [['queryResults', '*', 'responseItems', '*']], keeper: () => () => undefined },
+    reading: () => ({ rows: { at: [['queryResults', '*', 'responseItems', '*']], take: () => undefined }, decode: judgeAnalytics }),
     signal,
   })
 
@@ -182,7 +181,7 @@ async function mayWrite(sender: Sender, signal: AbortSignal | undefined): Promis
   const request = {
     operation: 'UsageConfig',
     body: { user_email: NOBODY },
-    decode: () => undefined,
+    reading: () => ({ decode: () => undefined }),
     urgency: 'late',
     timeoutMs: TIMEOUT_MS,
     once: true,

@@ -1,10 +1,10 @@
 // Runs of agents: the question, the answer, and their sums by day, model and mode for the record of use (docs/service.md, Rows of the agent).
 // Pure.
 import type { RunsReading, RunUse } from '../core/model/observed.ts'
-import { cents, creditsOf, type Instant } from '../core/model/units.ts'
-import type { RowPlan, RunsQuestion } from '../ports.ts'
-import { countOf, dayAtOf, type Judged, MAX_NAME, nameOf, type SumKind, shown, summingRows, sumRows, withoutFuture } from './add-on.ts'
-import { type Fields, isAbsent, MAX_CENTS, MAX_FIGURE, objectOf, rowsOf, setAside } from './decode.ts'
+import { cents, creditsOf, DAY_MS, type Instant } from '../core/model/units.ts'
+import type { RunsQuestion } from '../ports.ts'
+import { countOf, dayAtOf, type Judged, MAX_NAME, nameOf, readSums, type SumKind, shown, withoutFuture } from './add-on.ts'
+import { type Fields, isAbsent, MAX_CENTS, MAX_FIGURE, objectOf, type Reading, rowsOf, setAside } from './decode.ts'
 import { isObject } from './errors.ts'
 import type { Wire } from './wire.ts'
 
@@ -30,14 +30,11 @@ const RUNS: SumKind<RunSum> = {
   },
 }
 
-/** The inner wrapper may be missing. */
-export const RUN_ROWS: RowPlan = summingRows(
-  [
-    ['queryResults', '*', 'cascadeRuns', 'cascadeRuns', '*'],
-    ['queryResults', '*', 'cascadeRuns', '*'],
-  ],
-  RUNS,
-)
+/** Each result tells its source by a wrapper around a list of the same name, which may be missing. */
+const RUN_ROWS = [
+  ['queryResults', '*', 'cascadeRuns', 'cascadeRuns', '*'],
+  ['queryResults', '*', 'cascadeRuns', '*'],
+] as const
 
 export const timestamp = (at: Instant): string => new Date(at).toISOString()
 
@@ -52,24 +49,21 @@ export function encodeRuns({ fromAt, untilAt, groupName, email }: RunsQuestion):
   }
 }
 
-/** The runs of the requested days. Rows that make no sense, or are later than `latestAt`, are set aside; malformed when nothing else is left. */
-export function decodeRuns(body: unknown, { fromAt, untilAt = Number.POSITIVE_INFINITY }: RunsQuestion, latestAt: number): RunsReading {
-  const { sums, aside } = withoutFuture(sumRows(runsIn(body), RUNS), latestAt, 'CascadeAnalytics')
-  const tellsUse = sums.some((sum) => sum.cents !== undefined)
-  const rows = sums
-    .filter(({ dayAt }) => dayAt >= fromAt && dayAt < untilAt)
-    .map(({ dayAt, model, mode, messages, cents: used = 0 }) => ({
-      ...{ dayAt, model, mode, messages },
-      used: tellsUse ? creditsOf(cents(used)) : undefined,
-    }))
-  return { rows, ...setAside(aside) }
-}
-
-/** Each result tells its source by a wrapper around a list of the same name; wrapper and list may be missing. */
-const runsIn = (body: unknown): readonly Fields[] =>
-  rowsOf('CascadeAnalytics', objectOf('CascadeAnalytics', body)['queryResults'], 'queryResults').flatMap(({ cascadeRuns: wrapper }) =>
-    rowsOf('CascadeAnalytics', isObject(wrapper) ? wrapper['cascadeRuns'] : wrapper, 'cascadeRuns'),
-  )
+/** The runs of the requested days. Rows that make no sense, or are later than a day from now, are set aside; malformed when nothing else is left. */
+export const readRuns = ({ fromAt, untilAt = Number.POSITIVE_INFINITY }: RunsQuestion, now: () => Instant): Reading<RunsReading> =>
+  readSums(RUN_ROWS, RUNS, (body, summed) => {
+    for (const { cascadeRuns: wrapper } of rowsOf('CascadeAnalytics', objectOf('CascadeAnalytics', body)['queryResults'], 'queryResults'))
+      rowsOf('CascadeAnalytics', isObject(wrapper) ? wrapper['cascadeRuns'] : wrapper, 'cascadeRuns')
+    const { sums, aside } = withoutFuture(summed, now() + DAY_MS, 'CascadeAnalytics')
+    const tellsUse = sums.some((sum) => sum.cents !== undefined)
+    const rows = sums
+      .filter(({ dayAt }) => dayAt >= fromAt && dayAt < untilAt)
+      .map(({ dayAt, model, mode, messages, cents: used = 0 }) => ({
+        ...{ dayAt, model, mode, messages },
+        used: tellsUse ? creditsOf(cents(used)) : undefined,
+      }))
+    return { rows, ...setAside(aside) }
+  })
 
 function judge(row: Fields): Judged<RunSum> {
   const [day = '', model = '', mode = ''] = [row['day'], row['model'], row['mode']].map(nameOf)

@@ -19,9 +19,11 @@ import {
   toldFor,
 } from '../core/pace/backoff.ts'
 import type { LearnedRate, RateSettings } from '../core/pace/pace.ts'
-import type { Clock, Random, RowPlan, Transport, TransportFailure, WireAnswer } from '../ports.ts'
-import { classify, errorSighting, isObject, notSent, outcomeOfFailure, tidy } from './errors.ts'
+import type { Clock, Random, Transport, TransportFailure, WireAnswer } from '../ports.ts'
+import { type Reading, withoutEcho } from './decode.ts'
+import { BoundError, classify, errorSighting, malformed, notSent, outcomeOfFailure, tidy } from './errors.ts'
 import type { KeyRing, ServiceKey } from './keys.ts'
+import { takeRows } from './transport/cut.ts'
 import { createQueue, type Paces, type Permit, type Queue, type Turn, type Urgency, underSignals } from './transport/queue.ts'
 
 /** How often one request is sent again after a refusal for the rate; each time the pace must allow it. Choice. */
@@ -77,10 +79,8 @@ export interface ApiRequest<Value> {
   readonly body: object
   readonly timeoutMs: number
   readonly urgency: Urgency
-  /** Gets the parsed body of a success, undefined when it is not JSON. Throws an `ApiError` of kind `malformed`. */
-  readonly decode: (body: unknown) => Value
-  /** For a listing: how to read it row by row. */
-  readonly rows?: RowPlan
+  /** Begins to read an answer; called for each attempt. */
+  readonly reading: () => Reading<Value>
   /** For a write: retried only after a refusal for the rate, which certainly had no effect. */
   readonly once: boolean
   readonly signal: AbortSignal | undefined
@@ -104,7 +104,7 @@ interface Mark {
 }
 
 /** The clocks as of an answer: `at` is the time that no jump moves, `skewMs` the service's clock minus ours. */
-interface Answered extends Mark {
+interface ClocksThen extends Mark {
   readonly wall: Instant
   readonly skewMs: number
 }
@@ -117,7 +117,7 @@ interface Answered extends Mark {
  * recorded by a clock that was ahead.
  */
 function steadyTime({ clock, knownAt = () => undefined }: Pick<ClientOptions, 'clock' | 'knownAt'>) {
-  let last: Answered | undefined
+  let last: ClocksThen | undefined
   let service: (Mark & { readonly skewMs: number }) | undefined
   const since = ({ at, ms }: Mark): Instant => Math.floor(at + clock.monotonic() - ms)
   const isNear = (a: Instant, b: Instant): boolean => Math.abs(a - b) <= CLOCKS_APART_MS
@@ -282,7 +282,8 @@ interface Exchanged<Value> {
 
 async function exchange<Value>(machine: Machine, request: ApiRequest<Value>, key: ServiceKey): Promise<Exchanged<Value>> {
   const { transport, clock, signal, mayLeave = () => true } = machine.options
-  const { operation, timeoutMs, rows } = request
+  const { operation, timeoutMs } = request
+  const reading = withoutEcho(request.reading(), key.value)
   const signals = request.once ? [request.signal] : [signal, request.signal]
   const askedAt = clock.now()
   const startedMs = clock.monotonic()
@@ -290,7 +291,7 @@ async function exchange<Value>(machine: Machine, request: ApiRequest<Value>, key
   const mayGo = (): boolean => mayLeave(Math.max(0, timeoutMs - (clock.monotonic() - startedMs)))
   // Thrown, and so not counted as a failure of the service.
   if (request.once && !mayGo()) throw leaseTooShort(operation)
-  const how = { timeoutMs, ...(rows && { rows: rowsWithoutEcho(rows, key.value) }), mayLeave: request.once ? mayGo : undefined }
+  const how = { timeoutMs, rows: reading.rows, mayLeave: request.once ? mayGo : undefined }
   const answer = await underSignals(signals, (either) =>
     transport.send(operation, { ...request.body, service_key: key.value }, { ...how, signal: either }),
   )
@@ -299,7 +300,7 @@ async function exchange<Value>(machine: Machine, request: ApiRequest<Value>, key
   const now = clock.now()
   // An answer that was on its way while the wall clock jumped, or the machine was suspended, tells of neither clock.
   if (Math.abs(now - askedAt - (clock.monotonic() - startedMs)) <= CLOCKS_APART_MS) machine.time.learn(skewOf(answer, askedAt, now))
-  return { result: judge(machine, request, key, answer), answered: true }
+  return { result: judge(machine, request, { reading, answer }), answered: true }
 }
 
 const leaseTooShort = (operation: Operation): ApiError => {
@@ -311,7 +312,12 @@ function unanswered({ options }: Machine, operation: Operation, failure: Transpo
   return new ApiError({ operation, kind: failure.kind, message: `${operation}: ${tidy(failure.message, options.keys.redact)}` })
 }
 
-function judge<Value>({ options }: Machine, request: ApiRequest<Value>, key: ServiceKey, answer: WireAnswer): Value | ApiError {
+interface Answered<Value> {
+  readonly reading: Reading<Value>
+  readonly answer: WireAnswer
+}
+
+function judge<Value>({ options }: Machine, request: ApiRequest<Value>, { reading, answer }: Answered<Value>): Value | ApiError {
   const { operation, body } = request
   const names = ['user_email', 'group_id', 'group_name', 'emails'].some((field) => field in body)
   const verdict = classify(answer, operation, { nowMs: options.clock.now(), redact: options.keys.redact, names })
@@ -321,8 +327,10 @@ function judge<Value>({ options }: Machine, request: ApiRequest<Value>, key: Ser
     return verdict.error
   }
   try {
-    return request.decode(withoutEcho(verdict.body, key.value))
+    if (reading.rows && !answer.isCut) takeRows(verdict.body, reading.rows)
+    return reading.decode(verdict.body)
   } catch (error) {
+    if (error instanceof BoundError) return malformed(operation, error.message)
     if (error instanceof ApiError) return error
     throw error
   }
@@ -364,37 +372,4 @@ function eventOf(operation: Operation, result: unknown, durationMs: number): Req
   if (!(result instanceof ApiError)) return { operation, durationMs, outcome: 'ok' }
   const { message, retryAfterMs } = result
   return { operation, durationMs, outcome: outcomeOfFailure(result), message, ...(retryAfterMs !== undefined && { retryAfterMs }) }
-}
-
-// Removes the key from answers: it is in every request body, and a service may echo it in a name, a model, an address. A text that contains
-// the key is replaced as a whole, so that the rest of it cannot pass for another e-mail.
-
-/** A shorter key may be part of a text by chance. */
-const MIN_KEY_LENGTH = 12
-const REPLACEMENT = '[key]'
-
-/** The value without any text that contains the key; the very same value when none does. */
-function withoutEcho(value: unknown, key: string): unknown {
-  return key.length >= MIN_KEY_LENGTH && holds(value, key) ? replaced(value, key) : value
-}
-
-/** Removes the key from each row before it is kept. */
-const rowsWithoutEcho = (plan: RowPlan, key: string): RowPlan => ({
-  ...plan,
-  keeper() {
-    const keep = plan.keeper()
-    return (row) => keep(withoutEcho(row, key))
-  },
-})
-
-function holds(value: unknown, key: string): boolean {
-  if (typeof value === 'string') return value.includes(key)
-  if (Array.isArray(value)) return value.some((one) => holds(one, key))
-  return isObject(value) && Object.values(value).some((one) => holds(one, key))
-}
-
-function replaced(value: unknown, key: string): unknown {
-  if (typeof value === 'string') return value.includes(key) ? REPLACEMENT : value
-  if (Array.isArray(value)) return value.map((one) => replaced(one, key))
-  return isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, replaced(one, key)])) : value
 }

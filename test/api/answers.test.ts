@@ -107,8 +107,8 @@ test('a listing that is cut into rows keeps figures and texts of a row, the key 
     transport: {
       async send(_operation, _body, { rows }) {
         plans.push(rows?.staysAs)
-        kept.push(rows?.keeper()(nested))
-        expect([rows?.at, rows?.keeper()('no row')]).toEqual([[['userTableStats', '*']], undefined])
+        kept.push(rows?.take(nested))
+        expect([rows?.at, rows?.take('no row')]).toEqual([[['userTableStats', '*']], undefined])
         return { status: 200, headers: {}, body: '{}' }
       },
     },

@@ -1,22 +1,30 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createCutter } from '../../src/api/transport/cut.ts'
+import { createCutter, takeRows } from '../../src/api/transport/cut.ts'
 import { letter } from '../support/fuzz.ts'
 
-const PLAN: Parameters<typeof createCutter>[0] = {
-  at: [
-    ['rows', '*'],
-    ['all', '*', 'rows', '*'],
-  ],
-  keeper: () => (row) => row,
-}
+const AT = [
+  ['rows', '*'],
+  ['all', '*', 'rows', '*'],
+]
 
-/** The result for a text that arrives in pieces of this many bytes. */
-function cut(text: string, size = text.length + 1, plan = PLAN): { readonly text: string; readonly value: unknown } {
-  const cutter = createCutter(plan)
+/** The rows and the rest of a text that arrives in pieces of this many bytes; undefined when it is not JSON. */
+function cut(text: string, size = text.length + 1) {
+  const rows: unknown[] = []
+  const cutter = createCutter({ at: AT, take: (row) => rows.push(row) })
   const bytes = Buffer.from(text)
   for (let at = 0; at < bytes.length; at += size) cutter.push(bytes.subarray(at, at + size))
-  return cutter.end()
+  const around = parsed(cutter.end())
+  return around === undefined ? undefined : { rows, around }
+}
+
+/** The same of a text that is parsed as a whole. */
+function whole(text: string) {
+  const rows: unknown[] = []
+  const around = parsed(text)
+  takeRows(around, { at: AT, take: (row) => rows.push(row) })
+  takeRows(around, { at: AT.map((path) => path.slice(0, -1)), take: (list) => Array.isArray(list) && list.splice(0) })
+  return around === undefined ? undefined : { rows, around }
 }
 
 function parsed(text: string): unknown {
@@ -42,11 +50,11 @@ const answer = fc.oneof(
 const blank = fc.constantFrom(undefined, 1, '\t')
 
 describe('an answer that is cut into rows', () => {
-  it('has the same value as when it is parsed as a whole, in whatever pieces it arrives', () => {
+  it('has the same rows, and the same around them, as when it is parsed as a whole, in whatever pieces it arrives', () => {
     fc.assert(
       fc.property(answer, blank, fc.integer({ min: 1, max: 40 }), (value, space, size) => {
         const text = JSON.stringify(value, undefined, space) ?? ''
-        expect(cut(text, size).value).toEqual(parsed(text))
+        expect(cut(text, size)).toEqual(whole(text))
       }),
       cases(2_000),
     )
@@ -60,21 +68,25 @@ describe('an answer that is cut into rows', () => {
     })
     fc.assert(
       fc.property(answer, damage, fc.integer({ min: 1, max: 40 }), (value, { at, remove, put }, size) => {
-        const whole = JSON.stringify(value) ?? ''
-        const text = `${whole.slice(0, at)}${put}${whole.slice(at + remove)}`.toWellFormed()
-        expect(cut(text, size).value).toEqual(parsed(text))
+        const good = JSON.stringify(value) ?? ''
+        const text = `${good.slice(0, at)}${put}${good.slice(at + remove)}`.toWellFormed()
+        expect(cut(text, size)).toEqual(whole(text))
       }),
       cases(5_000),
     )
   })
 
-  it('keeps the text around the rows, without the rows', () => {
-    expect(cut('{"a":1,"rows":[{"name":"Ada"},{"name":"Bob"}],"b":2}').text).toBe('{"a":1,"rows":[],"b":2}')
+  it('hands over each row, and leaves the text around them', () => {
+    expect(cut('{"a":1,"rows":[{"name":"Ada"},{"name":"Bob"}],"b":2}')).toEqual({
+      rows: [{ name: 'Ada' }, { name: 'Bob' }],
+      around: { a: 1, rows: [], b: 2 },
+    })
   })
 
-  it('keeps what the keeper returns for a row', () => {
-    const plan = { ...PLAN, keeper: () => (one: unknown) => (typeof one === 'number' && one > 1 ? one * 10 : undefined) }
-    expect(cut('{"rows":[1,2,3]}', 3, plan).value).toEqual({ rows: [20, 30] })
+  it('weighs what the plan newly keeps of a row, and nothing else', () => {
+    const weight = (take: (row: unknown) => unknown) => createCutter({ at: AT, take }).push(Buffer.from('{"rows":[{"name":"Ada"}]}'))
+    expect(weight(() => undefined)).toBe(0)
+    expect(weight((row) => row)).toBeGreaterThan(100)
   })
 
   it.each([

@@ -41,8 +41,7 @@ export const rowByRow = (transport: Transport): Transport => ({
     if ('kind' in answer || !how.rows) return answer
     const cutter = createCutter(how.rows)
     cutter.push(Buffer.from(answer.body))
-    const { text, value } = cutter.end()
-    return { ...answer, body: text, rows: { value } }
+    return { ...answer, body: cutter.end(), isCut: true }
   },
 })
 

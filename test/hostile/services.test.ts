@@ -132,7 +132,8 @@ const ANSWERS: readonly (readonly [string, string, Answers, RegExp])[] = [
     { UserPageAnalytics: text(DEEP), GetTeamCreditBalance: text(DEEP), CascadeAnalytics: text(DEEP), GetUsageConfig: text(DEEP) },
     /nested more than 32 deep|larger than 64 KiB/,
   ],
-  ['60 KB of [', 'deeper', { GetUsageConfig: text('['.repeat(60_000)) }, /nested more than 32 deep/],
+  ['60 KB of [', 'deeper', { GetUsageConfig: text('['.repeat(60_000)) }, /the answer is not JSON/],
+  ['60 KB of [ and ]', 'deepest', { GetUsageConfig: text(`${'['.repeat(30_000)}${']'.repeat(30_000)}`) }, /nested more than 32 deep/],
   [
     'a row of 1 MB',
     'row',

@@ -85,7 +85,7 @@ const amount = fc.integer({ min: 0, max: 1_000_000 }).map((cents) => credits(cen
 
 const addOnAsked: fc.Arbitrary<AddOnAsked> = fc.record({
   ...{ fromAt: midnight, throughAt: midnight, readAt: fc.nat(), wideAt: fc.nat() },
-  ...{ hasRows: fc.boolean(), emptyDays: fc.nat(), isWhole: fc.boolean() },
+  ...{ hasRows: fc.boolean(), emptyDays: fc.nat() },
 })
 
 /** Two days with each person and model once a day. */

@@ -164,7 +164,9 @@ const heavyStart = (files: readonly SourceFile[]): readonly string[] =>
 const WRITE_HALF = [
   ...['envelopes', 'escape', 'interpret', 'model', 'plan', 'pools', 'resolve'].map((room) => `src/core/${room}/`),
   'src/core/use/add-on.ts',
-  ...['collect/add-on', 'collect/kept', 'collect/usage', 'conditions/findings', 'conditions/show'].map((file) => `src/daemon/${file}.ts`),
+  ...['collect/add-on', 'collect/asking', 'collect/kept', 'collect/usage', 'conditions/findings', 'conditions/show'].map(
+    (file) => `src/daemon/${file}.ts`,
+  ),
   ...['directory/learn', 'ledger/error', 'ledger/forget', 'schedule/system', 'workspace'].map((file) => `src/daemon/${file}.ts`),
   ...['src/daemon/cycle/', 'src/daemon/ledger/values/', 'src/policy/suggest.ts', 'src/policy/schema/check.ts'],
 ]

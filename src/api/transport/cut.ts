@@ -1,10 +1,10 @@
-// Cuts a listing into its rows while its bytes arrive, so that the whole listing is never in memory: each row is parsed, reduced by the
-// plan's keeper, and dropped. The text around the rows is small, and is parsed at the end. Only bounds are checked here; the parser finds
-// invalid JSON. What is kept is counted in a `Room`, the memory that the answers of all workspaces share.
+// Cuts a listing into its rows while its bytes arrive, so that the whole listing is never in memory: each row is parsed, taken by the plan, and
+// dropped. The text around the rows is small, and is left as the answer. Only bounds are checked here; the parser finds invalid JSON. What
+// the plan keeps is counted in a `Room`, the memory that the answers of all workspaces share.
 
 import { getHeapStatistics } from 'node:v8'
 import type { RowPath, RowPlan } from '../../ports.ts'
-import { BoundError, MAX_NESTING, MAX_ROW_BYTES, MAX_ROWS, MAX_SMALL_ANSWER_BYTES, parseJson, sizeText, TOO_DEEP } from '../errors.ts'
+import { BoundError, isObject, MAX_NESTING, MAX_ROW_BYTES, MAX_ROWS, MAX_SMALL_ANSWER_BYTES, sizeText, TOO_DEEP } from '../errors.ts'
 
 /** The heap of the program itself, with a small company. Measured. */
 const OWN_HEAP_BYTES = 32 * 1024 * 1024
@@ -71,21 +71,9 @@ export const noRoom = ({ bytes }: Room): string =>
   `all answers together may take ${sizeText(bytes)} of this heap, and this one would take more; it was dropped: ` +
   'give more memory with NODE_OPTIONS=--max-old-space-size'
 
-/** The kept rows of one list, the list's path in the plan, and the indexes of the lists on that path. */
-interface Group {
-  readonly path: RowPath
-  readonly places: readonly number[]
-  readonly rows: unknown[]
-}
-
 interface Container {
   /** `*` for a list; for an object the name of the current field. */
   name: string
-  /** For a list: how many values have ended. */
-  count: number
-  readonly group: Group | undefined
-  /** For a list of rows: returns what to keep of a row. */
-  readonly keep: ((row: unknown) => unknown) | undefined
 }
 
 interface Pieces {
@@ -101,7 +89,6 @@ const MAX_NAME = 64
 const stateOf = (plan: RowPlan) => ({
   plan,
   stack: [] as Container[],
-  kept: [] as Group[],
   /** Bytes around the rows, and of the unfinished row. */
   around: { parts: [], bytes: 0 } as Pieces,
   row: { parts: [], bytes: 0 } as Pieces,
@@ -125,11 +112,8 @@ export function createCutter(plan: RowPlan) {
   return {
     /** Takes the next bytes, and returns roughly how much more memory the kept rows take. Throws a `BoundError`. */
     push: (chunk: Buffer): number => push(state, chunk),
-    /** The text around the rows; and the whole value with the kept rows in their places, undefined when it is not JSON. */
-    end(): { readonly text: string; readonly value: unknown } {
-      const text = new TextDecoder().decode(Buffer.concat(state.around.parts))
-      return { text, value: state.isBroken || state.isInRows ? undefined : putBack(parseJson(text), state.kept) }
-    },
+    /** The text around the rows; '' when the rows are not JSON. */
+    end: (): string => (state.isBroken || state.isInRows ? '' : new TextDecoder().decode(Buffer.concat(state.around.parts))),
   }
 }
 
@@ -184,20 +168,15 @@ function passSign(state: State, byte: number, top: Container | undefined): void 
   } else if (byte === COLON && top && top.name !== '*') top.name = state.lastString
   else if (byte === OPEN_MAP || byte === OPEN_LIST) {
     if (stack.length >= MAX_NESTING) throw new BoundError(TOO_DEEP)
-    const isList = byte === OPEN_LIST
-    const group = isList ? groupHere(state) : undefined
-    stack.push({ name: isList ? '*' : '', count: 0, group, keep: group && state.plan.keeper() })
-    state.isInRows = group !== undefined
+    stack.push({ name: byte === OPEN_LIST ? '*' : '' })
+    state.isInRows = byte === OPEN_LIST && isListOfRows(state)
     state.afterComma = false
   } else if (byte === CLOSE_MAP || byte === CLOSE_LIST) stack.pop()
-  else if (byte === COMMA && top?.name === '*') top.count += 1
 }
 
-/** The rows of the list that opens now, when the plan names it. */
-function groupHere({ plan, stack }: State): Group | undefined {
-  const found = plan.at.find((path) => path.length === stack.length + 1 && stack.every(({ name }, index) => path[index] === name))
-  return found && { path: found, places: stack.flatMap(({ name, count }) => (name === '*' ? [count] : [])), rows: [] }
-}
+/** Whether the plan names the list that has just begun. */
+const isListOfRows = ({ plan, stack }: State): boolean =>
+  plan.at.some((path) => path.length === stack.length && stack.every(({ name }, index) => path[index] === name))
 
 /** Skips rows to the end of their list or of the chunk, and returns the place of the last comma between two rows. */
 function passRows(state: State, chunk: Buffer, from: number): { readonly comma: number | undefined; readonly end: number } {
@@ -226,7 +205,7 @@ function passRows(state: State, chunk: Buffer, from: number): { readonly comma: 
   return { comma, end: at }
 }
 
-/** Parses the rows that are complete, and keeps what the keeper returns; returns roughly how much memory that takes. */
+/** Parses the rows that are complete, and hands them to the plan; returns roughly how much memory it keeps of them. */
 function endRows(state: State, bytes: Buffer, isOver: boolean): number {
   const text = (state.row.bytes === 0 ? bytes : Buffer.concat([...state.row.parts, bytes])).toString('utf8')
   state.row.parts = []
@@ -235,23 +214,21 @@ function endRows(state: State, bytes: Buffer, isOver: boolean): number {
   const isBlank = text.trim() === ''
   if (isBlank && (!isOver || state.afterComma)) state.isBroken = true
   state.afterComma = true
-  const rows = isBlank ? [] : parseJson(`[${text}]`)
-  if (!Array.isArray(rows)) {
-    state.isBroken = true
-    return 0
-  }
-  state.rowCount += rows.length
+  const rows = isBlank ? [] : parsedRows(text)
+  if (!rows) state.isBroken = true
+  const { length = 0 } = rows ?? []
+  state.rowCount += length
   if (state.rowCount > MAX_ROWS) throw new BoundError(`the answer has more than ${MAX_ROWS} rows and was dropped`)
-  const { group, keep } = state.stack.at(-1) ?? {}
-  let grown = 0
-  for (const row of rows) {
-    const kept = keep?.(row)
-    if (kept === undefined || !group) continue
-    if (group.rows.length === 0) state.kept.push(group)
-    group.rows.push(kept)
-    grown += weightOf(kept)
+  return (rows ?? []).reduce<number>((grown, row) => grown + weightOf(state.plan.take(row)), 0)
+}
+
+/** Undefined when they are not JSON. */
+function parsedRows(text: string): readonly unknown[] | undefined {
+  try {
+    return JSON.parse(`[${text}]`)
+  } catch {
+    return undefined
   }
-  return grown
 }
 
 function add(pieces: Pieces, bytes: Buffer, limit: number, what: string): void {
@@ -267,6 +244,7 @@ const ROW_WEIGHT = 160
 const FIELD_WEIGHT = 24
 
 function weightOf(row: unknown): number {
+  if (row === undefined) return 0
   if (typeof row === 'string') return FIELD_WEIGHT + row.length
   if (typeof row !== 'object' || row === null) return FIELD_WEIGHT
   let weight = ROW_WEIGHT
@@ -274,17 +252,12 @@ function weightOf(row: unknown): number {
   return weight
 }
 
-/** Puts the kept rows into the lists that they came from. */
-function putBack(value: unknown, kept: readonly Group[]): unknown {
-  for (const { path, places, rows } of kept) {
-    const place = places.values()
-    const list = path.slice(0, -1).reduce((found, name) => (name === '*' ? itemOf(found, place.next().value) : fieldOf(found, name)), value)
-    if (Array.isArray(list)) for (const row of rows) list.push(row)
+/** Hands over the rows of an answer that was read as a whole. */
+export function takeRows(value: unknown, { at, take }: RowPlan): void {
+  const walk = (here: unknown, [name, ...rest]: RowPath): void => {
+    if (name === undefined) take(here)
+    else if (name !== '*') isObject(here) && walk(here[name], rest)
+    else if (Array.isArray(here)) for (const one of here) walk(one, rest)
   }
-  return value
+  for (const path of at) walk(value, path)
 }
-
-const itemOf = (list: unknown, place = 0): unknown => (Array.isArray(list) ? list[place] : undefined)
-
-const fieldOf = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined

@@ -350,8 +350,7 @@ async function receive(stream: Duplex, { rows, room, claim }: Receiving) {
     else if (!claim.grow(cutter.push(chunk))) throw new BoundError(noRoom(room))
   }
   if (!cutter) return { answer, body: new TextDecoder().decode(Buffer.concat(whole)) }
-  const { text, value } = cutter.end()
-  return { answer, body: text, rows: { value } }
+  return { answer, body: cutter.end(), isCut: true as const }
 }
 
 const begun = (stream: Duplex): Promise<Answer> =>

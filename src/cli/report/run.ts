@@ -22,7 +22,8 @@ import {
   type ReportView,
   reportOf,
 } from '../../core/use/report.ts'
-import { cycleSums, failureOf, hasWholeCycle, measuredCycle, readCycle } from '../../daemon/collect/add-on.ts'
+import { cycleSums, hasWholeCycle, measuredCycle, readCycle } from '../../daemon/collect/add-on.ts'
+import { failureOf } from '../../daemon/collect/asking.ts'
 import { commonDays } from '../../daemon/collect/history.ts'
 import { historyOf } from '../../daemon/collect/usage-summary.ts'
 import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'

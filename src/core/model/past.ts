@@ -65,8 +65,6 @@ export const ADD_ON_ASKED = shape({
   hasRows: boolean,
   /** The number of the earliest days read that had no rows. */
   emptyDays: number,
-  /** Days before `fromAt` need not be read. */
-  isWhole: boolean,
 })
 export type AddOnAsked = Of<typeof ADD_ON_ASKED>
 

@@ -3,7 +3,7 @@
 // that do.
 
 import type { Finding } from '../../core/model/condition.ts'
-import { type AddOnReading, type AddOnRow, ApiError, type Cycle } from '../../core/model/observed.ts'
+import type { AddOnReading, Cycle } from '../../core/model/observed.ts'
 import type { AddOnAsked } from '../../core/model/past.ts'
 import { compareText } from '../../core/model/scope.ts'
 import { type Credits, DAY_MS, HOUR_MS, type Instant, isYounger, midnight, wholeCents } from '../../core/model/units.ts'
@@ -12,51 +12,16 @@ import type { AddOnSum, DayRange, Ledger, ReadClient } from '../../ports.ts'
 import { finding, malformedRows, unread } from '../conditions/findings.ts'
 import { cycleOf } from '../cycle/state.ts'
 import { timer } from '../schedule/system.ts'
-import { believed, CHUNK_DAYS, type CollectParts, type CollectState, LONGEST_BACK_DAYS, skippedPeople } from './kept.ts'
-
-/** Why something could not be read. */
-export type Failure = Pick<ApiError, 'kind' | 'message' | 'unsent'>
-
-/** The failure of the service; rethrows everything else. */
-export function failureOf(error: unknown): Failure {
-  if (error instanceof ApiError) return error
-  throw error
-}
-
-/** The value, or why the service gave none; rethrows everything else. Rejects once `signal` aborts. */
-export async function answerOf<T>(
-  request: () => Promise<T>,
-  signal: AbortSignal | undefined,
-): Promise<{ readonly value: T; readonly failure?: undefined } | { readonly failure: Failure }> {
-  try {
-    return { value: await request() }
-  } catch (error) {
-    signal?.throwIfAborted()
-    return { failure: failureOf(error) }
-  }
-}
-
-/** The answer may be too long for the service, for its time or for the wire. */
-export const isTooMuch = ({ kind, unsent }: Failure): boolean =>
-  !unsent && (kind === 'invalid' || kind === 'malformed' || kind === 'timeout')
+import { answerOf, believed, CHUNK_DAYS, type Failure, failureOf, LONGEST_BACK_DAYS, readBack, readForward } from './asking.ts'
+import { type CollectParts, type CollectState, skippedPeople } from './kept.ts'
 
 // Choices. A service that does not measure add-on use is asked again after 24 h or after the next start, a key without the permission after an
-// hour. A chunk is 30 days, and is halved down to one day where it was too much; then people are asked for by their keys. Days before this
-// cycle are read until 90 in a row held nothing, and 400 at most. The last day is always read again, and so is the day before while its use may
-// still arrive (`usageLag`), because pools depend on it; every 6 h also the two days before the last.
+// hour. Days before this cycle are read until 90 in a row held nothing, and 400 at most. The last day is always read again, and so is the day
+// before while its use may still arrive (`usageLag`), because pools depend on it; every 6 h also the two days before the last.
 
 const REST_MS = { absent: DAY_MS, denied: HOUR_MS } as const
-const AMEND_EVERY_MS = 6 * HOUR_MS
-const AMENDED_DAYS = 2
 /** So many empty days mean that the service has no earlier ones. */
 const EMPTY_DAYS = 90
-/** People of one request, where they are asked for by their keys. */
-const PEOPLE_AT_A_TIME = 20
-/** Rows of one chunk that are in memory at once, where people are asked for by their keys. */
-const MOST_ROWS = 100_000
-/** More people than this are not asked for by their keys with every reading, but every 3 h, as often as the service has new data. */
-const MANY_PEOPLE = 1_000
-const MANY_REST_MS = 3 * HOUR_MS
 
 interface Round {
   readonly workspace: CollectParts
@@ -83,12 +48,10 @@ export async function collectAddOn(
   const latestDayAt = state.measured?.latestDayAt
   const round: Round = { workspace, state, cycle, signal, now: clock.now(), backTo, malformedRows: 0, latestDayAt, unassignable: undefined }
   const failure = (await forward(round)) ?? (await backward(round))
-  if (failure === 'unavailable') return forget(workspace, state)
+  if (failure === UNAVAILABLE) return forget(workspace, state)
   // A key without this permission can still write caps, so it is shown but raises no alert.
   if (failure && isFinal(failure))
     return failure.kind === 'auth' ? rest(workspace, 'denied', []) : rest(workspace, 'absent', [unreadFinding(failure)])
-  const people = state.usage?.roster.people.length ?? 0
-  if (!failure && collector.addOn.byPerson && people > MANY_PEOPLE) collector.addOn.restUntil = clock.monotonic() + MANY_REST_MS
   const [present] = state.measured?.cycles ?? []
   collector.addOn.found = [
     ...(failure ? [unreadFinding(failure)] : []),
@@ -125,131 +88,76 @@ function rest({ clock, collector: { addOn } }: CollectParts, whyNot: 'absent' | 
   return found
 }
 
-type Ended = Failure | 'unavailable' | undefined
-
 /** Collects from the last day that was read, or from the start of this cycle, up to now. */
-async function forward(round: Round): Promise<Ended> {
+async function forward(round: Round): Promise<Failure | undefined> {
   const { workspace, cycle, now } = round
   const before = believed(workspace.ledger.fact('addOnAsked'), now)
-  const isAmending = !before || !isYounger(before.wideAt, now, AMEND_EVERY_MS)
-  const againAt = before && (isAmending ? before.throughAt - AMENDED_DAYS * DAY_MS : firstOpenDay(before, workspace.config.usageLagMs))
-  let fromAt = before && againAt !== undefined ? Math.max(before.fromAt, againAt) : midnight(Math.min(cycle.startAt, now))
-  const startAt = before?.fromAt ?? fromAt
-  while (fromAt <= now) {
-    // In some time zones the next day has begun.
-    const untilAt = Math.min(fromAt + workspace.collector.addOn.chunkDays * DAY_MS, midnight(now) + 2 * DAY_MS)
-    const reading = await ask(round, { fromAt, untilAt })
-    if ('failure' in reading) return reading.failure
-    const isLast = untilAt > now
-    const hadRows = workspace.ledger.fact('addOnAsked')?.hasRows ?? false
-    const throughAt = Math.max(Math.min(untilAt - DAY_MS, midnight(now)), before?.throughAt ?? startAt)
-    const asked = {
-      ...{ fromAt: startAt, throughAt, readAt: now, wideAt: isLast && isAmending ? now : (before?.wideAt ?? startAt) },
-      ...{ hasRows: hadRows || reading.rows.length > 0, emptyDays: before?.emptyDays ?? 0, isWhole: before?.isWhole ?? false },
-    }
-    await keep(round, { fromAt, untilAt }, reading, asked)
-    fromAt = untilAt
-  }
-  await summarise(round)
-  return undefined
+  const failure = await readForward({
+    ...sourceOf(round),
+    ...{ now, before, firstAt: midnight(Math.min(cycle.startAt, now)) },
+    openAt: before && firstOpenDay(before, workspace.config.usageLagMs),
+    save: (days, reading, asked) => keep(round, days, reading, { ...asked, emptyDays: before?.emptyDays ?? 0 }),
+  })
+  if (!failure) await summarise(round)
+  return failure
 }
 
 /** Use of a day still arrives after its midnight; until then the day before is read again, too. */
 const firstOpenDay = ({ throughAt, readAt }: AddOnAsked, usageLagMs: number): Instant => Math.min(throughAt, midnight(readAt - usageLagMs))
 
 /** Collects the earlier days, the latest first, until the service has no more. */
-async function backward(round: Round): Promise<Ended> {
-  const { workspace, now } = round
-  const earliestAt = midnight(now) - LONGEST_BACK_DAYS * DAY_MS
-  let before = workspace.ledger.fact('addOnAsked')
-  if (!before || before.isWhole) return undefined
-  while (!before.isWhole && before.fromAt > (round.backTo ?? Number.NEGATIVE_INFINITY)) {
-    const untilAt: Instant = before.fromAt
-    const fromAt = Math.max(earliestAt, round.backTo ?? earliestAt, untilAt - workspace.collector.addOn.chunkDays * DAY_MS)
-    const reading = fromAt < untilAt ? await ask(round, { fromAt, untilAt }) : NOTHING
-    if ('failure' in reading) return reading.failure
-    const emptyDays: number = reading.rows.length === 0 ? before.emptyDays + (untilAt - fromAt) / DAY_MS : 0
-    const isWhole = fromAt <= earliestAt || emptyDays >= EMPTY_DAYS
-    const hasRows = before.hasRows || reading.rows.length > 0
-    const asked: AddOnAsked = { ...before, fromAt: Math.min(fromAt, untilAt), emptyDays, isWhole, hasRows }
-    await keep(round, { fromAt, untilAt }, reading, asked)
-    before = asked
+async function backward(round: Round): Promise<Failure | undefined> {
+  const { workspace, now, backTo = Number.NEGATIVE_INFINITY } = round
+  const reached = (): AddOnAsked | undefined => {
+    const asked = workspace.ledger.fact('addOnAsked')
+    return asked && asked.emptyDays < EMPTY_DAYS ? asked : undefined
   }
-  await summarise(round)
-  return undefined
+  const before = workspace.ledger.fact('addOnAsked')?.fromAt
+  const failure = await readBack(
+    {
+      ...sourceOf(round),
+      reached,
+      save: (days, reading, asked) =>
+        keep(round, days, reading, {
+          ...asked,
+          emptyDays: reading.rows.length === 0 ? asked.emptyDays + (days.untilAt - days.fromAt) / DAY_MS : 0,
+        }),
+    },
+    Math.max(backTo, midnight(now) - LONGEST_BACK_DAYS * DAY_MS),
+  )
+  if (!failure && workspace.ledger.fact('addOnAsked')?.fromAt !== before) await summarise(round)
+  return failure
 }
 
-const NOTHING: AddOnReading = { rows: [], unassignable: [] }
+/** Everybody at once; the rows of people who were forgotten name nobody. */
+const sourceOf = ({ workspace, state, signal }: Round) => ({
+  key: 'addOn' as const,
+  chunkDays: workspace.collector.chunkDays,
+  async ask(days: DayRange) {
+    const except = state.usage ? skippedPeople(workspace.ledger, state.usage.roster) : new Set<string>()
+    const answer = await answerOf(() => workspace.client.readAddOnUse({ ...days, except }, signal), signal)
+    if (answer.failure) return answer
+    if (answer.value === 'unavailable') return { failure: UNAVAILABLE }
+    workspace.collector.addOn.whyNot = undefined
+    return { value: { ...answer.value, unassignable: [...new Set([...answer.value.unassignable, ...except])].sort(compareText) } }
+  },
+})
 
-/** Reads one chunk: everybody at once, or people by their keys. */
-async function ask(round: Round, days: DayRange): Promise<AddOnReading | { readonly failure: Exclude<Ended, undefined> }> {
-  const { workspace, state, signal } = round
-  const memory = workspace.collector.addOn
-  const except = state.usage ? skippedPeople(workspace.ledger, state.usage.roster) : new Set<string>()
-  try {
-    const reading = memory.byPerson
-      ? await askByPerson(round, days, except)
-      : await workspace.client.readAddOnUse({ ...days, except }, signal)
-    memory.whyNot = undefined
-    if (reading === 'tooMuch') return { failure: tooMuch(round) }
-    if (reading === 'unavailable') return { failure: reading }
-    return { ...reading, unassignable: [...new Set([...reading.unassignable, ...except])].sort(compareText) }
-  } catch (error) {
-    signal?.throwIfAborted()
-    const failure = failureOf(error)
-    if (memory.byPerson || !isTooMuch(failure)) return { failure }
-    // A service may refuse a request that names nobody.
-    const isRefused = failure.kind === 'invalid'
-    if (!isRefused && memory.chunkDays > 1) {
-      memory.chunkDays = Math.floor(memory.chunkDays / 2)
-      return { failure }
-    }
-    memory.byPerson = true
-    memory.chunkDays = CHUNK_DAYS
-    return isRefused && (state.usage?.roster.people.length ?? 0) > 0 ? ask(round, days) : { failure }
-  }
-}
-
-/** People without a key, and people who left, are not asked for. */
-async function askByPerson(
-  { workspace, state, signal }: Round,
-  days: DayRange,
-  except: ReadonlySet<string>,
-): Promise<AddOnReading | 'unavailable' | 'tooMuch'> {
-  const emails = (state.usage?.roster.people ?? []).flatMap(({ email }) => (except.has(email) ? [] : [email]))
-  const rows: AddOnRow[] = []
-  let unassignable: readonly string[] = []
-  let malformed = 0
-  for (let at = 0; at < emails.length; at += PEOPLE_AT_A_TIME) {
-    const reading = await workspace.client.readAddOnUse({ ...days, except, emails: emails.slice(at, at + PEOPLE_AT_A_TIME) }, signal)
-    if (reading === 'unavailable') return reading
-    if (rows.length + reading.rows.length > MOST_ROWS) return 'tooMuch'
-    for (const row of reading.rows) rows.push(row)
-    unassignable = reading.unassignable
-    malformed += reading.malformedRows ?? 0
-  }
-  return { rows, unassignable, malformedRows: malformed > 0 ? malformed : undefined }
-}
-
-/** Halves the chunk for the next reading; a single day cannot be halved. */
-function tooMuch({ workspace }: Round): Failure {
-  const memory = workspace.collector.addOn
-  const isDay = memory.chunkDays <= 1
-  memory.chunkDays = Math.max(1, Math.floor(memory.chunkDays / 2))
-  const message = `the people of ${isDay ? 'a day' : 'some days'} have more than ${MOST_ROWS} rows`
-  return { kind: isDay ? 'invalid' : 'malformed', message }
-}
+/** The service does not measure it. */
+const UNAVAILABLE: Failure = { kind: 'not_found', message: `${ADD_ON} is not measured` }
 
 async function keep(
   round: Round,
   days: DayRange,
   { rows, unassignable, malformedRows: count = 0 }: AddOnReading,
-  asked: AddOnAsked,
+  asked: Omit<AddOnAsked, 'hasRows'>,
 ): Promise<void> {
+  const { ledger } = round.workspace
   round.malformedRows += count
   round.unassignable ??= unassignable
   for (const { dayAt } of rows) round.latestDayAt = Math.max(round.latestDayAt ?? dayAt, dayAt)
-  await round.workspace.ledger.saveAddOnUse({ ...days, rows, asked })
+  const hasRows = rows.length > 0 || ledger.fact('addOnAsked')?.hasRows === true
+  await ledger.saveAddOnUse({ ...days, rows, asked: { ...asked, hasRows } })
 }
 
 /** Sums up the cycles once for each reading, because every cycle needs the sums. */

@@ -25,7 +25,8 @@ import {
   withDays,
 } from '../../core/use/history.ts'
 import type { Clock, Ledger } from '../../ports.ts'
-import { believed, type CollectParts, LONGEST_BACK_DAYS, skippedPeople } from './kept.ts'
+import { believed, LONGEST_BACK_DAYS } from './asking.ts'
+import { type CollectParts, skippedPeople } from './kept.ts'
 import { ask, type HistoryRun, isOfOthers, prove, proving, type Total, totalOf, unfiltered } from './proof.ts'
 import { serviceNow } from './usage.ts'
 

@@ -5,26 +5,11 @@ import type { WorkspaceView } from '../../core/model/events.ts'
 import type { CapReading, Roster, RunUse } from '../../core/model/observed.ts'
 import type { RunsAsked } from '../../core/model/past.ts'
 import type { Scope, ScopeKey } from '../../core/model/scope.ts'
-import { DAY_MS, type Instant, isAhead } from '../../core/model/units.ts'
 import type { Clock, Ledger, ReadClient } from '../../ports.ts'
 import type { WorkspaceSettings } from '../config/settings.ts'
 import type { WorkspaceState } from '../cycle/state.ts'
 import { keyedHash } from '../ledger/forget.ts'
-
-/** Days of one request, unless the service says that it is too much. */
-export const CHUNK_DAYS = 30
-
-/** Older days are not kept. */
-export const LONGEST_BACK_DAYS = 400
-
-/**
- * `asked` if it can be believed. A clock that was ahead has asked for days in the future, so that an unknown part of the days is missing: all are
- * asked for again.
- */
-export function believed<T extends RunsAsked>(asked: T | undefined, now: Instant): T | undefined {
-  // In some time zones the next day has begun.
-  return asked && isAhead(Math.max(asked.readAt, asked.throughAt - DAY_MS), now) ? undefined : asked
-}
+import type { ChunkDays } from './asking.ts'
 
 /** The people of a roster who were forgotten: nothing of their past is read. */
 export function skippedPeople(ledger: Pick<Ledger, 'fact'>, { people }: Roster): ReadonlySet<string> {
@@ -60,17 +45,10 @@ const resting = () => ({ restUntil: Number.NEGATIVE_INFINITY, found: [] as reado
 
 /** The memory of collecting, for the life of the process. `by`: this process, in claims of people. */
 export const newCollector = (by: string) => ({
-  /** Days of one request, where it is not 30. */
-  chunkDays: new Map<ScopeKey, number>(),
+  chunkDays: new Map() as ChunkDays,
   /** When each group was last tried, on the monotonic clock. */
   triedAt: new Map<ScopeKey, number>(),
-  addOn: {
-    ...resting(),
-    whyNot: undefined as WhyNot | undefined,
-    chunkDays: CHUNK_DAYS,
-    /** A request for everybody at once was refused, or too much. */
-    byPerson: false,
-  },
+  addOn: { ...resting(), whyNot: undefined as WhyNot | undefined },
   /** Reading the past of people. */
   past: { ...resting(), underWay: undefined as Promise<void> | undefined },
   by,

@@ -8,7 +8,7 @@ import type { HistoryState } from '../../core/model/past.ts'
 import { scopeKey, TEAM } from '../../core/model/scope.ts'
 import { type Credits, credits, DAY_MS, isYounger, sumOfKnown } from '../../core/model/units.ts'
 import { type Days, isAboveTotal, missingDays, RANGE_DAYS, toldDays } from '../../core/use/history.ts'
-import { answerOf, type Failure } from './add-on.ts'
+import { answerOf, type Failure } from './asking.ts'
 import type { CollectParts } from './kept.ts'
 
 const PROOF_LIFE_MS = DAY_MS

@@ -8,20 +8,18 @@
 
 import type { Finding } from '../../core/model/condition.ts'
 import type { LedgerFacts } from '../../core/model/facts.ts'
-import type { Cycle, RunUse } from '../../core/model/observed.ts'
+import type { Cycle, RunsReading, RunUse } from '../../core/model/observed.ts'
 import type { RunsAsked } from '../../core/model/past.ts'
 import { groupScope, scopeKey, TEAM, type TeamScope } from '../../core/model/scope.ts'
 import { DAY_MS, HOUR_MS, type Instant, isYounger, midnight, sumOfKnown } from '../../core/model/units.ts'
 import { forecastReadsFrom } from '../../core/use/burn.ts'
-import type { RunsBatch, RunsQuestion } from '../../ports.ts'
+import type { DayRange } from '../../ports.ts'
 import { malformedRows, RUNS, unread } from '../conditions/findings.ts'
 import { cycleOf } from '../cycle/state.ts'
-import { answerOf, type Failure, isTooMuch } from './add-on.ts'
-import { believed, CHUNK_DAYS, type CollectParts, type CollectState, LONGEST_BACK_DAYS } from './kept.ts'
+import { AMEND_EVERY_MS, answerOf, believed, CHUNK_DAYS, type Failure, LONGEST_BACK_DAYS, readBack, readForward } from './asking.ts'
+import type { CollectParts, CollectState } from './kept.ts'
 import type { HistoryRun } from './proof.ts'
 
-const AMEND_EVERY_MS = 6 * HOUR_MS
-const AMENDED_DAYS = 2
 const GROUPS_AT_A_TIME = 8
 /** A little less than a day, so that each group keeps its time of day. */
 const GROUP_EVERY_MS = 23 * HOUR_MS
@@ -82,7 +80,9 @@ export async function collectRunsBack(
     if (onlyBack && !asked) continue
     await onRequest()
     const isFresh = onlyBack || (asked && isYounger(asked.readAt, workspace.clock.now(), FRESH_MS))
-    const failed = (isFresh ? undefined : await collect(round, target)) ?? (await goBack(round, target, backTo, onRequest))
+    const failed =
+      (isFresh ? undefined : await collect(round, target)) ??
+      (await readBack({ ...sourceOf(round, target, onRequest), reached: () => workspace.ledger.fact('runsAsked')?.[key] }, backTo))
     if (failed) found.push(unread('RUNS_UNREAD', RUNS, `${RUNS} of ${key} could not be read: ${failed.message}`))
     if (endsRound(failed)) break
   }
@@ -110,31 +110,20 @@ const groupsOf = (state: CollectState): readonly Target[] =>
     .filter(({ scope }) => !state.unknownGroups.includes(scope.id))
     .map(({ scope, name }) => ({ scope: groupScope(scope.id), groupName: name }))
 
-/** Reads a chunk; one that was too much for the service makes the next one smaller. */
-async function readChunk(round: Round, { scope, groupName }: Target, days: Pick<RunsQuestion, 'fromAt' | 'untilAt'>) {
-  const { client, collector } = round.workspace
-  const answer = await answerOf(() => client.readRuns({ ...days, groupName }, round.signal), round.signal)
-  const key = scopeKey(scope)
-  if (!answer.failure) round.malformedRows += answer.value.malformedRows ?? 0
-  else if (isTooMuch(answer.failure))
-    collector.chunkDays.set(key, Math.max(1, Math.floor((collector.chunkDays.get(key) ?? CHUNK_DAYS) / 2)))
-  return answer
-}
-
-/** Collects the days before those that are known, chunk by chunk. */
-async function goBack(round: Round, target: Target, backTo: Instant, onRequest: () => Promise<void>): Promise<Failure | undefined> {
-  const { ledger, collector } = round.workspace
-  const key = scopeKey(target.scope)
-  for (let asked = ledger.fact('runsAsked')?.[key]; asked && asked.fromAt > backTo; asked = ledger.fact('runsAsked')?.[key]) {
-    const chunkDays = collector.chunkDays.get(key) ?? CHUNK_DAYS
-    const range = { fromAt: Math.max(backTo, asked.fromAt - chunkDays * DAY_MS), untilAt: asked.fromAt }
+/** The runs of a target; `onRequest` is called before each request. */
+const sourceOf = (round: Round, target: Target, onRequest = async () => {}) => ({
+  key: scopeKey(target.scope),
+  chunkDays: round.workspace.collector.chunkDays,
+  async ask({ fromAt, untilAt }: DayRange) {
+    const { client, clock } = round.workspace
     await onRequest()
-    const answer = await readChunk(round, target, range)
-    if (!answer.failure) await save(round, target, { ...range, rows: answer.value.rows }, { ...asked, fromAt: range.fromAt })
-    else if (!isTooMuch(answer.failure) || chunkDays === 1) return answer.failure
-  }
-  return undefined
-}
+    const question = { fromAt, untilAt: untilAt > clock.now() ? undefined : untilAt, groupName: target.groupName }
+    const answer = await answerOf(() => client.readRuns(question, round.signal), round.signal)
+    if (!answer.failure) round.malformedRows += answer.value.malformedRows ?? 0
+    return answer
+  },
+  save: (days: DayRange, { rows }: RunsReading, asked: RunsAsked) => save(round, target, days, rows, asked),
+})
 
 function dueGroups({ ledger, clock, collector }: CollectParts, state: CollectState): readonly Target[] {
   const asked = ledger.fact('runsAsked') ?? {}
@@ -154,31 +143,14 @@ function dueGroups({ ledger, clock, collector }: CollectParts, state: CollectSta
     .map(({ target }) => target)
 }
 
-/** Collects what is due of one target, chunk by chunk. Returns the failure that ended it, if any. */
+/** Collects what is due of one target. Returns the failure that ended it, if any. */
 async function collect(round: Round, target: Target): Promise<Failure | undefined> {
-  const { ledger, clock, collector } = round.workspace
-  const key = scopeKey(target.scope)
+  const { ledger, clock } = round.workspace
   const now = clock.now()
-  const known = ledger.fact('runsAsked')?.[key]
+  const known = ledger.fact('runsAsked')?.[scopeKey(target.scope)]
   const before = believed(known, now)
-  const isAmending = !before || target.scope.kind === 'group' || !isYounger(before.wideAt, now, AMEND_EVERY_MS)
-  let fromAt = before
-    ? Math.max(before.fromAt, before.throughAt - (isAmending ? AMENDED_DAYS : 0) * DAY_MS)
-    : firstDay(known, cycleOf(round.state.usage), now)
-  const startAt = before?.fromAt ?? fromAt
-  while (true) {
-    const untilAt = fromAt + (collector.chunkDays.get(key) ?? CHUNK_DAYS) * DAY_MS
-    const isLast = untilAt > now
-    const answer = await readChunk(round, target, { fromAt, untilAt: isLast ? undefined : untilAt })
-    if (answer.failure) return answer.failure
-    const { rows } = answer.value
-    const throughAt = isLast ? rows.reduce((last, { dayAt }) => Math.max(last, dayAt), midnight(now)) : untilAt - DAY_MS
-    const wideAt = isLast && isAmending ? now : (before?.wideAt ?? startAt)
-    const asked = { fromAt: startAt, throughAt: Math.max(throughAt, before?.throughAt ?? startAt), readAt: clock.now(), wideAt }
-    await save(round, target, { fromAt, untilAt: throughAt + DAY_MS, rows }, asked)
-    if (isLast) return undefined
-    fromAt = untilAt
-  }
+  const firstAt = firstDay(known, cycleOf(round.state.usage), now)
+  return readForward({ ...sourceOf(round, target), now, before, firstAt, amendEveryMs: target.scope.kind === 'group' ? 0 : AMEND_EVERY_MS })
 }
 
 /** The earliest day of the previous cycle, of the days that a forecast needs, and of the days that are known already. */
@@ -192,13 +164,14 @@ function firstDay(known: RunsAsked | undefined, cycle: Cycle | undefined, now: I
 }
 
 /** Saves a chunk. A group that is not declared any more is collected from the start when it comes back. */
-async function save(round: Round, { scope }: Target, batch: Omit<RunsBatch, 'asked'>, asked: RunsAsked): Promise<void> {
+async function save(round: Round, { scope }: Target, days: DayRange, rows: readonly RunUse[], asked: RunsAsked): Promise<void> {
   const { ledger } = round.workspace
   const declared = new Set<string>([scopeKey(TEAM), ...round.state.policy.set.groups.map((group) => scopeKey(group.scope))])
-  const all = { ...ledger.fact('runsAsked'), [scopeKey(scope)]: asked }
+  const throughAt = rows.reduce((last, { dayAt }) => Math.max(last, dayAt), asked.throughAt)
+  const all = { ...ledger.fact('runsAsked'), [scopeKey(scope)]: { ...asked, throughAt } }
   const kept = Object.entries(all).filter(([key]) => declared.has(key))
-  const rows = scope.kind === 'team' ? batch.rows : byDay(batch.rows)
-  await ledger.saveRuns(scope, { ...batch, rows, asked: Object.fromEntries(kept) as LedgerFacts['runsAsked'] })
+  const batch = { ...days, rows: scope.kind === 'team' ? rows : byDay(rows) }
+  await ledger.saveRuns(scope, { ...batch, asked: Object.fromEntries(kept) as LedgerFacts['runsAsked'] })
 }
 
 /** One row a day: there may be hundreds of groups, and no report needs more. */

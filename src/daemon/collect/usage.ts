@@ -17,7 +17,7 @@ import { countReading, desiredInputs, type Planner, rulesNow, type WorkspaceStat
 import type { DirectorySettings } from '../directory/directory-thread.ts'
 import { learnDirectory } from '../directory/learn.ts'
 import type { ReadPeopleFile } from '../directory/read.ts'
-import { answerOf } from './add-on.ts'
+import { answerOf } from './asking.ts'
 
 /** The subject of findings. */
 const ROSTER = 'the roster'

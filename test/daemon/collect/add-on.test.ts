@@ -16,11 +16,11 @@ interface AskedQuery {
   readonly filters: readonly { readonly name: string; readonly filter: string; readonly value: string }[]
 }
 
-/** The days of a request and how many people it names, such as `11-01 to 11-21`. */
+/** The days of a request, such as `11-01 to 11-21`. */
 function asked({ body }: Pick<World['calls'][number], 'body'>): string {
-  const [query, ...more] = body['query_requests'] as readonly AskedQuery[]
-  const [from, to, key] = (query?.filters ?? []).map(({ value }) => value)
-  return `${from?.slice(5)} to ${to?.slice(5)}${key === undefined ? '' : ` of ${more.length + 1}`}`
+  const [query] = body['query_requests'] as readonly AskedQuery[]
+  const [from, to] = (query?.filters ?? []).map(({ value }) => value)
+  return `${from?.slice(5)} to ${to?.slice(5)}`
 }
 const questions = (one: World): readonly string[] => one.calls.filter(({ operation }) => operation === 'Analytics').map(asked)
 const codes = (one: World): readonly string[] => one.warned()
@@ -45,7 +45,7 @@ describe('a service that tells it', () => {
       ...['11-01 to 11-21', '10-02 to 10-31', '09-02 to 10-01'],
       ...['08-03 to 09-01', '07-04 to 08-02', '06-04 to 07-03'],
     ])
-    expect(one.ledger.fact('addOnAsked')).toMatchObject({ isWhole: true, hasRows: true })
+    expect(one.ledger.fact('addOnAsked')).toMatchObject({ emptyDays: 90, hasRows: true })
     expect(await one.ledger.addOnUse({ fromAt: midnight(5, 9), untilAt: midnight(6, 9) })).toEqual([
       { dayAt: midnight(5, 9), email: email('ada'), model: 'MODEL_LARGE', used: 100, addOn: 0 },
     ])
@@ -110,7 +110,7 @@ describe('a service that tells it', () => {
     recordPast(one, [{ who: 'bob', at: NOW + HOUR, credits: 700 }])
     await company.live(DECLARED, 31 * HOUR)
     expect(shown(one, 'bob')).toEqual({ used: 200, source: 'measured' })
-    expect(one.ledger.fact('addOnAsked')).toMatchObject({ fromAt: midnight(4, 6), throughAt: midnight(21), isWhole: true })
+    expect(one.ledger.fact('addOnAsked')).toMatchObject({ fromAt: midnight(4, 6), throughAt: midnight(21), emptyDays: 90 })
   })
 
   test('and has no rows at all tells nothing: use is estimated', async () => {
@@ -213,16 +213,7 @@ describe('an answer that is too much', () => {
     const picky = analytics((body) => (days(body) > 16 ? answerOf(200, 'too much') : undefined))
     const { one } = await collecting({ wrapTransport: picky }, (world) => recordPast(world, daily('ada', 100, noon(5, 10))))
     await one.clock.pass(3 * HOUR)
-    expect(one.ledger.fact('addOnAsked')).toMatchObject({ isWhole: true })
-    expect(shown(one)).toEqual({ used: 1400, source: 'measured' })
-  })
-  test('or refused for everybody is asked for by the keys of people', async () => {
-    const isForAll = (body: Readonly<Record<string, unknown>>) =>
-      (body['query_requests'] as readonly AskedQuery[]).some(({ filters }) => filters.length < 3)
-    const picky = analytics((body) => (isForAll(body) ? answerOf(400, '{"error":"a person is required"}') : undefined))
-    const { one } = await collecting({ wrapTransport: picky }, (world) => recordPast(world, daily('ada', 100, noon(5, 10))))
-    await one.clock.pass(MINUTE)
-    expect(questions(one)[0]).toBe('11-01 to 11-21 of 3')
+    expect(one.ledger.fact('addOnAsked')).toMatchObject({ emptyDays: 90 })
     expect(shown(one)).toEqual({ used: 1400, source: 'measured' })
   })
 })
@@ -276,22 +267,5 @@ test('the past of a person who was forgotten is not read back: their rows name n
   await life.stop()
   expect(new Set(rows.filter(({ dayAt }) => dayAt >= NOW - 3 * DAY).map((row) => row.email))).toEqual(new Set(['', email('bob')]))
   expect(rows.some((row) => row.email === email('ada'))).toBe(false)
-  expect(one.ledger.fact('addOn')?.unassignable).toEqual([email('ada')])
-})
-
-test('nor is it, where everybody was forgotten, use of 0 that a service measured which answers about people alone', async () => {
-  const perPerson = analytics((body) => {
-    const [query] = body['query_requests'] as readonly AskedQuery[]
-    return query?.filters.some(({ name }) => name === 'api_key') ? undefined : answerOf(422, '{"message":"name people"}')
-  })
-  const one = await testWorld({ people: ['ada'], switches: { addOnRows: 'served' }, wrapTransport: perPerson })
-  recordPast(one, daily('ada', 100, noon(2)))
-  const life = live(one)
-  life.set({ caps: { team: 5000 } })
-  await one.clock.pass(MINUTE)
-  expect(shown(one)).toMatchObject({ source: 'measured' })
-  await one.ledger.forget(email('ada'))
-  await one.clock.pass(DAY)
-  await life.stop()
   expect(one.ledger.fact('addOn')?.unassignable).toEqual([email('ada')])
 })

@@ -2,7 +2,7 @@
 // pull request knows the same ownership, baselines and approvals. A daemon is never asked to change anything.
 
 import type { PolicySet } from '../../../core/model/policy.ts'
-import { failureOf } from '../../../daemon/collect/add-on.ts'
+import { failureOf } from '../../../daemon/collect/asking.ts'
 import type { WorkspaceConfig } from '../../../daemon/config/settings.ts'
 import { LedgerError } from '../../../daemon/ledger/error.ts'
 import { readShared, type SharedLedger, type SharedWorkspace, sharedLedger } from '../../../daemon/ledger/share.ts'
