@@ -1,6 +1,5 @@
 // Two workspaces with one key on two replicas: the service counts what arrives, and together they never send more than the key may.
 import { describe, expect, test } from 'vitest'
-import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { hasPostgres, postgresForFile } from '../support/postgres.ts'
 import { startDaemon, until } from '../support/process.ts'
 import { realClock } from '../support/real-clock.ts'
@@ -62,19 +61,6 @@ describe.skipIf(!hasPostgres)('a key that two workspaces use', () => {
     // A request that is late by a slow timer may follow the next one closely.
     expect(count).toBeLessThanOrEqual(MAX * seconds + 2 * NAMES.length)
     for (const [index, name] of NAMES.entries()) expect(await sent(name), name).toBeGreaterThan((before[index] ?? 0) + 5)
-  })
-
-  test('starts at the pace that another workspace has learned', async () => {
-    const { one, address, replica } = await company()
-    const store = await openLedger({ file: address, mode: 'write', clock, env: {} })
-    const ledger = await store.workspace('acme', one.url)
-    ledger.saveFact('pace', { default: { rate: 1.5, limited: true } })
-    await ledger.commit()
-    await store.close()
-    const daemon = await replica()
-    await until('beta has sent', async () => (await daemon.metric(RATE, { workspace: 'beta' })) !== undefined)
-    // Its part of rate.max would be more.
-    expect(await daemon.metric(RATE, { workspace: 'beta' })).toBeLessThan(2)
   })
 })
 

@@ -27,7 +27,7 @@ import { openNotify } from '../notify.ts'
 import { SANDBOX_IDENTITY } from '../sandbox/embedded.ts'
 import type { NetworkFlags } from '../shared/command.ts'
 import { type Cli, hasColours } from '../shared/context.ts'
-import { type Sharers, sharersIn } from '../shared/ledger/replica.ts'
+import { sharersIn } from '../shared/ledger/replica.ts'
 import { ledgerOf } from '../shared/ledger/store.ts'
 import { PACKAGE_FOLDER, VERSION } from '../shared/text.ts'
 
@@ -82,7 +82,7 @@ export async function createHost({ cli, flags, config, store, isEmbedded, leases
     /** The salt of people's hashes. */
     salt,
     /** Other workspaces with the same key. */
-    sharers: sharersIn(cli, store, () => inForce.config),
+    sharers: sharersIn(cli, () => inForce.config),
     /** The paces of a workspace's keys: they outlive its client, which a reload makes anew. */
     pacesOf({ name, baseUrl }: WorkspaceConfig): Paces {
       // Another address is another service.
@@ -207,8 +207,8 @@ export const bound = (store: LedgerStore, config: WorkspaceConfig, { isEmbedded,
   ledgerOf(store, isEmbedded ? { ...config, baseUrl: SANDBOX_IDENTITY } : config, rebind)
 
 /** The settings with the workspace's part of the key's rate, computed at each request because the configuration may change. */
-function withPart(config: WorkspaceConfig, sharers: Sharers): WorkspaceConfig {
-  const part = (): WorkspaceConfig['rate'] => partOfRate(config.rate, sharers.count(config.name))
+function withPart(config: WorkspaceConfig, sharers: Host['sharers']): WorkspaceConfig {
+  const part = (): WorkspaceConfig['rate'] => partOfRate(config.rate, sharers(config.name))
   const rate = {
     concurrency: config.rate.concurrency,
     get start() {
@@ -235,7 +235,6 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
   // Every workspace keeps the salt, because commands open one workspace and must show the same hashes.
   if (ledger.fact('peopleSalt') !== host.salt) ledger.saveFact('peopleSalt', host.salt)
   const learning = learnedKeeper(ledger, cli.clock)
-  const learned = await host.sharers.learned(config.name, learning.pace)
   const chronicle = chronicleOf(ledger)
   const tell: Emit = (event) => {
     chronicle.onEvent(event)
@@ -247,7 +246,7 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
   const connection = connectWriter(cli, withPart(config, host.sharers), {
     ...(lease && { mayLeave: (timeoutMs: number) => leases.mayLeave(name, timeoutMs), writeTimeoutMs: LEASED_WRITE_MS }),
     paces: host.pacesOf(config),
-    learned,
+    learned: learning.pace,
     knownAt: () => ledger.fact('usage')?.roster.readAt,
     onSeen: learning.onSeen,
     onLearned(key, learned, ratePerSecond) {

@@ -1,9 +1,8 @@
-// What replicas agree on: which of them holds which workspace, what a heartbeat says, how they share the rate of a key and what they learned
-// of it. And whether a lease still lasts: by two clocks, of which the one with less time left counts. It must never call a lease good because
+// What replicas agree on: which of them holds which workspace, what a heartbeat says, and how they share the rate of a key.
+// And whether a lease still lasts: by two clocks, of which the one with less time left counts. It must never call a lease good because
 // one clock was set back, or stopped together with the process.
 import type { Instant } from '../model/units.ts'
 import type { RateSettings } from '../pace/pace.ts'
-import { readLearned } from '../pace/pacing.ts'
 
 /** Who holds a workspace, as the database has it. */
 export interface Held {
@@ -158,38 +157,6 @@ export function sharersOf(keys: ReadonlyMap<string, ReadonlySet<string>>): Reado
   const users = new Map<string, number>()
   for (const ids of keys.values()) for (const id of ids) users.set(id, (users.get(id) ?? 0) + 1)
   return new Map([...keys].map(([workspace, ids]) => [workspace, Math.max(1, ...[...ids].map((id) => users.get(id) ?? 1))]))
-}
-
-/** A key's identity, and its name in a workspace. */
-export interface NamedKey {
-  readonly id: string
-  readonly name: string
-}
-
-/**
- * What a workspace starts with for each of its keys, by the names of `mine`: what it learned itself, and for a key whose limit it has not met,
- * the lowest limit that other workspaces met with the same key.
- */
-export function learnedTogether(
-  own: Readonly<Record<string, unknown>>,
-  mine: readonly NamedKey[],
-  others: readonly { readonly named: readonly NamedKey[]; readonly learned: Readonly<Record<string, unknown>> }[],
-): Readonly<Record<string, unknown>> {
-  const found = mine.flatMap(({ id, name }) => {
-    if (limitIn(own[name]) !== undefined) return []
-    const met = others.flatMap(({ named, learned }) =>
-      named.flatMap((one) => (one.id === id && limitIn(learned[one.name]) !== undefined ? [learned[one.name]] : [])),
-    )
-    const [lowest] = met.toSorted((a, b) => (limitIn(a) ?? 0) - (limitIn(b) ?? 0))
-    return lowest === undefined ? [] : [[name, lowest] as const]
-  })
-  return { ...own, ...Object.fromEntries(found) }
-}
-
-/** The rate, if the service's limit was met at it. */
-function limitIn(learned: unknown): number | undefined {
-  const known = readLearned(learned)
-  return known?.limited ? known.rate : undefined
 }
 
 /** The duration of a lease. A write's timeout, a late heartbeat and the margin fit in; a dead replica is replaced within 30 s. */

@@ -1,17 +1,15 @@
 // An open ledger: its interface, and what is the same in every database.
 import type { Pause } from '../../core/model/change.ts'
-import type { LedgerFacts } from '../../core/model/facts.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Clock, LeaseTable, Ledger } from '../../ports.ts'
-import type { LedgerMode } from './adapter.ts'
-import { orNothing } from './error.ts'
+import { dataRow, type LedgerMode } from './adapter.ts'
 import type { Fence } from './postgres/single.ts'
 import { type Binding, bind, bindings, workspaceRows } from './sql/bindings.ts'
 import { type BindingReport, prune } from './sql/care.ts'
 import type { CopyEnd } from './sql/copy.ts'
 import { type SqlDatabase, textKept } from './sql/statement.ts'
 import type { LedgerDatabase } from './sqlite/database.ts'
-import { readFact, readRow } from './values/values.ts'
+import { readRow } from './values/values.ts'
 import { workspaceLedger } from './workspace.ts'
 
 export interface LedgerOptions {
@@ -75,8 +73,6 @@ export interface LedgerStore {
   workspaces(): Promise<readonly Omit<Binding, 'id'>[]>
   /** The pauses in force, by workspace. */
   pauses(now: Instant): Promise<ReadonlyMap<string, Pause>>
-  /** The learned pace of each of these workspaces, by key name; one that cannot be read is left out. */
-  paces(workspaces: readonly string[]): Promise<ReadonlyMap<string, LedgerFacts['pace']>>
   /** Commits a write that changes nothing; rejects when no record could be made now. */
   probe(): Promise<void>
   /** Deletes history and use older than 400 days; resolves with the number of deleted rows. */
@@ -106,8 +102,6 @@ export interface StoreParts {
 /** What a store does by SQL alone. */
 export function storeOn(database: SqlDatabase, { mode, clock, exists }: StoreParts) {
   const { name: file, ask } = database
-  const datas = async (sql: string) =>
-    (await ask({ sql })).map((row) => ({ id: Number(row['id']), workspace: textKept(row['workspace']), data: row['data'] }))
   return {
     ...{ file, exists },
     async workspace(name, baseUrl, { rebind = false } = {}) {
@@ -118,16 +112,9 @@ export function storeOn(database: SqlDatabase, { mode, clock, exists }: StorePar
     },
     workspaces: async () => (await bindings(database)).map(({ id: _, ...binding }) => binding),
     async pauses(now) {
-      const rows = await datas('SELECT id, workspace, data FROM @pause')
-      return new Map(rows.map((row) => [row.workspace, readRow(file, 'pause', row)] as const).filter(([, { untilAt }]) => untilAt > now))
-    },
-    async paces(workspaces) {
-      const sql =
-        "SELECT fact.id, workspace, data FROM @fact JOIN @binding ON binding.id = fact.binding WHERE binding.current AND name = 'pace'"
-      const rows = (await datas(sql)).filter((row) => workspaces.includes(row.workspace))
-      // A pace can be learned again.
-      const known = rows.map((row) => [row.workspace, orNothing(() => readFact(file, 'pace', row))] as const)
-      return new Map(known.flatMap(([workspace, pace]) => (pace ? [[workspace, pace]] : [])))
+      const rows = await ask({ sql: 'SELECT id, workspace, data FROM @pause' })
+      const pauses = rows.map((row) => [textKept(row['workspace']), readRow(file, 'pause', dataRow(row))] as const)
+      return new Map(pauses.filter(([, { untilAt }]) => untilAt > now))
     },
     prune: (now) => prune(database, now),
   } satisfies Partial<LedgerStore>

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { currentRate, startPace } from '../../../src/core/pace/pacing.ts'
-import { learnedTogether, partOfRate, sharersOf } from '../../../src/core/replicas/lease.ts'
+import { partOfRate, sharersOf } from '../../../src/core/replicas/lease.ts'
 
 test('the parts of one key never exceed its limit together, and neither does the lowest rate', () => {
   fc.assert(
@@ -30,21 +30,4 @@ test('workspaces with one key share it, and with several keys the most shared on
     ['d', 3],
     ['e', 1],
   ])
-})
-
-test('a workspace that has not met the limit of its key starts at the lowest rate that others with that key were held to', () => {
-  const met = (rate: number) => ({ rate, limited: true })
-  const mine = [
-    { id: 'k1', name: 'default' },
-    { id: 'k2', name: 'billingWrite' },
-  ]
-  const others = [
-    { named: [{ id: 'k1', name: 'shared' }], learned: { shared: met(4), other: met(1) } },
-    { named: [{ id: 'k1', name: 'default' }], learned: { default: met(3) } },
-    { named: [{ id: 'k2', name: 'default' }], learned: { default: { rate: 9, limited: false } } },
-  ]
-  expect(learnedTogether({}, mine, others)).toEqual({ default: met(3) })
-  expect(learnedTogether({ default: { rate: 20, limited: false } }, mine, others)).toEqual({ default: met(3) })
-  expect(learnedTogether({ default: met(8), more: 1 }, mine, others)).toEqual({ default: met(8), more: 1 })
-  expect(learnedTogether({}, mine, [{ named: mine, learned: { default: 'fast', billingWrite: { rate: '1', limited: true } } }])).toEqual({})
 })

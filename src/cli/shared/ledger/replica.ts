@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import { createKeyRing } from '../../../api/keys.ts'
 import { ApiError } from '../../../core/model/observed.ts'
 import { onceFor } from '../../../core/model/once.ts'
-import { learnedTogether, type NamedKey, type ReplicaName, sharersOf } from '../../../core/replicas/lease.ts'
+import { type ReplicaName, sharersOf } from '../../../core/replicas/lease.ts'
 import type { Config, WorkspaceConfig } from '../../../daemon/config/settings.ts'
 import type { Fence } from '../../../daemon/ledger/postgres/single.ts'
 import type { LedgerStore } from '../../../daemon/ledger/store.ts'
@@ -23,46 +23,24 @@ export function learnedPaces(fact: Readonly<Record<string, unknown>> = {}) {
   })
 }
 
-export type Sharers = ReturnType<typeof sharersIn>
-
-/** Computes the sharers once for each configuration. */
-export function sharersIn(cli: Pick<Cli, 'env' | 'files'>, store: Pick<LedgerStore, 'paces'>, config: () => Config) {
-  const known = onceFor((of: Config) => {
-    const keys = new Map(of.workspaces.map((one) => [one.name, keysOf(one, cli)]))
-    return { keys, counts: sharersOf(new Map([...keys].map(([name, all]) => [name, new Set(all.map(({ id }) => id))]))) }
-  })
-  return {
-    /** How many workspaces of the configuration use the key of this one, itself included. */
-    count: (workspace: string): number => known(config()).counts.get(workspace) ?? 1,
-    /** The learned pace of the workspace's keys: its own, or that of others with the same key while it has not reached the limit itself. */
-    async learned(workspace: string, own: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>> {
-      const { keys, counts } = known(config())
-      const mine = keys.get(workspace) ?? []
-      if ((counts.get(workspace) ?? 1) < 2) return own
-      const ids = new Set(mine.map(({ id }) => id))
-      const others = [...keys].filter(([name, all]) => name !== workspace && all.some(({ id }) => ids.has(id)))
-      const paces = await store.paces(others.map(([name]) => name))
-      return learnedTogether(
-        own,
-        mine,
-        others.map(([name, named]) => ({ named, learned: paces.get(name) ?? {} })),
-      )
-    },
-  }
+/** How many workspaces of the configuration use the key of one, itself included; computed once for each configuration. */
+export function sharersIn(cli: Pick<Cli, 'env' | 'files'>, config: () => Config): (workspace: string) => number {
+  const counts = onceFor((of: Config) => sharersOf(new Map(of.workspaces.map((one) => [one.name, keysOf(one, cli)]))))
+  return (workspace) => counts(config()).get(workspace) ?? 1
 }
 
 /** Keys by address and digest. A key that cannot be read now is shared with none. */
-function keysOf({ keys, baseUrl }: WorkspaceConfig, options: Parameters<typeof createKeyRing>[1]): readonly NamedKey[] {
+function keysOf({ keys, baseUrl }: WorkspaceConfig, options: Parameters<typeof createKeyRing>[1]): ReadonlySet<string> {
   const ring = createKeyRing(keys, options)
-  return (['GetUsageConfig', 'UsageConfig'] as const).flatMap((operation) => {
+  const ids = (['GetUsageConfig', 'UsageConfig'] as const).flatMap((operation) => {
     try {
-      const { id, name } = ring.keyFor(operation)
-      return [{ id: `${baseUrl} ${id}`, name }]
+      return [`${baseUrl} ${ring.keyFor(operation).id}`]
     } catch (error) {
       if (error instanceof ApiError) return []
       throw error
     }
   })
+  return new Set(ids)
 }
 
 /** A ledger to write to, with the leases that say which workspaces this process may write. */
