@@ -253,9 +253,7 @@ export interface Ledger extends Records {
   runs(scope: TeamScope | GroupScope, days: DayRange): Promise<readonly RunUse[]>
   /** Saves the rows of some days, and the fact `addOnAsked`. */
   saveAddOnUse(batch: AddOnBatch): Promise<void>
-  /** Add-on use by day, person and model, in this order. */
-  addOnUse(days: DayRange): Promise<readonly AddOnRow[]>
-  /** The same summed by person, by e-mail. */
+  /** Measured add-on use summed by person, by e-mail. */
   addOnSums(days: DayRange): Promise<ReadonlyMap<string, AddOnSum>>
   /** The same of one person, by day in order. */
   addOnOfPerson(email: string, days: DayRange): Promise<readonly Omit<AddOnRow, 'email' | 'model'>[]>

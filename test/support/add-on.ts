@@ -36,7 +36,7 @@ export function recordedDays(addOn: RecordedDays['addOn'], entries: readonly Day
 /** `keep` saves a fact of the same ledger. */
 export function modelAddOn(
   keep: <K extends keyof LedgerFacts>(name: K, value: LedgerFacts[K]) => void,
-): Pick<Ledger, 'saveAddOnUse' | 'addOnUse' | 'addOnSums' | 'addOnOfPerson' | 'useByDay' | 'firstDay'> {
+): Pick<Ledger, 'saveAddOnUse' | 'addOnSums' | 'addOnOfPerson' | 'useByDay' | 'firstDay'> {
   let known: readonly AddOnRow[] = []
   const within = ({ fromAt, untilAt }: { readonly fromAt: number; readonly untilAt: number }) =>
     known.filter(({ dayAt }) => dayAt >= fromAt && dayAt < untilAt)
@@ -47,7 +47,6 @@ export function modelAddOn(
       known = [...others, ...rows].sort((a, b) => (words(a) < words(b) ? -1 : 1))
       keep('addOnAsked', asked)
     },
-    addOnUse: async (days) => within(days),
     addOnSums: async (days) => {
       const sums = new Map<string, AddOnSum>()
       for (const { email: of, used, addOn } of within(days)) {

@@ -217,7 +217,6 @@ export const useOf = async (ledger: Ledger) => ({
   person: await ledger.useOfPerson('ada@example.com', { fromAt: 5 * DAY, untilAt: 20 * DAY }),
   // The cost of a query depends on the days with use, not on the requested days: these are a hundred million.
   ever: await ledger.useOfPerson('ada@example.com', EVER),
-  addOn: await ledger.addOnUse({ fromAt: 5 * DAY, untilAt: 20 * DAY }),
   addOnSums: [...(await ledger.addOnSums({ fromAt: 5 * DAY, untilAt: 60 * DAY }))],
   addOnOf: await Promise.all(
     ['ada@example.com', '__proto__@example.com', 'nobody@example.com'].map((who) => ledger.addOnOfPerson(who, EVER)),

@@ -137,7 +137,6 @@ async function gather(sources: Sources): Promise<ReportInputs> {
     groups: policy.set.groups.map(({ scope, name }) => ({ id: scope.id, name })),
     balance: !isPast && usage.balance ? usage.balance : undefined,
     addOn: addOn.source !== 'upperBound' ? addOn : undefined,
-    addOnByModel: addOn.source === 'measured' && flags.by === 'model' ? await byModel(ledger, days) : undefined,
     runs,
     figures,
     writes: (await ledger.history({ sinceAt: cycle.startAt })).filter(({ at }) => at < cycle.endAt),
@@ -241,14 +240,6 @@ async function sumsBefore({ ledger, client, now, signal }: Sources, cycle: Cycle
   if (!kept || !asked || asked.readAt <= cycle.startAt) return undefined
   notes.push(`Add-on use of that cycle was last read on ${dayText(asked.readAt)}, so its last days may be missing.`)
   return kept
-}
-
-/** Add-on use by model, which a daemon has recorded in the ledger. */
-async function byModel(ledger: Pick<Ledger, 'addOnUse'>, cycle: Cycle): Promise<ReadonlyMap<string, number>> {
-  const sums = new Map<string, number>()
-  const rows = await ledger.addOnUse({ fromAt: midnight(cycle.startAt), untilAt: cycle.endAt })
-  for (const { model, addOn } of rows) sums.set(model, (sums.get(model) ?? 0) + addOn)
-  return sums
 }
 
 function addOnOf({ config, seen, now }: Sources, cycle: Cycle, past: Sums | undefined): AddOnFigures {

@@ -6,7 +6,7 @@ import type { Band } from '../model/events.ts'
 import type { Balance, Cycle, Observed, RunUse } from '../model/observed.ts'
 import { compareText } from '../model/scope.ts'
 import { type Credits, credits, sumOfKnown, wholeCents } from '../model/units.ts'
-import { type AddOnFigures, type AddOnSource, type AddOnUse, beyond, type ModelUse, modelUse, worstSource } from './add-on.ts'
+import { type AddOnFigures, type AddOnSource, type AddOnUse, beyond, worstSource } from './add-on.ts'
 import { type BurnFigures, projectedCents } from './burn.ts'
 import { bandOf, bandRank } from './first-stop.ts'
 
@@ -54,8 +54,6 @@ export interface ReportInputs {
   readonly balance?: Balance
   /** Add-on use of this cycle, from a source worth reporting; absent: not known. */
   readonly addOn?: AddOnFigures
-  /** The same by model, in the service's spelling; absent where it is not told by model. */
-  readonly addOnByModel?: ReadonlyMap<string, number>
   /** Runs within the cycle; absent when they could not be read. */
   readonly runs?: readonly RunUse[]
   readonly figures?: BurnFigures
@@ -181,7 +179,7 @@ function rowsOf(inputs: ReportInputs, people: readonly Measured[]): readonly Rep
     case 'user':
       return people.map(personRow)
     default:
-      return modelUse({ runs: inputs.runs ?? [], measured: inputs.addOnByModel, whole: teamRow(inputs, people) }).map(modelRow)
+      return modelRows(inputs.runs ?? [], teamRow(inputs, people).used)
   }
 }
 
@@ -258,12 +256,15 @@ const personRow = ({ email, used, addOn, cap, headRoom, band }: Measured): Repor
   ...{ cap, headRoom: rounded(headRoom), band },
 })
 
-const modelRow = ({ model, used, addOn, addOnSource }: ModelUse): ReportRow => ({
-  ...(model === undefined ? { key: '-', name: 'in no run' } : { key: model, name: model }),
-  used: rounded(used),
-  addOn: rounded(addOn),
-  addOnSource,
-})
+/** The models of runs, and the use of which no run tells. */
+function modelRows(runs: readonly RunUse[], whole = 0): readonly ReportRow[] {
+  const models = [...Map.groupBy(runs, ({ model }) => model)].map(([model, some]): ReportRow => {
+    return { key: model, name: model, used: sumOfKnown(some.map(({ used }) => used)) }
+  })
+  const told = models.reduce((sum, { used = 0 }) => sum + used, 0)
+  // Less than a credit is rounding.
+  return told > 0 && whole - told >= 1 ? [...models, { key: '-', name: 'in no run', used: rounded(whole - told) }] : models
+}
 
 const rounded = (value: number | undefined): Credits | undefined => (value === undefined ? undefined : wholeCents(value))
 
@@ -300,7 +301,7 @@ function changesOf(writes: readonly HistoryEntry[]) {
 
 const MEASURED_NOTE = 'Add-on use is measured: the service tells it by person and day, about 3 hours late.'
 
-function notesOn({ by, balance, addOn, addOnByModel, runs, people, which, groups }: ReportInputs): readonly string[] {
+function notesOn({ by, balance, addOn, runs, people, which, groups }: ReportInputs): readonly string[] {
   const notes: string[] = []
   if (by === 'group') notes.push('A person in two groups counts in both.', ...inSeveral(people))
   if (by === 'group' && groups.length === 0) notes.push('No policy declares a group.')
@@ -308,9 +309,7 @@ function notesOn({ by, balance, addOn, addOnByModel, runs, people, which, groups
   else if (!balance && !addOn) notes.push('The balance is not known: add-on use, head-room and projections are left out.')
   else if (!balance) notes.push('The balance is not known: when add-on credits run out is left out.')
   notes.push(...attributeNotes(by, people))
-  if (addOn?.source === 'measured' && (by !== 'model' || addOnByModel?.size)) notes.push(MEASURED_NOTE)
-  if (by === 'model' && addOn && !addOnByModel?.size && runs?.some(({ used }) => used !== undefined))
-    notes.push('Add-on use by model is estimated: what everybody paid from add-on credits, shared out by use.')
+  if (addOn?.source === 'measured' && by !== 'model') notes.push(MEASURED_NOTE)
   if (by === 'model' && runs && runs.length > 0 && runs.every(({ used }) => used === undefined))
     notes.push('This plan shows no credits by model.')
   const without = people.filter(({ used }) => used === undefined).length

@@ -153,12 +153,12 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       expect(await store.prune(406 * DAY)).toBe(5)
       expect((await ledger.history()).map((entry) => entry.at)).toEqual([7 * DAY, 6 * DAY])
       expect([ledger.owned().length, ledger.fact('burned')?.team]).toEqual([1, 3])
-      expect(await useOf(ledger)).toMatchObject({ group: [], highest: {}, people: [], addOn: [] })
+      expect(await useOf(ledger)).toMatchObject({ group: [], highest: {}, people: [], addOnOf: [[], [], []] })
       await used(ledger, 6)
       // Days that are read again later are older.
       await addOn(ledger, 5)
       expect(await store.prune(406 * DAY)).toBe(1)
-      expect(await useOf(ledger)).toMatchObject({ people: [{ used: 3 }], addOn: [{ dayAt: 6 * DAY }] })
+      expect(await useOf(ledger)).toMatchObject({ people: [{ used: 3 }], addOnOf: [[{ dayAt: 6 * DAY }], [], []] })
     })
   })
 

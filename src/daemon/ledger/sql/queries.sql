@@ -46,10 +46,6 @@ SELECT day, @list(person) AS people, @list(cents) AS cents, @list(add_on) AS add
   FROM @add_on_use WHERE binding = ?1 AND day >= ?2 AND day < ?3 GROUP BY day, person
 ) AS sums GROUP BY day ORDER BY day;
 
--- name: addOnUse
-SELECT day, email, model, cents, add_on_cents FROM @add_on_use JOIN @person ON person.id = add_on_use.person
-WHERE add_on_use.binding = ?1 AND day >= ?2 AND day < ?3 ORDER BY day, email, model;
-
 -- name: addOnSums
 SELECT email, @least(sum(cents), @most) AS cents, @least(sum(add_on_cents), @most) AS add_on_cents
 FROM @add_on_use JOIN @person ON person.id = add_on_use.person

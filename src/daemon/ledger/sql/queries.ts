@@ -54,12 +54,6 @@ export function useQueries(ask: Ask, binding: number) {
       const known = await list((row) => ({ id: Number(row['id']), email: emailOf(row) }), USE.people)
       return recorded(source, known, await list((row) => row, USE[source], ...bounds(days)))
     },
-    addOnUse: (days) =>
-      list(
-        (row): AddOnRow => ({ dayAt: dayAtOf(row), email: emailOf(row), model: textKept(row['model']), ...sumOf(row) }),
-        USE.addOnUse,
-        ...bounds(days),
-      ),
     addOnSums: async (days) => new Map(await list((row) => [emailOf(row), sumOf(row)] as const, USE.addOnSums, ...bounds(days))),
     addOnOfPerson: (email, days) =>
       list((row) => ({ dayAt: dayAtOf(row), ...sumOf(row) }), USE.addOnOfPerson, ...bounds(days), keptText(email)),
